@@ -71,7 +71,7 @@ char *local_journal_folder(void);
 bool local_provider_open(const struct worker_options *options, struct provider **ret,
                          struct err *err);
 
-/* What a model is told of a workspace at this level, and of what the options allow. The caller
+/* What a model is shown of a workspace at this level, and of what the options allow. The caller
  * frees. */
 char *local_sentences(const struct worker_options *options, enum sandbox_level level);
 

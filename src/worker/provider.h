@@ -29,9 +29,9 @@
 
 /* What is asked for, what happens, how it ended.
  *
- * provider->ops->run starts it and returns at once; what happens is told through events, in order,
- * on a thread of the provider's.  An `output` that takes its time slows the command down.
- * `main_ended` comes exactly once, when the command itself has ended and its output was told;
+ * provider->ops->run starts it and returns at once; what happens is reported through events, in
+ * order, on a thread of the provider's.  An `output` that takes its time slows the command down. 
+ * `main_ended` comes exactly once, when the command itself has ended and its output was passed on;
  * `ended` is the last, exactly once, after it and, unless `leave_running`, all its processes are
  * gone.
  *
@@ -54,13 +54,13 @@ struct run_request {
 	unsigned rows, columns;      /* of the terminal; 0: 24, 80 */
 	bool no_input;               /* standard input is empty (/dev/null; a terminal stays
 	                              * silent) */
-	/* Local providers only: the command gets these as 0, 1, 2 and no output is told. */
+	/* Local providers only: the command gets these as 0, 1, 2 and no output is passed on. */
 	const int *stdio;            /* NULL, or three descriptors */
 	unsigned timeout_ms;         /* of it all; 0: none */
 	unsigned inactivity_ms;      /* without output; 0: none */
 	bool leave_running;          /* processes that outlive the command itself go on:
 	                              * `main_ended`
-	                              * tells how it ended, `ended` comes when the last is gone */
+	                              * says how it ended, `ended` comes when the last is gone */
 	bool network;                /* permissions beyond the session's */
 	const char *const *write;    /* canonical or workspace paths; may be NULL */
 	size_t write_count;
@@ -93,7 +93,7 @@ struct run_end {
 enum run_stream { RUN_STDOUT, RUN_STDERR }; /* a terminal has one: RUN_STDOUT */
 
 /* What a command cannot read: a fact of its plan.  The kernel refuses it (EACCES, or ENOENT beneath
- * a folder) and no denial tells of it, for nothing stands between a program and a file that it
+ * a folder) and no denial reports it, for nothing stands between a program and a file that it
  * opens for reading. */
 struct run_hidden {
 	const char *const *paths; /* canonical; a folder stands for all beneath it */
@@ -194,7 +194,7 @@ struct provider_ops {
 	/* `request->cancel`, if any, is looked at by the one who answers. */
 	bool (*search)(struct provider *provider, const struct search_request *request,
 	               struct search_result *ret, struct err *err);
-	/* Tells when a file changes, appears or goes, until unwatch: *ret is for that alone.
+	/* Reports when a file changes, appears or goes, until unwatch: *ret is for that alone.
 	 * OUTSIDE_WORKSPACE and the like for the path; TOO_LARGE when there are too many. */
 	bool (*watch)(struct provider *provider, const struct watch_request *request,
 	              struct watch **ret, struct err *err);

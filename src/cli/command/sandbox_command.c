@@ -222,7 +222,7 @@ static int sandbox_show_plan(const struct invocation *invocation,
 
 		find_twins(confinement, &twins);
 		explain_plan_text(plan, sandbox_probe(), &text);
-		twins_text(&twins, &text);
+		explain_twins_text(&twins, &text);
 		add_environment(invocation, plan, &text);
 		code = print_text(&text);
 	}
@@ -258,7 +258,7 @@ static int sandbox_show_status(const struct invocation *invocation,
 		return print_document(told.open[0]);
 	}
 	explain_status_text(sandbox_probe(), level, &text);
-	twins_text(&twins, &text);
+	explain_twins_text(&twins, &text);
 	return print_text(&text);
 }
 

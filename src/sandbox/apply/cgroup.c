@@ -2,8 +2,8 @@
 /* Making, joining, ending and removing groups.
  *
  * A group is called hasp-PID-START-N after the process that made it and the time when that began,
- * so that one whose maker is gone can be told, also when another process has its number by now.
- * Removing a group that has processes is refused by the kernel, so a mistake there costs
+ * so that one whose maker is gone can be recognised, also when another process has its number by
+ * now. Removing a group that has processes is refused by the kernel, so a mistake there costs
  * nothing. */
 #include "sandbox/apply/cgroup.h"
 
@@ -478,7 +478,7 @@ static void kill_all_in(const char *folder)
 
 	if (group_write(folder, "cgroup.kill", "1"))
 		return;
-	/* From here on nothing is born in it, so that a list that was read holds all of them. */
+	/* From here on nothing is forked in it, so that a list that was read holds all of them. */
 	if (!group_write(folder, "pids.max", "0"))
 		group_write(folder, "cgroup.freeze", "1");
 	for (int i = 0; i < ROUNDS && signal_listed(folder, SIGKILL); i++)

@@ -6,7 +6,7 @@
  *     cgroup_kill(group); ... cgroup_free(group);
  *
  * Moving another process by its number makes the kernel wait for all processors (5 to 15 ms), so a
- * child enters by itself (version 1) or is born inside (version 2, CLONE_INTO_CGROUP).
+ * child enters by itself (version 1) or is made inside (version 2, CLONE_INTO_CGROUP).
  *
  * Version 2: a group beneath this process's own, or beside it, where pids and memory are to be had
  * (a systemd user session beside; root of a container beneath).  Version 1: one group beneath
@@ -29,8 +29,8 @@ struct cgroup;
 /* NULL when the limits have neither memory nor processes, or no group can be had;
  * a test's simulation (probe.h) says so too. */
 struct cgroup *cgroup_make(const struct sandbox_limits *limits);
-/* A group without limits, made so that all in it can be ended for certain: what it forks is born
- * inside.  Version 2, else the pids controller of version 1.  NULL when none can be had. */
+/* A group without limits, made so that all in it can be ended for certain: what it forks is
+ * inside, too.  Version 2, else the pids controller of version 1.  NULL when none can be had. */
 struct cgroup *cgroup_make_unlimited(void);
 /* Descriptors through which a child gets in; -1: none. */
 struct cgroup_door {

@@ -11,7 +11,7 @@
  *
  * Layer 1, every worker: "/" may be read, the plan's writable paths and devices written.  Rights
  * are given by inode, so it does not matter that they are given before the mounts are made.  What a
- * kernel can not be told is "all but": so, what is hidden is hidden by the mounts at level full; at
+ * kernel cannot be given is "all but": so, what is hidden is hidden by the mounts at level full; at
  * level landlock reading is given to the siblings of what is hidden, from "/" down to it.  There,
  *   - names can be listed everywhere, content cannot be read;
  *   - what comes to be there later, directly in a folder that has something hidden beneath it,
@@ -40,7 +40,7 @@ enum { LANDLOCK_ABI_KNOWN = 10 };
 /* 0: there is none; *ret_errno, if not NULL, says why: ENOSYS not built in, EOPNOTSUPP not switched
  * on at boot, others a filter's word. */
 unsigned landlock_abi_here(int *ret_errno);
-/* Bit N - 1: erratum N is fixed. 0 also for kernels that cannot tell. */
+/* Bit N - 1: erratum N is fixed. 0 also for kernels that do not say. */
 unsigned landlock_errata_here(void);
 enum {
 	LANDLOCK_ERRATUM_TCP = 1 << 0,          /* sockets that are not TCP are not taken for it */

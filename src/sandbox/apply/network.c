@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Namespaces are made by a process that is born into them, and outlive it: its parent opens them.
+/* Namespaces are made by a process that is made in them, and outlive it: its parent opens them.
  *
  *     parent                            child
  *     clone                             puts loopback up, says how it went

@@ -48,7 +48,7 @@ struct trial {
 	int notify_error;     /* 0: with notifications */
 };
 
-/* ---- A child that does what spawn.h does, and tells how far it came ---- */
+/* ---- A child that does what spawn.h does, and reports how far it came ---- */
 
 /* mount(2); its header and linux/mount.h disagree. */
 enum { MS_PRIVATE_REC = (1 << 18) | (1 << 14) };
@@ -180,7 +180,7 @@ static bool attempt(unsigned long flags, bool user_namespace, struct trial *tria
 	int ends[2];
 	sigset_t all, before;
 	pid_t pid;
-	bool told;
+	bool complete;
 
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return false;
@@ -194,11 +194,11 @@ static bool attempt(unsigned long flags, bool user_namespace, struct trial *tria
 	trial->error = errno;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	close(ends[1]);
-	told = pid > 0 && fd_read_full(ends[0], trial, sizeof(*trial)) == sizeof(*trial);
+	complete = pid > 0 && fd_read_full(ends[0], trial, sizeof(*trial)) == sizeof(*trial);
 	close(ends[0]);
 	while (pid > 0 && waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
 		;
-	return told;
+	return complete;
 }
 
 static const unsigned long trial_namespaces =

@@ -204,7 +204,7 @@ struct limits {
 	enum sandbox_level level;
 	pid_t ancestor;     /* as /proc has it: all that is beneath it is the command's */
 	struct cgroup_watch group;
-	bool told;
+	bool reported;
 };
 
 struct limits *sandbox_limits_new(const struct sandbox_plan *plan, pid_t main)
@@ -331,12 +331,12 @@ static bool limits_passed_by_count(struct limits *limits, struct denial *ret)
 
 bool sandbox_limits_look(struct limits *limits, struct denial *ret)
 {
-	if (limits->told || (!limits->max.memory_bytes && !limits->max.processes))
+	if (limits->reported || (!limits->max.memory_bytes && !limits->max.processes))
 		return false;
-	limits->told = group_passed(limits->level, &limits->max, cgroup_watch_look(&limits->group),
-	                            ret) ||
+	limits->reported = group_passed(limits->level, &limits->max,
+	                                cgroup_watch_look(&limits->group), ret) ||
 	               limits_passed_by_count(limits, ret);
-	return limits->told;
+	return limits->reported;
 }
 
 bool sandbox_limits_explain(const struct sandbox_plan *plan, const struct sandbox_child *child,

@@ -40,12 +40,12 @@ void processes_kill_descendants(pid_t ancestor);
  *     struct limits *limits = sandbox_limits_new(plan, pid_of_the_command);
  *     every LIMITS_LOOK_MS:
  *             if (sandbox_limits_look(limits, &denial))
- *                     ... tell the denial, end all processes of the command: RUN_LIMIT ...
+ *                     ... report the denial, end all processes of the command: RUN_LIMIT ...
  *     sandbox_limits_free(limits);
  *
- * It also asks the control group whether it had to refuse or to kill, so that this is told as what
- * it is.  In a PID namespace the number of processes is held by the kernel as well where it can
- * (pid_max of the namespace, Linux 6.14; RLIMIT_NPROC of the user namespace).  It counts
+ * It also asks the control group whether it had to refuse or to kill, so that this is reported as
+ * what it is.  In a PID namespace the number of processes is held by the kernel as well where it
+ * can (pid_max of the namespace, Linux 6.14; RLIMIT_NPROC of the user namespace).  It counts
  * threads as well, so it is set several times higher (cgroup_tasks), and a look finds the limit
  * passed.
  *

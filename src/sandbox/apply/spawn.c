@@ -112,7 +112,7 @@ static const char *const stage_texts[SPAWN_STAGE_COUNT] = {
 #undef STAGE_TEXT
 };
 
-/* What failed when a child was to be born. */
+/* What failed when a child was to be made. */
 enum birth { BIRTH_FINE, BIRTH_JOIN, BIRTH_CLONE, BIRTH_ALIVE, BIRTH_IDS };
 
 /* All that is prepared for one child, and let go after it. */
@@ -298,7 +298,7 @@ static void be_copy(struct start *start)
 	_exit(126);
 }
 
-/* Born in a control group of version 2. The C library has no such call that shares memory. */
+/* Made in a control group of version 2. The C library has no such call that shares memory. */
 static pid_t clone_into_group(struct start *start, unsigned long flags)
 {
 	struct clone_args args = {

@@ -19,7 +19,7 @@
 /* ---- where no mount protects a file, it is remembered, and put back if it was changed ---- */
 
 /* The supervisor refuses calls that name such a file; this is for what gets past it.  Files are
- * remembered whole, within limits; of what is beyond them a change is told but not undone. */
+ * remembered whole, within limits; of what is beyond them a change is reported but not undone. */
 
 /* Folders inside each other beneath a protected one. */
 enum { KEPT_DEPTH = 32 };
@@ -687,15 +687,15 @@ static void guard_check_all(struct guard *guard)
 size_t guard_check(struct guard *guard, void (*denied)(void *data, const struct denial *denial),
                    void *data)
 {
-	size_t told;
+	size_t reported;
 
 	pthread_mutex_lock(&guard->lock);
 	guard->denied = denied;
 	guard->data = data;
-	guard->told = 0;
+	guard->reported = 0;
 	if (guard->any)
 		guard_check_all(guard);
-	told = guard->told;
+	reported = guard->reported;
 	pthread_mutex_unlock(&guard->lock);
-	return told;
+	return reported;
 }

@@ -4,7 +4,7 @@
  *     struct guard *guard;
  *     if (!guard_take(plan, &guard, &err)) ...
  *     ... the command and all its processes; guard_note for every name they make ...
- *     guard_check(guard, denied, data);    // puts right and tells what was wrong
+ *     guard_check(guard, denied, data);    // puts right and reports what was wrong
  *     guard_free(guard);
  *
  * Watched over, beneath the writable paths:
@@ -18,7 +18,7 @@
  *     command;
  *   - names that others obey in any folder (names.h, DEEP): those that came to be in a folder that
  *     is not the command's own are taken away, if the command was seen at work in that folder; else
- *     they may be the user's, and are told, as are those that were changed;
+ *     they may be the user's, and are reported, as are those that were changed;
  *   - at the landlock level, what mounts protect at full: content and mode are remembered and
  *     put back.
  *
@@ -46,7 +46,7 @@ struct guard;
 bool guard_take(const struct sandbox_plan *plan, struct guard **ret, struct err *err);
 
 /* A name is about to be made or opened for writing: its canonical path. "": something is, and its
- * name is not known (also: nobody will tell).  From any thread. */
+ * name is not known (also: nobody will report it).  From any thread. */
 void guard_note(struct guard *guard, const char *path);
 
 /* What has this canonical path is about to be moved away, replaced or removed: a folder that comes
@@ -56,8 +56,8 @@ void guard_gone(struct guard *guard, const char *path);
  * there was none.  Where the file system does not know: no.  From any thread. */
 bool guard_is_fresh(struct guard *guard, const char *folder);
 
-/* Returns how many things were put right; each is told as a denial of kind REMOVED. Can be called
- * several times. What could not be put right is told with a `what` that says so. */
+/* Returns how many things were put right; each is reported as a denial of kind REMOVED. Can be
+ * called several times. What could not be put right is reported with a `what` that says so. */
 size_t guard_check(struct guard *guard, void (*denied)(void *data, const struct denial *denial),
                    void *data);
 void guard_free(struct guard *guard); /* NULL is fine */

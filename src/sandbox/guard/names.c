@@ -239,7 +239,7 @@ static bool entry_is_harmless(void *data, const char *name, unsigned char type)
 	return true;
 }
 
-/* Whether there is a name that others obey in the folder or beneath it, or too much to tell. */
+/* Whether there is a name that others obey in the folder or beneath it, or too much to know. */
 static bool holds_obeyed(struct guard *guard, int fd)
 {
 	struct search search = { .fd = fd };

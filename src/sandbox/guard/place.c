@@ -324,7 +324,7 @@ void guard_report(struct guard *guard, enum sandbox_reason reason, const struct 
 	va_start(args, done);
 	vsnprintf(how, sizeof(how), done, args);
 	va_end(args);
-	if (++guard->told > LIMIT_GUARD_TOLD || !guard->denied)
+	if (++guard->reported > LIMIT_GUARD_TOLD || !guard->denied)
 		return;
 	snprintf(denial.what, sizeof(denial.what), "%.*s (%s)",
 	         (int)(sizeof(denial.what) - sizeof(how) - 4), full, how);
@@ -338,7 +338,7 @@ void guard_report_changed(struct guard *guard, enum sandbox_reason reason,
 		.level = guard->plan->level, .count = 1 };
 	_cleanup_free_ char *full = guard_full_path(root, path);
 
-	if (++guard->told > LIMIT_GUARD_TOLD || !guard->denied)
+	if (++guard->reported > LIMIT_GUARD_TOLD || !guard->denied)
 		return;
 	snprintf(denial.what, sizeof(denial.what), "%s", full);
 	guard->denied(guard->data, &denial);

@@ -98,7 +98,7 @@ struct guard {
 	/* of the check under way */
 	void (*denied)(void *data, const struct denial *denial);
 	void *data;
-	size_t told;
+	size_t reported;
 };
 
 /* ---- places (place.c) ---- */
@@ -126,7 +126,8 @@ bool guard_put_aside(struct guard *guard, int folder, const char *name, char ret
  * put aside in the same instant (ret_name, or ""). */
 bool guard_replace(struct guard *guard, int folder, const char *name, struct span content,
                    mode_t mode, char ret_name[static 256]);
-/* Tells the entries of a folder (but "." and ".."), at most `max`; false if that was not all. */
+/* Calls `each` for the entries of a folder (but "." and ".."), at most `max`; false if that was not
+ * all. */
 bool guard_list(int folder, size_t max,
                 bool (*each)(void *data, const char *name, unsigned char type), void *data);
 
@@ -142,7 +143,7 @@ void guard_report(struct guard *guard, enum sandbox_reason reason, const struct 
 /* A name that others obey has changed, and stays so. */
 void guard_report_changed(struct guard *guard, enum sandbox_reason reason,
                           const struct guard_root *root, const char *path);
-/* Puts a name aside and tells; false (and told) if that cannot be done. */
+/* Puts a name aside and reports it; false (and reported) if that cannot be done. */
 bool guard_take_away(struct guard *guard, enum sandbox_reason reason,
                      const struct guard_root *root, const char *path);
 /* Whether a rule of the plan protects what is there: a mount at full, guard.c at landlock. */

@@ -32,8 +32,8 @@ struct denial {
 	char rule[512];     /* the path of the rule that decided; "" when it is not a path */
 	char program[32];   /* the process's name; "" unknown. Untrusted text, as `what` */
 	pid_t pid;          /* inside the command's namespace; 0 unknown */
-	unsigned count;     /* the same several times: only the first is told, with how many in the
-	                     * end */
+	unsigned count;     /* the same several times: only the first is reported, with how many in
+	                     * the end */
 };
 
 /* Whether ordinary programs ask for this as a matter of routine and go on without it (a name is
@@ -51,7 +51,7 @@ void denial_remedy(const struct denial *denial, struct buf *out);
 /* The error of a call that was refused: DENIED_BY_SANDBOX, the sentence, and the record beside it.
  * Returns false, as err_set. */
 bool denial_refuse(const struct denial *denial, struct err *err);
-/* The record that an error carries (program, pid and count are not told).  False when it has none:
+/* The record that an error carries (without program, pid and count).  False when it has none:
  * another error, or what no rule of a plan refused (a level that cannot be had, a worker
  * elsewhere that allows less). */
 bool denial_of(const struct err *err, struct denial *ret);

@@ -221,7 +221,7 @@ static bool is_needed(const struct draft *draft, const struct draft_rule *rule)
 		return true;
 	if (rule->rule.access != (above ? above->access : SANDBOX_READ))
 		return true;
-	/* A root that is read-only is told to be one; what --read names may lie where another
+	/* A root that is read-only is listed as one; what --read names may lie where another
 	 * folder is seen (/tmp). */
 	return (!above || strcmp(above->path, "/") == 0) && rule->strength >= DRAFT_ROOT;
 }

@@ -2,9 +2,9 @@
 /* What is where: paths made canonical, without opening what they name.
  *
  * Three ways, from quick to thorough:
- *     location_look       one name beneath an open folder; symlinks are told, not followed
+ *     location_look       one name beneath an open folder; symlinks are reported, not followed
  *     location_canonical  an existing path, symlinks followed by the kernel
- *     location_resolve    any path, symlinks followed one by one and each told; may be missing
+ *     location_resolve    any path, symlinks followed one by one and each reported; may be missing
  *
  * Nothing is read but folders and symlinks.
  */
@@ -59,7 +59,7 @@ bool location_here(struct location *ret);
 
 /* Where `path` leads, beneath the canonical folder `start` if it is relative: FOLDER, FILE or
  * MISSING (then ret->path is the canonical part that exists plus the rest), or CLOSED (too many
- * symlinks, too long, not allowed; ret->path is NULL).  `link`, if not NULL, is told the canonical
+ * symlinks, too long, not allowed; ret->path is NULL).  `link`, if not NULL, gets the canonical
  * path of each symlink on the way. */
 void location_resolve(const char *start, const char *path,
                       void (*link)(void *data, const char *path), void *data,

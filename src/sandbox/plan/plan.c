@@ -297,8 +297,8 @@ static bool add_writables(struct draft *draft, struct sandbox_plan *plan, struct
 	        add_own(draft, options->journal, SANDBOX_REASON_JOURNAL, err));
 }
 
-/* At full there is another /dev, and "nodev" everywhere.  Landlock alone has to be told: what is
- * not in the table (disks, memory, input) cannot be read. */
+/* At full there is another /dev, and "nodev" everywhere.  Landlock alone has to be given it: what
+ * is not in the table (disks, memory, input) cannot be read. */
 static void add_device_rules(struct draft *draft, const struct sandbox_plan *plan)
 {
 	struct sandbox_names names = names_devices();

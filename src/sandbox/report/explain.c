@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan, and what this machine allows, told as a tree and as lines. */
+/* A plan, and what this machine allows, as a tree and as lines. */
 #include "sandbox/report/report.h"
 
 #include <inttypes.h>
@@ -79,7 +79,7 @@ static bool without_groups(enum sandbox_level level, const struct sandbox_probe 
 	return level != SANDBOX_PATHS && !probe->cgroups;
 }
 
-/* To tell of another weakness: a row. */
+/* To add a weakness: a row. */
 static const struct {
 	bool (*applies)(enum sandbox_level level, const struct sandbox_probe *probe);
 	const char *sentence;
@@ -118,13 +118,13 @@ static const struct {
 	  "some 20 times a second." },
 };
 
-/* What a level leaves open on this machine: sentences, told one by one. */
+/* What a level leaves open on this machine: sentences, one by one. */
 static void explain_weaker(enum sandbox_level level, const struct sandbox_probe *probe,
-                           void (*tell)(void *data, const char *sentence), void *data)
+                           void (*each)(void *data, const char *sentence), void *data)
 {
 	for (size_t i = 0; i < ARRAY_LEN(weaknesses); i++)
 		if (weaknesses[i].applies(level, probe))
-			tell(data, weaknesses[i].sentence);
+			each(data, weaknesses[i].sentence);
 }
 
 /* ---- the tree ---- */
@@ -569,7 +569,7 @@ void explain_status_text(const struct sandbox_probe *probe, enum sandbox_level l
 	explain_status(probe, level, &reporter);
 }
 
-void twins_text(const struct twins *twins, struct buf *out)
+void explain_twins_text(const struct twins *twins, struct buf *out)
 {
 	struct layout layout = { .out = out };
 	const struct reporter reporter = { &layout, layout_begin, layout_end, layout_text,

@@ -82,8 +82,8 @@ void explain_status_text(const struct sandbox_probe *probe, enum sandbox_level l
  * said than by mounts: names that must not come into being are denied as such.
  *
  * What is different there: with the network off there is no network at all, loopback neither (a
- * command's own servers cannot be told from the machine's); there is no supervisor, so what is
- * refused leaves no records; limits of memory and processes are not held.
+ * command's own servers cannot be distinguished from the machine's); there is no supervisor, so
+ * what is refused leaves no records; limits of memory and processes are not held.
  */
 
 /* `home`: whose keychains and the like are hidden; NULL: nobody's. Check out->overflowed. */
@@ -99,7 +99,7 @@ void seatbelt_profile(const struct sandbox_plan *plan, const char *home, struct 
  *
  *     struct twins twins;
  *     twins_find(roots, root_count, &twins);
- *     twins_print(&twins, &reporter);          // or twins_text (explain.c)
+ *     twins_print(&twins, &reporter);          // or explain_twins_text (explain.c)
  *     twins_release(&twins);
  *
  * A file counts when it has more names than were found beneath the roots.  The walk is bounded in
@@ -125,6 +125,6 @@ void twins_release(struct twins *twins); /* frees the list */
 
 /* hard_links { count cut files[] { path why } } */
 void twins_print(const struct twins *twins, const struct reporter *reporter);
-void twins_text(const struct twins *twins, struct buf *out);
+void explain_twins_text(const struct twins *twins, struct buf *out);
 
 #endif

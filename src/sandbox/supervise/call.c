@@ -96,7 +96,7 @@ int call_read_path(const struct call *call, uint64_t address, char path[LIMIT_PA
 /* ---- /proc/THREAD, kept open ---- */
 
 /* The number by which /proc knows a thread: another than ours where /proc belongs to the namespace
- * outside (Linux tells it in fdinfo of a pidfd).  0: unknown. */
+ * outside (Linux shows it in fdinfo of a pidfd).  0: unknown. */
 static pid_t proc_number(const struct supervisor *supervisor, pid_t thread)
 {
 	char path[48], text[512], *line;
@@ -276,7 +276,8 @@ int call_descriptor(const struct call *call, int fd)
 
 /* ---- records ---- */
 
-/* Each different denial is told once when it happens, and once more at the end with its count. */
+/* Each different denial is reported once when it happens, and once more at the end with its
+ * count. */
 
 struct record {
 	struct record *next;
@@ -308,7 +309,7 @@ void supervise_record_denial(const struct call *call, struct denial *denial)
 		}
 	}
 	if (supervisor->record_count == LIMIT_DENIALS) {
-		supervisor->untold++;
+		supervisor->unlisted++;
 		return;
 	}
 	denial->level = supervisor->plan->level;
@@ -326,13 +327,13 @@ void supervise_record_denial(const struct call *call, struct denial *denial)
 static void report_pending(struct supervisor *supervisor)
 {
 	struct denial denial = { .kind = DENIAL_LIMIT, .reason = SANDBOX_REASON_LIMIT,
-		.level = supervisor->plan->level, .count = supervisor->untold };
+		.level = supervisor->plan->level, .count = supervisor->unlisted };
 
-	if (!supervisor->untold)
+	if (!supervisor->unlisted)
 		return;
 	snprintf(denial.what, sizeof(denial.what), "%zu denials that are told", LIMIT_DENIALS);
 	supervise_report_denial(supervisor, &denial);
-	supervisor->untold = 0;
+	supervisor->unlisted = 0;
 }
 
 void supervise_records_finish(struct supervisor *supervisor)

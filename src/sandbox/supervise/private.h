@@ -43,7 +43,7 @@ struct supervisor {
 	struct waiting *waiting;         /* owned list of connects that are not done */
 	unsigned waiting_count;
 	struct record *records;          /* owned list of denials */
-	unsigned record_count, untold;   /* untold: met when there were too many */
+	unsigned record_count, unlisted; /* unlisted: met when there were too many */
 	struct bound *bound;             /* owned list of addresses that commands have bound */
 	unsigned bound_count;
 	struct segment *segments;        /* owned list of System V segments that commands have

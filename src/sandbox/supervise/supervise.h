@@ -5,7 +5,7 @@
  * domain, but without the command's filter and its second layer.
  *
  *   - Names (opening for writing, making, moving, removing, truncate; at full mode and owner by
- *     path): it looks at the path and tells of a denial; then the kernel goes on and decides (a
+ *     path): it looks at the path and reports a denial; then the kernel goes on and decides (a
  *     path that changes in between gains nothing: mounts and Landlock are the boundary).
  *     Refused here: names that must not come into
  *     being (plan->absent), and protected ones inside writable paths, which at the landlock level

@@ -34,9 +34,9 @@ int64_t client_now_ms(void)
 
 static void signal_ready(struct client *client, struct pending *pending, bool here)
 {
-	if (!pending->call->ready || pending->told)
+	if (!pending->call->ready || pending->signalled)
 		return;
-	pending->told = true;
+	pending->signalled = true;
 	client->awaited--;
 	pending->call->ready(pending->call->ready_data, here);
 }
@@ -357,7 +357,7 @@ static void read_arrived(struct client *client, bool quick)
 	         wire_has_input(&client->wire));
 }
 
-/* Has the bell tell of what arrives from now on, or is there. Locked. */
+/* Has the bell ring for what arrives from now on, or is there. Locked. */
 static void arm_bell(struct client *client)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT };

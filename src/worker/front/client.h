@@ -125,7 +125,7 @@ struct pending {
 	uint64_t id;
 	bool busy;               /* its answer is being read */
 	bool answered;
-	bool told;               /* call->ready was called */
+	bool signalled;          /* call->ready was called */
 	struct err err;          /* the worker's; NONE: the object is filled in */
 };
 

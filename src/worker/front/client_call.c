@@ -150,7 +150,7 @@ static bool add_pending(struct client *client, struct client_call *call, struct 
 static void remove_pending(struct client *client, struct pending *pending)
 {
 	unlink_pending(client, pending);
-	if (pending->call->ready && !pending->told)
+	if (pending->call->ready && !pending->signalled)
 		client->awaited--;
 	pthread_mutex_unlock(&client->lock);
 	pthread_cond_destroy(&pending->waiter.wake);
@@ -190,8 +190,8 @@ bool client_begin(struct client *client, struct client_call *call, struct pendin
 		call->sent = ok;
 		pthread_mutex_lock(&client->lock);
 	}
-	/* Told of the end of the worker it has begun, though nothing comes of it. */
-	if (!ok && !pending->told) {
+	/* If the end of the worker was signalled it has begun, though nothing comes of it. */
+	if (!ok && !pending->signalled) {
 		remove_pending(client, pending);
 		return false;
 	}

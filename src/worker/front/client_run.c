@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands of a worker: their events on a thread of their own, what is told to them as frames. */
+/* Commands of a worker: their events on a thread of their own, orders to them as frames. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static bool has_last_event(struct client *client, void *data)
 	return run->first;
 }
 
-/* ---- telling ---- */
+/* ---- passing events on ---- */
 
 typedef bool deliver_fn(struct client_run *run, const void *object);
 
@@ -135,7 +135,7 @@ static bool deliver_event(struct client_run *run, const struct run_event *event)
 	return ok;
 }
 
-/* What is told when the worker cannot. */
+/* What is reported when the worker cannot. */
 static void deliver_lost(struct client_run *run, bool killed)
 {
 	struct run_end end = { .why = killed ? RUN_CANCELLED : RUN_LOST, .exit_code = -1,
@@ -212,7 +212,7 @@ static void *run_events_thread(void *data)
 	return NULL;
 }
 
-/* ---- what is told to it ---- */
+/* ---- orders to a command ---- */
 
 /* All of it, or nothing while there is no room for it over there. */
 static bool claim_input(struct client_run *run, size_t len)

@@ -37,9 +37,9 @@ struct local {
 	bool network_refused;           /* it cannot be had or entered: each command has its own */
 	bool said;                      /* a level was: of the first worker, or of the first plan */
 	enum sandbox_level said_level;
-	struct provider_info weaker;    /* its reason is owned; what `told` leads to */
+	struct provider_info weaker;    /* its reason is owned; what `announced` points to */
 	/* NULL, or what is true since a command ran at a weaker level than was said. */
-	_Atomic(const struct provider_info *) told;
+	_Atomic(const struct provider_info *) announced;
 };
 
 /* ---- plans ---- */
@@ -255,17 +255,17 @@ static void note_level(struct local *local, const struct sandbox_plan *plan)
 	if (!local->said) {
 		local->said = true;
 		local->said_level = plan->level;
-	} else if (plan->level < local->said_level && !atomic_load(&local->told)) {
+	} else if (plan->level < local->said_level && !atomic_load(&local->announced)) {
 		local->weaker = (struct provider_info){ "local", plan->level,
 			                                mem_strdup(plan->weaker_because) };
-		atomic_store(&local->told, &local->weaker);
+		atomic_store(&local->announced, &local->weaker);
 	}
 	pthread_mutex_unlock(&local->lock);
 }
 
 static const struct provider_info *local_weaker(void *data)
 {
-	return atomic_load(&((struct local *)data)->told);
+	return atomic_load(&((struct local *)data)->announced);
 }
 
 /* Adds one more spelling of a root, if it is absolute and leads there now. */

@@ -81,7 +81,7 @@ struct client_run {
 	bool killed;
 	/* The thread's own. */
 	bool started, hidden, main_ended, ended;
-	uint64_t taken;          /* bytes of output that the worker was not told of */
+	uint64_t taken;          /* bytes of output that the worker does not know to be taken */
 };
 
 struct client {
@@ -105,7 +105,7 @@ struct client {
 	size_t abandoned_count;
 	int bell;                /* borrowed epoll descriptor; -1: none */
 	bool listed;             /* it has the connection */
-	bool armed;              /* and tells of what arrives, once */
+	bool armed;              /* and rings for what arrives, once */
 	size_t awaited;          /* pending calls whose `ready` was not called */
 	struct change_mark *marks;
 	struct waiter watcher;
@@ -136,7 +136,7 @@ void client_wake_reader(struct client *client);
 void client_waiter_init(struct waiter *waiter);
 
 /* With the lock held, by one who stops waiting: another waiter reads from now on, or the bell
- * tells of what arrives. */
+ * rings for what arrives. */
 void client_leave_reading(struct client *client);
 
 /* A client of a process that has not been greeted; *process is taken over. */

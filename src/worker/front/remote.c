@@ -29,8 +29,8 @@ struct remote {
 
 /* ---- watches ---- */
 
-/* a thread tells of changes, and puts the watches into the
- * next worker when one has gone.  What changed in between is not known, so all are told then.
+/* A thread reports changes, and puts the watches into the
+ * next worker when one has gone.  What changed in between is not known, so all are reported then.
  */
 
 enum { RETRY_MS = 1000 };
@@ -42,7 +42,7 @@ struct watch {
 	void *data;
 	struct client *client;  /* owned reference: where it is; NULL: nowhere */
 	uint64_t id;            /* its number there */
-	bool due;               /* to be told */
+	bool due;               /* to be reported */
 };
 
 struct watchman {
@@ -51,7 +51,7 @@ struct watchman {
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* of anything below */
 	struct watch *watches;
-	struct watch *telling;  /* whose `changed` is running */
+	struct watch *calling;  /* whose `changed` is running */
 	struct client *client;  /* owned reference: where the thread listens; or NULL */
 	bool stopping;
 };
@@ -148,11 +148,11 @@ static bool notify_watchman(struct watchman *man)
 	if (!watch || man->stopping)
 		return false;
 	watch->due = false;
-	man->telling = watch;
+	man->calling = watch;
 	pthread_mutex_unlock(&man->lock);
 	watch->changed(watch->data);
 	pthread_mutex_lock(&man->lock);
-	man->telling = NULL;
+	man->calling = NULL;
 	pthread_cond_broadcast(&man->changed);
 	return true;
 }
@@ -260,7 +260,7 @@ static void remote_unwatch(struct provider *provider, struct watch *watch)
 	struct watch **at = &man->watches;
 
 	pthread_mutex_lock(&man->lock);
-	while (man->telling == watch)
+	while (man->calling == watch)
 		pthread_cond_wait(&man->changed, &man->lock);
 	while (*at != watch)
 		at = &(*at)->next;

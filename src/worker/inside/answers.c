@@ -270,7 +270,7 @@ const struct request *server_find_request(unsigned number)
 
 /* ---- commands over a connection ---- */
 
-/* Their events become messages, messages become what they are told. */
+/* Their events become messages, messages become orders to them. */
 
 enum {
 	OUTPUT_PIECE = 64 << 10,
@@ -444,7 +444,7 @@ static void answer_run(struct server *server, struct job *job)
 		server_send_error(server, job->id, &err);
 		return;
 	}
-	/* It must be known before the other side learns that it can be told something. */
+	/* It must be known before the other side learns that it can send something to it. */
 	pthread_mutex_lock(&server->lock);
 	served->next = server->runs;
 	server->runs = served;
@@ -465,7 +465,7 @@ static void offer_input(struct served_run *served)
 
 		if (!served->run->ops->input(served->run, span_of(piece->bytes, piece->len)))
 			break;
-		served->untold += piece->len;
+		served->unacknowledged += piece->len;
 		served->input_bytes -= piece->len;
 		served->input = piece->next;
 		if (!served->input)
@@ -478,20 +478,20 @@ static void offer_input(struct served_run *served)
 	}
 }
 
-/* Tells how much was taken; not with the lock, which is held before and after. */
+/* Says how much was taken; not with the lock, which is held before and after. */
 static void report_taken(struct server *server)
 {
 	struct served_run *run = server->runs;
 
 	while (run) {
-		const struct wire_run_taken body = { run->untold };
+		const struct wire_run_taken body = { run->unacknowledged };
 		uint64_t id = run->id;
 
-		if (!run->untold) {
+		if (!run->unacknowledged) {
 			run = run->next;
 			continue;
 		}
-		run->untold = 0;
+		run->unacknowledged = 0;
 		pthread_mutex_unlock(&server->lock);
 		server_send(server, WIRE_MESSAGE_RUN_INPUT_TAKEN, id, &body);
 		pthread_mutex_lock(&server->lock);
@@ -559,7 +559,7 @@ static bool served_take_input(struct server *server, struct served_run *served, 
 	return true;
 }
 
-/* ---- what it is told ---- */
+/* ---- orders to a command ---- */
 
 static bool served_control(struct server *server, struct served_run *served, const void *body)
 {

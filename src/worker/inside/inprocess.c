@@ -259,7 +259,7 @@ static bool op_search(const struct worker *worker, struct search_cache *cache,
                       const struct search_request *request, struct search_result *ret,
                       struct err *err)
 {
-	/* The folder or file itself: that the path leads to something hidden is told. */
+	/* The folder or file itself: that the path leads to something hidden is reported. */
 	if (!op_may(worker, request->path, SANDBOX_READ, false, err) ||
 	    !search(worker->workspace, cache, request, ret, err))
 		return false;
@@ -347,7 +347,7 @@ static bool inprocess_watch(struct provider *provider, const struct watch_reques
 
 static void inprocess_unwatch(struct provider *provider, struct watch *watch)
 {
-	op_unwatch(((struct inprocess *)provider)->watcher, watch);
+	op_watch_end(((struct inprocess *)provider)->watcher, watch);
 }
 
 static const char *inprocess_root(struct provider *provider, size_t i)
@@ -377,7 +377,7 @@ static void inprocess_free(struct provider *provider)
 {
 	struct inprocess *own = (struct inprocess *)provider;
 
-	op_watcher_free(own->watcher);
+	op_watch_free(own->watcher);
 	search_cache_free(own->cache);
 	pthread_mutex_destroy(&own->cache_lock);
 	if (own->worker.workspace)
@@ -435,7 +435,7 @@ bool inprocess_provider(const struct inprocess_options *options, struct provider
 		workspace_name_root(worker->workspace, options->root_names[i],
 		                    options->root_names[i + 1]);
 	worker->hides = plan && plan_hides_beneath(plan, worker->workspace);
-	own->watcher = op_watcher_new(worker->workspace);
+	own->watcher = op_watch_new(worker->workspace);
 	if (options->ret_recovered)
 		*options->ret_recovered = recovered;
 	*ret = &own->provider;

@@ -46,11 +46,11 @@ struct worker {
 /* The watches of one worker (op_watch.c): a thread that is started by the first. */
 struct watcher;
 
-struct watcher *op_watcher_new(const struct workspace *workspace); /* borrowed; never NULL */
-void op_watcher_free(struct watcher *watcher); /* no watch is left; NULL is fine */
+struct watcher *op_watch_new(const struct workspace *workspace); /* borrowed; never NULL */
+void op_watch_free(struct watcher *watcher); /* no watch is left; NULL is fine */
 bool op_watch(struct watcher *watcher, const struct watch_request *request, struct watch **ret,
               struct err *err);
-void op_unwatch(struct watcher *watcher, struct watch *watch);
+void op_watch_end(struct watcher *watcher, struct watch *watch);
 
 /* Runs a command with this process's confinement (op_run.c): the plan is that of this process; one
  * whose level is paths confines nothing.  run_request's permissions are the caller's matter: they

@@ -44,14 +44,14 @@ static char *true_entry(const char *entry, enum sandbox_level level)
 	return mem_strdup(entry);
 }
 
-/* What programs are told that would otherwise fail inside; a variable of these or of `unless` that
+/* Hints for programs that would otherwise fail inside; a variable of these or of `unless` that
  * the command has already stays as it is. */
 static const struct {
 	const char *name, *unless;
 	const char *value; /* NULL: where TMPDIR leads */
 	bool landlock;     /* at that level alone */
 	const char *why;
-} told[] = {
+} program_hints[] = {
 	{ "LSAN_OPTIONS", "ASAN_OPTIONS", "detect_leaks=0", false,
 	  "LeakSanitizer traces its own program when it ends; ptrace is refused" },
 	{ "TMUX_TMPDIR", "", NULL, true, "tmux makes its socket in /tmp whatever TMPDIR says" },
@@ -71,17 +71,19 @@ static size_t name_programs(const struct sandbox_plan *plan, const char *const *
 	const char *temp = plan ? sandbox_temp_seen(plan) : NULL;
 	size_t count = 0;
 
-	for (size_t i = 0; plan && plan->level != SANDBOX_PATHS && i < ARRAY_LEN(told); i++) {
-		const char *value = told[i].value ? told[i].value : temp;
+	for (size_t i = 0; plan && plan->level != SANDBOX_PATHS && i < ARRAY_LEN(program_hints);
+	     i++) {
+		const char *value = program_hints[i].value ? program_hints[i].value : temp;
 
-		if (value && (!told[i].landlock || plan->level == SANDBOX_LANDLOCK) &&
-		    !find_variable(from, told[i].name) && !find_variable(from, told[i].unless))
-			env[count++] = mem_printf("%s=%s", told[i].name, value);
+		if (value && (!program_hints[i].landlock || plan->level == SANDBOX_LANDLOCK) &&
+		    !find_variable(from, program_hints[i].name) &&
+		    !find_variable(from, program_hints[i].unless))
+			env[count++] = mem_printf("%s=%s", program_hints[i].name, value);
 	}
 	return count;
 }
 
-/* As asked for, or the default; with TMPDIR, what programs are told and, for a tree that needs it,
+/* As asked for, or the default; with TMPDIR, the hints for programs and, for a tree that needs it,
  * its mark. */
 static char **state_make_environment(const struct run_state *state,
                                      const struct run_request *request)
@@ -98,7 +100,7 @@ static char **state_make_environment(const struct run_state *state,
 
 	while (from[count])
 		count++;
-	env = mem_alloc(count + 3 + ARRAY_LEN(told), sizeof(*env));
+	env = mem_alloc(count + 3 + ARRAY_LEN(program_hints), sizeof(*env));
 	for (size_t i = 0; i < count; i++)
 		if (!temp || !is_variable(from[i], "TMPDIR"))
 			env[kept++] = true_entry(from[i], level);
@@ -185,7 +187,7 @@ static void state_release(struct run_state *state)
 	fd_cleanup_close(&state->child.pidfd);
 	fd_cleanup_close(&state->wake);
 	buf_release(&state->input);
-	pthread_mutex_destroy(&state->telling);
+	pthread_mutex_destroy(&state->reporting);
 	pthread_mutex_destroy(&state->lock);
 	free(state);
 }
@@ -228,7 +230,7 @@ static struct run_state *state_new(const struct sandbox_plan *plan,
 	state->input = (struct buf)BUF_INIT(LIMIT_RUN_INPUT_BYTES);
 	state->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	run_reporter_init(&state->reporter, run_report_output, state, state->wake);
-	pthread_mutex_init(&state->telling, NULL);
+	pthread_mutex_init(&state->reporting, NULL);
 	pthread_mutex_init(&state->lock, NULL);
 	return state;
 }

@@ -6,7 +6,7 @@
  * rename, deletion and creation anew, also of the folders.  Any event about that name, or about the
  * folder itself, makes the watch due; when the events have calmed down the path is resolved
  * again and the file's stamp compared with the last one: what left the file as it was is not
- * told.  When the kernel's queue overflowed, all watches are due.
+ * reported.  When the kernel's queue overflowed, all watches are due.
  *
  * Not seen: writes through a shared mapping, changes that another machine makes to a file
  * system (NFS), those made under another name of the same file (hard links), and the
@@ -31,8 +31,8 @@
 #include "worker/inside/inprocess.h"
 
 enum {
-	QUIET_MS = 30,    /* without an event, before a change is told */
-	PATIENCE_MS = 300, /* after the first event it is told all the same */
+	QUIET_MS = 30,    /* without an event, before a change is reported */
+	PATIENCE_MS = 300, /* after the first event it is reported all the same */
 	EVENT_BYTES = 8 << 10,
 	RETRY_MS = 1000,  /* for a path that leads nowhere while its old folder is gone */
 	ARM_TRIES = 8,    /* a path that changes all the time is watched where it was last */
@@ -42,7 +42,7 @@ static const uint32_t EVENTS = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_
                                IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF |
                                IN_ONLYDIR | IN_EXCL_UNLINK;
 
-/* What tells one state of a file from another. */
+/* What distinguishes one state of a file from another. */
 struct stamp {
 	bool exists;
 	dev_t device;
@@ -59,17 +59,17 @@ struct watch {
 	int folder;      /* watch descriptor; -1: none */
 	char *name;      /* owned; that is waited for in the folder */
 	struct stamp stamp;
-	int64_t first_ms; /* of the events that are not told yet; 0: none */
+	int64_t first_ms; /* of the events that are not reported yet; 0: none */
 	int64_t last_ms;
 };
 
 struct watcher {
 	const struct workspace *workspace; /* borrowed */
 	pthread_mutex_t lock;
-	pthread_cond_t told;    /* a `changed` has returned */
+	pthread_cond_t called;  /* a `changed` has returned */
 	struct watch *watches;
 	size_t count;
-	struct watch *telling;  /* whose `changed` is running */
+	struct watch *calling;  /* whose `changed` is running */
 	pthread_t thread;
 	bool started, stopping;
 	int inotify, wake;      /* -1 before it is started */
@@ -214,7 +214,7 @@ static int64_t due_ms(const struct watch *watch)
 	return quiet < latest ? quiet : latest;
 }
 
-/* Looks at one watch that is due; tells of a change without the lock. */
+/* Looks at one watch that is due; reports a change without the lock. */
 static void settle_watch(struct watcher *watcher, struct watch *watch)
 {
 	struct stamp before = watch->stamp;
@@ -229,12 +229,12 @@ static void settle_watch(struct watcher *watcher, struct watch *watch)
 	}
 	if (same_stamp(&before, &watch->stamp))
 		return;
-	watcher->telling = watch;
+	watcher->calling = watch;
 	pthread_mutex_unlock(&watcher->lock);
 	watch->changed(watch->data);
 	pthread_mutex_lock(&watcher->lock);
-	watcher->telling = NULL;
-	pthread_cond_broadcast(&watcher->told);
+	watcher->calling = NULL;
+	pthread_cond_broadcast(&watcher->called);
 }
 
 static struct watch *find_due(struct watcher *watcher, int64_t now)
@@ -300,17 +300,17 @@ static bool start_watcher(struct watcher *watcher, struct err *err)
 
 /* ---- the operation --------------------------------------------------------- */
 
-struct watcher *op_watcher_new(const struct workspace *workspace)
+struct watcher *op_watch_new(const struct workspace *workspace)
 {
 	struct watcher *watcher = mem_alloc(1, sizeof(*watcher));
 
 	*watcher = (struct watcher){ .workspace = workspace, .inotify = -1, .wake = -1 };
 	pthread_mutex_init(&watcher->lock, NULL);
-	pthread_cond_init(&watcher->told, NULL);
+	pthread_cond_init(&watcher->called, NULL);
 	return watcher;
 }
 
-void op_watcher_free(struct watcher *watcher)
+void op_watch_free(struct watcher *watcher)
 {
 	const uint64_t one = 1;
 
@@ -325,7 +325,7 @@ void op_watcher_free(struct watcher *watcher)
 	}
 	fd_cleanup_close(&watcher->inotify);
 	fd_cleanup_close(&watcher->wake);
-	pthread_cond_destroy(&watcher->told);
+	pthread_cond_destroy(&watcher->called);
 	pthread_mutex_destroy(&watcher->lock);
 	free(watcher);
 }
@@ -376,11 +376,11 @@ bool op_watch(struct watcher *watcher, const struct watch_request *request, stru
 	return ok;
 }
 
-void op_unwatch(struct watcher *watcher, struct watch *watch)
+void op_watch_end(struct watcher *watcher, struct watch *watch)
 {
 	pthread_mutex_lock(&watcher->lock);
-	while (watcher->telling == watch)
-		pthread_cond_wait(&watcher->told, &watcher->lock);
+	while (watcher->calling == watch)
+		pthread_cond_wait(&watcher->called, &watcher->lock);
 	*watch->at = watch->next;
 	if (watch->next)
 		watch->next->at = watch->at;

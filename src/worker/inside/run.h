@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One command under way: its process, its streams, what it started, what is told of it. Private
+/* One command under way: its process, its streams, what it started, what is reported of it. Private
  * to op_run.c, run_child.c and run_loop.c. */
 #ifndef HASP_WORKER_INSIDE_RUN_PRIVATE_H
 #define HASP_WORKER_INSIDE_RUN_PRIVATE_H
@@ -45,33 +45,33 @@ struct run_child {
 bool run_child_start(const struct run_child_request *request, struct run_child *ret,
                      struct err *err);
 
-/* ---- the thread that tells of output ---- */
+/* ---- the thread that passes on output ---- */
 
 /* Private to op_run.
  *
- * Whoever is told may take as long as he likes, which holds the command up, and nothing else: the
- * loop goes on watching over time, limits and orders to kill.  One piece is told at a time;
+ * Whoever gets it may take as long as it likes, which holds the command up, and nothing else: the
+ * loop goes on watching over time, limits and orders to kill.  One piece is passed on at a time;
  * until that is done nothing more is read. */
 
 enum { RUN_PIECE_BYTES = 64 << 10 };
 
 struct run_reporter {
-	void (*tell)(void *data, enum run_stream stream, struct span bytes);
+	void (*emit)(void *data, enum run_stream stream, struct span bytes);
 	void *data;
-	int wake;              /* borrowed eventfd: written to when a piece was told */
-	char *buffer;          /* owned; RUN_PIECE_BYTES: the loop's while nothing is told */
+	int wake;              /* borrowed eventfd: written to when a piece was passed on */
+	char *buffer;          /* owned; RUN_PIECE_BYTES: the loop's while nothing is passed on */
 	pthread_t thread;      /* made by the first piece */
 	bool started;
 	pthread_mutex_t lock;  /* of what follows */
 	pthread_cond_t changed;
 	bool stop;
-	size_t len;            /* of what is being told; 0: nothing is */
+	size_t len;            /* of what is being passed on; 0: nothing is */
 	enum run_stream stream;
 };
 
 /* `tell` and `data` are called for each piece, on the reporter's thread. */
 void run_reporter_init(struct run_reporter *reporter,
-                       void (*tell)(void *data, enum run_stream stream, struct span bytes),
+                       void (*emit)(void *data, enum run_stream stream, struct span bytes),
                        void *data, int wake);
 void run_reporter_release(struct run_reporter *reporter); /* waits too */
 
@@ -152,7 +152,7 @@ struct run_state {
 	struct run run; /* first: the two are cast into each other */
 	struct run_events events;
 	void *data;
-	pthread_mutex_t telling; /* held while an event is told: the supervisor tells some */
+	pthread_mutex_t reporting; /* held while an event is: the supervisor reports some */
 
 	const struct sandbox_plan *plan; /* borrowed; NULL: no confinement, no limits */
 	unsigned timeout_ms, inactivity_ms;
@@ -176,11 +176,11 @@ struct run_state {
 	unsigned rows, columns;
 };
 
-/* run_loop.c: the thread, until `ended` was told. */
+/* run_loop.c: the thread, until `ended` was reported. */
 void *run_loop(void *state);
-/* Tells output; the reporter's function. */
+/* Passes on output; the reporter's function. */
 void run_report_output(void *state, enum run_stream stream, struct span bytes);
-/* Tells a denial, from any thread. */
+/* Reports a denial, from any thread. */
 void run_report_denied(void *state, const struct denial *denial);
 
 #endif

@@ -386,7 +386,7 @@ static void lower_soft_limit(int resource, rlim_t value)
 	}
 }
 
-/* Core files would hold what the command had in memory; more descriptors than select(2) can bear
+/* Core files would hold what the command had in memory; more descriptors than select(2) can take
  * a command may ask for itself. */
 static void set_defaults(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The thread of a command: output, input, limits of time and memory, and the end.
  *
- * Phases: the command runs; it is told to stop (SIGTERM); all of it is killed; the command has
+ * Phases: the command runs; it is asked to stop (SIGTERM); all of it is killed; the command has
  * ended and processes of it go on; nothing is left.  Nothing waits but poll, until nothing
  * is left. */
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "sandbox/apply/processes.h"
 #include "worker/inside/run.h"
 
-/* ---- telling output ---- */
+/* ---- passing on output ---- */
 
 static void *reporter_thread(void *data)
 {
@@ -35,7 +35,7 @@ static void *reporter_thread(void *data)
 		if (!reporter->len)
 			break;
 		pthread_mutex_unlock(&reporter->lock);
-		reporter->tell(reporter->data, reporter->stream,
+		reporter->emit(reporter->data, reporter->stream,
 		               span_of(reporter->buffer, reporter->len));
 		pthread_mutex_lock(&reporter->lock);
 		reporter->len = 0;
@@ -47,10 +47,10 @@ static void *reporter_thread(void *data)
 }
 
 void run_reporter_init(struct run_reporter *reporter,
-                       void (*tell)(void *data, enum run_stream stream, struct span bytes),
+                       void (*emit)(void *data, enum run_stream stream, struct span bytes),
                        void *data, int wake)
 {
-	*reporter = (struct run_reporter){ .tell = tell, .data = data, .wake = wake,
+	*reporter = (struct run_reporter){ .emit = emit, .data = data, .wake = wake,
 		                           .buffer = mem_alloc(RUN_PIECE_BYTES, 1) };
 	pthread_mutex_init(&reporter->lock, NULL);
 	pthread_cond_init(&reporter->changed, NULL);
@@ -74,7 +74,7 @@ static void run_reporter_output(struct run_reporter *reporter, enum run_stream s
 		reporter->started =
 			pthread_create(&reporter->thread, NULL, reporter_thread, reporter) == 0;
 	if (!reporter->started) {
-		reporter->tell(reporter->data, stream, span_of(reporter->buffer, len));
+		reporter->emit(reporter->data, stream, span_of(reporter->buffer, len));
 		return;
 	}
 	pthread_mutex_lock(&reporter->lock);
@@ -129,22 +129,22 @@ struct loop {
 	struct limits *limits; /* owned; NULL: none */
 	uint64_t look_ms;     /* the next look at them */
 	uint64_t reaped_ms;   /* when the command itself ended; 0 before */
-	bool main_told;
+	bool main_reported;
 	bool stopped;         /* by us: `end.why` says why */
 	bool ended_input;     /* ^D was sent, or the pipe closed */
 	struct run_end end;
-	struct denial limit;  /* the limit that was passed; told at the end. `count` 0: none */
+	struct denial limit;  /* the limit that was passed; reported at the end. `count` 0: none */
 };
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 void run_report_denied(void *data, const struct denial *denial)
 {
 	struct run_state *state = data;
 
-	pthread_mutex_lock(&state->telling);
+	pthread_mutex_lock(&state->reporting);
 	state->events.denied(state->data, denial);
-	pthread_mutex_unlock(&state->telling);
+	pthread_mutex_unlock(&state->reporting);
 }
 
 static void report_run_end(struct loop *loop, void (*event)(void *data, const struct run_end *end))
@@ -155,9 +155,9 @@ static void report_run_end(struct loop *loop, void (*event)(void *data, const st
 	end->wall_ms = clock_monotonic_ms() - state->began_ms;
 	end->cpu_ms = state->tree.cpu_ms;
 	end->peak_memory_bytes = state->tree.peak_bytes;
-	pthread_mutex_lock(&state->telling);
+	pthread_mutex_lock(&state->reporting);
 	event(state->data, end);
-	pthread_mutex_unlock(&state->telling);
+	pthread_mutex_unlock(&state->reporting);
 }
 
 static void enter_phase(struct loop *loop, enum phase phase)
@@ -177,8 +177,8 @@ static void close_output(struct run_state *state, enum run_stream stream)
 	pthread_mutex_unlock(&state->lock);
 }
 
-/* What is there now, up to a bufferful, is handed over to be told. False when there was nothing,
- * or the last is still being told. */
+/* What is there now, up to a bufferful, is handed over to be passed on. False when there was
+ * nothing, or the last is still being passed on. */
 static bool read_output(struct loop *loop, enum run_stream stream)
 {
 	struct run_state *state = loop->state;
@@ -207,9 +207,9 @@ void run_report_output(void *data, enum run_stream stream, struct span bytes)
 {
 	struct run_state *state = data;
 
-	pthread_mutex_lock(&state->telling);
+	pthread_mutex_lock(&state->reporting);
 	state->events.output(state->data, stream, bytes);
-	pthread_mutex_unlock(&state->telling);
+	pthread_mutex_unlock(&state->reporting);
 }
 
 static bool output_open(const struct run_state *state)
@@ -298,7 +298,7 @@ static void loop_stop_command(struct loop *loop, enum run_why why)
 	if (loop->stopped)
 		return;
 	loop->stopped = true;
-	if (!loop->main_told)
+	if (!loop->main_reported)
 		loop->end.why = why;
 	if (why == RUN_LIMIT || state->tree.reaped) {
 		loop_kill_all(loop);
@@ -327,7 +327,7 @@ static void take_orders(struct loop *loop)
 		loop_stop_command(loop, RUN_CANCELLED);
 }
 
-/* Told later: whoever is told may keep others waiting. */
+/* Reported later: whoever gets it may keep others waiting. */
 static bool past_limits(struct loop *loop)
 {
 	return loop->limits && sandbox_limits_look(loop->limits, &loop->limit);
@@ -405,7 +405,7 @@ static void loop_leave_running(struct loop *loop)
 	if (!loop->end.left_running) /* it cannot be counted here */
 		loop->end.left_running = 1;
 	enter_phase(loop, LEFT);
-	loop->main_told = true;
+	loop->main_reported = true;
 	report_run_end(loop, loop->state->events.main_ended);
 }
 
@@ -413,7 +413,7 @@ static void finish_run(struct loop *loop)
 {
 	struct run_state *state = loop->state;
 
-	if (!loop->main_told)
+	if (!loop->main_reported)
 		note_status(loop);
 	loop->end.left_running = 0;
 	enter_phase(loop, GONE);
@@ -427,7 +427,7 @@ static void finish_run(struct loop *loop)
 	input_over(state);
 	run_streams_release(&state->streams);
 	pthread_mutex_unlock(&state->lock);
-	if (!loop->main_told)
+	if (!loop->main_reported)
 		report_run_end(loop, state->events.main_ended);
 	report_run_end(loop, state->events.ended);
 }
@@ -457,7 +457,7 @@ static void look_at_processes(struct loop *loop)
 
 /* ---- reporting what is hidden from a command ---- */
 
-/* The kernel refuses to read it and tells nobody. */
+/* The kernel refuses to read it and reports nothing. */
 
 enum { TOLD_BYTES = 64 << 10 }; /* of all paths together */
 
@@ -484,7 +484,7 @@ static void report_hidden(struct run_state *state)
 
 	if (!state->events.hidden || !plan || plan->level == SANDBOX_PATHS)
 		return;
-	/* In the order of paths; what is beneath a folder that is told is not told besides. */
+	/* In the order of paths; what is beneath a folder that is reported is left out. */
 	for (size_t i = 0; i < plan->rule_count; i++) {
 		const struct sandbox_rule *rule = &plan->rules[i];
 
@@ -496,9 +496,9 @@ static void report_hidden(struct run_state *state)
 		else
 			hidden.left_out++;
 	}
-	pthread_mutex_lock(&state->telling);
+	pthread_mutex_lock(&state->reporting);
 	state->events.hidden(state->data, &hidden);
-	pthread_mutex_unlock(&state->telling);
+	pthread_mutex_unlock(&state->reporting);
 }
 
 /* ---- the loop ---- */

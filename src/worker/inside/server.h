@@ -58,7 +58,8 @@ struct served_run {
 	pthread_cond_t credit;
 	struct run_piece *input, **input_last; /* owned; not taken by the command yet */
 	size_t input_bytes;
-	size_t untold;           /* bytes that were taken, and the other side does not know */
+	size_t unacknowledged;           /* bytes that were taken, and the other side does not
+	                                  * know */
 	bool end_input;          /* after that */
 };
 

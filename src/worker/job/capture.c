@@ -154,7 +154,7 @@ void capture_logs_free(struct logs *logs)
 
 enum {
 	SNIFF_BYTES = 4096,
-	PIECE_LEAST = 256, /* bytes that tell something by themselves */
+	PIECE_LEAST = 256, /* bytes that mean something by themselves */
 	ODD_PERCENT = 20, /* bytes that are no text's, of those that were looked at */
 };
 

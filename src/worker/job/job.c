@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs: what a provider tells of each, what can be asked, and the table of them. */
+/* Jobs: what a provider reports of each, what can be asked, and the table of them. */
 #include "worker/job/job.h"
 
 #include <pthread.h>
@@ -19,7 +19,7 @@ struct job {
 	unsigned id;
 	char *command;                 /* owned */
 	uint64_t began_ms;
-	pthread_mutex_t output_lock;   /* held while output is told */
+	pthread_mutex_t output_lock;   /* held while output is passed on */
 	void (*output)(void *data, enum run_stream stream, struct span bytes);
 	void *output_data;
 	pthread_mutex_t run_lock;      /* of `run`; no other lock is taken inside it */
@@ -71,9 +71,9 @@ const char *job_state_name(enum job_state state)
 	return (unsigned)state < ARRAY_LEN(names) ? names[state] : "unknown";
 }
 
-/* ---- what the provider tells ---- */
+/* ---- what the provider reports ---- */
 
-static void told_started(void *data, int pid)
+static void job_note_started(void *data, int pid)
 {
 	struct job *job = data;
 
@@ -82,7 +82,7 @@ static void told_started(void *data, int pid)
 	pthread_mutex_unlock(&job->lock);
 }
 
-static void told_output(void *data, enum run_stream stream, struct span bytes)
+static void job_note_output(void *data, enum run_stream stream, struct span bytes)
 {
 	struct job *job = data;
 
@@ -101,7 +101,7 @@ static bool is_same_denial(const struct denial *a, const struct denial *b)
 	       strcmp(a->program, b->program) == 0;
 }
 
-static void told_denied(void *data, const struct denial *denial)
+static void job_note_denied(void *data, const struct denial *denial)
 {
 	struct job *job = data;
 	size_t i = 0;
@@ -137,7 +137,7 @@ static void job_texts_free(char **texts, size_t count)
 	free(texts);
 }
 
-static void told_hidden(void *data, const struct run_hidden *hidden)
+static void job_note_hidden(void *data, const struct run_hidden *hidden)
 {
 	struct job *job = data;
 
@@ -149,7 +149,7 @@ static void told_hidden(void *data, const struct run_hidden *hidden)
 	pthread_mutex_unlock(&job->lock);
 }
 
-static void told_main_ended(void *data, const struct run_end *end)
+static void job_note_main_ended(void *data, const struct run_end *end)
 {
 	struct job *job = data;
 
@@ -160,8 +160,8 @@ static void told_main_ended(void *data, const struct run_end *end)
 	pthread_mutex_unlock(&job->lock);
 }
 
-/* A provider that lost its worker may tell only this. */
-static void told_ended(void *data, const struct run_end *end)
+/* A provider that lost its worker may report only this. */
+static void job_note_ended(void *data, const struct run_end *end)
 {
 	struct job *job = data;
 	struct jobs *jobs = job->jobs;
@@ -179,12 +179,12 @@ static void told_ended(void *data, const struct run_end *end)
 }
 
 static const struct run_events job_events = {
-	.started = told_started,
-	.output = told_output,
-	.hidden = told_hidden,
-	.denied = told_denied,
-	.main_ended = told_main_ended,
-	.ended = told_ended,
+	.started = job_note_started,
+	.output = job_note_output,
+	.hidden = job_note_hidden,
+	.denied = job_note_denied,
+	.main_ended = job_note_main_ended,
+	.ended = job_note_ended,
 };
 
 /* ---- what can be asked ---- */

@@ -39,7 +39,7 @@ struct jobs_options {
 	size_t head_bytes, tail_bytes; /* 0: the defaults */
 	uint64_t log_bytes;            /* of one log; 0: LIMIT_JOB_LOG_BYTES, which is the most */
 	bool keep_logs;                /* when the session ends */
-	/* NULL, or told of each end, on a provider's thread; must not call into jobs. */
+	/* NULL, or called at each end, on a provider's thread; must not call into jobs. */
 	void (*ended)(void *data, unsigned id);
 	void *data;
 };
@@ -54,9 +54,9 @@ char *jobs_default_log_folder(void);
 
 struct job_request {
 	const struct run_request *run;
-	const char *command; /* what people are told: copied */
+	const char *command; /* what people are shown: copied */
 	bool background;     /* remembered after its end */
-	/* NULL, or told of the output as it comes, on a provider's thread; what takes its time
+	/* NULL, or gets the output as it comes, on a provider's thread; what takes its time
 	 * slows the command down. */
 	void (*output)(void *data, enum run_stream stream, struct span bytes);
 	void *data;
@@ -76,7 +76,7 @@ bool job_wait(struct job *job, unsigned ms);
 /* The same for the end of all its processes. */
 bool job_wait_all(struct job *job, unsigned ms);
 void job_background(struct job *job);       /* it is to be remembered */
-/* Its output is not told any more (job_request): not after this returned. */
+/* Its output is not passed on any more (job_request): not after this returned. */
 void job_quiet(struct job *job);
 void job_kill(struct job *job);
 bool job_input(struct job *job, struct span bytes); /* false: nobody reads it */

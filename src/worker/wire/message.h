@@ -14,7 +14,7 @@
  *      server_find_request;
  *   5. the document; and a new version (wire.h) if others must know of it.
  * An event of a command takes 1, 2 and 5, a served_... in inside/answers.c, and a row in
- * front/client_run.c; what a command is told takes 1, 2 and 5, a function there, and a case in
+ * front/client_run.c; an order to a command takes 1, 2 and 5, a function there, and a case in
  * served_control. */
 #ifndef HASP_WORKER_WIRE_MESSAGE_H
 #define HASP_WORKER_WIRE_MESSAGE_H

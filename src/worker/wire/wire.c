@@ -406,7 +406,7 @@ enum { PARTS = 64 }; /* of one system call */
 
 /* ---- bytes ---- */
 
-/* A pipe whose reader is gone must not kill this process; a socket can be told so itself. */
+/* A pipe whose reader is gone must not kill this process; a socket has a flag for that. */
 static ssize_t write_pipe(int fd, const struct iovec *parts, size_t count)
 {
 	const struct timespec at_once = { 0 };
