@@ -365,8 +365,6 @@ const unsigned filter_rule_count = sizeof(filter_rules) / sizeof(filter_rules[0]
 
 /* ---- prints the seccomp filters as C, when hasp is built ---- */
 
-#define X32_BIT 0x40000000u
-
 struct machine {
 	const char *macro;   /* of the compiler */
 	uint32_t scmp, audit;

@@ -35,8 +35,6 @@
 
 enum landlock_layer { LANDLOCK_LAYER_WORKER, LANDLOCK_LAYER_COMMAND };
 
-enum { LANDLOCK_ABI_KNOWN = 10 };
-
 /* 0: there is none; *ret_errno, if not NULL, says why: ENOSYS not built in, EOPNOTSUPP not switched
  * on at boot, others a filter's word. */
 unsigned landlock_abi_here(int *ret_errno);

@@ -127,16 +127,12 @@ static uint64_t magic(const char *path)
 	return names_process(path) ? 0 : RESOLVE_NO_MAGICLINKS;
 }
 
-int named_open_descriptor(const struct call *call, int fd, struct named *ret)
+/* The name of what was opened for a call that still waits; takes over `fd`, and returns it or -1. */
+static int name_opened(const struct call *call, int fd, struct named *ret)
 {
-	_cleanup_fd_ int opened = -1;
+	_cleanup_fd_ int opened = fd;
 	int error;
 
-	if (fd < 0) {
-		errno = EBADF;
-		return -1;
-	}
-	opened = open_link(call, fd);
 	if (opened < 0)
 		return -1;
 	error = call_alive(call) ? read_descriptor_link(opened, ret) : ESRCH;
@@ -147,11 +143,20 @@ int named_open_descriptor(const struct call *call, int fd, struct named *ret)
 	return fd_steal(&opened);
 }
 
+int named_open_descriptor(const struct call *call, int fd, struct named *ret)
+{
+	if (fd < 0) {
+		errno = EBADF;
+		return -1;
+	}
+	return name_opened(call, open_link(call, fd), ret);
+}
+
 int named_open(const struct call *call, int folder, const char *path, bool follow,
                struct named *ret)
 {
-	_cleanup_fd_ int base = -1, opened = -1;
-	int error;
+	_cleanup_fd_ int base = -1;
+	int opened;
 
 	if (own_descriptor(path) >= 0 && follow)
 		return named_open_descriptor(call, own_descriptor(path), ret);
@@ -164,14 +169,7 @@ int named_open(const struct call *call, int folder, const char *path, bool follo
 	opened = open_how(base, behind_self(path) ? behind_self(path) : path,
 	                  follow ? 0 : O_NOFOLLOW,
 	                  behind_self(path) ? 0 : magic(path));
-	if (opened < 0)
-		return -1;
-	error = call_alive(call) ? read_descriptor_link(opened, ret) : ESRCH;
-	if (error) {
-		errno = error;
-		return -1;
-	}
-	return fd_steal(&opened);
+	return name_opened(call, opened, ret);
 }
 
 /* ---- for judging alone ---- */

@@ -116,7 +116,6 @@ enum {
 	GRACE_MS = 20,    /* what ends so soon after the command was not left running */
 	DRAIN_MS = 200,    /* for output that others than the command's processes hold open */
 	GIVE_UP_MS = 5000, /* a process that cannot be killed is left to the kernel */
-	TERMINAL_EOF = 4,  /* ^D */
 };
 
 enum phase { RUNNING, STOPPING, KILLING, LEFT, GONE };
@@ -277,7 +276,7 @@ static void loop_write_input(struct loop *loop)
 	if (!state->streams.terminal)
 		input_over(state);
 	else
-		(void)!write(state->streams.input, "\004", 1);
+		(void)!write(state->streams.input, "\004" /* ^D */, 1);
 }
 
 /* ---- stopping ---- */

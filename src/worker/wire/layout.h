@@ -85,7 +85,6 @@ enum wire_kind {
 #define WIRE_KIND_ENUM(kind, c, wire) WIRE_##kind,
 	WIRE_KINDS(WIRE_KIND_ENUM)
 #undef WIRE_KIND_ENUM
-	WIRE_KIND_COUNT
 };
 
 struct wire_layout;
