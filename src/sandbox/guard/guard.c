@@ -119,9 +119,9 @@ static enum kept_kind kept_read_item(struct kept *kept, struct kept_item *item, 
 	return KEPT_FILE;
 }
 
-static struct kept_item *kept_add(struct kept *kept, const struct guard_root *root,
-                                  const char *path,
-                                  enum sandbox_reason reason, int fd, const struct stat *st)
+static struct kept_item *kept_append_item(struct kept *kept, const struct guard_root *root,
+                                          const char *path,
+                                          enum sandbox_reason reason, int fd, const struct stat *st)
 {
 	struct kept_item *item;
 
@@ -142,7 +142,7 @@ static void keep_tree(struct guard *guard, const struct guard_root *root, const 
 
 	if (fd < 0 || fstat(fd, &st) != 0 || kept->count >= LIMIT_GUARD_KEPT_FILES)
 		return;
-	item = kept_add(kept, root, path, reason, fd, &st);
+	item = kept_append_item(kept, root, path, reason, fd, &st);
 	item->kind = kept_read_item(kept, item, fd);
 	if (item->kind != KEPT_FOLDER || depth == KEPT_DEPTH)
 		return;
@@ -179,7 +179,8 @@ static void keep_above(struct guard *guard, const struct guard_root *root, const
 		*slash = '\0';
 		fd = guard_open(root->fd, folder, O_PATH | O_DIRECTORY);
 		if (fd >= 0 && fstat(fd, &st) == 0 && !keep_has(guard, root, folder))
-			kept_add(guard->kept, root, folder, reason, fd, &st)->kind = KEPT_ABOVE;
+			kept_append_item(guard->kept, root, folder, reason, fd,
+			                 &st)->kind = KEPT_ABOVE;
 		*slash = '/';
 	}
 }

@@ -236,7 +236,7 @@ static void read_in(struct draft *draft, const char *folder, const char *name)
 		read_global(draft, path);
 }
 
-static const char *variable_value(const char *name)
+static const char *nonempty_variable(const char *name)
 {
 	const char *value = getenv(name);
 
@@ -354,11 +354,11 @@ static void read_parameters(struct draft *draft, const char *at)
 
 static void read_variables(struct draft *draft)
 {
-	const char *text = variable_value("GIT_CONFIG_COUNT");
+	const char *text = nonempty_variable("GIT_CONFIG_COUNT");
 	long count = text ? strtol(text, NULL, 10) : 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(variables); i++) {
-		const char *value = variable_value(variables[i].variable);
+		const char *value = nonempty_variable(variables[i].variable);
 
 		if (value)
 			read_global_value(draft, &(struct git_config_item){
@@ -372,10 +372,10 @@ static void read_variables(struct draft *draft)
 		_cleanup_free_ char *key = mem_printf("GIT_CONFIG_KEY_%ld", i);
 		_cleanup_free_ char *value = mem_printf("GIT_CONFIG_VALUE_%ld", i);
 
-		if (variable_value(key) && variable_value(value))
-			read_key(draft, variable_value(key), variable_value(value));
+		if (nonempty_variable(key) && nonempty_variable(value))
+			read_key(draft, nonempty_variable(key), nonempty_variable(value));
 	}
-	read_parameters(draft, variable_value("GIT_CONFIG_PARAMETERS"));
+	read_parameters(draft, nonempty_variable("GIT_CONFIG_PARAMETERS"));
 }
 
 /* A folder of the workspace in $PATH: whoever may write there chooses what names mean. */
@@ -403,18 +403,18 @@ static void look_at_path(struct draft *draft)
 
 void plan_config_globals(struct draft *draft)
 {
-	const char *home = plan_home_text(draft), *xdg = variable_value("XDG_CONFIG_HOME");
+	const char *home = plan_home_text(draft), *xdg = nonempty_variable("XDG_CONFIG_HOME");
 
 	if (!draft->writable_count)
 		return;
 	read_global(draft, "/etc/gitconfig");
-	if (variable_value("GIT_CONFIG_SYSTEM"))
-		read_global(draft, variable_value("GIT_CONFIG_SYSTEM"));
+	if (nonempty_variable("GIT_CONFIG_SYSTEM"))
+		read_global(draft, nonempty_variable("GIT_CONFIG_SYSTEM"));
 	read_in(draft, xdg, "git/config");
 	read_in(draft, home, ".config/git/config");
 	read_in(draft, home, ".gitconfig");
-	if (variable_value("GIT_CONFIG_GLOBAL"))
-		read_global(draft, variable_value("GIT_CONFIG_GLOBAL"));
+	if (nonempty_variable("GIT_CONFIG_GLOBAL"))
+		read_global(draft, nonempty_variable("GIT_CONFIG_GLOBAL"));
 	read_variables(draft);
 	if (!draft->options->assume) /* only somebody who reads explanations wants to know */
 		look_at_path(draft);

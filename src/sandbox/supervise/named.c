@@ -127,7 +127,8 @@ static uint64_t magic(const char *path)
 	return names_process(path) ? 0 : RESOLVE_NO_MAGICLINKS;
 }
 
-/* The name of what was opened for a call that still waits; takes over `fd`, and returns it or -1. */
+/* The name of what was opened for a call that still waits; takes over `fd`, and returns it or
+ * -1. */
 static int name_opened(const struct call *call, int fd, struct named *ret)
 {
 	_cleanup_fd_ int opened = fd;

@@ -45,7 +45,7 @@ static void unlink_pending(struct client *client, const struct pending *pending)
 }
 
 /* The caller goes, the answer may still come. */
-static void abandon_call(struct client *client, uint64_t id)
+static void client_abandon_call(struct client *client, uint64_t id)
 {
 	struct abandoned *abandoned = mem_alloc(1, sizeof(*abandoned));
 
@@ -101,7 +101,7 @@ static bool finish_call(struct client *client, struct pending *pending, struct e
 	bool cancelled = !await_answer(client, pending);
 
 	if (cancelled) {
-		abandon_call(client, pending->id);
+		client_abandon_call(client, pending->id);
 		pthread_mutex_unlock(&client->lock);
 		wire_send(&client->wire, WIRE_MESSAGE_CANCEL, pending->id, NULL, NULL, 0,
 		          &cancel_err);
