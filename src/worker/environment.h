@@ -252,8 +252,7 @@ struct environment_options {
 	/* What the user decided; each borrowed, NULL without, the arrays NULL-terminated. */
 	const char *pager;        /* PAGER, GIT_PAGER and MANPAGER in place of cat */
 	const char *const *more;  /* NAME=VALUE that come through whatever the tables say, but not
-	                           * in
-	                           * place of what is set */
+	                           * in place of what is set */
 	const char *const *blocked; /* names that do not come through; they decide over all else */
 };
 

@@ -30,15 +30,14 @@ struct worker_options {
 	const char *const *root_names;
 	size_t root_name_count;
 	const char *journal_folder; /* absolute; where apply_changes keeps its journal; NULL over
-	                             * there:
-	                             * its own default */
+	                             * there: its own default */
 	enum durability durability;
 	size_t max_file_bytes;      /* 0: the default */
 	bool keep_cache;            /* as in worker/inside/inprocess.h */
 	size_t *ret_recovered;      /* NULL, or gets how many crashed transactions were put right */
 	bool commands_only;         /* no worker for files is started until somebody asks for one:
-	                             * for
-	                             * a provider that only runs commands. Nothing is recovered */
+	                             * for a provider that only runs commands. Nothing is
+	                             * recovered */
 	/* The confinement of a local worker and what the user allows in general. */
 	bool level_given;
 	enum sandbox_level level;

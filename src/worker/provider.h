@@ -45,9 +45,8 @@ struct run_request {
 	const char *const *argv;     /* NULL-terminated; argv[0] is looked up in PATH of `env` */
 	const char *folder;          /* working directory: a workspace path; NULL: the first root */
 	const char *const *env;      /* NULL-terminated NAME=VALUE: the whole environment but
-	                              * TMPDIR,
-	                              * which the one who runs it sets. NULL: what is allowed
-	                              * through of its own (worker/environment.h) */
+	                              * TMPDIR, which the one who runs it sets. NULL: what is
+	                              * allowed through of its own (worker/environment.h) */
 	bool pty;                    /* a terminal of its own, else pipes */
 	bool merge;                  /* pipes: errors go where the output goes, in order:
 	                              * RUN_STDOUT */
@@ -59,8 +58,8 @@ struct run_request {
 	unsigned timeout_ms;         /* of it all; 0: none */
 	unsigned inactivity_ms;      /* without output; 0: none */
 	bool leave_running;          /* processes that outlive the command itself go on:
-	                              * `main_ended`
-	                              * says how it ended, `ended` comes when the last is gone */
+	                              * `main_ended` says how it ended, `ended` comes when the
+	                              * last is gone */
 	bool network;                /* permissions beyond the session's */
 	const char *const *write;    /* canonical or workspace paths; may be NULL */
 	size_t write_count;
@@ -159,11 +158,9 @@ struct provider_ops {
 	bool (*read)(struct provider *provider, const struct read_request *request,
 	             struct read_result *ret, struct err *err);
 	/* NULL, or the same in two steps, for callers who have several files to read and one
-	 * thread:
-	 * what is begun is under way together.  Between the steps the caller keeps the request.
-	 * False:
-	 * this one cannot be begun (then read it), *err means nothing. Each that has begun has to
-	 * be ended, soon, by the same thread; LIMIT_READS_BEGUN at a time. */
+	 * thread: what is begun is under way together.  Between the steps the caller keeps the
+	 * request.  False: this one cannot be begun (then read it), *err means nothing. Each that
+	 * has begun has to be ended, soon, by the same thread; LIMIT_READS_BEGUN at a time. */
 	bool (*read_begin)(struct provider *provider, const struct read_request *request,
 	                   struct read_begun **ret);
 	bool (*read_end)(struct provider *provider, struct read_begun *begun,

@@ -561,8 +561,7 @@ void cgroup_watch_group(const struct cgroup *group, struct cgroup_watch *ret)
 
 /* ---- what the kernel counted in this process's own groups ---- */
 
-/* Read only, so it works from inside, where
- * all of /sys is read-only. */
+/* Read only, so it works from inside, where all of /sys is read-only. */
 
 /* A group that cgroup_make made, not whatever hasp itself is in: its counters began with the
  * command. */

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <linux/seccomp.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>

@@ -239,8 +239,7 @@ static const char *trial_step_name(enum trial_step step)
 
 /* ---- why a level cannot be had, and what a person can do about it ---- */
 
-/* A table, the first row that fits
- * speaks. */
+/* A table: the first row that fits speaks. */
 
 #define MAX_USER_NAMESPACES "/proc/sys/user/max_user_namespaces"
 #define USERNS_CLONE "/proc/sys/kernel/unprivileged_userns_clone"

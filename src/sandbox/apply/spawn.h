@@ -51,8 +51,7 @@ struct sandbox_child {
 	int pidfd;             /* owned */
 	struct cgroup *group;  /* owned; NULL: none could be had, or it is no command's worker */
 	bool whole_tree;       /* a command's worker without a PID namespace: its children do not
-	                        * die
-	                        * with it, so killing means all of them */
+	                        * die with it, so killing means all of them */
 };
 
 /* From any thread. DENIED_BY_SANDBOX: a step was refused by the kernel (names the step, so that a

@@ -40,8 +40,8 @@ enum step_op {
 	STEP_FILE,      /* in slot: an empty file `path`, `mode` */
 	STEP_LINK,      /* in slot: a symlink `path` to `text` */
 	STEP_PLACE,     /* in slot, which commands can write to: a mount point `path`, a folder if
-	                 * mode
-	                 * is not 0, and the folders above it; what is there and no folder goes */
+	                 * mode is not 0, and the folders above it; what is there and no folder
+	                 * goes */
 	STEP_SET,       /* attributes `set` (MOUNT_ATTR_*) on slot, recursively */
 	STEP_SET_ALL,   /* the same on everything that is mounted */
 	STEP_PUT,       /* slot over path */

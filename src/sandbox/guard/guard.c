@@ -2,7 +2,6 @@
 /* What the guard remembers before a command, and the order in which it looks afterwards. */
 #include "sandbox/guard/guard.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -10,7 +10,6 @@
 #define HASP_SANDBOX_GUARD_PRIVATE_H
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>

@@ -12,9 +12,8 @@
 
 /* ---- judging ---- */
 
-/* The rule that decides is the longest of the
- * path's own prefixes that has one, so each prefix that ends at a slash is looked up: a path
- * has few, and "/t/proj" is no prefix of "/t/proj-evil". */
+/* The rule that decides is the longest of the path's own prefixes that has one, so each prefix that
+ * ends at a slash is looked up: a path has few, and "/t/proj" is no prefix of "/t/proj-evil". */
 
 /* Both tables begin with the path; what is compared is `len` bytes of text with all of it. */
 static int compare_prefix(const char *text, size_t len, const char *path)

@@ -12,7 +12,6 @@
 #define HASP_SANDBOX_PLAN_LOCATION_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/span.h"

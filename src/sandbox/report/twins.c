@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "sandbox/plan/location.h"

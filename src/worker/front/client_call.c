@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls: requests that are sent, and the wait for their answers; the first is a HELLO. */
-#include <stdio.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "worker/front/private.h"

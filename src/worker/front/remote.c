@@ -29,9 +29,8 @@ struct remote {
 
 /* ---- watches ---- */
 
-/* A thread reports changes, and puts the watches into the
- * next worker when one has gone.  What changed in between is not known, so all are reported then.
- */
+/* A thread reports changes, and puts the watches into the next worker when one has gone.  What
+ * changed in between is not known, so all are reported then. */
 
 enum { RETRY_MS = 1000 };
 

@@ -7,7 +7,6 @@
 #ifndef HASP_WORKER_INSIDE_INPROCESS_H
 #define HASP_WORKER_INSIDE_INPROCESS_H
 
-#include "sandbox/plan/denial.h"
 #include "worker/provider.h"
 
 struct inprocess_options {

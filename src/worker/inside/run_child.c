@@ -17,13 +17,11 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/span.h"
 #include "sandbox/apply/inside.h"
 #include "worker/inside/run.h"
 

@@ -5,7 +5,6 @@
  * ended and processes of it go on; nothing is left.  Nothing waits but poll, until nothing
  * is left. */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>

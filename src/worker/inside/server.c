@@ -11,8 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
-
 enum {
 	THREADS = 9,             /* one reads */
 	STACK_BYTES = 1 << 20,

@@ -95,8 +95,7 @@ struct wire_field {
 	uint32_t offset;                /* of the member */
 	uint32_t size;                  /* of the member */
 	uint32_t count_offset;          /* ARRAY*, TEXTS, LINES: of the member size_t with the
-	                                 * count;
-	                                 * WIRE_TERMINATED: the array ends with NULL */
+	                                 * count; WIRE_TERMINATED: the array ends with NULL */
 	uint64_t max;                   /* ENUM: values; TEXT*, BYTES: bytes; arrays: elements */
 	const struct wire_layout *of;   /* of structures */
 	const char *const *words;       /* WORD: NULL-terminated */

@@ -22,7 +22,6 @@
 #include "base/limits.h"
 #include "edit/edit.h"
 #include "file/read.h"
-#include "sandbox/plan/denial.h"
 #include "search/search.h"
 #include "search/walk.h"
 #include "worker/local.h"
