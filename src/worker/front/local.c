@@ -385,8 +385,8 @@ static const char *temp_of(struct local *local, struct err *err)
 	return path;
 }
 
-static const char **join_texts(const char *const *a, size_t a_count, const char *const *b,
-                               size_t b_count)
+static const char **local_join_lists(const char *const *a, size_t a_count, const char *const *b,
+                                     size_t b_count)
 {
 	const char **all = mem_alloc(a_count + b_count + 1, sizeof(*all));
 
@@ -431,10 +431,12 @@ static bool local_run(void *data, const struct run_request *request,
 	struct local *local = data;
 	struct sandbox_options options = plan_options(local, SANDBOX_USE_COMMAND);
 	const struct worker_options *own = &local->options;
-	_cleanup_free_ const char **write = join_texts(own->write, own->write_count, request->write,
-	                                               request->write_count);
-	_cleanup_free_ const char **read = join_texts(own->read, own->read_count, request->read,
-	                                              request->read_count);
+	_cleanup_free_ const char **write = local_join_lists(own->write, own->write_count,
+	                                                     request->write,
+	                                                     request->write_count);
+	_cleanup_free_ const char **read = local_join_lists(own->read, own->read_count,
+	                                                    request->read,
+	                                                    request->read_count);
 
 	options.temp = temp_of(local, err);
 	if (!options.temp)
