@@ -302,7 +302,7 @@ bool denial_is_routine(const struct denial *denial)
 }
 
 /* Characters that change how text around them is shown (UAX 9, and those without a width). */
-static bool is_misleading(uint32_t c)
+static bool code_point_misleads(uint32_t c)
 {
 	static const uint32_t ranges[][2] = {
 		{ 0x7f, 0x9f }, { 0xad, 0xad }, { 0x61c, 0x61c }, { 0x200b, 0x200f },
@@ -328,7 +328,7 @@ static void denial_put_escaped(struct buf *out, const char *text)
 			buf_printf(out, "\\x%02x", (unsigned char)c.bytes.data[0]);
 		else if (c.code == '\\')
 			buf_str(out, "\\\\");
-		else if (!is_misleading(c.code))
+		else if (!code_point_misleads(c.code))
 			buf_span(out, c.bytes);
 		else if (c.code < 0x80)
 			buf_printf(out, "\\x%02x", (unsigned)c.code);
