@@ -447,7 +447,7 @@ static void go_on(struct agent *agent)
 	json_auto_t *tools = agent_tools_hash(agent);
 	json_auto_t *contents = NULL;
 	struct model_request last = { .system = span_str(agent->system),
-		                            .tools = turn_tools(agent) };
+		                            .tools = agent_tools(agent) };
 
 	if (!sent || !json_equal(json_object_get(sent, "tools"), tools)) {
 		agent_tell_anew(agent, NULL);

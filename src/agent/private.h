@@ -87,7 +87,9 @@ void agent_replace(struct agent *agent, json_t *conversation);
 void agent_tell_anew(struct agent *agent, json_t *cut);
 /* Records that, if there is something new. */
 void agent_record_beginning(struct agent *agent);
-/* The tools as they are declared, as the session's file names them; a new reference. */
+/* The tools as they are declared, in every mode; borrowed. */
+const json_t *agent_tools(struct agent *agent);
+/* The same as the session's file names them: a hash; a new reference. */
 json_t *agent_tools_hash(struct agent *agent);
 /* Adds to a message of the user that is not sent yet what is not as the model was told, and
  * records that. */
@@ -111,8 +113,5 @@ enum turn_end {
  * NULL) after BLOCKED alone.  The history is not changed. */
 enum turn_end turn_run(struct agent *agent, struct model_reply *ret, char **ret_reason,
                        struct err *err);
-
-/* The tools as they are declared, in every mode; borrowed. */
-const json_t *turn_tools(struct agent *agent);
 
 #endif

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "agent/call/calls.h"
+#include "agent/call/gate.h"
 #include "agent/context/cut.h"
 #include "agent/context/told.h"
 #include "agent/private.h"
@@ -13,6 +14,7 @@
 #include "base/sha256.h"
 #include "data/json.h"
 #include "model/content.h"
+#include "tool/tool.h"
 
 /* ---- settings ---------------------------------------------------------------------- */
 
@@ -275,6 +277,49 @@ void agent_replace(struct agent *agent, json_t *conversation)
 	json_decref(conversation);
 }
 
+/* ---- tools ------------------------------------------------------------------------- */
+
+/* The same in every mode: what has been sent stays as it was. A call to one that is off is
+ * refused. */
+static bool agent_declares(void *data, const struct tool *tool)
+{
+	return !gate_hides_always(data, tool);
+}
+
+/* Where a tool's effect is not known, the model may say that a call needs those before it. */
+static void declare_wait(const struct tool *tool, json_t *declaration)
+{
+	json_t *parameters = json_object_get(declaration, "parameters");
+	json_t *properties, *own;
+
+	if (!tool || !json_is_object(parameters) ||
+	    (tool->kind != TOOL_KIND_EXECUTE && tool->kind != TOOL_KIND_OTHER &&
+	     tool->kind != TOOL_KIND_AGENT))
+		return;
+	own = json_copy(parameters);
+	properties = json_copy(json_object_get(parameters, "properties"));
+	properties = properties ? properties : json_object();
+	json_object_set_new(properties, "wait_for_previous",
+	                    json_pack("{s:s}", "type", "boolean"));
+	json_object_set_new(own, "properties", properties);
+	json_object_set_new(declaration, "parameters", own);
+}
+
+const json_t *agent_tools(struct agent *agent)
+{
+	const struct tool_set *set = agent->options.session->tools;
+	size_t i;
+	json_t *declaration;
+
+	if (agent->declared)
+		return agent->declared;
+	agent->declared = tool_set_declare(set, agent_declares, agent);
+	json_array_foreach(agent->declared, i, declaration)
+		declare_wait(tool_set_find(set, json_string_value(
+			json_object_get(declaration, "name"))), declaration);
+	return agent->declared;
+}
+
 /* ---- what the model is told -------------------------------------------------------- */
 
 json_t *agent_tools_hash(struct agent *agent)
@@ -283,7 +328,7 @@ json_t *agent_tools_hash(struct agent *agent)
 	char hex[SHA256_HEX_SIZE];
 	struct sha256 sum;
 
-	json_print(&text, turn_tools(agent), 0);
+	json_print(&text, agent_tools(agent), 0);
 	sum = sha256_of(buf_view(&text));
 	sha256_hex(&sum, hex);
 	return json_string(hex);

@@ -2,7 +2,6 @@
 /* A turn: hooks on the request and the reply, the model asked, calls run. */
 #include <string.h>
 
-#include "agent/call/gate.h"
 #include "agent/private.h"
 #include "agent/session/record.h"
 #include "base/clock.h"
@@ -227,49 +226,6 @@ static json_t *hook_response_content(const json_t *response)
 	content = content_new("model");
 	content_add(content, part_text(buf_view(&text)));
 	return content;
-}
-
-/* ---- tools ------------------------------------------------------------------------- */
-
-/* The same in every mode: what has been sent stays as it was. A call to one that is off is
- * refused. */
-static bool wanted(void *data, const struct tool *tool)
-{
-	return !gate_hides_always(data, tool);
-}
-
-/* Where a tool's effect is not known, the model may say that a call needs those before it. */
-static void declare_wait(const struct tool *tool, json_t *declaration)
-{
-	json_t *parameters = json_object_get(declaration, "parameters");
-	json_t *properties, *own;
-
-	if (!tool || !json_is_object(parameters) ||
-	    (tool->kind != TOOL_KIND_EXECUTE && tool->kind != TOOL_KIND_OTHER &&
-	     tool->kind != TOOL_KIND_AGENT))
-		return;
-	own = json_copy(parameters);
-	properties = json_copy(json_object_get(parameters, "properties"));
-	properties = properties ? properties : json_object();
-	json_object_set_new(properties, "wait_for_previous",
-	                    json_pack("{s:s}", "type", "boolean"));
-	json_object_set_new(own, "properties", properties);
-	json_object_set_new(declaration, "parameters", own);
-}
-
-const json_t *turn_tools(struct agent *agent)
-{
-	const struct tool_set *set = agent->options.session->tools;
-	size_t i;
-	json_t *declaration;
-
-	if (agent->declared)
-		return agent->declared;
-	agent->declared = tool_set_declare(set, wanted, agent);
-	json_array_foreach(agent->declared, i, declaration)
-		declare_wait(tool_set_find(set, json_string_value(
-			json_object_get(declaration, "name"))), declaration);
-	return agent->declared;
 }
 
 /* ---- what comes -------------------------------------------------------------------- */
@@ -554,7 +510,7 @@ static void shape(struct agent *agent, struct shaped *shaped)
 	*shaped = (struct shaped){ .request = {
 		.system = span_str(agent->system),
 		.contents = agent->history,
-		.tools = turn_tools(agent),
+		.tools = agent_tools(agent),
 		.temperature = -1,
 		.top_p = -1,
 		.session_id = agent->options.session_id,

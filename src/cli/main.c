@@ -5,7 +5,8 @@
 
 #include "base/limits.h"
 #include "cli/options/help.h"
-#include "cli/options/options.h"
+#include "cli/options/command.h"
+#include "cli/options/invocation.h"
 #include "cli/view/output.h"
 #include "worker/environment.h"
 

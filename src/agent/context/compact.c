@@ -130,7 +130,7 @@ static const char summary_system[] =
 /* Of what is sent besides the history. */
 static uint64_t estimate_rest(struct agent *agent)
 {
-	return (strlen(agent->system) + json_weight(turn_tools(agent))) / TOKEN_BYTES;
+	return (strlen(agent->system) + json_weight(agent_tools(agent))) / TOKEN_BYTES;
 }
 
 static uint64_t estimate(struct agent *agent)

@@ -590,6 +590,14 @@ void session_read_defects(const struct session_read *read, struct buf *out)
 		           read->bad_lines == 1 ? "" : "s", read->bad_lines == 1 ? "it" : "they");
 }
 
+bool session_is_name(const char *name)
+{
+	struct span text = span_str(name);
+
+	return strncmp(name, "session-", 8) == 0 &&
+	       (span_ends(text, SPAN(".jsonl")) || span_ends(text, SPAN(".json")));
+}
+
 /* "session-2026-08-21T09-41-ID.jsonl" has an id, or the beginning of one. NULL: none. */
 static char *id_of_name(const char *path)
 {

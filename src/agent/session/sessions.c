@@ -25,14 +25,6 @@
 
 enum { TITLE_BYTES = 100, SESSIONS_MAX = 100000, ID_BEGINNING_MIN = 8, REMOVAL_MS = 5000 };
 
-bool session_is_name(const char *name)
-{
-	struct span text = span_str(name);
-
-	return strncmp(name, "session-", 8) == 0 &&
-	       (span_ends(text, SPAN(".jsonl")) || span_ends(text, SPAN(".json")));
-}
-
 /* On one line. */
 static json_t *title_of(const struct session_read *read)
 {

@@ -14,7 +14,8 @@
 
 #include "agent/setup/prepare.h"
 #include "base/err.h"
-#include "cli/options/options.h"
+#include "cli/options/command.h"
+#include "cli/options/invocation.h"
 #include "worker/environment.h"
 #include "worker/local.h"
 

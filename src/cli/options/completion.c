@@ -5,11 +5,13 @@
  * from the tool registry.  Those words are names of hasp's own (letters,
  * digits, - and _), and help texts are quoted for the shell.
  */
+#include "cli/options/help.h"
+
 #include <string.h>
 
 #include "base/limits.h"
-#include "cli/options/options.h"
-#include "cli/view/output.h"
+#include "base/mem.h"
+#include "cli/options/command.h"
 #include "config/settings.h"
 #include "tool/tool.h"
 
@@ -463,22 +465,9 @@ static const struct {
 	{ "fish", fish_script },
 };
 
-int command_run_completion(const struct invocation *invocation)
+void completion_print(const char *shell, struct buf *out)
 {
-	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
-	const char *name = invocation_positional(invocation, 0);
-	struct err err = ERR_INIT;
-
-	if (!name) {
-		output_complain("Name the shell: hasp completion bash, zsh or fish.");
-		return CLI_USAGE;
-	}
-	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
-		if (strcmp(shells[i].name, name) == 0)
-			shells[i].print(&out);
-	}
-	if (output_text(buf_view(&out), &err))
-		return CLI_OK;
-	output_complain(err.message);
-	return CLI_FAILED;
+	for (size_t i = 0; i < ARRAY_LEN(shells); i++)
+		if (strcmp(shells[i].name, shell) == 0)
+			shells[i].print(out);
 }

@@ -6,7 +6,8 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "cli/options/options.h"
+#include "cli/options/command.h"
+#include "cli/options/invocation.h"
 #include "cli/view/output.h"
 #include "data/json.h"
 #include "tool/tool.h"
@@ -323,17 +324,10 @@ int help_show(const struct invocation *invocation)
 	return show(&out);
 }
 
-int command_run_help(const struct invocation *invocation)
+int help_show_command(const struct command *command)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
-	const char *name = invocation_positional(invocation, 0);
-	const struct command *command = name ? command_find(name) : command_root();
-	struct err err = ERR_INIT;
 
-	if (!command && !command_unknown(name, &err)) {
-		output_complain(err.message);
-		return CLI_USAGE;
-	}
 	help_command(&out, command);
 	return show(&out);
 }

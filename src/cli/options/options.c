@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows. See options.h for the steps to add one. */
-#include "cli/options/options.h"
+/* The rows. See command.h for the steps to add one. */
+#include "cli/options/command.h"
 
 #include <string.h>
 

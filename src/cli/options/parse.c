@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One pass over argv, driven by the table. */
-#include "cli/options/options.h"
+#include "cli/options/invocation.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,8 @@
 /* The table of sub-commands and flags, from which everything else follows.
  *
  * Parsing, --help and the man page (help.h) and the completion scripts
- * are computed from these rows; nothing about a flag is written down twice.
+ * are computed from these rows; nothing about a flag is written down twice.  The command line, checked
+ * against them, is in invocation.h.
  *
  * To add a flag:
  *   1. an entry in enum flag_id
@@ -10,10 +11,10 @@
  *   3. the handler asks invocation_has() or invocation_value()
  *   4. a test in test/cli/, a line in docs/tool-command.md
  * To add a sub-command: a row in options.c and a handler in its own file,
- * declared in options.h.
+ * declared below.
  */
-#ifndef HASP_CLI_OPTIONS_OPTIONS_H
-#define HASP_CLI_OPTIONS_OPTIONS_H
+#ifndef HASP_CLI_OPTIONS_COMMAND_H
+#define HASP_CLI_OPTIONS_COMMAND_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -160,57 +161,8 @@ const struct command *command_root(void);
 size_t command_count(void);
 const struct command *command_at(size_t i);
 const struct command *command_find(const char *name); /* NULL if there is none */
-
-/* ---- a command line understood ----------------------------------------------- */
-
-/* The command line, checked against the table in options.h.
- *
- *     _cleanup_invocation_ struct invocation invocation = { 0 };
- *     if (!invocation_parse(argc, argv, &invocation, &err))
- *             ... usage error ...
- *     return invocation.command->run(&invocation);
- *
- * Grammar: hasp COMMAND [FLAG | POSITIONAL]..., or hasp [FLAG | WORD]... for the agent, where
- * the words are a prompt: the first word is a command's name only where nothing stands before
- * it.  A first word that is a command's name elsewhere, is nearly one, or is one of Gemini CLI's
- * is refused; so is a lone word that other programs have as a command ("login").  Words behind
- * "--" and -p are a prompt whatever they are.  A flag is --name, --name=VALUE, --name VALUE, -x,
- * -xVALUE or -x VALUE; "--" ends the flags and "-" is a positional.  A switch of Gemini CLI's
- * (`boolean`) is also --name=true, --name false, --no-name; the last one given counts.  Flags
- * are not abbreviated, so that a new one never changes what a script means.  Of a command that
- * passes words on (`passes_on`) the first positional ends the flags too: what follows is another
- * program's.
- */
-
-struct flag_value {
-	enum flag_id id;
-	const char *value; /* borrowed from argv; NULL for a switch, or where it is left out */
-};
-
-struct invocation {
-	const struct command *command; /* command_root() when none was named */
-	struct flag_value *flags;      /* owned array, in the order given */
-	size_t flag_count;
-	const char **positionals;      /* owned array of borrowed strings */
-	size_t positional_count;
-};
-
-void invocation_release(struct invocation *invocation);
-#define _cleanup_invocation_ __attribute__((cleanup(invocation_release)))
-
-/* INVALID_ARGUMENT for everything that the table does not allow: the message
- * names the word and the nearest one that exists. *ret (empty before) has its command set
- * also on failure, as far as it was understood. */
-bool invocation_parse(int argc, char *const *argv, struct invocation *ret, struct err *err);
-
 /* Sets INVALID_ARGUMENT about a command that does not exist; returns false. */
 bool command_unknown(const char *name, struct err *err);
-
-bool invocation_has(const struct invocation *invocation, enum flag_id id);
-/* The last value given, or NULL. */
-const char *invocation_value(const struct invocation *invocation, enum flag_id id);
-/* Positional `i`, or NULL. */
-const char *invocation_positional(const struct invocation *invocation, size_t i);
 
 /* ---- commands ---------------------------------------------------------------- */
 
@@ -223,8 +175,8 @@ enum {
 };
 
 int command_run_root(const struct invocation *invocation);       /* agent_command.c */
-int command_run_help(const struct invocation *invocation);       /* help.c */
-int command_run_completion(const struct invocation *invocation); /* completion.c */
+int command_run_help(const struct invocation *invocation);       /* help_command.c */
+int command_run_completion(const struct invocation *invocation); /* help_command.c */
 int command_run_tool(const struct invocation *invocation);       /* tool_command.c */
 int command_run_sandbox(const struct invocation *invocation);    /* sandbox_command.c */
 int command_run_serve(const struct invocation *invocation);      /* serve_command.c */

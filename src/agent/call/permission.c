@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the policy says of a call and of a tool as such: what runs, what has to be asked about, what is
+ * refused and what would have allowed it; which tools are off. */
+#include <string.h>
+
+#include "agent/call/gate.h"
+#include "agent/call/path_rules.h"
+#include "agent/setup/prepare.h"
+#include "base/mem.h"
+#include "data/json.h"
+
+/* ---- the rules --------------------------------------------------------------------- */
+
+struct policy_call gate_subject(const struct tool *tool)
+{
+	return (struct policy_call){
+		.tool = tool->name,
+		.other_names = tool->aliases,
+		.server = tool->server,
+		.server_tool = tool->server_tool,
+		.kind = tool_kind_name(tool->kind),
+		.annotations = tool->annotations,
+		.mode = MODE_DEFAULT,
+	};
+}
+
+/* ---- tools that are off ------------------------------------------------------ */
+
+enum { LIST_MAX = 64 << 10 };
+
+enum approval_mode gate_off_mode(const struct policy *policy, const struct policy_call *call)
+{
+	struct policy_call in = *call;
+
+	for (in.mode = call->mode + 1; in.mode < MODE_COUNT; in.mode++)
+		if (!policy_hides(policy, &in))
+			break;
+	return in.mode;
+}
+
+bool gate_off_forbidden(const struct settings *settings, enum approval_mode mode)
+{
+	struct err err = ERR_INIT;
+
+	return !prepare_mode_check(settings, mode, &err) && err.code != ERR_PERMISSION_DENIED;
+}
+
+const char *gate_off_mode_word(enum approval_mode mode)
+{
+	return mode == MODE_AUTO_EDIT ? "auto_edit" : approval_mode_name(mode);
+}
+
+/* Off, and on in `mode`; MODE_COUNT: it is on, or no mode would help. */
+static enum approval_mode on_in(const struct off_tools *options, const struct tool *tool)
+{
+	struct policy_call call = gate_subject(tool);
+
+	call.mode = options->mode;
+	call.trusted = settings_trusted(options->settings);
+	if ((tool->hidden && tool->hidden(options->session)) ||
+	    !policy_hides(options->policy, &call))
+		return MODE_COUNT;
+	return gate_off_mode(options->policy, &call);
+}
+
+/* "safe_patch, write_file (--approval-mode auto_edit would allow them)". */
+static void put_tools(const struct off_tools *options, enum approval_mode mode, struct buf *out)
+{
+	const struct tool_set *set = options->session->tools;
+	const char *between = out->len ? "; " : "";
+	bool any = false;
+
+	for (size_t i = 0; i < tool_set_count(set); i++) {
+		const struct tool *tool = tool_set_at(set, i);
+
+		if (on_in(options, tool) != mode)
+			continue;
+		buf_printf(out, "%s%s", any ? ", " : between, tool->name);
+		any = true;
+	}
+	if (any && !gate_off_forbidden(options->settings, mode))
+		buf_printf(out, " (--approval-mode %s would allow them)",
+		           gate_off_mode_word(mode));
+}
+
+char *gate_off_text(const struct off_tools *options)
+{
+	_cleanup_buf_ struct buf list = BUF_INIT(LIST_MAX);
+	const char *report;
+
+	if (options->interactive || options->mode == MODE_PLAN || !options->policy)
+		return NULL;
+	for (enum approval_mode mode = options->mode + 1; mode < MODE_COUNT; mode++)
+		put_tools(options, mode, &list);
+	if (!list.len)
+		return NULL;
+	report = tool_set_find(options->session->tools, "request_permission") ?
+	                 " If the task needs one of them, call request_permission." : "";
+	return mem_printf(
+		"- These tools are off, because nobody can be asked about their calls: %.*s. "
+		"--allowed-tools NAME or a policy rule would allow one of them%s.%s Do what can be done "
+		"without them, not by a way around, and say in the end what is missing and which of "
+		"these would allow it.\n",
+		(int)list.len, list.data,
+		settings_trusted(options->settings) ? "" :
+		                                      "; modes that allow more are for folders "
+		                                      "that are trusted (\"hasp config trust\")",
+		report);
+}
+
+/* ---- decisions ---------------------------------------------------------------------- */
+
+static struct policy_call policy_call(struct agent *agent, const struct tool *tool,
+                                      const json_t *arguments, const json_t *theirs)
+{
+	struct policy_call call = gate_subject(tool);
+
+	call.arguments = arguments;
+	call.other_arguments = theirs;
+	call.subagent = agent->options.name;
+	call.mode = agent_mode(agent);
+	call.interactive = agent->options.interactive;
+	call.trusted = agent->trusted;
+	call.project = agent->root;
+	return call;
+}
+
+bool gate_hides(struct agent *agent, const struct tool *tool)
+{
+	struct policy_call call = policy_call(agent, tool, NULL, NULL);
+
+	if (tool->hidden && tool->hidden(agent->options.session))
+		return true;
+	return agent->options.policy && policy_hides(agent->options.policy, &call);
+}
+
+bool gate_hides_always(struct agent *agent, const struct tool *tool)
+{
+	struct policy_call call = policy_call(agent, tool, NULL, NULL);
+
+	if (!agent->options.policy)
+		return false;
+	for (call.mode = 0; call.mode < MODE_COUNT; call.mode++)
+		if (!policy_hides(agent->options.policy, &call))
+			return false;
+	return true;
+}
+
+static void report_rejection(struct call *call, const struct tool *tool)
+{
+	json_auto_t *message = json_object();
+
+	json_object_set_new(message, "callId", json_string(call->id));
+	json_object_set_new(message, "toolName", json_string(tool->name));
+	json_object_set_new(message, "message", json_text(span_str(call->verdict.message)));
+	if (call->verdict.rule)
+		json_object_set_new(message, "rule", json_text(span_str(call->verdict.rule)));
+	bus_publish(call->agent->options.bus, BUS_TOOL_POLICY_REJECTION, message);
+}
+
+enum call_decision gate_decide(struct call *call, const struct tool *tool, const json_t *arguments)
+{
+	static const enum call_decision decisions[] = {
+		[POLICY_ALLOW] = CALL_ALLOW, [POLICY_ASK] = CALL_ASK, [POLICY_DENY] = CALL_DENY,
+	};
+	json_auto_t *theirs = gemini_arguments(tool, arguments);
+	struct policy_call subject = policy_call(call->agent, tool, arguments, theirs);
+
+	if (!call->agent->options.policy)
+		return tool_kind_reads(tool->kind) ? CALL_ALLOW : CALL_ASK;
+	if (call->has_verdict)
+		policy_verdict_release(&call->verdict);
+	policy_decide(call->agent->options.policy, &subject, &call->verdict);
+	path_rules_decide(&call->paths, tool, &subject, &call->verdict);
+	call->has_verdict = true;
+	return decisions[call->verdict.decision];
+}
+
+/* NULL: none, or the settings forbid it. */
+static const char *mode_that_allows(struct agent *agent, const struct tool *tool)
+{
+	const struct policy_call subject = policy_call(agent, tool, NULL, NULL);
+	const enum approval_mode mode = gate_off_mode(agent->options.policy, &subject);
+
+	if (mode == MODE_COUNT ||
+	    (agent->options.settings && gate_off_forbidden(agent->options.settings, mode)))
+		return NULL;
+	return gate_off_mode_word(mode);
+}
+
+/* Whether --allowed-tools with these words would let this very call run. */
+static bool words_allow(const struct policy_call *subject, json_t *words)
+{
+	json_auto_t *tools = json_pack("{s:O}", "allowed", words);
+	struct policy *policy = policy_new();
+	struct policy_call call = *subject;
+	struct policy_verdict verdict;
+	bool allow;
+
+	policy_add_defaults(policy);
+	policy_add_settings(policy, tools, NULL, NULL);
+	call.interactive = false;
+	policy_decide(policy, &call, &verdict);
+	allow = verdict.decision == POLICY_ALLOW;
+	policy_verdict_release(&verdict);
+	policy_free(policy);
+	return allow;
+}
+
+/* A prefix that --allowed-tools can carry between commas and parentheses, and that a shell takes as
+ * it is between double quotes: people paste it. */
+static bool add_word(json_t *words, const char *tool, const char *prefix)
+{
+	return !strpbrk(prefix, ",()'\"\n\\$`!") &&
+	       json_array_append_new(words, json_pack("s+++", tool, "(", prefix, ")")) == 0;
+}
+
+/* The words for --allowed-tools, the narrowest that would do: ["run_shell_command(git add)"],
+ * ["write_file"], []. A new reference. */
+static json_t *words_for(const struct policy_call *subject, const struct policy_verdict *verdict)
+{
+	json_auto_t *prefixes = json_copy(verdict->prefixes);
+	json_t *words = json_array(), *prefix;
+	bool whole = prefixes;
+	size_t i;
+
+	json_array_extend(prefixes, verdict->harmless);
+	json_array_foreach(prefixes, i, prefix)
+		whole = whole && add_word(words, subject->tool, json_string_value(prefix));
+	if (whole && words_allow(subject, words))
+		return words;
+	json_array_clear(words);
+	json_array_append_new(words, json_cstr(subject->tool));
+	if (!words_allow(subject, words))
+		json_array_clear(words);
+	return words;
+}
+
+/* Whether somebody who could be asked would have been: then it was refused for want of them. A
+ * question to the user is none about permission. */
+static void note_want(struct call *call, const struct tool *tool, const json_t *arguments)
+{
+	json_auto_t *theirs = gemini_arguments(tool, arguments);
+	struct policy_call subject = policy_call(call->agent, tool, arguments, theirs);
+	struct policy_verdict verdict;
+
+	if (subject.interactive || tool->kind == TOOL_KIND_COMMUNICATE)
+		return;
+	subject.interactive = true;
+	policy_decide(call->agent->options.policy, &subject, &verdict);
+	if (verdict.decision == POLICY_ASK) {
+		call->wants = CALL_WANTS_RULE;
+		json_decref(call->allowing);
+		call->allowing = words_for(&subject, &verdict);
+	}
+	policy_verdict_release(&verdict);
+}
+
+/* A default rule that says no because nobody is there: what somebody could have said beforehand. */
+static void set_denial(const struct call *call, const struct tool *tool, struct err *err)
+{
+	struct span rule = span_str(call->verdict.rule);
+	const char *mode;
+
+	if (call->agent->options.interactive || !span_starts(rule, SPAN("default:")) ||
+	    agent_mode(call->agent) == MODE_PLAN)
+		err_set(err, ERR_DENIED_BY_POLICY, "%s", call->verdict.message);
+	else {
+		mode = mode_that_allows(call->agent, tool);
+		err_set(err, ERR_DENIED_BY_POLICY,
+		        "%s Nobody can be asked here; the user can allow it beforehand: by a policy "
+		        "rule, %swith --allowed-tools %s%s%s%s.",
+		        call->verdict.message, mode ? "" : "or ", tool->name,
+		        mode ? ", or with --approval-mode " : "", mode ? mode : "",
+		        mode && !call->agent->trusted ? ", which is for trusted folders" : "");
+	}
+}
+
+void gate_deny(struct call *call, const struct tool *tool, const json_t *arguments, struct err *err)
+{
+	call->decision = DECISION_REJECT;
+	note_want(call, tool, arguments);
+	report_rejection(call, tool);
+	set_denial(call, tool, err);
+}
+
+void gate_about_to_run(struct call *call, const struct tool *tool, const json_t *arguments)
+{
+	const struct agent_options *options = &call->agent->options;
+
+	if (options->before_edit && tool->plans &&
+	    !json_is_true(json_object_get(arguments, "dry_run")))
+		options->before_edit(options->before_edit_data, call->id, tool, arguments);
+}
