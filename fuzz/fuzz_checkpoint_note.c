@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/checkpoint/note.h"
+#include "agent/checkpoint/private.h"
 #include "base/limits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -46,10 +46,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct span text = span_of((const char *)data, size);
 	struct sha256 sum = sha256_of(SPAN("x"));
-	struct ledger *ledger = ledger_parse(text, "s");
+	struct ledger *ledger = checkpoint_ledger_parse(text, "s");
 
-	ledger_has(ledger, "/a", &sum);
-	ledger_free(ledger);
+	checkpoint_ledger_has(ledger, "/a", &sum);
+	checkpoint_ledger_free(ledger);
 	check_note(text);
 	return 0;
 }

@@ -4,8 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "agent/context/compact.h"
-#include "agent/context/mask.h"
+#include "agent/context/context.h"
 #include "base/limits.h"
 #include "data/json.h"
 #include "model/content.h"
@@ -22,13 +21,13 @@ static void must(bool holds)
 
 static void check_superseded(json_t *history)
 {
-	struct superseded *superseded = superseded_new();
+	struct superseded *superseded = mask_superseded_new();
 
-	superseded_update(superseded, history, false);
-	must(superseded_update(superseded, history, false) == 0);
-	superseded_update(superseded, history, true);
-	must(superseded_update(superseded, history, true) == 0);
-	superseded_free(superseded);
+	mask_superseded_update(superseded, history, false);
+	must(mask_superseded_update(superseded, history, false) == 0);
+	mask_superseded_update(superseded, history, true);
+	must(mask_superseded_update(superseded, history, true) == 0);
+	mask_superseded_free(superseded);
 }
 
 static void check_tail(const json_t *history)
@@ -52,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	history = content_repair(parsed);
 	json_decref(parsed);
 	check_superseded(history);
-	file_states_known(history, "/w/a", SPAN("0"));
+	context_has_file_state(history, "/w/a", SPAN("0"));
 	check_tail(history);
 	compact_transcript_write(&record, history, ROOM);
 	must(record.len <= ROOM + 100);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/prompt/mention.h"
+#include "agent/prompt/prompt.h"
 #include "base/limits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

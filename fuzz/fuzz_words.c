@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/command/provider.h"
+#include "cli/command/confinement.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err err = ERR_INIT;
 	char **words = NULL, *save = NULL;
 
-	if (!provider_words_split(text, &words, &err))
+	if (!command_words_split(text, &words, &err))
 		return 0;
 	if (is_plain(text)) {
 		char *word = strtok_r(rest, " \t\r\n", &save);
@@ -30,6 +30,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			if (!word || strcmp(word, words[i]) != 0)
 				abort();
 	}
-	provider_words_free(words);
+	command_words_free(words);
 	return 0;
 }

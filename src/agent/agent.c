@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "agent/call/calls.h"
+#include "agent/call/loop_check.h"
 #include "agent/call/missing.h"
-#include "agent/context/compact.h"
-#include "agent/context/cut.h"
+#include "agent/context/context.h"
 #include "agent/private.h"
 #include "agent/session/record.h"
 #include "base/limits.h"
@@ -48,7 +48,7 @@ struct prompt_run {
 };
 
 /* The prompt ends so. `reason` may be NULL. */
-static void end(struct prompt_run *run, enum agent_end how, const char *reason)
+static void prompt_end(struct prompt_run *run, enum agent_end how, const char *reason)
 {
 	char *own = mem_strdup(reason); /* it may be the outcome's */
 
@@ -58,9 +58,9 @@ static void end(struct prompt_run *run, enum agent_end how, const char *reason)
 	run->outcome->reason = own;
 }
 
-static void fail(struct prompt_run *run, enum agent_end how)
+static void prompt_fail(struct prompt_run *run, enum agent_end how)
 {
-	end(run, run->err->code == ERR_CANCELLED ? AGENT_CANCELLED : how, run->err->message);
+	prompt_end(run, run->err->code == ERR_CANCELLED ? AGENT_CANCELLED : how, run->err->message);
 }
 
 static void say_to_model(struct prompt_run *run, const char *text)
@@ -74,7 +74,7 @@ static void say_to_model(struct prompt_run *run, const char *text)
 
 /* ---- before a prompt --------------------------------------------------------------- */
 
-static char *text_of(const json_t *content)
+static char *prompt_text_of(const json_t *content)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MESSAGE_BYTES);
 
@@ -120,7 +120,7 @@ static bool before_agent(struct prompt_run *run, const char *text)
 		return true;
 	add_hook_context(run->prompt, outcome.additional_context);
 	if (outcome.stop || outcome.denied || outcome.error)
-		end(run, AGENT_HOOK_STOPPED, outcome.error ? outcome.error : outcome.reason);
+		prompt_end(run, AGENT_HOOK_STOPPED, outcome.error ? outcome.error : outcome.reason);
 	hook_outcome_release(&outcome);
 	return !run->over;
 }
@@ -138,37 +138,37 @@ static json_t *own_message(const json_t *content)
 /* ---- before a turn ----------------------------------------------------------------- */
 
 /* Once for each threshold: a conversation that cannot be made smaller is sent as it is. */
-static void keep_small(struct prompt_run *run)
+static void compact_if_due(struct prompt_run *run)
 {
 	struct agent *agent = run->agent;
 	struct err err = ERR_INIT;
 
 	if (agent->trim_superseded)
-		superseded_update(agent->superseded, agent->history, false);
+		mask_superseded_update(agent->superseded, agent->history, false);
 	if (!compact_is_due(agent) || compact(agent, COMPACT_NEAR, &err))
 		return;
 	if (err.code == ERR_CANCELLED)
-		end(run, AGENT_CANCELLED, NULL);
+		prompt_end(run, AGENT_CANCELLED, NULL);
 	else if (!agent->full_told)
 		agent_notice(agent, "warning", err.message);
 }
 
-static bool may_go_on(struct prompt_run *run)
+static bool prompt_may_continue(struct prompt_run *run)
 {
 	struct agent *agent = run->agent;
 	_cleanup_free_ char *reason = NULL;
 
 	if (cancelled(agent->options.cancel)) {
-		end(run, AGENT_CANCELLED, NULL);
+		prompt_end(run, AGENT_CANCELLED, NULL);
 	} else if (agent->stop) {
 		pthread_mutex_lock(&agent->lock);
 		reason = mem_strdup(agent->stop_reason);
 		pthread_mutex_unlock(&agent->lock);
-		end(run, AGENT_HOOK_STOPPED, reason);
+		prompt_end(run, AGENT_HOOK_STOPPED, reason);
 	} else if (agent->options.max_turns && agent->turns >= agent->options.max_turns) {
-		end(run, AGENT_TURN_LIMIT, "The session has reached its limit of turns.");
+		prompt_end(run, AGENT_TURN_LIMIT, "The session has reached its limit of turns.");
 	} else if (run->turns >= TURNS_PER_PROMPT) {
-		end(run, AGENT_TURN_LIMIT, "100 turns were not enough for this prompt.");
+		prompt_end(run, AGENT_TURN_LIMIT, "100 turns were not enough for this prompt.");
 	}
 	return !run->over;
 }
@@ -215,7 +215,7 @@ static bool correct(struct prompt_run *run, const char *why, json_t *message)
 	_cleanup_free_ char *text = mem_printf(advice, why);
 
 	if (agent->loop_told) {
-		end(run, AGENT_LOOP, why);
+		prompt_end(run, AGENT_LOOP, why);
 		return false;
 	}
 	agent->loop_told = true;
@@ -241,12 +241,12 @@ static void run_calls(struct prompt_run *run, const json_t *content)
 	circles = agent->detect_loops ? loop_check_hit(agent->loop) : NULL;
 	why = mem_strdup(circles);
 	if (done.cancelled)
-		end(run, AGENT_CANCELLED, NULL);
+		prompt_end(run, AGENT_CANCELLED, NULL);
 	else if (done.refused)
-		end(run, AGENT_CANCELLED, "The user declined the call.");
+		prompt_end(run, AGENT_CANCELLED, "The user declined the call.");
 	else if (done.fatal && !agent->options.interactive) {
 		err_set(run->err, ERR_DISK_FULL, "%s", done.fatal);
-		end(run, AGENT_FATAL_TOOL, done.fatal);
+		prompt_end(run, AGENT_FATAL_TOOL, done.fatal);
 	} else if (why)
 		correct(run, why, done.message);
 	if (agent_mode(agent) != agent->told_mode)
@@ -296,7 +296,7 @@ static void after_agent(struct prompt_run *run, bool active)
 	if (outcome.clear_context)
 		clear(agent);
 	if (outcome.stop)
-		end(run, AGENT_HOOK_STOPPED, outcome.reason);
+		prompt_end(run, AGENT_HOOK_STOPPED, outcome.reason);
 	else if (outcome.denied) {
 		report_blocked(run, &outcome);
 		run->over = false;
@@ -311,24 +311,24 @@ static void after_agent(struct prompt_run *run, bool active)
 static void nothing_said(struct prompt_run *run)
 {
 	err_set(run->err, ERR_MODEL_ERROR, "The model's answer is empty.");
-	fail(run, AGENT_FAILED);
+	prompt_fail(run, AGENT_FAILED);
 }
 
 static void refused_by_provider(struct prompt_run *run, const struct model_reply *reply)
 {
 	err_set(run->err, ERR_MODEL_ERROR, "The provider ended the answer (%s).",
 	        reply->finish_text ? reply->finish_text : "safety");
-	fail(run, AGENT_FAILED);
+	prompt_fail(run, AGENT_FAILED);
 }
 
 /* Calls came and none of them may run (model/sink.h): what was asked for is not done. */
 static void withheld(struct prompt_run *run, const struct model_reply *reply)
 {
 	err_set(run->err, ERR_MODEL_ERROR, "%s", reply->withheld);
-	fail(run, AGENT_FAILED);
+	prompt_fail(run, AGENT_FAILED);
 }
 
-static void answered(struct prompt_run *run, const struct model_reply *reply)
+static void end_with_answer(struct prompt_run *run, const struct model_reply *reply)
 {
 	static const char cut[] = "The answer is cut: the model reached its limit of output.";
 	const char *circles = run->agent->detect_loops ? loop_check_hit(run->agent->loop) : NULL;
@@ -348,14 +348,14 @@ static void answered(struct prompt_run *run, const struct model_reply *reply)
 			           reply->finish_text ? reply->finish_text : "no reason") : NULL;
 		if (unfinished)
 			agent_notice(run->agent, "warning", unfinished);
-		end(run, AGENT_ANSWERED, unfinished);
+		prompt_end(run, AGENT_ANSWERED, unfinished);
 	}
 }
 
-static void take_reply(struct prompt_run *run, const struct model_reply *reply)
+static void handle_reply(struct prompt_run *run, const struct model_reply *reply)
 {
 	free(run->outcome->text);
-	run->outcome->text = text_of(reply->content);
+	run->outcome->text = prompt_text_of(reply->content);
 	keep_reply(run, reply);
 	publish_turn_end(run->agent, reply);
 	if (content_call_count(reply->content)) {
@@ -365,7 +365,7 @@ static void take_reply(struct prompt_run *run, const struct model_reply *reply)
 	} else if (reply->finish == MODEL_FINISH_SAFETY && !reply->withheld)
 		refused_by_provider(run, reply);
 	else
-		answered(run, reply);
+		end_with_answer(run, reply);
 }
 
 /* ---- turns ------------------------------------------------------------------------- */
@@ -393,7 +393,7 @@ static void one_turn(struct prompt_run *run)
 	struct model_reply reply;
 	_cleanup_free_ char *reason = NULL;
 
-	keep_small(run);
+	compact_if_due(run);
 	if (run->over)
 		return;
 	run->turns++;
@@ -401,15 +401,15 @@ static void one_turn(struct prompt_run *run)
 	switch (turn_run(run->agent, &reply, &reason, run->err)) {
 	case TURN_REPLIED:
 		run->made_smaller = false;
-		take_reply(run, &reply);
+		handle_reply(run, &reply);
 		model_reply_release(&reply);
 		break;
 	case TURN_BLOCKED:
-		end(run, AGENT_HOOK_STOPPED, reason ? reason : "A hook stopped the request.");
+		prompt_end(run, AGENT_HOOK_STOPPED, reason ? reason : "A hook stopped the request.");
 		break;
 	case TURN_FAILED:
 		if (!made_smaller(run))
-			fail(run, AGENT_FAILED);
+			prompt_fail(run, AGENT_FAILED);
 		break;
 	}
 }
@@ -418,7 +418,7 @@ static void run_turns(struct prompt_run *run)
 {
 	bool active = false;
 
-	while (!run->over && may_go_on(run)) {
+	while (!run->over && prompt_may_continue(run)) {
 		one_turn(run);
 		if (run->over && run->outcome->end == AGENT_ANSWERED) {
 			after_agent(run, active);
@@ -455,10 +455,10 @@ static void go_on(struct agent *agent)
 		return;
 	}
 	if (agent->trim_superseded)
-		superseded_update(agent->superseded, agent->history, false);
+		mask_superseded_update(agent->superseded, agent->history, false);
 	contents = model_sendable(agent->options.model, agent->history);
 	last.contents = contents;
-	sent_take(agent->sent, &last);
+	told_sent_take(agent->sent, &last);
 }
 
 static void begin_conversation(struct agent *agent)
@@ -475,7 +475,7 @@ bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outco
                   struct err *err)
 {
 	struct prompt_run run = { .agent = agent, .outcome = outcome, .err = err };
-	_cleanup_free_ char *text = text_of(content);
+	_cleanup_free_ char *text = prompt_text_of(content);
 
 	*outcome = (struct agent_outcome){ .end = AGENT_ANSWERED, .text = mem_strdup("") };
 	begin_prompt(agent);
@@ -489,7 +489,7 @@ bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outco
 			record_user(agent->options.record, run.prompt);
 		agent_append(agent, json_incref(run.prompt));
 		if (!agent->first_prompt)
-			agent->first_prompt = first_prompt_in(content);
+			agent->first_prompt = context_first_prompt_in(content);
 		run_turns(&run);
 	}
 	outcome->turns = run.turns;

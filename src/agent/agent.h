@@ -79,7 +79,7 @@ struct agent_options {
 	const char *first_prompt;      /* its first prompt (sessions.h), copied; NULL: as the
 	                                * history has it */
 	/* Asked once for each folder that calls touch, with the path of a file or folder in it:
-	 * what is found just in time (memory.h) is appended to the result. The caller frees what
+	 * what is found just in time (prompt.h) is appended to the result. The caller frees what
 	 * it returns; NULL: nothing. On a call's thread, one at a time. May be NULL. */
 	char *(*context_for)(void *data, const char *path);
 	/* The history was replaced: of what context_for found, the texts in `kept` (an array)

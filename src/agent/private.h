@@ -7,15 +7,16 @@
 #include <stdatomic.h>
 
 #include "agent/agent.h"
-#include "agent/call/loop_check.h"
-#include "agent/context/mask.h"
+#include "agent/context/context.h"
 #include "agent/context/told.h"
-#include "agent/session/stats.h"
 
 /* ---- agents ------------------------------------------------------------------ */
 
 /* The member of a tool's response that has what was found just in time. */
 #define FOUND_CONTEXT "newly_discovered_project_context"
+
+struct loop_check; /* call/loop_check.h */
+struct stats;      /* session/stats.h */
 
 struct agent {
 	struct agent_options options; /* strings are owned, the rest is borrowed */

@@ -5,10 +5,12 @@
 
 #include "agent/call/calls.h"
 #include "agent/call/gate.h"
-#include "agent/context/cut.h"
+#include "agent/call/loop_check.h"
+#include "agent/context/context.h"
 #include "agent/context/told.h"
 #include "agent/private.h"
 #include "agent/session/record.h"
+#include "agent/stats.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/sha256.h"
@@ -83,7 +85,7 @@ static json_t *with_context(const struct agent *agent, const json_t *conversatio
 }
 
 /* System prompt and first message: what the session began with, or what there is now. */
-static void begin(struct agent *agent, const struct agent_options *options)
+static void begin_surroundings(struct agent *agent, const struct agent_options *options)
 {
 	const json_t *sent = options->surroundings ? options->sent : NULL;
 
@@ -116,15 +118,15 @@ struct agent *agent_new(const struct agent_options *options)
 	agent->top = options->parent ? options->parent->top : agent;
 	agent->root = workspace_root(options->session);
 	agent->first_prompt = options->first_prompt ? mem_strdup(options->first_prompt) :
-	                                              first_prompt_of(options->history);
+	                                              context_first_prompt_of(options->history);
 	agent->stats = options->parent ? options->parent->stats : stats_new();
 	atomic_init(&agent->mode, (int)options->mode);
 	atomic_init(&agent->stop, false);
 	agent->told_mode = options->mode;
-	begin(agent, options);
+	begin_surroundings(agent, options);
 	agent->history = with_context(agent, options->history);
-	agent->sent = sent_new();
-	agent->superseded = superseded_new();
+	agent->sent = told_sent_new();
+	agent->superseded = mask_superseded_new();
 	agent->loop = loop_check_new();
 	agent->ids = json_object();
 	agent->folders = json_object();
@@ -139,14 +141,14 @@ void agent_free(struct agent *agent)
 {
 	if (!agent)
 		return;
-	superseded_free(agent->superseded);
+	mask_superseded_free(agent->superseded);
 	loop_check_free(agent->loop);
 	if (!agent->options.parent)
 		stats_free(agent->stats);
 	json_decref(agent->context);
 	json_decref(agent->told);
 	json_decref(agent->beginning);
-	sent_free(agent->sent);
+	told_sent_free(agent->sent);
 	json_decref(agent->history);
 	free(agent->first_prompt);
 	json_decref(agent->missing);
@@ -268,9 +270,9 @@ void agent_replace(struct agent *agent, json_t *conversation)
 	json_decref(agent->history);
 	agent->history = with_context(agent, conversation);
 	agent->counted_messages = 0;
-	superseded_free(agent->superseded);
-	agent->superseded = superseded_new();
-	sent_forget(agent->sent);
+	mask_superseded_free(agent->superseded);
+	agent->superseded = mask_superseded_new();
+	told_sent_forget(agent->sent);
 	forget_context(agent);
 	if (agent->options.record)
 		record_replace(agent->options.record, conversation);

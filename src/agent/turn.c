@@ -2,8 +2,10 @@
 /* A turn: hooks on the request and the reply, the model asked, calls run. */
 #include <string.h>
 
+#include "agent/call/loop_check.h"
 #include "agent/private.h"
 #include "agent/session/record.h"
+#include "agent/stats.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -177,7 +179,7 @@ static const char *finish_word(enum model_finish finish)
 	return words[finish];
 }
 
-static json_t *usage_of(const struct model_usage *usage)
+static json_t *hook_usage(const struct model_usage *usage)
 {
 	json_t *object = json_object();
 
@@ -203,7 +205,7 @@ static json_t *hook_response(const struct model_reply *reply)
 	json_array_append_new(candidates, candidate);
 	json_object_set_new(response, "text", text);
 	json_object_set_new(response, "candidates", candidates);
-	json_object_set_new(response, "usageMetadata", usage_of(&reply->usage));
+	json_object_set_new(response, "usageMetadata", hook_usage(&reply->usage));
 	return response;
 }
 
@@ -238,8 +240,8 @@ struct listener {
 	json_t *refused;   /* media that the provider refused (model/media.h); owned, or NULL */
 };
 
-static void publish_piece(struct agent *agent, enum bus_topic topic, struct span text,
-                          struct span subject)
+static void publish_text(struct agent *agent, enum bus_topic topic, struct span text,
+                         struct span subject)
 {
 	json_auto_t *message = NULL;
 
@@ -252,7 +254,7 @@ static void publish_piece(struct agent *agent, enum bus_topic topic, struct span
 	bus_publish(agent->options.bus, topic, message);
 }
 
-static void on_text(struct listener *listener, const struct model_event *event)
+static void on_model_text(struct listener *listener, const struct model_event *event)
 {
 	if (listener->agent->detect_loops) {
 		loop_check_text(listener->agent->loop, event->text);
@@ -262,7 +264,7 @@ static void on_text(struct listener *listener, const struct model_event *event)
 	if (listener->hold)
 		return;
 	listener->told += event->text.len;
-	publish_piece(listener->agent, BUS_CONTENT, event->text, span_of("", 0));
+	publish_text(listener->agent, BUS_CONTENT, event->text, span_of("", 0));
 }
 
 /* What was told of the reply is taken back. */
@@ -284,7 +286,7 @@ static void on_restart(struct listener *listener, const struct model_event *even
 	bus_publish(listener->agent->options.bus, BUS_NOTICE, message);
 }
 
-static void on_waiting(struct listener *listener, const struct model_event *event)
+static void on_model_waiting(struct listener *listener, const struct model_event *event)
 {
 	json_auto_t *message = json_object();
 
@@ -316,16 +318,16 @@ static void on_left_out(struct listener *listener, const struct model_event *eve
 	json_object_update(listener->refused, (json_t *)event->media);
 }
 
-static void on_event(void *data, const struct model_event *event)
+static void on_model_event(void *data, const struct model_event *event)
 {
 	struct listener *listener = data;
 
 	if (event->kind == MODEL_TEXT)
-		on_text(listener, event);
+		on_model_text(listener, event);
 	else if (event->kind == MODEL_THOUGHT && !listener->hold)
-		publish_piece(listener->agent, BUS_THOUGHT, event->text, event->subject);
+		publish_text(listener->agent, BUS_THOUGHT, event->text, event->subject);
 	else if (event->kind == MODEL_WAITING)
-		on_waiting(listener, event);
+		on_model_waiting(listener, event);
 	else if (event->kind == MODEL_RESTART)
 		on_restart(listener, event);
 	else if (event->kind == MODEL_LEFT_OUT)
@@ -459,7 +461,7 @@ static void publish_held(struct agent *agent, const struct model_reply *reply)
 
 	content_text(reply->content, &text);
 	if (text.len)
-		publish_piece(agent, BUS_CONTENT, buf_view(&text), span_of("", 0));
+		publish_text(agent, BUS_CONTENT, buf_view(&text), span_of("", 0));
 }
 
 /* ---- what has been sent ------------------------------------------------------------- */
@@ -481,7 +483,7 @@ static void keep_beginning(struct agent *agent, struct shaped *shaped)
 {
 	json_auto_t *first = NULL, *now = NULL;
 	struct model_request request = sendable_request(agent, shaped, &first);
-	struct sent_share share = sent_compare(agent->sent, &request);
+	struct sent_share share = told_sent_compare(agent->sent, &request);
 	json_t *without;
 
 	if (share.broken && shaped->request.contents == agent->history) {
@@ -496,7 +498,7 @@ static void keep_beginning(struct agent *agent, struct shaped *shaped)
 		}
 	}
 	request = sendable_request(agent, shaped, &now);
-	sent_take(agent->sent, &request);
+	told_sent_take(agent->sent, &request);
 	if (!share.first) {
 		stats_sent(agent->stats, share.bytes, share.equal);
 		record_share(agent->options.record, (double)share.equal / (double)share.bytes);
@@ -540,7 +542,7 @@ static bool ask_model(struct agent *agent, struct shaped *shaped, struct listene
 
 	keep_beginning(agent, shaped);
 	shaped->request.enough = &listener->enough;
-	ok = model_stream(agent->options.model, &shaped->request, on_event, listener, ret, err);
+	ok = model_stream(agent->options.model, &shaped->request, on_model_event, listener, ret, err);
 	shaped->refused = mem_steal(&listener->refused);
 
 	loop_check_text_end(agent->loop);

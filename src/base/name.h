@@ -15,7 +15,7 @@
  * itself, where it would begin one, is shown as \x5c: a file named "a\xe9" in six characters is
  * shown as "a\x5cxe9".
  *
- * Not here: text for a terminal (cli/view/render.h).
+ * Not here: text for a terminal (cli/view/view.h).
  */
 #ifndef HASP_BASE_NAME_H
 #define HASP_BASE_NAME_H

@@ -21,7 +21,7 @@
  *
  * Never two in a row but in a flag or an emoji, so none of this carries a hidden text.
  *
- * Not here: control characters, and what else a terminal must not get (cli/view/render.h).
+ * Not here: control characters, and what else a terminal must not get (cli/view/view.h).
  */
 #ifndef HASP_BASE_UNSEEN_H
 #define HASP_BASE_UNSEEN_H

@@ -28,7 +28,7 @@ static int usage_error(const struct invocation *invocation, const char *message)
 	return CLI_USAGE;
 }
 
-static int run(const struct invocation *invocation)
+static int run_invocation(const struct invocation *invocation)
 {
 	if (invocation_has(invocation, FLAG_HELP))
 		return help_show(invocation);
@@ -56,7 +56,7 @@ static int run_program(int argc, char **argv)
 
 	if (!invocation_parse(argc, argv, &invocation, &err))
 		return usage_error(&invocation, err.message);
-	code = run(&invocation);
+	code = run_invocation(&invocation);
 	if (!output_finish(&err)) {
 		output_complain(err.message);
 		return code == CLI_OK ? CLI_FAILED : code;

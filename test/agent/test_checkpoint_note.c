@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "agent/checkpoint/note.h"
+#include "agent/checkpoint/private.h"
 #include "base/mem.h"
 
 static void notes_are_not_believed(void **state)
@@ -65,16 +65,16 @@ static void ledgers_survive_torn_lines(void **state)
 	struct ledger *ledger;
 
 	(void)state;
-	ledger_line("s", "/a", &sum, &text);
+	checkpoint_ledger_line("s", "/a", &sum, &text);
 	text.len -= 20; /* a crash */
-	ledger_line("s", "/b", &sum, &text);
-	ledger_line("t", "/c", &sum, &text);
-	ledger = ledger_parse(buf_view(&text), "s");
-	assert_false(ledger_has(ledger, "/a", &sum));
-	assert_true(ledger_has(ledger, "/b", &sum));
-	assert_false(ledger_has(ledger, "/b", &other));
-	assert_false(ledger_has(ledger, "/c", &sum));
-	ledger_free(ledger);
+	checkpoint_ledger_line("s", "/b", &sum, &text);
+	checkpoint_ledger_line("t", "/c", &sum, &text);
+	ledger = checkpoint_ledger_parse(buf_view(&text), "s");
+	assert_false(checkpoint_ledger_has(ledger, "/a", &sum));
+	assert_true(checkpoint_ledger_has(ledger, "/b", &sum));
+	assert_false(checkpoint_ledger_has(ledger, "/b", &other));
+	assert_false(checkpoint_ledger_has(ledger, "/c", &sum));
+	checkpoint_ledger_free(ledger);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "agent/context/compact.h"
+#include "agent/context/context.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "history.h"

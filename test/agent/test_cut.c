@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "agent/context/cut.h"
+#include "agent/context/context.h"
 #include "base/limits.h"
 #include "base/mem.h"
 
@@ -79,7 +79,7 @@ static void a_prompt_is_what_the_user_said(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		_cleanup_free_ char *words = first_prompt_of_text(span_str(cases[i].text));
+		_cleanup_free_ char *words = context_first_prompt_of_text(span_str(cases[i].text));
 
 		if (cases[i].words)
 			assert_string_equal(words, cases[i].words);
@@ -95,10 +95,10 @@ static void a_long_prompt_is_cut(void **state)
 
 	(void)state;
 	memset(text, 'x', sizeof(text) - 1);
-	words = first_prompt_of_text(span_str(text));
+	words = context_first_prompt_of_text(span_str(text));
 	assert_in_range(strlen(words), 4000, 4100);
 	assert_non_null(strstr(words, "[... 6000 bytes left out ...]"));
-	again = first_prompt_of_text(span_str(words));
+	again = context_first_prompt_of_text(span_str(words));
 	assert_null(strstr(strstr(again, "[...") + 1, "[..."));
 }
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "agent/prompt/memory.h"
+#include "agent/prompt/prompt.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -35,7 +35,7 @@ static char *resolve(const char *text)
 	_cleanup_free_ char *path = path_join(root, "GEMINI.md");
 	struct buf out = BUF_INIT(LIMIT_MEMORY_BYTES);
 
-	imports_resolve(&source, path, span_str(text), &out);
+	memory_resolve_imports(&source, path, span_str(text), &out);
 	buf_char(&out, 0);
 	return buf_steal(&out);
 }

@@ -13,8 +13,7 @@
 
 #include <cmocka.h>
 
-#include "agent/context/cut.h"
-#include "agent/context/mask.h"
+#include "agent/context/context.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "history.h"
@@ -102,7 +101,7 @@ static void old_results_become_pointers_and_new_ones_stay(void **state)
 
 		assert_int_equal(json_integer_value(json_object_get(response, "exit_code")), 1);
 		if (i < 5)
-			assert_true(json_weight(response) < 1200);
+			assert_true(context_weight(response) < 1200);
 		else
 			assert_true(json_equal(response, whole));
 	}
@@ -161,8 +160,8 @@ static void a_link_in_the_place_of_a_file_is_not_followed(void **state)
 	(void)state;
 	assert_int_equal(mkdir(above, 0700) | mkdir(folder, 0700), 0);
 	assert_int_equal(symlink(target, link_path), 0);
-	assert_true(output_truncate(&mask, tool_find("run_shell_command"), "run_shell_command", "id-0",
-	                            result));
+	assert_true(mask_truncate_output(&mask, tool_find("run_shell_command"), "run_shell_command", "id-0",
+	                                 result));
 	assert_int_equal(access(target, F_OK), -1);
 }
 
@@ -173,13 +172,13 @@ static void a_long_output_keeps_head_and_tail(void **state)
 	struct span shown;
 
 	(void)state;
-	assert_true(output_truncate(&mask, tool_find("run_shell_command"), "../run", "x/../y", result));
+	assert_true(mask_truncate_output(&mask, tool_find("run_shell_command"), "../run", "x/../y", result));
 	shown = json_span(json_object_get(result, "output"));
 	assert_in_range(shown.len, 40000, 41000);
 	assert_true(span_starts(shown, SPAN("begin")));
 	assert_non_null(memmem(shown.data, shown.len, "60000 bytes left out", 20));
 	assert_non_null(memmem(shown.data, shown.len, "/deep/er/___run_x____y.txt", 26));
-	assert_false(output_truncate(&mask, NULL, "x", "y", json_object_get(result, "message")));
+	assert_false(mask_truncate_output(&mask, NULL, "x", "y", json_object_get(result, "message")));
 }
 
 static void contents_of_files_are_left_to_their_tools(void **state)
@@ -188,8 +187,8 @@ static void contents_of_files_are_left_to_their_tools(void **state)
 	json_auto_t *result = reading_of("/w/a", 1, "a", 100000);
 
 	(void)state;
-	assert_false(output_truncate(&mask, tool_find("read_file"), "read_file", "1", result));
-	assert_true(output_truncate(&mask, NULL, "mcp_x_y", "1", result));
+	assert_false(mask_truncate_output(&mask, tool_find("read_file"), "read_file", "1", result));
+	assert_true(mask_truncate_output(&mask, NULL, "mcp_x_y", "1", result));
 }
 
 int main(void)

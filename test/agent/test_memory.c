@@ -14,9 +14,7 @@
 #include <cmocka.h>
 
 #include "agent/context/told.h"
-#include "agent/prompt/memory.h"
 #include "agent/prompt/prompt.h"
-#include "agent/prompt/source.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "worker/inside/inprocess.h"

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "agent/prompt/mention.h"
+#include "agent/prompt/prompt.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"

@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/view/render.h"
+#include "cli/view/view.h"
 
 static void assert_safe(struct span text, const char *expected)
 {

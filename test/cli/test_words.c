@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "cli/command/provider.h"
+#include "cli/command/confinement.h"
 
 /* The words, each followed by a bar. */
 static char *joined(char **words)
@@ -27,11 +27,11 @@ static void assert_words(const char *text, const char *expected)
 	char **words = NULL;
 	_cleanup_free_ char *found = NULL;
 
-	if (!provider_words_split(text, &words, &err))
+	if (!command_words_split(text, &words, &err))
 		fail_msg("%s: %s", text, err.message);
 	found = joined(words);
 	assert_string_equal(found, expected);
-	provider_words_free(words);
+	command_words_free(words);
 }
 
 static void assert_refused(const char *text)
@@ -39,7 +39,7 @@ static void assert_refused(const char *text)
 	struct err err = ERR_INIT;
 	char **words = NULL;
 
-	assert_false(provider_words_split(text, &words, &err));
+	assert_false(command_words_split(text, &words, &err));
 	assert_int_equal(err.code, ERR_INVALID_ARGUMENT);
 	assert_null(words);
 }
@@ -109,7 +109,7 @@ static void assert_environment(const char *which, const char *expected, size_t w
 	_cleanup_child_env_ struct child_env env;
 	_cleanup_free_ char *found = NULL;
 
-	provider_child_env_make(which, environment, &look, &env);
+	command_child_env_make(which, environment, &look, &env);
 	found = joined((char **)env.vars);
 	if (expected)
 		assert_string_equal(found, expected);

@@ -7,8 +7,9 @@
 
 #include "agent/call/call.h"
 #include "agent/call/gate.h"
+#include "agent/call/loop_check.h"
 #include "agent/call/missing.h"
-#include "agent/context/mask.h"
+#include "agent/context/context.h"
 #include "agent/session/record.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -40,7 +41,7 @@ static enum order_effect effect_of(const struct tool *tool)
 	return tool ? effects[tool->kind] : ORDER_NOTHING;
 }
 
-static void add_path(struct order_call *call, size_t *cap, const char *root, const json_t *path)
+static void order_add_path(struct order_call *call, size_t *cap, const char *root, const json_t *path)
 {
 	if (!json_string_length(path))
 		return;
@@ -57,10 +58,10 @@ static void add_paths(struct order_call *call, const json_t *args, const char *r
 	size_t cap = 0, i;
 	json_t *change;
 
-	add_path(call, &cap, root, json_object_get(args, "file_path"));
+	order_add_path(call, &cap, root, json_object_get(args, "file_path"));
 	json_array_foreach(json_object_get(args, "changes"), i, change) {
-		add_path(call, &cap, root, json_object_get(change, "file_path"));
-		add_path(call, &cap, root, json_object_get(change, "new_path"));
+		order_add_path(call, &cap, root, json_object_get(change, "file_path"));
+		order_add_path(call, &cap, root, json_object_get(change, "new_path"));
 	}
 }
 
@@ -102,7 +103,7 @@ static bool share_a_path(const struct order_call *a, const struct order_call *b)
 	return false;
 }
 
-static bool must_wait(const struct order_call *before, const struct order_call *call)
+static bool order_must_wait(const struct order_call *before, const struct order_call *call)
 {
 	enum order_effect a = before->effect, b = call->effect;
 
@@ -118,7 +119,7 @@ static bool must_wait(const struct order_call *before, const struct order_call *
 bool call_order_may_begin(const struct order_call *calls, size_t index, const bool *ended)
 {
 	for (size_t i = 0; i < index; i++)
-		if (!ended[i] && must_wait(&calls[i], &calls[index]))
+		if (!ended[i] && order_must_wait(&calls[i], &calls[index]))
 			return false;
 	return true;
 }
@@ -137,7 +138,7 @@ static bool knows_base(const struct call *call)
 
 	return call->tool && call->tool->plans && call->order.path_count == 1 &&
 	       json_string_length(base) &&
-	       file_states_known(call->agent->history, call->order.paths[0], json_span(base));
+	       context_has_file_state(call->agent->history, call->order.paths[0], json_span(base));
 }
 
 /* `part`: of the reply, has to live as long as the call. */
@@ -237,7 +238,7 @@ static json_t *as_object(const json_t *result)
 }
 
 /* An image, sound or PDF that a result carries goes beside it, as what it is. */
-static void take_media(json_t *object, json_t *media)
+static void move_media_out(json_t *object, json_t *media)
 {
 	json_t *mime = json_object_get(object, "mime_type"), *data =
 		json_object_get(object, "data");
@@ -259,14 +260,14 @@ static void take_all_media(json_t *response, json_t *media)
 	json_t *list = json_object_get(response, "output"), *own, *element;
 	size_t i;
 
-	take_media(response, media);
+	move_media_out(response, media);
 	if (!json_is_array(list))
 		return;
 	own = json_array();
 	json_array_foreach(list, i, element) {
 		json_t *copy = json_is_object(element) ? json_copy(element) : json_incref(element);
 
-		take_media(copy, media);
+		move_media_out(copy, media);
 		json_array_append_new(own, copy);
 	}
 	json_object_set_new(response, "output", own);
@@ -293,7 +294,7 @@ static json_t *build_answer(struct call *call)
 
 	if (tool && tool->kind == TOOL_KIND_READ && !tool->server)
 		take_all_media(response, media);
-	output_truncate(&call->agent->mask, tool, call->name, call->id, response);
+	mask_truncate_output(&call->agent->mask, tool, call->name, call->id, response);
 	if (call->context)
 		json_object_set_new(response, "hook_context", json_text(span_str(call->context)));
 	if (found)
@@ -307,7 +308,7 @@ static json_t *build_answer(struct call *call)
 
 /* ---- telling ----------------------------------------------------------------------- */
 
-static const char *status_of(const struct call *call)
+static const char *call_status_word(const struct call *call)
 {
 	return call->success ? "success" : call->cancelled ? "cancelled" : "error";
 }
@@ -322,7 +323,7 @@ static void publish_result(const struct call *call, const char *display, uint64_
 	message = json_object();
 	json_object_set_new(message, "callId", json_string(call->id));
 	json_object_set_new(message, "toolName", json_string(call->name));
-	json_object_set_new(message, "status", json_string(status_of(call)));
+	json_object_set_new(message, "status", json_string(call_status_word(call)));
 	json_object_set(message, "result", call->result);
 	json_object_set_new(message, "display", json_text(span_str(display)));
 	json_object_set_new(message, "durationMs", json_size(ms));
@@ -338,7 +339,7 @@ static void publish_result(const struct call *call, const char *display, uint64_
 }
 
 /* The call has its result: what is left is to tell everybody. */
-static void finish(struct call *call, uint64_t ms)
+static void call_finish(struct call *call, uint64_t ms)
 {
 	struct agent *agent = call->agent;
 	enum err_code code;
@@ -359,7 +360,7 @@ static void finish(struct call *call, uint64_t ms)
 		return;
 	pthread_mutex_lock(&agent->lock);
 	record_call(agent->options.record, call->id, call->name, call->args, response,
-	            json_object_get(part_get_response(call->answer), "parts"), status_of(call),
+	            json_object_get(part_get_response(call->answer), "parts"), call_status_word(call),
 	            display);
 	pthread_mutex_unlock(&agent->lock);
 }
@@ -387,7 +388,7 @@ static void call_run(struct call *call)
 
 	call->result = tool_call(&call->session, call->name, call->args);
 	follow_tails(call);
-	finish(call, clock_monotonic_ms() - began);
+	call_finish(call, clock_monotonic_ms() - began);
 }
 
 /* Ends it without running it: CANCELLED, INVALID_ARGUMENT, ... with a sentence. */
@@ -397,7 +398,7 @@ static void agent_call_refuse(struct call *call, enum err_code code, const char 
 
 	err_set(&err, code, "%s", sentence);
 	call->result = tool_failure(&err);
-	finish(call, 0);
+	call_finish(call, 0);
 }
 
 /* ---- all calls of a reply ---------------------------------------------------- */
@@ -425,7 +426,7 @@ struct runner {
 
 /* ---- ids --------------------------------------------------------------------------- */
 
-static bool take_id(struct agent *agent, const char *id)
+static bool reserve_call_id(struct agent *agent, const char *id)
 {
 	struct agent *top = agent->top;
 	bool fresh;
@@ -445,13 +446,13 @@ static void name_part(struct agent *agent, json_t *part)
 	struct span id = json_span(json_object_get(call, "id"));
 	char fresh[ID_MAX + 32];
 
-	if (!call || (id.len && id.len <= ID_MAX && take_id(agent, id.data)))
+	if (!call || (id.len && id.len <= ID_MAX && reserve_call_id(agent, id.data)))
 		return;
 	for (size_t n = json_object_size(agent->top->ids) + 1;; n++) {
 		struct span head = utf8_head(id.len ? id : SPAN("call"), ID_MAX);
 
 		snprintf(fresh, sizeof(fresh), "%.*s_%zu", (int)head.len, head.data, n);
-		if (take_id(agent, fresh))
+		if (reserve_call_id(agent, fresh))
 			break;
 	}
 	json_object_set_new(call, "id", json_string(fresh));
@@ -478,7 +479,7 @@ void calls_remember(struct agent *agent, const json_t *history)
 				json_object_get(part_get_call(part), "id"));
 
 			if (id)
-				take_id(agent, id);
+				reserve_call_id(agent, id);
 		}
 }
 
@@ -516,7 +517,7 @@ static void ended(struct batch *batch, struct call *call)
 	pthread_mutex_unlock(&batch->lock);
 }
 
-static void *run_on_thread(void *data)
+static void *runner_main(void *data)
 {
 	struct runner *runner = data;
 
@@ -544,22 +545,22 @@ static struct call *next_call(struct batch *batch)
 }
 
 /* Holds the lock before and after. */
-static void begin(struct batch *batch, struct runner *runner, struct call *call, bool alone)
+static void batch_begin_call(struct batch *batch, struct runner *runner, struct call *call, bool alone)
 {
 	call->state = CALL_RUNNING;
 	batch->running++;
 	*runner = (struct runner){ .batch = batch, .call = call };
 	if (!alone)
-		runner->started = pthread_create(&runner->thread, NULL, run_on_thread, runner) == 0;
+		runner->started = pthread_create(&runner->thread, NULL, runner_main, runner) == 0;
 	if (runner->started)
 		return;
 	pthread_mutex_unlock(&batch->lock);
-	run_on_thread(runner);
+	runner_main(runner);
 	pthread_mutex_lock(&batch->lock);
 }
 
 /* A call beside which nothing can run needs no thread. */
-static bool is_alone(struct batch *batch, struct call *call)
+static bool batch_call_is_alone(struct batch *batch, struct call *call)
 {
 	struct call *other;
 
@@ -579,7 +580,7 @@ static void run_all(struct batch *batch, struct runner *runners)
 	while (true) {
 		call = goes_on(batch) && batch->running < CALLS_AT_ONCE ? next_call(batch) : NULL;
 		if (call)
-			begin(batch, &runners[call - batch->calls], call, is_alone(batch, call));
+			batch_begin_call(batch, &runners[call - batch->calls], call, batch_call_is_alone(batch, call));
 		else if (batch->running)
 			pthread_cond_wait(&batch->changed, &batch->lock);
 		else
@@ -606,7 +607,7 @@ static void refuse_rest(struct batch *batch)
 
 /* ---- a reply's calls --------------------------------------------------------------- */
 
-static size_t collect(struct agent *agent, const json_t *content, struct call *calls)
+static size_t calls_collect(struct agent *agent, const json_t *content, struct call *calls)
 {
 	size_t count = 0, i;
 	json_t *part;
@@ -626,7 +627,7 @@ static void too_many(struct batch *batch, size_t total)
 	}
 }
 
-static void judge(struct batch *batch, size_t total, struct calls_outcome *ret)
+static void batch_summarize(struct batch *batch, size_t total, struct calls_outcome *ret)
 {
 	bool any_done = false;
 
@@ -669,13 +670,13 @@ void calls_run(struct agent *agent, const json_t *content, struct calls_outcome 
 	struct batch batch = { .agent = agent, .calls = calls, .order = order, .ended = done };
 
 	*ret = (struct calls_outcome){ 0 };
-	total = collect(agent, content, calls);
+	total = calls_collect(agent, content, calls);
 	batch.count = total < CALLS_MAX ? total : CALLS_MAX;
 	for (size_t i = 0; i < batch.count; i++)
 		order[i] = calls[i].order;
 	run_batch(&batch);
 	too_many(&batch, total);
-	judge(&batch, total, ret);
+	batch_summarize(&batch, total, ret);
 	for (size_t i = 0; i < total; i++)
 		call_release(&calls[i]);
 }

@@ -41,7 +41,7 @@ static json_t *new_content(struct call *call, const struct tool_question *questi
 	return content ? json_incref(content) : json_null();
 }
 
-static json_t *old_content(struct call *call, const char *path)
+static json_t *read_old_content(struct call *call, const char *path)
 {
 	struct provider *provider = call->session.provider;
 	struct read_request request = { .path = path, .whole = true };
@@ -93,7 +93,7 @@ static json_t *edit_details(struct asking *asking)
 	json_object_set_new(details, "fileName", json_cstr(name ? name + 1 : path ? path : ""));
 	json_object_set_new(details, "fileDiff", json_text(buf_view(&diff)));
 	json_object_set_new(details, "originalContent",
-	                    several ? json_null() : old_content(asking->call, path));
+	                    several ? json_null() : read_old_content(asking->call, path));
 	json_object_set_new(details, "newContent", new_content(asking->call, question));
 	return details;
 }
@@ -158,7 +158,7 @@ static json_t *info_details(const struct tool_question *question)
 	return details;
 }
 
-static bool is_command(const struct tool *tool)
+static bool is_shell_command(const struct tool *tool)
 {
 	return !tool->server && !strcmp(tool->name, "run_shell_command");
 }
@@ -169,7 +169,7 @@ static json_t *details_of(struct asking *asking)
 
 	if (tool->plans && asking->question->plan)
 		return edit_details(asking);
-	if (is_command(tool))
+	if (is_shell_command(tool))
 		return exec_details(asking->question->arguments);
 	if (tool->server)
 		return mcp_details(tool);
@@ -186,7 +186,7 @@ static bool can_always(const struct asking *asking)
 	if (!asking->agent->may_always || call->hook_asks || !asking->agent->options.policy ||
 	    tool_wants_more(asking->question->arguments))
 		return false;
-	return !is_command(asking->question->tool) || json_array_size(call->verdict.prefixes);
+	return !is_shell_command(asking->question->tool) || json_array_size(call->verdict.prefixes);
 }
 
 static bool can_save(const struct asking *asking)
@@ -224,7 +224,7 @@ static json_t *outcomes_of(const struct asking *asking)
 	return outcomes;
 }
 
-static json_t *message_of(struct asking *asking)
+static json_t *question_message(struct asking *asking)
 {
 	const struct tool *tool = asking->question->tool;
 	const struct call *call = asking->call;
@@ -252,7 +252,7 @@ static void publish_update(struct asking *asking, const char *server, bool saved
 	json_auto_t *message = json_object();
 
 	json_object_set_new(message, "toolName", json_string(asking->question->tool->name));
-	if (is_command(asking->question->tool) && asking->call->verdict.prefixes)
+	if (is_shell_command(asking->question->tool) && asking->call->verdict.prefixes)
 		json_object_set(message, "commandPrefix", asking->call->verdict.prefixes);
 	if (server)
 		json_object_set_new(message, "serverName", json_cstr(server));
@@ -261,12 +261,12 @@ static void publish_update(struct asking *asking, const char *server, bool saved
 }
 
 /* "Always": for what is left of the session. Of a tool: document 2, per tool, not a mode. */
-static void allow(struct asking *asking, const char *server)
+static void allow_for_session(struct asking *asking, const char *server)
 {
 	const struct tool *tool = asking->question->tool;
 
 	policy_allow_for_session(asking->agent->options.policy, tool->name,
-	                         is_command(tool) ? asking->call->verdict.prefixes : NULL, server,
+	                         is_shell_command(tool) ? asking->call->verdict.prefixes : NULL, server,
 	                         agent_mode(asking->agent));
 	publish_update(asking, server, false);
 }
@@ -300,7 +300,7 @@ static void wait_notice(void *data, const char *severity, const char *message)
 	agent_notice(data, severity, message);
 }
 
-static void save(struct asking *asking)
+static void save_rule(struct asking *asking)
 {
 	const struct agent_options *options = &asking->agent->options;
 	const struct file_lock_wait wait = { .cancel = options->cancel, .data = asking->agent,
@@ -312,13 +312,13 @@ static void save(struct asking *asking)
 	struct err err = ERR_INIT;
 
 	if (policy_save(options->policy, options->policy_folder, tool->name,
-	                is_command(tool) ? asking->call->verdict.prefixes : NULL, NULL, pattern,
+	                is_shell_command(tool) ? asking->call->verdict.prefixes : NULL, NULL, pattern,
 	                agent_mode(asking->agent), &wait, &err)) {
 		publish_update(asking, NULL, true);
 		return;
 	}
 	agent_notice(asking->agent, "warning", err.message);
-	allow(asking, NULL);
+	allow_for_session(asking, NULL);
 }
 
 /* What somebody made of the file is written as a whole, if the file is what the question was
@@ -348,7 +348,7 @@ static bool modify(struct asking *asking, const json_t *answer, struct err *err)
 	return true;
 }
 
-static bool refuse(struct asking *asking, const json_t *answer, struct err *err)
+static bool decline_call(struct asking *asking, const json_t *answer, struct err *err)
 {
 	struct span said = span_trim(json_span(json_object_get(answer, "message")));
 
@@ -361,7 +361,7 @@ static bool refuse(struct asking *asking, const json_t *answer, struct err *err)
 	return err_set(err, ERR_DENIED_BY_USER, "Denied By User: The user declined this call.");
 }
 
-static bool was_offered(const struct asking *asking, const char *outcome)
+static bool outcome_was_offered(const struct asking *asking, const char *outcome)
 {
 	size_t i;
 	json_t *offered;
@@ -372,26 +372,26 @@ static bool was_offered(const struct asking *asking, const char *outcome)
 	return false;
 }
 
-static bool follow(struct asking *asking, const json_t *answer, struct err *err)
+static bool follow_answer(struct asking *asking, const json_t *answer, struct err *err)
 {
 	const struct tool *tool = asking->question->tool;
 	const char *outcome = json_string_value(json_object_get(answer, "outcome"));
 
-	if (!was_offered(asking, outcome) || !strcmp(outcome, "cancel"))
-		return refuse(asking, answer, err);
+	if (!outcome_was_offered(asking, outcome) || !strcmp(outcome, "cancel"))
+		return decline_call(asking, answer, err);
 	asking->call->decision = DECISION_ACCEPT;
 	if (!strcmp(outcome, "modify_with_editor"))
 		return modify(asking, answer, err);
 	if (!strcmp(outcome, "proceed_always") || !strcmp(outcome, "proceed_always_tool"))
-		allow(asking, NULL);
+		allow_for_session(asking, NULL);
 	else if (!strcmp(outcome, "proceed_always_server"))
-		allow(asking, tool->server);
+		allow_for_session(asking, tool->server);
 	else if (!strcmp(outcome, "proceed_always_and_save"))
-		save(asking);
+		save_rule(asking);
 	return true;
 }
 
-static bool nobody(struct asking *asking, struct err *err)
+static bool refuse_unasked(struct asking *asking, struct err *err)
 {
 	const struct tool *tool = asking->question->tool;
 	const char *mode = tool->kind == TOOL_KIND_EDIT ? "auto_edit" : "yolo";
@@ -419,7 +419,7 @@ static bool nobody(struct asking *asking, struct err *err)
 
 /* ---- asking ------------------------------------------------------------------------ */
 
-static bool has_listener(const struct agent *agent)
+static bool can_ask_user(const struct agent *agent)
 {
 	return agent->options.interactive && agent->options.bus &&
 	       bus_has_listener(agent->options.bus, BUS_TOOL_CONFIRMATION_REQUEST);
@@ -442,20 +442,20 @@ static void notify_hooks(struct asking *asking)
 		hook_outcome_release(&outcome);
 }
 
-static bool put(struct asking *asking, struct err *err)
+static bool put_question(struct asking *asking, struct err *err)
 {
 	json_auto_t *answer = NULL;
 	enum bus_reply reply;
 
-	asking->message = message_of(asking);
+	asking->message = question_message(asking);
 	notify_hooks(asking);
 	reply = bus_ask(asking->agent->options.bus, BUS_TOOL_CONFIRMATION_REQUEST, asking->message,
 	                0, asking->agent->options.cancel, &answer);
 	if (reply == BUS_ANSWERED)
-		return follow(asking, answer, err);
+		return follow_answer(asking, answer, err);
 	if (reply == BUS_CANCELLED)
 		return err_set(err, ERR_CANCELLED, "The call was cancelled; nothing was done.");
-	return nobody(asking, err);
+	return refuse_unasked(asking, err);
 }
 
 /* What was answered about another call in the meantime may answer this one. */
@@ -477,7 +477,7 @@ static bool ask_in_turn(struct asking *asking, struct err *err)
 	if (cancelled(asking->agent->options.cancel))
 		yes = err_set(err, ERR_CANCELLED, "The call was cancelled; nothing was done.");
 	else
-		yes = answered_by_now(asking) || put(asking, err);
+		yes = answered_by_now(asking) || put_question(asking, err);
 	pthread_mutex_unlock(&asking->agent->top->asking);
 	return yes;
 }
@@ -486,7 +486,7 @@ bool agent_confirm_ask(void *data, const struct tool_question *question, struct 
 {
 	struct call *call = data;
 	struct asking asking = { .call = call, .agent = call->agent, .question = question };
-	bool yes = has_listener(call->agent) ? ask_in_turn(&asking, err) : nobody(&asking, err);
+	bool yes = can_ask_user(call->agent) ? ask_in_turn(&asking, err) : refuse_unasked(&asking, err);
 
 	if (yes)
 		gate_about_to_run(call, question->tool, question->arguments);

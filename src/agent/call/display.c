@@ -139,7 +139,7 @@ static void say_value(struct buf *out, const json_t *value)
 	}
 }
 
-static char *one_line(struct buf *text)
+static char *display_one_line(struct buf *text)
 {
 	struct span head = utf8_head(buf_view(text), LINE_MAX_BYTES);
 	bool cut = head.len < text->len;
@@ -162,10 +162,10 @@ char *display_call(const struct tool *tool, const json_t *args)
 		json_print(&text, args, 0);
 	if (!text.len && tool)
 		buf_str(&text, tool->title ? tool->title : tool->name);
-	return one_line(&text);
+	return display_one_line(&text);
 }
 
-static void add_line(struct buf *out, struct span text)
+static void display_add_line(struct buf *out, struct span text)
 {
 	if (out->len && !span_ends(buf_view(out), SPAN("\n")))
 		buf_char(out, '\n');
@@ -206,7 +206,7 @@ static void say_changes(struct buf *out, const json_t *result)
 	json_t *change;
 
 	json_array_foreach(json_object_get(result, "changes"), i, change)
-		add_line(out, json_span(json_object_get(change, "diff")));
+		display_add_line(out, json_span(json_object_get(change, "diff")));
 }
 
 static void say_denials(struct buf *out, const json_t *result)
@@ -215,7 +215,7 @@ static void say_denials(struct buf *out, const json_t *result)
 	json_t *denial;
 
 	json_array_foreach(json_object_get(result, "denials"), i, denial) {
-		add_line(out, SPAN("denied: "));
+		display_add_line(out, SPAN("denied: "));
 		buf_span(out, json_span(json_object_get(denial, "message")));
 	}
 }
@@ -232,7 +232,7 @@ static void say_result(struct buf *out, const struct tool *tool, const json_t *r
 		struct span text = json_span(json_object_get(result, parts[i]));
 
 		if (text.len)
-			add_line(out, text);
+			display_add_line(out, text);
 	}
 	say_changes(out, result);
 	say_denials(out, result);

@@ -40,7 +40,7 @@ static json_t *hook_input(const struct call *call, const struct tool *tool, cons
 	const char *name = name_in_hooks(call, tool);
 
 	json_object_set_new(input, "tool_name", json_string(name));
-	json_object_set_new(input, "tool_input", both_arguments(tool, arguments));
+	json_object_set_new(input, "tool_input", call_both_arguments(tool, arguments));
 	if (tool != call->tool) /* a hook asked for this one instead */
 		json_object_set_new(input, "original_request_name", json_string(call->name));
 	if (tool->server) {
@@ -56,7 +56,7 @@ static json_t *hook_input(const struct call *call, const struct tool *tool, cons
 static void rewrite(const struct tool *tool, json_t **arguments, const json_t *changed)
 {
 	_cleanup_buf_ struct buf problems = BUF_INIT(PROBLEMS_MAX);
-	json_auto_t *shown = both_arguments(tool, *arguments);
+	json_auto_t *shown = call_both_arguments(tool, *arguments);
 	json_auto_t *changes = json_object();
 	json_auto_t *ours = NULL;
 	json_t *all = json_copy(*arguments), *value;
@@ -71,8 +71,8 @@ static void rewrite(const struct tool *tool, json_t **arguments, const json_t *c
 	*arguments = all;
 }
 
-static json_t *failure(struct call *call, const struct tool *tool, const json_t *arguments,
-                       enum err_code code, const char *before, const char *reason)
+static json_t *refusal_result(struct call *call, const struct tool *tool, const json_t *arguments,
+                              enum err_code code, const char *before, const char *reason)
 {
 	struct err err = ERR_INIT;
 	json_t *result;
@@ -87,8 +87,8 @@ static json_t *failure(struct call *call, const struct tool *tool, const json_t 
 static json_t *stopped(struct call *call, const struct tool *tool, const json_t *arguments,
                        const char *reason)
 {
-	json_t *result = failure(call, tool, arguments, ERR_DENIED_BY_POLICY,
-	                         "Agent execution stopped by a hook: ", reason);
+	json_t *result = refusal_result(call, tool, arguments, ERR_DENIED_BY_POLICY,
+	                                "Agent execution stopped by a hook: ", reason);
 
 	json_object_set_new(json_object_get(result, "error"), "type",
 	                    json_string("stop_execution"));
@@ -126,8 +126,8 @@ static json_t *before_outcome(struct call *call, const struct tool *tool, json_t
 	if (outcome->stop)
 		return stopped(call, tool, *arguments, outcome->reason);
 	if (outcome->error || outcome->denied)
-		return failure(call, tool, *arguments, ERR_DENIED_BY_POLICY, blocked,
-		               outcome->error ? outcome->error : outcome->reason);
+		return refusal_result(call, tool, *arguments, ERR_DENIED_BY_POLICY, blocked,
+		                      outcome->error ? outcome->error : outcome->reason);
 	if (outcome->alternative)
 		return alternative(outcome->alternative);
 	if (outcome->tool_input)
@@ -188,9 +188,9 @@ static void after_outcome(struct call *call, const struct tool *tool, const json
 	if (outcome->stop)
 		instead = stopped(call, tool, arguments, outcome->reason);
 	else if (outcome->error || outcome->denied)
-		instead = failure(call, tool, arguments, ERR_DENIED_BY_POLICY,
-		                  "The call was made, but a hook withholds its result: ",
-		                  outcome->error ? outcome->error : outcome->reason);
+		instead = refusal_result(call, tool, arguments, ERR_DENIED_BY_POLICY,
+		                         "The call was made, but a hook withholds its result: ",
+		                         outcome->error ? outcome->error : outcome->reason);
 	else if (outcome->alternative)
 		instead = alternative(outcome->alternative);
 	if (instead) {
@@ -237,7 +237,7 @@ static void gate_output(void *data, enum run_stream stream, struct span bytes)
 /* ---- what tool_call asks ------------------------------------------------------------ */
 
 /* It is on, and by its name in the last request: a hook may have made the choice smaller. */
-static bool was_offered(void *data, const struct tool *tool)
+static bool tool_was_offered(void *data, const struct tool *tool)
 {
 	const struct call *call = data;
 	size_t i;
@@ -254,8 +254,8 @@ static bool was_offered(void *data, const struct tool *tool)
 	return false;
 }
 
-static enum call_decision decide(void *data, const struct tool *tool, const json_t *arguments,
-                                 struct err *err)
+static enum call_decision decide_call(void *data, const struct tool *tool, const json_t *arguments,
+                                      struct err *err)
 {
 	struct call *call = data;
 	enum call_decision decision = gate_decide(call, tool, arguments);
@@ -284,10 +284,10 @@ void gate_attach(struct call *call)
 	}
 	call->session.hooks = (struct call_hooks){
 		.before = gate_before,
-		.decide = decide,
+		.decide = decide_call,
 		.confirm = agent_confirm_ask,
 		.after = gate_after,
-		.offered = was_offered,
+		.offered = tool_was_offered,
 		.output = call->agent->options.bus ? gate_output : NULL,
 		.cancel = cancel ? &cancel->set : NULL,
 		.data = call,

@@ -73,7 +73,7 @@ const char *loop_check_hit(const struct loop_check *check)
 	return check->hit;
 }
 
-static void found(struct loop_check *check, char *sentence)
+static void loop_found(struct loop_check *check, char *sentence)
 {
 	if (check->hit)
 		free(sentence);
@@ -99,7 +99,7 @@ static bool differs_always(const char *name)
 
 /* Each value is marked with its type and length, so that no two look alike. Members count in their
  * order: the same thing said again is said in the same order. */
-static void digest(struct sha256_stream *stream, const json_t *value, bool result, unsigned depth)
+static void digest_value(struct sha256_stream *stream, const json_t *value, bool result, unsigned depth)
 {
 	size_t size = json_is_array(value) ? json_array_size(value) : json_string_length(value), i;
 	double number = json_number_value(value);
@@ -116,13 +116,13 @@ static void digest(struct sha256_stream *stream, const json_t *value, bool resul
 	sha256_update(stream, json_span(value));
 	if (json_is_array(value))
 		json_array_foreach((json_t *)value, i, member)
-			digest(stream, member, result, depth + 1);
+			digest_value(stream, member, result, depth + 1);
 	if (json_is_object(value))
 		json_object_foreach((json_t *)value, name, member) {
 			if (result && differs_always(name))
 				continue;
 			sha256_update(stream, span_of(name, strlen(name) + 1));
-			digest(stream, member, result, depth + 1);
+			digest_value(stream, member, result, depth + 1);
 		}
 }
 
@@ -133,15 +133,15 @@ static struct one_call one_call(const char *name, const json_t *args, const json
 
 	sha256_init(&call);
 	sha256_update(&call, span_of(name, strlen(name) + 1));
-	digest(&call, args, false, 0);
+	digest_value(&call, args, false, 0);
 	whole = call;
-	digest(&whole, result, true, 0);
+	digest_value(&whole, result, true, 0);
 	one.call = sha256_final(&call);
 	one.whole = sha256_final(&whole);
 	return one;
 }
 
-static void remember(struct loop_check *check, const struct one_call *one)
+static void loop_remember_call(struct loop_check *check, const struct one_call *one)
 {
 	const struct one_call *last =
 		check->call_count ? &check->calls[check->call_count - 1] : NULL;
@@ -184,19 +184,19 @@ void loop_check_call(struct loop_check *check, const struct tool *tool, const ch
 	unsigned same_most = waits(tool) ? SAME_WAITING : SAME_RESULT;
 	struct span shown = utf8_head(span_str(name), 80);
 
-	remember(check, &one);
+	loop_remember_call(check, &one);
 	if (check->same_whole >= same_most)
-		found(check,
-		      mem_printf("The same call of %.*s was made %u times in a row, with the "
+		loop_found(check,
+		           mem_printf("The same call of %.*s was made %u times in a row, with the "
 		                        "same result.", (int)shown.len, shown.data,
-		                 check->same_whole));
+		                      check->same_whole));
 	else if (check->same_call >= SAME_CALL)
-		found(check, mem_printf("The same call of %.*s was made %u times in a row.",
-		                        (int)shown.len, shown.data, check->same_call));
+		loop_found(check, mem_printf("The same call of %.*s was made %u times in a row.",
+		                             (int)shown.len, shown.data, check->same_call));
 	for (size_t period = 2; period <= CYCLE_LONGEST && check->same_whole == 1; period++)
 		if (cycles(check, period)) {
-			found(check, mem_printf("The same %zu calls were made over and over, with "
-			                        "the same results.", period));
+			loop_found(check, mem_printf("The same %zu calls were made over and over, with "
+			                             "the same results.", period));
 			return;
 		}
 }
@@ -253,7 +253,7 @@ static bool blank(const char *chunk)
 	return true;
 }
 
-static void look(struct loop_check *check)
+static void look_for_repetition(struct loop_check *check)
 {
 	const char *end = check->window + check->said;
 	size_t period = period_of(end, check->said);
@@ -263,10 +263,10 @@ static void look(struct loop_check *check)
 	if (!period || check->said < need || blank(end - CHUNK))
 		return;
 	if (!memcmp(end - need, end - need + period, need - period))
-		found(check, mem_strdup("The same words are said over and over."));
+		loop_found(check, mem_strdup("The same words are said over and over."));
 }
 
-static void say(struct loop_check *check, char c)
+static void append_prose(struct loop_check *check, char c)
 {
 	if (check->said == sizeof(check->window)) {
 		memmove(check->window, check->window + WINDOW, WINDOW);
@@ -275,7 +275,7 @@ static void say(struct loop_check *check, char c)
 	}
 	check->window[check->said++] = c;
 	if (check->said - check->looked >= LOOK_EVERY && check->said >= CHUNK)
-		look(check);
+		look_for_repetition(check);
 }
 
 static void end_line(struct loop_check *check)
@@ -291,7 +291,7 @@ static void end_line(struct loop_check *check)
 }
 
 /* A line that is longer than it takes to see what it is, is prose. */
-static void take(struct loop_check *check, char c)
+static void take_char(struct loop_check *check, char c)
 {
 	if (c == '\n') {
 		end_line(check);
@@ -299,13 +299,13 @@ static void take(struct loop_check *check, char c)
 		check->line[check->line_len++] = c;
 	}
 	if (!check->fenced)
-		say(check, c);
+		append_prose(check, c);
 }
 
 void loop_check_text(struct loop_check *check, struct span piece)
 {
 	for (size_t i = 0; i < piece.len && !check->hit; i++)
-		take(check, piece.data[i]);
+		take_char(check, piece.data[i]);
 }
 
 void loop_check_text_end(struct loop_check *check)

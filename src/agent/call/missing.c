@@ -88,7 +88,7 @@ static bool changes(enum tool_kind kind)
 }
 
 /* What was refused before was not needed: another call of the kind did it. */
-static void forget(struct agent *agent, enum tool_kind kind)
+static void forget_kind(struct agent *agent, enum tool_kind kind)
 {
 	for (size_t i = json_array_size(agent->missing); i-- > 0;) {
 		const json_t *known = json_object_get(json_array_get(agent->missing, i), "kind");
@@ -108,7 +108,7 @@ void missing_note(struct call *call)
 	if (call->wants != CALL_WANTS_NOTHING) {
 		note_refused(call);
 	} else if (call->success) {
-		forget(agent, call->tool->kind);
+		forget_kind(agent, call->tool->kind);
 		agent->changed = agent->changed || changes(call->tool->kind);
 	}
 	pthread_mutex_unlock(&agent->lock);
@@ -216,7 +216,7 @@ static json_t *all_words(const json_t *notes)
 	return words;
 }
 
-static void put_words(const json_t *words, struct buf *out)
+static void put_flag_words(const json_t *words, struct buf *out)
 {
 	bool quoted = false;
 	size_t i;
@@ -254,7 +254,7 @@ static void put_ways(const struct agent *agent, const json_t *notes, struct buf 
 		           mode == MODE_YOLO ? " (-y)" : "");
 	if (!lacks_words(notes)) {
 		buf_str(out, " --allowed-tools ");
-		put_words(words, out);
+		put_flag_words(words, out);
 		buf_str(out, ", or");
 	}
 	buf_str(out, " a policy rule");

@@ -53,7 +53,7 @@ static json_t *renamed(const struct tool *tool, const json_t *arguments, bool ke
 	return all;
 }
 
-json_t *gemini_arguments(const struct tool *tool, const json_t *arguments)
+json_t *call_gemini_arguments(const struct tool *tool, const json_t *arguments)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (!strcmp(rows[i].tool, tool->name) && json_object_get(arguments, rows[i].ours))
@@ -61,7 +61,7 @@ json_t *gemini_arguments(const struct tool *tool, const json_t *arguments)
 	return NULL;
 }
 
-json_t *both_arguments(const struct tool *tool, const json_t *arguments)
+json_t *call_both_arguments(const struct tool *tool, const json_t *arguments)
 {
 	return renamed(tool, arguments, true);
 }
@@ -141,7 +141,7 @@ static void visit_paths(struct path_rules *rules, json_t *arguments, visit chang
 }
 
 /* Beneath a root, from there; "." is the root. */
-static const char *relative(const struct path_rules *rules, const char *path)
+static const char *path_within_root(const struct path_rules *rules, const char *path)
 {
 	const char *root;
 
@@ -161,11 +161,11 @@ static const char *relative(const struct path_rules *rules, const char *path)
 
 static json_t *spelled(const struct path_rules *rules, const char *path, bool absolute)
 {
-	return json_name(absolute ? path : relative(rules, path));
+	return json_name(absolute ? path : path_within_root(rules, path));
 }
 
 /* Where the path leads now; NULL: nowhere. The caller frees. */
-static char *resolve(struct path_rules *rules, const char *path)
+static char *resolve_path(struct path_rules *rules, const char *path)
 {
 	const struct read_request request = { .path = path, .resolve = true };
 	struct read_result result = { 0 };
@@ -178,14 +178,14 @@ static char *resolve(struct path_rules *rules, const char *path)
 	return found;
 }
 
-static const char *judged(const struct path_rules *rules, const char *path)
+static const char *known_place(const struct path_rules *rules, const char *path)
 {
 	return json_string_value(json_object_get(rules->judged, path));
 }
 
 static json_t *note_target(struct path_rules *rules, const char *path, bool absolute)
 {
-	_cleanup_free_ char *target = judged(rules, path) ? NULL : resolve(rules, path);
+	_cleanup_free_ char *target = known_place(rules, path) ? NULL : resolve_path(rules, path);
 
 	(void)absolute;
 	if (target)
@@ -195,7 +195,7 @@ static json_t *note_target(struct path_rules *rules, const char *path, bool abso
 
 static json_t *respell(struct path_rules *rules, const char *path, bool absolute)
 {
-	const char *target = judged(rules, path);
+	const char *target = known_place(rules, path);
 
 	return target ? spelled(rules, target, absolute) : NULL;
 }
@@ -212,7 +212,7 @@ static void decide_both(const struct path_rules *rules, const struct policy_call
 
 	for (size_t i = 0; i < 2; i++) {
 		calls[i].arguments = arguments[i];
-		theirs[i] = gemini_arguments(tool, arguments[i]);
+		theirs[i] = call_gemini_arguments(tool, arguments[i]);
 		calls[i].other_arguments = theirs[i];
 	}
 	policy_decide_spelled(rules->policy, calls, 2, ret);
@@ -223,7 +223,7 @@ static void decide_both(const struct path_rules *rules, const struct policy_call
 static bool keeps(const struct path_rules *rules, const struct policy_files *files,
                   const char *path, char **ret_why)
 {
-	const char *const spellings[] = { relative(rules, path), path };
+	const char *const spellings[] = { path_within_root(rules, path), path };
 
 	return policy_files_judge(files, spellings, 2, ret_why) != POLICY_ALLOW;
 }
@@ -245,7 +245,7 @@ static bool file_denied(const struct path_rules *rules, const char *path, char *
 	return reading_denied(rules, path, ret_why) || tool_denied(rules, path, ret_why);
 }
 
-static bool is_active(const struct path_rules *rules)
+static bool rules_are_active(const struct path_rules *rules)
 {
 	return rules->reading || rules->by_tool;
 }
@@ -257,7 +257,7 @@ static void name_target(const struct path_rules *rules, struct policy_verdict *v
 	const json_t *target;
 
 	json_object_foreach(rules->judged, path, target) {
-		const char *place = relative(rules, json_string_value(target));
+		const char *place = path_within_root(rules, json_string_value(target));
 		char *message;
 
 		if (strcmp(path, place) == 0 || strcmp(path, json_string_value(target)) == 0)
@@ -298,7 +298,7 @@ void path_rules_decide(struct path_rules *rules, const struct tool *tool,
 
 	begin_call(rules, tool, subject);
 	rules->asked = verdict->decision == POLICY_ASK;
-	if (!is_active(rules) || verdict->decision == POLICY_DENY)
+	if (!rules_are_active(rules) || verdict->decision == POLICY_DENY)
 		return;
 	arguments[0] = json_deep_copy(subject->arguments);
 	visit_paths(rules, arguments[0], note_target, false);
@@ -328,7 +328,7 @@ void path_rules_decide(struct path_rules *rules, const struct tool *tool,
 static bool leads_elsewhere(const struct path_rules *rules, const char *named, const char *opened,
                             char **ret_why)
 {
-	const char *target = judged(rules, named);
+	const char *target = known_place(rules, named);
 
 	if (!target || strcmp(target, opened) == 0)
 		return false;
@@ -342,9 +342,9 @@ static bool opening_denied(const struct path_rules *rules, const char *named, co
                            bool by_tool, char **ret_why)
 {
 	const struct policy_files *const sets[] = { rules->reading, by_tool ? rules->own : NULL };
-	const char *const spellings[] = { named, relative(rules, named), opened,
-		                          relative(rules, opened) };
-	const bool approved = rules->asked && judged(rules, named);
+	const char *const spellings[] = { named, path_within_root(rules, named), opened,
+		                          path_within_root(rules, opened) };
+	const bool approved = rules->asked && known_place(rules, named);
 
 	for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
 		_cleanup_free_ char *why = NULL;
@@ -367,19 +367,19 @@ static bool may_open(const struct path_rules *rules, const char *named, const ch
 	if (leads_elsewhere(rules, named, opened, ret_why))
 		return false;
 	/* Decided on already. */
-	if (strcmp(tool, "read_file") == 0 && judged(rules, named))
+	if (strcmp(tool, "read_file") == 0 && known_place(rules, named))
 		return true;
 	return !opening_denied(rules, named, opened, strcmp(tool, "read_many_files") == 0, ret_why);
 }
 
-static bool refuse(const struct path_rules *rules, const char *named, const char *opened,
-                   const char *why, struct err *err)
+static bool refuse_file(const struct path_rules *rules, const char *named, const char *opened,
+                        const char *why, struct err *err)
 {
-	bool same = strcmp(named, opened) == 0 || strcmp(named, relative(rules, opened)) == 0;
+	bool same = strcmp(named, opened) == 0 || strcmp(named, path_within_root(rules, opened)) == 0;
 
 	*err = (struct err)ERR_INIT;
 	return err_set(err, ERR_DENIED_BY_POLICY, "%s%s%s: %s", named, same ? "" : ", which is ",
-	               same ? "" : relative(rules, opened), why);
+	               same ? "" : path_within_root(rules, opened), why);
 }
 
 static bool judged_read(struct provider *provider, const struct read_request *request,
@@ -389,13 +389,13 @@ static bool judged_read(struct provider *provider, const struct read_request *re
 	_cleanup_free_ char *opened = NULL, *why = NULL;
 	bool ok = rules->base->ops->read(rules->base, request, ret, err);
 
-	if (!is_active(rules) || request->resolve || !ret->state.path ||
+	if (!rules_are_active(rules) || request->resolve || !ret->state.path ||
 	    may_open(rules, request->path, ret->state.path, &why))
 		return ok;
 	opened = mem_steal(&ret->state.path);
 	read_result_release(ret);
 	*ret = (struct read_result){ 0 };
-	return refuse(rules, request->path, opened, why, err);
+	return refuse_file(rules, request->path, opened, why, err);
 }
 
 /* ---- editing --------------------------------------------------------------------------- */
@@ -408,19 +408,19 @@ static const char *judged_place(struct path_rules *rules, const char *path, stru
 	_cleanup_free_ char *why = NULL;
 	const char *target;
 
-	if (judged(rules, path))
-		return judged(rules, path);
+	if (known_place(rules, path))
+		return known_place(rules, path);
 	note_target(rules, path, false);
-	target = judged(rules, path);
+	target = known_place(rules, path);
 	if (target && tool_denied(rules, target, &why)) {
-		refuse(rules, path, target, why, err);
+		refuse_file(rules, path, target, why, err);
 		return NULL;
 	}
 	return target ? target : "";
 }
 
-static bool place_all(struct path_rules *rules, struct change *changes, size_t count,
-                      struct edit_options *options, struct err *err)
+static bool place_changes(struct path_rules *rules, struct change *changes, size_t count,
+                          struct edit_options *options, struct err *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct change *change = &changes[i];
@@ -449,12 +449,12 @@ static bool judged_edit(struct provider *provider, const struct change *changes,
 	struct edit_options own = *options;
 	_cleanup_free_ struct change *placed = NULL;
 
-	if (!is_active(rules))
+	if (!rules_are_active(rules))
 		return rules->base->ops->edit(rules->base, changes, count, options, results, err);
 	placed = mem_alloc(count + 1, sizeof(*placed));
 	if (count)
 		memcpy(placed, changes, count * sizeof(*placed));
-	if (place_all(rules, placed, count, &own, err))
+	if (place_changes(rules, placed, count, &own, err))
 		return rules->base->ops->edit(rules->base, placed, count, &own, results, err);
 	for (size_t i = 0; i < count; i++)
 		results[i] = (struct change_result){ .err = *err };
@@ -523,17 +523,17 @@ static bool judged_walk(struct provider *provider, const struct walk_request *re
 	_cleanup_free_ char *why = NULL;
 
 	/* What is left out must not use up what was asked for. */
-	if (is_active(rules) && own.max_entries && own.max_entries < LISTED_MAX)
+	if (rules_are_active(rules) && own.max_entries && own.max_entries < LISTED_MAX)
 		own.max_entries = LISTED_MAX;
 	if (!rules->base->ops->walk(rules->base, &own, ret, err))
 		return false;
 	ret->denied = 0;
 	ret->denied_why = NULL;
-	if (!is_active(rules))
+	if (!rules_are_active(rules))
 		return true;
 	if (leads_elsewhere(rules, request->path, ret->folder, &why)) {
 		walk_result_release(ret);
-		return refuse(rules, request->path, judged(rules, request->path), why, err);
+		return refuse_file(rules, request->path, known_place(rules, request->path), why, err);
 	}
 	leave_out_denied(rules, ret);
 	cut_entries(ret, max);
@@ -665,7 +665,7 @@ static bool judge_found(struct path_rules *rules, const struct search_request *r
 	}
 	folder = mem_steal(&ret->folder);
 	search_result_release(ret);
-	return refuse(rules, request->path, folder, why, err);
+	return refuse_file(rules, request->path, folder, why, err);
 }
 
 static bool judged_search(struct provider *provider, const struct search_request *request,
@@ -675,7 +675,7 @@ static bool judged_search(struct provider *provider, const struct search_request
 	__attribute__((cleanup(excludes_release))) struct excludes excludes = { 0 };
 	struct search_request own = *request;
 
-	if (!is_active(rules))
+	if (!rules_are_active(rules))
 		return rules->base->ops->search(rules->base, request, ret, err);
 	if (!find_denied(rules, request, &excludes, err))
 		return false;
@@ -692,7 +692,7 @@ static bool judged_search(struct provider *provider, const struct search_request
 
 /* ---- what goes through as it is ------------------------------------------------------------ */
 
-static struct provider *base_of(struct provider *provider)
+static struct provider *base_provider(struct provider *provider)
 {
 	return rules_of(provider)->base;
 }
@@ -700,29 +700,29 @@ static struct provider *base_of(struct provider *provider)
 static bool base_watch(struct provider *provider, const struct watch_request *request,
                        struct watch **ret, struct err *err)
 {
-	return base_of(provider)->ops->watch(base_of(provider), request, ret, err);
+	return base_provider(provider)->ops->watch(base_provider(provider), request, ret, err);
 }
 
 static void base_unwatch(struct provider *provider, struct watch *watch)
 {
-	base_of(provider)->ops->unwatch(base_of(provider), watch);
+	base_provider(provider)->ops->unwatch(base_provider(provider), watch);
 }
 
 static bool base_run(struct provider *provider, const struct run_request *request,
                      const struct run_events *events, void *data, struct run **ret,
                      struct err *err)
 {
-	return base_of(provider)->ops->run(base_of(provider), request, events, data, ret, err);
+	return base_provider(provider)->ops->run(base_provider(provider), request, events, data, ret, err);
 }
 
 static const struct provider_info *base_info(struct provider *provider)
 {
-	return base_of(provider)->ops->info(base_of(provider));
+	return base_provider(provider)->ops->info(base_provider(provider));
 }
 
 static const char *base_root(struct provider *provider, size_t i)
 {
-	return base_of(provider)->ops->root(base_of(provider), i);
+	return base_provider(provider)->ops->root(base_provider(provider), i);
 }
 
 static void keep_base(struct provider *provider)

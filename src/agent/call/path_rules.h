@@ -74,8 +74,8 @@ void path_rules_mention(struct path_rules *rules, const struct tool *tool);
  */
 
 /* `arguments` (canonical) with Gemini CLI's names instead of ours; NULL when none differs. */
-json_t *gemini_arguments(const struct tool *tool, const json_t *arguments);
+json_t *call_gemini_arguments(const struct tool *tool, const json_t *arguments);
 /* With both. A new reference. */
-json_t *both_arguments(const struct tool *tool, const json_t *arguments);
+json_t *call_both_arguments(const struct tool *tool, const json_t *arguments);
 
 #endif

@@ -64,7 +64,7 @@ static enum approval_mode on_in(const struct off_tools *options, const struct to
 }
 
 /* "safe_patch, write_file (--approval-mode auto_edit would allow them)". */
-static void put_tools(const struct off_tools *options, enum approval_mode mode, struct buf *out)
+static void put_off_tools(const struct off_tools *options, enum approval_mode mode, struct buf *out)
 {
 	const struct tool_set *set = options->session->tools;
 	const char *between = out->len ? "; " : "";
@@ -91,7 +91,7 @@ char *gate_off_text(const struct off_tools *options)
 	if (options->interactive || options->mode == MODE_PLAN || !options->policy)
 		return NULL;
 	for (enum approval_mode mode = options->mode + 1; mode < MODE_COUNT; mode++)
-		put_tools(options, mode, &list);
+		put_off_tools(options, mode, &list);
 	if (!list.len)
 		return NULL;
 	report = tool_set_find(options->session->tools, "request_permission") ?
@@ -163,7 +163,7 @@ enum call_decision gate_decide(struct call *call, const struct tool *tool, const
 	static const enum call_decision decisions[] = {
 		[POLICY_ALLOW] = CALL_ALLOW, [POLICY_ASK] = CALL_ASK, [POLICY_DENY] = CALL_DENY,
 	};
-	json_auto_t *theirs = gemini_arguments(tool, arguments);
+	json_auto_t *theirs = call_gemini_arguments(tool, arguments);
 	struct policy_call subject = policy_call(call->agent, tool, arguments, theirs);
 
 	if (!call->agent->options.policy)
@@ -240,7 +240,7 @@ static json_t *words_for(const struct policy_call *subject, const struct policy_
  * question to the user is none about permission. */
 static void note_want(struct call *call, const struct tool *tool, const json_t *arguments)
 {
-	json_auto_t *theirs = gemini_arguments(tool, arguments);
+	json_auto_t *theirs = call_gemini_arguments(tool, arguments);
 	struct policy_call subject = policy_call(call->agent, tool, arguments, theirs);
 	struct policy_verdict verdict;
 

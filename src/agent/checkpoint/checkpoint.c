@@ -185,7 +185,7 @@ static const char *in_tree(const struct checkpoints *checkpoints, const char *pa
 	return strncmp(path, root, len) == 0 && path[len] == '/' ? path + len + 1 : NULL;
 }
 
-static int64_t now_ms(void)
+static int64_t wall_clock_ms(void)
 {
 	struct timespec now;
 
@@ -193,14 +193,14 @@ static int64_t now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static bool commit(struct checkpoints *checkpoints, struct note *note, const char *subject,
-                   struct err *err)
+static bool commit_note(struct checkpoints *checkpoints, struct note *note, const char *subject,
+                        struct err *err)
 {
 	_cleanup_free_ struct repository_file *files = mem_alloc(note->count + 1, sizeof(*files));
 	_cleanup_free_ char *message = mem_printf("Before %s\n\nSession %s\n", note->tool,
 	                                          note->session);
 	struct err why = ERR_INIT;
-	int64_t now = now_ms();
+	int64_t now = wall_clock_ms();
 	size_t count = 0;
 
 	for (size_t i = 0; i < note->count; i++)
@@ -223,8 +223,8 @@ static bool commit(struct checkpoints *checkpoints, struct note *note, const cha
 	return false;
 }
 
-static bool save(struct checkpoints *checkpoints, const struct note *note, json_t *call,
-                 struct err *err)
+static bool save_note(struct checkpoints *checkpoints, const struct note *note, json_t *call,
+                      struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_CHECKPOINT_NOTE_BYTES);
 	struct err ignored = ERR_INIT;
@@ -259,8 +259,8 @@ static bool store(struct checkpoints *checkpoints, struct note *note,
 
 	pthread_mutex_lock(&checkpoints->lock);
 	lock = repository_lock(checkpoints->history, &wait, err);
-	ok = lock >= 0 && commit(checkpoints, note, subject, err) &&
-	     save(checkpoints, note, keeping->call, err);
+	ok = lock >= 0 && commit_note(checkpoints, note, subject, err) &&
+	     save_note(checkpoints, note, keeping->call, err);
 	pthread_mutex_unlock(&checkpoints->lock);
 	return ok;
 }
@@ -287,8 +287,8 @@ bool checkpoints_keep(struct checkpoints *checkpoints, const struct keeping *kee
 
 /* ---- edits ------------------------------------------------------------------------- */
 
-static void add_path(const struct checkpoints *checkpoints, const json_t *value, json_t *seen,
-                     json_t *paths)
+static void add_edited_path(const struct checkpoints *checkpoints, const json_t *value, json_t *seen,
+                            json_t *paths)
 {
 	_cleanup_free_ char *path = NULL, *named = NULL;
 
@@ -309,10 +309,10 @@ static json_t *named_paths(const struct checkpoints *checkpoints, const json_t *
 	json_t *paths = json_array(), *change;
 	size_t i;
 
-	add_path(checkpoints, json_object_get(arguments, "file_path"), seen, paths);
+	add_edited_path(checkpoints, json_object_get(arguments, "file_path"), seen, paths);
 	json_array_foreach(json_object_get(arguments, "changes"), i, change) {
-		add_path(checkpoints, json_object_get(change, "file_path"), seen, paths);
-		add_path(checkpoints, json_object_get(change, "new_path"), seen, paths);
+		add_edited_path(checkpoints, json_object_get(change, "file_path"), seen, paths);
+		add_edited_path(checkpoints, json_object_get(change, "new_path"), seen, paths);
 	}
 	return paths;
 }
@@ -330,7 +330,7 @@ static const char *gemini_name(const struct tool *tool)
 static json_t *tool_call_json(const struct tool *tool, const json_t *arguments)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_CHECKPOINT_ARGUMENTS);
-	json_auto_t *all = both_arguments(tool, arguments);
+	json_auto_t *all = call_both_arguments(tool, arguments);
 	json_t *call;
 
 	if (!json_print(&text, all, 0))
@@ -378,7 +378,7 @@ bool checkpoints_wrote(struct checkpoints *checkpoints, const char *session, con
 	_cleanup_buf_ struct buf line = BUF_INIT(4 * LIMIT_PATH_BYTES);
 	bool ok;
 
-	if (!ledger_line(session, path, sha256, &line))
+	if (!checkpoint_ledger_line(session, path, sha256, &line))
 		return err_set(err, ERR_TOO_LARGE, "The path %.200s is too long.", path);
 	pthread_mutex_lock(&checkpoints->lock);
 	ok = checkpoints_find(checkpoints, true, err) &&
@@ -413,12 +413,12 @@ bool checkpoints_ledger(struct checkpoints *checkpoints, const char *session, st
 	if (n < 0)
 		return err_set_errno(err, errno, "Cannot read %s", path);
 	text.len = (size_t)n;
-	*ret = ledger_parse(buf_view(&text), session);
+	*ret = checkpoint_ledger_parse(buf_view(&text), session);
 	return true;
 }
 
 /* Only the success of an editor counts lines, and only then the state is one that it made. */
-static void take_state(struct checkpoints *checkpoints, const json_t *result)
+static void take_written_state(struct checkpoints *checkpoints, const json_t *result)
 {
 	const json_t *state = json_object_get(result, "latest_file_state");
 	const char *shown = json_string_value(json_object_get(state, "file_path"));
@@ -447,8 +447,8 @@ void checkpoints_after_edit(struct checkpoints *checkpoints, const char *call_id
 	pthread_mutex_unlock(&checkpoints->lock);
 	if (!ours)
 		return;
-	take_state(checkpoints, result);
+	take_written_state(checkpoints, result);
 	if (json_is_true(json_object_get(result, "success")))
 		json_array_foreach(json_object_get(result, "changes"), i, change)
-			take_state(checkpoints, change);
+			take_written_state(checkpoints, change);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Notes of checkpoints: their names, their text, and as files of a folder. */
-#include "agent/checkpoint/note.h"
+#include "agent/checkpoint/private.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 
 enum { VERSION = 1, DEPTH_MAX = 200, NAME_MAX_BYTES = 64, ID_MAX_BYTES = 200 };
 
-static void file_release(struct note_file *file)
+static void note_file_release(struct note_file *file)
 {
 	free(file->path);
 	free(file->not_kept);
@@ -31,7 +31,7 @@ static void file_release(struct note_file *file)
 void note_release(struct note *note)
 {
 	for (size_t i = 0; i < note->count; i++)
-		file_release(&note->files[i]);
+		note_file_release(&note->files[i]);
 	free(note->files);
 	free(note->id);
 	free(note->session);
@@ -49,7 +49,7 @@ void notes_free(struct note *notes, size_t count)
 
 /* ---- names ------------------------------------------------------------------------- */
 
-static bool plain(char c)
+static bool is_id_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 	       c == '-' || c == '_';
@@ -60,7 +60,7 @@ static void append_name(struct buf *id, const char *name)
 	for (size_t i = 0; name[i] && i < NAME_MAX_BYTES; i++) {
 		bool dot = name[i] == '.' && name[i + 1] != '.' && i + 1 < NAME_MAX_BYTES;
 
-		buf_char(id, plain(name[i]) || dot ? name[i] : '_');
+		buf_char(id, is_id_char(name[i]) || dot ? name[i] : '_');
 	}
 }
 
@@ -89,7 +89,7 @@ bool note_id_valid(const char *id)
 	    strstr(id, "..") || span_ends(span_str(id), SPAN(".lock")))
 		return false;
 	for (size_t i = 0; i < len; i++)
-		if (!plain(id[i]) && id[i] != '.')
+		if (!is_id_char(id[i]) && id[i] != '.')
 			return false;
 	return true;
 }
@@ -102,7 +102,7 @@ static bool bad(struct err *err, const char *what)
 }
 
 /* A string without a NUL, which C would end. */
-static const char *text_of(const json_t *object, const char *name)
+static const char *string_member(const json_t *object, const char *name)
 {
 	const json_t *value = json_object_get(object, name);
 	struct span text = json_span(value);
@@ -115,14 +115,14 @@ static const char *text_of(const json_t *object, const char *name)
 /* `fallback` when it is missing. */
 static char *copy_of(const json_t *object, const char *name, const char *fallback)
 {
-	const char *text = text_of(object, name);
+	const char *text = string_member(object, name);
 
 	return mem_strdup(text ? text : fallback);
 }
 
 static bool read_object_id(const json_t *object, const char *name, char ret[OBJECT_ID_SIZE])
 {
-	const char *text = text_of(object, name);
+	const char *text = string_member(object, name);
 
 	if (!text || strlen(text) != OBJECT_ID_SIZE - 1 ||
 	    strspn(text, "0123456789abcdef") != OBJECT_ID_SIZE - 1)
@@ -135,7 +135,7 @@ static bool file_parse(const json_t *object, struct note_file *ret, struct err *
 {
 	const json_t *hash = json_object_get(object, "sha256");
 	json_int_t size = json_integer_value(json_object_get(object, "size"));
-	const char *path = text_of(object, "path");
+	const char *path = string_member(object, "path");
 
 	if (!path || path[0] != '/')
 		return bad(err, "a file has no absolute path");
@@ -192,7 +192,7 @@ bool note_parse(struct span text, struct note *ret, struct err *err)
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-static json_t *file_json(const struct note_file *file)
+static json_t *note_file_json(const struct note_file *file)
 {
 	json_t *object = json_object();
 
@@ -216,7 +216,7 @@ bool note_print(const struct note *note, json_t *call, struct buf *out)
 	json_t *own = json_object(), *files = json_array();
 
 	for (size_t i = 0; i < note->count; i++)
-		json_array_append_new(files, file_json(&note->files[i]));
+		json_array_append_new(files, note_file_json(&note->files[i]));
 	json_object_set_new(own, "version", json_integer(VERSION));
 	json_object_set_new(own, "session", json_cstr(note->session));
 	json_object_set_new(own, "callId", json_cstr(note->call_id));
@@ -245,8 +245,8 @@ static char *state_key(const char *shown, const struct sha256 *sha256)
 	return mem_printf("%s\n%s", hex, shown);
 }
 
-bool ledger_line(const char *session, const char *path, const struct sha256 *sha256,
-                 struct buf *out)
+bool checkpoint_ledger_line(const char *session, const char *path, const struct sha256 *sha256,
+                            struct buf *out)
 {
 	json_auto_t *line = json_object();
 
@@ -259,7 +259,7 @@ bool ledger_line(const char *session, const char *path, const struct sha256 *sha
 	return buf_char(out, '\n');
 }
 
-static void take_line(struct ledger *ledger, struct span line, const char *session)
+static void ledger_take_line(struct ledger *ledger, struct span line, const char *session)
 {
 	json_auto_t *object = NULL;
 	struct err ignored = ERR_INIT;
@@ -268,7 +268,7 @@ static void take_line(struct ledger *ledger, struct span line, const char *sessi
 
 	if (!json_parse_depth(line, 4, &object, &ignored))
 		return;
-	path = text_of(object, "path");
+	path = string_member(object, "path");
 	if (!path || !span_eq(json_span(json_object_get(object, "session")), span_str(session)) ||
 	    !sha256_parse(json_span(json_object_get(object, "sha256")), &sum))
 		return;
@@ -277,7 +277,7 @@ static void take_line(struct ledger *ledger, struct span line, const char *sessi
 	json_object_set_new(ledger->states, key, json_true());
 }
 
-struct ledger *ledger_parse(struct span text, const char *session)
+struct ledger *checkpoint_ledger_parse(struct span text, const char *session)
 {
 	struct ledger *ledger = mem_alloc(1, sizeof(*ledger));
 	struct span line;
@@ -286,12 +286,12 @@ struct ledger *ledger_parse(struct span text, const char *session)
 	while (line_next(&text, &line)) {
 		line = span_trim(line);
 		if (line.len)
-			take_line(ledger, line, session);
+			ledger_take_line(ledger, line, session);
 	}
 	return ledger;
 }
 
-void ledger_free(struct ledger *ledger)
+void checkpoint_ledger_free(struct ledger *ledger)
 {
 	if (!ledger)
 		return;
@@ -299,7 +299,7 @@ void ledger_free(struct ledger *ledger)
 	free(ledger);
 }
 
-bool ledger_has(const struct ledger *ledger, const char *path, const struct sha256 *sha256)
+bool checkpoint_ledger_has(const struct ledger *ledger, const char *path, const struct sha256 *sha256)
 {
 	json_auto_t *shown = json_name(path);
 	_cleanup_free_ char *key = state_key(json_string_value(shown), sha256);
@@ -317,13 +317,13 @@ static void cleanup_folder(DIR **folder)
 		closedir(*folder);
 }
 
-static bool fill(int fd, struct span text, bool durable)
+static bool write_and_sync(int fd, struct span text, bool durable)
 {
 	return fd_write_all(fd, text.data, text.len) && (!durable || fsync(fd) == 0);
 }
 
 /* The folder is synced after the name has come into it. */
-static void sync_folder(const char *folder)
+static void sync_note_folder(const char *folder)
 {
 	_cleanup_fd_ int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -341,7 +341,7 @@ bool note_save(const char *folder, const char *id, struct span text, bool durabl
 
 	if (fd < 0)
 		return err_set_errno(err, errno, "Cannot make %s", early);
-	if (!fill(fd, text, durable) ||
+	if (!write_and_sync(fd, text, durable) ||
 	    renameat2(AT_FDCWD, early, AT_FDCWD, path, RENAME_NOREPLACE))
 		error = errno;
 	if (error) {
@@ -349,11 +349,11 @@ bool note_save(const char *folder, const char *id, struct span text, bool durabl
 		return err_set_errno(err, error, "Cannot write %s", path);
 	}
 	if (durable)
-		sync_folder(folder);
+		sync_note_folder(folder);
 	return true;
 }
 
-static bool read_note(const char *folder, const char *id, struct note *ret)
+static bool note_read(const char *folder, const char *id, struct note *ret)
 {
 	_cleanup_free_ char *path = mem_printf("%s/%s.json", folder, id);
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -381,14 +381,14 @@ struct names {
 	size_t count, cap;
 };
 
-static void names_release(struct names *names)
+static void note_names_release(struct names *names)
 {
 	for (size_t i = 0; i < names->count; i++)
 		free(names->list[i]);
 	free(names->list);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_note_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -418,21 +418,21 @@ static bool list_ids(const char *folder, const char *first, struct names *ret, s
 		ret->list[ret->count++] = mem_steal(&id);
 	}
 	if (ret->count)
-		qsort(ret->list, ret->count, sizeof(*ret->list), compare);
+		qsort(ret->list, ret->count, sizeof(*ret->list), compare_note_names);
 	return true;
 }
 
 bool notes_read(const char *folder, const char *first, struct note **ret, size_t *ret_count,
                 struct err *err)
 {
-	__attribute__((cleanup(names_release))) struct names names = { 0 };
+	__attribute__((cleanup(note_names_release))) struct names names = { 0 };
 	size_t count = 0;
 
 	if (!list_ids(folder, first, &names, err))
 		return false;
 	*ret = mem_alloc(names.count + 1, sizeof(**ret));
 	for (size_t i = 0; i < names.count; i++)
-		count += read_note(folder, names.list[i], &(*ret)[count]);
+		count += note_read(folder, names.list[i], &(*ret)[count]);
 	*ret_count = count;
 	return true;
 }

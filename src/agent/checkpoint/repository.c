@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The repository that keeps files as they were, over libgit2, loaded when it is needed. */
-#include "agent/checkpoint/repository.h"
+#include "agent/checkpoint/private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -112,7 +112,7 @@ static bool close_configuration(void)
 	return loaded.opts(GIT_OPT_SET_TEMPLATE_PATH, "") >= 0;
 }
 
-static void load(void)
+static void load_libgit2(void)
 {
 	if (library_load(&row, &loaded, &load_error) &&
 	    (loaded.init() < 0 || !close_configuration()))
@@ -125,7 +125,7 @@ static void load(void)
  * install when it cannot be loaded. */
 static const struct git_library *git_library(struct err *err)
 {
-	pthread_once(&once, load);
+	pthread_once(&once, load_libgit2);
 	if (load_error.code == ERR_NONE)
 		return &loaded;
 	*err = load_error;
@@ -145,7 +145,7 @@ struct repository {
 };
 
 /* The library says why in words only; a full disk has to be told from the rest. */
-static bool fail(const struct git_library *git, int code, const char *what, struct err *err)
+static bool git_failed(const struct git_library *git, int code, const char *what, struct err *err)
 {
 	const git_error *said = git->error_last();
 	const char *words = said && said->message ? said->message : "no reason was given";
@@ -163,7 +163,7 @@ static bool fail(const struct git_library *git, int code, const char *what, stru
 
 /* ---- opening ----------------------------------------------------------------------- */
 
-static int make(const struct git_library *git, const char *folder, git_repository **ret)
+static int git_init(const struct git_library *git, const char *folder, git_repository **ret)
 {
 	git_repository_init_options options = {
 		.version = GIT_REPOSITORY_INIT_OPTIONS_VERSION,
@@ -234,11 +234,11 @@ static bool open_or_make(struct repository *repository, const char *folder, bool
 	code = repository->git->repository_open_ext(
 		&repository->handle, git_folder, GIT_REPOSITORY_OPEN_NO_SEARCH, NULL);
 	if (code == GIT_ENOTFOUND && create) {
-		code = make(repository->git, folder, &repository->handle);
+		code = git_init(repository->git, folder, &repository->handle);
 		code = code < 0 ? code : begin_main(repository);
 	}
 	return code >= 0 ||
-	       fail(repository->git, code, "The repository of checkpoints cannot be opened", err);
+	       git_failed(repository->git, code, "The repository of checkpoints cannot be opened", err);
 }
 
 bool repository_open(const char *folder, bool create, bool durable,
@@ -279,13 +279,13 @@ bool repository_add(struct repository *repository, struct span bytes, char ret[O
 	                                        bytes.data ? bytes.data : "", bytes.len);
 
 	if (code < 0)
-		return fail(git, code, "A file's content could not be kept", err);
+		return git_failed(git, code, "A file's content could not be kept", err);
 	git->oid_tostr(ret, OBJECT_ID_SIZE, &id);
 	return true;
 }
 
-static int add_entry(const struct git_library *git, git_index *index,
-                     const struct repository_file *file)
+static int index_add_entry(const struct git_library *git, git_index *index,
+                           const struct repository_file *file)
 {
 	_cleanup_free_ char *other = mem_printf(".hasp/%s", file->blob);
 	git_index_entry entry = { .mode = MODE_FILE, .path = file->path };
@@ -307,7 +307,7 @@ static int make_tree(struct repository *repository, const struct repository_file
 	int code = git->index_new(&index);
 
 	for (size_t i = 0; code >= 0 && i < count; i++)
-		code = add_entry(git, index, &files[i]);
+		code = index_add_entry(git, index, &files[i]);
 	code = code < 0 ? code : git->index_write_tree_to(&id, index, repository->handle);
 	code = code < 0 ? code : git->tree_lookup(ret, repository->handle, &id);
 	git->index_free(index);
@@ -352,7 +352,7 @@ bool repository_commit(struct repository *repository, const char *id, const char
 	git->reference_free(reference);
 	git->tree_free(tree);
 	if (code < 0)
-		return fail(git, code, "The checkpoint could not be stored", err);
+		return git_failed(git, code, "The checkpoint could not be stored", err);
 	git->oid_tostr(ret, OBJECT_ID_SIZE, &commit);
 	return true;
 }
@@ -363,7 +363,7 @@ bool repository_forget(struct repository *repository, const char *id, struct err
 	int code = repository->git->reference_remove(repository->handle, name);
 
 	return code >= 0 || code == GIT_ENOTFOUND ||
-	       fail(repository->git, code, "The checkpoint could not be removed", err);
+	       git_failed(repository->git, code, "The checkpoint could not be removed", err);
 }
 
 /* ---- reading ----------------------------------------------------------------------- */
@@ -379,7 +379,7 @@ bool repository_read(struct repository *repository, const char *blob, struct buf
 
 	code = code < 0 ? code : git->blob_lookup(&object, repository->handle, &id);
 	if (code < 0)
-		return fail(git, code, "A kept content cannot be read", err);
+		return git_failed(git, code, "A kept content cannot be read", err);
 	ok = buf_append(out, git->blob_rawcontent(object), (size_t)git->blob_rawsize(object));
 	git->blob_free(object);
 	return ok || err_set(err, ERR_TOO_LARGE, "A kept content is too large.");

@@ -50,8 +50,8 @@ static json_t *list_note(const struct note *note)
 }
 
 /* A project that never had any has an empty list. */
-static bool read_all(struct checkpoints *checkpoints, struct note **ret, size_t *ret_count,
-                     struct err *err)
+static bool read_all_notes(struct checkpoints *checkpoints, struct note **ret, size_t *ret_count,
+                           struct err *err)
 {
 	struct err why = ERR_INIT;
 	bool there;
@@ -70,7 +70,7 @@ json_t *checkpoints_list(struct checkpoints *checkpoints, struct err *err)
 	size_t count;
 	json_t *list;
 
-	if (!read_all(checkpoints, &notes, &count, err))
+	if (!read_all_notes(checkpoints, &notes, &count, err))
 		return NULL;
 	list = json_array();
 	for (size_t i = 0; i < count; i++)
@@ -97,7 +97,7 @@ bool checkpoints_prune(struct checkpoints *checkpoints, int64_t before_ms, size_
 	bool ok;
 
 	*ret_count = 0;
-	if (!read_all(checkpoints, &notes, &count, err))
+	if (!read_all_notes(checkpoints, &notes, &count, err))
 		return false;
 	pthread_mutex_lock(&checkpoints->lock);
 	ok = !count || checkpoints_reach(checkpoints, false, err);
@@ -152,13 +152,13 @@ static void restore_release(struct restore *restore)
 	}
 	free(restore->items);
 	notes_free(restore->notes, restore->note_count);
-	ledger_free(restore->ledger);
+	checkpoint_ledger_free(restore->ledger);
 	json_decref(restore->index);
 }
 
 /* ---- the plan ---------------------------------------------------------------------- */
 
-static bool unknown(const char *id, struct err *err)
+static bool unknown_checkpoint(const char *id, struct err *err)
 {
 	return err_set(err, ERR_INVALID_ARGUMENT, "There is no checkpoint \"%s\".", id);
 }
@@ -171,12 +171,12 @@ static bool find_notes(struct restore *restore, const char *id, struct err *err)
 	bool reached;
 
 	if (!latest && !note_id_valid(id))
-		return unknown(id, err);
+		return unknown_checkpoint(id, err);
 	pthread_mutex_lock(&checkpoints->lock);
 	reached = checkpoints_reach(checkpoints, false, &why);
 	pthread_mutex_unlock(&checkpoints->lock);
 	if (!reached && why.code == ERR_FILE_NOT_FOUND)
-		return unknown(id, err);
+		return unknown_checkpoint(id, err);
 	if (!reached) {
 		*err = why;
 		return false;
@@ -185,7 +185,7 @@ static bool find_notes(struct restore *restore, const char *id, struct err *err)
 	                &restore->note_count, err))
 		return false;
 	if (!restore->note_count || (!latest && strcmp(restore->notes[0].id, id) != 0))
-		return unknown(id, err);
+		return unknown_checkpoint(id, err);
 	return true;
 }
 
@@ -195,7 +195,7 @@ static size_t first_note(const struct restore *restore, const char *id)
 }
 
 /* The first note of a file says what to go back to; later ones, who was at it since. */
-static void add_file(struct restore *restore, const struct note_file *file)
+static void restore_add_file(struct restore *restore, const struct note_file *file)
 {
 	const json_t *number = json_object_get(restore->index, file->path);
 	struct item *item;
@@ -210,7 +210,7 @@ static void add_file(struct restore *restore, const struct note_file *file)
 	item = &restore->items[json_integer_value(number)];
 	if (file->existed &&
 	    !(item->target->existed && sha256_eq(&file->sha256, &item->target->sha256)) &&
-	    !ledger_has(restore->ledger, file->path, &file->sha256))
+	    !checkpoint_ledger_has(restore->ledger, file->path, &file->sha256))
 		item->foreign = true;
 }
 
@@ -227,13 +227,13 @@ static void add_notes(struct restore *restore, size_t first)
 
 		if (strcmp(note->session, restore->session) == 0)
 			for (size_t k = 0; k < note->count; k++)
-				add_file(restore, &note->files[k]);
+				restore_add_file(restore, &note->files[k]);
 	}
 }
 
 /* A file that was reached by a link before it was made has two names in the notes: the earlier
  * counts. */
-static void merge(struct restore *restore, size_t i)
+static void drop_later_name(struct restore *restore, size_t i)
 {
 	const json_t *number = json_object_get(restore->index, restore->items[i].path);
 	size_t other = (size_t)json_integer_value(number);
@@ -242,7 +242,7 @@ static void merge(struct restore *restore, size_t i)
 		restore->items[other > i ? other : i].dropped = true;
 }
 
-static void look(struct restore *restore, size_t i)
+static void look_at_item(struct restore *restore, size_t i)
 {
 	struct item *item = &restore->items[i];
 	struct read_result read;
@@ -253,7 +253,7 @@ static void look(struct restore *restore, size_t i)
 		item->now = read.state.sha256;
 		free(item->path);
 		item->path = mem_strdup(read.state.path);
-		merge(restore, i);
+		drop_later_name(restore, i);
 	} else if (why.code != ERR_FILE_NOT_FOUND) {
 		item->action = FAILED;
 		item->reason = mem_strdup(why.message);
@@ -261,22 +261,22 @@ static void look(struct restore *restore, size_t i)
 	read_result_release(&read);
 }
 
-static void leave(struct item *item, const char *reason)
+static void leave_item(struct item *item, const char *reason)
 {
 	item->action = LEFT;
 	item->reason = mem_strdup(reason);
 }
 
-static void decide(const struct restore *restore, struct item *item)
+static void decide_action(const struct restore *restore, struct item *item)
 {
 	const struct note_file *target = item->target;
 	bool ours = item->exists && !item->foreign &&
-	            ledger_has(restore->ledger, item->path, &item->now);
+	            checkpoint_ledger_has(restore->ledger, item->path, &item->now);
 
 	if (item->action == FAILED)
 		return;
 	if (target->not_kept)
-		leave(item, target->not_kept);
+		leave_item(item, target->not_kept);
 	else if (item->exists == target->existed &&
 	         (!item->exists || sha256_eq(&item->now, &target->sha256)))
 		item->action = UNCHANGED;
@@ -285,14 +285,14 @@ static void decide(const struct restore *restore, struct item *item)
 	else if (target->existed && (ours || restore->force))
 		item->action = RESTORE;
 	else if (target->existed)
-		leave(item,
-		      "It has changes that are not of this session's edits; they would be lost. "
+		leave_item(item,
+		           "It has changes that are not of this session's edits; they would be lost. "
 		            "Restoring with force replaces it all the same.");
 	else if (ours)
 		item->action = REMOVE;
 	else
-		leave(item,
-		      "It was not there, but what it has now is not what an edit of this session "
+		leave_item(item,
+		           "It was not there, but what it has now is not what an edit of this session "
 		            "made; it is not removed.");
 }
 
@@ -308,9 +308,9 @@ static bool plan(struct restore *restore, const char *id, struct err *err)
 		return false;
 	add_notes(restore, first);
 	for (size_t i = 0; i < restore->count; i++)
-		look(restore, i);
+		look_at_item(restore, i);
 	for (size_t i = 0; i < restore->count; i++)
-		decide(restore, &restore->items[i]);
+		decide_action(restore, &restore->items[i]);
 	return true;
 }
 
@@ -337,8 +337,8 @@ static bool keep_present(struct restore *restore, char **ret_undo, struct err *e
 	       checkpoints_keep(restore->checkpoints, &keeping, ret_undo, err);
 }
 
-static bool content(struct restore *restore, const struct note_file *file, struct buf *out,
-                    struct err *err)
+static bool read_kept_content(struct restore *restore, const struct note_file *file, struct buf *out,
+                              struct err *err)
 {
 	struct checkpoints *checkpoints = restore->checkpoints;
 	struct sha256 sum;
@@ -354,7 +354,7 @@ static bool content(struct restore *restore, const struct note_file *file, struc
 	       err_set(err, ERR_IO_ERROR, "What was kept of %s is damaged.", file->path);
 }
 
-static bool edit(struct restore *restore, const struct item *item, struct err *err)
+static bool apply_item(struct restore *restore, const struct item *item, struct err *err)
 {
 	static const enum change_kind kinds[] =
 		{ [RESTORE] = CHANGE_WRITE, [CREATE] = CHANGE_CREATE,
@@ -369,7 +369,7 @@ static bool edit(struct restore *restore, const struct item *item, struct err *e
 	bool ok;
 
 	if (item->action != REMOVE) {
-		if (!content(restore, item->target, &text, err))
+		if (!read_kept_content(restore, item->target, &text, err))
 			return false;
 		change.text = buf_view(&text);
 		change.expect = &item->target->sha256;
@@ -383,7 +383,7 @@ static void carry_out(struct restore *restore, struct item *item)
 {
 	struct err err = ERR_INIT;
 
-	if (!edit(restore, item, &err)) {
+	if (!apply_item(restore, item, &err)) {
 		item->action =
 			err.code == ERR_STATE_MISMATCH || err.code == ERR_FILE_EXISTS ? LEFT :
 		                                                                               FAILED;
@@ -471,8 +471,8 @@ static void take_result(void *data, enum bus_topic topic, const json_t *message)
 	                       json_object_get(message, "result"));
 }
 
-static void prune(const struct checkpoint_session *session,
-                  const struct checkpoint_session_options *options)
+static void prune_old_checkpoints(const struct checkpoint_session *session,
+                                  const struct checkpoint_session_options *options)
 {
 	int64_t days = settings_integer(options->settings, "hasp.checkpoints.keepDays", 0);
 	struct err err = ERR_INIT;
@@ -511,7 +511,7 @@ struct checkpoint_session *checkpoint_session_begin(
 	session->checkpoints = checkpoints_open(&own);
 	session->bus = options->bus;
 	session->subscription = bus_subscribe(options->bus, BUS_TOOL_RESULT, take_result, session);
-	prune(session, options);
+	prune_old_checkpoints(session, options);
 	return session;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compaction: a long conversation's beginning becomes a summary. */
-#include "agent/context/compact.h"
+#include "agent/context/context.h"
 
 #include <string.h>
 
-#include "agent/context/cut.h"
 #include "agent/private.h"
+#include "agent/stats.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -39,7 +39,7 @@ static void add_json(struct buf *out, const char *what, const json_t *object, co
 	add_cut(out, buf_view(&text), longest);
 }
 
-static void add_part(struct buf *out, const json_t *part, const char *who, size_t longest)
+static void transcript_add_part(struct buf *out, const json_t *part, const char *who, size_t longest)
 {
 	const json_t *call = part_get_call(part), *answer = part_get_response(part);
 	struct span text = part_get_text(part);
@@ -54,7 +54,7 @@ static void add_part(struct buf *out, const json_t *part, const char *who, size_
 	}
 }
 
-static void add_all(struct buf *out, const json_t *contents, size_t longest)
+static void transcript_add_all(struct buf *out, const json_t *contents, size_t longest)
 {
 	size_t i, k;
 	json_t *message, *part;
@@ -63,7 +63,7 @@ static void add_all(struct buf *out, const json_t *contents, size_t longest)
 		const char *who = content_is_user(message) ? "USER" : "AGENT";
 
 		json_array_foreach(json_object_get(message, "parts"), k, part)
-			add_part(out, part, who, longest);
+			transcript_add_part(out, part, who, longest);
 	}
 }
 
@@ -76,7 +76,7 @@ void compact_transcript_write(struct buf *out, const json_t *contents, size_t mo
 	for (size_t i = 0; i < ARRAY_LEN(longest) &&
 	     (!i || text.overflowed || text.len > most); i++) {
 		buf_clear(&text);
-		add_all(&text, contents, longest[i]);
+		transcript_add_all(&text, contents, longest[i]);
 	}
 	if (text.len <= most) {
 		buf_span(out, buf_view(&text));
@@ -130,7 +130,7 @@ static const char summary_system[] =
 /* Of what is sent besides the history. */
 static uint64_t estimate_rest(struct agent *agent)
 {
-	return (strlen(agent->system) + json_weight(agent_tools(agent))) / TOKEN_BYTES;
+	return (strlen(agent->system) + context_weight(agent_tools(agent))) / TOKEN_BYTES;
 }
 
 static uint64_t estimate(struct agent *agent)
@@ -237,7 +237,7 @@ static bool can_begin(const json_t *message)
 
 size_t compact_tail(const json_t *history, double share)
 {
-	size_t count = json_array_size(history), total = json_weight(history), kept = 0;
+	size_t count = json_array_size(history), total = context_weight(history), kept = 0;
 	size_t first = count, last = 0, i;
 
 	for (i = count; i-- > 0;)
@@ -246,7 +246,7 @@ size_t compact_tail(const json_t *history, double share)
 			break;
 		}
 	while (first > 0 && (double)kept < share * (double)total)
-		kept += json_weight(json_array_get(history, --first));
+		kept += context_weight(json_array_get(history, --first));
 	for (i = first; i < count; i++)
 		if (is_prompt(json_array_get(history, i)))
 			return i;
@@ -403,8 +403,8 @@ static void begin_anew(struct agent *agent, struct shorter *shorter)
 }
 
 /* Takes it, if it is smaller than `most`; releases it. */
-static bool take(struct agent *agent, struct shorter *shorter, uint64_t most, uint64_t before,
-                 const char *how)
+static bool take_if_smaller(struct agent *agent, struct shorter *shorter, uint64_t most, uint64_t before,
+                            const char *how)
 {
 	uint64_t after = content_estimate_tokens(shorter->context) +
 	                 content_estimate_tokens(shorter->conversation) + estimate_rest(agent);
@@ -456,7 +456,7 @@ static bool by_summary(struct agent *agent, const json_t *conversation, uint64_t
 	text = mem_printf("This is the state of the work; go on from here.\n\n%s", snapshot);
 	shorter = (struct shorter){ json_incref(agent->context),
 		                    begun_with(agent, text, conversation, first) };
-	if (take(agent, &shorter, now, before, "summary"))
+	if (take_if_smaller(agent, &shorter, now, before, "summary"))
 		return true;
 	return err_set(err, ERR_CONTEXT_TOO_LARGE,
 	               "A summary was not shorter than the conversation.");
@@ -557,7 +557,7 @@ static bool by_leaving_out(struct agent *agent, json_t *conversation, uint64_t g
 			                            json_incref(conversation) };
 		if (steps[i].longest)
 			cut_users(&shorter, steps[i].longest);
-		if (take(agent, &shorter, most, before, "truncation"))
+		if (take_if_smaller(agent, &shorter, most, before, "truncation"))
 			return true;
 	}
 	return err_set(err, ERR_CONTEXT_TOO_LARGE,
@@ -581,15 +581,15 @@ static void fire_compaction_hooks(struct agent *agent, enum compact_why why)
 }
 
 /* The conversation without what is obsolete, and with old outputs in files; a new reference. */
-static json_t *trimmed(struct agent *agent)
+static json_t *trimmed_conversation(struct agent *agent)
 {
-	struct superseded *superseded = superseded_new();
+	struct superseded *superseded = mask_superseded_new();
 	json_t *conversation = agent_conversation(agent);
 
 	if (agent->trim_superseded)
-		superseded_update(superseded, conversation, true);
+		mask_superseded_update(superseded, conversation, true);
 	mask_outputs(&agent->mask, conversation);
-	superseded_free(superseded);
+	mask_superseded_free(superseded);
 	return conversation;
 }
 
@@ -606,7 +606,7 @@ static bool by_trimming(struct agent *agent, json_t *conversation, enum compact_
 		most = goal_of(agent) + 1;
 	json_incref(shorter.context);
 	json_incref(shorter.conversation);
-	return take(agent, &shorter, most, before, "truncation");
+	return take_if_smaller(agent, &shorter, most, before, "truncation");
 }
 
 /* Nothing has been said yet that could be left out. The caller frees. */
@@ -650,7 +650,7 @@ static void warn_if_full(struct agent *agent)
 static bool shorten(struct agent *agent, enum compact_why why, struct err *err)
 {
 	uint64_t before = compact_tokens(agent), due = due_at(agent), goal;
-	json_auto_t *conversation = trimmed(agent);
+	json_auto_t *conversation = trimmed_conversation(agent);
 
 	if (by_trimming(agent, conversation, why, before))
 		return true;

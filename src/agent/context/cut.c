@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Long texts cut in the middle, the first prompt of a conversation, and what contents weigh. */
-#include "agent/context/cut.h"
+#include "agent/context/context.h"
 
 #include <string.h>
 
@@ -23,7 +23,7 @@ struct cut cut_whole(struct span text)
 }
 
 /* Takes what is there at the beginning of *text. */
-static bool take(struct span *text, struct span word)
+static bool take_fixed(struct span *text, struct span word)
 {
 	if (!span_starts(*text, word))
 		return false;
@@ -31,7 +31,7 @@ static bool take(struct span *text, struct span word)
 	return true;
 }
 
-static bool take_number(struct span *text, size_t *ret)
+static bool take_note_number(struct span *text, size_t *ret)
 {
 	size_t digits = 0;
 
@@ -45,20 +45,20 @@ static bool take_number(struct span *text, size_t *ret)
 }
 
 /* A line, without its end. */
-static bool read_note(struct span line, struct cut *ret)
+static bool read_cut_note(struct span line, struct cut *ret)
 {
 	size_t count;
 
-	if (line.len > NOTE_MAX || !span_ends(line, NOTE_END) || !take(&line, NOTE_BEGIN) ||
-	    !take_number(&line, &count))
+	if (line.len > NOTE_MAX || !span_ends(line, NOTE_END) || !take_fixed(&line, NOTE_BEGIN) ||
+	    !take_note_number(&line, &count))
 		return false;
-	if (take(&line, SPAN(" lines, ")) && !take_number(&line, &count))
+	if (take_fixed(&line, SPAN(" lines, ")) && !take_note_number(&line, &count))
 		return false;
-	if (!count || !take(&line, SPAN(" bytes left out")))
+	if (!count || !take_fixed(&line, SPAN(" bytes left out")))
 		return false;
 	ret->gone = count;
 	ret->place = span_of("", 0);
-	if (take(&line, SPAN("; ")))
+	if (take_fixed(&line, SPAN("; ")))
 		ret->place = span_head(line, line.len - NOTE_END.len);
 	return true;
 }
@@ -75,7 +75,7 @@ struct cut cut_of(struct span text)
 		more = line_next(&rest, &line);
 		if (!more)
 			return cut;
-		if (!read_note(line_body(line), &cut))
+		if (!read_cut_note(line_body(line), &cut))
 			continue;
 		cut.before = span_of(text.data, (size_t)(begin - text.data));
 		if (span_ends(cut.before, SPAN("\n"))) /* cut_write's */
@@ -147,7 +147,7 @@ static bool drop_first(struct span *text, size_t i)
 }
 
 /* Likewise at its end. */
-static bool drop_last(struct span *text, size_t i)
+static bool drop_last_block(struct span *text, size_t i)
 {
 	struct span begin = span_str(blocks[i].begin);
 
@@ -171,12 +171,12 @@ static struct span prompt_words(struct span text)
 	while (dropped) {
 		dropped = false;
 		for (size_t i = 0; i < ARRAY_LEN(blocks); i++)
-			dropped = drop_first(&text, i) || drop_last(&text, i) || dropped;
+			dropped = drop_first(&text, i) || drop_last_block(&text, i) || dropped;
 	}
 	return text;
 }
 
-char *first_prompt_of_text(struct span text)
+char *context_first_prompt_of_text(struct span text)
 {
 	struct span words = prompt_words(text);
 	struct cut cut = cut_of(words); /* in a file it may be cut already */
@@ -191,7 +191,7 @@ char *first_prompt_of_text(struct span text)
 	return mem_dup(out.data, out.len);
 }
 
-char *first_prompt_in(const json_t *message)
+char *context_first_prompt_in(const json_t *message)
 {
 	char *words = NULL;
 	size_t i;
@@ -204,16 +204,16 @@ char *first_prompt_in(const json_t *message)
 			return NULL;
 	json_array_foreach(json_object_get(message, "parts"), i, part)
 		if (!words)
-			words = first_prompt_of_text(part_get_text(part));
+			words = context_first_prompt_of_text(part_get_text(part));
 	return words;
 }
 
-char *first_prompt_of(const json_t *conversation)
+char *context_first_prompt_of(const json_t *conversation)
 {
 	char *words = NULL;
 
 	for (size_t i = 0; !words && i < json_array_size(conversation); i++)
-		words = first_prompt_in(json_array_get(conversation, i));
+		words = context_first_prompt_in(json_array_get(conversation, i));
 	return words;
 }
 
@@ -240,7 +240,7 @@ static size_t weigh(const json_t *value, unsigned depth)
 	return sum;
 }
 
-size_t json_weight(const json_t *value)
+size_t context_weight(const json_t *value)
 {
 	return weigh(value, 0);
 }

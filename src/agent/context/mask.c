@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What of old results is not sent again: what newer ones replace, and long ones, masked. */
-#include "agent/context/mask.h"
+#include "agent/context/context.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/context/cut.h"
 #include "agent/private.h"
 #include "base/fd.h"
 #include "base/file.h"
@@ -20,7 +19,15 @@
 
 /* ---- states of files --------------------------------------------------------- */
 
+/* The states of files that results of tools carry: where they stand in a conversation.  Results of
+ * hasp's own tools alone have them: what a server's tool answers is not believed. */
+struct file_state_place {
+	json_t *object; /* borrowed, from the response */
+	json_t *result; /* what it is a member of, with `diff` and `success`; or the object itself */
+};
+
 enum {
+	FILE_STATES_MAX = 5000, /* of one result: apply_changes has 4,096 at most */
 	LARGE = 8192,  /* bytes; of a smaller file the content may come each time */
 	DIFFS_MAX = 8, /* then the content comes once more: a model loses count */
 };
@@ -45,7 +52,7 @@ static bool is_state(const json_t *object)
 	       json_object_get(object, "sha256") && json_object_get(object, "content");
 }
 
-static size_t add(json_t *result, struct file_state_place *found, size_t count, size_t max)
+static size_t add_file_state(json_t *result, struct file_state_place *found, size_t count, size_t max)
 {
 	json_t *state = json_object_get(result, "latest_file_state");
 
@@ -60,12 +67,12 @@ static size_t add(json_t *result, struct file_state_place *found, size_t count, 
 static size_t file_states_of(json_t *response, struct file_state_place *found, size_t max)
 {
 	static const char *const lists[] = { "changes", "output" };
-	size_t count = add(response, found, 0, max), i;
+	size_t count = add_file_state(response, found, 0, max), i;
 	json_t *element;
 
 	for (size_t list = 0; list < ARRAY_LEN(lists); list++)
 		json_array_foreach(json_object_get(response, lists[list]), i, element)
-			count = add(element, found, count, max);
+			count = add_file_state(element, found, count, max);
 	return count;
 }
 
@@ -114,7 +121,7 @@ struct known {
 };
 
 /* The state that a call of an editor names, by any of its names for it. */
-static const json_t *base_of(const json_t *args)
+static const json_t *base_state_of_call(const json_t *args)
 {
 	static const char *const names[] = { "base_content_sha256", "base_sha256", "sha256" };
 
@@ -124,7 +131,7 @@ static const json_t *base_of(const json_t *args)
 	return NULL;
 }
 
-static void learn(struct known *known, const struct file_state_place *place, const json_t *args)
+static void learn_state(struct known *known, const struct file_state_place *place, const json_t *args)
 {
 	const json_t *sum = json_object_get(place->object, "sha256");
 	const json_t *content = json_object_get(place->object, "content");
@@ -136,7 +143,7 @@ static void learn(struct known *known, const struct file_state_place *place, con
 	} else if (known->sum && same_text(sum, known->sum)) {
 		return; /* as it was */
 	} else if (known->sum && json_is_true(json_object_get(place->result, "success")) &&
-	           json_is_string(diff) && same_text(base_of(args), known->sum)) {
+	           json_is_string(diff) && same_text(base_state_of_call(args), known->sum)) {
 		known->sum = sum;
 		known->diffs++;
 		known->diff_bytes += json_string_length(diff);
@@ -159,10 +166,10 @@ static void learn_part(struct known *known, const json_t *before, const json_t *
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(json_string_value(json_object_get(places[i].object, "file_path")),
 		            known->path))
-			learn(known, &places[i], args);
+			learn_state(known, &places[i], args);
 }
 
-bool file_states_known(const json_t *history, const char *path, struct span sha256)
+bool context_has_file_state(const json_t *history, const char *path, struct span sha256)
 {
 	_cleanup_free_ struct file_state_place *places =
 		mem_alloc(FILE_STATES_MAX, sizeof(*places));
@@ -209,7 +216,7 @@ struct superseded {
 	json_t *newest;         /* path: index of the newest whole content */
 };
 
-struct superseded *superseded_new(void)
+struct superseded *mask_superseded_new(void)
 {
 	struct superseded *superseded = mem_alloc(1, sizeof(*superseded));
 
@@ -217,7 +224,7 @@ struct superseded *superseded_new(void)
 	return superseded;
 }
 
-void superseded_free(struct superseded *superseded)
+void mask_superseded_free(struct superseded *superseded)
 {
 	if (!superseded)
 		return;
@@ -230,7 +237,7 @@ void superseded_free(struct superseded *superseded)
 
 /* ---- taking them down -------------------------------------------------------------- */
 
-static void retire(struct holder *holder, size_t by)
+static void retire_holder(struct holder *holder, size_t by)
 {
 	holder->obsolete = true;
 	holder->by = by;
@@ -248,18 +255,18 @@ static void outdate(struct superseded *superseded, size_t index)
 	const struct holder *newest = &superseded->holders[last];
 
 	if (newest->message == holder->message && newest->version > holder->version) {
-		retire(holder, holder->message);
+		retire_holder(holder, holder->message);
 		return;
 	}
 	json_object_set_new(superseded->newest, key, json_integer((json_int_t)index));
 	for (size_t i = 0; i < index; i++)
 		if (!superseded->holders[i].obsolete &&
 		    json_equal(superseded->holders[i].path, holder->path))
-			retire(&superseded->holders[i], holder->message);
+			retire_holder(&superseded->holders[i], holder->message);
 }
 
 /* Whether it says what the whole file holds: here, elsewhere, or that there is none. */
-static bool is_whole(const json_t *object)
+static bool says_whole_file(const json_t *object)
 {
 	const json_t *gone = json_object_get(object, "exists");
 
@@ -280,7 +287,7 @@ static void add_holder(struct superseded *superseded, json_t *object, size_t mes
 		.place = place,
 		.bytes = json_string_length(content),
 		.version = json_integer_value(json_object_get(object, "version")),
-		.whole = is_whole(object),
+		.whole = says_whole_file(object),
 	};
 
 	superseded->holders = mem_grow(superseded->holders, &superseded->cap,
@@ -295,7 +302,7 @@ static void add_holder(struct superseded *superseded, json_t *object, size_t mes
 		outdate(superseded, superseded->count - 1);
 }
 
-static void look_at(struct superseded *superseded, const json_t *history, size_t index)
+static void find_holders(struct superseded *superseded, const json_t *history, size_t index)
 {
 	const json_t *message = json_array_get(history, index);
 	const json_t *before = index ? json_array_get(history, index - 1) : NULL;
@@ -357,7 +364,7 @@ static bool can_go(const struct holder *holder)
 
 /* Takes out what is obsolete from holder `first` on; unless `all`, only what its own message
  * made so. */
-static size_t step(struct superseded *superseded, json_t *history, size_t first, bool all)
+static size_t take_out_obsolete(struct superseded *superseded, json_t *history, size_t first, bool all)
 {
 	size_t bytes = 0;
 
@@ -372,13 +379,13 @@ static size_t step(struct superseded *superseded, json_t *history, size_t first,
 	return bytes;
 }
 
-size_t superseded_update(struct superseded *superseded, json_t *history, bool all)
+size_t mask_superseded_update(struct superseded *superseded, json_t *history, bool all)
 {
 	size_t count = json_array_size(history), first = superseded->count;
 
 	for (; superseded->seen < count; superseded->seen++)
-		look_at(superseded, history, superseded->seen);
-	return step(superseded, history, all ? 0 : first, all);
+		find_holders(superseded, history, superseded->seen);
+	return take_out_obsolete(superseded, history, all ? 0 : first, all);
 }
 
 /* ---- masked results ---------------------------------------------------------- */
@@ -406,7 +413,7 @@ static void plain_name(struct buf *out, const char *text)
 }
 
 /* A file of that name is this result's: ids are unique in a session, and so is the folder. */
-static bool save(const char *path, struct span text)
+static bool write_output_file(const char *path, struct span text)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	bool ok;
@@ -435,7 +442,7 @@ static char *save_output(const struct mask_options *options, const char *name, c
 	plain_name(&path, call_id);
 	buf_str(&path, suffix);
 	if (path.overflowed || !file_make_folders(options->folder, &ignored) ||
-	    !save(path.data, text))
+	    !write_output_file(path.data, text))
 		return NULL;
 	return buf_steal(&path);
 }
@@ -498,8 +505,8 @@ static void truncate_members(struct truncation *truncation, json_t *object)
 	}
 }
 
-bool output_truncate(const struct mask_options *options, const struct tool *tool,
-                     const char *name, const char *call_id, json_t *result)
+bool mask_truncate_output(const struct mask_options *options, const struct tool *tool,
+                          const char *name, const char *call_id, json_t *result)
 {
 	struct truncation truncation = { options, name, call_id, 0 };
 	const char *member;
@@ -527,18 +534,18 @@ static bool stays(const json_t *answer)
 	const char *name = json_string_value(json_object_get(answer, "name"));
 	const struct tool *tool = name ? tool_find(name) : NULL;
 
-	if (json_object_get(response, "masked") || json_weight(response) < MASK_MIN)
+	if (json_object_get(response, "masked") || context_weight(response) < MASK_MIN)
 		return true;
 	return tool && (tool->kind == TOOL_KIND_THINK || tool->kind == TOOL_KIND_PLAN ||
 	                tool->kind == TOOL_KIND_COMMUNICATE);
 }
 
-static void keep_small(json_t *kept, const char *name, json_t *value)
+static void keep_small_member(json_t *kept, const char *name, json_t *value)
 {
 	struct span text = json_span(value);
 
 	/* Instructions hold on, whatever becomes of the result that they came with. */
-	if (json_weight(value) <= MEMBER_MAX || !strcmp(name, FOUND_CONTEXT))
+	if (context_weight(value) <= MEMBER_MAX || !strcmp(name, FOUND_CONTEXT))
 		json_object_set(kept, name, value);
 	else if (text.len)
 		json_object_set_new(kept, name, json_text(utf8_head(text, MEMBER_HEAD)));
@@ -560,7 +567,7 @@ static json_t *masked_response(const json_t *response, const char *path)
 	json_t *value;
 
 	json_object_foreach((json_t *)response, name, value)
-		keep_small(kept, name, value);
+		keep_small_member(kept, name, value);
 	json_object_set_new(kept, "masked", json_string(note));
 	return kept;
 }
@@ -624,7 +631,7 @@ static void find_prunable(const struct mask_options *options, const json_t *hist
 
 		for (size_t p = json_array_size(parts); p-- > 0;) {
 			const json_t *answer = part_get_response(json_array_get(parts, p));
-			size_t bytes = json_weight(answer);
+			size_t bytes = context_weight(answer);
 			bool old = newer >= protect;
 
 			newer += bytes;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "agent/context/cut.h"
+#include "agent/context/context.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -61,7 +61,7 @@ char *told_text(const json_t *pieces)
 	return buf_steal(&out);
 }
 
-static const json_t *find_in(const json_t *pieces, const char *name)
+static const json_t *find_piece(const json_t *pieces, const char *name)
 {
 	const json_t *piece;
 	size_t i;
@@ -75,9 +75,9 @@ static const json_t *find_in(const json_t *pieces, const char *name)
 /* The text of the first piece of that name in `surroundings`; NULL: it has none. Borrowed. */
 static const json_t *told_find(const json_t *surroundings, const char *name)
 {
-	const json_t *text = find_in(json_object_get(surroundings, "system"), name);
+	const json_t *text = find_piece(json_object_get(surroundings, "system"), name);
 
-	return text ? text : find_in(json_object_get(surroundings, "context"), name);
+	return text ? text : find_piece(json_object_get(surroundings, "context"), name);
 }
 
 json_t *told_message(const json_t *surroundings)
@@ -140,7 +140,7 @@ void told_take(json_t *told, const json_t *changes)
 /* ---- the note ---- */
 
 /* The lines of names (they are indented), as a set. */
-static json_t *names_of(struct span tree)
+static json_t *tree_names(struct span tree)
 {
 	json_t *names = json_object();
 	struct span line;
@@ -173,9 +173,9 @@ static size_t put_missing(struct buf *out, const char *title, const json_t *name
 	return count;
 }
 
-static void put_tree(struct buf *out, struct span before, struct span now)
+static void put_tree_changes(struct buf *out, struct span before, struct span now)
 {
-	json_auto_t *old = names_of(before), *new = names_of(now);
+	json_auto_t *old = tree_names(before), *new = tree_names(now);
 	_cleanup_buf_ struct buf list = BUF_INIT(LIMIT_MESSAGE_BYTES);
 	size_t count = put_missing(&list, "New:\n", new, old);
 
@@ -189,14 +189,14 @@ char *told_note(const json_t *told, const json_t *changes)
 
 	buf_str(&out, TOLD_NOTE);
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		const json_t *text = find_in(changes, kinds[i].name);
+		const json_t *text = find_piece(changes, kinds[i].name);
 		struct span now = json_span(text);
 
 		if (!text)
 			continue;
 		buf_str(&out, now.len ? kinds[i].now : kinds[i].gone);
 		if (now.len && strcmp(kinds[i].name, PIECE_TREE) == 0)
-			put_tree(&out, json_span(json_object_get(told, PIECE_TREE)), now);
+			put_tree_changes(&out, json_span(json_object_get(told, PIECE_TREE)), now);
 		else
 			buf_span(&out, now);
 	}
@@ -217,12 +217,12 @@ struct sent {
 	size_t cap;
 };
 
-struct sent *sent_new(void)
+struct sent *told_sent_new(void)
 {
 	return mem_alloc(1, sizeof(struct sent));
 }
 
-void sent_forget(struct sent *sent)
+void told_sent_forget(struct sent *sent)
 {
 	free(sent->system);
 	json_decref(sent->tools);
@@ -231,11 +231,11 @@ void sent_forget(struct sent *sent)
 	*sent = (struct sent){ 0 };
 }
 
-void sent_free(struct sent *sent)
+void told_sent_free(struct sent *sent)
 {
 	if (!sent)
 		return;
-	sent_forget(sent);
+	told_sent_forget(sent);
 	free(sent);
 }
 
@@ -244,10 +244,10 @@ static bool are_equal(const json_t *a, const json_t *b)
 	return a == b || (a && b && json_equal(a, b));
 }
 
-static size_t weight_of(const struct sent *sent, const json_t *message, size_t i)
+static size_t sent_message_weight(const struct sent *sent, const json_t *message, size_t i)
 {
 	return message == json_array_get(sent->contents, i) ? sent->weights[i] :
-	                                                      json_weight(message);
+	                                                      context_weight(message);
 }
 
 /* The bytes of the parts with which both messages begin; *ret_all: all parts of `before` are in
@@ -262,7 +262,7 @@ static size_t equal_parts(const json_t *before, const json_t *now, bool *ret_all
 		return 0;
 	while (i < json_array_size(old) &&
 	       are_equal(json_array_get(old, i), json_array_get(new, i)))
-		sum += json_weight(json_array_get(old, i++));
+		sum += context_weight(json_array_get(old, i++));
 	*ret_all = i == json_array_size(old);
 	return sum;
 }
@@ -287,15 +287,15 @@ static bool compare_messages(const struct sent *sent, const json_t *contents, si
 	return true;
 }
 
-struct sent_share sent_compare(const struct sent *sent, const struct model_request *request)
+struct sent_share told_sent_compare(const struct sent *sent, const struct model_request *request)
 {
 	struct sent_share share = { .first = !sent->any };
-	size_t tools = json_weight(request->tools), i;
+	size_t tools = context_weight(request->tools), i;
 	const json_t *message;
 
 	share.bytes = tools + request->system.len;
 	json_array_foreach((json_t *)request->contents, i, message)
-		share.bytes += weight_of(sent, message, i);
+		share.bytes += sent_message_weight(sent, message, i);
 	if (share.first)
 		return share;
 	share.broken = true;
@@ -309,7 +309,7 @@ struct sent_share sent_compare(const struct sent *sent, const struct model_reque
 	return share;
 }
 
-void sent_take(struct sent *sent, const struct model_request *request)
+void told_sent_take(struct sent *sent, const struct model_request *request)
 {
 	size_t count = json_array_size(request->contents);
 	struct sent next = { .any = true, .system_len = request->system.len };
@@ -319,7 +319,7 @@ void sent_take(struct sent *sent, const struct model_request *request)
 	next.contents = json_copy((json_t *)request->contents);
 	next.weights = mem_grow(NULL, &next.cap, count + 1, sizeof(*next.weights));
 	for (size_t i = 0; i < count; i++)
-		next.weights[i] = weight_of(sent, json_array_get(request->contents, i), i);
-	sent_forget(sent);
+		next.weights[i] = sent_message_weight(sent, json_array_get(request->contents, i), i);
+	told_sent_forget(sent);
 	*sent = next;
 }

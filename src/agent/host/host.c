@@ -13,9 +13,7 @@
 #include "agent/checkpoint/checkpoint.h"
 #include "agent/context/told.h"
 #include "agent/host/services.h"
-#include "agent/prompt/mention.h"
 #include "agent/prompt/prompt.h"
-#include "agent/prompt/source.h"
 #include "agent/session/sessions.h"
 #include "agent/setup/policy_load.h"
 #include "agent/setup/prepare.h"
@@ -31,7 +29,7 @@
 #include "worker/local.h"
 #include "worker/provider.h"
 
-/* The folder of a session's tool outputs that were too long (mask.h), and who reads them for the
+/* The folder of a session's tool outputs that were too long (context.h), and who reads them for the
  * model: a confined worker of their own, started by the first such read.
  *
  *     outputs = outputs_open(&options);
@@ -59,7 +57,7 @@ struct outputs {
 	struct provider *provider; /* NULL until it is asked for */
 };
 
-static char *folder_of(const struct outputs_options *options)
+static char *outputs_make_folder(const struct outputs_options *options)
 {
 	_cleanup_free_ char *all = NULL;
 	struct err ignored = ERR_INIT;
@@ -75,7 +73,7 @@ static struct outputs *outputs_open(const struct outputs_options *options)
 {
 	struct outputs *outputs = mem_alloc(1, sizeof(*outputs));
 
-	outputs->folder = folder_of(options);
+	outputs->folder = outputs_make_folder(options);
 	outputs->program = mem_strdup(options->program);
 	outputs->level = options->level;
 	pthread_mutex_init(&outputs->lock, NULL);
@@ -99,14 +97,14 @@ static const char *outputs_folder(const struct outputs *outputs)
 	return outputs->folder;
 }
 
-static bool is_inside(const struct outputs *outputs, const char *path)
+static bool is_tool_output(const struct outputs *outputs, const char *path)
 {
 	const size_t len = outputs->folder ? strlen(outputs->folder) : 0;
 
 	return len > 0 && strncmp(path, outputs->folder, len) == 0 && path[len] == '/';
 }
 
-static struct provider *open_provider(const struct outputs *outputs)
+static struct provider *outputs_open_provider(const struct outputs *outputs)
 {
 	const char *roots[] = { outputs->folder };
 	const struct worker_options options = {
@@ -125,11 +123,11 @@ static struct provider *outputs_reader(void *data, const char *path)
 	struct outputs *outputs = data;
 	struct provider *provider;
 
-	if (!is_inside(outputs, path))
+	if (!is_tool_output(outputs, path))
 		return NULL;
 	pthread_mutex_lock(&outputs->lock);
 	if (!outputs->provider)
-		outputs->provider = open_provider(outputs);
+		outputs->provider = outputs_open_provider(outputs);
 	provider = outputs->provider;
 	pthread_mutex_unlock(&outputs->lock);
 	return provider;
@@ -172,7 +170,7 @@ struct host {
 	bool git;                  /* the workspace is a repository's root */
 };
 
-static void notice(struct host *host, const char *severity, const char *message)
+static void host_notice(struct host *host, const char *severity, const char *message)
 {
 	if (host->options.notice)
 		host->options.notice(host->options.data, severity, message);
@@ -189,18 +187,18 @@ static void notice_all(struct host *host, const json_t *sentences)
 		                           json_string_value(sentence);
 
 		if (text)
-			notice(host, "warning", text);
+			host_notice(host, "warning", text);
 	}
 }
 
 static void hook_notice(void *data, const char *severity, const char *message)
 {
-	notice(data, severity, message);
+	host_notice(data, severity, message);
 }
 
 static void record_trouble(void *data, const struct err *err)
 {
-	notice(data, "error", err->message);
+	host_notice(data, "error", err->message);
 }
 
 static bool open_recording(struct host *host, struct err *err)
@@ -236,7 +234,7 @@ static bool open_model(struct host *host, struct err *err)
 	return model_open(options, &host->model, err);
 }
 
-static void open_hooks(struct host *host)
+static void host_open_hooks(struct host *host)
 {
 	const struct hooks_sources sources = {
 		.settings = host->options.settings,
@@ -252,11 +250,11 @@ static void open_hooks(struct host *host)
 	json_auto_t *problems = json_array();
 	_cleanup_free_ char *untrusted = NULL;
 
-	host->hooks = hooks_load(&sources, problems);
+	host->hooks = setup_load_hooks(&sources, problems);
 	notice_all(host, problems);
-	untrusted = hooks_untrusted_sentence(host->hooks);
+	untrusted = setup_hooks_untrusted_sentence(host->hooks);
 	if (untrusted)
-		notice(host, "warning", untrusted);
+		host_notice(host, "warning", untrusted);
 }
 
 static void open_services(struct host *host)
@@ -280,7 +278,7 @@ static void open_services(struct host *host)
 	host->services = services_open(&options);
 }
 
-static enum return_content return_content(const struct settings *settings)
+static enum return_content return_content_setting(const struct settings *settings)
 {
 	const char *word = settings_string(settings, "hasp.returnContent", "full");
 
@@ -342,7 +340,7 @@ static void open_commands(struct host *host)
 	const struct settings *settings = host->options.settings;
 	const double silent = settings_number(settings, "tools.shell.inactivityTimeout", -1);
 
-	command_env_init(&host->command_env, settings);
+	setup_command_env_init(&host->command_env, settings);
 	if (host->options.local && !host->command_env.usual)
 		host->session.environment = &host->command_env.options;
 	if (silent >= 0 && silent <= 86400)
@@ -363,7 +361,7 @@ static void open_tools(struct host *host)
 	session_init(&host->session, host->options.provider);
 	host->session.jobs = host->jobs;
 	host->session.tools = host->tools;
-	host->session.return_content = return_content(settings);
+	host->session.return_content = return_content_setting(settings);
 	open_ignores(host);
 	open_commands(host);
 	session_raise_version(&host->session, highest_version(host->history, 0));
@@ -398,7 +396,7 @@ static bool read_history(struct host *host, struct err *err)
 	host->resumed = true;
 	session_read_defects(&read, &defects);
 	if (defects.len)
-		notice(host, "warning", defects.data);
+		host_notice(host, "warning", defects.data);
 	json_array_extend(host->history, read.contents);
 	/* Where messages are missing, it does not begin with what was sent. A file from elsewhere
 	 * has a conversation to give, but no system prompt. */
@@ -570,10 +568,10 @@ static void open_retention(struct host *host)
 
 	host->retains = sessions_retention_read(host->options.settings, &host->retention, &why);
 	if (why)
-		notice(host, "warning", why);
+		host_notice(host, "warning", why);
 }
 
-static void open_checkpoints(struct host *host)
+static void host_open_checkpoints(struct host *host)
 {
 	struct checkpoint_session_options options = {
 		.settings = host->options.settings, .provider = host->options.provider,
@@ -584,7 +582,7 @@ static void open_checkpoints(struct host *host)
 	host->checkpoints = checkpoint_session_begin(&options);
 }
 
-static bool open_agent(struct host *host, struct err *err)
+static bool host_open_agent(struct host *host, struct err *err)
 {
 	const struct host_options *from = &host->options;
 	int64_t max_turns = settings_integer(from->settings, "model.maxSessionTurns", -1);
@@ -627,13 +625,13 @@ bool host_open(const struct host_options *options, struct host **ret, struct err
 		return false;
 	}
 	open_tools(host);
-	open_hooks(host);
+	host_open_hooks(host);
 	host->git = is_git(host);
 	load_memory(host);
 	open_retention(host);
 	open_outputs(host);
-	open_checkpoints(host);
-	if (!open_agent(host, err)) {
+	host_open_checkpoints(host);
+	if (!host_open_agent(host, err)) {
 		host_close(host, NULL);
 		return false;
 	}
@@ -652,13 +650,13 @@ static void fire_session(struct host *host, enum hook_event event, const char *m
 		hooks_fire(host->hooks, event, word, input,
 		           event == HOOK_SESSION_END ? NULL : host->options.cancel, ret);
 	if (ret->system_message && !ret->suppress_output)
-		notice(host, "hook", ret->system_message);
+		host_notice(host, "hook", ret->system_message);
 	if (ret->denied) {
 		_cleanup_free_ char *text = mem_printf(
 			"A hook of %s objects; a session begins and ends all the same: %s",
 			hook_event_name(event), ret->reason);
 
-		notice(host, "warning", text);
+		host_notice(host, "warning", text);
 	}
 }
 
@@ -706,7 +704,7 @@ void host_close(struct host *host, const char *reason)
 	json_decref(host->history);
 	free(host->first_prompt);
 	free((char *)host->options.session_id);
-	command_env_release(&host->command_env);
+	setup_command_env_release(&host->command_env);
 	free(host->ignore_files);
 	free(host->root);
 	free(host);
@@ -743,7 +741,7 @@ const char *host_model(const struct host *host)
 }
 
 /* What SessionStart hooks add stands before the first prompt. */
-static void start(struct host *host, json_t *content)
+static void host_start_session(struct host *host, json_t *content)
 {
 	struct hook_outcome said;
 
@@ -788,10 +786,10 @@ bool host_prompt(struct host *host, struct span piped, struct span prompt,
 		judge_mentions(host, &rules, &session);
 	content = mention_message(&session, piped, prompt, search, notices);
 	path_rules_release(&rules);
-	start(host, content);
+	host_start_session(host, content);
 	shown = json_show_unseen(content, &unseen);
 	if (unseen)
-		notice_unseen("The prompt, with what it brings along,", unseen, notices);
+		source_notice_unseen("The prompt, with what it brings along,", unseen, notices);
 	notice_all(host, notices);
 	return agent_prompt(host->agent, shown, outcome, err);
 }

@@ -67,7 +67,7 @@ bool host_recorded(struct host *host, struct err *err);
 const char *host_model(const struct host *host); /* "gemini/gemini-2.5-pro" */
 
 /* Sends one prompt: what was piped in (or nothing) as it is, then what the user says, @paths in
- * which are read (mention.h). SessionStart hooks run before the first. As agent_prompt. */
+ * which are read (prompt.h). SessionStart hooks run before the first. As agent_prompt. */
 bool host_prompt(struct host *host, struct span piped, struct span prompt,
                  struct agent_outcome *outcome, struct err *err);
 

@@ -10,7 +10,8 @@
 
 #include "agent/call/missing.h"
 #include "agent/private.h"
-#include "agent/prompt/source.h"
+#include "agent/prompt/prompt.h"
+#include "agent/stats.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -37,7 +38,7 @@ static struct plans *plans_of(struct provider *provider)
 	return (struct plans *)provider;
 }
 
-static struct provider *base_of(struct provider *provider)
+static struct provider *plans_base(struct provider *provider)
 {
 	return plans_of(provider)->base;
 }
@@ -45,7 +46,7 @@ static struct provider *base_of(struct provider *provider)
 /* ---- the folder's own worker ------------------------------------------------------------ */
 
 /* At the level of the workspace's. */
-static bool start(struct plans *plans, struct err *err)
+static bool plans_open_provider(struct plans *plans, struct err *err)
 {
 	const struct provider_info *info = plans->base->ops->info(plans->base);
 	const char *roots[] = { plans->folder };
@@ -69,20 +70,20 @@ static struct provider *own_of(struct provider *provider, struct err *err)
 	struct provider *own;
 
 	pthread_mutex_lock(&plans->lock);
-	own = plans->own || start(plans, err) ? plans->own : NULL;
+	own = plans->own || plans_open_provider(plans, err) ? plans->own : NULL;
 	pthread_mutex_unlock(&plans->lock);
 	return own;
 }
 
 /* Relative paths begin at the workspace's first root. The caller frees; NULL: there is none. */
-static char *absolute(const struct plans *plans, const char *path)
+static char *plans_absolute_path(const struct plans *plans, const char *path)
 {
 	return path ? path_join(plans->base->ops->root(plans->base, 0), path) : NULL;
 }
 
 static bool is_plan(const struct plans *plans, const char *path)
 {
-	_cleanup_free_ char *whole = absolute(plans, path);
+	_cleanup_free_ char *whole = plans_absolute_path(plans, path);
 	size_t len = strlen(plans->folder);
 
 	return whole && strncmp(whole, plans->folder, len) == 0 && whole[len] == '/';
@@ -90,10 +91,10 @@ static bool is_plan(const struct plans *plans, const char *path)
 
 /* ---- what it answers -------------------------------------------------------------------- */
 
-static bool read_one(struct provider *provider, const struct read_request *request,
-                     struct read_result *ret, struct err *err)
+static bool plans_provider_read(struct provider *provider, const struct read_request *request,
+                                struct read_result *ret, struct err *err)
 {
-	struct provider *to = base_of(provider);
+	struct provider *to = plans_base(provider);
 	struct read_request own = *request;
 	_cleanup_free_ char *path = NULL;
 
@@ -104,7 +105,7 @@ static bool read_one(struct provider *provider, const struct read_request *reque
 		*ret = (struct read_result){ 0 };
 		return false;
 	}
-	own.path = path = absolute(plans_of(provider), request->path);
+	own.path = path = plans_absolute_path(plans_of(provider), request->path);
 	return to->ops->read(to, &own, ret, err);
 }
 
@@ -137,9 +138,9 @@ static bool edit_plans(struct provider *provider, const struct change *changes, 
 		return fail_all(results, count, err);
 	for (size_t i = 0; i < count; i++) {
 		own[i] = changes[i];
-		own[i].path = paths[2 * i] = absolute(plans_of(provider), changes[i].path);
+		own[i].path = paths[2 * i] = plans_absolute_path(plans_of(provider), changes[i].path);
 		own[i].new_path = paths[2 * i + 1] =
-			absolute(plans_of(provider), changes[i].new_path);
+			plans_absolute_path(plans_of(provider), changes[i].new_path);
 	}
 	ok = to->ops->edit(to, own, count, options, results, err);
 	for (size_t i = 0; i < 2 * count; i++)
@@ -147,11 +148,11 @@ static bool edit_plans(struct provider *provider, const struct change *changes, 
 	return ok;
 }
 
-static bool edit(struct provider *provider, const struct change *changes, size_t count,
-                 const struct edit_options *options, struct change_result *results,
-                 struct err *err)
+static bool plans_provider_edit(struct provider *provider, const struct change *changes, size_t count,
+                                const struct edit_options *options, struct change_result *results,
+                                struct err *err)
 {
-	struct provider *to = base_of(provider);
+	struct provider *to = plans_base(provider);
 
 	if (are_plans(plans_of(provider), changes, count))
 		return edit_plans(provider, changes, count, options, results, err);
@@ -161,40 +162,40 @@ static bool edit(struct provider *provider, const struct change *changes, size_t
 static bool walk_all(struct provider *provider, const struct walk_request *request,
                  struct walk_result *ret, struct err *err)
 {
-	return base_of(provider)->ops->walk(base_of(provider), request, ret, err);
+	return plans_base(provider)->ops->walk(plans_base(provider), request, ret, err);
 }
 
 static bool search_all(struct provider *provider, const struct search_request *request,
                        struct search_result *ret, struct err *err)
 {
-	return base_of(provider)->ops->search(base_of(provider), request, ret, err);
+	return plans_base(provider)->ops->search(plans_base(provider), request, ret, err);
 }
 
 static bool watch(struct provider *provider, const struct watch_request *request,
                   struct watch **ret, struct err *err)
 {
-	return base_of(provider)->ops->watch(base_of(provider), request, ret, err);
+	return plans_base(provider)->ops->watch(plans_base(provider), request, ret, err);
 }
 
 static void unwatch(struct provider *provider, struct watch *one)
 {
-	base_of(provider)->ops->unwatch(base_of(provider), one);
+	plans_base(provider)->ops->unwatch(plans_base(provider), one);
 }
 
-static bool run(struct provider *provider, const struct run_request *request,
-                const struct run_events *events, void *data, struct run **ret, struct err *err)
+static bool plans_provider_run(struct provider *provider, const struct run_request *request,
+                               const struct run_events *events, void *data, struct run **ret, struct err *err)
 {
-	return base_of(provider)->ops->run(base_of(provider), request, events, data, ret, err);
+	return plans_base(provider)->ops->run(plans_base(provider), request, events, data, ret, err);
 }
 
-static const struct provider_info *info_of(struct provider *provider)
+static const struct provider_info *plans_provider_info(struct provider *provider)
 {
-	return base_of(provider)->ops->info(base_of(provider));
+	return plans_base(provider)->ops->info(plans_base(provider));
 }
 
 static const char *root(struct provider *provider, size_t i)
 {
-	return base_of(provider)->ops->root(base_of(provider), i);
+	return plans_base(provider)->ops->root(plans_base(provider), i);
 }
 
 static void plans_free(struct provider *provider)
@@ -215,14 +216,14 @@ static struct provider *plans_provider(struct provider *base, const char *folder
 
 	plans->ops = (struct provider_ops){
 		.name = base->ops->name,
-		.read = read_one,
-		.edit = edit,
+		.read = plans_provider_read,
+		.edit = plans_provider_edit,
 		.walk = walk_all,
 		.search = search_all,
 		.watch = base->ops->watch ? watch : NULL,
 		.unwatch = base->ops->unwatch ? unwatch : NULL,
-		.run = base->ops->run ? run : NULL,
-		.info = info_of,
+		.run = base->ops->run ? plans_provider_run : NULL,
+		.info = plans_provider_info,
 		.root = root,
 		.free = plans_free,
 	};
@@ -246,7 +247,7 @@ struct services {
 	struct model *model;     /* owned; NULL: not opened */
 };
 
-static void say(const struct services *services, const char *message)
+static void services_warn(const struct services *services, const char *message)
 {
 	if (services->options.notice)
 		services->options.notice(services->options.data, "warning", message);
@@ -299,7 +300,7 @@ static struct model *looking_up(struct services *services, struct err *err)
 	return services->model;
 }
 
-static void take_reply(struct services *services, struct model_reply *reply, struct grounded *ret)
+static void take_grounded_reply(struct services *services, struct model_reply *reply, struct grounded *ret)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REPLY_BYTES);
 
@@ -309,15 +310,15 @@ static void take_reply(struct services *services, struct model_reply *reply, str
 		stats_reply(services->agent->stats, "utility_tool", reply);
 }
 
-static bool ask(struct services *services, const struct model_request *request,
-                struct grounded *ret, struct err *err)
+static bool ask_utility_model(struct services *services, const struct model_request *request,
+                              struct grounded *ret, struct err *err)
 {
 	struct model *model = looking_up(services, err);
 	struct model_reply reply = { 0 };
 
 	if (!model || !model_stream(model, request, NULL, NULL, &reply, err))
 		return false;
-	take_reply(services, &reply, ret);
+	take_grounded_reply(services, &reply, ret);
 	model_reply_release(&reply);
 	return true;
 }
@@ -342,7 +343,7 @@ static bool ground(void *data, const char *server_tool, const char *prompt, stru
 	bool ok;
 
 	pthread_mutex_lock(&services->lock);
-	ok = ask(services, &request, ret, err);
+	ok = ask_utility_model(services, &request, ret, err);
 	pthread_mutex_unlock(&services->lock);
 	return ok;
 }
@@ -401,7 +402,7 @@ static char *project_plans(struct services *services)
 		return folder;
 	}
 	free(folder);
-	say(services, "general.plan.directory is not in the project; it is ignored.");
+	services_warn(services, "general.plan.directory is not in the project; it is ignored.");
 	return NULL;
 }
 
@@ -506,9 +507,9 @@ static void discover(struct services *services, struct tool_set *set)
 	if (!discovered_add(set, services->options.provider, discovery,
 	                    settings_string(settings, "tools.callCommand", NULL),
 	                    services->options.cancel, problems, &count, &err))
-		say(services, err.message);
+		services_warn(services, err.message);
 	json_array_foreach(problems, i, problem)
-		say(services, json_string_value(problem));
+		services_warn(services, json_string_value(problem));
 }
 
 void services_add_tools(struct services *services, struct tool_set *set)

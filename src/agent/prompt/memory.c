@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of instructions, with what they import. */
-#include "agent/prompt/memory.h"
+#include "agent/prompt/prompt.h"
 
 #include <ctype.h>
 #include <pthread.h>
@@ -62,18 +62,18 @@ static bool is_surely_a_path(struct span name)
 	       span_ends(name, SPAN(".txt"));
 }
 
-static void put_word(struct buf *out, struct span name)
+static void put_plain_at(struct buf *out, struct span name)
 {
 	buf_char(out, '@');
 	buf_span(out, name);
 }
 
-static void put_failure(struct importing *importing, struct span name, const char *why)
+static void put_import_failure(struct importing *importing, struct span name, const char *why)
 {
 	if (is_surely_a_path(name))
 		put_comment(importing->out, "Import failed", name, why);
 	else
-		put_word(importing->out, name);
+		put_plain_at(importing->out, name);
 }
 
 static void put_import(struct importing *importing, const struct import *from, struct span name)
@@ -93,9 +93,9 @@ static void put_import(struct importing *importing, const struct import *from, s
 		return;
 	}
 	if (!source_read(importing->source, path, &text, &err)) {
-		put_failure(importing, name,
-		            err.code == ERR_FILE_NOT_FOUND    ? "there is no such file" :
-		            err.code == ERR_OUTSIDE_WORKSPACE ? "it is outside of the project" :
+		put_import_failure(importing, name,
+		                   err.code == ERR_FILE_NOT_FOUND    ? "there is no such file" :
+		                   err.code == ERR_OUTSIDE_WORKSPACE ? "it is outside of the project" :
 		                                                "it cannot be read");
 		return;
 	}
@@ -169,8 +169,8 @@ static void resolve_text(struct importing *importing, const struct import *at, s
 	}
 }
 
-void imports_resolve(const struct source *source, const char *path, struct span text,
-                     struct buf *out)
+void memory_resolve_imports(const struct source *source, const char *path, struct span text,
+                            struct buf *out)
 {
 	struct importing importing = { .source = source, .out = out };
 	struct import at = { .path = path };
@@ -197,21 +197,21 @@ struct memory {
 	pthread_mutex_t lock; /* of memory_found */
 };
 
-static void say(struct memory *memory, const char *path, const char *why)
+static void notice_not_counted(struct memory *memory, const char *path, const char *why)
 {
 	_cleanup_free_ char *text = mem_printf("%s is ignored: %s", path, why);
 
 	warnings_add(memory->notices, json_text(span_str(text)));
 }
 
-static void note(struct memory *memory, const char *path, const struct err *err)
+static void notice_unread(struct memory *memory, const char *path, const struct err *err)
 {
 	if (err->code == ERR_FILE_NOT_FOUND || err->code == ERR_NOT_A_DIRECTORY)
 		return;
-	say(memory, path, err->message);
+	notice_not_counted(memory, path, err->message);
 }
 
-static void add_name(json_t *names, const char *path)
+static void add_file_name(json_t *names, const char *path)
 {
 	size_t i;
 	json_t *name;
@@ -222,46 +222,46 @@ static void add_name(json_t *names, const char *path)
 	json_array_append_new(names, json_text(span_str(path)));
 }
 
-static void add_block(struct memory *memory, const struct source *source, const char *path,
-                      struct span text, struct buf *out)
+static void add_memory_block(struct memory *memory, const struct source *source, const char *path,
+                             struct span text, struct buf *out)
 {
 	size_t before = out->len;
 
 	buf_printf(out, "--- Context from: %s ---\n", path);
-	imports_resolve(source, path, text, out);
+	memory_resolve_imports(source, path, text, out);
 	if (out->len && out->data[out->len - 1] != '\n')
 		buf_char(out, '\n');
 	buf_printf(out, BLOCK_END, path);
 	if (!out->overflowed) {
-		add_name(memory->files, path);
+		add_file_name(memory->files, path);
 		return;
 	}
 	out->len = before;
 	out->overflowed = false;
-	say(memory, path, "with it, all of them would be longer than a megabyte.");
+	notice_not_counted(memory, path, "with it, all of them would be longer than a megabyte.");
 }
 
 /* One file of a folder. `last`: the text of the one before, so that a copy does not count twice. */
-static void add_file(struct memory *memory, const struct source *source, const char *path,
-                     struct sha256 *last, struct buf *out)
+static void add_memory_file(struct memory *memory, const struct source *source, const char *path,
+                            struct sha256 *last, struct buf *out)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MEMORY_FILE_BYTES);
 	struct err err = ERR_INIT;
 	struct sha256 sum;
 
 	if (!source_read(source, path, &text, &err)) {
-		note(memory, path, &err);
+		notice_unread(memory, path, &err);
 		return;
 	}
 	sum = sha256_of(buf_view(&text));
 	if (!text.len || memcmp(&sum, last, sizeof(sum)) == 0)
 		return;
 	*last = sum;
-	add_block(memory, source, path, buf_view(&text), out);
+	add_memory_block(memory, source, path, buf_view(&text), out);
 }
 
-static void add_folder(struct memory *memory, const struct source *source, const char *folder,
-                       struct buf *out)
+static void add_memory_folder(struct memory *memory, const struct source *source, const char *folder,
+                              struct buf *out)
 {
 	struct sha256 last = { 0 };
 	size_t i;
@@ -274,7 +274,7 @@ static void add_folder(struct memory *memory, const struct source *source, const
 		_cleanup_free_ char *path = path_join(folder, json_string_value(name));
 
 		if (path_is_under(path, folder))
-			add_file(memory, source, path, &last, out);
+			add_memory_file(memory, source, path, &last, out);
 	}
 }
 
@@ -305,11 +305,11 @@ static void load_global(struct memory *memory)
 		                 .notices = memory->notices };
 	struct sha256 none = { 0 };
 
-	add_folder(memory, &source, source.root, &memory->global);
+	add_memory_folder(memory, &source, source.root, &memory->global);
 	if (home_temp(home)) {
 		_cleanup_free_ char *path = path_join(home_temp(home), "memory/MEMORY.md");
 
-		add_file(memory, &source, path, &none, &memory->global);
+		add_memory_file(memory, &source, path, &none, &memory->global);
 	}
 }
 
@@ -386,15 +386,15 @@ static void load_project(struct memory *memory)
 	while (count) {
 		_cleanup_free_ char *folder = folders[--count];
 
-		add_folder(memory, &above, folder, &memory->project);
+		add_memory_folder(memory, &above, folder, &memory->project);
 	}
-	add_folder(memory, &workspace, memory->root, &memory->project);
+	add_memory_folder(memory, &workspace, memory->root, &memory->project);
 	for (size_t i = 1; i < memory->root_count; i++) {
 		struct source further = { .root = root_at(memory, i),
 			                  .provider = memory->options.provider,
 		                    .notices = memory->notices };
 
-		add_folder(memory, &further, further.root, &memory->project);
+		add_memory_folder(memory, &further, further.root, &memory->project);
 	}
 }
 
@@ -455,17 +455,17 @@ const json_t *memory_notices(const struct memory *memory)
 }
 
 /* From the root down: what is said first is the more general. */
-static void add_found(struct memory *memory, const struct source *source, const char *folder,
-                      struct buf *out)
+static void add_folders_down_to(struct memory *memory, const struct source *source, const char *folder,
+                                struct buf *out)
 {
 	if (!path_is_under(folder, source->root) || json_object_get(memory->folders, folder))
 		return;
 	if (strcmp(folder, source->root) != 0) {
 		_cleanup_free_ char *above = path_folder(folder);
 
-		add_found(memory, source, above, out);
+		add_folders_down_to(memory, source, above, out);
 	}
-	add_folder(memory, source, folder, out);
+	add_memory_folder(memory, source, folder, out);
 }
 
 char *memory_found(struct memory *memory, const char *path)
@@ -481,7 +481,7 @@ char *memory_found(struct memory *memory, const char *path)
 			                    .provider = memory->options.provider,
 		                    .notices = memory->notices };
 
-		add_found(memory, &workspace, folder, &out);
+		add_folders_down_to(memory, &workspace, folder, &out);
 	}
 	pthread_mutex_unlock(&memory->lock);
 	if (!out.len)
@@ -491,7 +491,7 @@ char *memory_found(struct memory *memory, const char *path)
 }
 
 /* Whether a text has a block of a file of this folder, to its end. */
-static bool is_in(const struct memory *memory, const char *folder, const json_t *texts)
+static bool texts_have_folder(const struct memory *memory, const char *folder, const json_t *texts)
 {
 	size_t i, k;
 	json_t *name, *text;
@@ -515,7 +515,7 @@ void memory_forget(struct memory *memory, const json_t *kept)
 
 	pthread_mutex_lock(&memory->lock);
 	json_object_foreach_safe(memory->folders, next, folder, loaded)
-		if (json_is_false(loaded) && !is_in(memory, folder, kept))
+		if (json_is_false(loaded) && !texts_have_folder(memory, folder, kept))
 			json_object_del(memory->folders, folder);
 	pthread_mutex_unlock(&memory->lock);
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What @ names in a prompt, and the message that the prompt becomes. */
-#include "agent/prompt/mention.h"
+#include "agent/prompt/prompt.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/prompt/source.h"
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -37,7 +36,7 @@ static bool may_precede(struct span prompt, size_t at)
 }
 
 /* Reads what follows an @ into `path`; returns its length. */
-static size_t read_plain(struct span text, struct buf *path)
+static size_t read_plain_path(struct span text, struct buf *path)
 {
 	size_t i = 0;
 
@@ -50,7 +49,7 @@ static size_t read_plain(struct span text, struct buf *path)
 }
 
 /* Likewise of "..."; 0: the quotes are not closed on this line. */
-static size_t read_quoted(struct span text, struct buf *path)
+static size_t read_quoted_path(struct span text, struct buf *path)
 {
 	for (size_t i = 1; i < text.len && text.data[i] && text.data[i] != '\n'; i++) {
 		if (text.data[i] == '"')
@@ -70,7 +69,7 @@ static size_t read_mention(struct span prompt, size_t at, struct mention *ret)
 	_cleanup_buf_ struct buf path = BUF_INIT(LIMIT_PATH_BYTES);
 	struct span rest = span_of(prompt.data + at + 1, prompt.len - at - 1);
 	bool quoted = rest.len && rest.data[0] == '"';
-	size_t len = quoted ? read_quoted(rest, &path) : read_plain(rest, &path);
+	size_t len = quoted ? read_quoted_path(rest, &path) : read_plain_path(rest, &path);
 
 	*ret = (struct mention){ .offset = at, .length = len + 1, .quoted = quoted };
 	if (len && path.len && !path.overflowed)
@@ -119,12 +118,12 @@ struct building {
 	bool begun;       /* the heading of the files is there */
 };
 
-static void add_text(struct building *building, const char *text)
+static void message_add_text(struct building *building, const char *text)
 {
 	content_add(building->content, part_text(span_str(text)));
 }
 
-static void notice(struct building *building, const struct mention *mention, const char *why)
+static void mention_notice(struct building *building, const struct mention *mention, const char *why)
 {
 	_cleanup_free_ char *text = mem_printf("@%s: %s", mention->path, why);
 
@@ -139,11 +138,11 @@ static void begin_file(struct building *building, const char *path)
 	                   path);
 
 	building->begun = true;
-	add_text(building, heading);
+	message_add_text(building, heading);
 }
 
 /* A file object goes as JSON; the bytes of media beside it, as a part of their own. */
-static void add_file(struct building *building, const struct mention *mention, const json_t *file)
+static void message_add_file(struct building *building, const struct mention *mention, const json_t *file)
 {
 	const char *path = json_string_value(json_object_get(file, "file_path"));
 	const char *mime = json_string_value(json_object_get(file, "mime_type"));
@@ -156,7 +155,7 @@ static void add_file(struct building *building, const struct mention *mention, c
 	shown = json_show_unseen(bare, &unseen);
 	if (unseen) {
 		json_object_set_new(shown, TOOL_UNSEEN, tool_unseen_note(unseen));
-		notice_unseen(path ? path : mention->path, unseen, building->notices);
+		source_notice_unseen(path ? path : mention->path, unseen, building->notices);
 	}
 	begin_file(building, path ? path : mention->path);
 	if (!json_print(&text, shown, 0))
@@ -176,7 +175,7 @@ static void report_unread(struct building *building, const struct mention *menti
 	const char *message = json_string_value(json_object_get(error, "message"));
 
 	if (error)
-		notice(building, mention, message ? message : "cannot be read");
+		mention_notice(building, mention, message ? message : "cannot be read");
 }
 
 static json_t *read_path(const struct building *building, const char *path)
@@ -228,7 +227,7 @@ static bool looks_like_path(const struct mention *mention)
 	return mention->quoted || strpbrk(mention->path, "/.*");
 }
 
-static json_t *resolve(struct building *building, const struct mention *mention)
+static json_t *mention_resolve(struct building *building, const struct mention *mention)
 {
 	json_t *result = read_path(building, mention->path);
 	_cleanup_free_ char *found = NULL;
@@ -244,23 +243,23 @@ static json_t *resolve(struct building *building, const struct mention *mention)
 
 static void add_mention(struct building *building, const struct mention *mention)
 {
-	json_auto_t *result = resolve(building, mention);
+	json_auto_t *result = mention_resolve(building, mention);
 	const char *message = json_string_value(json_object_get(result, "message"));
 	size_t i;
 	json_t *file;
 
 	if (is_missing(result)) {
 		if (looks_like_path(mention))
-			notice(building, mention, "there is no such file");
+			mention_notice(building, mention, "there is no such file");
 		return;
 	}
 	if (!json_is_array(result)) {
-		notice(building, mention, message ? message : "cannot be read");
+		mention_notice(building, mention, message ? message : "cannot be read");
 		return;
 	}
 	json_array_foreach(result, i, file) {
 		report_unread(building, mention, file);
-		add_file(building, mention, file);
+		message_add_file(building, mention, file);
 	}
 }
 
@@ -299,7 +298,7 @@ json_t *mention_message(struct session *session, struct span piped, struct span 
 		if (!is_repeated(mentions, i))
 			add_mention(&building, &mentions[i]);
 	if (building.begun)
-		add_text(&building, "\n--- End of content ---");
+		message_add_text(&building, "\n--- End of content ---");
 	mentions_free(mentions, count);
 	return building.content;
 }

@@ -7,7 +7,6 @@
 
 #include "agent/call/gate.h"
 #include "agent/context/told.h"
-#include "agent/prompt/source.h"
 #include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -18,7 +17,7 @@
 
 enum { TREE_LINES_MAX = 200, WALK_ENTRIES_MAX = 20000 };
 
-static int compare_paths(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
 	return strcmp(((const struct walk_entry *)a)->path, ((const struct walk_entry *)b)->path);
 }
@@ -68,7 +67,7 @@ static bool put_entry(struct buf *out, const char *path, size_t depth, const cha
 	return true;
 }
 
-static void put_tree(const struct facts_options *options, struct buf *out)
+static void put_file_tree(const struct facts_options *options, struct buf *out)
 {
 	struct walk_request request = { .path = ".", .recursive = true,
 		                        .max_entries = WALK_ENTRIES_MAX };
@@ -80,7 +79,7 @@ static void put_tree(const struct facts_options *options, struct buf *out)
 	if (!options->provider->ops->walk(options->provider, &request, &walked, &ignored))
 		return;
 	if (walked.count)
-		qsort(walked.entries, walked.count, sizeof(*walked.entries), compare_paths);
+		qsort(walked.entries, walked.count, sizeof(*walked.entries), compare_entries);
 	depth = depth_that_fits(&walked);
 	buf_printf(out, "Files in it%s (ignored ones are left out; folders end with a slash):\n",
 	           walked.more ? ", some of them" : "");
@@ -126,8 +125,8 @@ static void put_project(const struct facts_options *options, struct buf *out)
 }
 
 /* One piece, written by `put`. */
-static void add_piece(json_t *pieces, const char *name, const struct facts_options *options,
-                      void (*put)(const struct facts_options *options, struct buf *out))
+static void add_facts_piece(json_t *pieces, const char *name, const struct facts_options *options,
+                            void (*put)(const struct facts_options *options, struct buf *out))
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(2 * LIMIT_MEMORY_BYTES);
 
@@ -145,10 +144,10 @@ json_t *prompt_facts_pieces(const struct facts_options *options)
 		      "These facts hold for the session; they need no answer.\n"));
 	told_add(pieces, PIECE_DATE, span_str(date));
 	told_add(pieces, PIECE_FRAME, SPAN("Operating system: linux\n"));
-	add_piece(pieces, PIECE_FOLDERS, options, put_folders);
+	add_facts_piece(pieces, PIECE_FOLDERS, options, put_folders);
 	if (!json_is_false(settings_get(options->settings, "context.includeDirectoryTree")))
-		add_piece(pieces, PIECE_TREE, options, put_tree);
-	add_piece(pieces, PIECE_PROJECT, options, put_project);
+		add_facts_piece(pieces, PIECE_TREE, options, put_file_tree);
+	add_facts_piece(pieces, PIECE_PROJECT, options, put_project);
 	told_add(pieces, PIECE_MODE, span_str(options->mode ? options->mode : ""));
 	told_add(pieces, PIECE_FRAME, SPAN("</session_context>"));
 	return pieces;
@@ -293,7 +292,7 @@ static const char *switched_path(const char *value, const char *usual)
 	return strcmp(value, "1") == 0 || strcmp(value, "true") == 0 ? usual : value;
 }
 
-static char *expand_home(const struct settings *settings, const char *path)
+static char *system_md_path(const struct settings *settings, const char *path)
 {
 	if (strncmp(path, "~/", 2) == 0)
 		return path_join(home_user(settings_home(settings)), path + 2);
@@ -344,7 +343,7 @@ static void put_template(struct making *making, struct span text)
 static bool put_replacement(struct making *making, const char *path, struct err *err)
 {
 	const struct settings *settings = making->options->settings;
-	_cleanup_free_ char *whole = expand_home(settings, path);
+	_cleanup_free_ char *whole = system_md_path(settings, path);
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MEMORY_FILE_BYTES);
 	const char *root = home_project(settings_home(settings));
 	bool inside = path_is_under(whole, root);
@@ -363,9 +362,9 @@ static bool put_replacement(struct making *making, const char *path, struct err 
 }
 
 /* For the user who wants to begin from what there is; never over a file. */
-static bool write_out(const struct making *making, const char *path, struct err *err)
+static bool write_system_md(const struct making *making, const char *path, struct err *err)
 {
-	_cleanup_free_ char *whole = expand_home(making->options->settings, path);
+	_cleanup_free_ char *whole = system_md_path(making->options->settings, path);
 	const char *project = home_project(settings_home(making->options->settings));
 	const char *roots[] = { project, NULL };
 	_cleanup_door_ struct door door = DOOR_INIT;
@@ -395,7 +394,7 @@ bool prompt_make(const struct prompt_options *options, json_t **ret_pieces, stru
 	told_add(*ret_pieces, PIECE_SANDBOX, span_str(sandbox));
 	told_add(*ret_pieces, PIECE_MEMORY, span_str(memory));
 	buf_str(&out, sandbox);
-	if (!written || replaced || write_out(&making, written, err))
+	if (!written || replaced || write_system_md(&making, written, err))
 		return true;
 	json_decref(mem_steal(ret_pieces));
 	return false;

@@ -1,4 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What a conversation begins with: the system prompt, the first message, files of instructions, and the
+ * files that a prompt names. */
+#ifndef HASP_AGENT_PROMPT_PROMPT_H
+#define HASP_AGENT_PROMPT_PROMPT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/span.h"
+#include "config/settings.h"
+#include "policy/policy.h"
+#include "tool/set.h"
+#include "tool/tool.h"
+#include "worker/provider.h"
+
+/* ---- the system prompt ------------------------------------------------------- */
+
 /* The system prompt, which stays as it is for all of a session, and what a mode adds to it,
  * which is told in messages (told.h).
  *
@@ -9,18 +28,6 @@
  * ${SubAgents} and ${NAME_ToolName} are replaced.  GEMINI_WRITE_SYSTEM_MD writes it to such a
  * file.
  */
-#ifndef HASP_AGENT_PROMPT_PROMPT_H
-#define HASP_AGENT_PROMPT_PROMPT_H
-
-#include <time.h>
-
-#include "agent/prompt/memory.h"
-#include "config/settings.h"
-#include "policy/policy.h"
-#include "tool/set.h"
-#include "worker/provider.h"
-
-/* ---- the system prompt ------------------------------------------------------- */
 
 struct prompt_options {
 	const struct settings *settings;
@@ -63,5 +70,136 @@ struct facts_options {
 json_t *prompt_facts_pieces(const struct facts_options *options);
 /* The piece that has the date; the caller frees. */
 char *prompt_facts_date(time_t now);
+
+/* ---- reading ---------------------------------------------------------------------- */
+
+/* Where files of instructions are read from: the workspace, through its provider, or a folder of
+ * the user's.  Private to agent/. */
+
+struct source {
+	const char *root;          /* absolute; nothing outside it is read */
+	struct provider *provider; /* NULL: the folder is this machine's, opened directly */
+	bool own_only;             /* files of other users (but root) are passed over */
+	json_t *notices;           /* NULL, or gets a sentence about a file with invisible
+	                            * characters */
+};
+
+/* A sentence to the user about invisible characters (base/unseen.h): `what` has `count` of them. */
+void source_notice_unseen(const char *what, size_t count, json_t *notices);
+
+/* Appends the file's text, its invisible characters as escapes, if it is a regular file of UTF-8
+ * and at most LIMIT_MEMORY_FILE_BYTES. `path` is absolute, as path_join (base/path.h) makes it.
+ * FILE_NOT_FOUND, TOO_LARGE, NOT_TEXT, OUTSIDE_WORKSPACE, ... */
+bool source_read(const struct source *source, const char *path, struct buf *out, struct err *err);
+
+/* ---- files of instructions -------------------------------------------------------- */
+
+/* Files of instructions: GEMINI.md, AGENTS.md and what settings name (context.fileName).
+ *
+ *     struct memory *memory = memory_load(&options);
+ *     memory_global(memory)      // ~/.gemini and the project's private memory: for the system prompt
+ *     memory_project(memory)     // the project's: for the first message
+ *     found = memory_found(memory, "src/deep/file.c");   // of the folders on the way, once each
+ *     memory_forget(memory, kept);                       // but again when it has left the conversation
+ *     memory_free(memory);
+ *
+ * The project's are those of the workspace's root and of the folders above it up to the one with
+ * a boundary marker (context.memoryBoundaryMarkers, .git); without a marker nothing above is
+ * read, and files there count only if they are the user's or root's.  In a folder that is not
+ * trusted none of them count. Those of the workspace's further folders count with
+ * context.loadMemoryFromIncludeDirectories. Files of the workspace are read through the
+ * provider.  Of two equal files in one folder (a link, a copy) the first counts.
+ */
+
+/* ---- files of instructions --------------------------------------------------- */
+
+struct memory;
+
+struct memory_options {
+	const struct settings *settings;
+	struct provider *provider;
+	const struct home *home; /* with the project's folder (home_claim): its private memory
+	                          * is there */
+	bool local;         /* the provider's files are this machine's: folders above can be
+	                     * looked at */
+	bool git;           /* the workspace's root has a .git: nothing above it is of this
+	                     * project */
+};
+
+/* Never fails; what could not be read is in memory_notices. */
+struct memory *memory_load(const struct memory_options *options);
+void memory_free(struct memory *memory); /* NULL is fine */
+
+/* Blocks "--- Context from: PATH ---"; empty without. */
+struct span memory_global(const struct memory *memory);
+struct span memory_project(const struct memory *memory);
+/* Paths that were read, in their order; sentences about what was not. Borrowed. */
+const json_t *memory_files(const struct memory *memory);
+const json_t *memory_notices(const struct memory *memory);
+
+/* What the folders from the root down to that of `path` (absolute or beneath the root) have to
+ * say that was not said before; NULL: nothing. The caller frees. From any thread. */
+char *memory_found(struct memory *memory, const char *path);
+/* What memory_found said and is in none of the texts in `kept` (an array) counts as not said.
+ * From any thread. */
+void memory_forget(struct memory *memory, const json_t *kept);
+
+/* ---- imports ----------------------------------------------------------------- */
+
+/* @path in a file of instructions: the file it names stands there instead.
+ *
+ * An import begins with @ after white space or at the beginning of a line, and goes on with a
+ * dot, a slash or a letter up to white space; not in `code` and not between ``` fences.  Imports
+ * nest at most 5 deep; one that leads back to itself, out of the root, or to nothing is a
+ * comment that says so; a word that only looks like one ("@alice") stays.  As Gemini CLI's, with
+ * its marks:
+ *
+ *     <!-- Imported from: ./style.md -->
+ *     ...
+ *     <!-- End of import from: ./style.md -->
+ */
+
+enum { IMPORT_DEPTH_MAX = 5 };
+
+/* Appends `text`, the content of `path` (absolute), with its imports resolved. Never fails: what
+ * cannot be imported is a comment; what has no room in `out` is left out, and out->overflowed
+ * says so. */
+void memory_resolve_imports(const struct source *source, const char *path, struct span text,
+                            struct buf *out);
+
+/* ---- files that a prompt names ---------------------------------------------------- */
+
+/* @path in a prompt: the files it names, read and handed over with it.
+ *
+ *     content = mention_message(&session, piped, SPAN("what does @src/main.c do?"), search, notices);
+ *
+ * A path follows an @ that stands at the beginning or after anything but a letter, digit or _ ;
+ * it ends at white space, at one of , ; ! ? ( ) [ ] { }, or at a dot before white space or the
+ * end.  A backslash takes what follows as it is; quotes ("...") hold any characters; \@ is no
+ * mention.  It may be a file, a folder (all files beneath) or a glob.  A name that is not there
+ * is looked for in the workspace (`search`).
+ *
+ * Only what the user says is searched, in one pass.  Text that is piped in beside it (a log, a
+ * diff) is what it is about: whoever wrote an @ there does not choose which files the model is
+ * given.
+ */
+
+struct mention {
+	size_t offset, length; /* of all of it in the prompt, the @ too; in bytes */
+	char *path;            /* owned; without quotes and backslashes; not empty */
+	bool quoted;
+};
+
+/* All mentions in their order; the caller frees with mentions_free. At most LIMIT_MENTIONS.
+ * Linear. */
+size_t mentions_find(struct span prompt, struct mention **ret);
+void mentions_free(struct mention *mentions, size_t count);
+
+/* The user's message (model/content.h): `piped` as it is, the prompt, then what that names:
+ * versioned, hashed file objects as read_many_files gives them; images, audio and PDF as media.
+ * What cannot be read is a sentence in `notices` (an array of strings) and in the message; with
+ * `search`, a name that nothing has is looked for in all folders. A new reference. */
+json_t *mention_message(struct session *session, struct span piped, struct span prompt, bool search,
+                        json_t *notices);
 
 #endif

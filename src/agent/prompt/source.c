@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/prompt/source.h"
+#include "agent/prompt/prompt.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,8 +46,8 @@ static int open_source(const struct source *source, const char *path)
 	return fd_open_beneath_linked(root, rest, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 }
 
-static bool check_file(const struct source *source, int fd, const char *path, size_t *ret_size,
-                       struct err *err)
+static bool source_check_file(const struct source *source, int fd, const char *path, size_t *ret_size,
+                              struct err *err)
 {
 	struct stat status;
 
@@ -78,7 +78,7 @@ static bool read_directly(const struct source *source, const char *path, struct 
 		               source->root);
 	if (fd < 0)
 		return err_set_errno(err, errno, "Cannot open %s", path);
-	if (!check_file(source, fd, path, &size, err))
+	if (!source_check_file(source, fd, path, &size, err))
 		return false;
 	room = buf_reserve(out, size);
 	if (!room)
@@ -93,7 +93,7 @@ static bool read_directly(const struct source *source, const char *path, struct 
 	return true;
 }
 
-void notice_unseen(const char *what, size_t count, json_t *notices)
+void source_notice_unseen(const char *what, size_t count, json_t *notices)
 {
 	_cleanup_free_ char *text = mem_printf(
 		"%s has %zu invisible %s. The model sees %s such as \\u{e0041}. Check where %s from.",
@@ -117,7 +117,7 @@ bool source_read(const struct source *source, const char *path, struct buf *out,
 		return false;
 	unseen = unseen_show(out, buf_view(&text));
 	if (unseen && source->notices)
-		notice_unseen(path, unseen, source->notices);
+		source_notice_unseen(path, unseen, source->notices);
 	return !out->overflowed ||
 	       err_set(err, ERR_TOO_LARGE,
 	               "%s is too large once its invisible characters are escaped.",

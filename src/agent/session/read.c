@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/context/cut.h"
+#include "agent/context/context.h"
 #include "agent/context/told.h"
 #include "agent/session/record.h"
 #include "agent/session/sessions.h"
@@ -101,7 +101,7 @@ static void put_message(struct replay *replay, json_t *message)
 		                                 1));
 }
 
-static bool is_type(const json_t *message, const char *type)
+static bool message_is_type(const json_t *message, const char *type)
 {
 	const char *own = json_string_value(json_object_get(message, "type"));
 
@@ -136,7 +136,7 @@ static bool is_slash_command(const json_t *messages, size_t i)
 	if (json_is_array(value) && json_array_size(value) == 1)
 		text = json_string_value(json_object_get(json_array_get(value, 0), "text"));
 	if (!text || (*text != '/' && *text != '?') ||
-	    is_type(json_array_get(messages, i + 1), "gemini"))
+	    message_is_type(json_array_get(messages, i + 1), "gemini"))
 		return false;
 	for (text++; isalnum((unsigned char)*text) || *text == '-' || *text == ':'; text++)
 		;
@@ -153,7 +153,7 @@ static bool is_surroundings(const json_t *messages, size_t i)
 		value = json_object_get(json_array_get(value, 0), "text");
 	return span_starts(span_trim(json_span(value)), SPAN("<session_context>")) &&
 	       !span_starts(json_span(value), SPAN(TOLD_NOTE)) &&
-	       !is_type(json_array_get(messages, i + 1), "gemini");
+	       !message_is_type(json_array_get(messages, i + 1), "gemini");
 }
 
 /* NULL: it is none of the user's. A new reference. */
@@ -161,7 +161,7 @@ static json_t *user_content(const json_t *messages, size_t i)
 {
 	json_t *content;
 
-	if (!is_type(json_array_get(messages, i), "user") || is_slash_command(messages, i) ||
+	if (!message_is_type(json_array_get(messages, i), "user") || is_slash_command(messages, i) ||
 	    is_surroundings(messages, i))
 		return NULL;
 	content = content_new("user");
@@ -176,16 +176,16 @@ static void find_first_prompt(struct session_read *read)
 		json_object_get(json_object_get(read->metadata, "hasp"), "firstPrompt");
 
 	if (!read->first_prompt && json_is_string(said))
-		read->first_prompt = first_prompt_of_text(json_span(said));
+		read->first_prompt = context_first_prompt_of_text(json_span(said));
 	for (size_t i = 0; !read->first_prompt && i < json_array_size(read->messages); i++) {
 		json_auto_t *content = user_content(read->messages, i);
 
 		if (content)
-			read->first_prompt = first_prompt_in(content);
+			read->first_prompt = context_first_prompt_in(content);
 	}
 }
 
-static bool is_id(const json_t *value)
+static bool is_session_id(const json_t *value)
 {
 	return json_is_string(value) && record_id_is_valid(json_string_value(value)) &&
 	       strlen(json_string_value(value)) == json_string_length(value);
@@ -202,7 +202,7 @@ static void set_metadata(struct replay *replay, const json_t *values)
 	json_object_del(metadata, "messages");
 	if (id) /* the first is the session's */
 		json_object_set(metadata, "sessionId", id);
-	replay->has_id = id || is_id(json_object_get(metadata, "sessionId"));
+	replay->has_id = id || is_session_id(json_object_get(metadata, "sessionId"));
 	if (!json_is_array(messages))
 		return;
 	find_first_prompt(replay->read);
@@ -211,7 +211,7 @@ static void set_metadata(struct replay *replay, const json_t *values)
 	index_messages(replay);
 }
 
-static void drop_last(struct replay *replay)
+static void drop_last_message(struct replay *replay)
 {
 	const size_t last = json_array_size(replay->read->messages) - 1;
 	const char *id = json_string_value(json_object_get(
@@ -235,7 +235,7 @@ static bool rewind_to(struct replay *replay, const json_t *id)
 		replay->read->first_prompt = NULL;
 	}
 	while (json_array_size(replay->read->messages) > i)
-		drop_last(replay);
+		drop_last_message(replay);
 	return true;
 }
 
@@ -327,7 +327,7 @@ static void keep_messages(struct replay *replay, const json_t *list)
 }
 
 /* Lines that are hasp's alone. */
-static bool replay_own(struct replay *replay, const json_t *hasp)
+static bool replay_hasp_line(struct replay *replay, const json_t *hasp)
 {
 	json_t *sent = json_object_get(hasp, "sent"), *told = json_object_get(hasp, "told");
 
@@ -364,7 +364,7 @@ static bool replay_value(struct replay *replay, json_t *value)
 	else if (json_is_string(json_object_get(value, "sessionId")))
 		set_metadata(replay, value);
 	else
-		return replay_own(replay, json_object_get(value, "hasp"));
+		return replay_hasp_line(replay, json_object_get(value, "hasp"));
 	return true;
 }
 
@@ -455,7 +455,7 @@ static bool replay_legacy(struct replay *replay, struct span text)
 	return is_legacy;
 }
 
-static void add_user(struct session_read *read, size_t i)
+static void add_user_content(struct session_read *read, size_t i)
 {
 	json_t *content = user_content(read->messages, i);
 
@@ -481,7 +481,7 @@ static json_t *model_content(const json_t *message)
 	return content;
 }
 
-static void add_response(json_t *content, const json_t *call)
+static void add_call_response(json_t *content, const json_t *call)
 {
 	const json_t *result = json_object_get(call, "result");
 	const json_t *first = json_is_array(result) ? json_array_get(result, 0) : result;
@@ -498,7 +498,7 @@ static void add_response(json_t *content, const json_t *call)
 		content_add(content, part_response(id, name, json_incref((json_t *)result)));
 }
 
-static void add_model(struct session_read *read, const json_t *message)
+static void add_model_content(struct session_read *read, const json_t *message)
 {
 	json_t *content = content_new("user");
 	size_t i;
@@ -506,7 +506,7 @@ static void add_model(struct session_read *read, const json_t *message)
 
 	json_array_append_new(read->contents, model_content(message));
 	json_array_foreach(json_object_get(message, "toolCalls"), i, call)
-		add_response(content, call);
+		add_call_response(content, call);
 	json_array_append_new(read->contents, content);
 }
 
@@ -518,10 +518,10 @@ static void make_contents(struct session_read *read)
 
 	read->contents = json_array();
 	json_array_foreach(read->messages, i, message) {
-		if (is_type(message, "user"))
-			add_user(read, i);
-		else if (is_type(message, "gemini"))
-			add_model(read, message);
+		if (message_is_type(message, "user"))
+			add_user_content(read, i);
+		else if (message_is_type(message, "gemini"))
+			add_model_content(read, message);
 	}
 	raw = read->contents;
 	read->contents = content_repair(raw);
@@ -534,15 +534,15 @@ static bool has_message(const struct session_read *read)
 	for (size_t i = 0; i < json_array_size(read->messages); i++) {
 		const json_t *message = json_array_get(read->messages, i);
 
-		if (is_type(message, "user") || is_type(message, "gemini"))
+		if (message_is_type(message, "user") || message_is_type(message, "gemini"))
 			return true;
 	}
 	return false;
 }
 
 /* `named`: the id that the file's name has, for one that has lost its own; or NULL. */
-static bool read_text(struct span text, const char *named, struct session_read *ret,
-                      struct err *err)
+static bool read_session_text(struct span text, const char *named, struct session_read *ret,
+                              struct err *err)
 {
 	static const struct span mark = { "\xEF\xBB\xBF", 3 };
 	struct replay replay = { .read = ret, .places = json_object(), .versions = json_object(),
@@ -573,7 +573,7 @@ static bool read_text(struct span text, const char *named, struct session_read *
 
 bool session_read_text(struct span text, struct session_read *ret, struct err *err)
 {
-	return read_text(text, NULL, ret, err);
+	return read_session_text(text, NULL, ret, err);
 }
 
 void session_read_defects(const struct session_read *read, struct buf *out)
@@ -629,7 +629,7 @@ bool session_read(const char *path, struct session_read *ret, struct err *err)
 		return false;
 	if (!text.data)
 		return err_set(err, ERR_FILE_NOT_FOUND, "There is no session's file %s.", path);
-	return read_text(file_text_span(&text), named, ret, err);
+	return read_session_text(file_text_span(&text), named, ret, err);
 }
 
 /* Of the text's first line, if that is whole. */
@@ -642,7 +642,7 @@ static char *id_of_line(struct span text)
 
 	if (!end || !json_parse(span_of(text.data, (size_t)(end - text.data)), &value, &ignored))
 		return NULL;
-	id = is_id(json_object_get(value, "sessionId")) ?
+	id = is_session_id(json_object_get(value, "sessionId")) ?
 	             json_string_value(json_object_get(value, "sessionId")) : NULL;
 	return id ? mem_strdup(id) : NULL;
 }

@@ -67,7 +67,7 @@ static char *free_path(const char *chats, const char *session_id)
 	return mem_printf("%s/session-%s-%s.jsonl", chats, minute, session_id);
 }
 
-static bool lock_file(struct record *record, struct err *err)
+static bool lock_record(struct record *record, struct err *err)
 {
 	if (flock(record->fd, LOCK_EX | LOCK_NB) == 0)
 		return true;
@@ -93,7 +93,7 @@ static bool open_resumed(struct record *record, const char *path, struct err *er
 		return err_set_errno(err, errno, "Cannot open the session's file %s", path);
 	record->path = mem_strdup(path);
 	record->resumed = true;
-	if (!lock_file(record, err))
+	if (!lock_record(record, err))
 		return false;
 	if (!end_last_line(record->fd))
 		return err_set_errno(err, errno, "Cannot write the session's file %s", path);
@@ -132,7 +132,7 @@ static bool create(struct record *record, struct err *err)
 	}
 	if (record->fd < 0)
 		return err_set_errno(err, errno, "Cannot make the session's file %s", record->path);
-	return lock_file(record, err);
+	return lock_record(record, err);
 }
 
 bool record_open(const struct record_options *options, struct record **ret, struct err *err)
@@ -162,7 +162,7 @@ bool record_open(const struct record_options *options, struct record **ret, stru
 }
 
 /* A line about those that are missing. */
-static bool put_gap(struct record *record, size_t lines, struct buf *out)
+static bool put_gap_line(struct record *record, size_t lines, struct buf *out)
 {
 	json_auto_t *line = record_gap_line(record->since, lines);
 
@@ -175,7 +175,7 @@ static void write_mark(struct record *record, off_t size)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(GAP_LINE_MAX);
 
-	if (!put_gap(record, record->waiting + record->dropped, &text))
+	if (!put_gap_line(record, record->waiting + record->dropped, &text))
 		return;
 	if (fd_write_all(record->fd, text.data, text.len))
 		record->mark = size;
@@ -264,7 +264,7 @@ const char *record_path(const struct record *record)
 	return record && record->path ? record->path : "";
 }
 
-static void put_line(struct record *record, const json_t *line)
+static void queue_line(struct record *record, const json_t *line)
 {
 	size_t before = record->pending.len;
 	struct err err = ERR_INIT;
@@ -281,7 +281,7 @@ static void put_line(struct record *record, const json_t *line)
 	report_unrecorded(record, &err);
 	record->dropped++;
 	/* In its place, for good: one line is enough to say it. */
-	if (!record->gap_waits && put_gap(record, 1, &record->pending))
+	if (!record->gap_waits && put_gap_line(record, 1, &record->pending))
 		record->gap_waits = true;
 }
 
@@ -295,13 +295,13 @@ static void put_metadata(struct record *record)
 	record->resumed = true;
 	line = record_metadata_line(record->session_id, home_project_hash(record->home),
 	                            record->directories);
-	put_line(record, line);
+	queue_line(record, line);
 }
 
-static void append(struct record *record, const json_t *line)
+static void record_append(struct record *record, const json_t *line)
 {
 	put_metadata(record);
-	put_line(record, line);
+	queue_line(record, line);
 	flush(record);
 }
 
@@ -351,7 +351,7 @@ void record_user(struct record *record, const json_t *content)
 	pthread_mutex_lock(&record->lock);
 	line = record_user_line(content);
 	if (line) {
-		append(record, line);
+		record_append(record, line);
 		know(record, line);
 	}
 	pthread_mutex_unlock(&record->lock);
@@ -369,7 +369,7 @@ void record_model(struct record *record, const json_t *content, const struct mod
 	if (record->share >= 0)
 		record_add_own(record->message, "cached", json_real(record->share));
 	record->share = -1;
-	append(record, record->message);
+	record_append(record, record->message);
 	know(record, record->message);
 	pthread_mutex_unlock(&record->lock);
 }
@@ -377,7 +377,7 @@ void record_model(struct record *record, const json_t *content, const struct mod
 /* The message with its calls. */
 static void put_whole(struct record *record)
 {
-	append(record, record->message);
+	record_append(record, record->message);
 	know(record, record->message);
 	record->whole = true;
 }
@@ -395,7 +395,7 @@ static void put_call(struct record *record, json_t *call)
 	    content_call_count(content))
 		put_whole(record);
 	else
-		append(record, line);
+		record_append(record, line);
 }
 
 void record_call(struct record *record, const char *call_id, const char *name, const json_t *args,
@@ -429,7 +429,7 @@ void record_notice(struct record *record, const char *type, const char *text)
 		return;
 	pthread_mutex_lock(&record->lock);
 	line = record_notice_line(type, text);
-	append(record, line);
+	record_append(record, line);
 	pthread_mutex_unlock(&record->lock);
 }
 
@@ -446,7 +446,7 @@ void record_replace(struct record *record, const json_t *contents)
 	json_decref(record->message);
 	record->message = NULL;
 	line = record_checkpoint_line(messages, record->known);
-	append(record, line);
+	record_append(record, line);
 	/* What is not in it is gone: only its messages can be named from now on. */
 	json_decref(record->known);
 	record->known = NULL;
@@ -466,7 +466,7 @@ void record_first_prompt(struct record *record, const char *text)
 		return;
 	pthread_mutex_lock(&record->lock);
 	line = json_pack("{s:{s:{s:o}}}", "$set", "hasp", "firstPrompt", json_text(span_str(text)));
-	append(record, line);
+	record_append(record, line);
 	pthread_mutex_unlock(&record->lock);
 }
 
@@ -477,7 +477,7 @@ static void append_own(struct record *record, const char *name, json_t *value)
 
 	pthread_mutex_lock(&record->lock);
 	line = json_pack("{s:{s:o}}", "hasp", name, value);
-	append(record, line);
+	record_append(record, line);
 	pthread_mutex_unlock(&record->lock);
 }
 

@@ -137,7 +137,7 @@ static json_t *thoughts_of(const json_t *content)
 }
 
 /* Whether its text alone says all of it. */
-static bool is_plain(const json_t *content)
+static bool is_plain_text(const json_t *content)
 {
 	const json_t *parts = json_object_get(content, "parts");
 	size_t i;
@@ -170,7 +170,7 @@ json_t *record_model_line(const json_t *content, const struct model_usage *usage
 		json_object_set_new(line, "tokens", tokens_of(usage));
 	if (model)
 		json_object_set_new(line, "model", json_text(span_str(model)));
-	if (!is_plain(content))
+	if (!is_plain_text(content))
 		json_object_set_new(line, "hasp", json_pack("{s:O}", "content", content));
 	return line;
 }

@@ -26,7 +26,7 @@
 enum { TITLE_BYTES = 100, SESSIONS_MAX = 100000, ID_BEGINNING_MIN = 8, REMOVAL_MS = 5000 };
 
 /* On one line. */
-static json_t *title_of(const struct session_read *read)
+static json_t *session_title(const struct session_read *read)
 {
 	const struct span summary = json_span(json_object_get(read->metadata, "summary"));
 	struct span head = utf8_head(summary.len ? summary : span_str(read->first_prompt),
@@ -64,7 +64,7 @@ static void add_conversation(json_t *row, const struct session_read *read)
 	session_read_defects(read, &defects);
 	if (defects.len)
 		json_object_set_new(row, "defects", json_text(buf_view(&defects)));
-	json_object_set_new(row, "title", title_of(read));
+	json_object_set_new(row, "title", session_title(read));
 	json_object_set(row, "startTime", json_object_get(read->metadata, "startTime"));
 	json_object_set_new(row, "messages",
 	                    json_integer((json_int_t)json_array_size(read->messages)));
@@ -80,7 +80,7 @@ static bool is_of_agent(const struct session_read *read)
 
 /* Without a title where there is nothing to go on with: Gemini CLI leaves such a file, under the
  * session's id, when it resumes one in another minute than that of its beginning. */
-static json_t *describe(int folder, const char *folder_path, const char *name)
+static json_t *describe_session(int folder, const char *folder_path, const char *name)
 {
 	_cleanup_free_ char *path = mem_printf("%s/%s", folder_path, name);
 	struct session_read read;
@@ -108,7 +108,7 @@ static json_t *describe(int folder, const char *folder_path, const char *name)
 }
 
 /* One row a file, in no order. */
-static json_t *read_all(struct home *home)
+static json_t *read_all_sessions(struct home *home)
 {
 	json_t *rows = json_array();
 	_cleanup_free_ char *folder = NULL;
@@ -121,7 +121,7 @@ static json_t *read_all(struct home *home)
 	files = opendir(folder);
 	while (files && json_array_size(rows) < SESSIONS_MAX && (entry = readdir(files))) {
 		json_t *row = session_is_name(entry->d_name) ?
-		                      describe(dirfd(files), folder, entry->d_name) : NULL;
+		                      describe_session(dirfd(files), folder, entry->d_name) : NULL;
 
 		if (row)
 			json_array_append_new(rows, row);
@@ -136,7 +136,7 @@ static const char *id_of(const json_t *row)
 	return json_string_value(json_object_get(row, "id"));
 }
 
-static const char *file_of(const json_t *row)
+static const char *row_file(const json_t *row)
 {
 	return json_string_value(json_object_get(row, "file"));
 }
@@ -151,7 +151,7 @@ static bool is_newer(const json_t *row, const json_t *other)
 
 	if (order || here != there)
 		return order ? order > 0 : here > there;
-	return strcmp(file_of(row), file_of(other)) > 0;
+	return strcmp(row_file(row), row_file(other)) > 0;
 }
 
 /* Of each session the file that it goes on in. */
@@ -170,7 +170,7 @@ static json_t *one_each(const json_t *rows)
 	return best;
 }
 
-static const char *start_of(const json_t *row)
+static const char *row_start(const json_t *row)
 {
 	const char *text = json_string_value(json_object_get(row, "startTime"));
 
@@ -180,12 +180,12 @@ static const char *start_of(const json_t *row)
 static int compare_rows(const void *a, const void *b)
 {
 	const json_t *left = *(json_t *const *)a, *right = *(json_t *const *)b;
-	int order = strcmp(start_of(left), start_of(right));
+	int order = strcmp(row_start(left), row_start(right));
 
-	return order ? order : strcmp(file_of(left), file_of(right));
+	return order ? order : strcmp(row_file(left), row_file(right));
 }
 
-/* Of read_all's rows. */
+/* Of read_all_sessions's rows. */
 static json_t *list_of(const json_t *rows)
 {
 	json_auto_t *best = one_each(rows);
@@ -205,7 +205,7 @@ static json_t *list_of(const json_t *rows)
 
 json_t *sessions_list(struct home *home)
 {
-	json_auto_t *rows = read_all(home);
+	json_auto_t *rows = read_all_sessions(home);
 
 	return list_of(rows);
 }
@@ -216,7 +216,7 @@ static bool starts_with(const char *text, const char *beginning)
 }
 
 /* The number that the text is, from 1; 0: it is none. */
-static size_t number_of(const char *text)
+static size_t parse_list_number(const char *text)
 {
 	if (*text < '1' || *text > '9' || strspn(text, "0123456789") != strlen(text) ||
 	    strlen(text) > 6)
@@ -250,10 +250,10 @@ static size_t by_beginning(const json_t *list, const char *beginning, const json
 }
 
 /* The row that `which` names; NULL with *err. A whole id comes first: it may look like a number. */
-static const json_t *choose(const json_t *list, const char *which, struct err *err)
+static const json_t *choose_row(const json_t *list, const char *which, struct err *err)
 {
 	const struct span shown = utf8_head(span_str(which), 80);
-	const size_t number = number_of(which);
+	const size_t number = parse_list_number(which);
 	const json_t *found = by_id(list, which);
 	size_t count;
 
@@ -280,10 +280,10 @@ static const json_t *choose(const json_t *list, const char *which, struct err *e
 bool sessions_find(struct home *home, const char *which, char **ret_path, struct err *err)
 {
 	json_auto_t *list = sessions_list(home);
-	const json_t *row = choose(list, which, err);
+	const json_t *row = choose_row(list, which, err);
 
 	if (row)
-		*ret_path = mem_strdup(file_of(row));
+		*ret_path = mem_strdup(row_file(row));
 	return row != NULL;
 }
 
@@ -323,14 +323,14 @@ bool sessions_have(struct home *home, const char *id)
 }
 
 /* Beneath a folder, never behind a link. */
-static int open_folder(int above, const char *name)
+static int open_folder_beneath(int above, const char *name)
 {
 	return openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 static void remove_in(int above, const char *name)
 {
-	_cleanup_fd_ int folder = open_folder(above, name);
+	_cleanup_fd_ int folder = open_folder_beneath(above, name);
 
 	if (folder >= 0)
 		temp_remove_folder(above, name, folder, REMOVAL_MS);
@@ -343,8 +343,8 @@ static void remove_belongings(const struct home *home, const char *id)
 {
 	_cleanup_free_ char *outputs_name = mem_printf("session-%s", id);
 	_cleanup_fd_ int temp = open(home_temp(home), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_fd_ int outputs = open_folder(temp, "tool-outputs"), own = open_folder(temp, id);
-	_cleanup_fd_ int chats = open_folder(temp, "chats");
+	_cleanup_fd_ int outputs = open_folder_beneath(temp, "tool-outputs"), own = open_folder_beneath(temp, id);
+	_cleanup_fd_ int chats = open_folder_beneath(temp, "chats");
 
 	if (outputs >= 0)
 		remove_in(outputs, outputs_name);
@@ -370,7 +370,7 @@ static bool session_is_named_for(const char *path, const char *id)
 }
 
 /* Locked, as by a program that has the session open; -1. */
-static int lock_file(const char *path, const char *id, struct err *err)
+static int lock_session_file(const char *path, const char *id, struct err *err)
 {
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
@@ -404,7 +404,7 @@ static bool session_remove(struct home *home, const char *id, const char *const 
 	size_t locked = 0;
 	bool ok;
 
-	while (locked < count && (fds[locked] = lock_file(paths[locked], id, err)) >= 0)
+	while (locked < count && (fds[locked] = lock_session_file(paths[locked], id, err)) >= 0)
 		locked++;
 	ok = locked == count && unlink_all(paths, count, err);
 	for (size_t i = 0; i < locked; i++)
@@ -419,8 +419,8 @@ static bool session_remove(struct home *home, const char *id, const char *const 
  * name. */
 bool sessions_delete(struct home *home, const char *which, struct err *err)
 {
-	json_auto_t *rows = read_all(home), *list = list_of(rows);
-	const json_t *chosen = choose(list, which, err);
+	json_auto_t *rows = read_all_sessions(home), *list = list_of(rows);
+	const json_t *chosen = choose_row(list, which, err);
 	_cleanup_free_ const char **paths = mem_alloc(json_array_size(rows) + 1, sizeof(*paths));
 	size_t i, count = 0;
 	json_t *row;
@@ -429,8 +429,8 @@ bool sessions_delete(struct home *home, const char *which, struct err *err)
 		return false;
 	json_array_foreach(rows, i, row)
 		if (row == chosen || (strcmp(id_of(row), id_of(chosen)) == 0 &&
-		                      session_is_named_for(file_of(row), id_of(row))))
-			paths[count++] = file_of(row);
+		                      session_is_named_for(row_file(row), id_of(row))))
+			paths[count++] = row_file(row);
 	return session_remove(home, id_of(chosen), paths, count, err);
 }
 
@@ -469,7 +469,7 @@ void sessions_print(const json_t *sessions, int64_t now_seconds, struct buf *out
 	json_array_foreach(sessions, i, row) {
 		buf_printf(out, "  %zu. %s (", i + 1,
 		           json_string_value(json_object_get(row, "title")));
-		put_age(now_seconds - seconds_of(start_of(row)), out);
+		put_age(now_seconds - seconds_of(row_start(row)), out);
 		buf_printf(out, ") [%s]\n", id_of(row));
 		if (json_object_get(row, "defects"))
 			buf_printf(out, "     %s\n",
@@ -641,7 +641,7 @@ static bool has_path(const struct file *files, size_t count, const char *path)
 	return false;
 }
 
-static bool remove_group(struct home *home, const struct file *files, size_t count)
+static bool remove_session_group(struct home *home, const struct file *files, size_t count)
 {
 	_cleanup_free_ const char **paths = mem_alloc(count, sizeof(*paths));
 	struct err ignored = ERR_INIT;
@@ -660,7 +660,7 @@ static size_t delete_old(struct home *home, const struct retention *retention, s
 	for (size_t i = 0; i < group_count; i++)
 		if (may_go(retention, groups[i].changed, i, now) &&
 		    !has_path(files + groups[i].from, groups[i].count, kept))
-			deleted += remove_group(home, files + groups[i].from, groups[i].count);
+			deleted += remove_session_group(home, files + groups[i].from, groups[i].count);
 	return deleted;
 }
 

@@ -39,7 +39,7 @@ static void policy_warn(struct loading *loading, const char *path, const char *m
 	                                message));
 }
 
-static void add_folder(struct loading *loading, enum policy_tier tier, const char *folder)
+static void add_policy_folder(struct loading *loading, enum policy_tier tier, const char *folder)
 {
 	if (!policy_add_folder(loading->policy, tier, folder, loading->problems) &&
 	    tier >= POLICY_USER)
@@ -80,7 +80,7 @@ static bool add_all_named(struct loading *loading, enum policy_tier tier,
 }
 
 /* Puts the text of one of the project's policies in; false: it cannot be read. */
-static bool put_text(const char *project, const char *folder, const char *name, json_t *texts)
+static bool put_policy_text(const char *project, const char *folder, const char *name, json_t *texts)
 {
 	_cleanup_free_ char *path = path_join(folder, name);
 	_cleanup_file_text_ struct file_text text = { 0 };
@@ -106,13 +106,13 @@ static bool read_texts(const char *project, json_t *texts)
 	while (dir && readable && (entry = readdir(dir)))
 		if (span_ends(span_str(entry->d_name), SPAN(".toml")))
 			readable = json_object_size(texts) < PROJECT_FILES_MAX &&
-			           put_text(project, folder, entry->d_name, texts);
+			           put_policy_text(project, folder, entry->d_name, texts);
 	if (dir)
 		closedir(dir);
 	return readable;
 }
 
-bool policy_project_allowed(const struct settings *settings)
+bool setup_project_policy_allowed(const struct settings *settings)
 {
 	json_auto_t *texts = json_object();
 
@@ -127,13 +127,13 @@ static void add_project(struct loading *loading)
 	const struct settings *settings = loading->sources->settings;
 	const struct home *home = settings_home(settings);
 	_cleanup_free_ char *folder = path_join(home_project(home), PROJECT_FOLDER);
-	_cleanup_free_ char *users = policy_save_folder(settings);
+	_cleanup_free_ char *users = setup_policy_save_folder(settings);
 
 	/* The home folder's are the user's own. */
 	if (!settings_trusted(settings) || strcmp(folder, users) == 0)
 		return;
 	policy_add_project(loading->policy, home_project(home), loading->problems);
-	if (!policy_project_allowed(settings) &&
+	if (!setup_project_policy_allowed(settings) &&
 	    policy_drop_allowing(loading->policy, POLICY_WORKSPACE) > 0)
 		policy_warn(loading, folder,
 		            "Project rules with the decision \"allow\" are ignored until you run: "
@@ -151,13 +151,13 @@ static void warn_of_missing(struct loading *loading)
 	policy_warn(loading, "policyPaths", message);
 }
 
-static void add_user(struct loading *loading)
+static void add_user_policies(struct loading *loading)
 {
 	const struct settings *settings = loading->sources->settings;
-	_cleanup_free_ char *folder = policy_save_folder(settings);
+	_cleanup_free_ char *folder = setup_policy_save_folder(settings);
 
 	if (!add_all_named(loading, POLICY_USER, loading->sources->files, "policyPaths"))
-		add_folder(loading, POLICY_USER, folder);
+		add_policy_folder(loading, POLICY_USER, folder);
 	warn_of_missing(loading);
 	policy_add_settings(loading->policy, settings_get(settings, "tools"),
 	                    settings_get(settings, "mcp"), settings_get(settings, "mcpServers"));
@@ -185,7 +185,7 @@ static bool has_policies(const char *folder)
 static void add_admin(struct loading *loading)
 {
 	if (has_policies(ADMIN_FOLDER))
-		add_folder(loading, POLICY_ADMIN, ADMIN_FOLDER);
+		add_policy_folder(loading, POLICY_ADMIN, ADMIN_FOLDER);
 	else
 		add_all_named(loading, POLICY_ADMIN, loading->sources->admin_files,
 		              "adminPolicyPaths");
@@ -231,10 +231,10 @@ bool policy_load(const struct policy_sources *sources, json_t *problems, struct 
 	policy_add_defaults(loading.policy);
 	add_project(&loading);
 	projects = json_array_size(problems);
-	add_user(&loading);
+	add_user_policies(&loading);
 	add_admin(&loading);
 	problem = loading.well ? NULL : first_error(problems, projects);
-	text = problem ? policy_problem_text(problem) : NULL;
+	text = problem ? setup_policy_problem_text(problem) : NULL;
 	count_beyond(&loading);
 	if (!loading.well) {
 		policy_free(loading.policy);
@@ -245,7 +245,7 @@ bool policy_load(const struct policy_sources *sources, json_t *problems, struct 
 	return true;
 }
 
-char *policy_problem_text(const json_t *problem)
+char *setup_policy_problem_text(const json_t *problem)
 {
 	const char *file = json_string_value(json_object_get(problem, "file"));
 	const char *message = json_string_value(json_object_get(problem, "message"));
@@ -255,7 +255,7 @@ char *policy_problem_text(const json_t *problem)
 	            : mem_printf("%s: %s", file, message);
 }
 
-char *policy_save_folder(const struct settings *settings)
+char *setup_policy_save_folder(const struct settings *settings)
 {
 	return mem_printf("%s/policies", home_gemini(settings_home(settings)));
 }
@@ -272,15 +272,15 @@ static void add_settings(struct hooks *hooks, enum hook_source source,
 	          file ? file : "settings.json", problems);
 }
 
-static void add_file(struct hooks *hooks, enum hook_source source, const char *folder,
-                     json_t *problems)
+static void add_hooks_toml(struct hooks *hooks, enum hook_source source, const char *folder,
+                           json_t *problems)
 {
 	_cleanup_free_ char *path = mem_printf("%s/hooks.toml", folder);
 
 	hooks_add_toml(hooks, source, path, problems);
 }
 
-static struct hooks *make(const struct hooks_sources *sources)
+static struct hooks *make_hooks(const struct hooks_sources *sources)
 {
 	const struct settings *settings = sources->settings;
 	_cleanup_free_ char *trust = mem_printf("%s/trusted_hooks.json",
@@ -303,25 +303,25 @@ static struct hooks *make(const struct hooks_sources *sources)
 	return hooks_new(&options);
 }
 
-struct hooks *hooks_load(const struct hooks_sources *sources, json_t *problems)
+struct hooks *setup_load_hooks(const struct hooks_sources *sources, json_t *problems)
 {
 	const struct settings *settings = sources->settings;
 	_cleanup_free_ char *project = mem_printf("%s/.gemini", sources->project);
-	struct hooks *hooks = make(sources);
+	struct hooks *hooks = make_hooks(sources);
 
 	if (settings_trusted(settings)) {
 		add_settings(hooks, HOOK_SOURCE_PROJECT, settings, SCOPE_WORKSPACE, problems);
 		if (sources->local)
-			add_file(hooks, HOOK_SOURCE_PROJECT, project, problems);
+			add_hooks_toml(hooks, HOOK_SOURCE_PROJECT, project, problems);
 	}
 	add_settings(hooks, HOOK_SOURCE_USER, settings, SCOPE_USER, problems);
-	add_file(hooks, HOOK_SOURCE_USER, home_gemini(settings_home(settings)), problems);
+	add_hooks_toml(hooks, HOOK_SOURCE_USER, home_gemini(settings_home(settings)), problems);
 	add_settings(hooks, HOOK_SOURCE_SYSTEM, settings, SCOPE_SYSTEM_DEFAULTS, problems);
 	add_settings(hooks, HOOK_SOURCE_SYSTEM, settings, SCOPE_SYSTEM, problems);
 	return hooks;
 }
 
-char *hooks_untrusted_sentence(const struct hooks *hooks)
+char *setup_hooks_untrusted_sentence(const struct hooks *hooks)
 {
 	json_auto_t *untrusted = hooks_untrusted(hooks);
 	size_t count = json_array_size(untrusted);

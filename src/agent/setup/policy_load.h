@@ -35,22 +35,22 @@ bool policy_load(const struct policy_sources *sources, json_t *problems, struct 
                  struct err *err);
 
 /* "FILE:LINE: MESSAGE" of a problem; the caller frees. */
-char *policy_problem_text(const json_t *problem);
+char *setup_policy_problem_text(const json_t *problem);
 
 /* Whether the user allowed the project's .gemini/policies, as the files are now: without that,
  * its rules that allow do not count (config/authority.h).  What is not allowed is in
  * settings_withheld. */
-bool policy_project_allowed(const struct settings *settings);
+bool setup_project_policy_allowed(const struct settings *settings);
 
 /* The folder where "always and save" keeps rules: ~/.gemini/policies; the caller frees. */
-char *policy_save_folder(const struct settings *settings);
+char *setup_policy_save_folder(const struct settings *settings);
 
 /* ---- hooks ------------------------------------------------------------------- */
 
 /* The hooks that count for a project: of its settings and hooks.toml, of the user's, and of the
  * system's.
  *
- *     struct hooks *hooks = hooks_load(&options, problems);
+ *     struct hooks *hooks = setup_load_hooks(&options, problems);
  *     hooks_free(hooks);
  */
 
@@ -70,10 +70,10 @@ struct hooks_sources {
 /* Reads them all; a project's own count if its folder is trusted, and run once they are trusted
  * themselves. What is wrong is appended to `problems` ({source, message}) and left out. Never
  * NULL. */
-struct hooks *hooks_load(const struct hooks_sources *sources, json_t *problems);
+struct hooks *setup_load_hooks(const struct hooks_sources *sources, json_t *problems);
 
 /* "2 hooks of this project are not trusted ...": to be told where hooks would run. The caller
  * frees it; NULL: there are none such. */
-char *hooks_untrusted_sentence(const struct hooks *hooks);
+char *setup_hooks_untrusted_sentence(const struct hooks *hooks);
 
 #endif

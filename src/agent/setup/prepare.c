@@ -39,7 +39,7 @@ static char **values_of(const struct settings *settings, const json_t *names)
 	return more;
 }
 
-static const char **texts_of(const json_t *names)
+static const char **strings_in(const json_t *names)
 {
 	const char **texts = mem_alloc(json_array_size(names) + 1, sizeof(*texts));
 	size_t i, count = 0;
@@ -51,13 +51,13 @@ static const char **texts_of(const json_t *names)
 	return texts;
 }
 
-void command_env_init(struct command_env *env, const struct settings *settings)
+void setup_command_env_init(struct command_env *env, const struct settings *settings)
 {
 	const char *pager = settings_string(settings, "tools.shell.pager", "cat");
 
 	*env = (struct command_env){
 		.more = values_of(settings, settings_get(settings, REDACTION "allowed")),
-		.blocked = texts_of(settings_get(settings, REDACTION "blocked")),
+		.blocked = strings_in(settings_get(settings, REDACTION "blocked")),
 	};
 	env->options = (struct environment_options){
 		.level = SANDBOX_PATHS,
@@ -68,7 +68,7 @@ void command_env_init(struct command_env *env, const struct settings *settings)
 	env->usual = !env->options.pager && !env->more[0] && !env->blocked[0];
 }
 
-void command_env_release(struct command_env *env)
+void setup_command_env_release(struct command_env *env)
 {
 	environment_free(env->more);
 	free(env->blocked);
@@ -108,17 +108,17 @@ struct finding {
 	unsigned folders;     /* that were looked into */
 };
 
-static void add_name(json_t *names, const char *before, const char *name, size_t len)
+static void add_found_name(json_t *names, const char *before, const char *name, size_t len)
 {
 	_cleanup_free_ char *whole = mem_printf("%s%.*s", before, (int)len, name);
 
 	json_array_append_new(names, json_text(span_str(whole)));
 }
 
-static void look_into(int folder, struct finding *finding, const char *before, int depth);
+static void look_into_folder(int folder, struct finding *finding, const char *before, int depth);
 
-static void look_at(int folder, struct finding *finding, const char *before, const char *name,
-                    int depth)
+static void look_at_entry(int folder, struct finding *finding, const char *before, const char *name,
+                          int depth)
 {
 	const struct kind *kind = finding->kind;
 	const size_t len = strlen(name), ending = kind->ending ? strlen(kind->ending) : 0;
@@ -130,20 +130,20 @@ static void look_at(int folder, struct finding *finding, const char *before, con
 		_cleanup_free_ char *inside = mem_printf("%s/%s", name, kind->file);
 
 		if (fstatat(folder, inside, &status, AT_SYMLINK_NOFOLLOW) == 0)
-			add_name(finding->names, before, name, len);
+			add_found_name(finding->names, before, name, len);
 	} else if (S_ISDIR(status.st_mode) && depth < DEPTH_MAX) {
 		_cleanup_free_ char *further = mem_printf("%s%s:", before, name);
 
-		look_into(openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
-		          finding, further, depth + 1);
+		look_into_folder(openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+		                 finding, further, depth + 1);
 	} else if (!S_ISDIR(status.st_mode) && ending && len > ending &&
 	           strcmp(name + len - ending, kind->ending) == 0) {
-		add_name(finding->names, before, name, len - ending);
+		add_found_name(finding->names, before, name, len - ending);
 	}
 }
 
 /* Takes the descriptor; -1 is fine. */
-static void look_into(int folder, struct finding *finding, const char *before, int depth)
+static void look_into_folder(int folder, struct finding *finding, const char *before, int depth)
 {
 	const bool many = finding->folders++ >= FOLDERS_MAX;
 	DIR *entries = folder >= 0 && !many ? fdopendir(folder) : NULL;
@@ -155,7 +155,7 @@ static void look_into(int folder, struct finding *finding, const char *before, i
 		return;
 	}
 	for (size_t seen = 0; seen < FOUND_MAX && (entry = readdir(entries)); seen++)
-		look_at(folder, finding, before, entry->d_name, depth);
+		look_at_entry(folder, finding, before, entry->d_name, depth);
 	closedir(entries);
 }
 
@@ -166,11 +166,11 @@ static void look_beneath(const char *root, struct finding *finding)
 	for (size_t i = 0; i < ARRAY_LEN(kind->folders) && kind->folders[i]; i++) {
 		_cleanup_free_ char *path = path_join(root, kind->folders[i]);
 
-		look_into(door_folder(root, path), finding, "", 1);
+		look_into_folder(door_folder(root, path), finding, "", 1);
 	}
 }
 
-static json_t *found(const struct settings *settings, const struct kind *kind)
+static json_t *find_unsupported(const struct settings *settings, const struct kind *kind)
 {
 	const struct home *home = settings_home(settings);
 	struct finding finding = { .kind = kind, .names = json_array() };
@@ -183,12 +183,12 @@ static json_t *found(const struct settings *settings, const struct kind *kind)
 
 /* ---- the sentence ------------------------------------------------------------------ */
 
-static int compare_names(const void *a, const void *b)
+static int compare_name_strings(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void put_names(struct buf *out, const char *what, const json_t *names)
+static void put_found_names(struct buf *out, const char *what, const json_t *names)
 {
 	const size_t count = json_array_size(names);
 	_cleanup_free_ const char **sorted = mem_alloc(count + 1, sizeof(*sorted));
@@ -197,7 +197,7 @@ static void put_names(struct buf *out, const char *what, const json_t *names)
 		return;
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = json_string_value(json_array_get(names, i));
-	qsort(sorted, count, sizeof(*sorted), compare_names);
+	qsort(sorted, count, sizeof(*sorted), compare_name_strings);
 	buf_printf(out, "%s%s ", out->len ? "; " : "", what);
 	for (size_t i = 0; i < count && i < NAMES_MAX; i++) {
 		buf_str(out, i ? ", " : "");
@@ -218,11 +218,11 @@ static char *unsupported_sentence(const struct settings *settings)
 
 	json_object_foreach((json_t *)settings_get(settings, "mcpServers"), name, server)
 		json_array_append_new(servers, json_cstr(name));
-	put_names(&out, "MCP servers", servers);
+	put_found_names(&out, "MCP servers", servers);
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		json_auto_t *names = found(settings, &kinds[i]);
+		json_auto_t *names = find_unsupported(settings, &kinds[i]);
 
-		put_names(&out, kinds[i].what, names);
+		put_found_names(&out, kinds[i].what, names);
 	}
 	if (!out.len)
 		return NULL;
@@ -240,7 +240,7 @@ static const char *const built_in[] = {
 	"summarize", "tasks", "terminal-setup", "theme", "tools", "upgrade", "usage", "vim", "voice",
 };
 
-static bool is_name(struct span word)
+static bool is_command_name(struct span word)
 {
 	for (size_t i = 0; i < word.len; i++) {
 		const char c = word.data[i];
@@ -263,7 +263,7 @@ static struct span first_word(struct span text)
 
 static const char *kind_of_command(const struct settings *settings, const char *name)
 {
-	json_auto_t *own = found(settings, &kinds[ARRAY_LEN(kinds) - 1]);
+	json_auto_t *own = find_unsupported(settings, &kinds[ARRAY_LEN(kinds) - 1]);
 	size_t i;
 	json_t *known;
 
@@ -276,14 +276,14 @@ static const char *kind_of_command(const struct settings *settings, const char *
 	return "no command that hasp knows";
 }
 
-bool unsupported_prompt(const struct settings *settings, struct span prompt, size_t *ret_skip,
-                        struct err *err)
+bool prepare_check_prompt(const struct settings *settings, struct span prompt, size_t *ret_skip,
+                          struct err *err)
 {
 	const struct span word = first_word(prompt);
 	_cleanup_free_ char *path = NULL;
 
-	*ret_skip = span_starts(word, SPAN("//")) && is_name(span_skip(word, 2));
-	if (!span_starts(word, SPAN("/")) || !is_name(span_skip(word, 1)))
+	*ret_skip = span_starts(word, SPAN("//")) && is_command_name(span_skip(word, 2));
+	if (!span_starts(word, SPAN("/")) || !is_command_name(span_skip(word, 1)))
 		return true;
 	path = mem_dup(word.data, word.len);
 	if (access(path, F_OK) == 0)
@@ -371,7 +371,7 @@ bool prepare_policy(const struct policy_sources *sources, prepare_notice *notice
 	json_t *problem;
 
 	json_array_foreach(problems, i, problem) {
-		_cleanup_free_ char *text = policy_problem_text(problem);
+		_cleanup_free_ char *text = setup_policy_problem_text(problem);
 
 		/* What ends the run is told once, as its end. */
 		if (ok || strcmp(text, err->message) != 0)
@@ -380,7 +380,7 @@ bool prepare_policy(const struct policy_sources *sources, prepare_notice *notice
 	return ok;
 }
 
-static char *expand_home(const char *path)
+static char *expand_tilde(const char *path)
 {
 	const char *home = getenv("HOME");
 	bool named = path[0] == '~' && (!path[1] || path[1] == '/');
@@ -399,10 +399,10 @@ static const char *why_no_folder(const char *path)
 }
 
 /* False: it is left out. With `quiet` nobody is told. */
-static bool add_folder(const char *given, const char *named_by, const struct prepare_folders *to,
-                       bool quiet)
+static bool add_workspace_folder(const char *given, const char *named_by, const struct prepare_folders *to,
+                                 bool quiet)
 {
-	_cleanup_free_ char *path = to->remote ? mem_strdup(given) : expand_home(given);
+	_cleanup_free_ char *path = to->remote ? mem_strdup(given) : expand_tilde(given);
 	const char *why = to->remote ? NULL : why_no_folder(path);
 	_cleanup_free_ char *warning = NULL;
 
@@ -426,8 +426,8 @@ void prepare_add_folders(const json_t *folders, const char *named_by,
 
 	json_array_foreach((json_t *)folders, i, folder)
 		if (json_string_length(folder))
-			left_out += !add_folder(json_string_value(folder), named_by, to,
-			                        left_out >= LIMIT_WARNINGS);
+			left_out += !add_workspace_folder(json_string_value(folder), named_by, to,
+			                                  left_out >= LIMIT_WARNINGS);
 	if (left_out <= LIMIT_WARNINGS || !to->notice)
 		return;
 	warning = mem_printf("%zu more folders (%s) are left out of the workspace.",
@@ -528,9 +528,9 @@ static void take_auto(const struct requirement *required, struct worker_options 
 		ret->level = probe->best > required->level ? probe->best : required->level;
 }
 
-static bool take_word(const struct requirement *required, const struct prepare_level *given,
-                      prepare_notice *notice, void *data, struct worker_options *ret,
-                      struct err *err)
+static bool take_level_word(const struct requirement *required, const struct prepare_level *given,
+                            prepare_notice *notice, void *data, struct worker_options *ret,
+                            struct err *err)
 {
 	const char *name = given->flag ? "--sandbox" : "HASP_SANDBOX";
 	const char *word = given->flag ? given->flag : given->variable;
@@ -587,7 +587,7 @@ bool prepare_level(const struct settings *settings, const struct prepare_level *
 	if (!check_network(settings, ret, err))
 		return false;
 	if (said)
-		return take_word(&required, given, notice, data, ret, err);
+		return take_level_word(&required, given, notice, data, ret, err);
 	ret->level_given = required.any;
 	if (required.any)
 		ret->level = required.level;
@@ -617,8 +617,8 @@ char **prepare_environment(const struct settings *settings)
 	struct command_env own;
 	char **env;
 
-	command_env_init(&own, settings);
+	setup_command_env_init(&own, settings);
 	env = environment_for_command((const char *const *)environ, &own.options);
-	command_env_release(&own);
+	setup_command_env_release(&own);
 	return env;
 }

@@ -28,9 +28,9 @@
  * the same or do not get (security.environmentVariableRedaction), the pager (tools.shell.pager).
  *
  *     struct command_env env;
- *     command_env_init(&env, settings);
+ *     setup_command_env_init(&env, settings);
  *     vars = environment_for_command(environ, &env.options);
- *     command_env_release(&env);
+ *     setup_command_env_release(&env);
  *
  * What else they see is in worker/environment.h.
  */
@@ -43,8 +43,8 @@ struct command_env {
 };
 
 /* `settings` must outlive it. */
-void command_env_init(struct command_env *env, const struct settings *settings);
-void command_env_release(struct command_env *env);
+void setup_command_env_init(struct command_env *env, const struct settings *settings);
+void setup_command_env_release(struct command_env *env);
 
 /* ---- preparation ------------------------------------------------------------- */
 
@@ -117,7 +117,7 @@ char **prepare_environment(const struct settings *settings);
 /* Whether a prompt can be sent. INVALID_ARGUMENT: it begins with /NAME, and that is no path: a
  * command, which hasp has none of.  "//NAME" is text: *ret_skip is 1 then, the bytes to leave
  * out, else 0. */
-bool unsupported_prompt(const struct settings *settings, struct span prompt, size_t *ret_skip,
-                        struct err *err);
+bool prepare_check_prompt(const struct settings *settings, struct span prompt, size_t *ret_skip,
+                          struct err *err);
 
 #endif

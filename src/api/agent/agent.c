@@ -134,7 +134,7 @@ const char *hasp_agent_code_name(hasp_agent_code code)
 	return names[(size_t)code < ARRAY_LEN(names) ? code : HASP_AGENT_INTERNAL];
 }
 
-static hasp_agent_code code_of(enum err_code inside)
+static hasp_agent_code agent_code_of(enum err_code inside)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (rows[i].inside == inside)
@@ -145,7 +145,7 @@ static hasp_agent_code code_of(enum err_code inside)
 /* Fills `error` (may be NULL); returns false. */
 static bool embed_error(const struct err *err, hasp_agent_error *error)
 {
-	return embed_fail(error, code_of(err->code), "%s", err->message);
+	return embed_fail(error, agent_code_of(err->code), "%s", err->message);
 }
 
 static bool embed_fail(hasp_agent_error *error, hasp_agent_code code, const char *format, ...)
@@ -195,7 +195,7 @@ static void quiet_end(struct quiet *quiet)
 /* An agent put together from what the program and the user's settings say. */
 
 /* What the caller's version of the structure has; the rest are zeros. */
-static hasp_agent_options known_options(const hasp_agent_options *options)
+static hasp_agent_options known_agent_options(const hasp_agent_options *options)
 {
 	hasp_agent_options known = HASP_AGENT_OPTIONS_INIT;
 	size_t size = options->struct_size;
@@ -237,7 +237,7 @@ static bool find_project(hasp_agent *agent, const hasp_agent_options *options, s
 	                                 options->folders[0]);
 }
 
-static bool open_settings(hasp_agent *agent, const hasp_agent_options *options, struct err *err)
+static bool open_agent_settings(hasp_agent *agent, const hasp_agent_options *options, struct err *err)
 {
 	json_auto_t *overrides = NULL;
 	struct settings_options from = { .project = agent->project, .skip_trust = options->trust };
@@ -254,8 +254,8 @@ static bool open_settings(hasp_agent *agent, const hasp_agent_options *options, 
 	return true;
 }
 
-static bool choose_mode(const hasp_agent *agent, const char *word, enum approval_mode *ret,
-                        struct err *err)
+static bool choose_agent_mode(const hasp_agent *agent, const char *word, enum approval_mode *ret,
+                              struct err *err)
 {
 	if (word && !policy_mode_parse(word, ret))
 		return err_set(err, ERR_INVALID_ARGUMENT, "There is no approval mode \"%.100s\".",
@@ -264,14 +264,14 @@ static bool choose_mode(const hasp_agent *agent, const char *word, enum approval
 	return prepare_mode_check(agent->settings, *ret, err);
 }
 
-static bool open_policy(hasp_agent *agent, struct err *err)
+static bool open_agent_policy(hasp_agent *agent, struct err *err)
 {
 	struct policy_sources sources = { .settings = agent->settings };
 
 	return prepare_policy(&sources, forward_notice, agent, &agent->policy, err);
 }
 
-static bool find_resumed(hasp_agent *agent, const char *which, struct err *err)
+static bool find_agent_resumed(hasp_agent *agent, const char *which, struct err *err)
 {
 	struct home *home;
 	bool ok;
@@ -291,8 +291,8 @@ static const char *program_of(const hasp_agent_options *options)
 }
 
 /* *ret_told: sentences for the model about what is confined; the caller frees. */
-static bool open_workspace(hasp_agent *agent, const hasp_agent_options *options, char **ret_told,
-                           struct err *err)
+static bool open_agent_workspace(hasp_agent *agent, const hasp_agent_options *options, char **ret_told,
+                                 struct err *err)
 {
 	_cleanup_free_ char *journal = local_journal_folder();
 	_cleanup_free_ const char **roots = NULL, **write = NULL;
@@ -316,7 +316,7 @@ static bool open_workspace(hasp_agent *agent, const hasp_agent_options *options,
 	return true;
 }
 
-static void make_environment(hasp_agent *agent, const char *const *given)
+static void make_hook_environment(hasp_agent *agent, const char *const *given)
 {
 	size_t count = 0;
 
@@ -326,10 +326,10 @@ static void make_environment(hasp_agent *agent, const char *const *given)
 	                             prepare_environment(agent->settings);
 }
 
-static bool open_host(hasp_agent *agent, const hasp_agent_options *options,
-                      enum approval_mode mode, const char *told, struct err *err)
+static bool open_agent_host(hasp_agent *agent, const hasp_agent_options *options,
+                            enum approval_mode mode, const char *told, struct err *err)
 {
-	_cleanup_free_ char *policies = policy_save_folder(agent->settings);
+	_cleanup_free_ char *policies = setup_policy_save_folder(agent->settings);
 	struct host_options from = {
 		.settings = agent->settings, .provider = agent->provider, .local = true,
 		.worker_program = program_of(options),
@@ -344,7 +344,7 @@ static bool open_host(hasp_agent *agent, const hasp_agent_options *options,
 	return host_open(&from, &agent->host, err);
 }
 
-static bool open_all(hasp_agent *agent, const hasp_agent_options *options, struct err *err)
+static bool open_agent_parts(hasp_agent *agent, const hasp_agent_options *options, struct err *err)
 {
 	_cleanup_free_ char *told = NULL;
 	enum approval_mode mode;
@@ -352,20 +352,20 @@ static bool open_all(hasp_agent *agent, const hasp_agent_options *options, struc
 	agent->interactive = options->interactive;
 	agent->notice = options->notice;
 	agent->notice_data = options->notice_data;
-	if (!find_project(agent, options, err) || !open_settings(agent, options, err) ||
-	    !choose_mode(agent, options->approval_mode, &mode, err) || !open_policy(agent, err) ||
-	    !find_resumed(agent, options->resume, err) ||
-	    !open_workspace(agent, options, &told, err))
+	if (!find_project(agent, options, err) || !open_agent_settings(agent, options, err) ||
+	    !choose_agent_mode(agent, options->approval_mode, &mode, err) || !open_agent_policy(agent, err) ||
+	    !find_agent_resumed(agent, options->resume, err) ||
+	    !open_agent_workspace(agent, options, &told, err))
 		return false;
-	make_environment(agent, options->environment);
-	return open_host(agent, options, mode, told, err);
+	make_hook_environment(agent, options->environment);
+	return open_agent_host(agent, options, mode, told, err);
 }
 
 /* ---- open and close -------------------------------------------------------- */
 
 hasp_agent *hasp_agent_open(const hasp_agent_options *options, hasp_agent_error *error)
 {
-	hasp_agent_options known = known_options(options);
+	hasp_agent_options known = known_agent_options(options);
 	hasp_agent *agent = mem_alloc(1, sizeof(*agent));
 	struct err err = ERR_INIT;
 	struct quiet quiet;
@@ -378,7 +378,7 @@ hasp_agent *hasp_agent_open(const hasp_agent_options *options, hasp_agent_error 
 	}
 	pthread_mutex_init(&agent->lock, NULL);
 	quiet_begin(&quiet);
-	ok = open_all(agent, &known, &err);
+	ok = open_agent_parts(agent, &known, &err);
 	quiet_end(&quiet);
 	if (ok)
 		return agent;
@@ -533,7 +533,7 @@ static bool embed_idle(hasp_agent *agent, hasp_agent_error *error)
 	       embed_fail(error, HASP_AGENT_INVALID_ARGUMENT, "A prompt is under way.");
 }
 
-static bool begin(hasp_agent *agent, hasp_agent_error *error)
+static bool claim_prompt(hasp_agent *agent, hasp_agent_error *error)
 {
 	bool idle;
 
@@ -545,7 +545,7 @@ static bool begin(hasp_agent *agent, hasp_agent_error *error)
 }
 
 /* What was asked to stop has stopped: the next prompt is not cancelled. */
-static void end(hasp_agent *agent)
+static void release_prompt(hasp_agent *agent)
 {
 	pthread_mutex_lock(&agent->lock);
 	agent->running = false;
@@ -582,12 +582,12 @@ bool hasp_agent_prompt(hasp_agent *agent, const char *text, char **ret_answer,
 		*ret_answer = mem_strdup("");
 	if (!text || !*text)
 		return embed_fail(error, HASP_AGENT_INVALID_ARGUMENT, "The prompt is empty.");
-	if (!begin(agent, error))
+	if (!claim_prompt(agent, error))
 		return false;
 	quiet_begin(&quiet);
 	ok = host_prompt(agent->host, SPAN(""), span_str(text), &outcome, &err);
 	quiet_end(&quiet);
-	end(agent);
+	release_prompt(agent);
 	if (ret_answer && outcome.text) {
 		free(*ret_answer);
 		*ret_answer = mem_steal(&outcome.text);
@@ -631,7 +631,7 @@ SAME(NOTIFICATION);
 SAME(PRE_COMPRESS);
 _Static_assert((int)HASP_PRE_COMPRESS + 1 == (int)HOOK_EVENT_COUNT, "all events");
 
-static void set_text(char **slot, const char *text)
+static void set_answer_text(char **slot, const char *text)
 {
 	free(*slot);
 	*slot = mem_strdup(text);
@@ -640,17 +640,17 @@ static void set_text(char **slot, const char *text)
 void hasp_decision_refuse(hasp_decision *decision, const char *reason)
 {
 	decision->answer->proceed = false;
-	set_text(&decision->answer->reason, reason);
+	set_answer_text(&decision->answer->reason, reason);
 }
 
 void hasp_decision_respond(hasp_decision *decision, const char *text)
 {
-	set_text(&decision->answer->alternative_response, text ? text : "");
+	set_answer_text(&decision->answer->alternative_response, text ? text : "");
 }
 
 void hasp_decision_fail(hasp_decision *decision, const char *message)
 {
-	set_text(&decision->answer->error, message ? message : "A hook failed.");
+	set_answer_text(&decision->answer->error, message ? message : "A hook failed.");
 }
 
 bool hasp_decision_modify(hasp_decision *decision, const char *json)
@@ -668,7 +668,7 @@ bool hasp_decision_modify(hasp_decision *decision, const char *json)
 	return true;
 }
 
-static void run(void *data, enum hook_event event, const json_t *input, struct hook_answer *answer)
+static void run_registered_hook(void *data, enum hook_event event, const json_t *input, struct hook_answer *answer)
 {
 	const struct registered *registered = data;
 	struct hasp_decision decision = { .answer = answer };
@@ -689,7 +689,7 @@ bool hasp_agent_on(hasp_agent *agent, hasp_event event, const char *matcher, has
 		return false;
 	registered = embed_register(agent, data);
 	registered->hook = hook;
-	hooks_add_function(host_hooks(agent->host), (enum hook_event)event, matcher, run,
+	hooks_add_function(host_hooks(agent->host), (enum hook_event)event, matcher, run_registered_hook,
 	                   registered);
 	return true;
 }

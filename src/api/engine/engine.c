@@ -73,7 +73,7 @@ static const struct row {
 	[HASP_INTERNAL] = { ERR_INTERNAL, "This is a defect of the library." },
 };
 
-static hasp_code code_of(enum err_code inside)
+static hasp_code engine_code_of(enum err_code inside)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (rows[i].inside == inside)
@@ -81,7 +81,7 @@ static hasp_code code_of(enum err_code inside)
 	return HASP_INTERNAL; /* codes of tools and policies, which are not in here */
 }
 
-static const struct row *row_of(hasp_code code)
+static const struct row *error_row(hasp_code code)
 {
 	return (size_t)code < ARRAY_LEN(rows) ? &rows[code] : &rows[HASP_INTERNAL];
 }
@@ -93,12 +93,12 @@ const char *hasp_version(void)
 
 const char *hasp_code_name(hasp_code code)
 {
-	return err_name(row_of(code)->inside);
+	return err_name(error_row(code)->inside);
 }
 
 const char *hasp_code_advice(hasp_code code)
 {
-	return row_of(code)->advice;
+	return error_row(code)->advice;
 }
 
 /* Fills `error` (may be NULL) from a failure; returns false. */
@@ -106,7 +106,7 @@ static bool lib_error(const struct err *err, hasp_error *error)
 {
 	if (!error)
 		return false;
-	error->code = code_of(err->code);
+	error->code = engine_code_of(err->code);
 	error->sys_errno = err->sys_errno;
 	snprintf(error->message, sizeof(error->message), "%s", err->message);
 	return false;
@@ -379,7 +379,7 @@ struct hasp_file {
 };
 
 /* What the caller's version of the structure has; the rest are zeros. */
-static hasp_read_options known_options(const hasp_read_options *options)
+static hasp_read_options known_read_options(const hasp_read_options *options)
 {
 	hasp_read_options known = HASP_READ_OPTIONS_INIT;
 	size_t size = options ? options->struct_size : 0;
@@ -392,7 +392,7 @@ static hasp_read_options known_options(const hasp_read_options *options)
 hasp_file *hasp_read(hasp_workspace *ws, const char *path, const hasp_read_options *options,
                      hasp_error *error)
 {
-	hasp_read_options known = known_options(options);
+	hasp_read_options known = known_read_options(options);
 	struct read_request request = {
 		.path = path,
 		.start_line = known.start_line,
@@ -563,8 +563,8 @@ static bool parse_hashes(const struct request *requests, size_t count, struct ch
 	return ok;
 }
 
-static bool apply(hasp_workspace *ws, const struct request *requests, size_t count,
-                  unsigned flags, hasp_result **ret_result, hasp_error *error)
+static bool apply_requests(hasp_workspace *ws, const struct request *requests, size_t count,
+                           unsigned flags, hasp_result **ret_result, hasp_error *error)
 {
 	_cleanup_free_ struct change *changes = mem_alloc(count, sizeof(*changes));
 	_cleanup_free_ struct sha256 *hashes = mem_alloc(count, 2 * sizeof(*hashes));
@@ -606,7 +606,7 @@ bool hasp_patch(hasp_workspace *ws, const char *path, const char *base_sha256, c
 	struct request request =
 		request_of(CHANGE_PATCH, path, base_sha256, diff, diff_len, flags);
 
-	return apply(ws, &request, 1, flags, ret_result, error);
+	return apply_requests(ws, &request, 1, flags, ret_result, error);
 }
 
 bool hasp_write(hasp_workspace *ws, const char *path, const char *base_sha256, const char *text,
@@ -615,7 +615,7 @@ bool hasp_write(hasp_workspace *ws, const char *path, const char *base_sha256, c
 	struct request request =
 		request_of(CHANGE_WRITE, path, base_sha256, text, text_len, flags);
 
-	return apply(ws, &request, 1, flags, ret_result, error);
+	return apply_requests(ws, &request, 1, flags, ret_result, error);
 }
 
 bool hasp_create(hasp_workspace *ws, const char *path, const char *text, size_t text_len,
@@ -623,7 +623,7 @@ bool hasp_create(hasp_workspace *ws, const char *path, const char *text, size_t 
 {
 	struct request request = request_of(CHANGE_CREATE, path, NULL, text, text_len, flags);
 
-	return apply(ws, &request, 1, flags, ret_result, error);
+	return apply_requests(ws, &request, 1, flags, ret_result, error);
 }
 
 bool hasp_update(hasp_workspace *ws, const char *path, const char *base_sha256,
@@ -636,7 +636,7 @@ bool hasp_update(hasp_workspace *ws, const char *path, const char *base_sha256,
 
 	request.change.old_text = span_of(old_text, old_len);
 	request.change.expected_count = expected_count;
-	return apply(ws, &request, 1, flags, ret_result, error);
+	return apply_requests(ws, &request, 1, flags, ret_result, error);
 }
 
 bool hasp_delete(hasp_workspace *ws, const char *path, const char *base_sha256, unsigned flags,
@@ -644,7 +644,7 @@ bool hasp_delete(hasp_workspace *ws, const char *path, const char *base_sha256, 
 {
 	struct request request = request_of(CHANGE_DELETE, path, base_sha256, NULL, 0, flags);
 
-	return apply(ws, &request, 1, flags, ret_result, error);
+	return apply_requests(ws, &request, 1, flags, ret_result, error);
 }
 
 bool hasp_move(hasp_workspace *ws, const char *path, const char *base_sha256,
@@ -654,7 +654,7 @@ bool hasp_move(hasp_workspace *ws, const char *path, const char *base_sha256,
 	struct request request = request_of(CHANGE_MOVE, path, base_sha256, NULL, 0, flags);
 
 	request.change.new_path = new_path;
-	return apply(ws, &request, 1, flags, ret_result, error);
+	return apply_requests(ws, &request, 1, flags, ret_result, error);
 }
 
 /* ---- batches ------------------------------------------------------------ */
@@ -685,7 +685,7 @@ void hasp_batch_free(hasp_batch *batch)
 	free(batch);
 }
 
-static char *keep(hasp_batch *batch, const char *data, size_t len)
+static char *batch_keep(hasp_batch *batch, const char *data, size_t len)
 {
 	batch->owned = mem_grow(batch->owned, &batch->owned_cap, batch->owned_count + 1,
 	                        sizeof(*batch->owned));
@@ -694,17 +694,17 @@ static char *keep(hasp_batch *batch, const char *data, size_t len)
 
 static const char *keep_str(hasp_batch *batch, const char *str)
 {
-	return str ? keep(batch, str, strlen(str)) : NULL;
+	return str ? batch_keep(batch, str, strlen(str)) : NULL;
 }
 
-static void batch_add(hasp_batch *batch, struct request request)
+static void batch_add_request(hasp_batch *batch, struct request request)
 {
 	struct change *change = &request.change;
 
 	change->path = keep_str(batch, change->path);
 	change->new_path = keep_str(batch, change->new_path);
-	change->text.data = keep(batch, change->text.data, change->text.len);
-	change->old_text.data = keep(batch, change->old_text.data, change->old_text.len);
+	change->text.data = batch_keep(batch, change->text.data, change->text.len);
+	change->old_text.data = batch_keep(batch, change->old_text.data, change->old_text.len);
 	request.base = keep_str(batch, request.base);
 	batch->requests = mem_grow(batch->requests, &batch->cap, batch->count + 1,
 	                           sizeof(*batch->requests));
@@ -714,19 +714,19 @@ static void batch_add(hasp_batch *batch, struct request request)
 void hasp_batch_patch(hasp_batch *batch, const char *path, const char *base_sha256,
                       const char *diff, size_t diff_len)
 {
-	batch_add(batch, request_of(CHANGE_PATCH, path, base_sha256, diff, diff_len, 0));
+	batch_add_request(batch, request_of(CHANGE_PATCH, path, base_sha256, diff, diff_len, 0));
 }
 
 void hasp_batch_write(hasp_batch *batch, const char *path, const char *base_sha256,
                       const char *text, size_t text_len, unsigned flags)
 {
-	batch_add(batch, request_of(CHANGE_WRITE, path, base_sha256, text, text_len, flags));
+	batch_add_request(batch, request_of(CHANGE_WRITE, path, base_sha256, text, text_len, flags));
 }
 
 void hasp_batch_create(hasp_batch *batch, const char *path, const char *text, size_t text_len,
                        unsigned flags)
 {
-	batch_add(batch, request_of(CHANGE_CREATE, path, NULL, text, text_len, flags));
+	batch_add_request(batch, request_of(CHANGE_CREATE, path, NULL, text, text_len, flags));
 }
 
 void hasp_batch_update(hasp_batch *batch, const char *path, const char *base_sha256,
@@ -738,12 +738,12 @@ void hasp_batch_update(hasp_batch *batch, const char *path, const char *base_sha
 
 	request.change.old_text = span_of(old_text, old_len);
 	request.change.expected_count = expected_count;
-	batch_add(batch, request);
+	batch_add_request(batch, request);
 }
 
 void hasp_batch_delete(hasp_batch *batch, const char *path, const char *base_sha256)
 {
-	batch_add(batch, request_of(CHANGE_DELETE, path, base_sha256, NULL, 0, 0));
+	batch_add_request(batch, request_of(CHANGE_DELETE, path, base_sha256, NULL, 0, 0));
 }
 
 void hasp_batch_move(hasp_batch *batch, const char *path, const char *base_sha256,
@@ -752,7 +752,7 @@ void hasp_batch_move(hasp_batch *batch, const char *path, const char *base_sha25
 	struct request request = request_of(CHANGE_MOVE, path, base_sha256, NULL, 0, 0);
 
 	request.change.new_path = new_path;
-	batch_add(batch, request);
+	batch_add_request(batch, request);
 }
 
 void hasp_batch_expect(hasp_batch *batch, const char *sha256)
@@ -767,7 +767,7 @@ bool hasp_batch_apply(hasp_workspace *ws, const hasp_batch *batch, unsigned flag
 	struct err err = ERR_INIT;
 
 	if (batch->count && batch->count <= LIMIT_CHANGES)
-		return apply(ws, batch->requests, batch->count, flags, ret_result, error);
+		return apply_requests(ws, batch->requests, batch->count, flags, ret_result, error);
 	if (ret_result)
 		*ret_result = lib_result_new(NULL, 0);
 	err_set(&err, ERR_INVALID_ARGUMENT, "A batch has 1 to %d changes; this one has %zu.",

@@ -17,9 +17,9 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/command/agent_signals.h"
-#include "cli/command/provider.h"
-#include "cli/options/help.h"
+#include "cli/command/confinement.h"
 #include "cli/options/command.h"
+#include "cli/options/help.h"
 #include "cli/options/invocation.h"
 #include "cli/view/agent_output.h"
 #include "cli/view/output.h"
@@ -52,7 +52,7 @@ static inline struct span agent_input_said(const struct agent_input *input)
 
 /* ---- lists ------------------------------------------------------------------- */
 
-static void add(const char *from, const char *to, json_t *out)
+static void add_trimmed(const char *from, const char *to, json_t *out)
 {
 	while (from < to && strchr(" \t\n", *from))
 		from++;
@@ -76,10 +76,10 @@ static void list_split(const char *text, json_t *out)
 			depth--;
 		if (*text != ',' || depth)
 			continue;
-		add(from, text, out);
+		add_trimmed(from, text, out);
 		from = text + 1;
 	}
-	add(from, text, out);
+	add_trimmed(from, text, out);
 }
 
 /* ---- standard input ---------------------------------------------------------- */
@@ -120,7 +120,7 @@ static bool read_input(struct buf *out, struct err *err)
 	return true;
 }
 
-static void put_words(const struct invocation *invocation, struct buf *out)
+static void put_prompt_words(const struct invocation *invocation, struct buf *out)
 {
 	const char *prompt = invocation_value(invocation, FLAG_PROMPT);
 
@@ -130,7 +130,7 @@ static void put_words(const struct invocation *invocation, struct buf *out)
 		buf_printf(out, "%s%s", i ? " " : "", invocation->positionals[i]);
 }
 
-static bool is_blank(struct span text)
+static bool prompt_is_blank(struct span text)
 {
 	for (size_t i = 0; i < text.len; i++)
 		if (!strchr(" \t\r\n", text.data[i]) || !text.data[i])
@@ -153,15 +153,15 @@ static bool agent_input_read(const struct invocation *invocation, struct agent_i
 		               "The prompt is given twice: by --prompt and by words.");
 	if (has_input() && !read_input(out, err))
 		return false;
-	if (is_blank(buf_view(out)))
+	if (prompt_is_blank(buf_view(out)))
 		buf_clear(out);
 	else if (prompt || invocation->positional_count)
 		buf_str(out, "\n\n");
 	ret->piped_len = out->len;
-	put_words(invocation, out);
-	if (is_blank(agent_input_said(ret)))
+	put_prompt_words(invocation, out);
+	if (prompt_is_blank(agent_input_said(ret)))
 		ret->piped_len = 0;
-	if (is_blank(buf_view(out)))
+	if (prompt_is_blank(buf_view(out)))
 		buf_clear(out);
 	return true;
 }
@@ -251,7 +251,7 @@ static enum agent_format agent_flags_format(const struct invocation *invocation,
 static json_t *agent_flags_list(const struct invocation *invocation, enum flag_id id)
 {
 	size_t count;
-	_cleanup_free_ const char **values = flag_values(invocation, id, &count);
+	_cleanup_free_ const char **values = invocation_values(invocation, id, &count);
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < count; i++)
@@ -282,15 +282,15 @@ static void early_notice(void *data, const char *severity, const char *message)
 	agent_output_notice(data, severity, message);
 }
 
-static void trace(void *data, const char *line)
+static void trace_line(void *data, const char *line)
 {
 	(void)data;
 	output_complain(line);
 }
 
-static struct agent_ending fail(enum agent_exit code, const struct err *err)
+static struct agent_ending ending_of_error(enum agent_exit code, const struct err *err)
 {
-	return (struct agent_ending){ .code = code, .type = agent_exit_type(code),
+	return (struct agent_ending){ .code = code, .type = cli_agent_exit_type(code),
 		                      .message = err->message, .response = "" };
 }
 
@@ -305,7 +305,7 @@ static void add_allowed(const struct invocation *invocation, json_t *overrides)
 		json_object_set_new(overrides, "tools", json_pack("{s:O}", "allowed", allowed));
 }
 
-static bool open_settings(struct headless *run, struct err *err)
+static bool headless_open_settings(struct headless *run, struct err *err)
 {
 	json_auto_t *overrides = json_object();
 	struct settings_options options = {
@@ -326,7 +326,7 @@ static bool open_settings(struct headless *run, struct err *err)
 	return true;
 }
 
-static void choose_mode(struct headless *run)
+static void headless_choose_mode(struct headless *run)
 {
 	const char *word = invocation_value(run->invocation, FLAG_APPROVAL_MODE);
 	bool yolo = invocation_has(run->invocation, FLAG_YOLO);
@@ -340,13 +340,13 @@ static bool agent_command_check_mode(const struct headless *run, struct agent_en
 {
 	if (prepare_mode_check(run->settings, run->mode, err))
 		return true;
-	*ending = fail(err->code == ERR_PERMISSION_DENIED ? AGENT_EXIT_UNTRUSTED : AGENT_EXIT_CONFIG,
-	               err);
+	*ending = ending_of_error(err->code == ERR_PERMISSION_DENIED ? AGENT_EXIT_UNTRUSTED : AGENT_EXIT_CONFIG,
+	                          err);
 	return false;
 }
 
 /* The texts of a list; NULL: there are none. The caller frees the array. */
-static const char **texts_of(const json_t *list)
+static const char **list_texts(const json_t *list)
 {
 	size_t count = json_array_size(list);
 	const char **texts = count ? mem_alloc(count + 1, sizeof(*texts)) : NULL;
@@ -356,11 +356,11 @@ static const char **texts_of(const json_t *list)
 	return texts;
 }
 
-static bool open_policy(struct headless *run, struct err *err)
+static bool headless_open_policy(struct headless *run, struct err *err)
 {
 	json_auto_t *named = agent_flags_list(run->invocation, FLAG_POLICY);
 	json_auto_t *admin_named = agent_flags_list(run->invocation, FLAG_ADMIN_POLICY);
-	_cleanup_free_ const char **files = texts_of(named), **admin = texts_of(admin_named);
+	_cleanup_free_ const char **files = list_texts(named), **admin = list_texts(admin_named);
 	struct policy_sources sources = { .settings = run->settings,
 		                          .files = files, .admin_files = admin };
 
@@ -369,7 +369,7 @@ static bool open_policy(struct headless *run, struct err *err)
 
 /* --- the workspace -------------------------------------------------------------------------- */
 
-static bool open_provider(struct headless *run, struct err *err)
+static bool headless_open_provider(struct headless *run, struct err *err)
 {
 	struct worker_options *options = &run->confinement.options;
 	json_auto_t *named = agent_flags_list(run->invocation, FLAG_INCLUDE);
@@ -397,7 +397,7 @@ static bool open_provider(struct headless *run, struct err *err)
 
 /* --- the session ---------------------------------------------------------------------------- */
 
-static bool find_resumed(struct headless *run, struct err *err)
+static bool headless_find_resumed(struct headless *run, struct err *err)
 {
 	const char *which = invocation_value(run->invocation, FLAG_RESUME);
 	struct home *home;
@@ -412,14 +412,14 @@ static bool find_resumed(struct headless *run, struct err *err)
 	return ok;
 }
 
-static bool open_host(struct headless *run, struct err *err)
+static bool headless_open_host(struct headless *run, struct err *err)
 {
 	const struct invocation *invocation = run->invocation;
 	const char *replay = invocation_value(invocation, FLAG_REPLAY);
 	_cleanup_free_ char *replayed = replay ? mem_printf("replay:%s", replay) : NULL;
 	const struct provider_info *info = run->provider->ops->info(run->provider);
 	_cleanup_free_ char *sentences = confinement_sentences_at(&run->confinement, info->level);
-	_cleanup_free_ char *policies = policy_save_folder(run->settings);
+	_cleanup_free_ char *policies = setup_policy_save_folder(run->settings);
 	struct host_options options = {
 		.settings = run->settings, .provider = run->provider,
 		.local = !run->confinement.worker, .policy = run->policy,
@@ -431,7 +431,7 @@ static bool open_host(struct headless *run, struct err *err)
 		.resume_file = run->resume_file, .mode = run->mode,
 		.confinement = sentences,
 		.cancel = run->cancel, .notice = early_notice, .data = &run->output,
-		.trace = invocation_has(invocation, FLAG_DEBUG) ? trace : NULL,
+		.trace = invocation_has(invocation, FLAG_DEBUG) ? trace_line : NULL,
 	};
 
 	run->environment = prepare_environment(run->settings);
@@ -444,11 +444,11 @@ static bool open_host(struct headless *run, struct err *err)
 static struct agent_ending ending_of(const struct agent_outcome *outcome, bool ok,
                                      const struct err *err)
 {
-	enum agent_exit code = agent_exit_of(outcome->end, ok ? NULL : err);
+	enum agent_exit code = cli_agent_exit_of(outcome->end, ok ? NULL : err);
 
 	if (code == AGENT_EXIT_OK && outcome->missing)
 		return (struct agent_ending){ .code = AGENT_EXIT_PERMISSION, .answered = true,
-			                      .type = agent_exit_type(AGENT_EXIT_PERMISSION),
+			                      .type = cli_agent_exit_type(AGENT_EXIT_PERMISSION),
 			                      .message = outcome->missing,
 			                      .response = outcome->text };
 	if (code == AGENT_EXIT_OK)
@@ -456,9 +456,9 @@ static struct agent_ending ending_of(const struct agent_outcome *outcome, bool o
 	return (struct agent_ending){
 		.code = code == AGENT_EXIT_CANCELLED && agent_signal() ? 128 + agent_signal() :
 		                                                         (int)code,
-		.type = agent_exit_type(code), .response = outcome->text,
+		.type = cli_agent_exit_type(code), .response = outcome->text,
 		.message = !ok ? err->message : outcome->reason ? outcome->reason :
-		                                agent_exit_sentence(code),
+		                                cli_agent_exit_sentence(code),
 	};
 }
 
@@ -473,7 +473,7 @@ static void check_record(struct headless *run, struct agent_ending *ending, stru
 		return;
 	}
 	ending->code = AGENT_EXIT_RECORD;
-	ending->type = agent_exit_type(AGENT_EXIT_RECORD);
+	ending->type = cli_agent_exit_type(AGENT_EXIT_RECORD);
 	ending->message = err->message;
 	ending->answered = true;
 }
@@ -538,7 +538,7 @@ static bool check_prompt(struct headless *run, struct agent_input *input, struct
 	char *from = input->text.data + input->piped_len;
 	size_t skip;
 
-	if (!unsupported_prompt(run->settings, said, &skip, err))
+	if (!prepare_check_prompt(run->settings, said, &skip, err))
 		return false;
 	memmove(from, from + skip, said.len - skip + 1); /* with its NUL */
 	input->text.len -= skip;
@@ -546,44 +546,44 @@ static bool check_prompt(struct headless *run, struct agent_input *input, struct
 }
 
 /* Opens all that a run needs; false with how it ends instead. */
-static bool prepare(struct headless *run, struct agent_input *input, struct agent_ending *ending,
-                    struct err *err)
+static bool headless_prepare(struct headless *run, struct agent_input *input, struct agent_ending *ending,
+                             struct err *err)
 {
-	if (!open_settings(run, err)) {
-		*ending = fail(AGENT_EXIT_CONFIG, err);
+	if (!headless_open_settings(run, err)) {
+		*ending = ending_of_error(AGENT_EXIT_CONFIG, err);
 		return false;
 	}
 	run->output.format = agent_flags_format(run->invocation, run->settings);
 	if (!check_prompt(run, input, err)) {
-		*ending = fail(AGENT_EXIT_INPUT, err);
+		*ending = ending_of_error(AGENT_EXIT_INPUT, err);
 		return false;
 	}
 	warn_of_raw_output(run);
-	choose_mode(run);
+	headless_choose_mode(run);
 	prepare_warnings(run->settings, early_notice, &run->output);
 	if (!agent_command_check_mode(run, ending, err))
 		return false;
-	if (!open_policy(run, err)) {
-		*ending = fail(AGENT_EXIT_CONFIG, err);
+	if (!headless_open_policy(run, err)) {
+		*ending = ending_of_error(AGENT_EXIT_CONFIG, err);
 		return false;
 	}
-	if (!find_resumed(run, err)) {
-		*ending = fail(AGENT_EXIT_INPUT, err);
+	if (!headless_find_resumed(run, err)) {
+		*ending = ending_of_error(AGENT_EXIT_INPUT, err);
 		return false;
 	}
-	if (!open_provider(run, err)) {
-		*ending = fail(AGENT_EXIT_SANDBOX, err);
+	if (!headless_open_provider(run, err)) {
+		*ending = ending_of_error(AGENT_EXIT_SANDBOX, err);
 		return false;
 	}
 	confinement_warn(run->provider);
-	if (!open_host(run, err)) {
-		*ending = fail(agent_exit_of(AGENT_FAILED, err), err);
+	if (!headless_open_host(run, err)) {
+		*ending = ending_of_error(cli_agent_exit_of(AGENT_FAILED, err), err);
 		return false;
 	}
 	return true;
 }
 
-static void finish(struct headless *run)
+static void headless_finish(struct headless *run)
 {
 	host_close(run->host, "exit");
 	provider_free(run->provider);
@@ -612,13 +612,13 @@ static int run_agent(const struct invocation *invocation, struct agent_input *in
 	agent_signals_install(&cancel);
 	agent_output_open(&run.output, agent_flags_format(invocation, NULL), &cancel);
 	run.output.raw = invocation_has(invocation, FLAG_RAW_OUTPUT);
-	if (prepare(&run, input, &ending, &err)) {
+	if (headless_prepare(&run, input, &ending, &err)) {
 		code = run_prompt(&run, input);
 	} else {
 		agent_output_end(&run.output, &ending);
 		code = ending.code;
 	}
-	finish(&run);
+	headless_finish(&run);
 	if (!check_output(&run))
 		code = AGENT_EXIT_GENERAL;
 	agent_output_close(&run.output);
@@ -696,9 +696,9 @@ static int show_usage(void)
 }
 
 /* It fails before anything is opened: told as a run's failure is. */
-static int refuse(const struct invocation *invocation, enum agent_exit code, const struct err *err)
+static int headless_refuse(const struct invocation *invocation, enum agent_exit code, const struct err *err)
 {
-	struct agent_ending ending = fail(code, err);
+	struct agent_ending ending = ending_of_error(code, err);
 	struct agent_output output;
 
 	agent_output_open(&output, agent_flags_format(invocation, NULL), NULL);
@@ -731,17 +731,17 @@ int command_run_root(const struct invocation *invocation)
 	if (invocation_has(invocation, FLAG_LIST_EXTENSIONS))
 		return list_extensions();
 	if (!agent_flags_check(invocation, &why, &err))
-		return refuse(invocation, why, &err);
+		return headless_refuse(invocation, why, &err);
 	if (!invocation->flag_count && !invocation->positional_count && isatty(STDIN_FILENO))
 		return show_usage();
 	if (!agent_input_read(invocation, &input, &err)) {
-		code = refuse(invocation, err.code == ERR_INVALID_ARGUMENT ? AGENT_EXIT_GENERAL :
+		code = headless_refuse(invocation, err.code == ERR_INVALID_ARGUMENT ? AGENT_EXIT_GENERAL :
 		                                                             AGENT_EXIT_INPUT,
-		              &err);
+		                       &err);
 	} else if (!input.text.len) {
 		err_set(&err, ERR_INVALID_ARGUMENT,
 		        "There is no prompt: give one with -p, as words, or on standard input.");
-		code = refuse(invocation, AGENT_EXIT_INPUT, &err);
+		code = headless_refuse(invocation, AGENT_EXIT_INPUT, &err);
 	} else {
 		code = run_agent(invocation, &input);
 	}

@@ -19,7 +19,7 @@ static const struct {
 #undef AGENT_EXIT_ROW
 };
 
-const char *agent_exit_type(enum agent_exit code)
+const char *cli_agent_exit_type(enum agent_exit code)
 {
 	for (size_t i = 1; i < ARRAY_LEN(rows); i++)
 		if (rows[i].code == code)
@@ -27,7 +27,7 @@ const char *agent_exit_type(enum agent_exit code)
 	return NULL;
 }
 
-const char *agent_exit_sentence(enum agent_exit code)
+const char *cli_agent_exit_sentence(enum agent_exit code)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (rows[i].code == code)
@@ -53,7 +53,7 @@ static enum agent_exit of_error(enum err_code code)
 	}
 }
 
-enum agent_exit agent_exit_of(enum agent_end end, const struct err *err)
+enum agent_exit cli_agent_exit_of(enum agent_end end, const struct err *err)
 {
 	switch (end) {
 	case AGENT_ANSWERED:

@@ -33,10 +33,10 @@ enum agent_exit {
 #undef AGENT_EXIT_ENUM
 };
 
-const char *agent_exit_type(enum agent_exit code);
-const char *agent_exit_sentence(enum agent_exit code);
+const char *cli_agent_exit_type(enum agent_exit code);
+const char *cli_agent_exit_sentence(enum agent_exit code);
 /* Of an end; `err` when the agent failed, else NULL. */
-enum agent_exit agent_exit_of(enum agent_end end, const struct err *err);
+enum agent_exit cli_agent_exit_of(enum agent_end end, const struct err *err);
 
 /* ---- signals ----------------------------------------------------------------- */
 

@@ -69,27 +69,27 @@ void attend_signals(void)
 
 /* ---- what is told ------------------------------------------------------------ */
 
-static void wake(struct attention *attention)
+static void attend_wake(struct attention *attention)
 {
 	const uint64_t one = 1;
 
 	(void)!write(attention->wake, &one, sizeof(one));
 }
 
-static bool same_denial(const struct denial *a, const struct denial *b)
+static bool denials_are_same(const struct denial *a, const struct denial *b)
 {
 	return a->kind == b->kind && a->reason == b->reason && a->pid == b->pid &&
 	       strcmp(a->what, b->what) == 0 && strcmp(a->program, b->program) == 0;
 }
 
 /* Each denial is told when it is first met, and again with its count in the end. */
-static void on_denied(void *data, const struct denial *denial)
+static void attend_on_denied(void *data, const struct denial *denial)
 {
 	struct attention *attention = data;
 	size_t i = 0;
 
 	pthread_mutex_lock(&attention->lock);
-	while (i < attention->denial_count && !same_denial(&attention->denials[i], denial))
+	while (i < attention->denial_count && !denials_are_same(&attention->denials[i], denial))
 		i++;
 	if (i < LIMIT_DENIALS) {
 		if (i == attention->denial_count) {
@@ -119,7 +119,7 @@ static bool write_waiting(int fd, struct span bytes)
 }
 
 /* The reader's pace is the command's: the provider's thread waits here. */
-static void on_output(void *data, enum run_stream stream, struct span bytes)
+static void attend_on_output(void *data, enum run_stream stream, struct span bytes)
 {
 	struct attention *attention = data;
 	bool lost;
@@ -132,16 +132,16 @@ static void on_output(void *data, enum run_stream stream, struct span bytes)
 	pthread_mutex_lock(&attention->lock);
 	attention->output_lost = true;
 	pthread_mutex_unlock(&attention->lock);
-	wake(attention);
+	attend_wake(attention);
 }
 
-static void on_main_ended(void *data, const struct run_end *end)
+static void attend_on_main_ended(void *data, const struct run_end *end)
 {
 	(void)data;
 	(void)end;
 }
 
-static void on_ended(void *data, const struct run_end *end)
+static void attend_on_ended(void *data, const struct run_end *end)
 {
 	struct attention *attention = data;
 
@@ -149,7 +149,7 @@ static void on_ended(void *data, const struct run_end *end)
 	attention->end = *end;
 	attention->ended = true;
 	pthread_mutex_unlock(&attention->lock);
-	wake(attention);
+	attend_wake(attention);
 }
 
 /* ---- the terminal -------------------------------------------------------------- */
@@ -263,7 +263,7 @@ static void pass_input(struct attention *attention)
 		attention->input_len = 0;
 }
 
-static void take_input(struct attention *attention)
+static void attend_take_input(struct attention *attention)
 {
 	ssize_t got = read(STDIN_FILENO, attention->input, INPUT_BYTES);
 
@@ -277,7 +277,7 @@ static void take_input(struct attention *attention)
 	}
 }
 
-static bool is_over(struct attention *attention)
+static bool attend_is_over(struct attention *attention)
 {
 	bool ended, lost;
 
@@ -294,7 +294,7 @@ static void watch_over(struct attention *attention)
 {
 	uint64_t ignored;
 
-	while (!is_over(attention)) {
+	while (!attend_is_over(attention)) {
 		bool wants_input = attention->input_open && !attention->input_len;
 		struct pollfd fds[] = {
 			{ .fd = attention->wake, .events = POLLIN },
@@ -310,7 +310,7 @@ static void watch_over(struct attention *attention)
 		if (fds[1].revents)
 			take_signal(attention);
 		if (fds[2].revents)
-			take_input(attention);
+			attend_take_input(attention);
 	}
 }
 
@@ -343,15 +343,15 @@ static void attention_release(struct attention *attention)
 	pthread_mutex_destroy(&attention->lock);
 }
 
-bool attend(struct provider *provider, const struct run_request *request, enum attend_how how,
-            struct attended *ret, struct err *err)
+bool attend_run(struct provider *provider, const struct run_request *request, enum attend_how how,
+                struct attended *ret, struct err *err)
 {
 	static const int own[] = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO };
 	static const struct run_events events = {
-		.output = on_output,
-		.denied = on_denied,
-		.main_ended = on_main_ended,
-		.ended = on_ended,
+		.output = attend_on_output,
+		.denied = attend_on_denied,
+		.main_ended = attend_on_main_ended,
+		.ended = attend_on_ended,
 	};
 	__attribute__((cleanup(attention_release))) struct attention attention;
 	struct run_request placed = *request;
@@ -375,13 +375,13 @@ bool attend(struct provider *provider, const struct run_request *request, enum a
 	return true;
 }
 
-void attended_release(struct attended *attended)
+void attend_release(struct attended *attended)
 {
 	free(attended->denials);
 	*attended = (struct attended){ 0 };
 }
 
-int attended_exit_code(const struct attended *attended)
+int attend_exit_code(const struct attended *attended)
 {
 	if (attended->output_lost)
 		return 128 + SIGPIPE;

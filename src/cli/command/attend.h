@@ -5,7 +5,7 @@
  *     attend_signals();                     // before there are threads
  *     ... open a provider ...
  *     if (attend(provider, &request, ATTEND_HANDED_OVER, &attended, &err)) ...
- *     attended_release(&attended);
+ *     attend_release(&attended);
  *
  * Signals that a person or a shell sends to hasp (interrupt, quit, terminate, hang-up, stop and
  * continue, change of the window) are passed on to the command's process group; hasp itself
@@ -35,12 +35,12 @@ void attend_signals(void);
 
 /* `request` says what to run; where its input and output go is added to it. False: it
  * was not started. */
-bool attend(struct provider *provider, const struct run_request *request, enum attend_how how,
-            struct attended *ret, struct err *err);
-void attended_release(struct attended *attended);
+bool attend_run(struct provider *provider, const struct run_request *request, enum attend_how how,
+                struct attended *ret, struct err *err);
+void attend_release(struct attended *attended);
 
 /* What a shell calls the exit status of a command that ended so: its exit code, 128 and the
  * signal's number, 124 for time, 125 when it was lost. */
-int attended_exit_code(const struct attended *attended);
+int attend_exit_code(const struct attended *attended);
 
 #endif

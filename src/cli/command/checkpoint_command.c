@@ -7,11 +7,11 @@
 #include "agent/checkpoint/checkpoint.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "cli/command/provider.h"
+#include "cli/command/confinement.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
 #include "cli/view/output.h"
-#include "cli/view/render.h"
+#include "cli/view/view.h"
 #include "data/json.h"
 
 enum { DAYS_MAX = 36500 };
@@ -29,8 +29,8 @@ static void safe(struct buf *out, const json_t *text)
 }
 
 /* Prints and releases the document, or the text for people. */
-static bool show(const struct invocation *invocation, const json_t *document, struct buf *text,
-                 struct err *err)
+static bool show_document(const struct invocation *invocation, const json_t *document, struct buf *text,
+                          struct err *err)
 {
 	if (invocation_has(invocation, FLAG_JSON) || !output_is_terminal())
 		return output_json(document, false, err);
@@ -39,7 +39,7 @@ static bool show(const struct invocation *invocation, const json_t *document, st
 
 /* ---- list -------------------------------------------------------------------------- */
 
-static void describe(const json_t *note, struct buf *out)
+static void put_checkpoint(const json_t *note, struct buf *out)
 {
 	time_t seconds = (time_t)(json_integer_value(json_object_get(note, "time")) / 1000);
 	size_t i;
@@ -64,7 +64,7 @@ static void describe(const json_t *note, struct buf *out)
 	}
 }
 
-static bool list(struct checkpoint_command *command, struct err *err)
+static bool list_checkpoints(struct checkpoint_command *command, struct err *err)
 {
 	json_auto_t *notes = checkpoints_list(command->checkpoints, err);
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -76,8 +76,8 @@ static bool list(struct checkpoint_command *command, struct err *err)
 	if (!json_array_size(notes))
 		buf_str(&text, "No checkpoints.\n");
 	json_array_foreach(notes, i, note)
-		describe(note, &text);
-	return show(command->invocation, notes, &text, err);
+		put_checkpoint(note, &text);
+	return show_document(command->invocation, notes, &text, err);
 }
 
 /* ---- restore ----------------------------------------------------------------------- */
@@ -116,12 +116,12 @@ static bool restore(struct checkpoint_command *command, bool *ret_success, struc
 		return false;
 	*ret_success = json_is_true(json_object_get(result, "success"));
 	describe_files(result, &text);
-	return show(invocation, result, &text, err);
+	return show_document(invocation, result, &text, err);
 }
 
 /* ---- prune ------------------------------------------------------------------------- */
 
-static bool prune(struct checkpoint_command *command, struct err *err)
+static bool prune_checkpoints(struct checkpoint_command *command, struct err *err)
 {
 	const char *word = invocation_positional(command->invocation, 1);
 	_cleanup_buf_ struct buf text = BUF_INIT(256);
@@ -139,12 +139,12 @@ static bool prune(struct checkpoint_command *command, struct err *err)
 		return false;
 	buf_printf(&text, "%zu removed.\n", count);
 	document = json_pack("{s:I}", "removed", (json_int_t)count);
-	return show(command->invocation, document, &text, err);
+	return show_document(command->invocation, document, &text, err);
 }
 
 /* ---- the command ------------------------------------------------------------------- */
 
-static bool open_provider(struct checkpoint_command *command, struct err *err)
+static bool open_checkpoint_provider(struct checkpoint_command *command, struct err *err)
 {
 	_cleanup_confinement_ struct confinement confinement = { 0 };
 	struct worker_options *options = &confinement.options;
@@ -153,7 +153,7 @@ static bool open_provider(struct checkpoint_command *command, struct err *err)
 	if (!confinement_read(command->invocation, &confinement, err) ||
 	    !confinement_settle(&confinement, err))
 		return false;
-	roots = flag_values(command->invocation, FLAG_ROOT, &options->root_count);
+	roots = invocation_values(command->invocation, FLAG_ROOT, &options->root_count);
 	options->roots = roots;
 	if (!options->root_count)
 		roots[options->root_count++] = ".";
@@ -161,19 +161,19 @@ static bool open_provider(struct checkpoint_command *command, struct err *err)
 }
 
 /* Lists and pruning look at hasp's own folders only, so they start no worker. */
-static bool open_all(struct checkpoint_command *command, bool restores, struct err *err)
+static bool checkpoint_command_open(struct checkpoint_command *command, bool restores, struct err *err)
 {
 	struct checkpoints_options options = { .durable = true };
 	_cleanup_free_ char *project = NULL;
 	size_t count;
 
 	if (restores || invocation_value(command->invocation, FLAG_WORKER)) {
-		if (!open_provider(command, err))
+		if (!open_checkpoint_provider(command, err))
 			return false;
 		project = mem_strdup(command->provider->ops->root(command->provider, 0));
 	} else {
-		_cleanup_free_ const char **roots = flag_values(command->invocation, FLAG_ROOT,
-		                                                &count);
+		_cleanup_free_ const char **roots = invocation_values(command->invocation, FLAG_ROOT,
+		                                                      &count);
 
 		project = realpath(count ? roots[0] : ".", NULL);
 		if (!project)
@@ -188,7 +188,7 @@ static bool open_all(struct checkpoint_command *command, bool restores, struct e
 	return true;
 }
 
-static void close_all(struct checkpoint_command *command)
+static void checkpoint_command_close(struct checkpoint_command *command)
 {
 	checkpoints_close(command->checkpoints);
 	home_free(command->home);
@@ -208,12 +208,12 @@ int command_run_checkpoint(const struct invocation *invocation)
 		output_complain("hasp checkpoint list, restore ID or prune DAYS");
 		return CLI_USAGE;
 	}
-	ok = open_all(&command, restores, &err) &&
-	     (lists    ? list(&command, &err) :
+	ok = checkpoint_command_open(&command, restores, &err) &&
+	     (lists    ? list_checkpoints(&command, &err) :
 	      restores ? restore(&command, &success, &err) :
-	                 prune(&command, &err));
+	                 prune_checkpoints(&command, &err));
 	if (!ok)
 		output_complain(err.message);
-	close_all(&command);
+	checkpoint_command_close(&command);
 	return ok && success ? CLI_OK : CLI_FAILED;
 }

@@ -11,7 +11,7 @@
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
 #include "cli/view/output.h"
-#include "cli/view/render.h"
+#include "cli/view/view.h"
 #include "config/authority.h"
 #include "config/settings.h"
 #include "data/json.h"
@@ -30,7 +30,7 @@ static bool names_a_variable(const char *name)
 	return span_ends(span_str(name), SPAN("Variable"));
 }
 
-static bool is_secret(const char *name, const char *text)
+static bool is_secret_value(const char *name, const char *text)
 {
 	_cleanup_free_ char *variable = mem_printf("%s=%s", name, text);
 
@@ -58,7 +58,7 @@ static json_t *mask_string(const char *name, const json_t *value, char *const *v
 {
 	json_t *string = json_text(json_span(value));
 
-	if (is_secret(name, json_string_value(string))) {
+	if (is_secret_value(name, json_string_value(string))) {
 		json_decref(string);
 		return json_string(MASK);
 	}
@@ -174,7 +174,7 @@ static bool show_lines(const json_t *list, bool origin, struct err *err)
 }
 
 /* What show prints with --json: the list with origins, or one object of values by key. */
-static json_t *show_json(json_t *list, bool origin)
+static json_t *settings_document(json_t *list, bool origin)
 {
 	json_t *object, *item;
 	size_t i;
@@ -188,7 +188,7 @@ static json_t *show_json(json_t *list, bool origin)
 	return object;
 }
 
-static int show(struct config_call *call)
+static int config_show(struct config_call *call)
 {
 	bool origin = invocation_has(call->invocation, FLAG_ORIGIN);
 	json_auto_t *list = settings_list(call->settings,
@@ -204,7 +204,7 @@ static int show(struct config_call *call)
 		                                 json_object_get(item, "value"), call->variables));
 	complain_warnings(call->settings);
 	if (invocation_has(call->invocation, FLAG_JSON)) {
-		json_auto_t *document = show_json(list, origin);
+		json_auto_t *document = settings_document(list, origin);
 
 		ok = output_json(document, /* indent= */ true, &err);
 	} else {
@@ -216,7 +216,7 @@ static int show(struct config_call *call)
 	return ok ? CLI_OK : complain(&err, CLI_FAILED);
 }
 
-static int get(struct config_call *call)
+static int config_get(struct config_call *call)
 {
 	const json_t *value = settings_get(call->settings, call->key);
 	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -290,7 +290,7 @@ static int write_value(struct config_call *call, const json_t *value)
 	return CLI_OK;
 }
 
-static int set(struct config_call *call)
+static int config_set(struct config_call *call)
 {
 	struct err err = ERR_INIT;
 	json_auto_t *value = NULL;
@@ -339,7 +339,7 @@ static int refuse_to_allow(const struct config_call *call)
 }
 
 /* The value is shown, and that value alone is allowed. */
-static int allow(struct config_call *call)
+static int config_allow(struct config_call *call)
 {
 	const struct home *home = settings_home(call->settings);
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -348,7 +348,7 @@ static int allow(struct config_call *call)
 	const json_t *one;
 
 	/* The project's policies are read by whoever runs tools. */
-	policy_project_allowed(call->settings);
+	setup_project_policy_allowed(call->settings);
 	one = find_withheld(call);
 	if (!one)
 		return refuse_to_allow(call);
@@ -456,7 +456,7 @@ static int show_authority(struct config_call *call)
 	struct authority_row row;
 	bool ok;
 
-	policy_project_allowed(call->settings);
+	setup_project_policy_allowed(call->settings);
 	for (size_t i = 0; authority_at(i, &row); i++) {
 		if (call->key && strcmp(call->key, row.name) != 0)
 			continue;
@@ -514,12 +514,12 @@ static int set_trust(const struct config_call *call, const char *rule)
 	return ok ? CLI_OK : complain(&err, CLI_FAILED);
 }
 
-static int trust(struct config_call *call)
+static int config_trust(struct config_call *call)
 {
 	return set_trust(call, "TRUST_FOLDER");
 }
 
-static int distrust(struct config_call *call)
+static int config_distrust(struct config_call *call)
 {
 	return set_trust(call, "DO_NOT_TRUST");
 }
@@ -533,16 +533,16 @@ static const struct action {
 	bool settings;      /* it needs them */
 	const char *words;
 } actions[] = {
-	{ "show", show, 0, 0, true, "" },
-	{ "get", get, 1, 1, true, " KEY" },
-	{ "set", set, 2, 2, true, " KEY VALUE" },
+	{ "show", config_show, 0, 0, true, "" },
+	{ "get", config_get, 1, 1, true, " KEY" },
+	{ "set", config_set, 2, 2, true, " KEY VALUE" },
 	{ "unset", unset, 1, 1, true, " KEY" },
-	{ "allow", allow, 1, 1, true, " NAME" },
+	{ "allow", config_allow, 1, 1, true, " NAME" },
 	{ "disallow", disallow, 1, 1, true, " NAME" },
 	{ "authority", show_authority, 0, 1, true, " [NAME]" },
 	{ "schema", schema, 0, 0, false, "" },
-	{ "trust", trust, 0, 1, false, " [FOLDER]" },
-	{ "distrust", distrust, 0, 1, false, " [FOLDER]" },
+	{ "trust", config_trust, 0, 1, false, " [FOLDER]" },
+	{ "distrust", config_distrust, 0, 1, false, " [FOLDER]" },
 };
 
 static const struct action *find_action(const struct invocation *invocation)
@@ -555,7 +555,7 @@ static const struct action *find_action(const struct invocation *invocation)
 	return &actions[0];
 }
 
-static int run(const struct action *action, struct config_call *call)
+static int config_run(const struct action *action, struct config_call *call)
 {
 	const char *folder = invocation_value(call->invocation, FLAG_ROOT);
 	_cleanup_free_ char *project = realpath(folder ? folder : ".", NULL);
@@ -597,5 +597,5 @@ int command_run_config(const struct invocation *invocation)
 		        action->words);
 		return complain(&err, CLI_USAGE);
 	}
-	return action->settings ? run(action, &call) : action->run(&call);
+	return action->settings ? config_run(action, &call) : action->run(&call);
 }

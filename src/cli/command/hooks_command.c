@@ -10,7 +10,7 @@
 #include "cli/options/invocation.h"
 #include "cli/view/agent_output.h"
 #include "cli/view/output.h"
-#include "cli/view/render.h"
+#include "cli/view/view.h"
 #include "data/json.h"
 
 struct hooks_command {
@@ -41,7 +41,7 @@ static void print_hook_problems(const json_t *problems)
 	}
 }
 
-static bool open_hooks(struct hooks_command *command, struct err *err)
+static bool open_project_hooks(struct hooks_command *command, struct err *err)
 {
 	const char *folder = invocation_value(command->invocation, FLAG_ROOT);
 	struct settings_options options = {
@@ -60,7 +60,7 @@ static bool open_hooks(struct hooks_command *command, struct err *err)
 		                               .project = command->project, .local = true,
 		                               .session_id = "", .transcript_path = "" };
 
-	command->hooks = hooks_load(&sources, problems);
+	command->hooks = setup_load_hooks(&sources, problems);
 	print_hook_problems(problems);
 	if (settings_trust_unknown(command->settings))
 		output_complain("This folder is not trusted: its own hooks do not count. \"hasp config "
@@ -68,7 +68,7 @@ static bool open_hooks(struct hooks_command *command, struct err *err)
 	return true;
 }
 
-static const char *text_of(const json_t *row, const char *name)
+static const char *hook_row_text(const json_t *row, const char *name)
 {
 	const char *text = json_string_value(json_object_get(row, name));
 
@@ -86,18 +86,18 @@ static const char *state_of(const json_t *row)
 /* "BeforeTool  write_file  project  guard  sh guard.sh": a line for each. */
 static void print_row(const json_t *row, struct buf *out)
 {
-	const char *matcher = text_of(row, "matcher"), *name = text_of(row, "name");
+	const char *matcher = hook_row_text(row, "matcher"), *name = hook_row_text(row, "name");
 
-	buf_printf(out, "%-19s %s%s\n", text_of(row, "event"), text_of(row, "source"),
+	buf_printf(out, "%-19s %s%s\n", hook_row_text(row, "event"), hook_row_text(row, "source"),
 	           state_of(row));
 	if (*matcher)
 		buf_printf(out, "    matcher: %s\n", matcher);
 	if (*name)
 		buf_printf(out, "    name:    %s\n", name);
-	buf_printf(out, "    command: %s\n", text_of(row, "command"));
+	buf_printf(out, "    command: %s\n", hook_row_text(row, "command"));
 }
 
-static int list(struct hooks_command *command)
+static int list_hooks(struct hooks_command *command)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_auto_t *rows = hooks_list(command->hooks);
@@ -124,7 +124,7 @@ static void show_wait(void *data, const char *severity, const char *message)
 	output_complain(message);
 }
 
-static int trust(struct hooks_command *command)
+static int trust_hooks(struct hooks_command *command)
 {
 	const struct file_lock_wait wait = { .max_ms = settings_lock_wait_ms(command->settings),
 		                             .notice = show_wait };
@@ -156,10 +156,10 @@ int command_run_hooks(const struct invocation *invocation)
 	struct err err = ERR_INIT;
 	int code;
 
-	if (!open_hooks(&command, &err))
+	if (!open_project_hooks(&command, &err))
 		code = complain(&err);
 	else
-		code = action && strcmp(action, "trust") == 0 ? trust(&command) : list(&command);
+		code = action && strcmp(action, "trust") == 0 ? trust_hooks(&command) : list_hooks(&command);
 	hooks_free(command.hooks);
 	settings_free(command.settings);
 	free(command.project);

@@ -9,7 +9,7 @@
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
 #include "cli/view/output.h"
-#include "cli/view/render.h"
+#include "cli/view/view.h"
 #include "config/settings.h"
 #include "data/json.h"
 #include "model/choose.h"
@@ -81,7 +81,7 @@ static const struct request_row {
 	  MODEL_THINK_LOW, judge_thinking },
 };
 
-static void on_event(void *data, const struct model_event *event)
+static void note_model_event(void *data, const struct model_event *event)
 {
 	struct check *check = data;
 
@@ -106,7 +106,7 @@ static void add_result(struct check *check, const char *name, const char *status
 	check->failed |= strcmp(status, "works") != 0;
 }
 
-static void run_request(struct check *check, const struct request_row *row)
+static void check_request(struct check *check, const struct request_row *row)
 {
 	json_auto_t *contents = json_pack("[o]", content_user_text(span_str(row->prompt)));
 	json_auto_t *tools = row->tool ? echo_tool() : NULL;
@@ -128,7 +128,7 @@ static void run_request(struct check *check, const struct request_row *row)
 		add_result(check, row->name, "not tried", NULL, NULL);
 		return;
 	}
-	if (!model_stream(check->model, &request, on_event, check, &reply, &err)) {
+	if (!model_stream(check->model, &request, note_model_event, check, &reply, &err)) {
 		add_result(check, row->name, "fails", err.message, NULL);
 		if (err.code == ERR_AUTHENTICATION_FAILED || err.code == ERR_NETWORK_ERROR ||
 		    err.code == ERR_QUOTA_EXCEEDED)
@@ -143,7 +143,7 @@ static void run_request(struct check *check, const struct request_row *row)
 /* ---- what is printed ---- */
 
 /* An address without the name and password that it may hold. */
-static json_t *address_of(const char *url)
+static json_t *shown_address(const char *url)
 {
 	const char *host = url ? strstr(url, "://") : NULL;
 	size_t len = host ? strcspn(host += 3, "/?#") : 0;
@@ -161,7 +161,7 @@ static json_t *document_of(struct check *check)
 	const struct model_options *options = &check->choice.options;
 
 	return json_pack("{s:s, s:o, s:o, s:O, s:b}", "model", model_id(check->model), "address",
-	                 address_of(options->base_url), "contextTokens",
+	                 shown_address(options->base_url), "contextTokens",
 	                 json_size(model_context_tokens(check->model)), "checks", check->results,
 	                 "success", !check->failed);
 }
@@ -257,7 +257,7 @@ int command_run_models(const struct invocation *invocation)
 		code = err.code == ERR_AUTHENTICATION_FAILED ? (int)AGENT_EXIT_AUTH : CLI_FAILED;
 	} else {
 		for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-			run_request(&check, &rows[i]);
+			check_request(&check, &rows[i]);
 		if (check.hopeless == ERR_NONE)
 			model_learn_limits(check.model, /* cancel= */ NULL);
 		code = exit_code(&check);

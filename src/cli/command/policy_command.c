@@ -9,7 +9,7 @@
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
 #include "cli/view/output.h"
-#include "cli/view/render.h"
+#include "cli/view/view.h"
 #include "config/settings.h"
 #include "data/json.h"
 #include "policy/policy.h"
@@ -78,8 +78,8 @@ static bool begins_object(const char *text)
 }
 
 /* ARGS is an object; of run_shell_command also the command line itself. */
-static bool read_arguments(const struct subject *subject, const char *text, json_t **ret,
-                           struct err *err)
+static bool read_call_arguments(const struct subject *subject, const char *text, json_t **ret,
+                                struct err *err)
 {
 	struct err inner = ERR_INIT;
 	bool shell = subject->tool && strcmp(subject->tool->name, "run_shell_command") == 0;
@@ -111,7 +111,7 @@ static bool subject_read(const struct policy_command *command, struct subject *r
 	ret->name = mem_strdup(ret->tool ? ret->tool->name : name);
 	if (!ret->tool && strncmp(name, "mcp_", 4) == 0)
 		split_server(command->settings, ret);
-	if (!read_arguments(ret, invocation_positional(command->invocation, 2), &given, err))
+	if (!read_call_arguments(ret, invocation_positional(command->invocation, 2), &given, err))
 		return false;
 	ret->arguments = ret->tool ? alias_resolve(ret->tool, name, given, &problems)
 	                           : json_incref(given);
@@ -148,7 +148,7 @@ static json_t *verdict_json(const struct subject *subject, const struct policy_v
 	return document;
 }
 
-static void put_line(struct buf *out, const char *label, const char *text)
+static void put_labelled(struct buf *out, const char *label, const char *text)
 {
 	buf_str(out, label);
 	render_safe(out, span_str(text));
@@ -169,19 +169,19 @@ static void put_verdict(struct buf *out, const struct subject *subject,
                         const struct policy_verdict *verdict)
 {
 	buf_printf(out, "%s  ", policy_decision_name(verdict->decision));
-	put_line(out, "", subject->name);
+	put_labelled(out, "", subject->name);
 	buf_printf(out, "rule: ");
 	render_safe(out, span_str(verdict->rule));
 	if (verdict->priority > 0)
 		buf_printf(out, " (priority %.3f)", verdict->priority);
 	buf_char(out, '\n');
 	if (*verdict->message)
-		put_line(out, "reason: ", verdict->message);
+		put_labelled(out, "reason: ", verdict->message);
 	for (size_t i = 0; i < json_array_size(verdict->commands); i++)
 		put_command(out, json_array_get(verdict->commands, i));
 	for (size_t i = 0; i < json_array_size(verdict->prefixes); i++)
-		put_line(out, "\"always\" would allow: ",
-		         json_string_value(json_array_get(verdict->prefixes, i)));
+		put_labelled(out, "\"always\" would allow: ",
+		             json_string_value(json_array_get(verdict->prefixes, i)));
 }
 
 /* `headless`: of the same call where nobody can be asked, if somebody would be; or NULL. */
@@ -211,7 +211,7 @@ static bool show_verdict(const struct policy_command *command, const struct subj
 
 /* ---- check, list ---------------------------------------------------------------------------- */
 
-static int check(struct policy_command *command)
+static int check_call(struct policy_command *command)
 {
 	const char *const roots[] = { command->project, NULL };
 	struct subject subject = { 0 };
@@ -252,7 +252,7 @@ static int check(struct policy_command *command)
 	return ok ? CLI_OK : complain(&err, CLI_FAILED);
 }
 
-static void put_words(struct buf *out, const json_t *words)
+static void put_name_words(struct buf *out, const json_t *words)
 {
 	for (size_t i = 0; i < json_array_size(words); i++) {
 		buf_str(out, i ? " " : "");
@@ -273,7 +273,7 @@ static void put_pattern(struct buf *out, struct span pattern)
 	}
 }
 
-static void put_rule(struct buf *out, const json_t *row)
+static void put_rule_row(struct buf *out, const json_t *row)
 {
 	static const char *const members[] =
 		{ "mcpName", "argsPattern", "commandRegex", "subagent" };
@@ -283,10 +283,10 @@ static void put_rule(struct buf *out, const json_t *row)
 
 	buf_printf(out, "%.3f  %-9s", json_real_value(json_object_get(row, "priority")),
 	           decision ? decision : "checker");
-	put_words(out, json_object_get(row, "toolName"));
+	put_name_words(out, json_object_get(row, "toolName"));
 	if (json_object_get(row, "commandPrefix")) {
 		buf_str(out, "  commandPrefix: ");
-		put_words(out, json_object_get(row, "commandPrefix"));
+		put_name_words(out, json_object_get(row, "commandPrefix"));
 	}
 	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
 		if (!json_object_get(row, members[i]))
@@ -296,7 +296,7 @@ static void put_rule(struct buf *out, const json_t *row)
 	}
 	if (json_array_size(modes) < MODE_COUNT) {
 		buf_str(out, "  modes: ");
-		put_words(out, modes);
+		put_name_words(out, modes);
 	}
 	if (interactive)
 		buf_str(out, json_is_true(interactive) ? "  interactive" : "  headless");
@@ -305,7 +305,7 @@ static void put_rule(struct buf *out, const json_t *row)
 	buf_str(out, ")\n");
 }
 
-static int list(struct policy_command *command)
+static int list_rules(struct policy_command *command)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_auto_t *rows = policy_list(command->policy);
@@ -319,7 +319,7 @@ static int list(struct policy_command *command)
 		        "PRIO   DECISION TOOLS, CONDITIONS (WHERE THE RULE STANDS); the first that "
 		              "fits decides\n");
 		for (size_t i = 0; i < json_array_size(rows); i++)
-			put_rule(&out, json_array_get(rows, i));
+			put_rule_row(&out, json_array_get(rows, i));
 		ok = output_text(buf_view(&out), &err);
 	}
 	return ok ? CLI_OK : complain(&err, CLI_FAILED);
@@ -331,7 +331,7 @@ static int list(struct policy_command *command)
 static void print_rule_problems(const json_t *problems, const struct err *err)
 {
 	for (size_t i = 0; i < json_array_size(problems); i++) {
-		_cleanup_free_ char *text = policy_problem_text(json_array_get(problems, i));
+		_cleanup_free_ char *text = setup_policy_problem_text(json_array_get(problems, i));
 
 		if (strcmp(text, err->message) != 0)
 			output_complain(text);
@@ -394,7 +394,7 @@ int command_run_policy(const struct invocation *invocation)
 	if (!open_policies(&command, &err))
 		code = complain(&err, CLI_FAILED);
 	else
-		code = checks ? check(&command) : list(&command);
+		code = checks ? check_call(&command) : list_rules(&command);
 	policy_free(command.policy);
 	settings_free(command.settings);
 	free(command.project);

@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/command/attend.h"
-#include "cli/command/provider.h"
+#include "cli/command/confinement.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
 #include "cli/view/output.h"
@@ -33,7 +33,7 @@ struct told {
 	size_t depth;
 };
 
-static void put(struct told *told, const char *key, json_t *value)
+static void document_put(struct told *told, const char *key, json_t *value)
 {
 	json_t *inner = told->open[told->depth - 1];
 
@@ -43,34 +43,34 @@ static void put(struct told *told, const char *key, json_t *value)
 		json_object_set_new(inner, key, value);
 }
 
-static void told_begin(void *data, const char *key, bool list)
+static void document_begin(void *data, const char *key, bool list)
 {
 	struct told *told = data;
 	json_t *inner = list ? json_array() : json_object();
 
-	put(told, key, inner);
+	document_put(told, key, inner);
 	if (told->depth < DEPTH_MAX)
 		told->open[told->depth++] = inner;
 }
 
-static void told_end(void *data)
+static void document_end(void *data)
 {
 	((struct told *)data)->depth--;
 }
 
-static void told_text(void *data, const char *key, const char *value)
+static void document_text(void *data, const char *key, const char *value)
 {
-	put(data, key, json_cstr(value));
+	document_put(data, key, json_cstr(value));
 }
 
-static void told_number(void *data, const char *key, uint64_t value)
+static void document_number(void *data, const char *key, uint64_t value)
 {
-	put(data, key, json_size(value));
+	document_put(data, key, json_size(value));
 }
 
-static void told_flag(void *data, const char *key, bool value)
+static void document_flag(void *data, const char *key, bool value)
 {
-	put(data, key, json_boolean(value));
+	document_put(data, key, json_boolean(value));
 }
 
 static struct reporter json_reporter(struct told *told)
@@ -78,16 +78,16 @@ static struct reporter json_reporter(struct told *told)
 	*told = (struct told){ .open = { json_object() }, .depth = 1 };
 	return (struct reporter){
 		.data = told,
-		.begin = told_begin,
-		.end = told_end,
-		.text = told_text,
-		.number = told_number,
-		.flag = told_flag,
+		.begin = document_begin,
+		.end = document_end,
+		.text = document_text,
+		.number = document_number,
+		.flag = document_flag,
 	};
 }
 
 /* Prints and releases the document: on one line, on a terminal indented. */
-static int print_document(json_t *document)
+static int print_sandbox_document(json_t *document)
 {
 	struct err err = ERR_INIT;
 	bool ok = output_json(document, output_is_terminal(), &err);
@@ -112,8 +112,8 @@ static int print_text(const struct buf *text)
 /* ---- the plan ------------------------------------------------------------------- */
 
 /* The plan that a command would get; its folder for temporary files is made only for a run. */
-static bool make_plan(const struct confinement *confinement, struct sandbox_plan **ret,
-                      struct err *err)
+static bool make_command_plan(const struct confinement *confinement, struct sandbox_plan **ret,
+                              struct err *err)
 {
 	const struct worker_options *from = &confinement->options;
 	const struct sandbox_options options = {
@@ -158,7 +158,7 @@ static json_t *environment_json(const struct invocation *invocation,
 	const struct environment_options look = { .level = plan->level };
 	_cleanup_child_env_ struct child_env env;
 
-	provider_child_env_make(which, (const char *const *)environ, &look, &env);
+	command_child_env_make(which, (const char *const *)environ, &look, &env);
 	return json_pack("{s:s, s:o}", "which", which ? which : "safe", "withheld",
 	                 names_of_withheld(&env));
 }
@@ -180,7 +180,7 @@ static int show_plan_json(const struct invocation *invocation,
 	explain_plan(plan, sandbox_probe(), &reporter);
 	twins_print(&twins, &reporter);
 	json_object_set_new(told.open[0], "environment", environment_json(invocation, plan));
-	return print_document(told.open[0]);
+	return print_sandbox_document(told.open[0]);
 }
 
 static void add_environment(const struct invocation *invocation, const struct sandbox_plan *plan,
@@ -209,7 +209,7 @@ static int sandbox_show_plan(const struct invocation *invocation,
 	struct err err = ERR_INIT;
 	int code;
 
-	if (!make_plan(confinement, &plan, &err)) {
+	if (!make_command_plan(confinement, &plan, &err)) {
 		output_complain(err.message);
 		return CLI_USAGE;
 	}
@@ -256,7 +256,7 @@ static int sandbox_show_status(const struct invocation *invocation,
 
 		explain_status(sandbox_probe(), level, &reporter);
 		twins_print(&twins, &reporter);
-		return print_document(told.open[0]);
+		return print_sandbox_document(told.open[0]);
 	}
 	explain_status_text(sandbox_probe(), level, &text);
 	explain_twins_text(&twins, &text);
@@ -300,7 +300,7 @@ static void sandbox_report_lines(const struct attended *attended, struct buf *ou
 		buf_printf(out, "hasp: %s\n", ended);
 }
 
-static json_t *report_denial(const struct denial *denial)
+static json_t *denial_document(const struct denial *denial)
 {
 	json_t *object = denial_json(denial);
 
@@ -319,7 +319,7 @@ static json_t *sandbox_report_json(const struct provider_info *info,
 	const struct run_end *end = &attended->end;
 
 	for (size_t i = 0; i < attended->denial_count; i++)
-		json_array_append_new(denials, report_denial(&attended->denials[i]));
+		json_array_append_new(denials, denial_document(&attended->denials[i]));
 	return json_pack("{s:s, s:o, s:s, s:i, s:i, s:o, s:o, s:o, s:o}",
 	                 "sandbox", sandbox_level_name(info->level),
 	                 "weaker_because", json_cstr(info->weaker_because),
@@ -351,7 +351,7 @@ static int complain(const struct err *err, int code)
 
 /* ---- what is asked for -------------------------------------------------------- */
 
-static bool is_switch(const struct invocation *invocation, enum flag_id id, const char *value)
+static bool flag_is(const struct invocation *invocation, enum flag_id id, const char *value)
 {
 	const char *given = invocation_value(invocation, id);
 
@@ -360,7 +360,7 @@ static bool is_switch(const struct invocation *invocation, enum flag_id id, cons
 
 /* --explain, --status and --seatbelt exclude each other, and a command belongs to none but
  * the first. */
-static bool check_flags(const struct invocation *invocation, struct err *err)
+static bool check_sandbox_flags(const struct invocation *invocation, struct err *err)
 {
 	static const struct {
 		enum flag_id id;
@@ -398,8 +398,8 @@ static enum attend_how choose_how(const struct invocation *invocation, bool else
 {
 	bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
 
-	if (is_switch(invocation, FLAG_TTY, "always") ||
-	    (terminal && !is_switch(invocation, FLAG_TTY, "never")))
+	if (flag_is(invocation, FLAG_TTY, "always") ||
+	    (terminal && !flag_is(invocation, FLAG_TTY, "never")))
 		return ATTEND_TERMINAL;
 	return elsewhere ? ATTEND_COPIED : ATTEND_HANDED_OVER;
 }
@@ -433,8 +433,8 @@ static bool write_report(struct door *door, const json_t *report, struct err *er
 
 /* Prints how it ended; 0, or an exit code that the report's failure takes. `door`: NULL without
  * --report. */
-static int report(const struct invocation *invocation, struct door *door,
-                  const struct provider_info *info, const struct attended *attended)
+static int report_end(const struct invocation *invocation, struct door *door,
+                      const struct provider_info *info, const struct attended *attended)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_auto_t *document = sandbox_report_json(info, attended);
@@ -491,7 +491,7 @@ static int run_in(struct provider *provider, const struct invocation *invocation
 	struct err err = ERR_INIT;
 	int code, failed;
 
-	provider_child_env_make(which, (const char *const *)environ, &look, &env);
+	command_child_env_make(which, (const char *const *)environ, &look, &env);
 	const struct run_request request = {
 		.argv = invocation->positionals,
 		.folder = folder,
@@ -499,14 +499,14 @@ static int run_in(struct provider *provider, const struct invocation *invocation
 		.env = elsewhere && !which ? NULL : env.vars,
 	};
 
-	if (!attend(provider, &request, how, &attended, &err))
+	if (!attend_run(provider, &request, how, &attended, &err))
 		return could_not_start(&err);
 	/* It may have been started at a weaker level than was believed in. */
-	failed = report(invocation, door, provider->ops->info(provider), &attended);
-	code = attended_exit_code(&attended);
+	failed = report_end(invocation, door, provider->ops->info(provider), &attended);
+	code = attend_exit_code(&attended);
 	*ret_interrupted = code == 128 + SIGINT &&
 	                   (attended.interrupted || how == ATTEND_TERMINAL);
-	attended_release(&attended);
+	attend_release(&attended);
 	return failed ? failed : code;
 }
 
@@ -524,7 +524,7 @@ static bool open_report(const char *path, const struct worker_options *options,
 	return door_open(path, roots, ret, err);
 }
 
-static int run_command(const struct invocation *invocation, struct confinement *confinement)
+static int run_confined(const struct invocation *invocation, struct confinement *confinement)
 {
 	const char *path = invocation_value(invocation, FLAG_REPORT);
 	struct provider *provider = NULL;
@@ -556,10 +556,10 @@ int command_run_sandbox(const struct invocation *invocation)
 	struct err err = ERR_INIT;
 	_cleanup_free_ const char **roots = NULL;
 
-	if (!check_flags(invocation, &err) || !confinement_read(invocation, &confinement, &err) ||
+	if (!check_sandbox_flags(invocation, &err) || !confinement_read(invocation, &confinement, &err) ||
 	    !confinement_settle(&confinement, &err))
 		return complain(&err, CLI_USAGE);
-	roots = flag_values(invocation, FLAG_ROOT, &confinement.options.root_count);
+	roots = invocation_values(invocation, FLAG_ROOT, &confinement.options.root_count);
 	if (!confinement.options.root_count)
 		roots[confinement.options.root_count++] = ".";
 	confinement.options.roots = roots;
@@ -567,5 +567,5 @@ int command_run_sandbox(const struct invocation *invocation)
 		return sandbox_show_status(invocation, &confinement);
 	if (invocation_has(invocation, FLAG_EXPLAIN) || invocation_has(invocation, FLAG_SEATBELT))
 		return sandbox_show_plan(invocation, &confinement);
-	return run_command(invocation, &confinement);
+	return run_confined(invocation, &confinement);
 }

@@ -14,7 +14,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/span.h"
-#include "cli/command/provider.h"
+#include "cli/command/confinement.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
 #include "cli/view/output.h"
@@ -40,7 +40,7 @@ enum {
 };
 
 /* RFC 6750, 2.1: b64token. */
-static bool check(const char *token, const char *from, struct err *err)
+static bool check_bearer_token(const char *token, const char *from, struct err *err)
 {
 	static const char allowed[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=";
@@ -67,7 +67,7 @@ static char *make_token(void)
 	return token;
 }
 
-static bool read_token(int fd, const char *file, char **ret, struct err *err)
+static bool read_token_file(int fd, const char *file, char **ret, struct err *err)
 {
 	char text[TOKEN_MAX + 3]; /* room for a line end, and to see that it is too long */
 	struct stat st;
@@ -85,7 +85,7 @@ static bool read_token(int fd, const char *file, char **ret, struct err *err)
 		return err_set_errno(err, errno, "The token file %s cannot be read", file);
 	token = span_trim(span_of(text, (size_t)got));
 	*ret = mem_dup(token.data ? token.data : "", token.len);
-	if (check(*ret, file, err))
+	if (check_bearer_token(*ret, file, err))
 		return true;
 	free(mem_steal(ret));
 	return false;
@@ -115,7 +115,7 @@ static bool token_from_file(const char *file, char **ret, enum token_source *ret
 
 	*ret_source = TOKEN_FILE;
 	if (fd >= 0)
-		return read_token(fd, file, ret, err);
+		return read_token_file(fd, file, ret, err);
 	if (errno != ENOENT)
 		return err_set_errno(err, errno, "The token file %s cannot be read", file);
 	*ret_source = TOKEN_FILE_NEW;
@@ -138,7 +138,7 @@ static bool serve_token(const char *file, char **ret, enum token_source *ret_sou
 		return token_from_file(file, ret, ret_source, err);
 	if (given && *given) {
 		*ret_source = TOKEN_ENVIRONMENT;
-		if (!check(given, "HASP_MCP_TOKEN", err))
+		if (!check_bearer_token(given, "HASP_MCP_TOKEN", err))
 			return false;
 		*ret = mem_strdup(given);
 		return true;
@@ -175,7 +175,7 @@ struct service {
 /* ---- flags ------------------------------------------------------------------ */
 
 /* Only over HTTP do these mean anything. */
-static bool check_flags(const struct invocation *invocation, struct err *err)
+static bool check_serve_flags(const struct invocation *invocation, struct err *err)
 {
 	static const struct {
 		enum flag_id id;
@@ -220,8 +220,8 @@ static bool is_flag(const struct invocation *invocation, enum flag_id id, const 
 	return given && strcmp(given, value) == 0;
 }
 
-static bool open_workspace(void *data, const char *const *roots, size_t count,
-                           struct provider **ret, size_t *ret_recovered, struct err *err)
+static bool open_served_workspace(void *data, const char *const *roots, size_t count,
+                                  struct provider **ret, size_t *ret_recovered, struct err *err)
 {
 	struct confinement confinement = *(const struct confinement *)data;
 
@@ -251,7 +251,7 @@ static bool make_serve(struct service *service, struct err *err)
 		.names.read_only = invocation_has(invocation, FLAG_READ_ONLY),
 		.confirm = confirm_when(invocation),
 		.output_schemas = invocation_has(invocation, FLAG_OUTPUT_SCHEMAS),
-		.open = open_workspace,
+		.open = open_served_workspace,
 		.open_data = &service->confinement,
 	};
 
@@ -261,11 +261,11 @@ static bool make_serve(struct service *service, struct err *err)
 		options.return_content = RETURN_DIFF;
 	else if (is_flag(invocation, FLAG_RETURN_CONTENT, "none"))
 		options.return_content = RETURN_NONE;
-	service->roots = flag_values(invocation, FLAG_ROOT, &options.root_count);
-	service->tools = flag_values(invocation, FLAG_TOOLS, &options.names.tool_count);
-	service->exclude = flag_values(invocation, FLAG_EXCLUDE_TOOLS,
-	                               &options.names.exclude_count);
-	service->renames = flag_values(invocation, FLAG_TOOL_NAME, &options.names.rename_count);
+	service->roots = invocation_values(invocation, FLAG_ROOT, &options.root_count);
+	service->tools = invocation_values(invocation, FLAG_TOOLS, &options.names.tool_count);
+	service->exclude = invocation_values(invocation, FLAG_EXCLUDE_TOOLS,
+	                                     &options.names.exclude_count);
+	service->renames = invocation_values(invocation, FLAG_TOOL_NAME, &options.names.rename_count);
 	options.roots = service->roots;
 	options.names.tools = service->tools;
 	options.names.exclude = service->exclude;
@@ -276,8 +276,8 @@ static bool make_serve(struct service *service, struct err *err)
 /* ---- HTTP ------------------------------------------------------------------- */
 
 /* What the user needs to connect a client: standard error is for people. */
-static void announce(uint16_t port, const char *token, enum token_source source,
-                     const char *file)
+static void announce_http(uint16_t port, const char *token, enum token_source source,
+                          const char *file)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_PATH_BYTES * 4);
 	const char *shown = source == TOKEN_NEW ? token : "$HASP_MCP_TOKEN";
@@ -308,14 +308,14 @@ static bool start_http(struct service *service, struct err *err)
 	    (!invocation_has(invocation, FLAG_NO_TOKEN) &&
 	     !serve_token(file, &service->token, &source, err)))
 		return false;
-	service->hosts = flag_values(invocation, FLAG_ALLOW_HOST, &options.host_count);
-	service->origins = flag_values(invocation, FLAG_ALLOW_ORIGIN, &options.origin_count);
+	service->hosts = invocation_values(invocation, FLAG_ALLOW_HOST, &options.host_count);
+	service->origins = invocation_values(invocation, FLAG_ALLOW_ORIGIN, &options.origin_count);
 	options.hosts = service->hosts;
 	options.origins = service->origins;
 	options.token = service->token;
 	if (!mcp_serve_http(service->server, service->loop, &options, &service->http, err))
 		return false;
-	announce(mcp_http_port(service->http), service->token, source, file);
+	announce_http(mcp_http_port(service->http), service->token, source, file);
 	return true;
 }
 
@@ -344,9 +344,9 @@ static bool catch_signals(struct service *service, struct err *err)
 	return true;
 }
 
-static bool start(struct service *service, struct err *err)
+static bool service_start(struct service *service, struct err *err)
 {
-	if (!check_flags(service->invocation, err) ||
+	if (!check_serve_flags(service->invocation, err) ||
 	    !confinement_read(service->invocation, &service->confinement, err) ||
 	    !confinement_settle(&service->confinement, err) ||
 	    !loop_new(&service->loop, err))
@@ -365,7 +365,7 @@ static bool start(struct service *service, struct err *err)
 	                       input_ended, service, &service->stdio, err);
 }
 
-static void stop(struct service *service)
+static void service_stop(struct service *service)
 {
 	if (service->serve)
 		serve_stop(service->serve);
@@ -391,7 +391,7 @@ int command_run_serve(const struct invocation *invocation)
 {
 	struct service service = { .invocation = invocation };
 	struct err err = ERR_INIT;
-	bool ok = start(&service, &err);
+	bool ok = service_start(&service, &err);
 
 	if (ok && !invocation_has(invocation, FLAG_HTTP) && isatty(STDIN_FILENO))
 		output_stderr(SPAN("hasp waits for an MCP client's messages on standard input, a line of JSON "
@@ -399,7 +399,7 @@ int command_run_serve(const struct invocation *invocation)
 		                   "mcp\". Ctrl-D ends it.\n"));
 	if (ok)
 		loop_run(service.loop);
-	stop(&service);
+	service_stop(&service);
 	if (!ok) {
 		output_complain(err.message);
 		return CLI_USAGE;

@@ -16,9 +16,9 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/command/agent_signals.h"
-#include "cli/command/provider.h"
-#include "cli/options/help.h"
+#include "cli/command/confinement.h"
 #include "cli/options/command.h"
+#include "cli/options/help.h"
 #include "cli/options/invocation.h"
 #include "cli/view/output.h"
 #include "cli/view/view.h"
@@ -50,7 +50,7 @@ static void args_release(struct args *args)
 	json_decref(args->given);
 }
 
-static bool read_fd(int fd, const char *what, struct buf *out, struct err *err)
+static bool read_until_end(int fd, const char *what, struct buf *out, struct err *err)
 {
 	for (;;) {
 		char *room = buf_reserve(out, READ_BYTES);
@@ -85,12 +85,12 @@ static bool read_named(struct args *args, const char *name, struct buf *out, str
 			return err_set(err, ERR_INVALID_ARGUMENT,
 			               "Standard input can be used for one value only.");
 		args->stdin_taken = true;
-		return read_fd(STDIN_FILENO, "Standard input", out, err);
+		return read_until_end(STDIN_FILENO, "Standard input", out, err);
 	}
 	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0)
 		return err_set_errno(err, errno, "%s cannot be opened", what);
-	return read_fd(fd, what, out, err);
+	return read_until_end(fd, what, out, err);
 }
 
 /* Who gives a word alone means it as the value of the tool's first argument, if that is a text.
@@ -112,7 +112,7 @@ static char *meant_by(const struct args *args, const char *word)
 }
 
 /* ARGS: a file, standard input, or the object itself. */
-static bool read_object(struct args *args, const char *word, struct err *err)
+static bool read_arguments_object(struct args *args, const char *word, struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_ARGUMENT_BYTES);
 	struct err inner = ERR_INIT;
@@ -160,7 +160,7 @@ static const json_t *parameter_schema(const struct args *args, const char *key)
 	return json_object_get(properties, key);
 }
 
-static bool has_type(const json_t *schema, const char *name)
+static bool schema_has_type(const json_t *schema, const char *name)
 {
 	const json_t *type = json_object_get(schema, "type");
 
@@ -177,7 +177,7 @@ static bool has_type(const json_t *schema, const char *name)
 
 static bool is_string_list(const json_t *schema)
 {
-	return has_type(schema, "array") && has_type(json_object_get(schema, "items"), "string");
+	return schema_has_type(schema, "array") && schema_has_type(json_object_get(schema, "items"), "string");
 }
 
 static bool as_string(const char *key, struct span text, json_t **ret, struct err *err)
@@ -202,7 +202,7 @@ static const char *type_phrase(const json_t *schema)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(phrases); i++) {
-		if (has_type(schema, phrases[i].type))
+		if (schema_has_type(schema, phrases[i].type))
 			return phrases[i].phrase;
 	}
 	return "JSON";
@@ -214,7 +214,7 @@ static bool parse_value(const char *key, const json_t *schema, struct span text,
                         struct err *err)
 {
 	struct err inner = ERR_INIT;
-	bool is_text = !schema || has_type(schema, "string") || !json_object_get(schema, "type");
+	bool is_text = !schema || schema_has_type(schema, "string") || !json_object_get(schema, "type");
 
 	if (is_text)
 		return as_string(key, text, ret, err);
@@ -286,7 +286,7 @@ static bool tool_args_read(const struct invocation *invocation, const struct too
 	__attribute__((cleanup(args_release))) struct args args = { .tool = tool };
 	const char *word = invocation_positional(invocation, 1);
 
-	if (word && !read_object(&args, word, err))
+	if (word && !read_arguments_object(&args, word, err))
 		return false;
 	if (!args.object)
 		args.object = json_object();
@@ -351,7 +351,7 @@ static json_t *declaration(const struct tool *tool)
 }
 
 /* Prints and releases a document. */
-static int print_document(const struct invocation *invocation, json_t *document, bool indent)
+static int print_tool_document(const struct invocation *invocation, json_t *document, bool indent)
 {
 	struct err err = ERR_INIT;
 	bool ok = output_json(document, indent || invocation_has(invocation, FLAG_PRETTY), &err);
@@ -373,7 +373,7 @@ static int list_tools(const struct invocation *invocation)
 	all = json_array();
 	for (size_t i = 0; i < tool_count(); i++)
 		json_array_append_new(all, declaration(tool_at(i)));
-	return print_document(invocation, all, /* indent= */ false);
+	return print_tool_document(invocation, all, /* indent= */ false);
 }
 
 const struct tool *command_tool(const char *name)
@@ -412,8 +412,8 @@ static const struct tool *named_tool(const struct invocation *invocation)
 	return NULL;
 }
 
-static bool open_provider(const struct invocation *invocation, struct provider **ret,
-                          struct err *err)
+static bool open_tool_provider(const struct invocation *invocation, struct provider **ret,
+                               struct err *err)
 {
 	_cleanup_confinement_ struct confinement confinement = { 0 };
 	struct worker_options *options = &confinement.options;
@@ -422,15 +422,15 @@ static bool open_provider(const struct invocation *invocation, struct provider *
 	if (!confinement_read(invocation, &confinement, err) ||
 	    !confinement_settle(&confinement, err))
 		return false;
-	roots = flag_values(invocation, FLAG_ROOT, &options->root_count);
+	roots = invocation_values(invocation, FLAG_ROOT, &options->root_count);
 	options->roots = roots;
 	if (!options->root_count)
 		roots[options->root_count++] = ".";
 	return confinement_open(&confinement, ret, err);
 }
 
-static bool show_result(const struct invocation *invocation, const json_t *result, bool for_people,
-                        bool output_shown, struct err *err)
+static bool show_tool_result(const struct invocation *invocation, const json_t *result, bool for_people,
+                             bool output_shown, struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
 	struct view view = { 0 };
@@ -473,7 +473,7 @@ static json_t *run_tool(const struct invocation *invocation, const struct tool *
 
 /* SIGINT, SIGTERM and SIGHUP cancel the call; what it was doing is put in order, and what there
  * is of a result told. */
-static int call(const struct invocation *invocation, const struct tool *tool, json_t *arguments)
+static int tool_command_call(const struct invocation *invocation, const struct tool *tool, json_t *arguments)
 {
 	static struct cancel cancel;
 	bool for_people = !invocation_has(invocation, FLAG_JSON) &&
@@ -487,7 +487,7 @@ static int call(const struct invocation *invocation, const struct tool *tool, js
 	if (!cancel_init(&cancel, &err))
 		return complain(&err, CLI_FAILED);
 	agent_signals_install(&cancel);
-	if (!open_provider(invocation, &provider, &err))
+	if (!open_tool_provider(invocation, &provider, &err))
 		return complain(&err, CLI_USAGE);
 	confinement_warn(provider);
 	if (for_people)
@@ -500,7 +500,7 @@ static int call(const struct invocation *invocation, const struct tool *tool, js
 	if (json_is_object(result) && !for_people)
 		json_object_set_new(result, member_sandbox, json_string(sandbox_level_name(
 			provider->ops->info(provider)->level)));
-	shown = show_result(invocation, result, for_people, live.any, &err);
+	shown = show_tool_result(invocation, result, for_people, live.any, &err);
 	if (!shown)
 		output_complain(err.message);
 	json_decref(result);
@@ -525,10 +525,10 @@ int command_run_tool(const struct invocation *invocation)
 	if (!tool)
 		return CLI_USAGE;
 	if (invocation_has(invocation, FLAG_SCHEMA))
-		return print_document(invocation, declaration(tool), output_is_terminal());
+		return print_tool_document(invocation, declaration(tool), output_is_terminal());
 	if (!tool_args_read(invocation, tool, &arguments, &err))
 		return complain(&err, CLI_USAGE);
-	code = call(invocation, tool, arguments);
+	code = tool_command_call(invocation, tool, arguments);
 	json_decref(arguments);
 	agent_signal_die();
 	return code;

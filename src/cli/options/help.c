@@ -29,7 +29,7 @@ static void pad(struct buf *out, size_t columns)
 }
 
 /* Takes the next word off the text, and tells how many line ends came before it. */
-static struct span next_word(struct span *rest, size_t *ret_newlines)
+static struct span wrap_next_word(struct span *rest, size_t *ret_newlines)
 {
 	size_t newlines = 0;
 	size_t len = 0;
@@ -69,7 +69,7 @@ static void help_wrap(struct buf *out, struct span text, size_t indent, size_t a
 
 	for (;;) {
 		size_t newlines;
-		struct span word = next_word(&text, &newlines);
+		struct span word = wrap_next_word(&text, &newlines);
 		bool item = newlines && is_marker(word);
 
 		if (!word.len)
@@ -189,7 +189,7 @@ static bool is_required(const json_t *schema, const char *name)
 	return false;
 }
 
-static const char *type_of(const json_t *schema)
+static const char *schema_type_word(const json_t *schema)
 {
 	const json_t *type = json_object_get(schema, "type");
 	const char *name = json_string_value(json_is_array(type) ? json_array_get(type, 0) : type);
@@ -238,10 +238,10 @@ static void help_parameter(struct buf *out, const char *path, const json_t *sche
 	const json_t *items = json_object_get(schema, "items");
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
 
-	buf_printf(&text, "(%s", type_of(schema));
+	buf_printf(&text, "(%s", schema_type_word(schema));
 	if (items)
 		buf_printf(&text, " of %s", json_object_get(items, "oneOf") ?
-		           "object" : type_of(items));
+		           "object" : schema_type_word(items));
 	put_choices(&text, items && json_object_get(items, "enum") ? items : schema);
 	buf_printf(&text, "%s) %s", required ? ", required" : "", description ? description : "");
 	help_row(out, path, text.data);
@@ -296,7 +296,7 @@ void help_tool_list(struct buf *out)
 	}
 }
 
-static int show(const struct buf *text)
+static int help_print(const struct buf *text)
 {
 	struct err err = ERR_INIT;
 
@@ -321,7 +321,7 @@ int help_show(const struct invocation *invocation)
 		help_tool(&out, tool);
 	else
 		help_command(&out, invocation->command);
-	return show(&out);
+	return help_print(&out);
 }
 
 int help_show_command(const struct command *command)
@@ -329,7 +329,7 @@ int help_show_command(const struct command *command)
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 
 	help_command(&out, command);
-	return show(&out);
+	return help_print(&out);
 }
 
 /* ---- the man page ------------------------------------------------------------ */

@@ -144,7 +144,7 @@ static bool add_flag(struct invocation *ret, const struct flag *flag, const char
 	return true;
 }
 
-static bool is_choice(const struct value *value, const char *word)
+static bool value_is_choice(const struct value *value, const char *word)
 {
 	for (size_t i = 0; value->choices[i]; i++)
 		if (strcmp(value->choices[i], word) == 0)
@@ -161,7 +161,7 @@ static bool next_is_value(const struct cursor *cursor, const struct flag *flag)
 		return false;
 	if (!flag->value.name)
 		return strcmp(word, "true") == 0 || strcmp(word, "false") == 0;
-	return flag->value.choices ? is_choice(&flag->value, word) : word[0] != '-';
+	return flag->value.choices ? value_is_choice(&flag->value, word) : word[0] != '-';
 }
 
 /* The value of a flag that needs one: what is attached, or the next word. */

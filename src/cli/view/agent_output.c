@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/view/output.h"
-#include "cli/view/render.h"
+#include "cli/view/view.h"
 #include "data/json.h"
 
 /* Line by line, made safe. */
@@ -83,7 +83,7 @@ static void note_error(struct agent_output *output, int number)
 		cancel_set(output->cancel);
 }
 
-static void write_out(struct agent_output *output, struct span text)
+static void answer_write(struct agent_output *output, struct span text)
 {
 	while (text.len && !output->closed && !output->failed && !output->stuck) {
 		size_t len = text.len < PIECE_BYTES ? text.len : PIECE_BYTES;
@@ -101,18 +101,18 @@ static void write_out(struct agent_output *output, struct span text)
 }
 
 /* Text of the answer: as it is to a file or pipe; nothing that acts to a terminal. */
-static void write_text(struct agent_output *output, struct span text)
+static void answer_write_text(struct agent_output *output, struct span text)
 {
 	_cleanup_buf_ struct buf safe = BUF_INIT(LIMIT_RESULT_BYTES);
 
 	if (text.len)
 		output->midline = text.data[text.len - 1] != '\n';
 	if (!output->terminal || output->raw) {
-		write_out(output, text);
+		answer_write(output, text);
 		return;
 	}
 	put_safe(&safe, text);
-	write_out(output, buf_view(&safe));
+	answer_write(output, buf_view(&safe));
 }
 
 /* --- text that may be taken back
@@ -123,14 +123,14 @@ static void write_text(struct agent_output *output, struct span text)
 static void put_answer(struct agent_output *output, struct span text)
 {
 	if (output->terminal)
-		write_text(output, text);
+		answer_write_text(output, text);
 	else
 		buf_span(&output->held, text);
 }
 
 static void put_held(struct agent_output *output)
 {
-	write_text(output, buf_view(&output->held));
+	answer_write_text(output, buf_view(&output->held));
 	buf_clear(&output->held);
 }
 
@@ -138,8 +138,8 @@ static void put_held(struct agent_output *output)
 static void mark_broken(struct agent_output *output)
 {
 	if (output->midline)
-		write_text(output, SPAN("\n"));
-	write_text(output, SPAN("[This reply broke off; what follows replaces it.]\n"));
+		answer_write_text(output, SPAN("\n"));
+	answer_write_text(output, SPAN("[This reply broke off; what follows replaces it.]\n"));
 }
 
 /* What was told of the reply that is coming does not count any more. */
@@ -169,11 +169,11 @@ static void put_event(struct agent_output *output, json_t *event)
 	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_RESULT_BYTES);
 
 	if (json_print(&line, event, 0) && buf_char(&line, '\n'))
-		write_out(output, buf_view(&line));
+		answer_write(output, buf_view(&line));
 	json_decref(event);
 }
 
-static void copy_member(json_t *event, const char *name, const json_t *message, const char *from)
+static void event_copy_member(json_t *event, const char *name, const json_t *message, const char *from)
 {
 	json_t *value = json_object_get(message, from);
 
@@ -197,9 +197,9 @@ static void stream_call(struct agent_output *output, const json_t *message)
 {
 	json_t *event = new_event("tool_use");
 
-	copy_member(event, "tool_name", message, "toolName");
-	copy_member(event, "tool_id", message, "callId");
-	copy_member(event, "parameters", message, "arguments");
+	event_copy_member(event, "tool_name", message, "toolName");
+	event_copy_member(event, "tool_id", message, "callId");
+	event_copy_member(event, "parameters", message, "arguments");
 	put_event(output, event);
 }
 
@@ -209,12 +209,12 @@ static void stream_result(struct agent_output *output, const json_t *message)
 	bool ok = status && strcmp(status, "success") == 0;
 	json_t *event = new_event("tool_result");
 
-	copy_member(event, "tool_id", message, "callId");
+	event_copy_member(event, "tool_id", message, "callId");
 	json_object_set_new(event, "status", json_string(ok ? "success" : "error"));
-	copy_member(event, "output", message, "display");
+	event_copy_member(event, "output", message, "display");
 	if (!ok)
-		copy_member(event, "error", message, "error");
-	copy_member(event, "denials", json_object_get(message, "result"), "denials");
+		event_copy_member(event, "error", message, "error");
+	event_copy_member(event, "denials", json_object_get(message, "result"), "denials");
 	put_event(output, event);
 }
 
@@ -241,7 +241,7 @@ static void on_stream(struct agent_output *output, enum bus_topic topic, const j
 	}
 }
 
-static void complain(const char *severity, const char *message)
+static void stderr_notice(const char *severity, const char *message)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(1 << 20);
 
@@ -283,7 +283,7 @@ static void show_part(const char *label, const char *text)
 
 /* That a call failed, and why; and what the sandbox denied to a command, which may end well all
  * the same. */
-static void show_result(const json_t *message)
+static void show_call_result(const json_t *message)
 {
 	const json_t *denials = json_object_get(json_object_get(message, "result"), "denials");
 	const char *status = json_string_value(json_object_get(message, "status"));
@@ -298,7 +298,7 @@ static void show_result(const json_t *message)
 		show_part("denied", json_string_value(json_object_get(denial, "message")));
 }
 
-static struct span first_line(struct span text)
+static struct span text_first_line(struct span text)
 {
 	const char *end = text.len ? memchr(text.data, '\n', text.len) : NULL;
 
@@ -319,13 +319,13 @@ static void show_failure(struct agent_output *output, const json_t *message)
 		buf_printf(&line, "%s%s", name ? name : "A call", about.len ? " (" : "");
 		buf_span(&line, utf8_head(about, CALL_BYTES));
 		buf_printf(&line, "%s failed: ", about.len ? ")" : "");
-		buf_span(&line, utf8_head(first_line(why), REASON_BYTES));
-		complain("error", line.data);
+		buf_span(&line, utf8_head(text_first_line(why), REASON_BYTES));
+		stderr_notice("error", line.data);
 	}
 	json_object_del(output->calls, id ? id : "");
 }
 
-static void remember_call(struct agent_output *output, const json_t *message)
+static void answer_remember_call(struct agent_output *output, const json_t *message)
 {
 	const char *id = json_string_value(json_object_get(message, "callId"));
 
@@ -338,23 +338,23 @@ static void watch_failures(struct agent_output *output, enum bus_topic topic, co
 	if (output->format != AGENT_TEXT || output->progress)
 		return;
 	if (topic == BUS_TOOL_CALL)
-		remember_call(output, message);
+		answer_remember_call(output, message);
 	if (topic == BUS_TOOL_RESULT)
 		show_failure(output, message);
 }
 
-static void on_text(struct agent_output *output, enum bus_topic topic, const json_t *message)
+static void on_text_topic(struct agent_output *output, enum bus_topic topic, const json_t *message)
 {
 	if (topic == BUS_CONTENT && output->format == AGENT_TEXT)
 		put_answer(output, json_span(json_object_get(message, "text")));
 	if (topic == BUS_TURN_END)
 		put_held(output);
 	if (topic == BUS_TOOL_CALL && output->format == AGENT_TEXT && output->midline)
-		write_text(output, SPAN("\n"));
+		answer_write_text(output, SPAN("\n"));
 	if (topic == BUS_TOOL_CALL && output->progress)
 		show_call(message);
 	if (topic == BUS_TOOL_RESULT && output->progress)
-		show_result(message);
+		show_call_result(message);
 	watch_failures(output, topic, message);
 }
 
@@ -380,7 +380,7 @@ static void stream_notice(struct agent_output *output, const char *severity, jso
 	put_event(output, event);
 }
 
-static bool is_word(const char *text, const char *word)
+static bool text_is(const char *text, const char *word)
 {
 	return strcmp(text, word) == 0;
 }
@@ -388,10 +388,10 @@ static bool is_word(const char *text, const char *word)
 static void print_notice(struct agent_output *output, const char *severity, const char *message,
                          struct told told)
 {
-	bool hook = is_word(severity, "hook"), info = hook || is_word(severity, "info");
+	bool hook = text_is(severity, "hook"), info = hook || text_is(severity, "info");
 
 	if (!info || hook || output->progress)
-		complain(hook ? "info" : severity, message);
+		stderr_notice(hook ? "info" : severity, message);
 	if (!info && !output->ended) {
 		json_t *text = json_text(span_str(message));
 
@@ -446,7 +446,7 @@ static void on_message(void *data, enum bus_topic topic, const json_t *message)
 		on_model(output, message);
 	if (output->format == AGENT_STREAM_JSON)
 		on_stream(output, topic, message);
-	on_text(output, topic, message);
+	on_text_topic(output, topic, message);
 	pthread_mutex_unlock(&output->lock);
 }
 
@@ -516,7 +516,7 @@ static void put_document(struct agent_output *output, const json_t *document, bo
 	if (failed && !output->closed)
 		output_stderr(buf_view(&text));
 	else
-		write_out(output, buf_view(&text));
+		answer_write(output, buf_view(&text));
 }
 
 static bool is_answer(const struct agent_ending *ending)
@@ -542,7 +542,7 @@ static void end_json(struct agent_output *output, const struct agent_ending *end
 	put_document(output, document, !is_answer(ending));
 }
 
-static void end_stream(struct agent_output *output, const struct agent_ending *ending)
+static void answer_stream_end(struct agent_output *output, const struct agent_ending *ending)
 {
 	json_t *event;
 
@@ -567,7 +567,7 @@ static void end_text(struct agent_output *output)
 {
 	put_held(output);
 	if (output->midline)
-		write_text(output, SPAN("\n"));
+		answer_write_text(output, SPAN("\n"));
 }
 
 /* The bus goes with the host, before the output. */
@@ -585,7 +585,7 @@ void agent_output_end(struct agent_output *output, const struct agent_ending *en
 	if (output->format == AGENT_JSON)
 		end_json(output, ending);
 	else if (output->format == AGENT_STREAM_JSON)
-		end_stream(output, ending);
+		answer_stream_end(output, ending);
 	else
 		end_text(output);
 	/* An output that failed cancelled the run: the caller says why. */

@@ -13,7 +13,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "cli/view/render.h"
+#include "cli/view/view.h"
 #include "data/json.h"
 
 /* ---- output ------------------------------------------------------------------ */
@@ -57,14 +57,14 @@ size_t output_width(void)
 	return 80;
 }
 
-static bool write_failed(int sys_errno, struct err *err)
+static bool stdout_failed(int sys_errno, struct err *err)
 {
 	return err_set_errno(err, sys_errno, "Standard output cannot be written");
 }
 
 /* As fd_write_all, but waits where a descriptor that somebody else made non-blocking is full:
  * a terminal shared with another program often is one. */
-static bool write_out(int fd, struct span text)
+static bool write_whole(int fd, struct span text)
 {
 	while (text.len) {
 		struct pollfd ready = { .fd = fd, .events = POLLOUT };
@@ -82,7 +82,7 @@ static bool write_out(int fd, struct span text)
 
 bool output_text(struct span text, struct err *err)
 {
-	return write_out(STDOUT_FILENO, text) || write_failed(errno, err);
+	return write_whole(STDOUT_FILENO, text) || stdout_failed(errno, err);
 }
 
 /* A terminal obeys some characters that JSON leaves alone (C1 controls, marks that
@@ -116,14 +116,14 @@ bool output_json(const json_t *document, bool indent, struct err *err)
 bool output_finish(struct err *err)
 {
 	if (close(STDOUT_FILENO) != 0 && errno != EBADF)
-		return write_failed(errno, err);
+		return stdout_failed(errno, err);
 	return true;
 }
 
 void output_stderr(struct span text)
 {
 	/* There is nobody left to tell when this fails; the exit code still says it. */
-	(void)!write_out(STDERR_FILENO, text);
+	(void)!write_whole(STDERR_FILENO, text);
 }
 
 void output_complain(const char *message)
@@ -146,7 +146,7 @@ void output_live_init(struct live *live)
 	pthread_mutex_init(&live->lock, NULL);
 }
 
-static void show_line(struct live *live, struct buf *out)
+static void live_show_line(struct live *live, struct buf *out)
 {
 	render_safe(out, buf_view(&live->line));
 	buf_char(out, '\n');
@@ -171,7 +171,7 @@ void output_live(void *data, enum run_stream stream, struct span bytes)
 		bool full = live->line.len >= LINE_MAX_BYTES - 8;
 
 		if (full || (ends_line(bytes.data[i]) && (live->line.len || bytes.data[i] == '\n')))
-			show_line(live, &out);
+			live_show_line(live, &out);
 		if (!ends_line(bytes.data[i]))
 			buf_char(&live->line, bytes.data[i]);
 	}
@@ -186,7 +186,7 @@ void output_live_release(struct live *live)
 	struct err ignored = ERR_INIT;
 
 	if (live->line.len)
-		show_line(live, &out);
+		live_show_line(live, &out);
 	output_text(buf_view(&out), &ignored);
 	buf_release(&live->line);
 	pthread_mutex_destroy(&live->lock);

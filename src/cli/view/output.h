@@ -3,7 +3,7 @@
  *
  * Every byte is accounted for: a closed pipe or a full disk is an error that
  * the caller turns into the exit code.  Nothing that a stranger wrote reaches
- * a terminal raw: text for people goes through render_safe (render.h) first.
+ * a terminal raw: text for people goes through render_safe (view.h) first.
  *
  * Not here: what to say (help.c, view.c, tool_command.c).
  */
@@ -54,7 +54,7 @@ void output_complain(const char *message);
 
 /* The output of a command, shown to people as it comes.
  *
- * Whole lines, made safe for a terminal (render.h), to standard output; a carriage return ends a
+ * Whole lines, made safe for a terminal (view.h), to standard output; a carriage return ends a
  * line too.  From any thread.
  */
 

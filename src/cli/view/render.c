@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Foreign text and diffs for a terminal. */
-#include "cli/view/render.h"
+#include "cli/view/view.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -57,13 +57,13 @@ static bool is_ascii_letter(uint32_t c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool is_mark(utf8proc_category_t category)
+static bool is_combining_mark(utf8proc_category_t category)
 {
 	return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC ||
 	       category == UTF8PROC_CATEGORY_ME;
 }
 
-static bool is_letter(uint32_t c)
+static bool is_word_letter(uint32_t c)
 {
 	utf8proc_category_t category;
 
@@ -71,7 +71,7 @@ static bool is_letter(uint32_t c)
 		return is_ascii_letter(c);
 	category = utf8proc_category((utf8proc_int32_t)c);
 	return (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO) ||
-	       is_mark(category);
+	       is_combining_mark(category);
 }
 
 /* Whether a character beyond ASCII has to be escaped wherever it stands. */
@@ -117,7 +117,7 @@ void render_cells_style(struct cells *cells, const char *style)
 		buf_str(cells->out, style);
 }
 
-static void put(struct cells *cells, struct span bytes, size_t width)
+static void cells_put(struct cells *cells, struct span bytes, size_t width)
 {
 	cells_fit(cells, width);
 	buf_span(cells->out, bytes);
@@ -129,7 +129,7 @@ static void put_byte_escape(struct cells *cells, unsigned char byte)
 	char text[8];
 	int len = snprintf(text, sizeof(text), "\\x%02x", byte);
 
-	put(cells, span_of(text, (size_t)len), (size_t)len);
+	cells_put(cells, span_of(text, (size_t)len), (size_t)len);
 	cells->marks = 0;
 }
 
@@ -138,7 +138,7 @@ static void put_character_escape(struct cells *cells, uint32_t c)
 	char text[16];
 	int len = snprintf(text, sizeof(text), "\\u{%x}", c);
 
-	put(cells, span_of(text, (size_t)len), (size_t)len);
+	cells_put(cells, span_of(text, (size_t)len), (size_t)len);
 	cells->marks = 0;
 }
 
@@ -146,7 +146,7 @@ static void put_tab(struct cells *cells)
 {
 	size_t width = TAB_COLUMNS - cells->column % TAB_COLUMNS;
 
-	put(cells, span_head(SPAN("        "), width), width);
+	cells_put(cells, span_head(SPAN("        "), width), width);
 }
 
 static void put_control(struct cells *cells, unsigned char c)
@@ -154,9 +154,9 @@ static void put_control(struct cells *cells, unsigned char c)
 	if (c == '\t')
 		put_tab(cells);
 	else if (c == '\n')
-		put(cells, SPAN("\\n"), 2);
+		cells_put(cells, SPAN("\\n"), 2);
 	else if (c == '\r')
-		put(cells, SPAN("\\r"), 2);
+		cells_put(cells, SPAN("\\r"), 2);
 	else
 		put_byte_escape(cells, c);
 }
@@ -165,7 +165,7 @@ static void put_character(struct cells *cells, uint32_t c, struct span bytes, bo
 {
 	const utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)c);
 	const int width = utf8proc_charwidth((utf8proc_int32_t)c);
-	const bool mark = is_mark(category);
+	const bool mark = is_combining_mark(category);
 
 	if (is_harmful(c, category) ||
 	    (mixed && in_ranges(latin_shaped, ARRAY_LEN(latin_shaped), c)) ||
@@ -174,7 +174,7 @@ static void put_character(struct cells *cells, uint32_t c, struct span bytes, bo
 		return;
 	}
 	cells->marks = mark ? cells->marks + 1 : 0;
-	put(cells, bytes, width > 0 ? (size_t)width : 0);
+	cells_put(cells, bytes, width > 0 ? (size_t)width : 0);
 }
 
 /* The printable ASCII at the start of the text, as much as fits into a line. */
@@ -203,7 +203,7 @@ static size_t word_length(struct span text, bool *ret_latin)
 	while (at < text.len) {
 		struct utf8_char c = utf8_first(span_skip(text, at));
 
-		if (c.bad || !is_letter(c.code))
+		if (c.bad || !is_word_letter(c.code))
 			break;
 		*ret_latin |= is_ascii_letter(c.code);
 		at += c.bytes.len;
@@ -212,7 +212,7 @@ static size_t word_length(struct span text, bool *ret_latin)
 }
 
 /* A word from its first letter beyond ASCII, at text[at], to its end, which is returned. */
-static size_t put_word(struct cells *cells, struct span text, size_t at)
+static size_t cells_put_word(struct cells *cells, struct span text, size_t at)
 {
 	bool mixed;
 	size_t end = at + word_length(span_skip(text, at), &mixed);
@@ -245,8 +245,8 @@ void render_cells_text(struct cells *cells, struct span text)
 			continue;
 		}
 		c = utf8_first(rest);
-		if (!c.bad && is_letter(c.code)) {
-			at = put_word(cells, text, at);
+		if (!c.bad && is_word_letter(c.code)) {
+			at = cells_put_word(cells, text, at);
 			continue;
 		}
 		if (c.bad)
@@ -309,7 +309,7 @@ struct diff_view {
 	bool hide_cr;                  /* every line has one: it says nothing */
 };
 
-static size_t read_number(struct span *text)
+static size_t read_decimal(struct span *text)
 {
 	size_t value = 0;
 
@@ -326,11 +326,11 @@ static bool read_range(struct span *text, char sign, size_t *ret_at, size_t *ret
 	if (text->len < 2 || text->data[0] != sign || text->data[1] < '0' || text->data[1] > '9')
 		return false;
 	*text = span_skip(*text, 1);
-	*ret_at = read_number(text);
+	*ret_at = read_decimal(text);
 	*ret_count = 1;
 	if (span_starts(*text, SPAN(","))) {
 		*text = span_skip(*text, 1);
-		*ret_count = read_number(text);
+		*ret_count = read_decimal(text);
 	}
 	return true;
 }
@@ -340,7 +340,7 @@ struct hunk_header {
 };
 
 /* A header without usable numbers has counts without end, and lines without numbers. */
-static struct hunk_header read_header(struct span line)
+static struct hunk_header read_hunk_header(struct span line)
 {
 	struct hunk_header header;
 	struct span rest = span_trim(span_skip(line, 2));
@@ -365,7 +365,7 @@ static void set_style(const struct diff_view *v, struct cells *cells, const char
 }
 
 /* A line that is no part of a hunk. */
-static void show_plain(const struct diff_view *v, struct span text, const char *style)
+static void show_diff_text(const struct diff_view *v, struct span text, const char *style)
 {
 	struct cells cells = { .out = v->out };
 
@@ -413,7 +413,7 @@ static void show_row(const struct diff_view *v, char sign, const struct row *row
 	set_style(v, &cells, NULL);
 	buf_char(v->out, '\n');
 	if (row->note.len > 0)
-		show_plain(v, row->note, style_note);
+		show_diff_text(v, row->note, style_note);
 }
 
 static bool is_word_byte(char c)
@@ -530,7 +530,7 @@ static void rows_add(struct rows *rows, struct row row)
 	rows->items[rows->count++] = row;
 }
 
-static size_t take_number(size_t *number)
+static size_t next_number(size_t *number)
 {
 	return *number > 0 ? (*number)++ : 0;
 }
@@ -548,7 +548,7 @@ static void show_note(struct diff_view *v, struct span line)
 	if (last->count > 0)
 		last->items[last->count - 1].note = line;
 	else
-		show_plain(v, line, style_note);
+		show_diff_text(v, line, style_note);
 }
 
 /* A line within a hunk. False when it is none. */
@@ -565,16 +565,16 @@ static bool hunk_line(struct diff_view *v, struct span line)
 		if (v->added.count > 0)
 			show_block(v);
 		rows_add(&v->removed, (struct row){ .text = text,
-			                                    .old_number = take_number(&v->old_number) });
+			                                    .old_number = next_number(&v->old_number) });
 		count_down(&v->old_left);
 	} else if (sign == '+' && v->new_left > 0) {
 		rows_add(&v->added, (struct row){ .text = text,
-			                                  .new_number = take_number(&v->new_number) });
+			                                  .new_number = next_number(&v->new_number) });
 		count_down(&v->new_left);
 	} else if (sign == ' ' && v->old_left > 0 && v->new_left > 0) {
 		struct row row = { .text = text,
-			           .old_number = take_number(&v->old_number),
-			           .new_number = take_number(&v->new_number) };
+			           .old_number = next_number(&v->old_number),
+			           .new_number = next_number(&v->new_number) };
 
 		show_block(v);
 		show_row(v, ' ', &row, NULL);
@@ -591,15 +591,15 @@ static void other_line(struct diff_view *v, struct span line)
 	show_block(v);
 	v->old_left = v->new_left = 0;
 	if (span_starts(line, SPAN("@@"))) {
-		struct hunk_header header = read_header(line);
+		struct hunk_header header = read_hunk_header(line);
 
 		v->old_left = header.old_count;
 		v->new_left = header.new_count;
 		v->old_number = header.old_at;
 		v->new_number = header.new_at;
-		show_plain(v, line, style_hunk);
+		show_diff_text(v, line, style_hunk);
 	} else {
-		show_plain(v, line, style_name);
+		show_diff_text(v, line, style_name);
 	}
 }
 
@@ -625,7 +625,7 @@ static size_t widest_number(struct span unified)
 
 		if (!span_starts(line, SPAN("@@")))
 			continue;
-		header = read_header(line);
+		header = read_hunk_header(line);
 		if (header.old_count == SIZE_MAX)
 			continue;
 		if (header.old_at + header.old_count > largest)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/view/render.h"
 #include "data/json.h"
 
 /* What the views of results are made of. Private to view.c and view.c. */
@@ -61,7 +60,7 @@ static void shown_line(const struct shown *s, struct span text)
 }
 
 /* The member of an object; empty or 0 when it has none of that type. */
-static struct span member_text(const json_t *object, const char *key)
+static struct span view_member_text(const json_t *object, const char *key)
 {
 	return json_span(json_object_get(object, key));
 }
@@ -112,16 +111,16 @@ static void show_output(const struct shown *s, struct span text)
 static void view_command(const struct shown *s, const json_t *result)
 {
 	const json_t *denials = json_object_get(result, "denials");
-	struct span log = member_text(result, "log_path");
+	struct span log = view_member_text(result, "log_path");
 	size_t i;
 	json_t *denial;
 
 	if (!s->view->output_shown)
-		show_output(s, member_text(result, "output"));
-	shown_message(s, member_text(result, "message"));
+		show_output(s, view_member_text(result, "output"));
+	shown_message(s, view_member_text(result, "message"));
 	json_array_foreach(denials, i, denial) {
 		shown_styled(s, STYLE_BAD, "denied: ");
-		shown_line(s, member_text(denial, "message"));
+		shown_line(s, view_member_text(denial, "message"));
 		buf_char(s->out, '\n');
 	}
 	shown_labelled(s, "all of the output", log);
@@ -135,7 +134,7 @@ static void view_command(const struct shown *s, const json_t *result)
 #define MATCH_STYLE "\033[1;31m"
 
 /* The bytes of the first `count` characters. */
-static size_t bytes_of(struct span text, json_int_t count)
+static size_t bytes_of_characters(struct span text, json_int_t count)
 {
 	size_t at = 0;
 
@@ -157,10 +156,10 @@ static void put_number(const struct shown *s, struct span number, char mark)
 /* A line with where its match is; cells keep the columns of tabs across the pieces. */
 static void show_detailed(const struct shown *s, const json_t *line)
 {
-	const struct span text = member_text(line, "text");
+	const struct span text = view_member_text(line, "text");
 	const bool match = json_object_get(line, "start") != NULL;
-	const size_t start = bytes_of(text, member_number(line, "start"));
-	const size_t end = bytes_of(text, member_number(line, "end"));
+	const size_t start = bytes_of_characters(text, member_number(line, "start"));
+	const size_t end = bytes_of_characters(text, member_number(line, "end"));
 	struct cells cells = { .out = s->out };
 	_cleanup_buf_ struct buf number = BUF_INIT(64);
 
@@ -178,7 +177,7 @@ static void show_detailed(const struct shown *s, const json_t *line)
 }
 
 /* "12:text", "13-text" or "--". */
-static void show_plain(const struct shown *s, struct span line)
+static void show_match_line(const struct shown *s, struct span line)
 {
 	struct cells cells = { .out = s->out };
 	size_t digits = 0;
@@ -205,7 +204,7 @@ static void found_show_lines(const struct shown *s, const json_t *lines)
 		context |= json_is_object(line) && !json_object_get(line, "start");
 	json_array_foreach(lines, i, line) {
 		if (json_is_string(line)) {
-			show_plain(s, json_span(line));
+			show_match_line(s, json_span(line));
 			continue;
 		}
 		if (context && i > 0 && member_number(line, "line") > last + 1) {
@@ -220,8 +219,8 @@ static void found_show_lines(const struct shown *s, const json_t *lines)
 /* What is known of a file besides its lines, after its name. */
 static void show_facts(const struct shown *s, const json_t *file)
 {
-	const struct span sha256 = member_text(file, "sha256");
-	const struct span modified = member_text(file, "modified");
+	const struct span sha256 = view_member_text(file, "sha256");
+	const struct span modified = view_member_text(file, "modified");
 
 	if (!json_object_get(file, "size") && !modified.len && !sha256.len)
 		return;
@@ -253,7 +252,7 @@ static void show_found_file(const struct shown *s, const json_t *file, bool firs
 
 	if (lines && !first)
 		buf_char(s->out, '\n');
-	show_name(s, json_is_string(file) ? json_span(file) : member_text(file, "file_path"));
+	show_name(s, json_is_string(file) ? json_span(file) : view_member_text(file, "file_path"));
 	if (json_object_get(file, "matches") && !lines)
 		buf_printf(s->out, ":%" JSON_INTEGER_FORMAT, member_number(file, "matches"));
 	show_facts(s, file);
@@ -291,7 +290,7 @@ static void view_found(const struct shown *s, const json_t *result)
 	json_array_foreach(files, i, file)
 		show_found_file(s, file, i == 0);
 	show_summary(s, result, json_array_size(files));
-	shown_message(s, member_text(result, "message"));
+	shown_message(s, view_member_text(result, "message"));
 }
 
 /* ---- results ----------------------------------------------------------------- */
@@ -316,10 +315,10 @@ static void content_lines(const struct shown *s, struct span text, json_int_t fi
 /* The path, then what identifies its state. */
 static void state_lines(const struct shown *s, const json_t *state)
 {
-	struct span sha256 = member_text(state, "sha256");
+	struct span sha256 = view_member_text(state, "sha256");
 
 	shown_style(s, STYLE_NAME);
-	shown_line(s, member_text(state, "file_path"));
+	shown_line(s, view_member_text(state, "file_path"));
 	shown_plain(s);
 	buf_char(s->out, '\n');
 	shown_style(s, STYLE_DIM);
@@ -349,7 +348,7 @@ static void file_facts(const struct shown *s, const json_t *file)
 	else
 		buf_printf(s->out, "%" JSON_INTEGER_FORMAT " bytes", member_number(file, "size"));
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
-		struct span fact = member_text(file, facts[i]);
+		struct span fact = view_member_text(file, facts[i]);
 
 		if (!fact.len)
 			continue;
@@ -360,12 +359,12 @@ static void file_facts(const struct shown *s, const json_t *file)
 	buf_char(s->out, '\n');
 }
 
-static void show_file(const struct shown *s, const json_t *file)
+static void view_file(const struct shown *s, const json_t *file)
 {
 	state_lines(s, file);
 	file_facts(s, file);
-	content_lines(s, member_text(file, "content"), member_number(file, "start_line"));
-	shown_message(s, member_text(file, "message"));
+	content_lines(s, view_member_text(file, "content"), member_number(file, "start_line"));
+	shown_message(s, view_member_text(file, "message"));
 }
 
 /* Edits */
@@ -380,9 +379,9 @@ static void show_hunk(const struct shown *s, const json_t *hunk)
 	if (stated && stated != line)
 		buf_printf(s->out, " (the diff said %" JSON_INTEGER_FORMAT ")", stated);
 	buf_str(s->out, ", match ");
-	shown_line(s, member_text(hunk, "matched"));
+	shown_line(s, view_member_text(hunk, "matched"));
 	buf_str(s->out, ", settled by ");
-	shown_line(s, member_text(hunk, "settled_by"));
+	shown_line(s, view_member_text(hunk, "settled_by"));
 	buf_printf(s->out, ", +%" JSON_INTEGER_FORMAT " -%" JSON_INTEGER_FORMAT "\n",
 	           member_number(hunk, "added"), member_number(hunk, "removed"));
 }
@@ -425,14 +424,14 @@ static void view_show_lines(const struct shown *s, const char *label, const json
 static void show_status(const struct shown *s, const json_t *result, const json_t *error)
 {
 	bool failed = json_is_false(json_object_get(result, "success")) || error;
-	struct span message = member_text(result, "message");
+	struct span message = view_member_text(result, "message");
 
 	if (failed) {
 		shown_style(s, STYLE_BAD);
 		buf_str(s->out, "failed");
-		if (member_text(error, "code").len) {
+		if (view_member_text(error, "code").len) {
 			buf_str(s->out, " (");
-			shown_line(s, member_text(error, "code"));
+			shown_line(s, view_member_text(error, "code"));
 			buf_char(s->out, ')');
 		}
 		shown_plain(s);
@@ -440,14 +439,14 @@ static void show_status(const struct shown *s, const json_t *result, const json_
 		shown_styled(s, STYLE_GOOD, "ok");
 	}
 	buf_str(s->out, ": ");
-	shown_message(s, message.data ? message : member_text(error, "message"));
+	shown_message(s, message.data ? message : view_member_text(error, "message"));
 }
 
 static void show_error(const struct shown *s, const json_t *error)
 {
-	struct span found = member_text(error, "found");
+	struct span found = view_member_text(error, "found");
 
-	shown_labelled(s, "the diff has", member_text(error, "expected"));
+	shown_labelled(s, "the diff has", view_member_text(error, "expected"));
 	if (found.data && json_object_get(error, "found_line")) {
 		shown_styled(s, STYLE_DIM, "line ");
 		buf_printf(s->out, "%" JSON_INTEGER_FORMAT " ", member_number(error, "found_line"));
@@ -455,7 +454,7 @@ static void show_error(const struct shown *s, const json_t *error)
 	shown_labelled(s, "the file has", found);
 	show_candidates(s, error);
 	view_show_lines(s, "it is at line", json_object_get(error, "match_lines"));
-	shown_labelled(s, "what to do", member_text(error, "advice"));
+	shown_labelled(s, "what to do", view_member_text(error, "advice"));
 }
 
 static void show_counts(const struct shown *s, const json_t *result)
@@ -470,14 +469,14 @@ static void show_counts(const struct shown *s, const json_t *result)
 	           member_number(result, "lines_added"), member_number(result, "lines_removed"));
 }
 
-static void show_result(const struct shown *s, const json_t *result);
+static void view_any(const struct shown *s, const json_t *result);
 
 /* The result of one change, or of several in `changes`. */
 static void show_edit(const struct shown *s, const json_t *result)
 {
 	const json_t *error = json_object_get(result, "error");
 	const json_t *state = json_object_get(result, "latest_file_state");
-	struct span diff = member_text(result, "diff");
+	struct span diff = view_member_text(result, "diff");
 	size_t i;
 	json_t *item;
 
@@ -486,17 +485,17 @@ static void show_edit(const struct shown *s, const json_t *result)
 	if (json_is_object(state))
 		state_lines(s, state);
 	else
-		shown_labelled(s, "file", member_text(result, "file_path"));
-	shown_labelled(s, "moved from", member_text(result, "moved_from"));
+		shown_labelled(s, "file", view_member_text(result, "file_path"));
+	shown_labelled(s, "moved from", view_member_text(result, "moved_from"));
 	show_counts(s, result);
-	shown_labelled(s, "note", member_text(result, "note"));
+	shown_labelled(s, "note", view_member_text(result, "note"));
 	json_array_foreach(json_object_get(result, "hunks"), i, item)
 		show_hunk(s, item);
 	if (diff.len)
 		render_diff(s->out, diff, s->view->colour, s->view->width);
 	json_array_foreach(json_object_get(result, "changes"), i, item) {
 		buf_char(s->out, '\n');
-		show_result(s, item);
+		view_any(s, item);
 	}
 }
 
@@ -508,7 +507,7 @@ static size_t longest_name(const json_t *entries)
 	json_t *entry;
 
 	json_array_foreach(entries, i, entry) {
-		size_t len = member_text(entry, "name").len;
+		size_t len = view_member_text(entry, "name").len;
 
 		if (len > longest && len <= 60)
 			longest = len;
@@ -518,8 +517,8 @@ static size_t longest_name(const json_t *entries)
 
 static void show_entry(const struct shown *s, const json_t *entry, size_t column)
 {
-	struct span name = member_text(entry, "name");
-	struct span kind = member_text(entry, "kind");
+	struct span name = view_member_text(entry, "name");
+	struct span kind = view_member_text(entry, "kind");
 	bool folder = span_eq(kind, SPAN("folder"));
 
 	if (folder)
@@ -546,7 +545,7 @@ static void show_folder(const struct shown *s, const json_t *result)
 	json_t *entry;
 
 	shown_style(s, STYLE_NAME);
-	shown_line(s, member_text(result, "path"));
+	shown_line(s, view_member_text(result, "path"));
 	shown_plain(s);
 	buf_char(s->out, '\n');
 	json_array_foreach(entries, i, entry)
@@ -554,12 +553,12 @@ static void show_folder(const struct shown *s, const json_t *result)
 	if (member_number(result, "ignored"))
 		buf_printf(s->out, "(%" JSON_INTEGER_FORMAT " left out by ignore files)\n",
 		           member_number(result, "ignored"));
-	shown_message(s, member_text(result, "message"));
+	shown_message(s, view_member_text(result, "message"));
 }
 
 /* Anything else */
 
-static void show_json(const struct shown *s, const json_t *result)
+static void view_json(const struct shown *s, const json_t *result)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(s->out->max);
 	struct span rest, line;
@@ -572,7 +571,7 @@ static void show_json(const struct shown *s, const json_t *result)
 	}
 }
 
-static void show_result(const struct shown *s, const json_t *result)
+static void view_any(const struct shown *s, const json_t *result)
 {
 	if (view_is_command(result))
 		view_command(s, result);
@@ -583,13 +582,13 @@ static void show_result(const struct shown *s, const json_t *result)
 	else if (json_is_array(json_object_get(result, "entries")))
 		show_folder(s, result);
 	else if (json_object_get(result, "sha256"))
-		show_file(s, result);
+		view_file(s, result);
 	else
-		show_json(s, result);
+		view_json(s, result);
 }
 
 /* Whether the caller says something about the parameter, also in other words. */
-static bool is_given(const struct tool *tool, const json_t *arguments, const char *name)
+static bool is_parameter_given(const struct tool *tool, const json_t *arguments, const char *name)
 {
 	for (const struct tool_switch *row = tool->switches; row && row->alias; row++)
 		if (strcmp(row->name, name) == 0 && json_object_get(arguments, row->alias))
@@ -611,7 +610,7 @@ void view_prepare(const struct tool *tool, json_t *arguments)
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		const char *name = wanted[i].parameter;
 
-		if (json_object_get(properties, name) && !is_given(tool, arguments, name))
+		if (json_object_get(properties, name) && !is_parameter_given(tool, arguments, name))
 			json_object_set_new(arguments, name, json_string(wanted[i].value));
 	}
 	json_decref(schema);
@@ -624,13 +623,13 @@ bool view_result(struct buf *out, const json_t *result, const struct view *view)
 	json_t *item;
 
 	if (!json_is_array(result)) {
-		show_result(&s, result);
+		view_any(&s, result);
 		return !out->overflowed;
 	}
 	json_array_foreach(result, i, item) {
 		if (i)
 			buf_char(out, '\n');
-		show_result(&s, item);
+		view_any(&s, item);
 	}
 	return !out->overflowed;
 }

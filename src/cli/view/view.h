@@ -4,12 +4,14 @@
  * The shape of the result decides how it is shown (a file, an edit, a folder, what was
  * found, several of these), so that a new tool with a familiar answer needs nothing
  * here; an unfamiliar one is shown as indented JSON.  Everything that comes
- * from files passes render_safe (render.h).
+ * from files passes render_safe.
  */
 #ifndef HASP_CLI_VIEW_VIEW_H
 #define HASP_CLI_VIEW_VIEW_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "base/buf.h"
 #include "tool/tool.h"
@@ -26,5 +28,63 @@ void view_prepare(const struct tool *tool, json_t *arguments);
 
 /* Appends the result. False when `out` overflowed. */
 bool view_result(struct buf *out, const json_t *result, const struct view *view);
+
+/* ---- foreign text ----------------------------------------------------------------- */
+
+/* Foreign text and diffs, made fit for a terminal.
+ *
+ * Whatever a stranger wrote (file names and contents, output of commands,
+ * descriptions of tools) is shown as it is where it is harmless, and as visible escapes
+ * where it would act on the terminal or deceive the reader:
+ *
+ *     \n \r \x1b \x7f       control characters; lines are split by the caller
+ *     \xff                  bytes that are not UTF-8
+ *     \u{202e} \u{200b}     C1 controls; all format characters (bidirectional controls,
+ *                           zero width, tags); line and paragraph separators; blank letters
+ *                           and stray variation selectors; private and unassigned ones
+ *     \u{430}               Cyrillic and Greek letters that look like Latin ones, in a
+ *                           word that has Latin ones too
+ *
+ * Tabs become spaces up to the next multiple of eight columns of the text. A
+ * backslash stays as it is: the escapes are for eyes, not to be read back.
+ *
+ * Not here: JSON for a terminal (output.h escapes all but ASCII), layout of results (view_result).
+ */
+
+/* ---- text -------------------------------------------------------------------- */
+
+/* Appends the text, usually one line without its ending. */
+void render_safe(struct buf *out, struct span untrusted);
+
+/* Appends a unified diff for people: line numbers in the margin, long lines wrapped at `width`
+ * columns (0: not at all).  With `colour`, names are bold, hunk headers cyan, removed
+ * lines red, added ones green, and what differs between paired lines is in
+ * reverse.  The diff is foreign text too.  False when `out` overflowed. */
+bool render_diff(struct buf *out, struct span unified, bool colour, size_t width);
+
+/* ---- cells ------------------------------------------------------------------- */
+
+/* Writing safe text column by column: what render.c and render.c share.
+ *
+ *     struct cells cells = { .out = out, .limit = 72, .margin = 8 };
+ *     render_cells_style(&cells, "\033[31m");
+ *     render_cells_text(&cells, line);
+ *     render_cells_style(&cells, NULL);
+ */
+
+struct cells {
+	struct buf *out;
+	size_t column;     /* where the next character goes, from the start of the text */
+	size_t limit;      /* columns before the text is wrapped; 0: never */
+	size_t margin;     /* blanks before a line that goes on */
+	const char *style; /* escape sequence in force; NULL: none */
+	unsigned marks;    /* combining marks since the last letter */
+};
+
+/* Appends foreign text, made safe as above. */
+void render_cells_text(struct cells *cells, struct span untrusted);
+
+/* Ends the style in force and begins another (NULL: none). */
+void render_cells_style(struct cells *cells, const char *style);
 
 #endif

@@ -9,8 +9,8 @@
  *
  * The flags are those of SANDBOX_FLAGS in options.c, and --durability.
  */
-#ifndef HASP_CLI_COMMAND_PROVIDER_H
-#define HASP_CLI_COMMAND_PROVIDER_H
+#ifndef HASP_CLI_COMMAND_CONFINEMENT_H
+#define HASP_CLI_COMMAND_CONFINEMENT_H
 
 #include "agent/setup/prepare.h"
 #include "base/err.h"
@@ -31,10 +31,10 @@
  * any character.  Nothing else means anything: no variables, globs, pipes, comments.
  */
 
-/* *ret is NULL-terminated, with one word or more, for provider_words_free. INVALID_ARGUMENT: a
+/* *ret is NULL-terminated, with one word or more, for command_words_free. INVALID_ARGUMENT: a
  * quote that is not closed, no word, an array of anything but strings. */
-bool provider_words_split(const char *text, char ***ret, struct err *err);
-void provider_words_free(char **words); /* NULL is fine */
+bool command_words_split(const char *text, char ***ret, struct err *err);
+void command_words_free(char **words); /* NULL is fine */
 
 /* ---- variables of a command -------------------------------------------------- */
 
@@ -56,16 +56,16 @@ struct child_env {
 };
 
 /* `which`: NULL is "safe". `from`: what to choose from; borrowed until the release. */
-void provider_child_env_make(const char *which, const char *const *from,
-                             const struct environment_options *options, struct child_env *ret);
-void provider_child_env_release(struct child_env *env);
-#define _cleanup_child_env_ __attribute__((cleanup(provider_child_env_release)))
+void command_child_env_make(const char *which, const char *const *from,
+                            const struct environment_options *options, struct child_env *ret);
+void command_child_env_release(struct child_env *env);
+#define _cleanup_child_env_ __attribute__((cleanup(command_child_env_release)))
 
 /* ---- providers --------------------------------------------------------------- */
 
 /* The values of a flag that is given several times, in their order; the caller frees the array.
  * Never NULL; with room for one more. */
-const char **flag_values(const struct invocation *invocation, enum flag_id id, size_t *ret_count);
+const char **invocation_values(const struct invocation *invocation, enum flag_id id, size_t *ret_count);
 
 struct confinement {
 	struct worker_options options; /* roots and what else is known are the caller's to add */

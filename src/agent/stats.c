@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/session/stats.h"
+#include "agent/stats.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static const char *const decision_names[DECISION_COUNT] = {
 	[DECISION_AUTO] = "auto_accept",
 };
 
-static void count(json_t *object, const char *name, uint64_t more)
+static void add_to_counter(json_t *object, const char *name, uint64_t more)
 {
 	json_int_t before = json_integer_value(json_object_get(object, name));
 
@@ -127,20 +127,20 @@ static void count_usage(json_t *object, const struct model_usage *usage)
 {
 	uint64_t fresh = usage->input > usage->cached ? usage->input - usage->cached : 0;
 
-	count(object, "input", fresh);
-	count(object, "prompt", usage->input);
-	count(object, "candidates", usage->output);
-	count(object, "total", usage->total);
-	count(object, "cached", usage->cached);
-	count(object, "thoughts", usage->thoughts);
-	count(object, "tool", usage->tool);
+	add_to_counter(object, "input", fresh);
+	add_to_counter(object, "prompt", usage->input);
+	add_to_counter(object, "candidates", usage->output);
+	add_to_counter(object, "total", usage->total);
+	add_to_counter(object, "cached", usage->cached);
+	add_to_counter(object, "thoughts", usage->thoughts);
+	add_to_counter(object, "tool", usage->tool);
 }
 
 static void count_requests(json_t *object, uint64_t requests, uint64_t errors, double ms)
 {
-	count(object, "totalRequests", requests);
-	count(object, "totalErrors", errors);
-	count(object, "totalLatencyMs", ms > 0 ? (uint64_t)ms : 0);
+	add_to_counter(object, "totalRequests", requests);
+	add_to_counter(object, "totalErrors", errors);
+	add_to_counter(object, "totalLatencyMs", ms > 0 ? (uint64_t)ms : 0);
 }
 
 void stats_reply(struct stats *stats, const char *role, const struct model_reply *reply)
@@ -168,7 +168,7 @@ void stats_failure(struct stats *stats, const char *role, const char *name, cons
 	part = json_object_get(model, "api");
 	count_requests(part, 1, 1, ms);
 	count_requests(role_of(model, role), 1, 1, ms);
-	count(json_object_get(part, "errorsByType"), err_name(err->code), 1);
+	add_to_counter(json_object_get(part, "errorsByType"), err_name(err->code), 1);
 	pthread_mutex_unlock(&stats->lock);
 }
 
@@ -208,7 +208,7 @@ static json_t *cached_json(const struct stats *stats)
 
 /* ---- tools ------------------------------------------------------------------------- */
 
-static json_t *tool_of(struct stats *stats, const char *name)
+static json_t *tool_counters(struct stats *stats, const char *name)
 {
 	static const char *const names[] = { "count", "success", "fail", "durationMs" };
 	json_t *tool = json_object_get(stats->by_name, name);
@@ -238,20 +238,20 @@ void stats_call(struct stats *stats, const char *name, bool success, uint64_t du
 	json_t *tool;
 
 	pthread_mutex_lock(&stats->lock);
-	tool = tool_of(stats, name);
-	count(stats->tools, "totalCalls", 1);
-	count(stats->tools, success ? "totalSuccess" : "totalFail", 1);
-	count(stats->tools, "totalDurationMs", duration_ms);
-	count(tool, "count", 1);
-	count(tool, success ? "success" : "fail", 1);
-	count(tool, "durationMs", duration_ms);
+	tool = tool_counters(stats, name);
+	add_to_counter(stats->tools, "totalCalls", 1);
+	add_to_counter(stats->tools, success ? "totalSuccess" : "totalFail", 1);
+	add_to_counter(stats->tools, "totalDurationMs", duration_ms);
+	add_to_counter(tool, "count", 1);
+	add_to_counter(tool, success ? "success" : "fail", 1);
+	add_to_counter(tool, "durationMs", duration_ms);
 	if (decision != DECISION_NONE) {
-		count(json_object_get(stats->tools, "totalDecisions"), decision_names[decision], 1);
-		count(json_object_get(tool, "decisions"), decision_names[decision], 1);
+		add_to_counter(json_object_get(stats->tools, "totalDecisions"), decision_names[decision], 1);
+		add_to_counter(json_object_get(tool, "decisions"), decision_names[decision], 1);
 	}
 	if (success && !json_is_true(json_object_get(result, "dry_run"))) {
-		count(stats->files, "totalLinesAdded", lines(result, "lines_added"));
-		count(stats->files, "totalLinesRemoved", lines(result, "lines_removed"));
+		add_to_counter(stats->files, "totalLinesAdded", lines(result, "lines_added"));
+		add_to_counter(stats->files, "totalLinesRemoved", lines(result, "lines_removed"));
 	}
 	pthread_mutex_unlock(&stats->lock);
 }
@@ -284,7 +284,7 @@ static json_t *stream_model(const json_t *tokens_of, json_t *sum)
 		json_t *value = json_object_get(tokens_of, names[i][1]);
 
 		json_object_set(model, names[i][0], value);
-		count(sum, names[i][0], (uint64_t)json_integer_value(value));
+		add_to_counter(sum, names[i][0], (uint64_t)json_integer_value(value));
 	}
 	return model;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The provider that flags ask for, what a command in it gets, and `hasp worker`, its other end. */
-#include "cli/command/provider.h"
+#include "cli/command/confinement.h"
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 
 static const char blanks[] = " \t\n\r";
 
-void provider_words_free(char **words)
+void command_words_free(char **words)
 {
 	for (size_t i = 0; words && words[i]; i++)
 		free(words[i]);
@@ -40,7 +40,7 @@ static bool from_array(const json_t *array, char ***ret, struct err *err)
 
 		if (!json_is_string(word) || strlen(json_string_value(word)) !=
 		                                     json_string_length(word)) {
-			provider_words_free(words);
+			command_words_free(words);
 			return err_set(err, ERR_INVALID_ARGUMENT,
 			               "Element %zu of the array is no text that can be a word.",
 			               i + 1);
@@ -59,7 +59,7 @@ static bool is_escape(const char *at, char quote)
 }
 
 /* One word from *at, which moves behind it. */
-static bool take_word(const char **at, char **ret, struct err *err)
+static bool split_next_word(const char **at, char **ret, struct err *err)
 {
 	struct buf word = BUF_INIT(LIMIT_PATH_BYTES * 4);
 	const char *c = *at;
@@ -95,8 +95,8 @@ static bool from_line(const char *text, char ***ret, struct err *err)
 		words[count] = NULL;
 		if (!*text)
 			break;
-		if (!take_word(&text, &words[count], err)) {
-			provider_words_free(words);
+		if (!split_next_word(&text, &words[count], err)) {
+			command_words_free(words);
 			return false;
 		}
 		count++;
@@ -105,7 +105,7 @@ static bool from_line(const char *text, char ***ret, struct err *err)
 	return true;
 }
 
-bool provider_words_split(const char *text, char ***ret, struct err *err)
+bool command_words_split(const char *text, char ***ret, struct err *err)
 {
 	const char *start = text + strspn(text, blanks);
 	json_auto_t *array = NULL;
@@ -120,7 +120,7 @@ bool provider_words_split(const char *text, char ***ret, struct err *err)
 		return false;
 	}
 	if (!words[0] || !*words[0]) {
-		provider_words_free(words);
+		command_words_free(words);
 		return err_set(err, ERR_INVALID_ARGUMENT, "No program is named.");
 	}
 	*ret = words;
@@ -129,7 +129,7 @@ bool provider_words_split(const char *text, char ***ret, struct err *err)
 
 /* ---- variables of a command -------------------------------------------------- */
 
-static size_t count_of(const char *const *vars)
+static size_t count_variables(const char *const *vars)
 {
 	size_t count = 0;
 
@@ -138,7 +138,7 @@ static size_t count_of(const char *const *vars)
 	return count;
 }
 
-static bool passes(const char *which, const char *variable)
+static bool variable_passes(const char *which, const char *variable)
 {
 	if (strcmp(which, "keep") == 0)
 		return true;
@@ -146,28 +146,28 @@ static bool passes(const char *which, const char *variable)
 	       (strcmp(which, "safe") == 0 && !environment_is_secret(variable));
 }
 
-void provider_child_env_make(const char *which, const char *const *from,
-                             const struct environment_options *options, struct child_env *ret)
+void command_child_env_make(const char *which, const char *const *from,
+                            const struct environment_options *options, struct child_env *ret)
 {
-	size_t total = count_of(from), kept = 0;
+	size_t total = count_variables(from), kept = 0;
 
 	which = which ? which : "safe";
 	*ret = (struct child_env){ .withheld = mem_alloc(total + 1, sizeof(*ret->withheld)) };
 	for (size_t i = 0; i < total; i++)
-		if (!passes(which, from[i]))
+		if (!variable_passes(which, from[i]))
 			ret->withheld[ret->withheld_count++] = from[i];
 	if (strcmp(which, "clean") == 0) {
 		ret->clean = environment_for_command(from, options);
 		from = (const char *const *)ret->clean;
-		total = count_of(from);
+		total = count_variables(from);
 	}
 	ret->vars = mem_alloc(total + 1, sizeof(*ret->vars));
 	for (size_t i = 0; i < total; i++)
-		if (ret->clean || passes(which, from[i]))
+		if (ret->clean || variable_passes(which, from[i]))
 			ret->vars[kept++] = from[i];
 }
 
-void provider_child_env_release(struct child_env *env)
+void command_child_env_release(struct child_env *env)
 {
 	free(env->vars);
 	free(env->withheld);
@@ -179,7 +179,7 @@ void provider_child_env_release(struct child_env *env)
 
 #define LEVEL_SETTING "hasp.sandbox.level"
 
-const char **flag_values(const struct invocation *invocation, enum flag_id id, size_t *ret_count)
+const char **invocation_values(const struct invocation *invocation, enum flag_id id, size_t *ret_count)
 {
 	const char **values = mem_alloc(invocation->flag_count + 2, sizeof(*values));
 
@@ -190,8 +190,8 @@ const char **flag_values(const struct invocation *invocation, enum flag_id id, s
 	return values;
 }
 
-static bool read_level(const struct invocation *invocation, struct confinement *ret,
-                       struct err *err)
+static bool confinement_read_level(const struct invocation *invocation, struct confinement *ret,
+                                   struct err *err)
 {
 	const char *flag = invocation_value(invocation, FLAG_SANDBOX);
 
@@ -216,7 +216,7 @@ static void warn_of_level(const struct settings *settings)
 			output_complain(json_string_value(sentence));
 }
 
-static void complain(void *data, const char *severity, const char *message)
+static void complain_of_level(void *data, const char *severity, const char *message)
 {
 	(void)data;
 	(void)severity;
@@ -240,7 +240,7 @@ bool confinement_settle(struct confinement *confinement, struct err *err)
 		return true;
 	if (!settings_load_own(&settings, err))
 		return false;
-	ok = confinement_settle_with(confinement, settings, complain, NULL, err);
+	ok = confinement_settle_with(confinement, settings, complain_of_level, NULL, err);
 	if (settings)
 		warn_of_level(settings);
 	settings_free(settings);
@@ -248,7 +248,7 @@ bool confinement_settle(struct confinement *confinement, struct err *err)
 }
 
 /* "$UNSET" as a path is a mistake, and as a relative path it would be the current folder. */
-static bool check_paths(const struct invocation *invocation, struct err *err)
+static bool check_path_flags(const struct invocation *invocation, struct err *err)
 {
 	static const struct {
 		enum flag_id id;
@@ -281,13 +281,13 @@ bool confinement_read(const struct invocation *invocation, struct confinement *r
 	struct worker_options *options = &confinement.options;
 	struct err why = ERR_INIT;
 
-	if (!check_paths(invocation, err) || !read_level(invocation, &confinement, err))
+	if (!check_path_flags(invocation, err) || !confinement_read_level(invocation, &confinement, err))
 		return false;
-	if (worker && !provider_words_split(worker, &confinement.worker, &why))
+	if (worker && !command_words_split(worker, &confinement.worker, &why))
 		return err_set(err, ERR_INVALID_ARGUMENT, "--worker: %s", why.message);
-	confinement.write = flag_values(invocation, FLAG_WRITE, &options->write_count);
-	confinement.read = flag_values(invocation, FLAG_READ, &options->read_count);
-	confinement.deny = flag_values(invocation, FLAG_DENY, &options->deny_count);
+	confinement.write = invocation_values(invocation, FLAG_WRITE, &options->write_count);
+	confinement.read = invocation_values(invocation, FLAG_READ, &options->read_count);
+	confinement.deny = invocation_values(invocation, FLAG_DENY, &options->deny_count);
 	/* Over there a worker has a home of its own. */
 	confinement.journal = worker ? NULL : local_journal_folder();
 	options->write = confinement.write;
@@ -315,7 +315,7 @@ bool confinement_open(const struct confinement *confinement, struct provider **r
 
 void confinement_release(struct confinement *confinement)
 {
-	provider_words_free(confinement->worker);
+	command_words_free(confinement->worker);
 	free(confinement->write);
 	free(confinement->read);
 	free(confinement->deny);
@@ -374,7 +374,7 @@ static void stay_small(void)
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 }
 
-static int serve(const struct worker_options *most, bool confined)
+static int serve_worker(const struct worker_options *most, bool confined)
 {
 	const struct worker_serve_options options = {
 		.read_fd = STDIN_FILENO,
@@ -394,13 +394,13 @@ int command_run_worker(const struct invocation *invocation)
 
 	stay_small();
 	if (invocation_has(invocation, FLAG_CONFINED))
-		return serve(NULL, true);
+		return serve_worker(NULL, true);
 	if (!confinement_read(invocation, &confinement, &err) ||
 	    !confinement_settle(&confinement, &err)) {
 		output_complain(err.message);
 		return CLI_USAGE;
 	}
-	roots = flag_values(invocation, FLAG_ROOT, &confinement.options.root_count);
+	roots = invocation_values(invocation, FLAG_ROOT, &confinement.options.root_count);
 	confinement.options.roots = roots;
-	return serve(&confinement.options, false);
+	return serve_worker(&confinement.options, false);
 }

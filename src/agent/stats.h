@@ -3,8 +3,8 @@
  *
  * One object for an agent and its sub-agents; all functions from any thread.
  */
-#ifndef HASP_AGENT_SESSION_STATS_H
-#define HASP_AGENT_SESSION_STATS_H
+#ifndef HASP_AGENT_STATS_H
+#define HASP_AGENT_STATS_H
 
 #include <jansson.h>
 #include <stdbool.h>
