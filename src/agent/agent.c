@@ -209,8 +209,8 @@ static void keep_reply(struct prompt_run *run, const struct model_reply *reply)
 static bool correct(struct prompt_run *run, const char *why, json_t *message)
 {
 	static const char advice[] =
-		"%s You seem to go in circles. Stop, and think again about what the task needs: do not "
-		"repeat this; try another way, or say what stands in your way.";
+		"%s You seem to go in circles. Stop, and think again about what the task needs: do "
+		"not repeat this; try another way, or say what stands in your way.";
 	struct agent *agent = run->agent;
 	_cleanup_free_ char *text = mem_printf(advice, why);
 
@@ -405,7 +405,8 @@ static void one_turn(struct prompt_run *run)
 		model_reply_release(&reply);
 		break;
 	case TURN_BLOCKED:
-		prompt_end(run, AGENT_HOOK_STOPPED, reason ? reason : "A hook stopped the request.");
+		prompt_end(run, AGENT_HOOK_STOPPED, reason ? reason :
+		           "A hook stopped the request.");
 		break;
 	case TURN_FAILED:
 		if (!made_smaller(run))

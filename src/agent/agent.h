@@ -3,7 +3,7 @@
  *
  *     struct agent_options options = { .model = model, .session = &session, ... };
  *     struct agent *agent = agent_new(&options);
- *     ok = agent_prompt(agent, prompt, &outcome, &err);      // on this thread, until the answer is there
+ *     ok = agent_prompt(agent, prompt, &outcome, &err);  // on this thread, until it has answered
  *     agent_outcome_release(&outcome);
  *     agent_free(agent);
  *
@@ -17,14 +17,16 @@
  * `parent`, which only shares the bus's call ids and adds its statistics.
  *
  * Folder, by subject:
- *   a prompt's life   agent.c the loop; turn.c one reply of the model, and hooks on it; call/calls.c the
- *                     calls of a turn, and which waits for which; call/gate.c hooks and policy around
- *                     each, and tools that are off; call/confirm.c the question; call/missing.c what
- *                     was refused; state.c what these share
- *   what is sent      prompt/prompt.c the beginning, prompt/memory.c GEMINI.md, prompt/mention.c @files;
- *                     context/told.c what changes of it; context/mask.c and context/compact.c what
- *                     leaves again, context/cut.c the note in its place; call/loop_check.c
- *   what is kept      session/record.c and session/sessions.c; session/stats.c; checkpoint/ states to
+ *   a prompt's life   agent.c the loop; turn.c one reply of the model, and hooks on it;
+ *                     call/calls.c the calls of a turn, and which waits for which; call/gate.c
+ *                     hooks around each; call/permission.c what the policy says, and tools that
+ *                     are off; call/confirm.c the question; call/missing.c what was refused;
+ *                     state.c what these share
+ *   what is sent      prompt/prompt.c the beginning, prompt/memory.c GEMINI.md, prompt/mention.c
+ *                     @files; context/told.c what changes of it; context/mask.c and
+ *                     context/compact.c what leaves again, context/cut.c the note in its place;
+ *                     call/loop_check.c
+ *   what is kept      session/record.c and session/sessions.c; stats.c; checkpoint/ states to
  *                     return to
  *   what is shown     call/display.c for people and wrappers
  *   what holds it     host/host.c and host/services.c put it together; setup/prepare.c and
@@ -48,8 +50,8 @@ struct agent_options {
 	const char *name;              /* of a sub-agent; NULL: the main agent */
 	struct agent *parent;          /* of a sub-agent */
 	struct model *model;
-	const struct model_parameters *parameters; /* of each request, hooks may change them; NULL: the
-	                                            * model's own. Borrowed */
+	/* Of each request, hooks may change them; NULL: the model's own. Borrowed. */
+	const struct model_parameters *parameters;
 	struct session *session;       /* its tools, provider and jobs; hooks are the agent's to
 	                                * set */
 	struct bus *bus;               /* may be NULL: nobody watches, nobody can be asked */
@@ -70,11 +72,11 @@ struct agent_options {
 	 * `context` are all. */
 	json_t *(*surroundings)(void *data, enum approval_mode mode);
 	void *surroundings_data;
-	const json_t *sent;            /* of a resumed session: what its conversation begins with (sessions.h);
-	                                * or NULL. Borrowed */
+	const json_t *sent;            /* of a resumed session: what its conversation begins with
+	                                * (sessions.h); or NULL. Borrowed */
 	struct span system;            /* the system prompt, copied; without `surroundings` */
-	const json_t *context;         /* the history's first message, whatever becomes of the rest; NULL:
-	                                * none. Borrowed; without `surroundings` */
+	const json_t *context;         /* the history's first message, whatever becomes of the
+	                                * rest; NULL: none. Borrowed; without `surroundings` */
 	json_t *history;               /* of a resumed session (content.h); or NULL; borrowed */
 	const char *first_prompt;      /* its first prompt (sessions.h), copied; NULL: as the
 	                                * history has it */
@@ -112,10 +114,10 @@ const char *agent_end_name(enum agent_end end);
 struct agent_outcome {
 	enum agent_end end;
 	char *text;        /* what the model said last; owned; "" without */
-	char *reason;      /* of HOOK_STOPPED, LOOP, ..., of an answer that was cut (which was a notice,
-	                    * too): for people; owned; NULL without */
-	char *missing;     /* of an answer: what nobody was there to allow, and the flags that would; for
-	                    * people; owned; NULL: nothing */
+	char *reason;      /* of HOOK_STOPPED, LOOP, ..., of an answer that was cut (which was a
+	                    * notice, too): for people; owned; NULL without */
+	char *missing;     /* of an answer: what nobody was there to allow, and the flags that
+	                    * would; for people; owned; NULL: nothing */
 	unsigned turns;
 };
 void agent_outcome_release(struct agent_outcome *outcome);

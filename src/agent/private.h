@@ -16,7 +16,7 @@
 #define FOUND_CONTEXT "newly_discovered_project_context"
 
 struct loop_check; /* call/loop_check.h */
-struct stats;      /* session/stats.h */
+struct stats;      /* stats.h */
 
 struct agent {
 	struct agent_options options; /* strings are owned, the rest is borrowed */
@@ -28,8 +28,8 @@ struct agent {
 	json_t *told;                 /* owned; what the model knows of its surroundings
 	                               * (told.h); or NULL */
 	enum approval_mode told_mode; /* the mode that it knows of */
-	json_t *beginning;            /* owned; {"system", "context", "tools"} as the session's file is to
-	                               * have it; NULL: there are no surroundings, or it has it */
+	json_t *beginning;            /* owned; {"system", "context", "tools"} as the session's file
+	                               * is to have it; NULL: no surroundings, or it has it */
 	bool begun;                   /* the first prompt has come */
 	struct sent *sent;            /* owned; the last request */
 	json_t *history;              /* owned */

@@ -246,7 +246,8 @@ void stats_call(struct stats *stats, const char *name, bool success, uint64_t du
 	add_to_counter(tool, success ? "success" : "fail", 1);
 	add_to_counter(tool, "durationMs", duration_ms);
 	if (decision != DECISION_NONE) {
-		add_to_counter(json_object_get(stats->tools, "totalDecisions"), decision_names[decision], 1);
+		add_to_counter(json_object_get(stats->tools, "totalDecisions"),
+		               decision_names[decision], 1);
 		add_to_counter(json_object_get(tool, "decisions"), decision_names[decision], 1);
 	}
 	if (success && !json_is_true(json_object_get(result, "dry_run"))) {

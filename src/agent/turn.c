@@ -542,7 +542,8 @@ static bool ask_model(struct agent *agent, struct shaped *shaped, struct listene
 
 	keep_beginning(agent, shaped);
 	shaped->request.enough = &listener->enough;
-	ok = model_stream(agent->options.model, &shaped->request, on_model_event, listener, ret, err);
+	ok = model_stream(agent->options.model, &shaped->request, on_model_event, listener, ret,
+	                  err);
 	shaped->refused = mem_steal(&listener->refused);
 
 	loop_check_text_end(agent->loop);

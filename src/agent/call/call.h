@@ -58,19 +58,20 @@ char *display_result(const struct tool *tool, const json_t *result);
 /* Which calls of one turn have to wait for which: pure.
  *
  *     struct order_call calls[n];
- *     call_order_describe(&calls[i], tool, name, args, root);      // for each
- *     if (call_order_may_begin(calls, i, ended)) ...               // all that it waits for have ended
+ *     call_order_describe(&calls[i], tool, name, args, root);  // for each
+ *     if (call_order_may_begin(calls, i, ended)) ...  // all that it waits for have ended
  *     call_order_release(&calls[i]);
  *
  * The results are those of the calls made one after the other, as the model listed them, except
  * that commands run beside each other, and beside what only reads:
  *
- *   - editors (edit, delete, move) and what reads run beside each other unless they touch the same file
- *     and one of them changes it; what reads without naming files (search, glob) touches all;
+ *   - editors (edit, delete, move) and what reads run beside each other unless they touch the
+ *     same file and one of them changes it; what reads without naming files (search, glob)
+ *     touches all;
  *   - a command, another agent, and a tool of unknown effect wait for all editors before them, and
  *     editors for them;
- *   - a change of mode (plan), and a call with wait_for_previous: true, waits for all before it, and all
- *     after it wait for it.
+ *   - a change of mode (plan), and a call with wait_for_previous: true, waits for all before it,
+ *     and all after it wait for it.
  *
  * Files are the same when their names are, "." and ".." and the workspace folder resolved; two
  * names that are one file by a link are told apart here, and by the state that each edit names.

@@ -41,7 +41,8 @@ static enum order_effect effect_of(const struct tool *tool)
 	return tool ? effects[tool->kind] : ORDER_NOTHING;
 }
 
-static void order_add_path(struct order_call *call, size_t *cap, const char *root, const json_t *path)
+static void order_add_path(struct order_call *call, size_t *cap, const char *root,
+                           const json_t *path)
 {
 	if (!json_string_length(path))
 		return;
@@ -360,7 +361,8 @@ static void call_finish(struct call *call, uint64_t ms)
 		return;
 	pthread_mutex_lock(&agent->lock);
 	record_call(agent->options.record, call->id, call->name, call->args, response,
-	            json_object_get(part_get_response(call->answer), "parts"), call_status_word(call),
+	            json_object_get(part_get_response(call->answer), "parts"),
+	            call_status_word(call),
 	            display);
 	pthread_mutex_unlock(&agent->lock);
 }
@@ -545,7 +547,8 @@ static struct call *next_call(struct batch *batch)
 }
 
 /* Holds the lock before and after. */
-static void batch_begin_call(struct batch *batch, struct runner *runner, struct call *call, bool alone)
+static void batch_begin_call(struct batch *batch, struct runner *runner, struct call *call,
+                             bool alone)
 {
 	call->state = CALL_RUNNING;
 	batch->running++;
@@ -580,7 +583,8 @@ static void run_all(struct batch *batch, struct runner *runners)
 	while (true) {
 		call = goes_on(batch) && batch->running < CALLS_AT_ONCE ? next_call(batch) : NULL;
 		if (call)
-			batch_begin_call(batch, &runners[call - batch->calls], call, batch_call_is_alone(batch, call));
+			batch_begin_call(batch, &runners[call - batch->calls], call,
+			                 batch_call_is_alone(batch, call));
 		else if (batch->running)
 			pthread_cond_wait(&batch->changed, &batch->lock);
 		else

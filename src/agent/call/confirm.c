@@ -266,7 +266,8 @@ static void allow_for_session(struct asking *asking, const char *server)
 	const struct tool *tool = asking->question->tool;
 
 	policy_allow_for_session(asking->agent->options.policy, tool->name,
-	                         is_shell_command(tool) ? asking->call->verdict.prefixes : NULL, server,
+	                         is_shell_command(tool) ? asking->call->verdict.prefixes : NULL,
+	                         server,
 	                         agent_mode(asking->agent));
 	publish_update(asking, server, false);
 }
@@ -312,7 +313,8 @@ static void save_rule(struct asking *asking)
 	struct err err = ERR_INIT;
 
 	if (policy_save(options->policy, options->policy_folder, tool->name,
-	                is_shell_command(tool) ? asking->call->verdict.prefixes : NULL, NULL, pattern,
+	                is_shell_command(tool) ? asking->call->verdict.prefixes : NULL, NULL,
+	                pattern,
 	                agent_mode(asking->agent), &wait, &err)) {
 		publish_update(asking, NULL, true);
 		return;
@@ -401,19 +403,19 @@ static bool refuse_unasked(struct asking *asking, struct err *err)
 	                      asking->call->hook_asks ? CALL_WANTS_HOOK : CALL_WANTS_RULE;
 	if (asking->call->wants == CALL_WANTS_FLAGS)
 		return err_set(err, ERR_DENIED_BY_USER,
-		               "Denied By User: Nobody can be asked here about additional permissions. "
-		               "The user can give them when hasp is started: --net, --write PATH, "
-		               "--read PATH. Nothing was run.");
+		               "Denied By User: Nobody can be asked here about additional "
+		               "permissions. The user can give them when hasp is started: --net, "
+		               "--write PATH, --read PATH. Nothing was run.");
 	if (asking->call->wants == CALL_WANTS_HOOK)
 		return err_set(err, ERR_DENIED_BY_USER,
-		               "Denied By User: A hook wants somebody asked about this call, and nobody "
-		               "can be asked here%s%s",
+		               "Denied By User: A hook wants somebody asked about this call, and "
+		               "nobody can be asked here%s%s",
 		               asking->call->ask_reason ? ". It says: " : ".",
 		               asking->call->ask_reason ? asking->call->ask_reason : "");
 	return err_set(err, ERR_DENIED_BY_USER,
 	               "Denied By User: %s has to be confirmed, and nobody can be asked here. The "
-	               "user can allow it beforehand: by a policy rule, with --allowed-tools %s, or "
-	               "with --approval-mode %s.",
+	               "user can allow it beforehand: by a policy rule, with --allowed-tools %s, "
+	               "or with --approval-mode %s.",
 	               tool->name, tool->name, mode);
 }
 
@@ -486,7 +488,8 @@ bool agent_confirm_ask(void *data, const struct tool_question *question, struct 
 {
 	struct call *call = data;
 	struct asking asking = { .call = call, .agent = call->agent, .question = question };
-	bool yes = can_ask_user(call->agent) ? ask_in_turn(&asking, err) : refuse_unasked(&asking, err);
+	bool yes = can_ask_user(call->agent) ? ask_in_turn(&asking, err) :
+	           refuse_unasked(&asking, err);
 
 	if (yes)
 		gate_about_to_run(call, question->tool, question->arguments);

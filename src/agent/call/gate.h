@@ -21,8 +21,8 @@ void gate_attach(struct call *call);
 
 /* Asks the policy anew (after somebody said "always"); fills call->verdict. */
 enum call_decision gate_decide(struct call *call, const struct tool *tool, const json_t *arguments);
-/* What follows from CALL_DENY: takes down what the call lacked, publishes the rejection; *err: why, and
- * what the user can do beforehand. */
+/* What follows from CALL_DENY: takes down what the call lacked, publishes the rejection; *err: why,
+ * and what the user can do beforehand. */
 void gate_deny(struct call *call, const struct tool *tool, const json_t *arguments,
                struct err *err);
 /* The question was answered with yes, or there is none: the edit is about to be made. */

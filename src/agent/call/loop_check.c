@@ -99,7 +99,8 @@ static bool differs_always(const char *name)
 
 /* Each value is marked with its type and length, so that no two look alike. Members count in their
  * order: the same thing said again is said in the same order. */
-static void digest_value(struct sha256_stream *stream, const json_t *value, bool result, unsigned depth)
+static void digest_value(struct sha256_stream *stream, const json_t *value, bool result,
+                         unsigned depth)
 {
 	size_t size = json_is_array(value) ? json_array_size(value) : json_string_length(value), i;
 	double number = json_number_value(value);
@@ -195,8 +196,9 @@ void loop_check_call(struct loop_check *check, const struct tool *tool, const ch
 		                             (int)shown.len, shown.data, check->same_call));
 	for (size_t period = 2; period <= CYCLE_LONGEST && check->same_whole == 1; period++)
 		if (cycles(check, period)) {
-			loop_found(check, mem_printf("The same %zu calls were made over and over, with "
-			                             "the same results.", period));
+			loop_found(check,
+			           mem_printf("The same %zu calls were made over and over, with "
+			                      "the same results.", period));
 			return;
 		}
 }

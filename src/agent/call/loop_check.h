@@ -15,8 +15,9 @@
  *   - a call and its result come 5 times in a row (10 times for tools that wait for something);
  *   - a row of 2 to 6 calls comes 3 times in a row, and so 8 calls or more;
  *   - a call comes 30 times in a row, whatever its results;
- *   - the model says the same up to 1,000 bytes 10 times in a row, and so 500 bytes or more; code blocks,
- *     tables, lists, headings and ruled lines do not count, and between two of them counting begins anew.
+ *   - the model says the same up to 1,000 bytes 10 times in a row, and so 500 bytes or more; code
+ *     blocks, tables, lists, headings and ruled lines do not count, and between two of them
+ *     counting begins anew.
  */
 #ifndef HASP_AGENT_CALL_LOOP_CHECK_H
 #define HASP_AGENT_CALL_LOOP_CHECK_H

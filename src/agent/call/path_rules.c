@@ -332,7 +332,8 @@ static bool leads_elsewhere(const struct path_rules *rules, const char *named, c
 
 	if (!target || strcmp(target, opened) == 0)
 		return false;
-	*ret_why = mem_strdup("A link on its path changed after the rules were checked. Call again.");
+	*ret_why =
+		mem_strdup("A link on its path changed after the rules were checked. Call again.");
 	return true;
 }
 
@@ -375,7 +376,8 @@ static bool may_open(const struct path_rules *rules, const char *named, const ch
 static bool refuse_file(const struct path_rules *rules, const char *named, const char *opened,
                         const char *why, struct err *err)
 {
-	bool same = strcmp(named, opened) == 0 || strcmp(named, path_within_root(rules, opened)) == 0;
+	bool same = strcmp(named, opened) == 0 ||
+	            strcmp(named, path_within_root(rules, opened)) == 0;
 
 	*err = (struct err)ERR_INIT;
 	return err_set(err, ERR_DENIED_BY_POLICY, "%s%s%s: %s", named, same ? "" : ", which is ",
@@ -533,7 +535,8 @@ static bool judged_walk(struct provider *provider, const struct walk_request *re
 		return true;
 	if (leads_elsewhere(rules, request->path, ret->folder, &why)) {
 		walk_result_release(ret);
-		return refuse_file(rules, request->path, known_place(rules, request->path), why, err);
+		return refuse_file(rules, request->path, known_place(rules, request->path), why,
+		                   err);
 	}
 	leave_out_denied(rules, ret);
 	cut_entries(ret, max);
@@ -712,7 +715,8 @@ static bool base_run(struct provider *provider, const struct run_request *reques
                      const struct run_events *events, void *data, struct run **ret,
                      struct err *err)
 {
-	return base_provider(provider)->ops->run(base_provider(provider), request, events, data, ret, err);
+	return base_provider(provider)->ops->run(base_provider(provider), request, events, data,
+	                                         ret, err);
 }
 
 static const struct provider_info *base_info(struct provider *provider)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the policy says of a call and of a tool as such: what runs, what has to be asked about, what is
- * refused and what would have allowed it; which tools are off. */
+/* What the policy says of a call and of a tool as such: what runs, what has to be asked about, what
+ * is refused and what would have allowed it; which tools are off. */
 #include <string.h>
 
 #include "agent/call/gate.h"
@@ -98,9 +98,9 @@ char *gate_off_text(const struct off_tools *options)
 	                 " If the task needs one of them, call request_permission." : "";
 	return mem_printf(
 		"- These tools are off, because nobody can be asked about their calls: %.*s. "
-		"--allowed-tools NAME or a policy rule would allow one of them%s.%s Do what can be done "
-		"without them, not by a way around, and say in the end what is missing and which of "
-		"these would allow it.\n",
+		"--allowed-tools NAME or a policy rule would allow one of them%s.%s Do what can be "
+		"done without them, not by a way around, and say in the end what is missing and "
+		"which of these would allow it.\n",
 		(int)list.len, list.data,
 		settings_trusted(options->settings) ? "" :
 		                                      "; modes that allow more are for folders "
@@ -268,8 +268,8 @@ static void set_denial(const struct call *call, const struct tool *tool, struct 
 	else {
 		mode = mode_that_allows(call->agent, tool);
 		err_set(err, ERR_DENIED_BY_POLICY,
-		        "%s Nobody can be asked here; the user can allow it beforehand: by a policy "
-		        "rule, %swith --allowed-tools %s%s%s%s.",
+		        "%s Nobody can be asked here; the user can allow it beforehand: by a "
+		        "policy rule, %swith --allowed-tools %s%s%s%s.",
 		        call->verdict.message, mode ? "" : "or ", tool->name,
 		        mode ? ", or with --approval-mode " : "", mode ? mode : "",
 		        mode && !call->agent->trusted ? ", which is for trusted folders" : "");

@@ -287,7 +287,8 @@ bool checkpoints_keep(struct checkpoints *checkpoints, const struct keeping *kee
 
 /* ---- edits ------------------------------------------------------------------------- */
 
-static void add_edited_path(const struct checkpoints *checkpoints, const json_t *value, json_t *seen,
+static void add_edited_path(const struct checkpoints *checkpoints, const json_t *value,
+                            json_t *seen,
                             json_t *paths)
 {
 	_cleanup_free_ char *path = NULL, *named = NULL;

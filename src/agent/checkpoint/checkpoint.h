@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checkpoints: files as they were before an edit, and the way back.
  *
- *     struct checkpoints_options options = { .provider = provider, .home = home, .session_id = id };
+ *     struct checkpoints_options options = { .provider = provider, .home = home, ... };
  *     checkpoints_open(&options, &checkpoints, &err);
  *     ...agent_options.before_edit = checkpoints_before_edit, .before_edit_data = checkpoints...
- *     checkpoints_after_edit(checkpoints, call_id, result);             // when the call has its result
+ *     checkpoints_after_edit(checkpoints, call_id, result);     // when the call has its result
  *     list = checkpoints_list(checkpoints, &err);
  *     ok = checkpoints_restore(checkpoints, id, false, &result, &err);
  *     checkpoints_close(checkpoints);

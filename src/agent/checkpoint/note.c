@@ -299,7 +299,8 @@ void checkpoint_ledger_free(struct ledger *ledger)
 	free(ledger);
 }
 
-bool checkpoint_ledger_has(const struct ledger *ledger, const char *path, const struct sha256 *sha256)
+bool checkpoint_ledger_has(const struct ledger *ledger, const char *path,
+                           const struct sha256 *sha256)
 {
 	json_auto_t *shown = json_name(path);
 	_cleanup_free_ char *key = state_key(json_string_value(shown), sha256);

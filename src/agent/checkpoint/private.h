@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of checkpoints share: their state, the repository that keeps contents, the notes beside it. */
+/* What the files of checkpoints share: their state, the repository that keeps contents, the notes
+ * beside it. */
 #ifndef HASP_AGENT_CHECKPOINT_PRIVATE_H
 #define HASP_AGENT_CHECKPOINT_PRIVATE_H
 
@@ -78,7 +79,7 @@ bool repository_forget(struct repository *repository, const char *id, struct err
  *
  * A note is a file of Gemini CLI's folder checkpoints/, TIME-FILE-TOOL.json:
  *
- *     {"toolCall": {"name", "args"},              // as Gemini CLI has it; left out when it is large
+ *     {"toolCall": {"name", "args"},         // as Gemini CLI has it; left out when it is large
  *      "hasp": {"version": 1, "session", "callId", "tool", "time" (ms), "commit",
  *               "files": [{"path", "sha256": hex|null, "size", "blob", "notKept"}]}}
  *
@@ -142,7 +143,8 @@ bool checkpoint_ledger_line(const char *session, const char *path, const struct 
 /* `text` is the whole file's. Never NULL. */
 struct ledger *checkpoint_ledger_parse(struct span text, const char *session);
 void checkpoint_ledger_free(struct ledger *ledger);
-bool checkpoint_ledger_has(const struct ledger *ledger, const char *path, const struct sha256 *sha256);
+bool checkpoint_ledger_has(const struct ledger *ledger, const char *path,
+                           const struct sha256 *sha256);
 
 /* ---- checkpoints --------------------------------------------------------------- */
 

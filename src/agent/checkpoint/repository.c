@@ -238,7 +238,8 @@ static bool open_or_make(struct repository *repository, const char *folder, bool
 		code = code < 0 ? code : begin_main(repository);
 	}
 	return code >= 0 ||
-	       git_failed(repository->git, code, "The repository of checkpoints cannot be opened", err);
+	       git_failed(repository->git, code, "The repository of checkpoints cannot be opened",
+	                  err);
 }
 
 bool repository_open(const char *folder, bool create, bool durable,

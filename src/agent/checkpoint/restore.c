@@ -286,14 +286,14 @@ static void decide_action(const struct restore *restore, struct item *item)
 		item->action = RESTORE;
 	else if (target->existed)
 		leave_item(item,
-		           "It has changes that are not of this session's edits; they would be lost. "
-		            "Restoring with force replaces it all the same.");
+		           "It has changes that are not of this session's edits; they would be "
+		            "lost. Restoring with force replaces it all the same.");
 	else if (ours)
 		item->action = REMOVE;
 	else
 		leave_item(item,
-		           "It was not there, but what it has now is not what an edit of this session "
-		            "made; it is not removed.");
+		           "It was not there, but what it has now is not what an edit of this "
+		            "session made; it is not removed.");
 }
 
 static bool plan(struct restore *restore, const char *id, struct err *err)
@@ -337,7 +337,8 @@ static bool keep_present(struct restore *restore, char **ret_undo, struct err *e
 	       checkpoints_keep(restore->checkpoints, &keeping, ret_undo, err);
 }
 
-static bool read_kept_content(struct restore *restore, const struct note_file *file, struct buf *out,
+static bool read_kept_content(struct restore *restore, const struct note_file *file,
+                              struct buf *out,
                               struct err *err)
 {
 	struct checkpoints *checkpoints = restore->checkpoints;
@@ -386,7 +387,7 @@ static void carry_out(struct restore *restore, struct item *item)
 	if (!apply_item(restore, item, &err)) {
 		item->action =
 			err.code == ERR_STATE_MISMATCH || err.code == ERR_FILE_EXISTS ? LEFT :
-		                                                                               FAILED;
+		                                                                        FAILED;
 		item->reason = mem_strdup(err.message);
 		return;
 	}
@@ -495,7 +496,8 @@ struct checkpoint_session *checkpoint_session_begin(
 		                           .durable = strcmp(durability, "full") == 0,
 		                           .notice = options->notice, .data = options->data,
 		                           .cancel = options->cancel,
-		                           .lock_wait_ms = settings_lock_wait_ms(options->settings) };
+		                           .lock_wait_ms =
+		                                   settings_lock_wait_ms(options->settings) };
 	struct checkpoint_session *session;
 	struct err err = ERR_INIT;
 

@@ -39,7 +39,8 @@ static void add_json(struct buf *out, const char *what, const json_t *object, co
 	add_cut(out, buf_view(&text), longest);
 }
 
-static void transcript_add_part(struct buf *out, const json_t *part, const char *who, size_t longest)
+static void transcript_add_part(struct buf *out, const json_t *part, const char *who,
+                                size_t longest)
 {
 	const json_t *call = part_get_call(part), *answer = part_get_response(part);
 	struct span text = part_get_text(part);
@@ -403,8 +404,8 @@ static void begin_anew(struct agent *agent, struct shorter *shorter)
 }
 
 /* Takes it, if it is smaller than `most`; releases it. */
-static bool take_if_smaller(struct agent *agent, struct shorter *shorter, uint64_t most, uint64_t before,
-                            const char *how)
+static bool take_if_smaller(struct agent *agent, struct shorter *shorter, uint64_t most,
+                            uint64_t before, const char *how)
 {
 	uint64_t after = content_estimate_tokens(shorter->context) +
 	                 content_estimate_tokens(shorter->conversation) + estimate_rest(agent);
@@ -449,7 +450,8 @@ static bool by_summary(struct agent *agent, const json_t *conversation, uint64_t
 
 	if (!first)
 		return err_set(err, ERR_CONTEXT_TOO_LARGE,
-		               "There is nothing in the conversation that a summary could replace.");
+		               "There is nothing in the conversation that a summary could "
+		               "replace.");
 	snapshot = summarise(agent, conversation, first, now, err);
 	if (!snapshot)
 		return false;
@@ -477,8 +479,8 @@ static char *earlier_state(const json_t *conversation)
 	snapshot = memmem(state.data, state.len, "<state_snapshot>", 16);
 	if (!snapshot)
 		return NULL;
-	return mem_printf("This was the state of the work when it was last summed up; what came after "
-	                  "that is left out up to here.\n\n%.*s",
+	return mem_printf("This was the state of the work when it was last summed up; what came "
+	                  "after that is left out up to here.\n\n%.*s",
 	                  (int)(state.data + state.len - snapshot), snapshot);
 }
 
@@ -612,9 +614,9 @@ static bool by_trimming(struct agent *agent, json_t *conversation, enum compact_
 /* Nothing has been said yet that could be left out. The caller frees. */
 static char *blame_tools(struct agent *agent)
 {
-	return mem_printf("The tools and instructions alone are about %llu tokens, and the model has room for "
-	                  "%llu: take a model with more room, or offer fewer tools (tools.core in the "
-	                  "settings).",
+	return mem_printf("The tools and instructions alone are about %llu tokens, and the model "
+	                  "has room for %llu: take a model with more room, or offer fewer tools "
+	                  "(tools.core in the settings).",
 	                  (unsigned long long)estimate_rest(agent),
 	                  (unsigned long long)model_context_tokens(agent->options.model));
 }
@@ -628,19 +630,18 @@ static void warn_if_full(struct agent *agent)
 	if (agent->full_told || agent->compacted_to < due_at(agent) || !due_at(agent))
 		return;
 	agent->full_told = true;
-	text =
-		mem_printf("The conversation cannot be made shorter than about %llu tokens, and compression is "
-	                  "due at %llu (model.compressionThreshold): it is compressed again when it "
-	                  "has grown to %llu.",
+	text = mem_printf("The conversation cannot be made shorter than about %llu tokens, and "
+	                  "compression is due at %llu (model.compressionThreshold): it is "
+	                  "compressed again when it has grown to %llu.",
 	                  (unsigned long long)agent->compacted_to,
 	                   (unsigned long long)due_at(agent),
 	                  (unsigned long long)next_due(agent));
 	if (next_due(agent) == UINT64_MAX) {
 		free(text);
 		text = estimate_rest(agent) > estimate(agent) / 2 ? blame_tools(agent) :
-		       mem_printf("The conversation cannot be made shorter than about %llu tokens, which is near "
-		                  "the model's limit of %llu: it is compressed again when the provider "
-		                  "refuses it.",
+		       mem_printf("The conversation cannot be made shorter than about %llu tokens, "
+		                  "which is near the model's limit of %llu: it is compressed again "
+		                  "when the provider refuses it.",
 		                  (unsigned long long)agent->compacted_to,
 		                  (unsigned long long)model_context_tokens(agent->options.model));
 	}
@@ -661,7 +662,8 @@ static bool shorten(struct agent *agent, enum compact_why why, struct err *err)
 		return false;
 	if (!agent->summary_failed)
 		agent_notice(agent, "warning",
-		             "The conversation could not be summarised; its oldest part is left out.");
+		             "The conversation could not be summarised; its oldest part is left "
+		             "out.");
 	agent->summary_failed = true;
 	goal = why == COMPACT_OVER && (before / 2 < due || !due) ? before / 2 : goal_of(agent);
 	*err = (struct err)ERR_INIT;

@@ -146,8 +146,9 @@ struct mask_options {
 };
 
 /* The defaults are Gemini CLI's: 40,000, 50,000, 30,000, true. */
-#define MASK_OPTIONS_DEFAULT \
-	{ .truncate_chars = 40000, .protect_tokens = 50000, .min_tokens = 30000, .protect_latest = true }
+#define MASK_OPTIONS_DEFAULT                                                             \
+	{ .truncate_chars = 40000, .protect_tokens = 50000, .min_tokens = 30000, \
+	  .protect_latest = true }
 
 /* Changes texts of `result`. `tool` may be NULL (an unknown one). True if anything was cut. */
 bool mask_truncate_output(const struct mask_options *options, const struct tool *tool,

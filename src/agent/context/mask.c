@@ -23,7 +23,8 @@
  * hasp's own tools alone have them: what a server's tool answers is not believed. */
 struct file_state_place {
 	json_t *object; /* borrowed, from the response */
-	json_t *result; /* what it is a member of, with `diff` and `success`; or the object itself */
+	json_t *result; /* what it is a member of, with `diff` and `success`; or the object
+	                 * itself */
 };
 
 enum {
@@ -52,7 +53,8 @@ static bool is_state(const json_t *object)
 	       json_object_get(object, "sha256") && json_object_get(object, "content");
 }
 
-static size_t add_file_state(json_t *result, struct file_state_place *found, size_t count, size_t max)
+static size_t add_file_state(json_t *result, struct file_state_place *found, size_t count,
+                             size_t max)
 {
 	json_t *state = json_object_get(result, "latest_file_state");
 
@@ -131,7 +133,8 @@ static const json_t *base_state_of_call(const json_t *args)
 	return NULL;
 }
 
-static void learn_state(struct known *known, const struct file_state_place *place, const json_t *args)
+static void learn_state(struct known *known, const struct file_state_place *place,
+                        const json_t *args)
 {
 	const json_t *sum = json_object_get(place->object, "sha256");
 	const json_t *content = json_object_get(place->object, "content");
@@ -364,7 +367,8 @@ static bool can_go(const struct holder *holder)
 
 /* Takes out what is obsolete from holder `first` on; unless `all`, only what its own message
  * made so. */
-static size_t take_out_obsolete(struct superseded *superseded, json_t *history, size_t first, bool all)
+static size_t take_out_obsolete(struct superseded *superseded, json_t *history, size_t first,
+                                bool all)
 {
 	size_t bytes = 0;
 

@@ -319,7 +319,8 @@ void told_sent_take(struct sent *sent, const struct model_request *request)
 	next.contents = json_copy((json_t *)request->contents);
 	next.weights = mem_grow(NULL, &next.cap, count + 1, sizeof(*next.weights));
 	for (size_t i = 0; i < count; i++)
-		next.weights[i] = sent_message_weight(sent, json_array_get(request->contents, i), i);
+		next.weights[i] = sent_message_weight(sent, json_array_get(request->contents, i),
+		                                      i);
 	told_sent_forget(sent);
 	*sent = next;
 }

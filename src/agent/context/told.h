@@ -70,7 +70,7 @@ char *told_note(const json_t *told, const json_t *changes);
  * Private to agent/.
  *
  *     share = told_sent_compare(sent, &request);     // before it goes out
- *     if (share.broken) ... what providers signed over the old beginning has to go (model/content.h)
+ *     if (share.broken) ... what was signed over the old beginning has to go (model/content.h)
  *     told_sent_take(sent, &request);
  *
  * A request begins with the last one if its system text and its tools are the same and its

@@ -3,10 +3,10 @@
  * terminal, an editor) opens a host, subscribes to its bus, and sends prompts.
  *
  *     struct host *host;
- *     if (!host_open(&options, &host, &err)) ...              // connects to nothing yet
+ *     if (!host_open(&options, &host, &err)) ...      // connects to nothing yet
  *     bus_subscribe(host_bus(host), BUS_CONTENT, show, ui);
  *     ok = host_prompt(host, SPAN(""), SPAN("fix the build"), &outcome, &err);
- *     host_close(host, "exit");                               // SessionEnd hooks; nothing is left running
+ *     host_close(host, "exit");                       // SessionEnd hooks; nothing is left running
  *
  * In this order: the model, the history and the record, tools, hooks, files of instructions,
  * checkpoints, the system prompt, the agent.  What is not needed is not made: a prompt that only

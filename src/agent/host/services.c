@@ -138,7 +138,8 @@ static bool edit_plans(struct provider *provider, const struct change *changes, 
 		return fail_all(results, count, err);
 	for (size_t i = 0; i < count; i++) {
 		own[i] = changes[i];
-		own[i].path = paths[2 * i] = plans_absolute_path(plans_of(provider), changes[i].path);
+		own[i].path = paths[2 * i] = plans_absolute_path(plans_of(provider),
+		                                                 changes[i].path);
 		own[i].new_path = paths[2 * i + 1] =
 			plans_absolute_path(plans_of(provider), changes[i].new_path);
 	}
@@ -148,7 +149,8 @@ static bool edit_plans(struct provider *provider, const struct change *changes, 
 	return ok;
 }
 
-static bool plans_provider_edit(struct provider *provider, const struct change *changes, size_t count,
+static bool plans_provider_edit(struct provider *provider, const struct change *changes,
+                                size_t count,
                                 const struct edit_options *options, struct change_result *results,
                                 struct err *err)
 {
@@ -183,9 +185,11 @@ static void unwatch(struct provider *provider, struct watch *one)
 }
 
 static bool plans_provider_run(struct provider *provider, const struct run_request *request,
-                               const struct run_events *events, void *data, struct run **ret, struct err *err)
+                               const struct run_events *events, void *data, struct run **ret,
+                               struct err *err)
 {
-	return plans_base(provider)->ops->run(plans_base(provider), request, events, data, ret, err);
+	return plans_base(provider)->ops->run(plans_base(provider), request, events, data, ret,
+	                                      err);
 }
 
 static const struct provider_info *plans_provider_info(struct provider *provider)
@@ -300,12 +304,14 @@ static struct model *looking_up(struct services *services, struct err *err)
 	return services->model;
 }
 
-static void take_grounded_reply(struct services *services, struct model_reply *reply, struct grounded *ret)
+static void take_grounded_reply(struct services *services, struct model_reply *reply,
+                                struct grounded *ret)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REPLY_BYTES);
 
 	content_text(reply->content, &text);
-	*ret = (struct grounded){ .text = buf_steal(&text), .sources = mem_steal(&reply->grounding) };
+	*ret = (struct grounded){ .text = buf_steal(&text),
+	                          .sources = mem_steal(&reply->grounding) };
 	if (services->agent)
 		stats_reply(services->agent->stats, "utility_tool", reply);
 }
@@ -402,7 +408,8 @@ static char *project_plans(struct services *services)
 		return folder;
 	}
 	free(folder);
-	services_warn(services, "general.plan.directory is not in the project; it is ignored.");
+	services_warn(services,
+	              "general.plan.directory is not in the project; it is ignored.");
 	return NULL;
 }
 

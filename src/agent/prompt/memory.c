@@ -95,7 +95,8 @@ static void put_import(struct importing *importing, const struct import *from, s
 	if (!source_read(importing->source, path, &text, &err)) {
 		put_import_failure(importing, name,
 		                   err.code == ERR_FILE_NOT_FOUND    ? "there is no such file" :
-		                   err.code == ERR_OUTSIDE_WORKSPACE ? "it is outside of the project" :
+		                   err.code == ERR_OUTSIDE_WORKSPACE ?
+		                   "it is outside of the project" :
 		                                                "it cannot be read");
 		return;
 	}
@@ -260,7 +261,8 @@ static void add_memory_file(struct memory *memory, const struct source *source, 
 	add_memory_block(memory, source, path, buf_view(&text), out);
 }
 
-static void add_memory_folder(struct memory *memory, const struct source *source, const char *folder,
+static void add_memory_folder(struct memory *memory, const struct source *source,
+                              const char *folder,
                               struct buf *out)
 {
 	struct sha256 last = { 0 };
@@ -455,7 +457,8 @@ const json_t *memory_notices(const struct memory *memory)
 }
 
 /* From the root down: what is said first is the more general. */
-static void add_folders_down_to(struct memory *memory, const struct source *source, const char *folder,
+static void add_folders_down_to(struct memory *memory, const struct source *source,
+                                const char *folder,
                                 struct buf *out)
 {
 	if (!path_is_under(folder, source->root) || json_object_get(memory->folders, folder))

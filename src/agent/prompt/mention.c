@@ -123,7 +123,8 @@ static void message_add_text(struct building *building, const char *text)
 	content_add(building->content, part_text(span_str(text)));
 }
 
-static void mention_notice(struct building *building, const struct mention *mention, const char *why)
+static void mention_notice(struct building *building, const struct mention *mention,
+                           const char *why)
 {
 	_cleanup_free_ char *text = mem_printf("@%s: %s", mention->path, why);
 
@@ -142,7 +143,8 @@ static void begin_file(struct building *building, const char *path)
 }
 
 /* A file object goes as JSON; the bytes of media beside it, as a part of their own. */
-static void message_add_file(struct building *building, const struct mention *mention, const json_t *file)
+static void message_add_file(struct building *building, const struct mention *mention,
+                             const json_t *file)
 {
 	const char *path = json_string_value(json_object_get(file, "file_path"));
 	const char *mime = json_string_value(json_object_get(file, "mime_type"));

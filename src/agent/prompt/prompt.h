@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a conversation begins with: the system prompt, the first message, files of instructions, and the
- * files that a prompt names. */
+/* What a conversation begins with: the system prompt, the first message, files of instructions, and
+ * the files that a prompt names. */
 #ifndef HASP_AGENT_PROMPT_PROMPT_H
 #define HASP_AGENT_PROMPT_PROMPT_H
 
@@ -97,10 +97,10 @@ bool source_read(const struct source *source, const char *path, struct buf *out,
 /* Files of instructions: GEMINI.md, AGENTS.md and what settings name (context.fileName).
  *
  *     struct memory *memory = memory_load(&options);
- *     memory_global(memory)      // ~/.gemini and the project's private memory: for the system prompt
+ *     memory_global(memory)      // ~/.gemini and the project's private memory: system prompt
  *     memory_project(memory)     // the project's: for the first message
  *     found = memory_found(memory, "src/deep/file.c");   // of the folders on the way, once each
- *     memory_forget(memory, kept);                       // but again when it has left the conversation
+ *     memory_forget(memory, kept);                 // but again when it has left the conversation
  *     memory_free(memory);
  *
  * The project's are those of the workspace's root and of the folders above it up to the one with
@@ -171,7 +171,7 @@ void memory_resolve_imports(const struct source *source, const char *path, struc
 
 /* @path in a prompt: the files it names, read and handed over with it.
  *
- *     content = mention_message(&session, piped, SPAN("what does @src/main.c do?"), search, notices);
+ *     content = mention_message(&session, piped, SPAN("what is @src/main.c?"), search, notices);
  *
  * A path follows an @ that stands at the beginning or after anything but a letter, digit or _ ;
  * it ends at white space, at one of , ; ! ? ( ) [ ] { }, or at a dot before white space or the

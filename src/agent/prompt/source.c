@@ -46,7 +46,8 @@ static int open_source(const struct source *source, const char *path)
 	return fd_open_beneath_linked(root, rest, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 }
 
-static bool source_check_file(const struct source *source, int fd, const char *path, size_t *ret_size,
+static bool source_check_file(const struct source *source, int fd, const char *path,
+                              size_t *ret_size,
                               struct err *err)
 {
 	struct stat status;
@@ -96,7 +97,8 @@ static bool read_directly(const struct source *source, const char *path, struct 
 void source_notice_unseen(const char *what, size_t count, json_t *notices)
 {
 	_cleanup_free_ char *text = mem_printf(
-		"%s has %zu invisible %s. The model sees %s such as \\u{e0041}. Check where %s from.",
+		"%s has %zu invisible %s. The model sees %s such as \\u{e0041}. Check where %s "
+		"from.",
 		what, count, count == 1 ? "character" : "characters",
 		count == 1 ? "it as an escape" : "them as escapes",
 		count == 1 ? "it comes" : "they come");

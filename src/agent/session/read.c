@@ -97,8 +97,7 @@ static void put_message(struct replay *replay, json_t *message)
 	if (json_is_string(json_object_get(message, "id")))
 		json_object_set_new(replay->places,
 		                    json_string_value(json_object_get(message, "id")),
-		                    json_integer((json_int_t)json_array_size(replay->read->messages) -
-		                                 1));
+		                    json_size(json_array_size(replay->read->messages) - 1));
 }
 
 static bool message_is_type(const json_t *message, const char *type)
@@ -161,7 +160,8 @@ static json_t *user_content(const json_t *messages, size_t i)
 {
 	json_t *content;
 
-	if (!message_is_type(json_array_get(messages, i), "user") || is_slash_command(messages, i) ||
+	if (!message_is_type(json_array_get(messages, i), "user") ||
+	    is_slash_command(messages, i) ||
 	    is_surroundings(messages, i))
 		return NULL;
 	content = content_new("user");
@@ -580,13 +580,14 @@ void session_read_defects(const struct session_read *read, struct buf *out)
 {
 	if (read->gap_since)
 		buf_printf(out,
-		           "This session is not recorded whole: %zu line%s of it, from %s on, could not "
-		                "be written, and what was said and done there is missing here.",
+		           "This session is not recorded whole: %zu line%s of it, from %s on, "
+		                "could not be written, and what was said and done there is missing "
+		                "here.",
 		           read->gap_lines, read->gap_lines == 1 ? "" : "s", read->gap_since);
 	if (read->bad_lines)
 		buf_printf(out,
-		           "%s%zu line%s of this session's file cannot be read, and what %s said is "
-		                "missing here.", out->len ? " " : "", read->bad_lines,
+		           "%s%zu line%s of this session's file cannot be read, and what %s said "
+		                "is missing here.", out->len ? " " : "", read->bad_lines,
 		           read->bad_lines == 1 ? "" : "s", read->bad_lines == 1 ? "it" : "they");
 }
 

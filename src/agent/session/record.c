@@ -228,8 +228,8 @@ bool record_whole(struct record *record, struct err *err)
 	if (missing) {
 		*err = record->why;
 		err_set(err, record->why.code,
-		        "The session is not recorded whole: %zu line%s of it, from %s on, could not "
-		        "be written. %s",
+		        "The session is not recorded whole: %zu line%s of it, from %s on, could "
+		        "not be written. %s",
 		        missing, missing == 1 ? "" : "s", record->since, record->why.message);
 	}
 	pthread_mutex_unlock(&record->lock);

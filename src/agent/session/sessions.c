@@ -268,11 +268,13 @@ static const json_t *choose_row(const json_t *list, const char *which, struct er
 		return found;
 	if (count)
 		err_set(err, ERR_INVALID_ARGUMENT,
-		        "The ids of %zu sessions begin with \"%.*s\"; give more of the one you mean.",
+		        "The ids of %zu sessions begin with \"%.*s\"; give more of the one you "
+		        "mean.",
 		        count, (int)shown.len, shown.data);
 	else
 		err_set(err, ERR_INVALID_ARGUMENT,
-		        "There is no session \"%.*s\"; --list-sessions shows the %zu of this project.",
+		        "There is no session \"%.*s\"; --list-sessions shows the %zu of this "
+		        "project.",
 		        (int)shown.len, shown.data, json_array_size(list));
 	return NULL;
 }
@@ -343,7 +345,8 @@ static void remove_belongings(const struct home *home, const char *id)
 {
 	_cleanup_free_ char *outputs_name = mem_printf("session-%s", id);
 	_cleanup_fd_ int temp = open(home_temp(home), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_fd_ int outputs = open_folder_beneath(temp, "tool-outputs"), own = open_folder_beneath(temp, id);
+	_cleanup_fd_ int outputs = open_folder_beneath(temp, "tool-outputs");
+	_cleanup_fd_ int own = open_folder_beneath(temp, id);
 	_cleanup_fd_ int chats = open_folder_beneath(temp, "chats");
 
 	if (outputs >= 0)
@@ -660,7 +663,8 @@ static size_t delete_old(struct home *home, const struct retention *retention, s
 	for (size_t i = 0; i < group_count; i++)
 		if (may_go(retention, groups[i].changed, i, now) &&
 		    !has_path(files + groups[i].from, groups[i].count, kept))
-			deleted += remove_session_group(home, files + groups[i].from, groups[i].count);
+			deleted += remove_session_group(home, files + groups[i].from,
+			                                groups[i].count);
 	return deleted;
 }
 

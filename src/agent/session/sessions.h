@@ -29,11 +29,11 @@ struct session_read {
 	json_t *messages;  /* as recorded: user, gemini, info, ...; owned */
 	json_t *contents;  /* the conversation (model/content.h); owned */
 	json_t *metadata;  /* of the file; owned */
-	char *first_prompt; /* what the user said first, at most 4,000 bytes of it, also when a compression
-	                     * has replaced it; NULL: nothing. Owned */
-	json_t *sent;      /* what its conversation begins with: {"system": [PIECE...], "context": [PIECE...],
-	                    * "tools": HASH, "told": [PIECE...] what changed since} (told.h); NULL: the file does
-	                    * not have it. Owned */
+	char *first_prompt; /* what the user said first, at most 4,000 bytes of it, also when a
+	                     * compression has replaced it; NULL: nothing. Owned */
+	json_t *sent;      /* what its conversation begins with: {"system": [PIECE...], "context":
+	                    * [PIECE...], "tools": HASH, "told": [PIECE...] what changed since}
+	                    * (told.h); NULL: the file does not have it. Owned */
 	size_t bad_lines;  /* that cannot be read, or have no meaning */
 	size_t gap_lines;  /* that could not be written */
 	char *gap_since;   /* when that began; NULL: none are missing. Owned */

@@ -80,7 +80,8 @@ static bool add_all_named(struct loading *loading, enum policy_tier tier,
 }
 
 /* Puts the text of one of the project's policies in; false: it cannot be read. */
-static bool put_policy_text(const char *project, const char *folder, const char *name, json_t *texts)
+static bool put_policy_text(const char *project, const char *folder, const char *name,
+                            json_t *texts)
 {
 	_cleanup_free_ char *path = path_join(folder, name);
 	_cleanup_file_text_ struct file_text text = { 0 };
@@ -328,8 +329,8 @@ char *setup_hooks_untrusted_sentence(const struct hooks *hooks)
 
 	if (!count)
 		return NULL;
-	return mem_printf("%zu %s of this project %s not trusted and %s not run: \"hasp hooks list\" "
-	                  "shows them, \"hasp hooks trust\" trusts them.",
+	return mem_printf("%zu %s of this project %s not trusted and %s not run: \"hasp hooks "
+	                  "list\" shows them, \"hasp hooks trust\" trusts them.",
 	                  count, count == 1 ? "hook" : "hooks", count == 1 ? "is" : "are",
 	                  count == 1 ? "does" : "do");
 }

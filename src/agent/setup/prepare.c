@@ -134,7 +134,8 @@ static void look_at_entry(int folder, struct finding *finding, const char *befor
 	} else if (S_ISDIR(status.st_mode) && depth < DEPTH_MAX) {
 		_cleanup_free_ char *further = mem_printf("%s%s:", before, name);
 
-		look_into_folder(openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+		look_into_folder(openat(folder, name,
+		                        O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
 		                 finding, further, depth + 1);
 	} else if (!S_ISDIR(status.st_mode) && ending && len > ending &&
 	           strcmp(name + len - ending, kind->ending) == 0) {
@@ -233,11 +234,13 @@ static char *unsupported_sentence(const struct settings *settings)
 
 /* Gemini CLI's own. */
 static const char *const built_in[] = {
-	"about", "agents", "auth", "bug", "chat", "clear", "commands", "compact", "compress", "copy", "corgi",
-	"directory", "dir", "docs", "editor", "exit", "export-session", "extensions", "footer", "gemma", "help",
-	"hooks", "ide", "init", "mcp", "memory", "model", "new", "permissions", "plan", "policies", "privacy",
-	"quit", "restore", "resume", "rewind", "settings", "setup-github", "shortcuts", "skills", "stats",
-	"summarize", "tasks", "terminal-setup", "theme", "tools", "upgrade", "usage", "vim", "voice",
+	"about", "agents", "auth", "bug", "chat", "clear", "commands", "compact", "compress",
+	"copy", "corgi", "directory", "dir", "docs", "editor", "exit", "export-session",
+	"extensions", "footer", "gemma", "help", "hooks", "ide", "init", "mcp", "memory",
+	"model", "new", "permissions", "plan", "policies", "privacy", "quit", "restore",
+	"resume", "rewind", "settings", "setup-github", "shortcuts", "skills", "stats",
+	"summarize", "tasks", "terminal-setup", "theme", "tools", "upgrade", "usage", "vim",
+	"voice",
 };
 
 static bool is_command_name(struct span word)
@@ -399,7 +402,8 @@ static const char *why_no_folder(const char *path)
 }
 
 /* False: it is left out. With `quiet` nobody is told. */
-static bool add_workspace_folder(const char *given, const char *named_by, const struct prepare_folders *to,
+static bool add_workspace_folder(const char *given, const char *named_by,
+                                 const struct prepare_folders *to,
                                  bool quiet)
 {
 	_cleanup_free_ char *path = to->remote ? mem_strdup(given) : expand_tilde(given);
@@ -549,9 +553,8 @@ static bool take_level_word(const struct requirement *required, const struct pre
 		return true;
 	if (!given->flag || is_administrators(required->origin.scope))
 		return refuse_lower(required, name, word, err);
-	sentence =
-		mem_printf("--sandbox %s overrides the level %s that " LEVEL " requires (%s, line %u).",
-	                      word, sandbox_level_name(required->level),
+	sentence = mem_printf("--sandbox %s overrides the level %s that " LEVEL
+	                      " requires (%s, line %u).", word, sandbox_level_name(required->level),
 	                      required->origin.file ? required->origin.file : "the settings",
 	                      required->origin.line);
 	if (notice)

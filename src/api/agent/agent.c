@@ -237,7 +237,8 @@ static bool find_project(hasp_agent *agent, const hasp_agent_options *options, s
 	                                 options->folders[0]);
 }
 
-static bool open_agent_settings(hasp_agent *agent, const hasp_agent_options *options, struct err *err)
+static bool open_agent_settings(hasp_agent *agent, const hasp_agent_options *options,
+                                struct err *err)
 {
 	json_auto_t *overrides = NULL;
 	struct settings_options from = { .project = agent->project, .skip_trust = options->trust };
@@ -291,7 +292,8 @@ static const char *program_of(const hasp_agent_options *options)
 }
 
 /* *ret_told: sentences for the model about what is confined; the caller frees. */
-static bool open_agent_workspace(hasp_agent *agent, const hasp_agent_options *options, char **ret_told,
+static bool open_agent_workspace(hasp_agent *agent, const hasp_agent_options *options,
+                                 char **ret_told,
                                  struct err *err)
 {
 	_cleanup_free_ char *journal = local_journal_folder();
@@ -353,7 +355,8 @@ static bool open_agent_parts(hasp_agent *agent, const hasp_agent_options *option
 	agent->notice = options->notice;
 	agent->notice_data = options->notice_data;
 	if (!find_project(agent, options, err) || !open_agent_settings(agent, options, err) ||
-	    !choose_agent_mode(agent, options->approval_mode, &mode, err) || !open_agent_policy(agent, err) ||
+	    !choose_agent_mode(agent, options->approval_mode, &mode, err) ||
+	    !open_agent_policy(agent, err) ||
 	    !find_agent_resumed(agent, options->resume, err) ||
 	    !open_agent_workspace(agent, options, &told, err))
 		return false;
@@ -668,7 +671,8 @@ bool hasp_decision_modify(hasp_decision *decision, const char *json)
 	return true;
 }
 
-static void run_registered_hook(void *data, enum hook_event event, const json_t *input, struct hook_answer *answer)
+static void run_registered_hook(void *data, enum hook_event event, const json_t *input,
+                                struct hook_answer *answer)
 {
 	const struct registered *registered = data;
 	struct hasp_decision decision = { .answer = answer };
@@ -689,7 +693,8 @@ bool hasp_agent_on(hasp_agent *agent, hasp_event event, const char *matcher, has
 		return false;
 	registered = embed_register(agent, data);
 	registered->hook = hook;
-	hooks_add_function(host_hooks(agent->host), (enum hook_event)event, matcher, run_registered_hook,
+	hooks_add_function(host_hooks(agent->host), (enum hook_event)event, matcher,
+	                   run_registered_hook,
 	                   registered);
 	return true;
 }

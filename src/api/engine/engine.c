@@ -720,7 +720,8 @@ void hasp_batch_patch(hasp_batch *batch, const char *path, const char *base_sha2
 void hasp_batch_write(hasp_batch *batch, const char *path, const char *base_sha256,
                       const char *text, size_t text_len, unsigned flags)
 {
-	batch_add_request(batch, request_of(CHANGE_WRITE, path, base_sha256, text, text_len, flags));
+	batch_add_request(batch,
+	                  request_of(CHANGE_WRITE, path, base_sha256, text, text_len, flags));
 }
 
 void hasp_batch_create(hasp_batch *batch, const char *path, const char *text, size_t text_len,

@@ -198,8 +198,8 @@ static bool check_missing(const struct invocation *invocation, struct err *err)
 	json_array_foreach(extensions, i, name)
 		if (strcasecmp(json_string_value(name), "none") != 0)
 			return err_set(err, ERR_INVALID_ARGUMENT,
-			               "--extensions: hasp has no extensions, and so not \"%.64s\". "
-			               "It can only be none.",
+			               "--extensions: hasp has no extensions, and so not "
+			               "\"%.64s\". It can only be none.",
 			               json_string_value(name));
 	return true;
 }
@@ -211,7 +211,8 @@ static bool check_session(const struct invocation *invocation, struct err *err)
 	            invocation_has(invocation, FLAG_SESSION_FILE);
 
 	return given < 2 || err_set(err, ERR_INVALID_ARGUMENT,
-	                            "--resume, --session-id and --session-file exclude each other.");
+	                            "--resume, --session-id and --session-file exclude each "
+	                            "other.");
 }
 
 static bool agent_flags_check_mode(const struct invocation *invocation, struct err *err)
@@ -340,7 +341,8 @@ static bool agent_command_check_mode(const struct headless *run, struct agent_en
 {
 	if (prepare_mode_check(run->settings, run->mode, err))
 		return true;
-	*ending = ending_of_error(err->code == ERR_PERMISSION_DENIED ? AGENT_EXIT_UNTRUSTED : AGENT_EXIT_CONFIG,
+	*ending = ending_of_error(err->code == ERR_PERMISSION_DENIED ? AGENT_EXIT_UNTRUSTED :
+	                          AGENT_EXIT_CONFIG,
 	                          err);
 	return false;
 }
@@ -546,7 +548,8 @@ static bool check_prompt(struct headless *run, struct agent_input *input, struct
 }
 
 /* Opens all that a run needs; false with how it ends instead. */
-static bool headless_prepare(struct headless *run, struct agent_input *input, struct agent_ending *ending,
+static bool headless_prepare(struct headless *run, struct agent_input *input,
+                             struct agent_ending *ending,
                              struct err *err)
 {
 	if (!headless_open_settings(run, err)) {
@@ -696,7 +699,8 @@ static int show_usage(void)
 }
 
 /* It fails before anything is opened: told as a run's failure is. */
-static int headless_refuse(const struct invocation *invocation, enum agent_exit code, const struct err *err)
+static int headless_refuse(const struct invocation *invocation, enum agent_exit code,
+                           const struct err *err)
 {
 	struct agent_ending ending = ending_of_error(code, err);
 	struct agent_output output;
@@ -735,7 +739,8 @@ int command_run_root(const struct invocation *invocation)
 	if (!invocation->flag_count && !invocation->positional_count && isatty(STDIN_FILENO))
 		return show_usage();
 	if (!agent_input_read(invocation, &input, &err)) {
-		code = headless_refuse(invocation, err.code == ERR_INVALID_ARGUMENT ? AGENT_EXIT_GENERAL :
+		code = headless_refuse(invocation, err.code == ERR_INVALID_ARGUMENT ?
+		                       AGENT_EXIT_GENERAL :
 		                                                             AGENT_EXIT_INPUT,
 		                       &err);
 	} else if (!input.text.len) {

@@ -29,7 +29,8 @@ static void safe(struct buf *out, const json_t *text)
 }
 
 /* Prints and releases the document, or the text for people. */
-static bool show_document(const struct invocation *invocation, const json_t *document, struct buf *text,
+static bool show_document(const struct invocation *invocation, const json_t *document,
+                          struct buf *text,
                           struct err *err)
 {
 	if (invocation_has(invocation, FLAG_JSON) || !output_is_terminal())
@@ -161,7 +162,8 @@ static bool open_checkpoint_provider(struct checkpoint_command *command, struct 
 }
 
 /* Lists and pruning look at hasp's own folders only, so they start no worker. */
-static bool checkpoint_command_open(struct checkpoint_command *command, bool restores, struct err *err)
+static bool checkpoint_command_open(struct checkpoint_command *command, bool restores,
+                                    struct err *err)
 {
 	struct checkpoints_options options = { .durable = true };
 	_cleanup_free_ char *project = NULL;
@@ -172,7 +174,8 @@ static bool checkpoint_command_open(struct checkpoint_command *command, bool res
 			return false;
 		project = mem_strdup(command->provider->ops->root(command->provider, 0));
 	} else {
-		_cleanup_free_ const char **roots = invocation_values(command->invocation, FLAG_ROOT,
+		_cleanup_free_ const char **roots = invocation_values(command->invocation,
+		                                                      FLAG_ROOT,
 		                                                      &count);
 
 		project = realpath(count ? roots[0] : ".", NULL);

@@ -209,8 +209,9 @@ static int config_show(struct config_call *call)
 		ok = output_json(document, /* indent= */ true, &err);
 	} else {
 		if (!json_array_size(list))
-			output_stderr(SPAN("No setting is set; each has its default. \"hasp config --all\" "
-			                   "lists them, \"hasp config set KEY VALUE\" sets one.\n"));
+			output_stderr(SPAN("No setting is set; each has its default. \"hasp "
+			                   "config --all\" lists them, \"hasp config set KEY "
+			                   "VALUE\" sets one.\n"));
 		ok = show_lines(list, origin, &err);
 	}
 	return ok ? CLI_OK : complain(&err, CLI_FAILED);

@@ -179,7 +179,8 @@ void command_child_env_release(struct child_env *env)
 
 #define LEVEL_SETTING "hasp.sandbox.level"
 
-const char **invocation_values(const struct invocation *invocation, enum flag_id id, size_t *ret_count)
+const char **invocation_values(const struct invocation *invocation, enum flag_id id,
+                               size_t *ret_count)
 {
 	const char **values = mem_alloc(invocation->flag_count + 2, sizeof(*values));
 
@@ -281,7 +282,8 @@ bool confinement_read(const struct invocation *invocation, struct confinement *r
 	struct worker_options *options = &confinement.options;
 	struct err why = ERR_INIT;
 
-	if (!check_path_flags(invocation, err) || !confinement_read_level(invocation, &confinement, err))
+	if (!check_path_flags(invocation, err) ||
+	    !confinement_read_level(invocation, &confinement, err))
 		return false;
 	if (worker && !command_words_split(worker, &confinement.worker, &why))
 		return err_set(err, ERR_INVALID_ARGUMENT, "--worker: %s", why.message);

@@ -65,7 +65,8 @@ void command_child_env_release(struct child_env *env);
 
 /* The values of a flag that is given several times, in their order; the caller frees the array.
  * Never NULL; with room for one more. */
-const char **invocation_values(const struct invocation *invocation, enum flag_id id, size_t *ret_count);
+const char **invocation_values(const struct invocation *invocation, enum flag_id id,
+                               size_t *ret_count);
 
 struct confinement {
 	struct worker_options options; /* roots and what else is known are the caller's to add */

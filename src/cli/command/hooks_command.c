@@ -63,8 +63,8 @@ static bool open_project_hooks(struct hooks_command *command, struct err *err)
 	command->hooks = setup_load_hooks(&sources, problems);
 	print_hook_problems(problems);
 	if (settings_trust_unknown(command->settings))
-		output_complain("This folder is not trusted: its own hooks do not count. \"hasp config "
-		                "trust\" changes that.");
+		output_complain("This folder is not trusted: its own hooks do not count. \"hasp "
+		                "config trust\" changes that.");
 	return true;
 }
 
@@ -136,8 +136,8 @@ static int trust_hooks(struct hooks_command *command)
 
 	if (!settings_trusted(command->settings)) {
 		err_set(&err, ERR_DENIED_BY_POLICY,
-		        "This folder is not trusted, and so its hooks cannot be. \"hasp config trust\" "
-		        "comes first.");
+		        "This folder is not trusted, and so its hooks cannot be. \"hasp config "
+		        "trust\" comes first.");
 		return complain(&err);
 	}
 	if (json_array_size(untrusted) && !hooks_trust(command->hooks, &wait, &err))
@@ -159,7 +159,8 @@ int command_run_hooks(const struct invocation *invocation)
 	if (!open_project_hooks(&command, &err))
 		code = complain(&err);
 	else
-		code = action && strcmp(action, "trust") == 0 ? trust_hooks(&command) : list_hooks(&command);
+		code = action && strcmp(action, "trust") == 0 ? trust_hooks(&command) :
+		       list_hooks(&command);
 	hooks_free(command.hooks);
 	settings_free(command.settings);
 	free(command.project);

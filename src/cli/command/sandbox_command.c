@@ -556,7 +556,8 @@ int command_run_sandbox(const struct invocation *invocation)
 	struct err err = ERR_INIT;
 	_cleanup_free_ const char **roots = NULL;
 
-	if (!check_sandbox_flags(invocation, &err) || !confinement_read(invocation, &confinement, &err) ||
+	if (!check_sandbox_flags(invocation, &err) ||
+	    !confinement_read(invocation, &confinement, &err) ||
 	    !confinement_settle(&confinement, &err))
 		return complain(&err, CLI_USAGE);
 	roots = invocation_values(invocation, FLAG_ROOT, &confinement.options.root_count);

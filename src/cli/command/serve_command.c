@@ -265,7 +265,8 @@ static bool make_serve(struct service *service, struct err *err)
 	service->tools = invocation_values(invocation, FLAG_TOOLS, &options.names.tool_count);
 	service->exclude = invocation_values(invocation, FLAG_EXCLUDE_TOOLS,
 	                                     &options.names.exclude_count);
-	service->renames = invocation_values(invocation, FLAG_TOOL_NAME, &options.names.rename_count);
+	service->renames = invocation_values(invocation, FLAG_TOOL_NAME,
+	                                     &options.names.rename_count);
 	options.roots = service->roots;
 	options.names.tools = service->tools;
 	options.names.exclude = service->exclude;
@@ -394,9 +395,9 @@ int command_run_serve(const struct invocation *invocation)
 	bool ok = service_start(&service, &err);
 
 	if (ok && !invocation_has(invocation, FLAG_HTTP) && isatty(STDIN_FILENO))
-		output_stderr(SPAN("hasp waits for an MCP client's messages on standard input, a line of JSON "
-		                   "each; a client starts it by itself: \"claude mcp add hasp -- hasp serve "
-		                   "mcp\". Ctrl-D ends it.\n"));
+		output_stderr(SPAN("hasp waits for an MCP client's messages on standard input, a "
+		                   "line of JSON each; a client starts it by itself: \"claude mcp "
+		                   "add hasp -- hasp serve mcp\". Ctrl-D ends it.\n"));
 	if (ok)
 		loop_run(service.loop);
 	service_stop(&service);

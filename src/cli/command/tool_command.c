@@ -177,7 +177,8 @@ static bool schema_has_type(const json_t *schema, const char *name)
 
 static bool is_string_list(const json_t *schema)
 {
-	return schema_has_type(schema, "array") && schema_has_type(json_object_get(schema, "items"), "string");
+	return schema_has_type(schema, "array") &&
+	       schema_has_type(json_object_get(schema, "items"), "string");
 }
 
 static bool as_string(const char *key, struct span text, json_t **ret, struct err *err)
@@ -214,7 +215,8 @@ static bool parse_value(const char *key, const json_t *schema, struct span text,
                         struct err *err)
 {
 	struct err inner = ERR_INIT;
-	bool is_text = !schema || schema_has_type(schema, "string") || !json_object_get(schema, "type");
+	bool is_text = !schema || schema_has_type(schema, "string") ||
+	               !json_object_get(schema, "type");
 
 	if (is_text)
 		return as_string(key, text, ret, err);
@@ -429,7 +431,8 @@ static bool open_tool_provider(const struct invocation *invocation, struct provi
 	return confinement_open(&confinement, ret, err);
 }
 
-static bool show_tool_result(const struct invocation *invocation, const json_t *result, bool for_people,
+static bool show_tool_result(const struct invocation *invocation, const json_t *result,
+                             bool for_people,
                              bool output_shown, struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -473,7 +476,8 @@ static json_t *run_tool(const struct invocation *invocation, const struct tool *
 
 /* SIGINT, SIGTERM and SIGHUP cancel the call; what it was doing is put in order, and what there
  * is of a result told. */
-static int tool_command_call(const struct invocation *invocation, const struct tool *tool, json_t *arguments)
+static int tool_command_call(const struct invocation *invocation, const struct tool *tool,
+                             json_t *arguments)
 {
 	static struct cancel cancel;
 	bool for_people = !invocation_has(invocation, FLAG_JSON) &&

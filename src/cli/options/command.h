@@ -2,8 +2,8 @@
 /* The table of sub-commands and flags, from which everything else follows.
  *
  * Parsing, --help and the man page (help.h) and the completion scripts
- * are computed from these rows; nothing about a flag is written down twice.  The command line, checked
- * against them, is in invocation.h.
+ * are computed from these rows; nothing about a flag is written down twice.  The command line,
+ * checked against them, is in invocation.h.
  *
  * To add a flag:
  *   1. an entry in enum flag_id

@@ -31,9 +31,9 @@ static const char *const level_choices[] __attribute__((unused)) = {
 	{ .id = FLAG_DURABILITY, .name = "durability",                                           \
 	  .value = { "HOW", COMPLETE_CHOICE, durability_choices },                               \
 	  .help = "full (synced to the disk, the default) or rename",                            \
-	  .man = "How durable a written file is when the call returns: full (the default; the file " \
-		 "and its folder are synced to the disk) or rename (atomic; the kernel writes it " \
-		 "to the disk later)." }
+	  .man = "How durable a written file is when the call returns: full (the default; the "    \
+		 "file and its folder are synced to the disk) or rename (atomic; the kernel "   \
+		 "writes it to the disk later)." }
 
 /* Paths that a sandbox opens or closes beside its level's own. */
 #define REACH_FLAGS                                                                              \
@@ -138,10 +138,11 @@ static const struct flag flags[] = {
 	  .value = { "LEVEL", COMPLETE_CHOICE, sandbox_choices }, .optional = true, .boolean = true,
 	  .help = "how tools are confined: auto (default), full, landlock or paths",
 	  .man = "How tools are confined: auto (the default) is the strongest level that this "
-		 "machine supports; full (also true, or without LEVEL), landlock or paths (also called none "
-		 "or false) is exactly that level, or an error where it is not supported. HASP_SANDBOX is "
-		 "the default. The setting hasp.sandbox.level is a requirement: HASP_SANDBOX cannot "
-		 "lower it, and this flag cannot lower the administrator's." },
+		 "machine supports; full (also true, or without LEVEL), landlock or paths (also "
+		 "called none or false) is exactly that level, or an error where it is not "
+		 "supported. HASP_SANDBOX is the default. The setting hasp.sandbox.level is a "
+		 "requirement: HASP_SANDBOX cannot lower it, and this flag cannot lower the "
+		 "administrator's." },
 	{ .id = FLAG_NET, .name = "net", .help = "let commands use the network" },
 	REACH_FLAGS,
 	WORKER_FLAG,
@@ -313,7 +314,8 @@ static const struct flag serve_flags[] = {
 	{ .id = FLAG_TOOL_NAME, .name = "tool-name", .repeatable = true,
 	  .value = { "OLD=NEW", COMPLETE_NOTHING, NULL },
 	  .help = "offer the tool OLD under the name NEW",
-	  .man = "Offers the tool OLD under the name NEW, in the descriptions of other tools too." },
+	  .man = "Offers the tool OLD under the name NEW, in the descriptions of other tools "
+		 "too." },
 	{ .id = FLAG_TOOL_PREFIX, .name = "tool-prefix",
 	  .value = { "TEXT", COMPLETE_NOTHING, NULL },
 	  .help = "put TEXT before the name of each tool that --tool-name does not name" },
@@ -447,7 +449,8 @@ static const struct positional config_positionals[] = {
 	{ { "KEY", COMPLETE_SETTING, NULL },
 	  "a setting such as tools.shell.pager; for allow, disallow and authority also a "
 	  "variable; for trust and distrust a folder" },
-	{ { "VALUE", COMPLETE_NOTHING, NULL }, "the new value: a string taken literally, else JSON" },
+	{ { "VALUE", COMPLETE_NOTHING, NULL },
+	  "the new value: a string taken literally, else JSON" },
 };
 
 static const char *const config_synopsis[] = {

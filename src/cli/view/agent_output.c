@@ -173,7 +173,8 @@ static void put_event(struct agent_output *output, json_t *event)
 	json_decref(event);
 }
 
-static void event_copy_member(json_t *event, const char *name, const json_t *message, const char *from)
+static void event_copy_member(json_t *event, const char *name, const json_t *message,
+                              const char *from)
 {
 	json_t *value = json_object_get(message, from);
 

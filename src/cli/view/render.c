@@ -564,12 +564,12 @@ static bool hunk_line(struct diff_view *v, struct span line)
 	} else if (sign == '-' && v->old_left > 0) {
 		if (v->added.count > 0)
 			show_block(v);
-		rows_add(&v->removed, (struct row){ .text = text,
-			                                    .old_number = next_number(&v->old_number) });
+		rows_add(&v->removed,
+		         (struct row){ .text = text, .old_number = next_number(&v->old_number) });
 		count_down(&v->old_left);
 	} else if (sign == '+' && v->new_left > 0) {
-		rows_add(&v->added, (struct row){ .text = text,
-			                                  .new_number = next_number(&v->new_number) });
+		rows_add(&v->added,
+		         (struct row){ .text = text, .new_number = next_number(&v->new_number) });
 		count_down(&v->new_left);
 	} else if (sign == ' ' && v->old_left > 0 && v->new_left > 0) {
 		struct row row = { .text = text,
