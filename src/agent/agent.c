@@ -306,28 +306,6 @@ static void after_agent(struct prompt_run *run, bool active)
 	hook_outcome_release(&outcome);
 }
 
-/* model_stream has asked again as often as it makes sense; what a hook left of a reply may be
- * nothing. */
-static void nothing_said(struct prompt_run *run)
-{
-	err_set(run->err, ERR_MODEL_ERROR, "The model's answer is empty.");
-	prompt_fail(run, AGENT_FAILED);
-}
-
-static void refused_by_provider(struct prompt_run *run, const struct model_reply *reply)
-{
-	err_set(run->err, ERR_MODEL_ERROR, "The provider ended the answer (%s).",
-	        reply->finish_text ? reply->finish_text : "safety");
-	prompt_fail(run, AGENT_FAILED);
-}
-
-/* Calls came and none of them may run (model/sink.h): what was asked for is not done. */
-static void withheld(struct prompt_run *run, const struct model_reply *reply)
-{
-	err_set(run->err, ERR_MODEL_ERROR, "%s", reply->withheld);
-	prompt_fail(run, AGENT_FAILED);
-}
-
 static void end_with_answer(struct prompt_run *run, const struct model_reply *reply)
 {
 	static const char cut[] = "The answer is cut: the model reached its limit of output.";
@@ -337,10 +315,14 @@ static void end_with_answer(struct prompt_run *run, const struct model_reply *re
 
 	if (why) {
 		correct(run, why, NULL);
-	} else if (reply->withheld) {
-		withheld(run, reply);
+	} else if (reply->withheld) { /* none of its calls may run (model/sink.h) */
+		err_set(run->err, ERR_MODEL_ERROR, "%s", reply->withheld);
+		prompt_fail(run, AGENT_FAILED);
 	} else if (!run->outcome->text[strspn(run->outcome->text, " \t\r\n")]) {
-		nothing_said(run);
+		/* model_stream has asked again as often as it makes sense; what a hook left of a
+		 * reply may be nothing. */
+		err_set(run->err, ERR_MODEL_ERROR, "The model's answer is empty.");
+		prompt_fail(run, AGENT_FAILED);
 	} else {
 		unfinished = reply->finish == MODEL_FINISH_LENGTH ? mem_strdup(cut) :
 		             reply->finish == MODEL_FINISH_OTHER ?
@@ -362,10 +344,13 @@ static void handle_reply(struct prompt_run *run, const struct model_reply *reply
 		if (reply->withheld)
 			agent_notice(run->agent, "warning", reply->withheld);
 		run_calls(run, reply->content);
-	} else if (reply->finish == MODEL_FINISH_SAFETY && !reply->withheld)
-		refused_by_provider(run, reply);
-	else
+	} else if (reply->finish == MODEL_FINISH_SAFETY && !reply->withheld) {
+		err_set(run->err, ERR_MODEL_ERROR, "The provider ended the answer (%s).",
+		        reply->finish_text ? reply->finish_text : "safety");
+		prompt_fail(run, AGENT_FAILED);
+	} else {
 		end_with_answer(run, reply);
+	}
 }
 
 /* ---- turns ------------------------------------------------------------------------- */
@@ -462,16 +447,6 @@ static void go_on(struct agent *agent)
 	told_sent_take(agent->sent, &last);
 }
 
-static void begin_conversation(struct agent *agent)
-{
-	if (agent->begun)
-		return;
-	agent->begun = true;
-	if (json_array_size(agent->options.history))
-		go_on(agent);
-	agent_record_beginning(agent);
-}
-
 bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outcome *outcome,
                   struct err *err)
 {
@@ -484,7 +459,11 @@ bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outco
 	run.prompt = own_message(content);
 	run.asked = text;
 	if (before_agent(&run, text)) {
-		begin_conversation(agent);
+		if (!agent->begun && json_array_size(agent->options.history))
+			go_on(agent);
+		if (!agent->begun)
+			agent_record_beginning(agent);
+		agent->begun = true;
 		agent_tell_changes(agent, run.prompt);
 		if (agent->options.record)
 			record_user(agent->options.record, run.prompt);

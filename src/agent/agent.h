@@ -97,6 +97,7 @@ struct agent_options {
 	const struct cancel *cancel;
 };
 
+/* Never NULL; asks nobody and sends nothing yet. */
 struct agent *agent_new(const struct agent_options *options);
 void agent_free(struct agent *agent); /* NULL is fine */
 
@@ -109,6 +110,7 @@ enum agent_end {
 	AGENT_FAILED,        /* the model cannot be reached or used: *err */
 	AGENT_FATAL_TOOL,    /* the disk is full (headless) */
 };
+/* "answered", "cancelled", ...: as statistics and events name it. */
 const char *agent_end_name(enum agent_end end);
 
 struct agent_outcome {
@@ -120,6 +122,7 @@ struct agent_outcome {
 	                    * would; for people; owned; NULL: nothing */
 	unsigned turns;
 };
+/* Frees its texts. */
 void agent_outcome_release(struct agent_outcome *outcome);
 
 /* `content`: the user's message (role user), borrowed. False only for AGENT_FAILED and

@@ -14,6 +14,7 @@
 
 struct stats;
 
+/* Of a session in which nothing was asked yet. Never NULL. */
 struct stats *stats_new(void);
 void stats_free(struct stats *stats); /* NULL is fine */
 

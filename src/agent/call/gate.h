@@ -59,7 +59,5 @@ char *gate_off_text(const struct off_tools *options);
 enum approval_mode gate_off_mode(const struct policy *policy, const struct policy_call *call);
 /* Whether the settings forbid it, in trusted folders too. */
 bool gate_off_forbidden(const struct settings *settings, enum approval_mode mode);
-/* As --approval-mode has it. */
-const char *gate_off_mode_word(enum approval_mode mode);
 
 #endif

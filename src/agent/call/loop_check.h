@@ -30,10 +30,13 @@
 
 struct loop_check;
 
+/* Never NULL. */
 struct loop_check *loop_check_new(void);
 void loop_check_free(struct loop_check *check); /* NULL is fine */
 
+/* A prompt of the user: what was said and called before it does not count any more. */
 void loop_check_begin(struct loop_check *check);
+/* A piece of a reply's text, of any length. */
 void loop_check_text(struct loop_check *check, struct span piece);
 /* A reply is over, or was taken back: its last line ends. */
 void loop_check_text_end(struct loop_check *check);

@@ -5,6 +5,7 @@
 
 #include "agent/call/call.h"
 #include "agent/call/gate.h"
+#include "agent/setup/prepare.h"
 #include "base/mem.h"
 #include "data/json.h"
 
@@ -250,7 +251,7 @@ static void put_ways(const struct agent *agent, const json_t *notes, struct buf 
 	json_auto_t *words = all_words(notes);
 
 	if (mode != MODE_COUNT && mode > MODE_DEFAULT)
-		buf_printf(out, " --approval-mode %s%s, or", gate_off_mode_word(mode),
+		buf_printf(out, " --approval-mode %s%s, or", prepare_mode_word(mode),
 		           mode == MODE_YOLO ? " (-y)" : "");
 	if (!lacks_words(notes)) {
 		buf_str(out, " --allowed-tools ");

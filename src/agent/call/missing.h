@@ -11,6 +11,7 @@
 
 #include "agent/call/call.h"
 
+/* A prompt begins: what earlier ones lacked is forgotten. */
 void missing_begin(struct agent *agent);
 /* A call has ended; in the order of the calls of a reply. */
 void missing_note(struct call *call);

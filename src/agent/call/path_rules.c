@@ -31,12 +31,6 @@ static const struct {
 	{ "read_many_files", "paths", "include" },
 };
 
-/* A list of one pattern is a pattern there. */
-static json_t *their_value(json_t *value)
-{
-	return json_array_size(value) == 1 ? json_array_get(value, 0) : value;
-}
-
 static json_t *renamed(const struct tool *tool, const json_t *arguments, bool keep_ours)
 {
 	json_t *all = json_copy((json_t *)arguments);
@@ -46,7 +40,9 @@ static json_t *renamed(const struct tool *tool, const json_t *arguments, bool ke
 
 		if (!value || strcmp(rows[i].tool, tool->name) != 0)
 			continue;
-		json_object_set(all, rows[i].theirs, their_value(value));
+		/* A list of one pattern is a pattern there. */
+		json_object_set(all, rows[i].theirs, json_array_size(value) == 1 ?
+		                json_array_get(value, 0) : value);
 		if (!keep_ours)
 			json_object_del(all, rows[i].ours);
 	}
@@ -159,11 +155,6 @@ static const char *path_within_root(const struct path_rules *rules, const char *
 	return path;
 }
 
-static json_t *spelled(const struct path_rules *rules, const char *path, bool absolute)
-{
-	return json_name(absolute ? path : path_within_root(rules, path));
-}
-
 /* Where the path leads now; NULL: nowhere. The caller frees. */
 static char *resolve_path(struct path_rules *rules, const char *path)
 {
@@ -197,7 +188,7 @@ static json_t *respell(struct path_rules *rules, const char *path, bool absolute
 {
 	const char *target = known_place(rules, path);
 
-	return target ? spelled(rules, target, absolute) : NULL;
+	return target ? json_name(absolute ? target : path_within_root(rules, target)) : NULL;
 }
 
 /* ---- decisions ----------------------------------------------------------------------- */
@@ -238,11 +229,6 @@ static bool reading_denied(const struct path_rules *rules, const char *path, cha
 static bool tool_denied(const struct path_rules *rules, const char *path, char **ret_why)
 {
 	return keeps(rules, rules->own, path, ret_why);
-}
-
-static bool file_denied(const struct path_rules *rules, const char *path, char **ret_why)
-{
-	return reading_denied(rules, path, ret_why) || tool_denied(rules, path, ret_why);
 }
 
 static bool rules_are_active(const struct path_rules *rules)
@@ -478,8 +464,8 @@ static bool entry_denied(const struct path_rules *rules, const char *folder, con
 	_cleanup_free_ char *whole =
 		mem_printf("%s/%s", strcmp(folder, "/") == 0 ? "" : folder, path);
 
-	return opens_files(rules) ? file_denied(rules, whole, ret_why) :
-	                            tool_denied(rules, whole, ret_why);
+	return (opens_files(rules) && reading_denied(rules, whole, ret_why)) ||
+	       tool_denied(rules, whole, ret_why);
 }
 
 static void keep_reason(char **reason, char *why)

@@ -52,8 +52,11 @@ struct path_rules {
 	bool asked;                  /* the call runs only if somebody says yes to it, as it is */
 };
 
+/* `policy` (NULL: everything is allowed), `base` and the strings of `who` are borrowed until the
+ * release. */
 void path_rules_init(struct path_rules *rules, const struct policy *policy,
                      struct provider *base, const struct policy_call *who);
+/* Frees what it owns; `base` is left alone. */
 void path_rules_release(struct path_rules *rules);
 
 /* What the rules say about the files that the arguments lead to; a stricter decision replaces

@@ -45,11 +45,6 @@ bool gate_off_forbidden(const struct settings *settings, enum approval_mode mode
 	return !prepare_mode_check(settings, mode, &err) && err.code != ERR_PERMISSION_DENIED;
 }
 
-const char *gate_off_mode_word(enum approval_mode mode)
-{
-	return mode == MODE_AUTO_EDIT ? "auto_edit" : approval_mode_name(mode);
-}
-
 /* Off, and on in `mode`; MODE_COUNT: it is on, or no mode would help. */
 static enum approval_mode on_in(const struct off_tools *options, const struct tool *tool)
 {
@@ -80,7 +75,7 @@ static void put_off_tools(const struct off_tools *options, enum approval_mode mo
 	}
 	if (any && !gate_off_forbidden(options->settings, mode))
 		buf_printf(out, " (--approval-mode %s would allow them)",
-		           gate_off_mode_word(mode));
+		           prepare_mode_word(mode));
 }
 
 char *gate_off_text(const struct off_tools *options)
@@ -185,7 +180,7 @@ static const char *mode_that_allows(struct agent *agent, const struct tool *tool
 	if (mode == MODE_COUNT ||
 	    (agent->options.settings && gate_off_forbidden(agent->options.settings, mode)))
 		return NULL;
-	return gate_off_mode_word(mode);
+	return prepare_mode_word(mode);
 }
 
 /* Whether --allowed-tools with these words would let this very call run. */

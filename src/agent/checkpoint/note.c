@@ -22,16 +22,12 @@
 
 enum { VERSION = 1, DEPTH_MAX = 200, NAME_MAX_BYTES = 64, ID_MAX_BYTES = 200 };
 
-static void note_file_release(struct note_file *file)
-{
-	free(file->path);
-	free(file->not_kept);
-}
-
 void note_release(struct note *note)
 {
-	for (size_t i = 0; i < note->count; i++)
-		note_file_release(&note->files[i]);
+	for (size_t i = 0; i < note->count; i++) {
+		free(note->files[i].path);
+		free(note->files[i].not_kept);
+	}
 	free(note->files);
 	free(note->id);
 	free(note->session);
@@ -318,11 +314,6 @@ static void cleanup_folder(DIR **folder)
 		closedir(*folder);
 }
 
-static bool write_and_sync(int fd, struct span text, bool durable)
-{
-	return fd_write_all(fd, text.data, text.len) && (!durable || fsync(fd) == 0);
-}
-
 /* The folder is synced after the name has come into it. */
 static void sync_note_folder(const char *folder)
 {
@@ -342,7 +333,7 @@ bool note_save(const char *folder, const char *id, struct span text, bool durabl
 
 	if (fd < 0)
 		return err_set_errno(err, errno, "Cannot make %s", early);
-	if (!write_and_sync(fd, text, durable) ||
+	if (!fd_write_all(fd, text.data, text.len) || (durable && fsync(fd) != 0) ||
 	    renameat2(AT_FDCWD, early, AT_FDCWD, path, RENAME_NOREPLACE))
 		error = errno;
 	if (error) {

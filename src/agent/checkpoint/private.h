@@ -109,6 +109,7 @@ struct note {
 	size_t count;
 };
 
+/* Frees its strings and files; it is empty then. */
 void note_release(struct note *note);
 
 /* Reads a note's text. INVALID_ARGUMENT: it is not one of hasp's. Nothing of it is believed but

@@ -169,19 +169,14 @@ static uint64_t goal_of(const struct agent *agent)
 	return due_at(agent) - room_for_turns(agent);
 }
 
-/* Where the model's own limit is near: 0: it is not known. */
-static uint64_t last_call(const struct agent *agent)
-{
-	return model_context_tokens(agent->options.model) / 10 * 9;
-}
-
 /* The next compaction waits until turns have used as much room as one has to leave; one that
  * could not get below the threshold waits for the model's limit at the latest, and beyond that
  * for the provider to refuse. */
 static uint64_t next_due(const struct agent *agent)
 {
-	uint64_t due = due_at(agent), room = room_for_turns(agent), last = last_call(agent);
+	uint64_t due = due_at(agent), room = room_for_turns(agent);
 	uint64_t least = model_context_tokens(agent->options.model) / 10;
+	uint64_t last = least * 9; /* the model's own limit is near; 0: it is not known */
 	uint64_t grown = agent->compacted_to + (room > least ? room : least);
 
 	if (!agent->compacted_to || grown <= due)

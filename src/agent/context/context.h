@@ -105,6 +105,7 @@ bool context_has_file_state(const json_t *history, const char *path, struct span
 
 struct superseded;
 
+/* For a history of which no message was looked at yet. Never NULL. */
 struct superseded *mask_superseded_new(void);
 void mask_superseded_free(struct superseded *superseded); /* NULL is fine */
 

@@ -360,11 +360,6 @@ static void take_out(json_t *history, struct holder *holder)
 	json_object_set_new(object, "content_left_out", json_string(holder->note));
 }
 
-static bool can_go(const struct holder *holder)
-{
-	return holder->obsolete && !holder->gone && holder->bytes >= CONTENT_MIN;
-}
-
 /* Takes out what is obsolete from holder `first` on; unless `all`, only what its own message
  * made so. */
 static size_t take_out_obsolete(struct superseded *superseded, json_t *history, size_t first,
@@ -375,7 +370,8 @@ static size_t take_out_obsolete(struct superseded *superseded, json_t *history, 
 	for (size_t i = first; i < superseded->count; i++) {
 		struct holder *holder = &superseded->holders[i];
 
-		if (!can_go(holder) || (!all && holder->by != holder->message))
+		if (!holder->obsolete || holder->gone || holder->bytes < CONTENT_MIN ||
+		    (!all && holder->by != holder->message))
 			continue;
 		bytes += holder->bytes;
 		take_out(history, holder);

@@ -89,9 +89,11 @@ struct sent_share {
 	size_t equal;  /* of them: equal to the last one's beginning */
 };
 
+/* Nothing was sent yet. Never NULL. */
 struct sent *told_sent_new(void);
 void told_sent_free(struct sent *sent); /* NULL is fine */
 
+/* How much of `request` equals the beginning of the last one. */
 struct sent_share told_sent_compare(const struct sent *sent, const struct model_request *request);
 /* It is the last one now; its contents and tools are shared, not copied. */
 void told_sent_take(struct sent *sent, const struct model_request *request);

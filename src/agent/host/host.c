@@ -91,12 +91,6 @@ static void outputs_close(struct outputs *outputs)
 	free(outputs);
 }
 
-/* Absolute; not made yet. NULL: there is no place for it. Borrowed. */
-static const char *outputs_folder(const struct outputs *outputs)
-{
-	return outputs->folder;
-}
-
 static bool is_tool_output(const struct outputs *outputs, const char *path)
 {
 	const size_t len = outputs->folder ? strlen(outputs->folder) : 0;
@@ -599,7 +593,7 @@ static bool host_open_agent(struct host *host, struct err *err)
 		.context_for = context_for, .context_lost = context_lost, .context_data = host,
 		.mode = from->mode, .interactive = from->interactive,
 		.policy_folder = from->policy_folder, .output_folder =
-			outputs_folder(host->outputs),
+			host->outputs->folder,
 		.max_turns = max_turns > 0 ? (unsigned)max_turns : 0, .cancel = from->cancel,
 	};
 
@@ -660,14 +654,6 @@ static void fire_session(struct host *host, enum hook_event event, const char *m
 	}
 }
 
-/* When the session is over: who waits for an answer does not wait for this. */
-static void delete_old_sessions(struct host *host)
-{
-	if (host->retains)
-		sessions_retention_apply(host->home, &host->retention, time(NULL),
-		                         record_path(host->record));
-}
-
 void host_close(struct host *host, const char *reason)
 {
 	struct hook_outcome said;
@@ -686,7 +672,10 @@ void host_close(struct host *host, const char *reason)
 	outputs_close(host->outputs);
 	tool_set_free(host->tools);
 	services_close(host->services);
-	delete_old_sessions(host);
+	/* When the session is over: who waits for an answer does not wait for this. */
+	if (host->retains)
+		sessions_retention_apply(host->home, &host->retention, time(NULL),
+		                         record_path(host->record));
 	record_close(host->record);
 	memory_free(host->memory);
 	path_rules_release(&host->memory_rules);

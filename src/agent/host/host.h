@@ -57,6 +57,7 @@ bool host_open(const struct host_options *options, struct host **ret, struct err
  * fine. */
 void host_close(struct host *host, const char *reason);
 
+/* Both the host's, as long as it is open. */
 struct bus *host_bus(const struct host *host);
 struct agent *host_agent(const struct host *host);
 /* To add functions to (hooks_add_function), while no prompt is under way. */

@@ -29,6 +29,7 @@ struct services_options {
 	void *data;
 };
 
+/* Never NULL; makes no folder and starts no worker: the first plan does. */
 struct services *services_open(const struct services_options *options);
 void services_close(struct services *services); /* NULL is fine */
 

@@ -62,18 +62,14 @@ static bool is_surely_a_path(struct span name)
 	       span_ends(name, SPAN(".txt"));
 }
 
-static void put_plain_at(struct buf *out, struct span name)
-{
-	buf_char(out, '@');
-	buf_span(out, name);
-}
-
 static void put_import_failure(struct importing *importing, struct span name, const char *why)
 {
-	if (is_surely_a_path(name))
+	if (is_surely_a_path(name)) {
 		put_comment(importing->out, "Import failed", name, why);
-	else
-		put_plain_at(importing->out, name);
+	} else {
+		buf_char(importing->out, '@');
+		buf_span(importing->out, name);
+	}
 }
 
 static void put_import(struct importing *importing, const struct import *from, struct span name)

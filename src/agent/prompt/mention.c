@@ -188,22 +188,17 @@ static json_t *read_path(const struct building *building, const char *path)
 	return tool_call(building->session, "read_many_files", arguments);
 }
 
-static bool is_code(const json_t *error, const char *code)
-{
-	const char *own = json_string_value(json_object_get(error, "code"));
-
-	return own && strcmp(own, code) == 0;
-}
-
 /* Whether nothing has this name. */
 static bool is_missing(const json_t *result)
 {
 	const json_t *first = json_is_array(result) ? json_array_get(result, 0) : result;
+	const json_t *error = json_object_get(first, "error");
+	const char *code = json_string_value(json_object_get(error, "code"));
 
 	if (json_is_array(result) && json_array_size(result) == 0)
 		return true;
-	return (!json_is_array(result) || json_array_size(result) == 1) &&
-	       is_code(json_object_get(first, "error"), "file_not_found");
+	return (!json_is_array(result) || json_array_size(result) == 1) && code &&
+	       strcmp(code, "file_not_found") == 0;
 }
 
 /* The first file of the workspace whose name has this in it; NULL without. The caller frees. */

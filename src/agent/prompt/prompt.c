@@ -7,6 +7,7 @@
 
 #include "agent/call/gate.h"
 #include "agent/context/told.h"
+#include "agent/setup/prepare.h"
 #include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -406,7 +407,7 @@ char *prompt_mode_text(const struct prompt_options *options, enum approval_mode 
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MEMORY_BYTES);
 	struct making making = { options, &out };
 
-	buf_printf(&out, "Approval mode: %s.\n", gate_off_mode_word(mode));
+	buf_printf(&out, "Approval mode: %s.\n", prepare_mode_word(mode));
 	if (mode == MODE_PLAN && !is_left_out(&making, "PLAN")) {
 		buf_str(&out, plan);
 		if (options->plans_folder)

@@ -59,7 +59,9 @@ bool record_whole(struct record *record, struct err *err);
 /* Where it is or will be; "" when there is no place for it. */
 const char *record_path(const struct record *record);
 
+/* A message of the user's; one with nothing but results of calls has no line (see record_call). */
 void record_user(struct record *record, const json_t *content);
+/* A reply of the model; its calls are recorded as they end. */
 void record_model(struct record *record, const json_t *content, const struct model_usage *usage,
                   const char *model);
 /* Of the last model message. `result`: what the model gets; `media`: the parts beside it, or
@@ -100,6 +102,7 @@ bool record_id_is_valid(const char *session_id); /* [A-Za-z0-9_-]{1,128} */
 char *record_new_id(void);                       /* a random UUID; the caller frees */
 void record_minute(char *out, size_t size);      /* "2026-08-21T09-41", now, UTC */
 
+/* The first line of a file; `directories` of the workspace, or NULL. */
 json_t *record_metadata_line(const char *session_id, const char *project_hash,
                              const json_t *directories);
 /* NULL: nothing but results of calls, which stand with their calls. */

@@ -210,11 +210,6 @@ json_t *sessions_list(struct home *home)
 	return list_of(rows);
 }
 
-static bool starts_with(const char *text, const char *beginning)
-{
-	return strncmp(text, beginning, strlen(beginning)) == 0;
-}
-
 /* The number that the text is, from 1; 0: it is none. */
 static size_t parse_list_number(const char *text)
 {
@@ -242,7 +237,7 @@ static size_t by_beginning(const json_t *list, const char *beginning, const json
 	json_t *row;
 
 	json_array_foreach(list, i, row)
-		if (starts_with(id_of(row), beginning)) {
+		if (strncmp(id_of(row), beginning, strlen(beginning)) == 0) {
 			*ret = row;
 			count++;
 		}
@@ -287,6 +282,18 @@ bool sessions_find(struct home *home, const char *which, char **ret_path, struct
 	if (row)
 		*ret_path = mem_strdup(row_file(row));
 	return row != NULL;
+}
+
+bool sessions_find_in(const char *project, const char *which, char **ret_path, struct err *err)
+{
+	struct home *home;
+	bool ok;
+
+	if (!home_open(project, &home, err))
+		return false;
+	ok = sessions_find(home, which, ret_path, err);
+	home_free(home);
+	return ok;
 }
 
 static bool is_session(const char *path, const char *id)

@@ -61,6 +61,8 @@ json_t *sessions_list(struct home *home);
  * id (at least 8 characters, only one session's). *ret is the caller's. INVALID_ARGUMENT: there
  * is none, or several. */
 bool sessions_find(struct home *home, const char *which, char **ret_path, struct err *err);
+/* The same of a project's folder (absolute); also home_open's errors. */
+bool sessions_find_in(const char *project, const char *which, char **ret_path, struct err *err);
 /* Likewise; removes the session's files, its tool outputs, its plans and what Gemini CLI's
  * agents said in it: the listed file, and others that have the same id both in them and in their
  * names. BUSY: one of them is open; then all stay. */

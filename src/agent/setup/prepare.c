@@ -342,8 +342,7 @@ enum approval_mode prepare_mode(const struct settings *settings, const char *wor
 	return policy_mode_parse(word, &mode) ? mode : MODE_DEFAULT;
 }
 
-/* As --approval-mode and the settings spell it; policies have another word. */
-static const char *flag_word(enum approval_mode mode)
+const char *prepare_mode_word(enum approval_mode mode)
 {
 	return mode == MODE_AUTO_EDIT ? "auto_edit" : policy_mode_name(mode);
 }
@@ -361,7 +360,7 @@ bool prepare_mode_check(const struct settings *settings, enum approval_mode mode
 		return err_set(err, ERR_PERMISSION_DENIED,
 		               "%s is for trusted folders. \"hasp config trust\" trusts this one, "
 		               "--skip-trust this once.",
-		               flag_word(mode));
+		               prepare_mode_word(mode));
 	return true;
 }
 

@@ -56,6 +56,8 @@ void prepare_warnings(const struct settings *settings, prepare_notice *notice, v
 
 /* `word`: what the user said, or NULL: the setting. What is no mode is the default one. */
 enum approval_mode prepare_mode(const struct settings *settings, const char *word);
+/* As --approval-mode and the settings spell it; policies have another word. */
+const char *prepare_mode_word(enum approval_mode mode);
 /* DENIED_BY_POLICY: the settings forbid it. PERMISSION_DENIED: it is for trusted folders. */
 bool prepare_mode_check(const struct settings *settings, enum approval_mode mode, struct err *err);
 

@@ -272,20 +272,6 @@ static bool open_agent_policy(hasp_agent *agent, struct err *err)
 	return prepare_policy(&sources, forward_notice, agent, &agent->policy, err);
 }
 
-static bool find_agent_resumed(hasp_agent *agent, const char *which, struct err *err)
-{
-	struct home *home;
-	bool ok;
-
-	if (!which)
-		return true;
-	if (!home_open(agent->project, &home, err))
-		return false;
-	ok = sessions_find(home, which, &agent->resume_file, err);
-	home_free(home);
-	return ok;
-}
-
 static const char *program_of(const hasp_agent_options *options)
 {
 	return options->program ? options->program : "hasp";
@@ -357,7 +343,8 @@ static bool open_agent_parts(hasp_agent *agent, const hasp_agent_options *option
 	if (!find_project(agent, options, err) || !open_agent_settings(agent, options, err) ||
 	    !choose_agent_mode(agent, options->approval_mode, &mode, err) ||
 	    !open_agent_policy(agent, err) ||
-	    !find_agent_resumed(agent, options->resume, err) ||
+	    (options->resume && !sessions_find_in(agent->project, options->resume,
+	                                         &agent->resume_file, err)) ||
 	    !open_agent_workspace(agent, options, &told, err))
 		return false;
 	make_hook_environment(agent, options->environment);

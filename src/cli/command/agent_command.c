@@ -39,13 +39,7 @@ struct agent_input {
 
 #define AGENT_INPUT_INIT { .text = BUF_INIT(AGENT_INPUT_BYTES_MAX + (1 << 20)) }
 
-
-static inline struct span agent_input_piped(const struct agent_input *input)
-{
-	return span_head(buf_view(&input->text), input->piped_len);
-}
-
-static inline struct span agent_input_said(const struct agent_input *input)
+static struct span agent_input_said(const struct agent_input *input)
 {
 	return span_skip(buf_view(&input->text), input->piped_len);
 }
@@ -215,14 +209,6 @@ static bool check_session(const struct invocation *invocation, struct err *err)
 	                            "other.");
 }
 
-static bool agent_flags_check_mode(const struct invocation *invocation, struct err *err)
-{
-	return !invocation_has(invocation, FLAG_YOLO) ||
-	       !invocation_has(invocation, FLAG_APPROVAL_MODE) ||
-	       err_set(err, ERR_INVALID_ARGUMENT,
-	               "--yolo and --approval-mode say the same thing; give one of them.");
-}
-
 /* False: the run cannot be, with its exit code. */
 static bool agent_flags_check(const struct invocation *invocation, enum agent_exit *ret_code,
                               struct err *err)
@@ -231,7 +217,13 @@ static bool agent_flags_check(const struct invocation *invocation, enum agent_ex
 	if (!check_missing(invocation, err))
 		return false;
 	*ret_code = AGENT_EXIT_GENERAL;
-	return check_session(invocation, err) && agent_flags_check_mode(invocation, err);
+	if (!check_session(invocation, err))
+		return false;
+	if (!invocation_has(invocation, FLAG_YOLO) ||
+	    !invocation_has(invocation, FLAG_APPROVAL_MODE))
+		return true;
+	return err_set(err, ERR_INVALID_ARGUMENT,
+	               "--yolo and --approval-mode say the same thing; give one of them.");
 }
 
 /* --output-format, else the setting output.format (NULL settings: there are none yet), else
@@ -327,14 +319,6 @@ static bool headless_open_settings(struct headless *run, struct err *err)
 	return true;
 }
 
-static void headless_choose_mode(struct headless *run)
-{
-	const char *word = invocation_value(run->invocation, FLAG_APPROVAL_MODE);
-	bool yolo = invocation_has(run->invocation, FLAG_YOLO);
-
-	run->mode = prepare_mode(run->settings, word ? word : yolo ? "yolo" : NULL);
-}
-
 /* What a mode may not be: in a folder that is not trusted, or where the settings forbid it. */
 static bool agent_command_check_mode(const struct headless *run, struct agent_ending *ending,
                                      struct err *err)
@@ -402,16 +386,9 @@ static bool headless_open_provider(struct headless *run, struct err *err)
 static bool headless_find_resumed(struct headless *run, struct err *err)
 {
 	const char *which = invocation_value(run->invocation, FLAG_RESUME);
-	struct home *home;
-	bool ok;
 
-	if (!invocation_has(run->invocation, FLAG_RESUME))
-		return true;
-	if (!home_open(run->root, &home, err))
-		return false;
-	ok = sessions_find(home, which ? which : "latest", &run->resume_file, err);
-	home_free(home);
-	return ok;
+	return !invocation_has(run->invocation, FLAG_RESUME) ||
+	       sessions_find_in(run->root, which ? which : "latest", &run->resume_file, err);
 }
 
 static bool headless_open_host(struct headless *run, struct err *err)
@@ -482,6 +459,7 @@ static void check_record(struct headless *run, struct agent_ending *ending, stru
 
 static int run_prompt(struct headless *run, const struct agent_input *input)
 {
+	const struct span all = buf_view(&input->text);
 	struct agent_outcome outcome = { 0 };
 	struct err err = ERR_INIT, unrecorded = ERR_INIT;
 	struct agent_ending ending;
@@ -491,10 +469,10 @@ static int run_prompt(struct headless *run, const struct agent_input *input)
 
 	agent_output_listen(&run->output, host_bus(run->host));
 	agent_output_begin(&run->output, host_session_id(run->host),
-	                   model_plain_id(host_model(run->host)), buf_view(&input->text));
+	                   model_plain_id(host_model(run->host)), all);
 	clock_gettime(CLOCK_MONOTONIC, &from);
-	ok = host_prompt(run->host, agent_input_piped(input), agent_input_said(input), &outcome,
-	                 &err);
+	ok = host_prompt(run->host, span_head(all, input->piped_len), agent_input_said(input),
+	                 &outcome, &err);
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	stats = agent_stats(host_agent(run->host));
 	stream_stats = agent_stream_stats(
@@ -552,6 +530,9 @@ static bool headless_prepare(struct headless *run, struct agent_input *input,
                              struct agent_ending *ending,
                              struct err *err)
 {
+	const char *mode = invocation_value(run->invocation, FLAG_APPROVAL_MODE);
+	bool yolo = invocation_has(run->invocation, FLAG_YOLO);
+
 	if (!headless_open_settings(run, err)) {
 		*ending = ending_of_error(AGENT_EXIT_CONFIG, err);
 		return false;
@@ -562,7 +543,7 @@ static bool headless_prepare(struct headless *run, struct agent_input *input,
 		return false;
 	}
 	warn_of_raw_output(run);
-	headless_choose_mode(run);
+	run->mode = prepare_mode(run->settings, mode ? mode : yolo ? "yolo" : NULL);
 	prepare_warnings(run->settings, early_notice, &run->output);
 	if (!agent_command_check_mode(run, ending, err))
 		return false;
@@ -609,8 +590,7 @@ static int run_agent(const struct invocation *invocation, struct agent_input *in
 	int code;
 
 	if (!cancel_init(&cancel, &err)) {
-		output_complain(err.message);
-		return AGENT_EXIT_GENERAL;
+		return output_fail(&err, AGENT_EXIT_GENERAL);
 	}
 	agent_signals_install(&cancel);
 	agent_output_open(&run.output, agent_flags_format(invocation, NULL), &cancel);
@@ -667,10 +647,8 @@ static int list_extensions(void)
 {
 	struct err err = ERR_INIT;
 
-	if (output_text(SPAN("hasp has no extensions.\n"), &err))
-		return AGENT_EXIT_OK;
-	output_complain(err.message);
-	return AGENT_EXIT_GENERAL;
+	return output_text(SPAN("hasp has no extensions.\n"), &err) ? AGENT_EXIT_OK :
+	       output_fail(&err, AGENT_EXIT_GENERAL);
 }
 
 static int show_version_or_page(const struct invocation *invocation)
@@ -682,10 +660,7 @@ static int show_version_or_page(const struct invocation *invocation)
 		buf_str(&out, "hasp " HASP_VERSION "\n");
 	else
 		help_manpage_print(&out);
-	if (output_text(buf_view(&out), &err))
-		return CLI_OK;
-	output_complain(err.message);
-	return CLI_FAILED;
+	return output_text(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 /* Without anything to do: how it is used. */
@@ -729,8 +704,7 @@ int command_run_root(const struct invocation *invocation)
 		        "was done.", invocation_has(invocation, FLAG_LIST_SESSIONS) ?
 		        "list-sessions" :
 		        "delete-session SESSION", invocation->positionals[0]);
-		output_complain(err.message);
-		return CLI_USAGE;
+		return output_fail(&err, CLI_USAGE);
 	}
 	if (invocation_has(invocation, FLAG_LIST_EXTENSIONS))
 		return list_extensions();

@@ -16,6 +16,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "cli/view/output.h"
 
 enum {
 	INPUT_BYTES = 16 << 10,
@@ -102,22 +103,6 @@ static void attend_on_denied(void *data, const struct denial *denial)
 	pthread_mutex_unlock(&attention->lock);
 }
 
-static bool write_waiting(int fd, struct span bytes)
-{
-	while (bytes.len) {
-		struct pollfd ready = { .fd = fd, .events = POLLOUT };
-		ssize_t done = write(fd, bytes.data, bytes.len);
-
-		if (done > 0)
-			bytes = span_skip(bytes, (size_t)done);
-		else if (done < 0 && errno == EAGAIN)
-			poll(&ready, 1, -1);
-		else if (done == 0 || errno != EINTR)
-			return false;
-	}
-	return true;
-}
-
 /* The reader's pace is the command's: the provider's thread waits here. */
 static void attend_on_output(void *data, enum run_stream stream, struct span bytes)
 {
@@ -127,7 +112,7 @@ static void attend_on_output(void *data, enum run_stream stream, struct span byt
 	pthread_mutex_lock(&attention->lock);
 	lost = attention->output_lost;
 	pthread_mutex_unlock(&attention->lock);
-	if (lost || write_waiting(stream == RUN_STDERR ? STDERR_FILENO : STDOUT_FILENO, bytes))
+	if (lost || output_write(stream == RUN_STDERR ? STDERR_FILENO : STDOUT_FILENO, bytes))
 		return;
 	pthread_mutex_lock(&attention->lock);
 	attention->output_lost = true;

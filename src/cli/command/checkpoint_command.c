@@ -145,22 +145,6 @@ static bool prune_checkpoints(struct checkpoint_command *command, struct err *er
 
 /* ---- the command ------------------------------------------------------------------- */
 
-static bool open_checkpoint_provider(struct checkpoint_command *command, struct err *err)
-{
-	_cleanup_confinement_ struct confinement confinement = { 0 };
-	struct worker_options *options = &confinement.options;
-	_cleanup_free_ const char **roots = NULL;
-
-	if (!confinement_read(command->invocation, &confinement, err) ||
-	    !confinement_settle(&confinement, err))
-		return false;
-	roots = invocation_values(command->invocation, FLAG_ROOT, &options->root_count);
-	options->roots = roots;
-	if (!options->root_count)
-		roots[options->root_count++] = ".";
-	return confinement_open(&confinement, &command->provider, err);
-}
-
 /* Lists and pruning look at hasp's own folders only, so they start no worker. */
 static bool checkpoint_command_open(struct checkpoint_command *command, bool restores,
                                     struct err *err)
@@ -170,7 +154,7 @@ static bool checkpoint_command_open(struct checkpoint_command *command, bool res
 	size_t count;
 
 	if (restores || invocation_value(command->invocation, FLAG_WORKER)) {
-		if (!open_checkpoint_provider(command, err))
+		if (!confinement_open_roots(command->invocation, &command->provider, err))
 			return false;
 		project = mem_strdup(command->provider->ops->root(command->provider, 0));
 	} else {

@@ -8,6 +8,7 @@
 #include "agent/setup/policy_load.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "cli/command/confinement.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
 #include "cli/view/output.h"
@@ -24,17 +25,13 @@
 /* Shorter values occur by chance. */
 enum { SECRET_MIN = 6 };
 
-/* keyVariable says where a key is, not what it is. */
-static bool names_a_variable(const char *name)
-{
-	return span_ends(span_str(name), SPAN("Variable"));
-}
-
 static bool is_secret_value(const char *name, const char *text)
 {
 	_cleanup_free_ char *variable = mem_printf("%s=%s", name, text);
 
-	return *text && !names_a_variable(name) && environment_is_secret(variable);
+	/* keyVariable says where a key is, not what it is. */
+	return *text && !span_ends(span_str(name), SPAN("Variable")) &&
+	       environment_is_secret(variable);
 }
 
 /* The text with every occurrence of `secret` masked. */
@@ -113,12 +110,6 @@ struct config_call {
 	char **variables; /* what may be a secret */
 	const char *key, *value;
 };
-
-static int complain(const struct err *err, int code)
-{
-	output_complain(err->message);
-	return code;
-}
 
 static void complain_warnings(const struct settings *settings)
 {
@@ -214,7 +205,7 @@ static int config_show(struct config_call *call)
 			                   "VALUE\" sets one.\n"));
 		ok = show_lines(list, origin, &err);
 	}
-	return ok ? CLI_OK : complain(&err, CLI_FAILED);
+	return ok ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 static int config_get(struct config_call *call)
@@ -227,7 +218,7 @@ static int config_get(struct config_call *call)
 
 	if (!value) {
 		err_set(&err, ERR_INVALID_ARGUMENT, "\"%s\" is not set.", call->key);
-		return complain(&err, CLI_FAILED);
+		return output_fail(&err, CLI_FAILED);
 	}
 	masked = mask_secrets(call->key, value, call->variables);
 	if (json_is_string(masked) && !invocation_has(call->invocation, FLAG_JSON)) {
@@ -240,7 +231,7 @@ static int config_get(struct config_call *call)
 	} else {
 		ok = output_json(masked, output_is_terminal(), &err);
 	}
-	return ok ? CLI_OK : complain(&err, CLI_FAILED);
+	return ok ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 /* --- set, unset ---------------------------------------------------------------------------- */
@@ -286,7 +277,7 @@ static int write_value(struct config_call *call, const json_t *value)
 	struct err err = ERR_INIT;
 
 	if (!settings_write(call->settings, scope, call->key, value, &err))
-		return complain(&err, CLI_FAILED);
+		return output_fail(&err, CLI_FAILED);
 	complain_if_overridden(call, scope);
 	return CLI_OK;
 }
@@ -297,7 +288,7 @@ static int config_set(struct config_call *call)
 	json_auto_t *value = NULL;
 
 	if (!settings_read_value(call->key, span_str(call->value), &value, &err))
-		return complain(&err, CLI_FAILED);
+		return output_fail(&err, CLI_FAILED);
 	return write_value(call, value);
 }
 
@@ -336,7 +327,7 @@ static int refuse_to_allow(const struct config_call *call)
 		err_set(&err, ERR_INVALID_ARGUMENT,
 		        "This project sets nothing named \"%s\" that needs to be allowed.",
 		        call->key);
-	return complain(&err, CLI_FAILED);
+	return output_fail(&err, CLI_FAILED);
 }
 
 /* The value is shown, and that value alone is allowed. */
@@ -354,7 +345,7 @@ static int config_allow(struct config_call *call)
 	if (!one)
 		return refuse_to_allow(call);
 	if (!authority_allow(home, call->key, json_object_get(one, "value"), &err))
-		return complain(&err, CLI_FAILED);
+		return output_fail(&err, CLI_FAILED);
 	masked = mask_secrets(call->key, json_object_get(one, "value"), call->variables);
 	buf_str(&out, "Allowed in ");
 	render_safe(&out, span_str(home_project(home)));
@@ -363,7 +354,7 @@ static int config_allow(struct config_call *call)
 	buf_str(&out, " = ");
 	put_value(&out, masked);
 	buf_str(&out, "\nAnother value has to be allowed again.\n");
-	return output_text(buf_view(&out), &err) ? CLI_OK : complain(&err, CLI_FAILED);
+	return output_text(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 static int disallow(struct config_call *call)
@@ -373,11 +364,11 @@ static int disallow(struct config_call *call)
 	if (!settings_allowed(call->settings) ||
 	    !json_object_get(settings_allowed(call->settings), call->key)) {
 		err_set(&err, ERR_INVALID_ARGUMENT, "\"%s\" is not allowed here.", call->key);
-		return complain(&err, CLI_FAILED);
+		return output_fail(&err, CLI_FAILED);
 	}
 	return authority_allow(settings_home(call->settings), call->key, NULL, &err)
 	               ? CLI_OK
-	               : complain(&err, CLI_FAILED);
+	               : output_fail(&err, CLI_FAILED);
 }
 
 /* What the project says of the row: "allowed", "not allowed", or NULL. */
@@ -468,11 +459,11 @@ static int show_authority(struct config_call *call)
 	if (json_array_size(all) == 0) {
 		err_set(&err, ERR_INVALID_ARGUMENT,
 		        "\"%s\" is not a setting, variable or file that hasp obeys.", call->key);
-		return complain(&err, CLI_FAILED);
+		return output_fail(&err, CLI_FAILED);
 	}
 	ok = as_json ? output_json(all, /* indent= */ true, &err)
 	             : output_text(buf_view(&out), &err);
-	return ok ? CLI_OK : complain(&err, CLI_FAILED);
+	return ok ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 /* --- schema, trust ------------------------------------------------------------------------- */
@@ -484,7 +475,7 @@ static int schema(struct config_call *call)
 
 	(void)call;
 	return output_json(document, /* indent= */ true, &err) ? CLI_OK
-	                                                       : complain(&err, CLI_FAILED);
+	                                                       : output_fail(&err, CLI_FAILED);
 }
 
 /* Not through settings: a project's broken file must not keep it from being distrusted. */
@@ -499,10 +490,10 @@ static int set_trust(const struct config_call *call, const char *rule)
 
 	if (!real) {
 		err_set(&err, ERR_FILE_NOT_FOUND, "There is no folder %s.", folder);
-		return complain(&err, CLI_FAILED);
+		return output_fail(&err, CLI_FAILED);
 	}
 	if (!home_open(real, &home, &err))
-		return complain(&err, CLI_FAILED);
+		return output_fail(&err, CLI_FAILED);
 	ok = trust_set(home, real, rule, &err);
 	home_free(home);
 	if (ok) {
@@ -512,7 +503,7 @@ static int set_trust(const struct config_call *call, const char *rule)
 		buf_char(&out, '\n');
 		ok = output_text(buf_view(&out), &err);
 	}
-	return ok ? CLI_OK : complain(&err, CLI_FAILED);
+	return ok ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 static int config_trust(struct config_call *call)
@@ -558,21 +549,12 @@ static const struct action *find_action(const struct invocation *invocation)
 
 static int config_run(const struct action *action, struct config_call *call)
 {
-	const char *folder = invocation_value(call->invocation, FLAG_ROOT);
-	_cleanup_free_ char *project = realpath(folder ? folder : ".", NULL);
-	struct settings_options options = {
-		.project = project,
-		.skip_trust = invocation_has(call->invocation, FLAG_SKIP_TRUST),
-	};
+	_cleanup_free_ char *project = NULL;
 	struct err err = ERR_INIT;
 	int code;
 
-	if (!project) {
-		err_set(&err, ERR_FILE_NOT_FOUND, "There is no folder %s.", folder ? folder : ".");
-		return complain(&err, CLI_FAILED);
-	}
-	if (!settings_load(&options, &call->settings, &err))
-		return complain(&err, CLI_FAILED);
+	if (!command_open_project(call->invocation, &project, &call->settings, &err))
+		return output_fail(&err, CLI_FAILED);
 	call->variables = variables_list(settings_variables(call->settings));
 	code = action->run(call);
 	for (size_t i = 0; call->variables[i]; i++)
@@ -596,7 +578,7 @@ int command_run_config(const struct invocation *invocation)
 	if (words < action->least || words > action->most) {
 		err_set(&err, ERR_INVALID_ARGUMENT, "hasp config %s%s", action->name,
 		        action->words);
-		return complain(&err, CLI_USAGE);
+		return output_fail(&err, CLI_USAGE);
 	}
 	return action->settings ? config_run(action, &call) : action->run(&call);
 }

@@ -175,21 +175,26 @@ void command_child_env_release(struct child_env *env)
 	*env = (struct child_env){ 0 };
 }
 
+/* ---- projects ---------------------------------------------------------------- */
+
+bool command_open_project(const struct invocation *invocation, char **ret_project,
+                          struct settings **ret_settings, struct err *err)
+{
+	const char *folder = invocation_value(invocation, FLAG_ROOT);
+	struct settings_options options = {
+		.skip_trust = invocation_has(invocation, FLAG_SKIP_TRUST),
+	};
+
+	options.project = *ret_project = realpath(folder ? folder : ".", NULL);
+	if (!*ret_project)
+		return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %s.",
+		               folder ? folder : ".");
+	return settings_load(&options, ret_settings, err);
+}
+
 /* ---- providers --------------------------------------------------------------- */
 
 #define LEVEL_SETTING "hasp.sandbox.level"
-
-const char **invocation_values(const struct invocation *invocation, enum flag_id id,
-                               size_t *ret_count)
-{
-	const char **values = mem_alloc(invocation->flag_count + 2, sizeof(*values));
-
-	*ret_count = 0;
-	for (size_t i = 0; i < invocation->flag_count; i++)
-		if (invocation->flags[i].id == id)
-			values[(*ret_count)++] = invocation->flags[i].value;
-	return values;
-}
 
 static bool confinement_read_level(const struct invocation *invocation, struct confinement *ret,
                                    struct err *err)
@@ -315,6 +320,23 @@ bool confinement_open(const struct confinement *confinement, struct provider **r
 	return local_provider_open(options, ret, err);
 }
 
+bool confinement_open_roots(const struct invocation *invocation, struct provider **ret,
+                            struct err *err)
+{
+	_cleanup_confinement_ struct confinement confinement = { 0 };
+	struct worker_options *options = &confinement.options;
+	_cleanup_free_ const char **roots = NULL;
+
+	if (!confinement_read(invocation, &confinement, err) ||
+	    !confinement_settle(&confinement, err))
+		return false;
+	roots = invocation_values(invocation, FLAG_ROOT, &options->root_count);
+	options->roots = roots;
+	if (!options->root_count)
+		roots[options->root_count++] = ".";
+	return confinement_open(&confinement, ret, err);
+}
+
 void confinement_release(struct confinement *confinement)
 {
 	command_words_free(confinement->worker);
@@ -399,8 +421,7 @@ int command_run_worker(const struct invocation *invocation)
 		return serve_worker(NULL, true);
 	if (!confinement_read(invocation, &confinement, &err) ||
 	    !confinement_settle(&confinement, &err)) {
-		output_complain(err.message);
-		return CLI_USAGE;
+		return output_fail(&err, CLI_USAGE);
 	}
 	roots = invocation_values(invocation, FLAG_ROOT, &confinement.options.root_count);
 	confinement.options.roots = roots;

@@ -61,12 +61,14 @@ void command_child_env_make(const char *which, const char *const *from,
 void command_child_env_release(struct child_env *env);
 #define _cleanup_child_env_ __attribute__((cleanup(command_child_env_release)))
 
-/* ---- providers --------------------------------------------------------------- */
+/* ---- projects ---------------------------------------------------------------- */
 
-/* The values of a flag that is given several times, in their order; the caller frees the array.
- * Never NULL; with room for one more. */
-const char **invocation_values(const struct invocation *invocation, enum flag_id id,
-                               size_t *ret_count);
+/* The project's folder (--root, or the current one), and its settings with --skip-trust.
+ * *ret_project is the caller's to free, also on failure. FILE_NOT_FOUND; settings_load's errors. */
+bool command_open_project(const struct invocation *invocation, char **ret_project,
+                          struct settings **ret_settings, struct err *err);
+
+/* ---- providers --------------------------------------------------------------- */
 
 struct confinement {
 	struct worker_options options; /* roots and what else is known are the caller's to add */
@@ -87,6 +89,10 @@ bool confinement_settle_with(struct confinement *confinement, const struct setti
                              prepare_notice *notice, void *data, struct err *err);
 bool confinement_open(const struct confinement *confinement, struct provider **ret,
                       struct err *err);
+/* All of it for commands without settings of a project: the provider of the folders that --root
+ * names, or of the current one. */
+bool confinement_open_roots(const struct invocation *invocation, struct provider **ret,
+                            struct err *err);
 void confinement_release(struct confinement *confinement);
 #define _cleanup_confinement_ __attribute__((cleanup(confinement_release)))
 

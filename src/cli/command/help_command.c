@@ -12,8 +12,7 @@ int command_run_help(const struct invocation *invocation)
 	struct err err = ERR_INIT;
 
 	if (!command && !command_unknown(name, &err)) {
-		output_complain(err.message);
-		return CLI_USAGE;
+		return output_fail(&err, CLI_USAGE);
 	}
 	return help_show_command(command);
 }
@@ -29,8 +28,5 @@ int command_run_completion(const struct invocation *invocation)
 		return CLI_USAGE;
 	}
 	completion_print(name, &out);
-	if (output_text(buf_view(&out), &err))
-		return CLI_OK;
-	output_complain(err.message);
-	return CLI_FAILED;
+	return output_text(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }

@@ -6,6 +6,7 @@
 #include "agent/setup/policy_load.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "cli/command/confinement.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
 #include "cli/view/agent_output.h"
@@ -19,12 +20,6 @@ struct hooks_command {
 	struct settings *settings;
 	struct hooks *hooks;
 };
-
-static int complain(const struct err *err)
-{
-	output_complain(err->message);
-	return CLI_FAILED;
-}
 
 static void print_hook_problems(const json_t *problems)
 {
@@ -43,18 +38,9 @@ static void print_hook_problems(const json_t *problems)
 
 static bool open_project_hooks(struct hooks_command *command, struct err *err)
 {
-	const char *folder = invocation_value(command->invocation, FLAG_ROOT);
-	struct settings_options options = {
-		.skip_trust = invocation_has(command->invocation, FLAG_SKIP_TRUST),
-	};
 	json_auto_t *problems = json_array();
 
-	command->project = realpath(folder ? folder : ".", NULL);
-	options.project = command->project;
-	if (!command->project)
-		return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %s.",
-		               folder ? folder : ".");
-	if (!settings_load(&options, &command->settings, err))
+	if (!command_open_project(command->invocation, &command->project, &command->settings, err))
 		return false;
 	const struct hooks_sources sources = { .settings = command->settings,
 		                               .project = command->project, .local = true,
@@ -108,13 +94,13 @@ static int list_hooks(struct hooks_command *command)
 	if (invocation_has(command->invocation, FLAG_JSON)) {
 		json_print(&out, rows, 2);
 		buf_char(&out, '\n');
-		return output_text(buf_view(&out), &err) ? CLI_OK : complain(&err);
+		return output_text(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 	}
 	if (!json_array_size(rows))
 		buf_str(&out, "There are no hooks.\n");
 	json_array_foreach(rows, i, row)
 		print_row(row, &out);
-	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : complain(&err);
+	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 static void show_wait(void *data, const char *severity, const char *message)
@@ -138,15 +124,15 @@ static int trust_hooks(struct hooks_command *command)
 		err_set(&err, ERR_DENIED_BY_POLICY,
 		        "This folder is not trusted, and so its hooks cannot be. \"hasp config "
 		        "trust\" comes first.");
-		return complain(&err);
+		return output_fail(&err, CLI_FAILED);
 	}
 	if (json_array_size(untrusted) && !hooks_trust(command->hooks, &wait, &err))
-		return complain(&err);
+		return output_fail(&err, CLI_FAILED);
 	json_array_foreach(untrusted, i, key)
 		buf_printf(&out, "Trusted: %s\n", json_string_value(key));
 	if (!json_array_size(untrusted))
 		buf_str(&out, "Nothing of this project is left to trust.\n");
-	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : complain(&err);
+	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 int command_run_hooks(const struct invocation *invocation)
@@ -157,7 +143,7 @@ int command_run_hooks(const struct invocation *invocation)
 	int code;
 
 	if (!open_project_hooks(&command, &err))
-		code = complain(&err);
+		code = output_fail(&err, CLI_FAILED);
 	else
 		code = action && strcmp(action, "trust") == 0 ? trust_hooks(&command) :
 		       list_hooks(&command);

@@ -235,13 +235,6 @@ static bool open_check(const struct invocation *invocation, struct check *check,
 	return model_open(&check->choice.options, &check->model, err);
 }
 
-static int exit_code(const struct check *check)
-{
-	if (check->hopeless == ERR_AUTHENTICATION_FAILED)
-		return AGENT_EXIT_AUTH;
-	return check->failed ? CLI_FAILED : CLI_OK;
-}
-
 int command_run_models(const struct invocation *invocation)
 {
 	const char *action = invocation_positional(invocation, 0);
@@ -260,7 +253,8 @@ int command_run_models(const struct invocation *invocation)
 			check_request(&check, &rows[i]);
 		if (check.hopeless == ERR_NONE)
 			model_learn_limits(check.model, /* cancel= */ NULL);
-		code = exit_code(&check);
+		code = check.hopeless == ERR_AUTHENTICATION_FAILED ? AGENT_EXIT_AUTH :
+		       check.failed ? CLI_FAILED : CLI_OK;
 		if (!print_results(invocation, &check, &err)) {
 			output_complain(err.message);
 			code = CLI_FAILED;

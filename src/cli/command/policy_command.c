@@ -6,6 +6,7 @@
 #include "agent/setup/policy_load.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "cli/command/confinement.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
 #include "cli/view/output.h"
@@ -22,12 +23,6 @@ struct policy_command {
 	struct policy *policy;
 	char *project;
 };
-
-static int complain(const struct err *err, int code)
-{
-	output_complain(err->message);
-	return code;
-}
 
 /* ---- the call --------------------------------------------------------------------------- */
 
@@ -222,7 +217,7 @@ static int check_call(struct policy_command *command)
 
 	if (!ok) {
 		subject_release(&subject);
-		return complain(&err, CLI_USAGE);
+		return output_fail(&err, CLI_USAGE);
 	}
 	const struct policy_call call = {
 		.tool = subject.name,
@@ -249,7 +244,7 @@ static int check_call(struct policy_command *command)
 	policy_verdict_release(&headless);
 	policy_verdict_release(&verdict);
 	subject_release(&subject);
-	return ok ? CLI_OK : complain(&err, CLI_FAILED);
+	return ok ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 static void put_name_words(struct buf *out, const json_t *words)
@@ -322,7 +317,7 @@ static int list_rules(struct policy_command *command)
 			put_rule_row(&out, json_array_get(rows, i));
 		ok = output_text(buf_view(&out), &err);
 	}
-	return ok ? CLI_OK : complain(&err, CLI_FAILED);
+	return ok ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 /* ---- the command ---- */
@@ -338,35 +333,17 @@ static void print_rule_problems(const json_t *problems, const struct err *err)
 	}
 }
 
-/* The values of a repeated flag, NULL-terminated; the caller frees the array. */
-static const char **values(const struct invocation *invocation, enum flag_id id)
-{
-	const char **array = mem_alloc(invocation->flag_count + 1, sizeof(*array));
-	size_t count = 0;
-
-	for (size_t i = 0; i < invocation->flag_count; i++)
-		if (invocation->flags[i].id == id)
-			array[count++] = invocation->flags[i].value;
-	return array;
-}
-
 static bool open_policies(struct policy_command *command, struct err *err)
 {
-	_cleanup_free_ const char **files = values(command->invocation, FLAG_POLICY);
-	_cleanup_free_ const char **admin_files = values(command->invocation, FLAG_ADMIN_POLICY);
-	const char *folder = invocation_value(command->invocation, FLAG_ROOT);
-	struct settings_options options = {
-		.skip_trust = invocation_has(command->invocation, FLAG_SKIP_TRUST),
-	};
+	size_t count;
+	_cleanup_free_ const char **files = invocation_values(command->invocation, FLAG_POLICY,
+	                                                      &count);
+	_cleanup_free_ const char **admin_files = invocation_values(command->invocation,
+	                                                            FLAG_ADMIN_POLICY, &count);
 	json_auto_t *problems = json_array();
 	bool ok;
 
-	command->project = realpath(folder ? folder : ".", NULL);
-	options.project = command->project;
-	if (!command->project)
-		return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %s.",
-		               folder ? folder : ".");
-	if (!settings_load(&options, &command->settings, err))
+	if (!command_open_project(command->invocation, &command->project, &command->settings, err))
 		return false;
 	const struct policy_sources sources = {
 		.settings = command->settings, .files = files, .admin_files = admin_files,
@@ -389,10 +366,10 @@ int command_run_policy(const struct invocation *invocation)
 	if (checks ? words < 2 : words != 1) {
 		err_set(&err, ERR_INVALID_ARGUMENT,
 		        "hasp policy check TOOL [ARGS], or hasp policy list");
-		return complain(&err, CLI_USAGE);
+		return output_fail(&err, CLI_USAGE);
 	}
 	if (!open_policies(&command, &err))
-		code = complain(&err, CLI_FAILED);
+		code = output_fail(&err, CLI_FAILED);
 	else
 		code = checks ? check_call(&command) : list_rules(&command);
 	policy_free(command.policy);

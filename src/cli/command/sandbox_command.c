@@ -95,18 +95,14 @@ static int print_sandbox_document(json_t *document)
 	json_decref(document);
 	if (ok)
 		return CLI_OK;
-	output_complain(err.message);
-	return CLI_FAILED;
+	return output_fail(&err, CLI_FAILED);
 }
 
 static int print_text(const struct buf *text)
 {
 	struct err err = ERR_INIT;
 
-	if (output_text(buf_view(text), &err))
-		return CLI_OK;
-	output_complain(err.message);
-	return CLI_FAILED;
+	return output_text(buf_view(text), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 /* ---- the plan ------------------------------------------------------------------- */
@@ -210,8 +206,7 @@ static int sandbox_show_plan(const struct invocation *invocation,
 	int code;
 
 	if (!make_command_plan(confinement, &plan, &err)) {
-		output_complain(err.message);
-		return CLI_USAGE;
+		return output_fail(&err, CLI_USAGE);
 	}
 	if (invocation_has(invocation, FLAG_SEATBELT)) {
 		seatbelt_profile(plan, getenv("HOME"), &text);
@@ -247,8 +242,7 @@ static int sandbox_show_status(const struct invocation *invocation,
 	struct told told;
 
 	if (!sandbox_level_choose(&options, sandbox_probe(), &level, &err)) {
-		output_complain(err.message);
-		return CLI_USAGE;
+		return output_fail(&err, CLI_USAGE);
 	}
 	find_twins(confinement, &twins);
 	if (invocation_has(invocation, FLAG_JSON)) {
@@ -343,20 +337,7 @@ enum {
 
 extern char **environ;
 
-static int complain(const struct err *err, int code)
-{
-	output_complain(err->message);
-	return code;
-}
-
 /* ---- what is asked for -------------------------------------------------------- */
-
-static bool flag_is(const struct invocation *invocation, enum flag_id id, const char *value)
-{
-	const char *given = invocation_value(invocation, id);
-
-	return given && strcmp(given, value) == 0;
-}
 
 /* --explain, --status and --seatbelt exclude each other, and a command belongs to none but
  * the first. */
@@ -398,8 +379,8 @@ static enum attend_how choose_how(const struct invocation *invocation, bool else
 {
 	bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
 
-	if (flag_is(invocation, FLAG_TTY, "always") ||
-	    (terminal && !flag_is(invocation, FLAG_TTY, "never")))
+	if (invocation_value_is(invocation, FLAG_TTY, "always") ||
+	    (terminal && !invocation_value_is(invocation, FLAG_TTY, "never")))
 		return ATTEND_TERMINAL;
 	return elsewhere ? ATTEND_COPIED : ATTEND_HANDED_OVER;
 }
@@ -448,7 +429,7 @@ static int report_end(const struct invocation *invocation, struct door *door,
 	}
 	output_stderr(buf_view(&text));
 	if (door && !write_report(door, document, &err))
-		return complain(&err, EXIT_NOT_RUN);
+		return output_fail(&err, EXIT_NOT_RUN);
 	return CLI_OK;
 }
 
@@ -469,10 +450,10 @@ static void die_interrupted(void)
 static int could_not_start(const struct err *err)
 {
 	if (err->code == ERR_FILE_NOT_FOUND || err->code == ERR_NOT_A_DIRECTORY)
-		return complain(err, EXIT_NO_PROGRAM);
+		return output_fail(err, EXIT_NO_PROGRAM);
 	if (err->code == ERR_PERMISSION_DENIED || err->code == ERR_NOT_A_FILE)
-		return complain(err, EXIT_NOT_A_PROGRAM);
-	return complain(err, EXIT_NOT_RUN);
+		return output_fail(err, EXIT_NOT_A_PROGRAM);
+	return output_fail(err, EXIT_NOT_RUN);
 }
 
 /* *ret_interrupted: the command was ended by an interrupt that was meant for hasp too. */
@@ -535,11 +516,11 @@ static int run_confined(const struct invocation *invocation, struct confinement 
 
 	/* Before the command runs, which could put a link there. */
 	if (path && !open_report(path, &confinement->options, &door, &err))
-		return complain(&err, EXIT_NOT_RUN);
+		return output_fail(&err, EXIT_NOT_RUN);
 	attend_signals();
 	confinement->options.commands_only = true;
 	if (!confinement_open(confinement, &provider, &err))
-		return complain(&err, EXIT_NOT_RUN);
+		return output_fail(&err, EXIT_NOT_RUN);
 	if (!invocation_has(invocation, FLAG_JSON))
 		confinement_warn(provider);
 	code = run_in(provider, invocation, path ? &door : NULL, confinement->worker != NULL,
@@ -559,7 +540,7 @@ int command_run_sandbox(const struct invocation *invocation)
 	if (!check_sandbox_flags(invocation, &err) ||
 	    !confinement_read(invocation, &confinement, &err) ||
 	    !confinement_settle(&confinement, &err))
-		return complain(&err, CLI_USAGE);
+		return output_fail(&err, CLI_USAGE);
 	roots = invocation_values(invocation, FLAG_ROOT, &confinement.options.root_count);
 	if (!confinement.options.root_count)
 		roots[confinement.options.root_count++] = ".";

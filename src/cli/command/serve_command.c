@@ -213,13 +213,6 @@ static bool read_port(const char *text, uint16_t *ret, struct err *err)
 	return true;
 }
 
-static bool is_flag(const struct invocation *invocation, enum flag_id id, const char *value)
-{
-	const char *given = invocation_value(invocation, id);
-
-	return given && strcmp(given, value) == 0;
-}
-
 static bool open_served_workspace(void *data, const char *const *roots, size_t count,
                                   struct provider **ret, size_t *ret_recovered, struct err *err)
 {
@@ -234,9 +227,10 @@ static bool open_served_workspace(void *data, const char *const *roots, size_t c
 
 static int confirm_when(const struct invocation *invocation)
 {
-	if (is_flag(invocation, FLAG_CONFIRM, "commands"))
+	if (invocation_value_is(invocation, FLAG_CONFIRM, "commands"))
 		return SERVE_CONFIRM_COMMANDS;
-	if (is_flag(invocation, FLAG_CONFIRM, "edits") || is_flag(invocation, FLAG_CONFIRM, "all"))
+	if (invocation_value_is(invocation, FLAG_CONFIRM, "edits") ||
+	    invocation_value_is(invocation, FLAG_CONFIRM, "all"))
 		return SERVE_CONFIRM_ALL;
 	return SERVE_CONFIRM_NEVER;
 }
@@ -257,9 +251,9 @@ static bool make_serve(struct service *service, struct err *err)
 
 	service->told = confinement_sentences(&service->confinement);
 	options.confinement = service->told;
-	if (is_flag(invocation, FLAG_RETURN_CONTENT, "diff"))
+	if (invocation_value_is(invocation, FLAG_RETURN_CONTENT, "diff"))
 		options.return_content = RETURN_DIFF;
-	else if (is_flag(invocation, FLAG_RETURN_CONTENT, "none"))
+	else if (invocation_value_is(invocation, FLAG_RETURN_CONTENT, "none"))
 		options.return_content = RETURN_NONE;
 	service->roots = invocation_values(invocation, FLAG_ROOT, &options.root_count);
 	service->tools = invocation_values(invocation, FLAG_TOOLS, &options.names.tool_count);
@@ -402,8 +396,7 @@ int command_run_serve(const struct invocation *invocation)
 		loop_run(service.loop);
 	service_stop(&service);
 	if (!ok) {
-		output_complain(err.message);
-		return CLI_USAGE;
+		return output_fail(&err, CLI_USAGE);
 	}
 	return service.signal ? 128 + service.signal : CLI_OK;
 }

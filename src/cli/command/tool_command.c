@@ -307,12 +307,6 @@ static bool tool_args_read(const struct invocation *invocation, const struct too
 
 /* ---- the command ------------------------------------------------------------- */
 
-static int complain(const struct err *err, int code)
-{
-	output_complain(err->message);
-	return code;
-}
-
 /* The member that each object gets here: the sandbox's level. */
 static const char member_sandbox[] = "sandbox";
 
@@ -359,7 +353,7 @@ static int print_tool_document(const struct invocation *invocation, json_t *docu
 	bool ok = output_json(document, indent || invocation_has(invocation, FLAG_PRETTY), &err);
 
 	json_decref(document);
-	return ok ? CLI_OK : complain(&err, CLI_FAILED);
+	return ok ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 static int list_tools(const struct invocation *invocation)
@@ -370,7 +364,7 @@ static int list_tools(const struct invocation *invocation)
 
 	if (!invocation_has(invocation, FLAG_JSON)) {
 		help_tool_list(&text);
-		return output_text(buf_view(&text), &err) ? CLI_OK : complain(&err, CLI_FAILED);
+		return output_text(buf_view(&text), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 	}
 	all = json_array();
 	for (size_t i = 0; i < tool_count(); i++)
@@ -412,23 +406,6 @@ static const struct tool *named_tool(const struct invocation *invocation)
 		return command_tool(name);
 	output_complain("Name a tool; \"hasp tool --list\" shows them.");
 	return NULL;
-}
-
-static bool open_tool_provider(const struct invocation *invocation, struct provider **ret,
-                               struct err *err)
-{
-	_cleanup_confinement_ struct confinement confinement = { 0 };
-	struct worker_options *options = &confinement.options;
-	_cleanup_free_ const char **roots = NULL;
-
-	if (!confinement_read(invocation, &confinement, err) ||
-	    !confinement_settle(&confinement, err))
-		return false;
-	roots = invocation_values(invocation, FLAG_ROOT, &options->root_count);
-	options->roots = roots;
-	if (!options->root_count)
-		roots[options->root_count++] = ".";
-	return confinement_open(&confinement, ret, err);
 }
 
 static bool show_tool_result(const struct invocation *invocation, const json_t *result,
@@ -489,10 +466,10 @@ static int tool_command_call(const struct invocation *invocation, const struct t
 	bool failed, shown;
 
 	if (!cancel_init(&cancel, &err))
-		return complain(&err, CLI_FAILED);
+		return output_fail(&err, CLI_FAILED);
 	agent_signals_install(&cancel);
-	if (!open_tool_provider(invocation, &provider, &err))
-		return complain(&err, CLI_USAGE);
+	if (!confinement_open_roots(invocation, &provider, &err))
+		return output_fail(&err, CLI_USAGE);
 	confinement_warn(provider);
 	if (for_people)
 		view_prepare(tool, arguments);
@@ -531,7 +508,7 @@ int command_run_tool(const struct invocation *invocation)
 	if (invocation_has(invocation, FLAG_SCHEMA))
 		return print_tool_document(invocation, declaration(tool), output_is_terminal());
 	if (!tool_args_read(invocation, tool, &arguments, &err))
-		return complain(&err, CLI_USAGE);
+		return output_fail(&err, CLI_USAGE);
 	code = tool_command_call(invocation, tool, arguments);
 	json_decref(arguments);
 	agent_signal_die();

@@ -158,6 +158,7 @@ struct command {
 /* The program itself: the flags that stand before a sub-command. */
 const struct command *command_root(void);
 
+/* The sub-commands, in the order in which help lists them. */
 size_t command_count(void);
 const struct command *command_at(size_t i);
 const struct command *command_find(const char *name); /* NULL if there is none */

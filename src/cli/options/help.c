@@ -132,13 +132,6 @@ static void help_synopsis(struct buf *out, const struct command *command)
 		           is_root ? "" : command->name, is_root ? "" : " ", command->synopsis[i]);
 }
 
-static void help_commands(struct buf *out)
-{
-	buf_str(out, "\nCommands:\n");
-	for (size_t i = 0; i < command_count(); i++)
-		help_row(out, command_at(i)->name, command_at(i)->summary);
-}
-
 void help_brief(struct buf *out)
 {
 	help_synopsis(out, command_root());
@@ -158,7 +151,9 @@ static void help_command(struct buf *out, const struct command *command)
 	buf_char(out, '\n');
 	help_wrap(out, span_str(command->text), 0, 0);
 	if (command == command_root())
-		help_commands(out);
+		buf_str(out, "\nCommands:\n");
+	for (size_t i = 0; command == command_root() && i < command_count(); i++)
+		help_row(out, command_at(i)->name, command_at(i)->summary);
 	if (command->positional_count)
 		buf_str(out, "\nArguments:\n");
 	for (size_t i = 0; i < command->positional_count; i++)
@@ -300,10 +295,7 @@ static int help_print(const struct buf *text)
 {
 	struct err err = ERR_INIT;
 
-	if (output_text(buf_view(text), &err))
-		return CLI_OK;
-	output_complain(err.message);
-	return CLI_FAILED;
+	return output_text(buf_view(text), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 int help_show(const struct invocation *invocation)

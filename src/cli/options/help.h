@@ -24,6 +24,7 @@ int help_show_command(const struct command *command);
 
 /* hasp(1), in mdoc(7), computed from the tables of commands and tools. */
 
+/* Appends the whole page. */
 void help_manpage_print(struct buf *out);
 
 /* ---- completion -------------------------------------------------------------- */

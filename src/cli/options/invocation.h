@@ -35,6 +35,7 @@ struct invocation {
 	size_t positional_count;
 };
 
+/* Frees the arrays; argv stays the caller's. */
 void invocation_release(struct invocation *invocation);
 #define _cleanup_invocation_ __attribute__((cleanup(invocation_release)))
 
@@ -43,9 +44,16 @@ void invocation_release(struct invocation *invocation);
  * also on failure, as far as it was understood. */
 bool invocation_parse(int argc, char *const *argv, struct invocation *ret, struct err *err);
 
+/* Whether the flag is given, with or without a value. */
 bool invocation_has(const struct invocation *invocation, enum flag_id id);
 /* The last value given, or NULL. */
 const char *invocation_value(const struct invocation *invocation, enum flag_id id);
+/* Whether the last value given is `word`. */
+bool invocation_value_is(const struct invocation *invocation, enum flag_id id, const char *word);
+/* The values of a flag that is given several times, in their order; the caller frees the array.
+ * Never NULL; a NULL stands after them, in whose place one more may be put. */
+const char **invocation_values(const struct invocation *invocation, enum flag_id id,
+                               size_t *ret_count);
 /* Positional `i`, or NULL. */
 const char *invocation_positional(const struct invocation *invocation, size_t i);
 

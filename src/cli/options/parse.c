@@ -43,6 +43,25 @@ const char *invocation_value(const struct invocation *invocation, enum flag_id i
 	return NULL;
 }
 
+bool invocation_value_is(const struct invocation *invocation, enum flag_id id, const char *word)
+{
+	const char *given = invocation_value(invocation, id);
+
+	return given && strcmp(given, word) == 0;
+}
+
+const char **invocation_values(const struct invocation *invocation, enum flag_id id,
+                               size_t *ret_count)
+{
+	const char **values = mem_alloc(invocation->flag_count + 2, sizeof(*values));
+
+	*ret_count = 0;
+	for (size_t i = 0; i < invocation->flag_count; i++)
+		if (invocation->flags[i].id == id)
+			values[(*ret_count)++] = invocation->flags[i].value;
+	return values;
+}
+
 const char *invocation_positional(const struct invocation *invocation, size_t i)
 {
 	return i < invocation->positional_count ? invocation->positionals[i] : NULL;

@@ -142,14 +142,6 @@ static void mark_broken(struct agent_output *output)
 	answer_write_text(output, SPAN("[This reply broke off; what follows replaces it.]\n"));
 }
 
-/* What was told of the reply that is coming does not count any more. */
-static void take_back(struct agent_output *output)
-{
-	if (output->terminal && output->format == AGENT_TEXT)
-		mark_broken(output);
-	buf_clear(&output->held);
-}
-
 /* --- stream-json ---------------------------------------------------------------------------- */
 
 static json_t *new_event(const char *type)
@@ -415,8 +407,10 @@ static void on_notice(struct agent_output *output, const json_t *message)
 	const char *text = json_string_value(json_object_get(message, "message"));
 	bool forget = json_object_get(message, "forget");
 
+	if (forget && output->terminal && output->format == AGENT_TEXT)
+		mark_broken(output);
 	if (forget)
-		take_back(output);
+		buf_clear(&output->held); /* it does not count any more */
 	if (text)
 		print_notice(output, json_is_true(json_object_get(message, "hook")) ? "hook" :
 		                    severity ? severity : "info", text,

@@ -62,9 +62,7 @@ static bool stdout_failed(int sys_errno, struct err *err)
 	return err_set_errno(err, sys_errno, "Standard output cannot be written");
 }
 
-/* As fd_write_all, but waits where a descriptor that somebody else made non-blocking is full:
- * a terminal shared with another program often is one. */
-static bool write_whole(int fd, struct span text)
+bool output_write(int fd, struct span text)
 {
 	while (text.len) {
 		struct pollfd ready = { .fd = fd, .events = POLLOUT };
@@ -82,7 +80,7 @@ static bool write_whole(int fd, struct span text)
 
 bool output_text(struct span text, struct err *err)
 {
-	return write_whole(STDOUT_FILENO, text) || stdout_failed(errno, err);
+	return output_write(STDOUT_FILENO, text) || stdout_failed(errno, err);
 }
 
 /* A terminal obeys some characters that JSON leaves alone (C1 controls, marks that
@@ -123,7 +121,7 @@ bool output_finish(struct err *err)
 void output_stderr(struct span text)
 {
 	/* There is nobody left to tell when this fails; the exit code still says it. */
-	(void)!write_whole(STDERR_FILENO, text);
+	(void)!output_write(STDERR_FILENO, text);
 }
 
 void output_complain(const char *message)
@@ -134,6 +132,12 @@ void output_complain(const char *message)
 	render_safe(&line, span_str(message));
 	buf_char(&line, '\n');
 	output_stderr(buf_view(&line));
+}
+
+int output_fail(const struct err *err, int code)
+{
+	output_complain(err->message);
+	return code;
 }
 
 /* ---- output while it comes --------------------------------------------------- */

@@ -34,6 +34,10 @@ bool output_wants_colour(const char *when);
 /* Columns of the terminal, 80 when unknown. */
 size_t output_width(void);
 
+/* As fd_write_all, but waits where a descriptor that somebody else made non-blocking is full:
+ * a terminal shared with another program often is one. False: errno says why. */
+bool output_write(int fd, struct span text);
+
 /* Writes all of it to standard output. */
 bool output_text(struct span text, struct err *err);
 
@@ -49,6 +53,8 @@ void output_stderr(struct span text);
 
 /* "hasp: MESSAGE" to standard error, made safe for a terminal. */
 void output_complain(const char *message);
+/* The same of an error; returns `code`, for "return output_fail(&err, CLI_FAILED)". */
+int output_fail(const struct err *err, int code);
 
 /* ---- output while it comes --------------------------------------------------- */
 
@@ -64,6 +70,7 @@ struct live {
 	bool any;        /* something was shown */
 };
 
+/* Nothing is shown yet. */
 void output_live_init(struct live *live);
 /* For call_hooks.output (tool/tool.h); `data` is the struct live. */
 void output_live(void *data, enum run_stream stream, struct span bytes);

@@ -353,11 +353,6 @@ static struct hunk_header read_hunk_header(struct span line)
 	return (struct hunk_header){ 0, SIZE_MAX, 0, SIZE_MAX };
 }
 
-static struct cells view_cells(const struct diff_view *v)
-{
-	return (struct cells){ .out = v->out, .limit = v->limit, .margin = 2 * v->digits + 4 };
-}
-
 static void set_style(const struct diff_view *v, struct cells *cells, const char *style)
 {
 	if (v->colour)
@@ -395,7 +390,7 @@ static void show_row(const struct diff_view *v, char sign, const struct row *row
 {
 	const char *style = sign == '-' ? style_removed : sign == '+' ? style_added : NULL;
 	const char *word = sign == '-' ? style_removed_word : style_added_word;
-	struct cells cells = view_cells(v);
+	struct cells cells = { .out = v->out, .limit = v->limit, .margin = 2 * v->digits + 4 };
 	size_t from = 0;
 
 	show_number(v, row->old_number);
