@@ -4,7 +4,6 @@
 
 #include "agent/call/calls.h"
 #include "agent/call/loop_check.h"
-#include "agent/call/missing.h"
 #include "agent/context/context.h"
 #include "agent/private.h"
 #include "agent/session/record.h"
@@ -250,7 +249,7 @@ static void run_calls(struct prompt_run *run, const json_t *content)
 	} else if (why)
 		correct(run, why, done.message);
 	if (agent_mode(agent) != agent->told_mode)
-		agent_tell_changes(agent, done.message);
+		agent_note_changes(agent, done.message);
 	if (agent->options.record)
 		record_user(agent->options.record, done.message); /* what stands beside the
 		                                                   * results */
@@ -261,7 +260,7 @@ static void run_calls(struct prompt_run *run, const json_t *content)
 /* What comes is another conversation. */
 static void clear(struct agent *agent)
 {
-	agent_tell_anew(agent, NULL);
+	agent_renew_surroundings(agent, NULL);
 	agent_record_beginning(agent);
 	agent_replace(agent, json_array());
 	free(agent->first_prompt);
@@ -436,7 +435,7 @@ static void go_on(struct agent *agent)
 		                            .tools = agent_tools(agent) };
 
 	if (!sent || !json_equal(json_object_get(sent, "tools"), tools)) {
-		agent_tell_anew(agent, NULL);
+		agent_renew_surroundings(agent, NULL);
 		agent_drop_thoughts(agent);
 		return;
 	}
@@ -444,7 +443,7 @@ static void go_on(struct agent *agent)
 		mask_superseded_update(agent->superseded, agent->history, false);
 	contents = model_sendable(agent->options.model, agent->history);
 	last.contents = contents;
-	told_sent_take(agent->sent, &last);
+	context_sent_take(agent->sent, &last);
 }
 
 bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outcome *outcome,
@@ -464,7 +463,7 @@ bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outco
 		if (!agent->begun)
 			agent_record_beginning(agent);
 		agent->begun = true;
-		agent_tell_changes(agent, run.prompt);
+		agent_note_changes(agent, run.prompt);
 		if (agent->options.record)
 			record_user(agent->options.record, run.prompt);
 		agent_append(agent, json_incref(run.prompt));

@@ -23,7 +23,7 @@
  *                     are off; call/confirm.c the question; call/missing.c what was refused;
  *                     state.c what these share
  *   what is sent      prompt/prompt.c the beginning, prompt/memory.c GEMINI.md, prompt/mention.c
- *                     @files; context/told.c what changes of it; context/mask.c and
+ *                     @files; context/surroundings.c what changes of it; context/mask.c and
  *                     context/compact.c what leaves again, context/cut.c the note in its place;
  *                     call/loop_check.c
  *   what is kept      session/record.c and session/sessions.c; stats.c; checkpoint/ states to
@@ -66,7 +66,7 @@ struct agent_options {
 	void *before_edit_data;
 	const char *session_id;
 	/* What the model is told of its surroundings as they are now, in a mode: system prompt
-	 * and first message in pieces (told.h), a new reference. It is asked for when a
+	 * and first message in pieces (surroundings.h), a new reference. It is asked for when a
 	 * conversation begins and when it begins anew, and before each prompt; what differs from
 	 * what was told is said in a note. On the thread of agent_prompt. NULL: `system` and
 	 * `context` are all. */

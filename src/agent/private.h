@@ -8,7 +8,7 @@
 
 #include "agent/agent.h"
 #include "agent/context/context.h"
-#include "agent/context/told.h"
+#include "agent/context/surroundings.h"
 
 /* ---- agents ------------------------------------------------------------------ */
 
@@ -26,7 +26,7 @@ struct agent {
 	json_t *context;              /* owned; the history's first message; or NULL: there is
 	                               * none */
 	json_t *told;                 /* owned; what the model knows of its surroundings
-	                               * (told.h); or NULL */
+	                               * (surroundings.h); or NULL */
 	enum approval_mode told_mode; /* the mode that it knows of */
 	json_t *beginning;            /* owned; {"system", "context", "tools"} as the session's file
 	                               * is to have it; NULL: no surroundings, or it has it */
@@ -64,7 +64,7 @@ struct agent {
 	pthread_mutex_t lock;          /* of the record and of what calls share */
 	json_t *ids;                   /* of `top`: call ids that were used; a set */
 	json_t *folders;               /* for which context was given; a set */
-	json_t *missing;               /* of a prompt: missing.h; under `lock` */
+	json_t *missing;               /* of a prompt: call/calls.h; under `lock` */
 	bool changed;                  /* of a prompt: a call that changes or runs something
 	                                * succeeded */
 	pthread_mutex_t asking;        /* of `top`: one question at a time */
@@ -85,7 +85,7 @@ json_t *agent_conversation(const struct agent *agent);
 void agent_replace(struct agent *agent, json_t *conversation);
 /* The surroundings as they are now, told when a conversation begins anew. `cut`: the first
  * message, where a compaction had to shorten it; NULL: all of it. */
-void agent_tell_anew(struct agent *agent, json_t *cut);
+void agent_renew_surroundings(struct agent *agent, json_t *cut);
 /* Records that, if there is something new. */
 void agent_record_beginning(struct agent *agent);
 /* The tools as they are declared, in every mode; borrowed. */
@@ -94,7 +94,7 @@ const json_t *agent_tools(struct agent *agent);
 json_t *agent_tools_hash(struct agent *agent);
 /* Adds to a message of the user that is not sent yet what is not as the model was told, and
  * records that. */
-void agent_tell_changes(struct agent *agent, json_t *message);
+void agent_note_changes(struct agent *agent, json_t *message);
 /* Takes thinking out of the history that its provider would refuse now (content.h), and records
  * that. */
 void agent_drop_thoughts(struct agent *agent);

@@ -7,7 +7,7 @@
 #include "agent/call/gate.h"
 #include "agent/call/loop_check.h"
 #include "agent/context/context.h"
-#include "agent/context/told.h"
+#include "agent/context/surroundings.h"
 #include "agent/private.h"
 #include "agent/session/record.h"
 #include "agent/stats.h"
@@ -97,13 +97,13 @@ static void begin_surroundings(struct agent *agent, const struct agent_options *
 		return;
 	}
 	if (!sent) {
-		agent_tell_anew(agent, NULL);
+		agent_renew_surroundings(agent, NULL);
 		return;
 	}
-	agent->system = told_text(json_object_get(sent, "system"));
-	agent->context = told_message(sent);
-	agent->told = told_begin(sent);
-	told_take(agent->told, json_object_get(sent, "told"));
+	agent->system = surroundings_text(json_object_get(sent, "system"));
+	agent->context = surroundings_message(sent);
+	agent->told = surroundings_by_name(sent);
+	surroundings_update(agent->told, json_object_get(sent, "told"));
 }
 
 struct agent *agent_new(const struct agent_options *options)
@@ -125,7 +125,7 @@ struct agent *agent_new(const struct agent_options *options)
 	agent->told_mode = options->mode;
 	begin_surroundings(agent, options);
 	agent->history = with_context(agent, options->history);
-	agent->sent = told_sent_new();
+	agent->sent = context_sent_new();
 	agent->superseded = mask_superseded_new();
 	agent->loop = loop_check_new();
 	agent->ids = json_object();
@@ -148,7 +148,7 @@ void agent_free(struct agent *agent)
 	json_decref(agent->context);
 	json_decref(agent->told);
 	json_decref(agent->beginning);
-	told_sent_free(agent->sent);
+	context_sent_free(agent->sent);
 	json_decref(agent->history);
 	free(agent->first_prompt);
 	json_decref(agent->missing);
@@ -272,7 +272,7 @@ void agent_replace(struct agent *agent, json_t *conversation)
 	agent->counted_messages = 0;
 	mask_superseded_free(agent->superseded);
 	agent->superseded = mask_superseded_new();
-	told_sent_forget(agent->sent);
+	context_sent_forget(agent->sent);
 	forget_context(agent);
 	if (agent->options.record)
 		record_replace(agent->options.record, conversation);
@@ -349,7 +349,7 @@ void agent_record_beginning(struct agent *agent)
 /* The context in its place, before the history. */
 static void renew_context(struct agent *agent, const json_t *surroundings)
 {
-	json_t *message = told_message(surroundings);
+	json_t *message = surroundings_message(surroundings);
 
 	if (agent->context && json_array_size(agent->history))
 		json_array_set(agent->history, 0, message);
@@ -357,7 +357,7 @@ static void renew_context(struct agent *agent, const json_t *surroundings)
 	agent->context = message;
 }
 
-void agent_tell_anew(struct agent *agent, json_t *cut)
+void agent_renew_surroundings(struct agent *agent, json_t *cut)
 {
 	json_auto_t *now = NULL;
 
@@ -366,17 +366,17 @@ void agent_tell_anew(struct agent *agent, json_t *cut)
 	agent->told_mode = agent_mode(agent);
 	now = agent->options.surroundings(agent->options.surroundings_data, agent->told_mode);
 	json_decref(agent->told);
-	agent->told = told_begin(now);
+	agent->told = surroundings_by_name(now);
 	if (cut)
-		json_object_set_new(now, "context", told_pieces_of(cut));
+		json_object_set_new(now, "context", surroundings_pieces_of(cut));
 	free(agent->system);
-	agent->system = told_text(json_object_get(now, "system"));
+	agent->system = surroundings_text(json_object_get(now, "system"));
 	renew_context(agent, now);
 	json_decref(agent->beginning);
 	agent->beginning = mem_steal(&now);
 }
 
-void agent_tell_changes(struct agent *agent, json_t *message)
+void agent_note_changes(struct agent *agent, json_t *message)
 {
 	json_auto_t *now = NULL, *changes = NULL;
 	_cleanup_free_ char *note = NULL;
@@ -385,12 +385,12 @@ void agent_tell_changes(struct agent *agent, json_t *message)
 		return;
 	agent->told_mode = agent_mode(agent);
 	now = agent->options.surroundings(agent->options.surroundings_data, agent->told_mode);
-	changes = told_changes(agent->told, now);
+	changes = surroundings_changes(agent->told, now);
 	if (!json_array_size(changes))
 		return;
-	note = told_note(agent->told, changes);
+	note = surroundings_note(agent->told, changes);
 	content_add(message, part_text(span_str(note)));
-	told_take(agent->told, changes);
+	surroundings_update(agent->told, changes);
 	record_told(agent->options.record, changes);
 }
 

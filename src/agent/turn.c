@@ -483,7 +483,7 @@ static void keep_beginning(struct agent *agent, struct shaped *shaped)
 {
 	json_auto_t *first = NULL, *now = NULL;
 	struct model_request request = sendable_request(agent, shaped, &first);
-	struct sent_share share = told_sent_compare(agent->sent, &request);
+	struct sent_share share = context_sent_compare(agent->sent, &request);
 	json_t *without;
 
 	if (share.broken && shaped->request.contents == agent->history) {
@@ -498,7 +498,7 @@ static void keep_beginning(struct agent *agent, struct shaped *shaped)
 		}
 	}
 	request = sendable_request(agent, shaped, &now);
-	told_sent_take(agent->sent, &request);
+	context_sent_take(agent->sent, &request);
 	if (!share.first) {
 		stats_sent(agent->stats, share.bytes, share.equal);
 		record_share(agent->options.record, (double)share.equal / (double)share.bytes);

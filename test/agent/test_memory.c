@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "agent/context/told.h"
+#include "agent/context/surroundings.h"
 #include "agent/prompt/prompt.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -214,7 +214,7 @@ static void the_first_message_escapes_names(void **state)
 	struct facts_options options = { .settings = all.settings, .provider = all.provider,
 		                         .memory = all.memory, .now = 1755770000 };
 	json_auto_t *pieces = prompt_facts_pieces(&options);
-	char *text = told_text(pieces);
+	char *text = surroundings_text(pieces);
 
 	(void)state;
 	assert_non_null(strstr(text, "21 August 2025"));
@@ -237,7 +237,7 @@ static char *system_prompt(struct opened *all)
 
 	if (!prompt_make(&options, &pieces, &err))
 		fail_msg("%s", err.message);
-	return told_text(pieces);
+	return surroundings_text(pieces);
 }
 
 static void the_prompt_has_its_sections(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/call/missing.h"
+#include "agent/call/calls.h"
 
 #include <string.h>
 

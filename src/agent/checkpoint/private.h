@@ -51,8 +51,8 @@ struct repository_file {
 /* FOLDER/.git, made if it is missing and `create`.  `durable`: objects are on the disk when a
  * function returns.  FILE_NOT_FOUND; DISK_FULL; PERMISSION_DENIED: it is another user's;
  * IO_ERROR with what git says; INTERNAL: no libgit2; to make it, as repository_lock. */
-bool repository_open(const char *folder, bool create, bool durable, const struct file_lock_wait *wait,
-                     struct repository **ret, struct err *err);
+bool repository_open(const char *folder, bool create, bool durable,
+                     const struct file_lock_wait *wait, struct repository **ret, struct err *err);
 void repository_close(struct repository *repository); /* NULL is fine */
 
 /* Keeps other processes, and other openings of this one, from adding checkpoints until the

@@ -388,7 +388,7 @@ static void begin_anew(struct agent *agent, struct shorter *shorter)
 		shorter->conversation = unbound;
 	}
 	if (agent->options.surroundings) {
-		agent_tell_anew(agent, cut ? shorter->context : NULL);
+		agent_renew_surroundings(agent, cut ? shorter->context : NULL);
 	} else if (cut) {
 		json_decref(agent->context);
 		agent->context = json_incref(shorter->context);

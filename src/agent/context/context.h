@@ -2,7 +2,7 @@
 /* What of a conversation is sent, and in which length: texts cut with a note in place of the rest;
  * large and superseded results taken out; all of it compacted when the model's limit is near.
  *
- * Not here: what the model is told of its surroundings, and what was sent last (told.h). */
+ * Not here: what the model is told of its surroundings, and what was sent last (surroundings.h). */
 #ifndef HASP_AGENT_CONTEXT_CONTEXT_H
 #define HASP_AGENT_CONTEXT_CONTEXT_H
 
@@ -91,7 +91,7 @@ bool context_has_file_state(const json_t *history, const char *path, struct span
  * Parts of a file (a range of lines) go when a newer whole content is there, and do not make
  * older whole ones go.
  *
- * When: what has been sent stays as it was (told.h), because caches and signed thinking end
+ * When: what has been sent stays as it was (surroundings.h), because caches and signed thinking end
  * where a request differs from the last one.  So content goes before the message that has it is
  * sent for the first time (of two readings in one message, one), and else only where the
  * conversation begins anew anyway: before a compaction, where everything obsolete goes.
@@ -129,8 +129,8 @@ size_t mask_superseded_update(struct superseded *superseded, json_t *history, bo
  *
  * Masking: the newest protect_tokens of results stay as they are; of older ones, when at least
  * min_tokens can be gained at once, all large ones are replaced by their small members and the
- * name of a file with the whole.  What has been sent stays as it was (told.h), so this is done
- * before a compaction alone, where the conversation begins anew.  A result in a message of the
+ * name of a file with the whole.  What has been sent stays as it was (surroundings.h), so this is
+ * done before a compaction alone, where the conversation begins anew.  A result in a message of the
  * last turn stays, and so do instructions that were found just in time (prompt.h).
  *
  * Files are made in options.folder, with mode 0600, and never follow or replace what has their

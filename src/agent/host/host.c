@@ -11,7 +11,7 @@
 #include "agent/call/gate.h"
 #include "agent/call/path_rules.h"
 #include "agent/checkpoint/checkpoint.h"
-#include "agent/context/told.h"
+#include "agent/context/surroundings.h"
 #include "agent/host/services.h"
 #include "agent/prompt/prompt.h"
 #include "agent/session/sessions.h"
@@ -149,7 +149,7 @@ struct host {
 	struct checkpoint_session *checkpoints; /* NULL: none are asked for */
 	struct memory *memory;
 	struct agent *agent;
-	/* What the model is told of the surroundings (told.h), as it was when the host was
+	/* What the model is told of the surroundings (surroundings.h), as it was when the host was
 	 * opened. */
 	json_t *system, *context;
 	json_t *sent;              /* of a session that goes on: its beginning; or NULL */
@@ -527,8 +527,8 @@ static json_t *surroundings(void *data, enum approval_mode mode)
 	_cleanup_free_ char *date = prompt_facts_date(time(NULL));
 	json_t *context = json_deep_copy(host->context);
 
-	told_set(context, PIECE_MODE, span_str(mode_text));
-	told_set(context, PIECE_DATE, span_str(date));
+	surroundings_set(context, PIECE_MODE, span_str(mode_text));
+	surroundings_set(context, PIECE_DATE, span_str(date));
 	return json_pack("{s:O, s:o}", "system", host->system, "context", context);
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "agent/call/missing.h"
+#include "agent/call/calls.h"
 #include "agent/private.h"
 #include "agent/prompt/prompt.h"
 #include "agent/stats.h"

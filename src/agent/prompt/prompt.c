@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "agent/call/gate.h"
-#include "agent/context/told.h"
+#include "agent/context/surroundings.h"
 #include "agent/setup/prepare.h"
 #include "base/door.h"
 #include "base/limits.h"
@@ -132,7 +132,7 @@ static void add_facts_piece(json_t *pieces, const char *name, const struct facts
 	_cleanup_buf_ struct buf out = BUF_INIT(2 * LIMIT_MEMORY_BYTES);
 
 	put(options, &out);
-	told_add(pieces, name, buf_view(&out));
+	surroundings_add(pieces, name, buf_view(&out));
 }
 
 json_t *prompt_facts_pieces(const struct facts_options *options)
@@ -140,17 +140,17 @@ json_t *prompt_facts_pieces(const struct facts_options *options)
 	json_t *pieces = json_array();
 	_cleanup_free_ char *date = prompt_facts_date(options->now);
 
-	told_add(pieces, PIECE_FRAME,
-	         SPAN("<session_context>\n"
-		      "These facts hold for the session; they need no answer.\n"));
-	told_add(pieces, PIECE_DATE, span_str(date));
-	told_add(pieces, PIECE_FRAME, SPAN("Operating system: linux\n"));
+	surroundings_add(pieces, PIECE_FRAME,
+	                 SPAN("<session_context>\n"
+	                      "These facts hold for the session; they need no answer.\n"));
+	surroundings_add(pieces, PIECE_DATE, span_str(date));
+	surroundings_add(pieces, PIECE_FRAME, SPAN("Operating system: linux\n"));
 	add_facts_piece(pieces, PIECE_FOLDERS, options, put_folders);
 	if (!json_is_false(settings_get(options->settings, "context.includeDirectoryTree")))
 		add_facts_piece(pieces, PIECE_TREE, options, put_file_tree);
 	add_facts_piece(pieces, PIECE_PROJECT, options, put_project);
-	told_add(pieces, PIECE_MODE, span_str(options->mode ? options->mode : ""));
-	told_add(pieces, PIECE_FRAME, SPAN("</session_context>"));
+	surroundings_add(pieces, PIECE_MODE, span_str(options->mode ? options->mode : ""));
+	surroundings_add(pieces, PIECE_FRAME, SPAN("</session_context>"));
 	return pieces;
 }
 
@@ -391,9 +391,9 @@ bool prompt_make(const struct prompt_options *options, json_t **ret_pieces, stru
 	if (!replaced)
 		put_sections(&making);
 	*ret_pieces = json_array();
-	told_add(*ret_pieces, replaced ? PIECE_CUSTOM : PIECE_BASE, buf_view(&out));
-	told_add(*ret_pieces, PIECE_SANDBOX, span_str(sandbox));
-	told_add(*ret_pieces, PIECE_MEMORY, span_str(memory));
+	surroundings_add(*ret_pieces, replaced ? PIECE_CUSTOM : PIECE_BASE, buf_view(&out));
+	surroundings_add(*ret_pieces, PIECE_SANDBOX, span_str(sandbox));
+	surroundings_add(*ret_pieces, PIECE_MEMORY, span_str(memory));
 	buf_str(&out, sandbox);
 	if (!written || replaced || write_system_md(&making, written, err))
 		return true;

@@ -19,7 +19,7 @@
 /* ---- the system prompt ------------------------------------------------------- */
 
 /* The system prompt, which stays as it is for all of a session, and what a mode adds to it,
- * which is told in messages (told.h).
+ * which is told in messages (surroundings.h).
  *
  * It is made of sections, each of which GEMINI_PROMPT_<SECTION>=0 (or false) leaves out:
  * PREAMBLE, MANDATES, STATE, WORKFLOW, PLAN, OPERATION, SANDBOX, GIT, MEMORY.
@@ -40,8 +40,8 @@ struct prompt_options {
 	const char *plans_folder;  /* or NULL */
 };
 
-/* *ret_pieces (told.h) is the caller's. Errors: the file that GEMINI_SYSTEM_MD names cannot be
- * read. */
+/* *ret_pieces (surroundings.h) is the caller's. Errors: the file that GEMINI_SYSTEM_MD names cannot
+ * be read. */
 bool prompt_make(const struct prompt_options *options, json_t **ret_pieces, struct err *err);
 /* What holds in a mode; `off_tools`: gate_off_text, or NULL. The caller frees. */
 char *prompt_mode_text(const struct prompt_options *options, enum approval_mode mode,
@@ -53,7 +53,7 @@ char *prompt_mode_text(const struct prompt_options *options, enum approval_mode 
  * files of instructions say.
  *
  * It stands before the history.  It is made once, and again by a compaction; what changes is
- * told at the end (told.h).
+ * told at the end (surroundings.h).
  */
 
 struct facts_options {
@@ -65,8 +65,8 @@ struct facts_options {
 	time_t now;
 };
 
-/* Its pieces (told.h), a new reference. The tree of files (context.includeDirectoryTree) has at
- * most 200 lines; names in it are escaped. */
+/* Its pieces (surroundings.h), a new reference. The tree of files (context.includeDirectoryTree)
+ * has at most 200 lines; names in it are escaped. */
 json_t *prompt_facts_pieces(const struct facts_options *options);
 /* The piece that has the date; the caller frees. */
 char *prompt_facts_date(time_t now);

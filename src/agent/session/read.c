@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "agent/context/context.h"
-#include "agent/context/told.h"
+#include "agent/context/surroundings.h"
 #include "agent/session/record.h"
 #include "agent/session/sessions.h"
 #include "base/fd.h"

@@ -80,8 +80,8 @@ void record_first_prompt(struct record *record, const char *text);
 void record_replace(struct record *record, const json_t *contents);
 /* Messages that the file has (session_read.messages). */
 void record_know(struct record *record, const json_t *messages);
-/* What the conversation begins with, in pieces (told.h), and the hash of the tools that were
- * declared. */
+/* What the conversation begins with, in pieces (surroundings.h), and the hash of the tools that
+ * were declared. */
 void record_sent(struct record *record, const json_t *beginning);
 /* The pieces of which the next message tells that they have changed. */
 void record_told(struct record *record, const json_t *changes);

@@ -33,7 +33,7 @@ struct session_read {
 	                     * compression has replaced it; NULL: nothing. Owned */
 	json_t *sent;      /* what its conversation begins with: {"system": [PIECE...], "context":
 	                    * [PIECE...], "tools": HASH, "told": [PIECE...] what changed since}
-	                    * (told.h); NULL: the file does not have it. Owned */
+	                    * (surroundings.h); NULL: the file does not have it. Owned */
 	size_t bad_lines;  /* that cannot be read, or have no meaning */
 	size_t gap_lines;  /* that could not be written */
 	char *gap_since;   /* when that began; NULL: none are missing. Owned */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the model was told and sent, so that only what is new is said, and what was sent stays. */
-#include "agent/context/told.h"
+#include "agent/context/surroundings.h"
 
 #include <string.h>
 
@@ -33,13 +33,13 @@ static const struct {
 	{ PIECE_MODE, "", "" },
 };
 
-void told_add(json_t *pieces, const char *name, struct span text)
+void surroundings_add(json_t *pieces, const char *name, struct span text)
 {
 	json_array_append_new(pieces,
 	                      json_pack("{s:s, s:o}", "name", name, "text", json_text(text)));
 }
 
-void told_set(json_t *pieces, const char *name, struct span text)
+void surroundings_set(json_t *pieces, const char *name, struct span text)
 {
 	json_t *piece;
 	size_t i;
@@ -49,7 +49,7 @@ void told_set(json_t *pieces, const char *name, struct span text)
 			json_object_set_new(piece, "text", json_text(text));
 }
 
-char *told_text(const json_t *pieces)
+char *surroundings_text(const json_t *pieces)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
 	const json_t *piece;
@@ -73,36 +73,36 @@ static const json_t *find_piece(const json_t *pieces, const char *name)
 }
 
 /* The text of the first piece of that name in `surroundings`; NULL: it has none. Borrowed. */
-static const json_t *told_find(const json_t *surroundings, const char *name)
+static const json_t *surroundings_find(const json_t *surroundings, const char *name)
 {
 	const json_t *text = find_piece(json_object_get(surroundings, "system"), name);
 
 	return text ? text : find_piece(json_object_get(surroundings, "context"), name);
 }
 
-json_t *told_message(const json_t *surroundings)
+json_t *surroundings_message(const json_t *surroundings)
 {
-	_cleanup_free_ char *text = told_text(json_object_get(surroundings, "context"));
+	_cleanup_free_ char *text = surroundings_text(json_object_get(surroundings, "context"));
 
 	return content_user_text(span_str(text));
 }
 
-json_t *told_pieces_of(const json_t *message)
+json_t *surroundings_pieces_of(const json_t *message)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MESSAGE_BYTES);
 	json_t *pieces = json_array();
 
 	content_text(message, &text);
-	told_add(pieces, PIECE_FRAME, buf_view(&text));
+	surroundings_add(pieces, PIECE_FRAME, buf_view(&text));
 	return pieces;
 }
 
-json_t *told_begin(const json_t *surroundings)
+json_t *surroundings_by_name(const json_t *surroundings)
 {
 	json_t *told = json_object();
 
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		const json_t *text = told_find(surroundings, kinds[i].name);
+		const json_t *text = surroundings_find(surroundings, kinds[i].name);
 
 		if (json_is_string(text))
 			json_object_set(told, kinds[i].name, (json_t *)text);
@@ -110,21 +110,21 @@ json_t *told_begin(const json_t *surroundings)
 	return told;
 }
 
-json_t *told_changes(const json_t *told, const json_t *surroundings)
+json_t *surroundings_changes(const json_t *told, const json_t *surroundings)
 {
 	json_t *changes = json_array();
 
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		const json_t *now = told_find(surroundings, kinds[i].name);
+		const json_t *now = surroundings_find(surroundings, kinds[i].name);
 		struct span before = json_span(json_object_get(told, kinds[i].name));
 
 		if (!span_eq(json_span(now), before))
-			told_add(changes, kinds[i].name, json_span(now));
+			surroundings_add(changes, kinds[i].name, json_span(now));
 	}
 	return changes;
 }
 
-void told_take(json_t *told, const json_t *changes)
+void surroundings_update(json_t *told, const json_t *changes)
 {
 	const json_t *piece;
 	size_t i;
@@ -183,7 +183,7 @@ static void put_tree_changes(struct buf *out, struct span before, struct span no
 	buf_span(out, count <= TREE_CHANGES_MAX ? buf_view(&list) : now);
 }
 
-char *told_note(const json_t *told, const json_t *changes)
+char *surroundings_note(const json_t *told, const json_t *changes)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
 
@@ -217,12 +217,12 @@ struct sent {
 	size_t cap;
 };
 
-struct sent *told_sent_new(void)
+struct sent *context_sent_new(void)
 {
 	return mem_alloc(1, sizeof(struct sent));
 }
 
-void told_sent_forget(struct sent *sent)
+void context_sent_forget(struct sent *sent)
 {
 	free(sent->system);
 	json_decref(sent->tools);
@@ -231,11 +231,11 @@ void told_sent_forget(struct sent *sent)
 	*sent = (struct sent){ 0 };
 }
 
-void told_sent_free(struct sent *sent)
+void context_sent_free(struct sent *sent)
 {
 	if (!sent)
 		return;
-	told_sent_forget(sent);
+	context_sent_forget(sent);
 	free(sent);
 }
 
@@ -287,7 +287,7 @@ static bool compare_messages(const struct sent *sent, const json_t *contents, si
 	return true;
 }
 
-struct sent_share told_sent_compare(const struct sent *sent, const struct model_request *request)
+struct sent_share context_sent_compare(const struct sent *sent, const struct model_request *request)
 {
 	struct sent_share share = { .first = !sent->any };
 	size_t tools = context_weight(request->tools), i;
@@ -309,7 +309,7 @@ struct sent_share told_sent_compare(const struct sent *sent, const struct model_
 	return share;
 }
 
-void told_sent_take(struct sent *sent, const struct model_request *request)
+void context_sent_take(struct sent *sent, const struct model_request *request)
 {
 	size_t count = json_array_size(request->contents);
 	struct sent next = { .any = true, .system_len = request->system.len };
@@ -321,6 +321,6 @@ void told_sent_take(struct sent *sent, const struct model_request *request)
 	for (size_t i = 0; i < count; i++)
 		next.weights[i] = sent_message_weight(sent, json_array_get(request->contents, i),
 		                                      i);
-	told_sent_forget(sent);
+	context_sent_forget(sent);
 	*sent = next;
 }

@@ -14,8 +14,8 @@
  *
  * The texts in their order, joined, are what is sent.
  */
-#ifndef HASP_AGENT_CONTEXT_TOLD_H
-#define HASP_AGENT_CONTEXT_TOLD_H
+#ifndef HASP_AGENT_CONTEXT_SURROUNDINGS_H
+#define HASP_AGENT_CONTEXT_SURROUNDINGS_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -42,36 +42,36 @@
 #define TOLD_NOTE "<session_context>\nThis holds from here on; it needs no answer.\n"
 
 /* Appends a piece to a list; an empty text too, so that it can come to be something. */
-void told_add(json_t *pieces, const char *name, struct span text);
+void surroundings_add(json_t *pieces, const char *name, struct span text);
 /* Gives the pieces of that name in a list another text. */
-void told_set(json_t *pieces, const char *name, struct span text);
+void surroundings_set(json_t *pieces, const char *name, struct span text);
 /* All texts joined; the caller frees. */
-char *told_text(const json_t *pieces);
+char *surroundings_text(const json_t *pieces);
 
 /* The first message, of the pieces of `surroundings`; a new reference. */
-json_t *told_message(const json_t *surroundings);
+json_t *surroundings_message(const json_t *surroundings);
 /* The pieces of a message whose text was changed: one. A new reference. */
-json_t *told_pieces_of(const json_t *message);
+json_t *surroundings_pieces_of(const json_t *message);
 
 /* {name: text} of all pieces; a new reference. */
-json_t *told_begin(const json_t *surroundings);
+json_t *surroundings_by_name(const json_t *surroundings);
 /* The pieces of `surroundings` that differ from `told`; a new reference, may be empty. What was
  * never told, and is empty, is no difference. */
-json_t *told_changes(const json_t *told, const json_t *surroundings);
+json_t *surroundings_changes(const json_t *told, const json_t *surroundings);
 /* `told` with the texts of `changes`. */
-void told_take(json_t *told, const json_t *changes);
+void surroundings_update(json_t *told, const json_t *changes);
 /* The note that tells the changes, in <session_context>; the caller frees. Of the tree only the
  * names that came and went, if they are few. */
-char *told_note(const json_t *told, const json_t *changes);
+char *surroundings_note(const json_t *told, const json_t *changes);
 
 /* ---- what was sent ----------------------------------------------------------- */
 
 /* The last request of a conversation, and how much of the next one equals its beginning.
  * Private to agent/.
  *
- *     share = told_sent_compare(sent, &request);     // before it goes out
+ *     share = context_sent_compare(sent, &request);     // before it goes out
  *     if (share.broken) ... what was signed over the old beginning has to go (model/content.h)
- *     told_sent_take(sent, &request);
+ *     context_sent_take(sent, &request);
  *
  * A request begins with the last one if its system text and its tools are the same and its
  * messages begin with the last one's; of the last message, more parts may have been added.
@@ -90,14 +90,15 @@ struct sent_share {
 };
 
 /* Nothing was sent yet. Never NULL. */
-struct sent *told_sent_new(void);
-void told_sent_free(struct sent *sent); /* NULL is fine */
+struct sent *context_sent_new(void);
+void context_sent_free(struct sent *sent); /* NULL is fine */
 
 /* How much of `request` equals the beginning of the last one. */
-struct sent_share told_sent_compare(const struct sent *sent, const struct model_request *request);
+struct sent_share context_sent_compare(const struct sent *sent,
+                                       const struct model_request *request);
 /* It is the last one now; its contents and tools are shared, not copied. */
-void told_sent_take(struct sent *sent, const struct model_request *request);
+void context_sent_take(struct sent *sent, const struct model_request *request);
 /* The conversation begins anew. */
-void told_sent_forget(struct sent *sent);
+void context_sent_forget(struct sent *sent);
 
 #endif
