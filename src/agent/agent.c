@@ -148,7 +148,7 @@ static void compact_if_due(struct prompt_run *run)
 		return;
 	if (err.code == ERR_CANCELLED)
 		prompt_end(run, AGENT_CANCELLED, NULL);
-	else if (!agent->full_told)
+	else if (!agent->full_warned)
 		agent_notice(agent, "warning", err.message);
 }
 
@@ -213,11 +213,11 @@ static bool correct(struct prompt_run *run, const char *why, json_t *message)
 	struct agent *agent = run->agent;
 	_cleanup_free_ char *text = mem_printf(advice, why);
 
-	if (agent->loop_told) {
+	if (agent->loop_warned) {
 		prompt_end(run, AGENT_LOOP, why);
 		return false;
 	}
-	agent->loop_told = true;
+	agent->loop_warned = true;
 	agent_notice(agent, "warning", why);
 	if (message)
 		content_add(message, part_text(span_str(text)));
@@ -248,7 +248,7 @@ static void run_calls(struct prompt_run *run, const json_t *content)
 		prompt_end(run, AGENT_FATAL_TOOL, done.fatal);
 	} else if (why)
 		correct(run, why, done.message);
-	if (agent_mode(agent) != agent->told_mode)
+	if (agent_mode(agent) != agent->known_mode)
 		agent_note_changes(agent, done.message);
 	if (agent->options.record)
 		record_user(agent->options.record, done.message); /* what stands beside the
@@ -414,7 +414,7 @@ static void run_turns(struct prompt_run *run)
 
 static void begin_prompt(struct agent *agent)
 {
-	agent->loop_told = false;
+	agent->loop_warned = false;
 	loop_check_begin(agent->loop);
 	missing_begin(agent);
 	pthread_mutex_lock(&agent->lock);

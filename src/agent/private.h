@@ -25,9 +25,9 @@ struct agent {
 	struct agent *top;            /* the agent that is nobody's sub-agent; often itself */
 	json_t *context;              /* owned; the history's first message; or NULL: there is
 	                               * none */
-	json_t *told;                 /* owned; what the model knows of its surroundings
+	json_t *known;                /* owned; what the model knows of its surroundings
 	                               * (surroundings.h); or NULL */
-	enum approval_mode told_mode; /* the mode that it knows of */
+	enum approval_mode known_mode; /* the mode that it knows of */
 	json_t *beginning;            /* owned; {"system", "context", "tools"} as the session's file
 	                               * is to have it; NULL: no surroundings, or it has it */
 	bool begun;                   /* the first prompt has come */
@@ -44,7 +44,7 @@ struct agent {
 
 	struct superseded *superseded; /* owned; of `history` */
 	struct loop_check *loop;       /* owned */
-	bool loop_told;                /* of this prompt */
+	bool loop_warned;              /* of this prompt */
 	json_t *declared;              /* owned; the tools, as told to the model: the same for
 	                                * the whole session */
 	json_t *offered;               /* owned; the tools of the last request; NULL: none yet,
@@ -55,7 +55,7 @@ struct agent {
 	size_t counted_messages;
 	bool summary_failed;           /* compaction only leaves out from then on */
 	uint64_t compacted_to;         /* tokens; the next one is due well above that */
-	bool full_told;                /* that it cannot get below the threshold */
+	bool full_warned;              /* that it cannot get below the threshold */
 
 	/* Of a prompt. */
 	_Atomic bool stop;             /* a hook said so, on whatever thread */

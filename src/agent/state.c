@@ -102,8 +102,8 @@ static void begin_surroundings(struct agent *agent, const struct agent_options *
 	}
 	agent->system = surroundings_text(json_object_get(sent, "system"));
 	agent->context = surroundings_message(sent);
-	agent->told = surroundings_by_name(sent);
-	surroundings_update(agent->told, json_object_get(sent, "told"));
+	agent->known = surroundings_by_name(sent);
+	surroundings_update(agent->known, json_object_get(sent, "told"));
 }
 
 struct agent *agent_new(const struct agent_options *options)
@@ -122,7 +122,7 @@ struct agent *agent_new(const struct agent_options *options)
 	agent->stats = options->parent ? options->parent->stats : stats_new();
 	atomic_init(&agent->mode, (int)options->mode);
 	atomic_init(&agent->stop, false);
-	agent->told_mode = options->mode;
+	agent->known_mode = options->mode;
 	begin_surroundings(agent, options);
 	agent->history = with_context(agent, options->history);
 	agent->sent = context_sent_new();
@@ -146,7 +146,7 @@ void agent_free(struct agent *agent)
 	if (!agent->options.parent)
 		stats_free(agent->stats);
 	json_decref(agent->context);
-	json_decref(agent->told);
+	json_decref(agent->known);
 	json_decref(agent->beginning);
 	context_sent_free(agent->sent);
 	json_decref(agent->history);
@@ -363,10 +363,10 @@ void agent_renew_surroundings(struct agent *agent, json_t *cut)
 
 	if (!agent->options.surroundings)
 		return;
-	agent->told_mode = agent_mode(agent);
-	now = agent->options.surroundings(agent->options.surroundings_data, agent->told_mode);
-	json_decref(agent->told);
-	agent->told = surroundings_by_name(now);
+	agent->known_mode = agent_mode(agent);
+	now = agent->options.surroundings(agent->options.surroundings_data, agent->known_mode);
+	json_decref(agent->known);
+	agent->known = surroundings_by_name(now);
 	if (cut)
 		json_object_set_new(now, "context", surroundings_pieces_of(cut));
 	free(agent->system);
@@ -383,15 +383,15 @@ void agent_note_changes(struct agent *agent, json_t *message)
 
 	if (!agent->options.surroundings)
 		return;
-	agent->told_mode = agent_mode(agent);
-	now = agent->options.surroundings(agent->options.surroundings_data, agent->told_mode);
-	changes = surroundings_changes(agent->told, now);
+	agent->known_mode = agent_mode(agent);
+	now = agent->options.surroundings(agent->options.surroundings_data, agent->known_mode);
+	changes = surroundings_changes(agent->known, now);
 	if (!json_array_size(changes))
 		return;
-	note = surroundings_note(agent->told, changes);
+	note = surroundings_note(agent->known, changes);
 	content_add(message, part_text(span_str(note)));
-	surroundings_update(agent->told, changes);
-	record_told(agent->options.record, changes);
+	surroundings_update(agent->known, changes);
+	record_changes(agent->options.record, changes);
 }
 
 void agent_drop_thoughts(struct agent *agent)

@@ -235,7 +235,7 @@ static json_t *hook_response_content(const json_t *response)
 struct listener {
 	struct agent *agent;
 	bool hold;         /* a hook sees the reply before anybody else does */
-	size_t told;       /* bytes of CONTENT of this reply */
+	size_t published;       /* bytes of CONTENT of this reply */
 	_Atomic bool enough; /* it goes in circles: the rest need not come */
 	json_t *refused;   /* media that the provider refused (model/media.h); owned, or NULL */
 };
@@ -263,7 +263,7 @@ static void on_model_text(struct listener *listener, const struct model_event *e
 	}
 	if (listener->hold)
 		return;
-	listener->told += event->text.len;
+	listener->published += event->text.len;
 	publish_text(listener->agent, BUS_CONTENT, event->text, span_of("", 0));
 }
 
@@ -280,9 +280,9 @@ static void on_restart(struct listener *listener, const struct model_event *even
 	json_object_set_new(message, "severity", json_string("warning"));
 	json_object_set_new(message, "message", json_text(span_str(text)));
 	json_object_set_new(message, "delayMs", json_integer(event->delay_ms));
-	if (listener->told)
-		json_object_set_new(message, "forget", json_size(listener->told));
-	listener->told = 0;
+	if (listener->published)
+		json_object_set_new(message, "forget", json_size(listener->published));
+	listener->published = 0;
 	bus_publish(listener->agent->options.bus, BUS_NOTICE, message);
 }
 

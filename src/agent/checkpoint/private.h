@@ -156,7 +156,6 @@ struct checkpoints {
 	char *notes, *history;         /* folders; NULL likewise */
 	json_t *pending;               /* calls that are kept and have no result yet: id to true */
 	int64_t last_ms;               /* of the newest note of this process */
-	bool ledger_begun;
 };
 
 /* What one checkpoint is about. */

@@ -622,9 +622,9 @@ static void warn_if_full(struct agent *agent)
 {
 	_cleanup_free_ char *text = NULL;
 
-	if (agent->full_told || agent->compacted_to < due_at(agent) || !due_at(agent))
+	if (agent->full_warned || agent->compacted_to < due_at(agent) || !due_at(agent))
 		return;
-	agent->full_told = true;
+	agent->full_warned = true;
 	text = mem_printf("The conversation cannot be made shorter than about %llu tokens, and "
 	                  "compression is due at %llu (model.compressionThreshold): it is "
 	                  "compressed again when it has grown to %llu.",

@@ -99,24 +99,24 @@ json_t *surroundings_pieces_of(const json_t *message)
 
 json_t *surroundings_by_name(const json_t *surroundings)
 {
-	json_t *told = json_object();
+	json_t *known = json_object();
 
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		const json_t *text = surroundings_find(surroundings, kinds[i].name);
 
 		if (json_is_string(text))
-			json_object_set(told, kinds[i].name, (json_t *)text);
+			json_object_set(known, kinds[i].name, (json_t *)text);
 	}
-	return told;
+	return known;
 }
 
-json_t *surroundings_changes(const json_t *told, const json_t *surroundings)
+json_t *surroundings_changes(const json_t *known, const json_t *surroundings)
 {
 	json_t *changes = json_array();
 
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		const json_t *now = surroundings_find(surroundings, kinds[i].name);
-		struct span before = json_span(json_object_get(told, kinds[i].name));
+		struct span before = json_span(json_object_get(known, kinds[i].name));
 
 		if (!span_eq(json_span(now), before))
 			surroundings_add(changes, kinds[i].name, json_span(now));
@@ -124,7 +124,7 @@ json_t *surroundings_changes(const json_t *told, const json_t *surroundings)
 	return changes;
 }
 
-void surroundings_update(json_t *told, const json_t *changes)
+void surroundings_update(json_t *known, const json_t *changes)
 {
 	const json_t *piece;
 	size_t i;
@@ -133,7 +133,7 @@ void surroundings_update(json_t *told, const json_t *changes)
 		const char *name = json_string_value(json_object_get(piece, "name"));
 
 		if (name)
-			json_object_set(told, name, json_object_get(piece, "text"));
+			json_object_set(known, name, json_object_get(piece, "text"));
 	}
 }
 
@@ -183,7 +183,7 @@ static void put_tree_changes(struct buf *out, struct span before, struct span no
 	buf_span(out, count <= TREE_CHANGES_MAX ? buf_view(&list) : now);
 }
 
-char *surroundings_note(const json_t *told, const json_t *changes)
+char *surroundings_note(const json_t *known, const json_t *changes)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
 
@@ -196,7 +196,7 @@ char *surroundings_note(const json_t *told, const json_t *changes)
 			continue;
 		buf_str(&out, now.len ? kinds[i].now : kinds[i].gone);
 		if (now.len && strcmp(kinds[i].name, PIECE_TREE) == 0)
-			put_tree_changes(&out, json_span(json_object_get(told, PIECE_TREE)), now);
+			put_tree_changes(&out, json_span(json_object_get(known, PIECE_TREE)), now);
 		else
 			buf_span(&out, now);
 	}

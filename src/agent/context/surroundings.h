@@ -55,14 +55,14 @@ json_t *surroundings_pieces_of(const json_t *message);
 
 /* {name: text} of all pieces; a new reference. */
 json_t *surroundings_by_name(const json_t *surroundings);
-/* The pieces of `surroundings` that differ from `told`; a new reference, may be empty. What was
+/* The pieces of `surroundings` that differ from `known`; a new reference, may be empty. What was
  * never told, and is empty, is no difference. */
-json_t *surroundings_changes(const json_t *told, const json_t *surroundings);
-/* `told` with the texts of `changes`. */
-void surroundings_update(json_t *told, const json_t *changes);
+json_t *surroundings_changes(const json_t *known, const json_t *surroundings);
+/* `known` with the texts of `changes`. */
+void surroundings_update(json_t *known, const json_t *changes);
 /* The note that tells the changes, in <session_context>; the caller frees. Of the tree only the
  * names that came and went, if they are few. */
-char *surroundings_note(const json_t *told, const json_t *changes);
+char *surroundings_note(const json_t *known, const json_t *changes);
 
 /* ---- what was sent ----------------------------------------------------------- */
 

@@ -487,7 +487,7 @@ void record_sent(struct record *record, const json_t *beginning)
 		append_own(record, "sent", json_incref((json_t *)beginning));
 }
 
-void record_told(struct record *record, const json_t *changes)
+void record_changes(struct record *record, const json_t *changes)
 {
 	if (record)
 		append_own(record, "told", json_incref((json_t *)changes));

@@ -84,7 +84,7 @@ void record_know(struct record *record, const json_t *messages);
  * were declared. */
 void record_sent(struct record *record, const json_t *beginning);
 /* The pieces of which the next message tells that they have changed. */
-void record_told(struct record *record, const json_t *changes);
+void record_changes(struct record *record, const json_t *changes);
 /* Thinking that is bound to what stood before it (content.h) is not sent any more, of all
  * messages so far. */
 void record_thoughts_dropped(struct record *record);

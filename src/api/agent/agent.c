@@ -277,9 +277,9 @@ static const char *program_of(const hasp_agent_options *options)
 	return options->program ? options->program : "hasp";
 }
 
-/* *ret_told: sentences for the model about what is confined; the caller frees. */
+/* *ret_sentences: sentences for the model about what is confined; the caller frees. */
 static bool open_agent_workspace(hasp_agent *agent, const hasp_agent_options *options,
-                                 char **ret_told,
+                                 char **ret_sentences,
                                  struct err *err)
 {
 	_cleanup_free_ char *journal = local_journal_folder();
@@ -300,7 +300,8 @@ static bool open_agent_workspace(hasp_agent *agent, const hasp_agent_options *op
 	write = prepare_sandbox(agent->settings, &worker);
 	if (!local_provider_open(&worker, &agent->provider, err))
 		return false;
-	*ret_told = local_sentences(&worker, agent->provider->ops->info(agent->provider)->level);
+	*ret_sentences = local_sentences(&worker,
+	                                 agent->provider->ops->info(agent->provider)->level);
 	return true;
 }
 
@@ -315,7 +316,7 @@ static void make_hook_environment(hasp_agent *agent, const char *const *given)
 }
 
 static bool open_agent_host(hasp_agent *agent, const hasp_agent_options *options,
-                            enum approval_mode mode, const char *told, struct err *err)
+                            enum approval_mode mode, const char *sentences, struct err *err)
 {
 	_cleanup_free_ char *policies = setup_policy_save_folder(agent->settings);
 	struct host_options from = {
@@ -324,7 +325,7 @@ static bool open_agent_host(hasp_agent *agent, const hasp_agent_options *options
 		.policy = agent->policy, .policy_folder = policies,
 		.model = options->model, .session_id = options->session_id,
 		.resume_file = agent->resume_file, .mode = mode,
-		.interactive = options->interactive, .confinement = told,
+		.interactive = options->interactive, .confinement = sentences,
 		.environment = agent->environment, .cancel = &agent->cancel,
 		.notice = forward_notice, .data = agent,
 	};
@@ -334,7 +335,7 @@ static bool open_agent_host(hasp_agent *agent, const hasp_agent_options *options
 
 static bool open_agent_parts(hasp_agent *agent, const hasp_agent_options *options, struct err *err)
 {
-	_cleanup_free_ char *told = NULL;
+	_cleanup_free_ char *sentences = NULL;
 	enum approval_mode mode;
 
 	agent->interactive = options->interactive;
@@ -345,10 +346,10 @@ static bool open_agent_parts(hasp_agent *agent, const hasp_agent_options *option
 	    !open_agent_policy(agent, err) ||
 	    (options->resume && !sessions_find_in(agent->project, options->resume,
 	                                         &agent->resume_file, err)) ||
-	    !open_agent_workspace(agent, options, &told, err))
+	    !open_agent_workspace(agent, options, &sentences, err))
 		return false;
 	make_hook_environment(agent, options->environment);
-	return open_agent_host(agent, options, mode, told, err);
+	return open_agent_host(agent, options, mode, sentences, err);
 }
 
 /* ---- open and close -------------------------------------------------------- */

@@ -28,14 +28,14 @@ extern char **environ;
 enum { DEPTH_MAX = 16 };
 
 /* What a reporter says becomes a document; the innermost container is the last. */
-struct told {
+struct document {
 	json_t *open[DEPTH_MAX]; /* borrowed but the first */
 	size_t depth;
 };
 
-static void document_put(struct told *told, const char *key, json_t *value)
+static void document_put(struct document *document, const char *key, json_t *value)
 {
-	json_t *inner = told->open[told->depth - 1];
+	json_t *inner = document->open[document->depth - 1];
 
 	if (json_is_array(inner))
 		json_array_append_new(inner, value);
@@ -45,17 +45,17 @@ static void document_put(struct told *told, const char *key, json_t *value)
 
 static void document_begin(void *data, const char *key, bool list)
 {
-	struct told *told = data;
+	struct document *document = data;
 	json_t *inner = list ? json_array() : json_object();
 
-	document_put(told, key, inner);
-	if (told->depth < DEPTH_MAX)
-		told->open[told->depth++] = inner;
+	document_put(document, key, inner);
+	if (document->depth < DEPTH_MAX)
+		document->open[document->depth++] = inner;
 }
 
 static void document_end(void *data)
 {
-	((struct told *)data)->depth--;
+	((struct document *)data)->depth--;
 }
 
 static void document_text(void *data, const char *key, const char *value)
@@ -73,11 +73,11 @@ static void document_flag(void *data, const char *key, bool value)
 	document_put(data, key, json_boolean(value));
 }
 
-static struct reporter json_reporter(struct told *told)
+static struct reporter json_reporter(struct document *document)
 {
-	*told = (struct told){ .open = { json_object() }, .depth = 1 };
+	*document = (struct document){ .open = { json_object() }, .depth = 1 };
 	return (struct reporter){
-		.data = told,
+		.data = document,
 		.begin = document_begin,
 		.end = document_end,
 		.text = document_text,
@@ -169,14 +169,14 @@ static int show_plan_json(const struct invocation *invocation,
                           const struct confinement *confinement, const struct sandbox_plan *plan)
 {
 	__attribute__((cleanup(twins_release))) struct twins twins;
-	struct told told;
-	const struct reporter reporter = json_reporter(&told);
+	struct document document;
+	const struct reporter reporter = json_reporter(&document);
 
 	find_twins(confinement, &twins);
 	explain_plan(plan, sandbox_probe(), &reporter);
 	twins_print(&twins, &reporter);
-	json_object_set_new(told.open[0], "environment", environment_json(invocation, plan));
-	return print_sandbox_document(told.open[0]);
+	json_object_set_new(document.open[0], "environment", environment_json(invocation, plan));
+	return print_sandbox_document(document.open[0]);
 }
 
 static void add_environment(const struct invocation *invocation, const struct sandbox_plan *plan,
@@ -239,18 +239,18 @@ static int sandbox_show_status(const struct invocation *invocation,
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
 	enum sandbox_level level;
 	struct err err = ERR_INIT;
-	struct told told;
+	struct document document;
 
 	if (!sandbox_level_choose(&options, sandbox_probe(), &level, &err)) {
 		return output_fail(&err, CLI_USAGE);
 	}
 	find_twins(confinement, &twins);
 	if (invocation_has(invocation, FLAG_JSON)) {
-		const struct reporter reporter = json_reporter(&told);
+		const struct reporter reporter = json_reporter(&document);
 
 		explain_status(sandbox_probe(), level, &reporter);
 		twins_print(&twins, &reporter);
-		return print_sandbox_document(told.open[0]);
+		return print_sandbox_document(document.open[0]);
 	}
 	explain_status_text(sandbox_probe(), level, &text);
 	explain_twins_text(&twins, &text);

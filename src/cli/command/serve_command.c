@@ -161,7 +161,7 @@ struct service {
 	const struct invocation *invocation;
 	const char **roots, **tools, **exclude, **renames, **hosts, **origins; /* owned */
 	struct confinement confinement;
-	char *told;  /* owned; what the model is told about it */
+	char *sentences;  /* owned; what the model is told about it */
 	char *token; /* owned; NULL: none */
 	struct loop *loop;
 	struct pool *pool;
@@ -249,8 +249,8 @@ static bool make_serve(struct service *service, struct err *err)
 		.open_data = &service->confinement,
 	};
 
-	service->told = confinement_sentences(&service->confinement);
-	options.confinement = service->told;
+	service->sentences = confinement_sentences(&service->confinement);
+	options.confinement = service->sentences;
 	if (invocation_value_is(invocation, FLAG_RETURN_CONTENT, "diff"))
 		options.return_content = RETURN_DIFF;
 	else if (invocation_value_is(invocation, FLAG_RETURN_CONTENT, "none"))
@@ -378,7 +378,7 @@ static void service_stop(struct service *service)
 	free(service->hosts);
 	free(service->origins);
 	free(service->token);
-	free(service->told);
+	free(service->sentences);
 	confinement_release(&service->confinement);
 }
 

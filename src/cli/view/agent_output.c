@@ -354,22 +354,22 @@ static void on_text_topic(struct agent_output *output, enum bus_topic topic, con
 /* --- notices -------------------------------------------------------------------------------- */
 
 /* What a program that reads stream-json can act on besides the sentence. */
-struct told {
+struct notice_more {
 	unsigned forget;     /* so many of the latest assistant messages do not count any more */
 	const char *model;   /* this one answers from now on; or NULL */
 };
 
 static void stream_notice(struct agent_output *output, const char *severity, json_t *message,
-                          struct told told)
+                          struct notice_more notice_more)
 {
 	json_t *event = new_event("error");
 
 	json_object_set_new(event, "severity", json_string(severity));
 	json_object_set(event, "message", message);
-	if (told.forget)
-		json_object_set_new(event, "forget", json_integer(told.forget));
-	if (told.model)
-		json_object_set_new(event, "model", json_text(span_str(told.model)));
+	if (notice_more.forget)
+		json_object_set_new(event, "forget", json_integer(notice_more.forget));
+	if (notice_more.model)
+		json_object_set_new(event, "model", json_text(span_str(notice_more.model)));
 	put_event(output, event);
 }
 
@@ -379,7 +379,7 @@ static bool text_is(const char *text, const char *word)
 }
 
 static void print_notice(struct agent_output *output, const char *severity, const char *message,
-                         struct told told)
+                         struct notice_more notice_more)
 {
 	bool hook = text_is(severity, "hook"), info = hook || text_is(severity, "info");
 
@@ -390,14 +390,14 @@ static void print_notice(struct agent_output *output, const char *severity, cons
 
 		json_array_append_new(output->warnings, text);
 		if (output->begun)
-			stream_notice(output, severity, text, told);
+			stream_notice(output, severity, text, notice_more);
 	}
 }
 
 void agent_output_notice(struct agent_output *output, const char *severity, const char *message)
 {
 	pthread_mutex_lock(&output->lock);
-	print_notice(output, severity, message, (struct told){ 0 });
+	print_notice(output, severity, message, (struct notice_more){ 0 });
 	pthread_mutex_unlock(&output->lock);
 }
 
@@ -414,7 +414,7 @@ static void on_notice(struct agent_output *output, const json_t *message)
 	if (text)
 		print_notice(output, json_is_true(json_object_get(message, "hook")) ? "hook" :
 		                    severity ? severity : "info", text,
-		             (struct told){ .forget = forget ? output->pieces : 0 });
+		             (struct notice_more){ .forget = forget ? output->pieces : 0 });
 	if (forget)
 		output->pieces = 0;
 }
@@ -425,7 +425,7 @@ static void on_model(struct agent_output *output, const json_t *message)
 	const char *model = id ? model_plain_id(id) : "Another model";
 	_cleanup_free_ char *text = mem_printf("%s answers from now on.", model);
 
-	print_notice(output, "warning", text, (struct told){ .model = model });
+	print_notice(output, "warning", text, (struct notice_more){ .model = model });
 }
 
 /* --- all ------------------------------------------------------------------------------------ */
@@ -471,7 +471,7 @@ static void stream_early_notices(struct agent_output *output)
 
 	output->begun = true;
 	json_array_foreach(output->warnings, i, message)
-		stream_notice(output, "warning", message, (struct told){ 0 });
+		stream_notice(output, "warning", message, (struct notice_more){ 0 });
 }
 
 void agent_output_begin(struct agent_output *output, const char *session_id, const char *model,
