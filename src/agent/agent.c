@@ -205,7 +205,7 @@ static void keep_reply(struct prompt_run *run, const struct model_reply *reply)
 }
 
 /* The model goes in circles: it is told once. False: it was told before. */
-static bool correct(struct prompt_run *run, const char *why, json_t *message)
+static bool correct_circles(struct prompt_run *run, const char *why, json_t *message)
 {
 	static const char advice[] =
 		"%s You seem to go in circles. Stop, and think again about what the task needs: do "
@@ -247,7 +247,7 @@ static void run_calls(struct prompt_run *run, const json_t *content)
 		err_set(run->err, ERR_DISK_FULL, "%s", done.fatal);
 		prompt_end(run, AGENT_FATAL_TOOL, done.fatal);
 	} else if (why)
-		correct(run, why, done.message);
+		correct_circles(run, why, done.message);
 	if (agent_mode(agent) != agent->known_mode)
 		agent_note_changes(agent, done.message);
 	if (agent->options.record)
@@ -258,7 +258,7 @@ static void run_calls(struct prompt_run *run, const json_t *content)
 }
 
 /* What comes is another conversation. */
-static void clear(struct agent *agent)
+static void clear_conversation(struct agent *agent)
 {
 	agent_renew_surroundings(agent, NULL);
 	agent_record_beginning(agent);
@@ -293,7 +293,7 @@ static void after_agent(struct prompt_run *run, bool active)
 	if (!agent_fire(agent, HOOK_AFTER_AGENT, NULL, input, &outcome))
 		return;
 	if (outcome.clear_context)
-		clear(agent);
+		clear_conversation(agent);
 	if (outcome.stop)
 		prompt_end(run, AGENT_HOOK_STOPPED, outcome.reason);
 	else if (outcome.denied) {
@@ -313,7 +313,7 @@ static void end_with_answer(struct prompt_run *run, const struct model_reply *re
 	_cleanup_free_ char *unfinished = NULL;
 
 	if (why) {
-		correct(run, why, NULL);
+		correct_circles(run, why, NULL);
 	} else if (reply->withheld) { /* none of its calls may run (model/sink.h) */
 		err_set(run->err, ERR_MODEL_ERROR, "%s", reply->withheld);
 		prompt_fail(run, AGENT_FAILED);

@@ -30,7 +30,7 @@ static void add_to_counter(json_t *object, const char *name, uint64_t more)
 	json_object_set_new(object, name, json_size((uint64_t)before + more));
 }
 
-static json_t *zeros(const char *const *names, size_t n)
+static json_t *zero_counters(const char *const *names, size_t n)
 {
 	json_t *object = json_object();
 
@@ -39,11 +39,11 @@ static json_t *zeros(const char *const *names, size_t n)
 	return object;
 }
 
-static json_t *decisions(void)
+static json_t *zero_decisions(void)
 {
 	static const char *const names[] = { "accept", "reject", "modify", "auto_accept" };
 
-	return zeros(names, ARRAY_LEN(names));
+	return zero_counters(names, ARRAY_LEN(names));
 }
 
 struct stats *stats_new(void)
@@ -55,10 +55,10 @@ struct stats *stats_new(void)
 
 	pthread_mutex_init(&stats->lock, NULL);
 	stats->models = json_object();
-	stats->tools = zeros(tools, ARRAY_LEN(tools));
+	stats->tools = zero_counters(tools, ARRAY_LEN(tools));
 	stats->by_name = json_object();
-	stats->files = zeros(files, ARRAY_LEN(files));
-	json_object_set_new(stats->tools, "totalDecisions", decisions());
+	stats->files = zero_counters(files, ARRAY_LEN(files));
+	json_object_set_new(stats->tools, "totalDecisions", zero_decisions());
 	json_object_set(stats->tools, "byName", stats->by_name);
 	return stats;
 }
@@ -77,19 +77,19 @@ void stats_free(struct stats *stats)
 
 /* ---- models ------------------------------------------------------------------------ */
 
-static json_t *tokens(void)
+static json_t *zero_tokens(void)
 {
 	static const char *const names[] = { "input", "prompt", "candidates", "total", "cached",
 		                             "thoughts", "tool" };
 
-	return zeros(names, ARRAY_LEN(names));
+	return zero_counters(names, ARRAY_LEN(names));
 }
 
-static json_t *api(void)
+static json_t *zero_requests(void)
 {
 	static const char *const names[] = { "totalRequests", "totalErrors", "totalLatencyMs" };
 
-	return zeros(names, ARRAY_LEN(names));
+	return zero_counters(names, ARRAY_LEN(names));
 }
 
 /* Gemini's own models are named as Gemini CLI names them. */
@@ -101,10 +101,10 @@ static json_t *model_of(struct stats *stats, const char *id)
 	if (model)
 		return model;
 	model = json_object();
-	part = api();
+	part = zero_requests();
 	json_object_set_new(part, "errorsByType", json_object());
 	json_object_set_new(model, "api", part);
-	json_object_set_new(model, "tokens", tokens());
+	json_object_set_new(model, "tokens", zero_tokens());
 	json_object_set_new(model, "roles", json_object());
 	json_object_set_new(stats->models, name, model);
 	return model;
@@ -117,8 +117,8 @@ static json_t *role_of(json_t *model, const char *name)
 
 	if (role)
 		return role;
-	role = api();
-	json_object_set_new(role, "tokens", tokens());
+	role = zero_requests();
+	json_object_set_new(role, "tokens", zero_tokens());
 	json_object_set_new(roles, name, role);
 	return role;
 }
@@ -215,13 +215,13 @@ static json_t *tool_counters(struct stats *stats, const char *name)
 
 	if (tool)
 		return tool;
-	tool = zeros(names, ARRAY_LEN(names));
-	json_object_set_new(tool, "decisions", decisions());
+	tool = zero_counters(names, ARRAY_LEN(names));
+	json_object_set_new(tool, "decisions", zero_decisions());
 	json_object_set_new(stats->by_name, name, tool);
 	return tool;
 }
 
-static uint64_t lines(const json_t *result, const char *name)
+static uint64_t sum_lines(const json_t *result, const char *name)
 {
 	json_int_t sum = json_integer_value(json_object_get(result, name));
 	size_t i;
@@ -251,8 +251,9 @@ void stats_call(struct stats *stats, const char *name, bool success, uint64_t du
 		add_to_counter(json_object_get(tool, "decisions"), decision_names[decision], 1);
 	}
 	if (success && !json_is_true(json_object_get(result, "dry_run"))) {
-		add_to_counter(stats->files, "totalLinesAdded", lines(result, "lines_added"));
-		add_to_counter(stats->files, "totalLinesRemoved", lines(result, "lines_removed"));
+		add_to_counter(stats->files, "totalLinesAdded", sum_lines(result, "lines_added"));
+		add_to_counter(stats->files, "totalLinesRemoved",
+		               sum_lines(result, "lines_removed"));
 	}
 	pthread_mutex_unlock(&stats->lock);
 }
@@ -295,7 +296,7 @@ json_t *stats_stream_json(struct stats *stats, uint64_t duration_ms)
 	static const char *const names[] =
 		{ "total_tokens", "input_tokens", "output_tokens", "cached",
 		                             "input" };
-	json_t *sum = zeros(names, ARRAY_LEN(names)), *models = json_object(), *model;
+	json_t *sum = zero_counters(names, ARRAY_LEN(names)), *models = json_object(), *model;
 	const char *name;
 
 	pthread_mutex_lock(&stats->lock);

@@ -129,7 +129,7 @@ static void hook_override(struct model_request *request, const json_t *shown,
 
 /* ---- which tools ------------------------------------------------------------------- */
 
-static bool names(const json_t *list, const char *name)
+static bool list_has_tool(const json_t *list, const char *name)
 {
 	const struct tool *tool = tool_find(name);
 	size_t i;
@@ -161,7 +161,7 @@ static void hook_select_tools(struct model_request *request, const json_t *confi
 		return;
 	*ret_owned = json_array();
 	json_array_foreach((json_t *)request->tools, i, tool)
-		if (names(allowed, json_string_value(json_object_get(tool, "name"))))
+		if (list_has_tool(allowed, json_string_value(json_object_get(tool, "name"))))
 			json_array_append(*ret_owned, tool);
 	request->tools = *ret_owned;
 }
@@ -507,7 +507,7 @@ static void keep_beginning(struct agent *agent, struct shaped *shaped)
 
 /* ---- a turn ------------------------------------------------------------------------ */
 
-static void shape(struct agent *agent, struct shaped *shaped)
+static void shape_request(struct agent *agent, struct shaped *shaped)
 {
 	*shaped = (struct shaped){ .request = {
 		.system = span_str(agent->system),
@@ -593,7 +593,7 @@ enum turn_end turn_run(struct agent *agent, struct model_reply *ret, char **ret_
 	struct shaped shaped;
 	enum turn_end end = TURN_BLOCKED;
 
-	shape(agent, &shaped);
+	shape_request(agent, &shaped);
 	before_selection(agent, &shaped);
 	json_decref(agent->offered);
 	agent->offered = json_incref((json_t *)shaped.request.tools);

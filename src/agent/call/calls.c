@@ -339,7 +339,7 @@ static void publish_result(const struct call *call, const char *display, uint64_
 }
 
 /* The call has its result: what is left is to tell everybody. */
-static void call_finish(struct call *call, uint64_t ms)
+static void call_report_end(struct call *call, uint64_t ms)
 {
 	struct agent *agent = call->agent;
 	enum err_code code;
@@ -389,7 +389,7 @@ static void call_run(struct call *call)
 
 	call->result = tool_call(&call->session, call->name, call->args);
 	follow_tails(call);
-	call_finish(call, clock_monotonic_ms() - began);
+	call_report_end(call, clock_monotonic_ms() - began);
 }
 
 /* Ends it without running it: CANCELLED, INVALID_ARGUMENT, ... with a sentence. */
@@ -399,7 +399,7 @@ static void agent_call_refuse(struct call *call, enum err_code code, const char 
 
 	err_set(&err, code, "%s", sentence);
 	call->result = tool_failure(&err);
-	call_finish(call, 0);
+	call_report_end(call, 0);
 }
 
 /* ---- all calls of a reply ---------------------------------------------------- */
@@ -507,7 +507,7 @@ static void publish_call(struct agent *agent, const struct call *call)
 
 /* ---- running ----------------------------------------------------------------------- */
 
-static void ended(struct batch *batch, struct call *call)
+static void batch_note_end(struct batch *batch, struct call *call)
 {
 	pthread_mutex_lock(&batch->lock);
 	call->state = CALL_ENDED;
@@ -523,7 +523,7 @@ static void *runner_main(void *data)
 	struct runner *runner = data;
 
 	call_run(runner->call);
-	ended(runner->batch, runner->call);
+	batch_note_end(runner->batch, runner->call);
 	return NULL;
 }
 

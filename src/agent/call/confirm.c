@@ -325,7 +325,7 @@ static void save_rule(struct asking *asking)
 
 /* What somebody made of the file is written as a whole, if the file is what the question was
  * about. */
-static bool modify(struct asking *asking, const json_t *answer, struct err *err)
+static bool use_modified_content(struct asking *asking, const json_t *answer, struct err *err)
 {
 	const struct tool_question *question = asking->question;
 	json_t *content = json_object_get(answer, "newContent");
@@ -383,7 +383,7 @@ static bool follow_answer(struct asking *asking, const json_t *answer, struct er
 		return decline_call(asking, answer, err);
 	asking->call->decision = DECISION_ACCEPT;
 	if (!strcmp(outcome, "modify_with_editor"))
-		return modify(asking, answer, err);
+		return use_modified_content(asking, answer, err);
 	if (!strcmp(outcome, "proceed_always") || !strcmp(outcome, "proceed_always_tool"))
 		allow_for_session(asking, NULL);
 	else if (!strcmp(outcome, "proceed_always_server"))

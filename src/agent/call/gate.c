@@ -53,7 +53,7 @@ static json_t *hook_input(const struct call *call, const struct tool *tool, cons
 }
 
 /* What a hook changed of what it was shown, laid over the arguments. */
-static void rewrite(const struct tool *tool, json_t **arguments, const json_t *changed)
+static void rewrite_arguments(const struct tool *tool, json_t **arguments, const json_t *changed)
 {
 	_cleanup_buf_ struct buf problems = BUF_INIT(PROBLEMS_MAX);
 	json_auto_t *shown = call_both_arguments(tool, *arguments);
@@ -84,8 +84,8 @@ static json_t *refusal_result(struct call *call, const struct tool *tool, const 
 	return result;
 }
 
-static json_t *stopped(struct call *call, const struct tool *tool, const json_t *arguments,
-                       const char *reason)
+static json_t *stopped_result(struct call *call, const struct tool *tool, const json_t *arguments,
+                              const char *reason)
 {
 	json_t *result = refusal_result(call, tool, arguments, ERR_DENIED_BY_POLICY,
 	                                "Agent execution stopped by a hook: ", reason);
@@ -95,7 +95,7 @@ static json_t *stopped(struct call *call, const struct tool *tool, const json_t 
 	return result;
 }
 
-static json_t *alternative(const char *text)
+static json_t *alternative_result(const char *text)
 {
 	json_t *result = json_object();
 
@@ -124,14 +124,14 @@ static json_t *before_outcome(struct call *call, const struct tool *tool, json_t
 	if (outcome->stop || outcome->denied || outcome->error)
 		call->decision = DECISION_REJECT;
 	if (outcome->stop)
-		return stopped(call, tool, *arguments, outcome->reason);
+		return stopped_result(call, tool, *arguments, outcome->reason);
 	if (outcome->error || outcome->denied)
 		return refusal_result(call, tool, *arguments, ERR_DENIED_BY_POLICY, blocked,
 		                      outcome->error ? outcome->error : outcome->reason);
 	if (outcome->alternative)
-		return alternative(outcome->alternative);
+		return alternative_result(outcome->alternative);
 	if (outcome->tool_input)
-		rewrite(tool, arguments, outcome->tool_input);
+		rewrite_arguments(tool, arguments, outcome->tool_input);
 	if (outcome->ask) {
 		*ask = call->hook_asks = true;
 		call->ask_reason = mem_strdup(outcome->system_message ? outcome->system_message :
@@ -186,13 +186,13 @@ static void after_outcome(struct call *call, const struct tool *tool, const json
 
 	add_context(call, outcome->additional_context);
 	if (outcome->stop)
-		instead = stopped(call, tool, arguments, outcome->reason);
+		instead = stopped_result(call, tool, arguments, outcome->reason);
 	else if (outcome->error || outcome->denied)
 		instead = refusal_result(call, tool, arguments, ERR_DENIED_BY_POLICY,
 		                         "The call was made, but a hook withholds its result: ",
 		                         outcome->error ? outcome->error : outcome->reason);
 	else if (outcome->alternative)
-		instead = alternative(outcome->alternative);
+		instead = alternative_result(outcome->alternative);
 	if (instead) {
 		json_decref(*result);
 		*result = instead;

@@ -158,7 +158,7 @@ static void loop_remember_call(struct loop_check *check, const struct one_call *
 }
 
 /* Whether the last calls are a row of `period`, three times or more. */
-static bool cycles(const struct loop_check *check, size_t period)
+static bool ends_with_cycle(const struct loop_check *check, size_t period)
 {
 	size_t need = period * CYCLE_TIMES;
 
@@ -172,7 +172,7 @@ static bool cycles(const struct loop_check *check, size_t period)
 	return true;
 }
 
-static bool waits(const struct tool *tool)
+static bool tool_waits(const struct tool *tool)
 {
 	return tool && (!strcmp(tool->name, "read_background_output") ||
 	                !strcmp(tool->name, "list_background_processes"));
@@ -182,7 +182,7 @@ void loop_check_call(struct loop_check *check, const struct tool *tool, const ch
                      const json_t *args, const json_t *result)
 {
 	struct one_call one = one_call(name, args, result);
-	unsigned same_most = waits(tool) ? SAME_WAITING : SAME_RESULT;
+	unsigned same_most = tool_waits(tool) ? SAME_WAITING : SAME_RESULT;
 	struct span shown = utf8_head(span_str(name), 80);
 
 	loop_remember_call(check, &one);
@@ -195,7 +195,7 @@ void loop_check_call(struct loop_check *check, const struct tool *tool, const ch
 		loop_found(check, mem_printf("The same call of %.*s was made %u times in a row.",
 		                             (int)shown.len, shown.data, check->same_call));
 	for (size_t period = 2; period <= CYCLE_LONGEST && check->same_whole == 1; period++)
-		if (cycles(check, period)) {
+		if (ends_with_cycle(check, period)) {
 			loop_found(check,
 			           mem_printf("The same %zu calls were made over and over, with "
 			                      "the same results.", period));
@@ -205,7 +205,7 @@ void loop_check_call(struct loop_check *check, const struct tool *tool, const ch
 
 /* ---- text -------------------------------------------------------------------------- */
 
-static bool ruled(struct span line)
+static bool is_ruled_line(struct span line)
 {
 	for (size_t i = 0; i < line.len; i++)
 		if (!strchr("+-_=*#~ \t", line.data[i]) && (unsigned char)line.data[i] < 0x80)
@@ -230,7 +230,7 @@ static bool repeats_by_nature(struct span line)
 	line = span_trim(line);
 	return span_starts(line, SPAN("|")) || span_starts(line, SPAN("#")) ||
 	       span_starts(line, SPAN(">")) || span_ends(line, SPAN("|")) || list_item(line) ||
-	       ruled(line);
+	       is_ruled_line(line);
 }
 
 static void forget_text(struct loop_check *check)
@@ -247,7 +247,7 @@ static size_t period_of(const char *end, size_t said)
 	return 0;
 }
 
-static bool blank(const char *chunk)
+static bool chunk_is_blank(const char *chunk)
 {
 	for (size_t i = 1; i < CHUNK; i++)
 		if (!strchr(" \t\r\n", chunk[i]))
@@ -262,7 +262,7 @@ static void look_for_repetition(struct loop_check *check)
 	size_t need = period * TIMES > REPEATED_MIN ? period * TIMES : REPEATED_MIN;
 
 	check->looked = check->said;
-	if (!period || check->said < need || blank(end - CHUNK))
+	if (!period || check->said < need || chunk_is_blank(end - CHUNK))
 		return;
 	if (!memcmp(end - need, end - need + period, need - period))
 		loop_found(check, mem_strdup("The same words are said over and over."));

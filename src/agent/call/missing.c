@@ -82,7 +82,7 @@ static void note_refused(struct call *call)
 	add_note(call->agent, note);
 }
 
-static bool changes(enum tool_kind kind)
+static bool kind_changes_files(enum tool_kind kind)
 {
 	return kind == TOOL_KIND_EDIT || kind == TOOL_KIND_DELETE || kind == TOOL_KIND_MOVE ||
 	       kind == TOOL_KIND_EXECUTE;
@@ -110,7 +110,7 @@ void missing_note(struct call *call)
 		note_refused(call);
 	} else if (call->success) {
 		forget_kind(agent, call->tool->kind);
-		agent->changed = agent->changed || changes(call->tool->kind);
+		agent->changed = agent->changed || kind_changes_files(call->tool->kind);
 	}
 	pthread_mutex_unlock(&agent->lock);
 }

@@ -31,7 +31,7 @@ static const struct {
 	{ "read_many_files", "paths", "include" },
 };
 
-static json_t *renamed(const struct tool *tool, const json_t *arguments, bool keep_ours)
+static json_t *rename_arguments(const struct tool *tool, const json_t *arguments, bool keep_ours)
 {
 	json_t *all = json_copy((json_t *)arguments);
 
@@ -53,13 +53,13 @@ json_t *call_gemini_arguments(const struct tool *tool, const json_t *arguments)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (!strcmp(rows[i].tool, tool->name) && json_object_get(arguments, rows[i].ours))
-			return renamed(tool, arguments, false);
+			return rename_arguments(tool, arguments, false);
 	return NULL;
 }
 
 json_t *call_both_arguments(const struct tool *tool, const json_t *arguments)
 {
-	return renamed(tool, arguments, true);
+	return rename_arguments(tool, arguments, true);
 }
 
 /* ---- rules on paths ---------------------------------------------------------- */
@@ -93,7 +93,8 @@ static const struct {
 typedef json_t *(*visit)(struct path_rules *rules, const char *path, bool absolute);
 
 /* Of a path that an argument spells; NULL: nothing takes its place. */
-static json_t *changed(struct path_rules *rules, const json_t *text, visit change, bool absolute)
+static json_t *visit_argument_path(struct path_rules *rules, const json_t *text, visit change,
+                                   bool absolute)
 {
 	_cleanup_free_ char *path =
 		json_string_length(text) ? name_from_shown(json_string_value(text)) : NULL;
@@ -104,7 +105,8 @@ static json_t *changed(struct path_rules *rules, const json_t *text, visit chang
 static void visit_member(struct path_rules *rules, json_t *object, const char *member,
                          visit change, bool absolute)
 {
-	json_t *other = changed(rules, json_object_get(object, member), change, absolute);
+	json_t *other = visit_argument_path(rules, json_object_get(object, member), change,
+	                                    absolute);
 
 	if (other)
 		json_object_set_new(object, member, other);
@@ -129,7 +131,7 @@ static void visit_paths(struct path_rules *rules, json_t *arguments, visit chang
 				             absolute);
 				continue;
 			}
-			other = changed(rules, element, change, absolute);
+			other = visit_argument_path(rules, element, change, absolute);
 			if (other)
 				json_array_set_new(list, i, other);
 		}
@@ -184,7 +186,7 @@ static json_t *note_target(struct path_rules *rules, const char *path, bool abso
 	return NULL;
 }
 
-static json_t *respell(struct path_rules *rules, const char *path, bool absolute)
+static json_t *respell_path(struct path_rules *rules, const char *path, bool absolute)
 {
 	const char *target = known_place(rules, path);
 
@@ -211,8 +213,8 @@ static void decide_both(const struct path_rules *rules, const struct policy_call
 	json_decref(theirs[1]);
 }
 
-static bool keeps(const struct path_rules *rules, const struct policy_files *files,
-                  const char *path, char **ret_why)
+static bool files_deny(const struct path_rules *rules, const struct policy_files *files,
+                       const char *path, char **ret_why)
 {
 	const char *const spellings[] = { path_within_root(rules, path), path };
 
@@ -222,13 +224,13 @@ static bool keeps(const struct path_rules *rules, const struct policy_files *fil
 /* Whether reading it is denied, or asked about, by a rule on paths. */
 static bool reading_denied(const struct path_rules *rules, const char *path, char **ret_why)
 {
-	return keeps(rules, rules->reading, path, ret_why);
+	return files_deny(rules, rules->reading, path, ret_why);
 }
 
 /* Likewise, of reaching it with the tool itself. */
 static bool tool_denied(const struct path_rules *rules, const char *path, char **ret_why)
 {
-	return keeps(rules, rules->own, path, ret_why);
+	return files_deny(rules, rules->own, path, ret_why);
 }
 
 static bool rules_are_active(const struct path_rules *rules)
@@ -293,8 +295,8 @@ void path_rules_decide(struct path_rules *rules, const struct tool *tool,
 		return;
 	}
 	arguments[1] = json_deep_copy(subject->arguments);
-	visit_paths(rules, arguments[0], respell, false);
-	visit_paths(rules, arguments[1], respell, true);
+	visit_paths(rules, arguments[0], respell_path, false);
+	visit_paths(rules, arguments[1], respell_path, true);
 	decide_both(rules, subject, tool, arguments, &own);
 	json_decref(arguments[0]);
 	json_decref(arguments[1]);

@@ -47,8 +47,8 @@ void checkpoints_close(struct checkpoints *checkpoints)
 	free(checkpoints);
 }
 
-static void notify(struct checkpoints *checkpoints, const char *severity, const char *before,
-                   const char *message)
+static void notify_user(struct checkpoints *checkpoints, const char *severity, const char *before,
+                        const char *message)
 {
 	_cleanup_free_ char *text = mem_printf("%s%s", before, message);
 
@@ -149,8 +149,8 @@ static bool keep_file(struct checkpoints *checkpoints, const char *path, struct 
 		ok = !edit_fails_too(why.code);
 		ret->not_kept = ok ? mem_strdup(why.message) : NULL;
 		if (ok)
-			notify(checkpoints, "warning", "This file is not in the checkpoint: ",
-			       why.message);
+			notify_user(checkpoints, "warning", "This file is not in the checkpoint: ",
+			            why.message);
 	} else {
 		ok = true;
 	}
@@ -249,8 +249,8 @@ static bool reach_locked(struct checkpoints *checkpoints, bool create, struct er
 }
 
 /* The reference takes the name; nobody may take it at the same time. */
-static bool store(struct checkpoints *checkpoints, struct note *note,
-                  const struct keeping *keeping, struct err *err)
+static bool store_file(struct checkpoints *checkpoints, struct note *note,
+                       const struct keeping *keeping, struct err *err)
 {
 	const char *subject = json_string_value(json_array_get(keeping->paths, 0));
 	const struct file_lock_wait wait = lock_wait(checkpoints);
@@ -277,7 +277,7 @@ bool checkpoints_keep(struct checkpoints *checkpoints, const struct keeping *kee
 	ok = reach_locked(checkpoints, true, err) &&
 	     keep_files(checkpoints, keeping->paths, &note, err);
 	if (ok && note.count) {
-		ok = store(checkpoints, &note, keeping, err);
+		ok = store_file(checkpoints, &note, keeping, err);
 		if (ok)
 			*ret_id = mem_steal(&note.id);
 	}
@@ -359,7 +359,8 @@ void checkpoints_before_edit(void *data, const char *call_id, const struct tool 
 	json_object_set_new(checkpoints->pending, call_id, json_true());
 	pthread_mutex_unlock(&checkpoints->lock);
 	if (!checkpoints_keep(checkpoints, &keeping, &id, &err))
-		notify(checkpoints, "error", "There is no checkpoint of this edit: ", err.message);
+		notify_user(checkpoints, "error", "There is no checkpoint of this edit: ",
+		            err.message);
 }
 
 static bool append_ledger(struct checkpoints *checkpoints, struct span line, struct err *err)
@@ -432,8 +433,8 @@ static void take_written_state(struct checkpoints *checkpoints, const json_t *re
 	    !sha256_parse(json_span(json_object_get(state, "sha256")), &sum))
 		return;
 	if (!checkpoints_wrote(checkpoints, checkpoints->options.session_id, path, &sum, &err))
-		notify(checkpoints, "warning",
-		       "A restore will take this edit for somebody else's: ", err.message);
+		notify_user(checkpoints, "warning",
+		            "A restore will take this edit for somebody else's: ", err.message);
 }
 
 void checkpoints_after_edit(struct checkpoints *checkpoints, const char *call_id,

@@ -92,7 +92,7 @@ bool note_id_valid(const char *id)
 
 /* ---- reading ----------------------------------------------------------------------- */
 
-static bool bad(struct err *err, const char *what)
+static bool bad_note(struct err *err, const char *what)
 {
 	return err_set(err, ERR_INVALID_ARGUMENT, "It is not a checkpoint's note: %s.", what);
 }
@@ -134,7 +134,7 @@ static bool file_parse(const json_t *object, struct note_file *ret, struct err *
 	const char *path = string_member(object, "path");
 
 	if (!path || path[0] != '/')
-		return bad(err, "a file has no absolute path");
+		return bad_note(err, "a file has no absolute path");
 	ret->path = name_from_shown(path);
 	ret->not_kept = copy_of(object, "notKept", NULL);
 	ret->sha256 = sha256_of(span_of("", 0));
@@ -144,7 +144,7 @@ static bool file_parse(const json_t *object, struct note_file *ret, struct err *
 	ret->size = size > 0 ? (uint64_t)size : 0;
 	if (!sha256_parse(json_span(hash), &ret->sha256) ||
 	    !read_object_id(object, "blob", ret->blob))
-		return bad(err, "a file has no hash");
+		return bad_note(err, "a file has no hash");
 	return true;
 }
 
@@ -153,7 +153,7 @@ static bool files_parse(const json_t *array, struct note *ret, struct err *err)
 	size_t count = json_array_size(array);
 
 	if (!json_is_array(array) || count > LIMIT_CHECKPOINT_FILES)
-		return bad(err, "it has no files, or too many");
+		return bad_note(err, "it has no files, or too many");
 	ret->files = mem_alloc(count + 1, sizeof(*ret->files));
 	for (size_t i = 0; i < count; i++) {
 		ret->count = i + 1;
@@ -174,12 +174,12 @@ bool note_parse(struct span text, struct note *ret, struct err *err)
 		return false;
 	own = json_object_get(document, "hasp");
 	if (json_integer_value(json_object_get(own, "version")) != VERSION)
-		return bad(err, "it is another program's, or another version's");
+		return bad_note(err, "it is another program's, or another version's");
 	ret->session = copy_of(own, "session", "");
 	ret->call_id = copy_of(own, "callId", "");
 	ret->tool = copy_of(own, "tool", "");
 	ret->time_ms = json_integer_value(json_object_get(own, "time"));
-	ok = read_object_id(own, "commit", ret->commit) || bad(err, "it names no commit");
+	ok = read_object_id(own, "commit", ret->commit) || bad_note(err, "it names no commit");
 	ok = ok && files_parse(json_object_get(own, "files"), ret, err);
 	if (!ok)
 		note_release(ret);

@@ -296,7 +296,7 @@ static void decide_action(const struct restore *restore, struct item *item)
 		            "session made; it is not removed.");
 }
 
-static bool plan(struct restore *restore, const char *id, struct err *err)
+static bool plan_restore(struct restore *restore, const char *id, struct err *err)
 {
 	size_t first;
 
@@ -442,7 +442,7 @@ bool checkpoints_restore(struct checkpoints *checkpoints, const char *id, bool f
 		.checkpoints = checkpoints, .force = force };
 	_cleanup_free_ char *undo = NULL;
 
-	if (!plan(&restore, id, err) || !keep_present(&restore, &undo, err))
+	if (!plan_restore(&restore, id, err) || !keep_present(&restore, &undo, err))
 		return false;
 	for (size_t i = 0; i < restore.count; i++)
 		if (does_something(&restore.items[i]))

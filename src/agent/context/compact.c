@@ -134,12 +134,12 @@ static uint64_t estimate_rest(struct agent *agent)
 	return (strlen(agent->system) + context_weight(agent_tools(agent))) / TOKEN_BYTES;
 }
 
-static uint64_t estimate(struct agent *agent)
+static uint64_t estimate_tokens(struct agent *agent)
 {
 	return content_estimate_tokens(agent->history) + estimate_rest(agent);
 }
 
-static uint64_t counted(const struct agent *agent)
+static uint64_t tokens_by_count(const struct agent *agent)
 {
 	uint64_t tokens = agent->counted_tokens;
 
@@ -190,7 +190,7 @@ static uint64_t next_due(const struct agent *agent)
  * since, or an estimate of all, if that is less. */
 static uint64_t compact_tokens(struct agent *agent)
 {
-	uint64_t known = counted(agent), all = estimate(agent);
+	uint64_t known = tokens_by_count(agent), all = estimate_tokens(agent);
 
 	return known < all ? known : all;
 }
@@ -200,13 +200,13 @@ enum { LEARN_LIMITS_AT = 8000 };
 
 bool compact_is_due(struct agent *agent)
 {
-	uint64_t due, known = counted(agent);
+	uint64_t due, known = tokens_by_count(agent);
 
 	if (known != UINT64_MAX && known >= LEARN_LIMITS_AT && agent->compression_threshold <= 1)
 		model_learn_limits(agent->options.model, agent->options.cancel);
 	due = next_due(agent);
 	/* The estimate of everything only when it matters. */
-	if (!due || (counted(agent) < due))
+	if (!due || (tokens_by_count(agent) < due))
 		return false;
 	return compact_tokens(agent) >= due;
 }
@@ -259,7 +259,7 @@ static void append_tail(json_t *to, const json_t *history, size_t first)
 }
 
 /* What stands in place of what was left out. */
-static json_t *beginning(const struct agent *agent, const char *state)
+static json_t *left_out_message(const struct agent *agent, const char *state)
 {
 	const char *prompt = agent->first_prompt;
 	_cleanup_free_ char *note = mem_printf(
@@ -279,7 +279,7 @@ static json_t *begun_with(const struct agent *agent, const char *state, const js
 {
 	json_t *all = json_array(), *answer;
 
-	json_array_append_new(all, beginning(agent, state));
+	json_array_append_new(all, left_out_message(agent, state));
 	if (content_is_user(json_array_get(history, first))) {
 		answer = content_new("model");
 		content_add(answer, part_text(SPAN("Understood. I go on from there.")));
@@ -344,8 +344,8 @@ static char *ask_for_summary(struct agent *agent, const json_t *head, uint64_t t
 }
 
 /* Of a record that was too large itself, half is tried, once. */
-static char *summarise(struct agent *agent, const json_t *conversation, size_t first,
-                       uint64_t before, struct err *err)
+static char *summarise_conversation(struct agent *agent, const json_t *conversation, size_t first,
+                                    uint64_t before, struct err *err)
 {
 	uint64_t limit = model_context_tokens(agent->options.model) * 6 / 10;
 	uint64_t room = before * 7 / 10 < limit ? before * 7 / 10 : limit;
@@ -440,14 +440,14 @@ static bool by_summary(struct agent *agent, const json_t *conversation, uint64_t
 {
 	size_t first = tail_that_fits(agent, conversation);
 	_cleanup_free_ char *snapshot = NULL, *text = NULL;
-	uint64_t now = estimate(agent);
+	uint64_t now = estimate_tokens(agent);
 	struct shorter shorter;
 
 	if (!first)
 		return err_set(err, ERR_CONTEXT_TOO_LARGE,
 		               "There is nothing in the conversation that a summary could "
 		               "replace.");
-	snapshot = summarise(agent, conversation, first, now, err);
+	snapshot = summarise_conversation(agent, conversation, first, now, err);
 	if (!snapshot)
 		return false;
 	text = mem_printf("This is the state of the work; go on from here.\n\n%s", snapshot);
@@ -538,7 +538,7 @@ static bool by_leaving_out(struct agent *agent, json_t *conversation, uint64_t g
 	} steps[] = { { 0.3, 0 },    { 0.15, 0 },   { 0.05, 0 },   { 0, 0 },
 		      { 0, 20000 },  { 0, 4000 },   { 0, 500 } };
 	_cleanup_free_ char *text = earlier_state(conversation);
-	uint64_t now = estimate(agent);
+	uint64_t now = estimate_tokens(agent);
 
 	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
 		size_t first = compact_tail(conversation, steps[i].share);
@@ -595,7 +595,7 @@ static bool by_trimming(struct agent *agent, json_t *conversation, enum compact_
                         uint64_t before)
 {
 	struct shorter shorter = { agent->context, conversation };
-	uint64_t now = estimate(agent), most = now * 8 / 10;
+	uint64_t now = estimate_tokens(agent), most = now * 8 / 10;
 
 	if (why == COMPACT_ASKED)
 		return false;
@@ -633,7 +633,7 @@ static void warn_if_full(struct agent *agent)
 	                  (unsigned long long)next_due(agent));
 	if (next_due(agent) == UINT64_MAX) {
 		free(text);
-		text = estimate_rest(agent) > estimate(agent) / 2 ? blame_tools(agent) :
+		text = estimate_rest(agent) > estimate_tokens(agent) / 2 ? blame_tools(agent) :
 		       mem_printf("The conversation cannot be made shorter than about %llu tokens, "
 		                  "which is near the model's limit of %llu: it is compressed again "
 		                  "when the provider refuses it.",
@@ -643,7 +643,7 @@ static void warn_if_full(struct agent *agent)
 	agent_notice(agent, "warning", text);
 }
 
-static bool shorten(struct agent *agent, enum compact_why why, struct err *err)
+static bool shorten_history(struct agent *agent, enum compact_why why, struct err *err)
 {
 	uint64_t before = compact_tokens(agent), due = due_at(agent), goal;
 	json_auto_t *conversation = trimmed_conversation(agent);
@@ -673,7 +673,7 @@ bool compact(struct agent *agent, enum compact_why why, struct err *err)
 	bool done;
 
 	fire_compaction_hooks(agent, why);
-	done = shorten(agent, why, err);
+	done = shorten_history(agent, why, err);
 	if (why == COMPACT_NEAR)
 		warn_if_full(agent);
 	return done;

@@ -221,7 +221,7 @@ char *context_first_prompt_of(const json_t *conversation)
 
 enum { PUNCTUATION = 4 };
 
-static size_t weigh(const json_t *value, unsigned depth)
+static size_t weigh_value(const json_t *value, unsigned depth)
 {
 	size_t sum = PUNCTUATION, i;
 	const char *name;
@@ -233,14 +233,14 @@ static size_t weigh(const json_t *value, unsigned depth)
 		return sum + json_string_length(value);
 	if (json_is_array(value))
 		json_array_foreach((json_t *)value, i, member)
-			sum += weigh(member, depth + 1);
+			sum += weigh_value(member, depth + 1);
 	if (json_is_object(value))
 		json_object_foreach((json_t *)value, name, member)
-			sum += strlen(name) + weigh(member, depth + 1);
+			sum += strlen(name) + weigh_value(member, depth + 1);
 	return sum;
 }
 
 size_t context_weight(const json_t *value)
 {
-	return weigh(value, 0);
+	return weigh_value(value, 0);
 }

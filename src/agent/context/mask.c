@@ -249,7 +249,7 @@ static void retire_holder(struct holder *holder, size_t by)
 }
 
 /* A new whole content: what was there of the file before it is obsolete. */
-static void outdate(struct superseded *superseded, size_t index)
+static void retire_earlier(struct superseded *superseded, size_t index)
 {
 	struct holder *holder = &superseded->holders[index];
 	const char *key = json_string_value(holder->path);
@@ -302,7 +302,7 @@ static void add_holder(struct superseded *superseded, json_t *object, size_t mes
 	}
 	superseded->holders[superseded->count++] = holder;
 	if (holder.whole)
-		outdate(superseded, superseded->count - 1);
+		retire_earlier(superseded, superseded->count - 1);
 }
 
 static void find_holders(struct superseded *superseded, const json_t *history, size_t index)
@@ -449,8 +449,8 @@ static char *save_output(const struct mask_options *options, const char *name, c
 
 /* ---- truncation -------------------------------------------------------------------- */
 
-static json_t *shortened(const struct mask_options *options, const struct cut *cut,
-                         const char *path)
+static json_t *shortened_text(const struct mask_options *options, const struct cut *cut,
+                              const char *path)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(options->truncate_chars + 2 * LIMIT_PATH_BYTES);
 	size_t head = options->truncate_chars / 5;
@@ -488,7 +488,7 @@ static json_t *short_form(struct truncation *truncation, const json_t *value, bo
 	path = save_output(truncation->options, truncation->name, truncation->call_id, suffix,
 	                   text);
 	truncation->cut++;
-	return shortened(truncation->options, &cut, path);
+	return shortened_text(truncation->options, &cut, path);
 }
 
 static void truncate_members(struct truncation *truncation, json_t *object)
@@ -528,7 +528,7 @@ bool mask_truncate_output(const struct mask_options *options, const struct tool 
 /* ---- masking ----------------------------------------------------------------------- */
 
 /* What a person or a plan said is short and stays. */
-static bool stays(const json_t *answer)
+static bool result_stays(const json_t *answer)
 {
 	const json_t *response = json_object_get(answer, "response");
 	const char *name = json_string_value(json_object_get(answer, "name"));
@@ -635,7 +635,7 @@ static void find_prunable(const struct mask_options *options, const json_t *hist
 			bool old = newer >= protect;
 
 			newer += bytes;
-			if (!answer || latest || !old || stays(answer) ||
+			if (!answer || latest || !old || result_stays(answer) ||
 			    !json_is_string(json_object_get(answer, "name")) ||
 			    !json_is_string(json_object_get(answer, "id")))
 				continue;

@@ -500,7 +500,7 @@ const char *services_plans_folder(const struct services *services)
 
 /* In a folder that is not trusted too: its own settings are none there, those that are left are
  * the user's. */
-static void discover(struct services *services, struct tool_set *set)
+static void add_discovered_tools(struct services *services, struct tool_set *set)
 {
 	const struct settings *settings = services->options.settings;
 	const char *discovery = settings_string(settings, "tools.discoveryCommand", NULL);
@@ -522,5 +522,5 @@ static void discover(struct services *services, struct tool_set *set)
 void services_add_tools(struct services *services, struct tool_set *set)
 {
 	tool_set_add_conversation(set, &services->tools);
-	discover(services, set);
+	add_discovered_tools(services, set);
 }

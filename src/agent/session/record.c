@@ -117,7 +117,7 @@ static bool choose_path(struct record *record, struct err *err)
 
 /* Never another session's: one that began in the same minute and whose id begins alike has its
  * own. */
-static bool create(struct record *record, struct err *err)
+static bool create_file(struct record *record, struct err *err)
 {
 	const int flags = O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
 
@@ -184,12 +184,12 @@ static void write_mark(struct record *record, off_t size)
 }
 
 /* Writes what waits; what could not be written stays, and nothing of half a line does. */
-static void flush(struct record *record)
+static void flush_pending(struct record *record)
 {
 	struct err err = ERR_INIT;
 	off_t size;
 
-	if (record->fd < 0 && !create(record, &err)) {
+	if (record->fd < 0 && !create_file(record, &err)) {
 		report_unrecorded(record, &err);
 		return;
 	}
@@ -223,7 +223,7 @@ bool record_whole(struct record *record, struct err *err)
 		return true;
 	pthread_mutex_lock(&record->lock);
 	if (record->pending.len)
-		flush(record);
+		flush_pending(record);
 	missing = record->waiting + record->dropped;
 	if (missing) {
 		*err = record->why;
@@ -241,7 +241,7 @@ void record_close(struct record *record)
 	if (!record)
 		return;
 	if (record->pending.len)
-		flush(record);
+		flush_pending(record);
 	if (record->fd >= 0)
 		close(record->fd);
 	buf_release(&record->pending);
@@ -302,7 +302,7 @@ static void record_append(struct record *record, const json_t *line)
 {
 	put_metadata(record);
 	queue_line(record, line);
-	flush(record);
+	flush_pending(record);
 }
 
 /* What a message says stands in the file under an id. */
@@ -315,7 +315,7 @@ static void know_as(struct record *record, const json_t *line, json_t *id)
 	json_object_set(record->known, key, id);
 }
 
-static void know(struct record *record, const json_t *line)
+static void know_line(struct record *record, const json_t *line)
 {
 	know_as(record, line, json_object_get(line, "id"));
 }
@@ -338,7 +338,7 @@ void record_know(struct record *record, const json_t *messages)
 	pthread_mutex_lock(&record->lock);
 	json_array_foreach((json_t *)messages, i, message)
 		if (json_is_string(json_object_get(message, "id")))
-			know(record, message);
+			know_line(record, message);
 	pthread_mutex_unlock(&record->lock);
 }
 
@@ -352,7 +352,7 @@ void record_user(struct record *record, const json_t *content)
 	line = record_user_line(content);
 	if (line) {
 		record_append(record, line);
-		know(record, line);
+		know_line(record, line);
 	}
 	pthread_mutex_unlock(&record->lock);
 }
@@ -370,7 +370,7 @@ void record_model(struct record *record, const json_t *content, const struct mod
 		record_add_own(record->message, "cached", json_real(record->share));
 	record->share = -1;
 	record_append(record, record->message);
-	know(record, record->message);
+	know_line(record, record->message);
 	pthread_mutex_unlock(&record->lock);
 }
 
@@ -378,7 +378,7 @@ void record_model(struct record *record, const json_t *content, const struct mod
 static void put_whole(struct record *record)
 {
 	record_append(record, record->message);
-	know(record, record->message);
+	know_line(record, record->message);
 	record->whole = true;
 }
 
@@ -452,7 +452,7 @@ void record_replace(struct record *record, const json_t *contents)
 	record->known = NULL;
 	json_array_foreach(line_messages(line), i, message)
 		if (json_is_object(message))
-			know(record, message);
+			know_line(record, message);
 		else
 			know_as(record, json_array_get(messages, i), message);
 	pthread_mutex_unlock(&record->lock);

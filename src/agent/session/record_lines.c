@@ -49,7 +49,7 @@ void record_minute(char *out, size_t size)
 	strftime(out, size, "%Y-%m-%dT%H-%M", &parts);
 }
 
-static json_t *timestamp(void)
+static json_t *timestamp_json(void)
 {
 	char now[CLOCK_TIMESTAMP_SIZE];
 
@@ -63,7 +63,7 @@ static json_t *new_message(const char *type)
 	json_t *message = json_object();
 
 	json_object_set_new(message, "id", json_string(id));
-	json_object_set_new(message, "timestamp", timestamp());
+	json_object_set_new(message, "timestamp", timestamp_json());
 	json_object_set_new(message, "type", json_string(type));
 	return message;
 }
@@ -75,8 +75,8 @@ json_t *record_metadata_line(const char *session_id, const char *project_hash,
 
 	json_object_set_new(line, "sessionId", json_string(session_id));
 	json_object_set_new(line, "projectHash", json_string(project_hash));
-	json_object_set_new(line, "startTime", timestamp());
-	json_object_set_new(line, "lastUpdated", timestamp());
+	json_object_set_new(line, "startTime", timestamp_json());
+	json_object_set_new(line, "lastUpdated", timestamp_json());
 	json_object_set_new(line, "kind", json_string("main"));
 	if (directories)
 		json_object_set(line, "directories", (json_t *)directories);
@@ -118,7 +118,7 @@ static json_t *thought_entry(struct span text)
 	}
 	json_object_set_new(entry, "subject", json_text(subject));
 	json_object_set_new(entry, "description", json_text(text));
-	json_object_set_new(entry, "timestamp", timestamp());
+	json_object_set_new(entry, "timestamp", timestamp_json());
 	return entry;
 }
 
@@ -207,7 +207,7 @@ json_t *record_call_entry(const char *call_id, const char *name, const json_t *a
 		json_object_set(response, "parts", (json_t *)media);
 	json_object_set_new(call, "result", json_pack("[{s:o}]", "functionResponse", response));
 	json_object_set_new(call, "status", json_cstr(status));
-	json_object_set_new(call, "timestamp", timestamp());
+	json_object_set_new(call, "timestamp", timestamp_json());
 	if (display)
 		json_object_set_new(call, "resultDisplay", short_display(display));
 	return call;

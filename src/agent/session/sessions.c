@@ -40,7 +40,7 @@ static json_t *session_title(const struct session_read *read)
 	return json_text(buf_view(&text));
 }
 
-static const char *later(const char *left, const char *right)
+static const char *later_time(const char *left, const char *right)
 {
 	return right && (!left || strcmp(left, right) < 0) ? right : left;
 }
@@ -53,7 +53,7 @@ static const char *last_moment(const struct session_read *read)
 	json_t *message;
 
 	json_array_foreach(read->messages, i, message)
-		last = later(last, json_string_value(json_object_get(message, "timestamp")));
+		last = later_time(last, json_string_value(json_object_get(message, "timestamp")));
 	return last;
 }
 

@@ -499,7 +499,7 @@ static bool is_administrators(enum settings_scope scope)
 	return scope == SCOPE_SYSTEM || scope == SCOPE_SYSTEM_DEFAULTS;
 }
 
-static const char *remedy(enum settings_scope scope)
+static const char *level_remedy(enum settings_scope scope)
 {
 	if (scope == SCOPE_SYSTEM)
 		return "Only that file can set a weaker level.";
@@ -518,7 +518,7 @@ static bool refuse_lower(const struct requirement *required, const char *name, c
 	               is_administrators(required->origin.scope) ? "administrator" : "user",
 	               sandbox_level_name(required->level),
 	               required->origin.file ? required->origin.file : "the settings",
-	               required->origin.line, remedy(required->origin.scope));
+	               required->origin.line, level_remedy(required->origin.scope));
 }
 
 /* "auto" with a requirement: the strongest level, if that is not weaker. */

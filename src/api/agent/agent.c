@@ -438,7 +438,7 @@ static void forward_message(void *data, enum bus_topic topic, const json_t *mess
 }
 
 /* Listens to a question's topic only because who does so promises to answer. */
-static void promise(void *data, enum bus_topic topic, const json_t *message)
+static void promise_answer(void *data, enum bus_topic topic, const json_t *message)
 {
 	(void)data, (void)topic, (void)message;
 }
@@ -460,8 +460,8 @@ bool hasp_agent_listen(hasp_agent *agent, hasp_listener *listener, void *data,
 	bus_subscribe(bus, BUS_NONE, forward_message, registered);
 	if (agent->interactive && !agent->promised) {
 		agent->promised = true;
-		bus_subscribe(bus, BUS_TOOL_CONFIRMATION_REQUEST, promise, NULL);
-		bus_subscribe(bus, BUS_ASK_USER_REQUEST, promise, NULL);
+		bus_subscribe(bus, BUS_TOOL_CONFIRMATION_REQUEST, promise_answer, NULL);
+		bus_subscribe(bus, BUS_ASK_USER_REQUEST, promise_answer, NULL);
 	}
 	return true;
 }

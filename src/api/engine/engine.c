@@ -226,7 +226,7 @@ void hasp_result_free(hasp_result *result)
 
 /* ---- accessors ---------------------------------------------------------- */
 
-static const struct change_result *inside(const hasp_result *result, size_t i)
+static const struct change_result *result_inside(const hasp_result *result, size_t i)
 {
 	return result->items[i].inside;
 }
@@ -238,7 +238,7 @@ size_t hasp_result_count(const hasp_result *result)
 
 bool hasp_result_done(const hasp_result *result, size_t i)
 {
-	return inside(result, i)->done;
+	return result_inside(result, i)->done;
 }
 
 const hasp_error *hasp_result_error(const hasp_result *result, size_t i)
@@ -248,12 +248,12 @@ const hasp_error *hasp_result_error(const hasp_result *result, size_t i)
 
 const char *hasp_result_path(const hasp_result *result, size_t i)
 {
-	return inside(result, i)->state.path ? inside(result, i)->state.path : "";
+	return result_inside(result, i)->state.path ? result_inside(result, i)->state.path : "";
 }
 
 bool hasp_result_exists(const hasp_result *result, size_t i)
 {
-	return inside(result, i)->state_known && inside(result, i)->state.exists;
+	return result_inside(result, i)->state_known && result_inside(result, i)->state.exists;
 }
 
 const char *hasp_result_sha256(const hasp_result *result, size_t i)
@@ -263,7 +263,7 @@ const char *hasp_result_sha256(const hasp_result *result, size_t i)
 
 size_t hasp_result_size(const hasp_result *result, size_t i)
 {
-	return inside(result, i)->state.size;
+	return result_inside(result, i)->state.size;
 }
 
 static const char *buf_text(const struct buf *buf, size_t *ret_len)
@@ -275,8 +275,8 @@ static const char *buf_text(const struct buf *buf, size_t *ret_len)
 
 const char *hasp_result_text(const hasp_result *result, size_t i, size_t *ret_len)
 {
-	if (inside(result, i)->content_is_text)
-		return buf_text(&inside(result, i)->content, ret_len);
+	if (result_inside(result, i)->content_is_text)
+		return buf_text(&result_inside(result, i)->content, ret_len);
 	if (ret_len)
 		*ret_len = 0;
 	return NULL;
@@ -284,32 +284,32 @@ const char *hasp_result_text(const hasp_result *result, size_t i, size_t *ret_le
 
 const char *hasp_result_diff(const hasp_result *result, size_t i, size_t *ret_len)
 {
-	return buf_text(&inside(result, i)->diff, ret_len);
+	return buf_text(&result_inside(result, i)->diff, ret_len);
 }
 
 bool hasp_result_created(const hasp_result *result, size_t i)
 {
-	return inside(result, i)->created;
+	return result_inside(result, i)->created;
 }
 
 size_t hasp_result_lines_added(const hasp_result *result, size_t i)
 {
-	return inside(result, i)->lines_added;
+	return result_inside(result, i)->lines_added;
 }
 
 size_t hasp_result_lines_removed(const hasp_result *result, size_t i)
 {
-	return inside(result, i)->lines_removed;
+	return result_inside(result, i)->lines_removed;
 }
 
 size_t hasp_result_replaced(const hasp_result *result, size_t i)
 {
-	return inside(result, i)->replaced;
+	return result_inside(result, i)->replaced;
 }
 
 size_t hasp_result_hunk_count(const hasp_result *result, size_t i)
 {
-	return inside(result, i)->hunk_count;
+	return result_inside(result, i)->hunk_count;
 }
 
 const hasp_hunk *hasp_result_hunk(const hasp_result *result, size_t i, size_t hunk)

@@ -185,7 +185,7 @@ static void terminal_restore(struct attention *attention)
 
 /* ---- what is sent to hasp -------------------------------------------------------- */
 
-static void resized(struct attention *attention)
+static void pass_resize(struct attention *attention)
 {
 	struct run *run = attention->run;
 	struct run_request size = { 0 };
@@ -200,7 +200,7 @@ static void resized(struct attention *attention)
 }
 
 /* Stops with its command, as a shell's job does, and goes on with it. */
-static void suspend(struct attention *attention)
+static void suspend_self(struct attention *attention)
 {
 	struct run *run = attention->run;
 
@@ -213,7 +213,7 @@ static void suspend(struct attention *attention)
 		terminal_raw(attention);
 	else
 		run->ops->signal(run, SIGCONT);
-	resized(attention);
+	pass_resize(attention);
 }
 
 static void take_signal(struct attention *attention)
@@ -225,10 +225,10 @@ static void take_signal(struct attention *attention)
 		return;
 	switch (info.ssi_signo) {
 	case SIGWINCH:
-		resized(attention);
+		pass_resize(attention);
 		break;
 	case SIGTSTP:
-		suspend(attention);
+		suspend_self(attention);
 		break;
 	case SIGINT:
 		attention->interrupted = true;

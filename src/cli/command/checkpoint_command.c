@@ -23,7 +23,7 @@ struct checkpoint_command {
 	struct checkpoints *checkpoints;
 };
 
-static void safe(struct buf *out, const json_t *text)
+static void put_safe_text(struct buf *out, const json_t *text)
 {
 	render_safe(out, json_span(text));
 }
@@ -50,13 +50,13 @@ static void put_checkpoint(const json_t *note, struct buf *out)
 
 	localtime_r(&seconds, &parts);
 	strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &parts);
-	safe(out, json_object_get(note, "id"));
+	put_safe_text(out, json_object_get(note, "id"));
 	buf_printf(out, "\n    %s, session ", when);
-	safe(out, json_object_get(note, "session"));
+	put_safe_text(out, json_object_get(note, "session"));
 	buf_char(out, '\n');
 	json_array_foreach(json_object_get(note, "files"), i, file) {
 		buf_str(out, "    ");
-		safe(out, json_object_get(file, "path"));
+		put_safe_text(out, json_object_get(file, "path"));
 		if (json_object_get(file, "notKept"))
 			buf_str(out, " (not kept)");
 		else if (!json_is_true(json_object_get(file, "existed")))
@@ -91,21 +91,22 @@ static void describe_files(const json_t *result, struct buf *out)
 
 	json_array_foreach(json_object_get(result, "files"), i, file) {
 		buf_printf(out, "%-10s", json_string_value(json_object_get(file, "action")));
-		safe(out, json_object_get(file, "path"));
+		put_safe_text(out, json_object_get(file, "path"));
 		if (json_object_get(file, "reason")) {
 			buf_str(out, "\n          ");
-			safe(out, json_object_get(file, "reason"));
+			put_safe_text(out, json_object_get(file, "reason"));
 		}
 		buf_char(out, '\n');
 	}
 	if (!json_is_string(undo))
 		return;
 	buf_str(out, "To undo this: hasp checkpoint restore ");
-	safe(out, undo);
+	put_safe_text(out, undo);
 	buf_char(out, '\n');
 }
 
-static bool restore(struct checkpoint_command *command, bool *ret_success, struct err *err)
+static bool restore_checkpoint(struct checkpoint_command *command, bool *ret_success,
+                               struct err *err)
 {
 	const struct invocation *invocation = command->invocation;
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -197,7 +198,7 @@ int command_run_checkpoint(const struct invocation *invocation)
 	}
 	ok = checkpoint_command_open(&command, restores, &err) &&
 	     (lists    ? list_checkpoints(&command, &err) :
-	      restores ? restore(&command, &success, &err) :
+	      restores ? restore_checkpoint(&command, &success, &err) :
 	                 prune_checkpoints(&command, &err));
 	if (!ok)
 		output_complain(err.message);

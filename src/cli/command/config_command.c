@@ -25,7 +25,7 @@
 /* Shorter values occur by chance. */
 enum { SECRET_MIN = 6 };
 
-static bool is_secret_value(const char *name, const char *text)
+static bool setting_is_secret(const char *name, const char *text)
 {
 	_cleanup_free_ char *variable = mem_printf("%s=%s", name, text);
 
@@ -35,7 +35,7 @@ static bool is_secret_value(const char *name, const char *text)
 }
 
 /* The text with every occurrence of `secret` masked. */
-static json_t *without(json_t *string, const char *secret)
+static json_t *mask_occurrences(json_t *string, const char *secret)
 {
 	const char *text = json_string_value(string), *found = strstr(text, secret);
 	_cleanup_buf_ struct buf out = BUF_INIT(2 * LIMIT_SETTINGS_BYTES);
@@ -55,7 +55,7 @@ static json_t *mask_string(const char *name, const json_t *value, char *const *v
 {
 	json_t *string = json_text(json_span(value));
 
-	if (is_secret_value(name, json_string_value(string))) {
+	if (setting_is_secret(name, json_string_value(string))) {
 		json_decref(string);
 		return json_string(MASK);
 	}
@@ -63,13 +63,13 @@ static json_t *mask_string(const char *name, const json_t *value, char *const *v
 		const char *sign = strchr(variables[i], '=');
 
 		if (sign && strlen(sign + 1) >= SECRET_MIN && environment_is_secret(variables[i]))
-			string = without(string, sign + 1);
+			string = mask_occurrences(string, sign + 1);
 	}
 	return string;
 }
 
 /* Recursion is bounded by the depth to which files of settings are read. */
-static json_t *mask(const char *name, const json_t *value, char *const *variables)
+static json_t *mask_by_name(const char *name, const json_t *value, char *const *variables)
 {
 	json_t *result, *member;
 	const char *below;
@@ -80,14 +80,14 @@ static json_t *mask(const char *name, const json_t *value, char *const *variable
 	if (json_is_array(value)) {
 		result = json_array();
 		json_array_foreach(value, i, member)
-			json_array_append_new(result, mask(name, member, variables));
+			json_array_append_new(result, mask_by_name(name, member, variables));
 		return result;
 	}
 	if (!json_is_object(value))
 		return json_incref((json_t *)value);
 	result = json_object();
 	json_object_foreach((json_t *)value, below, member)
-		json_object_set_new(result, below, mask(below, member, variables));
+		json_object_set_new(result, below, mask_by_name(below, member, variables));
 	return result;
 }
 
@@ -99,7 +99,7 @@ static json_t *mask_secrets(const char *path, const json_t *value, char *const *
 {
 	const char *dot = strrchr(path, '.');
 
-	return mask(dot ? dot + 1 : path, value, variables);
+	return mask_by_name(dot ? dot + 1 : path, value, variables);
 }
 
 /* ---- the command ------------------------------------------------------------- */
@@ -372,7 +372,7 @@ static int disallow(struct config_call *call)
 }
 
 /* What the project says of the row: "allowed", "not allowed", or NULL. */
-static const char *standing(const struct config_call *call, const char *name)
+static const char *standing_word(const struct config_call *call, const char *name)
 {
 	struct config_call of = { .settings = call->settings, .key = name };
 
@@ -387,7 +387,7 @@ static json_t *authority_json(const struct config_call *call, const struct autho
 	                         authority_kind_name(row->kind), "name", row->name, "project",
 	                         authority_word(row->project), "flag", json_cstr(row->flag), "help",
 	                         json_cstr(row->help), "here",
-	                         json_cstr(standing(call, row->name)));
+	                         json_cstr(standing_word(call, row->name)));
 	struct settings_origin origin;
 
 	if (row->kind != AUTHORITY_SETTING)
@@ -402,7 +402,7 @@ static json_t *authority_json(const struct config_call *call, const struct autho
 static void put_authority(struct buf *out, const struct config_call *call,
                           const struct authority_row *row)
 {
-	const char *here = standing(call, row->name);
+	const char *here = standing_word(call, row->name);
 
 	render_safe(out, span_str(row->name));
 	buf_str(out, ": ");

@@ -138,7 +138,7 @@ static size_t count_variables(const char *const *vars)
 	return count;
 }
 
-static bool variable_passes(const char *which, const char *variable)
+static bool child_env_passes(const char *which, const char *variable)
 {
 	if (strcmp(which, "keep") == 0)
 		return true;
@@ -154,7 +154,7 @@ void command_child_env_make(const char *which, const char *const *from,
 	which = which ? which : "safe";
 	*ret = (struct child_env){ .withheld = mem_alloc(total + 1, sizeof(*ret->withheld)) };
 	for (size_t i = 0; i < total; i++)
-		if (!variable_passes(which, from[i]))
+		if (!child_env_passes(which, from[i]))
 			ret->withheld[ret->withheld_count++] = from[i];
 	if (strcmp(which, "clean") == 0) {
 		ret->clean = environment_for_command(from, options);
@@ -163,7 +163,7 @@ void command_child_env_make(const char *which, const char *const *from,
 	}
 	ret->vars = mem_alloc(total + 1, sizeof(*ret->vars));
 	for (size_t i = 0; i < total; i++)
-		if (ret->clean || variable_passes(which, from[i]))
+		if (ret->clean || child_env_passes(which, from[i]))
 			ret->vars[kept++] = from[i];
 }
 

@@ -37,7 +37,7 @@ static json_t *echo_tool(void)
 	                 "object", "properties", "number", "type", "integer", "required", "number");
 }
 
-static bool thought(const struct model_reply *reply)
+static bool reply_has_thought(const struct model_reply *reply)
 {
 	const json_t *part;
 	size_t i;
@@ -65,7 +65,8 @@ static const char *judge_tool(const struct model_reply *reply)
 
 static const char *judge_thinking(const struct model_reply *reply)
 {
-	return thought(reply) ? NULL : "The model answered, and showed and counted no thoughts.";
+	return reply_has_thought(reply) ? NULL :
+	       "The model answered, and showed and counted no thoughts.";
 }
 
 static const struct request_row {

@@ -336,7 +336,7 @@ static json_t *names_array(const char *const *names)
 }
 
 /* A tool as data: what --schema prints, and --list --json for all. */
-static json_t *declaration(const struct tool *tool)
+static json_t *declaration_document(const struct tool *tool)
 {
 	return json_pack("{s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:o}", "name", tool->name, "title",
 	                 tool->title, "kind", tool_kind_name(tool->kind), "aliases",
@@ -368,7 +368,7 @@ static int list_tools(const struct invocation *invocation)
 	}
 	all = json_array();
 	for (size_t i = 0; i < tool_count(); i++)
-		json_array_append_new(all, declaration(tool_at(i)));
+		json_array_append_new(all, declaration_document(tool_at(i)));
 	return print_tool_document(invocation, all, /* indent= */ false);
 }
 
@@ -506,7 +506,8 @@ int command_run_tool(const struct invocation *invocation)
 	if (!tool)
 		return CLI_USAGE;
 	if (invocation_has(invocation, FLAG_SCHEMA))
-		return print_tool_document(invocation, declaration(tool), output_is_terminal());
+		return print_tool_document(invocation, declaration_document(tool),
+		                           output_is_terminal());
 	if (!tool_args_read(invocation, tool, &arguments, &err))
 		return output_fail(&err, CLI_USAGE);
 	code = tool_command_call(invocation, tool, arguments);

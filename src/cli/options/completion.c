@@ -55,7 +55,7 @@ static void parameter_cases(struct buf *out, const char *before, const char *bet
 }
 
 /* Text inside single quotes; what is special to the reader even there gets a backslash. */
-static void escaped(struct buf *out, const char *text, const char *special)
+static void put_shell_quoted(struct buf *out, const char *text, const char *special)
 {
 	for (const char *c = text; *c; c++) {
 		if (*c == '\'') {
@@ -287,7 +287,7 @@ static void zsh_flags(struct buf *out, const struct command *command, const char
 			buf_printf(out, "{-%c,--%s}'[", flag->letter, flag->name);
 		else
 			buf_printf(out, "'--%s[", flag->name);
-		escaped(out, flag->help, "[]:\\");
+		put_shell_quoted(out, flag->help, "[]:\\");
 		buf_char(out, ']');
 		if (flag->value.name) {
 			buf_printf(out, "%s:%s:", flag->optional ? ":" : "", flag->value.name);
@@ -326,7 +326,7 @@ static void zsh_script(struct buf *out)
 	buf_str(out, "		'1:command:((");
 	for (size_t i = 0; i < command_count(); i++) {
 		buf_printf(out, "%s%s\\:\"", i ? " " : "", command_at(i)->name);
-		escaped(out, command_at(i)->summary, ":\\\"");
+		put_shell_quoted(out, command_at(i)->summary, ":\\\"");
 		buf_char(out, '"');
 	}
 	buf_str(out, "))' \\\n		'*::argument:->rest'\n"
@@ -412,7 +412,7 @@ static void fish_flags(struct buf *out, const struct command *command, const cha
 			buf_str(out, flag->value.complete == COMPLETE_FILE ? " -r" : " -x");
 		fish_value(out, &flag->value);
 		buf_str(out, " -d '");
-		escaped(out, flag->help, "\\");
+		put_shell_quoted(out, flag->help, "\\");
 		buf_str(out, "'\n");
 	}
 }

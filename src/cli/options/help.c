@@ -22,7 +22,7 @@ enum {
 	HELP_DEPTH = 4,   /* of arguments within arguments */
 };
 
-static void pad(struct buf *out, size_t columns)
+static void put_blanks(struct buf *out, size_t columns)
 {
 	while (columns--)
 		buf_char(out, ' ');
@@ -81,7 +81,7 @@ static void help_wrap(struct buf *out, struct span text, size_t indent, size_t a
 			at = 0;
 		}
 		if (at == 0) {
-			pad(out, hang);
+			put_blanks(out, hang);
 			at = hang;
 		} else if (!first) {
 			buf_char(out, ' ');
@@ -106,7 +106,7 @@ static void help_row(struct buf *out, const char *term, const char *explanation)
 		buf_char(out, '\n');
 		at = 0;
 	} else {
-		pad(out, FLAG_COLUMN - at);
+		put_blanks(out, FLAG_COLUMN - at);
 		at = FLAG_COLUMN;
 	}
 	help_wrap(out, span_str(explanation), FLAG_COLUMN, at);
