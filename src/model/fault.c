@@ -85,7 +85,7 @@ static const struct fault_row phrases[] = {
 	{ SPEAKERS, "context size", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
 	{ SPEAKERS, "context window", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
 	{ SPEAKERS, "context limit", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
-	{ SPEAKERS, "prompt is too long", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
+	{ EVERYBODY, "prompt is too long", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
 	{ SPEAKERS, "input is too long", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
 	{ SPEAKERS, "prompt too long", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
 	{ SPEAKERS, "maximum prompt length", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
@@ -104,7 +104,6 @@ static const struct fault_row phrases[] = {
 	{ FAULT_GEMINI, "exceeds the maximum number of tokens", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
 	{ FAULT_GEMINI, "only supports up to", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
 	{ FAULT_GEMINI, "input context is too long", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
-	{ FAULT_GEMINI, "rompt is too long", ERR_CONTEXT_TOO_LARGE, WIRE_FATAL },
 	{ SPEAKERS, "credit balance", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
 	{ EVERYBODY, "credits are depleted", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
 	{ EVERYBODY, "prepayment", ERR_QUOTA_EXCEEDED, WIRE_QUOTA },
@@ -289,28 +288,6 @@ json_t *fault_body(struct span body)
 	return first ? first : json_null();
 }
 
-/* Appends a sentence of a server to an error's: on one line, without control characters, at most
- * 500 bytes. */
-static void quote_sentence(struct buf *out, struct span text)
-{
-	enum { QUOTE_BYTES = 500 };
-	struct span head = utf8_head(span_trim(text), QUOTE_BYTES);
-	bool blank = true; /* so that blanks at the beginning are left out */
-	struct utf8_char c;
-
-	while (utf8_next(&head, &c)) {
-		bool shown = !c.bad && c.code > 0x20 && (c.code < 0x7F || c.code > 0x9F);
-
-		if (shown)
-			buf_span(out, c.bytes);
-		else if (!blank)
-			buf_char(out, ' ');
-		blank = !shown;
-	}
-	if (span_trim(text).len > QUOTE_BYTES)
-		buf_str(out, "...");
-}
-
 /* ---- the class ------------------------------------------------------------------------------- */
 
 int fault_find_status(enum fault_format format, int status, const json_t *error, struct span word)
@@ -346,13 +323,10 @@ static bool beyond_a_minute(struct span message)
 	       (says(message, "(tpm)") || says(message, "per min"));
 }
 
-/* Gemini has a status for each class, and one spelling of each sentence. */
-static bool gemini_row_applies(const struct fault *fault, const struct fault_row *row, bool named)
+/* Gemini has a status for each class. */
+static bool gemini_row_applies(const struct fault *fault, const struct fault_row *row)
 {
-	bool has = named || (fault->message.len && memmem(fault->message.data, fault->message.len,
-	                                                  row->text, strlen(row->text)));
-
-	return has && fault->status == (row->code == ERR_QUOTA_EXCEEDED ? 429 : 400);
+	return fault->status == (row->code == ERR_QUOTA_EXCEEDED ? 429 : 400);
 }
 
 static bool phrase_applies(const struct fault *fault, const struct fault_row *row)
@@ -360,7 +334,7 @@ static bool phrase_applies(const struct fault *fault, const struct fault_row *ro
 	if (!(row->formats & fault->format))
 		return false;
 	if (fault->format == FAULT_GEMINI)
-		return gemini_row_applies(fault, row, /* named= */ false);
+		return says(fault->message, row->text) && gemini_row_applies(fault, row);
 	if (fault->status == 401 || fault->status == 403 || fault->status == 404)
 		return false;
 	/* A limit of rates is none of lengths, however it is worded. */
@@ -373,7 +347,7 @@ static bool word_applies(const struct fault *fault, struct span word, const stru
 {
 	if (!(row->formats & fault->format) || !span_eq(word, span_str(row->text)))
 		return false;
-	return fault->format != FAULT_GEMINI || gemini_row_applies(fault, row, /* named= */ true);
+	return fault->format != FAULT_GEMINI || gemini_row_applies(fault, row);
 }
 
 /* The row for what the error says of itself; NULL: nothing that is known. */
@@ -396,16 +370,14 @@ static const struct fault_row *fault_classify(const struct fault *fault)
 enum wire_trouble fault_set_status(int status, struct span sentence, struct err *err)
 {
 	struct status_row row = { status, ERR_INVALID_ARGUMENT, WIRE_FATAL };
-	_cleanup_buf_ struct buf text = BUF_INIT(ERR_MESSAGE_MAX);
 
 	if (status >= 500)
 		row = (struct status_row){ status, ERR_OVERLOADED, WIRE_TRANSIENT };
 	for (size_t i = 0; i < ARRAY_LEN(status_rows); i++)
 		if (status_rows[i].status == status)
 			row = status_rows[i];
-	quote_sentence(&text, sentence);
-	if (text.len)
-		err_set(err, row.code, "HTTP %d: %s", status, text.data);
+	if (sentence.len)
+		err_set(err, row.code, "HTTP %d: %.*s", status, (int)sentence.len, sentence.data);
 	else
 		err_set(err, row.code, "HTTP %d.", status);
 	return row.trouble;

@@ -37,7 +37,8 @@ enum wire_trouble fault_set(const struct fault *fault, struct err *err);
 
 /* The class and the error of an answer with this status alone: 401 and 403 AUTHENTICATION_FAILED;
  * 402 QUOTA_EXCEEDED; 413 CONTEXT_TOO_LARGE; 408, 425, 429, 499 and 500 and above OVERLOADED,
- * transient; others INVALID_ARGUMENT.  `sentence`: the server's own, or empty. */
+ * transient; others INVALID_ARGUMENT.  `sentence`: hasp's own, or one that fault_clean has cleaned,
+ * or empty. */
 enum wire_trouble fault_set_status(int status, struct span sentence, struct err *err);
 
 /* The status of an error: `status` itself, or else the number in its member "code", or the one that

@@ -71,6 +71,12 @@ def test_too_long_is_known_in_every_providers_words(kind, status, sentence):
     assert sentence in got["message"]
 
 
+@pytest.mark.parametrize("kind, status, sentence", [*TOO_LONG[1:3], TOO_LONG[3], TOO_LONG[13]])
+def test_too_long_is_known_in_small_letters(kind, status, sentence):
+    got, asked = refused(kind, status, body(kind, sentence.lower(), status=status))
+    assert got["error"] == "context_too_large" and asked == 1
+
+
 @pytest.mark.parametrize("code", ["context_length_exceeded", "too_many_prompt_tokens",
                                   "model_max_prompt_tokens_exceeded", "string_above_max_length"])
 def test_too_long_is_known_by_its_code(code):
@@ -165,6 +171,13 @@ NAMES = ["messages.0.content.1.image.source.base64", "messages.12.content.34.too
 def test_keys_are_masked(kind, key):
     got, _ = refused(kind, 400, body(kind, "It is wrong: %s, so there." % key))
     assert key not in got["message"] and "[key], so there." in got["message"]
+
+
+@pytest.mark.parametrize("kind", sorted(FAKES))
+@pytest.mark.parametrize("shape", [lambda said: said, lambda said: {"error": said}])
+def test_keys_are_masked_where_the_error_is_a_sentence_alone(kind, shape):
+    got, _ = refused(kind, 400, shape("It is wrong: %s, so there." % KEYS[0]))
+    assert KEYS[0] not in got["message"] and "It is wrong: [key], so there." in got["message"]
 
 
 @pytest.mark.parametrize("kind", sorted(FAKES))

@@ -139,7 +139,8 @@ static enum wire_trouble gemini_error_of(int status, const json_t *error, double
 		.status = fault_find_status(FAULT_GEMINI, status, error,
 		                            json_span(json_object_get(error, "status"))),
 		.words = { details.reason },
-		.message = json_span(json_object_get(error, "message")),
+		.message = json_span(json_is_string(error) ? error :
+		                                             json_object_get(error, "message")),
 	};
 	enum wire_trouble trouble;
 
@@ -154,10 +155,9 @@ static enum wire_trouble gemini_error_of(int status, const json_t *error, double
 
 enum wire_trouble gemini_error(int status, const json_t *value, double *delay_s, struct err *err)
 {
-	const json_t *error = json_object_get(value, "error");
-
-	return json_is_string(error) ? fault_set_status(status, json_span(error), err) :
-	                               gemini_error_of(status, error, delay_s, err);
+	return gemini_error_of(status,
+	                       json_is_string(value) ? value : json_object_get(value, "error"),
+	                       delay_s, err);
 }
 
 /* ---- chunks ------------------------------------------------------------------ */

@@ -182,7 +182,7 @@ static const char glob_arguments_schema[] = SCHEMA(
 		) ARGUMENT_EXCLUDE SCHEMA(,
 		) ARGUMENT_CASE SCHEMA(,
 		"order": {"type": "string", "enum": ["recent", "name"], "description":
-			"recent (default): as told above; name: alphabetical."},
+			"recent (default): as described above; name: alphabetical."},
 		"max_results": {"type": "integer", "minimum": 1, "maximum": 1000000, "description":
 			"Most files returned. Default 500."}, )
 		ARGUMENTS_FILTER SCHEMA(,
