@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,22 +31,43 @@ enum { PROCESSES = 40 };
 
 /* ---- probes: this is the process that runs the command --------------------------------------- */
 
-/* Only forks, as fast as it can. */
-static void bomb(void)
+/* Bombs fork as fast as they can, and stop at MOST: one that outruns the looks must not take the
+ * machine and the tests beside it along. */
+enum { MOST = 3000 };
+
+static void fork_counted(atomic_int *count, bool parent_pauses)
 {
-	for (;;) {
-		if (fork() < 0)
-			usleep(100);
-	}
+	pid_t child;
+
+	if (atomic_fetch_add(count, 1) >= MOST)
+		pause();
+	child = fork();
+	if (child < 0)
+		usleep(100);
+	if (child > 0 && parent_pauses)
+		pause();
 }
 
-/* The same in other words: each starts one and becomes an orphan's parent. */
+static atomic_int *shared_count(void)
+{
+	return mmap(NULL, sizeof(atomic_int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+}
+
+static void bomb(void)
+{
+	atomic_int *count = shared_count();
+
+	for (;;)
+		fork_counted(count, false);
+}
+
+/* Each starts one and becomes an orphan's parent. */
 static void chain(void)
 {
-	for (;;) {
-		if (fork() > 0)
-			pause();
-	}
+	atomic_int *count = shared_count();
+
+	for (;;)
+		fork_counted(count, true);
 }
 
 static void take(size_t bytes)
