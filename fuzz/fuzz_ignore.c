@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "search/rules/ignore.h"
+#include "search/rules/chain.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

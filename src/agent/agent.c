@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "agent/call/calls.h"
-#include "agent/call/loop_check.h"
 #include "agent/context/context.h"
 #include "agent/private.h"
 #include "agent/session/record.h"

@@ -15,7 +15,7 @@
 /* The member of a tool's response that has what was found just in time. */
 #define FOUND_CONTEXT "newly_discovered_project_context"
 
-struct loop_check; /* call/loop_check.h */
+struct loop_check; /* call/calls.h */
 struct stats;      /* stats.h */
 
 struct agent {

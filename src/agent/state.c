@@ -5,7 +5,6 @@
 
 #include "agent/call/calls.h"
 #include "agent/call/gate.h"
-#include "agent/call/loop_check.h"
 #include "agent/context/context.h"
 #include "agent/context/surroundings.h"
 #include "agent/private.h"

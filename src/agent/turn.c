@@ -2,7 +2,7 @@
 /* A turn: hooks on the request and the reply, the model asked, calls run. */
 #include <string.h>
 
-#include "agent/call/loop_check.h"
+#include "agent/call/calls.h"
 #include "agent/private.h"
 #include "agent/session/record.h"
 #include "agent/stats.h"

@@ -8,7 +8,7 @@
  * line of their section, values with quotes, escapes, comments and continued lines, a
  * byte-order mark, CRLF.
  *
- * Not here: which files count, and includes (search/rules/global_ignore.h, sandbox/plan/config.c);
+ * Not here: which files count, and includes (search/rules/chain.h, sandbox/plan/config.c);
  * the reader that believes only what it could not mistake, and takes lines out
  * (sandbox/guard/config.h).
  */

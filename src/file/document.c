@@ -9,7 +9,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "file/encoding.h"
-#include "file/media.h"
 
 #define REPLACEMENT SPAN("\xEF\xBF\xBD") /* U+FFFD */
 

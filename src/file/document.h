@@ -17,9 +17,12 @@
 #ifndef HASP_FILE_DOCUMENT_H
 #define HASP_FILE_DOCUMENT_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/sha256.h"
+#include "base/span.h"
 #include "base/text.h"
 #include "diff/script.h"
 
@@ -81,5 +84,39 @@ bool document_encode(const struct document *doc, const struct script *script, bo
  * start of `text` is not doubled.  Errors as document_encode. */
 bool document_encode_text(const struct document *doc, struct span text, struct pieces *ret,
                           struct err *err);
+
+/* ---- files that are not text ---- */
+
+/* What a file is when it is not text.
+ *
+ * libmagic looks at the content, the extension is a second opinion.  The
+ * library and its database are loaded only when a file is not text, because
+ * they cost more than reading the file.
+ *
+ * To add a type: one row in `kinds` (media.c).
+ */
+
+enum { MEDIA_MIME_SIZE = 64 };
+
+struct media {
+	char mime_type[MEDIA_MIME_SIZE]; /* as providers of models spell it: "audio/wav" */
+	char words[96];     /* for people, with article: "an ELF executable" */
+	const char *advice; /* what to do instead of reading it as text; static */
+	bool is_media;      /* an image, audio, video or PDF that a model can be handed */
+};
+
+/* Never fails: what is unknown is "binary data", application/octet-stream. `name` is the
+ * path or NULL. */
+void media_identify(struct span content, const char *name, struct media *ret);
+
+/* Whether the name's extension is one of a media type, and the content does not have to be
+ * asked unless it looks like text in a legacy encoding. */
+bool media_name_suggests(const char *name);
+
+/* Whether the content begins as a kind of media that can look like text (PDF). */
+bool media_looks_textual(struct span content);
+
+/* Appends "<words> (<mime type>, 71,232 bytes)". */
+void media_describe(const struct media *media, size_t size, struct buf *out);
 
 #endif

@@ -9,7 +9,7 @@
  * uchardet is C++: it is loaded when a file needs it, so that nobody else pays
  * for its start-up.  Without it the Western European encodings still work.
  *
- * Not here: lines, edits (document.h); what a file is that is no text (media.h).
+ * Not here: lines, edits (document.h); what a file is that is no text (document.h).
  */
 #ifndef HASP_FILE_ENCODING_H
 #define HASP_FILE_ENCODING_H

@@ -349,7 +349,7 @@ bool stage_remove(struct stage *stage, const struct snapshot *base, enum tempora
 	stage->leaf = base->place.leaf;
 	stage->stat = base->stat;
 	stage->cache = base->place.cache;
-	/* Says that we live; somebody else's lock says so just as well. */
+	/* Holds a lock so that others see this process is alive; somebody else's does as well. */
 	flock(base->fd, LOCK_SH | LOCK_NB);
 	temporary_init(&temporary, kind, stage->leaf, &base->sha256, NULL);
 	stage_choose_name(stage, &temporary, stage->name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Types of files that are not text, by libmagic and extension. */
-#include "file/media.h"
+#include "file/document.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -18,7 +18,6 @@
 #include "base/text.h"
 #include "file/document.h"
 #include "file/encoding.h"
-#include "file/media.h"
 #include "file/private.h"
 #include "file/snapshot.h"
 

@@ -12,7 +12,7 @@
 #include "config/home.h"
 #include "data/json.h"
 #include "data/warnings.h"
-#include "model/refusable.h"
+#include "model/parameters.h"
 
 /* Providers by name: where they are, what they speak, which variables hold their
  * keys.

@@ -12,6 +12,12 @@
 #ifndef HASP_MODEL_PARAMETERS_H
 #define HASP_MODEL_PARAMETERS_H
 
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/span.h"
 #include "config/settings.h"
 #include "model/model.h"
 
@@ -36,5 +42,37 @@ void model_parameters_apply(const struct model_parameters *parameters,
 
 /* The alias of that name, the user's own first; NULL: there is none. Borrowed. */
 const json_t *model_alias(const struct settings *settings, const char *name);
+
+/* ---- what a provider refuses ---- */
+
+/* Parameters that a provider may refuse, and the same request without them.
+ *
+ * Whether an account, a model or a server takes a parameter cannot always be known before it is
+ * asked: summaries of reasoning are for verified organisations only, newer models drop sampling,
+ * servers that speak a format know a part of it.  Where the provider names such a parameter in
+ * its refusal, the request goes out once more without it, and so do all later ones to this
+ * endpoint.
+ *
+ * A set is one bit for each row of the table in refusable.c.  To add a parameter: a row there,
+ * and one in test/model/test_refusable.py.
+ */
+
+typedef uint64_t refusable_set;
+
+/* The rows whose parameter is in the body of a request. */
+refusable_set refusable_in(const char *format, const json_t *body);
+/* Takes the parameters of the set out of the body, or puts what stands in for them in their
+ * place. */
+void refusable_drop(const char *format, json_t *body, refusable_set without);
+/* The row that an answer with status 400 or 422 refuses, out of those that were sent; one bit,
+ * or 0: it is about something else. */
+refusable_set refusable_refused(struct span answer, refusable_set sent);
+
+/* The name of the lowest row of the set: "reasoning.summary".  "": the set is empty. */
+const char *refusable_name(refusable_set set);
+/* The rows with this name (there may be one for each format); 0: there is none. */
+refusable_set refusable_named(const char *name);
+/* Whether other sessions are to know of it too: what a conversation holds is not the endpoint's. */
+bool refusable_lasts(refusable_set row);
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "model/content.h"
 #include "model/model.h"
-#include "model/refusable.h"
+#include "model/parameters.h"
 #include "net/http/sse.h"
 
 /* ---- provider ---------------------------------------------------------------- */

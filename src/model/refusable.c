@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/refusable.h"
+#include "model/parameters.h"
 
 #include <string.h>
 #include <strings.h>

@@ -21,7 +21,7 @@ struct span wire_base(const char *base);
 /* That, then `path`. */
 void wire_endpoint(struct buf *url, const char *base, const char *path);
 
-/* Prints `body` (taken) as the request's, without what is not to be sent (refusable.h).
+/* Prints `body` (taken) as the request's, without what is not to be sent (parameters.h).
  * CONTEXT_TOO_LARGE: it did not fit. */
 bool wire_body(struct wire_request *request, json_t *body, struct err *err);
 

@@ -12,7 +12,6 @@
 #include "search/match/matcher.h"
 #include "search/rules/chain.h"
 #include "search/rules/glob.h"
-#include "search/rules/global_ignore.h"
 #include "search/search.h"
 
 /* ---- where a walk or search begins ---- */

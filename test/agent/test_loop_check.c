@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "agent/call/loop_check.h"
+#include "agent/call/calls.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "history.h"

@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "base/fd.h"
 #include "base/mem.h"
-#include "search/rules/global_ignore.h"
+#include "search/rules/chain.h"
 #include "search/scan/scan.h"
 
 enum { SETTLE_MS = 120000 };

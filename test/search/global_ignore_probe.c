@@ -3,7 +3,7 @@
  * for each line that comes in, "1" if that still is current, else "0" (and reads anew). */
 #include <stdio.h>
 
-#include "search/rules/global_ignore.h"
+#include "search/rules/chain.h"
 
 int main(void)
 {

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/fd.h"
-#include "search/rules/ignore.h"
+#include "search/rules/chain.h"
 
 static bool read_all(int fd, struct buf *out)
 {

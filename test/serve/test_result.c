@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "data/json.h"
-#include "mcp/offer/result.h"
+#include "mcp/offer/internal.h"
 
 static const struct names unchanged;
 

@@ -10,7 +10,6 @@
 
 #include "base/limits.h"
 #include "file/document.h"
-#include "file/media.h"
 
 #include "scratch.h"
 

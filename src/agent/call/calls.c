@@ -7,7 +7,6 @@
 
 #include "agent/call/call.h"
 #include "agent/call/gate.h"
-#include "agent/call/loop_check.h"
 #include "agent/context/context.h"
 #include "agent/session/record.h"
 #include "base/buf.h"

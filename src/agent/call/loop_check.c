@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/call/loop_check.h"
+#include "agent/call/calls.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -528,7 +528,7 @@ static void cut_users(struct shorter *shorter, size_t most)
 	*shorter = (struct shorter){ context, all };
 }
 
-/* Less and less, until it fits; the last that is smaller than what there was counts. */
+/* Shrinks step by step until it fits; keeps the smallest result. */
 static bool by_leaving_out(struct agent *agent, json_t *conversation, uint64_t goal,
                            uint64_t before, struct err *err)
 {

@@ -7,8 +7,6 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "mcp/offer/internal.h"
-#include "mcp/offer/result.h"
-#include "mcp/offer/turns.h"
 
 /* ---- denials ----------------------------------------------------------------- */
 

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/limits.h"
+#include "mcp/offer/names.h"
 #include "mcp/offer/serve.h"
 #include "net/loop/loop.h"
 
@@ -243,5 +244,83 @@ void conversation_put(struct conversation *conversation, struct opened *opened);
 
 /* Sends what the client does not know yet: workspaces that were opened. */
 void conversation_announce(struct conversation *conversation, struct mcp_call *call);
+
+/* ---- file: URIs -------------------------------------------------------------- */
+
+/* file: URIs and paths (RFC 8089; RFC 3986 for the escapes).
+ *
+ * Not here: whether a path lies in the workspace (file/workspace.h).
+ */
+
+/* The absolute path that the URI names; the caller frees *ret.  file:/path, file:///path and
+ * file://localhost/path; a query or fragment is not a part of the path.  INVALID_ARGUMENT:
+ * another scheme or host, a path that is not absolute, a broken escape, an escaped NUL, or
+ * longer than LIMIT_PATH_BYTES. */
+bool uri_to_path(const char *uri, char **ret, struct err *err);
+
+/* Appends "file://" and the absolute path, with all but unreserved characters and '/' as %XX:
+ * a path has exactly one such URI. */
+bool uri_from_path(struct buf *out, const char *path);
+
+/* ---- calls about one file ---------------------------------------------------- */
+
+/* Calls about one file run one after the other, in the order in which they arrived; calls
+ * about different files do not wait for each other.
+ *
+ *     struct turn turn = { .go = run_it };
+ *     turns_take(turns, &turn, keys, count);   // calls go now, or when those before are done
+ *     ...
+ *     turns_done(turns, &turn);                // lets the next ones go
+ *
+ * No thread waits: a turn that cannot begin lies in a queue.  A turn with several keys begins
+ * when it is the first in all their queues; as it enters them in one step, no two turns can
+ * wait for each other.  Keys are any text; the caller makes equal what belongs together.
+ */
+
+struct turns;
+
+/* Embedded in the caller's object, which must live until turns_done has returned. */
+struct turn {
+	/* Called once, without a lock, by turns_take or by another turn's turns_done on
+	 * whatever thread that is: must be quick. */
+	void (*go)(struct turn *turn);
+	struct turn_place *places; /* from here on: turns' own */
+	size_t place_count;
+	size_t waits;              /* keys in whose queues others are before it */
+	struct turn *next;
+};
+
+struct turns *turns_new(void); /* never NULL */
+void turns_free(struct turns *turns); /* all turns are done; NULL is fine */
+
+/* Keys may repeat; none: it goes at once. */
+void turns_take(struct turns *turns, struct turn *turn, const char *const *keys, size_t count);
+void turns_done(struct turns *turns, struct turn *turn);
+/* Whether somebody has, or waits for, a turn with this key; or with any key. */
+bool turns_busy(struct turns *turns, const char *key);
+bool turns_any(struct turns *turns);
+
+/* ---- results ----------------------------------------------------------------- */
+
+/* From a tool's result to the result of tools/call.
+ *
+ * The JSON is printed once: it is structuredContent as it stands, and the text of the first
+ * content block with escapes (which the specification asks for, for older clients).  A list is
+ * wrapped in an object, {"files": [...]}, because structuredContent is an object.  Media
+ * (the member `data` of a file) leave the JSON and follow as blocks of their own: image, audio,
+ * or an embedded resource.
+ */
+
+/* The member that holds the elements of a result that is a list. */
+#define RESULT_LIST "files"
+
+/* Members of `_meta` of a result: the sandbox's level ("full", ...). */
+#define RESULT_META_SANDBOX "hasp/sandbox"
+
+/* `result` is borrowed, and changed on the way; `level` goes to its _meta (NULL: none). Its JSON
+ * is printed to `raw` (empty, as large as `out`) first. False when it is larger than `out` can
+ * be. Who keeps both for the next result saves getting the memory anew. */
+bool result_print(json_t *result, const struct names *names, const char *level, struct buf *raw,
+                  struct buf *out);
 
 #endif

@@ -10,7 +10,6 @@
 #include "data/json.h"
 #include "data/schema.h"
 #include "mcp/offer/internal.h"
-#include "mcp/offer/result.h"
 
 /* ---- names ------------------------------------------------------------------- */
 

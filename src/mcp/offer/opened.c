@@ -7,7 +7,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "mcp/offer/internal.h"
-#include "mcp/offer/uri.h"
 
 /* ---- workspaces -------------------------------------------------------------- */
 

@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "mcp/offer/internal.h"
-#include "mcp/offer/uri.h"
 #include "net/rpc/rpc.h"
 #include "tool/denial.h"
 

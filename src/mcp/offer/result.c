@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mcp/offer/result.h"
+#include "mcp/offer/internal.h"
 
 #include <string.h>
 
@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "base/name.h"
 #include "data/json.h"
-#include "mcp/offer/uri.h"
 
 static const char media_message[] = "The content is the block of this answer that follows.";
 static const char media_many_message[] =

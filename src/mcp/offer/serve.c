@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "mcp/offer/internal.h"
-#include "mcp/offer/turns.h"
 
 static void declare_all(struct serve *serve)
 {

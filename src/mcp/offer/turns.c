@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mcp/offer/turns.h"
+#include "mcp/offer/internal.h"
 
 #include <pthread.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mcp/offer/uri.h"
+#include "mcp/offer/internal.h"
 
 #include <string.h>
 #include <strings.h>

@@ -5,7 +5,7 @@
  *     clone                             puts loopback up, says how it went
  *     maps ids, opens both namespaces   waits
  *     closes the socket                 ends */
-#include "sandbox/apply/network.h"
+#include "sandbox/apply/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
  * (private.h).  Under sanitizers, and where this process may not be looked at
  * (PR_SET_DUMPABLE 0: its /proc files would belong to root), the memory is copied.
  *
- * Into a network that is there already (network.h) only a process gets that is in the user
+ * Into a network that is there already (spawn.h) only a process gets that is in the user
  * namespace which owns it, and this one must not go there: it makes one in between (vfork), which
  * goes there, makes the child and ends.  The child is this process's all the same (CLONE_PARENT).
  */
@@ -34,7 +34,6 @@
 #include "base/mem.h"
 #include "sandbox/apply/cgroup.h"
 #include "sandbox/apply/landlock.h"
-#include "sandbox/apply/network.h"
 #include "sandbox/apply/private.h"
 #include "sandbox/apply/processes.h"
 

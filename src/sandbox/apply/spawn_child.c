@@ -16,8 +16,8 @@
 #include "base/limits.h"
 #include "sandbox/apply/filter.h"
 #include "sandbox/apply/landlock.h"
-#include "sandbox/apply/network.h"
 #include "sandbox/apply/private.h"
+#include "sandbox/apply/spawn.h"
 #include "sandbox/apply/steps.h"
 
 /* What each step does. No memory is allocated and nothing of libc's state is used: other threads

@@ -16,8 +16,6 @@
 #include "search/cache/cache.h"
 #include "search/match/matcher.h"
 #include "search/rules/chain.h"
-#include "search/rules/global_ignore.h"
-#include "search/rules/ignore.h"
 
 /* ---- trigrams: which three-byte sequences a text has ------------------------------ */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gitignore(5) and git-config(1): "core.excludesFile", "FILES", "Includes". */
-#include "search/rules/global_ignore.h"
+#include "search/rules/chain.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  *
  * Deviation: in "foo*" "*" "/bar" stars within a component are ordinary ones, as the
  * page says; git up to 2.39 takes them for a component of its own after a literal head. */
-#include "search/rules/ignore.h"
+#include "search/rules/chain.h"
 
 #include <stdbool.h>
 #include <stddef.h>

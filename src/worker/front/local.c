@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "file/journal.h"
-#include "sandbox/apply/network.h"
+#include "sandbox/apply/spawn.h"
 #include "sandbox/apply/temp.h"
 #include "sandbox/plan/probe.h"
 #include "worker/environment.h"
