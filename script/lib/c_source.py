@@ -127,7 +127,7 @@ def read(text):
         if has_body:
             functions.append(Function(name, first, last - first + 1,
                                       bool(re.search(r"\bstatic\b", head))))
-        else:
+        elif not name.isupper():  # a table of macros (X macros), expanded
             prototypes.append(Prototype(name, first, is_documented(first, last, lines, comments)))
     words = {}
     for match in WORD.finditer(code):

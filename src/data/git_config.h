@@ -10,7 +10,7 @@
  *
  * Not here: which files count, and includes (search/rules/chain.h, sandbox/plan/config.c);
  * the reader that believes only what it could not mistake, and takes lines out
- * (sandbox/guard/config.h).
+ * (sandbox/guard/private.h).
  */
 #ifndef HASP_DATA_GIT_CONFIG_H
 #define HASP_DATA_GIT_CONFIG_H

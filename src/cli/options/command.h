@@ -186,7 +186,7 @@ int command_run_policy(const struct invocation *invocation);     /* policy_comma
 int command_run_config(const struct invocation *invocation);     /* config_command.c */
 int command_run_checkpoint(const struct invocation *invocation); /* checkpoint_command.c */
 int command_run_models(const struct invocation *invocation);     /* models_command.c */
-int command_run_worker(const struct invocation *invocation);     /* provider.c */
+int command_run_worker(const struct invocation *invocation);     /* confinement.c */
 
 /* The tool of that name, also of Claude Code's and Gemini CLI's (Edit, ShellTool); NULL after
  * saying what is wrong. */

@@ -4,8 +4,8 @@
  *     static const struct mcp_tool tools[] = { { .name = "greet", .run = greet, ... } };
  *     struct mcp_offer offer = { .name = "example", .version = "1", .tools = tools, ... };
  *     struct mcp_server *server = mcp_server_new(loop, pool, &offer);
- *     mcp_serve_stdio(server, loop, 0, 1, ended, data, &stdio, &err);   // stdio.h
- *     mcp_serve_http(server, loop, &options, &http, &err);              // http.h
+ *     mcp_serve_stdio(server, loop, 0, 1, ended, data, &stdio, &err);   // transport.h
+ *     mcp_serve_http(server, loop, &options, &http, &err);              // transport.h
  *     loop_run(loop);
  *     mcp_server_free(server);
  *
@@ -26,7 +26,7 @@
  *     }
  *
  * Specification: https://modelcontextprotocol.io/specification/
- * Not here: bytes on a wire (peer.h, stdio.h, http.h), hasp's own tools (mcp/offer/).
+ * Not here: bytes on a wire (peer.h, mcp/transport/transport.h), hasp's own tools (mcp/offer/).
  */
 #ifndef HASP_MCP_PROTOCOL_SERVER_H
 #define HASP_MCP_PROTOCOL_SERVER_H
