@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Questions to the user: the confirmation of a call, the review of an edit by hunk, the model's own
+ * questions.
+ *
+ *     struct ask *ask = ask_new(topic, message, &options);      // a question of the bus
+ *     switch (ask_key(ask, &key)) { case ASK_DONE: answer = ask_answer(ask); ... }
+ *     ask_rows(ask, width, height, &rows, &caret_row, &caret_column);
+ *     ask_free(ask);
+ *
+ * A question takes the composer's place: the first row that ask_rows appends has the caret or is
+ * above it and narrow (term/screen.h).  Nothing that is typed into it is lost when it is put aside.
+ * The answer is the message of the bus's answering topic (TOOL_CONFIRMATION_RESPONSE,
+ * ASK_USER_RESPONSE) with its correlationId.
+ */
+#ifndef HASP_TUI_ASK_ASK_H
+#define HASP_TUI_ASK_ASK_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "bus/bus.h"
+#include "tui/editor/bindings.h"
+#include "tui/text/rows.h"
+
+struct ask;
+
+struct ask_options {
+	const struct bindings *bindings;
+	bool plain; /* for screen readers */
+};
+
+enum ask_state {
+	ASK_OPEN,
+	ASK_DONE,
+	ASK_IGNORED,  /* the key is not the question's */
+	ASK_EXTERNAL, /* "modify with external editor": ask_external, then ask_modified */
+	ASK_WHOLE,    /* wants the whole of what it is about in a pager: ask_whole */
+};
+
+/* `message` is referenced. Never NULL for TOOL_CONFIRMATION_REQUEST and ASK_USER_REQUEST. */
+struct ask *ask_new(enum bus_topic topic, json_t *message, const struct ask_options *options);
+void ask_free(struct ask *ask); /* NULL is fine */
+enum ask_state ask_key(struct ask *ask, const struct key *key);
+enum ask_state ask_paste(struct ask *ask, struct span text);
+/* A new reference. */
+json_t *ask_answer(const struct ask *ask);
+/* "No" and nothing else: for an interruption. A new reference. */
+json_t *ask_refusal(const struct ask *ask);
+
+/* What the question is about, printed once above it when it is put (the diff, the command with its
+ * parts and problems). */
+void ask_subject(const struct ask *ask, unsigned width, struct rows *rows);
+/* The choices, of at most `height` rows. */
+void ask_rows(struct ask *ask, unsigned width, unsigned height, struct rows *rows,
+              size_t *ret_caret_row, unsigned *ret_caret_column);
+/* The text to edit and the file's name (for the editor's sake); the caller frees. */
+char *ask_external(const struct ask *ask, const char **ret_name);
+enum ask_state ask_modified(struct ask *ask, struct span text);
+void ask_whole(const struct ask *ask, unsigned width, struct rows *rows);
+
+#endif

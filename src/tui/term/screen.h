@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inline screen: finished rows go into the terminal's own scrollback, once; a live region
+ * beneath them is drawn again and again.
+ *
+ *     struct screen *screen = screen_new(term);
+ *     screen_print(screen, &rows);             // finished: printed once, never touched again
+ *     screen_live(screen, &live);              // what stands beneath from now on
+ *     screen_frame(screen);                    // writes what differs; at most 30 times a second
+ *     screen_resized(screen);
+ *     screen_free(screen);                     // the live region is gone, the cursor beneath
+ *
+ * Why resizing cannot repeat, lose or tear what was printed: a terminal moves lines when its width
+ * changes, and bytes on their way are read at a width that their writer did not know.  So nothing
+ * here depends on a width.  Between two frames the cursor stands at the caret; the rows of the live
+ * region above the caret's row are *narrow*: at most SCREEN_NARROW columns, less than any terminal
+ * has, so that no terminal ever wraps one.  A frame goes up by their number, erases everything
+ * below, prints the finished rows and draws the live region again, downwards; what is wide stands
+ * beneath the caret, where erasing takes it whatever became of it.  Only rows of a draft of several
+ * lines may be wide above the caret; for them the number of rows is computed from what the terminal
+ * does with lines (term_reflows), after asking it where the cursor is.
+ *
+ * A finished row is one line of the terminal: printed with autowrap on when it is wider than the
+ * window has become meanwhile, so that nothing of it is cut.
+ */
+#ifndef HASP_TUI_TERM_SCREEN_H
+#define HASP_TUI_TERM_SCREEN_H
+
+#include <stdbool.h>
+
+#include "tui/term/term.h"
+#include "tui/text/rows.h"
+
+enum { SCREEN_NARROW = 19, SCREEN_FRAME_MS = 33 };
+
+/* The live region, top to bottom. Rows above `caret_row` that are wider than SCREEN_NARROW must be
+ * rows of the draft. All is clipped to the window; when it has more rows than the window, rows at
+ * the end are left out. */
+struct live {
+	struct rows rows;
+	size_t caret_row;
+	unsigned caret_column; /* from 0 */
+	bool caret_hidden;
+};
+
+struct screen;
+struct screen *screen_new(struct term *term);
+void screen_free(struct screen *screen); /* NULL is fine */
+
+/* Queues finished rows; they are taken over, *rows is empty. */
+void screen_print(struct screen *screen, struct rows *rows);
+/* Replaces the live region by *live, whose rows are taken over. */
+void screen_live(struct screen *screen, struct live *live);
+/* Whether something differs from what the terminal shows. */
+bool screen_dirty(const struct screen *screen);
+/* Writes one frame, if something differs and the terminal takes bytes. */
+void screen_frame(struct screen *screen);
+/* The window has another size (live rows are the caller's to make anew). */
+void screen_resized(struct screen *screen);
+/* EVENT_CURSOR goes here. */
+void screen_cursor(struct screen *screen, const struct event *event);
+/* Clears the window and its scrollback is left alone (Ctrl+L). */
+void screen_clear(struct screen *screen);
+/* Takes the live region away and gives the terminal away (editor, Ctrl+Z); and comes back. */
+void screen_leave(struct screen *screen);
+void screen_return(struct screen *screen);
+
+#endif
