@@ -420,7 +420,7 @@ static bool show_tool_result(const struct invocation *invocation, const json_t *
 	view.colour = output_wants_colour(invocation_value(invocation, FLAG_COLOR));
 	view.width = output_is_terminal() ? output_width() : 0;
 	view.output_shown = output_shown;
-	if (!view_result(&text, result, &view))
+	if (!view_print(&text, result, &view))
 		return err_set(err, ERR_TOO_LARGE, "The result is too large to be shown.");
 	return output_text(buf_view(&text), err);
 }

@@ -616,7 +616,7 @@ void view_prepare(const struct tool *tool, json_t *arguments)
 	json_decref(schema);
 }
 
-bool view_result(struct buf *out, const json_t *result, const struct view *view)
+bool view_print(struct buf *out, const json_t *result, const struct view *view)
 {
 	struct shown s = { out, view };
 	size_t i;

@@ -27,7 +27,7 @@ struct view {
 void view_prepare(const struct tool *tool, json_t *arguments);
 
 /* Appends the result. False when `out` overflowed. */
-bool view_result(struct buf *out, const json_t *result, const struct view *view);
+bool view_print(struct buf *out, const json_t *result, const struct view *view);
 
 /* ---- foreign text ----------------------------------------------------------------- */
 
@@ -48,7 +48,7 @@ bool view_result(struct buf *out, const json_t *result, const struct view *view)
  * Tabs become spaces up to the next multiple of eight columns of the text. A
  * backslash stays as it is: the escapes are for eyes, not to be read back.
  *
- * Not here: JSON for a terminal (output.h escapes all but ASCII), layout of results (view_result).
+ * Not here: JSON for a terminal (output.h escapes all but ASCII), layout of results (view_print).
  */
 
 /* ---- text -------------------------------------------------------------------- */

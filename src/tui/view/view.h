@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of tools and their results, as rows: files, edits, commands, searches each in their way.
  *
- *     view_call(&rows, call, width);                 // a line: what is about to be done
- *     view_result(&rows, result, &how);              // what came of it, folded or whole
+ *     view_call(&rows, call, &how);                  // a line: what is about to be done
+ *     view_result(&rows, call, result, &how);        // what came of it, folded or whole
  *
- * `call` and `result` are the bus's messages TOOL_CALL and TOOL_RESULT (bus/bus.h).
+ * `call` and `result` are the bus's messages TOOL_CALL and TOOL_RESULT (bus/bus.h); members that
+ * they lack are left out.  The shape of a result decides how it is shown, so that a new tool with a
+ * familiar answer needs nothing here; an unfamiliar one shows what it says of itself (`display`).
+ *
+ * Folded, a result has at most VIEW_FOLDED_ROWS rows beneath its first one (a diff
+ * VIEW_FOLDED_DIFF_ROWS), each line clipped to one row, and the last says how many lines more there
+ * are.  Whole, lines are wrapped, and VIEW_WHOLE_ROWS is the end.
  */
 #ifndef HASP_TUI_VIEW_VIEW_H
 #define HASP_TUI_VIEW_VIEW_H
@@ -13,6 +19,14 @@
 #include <stdbool.h>
 
 #include "tui/text/rows.h"
+
+enum {
+	VIEW_FOLDED_ROWS = 8,
+	VIEW_FOLDED_DIFF_ROWS = 12,
+	VIEW_FOLDED_OUTPUT_ROWS = 5, /* the last ones of a command */
+	VIEW_WHOLE_ROWS = 20000,     /* some hundred bytes each: what somebody may page through */
+	VIEW_SIDES_COLUMNS = 120,    /* from here on old and new stand side by side */
+};
 
 struct view_how {
 	unsigned width;
@@ -23,16 +37,19 @@ struct view_how {
 /* A line such as "• Edit src/main.c". */
 void view_call(struct rows *rows, const json_t *call, const struct view_how *how);
 /* The call's line with how it ended, then what is worth seeing of the result: an edit its diff, a
- * command its last lines and exit code, a search its matches, an error its sentence. */
+ * command its last lines and exit code, a search its matches, an error its sentence. `call` may be
+ * NULL. */
 void view_result(struct rows *rows, const json_t *call, const json_t *result,
                  const struct view_how *how);
 /* A unified diff: file names, line numbers in the margin, words that differ marked, code coloured;
- * side by side from 120 columns on. */
+ * side by side from VIEW_SIDES_COLUMNS on. */
 void view_diff(struct rows *rows, struct span unified, const struct view_how *how);
 /* What the user said. */
 void view_user(struct rows *rows, struct span text, const struct view_how *how);
 /* severity "info"|"warning"|"error". */
 void view_notice(struct rows *rows, const char *severity, struct span message,
                  const struct view_how *how);
+/* The list of steps (the bus's TODOS, or the arguments of write_todos) as a checklist. */
+void view_todos(struct rows *rows, const json_t *todos, const struct view_how *how);
 
 #endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Diffs as rows: one column, or old and new side by side. */
+#include "base/mem.h"
+#include "base/text.h"
+#include "diff/unified.h"
+#include "tui/markdown/highlight.h"
+#include "tui/view/private.h"
+
+/* The least columns for text beside numbers; with fewer there are no numbers. */
+enum { TEXT_LEAST = 20 };
+
+struct diff_rows {
+	struct body *body;
+	struct highlight *code; /* NULL: the file's name is not known */
+	struct span old_name;   /* of the "---" line before */
+	unsigned digits;        /* of line numbers; 0: none are shown */
+	bool sides;
+};
+
+/* ---- lines ------------------------------------------------------------------- */
+
+/* The text of a line, words marked. Only what is in both texts has the colours of code: others
+ * have that of their change. */
+static void diff_line_text(const struct diff_rows *d, const struct unified_line *line,
+                           struct row *row)
+{
+	const struct style whole = STYLE(line->sign == '-' ? ROLE_REMOVED : ROLE_ADDED);
+	const struct style word =
+		STYLE(line->sign == '-' ? ROLE_REMOVED_WORD : ROLE_ADDED_WORD);
+	size_t from = 0;
+
+	if (line->sign == ' ') {
+		if (d->code)
+			highlight_line(d->code, line->text, row);
+		else
+			row_text(row, line->text, STYLE(ROLE_CODE));
+		return;
+	}
+	for (size_t i = 0; i < line->end_count; i++) {
+		row_text(row, span_of(line->text.data + from, line->ends[i] - from),
+		         i % 2 ? word : whole);
+		from = line->ends[i];
+	}
+	row_text(row, span_skip(line->text, from), whole);
+	if (line->sign == '+' && d->code) {
+		_cleanup_row_ struct row unseen = { 0 };
+
+		highlight_line(d->code, line->text, &unseen); /* what follows depends on it */
+	}
+}
+
+static void diff_number(struct row *row, unsigned digits, size_t number)
+{
+	if (number)
+		row_printf(row, STYLE(ROLE_DIM), "%*zu ", (int)digits, number);
+	else
+		row_printf(row, STYLE(ROLE_DIM), "%*s ", (int)digits, "");
+}
+
+static struct style sign_style(char sign)
+{
+	return STYLE(sign == '-' ? ROLE_REMOVED : sign == '+' ? ROLE_ADDED : ROLE_DIM);
+}
+
+static void diff_note(struct diff_rows *d, struct span note)
+{
+	struct row row = { 0 };
+
+	if (!note.len)
+		return;
+	row_text(&row, note, STYLE(ROLE_DIM));
+	body_take(d->body, &row, NULL);
+}
+
+/* ---- one column -------------------------------------------------------------- */
+
+static void diff_plain_margin(struct row *row, const struct unified_line *line)
+{
+	row_printf(row, STYLE(ROLE_DIM), "line %zu%s: ",
+	           line->sign == '-' ? line->old_number : line->new_number,
+	           line->sign == '-' ? " removed" : line->sign == '+' ? " added" : "");
+}
+
+static void diff_one_column(struct diff_rows *d, const struct unified_line *line)
+{
+	struct row row = { 0 };
+	_cleanup_row_ struct row rest = { 0 }, text = { 0 };
+
+	if (body_full(d->body)) {
+		d->body->left_out++;
+		return;
+	}
+	if (d->body->how.plain) {
+		diff_plain_margin(&row, line);
+	} else {
+		if (d->digits) {
+			diff_number(&row, d->digits, line->old_number);
+			diff_number(&row, d->digits, line->new_number);
+		}
+		row_printf(&row, sign_style(line->sign), "%c ", line->sign);
+		row_pad(&rest, row.width, STYLE(ROLE_TEXT));
+	}
+	diff_line_text(d, line, &text);
+	row_append(&row, &text);
+	body_take(d->body, &row, &rest);
+	diff_note(d, line->note);
+}
+
+/* ---- two columns ------------------------------------------------------------- */
+
+/* Half a row: number, sign, text in rows of `width`; folded it is one row. */
+static void half_rows(const struct diff_rows *d, char sign, size_t number,
+                      const struct row *text, unsigned width, struct rows *ret)
+{
+	_cleanup_row_ struct row copy = { 0 }, first = { 0 }, rest = { 0 };
+
+	diff_number(&first, d->digits, number);
+	row_printf(&first, sign_style(sign), "%c ", sign);
+	row_pad(&rest, first.width, STYLE(ROLE_TEXT));
+	row_append(&copy, text);
+	if (d->body->how.folded)
+		row_clip(&copy, width > first.width ? width - first.width : 1);
+	rows_wrap(ret, &copy, width, &first, &rest);
+}
+
+static void join_halves(struct diff_rows *d, const struct rows *left, const struct rows *right,
+                        unsigned width)
+{
+	size_t count = left->count > right->count ? left->count : right->count;
+
+	for (size_t i = 0; i < count && !body_full(d->body); i++) {
+		struct row row = { 0 };
+
+		if (i < left->count)
+			row_append(&row, &left->at[i]);
+		row_pad(&row, width, STYLE(ROLE_TEXT));
+		row_printf(&row, STYLE(ROLE_BORDER), " \xe2\x94\x82 ");
+		if (i < right->count)
+			row_append(&row, &right->at[i]);
+		body_take(d->body, &row, NULL);
+	}
+}
+
+/* A line of the old text beside one of the new; either may be NULL, and both the same. */
+static void diff_two_columns(struct diff_rows *d, const struct unified_line *old,
+                             const struct unified_line *new)
+{
+	const unsigned width = (d->body->how.width - 3) / 2;
+	_cleanup_rows_ struct rows left = { 0 }, right = { 0 };
+	_cleanup_row_ struct row old_text = { 0 }, new_text = { 0 };
+
+	if (body_full(d->body)) {
+		d->body->left_out++;
+		return;
+	}
+	if (old) {
+		diff_line_text(d, old, &old_text);
+		half_rows(d, old->sign, old->old_number, &old_text, width, &left);
+	}
+	if (new && new != old)
+		diff_line_text(d, new, &new_text);
+	if (new)
+		half_rows(d, new->sign, new->new_number, new == old ? &old_text : &new_text,
+		          width, &right);
+	join_halves(d, &left, &right, width);
+	if (old)
+		diff_note(d, old->note);
+	if (new && new != old)
+		diff_note(d, new->note);
+}
+
+/* ---- blocks ------------------------------------------------------------------ */
+
+static void diff_lines_shown(struct diff_rows *d, const struct unified_block *block)
+{
+	const size_t removed = block->removed, added = block->count - removed;
+	const bool same = block->kind == UNIFIED_SAME;
+	const size_t pairs = removed > added ? removed : added;
+
+	if (!d->sides || same) {
+		for (size_t i = 0; i < block->count; i++)
+			if (d->sides)
+				diff_two_columns(d, &block->lines[i], &block->lines[i]);
+			else
+				diff_one_column(d, &block->lines[i]);
+		return;
+	}
+	for (size_t i = 0; i < pairs; i++)
+		diff_two_columns(d, i < removed ? &block->lines[i] : NULL,
+		                 i < added ? &block->lines[removed + i] : NULL);
+}
+
+/* "a/src/main.c", perhaps with a tab and a time behind it, without git's prefix. */
+static struct span cleaned_name(struct span name)
+{
+	const char *tab = name.len ? memchr(name.data, '\t', name.len) : NULL;
+
+	if (tab)
+		name.len = (size_t)(tab - name.data);
+	name = span_trim(name);
+	return span_starts(name, SPAN("a/")) || span_starts(name, SPAN("b/")) ?
+	               span_skip(name, 2) : name;
+}
+
+static void diff_names(struct diff_rows *d, struct span old_name, struct span new_name)
+{
+	const bool created = span_eq(old_name, SPAN("/dev/null"));
+	const bool deleted = span_eq(new_name, SPAN("/dev/null"));
+	struct row row = { 0 };
+
+	row_text(&row, deleted ? old_name : new_name, STYLE_BOLD(ROLE_TEXT));
+	if (created || deleted)
+		row_printf(&row, STYLE(ROLE_DIM), created ? " (new file)" : " (deleted)");
+	else if (old_name.len && !span_eq(old_name, new_name)) {
+		row_printf(&row, STYLE(ROLE_DIM), " (was ");
+		row_text(&row, old_name, STYLE(ROLE_DIM));
+		row_printf(&row, STYLE(ROLE_DIM), ")");
+	}
+	body_take(d->body, &row, NULL);
+	highlight_free(d->code);
+	d->code = highlight_new(deleted ? old_name : new_name);
+}
+
+static void diff_heading(struct diff_rows *d, struct span text)
+{
+	struct row row = { 0 };
+
+	if (span_starts(text, SPAN("--- "))) {
+		d->old_name = cleaned_name(span_skip(text, 4));
+		return;
+	}
+	if (span_starts(text, SPAN("+++ "))) {
+		diff_names(d, d->old_name, cleaned_name(span_skip(text, 4)));
+		d->old_name = span_of("", 0);
+		return;
+	}
+	row_text(&row, text, STYLE(ROLE_DIM));
+	body_take(d->body, &row, NULL);
+}
+
+static void diff_block(struct diff_rows *d, const struct unified_block *block)
+{
+	switch (block->kind) {
+	case UNIFIED_SAME:
+	case UNIFIED_CHANGED:
+		diff_lines_shown(d, block);
+		return;
+	case UNIFIED_HEADING:
+		diff_heading(d, block->lines[0].text);
+		return;
+	case UNIFIED_HUNK:
+	case UNIFIED_NOTE:
+		diff_note(d, block->lines[0].text);
+	}
+}
+
+void body_diff(struct body *body, struct span unified)
+{
+	struct diff_rows d = { .body = body, .digits = (unsigned)unified_digits(unified) };
+	_cleanup_unified_ struct unified reader;
+	struct unified_block block;
+
+	if (body->how.width < 2 * d.digits + 4 + TEXT_LEAST)
+		d.digits = 0;
+	d.sides = d.digits && !body->how.plain && body->how.width >= VIEW_SIDES_COLUMNS;
+	unified_init(&reader, unified, true);
+	while (!body_full(body) && unified_next(&reader, &block))
+		diff_block(&d, &block);
+	body->left_out += lines_count(reader.rest);
+	highlight_free(d.code);
+}
+
+void view_diff(struct rows *rows, struct span unified, const struct view_how *how)
+{
+	struct body body;
+
+	body_init(&body, how, VIEW_FOLDED_DIFF_ROWS, 0);
+	body_diff(&body, unified);
+	body_more(&body);
+	body_end(&body, rows, 0);
+}

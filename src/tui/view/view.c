@@ -1,0 +1,699 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls and results: the line that says what was done, and what is worth seeing beneath it. */
+#include "tui/view/view.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "tui/markdown/highlight.h"
+#include "tui/view/private.h"
+
+/* Beneath a result's first line. */
+enum { BODY_INDENT = 2 };
+
+/* ---- members ----------------------------------------------------------------- */
+
+static struct span member_span(const json_t *object, const char *key)
+{
+	return json_span(json_object_get(object, key));
+}
+
+static json_int_t member_integer(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+/* "1 line", "2 lines". */
+static void row_count(struct row *row, json_int_t count, const char *one, const char *many)
+{
+	row_printf(row, STYLE(ROLE_DIM), "%" JSON_INTEGER_FORMAT " %s", count,
+	           count == 1 ? one : many);
+}
+
+/* ---- heads ------------------------------------------------------------------- */
+
+/* What people call what a tool does. */
+static const struct {
+	const char *tool, *verb;
+	bool alone; /* its arguments are shown beneath, or say nothing */
+} verbs[] = {
+	{ "read_file", "Read", false },
+	{ "read_many_files", "Read", false },
+	{ "safe_patch", "Edit", false },
+	{ "update_file", "Edit", false },
+	{ "replace", "Edit", false },
+	{ "write_file", "Write", false },
+	{ "apply_changes", "Change", false },
+	{ "search_files", "Search", false },
+	{ "search_file_content", "Search", false },
+	{ "grep_search", "Search", false },
+	{ "glob", "Find", false },
+	{ "list_directory", "List", false },
+	{ "run_shell_command", "Run", false },
+	{ "list_background_processes", "List running commands", true },
+	{ "read_background_output", "Read the output of command", false },
+	{ "write_background_input", "Write to command", false },
+	{ "kill_background_process", "End command", false },
+	{ "web_fetch", "Fetch", false },
+	{ "google_web_search", "Search the web for", false },
+	{ "save_memory", "Remember", false },
+	{ "write_todos", "Steps", true },
+	{ "ask_user", "Ask you", true },
+	{ "enter_plan_mode", "Plan", false },
+	{ "exit_plan_mode", "Carry out the plan", false },
+};
+
+static void head_subject(struct row *row, const json_t *call, const json_t *result)
+{
+	const char *name = json_string_value(json_object_get(call ? call : result, "toolName"));
+	struct span title = member_span(call, "title");
+	struct span description = member_span(call, "description");
+	size_t i = 0;
+
+	while (i < ARRAY_LEN(verbs) && (!name || strcmp(verbs[i].tool, name)))
+		i++;
+	if (i < ARRAY_LEN(verbs))
+		row_text(row, span_str(verbs[i].verb), STYLE_BOLD(ROLE_TEXT));
+	else
+		row_text(row, title.len ? title : span_str(name ? name : "Call"),
+		         STYLE_BOLD(ROLE_TEXT));
+	if (!description.len || (i < ARRAY_LEN(verbs) && verbs[i].alone) ||
+	    span_eq(description, title))
+		return;
+	row_printf(row, STYLE(ROLE_TEXT), " ");
+	row_text(row, description, STYLE(ROLE_TEXT));
+}
+
+void view_call(struct rows *rows, const json_t *call, const struct view_how *how)
+{
+	struct body body;
+	struct row row = { 0 };
+
+	body_init(&body, how, 1, 0);
+	if (!how->plain)
+		row_printf(&row, STYLE(ROLE_ACCENT), "\xe2\x80\xa2 ");
+	head_subject(&row, call, NULL);
+	body_take(&body, &row, NULL);
+	body_end(&body, rows, 0);
+}
+
+static void head_mark(struct row *row, const json_t *result, bool plain)
+{
+	static const struct {
+		const char *status, *mark, *word;
+		enum role role;
+	} marks[] = {
+		{ "success", "\xe2\x9c\x93 ", "Done: ", ROLE_SUCCESS },
+		{ "error", "\xe2\x9c\x97 ", "Failed: ", ROLE_ERROR },
+		{ "cancelled", "- ", "Cancelled: ", ROLE_DIM },
+	};
+	const char *status = json_string_value(json_object_get(result, "status"));
+
+	for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+		if (status && !strcmp(status, marks[i].status))
+			row_printf(row, STYLE(marks[i].role), "%s",
+			           plain ? marks[i].word : marks[i].mark);
+}
+
+/* ---- edits ------------------------------------------------------------------- */
+
+static void add_line_counts(const json_t *edit, json_int_t *added, json_int_t *removed)
+{
+	*added += member_integer(edit, "lines_added");
+	*removed += member_integer(edit, "lines_removed");
+}
+
+static void edit_facts(struct row *row, const json_t *value)
+{
+	const json_t *changes = json_object_get(value, "changes");
+	const json_t *hunks = json_object_get(json_object_get(value, "user_review"), "hunks");
+	json_int_t added = 0, removed = 0;
+	size_t i, taken = 0;
+	json_t *change;
+
+	add_line_counts(value, &added, &removed);
+	json_array_foreach(changes, i, change)
+		add_line_counts(change, &added, &removed);
+	if (json_is_true(json_object_get(value, "created")))
+		row_printf(row, STYLE(ROLE_DIM), "  new file");
+	if (added || removed) {
+		row_printf(row, STYLE(ROLE_ADDED), "  +%" JSON_INTEGER_FORMAT, added);
+		row_printf(row, STYLE(ROLE_REMOVED), " -%" JSON_INTEGER_FORMAT, removed);
+	}
+	if (!json_array_size(hunks))
+		return;
+	json_array_foreach(hunks, i, change)
+		taken += !json_is_false(json_object_get(change, "taken"));
+	row_printf(row, STYLE(ROLE_DIM), "  %zu of %zu hunks", taken, json_array_size(hunks));
+}
+
+static void edit_body(struct body *body, const json_t *value)
+{
+	struct span diff = member_span(value, "diff");
+	size_t i;
+	json_t *change;
+
+	if (body->how.folded)
+		body->max = VIEW_FOLDED_DIFF_ROWS;
+	if (diff.len)
+		body_diff(body, diff);
+	json_array_foreach(json_object_get(value, "changes"), i, change) {
+		struct span text = member_span(change, "diff");
+
+		if (text.len)
+			body_diff(body, text);
+	}
+	if (!body->how.folded)
+		body_text(body, member_span(value, "note"), STYLE(ROLE_DIM));
+}
+
+/* ---- commands ---------------------------------------------------------------- */
+
+static void command_facts(struct row *row, const json_t *value)
+{
+	const json_t *code = json_object_get(value, "exit_code");
+	json_int_t ms = member_integer(value, "duration_ms");
+	struct span state = member_span(value, "state");
+
+	if (member_span(value, "signal").len) {
+		row_printf(row, STYLE(ROLE_ERROR), "  ");
+		row_text(row, member_span(value, "signal"), STYLE(ROLE_ERROR));
+	} else if (code) {
+		row_printf(row, STYLE(json_integer_value(code) ? ROLE_ERROR : ROLE_DIM),
+		           "  exit %" JSON_INTEGER_FORMAT, json_integer_value(code));
+	}
+	if (member_span(value, "ended_by").len) {
+		row_printf(row, STYLE(ROLE_ERROR), "  ");
+		row_text(row, member_span(value, "ended_by"), STYLE(ROLE_ERROR));
+	}
+	if (span_eq(state, SPAN("running")))
+		row_printf(row, STYLE(ROLE_DIM), "  running as %" JSON_INTEGER_FORMAT,
+		           member_integer(value, "pid"));
+	else if (ms >= 1000)
+		row_printf(row, STYLE(ROLE_DIM), "  %.1f s", (double)ms / 1000);
+}
+
+static void command_denials(struct body *body, const json_t *value)
+{
+	size_t i;
+	json_t *denial;
+
+	json_array_foreach(json_object_get(value, "denials"), i, denial) {
+		struct row row = { 0 };
+		struct span allow = member_span(denial, "how_to_allow");
+
+		row_printf(&row, STYLE(ROLE_WARNING), "Denied: ");
+		row_text(&row, member_span(denial, "message"), STYLE(ROLE_TEXT));
+		if (allow.len) {
+			row_printf(&row, STYLE(ROLE_DIM), "; to allow it: ");
+			row_text(&row, allow, STYLE(ROLE_DIM));
+		}
+		body_take(body, &row, NULL);
+	}
+}
+
+/* The last lines, after a word about those before them. */
+static void command_tail(struct body *body, struct span output)
+{
+	size_t count = lines_count(output), skip = 0;
+	struct span line;
+	struct row row = { 0 };
+
+	if (count > VIEW_FOLDED_OUTPUT_ROWS) {
+		skip = count - VIEW_FOLDED_OUTPUT_ROWS;
+		row_printf(&row, STYLE(ROLE_DIM), "\xe2\x80\xa6 %zu %s more (Ctrl+O)", skip,
+		           skip == 1 ? "line" : "lines");
+		body_take(body, &row, NULL);
+	}
+	while (skip-- && line_next(&output, &line))
+		;
+	body_text(body, output, STYLE(ROLE_DIM));
+}
+
+static void command_body(struct body *body, const json_t *value)
+{
+	struct span output = member_span(value, "output");
+
+	if (body->how.folded) {
+		command_tail(body, output);
+		command_denials(body, value);
+		return;
+	}
+	body_text(body, output, STYLE(ROLE_TEXT));
+	command_denials(body, value);
+	body_text(body, member_span(value, "message"), STYLE(ROLE_DIM));
+	if (member_span(value, "log_path").len) {
+		struct row row = { 0 };
+
+		row_printf(&row, STYLE(ROLE_DIM), "All of the output: ");
+		row_text(&row, member_span(value, "log_path"), STYLE(ROLE_DIM));
+		body_take(body, &row, NULL);
+	}
+}
+
+/* ---- files ------------------------------------------------------------------- */
+
+static void file_facts(struct row *row, const json_t *value)
+{
+	json_int_t total = member_integer(value, "total_lines");
+	json_int_t first = member_integer(value, "start_line");
+	json_int_t last = member_integer(value, "end_line");
+
+	if (!json_object_get(value, "total_lines")) {
+		row_printf(row, STYLE(ROLE_DIM), "  ");
+		row_text(row, member_span(value, "mime_type"), STYLE(ROLE_DIM));
+		return;
+	}
+	row_printf(row, STYLE(ROLE_DIM), "  ");
+	if (first <= 1 && last >= total)
+		row_count(row, total, "line", "lines");
+	else
+		row_printf(row, STYLE(ROLE_DIM),
+		           "lines %" JSON_INTEGER_FORMAT "-%" JSON_INTEGER_FORMAT
+		           " of %" JSON_INTEGER_FORMAT, first, last, total);
+}
+
+/* The lines with their numbers. */
+static void file_body(struct body *body, const json_t *value)
+{
+	struct span text = member_span(value, "content"), line;
+	json_int_t number = member_integer(value, "start_line");
+	struct highlight *code;
+
+	if (body->how.folded)
+		return;
+	code = highlight_new(member_span(value, "file_path"));
+	for (number = number > 0 ? number : 1; !body_full(body) && line_next(&text, &line);
+	     number++) {
+		struct row row = { 0 };
+		_cleanup_row_ struct row rest = { 0 }, coloured = { 0 };
+
+		row_printf(&row, STYLE(ROLE_DIM), "%5" JSON_INTEGER_FORMAT " ", number);
+		row_pad(&rest, row.width, STYLE(ROLE_TEXT));
+		highlight_line(code, line_body(line), &coloured);
+		row_append(&row, &coloured);
+		body_take(body, &row, &rest);
+	}
+	body->left_out += lines_count(text);
+	highlight_free(code);
+	body_text(body, member_span(value, "message"), STYLE(ROLE_DIM));
+}
+
+static void files_facts(struct row *row, const json_t *value)
+{
+	row_printf(row, STYLE(ROLE_DIM), "  ");
+	row_count(row, (json_int_t)json_array_size(value), "file", "files");
+}
+
+static void files_body(struct body *body, const json_t *value)
+{
+	size_t i;
+	json_t *file;
+
+	json_array_foreach(value, i, file) {
+		const json_t *error = json_object_get(file, "error");
+		struct row row = { 0 };
+
+		row_text(&row, member_span(file, "file_path"), STYLE(ROLE_TEXT));
+		if (error)
+			row_printf(&row, STYLE(ROLE_ERROR), "  not read: ");
+		else
+			file_facts(&row, file);
+		if (error)
+			row_text(&row, member_span(file, "message"), STYLE(ROLE_ERROR));
+		body_take(body, &row, NULL);
+		if (!body->how.folded)
+			file_body(body, file);
+	}
+}
+
+/* ---- what was found ---------------------------------------------------------- */
+
+static void found_facts(struct row *row, const json_t *value)
+{
+	const json_t *files = json_object_get(value, "files");
+	const bool more = json_is_true(json_object_get(value, "more"));
+
+	row_printf(row, STYLE(ROLE_DIM), "  %s", more ? "the first " : "");
+	if (json_object_get(value, "matches")) {
+		row_count(row, member_integer(value, "matches"), "line", "lines");
+		row_printf(row, STYLE(ROLE_DIM), " in ");
+	}
+	row_count(row, (json_int_t)json_array_size(files), "file", "files");
+}
+
+/* The bytes of the first `count` characters. */
+static size_t found_offset(struct span text, json_int_t count)
+{
+	struct span rest = text;
+	struct utf8_char c;
+
+	while (count-- > 0 && utf8_next(&rest, &c))
+		;
+	return text.len - rest.len;
+}
+
+/* "12:text", or an object of "detailed". */
+static void found_line(struct body *body, const json_t *line)
+{
+	struct row row = { 0 };
+	struct span text = json_is_string(line) ? json_span(line) : member_span(line, "text");
+	size_t start, end;
+
+	row_pad(&row, 2, STYLE(ROLE_TEXT));
+	if (json_is_string(line)) {
+		row_text(&row, text, STYLE(ROLE_DIM));
+		body_take(body, &row, NULL);
+		return;
+	}
+	start = found_offset(text, member_integer(line, "start"));
+	end = found_offset(text, member_integer(line, "end"));
+	end = end < start ? start : end;
+	row_printf(&row, STYLE(ROLE_DIM), "%" JSON_INTEGER_FORMAT ":",
+	           member_integer(line, "line"));
+	row_text(&row, span_head(text, start), STYLE(ROLE_DIM));
+	row_text(&row, span_of(text.data + start, end - start), STYLE_BOLD(ROLE_ACCENT));
+	row_text(&row, span_skip(text, end), STYLE(ROLE_DIM));
+	body_take(body, &row, NULL);
+}
+
+static void found_body(struct body *body, const json_t *value)
+{
+	size_t i, k;
+	json_t *file, *line;
+
+	json_array_foreach(json_object_get(value, "files"), i, file) {
+		struct row row = { 0 };
+
+		row_text(&row, json_is_string(file) ? json_span(file) :
+		                                      member_span(file, "file_path"),
+		         STYLE(ROLE_TEXT));
+		if (json_object_get(file, "matches") && !json_object_get(file, "lines"))
+			row_printf(&row, STYLE(ROLE_DIM), ": %" JSON_INTEGER_FORMAT,
+			           member_integer(file, "matches"));
+		body_take(body, &row, NULL);
+		json_array_foreach(json_object_get(file, "lines"), k, line)
+			found_line(body, line);
+	}
+	if (!body->how.folded)
+		body_text(body, member_span(value, "message"), STYLE(ROLE_DIM));
+}
+
+static void folder_facts(struct row *row, const json_t *value)
+{
+	row_printf(row, STYLE(ROLE_DIM), "  ");
+	row_count(row, (json_int_t)json_array_size(json_object_get(value, "entries")), "entry",
+	          "entries");
+}
+
+static void folder_body(struct body *body, const json_t *value)
+{
+	size_t i;
+	json_t *entry;
+
+	json_array_foreach(json_object_get(value, "entries"), i, entry) {
+		struct span kind = member_span(entry, "kind");
+		bool folder = span_eq(kind, SPAN("folder"));
+		struct row row = { 0 };
+
+		row_text(&row, member_span(entry, "name"),
+		         STYLE(folder ? ROLE_ACCENT : ROLE_TEXT));
+		if (folder)
+			row_printf(&row, STYLE(ROLE_ACCENT), "/");
+		else if (span_eq(kind, SPAN("link")))
+			row_printf(&row, STYLE(ROLE_DIM), "@");
+		body_take(body, &row, NULL);
+	}
+}
+
+/* ---- the web, and anything else ---------------------------------------------- */
+
+static void web_facts(struct row *row, const json_t *value)
+{
+	const json_t *pages = json_object_get(value, "pages");
+
+	row_printf(row, STYLE(ROLE_DIM), "  ");
+	if (pages)
+		row_count(row, (json_int_t)json_array_size(pages), "page", "pages");
+	else
+		row_count(row, (json_int_t)json_array_size(json_object_get(value, "sources")),
+		          "source", "sources");
+}
+
+static void web_body(struct body *body, const json_t *value)
+{
+	const char *const lists[] = { "pages", "sources" };
+	size_t i;
+	json_t *page;
+
+	for (size_t k = 0; k < ARRAY_LEN(lists); k++)
+		json_array_foreach(json_object_get(value, lists[k]), i, page) {
+			struct span url = member_span(page, "url");
+			struct span title = member_span(page, "title");
+			struct row row = { 0 };
+
+			row_link(&row, url, STYLE(ROLE_LINK), url);
+			if (title.len)
+				row_printf(&row, STYLE(ROLE_DIM), "  ");
+			row_text(&row, title, STYLE(ROLE_DIM));
+			body_take(body, &row, NULL);
+			if (!body->how.folded)
+				body_text(body, member_span(page, "content"), STYLE(ROLE_TEXT));
+		}
+	body_text(body, member_span(value, "text"), STYLE(ROLE_TEXT));
+}
+
+static void todo_row(struct row *row, const json_t *todo, bool plain)
+{
+	static const struct {
+		const char *status, *mark, *word;
+		enum role role;
+	} marks[] = {
+		{ "completed", "[x] ", "done: ", ROLE_DIM },
+		{ "in_progress", "[>] ", "now: ", ROLE_ACCENT },
+		{ "pending", "[ ] ", "to do: ", ROLE_TEXT },
+		{ "cancelled", "[-] ", "cancelled: ", ROLE_DIM },
+		{ "blocked", "[!] ", "blocked: ", ROLE_WARNING },
+	};
+	struct span status = member_span(todo, "status");
+	size_t i = 0;
+
+	while (i + 1 < ARRAY_LEN(marks) && !span_eq(status, span_str(marks[i].status)))
+		i++;
+	row_printf(row, STYLE(marks[i].role), "%s", plain ? marks[i].word : marks[i].mark);
+	row_text(row, member_span(todo, "description"), STYLE(marks[i].role));
+}
+
+static void todos_body(struct body *body, const json_t *todos)
+{
+	size_t i;
+	json_t *todo;
+
+	json_array_foreach((json_t *)todos, i, todo) {
+		struct row row = { 0 };
+		_cleanup_row_ struct row rest = { 0 };
+
+		todo_row(&row, todo, body->how.plain);
+		row_pad(&rest, 4, STYLE(ROLE_TEXT));
+		body_take(body, &row, body->how.plain ? NULL : &rest);
+	}
+}
+
+void view_todos(struct rows *rows, const json_t *todos, const struct view_how *how)
+{
+	struct body body;
+
+	body_init(&body, how, VIEW_FOLDED_ROWS, 0);
+	todos_body(&body, todos);
+	body_more(&body);
+	body_end(&body, rows, 0);
+}
+
+/* ---- results ----------------------------------------------------------------- */
+
+static bool is_command(const json_t *value)
+{
+	return json_object_get(value, "output_bytes") != NULL;
+}
+
+static bool is_edit(const json_t *value)
+{
+	return json_object_get(value, "latest_file_state") || json_object_get(value, "changes");
+}
+
+static bool is_found(const json_t *value)
+{
+	return json_is_array(json_object_get(value, "files"));
+}
+
+static bool is_folder(const json_t *value)
+{
+	return json_is_array(json_object_get(value, "entries"));
+}
+
+static bool is_file(const json_t *value)
+{
+	return json_object_get(value, "sha256") != NULL;
+}
+
+static bool is_list_of_files(const json_t *value)
+{
+	return json_is_array(value) && json_object_get(json_array_get(value, 0), "file_path");
+}
+
+static bool is_web(const json_t *value)
+{
+	return json_is_array(json_object_get(value, "sources")) ||
+	       json_is_array(json_object_get(value, "pages"));
+}
+
+/* The first row that fits decides. */
+static const struct {
+	bool (*fits)(const json_t *value);
+	void (*facts)(struct row *row, const json_t *value);
+	void (*body)(struct body *body, const json_t *value);
+} shapes[] = {
+	{ is_command, command_facts, command_body },
+	{ is_edit, edit_facts, edit_body },
+	{ is_list_of_files, files_facts, files_body },
+	{ is_found, found_facts, found_body },
+	{ is_folder, folder_facts, folder_body },
+	{ is_web, web_facts, web_body },
+	{ is_file, file_facts, file_body },
+};
+
+static size_t shape_of(const json_t *value)
+{
+	size_t i = 0;
+
+	while (i < ARRAY_LEN(shapes) && !shapes[i].fits(value))
+		i++;
+	return i;
+}
+
+/* What was done, and in what it ended; of a long line the end stays. */
+static void result_head(struct rows *rows, const json_t *call, const json_t *result,
+                        const struct view_how *how)
+{
+	const json_t *value = json_object_get(result, "result");
+	const bool success = span_eq(member_span(result, "status"), SPAN("success"));
+	size_t shape = shape_of(value);
+	_cleanup_row_ struct row facts = { 0 };
+	struct row row = { 0 };
+
+	head_mark(&row, result, how->plain);
+	head_subject(&row, call, result);
+	if (shape < ARRAY_LEN(shapes) && (success || is_command(value)))
+		shapes[shape].facts(&facts, value);
+	if (how->folded) {
+		row_clip(&row, how->width > facts.width + 12 ? how->width - facts.width :
+		                                               how->width);
+		row_append(&row, &facts);
+		row_clip(&row, how->width);
+		rows_take(rows, &row);
+		return;
+	}
+	row_append(&row, &facts);
+	rows_wrap(rows, &row, how->width, NULL, NULL);
+	row_release(&row);
+}
+
+static void error_body(struct body *body, const json_t *result, const json_t *value)
+{
+	struct span message = member_span(json_object_get(result, "error"), "message");
+
+	if (is_command(value))
+		command_body(body, value);
+	if (!message.len)
+		message = member_span(value, "message");
+	if (!is_command(value) || body->how.folded)
+		body_text(body, message, STYLE(ROLE_ERROR));
+}
+
+static void result_body(struct body *body, const json_t *call, const json_t *result)
+{
+	const json_t *value = json_object_get(result, "result");
+	const json_t *todos = json_object_get(json_object_get(call, "arguments"), "todos");
+	size_t shape = shape_of(value);
+
+	if (!span_eq(member_span(result, "status"), SPAN("success")))
+		error_body(body, result, value);
+	else if (json_is_array(todos))
+		todos_body(body, todos);
+	else if (shape < ARRAY_LEN(shapes))
+		shapes[shape].body(body, value);
+	else
+		body_text(body, member_span(result, "display"), STYLE(ROLE_DIM));
+}
+
+/* An error is a sentence: it is wrapped even where lines are clipped. */
+static bool is_bare_error(const json_t *result)
+{
+	return !span_eq(member_span(result, "status"), SPAN("success")) &&
+	       !is_command(json_object_get(result, "result"));
+}
+
+void view_result(struct rows *rows, const json_t *call, const json_t *result,
+                 const struct view_how *how)
+{
+	struct body body;
+
+	result_head(rows, call, result, how);
+	body_init(&body, how, VIEW_FOLDED_ROWS, how->plain ? 0 : BODY_INDENT);
+	if (is_bare_error(result))
+		body.how.folded = false;
+	result_body(&body, call, result);
+	body_more(&body);
+	body_end(&body, rows, BODY_INDENT);
+}
+
+/* ---- what is said ------------------------------------------------------------ */
+
+void view_user(struct rows *rows, struct span text, const struct view_how *how)
+{
+	_cleanup_row_ struct row first = { 0 }, rest = { 0 };
+	struct span line;
+
+	if (how->plain)
+		row_printf(&first, STYLE(ROLE_USER), "You: ");
+	else
+		row_printf(&first, STYLE(ROLE_USER), "> ");
+	if (!how->plain)
+		row_printf(&rest, STYLE(ROLE_USER), "  ");
+	for (bool begun = false; line_next(&text, &line); begun = true) {
+		_cleanup_row_ struct row row = { 0 };
+
+		row_text(&row, line_body(line), STYLE(ROLE_USER));
+		rows_wrap(rows, &row, how->width, begun ? &rest : &first, &rest);
+	}
+}
+
+void view_notice(struct rows *rows, const char *severity, struct span message,
+                 const struct view_how *how)
+{
+	static const struct {
+		const char *severity, *mark, *word;
+		enum role role;
+	} marks[] = {
+		{ "error", "\xe2\x9c\x97 ", "Error: ", ROLE_ERROR },
+		{ "warning", "! ", "Warning: ", ROLE_WARNING },
+		{ "info", "i ", "Note: ", ROLE_DIM },
+	};
+	_cleanup_row_ struct row first = { 0 }, rest = { 0 };
+	size_t i = 0;
+	struct span line;
+
+	while (i + 1 < ARRAY_LEN(marks) && (!severity || strcmp(severity, marks[i].severity)))
+		i++;
+	row_printf(&first, STYLE(marks[i].role), "%s", how->plain ? marks[i].word : marks[i].mark);
+	if (!how->plain)
+		row_printf(&rest, STYLE(marks[i].role), "  ");
+	for (bool begun = false; line_next(&message, &line); begun = true) {
+		_cleanup_row_ struct row row = { 0 };
+
+		row_text(&row, line_body(line), STYLE(marks[i].role));
+		rows_wrap(rows, &row, how->width, begun ? &rest : &first, &rest);
+	}
+}
