@@ -153,36 +153,49 @@ static size_t ascii_length(struct span text)
 	return len;
 }
 
+bool unseen_next(struct unseen *state, struct unseen_piece *ret)
+{
+	struct unseen_piece piece = { 0 };
+	struct span text = state->rest;
+	size_t len = ascii_length(text);
+
+	if (!text.len)
+		return false;
+	piece.code = len ? (unsigned char)text.data[len - 1] : 0;
+	if (!len)
+		len = flag_length(text);
+	if (!len) {
+		struct utf8_char next = utf8_first(text);
+
+		len = next.bytes.len;
+		piece.code = next.code;
+		piece.bad = next.bad;
+	}
+	state->rest = span_skip(text, len);
+	piece.bytes = span_head(text, len);
+	piece.hidden = unseen_is(piece.code) &&
+	               !unseen_belongs(state->before, piece.code, first_of(state->rest),
+	                               state->emoji);
+	state->emoji = !piece.hidden && (is_emoji(piece.code) ||
+	                                 (state->emoji && piece.code == 0xFE0F));
+	state->before = piece.code;
+	*ret = piece;
+	return true;
+}
+
 /* `out` NULL: counts only. */
 static size_t unseen_print(struct buf *out, struct span text)
 {
-	uint32_t before = 0;
-	bool emoji = false;
+	struct unseen state = { .rest = text };
+	struct unseen_piece piece;
 	size_t count = 0;
 
-	while (text.len) {
-		size_t len = ascii_length(text);
-		uint32_t c = len ? (unsigned char)text.data[len - 1] : 0;
-		bool hidden;
-
-		if (!len)
-			len = flag_length(text);
-		if (!len) {
-			struct utf8_char next = utf8_first(text);
-
-			len = next.bytes.len;
-			c = next.code;
-		}
-		hidden = unseen_is(c) &&
-		         !unseen_belongs(before, c, first_of(span_skip(text, len)), emoji);
-		if (hidden && out)
-			buf_printf(out, "\\u{%x}", (unsigned)c);
+	while (unseen_next(&state, &piece)) {
+		if (piece.hidden && out)
+			buf_printf(out, "\\u{%x}", (unsigned)piece.code);
 		else if (out)
-			buf_append(out, text.data, len);
-		count += hidden;
-		emoji = !hidden && (is_emoji(c) || (emoji && c == 0xFE0F));
-		before = c;
-		text = span_skip(text, len);
+			buf_span(out, piece.bytes);
+		count += piece.hidden;
 	}
 	return count;
 }

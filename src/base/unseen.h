@@ -21,7 +21,7 @@
  *
  * Never two in a row but in a flag or an emoji, so none of this carries a hidden text.
  *
- * Not here: control characters, and what else a terminal must not get (cli/view/view.h).
+ * Not here: control characters, and what else a terminal must not get (tui/text/safe.h).
  */
 #ifndef HASP_BASE_UNSEEN_H
 #define HASP_BASE_UNSEEN_H
@@ -35,6 +35,24 @@
 
 /* Whether the character is one of those, wherever it stands. */
 bool unseen_is(uint32_t code_point);
+
+/* Reads a text piece by piece, for those who show it in a way of their own. Zeroed but for `rest`:
+ * at its start. */
+struct unseen {
+	struct span rest;
+	uint32_t before; /* the character before, 0: none */
+	bool emoji;      /* the text before ends with one */
+};
+
+struct unseen_piece {
+	struct span bytes; /* a run of ASCII, a flag of tags, or one character; of the text */
+	uint32_t code;     /* the last character; 0 for a flag */
+	bool bad;          /* a byte that is not UTF-8 */
+	bool hidden;       /* what unseen_show escapes */
+};
+
+/* Takes the next piece; false at the end. */
+bool unseen_next(struct unseen *state, struct unseen_piece *ret);
 
 /* How many characters unseen_show would escape. Linear. */
 size_t unseen_count(struct span text);

@@ -3,93 +3,13 @@
 #include "cli/view/view.h"
 
 #include <stdint.h>
-#include <stdio.h>
-#include <utf8proc.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "diff/unified.h"
+#include "tui/text/safe.h"
 
 /* ---- text -------------------------------------------------------------------- */
-
-/* Foreign text, character by character: categories and widths are Unicode's, from
- * utf8proc; what is harmful beyond a category is in the tables here. */
-
-#define TAB_COLUMNS 8
-/* Marks on one letter: no script needs more, and towers of them hide other lines. */
-#define MARKS_MAX 4
-
-struct range {
-	uint32_t from, to;
-};
-
-/* Seen as nothing, or as a space, though their category is a letter's or a mark's. */
-static const struct range invisible[] = {
-	{ 0x034f, 0x034f },   { 0x115f, 0x1160 },   { 0x17b4, 0x17b5 }, { 0x180b, 0x180f },
-	{ 0x2800, 0x2800 },   { 0x3164, 0x3164 },   { 0xfe00, 0xfe0e }, { 0xffa0, 0xffa0 },
-	{ 0xe0100, 0xe01ef },
-};
-
-/* Cyrillic and Greek letters with the shape of a Latin one. */
-static const struct range latin_shaped[] = {
-	{ 0x0391, 0x0392 }, { 0x0395, 0x0397 }, { 0x0399, 0x039a }, { 0x039c, 0x039d },
-	{ 0x039f, 0x039f }, { 0x03a1, 0x03a1 }, { 0x03a4, 0x03a5 }, { 0x03a7, 0x03a7 },
-	{ 0x03bd, 0x03bd }, { 0x03bf, 0x03bf }, { 0x03f2, 0x03f3 }, { 0x03f9, 0x03f9 },
-	{ 0x0405, 0x0406 }, { 0x0408, 0x0408 }, { 0x0410, 0x0410 }, { 0x0412, 0x0412 },
-	{ 0x0415, 0x0415 }, { 0x041a, 0x041a }, { 0x041c, 0x041e }, { 0x0420, 0x0423 },
-	{ 0x0425, 0x0425 }, { 0x0430, 0x0430 }, { 0x0435, 0x0435 }, { 0x043e, 0x043e },
-	{ 0x0440, 0x0441 }, { 0x0443, 0x0443 }, { 0x0445, 0x0445 }, { 0x0455, 0x0456 },
-	{ 0x0458, 0x0458 }, { 0x04ae, 0x04af }, { 0x04bb, 0x04bb }, { 0x04c0, 0x04c0 },
-	{ 0x04cf, 0x04cf }, { 0x0501, 0x0501 }, { 0x051a, 0x051d },
-};
-
-static bool in_ranges(const struct range *ranges, size_t count, uint32_t c)
-{
-	for (size_t i = 0; i < count && c >= ranges[i].from; i++) {
-		if (c <= ranges[i].to)
-			return true;
-	}
-	return false;
-}
-
-static bool is_ascii_letter(uint32_t c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_combining_mark(utf8proc_category_t category)
-{
-	return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC ||
-	       category == UTF8PROC_CATEGORY_ME;
-}
-
-static bool is_word_letter(uint32_t c)
-{
-	utf8proc_category_t category;
-
-	if (c < 0x80)
-		return is_ascii_letter(c);
-	category = utf8proc_category((utf8proc_int32_t)c);
-	return (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO) ||
-	       is_combining_mark(category);
-}
-
-/* Whether a character beyond ASCII has to be escaped wherever it stands. */
-static bool is_harmful(uint32_t c, utf8proc_category_t category)
-{
-	switch (category) {
-	case UTF8PROC_CATEGORY_CC:
-	case UTF8PROC_CATEGORY_CF:
-	case UTF8PROC_CATEGORY_CS:
-	case UTF8PROC_CATEGORY_CO:
-	case UTF8PROC_CATEGORY_CN:
-	case UTF8PROC_CATEGORY_ZL:
-	case UTF8PROC_CATEGORY_ZP:
-		return true;
-	default:
-		return in_ranges(invisible, ARRAY_LEN(invisible), c);
-	}
-}
 
 /* Goes to the next line when `width` columns do not fit into this one any more. */
 static void cells_fit(struct cells *cells, size_t width)
@@ -124,137 +44,42 @@ static void cells_put(struct cells *cells, struct span bytes, size_t width)
 	cells->column += width;
 }
 
-static void put_byte_escape(struct cells *cells, unsigned char byte)
+/* Printable ASCII, cut where lines end. */
+static void put_ascii(struct cells *cells, struct span text)
 {
-	char text[8];
-	int len = snprintf(text, sizeof(text), "\\x%02x", byte);
+	while (text.len > 0) {
+		size_t n = text.len;
 
-	cells_put(cells, span_of(text, (size_t)len), (size_t)len);
-	cells->marks = 0;
-}
-
-static void put_character_escape(struct cells *cells, uint32_t c)
-{
-	char text[16];
-	int len = snprintf(text, sizeof(text), "\\u{%x}", c);
-
-	cells_put(cells, span_of(text, (size_t)len), (size_t)len);
-	cells->marks = 0;
+		cells_fit(cells, 1);
+		if (cells->limit > 0 && cells->limit - cells->column < n)
+			n = cells->limit - cells->column;
+		buf_span(cells->out, span_head(text, n));
+		cells->column += n;
+		text = span_skip(text, n);
+	}
 }
 
 static void put_tab(struct cells *cells)
 {
-	size_t width = TAB_COLUMNS - cells->column % TAB_COLUMNS;
+	size_t width = SAFE_TAB_COLUMNS - cells->column % SAFE_TAB_COLUMNS;
 
 	cells_put(cells, span_head(SPAN("        "), width), width);
 }
 
-static void put_control(struct cells *cells, unsigned char c)
-{
-	if (c == '\t')
-		put_tab(cells);
-	else if (c == '\n')
-		cells_put(cells, SPAN("\\n"), 2);
-	else if (c == '\r')
-		cells_put(cells, SPAN("\\r"), 2);
-	else
-		put_byte_escape(cells, c);
-}
-
-static void put_character(struct cells *cells, uint32_t c, struct span bytes, bool mixed)
-{
-	const utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)c);
-	const int width = utf8proc_charwidth((utf8proc_int32_t)c);
-	const bool mark = is_combining_mark(category);
-
-	if (is_harmful(c, category) ||
-	    (mixed && in_ranges(latin_shaped, ARRAY_LEN(latin_shaped), c)) ||
-	    (mark && (cells->marks >= MARKS_MAX || cells->column == 0))) {
-		put_character_escape(cells, c);
-		return;
-	}
-	cells->marks = mark ? cells->marks + 1 : 0;
-	cells_put(cells, bytes, width > 0 ? (size_t)width : 0);
-}
-
-/* The printable ASCII at the start of the text, as much as fits into a line. */
-static size_t put_ascii(struct cells *cells, struct span text)
-{
-	size_t n = 0, max = text.len;
-
-	cells_fit(cells, 1);
-	if (cells->limit > 0 && cells->limit - cells->column < max)
-		max = cells->limit - cells->column;
-	while (n < max && text.data[n] >= 0x20 && text.data[n] < 0x7f)
-		n++;
-	buf_span(cells->out, span_head(text, n));
-	cells->column += n;
-	if (n > 0)
-		cells->marks = 0;
-	return n;
-}
-
-/* The length of the letters that the text begins with; whether there are ASCII ones. */
-static size_t word_length(struct span text, bool *ret_latin)
-{
-	size_t at = 0;
-
-	*ret_latin = false;
-	while (at < text.len) {
-		struct utf8_char c = utf8_first(span_skip(text, at));
-
-		if (c.bad || !is_word_letter(c.code))
-			break;
-		*ret_latin |= is_ascii_letter(c.code);
-		at += c.bytes.len;
-	}
-	return at;
-}
-
-/* A word from its first letter beyond ASCII, at text[at], to its end, which is returned. */
-static size_t cells_put_word(struct cells *cells, struct span text, size_t at)
-{
-	bool mixed;
-	size_t end = at + word_length(span_skip(text, at), &mixed);
-
-	mixed |= at > 0 && is_ascii_letter((unsigned char)text.data[at - 1]);
-	while (at < end) {
-		struct utf8_char c = utf8_first(span_skip(text, at));
-
-		put_character(cells, c.code, c.bytes, mixed);
-		at += c.bytes.len;
-	}
-	return end;
-}
-
 void render_cells_text(struct cells *cells, struct span text)
 {
-	size_t at = 0;
+	struct safe safe = { .rest = text, .before = cells->before };
+	struct safe_piece piece;
 
-	while (at < text.len && !cells->out->overflowed) {
-		struct span rest = span_skip(text, at);
-		const unsigned char first = (unsigned char)rest.data[0];
-		struct utf8_char c;
-
-		if (first < 0x80) {
-			size_t len = first >= 0x20 && first < 0x7f ? put_ascii(cells, rest) : 1;
-
-			if (first < 0x20 || first == 0x7f)
-				put_control(cells, first);
-			at += len;
-			continue;
-		}
-		c = utf8_first(rest);
-		if (!c.bad && is_word_letter(c.code)) {
-			at = cells_put_word(cells, text, at);
-			continue;
-		}
-		if (c.bad)
-			put_byte_escape(cells, first);
+	while (!cells->out->overflowed && safe_next(&safe, &piece)) {
+		if (piece.kind == SAFE_TAB)
+			put_tab(cells);
+		else if (piece.kind == SAFE_ASCII)
+			put_ascii(cells, piece.bytes);
 		else
-			put_character(cells, c.code, c.bytes, /* mixed= */ false);
-		at += c.bytes.len;
+			cells_put(cells, piece.bytes, piece.width);
 	}
+	cells->before = safe.before;
 }
 
 void render_safe(struct buf *out, struct span untrusted)

@@ -12,6 +12,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "tool/tool.h"
@@ -33,20 +34,8 @@ bool view_print(struct buf *out, const json_t *result, const struct view *view);
 
 /* Foreign text and diffs, made fit for a terminal.
  *
- * Whatever a stranger wrote (file names and contents, output of commands,
- * descriptions of tools) is shown as it is where it is harmless, and as visible escapes
- * where it would act on the terminal or deceive the reader:
- *
- *     \n \r \x1b \x7f       control characters; lines are split by the caller
- *     \xff                  bytes that are not UTF-8
- *     \u{202e} \u{200b}     C1 controls; all format characters (bidirectional controls,
- *                           zero width, tags); line and paragraph separators; blank letters
- *                           and stray variation selectors; private and unassigned ones
- *     \u{430}               Cyrillic and Greek letters that look like Latin ones, in a
- *                           word that has Latin ones too
- *
- * Tabs become spaces up to the next multiple of eight columns of the text. A
- * backslash stays as it is: the escapes are for eyes, not to be read back.
+ * What is made of it: tui/text/safe.h.  Tabs become spaces up to the next multiple of eight columns
+ * of the text.
  *
  * Not here: JSON for a terminal (output.h escapes all but ASCII), layout of results (view_print).
  */
@@ -78,7 +67,7 @@ struct cells {
 	size_t limit;      /* columns before the text is wrapped; 0: never */
 	size_t margin;     /* blanks before a line that goes on */
 	const char *style; /* escape sequence in force; NULL: none */
-	unsigned marks;    /* combining marks since the last letter */
+	uint32_t before;   /* the character before; 0: none */
 };
 
 /* Appends foreign text, made safe as above. */

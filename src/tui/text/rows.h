@@ -24,6 +24,10 @@
 #include "base/buf.h"
 #include "base/span.h"
 
+/* Of a row's text: far more than a line that somebody reads, and what is beyond it is left out; of an
+ * address of a link. */
+enum { ROW_BYTES_MAX = 16 << 20, ROW_ADDRESS_MAX = 2000 };
+
 /* What a piece of text is. X(symbol, name as in custom themes of ours) */
 #define ROLE_TABLE(X)                          \
 	X(TEXT, "text")                        \
@@ -110,6 +114,8 @@ void row_printf(struct row *row, struct style style, const char *format, ...)
 /* The same, as a link to `address` (percent-escaped where it is not printable ASCII; longer than
  * 2,000 bytes: no link). */
 void row_link(struct row *row, struct span untrusted, struct style style, struct span address);
+/* The address of a run's link; NULL: none. Borrowed. */
+const char *row_address(const struct row *row, const struct run *run);
 /* Appends another row's runs. */
 void row_append(struct row *row, const struct row *other);
 /* Blanks up to `column`; nothing if the row is as wide already. */
@@ -129,8 +135,11 @@ void rows_move(struct rows *rows, struct rows *other);
 void rows_copy(struct rows *rows, const struct rows *other, size_t from, size_t to);
 
 /* Appends `line` as rows of at most `width` columns (at least 4 are assumed), broken between words
- * where they fit and within clusters never. `first` and `rest` (NULL: nothing) stand before the
- * first row and the others and count for the width. An empty line is one row. */
+ * and before and after clusters of two columns (ideographs, emoji); a word that is wider than a row
+ * begins a row and is cut, within clusters never. Blanks where a row ends are dropped. `first` and
+ * `rest` (NULL: nothing) stand before the first row and the others and count for the width; what
+ * leaves no two columns free is cut. An empty line is one row.
+ * Text that is appended to a line changes only the last of its rows. */
 void rows_wrap(struct rows *rows, const struct row *line, unsigned width, const struct row *first,
                const struct row *rest);
 /* Appends each line of a foreign text, wrapped, in one style. */

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tui/text/rows.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "tui/text/safe.h"
+#include "tui/text/width.h"
+
+enum { WIDTH_MIN = 4 };
+
+void row_release(struct row *row)
+{
+	buf_release(&row->text);
+	buf_release(&row->links);
+	free(row->runs);
+	*row = (struct row){ 0 };
+}
+
+void rows_release(struct rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		row_release(&rows->at[i]);
+	free(rows->at);
+	*rows = (struct rows){ 0 };
+}
+
+/* ---- runs -------------------------------------------------------------------- */
+
+static bool style_eq(struct style a, struct style b)
+{
+	return a.role == b.role && a.marks == b.marks;
+}
+
+/* Appends bytes that are safe, and make whole clusters of `width` columns. */
+static void row_put(struct row *row, struct span bytes, unsigned width, struct style style,
+                    uint32_t link)
+{
+	struct run *last = row->count > 0 ? &row->runs[row->count - 1] : NULL;
+	const size_t start = row->text.len;
+
+	row->text.max = ROW_BYTES_MAX;
+	if (bytes.len == 0 || !buf_span(&row->text, bytes))
+		return;
+	row->width += width;
+	if (last && style_eq(last->style, style) && last->link == link) {
+		last->len += (uint32_t)bytes.len;
+		return;
+	}
+	if (row->count == row->cap)
+		row->runs = mem_grow(row->runs, &row->cap, row->count + 1, sizeof(*row->runs));
+	row->runs[row->count++] =
+		(struct run){ (uint32_t)start, (uint32_t)bytes.len, style, link };
+}
+
+static void row_put_blanks(struct row *row, unsigned count, struct style style, uint32_t link)
+{
+	static const struct span blanks = SPAN("                                ");
+
+	while (count > 0) {
+		unsigned n = count < blanks.len ? count : (unsigned)blanks.len;
+
+		row_put(row, span_head(blanks, n), n, style, link);
+		if (row->text.overflowed)
+			return;
+		count -= n;
+	}
+}
+
+/* The last character of the row; 0: none. */
+static uint32_t row_last(const struct row *row)
+{
+	struct span text = buf_view(&row->text);
+	size_t at = text.len;
+
+	if (at == 0)
+		return 0;
+	do
+		at--;
+	while (at > 0 && ((unsigned char)text.data[at] & 0xc0) == 0x80);
+	return utf8_first(span_skip(text, at)).code;
+}
+
+static void row_put_text(struct row *row, struct span untrusted, struct style style, uint32_t link)
+{
+	struct safe safe = { .rest = untrusted, .before = row_last(row) };
+	struct safe_piece piece;
+
+	while (!row->text.overflowed && safe_next(&safe, &piece)) {
+		if (piece.kind == SAFE_TAB)
+			row_put_blanks(row, SAFE_TAB_COLUMNS - row->width % SAFE_TAB_COLUMNS,
+			               style, link);
+		else
+			row_put(row, piece.bytes, piece.width, style, link);
+	}
+}
+
+void row_text(struct row *row, struct span untrusted, struct style style)
+{
+	row_put_text(row, untrusted, style, 0);
+}
+
+void row_printf(struct row *row, struct style style, const char *format, ...)
+{
+	va_list args;
+	char *made = NULL;
+
+	va_start(args, format);
+	if (vasprintf(&made, format, args) >= 0)
+		row_text(row, span_str(made), style);
+	va_end(args);
+	free(made);
+}
+
+/* Appends an address, percent-escaped where it is not printable ASCII, with a NUL; 0: too long. */
+static uint32_t add_address(struct row *row, struct span address)
+{
+	const size_t at = row->links.len;
+
+	row->links.max = ROW_BYTES_MAX;
+	for (size_t i = 0; i < address.len; i++) {
+		const unsigned char c = (unsigned char)address.data[i];
+
+		if (c > 0x20 && c < 0x7f)
+			buf_char(&row->links, (char)c);
+		else
+			buf_printf(&row->links, "%%%02X", c);
+		if (row->links.len - at > ROW_ADDRESS_MAX)
+			break;
+	}
+	if (address.len == 0 || row->links.overflowed || row->links.len - at > ROW_ADDRESS_MAX ||
+	    !buf_char(&row->links, '\0')) {
+		row->links.len = at;
+		return 0;
+	}
+	return (uint32_t)at + 1;
+}
+
+void row_link(struct row *row, struct span untrusted, struct style style, struct span address)
+{
+	const struct run *last = row->count > 0 ? &row->runs[row->count - 1] : NULL;
+	const size_t before = row->links.len;
+	uint32_t link = add_address(row, address);
+
+	/* Pieces of one link share its address. */
+	if (link && last && last->link &&
+	    strcmp(row->links.data + last->link - 1, row->links.data + link - 1) == 0) {
+		row->links.len = before;
+		link = last->link;
+	}
+	row_put_text(row, untrusted, style, link);
+}
+
+const char *row_address(const struct row *row, const struct run *run)
+{
+	return run->link ? row->links.data + run->link - 1 : NULL;
+}
+
+/* Appends bytes of another row's run, whole clusters of `width` columns. */
+static void row_put_run(struct row *row, const struct row *other, const struct run *run,
+                        struct span bytes, unsigned width)
+{
+	const char *address = row_address(other, run);
+	const struct run *last = row->count > 0 ? &row->runs[row->count - 1] : NULL;
+	uint32_t link = 0;
+
+	if (address && last && last->link &&
+	    strcmp(row->links.data + last->link - 1, address) == 0)
+		link = last->link;
+	else if (address)
+		link = add_address(row, span_str(address));
+	row_put(row, bytes, width, run->style, link);
+}
+
+static struct span run_bytes(const struct row *row, const struct run *run)
+{
+	return span_of(row->text.data + run->start, run->len);
+}
+
+void row_append(struct row *row, const struct row *other)
+{
+	for (size_t i = 0; i < other->count; i++) {
+		const struct run *run = &other->runs[i];
+		struct span bytes = run_bytes(other, run);
+		struct utf8_char first = utf8_first(bytes);
+
+		if (i == 0 && row->text.len > 0 && cluster_joins(row_last(row), first.code)) {
+			row_put_text(row, first.bytes, run->style, 0);
+			bytes = span_skip(bytes, first.bytes.len);
+		}
+		row_put_run(row, other, run, bytes, width_of(bytes));
+	}
+}
+
+void row_pad(struct row *row, unsigned column, struct style style)
+{
+	if (column > row->width)
+		row_put_blanks(row, column - row->width, style, 0);
+}
+
+/* Keeps the first `bytes` bytes, whole clusters. */
+static void row_truncate(struct row *row, size_t bytes, unsigned width)
+{
+	while (row->count > 0 && row->runs[row->count - 1].start >= bytes)
+		row->count--;
+	if (row->count > 0)
+		row->runs[row->count - 1].len =
+			(uint32_t)bytes - row->runs[row->count - 1].start;
+	row->text.len = bytes;
+	row->text.overflowed = false;
+	if (row->text.data)
+		row->text.data[bytes] = '\0';
+	row->width = width;
+}
+
+void row_clip(struct row *row, unsigned columns)
+{
+	struct span rest = buf_view(&row->text);
+	struct cluster cluster;
+	struct style style;
+	unsigned width = 0;
+	size_t keep = 0;
+
+	if (row->width <= columns)
+		return;
+	while (cluster_next(&rest, &cluster) && width + cluster.width < columns) {
+		width += cluster.width;
+		keep += cluster.bytes.len;
+	}
+	style = row->runs[0].style;
+	for (size_t i = 0; i < row->count && row->runs[i].start <= keep; i++)
+		style = row->runs[i].style;
+	row_truncate(row, keep, width);
+	if (columns > 0)
+		row_put(row, SPAN("…"), 1, style, 0);
+}
+
+void row_mark(struct row *row, uint8_t marks)
+{
+	for (size_t i = 0; i < row->count; i++)
+		row->runs[i].style.marks |= marks;
+}
+
+void row_plain(const struct row *row, struct buf *out)
+{
+	buf_span(out, buf_view(&row->text));
+}
+
+/* ---- rows -------------------------------------------------------------------- */
+
+struct row *rows_add(struct rows *rows)
+{
+	if (rows->count == rows->cap)
+		rows->at = mem_grow(rows->at, &rows->cap, rows->count + 1, sizeof(*rows->at));
+	rows->at[rows->count] = (struct row){ 0 };
+	return &rows->at[rows->count++];
+}
+
+void rows_take(struct rows *rows, struct row *row)
+{
+	struct row *at = rows_add(rows);
+
+	*at = *row;
+	*row = (struct row){ 0 };
+}
+
+void rows_move(struct rows *rows, struct rows *other)
+{
+	for (size_t i = 0; i < other->count; i++)
+		rows_take(rows, &other->at[i]);
+	rows_release(other);
+}
+
+void rows_copy(struct rows *rows, const struct rows *other, size_t from, size_t to)
+{
+	for (size_t i = from; i < to && i < other->count; i++)
+		row_append(rows_add(rows), &other->at[i]);
+}
+
+/* ---- wrapping ---------------------------------------------------------------- */
+
+/* Where text is taken from, and the row that is filled. */
+struct wrap {
+	const struct row *line;
+	size_t run;  /* of the byte `at` */
+	size_t at;   /* what is before it is in rows */
+	struct rows *rows;
+	const struct row *rest;
+	struct row *row;  /* the last of rows */
+	unsigned room;    /* columns that may be filled in a row after what stands before */
+};
+
+/* As much of what stands before a row as leaves room for a cluster. */
+static void put_prefix(struct row *row, const struct row *prefix, unsigned width)
+{
+	if (!prefix)
+		return;
+	row_append(row, prefix);
+	if (row->width + 2 > width) {
+		struct span rest = buf_view(&row->text);
+		struct cluster cluster;
+		unsigned columns = 0;
+		size_t keep = 0;
+
+		while (cluster_next(&rest, &cluster) && columns + cluster.width + 2 <= width) {
+			columns += cluster.width;
+			keep += cluster.bytes.len;
+		}
+		row_truncate(row, keep, columns);
+	}
+}
+
+/* Moves the line's bytes up to `end` into the row. */
+static void wrap_copy(struct wrap *wrap, size_t end)
+{
+	while (wrap->at < end) {
+		const struct run *run = &wrap->line->runs[wrap->run];
+		size_t until = run->start + run->len < end ? run->start + run->len : end;
+		struct span bytes = span_of(wrap->line->text.data + wrap->at, until - wrap->at);
+
+		row_put_run(wrap->row, wrap->line, run, bytes, width_of(bytes));
+		wrap->at = until;
+		if (until == run->start + run->len)
+			wrap->run++;
+	}
+}
+
+/* Leaves out bytes up to `end`. */
+static void wrap_drop(struct wrap *wrap, size_t end)
+{
+	wrap->at = end;
+	while (wrap->run < wrap->line->count &&
+	       wrap->line->runs[wrap->run].start + wrap->line->runs[wrap->run].len <= end)
+		wrap->run++;
+}
+
+static void wrap_row(struct wrap *wrap, const struct row *prefix, unsigned width)
+{
+	wrap->row = rows_add(wrap->rows);
+	put_prefix(wrap->row, prefix, width);
+	wrap->room = width - wrap->row->width;
+}
+
+/* A word, or a part of one that may be broken after it: letters up to a blank, or one cluster of
+ * two columns. */
+static size_t word_end(struct span text, size_t at, unsigned *ret_width)
+{
+	struct span rest = span_skip(text, at);
+	struct cluster cluster;
+	unsigned width = 0;
+
+	while (rest.len > 0 && rest.data[0] != ' ') {
+		struct span before = rest;
+
+		cluster_next(&rest, &cluster);
+		if (cluster.width == 2 && width > 0) {
+			rest = before;
+			break;
+		}
+		width += cluster.width;
+		if (cluster.width == 2)
+			break;
+	}
+	*ret_width = width;
+	return text.len - rest.len;
+}
+
+/* A word wider than a row: cut where the rows end. `used`: columns of the row that are. */
+static unsigned wrap_cut(struct wrap *wrap, size_t end, unsigned used, unsigned width)
+{
+	struct span rest = span_of(wrap->line->text.data + wrap->at, end - wrap->at);
+	size_t at = wrap->at;
+	struct cluster cluster;
+
+	while (cluster_next(&rest, &cluster)) {
+		if (used > 0 && used + cluster.width > wrap->room) {
+			wrap_copy(wrap, at);
+			wrap_row(wrap, wrap->rest, width);
+			used = 0;
+		}
+		used += cluster.width;
+		at += cluster.bytes.len;
+	}
+	wrap_copy(wrap, end);
+	return used;
+}
+
+void rows_wrap(struct rows *rows, const struct row *line, unsigned width, const struct row *first,
+               const struct row *rest)
+{
+	const struct span text = buf_view(&line->text);
+	struct wrap wrap = { .line = line, .rows = rows, .rest = rest };
+	unsigned used = 0;
+
+	width = width < WIDTH_MIN ? WIDTH_MIN : width;
+	wrap_row(&wrap, first, width);
+	for (size_t at = 0; at < text.len;) {
+		size_t blank = at, end;
+		unsigned columns;
+
+		while (blank < text.len && text.data[blank] == ' ')
+			blank++;
+		end = word_end(text, blank, &columns);
+		if (blank == text.len && used + (blank - at) > wrap.room) {
+			wrap_copy(&wrap, at + (wrap.room - used)); /* blanks at the end hang */
+			return;
+		}
+		if (used + (blank - at) + columns <= wrap.room) {
+			wrap_copy(&wrap, end);
+			used += (unsigned)(blank - at) + columns;
+		} else {
+			/* Blanks are dropped where a row ends, not those that a line begins with. */
+			if (at == 0 && blank < wrap.room)
+				wrap_copy(&wrap, blank), used = (unsigned)blank;
+			wrap_drop(&wrap, blank);
+			if (used > (at == 0 ? blank : 0)) {
+				wrap_row(&wrap, rest, width);
+				used = 0;
+			}
+			used = wrap_cut(&wrap, end, used, width);
+		}
+		at = end;
+	}
+}
+
+void rows_text(struct rows *rows, struct span untrusted, struct style style, unsigned width)
+{
+	struct span line;
+
+	while (line_next(&untrusted, &line)) {
+		_cleanup_row_ struct row row = { 0 };
+
+		row_text(&row, line_body(line), style);
+		rows_wrap(rows, &row, width, NULL, NULL);
+	}
+}
