@@ -40,7 +40,7 @@ static bool style_eq(struct style a, struct style b)
 static void row_put(struct row *row, struct span bytes, unsigned width, struct style style,
                     uint32_t link)
 {
-	struct run *last = row->count > 0 ? &row->runs[row->count - 1] : NULL;
+	struct row_run *last = row->count > 0 ? &row->runs[row->count - 1] : NULL;
 	const size_t start = row->text.len;
 
 	row->text.max = ROW_BYTES_MAX;
@@ -54,7 +54,7 @@ static void row_put(struct row *row, struct span bytes, unsigned width, struct s
 	if (row->count == row->cap)
 		row->runs = mem_grow(row->runs, &row->cap, row->count + 1, sizeof(*row->runs));
 	row->runs[row->count++] =
-		(struct run){ (uint32_t)start, (uint32_t)bytes.len, style, link };
+		(struct row_run){ (uint32_t)start, (uint32_t)bytes.len, style, link };
 }
 
 static void row_put_blanks(struct row *row, unsigned count, struct style style, uint32_t link)
@@ -142,7 +142,7 @@ static uint32_t add_address(struct row *row, struct span address)
 
 void row_link(struct row *row, struct span untrusted, struct style style, struct span address)
 {
-	const struct run *last = row->count > 0 ? &row->runs[row->count - 1] : NULL;
+	const struct row_run *last = row->count > 0 ? &row->runs[row->count - 1] : NULL;
 	const size_t before = row->links.len;
 	uint32_t link = add_address(row, address);
 
@@ -155,17 +155,17 @@ void row_link(struct row *row, struct span untrusted, struct style style, struct
 	row_put_text(row, untrusted, style, link);
 }
 
-const char *row_address(const struct row *row, const struct run *run)
+const char *row_address(const struct row *row, const struct row_run *run)
 {
 	return run->link ? row->links.data + run->link - 1 : NULL;
 }
 
 /* Appends bytes of another row's run, whole clusters of `width` columns. */
-static void row_put_run(struct row *row, const struct row *other, const struct run *run,
+static void row_put_run(struct row *row, const struct row *other, const struct row_run *run,
                         struct span bytes, unsigned width)
 {
 	const char *address = row_address(other, run);
-	const struct run *last = row->count > 0 ? &row->runs[row->count - 1] : NULL;
+	const struct row_run *last = row->count > 0 ? &row->runs[row->count - 1] : NULL;
 	uint32_t link = 0;
 
 	if (address && last && last->link &&
@@ -176,7 +176,7 @@ static void row_put_run(struct row *row, const struct row *other, const struct r
 	row_put(row, bytes, width, run->style, link);
 }
 
-static struct span run_bytes(const struct row *row, const struct run *run)
+static struct span run_bytes(const struct row *row, const struct row_run *run)
 {
 	return span_of(row->text.data + run->start, run->len);
 }
@@ -184,7 +184,7 @@ static struct span run_bytes(const struct row *row, const struct run *run)
 void row_append(struct row *row, const struct row *other)
 {
 	for (size_t i = 0; i < other->count; i++) {
-		const struct run *run = &other->runs[i];
+		const struct row_run *run = &other->runs[i];
 		struct span bytes = run_bytes(other, run);
 		struct utf8_char first = utf8_first(bytes);
 
@@ -318,7 +318,7 @@ static void put_prefix(struct row *row, const struct row *prefix, unsigned width
 static void wrap_copy(struct wrap *wrap, size_t end)
 {
 	while (wrap->at < end) {
-		const struct run *run = &wrap->line->runs[wrap->run];
+		const struct row_run *run = &wrap->line->runs[wrap->run];
 		size_t until = run->start + run->len < end ? run->start + run->len : end;
 		struct span bytes = span_of(wrap->line->text.data + wrap->at, until - wrap->at);
 

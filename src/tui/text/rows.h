@@ -80,7 +80,7 @@ struct style {
 #define STYLE_BOLD(r) ((struct style){ .role = (r), .marks = MARK_BOLD })
 
 /* A piece of a row in one style. */
-struct run {
+struct row_run {
 	uint32_t start, len; /* bytes of row.text */
 	struct style style;
 	uint32_t link;       /* 0: none; else 1 + where its address begins in row.links */
@@ -90,7 +90,7 @@ struct run {
 struct row {
 	struct buf text;  /* UTF-8, safe */
 	struct buf links; /* addresses of OSC 8 links, each with a NUL behind it; safe ASCII */
-	struct run *runs; /* owned; in order, without gaps */
+	struct row_run *runs; /* owned; in order, without gaps */
 	size_t count, cap;
 	unsigned width;   /* columns */
 };
@@ -115,7 +115,7 @@ void row_printf(struct row *row, struct style style, const char *format, ...)
  * 2,000 bytes: no link). */
 void row_link(struct row *row, struct span untrusted, struct style style, struct span address);
 /* The address of a run's link; NULL: none. Borrowed. */
-const char *row_address(const struct row *row, const struct run *run);
+const char *row_address(const struct row *row, const struct row_run *run);
 /* Appends another row's runs. */
 void row_append(struct row *row, const struct row *other);
 /* Blanks up to `column`; nothing if the row is as wide already. */
