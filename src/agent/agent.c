@@ -30,6 +30,7 @@ void agent_outcome_release(struct agent_outcome *outcome)
 	free(outcome->text);
 	free(outcome->reason);
 	free(outcome->missing);
+	free(outcome->unsent);
 	*outcome = (struct agent_outcome){ 0 };
 }
 
@@ -66,7 +67,7 @@ static void say_to_model(struct prompt_run *run, const char *text)
 	json_t *message = content_user_text(span_str(text));
 
 	if (run->agent->options.record)
-		record_user(run->agent->options.record, message);
+		record_user(run->agent->options.record, message, SAID_NOTE);
 	agent_append(run->agent, message);
 }
 
@@ -80,7 +81,7 @@ static char *prompt_text_of(const json_t *content)
 	return buf_steal(&text);
 }
 
-static void publish_prompt(struct agent *agent, const char *text)
+static void publish_prompt(struct agent *agent, const char *text, bool steer)
 {
 	json_auto_t *message = NULL;
 
@@ -88,6 +89,8 @@ static void publish_prompt(struct agent *agent, const char *text)
 		return;
 	message = json_object();
 	json_object_set_new(message, "text", json_text(span_str(text)));
+	if (steer)
+		json_object_set_new(message, "steer", json_true());
 	bus_publish(agent->options.bus, BUS_PROMPT, message);
 }
 
@@ -123,6 +126,19 @@ static bool before_agent(struct prompt_run *run, const char *text)
 	return !run->over;
 }
 
+/* The model knows what it began, and not that it was stopped. */
+static void note_interruption(struct prompt_run *run)
+{
+	static const char note[] =
+		"<session_context>\nThe user interrupted the work before this message. What was not "
+		"finished by then is not done; do not go on with it unless it is asked for.\n"
+		"</session_context>";
+
+	if (run->agent->interrupted)
+		content_add(run->prompt, part_text(SPAN(note)));
+	run->agent->interrupted = false;
+}
+
 /* A copy whose parts can be added to. */
 static json_t *own_message(const json_t *content)
 {
@@ -131,6 +147,136 @@ static json_t *own_message(const json_t *content)
 
 	json_object_set_new(message, "parts", parts ? parts : json_array());
 	return message;
+}
+
+/* ---- messages that join ------------------------------------------------------------ */
+
+enum { STEERS_MAX = 100 };
+
+void agent_expect(struct agent *agent)
+{
+	pthread_mutex_lock(&agent->lock);
+	agent->steers = agent->steers ? agent->steers : json_array();
+	pthread_mutex_unlock(&agent->lock);
+}
+
+bool agent_steer(struct agent *agent, struct span text)
+{
+	bool taken;
+
+	pthread_mutex_lock(&agent->lock);
+	taken = agent->steers && json_array_size(agent->steers) < STEERS_MAX &&
+	        json_array_append_new(agent->steers, json_text(text)) == 0;
+	pthread_mutex_unlock(&agent->lock);
+	return taken;
+}
+
+/* The oldest that waits; a new reference; NULL: none does. */
+static json_t *steer_next(struct agent *agent)
+{
+	json_t *text;
+
+	pthread_mutex_lock(&agent->lock);
+	text = json_incref(json_array_get(agent->steers, 0));
+	json_array_remove(agent->steers, 0);
+	pthread_mutex_unlock(&agent->lock);
+	return text;
+}
+
+static void steer_return(struct prompt_run *run, const json_t *text)
+{
+	char *before = run->outcome->unsent;
+
+	run->outcome->unsent = before ? mem_printf("%s\n\n%s", before, json_string_value(text)) :
+	                                mem_strdup(json_string_value(text));
+	free(before);
+}
+
+/* No more are taken; what waits goes back. */
+static void steers_close(struct prompt_run *run)
+{
+	json_auto_t *left = NULL;
+	json_t *text;
+	size_t i;
+
+	pthread_mutex_lock(&run->agent->lock);
+	left = mem_steal(&run->agent->steers);
+	pthread_mutex_unlock(&run->agent->lock);
+	json_array_foreach(left, i, text)
+		steer_return(run, text);
+}
+
+/* What a hook adds is added to `content`. False: it does not let it in, and that was said. */
+static bool steer_may_join(struct prompt_run *run, json_t *content, const json_t *text)
+{
+	struct agent *agent = run->agent;
+	json_auto_t *input = NULL;
+	struct hook_outcome said;
+	const char *why;
+	bool may;
+
+	if (!agent_has_hooks(agent, HOOK_BEFORE_AGENT, NULL))
+		return true;
+	input = json_pack("{s:O}", "prompt", text);
+	if (!agent_fire(agent, HOOK_BEFORE_AGENT, NULL, input, &said))
+		return true;
+	add_hook_context(content, said.additional_context);
+	may = !said.stop && !said.denied && !said.error;
+	why = said.error ? said.error : said.reason;
+	if (!may)
+		agent_notice(agent, "warning", why ? why : "A hook did not let the message in.");
+	hook_outcome_release(&said);
+	return may;
+}
+
+static json_t *steer_content(struct agent *agent, const json_t *text)
+{
+	const struct agent_options *options = &agent->options;
+	json_auto_t *content = options->steer_message ?
+		options->steer_message(options->steer_data, json_span(text)) :
+		content_user_text(json_span(text));
+
+	return own_message(content);
+}
+
+/* All that wait join `message`, which is not sent yet. Returns whether any did. */
+static bool steers_join(struct prompt_run *run, json_t *message)
+{
+	struct agent *agent = run->agent;
+	bool any = false;
+	json_t *text;
+
+	while (!cancelled(agent->options.cancel) && !agent->stop && (text = steer_next(agent))) {
+		json_auto_t *content = steer_content(agent, text);
+		size_t i;
+		json_t *part;
+
+		if (steer_may_join(run, content, text)) {
+			publish_prompt(agent, json_string_value(text), true);
+			json_array_foreach(json_object_get(content, "parts"), i, part)
+				content_add(message, json_incref(part));
+			any = true;
+		} else {
+			steer_return(run, text);
+		}
+		json_decref(text);
+	}
+	return any;
+}
+
+/* Where the model would have ended: what waits is the next message. */
+static void go_on_with_steers(struct prompt_run *run)
+{
+	json_t *message = content_new("user");
+
+	if (steers_join(run, message)) {
+		run->over = false;
+		agent_note_changes(run->agent, message);
+		if (run->agent->options.record)
+			record_user(run->agent->options.record, message, SAID_STEER);
+		agent_append(run->agent, json_incref(message));
+	}
+	json_decref(message);
 }
 
 /* ---- before a turn ----------------------------------------------------------------- */
@@ -232,15 +378,17 @@ static void run_calls(struct prompt_run *run, const json_t *content)
 	struct calls_outcome done;
 	const char *circles;
 	_cleanup_free_ char *why = NULL;
+	bool steered;
 
 	calls_run(agent, content, &done);
 	if (agent->options.record)
 		record_calls_end(agent->options.record);
 	circles = agent->detect_loops ? loop_check_hit(agent->loop) : NULL;
 	why = mem_strdup(circles);
-	if (done.cancelled)
+	steered = !done.fatal && steers_join(run, done.message);
+	if (done.cancelled || cancelled(agent->options.cancel))
 		prompt_end(run, AGENT_CANCELLED, NULL);
-	else if (done.refused)
+	else if (done.refused && !steered)
 		prompt_end(run, AGENT_CANCELLED, "The user declined the call.");
 	else if (done.fatal && !agent->options.interactive) {
 		err_set(run->err, ERR_DISK_FULL, "%s", done.fatal);
@@ -250,8 +398,8 @@ static void run_calls(struct prompt_run *run, const json_t *content)
 	if (agent_mode(agent) != agent->known_mode)
 		agent_note_changes(agent, done.message);
 	if (agent->options.record)
-		record_user(agent->options.record, done.message); /* what stands beside the
-		                                                   * results */
+		/* What stands beside the results. */
+		record_user(agent->options.record, done.message, steered ? SAID_STEER : SAID_NOTE);
 	agent_append(agent, done.message);
 	free(done.fatal);
 }
@@ -371,25 +519,47 @@ static bool made_smaller(struct prompt_run *run)
 	return false;
 }
 
+/* Of a reply that was cancelled, its words alone: calls that are not whole, and thinking without
+ * its signature, nobody takes back. */
+static void keep_said(struct prompt_run *run, const char *said)
+{
+	struct agent *agent = run->agent;
+	json_t *content;
+
+	free(run->outcome->text);
+	run->outcome->text = mem_strdup(said ? said : "");
+	if (!said)
+		return;
+	content = content_new("model");
+	content_add(content, part_text(span_str(said)));
+	if (agent->options.record)
+		record_model(agent->options.record, content, NULL, model_id(agent->options.model));
+	agent_append(agent, content);
+}
+
 static void one_turn(struct prompt_run *run)
 {
 	struct model_reply reply;
-	_cleanup_free_ char *reason = NULL;
+	_cleanup_free_ char *words = NULL;
 
 	compact_if_due(run);
 	if (run->over)
 		return;
 	run->turns++;
 	run->agent->turns++;
-	switch (turn_run(run->agent, &reply, &reason, run->err)) {
+	switch (turn_run(run->agent, &reply, &words, run->err)) {
 	case TURN_REPLIED:
 		run->made_smaller = false;
 		handle_reply(run, &reply);
 		model_reply_release(&reply);
 		break;
 	case TURN_BLOCKED:
-		prompt_end(run, AGENT_HOOK_STOPPED, reason ? reason :
+		prompt_end(run, AGENT_HOOK_STOPPED, words ? words :
 		           "A hook stopped the request.");
+		break;
+	case TURN_CANCELLED:
+		keep_said(run, words);
+		prompt_fail(run, AGENT_CANCELLED);
 		break;
 	case TURN_FAILED:
 		if (!made_smaller(run))
@@ -404,6 +574,8 @@ static void run_turns(struct prompt_run *run)
 
 	while (!run->over && prompt_may_continue(run)) {
 		one_turn(run);
+		if (run->over && run->outcome->end == AGENT_ANSWERED)
+			go_on_with_steers(run);
 		if (run->over && run->outcome->end == AGENT_ANSWERED) {
 			after_agent(run, active);
 			active = true;
@@ -420,6 +592,7 @@ static void begin_prompt(struct agent *agent)
 	free(agent->stop_reason);
 	agent->stop_reason = NULL;
 	agent->stop = false;
+	agent->steers = agent->steers ? agent->steers : json_array();
 	pthread_mutex_unlock(&agent->lock);
 }
 
@@ -453,7 +626,7 @@ bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outco
 
 	*outcome = (struct agent_outcome){ .end = AGENT_ANSWERED, .text = mem_strdup("") };
 	begin_prompt(agent);
-	publish_prompt(agent, text);
+	publish_prompt(agent, text, false);
 	run.prompt = own_message(content);
 	run.asked = text;
 	if (before_agent(&run, text)) {
@@ -462,14 +635,17 @@ bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outco
 		if (!agent->begun)
 			agent_record_beginning(agent);
 		agent->begun = true;
+		note_interruption(&run);
 		agent_note_changes(agent, run.prompt);
 		if (agent->options.record)
-			record_user(agent->options.record, run.prompt);
+			record_user(agent->options.record, run.prompt, SAID_PROMPT);
 		agent_append(agent, json_incref(run.prompt));
 		if (!agent->first_prompt)
 			agent->first_prompt = context_first_prompt_in(content);
 		run_turns(&run);
 	}
+	steers_close(&run);
+	agent->interrupted = cancelled(agent->options.cancel);
 	outcome->turns = run.turns;
 	if (outcome->end == AGENT_ANSWERED)
 		outcome->missing = missing_sentence(agent);

@@ -11,7 +11,12 @@
  * Everything that an agent needs is in its options, borrowed: the model, the tool session,
  * policy, hooks, bus; texts are copied.  One prompt at a time; agent_prompt may be cancelled
  * from anywhere by options.cancel, and when it returns nothing that it started is running, but
- * for commands that were asked for in the background.
+ * for commands that were asked for in the background.  What the model had said of its reply is
+ * kept; the next prompt works once the cancel is reset, and tells the model that the last one was
+ * interrupted.
+ *
+ * A message for a prompt under way (agent_steer) joins it at its next step: behind the results
+ * of the calls that run, or where the model would have ended.
  *
  * A sub-agent is another agent with its own options (its tools, model, limits, `name`): the seam is
  * `parent`, which only shares the bus's call ids and adds its statistics.
@@ -88,6 +93,10 @@ struct agent_options {
 	 * are still in it. It is asked about every folder once more. May be NULL. */
 	void (*context_lost)(void *data, const json_t *kept);
 	void *context_data;
+	/* What is sent for a message that joins a prompt (role user), a new reference; on the
+	 * thread of agent_prompt. NULL: the text as it is. */
+	json_t *(*steer_message)(void *data, struct span text);
+	void *steer_data;
 	enum approval_mode mode;
 	bool interactive;              /* somebody can be asked */
 	const char *policy_folder;     /* where "always and save" writes, if the settings permit
@@ -120,6 +129,8 @@ struct agent_outcome {
 	                    * notice, too): for people; owned; NULL without */
 	char *missing;     /* of an answer: what nobody was there to allow, and the flags that
 	                    * would; for people; owned; NULL: nothing */
+	char *unsent;      /* what agent_steer took and the prompt ended without, a blank line
+	                    * between two; owned; NULL: nothing */
 	unsigned turns;
 };
 /* Frees its texts. */
@@ -129,6 +140,13 @@ void agent_outcome_release(struct agent_outcome *outcome);
  * FATAL_TOOL, with *err; outcome is filled in any case. */
 bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outcome *outcome,
                   struct err *err);
+
+/* A prompt is about to come: agent_steer takes messages from here on. */
+void agent_expect(struct agent *agent);
+/* A message of the user for the prompt under way. BeforeAgent hooks see it before it joins;
+ * published as PROMPT then. False: no prompt is under way (any more), or there are too many
+ * already. From any thread. */
+bool agent_steer(struct agent *agent, struct span text);
 
 /* The conversation so far, as it would be sent (content.h); borrowed, until the next prompt. */
 const json_t *agent_history(const struct agent *agent);

@@ -57,7 +57,11 @@ struct agent {
 	uint64_t compacted_to;         /* tokens; the next one is due well above that */
 	bool full_warned;              /* that it cannot get below the threshold */
 
+	bool interrupted;              /* the last prompt was cancelled */
+
 	/* Of a prompt. */
+	json_t *steers;                /* owned; texts that are to join it; NULL: no prompt is
+	                                * under way; under `lock` */
 	_Atomic bool stop;             /* a hook said so, on whatever thread */
 	char *stop_reason;             /* owned; under `lock` */
 
@@ -77,7 +81,8 @@ bool agent_fire(struct agent *agent, enum hook_event event, const char *matched,
 bool agent_has_hooks(const struct agent *agent, enum hook_event event, const char *matched);
 /* severity "info", "warning", "error". */
 void agent_notice(struct agent *agent, const char *severity, const char *message);
-/* Appends; takes the reference. */
+/* Appends; takes the reference. After a message of the same role (a prompt that was cancelled) its
+ * parts are added to that: as it is in the session's file, and as all providers take it. */
 void agent_append(struct agent *agent, json_t *message);
 /* The history without the context before it; a new reference. */
 json_t *agent_conversation(const struct agent *agent);
@@ -105,14 +110,16 @@ void agent_drop_thoughts(struct agent *agent);
 
 enum turn_end {
 	TURN_REPLIED,
-	TURN_BLOCKED, /* a hook does not let the request go out: *ret_reason */
-	TURN_FAILED,  /* *err; CANCELLED among them */
+	TURN_BLOCKED,   /* a hook does not let the request go out */
+	TURN_CANCELLED, /* *err */
+	TURN_FAILED,    /* *err */
 };
 
 /* Sends the history, trimmed as it is; pieces are told on the bus as they come. *ret is for the
- * caller to release (model_reply_release) after TURN_REPLIED alone; *ret_reason (owned, may be
- * NULL) after BLOCKED alone.  The history is not changed. */
-enum turn_end turn_run(struct agent *agent, struct model_reply *ret, char **ret_reason,
+ * caller to release (model_reply_release) after TURN_REPLIED alone; *ret_words (owned, may be
+ * NULL) are the reason after BLOCKED, and what the model had said after CANCELLED.  The history is
+ * not changed. */
+enum turn_end turn_run(struct agent *agent, struct model_reply *ret, char **ret_words,
                        struct err *err);
 
 #endif

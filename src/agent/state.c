@@ -151,6 +151,7 @@ void agent_free(struct agent *agent)
 	json_decref(agent->history);
 	free(agent->first_prompt);
 	json_decref(agent->missing);
+	json_decref(agent->steers);
 	json_decref(agent->declared);
 	json_decref(agent->offered);
 	json_decref(agent->ids);
@@ -223,7 +224,20 @@ void agent_notice(struct agent *agent, const char *severity, const char *message
 
 void agent_append(struct agent *agent, json_t *message)
 {
-	json_array_append_new(agent->history, message);
+	const size_t count = json_array_size(agent->history);
+	json_t *last = json_array_get(agent->history, count - 1), *both, *parts;
+
+	if (count <= (agent->context ? 1 : 0) || content_is_user(last) != content_is_user(message)) {
+		json_array_append_new(agent->history, message);
+		return;
+	}
+	both = json_copy(last);
+	parts = json_copy(json_object_get(last, "parts"));
+	json_array_extend(parts, json_object_get(message, "parts"));
+	json_object_set_new(both, "parts", parts);
+	json_array_set_new(agent->history, count - 1, both);
+	agent->counted_messages = 0;
+	json_decref(message);
 }
 
 json_t *agent_conversation(const struct agent *agent)

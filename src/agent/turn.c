@@ -236,6 +236,7 @@ struct listener {
 	struct agent *agent;
 	bool hold;         /* a hook sees the reply before anybody else does */
 	size_t published;       /* bytes of CONTENT of this reply */
+	struct buf said;        /* these, for a reply that is cancelled */
 	_Atomic bool enough; /* it goes in circles: the rest need not come */
 	json_t *refused;   /* media that the provider refused (model/media.h); owned, or NULL */
 };
@@ -264,6 +265,7 @@ static void on_model_text(struct listener *listener, const struct model_event *e
 	if (listener->hold)
 		return;
 	listener->published += event->text.len;
+	buf_span(&listener->said, event->text);
 	publish_text(listener->agent, BUS_CONTENT, event->text, span_of("", 0));
 }
 
@@ -283,6 +285,7 @@ static void on_restart(struct listener *listener, const struct model_event *even
 	if (listener->published)
 		json_object_set_new(message, "forget", json_size(listener->published));
 	listener->published = 0;
+	buf_clear(&listener->said);
 	bus_publish(listener->agent->options.bus, BUS_NOTICE, message);
 }
 
@@ -555,25 +558,38 @@ static bool ask_model(struct agent *agent, struct shaped *shaped, struct listene
 	return ok;
 }
 
+static enum turn_end reply_unfinished(struct listener *listener, char **ret_words,
+                                      const struct err *err)
+{
+	if (err->code != ERR_CANCELLED)
+		return TURN_FAILED;
+	if (span_trim(buf_view(&listener->said)).len)
+		*ret_words = buf_steal(&listener->said);
+	return TURN_CANCELLED;
+}
+
 static enum turn_end reply_of(struct agent *agent, struct shaped *shaped, struct model_reply *ret,
-                              char **ret_reason, struct err *err)
+                              char **ret_words, struct err *err)
 {
 	struct listener listener = {
 		.agent = agent,
 		.hold = shaped->instead || agent_has_hooks(agent, HOOK_AFTER_MODEL, NULL),
+		.said = BUF_INIT(LIMIT_MESSAGE_BYTES),
 	};
+	enum turn_end end = TURN_REPLIED;
 
 	if (shaped->instead)
 		synthetic_reply(agent, shaped, ret);
 	else if (!ask_model(agent, shaped, &listener, ret, err))
-		return TURN_FAILED;
-	else if (!after_model(agent, shaped, ret, ret_reason)) {
+		end = reply_unfinished(&listener, ret_words, err);
+	else if (!after_model(agent, shaped, ret, ret_words)) {
 		model_reply_release(ret);
-		return TURN_BLOCKED;
+		end = TURN_BLOCKED;
 	}
-	if (listener.hold)
+	if (end == TURN_REPLIED && listener.hold)
 		publish_held(agent, ret);
-	return TURN_REPLIED;
+	buf_release(&listener.said);
+	return end;
 }
 
 /* Nothing that a provider accepted changes: what it refused was never a part of an answered
@@ -587,7 +603,7 @@ static void take_out_refused(struct agent *agent, const json_t *refused)
 		agent_replace(agent, without);
 }
 
-enum turn_end turn_run(struct agent *agent, struct model_reply *ret, char **ret_reason,
+enum turn_end turn_run(struct agent *agent, struct model_reply *ret, char **ret_words,
                        struct err *err)
 {
 	struct shaped shaped;
@@ -597,8 +613,8 @@ enum turn_end turn_run(struct agent *agent, struct model_reply *ret, char **ret_
 	before_selection(agent, &shaped);
 	json_decref(agent->offered);
 	agent->offered = json_incref((json_t *)shaped.request.tools);
-	if (before_model(agent, &shaped, ret_reason))
-		end = reply_of(agent, &shaped, ret, ret_reason, err);
+	if (before_model(agent, &shaped, ret_words))
+		end = reply_of(agent, &shaped, ret, ret_words, err);
 	take_out_refused(agent, shaped.refused);
 	shaped_release(&shaped);
 	return end;

@@ -67,7 +67,7 @@ enum bus_topic {
  * UPDATE_POLICY              toolName, commandPrefix? [string], serverName?, saved (bool)
  * ASK_USER_REQUEST           correlationId, questions [...] (as the tool ask_user has them)
  * ASK_USER_RESPONSE          correlationId, answers {"0": ...} | cancelled (bool)
- * PROMPT                     text: what the user sent
+ * PROMPT                     text: what the user sent; steer? (bool): it joins the prompt under way
  * CONTENT, THOUGHT           text (a piece); THOUGHT: subject?
  * TOOL_CALL                  callId, toolName, title, arguments, description
  * TOOL_OUTPUT                callId, text (a piece of a running command's output; untrusted)

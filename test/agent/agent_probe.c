@@ -14,10 +14,12 @@
  *    "context": true,                     "found for PATH" for each new folder
  *    "first": TEXT,                       what stands before the history
  *    "cancel_on": TOPIC,                  cancelled when that is first published
+ *    "interrupt_on": TOPIC,               the same, and the next prompts go on
+ *    "steers": [[TOPIC, TEXT]...],        each joins when that is next published
  *    "compress": true, "record": true}
  *
  *   {"topic": NAME, "message": {...}}
- *   {"outcome": {"end", "text", "reason", "turns", "error", "message"}}    for each prompt
+ *   {"outcome": {"end", "text", "reason", "turns", "error", "message", "unsent"?}}  for each prompt
  *   {"compressed": bool, "message"}
  *   {"history": [...], "stats": {...}, "stream": {...}, "threads": N, "edits": [call ids],
  *    "record": FILE}
@@ -55,6 +57,8 @@ struct probe {
 	struct record *record;
 	struct agent *agent;
 	size_t answers;   /* given */
+	size_t steers;    /* given */
+	size_t prompts;   /* that have ended */
 	json_t *edits;
 	pthread_mutex_t lock;
 };
@@ -102,14 +106,29 @@ static void answer(struct probe *probe, const json_t *question)
 	bus_answer(probe->bus, BUS_TOOL_CONFIRMATION_RESPONSE, reply);
 }
 
+static void steer(struct probe *probe, enum bus_topic topic)
+{
+	const json_t *next = json_array_get(member(probe, "steers"), probe->steers);
+	const char *on = json_string_value(json_array_get(next, 0));
+
+	if (!on || strcmp(on, bus_topic_name(topic)) != 0)
+		return;
+	probe->steers++;
+	put(json_pack("{s:b}", "steered", agent_steer(probe->agent,
+	                                              json_span(json_array_get(next, 1)))));
+}
+
 static void listen_all(void *data, enum bus_topic topic, const json_t *message)
 {
 	struct probe *probe = data;
-	const char *cancel_on = text(probe, "cancel_on");
+	const char *cancel_on = text(probe, probe->prompts ? "cancel_on" : "interrupt_on");
+
+	cancel_on = cancel_on ? cancel_on : text(probe, "cancel_on");
 
 	put(json_pack("{s:s, s:O}", "topic", bus_topic_name(topic), "message", message));
 	if (cancel_on && !strcmp(cancel_on, bus_topic_name(topic)))
 		cancel_set(&probe->cancel);
+	steer(probe, topic);
 }
 
 static void listen_questions(void *data, enum bus_topic topic, const json_t *message)
@@ -284,11 +303,15 @@ static void prompt(struct probe *probe, struct span words)
 	struct err err = ERR_INIT;
 	bool ok = agent_prompt(probe->agent, content, &outcome, &err);
 
-	put(json_pack("{s:{s:s, s:o, s:o, s:i, s:o, s:o}}", "outcome",
+	probe->prompts++;
+	if (text(probe, "interrupt_on"))
+		cancel_reset(&probe->cancel);
+	put(json_pack("{s:{s:s, s:o, s:o, s:i, s:o, s:o, s:o*}}", "outcome",
 	              "end", agent_end_name(outcome.end), "text", json_cstr(outcome.text),
 	              "reason", json_cstr(outcome.reason), "turns", (int)outcome.turns,
 	              "error", ok ? json_null() : json_cstr(err_name(err.code)),
-	              "message", ok ? json_null() : json_cstr(err.message)));
+	              "message", ok ? json_null() : json_cstr(err.message),
+	              "unsent", outcome.unsent ? json_cstr(outcome.unsent) : NULL));
 	agent_outcome_release(&outcome);
 }
 

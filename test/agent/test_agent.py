@@ -57,13 +57,15 @@ class World:
     def read(self, name):
         return (self.root / name).read_text()
 
-    def run(self, script, prompts=("Do it.",), violations=0, append_only=True, auto=None, **job):
-        provider = fake_gemini.Provider(append_only=append_only)
+    def run(self, script, prompts=("Do it.",), violations=0, append_only=True, auto=None,
+            fake=fake_gemini, **job):
+        provider = fake.Provider(append_only=append_only)
         with FakeServer(provider, [step if isinstance(step, dict) else
                                    {"reply": step} for step in script], auto) as server:
             job = dict({"root": str(self.root), "prompts": list(prompts), "model": {}}, **job)
+            path = job["model"].pop("path", "/v1beta")
             job["model"] = dict({"provider": "gemini", "name": "gemini-3-pro-preview",
-                                 "base_url": server.url + "/v1beta"}, **job["model"])
+                                 "base_url": server.url + path}, **job["model"])
             env = {"PATH": os.environ["PATH"], "HOME": str(self.path / "home")}
             env.update({k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS")})
             done = subprocess.run([PROBE], input=json.dumps(job), env=env, timeout=300,

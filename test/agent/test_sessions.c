@@ -57,7 +57,7 @@ static void say(struct record *record, const char *text)
 {
 	json_auto_t *content = content_user_text(span_str(text));
 
-	record_user(record, content);
+	record_user(record, content, SAID_PROMPT);
 }
 
 static json_t *reply_with_call(void)

@@ -130,7 +130,11 @@ static struct provider *outputs_reader(void *data, const char *path)
 /* ---- the host ---------------------------------------------------------------- */
 
 struct host {
-	struct host_options options;
+	struct host_options options; /* its cancel is the next */
+	struct cancel cancel;        /* of what is under way; follows the caller's */
+	bool can_cancel;             /* that was made */
+	pthread_mutex_t lock;        /* of `busy` */
+	bool busy;                   /* something is under way that can be interrupted */
 	struct bus *bus;
 	struct model_choice choice;
 	struct recording *recording; /* of the models' answers; or NULL */
@@ -532,6 +536,13 @@ static json_t *surroundings(void *data, enum approval_mode mode)
 	return json_pack("{s:O, s:o}", "system", host->system, "context", context);
 }
 
+static json_t *host_message(struct host *host, struct span piped, struct span prompt);
+
+static json_t *steer_message(void *data, struct span text)
+{
+	return host_message(data, SPAN(""), text);
+}
+
 static char *context_for(void *data, const char *path)
 {
 	return memory_found(((struct host *)data)->memory, path);
@@ -591,6 +602,7 @@ static bool host_open_agent(struct host *host, struct err *err)
 		.history = host->history,
 		.first_prompt = host->first_prompt,
 		.context_for = context_for, .context_lost = context_lost, .context_data = host,
+		.steer_message = steer_message, .steer_data = host,
 		.mode = from->mode, .interactive = from->interactive,
 		.policy_folder = from->policy_folder, .output_folder =
 			host->outputs->folder,
@@ -606,15 +618,26 @@ static bool host_open_agent(struct host *host, struct err *err)
 	return true;
 }
 
+/* From here on the host's own is what everything looks at. */
+static bool open_cancel(struct host *host, struct err *err)
+{
+	host->can_cancel = cancel_init(&host->cancel, err);
+	if (!host->can_cancel || !cancel_follow(&host->cancel, host->options.cancel, err))
+		return false;
+	host->options.cancel = &host->cancel;
+	return true;
+}
+
 bool host_open(const struct host_options *options, struct host **ret, struct err *err)
 {
 	struct host *host = mem_alloc(1, sizeof(*host));
 
 	host->options = *options;
+	pthread_mutex_init(&host->lock, NULL);
 	host->options.session_id = options->session_id ? mem_strdup(options->session_id) : NULL;
 	host->root = mem_strdup(options->provider->ops->root(options->provider, 0));
 	host->bus = bus_new();
-	if (!open_model(host, err) || !read_history(host, err) || !open_record(host, err)) {
+	if (!open_cancel(host, err) || !open_model(host, err) || !read_history(host, err) || !open_record(host, err)) {
 		host_close(host, NULL);
 		return false;
 	}
@@ -696,6 +719,11 @@ void host_close(struct host *host, const char *reason)
 	setup_command_env_release(&host->command_env);
 	free(host->ignore_files);
 	free(host->root);
+	if (host->can_cancel) {
+		cancel_unfollow(&host->cancel);
+		cancel_release(&host->cancel);
+	}
+	pthread_mutex_destroy(&host->lock);
 	free(host);
 }
 
@@ -742,9 +770,10 @@ static void host_start_session(struct host *host, json_t *content)
 	if (said.additional_context) {
 		_cleanup_free_ char *text = mem_printf("<hook_context>%s</hook_context>\n\n",
 		                                       said.additional_context);
+		json_auto_t *part = part_text(span_str(text));
 
 		json_array_insert_new(json_object_get(content, "parts"), 0,
-		                      part_text(span_str(text)));
+		                      json_show_unseen(part, NULL));
 	}
 	hook_outcome_release(&said);
 }
@@ -760,25 +789,84 @@ static void judge_mentions(const struct host *host, struct path_rules *rules,
 	session->provider = &rules->provider;
 }
 
-bool host_prompt(struct host *host, struct span piped, struct span prompt,
-                 struct agent_outcome *outcome, struct err *err)
+/* What is sent for what was piped in and what the user says; a new reference. */
+static json_t *host_message(struct host *host, struct span piped, struct span prompt)
 {
-	const struct settings *settings = host->options.settings;
-	const bool search = settings_bool(
-		settings, "context.fileFiltering.enableRecursiveFileSearch", true);
-	json_auto_t *notices = json_array(), *content = NULL, *shown = NULL;
+	const bool search = settings_bool(host->options.settings,
+	                                  "context.fileFiltering.enableRecursiveFileSearch", true);
+	json_auto_t *notices = json_array(), *content = NULL;
 	struct session session = host->session;
 	struct path_rules rules = { 0 };
 	size_t unseen = 0;
+	json_t *shown;
 
+	session.hooks.cancel = &host->cancel.set;
 	if (host->options.policy)
 		judge_mentions(host, &rules, &session);
 	content = mention_message(&session, piped, prompt, search, notices);
 	path_rules_release(&rules);
-	host_start_session(host, content);
 	shown = json_show_unseen(content, &unseen);
 	if (unseen)
 		source_notice_unseen("The prompt, with what it brings along,", unseen, notices);
 	notice_all(host, notices);
-	return agent_prompt(host->agent, shown, outcome, err);
+	return shown;
+}
+
+/* What is under way can be interrupted from here on. */
+static void host_begin(struct host *host)
+{
+	pthread_mutex_lock(&host->lock);
+	cancel_reset(&host->cancel);
+	host->busy = true;
+	pthread_mutex_unlock(&host->lock);
+}
+
+static void host_end(struct host *host)
+{
+	pthread_mutex_lock(&host->lock);
+	host->busy = false;
+	cancel_reset(&host->cancel);
+	pthread_mutex_unlock(&host->lock);
+}
+
+bool host_prompt(struct host *host, struct span piped, struct span prompt,
+                 struct agent_outcome *outcome, struct err *err)
+{
+	json_auto_t *content = NULL;
+	bool ok;
+
+	host_begin(host);
+	agent_expect(host->agent);
+	content = host_message(host, piped, prompt);
+	host_start_session(host, content);
+	ok = agent_prompt(host->agent, content, outcome, err);
+	host_end(host);
+	return ok;
+}
+
+bool host_compress(struct host *host, struct err *err)
+{
+	bool ok;
+
+	host_begin(host);
+	ok = agent_compress(host->agent, err);
+	host_end(host);
+	return ok;
+}
+
+bool host_interrupt(struct host *host)
+{
+	bool busy;
+
+	pthread_mutex_lock(&host->lock);
+	busy = host->busy;
+	if (busy)
+		cancel_set(&host->cancel);
+	pthread_mutex_unlock(&host->lock);
+	return busy;
+}
+
+bool host_steer(struct host *host, struct span text)
+{
+	return agent_steer(host->agent, text);
 }

@@ -8,6 +8,9 @@
  *     ok = host_prompt(host, SPAN(""), SPAN("fix the build"), &outcome, &err);
  *     host_close(host, "exit");                       // SessionEnd hooks; nothing is left running
  *
+ * Prompts run on one thread.  Another may end the one under way (host_interrupt), or add to it
+ * (host_steer).
+ *
  * In this order: the model, the history and the record, tools, hooks, files of instructions,
  * checkpoints, the system prompt, the agent.  What is not needed is not made: a prompt that only
  * talks starts no worker beyond that for files.
@@ -40,7 +43,8 @@ struct host_options {
 	bool interactive;
 	const char *confinement;       /* sentences about the sandbox for the model; or NULL */
 	char *const *environment;      /* of hooks, scrubbed; NULL-terminated */
-	const struct cancel *cancel;
+	struct cancel *cancel;         /* ends the host's work for good, until it is reset; or
+	                                * NULL. Borrowed */
 	/* For people: what the settings, policies and files had wrong, a sentence each; also
 	 * later. From any thread. May be NULL. */
 	/* severity "info", "warning", "error"; "hook": words of a hook for the user, to be shown
@@ -71,5 +75,18 @@ const char *host_model(const struct host *host); /* "gemini/gemini-2.5-pro" */
  * which are read (prompt.h). SessionStart hooks run before the first. As agent_prompt. */
 bool host_prompt(struct host *host, struct span piped, struct span prompt,
                  struct agent_outcome *outcome, struct err *err);
+/* As agent_compress, and to be interrupted like a prompt. */
+bool host_compress(struct host *host, struct err *err);
+
+/* ---- while a prompt is under way, from any thread ----------------------------- */
+
+/* Ends what is under way: the prompt ends as AGENT_CANCELLED, at once, and all processes of its
+ * calls and hooks with it, but for commands in the background. What the model had said stays in the
+ * conversation; the next prompt works. False: nothing was under way. */
+bool host_interrupt(struct host *host);
+/* A message of the user for the prompt under way: it joins at its next step, @paths in it are read
+ * then (agent_steer). What did not join when the prompt ended is in outcome.unsent. False: no prompt
+ * is under way; it is for the caller to send. */
+bool host_steer(struct host *host, struct span text);
 
 #endif

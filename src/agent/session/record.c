@@ -342,7 +342,7 @@ void record_know(struct record *record, const json_t *messages)
 	pthread_mutex_unlock(&record->lock);
 }
 
-void record_user(struct record *record, const json_t *content)
+void record_user(struct record *record, const json_t *content, enum record_said said)
 {
 	json_auto_t *line = NULL;
 
@@ -351,6 +351,9 @@ void record_user(struct record *record, const json_t *content)
 	pthread_mutex_lock(&record->lock);
 	line = record_user_line(content);
 	if (line) {
+		if (said != SAID_PROMPT)
+			record_add_own(line, "said", json_string(
+				said == SAID_STEER ? "steer" : "note"));
 		record_append(record, line);
 		know_line(record, line);
 	}

@@ -6,7 +6,7 @@
  *
  *     struct record *record;
  *     if (!record_open(&options, &record, &err)) ...
- *     record_user(record, content);  record_model(record, content, thoughts, &usage, model_id);
+ *     record_user(record, content, SAID_PROMPT);  record_model(record, content, thoughts, &usage, model_id);
  *     record_call(record, call_id, name, args, result, status, display, duration_ms);
  *     record_close(record);
  *
@@ -59,8 +59,15 @@ bool record_whole(struct record *record, struct err *err);
 /* Where it is or will be; "" when there is no place for it. */
 const char *record_path(const struct record *record);
 
+/* Why a message is the user's: its line says so, but for a prompt. */
+enum record_said {
+	SAID_PROMPT,
+	SAID_STEER, /* words of the user that joined a prompt under way */
+	SAID_NOTE,  /* hasp's own words to the model */
+};
+
 /* A message of the user's; one with nothing but results of calls has no line (see record_call). */
-void record_user(struct record *record, const json_t *content);
+void record_user(struct record *record, const json_t *content, enum record_said said);
 /* A reply of the model; its calls are recorded as they end. */
 void record_model(struct record *record, const json_t *content, const struct model_usage *usage,
                   const char *model);
