@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The choices of a confirmation, in Gemini CLI's words. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "data/json.h"
+#include "tui/ask/private.h"
+
+/* ---- choices ----------------------------------------------------------------- */
+
+/* The first row that fits; `type` NULL: of any. */
+static const struct {
+	const char *outcome, *type, *label;
+} wording[] = {
+	{ "proceed_once", NULL, "Allow once" },
+	{ "proceed_always", NULL, "Allow for this session" },
+	{ "proceed_always_tool", NULL, "Allow tool for this session" },
+	{ "proceed_always_server", NULL, "Allow all server tools for this session" },
+	{ "proceed_always_and_save", "edit", "Allow for this file in all future sessions" },
+	{ "proceed_always_and_save", "exec", "Allow this command for all future sessions" },
+	{ "proceed_always_and_save", "mcp", "Allow tool for all future sessions" },
+	{ "proceed_always_and_save", NULL, "Allow for all future sessions" },
+	{ CONFIRM_REVIEW, NULL, "Review by hunk" },
+	{ "modify_with_editor", NULL, "Modify with external editor" },
+	{ "cancel", NULL, "No, suggest changes (esc)" },
+};
+
+static bool is_offered(const struct ask *ask, const char *outcome)
+{
+	size_t i;
+	json_t *offered;
+
+	json_array_foreach(json_object_get(ask->message, "outcomes"), i, offered)
+		if (span_eq(json_span(offered), span_str(outcome)))
+			return true;
+	return false;
+}
+
+static bool choice_is(const struct confirm *confirm, size_t i, const char *outcome)
+{
+	return i < confirm->count && !strcmp(confirm->choices[i], outcome);
+}
+
+static const char *choice_label(const struct ask *ask, const char *outcome)
+{
+	const json_t *arguments = json_object_get(ask->message, "arguments");
+
+	/* A rule for several files is one for the tool. */
+	if (!strcmp(outcome, "proceed_always_and_save") && json_object_get(arguments, "changes"))
+		return "Allow this tool, for any file, in all future sessions";
+	for (size_t i = 0; i < ARRAY_LEN(wording); i++)
+		if (!strcmp(wording[i].outcome, outcome) &&
+		    (!wording[i].type || subject_is(ask, wording[i].type)))
+			return wording[i].label;
+	return outcome;
+}
+
+/* The content that is planned is known, and the one before it, if there was one. */
+static void find_hunks(struct ask *ask)
+{
+	const json_t *details = subject_details(ask);
+	const json_t *original = json_object_get(details, "originalContent");
+	const json_t *planned = json_object_get(details, "newContent");
+
+	if (!subject_is(ask, "edit") || !is_offered(ask, "modify_with_editor") ||
+	    !json_is_string(original) || !json_is_string(planned))
+		return;
+	ask->confirm.hunks = hunks_new(json_span(original), json_span(planned),
+	                               json_span(json_object_get(details, "fileDiff")));
+}
+
+void confirm_begin(struct ask *ask)
+{
+	struct confirm *confirm = &ask->confirm;
+	const char *last = NULL;
+
+	find_hunks(ask);
+	for (size_t i = 0; i < ARRAY_LEN(wording); i++) {
+		const char *outcome = wording[i].outcome;
+		bool review = !strcmp(outcome, CONFIRM_REVIEW);
+
+		if (last && !strcmp(last, outcome))
+			continue;
+		last = outcome;
+		if (review ? confirm->hunks != NULL : is_offered(ask, outcome))
+			confirm->choices[confirm->count++] = outcome;
+	}
+	if (!confirm->count)
+		confirm->choices[confirm->count++] = "cancel";
+}
+
+void confirm_end(struct ask *ask)
+{
+	struct confirm *confirm = &ask->confirm;
+
+	hunks_free(confirm->hunks);
+	free(confirm->modified);
+	editor_free(confirm->say);
+	editor_free(confirm->comment);
+	editor_free(confirm->edit);
+}
+
+/* ---- answers ----------------------------------------------------------------- */
+
+enum ask_state confirm_answer(struct ask *ask, const char *outcome)
+{
+	json_decref(ask->answer);
+	ask->answer = ask_new_answer(ask);
+	json_object_set_new(ask->answer, "outcome", json_string(outcome));
+	return ASK_DONE;
+}
+
+static enum ask_state choose(struct ask *ask, size_t i)
+{
+	struct confirm *confirm = &ask->confirm;
+
+	confirm->selected = i;
+	if (choice_is(confirm, i, CONFIRM_REVIEW)) {
+		review_begin(ask);
+		return ASK_OPEN;
+	}
+	if (choice_is(confirm, i, "modify_with_editor"))
+		return ASK_EXTERNAL;
+	if (choice_is(confirm, i, "cancel")) {
+		ask_editor(ask, &confirm->say);
+		confirm->stage = CONFIRM_SAY;
+		return ASK_OPEN;
+	}
+	return confirm_answer(ask, confirm->choices[i]);
+}
+
+static enum ask_state choose_key(struct ask *ask, const struct key *key)
+{
+	struct confirm *confirm = &ask->confirm;
+	uint32_t letter = ask_letter(key);
+
+	if (letter >= '1' && letter <= '9' && letter - '1' < confirm->count)
+		return choose(ask, letter - '1');
+	if (ask_bound(ask, BIND_BASIC_CANCEL, key))
+		return confirm_answer(ask, "cancel");
+	if (ask_bound(ask, BIND_BASIC_CONFIRM, key))
+		return choose(ask, confirm->selected);
+	if (ask_bound(ask, BIND_APP_SHOW_MORE_LINES, key))
+		return ASK_WHOLE;
+	if (ask_bound(ask, BIND_NAV_DIALOG_DOWN, key))
+		confirm->selected = (confirm->selected + 1) % confirm->count;
+	else if (ask_bound(ask, BIND_NAV_DIALOG_UP, key))
+		confirm->selected = (confirm->selected + confirm->count - 1) % confirm->count;
+	else
+		return ASK_IGNORED;
+	return ASK_OPEN;
+}
+
+/* "No", and what to do instead. */
+static enum ask_state say_key(struct ask *ask, const struct key *key)
+{
+	struct confirm *confirm = &ask->confirm;
+	char *said;
+
+	if (ask_bound(ask, BIND_BASIC_CANCEL, key)) {
+		confirm->stage = CONFIRM_CHOOSE;
+		return ASK_OPEN;
+	}
+	switch (editor_key(confirm->say, key)) {
+	case EDITOR_SUBMIT:
+		confirm_answer(ask, "cancel");
+		if (ask_typed(confirm->say, &said)) {
+			json_object_set_new(ask->answer, "message", json_text(span_str(said)));
+			free(said);
+		}
+		return ASK_DONE;
+	case EDITOR_EXTERNAL:
+		return ASK_EXTERNAL;
+	case EDITOR_IGNORED:
+		return ASK_IGNORED;
+	case EDITOR_CHANGED:
+	case EDITOR_QUEUE:
+		break;
+	}
+	return ASK_OPEN;
+}
+
+enum ask_state confirm_key(struct ask *ask, const struct key *key)
+{
+	switch (ask->confirm.stage) {
+	case CONFIRM_CHOOSE:
+		return choose_key(ask, key);
+	case CONFIRM_SAY:
+		return say_key(ask, key);
+	case CONFIRM_HUNKS:
+	case CONFIRM_COMMENT:
+	case CONFIRM_EDIT:
+	case CONFIRM_APPLY:
+		break;
+	}
+	return review_key(ask, key);
+}
+
+struct editor *confirm_field(struct ask *ask)
+{
+	struct confirm *confirm = &ask->confirm;
+
+	return confirm->stage == CONFIRM_SAY     ? confirm->say :
+	       confirm->stage == CONFIRM_COMMENT ? confirm->comment :
+	       confirm->stage == CONFIRM_EDIT    ? confirm->edit : NULL;
+}
+
+/* ---- rows -------------------------------------------------------------------- */
+
+static void choose_rows(struct ask *ask, struct ask_page *page)
+{
+	const struct confirm *confirm = &ask->confirm;
+	_cleanup_free_ char *prompt = mem_printf("%s [1-%zu] ",
+		subject_is(ask, "edit") ? "Apply?" : "Allow?", confirm->count);
+
+	page_prompt(page, prompt);
+	for (size_t i = 0; i < confirm->count; i++)
+		page_choice(ask, page, i + 1, i == confirm->selected, NULL,
+		            span_str(choice_label(ask, confirm->choices[i])), span_of("", 0));
+}
+
+void confirm_rows(struct ask *ask, struct ask_page *page)
+{
+	switch (ask->confirm.stage) {
+	case CONFIRM_CHOOSE:
+		choose_rows(ask, page);
+		return;
+	case CONFIRM_SAY:
+		page_field(page, ask->confirm.say, page->height > 1 ? page->height - 1 : 1);
+		page_text(page, "What should be done instead? Enter sends it (empty: just no), "
+		                "Esc goes back.", STYLE(ROLE_DIM));
+		return;
+	case CONFIRM_HUNKS:
+	case CONFIRM_COMMENT:
+	case CONFIRM_EDIT:
+	case CONFIRM_APPLY:
+		break;
+	}
+	review_rows(ask, page);
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The model's questions: one page for each, back and forth, and all answers once more at the end.
+ *
+ * Answers: of a choice its label, of one with several choices an array of labels, of yesno "Yes" or
+ * "No", of a text what was typed; and of each what was typed instead.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "tui/ask/private.h"
+
+static const char *const yes_no[] = { "Yes", "No" };
+
+static struct span page_member(const struct question_page *page, const char *name)
+{
+	return json_span(json_object_get(page->question, name));
+}
+
+static bool page_is(const struct question_page *page, const char *type)
+{
+	return span_eq(page_member(page, "type"), span_str(type));
+}
+
+static bool page_is_several(const struct question_page *page)
+{
+	return json_is_true(json_object_get(page->question, "multiSelect"));
+}
+
+/* The last option stands for another answer. */
+static bool is_other(const struct question_page *page, size_t option)
+{
+	return option + 1 == page->count;
+}
+
+static struct span option_label(const struct question_page *page, size_t i)
+{
+	const json_t *option = json_array_get(json_object_get(page->question, "options"), i);
+
+	if (is_other(page, i))
+		return SPAN("Something else");
+	return page_is(page, "yesno") ? span_str(yes_no[i]) :
+	                                json_span(json_object_get(option, "label"));
+}
+
+void questions_begin(struct ask *ask)
+{
+	const json_t *list = json_object_get(ask->message, "questions");
+	struct questions *questions = &ask->questions;
+
+	for (size_t i = 0; i < json_array_size(list) && i < QUESTIONS_MAX; i++) {
+		struct question_page *page = &questions->pages[questions->count++];
+		size_t options;
+
+		page->question = json_array_get(list, i);
+		options = page_is(page, "yesno") ? ARRAY_LEN(yes_no) :
+		          json_array_size(json_object_get(page->question, "options"));
+		if (options > QUESTION_OPTIONS_MAX - 1)
+			options = QUESTION_OPTIONS_MAX - 1;
+		page->count = options && !page_is(page, "text") ? options + 1 : 0;
+		page->typing = !page->count;
+		ask_editor(ask, &page->text);
+	}
+}
+
+void questions_end(struct ask *ask)
+{
+	for (size_t i = 0; i < ask->questions.count; i++)
+		editor_free(ask->questions.pages[i].text);
+}
+
+static struct question_page *page_in_front(struct ask *ask)
+{
+	struct questions *questions = &ask->questions;
+
+	return questions->page < questions->count ? &questions->pages[questions->page] : NULL;
+}
+
+struct editor *questions_field(struct ask *ask)
+{
+	struct question_page *page = page_in_front(ask);
+
+	return page && page->typing ? page->text : NULL;
+}
+
+/* ---- answers ----------------------------------------------------------------- */
+
+/* What was typed, a new string; NULL: nothing. */
+static json_t *page_typed(const struct question_page *page)
+{
+	_cleanup_free_ char *text = NULL;
+
+	return ask_typed(page->text, &text) ? json_text(span_str(text)) : NULL;
+}
+
+/* A new reference; NULL: it has no answer. */
+static json_t *page_answer(const struct question_page *page)
+{
+	json_t *list, *typed;
+
+	if (!page->answered)
+		return NULL;
+	if (!page->count)
+		return page_typed(page);
+	if (!page_is_several(page))
+		return is_other(page, page->selected) ? page_typed(page) :
+		                                        json_text(option_label(page, page->selected));
+	list = json_array();
+	for (size_t i = 0; i + 1 < page->count; i++)
+		if (page->chosen[i])
+			json_array_append_new(list, json_text(option_label(page, i)));
+	typed = page->chosen[page->count - 1] ? page_typed(page) : NULL;
+	if (typed)
+		json_array_append_new(list, typed);
+	if (json_array_size(list))
+		return list;
+	json_decref(list);
+	return NULL;
+}
+
+static enum ask_state questions_send(struct ask *ask)
+{
+	json_t *answers = json_object();
+
+	for (size_t i = 0; i < ask->questions.count; i++) {
+		json_t *answer = page_answer(&ask->questions.pages[i]);
+		char number[24];
+
+		snprintf(number, sizeof(number), "%zu", i);
+		if (answer)
+			json_object_set_new(answers, number, answer);
+	}
+	json_decref(ask->answer);
+	if (!json_object_size(answers)) {
+		json_decref(answers);
+		ask->answer = ask_refusal(ask);
+		return ASK_DONE;
+	}
+	ask->answer = ask_new_answer(ask);
+	json_object_set_new(ask->answer, "answers", answers);
+	return ASK_DONE;
+}
+
+/* The page has its answer: on to the next; a single question needs no second look. */
+static enum ask_state questions_go_on(struct ask *ask)
+{
+	struct questions *questions = &ask->questions;
+	struct question_page *page = page_in_front(ask);
+	json_auto_t *answer = NULL;
+
+	page->answered = true;
+	answer = page_answer(page);
+	page->answered = answer != NULL;
+	if (!answer)
+		return ASK_OPEN;
+	questions->page++;
+	ask->scroll = 0;
+	return questions->count == 1 ? questions_send(ask) : ASK_OPEN;
+}
+
+/* ---- keys -------------------------------------------------------------------- */
+
+static void page_toggle(struct question_page *page, size_t i)
+{
+	page->selected = i;
+	page->chosen[i] = !page->chosen[i];
+	page->typing = is_other(page, i) && page->chosen[i];
+}
+
+/* Enter, or a digit where one answer is enough. */
+static enum ask_state page_choose(struct ask *ask, struct question_page *page, size_t i)
+{
+	page->selected = i;
+	if (!is_other(page, i))
+		return questions_go_on(ask);
+	page->typing = true;
+	page->chosen[i] = true;
+	return ASK_OPEN;
+}
+
+static enum ask_state page_typing_key(struct ask *ask, struct question_page *page,
+                                      const struct key *key)
+{
+	if (page->count && ask_bound(ask, BIND_BASIC_CANCEL, key)) {
+		page->typing = false;
+		return ASK_OPEN;
+	}
+	switch (editor_key(page->text, key)) {
+	case EDITOR_SUBMIT:
+		if (page->count)
+			page->typing = false;
+		return questions_go_on(ask);
+	case EDITOR_EXTERNAL:
+		return ASK_EXTERNAL;
+	case EDITOR_IGNORED:
+		return ASK_IGNORED;
+	case EDITOR_CHANGED:
+	case EDITOR_QUEUE:
+		break;
+	}
+	return ASK_OPEN;
+}
+
+static enum ask_state page_option_key(struct ask *ask, struct question_page *page,
+                                      const struct key *key)
+{
+	const bool several = page_is_several(page);
+	uint32_t letter = ask_letter(key);
+
+	if (letter >= '1' && letter <= '9' && letter - '1' < page->count) {
+		if (!several)
+			return page_choose(ask, page, letter - '1');
+		page_toggle(page, letter - '1');
+	} else if (letter == ' ' && several) {
+		page_toggle(page, page->selected);
+	} else if (ask_bound(ask, BIND_BASIC_CONFIRM, key)) {
+		if (!several)
+			return page_choose(ask, page, page->selected);
+		return questions_go_on(ask);
+	} else if (ask_bound(ask, BIND_NAV_DIALOG_DOWN, key)) {
+		page->selected = (page->selected + 1) % page->count;
+	} else if (ask_bound(ask, BIND_NAV_DIALOG_UP, key)) {
+		page->selected = (page->selected + page->count - 1) % page->count;
+	} else {
+		return ASK_IGNORED;
+	}
+	return ASK_OPEN;
+}
+
+/* Tab and Shift+Tab, also arrows where there is no text. */
+static bool questions_turn(struct ask *ask, const struct key *key)
+{
+	struct questions *questions = &ask->questions;
+	bool arrows = !questions_field(ask);
+
+	if (questions->count < 2)
+		return false;
+	if (ask_bound(ask, BIND_NAV_DIALOG_NEXT, key) || (arrows && key->code == KEY_RIGHT))
+		questions->page += questions->page < questions->count;
+	else if (ask_bound(ask, BIND_NAV_DIALOG_PREVIOUS, key) ||
+	         (arrows && key->code == KEY_LEFT))
+		questions->page -= questions->page > 0;
+	else
+		return false;
+	ask->scroll = 0;
+	return true;
+}
+
+enum ask_state questions_key(struct ask *ask, const struct key *key)
+{
+	struct question_page *page;
+
+	if (questions_turn(ask, key))
+		return ASK_OPEN;
+	page = page_in_front(ask);
+	if (page && page->typing && page->count)
+		return page_typing_key(ask, page, key);
+	if (ask_bound(ask, BIND_BASIC_CANCEL, key)) {
+		json_decref(ask->answer);
+		ask->answer = ask_refusal(ask);
+		return ASK_DONE;
+	}
+	if (page)
+		return page->typing ? page_typing_key(ask, page, key) :
+		                      page_option_key(ask, page, key);
+	if (ask_bound(ask, BIND_BASIC_CONFIRM, key) || ask_letter(key) == 'y')
+		return questions_send(ask);
+	return ask_scroll(ask, key) ? ASK_OPEN : ASK_IGNORED;
+}
+
+/* ---- rows -------------------------------------------------------------------- */
+
+static void page_options(struct ask *ask, struct ask_page *out, const struct question_page *page)
+{
+	const json_t *options = json_object_get(page->question, "options");
+	const bool several = page_is_several(page);
+
+	for (size_t i = 0; i < page->count; i++) {
+		const json_t *option = json_array_get(options, i);
+		const char *box = !several ? NULL : page->chosen[i] ? "[x] " : "[ ] ";
+
+		page_choice(ask, out, i + 1, i == page->selected, box, option_label(page, i),
+		            json_span(json_object_get(option, "description")));
+	}
+}
+
+static void question_rows(struct ask *ask, struct ask_page *out, struct question_page *page)
+{
+	const struct questions *questions = &ask->questions;
+	_cleanup_free_ char *prompt =
+		questions->count > 1 ? mem_printf("%zu/%zu? [1-%zu] ", questions->page + 1,
+		                                  questions->count, page->count) :
+		                       mem_printf("Choose: [1-%zu] ", page->count);
+	struct span placeholder = page_member(page, "placeholder");
+
+	if (page->typing)
+		page_field(out, page->text, out->height > 2 ? out->height / 2 : 1);
+	else
+		page_prompt(out, prompt);
+	if (questions->count > 1)
+		rows_text(out->rows, page_member(page, "question"), STYLE_BOLD(ROLE_TEXT),
+		          out->width);
+	if (page->typing && placeholder.len && editor_is_empty(page->text))
+		rows_text(out->rows, placeholder, STYLE(ROLE_DIM), out->width);
+	page_options(ask, out, page);
+	page_text(out, page->typing ? "Enter sends it, Esc goes back." :
+	               page_is_several(page) ? "Space or digits choose, Enter goes on, Esc: no answer." :
+	                                       "Enter or a digit chooses, Esc: no answer.",
+	          STYLE(ROLE_DIM));
+	if (questions->count > 1)
+		page_text(out, "Tab: the next question, Shift+Tab: the one before.",
+		          STYLE(ROLE_DIM));
+}
+
+static void put_answer(struct row *row, const json_t *answer)
+{
+	size_t i;
+	json_t *one;
+
+	if (!answer)
+		row_printf(row, STYLE(ROLE_WARNING), "no answer");
+	else if (json_is_string(answer))
+		row_text(row, json_span(answer), STYLE_BOLD(ROLE_TEXT));
+	json_array_foreach(answer, i, one) {
+		row_printf(row, STYLE(ROLE_TEXT), "%s", i ? ", " : "");
+		row_text(row, json_span(one), STYLE_BOLD(ROLE_TEXT));
+	}
+}
+
+static void all_answers_rows(struct ask *ask, struct ask_page *out)
+{
+	page_prompt(out, "Send? [y] ");
+	for (size_t i = 0; i < ask->questions.count; i++) {
+		const struct question_page *page = &ask->questions.pages[i];
+		json_auto_t *answer = page_answer(page);
+		struct row row = { 0 };
+
+		row_printf(&row, STYLE(ROLE_DIM), "%zu. ", i + 1);
+		row_text(&row, page_member(page, "header"), STYLE(ROLE_TEXT));
+		row_printf(&row, STYLE(ROLE_TEXT), ": ");
+		put_answer(&row, answer);
+		page_take(out, &row);
+	}
+	page_text(out, "Enter sends the answers, Shift+Tab goes back, Esc: no answer.",
+	          STYLE(ROLE_DIM));
+}
+
+void questions_rows(struct ask *ask, struct ask_page *out)
+{
+	struct question_page *page = page_in_front(ask);
+
+	if (page)
+		question_rows(ask, out, page);
+	else
+		all_answers_rows(ask, out);
+}
+
+void questions_subject(const struct ask *ask, unsigned width, struct rows *rows)
+{
+	for (size_t i = 0; i < ask->questions.count; i++) {
+		const struct question_page *page = &ask->questions.pages[i];
+		_cleanup_row_ struct row first = { 0 }, rest = { 0 }, text = { 0 };
+		struct span question = page_member(page, "question"), line;
+
+		if (ask->questions.count > 1)
+			row_printf(&first, STYLE(ROLE_ACCENT), "%zu. ", i + 1);
+		else
+			row_printf(&first, STYLE(ROLE_ACCENT), "? ");
+		row_pad(&rest, first.width, STYLE(ROLE_TEXT));
+		for (bool begun = false; line_next(&question, &line); begun = true) {
+			row_release(&text);
+			row_text(&text, line_body(line), STYLE_BOLD(ROLE_TEXT));
+			rows_wrap(rows, &text, width, begun ? &rest : &first, &rest);
+		}
+	}
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a confirmation is about: the diff, the command with all that it runs, and what deserves a
+ * second look. */
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "tui/ask/private.h"
+#include "tui/markdown/markdown.h"
+#include "tui/view/view.h"
+
+enum {
+	SUBJECT_ROWS = 40,         /* of one when it is folded: what is read before an answer */
+	SUBJECT_WHOLE_ROWS = 20000,
+	SUBJECT_BYTES = 1 << 20,   /* of a text in it */
+	NAMES_MAX = 10,            /* programs in the question */
+};
+
+struct subject {
+	const struct ask *ask;
+	struct rows *rows;
+	unsigned width;
+};
+
+const json_t *subject_details(const struct ask *ask)
+{
+	return json_object_get(ask->message, "details");
+}
+
+bool subject_is(const struct ask *ask, const char *type)
+{
+	return span_eq(json_span(json_object_get(subject_details(ask), "type")), span_str(type));
+}
+
+static struct span detail(const struct subject *subject, const char *name)
+{
+	return utf8_head(json_span(json_object_get(subject_details(subject->ask), name)),
+	                 SUBJECT_BYTES);
+}
+
+/* ---- parts ------------------------------------------------------------------- */
+
+static void subject_line(struct subject *subject, const char *label, struct span text,
+                         struct style style)
+{
+	struct row row = { 0 };
+	_cleanup_row_ struct row rest = { 0 };
+
+	if (label) {
+		row_printf(&row, STYLE(ROLE_DIM), "%s ", label);
+		row_pad(&rest, 2, STYLE(ROLE_TEXT));
+	}
+	row_text(&row, text, style);
+	rows_wrap(subject->rows, &row, subject->width, NULL, &rest);
+	row_release(&row);
+}
+
+/* Each line of a text, `indent` columns in. */
+static void subject_lines(struct subject *subject, struct span text, unsigned indent,
+                          struct style style)
+{
+	_cleanup_row_ struct row margin = { 0 };
+	struct span line;
+
+	if (!subject->ask->plain)
+		row_pad(&margin, indent, STYLE(ROLE_TEXT));
+	while (line_next(&text, &line)) {
+		_cleanup_row_ struct row row = { 0 };
+
+		row_text(&row, line_body(line), style);
+		rows_wrap(subject->rows, &row, subject->width, &margin, &margin);
+	}
+}
+
+static void subject_warning(struct subject *subject, struct span text)
+{
+	const struct view_how how = { .width = subject->width, .plain = subject->ask->plain };
+
+	view_notice(subject->rows, "warning", text, &how);
+}
+
+static void subject_warn(struct subject *subject, const char *text)
+{
+	subject_warning(subject, span_str(text));
+}
+
+/* ---- what deceives ----------------------------------------------------------- */
+
+/* Whether row_text shows some of it as escapes. */
+static bool is_shown_escaped(struct span text)
+{
+	struct span line;
+
+	while (line_next(&text, &line)) {
+		_cleanup_row_ struct row row = { 0 };
+		_cleanup_buf_ struct buf plain = BUF_INIT(LIMIT_RESULT_BYTES);
+		_cleanup_buf_ struct buf source = BUF_INIT(LIMIT_RESULT_BYTES);
+
+		line = line_body(line);
+		for (size_t i = 0; i < line.len; i++)
+			buf_char(&source, line.data[i] == '\t' ? ' ' : line.data[i]);
+		row_text(&row, buf_view(&source), STYLE(ROLE_TEXT));
+		row_plain(&row, &plain);
+		if (!span_eq(span_trim(buf_view(&plain)), span_trim(buf_view(&source))))
+			return true;
+	}
+	return false;
+}
+
+static bool has_high_byte(struct span text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if ((unsigned char)text.data[i] >= 0x80)
+			return true;
+	return false;
+}
+
+/* What is odd about an address's host: the text behind "://"; NULL: nothing. */
+static const char *odd_address(struct span text)
+{
+	size_t end = 0;
+	struct span host;
+
+	while (end < text.len && (unsigned char)text.data[end] > ' ' &&
+	       !strchr("/?#\"'`<>|;)", text.data[end]))
+		end++;
+	host = span_head(text, end);
+	if (memchr(host.data, '@', host.len))
+		return "its host is what stands behind the @";
+	if (has_high_byte(host))
+		return "its host has letters beyond ASCII, which may look like others";
+	for (size_t i = 0; i + 4 <= host.len; i++)
+		if (span_starts(span_skip(host, i), SPAN("xn--")) &&
+		    (!i || host.data[i - 1] == '.'))
+			return "its host is written in Punycode, and is shown elsewhere in other letters";
+	return NULL;
+}
+
+/* Warns of addresses that lead elsewhere than it seems. */
+static void warn_of_addresses(struct subject *subject, struct span text)
+{
+	for (size_t i = 0; i + 3 < text.len; i++) {
+		_cleanup_buf_ struct buf sentence = BUF_INIT(4096);
+		struct span rest = span_skip(text, i + 3);
+		const char *odd;
+		size_t from = i, end = 0;
+
+		if (!span_starts(span_skip(text, i), SPAN("://")) || !(odd = odd_address(rest)))
+			continue;
+		while (from && (text.data[from - 1] | 0x20) >= 'a' &&
+		       (text.data[from - 1] | 0x20) <= 'z')
+			from--;
+		while (end < rest.len && end < 200 && (unsigned char)rest.data[end] > ' ')
+			end++;
+		buf_str(&sentence, "A deceptive address: ");
+		buf_span(&sentence, utf8_head(span_skip(text, from), i + 3 + end - from));
+		buf_printf(&sentence, " (%s).", odd);
+		subject_warning(subject, buf_view(&sentence));
+	}
+}
+
+static void warn_of_deception(struct subject *subject, struct span text)
+{
+	if (is_shown_escaped(text))
+		subject_warn(subject, "Some characters in it are invisible, or look like others; "
+		                      "they are shown as escapes such as \\u{430}.");
+	warn_of_addresses(subject, text);
+}
+
+/* ---- edits ------------------------------------------------------------------- */
+
+static void subject_edit(struct subject *subject)
+{
+	const struct view_how how = { .width = subject->width, .plain = subject->ask->plain };
+	struct span path = detail(subject, "filePath");
+
+	subject_line(subject, path.len ? "Edit" : "Edits", path, STYLE_BOLD(ROLE_TEXT));
+	if (is_shown_escaped(path))
+		subject_warn(subject, "The file's name has characters that are invisible, or look "
+		                      "like others; they are shown as escapes.");
+	view_diff(subject->rows,
+	          json_span(json_object_get(subject_details(subject->ask), "fileDiff")), &how);
+}
+
+/* ---- commands ---------------------------------------------------------------- */
+
+static void subject_paths(struct subject *subject, const json_t *files, const char *member,
+                          const char *label)
+{
+	size_t i;
+	json_t *path;
+
+	json_array_foreach(json_object_get(files, member), i, path) {
+		_cleanup_buf_ struct buf sentence = BUF_INIT(8 * LIMIT_PATH_BYTES);
+
+		buf_str(&sentence, label);
+		buf_span(&sentence, json_span(path));
+		subject_warning(subject, buf_view(&sentence));
+	}
+}
+
+/* What it asks for beyond the sandbox. */
+static void subject_permissions(struct subject *subject, const json_t *arguments)
+{
+	const json_t *more = json_object_get(arguments, "additional_permissions");
+	const json_t *files = json_object_get(more, "fileSystem");
+
+	if (json_is_true(json_object_get(more, "network")))
+		subject_warn(subject, "It asks for the network, which the sandbox does not give "
+		                      "it; for this one command.");
+	subject_paths(subject, files, "read",
+	              "It asks to read what the sandbox hides, for this one command: ");
+	subject_paths(subject, files, "write",
+	              "It asks to write where the sandbox forbids it, for this one command: ");
+}
+
+static void subject_command(struct subject *subject)
+{
+	const json_t *arguments = json_object_get(subject->ask->message, "arguments");
+	struct span command = detail(subject, "command"), summary = detail(subject, "summary");
+	struct span about = json_span(json_object_get(arguments, "description"));
+	struct span folder = json_span(json_object_get(arguments, "dir_path"));
+	size_t i;
+	json_t *problem;
+
+	subject_line(subject, NULL, SPAN("Run a command"), STYLE_BOLD(ROLE_TEXT));
+	if (about.len)
+		subject_line(subject, NULL, about, STYLE(ROLE_DIM));
+	subject_lines(subject, command, 2, STYLE(ROLE_CODE));
+	if (folder.len)
+		subject_line(subject, "in", folder, STYLE(ROLE_TEXT));
+	if (json_is_true(json_object_get(arguments, "is_background")))
+		subject_line(subject, NULL, SPAN("in the background"), STYLE(ROLE_TEXT));
+	if (summary.len && !span_eq(span_trim(summary), span_trim(command))) {
+		subject_line(subject, NULL, SPAN("It runs:"), STYLE(ROLE_DIM));
+		subject_lines(subject, span_trim(summary), 2, STYLE(ROLE_TEXT));
+	}
+	json_array_foreach(json_object_get(subject_details(subject->ask), "problems"), i, problem)
+		subject_warning(subject, json_span(problem));
+	warn_of_deception(subject, command);
+	subject_permissions(subject, arguments);
+}
+
+/* ---- servers' tools and others ----------------------------------------------- */
+
+static void subject_server(struct subject *subject)
+{
+	const json_t *arguments = json_object_get(subject->ask->message, "arguments");
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	subject_line(subject, "Tool", detail(subject, "toolDisplayName"), STYLE_BOLD(ROLE_TEXT));
+	subject_line(subject, "of the MCP server", detail(subject, "serverName"),
+	             STYLE_BOLD(ROLE_TEXT));
+	json_print(&text, arguments, 2);
+	subject_lines(subject, utf8_head(buf_view(&text), SUBJECT_BYTES), 2, STYLE(ROLE_CODE));
+	warn_of_deception(subject, buf_view(&text));
+}
+
+static void subject_other(struct subject *subject)
+{
+	struct span prompt = detail(subject, "prompt");
+	struct span tool = json_span(json_object_get(subject->ask->message, "toolName"));
+	size_t i;
+	json_t *url;
+
+	subject_line(subject, NULL, detail(subject, "title"), STYLE_BOLD(ROLE_TEXT));
+	if (span_eq(tool, SPAN("exit_plan_mode")))
+		markdown_rows(prompt, subject->width, subject->rows); /* the plan */
+	else
+		subject_lines(subject, prompt, 2, STYLE(ROLE_TEXT));
+	json_array_foreach(json_object_get(subject_details(subject->ask), "urls"), i, url)
+		if (!span_eq(json_span(url), prompt))
+			subject_line(subject, "Address:", json_span(url), STYLE(ROLE_TEXT));
+	warn_of_deception(subject, prompt);
+}
+
+/* ---- the question ------------------------------------------------------------ */
+
+/* "git, ls". */
+static void put_program_names(const json_t *names, struct buf *out)
+{
+	size_t i;
+	json_t *name;
+
+	json_array_foreach((json_t *)names, i, name) {
+		if (i == NAMES_MAX) {
+			buf_str(out, ", \xe2\x80\xa6");
+			return;
+		}
+		buf_str(out, i ? ", " : "");
+		buf_span(out, json_span(name));
+	}
+}
+
+/* In Gemini CLI's words. */
+static void subject_question(struct subject *subject)
+{
+	const json_t *details = subject_details(subject->ask);
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	if (subject_is(subject->ask, "edit")) {
+		buf_str(&text, "Apply this change?");
+	} else if (subject_is(subject->ask, "exec")) {
+		buf_str(&text, "Allow execution of: '");
+		put_program_names(json_object_get(details, "rootCommands"), &text);
+		buf_str(&text, "'?");
+	} else if (subject_is(subject->ask, "mcp")) {
+		buf_str(&text, "Allow execution of MCP tool \"");
+		buf_span(&text, detail(subject, "toolName"));
+		buf_str(&text, "\" from server \"");
+		buf_span(&text, detail(subject, "serverName"));
+		buf_str(&text, "\"?");
+	} else {
+		buf_str(&text, "Do you want to proceed?");
+	}
+	subject_line(subject, NULL, buf_view(&text), STYLE_BOLD(ROLE_ACCENT));
+}
+
+static void subject_all(struct subject *subject)
+{
+	if (subject_is(subject->ask, "edit"))
+		subject_edit(subject);
+	else if (subject_is(subject->ask, "exec"))
+		subject_command(subject);
+	else if (subject_is(subject->ask, "mcp"))
+		subject_server(subject);
+	else
+		subject_other(subject);
+}
+
+/* The first rows, and a word about the others. */
+static void take_folded(struct rows *all, size_t max, struct rows *rows)
+{
+	if (all->count <= max) {
+		rows_move(rows, all);
+		return;
+	}
+	rows_copy(rows, all, 0, max - 1);
+	row_printf(rows_add(rows), STYLE(ROLE_DIM), "\xe2\x80\xa6 %zu rows more (Ctrl+O)",
+	           all->count - (max - 1));
+}
+
+void subject_rows(const struct ask *ask, unsigned width, bool folded, struct rows *rows)
+{
+	_cleanup_rows_ struct rows all = { 0 };
+	struct subject subject = { ask, &all, width };
+	struct span reason = json_span(json_object_get(ask->message, "reason"));
+	_cleanup_buf_ struct buf diff = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	if (!folded && ask->confirm.stage != CONFIRM_CHOOSE && ask->confirm.stage != CONFIRM_SAY) {
+		const struct view_how how = { .width = width, .plain = ask->plain };
+
+		review_diff(ask, &diff);
+		view_diff(rows, buf_view(&diff), &how);
+		return;
+	}
+	subject_all(&subject);
+	take_folded(&all, folded ? SUBJECT_ROWS : SUBJECT_WHOLE_ROWS, rows);
+	subject.rows = rows;
+	if (reason.len)
+		subject_line(&subject, "Reason:", reason, STYLE(ROLE_WARNING));
+	subject_question(&subject);
+}
