@@ -62,7 +62,9 @@ enum bus_topic {
  *       mcp: serverName, toolName, toolDisplayName;  info: prompt, urls [string]},
  *     outcomes [string]: those that may be chosen (Gemini CLI's words: proceed_once, ...),
  *     reason?: what a hook or rule said
- * TOOL_CONFIRMATION_RESPONSE correlationId, outcome, newContent? (modify_with_editor), message?
+ * TOOL_CONFIRMATION_RESPONSE correlationId, outcome, newContent? (modify_with_editor), message?,
+ *     review? {hunks [{header, taken true|false|"edited", comment?}]}: of an edit that was gone
+ *     through hunk by hunk; newContent is what is left of it
  * TOOL_POLICY_REJECTION      callId, toolName, message, rule?
  * UPDATE_POLICY              toolName, commandPrefix? [string], serverName?, saved (bool)
  * ASK_USER_REQUEST           correlationId, questions [...] (as the tool ask_user has them)

@@ -27,8 +27,12 @@
  * has not answered it.  Nobody to ask means no.
  */
 
+struct call;
+
 /* For struct call_hooks; `data` is the struct call. */
 bool agent_confirm_ask(void *data, const struct tool_question *question, struct err *err);
+/* Adds to the result of a call what the user made of it (`user_review`), if anything. */
+void agent_confirm_report(struct call *call);
 
 /* ---- errors ------------------------------------------------------------------ */
 
@@ -126,6 +130,8 @@ struct call {
 	bool has_verdict;
 	bool hook_asks;              /* a hook wants somebody asked, whatever the rules say */
 	char *ask_reason;            /* owned; what it said */
+	json_t *review;              /* owned; the hunks that the user took, and not; or NULL */
+	bool modified;               /* the user wrote another content */
 	enum stats_decision decision;
 	bool refused;                /* somebody said no, without a word about what else to do */
 	enum call_wants wants;

@@ -174,6 +174,7 @@ static void call_release(struct call *call)
 	json_decref(call->allowing);
 	json_decref(call->result);
 	json_decref(call->answer);
+	json_decref(call->review);
 	free(call->ask_reason);
 	free(call->context);
 }
@@ -388,6 +389,7 @@ static void call_run(struct call *call)
 
 	call->result = tool_call(&call->session, call->name, call->args);
 	follow_tails(call);
+	agent_confirm_report(call);
 	call_report_end(call, clock_monotonic_ms() - began);
 }
 

@@ -323,15 +323,25 @@ static void save_rule(struct asking *asking)
 	allow_for_session(asking, NULL);
 }
 
+/* What the result of a changed edit has to carry: what was written, if only as a diff. */
+static json_t *wanted_content(const struct asking *asking)
+{
+	json_t *asked = json_object_get(asking->question->arguments, "return_content");
+	bool none = asked ? span_eq(json_span(asked), SPAN("none")) :
+	                    asking->call->session.return_content == RETURN_NONE;
+
+	return none ? json_string("diff") : json_incref(asked);
+}
+
 /* What somebody made of the file is written as a whole, if the file is what the question was
- * about. */
+ * about. Of a review it is exact: lines that are not taken keep their endings. */
 static bool use_modified_content(struct asking *asking, const json_t *answer, struct err *err)
 {
 	const struct tool_question *question = asking->question;
 	json_t *content = json_object_get(answer, "newContent");
 	const json_t *details = json_object_get(asking->message, "details");
 	const json_t *base = json_object_get(question->arguments, "base_content_sha256");
-	json_t *arguments;
+	json_t *arguments, *wanted;
 
 	if (!json_is_string(content))
 		return err_set(err, ERR_INVALID_ARGUMENT,
@@ -340,11 +350,16 @@ static bool use_modified_content(struct asking *asking, const json_t *answer, st
 	asking->call->decision = DECISION_MODIFY;
 	if (json_equal(content, json_object_get(details, "newContent")))
 		return true;
+	asking->call->modified = true;
 	arguments = json_object();
 	json_object_set(arguments, "file_path", json_object_get(question->arguments, "file_path"));
 	json_object_set(arguments, "content", content);
 	if (json_string_length(base))
 		json_object_set(arguments, "base_content_sha256", (json_t *)base);
+	if (asking->call->review)
+		json_object_set_new(arguments, "exact_line_endings", json_true());
+	if ((wanted = wanted_content(asking)))
+		json_object_set_new(arguments, "return_content", wanted);
 	*question->modified = arguments;
 	*question->modified_tool = "write_file";
 	return true;
@@ -378,7 +393,10 @@ static bool follow_answer(struct asking *asking, const json_t *answer, struct er
 {
 	const struct tool *tool = asking->question->tool;
 	const char *outcome = json_string_value(json_object_get(answer, "outcome"));
+	json_t *hunks = json_object_get(json_object_get(answer, "review"), "hunks");
 
+	if (json_array_size(hunks))
+		asking->call->review = json_incref(hunks);
 	if (!outcome_was_offered(asking, outcome) || !strcmp(outcome, "cancel"))
 		return decline_call(asking, answer, err);
 	asking->call->decision = DECISION_ACCEPT;
@@ -417,6 +435,65 @@ static bool refuse_unasked(struct asking *asking, struct err *err)
 	               "user can allow it beforehand: by a policy rule, with --allowed-tools %s, "
 	               "or with --approval-mode %s.",
 	               tool->name, tool->name, mode);
+}
+
+/* ---- what the model is told of it ---------------------------------------------------- */
+
+enum { REVIEW_TEXT_MAX = 64 << 10 };
+
+static void put_reviewed_hunk(struct buf *out, size_t number, const json_t *hunk)
+{
+	const json_t *taken = json_object_get(hunk, "taken");
+	struct span header = json_span(json_object_get(hunk, "header"));
+	struct span comment = span_trim(json_span(json_object_get(hunk, "comment")));
+
+	buf_printf(out, " Hunk %zu", number);
+	if (header.len)
+		buf_printf(out, " (%.*s)", (int)header.len, header.data);
+	buf_str(out, json_is_true(taken) ? ": taken" :
+	             json_is_string(taken) ? ": taken as the user edited it" :
+	                                     ": not taken");
+	if (comment.len)
+		buf_printf(out, "; the user says: %.*s", (int)comment.len, comment.data);
+	if (!comment.len || !strchr(".!?", comment.data[comment.len - 1]))
+		buf_char(out, '.');
+}
+
+static void put_review(struct buf *out, const struct call *call, bool success)
+{
+	size_t i, taken = 0, count = json_array_size(call->review);
+	json_t *hunk;
+
+	json_array_foreach(call->review, i, hunk)
+		taken += !json_is_false(json_object_get(hunk, "taken"));
+	buf_printf(out, "The user went through this edit hunk by hunk and took %zu of %zu%s.",
+	           taken, count,
+	           success || !taken ? "" : ", but the call failed: nothing was written");
+	json_array_foreach(call->review, i, hunk)
+		put_reviewed_hunk(out, i + 1, hunk);
+	if (success && taken < count)
+		buf_str(out, " latest_file_state is what stands now: go on from it, and do not "
+		             "send what was not taken again unless the user asks for it.");
+}
+
+void agent_confirm_report(struct call *call)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(REVIEW_TEXT_MAX);
+	bool success = !tool_result_failed(call->result);
+	json_t *report;
+
+	if (!json_is_object(call->result) || (!call->review && !(call->modified && success)))
+		return;
+	if (call->review)
+		put_review(&text, call, success);
+	else
+		buf_str(&text, "The user changed this edit before it was applied. "
+		               "latest_file_state is what stands now: go on from it.");
+	report = json_object();
+	json_object_set_new(report, "message", json_text(buf_view(&text)));
+	if (call->review)
+		json_object_set(report, "hunks", call->review);
+	json_object_set_new(call->result, "user_review", report);
 }
 
 /* ---- asking ------------------------------------------------------------------------ */
