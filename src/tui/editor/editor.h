@@ -8,6 +8,17 @@
  *     editor_free(editor);
  *
  * It draws nothing and waits for nothing.  What keys do is the bindings' (bindings.h).
+ *
+ * A key that has no use here (Esc with nothing to close, Ctrl+C, Ctrl+D and Ctrl+Z with nothing to
+ * clear, delete or undo, Up in an empty prompt without history) is EDITOR_IGNORED, so that the
+ * caller can interrupt, quit, suspend.
+ *
+ * Shell mode: "!" in an empty draft begins it, and editor_is_shell says so; the draft does not have
+ * the "!".  "!", Esc or Backspace in an empty draft end it, sending a command does not.
+ *
+ * Text that comes in is kept as it is, control characters too (they are shown as escapes, tabs as
+ * blanks up to every fourth column), but for what no text has: CRLF and CR are LF; NUL, and bytes
+ * that are no UTF-8, are U+FFFD.
  */
 #ifndef HASP_TUI_EDITOR_EDITOR_H
 #define HASP_TUI_EDITOR_EDITOR_H
@@ -20,14 +31,18 @@
 #include "tui/term/keys.h"
 #include "tui/text/rows.h"
 
+/* Longest draft, without what placeholders stand for (those: 64 MB together, draft.h). */
+enum { EDITOR_BYTES_MAX = 1 << 20, EDITOR_MARK_BYTES = 4 };
+
 struct editor;
 
-/* Offers what may complete the word before the caret: pushes candidates by editor_offer. */
 struct editor_options {
-	const struct bindings *bindings;  /* borrowed */
+	const struct bindings *bindings;  /* borrowed; NULL: the defaults */
 	bool vim;
 	/* Where a completion may be wanted: the draft and the caret's byte. It calls editor_offer as
-	 * often as there are candidates, best first, also later (from the same thread). May be NULL. */
+	 * often as there are candidates, best first, also later (from the same thread, as long as the
+	 * draft is the same: editor_version). A placeholder in `text` is EDITOR_MARK_BYTES bytes that
+	 * are no UTF-8. May be NULL. */
 	void (*complete)(void *data, struct editor *editor, struct span text, size_t caret);
 	void *data;
 };
@@ -45,28 +60,45 @@ struct editor *editor_new(const struct editor_options *options);
 void editor_free(struct editor *editor); /* NULL is fine */
 
 enum editor_action editor_key(struct editor *editor, const struct key *key);
-/* More than 5 lines or 500 characters become "[Pasted Text: N lines]", as in Gemini CLI. */
-void editor_paste(struct editor *editor, struct span text);
+/* More than 5 lines or 500 characters become "[Pasted Text: N lines]", as in Gemini CLI; Ctrl+O at
+ * one shows its text, and makes it a placeholder again. False, and nothing was inserted: there is
+ * no room for it. */
+bool editor_paste(struct editor *editor, struct span text);
 
 /* The draft as it stands, placeholders expanded; the caller frees. */
 char *editor_text(const struct editor *editor);
 /* The same with placeholders, for a draft that is kept over a crash (editor_restore reads it). */
 json_t *editor_save(const struct editor *editor);
+/* What is no saved draft leaves the editor as it is. */
 void editor_restore(struct editor *editor, const json_t *saved);
 /* Takes the text away, into the history; the editor is empty. The caller frees. */
 char *editor_take(struct editor *editor);
-/* Replaces the draft; the old one can be had by undo. */
+/* Replaces the draft; the old one can be had by undo. What is too long for a draft becomes a
+ * placeholder. */
 void editor_set(struct editor *editor, struct span text);
 bool editor_is_empty(const struct editor *editor);
+/* Another number whenever the draft's text is another one. */
+unsigned long editor_version(const struct editor *editor);
 
-/* Earlier prompts, oldest first; of another session, when one begins. */
+/* Whether the draft is a command for the shell. Ask before editor_take. */
+bool editor_is_shell(const struct editor *editor);
+void editor_set_shell(struct editor *editor, bool shell);
+/* Two columns for the prompt: "> ", "! " in shell mode, "? " while searching. */
+const char *editor_sign(const struct editor *editor);
+
+/* Earlier prompts, oldest first; of another session, when one begins. One that begins with "!" is
+ * a command for the shell. */
 void editor_history_add(struct editor *editor, struct span text);
 
 /* A candidate: `text` replaces the draft's bytes [from, to); `label` and `note` are shown. */
 void editor_offer(struct editor *editor, size_t from, size_t to, struct span text, struct span label,
                   struct span note);
+/* Takes back all that was offered: a later, better answer follows. */
+void editor_offer_none(struct editor *editor);
+bool editor_has_candidates(const struct editor *editor);
 void editor_set_vim(struct editor *editor, bool vim);
-/* "NORMAL", "INSERT", ... of vim mode, "SEARCH" of reverse search; NULL: nothing to say. */
+/* "SEARCH" while searching the history; "SHELL" in shell mode; "NORMAL", "INSERT", "VISUAL",
+ * "VISUAL LINE", "REPLACE" of vim mode; NULL: nothing to say. */
 const char *editor_mode(const struct editor *editor);
 
 /* Appends the draft as at most `max_rows` rows of `width` columns (it scrolls within), with `prompt`

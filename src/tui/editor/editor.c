@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The composer as a whole: keys to those who have them, text in and out. */
+#include "base/mem.h"
+#include "data/json.h"
+#include "tui/editor/draft.h"
+#include "tui/editor/private.h"
+
+struct editor *editor_new(const struct editor_options *options)
+{
+	struct editor *editor = mem_alloc(1, sizeof(*editor));
+
+	editor->options = *options;
+	editor->goal = NO_COLUMN;
+	draft_init(&editor->draft);
+	if (!options->bindings)
+		editor->options.bindings = editor->own_bindings = bindings_new();
+	editor_set_vim(editor, options->vim);
+	return editor;
+}
+
+void editor_free(struct editor *editor)
+{
+	if (!editor)
+		return;
+	vim_free(editor->vim);
+	candidates_release(&editor->candidates);
+	history_release(&editor->history);
+	layout_release(&editor->layout);
+	draft_release(&editor->draft);
+	bindings_free(editor->own_bindings);
+	free(editor);
+}
+
+void editor_set_vim(struct editor *editor, bool vim)
+{
+	if (vim && !editor->vim)
+		editor->vim = vim_new();
+	if (!vim) {
+		vim_free(editor->vim);
+		editor->vim = NULL;
+	}
+	editor->options.vim = vim;
+}
+
+/* Asks for candidates after a change that somebody typed. */
+static void ask_candidates(struct editor *editor)
+{
+	candidates_clear(&editor->candidates);
+	if (editor->options.complete && editor->draft.text.len)
+		editor->options.complete(editor->options.data, editor, draft_view(&editor->draft),
+		                         editor->draft.caret);
+}
+
+/* After a key: what depends on text and caret follows them. */
+static void follow_key(struct editor *editor, unsigned long version, size_t caret,
+                       enum editor_action action)
+{
+	bool changed = editor->draft.version != version;
+
+	if (!editor->keep_goal)
+		editor->goal = NO_COLUMN;
+	if (editor->history.searching) {
+		history_search_refresh(editor);
+	} else if (changed && action == EDITOR_CHANGED && !editor->history.browsing) {
+		ask_candidates(editor);
+	} else if (changed || editor->draft.caret != caret) {
+		candidates_clear(&editor->candidates);
+	}
+}
+
+enum editor_action editor_key(struct editor *editor, const struct key *key)
+{
+	unsigned long version = editor->draft.version;
+	size_t caret = editor->draft.caret;
+	enum editor_action action;
+
+	editor->keep_goal = false;
+	if (!vim_key(editor, key, &action))
+		action = commands_key(editor, key);
+	follow_key(editor, version, caret, action);
+	return action;
+}
+
+/* Frees the pasted texts that nothing refers to any more. */
+static void forget_pastes(struct editor *editor)
+{
+	const struct draft *draft = &editor->draft;
+	const struct history *history = &editor->history;
+	size_t most = history->count + 2 * draft->count + 3 + VIM_TEXTS_MAX, count = 0;
+
+	if (!draft->paste_bytes)
+		return;
+	_cleanup_free_ struct span *texts = mem_alloc(most, sizeof(*texts));
+	for (size_t i = 0; i < history->count; i++)
+		texts[count++] = span_of(history->at[i].text, history->at[i].len);
+	for (size_t i = 0; i < draft->count; i++) {
+		texts[count++] = span_of(draft->edits[i].before, draft->edits[i].before_len);
+		texts[count++] = span_of(draft->edits[i].after, draft->edits[i].after_len);
+	}
+	texts[count++] = draft_view(draft);
+	texts[count++] = span_of(history->kept.text, history->kept.len);
+	texts[count++] = span_of(history->searched.text, history->searched.len);
+	count += vim_texts(editor->vim, texts + count);
+	draft_forget(&editor->draft, texts, count);
+}
+
+/* As draft_keep_paste; the oldest prompts with placeholders make room. */
+static bool keep_paste(struct editor *editor, struct span text, char ret_mark[DRAFT_MARK_BYTES])
+{
+	while (!draft_keep_paste(&editor->draft, text, ret_mark)) {
+		forget_pastes(editor);
+		if (draft_keep_paste(&editor->draft, text, ret_mark))
+			return true;
+		if (!history_drop_marked(&editor->history))
+			return false;
+	}
+	return true;
+}
+
+bool editor_paste(struct editor *editor, struct span text)
+{
+	_cleanup_buf_ struct buf clean = BUF_INIT(3 * KEYS_PASTE_BYTES_MAX);
+	unsigned long version = editor->draft.version;
+	size_t caret = editor->draft.caret;
+	char mark[DRAFT_MARK_BYTES];
+	bool fits;
+
+	draft_clean(&clean, text);
+	if (clean.overflowed)
+		return false;
+	draft_begin(&editor->draft);
+	if (!draft_is_long_paste(buf_view(&clean)) || editor->history.searching)
+		fits = commands_insert(editor, buf_view(&clean));
+	else
+		fits = keep_paste(editor, buf_view(&clean), mark) &&
+		       commands_insert(editor, span_of(mark, sizeof(mark)));
+	draft_begin(&editor->draft);
+	editor->keep_goal = false;
+	follow_key(editor, version, caret, EDITOR_CHANGED);
+	return fits;
+}
+
+char *editor_text(const struct editor *editor)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(DRAFT_EXPANDED_BYTES_MAX + DRAFT_BYTES_MAX);
+
+	draft_expand(&editor->draft, draft_view(&editor->draft), &out);
+	return buf_steal(&out);
+}
+
+char *editor_take(struct editor *editor)
+{
+	char *text = editor_text(editor);
+
+	history_add(editor, draft_view(&editor->draft), editor->draft.shell);
+	draft_clear(&editor->draft);
+	candidates_clear(&editor->candidates);
+	editor->history.searching = false;
+	editor->goal = NO_COLUMN;
+	editor->layout.top = 0;
+	if (editor->vim)
+		vim_reset(editor->vim);
+	forget_pastes(editor);
+	return text;
+}
+
+void editor_set(struct editor *editor, struct span text)
+{
+	_cleanup_buf_ struct buf clean = BUF_INIT(DRAFT_EXPANDED_BYTES_MAX);
+	struct draft *draft = &editor->draft;
+	struct span new;
+	char mark[DRAFT_MARK_BYTES];
+
+	if (editor->history.searching)
+		history_search_cancel(editor);
+	history_end_browse(&editor->history);
+	candidates_clear(&editor->candidates);
+	draft_clean(&clean, text);
+	new = buf_view(&clean);
+	draft_begin(draft);
+	if (new.len > DRAFT_BYTES_MAX && keep_paste(editor, new, mark))
+		new = span_of(mark, sizeof(mark));
+	draft_replace(draft, 0, draft->text.len, new);
+	draft_begin(draft);
+	if (editor->vim)
+		vim_reset(editor->vim);
+}
+
+bool editor_is_empty(const struct editor *editor)
+{
+	return editor->draft.text.len == 0;
+}
+
+unsigned long editor_version(const struct editor *editor)
+{
+	return editor->draft.version;
+}
+
+bool editor_is_shell(const struct editor *editor)
+{
+	return editor->draft.shell;
+}
+
+void editor_set_shell(struct editor *editor, bool shell)
+{
+	editor->draft.shell = shell;
+}
+
+const char *editor_sign(const struct editor *editor)
+{
+	if (editor->history.searching)
+		return "? ";
+	return editor->draft.shell ? "! " : "> ";
+}
+
+const char *editor_mode(const struct editor *editor)
+{
+	if (editor->history.searching)
+		return "SEARCH";
+	if (editor->draft.shell)
+		return "SHELL";
+	return editor->vim ? vim_mode(editor->vim) : NULL;
+}
+
+void editor_history_add(struct editor *editor, struct span text)
+{
+	_cleanup_buf_ struct buf clean = BUF_INIT(DRAFT_BYTES_MAX);
+	bool shell = span_starts(text, SPAN("!"));
+
+	draft_clean(&clean, span_skip(text, shell));
+	if (!clean.overflowed)
+		history_add(editor, buf_view(&clean), shell);
+}
+
+/* ---- kept over a crash ---- */
+
+json_t *editor_save(const struct editor *editor)
+{
+	const struct draft *draft = &editor->draft;
+	json_t *pieces = json_array();
+	size_t at = 0;
+
+	while (at < draft->text.len) {
+		const struct pasted *paste = draft_paste_at(draft, at);
+		struct span rest = span_skip(draft_view(draft), at);
+		const char *mark = memchr(rest.data, DRAFT_MARK, rest.len);
+
+		if (paste) {
+			json_array_append_new(pieces, json_pack("{so}", "paste",
+			                      json_text(span_of(paste->text, paste->len))));
+			at += DRAFT_MARK_BYTES;
+			continue;
+		}
+		rest.len = mark ? (size_t)(mark - rest.data) : rest.len;
+		json_array_append_new(pieces, json_text(rest));
+		at += rest.len;
+	}
+	return json_pack("{sosIsb}", "text", pieces, "caret", (json_int_t)draft->caret, "shell",
+	                 draft->shell);
+}
+
+static void restore_piece(struct editor *editor, const json_t *piece)
+{
+	struct span paste = json_span(json_object_get(piece, "paste"));
+	_cleanup_buf_ struct buf clean = BUF_INIT(DRAFT_EXPANDED_BYTES_MAX);
+	char mark[DRAFT_MARK_BYTES];
+
+	draft_clean(&clean, paste.data ? paste : json_span(piece));
+	if (!paste.data)
+		commands_insert(editor, buf_view(&clean));
+	else if (keep_paste(editor, buf_view(&clean), mark))
+		commands_insert(editor, span_of(mark, sizeof(mark)));
+}
+
+void editor_restore(struct editor *editor, const json_t *saved)
+{
+	const json_t *pieces = json_object_get(saved, "text");
+	json_int_t caret = json_integer_value(json_object_get(saved, "caret"));
+
+	if (!json_is_array(pieces))
+		return;
+	editor_set(editor, SPAN(""));
+	draft_clear(&editor->draft);
+	for (size_t i = 0; i < json_array_size(pieces); i++)
+		restore_piece(editor, json_array_get(pieces, i));
+	editor->draft.shell = json_is_true(json_object_get(saved, "shell"));
+	draft_drop_undo(&editor->draft);
+	if (caret >= 0)
+		draft_place(&editor->draft, (size_t)caret);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the composer share: the editor as a whole.  From bottom to top: draft, layout,
+ * candidates, history, commands, vim's files, editor. */
+#ifndef HASP_TUI_EDITOR_PRIVATE_H
+#define HASP_TUI_EDITOR_PRIVATE_H
+
+#include "tui/editor/draft.h"
+#include "tui/editor/editor.h"
+
+enum {
+	NO_COLUMN = -1,
+	TAB_COLUMNS = 4,
+	PROMPT_COLUMNS = 2,
+};
+
+/* ---- layout.c: rows on the screen ---- */
+
+struct visual {
+	size_t from, to; /* bytes; the LF that ends a line stands at `to` */
+};
+
+struct layout {
+	struct visual *rows; /* owned; at least one */
+	size_t count, cap;
+	unsigned columns;    /* of text in a row */
+	unsigned long version;
+	bool valid;
+	size_t top;          /* the first row shown */
+	size_t marked_from, marked_to; /* bytes that are selected */
+};
+
+/* ---- candidates.c ---- */
+
+struct candidate {
+	size_t from, to;           /* bytes of the draft */
+	char *text, *label, *note; /* owned; `text` as a draft has it */
+	size_t text_len;
+};
+
+struct candidates {
+	struct candidate *at; /* owned */
+	size_t count, cap;
+	size_t selected;
+	bool expanded;        /* all of the selected one is shown */
+};
+
+/* ---- history.c ---- */
+
+struct past {
+	char *text; /* owned; as a draft has it, with marks */
+	size_t len, caret;
+	bool shell;
+};
+
+struct history {
+	struct past *at; /* owned; oldest first */
+	size_t count, cap, bytes;
+	bool browsing;
+	size_t shown;         /* the one in the draft, while browsing */
+	bool only_shell;
+	struct past kept;     /* the draft before browsing */
+	bool searching;
+	struct past searched; /* the draft before the search */
+	unsigned long search_version;
+};
+
+struct vim;
+
+struct editor {
+	struct editor_options options;
+	struct bindings *own_bindings; /* if the options have none */
+	struct draft draft;
+	struct layout layout;
+	struct candidates candidates;
+	struct history history;
+	struct vim *vim; /* owned; NULL: not in vim mode */
+	int goal;        /* the column that up and down keep to; NO_COLUMN */
+	bool keep_goal;
+};
+
+void layout_release(struct layout *layout);
+/* Brings the rows up to date with the draft. */
+void layout_refresh(struct editor *editor);
+size_t layout_row_of(const struct editor *editor, size_t at);
+/* The columns before byte `at` of its row. */
+unsigned layout_column_of(const struct editor *editor, size_t row, size_t at);
+/* The boundary of a row nearest to a column. */
+size_t layout_at(const struct editor *editor, size_t row, unsigned column);
+/* The last place of the caret on a row. */
+size_t layout_row_end(const struct editor *editor, size_t row);
+/* Moves the caret by rows, keeping to its column; false: there is none. */
+bool layout_move(struct editor *editor, int rows);
+
+void candidates_clear(struct candidates *candidates);
+void candidates_release(struct candidates *candidates);
+void candidates_add(struct candidates *candidates, size_t from, size_t to, struct span text,
+                    struct span label, struct span note);
+/* The next or previous one, round. */
+void candidates_move(struct candidates *candidates, int by);
+
+void history_release(struct history *history);
+void history_add(struct editor *editor, struct span text, bool shell);
+/* Drops the oldest entry with a placeholder; false: there is none. */
+bool history_drop_marked(struct history *history);
+/* Puts the entry before or after into the draft; false: there is none. */
+bool history_browse(struct editor *editor, int by);
+void history_end_browse(struct history *history);
+/* Reverse search: the draft is what is searched for, the candidates what was found. */
+void history_search_begin(struct editor *editor);
+/* Looks again if the draft changed. */
+void history_search_refresh(struct editor *editor);
+/* Ends it: the selected entry is the draft; false: nothing was found. */
+bool history_search_accept(struct editor *editor);
+/* Ends it: the draft is as before. */
+void history_search_cancel(struct editor *editor);
+
+/* commands.c: what a key does by its bindings, outside of vim's normal mode. */
+enum editor_action commands_key(struct editor *editor, const struct key *key);
+/* Inserts what is typed or pasted, clean. False: no room. */
+bool commands_insert(struct editor *editor, struct span text);
+
+/* vim.c: true, and the action, if vim's mode has a use for the key. */
+struct vim *vim_new(void);
+void vim_free(struct vim *vim); /* NULL is fine */
+bool vim_key(struct editor *editor, const struct key *key, enum editor_action *ret);
+const char *vim_mode(const struct vim *vim);
+/* The draft was taken or replaced: insert mode, nothing pending. */
+void vim_reset(struct vim *vim);
+/* Texts that may be put into the draft again (registers): at most VIM_TEXTS_MAX; returns how many.
+ * NULL has none. */
+enum { VIM_TEXTS_MAX = 32 };
+size_t vim_texts(const struct vim *vim, struct span *ret);
+/* The bytes that are selected in a visual mode; false: none. */
+bool vim_selection(const struct editor *editor, size_t *ret_from, size_t *ret_to);
+
+#endif
