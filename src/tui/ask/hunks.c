@@ -401,7 +401,9 @@ void hunks_edit(struct hunks *hunks, size_t i, struct span text)
 	hunk_new_lines(hunks, choice, &before);
 	choice->verdict = HUNK_OPEN;
 	hunk_new_lines(hunks, choice, &planned);
-	put_bodies(text, &given);
+	buf_span(&given, text);
+	if (text.len && text.data[text.len - 1] != '\n')
+		buf_char(&given, '\n');
 	put_edited(hunks, buf_view(&before), buf_view(&given), &edited);
 	set_last_ending(hunks, choice, buf_view(&before), &edited);
 	hunk_range(hunks, choice, &at, &end);

@@ -109,8 +109,13 @@ static void head_mark(struct row *row, const json_t *result, bool plain)
 		{ "error", "\xe2\x9c\x97 ", "Failed: ", ROLE_ERROR },
 		{ "cancelled", "- ", "Cancelled: ", ROLE_DIM },
 	};
+	const json_t *value = json_object_get(result, "result");
 	const char *status = json_string_value(json_object_get(result, "status"));
 
+	/* A command that failed is a call that succeeded. */
+	if (json_integer_value(json_object_get(value, "exit_code")) ||
+	    json_object_get(value, "signal"))
+		status = "error";
 	for (size_t i = 0; i < ARRAY_LEN(marks); i++)
 		if (status && !strcmp(status, marks[i].status))
 			row_printf(row, STYLE(marks[i].role), "%s",
