@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What tools of a conversation need and the agent gives them; folders of plans. */
-#include "agent/host/services.h"
+#include "agent/host/private.h"
 
 #include <errno.h>
 #include <pthread.h>
