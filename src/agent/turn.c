@@ -5,7 +5,6 @@
 #include "agent/call/calls.h"
 #include "agent/private.h"
 #include "agent/session/record.h"
-#include "agent/stats.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"

@@ -24,7 +24,7 @@
 #include "base/sha256.h"
 #include "base/span.h"
 #include "base/text.h"
-#include "diff/script.h"
+#include "diff/diff.h"
 
 struct document {
 	struct span raw;      /* borrowed: the bytes on disk */

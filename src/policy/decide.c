@@ -9,8 +9,7 @@
 
 #include "base/mem.h"
 #include "data/json.h"
-#include "policy/act.h"
-#include "policy/names.h"
+#include "policy/policy.h"
 
 /* ---- safety checkers --------------------------------------------------------- */
 

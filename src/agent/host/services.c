@@ -11,7 +11,6 @@
 #include "agent/call/calls.h"
 #include "agent/private.h"
 #include "agent/prompt/prompt.h"
-#include "agent/stats.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"

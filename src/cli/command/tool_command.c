@@ -23,7 +23,7 @@
 #include "cli/view/view.h"
 #include "data/json.h"
 #include "data/schema.h"
-#include "policy/names.h"
+#include "policy/policy.h"
 #include "tool/tool.h"
 #include "worker/job/job.h"
 

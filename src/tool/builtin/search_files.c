@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "data/schema.h"
-#include "search/rules/types.h"
+#include "search/rules/glob.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/builtin.h"
 #include "tool/builtin/private.h"
