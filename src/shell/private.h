@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/span.h"
 #include "shell/analysis.h"
 #include "shell/reading.h"
@@ -54,6 +55,16 @@ static inline bool name_in(struct span name, const char *list)
 	}
 	return false;
 }
+
+/* Makes room for one more in an array: SHELL_GROW(out, word, words) for the three members
+ * word_count, word_cap and words. */
+#define SHELL_GROW(owner, name, names)                                                         \
+	do {                                                                                   \
+		if ((owner)->name##_count == (owner)->name##_cap)                              \
+			(owner)->names = mem_grow((owner)->names, &(owner)->name##_cap,        \
+			                          (owner)->name##_count + 1,                   \
+			                          sizeof(*(owner)->names));                    \
+	} while (0)
 
 /* ---- the store -------------------------------------------------------------------- */
 

@@ -20,7 +20,6 @@ struct script {
 	size_t word;      /* the first word of it that counts, for what is said */
 	bool given;       /* by -e or -f: the first operand is none */
 	size_t operand;   /* the first one; 0: none */
-	const struct shell_word *operand_word;
 };
 
 static void script_text_add(struct judging *j, struct script *script, const struct shell_word *word,

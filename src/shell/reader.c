@@ -49,7 +49,7 @@ static uint32_t reader_add_word(struct reader *r, struct chain *chain, struct pl
 		reader_stop(r);
 		return 0;
 	}
-	READING_GROW(out, word, words);
+	SHELL_GROW(out, word, words);
 	out->words[out->word_count++] = (struct read_word){ .at = at };
 	if (chain->last)
 		out->words[chain->last - 1].next = (uint32_t)out->word_count;
@@ -69,7 +69,7 @@ static uint32_t reader_add_redirect(struct reader *r, struct chain *chain,
 		reader_stop(r);
 		return 0;
 	}
-	READING_GROW(out, redirect, redirects);
+	SHELL_GROW(out, redirect, redirects);
 	out->redirects[out->redirect_count++] = redirect;
 	if (chain->last)
 		out->redirects[chain->last - 1].next = (uint32_t)out->redirect_count;
@@ -82,7 +82,7 @@ static uint32_t reader_add_redirect(struct reader *r, struct chain *chain,
 
 static void reader_add_function(struct reader *r, struct place name)
 {
-	READING_GROW(r->out, function, functions);
+	SHELL_GROW(r->out, function, functions);
 	r->out->functions[r->out->function_count++] = name;
 }
 
@@ -215,7 +215,7 @@ static void reader_begin_command(struct reader *r, struct list *list)
 		list->state = STATE_WORDS;
 		return;
 	}
-	READING_GROW(out, command, commands);
+	SHELL_GROW(out, command, commands);
 	list->current = out->command_count;
 	out->commands[out->command_count++] = (struct read_command){
 		.at = { (uint32_t)r->pos, (uint32_t)r->pos },

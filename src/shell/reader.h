@@ -8,7 +8,6 @@
 #define HASP_SHELL_READER_H
 
 #include "base/limits.h"
-#include "base/mem.h"
 #include "shell/private.h"
 #include "shell/reading.h"
 
@@ -38,15 +37,6 @@ struct reader {
 	 * esac ended it.  Here because words, which lists consist of, hold lists themselves. */
 	bool (*read_list)(struct reader *r, enum list_end end);
 };
-
-/* Makes room for one more in an array of a reading. */
-#define READING_GROW(reading, name, names)                                             \
-	do {                                                                                   \
-		if ((reading)->name##_count == (reading)->name##_cap)                          \
-			(reading)->names = mem_grow((reading)->names, &(reading)->name##_cap,  \
-			                            (reading)->name##_count + 1,               \
-			                            sizeof(*(reading)->names));                \
-	} while (0)
 
 /* What is around a word, for what is special in it. */
 enum word_place {

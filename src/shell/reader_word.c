@@ -11,7 +11,7 @@ void reading_problem(struct reading *reading, enum shell_problem_kind kind, size
 {
 	if (reading->problem_count >= LIMIT_SHELL_PROBLEMS)
 		return;
-	READING_GROW(reading, problem, problems);
+	SHELL_GROW(reading, problem, problems);
 	reading->problems[reading->problem_count++] = (struct read_problem){
 		.kind = kind, .at = { (uint32_t)start, (uint32_t)end } };
 }
@@ -50,7 +50,7 @@ void reader_value(struct reader *r, struct read_value value)
 
 	if (out->value_count >= LIMIT_SHELL_WORDS)
 		return; /* the words are over too */
-	READING_GROW(out, value, values);
+	SHELL_GROW(out, value, values);
 	out->values[out->value_count++] = value;
 }
 
@@ -79,7 +79,7 @@ static size_t begin_piece(struct reader *r, size_t start, enum shell_dynamic dyn
 {
 	struct reading *out = r->out;
 
-	READING_GROW(out, piece, pieces);
+	SHELL_GROW(out, piece, pieces);
 	out->pieces[out->piece_count] = (struct read_piece){
 		.at = { (uint32_t)start, (uint32_t)start }, .dynamic = dynamic };
 	return out->piece_count++;
@@ -163,7 +163,7 @@ void reader_backtick(struct reader *r, enum word_place where)
 	/* Whether \" is " in a heredoc's backticks depends on the version of the shell. */
 	if (reader_at(r, 0) < 0 || (quote && where == WORD_HEREDOC))
 		reader_problem(r, SHELL_PROBLEM_SYNTAX, start);
-	READING_GROW(out, backtick, backticks);
+	SHELL_GROW(out, backtick, backticks);
 	out->backticks[out->backtick_count++] = (struct read_backtick){
 		.inside = { (uint32_t)start + 1, (uint32_t)(r->pos < r->len ? r->pos : r->len) },
 		.quoted = where == WORD_QUOTED,
@@ -459,7 +459,7 @@ static void note_number(struct reader *r, size_t start, size_t end)
 		reading_problem(out, SHELL_PROBLEM_LIMIT, start, end);
 		return;
 	}
-	READING_GROW(out, number, numbers);
+	SHELL_GROW(out, number, numbers);
 	out->numbers[out->number_count++] = (struct place){ (uint32_t)start, (uint32_t)end };
 }
 
