@@ -90,6 +90,8 @@ const char **filter_roots(struct provider *provider, const char *path, size_t *r
 /* The folder that a glob names before anything in it means more than itself: "/a/b" of
  * "/a/b/x*.c". The caller frees. */
 char *filter_glob_folder(const char *pattern);
+/* The result of a call that failed, with the `path` that it named. */
+json_t *filter_failure(const json_t *arguments, const struct err *err);
 /* Names the roots that were looked in, where there is more than one. */
 void filter_put_roots(json_t *result, struct provider *provider, size_t count);
 
