@@ -110,7 +110,6 @@ struct policy_verdict {
 	                    * "settings: tools.exclude", "session", "default decision". Never
 	                    * NULL */
 	double priority;   /* tier + priority / 1000 */
-	bool by_arguments; /* the rule has an argsPattern */
 	json_t *commands;  /* of a shell command: [{command, decision, rule, reason?}]; or NULL.
 	                    * Owned. Their decisions are before what counts for the whole line */
 	json_t *prefixes;  /* of a shell command that is asked about: what "always" would allow
