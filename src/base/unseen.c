@@ -69,7 +69,7 @@ static bool is_ideograph(uint32_t c)
 
 static bool is_unicode_letter(uint32_t c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	return ascii_is_letter(c) ||
 	       (c >= 0xC0 && !unseen_is(c) && !(c >= 0x2000 && c <= 0x2BFF) && c < 0x3000);
 }
 

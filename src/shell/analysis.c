@@ -137,7 +137,7 @@ static bool is_descriptor(struct span word)
 {
 	size_t digits = 0;
 
-	while (digits < word.len && word.data[digits] >= '0' && word.data[digits] <= '9')
+	while (digits < word.len && ascii_is_digit(word.data[digits]))
 		digits++;
 	return digits == word.len || (digits + 1 == word.len && word.data[digits] == '-');
 }

@@ -18,17 +18,12 @@
 /* Characters of variables' names. */
 static inline bool is_name_start(int c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static inline bool shell_is_digit(int c)
-{
-	return c >= '0' && c <= '9';
+	return ascii_is_letter(c) || c == '_';
 }
 
 static inline bool shell_is_name(int c)
 {
-	return is_name_start(c) || shell_is_digit(c);
+	return is_name_start(c) || ascii_is_digit(c);
 }
 
 /* Where the character is, or NULL. */

@@ -148,8 +148,8 @@ static bool reader_redirect_begins(const struct reader *r, int *ret_fd, size_t *
 			return false;
 		i++;
 		fd = -1;
-	} else if (shell_is_digit(reader_at(r, 0))) {
-		for (fd = 0; i < r->len && shell_is_digit((unsigned char)r->text[i]); i++)
+	} else if (ascii_is_digit(reader_at(r, 0))) {
+		for (fd = 0; i < r->len && ascii_is_digit((unsigned char)r->text[i]); i++)
 			fd = fd < 0 || fd > 99999 ? -1 : fd * 10 + (r->text[i] - '0');
 	}
 	if (i >= r->len || !operator_at(r, i) || (fd != -2 && r->text[i] == '&'))

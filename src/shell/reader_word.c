@@ -367,18 +367,13 @@ void reader_dollar(struct reader *r, enum word_place where)
 	end_piece(r, piece);
 }
 
-static bool is_range_letter(int c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* {Z..a}: braces are expanded before all else, and between Z and a stand \ and `, which then
  * quote and run. */
 static void reader_check_range(struct reader *r)
 {
 	int from = reader_at(r, 1), to = reader_at(r, 4);
 
-	if (is_range_letter(from) && is_range_letter(to) && reader_at(r, 2) == '.' &&
+	if (ascii_is_letter(from) && ascii_is_letter(to) && reader_at(r, 2) == '.' &&
 	    reader_at(r, 3) == '.' &&
 	    (from < 'a') != (to < 'a'))
 		reader_problem(r, SHELL_PROBLEM_EXPANSION, r->pos);
@@ -503,7 +498,7 @@ void reader_note_arithmetic(struct reader *r, struct place at)
 		}
 		if (c == '$') {
 			i = note_expansion(r, i, at.end);
-		} else if (shell_is_digit(c)) {
+		} else if (ascii_is_digit(c)) {
 			while (i < at.end &&
 			       (shell_is_name((unsigned char)r->text[i]) || r->text[i] == '#'))
 				i++;
@@ -587,7 +582,7 @@ static bool is_indirect(const struct reader *r, size_t i, size_t end)
 	if (name == i) /* ${!@} is, ${!:-x} is $! */
 		return i < end && strchr("@*#?!$-", r->text[i]);
 	if (end - name == 1 && strchr("*@", r->text[name]))
-		return shell_is_digit((unsigned char)r->text[i]);
+		return ascii_is_digit((unsigned char)r->text[i]);
 	return !(end - name == 3 && r->text[name] == '[' && strchr("*@", r->text[name + 1]));
 }
 

@@ -52,11 +52,6 @@ static bool in_ranges(const struct range *ranges, size_t count, uint32_t c)
 	return false;
 }
 
-static bool is_ascii_letter(uint32_t c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static bool is_combining_mark(utf8proc_category_t category)
 {
 	return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC ||
@@ -68,7 +63,7 @@ static bool is_word_letter(uint32_t c)
 	utf8proc_category_t category;
 
 	if (c < 0x80)
-		return is_ascii_letter(c);
+		return ascii_is_letter(c);
 	category = utf8proc_category((utf8proc_int32_t)c);
 	return (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO) ||
 	       is_combining_mark(category);
@@ -205,7 +200,7 @@ static size_t word_length(struct span text, bool *ret_latin)
 
 		if (c.bad || !is_word_letter(c.code))
 			break;
-		*ret_latin |= is_ascii_letter(c.code);
+		*ret_latin |= ascii_is_letter(c.code);
 		at += c.bytes.len;
 	}
 	return at;
@@ -217,7 +212,7 @@ static size_t cells_put_word(struct cells *cells, struct span text, size_t at)
 	bool mixed;
 	size_t end = at + word_length(span_skip(text, at), &mixed);
 
-	mixed |= at > 0 && is_ascii_letter((unsigned char)text.data[at - 1]);
+	mixed |= at > 0 && ascii_is_letter((unsigned char)text.data[at - 1]);
 	while (at < end) {
 		struct utf8_char c = utf8_first(span_skip(text, at));
 
@@ -313,7 +308,7 @@ static size_t read_decimal(struct span *text)
 {
 	size_t value = 0;
 
-	while (text->len > 0 && text->data[0] >= '0' && text->data[0] <= '9') {
+	while (text->len > 0 && ascii_is_digit(text->data[0])) {
 		value = value < SIZE_MAX / 20 ? value * 10 + (size_t)(text->data[0] - '0') : value;
 		*text = span_skip(*text, 1);
 	}
@@ -413,8 +408,7 @@ static void show_row(const struct diff_view *v, char sign, const struct row *row
 
 static bool is_word_byte(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_' || (unsigned char)c >= 0x80;
+	return ascii_is_alnum(c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
 /* The words of a line, each on a line of its own: words, runs of blanks, single signs. */

@@ -344,8 +344,7 @@ static uint64_t gemini_context_tokens(const char *name)
 static void put_url_escaped(struct buf *out, const char *text)
 {
 	for (; *text; text++)
-		if (strchr("-._~", *text) || (*text >= '0' && *text <= '9') ||
-		    (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z'))
+		if (strchr("-._~", *text) || ascii_is_alnum(*text))
 			buf_char(out, *text);
 		else
 			buf_printf(out, "%%%02X", (unsigned char)*text);
