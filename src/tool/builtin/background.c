@@ -166,7 +166,7 @@ static const char read_background_output_arguments_schema[] = SCHEMA(
 		"offset": {"type": "integer", "minimum": 0, "description":
 			"Read from this byte of the output instead."},
 		"delay_ms": {"type": "integer", "minimum": 0, "maximum": 600000, "description":
-			"Wait so long first, or until the command has ended. Default 0."}
+			"Wait this long first, or until the command ends. Default 0."}
 	}
 } );
 

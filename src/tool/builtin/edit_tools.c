@@ -98,7 +98,7 @@ static const char update_file_description[] =
 	"Copy old_content from the latest version in your context (highest version number), with "
 	"enough lines around it to occur only there; base_content_sha256 locks that version. An "
 	"empty old_content creates a file.\n\n"
-	"Every answer has latest_file_state: after state_mismatch begin again from it. "
+	"Every answer has latest_file_state: after state_mismatch start again from it. "
 	"wrong_match_count: error.match_lines says where it occurs. denied_*: do not retry.";
 
 /* clang-format off */
