@@ -400,9 +400,9 @@ static const char arguments_schema[] = SCHEMA(
 		"delay_ms": {"type": "integer", "minimum": 0, "maximum": 600000, "description":
 			"With is_background: how long to wait for first output. Default 200."},
 		"timeout_ms": {"type": "integer", "minimum": 0, "maximum": 86400000, "description":
-			"Ends it after this long; 0: never. Default one hour, in the background 0."},
+			"Ends it after this long; 0 never. Default one hour, in the background 0."},
 		"inactivity_ms": {"type": "integer", "minimum": 0, "maximum": 86400000,
-			"description": "Ends it after this long without output; 0: never. Default \
+			"description": "Ends it after this long without output; 0 never. Default \
 five minutes, in the background 0."},
 		"pty": {"type": "boolean", "description":
 			"Run it in a terminal. Default false."},
