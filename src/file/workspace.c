@@ -489,7 +489,8 @@ static bool resolve_fast(struct walk *walk, const char *rest, struct place *ret,
 		}
 	}
 	if (walk->names.len)
-		walk->folder = folder = fd_open_beneath(root, walk->names.data, O_PATH | O_DIRECTORY);
+		walk->folder = folder = fd_open_beneath(root, walk->names.data,
+		                                        O_PATH | O_DIRECTORY);
 	*ret_leaf = (struct stat){ 0 };
 	if (folder >= 0 &&
 	    (fstatat(folder, name, ret_leaf, AT_SYMLINK_NOFOLLOW) == 0 ?
