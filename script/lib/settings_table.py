@@ -153,7 +153,7 @@ def render_authority(kind):
     lines = [f"| {kind} | what it decides | from a project |", "|---|---|---|"]
     lines += [f"| {', '.join(names)} | {text} | {project} |" for (text, project), names in shared.items()]
     if foreign:
-        lines += ["", "Ignored, because other programs and libraries obey them: " + ", ".join(foreign) + "."]
+        lines += ["", "Ignored in a project's `.env`, because other programs obey them: " + ", ".join(foreign) + "."]
     return "\n".join(lines) + "\n"
 
 
