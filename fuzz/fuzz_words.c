@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/command/confinement.h"
+#include "cli/command/private.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

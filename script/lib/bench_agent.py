@@ -7,7 +7,7 @@ agent.  It speaks https, as users' models do: HTTP/2 with those who take it.  Ru
 figures are medians; each run's file is checked.
 
 Wall, CPU of all processes, the largest process's peak memory, the peak of all processes' memory
-together (shared pages count in each; sampled every 10 ms), and the time from the start to the
+together (a page that several have counts once; sampled every 10 ms), and the time from the start to the
 first request to the model.
 """
 
@@ -99,25 +99,31 @@ def descendants(pid):
     return found
 
 
-def rss_of(pid):
-    try:
-        with open("/proc/%d/statm" % pid, encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, IndexError):
-        return 0
+def memory_of(pids):
+    """Bytes in memory of processes together: the pages that each has alone, and once the pages that
+    it has in common with others: those of the process that has most of them."""
+    own, common = 0, 0
+    for pid in pids:
+        try:
+            with open("/proc/%d/smaps_rollup" % pid, encoding="ascii") as file:
+                fields = dict(line.split(":") for line in file if line.endswith("kB\n"))
+        except OSError:
+            continue
+        shared = sum(int(fields[key].split()[0]) for key in ("Shared_Clean", "Shared_Dirty"))
+        own += int(fields["Rss"].split()[0]) - shared
+        common = max(common, shared)
+    return (own + common) << 10
 
 
 class Watch(threading.Thread):
     def __init__(self, pid):
         super().__init__(daemon=True)
-        self.pid, self.peak, self.largest, self.over = pid, 0, 0, threading.Event()
+        self.pid, self.peak, self.over = pid, 0, threading.Event()
 
     def run(self):
         while not self.over.wait(0.01):
             # Not the first: it is bench_spawn.
-            sizes = [rss_of(pid) for pid in descendants(self.pid)[1:]] or [0]
-            self.peak = max(self.peak, sum(sizes))
-            self.largest = max(self.largest, max(sizes))
+            self.peak = max(self.peak, memory_of(descendants(self.pid)[1:]))
 
 
 def trust(certificates):
@@ -157,9 +163,8 @@ def run(agent, folder, rounds_home, certificates):
     if len(fields) != 4 or fields[3] != "0" or not good or server.violations:
         raise SystemExit("bench: %s did not do the work: %s %s %s" % (
             agent.name, printed.strip(), server.violations[:2], complaints[-600:]))
-    largest = max(int(fields[2]) / 1024, watch.largest / 2 ** 20)
-    return {"wall": int(fields[0]) / 1e6, "cpu": int(fields[1]) / 1e3, "largest": largest,
-            "tree": max(watch.peak / 2 ** 20, largest),
+    return {"wall": int(fields[0]) / 1e6, "cpu": int(fields[1]) / 1e3,
+            "largest": int(fields[2]) / 1024, "tree": max(watch.peak / 2 ** 20, int(fields[2]) / 1024),
             "first": 1000 * (server.auto.first - started)}
 
 

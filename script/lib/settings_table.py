@@ -31,7 +31,7 @@ PROJECT = {"trusted": "yes", "content": "after `hasp hooks trust`", "ask": "when
            "any": "yes; an untrusted one too, of letters, digits and `-_./`",
            "any file": "yes; an untrusted one too",
            "any env": "yes; of an untrusted one, four variables",
-           "process": "no; the user's `.env` neither"}
+           "process": "never"}
 
 
 # Groups are handed over as objects: policy/policy.c, hooks/.
@@ -120,31 +120,40 @@ def render_settings():
     schema = said("schema")
     spelled = asked_for()
     lines = ["| key | values | default | what it says | from a project |", "|---|---|---|---|---|"]
-    unused, hooks = {}, []
+    unused, used, hooks = {}, set(), []
     for path, leaf in sorted(leaves(schema), key=lambda pair: order(pair[0])):
         group = path.split(".")[0]
         if group == "hooks":
             hooks.append((path, leaf))
         elif path in spelled or f"{group}.*" in spelled:
+            used.add(group)
             lines.append(row(path, leaf))
         else:
             unused.setdefault(group, []).append(f"`{path}`")
     leaf = {**hooks[0][1], "description": "Hooks of these events: [hooks.md](hooks.md)."}
     lines.append(row("`, `".join(path for path, _ in hooks), leaf))
     lines += ["", "Without effect on hasp:", ""]
-    lines += ["- " + ", ".join(names) for names in unused.values()]
+    lines += ["- " + ", ".join(f"`{group}.*`" for group, names in unused.items()
+                               if group not in used and len(names) > 1)]
+    lines += ["- " + ", ".join(names) for group, names in unused.items()
+              if group in used or len(names) == 1]
     return "\n".join(lines) + "\n"
 
 
 def render_authority(kind):
-    """The table of what is no setting; names that decide the same, alike from a project, share a row."""
-    shared = {}
+    """The table of what is no setting; names that decide the same, alike from a project, share a row.
+    Variables that only others obey are listed beneath."""
+    shared, foreign = {}, []
     for row in said("authority", "--json"):
-        if row["kind"] == kind:
+        if row["kind"] == kind == "variable" and row["project"] == "never":
+            foreign.append(f"`{row['name']}`")
+        elif row["kind"] == kind:
             text = row["help"] + (f" Flag `{row['flag']}`." if row["flag"] else "")
             shared.setdefault((text, PROJECT[row["project"]]), []).append(f"`{row['name']}`")
     lines = [f"| {kind} | what it decides | from a project |", "|---|---|---|"]
     lines += [f"| {', '.join(names)} | {text} | {project} |" for (text, project), names in shared.items()]
+    if foreign:
+        lines += ["", "Ignored in a project's `.env`, because other programs obey them: " + ", ".join(foreign) + "."]
     return "\n".join(lines) + "\n"
 
 

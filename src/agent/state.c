@@ -9,7 +9,6 @@
 #include "agent/context/surroundings.h"
 #include "agent/private.h"
 #include "agent/session/record.h"
-#include "agent/stats.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/sha256.h"

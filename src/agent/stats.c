@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/stats.h"
+#include "agent/private.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "agent/call/calls.h"
 #include "agent/private.h"
 #include "agent/session/record.h"
-#include "agent/stats.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -13,6 +12,7 @@
 #include "model/content.h"
 #include "model/media.h"
 #include "model/model.h"
+#include "model/parameters.h"
 #include "tool/tool.h"
 
 /* ---- requests as hooks see them ---------------------------------------------- */
@@ -48,22 +48,6 @@ static json_t *messages_of(const json_t *contents)
 	return messages;
 }
 
-static json_t *config_of(const struct model_request *request)
-{
-	json_t *config = json_object();
-
-	if (request->temperature >= 0)
-		json_object_set_new(config, "temperature", json_real(request->temperature));
-	if (request->top_p >= 0)
-		json_object_set_new(config, "topP", json_real(request->top_p));
-	if (request->top_k > 0)
-		json_object_set_new(config, "topK", json_integer(request->top_k));
-	if (request->max_output_tokens)
-		json_object_set_new(config, "maxOutputTokens",
-		                    json_integer(request->max_output_tokens));
-	return config;
-}
-
 /* {"model", "messages": [{role, content}], "config", "toolConfig"}; a new reference. */
 static json_t *hook_request(const char *model, const struct model_request *request)
 {
@@ -74,7 +58,7 @@ static json_t *hook_request(const char *model, const struct model_request *reque
 
 	json_object_set_new(shown, "model", json_cstr(model));
 	json_object_set_new(shown, "messages", messages_of(request->contents));
-	json_object_set_new(shown, "config", config_of(request));
+	json_object_set_new(shown, "config", model_parameters_config(request));
 	json_object_set_new(tools, "mode", json_string(modes[request->tool_mode]));
 	if (request->allowed_tools)
 		json_object_set(tools, "allowedFunctionNames", (json_t *)request->allowed_tools);

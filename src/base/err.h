@@ -47,20 +47,20 @@ enum err_class {
 	X(INVALID_DIFF, "invalid_diff", INPUT,                                                \
 	  "Send one unified diff for this one file, with at least one @@ hunk.")              \
 	X(AMBIGUOUS_DIFF, "ambiguous_diff", INPUT,                                            \
-	  "What the hunk says fits no single place. Add unchanged lines of the file before "  \
+	  "The hunk does not fit exactly one place. Add unchanged lines of the file before "  \
 	  "and after each change until it does.")                                             \
 	X(NO_MATCH, "no_match", CONFLICT,                                                     \
 	  "The context or removed lines are not in the file. Copy them from "                 \
 	  "latest_file_state and send the diff again.")                                       \
 	X(WRONG_MATCH_COUNT, "wrong_match_count", INPUT,                                      \
-	  "Where the text occurs too often, add surrounding lines or pass the right count; "  \
-	  "where it does not occur, copy it from latest_file_state, white space included.")   \
-	X(NO_CHANGE, "no_change", INPUT, "The file already is as asked; nothing was written.") \
+	  "If the text occurs too often, add surrounding lines or pass the right count; "     \
+	  "if it does not occur, copy it from latest_file_state, including white space.")   \
+	X(NO_CHANGE, "no_change", INPUT, "The file is already as asked; nothing was written.") \
 	X(FILE_NOT_FOUND, "file_not_found", INPUT,                                            \
 	  "Check the path; list_directory shows what is there.")                              \
 	X(FILE_EXISTS, "file_exists", CONFLICT,                                               \
-	  "Something has that name already. Choose another name, or change the existing "     \
-	  "file with its sha256.")                                                            \
+	  "The name is already taken. Choose another, or change the existing file with its "  \
+	  "sha256.")                                                            \
 	X(NOT_A_FILE, "not_a_file", INPUT,                                                    \
 	  "The path names a folder or a special file; name a regular file.")                  \
 	X(NOT_A_DIRECTORY, "not_a_directory", INPUT, "Name a folder.")                        \
@@ -72,7 +72,7 @@ enum err_class {
 	X(PERMISSION_DENIED, "permission_denied", DENIED,                                     \
 	  "The operating system forbids it; the user has to change permissions.")             \
 	X(IGNORED, "ignored", DENIED,                                                         \
-	  "The user's ignore files keep it from you: work without it, or ask the user.")      \
+	  "The user's ignore files exclude it: work without it, or ask the user.")      \
 	X(DENIED_BY_POLICY, "denied_by_policy", DENIED, "A policy forbids it; do not retry.") \
 	X(DENIED_BY_USER, "denied_by_user", DENIED, "The user said no; do not retry.")        \
 	X(DENIED_BY_SANDBOX, "denied_by_sandbox", DENIED,                                     \
@@ -80,22 +80,21 @@ enum err_class {
 	X(DISK_FULL, "disk_full", SYSTEM,                                                     \
 	  "Nothing was changed. Free some space (or quota), then call again.")                \
 	X(NO_RESOURCES, "no_resources", SYSTEM,                                               \
-	  "Nothing was changed. This process may open no more files, or there is no memory: end "  \
-	  "what is not needed, or have the limit raised, then call again.")                      \
+	  "Nothing was changed. No more files can be opened, or memory ran out: end what is not "  \
+	  "needed, or raise the limit, then call again.")                      \
 	X(BUSY, "busy", CONFLICT,                                                             \
 	  "Another program has the file open for writing. Try again when it is done.")        \
 	X(CANNOT_PRESERVE, "cannot_preserve", SYSTEM,                                         \
-	  "The owner or attributes of the file cannot be kept by this user; nothing was "     \
-	  "written.")                                                                         \
+	  "This user cannot keep the file's owner or attributes; nothing was written.") \
 	X(IO_ERROR, "io_error", SYSTEM,                                                       \
-	  "Nothing was changed. Tell the user, who has to put right what the message names.") \
+	  "Nothing was changed. Tell the user, who has to fix what the message names.") \
 	X(WORKER_LOST, "worker_lost", SYSTEM,                                                 \
-	  "The next call gets a new worker. If this was an edit, read the file first: whether "  \
-	  "it was changed is not known.")                                                      \
+	  "The next call gets a new worker. If this was an edit, read the file first: it may "  \
+	  "or may not have been changed.")                                                      \
 	X(CANCELLED, "cancelled", CONFLICT, "The call was cancelled; nothing was written.")   \
 	X(COMMAND_STOPPED, "command_stopped", LIMIT,                                          \
-	  "The command was ended before it was done; its output so far is there. Give it more " \
-	  "time, do less at once, or run it in the background.")                              \
+	  "The command was ended before it finished; the answer has its output so far. Give it " \
+	  "more time, do less at once, or run it in the background.")                              \
 	X(NETWORK_ERROR, "network_error", SYSTEM,                                             \
 	  "Check the connection, the address and the proxy; then try again.")                 \
 	X(AUTHENTICATION_FAILED, "authentication_failed", INPUT,                              \
@@ -104,15 +103,15 @@ enum err_class {
 	  "The provider's quota is used up; wait for its renewal, or use another model.")     \
 	X(OVERLOADED, "overloaded", SYSTEM, "The provider is overloaded; try again later.")   \
 	X(CONTEXT_TOO_LARGE, "context_too_large", LIMIT,                                      \
-	  "The conversation is longer than the model takes: compress it or begin a new one.") \
+	  "The conversation is longer than the model takes: compress it or start a new one.") \
 	X(MODEL_ERROR, "model_error", SYSTEM,                                                 \
 	  "The model's answer could not be used; try again, or use another model.")           \
 	X(TOOL_FAILED, "tool_failed", SYSTEM,                                                 \
-	  "The tool itself reports a failure: what it wrote says why.")                       \
+	  "The tool itself failed; its output says why.")                       \
 	X(ROLLED_BACK, "rolled_back", CONFLICT,                                               \
 	  "Another change of the same call failed, so this one was not made.")                \
 	X(INTERNAL, "internal", BUG,                                                          \
-	  "This is a defect of hasp; nothing was written. Try a smaller change.")
+	  "This is a bug in hasp; nothing was written. Try a smaller change.")
 
 enum err_code {
 #define ERR_ENUM(symbol, name, class, advice) ERR_##symbol,

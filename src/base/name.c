@@ -7,15 +7,6 @@
 #include "base/text.h"
 #include "base/unseen.h"
 
-static int name_hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* Bytes that have an escape. NUL has none: no name holds it. */
 static bool has_escape(unsigned byte)
 {
@@ -29,8 +20,8 @@ static int byte_named(struct span text)
 
 	if (text.len < 3 || text.data[0] != 'x')
 		return -1;
-	high = name_hex_digit(text.data[1]);
-	low = name_hex_digit(text.data[2]);
+	high = ascii_hex(text.data[1]);
+	low = ascii_hex(text.data[2]);
 	return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 

@@ -47,17 +47,6 @@ void sha256_hex(const struct sha256 *sum, char hex[static SHA256_HEX_SIZE])
 	hex[2 * SHA256_SIZE] = '\0';
 }
 
-static int digit_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 bool sha256_parse(struct span text, struct sha256 *ret)
 {
 	struct sha256 sum;
@@ -68,8 +57,8 @@ bool sha256_parse(struct span text, struct sha256 *ret)
 	if (text.len != 2 * SHA256_SIZE)
 		return false;
 	for (size_t i = 0; i < SHA256_SIZE; i++) {
-		int high = digit_value(text.data[2 * i]);
-		int low = digit_value(text.data[2 * i + 1]);
+		int high = ascii_hex(text.data[2 * i]);
+		int low = ascii_hex(text.data[2 * i + 1]);
 
 		if (high < 0 || low < 0)
 			return false;

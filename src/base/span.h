@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run of bytes that somebody else owns.
+/* A run of bytes that somebody else owns; and what an ASCII byte is.
  *
  * Spans are passed by value and never freed.  They may hold NUL bytes and need
  * not be NUL-terminated; `data` may be NULL when `len` is 0.
@@ -81,6 +81,35 @@ static inline struct span span_trim(struct span text)
 static inline bool span_is_blank(struct span text)
 {
 	return span_trim(text).len == 0;
+}
+
+/* ---- ASCII ------------------------------------------------------------------------ */
+
+/* The same in every locale. Any other value, bytes from 0x80 on among them, is none of these. */
+
+static inline bool ascii_is_digit(int c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool ascii_is_letter(int c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static inline bool ascii_is_alnum(int c)
+{
+	return ascii_is_letter(c) || ascii_is_digit(c);
+}
+
+/* What a hexadecimal digit of either case is worth; -1: it is none. */
+static inline int ascii_hex(int c)
+{
+	if (ascii_is_digit(c))
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 #endif

@@ -69,7 +69,7 @@ static bool is_ideograph(uint32_t c)
 
 static bool is_unicode_letter(uint32_t c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	return ascii_is_letter(c) ||
 	       (c >= 0xC0 && !unseen_is(c) && !(c >= 0x2000 && c <= 0x2BFF) && c < 0x3000);
 }
 
@@ -141,11 +141,15 @@ static uint32_t first_of(struct span text)
 static size_t ascii_length(struct span text)
 {
 	size_t len = 0;
-	uint64_t word;
+	uint64_t words[8];
 
-	for (; text.len - len >= sizeof(word); len += sizeof(word)) {
-		memcpy(&word, text.data + len, sizeof(word));
-		if (word & 0x8080808080808080u)
+	for (; text.len - len >= sizeof(words); len += sizeof(words)) {
+		uint64_t all = 0;
+
+		memcpy(words, text.data + len, sizeof(words));
+		for (size_t i = 0; i < ARRAY_LEN(words); i++)
+			all |= words[i];
+		if (all & 0x8080808080808080u)
 			break;
 	}
 	while (len < text.len && (unsigned char)text.data[len] < 0x80)

@@ -11,7 +11,6 @@
 #include "config/authority.h"
 #include "config/home.h"
 #include "config/settings.h"
-#include "config/variables.h"
 
 /* ---- what a struct settings is ---- */
 

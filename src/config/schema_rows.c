@@ -430,8 +430,8 @@ static const char schema_hasp_rows[] =
 	BOOLEAN("hasp.diffAfterEdit", "true",
 	        "Answer an edit of a large file with a diff while the model has the rest in view.")
 	CHOICE("hasp.durability", "\"full\"", "full|rename",
-	       "full: sync a written file to the disk before the call returns; rename: replace it "
-	       "atomically, and leave it to the kernel to write it out.")
+	       "Sync a written file to the disk before the call returns (full), or leave that to "
+	       "the kernel (rename).")
 	INTEGER("hasp.endSeconds", "30",
 	        "Seconds after SIGINT, SIGTERM or SIGHUP to end commands, run SessionEnd hooks and "
 	        "finish the record; then hasp exits. 1 to 600.",
@@ -449,8 +449,8 @@ static const char schema_hasp_rows[] =
 	CHOICE("hasp.returnContent", "\"full\"", "full|diff|none",
 	       "What the answer to an edit carries of the file's new state.")
 	CHOICE("hasp.sandbox.level", "\"auto\"", "auto|full|landlock|paths",
-	       "How tools and commands are confined: the strongest level that the machine allows, "
-	       "or exactly this one, or an error where it is not available.",
+	       "How tools and commands are confined: at the strongest level that the machine "
+	       "allows (auto), or at exactly this one.",
 	       NEVER)
 	BOOLEAN("hasp.trimSuperseded", "true",
 	        "At a compaction, keep only the newest full content of each file; a note replaces "

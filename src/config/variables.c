@@ -14,7 +14,7 @@
 #include "base/path.h"
 #include "config/authority.h"
 #include "config/private.h"
-#include "config/variables.h"
+#include "config/settings.h"
 #include "data/json.h"
 #include "data/jsonc.h"
 #include "data/warnings.h"

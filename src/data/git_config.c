@@ -45,14 +45,9 @@ static struct span part_view(const struct part *part)
 	return span_of(part->data, part->len);
 }
 
-static bool is_config_letter(int c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static bool is_git_key_char(int c)
 {
-	return is_config_letter(c) || (c >= '0' && c <= '9') || c == '-';
+	return ascii_is_alnum(c) || c == '-';
 }
 
 static int ascii_lower(int c)
@@ -214,7 +209,7 @@ static bool config_read_all(struct reader *r, git_config_each *each, void *data)
 
 		if (c == END_OF_TEXT)
 			return true;
-		if (is_config_letter(c)) {
+		if (ascii_is_letter(c)) {
 			if (!config_read_variable(r, &item))
 				return false;
 			if (item.section.len > 0 && !each(data, &item))

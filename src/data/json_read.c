@@ -101,15 +101,6 @@ static const char *skip_plain(const char *at, const char *end)
 	return at;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* The four digits after a "\u" that begins at `at`. */
 static bool read_unit(struct reader *reader, const char *at, uint32_t *ret)
 {
@@ -118,7 +109,7 @@ static bool read_unit(struct reader *reader, const char *at, uint32_t *ret)
 	if (reader->end - at < 6 || at[0] != '\\' || at[1] != 'u')
 		return false;
 	for (int i = 2; i < 6; i++) {
-		int digit = hex_digit(at[i]);
+		int digit = ascii_hex(at[i]);
 
 		if (digit < 0)
 			return false;
@@ -282,16 +273,11 @@ static json_t *read_string_value(struct reader *reader)
 
 /* --- Numbers ------------------------------------------------------------------------------ */
 
-static bool is_json_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool skip_digits(struct reader *reader)
 {
 	const char *from = reader->at;
 
-	while (is_json_digit(json_peek(reader)))
+	while (ascii_is_digit(json_peek(reader)))
 		reader->at++;
 	return reader->at > from;
 }
@@ -319,7 +305,7 @@ static bool skip_number(struct reader *reader, bool *ret_real)
 			reader->at++;
 		return skip_digits(reader);
 	}
-	return !is_json_digit(json_peek(reader));
+	return !ascii_is_digit(json_peek(reader));
 }
 
 /* A number of at most 18 digits, which cannot pass the limits of 64 bits. */
@@ -519,7 +505,7 @@ static json_t *json_read_value(struct reader *reader)
 	case 'n':
 		return json_read_word(reader, SPAN("null"), json_null());
 	default:
-		if (json_peek(reader) == '-' || is_json_digit(json_peek(reader)))
+		if (json_peek(reader) == '-' || ascii_is_digit(json_peek(reader)))
 			return json_read_number(reader);
 		return json_wrong(reader, reader->at,
 		                  reader->at == reader->end ? "the text ends too early"

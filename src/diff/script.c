@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The edit script: building, counting, applying, merging, printing. */
-#include "diff/script.h"
+#include "diff/diff.h"
 
 #include <assert.h>
 #include <stdlib.h>

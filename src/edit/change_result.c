@@ -5,7 +5,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "diff/diff.h"
-#include "diff/script.h"
 #include "edit/private.h"
 
 enum { DIFF_CONTEXT = 3 };

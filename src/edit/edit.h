@@ -18,6 +18,8 @@
 #define HASP_EDIT_EDIT_H
 
 #include "base/buf.h"
+#include "base/err.h"
+#include "base/span.h"
 #include "file/commit.h"
 #include "patch/patch.h"
 
@@ -113,7 +115,7 @@ void change_result_release(struct change_result *result);
  * (not of several, or any number) the other readings in patch/other_reading.h are tried, too;
  * `note` says so.  An update or a patch that was made already succeeds, with `already`, and writes
  * nothing.  A WRITE of what the file has already succeeds, and writes nothing.  WRITE and UPDATE
- * refuse text with omission placeholders (placeholder.h).
+ * refuse text with omission placeholders (placeholder_check).
  *
  * Messages of STATE_MISMATCH begin with "State Mismatch: File has changed on disk since it was
  * last read.", those about diffs with "Invalid Diff: ".
@@ -131,5 +133,21 @@ void change_result_release(struct change_result *result);
 bool edit_apply(const struct workspace *ws, const struct change *changes, size_t count,
                 const struct edit_options *options, struct change_result *results,
                 struct err *err);
+
+/* ---- placeholders ----------------------------------------------------------------- */
+
+/* Omission placeholders: "// ... rest of the code ..." where a model left out what it
+ * did not want to repeat.
+ *
+ * Written to a file such a line replaces real code.  A line counts when it is nothing but
+ * an optional comment marker, three dots (or an ellipsis) at the beginning, the end or both,
+ * and words that say "the rest", "existing code", "unchanged".  A line that the
+ * old text has too is the file's own and is let through.
+ */
+
+/* INVALID_ARGUMENT, naming the line, when `text` has a placeholder that `old_text` lacks.
+ * `what` names the text in the message ("content"). Linear in both texts. */
+bool placeholder_check(struct span text, struct span old_text, const char *what,
+                       struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "edit/placeholder.h"
+#include "edit/edit.h"
 
 #include <stdint.h>
 #include <string.h>

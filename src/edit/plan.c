@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/unseen.h"
-#include "edit/placeholder.h"
+#include "edit/edit.h"
 #include "edit/private.h"
 #include "patch/other_reading.h"
 

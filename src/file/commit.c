@@ -187,8 +187,7 @@ static void unmake_folders(struct snapshot *base, struct saved_place *saved, siz
 	place_unmake_folders(place, made);
 	if (saved->folder < 0)
 		return;
-	close(place->folder);
-	place->folder = fd_steal(&saved->folder);
+	place_set_folder(place, fd_steal(&saved->folder));
 	free(place->missing);
 	place->missing = mem_steal(&saved->missing);
 }

@@ -311,20 +311,6 @@ void document_pieces_release(struct pieces *pieces)
 	*pieces = (struct pieces){ 0 };
 }
 
-struct sha256 document_pieces_sha256(const struct pieces *pieces, size_t *ret_size)
-{
-	struct sha256_stream stream;
-	size_t size = 0;
-
-	sha256_init(&stream);
-	for (size_t i = 0; i < pieces->count; i++) {
-		sha256_update(&stream, pieces->spans[i]);
-		size += pieces->spans[i].len;
-	}
-	*ret_size = size;
-	return sha256_final(&stream);
-}
-
 /* Appends bytes; a span that continues the last one joins it. */
 static void pieces_add(struct pieces *pieces, struct span bytes)
 {

@@ -21,10 +21,9 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/sha256.h"
 #include "base/span.h"
 #include "base/text.h"
-#include "diff/script.h"
+#include "diff/diff.h"
 
 struct document {
 	struct span raw;      /* borrowed: the bytes on disk */
@@ -69,8 +68,6 @@ struct pieces {
 
 /* Frees the pieces and what they own. */
 void document_pieces_release(struct pieces *pieces);
-/* SHA-256 and length of the whole. */
-struct sha256 document_pieces_sha256(const struct pieces *pieces, size_t *ret_size);
 
 /* The document as `script` leaves it, as bytes for the disk; borrows from
  * doc->raw and from the script's inserted text.  `keep_bom` false drops the byte-order mark.

@@ -63,8 +63,7 @@ struct journal_entry *journal_entries_add(struct journal_entries *entries)
 
 static bool journal_is_plain(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '.' || c == '_' || c == '/' || c == '-';
+	return ascii_is_alnum(c) || c == '.' || c == '_' || c == '/' || c == '-';
 }
 
 static void put_path(struct buf *out, const char *path)
@@ -104,7 +103,7 @@ bool journal_format(const struct journal_entries *entries, struct buf *out)
 
 static int journal_hex_digit(char c)
 {
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	return ascii_is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* A path, or NULL when it is empty; false for what is neither. */

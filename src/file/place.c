@@ -12,10 +12,17 @@
 #include "base/fd.h"
 #include "base/mem.h"
 
+void place_set_folder(struct place *place, int folder)
+{
+	if (place->folder >= 0 && !place->root_folder)
+		close(place->folder);
+	place->folder = folder;
+	place->root_folder = false;
+}
+
 void place_release(struct place *place)
 {
-	if (place->folder >= 0)
-		close(place->folder);
+	place_set_folder(place, -1);
 	free(place->leaf);
 	free(place->path);
 	free(place->missing);
@@ -74,8 +81,7 @@ static bool place_enter_folder(struct place *place, const char *name, size_t *ma
 	if (next < 0)
 		return err_set_errno(err, errno, "Cannot open the folder %s of %s", name,
 		                     place->path);
-	close(place->folder);
-	place->folder = next;
+	place_set_folder(place, next);
 	return true;
 }
 

@@ -20,6 +20,8 @@
 #ifndef HASP_FILE_READ_H
 #define HASP_FILE_READ_H
 
+#include <stdint.h>
+
 #include "file/commit.h"
 #include "base/buf.h"
 
@@ -36,6 +38,8 @@ struct read_request {
 	bool raw;              /* hand whatever is not text over as if it were media */
 	bool bytes;            /* hand the file's bytes over as they are, text or not, as if they
 	                        * were media, up to max_file_bytes; the rest does not matter */
+	uint64_t arrived;      /* requests with one number other than 0 came together: one look
+	                        * for ignore files is enough for them */
 	bool at_once;          /* fail with not_at_once set unless it is UTF-8 text of at most
 	                        * 256 KiB: for who cannot wait */
 	const char *encoding;  /* NULL: find it */

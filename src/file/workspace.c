@@ -471,6 +471,8 @@ static bool has_dotdot(const char *rest)
 static bool resolve_fast(struct walk *walk, const char *rest, struct place *ret,
                          struct stat *ret_leaf)
 {
+	const int root = walk->ws->roots[walk->root].fd;
+	int folder = root;
 	char *name;
 	bool last = false;
 
@@ -486,15 +488,18 @@ static bool resolve_fast(struct walk *walk, const char *rest, struct place *ret,
 			free(name);
 		}
 	}
-	walk->folder = walk->names.len ? fd_open_beneath(walk->ws->roots[walk->root].fd,
-	                                                 walk->names.data, O_PATH | O_DIRECTORY) :
-	                                 fcntl(walk->ws->roots[walk->root].fd, F_DUPFD_CLOEXEC, 0);
+	if (walk->names.len)
+		walk->folder = folder = fd_open_beneath(root, walk->names.data,
+		                                        O_PATH | O_DIRECTORY);
 	*ret_leaf = (struct stat){ 0 };
-	if (walk->folder >= 0 &&
-	    (fstatat(walk->folder, name, ret_leaf, AT_SYMLINK_NOFOLLOW) == 0 ?
+	if (folder >= 0 &&
+	    (fstatat(folder, name, ret_leaf, AT_SYMLINK_NOFOLLOW) == 0 ?
 	             !S_ISLNK(ret_leaf->st_mode) :
-	             errno == ENOENT && walk->kind == PLACE_FILE))
+	             errno == ENOENT && walk->kind == PLACE_FILE)) {
 		place_fill(walk, name, NULL, ret);
+		ret->folder = folder;
+		ret->root_folder = folder == root;
+	}
 	free(name);
 	return ret->leaf != NULL;
 }

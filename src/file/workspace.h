@@ -45,7 +45,8 @@ int workspace_root_fd(const struct workspace *ws, size_t i);
 
 /* A name in a folder, both verified to be beneath a root. Must not outlive its workspace. */
 struct place {
-	int folder;    /* owned O_PATH descriptor of the deepest existing folder */
+	int folder;    /* O_PATH descriptor of the deepest existing folder; owned, unless: */
+	bool root_folder; /* it is the workspace's own of a root, as long as that is open */
 	char *leaf;    /* owned; one component; "." when the place is a root itself */
 	char *path;    /* owned; canonical absolute path of the target, for people and results */
 	char *missing; /* owned; NULL, or the folders between `folder` and the leaf that do
@@ -58,6 +59,8 @@ struct place {
 #define PLACE_INIT { .folder = -1 }
 /* Frees the names and closes the folder. */
 void place_release(struct place *place);
+/* Closes the folder, if it is the place's own, and puts another in its place, which is owned. */
+void place_set_folder(struct place *place, int folder);
 #define _cleanup_place_ __attribute__((cleanup(place_release)))
 
 enum place_kind {

@@ -41,8 +41,7 @@ static void variables_of(const struct hooks *hooks, struct variable ret[static V
 
 static bool is_name_byte(char c)
 {
-	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' &&
-	                                                            c <= '9') || c == '_';
+	return ascii_is_alnum(c) || c == '_';
 }
 
 /* The length of "$NAME" or "${NAME}" at `text`; 0: it is something else. */

@@ -331,7 +331,7 @@ static bool has_version(const char *address, size_t len)
 {
 	const char *slash = memrchr(address, '/', len);
 
-	return slash && slash[1] == 'v' && slash[2] >= '0' && slash[2] <= '9';
+	return slash && slash[1] == 'v' && ascii_is_digit(slash[2]);
 }
 
 static char *with_version(const struct settings *settings, const char *address,

@@ -14,7 +14,7 @@
  * or a name.  NULL: --model is absent; then GEMINI_MODEL, then the setting model.name, then
  * auto.
  *
- * Keys come from the variables (environment, then .env: config/variables.h), then from the
+ * Keys come from the variables (environment, then .env: config/settings.h), then from the
  * system's key store; docs/models.md has the table.
  */
 #ifndef HASP_MODEL_CHOOSE_H

@@ -174,8 +174,7 @@ enum { SENTENCE_MAX = 400, KEY_LEAST = 40 };
 
 static bool is_key_char(char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       c == '-' || c == '_' || c == '*' || c == '.';
+	return ascii_is_alnum(c) || c == '-' || c == '_' || c == '*' || c == '.';
 }
 
 /* How keys and tokens look: how they begin, and how long they are at least with that.  A
@@ -206,7 +205,7 @@ static bool is_random(struct span word)
 
 		if (c == '-' || c == '_' || c == '.')
 			return false;
-		digit |= c >= '0' && c <= '9';
+		digit |= ascii_is_digit(c);
 		upper |= c >= 'A' && c <= 'Z';
 		lower |= c >= 'a' && c <= 'z';
 	}
@@ -218,7 +217,7 @@ static bool looks_like_key(struct span word)
 	bool digit = false;
 
 	for (size_t i = 0; i < word.len; i++)
-		digit |= word.data[i] >= '0' && word.data[i] <= '9';
+		digit |= ascii_is_digit(word.data[i]);
 	for (size_t i = 0; i < ARRAY_LEN(key_shapes); i++)
 		if ((digit || key_shapes[i].sure) && word.len >= key_shapes[i].least &&
 		    span_starts(word, span_str(key_shapes[i].start)))
@@ -424,7 +423,7 @@ static double read_delay(struct span text)
 {
 	double seconds = -1;
 
-	while (text.len && text.data[0] >= '0' && text.data[0] <= '9') {
+	while (text.len && ascii_is_digit(text.data[0])) {
 		char digits[24] = "";
 		size_t len = 0;
 		double value, unit;

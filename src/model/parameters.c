@@ -164,3 +164,19 @@ void model_parameters_apply(const struct model_parameters *parameters,
 	request->thinking = parameters->thinking;
 	request->thinking_tokens = parameters->thinking_tokens;
 }
+
+json_t *model_parameters_config(const struct model_request *request)
+{
+	json_t *config = json_object();
+
+	if (request->temperature >= 0)
+		json_object_set_new(config, "temperature", json_real(request->temperature));
+	if (request->top_p >= 0)
+		json_object_set_new(config, "topP", json_real(request->top_p));
+	if (request->top_k > 0)
+		json_object_set_new(config, "topK", json_integer(request->top_k));
+	if (request->max_output_tokens)
+		json_object_set_new(config, "maxOutputTokens",
+		                    json_integer(request->max_output_tokens));
+	return config;
+}

@@ -39,6 +39,9 @@ void model_parameters_read(const struct settings *settings, const char *asked, c
 /* Sets them in a request. */
 void model_parameters_apply(const struct model_parameters *parameters,
                             struct model_request *request);
+/* Sampling and length of a request in the words of Gemini's generationConfig, which are those of
+ * hooks too; a new reference. */
+json_t *model_parameters_config(const struct model_request *request);
 
 /* The alias of that name, the user's own first; NULL: there is none. Borrowed. */
 const json_t *model_alias(const struct settings *settings, const char *name);

@@ -243,8 +243,7 @@ static void gather_strings(const json_t *value, struct buf *out, unsigned depth,
 
 static bool is_parameter_char(char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       c == '_';
+	return ascii_is_alnum(c) || c == '_';
 }
 
 /* Whether the text has the phrase, in any case; `whole`: not as a part of longer words. */

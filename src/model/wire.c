@@ -98,11 +98,6 @@ json_t *wire_session_key(const char *session_id, size_t longest)
 
 /* ---- ids of calls ---------------------------------------------------------------------------- */
 
-static bool is_alphanumeric(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static bool id_fits(struct span id, enum wire_id_rule rule)
 {
 	static const size_t longest[] = { [WIRE_ID_PRINTABLE] = 40, [WIRE_ID_WORD] = 64,
@@ -115,7 +110,7 @@ static bool id_fits(struct span id, enum wire_id_rule rule)
 		bool dash = c == '_' || c == '-';
 
 		if (rule == WIRE_ID_PRINTABLE ? c <= ' ' || c > '~' :
-		                                !is_alphanumeric(c) &&
+		                                !ascii_is_alnum(c) &&
 		    !(dash && rule == WIRE_ID_WORD))
 			return false;
 	}

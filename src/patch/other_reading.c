@@ -37,8 +37,7 @@ static bool take_listed_number(struct span *line, struct span *separator, unsign
 	unsigned long number = 0;
 	size_t digits = 0;
 
-	while (digits < rest.len && digits < 8 && rest.data[digits] >= '0' &&
-	       rest.data[digits] <= '9')
+	while (digits < rest.len && digits < 8 && ascii_is_digit(rest.data[digits]))
 		number = number * 10 + (unsigned long)(rest.data[digits++] - '0');
 	rest = span_skip(rest, digits);
 	for (size_t i = 0; i < ARRAY_LEN(separators) && digits; i++) {

@@ -300,7 +300,7 @@ static bool at_signature(const struct parser *p)
 	for (size_t i = 2; p->at + i < p->text.count; i++)
 		if (span_trim(parser_peek(p, i)).len)
 			return false;
-	return version.len && version.data[0] >= '0' && version.data[0] <= '9' &&
+	return version.len && ascii_is_digit(version.data[0]) &&
 	       memchr(version.data, '.', version.len) != NULL;
 }
 
@@ -310,7 +310,7 @@ static bool hunk_take_number(struct span *text, size_t *ret)
 {
 	size_t n = 0, digits = 0;
 
-	while (digits < text->len && text->data[digits] >= '0' && text->data[digits] <= '9') {
+	while (digits < text->len && ascii_is_digit(text->data[digits])) {
 		if (n > ((size_t)1 << 48))
 			return false;
 		n = n * 10 + (size_t)(text->data[digits++] - '0');
@@ -618,7 +618,7 @@ static struct span heading_of_anchor(const struct diff_text *diff, const struct 
 		struct span text = span_trim(diff->lines[anchor->first + j].text);
 		unsigned char c = text.len ? (unsigned char)text.data[0] : 0;
 
-		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_')
+		if (ascii_is_letter(c) || c == '_')
 			return text;
 	}
 	return anchor->heading;

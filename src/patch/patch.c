@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "diff/script.h"
+#include "diff/diff.h"
 #include "patch/other_reading.h"
 #include "patch/parse.h"
 #include "patch/private.h"

@@ -31,7 +31,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/text.h"
-#include "diff/script.h"
+#include "diff/diff.h"
 
 /* How the old lines of a hunk had to be compared to fit. */
 enum patch_match {

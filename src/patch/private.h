@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/span.h"
 #include "base/text.h"
-#include "diff/script.h"
+#include "diff/diff.h"
 #include "patch/parse.h"
 #include "patch/patch.h"
 

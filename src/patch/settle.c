@@ -355,7 +355,7 @@ static bool begins_name(struct span body)
 {
 	unsigned char c = body.len ? (unsigned char)body.data[0] : 0;
 
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
+	return ascii_is_letter(c) || c == '_' || c == '$' ||
 	       c >= 0x80;
 }
 

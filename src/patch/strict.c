@@ -44,8 +44,7 @@ static bool strict_take_count(struct span *text, size_t *ret)
 {
 	size_t n = 0, digits = 0;
 
-	while (digits < text->len && digits < 18 && text->data[digits] >= '0' &&
-	       text->data[digits] <= '9')
+	while (digits < text->len && digits < 18 && ascii_is_digit(text->data[digits]))
 		n = n * 10 + (size_t)(text->data[digits++] - '0');
 	*text = span_skip(*text, digits);
 	*ret = n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a call does, in the words of rules: its acts, and how selectors meet them. */
-#include "policy/act.h"
+#include "policy/decide.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "data/json.h"
-#include "policy/names.h"
+#include "policy/policy.h"
 
 /* ---- what JSON.stringify prints, with sorted names ---- */
 

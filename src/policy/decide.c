@@ -9,8 +9,7 @@
 
 #include "base/mem.h"
 #include "data/json.h"
-#include "policy/act.h"
-#include "policy/names.h"
+#include "policy/policy.h"
 
 /* ---- safety checkers --------------------------------------------------------- */
 
@@ -283,8 +282,6 @@ static void fill_verdict(const struct policy_call *call, const struct outcome *o
 	verdict->message = verdict_message(call, outcome);
 	verdict->rule = mem_strdup(outcome->rule ? outcome->rule->origin : "default decision");
 	verdict->priority = outcome->rule ? outcome->rule->priority : 0;
-	verdict->by_arguments = outcome->rule &&
-	                        outcome->rule->selector.narrow == NARROW_ARGUMENTS;
 	if (outcome->decision != POLICY_ASK) {
 		json_decref(verdict->prefixes);
 		verdict->prefixes = NULL;

@@ -1,10 +1,109 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decisions and what made them. Private to this folder. */
+/* What a call does, and what is decided on it. Private to this folder. */
 #ifndef HASP_POLICY_DECIDE_H
 #define HASP_POLICY_DECIDE_H
 
-#include "policy/act.h"
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "policy/rule.h"
 #include "shell/analysis.h"
+
+/* ---- acts -------------------------------------------------------------------- */
+
+/* What a call does, in the words of rules.
+ *
+ * Most calls are one act: the tool's names and its arguments.  apply_changes is one act for each
+ * of its changes, read_many_files for each path; so a rule about one file or one kind of edit
+ * holds for them as well.  A call is decided on act by act, and the strictest counts.
+ */
+
+enum { ACT_NAMES_MAX = 24 };
+
+struct act {
+	/* Of the tool itself; "covers": of Gemini CLI's tool that would do this; "strict": of
+	 * tools whose denials and questions are meant for this too, but whose permissions are
+	 * not. */
+	const char *names[ACT_NAMES_MAX];
+	const char *const *covers, *const *strict; /* NULL-terminated, or NULL */
+	json_t *arguments; /* owned: in Gemini CLI's names; NULL: there is none but the call's
+	                    * own */
+	bool part;         /* it is not all that the call does */
+	/* NULL, or the same act with its paths spelled otherwise, of another call: patterns are
+	 * tried on each.  Both borrowed. */
+	struct act *spelled;
+	const struct policy_call *spelled_in;
+	/* The texts that patterns are tried on; made when one is. */
+	struct buf own, other, whole;
+	bool own_made, other_made, whole_made;
+};
+
+struct acts {
+	struct act *items; /* owned */
+	size_t count, cap;
+};
+
+/* The acts of a call, which they borrow; at least one. */
+void acts_make(const struct policy_call *call, struct acts *ret);
+/* Frees the acts with their texts. */
+void acts_release(struct acts *acts);
+#define _cleanup_acts_ __attribute__((cleanup(acts_release)))
+
+/* One act with these arguments (a new reference is taken), and no others. For command lines. */
+void act_init(const struct policy_call *call, const json_t *arguments, struct act *ret);
+void act_release(struct act *act);
+
+/* How a rule's names fit. */
+enum fit {
+	FIT_NONE,
+	FIT_OWN,   /* it names the tool */
+	FIT_COVER, /* it names Gemini CLI's tool for this */
+};
+/* `strict`: for a rule that denies or asks. */
+enum fit act_fit(const struct act *act, const struct policy_call *call,
+                 const struct selector *selector, bool strict);
+
+/* Whether the pattern is found in the act's arguments, in any of its spellings. Strict: in any form
+ * of them, and where that is uncertain; else only where it is certain. */
+bool act_matches(struct act *act, const struct policy_call *call, struct js_regex *regex,
+                 enum fit fit, bool strict);
+
+/* The arguments of the whole call, for the commands of a line: each pattern is tried once, not
+ * once for each command. */
+struct act_whole {
+	const json_t *arguments; /* borrowed */
+	struct buf text;
+	bool made;
+	struct act_answer {
+		const struct js_regex *regex;
+		bool found;
+	} *answers;
+	size_t count, cap;
+};
+
+/* `arguments` is borrowed; the text is made when the first pattern is tried. */
+void act_whole_init(struct act_whole *whole, const json_t *arguments);
+/* Frees the text and the remembered answers. */
+void act_whole_release(struct act_whole *whole);
+/* Whether the pattern is found, or may be: for a rule that denies or asks. */
+bool act_whole_matches(struct act_whole *whole, struct js_regex *regex);
+
+/* ---- arguments as text ------------------------------------------------------- */
+
+/* Arguments as the text that argsPattern sees.
+ *
+ * Gemini CLI's: what JSON.stringify prints, names sorted, no blanks, and a NUL before and after
+ * each member of the outermost object, so that a pattern can tell a member from text that looks
+ * like one: {\0"command":"ls"\0,\0"dir_path":"src"\0}
+ */
+
+/* False: deeper than JSON_DEPTH_MAX, or `out` overflowed. */
+bool act_write_json(struct buf *out, const json_t *value);
+/* A string in it. */
+void act_write_string(struct buf *out, struct span text);
+
+/* ---- decisions -------------------------------------------------------------- */
 
 struct outcome {
 	enum policy_decision decision;

@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "data/toml.h"
-#include "policy/names.h"
+#include "policy/policy.h"
 
 /* The default policies (defaults/NAME.toml) as text, by embed.py. */
 

@@ -176,8 +176,7 @@ static bool is_plain_word(struct span word)
 	for (size_t i = 0; i < word.len; i++) {
 		char c = word.data[i];
 
-		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-		      strchr("_-./:+@%,", c)) || c == '\0')
+		if (!(ascii_is_alnum(c) || strchr("_-./:+@%,", c)) || c == '\0')
 			return false;
 	}
 	return true;

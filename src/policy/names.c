@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of names. */
-#include "policy/names.h"
+#include "policy/policy.h"
 
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "policy/names.h"
 #include "policy/rule.h"
 
 /* ---- the set of rules and its words ---- */

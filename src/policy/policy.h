@@ -110,7 +110,6 @@ struct policy_verdict {
 	                    * "settings: tools.exclude", "session", "default decision". Never
 	                    * NULL */
 	double priority;   /* tier + priority / 1000 */
-	bool by_arguments; /* the rule has an argsPattern */
 	json_t *commands;  /* of a shell command: [{command, decision, rule, reason?}]; or NULL.
 	                    * Owned. Their decisions are before what counts for the whole line */
 	json_t *prefixes;  /* of a shell command that is asked about: what "always" would allow
@@ -173,5 +172,26 @@ bool policy_save(struct policy *policy, const char *folder, const char *tool,
 /* All rules, highest first: [{decision, toolName [..], priority, modes [..], rule, ...}], then
  * the safety checkers: [{checker, ...}]; a new reference. */
 json_t *policy_list(const struct policy *policy);
+
+/* ---- names of tools --------------------------------------------------------------- */
+
+/* Names of tools in rules: hasp's own, Gemini CLI's, their class names.
+ *
+ * Two kinds of other names.  The same tool under another name (search_files is grep_search): a
+ * rule for one is a rule for the other.  A tool that does what Gemini CLI has another tool for
+ * (safe_patch does what replace does): Gemini CLI's name covers it, its own name covers nothing
+ * else.
+ */
+
+/* Other names of the same tool, or NULL; NULL-terminated. */
+const char *const *names_same(const char *tool);
+/* The canonical name for any name; the name itself when it is not known. */
+const char *names_canonical(const char *name);
+/* Gemini CLI's name for `tool`, for files that it reads too; the name itself when it has none. */
+const char *names_gemini(const char *tool);
+/* The built-in tool whose name is like this one but not this one; NULL: it is one, or like none. */
+const char *names_suggest(const char *name);
+/* `pattern` with "*" for any text. */
+bool names_glob(const char *pattern, const char *name);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "data/toml.h"
-#include "policy/names.h"
+#include "policy/policy.h"
 #include "policy/rule.h"
 
 /* Rules that somebody chose while being asked. */

@@ -140,9 +140,7 @@ static bool is_harmless_assignment(const struct shell_command *command,
 	if (decide_is_listed(assignment->name, pagers, ARRAY_LEN(pagers)))
 		return span_eq(value, SPAN("cat"));
 	for (size_t i = 0; i < value.len; i++)
-		if (!(value.data[i] >= '0' && value.data[i] <= '9') &&
-		    !(value.data[i] >= 'A' && value.data[i] <= 'Z') &&
-		    !(value.data[i] >= 'a' && value.data[i] <= 'z') &&
+		if (!ascii_is_alnum(value.data[i]) &&
 		    !(value.data[i] && strchr("_-.@+", value.data[i])))
 			return false;
 	return decide_is_listed(assignment->name, names, ARRAY_LEN(names));

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "search/cache/cache.h"
 #include "search/private.h"
-#include "search/rules/types.h"
+#include "search/rules/glob.h"
 #include "search/scan/scan.h"
 
 /* ---- a tree that the cache knows ---- */

@@ -539,8 +539,7 @@ bool walk(const struct workspace *ws, struct search_cache *cache,
 
 /* ---- one file by its name ---- */
 
-/* Most workspaces have nothing to say: found out without resolving the path. */
-static bool nothing_counts(const struct workspace *ws, const struct walk_rules *rules)
+bool search_nothing_ignored(const struct workspace *ws, const struct walk_rules *rules)
 {
 	if (!rules->no_git_ignore || rules->ignore_file_count > 0)
 		return false;
@@ -590,7 +589,7 @@ bool search_ignored(const struct workspace *ws, const char *path, const struct w
 	struct chain_base base;
 	_cleanup_free_ char *whole = NULL;
 
-	if (nothing_counts(ws, rules) || !walk_start_find(&start, ws, path, rules, &err))
+	if (search_nothing_ignored(ws, rules) || !walk_start_find(&start, ws, path, rules, &err))
 		return false;
 	base = start_base(&start, rules);
 	whole = mem_printf("%s%s", start.folder, start.is_file ? start.place.leaf : "");

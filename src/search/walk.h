@@ -85,5 +85,8 @@ bool walk(const struct workspace *ws, struct search_cache *cache,
  * to an ignored file is ignored too.  False for what cannot be looked at: opening it says why.
  * Costs one look per root when there is no .geminiignore and nothing else counts. */
 bool search_ignored(const struct workspace *ws, const char *path, const struct walk_rules *rules);
+/* Whether nothing can be ignored, whatever the path: git's files do not count, and there is no
+ * .geminiignore in a root. So it is in most workspaces. */
+bool search_nothing_ignored(const struct workspace *ws, const struct walk_rules *rules);
 
 #endif

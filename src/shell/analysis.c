@@ -137,7 +137,7 @@ static bool is_descriptor(struct span word)
 {
 	size_t digits = 0;
 
-	while (digits < word.len && word.data[digits] >= '0' && word.data[digits] <= '9')
+	while (digits < word.len && ascii_is_digit(word.data[digits]))
 		digits++;
 	return digits == word.len || (digits + 1 == word.len && word.data[digits] == '-');
 }
@@ -265,10 +265,7 @@ static void convert_commands(struct converter *c)
 			              c->reading->commands[i].at.start, 0);
 			return;
 		}
-		if (store->command_count == store->command_cap)
-			store->commands = mem_grow(store->commands, &store->command_cap,
-			                           store->command_count + 1,
-			                           sizeof(*store->commands));
+		SHELL_GROW(store, command, commands);
 		convert_command(c, &c->reading->commands[i]);
 		if (!store_spend(store, &store->commands[store->command_count - 1]))
 			return;
@@ -332,10 +329,7 @@ static void convert_functions(struct converter *c)
 	struct shell_store *store = c->store;
 
 	for (size_t i = 0; i < c->reading->function_count; i++) {
-		if (store->function_count == store->function_cap)
-			store->functions = mem_grow(store->functions, &store->function_cap,
-			                            store->function_count + 1,
-			                            sizeof(*store->functions));
+		SHELL_GROW(store, function, functions);
 		store->functions[store->function_count++] =
 			raw_of(c, c->reading->functions[i]);
 	}
@@ -347,10 +341,7 @@ static void convert_group_redirects(struct converter *c)
 	const struct reading *reading = c->reading;
 
 	for (uint32_t i = reading->group_redirects.first; i; i = reading->redirects[i - 1].next) {
-		if (store->redirect_count == store->redirect_cap)
-			store->redirects = mem_grow(store->redirects, &store->redirect_cap,
-			                            store->redirect_count + 1,
-			                            sizeof(*store->redirects));
+		SHELL_GROW(store, redirect, redirects);
 		store->redirects[store->redirect_count++] =
 			convert_redirect(c, &reading->redirects[i - 1]);
 	}

@@ -62,7 +62,7 @@ static bool has_subscript(struct span name)
 	if (!open)
 		return false;
 	i = (size_t)(open - name.data) + 1;
-	while (i < name.len && (shell_is_digit((unsigned char)name.data[i]) ||
+	while (i < name.len && (ascii_is_digit((unsigned char)name.data[i]) ||
 	                        strchr("@*", name.data[i])))
 		i++;
 	return i + 1 != name.len || name.data[i] != ']';

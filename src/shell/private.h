@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/span.h"
 #include "shell/analysis.h"
 #include "shell/reading.h"
@@ -17,17 +18,12 @@
 /* Characters of variables' names. */
 static inline bool is_name_start(int c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static inline bool shell_is_digit(int c)
-{
-	return c >= '0' && c <= '9';
+	return ascii_is_letter(c) || c == '_';
 }
 
 static inline bool shell_is_name(int c)
 {
-	return is_name_start(c) || shell_is_digit(c);
+	return is_name_start(c) || ascii_is_digit(c);
 }
 
 /* Where the character is, or NULL. */
@@ -54,6 +50,16 @@ static inline bool name_in(struct span name, const char *list)
 	}
 	return false;
 }
+
+/* Makes room for one more in an array: SHELL_GROW(out, word, words) for the three members
+ * word_count, word_cap and words. */
+#define SHELL_GROW(owner, name, names)                                                         \
+	do {                                                                                   \
+		if ((owner)->name##_count == (owner)->name##_cap)                              \
+			(owner)->names = mem_grow((owner)->names, &(owner)->name##_cap,        \
+			                          (owner)->name##_count + 1,                   \
+			                          sizeof(*(owner)->names));                    \
+	} while (0)
 
 /* ---- the store -------------------------------------------------------------------- */
 

@@ -268,7 +268,7 @@ static void arguments_read_letter(struct arguments *a, const struct shell_word *
 
 	a->letter = word->value.data[a->in_word];
 	if (!spec_find_letter(a->j->row->letters, a->letter, &spec) &&
-	    !(a->j->row->traits & PROGRAM_DIGITS && shell_is_digit(a->letter)))
+	    !(a->j->row->traits & PROGRAM_DIGITS && ascii_is_digit(a->letter)))
 		a->j->unsure = true;
 	a->mark = spec.mark;
 	a->in_word = next < word->value.len ? next : 0;
@@ -359,7 +359,7 @@ static void judge_plus(struct judging *j, size_t i)
 	for (size_t k = looks; k < text.len; k++) {
 		char c = text.data[k];
 
-		if (shell_is_digit(c) || (looks && (shell_is_name((unsigned char)c) || c == ' ')) ||
+		if (ascii_is_digit(c) || (looks && (shell_is_name((unsigned char)c) || c == ' ')) ||
 		    (text.len == 1 && (c == 'G' || c == 'F')))
 			continue;
 		judge_note_effect(j, PROGRAM_RUNS, i, "operand +", word);

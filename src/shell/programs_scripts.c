@@ -20,7 +20,6 @@ struct script {
 	size_t word;      /* the first word of it that counts, for what is said */
 	bool given;       /* by -e or -f: the first operand is none */
 	size_t operand;   /* the first one; 0: none */
-	const struct shell_word *operand_word;
 };
 
 static void script_text_add(struct judging *j, struct script *script, const struct shell_word *word,
@@ -149,7 +148,7 @@ static void sed_expression(struct sed *sed, int delimiter)
 
 static void sed_number(struct sed *sed)
 {
-	while (sed_peek(sed) >= '0' && sed_peek(sed) <= '9')
+	while (ascii_is_digit(sed_peek(sed)))
 		sed_next(sed);
 }
 
@@ -160,7 +159,7 @@ static bool sed_address(struct sed *sed)
 
 	if (c == '$') {
 		sed_next(sed);
-	} else if (shell_is_digit(c)) {
+	} else if (ascii_is_digit(c)) {
 		sed_number(sed);
 		sed_skip(sed, " \t");
 		if (sed_peek(sed) == '~') {
@@ -248,7 +247,7 @@ static void sed_substitute(struct sed *sed)
 			sed_writes(sed, "flag w of command s");
 			return;
 		}
-		if (c < 0 || (!strchr("gpiIemM", c) && !shell_is_digit(c)))
+		if (c < 0 || (!strchr("gpiIemM", c) && !ascii_is_digit(c)))
 			return;
 		sed_next(sed);
 	}
@@ -478,7 +477,7 @@ static void awk_step(struct awk *awk)
 		awk->rest = span_skip(awk->rest, 1);
 		awk_slash(awk);
 		awk->before = awk->before && strchr("a1]\"", awk->before) ? '/' : '"';
-	} else if (shell_is_digit(c) || c == '.') {
+	} else if (ascii_is_digit(c) || c == '.') {
 		awk->rest = span_skip(awk->rest, 1);
 		awk->before = '1';
 	} else if (is_name_start((unsigned char)c)) {

@@ -1,57 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader: what it finds and its limits, lists, simple commands, redirections. */
+/* The reader: lists, simple commands, redirections; what it finds. */
 #include "shell/reading.h"
 
 #include <stdlib.h>
 
 #include "base/limits.h"
-#include "base/mem.h"
 #include "shell/reader.h"
 
-#define GROW(reading, name, names)                                                             \
-	do {                                                                                   \
-		if ((reading)->name##_count == (reading)->name##_cap)                          \
-			(reading)->names = mem_grow((reading)->names, &(reading)->name##_cap,  \
-			                            (reading)->name##_count + 1,               \
-			                            sizeof(*(reading)->names));                \
-	} while (0)
+enum { MAX_OPEN = LIMIT_SHELL_NESTING };
 
-void reading_problem(struct reading *reading, enum shell_problem_kind kind, size_t start,
-                     size_t end)
+enum list_state {
+	STATE_COMMAND, /* a command may begin */
+	STATE_WORDS,   /* in a simple command */
+	STATE_DONE,    /* behind ) } fi done esac ]] */
+};
+
+/* Where the parts of the list began, as numbers of commands. */
+struct parts {
+	size_t item;  /* of a && b | c; & concerns all of it */
+	size_t stage; /* of a pipeline */
+};
+
+struct list {
+	enum list_state state;
+	enum list_end end;
+	size_t current; /* the command that gets words */
+	struct parts parts;
+	struct parts open[MAX_OPEN]; /* what { if while … interrupted */
+	unsigned open_count;
+	unsigned function_open; /* count of open things in which the function's body began, or 0 */
+	bool negated;
+	bool piped;   /* the next stage reads from a pipe */
+	bool returns; /* the list has ended */
+	bool esac;
+};
+
+static struct read_command *reader_current(struct reader *r, const struct list *list)
 {
-	if (reading->problem_count >= LIMIT_SHELL_PROBLEMS)
-		return;
-	GROW(reading, problem, problems);
-	reading->problems[reading->problem_count++] = (struct read_problem){
-		.kind = kind, .at = { (uint32_t)start, (uint32_t)end } };
-}
-
-void reader_problem(struct reader *r, enum shell_problem_kind kind, size_t start)
-{
-	size_t end = r->pos > start ? r->pos : start + (start < r->len);
-
-	reading_problem(r->out, kind, start, end);
-}
-
-void reader_stop(struct reader *r)
-{
-	if (!r->stopped)
-		reader_problem(r, SHELL_PROBLEM_LIMIT, r->pos);
-	r->stopped = true;
-}
-
-bool reader_enter(struct reader *r)
-{
-	if (r->depth >= LIMIT_SHELL_NESTING)
-		reader_stop(r);
-	else
-		r->depth++;
-	return !r->stopped;
-}
-
-void reader_leave(struct reader *r)
-{
-	r->depth--;
+	return &r->out->commands[list->current];
 }
 
 /* Adds to chains; the number of the new one, from 1 on, or 0 when a limit was reached. */
@@ -63,7 +49,7 @@ static uint32_t reader_add_word(struct reader *r, struct chain *chain, struct pl
 		reader_stop(r);
 		return 0;
 	}
-	GROW(out, word, words);
+	SHELL_GROW(out, word, words);
 	out->words[out->word_count++] = (struct read_word){ .at = at };
 	if (chain->last)
 		out->words[chain->last - 1].next = (uint32_t)out->word_count;
@@ -83,7 +69,7 @@ static uint32_t reader_add_redirect(struct reader *r, struct chain *chain,
 		reader_stop(r);
 		return 0;
 	}
-	GROW(out, redirect, redirects);
+	SHELL_GROW(out, redirect, redirects);
 	out->redirects[out->redirect_count++] = redirect;
 	if (chain->last)
 		out->redirects[chain->last - 1].next = (uint32_t)out->redirect_count;
@@ -94,35 +80,15 @@ static uint32_t reader_add_redirect(struct reader *r, struct chain *chain,
 	return chain->last;
 }
 
-void reader_value(struct reader *r, struct read_value value)
-{
-	struct reading *out = r->out;
-
-	if (out->value_count >= LIMIT_SHELL_WORDS)
-		return; /* the words are over too */
-	GROW(out, value, values);
-	out->values[out->value_count++] = value;
-}
-
 static void reader_add_function(struct reader *r, struct place name)
 {
-	GROW(r->out, function, functions);
+	SHELL_GROW(r->out, function, functions);
 	r->out->functions[r->out->function_count++] = name;
 }
 
 void reading_init(struct reading *reading, struct span text)
 {
 	*reading = (struct reading){ .text = text };
-}
-
-void reading_make(struct reading *reading)
-{
-	struct reader r = { .out = reading, .text = reading->text.data, .len = reading->text.len,
-		            .command = SHELL_NONE };
-
-	reader_list(&r, LIST_END_TEXT);
-	if (r.heredoc_count > 0)
-		reader_problem(&r, SHELL_PROBLEM_SYNTAX, r.pos);
 }
 
 void reading_release(struct reading *reading)
@@ -182,8 +148,8 @@ static bool reader_redirect_begins(const struct reader *r, int *ret_fd, size_t *
 			return false;
 		i++;
 		fd = -1;
-	} else if (shell_is_digit(reader_at(r, 0))) {
-		for (fd = 0; i < r->len && shell_is_digit((unsigned char)r->text[i]); i++)
+	} else if (ascii_is_digit(reader_at(r, 0))) {
+		for (fd = 0; i < r->len && ascii_is_digit((unsigned char)r->text[i]); i++)
 			fd = fd < 0 || fd > 99999 ? -1 : fd * 10 + (r->text[i] - '0');
 	}
 	if (i >= r->len || !operator_at(r, i) || (fd != -2 && r->text[i] == '&'))
@@ -234,37 +200,6 @@ static void reader_redirect(struct reader *r, struct list *list, int fd, size_t 
 
 /* ---- lists and commands ----------------------------------------------------------- */
 
-/* A continued line between tokens is harmless unless it splits an operator: && of two lines. */
-static void check_continued(struct reader *r)
-{
-	int before = r->pos > 0 ? (unsigned char)r->text[r->pos - 1] : ' ';
-	int after = reader_at(r, 2);
-
-	if (before && strchr("&|<>;(", before) && after > 0 && strchr("&|<>;(\\", after))
-		reader_problem(r, SHELL_PROBLEM_CONTINUATION, r->pos);
-}
-
-void reader_blanks(struct reader *r, bool lines)
-{
-	for (;;) {
-		int c = reader_at(r, 0);
-
-		if (shell_is_blank(c) || (lines && c == '\n')) {
-			r->pos++;
-			if (c == '\n')
-				reader_heredocs(r);
-		} else if (c == '\\' && reader_at(r, 1) == '\n') {
-			check_continued(r);
-			r->pos += 2;
-		} else if (c == '#') {
-			while (reader_at(r, 0) >= 0 && reader_at(r, 0) != '\n')
-				r->pos++;
-		} else {
-			return;
-		}
-	}
-}
-
 /* Begins a command, or a redirection before one, if none has begun in the list. */
 static void reader_begin_command(struct reader *r, struct list *list)
 {
@@ -280,9 +215,7 @@ static void reader_begin_command(struct reader *r, struct list *list)
 		list->state = STATE_WORDS;
 		return;
 	}
-	if (out->command_count == out->command_cap)
-		out->commands = mem_grow(out->commands, &out->command_cap,
-		                         out->command_count + 1, sizeof(*out->commands));
+	SHELL_GROW(out, command, commands);
 	list->current = out->command_count;
 	out->commands[out->command_count++] = (struct read_command){
 		.at = { (uint32_t)r->pos, (uint32_t)r->pos },
@@ -666,7 +599,7 @@ static void read_subshell(struct reader *r, struct list *list)
 		r->flags |= SHELL_FLAG_PIPED_IN;
 	if (list->negated)
 		r->flags |= SHELL_FLAG_NEGATED;
-	reader_list(r, LIST_END_PAREN);
+	r->read_list(r, LIST_END_PAREN);
 	r->flags = flags;
 	reader_leave(r);
 	if (list->function_open == list->open_count + 1) {
@@ -774,7 +707,7 @@ static void reader_read_token(struct reader *r, struct list *list)
 	}
 }
 
-bool reader_list(struct reader *r, enum list_end end)
+static bool reader_list(struct reader *r, enum list_end end)
 {
 	struct list list = { .end = end };
 	unsigned function = r->flags & SHELL_FLAG_FUNCTION;
@@ -793,4 +726,14 @@ bool reader_list(struct reader *r, enum list_end end)
 	r->command = outer;
 	r->flags = (r->flags & ~(unsigned)SHELL_FLAG_FUNCTION) | function;
 	return list.esac;
+}
+
+void reading_make(struct reading *reading)
+{
+	struct reader r = { .out = reading, .text = reading->text.data, .len = reading->text.len,
+		            .command = SHELL_NONE, .read_list = reader_list };
+
+	reader_list(&r, LIST_END_TEXT);
+	if (r.heredoc_count > 0)
+		reader_problem(&r, SHELL_PROBLEM_SYNTAX, r.pos);
 }

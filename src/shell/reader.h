@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private to the files that begin with "reader": the reader's state and its parts.
  *
- * The three files call each other in a circle, which is the grammar's: a list has words, a word may
- * have a list in $(...), an array in a list has words again.  Together they would be one file of
- * 1,700 lines. */
+ * From the bottom: words and limits (reader_word.c), what stands between words (reader_compound.c),
+ * lists of commands (reader.c).  The grammar is a circle: a word may hold a list in $(...), and so
+ * may an arm of case; those read it through the state's `read_list`. */
 #ifndef HASP_SHELL_READER_H
 #define HASP_SHELL_READER_H
 
@@ -12,6 +12,13 @@
 #include "shell/reading.h"
 
 enum { MAX_HEREDOCS = 16 };
+
+/* What ends a list. */
+enum list_end {
+	LIST_END_TEXT,   /* the end of the text */
+	LIST_END_PAREN,  /* ) */
+	LIST_END_CASE,   /* ;; and its kin, esac */
+};
 
 struct reader {
 	struct reading *out;
@@ -26,41 +33,9 @@ struct reader {
 	unsigned heredoc_count;
 	unsigned heredoc_base; /* those before it belong to the text around a substitution */
 	bool stopped;          /* a limit was reached: nothing more is read */
-};
-
-/* What ends a list. */
-enum list_end {
-	LIST_END_TEXT,   /* the end of the text */
-	LIST_END_PAREN,  /* ) */
-	LIST_END_CASE,   /* ;; and its kin, esac */
-};
-
-enum { MAX_OPEN = LIMIT_SHELL_NESTING };
-
-enum list_state {
-	STATE_COMMAND, /* a command may begin */
-	STATE_WORDS,   /* in a simple command */
-	STATE_DONE,    /* behind ) } fi done esac ]] */
-};
-
-/* Where the parts of the list began, as numbers of commands. */
-struct parts {
-	size_t item;  /* of a && b | c; & concerns all of it */
-	size_t stage; /* of a pipeline */
-};
-
-struct list {
-	enum list_state state;
-	enum list_end end;
-	size_t current; /* the command that gets words */
-	struct parts parts;
-	struct parts open[MAX_OPEN]; /* what { if while … interrupted */
-	unsigned open_count;
-	unsigned function_open; /* count of open things in which the function's body began, or 0 */
-	bool negated;
-	bool piped;   /* the next stage reads from a pipe */
-	bool returns; /* the list has ended */
-	bool esac;
+	/* Reads a list of commands, and stands behind what ends it; with LIST_END_CASE: true when
+	 * esac ended it.  Here because words, which lists consist of, hold lists themselves. */
+	bool (*read_list)(struct reader *r, enum list_end end);
 };
 
 /* What is around a word, for what is special in it. */
@@ -120,20 +95,12 @@ void reader_arithmetic(struct reader *r);
 /* Notes the variables of an arithmetic expression. */
 void reader_note_arithmetic(struct reader *r, struct place at);
 
-/* A list of commands; returns behind what ends it. With LIST_END_CASE: true when esac ended it. */
-bool reader_list(struct reader *r, enum list_end end);
-
 /* Each behind its keyword. */
 void reader_case(struct reader *r);
 void reader_for(struct reader *r);
 void reader_condition(struct reader *r);
 /* At the ( of name=( or of name() in a list. */
 void reader_array(struct reader *r);
-
-static inline struct read_command *reader_current(struct reader *r, const struct list *list)
-{
-	return &r->out->commands[list->current];
-}
 
 /* Adds the heredoc's redirection to those whose text follows the line. */
 void reader_expect_heredoc(struct reader *r, uint32_t redirect, struct place delimiter);

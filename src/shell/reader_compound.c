@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* case, for, [[ ]], arrays, heredocs: where words are not commands. */
-#include "base/mem.h"
+/* What stands between words: blanks and heredocs; case, for, [[ ]], arrays, where words are not
+ * commands. */
 #include "shell/private.h"
 #include "shell/reader.h"
 
@@ -106,7 +106,7 @@ void reader_case(struct reader *r)
 		}
 		r->pos += reader_at(r, 0) == '(';
 		reader_case_patterns(r);
-		if (reader_list(r, LIST_END_CASE))
+		if (r->read_list(r, LIST_END_CASE))
 			break;
 	}
 	reader_leave(r);
@@ -330,4 +330,35 @@ void reader_heredocs(struct reader *r)
 	r->heredoc_count = r->heredoc_base;
 	for (unsigned i = r->heredoc_base; i < count; i++)
 		read_heredoc(r, r->heredocs[i], r->delimiters[i]);
+}
+
+/* A continued line between tokens is harmless unless it splits an operator: && of two lines. */
+static void check_continued(struct reader *r)
+{
+	int before = r->pos > 0 ? (unsigned char)r->text[r->pos - 1] : ' ';
+	int after = reader_at(r, 2);
+
+	if (before && strchr("&|<>;(", before) && after > 0 && strchr("&|<>;(\\", after))
+		reader_problem(r, SHELL_PROBLEM_CONTINUATION, r->pos);
+}
+
+void reader_blanks(struct reader *r, bool lines)
+{
+	for (;;) {
+		int c = reader_at(r, 0);
+
+		if (shell_is_blank(c) || (lines && c == '\n')) {
+			r->pos++;
+			if (c == '\n')
+				reader_heredocs(r);
+		} else if (c == '\\' && reader_at(r, 1) == '\n') {
+			check_continued(r);
+			r->pos += 2;
+		} else if (c == '#') {
+			while (reader_at(r, 0) >= 0 && reader_at(r, 0) != '\n')
+				r->pos++;
+		} else {
+			return;
+		}
+	}
 }

@@ -1,9 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words: quotes, substitutions, parameters. */
+/* Words: quotes, substitutions, parameters; and the limits of all parts of the reader. */
 #include "base/limits.h"
-#include "base/mem.h"
 #include "shell/private.h"
 #include "shell/reader.h"
+
+/* ---- problems and limits ---------------------------------------------------------- */
+
+void reading_problem(struct reading *reading, enum shell_problem_kind kind, size_t start,
+                     size_t end)
+{
+	if (reading->problem_count >= LIMIT_SHELL_PROBLEMS)
+		return;
+	SHELL_GROW(reading, problem, problems);
+	reading->problems[reading->problem_count++] = (struct read_problem){
+		.kind = kind, .at = { (uint32_t)start, (uint32_t)end } };
+}
+
+void reader_problem(struct reader *r, enum shell_problem_kind kind, size_t start)
+{
+	size_t end = r->pos > start ? r->pos : start + (start < r->len);
+
+	reading_problem(r->out, kind, start, end);
+}
+
+void reader_stop(struct reader *r)
+{
+	if (!r->stopped)
+		reader_problem(r, SHELL_PROBLEM_LIMIT, r->pos);
+	r->stopped = true;
+}
+
+bool reader_enter(struct reader *r)
+{
+	if (r->depth >= LIMIT_SHELL_NESTING)
+		reader_stop(r);
+	else
+		r->depth++;
+	return !r->stopped;
+}
+
+void reader_leave(struct reader *r)
+{
+	r->depth--;
+}
+
+void reader_value(struct reader *r, struct read_value value)
+{
+	struct reading *out = r->out;
+
+	if (out->value_count >= LIMIT_SHELL_WORDS)
+		return; /* the words are over too */
+	SHELL_GROW(out, value, values);
+	out->values[out->value_count++] = value;
+}
+
+/* ---- words ------------------------------------------------------------------------ */
 
 /* \ and a line end inside a word vanish: what is on either side must not grow together to
  * something else that the readings would not see. */
@@ -28,9 +79,7 @@ static size_t begin_piece(struct reader *r, size_t start, enum shell_dynamic dyn
 {
 	struct reading *out = r->out;
 
-	if (out->piece_count == out->piece_cap)
-		out->pieces = mem_grow(out->pieces, &out->piece_cap, out->piece_count + 1,
-		                       sizeof(*out->pieces));
+	SHELL_GROW(out, piece, pieces);
 	out->pieces[out->piece_count] = (struct read_piece){
 		.at = { (uint32_t)start, (uint32_t)start }, .dynamic = dynamic };
 	return out->piece_count++;
@@ -114,9 +163,7 @@ void reader_backtick(struct reader *r, enum word_place where)
 	/* Whether \" is " in a heredoc's backticks depends on the version of the shell. */
 	if (reader_at(r, 0) < 0 || (quote && where == WORD_HEREDOC))
 		reader_problem(r, SHELL_PROBLEM_SYNTAX, start);
-	if (out->backtick_count == out->backtick_cap)
-		out->backticks = mem_grow(out->backticks, &out->backtick_cap,
-		                          out->backtick_count + 1, sizeof(*out->backticks));
+	SHELL_GROW(out, backtick, backticks);
 	out->backticks[out->backtick_count++] = (struct read_backtick){
 		.inside = { (uint32_t)start + 1, (uint32_t)(r->pos < r->len ? r->pos : r->len) },
 		.quoted = where == WORD_QUOTED,
@@ -138,7 +185,7 @@ static void reader_substitution(struct reader *r)
 	r->flags = (flags & SHELL_FLAG_FUNCTION) | SHELL_FLAG_SUBSTITUTION;
 	r->heredoc_base = r->heredoc_count;
 	r->nesting++;
-	reader_list(r, LIST_END_PAREN);
+	r->read_list(r, LIST_END_PAREN);
 	r->nesting--;
 	if (r->heredoc_count > r->heredoc_base) {
 		reader_problem(r, SHELL_PROBLEM_SYNTAX, r->pos);
@@ -320,18 +367,13 @@ void reader_dollar(struct reader *r, enum word_place where)
 	end_piece(r, piece);
 }
 
-static bool is_range_letter(int c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* {Z..a}: braces are expanded before all else, and between Z and a stand \ and `, which then
  * quote and run. */
 static void reader_check_range(struct reader *r)
 {
 	int from = reader_at(r, 1), to = reader_at(r, 4);
 
-	if (is_range_letter(from) && is_range_letter(to) && reader_at(r, 2) == '.' &&
+	if (ascii_is_letter(from) && ascii_is_letter(to) && reader_at(r, 2) == '.' &&
 	    reader_at(r, 3) == '.' &&
 	    (from < 'a') != (to < 'a'))
 		reader_problem(r, SHELL_PROBLEM_EXPANSION, r->pos);
@@ -412,9 +454,7 @@ static void note_number(struct reader *r, size_t start, size_t end)
 		reading_problem(out, SHELL_PROBLEM_LIMIT, start, end);
 		return;
 	}
-	if (out->number_count == out->number_cap)
-		out->numbers = mem_grow(out->numbers, &out->number_cap, out->number_count + 1,
-		                        sizeof(*out->numbers));
+	SHELL_GROW(out, number, numbers);
 	out->numbers[out->number_count++] = (struct place){ (uint32_t)start, (uint32_t)end };
 }
 
@@ -458,7 +498,7 @@ void reader_note_arithmetic(struct reader *r, struct place at)
 		}
 		if (c == '$') {
 			i = note_expansion(r, i, at.end);
-		} else if (shell_is_digit(c)) {
+		} else if (ascii_is_digit(c)) {
 			while (i < at.end &&
 			       (shell_is_name((unsigned char)r->text[i]) || r->text[i] == '#'))
 				i++;
@@ -542,7 +582,7 @@ static bool is_indirect(const struct reader *r, size_t i, size_t end)
 	if (name == i) /* ${!@} is, ${!:-x} is $! */
 		return i < end && strchr("@*#?!$-", r->text[i]);
 	if (end - name == 1 && strchr("*@", r->text[name]))
-		return shell_is_digit((unsigned char)r->text[i]);
+		return ascii_is_digit((unsigned char)r->text[i]);
 	return !(end - name == 3 && r->text[name] == '[' && strchr("*@", r->text[name + 1]));
 }
 

@@ -15,14 +15,6 @@ struct shell_chunk {
 	_Alignas(max_align_t) char data[];
 };
 
-#define GROW(store, name, names)                                                            \
-	do {                                                                                \
-		if ((store)->name##_count == (store)->name##_cap)                           \
-			(store)->names = mem_grow((store)->names, &(store)->name##_cap,     \
-			                          (store)->name##_count + 1,                \
-			                          sizeof(*(store)->names));                 \
-	} while (0)
-
 void *store_alloc(struct shell_store *store, size_t count, size_t size)
 {
 	size_t need = (count * size + sizeof(max_align_t) - 1) / sizeof(max_align_t) *
@@ -59,7 +51,7 @@ void store_problem(struct shell_store *store, enum shell_problem_kind kind, size
 	if (count >= LIMIT_SHELL_PROBLEMS || (last && last->kind == kind &&
 	                                      last->script == script && last->offset == offset))
 		return;
-	GROW(store, problem, problems);
+	SHELL_GROW(store, problem, problems);
 	store->problems[store->problem_count++] = (struct shell_problem){
 		.kind = kind, .script = script, .offset = offset, .length = length };
 }
@@ -102,7 +94,7 @@ void store_script(struct shell_store *store, struct span text, size_t parent,
 		store->script_flags = mem_grow(store->script_flags, &store->script_flags_cap,
 		                               store->script_count + 1, sizeof(unsigned));
 	store->script_flags[store->script_count] = flags;
-	GROW(store, script, scripts);
+	SHELL_GROW(store, script, scripts);
 	store->scripts[store->script_count++] = (struct shell_script){
 		.text = store_copy(store, text), .parent = parent, .via = via, .depth = depth };
 }
@@ -158,7 +150,7 @@ void store_child(struct shell_store *store, const struct shell_word *words, size
 	}
 	if (!store_spend(store, &child))
 		return;
-	GROW(store, command, commands);
+	SHELL_GROW(store, command, commands);
 	store->commands[store->command_count++] = child;
 	store_check_name(store, store->command_count - 1);
 }

@@ -77,8 +77,7 @@ static bool summary_is_plain(struct span text)
 	for (size_t i = 0; i < text.len; i++) {
 		char c = text.data[i];
 
-		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-		      (c && strchr(marks, c)) || (unsigned char)c >= 0x80))
+		if (!(ascii_is_alnum(c) || (c && strchr(marks, c)) || (unsigned char)c >= 0x80))
 			return false;
 	}
 	return text.len > 0;

@@ -437,7 +437,7 @@ static size_t skip_operands(struct unwrapping *u, size_t at)
 			unwrap_problem(u, SHELL_PROBLEM_DYNAMIC_OPTION);
 		/* Without its number, it is the command that would be skipped. */
 		if (u->wrapper->traits & TRAIT_NUMBER && !word->dynamic &&
-		    !(word->value.len && word->value.data[0] >= '0' && word->value.data[0] <= '9'))
+		    !(word->value.len && ascii_is_digit(word->value.data[0])))
 			unwrap_child(u, at, u->count, SHELL_VIA_WRAPPER);
 	}
 	return at;

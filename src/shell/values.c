@@ -129,7 +129,7 @@ static size_t count_digits(struct span text)
 	size_t i = text.len && text.data[0] == '-' ? 1 : 0;
 	size_t first = i;
 
-	while (i < text.len && shell_is_digit((unsigned char)text.data[i]))
+	while (i < text.len && ascii_is_digit((unsigned char)text.data[i]))
 		i++;
 	return i > first ? i : 0;
 }

@@ -98,10 +98,7 @@ static void unquote_double(struct unquoter *u)
 
 static int ansi_digit(int c, int base)
 {
-	int value = c >= '0' && c <= '9'   ? c - '0'
-	            : c >= 'a' && c <= 'f' ? c - 'a' + 10
-	            : c >= 'A' && c <= 'F' ? c - 'A' + 10
-	                                   : 99;
+	int value = ascii_hex(c);
 
 	return value < base ? value : -1;
 }
@@ -401,7 +398,7 @@ static bool sequence_take_number(struct span *text, long *ret, int *width)
 	size_t first = i;
 	long value = 0;
 
-	while (i < text->len && text->data[i] >= '0' && text->data[i] <= '9' && i - first < 9)
+	while (i < text->len && ascii_is_digit(text->data[i]) && i - first < 9)
 		value = value * 10 + (text->data[i++] - '0');
 	if (i == first)
 		return false;
@@ -410,11 +407,6 @@ static bool sequence_take_number(struct span *text, long *ret, int *width)
 	*ret = first && text->data[0] == '-' ? -value : value;
 	*text = span_skip(*text, i);
 	return true;
-}
-
-static bool is_sequence_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 static bool take_dots(struct span *text)
@@ -430,7 +422,7 @@ static bool braces_parse_sequence(struct span text, struct sequence *ret)
 	int ignored = 0;
 
 	*ret = (struct sequence){ .step = 1 };
-	if (text.len >= 4 && is_sequence_letter(text.data[0]) && is_sequence_letter(text.data[3]) &&
+	if (text.len >= 4 && ascii_is_letter(text.data[0]) && ascii_is_letter(text.data[3]) &&
 	    text.data[1] == '.' && text.data[2] == '.') {
 		ret->letters = true;
 		ret->from = text.data[0];

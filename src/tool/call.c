@@ -10,7 +10,6 @@
 #include "data/schema.h"
 #include "tool/alias.h"
 #include "tool/rebase.h"
-#include "tool/schemas.h"
 #include "tool/set.h"
 #include "tool/tool.h"
 

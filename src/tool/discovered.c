@@ -232,7 +232,7 @@ static void discovered_describe_failure(const struct whole_run_result *run, stru
 	else if (run->end.why == RUN_SIGNALLED)
 		err_set(err, ERR_TOOL_FAILED, "It was ended by signal %d.", run->end.signal);
 	else
-		err_set(err, ERR_COMMAND_STOPPED, "It was ended before it was done (%s).",
+		err_set(err, ERR_COMMAND_STOPPED, "It was ended before it finished (%s).",
 		        worker_run_why_name(run->end.why));
 }
 

@@ -3,7 +3,7 @@
  *
  * A session keeps the texts that its answers showed whole, by their SHA-256, within
  * LIMIT_KEPT_BYTES. When an edit meets state_mismatch and the text that its hash names is among
- * them, the edit is merged with what changed since (diff/script.h).  If the two do not touch,
+ * them, the edit is merged with what changed since (diff/diff.h).  If the two do not touch,
  * the answer offers `rebased`: the edit as a diff against the state that is there now, with an
  * id.  A call that names the id and that state's hash makes it; nothing is ever made by itself.
  *
@@ -15,9 +15,6 @@
 
 #include "base/buf.h"
 #include "tool/tool.h"
-
-/* What one session keeps; from any thread. */
-struct kept;
 
 /* Keeps a whole text that an answer shows: a reference to the JSON string, no copy. */
 void rebase_keep(struct session *session, const struct sha256 *sum, json_t *content);

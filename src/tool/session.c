@@ -10,10 +10,9 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "diff/diff.h"
-#include "diff/script.h"
-#include "edit/placeholder.h"
+#include "edit/edit.h"
 #include "tool/rebase.h"
-#include "tool/schemas.h"
+#include "tool/set.h"
 #include "tool/tool.h"
 #include "worker/environment.h"
 
@@ -34,6 +33,7 @@ struct offer {
 	json_t *diff;
 };
 
+/* What one session keeps; from any thread. */
 struct kept {
 	pthread_mutex_t lock;
 	struct kept_content contents[CONTENTS_MAX];

@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "tool/builtin/builtin.h"
-#include "tool/schemas.h"
 #include "tool/services.h"
 
 /* ---- names of Gemini CLI's classes ------------------------------------------- */

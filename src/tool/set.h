@@ -16,6 +16,7 @@
 #define HASP_TOOL_SET_H
 
 #include "base/cancel.h"
+#include "data/schema.h"
 #include "tool/tool.h"
 
 struct tool_set *tool_set_new(void); /* the built-in tools that need no conversation (set.c) */
@@ -70,5 +71,21 @@ bool discovered_add(struct tool_set *set, struct provider *provider, const char 
  * */
 bool discovered_add_text(struct tool_set *set, struct span text, const char *call,
                          json_t *problems, size_t *ret_count, struct err *err);
+
+/* ---- schemas ---------------------------------------------------------------------- */
+
+/* The compiled schemas of a session. Private to this folder. */
+
+/* Of the tool's arguments; made at its first call. *ret is borrowed from the session or its set of
+ * tools; NULL: any object will do. INTERNAL when a built-in tool's own text is no schema. From any
+ * thread. */
+bool session_schema(struct session *session, const struct tool *tool, struct schema **ret,
+                    struct err *err);
+/* All built-in tools: those of tool_at, then those of a conversation. */
+size_t tool_builtin_count(void);
+const struct tool *tool_builtin_at(size_t i);
+
+/* The schema of a tool that was added to the set; false: it is none of those. */
+bool tool_set_schema(const struct tool_set *set, const struct tool *tool, struct schema **ret);
 
 #endif

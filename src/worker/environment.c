@@ -102,25 +102,15 @@ static bool word_sounds_secret(struct span word)
 	       ends_with_one(word, secret_ends, ARRAY_LEN(secret_ends));
 }
 
-static bool is_name_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_name_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* The next word of a name; empty behind the last. */
 static struct span next_name_word(struct span *rest)
 {
 	struct span word = { 0 };
 
-	while (rest->len && !is_name_letter(*rest->data) && !is_name_digit(*rest->data))
+	while (rest->len && !ascii_is_alnum(*rest->data))
 		*rest = span_skip(*rest, 1);
 	while (word.len < rest->len &&
-	       (is_name_letter(rest->data[word.len]) || is_name_digit(rest->data[word.len])))
+	       ascii_is_alnum(rest->data[word.len]))
 		word.len++;
 	word = span_head(*rest, word.len);
 	*rest = span_skip(*rest, word.len);
@@ -132,7 +122,7 @@ static bool sounds_secret(struct span name)
 	if (span_eq(name, SPAN("PWD"))) /* the working folder */
 		return false;
 	for (struct span word = next_name_word(&name); word.len; word = next_name_word(&name)) {
-		while (word.len && is_name_digit(word.data[word.len - 1]))
+		while (word.len && ascii_is_digit(word.data[word.len - 1]))
 			word.len--;
 		if (!is_harmless_word(word) && word_sounds_secret(word))
 			return true;

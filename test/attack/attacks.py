@@ -331,11 +331,12 @@ def group_lines(rows):
     blocked = [row for row in rows if not row.full and not row.landlock]
     others = [row for row in rows if row.full or row.landlock]
     lines = ["Blocked at `full` and `landlock`:", ""] if blocked else []
-    lines += ["- %s (%s)" % (row.name, row.source) if row.source else "- " + row.name for row in blocked]
+    lines += ["- " + row.name for row in blocked]
     if others:
-        lines += [""] * bool(blocked) + ["| attack | source | full | landlock |", "|---|---|---|---|"]
-    return lines + ["| %s | %s | %s | %s |" % (row.name.replace("|", "\\|"), row.source,
-                                               cell(row, "full"), cell(row, "landlock")) for row in others]
+        lines += [""] * bool(blocked) + ["| attack | full | landlock |", "|---|---|---|"]
+    return lines + ["| %s | %s | %s |" % (row.name.replace("|", "\\|"), cell(row, "full"),
+                                          "open likewise" if row.full and row.full == row.landlock
+                                          else cell(row, "landlock")) for row in others]
 
 
 def table(calls):

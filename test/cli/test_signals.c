@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/command/agent_signals.h"
+#include "cli/command/private.h"
 
 static const int numbers[] = { SIGTERM, SIGINT, SIGHUP };
 

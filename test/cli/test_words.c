@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "cli/command/confinement.h"
+#include "cli/command/private.h"
 
 /* The words, each followed by a bar. */
 static char *joined(char **words)

@@ -15,7 +15,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "config/private.h"
-#include "config/variables.h"
+#include "config/settings.h"
 
 static void note(void *data, struct span name, const char *value)
 {

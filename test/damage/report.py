@@ -67,10 +67,10 @@ class Tally:
     def total(self):
         return self.right + self.literal + self.refused + self.wrong
 
-    def outcome(self):
-        """The outcome of all cases, as the name of its field; None where they differ."""
-        found = [name for name in ("right", "literal", "refused", "wrong") if getattr(self, name)]
-        return found[0] if len(found) == 1 else None
+    def outcomes(self):
+        """The outcomes that cases had, as the names of their fields."""
+        names = ("right", "literal", "refused", "wrong")
+        return tuple(name for name in names if getattr(self, name))
 
     def cell(self, group):
         """For a table of the group: literal results are counted where they are allowed."""
@@ -198,13 +198,15 @@ def _markdown(name):
     return name
 
 
-def merged(lines):
-    """Of (kind, cells), the lines of a table: kinds for which every program has one outcome in all
-    cases, and the same as for other kinds, share a line with their cells added up."""
+def merged(lines, demanded):
+    """Of (kind, cells), the lines of a table: kinds for which each program has the same outcomes
+    share a line with their cells added up.  Where something is demanded, only those for which the
+    first program has one outcome in all cases."""
     shared, rest = {}, []
     for kind, cells in lines:
-        outcomes = tuple(cell.outcome() for cell in cells)
-        (rest if None in outcomes else shared.setdefault(outcomes, [])).append((kind, cells))
+        outcomes = tuple(cell.outcomes() for cell in cells)
+        alike = rest if demanded and len(outcomes[0]) > 1 else shared.setdefault(outcomes, [])
+        alike.append((kind, cells))
     out = []
     for same in sorted(shared.values(), key=len, reverse=True):
         sums = [Tally() for _ in same[0][1]]
@@ -239,7 +241,8 @@ def tables(rows, names, share_lines=False):
         lines = [(_markdown(row.entry.name), [_tallies(row).get(name, Tally()) for name in names])
                  for row in chosen]
         out += ["| %s | %s |" % (kind, " | ".join(cell.cell(group) for cell in cells))
-                for kind, cells in (merged(lines) if share_lines else lines)]
+                for kind, cells in (merged(lines, group in (RECOVER, REFUSE)) if share_lines
+                                    else lines)]
         out.append("| **all** | %s |" % " | ".join("**%s**" % totals[name].cell(group)
                                                    for name in names))
         if group == RECOVER:
@@ -259,17 +262,15 @@ Real changes (from Debian's patch series, successive versions of npm packages an
 repository), printed as unified diffs and then damaged as language models damage them.
 Each cell counts cases: *right/refused/wrong*. Right is the exact bytes of the real result;
 wrong is any other result reported as success. The last two tables have
-*right/literal/refused/wrong*. Literal: every hunk is at its true place and every other byte of
-the file is kept, but the added lines have the text of the damaged diff, in which nothing shows
-the damage.
-Kinds for which each program has one outcome in all cases share a row.
+*right/literal/refused/wrong*. Literal: every hunk is at its true place and the rest of the file
+is kept, but the added lines have the text of the damaged diff, in which nothing shows the damage.
+Kinds for which each program has the same outcomes share a row; in the first two tables, those for
+which hasp has one outcome in all cases.
 
-The tables leave out %d of %d cases, whose damaged text is just what another change would have (a
-wrong number that names another fitting place, indentation lost where nothing shows whose).
+Left out are %d of %d cases whose damaged text is just what another change would have.
 
-GNU patch runs with its default fuzz, `git apply` and npm's `diff` with their defaults; each gets
-the first of hasp's cases. To repeat it (the first run fetches the packages, by apt and npm; the
-figures change a little where a package has moved on):
+The other programs run with their defaults, each on the first of hasp's cases. To repeat it (the
+first run fetches the packages, by apt and npm, which may have moved on):
 
     meson compile -C build damage_driver
     DAMAGE_DRIVER=build/test/damage/damage_driver test/damage/report.py --peers \\

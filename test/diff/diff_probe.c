@@ -11,7 +11,6 @@
 
 #include "base/fd.h"
 #include "diff/diff.h"
-#include "diff/script.h"
 
 static bool read_file(const char *path, struct buf *out)
 {

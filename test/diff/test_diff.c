@@ -12,7 +12,6 @@
 
 #include "base/mem.h"
 #include "diff/diff.h"
-#include "diff/script.h"
 
 static uint64_t random_next(uint64_t *state)
 {

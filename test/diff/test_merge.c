@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "diff/diff.h"
-#include "diff/script.h"
 
 /* One text that two changed. */
 struct row {

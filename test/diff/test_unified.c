@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "diff/script.h"
+#include "diff/diff.h"
 
 static void assert_print(const char *base, const struct edit *edits, size_t count,
                          struct script_print_options options, const char *expected)

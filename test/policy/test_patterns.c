@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "policy/act.h"
+#include "policy/decide.h"
 
 /* A pattern that is too hard denies where it would deny, and allows nothing. */
 static void what_cannot_be_told_is_not_allowed(void **state)

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "search/rules/glob.h"
-#include "search/rules/types.h"
 
 static void test_names_are_sorted_and_stand_for_one_type(void **state)
 {

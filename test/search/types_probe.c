@@ -2,7 +2,7 @@
 /* types_probe: prints the table of file types as JSON. */
 #include <stdio.h>
 
-#include "search/rules/types.h"
+#include "search/rules/glob.h"
 
 static void print_list(const char *const *items)
 {

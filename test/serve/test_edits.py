@@ -158,14 +158,14 @@ def test_large_writes_among_many_edits_whose_answers_are_large(ws):
     for i in range(FILES):
         ws.write("f%d" % i, "first\n" + text)
     client = ws.client()
-    for turn in range(3):
+    for turn in range(9):
         calls = []
         for i in range(FILES):
             calls.append(start_tool(client, "update_file", file_path="f%d" % i,
                                     old_content="first" * (turn + 1),
                                     new_content="first" * (turn + 2)))
-            if i % 16 == 5:
+            if i % 4 == 1:
                 calls.append(start_tool(client, "write_file", file_path="large%d-%d" % (turn, i),
-                                        content="y" * 79 * 20000))
+                                        content="y" * 79 * 8000))
         assert all(client.wait(call)["structuredContent"]["success"] for call in calls)
     assert client.close() == 0

@@ -286,3 +286,17 @@ def test_calls_do_not_wait_for_those_that_wait(ws, processors, name, arguments):
         assert quick == "write_file" or not client.order or not set(client.order) & set(slow)
     for number in slow:
         assert "went" in client.wait(number)["structuredContent"]["output"]
+
+
+def test_an_ignore_file_holds_from_the_next_read_on(ws):
+    """Reads that arrive together share one look for it; those that come later look again."""
+    ws.write("a.txt", "a\n")
+    client = ws.client()
+    for _ in range(50):
+        together = [client.start("tools/call", {"name": "read_file", "arguments": {"file_path": "a.txt"}})
+                    for _ in range(4)]
+        assert all(client.wait(one)["structuredContent"]["content"] == "a\n" for one in together)
+        ws.write(".geminiignore", "a.txt\n")
+        assert client.call("read_file", file_path="a.txt")["error"]["code"] == "ignored"
+        (ws.folder / ".geminiignore").unlink()
+        assert client.call("read_file", file_path="a.txt")["content"] == "a\n"

@@ -69,17 +69,10 @@ static struct buf edited(const struct document *doc, const struct script *script
 	struct pieces pieces;
 	struct err err = ERR_INIT;
 	struct buf all;
-	struct sha256 sum;
-	struct sha256 expected;
-	size_t size;
 
 	if (!document_encode(doc, script, keep_bom, &pieces, &err))
 		fail_msg("document_encode: %s", err.message);
 	all = joined(&pieces);
-	sum = document_pieces_sha256(&pieces, &size);
-	expected = sha256_of(buf_view(&all));
-	assert_int_equal(size, all.len);
-	assert_true(sha256_eq(&sum, &expected));
 	document_pieces_release(&pieces);
 	return all;
 }

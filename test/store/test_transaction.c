@@ -479,7 +479,7 @@ static void with_few_descriptors(struct bench *b)
 	char names[MANY][16];
 
 	for (size_t i = 0; i < MANY; i++) {
-		snprintf(names[i], sizeof(names[i]), "new%zu", i);
+		snprintf(names[i], sizeof(names[i]), "s/new%zu", i); /* each keeps s open */
 		changes[i] = (struct change){ .kind = CHANGE_CREATE, .path = names[i],
 		                              .text = SPAN("x\n") };
 	}

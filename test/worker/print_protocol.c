@@ -60,9 +60,27 @@ static const char *kind_name(enum wire_kind kind)
 	return names[kind];
 }
 
+/* What the page says once: "unless stated otherwise". */
+static bool limit_is_usual(const struct wire_field *field)
+{
+	switch (field->kind) {
+	case WIRE_TEXT:
+	case WIRE_TEXT_OR_NULL:
+		return field->max == 64 << 10;
+	case WIRE_TEXTS:
+	case WIRE_TEXTS_OR_NULL:
+	case WIRE_ARRAY:
+		return field->max == 1 << 20;
+	default:
+		return false;
+	}
+}
+
 /* In parentheses: bytes of a text, elements of an array, values of an ENUM, the words of a WORD. */
 static void print_limit(const struct wire_field *field)
 {
+	if (limit_is_usual(field))
+		return;
 	switch (field->kind) {
 	case WIRE_CHARS:
 		printf(" (%u)", field->size - 1);

@@ -9,7 +9,6 @@
 
 #include "agent/call/path_rules.h"
 #include "agent/private.h"
-#include "agent/stats.h"
 #include "base/err.h"
 #include "tool/tool.h"
 

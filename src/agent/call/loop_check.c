@@ -217,7 +217,7 @@ static bool list_item(struct span line)
 {
 	size_t digits = 0;
 
-	while (digits < line.len && line.data[digits] >= '0' && line.data[digits] <= '9')
+	while (digits < line.len && ascii_is_digit(line.data[digits]))
 		digits++;
 	if (digits && digits + 1 < line.len)
 		return strchr(".)", line.data[digits]) != NULL;

@@ -47,8 +47,7 @@ void notes_free(struct note *notes, size_t count)
 
 static bool is_id_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '-' || c == '_';
+	return ascii_is_alnum(c) || c == '-' || c == '_';
 }
 
 static void append_name(struct buf *id, const char *name)

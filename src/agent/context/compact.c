@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "agent/private.h"
-#include "agent/stats.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"

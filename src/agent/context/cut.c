@@ -35,7 +35,7 @@ static bool take_note_number(struct span *text, size_t *ret)
 {
 	size_t digits = 0;
 
-	for (*ret = 0; text->len && *text->data >= '0' && *text->data <= '9'; digits++) {
+	for (*ret = 0; text->len && ascii_is_digit(*text->data); digits++) {
 		*ret = *ret * 10 + (size_t)(*text->data - '0');
 		*text = span_skip(*text, 1);
 		if (digits >= DIGITS_MAX)

@@ -405,8 +405,7 @@ static void plain_name(struct buf *out, const char *text)
 	size_t begin = out->len;
 
 	for (; *text && out->len - begin < NAME_MAX_BYTES; text++) {
-		bool plain = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') ||
-		             (*text >= '0' && *text <= '9') || *text == '-' || *text == '_';
+		bool plain = ascii_is_alnum(*text) || *text == '-' || *text == '_';
 
 		buf_char(out, plain ? *text : '_');
 	}

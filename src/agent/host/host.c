@@ -12,7 +12,7 @@
 #include "agent/call/path_rules.h"
 #include "agent/checkpoint/checkpoint.h"
 #include "agent/context/surroundings.h"
-#include "agent/host/services.h"
+#include "agent/host/private.h"
 #include "agent/prompt/prompt.h"
 #include "agent/session/sessions.h"
 #include "agent/setup/policy_load.h"

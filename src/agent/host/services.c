@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What tools of a conversation need and the agent gives them; folders of plans. */
-#include "agent/host/services.h"
+#include "agent/host/private.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -11,7 +11,6 @@
 #include "agent/call/calls.h"
 #include "agent/private.h"
 #include "agent/prompt/prompt.h"
-#include "agent/stats.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"

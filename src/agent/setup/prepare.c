@@ -248,8 +248,7 @@ static bool is_command_name(struct span word)
 	for (size_t i = 0; i < word.len; i++) {
 		const char c = word.data[i];
 
-		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-		      (c && strchr("_-.:?", c))))
+		if (!(ascii_is_alnum(c) || (c && strchr("_-.:?", c))))
 			return false;
 	}
 	return word.len > 0 && word.len <= COMMAND_NAME_MAX;

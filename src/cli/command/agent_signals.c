@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a run of the agent ends: exit codes, signals. */
-#include "cli/command/agent_signals.h"
+#include "cli/command/private.h"
 
 #include <poll.h>
 #include <signal.h>

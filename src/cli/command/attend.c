@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/command/attend.h"
+#include "cli/command/private.h"
 
 #include <errno.h>
 #include <poll.h>

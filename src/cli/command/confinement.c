@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The provider that flags ask for, what a command in it gets, and `hasp worker`, its other end. */
-#include "cli/command/confinement.h"
+#include "cli/command/private.h"
 
 #include <malloc.h>
 #include <stdlib.h>

@@ -15,8 +15,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "cli/command/agent_signals.h"
-#include "cli/command/confinement.h"
+#include "cli/command/private.h"
 #include "cli/options/command.h"
 #include "cli/options/help.h"
 #include "cli/options/invocation.h"
@@ -24,7 +23,7 @@
 #include "cli/view/view.h"
 #include "data/json.h"
 #include "data/schema.h"
-#include "policy/names.h"
+#include "policy/policy.h"
 #include "tool/tool.h"
 #include "worker/job/job.h"
 

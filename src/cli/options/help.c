@@ -52,7 +52,7 @@ static bool is_marker(struct span word)
 {
 	size_t digits = 0;
 
-	while (digits < word.len && word.data[digits] >= '0' && word.data[digits] <= '9')
+	while (digits < word.len && ascii_is_digit(word.data[digits]))
 		digits++;
 	return span_eq(word, SPAN("-")) ||
 	       (digits && digits + 1 == word.len && word.data[digits] == '.');

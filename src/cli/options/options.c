@@ -432,7 +432,7 @@ static const struct flag config_flags[] = {
 	{ .id = FLAG_ORIGIN, .name = "origin", .letter = 'o',
 	  .help = "with show: where each value comes from" },
 	{ .id = FLAG_ALL, .name = "all", .letter = 'a',
-	  .help = "with show: also settings that have their default" },
+	  .help = "with show: also settings left at their default" },
 	JSON_FLAG,
 	{ .id = FLAG_SCOPE, .name = "scope", .letter = 's',
 	  .value = { "SCOPE", COMPLETE_CHOICE, scope_choices },

@@ -182,7 +182,7 @@ static void show_match_line(const struct shown *s, struct span line)
 	struct cells cells = { .out = s->out };
 	size_t digits = 0;
 
-	while (digits < line.len && line.data[digits] >= '0' && line.data[digits] <= '9')
+	while (digits < line.len && ascii_is_digit(line.data[digits]))
 		digits++;
 	if (digits > 0 && digits < line.len) {
 		put_number(s, span_head(line, digits), line.data[digits]);

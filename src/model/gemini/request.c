@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "data/json.h"
+#include "model/parameters.h"
 #include "model/part.h"
 #include "model/wire.h"
 
@@ -343,8 +344,7 @@ static uint64_t gemini_context_tokens(const char *name)
 static void put_url_escaped(struct buf *out, const char *text)
 {
 	for (; *text; text++)
-		if (strchr("-._~", *text) || (*text >= '0' && *text <= '9') ||
-		    (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z'))
+		if (strchr("-._~", *text) || ascii_is_alnum(*text))
 			buf_char(out, *text);
 		else
 			buf_printf(out, "%%%02X", (unsigned char)*text);
@@ -546,17 +546,8 @@ static json_t *thinking_config(const char *name, enum gemini_family family,
 static void put_generation(const char *name, const struct model_request *request, json_t *body)
 {
 	enum gemini_family family = gemini_family_of(name);
-	json_t *config = json_object();
+	json_t *config = model_parameters_config(request);
 
-	if (request->temperature >= 0)
-		json_object_set_new(config, "temperature", json_real(request->temperature));
-	if (request->top_p >= 0)
-		json_object_set_new(config, "topP", json_real(request->top_p));
-	if (request->top_k > 0)
-		json_object_set_new(config, "topK", json_integer(request->top_k));
-	if (request->max_output_tokens)
-		json_object_set_new(config, "maxOutputTokens",
-		                    json_integer(request->max_output_tokens));
 	if (request->answer_schema) {
 		json_object_set_new(config, "responseMimeType", json_string("application/json"));
 		json_object_set_new(config, "responseJsonSchema",

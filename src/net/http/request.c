@@ -298,8 +298,7 @@ static bool is_header_list(const char *text)
 	size_t len = strlen(text);
 
 	for (size_t i = 0; i < len; i++)
-		if (!(text[i] >= 'a' && text[i] <= 'z') && !(text[i] >= 'A' && text[i] <= 'Z') &&
-		    !(text[i] >= '0' && text[i] <= '9') && !strchr(others, text[i]))
+		if (!ascii_is_alnum(text[i]) && !strchr(others, text[i]))
 			return false;
 	return len > 0 && len < 1024;
 }

@@ -37,6 +37,21 @@ enum filter_name {
 	FILTER_COUNT
 };
 
+/* The filter's name in reports, and of its program in what is generated. */
+static inline const char *filter_label(enum filter_name name)
+{
+	static const char *const labels[FILTER_COUNT] = {
+		[FILTER_BASE] = "base",
+		[FILTER_FILES] = "files",
+		[FILTER_COMMAND] = "command",
+		[FILTER_COMMAND_NET] = "command_net",
+		[FILTER_COMMAND_LANDLOCK] = "command_landlock",
+		[FILTER_COMMAND_LANDLOCK_NET] = "command_landlock_net",
+	};
+
+	return labels[name];
+}
+
 /* Installs it on all threads; needs no_new_privs. System calls alone. False with errno set. */
 bool filter_install(enum filter_name name);
 /* The same on the calling thread, single-threaded; returns the notification descriptor, -1 with

@@ -377,15 +377,6 @@ static const struct machine machines[] = {
 
 #define MACHINE_COUNT (sizeof(machines) / sizeof(machines[0]))
 
-static const char *const filter_names[FILTER_COUNT] = {
-	[FILTER_BASE] = "base",
-	[FILTER_FILES] = "files",
-	[FILTER_COMMAND] = "command",
-	[FILTER_COMMAND_NET] = "command_net",
-	[FILTER_COMMAND_LANDLOCK] = "command_landlock",
-	[FILTER_COMMAND_LANDLOCK_NET] = "command_landlock_net",
-};
-
 static void die_with(const char *what, const char *call, int error)
 {
 	fprintf(stderr, "gen_filters: %s: %s: %s\n", what, call,
@@ -617,7 +608,7 @@ static void print_filter(const struct machine *machine, enum filter_name filter)
 	}
 	n += export(context, code + n, BPF_MAXINSNS - n);
 	seccomp_release(context);
-	printf("static const struct sock_filter %s[] = {\n", filter_names[filter]);
+	printf("static const struct sock_filter %s[] = {\n", filter_label(filter));
 	for (size_t i = 0; i < n; i++) {
 		printf("\t{ 0x%02x, %u, %u, 0x%08x },\n", code[i].code, code[i].jt, code[i].jf,
 		       code[i].k);
@@ -664,8 +655,8 @@ int main(void)
 	     "#endif\n");
 	puts("const struct filter_program filter_programs[FILTER_COUNT] = {");
 	for (int i = 0; i < FILTER_COUNT; i++)
-		printf("\t{ %s, sizeof(%s) / sizeof(%s[0]) },\n", filter_names[i], filter_names[i],
-		       filter_names[i]);
+		printf("\t{ %s, sizeof(%s) / sizeof(%s[0]) },\n", filter_label(i), filter_label(i),
+		       filter_label(i));
 	puts("};\n");
 	puts("const struct filter_call *const filter_calls = calls;\n"
 	     "const size_t filter_call_count = sizeof(calls) / sizeof(calls[0]);");

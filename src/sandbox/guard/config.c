@@ -109,14 +109,9 @@ static bool word_is_listed(const char *list, const char *word)
 	return false;
 }
 
-static bool is_key_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static bool is_variable_name_char(char c)
 {
-	return is_key_letter(c) || (c >= '0' && c <= '9') || c == '-';
+	return ascii_is_alnum(c) || c == '-';
 }
 
 static bool is_plain_value(struct span value)
@@ -241,7 +236,7 @@ static enum line_kind line_read_value(struct span rest, struct line *line)
 /* variable = name blanks [ "=" value ] */
 static enum line_kind read_variable(struct span rest, struct line *line)
 {
-	if (!rest.len || !is_key_letter(rest.data[0]) || !take_name(&rest, line->name))
+	if (!rest.len || !ascii_is_letter(rest.data[0]) || !take_name(&rest, line->name))
 		return LINE_UNKNOWN;
 	rest = skip_config_blanks(rest);
 	if (!rest.len)

@@ -417,8 +417,7 @@ static void scan_expand(struct scan *scan, struct span name)
 
 static bool is_variable_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
+	return ascii_is_alnum(c) || c == '_';
 }
 
 /* The length of text up to `close`, which belongs to what opened before it. */

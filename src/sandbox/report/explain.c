@@ -199,14 +199,6 @@ static void print_landlock(const struct sandbox_plan *plan, const struct reporte
 
 static void print_filters(const struct sandbox_plan *plan, const struct reporter *reporter)
 {
-	static const char *const names[FILTER_COUNT] = {
-		[FILTER_BASE] = "base",
-		[FILTER_FILES] = "files",
-		[FILTER_COMMAND] = "command",
-		[FILTER_COMMAND_NET] = "command_net",
-		[FILTER_COMMAND_LANDLOCK] = "command_landlock",
-		[FILTER_COMMAND_LANDLOCK_NET] = "command_landlock_net",
-	};
 	enum filter_name used[2] = { FILTER_BASE, FILTER_FILES };
 
 	if (plan->level == SANDBOX_PATHS)
@@ -219,7 +211,7 @@ static void print_filters(const struct sandbox_plan *plan, const struct reporter
 	reporter->begin(reporter->data, "filters", true);
 	for (size_t i = 0; i < ARRAY_LEN(used); i++) {
 		reporter->begin(reporter->data, NULL, false);
-		reporter->text(reporter->data, "name", names[used[i]]);
+		reporter->text(reporter->data, "name", filter_label(used[i]));
 		reporter->number(reporter->data, "instructions", filter_size(used[i]));
 		reporter->end(reporter->data);
 	}

@@ -41,7 +41,7 @@ static int refusal(const struct supervisor *supervisor)
 /* What a process may do to its own entries of /proc is not a matter of paths. */
 static bool is_process(const char *path)
 {
-	return strncmp(path, "/proc/", 6) == 0 && path[6] >= '0' && path[6] <= '9';
+	return strncmp(path, "/proc/", 6) == 0 && ascii_is_digit(path[6]);
 }
 
 /* `needs_name`: the call would fail anyhow if the name does not exist; needs_none: if it does.

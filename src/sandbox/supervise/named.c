@@ -92,7 +92,7 @@ static int own_descriptor(const char *path)
 		size_t len = strlen(prefixes[i]);
 		const char *digits = path + len;
 
-		if (strncmp(path, prefixes[i], len) == 0 && *digits >= '0' && *digits <= '9' &&
+		if (strncmp(path, prefixes[i], len) == 0 && ascii_is_digit(*digits) &&
 		    sscanf(digits, "%9d%n", &number, &end) == 1 && digits[end] == '\0')
 			return number;
 	}
@@ -119,7 +119,7 @@ static const char *behind_self(const char *path)
 /* Magic links behind /proc/NUMBER are those of the process that the text names. */
 static bool names_process(const char *path)
 {
-	return strncmp(path, "/proc/", 6) == 0 && path[6] >= '0' && path[6] <= '9';
+	return strncmp(path, "/proc/", 6) == 0 && ascii_is_digit(path[6]);
 }
 
 static uint64_t magic(const char *path)

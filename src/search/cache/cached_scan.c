@@ -648,10 +648,8 @@ static void check_fresh(struct gathering *g)
 bool kept_tree_scan_changed(struct kept_tree *tree)
 {
 	struct gathering g = { .tree = tree };
-	const int64_t begun = cache_clock_ms();
-	bool good;
+	bool good = gather_marked(&g);
 
-	good = gather_marked(&g);
 	if (good) {
 		tree_merge_found(&g);
 		check_fresh(&g);
@@ -659,7 +657,6 @@ bool kept_tree_scan_changed(struct kept_tree *tree)
 	}
 	gathering_release(&g);
 	tree->changed = false;
-	tree->scan_ms = cache_clock_ms() - begun;
 	return good;
 }
 

@@ -286,7 +286,6 @@ struct kept_tree {
 	size_t unread;             /* nodes that are marked unread */
 	size_t reading;            /* batches being read */
 	size_t read_next;          /* node to look at next */
-	int64_t scan_ms;           /* how long the last change took to take in */
 	struct node **repositories; /* owned; those of the nodes */
 	size_t repository_count;
 	struct linked_file *linked; /* owned */

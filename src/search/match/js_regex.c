@@ -86,7 +86,7 @@ static bool escape(struct translation *t, bool in_class)
 		t->at += 2;
 	} else if (strchr("dDwWbBfnrtxu0123456789c", c) || (c == 'k' && t->named)) {
 		translation_copy(t, 2);
-	} else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
+	} else if (ascii_is_letter(c)) {
 		t->at++;
 		translation_copy(t, 1);
 	} else if ((unsigned char)c >= 0x80) {

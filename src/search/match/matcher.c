@@ -207,7 +207,7 @@ static enum word_byte word_byte(struct span text, size_t at)
 	if (c >= 0x80)
 		return UNKNOWN_WORD;
 	c |= c >= '@' ? 0x20 : 0;
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || text.data[at] == '_' ? IN_WORD
+	return (c >= 'a' && c <= 'z') || ascii_is_digit(c) || text.data[at] == '_' ? IN_WORD
 	                                                                                : NO_WORD;
 }
 

@@ -384,21 +384,16 @@ static struct demand demand_either(struct parser *parser, struct demand a, struc
 
 /* ---- characters and sets ---- */
 
-static bool is_letter_code_point(uint32_t c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* Kelvin sign and long s fold to ASCII. */
 static bool folds_beyond_ascii(uint32_t c)
 {
-	return is_letter_code_point(c) && ((c | 0x20) == 'k' || (c | 0x20) == 's');
+	return ascii_is_letter(c) && ((c | 0x20) == 'k' || (c | 0x20) == 's');
 }
 
 /* A character as it is looked for; false when it matches others than those. */
 static bool put_char(struct parser *parser, uint32_t c, char out[4], size_t *ret_len)
 {
-	bool letter = is_letter_code_point(c);
+	bool letter = ascii_is_letter(c);
 
 	if (c >= 0x80)
 		parser->beyond_ascii = true;

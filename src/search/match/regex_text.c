@@ -19,24 +19,6 @@ static const struct {
 	unsigned char code_point;
 } controls[] = { { 'a', 7 }, { 'e', 27 }, { 'f', 12 }, { 'n', 10 }, { 'r', 13 }, { 't', 9 } };
 
-static bool regex_is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool regex_is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static int hex_value(char c)
-{
-	if (regex_is_digit(c))
-		return c - '0';
-	c = (char)(c | 0x20);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The byte at `at`, or NUL past the end (patterns have none). */
 static char regex_peek(const struct regex_reader *reader, size_t at)
 {
@@ -64,7 +46,7 @@ static uint32_t read_digits(struct regex_reader *reader, int base, size_t count)
 	uint32_t value = 0;
 
 	for (; count > 0; count--, reader->at++) {
-		int digit = hex_value(regex_peek(reader, reader->at));
+		int digit = ascii_hex(regex_peek(reader, reader->at));
 
 		if (digit < 0 || digit >= base)
 			break;
@@ -145,9 +127,9 @@ static bool read_char_escape(struct regex_reader *reader, char letter, struct re
 {
 	if (letter == 'x' || letter == 'o' || letter == '0')
 		return read_numbered_char(reader, letter, ret);
-	if (regex_is_letter(letter))
+	if (ascii_is_letter(letter))
 		return read_control(letter, ret);
-	return !regex_is_digit(letter) && set_char(ret, (unsigned char)letter);
+	return !ascii_is_digit(letter) && set_char(ret, (unsigned char)letter);
 }
 
 static void read_plain_char(struct regex_reader *reader, struct regex_token *ret)
@@ -174,7 +156,7 @@ static bool read_posix(struct regex_reader *reader, struct regex_set *set)
 
 	if (regex_peek(reader, reader->at + 1) != ':')
 		return false;
-	while (regex_is_letter(regex_peek(reader, end)) ||
+	while (ascii_is_letter(regex_peek(reader, end)) ||
 	       (end == start && regex_peek(reader, end) == '^'))
 		end++;
 	if (regex_peek(reader, end) != ':' || regex_peek(reader, end + 1) != ']')
@@ -280,7 +262,7 @@ static bool read_flags(struct regex_reader *reader, struct regex_token *ret)
 	size_t at = reader->at;
 	bool off = false;
 
-	for (; regex_is_letter(regex_peek(reader, at)) || regex_peek(reader, at) == '-'; at++) {
+	for (; ascii_is_letter(regex_peek(reader, at)) || regex_peek(reader, at) == '-'; at++) {
 		char c = regex_peek(reader, at);
 
 		if (c == '-' && off)
@@ -302,7 +284,7 @@ static bool read_flags(struct regex_reader *reader, struct regex_token *ret)
 /* Reads "name>" or "name'". */
 static bool read_group_name(struct regex_reader *reader, size_t at, char close)
 {
-	if (!regex_is_letter(regex_peek(reader, at)) && regex_peek(reader, at) != '_' &&
+	if (!ascii_is_letter(regex_peek(reader, at)) && regex_peek(reader, at) != '_' &&
 	    !(regex_peek(reader, at) & 0x80))
 		return false;
 	reader->at = after_next(reader, at, close);
@@ -369,9 +351,9 @@ static bool read_counts(struct regex_reader *reader, struct regex_token *ret, bo
 	bool comma = false, open = true;
 
 	*ret_odd = strchr(" \t,0123456789", regex_peek(reader, at)) && regex_peek(reader, at);
-	if (!regex_is_digit(regex_peek(reader, at)))
+	if (!ascii_is_digit(regex_peek(reader, at)))
 		return false;
-	for (; regex_is_digit(regex_peek(reader, at)) || (regex_peek(reader, at) == ',' && !comma);
+	for (; ascii_is_digit(regex_peek(reader, at)) || (regex_peek(reader, at) == ',' && !comma);
 	     at++) {
 		unsigned *count = &counts[comma];
 
@@ -434,7 +416,7 @@ static void read_odd_escape(struct regex_reader *reader, char letter, struct reg
 		reader->at++;
 	if (letter == 'k' || letter == 'g' || letter == 'N' || letter == 'x' || letter == 'o')
 		read_reference(reader);
-	while (regex_is_digit(letter) && regex_is_digit(regex_peek(reader, reader->at)))
+	while (ascii_is_digit(letter) && ascii_is_digit(regex_peek(reader, reader->at)))
 		reader->at++;
 }
 
@@ -449,7 +431,7 @@ static void read_escape(struct regex_reader *reader, struct regex_token *ret)
 		return;
 	}
 	reader->at++;
-	if (letter >= '1' && letter <= '9' && !regex_is_digit(next)) {
+	if (letter >= '1' && letter <= '9' && !ascii_is_digit(next)) {
 		ret->kind = TOKEN_BACKREF;
 	} else if ((letter == 'b' || letter == 'B') && next != '{') {
 		ret->kind = TOKEN_BOUNDARY;
@@ -533,8 +515,7 @@ void regex_quote(struct buf *out, struct span text)
 {
 	for (size_t i = 0; i < text.len; i++) {
 		unsigned char c = (unsigned char)text.data[i];
-		bool word = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-		            (c >= 'A' && c <= 'Z') || c >= 0x80;
+		bool word = ascii_is_alnum(c) || c >= 0x80;
 
 		if (c < ' ') {
 			buf_printf(out, "\\x%02x", c);

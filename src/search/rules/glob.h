@@ -11,6 +11,7 @@
 #define HASP_SEARCH_RULES_GLOB_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/err.h"
 #include "base/span.h"
@@ -55,5 +56,28 @@ void glob_list_release(struct glob_list *list);
 bool glob_list_match(const struct glob_list *list, struct span path);
 /* Whether any of them could match something in the folder `path`, as glob_may_match_beneath. */
 bool glob_list_may_match_beneath(const struct glob_list *list, struct span path);
+
+/* ---- types of files --------------------------------------------------------------- */
+
+/* Names for kinds of files: "c", "py", "rust".
+ *
+ *     const struct file_type *type = types_find("py");
+ *     for (const char *const *glob = type->globs; *glob; glob++) ...
+ *
+ * To add a type: one row in types.c, in the order of names.
+ */
+
+struct file_type {
+	const char *name;         /* "python" */
+	const char *const *names; /* other names for it ("py"); ends with NULL */
+	const char *const *globs; /* of file names (GLOB_BASENAME); ends with NULL */
+};
+
+/* How many types there are; types_at takes numbers below it. */
+size_t types_count(void);
+const struct file_type *types_at(size_t i); /* sorted by name */
+/* By any of its names, or by an extension (".py", "*.py", "py"); NULL if there is none. Case
+ * does not count in names. */
+const struct file_type *types_find(const char *name);
 
 #endif

@@ -43,21 +43,6 @@ static bool is_lower_byte(int c)
 	return c >= 'a' && c <= 'z';
 }
 
-static bool is_alpha(int c)
-{
-	return is_upper_byte(c) || is_lower_byte(c);
-}
-
-static bool is_digit_byte(int c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_alnum(int c)
-{
-	return is_alpha(c) || is_digit_byte(c);
-}
-
 static bool is_blank_byte(int c)
 {
 	return c == ' ' || c == '\t';
@@ -80,7 +65,7 @@ static bool is_print(int c)
 
 static bool is_punct(int c)
 {
-	return is_graph(c) && !is_alnum(c);
+	return is_graph(c) && !ascii_is_alnum(c);
 }
 
 static bool is_space(int c)
@@ -90,21 +75,19 @@ static bool is_space(int c)
 
 static bool is_xdigit(int c)
 {
-	return is_digit_byte(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+	return ascii_hex(c) >= 0;
 }
 
 static const struct {
 	struct span name;
 	bool (*has)(int c);
 } classes[] = {
-	{ SPAN("alnum"), is_alnum }, { SPAN("alpha"), is_alpha },   { SPAN("blank"),
-	                                                              is_blank_byte },
-	{ SPAN("cntrl"), is_cntrl }, { SPAN("digit"), is_digit_byte },   { SPAN("graph"),
-	                                                                   is_graph },
-	{ SPAN("lower"), is_lower_byte }, { SPAN("print"), is_print },   { SPAN("punct"),
-	                                                                    is_punct },
-	{ SPAN("space"), is_space }, { SPAN("upper"), is_upper_byte },   { SPAN("xdigit"),
-	                                                                   is_xdigit },
+	{ SPAN("alnum"), ascii_is_alnum }, { SPAN("alpha"), ascii_is_letter },
+	{ SPAN("blank"), is_blank_byte },  { SPAN("cntrl"), is_cntrl },
+	{ SPAN("digit"), ascii_is_digit }, { SPAN("graph"), is_graph },
+	{ SPAN("lower"), is_lower_byte },  { SPAN("print"), is_print },
+	{ SPAN("punct"), is_punct },       { SPAN("space"), is_space },
+	{ SPAN("upper"), is_upper_byte },  { SPAN("xdigit"), is_xdigit },
 };
 
 static void byte_set_add(struct byte_set *set, int c)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of file types. */
-#include "search/rules/types.h"
+#include "search/rules/glob.h"
 
 #include <string.h>
 #include <strings.h>

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "tool/builtin/arguments.h"
-#include "tool/builtin/command_result.h"
+#include "tool/builtin/private.h"
 
 /* ---- kill_background_process ------------------------------------------------- */
 
@@ -43,7 +43,7 @@ static const struct tool_alias kill_background_process_parameter_aliases[] = {
 static json_t *run_kill_background_process(struct session *session, const json_t *arguments)
 {
 	struct err err = ERR_INIT;
-	struct job *job = command_result_job(session, arguments, &err);
+	struct job *job = builtin_command_job(session, arguments, &err);
 	struct job_info info;
 	json_t *result;
 	bool before;
@@ -63,7 +63,7 @@ static json_t *run_kill_background_process(struct session *session, const json_t
 		before ? "It had ended before." :
 		info.state == JOB_ENDED ? "It was ended, with all processes that it started." :
 		                          "It was told to end, and has not yet."));
-	command_result_state(result, &info);
+	builtin_command_state(result, &info);
 	job_release(job);
 	return result;
 }
@@ -111,7 +111,7 @@ static json_t *process_json(const struct job_info *info)
 
 	json_object_set_new(object, "command", json_cstr(info->command));
 	json_object_set_new(object, "age_ms", json_size(info->age_ms));
-	command_result_state(object, info);
+	builtin_command_state(object, info);
 	return object;
 }
 
@@ -166,7 +166,7 @@ static const char read_background_output_arguments_schema[] = SCHEMA(
 		"offset": {"type": "integer", "minimum": 0, "description":
 			"Read from this byte of the output instead."},
 		"delay_ms": {"type": "integer", "minimum": 0, "maximum": 600000, "description":
-			"Wait so long first, or until the command has ended. Default 0."}
+			"Wait this long first, or until the command ends. Default 0."}
 	}
 } );
 
@@ -230,7 +230,7 @@ static json_t *part_json(struct job *job, const struct capture_part *part)
 	json_object_set_new(result, "next_offset", json_size(part->next));
 	if (part->cut)
 		json_object_set_new(result, "cut", json_true());
-	command_result_state(result, &info);
+	builtin_command_state(result, &info);
 	return result;
 }
 
@@ -238,7 +238,7 @@ static json_t *run_read_background_output(struct session *session, const json_t 
 {
 	struct capture_part part;
 	struct err err = ERR_INIT;
-	struct job *job = command_result_job(session, arguments, &err);
+	struct job *job = builtin_command_job(session, arguments, &err);
 	json_t *result = NULL;
 
 	if (!job)
@@ -321,7 +321,7 @@ static bool background_write_input(struct job *job, const json_t *arguments, str
 static json_t *run_write_background_input(struct session *session, const json_t *arguments)
 {
 	struct err err = ERR_INIT;
-	struct job *job = command_result_job(session, arguments, &err);
+	struct job *job = builtin_command_job(session, arguments, &err);
 	json_t *result = NULL;
 
 	if (!job)

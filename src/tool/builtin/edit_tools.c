@@ -98,7 +98,7 @@ static const char update_file_description[] =
 	"Copy old_content from the latest version in your context (highest version number), with "
 	"enough lines around it to occur only there; base_content_sha256 locks that version. An "
 	"empty old_content creates a file.\n\n"
-	"Every answer has latest_file_state: after state_mismatch begin again from it. "
+	"Every answer has latest_file_state: after state_mismatch start again from it. "
 	"wrong_match_count: error.match_lines says where it occurs. denied_*: do not retry.";
 
 /* clang-format off */
@@ -169,8 +169,8 @@ static const char write_file_description[] =
 	"safe_patch.\n\n"
 	"To create a file, leave base_content_sha256 out. To overwrite a file you MUST have its "
 	"latest content (highest version number, from read_file or an edit) and you MUST pass the "
-	"sha256 of that version as base_content_sha256: a lock that protects what others wrote "
-	"since. Without it, the call fails if the file exists. Never shorten content with a "
+	"sha256 of that version as base_content_sha256: a lock against overwriting newer "
+	"changes. Without it, the call fails if the file exists. Never shorten content with a "
 	"placeholder.\n\n"
 	"Every answer has latest_file_state: after state_mismatch decide again from it. denied_*: "
 	"do not retry.";

@@ -123,3 +123,13 @@ char *filter_glob_folder(const char *pattern)
 		len--;
 	return mem_dup(pattern, len);
 }
+
+json_t *filter_failure(const json_t *arguments, const struct err *err)
+{
+	const char *path = argument_str(arguments, "path");
+	json_t *result = tool_failure(err);
+
+	if (path)
+		json_object_set_new(result, "path", json_name(path));
+	return result;
+}

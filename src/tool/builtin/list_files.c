@@ -573,12 +573,7 @@ static json_t *run_glob(struct session *session, const json_t *arguments)
 	filter_rules(session, arguments, &request.rules);
 	result = glob_files(session, arguments, &request, &err);
 	free((void *)request.rules.ignore_files);
-	if (result)
-		return result;
-	result = tool_failure(&err);
-	if (argument_str(arguments, "path"))
-		json_object_set_new(result, "path", json_name(argument_str(arguments, "path")));
-	return result;
+	return result ? result : filter_failure(arguments, &err);
 }
 
 static const char *const glob_undeclared[] = {

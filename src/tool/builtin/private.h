@@ -6,7 +6,9 @@
 #define HASP_TOOL_BUILTIN_PRIVATE_H
 
 #include "search/rules/rules.h"
+#include "tool/builtin/builtin.h"
 #include "tool/tool.h"
+#include "worker/job/job.h"
 
 /* ---- editors ----
  *
@@ -88,7 +90,48 @@ const char **filter_roots(struct provider *provider, const char *path, size_t *r
 /* The folder that a glob names before anything in it means more than itself: "/a/b" of
  * "/a/b/x*.c". The caller frees. */
 char *filter_glob_folder(const char *pattern);
+/* The result of a call that failed, with the `path` that it named. */
+json_t *filter_failure(const json_t *arguments, const struct err *err);
 /* Names the roots that were looked in, where there is more than one. */
 void filter_put_roots(json_t *result, struct provider *provider, size_t count);
+
+/* ---- commands --------------------------------------------------------------------- */
+
+/* What the tools for commands have in common: finding a job, and telling of it. */
+
+/* The job that the argument `pid` names, for the caller to release; NULL with *err set. */
+struct job *builtin_command_job(struct session *session, const json_t *arguments, struct err *err);
+
+/* Members of a result that say how a command stands: pid, state, exit_code, signal, ... */
+void builtin_command_state(json_t *result, const struct job_info *info);
+
+/* clang-format off */
+#define RESULT_COMMAND_STATE SCHEMA( \
+	"pid": {"type": "integer", "description": "What the other tools for commands call it."}, \
+	"state": {"type": "string", "enum": ["running", "left_running", "ended"], "description": \
+		"left_running: it has ended, processes that it started go on."}, \
+	"process_group": {"type": "integer", "description": "As the command itself sees it."}, \
+	"left_running": {"type": "integer", "description": "So many processes go on."}, \
+	"exit_code": {"type": "integer"}, \
+	"signal": {"type": "string", "description": "That ended it: SIGSEGV."}, \
+	"ended_by": {"type": "string", "enum": \
+		["timed_out", "inactive", "cancelled", "limit", "lost"], "description": \
+		"Present when it did not end by itself."}, \
+	"output_bytes": {"type": "integer"}, \
+	"duration_ms": {"type": "integer"})
+
+#define RESULT_DENIALS SCHEMA( \
+	"denials": {"type": "array", "description": "What the sandbox refused.", \
+		"items": ) RESULT_DENIAL SCHEMA(}, \
+	"denials_left_out": {"type": "integer"}, \
+	"hidden_paths": {"type": "array", "items": {"type": "string"}, "description": \
+		"After a failure: what the sandbox hides from commands. Reading it is refused, \
+and is not among the denials."}, \
+	"hidden_paths_left_out": {"type": "integer"})
+
+#define ARGUMENT_PID SCHEMA( \
+	"pid": {"type": "integer", "minimum": 1, "description": \
+		"From run_shell_command or list_background_processes."})
+/* clang-format on */
 
 #endif

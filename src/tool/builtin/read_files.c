@@ -137,7 +137,7 @@ static const char read_file_arguments_schema[] = SCHEMA(
 			"Most lines to return. Default 2000."},
 		"max_line_chars": {"type": "integer", "minimum": 1, "maximum": 1000000000,
 		                    "description":
-			"Longer lines are cut after so many characters. Default 2000."},
+			"Longer lines are cut to this many characters. Default 2000."},
 		"encoding": {"type": "string", "description":
 			"The file's encoding, if you know better than the detection."}
 	}

@@ -12,7 +12,7 @@
 
 #include "base/limits.h"
 #include "tool/builtin/arguments.h"
-#include "tool/builtin/command_result.h"
+#include "tool/builtin/private.h"
 #include "tool/denial.h"
 #include "worker/environment.h"
 
@@ -20,7 +20,7 @@
 
 enum { MESSAGE_MAX = 16 << 10 };
 
-struct job *command_result_job(struct session *session, const json_t *arguments, struct err *err)
+struct job *builtin_command_job(struct session *session, const json_t *arguments, struct err *err)
 {
 	size_t pid = argument_size(arguments, "pid", 0);
 	struct job *job = session->jobs && pid <= UINT32_MAX ?
@@ -52,7 +52,7 @@ static bool by_itself(const struct job_info *info)
 	return info->end.why == RUN_EXITED || info->end.why == RUN_SIGNALLED;
 }
 
-void command_result_state(json_t *result, const struct job_info *info)
+void builtin_command_state(json_t *result, const struct job_info *info)
 {
 	bool runs = info->state == JOB_RUNNING;
 
@@ -351,7 +351,7 @@ static json_t *command_result(const struct session *session, struct job *job, bo
 	json_object_set_new(result, "success", json_boolean(!error));
 	json_object_set_new(result, "message", json_text(buf_view(&message)));
 	put_command_output(result, &report);
-	command_result_state(result, &report.info);
+	builtin_command_state(result, &report.info);
 	log_json(result, session, &report);
 	denials_json(result, &report);
 	hidden_json(result, &report);
@@ -400,9 +400,9 @@ static const char arguments_schema[] = SCHEMA(
 		"delay_ms": {"type": "integer", "minimum": 0, "maximum": 600000, "description":
 			"With is_background: how long to wait for first output. Default 200."},
 		"timeout_ms": {"type": "integer", "minimum": 0, "maximum": 86400000, "description":
-			"Ends it after so long; 0 never. Default one hour, in the background 0."},
+			"Ends it after this long; 0 never. Default one hour, in the background 0."},
 		"inactivity_ms": {"type": "integer", "minimum": 0, "maximum": 86400000,
-			"description": "Ends it after so long without output; 0 never. Default \
+			"description": "Ends it after this long without output; 0 never. Default \
 five minutes, in the background 0."},
 		"pty": {"type": "boolean", "description":
 			"Run it in a terminal. Default false."},

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "data/schema.h"
-#include "search/rules/types.h"
+#include "search/rules/glob.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/builtin.h"
 #include "tool/builtin/private.h"
@@ -623,12 +623,7 @@ static json_t *run_search_files(struct session *session, const json_t *arguments
 	filter_rules(session, arguments, &request.rules);
 	result = run_search_request(session, arguments, &request, &err);
 	free((void *)request.rules.ignore_files);
-	if (result)
-		return result;
-	result = tool_failure(&err);
-	if (argument_str(arguments, "path"))
-		json_object_set_new(result, "path", json_name(argument_str(arguments, "path")));
-	return result;
+	return result ? result : filter_failure(arguments, &err);
 }
 
 static const char *const undeclared[] = {

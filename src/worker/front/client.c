@@ -316,7 +316,9 @@ static void read_step(struct client *client, int64_t until_ms)
 	client->reading = true;
 	pthread_mutex_unlock(&client->lock);
 	if (!wire_has_input(wire)) {
-		wire_flush(wire); /* if it fails, so will reading */
+		/* Never waits for one who writes: that one waits for the worker to read, and the
+		 * worker for its answers to be read, here. If it fails, so will reading. */
+		wire_flush_unless_busy(wire);
 		client_await_input(client, until_ms);
 	}
 	step = wire_next(wire);

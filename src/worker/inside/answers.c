@@ -137,6 +137,7 @@ bool server_answer_read(struct server *server, uint64_t id, const struct read_re
 	bool ok;
 
 	quick.at_once = true;
+	quick.arrived = server->wire.received;
 	ok = server->provider->ops->read(server->provider, &quick, &result, &err);
 	if (!ok && result.not_at_once && !request->at_once) {
 		read_result_release(&result);

@@ -173,7 +173,7 @@ static bool op_edit(const struct worker *worker, const struct change *changes, s
 
 /* The request within the worker's limits. */
 
-static bool is_ignored(const struct worker *worker, const struct read_request *request,
+static bool is_ignored(struct worker *worker, const struct read_request *request,
                        const char *path)
 {
 	const struct walk_rules rules = {
@@ -183,7 +183,14 @@ static bool is_ignored(const struct worker *worker, const struct read_request *r
 		.ignore_file_count = request->ignore_file_count,
 	};
 
-	return search_ignored(worker->workspace, path, &rules);
+	if (request->arrived && request->arrived == worker->none_ignored &&
+	    !request->ignore_file_count)
+		return false;
+	if (!search_nothing_ignored(worker->workspace, &rules))
+		return search_ignored(worker->workspace, path, &rules);
+	if (request->gemini_ignore)
+		worker->none_ignored = request->arrived;
+	return false;
 }
 
 static bool refuse_ignored(const struct read_request *request, struct err *err)
@@ -205,7 +212,7 @@ static bool resolve_only(const struct worker *worker, const struct read_request 
 	return true;
 }
 
-static bool op_read(const struct worker *worker, const struct read_request *request,
+static bool op_read(struct worker *worker, const struct read_request *request,
                     struct read_result *ret, struct err *err)
 {
 	struct read_request own = *request;
@@ -290,7 +297,7 @@ struct inprocess {
 	struct provider_info info;
 };
 
-static const struct worker *worker_of(struct provider *provider)
+static struct worker *worker_of(struct provider *provider)
 {
 	return &((struct inprocess *)provider)->worker;
 }

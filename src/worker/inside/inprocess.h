@@ -40,6 +40,8 @@ struct worker {
 	size_t max_file_bytes;
 	const struct sandbox_plan *plan; /* borrowed; what may be read and written, or NULL: all */
 	bool hides;                      /* the plan hides something beneath a root */
+	/* read_request.arrived of the last for which no root had a .geminiignore. */
+	_Atomic uint64_t none_ignored;
 };
 
 /* The watches of one worker (op_watch.c): a thread that is started by the first. */

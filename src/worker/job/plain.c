@@ -401,7 +401,7 @@ static void csi_begin(struct plain *plain)
 
 static void csi_next(struct plain *plain, uint32_t c)
 {
-	if (c >= '0' && c <= '9') {
+	if (ascii_is_digit(c)) {
 		unsigned *value;
 
 		if (!plain->parameter_count)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The services of a host's tools (tool/services.h): its bus, its model, its folders, its mode.
  * Private to this folder. */
-#ifndef HASP_AGENT_HOST_SERVICES_H
-#define HASP_AGENT_HOST_SERVICES_H
+#ifndef HASP_AGENT_HOST_PRIVATE_H
+#define HASP_AGENT_HOST_PRIVATE_H
 
 #include "agent/agent.h"
 #include "config/home.h"

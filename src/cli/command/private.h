@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the commands share: how a run ends, a workspace opened as the command line says, a command
+ * in the foreground. */
+#ifndef HASP_CLI_COMMAND_PRIVATE_H
+#define HASP_CLI_COMMAND_PRIVATE_H
+
+#include "agent/agent.h"
+#include "agent/setup/prepare.h"
+#include "base/cancel.h"
+#include "base/err.h"
+#include "cli/options/command.h"
+#include "cli/options/invocation.h"
+#include "worker/environment.h"
+#include "worker/local.h"
+#include "worker/provider.h"
+
+/* ---- exit codes -------------------------------------------------------------- */
+
+/* Exit codes of a headless run: Gemini CLI's, and 56: there is an answer, but what was asked
+ * needed a permission that nobody was there to give; 57: there is an answer, but the session
+ * could not be recorded whole. */
+
+/* X(symbol, code, type in JSON, sentence) */
+#define AGENT_EXIT_TABLE(X)                                                                       \
+	X(OK, 0, "", "")                                                                          \
+	X(GENERAL, 1, "Error", "The run failed.")                                                 \
+	X(AUTH, 41, "FatalAuthenticationError", "There is no valid key for the model.")           \
+	X(INPUT, 42, "FatalInputError", "The prompt or a flag cannot be used.")                   \
+	X(SANDBOX, 44, "FatalSandboxError", "The requested sandbox is not available.")      \
+	X(CONFIG, 52, "FatalConfigError", "A settings or policy file is wrong.")                  \
+	X(TURNS, 53, "FatalTurnLimitedError", "The limit of turns was reached.")                  \
+	X(TOOL, 54, "FatalToolExecutionError", "A tool cannot go on.")                            \
+	X(UNTRUSTED, 55, "FatalUntrustedWorkspaceError", "The folder is not trusted.")            \
+	X(PERMISSION, 56, "FatalPermissionError", "Nobody was there to allow it.")                \
+	X(RECORD, 57, "FatalRecordError", "The session is not recorded whole.")                   \
+	X(CANCELLED, 130, "FatalCancellationError", "The run was cancelled.")
+
+enum agent_exit {
+#define AGENT_EXIT_ENUM(symbol, code, type, sentence) AGENT_EXIT_##symbol = code,
+	AGENT_EXIT_TABLE(AGENT_EXIT_ENUM)
+#undef AGENT_EXIT_ENUM
+};
+
+/* The error's type in JSON output; NULL for OK. */
+const char *cli_agent_exit_type(enum agent_exit code);
+/* What the code means, as the man page has it; "" for a code that is not in the table. */
+const char *cli_agent_exit_sentence(enum agent_exit code);
+/* Of an end; `err` when the agent failed, else NULL. */
+enum agent_exit cli_agent_exit_of(enum agent_end end, const struct err *err);
+
+/* ---- signals ----------------------------------------------------------------- */
+
+/* Signals of a headless run and of hasp tool: the first SIGINT, SIGTERM or SIGHUP cancels, and
+ * all is put in order; a second one ends the program at once, and so does the end of the time
+ * for that, whatever the program is doing. */
+
+/* `cancel` must live as long as the program. */
+void agent_signals_install(struct cancel *cancel);
+/* The time for it, in place of AGENT_END_SECONDS; it is brought between 1 and
+ * AGENT_END_SECONDS_MAX. */
+void agent_signals_limit(long long seconds);
+enum { AGENT_END_SECONDS = 30, AGENT_END_SECONDS_MAX = 600 };
+/* The signal that came first; 0: none. */
+int agent_signal(void);
+/* Ends the program by that signal, when all is put in order: who started it sees by which.
+ * Returns if none came. */
+void agent_signal_die(void);
+
+/* ---- words ------------------------------------------------------------------- */
+
+/* A command line as words, without a shell.
+ *
+ *     ssh -p 2222 "my host" hasp worker        -> ssh, -p, 2222, my host, hasp, worker
+ *     ["ssh", "my host", "hasp worker"]        -> the strings of a JSON array
+ *
+ * Words end at blanks (space, tab, newline).  Within '...' everything is itself; within "..." a
+ * backslash keeps the special meaning of " and \ away; outside of quotes a backslash does so for
+ * any character.  Nothing else means anything: no variables, globs, pipes, comments.
+ */
+
+/* *ret is NULL-terminated, with one word or more, for command_words_free. INVALID_ARGUMENT: a
+ * quote that is not closed, no word, an array of anything but strings. */
+bool command_words_split(const char *text, char ***ret, struct err *err);
+void command_words_free(char **words); /* NULL is fine */
+
+/* ---- variables of a command -------------------------------------------------- */
+
+/* The environment of a command that a person runs with `hasp sandbox`.
+ *
+ *   safe    the person's own, without what looks like a secret and is not known to be none
+ *   keep    all of it
+ *   clean   what commands of models get
+ *
+ * What looks like a secret, and what commands of models get, is in worker/environment.h.  This
+ * keeps secrets from leaking by accident; it is not a boundary.
+ */
+
+struct child_env {
+	const char **vars;     /* owned array, NULL-terminated; the strings are borrowed */
+	const char **withheld; /* owned array of borrowed NAME=VALUE */
+	size_t withheld_count;
+	char **clean;          /* owned; what `vars` points to, if it was made */
+};
+
+/* `which`: NULL is "safe". `from`: what to choose from; borrowed until the release. */
+void command_child_env_make(const char *which, const char *const *from,
+                            const struct environment_options *options, struct child_env *ret);
+void command_child_env_release(struct child_env *env);
+#define _cleanup_child_env_ __attribute__((cleanup(command_child_env_release)))
+
+/* ---- projects ---------------------------------------------------------------- */
+
+/* The project's folder (--root, or the current one), and its settings with --skip-trust.
+ * *ret_project is the caller's to free, also on failure. FILE_NOT_FOUND; settings_load's errors. */
+bool command_open_project(const struct invocation *invocation, char **ret_project,
+                          struct settings **ret_settings, struct err *err);
+
+/* ---- providers --------------------------------------------------------------- */
+
+/* Opening a workspace as the command line says: where, and how confined.
+ *
+ *     struct confinement confinement;
+ *     if (!confinement_read(invocation, &confinement, &err)) ...
+ *     confinement.options.roots = roots; confinement.options.root_count = count;
+ *     ok = confinement_open(&confinement, &provider, &err);
+ *     confinement_release(&confinement);          // the provider does not need it any more
+ *
+ * The flags are those of SANDBOX_FLAGS in options.c, and --durability.
+ */
+
+struct confinement {
+	struct worker_options options; /* roots and what else is known are the caller's to add */
+	char **worker;                 /* owned; the words of --worker, or NULL: this machine */
+	const char **write, **read, **deny; /* owned arrays; `options` points to them */
+	char *journal;                 /* owned; likewise */
+	struct prepare_level level;    /* what --sandbox and HASP_SANDBOX say; borrowed */
+};
+
+/* What the flags and HASP_SANDBOX say. INVALID_ARGUMENT. */
+bool confinement_read(const struct invocation *invocation, struct confinement *ret,
+                      struct err *err);
+/* The level, out of these and of what the user or the administrator require (prepare_level): for
+ * commands that have read no settings, and need no project's. INVALID_ARGUMENT: a file is wrong. */
+bool confinement_settle(struct confinement *confinement, struct err *err);
+/* The same for a command that has read settings. */
+bool confinement_settle_with(struct confinement *confinement, const struct settings *settings,
+                             prepare_notice *notice, void *data, struct err *err);
+bool confinement_open(const struct confinement *confinement, struct provider **ret,
+                      struct err *err);
+/* All of it for commands without settings of a project: the provider of the folders that --root
+ * names, or of the current one. */
+bool confinement_open_roots(const struct invocation *invocation, struct provider **ret,
+                            struct err *err);
+void confinement_release(struct confinement *confinement);
+#define _cleanup_confinement_ __attribute__((cleanup(confinement_release)))
+
+/* What a model is told: the level that is asked for or that this machine has, and what is
+ * allowed. The caller frees. */
+char *confinement_sentences(const struct confinement *confinement);
+/* The same where the level is known (provider_info): nothing is probed. */
+char *confinement_sentences_at(const struct confinement *confinement, enum sandbox_level level);
+
+/* "not confined (level paths): WHY ..." to standard error, where that is so. */
+void confinement_warn(struct provider *provider);
+
+/* ---- a command in the foreground ------------------------------------------------ */
+
+/* Runs a command in the foreground, for whoever started hasp: input, output, signals, window size.
+ *
+ *     struct attended attended;
+ *     attend_signals();                     // before there are threads
+ *     ... open a provider ...
+ *     if (attend(provider, &request, ATTEND_HANDED_OVER, &attended, &err)) ...
+ *     attend_release(&attended);
+ *
+ * Signals that a person or a shell sends to hasp (interrupt, quit, terminate, hang-up, stop and
+ * continue, change of the window) are passed on to the command's process group; hasp itself
+ * goes on until the command has ended.
+ */
+
+enum attend_how {
+	ATTEND_HANDED_OVER, /* the command has hasp's own descriptors 0, 1 and 2 */
+	ATTEND_COPIED,      /* they are copied to and from the command's pipes */
+	ATTEND_TERMINAL,    /* they are copied to and from a terminal of the command's own */
+};
+
+struct attended {
+	struct run_end end;
+	struct denial *denials; /* owned; each different one once, with its count */
+	size_t denial_count;
+	bool interrupted;       /* somebody pressed the key for it, or sent SIGINT */
+	bool output_lost;       /* COPIED, TERMINAL: what it wrote could not be written */
+};
+
+/* Blocks the signals that attend waits for: all threads started later block them too. */
+void attend_signals(void);
+
+/* `request` says what to run; where its input and output go is added to it. False: it
+ * was not started. */
+bool attend_run(struct provider *provider, const struct run_request *request, enum attend_how how,
+                struct attended *ret, struct err *err);
+void attend_release(struct attended *attended);
+
+/* What a shell calls the exit status of a command that ended so: its exit code, 128 and the
+ * signal's number, 124 for time, 125 when it was lost. */
+int attend_exit_code(const struct attended *attended);
+
+#endif
