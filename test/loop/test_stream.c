@@ -76,7 +76,8 @@ static void on_drained(void *data)
 
 static void side_open(struct side *side, int read_fd, int write_fd)
 {
-	static const struct loop_stream_events events = { on_data, on_end, on_broken, on_drained };
+	static const struct loop_stream_events events = { on_data, on_end, on_broken, on_drained,
+		                                            NULL };
 	struct err err = ERR_INIT;
 
 	side->got.max = 64 << 20;
@@ -387,7 +388,8 @@ static void a_paused_stream_reads_nothing_and_goes_on_later(void **state)
 
 static void what_is_not_open_is_refused(void **state)
 {
-	static const struct loop_stream_events events = { on_data, on_end, NULL, NULL };
+	static const struct loop_stream_events events = { on_data, on_end, NULL, NULL,
+		                                            NULL };
 	struct loop_stream *stream = NULL;
 	struct err err = ERR_INIT;
 	struct loop *loop;

@@ -377,3 +377,16 @@ bool loop_on_signal(struct loop *loop, int signal, void (*caught)(void *data, in
 	uv_unref((uv_handle_t *)&on->uv);
 	return true;
 }
+
+void loop_off_signal(struct loop *loop, const void *data)
+{
+	struct loop_thing *thing = loop->things.next;
+
+	while (thing != &loop->things) {
+		struct loop_thing *next = thing->next;
+
+		if (thing->close == signal_close && ((struct loop_signal *)thing)->data == data)
+			signal_close(thing);
+		thing = next;
+	}
+}

@@ -60,10 +60,12 @@ struct loop_watch *loop_watch_start(struct loop *loop, int fd, void (*ready)(voi
                                     void *data);
 void loop_watch_stop(struct loop_watch *watch); /* frees it; NULL is fine */
 
-/* Calls `caught` on the loop's thread when the signal arrives (SIGINT, SIGTERM, SIGHUP), until
- * the loop is freed. */
+/* Calls `caught` on the loop's thread when the signal arrives (SIGINT, SIGTERM, SIGHUP, a terminal's
+ * SIGWINCH, SIGCONT and SIGTSTP), until the loop is freed or loop_off_signal. */
 bool loop_on_signal(struct loop *loop, int signal, void (*caught)(void *data, int signal),
                     void *data, struct err *err);
+/* Ends all that was asked for with `data`. */
+void loop_off_signal(struct loop *loop, const void *data);
 
 /* A byte stream over a descriptor, or one to read from and another to write to
  * (stdin and stdout): pipes, sockets, terminals, regular files.  Descriptors are borrowed
@@ -82,6 +84,8 @@ struct loop_stream_events {
 	/* The backlog, which was above the low-water mark of 1 MiB, is below it again. May be
 	 * NULL. */
 	void (*drained)(void *data);
+	/* All that waited has been written. May be NULL. */
+	void (*written)(void *data);
 };
 
 /* Reads from `read_fd` as soon as the loop runs.  `events` is copied, `data` borrowed; *ret belongs

@@ -473,6 +473,9 @@ static void poll_event(uv_poll_t *poll, int status, int events)
 	if (events & UV_WRITABLE) {
 		flush_backlog(stream);
 		report_drained(stream);
+		if (!stream_unwritten(stream) && !stream->write_errno && !stream->closed &&
+		    stream->events.written)
+			stream->events.written(stream->data);
 	}
 	if (events & UV_READABLE)
 		read_available(stream);

@@ -7,8 +7,11 @@
  *     keys_free(keys);
  *
  * Legacy sequences (xterm, VT220, rxvt, Linux console), the Kitty keyboard protocol (CSI u), xterm's
- * modifyOtherKeys, bracketed paste.  Bytes may arrive cut anywhere.  What is not known is dropped
- * as a whole, never taken for typed text.
+ * modifyOtherKeys, bracketed paste.  Bytes may arrive cut anywhere: the events are the same.  What
+ * is not known is dropped as a whole, never taken for typed text; so are mouse reports and the
+ * letting go of a key.
+ *
+ * Not here: which key does what (editor/bindings.h).
  */
 #ifndef HASP_TUI_TERM_KEYS_H
 #define HASP_TUI_TERM_KEYS_H
@@ -29,19 +32,25 @@ enum {
 };
 enum { KEY_SHIFT = 1, KEY_ALT = 2, KEY_CTRL = 4, KEY_META = 8 };
 
+/* A letter with Ctrl, Alt or Meta has the code of the small one, and KEY_SHIFT if Shift was held:
+ * Alt+Shift+Z is 'z' with both, whatever protocol the terminal speaks.  In all other characters
+ * Shift is part of the code: '!', 'A', Alt+'?'. */
 struct key {
 	uint32_t code;
-	uint8_t mods;     /* KEY_SHIFT, ...; of a character Shift only if it is not in the code */
-	struct span text; /* what it types, UTF-8 (a cluster); empty: nothing */
+	uint8_t mods;     /* KEY_SHIFT, ... */
+	struct span text; /* what it types, UTF-8: one character (what makes up a cluster comes one by
+	                   * one), or all that the terminal names; empty: nothing */
 };
 
 enum event_kind {
 	EVENT_KEY,
-	EVENT_PASTE,      /* text: CR and CRLF are LF already; other control characters as they are */
+	EVENT_PASTE,      /* text: CR and CRLF are LF already; other control characters as they are;
+	                   * on: its end is missing, it was longer than KEYS_PASTE_BYTES_MAX */
 	EVENT_FOCUS,      /* on: whether the window has it */
 	EVENT_CURSOR,     /* answer to CSI 6n: row, column from 1 */
 	EVENT_BACKGROUND, /* answer to OSC 11: rgb */
-	EVENT_REPLY,      /* any other answer (DA1, DA2, XTVERSION, DECRPM, CSI ? u, ...): text, whole */
+	EVENT_REPLY,      /* any other answer (DA1, DA2, XTVERSION, DECRPM, CSI ? u, ...): text, from
+	                   * its Esc on; the end of an OSC or DCS is not in it */
 };
 
 struct event {
@@ -54,12 +63,17 @@ struct event {
 };
 
 struct keys;
+/* `event` is called from within keys_feed and keys_flush. */
 struct keys *keys_new(void (*event)(void *data, const struct event *event), void *data);
 void keys_free(struct keys *keys); /* NULL is fine */
+/* Takes bytes as they were read. */
 void keys_feed(struct keys *keys, struct span bytes);
 /* Whether an Esc (or the beginning of a sequence) waits for what follows. */
 bool keys_pending(const struct keys *keys);
-/* Nothing followed: an Esc is a key, the rest of an unfinished sequence is dropped. */
+/* Nothing followed: an Esc is a key, Esc with [, O, ] or P alone is Alt with it; what is left of a
+ * longer sequence will be dropped when it comes. */
 void keys_flush(struct keys *keys);
+/* CSI 6n was sent: a `CSI 1;2 R` is its answer, and not Shift+F3, which has the same bytes. */
+void keys_expect_cursor(struct keys *keys);
 
 #endif

@@ -40,6 +40,7 @@ struct live {
 	size_t caret_row;
 	unsigned caret_column; /* from 0 */
 	bool caret_hidden;
+	bool whole; /* a question: rows beneath the caret are not clipped for a resize's sake */
 };
 
 struct screen;

@@ -2,13 +2,22 @@
 /* The terminal: raw mode, what it can do, what is written to it, and how it is left behind.
  *
  *     if (!term_open(&options, &term, &err)) ...     // raw; asks what it is, does not wait
- *     term_event(term, event);                       // answers (keys.h) that are its own
  *     struct buf *frame = term_frame(term);          // append to it ...
  *     term_frame_end(term);                          // ... written as one synchronized update
  *     term_close(term);                              // as it was found, also after a signal
  *
  * Writing never blocks: what the terminal does not take at once waits in the loop, and while it
  * waits term_busy is true, and no frame should be made (frames are dropped, not queued).
+ *
+ * At the start it is asked for DA1, DA2, XTVERSION, synchronized output (DECRQM 2026), the Kitty
+ * keyboard protocol and its background (OSC 11), in one write; answers are applied as they come, and
+ * until then it is what TERM and COLORTERM say.  NO_COLOR (not empty) takes all colours away.
+ * TERM "dumb", "unknown" or none at all: nothing is asked, and no escape sequence is ever written
+ * (term_plain).
+ *
+ * SIGINT is a key.  SIGTERM, SIGHUP, SIGQUIT and the signals of a crash restore the terminal and act
+ * as they would have, unless they are caught or ignored otherwise.  Only one terminal is open at a
+ * time.
  *
  * Not here: what is drawn (screen.h), what keys mean (editor/bindings.h).
  */
@@ -22,19 +31,27 @@
 #include "base/err.h"
 #include "net/loop/loop.h"
 #include "tui/term/keys.h"
+#include "tui/term/theme.h"
 #include "tui/text/rows.h"
 
 struct term;
 
-enum term_colours { TERM_COLOURS_NONE, TERM_COLOURS_16, TERM_COLOURS_256, TERM_COLOURS_TRUE };
+/* Quiet after a SIGWINCH before anything is drawn again. */
+enum { TERM_QUIET_MS = 50 };
 
 struct term_options {
 	struct loop *loop;                  /* borrowed */
 	int in, out;                        /* descriptors of one terminal, borrowed */
 	const char *theme;                  /* its name (theme.h); NULL: by the background */
-	void (*event)(void *data, const struct event *event); /* keys and the like, on the loop */
-	void (*resized)(void *data);        /* term_size is new */
+	/* Keys and the like, on the loop; not the answers above. It must not close the terminal. */
+	void (*event)(void *data, const struct event *event);
+	/* term_size is new, TERM_QUIET_MS after the last SIGWINCH of a storm; or the program goes on
+	 * after SIGSTOP. All has to be drawn anew. */
+	void (*resized)(void *data);
 	void (*writable)(void *data);       /* term_busy is false again */
+	void (*restyled)(void *data);       /* colours or theme are others; may be NULL */
+	void (*suspended)(void *data);      /* SIGTSTP from outside: leave, term_stop, return */
+	void (*ended)(void *data);          /* the terminal is gone; may be NULL */
 	void *data;
 };
 
@@ -47,10 +64,20 @@ void term_restore(void);
 /* Gives the terminal to another program (an editor, a shell, SIGTSTP), and takes it again. */
 void term_leave(struct term *term);
 void term_return(struct term *term);
+/* Between the two: stops the process group as Ctrl+Z in a shell would; returns when it goes on. */
+void term_stop(void);
 
+/* The loop it was opened with. */
+struct loop *term_loop(const struct term *term);
 struct term_size { unsigned columns, rows; };
+/* 80 x 24 where the kernel does not know. */
 struct term_size term_size(const struct term *term);
 enum term_colours term_colours(const struct term *term);
+/* Whether it understands no escape sequences: rows of text, CR, LF and nothing else. */
+bool term_plain(const struct term *term);
+/* Its theme; another one from now on (a copy; what is shown keeps the old one until it is drawn). */
+const struct theme *term_theme(const struct term *term);
+void term_set_theme(struct term *term, const struct theme *theme);
 /* Whether a narrower window makes the terminal wrap lines that were printed before anew (as tmux,
  * VTE, kitty do; xterm, screen and the Linux console do not). */
 bool term_reflows(const struct term *term);
@@ -60,7 +87,15 @@ bool term_kitty_keys(const struct term *term); /* its keyboard protocol is on */
  * once and as a whole, within DEC 2026 where the terminal knows it. */
 struct buf *term_frame(struct term *term);
 void term_frame_end(struct term *term);
-bool term_busy(const struct term *term);
+/* Whether it takes no frame now: bytes wait, its size is changing, or it was left. */
+bool term_busy(struct term *term);
+/* Whether the cursor is seen after the next frame. */
+void term_show_cursor(struct term *term, bool shown);
+/* Calls `begins` at the first SIGWINCH of a storm, before anything else; bytes may be written with
+ * term_send. */
+void term_on_resize(struct term *term, void (*begins)(void *data), void *data);
+/* Writes bytes that are no frame; nothing while bytes wait. */
+void term_send(struct term *term, struct span bytes);
 /* Bytes written since term_open. */
 uint64_t term_written(const struct term *term);
 /* Appends a row's text with its colours, and no line end. */

@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tui/term/screen.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "net/loop/loop.h"
+#include "tui/text/width.h"
+
+enum {
+	ABOVE_MAX = 5,             /* rows above the caret: the lowest window keeps them */
+	PRINTED_BYTES_MAX = 16 << 10, /* of finished rows in one frame; the rest is in the next */
+	ANSWER_MS = 300,           /* for where the cursor is; then the likeliest is taken */
+	NARROWEST = 20,            /* a window, after a sudden resize */
+};
+
+/* What the terminal shows beneath the finished rows. */
+struct shown {
+	struct rows rows;
+	size_t caret_row;
+	unsigned caret_column;
+	bool caret_hidden;
+};
+
+struct screen {
+	struct term *term;
+	struct rows queue;      /* finished, and not printed yet */
+	size_t printed;         /* of them */
+	struct live live;       /* as it should be */
+	bool live_changed;
+	struct shown shown;
+	bool drawn;             /* something is shown */
+	bool anew;              /* all of it has to be drawn again */
+	bool moved;             /* the window has another size since */
+	bool asked;             /* where the cursor is */
+	bool answered;
+	unsigned answer_column; /* from 0 */
+	uint64_t last_ms;
+	struct loop_timer *timer, *answer_timer;
+};
+
+/* ---- layout ---- */
+
+static unsigned rows_needed(unsigned width, unsigned columns)
+{
+	return width <= columns ? 1 : (width + columns - 1) / columns;
+}
+
+/* The widest that rows beneath the caret may be, so that they stay beneath it in a window that is
+ * suddenly NARROWEST columns wide: a terminal that wraps them would else push the caret, and what is
+ * above it, out of the window. `budget`: rows there are for them. */
+static unsigned width_allowed(const struct rows *rows, size_t from, size_t count, unsigned budget)
+{
+	unsigned units = 1;
+
+	for (unsigned try = 2; try <= budget; try++) {
+		unsigned sum = 0;
+
+		for (size_t i = from; i < from + count; i++) {
+			unsigned need = rows_needed(rows->at[i].width, NARROWEST);
+
+			sum += need < try ? need : try;
+		}
+		if (sum > budget)
+			break;
+		units = try;
+	}
+	return units * NARROWEST;
+}
+
+/* In a window of usual height a status line and output stay readable all the same. */
+static unsigned width_of_beneath(const struct live *live, size_t from, size_t count,
+                                 unsigned budget, struct term_size size)
+{
+	unsigned allowed = width_allowed(&live->rows, from, count, budget);
+	unsigned least = size.rows >= 20 ? 76 : NARROWEST;
+
+	if (live->whole)
+		return size.columns;
+	allowed = allowed < least ? least : allowed;
+	return allowed < size.columns ? allowed : size.columns;
+}
+
+/* Copies row [from, to) of the live region, clipped. */
+static void lay_rows(const struct screen *screen, struct rows *out, size_t from, size_t to,
+                     unsigned columns)
+{
+	size_t first = out->count;
+
+	rows_copy(out, &screen->live.rows, from, to);
+	for (size_t i = first; i < out->count; i++)
+		row_clip(&out->at[i], columns);
+}
+
+/* What is to be shown of the live region in a window of that size. */
+static void lay_out(const struct screen *screen, struct term_size size, struct shown *ret)
+{
+	const struct live *live = &screen->live;
+	size_t count = live->rows.count, caret = live->caret_row, narrow = 0, above_max, beneath;
+	unsigned room;
+
+	*ret = (struct shown){ .caret_hidden = live->caret_hidden };
+	if (!count) {
+		rows_add(&ret->rows);
+		return;
+	}
+	caret = caret < count ? caret : count - 1;
+	above_max = size.rows > ABOVE_MAX + 2 ? ABOVE_MAX : size.rows > 2 ? size.rows - 2u : 0;
+	while (narrow < caret && live->rows.at[narrow].width <= SCREEN_NARROW)
+		narrow++;
+	if (caret > above_max) { /* of a long draft the rows next to the caret */
+		narrow = narrow < above_max ? narrow : above_max ? above_max - 1 : 0;
+		lay_rows(screen, &ret->rows, 0, narrow, size.columns);
+		lay_rows(screen, &ret->rows, caret - (above_max - narrow), caret + 1,
+		         size.columns);
+	} else {
+		lay_rows(screen, &ret->rows, 0, caret + 1, size.columns);
+	}
+	ret->caret_row = ret->rows.count - 1;
+	ret->caret_column = live->caret_column < size.columns ? live->caret_column :
+	                                                         size.columns - 1;
+	room = size.rows > ret->rows.count ? size.rows - (unsigned)ret->rows.count : 0;
+	beneath = count - caret - 1 < room ? count - caret - 1 : room;
+	if (term_reflows(screen->term)) {
+		unsigned wraps = rows_needed(ret->rows.at[ret->caret_row].width, NARROWEST) - 1;
+
+		room = room > wraps + beneath ? room - wraps : (unsigned)beneath;
+		lay_rows(screen, &ret->rows, caret + 1, caret + 1 + beneath,
+		         width_of_beneath(live, caret + 1, beneath, room, size));
+	} else {
+		lay_rows(screen, &ret->rows, caret + 1, caret + 1 + beneath, size.columns);
+	}
+}
+
+static bool rows_same(const struct row *a, const struct row *b)
+{
+	if (a->count != b->count || !span_eq(buf_view(&a->text), buf_view(&b->text)) ||
+	    !span_eq(buf_view(&a->links), buf_view(&b->links)))
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (a->runs[i].len != b->runs[i].len || a->runs[i].link != b->runs[i].link ||
+		    a->runs[i].style.role != b->runs[i].style.role ||
+		    a->runs[i].style.marks != b->runs[i].style.marks)
+			return false;
+	return true;
+}
+
+/* ---- moves ---- */
+
+static void put_up(struct buf *out, size_t rows)
+{
+	if (rows)
+		buf_printf(out, "\033[%zuA", rows);
+}
+
+static void put_column(struct buf *out, unsigned column)
+{
+	buf_char(out, '\r');
+	if (column)
+		buf_printf(out, "\033[%uC", column);
+}
+
+/* Erases from the cursor's row on, and leaves the cursor at its left edge. Not from the window's first
+ * cell on: that is clearing the window, and tmux puts what was there into its scrollback
+ * (screen_write_clearendofscreen). */
+static void put_erase_down(struct buf *out)
+{
+	buf_str(out, "\r\033[K\033[C\033[J\r");
+}
+
+/* ---- where the cursor is ---- */
+
+/* Where column `column` of a row's text comes to stand when its line is wrapped at `columns`: a wide
+ * character that does not fit at the edge goes to the next row. Returns the row, from 0. */
+static unsigned wrapped_place(const struct row *row, unsigned column, unsigned columns,
+                              unsigned *ret_column)
+{
+	struct span rest = buf_view(&row->text);
+	struct cluster cluster;
+	unsigned at = 0, x = 0, y = 0;
+
+	while (at < column && cluster_next(&rest, &cluster)) {
+		if (x + cluster.width > columns) {
+			y++;
+			x = 0;
+		}
+		x += cluster.width;
+		at += cluster.width;
+	}
+	x += at < column ? column - at : 0; /* blanks behind the text */
+	*ret_column = x % columns;
+	return y + x / columns;
+}
+
+static unsigned rows_of_wrapped(const struct row *row, unsigned columns)
+{
+	unsigned column, rows = wrapped_place(row, row->width, columns, &column);
+
+	return column || !rows ? rows + 1 : rows;
+}
+
+/* Whether what is above the cursor may be more rows than it was: then the terminal is asked. */
+static bool is_uncertain(const struct screen *screen)
+{
+	unsigned columns = term_size(screen->term).columns;
+
+	if (!screen->moved || !screen->drawn || !term_reflows(screen->term))
+		return false;
+	for (size_t i = 0; i < screen->shown.caret_row; i++)
+		if (screen->shown.rows.at[i].width > columns)
+			return true;
+	return screen->shown.caret_column >= columns;
+}
+
+/* How many rows of the window the live region has above the cursor. */
+static size_t rows_above(const struct screen *screen)
+{
+	const struct shown *shown = &screen->shown;
+	unsigned columns = term_size(screen->term).columns, column, y;
+	size_t above = 0;
+
+	if (!is_uncertain(screen))
+		return shown->caret_row;
+	for (size_t i = 0; i < shown->caret_row; i++)
+		above += rows_of_wrapped(&shown->rows.at[i], columns);
+	y = wrapped_place(&shown->rows.at[shown->caret_row], shown->caret_column, columns, &column);
+	if (screen->answered && screen->answer_column != column) {
+		/* The last bytes were read when the window was narrow already: nothing wrapped. Or
+		 * the cursor stands behind the last character of a full row. */
+		if (screen->answer_column != columns - 1)
+			return shown->caret_row;
+		if (column == 0 && y)
+			y--;
+		else
+			return shown->caret_row;
+	}
+	return above + y;
+}
+
+/* ---- frames ---- */
+
+/* Finished rows, as many as a frame takes. */
+static void put_finished(struct screen *screen, struct buf *out)
+{
+	size_t start = out->len;
+
+	while (screen->printed < screen->queue.count && out->len - start < PRINTED_BYTES_MAX) {
+		struct row *row = &screen->queue.at[screen->printed++];
+
+		term_put_row(screen->term, out, row);
+		buf_str(out, "\r\n");
+		row_release(row);
+	}
+	if (screen->printed == screen->queue.count) {
+		rows_release(&screen->queue);
+		screen->printed = 0;
+	}
+}
+
+/* From the beginning of the live region's first row on: rows beneath each other, each of them one row
+ * of the window whatever its width is by now. */
+static void put_live(struct screen *screen, struct buf *out, const struct shown *next)
+{
+	buf_str(out, "\033[?7l");
+	for (size_t i = 0; i < next->rows.count; i++) {
+		if (i)
+			buf_str(out, "\r\n");
+		term_put_row(screen->term, out, &next->rows.at[i]);
+	}
+	buf_str(out, "\033[?7h");
+	put_up(out, next->rows.count - 1 - next->caret_row);
+	put_column(out, next->caret_column);
+}
+
+static void put_whole(struct screen *screen, struct buf *out, const struct shown *next)
+{
+	if (screen->drawn)
+		put_up(out, rows_above(screen));
+	put_erase_down(out);
+	put_finished(screen, out);
+	put_live(screen, out, next);
+}
+
+/* Moves from row `from` of the live region to row `to` of `count` that are there, at most one
+ * beneath them. */
+static void put_move(struct buf *out, size_t from, size_t to, size_t count)
+{
+	if (to < from)
+		put_up(out, from - to);
+	else if (to > from && to < count)
+		buf_printf(out, "\033[%zuB", to - from);
+	else if (to > from && count - 1 > from)
+		buf_printf(out, "\033[%zuB\r\n", count - 1 - from);
+	else if (to > from)
+		buf_str(out, "\r\n");
+}
+
+/* Only the rows that differ; the caret stays in its row of the live region. */
+static void put_difference(struct screen *screen, struct buf *out, const struct shown *next)
+{
+	const struct shown *shown = &screen->shown;
+	unsigned columns = term_size(screen->term).columns;
+	size_t at = shown->caret_row, there = shown->rows.count;
+
+	for (size_t i = 0; i < next->rows.count; i++) {
+		const struct row *row = &next->rows.at[i];
+
+		if (i < shown->rows.count && rows_same(row, &shown->rows.at[i]))
+			continue;
+		put_move(out, at, i, there);
+		at = i;
+		there = there > i ? there : i + 1;
+		buf_str(out, "\r\033[?7l");
+		term_put_row(screen->term, out, row);
+		buf_str(out, row->width < columns ? "\033[K\033[?7h" : "\033[?7h");
+	}
+	if (there > next->rows.count) {
+		put_move(out, at, next->rows.count, there);
+		at = next->rows.count;
+		buf_str(out, "\r\033[J");
+	}
+	if (out->len || next->caret_column != shown->caret_column) {
+		put_move(out, at, next->caret_row, there > at ? there : at + 1);
+		put_column(out, next->caret_column);
+	}
+	if (!out->len && next->caret_hidden != shown->caret_hidden)
+		buf_char(out, '\r'), put_column(out, next->caret_column);
+}
+
+/* A terminal without escape sequences: the caret's row alone, written over and over. */
+static void put_plain(struct screen *screen, struct buf *out, struct shown *next)
+{
+	struct row *row = &next->rows.at[next->caret_row];
+	struct row left = { 0 };
+
+	row_clip(row, term_size(screen->term).columns - 1);
+	if (screen->drawn && screen->shown.rows.count) {
+		buf_char(out, '\r');
+		for (unsigned i = screen->shown.rows.at[screen->shown.caret_row].width; i; i--)
+			buf_char(out, ' ');
+		buf_char(out, '\r');
+	}
+	put_finished(screen, out);
+	term_put_row(screen->term, out, row);
+	if (next->caret_column < row->width) {
+		row_append(&left, row);
+		row_clip(&left, next->caret_column + 1);
+		buf_char(out, '\r');
+		buf_append(out, row->text.data,
+		           left.text.len < row->text.len ? next->caret_column : row->text.len);
+	}
+	row_release(&left);
+}
+
+static void take_shown(struct screen *screen, struct shown *next)
+{
+	rows_release(&screen->shown.rows);
+	screen->shown = *next;
+	screen->drawn = true;
+	screen->anew = screen->moved = screen->answered = screen->live_changed = false;
+}
+
+static void screen_draw(struct screen *screen)
+{
+	struct buf *out = term_frame(screen->term);
+	struct shown next;
+
+	lay_out(screen, term_size(screen->term), &next);
+	if (term_plain(screen->term))
+		put_plain(screen, out, &next);
+	else if (!screen->drawn || screen->anew || screen->printed < screen->queue.count ||
+	         screen->shown.caret_row != next.caret_row)
+		put_whole(screen, out, &next);
+	else
+		put_difference(screen, out, &next);
+	term_show_cursor(screen->term, !next.caret_hidden);
+	term_frame_end(screen->term);
+	take_shown(screen, &next);
+	screen->last_ms = clock_monotonic_ms();
+}
+
+static void frame_is_due(void *data)
+{
+	struct screen *screen = data;
+
+	loop_timer_stop(screen->timer);
+	screen->timer = NULL;
+	screen_frame(screen);
+}
+
+static void answer_is_late(void *data)
+{
+	struct screen *screen = data;
+
+	loop_timer_stop(screen->answer_timer);
+	screen->answer_timer = NULL;
+	screen->asked = false;
+	screen->answered = true;
+	screen->answer_column = 0;
+	screen_frame(screen);
+}
+
+static void ask_where(struct screen *screen)
+{
+	screen->asked = true;
+	screen->answer_timer = loop_timer_start(term_loop(screen->term), ANSWER_MS, 0,
+	                                        answer_is_late, screen);
+	term_ask_cursor(screen->term);
+}
+
+bool screen_dirty(const struct screen *screen)
+{
+	return screen->live_changed || screen->anew || screen->printed < screen->queue.count;
+}
+
+void screen_frame(struct screen *screen)
+{
+	uint64_t now = clock_monotonic_ms();
+
+	if (!screen_dirty(screen) || screen->asked || term_busy(screen->term))
+		return;
+	if (is_uncertain(screen) && !screen->answered) {
+		ask_where(screen);
+		return;
+	}
+	if (now - screen->last_ms >= SCREEN_FRAME_MS)
+		screen_draw(screen);
+	if (screen_dirty(screen) && !screen->timer)
+		screen->timer = loop_timer_start(term_loop(screen->term),
+		                                 screen->last_ms + SCREEN_FRAME_MS - now, 0,
+		                                 frame_is_due, screen);
+}
+
+void screen_cursor(struct screen *screen, const struct event *event)
+{
+	if (!screen->asked)
+		return;
+	loop_timer_stop(screen->answer_timer);
+	screen->answer_timer = NULL;
+	screen->asked = false;
+	screen->answered = true;
+	screen->answer_column = event->column ? event->column - 1 : 0;
+	screen_frame(screen);
+}
+
+/* ---- what changes ---- */
+
+void screen_print(struct screen *screen, struct rows *rows)
+{
+	rows_move(&screen->queue, rows);
+}
+
+void screen_live(struct screen *screen, struct live *live)
+{
+	rows_release(&screen->live.rows);
+	screen->live = *live;
+	live->rows = (struct rows){ 0 };
+	screen->live_changed = true;
+}
+
+void screen_resized(struct screen *screen)
+{
+	screen->anew = screen->moved = true;
+	screen->answered = false;
+}
+
+/* The first of a storm: what is beneath the caret goes, so that no further one can wrap it. Wherever
+ * the cursor is, that is in the live region. */
+static void resize_began(void *data)
+{
+	struct screen *screen = data;
+
+	if (screen->drawn && term_reflows(screen->term))
+		term_send(screen->term, SPAN("\0337\033[C\033[J\0338"));
+	screen->anew = true;
+}
+
+/* ---- life ---- */
+
+struct screen *screen_new(struct term *term)
+{
+	struct screen *screen = mem_alloc(1, sizeof(*screen));
+	struct buf *out = term_frame(term);
+
+	screen->term = term;
+	term_on_resize(term, resize_began, screen);
+	/* A line that does not begin at the left edge is somebody's: blanks up to the right edge go
+	 * to the next row from everywhere but there. */
+	if (!term_plain(term)) {
+		buf_printf(out, "%*s\r\033[K", (int)term_size(term).columns - 1, "");
+		term_frame_end(term);
+	}
+	return screen;
+}
+
+/* What is finished is printed, and the live region is gone. */
+static void screen_erase(struct screen *screen)
+{
+	struct buf *out;
+
+	do {
+		out = term_frame(screen->term);
+		if (term_plain(screen->term)) {
+			if (screen->drawn)
+				buf_str(out, "\r\n");
+		} else {
+			if (screen->drawn)
+				put_up(out, rows_above(screen));
+			put_erase_down(out);
+		}
+		screen->drawn = false;
+		put_finished(screen, out);
+		term_show_cursor(screen->term, true);
+		term_frame_end(screen->term);
+	} while (screen->printed < screen->queue.count);
+	rows_release(&screen->shown.rows);
+	screen->anew = true;
+}
+
+void screen_free(struct screen *screen)
+{
+	if (!screen)
+		return;
+	screen_erase(screen);
+	term_on_resize(screen->term, NULL, NULL);
+	loop_timer_stop(screen->timer);
+	loop_timer_stop(screen->answer_timer);
+	rows_release(&screen->queue);
+	rows_release(&screen->live.rows);
+	rows_release(&screen->shown.rows);
+	free(screen);
+}
+
+void screen_clear(struct screen *screen)
+{
+	unsigned rows = term_size(screen->term).rows;
+	struct buf *out;
+
+	if (term_plain(screen->term) || term_busy(screen->term))
+		return;
+	screen_erase(screen);
+	out = term_frame(screen->term);
+	/* What the window shows goes into the scrollback: nothing that was printed is lost. */
+	buf_printf(out, "\033[%uB", rows);
+	for (unsigned i = 0; i < rows; i++)
+		buf_char(out, '\n');
+	buf_str(out, "\033[H");
+	term_frame_end(screen->term);
+}
+
+void screen_leave(struct screen *screen)
+{
+	screen_erase(screen);
+	term_leave(screen->term);
+}
+
+void screen_return(struct screen *screen)
+{
+	term_return(screen->term);
+	screen->anew = true;
+	screen_frame(screen);
+}

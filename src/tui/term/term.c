@@ -1,0 +1,788 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tui/term/term.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "tui/term/kinds.h"
+
+enum {
+	FRAME_BYTES_MAX = 4 << 20,
+	CLOSE_DRAIN_MS = 300,  /* for a terminal that takes nothing */
+	CLOSE_ANSWER_MS = 200, /* for answers that a shell would take for typed text */
+	TITLE_BYTES_MAX = 200,
+	NOTICE_BYTES_MAX = 400,
+	RESTORE_BYTES_MAX = 256,
+};
+
+struct term {
+	struct term_options options;
+	struct loop_stream *stream; /* NULL: left */
+	struct keys *keys;
+	struct loop_timer *escape, *quiet;
+	struct term_size size;
+	struct theme theme;
+	bool theme_named;
+	enum term_colours colours;
+	bool colours_fixed; /* NO_COLOR, or a plain terminal */
+	bool plain, links, reflows, sync, kitty, other_keys, titled;
+	const struct kind *kind;
+	bool asking;        /* DA1, the last answer, is to come */
+	bool waiting;       /* bytes wait in the stream */
+	bool cursor_shown;  /* as the next frame leaves it */
+	bool cursor_hidden; /* as the terminal has it */
+	struct buf frame;
+	uint64_t written;
+	void (*resize_begins)(void *data);
+	void *resize_data;
+};
+
+/* ---- as it was found ---- */
+
+/* What a handler of a signal needs: nothing here is allocated or locked. */
+static struct {
+	volatile sig_atomic_t armed;
+	pid_t pid;
+	int fd;          /* of our own, so that writing never blocks; or the terminal's */
+	bool own_fd;
+	int in;
+	struct termios saved;
+	char bytes[RESTORE_BYTES_MAX];
+	volatile sig_atomic_t len;
+} found = { .fd = -1 };
+
+void term_restore(void)
+{
+	int saved_errno = errno;
+
+	if (!found.armed || found.pid != getpid())
+		return;
+	found.armed = 0;
+	if (found.len && write(found.fd, found.bytes, (size_t)found.len) < 0)
+		errno = saved_errno; /* nobody is left to be told */
+	if (found.len && write(found.fd, "\033[J\r\n", 5) < 0)
+		errno = saved_errno;
+	tcsetattr(found.in, TCSANOW, &found.saved);
+	errno = saved_errno;
+}
+
+/* What takes back all that was switched on. */
+static void put_restoring(const struct term *term, struct buf *out)
+{
+	if (term->plain)
+		return;
+	buf_str(out, "\033[0m\033[?7h");
+	if (term->sync)
+		buf_str(out, "\033[?2026l");
+	if (term->kitty)
+		buf_str(out, "\033[<u");
+	if (term->other_keys)
+		buf_str(out, "\033[>4m");
+	buf_str(out, "\033[?2004l\033[?1004l");
+	if (term->titled)
+		buf_str(out, "\033[23;0t");
+	buf_str(out, "\033[?25h");
+}
+
+static void arm_restoring(const struct term *term)
+{
+	_cleanup_buf_ struct buf bytes = BUF_INIT(sizeof(found.bytes));
+
+	put_restoring(term, &bytes);
+	found.len = 0;
+	if (bytes.len)
+		memcpy(found.bytes, bytes.data, bytes.len);
+	found.len = (sig_atomic_t)bytes.len;
+}
+
+static const int fatal_signals[] = { SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGBUS,
+	                             SIGABRT, SIGILL, SIGFPE, SIGXCPU, SIGXFSZ };
+
+static void restore_and_die(int signal_number)
+{
+	term_restore();
+	/* The handler was for once (SA_RESETHAND): the signal acts now as it does without one. */
+	raise(signal_number);
+}
+
+static void catch_fatal_signals(bool on)
+{
+	for (size_t i = 0; i < ARRAY_LEN(fatal_signals); i++) {
+		struct sigaction old, action = { .sa_handler = SIG_DFL };
+
+		sigaction(fatal_signals[i], NULL, &old);
+		if (on && old.sa_handler == SIG_DFL) {
+			action.sa_handler = restore_and_die;
+			action.sa_flags = (int)(SA_RESETHAND | SA_NODEFER | SA_ONSTACK);
+			sigaction(fatal_signals[i], &action, NULL);
+		} else if (!on && old.sa_handler == restore_and_die) {
+			sigaction(fatal_signals[i], &action, NULL);
+		}
+	}
+}
+
+static bool set_raw(struct err *err)
+{
+	struct termios raw = found.saved;
+
+	cfmakeraw(&raw);
+	raw.c_cc[VMIN] = 1;
+	raw.c_cc[VTIME] = 0;
+	if (tcsetattr(found.in, TCSANOW, &raw) == 0)
+		return true;
+	return err_set_errno(err, errno, "The terminal cannot be set to pass on single keys");
+}
+
+/* ---- writing ---- */
+
+static void term_writev(struct term *term, const struct span *parts, size_t count)
+{
+	if (!term->stream)
+		return;
+	for (size_t i = 0; i < count; i++)
+		term->written += parts[i].len;
+	term->waiting = loop_stream_writev(term->stream, parts, count) > 0;
+}
+
+static void term_write(struct term *term, struct span bytes)
+{
+	term_writev(term, &bytes, 1);
+}
+
+void term_send(struct term *term, struct span bytes)
+{
+	if (!term->waiting)
+		term_write(term, bytes);
+}
+
+static void read_size(struct term *term)
+{
+	struct winsize size;
+
+	term->size = (struct term_size){ 80, 24 };
+	if (ioctl(term->options.out, TIOCGWINSZ, &size) == 0 && size.ws_col && size.ws_row)
+		term->size = (struct term_size){ size.ws_col, size.ws_row };
+}
+
+/* ---- resizing ---- */
+
+static void resize_is_over(void *data)
+{
+	struct term *term = data;
+
+	loop_timer_stop(term->quiet);
+	term->quiet = NULL;
+	read_size(term);
+	term->options.resized(term->options.data);
+}
+
+static void resize_seen(struct term *term)
+{
+	if (!term->quiet && term->resize_begins)
+		term->resize_begins(term->resize_data);
+	loop_timer_stop(term->quiet);
+	term->quiet = loop_timer_start(term->options.loop, TERM_QUIET_MS, 0, resize_is_over, term);
+}
+
+void term_on_resize(struct term *term, void (*begins)(void *data), void *data)
+{
+	term->resize_begins = begins;
+	term->resize_data = data;
+}
+
+bool term_busy(struct term *term)
+{
+	struct winsize size;
+
+	if (!term->stream || term->waiting || term->quiet)
+		return true;
+	/* Its signal is under way. */
+	if (ioctl(term->options.out, TIOCGWINSZ, &size) == 0 && size.ws_col && size.ws_row &&
+	    (size.ws_col != term->size.columns || size.ws_row != term->size.rows))
+		resize_seen(term);
+	return term->quiet != NULL;
+}
+
+/* ---- what it is ---- */
+
+static void restyle(struct term *term)
+{
+	if (term->options.restyled)
+		term->options.restyled(term->options.data);
+}
+
+static void take_kind(struct term *term, const struct kind *kind)
+{
+	if (!kind || (term->kind && term->kind->by == KIND_BY_VERSION))
+		return; /* its own word counts most */
+	term->kind = kind;
+	term->reflows = kind->facts & KIND_REFLOWS;
+	if (kind->facts & KIND_TRUE_COLOUR && !term->colours_fixed &&
+	    term->colours != TERM_COLOURS_TRUE) {
+		term->colours = TERM_COLOURS_TRUE;
+		restyle(term);
+	}
+}
+
+static bool env_has(const char *name, const char *part)
+{
+	const char *value = getenv(name);
+
+	return value && strstr(value, part);
+}
+
+static enum term_colours colours_by_name(const char *name)
+{
+	if (env_has("COLORTERM", "truecolor") || env_has("COLORTERM", "24bit") ||
+	    strstr(name, "-direct"))
+		return TERM_COLOURS_TRUE;
+	if (strstr(name, "256"))
+		return TERM_COLOURS_256;
+	return strncmp(name, "vt", 2) == 0 || strstr(name, "-m") ? TERM_COLOURS_NONE :
+	                                                             TERM_COLOURS_16;
+}
+
+static void read_environment(struct term *term)
+{
+	const char *name = getenv("TERM"), *none = getenv("NO_COLOR");
+	struct span known = span_str(name ? name : "");
+
+	term->plain = !name || !*name || strcmp(name, "dumb") == 0 || strcmp(name, "unknown") == 0;
+	term->reflows = !term->plain;
+	term->colours_fixed = term->plain || (none && *none);
+	if (!term->colours_fixed)
+		term->colours = colours_by_name(name);
+	if (span_starts(known, SPAN("screen")) && getenv("TMUX"))
+		known = SPAN("tmux");
+	take_kind(term, kind_find(KIND_BY_TERM, known));
+	term->links = !term->plain && !(term->kind && term->kind->facts & KIND_MUTE);
+}
+
+/* Asked in one write; DA1, which all answer, last: then no more answers come. */
+static void ask_what_it_is(struct term *term)
+{
+	if (term->plain || !term->links)
+		return;
+	term_write(term, SPAN("\033[?2026$p\033[>q\033[?u\033]11;?\033\\\033[>c\033[c"));
+	term->asking = true;
+}
+
+static void switch_on(struct term *term)
+{
+	if (term->plain)
+		return;
+	term_write(term, SPAN("\033[?2004h"));
+	if (term->links)
+		term_write(term, SPAN("\033[?1004h"));
+	if (term->kitty)
+		term_write(term, SPAN("\033[>5u"));
+	if (term->other_keys)
+		term_write(term, SPAN("\033[>4;1m"));
+	arm_restoring(term);
+}
+
+static void take_kitty(struct term *term)
+{
+	if (term->kitty)
+		return;
+	term->kitty = true;
+	/* Single keys for what is ambiguous, and the keys of a US keyboard beside others'. */
+	term_write(term, SPAN("\033[>5u"));
+	arm_restoring(term);
+}
+
+/* All has been answered: what the Kitty protocol does not give, xterm's may. */
+static void finish_asking(struct term *term)
+{
+	term->asking = false;
+	if (!term->kitty && term->kind && term->kind->facts & KIND_OTHER_KEYS) {
+		term->other_keys = true;
+		term_write(term, SPAN("\033[>4;1m"));
+		arm_restoring(term);
+	}
+}
+
+/* Takes an answer to what was asked at the start; false: it is somebody else's. */
+static bool take_answer(struct term *term, struct span text)
+{
+	if (span_starts(text, SPAN("\033P>|"))) {
+		take_kind(term, kind_find(KIND_BY_VERSION, span_skip(text, 4)));
+	} else if (span_starts(text, SPAN("\033[?2026;")) && span_ends(text, SPAN("$y"))) {
+		char mode = text.data[8];
+
+		term->sync = mode == '1' || mode == '2' || mode == '3';
+		arm_restoring(term);
+	} else if (span_starts(text, SPAN("\033[?")) && span_ends(text, SPAN("u"))) {
+		take_kitty(term);
+	} else if (span_starts(text, SPAN("\033[>")) && span_ends(text, SPAN("c"))) {
+		take_kind(term, kind_find(KIND_BY_DA2, span_skip(text, 3)));
+	} else if (span_starts(text, SPAN("\033[?")) && span_ends(text, SPAN("c"))) {
+		finish_asking(term);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void key_event(void *data, const struct event *event)
+{
+	struct term *term = data;
+
+	if (event->kind == EVENT_REPLY && take_answer(term, event->text))
+		return;
+	if (event->kind == EVENT_BACKGROUND && !term->theme_named &&
+	    theme_is_light(event->rgb) != term->theme.light) {
+		theme_default(!term->theme.light, &term->theme);
+		restyle(term);
+	}
+	term->options.event(term->options.data, event);
+}
+
+/* ---- the loop ---- */
+
+static void escape_is_alone(void *data)
+{
+	struct term *term = data;
+
+	loop_timer_stop(term->escape);
+	term->escape = NULL;
+	keys_flush(term->keys);
+}
+
+static void bytes_arrived(void *data, struct span bytes)
+{
+	struct term *term = data;
+
+	loop_timer_stop(term->escape);
+	term->escape = NULL;
+	keys_feed(term->keys, bytes);
+	if (keys_pending(term->keys))
+		term->escape = loop_timer_start(term->options.loop, KEYS_ESCAPE_MS, 0,
+		                                escape_is_alone, term);
+}
+
+static void terminal_ended(void *data, int sys_errno)
+{
+	struct term *term = data;
+
+	(void)sys_errno;
+	if (term->options.ended)
+		term->options.ended(term->options.data);
+}
+
+static void terminal_took_all(void *data)
+{
+	struct term *term = data;
+
+	term->waiting = false;
+	if (!term_busy(term))
+		term->options.writable(term->options.data);
+}
+
+static void signal_seen(void *data, int signal_number)
+{
+	struct term *term = data;
+	struct err ignored = ERR_INIT;
+
+	if (signal_number == SIGTSTP && term->options.suspended) {
+		term->options.suspended(term->options.data);
+	} else if (signal_number == SIGCONT && term->stream) {
+		/* Somebody stopped us, and a shell had the terminal since. */
+		set_raw(&ignored);
+		switch_on(term);
+		resize_seen(term);
+	} else if (signal_number == SIGWINCH && term->stream) {
+		resize_seen(term);
+	}
+}
+
+static bool open_stream(struct term *term, struct err *err)
+{
+	const struct loop_stream_events events = {
+		.data = bytes_arrived,
+		.end = terminal_ended,
+		.broken = terminal_ended,
+		.written = terminal_took_all,
+	};
+
+	term->waiting = false;
+	return loop_stream_open(term->options.loop, term->options.in, term->options.out, &events,
+	                        term, &term->stream, err);
+}
+
+static bool watch_signals(struct term *term, struct err *err)
+{
+	static const int numbers[] = { SIGWINCH, SIGCONT, SIGTSTP };
+
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		if (!loop_on_signal(term->options.loop, numbers[i], signal_seen, term, err))
+			return false;
+	return true;
+}
+
+/* ---- life ---- */
+
+static void term_free(struct term *term)
+{
+	loop_off_signal(term->options.loop, term);
+	loop_timer_stop(term->escape);
+	loop_timer_stop(term->quiet);
+	keys_free(term->keys);
+	buf_release(&term->frame);
+	free(term);
+}
+
+static void save_found(const struct term_options *options)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", options->out);
+	found.in = options->in;
+	found.pid = getpid();
+	found.fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	found.own_fd = found.fd >= 0;
+	if (!found.own_fd)
+		found.fd = options->out;
+	found.len = 0;
+}
+
+static void forget_found(void)
+{
+	catch_fatal_signals(false);
+	found.armed = 0;
+	if (found.own_fd)
+		close(found.fd);
+	found.own_fd = false;
+	found.fd = -1;
+}
+
+bool term_open(const struct term_options *options, struct term **ret, struct err *err)
+{
+	struct term *term;
+
+	if (found.armed)
+		return err_set(err, ERR_IO_ERROR, "A terminal is open already");
+	if (!isatty(options->in) || !isatty(options->out))
+		return err_set(err, ERR_IO_ERROR, "Standard input or output is no terminal");
+	if (tcgetattr(options->in, &found.saved) != 0)
+		return err_set_errno(err, errno, "The terminal's modes cannot be read");
+	term = mem_alloc(1, sizeof(*term));
+	term->options = *options;
+	term->frame.max = FRAME_BYTES_MAX;
+	term->cursor_shown = true;
+	term->keys = keys_new(key_event, term);
+	theme_default(false, &term->theme);
+	term->theme_named = options->theme && theme_find(options->theme, &term->theme);
+	read_environment(term);
+	read_size(term);
+	save_found(options);
+	if (!watch_signals(term, err) || !open_stream(term, err)) {
+		term_free(term);
+		forget_found();
+		return false;
+	}
+	found.armed = 1;
+	catch_fatal_signals(true);
+	if (!set_raw(err)) {
+		term_close(term);
+		return false;
+	}
+	ask_what_it_is(term);
+	switch_on(term);
+	*ret = term;
+	return true;
+}
+
+static void drop_event(void *data, const struct event *event)
+{
+	struct term *term = data;
+
+	if (event->kind == EVENT_REPLY && span_starts(event->text, SPAN("\033[?")) &&
+	    span_ends(event->text, SPAN("c")))
+		term->asking = false;
+}
+
+/* Answers that come after the end would be typed into a shell. */
+static void await_answers(struct term *term)
+{
+	struct keys *keys = keys_new(drop_event, term);
+	uint64_t end = clock_monotonic_ms() + CLOSE_ANSWER_MS, now;
+	struct pollfd ready = { .fd = term->options.in, .events = POLLIN };
+	char bytes[256];
+
+	for (now = clock_monotonic_ms(); term->asking && now < end; now = clock_monotonic_ms()) {
+		ssize_t n;
+
+		if (poll(&ready, 1, (int)(end - now)) <= 0)
+			break;
+		n = read(term->options.in, bytes, sizeof(bytes));
+		if (n <= 0)
+			break;
+		keys_feed(keys, span_of(bytes, (size_t)n));
+	}
+	keys_free(keys);
+}
+
+/* Everything off, all bytes out, modes as they were. */
+static void give_back(struct term *term)
+{
+	_cleanup_buf_ struct buf bytes = BUF_INIT(RESTORE_BYTES_MAX);
+
+	put_restoring(term, &bytes);
+	term_write(term, buf_view(&bytes));
+	loop_stream_close(mem_steal(&term->stream), CLOSE_DRAIN_MS);
+	if (term->asking)
+		await_answers(term);
+	tcsetattr(found.in, TCSANOW, &found.saved);
+	term->titled = term->cursor_hidden = false;
+}
+
+void term_close(struct term *term)
+{
+	if (!term)
+		return;
+	if (term->stream)
+		give_back(term);
+	term_free(term);
+	forget_found();
+}
+
+void term_leave(struct term *term)
+{
+	if (!term->stream)
+		return;
+	give_back(term);
+	found.armed = 0;
+	loop_hold(term->options.loop);
+}
+
+void term_return(struct term *term)
+{
+	struct err err = ERR_INIT;
+
+	if (term->stream)
+		return;
+	loop_unhold(term->options.loop);
+	/* Whoever had it may have changed its modes for good (stty). */
+	tcgetattr(found.in, &found.saved);
+	found.armed = 1;
+	if (!open_stream(term, &err) || !set_raw(&err)) {
+		terminal_ended(term, 0);
+		return;
+	}
+	switch_on(term);
+	read_size(term);
+}
+
+void term_stop(void)
+{
+	struct sigaction normal = { .sa_handler = SIG_DFL }, saved;
+	const struct timespec stopped = { .tv_nsec = 10 * 1000 * 1000 };
+
+	sigaction(SIGTSTP, &normal, &saved);
+	kill(0, SIGTSTP);
+	nanosleep(&stopped, NULL); /* the kernel may stop another thread first */
+	sigaction(SIGTSTP, &saved, NULL);
+}
+
+/* ---- facts ---- */
+
+struct loop *term_loop(const struct term *term)
+{
+	return term->options.loop;
+}
+
+struct term_size term_size(const struct term *term)
+{
+	return term->size;
+}
+
+enum term_colours term_colours(const struct term *term)
+{
+	return term->colours;
+}
+
+bool term_plain(const struct term *term)
+{
+	return term->plain;
+}
+
+const struct theme *term_theme(const struct term *term)
+{
+	return &term->theme;
+}
+
+void term_set_theme(struct term *term, const struct theme *theme)
+{
+	term->theme = *theme;
+	term->theme_named = true;
+	restyle(term);
+}
+
+bool term_reflows(const struct term *term)
+{
+	return term->reflows;
+}
+
+bool term_kitty_keys(const struct term *term)
+{
+	return term->kitty;
+}
+
+uint64_t term_written(const struct term *term)
+{
+	return term->written;
+}
+
+/* ---- frames ---- */
+
+struct buf *term_frame(struct term *term)
+{
+	buf_clear(&term->frame);
+	return &term->frame;
+}
+
+void term_show_cursor(struct term *term, bool shown)
+{
+	term->cursor_shown = shown;
+}
+
+void term_frame_end(struct term *term)
+{
+	struct span begin = span_of("", 0), end = span_of("", 0), cursor = span_of("", 0);
+
+	if (!term->frame.len)
+		return;
+	if (term->plain) {
+		term_write(term, buf_view(&term->frame));
+		return;
+	}
+	if (term->cursor_shown != !term->cursor_hidden)
+		cursor = term->cursor_shown ? SPAN("\033[?25h") : SPAN("\033[?25l");
+	if (term->sync) {
+		begin = SPAN("\033[?2026h");
+		end = SPAN("\033[?2026l");
+	} else if (!term->cursor_hidden) { /* it would be seen running about */
+		begin = SPAN("\033[?25l");
+		cursor = term->cursor_shown ? SPAN("\033[?25h") : span_of("", 0);
+	}
+	term->cursor_hidden = !term->cursor_shown;
+	term_writev(term, (const struct span[]){ begin, buf_view(&term->frame), cursor, end }, 4);
+}
+
+void term_put_row(const struct term *term, struct buf *out, const struct row *row)
+{
+	_cleanup_buf_ struct buf style = BUF_INIT(128);
+	struct style now = STYLE(ROLE_TEXT);
+	bool styled = false;
+	const char *link = NULL, *next;
+
+	if (term->plain) {
+		row_plain(row, out);
+		return;
+	}
+	for (size_t i = 0; i < row->count; i++) {
+		const struct row_run *run = &row->runs[i];
+
+		if (run->style.role != now.role || run->style.marks != now.marks) {
+			now = run->style;
+			buf_clear(&style);
+			theme_sgr(&style, &term->theme, term->colours, now);
+			if (style.len)
+				buf_printf(out, styled ? "\033[0;%sm" : "\033[%sm", style.data);
+			else if (styled)
+				buf_str(out, "\033[m");
+			styled = style.len > 0;
+		}
+		next = term->links ? row_address(row, run) : NULL;
+		if (next != link) {
+			link = next;
+			buf_printf(out, "\033]8;;%s\033\\", link ? link : "");
+		}
+		buf_append(out, row->text.data + run->start, run->len);
+	}
+	if (link)
+		buf_str(out, "\033]8;;\033\\");
+	if (styled)
+		buf_str(out, "\033[m");
+}
+
+/* ---- beside the frames ---- */
+
+/* A stranger's text for an OSC: one line of safe characters. */
+static void put_safe(struct buf *out, struct span text, size_t max)
+{
+	struct row row = { 0 };
+	struct span line = utf8_head(text, max);
+
+	row_text(&row, line, STYLE(ROLE_TEXT));
+	row_plain(&row, out);
+	row_release(&row);
+}
+
+void term_title(struct term *term, struct span title)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(FRAME_BYTES_MAX);
+
+	if (term->plain || !term->links || term->waiting)
+		return;
+	if (!term->titled)
+		buf_str(&out, "\033[22;0t");
+	buf_str(&out, "\033]0;");
+	put_safe(&out, title, TITLE_BYTES_MAX);
+	buf_str(&out, "\033\\");
+	term_write(term, buf_view(&out));
+	term->titled = true;
+	arm_restoring(term);
+}
+
+void term_progress(struct term *term, int percent)
+{
+	char out[32];
+
+	if (term->plain || !term->links || term->waiting)
+		return;
+	if (percent == -2)
+		snprintf(out, sizeof(out), "\033]9;4;3\033\\");
+	else if (percent < 0)
+		snprintf(out, sizeof(out), "\033]9;4;0\033\\");
+	else
+		snprintf(out, sizeof(out), "\033]9;4;1;%d\033\\", percent < 100 ? percent : 100);
+	term_write(term, span_str(out));
+}
+
+void term_notify(struct term *term, const char *how, struct span text)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(FRAME_BYTES_MAX);
+
+	if (term->waiting)
+		return;
+	if (term->plain || !term->links || strcasecmp(how, "bell") == 0) {
+		term_write(term, SPAN("\a"));
+		return;
+	}
+	buf_str(&out, strcasecmp(how, "osc777") == 0 ? "\033]777;notify;hasp;" : "\033]9;");
+	put_safe(&out, text, NOTICE_BYTES_MAX);
+	buf_str(&out, "\033\\");
+	term_write(term, buf_view(&out));
+}
+
+void term_ask_cursor(struct term *term)
+{
+	if (term->plain)
+		return;
+	keys_expect_cursor(term->keys);
+	term_write(term, SPAN("\033[6n"));
+}
