@@ -866,6 +866,70 @@ bool host_interrupt(struct host *host)
 	return busy;
 }
 
+const struct session *host_session(const struct host *host)
+{
+	return &host->session;
+}
+
+const struct policy *host_policy(const struct host *host)
+{
+	return host->options.policy;
+}
+
+struct provider *host_provider(const struct host *host)
+{
+	return host->options.provider;
+}
+
+const json_t *host_memory_files(const struct host *host)
+{
+	return memory_files(host->memory);
+}
+
+struct span host_memory_global(const struct host *host)
+{
+	return memory_global(host->memory);
+}
+
+struct span host_memory_project(const struct host *host)
+{
+	return memory_project(host->memory);
+}
+
+bool host_memory_reload(struct host *host, struct err *err)
+{
+	struct memory *before = host->memory;
+	json_t *context = host->context, *system = host->system;
+	struct prompt_options prompt;
+
+	path_rules_release(&host->memory_rules);
+	load_memory(host);
+	prompt = prompt_options(host);
+	host->system = NULL;
+	if (prompt_make(&prompt, &host->system, err)) {
+		memory_free(before);
+		json_decref(context);
+		json_decref(system);
+		return true;
+	}
+	memory_free(host->memory);
+	json_decref(host->context);
+	host->memory = before;
+	host->context = context;
+	host->system = system;
+	return false;
+}
+
+const char *host_record_file(const struct host *host)
+{
+	return record_path(host->record);
+}
+
+const char *host_plans_folder(const struct host *host)
+{
+	return services_plans_folder(host->services);
+}
+
 bool host_steer(struct host *host, struct span text)
 {
 	return agent_steer(host->agent, text);

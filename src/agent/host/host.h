@@ -78,6 +78,23 @@ bool host_prompt(struct host *host, struct span piped, struct span prompt,
 /* As agent_compress, and to be interrupted like a prompt. */
 bool host_compress(struct host *host, struct err *err);
 
+/* ---- what it works with, for those who show it -------------------------------- */
+
+/* All borrowed. The conversation's (agent_history), only while nothing is under way. */
+const struct session *host_session(const struct host *host); /* its tools, jobs, services */
+const struct policy *host_policy(const struct host *host);
+struct provider *host_provider(const struct host *host);
+/* Paths of the files of instructions that were read, in their order. */
+const json_t *host_memory_files(const struct host *host);
+/* What they say: the user's own, and the project's. */
+struct span host_memory_global(const struct host *host);
+struct span host_memory_project(const struct host *host);
+/* Reads them again; the model is told what has changed with the next prompt. Errors as of
+ * host_open; then all is as it was. */
+bool host_memory_reload(struct host *host, struct err *err);
+const char *host_record_file(const struct host *host); /* "" when there is no place for it */
+const char *host_plans_folder(const struct host *host); /* or NULL */
+
 /* ---- while a prompt is under way, from any thread ----------------------------- */
 
 /* Ends what is under way: the prompt ends as AGENT_CANCELLED, at once, and all processes of its

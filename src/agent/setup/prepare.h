@@ -46,6 +46,13 @@ struct command_env {
 void setup_command_env_init(struct command_env *env, const struct settings *settings);
 void setup_command_env_release(struct command_env *env);
 
+/* ---- values that are shown ---------------------------------------------------- */
+
+/* A copy of `value` (nested at most as settings are), which stands at `path`.  Masked are strings
+ * whose name or text looks like a secret (worker/environment.h), and in all strings the values of
+ * those `variables` (NAME=VALUE, NULL-terminated; or NULL) that do.  A new reference. */
+json_t *setup_mask_secrets(const char *path, const json_t *value, char *const *variables);
+
 /* ---- preparation ------------------------------------------------------------- */
 
 typedef void prepare_notice(void *data, const char *severity, const char *message);

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of commands; how a line finds its row. */
+#include "tui/command/command.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "tui/command/private.h"
+
+/* ---- the table ------------------------------------------------------------------------ */
+
+static command_handler command_help, command_quit, command_shortcuts;
+static command_completer complete_help;
+
+static const struct command_row {
+	struct command is;
+	command_handler *run;
+	command_completer *complete; /* or NULL */
+} command_rows[] = {
+	{ { "about", "", "", "Show versions, the model, the sandbox and where things are", 0 },
+	  command_about, NULL },
+	{ { "bug", "", "[TITLE]", "Say where to report a bug, with what a report should have", 0 },
+	  command_bug, NULL },
+	{ { "compress", "summarize compact", "",
+	    "Replace the conversation by a summary of it", COMMAND_IDLE | COMMAND_SLOW },
+	  command_compress, NULL },
+	{ { "copy", "", "", "Copy the last answer to the clipboard", 0 }, command_copy, NULL },
+	{ { "directory", "dir", "[show]", "Show the folders of the workspace", 0 },
+	  command_directory, NULL },
+	{ { "docs", "", "", "Say where the documentation is", 0 }, command_docs, NULL },
+	{ { "editor", "", "[NAME]", "Choose the editor for drafts and proposed changes", 0 },
+	  command_editor, complete_editor },
+	{ { "help", "?", "[COMMAND]", "Show the commands, or how one is used", 0 },
+	  command_help, complete_help },
+	{ { "hooks", "", "[list]", "Show the hooks, and which of them run", 0 }, command_hooks, NULL },
+	{ { "init", "", "", "Have the model write a GEMINI.md for this project", COMMAND_IDLE },
+	  command_init, NULL },
+	{ { "mcp", "", "[list]", "Show the MCP servers of the settings", 0 }, command_mcp, NULL },
+	{ { "memory", "", "[show | list | reload]",
+	    "Show the files of instructions, or read them again", COMMAND_IDLE },
+	  command_memory, complete_memory },
+	{ { "model", "", "[set NAME]", "Show the model, or choose that of the next sessions", 0 },
+	  command_model, complete_model },
+	{ { "permissions", "", "[trust | distrust]",
+	    "Show what trusting this folder switches on, and decide on it", 0 },
+	  command_permissions, complete_permissions },
+	{ { "plan", "", "[copy]", "Switch to plan mode, or show the plan", COMMAND_IDLE },
+	  command_plan, complete_plan },
+	{ { "policies", "policy", "[list] [WORD]", "Show the rules that decide on calls", 0 },
+	  command_policies, NULL },
+	{ { "quit", "exit", "", "End the session", 0 }, command_quit, NULL },
+	{ { "settings", "config", "[WORD | KEY VALUE | unset KEY]",
+	    "Show settings with their origins, or change yours", 0 },
+	  command_settings, complete_settings },
+	{ { "shortcuts", "keys", "", "Show the keys", 0 }, command_shortcuts, NULL },
+	{ { "stats", "usage", "[session | model | tools]", "Show what this session used", 0 },
+	  command_stats, complete_stats },
+	{ { "tasks", "bg background shells", "[ID | end ID]",
+	    "Show commands in the background and their output, or end one", 0 },
+	  command_tasks, complete_tasks },
+	{ { "theme", "", "[NAME]", "Choose the colours", 0 }, command_theme, complete_theme },
+	{ { "todos", "", "", "Show the model's list of steps", 0 }, command_todos, NULL },
+	{ { "tools", "", "[list | desc]", "Show the tools that the model has", 0 },
+	  command_tools, complete_tools },
+	{ { "vim", "", "", "Switch vim keys on or off", 0 }, command_vim, NULL },
+};
+
+const struct command *command_at(size_t i)
+{
+	return i < ARRAY_LEN(command_rows) ? &command_rows[i].is : NULL;
+}
+
+/* ---- words ---------------------------------------------------------------------------- */
+
+struct span command_word(struct span *text)
+{
+	struct span word;
+	size_t len = 0;
+
+	*text = span_trim(*text);
+	while (len < text->len && !isspace((unsigned char)text->data[len]))
+		len++;
+	word = span_head(*text, len);
+	*text = span_trim(span_skip(*text, len));
+	return word;
+}
+
+bool command_word_is(struct span word, const char *name)
+{
+	return word.len == strlen(name) && strncasecmp(word.data, name, word.len) == 0;
+}
+
+bool command_has(struct span text, struct span part)
+{
+	for (size_t i = 0; i + part.len <= text.len; i++)
+		if (strncasecmp(text.data + i, part.data, part.len) == 0)
+			return true;
+	return false;
+}
+
+static bool list_has_word(const char *list, struct span word)
+{
+	struct span rest = span_str(list), one;
+
+	while ((one = command_word(&rest)).len)
+		if (one.len == word.len && strncasecmp(one.data, word.data, word.len) == 0)
+			return true;
+	return false;
+}
+
+
+static const struct command_row *find_row(struct span name)
+{
+	const struct command_row *begins = NULL;
+	bool several = false;
+
+	for (size_t i = 0; name.len && i < ARRAY_LEN(command_rows); i++) {
+		const struct command_row *row = &command_rows[i];
+
+		if (command_word_is(name, row->is.name) || list_has_word(row->is.aliases, name))
+			return row;
+		if (name.len < strlen(row->is.name) &&
+		    strncasecmp(row->is.name, name.data, name.len) == 0) {
+			several = begins != NULL;
+			begins = row;
+		}
+	}
+	return several ? NULL : begins;
+}
+
+/* The name without its slash; *line is what is behind it. */
+static struct span name_of(struct span *line)
+{
+	struct span name = command_word(line);
+
+	return span_starts(name, SPAN("/")) ? span_skip(name, 1) : name;
+}
+
+/* A path that there is ("/tmp") is none, unless a command has that name. */
+bool command_is(struct span line)
+{
+	struct span rest = span_trim(line), word = command_word(&rest);
+	_cleanup_free_ char *path = mem_dup(word.data, word.len);
+
+	if (command_word_is(word, "?") || command_word_is(word, "/?"))
+		return true;
+	for (size_t i = 1; i < word.len; i++)
+		if (!isalnum((unsigned char)word.data[i]) && !strchr("_-.:", word.data[i]))
+			return false;
+	return word.len > 1 && word.data[0] == '/' &&
+	       (command_of(line) || access(path, F_OK) != 0);
+}
+
+const struct command *command_of(struct span line)
+{
+	const struct command_row *row = find_row(name_of(&line));
+
+	return row ? &row->is : NULL;
+}
+
+/* ---- answers --------------------------------------------------------------------------- */
+
+void command_result_release(struct command_result *result)
+{
+	rows_release(&result->rows);
+	free(result->text);
+	for (size_t i = 0; i < result->choice_count; i++) {
+		free(result->choices[i].label);
+		free(result->choices[i].note);
+		free(result->choices[i].line);
+	}
+	free(result->choices);
+	*result = (struct command_result){ 0 };
+}
+
+void command_row(struct command_call *call, struct row *row)
+{
+	if (!call->context->width) {
+		rows_take(&call->result->rows, row);
+		return;
+	}
+	rows_wrap(&call->result->rows, row, call->context->width, NULL, NULL);
+	row_release(row);
+}
+
+static void say_printed(struct command_call *call, struct style style, const char *format,
+                        va_list arguments)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (vasprintf(&text, format, arguments) >= 0)
+		command_text(call, style, span_str(text));
+}
+
+void command_say(struct command_call *call, struct style style, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	say_printed(call, style, format, arguments);
+	va_end(arguments);
+}
+
+void command_text(struct command_call *call, struct style style, struct span text)
+{
+	do {
+		const char *end = text.len ? memchr(text.data, '\n', text.len) : NULL;
+		size_t len = end ? (size_t)(end - text.data) : text.len;
+		struct row row = { 0 };
+
+		row_text(&row, span_head(text, len), style);
+		command_row(call, &row);
+		text = span_skip(text, len + (end ? 1 : 0));
+	} while (text.len);
+}
+
+void command_heading(struct command_call *call, const char *text)
+{
+	if (call->result->rows.count)
+		command_text(call, STYLE(ROLE_TEXT), SPAN(""));
+	command_text(call, STYLE_BOLD(ROLE_HEADING), span_str(text));
+}
+
+void command_term(struct command_call *call, const char *name, unsigned width, struct span text,
+                  struct style style)
+{
+	struct row row = { 0 }, rest = { 0 };
+
+	row_text(&row, SPAN("  "), STYLE(ROLE_TEXT));
+	row_text(&row, span_str(name), STYLE(ROLE_ACCENT));
+	row_text(&row, SPAN("  "), STYLE(ROLE_TEXT));
+	row_pad(&row, width + 4, STYLE(ROLE_TEXT));
+	row_text(&row, text, style);
+	if (!call->context->width) {
+		rows_take(&call->result->rows, &row);
+		return;
+	}
+	row_pad(&rest, call->context->width > 2 * width + 8 ? width + 4 : 4, STYLE(ROLE_TEXT));
+	rows_wrap(&call->result->rows, &row, call->context->width, NULL, &rest);
+	row_release(&row);
+	row_release(&rest);
+}
+
+void command_fail(struct command_call *call, const char *format, ...)
+{
+	va_list arguments;
+
+	call->result->ok = false;
+	va_start(arguments, format);
+	say_printed(call, STYLE(ROLE_ERROR), format, arguments);
+	va_end(arguments);
+}
+
+void command_usage(struct command_call *call)
+{
+	command_fail(call, "/%s %s", call->command->name, call->command->arguments);
+}
+
+bool command_then(struct command_call *call, enum command_then then, char *text)
+{
+	if (!(call->context->can & 1u << then)) {
+		free(text);
+		command_fail(call, "/%s is for a terminal: it cannot be done here.",
+		             call->command->name);
+		return false;
+	}
+	call->result->then = then;
+	free(call->result->text);
+	call->result->text = text;
+	return true;
+}
+
+void command_choice(struct command_call *call, struct span label, struct span note, char *line,
+                    bool chosen)
+{
+	struct command_result *result = call->result;
+
+	result->choices = mem_grow(result->choices, &result->choice_cap, result->choice_count + 1,
+	                           sizeof(*result->choices));
+	result->choices[result->choice_count++] = (struct command_choice){
+		.label = mem_dup(label.data, label.len), .note = mem_dup(note.data, note.len),
+		.line = line, .chosen = chosen,
+	};
+}
+
+/* ---- help, quit, shortcuts -------------------------------------------------------------- */
+
+static void help_one(struct command_call *call, const struct command *command)
+{
+	struct row row = { 0 };
+
+	row_printf(&row, STYLE_BOLD(ROLE_ACCENT), "/%s %s", command->name, command->arguments);
+	command_row(call, &row);
+	command_say(call, STYLE(ROLE_TEXT), "%s.", command->help);
+	if (*command->aliases)
+		command_say(call, STYLE(ROLE_DIM), "Also: %s", command->aliases);
+}
+
+static void command_help(struct command_call *call)
+{
+	const struct command *command = command_of(call->arguments);
+
+	if (call->arguments.len && !command) {
+		command_fail(call, "There is no command \"%.*s\"; /help lists them.",
+		             (int)call->arguments.len, call->arguments.data);
+		return;
+	}
+	if (command) {
+		help_one(call, command);
+		return;
+	}
+	command_heading(call, "Commands");
+	for (size_t i = 0; (command = command_at(i)); i++) {
+		_cleanup_free_ char *name = mem_printf("/%s", command->name);
+
+		command_term(call, name, 14, span_str(command->help), STYLE(ROLE_TEXT));
+	}
+	command_heading(call, "Besides");
+	command_term(call, "@path", 14, SPAN("A file or folder that the model is to read"),
+	             STYLE(ROLE_TEXT));
+	command_term(call, "!command", 14, SPAN("A command line for the shell"), STYLE(ROLE_TEXT));
+	command_term(call, "//text", 14, SPAN("A prompt that begins with a slash"),
+	             STYLE(ROLE_TEXT));
+	call->result->pager = true;
+}
+
+static void complete_help(struct command_completion *completion)
+{
+	const struct command *command;
+
+	for (size_t i = 0; !completion->before.len && (command = command_at(i)); i++)
+		completion->add(completion, command->name, command->help);
+}
+
+static void command_quit(struct command_call *call)
+{
+	command_then(call, COMMAND_QUIT, NULL);
+}
+
+static void command_shortcuts(struct command_call *call)
+{
+	command_then(call, COMMAND_SHORTCUTS, NULL);
+}
+
+/* ---- running --------------------------------------------------------------------------- */
+
+/* The name that is most like it: one letter more, less or another. */
+static const char *like_name(struct span name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(command_rows); i++) {
+		const char *known = command_rows[i].is.name;
+		size_t len = strlen(known), head = 0, tail = 0;
+
+		while (head < len && head < name.len && known[head] == name.data[head])
+			head++;
+		while (tail < len - head && tail < name.len - head &&
+		       known[len - tail - 1] == name.data[name.len - tail - 1])
+			tail++;
+		if (len > 2 && len - head - tail <= 2 && name.len - head - tail <= 2)
+			return known;
+	}
+	return NULL;
+}
+
+static void refuse_unknown(struct command_call *call, struct span name)
+{
+	const char *like = like_name(name);
+
+	if (like)
+		command_fail(call, "There is no command \"/%.*s\"; do you mean /%s?",
+		             (int)name.len, name.data, like);
+	else
+		command_fail(call, "There is no command \"/%.*s\"; /help lists them. \"//%.*s\" is "
+		             "sent as it is.", (int)name.len, name.data, (int)name.len, name.data);
+}
+
+void command_run(const struct command_context *context, struct span line,
+                 struct command_result *result)
+{
+	struct command_call call = { .context = context, .result = result };
+	struct span name = name_of(&line);
+	const struct command_row *row = find_row(name);
+
+	*result = (struct command_result){ .ok = true };
+	if (!row) {
+		refuse_unknown(&call, name);
+		return;
+	}
+	call.command = &row->is;
+	call.arguments = line;
+	if ((row->is.flags & COMMAND_IDLE) && context->busy)
+		command_fail(&call, "/%s has to wait until the work under way has ended.",
+		             row->is.name);
+	else
+		row->run(&call);
+}
+
+/* ---- completion ------------------------------------------------------------------------- */
+
+struct completing {
+	struct command_completion of; /* first: handlers see only that */
+	size_t from, to, count;
+	command_offer *offer;
+	void *data;
+	bool within; /* second pass: the word stands within the candidate */
+};
+
+static void offer_candidate(struct completing *at, const char *text, const char *label,
+                            const char *note)
+{
+	const struct span word = at->of.word;
+	bool begins = word.len <= strlen(label) && strncasecmp(label, word.data, word.len) == 0;
+
+	if (at->count >= COMMAND_CANDIDATES_MAX || begins == at->within ||
+	    (at->within && !command_has(span_str(label), word)))
+		return;
+	at->count++;
+	at->offer(at->data, at->from, at->to, span_str(text), span_str(label),
+	          span_str(note ? note : ""));
+}
+
+static void add_candidate(struct command_completion *completion, const char *text, const char *note)
+{
+	offer_candidate((struct completing *)completion, text, text, note);
+}
+
+static void complete_names(struct completing *at)
+{
+	const struct command *command;
+
+	for (size_t i = 0; (command = command_at(i)); i++) {
+		_cleanup_free_ char *text = mem_printf("/%s", command->name);
+
+		offer_candidate(at, text, command->name, command->help);
+	}
+}
+
+void command_complete(const struct command_context *context, struct span line, size_t caret,
+                      command_offer *offer, void *data)
+{
+	struct completing at = { .of = { .context = context, .add = add_candidate },
+		                 .to = caret, .offer = offer, .data = data };
+	struct span head = span_head(line, caret < line.len ? caret : line.len), name;
+	const struct command_row *row;
+
+	at.to = head.len;
+	for (at.from = head.len; at.from && !isspace((unsigned char)head.data[at.from - 1]);)
+		at.from--;
+	at.of.word = span_skip(head, at.from);
+	at.of.before = span_head(head, at.from);
+	if (!head.len || head.data[0] != '/')
+		return;
+	if (!at.from) {
+		at.of.word = span_skip(at.of.word, 1);
+		complete_names(&at);
+		at.within = true;
+		complete_names(&at);
+		return;
+	}
+	name = name_of(&at.of.before);
+	row = find_row(name);
+	if (!row || !row->complete)
+		return;
+	row->complete(&at.of);
+	at.within = true;
+	row->complete(&at.of);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Slash commands: a table, a row each, for every front (the terminal, `hasp -p "/stats"`).
+ *
+ *     struct command_context context = { .host = host, .settings = settings, ... };
+ *     struct command_result result;
+ *     if (command_is(line)) {                       // "/NAME ...", not "/usr/bin/x" nor "//text"
+ *             command_run(&context, line, &result);
+ *             ... print result.rows, then do what result.then says ...
+ *             command_result_release(&result);
+ *     }
+ *
+ * A command does what it does to the session and its files, and returns the rest as data: rows to
+ * print, and one thing for the front to do.  A front says which of these things it can
+ * (context.can); a command whose thing it cannot do is refused with a sentence.
+ *
+ * Threads: command_run uses the host like host_prompt does, on the same thread or while that is
+ * idle; a command that is COMMAND_IDLE is refused while context.busy.  Those that ask the model
+ * or open a session take their time (COMMAND_SLOW): a front with a screen runs them on the
+ * thread of prompts, where host_interrupt reaches them.
+ *
+ * To add a command: a row in the table of command.c with its handler; help, completion and
+ * docs follow from the row.
+ *
+ * Gemini CLI's commands (reference: 3.1) that are not here, and why:
+ *
+ *     agents, extensions, skills   hasp has none of these yet
+ *     auth, privacy, upgrade       hasp has no accounts; `hasp models` says where keys come from
+ *     bug-memory, corgi, profile   debugging of Gemini CLI itself
+ *     commands reload              the files are read when a command is typed
+ *     footer, statusline           a setting: /settings ui.footer.items
+ *     gemma, oncall, voice         not hasp's
+ *     ide                          the companion of an editor: hasp serves editors by other means
+ *     setup-github                 writes workflows of Gemini CLI's
+ *     terminal-setup               hasp asks the terminal what it can
+ *     export-session               /chat share
+ *     mcp auth, enable, ...        hasp has no MCP client yet; /mcp names what is ignored
+ *     memory inbox                 hasp collects no memories by itself
+ *     hooks enable, disable        /settings hooksConfig.disabled
+ *     directory add                the sandbox is made before the session: --include-directories
+ */
+#ifndef HASP_TUI_COMMAND_COMMAND_H
+#define HASP_TUI_COMMAND_COMMAND_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "agent/host/host.h"
+#include "base/span.h"
+#include "config/settings.h"
+#include "tui/text/rows.h"
+
+/* What a front does when it has printed the rows. */
+enum command_then {
+	COMMAND_NOTHING,
+	COMMAND_SEND,      /* `text` is sent as a prompt (host_prompt) */
+	COMMAND_COMPOSE,   /* `text` goes into the composer; the conversation may be another */
+	COMMAND_CHOOSE,    /* one of `choices` is picked, and its line is run as a command */
+	COMMAND_COPY,      /* `text` goes to the clipboard */
+	COMMAND_ANEW,      /* the conversation is another: show host_messages instead. With `text`:
+	                    * it goes into the composer */
+	COMMAND_THEME,     /* ui.theme has changed: `text` is its name */
+	COMMAND_VIM,       /* general.vimMode has changed: context.settings has it */
+	COMMAND_SHORTCUTS, /* show the keys */
+	COMMAND_QUIT,
+};
+
+struct command_choice {
+	char *label, *note; /* owned; foreign text; note "" without */
+	char *line;         /* owned; the command that picks it */
+	bool chosen;        /* it is so now */
+};
+
+struct command_result {
+	bool ok;                /* false: the rows say what was wrong */
+	struct rows rows;
+	enum command_then then;
+	char *text;             /* owned; or NULL */
+	struct command_choice *choices; /* owned */
+	size_t choice_count, choice_cap;
+	bool pager;             /* the rows are long: show them by the page, if that can be */
+};
+void command_result_release(struct command_result *result);
+
+struct command_context {
+	struct host *host;
+	struct settings *settings;  /* changed by /settings, /theme, ... */
+	unsigned width;             /* of rows; 0: as long as their text */
+	unsigned can;               /* bits 1u << enum command_then: what the front can do */
+	bool busy;                  /* a prompt is under way */
+	bool local;                 /* the workspace is this machine's: files can be written there */
+	const char *const *themes;  /* names, NULL-terminated; or NULL */
+	const char *sandbox;        /* a sentence about the confinement, for /about; or NULL */
+};
+
+enum {
+	COMMAND_IDLE = 1, /* not while a prompt is under way */
+	COMMAND_SLOW = 2, /* asks the model, or opens a session */
+};
+
+struct command {
+	const char *name;
+	const char *aliases;   /* "new reset"; "" without */
+	const char *arguments; /* "[list | save TAG]"; "" without */
+	const char *help;      /* a sentence without its dot */
+	unsigned flags;
+};
+
+/* Whether a prompt is a command line: "/" and a letter, up to white space no second "/"; or "?"
+ * alone. */
+bool command_is(struct span line);
+/* Row `i` of the table, in the order of its names; NULL behind the last. */
+const struct command *command_at(size_t i);
+/* Of a line ("/chat list"), by name, alias, or the beginning of one name alone; NULL: none. */
+const struct command *command_of(struct span line);
+/* Fills *result in any case. */
+void command_run(const struct command_context *context, struct span line,
+                 struct command_result *result);
+
+/* Offers what may stand at the caret of a line that begins with "/": `offer` is called for each
+ * candidate, best first, with the bytes [from, to) of the line that it replaces.  At most
+ * COMMAND_CANDIDATES_MAX. */
+enum { COMMAND_CANDIDATES_MAX = 200 };
+typedef void command_offer(void *data, size_t from, size_t to, struct span text, struct span label,
+                           struct span note);
+void command_complete(const struct command_context *context, struct span line, size_t caret,
+                      command_offer *offer, void *data);
+
+#endif

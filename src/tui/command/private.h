@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the handlers of commands share. Private to this folder. */
+#ifndef HASP_TUI_COMMAND_PRIVATE_H
+#define HASP_TUI_COMMAND_PRIVATE_H
+
+#include "tui/command/command.h"
+
+/* One run of a command. */
+struct command_call {
+	const struct command_context *context;
+	const struct command *command;
+	struct span arguments;         /* what is behind the name, trimmed */
+	struct command_result *result;
+};
+
+typedef void command_handler(struct command_call *call);
+/* Candidates for the last word of `arguments`, which begins with it or has it in it. */
+struct command_completion {
+	const struct command_context *context;
+	struct span before;     /* the arguments before the word, trimmed */
+	struct span word;
+	void (*add)(struct command_completion *completion, const char *text, const char *note);
+};
+typedef void command_completer(struct command_completion *completion);
+
+/* ---- words ------------------------------------------------------------------------- */
+
+/* The first word of *text, which is moved behind it and what is blank; empty: there is none. */
+struct span command_word(struct span *text);
+/* Whether a word is this one, letters' cases aside. */
+bool command_word_is(struct span word, const char *name);
+/* Whether `text` has `part` in it, letters' cases aside; any has the empty one. */
+bool command_has(struct span text, struct span part);
+
+/* ---- answers ------------------------------------------------------------------------ */
+
+/* A line of the answer, in printf's manner, wrapped; what %s brings may be foreign. */
+void command_say(struct command_call *call, struct style style, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* A row of the answer as it is made; wrapped and taken. */
+void command_row(struct command_call *call, struct row *row);
+/* A foreign text of several lines. */
+void command_text(struct command_call *call, struct style style, struct span text);
+void command_heading(struct command_call *call, const char *text);
+/* "  NAME  text": a term in a column of `width`, and what there is to say of it. */
+void command_term(struct command_call *call, const char *name, unsigned width, struct span text,
+                  struct style style);
+/* The command fails with this sentence. */
+void command_fail(struct command_call *call, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* How the command is used. */
+void command_usage(struct command_call *call);
+/* What the front does then; takes `text`. A front that cannot gets a failure instead, and false is
+ * returned. */
+bool command_then(struct command_call *call, enum command_then then, char *text);
+/* Adds a choice; takes `line`. */
+void command_choice(struct command_call *call, struct span label, struct span note, char *line,
+                    bool chosen);
+
+/* ---- handlers ------------------------------------------------------------------------ */
+
+/* show.c: what there is. */
+command_handler command_about, command_bug, command_docs, command_directory, command_hooks,
+	command_mcp, command_memory, command_policies, command_stats, command_tasks, command_todos,
+	command_tools;
+command_completer complete_memory, complete_stats, complete_tasks, complete_tools;
+/* change.c: settings. */
+command_handler command_editor, command_model, command_permissions, command_settings,
+	command_theme, command_vim;
+command_completer complete_editor, complete_model, complete_permissions, complete_settings,
+	complete_theme;
+/* talk.c: the conversation. */
+command_handler command_compress, command_copy, command_init, command_plan;
+command_completer complete_plan;
+
+#endif

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands that show what there is: versions, tools, rules, figures, background commands. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "sandbox/plan/plan.h"
+#include "tool/services.h"
+#include "tool/set.h"
+#include "tui/command/private.h"
+#include "worker/job/job.h"
+#include "worker/provider.h"
+
+/* ---- about, bug, docs ------------------------------------------------------------------ */
+
+static void about_rows(struct command_call *call)
+{
+	const struct command_context *context = call->context;
+	const struct provider_info *info = NULL;
+	struct provider *provider = host_provider(context->host);
+	struct utsname system = { 0 };
+
+	uname(&system);
+	info = provider->ops->info(provider);
+	command_term(call, "hasp", 10, SPAN(HASP_VERSION), STYLE(ROLE_TEXT));
+	command_term(call, "system", 10, span_str(system.release), STYLE(ROLE_TEXT));
+	command_term(call, "model", 10, span_str(host_model(context->host)), STYLE(ROLE_TEXT));
+	command_term(call, "sandbox", 10, span_str(sandbox_level_name(info->level)),
+	             STYLE(ROLE_TEXT));
+	if (info->weaker_because)
+		command_term(call, "", 10, span_str(info->weaker_because), STYLE(ROLE_WARNING));
+	if (context->sandbox)
+		command_term(call, "", 10, span_str(context->sandbox), STYLE(ROLE_DIM));
+	command_term(call, "mode", 10,
+	             span_str(policy_mode_name(agent_mode(host_agent(context->host)))),
+	             STYLE(ROLE_TEXT));
+}
+
+void command_about(struct command_call *call)
+{
+	struct host *host = call->context->host;
+
+	about_rows(call);
+	command_term(call, "session", 10, span_str(host_session_id(host)), STYLE(ROLE_TEXT));
+	command_term(call, "record", 10, span_str(host_record_file(host)), STYLE(ROLE_TEXT));
+}
+
+/* "a%20b" of what stands in an address. */
+static void put_escaped(struct buf *out, struct span text)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		const unsigned char c = (unsigned char)text.data[i];
+
+		if (c < 0x80 && (isalnum(c) || strchr("-._~", c)))
+			buf_char(out, (char)c);
+		else
+			buf_printf(out, "%%%02X", c);
+	}
+}
+
+/* The address that the settings have, with the title. */
+static void put_bug_address(struct command_call *call, const char *form)
+{
+	const char *mark = strstr(form, "{title}");
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	struct row row = { 0 };
+
+	buf_append(&out, form, mark ? (size_t)(mark - form) : strlen(form));
+	if (mark) {
+		put_escaped(&out, call->arguments);
+		buf_str(&out, mark + strlen("{title}"));
+	}
+	row_link(&row, buf_view(&out), STYLE(ROLE_LINK), buf_view(&out));
+	command_row(call, &row);
+}
+
+/* Nothing of the conversation, the settings or the environment is in it. */
+void command_bug(struct command_call *call)
+{
+	const char *form = settings_string(call->context->settings,
+	                                   "advanced.bugCommand.urlTemplate", NULL);
+
+	if (form)
+		put_bug_address(call, form);
+	else
+		command_say(call, STYLE(ROLE_TEXT), "Report it to whoever you have hasp from "
+		            "(advanced.bugCommand.urlTemplate is an address of your own).");
+	command_say(call, STYLE(ROLE_DIM), "A report should have this, and what you did:");
+	about_rows(call);
+}
+
+void command_docs(struct command_call *call)
+{
+	command_say(call, STYLE(ROLE_TEXT), "\"man hasp\", \"hasp help\" and /help are on this "
+	            "machine; all of it is in the folder docs of hasp's sources.");
+}
+
+/* ---- directory, mcp -------------------------------------------------------------------- */
+
+void command_directory(struct command_call *call)
+{
+	struct provider *provider = host_provider(call->context->host);
+	struct span word = command_word(&call->arguments);
+	const char *root;
+
+	if (word.len && !command_word_is(word, "show")) {
+		command_fail(call, "A folder is added when hasp is started, because the sandbox is "
+		             "made then: hasp --include-directories FOLDER");
+		return;
+	}
+	command_heading(call, "Folders of the workspace");
+	for (size_t i = 0; (root = provider->ops->root(provider, i)); i++)
+		command_say(call, STYLE(ROLE_TEXT), "  %s", root);
+}
+
+void command_mcp(struct command_call *call)
+{
+	const json_t *servers = settings_get(call->context->settings, "mcpServers");
+	const char *name;
+	json_t *server;
+
+	command_say(call, STYLE(ROLE_TEXT),
+	            "hasp connects to no MCP servers yet; it can be one itself (hasp serve mcp).");
+	if (!json_object_size(servers))
+		return;
+	command_heading(call, "Servers of the settings, ignored");
+	json_object_foreach((json_t *)servers, name, server)
+		command_say(call, STYLE(ROLE_TEXT), "  %s", name);
+}
+
+/* ---- memory ------------------------------------------------------------------------------ */
+
+static void memory_list(struct command_call *call)
+{
+	const json_t *files = host_memory_files(call->context->host);
+	size_t i;
+	json_t *file;
+
+	if (!json_array_size(files)) {
+		command_say(call, STYLE(ROLE_TEXT), "There are no files of instructions (GEMINI.md, "
+		            "AGENTS.md). /init has the model write one.");
+		return;
+	}
+	command_heading(call, "Files of instructions");
+	json_array_foreach((json_t *)files, i, file)
+		command_text(call, STYLE(ROLE_TEXT), json_span(file));
+}
+
+void command_memory(struct command_call *call)
+{
+	struct host *host = call->context->host;
+	struct span word = command_word(&call->arguments);
+	struct err err = ERR_INIT;
+
+	if (!word.len || command_word_is(word, "show")) {
+		memory_list(call);
+		command_text(call, STYLE(ROLE_DIM), host_memory_global(host));
+		command_text(call, STYLE(ROLE_DIM), host_memory_project(host));
+		call->result->pager = true;
+	} else if (command_word_is(word, "list")) {
+		memory_list(call);
+	} else if (command_word_is(word, "reload") || command_word_is(word, "refresh")) {
+		if (host_memory_reload(host, &err))
+			memory_list(call);
+		else
+			command_fail(call, "%s", err.message);
+	} else {
+		command_usage(call);
+	}
+}
+
+static void complete_words(struct command_completion *completion, const char *const *words)
+{
+	for (size_t i = 0; !completion->before.len && words[i]; i++)
+		completion->add(completion, words[i], NULL);
+}
+
+void complete_memory(struct command_completion *completion)
+{
+	static const char *const words[] = { "show", "list", "reload", NULL };
+
+	complete_words(completion, words);
+}
+
+/* ---- hooks, policies --------------------------------------------------------------------- */
+
+static const char *row_word(const json_t *row, const char *name)
+{
+	const char *text = json_string_value(json_object_get(row, name));
+
+	return text ? text : "";
+}
+
+static void put_hook(struct command_call *call, const json_t *row)
+{
+	const bool runs = json_is_true(json_object_get(row, "enabled"));
+	const char *state = runs ? "" :
+	                    json_is_true(json_object_get(row, "trusted")) ? " (off)" :
+	                                                                    " (not trusted)";
+	const char *matcher = row_word(row, "matcher");
+	_cleanup_free_ char *text = mem_printf("%s%s  %s%s%s", row_word(row, "source"), state,
+	                                       row_word(row, "command"), *matcher ? "  for " : "",
+	                                       matcher);
+
+	command_term(call, row_word(row, "event"), 20, span_str(text),
+	             STYLE(runs ? ROLE_TEXT : ROLE_DIM));
+}
+
+void command_hooks(struct command_call *call)
+{
+	json_auto_t *rows = hooks_list(host_hooks(call->context->host));
+	json_auto_t *untrusted = hooks_untrusted(host_hooks(call->context->host));
+	size_t i;
+	json_t *row;
+
+	if (!json_array_size(rows))
+		command_say(call, STYLE(ROLE_TEXT), "There are no hooks.");
+	json_array_foreach(rows, i, row)
+		put_hook(call, row);
+	if (json_array_size(untrusted))
+		command_say(call, STYLE(ROLE_WARNING),
+		            "Hooks of this project run once you trust them: hasp hooks trust");
+}
+
+/* "run_shell_command git status" of a rule. */
+static char *rule_subject(const json_t *row)
+{
+	static const char *const members[] = { "toolName", "commandPrefix", "commandRegex",
+		                               "argsPattern", "mcpName", "checker" };
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
+
+	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+		const json_t *value = json_object_get(row, members[i]);
+		size_t k;
+		json_t *word;
+
+		if (json_is_string(value))
+			buf_printf(&out, "%s%s", out.len ? " " : "", json_string_value(value));
+		json_array_foreach((json_t *)value, k, word)
+			buf_printf(&out, "%s%s", !out.len ? "" : k ? "|" : " ",
+			           json_string_value(word));
+	}
+	return buf_steal(&out);
+}
+
+static void put_rule(struct command_call *call, const json_t *row, struct span wanted)
+{
+	_cleanup_free_ char *subject = rule_subject(row);
+	const char *decision = row_word(row, "decision"), *rule = row_word(row, "rule");
+	_cleanup_free_ char *text = mem_printf(
+		"%.3f  %s", json_real_value(json_object_get(row, "priority")), subject ? subject :
+		"*");
+	const enum role role = !strcmp(decision, "allow") ? ROLE_SUCCESS :
+	                       !strcmp(decision, "deny")  ? ROLE_ERROR : ROLE_TEXT;
+
+	if (!command_has(span_str(text), wanted) && !command_has(span_str(rule), wanted) &&
+	    !command_has(span_str(decision), wanted))
+		return;
+	command_term(call, *decision ? decision : "checker", 9, span_str(text), STYLE(role));
+	command_term(call, "", 9, span_str(rule), STYLE(ROLE_DIM));
+}
+
+void command_policies(struct command_call *call)
+{
+	const struct policy *policy = host_policy(call->context->host);
+	json_auto_t *rules = policy ? policy_list(policy) : json_array();
+	struct span wanted = call->arguments, word = command_word(&wanted);
+	size_t i;
+	json_t *row;
+
+	if (!command_word_is(word, "list"))
+		wanted = call->arguments;
+	json_array_foreach(rules, i, row)
+		put_rule(call, row, wanted);
+	if (!call->result->rows.count)
+		command_say(call, STYLE(ROLE_TEXT), "No rule has \"%.*s\" in it.", (int)wanted.len,
+		            wanted.data);
+	command_say(call, STYLE(ROLE_DIM), "The first that fits decides. \"hasp policy check TOOL "
+	            "ARGS\" says which.");
+	call->result->pager = true;
+}
+
+/* ---- stats --------------------------------------------------------------------------------- */
+
+static void put_count(struct command_call *call, const char *name, const json_t *object,
+                      const char *member)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%lld",
+	         (long long)json_integer_value(json_object_get(object, member)));
+	command_term(call, name, 22, span_str(text), STYLE(ROLE_TEXT));
+}
+
+static void stats_models(struct command_call *call, const json_t *stats)
+{
+	const char *name;
+	json_t *model;
+
+	json_object_foreach(json_object_get(stats, "models"), name, model) {
+		const json_t *api = json_object_get(model, "api");
+		const json_t *tokens = json_object_get(model, "tokens");
+
+		command_heading(call, name);
+		put_count(call, "requests", api, "totalRequests");
+		put_count(call, "requests that failed", api, "totalErrors");
+		put_count(call, "time (ms)", api, "totalLatencyMs");
+		put_count(call, "tokens in", tokens, "prompt");
+		put_count(call, "  from the cache", tokens, "cached");
+		put_count(call, "tokens out", tokens, "candidates");
+		put_count(call, "  of thinking", tokens, "thoughts");
+	}
+	if (!json_object_size(json_object_get(stats, "models")))
+		command_say(call, STYLE(ROLE_TEXT), "No model was asked yet.");
+}
+
+static void stats_tools(struct command_call *call, const json_t *stats)
+{
+	const json_t *tools = json_object_get(stats, "tools");
+	const char *name;
+	json_t *tool;
+
+	command_heading(call, "Calls of tools");
+	put_count(call, "all", tools, "totalCalls");
+	put_count(call, "that failed", tools, "totalFail");
+	json_object_foreach(json_object_get(tools, "byName"), name, tool) {
+		_cleanup_free_ char *text = mem_printf(
+			"%lld, %lld failed, %lld ms",
+			(long long)json_integer_value(json_object_get(tool, "count")),
+			(long long)json_integer_value(json_object_get(tool, "fail")),
+			(long long)json_integer_value(json_object_get(tool, "durationMs")));
+
+		command_term(call, name, 22, span_str(text), STYLE(ROLE_TEXT));
+	}
+}
+
+static void stats_session(struct command_call *call, const json_t *stats)
+{
+	const json_t *files = json_object_get(stats, "files");
+	const json_t *cached = json_object_get(stats, "cached");
+
+	command_heading(call, "This session");
+	command_term(call, "id", 22, span_str(host_session_id(call->context->host)),
+	             STYLE(ROLE_TEXT));
+	put_count(call, "lines added", files, "totalLinesAdded");
+	put_count(call, "lines removed", files, "totalLinesRemoved");
+	if (cached) {
+		_cleanup_free_ char *share = mem_printf(
+			"%.1f %%", 100 * json_number_value(json_object_get(cached, "share")));
+
+		command_term(call, "sent unchanged", 22, span_str(share), STYLE(ROLE_TEXT));
+	}
+	stats_models(call, stats);
+	stats_tools(call, stats);
+}
+
+void command_stats(struct command_call *call)
+{
+	json_auto_t *stats = agent_stats(host_agent(call->context->host));
+	struct span word = command_word(&call->arguments);
+
+	if (!word.len || command_word_is(word, "session"))
+		stats_session(call, stats);
+	else if (command_word_is(word, "model"))
+		stats_models(call, stats);
+	else if (command_word_is(word, "tools"))
+		stats_tools(call, stats);
+	else
+		command_usage(call);
+}
+
+void complete_stats(struct command_completion *completion)
+{
+	static const char *const words[] = { "session", "model", "tools", NULL };
+
+	complete_words(completion, words);
+}
+
+/* ---- tools, todos ---------------------------------------------------------------------------- */
+
+void command_tools(struct command_call *call)
+{
+	const struct session *session = host_session(call->context->host);
+	struct span word = command_word(&call->arguments);
+	const bool describe = command_word_is(word, "desc");
+
+	if (word.len && !describe && !command_word_is(word, "list") &&
+	    !command_word_is(word, "nodesc")) {
+		command_usage(call);
+		return;
+	}
+	for (size_t i = 0; i < tool_set_count(session->tools); i++) {
+		const struct tool *tool = tool_set_at(session->tools, i);
+
+		command_term(call, tool->name, 24, span_str(tool->title ? tool->title : ""),
+		             STYLE(ROLE_TEXT));
+		if (describe)
+			command_text(call, STYLE(ROLE_DIM), span_str(tool->description));
+	}
+	call->result->pager = describe;
+}
+
+void complete_tools(struct command_completion *completion)
+{
+	static const char *const words[] = { "list", "desc", NULL };
+
+	complete_words(completion, words);
+}
+
+static const char *todo_mark(const char *status)
+{
+	return !strcmp(status, "completed")   ? "[x]" :
+	       !strcmp(status, "in_progress") ? "[>]" :
+	       !strcmp(status, "cancelled")   ? "[-]" :
+	       !strcmp(status, "blocked")     ? "[!]" : "[ ]";
+}
+
+void command_todos(struct command_call *call)
+{
+	const struct session *session = host_session(call->context->host);
+	json_auto_t *todos = services_todos(session->services);
+	size_t i;
+	json_t *todo;
+
+	if (!json_array_size(todos))
+		command_say(call, STYLE(ROLE_TEXT), "The model has written no list of steps.");
+	json_array_foreach(todos, i, todo) {
+		const char *status = row_word(todo, "status");
+
+		command_term(call, todo_mark(status), 3,
+		             json_span(json_object_get(todo, "description")),
+		             STYLE(!strcmp(status, "completed") ? ROLE_DIM : ROLE_TEXT));
+	}
+}
+
+/* ---- background commands ------------------------------------------------------------------------ */
+
+enum { TASK_LINES = 200 };
+
+static void tasks_list(struct command_call *call, struct jobs *jobs)
+{
+	struct job_info *infos;
+	const size_t count = jobs_list(jobs, &infos);
+
+	if (!count)
+		command_say(call, STYLE(ROLE_TEXT), "No command is in the background.");
+	for (size_t i = 0; i < count; i++) {
+		_cleanup_free_ char *name = mem_printf("%u %s", infos[i].id,
+		                                       job_state_name(infos[i].state));
+		_cleanup_free_ char *line = mem_printf("/tasks %u", infos[i].id);
+
+		command_term(call, name, 16, span_str(infos[i].command),
+		             STYLE(infos[i].state == JOB_ENDED ? ROLE_DIM : ROLE_TEXT));
+		command_choice(call, span_str(infos[i].command), span_str(name), mem_steal(&line),
+		               false);
+	}
+	job_infos_free(infos, count);
+	if (count && call->context->can & 1u << COMMAND_CHOOSE)
+		call->result->then = COMMAND_CHOOSE;
+}
+
+static void task_show(struct command_call *call, struct job *job)
+{
+	struct capture_part part;
+	struct err err = ERR_INIT;
+
+	if (!job_last(job, TASK_LINES, &part, &err)) {
+		command_fail(call, "%s", err.message);
+		return;
+	}
+	command_text(call, STYLE(ROLE_TEXT), buf_view(&part.text));
+	buf_release(&part.text);
+	call->result->pager = true;
+}
+
+void command_tasks(struct command_call *call)
+{
+	struct jobs *jobs = host_session(call->context->host)->jobs;
+	struct span word = command_word(&call->arguments);
+	const bool end = command_word_is(word, "end") || command_word_is(word, "kill");
+	_cleanup_free_ char *id = NULL;
+	struct job *job;
+
+	if (!word.len || command_word_is(word, "list")) {
+		tasks_list(call, jobs);
+		return;
+	}
+	if (end)
+		word = command_word(&call->arguments);
+	id = mem_dup(word.data, word.len);
+	job = jobs_find(jobs, (unsigned)strtoul(id, NULL, 10));
+	if (!job) {
+		command_fail(call, "No command in the background has the number \"%s\".", id);
+		return;
+	}
+	if (end) {
+		job_kill(job);
+		command_say(call, STYLE(ROLE_TEXT), "Ended %s.", id);
+	} else {
+		task_show(call, job);
+	}
+	job_release(job);
+}
+
+void complete_tasks(struct command_completion *completion)
+{
+	struct jobs *jobs = host_session(completion->context->host)->jobs;
+	struct job_info *infos;
+	const size_t count = jobs_list(jobs, &infos);
+
+	if (!completion->before.len)
+		completion->add(completion, "end", "end one");
+	for (size_t i = 0; i < count; i++) {
+		char id[16];
+
+		snprintf(id, sizeof(id), "%u", infos[i].id);
+		completion->add(completion, id, infos[i].command);
+	}
+	job_infos_free(infos, count);
+}

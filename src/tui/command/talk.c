@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands about the conversation. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "model/content.h"
+#include "tui/command/private.h"
+
+void command_compress(struct command_call *call)
+{
+	struct err err = ERR_INIT;
+
+	if (host_compress(call->context->host, &err))
+		command_say(call, STYLE(ROLE_TEXT), "The conversation is a summary now.");
+	else
+		command_fail(call, "%s", err.message);
+}
+
+/* Of the newest message of the model with words; the caller frees; NULL: there is none. */
+static char *last_answer(const struct host *host)
+{
+	const json_t *history = agent_history(host_agent(host));
+
+	for (size_t i = json_array_size(history); i-- > 0;) {
+		const json_t *content = json_array_get(history, i);
+		_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MESSAGE_BYTES);
+
+		if (content_is_user(content))
+			continue;
+		content_text(content, &text);
+		if (text.len)
+			return buf_steal(&text);
+	}
+	return NULL;
+}
+
+void command_copy(struct command_call *call)
+{
+	char *text = call->context->busy ? NULL : last_answer(call->context->host);
+
+	if (text)
+		command_then(call, COMMAND_COPY, text);
+	else
+		command_fail(call, call->context->busy ? "The answer is not there yet." :
+		             "There is no answer yet.");
+}
+
+/* ---- init ---------------------------------------------------------------------------------- */
+
+static const char init_prompt[] =
+	"Write a file GEMINI.md in the root of this project: the context that you, or another "
+	"coding agent, will be given at the beginning of every session here.\n\n"
+	"First look around: list the root, read README and the files that say what the project is "
+	"and how it is built (at most ten, chosen by what you found before; do not read "
+	"everything). Then write the file, in Markdown, at most 150 lines:\n\n"
+	"- what the project is and does, its languages and main parts, and where they are;\n"
+	"- how it is built, run, tested and linted: commands that the files really name; where you "
+	"could not find one, say so rather than guess;\n"
+	"- conventions of the code and of contributions that you saw evidence of;\n"
+	"- anything surprising that would cost the next reader time.\n\n"
+	"If the folder holds no code but notes or data, describe what is in it and what it is for "
+	"instead. Leave out what any agent knows without being told.";
+
+void command_init(struct command_call *call)
+{
+	struct provider *provider = host_provider(call->context->host);
+	_cleanup_free_ char *path = mem_printf("%s/GEMINI.md", provider->ops->root(provider, 0));
+
+	if (call->context->local && access(path, F_OK) == 0) {
+		command_fail(call, "There is a GEMINI.md already; it stays as it is.");
+		return;
+	}
+	command_then(call, COMMAND_SEND, mem_strdup(init_prompt));
+}
+
+/* ---- plan ---------------------------------------------------------------------------------- */
+
+/* Plans are *.md files of the session's folder; the newest is the one. NULL: none. */
+static char *newest_plan(const struct host *host)
+{
+	const char *folder = host_plans_folder(host);
+	DIR *entries = folder ? opendir(folder) : NULL;
+	struct timespec newest = { 0 };
+	const struct dirent *entry;
+	char *path = NULL;
+	struct stat status;
+
+	while (entries && (entry = readdir(entries))) {
+		if (!span_ends(span_str(entry->d_name), SPAN(".md")) ||
+		    fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+		    !S_ISREG(status.st_mode) || status.st_mtim.tv_sec < newest.tv_sec ||
+		    (status.st_mtim.tv_sec == newest.tv_sec &&
+		     status.st_mtim.tv_nsec < newest.tv_nsec))
+			continue;
+		newest = status.st_mtim;
+		free(path);
+		path = mem_printf("%s/%s", folder, entry->d_name);
+	}
+	if (entries)
+		closedir(entries);
+	return path;
+}
+
+static bool read_plan(const struct host *host, struct file_text *ret, struct err *err)
+{
+	_cleanup_free_ char *path = newest_plan(host);
+
+	if (!path)
+		return err_set(err, ERR_FILE_NOT_FOUND, "There is no plan yet.");
+	return file_read(path, LIMIT_MESSAGE_BYTES, ret, err);
+}
+
+void command_plan(struct command_call *call)
+{
+	struct host *host = call->context->host;
+	struct span word = command_word(&call->arguments);
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct err err = ERR_INIT;
+	const bool there = read_plan(host, &text, &err);
+
+	if (command_word_is(word, "copy")) {
+		if (there)
+			command_then(call, COMMAND_COPY, mem_dup(text.data, text.len));
+		else
+			command_fail(call, "%s", err.message);
+		return;
+	}
+	if (word.len) {
+		command_usage(call);
+		return;
+	}
+	if (!host_plans_folder(host)) {
+		command_fail(call, "Plan mode is off (general.plan.enabled).");
+		return;
+	}
+	if (agent_mode(host_agent(host)) != MODE_PLAN) {
+		agent_set_mode(host_agent(host), MODE_PLAN);
+		command_say(call, STYLE(ROLE_TEXT), "Plan mode: nothing is changed until a plan is "
+		            "approved.");
+	}
+	if (there) {
+		command_text(call, STYLE(ROLE_TEXT), file_text_span(&text));
+		call->result->pager = true;
+	}
+}
+
+void complete_plan(struct command_completion *completion)
+{
+	if (!completion->before.len)
+		completion->add(completion, "copy", NULL);
+}

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every slash command, as a front without a screen and one with it sees them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../tool/workspace_fixture.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "tui/command/command.h"
+#include "worker/inside/inprocess.h"
+
+struct bench {
+	char *top, *root;
+	struct settings *settings;
+	struct policy *policy;
+	struct provider *provider;
+	struct host *host;
+	struct command_context context;
+	struct command_result result;
+	struct buf said; /* the rows of the last answer */
+};
+
+static const char *const themes[] = { "Dark", "Light", NULL };
+
+/* ---- bench --------------------------------------------------------------------------- */
+
+static void put_file(const struct bench *bench, const char *name, const char *text)
+{
+	_cleanup_free_ char *path = mem_printf("%s/%s", bench->top, name);
+	struct err err = ERR_INIT;
+
+	assert_true(file_replace(path, span_str(text), 0600, &err));
+}
+
+static char *read_written(const struct bench *bench, const char *name)
+{
+	_cleanup_free_ char *path = mem_printf("%s/%s", bench->top, name);
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct err err = ERR_INIT;
+
+	assert_true(file_read(path, 1 << 20, &text, &err));
+	return text.data ? mem_dup(text.data, text.len) : NULL;
+}
+
+/* The model says each of these, one after the other. */
+static void write_replies(struct bench *bench, const char *const *words)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
+
+	for (size_t i = 0; words[i]; i++)
+		buf_printf(&out, "{\"method\": \"generateContentStream\", \"response\": "
+		           "[{\"candidates\": [{\"content\": {\"role\": \"model\", \"parts\": "
+		           "[{\"text\": \"%s\"}]}, \"finishReason\": \"STOP\"}]}]}\n", words[i]);
+	put_file(bench, "replay", buf_view(&out).data);
+}
+
+static void open_host(struct bench *bench, const char *const *words)
+{
+	static char path[] = "PATH=/usr/bin:/bin";
+	static char *const environment[] = { path, NULL };
+	_cleanup_free_ char *model = mem_printf("replay:%s/replay", bench->top);
+	struct settings_options settings = { .project = bench->root, .skip_trust = true };
+	struct host_options options = {
+		.provider = bench->provider, .local = true, .model = model,
+		.mode = MODE_DEFAULT, .interactive = true, .environment = environment,
+	};
+	struct err err = ERR_INIT;
+
+	write_replies(bench, words);
+	if (!settings_load(&settings, &bench->settings, &err))
+		fail_msg("%s", err.message);
+	bench->policy = policy_new();
+	policy_add_defaults(bench->policy);
+	options.settings = bench->settings;
+	options.policy = bench->policy;
+	if (!host_open(&options, &bench->host, &err))
+		fail_msg("%s", err.message);
+	bench->context = (struct command_context){
+		.host = bench->host, .settings = bench->settings, .local = true, .can = ~0u,
+		.themes = themes,
+	};
+}
+
+static int open_bench(void **state)
+{
+	struct bench *bench = mem_alloc(1, sizeof(*bench));
+	_cleanup_free_ char *home = NULL;
+	const char *roots[1];
+	struct inprocess_options options = { .roots = roots, .root_count = 1,
+		                             .durability = DURABILITY_RENAME };
+	json_auto_t *files = json_pack("{s:{s:b}, s:{s:b}}", "user/.gemini", "folder", 1,
+	                               "project", "folder", 1);
+	struct err err = ERR_INIT;
+
+	bench->top = fixture_make();
+	fixture_files(bench->top, files);
+	home = mem_printf("%s/user", bench->top);
+	bench->root = mem_printf("%s/project", bench->top);
+	setenv("HOME", home, 1);
+	roots[0] = bench->root;
+	assert_true(inprocess_provider(&options, &bench->provider, &err));
+	bench->said = (struct buf)BUF_INIT(1 << 20);
+	*state = bench;
+	return 0;
+}
+
+static int close_bench(void **state)
+{
+	struct bench *bench = *state;
+
+	command_result_release(&bench->result);
+	buf_release(&bench->said);
+	host_close(bench->host, "exit");
+	provider_free(bench->provider);
+	policy_free(bench->policy);
+	settings_free(bench->settings);
+	fixture_remove(bench->top);
+	free(bench->root);
+	free(bench->top);
+	free(bench);
+	return 0;
+}
+
+/* Runs it; the rows are the lines of the text that is returned. */
+static const char *run(struct bench *bench, const char *line)
+{
+	command_result_release(&bench->result);
+	command_run(&bench->context, span_str(line), &bench->result);
+	buf_clear(&bench->said);
+	for (size_t i = 0; i < bench->result.rows.count; i++) {
+		row_plain(&bench->result.rows.at[i], &bench->said);
+		buf_char(&bench->said, '\n');
+	}
+	buf_char(&bench->said, '\0');
+	bench->said.len--;
+	return bench->said.data;
+}
+
+static void must_say(struct bench *bench, const char *line, const char *wanted)
+{
+	const char *said = run(bench, line);
+
+	if (!bench->result.ok || !strstr(said, wanted))
+		fail_msg("%s says, and not \"%s\": %s", line, wanted, said);
+}
+
+static void must_fail(struct bench *bench, const char *line, const char *wanted)
+{
+	const char *said = run(bench, line);
+
+	if (bench->result.ok || !strstr(said, wanted))
+		fail_msg("%s fails, and not with \"%s\": %s", line, wanted, said);
+	assert_int_equal(bench->result.then, COMMAND_NOTHING);
+}
+
+static void prompt(struct bench *bench, const char *text)
+{
+	struct agent_outcome outcome;
+	struct err err = ERR_INIT;
+
+	if (!host_prompt(bench->host, SPAN(""), span_str(text), &outcome, &err))
+		fail_msg("%s", err.message);
+	agent_outcome_release(&outcome);
+}
+
+static const char *const nothing[] = { NULL };
+
+/* ---- the table ------------------------------------------------------------------------ */
+
+static void lines_are_commands_or_not(void **state)
+{
+	static const char *const yes[] = { "/help", "/chat list", " /stats ", "?", "/?", "/nothing" };
+	static const char *const no[] = { "", "help", "/", "//help", "/usr/bin/true", "/tmp", "a /b",
+		                          "/a+b", "?x" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(yes); i++)
+		if (!command_is(span_str(yes[i])))
+			fail_msg("\"%s\" is a command", yes[i]);
+	for (size_t i = 0; i < ARRAY_LEN(no); i++)
+		if (command_is(span_str(no[i])))
+			fail_msg("\"%s\" is no command", no[i]);
+}
+
+static void rows_are_in_order_and_found_by_each_of_their_names(void **state)
+{
+	const struct command *command, *before = NULL;
+
+	(void)state;
+	for (size_t i = 0; (command = command_at(i)); i++, before = command) {
+		_cleanup_free_ char *line = mem_printf("/%s", command->name);
+		_cleanup_free_ char *aliases = mem_strdup(command->aliases);
+
+		assert_true(!before || strcmp(before->name, command->name) < 0);
+		assert_ptr_equal(command_of(span_str(line)), command);
+		assert_true(*command->help && command->help[strlen(command->help) - 1] != '.');
+		for (char *word = strtok(aliases, " "); word; word = strtok(NULL, " ")) {
+			_cleanup_free_ char *other = mem_printf("/%s", word);
+
+			assert_ptr_equal(command_of(span_str(other)), command);
+		}
+	}
+	assert_string_equal(command_of(SPAN("/sett x"))->name, "settings");
+	assert_null(command_of(SPAN("/t")));
+}
+
+static void help_has_every_command_and_says_how_one_is_used(void **state)
+{
+	struct bench *bench = *state;
+	const struct command *command;
+
+	open_host(bench, nothing);
+	for (size_t i = 0; (command = command_at(i)); i++) {
+		_cleanup_free_ char *name = mem_printf("/%s ", command->name);
+		_cleanup_free_ char *help = mem_printf("/help %s", command->name);
+
+		must_say(bench, "/help", name);
+		must_say(bench, "?", name);
+		must_say(bench, help, command->help);
+	}
+	must_say(bench, "/help compress", "Also: summarize compact");
+	must_fail(bench, "/statz", "do you mean /stats?");
+	must_fail(bench, "/zzz", "//zzz");
+}
+
+static void a_front_that_cannot_is_told(void **state)
+{
+	static const char *const lines[] = { "/quit", "/shortcuts", "/vim", "/theme Dark", "/init" };
+	struct bench *bench = *state;
+
+	open_host(bench, nothing);
+	bench->context.can = 0;
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+		must_fail(bench, lines[i], "is for a terminal");
+	bench->context.can = ~0u;
+	bench->context.busy = true;
+	must_fail(bench, "/compress", "has to wait");
+	must_fail(bench, "/settings ui.theme Dark", "has ended");
+}
+
+/* ---- what there is ------------------------------------------------------------------------ */
+
+static void each_shows_what_there_is(void **state)
+{
+	struct bench *bench = *state;
+
+	put_file(bench, "project/GEMINI.md", "Use tabs.\n");
+	open_host(bench, nothing);
+	must_say(bench, "/about", "replay");
+	must_say(bench, "/about", bench->result.ok ? host_session_id(bench->host) : "");
+	must_say(bench, "/bug Broken", "A report should have this");
+	assert_null(strstr(bench->said.data, host_session_id(bench->host)));
+	must_say(bench, "/docs", "man hasp");
+	must_say(bench, "/directory show", bench->root);
+	must_fail(bench, "/directory add /", "--include-directories");
+	must_say(bench, "/hooks", "There are no hooks");
+	must_say(bench, "/mcp", "no MCP servers");
+	must_say(bench, "/memory list", "GEMINI.md");
+	must_say(bench, "/memory show", "Use tabs.");
+	must_say(bench, "/policies list", "default");
+	must_say(bench, "/policies write_file", "write_file");
+	must_say(bench, "/model", "replay");
+	must_say(bench, "/stats", "Calls of tools");
+	must_say(bench, "/stats model", "No model was asked yet");
+	must_say(bench, "/tasks", "No command is in the background");
+	must_fail(bench, "/tasks 7", "number \"7\"");
+	must_say(bench, "/todos", "no list");
+	must_say(bench, "/tools", "read_file");
+	must_say(bench, "/tools desc", "Reads");
+	must_fail(bench, "/stats nonsense", "/stats [session");
+}
+
+static void files_of_instructions_are_read_again(void **state)
+{
+	struct bench *bench = *state;
+
+	open_host(bench, nothing);
+	must_say(bench, "/memory list", "/init");
+	put_file(bench, "project/GEMINI.md", "Use tabs.\n");
+	must_say(bench, "/memory reload", "GEMINI.md");
+	must_say(bench, "/memory show", "Use tabs.");
+}
+
+static void the_last_answer_is_copied(void **state)
+{
+	static const char *const words[] = { "First.", "Second.", NULL };
+	struct bench *bench = *state;
+
+	open_host(bench, words);
+	must_fail(bench, "/copy", "no answer yet");
+	prompt(bench, "One");
+	prompt(bench, "Two");
+	assert_non_null(run(bench, "/copy"));
+	assert_int_equal(bench->result.then, COMMAND_COPY);
+	assert_string_equal(bench->result.text, "Second.");
+	must_say(bench, "/stats", "requests");
+}
+
+/* ---- what changes ---------------------------------------------------------------------------- */
+
+static void settings_are_found_and_changed(void **state)
+{
+	struct bench *bench = *state;
+	_cleanup_free_ char *written = NULL;
+
+	put_file(bench, "user/.gemini/settings.json", "{\n\t// mine\n\t\"ui\": {}\n}\n");
+	open_host(bench, nothing);
+	must_say(bench, "/settings vim", "general.vimMode = false");
+	must_say(bench, "/settings general.vimMode true", "general.vimMode = true");
+	must_say(bench, "/settings vimMode", "# user ");
+	written = read_written(bench, "user/.gemini/settings.json");
+	assert_non_null(strstr(written, "// mine"));
+	assert_non_null(strstr(written, "\"vimMode\": true"));
+	must_say(bench, "/settings unset general.vimMode", "general.vimMode = false");
+	must_fail(bench, "/settings general.vimMode perhaps", "general.vimMode");
+	must_fail(bench, "/settings general.vimMod true", "vimMode");
+	must_fail(bench, "/settings nothing-like-it", "No setting");
+	must_say(bench, "/model set gemini-2.5-flash", "This session goes on");
+	assert_string_equal(settings_string(bench->settings, "model.name", ""), "gemini-2.5-flash");
+}
+
+static void secrets_are_not_shown(void **state)
+{
+	struct bench *bench = *state;
+
+	put_file(bench, "user/.gemini/settings.json",
+	           "{\"mcpServers\": {\"a\": {\"env\": {\"API_KEY\": \"sk-1234567890\"}}}}");
+	open_host(bench, nothing);
+	must_say(bench, "/settings mcpServers", "API_KEY");
+	assert_null(strstr(bench->said.data, "sk-1234567890"));
+}
+
+static void themes_and_editors_are_chosen(void **state)
+{
+	struct bench *bench = *state;
+
+	open_host(bench, nothing);
+	run(bench, "/theme");
+	assert_int_equal(bench->result.then, COMMAND_CHOOSE);
+	assert_int_equal(bench->result.choice_count, 2);
+	assert_string_equal(bench->result.choices[1].line, "/theme Light");
+	run(bench, "/theme Light");
+	assert_int_equal(bench->result.then, COMMAND_THEME);
+	assert_string_equal(bench->result.text, "Light");
+	run(bench, "/theme");
+	assert_true(bench->result.choices[1].chosen && !bench->result.choices[0].chosen);
+	must_fail(bench, "/theme Nope", "no theme");
+	must_say(bench, "/editor hx", "hx");
+	assert_string_equal(settings_string(bench->settings, "general.preferredEditor", ""), "hx");
+	must_fail(bench, "/editor ed", "VISUAL");
+	must_say(bench, "/vim", "on");
+	assert_int_equal(bench->result.then, COMMAND_VIM);
+	must_say(bench, "/vim", "off");
+}
+
+static void trust_is_shown_and_decided_on(void **state)
+{
+	struct bench *bench = *state;
+	_cleanup_free_ char *written = NULL;
+
+	put_file(bench, "project/.gemini/settings.json", "{}");
+	open_host(bench, nothing);
+	must_say(bench, "/permissions", ".gemini/settings.json");
+	must_say(bench, "/permissions trust", "Trusted");
+	written = read_written(bench, "user/.gemini/trustedFolders.json");
+	assert_non_null(strstr(written, "TRUST_FOLDER"));
+}
+
+static void plan_mode_begins_and_init_sends_a_prompt(void **state)
+{
+	struct bench *bench = *state;
+
+	open_host(bench, nothing);
+	must_say(bench, "/plan", "Plan mode");
+	assert_int_equal(agent_mode(host_agent(bench->host)), MODE_PLAN);
+	must_fail(bench, "/plan copy", "no plan yet");
+	run(bench, "/init");
+	assert_int_equal(bench->result.then, COMMAND_SEND);
+	assert_non_null(strstr(bench->result.text, "GEMINI.md"));
+	put_file(bench, "project/GEMINI.md", "x\n");
+	must_fail(bench, "/init", "already");
+}
+
+/* ---- completion -------------------------------------------------------------------------------- */
+
+static void note_offer(void *data, size_t from, size_t to, struct span text, struct span label,
+                       struct span note)
+{
+	struct buf *out = data;
+
+	(void)label;
+	(void)note;
+	buf_printf(out, "%zu-%zu:%.*s ", from, to, (int)text.len, text.data);
+}
+
+static void must_offer(struct bench *bench, const char *line, const char *wanted)
+{
+	buf_clear(&bench->said);
+	command_complete(&bench->context, span_str(line), strlen(line), note_offer, &bench->said);
+	if (!strstr(bench->said.data ? bench->said.data : "", wanted))
+		fail_msg("%s offers %s", line, bench->said.data ? bench->said.data : "nothing");
+}
+
+static void names_and_arguments_are_completed(void **state)
+{
+	struct bench *bench = *state;
+
+	open_host(bench, nothing);
+	must_offer(bench, "/", "0-1:/about ");
+	must_offer(bench, "/st", "0-3:/stats ");
+	must_offer(bench, "/ools", "0-5:/tools ");
+	must_offer(bench, "/stats m", "7-8:model ");
+	must_offer(bench, "/settings vim", "10-13:general.vimMode ");
+	must_offer(bench, "/settings general.vimMode ", "true ");
+	must_offer(bench, "/theme l", "7-8:Light ");
+	must_offer(bench, "/help th", "6-8:theme ");
+	must_offer(bench, "/memory r", "reload ");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, close_bench)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_are_commands_or_not),
+		cmocka_unit_test(rows_are_in_order_and_found_by_each_of_their_names),
+		TEST(help_has_every_command_and_says_how_one_is_used),
+		TEST(a_front_that_cannot_is_told),
+		TEST(each_shows_what_there_is),
+		TEST(files_of_instructions_are_read_again),
+		TEST(the_last_answer_is_copied),
+		TEST(settings_are_found_and_changed),
+		TEST(secrets_are_not_shown),
+		TEST(themes_and_editors_are_chosen),
+		TEST(trust_is_shown_and_decided_on),
+		TEST(plan_mode_begins_and_init_sends_a_prompt),
+		TEST(names_and_arguments_are_completed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
