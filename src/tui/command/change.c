@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "config/variables.h"
+
 #include "data/json.h"
 #include "tui/command/private.h"
 
