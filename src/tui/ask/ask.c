@@ -206,6 +206,22 @@ struct editor *ask_editor(struct ask *ask, struct editor **slot)
 	return *slot;
 }
 
+/* A prompt's "!" begins a command, and nobody sends an empty one; here both are answers. */
+enum editor_action ask_field_key(struct ask *ask, struct editor *editor,
+                                 const struct key *key)
+{
+	enum editor_action action;
+
+	if (editor_is_empty(editor) && ask_bound(ask, BIND_INPUT_SUBMIT, key))
+		return EDITOR_SUBMIT;
+	action = editor_key(editor, key);
+	if (!editor_is_shell(editor))
+		return action;
+	editor_set_shell(editor, false);
+	editor_paste(editor, SPAN("!"));
+	return EDITOR_CHANGED;
+}
+
 bool ask_typed(const struct editor *editor, char **ret)
 {
 	_cleanup_free_ char *text = editor ? editor_text(editor) : NULL;

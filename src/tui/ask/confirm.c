@@ -161,7 +161,7 @@ static enum ask_state say_key(struct ask *ask, const struct key *key)
 		confirm->stage = CONFIRM_CHOOSE;
 		return ASK_OPEN;
 	}
-	switch (editor_key(confirm->say, key)) {
+	switch (ask_field_key(ask, confirm->say, key)) {
 	case EDITOR_SUBMIT:
 		confirm_answer(ask, "cancel");
 		if (ask_typed(confirm->say, &said)) {

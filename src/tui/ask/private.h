@@ -37,6 +37,7 @@ struct confirm {
 	struct hunks *hunks;   /* NULL: there is nothing to review */
 	size_t hunk;           /* the one in front */
 	bool help;             /* the keys instead of the hunk */
+	const char *note;      /* why something cannot be done; NULL: nothing */
 	char *modified;        /* owned; what an external editor made; NULL: nothing */
 	struct editor *say;    /* each owned; NULL until it is needed */
 	struct editor *comment, *edit;
@@ -78,6 +79,9 @@ uint32_t ask_letter(const struct key *key);
 /* Goes through the rows of a pane; false: the key is not for that. */
 bool ask_scroll(struct ask *ask, const struct key *key);
 struct editor *ask_editor(struct ask *ask, struct editor **slot);
+/* A key for a field of text. */
+enum editor_action ask_field_key(struct ask *ask, struct editor *editor,
+                                 const struct key *key);
 /* True and *ret: the text of a field, trimmed; the caller frees. False: there is none. */
 bool ask_typed(const struct editor *editor, char **ret);
 /* An answer with what was asked. */

@@ -101,10 +101,10 @@ static json_t *page_answer(const struct question_page *page)
 {
 	json_t *list, *typed;
 
-	if (!page->answered)
-		return NULL;
 	if (!page->count)
 		return page_typed(page);
+	if (!page->answered && !page_is_several(page))
+		return NULL;
 	if (!page_is_several(page))
 		return is_other(page, page->selected) ? page_typed(page) :
 		                                        json_text(option_label(page, page->selected));
@@ -188,7 +188,7 @@ static enum ask_state page_typing_key(struct ask *ask, struct question_page *pag
 		page->typing = false;
 		return ASK_OPEN;
 	}
-	switch (editor_key(page->text, key)) {
+	switch (ask_field_key(ask, page->text, key)) {
 	case EDITOR_SUBMIT:
 		if (page->count)
 			page->typing = false;
@@ -287,6 +287,15 @@ static void page_options(struct ask *ask, struct ask_page *out, const struct que
 	}
 }
 
+static const char *page_hint(const struct question_page *page)
+{
+	if (page->typing)
+		return page->count ? "Enter sends it, Esc goes back." :
+		                     "Enter sends it, Esc: no answer.";
+	return page_is_several(page) ? "Space or digits choose, Enter goes on, Esc: no answer." :
+	                               "Enter or a digit chooses, Esc: no answer.";
+}
+
 static void question_rows(struct ask *ask, struct ask_page *out, struct question_page *page)
 {
 	const struct questions *questions = &ask->questions;
@@ -306,10 +315,7 @@ static void question_rows(struct ask *ask, struct ask_page *out, struct question
 	if (page->typing && placeholder.len && editor_is_empty(page->text))
 		rows_text(out->rows, placeholder, STYLE(ROLE_DIM), out->width);
 	page_options(ask, out, page);
-	page_text(out, page->typing ? "Enter sends it, Esc goes back." :
-	               page_is_several(page) ? "Space or digits choose, Enter goes on, Esc: no answer." :
-	                                       "Enter or a digit chooses, Esc: no answer.",
-	          STYLE(ROLE_DIM));
+	page_text(out, page_hint(page), STYLE(ROLE_DIM));
 	if (questions->count > 1)
 		page_text(out, "Tab: the next question, Shift+Tab: the one before.",
 		          STYLE(ROLE_DIM));

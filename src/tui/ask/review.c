@@ -97,6 +97,11 @@ static void hunk_begin_edit(struct ask *ask)
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_FILE_BYTES);
 
 	hunks_text(confirm->hunks, confirm->hunk, &text);
+	if (text.len && (memchr(text.data, '\r', text.len) || memchr(text.data, 0, text.len))) {
+		confirm->note = "This hunk has control characters that a field cannot hold; take "
+		                "or leave it, or use \"Modify with external editor\".";
+		return;
+	}
 	editor_set(ask_editor(ask, &confirm->edit), buf_view(&text));
 	confirm->stage = CONFIRM_EDIT;
 }
@@ -123,6 +128,7 @@ static bool hunk_letter(struct ask *ask, uint32_t letter)
 	struct confirm *confirm = &ask->confirm;
 	const size_t count = hunks_count(confirm->hunks);
 
+	confirm->note = NULL;
 	switch (letter) {
 	case 'y': give_verdict(ask, HUNK_TAKEN); break;
 	case 'n': give_verdict(ask, HUNK_LEFT); break;
@@ -172,7 +178,7 @@ static enum ask_state comment_key(struct ask *ask, const struct key *key)
 		confirm->stage = CONFIRM_HUNKS;
 		return ASK_OPEN;
 	}
-	action = editor_key(confirm->comment, key);
+	action = ask_field_key(ask, confirm->comment, key);
 	if (action != EDITOR_SUBMIT)
 		return field_state(action);
 	free(hunk->comment);
@@ -202,7 +208,7 @@ static enum ask_state edit_key(struct ask *ask, const struct key *key)
 		editor_paste(confirm->edit, SPAN("\n"));
 		return ASK_OPEN;
 	}
-	return field_state(editor_key(confirm->edit, key));
+	return field_state(ask_field_key(ask, confirm->edit, key));
 }
 
 /* ---- what is left ------------------------------------------------------------ */
@@ -348,6 +354,8 @@ static void hunk_rows(struct ask *ask, struct ask_page *page)
 	                "k back, ? help, Esc", STYLE(ROLE_DIM));
 	if (verdicts[hunk->verdict])
 		page_text(page, verdicts[hunk->verdict], STYLE(ROLE_ACCENT));
+	if (confirm->note)
+		page_text(page, confirm->note, STYLE(ROLE_WARNING));
 	if (hunk->comment) {
 		_cleanup_free_ char *comment = mem_printf("Your comment: %s", hunk->comment);
 

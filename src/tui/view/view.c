@@ -2,6 +2,7 @@
 /* Calls and results: the line that says what was done, and what is worth seeing beneath it. */
 #include "tui/view/view.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -506,6 +507,30 @@ static void todos_body(struct body *body, const json_t *todos)
 	}
 }
 
+/* What the user answered, each behind the question's header. */
+static void answers_body(struct body *body, const json_t *questions, const json_t *answers)
+{
+	size_t i, k;
+	json_t *question, *one;
+
+	json_array_foreach(questions, i, question) {
+		char number[24];
+		const json_t *answer;
+		struct row row = { 0 };
+
+		snprintf(number, sizeof(number), "%zu", i);
+		answer = json_object_get(answers, number);
+		row_text(&row, member_span(question, "header"), STYLE(ROLE_DIM));
+		row_printf(&row, STYLE(ROLE_DIM), ": ");
+		row_text(&row, json_span(answer), STYLE(ROLE_TEXT));
+		json_array_foreach(answer, k, one) {
+			row_printf(&row, STYLE(ROLE_TEXT), "%s", k ? ", " : "");
+			row_text(&row, json_span(one), STYLE(ROLE_TEXT));
+		}
+		body_take(body, &row, NULL);
+	}
+}
+
 void view_todos(struct rows *rows, const json_t *todos, const struct view_how *how)
 {
 	struct body body;
@@ -620,13 +645,17 @@ static void error_body(struct body *body, const json_t *result, const json_t *va
 static void result_body(struct body *body, const json_t *call, const json_t *result)
 {
 	const json_t *value = json_object_get(result, "result");
-	const json_t *todos = json_object_get(json_object_get(call, "arguments"), "todos");
+	const json_t *arguments = json_object_get(call, "arguments");
+	const json_t *todos = json_object_get(arguments, "todos");
+	const json_t *questions = json_object_get(arguments, "questions");
 	size_t shape = shape_of(value);
 
 	if (!span_eq(member_span(result, "status"), SPAN("success")))
 		error_body(body, result, value);
 	else if (json_is_array(todos))
 		todos_body(body, todos);
+	else if (json_is_array(questions))
+		answers_body(body, questions, json_object_get(value, "answers"));
 	else if (shape < ARRAY_LEN(shapes))
 		shapes[shape].body(body, value);
 	else

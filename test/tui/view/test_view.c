@@ -229,6 +229,18 @@ static void steps_are_a_checklist(void **state)
 	              "Done: Steps\ndone: One\nnow: Two\nto do: Three\n");
 }
 
+static void answers_stand_behind_their_questions(void **state)
+{
+	static const char call[] =
+		"{\"toolName\": \"ask_user\", \"arguments\": {\"questions\": [{\"header\": \"Kind\"}, "
+		"{\"header\": \"Colours\"}]}}";
+
+	(void)state;
+	expect_result(call, RESULT("success", "{\"answers\": {\"0\": \"Big\", \"1\": [\"red\", "
+	                           "\"blue\"]}}"), &folded,
+	              "\xe2\x9c\x93 Ask you\n  Kind: Big\n  Colours: red, blue\n");
+}
+
 static void an_error_is_a_sentence(void **state)
 {
 	static const char result[] =
@@ -376,6 +388,7 @@ int main(void)
 		cmocka_unit_test(a_folder_shows_its_entries),
 		cmocka_unit_test(the_web_shows_where_it_is_from),
 		cmocka_unit_test(steps_are_a_checklist),
+		cmocka_unit_test(answers_stand_behind_their_questions),
 		cmocka_unit_test(an_error_is_a_sentence),
 		cmocka_unit_test(an_unfamiliar_result_speaks_for_itself),
 		cmocka_unit_test(a_diff_is_read_aloud),

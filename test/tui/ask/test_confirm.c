@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Confirmations: what is shown, which key answers what. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "ask_fixture.h"
+#include "base/mem.h"
+#include "data/json.h"
+
+#define ALL_EDIT "[\"proceed_once\", \"proceed_always\", \"proceed_always_and_save\", " \
+	"\"modify_with_editor\", \"cancel\"]"
+#define EDIT(outcomes, more)                                                                  \
+	"{\"toolName\": \"write_file\", \"arguments\": {}, \"outcomes\": " outcomes more ", "  \
+	"\"details\": {\"type\": \"edit\", \"title\": \"Confirm Edit\", "                     \
+	"\"filePath\": \"/w/a.txt\", \"fileName\": \"a.txt\", "                               \
+	"\"fileDiff\": \"--- a.txt\\n+++ a.txt\\n@@ -1 +1 @@\\n-one\\n+two\\n\", "            \
+	"\"originalContent\": \"one\\n\", \"newContent\": \"two\\n\"}}"
+#define EXEC(command, members)                                                                \
+	"{\"toolName\": \"run_shell_command\", "                                              \
+	"\"outcomes\": [\"proceed_once\", \"proceed_always\", \"proceed_always_and_save\", "  \
+	"\"cancel\"], \"details\": {\"type\": \"exec\", \"title\": \"t\", "                  \
+	"\"command\": \"" command "\", " members "}"
+
+static void an_edit_is_offered_in_geminis_words(void **state)
+{
+	struct ask *ask = fixture_confirmation(EDIT(ALL_EDIT, ""));
+
+	(void)state;
+	fixture_expect_subject(ask, 60,
+		"Edit /w/a.txt\na.txt\n@@ -1 +1 @@\n1   - one\n  1 + two\nApply this change?\n");
+	fixture_expect(ask, 60, 20,
+		"Apply? [1-6] |\n"
+		"> 1. Allow once\n"
+		"  2. Allow for this session\n"
+		"  3. Allow for this file in all future sessions\n"
+		"  4. Review by hunk\n"
+		"  5. Modify with external editor\n"
+		"  6. No, suggest changes (esc)\n");
+	ask_free(ask);
+}
+
+static void only_what_is_offered_is_shown(void **state)
+{
+	struct ask *ask = fixture_confirmation(
+		EDIT("[\"proceed_once\", \"cancel\"]", ", \"reason\": \"A hook wants to know.\""));
+
+	(void)state;
+	fixture_expect_subject(ask, 60,
+		"Edit /w/a.txt\na.txt\n@@ -1 +1 @@\n1   - one\n  1 + two\n"
+		"Reason: A hook wants to know.\nApply this change?\n");
+	fixture_expect(ask, 60, 20,
+	               "Apply? [1-2] |\n> 1. Allow once\n  2. No, suggest changes (esc)\n");
+	assert_int_equal(fixture_type(ask, "3"), ASK_IGNORED);
+	ask_free(ask);
+}
+
+static void keys_answer(void **state)
+{
+	static const struct {
+		const char *keys, *answer;
+	} rows[] = {
+		{ "1", "{\"outcome\": \"proceed_once\"}" },
+		{ "<enter>", "{\"outcome\": \"proceed_once\"}" },
+		{ "2", "{\"outcome\": \"proceed_always\"}" },
+		{ "3", "{\"outcome\": \"proceed_always_and_save\"}" },
+		{ "<down><enter>", "{\"outcome\": \"proceed_always\"}" },
+		{ "jjk<enter>", "{\"outcome\": \"proceed_always\"}" },
+		{ "<esc>", "{\"outcome\": \"cancel\"}" },
+		{ "6<enter>", "{\"outcome\": \"cancel\"}" },
+		{ "<up><enter>Use tabs.<enter>",
+		  "{\"outcome\": \"cancel\", \"message\": \"Use tabs.\"}" },
+		{ "6!No.<enter>", "{\"outcome\": \"cancel\", \"message\": \"!No.\"}" },
+		/* What was typed is there again when somebody comes back. */
+		{ "6Use tabs<esc>6.<enter>",
+		  "{\"outcome\": \"cancel\", \"message\": \"Use tabs.\"}" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct ask *ask = fixture_confirmation(EDIT(ALL_EDIT, ""));
+
+		if (fixture_type(ask, rows[i].keys) != ASK_DONE)
+			fail_msg("%s: the question is not answered", rows[i].keys);
+		fixture_expect_answer(ask, rows[i].answer);
+		ask_free(ask);
+	}
+}
+
+static void what_to_do_instead_is_typed(void **state)
+{
+	struct ask *ask = fixture_confirmation(EDIT(ALL_EDIT, ""));
+
+	(void)state;
+	fixture_type(ask, "6Use");
+	assert_int_equal(ask_paste(ask, SPAN(" tabs")), ASK_OPEN);
+	fixture_expect(ask, 80, 20,
+		"> Use tabs|\nWhat should be done instead? Enter sends it (empty: just no), Esc goes "
+		"back.\n");
+	ask_free(ask);
+}
+
+static void an_interruption_is_no(void **state)
+{
+	struct ask *ask = fixture_confirmation(EDIT(ALL_EDIT, ""));
+	json_auto_t *refusal = ask_refusal(ask), *wanted = fixture_parse(
+		"{\"outcome\": \"cancel\", \"correlationId\": \"q-1\"}");
+
+	(void)state;
+	assert_true(json_equal(refusal, wanted));
+	assert_int_equal(ask_paste(ask, SPAN("1")), ASK_IGNORED);
+	assert_int_equal(fixture_type(ask, "<c-o>"), ASK_WHOLE);
+	ask_free(ask);
+}
+
+static void an_external_editor_is_looked_at(void **state)
+{
+	struct ask *ask = fixture_confirmation(EDIT(ALL_EDIT, ""));
+	const char *name;
+	_cleanup_free_ char *text = NULL;
+
+	(void)state;
+	assert_int_equal(fixture_type(ask, "5"), ASK_EXTERNAL);
+	text = ask_external(ask, &name);
+	assert_string_equal(text, "two\n");
+	assert_string_equal(name, "a.txt");
+	assert_int_equal(ask_modified(ask, SPAN("three\n")), ASK_OPEN);
+	fixture_expect(ask, 70, 20,
+		"Apply? [y/n] |\nWhat you made of it. y applies it, n goes back, e edits again.\n"
+		"a.txt\n@@ -1 +1 @@\n1   - one\n  1 + three\n");
+	assert_int_equal(fixture_type(ask, "y"), ASK_DONE);
+	fixture_expect_answer(ask, "{\"outcome\": \"modify_with_editor\", "
+	                           "\"newContent\": \"three\\n\"}");
+	ask_free(ask);
+}
+
+static void an_editor_that_changes_nothing_answers_nothing(void **state)
+{
+	struct ask *ask = fixture_confirmation(EDIT(ALL_EDIT, ""));
+
+	(void)state;
+	fixture_type(ask, "5");
+	assert_int_equal(ask_modified(ask, SPAN("two\n")), ASK_OPEN);
+	assert_int_equal(fixture_type(ask, "1"), ASK_DONE);
+	fixture_expect_answer(ask, "{\"outcome\": \"proceed_once\"}");
+	ask_free(ask);
+}
+
+static void several_files_are_saved_as_what_they_are(void **state)
+{
+	struct ask *ask = fixture_confirmation(
+		"{\"toolName\": \"apply_changes\", \"arguments\": {\"changes\": []}, "
+		"\"outcomes\": [\"proceed_once\", \"proceed_always_and_save\", \"cancel\"], "
+		"\"details\": {\"type\": \"edit\", \"title\": \"t\", \"filePath\": \"/w/a\", "
+		"\"fileName\": \"a\", \"fileDiff\": \"\", \"originalContent\": null, "
+		"\"newContent\": null}}");
+
+	(void)state;
+	fixture_expect(ask, 70, 20,
+		"Apply? [1-3] |\n> 1. Allow once\n"
+		"  2. Allow this tool, for any file, in all future sessions\n"
+		"  3. No, suggest changes (esc)\n");
+	ask_free(ask);
+}
+
+/* ---- commands ------------------------------------------------------------------------ */
+
+static void a_command_is_shown_with_all_that_it_runs(void **state)
+{
+	struct ask *ask = fixture_confirmation(
+		EXEC("git status && ls > out", "\"rootCommand\": \"git\", "
+		     "\"rootCommands\": [\"git\", \"ls\"], "
+		     "\"summary\": \"git status\\nls > out\\n\", \"problems\": [\"A problem.\"]")
+		", \"arguments\": {\"command\": \"x\", \"description\": \"Looks.\", "
+		"\"dir_path\": \"src\"}}");
+
+	(void)state;
+	fixture_expect_subject(ask, 60,
+		"Run a command\nLooks.\n  git status && ls > out\nin src\nIt runs:\n  git status\n"
+		"  ls > out\n! A problem.\nAllow execution of: 'git, ls'?\n");
+	fixture_expect(ask, 60, 20,
+		"Allow? [1-4] |\n> 1. Allow once\n  2. Allow for this session\n"
+		"  3. Allow this command for all future sessions\n"
+		"  4. No, suggest changes (esc)\n");
+	ask_free(ask);
+}
+
+static void permissions_are_named(void **state)
+{
+	struct ask *ask = fixture_confirmation(
+		EXEC("make", "\"rootCommands\": [\"make\"], \"summary\": \"make\", \"problems\": []")
+		", \"arguments\": {\"additional_permissions\": {\"network\": true, "
+		"\"fileSystem\": {\"read\": [\"/secret\"], \"write\": [\"/etc\\u001b[m\"]}}}}");
+
+	(void)state;
+	fixture_expect_subject(ask, 100,
+		"Run a command\n  make\n"
+		"! It asks for the network, which the sandbox does not give it; for this one command.\n"
+		"! It asks to read what the sandbox hides, for this one command: /secret\n"
+		"! It asks to write where the sandbox forbids it, for this one command: /etc\\x1b[m\n"
+		"Allow execution of: 'make'?\n");
+	ask_free(ask);
+}
+
+static void what_deceives_is_said(void **state)
+{
+	struct ask *ask = fixture_confirmation(
+		EXEC("curl https://p\\u0430ypal.com/ https://good.org@evil.org/x xn--a https://xn--80ak6aa92e.com",
+		     "\"rootCommands\": [\"curl\"], \"summary\": \"\", \"problems\": []")
+		", \"arguments\": {}}");
+
+	(void)state;
+	fixture_expect_subject(ask, 200,
+		"Run a command\n"
+		"  curl https://p\\u{430}ypal.com/ https://good.org@evil.org/x xn--a "
+		"https://xn--80ak6aa92e.com\n"
+		"! Some characters in it are invisible, or look like others; they are shown as escapes "
+		"such as \\u{430}.\n"
+		"! A deceptive address: https://p\\u{430}ypal.com/ (its host has letters beyond ASCII, "
+		"which may look like others).\n"
+		"! A deceptive address: https://good.org@evil.org/x (its host is what stands behind the "
+		"@).\n"
+		"! A deceptive address: https://xn--80ak6aa92e.com (its host is written in Punycode, and "
+		"is shown elsewhere in other letters).\n"
+		"Allow execution of: 'curl'?\n");
+	ask_free(ask);
+}
+
+static void usual_addresses_are_not_warned_of(void **state)
+{
+	struct ask *ask = fixture_confirmation(
+		EXEC("curl -o x\\thttps://example.org/a@b?q=\\u00e9 ssh://git.org",
+		     "\"rootCommands\": [\"curl\"], \"summary\": \"\", \"problems\": []")
+		", \"arguments\": {}}");
+
+	(void)state;
+	fixture_expect_subject(ask, 200,
+		"Run a command\n  curl -o x       https://example.org/a@b?q=\xc3\xa9 ssh://git.org\n"
+		"Allow execution of: 'curl'?\n");
+	ask_free(ask);
+}
+
+/* ---- others -------------------------------------------------------------------------- */
+
+static void a_servers_tool_has_its_outcomes(void **state)
+{
+	struct ask *ask = fixture_confirmation(
+		"{\"toolName\": \"mcp_s_t\", \"serverName\": \"s\", \"arguments\": {\"a\": 1}, "
+		"\"outcomes\": [\"proceed_once\", \"proceed_always_tool\", \"proceed_always_server\", "
+		"\"proceed_always_and_save\", \"cancel\"], \"details\": {\"type\": \"mcp\", "
+		"\"title\": \"t\", \"serverName\": \"s\", \"toolName\": \"t\", "
+		"\"toolDisplayName\": \"Do it\"}}");
+
+	(void)state;
+	fixture_expect_subject(ask, 70,
+		"Tool Do it\nof the MCP server s\n  {\n    \"a\": 1\n  }\n"
+		"Allow execution of MCP tool \"t\" from server \"s\"?\n");
+	fixture_expect(ask, 70, 20,
+		"Allow? [1-5] |\n> 1. Allow once\n  2. Allow tool for this session\n"
+		"  3. Allow all server tools for this session\n"
+		"  4. Allow tool for all future sessions\n  5. No, suggest changes (esc)\n");
+	assert_int_equal(fixture_type(ask, "3"), ASK_DONE);
+	fixture_expect_answer(ask, "{\"outcome\": \"proceed_always_server\"}");
+	ask_free(ask);
+}
+
+static void other_tools_show_what_they_say(void **state)
+{
+	struct ask *ask = fixture_confirmation(
+		"{\"toolName\": \"web_fetch\", \"arguments\": {}, "
+		"\"outcomes\": [\"proceed_once\", \"cancel\"], \"details\": {\"type\": \"info\", "
+		"\"title\": \"Fetch\", \"prompt\": \"Look at\\nit\", \"urls\": [\"https://e.org\"]}}");
+
+	(void)state;
+	fixture_expect_subject(ask, 70,
+		"Fetch\n  Look at\n  it\nAddress: https://e.org\nDo you want to proceed?\n");
+	ask_free(ask);
+}
+
+static void a_screen_reader_gets_words(void **state)
+{
+	json_auto_t *message = fixture_parse(
+		"{\"toolName\": \"t\", \"arguments\": {}, \"outcomes\": [\"proceed_once\", \"cancel\"], "
+		"\"details\": {\"type\": \"info\", \"title\": \"T\", \"prompt\": \"p\", \"urls\": []}}");
+	struct ask *ask = ask_new(BUS_TOOL_CONFIRMATION_REQUEST, message,
+	                          &(struct ask_options){ .plain = true });
+
+	(void)state;
+	fixture_expect_subject(ask, 70, "T\np\nDo you want to proceed?\n");
+	fixture_expect(ask, 70, 20,
+	               "Allow? [1-2] |\n1. Allow once (selected)\n2. No, suggest changes (esc)\n");
+	ask_free(ask);
+}
+
+static void a_long_subject_is_folded(void **state)
+{
+	_cleanup_buf_ struct buf message = BUF_INIT(1 << 16);
+	struct rows rows = { 0 }, all = { 0 };
+	struct ask *ask;
+
+	(void)state;
+	buf_str(&message, "{\"toolName\": \"t\", \"arguments\": {}, \"outcomes\": [\"cancel\"], "
+	                  "\"details\": {\"type\": \"info\", \"title\": \"T\", \"urls\": [], "
+	                  "\"prompt\": \"");
+	for (int i = 0; i < 200; i++)
+		buf_str(&message, "line\\n");
+	buf_str(&message, "\"}}");
+	ask = fixture_confirmation(message.data);
+	ask_subject(ask, 40, &rows);
+	ask_whole(ask, 40, &all);
+	assert_int_equal(rows.count, 41);
+	assert_int_equal(all.count, 202);
+	rows_release(&rows);
+	rows_release(&all);
+	ask_free(ask);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_edit_is_offered_in_geminis_words),
+		cmocka_unit_test(only_what_is_offered_is_shown),
+		cmocka_unit_test(keys_answer),
+		cmocka_unit_test(what_to_do_instead_is_typed),
+		cmocka_unit_test(an_interruption_is_no),
+		cmocka_unit_test(an_external_editor_is_looked_at),
+		cmocka_unit_test(an_editor_that_changes_nothing_answers_nothing),
+		cmocka_unit_test(several_files_are_saved_as_what_they_are),
+		cmocka_unit_test(a_command_is_shown_with_all_that_it_runs),
+		cmocka_unit_test(permissions_are_named),
+		cmocka_unit_test(what_deceives_is_said),
+		cmocka_unit_test(usual_addresses_are_not_warned_of),
+		cmocka_unit_test(a_servers_tool_has_its_outcomes),
+		cmocka_unit_test(other_tools_show_what_they_say),
+		cmocka_unit_test(a_screen_reader_gets_words),
+		cmocka_unit_test(a_long_subject_is_folded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The review of an edit by hunk: what is left is exact, and says what was taken. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "ask_fixture.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "diff/diff.h"
+#include "tui/ask/hunks.h"
+
+/* ---- hunks --------------------------------------------------------------------------- */
+
+static const char old_text[] = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
+static const char new_text[] = "1\ntwo\n3\n4\n5\n6\n7\n8\n9\n10\neleven\n11b\n12\n";
+static const char the_diff[] =
+	"--- a\n+++ a\n@@ -1,5 +1,5 @@\n 1\n-2\n+two\n 3\n 4\n 5\n"
+	"@@ -8,5 +8,6 @@\n 8\n 9\n 10\n-11\n+eleven\n+11b\n 12\n";
+
+static void expect_content(struct hunks *hunks, const char *verdicts, const char *expected)
+{
+	_cleanup_buf_ struct buf content = BUF_INIT(1 << 16);
+
+	for (size_t i = 0; i < hunks_count(hunks); i++)
+		if (hunks_at(hunks, i)->verdict != HUNK_EDITED)
+			hunks_at(hunks, i)->verdict =
+				verdicts[i] == 'y' ? HUNK_TAKEN : HUNK_LEFT;
+	hunks_content(hunks, &content);
+	assert_string_equal(content.data, expected);
+}
+
+static void the_diffs_own_hunks_are_taken(void **state)
+{
+	struct hunks *hunks = hunks_new(span_str(old_text), span_str(new_text), span_str(the_diff));
+	_cleanup_buf_ struct buf second = BUF_INIT(1 << 16);
+
+	(void)state;
+	assert_int_equal(hunks_count(hunks), 2);
+	hunks_diff(hunks, 1, &second);
+	assert_string_equal(second.data, "@@ -8,5 +8,6 @@\n 8\n 9\n 10\n-11\n+eleven\n+11b\n 12\n");
+	expect_content(hunks, "yy", new_text);
+	expect_content(hunks, "nn", old_text);
+	expect_content(hunks, "yn", "1\ntwo\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n");
+	expect_content(hunks, "ny", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\neleven\n11b\n12\n");
+	hunks_free(hunks);
+}
+
+/* A diff that is cut, of other texts, or wrong does not decide what is written. */
+static void a_diff_that_does_not_fit_is_made_anew(void **state)
+{
+	static const char *const diffs[] = {
+		"", "@@ -1 +1 @@\n-x\n+y\n", "@@ -1,5 +1,5 @@\n 1\n-2\n+two\n 3\n 4\n 5\n",
+		"@@ -99,1 +99,1 @@\n-2\n+two\n", "@@ what @@\n-2\n+two\n",
+		"@@ -2 +2 @@\n-2\n+two\n@@ -2 +2 @@\n-2\n+two\n",
+		"@@ -1 +1 @@\n 1\n@@ -2 +2 @@\n-2\n+two\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(diffs); i++) {
+		struct hunks *hunks = hunks_new(span_str(old_text), span_str(new_text),
+		                                span_str(diffs[i]));
+
+		assert_int_equal(hunks_count(hunks), 2);
+		expect_content(hunks, "yy", new_text);
+		expect_content(hunks, "nn", old_text);
+		hunks_free(hunks);
+	}
+	assert_null(hunks_new(SPAN("a\n"), SPAN("a\n"), SPAN("")));
+}
+
+/* Every choice of hunks, and every ending: what is not taken stays byte for byte. */
+static void endings_stay(void **state)
+{
+	static const struct {
+		const char *old, *new, *first, *second;
+	} rows[] = {
+		{ "a\r\nb\r\nc\r\nd\r\ne\r\nf\r\ng\r\nh\r\ni\r\nj", "A\r\nb\r\nc\r\nd\r\ne\r\nf\r\ng\r\nh\r\ni\r\nJ",
+		  "A\r\nb\r\nc\r\nd\r\ne\r\nf\r\ng\r\nh\r\ni\r\nj", "a\r\nb\r\nc\r\nd\r\ne\r\nf\r\ng\r\nh\r\ni\r\nJ" },
+		{ "a\r\nb\nc\r\nd\ne\nf\ng\nh\ni\nj", "A\nb\nc\r\nd\ne\nf\ng\nh\ni\nj\n",
+		  "A\nb\nc\r\nd\ne\nf\ng\nh\ni\nj", "a\r\nb\nc\r\nd\ne\nf\ng\nh\ni\nj\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct hunks *hunks = hunks_new(span_str(rows[i].old), span_str(rows[i].new),
+		                                SPAN(""));
+
+		assert_int_equal(hunks_count(hunks), 2);
+		expect_content(hunks, "yn", rows[i].first);
+		expect_content(hunks, "ny", rows[i].second);
+		hunks_free(hunks);
+	}
+}
+
+static void a_hunk_is_split(void **state)
+{
+	struct hunks *hunks = hunks_new(SPAN("1\n2\n3\n4\n5\n"), SPAN("one\n2\n3\nfour\n5\n"),
+	                                SPAN(""));
+	_cleanup_buf_ struct buf header = BUF_INIT(1 << 16);
+
+	(void)state;
+	assert_int_equal(hunks_count(hunks), 1);
+	assert_true(hunks_split(hunks, 0));
+	assert_int_equal(hunks_count(hunks), 2);
+	assert_false(hunks_split(hunks, 1));
+	expect_content(hunks, "ny", "1\n2\n3\nfour\n5\n");
+	expect_content(hunks, "yn", "one\n2\n3\n4\n5\n");
+	hunks_header(hunks, 1, &header);
+	assert_string_equal(header.data, "@@ -1,5 +1,5 @@");
+	hunks_free(hunks);
+}
+
+static void an_edited_hunk_keeps_the_endings_of_what_stayed(void **state)
+{
+	struct hunks *hunks = hunks_new(SPAN("a\r\nb\r\nc\n"), SPAN("a\r\nB\r\nB2\nc\n"), SPAN(""));
+	_cleanup_buf_ struct buf text = BUF_INIT(1 << 16);
+
+	(void)state;
+	hunks_text(hunks, 0, &text);
+	assert_string_equal(text.data, "B\nB2\n");
+	hunks_edit(hunks, 0, SPAN("B\nnew\nB2\nlast"));
+	assert_int_equal(hunks_at(hunks, 0)->verdict, HUNK_EDITED);
+	expect_content(hunks, "n", "a\r\nB\r\nnew\r\nB2\nlast\nc\n");
+	hunks_edit(hunks, 0, SPAN("B\nB2\n"));
+	assert_int_equal(hunks_at(hunks, 0)->verdict, HUNK_TAKEN);
+	hunks_edit(hunks, 0, SPAN("b\n"));
+	assert_int_equal(hunks_at(hunks, 0)->verdict, HUNK_LEFT);
+	hunks_edit(hunks, 0, SPAN(""));
+	expect_content(hunks, "n", "a\r\nc\n");
+	hunks_free(hunks);
+}
+
+static void a_last_line_without_an_ending_stays_so(void **state)
+{
+	struct hunks *hunks = hunks_new(SPAN("a\nb"), SPAN("a\nc"), SPAN(""));
+
+	(void)state;
+	hunks_edit(hunks, 0, SPAN("d\n"));
+	expect_content(hunks, "n", "a\nd");
+	hunks_edit(hunks, 0, SPAN("c\nd\n"));
+	expect_content(hunks, "n", "a\nc\nd");
+	hunks_free(hunks);
+}
+
+/* Random texts: all is the new one, none the old one, and each hunk alone is what its own edits
+ * make. */
+static void any_texts_are_taken_apart(void **state)
+{
+	unsigned seed = 1;
+
+	(void)state;
+	for (int round = 0; round < 2000; round++) {
+		_cleanup_buf_ struct buf old = BUF_INIT(1 << 16), new = BUF_INIT(1 << 16);
+		struct hunks *hunks;
+
+		for (int i = 0; i < 30; i++)
+			for (int k = 0; k < 2; k++) {
+				seed = seed * 1103515245 + 12345;
+				if ((seed >> 16) % 8)
+					buf_printf(k ? &new : &old, "%d%s", (seed >> 20) % 7 ? i : 99,
+					           (seed >> 24) % 5 ? "\n" : "\r\n");
+			}
+		hunks = hunks_new(buf_view(&old), buf_view(&new), SPAN(""));
+		if (!hunks)
+			continue;
+		for (bool split = true; split;)
+			split = hunks_split(hunks, round % hunks_count(hunks));
+		expect_content(hunks, "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy", new.data);
+		expect_content(hunks, "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn", old.data);
+		hunks_free(hunks);
+	}
+}
+
+/* ---- the review ---------------------------------------------------------------------- */
+
+#define MESSAGE(old, new, diff)                                                               \
+	"{\"toolName\": \"safe_patch\", \"arguments\": {}, \"outcomes\": [\"proceed_once\", " \
+	"\"modify_with_editor\", \"cancel\"], \"details\": {\"type\": \"edit\", "            \
+	"\"title\": \"t\", \"filePath\": \"/w/a\", \"fileName\": \"a\", \"fileDiff\": \"" diff \
+	"\", \"originalContent\": \"" old "\", \"newContent\": \"" new "\"}}"
+/* Three hunks: lines 1, 9 and 17. */
+#define THREE MESSAGE(                                                                        \
+	"1\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\n9\\n10\\n11\\n12\\n13\\n14\\n15\\n16\\n17\\n",       \
+	"one\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\nnine\\n10\\n11\\n12\\n13\\n14\\n15\\n16\\nlast\\n", "")
+#define CONTENT(a, b, c) "\"newContent\": \"" a "\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\n" b            \
+	"\\n10\\n11\\n12\\n13\\n14\\n15\\n16\\n" c "\\n\""
+#define HUNKS(a, b, c) "\"review\": {\"hunks\": ["                                            \
+	"{\"header\": \"@@ -1,4 +1,4 @@\", \"taken\": " a "}, "                               \
+	"{\"header\": \"@@ -6,7 +6,7 @@\", \"taken\": " b "}, "                               \
+	"{\"header\": \"@@ -14,4 +14,4 @@\", \"taken\": " c "}]}"
+#define MODIFIED "{\"outcome\": \"modify_with_editor\", "
+
+static struct ask *review(void)
+{
+	struct ask *ask = fixture_confirmation(THREE);
+
+	fixture_type(ask, "2");
+	return ask;
+}
+
+static void a_hunk_is_shown_with_what_can_be_done(void **state)
+{
+	struct ask *ask = review();
+
+	(void)state;
+	fixture_expect(ask, 100, 20,
+		"Hunk 1/3? |\n"
+		"y take, n leave out, e edit, c comment, s split, a/d take/leave the rest, k back, "
+		"? help, Esc\n"
+		"a\n@@ -1,4 +1,4 @@\n1   - 1\n  1 + one\n2 2   2\n3 3   3\n4 4   4\n");
+	ask_free(ask);
+}
+
+static void keys_choose(void **state)
+{
+	static const struct {
+		const char *keys, *answer;
+	} rows[] = {
+		{ "yyyy", MODIFIED CONTENT("one", "nine", "last") ", " HUNKS("true", "true", "true") "}" },
+		{ "ynyy", MODIFIED CONTENT("one", "9", "last") ", " HUNKS("true", "false", "true") "}" },
+		{ "nyn<enter>", MODIFIED CONTENT("1", "nine", "17") ", "
+		                HUNKS("false", "true", "false") "}" },
+		{ "ay", MODIFIED CONTENT("one", "nine", "last") ", " HUNKS("true", "true", "true") "}" },
+		{ "ydy", MODIFIED CONTENT("one", "9", "17") ", " HUNKS("true", "false", "false") "}" },
+		/* Back, and another answer. */
+		{ "yknyyy", MODIFIED CONTENT("1", "nine", "last") ", "
+		            HUNKS("false", "true", "true") "}" },
+		/* On without an answer: it comes again. */
+		{ "jynyy", MODIFIED CONTENT("one", "nine", "17") ", "
+		           HUNKS("true", "true", "false") "}" },
+		/* What is left is looked at; back to a hunk. */
+		{ "yyykny", MODIFIED CONTENT("one", "nine", "17") ", "
+		             HUNKS("true", "true", "false") "}" },
+		{ "e<bs><c-u>zwei<c-s>nny", MODIFIED CONTENT("zwei", "9", "17") ", "
+		                       HUNKS("\"edited\"", "false", "false") "}" },
+		{ "dy", "{\"outcome\": \"cancel\", " HUNKS("false", "false", "false") "}" },
+		/* Esc goes back to the choices and forgets nothing. */
+		{ "yn<esc>2yy", MODIFIED CONTENT("one", "9", "last") ", "
+		                HUNKS("true", "false", "true") "}" },
+		{ "yn<esc>1", "{\"outcome\": \"proceed_once\"}" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct ask *ask = review();
+
+		if (fixture_type(ask, rows[i].keys) != ASK_DONE)
+			fail_msg("%s: the question is not answered", rows[i].keys);
+		fixture_expect_answer(ask, rows[i].answer);
+		ask_free(ask);
+	}
+}
+
+static void comments_go_along(void **state)
+{
+	struct ask *ask = review();
+
+	(void)state;
+	fixture_type(ask, "cWhy?<enter>");
+	fixture_expect(ask, 40, 4,
+		"Hunk 1/3? |\n"
+		"y take, n leave out, e edit, c comment,\ns split, a/d take/leave the rest, k\n"
+		"back, ? help, Esc\n");
+	assert_int_equal(fixture_type(ask, "dy"), ASK_DONE);
+	fixture_expect_answer(ask,
+		"{\"outcome\": \"cancel\", \"message\": \"Hunk 1: Why?\", \"review\": {\"hunks\": ["
+		"{\"header\": \"@@ -1,4 +1,4 @@\", \"taken\": false, \"comment\": \"Why?\"}, "
+		"{\"header\": \"@@ -6,7 +6,7 @@\", \"taken\": false}, "
+		"{\"header\": \"@@ -14,4 +14,4 @@\", \"taken\": false}]}}");
+	ask_free(ask);
+}
+
+static void what_is_left_is_shown_before_it_is_applied(void **state)
+{
+	struct ask *ask = review();
+
+	(void)state;
+	fixture_type(ask, "nyn");
+	fixture_expect(ask, 60, 20,
+		"Apply? [y/n] |\n1 of 3 hunks. y applies them, n goes back.\n"
+		"a\n@@ -6,7 +6,7 @@\n 6  6   6\n 7  7   7\n 8  8   8\n 9    - 9\n    9 + nine\n"
+		"10 10   10\n11 11   11\n12 12   12\n");
+	fixture_type(ask, "nkk<esc>2");
+	fixture_type(ask, "<esc>2");
+	ask_free(ask);
+	ask = review();
+	fixture_type(ask, "d");
+	fixture_expect(ask, 60, 20,
+		"Decline? [y/n] |\n0 of 3 hunks. y applies nothing and says so, n goes back.\n");
+	ask_free(ask);
+}
+
+static void a_long_hunk_scrolls(void **state)
+{
+	struct ask *ask = review();
+
+	(void)state;
+	fixture_expect(ask, 200, 6,
+		"Hunk 1/3? |\n"
+		"y take, n leave out, e edit, c comment, s split, a/d take/leave the rest, k back, "
+		"? help, Esc\n"
+		"a\n@@ -1,4 +1,4 @@\n"
+		"1 - 1                                                                            "
+		"                  \xe2\x94\x82 1 + one\n"
+		"rows 1-3 of 6 (Up, Down, Ctrl+O)\n");
+	fixture_type(ask, "<down><down>");
+	assert_int_equal(fixture_type(ask, "<c-o>"), ASK_WHOLE);
+	ask_free(ask);
+}
+
+static void help_lists_the_keys(void **state)
+{
+	struct ask *ask = review();
+	struct rows rows = { 0 };
+	size_t row;
+	unsigned column;
+
+	(void)state;
+	fixture_type(ask, "?");
+	ask_rows(ask, 200, 20, &rows, &row, &column);
+	assert_int_equal(rows.count, 12);
+	rows_release(&rows);
+	fixture_type(ask, "?");
+	ask_rows(ask, 100, 20, &rows, &row, &column);
+	assert_int_equal(rows.count, 9);
+	rows_release(&rows);
+	ask_free(ask);
+}
+
+static void lines_are_edited_in_an_external_editor_too(void **state)
+{
+	struct ask *ask = review();
+	const char *name;
+	_cleanup_free_ char *text = NULL;
+
+	(void)state;
+	assert_int_equal(fixture_type(ask, "e<c-g>"), ASK_EXTERNAL);
+	text = ask_external(ask, &name);
+	assert_string_equal(text, "one\n");
+	assert_string_equal(name, "a");
+	assert_int_equal(ask_modified(ask, SPAN("x\ny\n")), ASK_OPEN);
+	assert_int_equal(fixture_type(ask, "<c-s>ddy"), ASK_DONE);
+	fixture_expect_answer(ask, MODIFIED CONTENT("x\\ny", "9", "17") ", "
+	                      HUNKS("\"edited\"", "false", "false") "}");
+	ask_free(ask);
+}
+
+/* A field holds no carriage returns within a line: the hunk is not changed behind one's back. */
+static void what_a_field_cannot_hold_is_not_edited(void **state)
+{
+	struct ask *ask = fixture_confirmation(MESSAGE("a\\rb\\n", "a\\rc\\n", ""));
+
+	(void)state;
+	fixture_type(ask, "2e");
+	assert_int_equal(fixture_type(ask, "yy"), ASK_DONE);
+	fixture_expect_answer(ask, MODIFIED "\"newContent\": \"a\\rc\\n\", \"review\": {\"hunks\": "
+	                      "[{\"header\": \"@@ -1 +1 @@\", \"taken\": true}]}}");
+	ask_free(ask);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_diffs_own_hunks_are_taken),
+		cmocka_unit_test(a_diff_that_does_not_fit_is_made_anew),
+		cmocka_unit_test(endings_stay),
+		cmocka_unit_test(a_hunk_is_split),
+		cmocka_unit_test(an_edited_hunk_keeps_the_endings_of_what_stayed),
+		cmocka_unit_test(a_last_line_without_an_ending_stays_so),
+		cmocka_unit_test(any_texts_are_taken_apart),
+		cmocka_unit_test(a_hunk_is_shown_with_what_can_be_done),
+		cmocka_unit_test(keys_choose),
+		cmocka_unit_test(comments_go_along),
+		cmocka_unit_test(what_is_left_is_shown_before_it_is_applied),
+		cmocka_unit_test(a_long_hunk_scrolls),
+		cmocka_unit_test(help_lists_the_keys),
+		cmocka_unit_test(lines_are_edited_in_an_external_editor_too),
+		cmocka_unit_test(what_a_field_cannot_hold_is_not_edited),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
