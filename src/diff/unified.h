@@ -67,10 +67,11 @@ struct unified {
 	size_t count, cap;
 };
 
+/* `words`: whether paired lines are compared. */
 void unified_init(struct unified *unified, struct span text, bool words);
-/* False at the end. */
+/* Gives the next block; false at the end. */
 bool unified_next(struct unified *unified, struct unified_block *ret);
-void unified_release(struct unified *unified);
+void unified_release(struct unified *unified); /* frees the lines */
 #define _cleanup_unified_ __attribute__((cleanup(unified_release)))
 
 /* Digits of the largest line number, by the hunk headers; at least 1. */

@@ -273,7 +273,7 @@ struct ask {
 	struct loop_timer *timer;
 };
 
-static struct ask *ask_new(struct mcp_peer *peer, struct mcp_call *call, const char *method,
+static struct ask *asking_new(struct mcp_peer *peer, struct mcp_call *call, const char *method,
                            const json_t *params)
 {
 	struct ask *ask = mem_alloc(1, sizeof(*ask));
@@ -475,7 +475,7 @@ bool mcp_peer_ask(struct mcp_peer *peer, const char *method, json_t *params,
 		json_decref(params);
 		return false;
 	}
-	ask = ask_new(peer, NULL, method, params);
+	ask = asking_new(peer, NULL, method, params);
 	json_decref(params);
 	peer_hold(peer);
 	ask->answered = answered;
@@ -512,7 +512,7 @@ static enum mcp_ask ask_and_wait(struct mcp_call *call, const char *method, cons
                                  unsigned ms, json_t **ret)
 {
 	struct mcp_server *server = call->peer->server;
-	struct ask *ask = ask_new(call->peer, call, method, params);
+	struct ask *ask = asking_new(call->peer, call, method, params);
 	enum mcp_ask outcome = MCP_ASK_GONE;
 	bool done;
 

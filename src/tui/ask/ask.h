@@ -50,11 +50,11 @@ json_t *ask_refusal(const struct ask *ask);
 /* What the question is about, printed once above it when it is put (the diff, the command with its
  * parts and problems). */
 void ask_subject(const struct ask *ask, unsigned width, struct rows *rows);
-/* The choices, of at most `height` rows. The caret's row is counted from the first that is appended. */
+/* The choices, of at most `height` rows. The caret's row is counted from the first of them. */
 void ask_rows(struct ask *ask, unsigned width, unsigned height, struct rows *rows,
               size_t *ret_caret_row, unsigned *ret_caret_column);
-/* The text to edit and the file's name (for the editor's sake); the caller frees. ask_modified takes
- * what became of it: also what stands in a field, after its own key for that. */
+/* The text to edit (or what stands in the field that has the keys) and the file's name (for the
+ * editor's sake); the caller frees. ask_modified takes what became of it. */
 char *ask_external(const struct ask *ask, const char **ret_name);
 enum ask_state ask_modified(struct ask *ask, struct span text);
 void ask_whole(const struct ask *ask, unsigned width, struct rows *rows);

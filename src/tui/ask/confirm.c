@@ -25,7 +25,7 @@ static const struct {
 	{ "cancel", NULL, "No, suggest changes (esc)" },
 };
 
-static bool is_offered(const struct ask *ask, const char *outcome)
+static bool offers_outcome(const struct ask *ask, const char *outcome)
 {
 	size_t i;
 	json_t *offered;
@@ -50,7 +50,7 @@ static const char *choice_label(const struct ask *ask, const char *outcome)
 		return "Allow this tool, for any file, in all future sessions";
 	for (size_t i = 0; i < ARRAY_LEN(wording); i++)
 		if (!strcmp(wording[i].outcome, outcome) &&
-		    (!wording[i].type || subject_is(ask, wording[i].type)))
+		    (!wording[i].type || ask_is(ask, wording[i].type)))
 			return wording[i].label;
 	return outcome;
 }
@@ -58,11 +58,11 @@ static const char *choice_label(const struct ask *ask, const char *outcome)
 /* The content that is planned is known, and the one before it, if there was one. */
 static void find_hunks(struct ask *ask)
 {
-	const json_t *details = subject_details(ask);
+	const json_t *details = ask_details(ask);
 	const json_t *original = json_object_get(details, "originalContent");
 	const json_t *planned = json_object_get(details, "newContent");
 
-	if (!subject_is(ask, "edit") || !is_offered(ask, "modify_with_editor") ||
+	if (!ask_is(ask, "edit") || !offers_outcome(ask, "modify_with_editor") ||
 	    !json_is_string(original) || !json_is_string(planned))
 		return;
 	ask->confirm.hunks = hunks_new(json_span(original), json_span(planned),
@@ -82,7 +82,7 @@ void confirm_begin(struct ask *ask)
 		if (last && !strcmp(last, outcome))
 			continue;
 		last = outcome;
-		if (review ? confirm->hunks != NULL : is_offered(ask, outcome))
+		if (review ? confirm->hunks != NULL : offers_outcome(ask, outcome))
 			confirm->choices[confirm->count++] = outcome;
 	}
 	if (!confirm->count)
@@ -100,15 +100,7 @@ void confirm_end(struct ask *ask)
 	editor_free(confirm->edit);
 }
 
-/* ---- answers ----------------------------------------------------------------- */
-
-enum ask_state confirm_answer(struct ask *ask, const char *outcome)
-{
-	json_decref(ask->answer);
-	ask->answer = ask_new_answer(ask);
-	json_object_set_new(ask->answer, "outcome", json_string(outcome));
-	return ASK_DONE;
-}
+/* ---- keys ----------------------------------------------------------------- */
 
 static enum ask_state choose(struct ask *ask, size_t i)
 {
@@ -126,10 +118,10 @@ static enum ask_state choose(struct ask *ask, size_t i)
 		confirm->stage = CONFIRM_SAY;
 		return ASK_OPEN;
 	}
-	return confirm_answer(ask, confirm->choices[i]);
+	return ask_outcome(ask, confirm->choices[i]);
 }
 
-static enum ask_state choose_key(struct ask *ask, const struct key *key)
+static enum ask_state choices_key(struct ask *ask, const struct key *key)
 {
 	struct confirm *confirm = &ask->confirm;
 	uint32_t letter = ask_letter(key);
@@ -137,7 +129,7 @@ static enum ask_state choose_key(struct ask *ask, const struct key *key)
 	if (letter >= '1' && letter <= '9' && letter - '1' < confirm->count)
 		return choose(ask, letter - '1');
 	if (ask_bound(ask, BIND_BASIC_CANCEL, key))
-		return confirm_answer(ask, "cancel");
+		return ask_outcome(ask, "cancel");
 	if (ask_bound(ask, BIND_BASIC_CONFIRM, key))
 		return choose(ask, confirm->selected);
 	if (ask_bound(ask, BIND_APP_SHOW_MORE_LINES, key))
@@ -163,7 +155,7 @@ static enum ask_state say_key(struct ask *ask, const struct key *key)
 	}
 	switch (ask_field_key(ask, confirm->say, key)) {
 	case EDITOR_SUBMIT:
-		confirm_answer(ask, "cancel");
+		ask_outcome(ask, "cancel");
 		if (ask_typed(confirm->say, &said)) {
 			json_object_set_new(ask->answer, "message", json_text(span_str(said)));
 			free(said);
@@ -184,7 +176,7 @@ enum ask_state confirm_key(struct ask *ask, const struct key *key)
 {
 	switch (ask->confirm.stage) {
 	case CONFIRM_CHOOSE:
-		return choose_key(ask, key);
+		return choices_key(ask, key);
 	case CONFIRM_SAY:
 		return say_key(ask, key);
 	case CONFIRM_HUNKS:
@@ -196,26 +188,17 @@ enum ask_state confirm_key(struct ask *ask, const struct key *key)
 	return review_key(ask, key);
 }
 
-struct editor *confirm_field(struct ask *ask)
-{
-	struct confirm *confirm = &ask->confirm;
-
-	return confirm->stage == CONFIRM_SAY     ? confirm->say :
-	       confirm->stage == CONFIRM_COMMENT ? confirm->comment :
-	       confirm->stage == CONFIRM_EDIT    ? confirm->edit : NULL;
-}
-
 /* ---- rows -------------------------------------------------------------------- */
 
 static void choose_rows(struct ask *ask, struct ask_page *page)
 {
 	const struct confirm *confirm = &ask->confirm;
 	_cleanup_free_ char *prompt = mem_printf("%s [1-%zu] ",
-		subject_is(ask, "edit") ? "Apply?" : "Allow?", confirm->count);
+		ask_is(ask, "edit") ? "Apply?" : "Allow?", confirm->count);
 
-	page_prompt(page, prompt);
+	ask_page_prompt(page, prompt);
 	for (size_t i = 0; i < confirm->count; i++)
-		page_choice(ask, page, i + 1, i == confirm->selected, NULL,
+		ask_page_choice(ask, page, i + 1, i == confirm->selected, NULL,
 		            span_str(choice_label(ask, confirm->choices[i])), span_of("", 0));
 }
 
@@ -226,8 +209,8 @@ void confirm_rows(struct ask *ask, struct ask_page *page)
 		choose_rows(ask, page);
 		return;
 	case CONFIRM_SAY:
-		page_field(page, ask->confirm.say, page->height > 1 ? page->height - 1 : 1);
-		page_text(page, "What should be done instead? Enter sends it (empty: just no), "
+		ask_page_field(page, ask->confirm.say, page->height > 1 ? page->height - 1 : 1);
+		ask_page_text(page, "What should be done instead? Enter sends it (empty: just no), "
 		                "Esc goes back.", STYLE(ROLE_DIM));
 		return;
 	case CONFIRM_HUNKS:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tui/ask/hunks.h"
+#include "tui/ask/private.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ struct hunk_place {
 	size_t old, new;
 };
 
-static struct hunk_place place_of(const struct unified_header *header)
+static struct hunk_place hunk_place_of(const struct unified_header *header)
 {
 	return (struct hunk_place){
 		header->old_at - (header->old_count && header->old_at ? 1 : 0),
@@ -94,7 +94,7 @@ static bool hunks_from_diff(struct hunks *hunks, struct span diff)
 	unified_init(&reader, diff, false);
 	while (fits && unified_next(&reader, &block)) {
 		if (block.kind == UNIFIED_HUNK && block.header.old_count != SIZE_MAX) {
-			place = place_of(&block.header);
+			place = hunk_place_of(&block.header);
 			hunks_add(hunks, hunks->script.count, 0);
 		} else if (block.kind == UNIFIED_HUNK) {
 			fits = false;
@@ -232,7 +232,7 @@ static size_t drift_before(const struct hunks *hunks, const struct hunk_choice *
 	return drift;
 }
 
-static void print_range(struct buf *out, char sign, size_t at, size_t count)
+static void put_hunk_range(struct buf *out, char sign, size_t at, size_t count)
 {
 	buf_printf(out, " %c%zu", sign, at);
 	if (count != 1)
@@ -249,8 +249,8 @@ static struct span print_header(const struct hunks *hunks, size_t i, struct span
 	unified_init(&reader, text, false);
 	if (unified_next(&reader, &block) && block.kind == UNIFIED_HUNK) {
 		buf_str(out, "@@");
-		print_range(out, '-', block.header.old_at, block.header.old_count);
-		print_range(out, '+',
+		put_hunk_range(out, '-', block.header.old_at, block.header.old_count);
+		put_hunk_range(out, '+',
 		            block.header.new_at + drift_before(hunks, &hunks->choices[i]),
 		            block.header.new_count);
 		buf_str(out, " @@");

@@ -4,9 +4,66 @@
 #define HASP_TUI_ASK_PRIVATE_H
 
 #include "tui/ask/ask.h"
-#include "tui/ask/hunks.h"
 #include "tui/editor/editor.h"
 #include "tui/term/keys.h"
+
+/* ---- hunks (hunks.c) --------------------------------------------------------------- */
+
+/* An edit as hunks that are taken or not, one by one; and the text that is left of it.
+ *
+ *     struct hunks *hunks = hunks_new(original, planned, diff);       // NULL: nothing to choose
+ *     hunks_at(hunks, 0)->verdict = HUNK_TAKEN;
+ *     hunks_edit(hunks, 1, text);                     // other lines instead of the new ones
+ *     hunks_content(hunks, &content);                 // byte for byte
+ *     hunks_free(hunks);
+ *
+ * The hunks are the diff's own, if it leads from `original` to `planned`; else those of a new one.
+ * Each is a row of edits of lines with their endings: what is not taken stays as it was, whatever
+ * its endings, and with all taken the content is `planned`.
+ */
+
+/* Lines around the changes of a hunk, where it is shown. */
+enum { HUNK_CONTEXT = 3 };
+
+enum hunk_verdict { HUNK_OPEN, HUNK_TAKEN, HUNK_LEFT, HUNK_EDITED };
+
+struct hunk_choice {
+	enum hunk_verdict verdict;
+	char *comment;       /* owned; NULL: none */
+	size_t first, count; /* edits */
+	char *edited;        /* owned; of HUNK_EDITED: lines instead of its own, with endings */
+	size_t edited_len;
+};
+
+struct hunks;
+
+/* The texts are borrowed. */
+struct hunks *hunks_new(struct span original, struct span planned, struct span diff);
+void hunks_free(struct hunks *hunks); /* NULL is fine */
+size_t hunks_count(const struct hunks *hunks);
+struct hunk_choice *hunks_at(struct hunks *hunks, size_t i);
+
+/* "@@ -1,2 +1,3 @@", with numbers as if all before it were taken. */
+void hunks_header(const struct hunks *hunks, size_t i, struct buf *out);
+/* The hunk as a unified diff, its header first; an edited one as it is edited. */
+void hunks_diff(const struct hunks *hunks, size_t i, struct buf *out);
+/* Makes hunks of its changes that have unchanged lines between them; false: it has one. */
+bool hunks_split(struct hunks *hunks, size_t i);
+
+/* The new lines of the hunk to edit, each with a line feed and nothing else at its end. */
+void hunks_text(const struct hunks *hunks, size_t i, struct buf *out);
+/* Takes what became of them. Lines that stayed keep their endings, others get that of the line
+ * before. The same lines: HUNK_TAKEN; those of the original: HUNK_LEFT; others: HUNK_EDITED. */
+void hunks_edit(struct hunks *hunks, size_t i, struct span text);
+
+/* The original with what is taken or edited. */
+void hunks_content(const struct hunks *hunks, struct buf *out);
+/* The diff from the original to that, without names. */
+void hunks_content_diff(const struct hunks *hunks, struct buf *out);
+/* {"hunks": [{"header", "taken": true|false|"edited", "comment"?}]}: the bus's `review`. */
+json_t *hunks_review(const struct hunks *hunks);
+
+/* ---- a question -------------------------------------------------------------------- */
 
 /* What is drawn, and where the caret goes in it. */
 struct ask_page {
@@ -71,66 +128,75 @@ struct ask {
 	struct questions questions;
 };
 
-/* ---- parts (ask.c) ----------------------------------------------------------------- */
+/* ---- parts (parts.c) --------------------------------------------------------------- */
 
+/* Of a confirmation's message, and whether they are of this type. */
+const json_t *ask_details(const struct ask *ask);
+bool ask_is(const struct ask *ask, const char *type);
+/* An answer to what was asked: its correlationId. */
+json_t *ask_new_answer(const struct ask *ask);
+/* Makes this the answer. */
+enum ask_state ask_outcome(struct ask *ask, const char *outcome);
+/* The field of a confirmation that has the keys; NULL: none. */
+struct editor *ask_confirm_field(struct ask *ask);
+
+/* Whether the user's bindings have the key for this. */
 bool ask_bound(const struct ask *ask, enum bind command, const struct key *key);
 /* The character without modifiers that a key types; 0: none. */
 uint32_t ask_letter(const struct key *key);
 /* Goes through the rows of a pane; false: the key is not for that. */
 bool ask_scroll(struct ask *ask, const struct key *key);
-struct editor *ask_editor(struct ask *ask, struct editor **slot);
+struct editor *ask_editor(struct ask *ask, struct editor **slot); /* made if it is not there */
 /* A key for a field of text. */
 enum editor_action ask_field_key(struct ask *ask, struct editor *editor,
                                  const struct key *key);
 /* True and *ret: the text of a field, trimmed; the caller frees. False: there is none. */
 bool ask_typed(const struct editor *editor, char **ret);
-/* An answer with what was asked. */
-json_t *ask_new_answer(const struct ask *ask);
 
 /* The row with the caret behind its text. */
-void page_prompt(struct ask_page *page, const char *text);
-/* The field, its first row with `prompt` (at most 2 columns) before it. */
-void page_field(struct ask_page *page, struct editor *editor, size_t max_rows);
+void ask_page_prompt(struct ask_page *page, const char *text);
+/* The field, its first row with "> " before it. */
+void ask_page_field(struct ask_page *page, struct editor *editor, size_t max_rows);
 /* A row, wrapped. It is empty afterwards. */
-void page_take(struct ask_page *page, struct row *row);
-void page_text(struct ask_page *page, const char *text, struct style style);
+void ask_page_take(struct ask_page *page, struct row *row);
+void ask_page_text(struct ask_page *page, const char *text, struct style style); /* of ours */
 /* A numbered choice; `box` (NULL: none) stands before its label. */
-void page_choice(struct ask *ask, struct ask_page *page, size_t number, bool selected,
-                 const char *box, struct span label, struct span note);
-size_t page_left(const struct ask_page *page); /* rows */
+void ask_page_choice(struct ask *ask, struct ask_page *page, size_t number, bool selected,
+                     const char *box, struct span label, struct span note);
+size_t ask_page_left(const struct ask_page *page); /* rows */
 /* As much of `all` as there is room for, from where it was scrolled to. */
-void page_pane(struct ask *ask, struct ask_page *page, const struct rows *all);
+void ask_page_pane(struct ask *ask, struct ask_page *page, const struct rows *all);
 
 /* ---- confirmations (confirm.c, review.c, subject.c) -------------------------------- */
 
 /* The choice that is no outcome. */
 #define CONFIRM_REVIEW "review"
 
+/* Finds what may be chosen. */
 void confirm_begin(struct ask *ask);
-void confirm_end(struct ask *ask);
-enum ask_state confirm_key(struct ask *ask, const struct key *key);
-void confirm_rows(struct ask *ask, struct ask_page *page);
-/* The field that has the keys; NULL: none. */
-struct editor *confirm_field(struct ask *ask);
-enum ask_state confirm_answer(struct ask *ask, const char *outcome);
+void confirm_end(struct ask *ask);                            /* frees what it has */
+enum ask_state confirm_key(struct ask *ask, const struct key *key); /* as ask_key */
+void confirm_rows(struct ask *ask, struct ask_page *page);    /* as ask_rows */
 
+/* Goes to the first hunk that is open, or to what is left. */
 void review_begin(struct ask *ask);
-enum ask_state review_key(struct ask *ask, const struct key *key);
-void review_rows(struct ask *ask, struct ask_page *page);
+enum ask_state review_key(struct ask *ask, const struct key *key); /* from CONFIRM_HUNKS on */
+void review_rows(struct ask *ask, struct ask_page *page);     /* likewise */
 /* The diff of the hunk in front, or of what is left. */
 void review_diff(const struct ask *ask, struct buf *out);
 
-const json_t *subject_details(const struct ask *ask);
-bool subject_is(const struct ask *ask, const char *type);
+/* What it is about, and the question in a sentence. */
 void subject_rows(const struct ask *ask, unsigned width, bool folded, struct rows *rows);
 
 /* ---- the model's questions (questions.c) ------------------------------------------- */
 
+/* A page for each. */
 void questions_begin(struct ask *ask);
-void questions_end(struct ask *ask);
-enum ask_state questions_key(struct ask *ask, const struct key *key);
-void questions_rows(struct ask *ask, struct ask_page *page);
-struct editor *questions_field(struct ask *ask);
+void questions_end(struct ask *ask);                          /* frees what they have */
+enum ask_state questions_key(struct ask *ask, const struct key *key); /* as ask_key */
+void questions_rows(struct ask *ask, struct ask_page *page);  /* as ask_rows */
+struct editor *questions_field(struct ask *ask);              /* that has the keys; or NULL */
+/* The questions' sentences. */
 void questions_subject(const struct ask *ask, unsigned width, struct rows *rows);
 
 #endif

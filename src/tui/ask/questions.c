@@ -106,8 +106,8 @@ static json_t *page_answer(const struct question_page *page)
 	if (!page->answered && !page_is_several(page))
 		return NULL;
 	if (!page_is_several(page))
-		return is_other(page, page->selected) ? page_typed(page) :
-		                                        json_text(option_label(page, page->selected));
+		return is_other(page, page->selected) ?
+		               page_typed(page) : json_text(option_label(page, page->selected));
 	list = json_array();
 	for (size_t i = 0; i + 1 < page->count; i++)
 		if (page->chosen[i])
@@ -282,7 +282,7 @@ static void page_options(struct ask *ask, struct ask_page *out, const struct que
 		const json_t *option = json_array_get(options, i);
 		const char *box = !several ? NULL : page->chosen[i] ? "[x] " : "[ ] ";
 
-		page_choice(ask, out, i + 1, i == page->selected, box, option_label(page, i),
+		ask_page_choice(ask, out, i + 1, i == page->selected, box, option_label(page, i),
 		            json_span(json_object_get(option, "description")));
 	}
 }
@@ -306,22 +306,22 @@ static void question_rows(struct ask *ask, struct ask_page *out, struct question
 	struct span placeholder = page_member(page, "placeholder");
 
 	if (page->typing)
-		page_field(out, page->text, out->height > 2 ? out->height / 2 : 1);
+		ask_page_field(out, page->text, out->height > 2 ? out->height / 2 : 1);
 	else
-		page_prompt(out, prompt);
+		ask_page_prompt(out, prompt);
 	if (questions->count > 1)
 		rows_text(out->rows, page_member(page, "question"), STYLE_BOLD(ROLE_TEXT),
 		          out->width);
 	if (page->typing && placeholder.len && editor_is_empty(page->text))
 		rows_text(out->rows, placeholder, STYLE(ROLE_DIM), out->width);
 	page_options(ask, out, page);
-	page_text(out, page_hint(page), STYLE(ROLE_DIM));
+	ask_page_text(out, page_hint(page), STYLE(ROLE_DIM));
 	if (questions->count > 1)
-		page_text(out, "Tab: the next question, Shift+Tab: the one before.",
+		ask_page_text(out, "Tab: the next question, Shift+Tab: the one before.",
 		          STYLE(ROLE_DIM));
 }
 
-static void put_answer(struct row *row, const json_t *answer)
+static void put_given_answer(struct row *row, const json_t *answer)
 {
 	size_t i;
 	json_t *one;
@@ -338,7 +338,7 @@ static void put_answer(struct row *row, const json_t *answer)
 
 static void all_answers_rows(struct ask *ask, struct ask_page *out)
 {
-	page_prompt(out, "Send? [y] ");
+	ask_page_prompt(out, "Send? [y] ");
 	for (size_t i = 0; i < ask->questions.count; i++) {
 		const struct question_page *page = &ask->questions.pages[i];
 		json_auto_t *answer = page_answer(page);
@@ -347,10 +347,10 @@ static void all_answers_rows(struct ask *ask, struct ask_page *out)
 		row_printf(&row, STYLE(ROLE_DIM), "%zu. ", i + 1);
 		row_text(&row, page_member(page, "header"), STYLE(ROLE_TEXT));
 		row_printf(&row, STYLE(ROLE_TEXT), ": ");
-		put_answer(&row, answer);
-		page_take(out, &row);
+		put_given_answer(&row, answer);
+		ask_page_take(out, &row);
 	}
-	page_text(out, "Enter sends the answers, Shift+Tab goes back, Esc: no answer.",
+	ask_page_text(out, "Enter sends the answers, Shift+Tab goes back, Esc: no answer.",
 	          STYLE(ROLE_DIM));
 }
 

@@ -232,7 +232,7 @@ static enum ask_state apply_answer(struct ask *ask)
 	const struct confirm *confirm = &ask->confirm;
 	_cleanup_buf_ struct buf content = BUF_INIT(LIMIT_FILE_BYTES);
 
-	confirm_answer(ask, nothing_is_left(ask) ? "cancel" : "modify_with_editor");
+	ask_outcome(ask, nothing_is_left(ask) ? "cancel" : "modify_with_editor");
 	if (confirm->modified) {
 		json_object_set_new(ask->answer, "newContent",
 		                    json_text(span_str(confirm->modified)));
@@ -296,7 +296,7 @@ enum ask_state review_key(struct ask *ask, const struct key *key)
 static void modified_diff(const struct ask *ask, struct buf *out)
 {
 	struct span original =
-		json_span(json_object_get(subject_details(ask), "originalContent"));
+		json_span(json_object_get(ask_details(ask), "originalContent"));
 	struct hunks *hunks = hunks_new(original, span_str(ask->confirm.modified), SPAN(""));
 
 	for (size_t i = 0; hunks && i < hunks_count(hunks); i++)
@@ -309,7 +309,7 @@ static void modified_diff(const struct ask *ask, struct buf *out)
 void review_diff(const struct ask *ask, struct buf *out)
 {
 	const struct confirm *confirm = &ask->confirm;
-	struct span name = json_span(json_object_get(subject_details(ask), "fileName"));
+	struct span name = json_span(json_object_get(ask_details(ask), "fileName"));
 
 	/* For the colours of its language. */
 	if (name.len && !memchr(name.data, '\n', name.len)) {
@@ -335,7 +335,7 @@ static void review_pane(struct ask *ask, struct ask_page *page)
 
 	review_diff(ask, &diff);
 	view_diff(&all, buf_view(&diff), &how);
-	page_pane(ask, page, &all);
+	ask_page_pane(ask, page, &all);
 }
 
 static void hunk_rows(struct ask *ask, struct ask_page *page)
@@ -349,13 +349,13 @@ static void hunk_rows(struct ask *ask, struct ask_page *page)
 	_cleanup_free_ char *prompt = mem_printf("Hunk %zu/%zu? ", confirm->hunk + 1,
 	                                         hunks_count(confirm->hunks));
 
-	page_prompt(page, prompt);
-	page_text(page, "y take, n leave out, e edit, c comment, s split, a/d take/leave the rest, "
-	                "k back, ? help, Esc", STYLE(ROLE_DIM));
+	ask_page_prompt(page, prompt);
+	ask_page_text(page, "y take, n leave out, e edit, c comment, s split, "
+	                    "a/d take/leave the rest, k back, ? help, Esc", STYLE(ROLE_DIM));
 	if (verdicts[hunk->verdict])
-		page_text(page, verdicts[hunk->verdict], STYLE(ROLE_ACCENT));
+		ask_page_text(page, verdicts[hunk->verdict], STYLE(ROLE_ACCENT));
 	if (confirm->note)
-		page_text(page, confirm->note, STYLE(ROLE_WARNING));
+		ask_page_text(page, confirm->note, STYLE(ROLE_WARNING));
 	if (hunk->comment) {
 		_cleanup_free_ char *comment = mem_printf("Your comment: %s", hunk->comment);
 
@@ -365,7 +365,7 @@ static void hunk_rows(struct ask *ask, struct ask_page *page)
 		_cleanup_free_ char *line = mem_printf("%c  %s", review_letters[i].letter,
 		                                       review_letters[i].help);
 
-		page_text(page, line, STYLE(ROLE_TEXT));
+		ask_page_text(page, line, STYLE(ROLE_TEXT));
 	}
 	if (!confirm->help)
 		review_pane(ask, page);
@@ -376,7 +376,7 @@ static void apply_rows(struct ask *ask, struct ask_page *page)
 	const struct confirm *confirm = &ask->confirm;
 	_cleanup_free_ char *note = NULL;
 
-	page_prompt(page, nothing_is_left(ask) ? "Decline? [y/n] " : "Apply? [y/n] ");
+	ask_page_prompt(page, nothing_is_left(ask) ? "Decline? [y/n] " : "Apply? [y/n] ");
 	if (confirm->modified) {
 		note = mem_strdup("What you made of it. y applies it, n goes back, e edits again.");
 	} else {
@@ -388,15 +388,15 @@ static void apply_rows(struct ask *ask, struct ask_page *page)
 		                  edited ? ", some as you edited them" : "",
 		                  taken ? "them" : "nothing and says so");
 	}
-	page_text(page, note, STYLE(ROLE_DIM));
+	ask_page_text(page, note, STYLE(ROLE_DIM));
 	if (!nothing_is_left(ask))
 		review_pane(ask, page);
 }
 
 static void field_rows(struct ask *ask, struct ask_page *page, const char *hint)
 {
-	page_field(page, confirm_field(ask), page->height > 6 ? page->height / 2 : 2);
-	page_text(page, hint, STYLE(ROLE_DIM));
+	ask_page_field(page, ask_confirm_field(ask), page->height > 6 ? page->height / 2 : 2);
+	ask_page_text(page, hint, STYLE(ROLE_DIM));
 	review_pane(ask, page);
 }
 

@@ -24,19 +24,9 @@ struct subject {
 	unsigned width;
 };
 
-const json_t *subject_details(const struct ask *ask)
-{
-	return json_object_get(ask->message, "details");
-}
-
-bool subject_is(const struct ask *ask, const char *type)
-{
-	return span_eq(json_span(json_object_get(subject_details(ask), "type")), span_str(type));
-}
-
 static struct span detail(const struct subject *subject, const char *name)
 {
-	return utf8_head(json_span(json_object_get(subject_details(subject->ask), name)),
+	return utf8_head(json_span(json_object_get(ask_details(subject->ask), name)),
 	                 SUBJECT_BYTES);
 }
 
@@ -134,7 +124,8 @@ static const char *odd_address(struct span text)
 	for (size_t i = 0; i + 4 <= host.len; i++)
 		if (span_starts(span_skip(host, i), SPAN("xn--")) &&
 		    (!i || host.data[i - 1] == '.'))
-			return "its host is written in Punycode, and is shown elsewhere in other letters";
+			return "its host is written in Punycode, and is shown elsewhere in other "
+			       "letters";
 	return NULL;
 }
 
@@ -181,7 +172,7 @@ static void subject_edit(struct subject *subject)
 		subject_warn(subject, "The file's name has characters that are invisible, or look "
 		                      "like others; they are shown as escapes.");
 	view_diff(subject->rows,
-	          json_span(json_object_get(subject_details(subject->ask), "fileDiff")), &how);
+	          json_span(json_object_get(ask_details(subject->ask), "fileDiff")), &how);
 }
 
 /* ---- commands ---------------------------------------------------------------- */
@@ -237,7 +228,7 @@ static void subject_command(struct subject *subject)
 		subject_line(subject, NULL, SPAN("It runs:"), STYLE(ROLE_DIM));
 		subject_lines(subject, span_trim(summary), 2, STYLE(ROLE_TEXT));
 	}
-	json_array_foreach(json_object_get(subject_details(subject->ask), "problems"), i, problem)
+	json_array_foreach(json_object_get(ask_details(subject->ask), "problems"), i, problem)
 		subject_warning(subject, json_span(problem));
 	warn_of_deception(subject, command);
 	subject_permissions(subject, arguments);
@@ -270,7 +261,7 @@ static void subject_other(struct subject *subject)
 		markdown_rows(prompt, subject->width, subject->rows); /* the plan */
 	else
 		subject_lines(subject, prompt, 2, STYLE(ROLE_TEXT));
-	json_array_foreach(json_object_get(subject_details(subject->ask), "urls"), i, url)
+	json_array_foreach(json_object_get(ask_details(subject->ask), "urls"), i, url)
 		if (!span_eq(json_span(url), prompt))
 			subject_line(subject, "Address:", json_span(url), STYLE(ROLE_TEXT));
 	warn_of_deception(subject, prompt);
@@ -297,16 +288,16 @@ static void put_program_names(const json_t *names, struct buf *out)
 /* In Gemini CLI's words. */
 static void subject_question(struct subject *subject)
 {
-	const json_t *details = subject_details(subject->ask);
+	const json_t *details = ask_details(subject->ask);
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
 
-	if (subject_is(subject->ask, "edit")) {
+	if (ask_is(subject->ask, "edit")) {
 		buf_str(&text, "Apply this change?");
-	} else if (subject_is(subject->ask, "exec")) {
+	} else if (ask_is(subject->ask, "exec")) {
 		buf_str(&text, "Allow execution of: '");
 		put_program_names(json_object_get(details, "rootCommands"), &text);
 		buf_str(&text, "'?");
-	} else if (subject_is(subject->ask, "mcp")) {
+	} else if (ask_is(subject->ask, "mcp")) {
 		buf_str(&text, "Allow execution of MCP tool \"");
 		buf_span(&text, detail(subject, "toolName"));
 		buf_str(&text, "\" from server \"");
@@ -320,11 +311,11 @@ static void subject_question(struct subject *subject)
 
 static void subject_all(struct subject *subject)
 {
-	if (subject_is(subject->ask, "edit"))
+	if (ask_is(subject->ask, "edit"))
 		subject_edit(subject);
-	else if (subject_is(subject->ask, "exec"))
+	else if (ask_is(subject->ask, "exec"))
 		subject_command(subject);
-	else if (subject_is(subject->ask, "mcp"))
+	else if (ask_is(subject->ask, "mcp"))
 		subject_server(subject);
 	else
 		subject_other(subject);
@@ -347,15 +338,7 @@ void subject_rows(const struct ask *ask, unsigned width, bool folded, struct row
 	_cleanup_rows_ struct rows all = { 0 };
 	struct subject subject = { ask, &all, width };
 	struct span reason = json_span(json_object_get(ask->message, "reason"));
-	_cleanup_buf_ struct buf diff = BUF_INIT(LIMIT_RESULT_BYTES);
 
-	if (!folded && ask->confirm.stage != CONFIRM_CHOOSE && ask->confirm.stage != CONFIRM_SAY) {
-		const struct view_how how = { .width = width, .plain = ask->plain };
-
-		review_diff(ask, &diff);
-		view_diff(rows, buf_view(&diff), &how);
-		return;
-	}
 	subject_all(&subject);
 	take_folded(&all, folded ? SUBJECT_ROWS : SUBJECT_WHOLE_ROWS, rows);
 	subject.rows = rows;

@@ -35,7 +35,7 @@ void body_take(struct body *body, struct row *row, const struct row *rest)
 	}
 }
 
-void body_text(struct body *body, struct span untrusted, struct style style)
+void body_lines(struct body *body, struct span untrusted, struct style style)
 {
 	struct span line;
 
@@ -67,7 +67,7 @@ void body_more(struct body *body)
 	row_clip(row, body->how.width);
 }
 
-void body_end(struct body *body, struct rows *rows, unsigned indent)
+void body_finish(struct body *body, struct rows *rows, unsigned indent)
 {
 	if (body->how.plain || !indent)
 		rows_move(rows, &body->rows);

@@ -254,7 +254,7 @@ static void diff_block(struct diff_rows *d, const struct unified_block *block)
 	}
 }
 
-void body_diff(struct body *body, struct span unified)
+void diff_body(struct body *body, struct span unified)
 {
 	struct diff_rows d = { .body = body, .digits = (unsigned)unified_digits(unified) };
 	_cleanup_unified_ struct unified reader;
@@ -275,7 +275,7 @@ void view_diff(struct rows *rows, struct span unified, const struct view_how *ho
 	struct body body;
 
 	body_init(&body, how, VIEW_FOLDED_DIFF_ROWS, 0);
-	body_diff(&body, unified);
+	diff_body(&body, unified);
 	body_more(&body);
-	body_end(&body, rows, 0);
+	body_finish(&body, rows, 0);
 }

@@ -13,20 +13,20 @@ struct body {
 	size_t left_out;        /* lines */
 };
 
-/* `folded_max`: rows if how->folded. `indent`: columns that the rows will stand in from the left. */
+/* `folded_max`: rows if how->folded. `indent`: blanks that will stand before each row. */
 void body_init(struct body *body, const struct view_how *how, size_t folded_max, unsigned indent);
-bool body_full(const struct body *body);
+bool body_full(const struct body *body); /* nothing more is taken */
 /* Takes the contents of `row`: clipped to one row when folded, else wrapped with `rest` (NULL:
  * nothing) before the further rows. */
 void body_take(struct body *body, struct row *row, const struct row *rest);
 /* Each line of a foreign text. */
-void body_text(struct body *body, struct span untrusted, struct style style);
+void body_lines(struct body *body, struct span untrusted, struct style style);
 /* A line for what was left out, if anything was. */
 void body_more(struct body *body);
 /* Moves the rows to `rows`, `indent` blanks before each, and releases what is left. */
-void body_end(struct body *body, struct rows *rows, unsigned indent);
+void body_finish(struct body *body, struct rows *rows, unsigned indent);
 
 /* The diff's rows, without a line for what was left out. */
-void body_diff(struct body *body, struct span unified);
+void diff_body(struct body *body, struct span unified);
 
 #endif

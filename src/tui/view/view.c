@@ -97,7 +97,7 @@ void view_call(struct rows *rows, const json_t *call, const struct view_how *how
 		row_printf(&row, STYLE(ROLE_ACCENT), "\xe2\x80\xa2 ");
 	head_subject(&row, call, NULL);
 	body_take(&body, &row, NULL);
-	body_end(&body, rows, 0);
+	body_finish(&body, rows, 0);
 }
 
 static void head_mark(struct row *row, const json_t *result, bool plain)
@@ -164,15 +164,15 @@ static void edit_body(struct body *body, const json_t *value)
 	if (body->how.folded)
 		body->max = VIEW_FOLDED_DIFF_ROWS;
 	if (diff.len)
-		body_diff(body, diff);
+		diff_body(body, diff);
 	json_array_foreach(json_object_get(value, "changes"), i, change) {
 		struct span text = member_span(change, "diff");
 
 		if (text.len)
-			body_diff(body, text);
+			diff_body(body, text);
 	}
 	if (!body->how.folded)
-		body_text(body, member_span(value, "note"), STYLE(ROLE_DIM));
+		body_lines(body, member_span(value, "note"), STYLE(ROLE_DIM));
 }
 
 /* ---- commands ---------------------------------------------------------------- */
@@ -235,7 +235,7 @@ static void command_tail(struct body *body, struct span output)
 	}
 	while (skip-- && line_next(&output, &line))
 		;
-	body_text(body, output, STYLE(ROLE_DIM));
+	body_lines(body, output, STYLE(ROLE_DIM));
 }
 
 static void command_body(struct body *body, const json_t *value)
@@ -247,9 +247,9 @@ static void command_body(struct body *body, const json_t *value)
 		command_denials(body, value);
 		return;
 	}
-	body_text(body, output, STYLE(ROLE_TEXT));
+	body_lines(body, output, STYLE(ROLE_TEXT));
 	command_denials(body, value);
-	body_text(body, member_span(value, "message"), STYLE(ROLE_DIM));
+	body_lines(body, member_span(value, "message"), STYLE(ROLE_DIM));
 	if (member_span(value, "log_path").len) {
 		struct row row = { 0 };
 
@@ -261,7 +261,7 @@ static void command_body(struct body *body, const json_t *value)
 
 /* ---- files ------------------------------------------------------------------- */
 
-static void file_facts(struct row *row, const json_t *value)
+static void read_facts(struct row *row, const json_t *value)
 {
 	json_int_t total = member_integer(value, "total_lines");
 	json_int_t first = member_integer(value, "start_line");
@@ -304,7 +304,7 @@ static void file_body(struct body *body, const json_t *value)
 	}
 	body->left_out += lines_count(text);
 	highlight_free(code);
-	body_text(body, member_span(value, "message"), STYLE(ROLE_DIM));
+	body_lines(body, member_span(value, "message"), STYLE(ROLE_DIM));
 }
 
 static void files_facts(struct row *row, const json_t *value)
@@ -326,7 +326,7 @@ static void files_body(struct body *body, const json_t *value)
 		if (error)
 			row_printf(&row, STYLE(ROLE_ERROR), "  not read: ");
 		else
-			file_facts(&row, file);
+			read_facts(&row, file);
 		if (error)
 			row_text(&row, member_span(file, "message"), STYLE(ROLE_ERROR));
 		body_take(body, &row, NULL);
@@ -404,7 +404,7 @@ static void found_body(struct body *body, const json_t *value)
 			found_line(body, line);
 	}
 	if (!body->how.folded)
-		body_text(body, member_span(value, "message"), STYLE(ROLE_DIM));
+		body_lines(body, member_span(value, "message"), STYLE(ROLE_DIM));
 }
 
 static void folder_facts(struct row *row, const json_t *value)
@@ -466,9 +466,9 @@ static void web_body(struct body *body, const json_t *value)
 			row_text(&row, title, STYLE(ROLE_DIM));
 			body_take(body, &row, NULL);
 			if (!body->how.folded)
-				body_text(body, member_span(page, "content"), STYLE(ROLE_TEXT));
+				body_lines(body, member_span(page, "content"), STYLE(ROLE_TEXT));
 		}
-	body_text(body, member_span(value, "text"), STYLE(ROLE_TEXT));
+	body_lines(body, member_span(value, "text"), STYLE(ROLE_TEXT));
 }
 
 static void todo_row(struct row *row, const json_t *todo, bool plain)
@@ -538,7 +538,7 @@ void view_todos(struct rows *rows, const json_t *todos, const struct view_how *h
 	body_init(&body, how, VIEW_FOLDED_ROWS, 0);
 	todos_body(&body, todos);
 	body_more(&body);
-	body_end(&body, rows, 0);
+	body_finish(&body, rows, 0);
 }
 
 /* ---- results ----------------------------------------------------------------- */
@@ -553,12 +553,12 @@ static bool is_edit(const json_t *value)
 	return json_object_get(value, "latest_file_state") || json_object_get(value, "changes");
 }
 
-static bool is_found(const json_t *value)
+static bool has_found_files(const json_t *value)
 {
 	return json_is_array(json_object_get(value, "files"));
 }
 
-static bool is_folder(const json_t *value)
+static bool has_entries(const json_t *value)
 {
 	return json_is_array(json_object_get(value, "entries"));
 }
@@ -588,10 +588,10 @@ static const struct {
 	{ is_command, command_facts, command_body },
 	{ is_edit, edit_facts, edit_body },
 	{ is_list_of_files, files_facts, files_body },
-	{ is_found, found_facts, found_body },
-	{ is_folder, folder_facts, folder_body },
+	{ has_found_files, found_facts, found_body },
+	{ has_entries, folder_facts, folder_body },
 	{ is_web, web_facts, web_body },
-	{ is_file, file_facts, file_body },
+	{ is_file, read_facts, file_body },
 };
 
 static size_t shape_of(const json_t *value)
@@ -639,7 +639,7 @@ static void error_body(struct body *body, const json_t *result, const json_t *va
 	if (!message.len)
 		message = member_span(value, "message");
 	if (!is_command(value) || body->how.folded)
-		body_text(body, message, STYLE(ROLE_ERROR));
+		body_lines(body, message, STYLE(ROLE_ERROR));
 }
 
 static void result_body(struct body *body, const json_t *call, const json_t *result)
@@ -659,7 +659,7 @@ static void result_body(struct body *body, const json_t *call, const json_t *res
 	else if (shape < ARRAY_LEN(shapes))
 		shapes[shape].body(body, value);
 	else
-		body_text(body, member_span(result, "display"), STYLE(ROLE_DIM));
+		body_lines(body, member_span(result, "display"), STYLE(ROLE_DIM));
 }
 
 /* An error is a sentence: it is wrapped even where lines are clipped. */
@@ -680,7 +680,7 @@ void view_result(struct rows *rows, const json_t *call, const json_t *result,
 		body.how.folded = false;
 	result_body(&body, call, result);
 	body_more(&body);
-	body_end(&body, rows, BODY_INDENT);
+	body_finish(&body, rows, BODY_INDENT);
 }
 
 /* ---- what is said ------------------------------------------------------------ */

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "diff/diff.h"
-#include "tui/ask/hunks.h"
+#include "tui/ask/private.h"
 
 /* ---- hunks --------------------------------------------------------------------------- */
 
