@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of this room share.
+ *
+ * A text is read line by line: block.c says what a line is, given what is open (containers, and one
+ * leaf in them); markdown.c acts on it; inline.c makes styled text of what a paragraph, a heading or
+ * a cell of a table holds, with md4c; table.c lays tables out.
+ */
+#ifndef HASP_TUI_MARKDOWN_PRIVATE_H
+#define HASP_TUI_MARKDOWN_PRIVATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/span.h"
+#include "tui/text/rows.h"
+
+enum {
+	BLOCK_DEPTH_MAX = 12, /* containers in each other; deeper ones are text */
+	/* A line is looked at when so much of it, or all, is there: the same for every cut. */
+	BLOCK_HEAD_BYTES = 64,
+	/* Where a hard line break is in the source of a paragraph. */
+	INLINE_BREAK = '\x1e',
+};
+
+/* ---- blocks (block.c) ---------------------------------------------------------- */
+
+struct container {
+	bool quote;      /* or an item of a list */
+	unsigned indent; /* an item's text begins so many columns from where the item is */
+	char mark;       /* of its list: - + * . ) */
+	unsigned number; /* where the mark is . or ) */
+	bool shown;      /* its mark is in a row */
+};
+
+enum leaf {
+	LEAF_NONE,
+	LEAF_PARAGRAPH,
+	LEAF_HEADER,  /* a line that is one of a table if a row of dashes follows */
+	LEAF_TABLE,
+	LEAF_FENCE,
+	LEAF_INDENTED,
+	LEAF_HEADING, /* the remaining ones are one line and never open */
+	LEAF_RULE,
+	LEAF_BLANK,
+};
+
+/* What is open between two lines. */
+struct blocks {
+	struct container open[BLOCK_DEPTH_MAX];
+	unsigned depth;
+	enum leaf leaf;
+	char fence;            /* ` or ~ */
+	unsigned fence_length, fence_indent;
+	unsigned cells;        /* of LEAF_HEADER */
+	/* The list whose item was the last at each depth: its mark, 0: none. */
+	char list_mark[BLOCK_DEPTH_MAX];
+	unsigned list_number[BLOCK_DEPTH_MAX];
+};
+
+/* What a line is. */
+struct line_shape {
+	unsigned matched; /* containers that go on */
+	struct container opened[BLOCK_DEPTH_MAX];
+	unsigned opened_count;
+	enum leaf leaf;      /* what the rest of it is, or belongs to */
+	bool goes_on;        /* it belongs to the leaf that is open */
+	bool closes;         /* it is the end of the fence */
+	unsigned level;      /* of a heading */
+	unsigned indent;     /* of a fence, or columns of code beyond what was cut off */
+	unsigned cells;      /* of LEAF_HEADER */
+	struct span rest;    /* the text, after marks */
+};
+
+/* `line` is without its ending; `head`: only the beginning of one. */
+struct line_shape block_read(const struct blocks *blocks, struct span line);
+/* Whether the shape of a line that begins so is certain, and it is text of a paragraph. */
+bool block_is_text(const struct line_shape *shape, struct span head);
+
+/* ---- text (inline.c) ----------------------------------------------------------- */
+
+/* The line that is being written. */
+struct inline_out {
+	struct row *line;
+	/* A hard break: the line is complete, and emptied. NULL: a blank in place of it. */
+	void (*broken)(void *data);
+	void *data;
+	struct style style; /* of plain text */
+	bool space;         /* a blank goes before the next text */
+	struct style space_style;
+};
+
+/* How much of the source of a paragraph is to be shown next, whatever follows: up to the first blank
+ * where nothing is open, or as much as may be held. 0: not known yet. `*ret_whole`: it ends at a
+ * blank. */
+size_t inline_closed(struct span source, bool *ret_whole);
+/* Appends source, which is on one line. */
+void inline_text(struct inline_out *out, struct span source);
+
+/* ---- tables (table.c) ---------------------------------------------------------- */
+
+/* Appends a table of at most `width` columns; false: it is none, or cannot be parsed. */
+bool table_rows(struct rows *out, struct span source, unsigned width);
+
+/* A table as md4c reads it, for table.c. */
+struct cells {
+	struct rows rows;  /* cell by cell, each at least one row, lines of one together */
+	size_t *ends;      /* of each cell, in rows; owned */
+	size_t count, cap;
+	unsigned columns;
+	unsigned char *align; /* per column: 0 left, 1 middle, 2 right; owned */
+};
+
+/* Reads a table's source; false as table_rows. */
+bool inline_table(struct cells *cells, struct span source);
+void cells_release(struct cells *cells);
+
+#endif
