@@ -28,7 +28,7 @@ static void print_rows(const struct rows *rows, struct buf *out, bool styled)
 		const struct row *row = &rows->at[i];
 
 		for (size_t k = 0; k < row->count; k++) {
-			const struct run *run = &row->runs[k];
+			const struct row_run *run = &row->runs[k];
 			struct span text = span_of(row->text.data + run->start, run->len);
 			const char *address = row_address(row, run);
 
