@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs in terminals, for tests: type this, see that.
+
+    with Vterm(["build/hasp"], 80, 24) as terminal:       # libvterm: cuts lines when it is made narrower
+        terminal.wait("> ")
+        terminal.type("hello").key("enter")
+        terminal.wait("DONE")
+        assert terminal.dump().window[-1].startswith("model")
+
+Tmux(...) and Screen(...) have the same methods but cells, raw, pause and written: real tmux, which wraps lines
+anew, and real GNU screen, each on a socket of its own.  All are in a window of their own without an user's settings.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+BUILD = Path(os.environ.get("HASP", Path(__file__).resolve().parents[3] / "build" / "hasp")).resolve().parent
+VT_RUN = Path(os.environ.get("VT_RUN", BUILD / "test" / "tui" / "harness" / "vt_run"))
+# What a user's environment would say about the terminal that the tests were started in.
+CLEAN = {name: None for name in ("TMUX", "TMUX_PANE", "STY", "WINDOW", "COLORTERM", "NO_COLOR", "TERM_PROGRAM",
+                                 "TERM_PROGRAM_VERSION", "VTE_VERSION", "LINES", "COLUMNS")}
+
+KEYS = {
+    "enter": "\r", "tab": "\t", "esc": "\x1b", "backspace": "\x7f", "delete": "\x1b[3~", "insert": "\x1b[2~",
+    "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "home": "\x1b[H", "end": "\x1b[F",
+    "pageup": "\x1b[5~", "pagedown": "\x1b[6~", "space": " ", "shift+tab": "\x1b[Z",
+    "f1": "\x1bOP", "f2": "\x1bOQ", "f3": "\x1bOR", "f4": "\x1bOS", "f5": "\x1b[15~", "f6": "\x1b[17~",
+    "f7": "\x1b[18~", "f8": "\x1b[19~", "f9": "\x1b[20~", "f10": "\x1b[21~", "f11": "\x1b[23~", "f12": "\x1b[24~",
+}
+MODIFIERS = {"shift": 1, "alt": 2, "ctrl": 4}
+
+
+def key_bytes(name):
+    """What xterm sends for "ctrl+c", "alt+b", "shift+up", "ctrl+shift+left", "enter"."""
+    name = name.lower()
+    if name in KEYS:
+        return KEYS[name]
+    *modifiers, key = name.split("+") if name != "+" else ["+"]
+    number = 1 + sum(MODIFIERS[modifier] for modifier in modifiers)
+    if len(key) == 1 or key in ("enter", "backspace", "tab", "esc", "space"):
+        text = KEYS.get(key, key)
+        if "shift" in modifiers and len(text) == 1 and text.isalpha():
+            text = text.upper()
+        elif "shift" in modifiers or ("ctrl" in modifiers and not "@" <= text.upper() <= "_"):
+            return "\x1b[%d;%du" % (ord(text), number)
+        if "ctrl" in modifiers:
+            text = chr(ord(text.upper()) & 0x1f)
+        return "\x1b" + text if "alt" in modifiers else text
+    sequence = KEYS[key]
+    if sequence.endswith("~"):
+        return "%s;%d~" % (sequence[:-1], number)
+    return "\x1b[1;%d%s" % (number, sequence[-1])
+
+
+class Dump(NamedTuple):
+    window: list        # a text a row, without blanks at the end
+    scrollback: list    # likewise, oldest first
+    cursor: tuple       # row, column, from 0
+    size: tuple         # columns, rows
+    visible: bool       # the cursor
+    title: str
+    written: int        # bytes, by the program; 0 where it is not known
+    alive: bool
+    alternate: bool
+
+    @property
+    def text(self):
+        return "\n".join(self.scrollback + self.window)
+
+
+class Terminal:
+    """What all of them have in common."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def key(self, *names):
+        for name in names:
+            self.type(key_bytes(name))
+        return self
+
+    def paste(self, text):
+        return self.type("\x1b[200~%s\x1b[201~" % text)
+
+    def wait(self, text, seconds=20):
+        """Until the window or the scrollback has `text`; AssertionError with what is there instead."""
+        if not self._wait(text, seconds):
+            raise AssertionError("%r never came; there is:\n%s" % (text, self.dump().text))
+        return self
+
+    def _wait(self, text, seconds):
+        end = time.monotonic() + seconds
+        while text not in self.dump().text:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.02)
+        return True
+
+    def quiet(self, quiet=0.1, seconds=20):
+        """Until nothing changed for so long."""
+        end, since, before = time.monotonic() + seconds, time.monotonic(), None
+        while time.monotonic() < end:
+            now = self.dump()
+            if now != before:
+                since, before = time.monotonic(), now
+            elif time.monotonic() - since >= quiet:
+                return self
+            time.sleep(0.02)
+        raise AssertionError("it is never quiet; there is:\n%s" % self.dump().text)
+
+
+class Vterm(Terminal):
+    """libvterm 0.1, by vt_run."""
+
+    def __init__(self, argv, columns=80, rows=24, env=None, version=None, kitty=False, sync=False, background=None,
+                 cwd=None):
+        self.process = subprocess.Popen([str(VT_RUN)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=cwd,
+                                        text=True)
+        self.status = None
+        request = {"do": "start", "argv": [str(word) for word in argv], "columns": columns, "rows": rows,
+                   "env": {**CLEAN, "TERM": "xterm-256color", **(env or {})}, "kitty": kitty, "sync": sync}
+        # As libvterm is known by its DA2 alone, a test that gives no version has lines that are cut.
+        request.update({name: value for name, value in (("version", version), ("background", background)) if value})
+        self.ask(request)
+
+    def ask(self, request):
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        answer = json.loads(self.process.stdout.readline() or '{"error": "vt_run has ended"}')
+        assert "error" not in answer, answer["error"]
+        return answer
+
+    def type(self, text):
+        self.ask({"do": "type", "text": text})
+        return self
+
+    def resize(self, columns, rows):
+        self.ask({"do": "resize", "columns": columns, "rows": rows})
+        return self
+
+    def _wait(self, text, seconds):
+        return self.ask({"do": "wait", "text": text, "ms": int(seconds * 1000)})["ok"]
+
+    def quiet(self, quiet=0.1, seconds=20):
+        asked = self.ask({"do": "quiet", "for": int(quiet * 1000), "ms": int(seconds * 1000)})
+        assert asked["ok"], "it is never quiet"
+        return self
+
+    def dump(self):
+        got = self.ask({"do": "dump"})
+        return Dump(got["window"], got["scrollback"], tuple(got["cursor"]), tuple(got["size"]), got["visible"],
+                    got["title"], got["written"], got["alive"], got["alternate"])
+
+    def cells(self):
+        """Of each row of the window its pieces [text, "bold #ff0000 on #000000"]."""
+        return self.ask({"do": "cells"})["cells"]
+
+    def raw(self):
+        """The bytes since the last time."""
+        return self.ask({"do": "raw"})["raw"].encode("latin-1")
+
+    def pause(self, on=True):
+        """A slow terminal: it reads nothing while it is paused."""
+        self.ask({"do": "pause", "on": on})
+        return self
+
+    def signal(self, number):
+        self.ask({"do": "signal", "number": int(number)})
+        return self
+
+    def end(self, seconds=20):
+        """Until the program has ended; its wait status."""
+        answer = self.ask({"do": "end", "ms": int(seconds * 1000)})
+        assert answer["ok"], "it has not ended; there is:\n%s" % self.dump().text
+        return answer["status"]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+class Tmux(Terminal):
+    """Real tmux: it wraps lines anew when the window has another width."""
+
+    def __init__(self, argv, columns=80, rows=24, env=None, cwd=None, history=100000):
+        self.folder = tempfile.mkdtemp(prefix="hasp-tmux-")
+        self.size = (columns, rows)
+        settings = os.path.join(self.folder, "conf")
+        with open(settings, "w", encoding="utf-8") as file:
+            file.write("set -g history-limit %d\nset -g status off\nset -g remain-on-exit on\nset -s escape-time 0\n"
+                       "set -g default-size %dx%d\n" % (history, columns, rows))
+        self.base = ["tmux", "-S", os.path.join(self.folder, "s"), "-f", settings]
+        environment = {name: value for name, value in os.environ.items() if name not in CLEAN}
+        environment.update({"LC_ALL": "C.UTF-8", **(env or {})})
+        self.run("new-session", "-d", "-x", str(columns), "-y", str(rows), "--", *[str(word) for word in argv],
+                 env=environment, cwd=cwd)
+
+    def run(self, *words, **options):
+        return subprocess.run([*self.base, *words], check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              **options).stdout.decode("utf-8", "replace")
+
+    def type(self, text):
+        words = ["%x" % byte for byte in text.encode()]
+        for start in range(0, len(words), 500):
+            self.run("send-keys", "-H", *words[start:start + 500])
+        return self
+
+    def resize(self, columns, rows):
+        self.size = (columns, rows)
+        self.run("resize-window", "-x", str(columns), "-y", str(rows))
+        return self
+
+    def dump(self, joined=False):
+        """`joined`: lines as they were before they were wrapped."""
+        what = self.run("display-message", "-p", "#{cursor_y} #{cursor_x} #{cursor_flag} #{pane_dead} "
+                        "#{alternate_on} #{pane_title}").rstrip("\n").split(" ", 5)
+        flags = ["-J"] if joined else []
+        lines = [line.rstrip() for line in self.run("capture-pane", "-p", *flags, "-S", "-").split("\n")[:-1]]
+        rows = self.size[1] if not joined else 0
+        return Dump(lines[len(lines) - rows:] if rows else [], lines[:len(lines) - rows] if rows else lines,
+                    (int(what[0]), int(what[1])), self.size, what[2] == "1", what[5], 0, what[3] == "0",
+                    what[4] == "1")
+
+    def signal(self, number):
+        os.kill(int(self.run("display-message", "-p", "#{pane_pid}")), number)
+        return self
+
+    def end(self, seconds=20):
+        end = time.monotonic() + seconds
+        while self.dump().alive:
+            assert time.monotonic() < end, "it has not ended; there is:\n%s" % self.dump().text
+            time.sleep(0.02)
+        return int(self.run("display-message", "-p", "#{pane_dead_status}") or -1)
+
+    def close(self):
+        subprocess.run([*self.base, "kill-server"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Screen(Terminal):
+    """Real GNU screen, in the window of a libvterm that gives it its size; its own scrollback is asked for."""
+
+    def __init__(self, argv, columns=80, rows=24, env=None, cwd=None, history=20000):
+        self.folder = tempfile.mkdtemp(prefix="hasp-screen-")
+        os.chmod(self.folder, 0o700)
+        settings = os.path.join(self.folder, "rc")
+        with open(settings, "w", encoding="utf-8") as file:
+            file.write("startup_message off\ndefscrollback %d\nvbell off\ndefutf8 on\nzombie kr\n"
+                       "altscreen on\ntermcapinfo * ti@:te@\n" % history)
+        self.name = "hasp%d" % os.getpid()
+        self.env = {"SCREENDIR": self.folder, "LC_ALL": "C.UTF-8", "TERM": "xterm", **(env or {})}
+        self.outer = Vterm(["screen", "-U", "-c", settings, "-S", self.name, *argv], columns, rows, env=self.env,
+                           cwd=cwd)
+        self.size = (columns, rows)
+
+    def run(self, *words):
+        return subprocess.run(["screen", "-S", self.name, "-p", "0", "-X", *words], check=True,
+                              env={**os.environ, **self.env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def type(self, text):
+        self.outer.type(text)
+        return self
+
+    def resize(self, columns, rows):
+        self.size = (columns, rows)
+        self.outer.resize(columns, rows)
+        return self
+
+    def dump(self):
+        path = os.path.join(self.folder, "hardcopy")
+        outer = self.outer.dump()
+        if os.path.exists(path):
+            os.unlink(path)
+        try:
+            self.run("hardcopy", "-h", path)
+        except subprocess.CalledProcessError:
+            return outer
+        end = time.monotonic() + 5
+        while time.monotonic() < end and not (os.path.exists(path) and os.path.getsize(path)):
+            time.sleep(0.005)
+        time.sleep(0.02)
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = [line.rstrip() for line in file.read().split("\n")[:-1]]
+        rows = self.size[1]
+        return outer._replace(window=lines[-rows:], scrollback=lines[:-rows])
+
+    def _wait(self, text, seconds):
+        return self.outer._wait(text, seconds)
+
+    def quiet(self, quiet=0.1, seconds=20):
+        self.outer.quiet(quiet, seconds)
+        return self
+
+    def signal(self, number):
+        listing = subprocess.run(["pgrep", "-P", str(self.server())], stdout=subprocess.PIPE, check=True, text=True)
+        os.kill(int(listing.stdout.split()[0]), number)
+        return self
+
+    def server(self):
+        names = [name for name in os.listdir(self.folder) if name.endswith("." + self.name)]
+        return int(names[0].split(".")[0])
+
+    def close(self):
+        try:
+            self.run("quit")
+        except (subprocess.CalledProcessError, OSError):
+            pass
+        self.outer.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+TERMINALS = {"vterm": Vterm, "tmux": Tmux, "screen": Screen}
