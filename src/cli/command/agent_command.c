@@ -23,6 +23,7 @@
 #include "cli/view/agent_output.h"
 #include "cli/view/output.h"
 #include "data/json.h"
+#include "tui/tui.h"
 #include "worker/environment.h"
 
 /* The prompt of a headless run: flag, words, standard input. */
@@ -166,9 +167,6 @@ static const struct {
 	enum flag_id id;
 	const char *sentence;
 } missing[] = {
-	{ FLAG_INTERACTIVE,
-	  "--prompt-interactive: hasp has no interactive mode yet. -p runs a prompt and "
-	                    "ends; --resume goes on with what was said." },
 	{ FLAG_ACP,
 	  "--acp: hasp does not speak the Agent Client Protocol. \"hasp serve mcp\" offers its "
 	            "tools to other agents." },
@@ -258,6 +256,10 @@ struct headless {
 	const struct invocation *invocation;
 	struct cancel *cancel;
 	struct agent_output output;
+	prepare_notice *notice; /* who is told what is wrong: the output, or the terminal */
+	void *notice_data;
+	bool interactive;
+	bool warned;            /* of what the settings have wrong */
 	struct settings *settings;
 	struct policy *policy;
 	struct confinement confinement;
@@ -349,7 +351,7 @@ static bool headless_open_policy(struct headless *run, struct err *err)
 	struct policy_sources sources = { .settings = run->settings,
 		                          .files = files, .admin_files = admin };
 
-	return prepare_policy(&sources, early_notice, &run->output, &run->policy, err);
+	return prepare_policy(&sources, run->notice, run->notice_data, &run->policy, err);
 }
 
 /* --- the workspace -------------------------------------------------------------------------- */
@@ -359,8 +361,8 @@ static bool headless_open_provider(struct headless *run, struct err *err)
 	struct worker_options *options = &run->confinement.options;
 	json_auto_t *named = agent_flags_list(run->invocation, FLAG_INCLUDE);
 	json_auto_t *list = json_array();
-	struct prepare_folders included = { .list = list, .notice = early_notice,
-		                            .data = &run->output };
+	struct prepare_folders included = { .list = list, .notice = run->notice,
+		                            .data = run->notice_data };
 	_cleanup_free_ const char **roots = NULL, **write = NULL;
 	bool strongest = invocation_has(run->invocation, FLAG_SANDBOX) &&
 	                 !invocation_value(run->invocation, FLAG_SANDBOX);
@@ -370,8 +372,8 @@ static bool headless_open_provider(struct headless *run, struct err *err)
 	if (strongest)
 		run->confinement.level.flag = "full";
 	included.remote = run->confinement.worker;
-	if (!confinement_settle_with(&run->confinement, run->settings, early_notice, &run->output,
-	                             err))
+	if (!confinement_settle_with(&run->confinement, run->settings, run->notice,
+	                             run->notice_data, err))
 		return false;
 	write = prepare_sandbox(run->settings, options);
 	prepare_add_folders(named, "--include-directories", &included);
@@ -388,6 +390,13 @@ static bool headless_find_resumed(struct headless *run, struct err *err)
 
 	return !invocation_has(run->invocation, FLAG_RESUME) ||
 	       sessions_find_in(run->root, which ? which : "latest", &run->resume_file, err);
+}
+
+/* Lines on standard error would tear what stands on a terminal. */
+static bool headless_traces(const struct headless *run)
+{
+	return invocation_has(run->invocation, FLAG_DEBUG) &&
+	       !(run->interactive && isatty(STDERR_FILENO));
 }
 
 static bool headless_open_host(struct headless *run, struct err *err)
@@ -407,9 +416,9 @@ static bool headless_open_host(struct headless *run, struct err *err)
 		.session_id = invocation_value(invocation, FLAG_SESSION_ID),
 		.import_file = invocation_value(invocation, FLAG_SESSION_FILE),
 		.resume_file = run->resume_file, .mode = run->mode,
-		.confinement = sentences,
-		.cancel = run->cancel, .notice = early_notice, .data = &run->output,
-		.trace = invocation_has(invocation, FLAG_DEBUG) ? trace_line : NULL,
+		.confinement = sentences, .interactive = run->interactive,
+		.cancel = run->cancel, .notice = run->notice, .data = run->notice_data,
+		.trace = headless_traces(run) ? trace_line : NULL,
 	};
 
 	run->environment = prepare_environment(run->settings);
@@ -543,7 +552,7 @@ static bool headless_prepare(struct headless *run, struct agent_input *input,
 	}
 	warn_of_raw_output(run);
 	run->mode = prepare_mode(run->settings, mode ? mode : yolo ? "yolo" : NULL);
-	prepare_warnings(run->settings, early_notice, &run->output);
+	prepare_warnings(run->settings, run->notice, run->notice_data);
 	if (!agent_command_check_mode(run, ending, err))
 		return false;
 	if (!headless_open_policy(run, err)) {
@@ -583,7 +592,8 @@ static int run_agent(const struct invocation *invocation, struct agent_input *in
 {
 	/* The handlers of signals outlive this function. */
 	static struct cancel cancel;
-	struct headless run = { .invocation = invocation, .cancel = &cancel };
+	struct headless run = { .invocation = invocation, .cancel = &cancel,
+		                .notice = early_notice, .notice_data = &run.output };
 	struct agent_ending ending = { 0 };
 	struct err err = ERR_INIT;
 	int code;
@@ -604,6 +614,108 @@ static int run_agent(const struct invocation *invocation, struct agent_input *in
 	if (!check_output(&run))
 		code = AGENT_EXIT_GENERAL;
 	agent_output_close(&run.output);
+	return code;
+}
+
+/* --- on a terminal ---------------------------------------------------------------------------- */
+
+/* Closes what headless_finish closes but the settings: another session may be opened. */
+static void terminal_close(void *data, const char *reason)
+{
+	struct headless *run = data;
+
+	host_close(run->host, reason);
+	provider_free(run->provider);
+	confinement_release(&run->confinement);
+	policy_free(run->policy);
+	if (run->environment)
+		environment_free(run->environment);
+	free(run->resume_file);
+	run->host = NULL;
+	run->provider = NULL;
+	run->confinement = (struct confinement){ 0 };
+	run->policy = NULL;
+	run->environment = NULL;
+	run->resume_file = NULL;
+}
+
+static void terminal_warn(struct headless *run)
+{
+	const struct provider_info *info = run->provider->ops->info(run->provider);
+	_cleanup_free_ char *text = NULL;
+
+	if (info->level != SANDBOX_PATHS)
+		return;
+	text = mem_printf("Commands are not confined%s%s", info->weaker_because ? ": " : ".",
+	                  info->weaker_because ? info->weaker_because : "");
+	run->notice(run->notice_data, "warning", text);
+}
+
+/* On the agent's thread, as tui_options.open. */
+static bool terminal_open(void *data, const char *session, tui_notice *notice, void *notice_data,
+                          struct tui_opened *ret, struct err *err)
+{
+	struct headless *run = data;
+
+	run->notice = notice;
+	run->notice_data = notice_data;
+	if (!headless_open_policy(run, err) ||
+	    (session && !sessions_find_in(run->root, session, &run->resume_file, err)) ||
+	    !headless_open_provider(run, err)) {
+		terminal_close(run, NULL);
+		return false;
+	}
+	terminal_warn(run);
+	if (!run->warned)
+		prepare_warnings(run->settings, notice, notice_data);
+	run->warned = true;
+	if (!headless_open_host(run, err)) {
+		terminal_close(run, NULL);
+		return false;
+	}
+	*ret = (struct tui_opened){ .host = run->host, .provider = run->provider };
+	return true;
+}
+
+/* Somebody sits at a terminal and gave nothing to do but, perhaps, what to begin with. */
+static bool wants_terminal(const struct invocation *invocation)
+{
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
+	       !invocation->positional_count && !invocation_has(invocation, FLAG_PROMPT) &&
+	       !invocation_has(invocation, FLAG_OUTPUT_FORMAT);
+}
+
+static int run_terminal(const struct invocation *invocation)
+{
+	static struct cancel cancel;
+	struct headless run = { .invocation = invocation, .cancel = &cancel, .interactive = true };
+	const char *mode = invocation_value(invocation, FLAG_APPROVAL_MODE);
+	const char *resumed = invocation_value(invocation, FLAG_RESUME);
+	struct tui_options options = {
+		.cancel = &cancel, .prompt = invocation_value(invocation, FLAG_INTERACTIVE),
+		.session = !invocation_has(invocation, FLAG_RESUME) ? NULL :
+		           resumed ? resumed : "latest",
+		.screen_reader = invocation_has(invocation, FLAG_SCREEN_READER),
+		.local = !invocation_has(invocation, FLAG_WORKER),
+		.open = terminal_open, .close = terminal_close, .data = &run,
+	};
+	struct err err = ERR_INIT;
+	int code;
+
+	if (!cancel_init(&cancel, &err))
+		return output_fail(&err, AGENT_EXIT_GENERAL);
+	if (!headless_open_settings(&run, &err))
+		return output_fail(&err, AGENT_EXIT_CONFIG);
+	run.mode = prepare_mode(run.settings, mode ? mode :
+	                        invocation_has(invocation, FLAG_YOLO) ? "yolo" : NULL);
+	if (!prepare_mode_check(run.settings, run.mode, &err))
+		return output_fail(&err, err.code == ERR_PERMISSION_DENIED ? AGENT_EXIT_UNTRUSTED :
+		                                                             AGENT_EXIT_CONFIG);
+	options.settings = run.settings;
+	options.project = run.root;
+	options.mode = run.mode;
+	code = tui_run(&options);
+	headless_finish(&run);
 	return code;
 }
 
@@ -709,6 +821,13 @@ int command_run_root(const struct invocation *invocation)
 		return list_extensions();
 	if (!agent_flags_check(invocation, &why, &err))
 		return headless_refuse(invocation, why, &err);
+	if (wants_terminal(invocation))
+		return run_terminal(invocation);
+	if (invocation_has(invocation, FLAG_INTERACTIVE)) {
+		err_set(&err, ERR_INVALID_ARGUMENT,
+		        "--prompt-interactive needs a terminal to go on with; -p runs a prompt and ends.");
+		return headless_refuse(invocation, AGENT_EXIT_INPUT, &err);
+	}
 	if (!invocation->flag_count && !invocation->positional_count && isatty(STDIN_FILENO))
 		return show_usage();
 	if (!agent_input_read(invocation, &input, &err)) {

@@ -160,7 +160,7 @@ const struct command *command_root(void);
 
 /* The sub-commands, in the order in which help lists them. */
 size_t command_count(void);
-const struct command *command_at(size_t i);
+const struct command *command_listed(size_t i);
 const struct command *command_find(const char *name); /* NULL if there is none */
 /* Sets INVALID_ARGUMENT about a command that does not exist; returns false. */
 bool command_unknown(const char *name, struct err *err);

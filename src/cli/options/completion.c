@@ -33,7 +33,7 @@ static void value_words(struct buf *out, const struct value *value)
 	for (size_t i = 0; value->complete == COMPLETE_TOOL && i < tool_count(); i++)
 		buf_printf(out, " %s", tool_at(i)->name);
 	for (size_t i = 0; value->complete == COMPLETE_COMMAND && i < command_count(); i++)
-		buf_printf(out, " %s", command_at(i)->name);
+		buf_printf(out, " %s", command_listed(i)->name);
 	for (size_t i = 0; value->complete == COMPLETE_SETTING && settings_name(i); i++)
 		if (!strpbrk(settings_name(i), "$*"))
 			buf_printf(out, " %s", settings_name(i));
@@ -202,24 +202,24 @@ static void bash_script(struct buf *out)
 	buf_str(out, "_hasp_flags() {\n	case $1 in\n");
 	bash_flags(out, "", command_root());
 	for (size_t i = 0; i < command_count(); i++)
-		bash_flags(out, command_at(i)->name, command_at(i));
+		bash_flags(out, command_listed(i)->name, command_listed(i));
 	buf_str(out, "	esac\n}\n\n_hasp_value() {\n	case $1 in\n");
 	bash_values(out, "", command_root());
 	for (size_t i = 0; i < command_count(); i++)
-		bash_values(out, command_at(i)->name, command_at(i));
+		bash_values(out, command_listed(i)->name, command_listed(i));
 	buf_str(out, "	esac\n}\n\n_hasp_positional() {\n	case $1 in\n	' 0') ");
 	bash_value(out, &(struct value){ NULL, COMPLETE_COMMAND, NULL });
 	for (size_t i = 0; i < command_count(); i++) {
-		for (size_t p = 0; p < command_at(i)->positional_count; p++) {
-			buf_printf(out, "	'%s %zu') ", command_at(i)->name, p);
-			bash_value(out, &command_at(i)->positionals[p].value);
+		for (size_t p = 0; p < command_listed(i)->positional_count; p++) {
+			buf_printf(out, "	'%s %zu') ", command_listed(i)->name, p);
+			bash_value(out, &command_listed(i)->positionals[p].value);
 		}
 	}
 	buf_str(out, "	esac\n}\n\n# After the first word, all are another program's.\n"
 	             "_hasp_passes_on() {\n	case $1 in\n");
 	for (size_t i = 0; i < command_count(); i++)
-		if (command_at(i)->passes_on)
-			buf_printf(out, "	%s) return 0 ;;\n", command_at(i)->name);
+		if (command_listed(i)->passes_on)
+			buf_printf(out, "	%s) return 0 ;;\n", command_listed(i)->name);
 	buf_str(out, "	esac\n	return 1\n}\n\n_hasp_parameters() {\n	case $1 in\n");
 	parameter_cases(out, "	", ") echo", " ;;\n");
 	buf_str(out, "	esac\n}\n");
@@ -325,15 +325,15 @@ static void zsh_script(struct buf *out)
 	zsh_flags(out, command_root(), "		");
 	buf_str(out, "		'1:command:((");
 	for (size_t i = 0; i < command_count(); i++) {
-		buf_printf(out, "%s%s\\:\"", i ? " " : "", command_at(i)->name);
-		put_shell_quoted(out, command_at(i)->summary, ":\\\"");
+		buf_printf(out, "%s%s\\:\"", i ? " " : "", command_listed(i)->name);
+		put_shell_quoted(out, command_listed(i)->summary, ":\\\"");
 		buf_char(out, '"');
 	}
 	buf_str(out, "))' \\\n		'*::argument:->rest'\n"
 	             "	[[ $state == rest ]] || return\n"
 	             "	case $line[1] in\n");
 	for (size_t i = 0; i < command_count(); i++)
-		zsh_command(out, command_at(i));
+		zsh_command(out, command_listed(i));
 	buf_str(out, "	esac\n}\n\n"
 	             "if [[ $funcstack[1] == _hasp ]]; then\n	_hasp \"$@\"\n"
 	             "else\n	compdef _hasp hasp\nfi\n");
@@ -436,7 +436,7 @@ static void fish_script(struct buf *out)
 {
 	buf_str(out, "set -g __hasp_takes_value");
 	for (size_t i = 0; i < command_count(); i++) {
-		const struct command *command = command_at(i);
+		const struct command *command = command_listed(i);
 
 		for (size_t f = 0; f < command->flag_count; f++) {
 			if (!command->flags[f].value.name)
@@ -454,7 +454,7 @@ static void fish_script(struct buf *out)
 	buf_str(out, fish_middle);
 	fish_flags(out, command_root(), "__fish_use_subcommand");
 	for (size_t i = 0; i < command_count(); i++)
-		fish_command(out, command_at(i));
+		fish_command(out, command_listed(i));
 }
 
 static const struct {

@@ -141,7 +141,7 @@ void help_brief(struct buf *out)
 	             "  hasp config trust                    once in a project, for the second\n"
 	             "\nCommands:");
 	for (size_t i = 0; i < command_count(); i++)
-		buf_printf(out, "%s %s", i ? "," : "", command_at(i)->name);
+		buf_printf(out, "%s %s", i ? "," : "", command_listed(i)->name);
 	buf_str(out, ".\n\"hasp --help\" explains all, \"hasp help COMMAND\" a command.\n");
 }
 
@@ -153,7 +153,7 @@ static void help_command(struct buf *out, const struct command *command)
 	if (command == command_root())
 		buf_str(out, "\nCommands:\n");
 	for (size_t i = 0; command == command_root() && i < command_count(); i++)
-		help_row(out, command_at(i)->name, command_at(i)->summary);
+		help_row(out, command_listed(i)->name, command_listed(i)->summary);
 	if (command->positional_count)
 		buf_str(out, "\nArguments:\n");
 	for (size_t i = 0; i < command->positional_count; i++)
@@ -424,7 +424,7 @@ static void man_synopsis(struct buf *out)
 	             ".Nm\n.Fl p Ar PROMPT\n.Op Ar OPTION ...\n"
 	             ".Nm\n.Op Ar OPTION ...\n.Ar PROMPT ...\n");
 	for (size_t i = 0; i < command_count(); i++) {
-		const struct command *command = command_at(i);
+		const struct command *command = command_listed(i);
 
 		for (size_t line = 0; command->synopsis[line]; line++) {
 			buf_printf(out, ".Nm\n.Cm %s\n", command->name);
@@ -438,10 +438,10 @@ static void man_commands(struct buf *out)
 {
 	buf_str(out, ".Sh COMMANDS\n");
 	for (size_t i = 0; i < command_count(); i++) {
-		buf_printf(out, ".Ss hasp %s\n", command_at(i)->name);
-		man_text(out, span_str(command_at(i)->text));
+		buf_printf(out, ".Ss hasp %s\n", command_listed(i)->name);
+		man_text(out, span_str(command_listed(i)->text));
 		buf_str(out, ".Pp\nOptions:\n");
-		man_flags(out, command_at(i));
+		man_flags(out, command_listed(i));
 	}
 }
 

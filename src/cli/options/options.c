@@ -95,6 +95,9 @@ static const struct flag flags[] = {
 	  .man = "The prompt. Text on standard input, unless that is a terminal, is put before "
 		 "it, followed by an empty line. @PATH in a prompt attaches a file, the files of "
 		 "a folder, or the files that a glob matches." },
+	{ .id = FLAG_INTERACTIVE, .name = "prompt-interactive", .letter = 'i',
+	  .value = { "TEXT", COMPLETE_NOTHING, NULL },
+	  .help = "begin with this prompt on the terminal, and go on there" },
 	{ .id = FLAG_MODEL, .name = "model", .letter = 'm',
 	  .value = { "MODEL", COMPLETE_NOTHING, NULL },
 	  .help = "PROVIDER/NAME, a name of Gemini's, or auto, pro, flash, flash-lite",
@@ -164,8 +167,8 @@ static const struct flag flags[] = {
 		 "a file or a pipe it is always printed so." },
 	{ .id = FLAG_ACCEPT_RAW_OUTPUT, .name = "accept-raw-output-risk", .boolean = true,
 	  .hidden = true, .help = "do not warn about --raw-output" },
-	{ .id = FLAG_SCREEN_READER, .name = "screen-reader", .boolean = true, .hidden = true,
-	  .help = "no effect: nothing is drawn" },
+	{ .id = FLAG_SCREEN_READER, .name = "screen-reader", .boolean = true,
+	  .help = "plain lines on the terminal, for screen readers" },
 	{ .id = FLAG_MCP_NAMES, .name = "allowed-mcp-server-names", .hidden = true,
 	  .repeatable = true, .value = { "LIST", COMPLETE_NOTHING, NULL },
 	  .help = "no effect: the agent connects to no MCP server" },
@@ -174,8 +177,6 @@ static const struct flag flags[] = {
 	  .help = "no effect: there are no extensions" },
 	{ .id = FLAG_LIST_EXTENSIONS, .name = "list-extensions", .letter = 'l', .hidden = true,
 	  .boolean = true, .help = "say that there are no extensions" },
-	{ .id = FLAG_INTERACTIVE, .name = "prompt-interactive", .letter = 'i', .hidden = true,
-	  .value = { "TEXT", COMPLETE_NOTHING, NULL }, .help = "not available yet" },
 	{ .id = FLAG_ACP, .name = "acp", .hidden = true, .boolean = true, .help = "not there" },
 	{ .id = FLAG_ACP, .name = "experimental-acp", .hidden = true, .boolean = true,
 	  .help = "--acp" },
@@ -191,6 +192,7 @@ static const struct flag flags[] = {
 };
 
 static const char *const synopsis[] = {
+	"[OPTION]... [-i PROMPT]",
 	"-p PROMPT [OPTION]...",
 	"[OPTION]... PROMPT...",
 	"COMMAND [ARGUMENT]...",
@@ -770,7 +772,7 @@ size_t command_count(void)
 	return ARRAY_LEN(commands);
 }
 
-const struct command *command_at(size_t i)
+const struct command *command_listed(size_t i)
 {
 	return &commands[i];
 }

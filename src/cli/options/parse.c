@@ -90,7 +90,7 @@ static const char *nearest_command(const char *name)
 	size_t count = 0;
 
 	while (count < command_count() && count < ROWS_MAX) {
-		known[count] = command_at(count)->name;
+		known[count] = command_listed(count)->name;
 		count++;
 	}
 	return schema_nearest_name(name, known, count);
@@ -370,9 +370,9 @@ static const char *command_meant(const char *word)
 		if (strcmp(word, gemini_commands[i]) == 0)
 			return gemini_commands[i];
 	for (size_t i = 0; i < command_count(); i++)
-		if (strcmp(word, command_at(i)->name) == 0 ||
-		    is_one_slip(word, command_at(i)->name))
-			return command_at(i)->name;
+		if (strcmp(word, command_listed(i)->name) == 0 ||
+		    is_one_slip(word, command_listed(i)->name))
+			return command_listed(i)->name;
 	for (size_t i = 0; i < ARRAY_LEN(gemini_commands); i++)
 		if (is_one_slip(word, gemini_commands[i]))
 			return gemini_commands[i];

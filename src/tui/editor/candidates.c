@@ -18,7 +18,7 @@ void candidates_clear(struct candidates *candidates)
 	candidates->expanded = false;
 }
 
-void candidates_release(struct candidates *candidates)
+void candidates_drop(struct candidates *candidates)
 {
 	candidates_clear(candidates);
 	free(candidates->at);

@@ -152,7 +152,7 @@ void draft_clear(struct draft *draft)
 	draft->version++;
 }
 
-void draft_release(struct draft *draft)
+void draft_drop(struct draft *draft)
 {
 	draft_clear(draft);
 	for (size_t i = 0; i < draft->paste_count; i++) {

@@ -74,7 +74,7 @@ struct draft {
 };
 
 void draft_init(struct draft *draft);
-void draft_release(struct draft *draft);
+void draft_drop(struct draft *draft);
 /* Empty, without undo; pasted texts stay until draft_forget. */
 void draft_clear(struct draft *draft);
 

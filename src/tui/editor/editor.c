@@ -23,10 +23,10 @@ void editor_free(struct editor *editor)
 	if (!editor)
 		return;
 	vim_free(editor->vim);
-	candidates_release(&editor->candidates);
+	candidates_drop(&editor->candidates);
 	history_release(&editor->history);
 	layout_release(&editor->layout);
-	draft_release(&editor->draft);
+	draft_drop(&editor->draft);
 	bindings_free(editor->own_bindings);
 	free(editor);
 }

@@ -92,7 +92,7 @@ size_t layout_row_end(const struct editor *editor, size_t row);
 bool layout_move(struct editor *editor, int rows);
 
 void candidates_clear(struct candidates *candidates);
-void candidates_release(struct candidates *candidates);
+void candidates_drop(struct candidates *candidates);
 void candidates_add(struct candidates *candidates, size_t from, size_t to, struct span text,
                     struct span label, struct span note);
 /* The next or previous one, round. */

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Other programs that get the terminal for a while: a shell (Ctrl+Z), an editor. */
+#include <errno.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "tui/private.h"
+
+extern char **environ;
+
+void tui_suspend(struct app *app)
+{
+	screen_leave(app->screen);
+	term_stop();
+	screen_return(app->screen);
+	tui_changed_now(app);
+}
+
+static const char *away_editor(void)
+{
+	const char *visual = getenv("VISUAL"), *editor = getenv("EDITOR");
+
+	return visual && *visual ? visual : editor && *editor ? editor : "vi";
+}
+
+/* Runs the editor on a file and waits for it. */
+static bool away_run_editor(const char *path)
+{
+	_cleanup_free_ char *line = mem_printf("%s \"$1\"", away_editor());
+	char *const argv[] = { "sh", "-c", line, "sh", (char *)path, NULL };
+	int status = -1;
+	pid_t pid;
+
+	if (posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ) != 0)
+		return false;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+char *tui_edit(struct app *app, struct span text, const char *name)
+{
+	const char *base = name && strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+	const char *temp = getenv("TMPDIR");
+	_cleanup_free_ char *folder = mem_printf("%s/hasp-edit-XXXXXX",
+	                                         temp && *temp ? temp : "/tmp");
+	_cleanup_free_ char *path = NULL;
+	_cleanup_file_text_ struct file_text edited = { 0 };
+	struct err err = ERR_INIT;
+	bool ok;
+
+	if (!mkdtemp(folder)) {
+		tui_print_notice(app, "error", SPAN("No folder for the editor can be made."));
+		return NULL;
+	}
+	path = mem_printf("%s/%s", folder, base && *base ? base : "text");
+	ok = file_replace(path, text, 0600, &err);
+	if (ok) {
+		screen_leave(app->screen);
+		ok = away_run_editor(path);
+		screen_return(app->screen);
+		if (!ok)
+			err_set(&err, ERR_IO_ERROR, "The editor \"%.100s\" failed; nothing was "
+			        "taken over.", away_editor());
+	}
+	ok = ok && file_read(path, STASH_BYTES_MAX, &edited, &err) && edited.data;
+	if (!ok && err.code)
+		tui_print_notice(app, "error", span_str(err.message));
+	unlink(path);
+	rmdir(folder);
+	return ok ? mem_steal(&edited.data) : NULL;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What may complete the word before the caret: @paths and, in "!" lines, paths; "/" commands are
+ * the table's (command/command.h).
+ *
+ * The names of the workspace's files come from the provider, as the model's tools see them (ignored
+ * ones left out), at most COMPLETE_FILES_MAX: fetched by a thread of its own when the first @ is
+ * typed, and again when they are older than COMPLETE_FRESH_MS.  Matching is done at each key, over
+ * that list. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "tui/command/command.h"
+#include "tui/private.h"
+#include "worker/provider.h"
+
+enum {
+	COMPLETE_FILES_MAX = 100000,
+	COMPLETE_FRESH_MS = 10000,
+	COMPLETE_SHOWN = 20,
+};
+
+struct complete {
+	struct app *app;
+	pthread_t thread;
+	bool running;                /* the thread is, and will post */
+	bool joined;                 /* it has ended and was waited for */
+	struct provider *provider;   /* what it asks */
+	struct walk_result fetched;  /* the thread's, until it has posted */
+	struct loop_task task;
+	struct walk_result files;
+	uint64_t files_ms;           /* when they were fetched; 0: never */
+	struct editor *editor;       /* asked last, and still without an answer; or NULL */
+	char *text;                  /* that draft; owned */
+	size_t caret;
+	unsigned long version;       /* of it */
+};
+
+/* ---- the list ---------------------------------------------------------------- */
+
+static void complete_arrived(struct loop_task *task)
+{
+	struct complete *complete = (struct complete *)((char *)task -
+	                                                offsetof(struct complete, task));
+	struct editor *editor = complete->editor;
+	_cleanup_free_ char *text = mem_steal(&complete->text);
+
+	if (!complete->joined)
+		pthread_join(complete->thread, NULL);
+	complete->running = false;
+	walk_result_release(&complete->files);
+	complete->files = complete->fetched;
+	complete->fetched = (struct walk_result){ 0 };
+	complete->files_ms = clock_monotonic_ms();
+	complete->editor = NULL;
+	if (editor && !complete->app->quitting && complete->version == editor_version(editor)) {
+		editor_offer_none(editor);
+		complete_offer(complete->app, editor, span_str(text), complete->caret);
+		tui_changed(complete->app);
+	}
+}
+
+static void *complete_fetch(void *data)
+{
+	struct complete *complete = data;
+	struct walk_request request = { .path = ".", .recursive = true,
+		                        .max_entries = COMPLETE_FILES_MAX };
+	struct err ignored = ERR_INIT;
+
+	if (!complete->provider->ops->walk(complete->provider, &request, &complete->fetched,
+	                                   &ignored))
+		complete->fetched = (struct walk_result){ 0 };
+	loop_post(complete->app->loop, &complete->task);
+	return NULL;
+}
+
+/* Whether there is a list to look at; when it comes, this text is completed. */
+static bool complete_ready(struct complete *complete, struct editor *editor, struct span text,
+                           size_t caret)
+{
+	const struct tui_opened *opened = runner_opened(complete->app->runner);
+	const bool old = !complete->files_ms ||
+	                 clock_monotonic_ms() - complete->files_ms > COMPLETE_FRESH_MS;
+
+	if (!old || !opened)
+		return complete->files_ms != 0;
+	if (!complete->files_ms) {
+		free(complete->text);
+		complete->text = mem_dup(text.data, text.len);
+		complete->caret = caret;
+		complete->version = editor_version(editor);
+		complete->editor = editor;
+	}
+	if (!complete->running && !complete->joined) {
+		complete->provider = opened->provider;
+		complete->task.run = complete_arrived;
+		complete->running = pthread_create(&complete->thread, NULL, complete_fetch,
+		                                   complete) == 0;
+	}
+	return complete->files_ms != 0;
+}
+
+struct complete *complete_new(struct app *app)
+{
+	struct complete *complete = mem_alloc(1, sizeof(*complete));
+
+	complete->app = app;
+	return complete;
+}
+
+void complete_stop(struct complete *complete)
+{
+	if (complete->running)
+		pthread_join(complete->thread, NULL);
+	complete->joined = true;
+}
+
+void complete_free(struct complete *complete)
+{
+	if (!complete)
+		return;
+	walk_result_release(&complete->files);
+	walk_result_release(&complete->fetched);
+	free(complete->text);
+	free(complete);
+}
+
+/* ---- matching ---------------------------------------------------------------- */
+
+static char complete_fold(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+/* How well a path fits: its characters occur in it in order. Above 0; 0: they do not. Runs, starts
+ * of words and the last component count more, length counts against it. */
+static int complete_score(const char *path, struct span wanted)
+{
+	const char *base = strrchr(path, '/');
+	const char *at = path;
+	int score = 1000 - (int)strlen(path);
+	bool run = false;
+
+	base = base ? base + 1 : path;
+	for (size_t i = 0; i < wanted.len; i++) {
+		const char *from = at;
+
+		while (*at && complete_fold(*at) != complete_fold(wanted.data[i]))
+			at++;
+		if (!*at)
+			return 0;
+		run = at == from && i > 0;
+		score += run ? 40 : 0;
+		score += at == path || strchr("/_-. ", at[-1]) ? 30 : 0;
+		score += at >= base ? 10 : 0;
+		at++;
+	}
+	/* All of it at once in the last component is best. */
+	if (wanted.len && strncasecmp(base, wanted.data, wanted.len) == 0)
+		score += 400;
+	return score > 0 ? score : 1;
+}
+
+struct found {
+	const char *path;
+	int score;
+};
+
+static void complete_paths(struct complete *complete, struct editor *editor, size_t from, size_t to,
+                           struct span wanted)
+{
+	struct found best[COMPLETE_SHOWN];
+	size_t count = 0;
+
+	for (size_t i = 0; i < complete->files.count; i++) {
+		const char *path = complete->files.entries[i].path;
+		const int score = complete_score(path, wanted);
+		size_t at = count;
+
+		if (!score || (count == COMPLETE_SHOWN && score <= best[count - 1].score))
+			continue;
+		while (at > 0 && best[at - 1].score < score)
+			at--;
+		if (count < COMPLETE_SHOWN)
+			count++;
+		memmove(best + at + 1, best + at, (count - at - 1) * sizeof(*best));
+		best[at] = (struct found){ path, score };
+	}
+	for (size_t i = 0; i < count; i++)
+		editor_offer(editor, from, to, span_str(best[i].path), span_str(best[i].path),
+		             SPAN(""));
+}
+
+/* ---- the word ---------------------------------------------------------------- */
+
+static size_t word_start(struct span text, size_t caret)
+{
+	size_t from = caret;
+
+	while (from > 0 && !strchr(" \t\n", text.data[from - 1]))
+		from--;
+	return from;
+}
+
+void complete_offer(void *data, struct editor *editor, struct span text, size_t caret)
+{
+	struct app *app = data;
+	const size_t from = word_start(text, caret);
+	const struct span word = span_of(text.data + from, caret - from);
+
+	if (!app->complete || app->plain)
+		return;
+	if (!editor_is_shell(editor) && (command_is(text) || span_eq(text, SPAN("/"))))
+		tui_slash_complete(app, editor, text, caret);
+	else if (editor_is_shell(editor) && from > 0 && word.len) {
+		if (complete_ready(app->complete, editor, text, caret))
+			complete_paths(app->complete, editor, from, caret, word);
+	} else if (span_starts(word, SPAN("@"))) {
+		if (complete_ready(app->complete, editor, text, caret))
+			complete_paths(app->complete, editor, from + 1, caret, span_skip(word, 1));
+	}
+}

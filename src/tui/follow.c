@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What becomes of what the agent reports: text is printed as it comes, calls when they have ended,
+ * questions are put one after the other. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "policy/policy.h"
+#include "tui/private.h"
+
+static void follow_prompt(struct app *app, struct span text)
+{
+	const struct view_how how = tui_how(app);
+	_cleanup_rows_ struct rows rows = { 0 };
+
+	view_user(&rows, text, &how);
+	tui_print(app, &rows);
+	transcript_user(app->transcript, text);
+}
+
+static void follow_content(struct app *app, struct span text)
+{
+	_cleanup_rows_ struct rows rows = { 0 };
+
+	if (!app->answering && app->printed)
+		rows_add(&rows);
+	app->answering = app->printed = true;
+	markdown_feed(app->markdown, text);
+	markdown_take(app->markdown, &rows);
+	screen_print(app->screen, &rows);
+	transcript_answer(app->transcript, text);
+}
+
+static void follow_thought(struct app *app, const json_t *message)
+{
+	const struct span text = json_span(json_object_get(message, "text"));
+	const char *subject = json_string_value(json_object_get(message, "subject"));
+
+	if (subject && *subject) {
+		free(app->thought);
+		app->thought = mem_strdup(subject);
+	}
+	if (strcmp(settings_string(app->settings, "ui.inlineThinkingMode", "off"), "full") == 0) {
+		_cleanup_rows_ struct rows rows = { 0 };
+
+		rows_text(&rows, text, STYLE(ROLE_DIM), term_size(app->term).columns);
+		tui_print(app, &rows);
+	}
+	transcript_thought(app->transcript, text);
+}
+
+/* ---- calls ------------------------------------------------------------------- */
+
+static struct running *follow_find(struct app *app, const json_t *message)
+{
+	const json_t *id = json_object_get(message, "callId");
+
+	for (size_t i = 0; i < app->running_count; i++)
+		if (json_equal(json_object_get(app->running[i].call, "callId"), id))
+			return &app->running[i];
+	return NULL;
+}
+
+static void running_release(struct running *running)
+{
+	json_decref(running->call);
+	buf_release(&running->tail);
+}
+
+static void follow_call(struct app *app, const json_t *message)
+{
+	tui_end_answer(app);
+	transcript_break(app->transcript);
+	if (app->running_count == app->running_cap)
+		app->running = mem_grow(app->running, &app->running_cap, app->running_count + 1,
+		                        sizeof(*app->running));
+	app->running[app->running_count++] = (struct running){
+		.call = json_incref((json_t *)message),
+		.tail = BUF_INIT((size_t)4 * TAIL_BYTES_MAX),
+	};
+	if (app->plain) {
+		const struct view_how how = tui_how(app);
+		_cleanup_rows_ struct rows rows = { 0 };
+
+		view_call(&rows, message, &how);
+		tui_print(app, &rows);
+	}
+}
+
+static void follow_output(struct app *app, const json_t *message)
+{
+	struct running *running = follow_find(app, message);
+	struct span text = json_span(json_object_get(message, "text"));
+
+	if (!running)
+		return;
+	if (text.len > TAIL_BYTES_MAX)
+		text = span_skip(text, text.len - TAIL_BYTES_MAX);
+	buf_span(&running->tail, text);
+	if (running->tail.len > (size_t)2 * TAIL_BYTES_MAX) {
+		const size_t cut = running->tail.len - TAIL_BYTES_MAX;
+
+		memmove(running->tail.data, running->tail.data + cut, TAIL_BYTES_MAX);
+		running->tail.len = TAIL_BYTES_MAX;
+	}
+}
+
+static void follow_result(struct app *app, const json_t *message)
+{
+	const struct view_how how = tui_how(app);
+	struct running *running = follow_find(app, message);
+	_cleanup_rows_ struct rows rows = { 0 };
+	json_auto_t *call = running ? json_incref(running->call) :
+	                              json_incref((json_t *)message);
+
+	if (running) {
+		running_release(running);
+		memmove(running, running + 1,
+		        (size_t)(app->running + app->running_count - running - 1) *
+		                sizeof(*running));
+		app->running_count--;
+	}
+	view_result(&rows, call, message, &how);
+	tui_print(app, &rows);
+	transcript_call(app->transcript, call, message);
+}
+
+static void follow_drop_running(struct app *app)
+{
+	while (app->running_count)
+		running_release(&app->running[--app->running_count]);
+}
+
+/* ---- other messages ---------------------------------------------------------- */
+
+static void follow_notice(struct app *app, const json_t *message)
+{
+	const char *severity = json_string_value(json_object_get(message, "severity"));
+	const struct span text = json_span(json_object_get(message, "message"));
+	const json_t *forget = json_object_get(message, "forget");
+
+	if (json_is_integer(forget) && json_integer_value(forget) > 0) {
+		const size_t bytes = (size_t)json_integer_value(forget);
+
+		markdown_forget(app->markdown, bytes);
+		transcript_forget(app->transcript, bytes);
+	}
+	if (severity && text.len)
+		tui_print_notice(app, strcmp(severity, "hook") ? severity : "info", text);
+}
+
+static void follow_turn_end(struct app *app, const json_t *message)
+{
+	const json_t *usage = json_object_get(message, "usage");
+	const uint64_t input = (uint64_t)json_integer_value(json_object_get(usage, "input"));
+	const uint64_t output = (uint64_t)json_integer_value(json_object_get(usage, "output"));
+
+	app->status.input += input;
+	app->status.output += output;
+	app->status.cached += (uint64_t)json_integer_value(json_object_get(usage, "cached"));
+	app->status.context = input + output;
+	tui_end_answer(app);
+	transcript_break(app->transcript);
+}
+
+static void follow_compressed(struct app *app, const json_t *message)
+{
+	const json_int_t before = json_integer_value(json_object_get(message, "before"));
+	const json_int_t after = json_integer_value(json_object_get(message, "after"));
+	_cleanup_free_ char *text = mem_printf(
+		"The conversation was compressed from %lld to %lld tokens.", (long long)before,
+		(long long)after);
+
+	app->status.context = (uint64_t)after;
+	tui_print_notice(app, "info", span_str(text));
+}
+
+static void follow_model(struct app *app, const json_t *message)
+{
+	const char *reason = json_string_value(json_object_get(message, "reason"));
+
+	free(app->status.model);
+	app->status.model = mem_strdup(json_string_value(json_object_get(message, "model")));
+	if (reason)
+		tui_print_notice(app, "info", span_str(reason));
+}
+
+static void follow_mode(struct app *app, const json_t *message)
+{
+	const char *word = json_string_value(json_object_get(message, "mode"));
+
+	if (word)
+		policy_mode_parse(word, &app->status.mode);
+}
+
+static void follow_todos(struct app *app, const json_t *message)
+{
+	json_decref(app->todos);
+	app->todos = json_incref(json_object_get(message, "todos"));
+}
+
+static void follow_message(struct app *app, enum bus_topic topic, const json_t *message)
+{
+	switch (topic) {
+	case BUS_TOOL_CONFIRMATION_REQUEST:
+	case BUS_ASK_USER_REQUEST:
+		tui_question(app, topic, message);
+		break;
+	case BUS_PROMPT: /* the others were shown when they were sent */
+		if (!json_is_true(json_object_get(message, "steer")))
+			break;
+		follow_prompt(app, json_span(json_object_get(message, "text")));
+		json_array_remove(app->steers, 0);
+		break;
+	case BUS_CONTENT:
+		follow_content(app, json_span(json_object_get(message, "text")));
+		break;
+	case BUS_THOUGHT:
+		follow_thought(app, message);
+		break;
+	case BUS_TOOL_CALL:
+		follow_call(app, message);
+		break;
+	case BUS_TOOL_OUTPUT:
+		follow_output(app, message);
+		break;
+	case BUS_TOOL_RESULT:
+		follow_result(app, message);
+		break;
+	case BUS_NOTICE:
+		follow_notice(app, message);
+		break;
+	case BUS_MODEL:
+		follow_model(app, message);
+		break;
+	case BUS_COMPRESSED:
+		follow_compressed(app, message);
+		break;
+	case BUS_TODOS:
+		follow_todos(app, message);
+		break;
+	case BUS_APPROVAL_MODE:
+		follow_mode(app, message);
+		break;
+	case BUS_TURN_END:
+		follow_turn_end(app, message);
+		break;
+	default:
+		return;
+	}
+}
+
+/* ---- the agent's own reports ------------------------------------------------- */
+
+static void set_text(char **slot, const json_t *facts, const char *name)
+{
+	const char *text = json_string_value(json_object_get(facts, name));
+
+	if (!text)
+		return;
+	free(*slot);
+	*slot = mem_strdup(text);
+}
+
+static void follow_opened(struct app *app, const json_t *facts)
+{
+	const json_t *history = json_object_get(facts, "history");
+
+	set_text(&app->status.branch, facts, "branch");
+	set_text(&app->status.model, facts, "model");
+	set_text(&app->status.level, facts, "level");
+	app->status.window =
+		(uint64_t)json_integer_value(json_object_get(facts, "window"));
+	if (json_array_size(history))
+		tui_show_history(app, history);
+}
+
+/* Why there is no agent, and what to do: a few lines, not a wall. */
+static void follow_closed(struct app *app, const struct err *err)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT((size_t)2 * ERR_MESSAGE_MAX);
+
+	buf_str(&text, err->message);
+	if (err->code == ERR_AUTHENTICATION_FAILED)
+		buf_str(&text, "\nA key from https://aistudio.google.com/apikey goes into "
+		               "GEMINI_API_KEY, or into ~/.gemini/.env; OPENAI_API_KEY and "
+		               "ANTHROPIC_API_KEY are read as well, and -m ollama/NAME needs "
+		               "none. \"hasp models\" lists what is set up.\nThen send your "
+		               "prompt: hasp tries again.");
+	tui_print_notice(app, "error", buf_view(&text));
+}
+
+static void follow_ended(struct app *app, const struct heard *heard)
+{
+	const char *reason = json_string_value(json_object_get(heard->message, "reason"));
+	const char *missing = json_string_value(json_object_get(heard->message, "missing"));
+	const struct span unsent = json_span(json_object_get(heard->message, "unsent"));
+
+	set_text(&app->status.branch, heard->message, "branch");
+	tui_end_answer(app);
+	follow_drop_running(app);
+	json_array_clear(app->steers);
+	transcript_break(app->transcript);
+	if (heard->end == AGENT_CANCELLED)
+		tui_print_notice(app, "info", SPAN("Interrupted. What was done stays done."));
+	else if (heard->err.code)
+		tui_print_notice(app, "error", span_str(heard->err.message));
+	else if (reason && heard->end != AGENT_ANSWERED)
+		tui_print_notice(app, "warning", span_str(reason));
+	if (missing)
+		tui_print_notice(app, "warning", span_str(missing));
+	if (app->plain && heard->end == AGENT_ANSWERED)
+		tui_print_notice(app, "info", SPAN("Done."));
+	tui_refuse_all(app);
+	if (unsent.len)
+		tui_unsent(app, unsent, heard->end == AGENT_CANCELLED);
+	if (clock_monotonic_ms() - app->since_ms > 5000)
+		status_notify(app, "hasp has answered.");
+}
+
+void tui_heard(void *data, const struct heard *heard)
+{
+	struct app *app = data;
+
+	if (heard->kind == HEARD_DONE)
+		heard->job->done(heard->job);
+	if (app->quitting)
+		return;
+	switch (heard->kind) {
+	case HEARD_BUS:
+		follow_message(app, heard->topic, heard->message);
+		break;
+	case HEARD_NOTICE:
+		follow_notice(app, heard->message);
+		break;
+	case HEARD_OPENED:
+		follow_opened(app, heard->message);
+		break;
+	case HEARD_CLOSED:
+		follow_closed(app, &heard->err);
+		break;
+	case HEARD_ENDED:
+		follow_ended(app, heard);
+		break;
+	case HEARD_DONE:
+		break;
+	}
+	if (runner_idle(app->runner)) {
+		tui_working(app, false);
+		if (heard->kind != HEARD_CLOSED)
+			tui_next(app);
+	}
+	tui_changed(app);
+}

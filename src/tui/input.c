@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who gets a key: the pager, a list, the question, what always means the same, the editor, and
+ * what is left.
+ *
+ * A question may come while somebody types.  Its first key must not be one that was meant for the
+ * draft: so when the draft was being typed (it is not empty, and its last key is not older than a
+ * second), keys go on to the draft until there was none for ASIDE_MS; Enter among them does
+ * nothing.  No timer is needed for that, and who answers deliberately notices nothing. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "tui/private.h"
+
+enum { TWICE_MS = 1000 };
+
+static bool input_bound(const struct app *app, enum bind command, const struct key *key)
+{
+	return bindings_has(app->bindings, command, key);
+}
+
+/* Whether this is the second time within a second. */
+static bool input_twice(uint64_t *last_ms)
+{
+	const uint64_t now = clock_monotonic_ms();
+	const bool twice = *last_ms && now - *last_ms < TWICE_MS;
+
+	*last_ms = twice ? 0 : now;
+	return twice;
+}
+
+/* ---- the editor -------------------------------------------------------------- */
+
+static void input_submit(struct app *app, bool queue)
+{
+	const bool shell = editor_is_shell(app->editor);
+	_cleanup_free_ char *taken = editor_take(app->editor);
+	_cleanup_free_ char *text = mem_printf("%s%s", shell ? "!" : "", taken);
+
+	if (queue && !runner_idle(app->runner))
+		tui_queue(app, span_str(text));
+	else
+		tui_send(app, span_str(text));
+}
+
+static void input_external(struct app *app)
+{
+	_cleanup_free_ char *text = editor_text(app->editor);
+	_cleanup_free_ char *edited = tui_edit(app, span_str(text), "prompt.md");
+
+	if (edited)
+		editor_set(app->editor, span_trim(span_str(edited)));
+}
+
+/* False: the key is not the editor's. */
+static bool input_editor(struct app *app, const struct key *key)
+{
+	app->key_ms = clock_monotonic_ms();
+	switch (editor_key(app->editor, key)) {
+	case EDITOR_SUBMIT:
+		input_submit(app, false);
+		return true;
+	case EDITOR_QUEUE:
+		input_submit(app, true);
+		return true;
+	case EDITOR_EXTERNAL:
+		input_external(app);
+		return true;
+	case EDITOR_CHANGED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* ---- the question ------------------------------------------------------------ */
+
+static void input_ask_external(struct app *app)
+{
+	const char *name = NULL;
+	_cleanup_free_ char *text = ask_external(app->ask, &name);
+	_cleanup_free_ char *edited = text ? tui_edit(app, span_str(text), name) : NULL;
+
+	if (edited && ask_modified(app->ask, span_str(edited)) == ASK_DONE)
+		tui_answer(app, ask_answer(app->ask));
+}
+
+static void input_ask_whole(struct app *app)
+{
+	_cleanup_rows_ struct rows rows = { 0 };
+
+	ask_whole(app->ask, term_size(app->term).columns, &rows);
+	pager_open(app, "Question", &rows, false);
+}
+
+static bool input_ask_state(struct app *app, enum ask_state state)
+{
+	if (state == ASK_DONE)
+		tui_answer(app, ask_answer(app->ask));
+	else if (state == ASK_EXTERNAL)
+		input_ask_external(app);
+	else if (state == ASK_WHOLE)
+		input_ask_whole(app);
+	return state != ASK_IGNORED;
+}
+
+/* Whether a key still belongs to the draft that was being typed when the question came. */
+static bool input_is_aside(struct app *app)
+{
+	const uint64_t now = clock_monotonic_ms();
+
+	if (!app->aside)
+		return false;
+	app->aside = now - app->ask_ms < ASIDE_MS;
+	app->ask_ms = now;
+	return app->aside;
+}
+
+static bool input_question(struct app *app, const struct key *key)
+{
+	if (input_is_aside(app)) {
+		if (key->code != KEY_ENTER && key->code != KEY_TAB && key->code != KEY_ESC)
+			editor_key(app->editor, key);
+		return true;
+	}
+	if (input_ask_state(app, ask_key(app->ask, key)))
+		return true;
+	if (input_bound(app, BIND_BASIC_CANCEL, key) || input_bound(app, BIND_BASIC_QUIT, key)) {
+		tui_interrupt(app);
+		return true;
+	}
+	return false;
+}
+
+/* ---- keys that always mean the same ------------------------------------------ */
+
+static void input_quit(struct app *app)
+{
+	if (!editor_is_empty(app->editor))
+		tui_draft(app, SPAN(""));
+	else if (app->since_ms)
+		tui_interrupt(app);
+	else if (input_twice(&app->quit_ms))
+		tui_quit(app);
+	else
+		app->hint = "Ctrl+C again quits";
+}
+
+static void input_toggle(struct app *app, int overlay)
+{
+	app->overlay = app->overlay == overlay ? OVERLAY_NONE : overlay;
+}
+
+static bool input_global(struct app *app, const struct key *key)
+{
+	if (input_bound(app, BIND_BASIC_QUIT, key)) {
+		input_quit(app);
+	} else if (input_bound(app, BIND_BASIC_EXIT, key) && editor_is_empty(app->editor)) {
+		tui_quit(app);
+	} else if (input_bound(app, BIND_APP_CYCLE_APPROVAL_MODE, key)) {
+		tui_cycle_mode(app);
+	} else if (input_bound(app, BIND_APP_TOGGLE_YOLO, key)) {
+		tui_set_mode(app, app->status.mode == MODE_YOLO ? MODE_DEFAULT : MODE_YOLO);
+	} else if (input_bound(app, BIND_APP_CLEAR_SCREEN, key)) {
+		screen_clear(app->screen);
+	} else if (input_bound(app, BIND_APP_SUSPEND, key)) {
+		tui_suspend(app);
+	} else if (input_bound(app, BIND_APP_SHOW_FULL_TODOS, key)) {
+		input_toggle(app, OVERLAY_TODOS);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* ---- what is left ------------------------------------------------------------ */
+
+static void input_escape(struct app *app)
+{
+	if (app->since_ms) {
+		tui_interrupt(app);
+	} else if (input_twice(&app->escape_ms)) {
+		if (editor_is_empty(app->editor))
+			tui_send(app, SPAN("/rewind"));
+		else
+			tui_draft(app, SPAN(""));
+	} else {
+		app->hint = editor_is_empty(app->editor) ? "Esc again lists earlier prompts" :
+		                                           "Esc again clears";
+	}
+}
+
+/* What waits last is the draft again. */
+static bool input_unqueue(struct app *app, const struct key *key)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (!app->queued_count || !editor_is_empty(app->editor) ||
+	    !input_bound(app, BIND_CURSOR_UP, key))
+		return false;
+	text = app->queued[--app->queued_count];
+	tui_draft(app, span_str(text));
+	return true;
+}
+
+static void input_key(struct app *app, const struct key *key)
+{
+	const char *hint = app->hint;
+
+	app->hint = NULL;
+	if (app->pick && pick_key(app, key))
+		return;
+	if (app->pick)
+		return;
+	if (app->ask) {
+		if (input_question(app, key) || input_global(app, key))
+			return;
+		return;
+	}
+	if (app->overlay == OVERLAY_SHORTCUTS)
+		app->overlay = OVERLAY_NONE;
+	else if (key->code == '?' && editor_is_empty(app->editor)) {
+		app->overlay = OVERLAY_SHORTCUTS;
+		return;
+	}
+	if (input_unqueue(app, key) || input_global(app, key) || input_editor(app, key))
+		return;
+	if (input_bound(app, BIND_BASIC_CANCEL, key))
+		input_escape(app);
+	else if (input_bound(app, BIND_APP_SHOW_MORE_LINES, key))
+		pager_transcript(app);
+	else
+		app->hint = hint;
+}
+
+static void input_paste(struct app *app, struct span text)
+{
+	if (app->pager || app->pick)
+		return;
+	app->key_ms = clock_monotonic_ms();
+	if (app->ask && !input_is_aside(app))
+		input_ask_state(app, ask_paste(app->ask, text));
+	else
+		editor_paste(app->editor, text);
+}
+
+void tui_event(void *data, const struct event *event)
+{
+	struct app *app = data;
+
+	switch (event->kind) {
+	case EVENT_KEY:
+		if (app->pager)
+			pager_key(app, &event->key);
+		else
+			input_key(app, &event->key);
+		break;
+	case EVENT_PASTE:
+		input_paste(app, event->text);
+		break;
+	case EVENT_FOCUS:
+		app->blurred = !event->on;
+		return;
+	case EVENT_CURSOR:
+		screen_cursor(app->screen, event);
+		break;
+	default:
+		return;
+	}
+	tui_changed_now(app);
+}

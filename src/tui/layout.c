@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The live region: a narrow activity row, the composer (or what stands in its place), and beneath
+ * the caret everything wide.  For screen readers the composer alone: nothing changes by itself. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "tui/private.h"
+
+enum {
+	COMPOSER_ROWS_MAX = 12, /* of a draft; it scrolls within */
+	CANDIDATE_ROWS = 8,
+};
+
+/* At most SCREEN_NARROW columns, whatever the time. */
+static void layout_activity(const struct app *app, struct rows *rows)
+{
+	const bool asked = app->ask != NULL;
+	uint64_t seconds;
+	struct row *row;
+
+	if (!app->since_ms || app->plain)
+		return;
+	seconds = (clock_monotonic_ms() - app->since_ms) / 1000;
+	row = rows_add(rows);
+	row_printf(row, STYLE(ROLE_ACCENT), "%s", asked ? "? Waiting" : "* Working");
+	if (seconds >= 60)
+		row_printf(row, STYLE(ROLE_DIM), " %um %02us",
+		           (unsigned)(seconds / 60 % 10000), (unsigned)(seconds % 60));
+	else
+		row_printf(row, STYLE(ROLE_DIM), " %us", (unsigned)seconds);
+	row_clip(row, SCREEN_NARROW);
+}
+
+static void layout_composer(struct app *app, unsigned width, size_t height, struct live *live)
+{
+	const bool shell = editor_is_shell(app->editor);
+	_cleanup_row_ struct row prompt = { 0 };
+	const size_t rows = height / 2 < COMPOSER_ROWS_MAX ? height / 2 : COMPOSER_ROWS_MAX;
+	const size_t before = live->rows.count;
+
+	row_text(&prompt, span_str(editor_sign(app->editor)),
+	         STYLE_BOLD(shell ? ROLE_WARNING : app->status.mode == MODE_YOLO ? ROLE_ERROR :
+	                                                                         ROLE_ACCENT));
+	editor_layout(app->editor, &prompt, width, rows ? rows : 1, &live->rows, &live->caret_row,
+	              &live->caret_column);
+	live->caret_row += before;
+}
+
+/* The last lines of what a command has written so far. */
+static void layout_tail(const struct buf *tail, unsigned width, struct rows *rows)
+{
+	const struct span text = span_trim(buf_view(tail));
+	size_t from = text.len;
+	unsigned lines = 0;
+	struct span rest, line;
+
+	while (from > 0 && !(text.data[from - 1] == '\n' && ++lines == TAIL_ROWS))
+		from--;
+	rest = span_skip(text, from);
+	while (rest.len && line_next(&rest, &line)) {
+		struct row *row = rows_add(rows);
+		struct span body = line_body(line);
+		const char *last;
+
+		/* What a carriage return has overwritten is gone. */
+		while (body.len && (last = memrchr(body.data, '\r', body.len))) {
+			if (last + 1 < body.data + body.len) {
+				body = span_skip(body, (size_t)(last + 1 - body.data));
+				break;
+			}
+			body.len--;
+		}
+		row_text(row, SPAN("    "), STYLE(ROLE_DIM));
+		row_text(row, body, STYLE(ROLE_DIM));
+		row_clip(row, width);
+	}
+}
+
+static void layout_running(const struct app *app, unsigned width, struct rows *rows)
+{
+	const struct view_how how = { .width = width, .folded = true, .plain = app->plain };
+	const size_t more = app->running_count > RUNNING_SHOWN ?
+	                            app->running_count - RUNNING_SHOWN : 0;
+
+	for (size_t i = 0; i < app->running_count - more; i++) {
+		view_call(rows, app->running[i].call, &how);
+		layout_tail(&app->running[i].tail, width, rows);
+	}
+	if (more)
+		row_printf(rows_add(rows), STYLE(ROLE_DIM), "  and %zu more calls", more);
+}
+
+/* The first line of a text that waits, and for what. */
+static void layout_waiting(struct span what, struct span text, unsigned width, struct rows *rows)
+{
+	struct row *row = rows_add(rows);
+	struct span line = { 0 };
+
+	line_next(&text, &line);
+	row_text(row, what, STYLE(ROLE_DIM));
+	row_text(row, line_body(line), STYLE(ROLE_USER));
+	row_clip(row, width);
+}
+
+static void layout_queued(const struct app *app, unsigned width, struct rows *rows)
+{
+	size_t i;
+	json_t *text;
+
+	json_array_foreach(app->steers, i, text)
+		layout_waiting(SPAN("  joins at the next step: "), json_span(text), width, rows);
+	for (i = 0; i < app->queued_count && i < QUEUED_SHOWN; i++)
+		layout_waiting(SPAN("  queued: "), span_str(app->queued[i]), width, rows);
+	if (app->queued_count > QUEUED_SHOWN)
+		row_printf(rows_add(rows), STYLE(ROLE_DIM), "  and %zu more (Up edits the last)",
+		           app->queued_count - QUEUED_SHOWN);
+}
+
+static void layout_shortcuts(const struct app *app, unsigned width, struct rows *rows)
+{
+	static const enum bind shown[] = {
+		BIND_INPUT_SUBMIT, BIND_INPUT_QUEUE_MESSAGE, BIND_INPUT_NEWLINE, BIND_BASIC_CANCEL,
+		BIND_BASIC_QUIT, BIND_BASIC_EXIT, BIND_APP_CYCLE_APPROVAL_MODE,
+		BIND_APP_TOGGLE_YOLO, BIND_HISTORY_SEARCH_START, BIND_INPUT_OPEN_EXTERNAL_EDITOR,
+		BIND_APP_SHOW_MORE_LINES, BIND_APP_SHOW_FULL_TODOS, BIND_APP_CLEAR_SCREEN,
+		BIND_APP_SUSPEND,
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
+		struct row *row = rows_add(rows);
+
+		row_text(row, SPAN("  "), STYLE(ROLE_TEXT));
+		row_text(row, span_str(bindings_chord(app->bindings, shown[i])),
+		         STYLE(ROLE_ACCENT));
+		row_pad(row, 16, STYLE(ROLE_TEXT));
+		row_text(row, span_str(bind_help(shown[i])), STYLE(ROLE_DIM));
+		row_clip(row, width);
+	}
+	row_text(rows_add(rows), SPAN("  ! a command   @ a file   / commands   Esc Esc earlier "
+	                              "prompts"), STYLE(ROLE_DIM));
+	row_clip(&rows->at[rows->count - 1], width);
+}
+
+static void layout_todos(const struct app *app, unsigned width, struct rows *rows)
+{
+	size_t i;
+	json_t *todo;
+
+	if (!json_array_size(app->todos))
+		row_text(rows_add(rows), SPAN("  There are no todos."), STYLE(ROLE_DIM));
+	json_array_foreach(app->todos, i, todo) {
+		const struct span status = json_span(json_object_get(todo, "status"));
+		const bool done = span_eq(status, SPAN("completed"));
+		const bool now = span_eq(status, SPAN("in_progress"));
+		struct row *row = rows_add(rows);
+
+		row_text(row, done ? SPAN("  [x] ") : now ? SPAN("  [>] ") : SPAN("  [ ] "),
+		         STYLE(done ? ROLE_SUCCESS : now ? ROLE_ACCENT : ROLE_DIM));
+		row_text(row, json_span(json_object_get(todo, "description")),
+		         STYLE(done ? ROLE_DIM : ROLE_TEXT));
+		row_clip(row, width);
+	}
+}
+
+/* What stands beneath the composer. */
+static void layout_beneath(struct app *app, unsigned width, struct rows *rows)
+{
+	if (app->plain) {
+		editor_candidates(app->editor, width, CANDIDATE_ROWS, rows);
+		return;
+	}
+	if (app->thought && !app->ask) {
+		struct row *row = rows_add(rows);
+
+		row_text(row, SPAN("  "), STYLE(ROLE_DIM));
+		row_text(row, span_str(app->thought), STYLE(ROLE_DIM));
+		row_clip(row, width);
+	}
+	if (!app->ask)
+		editor_candidates(app->editor, width, CANDIDATE_ROWS, rows);
+	layout_running(app, width, rows);
+	layout_queued(app, width, rows);
+	if (app->overlay == OVERLAY_SHORTCUTS)
+		layout_shortcuts(app, width, rows);
+	if (app->overlay == OVERLAY_TODOS)
+		layout_todos(app, width, rows);
+	if (app->hint) {
+		struct row *row = rows_add(rows);
+
+		row_text(row, span_str(app->hint), STYLE(ROLE_WARNING));
+		row_clip(row, width);
+	}
+	if (!settings_bool(app->settings, "ui.hideFooter", false)) {
+		_cleanup_row_ struct row row = { 0 };
+
+		status_row(app, width, &row);
+		rows_take(rows, &row);
+	}
+}
+
+void tui_layout(struct app *app)
+{
+	const struct term_size size = term_size(app->term);
+	struct live live = { 0 };
+
+	if (app->answering || app->printed)
+		rows_add(&live.rows);
+	layout_activity(app, &live.rows);
+	if (app->pick) {
+		live.caret_row = live.rows.count;
+		live.caret_hidden = true;
+		pick_rows(app->pick, size.columns, size.rows / 2, &live.rows);
+	} else if (app->ask) {
+		const size_t before = live.rows.count;
+
+		live.whole = true;
+		ask_rows(app->ask, size.columns, size.rows > 4 ? size.rows - 4 : 1, &live.rows,
+		         &live.caret_row, &live.caret_column);
+		live.caret_row += before;
+	} else {
+		layout_composer(app, size.columns, size.rows, &live);
+	}
+	layout_beneath(app, size.columns, &live.rows);
+	screen_live(app->screen, &live);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A text to look at, on the alternate screen: scrolled, searched, left; what stands on the main
+ * screen is not touched. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "tui/private.h"
+
+enum { SEARCH_BYTES_MAX = 256 };
+
+struct pager {
+	char *title;       /* owned */
+	struct rows rows;
+	size_t top;        /* the first row that is shown */
+	struct buf wanted; /* what is searched for */
+	bool typing;       /* it is being typed */
+	bool missed;       /* it is not there */
+	bool whole;        /* of the transcript: made anew for another width */
+	unsigned width;    /* the rows were made for */
+};
+
+/* Rows of text on the screen: all but the last, which says what this is. */
+static size_t pager_height(const struct app *app)
+{
+	const unsigned rows = term_size(app->term).rows;
+
+	return rows > 1 ? rows - 1 : 1;
+}
+
+static void pager_go(struct app *app, size_t top)
+{
+	struct pager *pager = app->pager;
+	const size_t height = pager_height(app);
+	const size_t last = pager->rows.count > height ? pager->rows.count - height : 0;
+
+	pager->top = top < last ? top : last;
+}
+
+void pager_open(struct app *app, const char *title, struct rows *rows, bool end)
+{
+	struct pager *pager;
+
+	if (app->pager || app->plain) {
+		tui_print(app, rows);
+		return;
+	}
+	pager = mem_alloc(1, sizeof(*pager));
+	pager->title = mem_strdup(title);
+	pager->wanted = (struct buf)BUF_INIT(SEARCH_BYTES_MAX);
+	pager->width = term_size(app->term).columns;
+	rows_move(&pager->rows, rows);
+	app->pager = pager;
+	pager_go(app, end ? pager->rows.count : 0);
+	buf_str(term_frame(app->term), "\033[?1049h\033[?25l");
+	term_frame_end(app->term);
+	pager_draw(app);
+}
+
+void pager_transcript(struct app *app)
+{
+	_cleanup_rows_ struct rows rows = { 0 };
+
+	if (app->pager || app->plain)
+		return;
+	transcript_rows(app->transcript, term_size(app->term).columns, false, &rows);
+	pager_open(app, "Transcript", &rows, true);
+	app->pager->whole = true;
+}
+
+void pager_close(struct app *app)
+{
+	struct pager *pager = app->pager;
+
+	if (!pager)
+		return;
+	app->pager = NULL;
+	rows_release(&pager->rows);
+	buf_release(&pager->wanted);
+	free(pager->title);
+	free(pager);
+	buf_str(term_frame(app->term), "\033[?25h\033[?1049l");
+	term_frame_end(app->term);
+	tui_changed_now(app);
+}
+
+/* ---- search ------------------------------------------------------------------ */
+
+static bool pager_matches(const struct pager *pager, size_t i)
+{
+	_cleanup_buf_ struct buf plain = BUF_INIT(LIMIT_MODEL_REPLY_BYTES);
+
+	row_plain(&pager->rows.at[i], &plain);
+	return plain.len && strcasestr(plain.data, pager->wanted.data);
+}
+
+/* Goes to the next row that matches behind the first one shown, or before it. */
+static void pager_find(struct app *app, bool back)
+{
+	struct pager *pager = app->pager;
+	const size_t count = pager->rows.count;
+
+	pager->missed = false;
+	if (!pager->wanted.len || !count)
+		return;
+	for (size_t step = 1; step <= count; step++) {
+		const size_t i = (back ? pager->top + count - step : pager->top + step) % count;
+
+		if (pager_matches(pager, i)) {
+			pager->top = i;
+			return;
+		}
+	}
+	pager->missed = true;
+}
+
+/* By its last character. */
+static void pager_shorten(struct buf *text)
+{
+	while (text->len && (text->data[text->len - 1] & 0xC0) == 0x80)
+		text->len--;
+	text->len -= text->len > 0;
+	if (text->data)
+		text->data[text->len] = '\0';
+}
+
+static void pager_type(struct app *app, const struct key *key)
+{
+	struct pager *pager = app->pager;
+
+	if (key->code == KEY_ENTER) {
+		pager->typing = false;
+		pager_find(app, false);
+	} else if (key->code == KEY_ESC || (key->code == 'c' && key->mods & KEY_CTRL)) {
+		pager->typing = false;
+	} else if (key->code == KEY_BACKSPACE) {
+		pager_shorten(&pager->wanted);
+	} else {
+		buf_span(&pager->wanted, key->text);
+	}
+}
+
+/* ---- keys -------------------------------------------------------------------- */
+
+static bool pager_scroll(struct app *app, const struct key *key)
+{
+	struct pager *pager = app->pager;
+	const size_t height = pager_height(app);
+	const bool ctrl = key->mods & KEY_CTRL;
+
+	if (key->code == KEY_UP || (key->code == 'k' && !ctrl))
+		pager_go(app, pager->top ? pager->top - 1 : 0);
+	else if (key->code == KEY_DOWN || key->code == 'j' || key->code == KEY_ENTER)
+		pager_go(app, pager->top + 1);
+	else if (key->code == KEY_PAGE_UP || key->code == 'b')
+		pager_go(app, pager->top > height ? pager->top - height : 0);
+	else if (key->code == KEY_PAGE_DOWN || key->code == ' ' || (key->code == 'f' && ctrl))
+		pager_go(app, pager->top + height);
+	else if (key->code == 'u')
+		pager_go(app, pager->top > height / 2 ? pager->top - height / 2 : 0);
+	else if (key->code == 'd' && !ctrl)
+		pager_go(app, pager->top + height / 2);
+	else if (key->code == KEY_HOME || key->code == 'g')
+		pager_go(app, 0);
+	else if (key->code == KEY_END || key->code == 'G')
+		pager_go(app, pager->rows.count);
+	else
+		return false;
+	return true;
+}
+
+void pager_key(struct app *app, const struct key *key)
+{
+	struct pager *pager = app->pager;
+
+	if (pager->typing) {
+		pager_type(app, key);
+	} else if (key->code == 'q' || key->code == KEY_ESC ||
+	           (key->mods & KEY_CTRL && (key->code == 'c' || key->code == 'd')) ||
+	           bindings_has(app->bindings, BIND_APP_SHOW_MORE_LINES, key)) {
+		pager_close(app);
+		return;
+	} else if (key->code == '/') {
+		pager->typing = true;
+		buf_clear(&pager->wanted);
+		pager->missed = false;
+	} else if (key->code == 'n') {
+		pager_find(app, false);
+	} else if (key->code == 'N') {
+		pager_find(app, true);
+	} else if (!pager_scroll(app, key)) {
+		return;
+	}
+	pager_draw(app);
+}
+
+/* ---- drawing ----------------------------------------------------------------- */
+
+static void pager_foot(const struct app *app, struct row *foot)
+{
+	const struct pager *pager = app->pager;
+	const size_t height = pager_height(app);
+	const size_t seen = pager->top + height < pager->rows.count ? pager->top + height :
+	                                                              pager->rows.count;
+
+	if (pager->typing) {
+		row_text(foot, SPAN("/"), STYLE(ROLE_ACCENT));
+		row_text(foot, buf_view(&pager->wanted), STYLE(ROLE_TEXT));
+		return;
+	}
+	row_text(foot, span_str(pager->title), STYLE_BOLD(ROLE_ACCENT));
+	row_printf(foot, STYLE(ROLE_DIM), "  %zu of %zu  ", seen, pager->rows.count);
+	if (pager->missed)
+		row_text(foot, SPAN("not found  "), STYLE(ROLE_WARNING));
+	row_text(foot, SPAN("q closes, / searches, n N next and previous"), STYLE(ROLE_DIM));
+}
+
+void pager_draw(struct app *app)
+{
+	struct pager *pager = app->pager;
+	const struct term_size size = term_size(app->term);
+	struct buf *frame;
+	_cleanup_row_ struct row foot = { 0 };
+
+	if (term_busy(app->term))
+		return;
+	if (pager->whole && pager->width != size.columns) {
+		rows_release(&pager->rows);
+		transcript_rows(app->transcript, size.columns, false, &pager->rows);
+		pager->width = size.columns;
+		pager_go(app, pager->top);
+	}
+	frame = term_frame(app->term);
+	buf_str(frame, "\033[H");
+	for (size_t i = 0; i < pager_height(app); i++) {
+		_cleanup_rows_ struct rows one = { 0 };
+
+		if (pager->top + i < pager->rows.count) {
+			rows_copy(&one, &pager->rows, pager->top + i, pager->top + i + 1);
+			row_clip(&one.at[0], size.columns);
+			if (pager->wanted.len && pager_matches(pager, pager->top + i))
+				row_mark(&one.at[0], MARK_REVERSE);
+			term_put_row(app->term, frame, &one.at[0]);
+		}
+		buf_str(frame, "\033[K\r\n");
+	}
+	pager_foot(app, &foot);
+	row_clip(&foot, size.columns);
+	term_put_row(app->term, frame, &foot);
+	buf_str(frame, "\033[J");
+	term_frame_end(app->term);
+}

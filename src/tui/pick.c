@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A list to choose from, in the composer's place: earlier prompts, sessions. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "tui/private.h"
+
+struct pick {
+	char *title;    /* owned */
+	json_t *labels; /* texts */
+	size_t at;      /* the selected one */
+	void (*chosen)(struct app *app, void *data, int index);
+	void *data;
+};
+
+struct pick *pick_new(const char *title, const json_t *labels,
+                      void (*chosen)(struct app *app, void *data, int index), void *data)
+{
+	struct pick *pick = mem_alloc(1, sizeof(*pick));
+
+	pick->title = mem_strdup(title);
+	pick->labels = json_deep_copy(labels);
+	pick->at = json_array_size(labels) ? json_array_size(labels) - 1 : 0;
+	pick->chosen = chosen;
+	pick->data = data;
+	return pick;
+}
+
+void pick_free(struct pick *pick)
+{
+	if (!pick)
+		return;
+	json_decref(pick->labels);
+	free(pick->title);
+	free(pick);
+}
+
+static void pick_end(struct app *app, int index)
+{
+	struct pick *pick = app->pick;
+
+	app->pick = NULL;
+	pick->chosen(app, pick->data, index);
+	pick_free(pick);
+}
+
+bool pick_key(struct app *app, const struct key *key)
+{
+	struct pick *pick = app->pick;
+	const size_t count = json_array_size(pick->labels);
+
+	if (bindings_has(app->bindings, BIND_NAV_DIALOG_UP, key))
+		pick->at = pick->at ? pick->at - 1 : count - 1;
+	else if (bindings_has(app->bindings, BIND_NAV_DIALOG_DOWN, key))
+		pick->at = (pick->at + 1) % count;
+	else if (bindings_has(app->bindings, BIND_BASIC_CONFIRM, key))
+		pick_end(app, (int)pick->at);
+	else if (bindings_has(app->bindings, BIND_BASIC_CANCEL, key) ||
+	         bindings_has(app->bindings, BIND_BASIC_QUIT, key))
+		pick_end(app, -1);
+	else
+		return false;
+	return true;
+}
+
+void pick_rows(const struct pick *pick, unsigned width, size_t height, struct rows *rows)
+{
+	const size_t count = json_array_size(pick->labels);
+	const size_t shown = height < 3 ? 1 : height - 2;
+	size_t top = pick->at >= shown ? pick->at - shown + 1 : 0;
+	struct row *row = rows_add(rows);
+
+	row_text(row, span_str(pick->title), STYLE_BOLD(ROLE_ACCENT));
+	row_clip(row, SCREEN_NARROW);
+	for (size_t i = top; i < count && i < top + shown; i++) {
+		const bool selected = i == pick->at;
+		struct span rest = json_span(json_array_get(pick->labels, i)), line = { 0 };
+
+		line_next(&rest, &line);
+		row = rows_add(rows);
+		row_printf(row, STYLE(selected ? ROLE_SELECTED : ROLE_DIM), "%s %zu. ",
+		           selected ? ">" : " ", i + 1);
+		row_text(row, line_body(line), STYLE(selected ? ROLE_SELECTED : ROLE_TEXT));
+		row_clip(row, width);
+	}
+	row = rows_add(rows);
+	row_text(row, SPAN("Enter chooses, Esc closes"), STYLE(ROLE_DIM));
+	row_clip(row, width);
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of this folder share.  Everything here is for the main thread but what is said to
+ * be for the agent's. */
+#ifndef HASP_TUI_PRIVATE_H
+#define HASP_TUI_PRIVATE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bus/bus.h"
+#include "net/loop/loop.h"
+#include "tui/ask/ask.h"
+#include "tui/editor/bindings.h"
+#include "tui/editor/editor.h"
+#include "tui/markdown/markdown.h"
+#include "tui/term/screen.h"
+#include "tui/term/term.h"
+#include "tui/tui.h"
+#include "tui/view/view.h"
+
+enum {
+	TAIL_BYTES_MAX = 4096,          /* of a running command's output: more is not shown */
+	TAIL_ROWS = 4,                  /* of it beneath the composer */
+	RUNNING_SHOWN = 4,              /* calls that are shown while they run */
+	QUEUED_SHOWN = 3,               /* prompts that wait, shown */
+	QUEUED_MAX = 64,                /* and kept */
+	TRANSCRIPT_BYTES_MAX = 8 << 20, /* what the pager can show */
+	BLOCK_TEXT_MAX = 32 << 10,      /* of one string in a call's result that is kept */
+	STASH_BYTES_MAX = 4 << 20,      /* a draft that is kept on disk */
+	ASIDE_MS = 500,                 /* who is typing does not answer a question (input.c) */
+};
+
+/* ---- the agent's thread (runner.c) ------------------------------------------------- */
+
+struct runner;
+
+enum heard_kind {
+	HEARD_BUS,      /* topic, message */
+	HEARD_NOTICE,   /* message: {severity, message} */
+	HEARD_OPENED,   /* message: {model, level, recorded, history, branch?, window?} */
+	HEARD_CLOSED,   /* failed to open: err */
+	HEARD_ENDED,    /* a prompt was answered: end, message {reason?, missing?, unsent?,
+	                 * branch?}, err */
+	HEARD_DONE,     /* another job is done: job */
+};
+
+struct heard {
+	enum heard_kind kind;
+	enum bus_topic topic;
+	json_t *message;      /* owned by the queue; NULL: nothing */
+	enum agent_end end;
+	struct err err;       /* ERR_NONE: all went well */
+	struct job *job;
+	struct heard *next;
+};
+
+/* Something else to be done on the agent's thread while no prompt is under way. */
+struct job {
+	/* On the agent's thread; `opened` is all zero when nothing could be opened. */
+	void (*run)(struct job *job, const struct tui_opened *opened);
+	/* On the main thread, afterwards; frees it. */
+	void (*done)(struct job *job);
+};
+
+/* Starts the thread, which opens the host. `heard` is called on the loop's thread. *ret is set in
+ * any case. NO_RESOURCES. */
+bool runner_new(const struct tui_options *options, struct loop *loop,
+                void (*heard)(void *data, const struct heard *heard), void *data,
+                struct runner **ret, struct err *err);
+/* Interrupts what is under way, closes the host with `reason` and ends the thread. What it has
+ * reported until then is still delivered by the loop, or by loop_free. */
+void runner_end(struct runner *runner, const char *reason);
+/* After runner_end and loop_free; NULL is fine. */
+void runner_free(struct runner *runner);
+/* Nothing is under way, opening included. */
+bool runner_idle(const struct runner *runner);
+/* Whether there is a host. */
+const struct tui_opened *runner_opened(const struct runner *runner);
+/* While idle: a prompt, `piped` before it as host_prompt has it (may be empty). Opens first what
+ * is not open. */
+void runner_prompt(struct runner *runner, struct span piped, struct span prompt);
+/* While idle. */
+void runner_job(struct runner *runner, struct job *job);
+/* While idle: closes the host and opens another, of a session (NULL: a new one). */
+void runner_reopen(struct runner *runner, const char *session, const char *reason);
+/* Set when the job under way is to end. */
+const struct cancel *runner_cancel(const struct runner *runner);
+/* The prompt or job under way ends soon. */
+void runner_interrupt(struct runner *runner);
+/* Reports from any thread, as a host's notice. */
+void runner_notice(void *data, const char *severity, const char *message);
+/* Reports a message as if it were the bus's; from any thread. Takes the reference. */
+void runner_report(struct runner *runner, enum bus_topic topic, json_t *message);
+/* The branch that is checked out, by the provider; the caller frees; NULL: none. Agent's thread. */
+char *runner_branch(struct provider *provider);
+
+/* ---- the conversation (transcript.c) ----------------------------------------------- */
+
+struct transcript;
+
+/* An empty one. */
+struct transcript *transcript_new(void);
+void transcript_free(struct transcript *transcript); /* NULL is fine */
+/* Empty again: another conversation. */
+void transcript_clear(struct transcript *transcript);
+/* What the user said. */
+void transcript_user(struct transcript *transcript, struct span text);
+/* A piece of an answer: it goes on if the last block is one. */
+void transcript_answer(struct transcript *transcript, struct span piece);
+/* The last bytes of the answer do not count. */
+void transcript_forget(struct transcript *transcript, size_t bytes);
+void transcript_thought(struct transcript *transcript, struct span text);
+/* TOOL_CALL and its TOOL_RESULT. */
+void transcript_call(struct transcript *transcript, const json_t *call, const json_t *result);
+void transcript_notice(struct transcript *transcript, const char *severity, struct span text);
+/* Whatever comes next is another block. */
+void transcript_break(struct transcript *transcript);
+/* All of it, unfolded. */
+void transcript_rows(const struct transcript *transcript, unsigned width, bool plain,
+                     struct rows *rows);
+/* The last answer; the caller frees; NULL: none. */
+char *transcript_last_answer(const struct transcript *transcript);
+
+/* ---- the application ---------------------------------------------------------------- */
+
+/* A call that runs. */
+struct running {
+	json_t *call;     /* TOOL_CALL; owned */
+	struct buf tail;  /* the end of its output */
+};
+
+enum { OVERLAY_NONE, OVERLAY_SHORTCUTS, OVERLAY_TODOS };
+
+struct pager;
+struct pick;
+struct complete;
+struct stash;
+
+/* What the status line shows. */
+struct status {
+	char *branch, *model, *level; /* owned; NULL: not known (yet) */
+	enum approval_mode mode;
+	uint64_t window;              /* tokens that fit into the model's context; 0: not known */
+	uint64_t context;             /* tokens of the last request */
+	uint64_t input, output, cached; /* tokens of the session */
+};
+
+struct app {
+	const struct tui_options *options;
+	struct settings *settings;
+	bool plain;
+	struct loop *loop;
+	struct term *term;
+	struct screen *screen;
+	struct bindings *bindings;
+	struct editor *editor;
+	struct runner *runner;
+	struct transcript *transcript;
+	struct markdown *markdown;
+	struct pager *pager;          /* NULL: not shown */
+	struct pick *pick;            /* likewise */
+	struct complete *complete;
+	struct stash *stash;
+	struct status status;
+
+	json_t *questions;            /* [{topic, message}] that wait, the first is `ask` */
+	struct ask *ask;              /* the question that is put; NULL: none */
+	uint64_t ask_ms;              /* when, moved on by keys that went to the draft */
+	bool aside;                   /* keys still go to the draft */
+
+	struct running *running;      /* owned array */
+	size_t running_count, running_cap;
+	char **queued;                /* prompts that wait; owned */
+	size_t queued_count, queued_cap;
+	json_t *steers;               /* texts that are to join the prompt under way */
+	struct buf shell_output;      /* of "!" commands, for the model's next prompt */
+	json_t *todos;                /* or NULL */
+	char *thought;                /* the subject of what the model thinks about; or NULL */
+	bool answering;               /* the last that was printed is a piece of an answer */
+	bool printed;                 /* something was: blocks are set apart by an empty row */
+	int overlay;
+
+	uint64_t since_ms;            /* working since; 0: not working */
+	struct loop_timer *tick;      /* each second of it */
+	uint64_t frame_ms;            /* of the last frame */
+	struct loop_timer *frame_timer;
+	struct loop_task frame_task;
+	void (*frame)(struct app *app); /* makes one */
+	bool frame_posted;
+
+	uint64_t key_ms;              /* of the last key of the draft */
+	uint64_t quit_ms, escape_ms;  /* of the last Ctrl+C and Esc that did nothing else */
+	const char *hint;             /* a line beneath the composer until the next key; or NULL */
+	bool blurred;                 /* the window has not the focus */
+	bool quitting;
+	int signal;
+	char *title;                  /* the last that was set */
+	int progress;
+};
+
+/* ---- show.c ---- */
+
+/* Something differs: a frame follows, at most 30 a second. */
+void tui_changed(struct app *app);
+/* The same at once, for a key. */
+void tui_changed_now(struct app *app);
+/* Ends the loop. */
+void tui_quit(struct app *app);
+/* How views are to be shown. */
+struct view_how tui_how(const struct app *app);
+/* Prints what is left of the answer that was being printed. */
+void tui_end_answer(struct app *app);
+/* Prints rows as a block of their own, set apart from the one before; ends an answer. */
+void tui_print(struct app *app, struct rows *rows);
+/* A sentence of ours; remembered, too. */
+void tui_print_notice(struct app *app, const char *severity, struct span text);
+/* Begins and ends showing that something is under way. */
+void tui_working(struct app *app, bool working);
+
+/* ---- away.c ---- */
+
+/* Gives the terminal to a shell (Ctrl+Z). */
+void tui_suspend(struct app *app);
+/* Has a text edited; NULL, or what became of it (the caller frees). */
+char *tui_edit(struct app *app, struct span text, const char *name);
+
+/* ---- follow.c ---- */
+
+/* Shows what was reported; `data` is the app. */
+void tui_heard(void *data, const struct heard *heard);
+
+/* ---- question.c ---- */
+
+/* Puts a question when those before it are answered. */
+void tui_question(struct app *app, enum bus_topic topic, const json_t *message);
+/* Answers the question that is put, and puts the next. `answer` is taken. */
+void tui_answer(struct app *app, json_t *answer);
+/* No to all of them. */
+void tui_refuse_all(struct app *app);
+
+/* ---- history.c ---- */
+
+/* A conversation that goes on is shown: its end printed, all of it in the transcript. */
+void tui_show_history(struct app *app, const json_t *contents);
+
+/* ---- layout.c ---- */
+
+/* Makes the live region anew. */
+void tui_layout(struct app *app);
+
+/* ---- status.c ---- */
+
+/* Appends the line. */
+void status_row(const struct app *app, unsigned width, struct row *row);
+/* Sets the window's title and the progress, if they differ. */
+void status_title(struct app *app);
+/* Tells the user who looks elsewhere. */
+void status_notify(struct app *app, const char *what);
+void status_release(struct status *status);
+
+/* ---- colours.c ---- */
+
+/* Takes the theme that the settings name. */
+void tui_theme(struct app *app);
+/* All that there are, NULL-terminated; the caller frees the array, the names are borrowed. */
+const char **tui_theme_names(const struct app *app);
+
+/* ---- input.c ---- */
+
+/* For struct term_options; data is the app. */
+void tui_event(void *data, const struct event *event);
+
+/* ---- send.c ---- */
+
+/* Runs a line that command_is says yes to. */
+void tui_slash(struct app *app, struct span line);
+/* Offers what may complete it. */
+void tui_slash_complete(struct app *app, struct editor *editor, struct span text, size_t caret);
+
+/* What Enter does with a text: a command, a "!" command, a prompt or a steer. */
+void tui_send(struct app *app, struct span text);
+void tui_queue(struct app *app, struct span text);
+/* Puts a text that was sent, "!" before a command, into the composer. */
+void tui_draft(struct app *app, struct span text);
+/* A prompt, now or when what is under way is done. */
+void tui_prompt(struct app *app, struct span text);
+/* A steer that did not join: sent first of what waits, or, after an interruption, the draft. */
+void tui_unsent(struct app *app, struct span text, bool interrupted);
+/* The next that waits, if nothing is under way. */
+void tui_next(struct app *app);
+void tui_interrupt(struct app *app);
+void tui_cycle_mode(struct app *app);
+void tui_set_mode(struct app *app, enum approval_mode mode);
+
+/* ---- shell.c ---- */
+
+/* Runs a command of the user's, while nothing is under way. */
+void tui_shell(struct app *app, struct span command);
+
+/* ---- pick.c ---- */
+
+/* A list in the composer's place; `chosen` gets the index, or -1. Labels are copied (texts). */
+struct pick *pick_new(const char *title, const json_t *labels,
+                      void (*chosen)(struct app *app, void *data, int index), void *data);
+void pick_free(struct pick *pick);
+/* True: the key was its own; it may be gone afterwards. */
+bool pick_key(struct app *app, const struct key *key);
+void pick_rows(const struct pick *pick, unsigned width, size_t height, struct rows *rows);
+
+/* ---- pager.c ---- */
+
+/* Rows to look at on the alternate screen; taken over. `end`: begins at the last. */
+void pager_open(struct app *app, const char *title, struct rows *rows, bool end);
+/* The whole transcript. */
+void pager_transcript(struct app *app);
+void pager_close(struct app *app);
+void pager_key(struct app *app, const struct key *key);
+void pager_draw(struct app *app);
+
+/* ---- complete.c ---- */
+
+/* Nothing is fetched yet. */
+struct complete *complete_new(struct app *app);
+/* Waits for what it has begun, while the provider lives. */
+void complete_stop(struct complete *complete);
+void complete_free(struct complete *complete);
+/* For struct editor_options; data is the app. */
+void complete_offer(void *data, struct editor *editor, struct span text, size_t caret);
+
+/* ---- stash.c ---- */
+
+/* NULL: nothing can be kept. Restores the draft of a session that crashed, and the history. */
+struct stash *stash_open(struct app *app);
+/* `keep`: the draft is there for the next session. NULL is fine. */
+void stash_close(struct stash *stash, bool keep);
+/* Writes the draft, if it is another. */
+void stash_keep(struct app *app);
+/* A prompt that was sent, for later sessions. */
+void stash_remember(struct stash *stash, struct span prompt);
+
+#endif

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What becomes of what is sent: prompts, steers, the queue, commands; interrupting; modes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/setup/prepare.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "policy/policy.h"
+#include "tui/command/command.h"
+#include "tui/private.h"
+
+/* ---- commands ---------------------------------------------------------------- */
+
+/* A slow one, on the agent's thread. */
+struct slash_job {
+	struct job job;
+	struct app *app;
+	struct command_context context;
+	char *line;                   /* owned */
+	struct command_result result;
+	bool ran;
+};
+
+static struct command_context slash_context(struct app *app)
+{
+	const struct tui_opened *opened = runner_opened(app->runner);
+
+	return (struct command_context){
+		.host = opened ? opened->host : NULL,
+		.settings = app->settings,
+		.width = term_size(app->term).columns,
+		.can = 1u << COMMAND_SEND | 1u << COMMAND_COMPOSE | 1u << COMMAND_CHOOSE |
+		       1u << COMMAND_COPY | 1u << COMMAND_ANEW | 1u << COMMAND_THEME |
+		       1u << COMMAND_VIM |
+		       1u << COMMAND_SHORTCUTS | 1u << COMMAND_QUIT,
+		.busy = !runner_idle(app->runner),
+		.local = app->options->local,
+	};
+}
+
+/* ---- what is left to do ------------------------------------------------------ */
+
+/* The terminal is asked to; whether it does, it does not say. */
+static void slash_copy(struct app *app, const char *text)
+{
+	json_auto_t *encoded = json_base64(span_str(text));
+	struct buf *frame = term_frame(app->term);
+
+	buf_str(frame, "\033]52;c;");
+	buf_span(frame, json_span(encoded));
+	buf_str(frame, "\033\\");
+	term_frame_end(app->term);
+	tui_print_notice(app, "info", SPAN("Sent to the terminal for its clipboard (OSC 52). It "
+	                                   "does not say whether it took it."));
+}
+
+static void slash_chosen(struct app *app, void *data, int index)
+{
+	json_t *lines = data;
+	json_t *line = index < 0 ? NULL : json_incref(json_array_get(lines, (size_t)index));
+
+	json_decref(lines);
+	if (line)
+		tui_slash(app, json_span(line));
+	json_decref(line);
+}
+
+static void slash_choose(struct app *app, const struct command_result *result)
+{
+	json_auto_t *labels = json_array();
+	json_t *lines = json_array();
+
+	for (size_t i = 0; i < result->choice_count; i++) {
+		const struct command_choice *choice = &result->choices[i];
+		_cleanup_free_ char *label = mem_printf("%s%s  %s", choice->chosen ? "* " : "",
+		                                        choice->label, choice->note);
+
+		json_array_append_new(labels, json_text(span_str(label)));
+		json_array_append_new(lines, json_text(span_str(choice->line)));
+	}
+	pick_free(app->pick);
+	app->pick = pick_new("Which one?", labels, slash_chosen, lines);
+}
+
+static void slash_anew(struct app *app, const char *draft)
+{
+	const struct tui_opened *opened = runner_opened(app->runner);
+	const json_t *messages = opened ? agent_history(host_agent(opened->host)) : NULL;
+
+	transcript_clear(app->transcript);
+	app->status.context = 0;
+	if (json_array_size(messages))
+		tui_show_history(app, messages);
+	if (draft)
+		editor_set(app->editor, span_str(draft));
+}
+
+static void slash_then(struct app *app, const struct command_result *result)
+{
+	const char *text = result->text ? result->text : "";
+
+	switch (result->then) {
+	case COMMAND_SEND:
+		tui_prompt(app, span_str(text));
+		break;
+	case COMMAND_COMPOSE:
+		editor_set(app->editor, span_str(text));
+		break;
+	case COMMAND_CHOOSE:
+		slash_choose(app, result);
+		break;
+	case COMMAND_COPY:
+		slash_copy(app, text);
+		break;
+	case COMMAND_ANEW:
+		slash_anew(app, result->text);
+		break;
+	case COMMAND_THEME:
+		tui_theme(app);
+		break;
+	case COMMAND_VIM:
+		editor_set_vim(app->editor,
+		               settings_bool(app->settings, "general.vimMode", false));
+		break;
+	case COMMAND_SHORTCUTS:
+		app->overlay = OVERLAY_SHORTCUTS;
+		break;
+	case COMMAND_QUIT:
+		tui_quit(app);
+		break;
+	default:
+		break;
+	}
+}
+
+static void slash_show(struct app *app, struct command_result *result)
+{
+	if (result->rows.count && result->pager &&
+	    result->rows.count > term_size(app->term).rows)
+		pager_open(app, "Command", &result->rows, false);
+	else
+		tui_print(app, &result->rows);
+	slash_then(app, result);
+	command_result_release(result);
+	tui_changed(app);
+}
+
+/* ---- running ----------------------------------------------------------------- */
+
+static void slash_run(struct job *job, const struct tui_opened *opened)
+{
+	struct slash_job *slash = (struct slash_job *)job;
+
+	slash->context.host = opened->host;
+	slash->context.busy = false;
+	command_run(&slash->context, span_str(slash->line), &slash->result);
+	slash->ran = true;
+}
+
+static void slash_done(struct job *job)
+{
+	struct slash_job *slash = (struct slash_job *)job;
+
+	if (slash->ran && !slash->app->quitting)
+		slash_show(slash->app, &slash->result);
+	else if (slash->ran)
+		command_result_release(&slash->result);
+	free(slash->line);
+	free(slash);
+}
+
+void tui_slash(struct app *app, struct span line)
+{
+	const struct command *command = command_of(line);
+	_cleanup_free_ const char **themes = tui_theme_names(app);
+	struct command_context context = slash_context(app);
+	struct command_result result = { 0 };
+
+	context.themes = themes;
+
+	if (command && command->flags & COMMAND_SLOW && runner_idle(app->runner)) {
+		struct slash_job *slash = mem_alloc(1, sizeof(*slash));
+
+		slash->job.run = slash_run;
+		slash->job.done = slash_done;
+		slash->app = app;
+		slash->context = context;
+		slash->context.themes = NULL; /* no slow one asks for them */
+		slash->line = mem_dup(line.data, line.len);
+		tui_working(app, true);
+		runner_job(app->runner, &slash->job);
+		return;
+	}
+	command_run(&context, line, &result);
+	slash_show(app, &result);
+}
+
+/* ---- completion -------------------------------------------------------------- */
+
+static void slash_offer(void *data, size_t from, size_t to, struct span text, struct span label,
+                        struct span note)
+{
+	editor_offer(data, from, to, text, label, note);
+}
+
+void tui_slash_complete(struct app *app, struct editor *editor, struct span text, size_t caret)
+{
+	_cleanup_free_ const char **themes = tui_theme_names(app);
+	struct command_context context = slash_context(app);
+
+	context.themes = themes;
+	command_complete(&context, text, caret, slash_offer, editor);
+}
+
+/* ---- prompts ----------------------------------------------------------------- */
+
+static void send_prompt(struct app *app, struct span text)
+{
+	const struct view_how how = tui_how(app);
+	_cleanup_rows_ struct rows rows = { 0 };
+	_cleanup_free_ char *ran = buf_steal(&app->shell_output);
+
+	view_user(&rows, text, &how);
+	tui_print(app, &rows);
+	transcript_user(app->transcript, text);
+	tui_working(app, true);
+	runner_prompt(app->runner, span_str(ran), text);
+}
+
+/* To the prompt under way. False: there is none that takes it. */
+static bool send_steer(struct app *app, struct span text)
+{
+	const struct tui_opened *opened = runner_opened(app->runner);
+
+	if (!opened || !host_steer(opened->host, text))
+		return false;
+	json_array_append_new(app->steers, json_text(text));
+	return true;
+}
+
+static bool is_shell(struct span text)
+{
+	return span_starts(text, SPAN("!")) && !span_is_blank(span_skip(text, 1));
+}
+
+/* "//NAME" is "/NAME" for the model. */
+static struct span send_text(struct span text)
+{
+	return span_skip(text, span_starts(text, SPAN("//")));
+}
+
+/* While nothing is under way. */
+static void send_now(struct app *app, struct span text)
+{
+	if (is_shell(text)) {
+		tui_working(app, true);
+		tui_shell(app, span_trim(span_skip(text, 1)));
+	} else if (command_is(text)) {
+		tui_slash(app, text);
+	} else {
+		send_prompt(app, send_text(text));
+	}
+}
+
+/* ---- the queue --------------------------------------------------------------- */
+
+void tui_queue(struct app *app, struct span text)
+{
+	if (app->queued_count == QUEUED_MAX) {
+		tui_print_notice(app, "warning", SPAN("Too many prompts wait already; this one "
+		                                      "is the draft again."));
+		tui_draft(app, text);
+		return;
+	}
+	if (app->queued_count == app->queued_cap)
+		app->queued = mem_grow(app->queued, &app->queued_cap, app->queued_count + 1,
+		                       sizeof(*app->queued));
+	app->queued[app->queued_count++] = mem_dup(text.data, text.len);
+	tui_changed(app);
+}
+
+void tui_next(struct app *app)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (!app->queued_count || !runner_idle(app->runner))
+		return;
+	text = app->queued[0];
+	memmove(app->queued, app->queued + 1, --app->queued_count * sizeof(*app->queued));
+	send_now(app, span_str(text));
+	tui_changed(app);
+}
+
+void tui_draft(struct app *app, struct span text)
+{
+	const bool shell = is_shell(text) && !memchr(text.data, '\n', text.len);
+
+	editor_set_shell(app->editor, shell);
+	editor_set(app->editor, span_skip(text, shell));
+}
+
+/* What waits is the draft again, before what was being typed: nothing is sent that was meant for
+ * what was interrupted, and nothing is lost. */
+static void send_unqueue(struct app *app)
+{
+	_cleanup_buf_ struct buf all = BUF_INIT(STASH_BYTES_MAX);
+	_cleanup_free_ char *draft = editor_text(app->editor);
+
+	if (!app->queued_count)
+		return;
+	for (size_t i = 0; i < app->queued_count; i++) {
+		buf_printf(&all, "%s%s", i ? "\n\n" : "", app->queued[i]);
+		free(app->queued[i]);
+	}
+	app->queued_count = 0;
+	if (*draft)
+		buf_printf(&all, "\n\n%s%s", editor_is_shell(app->editor) ? "!" : "", draft);
+	tui_draft(app, buf_view(&all));
+}
+
+void tui_unsent(struct app *app, struct span text, bool interrupted)
+{
+	const size_t before = app->queued_count;
+
+	tui_queue(app, text);
+	if (before && app->queued_count > before) {
+		char *last = app->queued[app->queued_count - 1];
+
+		memmove(app->queued + 1, app->queued,
+		        (app->queued_count - 1) * sizeof(*app->queued));
+		app->queued[0] = last;
+	}
+	if (interrupted)
+		send_unqueue(app);
+}
+
+void tui_interrupt(struct app *app)
+{
+	runner_interrupt(app->runner);
+	tui_refuse_all(app);
+	send_unqueue(app);
+	tui_changed_now(app);
+}
+
+void tui_prompt(struct app *app, struct span text)
+{
+	if (runner_idle(app->runner) && !app->queued_count)
+		send_now(app, text);
+	else
+		tui_queue(app, text);
+}
+
+/* Commands do not wait for a prompt that is under way, but for the session that is being opened. */
+static bool send_command(struct app *app, struct span text)
+{
+	if (!command_is(text) || (!runner_opened(app->runner) && !runner_idle(app->runner)))
+		return false;
+	tui_slash(app, text);
+	return true;
+}
+
+void tui_send(struct app *app, struct span text)
+{
+	if (span_is_blank(text))
+		return;
+	stash_remember(app->stash, text);
+	if (send_command(app, text))
+		return;
+	if (runner_idle(app->runner) || is_shell(text) || command_is(text) ||
+	    !send_steer(app, send_text(text)))
+		tui_prompt(app, text);
+	tui_changed(app);
+}
+
+/* ---- modes ------------------------------------------------------------------- */
+
+void tui_set_mode(struct app *app, enum approval_mode mode)
+{
+	const struct tui_opened *opened = runner_opened(app->runner);
+	struct err err = ERR_INIT;
+
+	if (!opened)
+		return;
+	if (!prepare_mode_check(app->settings, mode, &err)) {
+		tui_print_notice(app, "warning", span_str(err.message));
+		return;
+	}
+	agent_set_mode(host_agent(opened->host), mode);
+}
+
+void tui_cycle_mode(struct app *app)
+{
+	const bool plan = settings_bool(app->settings, "general.plan.enabled", true);
+
+	tui_set_mode(app, app->status.mode == MODE_DEFAULT ? MODE_AUTO_EDIT :
+	                  app->status.mode == MODE_AUTO_EDIT && plan ? MODE_PLAN : MODE_DEFAULT);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The draft on disk, so that neither a crash nor a kill loses what was typed; and the prompts of
+ * earlier sessions.
+ *
+ *     TEMP/hasp-drafts/NAME    JSON of editor_save; the session that writes it holds its lock, so a
+ *                              file without one is a draft whose session is gone
+ *     TEMP/hasp-prompts.jsonl  a JSON string a line, the oldest first
+ *
+ * TEMP is the project's temporary folder (config/home.h), which no command can write.  The draft is
+ * written in place after each key, which a page cache survives that a process does not; a text that
+ * is shorter than what stands there is followed by what is left of it, which the reader passes
+ * over, until the file is cut. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "config/home.h"
+#include "data/json.h"
+#include "tui/private.h"
+
+enum {
+	PROMPTS_BYTES_MAX = 512 << 10, /* of the file; then its first half goes */
+	PROMPT_BYTES_MAX = 16 << 10,   /* longer ones are not kept for other sessions */
+};
+
+struct stash {
+	struct home *home;
+	char *prompts; /* owned; the file */
+	char *path;    /* owned; this session's draft */
+	int fd;        /* of it, locked */
+	struct buf last; /* what stands in it */
+};
+
+/* ---- the draft --------------------------------------------------------------- */
+
+/* A draft whose session is gone; its file goes with it. False: it is somebody's, or none. */
+static bool stash_take(struct app *app, const char *path)
+{
+	_cleanup_fd_ int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct err ignored = ERR_INIT;
+	json_auto_t *saved = NULL;
+	bool taken;
+
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0 ||
+	    !file_read_open(fd, path, STASH_BYTES_MAX, &text, &ignored) || !text.data)
+		return false;
+	saved = json_loadb(text.data, text.len, JSON_DISABLE_EOF_CHECK, NULL);
+	taken = saved && editor_is_empty(app->editor);
+	if (taken)
+		editor_restore(app->editor, saved);
+	unlink(path);
+	return taken && !editor_is_empty(app->editor);
+}
+
+static void stash_find(struct app *app, const char *folder)
+{
+	DIR *list = opendir(folder);
+	struct dirent *entry;
+
+	while (list && (entry = readdir(list))) {
+		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entry->d_name);
+
+		if (entry->d_name[0] != '.' && stash_take(app, path))
+			break;
+	}
+	if (list)
+		closedir(list);
+}
+
+static int stash_make(const char *folder, char **ret_path)
+{
+	for (unsigned i = 0; i < 1000; i++) {
+		_cleanup_free_ char *path = mem_printf("%s/%d-%u", folder, (int)getpid(), i);
+		int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+		if (fd < 0 && errno == EEXIST)
+			continue;
+		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+			*ret_path = mem_steal(&path);
+			return fd;
+		}
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	return -1;
+}
+
+void stash_keep(struct app *app)
+{
+	struct stash *stash = app->stash;
+	_cleanup_buf_ struct buf text = BUF_INIT(STASH_BYTES_MAX);
+	json_auto_t *saved = NULL;
+
+	if (!stash || stash->fd < 0)
+		return;
+	saved = editor_is_empty(app->editor) ? NULL : editor_save(app->editor);
+	if (saved && !json_print(&text, saved, 0))
+		return;
+	if (span_eq(buf_view(&text), buf_view(&stash->last)))
+		return;
+	if (pwrite(stash->fd, text.len ? text.data : "", text.len, 0) == (ssize_t)text.len &&
+	    ftruncate(stash->fd, (off_t)text.len) == 0) {
+		buf_clear(&stash->last);
+		buf_span(&stash->last, buf_view(&text));
+	}
+}
+
+/* ---- prompts of earlier sessions --------------------------------------------- */
+
+static void stash_history(struct app *app, const char *path)
+{
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct err ignored = ERR_INIT;
+	struct span rest, line;
+
+	if (!file_read(path, (size_t)2 * PROMPTS_BYTES_MAX, &text, &ignored))
+		return;
+	rest = file_text_span(&text);
+	while (line_next(&rest, &line)) {
+		json_auto_t *prompt = json_loadb(line.data, line.len, JSON_DECODE_ANY, NULL);
+
+		if (json_is_string(prompt))
+			editor_history_add(app->editor, json_span(prompt));
+	}
+	/* What is older than half of it goes. */
+	if (text.len > PROMPTS_BYTES_MAX) {
+		rest = span_skip(file_text_span(&text), text.len - PROMPTS_BYTES_MAX / 2);
+		line_next(&rest, &line);
+		file_replace(path, rest, 0600, &ignored);
+	}
+}
+
+void stash_remember(struct stash *stash, struct span prompt)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT((size_t)8 * PROMPT_BYTES_MAX);
+	_cleanup_fd_ int fd = -1;
+
+	if (!stash || prompt.len > PROMPT_BYTES_MAX || !json_print_string(&line, prompt))
+		return;
+	buf_char(&line, '\n');
+	fd = open(stash->prompts, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd >= 0)
+		fd_write_all(fd, line.data, line.len);
+}
+
+/* ---- both -------------------------------------------------------------------- */
+
+struct stash *stash_open(struct app *app)
+{
+	struct err ignored = ERR_INIT;
+	struct stash *stash = mem_alloc(1, sizeof(*stash));
+	_cleanup_free_ char *folder = NULL;
+
+	stash->fd = -1;
+	stash->last = (struct buf)BUF_INIT(STASH_BYTES_MAX);
+	if (!home_open(app->options->project, &stash->home, &ignored) ||
+	    !home_claim(stash->home, &ignored) ||
+	    !(folder = home_make(home_temp(stash->home), "hasp-drafts", &ignored))) {
+		stash_close(stash, false);
+		return NULL;
+	}
+	stash->prompts = mem_printf("%s/hasp-prompts.jsonl", home_temp(stash->home));
+	stash_history(app, stash->prompts);
+	stash_find(app, folder);
+	stash->fd = stash_make(folder, &stash->path);
+	return stash;
+}
+
+void stash_close(struct stash *stash, bool keep)
+{
+	if (!stash)
+		return;
+	if (stash->fd >= 0) {
+		if (!keep || !stash->last.len)
+			unlink(stash->path);
+		close(stash->fd);
+	}
+	home_free(stash->home);
+	buf_release(&stash->last);
+	free(stash->prompts);
+	free(stash->path);
+	free(stash);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The status line, the window's title, the progress, notifications: what the settings want. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/setup/prepare.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "data/json.h"
+#include "model/model.h"
+#include "tui/private.h"
+
+/* ---- the line ---------------------------------------------------------------- */
+
+static void status_item(struct row *row, struct span text, struct style style)
+{
+	if (!text.len)
+		return;
+	if (row->width)
+		row_text(row, SPAN("  "), STYLE(ROLE_DIM));
+	row_text(row, text, style);
+}
+
+static void status_folder(const struct app *app, struct row *row)
+{
+	const struct home *home = settings_home(app->settings);
+	const char *user = home ? home_user(home) : NULL;
+	const char *folder = app->options->project;
+	_cleanup_free_ char *text = NULL;
+
+	if (user && path_is_under(folder, user))
+		text = mem_printf("~%s", folder + strlen(user));
+	status_item(row, span_str(text ? text : folder), STYLE(ROLE_DIM));
+}
+
+static void status_branch(const struct app *app, struct row *row)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (!app->status.branch)
+		return;
+	text = mem_printf("(%s)", app->status.branch);
+	status_item(row, span_str(text), STYLE(ROLE_DIM));
+}
+
+static void status_sandbox(const struct app *app, struct row *row)
+{
+	const char *level = app->status.level;
+	const bool none = level && strcmp(level, "paths") == 0;
+	_cleanup_free_ char *text = NULL;
+
+	if (!level)
+		return;
+	text = none ? mem_strdup("not confined") : mem_printf("sandbox: %s", level);
+	status_item(row, span_str(text), STYLE(none ? ROLE_WARNING : ROLE_DIM));
+}
+
+static void status_model(const struct app *app, struct row *row)
+{
+	if (app->status.model)
+		status_item(row, span_str(model_plain_id(app->status.model)), STYLE(ROLE_DIM));
+}
+
+static void status_context(const struct app *app, struct row *row)
+{
+	const struct status *status = &app->status;
+	_cleanup_free_ char *text = NULL;
+	uint64_t left;
+
+	if (!status->window || !status->context)
+		return;
+	left = status->context < status->window ?
+	               100 - status->context * 100 / status->window : 0;
+	text = mem_printf("%u%% context left", (unsigned)left);
+	status_item(row, span_str(text), STYLE(left < 20 ? ROLE_WARNING : ROLE_DIM));
+}
+
+static void status_count(char *out, size_t size, uint64_t tokens)
+{
+	if (tokens < 10000)
+		snprintf(out, size, "%u", (unsigned)tokens);
+	else if (tokens < 1000000)
+		snprintf(out, size, "%uk", (unsigned)(tokens / 1000));
+	else
+		snprintf(out, size, "%.1fM", (double)tokens / 1e6);
+}
+
+static void status_tokens(const struct app *app, struct row *row)
+{
+	const struct status *status = &app->status;
+	char input[32], output[32];
+	_cleanup_free_ char *text = NULL;
+
+	if (!status->input && !status->output)
+		return;
+	status_count(input, sizeof(input), status->input);
+	status_count(output, sizeof(output), status->output);
+	text = status->input ? mem_printf("%s in, %s out, %u%% cached", input, output,
+	                                  (unsigned)(status->cached * 100 / status->input)) :
+	                       mem_printf("%s in, %s out", input, output);
+	status_item(row, span_str(text), STYLE(ROLE_DIM));
+}
+
+static void status_session(const struct app *app, struct row *row)
+{
+	const struct tui_opened *opened = runner_opened(app->runner);
+
+	if (opened && runner_idle(app->runner))
+		status_item(row, span_head(span_str(host_session_id(opened->host)), 8),
+		            STYLE(ROLE_DIM));
+}
+
+/* Gemini CLI's names of items. */
+static const struct {
+	const char *name;
+	void (*put)(const struct app *app, struct row *row);
+	const char *hidden_by; /* a setting, where ui.footer.items says nothing; or NULL */
+	bool usual;
+} items[] = {
+	{ "workspace", status_folder, "ui.footer.hideCWD", true },
+	{ "git-branch", status_branch, NULL, true },
+	{ "sandbox", status_sandbox, "ui.footer.hideSandboxStatus", true },
+	{ "model-name", status_model, "ui.footer.hideModelInfo", true },
+	{ "context-used", status_context, NULL, true },
+	{ "token-count", status_tokens, NULL, true },
+	{ "session-id", status_session, NULL, false },
+};
+
+static void status_mode(const struct app *app, struct row *row)
+{
+	static const char *const words[] = { [MODE_PLAN] = "plan mode",
+		                             [MODE_AUTO_EDIT] = "edits accepted",
+		                             [MODE_YOLO] = "YOLO" };
+	const char *word = words[app->status.mode];
+
+	if (word)
+		status_item(row, span_str(word),
+		            STYLE_BOLD(app->status.mode == MODE_YOLO ? ROLE_ERROR : ROLE_ACCENT));
+}
+
+void status_row(const struct app *app, unsigned width, struct row *row)
+{
+	const json_t *wanted = settings_get(app->settings, "ui.footer.items");
+	const char *editing = editor_mode(app->editor);
+	size_t i, k;
+	json_t *name;
+
+	if (editing)
+		status_item(row, span_str(editing), STYLE_BOLD(ROLE_ACCENT));
+	status_mode(app, row);
+	json_array_foreach(wanted, k, name)
+		for (i = 0; i < ARRAY_LEN(items); i++)
+			if (json_is_string(name) &&
+			    strcmp(json_string_value(name), items[i].name) == 0)
+				items[i].put(app, row);
+	for (i = 0; !json_is_array(wanted) && i < ARRAY_LEN(items); i++)
+		if (items[i].usual && (!items[i].hidden_by ||
+		                       !settings_bool(app->settings, items[i].hidden_by, false)))
+			items[i].put(app, row);
+	if (settings_bool(app->settings, "ui.showShortcutsHint", true) && !app->since_ms &&
+	    editor_is_empty(app->editor) && !app->ask)
+		status_item(row, SPAN("? for keys"), STYLE(ROLE_DIM));
+	row_clip(row, width);
+}
+
+void status_release(struct status *status)
+{
+	free(status->branch);
+	free(status->model);
+	free(status->level);
+}
+
+/* ---- the window -------------------------------------------------------------- */
+
+static const char *status_word(const struct app *app)
+{
+	return app->ask ? "Action required" : app->since_ms ? "Working" : "Ready";
+}
+
+void status_title(struct app *app)
+{
+	const int progress = app->since_ms && !app->ask ? -2 : -1;
+	const char *folder = strrchr(app->options->project, '/');
+	char *title;
+
+	if (progress != app->progress) {
+		app->progress = progress;
+		term_progress(app->term, progress);
+	}
+	if (settings_bool(app->settings, "ui.hideWindowTitle", false))
+		return;
+	folder = folder && folder[1] ? folder + 1 : "/";
+	title = !settings_bool(app->settings, "ui.dynamicWindowTitle", true) ?
+	                mem_printf("hasp (%s)", folder) :
+	        app->thought && settings_bool(app->settings, "ui.showStatusInTitle", false) ?
+	                mem_printf("%s (%s)", app->thought, folder) :
+	                mem_printf("%s (%s)", status_word(app), folder);
+	if (!app->title || strcmp(title, app->title) != 0) {
+		term_title(app->term, span_str(title));
+		free(app->title);
+		app->title = mem_steal(&title);
+	}
+	free(title);
+}
+
+void status_notify(struct app *app, const char *what)
+{
+	if (app->blurred && settings_bool(app->settings, "general.enableNotifications", false))
+		term_notify(app->term,
+		            settings_string(app->settings, "general.notificationMethod", "auto"),
+		            span_str(what));
+}

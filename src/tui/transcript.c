@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The conversation as it was: blocks with the source that their rows are made from, at any width.
+ *
+ * Memory is bounded: what is kept are texts (calls and results as JSON text, long strings in them
+ * cut), and when they are more than TRANSCRIPT_BYTES_MAX the oldest blocks go.  All of a session is
+ * in its file; this is what can be looked at. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "tui/private.h"
+
+enum block_kind { BLOCK_USER, BLOCK_ANSWER, BLOCK_THOUGHT, BLOCK_CALL, BLOCK_NOTICE };
+
+struct block {
+	enum block_kind kind;
+	char severity[8]; /* BLOCK_NOTICE */
+	struct buf text;  /* of a call: its JSON */
+	struct buf result; /* BLOCK_CALL: JSON */
+};
+
+struct transcript {
+	struct block *blocks; /* owned; from `first` on */
+	size_t first, count, cap;
+	size_t bytes;         /* of all of them */
+	size_t dropped;       /* blocks that had to go */
+	bool ended;           /* the last one is whole */
+};
+
+struct transcript *transcript_new(void)
+{
+	return mem_alloc(1, sizeof(struct transcript));
+}
+
+static size_t block_bytes(const struct block *block)
+{
+	return sizeof(*block) + block->text.cap + block->result.cap;
+}
+
+static void transcript_drop(struct transcript *transcript)
+{
+	struct block *block = &transcript->blocks[transcript->first++];
+
+	transcript->bytes -= block_bytes(block);
+	buf_release(&block->text);
+	buf_release(&block->result);
+	transcript->dropped++;
+	if (transcript->first < transcript->count / 2)
+		return;
+	transcript->count -= transcript->first;
+	memmove(transcript->blocks, transcript->blocks + transcript->first,
+	        transcript->count * sizeof(*transcript->blocks));
+	transcript->first = 0;
+}
+
+void transcript_clear(struct transcript *transcript)
+{
+	while (transcript->first < transcript->count)
+		transcript_drop(transcript);
+	transcript->dropped = 0;
+}
+
+void transcript_free(struct transcript *transcript)
+{
+	if (!transcript)
+		return;
+	transcript_clear(transcript);
+	free(transcript->blocks);
+	free(transcript);
+}
+
+static struct block *transcript_last(const struct transcript *transcript, enum block_kind kind)
+{
+	struct block *last = transcript->count > transcript->first ?
+	                             &transcript->blocks[transcript->count - 1] : NULL;
+
+	return last && !transcript->ended && last->kind == kind ? last : NULL;
+}
+
+static struct block *transcript_add(struct transcript *transcript, enum block_kind kind)
+{
+	struct block *block;
+
+	if (transcript->count == transcript->cap)
+		transcript->blocks = mem_grow(transcript->blocks, &transcript->cap,
+		                              transcript->count + 1, sizeof(*transcript->blocks));
+	block = &transcript->blocks[transcript->count++];
+	*block = (struct block){ .kind = kind, .text = BUF_INIT(LIMIT_MODEL_REPLY_BYTES),
+		                 .result = BUF_INIT(LIMIT_MODEL_REPLY_BYTES) };
+	transcript->bytes += sizeof(*block);
+	transcript->ended = false;
+	return block;
+}
+
+/* Counts what a block has become, and lets old ones go. */
+static void transcript_count(struct transcript *transcript, const struct block *block,
+                             size_t before)
+{
+	transcript->bytes += block_bytes(block) - before;
+	while (transcript->bytes > TRANSCRIPT_BYTES_MAX &&
+	       transcript->first + 1 < transcript->count)
+		transcript_drop(transcript);
+}
+
+static void transcript_put(struct transcript *transcript, enum block_kind kind, struct span text,
+                           bool joined)
+{
+	struct block *block = joined ? transcript_last(transcript, kind) : NULL;
+	size_t before;
+
+	if (!block)
+		block = transcript_add(transcript, kind);
+	before = block_bytes(block);
+	buf_span(&block->text, text);
+	transcript_count(transcript, block, before);
+}
+
+void transcript_user(struct transcript *transcript, struct span text)
+{
+	transcript_put(transcript, BLOCK_USER, text, false);
+}
+
+void transcript_answer(struct transcript *transcript, struct span piece)
+{
+	transcript_put(transcript, BLOCK_ANSWER, piece, true);
+}
+
+void transcript_thought(struct transcript *transcript, struct span text)
+{
+	transcript_put(transcript, BLOCK_THOUGHT, text, true);
+}
+
+void transcript_forget(struct transcript *transcript, size_t bytes)
+{
+	struct block *block = transcript_last(transcript, BLOCK_ANSWER);
+
+	if (block)
+		block->text.len -= bytes < block->text.len ? bytes : block->text.len;
+}
+
+void transcript_notice(struct transcript *transcript, const char *severity, struct span text)
+{
+	struct block *block = transcript_add(transcript, BLOCK_NOTICE);
+	const size_t before = block_bytes(block);
+
+	snprintf(block->severity, sizeof(block->severity), "%s", severity);
+	buf_span(&block->text, text);
+	transcript_count(transcript, block, before);
+	transcript->ended = true;
+}
+
+void transcript_break(struct transcript *transcript)
+{
+	transcript->ended = true;
+}
+
+/* ---- calls ------------------------------------------------------------------- */
+
+/* A copy whose strings have at most BLOCK_TEXT_MAX bytes. The depth is that of a result, which the
+ * agent has bounded. */
+static json_t *transcript_cut(const json_t *value)
+{
+	json_t *copy, *child;
+	const char *name;
+	size_t i;
+
+	if (json_is_string(value) && json_string_length(value) > BLOCK_TEXT_MAX) {
+		_cleanup_buf_ struct buf cut = BUF_INIT(BLOCK_TEXT_MAX + 64);
+
+		buf_span(&cut, utf8_head(json_span(value), BLOCK_TEXT_MAX));
+		buf_str(&cut, "\n[the rest is not kept here]\n");
+		return json_text(buf_view(&cut));
+	}
+	if (json_is_object(value)) {
+		copy = json_object();
+		json_object_foreach((json_t *)value, name, child)
+			json_object_set_new(copy, name, transcript_cut(child));
+		return copy;
+	}
+	if (!json_is_array(value))
+		return json_incref((json_t *)value);
+	copy = json_array();
+	json_array_foreach(value, i, child)
+		json_array_append_new(copy, transcript_cut(child));
+	return copy;
+}
+
+static void print_cut(struct buf *out, const json_t *value)
+{
+	json_auto_t *cut = value ? transcript_cut(value) : NULL;
+
+	if (cut)
+		json_print(out, cut, 0);
+}
+
+void transcript_call(struct transcript *transcript, const json_t *call, const json_t *result)
+{
+	struct block *block = transcript_add(transcript, BLOCK_CALL);
+	const size_t before = block_bytes(block);
+
+	print_cut(&block->text, call);
+	print_cut(&block->result, result);
+	transcript_count(transcript, block, before);
+	transcript->ended = true;
+}
+
+static void call_rows(const struct block *block, const struct view_how *how, struct rows *rows)
+{
+	json_auto_t *call = NULL, *result = NULL;
+	struct err ignored = ERR_INIT;
+
+	if (!json_parse(buf_view(&block->text), &call, &ignored))
+		return;
+	if (block->result.len && json_parse(buf_view(&block->result), &result, &ignored))
+		view_result(rows, call, result, how);
+	else
+		view_call(rows, call, how);
+}
+
+/* ---- rows -------------------------------------------------------------------- */
+
+static void block_rows(const struct block *block, const struct view_how *how, struct rows *rows)
+{
+	const struct span text = buf_view(&block->text);
+
+	switch (block->kind) {
+	case BLOCK_USER:
+		view_user(rows, text, how);
+		break;
+	case BLOCK_ANSWER:
+		markdown_rows(text, how->width, rows);
+		break;
+	case BLOCK_THOUGHT:
+		rows_text(rows, text, STYLE(ROLE_DIM), how->width);
+		break;
+	case BLOCK_CALL:
+		call_rows(block, how, rows);
+		break;
+	case BLOCK_NOTICE:
+		view_notice(rows, block->severity, text, how);
+		break;
+	}
+}
+
+void transcript_rows(const struct transcript *transcript, unsigned width, bool plain,
+                     struct rows *rows)
+{
+	const struct view_how how = { .width = width, .plain = plain };
+
+	if (transcript->dropped)
+		row_printf(rows_add(rows), STYLE(ROLE_DIM),
+		           "%zu earlier entries are only in the session's file.",
+		           transcript->dropped);
+	for (size_t i = transcript->first; i < transcript->count; i++) {
+		if (rows->count)
+			rows_add(rows);
+		block_rows(&transcript->blocks[i], &how, rows);
+	}
+}
+
+char *transcript_last_answer(const struct transcript *transcript)
+{
+	for (size_t i = transcript->count; i > transcript->first; i--) {
+		const struct block *block = &transcript->blocks[i - 1];
+
+		if (block->kind == BLOCK_ANSWER)
+			return mem_dup(block->text.data ? block->text.data : "", block->text.len);
+	}
+	return NULL;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The interactive agent on a terminal: a front over the bus.
+ *
+ *     struct tui_options options = { .settings = settings, .open = open_host, ... };
+ *     code = tui_run(&options);          // until the user quits, or a signal ends it
+ *
+ * The calling thread owns the terminal and an event loop; the agent has a thread of its own, on
+ * which `open` is called once the composer stands, and prompts are answered.
+ *
+ * Folder, by subject:
+ *   tui.c         opens, runs and closes all of it; frames, signals
+ *   show.c        what all others need: a frame asked for, rows printed
+ *   runner.c      the agent's thread: what it is given to do, what it reports
+ *   follow.c      what becomes of each report and message: printed, remembered, asked
+ *   question.c    questions, one after the other
+ *   history.c     a conversation that goes on: what of it is shown
+ *   transcript.c  the conversation as it was, within bounded memory
+ *   layout.c      the live region; status.c its last line, the window's title and progress
+ *   colours.c     the theme that the settings name
+ *   input.c       who gets a key
+ *   send.c        what becomes of what is sent: prompts, "/" commands; shell.c: "!" commands
+ *   away.c        other programs that get the terminal
+ *   pick.c        a list to choose from in the composer's place
+ *   pager.c       the whole transcript, or a text, on the alternate screen
+ *   complete.c    what may complete the word before the caret
+ *   stash.c       the draft kept on disk, and prompts of earlier sessions
+ */
+#ifndef HASP_TUI_TUI_H
+#define HASP_TUI_TUI_H
+
+#include <stdbool.h>
+
+#include "agent/host/host.h"
+#include "config/settings.h"
+
+/* For whoever opens a host: what there is to say to the user, from any thread. */
+typedef void tui_notice(void *data, const char *severity, const char *message);
+
+/* What `open` has opened; all of it is the opener's, until `close`. */
+struct tui_opened {
+	struct host *host;
+	struct provider *provider;
+};
+
+struct tui_options {
+	struct settings *settings;   /* borrowed */
+	const char *project;         /* the folder, absolute */
+	struct cancel *cancel;       /* of the host's options; set at the end */
+	enum approval_mode mode;     /* the host's */
+	const char *prompt;          /* to begin with; or NULL */
+	const char *session;         /* to resume: what --resume says; NULL: a new one */
+	bool local;                  /* the workspace is this machine's */
+	bool screen_reader;          /* plain lines, nothing drawn twice */
+	/* Called on the agent's thread, and again after it failed or was closed: with the session
+	 * to resume (latest, a number, an id; NULL: a new one). `notice` is to be the host's. */
+	bool (*open)(void *data, const char *session, tui_notice *notice, void *notice_data,
+	             struct tui_opened *ret, struct err *err);
+	void (*close)(void *data, const char *reason); /* as host_close; on the agent's thread */
+	void *data;
+};
+
+/* The exit code: 0, or 128 and the number of the signal that ended it, or 1 with a sentence on
+ * standard error when there is no terminal to be had. */
+int tui_run(const struct tui_options *options);
+
+#endif
