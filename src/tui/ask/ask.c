@@ -39,6 +39,7 @@ void ask_free(struct ask *ask)
 		return;
 	confirm_end(ask);
 	questions_end(ask);
+	rows_release(&ask->pane);
 	bindings_free(ask->own_bindings);
 	json_decref(ask->answer);
 	json_decref(ask->message);
@@ -132,7 +133,7 @@ enum ask_state ask_modified(struct ask *ask, struct span text)
 		return ASK_OPEN;
 	confirm->modified = mem_dup(text.data ? text.data : "", text.len);
 	confirm->stage = CONFIRM_APPLY;
-	ask->scroll = 0;
+	ask_pane_reset(ask);
 	return ASK_OPEN;
 }
 

@@ -193,8 +193,16 @@ void ask_page_choice(struct ask *ask, struct ask_page *page, size_t number, bool
 	rows_wrap(page->rows, &row, page->width, NULL, &rest);
 }
 
-void ask_page_pane(struct ask *ask, struct ask_page *page, const struct rows *all)
+void ask_pane_reset(struct ask *ask)
 {
+	rows_release(&ask->pane);
+	ask->pane_width = 0;
+	ask->scroll = 0;
+}
+
+void ask_page_pane(struct ask *ask, struct ask_page *page)
+{
+	const struct rows *all = &ask->pane;
 	const size_t room = ask_page_left(page);
 	size_t shown = all->count <= room ? all->count : room ? room - 1 : 0;
 	struct row row = { 0 };

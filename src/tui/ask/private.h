@@ -121,6 +121,8 @@ struct ask {
 	const struct bindings *bindings;
 	struct bindings *own_bindings;       /* if none were given */
 	bool plain;
+	struct rows pane;                    /* the diff that is looked through */
+	unsigned pane_width;                 /* that it was made for; 0: it has to be made anew */
 	size_t scroll;                       /* rows of the pane that are above */
 	size_t pane_rows;                    /* that it had when it was last drawn */
 	json_t *answer;                      /* owned; when it is done */
@@ -164,8 +166,10 @@ void ask_page_text(struct ask_page *page, const char *text, struct style style);
 void ask_page_choice(struct ask *ask, struct ask_page *page, size_t number, bool selected,
                      const char *box, struct span label, struct span note);
 size_t ask_page_left(const struct ask_page *page); /* rows */
-/* As much of `all` as there is room for, from where it was scrolled to. */
-void ask_page_pane(struct ask *ask, struct ask_page *page, const struct rows *all);
+/* As much of the pane as there is room for, from where it was scrolled to. */
+void ask_page_pane(struct ask *ask, struct ask_page *page);
+/* What the pane shows is another thing now. */
+void ask_pane_reset(struct ask *ask);
 
 /* ---- confirmations (confirm.c, review.c, subject.c) -------------------------------- */
 

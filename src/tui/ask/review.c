@@ -37,7 +37,7 @@ static void show_hunk_number(struct ask *ask, size_t i)
 	ask->confirm.hunk = i;
 	ask->confirm.stage = CONFIRM_HUNKS;
 	ask->confirm.help = false;
-	ask->scroll = 0;
+	ask_pane_reset(ask);
 }
 
 /* The next hunk that is open, from the one in front on; without one, what is left. */
@@ -55,7 +55,7 @@ static void review_go_on(struct ask *ask)
 		}
 	}
 	confirm->stage = CONFIRM_APPLY;
-	ask->scroll = 0;
+	ask_pane_reset(ask);
 }
 
 void review_begin(struct ask *ask)
@@ -134,7 +134,10 @@ static bool hunk_letter(struct ask *ask, uint32_t letter)
 	case 'n': give_verdict(ask, HUNK_LEFT); break;
 	case 'e': hunk_begin_edit(ask); break;
 	case 'c': hunk_begin_comment(ask); break;
-	case 's': hunks_split(confirm->hunks, confirm->hunk); ask->scroll = 0; break;
+	case 's':
+		hunks_split(confirm->hunks, confirm->hunk);
+		ask_pane_reset(ask);
+		break;
 	case 'a': give_rest_verdict(ask, HUNK_TAKEN); break;
 	case 'd':
 	case 'q': give_rest_verdict(ask, HUNK_LEFT); break;
@@ -255,7 +258,7 @@ static enum ask_state apply_go_back(struct ask *ask)
 		ask->confirm.stage = CONFIRM_CHOOSE;
 	else
 		show_hunk_number(ask, ask->confirm.hunk);
-	ask->scroll = 0;
+	ask_pane_reset(ask);
 	return ASK_OPEN;
 }
 
@@ -327,15 +330,19 @@ void review_diff(const struct ask *ask, struct buf *out)
 		hunks_diff(confirm->hunks, confirm->hunk, out);
 }
 
+/* It is made once: a hunk may be long, and is drawn with every key. */
 static void review_pane(struct ask *ask, struct ask_page *page)
 {
 	const struct view_how how = { .width = page->width, .plain = ask->plain };
 	_cleanup_buf_ struct buf diff = BUF_INIT(LIMIT_RESULT_BYTES);
-	_cleanup_rows_ struct rows all = { 0 };
 
-	review_diff(ask, &diff);
-	view_diff(&all, buf_view(&diff), &how);
-	ask_page_pane(ask, page, &all);
+	if (ask->pane_width != page->width) {
+		rows_release(&ask->pane);
+		review_diff(ask, &diff);
+		view_diff(&ask->pane, buf_view(&diff), &how);
+		ask->pane_width = page->width;
+	}
+	ask_page_pane(ask, page);
 }
 
 static void hunk_rows(struct ask *ask, struct ask_page *page)
