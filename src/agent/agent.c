@@ -618,6 +618,35 @@ static void go_on(struct agent *agent)
 	context_sent_take(agent->sent, &last);
 }
 
+/* What was sent stays as it was: the next request begins with a part of the last one. */
+void agent_return(struct agent *agent, const json_t *conversation, const json_t *sent)
+{
+	struct model_request last = { .system = span_str(agent->system),
+		                      .tools = agent_tools(agent) };
+	json_auto_t *contents = NULL;
+
+	agent_take_history(agent, conversation);
+	if (sent && agent->known) {
+		json_decref(agent->known);
+		agent->known = surroundings_by_name(sent);
+		surroundings_update(agent->known, json_object_get(sent, "told"));
+	}
+	free(agent->first_prompt);
+	agent->first_prompt = context_first_prompt_of(conversation);
+	agent->interrupted = false;
+	agent->moved = false;
+	if (agent->trim_superseded)
+		mask_superseded_update(agent->superseded, agent->history, false);
+	contents = model_sendable(agent->options.model, agent->history);
+	last.contents = contents;
+	context_sent_take(agent->sent, &last);
+}
+
+bool agent_has_moved(const struct agent *agent)
+{
+	return agent->moved;
+}
+
 bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outcome *outcome,
                   struct err *err)
 {
@@ -634,7 +663,7 @@ bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outco
 			go_on(agent);
 		if (!agent->begun)
 			agent_record_beginning(agent);
-		agent->begun = true;
+		agent->begun = agent->moved = true;
 		note_interruption(&run);
 		agent_note_changes(agent, run.prompt);
 		if (agent->options.record)

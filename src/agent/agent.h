@@ -148,6 +148,12 @@ void agent_expect(struct agent *agent);
  * already. From any thread. */
 bool agent_steer(struct agent *agent, struct span text);
 
+/* The conversation is this one again, the beginning of what it is: of `sent` (sessions.h, or NULL)
+ * what the model was told up to there. While no prompt is under way. */
+void agent_return(struct agent *agent, const json_t *conversation, const json_t *sent);
+/* A prompt has come since it began, or since the last agent_return. */
+bool agent_has_moved(const struct agent *agent);
+
 /* The conversation so far, as it would be sent (content.h); borrowed, until the next prompt. */
 const json_t *agent_history(const struct agent *agent);
 /* Statistics in Gemini CLI's form (models, tools, files: reference of -o json); a new reference. */

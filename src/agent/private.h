@@ -35,6 +35,7 @@ struct agent {
 	json_t *beginning;            /* owned; {"system", "context", "tools"} as the session's file
 	                               * is to have it; NULL: no surroundings, or it has it */
 	bool begun;                   /* the first prompt has come */
+	bool moved;                   /* one has come since agent_return, or the beginning */
 	struct sent *sent;            /* owned; the last request */
 	json_t *history;              /* owned */
 	char *first_prompt;           /* owned; of the conversation; NULL: there was none yet */
@@ -90,7 +91,9 @@ void agent_notice(struct agent *agent, const char *severity, const char *message
 void agent_append(struct agent *agent, json_t *message);
 /* The history without the context before it; a new reference. */
 json_t *agent_conversation(const struct agent *agent);
-/* Another conversation takes its place; takes the reference, and records it. */
+/* Another conversation takes its place, which the record knows. */
+void agent_take_history(struct agent *agent, const json_t *conversation);
+/* The same; takes the reference, and records it. */
 void agent_replace(struct agent *agent, json_t *conversation);
 /* The surroundings as they are now, told when a conversation begins anew. `cut`: the first
  * message, where a compaction had to shorten it; NULL: all of it. */

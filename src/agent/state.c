@@ -277,7 +277,7 @@ static void forget_context(struct agent *agent)
 	pthread_mutex_unlock(&agent->lock);
 }
 
-void agent_replace(struct agent *agent, json_t *conversation)
+void agent_take_history(struct agent *agent, const json_t *conversation)
 {
 	json_decref(agent->history);
 	agent->history = with_context(agent, conversation);
@@ -286,6 +286,11 @@ void agent_replace(struct agent *agent, json_t *conversation)
 	agent->superseded = mask_superseded_new();
 	context_sent_forget(agent->sent);
 	forget_context(agent);
+}
+
+void agent_replace(struct agent *agent, json_t *conversation)
+{
+	agent_take_history(agent, conversation);
 	if (agent->options.record)
 		record_replace(agent->options.record, conversation);
 	json_decref(conversation);

@@ -78,6 +78,9 @@ struct hooks_options {
 struct hooks;
 /* Without hooks. The options are copied. */
 struct hooks *hooks_new(const struct hooks_options *options);
+/* They are of another session from here on (hooks_options). No event may be under way. */
+void hooks_set_session(struct hooks *hooks, const char *session_id, const char *transcript_path,
+                       const char *plans_folder);
 /* NULL is fine. No event may be under way. */
 void hooks_free(struct hooks *hooks);
 

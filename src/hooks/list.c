@@ -95,16 +95,25 @@ static json_t *disabled_set(const json_t *names)
 	return set;
 }
 
+void hooks_set_session(struct hooks *hooks, const char *session_id, const char *transcript_path,
+                       const char *plans_folder)
+{
+	free(hooks->session_id);
+	free(hooks->transcript_path);
+	free(hooks->plans_folder);
+	hooks->session_id = copy_text(session_id ? session_id : "");
+	hooks->transcript_path = copy_text(transcript_path ? transcript_path : "");
+	hooks->plans_folder = copy_text(plans_folder);
+}
+
 struct hooks *hooks_new(const struct hooks_options *options)
 {
 	struct hooks *hooks = mem_alloc(1, sizeof(*hooks));
 
 	hooks->project = copy_text(options->project);
 	hooks->cwd = copy_text(options->cwd);
-	hooks->session_id = copy_text(options->session_id ? options->session_id : "");
-	hooks->transcript_path = copy_text(options->transcript_path ? options->transcript_path :
-	                                   "");
-	hooks->plans_folder = copy_text(options->plans_folder);
+	hooks_set_session(hooks, options->session_id, options->transcript_path,
+	                  options->plans_folder);
 	hooks->trust_file = copy_text(options->trust_file);
 	hooks->environment = copy_text_list(options->environment);
 	hooks->disabled = disabled_set(options->disabled);

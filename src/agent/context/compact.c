@@ -102,9 +102,6 @@ enum {
 
 /* What a conversation begins with that lost its oldest part: this, and the state in a part of
  * its own. */
-static const char note_left_out[] =
-	"The earlier part of this conversation was left out because it became too long.";
-
 static const char summary_system[] =
 	"You compress the record of a conversation between a user and an agent that works with "
 	"tools. The agent will continue from your summary alone, so put in everything that it "
@@ -262,7 +259,7 @@ static json_t *left_out_message(const struct agent *agent, const char *state)
 {
 	const char *prompt = agent->first_prompt;
 	_cleanup_free_ char *note = mem_printf(
-		"%s%s%s%s", note_left_out,
+		"%s%s%s%s", LEFT_OUT_NOTE,
 		prompt ? " It began with this prompt of the user:\n\n<first_prompt>\n" : "",
 		prompt ? prompt : "", prompt ? "\n</first_prompt>" : "");
 	json_t *message = content_user_text(span_str(note));
@@ -468,7 +465,7 @@ static char *earlier_state(const json_t *conversation)
 	struct span state = part_get_text(json_array_get(parts, 1));
 	const char *snapshot;
 
-	if (!span_starts(note, span_str(note_left_out)) || !state.len)
+	if (!span_starts(note, span_str(LEFT_OUT_NOTE)) || !state.len)
 		return NULL;
 	snapshot = memmem(state.data, state.len, "<state_snapshot>", 16);
 	if (!snapshot)

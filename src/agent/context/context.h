@@ -176,6 +176,10 @@ size_t mask_outputs(const struct mask_options *options, json_t *history);
 
 struct agent;
 
+/* How the message begins that stands for what was left out. */
+#define LEFT_OUT_NOTE \
+	"The earlier part of this conversation was left out because it became too long."
+
 enum compact_why {
 	COMPACT_NEAR,   /* the threshold is reached */
 	COMPACT_OVER,   /* the provider said that it is too large, whatever we think */

@@ -129,42 +129,62 @@ static struct provider *outputs_reader(void *data, const char *path)
 
 /* ---- the host ---------------------------------------------------------------- */
 
+/* The way back from a rewind. */
+struct rewound {
+	bool can;
+	size_t mark;      /* record_undo_rewind */
+	char *checkpoint; /* of the files; owned; NULL: they were not touched */
+};
+
+/* One session of a host, with all that depends on it: another takes its place by host_clear and
+ * host_resume. */
+struct chat {
+	char *session_id;          /* owned; NULL: a new one */
+	const char *resume_file, *import_file; /* while it is opened; borrowed, or NULL */
+	enum approval_mode mode;   /* it begins in */
+	const char *source;        /* of SessionStart hooks; static */
+	struct tool_set *tools;
+	struct services *services;
+	struct session session;
+	struct record *record;
+	struct outputs *outputs;   /* of tools, that were cut */
+	struct checkpoint_session *checkpoints; /* NULL: none are asked for */
+	struct agent *agent;
+	json_t *sent;              /* of a session that goes on: its beginning; or NULL */
+	json_t *history;           /* what the agent begins with */
+	json_t *recorded;          /* the messages of the file that goes on; or NULL */
+	char *first_prompt;        /* of it; owned; NULL: none */
+	struct rewound rewound;
+	bool started;              /* SessionStart hooks have run */
+};
+
 struct host {
 	struct host_options options; /* its cancel is the next */
 	struct cancel cancel;        /* of what is under way; follows the caller's */
 	bool can_cancel;             /* that was made */
-	pthread_mutex_t lock;        /* of `busy` */
+	pthread_mutex_t lock;        /* of `busy`, and of which agent it is */
 	bool busy;                   /* something is under way that can be interrupted */
 	struct bus *bus;
 	struct model_choice choice;
 	struct recording *recording; /* of the models' answers; or NULL */
 	struct model *model;
 	struct hooks *hooks;
-	struct tool_set *tools;
-	struct services *services;
-	struct session session;
+	struct chat chat;
+	/* Of sessions before it: commands in the background may stand on them. */
+	struct services **earlier;
+	size_t earlier_count, earlier_cap;
 	struct path_rules memory_rules; /* what `memory` reads through, where there is a policy */
 	struct jobs *jobs;
-	struct home *home;         /* of the session's folders */
-	struct record *record;
-	struct outputs *outputs;   /* of tools, that were cut */
+	struct home *home;         /* of the sessions' folders */
 	struct retention retention;
 	bool retains;              /* old sessions are deleted in the end */
-	struct checkpoint_session *checkpoints; /* NULL: none are asked for */
 	struct memory *memory;
-	struct agent *agent;
 	/* What the model is told of the surroundings (surroundings.h), as it was when the host was
 	 * opened. */
 	json_t *system, *context;
-	json_t *sent;              /* of a session that goes on: its beginning; or NULL */
-	json_t *history;           /* what the agent begins with */
-	json_t *recorded;          /* the messages of the file that goes on; or NULL */
-	char *first_prompt;        /* of it; owned; NULL: none */
 	char *root;
 	struct command_env command_env;
 	const char **ignore_files; /* owned array of names that are the settings' */
-	bool started;              /* SessionStart hooks have run */
-	bool resumed;
 	bool git;                  /* the workspace is a repository's root */
 };
 
@@ -238,9 +258,9 @@ static void host_open_hooks(struct host *host)
 		.settings = host->options.settings,
 		.project = host->root,
 		.local = host->options.local,
-		.session_id = record_session_id(host->record),
-		.transcript_path = record_path(host->record),
-		.plans_folder = services_plans_folder(host->services),
+		.session_id = record_session_id(host->chat.record),
+		.transcript_path = record_path(host->chat.record),
+		.plans_folder = services_plans_folder(host->chat.services),
 		.environment = host->options.environment,
 		.notice = hook_notice,
 		.data = host,
@@ -263,17 +283,17 @@ static void open_services(struct host *host)
 		.policy = host->options.policy,
 		.bus = host->bus,
 		.home = host->home,
-		.session_id = record_session_id(host->record),
+		.session_id = record_session_id(host->chat.record),
 		.model = host->model,
 		.model_options = &host->choice.options,
-		.mode = host->options.mode,
+		.mode = host->chat.mode,
 		.interactive = host->options.interactive,
 		.cancel = host->options.cancel,
 		.notice = hook_notice,
 		.data = host,
 	};
 
-	host->services = services_open(&options);
+	host->chat.services = services_open(&options);
 }
 
 static enum return_content return_content_setting(const struct settings *settings)
@@ -318,11 +338,13 @@ static void open_ignores(struct host *host)
 	const json_t *names = settings_get(settings, "context.fileFiltering.customIgnoreFilePaths");
 	const size_t count = json_array_size(names);
 
+	free(host->ignore_files);
+	host->ignore_files = NULL;
 	if (count > 0)
 		host->ignore_files = mem_alloc(count, sizeof(*host->ignore_files));
 	for (size_t i = 0; i < count; i++)
 		host->ignore_files[i] = json_string_value(json_array_get(names, count - 1 - i));
-	host->session.ignores = (struct walk_rules){
+	host->chat.session.ignores = (struct walk_rules){
 		.no_git_ignore = !settings_bool(settings,
 		                                "context.fileFiltering.respectGitIgnore", true),
 		.no_gemini_ignore = !settings_bool(
@@ -338,11 +360,12 @@ static void open_commands(struct host *host)
 	const struct settings *settings = host->options.settings;
 	const double silent = settings_number(settings, "tools.shell.inactivityTimeout", -1);
 
+	setup_command_env_release(&host->command_env);
 	setup_command_env_init(&host->command_env, settings);
 	if (host->options.local && !host->command_env.usual)
-		host->session.environment = &host->command_env.options;
+		host->chat.session.environment = &host->command_env.options;
 	if (silent >= 0 && silent <= 86400)
-		host->session.inactivity_ms = (unsigned)(silent * 1000);
+		host->chat.session.inactivity_ms = (unsigned)(silent * 1000);
 }
 
 static void open_tools(struct host *host)
@@ -351,19 +374,20 @@ static void open_tools(struct host *host)
 	_cleanup_free_ char *logs = jobs_default_log_folder();
 
 	open_services(host);
-	host->tools = tool_set_new();
-	services_add_tools(host->services, host->tools);
-	tool_set_limit(host->tools, settings_get(settings, "tools.core"),
+	host->chat.tools = tool_set_new();
+	services_add_tools(host->chat.services, host->chat.tools);
+	tool_set_limit(host->chat.tools, settings_get(settings, "tools.core"),
 	               settings_get(settings, "tools.exclude"));
-	host->jobs = jobs_new(&(struct jobs_options){ .log_folder = logs });
-	session_init(&host->session, host->options.provider);
-	host->session.jobs = host->jobs;
-	host->session.tools = host->tools;
-	host->session.return_content = return_content_setting(settings);
+	if (!host->jobs)
+		host->jobs = jobs_new(&(struct jobs_options){ .log_folder = logs });
+	session_init(&host->chat.session, host->options.provider);
+	host->chat.session.jobs = host->jobs;
+	host->chat.session.tools = host->chat.tools;
+	host->chat.session.return_content = return_content_setting(settings);
 	open_ignores(host);
 	open_commands(host);
-	session_raise_version(&host->session, highest_version(host->history, 0));
-	services_attach(host->services, &host->session);
+	session_raise_version(&host->chat.session, highest_version(host->chat.history, 0));
+	services_attach(host->chat.services, &host->chat.session);
 }
 
 /* Whether hasp itself keeps sessions where the file is. */
@@ -381,33 +405,33 @@ static bool is_kept_here(const struct host *host, const char *file)
  * one. */
 static bool read_history(struct host *host, struct err *err)
 {
-	const char *file = host->options.resume_file ? host->options.resume_file :
-	                                               host->options.import_file;
+	const char *file = host->chat.resume_file ? host->chat.resume_file :
+	                                               host->chat.import_file;
 	_cleanup_buf_ struct buf defects = BUF_INIT(ERR_MESSAGE_MAX);
 	struct session_read read;
 
-	host->history = json_array();
+	host->chat.history = json_array();
 	if (!file)
 		return true;
 	if (!session_read(file, &read, err))
 		return false;
-	host->resumed = true;
+	host->chat.source = host->chat.source ? host->chat.source : "resume";
 	session_read_defects(&read, &defects);
 	if (defects.len)
 		host_notice(host, "warning", defects.data);
-	json_array_extend(host->history, read.contents);
+	json_array_extend(host->chat.history, read.contents);
 	/* Where messages are missing, it does not begin with what was sent. A file from elsewhere
 	 * has a conversation to give, but no system prompt. */
-	host->recorded = json_incref(read.messages);
+	host->chat.recorded = json_incref(read.messages);
 	if (!read.bad_lines && !read.gap_lines && is_kept_here(host, file))
-		host->sent = json_incref(read.sent);
-	host->first_prompt = mem_steal(&read.first_prompt);
+		host->chat.sent = json_incref(read.sent);
+	host->chat.first_prompt = mem_steal(&read.first_prompt);
 	/* An older file cannot be added to: the session goes on in a new one under its id. */
-	if (host->options.resume_file && !host->options.session_id)
-		host->options.session_id = mem_steal(&read.id);
-	if (read.legacy && host->options.resume_file) {
-		host->options.import_file = host->options.resume_file;
-		host->options.resume_file = NULL;
+	if (host->chat.resume_file && !host->chat.session_id)
+		host->chat.session_id = mem_steal(&read.id);
+	if (read.legacy && host->chat.resume_file) {
+		host->chat.import_file = host->chat.resume_file;
+		host->chat.resume_file = NULL;
 	}
 	session_read_release(&read);
 	return true;
@@ -416,9 +440,9 @@ static bool read_history(struct host *host, struct err *err)
 /* Two sessions with one id: the older could not be found any more. */
 static bool check_new_id(const struct host *host, struct err *err)
 {
-	const char *id = host->options.session_id;
+	const char *id = host->chat.session_id;
 
-	if (!id || host->options.resume_file || host->options.import_file ||
+	if (!id || host->chat.resume_file || host->chat.import_file ||
 	    !sessions_have(host->home, id))
 		return true;
 	return err_set(err, ERR_INVALID_ARGUMENT,
@@ -428,28 +452,28 @@ static bool check_new_id(const struct host *host, struct err *err)
 static bool open_record(struct host *host, struct err *err)
 {
 	struct record_options options = {
-		.session_id = host->options.session_id,
-		.resume_file = host->options.resume_file,
+		.session_id = host->chat.session_id,
+		.resume_file = host->chat.resume_file,
 		.trouble = record_trouble,
 		.data = host,
 	};
 	bool ok;
 
-	if (!home_open(host->root, &host->home, err))
+	if (!host->home && !home_open(host->root, &host->home, err))
 		return false;
 	options.home = host->home;
 	if (!check_new_id(host, err))
 		return false;
-	ok = record_open(&options, &host->record, err);
-	if (ok && host->options.resume_file)
-		record_know(host->record, host->recorded);
+	ok = record_open(&options, &host->chat.record, err);
+	if (ok && host->chat.resume_file)
+		record_know(host->chat.record, host->chat.recorded);
 	/* A history from elsewhere is the new file's beginning. */
-	if (ok && host->options.import_file && json_array_size(host->history)) {
-		if (host->first_prompt)
-			record_first_prompt(host->record, host->first_prompt);
-		if (host->sent)
-			record_sent(host->record, host->sent);
-		record_replace(host->record, host->history);
+	if (ok && host->chat.import_file && json_array_size(host->chat.history)) {
+		if (host->chat.first_prompt)
+			record_first_prompt(host->chat.record, host->chat.first_prompt);
+		if (host->chat.sent)
+			record_sent(host->chat.record, host->chat.sent);
+		record_replace(host->chat.record, host->chat.history);
 	}
 	return ok;
 }
@@ -473,7 +497,7 @@ static bool is_git(const struct host *host)
 static struct policy_call host_subject(const struct host *host)
 {
 	return (struct policy_call){
-		.mode = host->agent ? agent_mode(host->agent) : host->options.mode,
+		.mode = host->chat.agent ? agent_mode(host->chat.agent) : host->chat.mode,
 		.interactive = host->options.interactive,
 		.trusted = settings_trusted(host->options.settings),
 	};
@@ -504,17 +528,17 @@ static struct prompt_options prompt_options(const struct host *host)
 	const struct host_options *from = &host->options;
 
 	return (struct prompt_options){
-		.settings = from->settings, .provider = from->provider, .tools = host->tools,
+		.settings = from->settings, .provider = from->provider, .tools = host->chat.tools,
 		.memory = memory_global(host->memory), .interactive = from->interactive,
 		.git = host->git, .confinement = from->confinement,
-		.plans_folder = services_plans_folder(host->services),
+		.plans_folder = services_plans_folder(host->chat.services),
 	};
 }
 
 /* The caller frees; NULL: no tool is off. */
 static char *off_text_in(const struct host *host, enum approval_mode mode)
 {
-	const struct off_tools off = { .policy = host->options.policy, .session = &host->session,
+	const struct off_tools off = { .policy = host->options.policy, .session = &host->chat.session,
 		                       .settings = host->options.settings, .mode = mode,
 		                       .interactive = host->options.interactive };
 
@@ -557,14 +581,14 @@ static void open_outputs(struct host *host)
 {
 	struct provider *provider = host->options.provider;
 	struct outputs_options options = {
-		.home = host->home, .session_id = record_session_id(host->record),
+		.home = host->home, .session_id = record_session_id(host->chat.record),
 		.level = provider->ops->info(provider)->level,
 		.program = host->options.worker_program,
 	};
 
-	host->outputs = outputs_open(&options);
-	host->session.own_files = outputs_reader;
-	host->session.own_files_data = host->outputs;
+	host->chat.outputs = outputs_open(&options);
+	host->chat.session.own_files = outputs_reader;
+	host->chat.session.own_files_data = host->chat.outputs;
 }
 
 static void open_retention(struct host *host)
@@ -580,11 +604,11 @@ static void host_open_checkpoints(struct host *host)
 {
 	struct checkpoint_session_options options = {
 		.settings = host->options.settings, .provider = host->options.provider,
-		.bus = host->bus, .session_id = record_session_id(host->record),
+		.bus = host->bus, .session_id = record_session_id(host->chat.record),
 		.notice = hook_notice, .data = host, .cancel = host->options.cancel,
 	};
 
-	host->checkpoints = checkpoint_session_begin(&options);
+	host->chat.checkpoints = checkpoint_session_begin(&options);
 }
 
 static bool host_open_agent(struct host *host, struct err *err)
@@ -592,30 +616,37 @@ static bool host_open_agent(struct host *host, struct err *err)
 	const struct host_options *from = &host->options;
 	int64_t max_turns = settings_integer(from->settings, "model.maxSessionTurns", -1);
 	const struct prompt_options prompt = prompt_options(host);
-	_cleanup_free_ char *off_text = off_text_in(host, from->mode);
+	_cleanup_free_ char *off_text = off_text_in(host, host->chat.mode);
 	struct agent_options options = {
 		.model = host->model, .parameters = &host->choice.parameters,
-		.session = &host->session, .bus = host->bus,
+		.session = &host->chat.session, .bus = host->bus,
 		.policy = from->policy, .hooks = host->hooks, .settings = from->settings,
-		.record = host->record, .session_id = record_session_id(host->record),
-		.surroundings = surroundings, .surroundings_data = host, .sent = host->sent,
-		.history = host->history,
-		.first_prompt = host->first_prompt,
+		.record = host->chat.record, .session_id = record_session_id(host->chat.record),
+		.surroundings = surroundings, .surroundings_data = host, .sent = host->chat.sent,
+		.history = host->chat.history,
+		.first_prompt = host->chat.first_prompt,
 		.context_for = context_for, .context_lost = context_lost, .context_data = host,
 		.steer_message = steer_message, .steer_data = host,
-		.mode = from->mode, .interactive = from->interactive,
+		.mode = host->chat.mode, .interactive = from->interactive,
 		.policy_folder = from->policy_folder, .output_folder =
-			host->outputs->folder,
+			host->chat.outputs->folder,
 		.max_turns = max_turns > 0 ? (unsigned)max_turns : 0, .cancel = from->cancel,
 	};
 
-	if (!prompt_make(&prompt, &host->system, err))
+	if (!host->system && !prompt_make(&prompt, &host->system, err))
 		return false;
-	options.before_edit_data = checkpoint_session_of(host->checkpoints);
+	options.before_edit_data = checkpoint_session_of(host->chat.checkpoints);
 	options.before_edit = options.before_edit_data ? checkpoints_before_edit : NULL;
-	host->agent = agent_new(&options);
-	services_follow(host->services, host->agent, off_text != NULL);
+	host->chat.agent = agent_new(&options);
+	services_follow(host->chat.services, host->chat.agent, off_text != NULL);
 	return true;
+}
+
+static bool open_chat_agent(struct host *host, struct err *err)
+{
+	open_outputs(host);
+	host_open_checkpoints(host);
+	return host_open_agent(host, err);
 }
 
 /* From here on the host's own is what everything looks at. */
@@ -634,10 +665,14 @@ bool host_open(const struct host_options *options, struct host **ret, struct err
 
 	host->options = *options;
 	pthread_mutex_init(&host->lock, NULL);
-	host->options.session_id = options->session_id ? mem_strdup(options->session_id) : NULL;
+	host->chat = (struct chat){
+		.session_id = mem_strdup(options->session_id), .mode = options->mode,
+		.resume_file = options->resume_file, .import_file = options->import_file,
+	};
 	host->root = mem_strdup(options->provider->ops->root(options->provider, 0));
 	host->bus = bus_new();
-	if (!open_cancel(host, err) || !open_model(host, err) || !read_history(host, err) || !open_record(host, err)) {
+	if (!open_cancel(host, err) || !open_model(host, err) || !read_history(host, err) ||
+	    !open_record(host, err)) {
 		host_close(host, NULL);
 		return false;
 	}
@@ -646,9 +681,7 @@ bool host_open(const struct host_options *options, struct host **ret, struct err
 	host->git = is_git(host);
 	load_memory(host);
 	open_retention(host);
-	open_outputs(host);
-	host_open_checkpoints(host);
-	if (!host_open_agent(host, err)) {
+	if (!open_chat_agent(host, err)) {
 		host_close(host, NULL);
 		return false;
 	}
@@ -677,29 +710,50 @@ static void fire_session(struct host *host, enum hook_event event, const char *m
 	}
 }
 
-void host_close(struct host *host, const char *reason)
+/* Its services are kept by the host, where there is one that goes on. */
+static void chat_release(struct chat *chat)
+{
+	agent_free(chat->agent);
+	checkpoint_session_end(chat->checkpoints);
+	if (chat->session.shared)
+		session_release(&chat->session);
+	outputs_close(chat->outputs);
+	tool_set_free(chat->tools);
+	services_close(chat->services);
+	record_close(chat->record);
+	json_decref(chat->sent);
+	json_decref(chat->recorded);
+	json_decref(chat->history);
+	free(chat->first_prompt);
+	free(chat->session_id);
+	free(chat->rewound.checkpoint);
+	*chat = (struct chat){ 0 };
+}
+
+static void end_session(struct host *host, const char *reason)
 {
 	struct hook_outcome said;
 
+	if (!host->chat.started)
+		return;
+	fire_session(host, HOOK_SESSION_END, "reason", reason ? reason : "other", &said);
+	hook_outcome_release(&said);
+}
+
+void host_close(struct host *host, const char *reason)
+{
 	if (!host)
 		return;
-	if (host->started) {
-		fire_session(host, HOOK_SESSION_END, "reason", reason ? reason : "other", &said);
-		hook_outcome_release(&said);
-	}
-	agent_free(host->agent);
-	checkpoint_session_end(host->checkpoints);
+	end_session(host, reason);
 	jobs_free(host->jobs);
-	if (host->session.shared)
-		session_release(&host->session);
-	outputs_close(host->outputs);
-	tool_set_free(host->tools);
-	services_close(host->services);
 	/* When the session is over: who waits for an answer does not wait for this. */
-	if (host->retains)
+	if (host->retains && host->chat.record)
 		sessions_retention_apply(host->home, &host->retention, time(NULL),
-		                         record_path(host->record));
-	record_close(host->record);
+		                         record_path(host->chat.record));
+	chat_release(&host->chat);
+	for (size_t i = 0; i < host->earlier_count; i++)
+		services_close(host->earlier[i]);
+	free(host->earlier);
 	memory_free(host->memory);
 	path_rules_release(&host->memory_rules);
 	hooks_free(host->hooks);
@@ -711,11 +765,6 @@ void host_close(struct host *host, const char *reason)
 	home_free(host->home);
 	json_decref(host->system);
 	json_decref(host->context);
-	json_decref(host->sent);
-	json_decref(host->recorded);
-	json_decref(host->history);
-	free(host->first_prompt);
-	free((char *)host->options.session_id);
 	setup_command_env_release(&host->command_env);
 	free(host->ignore_files);
 	free(host->root);
@@ -734,7 +783,7 @@ struct bus *host_bus(const struct host *host)
 
 struct agent *host_agent(const struct host *host)
 {
-	return host->agent;
+	return host->chat.agent;
 }
 
 struct hooks *host_hooks(const struct host *host)
@@ -744,12 +793,12 @@ struct hooks *host_hooks(const struct host *host)
 
 const char *host_session_id(const struct host *host)
 {
-	return record_session_id(host->record);
+	return record_session_id(host->chat.record);
 }
 
 bool host_recorded(struct host *host, struct err *err)
 {
-	return record_whole(host->record, err);
+	return record_whole(host->chat.record, err);
 }
 
 const char *host_model(const struct host *host)
@@ -762,10 +811,10 @@ static void host_start_session(struct host *host, json_t *content)
 {
 	struct hook_outcome said;
 
-	if (host->started)
+	if (host->chat.started)
 		return;
-	host->started = true;
-	fire_session(host, HOOK_SESSION_START, "source", host->resumed ? "resume" : "startup",
+	host->chat.started = true;
+	fire_session(host, HOOK_SESSION_START, "source", host->chat.source ? host->chat.source : "startup",
 	             &said);
 	if (said.additional_context) {
 		_cleanup_free_ char *text = mem_printf("<hook_context>%s</hook_context>\n\n",
@@ -795,7 +844,7 @@ static json_t *host_message(struct host *host, struct span piped, struct span pr
 	const bool search = settings_bool(host->options.settings,
 	                                  "context.fileFiltering.enableRecursiveFileSearch", true);
 	json_auto_t *notices = json_array(), *content = NULL;
-	struct session session = host->session;
+	struct session session = host->chat.session;
 	struct path_rules rules = { 0 };
 	size_t unseen = 0;
 	json_t *shown;
@@ -836,10 +885,10 @@ bool host_prompt(struct host *host, struct span piped, struct span prompt,
 	bool ok;
 
 	host_begin(host);
-	agent_expect(host->agent);
+	agent_expect(host->chat.agent);
 	content = host_message(host, piped, prompt);
 	host_start_session(host, content);
-	ok = agent_prompt(host->agent, content, outcome, err);
+	ok = agent_prompt(host->chat.agent, content, outcome, err);
 	host_end(host);
 	return ok;
 }
@@ -849,7 +898,7 @@ bool host_compress(struct host *host, struct err *err)
 	bool ok;
 
 	host_begin(host);
-	ok = agent_compress(host->agent, err);
+	ok = agent_compress(host->chat.agent, err);
 	host_end(host);
 	return ok;
 }
@@ -868,7 +917,7 @@ bool host_interrupt(struct host *host)
 
 const struct session *host_session(const struct host *host)
 {
-	return &host->session;
+	return &host->chat.session;
 }
 
 const struct policy *host_policy(const struct host *host)
@@ -922,15 +971,249 @@ bool host_memory_reload(struct host *host, struct err *err)
 
 const char *host_record_file(const struct host *host)
 {
-	return record_path(host->record);
+	return record_path(host->chat.record);
 }
 
 const char *host_plans_folder(const struct host *host)
 {
-	return services_plans_folder(host->services);
+	return services_plans_folder(host->chat.services);
 }
 
 bool host_steer(struct host *host, struct span text)
 {
-	return agent_steer(host->agent, text);
+	bool taken;
+
+	pthread_mutex_lock(&host->lock);
+	taken = host->busy && agent_steer(host->chat.agent, text);
+	pthread_mutex_unlock(&host->lock);
+	return taken;
+}
+
+/* ---- another session -------------------------------------------------------------- */
+
+/* Its services stay as long as the host: commands in the background stand on them. */
+static void keep_services(struct host *host, struct chat *chat)
+{
+	host->earlier = mem_grow(host->earlier, &host->earlier_cap, host->earlier_count + 1,
+	                         sizeof(*host->earlier));
+	host->earlier[host->earlier_count++] = mem_steal(&chat->services);
+}
+
+/* Opens what `chat` asks for in the place of the session that is. False: that stays. */
+static bool host_switch(struct host *host, const struct chat *chat, const char *reason,
+                        struct err *err)
+{
+	struct chat before = host->chat;
+	json_auto_t *nothing = json_array();
+	struct chat next;
+	bool ok;
+
+	host->chat = *chat;
+	host->chat.mode = agent_mode(before.agent);
+	ok = read_history(host, err) && open_record(host, err);
+	if (ok) {
+		open_tools(host);
+		session_raise_version(&host->chat.session, session_version(&before.session));
+		memory_forget(host->memory, nothing);
+		ok = open_chat_agent(host, err);
+	}
+	next = host->chat;
+	host->chat = before;
+	if (!ok) {
+		chat_release(&next);
+		return false;
+	}
+	end_session(host, reason);
+	host->chat = next;
+	hooks_set_session(host->hooks, record_session_id(next.record), record_path(next.record),
+	                  services_plans_folder(next.services));
+	keep_services(host, &before);
+	chat_release(&before);
+	return true;
+}
+
+bool host_clear(struct host *host, struct err *err)
+{
+	const struct chat chat = { .source = "clear" };
+
+	return host_switch(host, &chat, "clear", err);
+}
+
+bool host_resume(struct host *host, const char *file, bool copy, struct err *err)
+{
+	const struct chat chat = { .source = "resume", .resume_file = copy ? NULL : file,
+		                   .import_file = copy ? file : NULL };
+
+	return host_switch(host, &chat, "other", err);
+}
+
+/* ---- back to an earlier prompt ----------------------------------------------------- */
+
+void host_rewound_release(struct host_rewound *rewound)
+{
+	free(rewound->text);
+	json_decref(rewound->files);
+	*rewound = (struct host_rewound){ 0 };
+}
+
+json_t *host_prompts(struct host *host, struct err *err)
+{
+	struct session_read read;
+	json_t *prompts;
+
+	if (!record_whole(host->chat.record, err))
+		return NULL;
+	if (access(record_path(host->chat.record), F_OK) != 0)
+		return json_array(); /* nothing was said yet */
+	if (!session_read(record_path(host->chat.record), &read, err))
+		return NULL;
+	prompts = session_prompts(&read);
+	session_read_release(&read);
+	return prompts;
+}
+
+json_t *host_messages(struct host *host, struct err *err)
+{
+	struct session_read read;
+	json_t *messages;
+
+	if (!record_whole(host->chat.record, err))
+		return NULL;
+	if (access(record_path(host->chat.record), F_OK) != 0)
+		return json_array();
+	if (!session_read(record_path(host->chat.record), &read, err))
+		return NULL;
+	messages = json_incref(read.messages);
+	session_read_release(&read);
+	return messages;
+}
+
+/* The conversation is what the file has now. */
+static bool return_to_file(struct host *host, struct err *err)
+{
+	struct session_read read;
+
+	if (!session_read(record_path(host->chat.record), &read, err))
+		return false;
+	record_know(host->chat.record, read.messages);
+	agent_return(host->chat.agent, read.contents, read.sent);
+	session_read_release(&read);
+	return true;
+}
+
+/* The text of the prompt with this id, and in *ret_calls the ids of all calls after it. NULL: there
+ * is none. */
+static char *look_up_prompt(const struct session_read *read, const char *id, json_t *ret_calls)
+{
+	json_auto_t *prompts = session_prompts(read);
+	json_t *one, *message, *call;
+	char *text = NULL;
+	bool after = false;
+	size_t i, k;
+
+	json_array_foreach(prompts, i, one)
+		if (!strcmp(json_string_value(json_object_get(one, "id")), id))
+			text = mem_strdup(json_string_value(json_object_get(one, "text")));
+	json_array_foreach(read->messages, i, message) {
+		const char *own = json_string_value(json_object_get(message, "id"));
+
+		after = after || (own && !strcmp(own, id));
+		json_array_foreach(json_object_get(message, "toolCalls"), k, call)
+			if (after && json_is_string(json_object_get(call, "id")))
+				json_object_set_new(ret_calls, json_string_value(
+					json_object_get(call, "id")), json_true());
+	}
+	return text;
+}
+
+/* The oldest checkpoint of these calls of this session; NULL: there is none. The caller frees. */
+static char *first_checkpoint(struct host *host, const json_t *calls, struct err *err)
+{
+	json_auto_t *notes = checkpoints_list(checkpoint_session_of(host->chat.checkpoints), err);
+	size_t i;
+	json_t *note;
+
+	json_array_foreach(notes, i, note) {
+		const char *session = json_string_value(json_object_get(note, "session"));
+		const char *call = json_string_value(json_object_get(note, "callId"));
+
+		if (session && call && !strcmp(session, record_session_id(host->chat.record)) &&
+		    json_object_get(calls, call))
+			return mem_strdup(json_string_value(json_object_get(note, "id")));
+	}
+	return NULL;
+}
+
+/* Files as they were before these calls. */
+static bool rewind_files(struct host *host, const json_t *calls, json_t **ret, struct err *err)
+{
+	struct err why = ERR_INIT;
+	_cleanup_free_ char *checkpoint = NULL;
+
+	if (!host->chat.checkpoints)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Files cannot go back: no checkpoints are kept "
+		               "(general.checkpointing.enabled).");
+	checkpoint = first_checkpoint(host, calls, &why);
+	if (!checkpoint && why.code) {
+		*err = why;
+		return false;
+	}
+	return !checkpoint || checkpoints_restore(checkpoint_session_of(host->chat.checkpoints),
+	                                          checkpoint, false, ret, err);
+}
+
+bool host_rewind(struct host *host, const char *id, bool files, struct host_rewound *ret,
+                 struct err *err)
+{
+	struct rewound *undo = &host->chat.rewound;
+	json_auto_t *calls = json_object();
+	struct host_rewound done = { 0 };
+	const bool again = undo->can && !agent_has_moved(host->chat.agent);
+	struct session_read read;
+	size_t mark;
+	bool ok;
+
+	if (!record_whole(host->chat.record, err) ||
+	    !session_read(record_path(host->chat.record), &read, err))
+		return false;
+	done.text = look_up_prompt(&read, id, calls);
+	session_read_release(&read);
+	ok = done.text || err_set(err, ERR_INVALID_ARGUMENT, "There is no such prompt.");
+	ok = ok && (!files || rewind_files(host, calls, &done.files, err));
+	ok = ok && record_rewind(host->chat.record, id, &mark, err) && return_to_file(host, err);
+	if (!ok) {
+		host_rewound_release(&done);
+		return false;
+	}
+	/* Of several in a row, the first is where an undo leads to. */
+	undo->mark = again ? undo->mark : mark;
+	undo->can = true;
+	free(undo->checkpoint);
+	undo->checkpoint = mem_strdup(json_string_value(json_object_get(done.files, "undo")));
+	*ret = done;
+	return true;
+}
+
+bool host_rewind_undo(struct host *host, struct host_rewound *ret, struct err *err)
+{
+	struct rewound *undo = &host->chat.rewound;
+	json_t *files = NULL;
+
+	if (!undo->can || agent_has_moved(host->chat.agent))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               undo->can ? "Something was sent since: it cannot be undone any more." :
+		               "There is nothing to undo.");
+	if (undo->checkpoint &&
+	    !checkpoints_restore(checkpoint_session_of(host->chat.checkpoints), undo->checkpoint,
+	                         false, &files, err))
+		return false;
+	if (!record_undo_rewind(host->chat.record, undo->mark, err) || !return_to_file(host, err)) {
+		json_decref(files);
+		return false;
+	}
+	free(undo->checkpoint);
+	*undo = (struct rewound){ 0 };
+	*ret = (struct host_rewound){ .files = files };
+	return true;
 }

@@ -78,6 +78,38 @@ bool host_prompt(struct host *host, struct span piped, struct span prompt,
 /* As agent_compress, and to be interrupted like a prompt. */
 bool host_compress(struct host *host, struct err *err);
 
+/* ---- another session, an earlier state: while nothing is under way --------------- */
+
+/* A new session with an empty conversation takes the place of this one: SessionEnd hooks ("clear"),
+ * another id and record; SessionStart hooks ("clear") run before its first prompt.  Mode, rules
+ * for the session, commands in the background and subscribers of the bus stay; host_agent,
+ * host_session and host_session_id are others. False: all is as it was. */
+bool host_clear(struct host *host, struct err *err);
+/* The same with a recorded session (sessions_find), which goes on; `copy`: a new session that
+ * begins with its conversation, and its file stays as it is. Errors as of host_open. */
+bool host_resume(struct host *host, const char *file, bool copy, struct err *err);
+
+/* The messages of the session as its file has them (session_read.messages): for who shows all of
+ * it. A new reference; NULL: *err. */
+json_t *host_messages(struct host *host, struct err *err);
+/* The prompts that can be gone back to (session_prompts); likewise. */
+json_t *host_prompts(struct host *host, struct err *err);
+
+struct host_rewound {
+	char *text;    /* of the prompt, for the composer; owned; NULL of an undo */
+	json_t *files; /* what became of the files (checkpoints_restore); owned; NULL: nothing */
+};
+void host_rewound_release(struct host_rewound *rewound);
+/* The conversation goes back to before the prompt with this id; with `files`, files go back too as
+ * far as their checkpoints know: those that others have changed since are left, and *ret names
+ * them.  What was sent stays as it was. False: nothing has changed. INVALID_ARGUMENT: there is no
+ * such prompt, or no checkpoints. Else errors of the record, which has to be whole. */
+bool host_rewind(struct host *host, const char *id, bool files, struct host_rewound *ret,
+                 struct err *err);
+/* Back again, as long as nothing was sent since: to before the first of several in a row, and of the
+ * files to before the last. */
+bool host_rewind_undo(struct host *host, struct host_rewound *ret, struct err *err);
+
 /* ---- what it works with, for those who show it -------------------------------- */
 
 /* All borrowed. The conversation's (agent_history), only while nothing is under way. */

@@ -27,6 +27,7 @@ struct replay {
 	json_t *places; /* id: index in messages */
 	json_t *versions; /* id: how many messages had it before */
 	json_t *calls;  /* call_key of those that the messages have now, and of older ones */
+	json_t *told_at; /* of each piece in read->sent.told: how many messages there were */
 	bool has_id;    /* the metadata have a good sessionId */
 };
 
@@ -223,6 +224,30 @@ static void drop_last_message(struct replay *replay)
 	json_array_remove(replay->read->messages, last);
 }
 
+/* What messages from `count` on told is not known any more. */
+static void forget_told(struct replay *replay, size_t count)
+{
+	json_t *told = json_object_get(replay->read->sent, "told");
+
+	for (size_t last; (last = json_array_size(replay->told_at)) > 0;) {
+		if ((size_t)json_integer_value(json_array_get(replay->told_at, last - 1)) < count)
+			break;
+		json_array_remove(replay->told_at, last - 1);
+		json_array_remove(told, json_array_size(told) - 1);
+	}
+}
+
+/* The pieces stand in a line before the message that tells them. */
+static void add_told(struct replay *replay, json_t *pieces)
+{
+	json_t *told = json_object_get(replay->read->sent, "told");
+
+	for (size_t i = 0; told && i < json_array_size(pieces); i++)
+		json_array_append_new(replay->told_at,
+		                      json_size(json_array_size(replay->read->messages)));
+	json_array_extend(told, pieces);
+}
+
 /* Drops a message and all after it. False: it is not there; its line was damaged, and all stay. */
 static bool rewind_to(struct replay *replay, const json_t *id)
 {
@@ -236,6 +261,7 @@ static bool rewind_to(struct replay *replay, const json_t *id)
 	}
 	while (json_array_size(replay->read->messages) > i)
 		drop_last_message(replay);
+	forget_told(replay, i);
 	return true;
 }
 
@@ -274,8 +300,11 @@ static void add_call(struct replay *replay, const json_t *hasp)
 	json_array_append(calls, call);
 }
 
-static void set_sent(struct session_read *read, json_t *sent)
+static void set_sent(struct replay *replay, json_t *sent)
 {
+	struct session_read *read = replay->read;
+
+	json_array_clear(replay->told_at);
 	json_decref(read->sent);
 	read->sent = json_copy(sent);
 	if (!json_is_array(json_object_get(sent, "told")))
@@ -334,9 +363,9 @@ static bool replay_hasp_line(struct replay *replay, const json_t *hasp)
 	if (json_object_get(hasp, "callOf"))
 		add_call(replay, hasp);
 	else if (json_is_object(sent))
-		set_sent(replay->read, sent);
+		set_sent(replay, sent);
 	else if (json_is_array(told))
-		json_array_extend(json_object_get(replay->read->sent, "told"), told);
+		add_told(replay, told);
 	else if (json_object_get(hasp, "thinking"))
 		drop_thoughts(replay->read);
 	else if (json_is_array(json_object_get(hasp, "messages")))
@@ -528,6 +557,54 @@ static void make_contents(struct session_read *read)
 	json_decref(raw);
 }
 
+/* What the user typed: the text of the first part with words. */
+static char *typed_text(const json_t *content)
+{
+	size_t i;
+	json_t *part;
+
+	json_array_foreach(json_object_get(content, "parts"), i, part) {
+		struct span text = part_get_text(part);
+
+		if (span_trim(text).len && !span_starts(text, SPAN("<hook_context>")) &&
+		    !span_starts(text, SPAN("<session_context>")))
+			return mem_dup(text.data, text.len);
+	}
+	return NULL;
+}
+
+/* NULL: the message is not one that began a prompt. A new reference. */
+static json_t *prompt_of(const json_t *messages, size_t i)
+{
+	const json_t *message = json_array_get(messages, i);
+	const json_t *own = json_object_get(message, "hasp");
+	json_auto_t *content = user_content(messages, i);
+	_cleanup_free_ char *text = NULL;
+
+	if (!content || json_object_get(own, "said") ||
+	    !json_is_string(json_object_get(message, "id")))
+		return NULL;
+	text = typed_text(content);
+	if (!text || span_starts(span_str(text), SPAN(LEFT_OUT_NOTE)))
+		return NULL;
+	return json_pack("{s:O, s:o, s:O*}", "id", json_object_get(message, "id"), "text",
+	                 json_text(span_str(text)), "time",
+	                 json_object_get(message, "timestamp"));
+}
+
+json_t *session_prompts(const struct session_read *read)
+{
+	json_t *prompts = json_array();
+
+	for (size_t i = 0; i < json_array_size(read->messages); i++) {
+		json_t *prompt = prompt_of(read->messages, i);
+
+		if (prompt)
+			json_array_append_new(prompts, prompt);
+	}
+	return prompts;
+}
+
 /* Whether anything in it was said, by whoever. */
 static bool has_message(const struct session_read *read)
 {
@@ -546,7 +623,7 @@ static bool read_session_text(struct span text, const char *named, struct sessio
 {
 	static const struct span mark = { "\xEF\xBB\xBF", 3 };
 	struct replay replay = { .read = ret, .places = json_object(), .versions = json_object(),
-		                 .calls = json_object() };
+		                 .calls = json_object(), .told_at = json_array() };
 
 	*ret = (struct session_read){ .messages = json_array(), .metadata = json_object() };
 	if (span_starts(text, mark))
@@ -557,6 +634,7 @@ static bool read_session_text(struct span text, const char *named, struct sessio
 	json_decref(replay.places);
 	json_decref(replay.versions);
 	json_decref(replay.calls);
+	json_decref(replay.told_at);
 	if (!replay.has_id && named && has_message(ret)) {
 		json_object_set_new(ret->metadata, "sessionId", json_text(span_str(named)));
 		replay.has_id = true;

@@ -510,3 +510,56 @@ void record_share(struct record *record, double share)
 	record->share = share;
 	pthread_mutex_unlock(&record->lock);
 }
+
+/* Only what is known to stand in the file can be named in it, and no call belongs to what was last. */
+static void forget_messages(struct record *record)
+{
+	json_decref(record->known);
+	record->known = NULL;
+	json_decref(record->message);
+	record->message = NULL;
+}
+
+bool record_rewind(struct record *record, const char *message_id, size_t *ret_mark,
+                   struct err *err)
+{
+	json_auto_t *line = json_pack("{s:s}", "$rewindTo", message_id);
+	off_t size;
+	bool ok;
+
+	if (!record || !record_whole(record, err))
+		return record || err_set(err, ERR_INVALID_ARGUMENT,
+		                         "The session is not recorded: there is no way back.");
+	pthread_mutex_lock(&record->lock);
+	size = record->fd >= 0 ? lseek(record->fd, 0, SEEK_END) : -1;
+	ok = size >= 0;
+	if (ok)
+		record_append(record, line);
+	if (record->waiting) {
+		buf_clear(&record->pending);
+		record->waiting = 0;
+		ok = false;
+		*err = record->why;
+	} else if (!ok) {
+		err_set(err, ERR_INVALID_ARGUMENT, "Nothing of this session is recorded yet.");
+	}
+	if (ok)
+		forget_messages(record);
+	pthread_mutex_unlock(&record->lock);
+	*ret_mark = ok ? (size_t)size : 0;
+	return ok;
+}
+
+bool record_undo_rewind(struct record *record, size_t mark, struct err *err)
+{
+	bool ok;
+
+	pthread_mutex_lock(&record->lock);
+	ok = record->fd >= 0 && ftruncate(record->fd, (off_t)mark) == 0;
+	if (!ok)
+		err_set_errno(err, errno, "Cannot write the session's file %s", record->path);
+	else
+		forget_messages(record);
+	pthread_mutex_unlock(&record->lock);
+	return ok;
+}

@@ -85,6 +85,13 @@ void record_first_prompt(struct record *record, const char *text);
 /* The whole history was replaced (compression): a checkpoint line. What stays of it, and stands
  * in the file, is named there and not written again. */
 void record_replace(struct record *record, const json_t *contents);
+/* A message and all after it do not count any more: Gemini CLI's {"$rewindTo": ID}. *ret_mark: for
+ * record_undo_rewind. False: nothing was written, because the file is not whole, or cannot be
+ * written. What the file has then is to be read again, and told by record_know. */
+bool record_rewind(struct record *record, const char *message_id, size_t *ret_mark,
+                   struct err *err);
+/* They count again, if no message has come since; what else has is dropped with the rewind. */
+bool record_undo_rewind(struct record *record, size_t mark, struct err *err);
 /* Messages that the file has (session_read.messages). */
 void record_know(struct record *record, const json_t *messages);
 /* What the conversation begins with, in pieces (surroundings.h), and the hash of the tools that

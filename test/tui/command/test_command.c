@@ -7,24 +7,16 @@
 
 #include <cmocka.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "../../tool/workspace_fixture.h"
-#include "base/file.h"
+#include "../../agent/host_bench.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "tui/command/command.h"
-#include "worker/inside/inprocess.h"
 
 struct bench {
-	char *top, *root;
-	struct settings *settings;
-	struct policy *policy;
-	struct provider *provider;
-	struct host *host;
+	struct host_bench of;
 	struct command_context context;
 	struct command_result result;
 	struct buf said; /* the rows of the last answer */
@@ -34,59 +26,11 @@ static const char *const themes[] = { "Dark", "Light", NULL };
 
 /* ---- bench --------------------------------------------------------------------------- */
 
-static void put_file(const struct bench *bench, const char *name, const char *text)
+static void open_host(struct bench *bench, const char *const *replies)
 {
-	_cleanup_free_ char *path = mem_printf("%s/%s", bench->top, name);
-	struct err err = ERR_INIT;
-
-	assert_true(file_replace(path, span_str(text), 0600, &err));
-}
-
-static char *read_written(const struct bench *bench, const char *name)
-{
-	_cleanup_free_ char *path = mem_printf("%s/%s", bench->top, name);
-	_cleanup_file_text_ struct file_text text = { 0 };
-	struct err err = ERR_INIT;
-
-	assert_true(file_read(path, 1 << 20, &text, &err));
-	return text.data ? mem_dup(text.data, text.len) : NULL;
-}
-
-/* The model says each of these, one after the other. */
-static void write_replies(struct bench *bench, const char *const *words)
-{
-	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
-
-	for (size_t i = 0; words[i]; i++)
-		buf_printf(&out, "{\"method\": \"generateContentStream\", \"response\": "
-		           "[{\"candidates\": [{\"content\": {\"role\": \"model\", \"parts\": "
-		           "[{\"text\": \"%s\"}]}, \"finishReason\": \"STOP\"}]}]}\n", words[i]);
-	put_file(bench, "replay", buf_view(&out).data);
-}
-
-static void open_host(struct bench *bench, const char *const *words)
-{
-	static char path[] = "PATH=/usr/bin:/bin";
-	static char *const environment[] = { path, NULL };
-	_cleanup_free_ char *model = mem_printf("replay:%s/replay", bench->top);
-	struct settings_options settings = { .project = bench->root, .skip_trust = true };
-	struct host_options options = {
-		.provider = bench->provider, .local = true, .model = model,
-		.mode = MODE_DEFAULT, .interactive = true, .environment = environment,
-	};
-	struct err err = ERR_INIT;
-
-	write_replies(bench, words);
-	if (!settings_load(&settings, &bench->settings, &err))
-		fail_msg("%s", err.message);
-	bench->policy = policy_new();
-	policy_add_defaults(bench->policy);
-	options.settings = bench->settings;
-	options.policy = bench->policy;
-	if (!host_open(&options, &bench->host, &err))
-		fail_msg("%s", err.message);
+	host_bench_start(&bench->of, replies);
 	bench->context = (struct command_context){
-		.host = bench->host, .settings = bench->settings, .local = true, .can = ~0u,
+		.host = bench->of.host, .settings = bench->of.settings, .local = true, .can = ~0u,
 		.themes = themes,
 	};
 }
@@ -94,21 +38,8 @@ static void open_host(struct bench *bench, const char *const *words)
 static int open_bench(void **state)
 {
 	struct bench *bench = mem_alloc(1, sizeof(*bench));
-	_cleanup_free_ char *home = NULL;
-	const char *roots[1];
-	struct inprocess_options options = { .roots = roots, .root_count = 1,
-		                             .durability = DURABILITY_RENAME };
-	json_auto_t *files = json_pack("{s:{s:b}, s:{s:b}}", "user/.gemini", "folder", 1,
-	                               "project", "folder", 1);
-	struct err err = ERR_INIT;
 
-	bench->top = fixture_make();
-	fixture_files(bench->top, files);
-	home = mem_printf("%s/user", bench->top);
-	bench->root = mem_printf("%s/project", bench->top);
-	setenv("HOME", home, 1);
-	roots[0] = bench->root;
-	assert_true(inprocess_provider(&options, &bench->provider, &err));
+	host_bench_open(&bench->of);
 	bench->said = (struct buf)BUF_INIT(1 << 20);
 	*state = bench;
 	return 0;
@@ -120,13 +51,7 @@ static int close_bench(void **state)
 
 	command_result_release(&bench->result);
 	buf_release(&bench->said);
-	host_close(bench->host, "exit");
-	provider_free(bench->provider);
-	policy_free(bench->policy);
-	settings_free(bench->settings);
-	fixture_remove(bench->top);
-	free(bench->root);
-	free(bench->top);
+	host_bench_close(&bench->of);
 	free(bench);
 	return 0;
 }
@@ -163,16 +88,6 @@ static void must_fail(struct bench *bench, const char *line, const char *wanted)
 	assert_int_equal(bench->result.then, COMMAND_NOTHING);
 }
 
-static void prompt(struct bench *bench, const char *text)
-{
-	struct agent_outcome outcome;
-	struct err err = ERR_INIT;
-
-	if (!host_prompt(bench->host, SPAN(""), span_str(text), &outcome, &err))
-		fail_msg("%s", err.message);
-	agent_outcome_release(&outcome);
-}
-
 static const char *const nothing[] = { NULL };
 
 /* ---- the table ------------------------------------------------------------------------ */
@@ -199,15 +114,17 @@ static void rows_are_in_order_and_found_by_each_of_their_names(void **state)
 	(void)state;
 	for (size_t i = 0; (command = command_at(i)); i++, before = command) {
 		_cleanup_free_ char *line = mem_printf("/%s", command->name);
-		_cleanup_free_ char *aliases = mem_strdup(command->aliases);
+		struct span aliases = span_str(command->aliases);
 
 		assert_true(!before || strcmp(before->name, command->name) < 0);
 		assert_ptr_equal(command_of(span_str(line)), command);
 		assert_true(*command->help && command->help[strlen(command->help) - 1] != '.');
-		for (char *word = strtok(aliases, " "); word; word = strtok(NULL, " ")) {
-			_cleanup_free_ char *other = mem_printf("/%s", word);
+		while (aliases.len) {
+			size_t len = strcspn(aliases.data, " ");
+			_cleanup_free_ char *other = mem_printf("/%.*s", (int)len, aliases.data);
 
 			assert_ptr_equal(command_of(span_str(other)), command);
+			aliases = span_trim(span_skip(aliases, len));
 		}
 	}
 	assert_string_equal(command_of(SPAN("/sett x"))->name, "settings");
@@ -254,14 +171,14 @@ static void each_shows_what_there_is(void **state)
 {
 	struct bench *bench = *state;
 
-	put_file(bench, "project/GEMINI.md", "Use tabs.\n");
+	host_bench_write(&bench->of, "project/GEMINI.md", "Use tabs.\n");
 	open_host(bench, nothing);
 	must_say(bench, "/about", "replay");
-	must_say(bench, "/about", bench->result.ok ? host_session_id(bench->host) : "");
+	must_say(bench, "/about", bench->result.ok ? host_session_id(bench->of.host) : "");
 	must_say(bench, "/bug Broken", "A report should have this");
-	assert_null(strstr(bench->said.data, host_session_id(bench->host)));
+	assert_null(strstr(bench->said.data, host_session_id(bench->of.host)));
 	must_say(bench, "/docs", "man hasp");
-	must_say(bench, "/directory show", bench->root);
+	must_say(bench, "/directory show", bench->of.root);
 	must_fail(bench, "/directory add /", "--include-directories");
 	must_say(bench, "/hooks", "There are no hooks");
 	must_say(bench, "/mcp", "no MCP servers");
@@ -286,7 +203,7 @@ static void files_of_instructions_are_read_again(void **state)
 
 	open_host(bench, nothing);
 	must_say(bench, "/memory list", "/init");
-	put_file(bench, "project/GEMINI.md", "Use tabs.\n");
+	host_bench_write(&bench->of, "project/GEMINI.md", "Use tabs.\n");
 	must_say(bench, "/memory reload", "GEMINI.md");
 	must_say(bench, "/memory show", "Use tabs.");
 }
@@ -298,8 +215,8 @@ static void the_last_answer_is_copied(void **state)
 
 	open_host(bench, words);
 	must_fail(bench, "/copy", "no answer yet");
-	prompt(bench, "One");
-	prompt(bench, "Two");
+	host_bench_prompt(&bench->of, "One");
+	host_bench_prompt(&bench->of, "Two");
 	assert_non_null(run(bench, "/copy"));
 	assert_int_equal(bench->result.then, COMMAND_COPY);
 	assert_string_equal(bench->result.text, "Second.");
@@ -313,12 +230,12 @@ static void settings_are_found_and_changed(void **state)
 	struct bench *bench = *state;
 	_cleanup_free_ char *written = NULL;
 
-	put_file(bench, "user/.gemini/settings.json", "{\n\t// mine\n\t\"ui\": {}\n}\n");
+	host_bench_write(&bench->of, "user/.gemini/settings.json", "{\n\t// mine\n\t\"ui\": {}\n}\n");
 	open_host(bench, nothing);
 	must_say(bench, "/settings vim", "general.vimMode = false");
 	must_say(bench, "/settings general.vimMode true", "general.vimMode = true");
 	must_say(bench, "/settings vimMode", "# user ");
-	written = read_written(bench, "user/.gemini/settings.json");
+	written = host_bench_read(&bench->of, "user/.gemini/settings.json");
 	assert_non_null(strstr(written, "// mine"));
 	assert_non_null(strstr(written, "\"vimMode\": true"));
 	must_say(bench, "/settings unset general.vimMode", "general.vimMode = false");
@@ -326,14 +243,14 @@ static void settings_are_found_and_changed(void **state)
 	must_fail(bench, "/settings general.vimMod true", "vimMode");
 	must_fail(bench, "/settings nothing-like-it", "No setting");
 	must_say(bench, "/model set gemini-2.5-flash", "This session goes on");
-	assert_string_equal(settings_string(bench->settings, "model.name", ""), "gemini-2.5-flash");
+	assert_string_equal(settings_string(bench->of.settings, "model.name", ""), "gemini-2.5-flash");
 }
 
 static void secrets_are_not_shown(void **state)
 {
 	struct bench *bench = *state;
 
-	put_file(bench, "user/.gemini/settings.json",
+	host_bench_write(&bench->of, "user/.gemini/settings.json",
 	           "{\"mcpServers\": {\"a\": {\"env\": {\"API_KEY\": \"sk-1234567890\"}}}}");
 	open_host(bench, nothing);
 	must_say(bench, "/settings mcpServers", "API_KEY");
@@ -356,7 +273,7 @@ static void themes_and_editors_are_chosen(void **state)
 	assert_true(bench->result.choices[1].chosen && !bench->result.choices[0].chosen);
 	must_fail(bench, "/theme Nope", "no theme");
 	must_say(bench, "/editor hx", "hx");
-	assert_string_equal(settings_string(bench->settings, "general.preferredEditor", ""), "hx");
+	assert_string_equal(settings_string(bench->of.settings, "general.preferredEditor", ""), "hx");
 	must_fail(bench, "/editor ed", "VISUAL");
 	must_say(bench, "/vim", "on");
 	assert_int_equal(bench->result.then, COMMAND_VIM);
@@ -368,11 +285,11 @@ static void trust_is_shown_and_decided_on(void **state)
 	struct bench *bench = *state;
 	_cleanup_free_ char *written = NULL;
 
-	put_file(bench, "project/.gemini/settings.json", "{}");
+	host_bench_write(&bench->of, "project/.gemini/settings.json", "{}");
 	open_host(bench, nothing);
 	must_say(bench, "/permissions", ".gemini/settings.json");
 	must_say(bench, "/permissions trust", "Trusted");
-	written = read_written(bench, "user/.gemini/trustedFolders.json");
+	written = host_bench_read(&bench->of, "user/.gemini/trustedFolders.json");
 	assert_non_null(strstr(written, "TRUST_FOLDER"));
 }
 
@@ -382,12 +299,12 @@ static void plan_mode_begins_and_init_sends_a_prompt(void **state)
 
 	open_host(bench, nothing);
 	must_say(bench, "/plan", "Plan mode");
-	assert_int_equal(agent_mode(host_agent(bench->host)), MODE_PLAN);
+	assert_int_equal(agent_mode(host_agent(bench->of.host)), MODE_PLAN);
 	must_fail(bench, "/plan copy", "no plan yet");
 	run(bench, "/init");
 	assert_int_equal(bench->result.then, COMMAND_SEND);
 	assert_non_null(strstr(bench->result.text, "GEMINI.md"));
-	put_file(bench, "project/GEMINI.md", "x\n");
+	host_bench_write(&bench->of, "project/GEMINI.md", "x\n");
 	must_fail(bench, "/init", "already");
 }
 
