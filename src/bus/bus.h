@@ -58,7 +58,8 @@ enum bus_topic {
  * TOOL_CONFIRMATION_REQUEST  correlationId, callId, toolName, serverName?, arguments (object),
  *     details {type "edit"|"exec"|"mcp"|"info", title, and
  *       edit: filePath, fileName, fileDiff, originalContent|null, newContent;
- *       exec: command, rootCommand, rootCommands [string], summary, problems [string];
+ *       exec: command, rootCommand, rootCommands [string], summary, problems [string],
+ *           commandPrefixes? [string]: what "always" would allow;
  *       mcp: serverName, toolName, toolDisplayName;  info: prompt, urls [string]},
  *     outcomes [string]: those that may be chosen (Gemini CLI's words: proceed_once, ...),
  *     reason?: what a hook or rule said

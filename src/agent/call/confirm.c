@@ -98,8 +98,10 @@ static json_t *edit_details(struct asking *asking)
 	return details;
 }
 
-static json_t *exec_details(const json_t *arguments)
+static json_t *exec_details(const struct asking *asking)
 {
+	const json_t *arguments = asking->question->arguments;
+	json_t *prefixes = asking->call->verdict.prefixes;
 	struct span command = json_span(json_object_get(arguments, "command"));
 	_cleanup_buf_ struct buf summary = BUF_INIT(4 * LIMIT_SHELL_ALL_BYTES);
 	struct span roots[ROOTS_MAX];
@@ -123,6 +125,8 @@ static json_t *exec_details(const json_t *arguments)
 	json_object_set_new(details, "rootCommands", names);
 	json_object_set_new(details, "summary", json_text(buf_view(&summary)));
 	json_object_set_new(details, "problems", problems);
+	if (json_array_size(prefixes))
+		json_object_set(details, "commandPrefixes", prefixes);
 	shell_analysis_release(&analysis);
 	return details;
 }
@@ -170,7 +174,7 @@ static json_t *details_of(struct asking *asking)
 	if (tool->plans && asking->question->plan)
 		return edit_details(asking);
 	if (is_shell_command(tool))
-		return exec_details(asking->question->arguments);
+		return exec_details(asking);
 	if (tool->server)
 		return mcp_details(tool);
 	return info_details(asking->question);

@@ -79,6 +79,24 @@ void ask_subject(const struct ask *ask, unsigned width, struct rows *rows)
 		questions_subject(ask, width, rows);
 }
 
+/* Leaves out rows behind the first one until what is selected is among the others that fit. */
+static void fit_height(struct ask_page *page)
+{
+	struct rows *rows = page->rows;
+	const size_t height = page->height ? page->height : 1, from = page->first + 1;
+	size_t skip = page->focus + 1 > height ? page->focus + 1 - height : 0;
+
+	if (page->caret_row || height < 2)
+		skip = 0;
+	for (size_t i = 0; i < skip; i++)
+		row_release(&rows->at[from + i]);
+	memmove(&rows->at[from], &rows->at[from + skip],
+	        (rows->count - from - skip) * sizeof(*rows->at));
+	rows->count -= skip;
+	while (rows->count > page->first + height)
+		row_release(&rows->at[--rows->count]);
+}
+
 void ask_rows(struct ask *ask, unsigned width, unsigned height, struct rows *rows,
               size_t *ret_caret_row, unsigned *ret_caret_column)
 {
@@ -89,8 +107,7 @@ void ask_rows(struct ask *ask, unsigned width, unsigned height, struct rows *row
 		confirm_rows(ask, &page);
 	else
 		questions_rows(ask, &page);
-	while (rows->count > page.first + (height ? height : 1))
-		row_release(&rows->at[--rows->count]);
+	fit_height(&page);
 	*ret_caret_row = page.caret_row;
 	*ret_caret_column = page.caret_column;
 }

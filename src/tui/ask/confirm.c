@@ -2,6 +2,7 @@
 /* The choices of a confirmation, in Gemini CLI's words. */
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "tui/ask/private.h"
@@ -190,6 +191,20 @@ enum ask_state confirm_key(struct ask *ask, const struct key *key)
 
 /* ---- rows -------------------------------------------------------------------- */
 
+/* What "always" would allow of a command: its prefixes. */
+static void put_prefixes(const struct ask *ask, const char *outcome, struct buf *out)
+{
+	size_t i;
+	json_t *prefix;
+
+	if (strncmp(outcome, "proceed_always", strlen("proceed_always")) != 0)
+		return;
+	json_array_foreach(json_object_get(ask_details(ask), "commandPrefixes"), i, prefix) {
+		buf_str(out, i ? ", " : "what begins with: ");
+		buf_span(out, json_span(prefix));
+	}
+}
+
 static void choose_rows(struct ask *ask, struct ask_page *page)
 {
 	const struct confirm *confirm = &ask->confirm;
@@ -197,9 +212,14 @@ static void choose_rows(struct ask *ask, struct ask_page *page)
 		ask_is(ask, "edit") ? "Apply?" : "Allow?", confirm->count);
 
 	ask_page_prompt(page, prompt);
-	for (size_t i = 0; i < confirm->count; i++)
+	for (size_t i = 0; i < confirm->count; i++) {
+		_cleanup_buf_ struct buf note = BUF_INIT(4 * LIMIT_SHELL_ALL_BYTES);
+
+		put_prefixes(ask, confirm->choices[i], &note);
 		ask_page_choice(ask, page, i + 1, i == confirm->selected, NULL,
-		            span_str(choice_label(ask, confirm->choices[i])), span_of("", 0));
+		                span_str(choice_label(ask, confirm->choices[i])),
+		                buf_view(&note));
+	}
 }
 
 void confirm_rows(struct ask *ask, struct ask_page *page)

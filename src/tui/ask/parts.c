@@ -191,6 +191,8 @@ void ask_page_choice(struct ask *ask, struct ask_page *page, size_t number, bool
 		row_text(&row, note, STYLE(ROLE_DIM));
 	}
 	rows_wrap(page->rows, &row, page->width, NULL, &rest);
+	if (selected)
+		page->focus = page->rows->count - 1 - page->first;
 }
 
 void ask_pane_reset(struct ask *ask)

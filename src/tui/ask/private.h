@@ -72,6 +72,7 @@ struct ask_page {
 	unsigned width;
 	size_t height;
 	size_t caret_row;  /* from `first` */
+	size_t focus;      /* the last row of what is selected, likewise */
 	unsigned caret_column;
 };
 

@@ -60,6 +60,20 @@ static void only_what_is_offered_is_shown(void **state)
 	ask_free(ask);
 }
 
+static void what_is_selected_is_always_seen(void **state)
+{
+	struct ask *ask = fixture_confirmation(EDIT(ALL_EDIT, ""));
+
+	(void)state;
+	fixture_expect(ask, 60, 3, "Apply? [1-6] |\n> 1. Allow once\n  2. Allow for this session\n");
+	fixture_type(ask, "<down><down><down>");
+	fixture_expect(ask, 60, 3,
+	               "Apply? [1-6] |\n  3. Allow for this file in all future sessions\n"
+	               "> 4. Review by hunk\n");
+	fixture_expect(ask, 60, 1, "Apply? [1-6] |\n");
+	ask_free(ask);
+}
+
 static void keys_answer(void **state)
 {
 	static const struct {
@@ -186,6 +200,22 @@ static void a_command_is_shown_with_all_that_it_runs(void **state)
 	fixture_expect(ask, 60, 20,
 		"Allow? [1-4] |\n> 1. Allow once\n  2. Allow for this session\n"
 		"  3. Allow this command for all future sessions\n"
+		"  4. No, suggest changes (esc)\n");
+	ask_free(ask);
+}
+
+static void always_says_for_what(void **state)
+{
+	struct ask *ask = fixture_confirmation(
+		EXEC("git status && ls", "\"rootCommands\": [\"git\", \"ls\"], \"summary\": \"\", "
+		     "\"problems\": [], \"commandPrefixes\": [\"git status\", \"ls\"]")
+		", \"arguments\": {}}");
+
+	(void)state;
+	fixture_expect(ask, 90, 20,
+		"Allow? [1-4] |\n> 1. Allow once\n"
+		"  2. Allow for this session  what begins with: git status, ls\n"
+		"  3. Allow this command for all future sessions  what begins with: git status, ls\n"
 		"  4. No, suggest changes (esc)\n");
 	ask_free(ask);
 }
@@ -325,6 +355,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_edit_is_offered_in_geminis_words),
 		cmocka_unit_test(only_what_is_offered_is_shown),
+		cmocka_unit_test(what_is_selected_is_always_seen),
 		cmocka_unit_test(keys_answer),
 		cmocka_unit_test(what_to_do_instead_is_typed),
 		cmocka_unit_test(an_interruption_is_no),
@@ -332,6 +363,7 @@ int main(void)
 		cmocka_unit_test(an_editor_that_changes_nothing_answers_nothing),
 		cmocka_unit_test(several_files_are_saved_as_what_they_are),
 		cmocka_unit_test(a_command_is_shown_with_all_that_it_runs),
+		cmocka_unit_test(always_says_for_what),
 		cmocka_unit_test(permissions_are_named),
 		cmocka_unit_test(what_deceives_is_said),
 		cmocka_unit_test(usual_addresses_are_not_warned_of),
