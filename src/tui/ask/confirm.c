@@ -56,18 +56,20 @@ static const char *choice_label(const struct ask *ask, const char *outcome)
 	return outcome;
 }
 
-/* The content that is planned is known, and the one before it, if there was one. */
+/* The hunks, if the content that is planned is known and the one before it, or there is no such
+ * file. */
 static void find_hunks(struct ask *ask)
 {
 	const json_t *details = ask_details(ask);
 	const json_t *original = json_object_get(details, "originalContent");
 	const json_t *planned = json_object_get(details, "newContent");
+	struct span diff = json_span(json_object_get(details, "fileDiff"));
+	const bool creates = span_starts(diff, SPAN("--- /dev/null\n"));
 
 	if (!ask_is(ask, "edit") || !offers_outcome(ask, "modify_with_editor") ||
-	    !json_is_string(original) || !json_is_string(planned))
+	    !json_is_string(planned) || !(json_is_string(original) || creates))
 		return;
-	ask->confirm.hunks = hunks_new(json_span(original), json_span(planned),
-	                               json_span(json_object_get(details, "fileDiff")));
+	ask->confirm.hunks = hunks_new(json_span(original), json_span(planned), diff);
 }
 
 void confirm_begin(struct ask *ask)

@@ -228,6 +228,20 @@ static void once_is_asked_again_and_for_the_session_is_not(void **state)
 	assert_true(fixture_read(bench->root, "d", &text));
 }
 
+static void a_new_file_is_edited_before_it_is_there(void **state)
+{
+	static const char *const calls[] = {
+		"{\"name\": \"write_file\", \"args\": {\"file_path\": \"b\", \"content\": \"1\\n2\\n\"}}",
+	};
+	static const char *const keys[] = { "3e3<c-s>y" };
+	struct bench *bench = *state;
+	_cleanup_buf_ struct buf text = BUF_INIT(100);
+
+	work(bench, calls, 1, keys);
+	assert_true(fixture_read(bench->root, "b", &text));
+	assert_string_equal(text.data, "1\n2\n3\n");
+}
+
 static void no_with_words_reaches_the_model(void **state)
 {
 	struct bench *bench = *state;
@@ -263,6 +277,7 @@ int main(int argc, char **argv)
 		TEST(an_edited_hunk_is_written_as_it_is_edited),
 		TEST(nothing_that_is_taken_is_nothing_that_is_written),
 		TEST(once_is_asked_again_and_for_the_session_is_not),
+		TEST(a_new_file_is_edited_before_it_is_there),
 		TEST(no_with_words_reaches_the_model),
 		TEST(a_question_of_the_models_is_answered),
 	};
