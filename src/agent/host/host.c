@@ -969,6 +969,16 @@ bool host_memory_reload(struct host *host, struct err *err)
 	return false;
 }
 
+struct home *host_home(const struct host *host)
+{
+	return host->home;
+}
+
+struct checkpoints *host_checkpoints(const struct host *host)
+{
+	return checkpoint_session_of(host->chat.checkpoints);
+}
+
 const char *host_record_file(const struct host *host)
 {
 	return record_path(host->chat.record);

@@ -124,6 +124,8 @@ struct span host_memory_project(const struct host *host);
 /* Reads them again; the model is told what has changed with the next prompt. Errors as of
  * host_open; then all is as it was. */
 bool host_memory_reload(struct host *host, struct err *err);
+struct home *host_home(const struct host *host); /* of the project's folders */
+struct checkpoints *host_checkpoints(const struct host *host); /* NULL: none are kept */
 const char *host_record_file(const struct host *host); /* "" when there is no place for it */
 const char *host_plans_folder(const struct host *host); /* or NULL */
 

@@ -69,6 +69,9 @@ command_handler command_editor, command_model, command_permissions, command_sett
 	command_theme, command_vim;
 command_completer complete_editor, complete_model, complete_permissions, complete_settings,
 	complete_theme;
+/* session.c: sessions, and ways back. */
+command_handler command_chat, command_clear, command_restore, command_rewind;
+command_completer complete_chat, complete_restore, complete_rewind;
 /* talk.c: the conversation. */
 command_handler command_compress, command_copy, command_init, command_plan;
 command_completer complete_plan;

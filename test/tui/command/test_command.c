@@ -88,6 +88,24 @@ static void must_fail(struct bench *bench, const char *line, const char *wanted)
 	assert_int_equal(bench->result.then, COMMAND_NOTHING);
 }
 
+static void note_offer(void *data, size_t from, size_t to, struct span text, struct span label,
+                       struct span note)
+{
+	struct buf *out = data;
+
+	(void)label;
+	(void)note;
+	buf_printf(out, "%zu-%zu:%.*s ", from, to, (int)text.len, text.data);
+}
+
+static void must_offer(struct bench *bench, const char *line, const char *wanted)
+{
+	buf_clear(&bench->said);
+	command_complete(&bench->context, span_str(line), strlen(line), note_offer, &bench->said);
+	if (!strstr(bench->said.data ? bench->said.data : "", wanted))
+		fail_msg("%s offers %s", line, bench->said.data ? bench->said.data : "nothing");
+}
+
 static const char *const nothing[] = { NULL };
 
 /* ---- the table ------------------------------------------------------------------------ */
@@ -308,25 +326,90 @@ static void plan_mode_begins_and_init_sends_a_prompt(void **state)
 	must_fail(bench, "/init", "already");
 }
 
+/* ---- sessions ------------------------------------------------------------------------------------ */
+
+static void sessions_are_saved_listed_and_resumed(void **state)
+{
+	static const char *const replies[] = { "First.", "Second.", NULL };
+	struct bench *bench = *state;
+	_cleanup_free_ char *id = NULL;
+
+	open_host(bench, replies);
+	must_fail(bench, "/chat save one", "Nothing was said");
+	host_bench_prompt(&bench->of, "One");
+	must_say(bench, "/chat save one", "/chat resume one");
+	must_fail(bench, "/chat save ../x", "letters");
+	id = mem_strdup(host_session_id(bench->of.host));
+	must_say(bench, "/clear", "new session");
+	assert_int_equal(bench->result.then, COMMAND_ANEW);
+	assert_string_not_equal(host_session_id(bench->of.host), id);
+	host_bench_prompt(&bench->of, "Two");
+	must_say(bench, "/chat list", "One");
+	must_say(bench, "/chat list", "Two");
+	run(bench, "/resume");
+	assert_int_equal(bench->result.then, COMMAND_CHOOSE);
+	assert_int_equal(bench->result.choice_count, 2); /* that of before, and what was saved */
+	must_fail(bench, "/chat resume latest", "is open");
+	run(bench, "/chat resume one");
+	assert_int_equal(bench->result.then, COMMAND_ANEW);
+	assert_string_not_equal(host_session_id(bench->of.host), id);
+	run(bench, "/copy");
+	assert_string_equal(bench->result.text, "First.");
+	must_say(bench, "/chat delete one", "Deleted");
+	must_fail(bench, "/chat resume one", "one");
+	must_offer(bench, "/chat resume ", id);
+}
+
+static void a_session_is_exported(void **state)
+{
+	static const char *const replies[] = { "First.", NULL };
+	struct bench *bench = *state;
+	_cleanup_free_ char *markdown = NULL, *json = NULL;
+
+	open_host(bench, replies);
+	host_bench_prompt(&bench->of, "One");
+	must_say(bench, "/chat share talk.md", "talk.md");
+	must_say(bench, "/chat share talk.json", "talk.json");
+	must_fail(bench, "/chat share talk.md", "talk.md");
+	must_fail(bench, "/chat share talk", ".md or .json");
+	markdown = host_bench_read(&bench->of, "project/talk.md");
+	json = host_bench_read(&bench->of, "project/talk.json");
+	assert_non_null(strstr(markdown, "## User\n\nOne\n\n## "));
+	assert_non_null(strstr(markdown, "First."));
+	assert_non_null(strstr(json, "\"type\": \"gemini\""));
+}
+
+static void one_goes_back_to_a_prompt(void **state)
+{
+	static const char *const replies[] = { "First.", "Second.", NULL };
+	struct bench *bench = *state;
+	_cleanup_free_ char *line = NULL;
+
+	open_host(bench, replies);
+	must_fail(bench, "/rewind", "no prompt");
+	must_fail(bench, "/rewind undo", "nothing to undo");
+	host_bench_prompt(&bench->of, "One");
+	host_bench_prompt(&bench->of, "Two");
+	run(bench, "/rewind");
+	assert_int_equal(bench->result.then, COMMAND_CHOOSE);
+	assert_string_equal(bench->result.choices[0].label, "Two");
+	line = mem_strdup(bench->result.choices[0].line);
+	must_say(bench, line, "/rewind undo");
+	assert_int_equal(bench->result.then, COMMAND_ANEW);
+	assert_string_equal(bench->result.text, "Two");
+	run(bench, "/copy");
+	assert_string_equal(bench->result.text, "First.");
+	run(bench, "/rewind undo");
+	assert_int_equal(bench->result.then, COMMAND_ANEW);
+	run(bench, "/copy");
+	assert_string_equal(bench->result.text, "Second.");
+	run(bench, "/rewind 1");
+	assert_string_equal(bench->result.text, "One");
+	must_fail(bench, "/rewind 7", "/rewind [ID");
+	must_fail(bench, "/restore", "No checkpoints are kept");
+}
+
 /* ---- completion -------------------------------------------------------------------------------- */
-
-static void note_offer(void *data, size_t from, size_t to, struct span text, struct span label,
-                       struct span note)
-{
-	struct buf *out = data;
-
-	(void)label;
-	(void)note;
-	buf_printf(out, "%zu-%zu:%.*s ", from, to, (int)text.len, text.data);
-}
-
-static void must_offer(struct bench *bench, const char *line, const char *wanted)
-{
-	buf_clear(&bench->said);
-	command_complete(&bench->context, span_str(line), strlen(line), note_offer, &bench->said);
-	if (!strstr(bench->said.data ? bench->said.data : "", wanted))
-		fail_msg("%s offers %s", line, bench->said.data ? bench->said.data : "nothing");
-}
 
 static void names_and_arguments_are_completed(void **state)
 {
@@ -361,6 +444,9 @@ int main(void)
 		TEST(themes_and_editors_are_chosen),
 		TEST(trust_is_shown_and_decided_on),
 		TEST(plan_mode_begins_and_init_sends_a_prompt),
+		TEST(sessions_are_saved_listed_and_resumed),
+		TEST(a_session_is_exported),
+		TEST(one_goes_back_to_a_prompt),
 		TEST(names_and_arguments_are_completed),
 	};
 
