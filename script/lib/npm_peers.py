@@ -13,6 +13,8 @@ pinned exactly, and what those depend on is taken as it was on the day DEPENDENC
     python3 script/lib/npm_peers.py [SET ...]     fetches sets (all) and prints where they are
     python3 script/lib/npm_peers.py --source NAME FOLDER
                                                   copies a source's files to FOLDER (for meson)
+    python3 script/lib/npm_peers.py --sources FOLDER NAME...
+                                                  copies each to FOLDER/NAME
 
 A source is the archive that npm offers, and nothing else: any npm fetches it, its SHA-512 is
 compared with the one in SOURCES, nothing of it is run.
@@ -84,8 +86,8 @@ SOURCES = {
         "sha512-36cg/GQ2YmIbeiBeqeuh4fBJ6i4kgVouDaqTxqih5ysPag+zHufyIaxMOFeM8CeplwAK/Luj1o5XHqgdA"
         "foCZg==",
         ("src/parser.c", "src/scanner.c", "src/tree_sitter/alloc.h", "src/tree_sitter/array.h",
-         "src/tree_sitter/parser.h", "LICENSE"),
-        "the grammar behind src/shell"),
+         "src/tree_sitter/parser.h", "queries/highlights.scm", "LICENSE"),
+        "the grammar behind src/shell; colours Bash"),
     # It starts `gemini --output-format stream-json`; what it needs is bundled in this one file.
     "react-grab-gemini": Source(
         "@react-grab/gemini@0.0.98",
@@ -94,6 +96,88 @@ SOURCES = {
         ("dist/server.cjs", "package.json", "LICENSE"),
         "a wrapper that was written for Gemini CLI drives hasp"),
 }
+
+
+# Grammars that colour code (src/tui/markdown), as old as the one above for the same reason.
+_HEADERS = ("src/tree_sitter/alloc.h", "src/tree_sitter/array.h", "src/tree_sitter/parser.h")
+
+
+def _grammar(package, integrity, *files):
+    name = package[1:].split("@")[0] if package[0] == "@" else package.split("@")[0]
+    return Source(package, "sha512-" + integrity,
+                  ("queries/highlights.scm", "LICENSE", *files), "colours " + name)
+
+
+SOURCES.update({
+    "tree-sitter-c": _grammar(
+        "tree-sitter-c@0.23.4",
+        "hp3xYuWbuTBanHEwrAxOBhDjdwiD1k3u2XpVmpFk5GdJ"
+        "Jj7N2jrcF45hYrZPcwuAjNXdL01YFG7TSLdmPi2lyg==",
+        "src/parser.c", *_HEADERS),
+    "tree-sitter-cpp": _grammar(
+        "tree-sitter-cpp@0.23.4",
+        "qR5qUDyhZ5jJ6V8/umiBxokRbe89bCGmcq/dk94wI4kN"
+        "86qfdV8k0GHIUEKaqWgcu42wKal5E97LKpLeVW8sKw==",
+        "src/parser.c", "src/scanner.c", *_HEADERS),
+    "tree-sitter-python": _grammar(
+        "tree-sitter-python@0.23.6",
+        "yIM9z0oxKIxT7bAtPOhgoVl6gTXlmlIhue7liFT4oBPF"
+        "/lha7Ha4dQBS82Av6hMMRZoVnFJI8M6mL+SwWoLD3A==",
+        "src/parser.c", "src/scanner.c", *_HEADERS),
+    "tree-sitter-javascript": _grammar(
+        "tree-sitter-javascript@0.23.1",
+        "/bnhbrTD9frUYHQTiYnPcxyHORIw157ERBa6dqzaKxvR"
+        "/x3PC4Yzd+D1pZIMS6zNg2v3a8BZ0oK7jHqsQo9fWA==",
+        "src/parser.c", "src/scanner.c", "queries/highlights-jsx.scm", *_HEADERS),
+    "tree-sitter-typescript": _grammar(
+        "tree-sitter-typescript@0.23.2",
+        "e04JUUKxTT53/x3Uq1zIL45DoYKVfHH4CZqwgZhPg5qY"
+        "ROl5nQjV+85ruFzFGZxu+QeFVbRTPDRnqL9UbU4VeA==",
+        "common/scanner.h",
+        *("%s/src/%s" % (part, name) for part in ("typescript", "tsx") for name in
+          ("parser.c", "scanner.c", "tree_sitter/alloc.h", "tree_sitter/array.h",
+           "tree_sitter/parser.h"))),
+    "tree-sitter-go": _grammar(
+        "tree-sitter-go@0.23.4",
+        "iQaHEs4yMa/hMo/ZCGqLfG61F0miinULU1fFh+GZreCR"
+        "tKylFLtvn798ocCZjO2r/ungNZgAY1s1hPFyAwkc7w==",
+        "src/parser.c", *_HEADERS),
+    "tree-sitter-rust": _grammar(
+        "tree-sitter-rust@0.23.2",
+        "mpII54xsZxTMdtNFxVk9WqhPTEP7kKEBkZyb8ulWlhnN"
+        "JIFBQISpfmABpdqXtnaETeduVHEWABQ5H5o7KUH8XA==",
+        "src/parser.c", "src/scanner.c", *_HEADERS),
+    "tree-sitter-java": _grammar(
+        "tree-sitter-java@0.23.5",
+        "Yju7oQ0Xx7GcUT01mUglPP+bYfvqjNCGdxqigTnew9nL"
+        "GoII42PNVP3bHrYeMxswiCRM0yubWmN5qk+zsg0zMA==",
+        "src/parser.c", *_HEADERS),
+    "tree-sitter-json": _grammar(
+        "tree-sitter-json@0.24.8",
+        "Tc9ZZYwHyWZ3Tt1VEw7Pa2scu1YO7/d2BCBbKTx5hXwi"
+        "g3UfdQjsOPkPyLpDJOn/m1UBEWYAtSdGAwCSyagBqQ==",
+        "src/parser.c", *_HEADERS),
+    "tree-sitter-yaml": _grammar(
+        "@tree-sitter-grammars/tree-sitter-yaml@0.7.0",
+        "GOMIK3IaDvECD0eZEhAsLl03RMtM1E8StxuGMn6PpMKF"
+        "g7jyQ+jSzxJZ4Jmc/tYitah9/AECt8o4tlRQ5yEZQg==",
+        "src/parser.c", "src/scanner.c", "src/schema.core.c", *_HEADERS),
+    "tree-sitter-toml": _grammar(
+        "@tree-sitter-grammars/tree-sitter-toml@0.7.0",
+        "873Kl518Qm5ghbWadISY41rwFjee0v+2bU4twwvAw2VA"
+        "JcWwj2vBo3F3hOCXfbqHaFiqc4qh6eLhkMl2YZJS0g==",
+        "src/parser.c", "src/scanner.c", *_HEADERS),
+    "tree-sitter-html": _grammar(
+        "tree-sitter-html@0.23.2",
+        "TN+l+7cCeLx9db/1RhRSqMAZO/266Oh2BHb8J8hMSSFL"
+        "uzYvFTYP/UnD3S0mny5awzw05KzFNgu2vnwzN9wVJg==",
+        "src/parser.c", "src/scanner.c", "src/tag.h", *_HEADERS),
+    "tree-sitter-css": _grammar(
+        "tree-sitter-css@0.23.1",
+        "PAX6O8hgVYv1wXK54O6eEiZaNkT+Vea7c/mM99FHgCNM"
+        "q2gzXQNZtsUM/gs88zI9xdM/r7OrZBa77Ih8toAWpw==",
+        "src/parser.c", "src/scanner.c", *_HEADERS),
+})
 
 
 class PeerError(Exception):
@@ -215,9 +299,12 @@ def environment(**more):
 
 
 def main(names):
-    if names[:1] == ["--source"]:
+    if names[:1] == ["--source"] or names[:1] == ["--sources"]:
         try:
-            source(names[1], names[2])
+            if names[0] == "--source":
+                source(names[1], names[2])
+            for name in names[2:] if names[0] == "--sources" else ():
+                source(name, Path(names[1]) / name)
         except PeerError as error:
             print("npm_peers: %s" % error, file=sys.stderr)
             return 1

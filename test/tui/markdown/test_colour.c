@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Code in colours (tui/markdown/colour.h), and what the program makes of it (highlight.h). */
+#include "tui/markdown/colour.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "tui/markdown/highlight.h"
+#include "tui/text/rows.h"
+
+static const char *program, *module; /* this one, and hasp-highlight.so */
+
+static char letter_of(uint8_t role)
+{
+	switch (role) {
+	case ROLE_KEYWORD: return 'k';
+	case ROLE_STRING: return 's';
+	case ROLE_NUMBER: return 'n';
+	case ROLE_COMMENT: return 'c';
+	case ROLE_TYPE: return 't';
+	case ROLE_FUNCTION: return 'f';
+	case ROLE_CONSTANT: return 'C';
+	case ROLE_ATTRIBUTE: return 'a';
+	default: return '.';
+	}
+}
+
+/* Each line, and beneath it a letter for each byte's role. */
+static void colour_text(const char *language, const char *text, struct buf *out)
+{
+	struct colour *colour = colour_new(language);
+	struct span rest = span_str(text), line;
+
+	if (!colour)
+		fail_msg("%s is not known", language);
+	while (line_next(&rest, &line)) {
+		uint8_t roles[256];
+
+		line = line_body(line);
+		assert_true(colour_line(colour, line.data, line.len, roles));
+		for (size_t i = 0; i < line.len; i++)
+			buf_char(out, line.data[i] == ' ' ? ' ' : letter_of(roles[i]));
+		buf_char(out, '\n');
+	}
+	colour_free(colour);
+}
+
+static void each_language_is_coloured(void **state)
+{
+	static const struct {
+		const char *language, *text, *roles;
+	} cases[] = {
+		{ "c",
+		  "int main(void) /* x */\n{ return f(1, \"s\"); }\n#define A_B 3",
+		  "ttt ffff.tttt. cc c cc\n. kkkkkk f.n. sss.. .\nkkkkkkk CCC .\n" },
+		{ "cpp",
+		  "class A : B { public: int x = 1; };\n// c\nauto y = std::move(x);",
+		  "kkkkk t . t . kkkkkk. ttt . . n. ..\ncc c\ntttt . . .....ffff....\n" },
+		{ "py",
+		  "def f(x: int) -> str:\n    return \"a\" + str(1)  # c\nclass A: pass",
+		  "kkk f... ttt. .. ttt.\n    kkkkkk sss . fff.n.  c c\nkkkkk C. kkkk\n" },
+		{ "js",
+		  "const f = (x) => `a${x}b`; // c\nfoo.bar(1, null);",
+		  "kkkkk f . ... .. ss....ss. cc c\n....fff.n. CCCC..\n" },
+		{ "ts",
+		  "interface A { b: string }\nconst x: number = f(1) // c",
+		  "kkkkkkkkk t . .. tttttt .\nkkkkk .. tttttt . f.n. cc c\n" },
+		{ "tsx",
+		  "const a: A = <div id=\"x\">t</div>;",
+		  "kkkkk .. t . .... ...sss.........\n" },
+		{ "go",
+		  "func main() { fmt.Println(\"x\", 1) } // c\ntype T struct{}",
+		  "kkkk ffff.. . ....fffffff.sss. n. . cc c\nkkkk t kkkkkk..\n" },
+		{ "rs",
+		  "fn main() -> Vec<u8> { let x = 1; println!(\"a\"); } // c",
+		  "kk ffff.. .. ttt.tt. . kkk . . C. ffffffff.sss.. . cc c\n" },
+		{ "c",
+		  "/*\n * if 1\n */ int x;\n// /* \nint y = 'a'; /* z",
+		  "cc\n c cc c\n cc ttt ..\ncc cc \nttt . . nnn. cc c\n" },
+		{ "py",
+		  "def f():\n    \"\"\"doc\n    if 1\n    \"\"\"\n    return 1",
+		  "kkk f...\n    ssssss\n    ss s\n    sss\n    kkkkkk n\n" },
+		{ "java",
+		  "class A { int f() { return 1; } } // c",
+		  "kkkkk t . ttt f.. . kkkkkk n. . . cc c\n" },
+		{ "json",
+		  "{ \"a\": [1, true, \"s\"] }",
+		  ". sss. .n. CCCC. sss. .\n" },
+		{ "yaml",
+		  "a: 1 # c\nb: \"s\"\nc: true",
+		  "a. n c c\na. sss\na. CCCC\n" },
+		{ "toml",
+		  "[a]\nb = 1 # c\nd = \"s\"",
+		  ".t.\na a n c c\na a sss\n" },
+		{ "bash",
+		  "if true; then echo \"a $b\"; fi # c",
+		  "kk ffff. kkkk ffff ss sss. kk c c\n" },
+		{ "html",
+		  "<p class=\"x\">t</p><!-- c -->",
+		  ".k aaaaa..s.....k.cccc c ccc\n" },
+		{ "css",
+		  "a.b { color: red; margin: 1px } /* c */",
+		  "k.a . aaaaa. .... aaaaaa. ntt . cc c cc\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
+
+		colour_text(cases[i].language, cases[i].text, &out);
+		if (!span_eq(buf_view(&out), span_str(cases[i].roles)))
+			fail_msg("%s:\n%s\n%s", cases[i].language, cases[i].text, out.data);
+	}
+}
+
+static void each_name_of_a_language_has_a_query_that_fits(void **state)
+{
+	(void)state;
+	for (size_t i = 0; colour_language(i); i++) {
+		struct span rest = span_str(colour_language(i));
+
+		while ((rest = span_trim(rest)).len > 0) {
+			const size_t len = strcspn(rest.data, " ");
+			_cleanup_free_ char *name = mem_dup(rest.data, len);
+			struct colour *colour = colour_new(name);
+
+			if (!colour)
+				fail_msg("%s is not coloured", name);
+			colour_free(colour);
+			rest = span_skip(rest, len);
+		}
+	}
+	assert_null(colour_new(""));
+	assert_null(colour_new("c h"));
+	assert_null(colour_new("unknown"));
+}
+
+static void what_is_too_long_is_not_coloured(void **state)
+{
+	struct colour *colour = colour_new("c");
+	_cleanup_free_ char *line = mem_alloc(COLOUR_LINE_MAX + 1, 1);
+	_cleanup_free_ uint8_t *roles = mem_alloc(COLOUR_LINE_MAX + 1, 1);
+
+	(void)state;
+	memset(line, ' ', COLOUR_LINE_MAX + 1);
+	memcpy(line, "int", 3);
+	assert_true(colour_line(colour, line, 3, roles));
+	assert_int_equal(roles[0], ROLE_TYPE);
+	assert_false(colour_line(colour, line, COLOUR_LINE_MAX + 1, roles));
+	assert_int_equal(roles[0], ROLE_CODE);
+	assert_false(colour_line(colour, line, 3, roles));
+	assert_int_equal(roles[0], ROLE_CODE);
+	colour_free(colour);
+}
+
+static void any_bytes_are_survived(void **state)
+{
+	unsigned seed = 1;
+
+	(void)state;
+	for (size_t i = 0; colour_language(i); i++) {
+		_cleanup_free_ char *name = mem_dup(colour_language(i) + 1,
+		                                    strcspn(colour_language(i) + 1, " "));
+		struct colour *colour = colour_new(name);
+
+		for (int line = 0; line < 100; line++) {
+			static const char signs[] = "/*\"'`(){}[]<>-=#!a1 \t\\\xff\xc3\xa4$&|;:,.@";
+			char text[40];
+			uint8_t roles[40];
+
+			for (size_t k = 0; k < sizeof(text); k++) {
+				seed = seed * 1103515245u + 12345u;
+				text[k] = signs[(seed >> 16) % sizeof(signs)];
+			}
+			colour_line(colour, text, (seed >> 8) % sizeof(text), roles);
+		}
+		colour_free(colour);
+	}
+}
+
+/* ---- the program's side ---------------------------------------------------------- */
+
+static void assert_line(const char *language, const char *line, enum role role)
+{
+	struct highlight *highlight = highlight_new(span_str(language));
+	_cleanup_row_ struct row row = { 0 };
+
+	highlight_line(highlight, span_str(line), &row);
+	if (row.runs[0].style.role != role)
+		fail_msg("%s: \"%s\" has role %d", language, line, row.runs[0].style.role);
+	highlight_free(highlight);
+}
+
+static void differences_have_their_colours(void **state)
+{
+	(void)state;
+	assert_line("diff", "+added", ROLE_ADDED);
+	assert_line("patch", "-removed", ROLE_REMOVED);
+	assert_line("diff", "@@ -1 +1 @@", ROLE_ACCENT);
+	assert_line("a.diff", "--- a/file", ROLE_HEADING);
+	assert_line("diff", " same", ROLE_CODE);
+	assert_line("", "+text", ROLE_CODE);
+	assert_line("no-such-language", "int", ROLE_CODE);
+}
+
+/* The program loads the module from its own folder: this one, started from there. */
+static void the_module_beside_the_program_is_loaded(void **state)
+{
+	_cleanup_free_ char *folder = mem_strdup(module), *copy = NULL, *command = NULL;
+
+	(void)state;
+	if (!module)
+		skip();
+	*strrchr(folder, '/') = '\0';
+	copy = mem_printf("%s/test-colour-%d", folder, (int)getpid());
+	assert_int_equal(link(program, copy), 0);
+	command = mem_printf("'%s' --beside", copy);
+	assert_int_equal(system(command), 0);
+	unlink(copy);
+}
+
+static int check_beside(void)
+{
+	assert_line("src/main.c", "int a;", ROLE_TYPE);
+	assert_line("Python", "def f(): pass", ROLE_KEYWORD);
+	assert_line("rust,ignore", "fn f() {}", ROLE_KEYWORD);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_language_is_coloured),
+		cmocka_unit_test(each_name_of_a_language_has_a_query_that_fits),
+		cmocka_unit_test(what_is_too_long_is_not_coloured),
+		cmocka_unit_test(any_bytes_are_survived),
+		cmocka_unit_test(differences_have_their_colours),
+		cmocka_unit_test(the_module_beside_the_program_is_loaded),
+	};
+
+	program = argv[0];
+	if (argc > 1 && strcmp(argv[1], "--beside") == 0)
+		return check_beside();
+	module = argc > 1 ? argv[1] : NULL;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
