@@ -63,7 +63,7 @@ static struct span cursor_text(struct cursor cursor)
 	return cursor.rest;
 }
 
-static size_t run_length(struct span text, char c)
+static size_t count_same(struct span text, char c)
 {
 	size_t len = 0;
 
@@ -89,7 +89,7 @@ static bool is_rule(struct span text)
 
 static unsigned heading_level(struct span text)
 {
-	size_t level = run_length(text, '#');
+	size_t level = count_same(text, '#');
 
 	if (level < 1 || level > 6 ||
 	    (level < text.len && text.data[level] != ' ' && text.data[level] != '\t'))
@@ -100,7 +100,7 @@ static unsigned heading_level(struct span text)
 /* The length of the fence that the text begins with; 0: none. */
 static size_t fence_length(struct span text)
 {
-	size_t len = text.len > 0 ? run_length(text, text.data[0]) : 0;
+	size_t len = text.len > 0 ? count_same(text, text.data[0]) : 0;
 
 	if (len < 3 || (text.data[0] != '`' && text.data[0] != '~'))
 		return 0;
@@ -157,7 +157,8 @@ static bool is_dash_row(struct span text, unsigned cells)
 		if (!memchr("|:- \t", text.data[i], 5))
 			return false;
 	}
-	return text.len > 0 && memchr(text.data, '-', text.len) && memchr(text.data, '|', text.len) &&
+	return text.len > 0 && memchr(text.data, '-', text.len) &&
+	       memchr(text.data, '|', text.len) &&
 	       count_cells(text) == cells;
 }
 
@@ -206,9 +207,10 @@ static void open_containers(const struct blocks *blocks, struct cursor *cursor, 
 			cursor_skip(cursor, 1);
 		} else if ((mark = read_mark(text, &next)) > 0) {
 			unsigned blanks;
+			const bool counts = next.mark == '.' || next.mark == ')';
 
 			if (in_text && (span_is_blank(span_skip(text, mark)) ||
-			                ((next.mark == '.' || next.mark == ')') && next.number != 1)))
+			                (counts && next.number != 1)))
 				return;
 			cursor_skip(cursor, indent);
 			cursor_take(cursor, mark);
@@ -229,7 +231,7 @@ static void read_fenced(const struct blocks *blocks, struct cursor *cursor,
                         struct line_shape *shape)
 {
 	const struct span text = cursor_text(*cursor);
-	const size_t run = run_length(text, blocks->fence);
+	const size_t run = count_same(text, blocks->fence);
 
 	shape->leaf = LEAF_FENCE;
 	shape->goes_on = true;

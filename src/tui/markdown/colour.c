@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tui/markdown/colour.h"
+#include "tui/markdown/private.h"
 
 #include <regex.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "queries.h" /* made of the packages' queries/highlights.scm */
+#include <queries.h> /* made of the packages' queries/highlights.scm */
 #include "tui/text/rows.h"
 
 #define C_SPANS "/* */"
@@ -145,7 +145,7 @@ struct query {
 
 static struct query made[ARRAY_LEN(languages)]; /* freed never */
 
-static uint8_t role_of(const char *name)
+static uint8_t capture_role(const char *name)
 {
 	static const struct {
 		const char *prefix;
@@ -260,7 +260,7 @@ static bool make_query(const struct language *language, struct query *ret)
 		uint32_t len;
 		const char *name = ts_query_capture_name_for_id(ret->query, i, &len);
 
-		ret->roles[i] = role_of(name);
+		ret->roles[i] = capture_role(name);
 		if (strncmp(name, "property", 8) == 0 && !is_data(language))
 			ret->roles[i] = NO_ROLE;
 	}
@@ -428,7 +428,7 @@ static void paint_captures(struct colour *colour, uint32_t from, uint32_t to, ui
 }
 
 /* The line took too long: what follows is coloured without what is before it. */
-static void begin_anew(struct colour *colour)
+static void forget_code(struct colour *colour)
 {
 	ts_parser_reset(colour->parser);
 	ts_tree_delete(colour->tree);
@@ -450,7 +450,7 @@ bool colour_line(struct colour *colour, const char *line, size_t len, uint8_t *r
 		paint_captures(colour, from, from + (uint32_t)len, roles);
 		colour->lines++;
 	} else if (!colour->text.overflowed) {
-		begin_anew(colour);
+		forget_code(colour);
 	} else {
 		colour->off = true;
 	}

@@ -8,7 +8,7 @@
 
 #include "base/library.h"
 #include "base/mem.h"
-#include "tui/markdown/colour.h"
+#include "tui/markdown/private.h"
 
 enum { LANGUAGE_MAX = 32 };
 

@@ -6,9 +6,9 @@
  *     highlight_free(h);
  *
  * C, C++, Python, JavaScript, TypeScript, TSX, Go, Rust, Java, JSON, YAML, TOML, Bash, HTML and CSS
- * by hasp-highlight.so (colour.h), which the first code loads; differences without it.  A line is
- * coloured by what is known when it comes, and never again.  Code of more than 256 KB, lines of more
- * than 4 KB, and what takes too long is not coloured; nor is any where the module was not built.
+ * by hasp-highlight.so, which the first code loads; differences without it.  A line is coloured by
+ * what is known when it comes, and never again.  Code of more than 256 KB, lines of more than 4 KB,
+ * and what takes too long is not coloured; nor is any where the module was not built.
  */
 #ifndef HASP_TUI_MARKDOWN_HIGHLIGHT_H
 #define HASP_TUI_MARKDOWN_HIGHLIGHT_H

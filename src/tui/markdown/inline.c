@@ -42,7 +42,7 @@ struct opened {
 	unsigned count;
 };
 
-static bool is_space(char c)
+static bool is_inline_blank(char c)
 {
 	return c == ' ' || c == INLINE_BREAK;
 }
@@ -56,10 +56,12 @@ static bool is_punctuation(char c)
 /* A run of * or _ or ~: it closes what is open, or opens (CommonMark, section 6.2). */
 static void read_run(struct opened *opened, char c, char before, char after)
 {
-	const bool left = !is_space(after) && (!is_punctuation(after) || is_space(before) ||
-	                                       is_punctuation(before));
-	const bool right = !is_space(before) && (!is_punctuation(before) || is_space(after) ||
-	                                         is_punctuation(after));
+	const bool left = !is_inline_blank(after) &&
+	                  (!is_punctuation(after) || is_inline_blank(before) ||
+	                   is_punctuation(before));
+	const bool right = !is_inline_blank(before) &&
+	                   (!is_punctuation(before) || is_inline_blank(after) ||
+	                    is_punctuation(after));
 	const bool opens = left && (c != '_' || !right || is_punctuation(before));
 	const bool closes = right && (c != '_' || !left || is_punctuation(after));
 
@@ -138,7 +140,7 @@ static size_t read_mark_at(struct span source, size_t at, struct opened *opened)
 		close_bracket(opened);
 		return skip_target(source, at);
 	case '<':
-		if (end < source.len && !is_space(source.data[end])) {
+		if (end < source.len && !is_inline_blank(source.data[end])) {
 			const char *close = memchr(source.data + end, '>', source.len - end);
 
 			return close ? (size_t)(close - source.data) + 1 : 0;
@@ -183,8 +185,8 @@ size_t inline_closed(struct span source, bool *ret_whole)
 			return next;
 		}
 		at = next;
-		if (opened.count == 0 && at < source.len && is_space(source.data[at - 1]) &&
-		    !is_space(source.data[at]))
+		if (opened.count == 0 && at < source.len && is_inline_blank(source.data[at - 1]) &&
+		    !is_inline_blank(source.data[at]))
 			return at;
 	}
 	return 0;
@@ -509,7 +511,7 @@ void inline_text(struct inline_out *out, struct span source)
 		buf_span(&text, source);
 		parse->skipped = span_head(buf_view(&text), before.len);
 		md4c->parse(text.data, (MD_SIZE)text.len, &parser, parse);
-		if (source.len > 0 && is_space(source.data[source.len - 1]))
+		if (source.len > 0 && is_inline_blank(source.data[source.len - 1]))
 			want_space(parse);
 	} else {
 		put_words(parse, source);
@@ -590,7 +592,7 @@ bool inline_table(struct cells *cells, struct span source)
 	return ok;
 }
 
-void cells_release(struct cells *cells)
+void inline_release(struct cells *cells)
 {
 	rows_release(&cells->rows);
 	free(cells->ends);

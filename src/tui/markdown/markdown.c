@@ -86,7 +86,7 @@ static void emit_row(struct markdown *md, struct row *row)
 
 /* What stands before a row: quotes' borders, and the marks of items that are not shown yet; those
  * are once `first`. */
-static void put_marks(const struct markdown *md, bool first, struct row *row)
+static void put_block_marks(const struct markdown *md, bool first, struct row *row)
 {
 	for (unsigned i = 0; i < md->blocks.depth; i++) {
 		const struct container *item = &md->blocks.open[i];
@@ -112,7 +112,7 @@ static void emit_marked(struct markdown *md, struct row *text)
 {
 	struct row row = { 0 };
 
-	put_marks(md, true, &row);
+	put_block_marks(md, true, &row);
 	row_append(&row, text);
 	row_release(text);
 	emit_row(md, &row);
@@ -125,7 +125,7 @@ static unsigned text_width(const struct markdown *md)
 {
 	_cleanup_row_ struct row marks = { 0 };
 
-	put_marks(md, false, &marks);
+	put_block_marks(md, false, &marks);
 	return md->width - marks.width;
 }
 
@@ -188,7 +188,7 @@ static struct span take_task(struct markdown *md, struct span text)
 }
 
 /* Shows what of the paragraph's text is certain; all of it at its end. */
-static void show_text(struct markdown *md, bool end)
+static void show_paragraph(struct markdown *md, bool end)
 {
 	bool grown = false;
 	size_t at = 0;
@@ -290,7 +290,7 @@ static void end_leaf(struct markdown *md)
 	if (md->blocks.leaf == LEAF_HEADER)
 		header_is_text(md);
 	if (md->blocks.leaf == LEAF_PARAGRAPH)
-		show_text(md, /* end= */ true);
+		show_paragraph(md, /* end= */ true);
 	else if (md->blocks.leaf == LEAF_TABLE)
 		show_table(md);
 	highlight_free(md->highlight);
@@ -631,7 +631,7 @@ static void read_all(struct markdown *md, struct rows *out, bool end)
 		;
 	if (md->blocks.leaf == LEAF_PARAGRAPH ||
 	    (md->blocks.leaf == LEAF_HEADER && md->header_in_text))
-		show_text(md, false);
+		show_paragraph(md, false);
 	md->out = NULL;
 }
 

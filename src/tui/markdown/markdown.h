@@ -35,9 +35,9 @@
 #include "base/span.h"
 #include "tui/text/rows.h"
 
-/* What is kept of a text is bounded: marks that are not closed; a line that has to be whole (it goes
- * on as another one); a table (its further rows are text); the source of what is open, so that a
- * part of it can be forgotten. */
+/* What is kept of a text is bounded: marks that are not closed; a line that has to be whole (it
+ * goes on as another one); a table (its further rows are text); the source of what is open, so
+ * that a part of it can be forgotten. */
 enum {
 	MARKDOWN_HELD_MAX = 4000,
 	MARKDOWN_LINE_MAX = 256 << 10,

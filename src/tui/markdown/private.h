@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of this room share.
  *
- * A text is read line by line: block.c says what a line is, given what is open (containers, and one
- * leaf in them); markdown.c acts on it; inline.c makes styled text of what a paragraph, a heading or
- * a cell of a table holds, with md4c; table.c lays tables out.
+ * A text is read line by line: block.c says what a line is, given what is open (containers, and
+ * one leaf in them); markdown.c acts on it; inline.c makes styled text of what a paragraph, a
+ * heading or a cell of a table holds, with md4c; table.c lays tables out.
  */
 #ifndef HASP_TUI_MARKDOWN_PRIVATE_H
 #define HASP_TUI_MARKDOWN_PRIVATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/span.h"
 #include "tui/text/rows.h"
@@ -89,9 +90,9 @@ struct inline_out {
 	struct style space_style;
 };
 
-/* How much of the source of a paragraph is to be shown next, whatever follows: up to the first blank
- * where nothing is open, or as much as may be held. 0: not known yet. `*ret_whole`: it ends at a
- * blank. */
+/* How much of the source of a paragraph is to be shown next, whatever follows: up to the first
+ * blank where nothing is open, or as much as may be held. 0: not known yet. `*ret_whole`: it ends
+ * at a blank. */
 size_t inline_closed(struct span source, bool *ret_whole);
 /* Appends source, which is on one line. */
 void inline_text(struct inline_out *out, struct span source);
@@ -112,6 +113,34 @@ struct cells {
 
 /* Reads a table's source; false as table_rows. */
 bool inline_table(struct cells *cells, struct span source);
-void cells_release(struct cells *cells);
+void inline_release(struct cells *cells);
+
+/* ---- colours of code (colour.c) ------------------------------------------------ */
+
+/* The inside of hasp-highlight.so: tree-sitter, its grammars, and their packages' own queries.  A
+ * module of its own, loaded when the first code is shown: grammars are large, and neither a start
+ * nor a session without code shall pay for them.  Only highlight.c calls it.  One thread. */
+
+/* Beyond these a code is not coloured: bytes of it, bytes of a line, and time for one line and for
+ * all of it. */
+enum {
+	COLOUR_BYTES_MAX = 256 << 10,
+	COLOUR_LINE_MAX = 4096,
+	COLOUR_LINE_MICROS = 50000,
+	COLOUR_MICROS = 2000000,
+};
+
+#define COLOUR_API __attribute__((visibility("default")))
+
+struct colour;
+
+/* `language`: a name or an ending of a file, in small letters; NULL: not known. */
+COLOUR_API struct colour *colour_new(const char *language);
+COLOUR_API void colour_free(struct colour *colour); /* NULL is fine */
+/* Reads the next line, without its ending, and gives each of its bytes a role (text/rows.h). False:
+ * it and what follows are not coloured. */
+COLOUR_API bool colour_line(struct colour *colour, const char *line, size_t len, uint8_t *roles);
+/* The first name of each language, for tests; NULL beyond the last. */
+COLOUR_API const char *colour_language(size_t i);
 
 #endif

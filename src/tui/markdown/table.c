@@ -196,6 +196,6 @@ bool table_rows(struct rows *out, struct span source, unsigned width)
 			put_records(out, &cells, width);
 	}
 	free(table.widths);
-	cells_release(&cells);
+	inline_release(&cells);
 	return ok;
 }

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "tui/text/safe.h"
+#include "tui/text/cluster.h"
 #include "tui/text/width.h"
 
 enum { WIDTH_MIN = 4 };
@@ -85,7 +86,8 @@ static uint32_t row_last(const struct row *row)
 	return utf8_first(span_skip(text, at)).code;
 }
 
-static void row_put_text(struct row *row, struct span untrusted, struct style style, uint32_t link)
+static void row_put_text(struct row *row, struct span untrusted, struct style style,
+                         uint32_t link)
 {
 	struct safe safe = { .rest = untrusted, .before = row_last(row) };
 	struct safe_piece piece;
@@ -413,11 +415,15 @@ void rows_wrap(struct rows *rows, const struct row *line, unsigned width, const 
 			wrap_copy(&wrap, end);
 			used += (unsigned)(blank - at) + columns;
 		} else {
-			/* Blanks are dropped where a row ends, not those that a line begins with. */
-			if (at == 0 && blank < wrap.room)
-				wrap_copy(&wrap, blank), used = (unsigned)blank;
+			const bool indented = at == 0 && blank < wrap.room;
+
+			/* Blanks where a row ends are dropped, not those that a line begins with. */
+			if (indented) {
+				wrap_copy(&wrap, blank);
+				used = (unsigned)blank;
+			}
 			wrap_drop(&wrap, blank);
-			if (used > (at == 0 ? blank : 0)) {
+			if (!indented && used > 0) {
 				wrap_row(&wrap, rest, width);
 				used = 0;
 			}

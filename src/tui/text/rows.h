@@ -24,8 +24,8 @@
 #include "base/buf.h"
 #include "base/span.h"
 
-/* Of a row's text: far more than a line that somebody reads, and what is beyond it is left out; of an
- * address of a link. */
+/* Of a row's text: far more than a line that somebody reads, and what is beyond it is left out; of
+ * an address of a link. */
 enum { ROW_BYTES_MAX = 16 << 20, ROW_ADDRESS_MAX = 2000 };
 
 /* What a piece of text is. X(symbol, name as in custom themes of ours) */

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/unseen.h"
+#include "tui/text/cluster.h"
 #include "tui/text/width.h"
 
 /* Marks on one letter: no script needs more, and towers of them hide other lines. */
@@ -75,7 +76,8 @@ static bool is_harmful(uint32_t c, bool hidden)
 {
 	switch (utf8proc_category((utf8proc_int32_t)c)) {
 	case UTF8PROC_CATEGORY_CF:
-		return hidden || !unseen_is(c) || c == 0xad; /* a soft hyphen is as wide as it likes */
+		/* A soft hyphen is as wide as a terminal likes. */
+		return hidden || !unseen_is(c) || c == 0xad;
 	case UTF8PROC_CATEGORY_CC:
 	case UTF8PROC_CATEGORY_CS:
 	case UTF8PROC_CATEGORY_CO:
@@ -113,14 +115,14 @@ static struct safe_piece piece_of_escape(struct safe *safe, int len)
 		                    (unsigned)len };
 }
 
-static struct safe_piece escape_byte(struct safe *safe, unsigned char c)
+static struct safe_piece make_byte_escape(struct safe *safe, unsigned char c)
 {
 	return piece_of_escape(safe, snprintf(safe->escape, sizeof(safe->escape),
 	                                      c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\x%02x",
 	                                      c));
 }
 
-static struct safe_piece escape_character(struct safe *safe, uint32_t c)
+static struct safe_piece make_character_escape(struct safe *safe, uint32_t c)
 {
 	return piece_of_escape(safe,
 	                       snprintf(safe->escape, sizeof(safe->escape), "\\u{%x}", c));
@@ -137,7 +139,7 @@ static struct safe_piece take_control(struct safe *safe)
 		safe->emoji = false;
 		return tab;
 	}
-	return escape_byte(safe, c);
+	return make_byte_escape(safe, c);
 }
 
 /* How much printable ASCII the text begins with that no mark can join. */
@@ -218,8 +220,8 @@ static struct safe_piece take_cluster(struct safe *safe)
 	    cluster_joins(safe->before ? safe->before : ' ', first.code)) {
 		safe->cut = false;
 		safe->rest = span_skip(safe->rest, first.bytes.len);
-		return first.bad ? escape_byte(safe, (unsigned char)first.bytes.data[0])
-		                 : escape_character(safe, first.code);
+		return first.bad ? make_byte_escape(safe, (unsigned char)first.bytes.data[0])
+		                 : make_character_escape(safe, first.code);
 	}
 	safe->cut = shown.len < cluster.bytes.len;
 	safe->before = state.before;

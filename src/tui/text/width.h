@@ -11,21 +11,9 @@
 #ifndef HASP_TUI_TEXT_WIDTH_H
 #define HASP_TUI_TEXT_WIDTH_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/span.h"
+#include "tui/text/cluster.h"
 
-struct cluster {
-	struct span bytes;
-	unsigned width; /* 0 (a lone mark), 1 or 2 */
-};
-
-/* Takes the next grapheme cluster off the front of *rest; false at the end. A byte that is not
- * UTF-8 is a cluster of width 1. */
-bool cluster_next(struct span *rest, struct cluster *ret);
-/* Whether the character would join a cluster that ends with `before`. */
-bool cluster_joins(uint32_t before, uint32_t c);
 /* Columns of a text without control characters. */
 unsigned width_of(struct span text);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code in colours (tui/markdown/colour.h), and what the program makes of it (highlight.h). */
-#include "tui/markdown/colour.h"
+/* Code in colours (tui/markdown/private.h), and what the program makes of it (highlight.h). */
+#include "tui/markdown/private.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
