@@ -149,6 +149,7 @@ void draft_clear(struct draft *draft)
 	draft_drop_undo(draft);
 	buf_clear(&draft->text);
 	draft->caret = draft->shown_bytes = 0;
+	draft->held = false;
 	draft->version++;
 }
 
@@ -260,13 +261,14 @@ bool draft_replace(struct draft *draft, size_t from, size_t to, struct span text
 void draft_begin(struct draft *draft)
 {
 	draft->running = false;
-	draft->step++;
+	if (!draft->held)
+		draft->step++;
 }
 
 void draft_begin_run(struct draft *draft, int kind)
 {
 	if (!draft->running || draft->run_kind != kind || draft->run_caret != draft->caret)
-		draft->step++;
+		draft_begin(draft);
 	draft->running = true;
 	draft->run_kind = kind;
 }
@@ -276,17 +278,37 @@ void draft_end_run(struct draft *draft)
 	draft->run_caret = draft->caret;
 }
 
+void draft_hold(struct draft *draft, bool held)
+{
+	draft->held = held;
+}
+
+/* What an undo or redo touched, of the text as it is now: bytes [at, at + after) were `before`. */
+static void note_undone(struct draft *draft, bool first, size_t at, size_t before, size_t after)
+{
+	if (first || at < draft->undone_from)
+		draft->undone_from = at;
+	if (first || draft->undone_to < at + before)
+		draft->undone_to = at + after;
+	else
+		draft->undone_to += after - before;
+}
+
 bool draft_undo(struct draft *draft)
 {
 	if (!draft->done)
 		return false;
 	unsigned step = draft->edits[draft->done - 1].step;
+	bool first = true;
 	draft->running = false;
-	while (draft->done && draft->edits[draft->done - 1].step == step) {
+	draft->step++;
+	for (; draft->done && draft->edits[draft->done - 1].step == step; first = false) {
 		struct edit *edit = &draft->edits[--draft->done];
 
-		swap_bytes(draft, edit->at, edit->after_len, span_of(edit->before, edit->before_len));
-		draft->caret = edit->caret_before;
+		swap_bytes(draft, edit->at, edit->after_len,
+		           span_of(edit->before, edit->before_len));
+		note_undone(draft, first, edit->at, edit->after_len, edit->before_len);
+		draft->caret = draft->undone_caret = edit->caret_before;
 		draft->shell = edit->shell_before;
 	}
 	return true;
@@ -297,11 +319,17 @@ bool draft_redo(struct draft *draft)
 	if (draft->done == draft->count)
 		return false;
 	unsigned step = draft->edits[draft->done].step;
+	bool first = true;
 	draft->running = false;
-	while (draft->done < draft->count && draft->edits[draft->done].step == step) {
+	for (; draft->done < draft->count && draft->edits[draft->done].step == step;
+	     first = false) {
 		struct edit *edit = &draft->edits[draft->done++];
 
-		swap_bytes(draft, edit->at, edit->before_len, span_of(edit->after, edit->after_len));
+		swap_bytes(draft, edit->at, edit->before_len,
+		           span_of(edit->after, edit->after_len));
+		note_undone(draft, first, edit->at, edit->before_len, edit->after_len);
+		if (first)
+			draft->undone_caret = edit->caret_before;
 		draft->caret = edit->caret_after;
 		draft->shell = edit->shell_after;
 	}

@@ -239,10 +239,17 @@ static void editing_cases_hold(void **state)
 	run_cases("editing.cases");
 }
 
+static void vim_cases_hold(void **state)
+{
+	(void)state;
+	run_cases("vim.cases");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(editing_cases_hold),
+		cmocka_unit_test(vim_cases_hold),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
