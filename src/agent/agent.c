@@ -686,3 +686,24 @@ bool agent_compress(struct agent *agent, struct err *err)
 {
 	return compact(agent, COMPACT_ASKED, err);
 }
+
+json_t *agent_call(struct agent *agent, const char *name, json_t *arguments)
+{
+	struct record *record = agent->options.record;
+	json_auto_t *content = content_new("model");
+	struct calls_outcome done;
+	json_t *result;
+
+	content_add(content, part_call(NULL, name, arguments));
+	calls_name(agent, content);
+	/* What is recorded of calls belongs to a message of the model's. */
+	agent->options.record = NULL;
+	calls_run(agent, content, &done);
+	agent->options.record = record;
+	result = json_incref(json_object_get(
+		part_get_response(json_array_get(json_object_get(done.message, "parts"), 0)),
+		"response"));
+	json_decref(done.message);
+	free(done.fatal);
+	return result;
+}

@@ -163,6 +163,10 @@ json_t *agent_stream_stats(const struct agent *agent, uint64_t duration_ms);
 enum approval_mode agent_mode(const struct agent *agent);
 /* Told on the bus. From any thread. */
 void agent_set_mode(struct agent *agent, enum approval_mode mode);
+/* One call that the user's own command makes: judged, asked about, published and run as the model's
+ * are, and no part of the conversation.  While no prompt is under way. The result; a new
+ * reference. */
+json_t *agent_call(struct agent *agent, const char *name, json_t *arguments);
 /* Compresses now (also when it would not be needed): PreCompress hooks, "manual".
  * CONTEXT_TOO_LARGE: it did not become smaller, and is as it was; CANCELLED; else what the
  * model's errors are. */

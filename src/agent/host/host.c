@@ -903,6 +903,16 @@ bool host_compress(struct host *host, struct err *err)
 	return ok;
 }
 
+json_t *host_call(struct host *host, const char *name, json_t *arguments)
+{
+	json_t *result;
+
+	host_begin(host);
+	result = agent_call(host->chat.agent, name, arguments);
+	host_end(host);
+	return result;
+}
+
 bool host_interrupt(struct host *host)
 {
 	bool busy;

@@ -129,6 +129,9 @@ struct checkpoints *host_checkpoints(const struct host *host); /* NULL: none are
 const char *host_record_file(const struct host *host); /* "" when there is no place for it */
 const char *host_plans_folder(const struct host *host); /* or NULL */
 
+/* As agent_call, and to be interrupted like a prompt. */
+json_t *host_call(struct host *host, const char *name, json_t *arguments);
+
 /* ---- while a prompt is under way, from any thread ----------------------------- */
 
 /* Ends what is under way: the prompt ends as AGENT_CANCELLED, at once, and all processes of its

@@ -147,6 +147,14 @@ static const struct command_row *find_row(struct span name)
 	return several ? NULL : begins;
 }
 
+bool command_has_name(struct span name)
+{
+	const struct command_row *row = find_row(name);
+
+	return row && (command_word_is(name, row->is.name) ||
+	               list_has_word(row->is.aliases, name));
+}
+
 /* The name without its slash; *line is what is behind it. */
 static struct span name_of(struct span *line)
 {
@@ -315,6 +323,13 @@ static void help_one(struct command_call *call, const struct command *command)
 		command_say(call, STYLE(ROLE_DIM), "Also: %s", command->aliases);
 }
 
+static void help_custom(void *data, const char *name, const char *description)
+{
+	_cleanup_free_ char *shown = mem_printf("/%s", name);
+
+	command_term(data, shown, 14, span_str(description), STYLE(ROLE_TEXT));
+}
+
 static void command_help(struct command_call *call)
 {
 	const struct command *command = command_of(call->arguments);
@@ -334,6 +349,7 @@ static void command_help(struct command_call *call)
 
 		command_term(call, name, 14, span_str(command->help), STYLE(ROLE_TEXT));
 	}
+	custom_each(call->context, help_custom, call);
 	command_heading(call, "Besides");
 	command_term(call, "@path", 14, SPAN("A file or folder that the model is to read"),
 	             STYLE(ROLE_TEXT));
@@ -396,17 +412,21 @@ static void refuse_unknown(struct command_call *call, struct span name)
 void command_run(const struct command_context *context, struct span line,
                  struct command_result *result)
 {
-	struct command_call call = { .context = context, .result = result };
+	static const struct command custom = { "custom", "", "", "", COMMAND_IDLE | COMMAND_SLOW };
+	struct command_call call = { .context = context, .result = result, .command = &custom };
+	const struct span whole = span_trim(line);
 	struct span name = name_of(&line);
 	const struct command_row *row = find_row(name);
 
 	*result = (struct command_result){ .ok = true };
+	call.arguments = line;
+	if (!command_has_name(name) && !context->busy && custom_run(&call, name, whole))
+		return;
 	if (!row) {
 		refuse_unknown(&call, name);
 		return;
 	}
 	call.command = &row->is;
-	call.arguments = line;
 	if ((row->is.flags & COMMAND_IDLE) && context->busy)
 		command_fail(&call, "/%s has to wait until the work under way has ended.",
 		             row->is.name);
@@ -443,6 +463,13 @@ static void add_candidate(struct command_completion *completion, const char *tex
 	offer_candidate((struct completing *)completion, text, text, note);
 }
 
+static void offer_custom(void *data, const char *name, const char *description)
+{
+	_cleanup_free_ char *text = mem_printf("/%s", name);
+
+	offer_candidate(data, text, name, description);
+}
+
 static void complete_names(struct completing *at)
 {
 	const struct command *command;
@@ -452,6 +479,7 @@ static void complete_names(struct completing *at)
 
 		offer_candidate(at, text, command->name, command->help);
 	}
+	custom_each(at->of.context, offer_custom, at);
 }
 
 void command_complete(const struct command_context *context, struct span line, size_t caret,

@@ -18,6 +18,10 @@
  * or open a session take their time (COMMAND_SLOW): a front with a screen runs them on the
  * thread of prompts, where host_interrupt reaches them.
  *
+ * Custom commands, Gemini CLI's TOML files in ~/.gemini/commands and, of a trusted project,
+ * .gemini/commands, run like the others: their !{...} as calls of run_shell_command with all that
+ * belongs to those (policy, question, hooks), on the thread of prompts.
+ *
  * To add a command: a row in the table of command.c with its handler; help, completion and
  * docs follow from the row.
  *
@@ -76,6 +80,8 @@ struct command_result {
 	struct rows rows;
 	enum command_then then;
 	char *text;             /* owned; or NULL */
+	bool plain;             /* of COMMAND_SEND: an @ in the text names no file; it goes to
+	                         * host_prompt as if piped in */
 	struct command_choice *choices; /* owned */
 	size_t choice_count, choice_cap;
 	bool pager;             /* the rows are long: show them by the page, if that can be */

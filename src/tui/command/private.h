@@ -57,6 +57,17 @@ bool command_then(struct command_call *call, enum command_then then, char *text)
 void command_choice(struct command_call *call, struct span label, struct span note, char *line,
                     bool chosen);
 
+/* Whether a built-in command has this name or alias. */
+bool command_has_name(struct span name);
+
+/* ---- custom commands (custom.c) ------------------------------------------------------- */
+
+/* Runs the custom command of this name, the call's arguments being what stood behind it. False:
+ * there is none. */
+bool custom_run(struct command_call *call, struct span name, struct span line);
+void custom_each(const struct command_context *context,
+                 void (*one)(void *data, const char *name, const char *description), void *data);
+
 /* ---- handlers ------------------------------------------------------------------------ */
 
 /* show.c: what there is. */

@@ -2,7 +2,6 @@
 /* Commands about sessions: others, this one's file, and ways back. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,7 +10,7 @@
 #include "agent/checkpoint/checkpoint.h"
 #include "agent/session/sessions.h"
 #include "base/buf.h"
-#include "base/fd.h"
+#include "base/door.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -252,15 +251,18 @@ static void put_markdown(const json_t *message, struct buf *out)
 	}
 }
 
-/* A file that is not there yet, and nothing through a link. */
-static bool write_new_file(const char *path, struct span text, struct err *err)
+/* A file that is not there yet, and nothing through a link that leads out of the workspace. */
+static bool write_new_file(struct command_call *call, const char *path, struct span text,
+                           struct err *err)
 {
-	_cleanup_fd_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-	                           0600);
+	struct provider *provider = host_provider(call->context->host);
+	const char *const roots[] = { provider->ops->root(provider, 0), NULL };
+	_cleanup_door_ struct door door = DOOR_INIT;
+	bool made;
 
-	if (fd < 0 || !fd_write_all(fd, text.data, text.len))
-		return err_set_errno(err, errno, "Cannot write %s", path);
-	return true;
+	if (!door_open(path, roots, &door, err) || !door_create(&door, text, &made, err))
+		return false;
+	return made || err_set(err, ERR_INVALID_ARGUMENT, "There is a file %s already.", path);
 }
 
 static void chat_share(struct command_call *call, struct span name)
@@ -291,7 +293,7 @@ static void chat_share(struct command_call *call, struct span name)
 		command_fail(call, "The name of the file ends with .md or .json.");
 		return;
 	}
-	if (out.overflowed || !write_new_file(path, buf_view(&out), &err))
+	if (out.overflowed || !write_new_file(call, path, buf_view(&out), &err))
 		command_fail(call, "%s", out.overflowed ? "It is too long." : err.message);
 	else
 		command_say(call, STYLE(ROLE_TEXT), "Written to %s", path);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/file.h"
+#include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -88,7 +88,8 @@ void command_init(struct command_call *call)
 static char *newest_plan(const struct host *host)
 {
 	const char *folder = host_plans_folder(host);
-	DIR *entries = folder ? opendir(folder) : NULL;
+	const int opened = folder ? door_folder(folder, folder) : -1;
+	DIR *entries = opened >= 0 ? fdopendir(opened) : NULL;
 	struct timespec newest = { 0 };
 	const struct dirent *entry;
 	char *path = NULL;
@@ -107,6 +108,8 @@ static char *newest_plan(const struct host *host)
 	}
 	if (entries)
 		closedir(entries);
+	else if (opened >= 0)
+		close(opened);
 	return path;
 }
 
@@ -116,7 +119,7 @@ static bool read_plan(const struct host *host, struct file_text *ret, struct err
 
 	if (!path)
 		return err_set(err, ERR_FILE_NOT_FOUND, "There is no plan yet.");
-	return file_read(path, LIMIT_MESSAGE_BYTES, ret, err);
+	return door_read(host_plans_folder(host), path, LIMIT_MESSAGE_BYTES, ret, err);
 }
 
 void command_plan(struct command_call *call)

@@ -409,6 +409,61 @@ static void one_goes_back_to_a_prompt(void **state)
 	must_fail(bench, "/restore", "No checkpoints are kept");
 }
 
+/* ---- custom commands -------------------------------------------------------------------------------- */
+
+static void must_send(struct bench *bench, const char *line, const char *wanted)
+{
+	run(bench, line);
+	if (!bench->result.ok || bench->result.then != COMMAND_SEND ||
+	    strcmp(bench->result.text, wanted) != 0)
+		fail_msg("%s sends %s: %s", line, bench->result.text ? bench->result.text : "nothing",
+		         bench->said.data);
+	assert_true(bench->result.plain);
+}
+
+static void custom_commands_are_expanded(void **state)
+{
+	struct bench *bench = *state;
+
+	host_bench_write(&bench->of, "user/.gemini/commands/git/fix it.toml",
+	                 "prompt = \"Fix: {{args}}.\"\ndescription = \"Fixes\"\n");
+	host_bench_write(&bench->of, "user/.gemini/commands/plain.toml", "prompt = \"Do.\"\n");
+	host_bench_write(&bench->of, "user/.gemini/commands/help.toml", "prompt = \"Own.\"\n");
+	host_bench_write(&bench->of, "project/.gemini/commands/plain.toml",
+	                 "prompt = \"Theirs.\"\n");
+	host_bench_write(&bench->of, "project/.gemini/commands/run.toml",
+	                 "prompt = 'A !{printf %s {{args}}; echo \"{}\"} B {{args}} @{note}'\n");
+	host_bench_write(&bench->of, "project/.gemini/commands/bad.toml", "prompt = 'A !{x'\n");
+	host_bench_write(&bench->of, "project/.gemini/commands/wrong.toml", "prompt = 7\n");
+	host_bench_write(&bench->of, "project/note", "Read !{touch made} {{args}}");
+	bench->of.mode = MODE_YOLO;
+	open_host(bench, nothing);
+	must_send(bench, "/git:fix_it the build", "Fix: the build.");
+	must_send(bench, "/user.plain", "Do.");
+	must_send(bench, "/user.plain  now ", "Do.\n\n/user.plain  now");
+	must_send(bench, "/workspace.plain", "Theirs.");
+	must_send(bench, "/user.help", "Own.");
+	/* What is put in is one word for the shell, and nothing in it is run. */
+	must_send(bench, "/run a'b; $(touch made)", "A a'b; $(touch made){} B a'b; $(touch made) "
+	          "Read !{touch made} {{args}}");
+	assert_null(host_bench_read(&bench->of, "project/made"));
+	must_fail(bench, "/bad", "do not close");
+	must_fail(bench, "/wrong", "\"prompt\"");
+	must_say(bench, "/help", "/git:fix_it");
+	must_offer(bench, "/git", "/git:fix_it ");
+}
+
+static void the_policy_has_its_say_in_custom_commands(void **state)
+{
+	struct bench *bench = *state;
+
+	host_bench_write(&bench->of, "user/.gemini/commands/run.toml",
+	                 "prompt = 'A !{touch made}'\n");
+	open_host(bench, nothing); /* nobody is there to be asked */
+	must_fail(bench, "/run", "touch made");
+	assert_null(host_bench_read(&bench->of, "project/made"));
+}
+
 /* ---- completion -------------------------------------------------------------------------------- */
 
 static void names_and_arguments_are_completed(void **state)
@@ -447,6 +502,8 @@ int main(void)
 		TEST(sessions_are_saved_listed_and_resumed),
 		TEST(a_session_is_exported),
 		TEST(one_goes_back_to_a_prompt),
+		TEST(custom_commands_are_expanded),
+		TEST(the_policy_has_its_say_in_custom_commands),
 		TEST(names_and_arguments_are_completed),
 	};
 
