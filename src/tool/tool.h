@@ -140,6 +140,8 @@ struct session {
 	struct provider *(*own_files)(void *data, const char *path);
 	void *own_files_data;
 	enum return_content return_content;
+	/* Somebody watches: the success of an edit has the diff also where it has the content. */
+	bool shows_diffs;
 	/* The session is over when its call is, and with it what the call would leave running. */
 	bool one_call;
 	struct call_hooks hooks;

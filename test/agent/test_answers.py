@@ -162,3 +162,28 @@ def test_an_outcome_that_was_not_offered_is_no(world):  # noqa: F811
     edit = Edit(world)
     world.run([[edit.call()]], interactive=True, answers=[{"outcome": "proceed_always_server"}])
     assert edit.now() == edit.before
+
+
+def test_who_watches_sees_the_diff_and_the_model_the_content(world):  # noqa: F811
+    edit = Edit(world)
+    run = edit.run({"outcome": "proceed_once"})
+    assert "+LINE 15\n" in run.told("tool-result")[0]["result"]["diff"]
+    assert "diff" not in run.results()[0]
+    assert run.results()[0]["latest_file_state"]["content"] == edit.now().decode()
+
+
+def test_the_diffs_of_changes_too(world):  # noqa: F811
+    run = world.run([[call("apply_changes", {"changes": [
+        {"kind": "create", "file_path": "a", "content": "x\n"}]})], [text("Done.")]],
+        interactive=True, answers=[{"outcome": "proceed_once"}])
+    assert "+x\n" in run.told("tool-result")[0]["result"]["changes"][0]["diff"]
+    assert "diff" not in run.results()[0]["changes"][0]
+
+
+def test_a_diff_that_was_asked_for_stays(world):  # noqa: F811
+    edit = Edit(world)
+    asked = edit.call()
+    asked["args"]["return_content"] = "diff"
+    run = world.run([[asked], [text("Done.")]], interactive=True,
+                    answers=[{"outcome": "proceed_once"}])
+    assert "+LINE 15\n" in run.results()[0]["diff"]

@@ -160,6 +160,7 @@ static void call_init(struct call *call, struct agent *agent, const json_t *part
 	if (agent->diff_after_edit && call->session.return_content == RETURN_FULL &&
 	    knows_base(call))
 		call->session.return_content = RETURN_DIFF;
+	call->session.shows_diffs = agent->options.interactive && agent->options.bus;
 	gate_attach(call);
 }
 
@@ -285,6 +286,33 @@ static json_t *show_unseen(json_t *response)
 	return shown;
 }
 
+static bool wants_diff(const struct call *call)
+{
+	const json_t *asked = json_object_get(call->args, "return_content");
+
+	return call->modified || (asked ? span_eq(json_span(asked), SPAN("diff")) :
+	                                  call->session.return_content == RETURN_DIFF);
+}
+
+/* The diffs that are only for who watches do not go to the model. */
+static void leave_diffs_out(json_t *response)
+{
+	json_t *changes = json_object_get(response, "changes"), *without, *change;
+	size_t i;
+
+	json_object_del(response, "diff");
+	if (!json_is_array(changes))
+		return;
+	without = json_array();
+	json_array_foreach(changes, i, change) {
+		json_t *copy = json_copy(change);
+
+		json_object_del(copy, "diff");
+		json_array_append_new(without, copy);
+	}
+	json_object_set_new(response, "changes", without);
+}
+
 static json_t *build_answer(struct call *call)
 {
 	_cleanup_free_ char *found = context_found(call);
@@ -294,6 +322,8 @@ static json_t *build_answer(struct call *call)
 
 	if (tool && tool->kind == TOOL_KIND_READ && !tool->server)
 		take_all_media(response, media);
+	if (tool && tool->plans && call->session.shows_diffs && !wants_diff(call))
+		leave_diffs_out(response);
 	mask_truncate_output(&call->agent->mask, tool, call->name, call->id, response);
 	if (call->context)
 		json_object_set_new(response, "hook_context", json_text(span_str(call->context)));

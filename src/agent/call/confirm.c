@@ -327,16 +327,6 @@ static void save_rule(struct asking *asking)
 	allow_for_session(asking, NULL);
 }
 
-/* What the result of a changed edit has to carry: what was written, if only as a diff. */
-static json_t *wanted_content(const struct asking *asking)
-{
-	json_t *asked = json_object_get(asking->question->arguments, "return_content");
-	bool none = asked ? span_eq(json_span(asked), SPAN("none")) :
-	                    asking->call->session.return_content == RETURN_NONE;
-
-	return none ? json_string("diff") : json_incref(asked);
-}
-
 /* What somebody made of the file is written as a whole, if the file is what the question was
  * about. Of a review it is exact: lines that are not taken keep their endings. */
 static bool use_modified_content(struct asking *asking, const json_t *answer, struct err *err)
@@ -345,7 +335,7 @@ static bool use_modified_content(struct asking *asking, const json_t *answer, st
 	json_t *content = json_object_get(answer, "newContent");
 	const json_t *details = json_object_get(asking->message, "details");
 	const json_t *base = json_object_get(question->arguments, "base_content_sha256");
-	json_t *arguments, *wanted;
+	json_t *arguments;
 
 	if (!json_is_string(content))
 		return err_set(err, ERR_INVALID_ARGUMENT,
@@ -362,8 +352,9 @@ static bool use_modified_content(struct asking *asking, const json_t *answer, st
 		json_object_set(arguments, "base_content_sha256", (json_t *)base);
 	if (asking->call->review)
 		json_object_set_new(arguments, "exact_line_endings", json_true());
-	if ((wanted = wanted_content(asking)))
-		json_object_set_new(arguments, "return_content", wanted);
+	if (asking->call->session.return_content == RETURN_NONE ||
+	    json_object_get(question->arguments, "return_content"))
+		json_object_set_new(arguments, "return_content", json_string("diff"));
 	*question->modified = arguments;
 	*question->modified_tool = "write_file";
 	return true;

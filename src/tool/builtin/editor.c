@@ -388,7 +388,7 @@ void editor_init(struct editor *editor, struct session *session, const json_t *a
 	};
 	editor->options.dry_run = argument_bool(arguments, "dry_run", false);
 	editor->options.want_content = editor->content != RETURN_NONE;
-	editor->options.want_diff = editor->content == RETURN_DIFF ||
+	editor->options.want_diff = session->shows_diffs || editor->content == RETURN_DIFF ||
 	                            (editor->options.dry_run && editor->content == RETURN_FULL);
 	editor->options.no_make_folders = !argument_bool(arguments, "create_dirs", true);
 }
