@@ -32,7 +32,8 @@ static const char *away_editor(void)
 static bool away_run_editor(const char *path)
 {
 	_cleanup_free_ char *line = mem_printf("%s \"$1\"", away_editor());
-	char *const argv[] = { "sh", "-c", line, "sh", (char *)path, NULL };
+	char *const argv[] = { (char *)"sh", (char *)"-c", line, (char *)"sh", (char *)path,
+		               NULL };
 	int status = -1;
 	pid_t pid;
 

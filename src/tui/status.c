@@ -10,6 +10,8 @@
 #include "model/model.h"
 #include "tui/private.h"
 
+enum { FOLDER_SHOWN = 28 }; /* bytes of the folder's path */
+
 /* ---- the line ---------------------------------------------------------------- */
 
 static void status_item(struct row *row, struct span text, struct style style)
@@ -27,10 +29,20 @@ static void status_folder(const struct app *app, struct row *row)
 	const char *user = home ? home_user(home) : NULL;
 	const char *folder = app->options->project;
 	_cleanup_free_ char *text = NULL;
+	const char *at, *slash;
 
 	if (user && path_is_under(folder, user))
 		text = mem_printf("~%s", folder + strlen(user));
-	status_item(row, span_str(text ? text : folder), STYLE(ROLE_DIM));
+	else
+		text = mem_strdup(folder);
+	/* Its end says more than its beginning. */
+	for (at = text; (slash = strchr(at + 1, '/')) && strlen(at) > FOLDER_SHOWN; at = slash)
+		;
+	status_item(row, at == text ? SPAN("") : SPAN("\xe2\x80\xa6"), STYLE(ROLE_DIM));
+	if (at == text)
+		status_item(row, span_str(at), STYLE(ROLE_DIM));
+	else
+		row_text(row, span_str(at), STYLE(ROLE_DIM));
 }
 
 static void status_branch(const struct app *app, struct row *row)
@@ -158,7 +170,7 @@ void status_row(const struct app *app, unsigned width, struct row *row)
 		                       !settings_bool(app->settings, items[i].hidden_by, false)))
 			items[i].put(app, row);
 	if (settings_bool(app->settings, "ui.showShortcutsHint", true) && !app->since_ms &&
-	    editor_is_empty(app->editor) && !app->ask)
+	    editor_is_empty(app->editor) && !app->ask && row->width + 12 <= width)
 		status_item(row, SPAN("? for keys"), STYLE(ROLE_DIM));
 	row_clip(row, width);
 }

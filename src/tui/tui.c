@@ -152,9 +152,11 @@ static void tui_greet(struct app *app)
 		row_text(row, SPAN("hasp " HASP_VERSION), STYLE_BOLD(ROLE_ACCENT));
 	}
 	if (!settings_bool(app->settings, "ui.hideTips", false)) {
-		row = rows_add(&rows);
-		row_text(row, SPAN("Say what is to be done. ? lists keys, / commands; @ names a "
-		                   "file, ! runs a command."), STYLE(ROLE_DIM));
+		_cleanup_row_ struct row tip = { 0 };
+
+		row_text(&tip, SPAN("Say what is to be done. ? lists keys, / commands; @ names a "
+		                    "file, ! runs a command."), STYLE(ROLE_DIM));
+		rows_wrap(&rows, &tip, term_size(app->term).columns, NULL, NULL);
 	}
 	tui_print(app, &rows);
 	if (settings_trust_unknown(app->settings))

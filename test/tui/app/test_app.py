@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The interactive agent: type this, see that, and what is on disk."""
+import signal
+
+from fake_gemini import call, text
+
+READY = "? for keys"
+
+
+def write(name, content):
+    return call("write_file", {"file_path": name, "content": content})
+
+
+def said(server):
+    """What the user's side of the last request says, as one text."""
+    return str(server.requests[-1].body["contents"])
+
+
+def test_a_prompt_is_answered_and_printed(world):
+    with world.fake([[text("Hello **there**.\n\nA second paragraph.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").type("hi").key("enter").wait("A second paragraph.").wait(READY)
+            lines = hasp.dump().text.splitlines()
+            assert sum("hi" == line.strip("> ") for line in lines) == 1
+            assert "Hello there." in lines
+            hasp.key("ctrl+d")
+            assert hasp.end() == 0
+    assert server.violations == [] and server.script == []
+
+
+def test_the_composer_stands_before_the_session_is_open(world):
+    """What is typed and sent meanwhile waits for it."""
+    with world.fake([[text("Here.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("early").key("enter").wait("Here.")
+    assert "early" in said(server)
+
+
+def test_a_prompt_of_the_command_line_begins(world):
+    with world.fake([[text("Begun.")]]) as server:
+        with world.hasp(server, "-i", "start with this") as hasp:
+            hasp.wait("Begun.")
+    assert "start with this" in said(server)
+
+
+def test_an_edit_is_made_when_it_is_confirmed(world):
+    with world.fake([[text("I write."), write("b.c", "int x;\n")], [text("Written.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("write").key("enter").wait("Apply").wait("Allow once")
+            assert not (world.root / "b.c").exists()
+            hasp.type("1").wait("Written.")
+            assert world.read("b.c") == "int x;\n"
+
+
+def test_a_refused_edit_is_not_made(world):
+    with world.fake([[write("b.c", "int x;\n")], [text("Then not.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("write").key("enter").wait("Allow once").key("esc").wait(READY)
+    assert not (world.root / "b.c").exists()
+
+
+def test_a_message_joins_while_it_works(world, held):
+    world.write("a.txt", "a\n")
+    with world.fake([{"reply": [call("read_file", {"file_path": "a.txt"})], "expect": held},
+                     [text("Both.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("first").key("enter")
+            held.wait()
+            hasp.type("second").key("enter").wait("joins at the next step: second")
+            held.go.set()
+            hasp.wait("Both.")
+            assert "joins at the next step" not in hasp.dump().text
+    assert "second" in said(server) and len(server.requests) == 2
+
+
+def test_a_queued_prompt_is_sent_afterwards(world, held):
+    with world.fake([{"reply": [text("One.")], "expect": held}, [text("Two.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("first").key("enter")
+            held.wait()
+            hasp.type("second").key("tab").wait("queued: second")
+            hasp.type("third").key("tab").wait("queued: third").key("up").wait("> third").key("ctrl+c")
+            held.go.set()
+            hasp.wait("Two.").wait(READY)
+    assert "second" in said(server) and "third" not in said(server)
+
+
+def test_escape_interrupts_and_keeps_the_draft(world, held):
+    with world.fake([{"reply": [text("Never.")], "expect": held}, [text("Later.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("first").key("enter")
+            held.wait()
+            hasp.type("half a").wait("> half a").key("esc").wait("Interrupted")
+            held.go.set()
+            hasp.type(" draft").wait("half a draft").key("enter").wait("Later.")
+            assert "Never." not in hasp.dump().text
+    assert "half a draft" in said(server)
+
+
+def test_a_question_does_not_take_what_is_being_typed(world, held):
+    with world.fake([{"reply": [write("b.c", "int x;\n")], "expect": held}, [text("Asked.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("write").key("enter")
+            held.wait()
+            hasp.type("dra").wait("> dra")
+            held.go.set()
+            for _ in range(200):
+                hasp.type("1")
+                if "Allow once" in hasp.dump().text:
+                    break
+            hasp.type("1").key("enter")
+            assert not (world.root / "b.c").exists()
+            hasp.quiet(0.7).type("1").wait("Asked.").wait("> dra1")
+            assert world.read("b.c") == "int x;\n"
+
+
+def test_a_draft_survives_a_kill(world):
+    with world.fake([]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").type("not sent yet").wait("not sent yet").quiet()
+            hasp.signal(signal.SIGKILL)
+            hasp.end()
+        with world.hasp(server) as hasp:
+            hasp.wait("> not sent yet")
+
+
+def test_a_hang_up_answers_no_and_keeps_the_draft(world):
+    with world.fake([[write("b.c", "int x;\n")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("write").key("enter").wait("Allow once")
+            hasp.signal(signal.SIGHUP)
+            hasp.end()
+    assert not (world.root / "b.c").exists()
+
+
+def test_a_command_of_the_user_runs_and_is_told(world):
+    with world.fake([[text("Seen.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").type("!echo from-me-$((40 + 2))").key("enter").wait("from-me-42")
+            hasp.wait(READY).key("backspace").type("what was it?").key("enter").wait("Seen.")
+    assert "from-me-42" in said(server)
+
+
+def test_modes_change_by_key(world):
+    with world.fake([[write("b.c", "int x;\n")], [text("Done it.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").key("shift+tab").wait("edits accepted")
+            hasp.type("write").key("enter").wait("Done it.")
+            hasp.key("shift+tab").wait("plan mode").key("shift+tab").quiet()
+            assert "plan mode" not in hasp.dump().text
+    assert world.read("b.c") == "int x;\n"
+
+
+def test_resizing_while_text_streams_keeps_every_line_once(world):
+    lines = ["line %03d" % i for i in range(60)]
+    with world.fake([{"reply": [text(line + "\n\n") for line in lines], "pace": 0.01}]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("go").key("enter").wait("line 002")
+            for columns in 60, 100, 40, 90, 30, 120:
+                hasp.resize(columns, 20).quiet(0.02, 1) if columns == 30 else hasp.resize(columns, 20)
+            hasp.wait("line 059").wait(READY)
+            text_ = hasp.dump().text
+    assert [text_.count(line) for line in lines] == [1] * len(lines)
+
+
+def test_the_pager_shows_the_conversation(world):
+    with world.fake([[text("A needle and\n\nhay.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("look").key("enter").wait("hay.").wait(READY).key("ctrl+o").wait("q closes")
+            assert hasp.dump().alternate
+            hasp.type("/needle").key("enter").quiet()
+            hasp.type("q").wait(READY)
+            assert not hasp.dump().alternate
+
+
+def test_paths_are_completed(world):
+    world.write("source/far/away.c", "x\n")
+    with world.fake([]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").type("see @awa").wait("source/far/away.c").key("tab").wait("@source/far/away.c")
+
+
+def test_without_a_key_it_says_what_to_do(world):
+    with world.hasp(None) as hasp:
+        hasp.wait("GEMINI_API_KEY").wait("hasp tries again")
+        hasp.type("hello").wait("> hello")
+
+
+def test_a_session_goes_on(world):
+    with world.fake([[text("The first answer.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("remember me").key("enter").wait("The first answer.").wait(READY).key("ctrl+d")
+            hasp.end()
+    with world.fake([[text("The second.")]]) as server:
+        with world.hasp(server, "--resume") as hasp:
+            hasp.wait("remember me").wait("The first answer.").wait("goes on")
+            hasp.type("and now").key("enter").wait("The second.")
+    assert "remember me" in said(server)
+
+
+def test_a_plain_terminal_gets_no_escape_sequence(world):
+    with world.fake([[text("Plain.")]]) as server:
+        with world.hasp(server, env={"TERM": "dumb"}) as hasp:
+            hasp.type("hi").key("enter").wait("Plain.").wait("Done.")
+            assert b"\x1b" not in hasp.raw()
+            hasp.key("ctrl+d")
+            assert hasp.end() == 0
+
+
+def test_screen_readers_get_lines(world):
+    with world.fake([[text("Read me.")]]) as server:
+        with world.hasp(server, "--screen-reader") as hasp:
+            hasp.type("hi").key("enter").wait("Working.").wait("Read me.").wait("Done.")
+            assert "* Working" not in hasp.dump().text
