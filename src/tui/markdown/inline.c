@@ -437,12 +437,13 @@ static int read_text(MD_TEXTTYPE type, const char *text, MD_SIZE size, void *dat
 {
 	struct inline_parse *parse = data;
 	struct span piece = span_of(text, size);
-	const char *begin = parse->skipped.data + parse->skipped.len;
+	const size_t skipped = parse->skipped.len;
 
 	if (parse->cells && !parse->cells->columns)
 		return 0;
-	if (piece.data >= parse->skipped.data && piece.data < begin)
-		piece = span_skip(piece, (size_t)(begin - piece.data));
+	if (skipped > 0 && piece.data >= parse->skipped.data &&
+	    piece.data < parse->skipped.data + skipped)
+		piece = span_skip(piece, (size_t)(parse->skipped.data + skipped - piece.data));
 	if (type == MD_TEXT_NULLCHAR) {
 		put_words(parse, SPAN("\\x00"));
 	} else if (type == MD_TEXT_ENTITY) {

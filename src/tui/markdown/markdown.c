@@ -494,6 +494,22 @@ static void add_dash_row(struct buf *out, struct span row)
 	}
 }
 
+/* A cell has no other way to more lines than <br>, so there it is one. */
+static void add_table_row(struct buf *out, struct span row)
+{
+	static const struct span breaks[] = { SPAN("<br>"), SPAN("<br/>"), SPAN("<br />") };
+
+	for (size_t at = 0; at < row.len;) {
+		size_t skip = 0;
+
+		for (size_t i = 0; i < ARRAY_LEN(breaks); i++)
+			if (span_starts(span_skip(row, at), breaks[i]))
+				skip = breaks[i].len;
+		buf_char(out, skip > 0 ? INLINE_BREAK : row.data[at]);
+		at += skip > 0 ? skip : 1;
+	}
+}
+
 /* The line belongs to what is open. */
 static void continue_leaf(struct markdown *md, const struct line_shape *shape, bool whole)
 {
@@ -515,7 +531,7 @@ static void continue_leaf(struct markdown *md, const struct line_shape *shape, b
 		if (leaf == LEAF_HEADER)
 			add_dash_row(&md->header, shape->rest);
 		else
-			buf_span(&md->header, shape->rest);
+			add_table_row(&md->header, shape->rest);
 		if (md->header.len > MARKDOWN_TABLE_MAX)
 			end_leaf(md);
 	} else {

@@ -21,7 +21,7 @@
  *   - lists have blank rows where their source has blank lines, not in all of a list that has one
  *   - the first row of a table has a "|" among the first 64 bytes of its line
  *   - emphasis, code or a link that is not closed within MARKDOWN_HELD_MAX bytes is text
- *   - HTML is text
+ *   - HTML is text, but for <br> in a cell of a table
  *
  * A link that goes to http, https, mailto or file is one (row_link), and its address stands behind
  * it unless it is its text.  Rows of text are at most as wide as the width.  A line of code is one

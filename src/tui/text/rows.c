@@ -417,7 +417,7 @@ void rows_wrap(struct rows *rows, const struct row *line, unsigned width, const 
 		} else {
 			const bool indented = at == 0 && blank < wrap.room;
 
-			/* Blanks where a row ends are dropped, not those that a line begins with. */
+			/* Blanks where a row ends are dropped, not those at a line's start. */
 			if (indented) {
 				wrap_copy(&wrap, blank);
 				used = (unsigned)blank;

@@ -167,6 +167,13 @@ static void tables_are_fitted_to_the_width(void **state)
 	                "  ─\n"
 	                "  3\n",
 	                false);
+	assert_markdown("| a | b |\n|-|-|\n| one<br>**two** | x<br />y<br/>z |", 40,
+	                "a    b\n"
+	                "───  ─\n"
+	                "one  x\n"
+	                "two  y\n"
+	                "     z\n",
+	                false);
 	assert_markdown("| a | b |\n| c | d |", 40, "| a | b | | c | d |\n", false);
 }
 
