@@ -91,6 +91,9 @@ static int pop_line(int columns, VTermScreenCell *cells, void *user)
 		else
 			cells[i].width = 1;
 	}
+	/* Half of a wide one: libvterm would write its other half beside the row. */
+	if (cells[columns - 1].width == 2)
+		cells[columns - 1] = (VTermScreenCell){ .width = 1 };
 	free(line->cells);
 	return 1;
 }
@@ -256,15 +259,21 @@ static unsigned long colour_number(const struct run_state *run, VTermColor colou
 
 static void cell_style(const struct run_state *run, const VTermScreenCell *cell, char out[64])
 {
-	snprintf(out, 64, "%s%s%s%s%s", cell->attrs.bold ? "bold " : "",
-	         cell->attrs.italic ? "italic " : "", cell->attrs.underline ? "underline " : "",
-	         cell->attrs.reverse ? "reverse " : "", cell->attrs.strike ? "strike " : "");
+	char text[16] = "", background[16] = "";
+	size_t len;
+
 	if (!VTERM_COLOR_IS_DEFAULT_FG(&cell->fg))
-		sprintf(out + strlen(out), "#%06lx ", colour_number(run, cell->fg));
+		snprintf(text, sizeof(text), "#%06lx ", colour_number(run, cell->fg));
 	if (!VTERM_COLOR_IS_DEFAULT_BG(&cell->bg))
-		sprintf(out + strlen(out), "on #%06lx ", colour_number(run, cell->bg));
-	if (*out)
-		out[strlen(out) - 1] = '\0';
+		snprintf(background, sizeof(background), "on #%06lx ",
+		         colour_number(run, cell->bg));
+	snprintf(out, 64, "%s%s%s%s%s%s%s", cell->attrs.bold ? "bold " : "",
+	         cell->attrs.italic ? "italic " : "", cell->attrs.underline ? "underline " : "",
+	         cell->attrs.reverse ? "reverse " : "", cell->attrs.strike ? "strike " : "", text,
+	         background);
+	len = strlen(out);
+	if (len)
+		out[len - 1] = '\0';
 }
 
 /* A row as pieces of one style each. */
