@@ -44,7 +44,7 @@ struct keys {
 	enum keys_state state;
 	bool alt;              /* an Esc stood before the sequence */
 	bool flushed;          /* its time was up: it is dropped when it is whole */
-	bool expects_cursor;
+	unsigned expects_cursor; /* answers */
 	char character[4];     /* KEYS_UTF8 */
 	unsigned have, need;
 	unsigned mouse;        /* bytes still to be dropped */
@@ -76,7 +76,7 @@ void keys_free(struct keys *keys)
 
 void keys_expect_cursor(struct keys *keys)
 {
-	keys->expects_cursor = true;
+	keys->expects_cursor++;
 }
 
 /* ---- events ---- */
@@ -365,7 +365,8 @@ static void send_cursor(struct keys *keys, unsigned row, unsigned column)
 {
 	struct event event = { .kind = EVENT_CURSOR, .row = row, .column = column };
 
-	keys->expects_cursor = false;
+	if (keys->expects_cursor)
+		keys->expects_cursor--;
 	keys->event(keys->data, &event);
 }
 

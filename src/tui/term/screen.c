@@ -12,6 +12,8 @@ enum {
 	ABOVE_MAX = 5,             /* rows above the caret: the lowest window keeps them */
 	PRINTED_BYTES_MAX = 16 << 10, /* of finished rows in one frame; the rest is in the next */
 	ANSWER_MS = 300,           /* for where the cursor is; then the likeliest is taken */
+	RETRY_MS = 60,             /* tmux tells a program of its new size up to 250 ms later */
+	RETRIES_MAX = 8,
 	NARROWEST = 20,            /* a window, after a sudden resize */
 };
 
@@ -32,10 +34,12 @@ struct screen {
 	struct shown shown;
 	bool drawn;             /* something is shown */
 	bool anew;              /* all of it has to be drawn again */
-	bool moved;             /* the window has another size since */
-	bool asked;             /* where the cursor is */
+	unsigned asked;         /* answers to come: where the cursor is, how wide the window is */
+	unsigned stale;         /* answers to come to what was asked before */
 	bool answered;
 	unsigned answer_column; /* from 0 */
+	unsigned answer_width;
+	unsigned retries;       /* the window has a width that we were not told of */
 	uint64_t last_ms;
 	struct loop_timer *timer, *answer_timer;
 };
@@ -200,24 +204,25 @@ static unsigned rows_of_wrapped(const struct row *row, unsigned columns)
 	return column || !rows ? rows + 1 : rows;
 }
 
-/* Whether what is above the cursor may be more rows than it was: then the terminal is asked. */
+/* Whether a terminal may have made more rows of what is above the cursor, or of its own row: then it is
+ * asked before they are counted. */
 static bool is_uncertain(const struct screen *screen)
 {
-	unsigned columns = term_size(screen->term).columns;
-
-	if (!screen->moved || !screen->drawn || !term_reflows(screen->term))
+	if (!screen->drawn || !term_reflows(screen->term))
 		return false;
 	for (size_t i = 0; i < screen->shown.caret_row; i++)
-		if (screen->shown.rows.at[i].width > columns)
+		if (screen->shown.rows.at[i].width > NARROWEST)
 			return true;
-	return screen->shown.caret_column >= columns;
+	return screen->shown.caret_column >= NARROWEST;
 }
 
 /* How many rows of the window the live region has above the cursor. */
 static size_t rows_above(const struct screen *screen)
 {
 	const struct shown *shown = &screen->shown;
-	unsigned columns = term_size(screen->term).columns, column, y;
+	unsigned columns = screen->answered ? screen->answer_width :
+	                                      term_size(screen->term).columns;
+	unsigned column, y;
 	size_t above = 0;
 
 	if (!is_uncertain(screen))
@@ -225,16 +230,11 @@ static size_t rows_above(const struct screen *screen)
 	for (size_t i = 0; i < shown->caret_row; i++)
 		above += rows_of_wrapped(&shown->rows.at[i], columns);
 	y = wrapped_place(&shown->rows.at[shown->caret_row], shown->caret_column, columns, &column);
-	if (screen->answered && screen->answer_column != column) {
-		/* The last bytes were read when the window was narrow already: nothing wrapped. Or
-		 * the cursor stands behind the last character of a full row. */
-		if (screen->answer_column != columns - 1)
-			return shown->caret_row;
-		if (column == 0 && y)
-			y--;
-		else
-			return shown->caret_row;
-	}
+	/* Behind the last character of a full row some stay in that row. */
+	if (screen->answered && column == 0 && y && screen->answer_column == columns - 1)
+		y--;
+	else if (screen->answered && screen->answer_column != column)
+		return shown->caret_row; /* nothing wrapped: these lines were cut */
 	return above + y;
 }
 
@@ -282,59 +282,53 @@ static void put_whole(struct screen *screen, struct buf *out, const struct shown
 	put_live(screen, out, next);
 }
 
-/* Moves from row `from` of the live region to row `to` of `count` that are there, at most one
- * beneath them. */
-static void put_move(struct buf *out, size_t from, size_t to, size_t count)
+/* Moves from one row of the live region to another. */
+static void put_move(struct buf *out, size_t from, size_t to)
 {
 	if (to < from)
 		put_up(out, from - to);
-	else if (to > from && to < count)
-		buf_printf(out, "\033[%zuB", to - from);
-	else if (to > from && count - 1 > from)
-		buf_printf(out, "\033[%zuB\r\n", count - 1 - from);
 	else if (to > from)
-		buf_str(out, "\r\n");
+		buf_printf(out, "\033[%zuB", to - from);
 }
 
-/* Only the rows that differ; the caret stays in its row of the live region. */
+/* Only the rows that differ; the caret stays in its row of the live region. The cursor is put back
+ * where it was and not moved back: should the window be lower than it was, moves down end early. */
 static void put_difference(struct screen *screen, struct buf *out, const struct shown *next)
 {
 	const struct shown *shown = &screen->shown;
 	unsigned columns = term_size(screen->term).columns;
-	size_t at = shown->caret_row, there = shown->rows.count;
+	size_t at = shown->caret_row;
 
+	buf_str(out, "\0337\033[?7l");
 	for (size_t i = 0; i < next->rows.count; i++) {
 		const struct row *row = &next->rows.at[i];
 
-		if (i < shown->rows.count && rows_same(row, &shown->rows.at[i]))
+		if (rows_same(row, &shown->rows.at[i]))
 			continue;
-		put_move(out, at, i, there);
+		put_move(out, at, i);
 		at = i;
-		there = there > i ? there : i + 1;
-		buf_str(out, "\r\033[?7l");
+		buf_char(out, '\r');
 		term_put_row(screen->term, out, row);
-		buf_str(out, row->width < columns ? "\033[K\033[?7h" : "\033[?7h");
+		buf_str(out, row->width < columns ? "\033[K" : "");
 	}
-	if (there > next->rows.count) {
-		put_move(out, at, next->rows.count, there);
-		at = next->rows.count;
+	if (shown->rows.count > next->rows.count) {
+		put_move(out, at, next->rows.count);
 		buf_str(out, "\r\033[J");
 	}
-	if (out->len || next->caret_column != shown->caret_column) {
-		put_move(out, at, next->caret_row, there > at ? there : at + 1);
-		put_column(out, next->caret_column);
-	}
-	if (!out->len && next->caret_hidden != shown->caret_hidden)
-		buf_char(out, '\r'), put_column(out, next->caret_column);
+	buf_str(out, "\033[?7h\0338");
+	put_column(out, next->caret_column);
 }
 
 /* A terminal without escape sequences: the caret's row alone, written over and over. */
 static void put_plain(struct screen *screen, struct buf *out, struct shown *next)
 {
 	struct row *row = &next->rows.at[next->caret_row];
-	struct row left = { 0 };
+	struct cluster cluster;
+	struct span rest;
+	unsigned at = 0;
 
 	row_clip(row, term_size(screen->term).columns - 1);
+	rest = buf_view(&row->text);
 	if (screen->drawn && screen->shown.rows.count) {
 		buf_char(out, '\r');
 		for (unsigned i = screen->shown.rows.at[screen->shown.caret_row].width; i; i--)
@@ -344,39 +338,50 @@ static void put_plain(struct screen *screen, struct buf *out, struct shown *next
 	put_finished(screen, out);
 	term_put_row(screen->term, out, row);
 	if (next->caret_column < row->width) {
-		row_append(&left, row);
-		row_clip(&left, next->caret_column + 1);
 		buf_char(out, '\r');
-		buf_append(out, row->text.data,
-		           left.text.len < row->text.len ? next->caret_column : row->text.len);
+		while (at < next->caret_column && cluster_next(&rest, &cluster)) {
+			buf_span(out, cluster.bytes);
+			at += cluster.width;
+		}
 	}
-	row_release(&left);
 }
 
-static void take_shown(struct screen *screen, struct shown *next)
+/* Whether a frame has to draw all of it: what differs needs other rows, or comes above it. */
+static bool is_whole(const struct screen *screen, const struct shown *next)
 {
+	return !screen->drawn || screen->anew || screen->printed < screen->queue.count ||
+	       screen->shown.caret_row != next->caret_row ||
+	       screen->shown.rows.count < next->rows.count;
+}
+
+static bool shown_same(const struct shown *a, const struct shown *b)
+{
+	if (a->rows.count != b->rows.count || a->caret_column != b->caret_column ||
+	    a->caret_hidden != b->caret_hidden)
+		return false;
+	for (size_t i = 0; i < a->rows.count; i++)
+		if (!rows_same(&a->rows.at[i], &b->rows.at[i]))
+			return false;
+	return true;
+}
+
+/* Draws it; it is what is shown then. */
+static void screen_draw(struct screen *screen, struct shown *next, bool whole)
+{
+	struct buf *out = term_frame(screen->term);
+
+	if (term_plain(screen->term))
+		put_plain(screen, out, next);
+	else if (whole)
+		put_whole(screen, out, next);
+	else if (!shown_same(&screen->shown, next))
+		put_difference(screen, out, next);
+	term_show_cursor(screen->term, !next->caret_hidden);
+	term_frame_end(screen->term);
 	rows_release(&screen->shown.rows);
 	screen->shown = *next;
 	screen->drawn = true;
-	screen->anew = screen->moved = screen->answered = screen->live_changed = false;
-}
-
-static void screen_draw(struct screen *screen)
-{
-	struct buf *out = term_frame(screen->term);
-	struct shown next;
-
-	lay_out(screen, term_size(screen->term), &next);
-	if (term_plain(screen->term))
-		put_plain(screen, out, &next);
-	else if (!screen->drawn || screen->anew || screen->printed < screen->queue.count ||
-	         screen->shown.caret_row != next.caret_row)
-		put_whole(screen, out, &next);
-	else
-		put_difference(screen, out, &next);
-	term_show_cursor(screen->term, !next.caret_hidden);
-	term_frame_end(screen->term);
-	take_shown(screen, &next);
+	screen->anew = screen->answered = screen->live_changed = false;
 	screen->last_ms = clock_monotonic_ms();
 }
 
@@ -389,24 +394,68 @@ static void frame_is_due(void *data)
 	screen_frame(screen);
 }
 
-static void answer_is_late(void *data)
+static void frame_later(struct screen *screen, uint64_t ms)
 {
-	struct screen *screen = data;
+	if (!screen->timer)
+		screen->timer = loop_timer_start(term_loop(screen->term), ms, 0, frame_is_due,
+		                                 screen);
+}
 
+static void take_answers(struct screen *screen)
+{
 	loop_timer_stop(screen->answer_timer);
 	screen->answer_timer = NULL;
-	screen->asked = false;
+	screen->asked = 0;
+	/* What is drawn now is drawn at a width that nobody knows; its signal is under way. */
+	if (screen->answer_width != term_size(screen->term).columns &&
+	    screen->retries++ < RETRIES_MAX) {
+		frame_later(screen, RETRY_MS);
+		return;
+	}
+	screen->retries = 0;
 	screen->answered = true;
-	screen->answer_column = 0;
 	screen_frame(screen);
 }
 
+static void answer_is_late(void *data)
+{
+	struct screen *screen = data;
+	unsigned column;
+
+	screen->stale += screen->asked;
+	screen->answer_width = term_size(screen->term).columns;
+	wrapped_place(&screen->shown.rows.at[screen->shown.caret_row], screen->shown.caret_column,
+	              screen->answer_width, &column);
+	screen->answer_column = column;
+	take_answers(screen);
+}
+
+/* Where the cursor is, and how far to the right it can go. */
 static void ask_where(struct screen *screen)
 {
-	screen->asked = true;
+	screen->asked = 2;
 	screen->answer_timer = loop_timer_start(term_loop(screen->term), ANSWER_MS, 0,
 	                                        answer_is_late, screen);
 	term_ask_cursor(screen->term);
+	term_send(screen->term, SPAN("\0337\033[999C"));
+	term_ask_cursor(screen->term);
+	term_send(screen->term, SPAN("\0338"));
+}
+
+void screen_cursor(struct screen *screen, const struct event *event)
+{
+	if (screen->stale) {
+		screen->stale--;
+		return;
+	}
+	if (!screen->asked)
+		return;
+	if (screen->asked == 2)
+		screen->answer_column = event->column ? event->column - 1 : 0;
+	else
+		screen->answer_width = event->column ? event->column : 1;
+	if (--screen->asked == 0)
+		take_answers(screen);
 }
 
 bool screen_dirty(const struct screen *screen)
@@ -414,34 +463,47 @@ bool screen_dirty(const struct screen *screen)
 	return screen->live_changed || screen->anew || screen->printed < screen->queue.count;
 }
 
+void screen_key_frame(struct screen *screen)
+{
+	struct shown next;
+
+	if (!screen->live_changed || screen->asked || term_busy(screen->term))
+		return;
+	lay_out(screen, term_size(screen->term), &next);
+	if (screen->drawn && !screen->anew && screen->shown.caret_row == next.caret_row &&
+	    screen->shown.rows.count >= next.rows.count && !term_plain(screen->term)) {
+		uint64_t last_ms = screen->last_ms;
+
+		screen_draw(screen, &next, false);
+		screen->last_ms = last_ms;
+	} else {
+		rows_release(&next.rows);
+	}
+	screen_frame(screen);
+}
+
 void screen_frame(struct screen *screen)
 {
-	uint64_t now = clock_monotonic_ms();
+	uint64_t since = clock_monotonic_ms() - screen->last_ms;
+	struct shown next;
+	bool whole;
 
 	if (!screen_dirty(screen) || screen->asked || term_busy(screen->term))
 		return;
-	if (is_uncertain(screen) && !screen->answered) {
+	if (since < SCREEN_FRAME_MS) {
+		frame_later(screen, SCREEN_FRAME_MS - since);
+		return;
+	}
+	lay_out(screen, term_size(screen->term), &next);
+	whole = is_whole(screen, &next);
+	if (whole && !screen->answered && is_uncertain(screen)) {
+		rows_release(&next.rows);
 		ask_where(screen);
 		return;
 	}
-	if (now - screen->last_ms >= SCREEN_FRAME_MS)
-		screen_draw(screen);
-	if (screen_dirty(screen) && !screen->timer)
-		screen->timer = loop_timer_start(term_loop(screen->term),
-		                                 screen->last_ms + SCREEN_FRAME_MS - now, 0,
-		                                 frame_is_due, screen);
-}
-
-void screen_cursor(struct screen *screen, const struct event *event)
-{
-	if (!screen->asked)
-		return;
-	loop_timer_stop(screen->answer_timer);
-	screen->answer_timer = NULL;
-	screen->asked = false;
-	screen->answered = true;
-	screen->answer_column = event->column ? event->column - 1 : 0;
-	screen_frame(screen);
+	screen_draw(screen, &next, whole);
+	if (screen_dirty(screen))
+		frame_later(screen, SCREEN_FRAME_MS);
 }
 
 /* ---- what changes ---- */
@@ -461,8 +523,13 @@ void screen_live(struct screen *screen, struct live *live)
 
 void screen_resized(struct screen *screen)
 {
-	screen->anew = screen->moved = true;
+	screen->anew = true;
 	screen->answered = false;
+	/* Answers under way were given in another window. */
+	screen->stale += screen->asked;
+	screen->asked = 0;
+	loop_timer_stop(screen->answer_timer);
+	screen->answer_timer = NULL;
 }
 
 /* The first of a storm: what is beneath the caret goes, so that no further one can wrap it. Wherever

@@ -14,13 +14,23 @@
  * here depends on a width.  Between two frames the cursor stands at the caret; the rows of the live
  * region above the caret's row are *narrow*: at most SCREEN_NARROW columns, less than any terminal
  * has, so that no terminal ever wraps one.  A frame goes up by their number, erases everything
- * below, prints the finished rows and draws the live region again, downwards; what is wide stands
- * beneath the caret, where erasing takes it whatever became of it.  Only rows of a draft of several
- * lines may be wide above the caret; for them the number of rows is computed from what the terminal
- * does with lines (term_reflows), after asking it where the cursor is.
+ * below, prints the finished rows and draws the live region again, downwards, with autowrap off, so
+ * that each of its rows is one row of the window; what is wide stands beneath the caret, where
+ * erasing takes it whatever became of it.  At the first signal of a resize what is beneath the
+ * caret is erased at once.  A finished row is one line of the terminal: printed with autowrap on,
+ * so that nothing of it is cut should the window be narrower than was known.
  *
- * A finished row is one line of the terminal: printed with autowrap on when it is wider than the
- * window has become meanwhile, so that nothing of it is cut.
+ * Only rows of a draft of several lines, and a caret that is far to the right, may be wide above the
+ * cursor.  Then, on a terminal that wraps lines anew (term_reflows), it is asked where its cursor is
+ * and how wide it is before a frame counts rows, and what it makes of the draft is computed.  A
+ * resize between that answer and the frame, a millisecond or two, is what cannot be excluded: such a
+ * frame may leave rows of the draft above it (never fewer finished rows unless the window grew in
+ * that moment).  test/tui/term/resize_fuzz.py measures it.
+ *
+ * Two things no program can undo: a terminal that wraps what is beneath the caret into more rows
+ * than the window has pushes the caret out, so rows beneath it are clipped for that (not those of a
+ * question, live.whole); and a terminal that keeps the lower rows of a window made lower than the
+ * live region (libvterm does) has pushed its upper rows into the scrollback.
  */
 #ifndef HASP_TUI_TERM_SCREEN_H
 #define HASP_TUI_TERM_SCREEN_H
@@ -55,6 +65,9 @@ void screen_live(struct screen *screen, struct live *live);
 bool screen_dirty(const struct screen *screen);
 /* Writes one frame, if something differs and the terminal takes bytes. */
 void screen_frame(struct screen *screen);
+/* The same for what a key changed, at once and without printing, however young the last frame is: a
+ * few bytes. */
+void screen_key_frame(struct screen *screen);
 /* The window has another size (live rows are the caller's to make anew). */
 void screen_resized(struct screen *screen);
 /* EVENT_CURSOR goes here. */
