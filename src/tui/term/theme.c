@@ -342,7 +342,7 @@ unsigned theme_nearest_16(uint32_t rgb)
 
 	most = blue > most ? blue : most;
 	least = blue < least ? blue : least;
-	if ((most - least) * 5 < most) /* hardly any hue */
+	if ((most - least) * 5 <= most) /* hardly any hue */
 		return most < 48 ? 0 : most < 144 ? 8 : most < 216 ? 7 : 15;
 	/* A component counts that is in the upper half of what there is. */
 	if (red * 2 >= most + least)
