@@ -113,10 +113,19 @@ static int set_property(VTermProp property, VTermValue *value, void *user)
 	return 1;
 }
 
+/* libvterm answers that it does not know mode 2026. */
 static void answer(const char *bytes, size_t len, void *user)
 {
+	static const char UNKNOWN[] = "?2026;0$y";
 	struct run_state *run = user;
+	const char *at = run->sync ? memmem(bytes, len, UNKNOWN, sizeof(UNKNOWN) - 1) : NULL;
 
+	if (at) {
+		answer(bytes, (size_t)(at - bytes), user);
+		answer("?2026;2$y", sizeof(UNKNOWN) - 1, user);
+		len -= (size_t)(at - bytes) + sizeof(UNKNOWN) - 1;
+		bytes = at + sizeof(UNKNOWN) - 1;
+	}
 	while (len) {
 		ssize_t n = write(run->fd, bytes, len);
 
@@ -150,8 +159,6 @@ static void answer_questions(struct run_state *run, struct span bytes)
 	}
 	if (run->kitty && memmem(bytes.data, bytes.len, "\033[?u", 4))
 		answer_text(run, "\033[?0u");
-	if (run->sync && memmem(bytes.data, bytes.len, "\033[?2026$p", 9))
-		answer_text(run, "\033[?2026;2$y");
 	if (run->background && memmem(bytes.data, bytes.len, "\033]11;?", 6)) {
 		answer_text(run, "\033]11;");
 		answer_text(run, run->background);
