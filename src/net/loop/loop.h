@@ -60,8 +60,8 @@ struct loop_watch *loop_watch_start(struct loop *loop, int fd, void (*ready)(voi
                                     void *data);
 void loop_watch_stop(struct loop_watch *watch); /* frees it; NULL is fine */
 
-/* Calls `caught` on the loop's thread when the signal arrives (SIGINT, SIGTERM, SIGHUP, a terminal's
- * SIGWINCH, SIGCONT and SIGTSTP), until the loop is freed or loop_off_signal. */
+/* Calls `caught` on the loop's thread when the signal arrives (SIGINT, SIGTERM, SIGHUP, a
+ * terminal's SIGWINCH, SIGCONT and SIGTSTP), until the loop is freed or loop_off_signal. */
 bool loop_on_signal(struct loop *loop, int signal, void (*caught)(void *data, int signal),
                     void *data, struct err *err);
 /* Ends all that was asked for with `data`. */

@@ -2,8 +2,8 @@
 /* The decoder of what a terminal sends.  Sequences are collected whole and looked up in tables; the
  * states are those of ECMA-48 (section 5.4) as a terminal's own parser has them.
  *
- * Sources: xterm's ctlseqs (keys, modifyOtherKeys, mouse), rxvt's and urxvt's manuals (finals $ ^ @,
- * lower-case letters), console_codes(4) (CSI [ A), the Kitty keyboard protocol (CSI u).
+ * Sources: xterm's ctlseqs (keys, modifyOtherKeys, mouse), rxvt's and urxvt's manuals (finals $ ^
+ * @, lower-case letters), console_codes(4) (CSI [ A), the Kitty keyboard protocol (CSI u).
  *
  * Deviations: an 8-bit C1 control is a byte that is not UTF-8, and dropped as such.  `$` ends a
  * sequence of one number (rxvt's Shift), although ECMA-48 has it as an intermediate.  A control
@@ -181,7 +181,8 @@ static const uint32_t number_keys[] = {
 	[31] = KEY_F1 + 16,    [32] = KEY_F1 + 17,    [33] = KEY_F1 + 18,    [34] = KEY_F1 + 19,
 };
 
-/* Kitty's functional keys, from 57376: F13 to F35, then the keypad. A character below 128 is typed. */
+/* Kitty's functional keys, from 57376: F13 to F35, then the keypad. A character below 128 is
+ * typed. */
 enum { KITTY_FIRST = 57376, KITTY_PRIVATE_FIRST = 57344, KITTY_PRIVATE_LAST = 63743 };
 static const uint32_t kitty_keys[] = {
 	KEY_F1 + 12, KEY_F1 + 13, KEY_F1 + 14, KEY_F1 + 15, KEY_F1 + 16, KEY_F1 + 17,
@@ -210,7 +211,7 @@ struct params {
 	struct span last; /* the third one, as it stands: text may have many parts */
 };
 
-static void read_params(struct span text, struct params *ret)
+static void read_numbers(struct span text, struct params *ret)
 {
 	unsigned part = 0;
 
@@ -239,8 +240,8 @@ static void read_params(struct span text, struct params *ret)
 	}
 }
 
-/* xterm's and Kitty's parameter: 1 + bits of Shift, Alt, Ctrl, then Super, Hyper, Meta (xterm: Meta is
- * the first of them), Caps Lock and Num Lock. */
+/* xterm's and Kitty's parameter: 1 + bits of Shift, Alt, Ctrl, then Super, Hyper, Meta (xterm: Meta
+ * is the first of them), Caps Lock and Num Lock. */
 static unsigned read_mods(unsigned parameter)
 {
 	unsigned bits = parameter ? parameter - 1 : 0;
@@ -267,8 +268,9 @@ static void read_codes(struct span text, struct buf *out)
 	}
 }
 
-/* A key named by its code point (CSI u, modifyOtherKeys), with what Shift makes of it and what stands
- * in its place on a US keyboard (0: not said), and with the text it types (empty: not said). */
+/* A key named by its code point (CSI u, modifyOtherKeys), with what Shift makes of it and what
+ * stands in its place on a US keyboard (0: not said), and with the text it types (empty: not
+ * said). */
 static void send_code(struct keys *keys, uint32_t code, const unsigned *others, unsigned mods,
                       struct span text)
 {
@@ -293,7 +295,8 @@ static void send_code(struct keys *keys, uint32_t code, const unsigned *others, 
 		return;
 	if (mods & MODS_CONTROL && code > 0x7f && others[1])
 		code = others[1]; /* Ctrl+C of a Cyrillic keyboard */
-	else if (mods & KEY_SHIFT && others[0] && !(code >= 'a' && code <= 'z' && mods & MODS_CONTROL))
+	else if (mods & KEY_SHIFT && others[0] &&
+	         !(code >= 'a' && code <= 'z' && mods & MODS_CONTROL))
 		code = others[0];
 	if (code >= KEY_ENTER || code < 0x20 || (code >= 0xd800 && code < 0xe000))
 		return;
@@ -383,7 +386,7 @@ static void finish_plain_csi(struct keys *keys, struct span body, char final, un
 	const struct final_key *key = find_final(final_keys, ARRAY_LEN(final_keys), final);
 	struct params params;
 
-	read_params(body, &params);
+	read_numbers(body, &params);
 	if ((final == 'I' || final == 'O') && !body.len) {
 		send_focus(keys, final == 'I');
 	} else if (final == 'u') {
@@ -433,7 +436,7 @@ static void finish_ss3(struct keys *keys)
 		return;
 	body.len--;
 	/* Old xterms: one number, the modifiers; newer ones put a 1 before it. */
-	read_params(body, &params);
+	read_numbers(body, &params);
 	alt |= read_mods(params.at[params.count > 1][0]);
 	if (key)
 		send_key(keys, key->code, key->mods | alt, span_of("", 0));
@@ -572,7 +575,8 @@ static void feed_utf8(struct keys *keys, unsigned char byte)
 		return;
 	keys->state = KEYS_GROUND;
 	whole = utf8_first(span_of(keys->character, keys->have));
-	if (!whole.bad && whole.bytes.len == keys->have && !(whole.code >= 0x80 && whole.code < 0xa0))
+	if (!whole.bad && whole.bytes.len == keys->have &&
+	    !(whole.code >= 0x80 && whole.code < 0xa0))
 		send_key(keys, whole.code, keys->alt ? KEY_ALT : 0, whole.bytes);
 }
 
@@ -750,8 +754,8 @@ bool keys_pending(const struct keys *keys)
 	}
 }
 
-/* What is an introducer and nothing else was Alt with that character. The rest of a sequence that has
- * begun is still waited for, and dropped with it: typed text it never is. */
+/* What is an introducer and nothing else was Alt with that character. The rest of a sequence that
+ * has begun is still waited for, and dropped with it: typed text it never is. */
 void keys_flush(struct keys *keys)
 {
 	enum keys_state state = keys->state;

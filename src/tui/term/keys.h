@@ -6,10 +6,10 @@
  *     if (keys_pending(keys)) ... wait KEYS_ESCAPE_MS, then keys_flush(keys);   // a lone Esc
  *     keys_free(keys);
  *
- * Legacy sequences (xterm, VT220, rxvt, Linux console), the Kitty keyboard protocol (CSI u), xterm's
- * modifyOtherKeys, bracketed paste.  Bytes may arrive cut anywhere: the events are the same.  What
- * is not known is dropped as a whole, never taken for typed text; so are mouse reports and the
- * letting go of a key.
+ * Legacy sequences (xterm, VT220, rxvt, Linux console), the Kitty keyboard protocol (CSI u),
+ * xterm's modifyOtherKeys, bracketed paste.  Bytes may arrive cut anywhere: the events are the
+ * same.  What is not known is dropped as a whole, never taken for typed text; so are mouse reports
+ * and the letting go of a key.
  *
  * Not here: which key does what (editor/bindings.h).
  */
@@ -38,8 +38,8 @@ enum { KEY_SHIFT = 1, KEY_ALT = 2, KEY_CTRL = 4, KEY_META = 8 };
 struct key {
 	uint32_t code;
 	uint8_t mods;     /* KEY_SHIFT, ... */
-	struct span text; /* what it types, UTF-8: one character (what makes up a cluster comes one by
-	                   * one), or all that the terminal names; empty: nothing */
+	struct span text; /* what it types, UTF-8: one character (what makes up a cluster comes one
+	                   * by one), or all that the terminal names; empty: nothing */
 };
 
 enum event_kind {
@@ -49,8 +49,8 @@ enum event_kind {
 	EVENT_FOCUS,      /* on: whether the window has it */
 	EVENT_CURSOR,     /* answer to CSI 6n: row, column from 1 */
 	EVENT_BACKGROUND, /* answer to OSC 11: rgb */
-	EVENT_REPLY,      /* any other answer (DA1, DA2, XTVERSION, DECRPM, CSI ? u, ...): text, from
-	                   * its Esc on; the end of an OSC or DCS is not in it */
+	EVENT_REPLY,      /* any other answer (DA1, DA2, XTVERSION, DECRPM, CSI ? u, ...): text,
+	                   * from its Esc on; the end of an OSC or DCS is not in it */
 };
 
 struct event {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tui/term/kinds.h"
+#include "tui/term/private.h"
 
 #include "base/mem.h"
 
@@ -15,13 +15,13 @@ static const struct kind kinds[] = {
 	{ KIND_BY_VERSION, "foot(", R | T, "foot grid.c: grid_resize_and_reflow" },
 	{ KIND_BY_VERSION, "WezTerm ", R | T, "wezterm term/src/screen.rs: rewrap_lines" },
 	{ KIND_BY_VERSION, "alacritty", R | T, "alacritty_terminal grid/resize.rs: grow, shrink" },
-	{ KIND_BY_VERSION, "Konsole ", R | T, "Konsole Screen.cpp: resizeImage, lines are reflowed" },
+	{ KIND_BY_VERSION, "Konsole ", R | T, "Konsole Screen.cpp: resizeImage" },
 	{ KIND_BY_VERSION, "ghostty ", R | T, "ghostty terminal/PageList.zig: resizeCols" },
 	{ KIND_BY_VERSION, "iTerm2 ", R | T | K, "iTerm2 LineBuffer" },
 	{ KIND_BY_VERSION, "xterm.js", R | T, "xterm.js BufferReflow.ts" },
 	{ KIND_BY_VERSION, "contour ", R | T, "contour Grid.cpp: reflow" },
 	{ KIND_BY_VERSION, "WindowsTerminal", R | T, "terminal textBuffer.cpp: Reflow" },
-	{ KIND_BY_VERSION, "mintty ", T | K, "mintty term.c: term_resize cuts; rewrap is an option" },
+	{ KIND_BY_VERSION, "mintty ", T | K, "mintty term.c: term_resize cuts" },
 	{ KIND_BY_VERSION, "XTerm(", K, "xterm screen.c: ScreenResize cuts and pads" },
 	{ KIND_BY_VERSION, "mlterm(", T, "mlterm keeps lines as they are" },
 	{ KIND_BY_DA2, "84;", R | K, "tmux input.c: CSI > c" },
@@ -34,7 +34,7 @@ static const struct kind kinds[] = {
 	{ KIND_BY_DA2, "0;100;", 0, "libvterm 0.1 state.c: CSI > c; screen.c cuts and pads" },
 	{ KIND_BY_TERM, "tmux", R | K, "terminfo" },
 	{ KIND_BY_TERM, "screen", R, "terminfo; tmux says so too" },
-	{ KIND_BY_TERM, "linux", KIND_MUTE, "Linux vt.c: vc_do_resize cuts; prints OSC it does not know" },
+	{ KIND_BY_TERM, "linux", KIND_MUTE, "Linux vt.c: vc_do_resize; no OSC" },
 	{ KIND_BY_TERM, "rxvt-unicode", R, "terminfo" },
 	{ KIND_BY_TERM, "rxvt", 0, "terminfo" },
 	{ KIND_BY_TERM, "xterm-kitty", R | T, "terminfo" },

@@ -52,8 +52,8 @@ static unsigned rows_needed(unsigned width, unsigned columns)
 }
 
 /* The widest that rows beneath the caret may be, so that they stay beneath it in a window that is
- * suddenly NARROWEST columns wide: a terminal that wraps them would else push the caret, and what is
- * above it, out of the window. `budget`: rows there are for them. */
+ * suddenly NARROWEST columns wide: a terminal that wraps them would else push the caret, and what
+ * is above it, out of the window. `budget`: rows there are for them. */
 static unsigned width_allowed(const struct rows *rows, size_t from, size_t count, unsigned budget)
 {
 	unsigned units = 1;
@@ -165,8 +165,8 @@ static void put_column(struct buf *out, unsigned column)
 		buf_printf(out, "\033[%uC", column);
 }
 
-/* Erases from the cursor's row on, and leaves the cursor at its left edge. Not from the window's first
- * cell on: that is clearing the window, and tmux puts what was there into its scrollback
+/* Erases from the cursor's row on, and leaves the cursor at its left edge. Not from the window's
+ * first cell on: that is clearing the window, and tmux puts what was there into its scrollback
  * (screen_write_clearendofscreen). */
 static void put_erase_down(struct buf *out)
 {
@@ -175,8 +175,8 @@ static void put_erase_down(struct buf *out)
 
 /* ---- where the cursor is ---- */
 
-/* Where column `column` of a row's text comes to stand when its line is wrapped at `columns`: a wide
- * character that does not fit at the edge goes to the next row. Returns the row, from 0. */
+/* Where column `column` of a row's text comes to stand when its line is wrapped at `columns`: a
+ * wide character that does not fit at the edge goes to the next row. Returns the row, from 0. */
 static unsigned wrapped_place(const struct row *row, unsigned column, unsigned columns,
                               unsigned *ret_column)
 {
@@ -204,8 +204,8 @@ static unsigned rows_of_wrapped(const struct row *row, unsigned columns)
 	return column || !rows ? rows + 1 : rows;
 }
 
-/* Whether a terminal may have made more rows of what is above the cursor, or of its own row: then it is
- * asked before they are counted. */
+/* Whether a terminal may have made more rows of what is above the cursor, or of its own row: then
+ * it is asked before they are counted. */
 static bool is_uncertain(const struct screen *screen)
 {
 	if (!screen->drawn || !term_reflows(screen->term))
@@ -258,8 +258,8 @@ static void put_finished(struct screen *screen, struct buf *out)
 	}
 }
 
-/* From the beginning of the live region's first row on: rows beneath each other, each of them one row
- * of the window whatever its width is by now. */
+/* From the beginning of the live region's first row on: rows beneath each other, each of them one
+ * row of the window whatever its width is by now. */
 static void put_live(struct screen *screen, struct buf *out, const struct shown *next)
 {
 	buf_str(out, "\033[?7l");
@@ -273,7 +273,7 @@ static void put_live(struct screen *screen, struct buf *out, const struct shown 
 	put_column(out, next->caret_column);
 }
 
-static void put_whole(struct screen *screen, struct buf *out, const struct shown *next)
+static void put_anew(struct screen *screen, struct buf *out, const struct shown *next)
 {
 	if (screen->drawn)
 		put_up(out, rows_above(screen));
@@ -373,7 +373,7 @@ static void screen_draw(struct screen *screen, struct shown *next, bool whole)
 	if (term_plain(screen->term))
 		put_plain(screen, out, next);
 	else if (whole)
-		put_whole(screen, out, next);
+		put_anew(screen, out, next);
 	else if (!shown_same(&screen->shown, next))
 		put_difference(screen, out, next);
 	term_show_cursor(screen->term, !next->caret_hidden);
@@ -401,7 +401,7 @@ static void frame_later(struct screen *screen, uint64_t ms)
 		                                 screen);
 }
 
-static void take_answers(struct screen *screen)
+static void use_answers(struct screen *screen)
 {
 	loop_timer_stop(screen->answer_timer);
 	screen->answer_timer = NULL;
@@ -427,7 +427,7 @@ static void answer_is_late(void *data)
 	wrapped_place(&screen->shown.rows.at[screen->shown.caret_row], screen->shown.caret_column,
 	              screen->answer_width, &column);
 	screen->answer_column = column;
-	take_answers(screen);
+	use_answers(screen);
 }
 
 /* Where the cursor is, and how far to the right it can go. */
@@ -455,7 +455,7 @@ void screen_cursor(struct screen *screen, const struct event *event)
 	else
 		screen->answer_width = event->column ? event->column : 1;
 	if (--screen->asked == 0)
-		take_answers(screen);
+		use_answers(screen);
 }
 
 bool screen_dirty(const struct screen *screen)
@@ -532,8 +532,8 @@ void screen_resized(struct screen *screen)
 	screen->answer_timer = NULL;
 }
 
-/* The first of a storm: what is beneath the caret goes, so that no further one can wrap it. Wherever
- * the cursor is, that is in the live region. */
+/* The first of a storm: what is beneath the caret goes, so that no further one can wrap it.
+ * Wherever the cursor is, that is in the live region. */
 static void resize_began(void *data)
 {
 	struct screen *screen = data;

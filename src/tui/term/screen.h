@@ -20,12 +20,12 @@
  * caret is erased at once.  A finished row is one line of the terminal: printed with autowrap on,
  * so that nothing of it is cut should the window be narrower than was known.
  *
- * Only rows of a draft of several lines, and a caret that is far to the right, may be wide above the
- * cursor.  Then, on a terminal that wraps lines anew (term_reflows), it is asked where its cursor is
- * and how wide it is before a frame counts rows, and what it makes of the draft is computed.  A
- * resize between that answer and the frame, a millisecond or two, is what cannot be excluded: such a
- * frame may leave rows of the draft above it (never fewer finished rows unless the window grew in
- * that moment).  test/tui/term/resize_fuzz.py measures it.
+ * Only rows of a draft of several lines, and a caret that is far to the right, may be wide above
+ * the cursor.  Then, on a terminal that wraps lines anew (term_reflows), it is asked where its
+ * cursor is and how wide it is before a frame counts rows, and what it makes of the draft is
+ * computed.  A resize between that answer and the frame, a millisecond or two, is what cannot be
+ * excluded: such a frame may leave rows of the draft above it (never fewer finished rows unless the
+ * window grew in that moment).  test/tui/term/resize_fuzz.py measures it.
  *
  * Two things no program can undo: a terminal that wraps what is beneath the caret into more rows
  * than the window has pushes the caret out, so rows beneath it are clipped for that (not those of a
@@ -54,6 +54,7 @@ struct live {
 };
 
 struct screen;
+/* A screen on an open terminal, which it borrows; nothing is shown until the first frame. */
 struct screen *screen_new(struct term *term);
 void screen_free(struct screen *screen); /* NULL is fine */
 

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "tui/term/kinds.h"
+#include "tui/term/private.h"
 
 enum {
 	FRAME_BYTES_MAX = 4 << 20,
@@ -35,7 +35,7 @@ struct term {
 	struct term_size size;
 	struct theme theme;
 	bool theme_named;
-	enum term_colours colours;
+	enum theme_colours colours;
 	bool colours_fixed; /* NO_COLOR, or a plain terminal */
 	bool plain, links, reflows, sync, kitty, other_keys, titled;
 	const struct kind *kind;
@@ -243,7 +243,7 @@ static bool env_has(const char *name, const char *part)
 	return value && strstr(value, part);
 }
 
-static enum term_colours colours_by_name(const char *name)
+static enum theme_colours colours_by_name(const char *name)
 {
 	if (env_has("COLORTERM", "truecolor") || env_has("COLORTERM", "24bit") ||
 	    strstr(name, "-direct"))
@@ -315,7 +315,7 @@ static void finish_asking(struct term *term)
 }
 
 /* Takes an answer to what was asked at the start; false: it is somebody else's. */
-static bool take_answer(struct term *term, struct span text)
+static bool take_terminal_answer(struct term *term, struct span text)
 {
 	if (span_starts(text, SPAN("\033P>|"))) {
 		take_kind(term, kind_find(KIND_BY_VERSION, span_skip(text, 4)));
@@ -340,7 +340,7 @@ static void key_event(void *data, const struct event *event)
 {
 	struct term *term = data;
 
-	if (event->kind == EVENT_REPLY && take_answer(term, event->text))
+	if (event->kind == EVENT_REPLY && take_terminal_answer(term, event->text))
 		return;
 	if (event->kind == EVENT_BACKGROUND && !term->theme_named &&
 	    theme_is_light(event->rgb) != term->theme.light) {
@@ -408,7 +408,7 @@ static void signal_seen(void *data, int signal_number)
 	}
 }
 
-static bool open_stream(struct term *term, struct err *err)
+static bool open_term_stream(struct term *term, struct err *err)
 {
 	const struct loop_stream_events events = {
 		.data = bytes_arrived,
@@ -488,7 +488,7 @@ bool term_open(const struct term_options *options, struct term **ret, struct err
 	read_environment(term);
 	read_size(term);
 	save_found(options);
-	if (!watch_signals(term, err) || !open_stream(term, err)) {
+	if (!watch_signals(term, err) || !open_term_stream(term, err)) {
 		term_free(term);
 		forget_found();
 		return false;
@@ -578,7 +578,7 @@ void term_return(struct term *term)
 	/* Whoever had it may have changed its modes for good (stty). */
 	tcgetattr(found.in, &found.saved);
 	found.armed = 1;
-	if (!open_stream(term, &err) || !set_raw(&err)) {
+	if (!open_term_stream(term, &err) || !set_raw(&err)) {
 		terminal_ended(term, 0);
 		return;
 	}
@@ -609,7 +609,7 @@ struct term_size term_size(const struct term *term)
 	return term->size;
 }
 
-enum term_colours term_colours(const struct term *term)
+enum theme_colours term_colours(const struct term *term)
 {
 	return term->colours;
 }
@@ -722,7 +722,7 @@ void term_put_row(const struct term *term, struct buf *out, const struct row *ro
 /* ---- beside the frames ---- */
 
 /* A stranger's text for an OSC: one line of safe characters. */
-static void put_safe(struct buf *out, struct span text, size_t max)
+static void put_one_line(struct buf *out, struct span text, size_t max)
 {
 	struct row row = { 0 };
 	struct span line = utf8_head(text, max);
@@ -741,7 +741,7 @@ void term_title(struct term *term, struct span title)
 	if (!term->titled)
 		buf_str(&out, "\033[22;0t");
 	buf_str(&out, "\033]0;");
-	put_safe(&out, title, TITLE_BYTES_MAX);
+	put_one_line(&out, title, TITLE_BYTES_MAX);
 	buf_str(&out, "\033\\");
 	term_write(term, buf_view(&out));
 	term->titled = true;
@@ -774,7 +774,7 @@ void term_notify(struct term *term, const char *how, struct span text)
 		return;
 	}
 	buf_str(&out, strcasecmp(how, "osc777") == 0 ? "\033]777;notify;hasp;" : "\033]9;");
-	put_safe(&out, text, NOTICE_BYTES_MAX);
+	put_one_line(&out, text, NOTICE_BYTES_MAX);
 	buf_str(&out, "\033\\");
 	term_write(term, buf_view(&out));
 }

@@ -10,14 +10,14 @@
  * waits term_busy is true, and no frame should be made (frames are dropped, not queued).
  *
  * At the start it is asked for DA1, DA2, XTVERSION, synchronized output (DECRQM 2026), the Kitty
- * keyboard protocol and its background (OSC 11), in one write; answers are applied as they come, and
- * until then it is what TERM and COLORTERM say.  NO_COLOR (not empty) takes all colours away.
+ * keyboard protocol and its background (OSC 11), in one write; answers are applied as they come,
+ * and until then it is what TERM and COLORTERM say.  NO_COLOR (not empty) takes all colours away.
  * TERM "dumb", "unknown" or none at all: nothing is asked, and no escape sequence is ever written
  * (term_plain).
  *
- * SIGINT is a key.  SIGTERM, SIGHUP, SIGQUIT and the signals of a crash restore the terminal and act
- * as they would have, unless they are caught or ignored otherwise.  Only one terminal is open at a
- * time.
+ * SIGINT is a key.  SIGTERM, SIGHUP, SIGQUIT and the signals of a crash restore the terminal and
+ * act as they would have, unless they are caught or ignored otherwise.  Only one terminal is open
+ * at a time.
  *
  * Not here: what is drawn (screen.h), what keys mean (editor/bindings.h).
  */
@@ -45,8 +45,8 @@ struct term_options {
 	const char *theme;                  /* its name (theme.h); NULL: by the background */
 	/* Keys and the like, on the loop; not the answers above. It must not close the terminal. */
 	void (*event)(void *data, const struct event *event);
-	/* term_size is new, TERM_QUIET_MS after the last SIGWINCH of a storm; or the program goes on
-	 * after SIGSTOP. All has to be drawn anew. */
+	/* term_size is new, TERM_QUIET_MS after the last SIGWINCH of a storm; or the program goes
+	 * on after SIGSTOP. All has to be drawn anew. */
 	void (*resized)(void *data);
 	void (*writable)(void *data);       /* term_busy is false again */
 	void (*restyled)(void *data);       /* colours or theme are others; may be NULL */
@@ -59,7 +59,8 @@ struct term_options {
 bool term_open(const struct term_options *options, struct term **ret, struct err *err);
 /* Puts everything back as it was and frees it; NULL is fine. Safe twice by term_restore. */
 void term_close(struct term *term);
-/* The same from a handler of a signal that ends the program: async-signal-safe; no memory is freed. */
+/* The same from a handler of a signal that ends the program: async-signal-safe; no memory is
+ * freed. */
 void term_restore(void);
 /* Gives the terminal to another program (an editor, a shell, SIGTSTP), and takes it again. */
 void term_leave(struct term *term);
@@ -72,10 +73,11 @@ struct loop *term_loop(const struct term *term);
 struct term_size { unsigned columns, rows; };
 /* 80 x 24 where the kernel does not know. */
 struct term_size term_size(const struct term *term);
-enum term_colours term_colours(const struct term *term);
+enum theme_colours term_colours(const struct term *term);
 /* Whether it understands no escape sequences: rows of text, CR, LF and nothing else. */
 bool term_plain(const struct term *term);
-/* Its theme; another one from now on (a copy; what is shown keeps the old one until it is drawn). */
+/* Its theme; another one from now on (a copy; what is shown keeps the old one until it is
+ * drawn). */
 const struct theme *term_theme(const struct term *term);
 void term_set_theme(struct term *term, const struct theme *theme);
 /* Whether a narrower window makes the terminal wrap lines that were printed before anew (as tmux,

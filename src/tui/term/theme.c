@@ -16,67 +16,68 @@ struct palette_row {
 	uint32_t at[THEME_SLOTS];
 };
 
-/* To add a theme: one row. Background, foreground, light blue, blue, purple, cyan, green, yellow, red,
- * diff added, diff removed, comment, gray. */
+/* To add a theme: one row. Background, foreground, light blue, blue, purple, cyan, green, yellow,
+ * red, diff added, diff removed, comment, gray. */
 static const struct palette_row palettes[] = {
 	{ "ansi", false,
 	  { A(0), A(7), A(12), A(12), A(13), A(14), A(10), A(11), A(9), A(2), A(1), A(8), A(8) } },
 	{ "atom-one", false,
-	  { 0x282c34, 0xabb2bf, 0x72bef2, 0x61afef, 0xc678dd, 0x56b6c2, 0x98c379, 0xe5c07b, 0xe06c75,
-	    0x2f4430, 0x53323a, 0x7d8593, 0x7d8593 } },
+	  { 0x282c34, 0xabb2bf, 0x72bef2, 0x61afef, 0xc678dd, 0x56b6c2, 0x98c379,
+	    0xe5c07b, 0xe06c75, 0x2f4430, 0x53323a, 0x7d8593, 0x7d8593 } },
 	{ "ayu", false,
-	  { 0x0b0e14, 0xbfbdb6, 0x73b8ff, 0x59c2ff, 0xd2a6ff, 0x95e6cb, 0xaad94c, 0xffb454, 0xf07178,
-	    0x1d3a1e, 0x46222a, 0x7a828d, 0x7a828d } },
+	  { 0x0b0e14, 0xbfbdb6, 0x73b8ff, 0x59c2ff, 0xd2a6ff, 0x95e6cb, 0xaad94c,
+	    0xffb454, 0xf07178, 0x1d3a1e, 0x46222a, 0x7a828d, 0x7a828d } },
 	{ "default", false,
-	  { 0x1e1e2e, 0xd8dee9, 0xadd6ff, 0x89b4fa, 0xcba6f7, 0x89dceb, 0xa6e3a1, 0xf9e2af, 0xf38ba8,
-	    0x1f4028, 0x4d2230, 0x7f849c, 0x8b90a8 } },
+	  { 0x1e1e2e, 0xd8dee9, 0xadd6ff, 0x89b4fa, 0xcba6f7, 0x89dceb, 0xa6e3a1,
+	    0xf9e2af, 0xf38ba8, 0x1f4028, 0x4d2230, 0x7f849c, 0x8b90a8 } },
 	{ "dracula", false,
-	  { 0x282a36, 0xf8f8f2, 0xa9c7ff, 0x8be9fd, 0xff79c6, 0x8be9fd, 0x50fa7b, 0xf1fa8c, 0xff5555,
-	    0x1f4a31, 0x57262f, 0x8190c4, 0x8190c4 } },
+	  { 0x282a36, 0xf8f8f2, 0xa9c7ff, 0x8be9fd, 0xff79c6, 0x8be9fd, 0x50fa7b,
+	    0xf1fa8c, 0xff5555, 0x1f4a31, 0x57262f, 0x8190c4, 0x8190c4 } },
 	{ "github", false,
-	  { 0x0d1117, 0xe6edf3, 0x79c0ff, 0x58a6ff, 0xd2a8ff, 0x76e3ea, 0x3fb950, 0xd29922, 0xff7b72,
-	    0x12361f, 0x4a1d20, 0x8b949e, 0x8b949e } },
+	  { 0x0d1117, 0xe6edf3, 0x79c0ff, 0x58a6ff, 0xd2a8ff, 0x76e3ea, 0x3fb950,
+	    0xd29922, 0xff7b72, 0x12361f, 0x4a1d20, 0x8b949e, 0x8b949e } },
 	{ "github-colorblind", false,
-	  { 0x0d1117, 0xe6edf3, 0xa5d6ff, 0x79c0ff, 0xd2a8ff, 0x76e3ea, 0x58a6ff, 0xe3b341, 0xf0883e,
-	    0x0f2d57, 0x4d2d0a, 0x8b949e, 0x8b949e } },
+	  { 0x0d1117, 0xe6edf3, 0xa5d6ff, 0x79c0ff, 0xd2a8ff, 0x76e3ea, 0x58a6ff,
+	    0xe3b341, 0xf0883e, 0x0f2d57, 0x4d2d0a, 0x8b949e, 0x8b949e } },
 	{ "holiday", false,
-	  { 0x152238, 0xf4f1e8, 0xb7e3f0, 0x7fb8e8, 0xe58fb1, 0x57cfc0, 0x66c56c, 0xf5c542, 0xf06464,
-	    0x15472f, 0x57222e, 0x90a59b, 0x90a0b5 } },
+	  { 0x152238, 0xf4f1e8, 0xb7e3f0, 0x7fb8e8, 0xe58fb1, 0x57cfc0, 0x66c56c,
+	    0xf5c542, 0xf06464, 0x15472f, 0x57222e, 0x90a59b, 0x90a0b5 } },
 	{ "shades-of-purple", false,
-	  { 0x2d2b55, 0xffffff, 0xa599e9, 0x9effff, 0xff9d00, 0x9effff, 0xa5ff90, 0xfad000, 0xff628c,
-	    0x2a4f45, 0x5e2a55, 0xb362ff, 0xa79fce } },
+	  { 0x2d2b55, 0xffffff, 0xa599e9, 0x9effff, 0xff9d00, 0x9effff, 0xa5ff90,
+	    0xfad000, 0xff628c, 0x2a4f45, 0x5e2a55, 0xb362ff, 0xa79fce } },
 	{ "solarized", false,
-	  { 0x002b36, 0x93a1a1, 0x56b1e8, 0x268bd2, 0x8a8fd6, 0x2aa198, 0x98ab00, 0xcb9a0a, 0xe9534f,
-	    0x0f4128, 0x46262b, 0x6c858d, 0x6c858d } },
+	  { 0x002b36, 0x93a1a1, 0x56b1e8, 0x268bd2, 0x8a8fd6, 0x2aa198, 0x98ab00,
+	    0xcb9a0a, 0xe9534f, 0x0f4128, 0x46262b, 0x6c858d, 0x6c858d } },
 	{ "tokyonight", false,
-	  { 0x1a1b26, 0xc0caf5, 0x7dcfff, 0x7aa2f7, 0xbb9af7, 0x7dcfff, 0x9ece6a, 0xe0af68, 0xf7768e,
-	    0x203a30, 0x47243a, 0x737aa2, 0x737aa2 } },
+	  { 0x1a1b26, 0xc0caf5, 0x7dcfff, 0x7aa2f7, 0xbb9af7, 0x7dcfff, 0x9ece6a,
+	    0xe0af68, 0xf7768e, 0x203a30, 0x47243a, 0x737aa2, 0x737aa2 } },
 	{ "ansi-light", true,
 	  { A(15), A(0), A(4), A(4), A(5), A(6), A(2), A(3), A(1), A(10), A(9), A(8), A(8) } },
 	{ "ayu-light", true,
-	  { 0xf8f9fa, 0x5c6166, 0x2f7fc4, 0x2277c4, 0x8a4fc0, 0x2a8a68, 0x5d8000, 0xa86a00, 0xc93c3c,
-	    0xd8f0c8, 0xfbdcdc, 0x787b80, 0x787b80 } },
+	  { 0xf8f9fa, 0x5c6166, 0x2f7fc4, 0x2277c4, 0x8a4fc0, 0x2a8a68, 0x5d8000,
+	    0xa86a00, 0xc93c3c, 0xd8f0c8, 0xfbdcdc, 0x787b80, 0x787b80 } },
 	{ "default-light", true,
-	  { 0xfafafa, 0x383a42, 0x1f6fc0, 0x1e5fd0, 0x8b3fc7, 0x0b7a85, 0x2f7d32, 0x946500, 0xc02a2a,
-	    0xd3f2d6, 0xfadada, 0x70757c, 0x70757c } },
+	  { 0xfafafa, 0x383a42, 0x1f6fc0, 0x1e5fd0, 0x8b3fc7, 0x0b7a85, 0x2f7d32,
+	    0x946500, 0xc02a2a, 0xd3f2d6, 0xfadada, 0x70757c, 0x70757c } },
 	{ "github-light", true,
-	  { 0xffffff, 0x1f2328, 0x0550ae, 0x0969da, 0x8250df, 0x1b7c83, 0x1a7f37, 0x9a6700, 0xcf222e,
-	    0xdafbe1, 0xffebe9, 0x6e7781, 0x6e7781 } },
+	  { 0xffffff, 0x1f2328, 0x0550ae, 0x0969da, 0x8250df, 0x1b7c83, 0x1a7f37,
+	    0x9a6700, 0xcf222e, 0xdafbe1, 0xffebe9, 0x6e7781, 0x6e7781 } },
 	{ "github-colorblind-light", true,
-	  { 0xffffff, 0x1f2328, 0x0550ae, 0x0969da, 0x8250df, 0x1b7c83, 0x0550ae, 0x8a6100, 0xb35900,
-	    0xddf4ff, 0xfff1e5, 0x6e7781, 0x6e7781 } },
+	  { 0xffffff, 0x1f2328, 0x0550ae, 0x0969da, 0x8250df, 0x1b7c83, 0x0550ae,
+	    0x8a6100, 0xb35900, 0xddf4ff, 0xfff1e5, 0x6e7781, 0x6e7781 } },
 	{ "googlecode", true,
-	  { 0xffffff, 0x222222, 0x2255aa, 0x000088, 0x660066, 0x006666, 0x007700, 0x886600, 0x880000,
-	    0xd9f2d9, 0xfbdede, 0x6b6b6b, 0x6b6b6b } },
+	  { 0xffffff, 0x222222, 0x2255aa, 0x000088, 0x660066, 0x006666, 0x007700,
+	    0x886600, 0x880000, 0xd9f2d9, 0xfbdede, 0x6b6b6b, 0x6b6b6b } },
 	{ "solarized-light", true,
-	  { 0xfdf6e3, 0x586e75, 0x1f7abd, 0x1f78b8, 0x6065b8, 0x1d837b, 0x6a7700, 0x8f6a00, 0xc92a27,
-	    0xe3eec6, 0xf9ddd2, 0x71807f, 0x71807f } },
+	  { 0xfdf6e3, 0x586e75, 0x1f7abd, 0x1f78b8, 0x6065b8, 0x1d837b, 0x6a7700,
+	    0x8f6a00, 0xc92a27, 0xe3eec6, 0xf9ddd2, 0x71807f, 0x71807f } },
 	{ "xcode", true,
-	  { 0xffffff, 0x262626, 0x0b4f79, 0x0f68a0, 0xad3da4, 0x2c6f70, 0x227d2c, 0x78492a, 0xc41a16,
-	    0xdaf2dc, 0xfbdfdd, 0x5d6c79, 0x6b7680 } },
+	  { 0xffffff, 0x262626, 0x0b4f79, 0x0f68a0, 0xad3da4, 0x2c6f70, 0x227d2c,
+	    0x78492a, 0xc41a16, 0xdaf2dc, 0xfbdfdd, 0x5d6c79, 0x6b7680 } },
 	{ "no-color", false,
-	  { THEME_UNSET, THEME_UNSET, THEME_UNSET, THEME_UNSET, THEME_UNSET, THEME_UNSET, THEME_UNSET,
-	    THEME_UNSET, THEME_UNSET, THEME_UNSET, THEME_UNSET, THEME_UNSET, THEME_UNSET } },
+	  { THEME_UNSET, THEME_UNSET, THEME_UNSET, THEME_UNSET, THEME_UNSET, THEME_UNSET,
+	    THEME_UNSET, THEME_UNSET, THEME_UNSET, THEME_UNSET, THEME_UNSET, THEME_UNSET,
+	    THEME_UNSET } },
 };
 
 /* ---- roles ---- */
@@ -84,7 +85,7 @@ static const struct palette_row palettes[] = {
 /* What a role takes of a palette. */
 struct role_row {
 	int8_t slot;       /* its foreground; -1: the terminal's own */
-	int8_t background; /* with 256 colours and more; -1: none. With 16 the foreground is it alone */
+	int8_t background; /* with 256 colours and more, instead of it; -1: none */
 	uint8_t marks;     /* always */
 	uint8_t colourless; /* instead of colours, where there are none */
 };
@@ -373,7 +374,7 @@ static void put_parameter(struct buf *out, size_t start, const char *text)
 }
 
 /* `base`: 38 or 48. */
-static void put_colour(struct buf *out, size_t start, enum term_colours colours, unsigned base,
+static void put_colour(struct buf *out, size_t start, enum theme_colours colours, unsigned base,
                        uint32_t colour)
 {
 	if (colours == TERM_COLOURS_NONE || colour == THEME_UNSET)
@@ -381,7 +382,8 @@ static void put_colour(struct buf *out, size_t start, enum term_colours colours,
 	if (out->len > start)
 		buf_char(out, ';');
 	if (colour >= THEME_ANSI || colours == TERM_COLOURS_16) {
-		unsigned index = colour >= THEME_ANSI ? colour - THEME_ANSI : theme_nearest_16(colour);
+		unsigned index = colour >= THEME_ANSI ? colour - THEME_ANSI :
+		                                        theme_nearest_16(colour);
 
 		buf_printf(out, "%u", (index < 8 ? base - 8 : base + 52) + index % 8);
 	} else if (colours == TERM_COLOURS_256) {
@@ -407,7 +409,7 @@ static void put_marks(struct buf *out, size_t start, uint8_t marks)
 			put_parameter(out, start, table[i].parameter);
 }
 
-void theme_sgr(struct buf *out, const struct theme *theme, enum term_colours colours,
+void theme_sgr(struct buf *out, const struct theme *theme, enum theme_colours colours,
                struct style style)
 {
 	const struct role_row *row = &roles[style.role < ROLE_COUNT ? style.role : ROLE_TEXT];
@@ -424,8 +426,8 @@ void theme_sgr(struct buf *out, const struct theme *theme, enum term_colours col
 	}
 	put_marks(out, start, style.marks | row->marks | (word && colours == TERM_COLOURS_16 ?
 	                                                          MARK_UNDERLINE : 0));
-	/* On a coloured background text keeps its own colour; where there are but 16, the text has the
-	 * colour instead. */
+	/* On a coloured background text keeps its own colour; where there are but 16, the text
+	 * has the colour instead. */
 	if (background < THEME_ANSI && colours >= TERM_COLOURS_256) {
 		if (word)
 			background = colour_towards(background, foreground);

@@ -24,7 +24,7 @@
 #include "base/buf.h"
 #include "tui/text/rows.h"
 
-enum term_colours { TERM_COLOURS_NONE, TERM_COLOURS_16, TERM_COLOURS_256, TERM_COLOURS_TRUE };
+enum theme_colours { TERM_COLOURS_NONE, TERM_COLOURS_16, TERM_COLOURS_256, TERM_COLOURS_TRUE };
 
 /* X(symbol, Gemini CLI's old name in custom themes) */
 #define THEME_PALETTE(X)                    \
@@ -59,23 +59,24 @@ struct theme {
 	uint32_t roles[ROLE_COUNT]; /* foregrounds of a custom theme; THEME_UNSET: the palette's */
 };
 
-/* The built-in theme of that name, in letters of any case ("Default Light", "default-light"); false:
- * there is none, *ret is as it was. */
+/* The built-in theme of that name, in letters of any case ("Default Light", "default-light");
+ * false: there is none, *ret is as it was. */
 bool theme_find(const char *name, struct theme *ret);
 /* What suits a light or a dark background if no theme is set. */
 void theme_default(bool light, struct theme *ret);
-/* The names, for completion and /theme: dark ones, then light ones, then "no-color"; NULL: no more. */
+/* The names, for completion and /theme: dark ones, then light ones, then "no-color"; NULL: no
+ * more. */
 const char *theme_name(size_t i);
 
 /* Sets one value of a custom theme object: `path` is its place ("text.primary",
- * "background.diff.added", "status.error", an old flat name as "AccentBlue", or "hasp." with a role's
- * name), `colour` #rgb, #rrggbb or a colour's name of CSS level 1 and terminals. False: no such place
- * or colour. "background.primary" decides whether the theme is light. */
+ * "background.diff.added", "status.error", an old flat name as "AccentBlue", or "hasp." with a
+ * role's name), `colour` #rgb, #rrggbb or a colour's name of CSS level 1 and terminals. False: no
+ * such place or colour. "background.primary" decides whether the theme is light. */
 bool theme_set(struct theme *theme, const char *path, const char *colour);
 
 /* Appends SGR parameters ("1;38;5;120") of the style, without those that reset what was before;
  * nothing for plain text. */
-void theme_sgr(struct buf *out, const struct theme *theme, enum term_colours colours,
+void theme_sgr(struct buf *out, const struct theme *theme, enum theme_colours colours,
                struct style style);
 
 /* Whether a background of that colour is a light one. */

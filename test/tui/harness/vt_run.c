@@ -7,7 +7,8 @@
  *     {"do": "type", "text": "..."}                     bytes as they are, UTF-8
  *     {"do": "resize", "columns": 40, "rows": 10}
  *     {"do": "wait", "text": "...", "ms": 5000}         until the window or scrollback has it: "ok"
- *     {"do": "quiet", "for": 100, "ms": 5000}           until nothing was written for that long: "ok"
+ *     {"do": "quiet", "for": 100, "ms": 5000}           until nothing was written for that long:
+ * "ok"
  *     {"do": "end", "ms": 5000}                         until the program has ended: "ok", "status"
  *     {"do": "dump"}      window, scrollback (both as text), cursor, visible, title, alternate,
  *                         written (bytes), alive, status
@@ -17,7 +18,8 @@
  *     {"do": "signal", "number": 15}
  *
  * Lines that a smaller window pushes out are the scrollback, and a larger one takes them back, as
- * xterm does.  What is wider than the window is cut off: this version of libvterm does not reflow. */
+ * xterm does.  What is wider than the window is cut off: this version of libvterm does not
+ * reflow. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -492,7 +494,8 @@ static json_t *handle_request(struct run_state *run, const json_t *request)
 		json_object_set_new(reply, "cells", window_cells(run));
 	else if (strcmp(what, "raw") == 0)
 		json_object_set_new(reply, "raw", take_raw(run));
-	else if (strcmp(what, "wait") == 0 || strcmp(what, "quiet") == 0 || strcmp(what, "end") == 0)
+	else if (strcmp(what, "wait") == 0 || strcmp(what, "quiet") == 0 ||
+	         strcmp(what, "end") == 0)
 		json_object_set_new(reply, "ok", json_boolean(wait_until(run, request, what)));
 	else
 		json_object_set_new(reply, "error", json_string("no such request"));

@@ -3,9 +3,9 @@
  *
  *     screen_demo [ROWS [SEED [DRAFT-ROWS [DELAY-MS [DRAFT-WIDTH]]]]]
  *
- * A finished row is "L000123 057 text E000123", 57 columns wide; nothing in the live region has such a
- * number. What is typed is added to the draft; Ctrl+L clears, Ctrl+C ends; "DONE" is in the status
- * line when all rows are printed. */
+ * A finished row is "L000123 057 text E000123", 57 columns wide; nothing in the live region has
+ * such a number. What is typed is added to the draft; Ctrl+L clears, Ctrl+C ends; "DONE" is in the
+ * status line when all rows are printed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

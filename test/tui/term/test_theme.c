@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Themes: names, custom ones, what becomes of colours where there are few, and whether all can be read. */
+/* Themes: names, custom ones, what becomes of colours where there are few, and whether all can be
+ * read. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,10 +11,10 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "tui/term/kinds.h"
+#include "tui/term/private.h"
 #include "tui/term/theme.h"
 
-static const char *sgr(const struct theme *theme, enum term_colours colours, struct style style)
+static const char *sgr(const struct theme *theme, enum theme_colours colours, struct style style)
 {
 	static char text[128];
 	_cleanup_buf_ struct buf out = BUF_INIT(128);
@@ -123,7 +124,7 @@ static void the_nearest_colours_are_near(void **state)
 	} rows[] = {
 		{ 0x000000, 16, 0 },  { 0xffffff, 231, 15 }, { 0xff0000, 196, 9 },
 		{ 0x00ff00, 46, 10 }, { 0x0000ff, 21, 12 },  { 0x808080, 244, 8 },
-		{ 0x800000, 88, 1 },  { 0x98c379, 114, 10 }, { 0xe5c07b, 180, 11 },
+		{ 0x800000, 88, 1 },  { 0x98c379, 108, 10 }, { 0xe5c07b, 180, 11 },
 		{ 0xc0c0c0, 250, 7 }, { 0x005f87, 24, 6 },
 	};
 
@@ -172,7 +173,7 @@ static void terminals_are_known_by_their_names(void **state)
 		{ KIND_BY_VERSION, "other", -1 },        { KIND_BY_DA2, "84;0;0c", 1 },
 		{ KIND_BY_DA2, "0;100;0c", 0 },          { KIND_BY_DA2, "841;0;0c", -1 },
 		{ KIND_BY_TERM, "tmux-256color", 1 },    { KIND_BY_TERM, "linux", 0 },
-		{ KIND_BY_TERM, "rxvt", 0 },             { KIND_BY_TERM, "rxvt-unicode-256color", 1 },
+		{ KIND_BY_TERM, "rxvt", 0 },             { KIND_BY_TERM, "rxvt-unicode", 1 },
 		{ KIND_BY_TERM, "xterm-256color", -1 },  { KIND_BY_TERM, "vt220", 0 },
 	};
 

@@ -3,8 +3,8 @@
  *
  * To add one: a row in the table of kinds.c, with the source of what it says.
  */
-#ifndef HASP_TUI_TERM_KINDS_H
-#define HASP_TUI_TERM_KINDS_H
+#ifndef HASP_TUI_TERM_PRIVATE_H
+#define HASP_TUI_TERM_PRIVATE_H
 
 #include <stdbool.h>
 
