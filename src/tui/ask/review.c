@@ -392,8 +392,9 @@ static void apply_rows(struct ask *ask, struct ask_page *page)
 
 		note = mem_printf("%zu of %zu hunks%s. y applies %s, n goes back.", taken,
 		                  hunks_count(confirm->hunks),
-		                  edited ? ", some as you edited them" : "",
-		                  taken ? "them" : "nothing and says so");
+		                  !edited ? "" : taken == 1 ? ", as you edited it" :
+		                                              ", some as you edited them",
+		                  !taken ? "nothing and says so" : taken == 1 ? "it" : "them");
 	}
 	ask_page_text(page, note, STYLE(ROLE_DIM));
 	if (!nothing_is_left(ask))

@@ -312,6 +312,20 @@ static void other_tools_show_what_they_say(void **state)
 	ask_free(ask);
 }
 
+static void a_plan_is_shown_as_what_it_is(void **state)
+{
+	struct ask *ask = fixture_confirmation(
+		"{\"toolName\": \"exit_plan_mode\", \"arguments\": {}, "
+		"\"outcomes\": [\"proceed_once\", \"cancel\"], \"details\": {\"type\": \"info\", "
+		"\"title\": \"Carry out the plan\", \"prompt\": \"# Plan\\n\\nDo **it**.\\n\", "
+		"\"urls\": []}}");
+
+	(void)state;
+	fixture_expect_subject(ask, 70,
+		"Carry out the plan\nPlan\n\nDo it.\nDo you want to proceed?\n");
+	ask_free(ask);
+}
+
 static void a_screen_reader_gets_words(void **state)
 {
 	json_auto_t *message = fixture_parse(
@@ -369,6 +383,7 @@ int main(void)
 		cmocka_unit_test(usual_addresses_are_not_warned_of),
 		cmocka_unit_test(a_servers_tool_has_its_outcomes),
 		cmocka_unit_test(other_tools_show_what_they_say),
+		cmocka_unit_test(a_plan_is_shown_as_what_it_is),
 		cmocka_unit_test(a_screen_reader_gets_words),
 		cmocka_unit_test(a_long_subject_is_folded),
 	};

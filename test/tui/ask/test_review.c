@@ -284,7 +284,7 @@ static void what_is_left_is_shown_before_it_is_applied(void **state)
 	(void)state;
 	fixture_type(ask, "nyn");
 	fixture_expect(ask, 60, 20,
-		"Apply? [y/n] |\n1 of 3 hunks. y applies them, n goes back.\n"
+		"Apply? [y/n] |\n1 of 3 hunks. y applies it, n goes back.\n"
 		"a\n@@ -6,7 +6,7 @@\n 6  6   6\n 7  7   7\n 8  8   8\n 9    - 9\n    9 + nine\n"
 		"10 10   10\n11 11   11\n12 12   12\n");
 	fixture_type(ask, "nkk<esc>2");
