@@ -129,10 +129,11 @@ struct hunks *hunks_new(struct span original, struct span planned, struct span d
 {
 	struct hunks *hunks = mem_alloc(1, sizeof(*hunks));
 
-	hunks->original = original;
-	hunks->planned = planned;
-	lines_index(&hunks->old, original);
-	lines_index(&hunks->new, planned);
+	/* No text is one without lines. */
+	hunks->original = original.data ? original : SPAN("");
+	hunks->planned = planned.data ? planned : SPAN("");
+	lines_index(&hunks->old, hunks->original);
+	lines_index(&hunks->new, hunks->planned);
 	if (!hunks_from_diff(hunks, diff))
 		hunks_compare(hunks);
 	if (hunks->count)

@@ -149,6 +149,22 @@ static void a_last_line_without_an_ending_stays_so(void **state)
 	hunks_free(hunks);
 }
 
+static void a_new_file_has_one_hunk(void **state)
+{
+	struct hunks *hunks = hunks_new(span_of(NULL, 0), SPAN("a\nb\n"),
+	                                SPAN("--- /dev/null\n+++ n\n@@ -0,0 +1,2 @@\n+a\n+b\n"));
+	_cleanup_buf_ struct buf text = BUF_INIT(1 << 16);
+
+	(void)state;
+	assert_int_equal(hunks_count(hunks), 1);
+	hunks_text(hunks, 0, &text);
+	assert_string_equal(text.data, "a\nb\n");
+	hunks_edit(hunks, 0, SPAN("a\n"));
+	expect_content(hunks, "n", "a\n");
+	hunks_free(hunks);
+	assert_null(hunks_new(span_of(NULL, 0), span_of(NULL, 0), SPAN("")));
+}
+
 /* Random texts: all is the new one, none the old one, and each hunk alone is what its own edits
  * make. */
 static void any_texts_are_taken_apart(void **state)
@@ -374,6 +390,7 @@ int main(void)
 		cmocka_unit_test(a_hunk_is_split),
 		cmocka_unit_test(an_edited_hunk_keeps_the_endings_of_what_stayed),
 		cmocka_unit_test(a_last_line_without_an_ending_stays_so),
+		cmocka_unit_test(a_new_file_has_one_hunk),
 		cmocka_unit_test(any_texts_are_taken_apart),
 		cmocka_unit_test(a_hunk_is_shown_with_what_can_be_done),
 		cmocka_unit_test(keys_choose),
