@@ -173,7 +173,7 @@ static void slash_done(struct job *job)
 
 void tui_slash(struct app *app, struct span line)
 {
-	const struct command *command = command_of(line);
+	const struct command_info *command = command_of(line);
 	_cleanup_free_ const char **themes = tui_theme_names(app);
 	struct command_context context = slash_context(app);
 	struct command_result result = { 0 };

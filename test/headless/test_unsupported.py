@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user of Gemini CLI has set up and hasp does not do yet: each run says so, and no command becomes
-a prompt."""
-import re
-
+"""What a user of Gemini CLI has set up and hasp does not do yet: each run says so; and commands, none of which
+becomes a prompt by itself."""
 import pytest
 from fake_gemini import text
 
@@ -26,7 +24,7 @@ def set_up(world, top):
     put(top, ".gemini/commands/git/sum.toml", 'prompt = "Sum."\n')
 
 
-ALL = WORDS + "extensions ext; skills tar, zip; agents critic; custom commands git:sum, review.\n"
+ALL = WORDS + "extensions ext; skills tar, zip; agents critic.\n"
 
 
 @pytest.mark.parametrize("where", ["home", "root"])
@@ -58,33 +56,51 @@ def test_names_do_not_act_on_a_terminal_and_links_are_not_followed(world):
     assert "\x1b" not in done.err and "skills a\\x1b[31mb." in done.err and "out" not in done.err
 
 
-def test_a_forest_of_folders_is_not_looked_through(world):
-    for i in range(40):
-        for k in range(40):
-            put(world.root, ".gemini/commands/%d/%d/c.toml" % (i, k))
-    (more,) = re.findall(r"and (\d+) more", world.run(HELLO, "-p", "x").err)
-    assert 900 < int(more) + 5 <= 1000
-
-
 def test_without_any_there_is_no_word(world):
     put(world.home, ".gemini/extensions/README.md")
     assert world.run(HELLO, "-p", "x").err == ""
 
 
 @pytest.mark.parametrize("prompt,why", [
-    ("/review this", "a custom command, and hasp runs none yet"),
-    ("/git:sum", "a custom command"),
-    ("/compress", "a command of Gemini CLI's"), ("/memory show", "a command of Gemini CLI's"),
-    ("/nonesuch", "no command that hasp knows"),
+    ("/agents list", "a command of Gemini CLI's"), ("/nonesuch", "no command that hasp knows"),
+    ("/comp", "no command that hasp knows"),
 ])
 @pytest.mark.parametrize("form", [["-p"], ["-y", "--"], ["-o", "json", "-p"]])
-def test_a_command_is_no_prompt(world, prompt, why, form):
+def test_what_is_no_command_is_refused(world, prompt, why, form):
     set_up(world, world.home)
     with world.fake([]) as server:
         done = world.command(*form, prompt, server=server)
     assert (done.code, done.out, server.requests) == (42, b"", [])
     word = prompt.split()[0]
     assert "%s is %s" % (word, why) in done.err and "write /%s." % word in done.err
+
+
+def test_commands_run_without_the_model(world):
+    with world.fake([]) as server:
+        done = world.command("-p", "/tools", server=server)
+        assert done.code == 0 and b"read_file" in done.out
+        done = world.command("-o", "json", "-p", "/settings vimMode", server=server)
+        assert "general.vimMode = false" in done.json["response"]
+        done = world.command("-p", "/theme Dark", server=server)
+        assert done.code == 42 and "is for a terminal" in done.err
+    assert server.requests == []
+
+
+def test_custom_commands_are_prompts(world):
+    put(world.home, ".gemini/commands/git/sum.toml", 'prompt = "Sum @a: {{args}}"\n')
+    put(world.root, "a", "not to be read")
+    done = world.run(HELLO, "-p", "/git:sum of this", stdin=b"piped\n")
+    assert done.sent[0]["contents"][-1]["parts"][-1]["text"].endswith("Sum @a: of this")
+    assert "piped" in done.said(0) and "not to be read" not in done.said(0)
+
+
+def test_what_a_custom_command_runs_needs_to_be_allowed(world):
+    put(world.home, ".gemini/commands/run.toml", "prompt = 'A !{touch made}'\n")
+    with world.fake([]) as server:
+        done = world.command("-p", "/run", server=server)
+    assert done.code == 42 and not (world.root / "made").exists()
+    done = world.run(HELLO, "-y", "-p", "/run")
+    assert (world.root / "made").exists()
 
 
 @pytest.mark.parametrize("prompt,sent", [

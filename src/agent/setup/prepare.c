@@ -97,7 +97,6 @@ static const struct kind {
 	{ "extensions", { ".gemini/extensions", NULL }, "gemini-extension.json", NULL },
 	{ "skills", { ".gemini/skills", ".agents/skills" }, "SKILL.md", NULL },
 	{ "agents", { ".gemini/agents", NULL }, NULL, ".md" },
-	{ "custom commands", { ".gemini/commands", NULL }, NULL, ".toml" },
 };
 
 /* ---- what is found ----------------------------------------------------------------- */
@@ -232,15 +231,10 @@ static char *unsupported_sentence(const struct settings *settings)
 
 /* ---- prompts ----------------------------------------------------------------------- */
 
-/* Gemini CLI's own. */
+/* Gemini CLI's own that hasp does not have (tui/command/command.h). */
 static const char *const built_in[] = {
-	"about", "agents", "auth", "bug", "chat", "clear", "commands", "compact", "compress",
-	"copy", "corgi", "directory", "dir", "docs", "editor", "exit", "export-session",
-	"extensions", "footer", "gemma", "help", "hooks", "ide", "init", "mcp", "memory",
-	"model", "new", "permissions", "plan", "policies", "privacy", "quit", "restore",
-	"resume", "rewind", "settings", "setup-github", "shortcuts", "skills", "stats",
-	"summarize", "tasks", "terminal-setup", "theme", "tools", "upgrade", "usage", "vim",
-	"voice",
+	"agents", "auth", "commands", "corgi", "export-session", "extensions", "footer", "gemma",
+	"ide", "privacy", "setup-github", "skills", "terminal-setup", "upgrade", "voice",
 };
 
 static bool is_command_name(struct span word)
@@ -263,23 +257,15 @@ static struct span first_word(struct span text)
 	return span_head(text, len);
 }
 
-static const char *kind_of_command(const struct settings *settings, const char *name)
+static const char *kind_of_command(const char *name)
 {
-	json_auto_t *own = find_unsupported(settings, &kinds[ARRAY_LEN(kinds) - 1]);
-	size_t i;
-	json_t *known;
-
-	json_array_foreach(own, i, known)
-		if (strcmp(json_string_value(known), name) == 0)
-			return "a custom command, and hasp runs none yet";
-	for (i = 0; i < ARRAY_LEN(built_in); i++)
+	for (size_t i = 0; i < ARRAY_LEN(built_in); i++)
 		if (strcmp(built_in[i], name) == 0)
-			return "a command of Gemini CLI's, and hasp has no such commands";
+			return "a command of Gemini CLI's, and hasp has no such command";
 	return "no command that hasp knows";
 }
 
-bool prepare_check_prompt(const struct settings *settings, struct span prompt, size_t *ret_skip,
-                          struct err *err)
+bool prepare_check_prompt(struct span prompt, size_t *ret_skip, struct err *err)
 {
 	const struct span word = first_word(prompt);
 	_cleanup_free_ char *path = NULL;
@@ -292,7 +278,7 @@ bool prepare_check_prompt(const struct settings *settings, struct span prompt, s
 		return true;
 	return err_set(err, ERR_INVALID_ARGUMENT,
 	               "%s is %s. To send it to the model as text, write /%s.", path,
-	               kind_of_command(settings, path + 1), path);
+	               kind_of_command(path + 1), path);
 }
 
 /* ---- preparation ------------------------------------------------------------- */

@@ -117,16 +117,14 @@ char **prepare_environment(const struct settings *settings);
 /* ---- what is ignored --------------------------------------------------------- */
 
 /* What users of Gemini CLI have set up and hasp does not do yet: MCP servers, extensions,
- * skills, agents, custom commands.  A run that meets such a thing says so; a prompt that is such
- * a command is refused.
+ * skills, agents.  A run that meets such a thing says so.
  *
  * Not here: settings without effect ("hasp config", docs/settings.md).
  */
 
-/* Whether a prompt can be sent. INVALID_ARGUMENT: it begins with /NAME, and that is no path: a
- * command, which hasp has none of.  "//NAME" is text: *ret_skip is 1 then, the bytes to leave
+/* Whether a prompt that is no command (tui/command/command.h) can be sent. INVALID_ARGUMENT: it
+ * begins with /NAME, and that is no path. "//NAME" is text: *ret_skip is 1 then, the bytes to leave
  * out, else 0. */
-bool prepare_check_prompt(const struct settings *settings, struct span prompt, size_t *ret_skip,
-                          struct err *err);
+bool prepare_check_prompt(struct span prompt, size_t *ret_skip, struct err *err);
 
 #endif

@@ -23,6 +23,7 @@
 #include "cli/view/agent_output.h"
 #include "cli/view/output.h"
 #include "data/json.h"
+#include "tui/command/command.h"
 #include "tui/tui.h"
 #include "worker/environment.h"
 
@@ -260,6 +261,7 @@ struct headless {
 	void *notice_data;
 	bool interactive;
 	bool warned;            /* of what the settings have wrong */
+	bool slash;             /* the prompt is a command */
 	struct settings *settings;
 	struct policy *policy;
 	struct confinement confinement;
@@ -465,6 +467,56 @@ static void check_record(struct headless *run, struct agent_ending *ending, stru
 	ending->answered = true;
 }
 
+/* Runs a slash command. Its rows are told like an answer; *ret_rows is for the caller to free. */
+static void run_slash(struct headless *run, struct span line, struct command_result *ret,
+                      char **ret_rows)
+{
+	const struct command_context context = {
+		.host = run->host, .settings = run->settings, .can = 1u << COMMAND_SEND,
+		.local = !run->confinement.worker,
+	};
+	_cleanup_buf_ struct buf rows = BUF_INIT(LIMIT_RESULT_BYTES);
+	json_auto_t *message = NULL;
+
+	command_run(&context, line, ret);
+	for (size_t i = 0; i < ret->rows.count; i++) {
+		buf_str(&rows, i ? "\n" : "");
+		row_plain(&ret->rows.at[i], &rows);
+	}
+	message = json_pack("{s:o}", "text", json_text(buf_view(&rows)));
+	if (ret->ok && rows.len)
+		bus_publish(host_bus(run->host), BUS_CONTENT, message);
+	*ret_rows = mem_dup(rows.len ? rows.data : "", rows.len);
+}
+
+/* What is piped in and what is said, or what a command makes of that; what it says itself is the
+ * outcome's text. False: the command failed, *err. */
+static bool send_prompt(struct headless *run, const struct agent_input *input,
+                        struct agent_outcome *outcome, bool *ret_ok, struct err *err)
+{
+	const struct span all = buf_view(&input->text), piped = span_head(all, input->piped_len);
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	struct command_result slash = { .ok = true };
+	_cleanup_free_ char *rows = NULL;
+
+	if (run->slash)
+		run_slash(run, agent_input_said(input), &slash, &rows);
+	if (!slash.ok) {
+		*ret_ok = err_set(err, ERR_INVALID_ARGUMENT, "%s", rows);
+	} else if (run->slash && slash.then == COMMAND_SEND) {
+		buf_span(&text, piped);
+		buf_str(&text, slash.plain ? slash.text : "");
+		*ret_ok = host_prompt(run->host, buf_view(&text),
+		                      span_str(slash.plain ? "" : slash.text), outcome, err);
+	} else if (run->slash) {
+		*outcome = (struct agent_outcome){ .text = mem_steal(&rows) };
+	} else {
+		*ret_ok = host_prompt(run->host, piped, agent_input_said(input), outcome, err);
+	}
+	command_result_release(&slash);
+	return !run->slash || outcome->text;
+}
+
 static int run_prompt(struct headless *run, const struct agent_input *input)
 {
 	const struct span all = buf_view(&input->text);
@@ -473,20 +525,19 @@ static int run_prompt(struct headless *run, const struct agent_input *input)
 	struct agent_ending ending;
 	json_auto_t *stats = NULL, *stream_stats = NULL;
 	struct timespec from, to;
-	bool ok;
+	bool ok = true, ran;
 
 	agent_output_listen(&run->output, host_bus(run->host));
 	agent_output_begin(&run->output, host_session_id(run->host),
 	                   model_plain_id(host_model(run->host)), all);
 	clock_gettime(CLOCK_MONOTONIC, &from);
-	ok = host_prompt(run->host, span_head(all, input->piped_len), agent_input_said(input),
-	                 &outcome, &err);
+	ran = send_prompt(run, input, &outcome, &ok, &err);
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	stats = agent_stats(host_agent(run->host));
 	stream_stats = agent_stream_stats(
 		host_agent(run->host), (uint64_t)((to.tv_sec - from.tv_sec) * 1000 +
 	                                          (to.tv_nsec - from.tv_nsec) / 1000000));
-	ending = ending_of(&outcome, ok, &err);
+	ending = ran ? ending_of(&outcome, ok, &err) : ending_of_error(AGENT_EXIT_INPUT, &err);
 	ending.stats = stats;
 	ending.stream_stats = stream_stats;
 	/* Of an answer it was a notice already. */
@@ -519,14 +570,20 @@ static void warn_of_raw_output(struct headless *run)
 		             "--accept-raw-output-risk leaves out this warning.");
 }
 
-/* "/NAME" is a command, which hasp has none of; "//NAME" is "/NAME" for the model. */
+/* "/NAME" is a command; "//NAME" is "/NAME" for the model. */
 static bool check_prompt(struct headless *run, struct agent_input *input, struct err *err)
 {
 	const struct span said = agent_input_said(input);
 	char *from = input->text.data + input->piped_len;
+	const struct command_context context = {
+		.settings = run->settings, .local = !invocation_has(run->invocation, FLAG_WORKER),
+	};
 	size_t skip;
 
-	if (!prepare_check_prompt(run->settings, said, &skip, err))
+	run->slash = command_exists(&context, said);
+	if (run->slash)
+		return true;
+	if (!prepare_check_prompt(said, &skip, err))
 		return false;
 	memmove(from, from + skip, said.len - skip + 1); /* with its NUL */
 	input->text.len -= skip;

@@ -19,7 +19,7 @@ static command_handler command_help, command_quit, command_shortcuts;
 static command_completer complete_help;
 
 static const struct command_row {
-	struct command is;
+	struct command_info is;
 	command_handler *run;
 	command_completer *complete; /* or NULL */
 } command_rows[] = {
@@ -84,7 +84,7 @@ static const struct command_row {
 	{ { "vim", "", "", "Switch vim keys on or off", 0 }, command_vim, NULL },
 };
 
-const struct command *command_at(size_t i)
+const struct command_info *command_at(size_t i)
 {
 	return i < ARRAY_LEN(command_rows) ? &command_rows[i].is : NULL;
 }
@@ -163,22 +163,25 @@ static struct span name_of(struct span *line)
 	return span_starts(name, SPAN("/")) ? span_skip(name, 1) : name;
 }
 
+static bool has_form_of_command(struct span word)
+{
+	for (size_t i = 1; i < word.len; i++)
+		if (!isalnum((unsigned char)word.data[i]) && !strchr("_-.:", word.data[i]))
+			return command_word_is(word, "/?");
+	return (word.len > 1 && word.data[0] == '/') || command_word_is(word, "?");
+}
+
 /* A path that there is ("/tmp") is none, unless a command has that name. */
 bool command_is(struct span line)
 {
 	struct span rest = span_trim(line), word = command_word(&rest);
 	_cleanup_free_ char *path = mem_dup(word.data, word.len);
 
-	if (command_word_is(word, "?") || command_word_is(word, "/?"))
-		return true;
-	for (size_t i = 1; i < word.len; i++)
-		if (!isalnum((unsigned char)word.data[i]) && !strchr("_-.:", word.data[i]))
-			return false;
-	return word.len > 1 && word.data[0] == '/' &&
-	       (command_of(line) || access(path, F_OK) != 0);
+	return has_form_of_command(word) &&
+	       (*path != '/' || command_of(line) || access(path, F_OK) != 0);
 }
 
-const struct command *command_of(struct span line)
+const struct command_info *command_of(struct span line)
 {
 	const struct command_row *row = find_row(name_of(&line));
 
@@ -312,7 +315,7 @@ void command_choice(struct command_call *call, struct span label, struct span no
 
 /* ---- help, quit, shortcuts -------------------------------------------------------------- */
 
-static void help_one(struct command_call *call, const struct command *command)
+static void help_one(struct command_call *call, const struct command_info *command)
 {
 	struct row row = { 0 };
 
@@ -332,7 +335,7 @@ static void help_custom(void *data, const char *name, const char *description)
 
 static void command_help(struct command_call *call)
 {
-	const struct command *command = command_of(call->arguments);
+	const struct command_info *command = command_of(call->arguments);
 
 	if (call->arguments.len && !command) {
 		command_fail(call, "There is no command \"%.*s\"; /help lists them.",
@@ -361,7 +364,7 @@ static void command_help(struct command_call *call)
 
 static void complete_help(struct command_completion *completion)
 {
-	const struct command *command;
+	const struct command_info *command;
 
 	for (size_t i = 0; !completion->before.len && (command = command_at(i)); i++)
 		completion->add(completion, command->name, command->help);
@@ -409,10 +412,19 @@ static void refuse_unknown(struct command_call *call, struct span name)
 		             "sent as it is.", (int)name.len, name.data, (int)name.len, name.data);
 }
 
+bool command_exists(const struct command_context *context, struct span line)
+{
+	struct span rest = span_trim(line);
+	const bool is = has_form_of_command(command_word(&rest));
+	struct span name = name_of(&line);
+
+	return is && (command_has_name(name) || custom_exists(context, name));
+}
+
 void command_run(const struct command_context *context, struct span line,
                  struct command_result *result)
 {
-	static const struct command custom = { "custom", "", "", "", COMMAND_IDLE | COMMAND_SLOW };
+	static const struct command_info custom = { "custom", "", "", "", COMMAND_IDLE | COMMAND_SLOW };
 	struct command_call call = { .context = context, .result = result, .command = &custom };
 	const struct span whole = span_trim(line);
 	struct span name = name_of(&line);
@@ -472,7 +484,7 @@ static void offer_custom(void *data, const char *name, const char *description)
 
 static void complete_names(struct completing *at)
 {
-	const struct command *command;
+	const struct command_info *command;
 
 	for (size_t i = 0; (command = command_at(i)); i++) {
 		_cleanup_free_ char *text = mem_printf("/%s", command->name);

@@ -104,7 +104,7 @@ enum {
 	COMMAND_SLOW = 2, /* asks the model, or opens a session */
 };
 
-struct command {
+struct command_info {
 	const char *name;
 	const char *aliases;   /* "new reset"; "" without */
 	const char *arguments; /* "[list | save TAG]"; "" without */
@@ -112,13 +112,16 @@ struct command {
 	unsigned flags;
 };
 
-/* Whether a prompt is a command line: "/" and a letter, up to white space no second "/"; or "?"
- * alone. */
+/* Whether a prompt looks like a command line: "/NAME", or "?" alone; not a path that is there, but for
+ * built-in names.  A custom command with such a name ("/run") is found by command_exists. */
 bool command_is(struct span line);
 /* Row `i` of the table, in the order of its names; NULL behind the last. */
-const struct command *command_at(size_t i);
+const struct command_info *command_at(size_t i);
 /* Of a line ("/chat list"), by name, alias, or the beginning of one name alone; NULL: none. */
-const struct command *command_of(struct span line);
+const struct command_info *command_of(struct span line);
+/* Whether there is a command of exactly this name, a custom one too; of the context only settings
+ * and `local` are looked at. */
+bool command_exists(const struct command_context *context, struct span line);
 /* Fills *result in any case. */
 void command_run(const struct command_context *context, struct span line,
                  struct command_result *result);

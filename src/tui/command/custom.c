@@ -357,15 +357,32 @@ static void custom_send(struct command_call *call, const struct custom *custom, 
 	buf_release(&expansion.out);
 }
 
+static const struct custom *find_custom(const struct customs *customs, struct span name)
+{
+	for (size_t i = 0; i < customs->count; i++)
+		if (command_word_is(name, customs->at[i].name))
+			return &customs->at[i];
+	return NULL;
+}
+
+bool custom_exists(const struct command_context *context, struct span name)
+{
+	struct customs customs;
+	bool found;
+
+	customs_load(context, &customs);
+	found = find_custom(&customs, name) != NULL;
+	customs_release(&customs);
+	return found;
+}
+
 bool custom_run(struct command_call *call, struct span name, struct span line)
 {
 	struct customs customs;
-	const struct custom *found = NULL;
+	const struct custom *found;
 
 	customs_load(call->context, &customs);
-	for (size_t i = 0; i < customs.count; i++)
-		if (command_word_is(name, customs.at[i].name))
-			found = &customs.at[i];
+	found = find_custom(&customs, name);
 	if (found)
 		custom_send(call, found, line);
 	customs_release(&customs);

@@ -8,7 +8,7 @@
 /* One run of a command. */
 struct command_call {
 	const struct command_context *context;
-	const struct command *command;
+	const struct command_info *command;
 	struct span arguments;         /* what is behind the name, trimmed */
 	struct command_result *result;
 };
@@ -65,6 +65,8 @@ bool command_has_name(struct span name);
 /* Runs the custom command of this name, the call's arguments being what stood behind it. False:
  * there is none. */
 bool custom_run(struct command_call *call, struct span name, struct span line);
+bool custom_exists(const struct command_context *context, struct span name);
+/* Calls `one` with each that can be read. */
 void custom_each(const struct command_context *context,
                  void (*one)(void *data, const char *name, const char *description), void *data);
 

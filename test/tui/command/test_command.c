@@ -127,7 +127,7 @@ static void lines_are_commands_or_not(void **state)
 
 static void rows_are_in_order_and_found_by_each_of_their_names(void **state)
 {
-	const struct command *command, *before = NULL;
+	const struct command_info *command, *before = NULL;
 
 	(void)state;
 	for (size_t i = 0; (command = command_at(i)); i++, before = command) {
@@ -152,7 +152,7 @@ static void rows_are_in_order_and_found_by_each_of_their_names(void **state)
 static void help_has_every_command_and_says_how_one_is_used(void **state)
 {
 	struct bench *bench = *state;
-	const struct command *command;
+	const struct command_info *command;
 
 	open_host(bench, nothing);
 	for (size_t i = 0; (command = command_at(i)); i++) {
