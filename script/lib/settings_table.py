@@ -68,7 +68,7 @@ def readers():
             continue
         text = source.read_text(encoding="utf-8")
         macros = dict(re.findall(r'^#define (\w+) "([^"]*)"$', text, re.M))
-        for match in re.finditer(r'(\bsettings_(?:get|string|bool|integer|number|of_scope)\([^;"]*?,\s*)?'
+        for match in re.finditer(r'(\bsettings_(?:get|string|bool|integer|number|of_scope)\([^;"{}]*?,\s*)?'
                                  r'((?:\b[A-Z_]+\s*)?"[\w.]+"|\b[A-Z_]+\b)', text):
             path = joined(match[2], macros)
             if path:

@@ -21,17 +21,32 @@ void tui_suspend(struct app *app)
 	tui_changed_now(app);
 }
 
-static const char *away_editor(void)
+/* Names of general.preferredEditor that are no programs, or go on before the file is closed. */
+static const struct {
+	const char *name, *command;
+} away_editors[] = {
+	{ "vscode", "code --wait" },       { "vscodium", "codium --wait" },
+	{ "windsurf", "windsurf --wait" }, { "cursor", "cursor --wait" },
+	{ "zed", "zed --wait" },           { "sublimetext", "subl --wait" },
+	{ "bbedit", "bbedit --wait" },     { "neovim", "nvim" },
+};
+
+/* The setting, $VISUAL, $EDITOR, vi. */
+static const char *away_editor(const struct app *app)
 {
+	const char *chosen = settings_string(app->settings, "general.preferredEditor", "");
 	const char *visual = getenv("VISUAL"), *editor = getenv("EDITOR");
 
-	return visual && *visual ? visual : editor && *editor ? editor : "vi";
+	for (size_t i = 0; i < ARRAY_LEN(away_editors); i++)
+		if (strcmp(chosen, away_editors[i].name) == 0)
+			return away_editors[i].command;
+	return *chosen ? chosen : visual && *visual ? visual : editor && *editor ? editor : "vi";
 }
 
 /* Runs the editor on a file and waits for it. */
-static bool away_run_editor(const char *path)
+static bool away_run_editor(const char *editor, const char *path)
 {
-	_cleanup_free_ char *line = mem_printf("%s \"$1\"", away_editor());
+	_cleanup_free_ char *line = mem_printf("%s \"$1\"", editor);
 	char *const argv[] = { (char *)"sh", (char *)"-c", line, (char *)"sh", (char *)path,
 		               NULL };
 	int status = -1;
@@ -63,11 +78,11 @@ char *tui_edit(struct app *app, struct span text, const char *name)
 	ok = file_replace(path, text, 0600, &err);
 	if (ok) {
 		screen_leave(app->screen);
-		ok = away_run_editor(path);
+		ok = away_run_editor(away_editor(app), path);
 		screen_return(app->screen);
 		if (!ok)
 			err_set(&err, ERR_IO_ERROR, "The editor \"%.100s\" failed; nothing was "
-			        "taken over.", away_editor());
+			        "taken over.", away_editor(app));
 	}
 	ok = ok && file_read(path, STASH_BYTES_MAX, &edited, &err) && edited.data;
 	if (!ok && err.code)

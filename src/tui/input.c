@@ -243,7 +243,8 @@ static void input_paste(struct app *app, struct span text)
 	if (app->ask && !input_is_aside(app))
 		input_ask_state(app, ask_paste(app->ask, text));
 	else
-		editor_paste(app->editor, text);
+		app->hint = editor_paste(app->editor, text) ? NULL :
+		                    "There is no room for what was pasted: nothing was taken";
 }
 
 void tui_event(void *data, const struct event *event)

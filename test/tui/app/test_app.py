@@ -212,3 +212,29 @@ def test_screen_readers_get_lines(world):
         with world.hasp(server, "--screen-reader") as hasp:
             hasp.type("hi").key("enter").wait("Working.").wait("Read me.").wait("Done.")
             assert "* Working" not in hasp.dump().text
+
+
+def test_a_prompt_is_gone_back_to(world):
+    with world.fake([[text("The wrong one.")], [text("The right one.")]], append_only=False) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("first try").key("enter").wait("The wrong one.").wait(READY)
+            hasp.key("esc").wait("Esc again").key("esc").wait("Which one?").key("enter").wait("> first try")
+            hasp.key("ctrl+c").type("second try").key("enter").wait("The right one.")
+    assert "second try" in said(server) and "first try" not in said(server)
+
+
+def test_commands_are_completed_and_run(world):
+    with world.fake([]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").type("/hel").wait("help").key("tab").key("enter").wait("/quit")
+            hasp.type("q").quiet().type("/quit").key("enter").key("enter")
+            assert hasp.end() == 0
+
+
+def test_the_draft_is_edited_elsewhere(world):
+    editor = world.top / "editor"
+    editor.write_text("#!/bin/sh\nprintf ' and more' >> \"$1\"\n")
+    editor.chmod(0o755)
+    with world.fake([]) as server:
+        with world.hasp(server, env={"VISUAL": str(editor)}) as hasp:
+            hasp.wait("sandbox:").type("some").wait("> some").key("ctrl+g").wait("> some and more")
