@@ -222,6 +222,8 @@ static json_t *opened_facts(struct runner *runner)
 	                          "level", sandbox_level_name(info->level), "history",
 	                          json_deep_copy(agent_history(host_agent(opened->host))));
 
+	json_object_set_new(facts, "window",
+	                    json_integer((json_int_t)host_context_tokens(opened->host)));
 	if (branch)
 		json_object_set_new(facts, "branch", json_text(span_str(branch)));
 	return facts;

@@ -806,6 +806,11 @@ const char *host_model(const struct host *host)
 	return model_id(host->model);
 }
 
+uint64_t host_context_tokens(const struct host *host)
+{
+	return model_context_tokens(host->model);
+}
+
 /* What SessionStart hooks add stands before the first prompt. */
 static void host_start_session(struct host *host, json_t *content)
 {

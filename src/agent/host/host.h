@@ -70,6 +70,8 @@ const char *host_session_id(const struct host *host);
 /* Whether all of the session is in its record. False: *err says what is missing, and why. */
 bool host_recorded(struct host *host, struct err *err);
 const char *host_model(const struct host *host); /* "gemini/gemini-2.5-pro" */
+/* Tokens that its context takes; 0: not known. */
+uint64_t host_context_tokens(const struct host *host);
 
 /* Sends one prompt: what was piped in (or nothing) as it is, then what the user says, @paths in
  * which are read (prompt.h). SessionStart hooks run before the first. As agent_prompt. */
