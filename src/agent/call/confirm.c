@@ -363,23 +363,12 @@ static bool decline_call(struct asking *asking, const json_t *answer, struct err
 	return err_set(err, ERR_DENIED_BY_USER, "Denied By User: The user declined this call.");
 }
 
-static bool outcome_was_offered(const struct asking *asking, const char *outcome)
-{
-	size_t i;
-	json_t *offered;
-
-	json_array_foreach(asking->outcomes, i, offered)
-		if (outcome && !strcmp(json_string_value(offered), outcome))
-			return true;
-	return false;
-}
-
 static bool follow_answer(struct asking *asking, const json_t *answer, struct err *err)
 {
 	const struct tool *tool = asking->question->tool;
 	const char *outcome = json_string_value(json_object_get(answer, "outcome"));
 
-	if (!outcome_was_offered(asking, outcome) || !strcmp(outcome, "cancel"))
+	if (!json_lists(asking->outcomes, span_str(outcome)) || !strcmp(outcome, "cancel"))
 		return decline_call(asking, answer, err);
 	asking->call->decision = DECISION_ACCEPT;
 	if (!strcmp(outcome, "modify_with_editor"))
