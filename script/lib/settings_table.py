@@ -21,9 +21,9 @@ MARKS = {name: ("<!-- %s: begin -->\n" % name, "<!-- %s: end -->" % name)
          for name in ("settings", "variables", "files")}
 GROUPS = ["hasp", "model", "context", "tools", "mcp", "security", "hooks", "general", "output",
           "advanced"]  # in this order; then the others
-MERGED = {"concat": "Files are joined.", "union": "Files are united.",
+MERGED = {"concat": "Lists are joined.", "union": "Lists are merged.",
           "shallow": "Members of the same name are replaced.",
-          "intersect": "What all files name counts."}
+          "intersect": "Only what all files name counts."}
 PROJECT = {"trusted": "yes", "content": "after `hasp hooks trust`", "ask": "when allowed",
            "plain": "a plain name; else when allowed", "inside": "paths inside it; else when allowed",
            "text names": "names of Markdown and text files; else when allowed", "never": "no",

@@ -374,14 +374,24 @@ static void renew_context(struct agent *agent, const json_t *surroundings)
 	agent->context = message;
 }
 
+/* The surroundings as they are, in the mode that the model knows of from now on; a new reference.
+ * NULL: there are none. */
+static json_t *surroundings_now(struct agent *agent)
+{
+	const struct agent_options *options = &agent->options;
+
+	if (!options->surroundings)
+		return NULL;
+	agent->known_mode = agent_mode(agent);
+	return options->surroundings(options->surroundings_data, agent->known_mode);
+}
+
 void agent_renew_surroundings(struct agent *agent, json_t *cut)
 {
-	json_auto_t *now = NULL;
+	json_auto_t *now = surroundings_now(agent);
 
-	if (!agent->options.surroundings)
+	if (!now)
 		return;
-	agent->known_mode = agent_mode(agent);
-	now = agent->options.surroundings(agent->options.surroundings_data, agent->known_mode);
 	json_decref(agent->known);
 	agent->known = surroundings_by_name(now);
 	if (cut)
@@ -395,13 +405,11 @@ void agent_renew_surroundings(struct agent *agent, json_t *cut)
 
 void agent_note_changes(struct agent *agent, json_t *message)
 {
-	json_auto_t *now = NULL, *changes = NULL;
+	json_auto_t *now = surroundings_now(agent), *changes = NULL;
 	_cleanup_free_ char *note = NULL;
 
-	if (!agent->options.surroundings)
+	if (!now)
 		return;
-	agent->known_mode = agent_mode(agent);
-	now = agent->options.surroundings(agent->options.surroundings_data, agent->known_mode);
 	changes = surroundings_changes(agent->known, now);
 	if (!json_array_size(changes))
 		return;

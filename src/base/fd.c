@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 
 /* One write(2) transfers at most 0x7ffff000 bytes; smaller pieces also let a
@@ -52,6 +53,26 @@ ssize_t fd_read_full(int fd, void *data, size_t len)
 		done += (size_t)n;
 	}
 	return (ssize_t)done;
+}
+
+ssize_t fd_read_into(int fd, struct buf *out, size_t len)
+{
+	char *room = buf_reserve(out, len);
+	ssize_t n = room ? fd_read_full(fd, room, len) : -1;
+
+	if (!room)
+		errno = ENOMEM;
+	if (n > 0)
+		out->len += (size_t)n;
+	return n;
+}
+
+bool fd_read_text(int fd, char *text, size_t size)
+{
+	ssize_t n = fd < 0 ? -1 : fd_read_full(fd, text, size - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0;
 }
 
 /* ---- paths opened beneath a folder ------------------------------------------------ */

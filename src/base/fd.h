@@ -13,6 +13,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+struct buf;
+
 /* Closes what a scope leaves behind; -1 is none. */
 static inline void fd_cleanup_close(int *fd)
 {
@@ -36,6 +38,11 @@ bool fd_write_all(int fd, const void *data, size_t len);
 
 /* Reads up to `len` bytes, less only at the end of the file; -1 with errno set on failure. */
 ssize_t fd_read_full(int fd, void *data, size_t len);
+/* Appends what fd_read_full reads; -1 also, with ENOMEM, where the buffer has no room for `len`. */
+ssize_t fd_read_into(int fd, struct buf *out, size_t len);
+/* Reads a short text, as files of /proc are: what fits, ended by a NUL. False, with "", where there
+ * is none, or `fd` is -1. */
+bool fd_read_text(int fd, char *text, size_t size);
 
 /* ---- paths opened beneath a folder ------------------------------------------------ */
 

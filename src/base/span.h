@@ -102,6 +102,16 @@ static inline bool ascii_is_alnum(int c)
 	return ascii_is_letter(c) || ascii_is_digit(c);
 }
 
+/* How many digits the span begins with. */
+static inline size_t span_digits(struct span span)
+{
+	size_t count = 0;
+
+	while (count < span.len && ascii_is_digit(span.data[count]))
+		count++;
+	return count;
+}
+
 /* What a hexadecimal digit of either case is worth; -1: it is none. */
 static inline int ascii_hex(int c)
 {

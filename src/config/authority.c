@@ -28,7 +28,7 @@
 #define KEY "A key of a model's provider."
 #define ADDRESS "Where a model's provider is: keys and contents go there."
 #define PROXY "The proxy that requests go through."
-#define AUTHORITIES "Whose certificates are believed."
+#define AUTHORITIES "Which certificates are trusted."
 #define GIT_FILES "Where git's configuration is, which names its ignore files."
 
 /* The first row that fits decides. */
@@ -82,8 +82,8 @@ static const struct authority_row variables[] = {
 	ROW("http_proxy", ASK, PROXY),
 	ROW("ALL_PROXY", PROCESS, PROXY),
 	ROW("all_proxy", PROCESS, PROXY),
-	ROW("NO_PROXY", PROCESS, "Hosts that are asked without the proxy."),
-	ROW("no_proxy", PROCESS, "Hosts that are asked without the proxy."),
+	ROW("NO_PROXY", PROCESS, "Hosts that are reached without the proxy."),
+	ROW("no_proxy", PROCESS, "Hosts that are reached without the proxy."),
 	ROW("SSL_CERT_FILE", PROCESS, AUTHORITIES),
 	ROW("SSL_CERT_DIR", PROCESS, AUTHORITIES),
 
@@ -97,14 +97,14 @@ static const struct authority_row variables[] = {
 	        "The sandbox's level; never weaker than hasp.sandbox.level requires."),
 	ROW("HASP_MCP_TOKEN", PROCESS,
 	    "The token that clients of \"hasp serve mcp\" have to send."),
-	ROW("HASP_*", PROCESS, "Kept for hasp."),
+	ROW("HASP_*", PROCESS, "Reserved for hasp."),
 	FLAGGED("GEMINI_CLI_TRUST_WORKSPACE", PROCESS, "--skip-trust",
 	        "Whether the folder is trusted."),
 	ROW("GEMINI_CLI_TRUSTED_FOLDERS_PATH", PROCESS, "The file of trusted folders."),
 	ROW("GEMINI_CLI_SYSTEM_SETTINGS_PATH", PROCESS, 
 	    "The administrator's settings, where /etc/gemini-cli/settings.json is missing."),
 	ROW("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", PROCESS, "The administrator's defaults."),
-	ROW("GEMINI_CLI_HOME", PROCESS, "What stands for the home folder."),
+	ROW("GEMINI_CLI_HOME", PROCESS, "The folder to use as the home folder."),
 	ROW("GEMINI_FORCE_FILE_STORAGE", PROCESS, "Ask no key store."),
 	ROW("GEMINI_CLI_IDE_SERVER_STDIO_COMMAND", PROCESS,
 	    "Gemini CLI's: a program that it starts."),
@@ -112,7 +112,7 @@ static const struct authority_row variables[] = {
 	ROW("GEMINI_SANDBOX*", PROCESS, "Gemini CLI's sandbox; hasp has no use for it."),
 	ROW("GEMINI_TELEMETRY_*", PROCESS, "Gemini CLI's telemetry; hasp has none."),
 	ROW("OTEL_*", PROCESS, "Gemini CLI's telemetry; hasp has none."),
-	ROW("GEMINI_CLI_*", PROCESS, "Kept for Gemini CLI."),
+	ROW("GEMINI_CLI_*", PROCESS, "Reserved for Gemini CLI."),
 
 	/* The process's own. */
 	ROW("HOME", PROCESS, "The home folder."),
@@ -130,7 +130,7 @@ static const struct authority_row variables[] = {
 	ROW("NO_COLOR", PROCESS, "Print without colours."),
 	ROW("TERM", PROCESS, "Whether the terminal has colours."),
 	ROW("KUBERNETES_SERVICE_HOST", PROCESS,
-	    "Which remedy is named where namespaces are missing."),
+	    "Which remedy is suggested where namespaces are missing."),
 
 	/* What libraries obey: libc, OpenSSL, libcurl, libuv, GLib, libmagic. */
 	OTHERS("LD_*", "Code in every program."),
@@ -207,7 +207,7 @@ static const struct authority_row files[] = {
 	FILE_ROW("~/.gemini/trusted_hooks.json", NEVER, "Which hooks of projects are trusted."),
 	FILE_ROW("~/.gemini/hasp-allowed.json", NEVER, "What projects may set."),
 	FILE_ROW("~/.gemini/hasp-models.json", NEVER,
-	         "What providers of models refused and said of their limits."),
+	         "What models' providers refused, and their limits."),
 	FILE_ROW("~/.gemini/policies/*.toml", NEVER, "The user's policies."),
 	FILE_ROW("~/.gemini/GEMINI.md", NEVER, "The user's instructions."),
 	FILE_ROW("~/.gemini/tmp/*/memory/MEMORY.md", NEVER, "What is remembered of the project."),

@@ -62,9 +62,9 @@ static const char schema_core_rows[] =
 	OBJECT("model.summarizeToolOutput", NONE,
 	       "Tools whose output is summarised, each with a tokenBudget.")
 	NUMBER("model.compressionThreshold", "0.5",
-	       "The part of the model's context that may be full before it is compressed.")
+	       "The fraction of the model's context that may be full before it is compressed.")
 	BOOLEAN("model.disableLoopDetection", "false",
-	        "Do not look for a model that goes in circles.")
+	        "Do not check whether the model goes in circles.")
 	BOOLEAN("model.skipNextSpeakerCheck", "true",
 	        "Do not ask the model whether it wants to go on.")
 	OBJECT("modelConfigs.aliases", "{}", "Named sets of parameters for models.")
@@ -84,7 +84,7 @@ static const char schema_core_rows[] =
 	CHOICE("context.importFormat", NONE, "tree|flat",
 	       "How imports of context files are put in.")
 	BOOLEAN("context.includeDirectoryTree", "true",
-	        "Tell the model the folder's tree in its first message.")
+	        "Show the model the folder's tree in its first message.")
 	INTEGER("context.discoveryMaxDirs", "200",
 	        "Most folders that are searched for context files.")
 	STRINGS("context.memoryBoundaryMarkers", "[\".git\"]",
@@ -191,7 +191,7 @@ static const char schema_core_rows[] =
 	        ONLY_TRUE)
 	CHOICE("general.defaultApprovalMode", "\"default\"", "default|auto_edit|plan",
 	       "What needs confirmation, unless --approval-mode says otherwise.", ASK)
-	BOOLEAN("general.plan.enabled", "true", "Whether there is the mode plan.")
+	BOOLEAN("general.plan.enabled", "true", "Allow the mode plan.")
 	STRING("general.plan.directory", NONE, "Where plans are written.", INSIDE)
 	BOOLEAN("general.plan.modelRouting", "true",
 	        "Use another model for planning than for the work.")
@@ -228,7 +228,7 @@ static const char schema_core_rows[] =
 	INTEGER("contextManagement.tools.outputMasking.protectionThresholdTokens", "50000",
 	        "Tokens of the newest outputs that are never masked.")
 	INTEGER("contextManagement.tools.outputMasking.minPrunableThresholdTokens", "30000",
-	        "Mask only if that saves at least so many tokens.")
+	        "Mask only if that saves at least this many tokens.")
 	BOOLEAN("contextManagement.tools.outputMasking.protectLatestTurn", "true",
 	        "Never mask outputs of the latest turn.")
 
@@ -421,7 +421,7 @@ const struct setting_group schema_experimental =
 
 static const char schema_hasp_rows[] =
 	INTEGER("hasp.checkpoints.keepDays", "0",
-	        "Remove checkpoints older than so many days when a session begins; 0: never. See "
+	        "Remove checkpoints older than this many days when a session begins; 0: never. See "
 	        "docs/checkpoints.md.",
 	        NEVER)
 	INTEGER("hasp.contextTokens", "0",

@@ -276,15 +276,7 @@ struct taking {
 
 static bool is_excluded(const struct taking *taking, struct span name)
 {
-	const json_t *item;
-	size_t i;
-
-	if (taking->gemini)
-		return false;
-	json_array_foreach(taking->options->excluded, i, item)
-		if (span_eq(json_span(item), name))
-			return true;
-	return false;
+	return !taking->gemini && json_lists(taking->options->excluded, name);
 }
 
 static unsigned taking_line(const struct taking *taking, struct span name)

@@ -96,6 +96,17 @@ json_t *json_base64(struct span bytes)
 	return json_text(span_of(out, len));
 }
 
+bool json_lists(const json_t *array, struct span text)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(array, i, item)
+		if (json_is_string(item) && span_eq(json_span(item), text))
+			return true;
+	return false;
+}
+
 const char *json_type_phrase(const json_t *value)
 {
 	static const char *const phrases[] = {

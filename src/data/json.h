@@ -98,6 +98,9 @@ static inline struct span json_span(const json_t *value)
 	return span_of(json_string_value(value), json_string_length(value));
 }
 
+/* Whether the array has this string. */
+bool json_lists(const json_t *array, struct span text);
+
 /* "a string", "an integer", ...: what a value is, for a sentence. */
 const char *json_type_phrase(const json_t *value);
 

@@ -154,11 +154,6 @@ static unsigned jsonc_line_at(struct span text, size_t at)
 	return line;
 }
 
-static bool jsonc_is_empty(struct span text)
-{
-	return span_trim(text).len == 0;
-}
-
 /* `ret_line` NULL: no name may repeat. */
 static bool jsonc_parse_text(struct span text, json_t **ret, unsigned *ret_line, struct err *err)
 {
@@ -173,7 +168,7 @@ static bool jsonc_parse_text(struct span text, json_t **ret, unsigned *ret_line,
 		return err_set(err, ERR_TOO_LARGE, "There is no memory for the text.");
 	if (ret_line)
 		*ret_line = 0;
-	if (jsonc_is_empty(buf_view(&plain))) {
+	if (!span_trim(buf_view(&plain)).len) {
 		*ret = json_object();
 		return true;
 	}

@@ -163,17 +163,6 @@ static bool compile_limits(struct schema *schema, const json_t *source, struct e
 static bool schema_compile_value(json_t *source, unsigned depth, struct schema **ret,
                                  struct err *err);
 
-static bool schema_is_required(const json_t *required, const char *name)
-{
-	size_t i;
-	json_t *item;
-
-	json_array_foreach(required, i, item)
-		if (span_eq(json_span(item), span_str(name)))
-			return true;
-	return false;
-}
-
 static bool compile_properties(struct schema *schema, json_t *source, unsigned depth,
                                struct err *err)
 {
@@ -194,7 +183,7 @@ static bool compile_properties(struct schema *schema, json_t *source, unsigned d
 		if (!schema_compile_value(value, depth + 1, &property->schema, err))
 			return false;
 		property->name = name;
-		property->required = schema_is_required(schema->required, name);
+		property->required = json_lists(schema->required, span_str(name));
 		schema->property_count++;
 	}
 	return true;

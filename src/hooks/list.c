@@ -351,17 +351,6 @@ static json_t *read_trusted_hooks(const struct hooks *hooks, struct err *err)
 	return NULL;
 }
 
-static bool keys_list(const json_t *keys, const char *key)
-{
-	size_t i;
-	json_t *entry;
-
-	json_array_foreach(keys, i, entry)
-		if (json_is_string(entry) && strcmp(json_string_value(entry), key) == 0)
-			return true;
-	return false;
-}
-
 static void each_of_project(const struct hooks *hooks,
                             void (*use)(struct hook *hook, const char *key, void *data), void *data)
 {
@@ -377,7 +366,7 @@ static void each_of_project(const struct hooks *hooks,
 
 static void mark_trusted(struct hook *hook, const char *key, void *data)
 {
-	hook->trusted = keys_list(data, key);
+	hook->trusted = json_lists(data, span_str(key));
 }
 
 static bool is_reported(const json_t *problems, const char *where)
@@ -408,7 +397,7 @@ static void hooks_read_trust(struct hooks *hooks, json_t *problems)
 
 static void add_untrusted(struct hook *hook, const char *key, void *data)
 {
-	if (!hook->trusted && !keys_list(data, key))
+	if (!hook->trusted && !json_lists(data, span_str(key)))
 		json_array_append_new(data, json_text(span_str(key)));
 }
 
@@ -424,7 +413,7 @@ json_t *hooks_untrusted(const struct hooks *hooks)
 static void add_missing(struct hook *hook, const char *key, void *data)
 {
 	hook->trusted = true;
-	if (!keys_list(data, key))
+	if (!json_lists(data, span_str(key)))
 		json_array_append_new(data, json_text(span_str(key)));
 }
 

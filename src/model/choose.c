@@ -386,13 +386,6 @@ static bool vertex_address(const struct settings *settings, const struct catalog
 	return true;
 }
 
-/* Claude at Vertex speaks Anthropic's format. */
-static void vertex_format(struct model_options *options)
-{
-	if (strncmp(options->name, "claude-", 7) == 0)
-		options->provider = "anthropic";
-}
-
 /* Address, key and headers for Gemini and Vertex. */
 static bool google_options(const struct settings *settings, const struct catalogue_row *row,
                            struct choice_store *store, struct model_options *options,
@@ -411,7 +404,8 @@ static bool google_options(const struct settings *settings, const struct catalog
 	if (!options->api_key && !base)
 		return no_key_error(row, err);
 	if (options->vertex) {
-		vertex_format(options);
+		if (strncmp(options->name, "claude-", 7) == 0)
+			options->provider = "anthropic"; /* Claude speaks its format there too */
 		return vertex_address(settings, row, store, options, err);
 	}
 	if (base)

@@ -161,12 +161,6 @@ void endpoint_forgo(struct endpoint *endpoint, refusable_set refused)
 		                     refusable_name(refused), home_learnt_until(FORGO_DAYS)));
 }
 
-static void forgo_named(struct endpoint *endpoint, const char *const *names)
-{
-	for (; names && *names; names++)
-		endpoint->without |= refusable_named(*names);
-}
-
 bool endpoint_open(const struct model_options *options, struct endpoint *ret, struct err *err)
 {
 	const struct provider_format *format = provider_find(options->provider);
@@ -186,7 +180,8 @@ bool endpoint_open(const struct model_options *options, struct endpoint *ret, st
 		return false;
 	*ret = (struct endpoint){ .format = format, .state = state };
 	copy_options(options, base, &ret->options);
-	forgo_named(ret, options->without);
+	for (const char *const *name = options->without; name && *name; name++)
+		ret->without |= refusable_named(*name);
 	ret->learnt_key = format->answer ? mem_strdup("") : learnt_key(&ret->options);
 	ret->id = mem_printf("%s/%s", ret->options.label, ret->options.name);
 	ret->host = base ? host_of(base) : mem_strdup("");

@@ -130,11 +130,6 @@ static void emit_event(const struct asking *asking, const struct model_event *ev
 		report_paused_again(asking);
 }
 
-static bool cancelled_error(struct err *err)
-{
-	return err_set(err, ERR_CANCELLED, "The request was cancelled.");
-}
-
 /* A conversation that can be answered: repaired, and with the user's word at its end.  Newer
  * models take no message of their own there (platform.claude.com/docs, "Prefill"). */
 static json_t *answerable(const json_t *contents)
@@ -393,7 +388,8 @@ static bool prepare_next(struct asking *asking, const struct attempt *attempt, s
 	                                          .text = span_str(err->message),
 	                                          .delay_ms = delay_ms,
 	                                          .attempt = asking->requests + 1 });
-	return stream_retry_wait(delay_ms, asking->request.cancel) || cancelled_error(err);
+	return stream_retry_wait(delay_ms, asking->request.cancel) ||
+	       err_set(err, ERR_CANCELLED, "The request was cancelled.");
 }
 
 bool model_stream(struct model *model, const struct model_request *request,

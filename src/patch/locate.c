@@ -521,16 +521,6 @@ static bool locate_as_stated(const struct lines *base, const struct diff_text *d
 
 /* ---- what must hold of any placement ---- */
 
-static size_t change_start(const struct placement *p, const struct candidates *c)
-{
-	return p->at + c->lead;
-}
-
-static size_t placement_change_end(const struct placement *p, const struct candidates *c)
-{
-	return p->at + p->old_count - c->trail;
-}
-
 struct range {
 	size_t start, end, hunk;
 };
@@ -552,11 +542,11 @@ static bool check_overlap(const struct diff_text *diff, const struct placement *
 	bool ok = true;
 
 	for (size_t h = 0; h < diff->hunk_count; h++) {
+		const struct placement *p = &places[h];
 		struct candidates c = { 0 };
 
-		candidates_measure(diff, &diff->hunks[h], places[h].count, &c);
-		ranges[h] = (struct range){ change_start(&places[h], &c),
-		                            placement_change_end(&places[h], &c), h };
+		candidates_measure(diff, &diff->hunks[h], p->count, &c);
+		ranges[h] = (struct range){ p->at + c.lead, p->at + p->old_count - c.trail, h };
 	}
 	qsort(ranges, diff->hunk_count, sizeof(*ranges), compare_ranges);
 	for (size_t i = 1; i < diff->hunk_count && ok; i++) {

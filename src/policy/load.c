@@ -657,8 +657,6 @@ static void load_examples(struct loader *loader, json_t *table)
 static bool read_policy_file(int fd, struct buf *out)
 {
 	struct stat info;
-	char *room;
-	ssize_t len;
 
 	if (fstat(fd, &info) != 0)
 		return false;
@@ -666,11 +664,7 @@ static bool read_policy_file(int fd, struct buf *out)
 		errno = S_ISREG(info.st_mode) ? EFBIG : EINVAL;
 		return false;
 	}
-	room = buf_reserve(out, (size_t)info.st_size + 1);
-	len = room ? fd_read_full(fd, room, (size_t)info.st_size + 1) : -1;
-	if (len > 0)
-		out->len += (size_t)len;
-	return len >= 0;
+	return fd_read_into(fd, out, (size_t)info.st_size + 1) >= 0;
 }
 
 bool policy_add_file(struct policy *policy, enum policy_tier tier, const char *path,

@@ -135,10 +135,8 @@ static bool is_harmless_target(struct span target)
 
 static bool is_descriptor(struct span word)
 {
-	size_t digits = 0;
+	size_t digits = span_digits(word);
 
-	while (digits < word.len && ascii_is_digit(word.data[digits]))
-		digits++;
 	return digits == word.len || (digits + 1 == word.len && word.data[digits] == '-');
 }
 

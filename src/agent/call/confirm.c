@@ -373,17 +373,6 @@ static bool decline_call(struct asking *asking, const json_t *answer, struct err
 	return err_set(err, ERR_DENIED_BY_USER, "Denied By User: The user declined this call.");
 }
 
-static bool outcome_was_offered(const struct asking *asking, const char *outcome)
-{
-	size_t i;
-	json_t *offered;
-
-	json_array_foreach(asking->outcomes, i, offered)
-		if (outcome && !strcmp(json_string_value(offered), outcome))
-			return true;
-	return false;
-}
-
 static bool follow_answer(struct asking *asking, const json_t *answer, struct err *err)
 {
 	const struct tool *tool = asking->question->tool;
@@ -392,7 +381,7 @@ static bool follow_answer(struct asking *asking, const json_t *answer, struct er
 
 	if (json_array_size(hunks))
 		asking->call->review = json_incref(hunks);
-	if (!outcome_was_offered(asking, outcome) || !strcmp(outcome, "cancel"))
+	if (!json_lists(asking->outcomes, span_str(outcome)) || !strcmp(outcome, "cancel"))
 		return decline_call(asking, answer, err);
 	asking->call->decision = DECISION_ACCEPT;
 	if (!strcmp(outcome, "modify_with_editor"))

@@ -215,10 +215,8 @@ static bool is_ruled_line(struct span line)
 
 static bool list_item(struct span line)
 {
-	size_t digits = 0;
+	size_t digits = span_digits(line);
 
-	while (digits < line.len && ascii_is_digit(line.data[digits]))
-		digits++;
 	if (digits && digits + 1 < line.len)
 		return strchr(".)", line.data[digits]) != NULL;
 	return line.len > 1 && strchr("*-+", line.data[0]) && line.data[1] == ' ';

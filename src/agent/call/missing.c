@@ -150,17 +150,6 @@ bool missing_report(struct agent *agent, const json_t *tools, const char *reason
 
 /* ---- the sentence ------------------------------------------------------------------ */
 
-static bool is_new(const json_t *seen, const char *text)
-{
-	size_t i;
-	json_t *known;
-
-	json_array_foreach((json_t *)seen, i, known)
-		if (!strcmp(json_string_value(known), text))
-			return false;
-	return true;
-}
-
 static void put_calls(const json_t *notes, struct buf *out)
 {
 	size_t count = json_array_size(notes), i;
@@ -212,7 +201,7 @@ static json_t *all_words(const json_t *notes)
 	json_array_foreach((json_t *)notes, i, note)
 		if (!json_object_get(note, "flags"))
 			json_array_foreach(json_object_get(note, "allow"), k, word)
-				if (is_new(words, json_string_value(word)))
+				if (!json_lists(words, json_span(word)))
 					json_array_append(words, word);
 	return words;
 }
@@ -270,7 +259,7 @@ static void put_special(const json_t *notes, bool first, struct buf *out)
 	json_array_foreach((json_t *)notes, i, note) {
 		json_t *flags = json_object_get(note, "flags");
 
-		if (!flags || !is_new(seen, json_string_value(flags)))
+		if (!flags || json_lists(seen, json_span(flags)))
 			continue;
 		json_array_append(seen, flags);
 		buf_printf(out, "%s %s", first ? "" : ";", json_string_value(flags));
@@ -306,7 +295,7 @@ static void put_reasons(const json_t *notes, struct buf *out)
 	json_array_foreach((json_t *)notes, i, note) {
 		json_t *reason = json_object_get(note, "reason");
 
-		if (!reason || !is_new(seen, json_string_value(reason)))
+		if (!reason || json_lists(seen, json_span(reason)))
 			continue;
 		json_array_append(seen, reason);
 		buf_str(out, " The model says: ");

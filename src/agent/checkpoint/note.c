@@ -351,16 +351,10 @@ static bool note_read(const char *folder, const char *id, struct note *ret)
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_CHECKPOINT_NOTE_BYTES);
 	struct err ignored = ERR_INIT;
 	struct stat stat;
-	char *room;
-	ssize_t n;
 
-	if (fd < 0 || fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode) || stat.st_size <= 0)
+	if (fd < 0 || fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode) || stat.st_size <= 0 ||
+	    fd_read_into(fd, &text, (size_t)stat.st_size) < 0)
 		return false;
-	room = buf_reserve(&text, (size_t)stat.st_size);
-	n = room ? fd_read_full(fd, room, (size_t)stat.st_size) : -1;
-	if (n < 0)
-		return false;
-	text.len += (size_t)n;
 	if (!note_parse(buf_view(&text), ret, &ignored))
 		return false;
 	ret->id = mem_strdup(id);

@@ -50,10 +50,8 @@ static struct span wrap_next_word(struct span *rest, size_t *ret_newlines)
 /* "-" or "12.", which begin an item of a list. */
 static bool is_marker(struct span word)
 {
-	size_t digits = 0;
+	size_t digits = span_digits(word);
 
-	while (digits < word.len && ascii_is_digit(word.data[digits]))
-		digits++;
 	return span_eq(word, SPAN("-")) ||
 	       (digits && digits + 1 == word.len && word.data[digits] == '.');
 }

@@ -180,10 +180,8 @@ static void show_detailed(const struct shown *s, const json_t *line)
 static void show_match_line(const struct shown *s, struct span line)
 {
 	struct cells cells = { .out = s->out };
-	size_t digits = 0;
+	size_t digits = span_digits(line);
 
-	while (digits < line.len && ascii_is_digit(line.data[digits]))
-		digits++;
 	if (digits > 0 && digits < line.len) {
 		put_number(s, span_head(line, digits), line.data[digits]);
 		line = span_skip(line, digits + 1);

@@ -362,12 +362,6 @@ static void gemini_model_url(const struct model_options *options, struct buf *ur
 	put_url_escaped(url, name);
 }
 
-static void put_url(const struct model_options *options, bool count_only, struct buf *url)
-{
-	gemini_model_url(options, url);
-	buf_str(url, count_only ? ":countTokens" : ":streamGenerateContent?alt=sse");
-}
-
 static void gemini_key(const struct model_options *options, struct wire_request *ret)
 {
 	if (options->api_key && options->bearer)
@@ -583,7 +577,8 @@ static bool gemini_build(const struct model_options *options, const struct model
 	json_t *body = json_object();
 	bool ok;
 
-	put_url(options, count_only, &ret->url);
+	gemini_model_url(options, &ret->url);
+	buf_str(&ret->url, count_only ? ":countTokens" : ":streamGenerateContent?alt=sse");
 	gemini_key(options, ret);
 	json_object_set_new(body, "contents", gemini_contents(request->contents, family));
 	if (request->system.len)

@@ -208,12 +208,12 @@ static unsigned long long process_start_ticks(int pid)
 {
 	_cleanup_free_ char *path = mem_printf("/proc/%d/stat", pid);
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char text[1024] = "";
+	char text[1024];
 	const char *at = NULL;
 	unsigned long long start = 0;
 
 	/* The second field is a name in brackets, which may have any in it; this is the 22nd. */
-	if (fd >= 0 && fd_read_full(fd, text, sizeof(text) - 1) > 0)
+	if (fd_read_text(fd, text, sizeof(text)))
 		at = strrchr(text, ')');
 	if (!at ||
 	    sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "

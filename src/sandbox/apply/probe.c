@@ -250,11 +250,10 @@ static const char *trial_step_name(enum trial_step step)
 static long number_in(const char *path, long otherwise)
 {
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char text[32] = "", *end;
-	ssize_t len = fd < 0 ? -1 : fd_read_full(fd, text, sizeof(text) - 1);
+	char text[32], *end;
 	long number;
 
-	if (len <= 0)
+	if (!fd_read_text(fd, text, sizeof(text)))
 		return otherwise;
 	number = strtol(text, &end, 10);
 	return end == text ? otherwise : number;
@@ -328,11 +327,10 @@ static bool no_more_processes(const struct trial *trial)
 static bool is_confined(const struct trial *trial)
 {
 	_cleanup_fd_ int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-	char text[4096] = "";
+	char text[4096];
 
 	(void)trial;
-	return fd >= 0 && fd_read_full(fd, text, sizeof(text) - 1) > 0 &&
-	       strstr(text, "\nSeccomp:\t2") != NULL;
+	return fd_read_text(fd, text, sizeof(text)) && strstr(text, "\nSeccomp:\t2") != NULL;
 }
 
 static bool changed_root(const struct trial *trial)

@@ -31,16 +31,13 @@ static bool read_stat(int proc, const char *name, struct seen *ret)
 {
 	char path[300], text[STAT_BYTES], state;
 	_cleanup_fd_ int fd = -1;
-	ssize_t len;
 	const char *end;
 	int parent, group;
 
 	snprintf(path, sizeof(path), "%s/stat", name);
 	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
-	len = fd < 0 ? -1 : fd_read_full(fd, text, sizeof(text) - 1);
-	if (len <= 0)
+	if (!fd_read_text(fd, text, sizeof(text)))
 		return false;
-	text[len] = '\0';
 	/* The name is the process's own choice and may hold anything, ")" too. */
 	end = strrchr(text, ')');
 	if (!end || sscanf(end + 1, " %c %d %d", &state, &parent, &group) != 3)
@@ -233,14 +230,11 @@ static uint64_t kib_of(pid_t pid, const char *file, const char *key)
 {
 	char path[64], text[2048], *at;
 	_cleanup_fd_ int fd = -1;
-	ssize_t len;
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	len = fd < 0 ? -1 : fd_read_full(fd, text, sizeof(text) - 1);
-	if (len <= 0)
+	if (!fd_read_text(fd, text, sizeof(text)))
 		return 0;
-	text[len] = '\0';
 	at = strstr(text, key);
 	return at ? strtoull(at + strlen(key), NULL, 10) << 10 : 0;
 }
@@ -251,15 +245,11 @@ static uint64_t own_bytes(pid_t pid)
 	char path[64], text[128];
 	unsigned long resident, shared;
 	_cleanup_fd_ int fd = -1;
-	ssize_t len;
 
 	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	len = fd < 0 ? -1 : fd_read_full(fd, text, sizeof(text) - 1);
-	if (len <= 0)
-		return 0;
-	text[len] = '\0';
-	if (sscanf(text, "%*s %lu %lu", &resident, &shared) != 2 || shared > resident)
+	if (!fd_read_text(fd, text, sizeof(text)) ||
+	    sscanf(text, "%*s %lu %lu", &resident, &shared) != 2 || shared > resident)
 		return 0;
 	return (uint64_t)(resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
 }

@@ -129,15 +129,10 @@ static int open_list(const struct reading *reading, const char *name)
 	return -1;
 }
 
-static bool ends(const char *text, const char *end)
-{
-	return span_ends(span_str(text), span_str(end));
-}
-
 /* Git runs files with the names of hooks; the samples that it brings along have an ending. */
 static bool is_hook(const char *name)
 {
-	return !ends(name, ".sample") && !strstr(name, ".hasp-taken");
+	return !span_ends(span_str(name), SPAN(".sample")) && !strstr(name, ".hasp-taken");
 }
 
 static bool each_hook(void *data, const char *name, unsigned char type)

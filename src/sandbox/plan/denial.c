@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "sandbox/plan/location.h"
 #include "sandbox/plan/names.h"
 #include "sandbox/plan/plan.h"
 
@@ -15,66 +16,15 @@
 /* The rule that decides is the longest of the path's own prefixes that has one, so each prefix that
  * ends at a slash is looked up: a path has few, and "/t/proj" is no prefix of "/t/proj-evil". */
 
-/* Both tables begin with the path; what is compared is `len` bytes of text with all of it. */
-static int compare_prefix(const char *text, size_t len, const char *path)
-{
-	int order = strncmp(text, path, len);
-
-	return order ? order : path[len] ? -1 : 0;
-}
-
-static const struct sandbox_rule *plan_rule_at(const struct sandbox_plan *plan, const char *text,
-                                               size_t len)
-{
-	size_t low = 0, high = plan->rule_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int order = compare_prefix(text, len, plan->rules[middle].path);
-
-		if (order == 0)
-			return &plan->rules[middle];
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return NULL;
-}
-
-static const struct sandbox_absent *absent_at(const struct sandbox_plan *plan, const char *text,
-                                              size_t len)
-{
-	size_t low = 0, high = plan->absent_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int order = compare_prefix(text, len, plan->absent[middle].path);
-
-		if (order == 0)
-			return &plan->absent[middle];
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return NULL;
-}
-
-/* The length of the next shorter prefix that ends before a slash ("/" is its own); 0: none. */
-static size_t shorter(const char *path, size_t len)
-{
-	if (len <= 1)
-		return 0;
-	while (len > 1 && path[len - 1] != '/')
-		len--;
-	return len > 1 ? len - 1 : 1;
-}
+/* As location_row wants it. */
+_Static_assert(offsetof(struct sandbox_rule, path) == 0, "a row begins with its path");
+_Static_assert(offsetof(struct sandbox_absent, path) == 0, "a row begins with its path");
 
 static const struct sandbox_rule *deciding(const struct sandbox_plan *plan, const char *path)
 {
-	for (size_t len = strlen(path); len; len = shorter(path, len)) {
-		const struct sandbox_rule *rule = plan_rule_at(plan, path, len);
+	for (size_t len = strlen(path); len; len = location_above(path, len)) {
+		const struct sandbox_rule *rule = location_row(
+			plan->rules, plan->rule_count, sizeof(*plan->rules), path, len);
 
 		/* A rule for a file says nothing about what is beneath that name. */
 		if (rule && (rule->folder || path[len] == '\0'))
@@ -85,8 +35,10 @@ static const struct sandbox_rule *deciding(const struct sandbox_plan *plan, cons
 
 static const struct sandbox_absent *absent_above(const struct sandbox_plan *plan, const char *path)
 {
-	for (size_t len = strlen(path); plan->absent_count && len; len = shorter(path, len)) {
-		const struct sandbox_absent *absent = absent_at(plan, path, len);
+	for (size_t len = strlen(path); plan->absent_count && len;
+	     len = location_above(path, len)) {
+		const struct sandbox_absent *absent = location_row(
+			plan->absent, plan->absent_count, sizeof(*plan->absent), path, len);
 
 		if (absent)
 			return absent;

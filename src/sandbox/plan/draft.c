@@ -112,44 +112,16 @@ void draft_settle(struct draft *draft)
 	draft->rule_count = kept;
 }
 
-static const struct draft_rule *draft_rule_at(const struct draft *draft, const char *path,
-                                              size_t len)
-{
-	size_t low = 0, high = draft->rule_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const char *there = draft->rules[middle].rule.path;
-		int order = strncmp(path, there, len);
-
-		if (order == 0)
-			order = there[len] ? -1 : 0;
-		if (order == 0)
-			return &draft->rules[middle];
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return NULL;
-}
-
-/* The length of the path of the folder above; 0 above "/". */
-static size_t folder_above(const char *path, size_t len)
-{
-	if (len <= 1)
-		return 0;
-	while (path[len - 1] != '/')
-		len--;
-	return len > 1 ? len - 1 : 1;
-}
+/* As location_row wants it. */
+_Static_assert(offsetof(struct draft_rule, rule.path) == 0, "a row begins with its path");
 
 /* The rule that decides about the first `len` bytes of `path`. */
 static const struct draft_rule *draft_decide_prefix(const struct draft *draft, const char *path,
                                                     size_t len)
 {
-	for (; len; len = folder_above(path, len)) {
-		const struct draft_rule *found = draft_rule_at(draft, path, len);
+	for (; len; len = location_above(path, len)) {
+		const struct draft_rule *found = location_row(
+			draft->rules, draft->rule_count, sizeof(*draft->rules), path, len);
 
 		if (found)
 			return found;
@@ -175,7 +147,7 @@ static void pin_above(const struct draft *draft, const struct sandbox_rule *rule
 {
 	size_t len = strlen(rule->path);
 
-	while ((len = folder_above(rule->path, len)) > 0) {
+	while ((len = location_above(rule->path, len)) > 0) {
 		const struct draft_rule *above = draft_decide_prefix(draft, rule->path, len);
 
 		if (!above || above->rule.access != SANDBOX_WRITE ||
@@ -212,7 +184,7 @@ void draft_pin(struct draft *draft)
 
 static bool is_needed(const struct draft *draft, const struct draft_rule *rule)
 {
-	size_t len = folder_above(rule->rule.path, strlen(rule->rule.path));
+	size_t len = location_above(rule->rule.path, strlen(rule->rule.path));
 	const struct draft_rule *found = draft_decide_prefix(draft, rule->rule.path, len);
 	const struct sandbox_rule *above = found ? &found->rule : NULL;
 

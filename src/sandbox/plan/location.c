@@ -336,3 +336,34 @@ char *location_join(const char *base, const char *rel)
 {
 	return mem_printf("%s/%s", strcmp(base, "/") == 0 ? "" : base, rel);
 }
+
+size_t location_above(const char *path, size_t len)
+{
+	if (len <= 1)
+		return 0;
+	while (len > 1 && path[len - 1] != '/')
+		len--;
+	return len > 1 ? len - 1 : 1;
+}
+
+const void *location_row(const void *rows, size_t count, size_t size, const char *text, size_t len)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const void *row = (const char *)rows + middle * size;
+		const char *path;
+		int order;
+
+		memcpy(&path, row, sizeof(path));
+		order = strncmp(text, path, len);
+		if (order == 0 && !path[len])
+			return row;
+		if (order <= 0) /* the path goes on: it comes later */
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}

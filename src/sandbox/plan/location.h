@@ -71,6 +71,13 @@ char *location_closed(const char *start, const char *path);
 /* Whether `path` is `folder` or beneath it; both canonical. */
 bool location_within(const char *path, const char *folder);
 
+/* The length of the path of the folder above the first `len` bytes of a path; 0: they are "/". */
+size_t location_above(const char *path, size_t len);
+
+/* The row for the first `len` bytes of `text` in a table that is sorted by paths, each row's first
+ * member; NULL: there is none. */
+const void *location_row(const void *rows, size_t count, size_t size, const char *text, size_t len);
+
 /* "base/rel", "/rel" for "/"; the caller frees. */
 char *location_join(const char *base, const char *rel);
 

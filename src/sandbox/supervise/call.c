@@ -100,7 +100,6 @@ static pid_t proc_number(const struct supervisor *supervisor, pid_t thread)
 {
 	char path[48], text[512], *line;
 	_cleanup_fd_ int pidfd = -1, info = -1;
-	ssize_t n;
 
 	if (supervisor->proc_is_own)
 		return thread;
@@ -109,10 +108,8 @@ static pid_t proc_number(const struct supervisor *supervisor, pid_t thread)
 		pidfd = (int)syscall(SYS_pidfd_open, thread, 0);
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
 	info = pidfd < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-	n = info < 0 ? -1 : fd_read_full(info, text, sizeof(text) - 1);
-	if (n <= 0)
+	if (!fd_read_text(info, text, sizeof(text)))
 		return 0;
-	text[n] = '\0';
 	line = strstr(text, "\nPid:");
 	return line ? (pid_t)strtol(line + 5, NULL, 10) : 0;
 }
@@ -183,14 +180,10 @@ static bool status_value(const struct call *call, const char *name, int base,
                          unsigned long long *ret)
 {
 	char text[4096], *line;
-	_cleanup_fd_ int fd = -1;
-	ssize_t n;
+	_cleanup_fd_ int fd = call_open_proc(call, "status", O_RDONLY);
 
-	fd = call_open_proc(call, "status", O_RDONLY);
-	n = fd < 0 ? -1 : fd_read_full(fd, text, sizeof(text) - 1);
-	if (n <= 0)
+	if (!fd_read_text(fd, text, sizeof(text)))
 		return false;
-	text[n] = '\0';
 	line = strstr(text, name);
 	if (!line || (line != text && line[-1] != '\n'))
 		return false;
@@ -213,13 +206,10 @@ static pid_t call_process(const struct call *call)
 static void call_name(const struct call *call, char *name, size_t size)
 {
 	_cleanup_fd_ int fd = call_open_proc(call, "comm", O_RDONLY);
-	ssize_t n;
+	size_t len = fd_read_text(fd, name, size) ? strlen(name) : 0;
 
-	n = fd < 0 ? 0 : fd_read_full(fd, name, size - 1);
-	n = n < 0 ? 0 : n;
-	if (n && name[n - 1] == '\n')
-		n--;
-	name[n] = '\0';
+	if (len && name[len - 1] == '\n')
+		name[len - 1] = '\0';
 }
 
 mode_t call_umask(const struct call *call)

@@ -97,17 +97,11 @@ static struct ignore_rules *chain_read_rules(int folder, const char *path)
 	_cleanup_fd_ int fd = chain_open(folder, path, O_RDONLY);
 	_cleanup_buf_ struct buf text = BUF_INIT(IGNORE_FILE_MAX);
 	struct stat st;
-	char *room;
-	ssize_t n;
 
 	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 ||
-	    (size_t)st.st_size >= IGNORE_FILE_MAX)
+	    (size_t)st.st_size >= IGNORE_FILE_MAX ||
+	    fd_read_into(fd, &text, (size_t)st.st_size) <= 0)
 		return NULL;
-	room = buf_reserve(&text, (size_t)st.st_size);
-	n = room ? fd_read_full(fd, room, (size_t)st.st_size) : -1;
-	if (n <= 0)
-		return NULL;
-	text.len = (size_t)n;
 	return ignore_parse(buf_view(&text));
 }
 

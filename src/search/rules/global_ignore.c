@@ -71,8 +71,6 @@ static void global_read_text(struct global_ignore *global, const char *path, str
 {
 	_cleanup_fd_ int fd = -1;
 	struct stat st;
-	char *room;
-	ssize_t n;
 
 	if (global->seen_count == FILES_MAX)
 		return;
@@ -86,10 +84,7 @@ static void global_read_text(struct global_ignore *global, const char *path, str
 	global_remember_file(global, path, &st);
 	if (!S_ISREG(st.st_mode) || st.st_size <= 0 || (size_t)st.st_size > out->max)
 		return;
-	room = buf_reserve(out, (size_t)st.st_size);
-	n = room ? fd_read_full(fd, room, (size_t)st.st_size) : -1;
-	if (n > 0)
-		out->len = (size_t)n;
+	(void)fd_read_into(fd, out, (size_t)st.st_size);
 }
 
 /* An absolute path from the environment; NULL if it is not one. */

@@ -52,7 +52,7 @@
 	  "SEARCH: what was found")                                                               \
 	X(WATCH, 24, TO_WORKER, READY, 128 << 10, 0, watch,                                       \
 	  "watches a file; its number names the watch")                                           \
-	X(WATCHING, 25, TO_FRONT, ANSWER, 0, 0, nothing, "WATCH: changes are told from now on")   \
+	X(WATCHING, 25, TO_FRONT, ANSWER, 0, 0, nothing, "WATCH: changes are reported now") \
 	X(CHANGED, 26, TO_FRONT, WATCH, 0, 0, nothing, "the watched file is another")             \
 	X(UNWATCH, 27, TO_WORKER, WATCH, 0, 0, nothing, "ends a watch; nothing answers")          \
 	X(RUN, 32, TO_WORKER, READY, 64 << 20, 0, run, "starts a command; its number names it")   \
@@ -63,16 +63,16 @@
 	X(RUN_MAIN_ENDED, 37, TO_FRONT, RUN, 256, 0, run_end, "the command has ended")            \
 	X(RUN_ENDED, 38, TO_FRONT, RUN, 256, 0, run_end, "all its processes have; the last of it") \
 	X(RUN_INPUT_TAKEN, 39, TO_FRONT, RUN, 64, 0, run_taken,                                   \
-	  "so many bytes of input were taken (window: LIMIT_RUN_INPUT_BYTES)")                    \
+	  "this many bytes of input were taken (window: LIMIT_RUN_INPUT_BYTES)") \
 	X(RUN_INPUT, 40, TO_WORKER, RUN, 128 << 10, 0, run_input, "bytes for its standard input") \
 	X(RUN_END_INPUT, 41, TO_WORKER, RUN, 0, 0, nothing, "there will be no more")              \
 	X(RUN_RESIZE, 42, TO_WORKER, RUN, 64, 0, run_resize, "its terminal's size")               \
 	X(RUN_SIGNAL, 43, TO_WORKER, RUN, 64, 0, run_signal, "a signal to its process group")     \
 	X(RUN_KILL, 44, TO_WORKER, RUN, 0, 0, nothing, "kills all of it")                         \
 	X(RUN_TAKEN, 45, TO_WORKER, RUN, 64, 0, run_taken,                                        \
-	  "so many bytes of output were handled (window: LIMIT_RUN_WINDOW)")                     \
+	  "this many bytes of output were handled (window: LIMIT_RUN_WINDOW)") \
 	X(RUN_HIDDEN, 46, TO_FRONT, RUN, 128 << 10, 0, run_hidden,                                \
-	  "what is hidden from it: reading that is refused, and no RUN_DENIED tells of it")
+	  "what is hidden from it: reading that is refused, and no RUN_DENIED reports it")
 
 enum wire_direction { WIRE_TO_WORKER, WIRE_TO_FRONT };
 
