@@ -27,10 +27,17 @@
  * excluded: such a frame may leave rows of the draft above it (never fewer finished rows unless the
  * window grew in that moment).  test/tui/term/resize_fuzz.py measures it.
  *
- * Two things no program can undo: a terminal that wraps what is beneath the caret into more rows
- * than the window has pushes the caret out, so rows beneath it are clipped for that (not those of a
- * question, live.whole); and a terminal that keeps the lower rows of a window made lower than the
- * live region (libvterm does) has pushed its upper rows into the scrollback.
+ * What no program can undo: a terminal that wraps what is beneath the caret into more rows than the
+ * window has pushes the caret out, so rows beneath it are clipped for that (not those of a
+ * question, live.whole), which cannot help while the window is still empty beneath them; and a
+ * terminal that keeps the lower rows of a window made lower than the live region (libvterm does)
+ * has pushed its upper rows into the scrollback.
+ *
+ * Measured with random sizes of 20 to 400 x 8 to 60 in storms, while rows stream (sessions wrong of
+ * all; resizes): libvterm 3 of 179 (2,323), all with drafts too wide for the window; tmux 3.3a with
+ * a narrow draft 12 of 158 (2,149), of which 7 left rows of the live region and 5 took the end of
+ * the last finished rows with them, and with wide ones 29 of 158 (2,033).  tmux tells a program of
+ * a new size up to 250 ms after it wrapped its lines.
  */
 #ifndef HASP_TUI_TERM_SCREEN_H
 #define HASP_TUI_TERM_SCREEN_H

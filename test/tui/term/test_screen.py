@@ -148,9 +148,8 @@ def test_a_line_that_was_begun_is_not_written_over():
         assert terminal.dump().window[0] == "begun by another"
 
 
-@pytest.mark.parametrize("kind,seeds", [("vterm", range(1, 3)), ("tmux", [4])])
-def test_random_resizes_lose_repeat_and_tear_nothing(kind, seeds):
-    """A few seeds with a draft that is narrow; script/resize-fuzz does thousands."""
-    for seed in seeds:
-        wrong, _, what = resize_fuzz.session(kind, seed, draft=(1, 10), rows=60, most=4)
-        assert not wrong, what
+@pytest.mark.parametrize("kind,seed,gentle", [("vterm", 1, False), ("vterm", 2, False), ("tmux", 3, True)])
+def test_resizes_lose_repeat_and_tear_nothing(kind, seed, gentle):
+    """A few seeds with a narrow draft; script/resize-fuzz does thousands, with all kinds of drafts and storms."""
+    wrong, _, what = resize_fuzz.session(kind, seed, draft=(1, 10), rows=150, most=3, gentle=gentle)
+    assert not wrong, what
