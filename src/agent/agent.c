@@ -130,8 +130,8 @@ static bool before_agent(struct prompt_run *run, const char *text)
 static void note_interruption(struct prompt_run *run)
 {
 	static const char note[] =
-		"<session_context>\nThe user interrupted the work before this message. What was not "
-		"finished by then is not done; do not go on with it unless it is asked for.\n"
+		"<session_context>\nThe user interrupted the work before this message. What was "
+		"not finished by then is not done; do not go on with it unless it is asked for.\n"
 		"</session_context>";
 
 	if (run->agent->interrupted)

@@ -226,7 +226,8 @@ void agent_append(struct agent *agent, json_t *message)
 	const size_t count = json_array_size(agent->history);
 	json_t *last = json_array_get(agent->history, count - 1), *both, *parts;
 
-	if (count <= (agent->context ? 1 : 0) || content_is_user(last) != content_is_user(message)) {
+	if (count <= (agent->context ? 1 : 0) ||
+	    content_is_user(last) != content_is_user(message)) {
 		json_array_append_new(agent->history, message);
 		return;
 	}

@@ -538,7 +538,8 @@ static struct prompt_options prompt_options(const struct host *host)
 /* The caller frees; NULL: no tool is off. */
 static char *off_text_in(const struct host *host, enum approval_mode mode)
 {
-	const struct off_tools off = { .policy = host->options.policy, .session = &host->chat.session,
+	const struct off_tools off = { .policy = host->options.policy,
+		                       .session = &host->chat.session,
 		                       .settings = host->options.settings, .mode = mode,
 		                       .interactive = host->options.interactive };
 
@@ -730,7 +731,7 @@ static void chat_release(struct chat *chat)
 	*chat = (struct chat){ 0 };
 }
 
-static void end_session(struct host *host, const char *reason)
+static void host_end_session(struct host *host, const char *reason)
 {
 	struct hook_outcome said;
 
@@ -744,7 +745,7 @@ void host_close(struct host *host, const char *reason)
 {
 	if (!host)
 		return;
-	end_session(host, reason);
+	host_end_session(host, reason);
 	jobs_free(host->jobs);
 	/* When the session is over: who waits for an answer does not wait for this. */
 	if (host->retains && host->chat.record)
@@ -819,7 +820,8 @@ static void host_start_session(struct host *host, json_t *content)
 	if (host->chat.started)
 		return;
 	host->chat.started = true;
-	fire_session(host, HOOK_SESSION_START, "source", host->chat.source ? host->chat.source : "startup",
+	fire_session(host, HOOK_SESSION_START, "source",
+	             host->chat.source ? host->chat.source : "startup",
 	             &said);
 	if (said.additional_context) {
 		_cleanup_free_ char *text = mem_printf("<hook_context>%s</hook_context>\n\n",
@@ -1048,7 +1050,7 @@ static bool host_switch(struct host *host, const struct chat *chat, const char *
 		chat_release(&next);
 		return false;
 	}
-	end_session(host, reason);
+	host_end_session(host, reason);
 	host->chat = next;
 	hooks_set_session(host->hooks, record_session_id(next.record), record_path(next.record),
 	                  services_plans_folder(next.services));
@@ -1227,7 +1229,7 @@ bool host_rewind_undo(struct host *host, struct host_rewound *ret, struct err *e
 
 	if (!undo->can || agent_has_moved(host->chat.agent))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               undo->can ? "Something was sent since: it cannot be undone any more." :
+		               undo->can ? "Something was sent since; it cannot be undone." :
 		               "There is nothing to undo.");
 	if (undo->checkpoint &&
 	    !checkpoints_restore(checkpoint_session_of(host->chat.checkpoints), undo->checkpoint,

@@ -101,6 +101,7 @@ struct host_rewound {
 	char *text;    /* of the prompt, for the composer; owned; NULL of an undo */
 	json_t *files; /* what became of the files (checkpoints_restore); owned; NULL: nothing */
 };
+/* Frees the text and the files. */
 void host_rewound_release(struct host_rewound *rewound);
 /* The conversation goes back to before the prompt with this id; with `files`, files go back too as
  * far as their checkpoints know: those that others have changed since are left, and *ret names
@@ -108,8 +109,8 @@ void host_rewound_release(struct host_rewound *rewound);
  * such prompt, or no checkpoints. Else errors of the record, which has to be whole. */
 bool host_rewind(struct host *host, const char *id, bool files, struct host_rewound *ret,
                  struct err *err);
-/* Back again, as long as nothing was sent since: to before the first of several in a row, and of the
- * files to before the last. */
+/* Back again, as long as nothing was sent since: to before the first of several in a row; files to
+ * before the last. */
 bool host_rewind_undo(struct host *host, struct host_rewound *ret, struct err *err);
 
 /* ---- what it works with, for those who show it -------------------------------- */
@@ -141,8 +142,8 @@ json_t *host_call(struct host *host, const char *name, json_t *arguments);
  * conversation; the next prompt works. False: nothing was under way. */
 bool host_interrupt(struct host *host);
 /* A message of the user for the prompt under way: it joins at its next step, @paths in it are read
- * then (agent_steer). What did not join when the prompt ended is in outcome.unsent. False: no prompt
- * is under way; it is for the caller to send. */
+ * then (agent_steer). What did not join when the prompt ended is in outcome.unsent. False: no
+ * prompt is under way; it is for the caller to send. */
 bool host_steer(struct host *host, struct span text);
 
 #endif

@@ -511,7 +511,7 @@ void record_share(struct record *record, double share)
 	pthread_mutex_unlock(&record->lock);
 }
 
-/* Only what is known to stand in the file can be named in it, and no call belongs to what was last. */
+/* Only what stands in the file can be named in it, and no call belongs to what was last. */
 static void forget_messages(struct record *record)
 {
 	json_decref(record->known);

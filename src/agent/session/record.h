@@ -6,7 +6,8 @@
  *
  *     struct record *record;
  *     if (!record_open(&options, &record, &err)) ...
- *     record_user(record, content, SAID_PROMPT);  record_model(record, content, thoughts, &usage, model_id);
+ *     record_user(record, content, SAID_PROMPT);
+ *     record_model(record, content, thoughts, &usage, model_id);
  *     record_call(record, call_id, name, args, result, status, display, duration_ms);
  *     record_close(record);
  *

@@ -47,8 +47,8 @@ void session_read_defects(const struct session_read *read, struct buf *out);
 /* The same of the file's text, for tests; the id has to stand in it. */
 bool session_read_text(struct span text, struct session_read *ret, struct err *err);
 void session_read_release(struct session_read *read);
-/* What the user asked, oldest first: [{"id" (of the message in the file), "text", "time"?}], without
- * messages that joined a prompt; a new reference. */
+/* What the user asked, oldest first: [{"id" (of the message in the file), "text", "time"?}],
+ * without messages that joined a prompt; a new reference. */
 json_t *session_prompts(const struct session_read *read);
 /* The id alone, from the first line where that has it; the caller frees. NULL: nothing in it is
  * a session. */

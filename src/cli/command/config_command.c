@@ -107,8 +107,9 @@ static int config_show(struct config_call *call)
 
 	json_array_foreach(list, i, item)
 		json_object_set_new(item, "value",
-		                    setup_mask_secrets(json_string_value(json_object_get(item, "key")),
-		                                 json_object_get(item, "value"), call->variables));
+		                    setup_mask_secrets(
+					    json_string_value(json_object_get(item, "key")),
+					    json_object_get(item, "value"), call->variables));
 	complain_warnings(call->settings);
 	if (invocation_has(call->invocation, FLAG_JSON)) {
 		json_auto_t *document = settings_document(list, origin);

@@ -12,7 +12,7 @@
 #include "data/json.h"
 #include "tui/command/private.h"
 
-/* ---- settings ------------------------------------------------------------------------------ */
+/* ---- settings -------------------------------------------------------------------- */
 
 static void free_variables(char **variables)
 {
@@ -135,7 +135,7 @@ void command_settings(struct command_call *call)
 	}
 }
 
-void complete_settings(struct command_completion *completion)
+void command_complete_settings(struct command_completion *completion)
 {
 	struct span before = completion->before, word = command_word(&before);
 	_cleanup_free_ char *key = NULL;
@@ -153,7 +153,7 @@ void complete_settings(struct command_completion *completion)
 	}
 }
 
-/* ---- theme, editor, vim, model ---------------------------------------------------------------- */
+/* ---- theme, editor, vim, model --------------------------------------------------- */
 
 static bool name_is_known(const char *const *names, struct span name)
 {
@@ -203,7 +203,7 @@ void command_theme(struct command_call *call)
 		command_then(call, COMMAND_THEME, mem_strdup(json_string_value(name)));
 }
 
-void complete_theme(struct command_completion *completion)
+void command_complete_theme(struct command_completion *completion)
 {
 	add_names(completion, completion->context->themes);
 }
@@ -227,7 +227,7 @@ void command_editor(struct command_call *call)
 		command_say(call, STYLE(ROLE_TEXT), "The editor is %s.", json_string_value(name));
 }
 
-void complete_editor(struct command_completion *completion)
+void command_complete_editor(struct command_completion *completion)
 {
 	add_names(completion, editors);
 }
@@ -265,13 +265,13 @@ void command_model(struct command_call *call)
 	}
 }
 
-void complete_model(struct command_completion *completion)
+void command_complete_model(struct command_completion *completion)
 {
 	if (!completion->before.len)
 		completion->add(completion, "set", NULL);
 }
 
-/* ---- trust --------------------------------------------------------------------------------------- */
+/* ---- trust ----------------------------------------------------------------------- */
 
 /* What a project may bring along, and what it does in a trusted folder. */
 static const struct brought {
@@ -360,7 +360,7 @@ void command_permissions(struct command_call *call)
 	}
 }
 
-void complete_permissions(struct command_completion *completion)
+void command_complete_permissions(struct command_completion *completion)
 {
 	static const char *const words[] = { "trust", "distrust", NULL };
 

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "tui/command/private.h"
 
-/* ---- the table ------------------------------------------------------------------------ */
+/* ---- the table ------------------------------------------------------------------- */
 
 static command_handler command_help, command_quit, command_shortcuts;
 static command_completer complete_help;
@@ -31,7 +31,7 @@ static const struct command_row {
 	    "[list | save TAG | resume WHICH | delete WHICH | share FILE]",
 	    "Show recorded sessions, go on with one, keep or export this one",
 	    COMMAND_IDLE | COMMAND_SLOW },
-	  command_chat, complete_chat },
+	  command_chat, command_complete_chat },
 	{ { "clear", "new", "", "Begin a new session", COMMAND_IDLE | COMMAND_SLOW },
 	  command_clear, NULL },
 	{ { "compress", "summarize compact", "",
@@ -42,45 +42,46 @@ static const struct command_row {
 	  command_directory, NULL },
 	{ { "docs", "", "", "Say where the documentation is", 0 }, command_docs, NULL },
 	{ { "editor", "", "[NAME]", "Choose the editor for drafts and proposed changes", 0 },
-	  command_editor, complete_editor },
+	  command_editor, command_complete_editor },
 	{ { "help", "?", "[COMMAND]", "Show the commands, or how one is used", 0 },
 	  command_help, complete_help },
-	{ { "hooks", "", "[list]", "Show the hooks, and which of them run", 0 }, command_hooks, NULL },
+	{ { "hooks", "", "[list]", "Show the hooks, and which of them run", 0 },
+	  command_hooks, NULL },
 	{ { "init", "", "", "Have the model write a GEMINI.md for this project", COMMAND_IDLE },
 	  command_init, NULL },
 	{ { "mcp", "", "[list]", "Show the MCP servers of the settings", 0 }, command_mcp, NULL },
 	{ { "memory", "", "[show | list | reload]",
 	    "Show the files of instructions, or read them again", COMMAND_IDLE },
-	  command_memory, complete_memory },
+	  command_memory, command_complete_memory },
 	{ { "model", "", "[set NAME]", "Show the model, or choose that of the next sessions", 0 },
-	  command_model, complete_model },
+	  command_model, command_complete_model },
 	{ { "permissions", "", "[trust | distrust]",
 	    "Show what trusting this folder switches on, and decide on it", 0 },
-	  command_permissions, complete_permissions },
+	  command_permissions, command_complete_permissions },
 	{ { "plan", "", "[copy]", "Switch to plan mode, or show the plan", COMMAND_IDLE },
-	  command_plan, complete_plan },
+	  command_plan, command_complete_plan },
 	{ { "policies", "policy", "[list] [WORD]", "Show the rules that decide on calls", 0 },
 	  command_policies, NULL },
 	{ { "quit", "exit", "", "End the session", 0 }, command_quit, NULL },
 	{ { "restore", "", "[ID]", "Give files back the content they had before an edit",
 	    COMMAND_IDLE | COMMAND_SLOW },
-	  command_restore, complete_restore },
+	  command_restore, command_complete_restore },
 	{ { "rewind", "", "[ID [files] | undo]",
 	    "Go back to before a prompt, with the files or without", COMMAND_IDLE | COMMAND_SLOW },
-	  command_rewind, complete_rewind },
+	  command_rewind, command_complete_rewind },
 	{ { "settings", "config", "[WORD | KEY VALUE | unset KEY]",
 	    "Show settings with their origins, or change yours", 0 },
-	  command_settings, complete_settings },
+	  command_settings, command_complete_settings },
 	{ { "shortcuts", "keys", "", "Show the keys", 0 }, command_shortcuts, NULL },
 	{ { "stats", "usage", "[session | model | tools]", "Show what this session used", 0 },
-	  command_stats, complete_stats },
+	  command_stats, command_complete_stats },
 	{ { "tasks", "bg background shells", "[ID | end ID]",
 	    "Show commands in the background and their output, or end one", 0 },
-	  command_tasks, complete_tasks },
-	{ { "theme", "", "[NAME]", "Choose the colours", 0 }, command_theme, complete_theme },
+	  command_tasks, command_complete_tasks },
+	{ { "theme", "", "[NAME]", "Choose the colours", 0 }, command_theme, command_complete_theme },
 	{ { "todos", "", "", "Show the model's list of steps", 0 }, command_todos, NULL },
 	{ { "tools", "", "[list | desc]", "Show the tools that the model has", 0 },
-	  command_tools, complete_tools },
+	  command_tools, command_complete_tools },
 	{ { "vim", "", "", "Switch vim keys on or off", 0 }, command_vim, NULL },
 };
 
@@ -89,33 +90,7 @@ const struct command_info *command_at(size_t i)
 	return i < ARRAY_LEN(command_rows) ? &command_rows[i].is : NULL;
 }
 
-/* ---- words ---------------------------------------------------------------------------- */
-
-struct span command_word(struct span *text)
-{
-	struct span word;
-	size_t len = 0;
-
-	*text = span_trim(*text);
-	while (len < text->len && !isspace((unsigned char)text->data[len]))
-		len++;
-	word = span_head(*text, len);
-	*text = span_trim(span_skip(*text, len));
-	return word;
-}
-
-bool command_word_is(struct span word, const char *name)
-{
-	return word.len == strlen(name) && strncasecmp(word.data, name, word.len) == 0;
-}
-
-bool command_has(struct span text, struct span part)
-{
-	for (size_t i = 0; i + part.len <= text.len; i++)
-		if (strncasecmp(text.data + i, part.data, part.len) == 0)
-			return true;
-	return false;
-}
+/* ---- words ----------------------------------------------------------------------- */
 
 static bool list_has_word(const char *list, struct span word)
 {
@@ -128,7 +103,7 @@ static bool list_has_word(const char *list, struct span word)
 }
 
 
-static const struct command_row *find_row(struct span name)
+static const struct command_row *find_command_row(struct span name)
 {
 	const struct command_row *begins = NULL;
 	bool several = false;
@@ -147,9 +122,9 @@ static const struct command_row *find_row(struct span name)
 	return several ? NULL : begins;
 }
 
-bool command_has_name(struct span name)
+static bool has_own_name(struct span name)
 {
-	const struct command_row *row = find_row(name);
+	const struct command_row *row = find_command_row(name);
 
 	return row && (command_word_is(name, row->is.name) ||
 	               list_has_word(row->is.aliases, name));
@@ -183,137 +158,12 @@ bool command_is(struct span line)
 
 const struct command_info *command_of(struct span line)
 {
-	const struct command_row *row = find_row(name_of(&line));
+	const struct command_row *row = find_command_row(name_of(&line));
 
 	return row ? &row->is : NULL;
 }
 
-/* ---- answers --------------------------------------------------------------------------- */
-
-void command_result_release(struct command_result *result)
-{
-	rows_release(&result->rows);
-	free(result->text);
-	for (size_t i = 0; i < result->choice_count; i++) {
-		free(result->choices[i].label);
-		free(result->choices[i].note);
-		free(result->choices[i].line);
-	}
-	free(result->choices);
-	*result = (struct command_result){ 0 };
-}
-
-void command_row(struct command_call *call, struct row *row)
-{
-	if (!call->context->width) {
-		rows_take(&call->result->rows, row);
-		return;
-	}
-	rows_wrap(&call->result->rows, row, call->context->width, NULL, NULL);
-	row_release(row);
-}
-
-static void say_printed(struct command_call *call, struct style style, const char *format,
-                        va_list arguments)
-{
-	_cleanup_free_ char *text = NULL;
-
-	if (vasprintf(&text, format, arguments) >= 0)
-		command_text(call, style, span_str(text));
-}
-
-void command_say(struct command_call *call, struct style style, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	say_printed(call, style, format, arguments);
-	va_end(arguments);
-}
-
-void command_text(struct command_call *call, struct style style, struct span text)
-{
-	do {
-		const char *end = text.len ? memchr(text.data, '\n', text.len) : NULL;
-		size_t len = end ? (size_t)(end - text.data) : text.len;
-		struct row row = { 0 };
-
-		row_text(&row, span_head(text, len), style);
-		command_row(call, &row);
-		text = span_skip(text, len + (end ? 1 : 0));
-	} while (text.len);
-}
-
-void command_heading(struct command_call *call, const char *text)
-{
-	if (call->result->rows.count)
-		command_text(call, STYLE(ROLE_TEXT), SPAN(""));
-	command_text(call, STYLE_BOLD(ROLE_HEADING), span_str(text));
-}
-
-void command_term(struct command_call *call, const char *name, unsigned width, struct span text,
-                  struct style style)
-{
-	struct row row = { 0 }, rest = { 0 };
-
-	row_text(&row, SPAN("  "), STYLE(ROLE_TEXT));
-	row_text(&row, span_str(name), STYLE(ROLE_ACCENT));
-	row_text(&row, SPAN("  "), STYLE(ROLE_TEXT));
-	row_pad(&row, width + 4, STYLE(ROLE_TEXT));
-	row_text(&row, text, style);
-	if (!call->context->width) {
-		rows_take(&call->result->rows, &row);
-		return;
-	}
-	row_pad(&rest, call->context->width > 2 * width + 8 ? width + 4 : 4, STYLE(ROLE_TEXT));
-	rows_wrap(&call->result->rows, &row, call->context->width, NULL, &rest);
-	row_release(&row);
-	row_release(&rest);
-}
-
-void command_fail(struct command_call *call, const char *format, ...)
-{
-	va_list arguments;
-
-	call->result->ok = false;
-	va_start(arguments, format);
-	say_printed(call, STYLE(ROLE_ERROR), format, arguments);
-	va_end(arguments);
-}
-
-void command_usage(struct command_call *call)
-{
-	command_fail(call, "/%s %s", call->command->name, call->command->arguments);
-}
-
-bool command_then(struct command_call *call, enum command_then then, char *text)
-{
-	if (!(call->context->can & 1u << then)) {
-		free(text);
-		command_fail(call, "/%s is for a terminal: it cannot be done here.",
-		             call->command->name);
-		return false;
-	}
-	call->result->then = then;
-	free(call->result->text);
-	call->result->text = text;
-	return true;
-}
-
-void command_choice(struct command_call *call, struct span label, struct span note, char *line,
-                    bool chosen)
-{
-	struct command_result *result = call->result;
-
-	result->choices = mem_grow(result->choices, &result->choice_cap, result->choice_count + 1,
-	                           sizeof(*result->choices));
-	result->choices[result->choice_count++] = (struct command_choice){
-		.label = mem_dup(label.data, label.len), .note = mem_dup(note.data, note.len),
-		.line = line, .chosen = chosen,
-	};
-}
-
-/* ---- help, quit, shortcuts -------------------------------------------------------------- */
+/* ---- help, quit, shortcuts ------------------------------------------------------- */
 
 static void help_one(struct command_call *call, const struct command_info *command)
 {
@@ -352,7 +202,7 @@ static void command_help(struct command_call *call)
 
 		command_term(call, name, 14, span_str(command->help), STYLE(ROLE_TEXT));
 	}
-	custom_each(call->context, help_custom, call);
+	custom_each(call->context, has_own_name, help_custom, call);
 	command_heading(call, "Besides");
 	command_term(call, "@path", 14, SPAN("A file or folder that the model is to read"),
 	             STYLE(ROLE_TEXT));
@@ -380,7 +230,7 @@ static void command_shortcuts(struct command_call *call)
 	command_then(call, COMMAND_SHORTCUTS, NULL);
 }
 
-/* ---- running --------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------- */
 
 /* The name that is most like it: one letter more, less or another. */
 static const char *like_name(struct span name)
@@ -418,21 +268,22 @@ bool command_exists(const struct command_context *context, struct span line)
 	const bool is = has_form_of_command(command_word(&rest));
 	struct span name = name_of(&line);
 
-	return is && (command_has_name(name) || custom_exists(context, name));
+	return is && (has_own_name(name) || custom_exists(context, has_own_name, name));
 }
 
 void command_run(const struct command_context *context, struct span line,
                  struct command_result *result)
 {
-	static const struct command_info custom = { "custom", "", "", "", COMMAND_IDLE | COMMAND_SLOW };
+	static const struct command_info custom = { "custom", "", "", "",
+		                                    COMMAND_IDLE | COMMAND_SLOW };
 	struct command_call call = { .context = context, .result = result, .command = &custom };
 	const struct span whole = span_trim(line);
 	struct span name = name_of(&line);
-	const struct command_row *row = find_row(name);
+	const struct command_row *row = find_command_row(name);
 
 	*result = (struct command_result){ .ok = true };
 	call.arguments = line;
-	if (!command_has_name(name) && !context->busy && custom_run(&call, name, whole))
+	if (!has_own_name(name) && !context->busy && custom_run(&call, has_own_name, name, whole))
 		return;
 	if (!row) {
 		refuse_unknown(&call, name);
@@ -446,7 +297,7 @@ void command_run(const struct command_context *context, struct span line,
 		row->run(&call);
 }
 
-/* ---- completion ------------------------------------------------------------------------- */
+/* ---- completion ------------------------------------------------------------------ */
 
 struct completing {
 	struct command_completion of; /* first: handlers see only that */
@@ -491,7 +342,7 @@ static void complete_names(struct completing *at)
 
 		offer_candidate(at, text, command->name, command->help);
 	}
-	custom_each(at->of.context, offer_custom, at);
+	custom_each(at->of.context, has_own_name, offer_custom, at);
 }
 
 void command_complete(const struct command_context *context, struct span line, size_t caret,
@@ -517,7 +368,7 @@ void command_complete(const struct command_context *context, struct span line, s
 		return;
 	}
 	name = name_of(&at.of.before);
-	row = find_row(name);
+	row = find_command_row(name);
 	if (!row || !row->complete)
 		return;
 	row->complete(&at.of);

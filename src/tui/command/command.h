@@ -86,6 +86,7 @@ struct command_result {
 	size_t choice_count, choice_cap;
 	bool pager;             /* the rows are long: show them by the page, if that can be */
 };
+/* Frees its rows, texts and choices. */
 void command_result_release(struct command_result *result);
 
 struct command_context {
@@ -94,7 +95,7 @@ struct command_context {
 	unsigned width;             /* of rows; 0: as long as their text */
 	unsigned can;               /* bits 1u << enum command_then: what the front can do */
 	bool busy;                  /* a prompt is under way */
-	bool local;                 /* the workspace is this machine's: files can be written there */
+	bool local;                 /* the workspace is this machine's: files can be written */
 	const char *const *themes;  /* names, NULL-terminated; or NULL */
 	const char *sandbox;        /* a sentence about the confinement, for /about; or NULL */
 };
@@ -112,8 +113,8 @@ struct command_info {
 	unsigned flags;
 };
 
-/* Whether a prompt looks like a command line: "/NAME", or "?" alone; not a path that is there, but for
- * built-in names.  A custom command with such a name ("/run") is found by command_exists. */
+/* Whether a prompt looks like a command line: "/NAME", or "?" alone; not a path that is there, but
+ * for built-in names.  A custom command with such a name ("/run") is found by command_exists. */
 bool command_is(struct span line);
 /* Row `i` of the table, in the order of its names; NULL behind the last. */
 const struct command_info *command_at(size_t i);

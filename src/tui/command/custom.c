@@ -44,7 +44,7 @@ struct customs {
 	char *roots[2];    /* owned: of the user, of the project; NULL: none counts */
 };
 
-/* ---- which there are --------------------------------------------------------------------------- */
+/* ---- which there are ------------------------------------------------------------- */
 
 /* "a b" is "a_b". */
 static void put_segment(struct buf *out, struct span name)
@@ -112,11 +112,11 @@ static void rename_custom(struct custom *custom)
 }
 
 /* Built-in commands keep their names; of two with one name both get another. */
-static void customs_separate(struct customs *customs)
+static void customs_separate(struct customs *customs, custom_taken *taken_name)
 {
 	for (size_t i = 0; i < customs->count; i++) {
 		struct custom *one = &customs->at[i];
-		bool taken = command_has_name(span_str(one->name));
+		bool taken = taken_name(span_str(one->name));
 
 		for (size_t k = i + 1; k < customs->count; k++)
 			if (!strcasecmp(one->name, customs->at[k].name) &&
@@ -129,7 +129,8 @@ static void customs_separate(struct customs *customs)
 	}
 }
 
-static void customs_load(const struct command_context *context, struct customs *ret)
+static void customs_load(const struct command_context *context, custom_taken *taken,
+                         struct customs *ret)
 {
 	const struct home *home = settings_home(context->settings);
 
@@ -143,7 +144,7 @@ static void customs_load(const struct command_context *context, struct customs *
 		ret->roots[1] = mem_strdup(home_project(home));
 		customs_look(ret, true, folder, "", 0);
 	}
-	customs_separate(ret);
+	customs_separate(ret, taken);
 }
 
 static void customs_release(struct customs *customs)
@@ -176,12 +177,12 @@ static json_t *custom_read(const struct custom *custom, struct err *err)
 	return value;
 }
 
-void custom_each(const struct command_context *context,
+void custom_each(const struct command_context *context, custom_taken *taken,
                  void (*one)(void *data, const char *name, const char *description), void *data)
 {
 	struct customs customs;
 
-	customs_load(context, &customs);
+	customs_load(context, taken, &customs);
 	for (size_t i = 0; i < customs.count; i++) {
 		struct err ignored = ERR_INIT;
 		json_auto_t *file = custom_read(&customs.at[i], &ignored);
@@ -193,7 +194,7 @@ void custom_each(const struct command_context *context,
 	customs_release(&customs);
 }
 
-/* ---- expansion ------------------------------------------------------------------------------------ */
+/* ---- expansion ------------------------------------------------------------------- */
 
 struct expansion {
 	struct command_call *call;
@@ -203,7 +204,7 @@ struct expansion {
 };
 
 /* One word for a shell, whatever is in it. */
-static void put_quoted(struct buf *out, struct span text)
+static void put_shell_word(struct buf *out, struct span text)
 {
 	buf_char(out, '\'');
 	for (size_t i = 0; i < text.len; i++)
@@ -230,7 +231,7 @@ static void put_with_arguments(struct expansion *expansion, struct span text, bo
 			return;
 		expansion->used = true;
 		if (quoted)
-			put_quoted(out, expansion->arguments);
+			put_shell_word(out, expansion->arguments);
 		else
 			buf_span(out, expansion->arguments);
 	}
@@ -262,7 +263,7 @@ static bool fail_with_result(struct expansion *expansion, const char *what, cons
 }
 
 /* !{command}: run as the model's commands are, with the policy's say. */
-static bool put_command(struct expansion *expansion, struct span inside)
+static bool put_command_output(struct expansion *expansion, struct span inside)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_MESSAGE_BYTES);
 	json_auto_t *arguments = NULL, *result = NULL;
@@ -286,7 +287,7 @@ static bool put_command(struct expansion *expansion, struct span inside)
 }
 
 /* @{path}: what a file holds, by the rules for reading. */
-static bool put_file(struct expansion *expansion, struct span inside)
+static bool put_file_content(struct expansion *expansion, struct span inside)
 {
 	_cleanup_buf_ struct buf path = BUF_INIT(LIMIT_PATH_BYTES);
 	json_auto_t *arguments = NULL, *result = NULL;
@@ -323,13 +324,14 @@ static bool expand(struct expansion *expansion, struct span text)
 		size_t len = braced_length(inside);
 
 		if (len == SIZE_MAX) {
-			command_fail(expansion->call, "The braces of \"%.20s\" do not close.", mark);
+			command_fail(expansion->call, "The braces of \"%.20s\" do not close.",
+			             mark);
 			return false;
 		}
 		put_with_arguments(expansion, before, false, &expansion->out);
 		text = span_skip(inside, len + 1);
 		inside = span_head(inside, len);
-		if (!(*mark == '!' ? put_command(expansion, inside) : put_file(expansion, inside)))
+		if (!(*mark == '!' ? put_command_output(expansion, inside) : put_file_content(expansion, inside)))
 			return false;
 	}
 	put_with_arguments(expansion, text, false, &expansion->out);
@@ -365,23 +367,24 @@ static const struct custom *find_custom(const struct customs *customs, struct sp
 	return NULL;
 }
 
-bool custom_exists(const struct command_context *context, struct span name)
+bool custom_exists(const struct command_context *context, custom_taken *taken, struct span name)
 {
 	struct customs customs;
 	bool found;
 
-	customs_load(context, &customs);
+	customs_load(context, taken, &customs);
 	found = find_custom(&customs, name) != NULL;
 	customs_release(&customs);
 	return found;
 }
 
-bool custom_run(struct command_call *call, struct span name, struct span line)
+bool custom_run(struct command_call *call, custom_taken *taken, struct span name,
+                struct span line)
 {
 	struct customs customs;
 	const struct custom *found;
 
-	customs_load(call->context, &customs);
+	customs_load(call->context, taken, &customs);
 	found = find_custom(&customs, name);
 	if (found)
 		custom_send(call, found, line);

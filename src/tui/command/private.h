@@ -23,7 +23,7 @@ struct command_completion {
 };
 typedef void command_completer(struct command_completion *completion);
 
-/* ---- words ------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------- */
 
 /* The first word of *text, which is moved behind it and what is blank; empty: there is none. */
 struct span command_word(struct span *text);
@@ -32,7 +32,7 @@ bool command_word_is(struct span word, const char *name);
 /* Whether `text` has `part` in it, letters' cases aside; any has the empty one. */
 bool command_has(struct span text, struct span part);
 
-/* ---- answers ------------------------------------------------------------------------ */
+/* ---- answers --------------------------------------------------------------------- */
 
 /* A line of the answer, in printf's manner, wrapped; what %s brings may be foreign. */
 void command_say(struct command_call *call, struct style style, const char *format, ...)
@@ -57,36 +57,38 @@ bool command_then(struct command_call *call, enum command_then then, char *text)
 void command_choice(struct command_call *call, struct span label, struct span note, char *line,
                     bool chosen);
 
-/* Whether a built-in command has this name or alias. */
-bool command_has_name(struct span name);
+/* ---- custom commands (custom.c) -------------------------------------------------- */
 
-/* ---- custom commands (custom.c) ------------------------------------------------------- */
+/* Whether a built-in command has this name. */
+typedef bool custom_taken(struct span name);
 
 /* Runs the custom command of this name, the call's arguments being what stood behind it. False:
  * there is none. */
-bool custom_run(struct command_call *call, struct span name, struct span line);
-bool custom_exists(const struct command_context *context, struct span name);
+bool custom_run(struct command_call *call, custom_taken *taken, struct span name,
+                struct span line);
+/* Whether there is one. */
+bool custom_exists(const struct command_context *context, custom_taken *taken, struct span name);
 /* Calls `one` with each that can be read. */
-void custom_each(const struct command_context *context,
+void custom_each(const struct command_context *context, custom_taken *taken,
                  void (*one)(void *data, const char *name, const char *description), void *data);
 
-/* ---- handlers ------------------------------------------------------------------------ */
+/* ---- handlers -------------------------------------------------------------------- */
 
 /* show.c: what there is. */
 command_handler command_about, command_bug, command_docs, command_directory, command_hooks,
 	command_mcp, command_memory, command_policies, command_stats, command_tasks, command_todos,
 	command_tools;
-command_completer complete_memory, complete_stats, complete_tasks, complete_tools;
+command_completer command_complete_memory, command_complete_stats, command_complete_tasks, command_complete_tools;
 /* change.c: settings. */
 command_handler command_editor, command_model, command_permissions, command_settings,
 	command_theme, command_vim;
-command_completer complete_editor, complete_model, complete_permissions, complete_settings,
-	complete_theme;
+command_completer command_complete_editor, command_complete_model, command_complete_permissions, command_complete_settings,
+	command_complete_theme;
 /* session.c: sessions, and ways back. */
 command_handler command_chat, command_clear, command_restore, command_rewind;
-command_completer complete_chat, complete_restore, complete_rewind;
+command_completer command_complete_chat, command_complete_restore, command_complete_rewind;
 /* talk.c: the conversation. */
 command_handler command_compress, command_copy, command_init, command_plan;
-command_completer complete_plan;
+command_completer command_complete_plan;
 
 #endif

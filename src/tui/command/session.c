@@ -45,7 +45,7 @@ static char *short_text(const char *text)
 	return line;
 }
 
-/* ---- tags ----------------------------------------------------------------------------------- */
+/* ---- tags ------------------------------------------------------------------------ */
 
 /* Copies of sessions under a name, beside the sessions' own folder: TAG.jsonl. The caller frees. */
 static char *tags_folder(struct command_call *call, struct err *err)
@@ -108,7 +108,7 @@ static void chat_save(struct command_call *call, struct span tag)
 		            "here.", (int)tag.len, tag.data, (int)tag.len, tag.data);
 }
 
-/* ---- sessions ------------------------------------------------------------------------------- */
+/* ---- sessions -------------------------------------------------------------------- */
 
 static void put_tag(void *data, const char *tag, size_t len)
 {
@@ -194,7 +194,8 @@ static void chat_delete(struct command_call *call, struct span which)
 	bool tag, ok;
 
 	path = find_chat(call, which, &tag, &err);
-	ok = path && (tag ? unlink(path) == 0 || err_set_errno(&err, errno, "Cannot remove %s", path) :
+	ok = path && (tag ? unlink(path) == 0 ||
+	                    err_set_errno(&err, errno, "Cannot remove %s", path) :
 	                    sessions_delete(host_home(host), word, &err));
 	if (ok)
 		command_say(call, STYLE(ROLE_TEXT), "Deleted: %s", word);
@@ -202,7 +203,7 @@ static void chat_delete(struct command_call *call, struct span which)
 		command_fail(call, "%s", err.message);
 }
 
-/* ---- share ------------------------------------------------------------------------------------ */
+/* ---- share ----------------------------------------------------------------------- */
 
 /* What was typed: parts with words, without hasp's notes. */
 static void put_typed(const json_t *content, struct buf *out)
@@ -329,7 +330,7 @@ static void offer_tag(void *data, const char *tag, size_t len)
 	completion->add(completion, name, "saved");
 }
 
-void complete_chat(struct command_completion *completion)
+void command_complete_chat(struct command_completion *completion)
 {
 	static const char *const words[] = { "list", "save", "resume", "delete", "share" };
 	struct span before = completion->before, word = command_word(&before);
@@ -348,7 +349,7 @@ void complete_chat(struct command_completion *completion)
 		completion->add(completion, member_text(row, "id"), member_text(row, "title"));
 }
 
-/* ---- clear ------------------------------------------------------------------------------------ */
+/* ---- clear ----------------------------------------------------------------------- */
 
 void command_clear(struct command_call *call)
 {
@@ -363,16 +364,17 @@ void command_clear(struct command_call *call)
 		command_then(call, COMMAND_ANEW, NULL);
 }
 
-/* ---- back ------------------------------------------------------------------------------------- */
+/* ---- back ------------------------------------------------------------------------ */
 
 /* What became of the files. */
-static void put_files(struct command_call *call, const json_t *result)
+static void put_restored(struct command_call *call, const json_t *result)
 {
 	size_t i;
 	json_t *file;
 
 	json_array_foreach(json_object_get(result, "files"), i, file) {
-		const char *action = member_text(file, "action"), *reason = member_text(file, "reason");
+		const char *action = member_text(file, "action");
+		const char *reason = member_text(file, "reason");
 		const bool bad = !strcmp(action, "left") || !strcmp(action, "failed");
 
 		command_term(call, action, 10, span_str(member_text(file, "path")),
@@ -409,7 +411,7 @@ static void rewind_undo(struct command_call *call)
 		command_fail(call, "%s", err.message);
 		return;
 	}
-	put_files(call, rewound.files);
+	put_restored(call, rewound.files);
 	host_rewound_release(&rewound);
 	command_then(call, COMMAND_ANEW, NULL);
 }
@@ -426,8 +428,9 @@ static const char *rewind_target(const json_t *prompts, struct span word)
 	json_array_foreach((json_t *)prompts, i, prompt)
 		if (!strcmp(member_text(prompt, "id"), text))
 			return member_text(prompt, "id");
-	return *text && !*end && number ?
-		json_string_value(json_object_get(json_array_get(prompts, number - 1), "id")) : NULL;
+	if (!*text || *end || !number)
+		return NULL;
+	return json_string_value(json_object_get(json_array_get(prompts, number - 1), "id"));
 }
 
 static void rewind_go(struct command_call *call, const char *id, bool files)
@@ -439,7 +442,7 @@ static void rewind_go(struct command_call *call, const char *id, bool files)
 		command_fail(call, "%s", err.message);
 		return;
 	}
-	put_files(call, rewound.files);
+	put_restored(call, rewound.files);
 	command_say(call, STYLE(ROLE_DIM), "/rewind undo takes it back, until something is sent.");
 	command_then(call, COMMAND_ANEW, mem_steal(&rewound.text));
 	host_rewound_release(&rewound);
@@ -472,7 +475,7 @@ void command_rewind(struct command_call *call)
 		rewind_go(call, id, rest.len > 0);
 }
 
-void complete_rewind(struct command_completion *completion)
+void command_complete_rewind(struct command_completion *completion)
 {
 	if (!completion->before.len)
 		completion->add(completion, "undo", "take the last rewind back");
@@ -480,7 +483,7 @@ void complete_rewind(struct command_completion *completion)
 		completion->add(completion, "files", "the files as well");
 }
 
-/* ---- restore ------------------------------------------------------------------------------------ */
+/* ---- restore --------------------------------------------------------------------- */
 
 /* The files of a checkpoint, as one line; the caller frees. */
 static char *checkpoint_files(const json_t *note)
@@ -519,8 +522,8 @@ void command_restore(struct command_call *call)
 	struct err err = ERR_INIT;
 
 	if (!checkpoints) {
-		command_fail(call, "No checkpoints are kept; /settings general.checkpointing.enabled "
-		             "true has them kept from the next session on.");
+		command_fail(call, "No checkpoints are kept; /settings "
+		             "general.checkpointing.enabled true has them kept from the next session on.");
 		return;
 	}
 	notes = *id ? NULL : checkpoints_list(checkpoints, &err);
@@ -529,13 +532,13 @@ void command_restore(struct command_call *call)
 	else if (!*id || !checkpoints_restore(checkpoints, id, false, &result, &err))
 		command_fail(call, "%s", err.message);
 	else {
-		put_files(call, result);
+		put_restored(call, result);
 		command_say(call, STYLE(ROLE_DIM), "To take it back: /restore %s",
 		            member_text(result, "undo"));
 	}
 }
 
-void complete_restore(struct command_completion *completion)
+void command_complete_restore(struct command_completion *completion)
 {
 	struct checkpoints *checkpoints = host_checkpoints(completion->context->host);
 	struct err ignored = ERR_INIT;

@@ -17,7 +17,7 @@
 #include "worker/job/job.h"
 #include "worker/provider.h"
 
-/* ---- about, bug, docs ------------------------------------------------------------------ */
+/* ---- about, bug, docs ------------------------------------------------------------ */
 
 static void about_rows(struct command_call *call)
 {
@@ -101,7 +101,7 @@ void command_docs(struct command_call *call)
 	            "machine; all of it is in the folder docs of hasp's sources.");
 }
 
-/* ---- directory, mcp -------------------------------------------------------------------- */
+/* ---- directory, mcp -------------------------------------------------------------- */
 
 void command_directory(struct command_call *call)
 {
@@ -134,7 +134,7 @@ void command_mcp(struct command_call *call)
 		command_say(call, STYLE(ROLE_TEXT), "  %s", name);
 }
 
-/* ---- memory ------------------------------------------------------------------------------ */
+/* ---- memory ---------------------------------------------------------------------- */
 
 static void memory_list(struct command_call *call)
 {
@@ -143,8 +143,8 @@ static void memory_list(struct command_call *call)
 	json_t *file;
 
 	if (!json_array_size(files)) {
-		command_say(call, STYLE(ROLE_TEXT), "There are no files of instructions (GEMINI.md, "
-		            "AGENTS.md). /init has the model write one.");
+		command_say(call, STYLE(ROLE_TEXT), "There are no files of instructions "
+		            "(GEMINI.md, AGENTS.md). /init has the model write one.");
 		return;
 	}
 	command_heading(call, "Files of instructions");
@@ -181,14 +181,14 @@ static void complete_words(struct command_completion *completion, const char *co
 		completion->add(completion, words[i], NULL);
 }
 
-void complete_memory(struct command_completion *completion)
+void command_complete_memory(struct command_completion *completion)
 {
 	static const char *const words[] = { "show", "list", "reload", NULL };
 
 	complete_words(completion, words);
 }
 
-/* ---- hooks, policies --------------------------------------------------------------------- */
+/* ---- hooks, policies ------------------------------------------------------------- */
 
 static const char *row_word(const json_t *row, const char *name)
 {
@@ -286,7 +286,7 @@ void command_policies(struct command_call *call)
 	call->result->pager = true;
 }
 
-/* ---- stats --------------------------------------------------------------------------------- */
+/* ---- stats ----------------------------------------------------------------------- */
 
 static void put_count(struct command_call *call, const char *name, const json_t *object,
                       const char *member)
@@ -375,14 +375,14 @@ void command_stats(struct command_call *call)
 		command_usage(call);
 }
 
-void complete_stats(struct command_completion *completion)
+void command_complete_stats(struct command_completion *completion)
 {
 	static const char *const words[] = { "session", "model", "tools", NULL };
 
 	complete_words(completion, words);
 }
 
-/* ---- tools, todos ---------------------------------------------------------------------------- */
+/* ---- tools, todos ---------------------------------------------------------------- */
 
 void command_tools(struct command_call *call)
 {
@@ -406,7 +406,7 @@ void command_tools(struct command_call *call)
 	call->result->pager = describe;
 }
 
-void complete_tools(struct command_completion *completion)
+void command_complete_tools(struct command_completion *completion)
 {
 	static const char *const words[] = { "list", "desc", NULL };
 
@@ -439,7 +439,7 @@ void command_todos(struct command_call *call)
 	}
 }
 
-/* ---- background commands ------------------------------------------------------------------------ */
+/* ---- background commands --------------------------------------------------------- */
 
 enum { TASK_LINES = 200 };
 
@@ -508,7 +508,7 @@ void command_tasks(struct command_call *call)
 	job_release(job);
 }
 
-void complete_tasks(struct command_completion *completion)
+void command_complete_tasks(struct command_completion *completion)
 {
 	struct jobs *jobs = host_session(completion->context->host)->jobs;
 	struct job_info *infos;

@@ -54,7 +54,7 @@ void command_copy(struct command_call *call)
 		             "There is no answer yet.");
 }
 
-/* ---- init ---------------------------------------------------------------------------------- */
+/* ---- init ------------------------------------------------------------------------ */
 
 static const char init_prompt[] =
 	"Write a file GEMINI.md in the root of this project: the context that you, or another "
@@ -82,7 +82,7 @@ void command_init(struct command_call *call)
 	command_then(call, COMMAND_SEND, mem_strdup(init_prompt));
 }
 
-/* ---- plan ---------------------------------------------------------------------------------- */
+/* ---- plan ------------------------------------------------------------------------ */
 
 /* Plans are *.md files of the session's folder; the newest is the one. NULL: none. */
 static char *newest_plan(const struct host *host)
@@ -113,7 +113,7 @@ static char *newest_plan(const struct host *host)
 	return path;
 }
 
-static bool read_plan(const struct host *host, struct file_text *ret, struct err *err)
+static bool read_newest_plan(const struct host *host, struct file_text *ret, struct err *err)
 {
 	_cleanup_free_ char *path = newest_plan(host);
 
@@ -128,7 +128,7 @@ void command_plan(struct command_call *call)
 	struct span word = command_word(&call->arguments);
 	_cleanup_file_text_ struct file_text text = { 0 };
 	struct err err = ERR_INIT;
-	const bool there = read_plan(host, &text, &err);
+	const bool there = read_newest_plan(host, &text, &err);
 
 	if (command_word_is(word, "copy")) {
 		if (there)
@@ -156,7 +156,7 @@ void command_plan(struct command_call *call)
 	}
 }
 
-void complete_plan(struct command_completion *completion)
+void command_complete_plan(struct command_completion *completion)
 {
 	if (!completion->before.len)
 		completion->add(completion, "copy", NULL);
