@@ -491,7 +491,7 @@ static void run_slash(struct headless *run, struct span line, struct command_res
 
 /* What is piped in and what is said, or what a command makes of that; what it says itself is the
  * outcome's text. False: the command failed, *err. */
-static bool run_input(struct headless *run, const struct agent_input *input,
+static bool run_said(struct headless *run, const struct agent_input *input,
                         struct agent_outcome *outcome, bool *ret_ok, struct err *err)
 {
 	const struct span all = buf_view(&input->text), piped = span_head(all, input->piped_len);
@@ -531,7 +531,7 @@ static int run_prompt(struct headless *run, const struct agent_input *input)
 	agent_output_begin(&run->output, host_session_id(run->host),
 	                   model_plain_id(host_model(run->host)), all);
 	clock_gettime(CLOCK_MONOTONIC, &from);
-	ran = run_input(run, input, &outcome, &ok, &err);
+	ran = run_said(run, input, &outcome, &ok, &err);
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	stats = agent_stats(host_agent(run->host));
 	stream_stats = agent_stream_stats(

@@ -263,7 +263,7 @@ static bool fail_with_result(struct expansion *expansion, const char *what, cons
 }
 
 /* !{command}: run as the model's commands are, with the policy's say. */
-static bool put_command_output(struct expansion *expansion, struct span inside)
+static bool put_printed(struct expansion *expansion, struct span inside)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_MESSAGE_BYTES);
 	json_auto_t *arguments = NULL, *result = NULL;
@@ -331,7 +331,8 @@ static bool expand(struct expansion *expansion, struct span text)
 		put_with_arguments(expansion, before, false, &expansion->out);
 		text = span_skip(inside, len + 1);
 		inside = span_head(inside, len);
-		if (!(*mark == '!' ? put_command_output(expansion, inside) : put_file_content(expansion, inside)))
+		if (!(*mark == '!' ? put_printed(expansion, inside) :
+		                     put_file_content(expansion, inside)))
 			return false;
 	}
 	put_with_arguments(expansion, text, false, &expansion->out);
@@ -367,7 +368,8 @@ static const struct custom *find_custom(const struct customs *customs, struct sp
 	return NULL;
 }
 
-bool custom_exists(const struct command_context *context, custom_taken *taken, struct span name)
+bool custom_exists(const struct command_context *context, custom_taken *taken,
+                   struct span name)
 {
 	struct customs customs;
 	bool found;

@@ -67,7 +67,8 @@ typedef bool custom_taken(struct span name);
 bool custom_run(struct command_call *call, custom_taken *taken, struct span name,
                 struct span line);
 /* Whether there is one. */
-bool custom_exists(const struct command_context *context, custom_taken *taken, struct span name);
+bool custom_exists(const struct command_context *context, custom_taken *taken,
+                   struct span name);
 /* Calls `one` with each that can be read. */
 void custom_each(const struct command_context *context, custom_taken *taken,
                  void (*one)(void *data, const char *name, const char *description), void *data);
@@ -78,11 +79,13 @@ void custom_each(const struct command_context *context, custom_taken *taken,
 command_handler command_about, command_bug, command_docs, command_directory, command_hooks,
 	command_mcp, command_memory, command_policies, command_stats, command_tasks, command_todos,
 	command_tools;
-command_completer command_complete_memory, command_complete_stats, command_complete_tasks, command_complete_tools;
+command_completer command_complete_memory, command_complete_stats, command_complete_tasks,
+	command_complete_tools;
 /* change.c: settings. */
 command_handler command_editor, command_model, command_permissions, command_settings,
 	command_theme, command_vim;
-command_completer command_complete_editor, command_complete_model, command_complete_permissions, command_complete_settings,
+command_completer command_complete_editor, command_complete_model, command_complete_permissions,
+	command_complete_settings,
 	command_complete_theme;
 /* session.c: sessions, and ways back. */
 command_handler command_chat, command_clear, command_restore, command_rewind;

@@ -522,8 +522,9 @@ void command_restore(struct command_call *call)
 	struct err err = ERR_INIT;
 
 	if (!checkpoints) {
-		command_fail(call, "No checkpoints are kept; /settings "
-		             "general.checkpointing.enabled true has them kept from the next session on.");
+		command_fail(call, "No checkpoints are kept; \"/settings "
+		             "general.checkpointing.enabled true\" has them kept from the next "
+		             "session on.");
 		return;
 	}
 	notes = *id ? NULL : checkpoints_list(checkpoints, &err);
