@@ -134,7 +134,7 @@ static void layout_shortcuts(const struct app *app, unsigned width, struct rows 
 		row_text(row, span_str(bindings_chord(app->bindings, shown[i])),
 		         STYLE(ROLE_ACCENT));
 		row_pad(row, 16, STYLE(ROLE_TEXT));
-		row_text(row, span_str(bind_help(shown[i])), STYLE(ROLE_DIM));
+		row_text(row, span_str(bindings_help(shown[i])), STYLE(ROLE_DIM));
 		row_clip(row, width);
 	}
 	row_text(rows_add(rows), SPAN("  ! a command   @ a file   / commands   Esc Esc earlier "

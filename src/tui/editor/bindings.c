@@ -320,9 +320,9 @@ static void apply_binding(struct bindings *bindings, const json_t *row,
 		warn_binding(warner, "there is no command \"%.*s\".", (int)(name.len - remove),
 		             name.data + remove);
 	} else if (!bindings_parse_key(key_name, &key)) {
-		warn_binding(warner, "\"%.*s\" is no key: a key is ctrl+, alt+, shift+ or cmd+ before "
-		             "a character or a name such as enter, pageup or f5.", (int)key_name.len,
-		             key_name.data);
+		warn_binding(warner, "\"%.*s\" is no key: a key is ctrl+, alt+, shift+ or cmd+ "
+		             "before a character or a name such as enter, pageup or f5.",
+		             (int)key_name.len, key_name.data);
 	} else if (key.code == 0) {
 		warn_binding(warner, "no terminal reports the key \"%.*s\".", (int)key_name.len,
 		             key_name.data);
@@ -384,12 +384,12 @@ void bindings_chords(const struct bindings *bindings, enum bind command, struct 
 	}
 }
 
-const char *bind_help(enum bind command)
+const char *bindings_help(enum bind command)
 {
 	return bind_rows[command].help;
 }
 
-const char *bind_name(enum bind command)
+const char *bindings_name(enum bind command)
 {
 	return bind_rows[command].name;
 }

@@ -23,8 +23,8 @@
 #include "tui/term/keys.h"
 
 /* X(symbol, Gemini CLI's name, default keys separated by blanks, what it does): bindings_table.h
- * has the rows (BIND_BASIC_CONFIRM, BIND_INPUT_SUBMIT, BIND_APP_CYCLE_APPROVAL_MODE, ...: the name in
- * capitals, dots and camel case as underscores). */
+ * has the rows (BIND_BASIC_CONFIRM, BIND_APP_CYCLE_APPROVAL_MODE, ...: the name in capitals, dots
+ * and camel case as underscores). */
 #include "tui/editor/bindings_table.h"
 
 enum bind {
@@ -40,7 +40,7 @@ enum { BINDINGS_KEYS_MAX = 16, BINDINGS_FILE_MAX = 1 << 20 };
 struct bindings;
 struct bindings *bindings_new(void); /* the defaults */
 void bindings_free(struct bindings *bindings); /* NULL is fine */
-/* Applies a file's rows [{command, key}]; `warn` is told a sentence for each that cannot be used. */
+/* Applies a file's rows [{command, key}]; `warn` gets a sentence for each that cannot be used. */
 void bindings_read(struct bindings *bindings, struct span text,
                    void (*warn)(void *data, const char *sentence), void *data);
 /* Whether the key is one of the command's. */
@@ -50,9 +50,9 @@ const char *bindings_chord(const struct bindings *bindings, enum bind command);
 /* Appends all of its keys: "Ctrl+G, Ctrl+Shift+G"; nothing without one. */
 void bindings_chords(const struct bindings *bindings, enum bind command, struct buf *out);
 /* What the command does, in a few words without a full stop. */
-const char *bind_help(enum bind command);
+const char *bindings_help(enum bind command);
 /* Its name in keybindings.json. */
-const char *bind_name(enum bind command);
+const char *bindings_name(enum bind command);
 
 /* Tells of each command that has a key, in the table's order; for the panel of keys ("?") and
  * documents. */

@@ -45,8 +45,8 @@ void candidates_move(struct candidates *candidates, int by)
 	candidates->expanded = false;
 }
 
-void editor_offer(struct editor *editor, size_t from, size_t to, struct span text, struct span label,
-                  struct span note)
+void editor_offer(struct editor *editor, size_t from, size_t to, struct span text,
+                  struct span label, struct span note)
 {
 	_cleanup_buf_ struct buf clean = BUF_INIT(DRAFT_BYTES_MAX);
 	const struct draft *draft = &editor->draft;
@@ -82,7 +82,8 @@ static void draw_candidate(struct row *row, const struct candidate *candidate, b
 	row_append(row, &label);
 	if (candidate->note[0]) {
 		row_pad(row, 2 + column + 2, style);
-		row_text(row, span_str(candidate->note), STYLE(selected ? ROLE_SELECTED : ROLE_DIM));
+		row_text(row, span_str(candidate->note),
+		         STYLE(selected ? ROLE_SELECTED : ROLE_DIM));
 	}
 	row_clip(row, width);
 }
@@ -126,8 +127,8 @@ void editor_candidates(const struct editor *editor, unsigned width, size_t max_r
 	}
 	column = column < width / 2 ? column : width / 2;
 	for (size_t i = first; i < first + shown && i < candidates->count; i++)
-		draw_candidate(rows_add(rows), &candidates->at[i], i == candidates->selected, column,
-		               width);
+		draw_candidate(rows_add(rows), &candidates->at[i], i == candidates->selected,
+		               column, width);
 	if (shown < candidates->count && shown < max_rows) {
 		struct row *row = rows_add(rows);
 

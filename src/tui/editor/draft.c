@@ -7,7 +7,7 @@
 
 /* ---- clusters ---- */
 
-static unsigned char byte_at(const struct draft *draft, size_t at)
+static unsigned char draft_byte(const struct draft *draft, size_t at)
 {
 	return (unsigned char)draft->text.data[at];
 }
@@ -18,9 +18,9 @@ size_t draft_next(const struct draft *draft, size_t at)
 
 	if (at >= len)
 		return len;
-	if (byte_at(draft, at) == DRAFT_MARK)
+	if (draft_byte(draft, at) == DRAFT_MARK)
 		return at + DRAFT_MARK_BYTES;
-	if (byte_at(draft, at) < 0x80 && (at + 1 == len || byte_at(draft, at + 1) < 0x80))
+	if (draft_byte(draft, at) < 0x80 && (at + 1 == len || draft_byte(draft, at + 1) < 0x80))
 		return at + 1;
 	for (;;) {
 		struct span rest = span_head(buf_from(&draft->text, at), most);
@@ -43,8 +43,8 @@ size_t draft_next(const struct draft *draft, size_t at)
 static size_t sure_boundary(const struct draft *draft, size_t at)
 {
 	while (at > 0) {
-		unsigned char here = at < draft->text.len ? byte_at(draft, at) : 0;
-		unsigned char before = byte_at(draft, at - 1);
+		unsigned char here = at < draft->text.len ? draft_byte(draft, at) : 0;
+		unsigned char before = draft_byte(draft, at - 1);
 
 		if (before == '\n' || here == DRAFT_MARK || (here < 0x80 && before < 0x80))
 			return at;
@@ -430,7 +430,7 @@ bool draft_keep_paste(struct draft *draft, struct span text, char ret_mark[DRAFT
 
 const struct pasted *draft_paste_at(const struct draft *draft, size_t at)
 {
-	if (at >= draft->text.len || byte_at(draft, at) != DRAFT_MARK)
+	if (at >= draft->text.len || draft_byte(draft, at) != DRAFT_MARK)
 		return NULL;
 	return &draft->pastes[mark_number(draft->text.data + at)];
 }

@@ -76,6 +76,7 @@ struct draft {
 	size_t shown_bytes;    /* of what the marks in the text stand for */
 };
 
+/* Empty; frees what it holds. */
 void draft_init(struct draft *draft);
 void draft_drop(struct draft *draft);
 /* Empty, without undo; pasted texts stay until draft_forget. */

@@ -234,6 +234,16 @@ void editor_history_add(struct editor *editor, struct span text)
 		history_add(editor, buf_view(&clean), shell);
 }
 
+void editor_layout(struct editor *editor, const struct row *prompt, unsigned width, size_t max_rows,
+                   struct rows *rows, size_t *ret_row, unsigned *ret_column)
+{
+	struct layout *layout = &editor->layout;
+
+	if (!vim_selection(editor, &layout->marked_from, &layout->marked_to))
+		layout->marked_from = layout->marked_to = 0;
+	layout_draw(editor, prompt, width, max_rows, rows, ret_row, ret_column);
+}
+
 /* ---- kept over a crash ---- */
 
 json_t *editor_save(const struct editor *editor)

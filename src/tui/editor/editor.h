@@ -39,10 +39,10 @@ struct editor;
 struct editor_options {
 	const struct bindings *bindings;  /* borrowed; NULL: the defaults */
 	bool vim;
-	/* Where a completion may be wanted: the draft and the caret's byte. It calls editor_offer as
-	 * often as there are candidates, best first, also later (from the same thread, as long as the
-	 * draft is the same: editor_version). A placeholder in `text` is EDITOR_MARK_BYTES bytes that
-	 * are no UTF-8. May be NULL. */
+	/* Where a completion may be wanted: the draft and the caret's byte. It calls editor_offer
+	 * as often as there are candidates, best first, also later (from the same thread, as long
+	 * as the draft is the same: editor_version). A placeholder in `text` is EDITOR_MARK_BYTES
+	 * bytes that are no UTF-8. May be NULL. */
 	void (*complete)(void *data, struct editor *editor, struct span text, size_t caret);
 	void *data;
 };
@@ -59,6 +59,7 @@ enum editor_action {
 struct editor *editor_new(const struct editor_options *options);
 void editor_free(struct editor *editor); /* NULL is fine */
 
+/* Carries out a key. */
 enum editor_action editor_key(struct editor *editor, const struct key *key);
 /* More than 5 lines or 500 characters become "[Pasted Text: N lines]", as in Gemini CLI; Ctrl+O at
  * one shows its text, and makes it a placeholder again. False, and nothing was inserted: there is
@@ -91,8 +92,8 @@ const char *editor_sign(const struct editor *editor);
 void editor_history_add(struct editor *editor, struct span text);
 
 /* A candidate: `text` replaces the draft's bytes [from, to); `label` and `note` are shown. */
-void editor_offer(struct editor *editor, size_t from, size_t to, struct span text, struct span label,
-                  struct span note);
+void editor_offer(struct editor *editor, size_t from, size_t to, struct span text,
+                  struct span label, struct span note);
 /* Takes back all that was offered: a later, better answer follows. */
 void editor_offer_none(struct editor *editor);
 bool editor_has_candidates(const struct editor *editor);
@@ -101,8 +102,8 @@ void editor_set_vim(struct editor *editor, bool vim);
  * "VISUAL LINE", "REPLACE" of vim mode; NULL: nothing to say. */
 const char *editor_mode(const struct editor *editor);
 
-/* Appends the draft as at most `max_rows` rows of `width` columns (it scrolls within), with `prompt`
- * (2 columns) before the first and blanks before the others, and says where the caret is. */
+/* Appends the draft as at most `max_rows` rows of `width` columns (it scrolls within; at least 7
+ * columns are assumed), with `prompt` (2 columns) before the first and blanks before the others, and says where the caret is. */
 void editor_layout(struct editor *editor, const struct row *prompt, unsigned width, size_t max_rows,
                    struct rows *rows, size_t *ret_row, unsigned *ret_column);
 /* Appends the candidates (at most `max_rows` rows), to be shown beneath. */

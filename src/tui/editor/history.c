@@ -166,7 +166,7 @@ void history_search_begin(struct editor *editor)
 }
 
 /* Whether one of those found is the same. */
-static bool is_found(const struct candidates *candidates, const struct past *past)
+static bool is_offered_already(const struct candidates *candidates, const struct past *past)
 {
 	for (size_t i = 0; i < candidates->count; i++)
 		if (span_eq(span_of(candidates->at[i].text, candidates->at[i].text_len),
@@ -223,7 +223,7 @@ void history_search_refresh(struct editor *editor)
 		const struct past *past = &history->at[i];
 
 		if (contains_text(span_of(past->text, past->len), query) &&
-		    !is_found(&editor->candidates, past))
+		    !is_offered_already(&editor->candidates, past))
 			offer_past(editor, past, i);
 	}
 }

@@ -265,8 +265,8 @@ static void scroll_to_caret(struct layout *layout, size_t row, size_t max_rows)
 		layout->top = layout->count > max_rows ? layout->count - max_rows : 0;
 }
 
-void editor_layout(struct editor *editor, const struct row *prompt, unsigned width, size_t max_rows,
-                   struct rows *rows, size_t *ret_row, unsigned *ret_column)
+void layout_draw(struct editor *editor, const struct row *prompt, unsigned width, size_t max_rows,
+                 struct rows *rows, size_t *ret_row, unsigned *ret_column)
 {
 	struct layout *layout = &editor->layout;
 	/* One column is the caret's, behind a full row. */
@@ -277,8 +277,6 @@ void editor_layout(struct editor *editor, const struct row *prompt, unsigned wid
 		layout->valid = false;
 	layout->columns = columns;
 	layout_refresh(editor);
-	if (!vim_selection(editor, &layout->marked_from, &layout->marked_to))
-		layout->marked_from = layout->marked_to = 0;
 	size_t caret_row = layout_row_of(editor, editor->draft.caret);
 	max_rows = max_rows ? max_rows : 1;
 	scroll_to_caret(layout, caret_row, max_rows);

@@ -78,9 +78,11 @@ struct editor {
 	bool keep_goal;
 };
 
+/* Frees what it holds. */
 void layout_release(struct layout *layout);
 /* Brings the rows up to date with the draft. */
 void layout_refresh(struct editor *editor);
+/* The row that byte `at` is in. */
 size_t layout_row_of(const struct editor *editor, size_t at);
 /* The columns before byte `at` of its row. */
 unsigned layout_column_of(const struct editor *editor, size_t row, size_t at);
@@ -90,7 +92,11 @@ size_t layout_at(const struct editor *editor, size_t row, unsigned column);
 size_t layout_row_end(const struct editor *editor, size_t row);
 /* Moves the caret by rows, keeping to its column; false: there is none. */
 bool layout_move(struct editor *editor, int rows);
+/* As editor_layout; the bytes that are selected (marked_from) are set already. */
+void layout_draw(struct editor *editor, const struct row *prompt, unsigned width, size_t max_rows,
+                 struct rows *rows, size_t *ret_row, unsigned *ret_column);
 
+/* Takes all away; frees them; adds one at the end. */
 void candidates_clear(struct candidates *candidates);
 void candidates_drop(struct candidates *candidates);
 void candidates_add(struct candidates *candidates, size_t from, size_t to, struct span text,
@@ -98,6 +104,7 @@ void candidates_add(struct candidates *candidates, size_t from, size_t to, struc
 /* The next or previous one, round. */
 void candidates_move(struct candidates *candidates, int by);
 
+/* Frees what it holds; adds a prompt, as a draft has it, at the end. */
 void history_release(struct history *history);
 void history_add(struct editor *editor, struct span text, bool shell);
 /* Drops the oldest entry with a placeholder; false: there is none. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of vim mode share.  vim_motion.c and vim_object.c say where a command goes or what
- * it is about; vim_operator.c changes the text; vim.c reads the keys.
+/* What the files of vim mode share.  From bottom to top: vim_motion.c and vim_object.c say where a
+ * command goes or what it is about, vim_operator.c changes the text, vim_command.c has the tables
+ * of commands, vim.c reads the keys.
  *
- * Places are bytes of the draft.  A place on the LF at a line's end is what vim calls the NUL behind
- * the line: motions pass over it, the caret stands there only in insert mode, in an empty line and
+ * Places are bytes of the draft.  A place on the LF at a line's end is what vim calls the NUL
+ * behind the line: motions pass over it, the caret stands there only in insert mode, in an empty line and
  * at the end of a visual selection.
  */
 #ifndef HASP_TUI_EDITOR_VIM_H
@@ -55,8 +56,6 @@ struct vim_motion_row {
 
 /* The row of a motion by its keys ("w", "ge"); NULL: none. */
 const struct vim_motion_row *vim_motion_row(struct span keys);
-/* Whether keys begin those of a longer motion, operator or command ("g"). */
-bool vim_is_prefix(struct span keys);
 /* Sets start, at and kind to the text object ("iw", "a(") at the caret; false: there is none. */
 bool vim_object(struct vim_motion *motion, struct span keys);
 
@@ -104,6 +103,7 @@ struct vim_registers {
 	struct vim_register at[VIM_REGISTERS];
 };
 
+/* Empties all. */
 void vim_registers_release(struct vim_registers *registers);
 /* The register of a name: 'a' to 'z', 'A' to 'Z', otherwise the unnamed one. */
 struct vim_register *vim_register(struct vim_registers *registers, uint32_t name);
@@ -120,5 +120,105 @@ void vim_shift(struct draft *draft, const struct vim_region *region, char how);
 bool vim_put(struct draft *draft, const struct vim_register *text, unsigned count, bool before);
 /* Joins so many lines from the caret's on; false: there are none. */
 bool vim_join(struct draft *draft, unsigned lines);
+
+struct vim_operator {
+	const char *keys;
+	char sign;         /* "gU" is 'U' */
+	const char *again; /* what besides its keys means whole lines */
+	void (*act)(struct editor *editor, const struct vim_region *region, char sign);
+	bool changes;      /* "." does it again */
+};
+
+struct vim_command {
+	const char *keys;
+	const char *instead; /* the keys of a command that it is short for; or NULL */
+	void (*act)(struct editor *editor, int how);
+	int how;
+};
+
+enum vim_state { VIM_INSERT, VIM_NORMAL, VIM_VISUAL, VIM_VISUAL_LINES };
+
+/* Keys of one command, at most: "gUi(" and a cluster. */
+enum { VIM_KEYS_MAX = 64 };
+
+/* What "." does again. */
+struct vim_change {
+	char keys[VIM_KEYS_MAX]; /* without counts and register */
+	size_t len;
+	unsigned count;          /* 0: none */
+	uint32_t reg;
+	char *inserted;          /* owned; what was typed in insert mode; NULL: nothing */
+	size_t inserted_len;
+	bool visual, lines;      /* it was done to a selection: as much again */
+	size_t line_count, char_count;
+};
+
+struct vim {
+	enum vim_state state;
+	/* The command that is being typed. */
+	char keys[VIM_KEYS_MAX]; /* since the last one was done, without counts and register */
+	size_t len, name;        /* the name of what is looked for begins at `name` */
+	const struct vim_operator *operator;
+	const struct vim_motion_row *finding; /* waits for its character */
+	bool replacing, naming;  /* r and " do */
+	unsigned count, operator_count; /* 0: none */
+	uint32_t reg;
+	/* What stays. */
+	struct vim_registers registers;
+	struct vim_find find;
+	struct vim_change change;
+	int goal;
+	size_t anchor;           /* where the selection began */
+	bool again;              /* "." is at work */
+	/* Insert mode. */
+	size_t insert_from;      /* what was typed begins here */
+	unsigned insert_count;
+	bool insert_line;        /* o and O: another line for each */
+};
+
+static inline bool vim_is_visual(const struct vim *vim)
+{
+	return vim->state == VIM_VISUAL || vim->state == VIM_VISUAL_LINES;
+}
+
+/* The count of the whole command: of the operator times that of the motion, at least 1. */
+static inline unsigned vim_count(const struct vim *vim)
+{
+	unsigned long count = (unsigned long)(vim->count ? vim->count : 1) *
+			      (vim->operator_count ? vim->operator_count : 1);
+
+	return count < VIM_COUNT_MAX ? (unsigned)count : VIM_COUNT_MAX;
+}
+
+static inline bool vim_has_count(const struct vim *vim)
+{
+	return vim->count || vim->operator_count;
+}
+
+/* ---- vim_command.c ---- */
+
+/* Forgets the command that was being typed. */
+void vim_drop_command(struct vim *vim);
+/* Insert mode from here on; all that is typed is one step for undo. */
+void vim_enter_insert(struct editor *editor);
+/* The rows of operators and commands by their keys; NULL: none. */
+const struct vim_operator *vim_operator_row(struct span keys);
+const struct vim_command *vim_command_row(bool visual, struct span keys);
+/* What an operator works on between two places, with the exceptions of ":help exclusive". */
+struct vim_region vim_region_of_motion(const struct vim_motion *motion, size_t start);
+/* What is selected, as whole lines if so asked. */
+struct vim_region vim_selected(const struct editor *editor, bool lines);
+/* Remembers the command, or it and how much is selected, for ".". */
+void vim_remember(struct vim *vim);
+void vim_remember_selection(struct editor *editor);
+/* Carries out an operator: on a region; on the lines of its count; on the selection. */
+void vim_operate(struct editor *editor, const struct vim_operator *operator,
+                 const struct vim_region *region);
+void vim_operate_lines(struct editor *editor);
+void vim_operate_selection(struct editor *editor, const struct vim_operator *operator, bool lines);
+/* Back to normal mode. */
+void vim_leave_visual(struct editor *editor);
+/* u, or Ctrl+R, as often as the count says. */
+void vim_undo(struct editor *editor, int redo);
 
 #endif

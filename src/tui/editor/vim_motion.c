@@ -12,7 +12,7 @@ static char byte_of(const struct draft *draft, size_t at)
 	return at < draft->text.len ? draft->text.data[at] : '\n';
 }
 
-static bool is_blank_at(const struct draft *draft, size_t at)
+static bool is_blank_cell(const struct draft *draft, size_t at)
 {
 	char c = byte_of(draft, at);
 
@@ -96,7 +96,7 @@ int vim_class(const struct draft *draft, size_t at, bool big)
 size_t vim_first_nonblank(const struct draft *draft, size_t at)
 {
 	at = draft_line_start(draft, at);
-	while (is_blank_at(draft, at))
+	while (is_blank_cell(draft, at))
 		at++;
 	return vim_clamp(draft, at);
 }
@@ -105,7 +105,7 @@ bool vim_in_indent(const struct draft *draft, size_t at, size_t extra)
 {
 	size_t start = draft_line_start(draft, at), blank = start;
 
-	while (is_blank_at(draft, blank))
+	while (is_blank_cell(draft, blank))
 		blank++;
 	return blank - start >= at - start + extra;
 }
@@ -287,7 +287,7 @@ static bool go_word(struct vim_motion *motion, int big)
 	bool done;
 
 	/* "cw" on a word is "ce", but stays in a word of one character. */
-	if (motion->operator == 'c' && !is_blank_at(draft, start) && !is_line_end(draft, start)) {
+	if (motion->operator == 'c' && !is_blank_cell(draft, start) && !is_line_end(draft, start)) {
 		motion->kind = VIM_INCLUSIVE;
 		done = vim_end_word(draft, &motion->at, motion->count, big, true, false);
 	} else {
@@ -439,7 +439,8 @@ static bool is_found_at(const struct vim_motion *motion, size_t at)
 }
 
 /* One more of what is looked for in the line. With `skip` the first step finds nothing. */
-static bool find_in_line(const struct vim_motion *motion, size_t *at, bool backward, bool skip)
+static bool find_cluster_in_line(const struct vim_motion *motion, size_t *at, bool backward,
+                                 bool skip)
 {
 	for (;;) {
 		if (backward ? is_line_start(motion->draft, *at) : is_line_end(motion->draft, *at))
@@ -463,7 +464,7 @@ static bool find_again(struct vim_motion *motion, bool backward, bool again)
 		return false;
 	motion->kind = backward ? VIM_EXCLUSIVE : VIM_INCLUSIVE;
 	for (unsigned i = 0; i < motion->count; i++, skip = false)
-		if (!find_in_line(motion, &at, backward, skip))
+		if (!find_cluster_in_line(motion, &at, backward, skip))
 			return false;
 	if (until)
 		at = backward ? draft_next(motion->draft, at) : draft_previous(motion->draft, at);

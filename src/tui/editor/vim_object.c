@@ -16,7 +16,7 @@ static bool is_white(const struct draft *draft, size_t at)
 /* ---- words ---- */
 
 /* The start of the word or blanks that `at` is in, in its line. */
-static size_t word_start(const struct draft *draft, size_t at, bool big)
+static size_t object_word_start(const struct draft *draft, size_t at, bool big)
 {
 	int class = vim_class(draft, at, big);
 	size_t start = draft_line_start(draft, at);
@@ -56,7 +56,7 @@ static bool select_word(struct vim_motion *motion, bool around, int big)
 	const struct draft *draft = motion->draft;
 	bool blanks_behind = false;
 
-	motion->start = motion->at = word_start(draft, motion->at, big);
+	motion->start = motion->at = object_word_start(draft, motion->at, big);
 	motion->kind = VIM_INCLUSIVE;
 	if ((vim_class(draft, motion->at, big) == 0) == around) {
 		if (!end_of_words(motion, around, big))
@@ -85,7 +85,7 @@ static bool select_word(struct vim_motion *motion, bool around, int big)
 			     motion->kind == VIM_EXCLUSIVE;
 	size_t before = motion->start;
 	if (blanks_behind && (ends_in_word || ends_at_start) && one_left(draft, &before)) {
-		before = word_start(draft, before, big);
+		before = object_word_start(draft, before, big);
 		if (vim_class(draft, before, big) == 0 && before > draft_line_start(draft, before))
 			motion->start = before;
 	}

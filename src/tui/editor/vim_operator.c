@@ -167,7 +167,7 @@ static bool repeat_text(struct buf *out, struct span text, unsigned count)
 	return !out->overflowed;
 }
 
-static bool put_lines(struct draft *draft, struct span text, bool before)
+static bool put_whole_lines(struct draft *draft, struct span text, bool before)
 {
 	_cleanup_buf_ struct buf lines = BUF_INIT(DRAFT_BYTES_MAX + 1);
 	size_t end = draft_line_end(draft, draft->caret), at, first;
@@ -198,7 +198,7 @@ bool vim_put(struct draft *draft, const struct vim_register *text, unsigned coun
 	    !repeat_text(&all, span_of(text->text, text->len), count))
 		return false;
 	if (text->lines)
-		return put_lines(draft, buf_view(&all), before);
+		return put_whole_lines(draft, buf_view(&all), before);
 	if (!before && at < draft->text.len && draft->text.data[at] != '\n')
 		at = draft_next(draft, at);
 	if (!draft_replace(draft, at, at, buf_view(&all)))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An editor in vim mode that is told what to type, for comparing it with vim.
  *
- * Reads lines "TEXT<TAB>COMMAND<TAB>COMMAND...", escaped as typing.h says; the text is set, the caret
- * put on its first byte in normal mode. Writes for each one line: the draft with "|" at the caret,
+ * Reads lines "TEXT<TAB>COMMAND<TAB>COMMAND...", escaped as typing.h says; the text is set, the
+ * caret put on its first byte in normal mode. Writes for each one line: the draft with "|" at the caret,
  * after each command, separated by tabs.
  */
 #include <stdio.h>

@@ -6,9 +6,9 @@
  *     draft: abX|c
  *
  * A blank line ends a case; "#" begins a comment. Before "keys": "history: one // two",
- * "offers: word word" (candidates for the word before the caret), "vim", "width: 20". After "draft":
- * "action: submit" of the last key, "mode: SEARCH", "text:" with placeholders expanded, "candidate:"
- * the selected one, "row:" one for each row shown.  "keys" and what follows may come again.
+ * "offers: word word" (candidates for the word before the caret), "vim", "width: 20". After
+ * "draft": "action: submit" of the last key, "mode: SEARCH", "text:" with placeholders expanded,
+ * "candidate:" the selected one, "row:" one for each row shown.  "keys" and what follows may come again.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -77,8 +77,8 @@ static void lay_out(struct test_case *test)
 
 	rows_release(&test->rows);
 	test->next_row = 0;
-	editor_layout(case_editor(test), NULL, test->width ? test->width : 80, ROWS_MAX, &test->rows,
-	              &row, &column);
+	editor_layout(case_editor(test), NULL, test->width ? test->width : 80, ROWS_MAX,
+	              &test->rows, &row, &column);
 	if (row >= test->rows.count || column >= (test->width ? test->width : 80)) {
 		test->wrong++;
 		print_error("line %u: %s: the caret is outside of the rows\n", test->line,
@@ -226,7 +226,8 @@ static void run_cases(const char *name)
 		colon = memchr(line.data, ':', line.len);
 		size_t at = colon ? (size_t)(colon - line.data) : line.len;
 		struct span value = span_skip(line, at + 1);
-		run_line(&test, span_head(line, at), span_skip(value, span_starts(value, SPAN(" "))));
+		value = span_skip(value, span_starts(value, SPAN(" ")));
+		run_line(&test, span_head(line, at), value);
 	}
 	end_case(&test);
 	assert_true(count > 10);
