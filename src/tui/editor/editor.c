@@ -4,6 +4,7 @@
 #include "data/json.h"
 #include "tui/editor/draft.h"
 #include "tui/editor/private.h"
+#include "tui/editor/vim.h"
 
 struct editor *editor_new(const struct editor_options *options)
 {

@@ -99,11 +99,12 @@ void editor_offer_none(struct editor *editor);
 bool editor_has_candidates(const struct editor *editor);
 void editor_set_vim(struct editor *editor, bool vim);
 /* "SEARCH" while searching the history; "SHELL" in shell mode; "NORMAL", "INSERT", "VISUAL",
- * "VISUAL LINE", "REPLACE" of vim mode; NULL: nothing to say. */
+ * "VISUAL LINE" of vim mode; NULL: nothing to say. */
 const char *editor_mode(const struct editor *editor);
 
 /* Appends the draft as at most `max_rows` rows of `width` columns (it scrolls within; at least 7
- * columns are assumed), with `prompt` (2 columns) before the first and blanks before the others, and says where the caret is. */
+ * columns are assumed), with `prompt` (2 columns) before the first and blanks before the others,
+ * and says where the caret is. */
 void editor_layout(struct editor *editor, const struct row *prompt, unsigned width, size_t max_rows,
                    struct rows *rows, size_t *ret_row, unsigned *ret_column);
 /* Appends the candidates (at most `max_rows` rows), to be shown beneath. */

@@ -137,7 +137,5 @@ void vim_reset(struct vim *vim);
  * NULL has none. */
 enum { VIM_TEXTS_MAX = 32 };
 size_t vim_texts(const struct vim *vim, struct span *ret);
-/* The bytes that are selected in a visual mode; false: none. */
-bool vim_selection(const struct editor *editor, size_t *ret_from, size_t *ret_to);
 
 #endif

@@ -4,8 +4,8 @@
  * of commands, vim.c reads the keys.
  *
  * Places are bytes of the draft.  A place on the LF at a line's end is what vim calls the NUL
- * behind the line: motions pass over it, the caret stands there only in insert mode, in an empty line and
- * at the end of a visual selection.
+ * behind the line: motions pass over it, the caret stands there only in insert mode, in an empty
+ * line and at the end of a visual selection.
  */
 #ifndef HASP_TUI_EDITOR_VIM_H
 #define HASP_TUI_EDITOR_VIM_H
@@ -206,6 +206,8 @@ const struct vim_operator *vim_operator_row(struct span keys);
 const struct vim_command *vim_command_row(bool visual, struct span keys);
 /* What an operator works on between two places, with the exceptions of ":help exclusive". */
 struct vim_region vim_region_of_motion(const struct vim_motion *motion, size_t start);
+/* The bytes that are selected in a visual mode; false: none. */
+bool vim_selection(const struct editor *editor, size_t *ret_from, size_t *ret_to);
 /* What is selected, as whole lines if so asked. */
 struct vim_region vim_selected(const struct editor *editor, bool lines);
 /* Remembers the command, or it and how much is selected, for ".". */
