@@ -200,7 +200,7 @@ enum { SPANS_MAX = 32, ADDRESS_MAX = ROW_ADDRESS_MAX };
 struct inline_span {
 	struct style style;
 	struct buf address; /* of a link or an image */
-	size_t text;        /* of the line, where it began */
+	size_t text;        /* where it begins in the line */
 	bool link;
 };
 
@@ -289,6 +289,8 @@ static void put_words(struct inline_parse *parse, struct span text)
 		if (end && out->broken) {
 			out->broken(out->data);
 			out->space = false;
+			for (unsigned i = 0; i < parse->depth; i++)
+				parse->spans[i].text = 0;
 		} else if (end) {
 			want_space(parse);
 		}

@@ -86,6 +86,7 @@ static void marks_within_a_line_are_styles(void **state)
 		{ "a\033[31mb\xe2\x80\xae", "a\\x1b[31mb\\u{202e}\n" },
 		{ "[x](https://a\033]8;;b)", "[x](https://a\\x1b]8;;b)\n" },
 		{ "two  \nlines\\\nthree", "two\nlines\nthree\n" },
+		{ "many words [  \nx](x)", "many words\n<link:x>\n" },
 		{ "**open and not closed", "**open and not closed\n" },
 	};
 
