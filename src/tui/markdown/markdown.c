@@ -723,9 +723,10 @@ size_t markdown_held(const struct markdown *md)
 	if (leaf != LEAF_PARAGRAPH && leaf != LEAF_HEADER && leaf != LEAF_TABLE)
 		return unread;
 	/* Of a paragraph with rows: what is not in one yet; marks of emphasis do not count. */
-	if (md->leaf_shown || md->lost)
+	if (md->lost)
 		return part < md->fed ? part : md->fed;
-	return md->source.len;
+	/* Escapes are longer than what they stand for. */
+	return md->leaf_shown && part < md->source.len ? part : md->source.len;
 }
 
 size_t markdown_forget(struct markdown *md, size_t bytes)
