@@ -7,6 +7,7 @@
  *     {"do": "type", "text": "..."}                     bytes as they are, UTF-8
  *     {"do": "resize", "columns": 40, "rows": 10}
  *     {"do": "wait", "text": "...", "ms": 5000}         until the window or scrollback has it: "ok"
+ *                         "window": true: only the window; an empty text: until it has anything
  *     {"do": "quiet", "for": 100, "ms": 5000}           until nothing was written for that long:
  * "ok"
  *     {"do": "end", "ms": 5000}                         until the program has ended: "ok", "status"
@@ -336,10 +337,10 @@ static json_t *take_raw(struct run_state *run)
 	return string;
 }
 
-static bool has_text(const struct run_state *run, const char *wanted)
+static bool has_text(const struct run_state *run, const char *wanted, bool window_only)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LINE_MAX);
-	json_t *lists[] = { scrollback_text(run), window_text(run) };
+	json_t *lists[] = { window_only ? json_array() : scrollback_text(run), window_text(run) };
 
 	for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
 		for (size_t i = 0; i < json_array_size(lists[k]); i++) {
@@ -348,6 +349,8 @@ static bool has_text(const struct run_state *run, const char *wanted)
 		}
 		json_decref(lists[k]);
 	}
+	if (!*wanted)
+		return text.data && text.data[strspn(text.data, " \n")];
 	return text.data && strstr(text.data, wanted);
 }
 
@@ -433,12 +436,14 @@ static bool wait_until(struct run_state *run, const json_t *request, const char 
 	uint64_t end = clock_monotonic_ms() + (uint64_t)request_int(request, "ms", 10000);
 	uint64_t quiet = (uint64_t)request_int(request, "for", 100), seen = run->written + 1;
 	const char *text = json_string_value(json_object_get(request, "text"));
+	bool window_only = json_is_true(json_object_get(request, "window"));
 
 	run->last_ms = clock_monotonic_ms();
 	do {
 		bool open = read_program(run, 5);
 
-		if (strcmp(what, "wait") == 0 && run->written != seen && has_text(run, text))
+		if (strcmp(what, "wait") == 0 && run->written != seen &&
+		    has_text(run, text, window_only))
 			return true;
 		seen = run->written;
 		if (strcmp(what, "quiet") == 0 && clock_monotonic_ms() - run->last_ms >= quiet)
