@@ -195,7 +195,7 @@ static void complete_paths(struct complete *complete, struct editor *editor, siz
 
 /* ---- the word ---------------------------------------------------------------- */
 
-static size_t word_start(struct span text, size_t caret)
+static size_t complete_word_start(struct span text, size_t caret)
 {
 	size_t from = caret;
 
@@ -207,7 +207,7 @@ static size_t word_start(struct span text, size_t caret)
 void complete_offer(void *data, struct editor *editor, struct span text, size_t caret)
 {
 	struct app *app = data;
-	const size_t from = word_start(text, caret);
+	const size_t from = complete_word_start(text, caret);
 	const struct span word = span_of(text.data + from, caret - from);
 
 	if (!app->complete || app->plain)

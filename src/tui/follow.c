@@ -291,6 +291,9 @@ static void follow_closed(struct app *app, const struct err *err)
 		               "none. \"hasp models\" lists what is set up.\nThen send your "
 		               "prompt: hasp tries again.");
 	tui_print_notice(app, "error", buf_view(&text));
+	/* What could not be sent is the draft again. */
+	if (app->sent && editor_is_empty(app->editor))
+		tui_draft(app, span_str(app->sent));
 }
 
 static void follow_ended(struct app *app, const struct heard *heard)
@@ -300,6 +303,8 @@ static void follow_ended(struct app *app, const struct heard *heard)
 	const struct span unsent = json_span(json_object_get(heard->message, "unsent"));
 
 	set_text(&app->status.branch, heard->message, "branch");
+	free(app->sent);
+	app->sent = NULL;
 	tui_end_answer(app);
 	follow_drop_running(app);
 	json_array_clear(app->steers);

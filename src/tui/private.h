@@ -173,6 +173,7 @@ struct app {
 	size_t running_count, running_cap;
 	char **queued;                /* prompts that wait; owned */
 	size_t queued_count, queued_cap;
+	char *sent;                   /* the prompt under way; or NULL */
 	json_t *steers;               /* texts that are to join the prompt under way */
 	struct buf shell_output;      /* of "!" commands, for the model's next prompt */
 	json_t *todos;                /* or NULL */

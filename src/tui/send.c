@@ -216,7 +216,7 @@ void tui_slash_complete(struct app *app, struct editor *editor, struct span text
 
 /* ---- prompts ----------------------------------------------------------------- */
 
-static void send_prompt(struct app *app, struct span text)
+static void send_to_model(struct app *app, struct span text)
 {
 	const struct view_how how = tui_how(app);
 	_cleanup_rows_ struct rows rows = { 0 };
@@ -225,6 +225,8 @@ static void send_prompt(struct app *app, struct span text)
 	view_user(&rows, text, &how);
 	tui_print(app, &rows);
 	transcript_user(app->transcript, text);
+	free(app->sent);
+	app->sent = mem_dup(text.data, text.len);
 	tui_working(app, true);
 	runner_prompt(app->runner, span_str(ran), text);
 }
@@ -260,7 +262,7 @@ static void send_now(struct app *app, struct span text)
 	} else if (command_is(text)) {
 		tui_slash(app, text);
 	} else {
-		send_prompt(app, send_text(text));
+		send_to_model(app, send_text(text));
 	}
 }
 
@@ -346,10 +348,12 @@ void tui_interrupt(struct app *app)
 
 void tui_prompt(struct app *app, struct span text)
 {
-	if (runner_idle(app->runner) && !app->queued_count)
+	if (runner_idle(app->runner) && !app->queued_count) {
 		send_now(app, text);
-	else
-		tui_queue(app, text);
+		return;
+	}
+	tui_queue(app, text);
+	tui_next(app);
 }
 
 /* Commands do not wait for a prompt that is under way, but for the session that is being opened. */

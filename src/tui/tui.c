@@ -209,6 +209,7 @@ static void tui_free(struct app *app)
 	markdown_free(app->markdown);
 	editor_free(app->editor);
 	bindings_free(app->bindings);
+	free(app->sent);
 	free(app->thought);
 	free(app->title);
 }

@@ -882,7 +882,8 @@ int command_run_root(const struct invocation *invocation)
 		return run_terminal(invocation);
 	if (invocation_has(invocation, FLAG_INTERACTIVE)) {
 		err_set(&err, ERR_INVALID_ARGUMENT,
-		        "--prompt-interactive needs a terminal to go on with; -p runs a prompt and ends.");
+		        "--prompt-interactive needs a terminal to go on with; -p runs a prompt "
+		        "and ends.");
 		return headless_refuse(invocation, AGENT_EXIT_INPUT, &err);
 	}
 	if (!invocation->flag_count && !invocation->positional_count && isatty(STDIN_FILENO))

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interactive agent: type this, see that, and what is on disk."""
+import os
+import pty
 import signal
+import subprocess
 
 from fake_gemini import call, text
 
@@ -183,7 +186,9 @@ def test_paths_are_completed(world):
 def test_without_a_key_it_says_what_to_do(world):
     with world.hasp(None) as hasp:
         hasp.wait("GEMINI_API_KEY").wait("hasp tries again")
-        hasp.type("hello").wait("> hello")
+        hasp.type("hello").wait("> hello").key("enter").quiet(0.3).wait("> hello")
+        assert hasp.dump().text.count("hasp tries again") == 2
+        assert hasp.dump().window[hasp.dump().cursor[0]] == "> hello"
 
 
 def test_a_session_goes_on(world):
@@ -238,3 +243,24 @@ def test_the_draft_is_edited_elsewhere(world):
     with world.fake([]) as server:
         with world.hasp(server, env={"VISUAL": str(editor)}) as hasp:
             hasp.wait("sandbox:").type("some").wait("> some").key("ctrl+g").wait("> some and more")
+
+
+def test_it_ends_when_the_terminal_is_gone(world):
+    """Without a signal: it leads no session."""
+    with world.fake([]) as server:
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(world.argv(server, []), stdin=theirs, stdout=theirs, stderr=subprocess.PIPE,
+                                   env=world.environment(server), cwd=world.root)
+        os.close(theirs)
+        seen = b""
+        while b"sandbox:" not in seen:
+            seen += os.read(ours, 65536)
+        os.write(ours, b"kept")
+        while b"kept" not in seen:
+            seen += os.read(ours, 65536)
+        os.close(ours)
+        assert process.wait(60) != 0
+        assert process.stderr.read() == b""
+        process.stderr.close()
+        with world.hasp(server) as hasp:
+            hasp.wait("> kept")
