@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Other programs that get the terminal for a while: a shell (Ctrl+Z), an editor. */
 #include <errno.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,19 +44,48 @@ static const char *away_editor(const struct app *app)
 	return *chosen ? chosen : visual && *visual ? visual : editor && *editor ? editor : "vi";
 }
 
-/* Runs the editor on a file and waits for it. */
+static int away_spawn(char *const argv[], pid_t *ret_pid)
+{
+	posix_spawnattr_t how;
+	sigset_t set;
+	int failed;
+
+	posix_spawnattr_init(&how);
+	sigfillset(&set);
+	sigdelset(&set, SIGKILL);
+	sigdelset(&set, SIGSTOP);
+	posix_spawnattr_setsigdefault(&how, &set);
+	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF);
+	failed = posix_spawn(ret_pid, "/bin/sh", NULL, &how, argv, environ);
+	posix_spawnattr_destroy(&how);
+	return failed;
+}
+
+/* Runs the editor on a file and waits for it. Its keys are not for hasp: Ctrl+C does not end it, and
+ * Ctrl+Z stops both, so that the shell has the terminal. */
 static bool away_run_editor(const char *editor, const char *path)
 {
-	_cleanup_free_ char *line = mem_printf("%s \"$1\"", editor);
+	static const int numbers[] = { SIGINT, SIGQUIT, SIGTSTP };
+	/* The shell goes on as well; the editor's exit status is its own. */
+	_cleanup_free_ char *line = mem_printf("trap : INT QUIT; %s \"$1\"", editor);
 	char *const argv[] = { (char *)"sh", (char *)"-c", line, (char *)"sh", (char *)path,
 		               NULL };
+	struct sigaction saved[ARRAY_LEN(numbers)];
 	int status = -1;
 	pid_t pid;
 
-	if (posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ) != 0)
-		return false;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+		const struct sigaction action = {
+			.sa_handler = numbers[i] == SIGTSTP ? SIG_DFL : SIG_IGN,
+		};
+
+		sigaction(numbers[i], &action, &saved[i]);
+	}
+	if (away_spawn(argv, &pid) == 0)
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		sigaction(numbers[i], &saved[i], NULL);
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
