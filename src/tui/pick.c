@@ -15,14 +15,14 @@ struct pick {
 	void *data;
 };
 
-struct pick *pick_new(const char *title, const json_t *labels,
+struct pick *pick_new(const char *title, const json_t *labels, size_t at,
                       void (*chosen)(struct app *app, void *data, int index), void *data)
 {
 	struct pick *pick = mem_alloc(1, sizeof(*pick));
 
 	pick->title = mem_strdup(title);
 	pick->labels = json_deep_copy(labels);
-	pick->at = json_array_size(labels) ? json_array_size(labels) - 1 : 0;
+	pick->at = at;
 	pick->chosen = chosen;
 	pick->data = data;
 	return pick;

@@ -301,8 +301,9 @@ void tui_shell(struct app *app, struct span command);
 
 /* ---- pick.c ---- */
 
-/* A list in the composer's place; `chosen` gets the index, or -1. Labels are copied (texts). */
-struct pick *pick_new(const char *title, const json_t *labels,
+/* A list in the composer's place, with the row `at` selected; `chosen` gets the index, or -1. Labels
+ * are copied (texts). */
+struct pick *pick_new(const char *title, const json_t *labels, size_t at,
                       void (*chosen)(struct app *app, void *data, int index), void *data);
 void pick_free(struct pick *pick);
 /* True: the key was its own; it may be gone afterwards. */

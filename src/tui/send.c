@@ -71,17 +71,20 @@ static void slash_choose(struct app *app, const struct command_result *result)
 {
 	json_auto_t *labels = json_array();
 	json_t *lines = json_array();
+	size_t at = 0;
 
 	for (size_t i = 0; i < result->choice_count; i++) {
 		const struct command_choice *choice = &result->choices[i];
 		_cleanup_free_ char *label = mem_printf("%s%s  %s", choice->chosen ? "* " : "",
 		                                        choice->label, choice->note);
 
+		if (choice->chosen)
+			at = i;
 		json_array_append_new(labels, json_text(span_str(label)));
 		json_array_append_new(lines, json_text(span_str(choice->line)));
 	}
 	pick_free(app->pick);
-	app->pick = pick_new("Which one?", labels, slash_chosen, lines);
+	app->pick = pick_new("Which one?", labels, at, slash_chosen, lines);
 }
 
 static void slash_anew(struct app *app, const char *draft)

@@ -126,10 +126,10 @@ static void put_session(struct command_call *call, const json_t *row, size_t num
 	const bool own = !strcmp(id, host_session_id(call->context->host));
 	_cleanup_free_ char *title = short_text(member_text(row, "title"));
 	_cleanup_free_ char *name = mem_printf("%zu%s", number, own ? " *" : "");
-	_cleanup_free_ char *note = mem_printf("%.16s, %lld messages",
-	                                       member_text(row, "lastUpdated"),
-	                                       (long long)json_integer_value(
-						       json_object_get(row, "messages")));
+	const long long messages = json_integer_value(json_object_get(row, "messages"));
+	_cleanup_free_ char *note = mem_printf("%.16s, %lld message%s",
+	                                       member_text(row, "lastUpdated"), messages,
+	                                       messages == 1 ? "" : "s");
 
 	command_term(call, name, 5, span_str(title), STYLE(ROLE_TEXT));
 	command_term(call, "", 5, span_str(note), STYLE(ROLE_DIM));
@@ -390,8 +390,9 @@ static void rewind_offer(struct command_call *call, const json_t *prompts)
 		const json_t *prompt = json_array_get(prompts, i);
 		_cleanup_free_ char *text = short_text(member_text(prompt, "text"));
 		_cleanup_free_ char *number = mem_printf("%zu", i + 1);
+		_cleanup_free_ char *time = mem_printf("%.16s", member_text(prompt, "time"));
 
-		command_choice(call, span_str(text), span_str(member_text(prompt, "time")),
+		command_choice(call, span_str(text), span_str(time),
 		               mem_printf("/rewind %s", member_text(prompt, "id")), false);
 		if (!(call->context->can & 1u << COMMAND_CHOOSE))
 			command_term(call, number, 4, span_str(text), STYLE(ROLE_TEXT));

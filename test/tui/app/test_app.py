@@ -2,9 +2,13 @@
 """The interactive agent: type this, see that, and what is on disk."""
 import os
 import pty
+
+
+import shlex
 import signal
 import subprocess
 
+import terminal
 from fake_gemini import call, text
 
 READY = "? for keys"
@@ -264,3 +268,47 @@ def test_it_ends_when_the_terminal_is_gone(world):
         process.stderr.close()
         with world.hasp(server) as hasp:
             hasp.wait("> kept")
+
+
+def test_a_list_begins_at_its_newest_row(world):
+    """Earlier prompts, the newest first: Enter goes back to that one, and no further."""
+    with world.fake([[text("One.")], [text("Two.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("the first prompt").key("enter").wait("One.").wait(READY)
+            hasp.type("the second prompt").key("enter").wait("Two.").wait(READY)
+            hasp.type("/rewind").key("enter").wait("> 1. the second prompt")
+            hasp.key("enter").wait("/rewind undo").wait("> the second prompt")
+
+
+def test_keys_of_an_editor_do_not_end_hasp(world):
+    """Ctrl+C in a program that leaves the terminal as it is signals all of them."""
+    world.write("editor.sh", "trap 'printf after >> \"$1\"; exit 0' INT\nprintf EDITING\n"
+                "while :; do sleep 0.05; done\n")
+    with world.fake([]) as server:
+        with world.hasp(server, env={"EDITOR": "sh %s" % (world.root / "editor.sh"), "VISUAL": ""}) as hasp:
+            hasp.type("before ").key("ctrl+g").wait("EDITING").key("ctrl+c").wait("> before after")
+            hasp.key("ctrl+u").key("ctrl+d")
+            assert hasp.end() == 0
+
+
+def test_an_editor_that_stops_gives_the_shell_the_terminal(world):
+    """Ctrl+Z in it stops hasp as well, and fg brings both back."""
+    world.write("editor.sh", "trap 'printf after >> \"$1\"; exit 0' INT\ntrap 'printf BACK' CONT\n"
+                "printf EDITING\nwhile :; do sleep 0.05; done\n")
+    with world.fake([]) as server:
+        environment = world.environment(server, EDITOR="sh %s" % (world.root / "editor.sh"), VISUAL="")
+        with terminal.Vterm(["bash", "--norc", "--noprofile", "-i"], 120, 24,
+                            env={**environment, "PS1": "SHELL\\#$ "}, cwd=world.root) as shell:
+            shell.wait("SHELL1$").type(shlex.join(map(str, world.argv(server, [])))).key("enter")
+            shell.wait("runs a command.").type("before ").key("ctrl+g").wait("EDITING").key("ctrl+z")
+            shell.wait("SHELL2$").type("fg").key("enter").wait("BACK")
+            shell.key("ctrl+c").wait("> before after")
+
+
+def test_the_chosen_editor_is_used(world):
+    world.write("bin/nvim", "#!/bin/sh\nprintf chosen >> \"$1\"\n", 0o755)
+    world.settings(general={"preferredEditor": "neovim"})
+    with world.fake([]) as server:
+        path = "%s:%s" % (world.root / "bin", os.environ["PATH"])
+        with world.hasp(server, env={"PATH": path, "EDITOR": "false"}) as hasp:
+            hasp.type("is ").key("ctrl+g").wait("> is chosen")
