@@ -61,8 +61,8 @@ static int away_spawn(char *const argv[], pid_t *ret_pid)
 	return failed;
 }
 
-/* Runs the editor on a file and waits for it. Its keys are not for hasp: Ctrl+C does not end it, and
- * Ctrl+Z stops both, so that the shell has the terminal. */
+/* Runs the editor on a file and waits for it. Its keys are not for hasp: Ctrl+C does not end it,
+ * and Ctrl+Z stops both, so that the shell has the terminal. */
 static bool away_run_editor(const char *editor, const char *path)
 {
 	static const int numbers[] = { SIGINT, SIGQUIT, SIGTSTP };

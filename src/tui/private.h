@@ -301,7 +301,7 @@ void tui_shell(struct app *app, struct span command);
 
 /* ---- pick.c ---- */
 
-/* A list in the composer's place, with the row `at` selected; `chosen` gets the index, or -1. Labels
+/* A list in the composer's place, the row `at` selected; `chosen` gets the index, or -1. Labels
  * are copied (texts). */
 struct pick *pick_new(const char *title, const json_t *labels, size_t at,
                       void (*chosen)(struct app *app, void *data, int index), void *data);
