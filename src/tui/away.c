@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "tui/private.h"
+#include "tui/term/screen.h"
 
 extern char **environ;
 

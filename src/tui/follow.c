@@ -10,6 +10,7 @@
 #include "data/json.h"
 #include "policy/policy.h"
 #include "tui/private.h"
+#include "tui/term/screen.h"
 
 static void follow_prompt(struct app *app, struct span text)
 {

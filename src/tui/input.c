@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "tui/private.h"
+#include "tui/term/screen.h"
 
 enum { TWICE_MS = 1000 };
 

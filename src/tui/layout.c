@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "tui/private.h"
+#include "tui/term/screen.h"
 
 enum {
 	COMPOSER_ROWS_MAX = 12, /* of a draft; it scrolls within */

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "tui/private.h"
+#include "tui/term/screen.h"
 
 struct pick {
 	char *title;    /* owned */

@@ -14,7 +14,6 @@
 #include "tui/editor/bindings.h"
 #include "tui/editor/editor.h"
 #include "tui/markdown/markdown.h"
-#include "tui/term/screen.h"
 #include "tui/term/term.h"
 #include "tui/tui.h"
 #include "tui/view/view.h"

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "tui/private.h"
+#include "tui/term/screen.h"
 
 /* ---- frames ------------------------------------------------------------------ */
 

@@ -22,6 +22,7 @@
 #include "config/home.h"
 #include "data/json.h"
 #include "tui/private.h"
+#include "tui/term/screen.h"
 
 /* ---- frames ------------------------------------------------------------------ */
 
