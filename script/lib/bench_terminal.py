@@ -47,7 +47,7 @@ METRICS = (
     ("first output on the window, ms", "paint"),
     ("a typed key is shown, ms", "usable"),
     ("CPU until then, ms", "start_cpu"),
-    ("memory then, MB", "memory"),
+    ("memory when it is still, MB", "memory"),
     ("idle: wake-ups a minute", "wakeups"),
     ("idle: CPU ms a minute", "idle_cpu"),
     ("streaming: CPU, % of a processor", "stream_cpu"),
