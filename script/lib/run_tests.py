@@ -59,7 +59,8 @@ LONGEST = {"py/honest": 60, "py/cli": 60, "c/search/differential_ripgrep": 50, "
            "c/guard/effective": 40, "c/mcp/inspector": 40, "c/mcp/transport_http": 40, "c/headless/endings": 35,
            "c/mcp/agents": 30, "py/serve": 30, "c/match/matches": 25, "py/compat": 25, "c/attack/git": 25,
            "c/shell/recorder": 20, "c/names/names": 20, "c/mcp/hostile": 20, "c/differential": 15, "py/repo": 15,
-           "c/policy/tracing": 15, "c/model/sdk": 15, "c/search/hostile_search": 15}
+           "c/policy/tracing": 15, "c/model/sdk": 15, "c/search/hostile_search": 15, "san/tui/term/screen": 25,
+           "c/tui/term/screen": 12}
 MORE_JOBS = 2  # side by side than there are processors
 PYTEST_SECONDS = 5  # of others that are a folder or a file of pytest
 USAGE = """usage: script/test [WORD ...]   the jobs whose names contain a word, or all

@@ -254,6 +254,7 @@ void tui_event(void *data, const struct event *event)
 
 	switch (event->kind) {
 	case EVENT_KEY:
+		app->keyed = true;
 		if (app->pager)
 			pager_key(app, &event->key);
 		else

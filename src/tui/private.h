@@ -184,6 +184,7 @@ struct app {
 	uint64_t since_ms;            /* working since; 0: not working */
 	struct loop_timer *tick;      /* each second of it */
 	uint64_t frame_ms;            /* of the last frame */
+	bool keyed;                   /* a key came since: it is shown at once */
 	struct loop_timer *frame_timer;
 	struct loop_task frame_task;
 	void (*frame)(struct app *app); /* makes one */

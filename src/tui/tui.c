@@ -54,7 +54,11 @@ static void tui_frame(struct app *app)
 		return;
 	app->frame_ms = clock_monotonic_ms();
 	tui_layout(app);
-	screen_frame(app->screen);
+	if (app->keyed)
+		screen_key_frame(app->screen);
+	else
+		screen_frame(app->screen);
+	app->keyed = false;
 	status_title(app);
 }
 

@@ -63,6 +63,7 @@ void command_row(struct command_call *call, struct row *row)
 	row_release(row);
 }
 
+__attribute__((format(printf, 3, 0)))
 static void say_printed(struct command_call *call, struct style style, const char *format,
                         va_list arguments)
 {

@@ -76,8 +76,8 @@ struct style {
 	uint8_t marks; /* MARK_ bits */
 };
 
-#define STYLE(r) ((struct style){ .role = (r) })
-#define STYLE_BOLD(r) ((struct style){ .role = (r), .marks = MARK_BOLD })
+#define STYLE(r) ((struct style){ .role = (uint8_t)(r) })
+#define STYLE_BOLD(r) ((struct style){ .role = (uint8_t)(r), .marks = MARK_BOLD })
 
 /* A piece of a row in one style. */
 struct row_run {

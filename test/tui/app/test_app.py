@@ -75,7 +75,7 @@ def test_a_message_joins_while_it_works(world, held):
             held.wait()
             hasp.type("second").key("enter").wait("joins at the next step: second")
             held.go.set()
-            hasp.wait("Both.")
+            hasp.wait("Both.").wait(READY)
             assert "joins at the next step" not in hasp.dump().text
     assert "second" in said(server) and len(server.requests) == 2
 
