@@ -95,11 +95,11 @@ def test_a_server_on_a_terminal_says_what_it_waits_for(ws):
     assert code == 0
 
 
-def test_the_name_alone_is_a_short_screen(ws):
-    with Terminal([HASP], ws.folder, ws.env) as terminal:
+def test_the_name_alone_is_a_short_screen_where_it_cannot_be_interactive(ws):
+    with Terminal(["sh", "-c", '"$0" >out', HASP], ws.folder, ws.env) as terminal:
         code, shown = terminal.finish()
     assert code == 2 and shown.count(b"\n") <= 15
-    for words in (b"usage: hasp -p PROMPT", b"hasp config trust", b"hasp --help"):
+    for words in (b"usage: hasp", b"hasp -p PROMPT", b"hasp config trust", b"hasp --help"):
         assert words in shown
 
 

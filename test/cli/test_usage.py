@@ -18,7 +18,7 @@ def test_without_anything_help_goes_to_standard_error(ws):
     with Terminal(["sh", "-c", '"$0" >out', HASP], ws.folder, ws.env) as terminal:
         code, shown = terminal.finish()
     assert code == 2 and ws.read("out") == b""
-    assert b"usage: hasp -p PROMPT" in shown and b"completion" in shown
+    assert b"hasp -p PROMPT" in shown and b"completion" in shown
 
 
 def test_without_anything_and_no_terminal_there_is_no_prompt(ws):
@@ -30,7 +30,7 @@ def test_help_goes_to_standard_output(ws):
     for flag in ("--help", "-h"):
         done = ws.run(flag)
         assert (done.code, done.err) == (0, b"")
-        assert b"usage: hasp -p PROMPT" in done.out and b"hasp COMMAND" in done.out
+        assert b"hasp -p PROMPT" in done.out and b"hasp COMMAND" in done.out
 
 
 def test_help_names_every_command_and_no_hidden_flag(ws):

@@ -27,7 +27,7 @@ INDIRECT = {
 }
 WHOLE = {  # who hands on or looks through the whole environment
     "src/agent/setup/prepare.c", "src/cli/command/sandbox_command.c",
-    "src/config/variables.c", "src/tool/session.c",
+    "src/config/variables.c", "src/tool/session.c", "src/tui/away.c",
     "src/worker/environment.c", "src/worker/front/local.c", "src/worker/inside/op_run.c",
 }
 CALL = re.compile(r'\b(?:secure_)?(?:getenv|variables_get)\(\s*(?:[^",()]*(?:\([^()]*\))?,\s*)?("?)(\w+)')
@@ -118,6 +118,8 @@ NO_PLACES = {
     "src/search/rules/types.c": None,  # all
     "src/tool/builtin/read_files.c": {".env"},
     "src/agent/setup/prepare.c": {"gemini-extension.json", "SKILL.md"},
+    "src/tui/ask/ask.c": {"answer.md"},  # what a text is called while an editor has it
+    "src/tui/input.c": {"prompt.md"},
 }
 # Names there are those that others obey, which commands may not write: tables of their own (names.h).
 OBEYED_BY_OTHERS = re.compile(r"src/sandbox/(?!plan/config\.c)")

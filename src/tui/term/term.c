@@ -236,16 +236,11 @@ static void take_kind(struct term *term, const struct kind *kind)
 	}
 }
 
-static bool env_has(const char *name, const char *part)
-{
-	const char *value = getenv(name);
-
-	return value && strstr(value, part);
-}
-
 static enum theme_colours colours_by_name(const char *name)
 {
-	if (env_has("COLORTERM", "truecolor") || env_has("COLORTERM", "24bit") ||
+	const char *said = getenv("COLORTERM");
+
+	if ((said && (strstr(said, "truecolor") || strstr(said, "24bit"))) ||
 	    strstr(name, "-direct"))
 		return TERM_COLOURS_TRUE;
 	if (strstr(name, "256"))
