@@ -98,7 +98,7 @@
 	  "send the prompt") \
 	X(INPUT_QUEUE_MESSAGE, "input.queueMessage", "tab", \
 	  "queue the prompt until the agent is done") \
-	X(INPUT_NEWLINE, "input.newline", "ctrl+enter cmd+enter alt+enter shift+enter ctrl+j", \
+	X(INPUT_NEWLINE, "input.newline", "ctrl+j shift+enter alt+enter ctrl+enter cmd+enter", \
 	  "begin a new line") \
 	X(INPUT_OPEN_EXTERNAL_EDITOR, "input.openExternalEditor", "ctrl+g ctrl+shift+g", \
 	  "edit the prompt in an external editor") \
@@ -123,7 +123,7 @@
 	X(APP_CYCLE_APPROVAL_MODE, "app.cycleApprovalMode", "shift+tab", \
 	  "change the approval mode: default, auto_edit, plan") \
 	X(APP_SHOW_MORE_LINES, "app.showMoreLines", "ctrl+o", \
-	  "unfold or fold long blocks") \
+	  "show the whole conversation") \
 	X(APP_EXPAND_PASTE, "app.expandPaste", "ctrl+o", \
 	  "unfold or fold the pasted text at the caret") \
 	X(APP_FOCUS_SHELL_INPUT, "app.focusShellInput", "tab", \
