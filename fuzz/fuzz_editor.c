@@ -75,6 +75,8 @@ static void must_hold(struct editor *editor, unsigned width)
 
 static void must_come_back(struct editor *editor)
 {
+	while (draft_redo(&editor->draft)) /* what was undone last */
+		;
 	_cleanup_free_ char *text = editor_text(editor);
 	size_t steps = 0;
 

@@ -330,7 +330,7 @@ bool draft_redo(struct draft *draft)
 		note_undone(draft, first, edit->at, edit->before_len, edit->after_len);
 		if (first)
 			draft->undone_caret = edit->caret_before;
-		draft->caret = edit->caret_after;
+		draft_place(draft, edit->caret_after);
 		draft->shell = edit->shell_after;
 	}
 	return true;

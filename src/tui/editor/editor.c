@@ -79,6 +79,8 @@ enum editor_action editor_key(struct editor *editor, const struct key *key)
 	editor->keep_goal = false;
 	if (!vim_key(editor, key, &action))
 		action = commands_key(editor, key);
+	/* What was inserted or deleted may have joined clusters about the caret. */
+	draft_place(&editor->draft, editor->draft.caret);
 	follow_key(editor, version, caret, action);
 	return action;
 }
@@ -138,6 +140,7 @@ bool editor_paste(struct editor *editor, struct span text)
 		       commands_insert(editor, span_of(mark, sizeof(mark)));
 	draft_begin(&editor->draft);
 	editor->keep_goal = false;
+	draft_place(&editor->draft, editor->draft.caret);
 	follow_key(editor, version, caret, EDITOR_CHANGED);
 	return fits;
 }

@@ -54,7 +54,7 @@ static unsigned cluster_columns(const struct draft *draft, size_t at, size_t nex
 		return width_of(bytes);
 	_cleanup_row_ struct row shown = { 0 };
 	row_text(&shown, bytes, STYLE(ROLE_TEXT));
-	return shown.width;
+	return shown.width < columns ? shown.width : columns;
 }
 
 static void add_visual(struct layout *layout, size_t from, size_t to)
@@ -201,10 +201,12 @@ static void draw_cluster(struct row *out, const struct editor *editor, size_t at
 	} else if (draft->text.data[at] == '\t') {
 		row_printf(out, style, "%*s", (int)width, "");
 	} else {
-		/* Alone, so that it is as wide as it was measured. */
+		/* Alone, so that it is as wide as it was measured: in a narrow window escapes of
+		 * what cannot be shown are cut. */
 		_cleanup_row_ struct row shown = { 0 };
 
 		row_text(&shown, span_of(draft->text.data + at, next - at), style);
+		row_clip(&shown, width);
 		row_append(out, &shown);
 	}
 }

@@ -490,6 +490,9 @@ bool vim_key(struct editor *editor, const struct key *key, enum editor_action *r
 
 	if (!vim || editor->history.searching)
 		return false;
+	/* The text may have been replaced since, by an earlier prompt for example. */
+	if (vim->anchor > editor->draft.text.len)
+		vim->anchor = editor->draft.text.len;
 	if (vim->state != VIM_INSERT)
 		return normal_key(editor, key, ret);
 	if (bindings_has(editor->options.bindings, BIND_BASIC_CANCEL, key)) {

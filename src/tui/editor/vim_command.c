@@ -207,6 +207,8 @@ void vim_remember_selection(struct editor *editor)
 	vim_remember(vim);
 	vim_selection(editor, &from, &to);
 	size_t last = vim->anchor > draft->caret ? vim->anchor : draft->caret;
+	if (last > draft->text.len) /* the text was replaced meanwhile */
+		last = draft->text.len;
 	vim->change.visual = true;
 	vim->change.lines = vim->state == VIM_VISUAL_LINES;
 	vim->change.line_count = vim->change.char_count = 0;

@@ -73,17 +73,38 @@ static void row_put_blanks(struct row *row, unsigned count, struct style style, 
 }
 
 /* The last character of the row; 0: none. */
-static uint32_t row_last(const struct row *row)
+/* The last character of a text, which is taken off; 0: there is none. */
+static uint32_t take_last(struct span *text)
 {
-	struct span text = buf_view(&row->text);
-	size_t at = text.len;
+	size_t at = text->len;
+	uint32_t code;
 
 	if (at == 0)
 		return 0;
 	do
 		at--;
-	while (at > 0 && ((unsigned char)text.data[at] & 0xc0) == 0x80);
-	return utf8_first(span_skip(text, at)).code;
+	while (at > 0 && ((unsigned char)text->data[at] & 0xc0) == 0x80);
+	code = utf8_first(span_skip(*text, at)).code;
+	*text = span_head(*text, at);
+	return code;
+}
+
+static bool is_regional_indicator(uint32_t code)
+{
+	return code >= 0x1f1e6 && code <= 0x1f1ff;
+}
+
+/* What the next character may join: the last one, but of two regional indicators, which are a flag
+ * already, a letter in their place. */
+static uint32_t row_last(const struct row *row)
+{
+	struct span text = buf_view(&row->text);
+	uint32_t last = take_last(&text);
+	size_t indicators = is_regional_indicator(last);
+
+	while (indicators && is_regional_indicator(take_last(&text)))
+		indicators++;
+	return indicators && indicators % 2 == 0 ? 'x' : last;
 }
 
 static void row_put_text(struct row *row, struct span untrusted, struct style style,
