@@ -13,7 +13,7 @@ bool cancel_init(struct cancel *cancel, struct err *err)
 	atomic_init(&cancel->set, false);
 	for (size_t i = 0; i < CANCEL_FOLLOWERS_MAX; i++)
 		atomic_init(&cancel->followers[i], NULL);
-	atomic_init(&cancel->telling, 0);
+	atomic_init(&cancel->setting, 0);
 	cancel->leader = NULL;
 	cancel->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (cancel->fd >= 0)
@@ -44,14 +44,14 @@ static void cancel_mark(struct cancel *cancel)
 void cancel_set(struct cancel *cancel)
 {
 	cancel_mark(cancel);
-	atomic_fetch_add(&cancel->telling, 1);
+	atomic_fetch_add(&cancel->setting, 1);
 	for (size_t i = 0; i < CANCEL_FOLLOWERS_MAX; i++) {
 		struct cancel *follower = atomic_load(&cancel->followers[i]);
 
 		if (follower)
 			cancel_set(follower);
 	}
-	atomic_fetch_sub(&cancel->telling, 1);
+	atomic_fetch_sub(&cancel->setting, 1);
 }
 
 void cancel_reset(struct cancel *cancel)
@@ -81,7 +81,7 @@ bool cancel_follow(struct cancel *cancel, struct cancel *leader, struct err *err
 	return !leader || err_set(err, ERR_BUSY, "Too many follow one request to stop.");
 }
 
-/* Whoever tells the followers just now is on another thread, or beneath this one, and ends. */
+/* Whoever sets the followers just now is on another thread, or beneath this one, and ends. */
 void cancel_unfollow(struct cancel *cancel)
 {
 	struct cancel *leader = cancel->leader;
@@ -91,7 +91,7 @@ void cancel_unfollow(struct cancel *cancel)
 
 		atomic_compare_exchange_strong(&leader->followers[i], &me, NULL);
 	}
-	while (leader && atomic_load(&leader->telling))
+	while (leader && atomic_load(&leader->setting))
 		sched_yield();
 	cancel->leader = NULL;
 }

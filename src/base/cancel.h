@@ -12,7 +12,7 @@
  *
  *     cancel_follow(&prompt, &program);     // what ends the program ends the prompt
  *     cancel_reset(&prompt);                // another prompt, unless the program is to end
- *     cancel_unfollow(&prompt, &program);
+ *     cancel_unfollow(&prompt);
  *
  * Whoever is handed a `const struct cancel *` may get NULL: nobody will cancel.
  */
@@ -30,7 +30,7 @@ struct cancel {
 	_Atomic bool set; /* struct call_hooks points to it (tool/tool.h) */
 	int fd;           /* an eventfd; becomes and stays readable */
 	struct cancel *_Atomic followers[CANCEL_FOLLOWERS_MAX]; /* borrowed; or NULL */
-	_Atomic unsigned telling; /* how many are just setting these */
+	_Atomic unsigned setting; /* how many are just setting these */
 	struct cancel *leader;    /* borrowed; or NULL */
 };
 

@@ -336,7 +336,7 @@ static json_t *build_answer(struct call *call)
 	return part;
 }
 
-/* ---- telling ----------------------------------------------------------------------- */
+/* ---- reporting --------------------------------------------------------------------- */
 
 static const char *call_status_word(const struct call *call)
 {
@@ -515,7 +515,7 @@ void calls_remember(struct agent *agent, const json_t *history)
 		}
 }
 
-/* ---- telling ----------------------------------------------------------------------- */
+/* ---- reporting --------------------------------------------------------------------- */
 
 static void publish_call(struct agent *agent, const struct call *call)
 {

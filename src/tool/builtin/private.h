@@ -97,7 +97,7 @@ void filter_put_roots(json_t *result, struct provider *provider, size_t count);
 
 /* ---- commands --------------------------------------------------------------------- */
 
-/* What the tools for commands have in common: finding a job, and telling of it. */
+/* What the tools for commands have in common: finding a job, and reporting it. */
 
 /* The job that the argument `pid` names, for the caller to release; NULL with *err set. */
 struct job *builtin_command_job(struct session *session, const json_t *arguments, struct err *err);
