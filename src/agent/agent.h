@@ -34,7 +34,8 @@
  *   what is kept      session/record.c and session/sessions.c; stats.c; checkpoint/ states to
  *                     return to
  *   what is shown     call/display.c for people and wrappers
- *   what holds it     host/host.c and host/services.c put it together; setup/prepare.c and
+ *   what holds it     host/host.c and host/services.c put it together; host/switch.c another
+ *                     session, host/rewind.c an earlier state of it; setup/prepare.c and
  *                     setup/policy_load.c what is decided before
  */
 #ifndef HASP_AGENT_AGENT_H

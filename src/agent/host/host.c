@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "agent/call/gate.h"
 #include "agent/call/path_rules.h"
@@ -26,167 +25,7 @@
 #include "model/content.h"
 #include "model/recording.h"
 #include "worker/job/job.h"
-#include "worker/local.h"
 #include "worker/provider.h"
-
-/* The folder of a session's tool outputs that were too long (context.h), and who reads them for the
- * model: a confined worker of their own, started by the first such read.
- *
- *     outputs = outputs_open(&options);
- *     session.own_files = outputs_reader;
- *     session.own_files_data = outputs;
- *     outputs_close(outputs);
- */
-
-struct outputs;
-
-struct outputs_options {
-	struct home *home;
-	const char *session_id;
-	enum sandbox_level level; /* of the worker: the workspace's */
-	const char *program;      /* as worker_options.program */
-};
-
-/* ---- outputs that are too long ----------------------------------------------- */
-
-struct outputs {
-	char *folder;  /* owned; or NULL */
-	char *program; /* owned; or NULL */
-	enum sandbox_level level;
-	pthread_mutex_t lock;
-	struct provider *provider; /* NULL until it is asked for */
-};
-
-static char *outputs_make_folder(const struct outputs_options *options)
-{
-	_cleanup_free_ char *all = NULL;
-	struct err ignored = ERR_INIT;
-
-	if (!home_claim(options->home, &ignored))
-		return NULL;
-	all = home_make(home_temp(options->home), "tool-outputs", &ignored);
-	return all ? mem_printf("%s/session-%s", all, options->session_id) : NULL;
-}
-
-/* Never NULL; the options are copied, but the home's claim is taken now. */
-static struct outputs *outputs_open(const struct outputs_options *options)
-{
-	struct outputs *outputs = mem_alloc(1, sizeof(*outputs));
-
-	outputs->folder = outputs_make_folder(options);
-	outputs->program = mem_strdup(options->program);
-	outputs->level = options->level;
-	pthread_mutex_init(&outputs->lock, NULL);
-	return outputs;
-}
-
-static void outputs_close(struct outputs *outputs)
-{
-	if (!outputs)
-		return;
-	provider_free(outputs->provider);
-	pthread_mutex_destroy(&outputs->lock);
-	free(outputs->program);
-	free(outputs->folder);
-	free(outputs);
-}
-
-static bool is_tool_output(const struct outputs *outputs, const char *path)
-{
-	const size_t len = outputs->folder ? strlen(outputs->folder) : 0;
-
-	return len > 0 && strncmp(path, outputs->folder, len) == 0 && path[len] == '/';
-}
-
-static struct provider *outputs_open_provider(const struct outputs *outputs)
-{
-	const char *roots[] = { outputs->folder };
-	const struct worker_options options = {
-		.roots = roots, .root_count = 1, .level_given = true, .level = outputs->level,
-		.program = outputs->program,
-	};
-	struct provider *provider = NULL;
-	struct err ignored = ERR_INIT; /* the workspace's provider says that it is outside */
-
-	return local_provider_open(&options, &provider, &ignored) ? provider : NULL;
-}
-
-/* As session.own_files; `data` is a struct outputs. From any thread. */
-static struct provider *outputs_reader(void *data, const char *path)
-{
-	struct outputs *outputs = data;
-	struct provider *provider;
-
-	if (!is_tool_output(outputs, path))
-		return NULL;
-	pthread_mutex_lock(&outputs->lock);
-	if (!outputs->provider)
-		outputs->provider = outputs_open_provider(outputs);
-	provider = outputs->provider;
-	pthread_mutex_unlock(&outputs->lock);
-	return provider;
-}
-
-/* ---- the host ---------------------------------------------------------------- */
-
-/* The way back from a rewind. */
-struct rewound {
-	bool can;
-	size_t mark;      /* record_undo_rewind */
-	char *checkpoint; /* of the files; owned; NULL: they were not touched */
-};
-
-/* One session of a host, with all that depends on it: another takes its place by host_clear and
- * host_resume. */
-struct chat {
-	char *session_id;          /* owned; NULL: a new one */
-	const char *resume_file, *import_file; /* while it is opened; borrowed, or NULL */
-	enum approval_mode mode;   /* it begins in */
-	const char *source;        /* of SessionStart hooks; static */
-	struct tool_set *tools;
-	struct services *services;
-	struct session session;
-	struct record *record;
-	struct outputs *outputs;   /* of tools, that were cut */
-	struct checkpoint_session *checkpoints; /* NULL: none are asked for */
-	struct agent *agent;
-	json_t *sent;              /* of a session that goes on: its beginning; or NULL */
-	json_t *history;           /* what the agent begins with */
-	json_t *recorded;          /* the messages of the file that goes on; or NULL */
-	char *first_prompt;        /* of it; owned; NULL: none */
-	struct rewound rewound;
-	bool started;              /* SessionStart hooks have run */
-};
-
-struct host {
-	struct host_options options; /* its cancel is the next */
-	struct cancel cancel;        /* of what is under way; follows the caller's */
-	bool can_cancel;             /* that was made */
-	pthread_mutex_t lock;        /* of `busy`, and of which agent it is */
-	bool busy;                   /* something is under way that can be interrupted */
-	struct bus *bus;
-	struct model_choice choice;
-	struct recording *recording; /* of the models' answers; or NULL */
-	struct model *model;
-	struct hooks *hooks;
-	struct chat chat;
-	/* Of sessions before it: commands in the background may stand on them. */
-	struct services **earlier;
-	size_t earlier_count, earlier_cap;
-	struct path_rules memory_rules; /* what `memory` reads through, where there is a policy */
-	struct jobs *jobs;
-	struct home *home;         /* of the sessions' folders */
-	struct retention retention;
-	bool retains;              /* old sessions are deleted in the end */
-	struct memory *memory;
-	/* What the model is told of the surroundings (surroundings.h), as it was when the host was
-	 * opened. */
-	json_t *system, *context;
-	char *root;
-	struct command_env command_env;
-	const char **ignore_files; /* owned array of names that are the settings' */
-	bool git;                  /* the workspace is a repository's root */
-};
 
 static void host_notice(struct host *host, const char *severity, const char *message)
 {
@@ -368,7 +207,7 @@ static void open_commands(struct host *host)
 		host->chat.session.inactivity_ms = (unsigned)(silent * 1000);
 }
 
-static void open_tools(struct host *host)
+void host_open_tools(struct host *host)
 {
 	const struct settings *settings = host->options.settings;
 	_cleanup_free_ char *logs = jobs_default_log_folder();
@@ -401,9 +240,7 @@ static bool is_kept_here(const struct host *host, const char *file)
 	return folder && real && path_is_under(real, folder);
 }
 
-/* The conversation that goes on: of the session that is resumed, or that is imported into a new
- * one. */
-static bool read_history(struct host *host, struct err *err)
+bool host_read_history(struct host *host, struct err *err)
 {
 	const char *file = host->chat.resume_file ? host->chat.resume_file :
 	                                               host->chat.import_file;
@@ -449,7 +286,7 @@ static bool check_new_id(const struct host *host, struct err *err)
 	               "There is a session \"%.80s\" already: resume it, or give another id.", id);
 }
 
-static bool open_record(struct host *host, struct err *err)
+bool host_open_record(struct host *host, struct err *err)
 {
 	struct record_options options = {
 		.session_id = host->chat.session_id,
@@ -630,7 +467,7 @@ static bool host_open_agent(struct host *host, struct err *err)
 		.steer_message = steer_message, .steer_data = host,
 		.mode = host->chat.mode, .interactive = from->interactive,
 		.policy_folder = from->policy_folder, .output_folder =
-			host->chat.outputs->folder,
+			outputs_folder(host->chat.outputs),
 		.max_turns = max_turns > 0 ? (unsigned)max_turns : 0, .cancel = from->cancel,
 	};
 
@@ -643,7 +480,7 @@ static bool host_open_agent(struct host *host, struct err *err)
 	return true;
 }
 
-static bool open_chat_agent(struct host *host, struct err *err)
+bool host_open_chat_agent(struct host *host, struct err *err)
 {
 	open_outputs(host);
 	host_open_checkpoints(host);
@@ -672,17 +509,17 @@ bool host_open(const struct host_options *options, struct host **ret, struct err
 	};
 	host->root = mem_strdup(options->provider->ops->root(options->provider, 0));
 	host->bus = bus_new();
-	if (!open_cancel(host, err) || !open_model(host, err) || !read_history(host, err) ||
-	    !open_record(host, err)) {
+	if (!open_cancel(host, err) || !open_model(host, err) || !host_read_history(host, err) ||
+	    !host_open_record(host, err)) {
 		host_close(host, NULL);
 		return false;
 	}
-	open_tools(host);
+	host_open_tools(host);
 	host_open_hooks(host);
 	host->git = is_git(host);
 	load_memory(host);
 	open_retention(host);
-	if (!open_chat_agent(host, err)) {
+	if (!host_open_chat_agent(host, err)) {
 		host_close(host, NULL);
 		return false;
 	}
@@ -711,8 +548,7 @@ static void fire_session(struct host *host, enum hook_event event, const char *m
 	}
 }
 
-/* Its services are kept by the host, where there is one that goes on. */
-static void chat_release(struct chat *chat)
+void host_chat_release(struct chat *chat)
 {
 	agent_free(chat->agent);
 	checkpoint_session_end(chat->checkpoints);
@@ -731,7 +567,7 @@ static void chat_release(struct chat *chat)
 	*chat = (struct chat){ 0 };
 }
 
-static void host_end_session(struct host *host, const char *reason)
+void host_end_session(struct host *host, const char *reason)
 {
 	struct hook_outcome said;
 
@@ -751,7 +587,7 @@ void host_close(struct host *host, const char *reason)
 	if (host->retains && host->chat.record)
 		sessions_retention_apply(host->home, &host->retention, time(NULL),
 		                         record_path(host->chat.record));
-	chat_release(&host->chat);
+	host_chat_release(&host->chat);
 	for (size_t i = 0; i < host->earlier_count; i++)
 		services_close(host->earlier[i]);
 	free(host->earlier);
@@ -1014,233 +850,4 @@ bool host_steer(struct host *host, struct span text)
 	taken = host->busy && agent_steer(host->chat.agent, text);
 	pthread_mutex_unlock(&host->lock);
 	return taken;
-}
-
-/* ---- another session -------------------------------------------------------------- */
-
-/* Its services stay as long as the host: commands in the background stand on them. */
-static void keep_services(struct host *host, struct chat *chat)
-{
-	host->earlier = mem_grow(host->earlier, &host->earlier_cap, host->earlier_count + 1,
-	                         sizeof(*host->earlier));
-	host->earlier[host->earlier_count++] = mem_steal(&chat->services);
-}
-
-/* Opens what `chat` asks for in the place of the session that is. False: that stays. */
-static bool host_switch(struct host *host, const struct chat *chat, const char *reason,
-                        struct err *err)
-{
-	struct chat before = host->chat;
-	json_auto_t *nothing = json_array();
-	struct chat next;
-	bool ok;
-
-	host->chat = *chat;
-	host->chat.mode = agent_mode(before.agent);
-	ok = read_history(host, err) && open_record(host, err);
-	if (ok) {
-		open_tools(host);
-		session_raise_version(&host->chat.session, session_version(&before.session));
-		memory_forget(host->memory, nothing);
-		ok = open_chat_agent(host, err);
-	}
-	next = host->chat;
-	host->chat = before;
-	if (!ok) {
-		chat_release(&next);
-		return false;
-	}
-	host_end_session(host, reason);
-	host->chat = next;
-	hooks_set_session(host->hooks, record_session_id(next.record), record_path(next.record),
-	                  services_plans_folder(next.services));
-	keep_services(host, &before);
-	chat_release(&before);
-	return true;
-}
-
-bool host_clear(struct host *host, struct err *err)
-{
-	const struct chat chat = { .source = "clear" };
-
-	return host_switch(host, &chat, "clear", err);
-}
-
-bool host_resume(struct host *host, const char *file, bool copy, struct err *err)
-{
-	const struct chat chat = { .source = "resume", .resume_file = copy ? NULL : file,
-		                   .import_file = copy ? file : NULL };
-
-	return host_switch(host, &chat, "other", err);
-}
-
-/* ---- back to an earlier prompt ----------------------------------------------------- */
-
-void host_rewound_release(struct host_rewound *rewound)
-{
-	free(rewound->text);
-	json_decref(rewound->files);
-	*rewound = (struct host_rewound){ 0 };
-}
-
-json_t *host_prompts(struct host *host, struct err *err)
-{
-	struct session_read read;
-	json_t *prompts;
-
-	if (!record_whole(host->chat.record, err))
-		return NULL;
-	if (access(record_path(host->chat.record), F_OK) != 0)
-		return json_array(); /* nothing was said yet */
-	if (!session_read(record_path(host->chat.record), &read, err))
-		return NULL;
-	prompts = session_prompts(&read);
-	session_read_release(&read);
-	return prompts;
-}
-
-json_t *host_messages(struct host *host, struct err *err)
-{
-	struct session_read read;
-	json_t *messages;
-
-	if (!record_whole(host->chat.record, err))
-		return NULL;
-	if (access(record_path(host->chat.record), F_OK) != 0)
-		return json_array();
-	if (!session_read(record_path(host->chat.record), &read, err))
-		return NULL;
-	messages = json_incref(read.messages);
-	session_read_release(&read);
-	return messages;
-}
-
-/* The conversation is what the file has now. */
-static bool return_to_file(struct host *host, struct err *err)
-{
-	struct session_read read;
-
-	if (!session_read(record_path(host->chat.record), &read, err))
-		return false;
-	record_know(host->chat.record, read.messages);
-	agent_return(host->chat.agent, read.contents, read.sent);
-	session_read_release(&read);
-	return true;
-}
-
-/* The text of the prompt with this id, and in *ret_calls the ids of all calls after it. NULL: there
- * is none. */
-static char *look_up_prompt(const struct session_read *read, const char *id, json_t *ret_calls)
-{
-	json_auto_t *prompts = session_prompts(read);
-	json_t *one, *message, *call;
-	char *text = NULL;
-	bool after = false;
-	size_t i, k;
-
-	json_array_foreach(prompts, i, one)
-		if (!strcmp(json_string_value(json_object_get(one, "id")), id))
-			text = mem_strdup(json_string_value(json_object_get(one, "text")));
-	json_array_foreach(read->messages, i, message) {
-		const char *own = json_string_value(json_object_get(message, "id"));
-
-		after = after || (own && !strcmp(own, id));
-		json_array_foreach(json_object_get(message, "toolCalls"), k, call)
-			if (after && json_is_string(json_object_get(call, "id")))
-				json_object_set_new(ret_calls, json_string_value(
-					json_object_get(call, "id")), json_true());
-	}
-	return text;
-}
-
-/* The oldest checkpoint of these calls of this session; NULL: there is none. The caller frees. */
-static char *first_checkpoint(struct host *host, const json_t *calls, struct err *err)
-{
-	json_auto_t *notes = checkpoints_list(checkpoint_session_of(host->chat.checkpoints), err);
-	size_t i;
-	json_t *note;
-
-	json_array_foreach(notes, i, note) {
-		const char *session = json_string_value(json_object_get(note, "session"));
-		const char *call = json_string_value(json_object_get(note, "callId"));
-
-		if (session && call && !strcmp(session, record_session_id(host->chat.record)) &&
-		    json_object_get(calls, call))
-			return mem_strdup(json_string_value(json_object_get(note, "id")));
-	}
-	return NULL;
-}
-
-/* Files as they were before these calls. */
-static bool rewind_files(struct host *host, const json_t *calls, json_t **ret, struct err *err)
-{
-	struct err why = ERR_INIT;
-	_cleanup_free_ char *checkpoint = NULL;
-
-	if (!host->chat.checkpoints)
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "Files cannot go back: no checkpoints are kept "
-		               "(general.checkpointing.enabled).");
-	checkpoint = first_checkpoint(host, calls, &why);
-	if (!checkpoint && why.code) {
-		*err = why;
-		return false;
-	}
-	return !checkpoint || checkpoints_restore(checkpoint_session_of(host->chat.checkpoints),
-	                                          checkpoint, false, ret, err);
-}
-
-bool host_rewind(struct host *host, const char *id, bool files, struct host_rewound *ret,
-                 struct err *err)
-{
-	struct rewound *undo = &host->chat.rewound;
-	json_auto_t *calls = json_object();
-	struct host_rewound done = { 0 };
-	const bool again = undo->can && !agent_has_moved(host->chat.agent);
-	struct session_read read;
-	size_t mark;
-	bool ok;
-
-	if (!record_whole(host->chat.record, err) ||
-	    !session_read(record_path(host->chat.record), &read, err))
-		return false;
-	done.text = look_up_prompt(&read, id, calls);
-	session_read_release(&read);
-	ok = done.text || err_set(err, ERR_INVALID_ARGUMENT, "There is no such prompt.");
-	ok = ok && (!files || rewind_files(host, calls, &done.files, err));
-	ok = ok && record_rewind(host->chat.record, id, &mark, err) && return_to_file(host, err);
-	if (!ok) {
-		host_rewound_release(&done);
-		return false;
-	}
-	/* Of several in a row, the first is where an undo leads to. */
-	undo->mark = again ? undo->mark : mark;
-	undo->can = true;
-	free(undo->checkpoint);
-	undo->checkpoint = mem_strdup(json_string_value(json_object_get(done.files, "undo")));
-	*ret = done;
-	return true;
-}
-
-bool host_rewind_undo(struct host *host, struct host_rewound *ret, struct err *err)
-{
-	struct rewound *undo = &host->chat.rewound;
-	json_t *files = NULL;
-
-	if (!undo->can || agent_has_moved(host->chat.agent))
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               undo->can ? "Something was sent since; it cannot be undone." :
-		               "There is nothing to undo.");
-	if (undo->checkpoint &&
-	    !checkpoints_restore(checkpoint_session_of(host->chat.checkpoints), undo->checkpoint,
-	                         false, &files, err))
-		return false;
-	if (!record_undo_rewind(host->chat.record, undo->mark, err) || !return_to_file(host, err)) {
-		json_decref(files);
-		return false;
-	}
-	free(undo->checkpoint);
-	*undo = (struct rewound){ 0 };
-	*ret = (struct host_rewound){ .files = files };
-	return true;
 }

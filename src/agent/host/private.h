@@ -1,13 +1,128 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The services of a host's tools (tool/services.h): its bus, its model, its folders, its mode.
- * Private to this folder. */
+/* What the files of a host share: the host itself, its folder of tool outputs, the services of its
+ * tools (tool/services.h). */
 #ifndef HASP_AGENT_HOST_PRIVATE_H
 #define HASP_AGENT_HOST_PRIVATE_H
 
+#include <pthread.h>
+
 #include "agent/agent.h"
+#include "agent/call/path_rules.h"
+#include "agent/checkpoint/checkpoint.h"
+#include "agent/host/host.h"
+#include "agent/prompt/prompt.h"
+#include "agent/session/sessions.h"
+#include "agent/setup/prepare.h"
+#include "base/cancel.h"
 #include "config/home.h"
 #include "config/settings.h"
+#include "model/choose.h"
+#include "model/recording.h"
 #include "tool/services.h"
+
+/* ---- the host ---------------------------------------------------------------- */
+
+/* The way back from a rewind. */
+struct rewound {
+	bool can;
+	size_t mark;      /* record_undo_rewind */
+	char *checkpoint; /* of the files; owned; NULL: they were not touched */
+};
+
+/* One session of a host, with all that depends on it: another takes its place by host_clear and
+ * host_resume. */
+struct chat {
+	char *session_id;          /* owned; NULL: a new one */
+	const char *resume_file, *import_file; /* while it is opened; borrowed, or NULL */
+	enum approval_mode mode;   /* it begins in */
+	const char *source;        /* of SessionStart hooks; static */
+	struct tool_set *tools;
+	struct services *services;
+	struct session session;
+	struct record *record;
+	struct outputs *outputs;   /* of tools, that were cut */
+	struct checkpoint_session *checkpoints; /* NULL: none are asked for */
+	struct agent *agent;
+	json_t *sent;              /* of a session that goes on: its beginning; or NULL */
+	json_t *history;           /* what the agent begins with */
+	json_t *recorded;          /* the messages of the file that goes on; or NULL */
+	char *first_prompt;        /* of it; owned; NULL: none */
+	struct rewound rewound;
+	bool started;              /* SessionStart hooks have run */
+};
+
+struct host {
+	struct host_options options; /* its cancel is the next */
+	struct cancel cancel;        /* of what is under way; follows the caller's */
+	bool can_cancel;             /* that was made */
+	pthread_mutex_t lock;        /* of `busy`, and of which agent it is */
+	bool busy;                   /* something is under way that can be interrupted */
+	struct bus *bus;
+	struct model_choice choice;
+	struct recording *recording; /* of the models' answers; or NULL */
+	struct model *model;
+	struct hooks *hooks;
+	struct chat chat;
+	/* Of sessions before it: commands in the background may stand on them. */
+	struct services **earlier;
+	size_t earlier_count, earlier_cap;
+	struct path_rules memory_rules; /* what `memory` reads through, where there is a policy */
+	struct jobs *jobs;
+	struct home *home;         /* of the sessions' folders */
+	struct retention retention;
+	bool retains;              /* old sessions are deleted in the end */
+	struct memory *memory;
+	/* What the model is told of the surroundings (surroundings.h), as it was when the host was
+	 * opened. */
+	json_t *system, *context;
+	char *root;
+	struct command_env command_env;
+	const char **ignore_files; /* owned array of names that are the settings' */
+	bool git;                  /* the workspace is a repository's root */
+};
+
+/* These four open host->chat, in this order. Errors as of host_open. */
+
+/* The conversation that goes on: of the session that is resumed, or that is imported into a new
+ * one. */
+bool host_read_history(struct host *host, struct err *err);
+bool host_open_record(struct host *host, struct err *err);
+void host_open_tools(struct host *host);
+bool host_open_chat_agent(struct host *host, struct err *err);
+
+/* Its services are kept by the host, where there is one that goes on. */
+void host_chat_release(struct chat *chat);
+/* SessionEnd hooks, if those of SessionStart have run. `reason` as of host_close. */
+void host_end_session(struct host *host, const char *reason);
+
+/* ---- tool outputs that were too long ------------------------------------------ */
+
+/* The folder of a session's tool outputs that were too long (context.h), and who reads them for the
+ * model: a confined worker of their own, started by the first such read.
+ *
+ *     outputs = outputs_open(&options);
+ *     session.own_files = outputs_reader;
+ *     session.own_files_data = outputs;
+ *     outputs_close(outputs);
+ */
+
+struct outputs;
+
+struct outputs_options {
+	struct home *home;
+	const char *session_id;
+	enum sandbox_level level; /* of the worker: the workspace's */
+	const char *program;      /* as worker_options.program */
+};
+
+/* Never NULL; the options are copied, but the home's claim is taken now. */
+struct outputs *outputs_open(const struct outputs_options *options);
+void outputs_close(struct outputs *outputs); /* NULL is fine */
+/* As session.own_files; `data` is a struct outputs. From any thread. */
+struct provider *outputs_reader(void *data, const char *path);
+const char *outputs_folder(const struct outputs *outputs); /* NULL: there is none */
+
+/* ---- services ------------------------------------------------------------------ */
 
 struct services;
 

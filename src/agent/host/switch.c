@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Another session in the place of the one that is: a new one, or a recorded one. */
+#include "agent/host/host.h"
+
+#include "agent/host/private.h"
+#include "base/mem.h"
+
+/* Its services stay as long as the host: commands in the background stand on them. */
+static void keep_services(struct host *host, struct chat *chat)
+{
+	host->earlier = mem_grow(host->earlier, &host->earlier_cap, host->earlier_count + 1,
+	                         sizeof(*host->earlier));
+	host->earlier[host->earlier_count++] = mem_steal(&chat->services);
+}
+
+/* Opens what `chat` asks for in the place of the session that is. False: that stays. */
+static bool host_switch(struct host *host, const struct chat *chat, const char *reason,
+                        struct err *err)
+{
+	struct chat before = host->chat;
+	json_auto_t *nothing = json_array();
+	struct chat next;
+	bool ok;
+
+	host->chat = *chat;
+	host->chat.mode = agent_mode(before.agent);
+	ok = host_read_history(host, err) && host_open_record(host, err);
+	if (ok) {
+		host_open_tools(host);
+		session_raise_version(&host->chat.session, session_version(&before.session));
+		memory_forget(host->memory, nothing);
+		ok = host_open_chat_agent(host, err);
+	}
+	next = host->chat;
+	host->chat = before;
+	if (!ok) {
+		host_chat_release(&next);
+		return false;
+	}
+	host_end_session(host, reason);
+	host->chat = next;
+	hooks_set_session(host->hooks, record_session_id(next.record), record_path(next.record),
+	                  services_plans_folder(next.services));
+	keep_services(host, &before);
+	host_chat_release(&before);
+	return true;
+}
+
+bool host_clear(struct host *host, struct err *err)
+{
+	const struct chat chat = { .source = "clear" };
+
+	return host_switch(host, &chat, "clear", err);
+}
+
+bool host_resume(struct host *host, const char *file, bool copy, struct err *err)
+{
+	const struct chat chat = { .source = "resume", .resume_file = copy ? NULL : file,
+		                   .import_file = copy ? file : NULL };
+
+	return host_switch(host, &chat, "other", err);
+}
