@@ -256,12 +256,23 @@ def run(job, server):
                    time.monotonic() - start, cpu)
 
 
-def excerpt(output, head=60, tail=60):
-    """The lines of a failure that a reader needs: where it began and how it ended."""
-    lines = output.rstrip().splitlines()
-    if len(lines) <= head + tail:
-        return lines
-    return lines[:head] + ["... %d lines ..." % (len(lines) - head - tail)] + lines[-tail:]
+def failing_cases(lines, most=12):
+    """The lines of TAP that name a failed case, with the first ones of what it said."""
+    shown, left = [], 0
+    for line in lines:
+        left = most if line.startswith("not ok") else left - 1 if line.startswith("#") else 0
+        if left > 0:
+            shown.append(line)
+    return shown
+
+
+def excerpt(output, head=30, tail=40, width=300):
+    """The lines of a failure that a reader needs: what failed, where it began and how it ended."""
+    lines = [line[:width] for line in output.rstrip().splitlines()]
+    first = failing_cases(lines)
+    if len(lines) > head + tail:
+        lines = lines[:head] + ["... %d lines ..." % (len(lines) - head - tail)] + lines[-tail:]
+    return first + lines
 
 
 def weight(job):

@@ -21,6 +21,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "patience.h"
 #include "run_provider.h"
 #include "worker/job/job.h"
 
@@ -77,7 +78,7 @@ static struct job *run_to_end(struct session_of_jobs *own, struct jobs *jobs, co
 {
 	struct job *job = start(own, jobs, script, NULL);
 
-	assert_true(job_wait_all(job, 30000));
+	assert_true(job_wait_all(job, PATIENCE_MS));
 	return job;
 }
 
@@ -415,7 +416,7 @@ static void test_a_background_job_is_listed_read_and_killed(void **state)
 	assert_int_equal(part.next, 14);
 	buf_release(&part.text);
 	job_kill(job);
-	assert_true(job_wait_all(job, 5000));
+	assert_true(job_wait_all(job, PATIENCE_MS));
 	assert_true(job_from(job, 0, &part, &err)); /* also after its end */
 	assert_string_equal(part.text.data, "one\ntwo\nthree\n");
 	buf_release(&part.text);
@@ -434,14 +435,14 @@ static void test_what_a_command_leaves_behind_is_a_background_job(void **state)
 	struct job *job = start(own, jobs, "sleep 901.2 & echo started", NULL);
 	struct job_info info;
 
-	assert_true(job_wait(job, 5000));
+	assert_true(job_wait(job, PATIENCE_MS));
 	job_state(job, &info);
 	assert_int_equal(info.state, JOB_LEFT);
 	assert_int_equal(info.end.left_running, 1);
 	assert_int_equal(info.end.exit_code, 0);
 	assert_false(job_wait_all(job, 100));
 	job_kill(job);
-	assert_true(job_wait_all(job, 5000));
+	assert_true(job_wait_all(job, PATIENCE_MS));
 	job_state(job, &info);
 	assert_int_equal(info.end.why, RUN_EXITED);
 	job_release(job);
@@ -458,7 +459,7 @@ static void test_input_is_written_and_ended(void **state)
 
 	assert_true(job_input(job, SPAN("hello\n")));
 	job_close_input(job);
-	assert_true(job_wait_all(job, 5000));
+	assert_true(job_wait_all(job, PATIENCE_MS));
 	job_report(job, &report);
 	assert_string_equal(report.text.head.data, "hello\nover\n");
 	job_report_release(&report);

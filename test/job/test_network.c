@@ -37,6 +37,7 @@
 #include "worker/inside/serve.h"
 #include "worker/job/job.h"
 #include "worker/local.h"
+#include "patience.h"
 
 /* ---- the server and the client ---------------------------------------------------- */
 
@@ -215,7 +216,7 @@ static const char *output_of(struct session *session, bool network, const char *
 	struct job *job = start(session, network, script);
 	struct job_report report;
 
-	if (!job_wait_all(job, 20000))
+	if (!job_wait_all(job, PATIENCE_MS))
 		fail_msg("it does not end: %s", script);
 	job_report(job, &report);
 	snprintf(text, sizeof(text), "%s", report.text.head.data ? report.text.head.data : "");
@@ -234,7 +235,7 @@ static int leave_server(struct session *session, bool network, const char *place
 	FILE *file;
 	int port = 0;
 
-	assert_true(job_wait(job, 20000));
+	assert_true(job_wait(job, PATIENCE_MS));
 	job_release(job);
 	file = fopen(path, "re");
 	assert_non_null(file);
