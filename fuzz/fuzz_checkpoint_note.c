@@ -47,8 +47,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct span text = span_of((const char *)data, size);
 	struct sha256 sum = sha256_of(SPAN("x"));
 	struct ledger *ledger = checkpoint_ledger_parse(text, "s");
+	struct written made;
 
 	checkpoint_ledger_has(ledger, "/a", &sum);
+	checkpoint_ledger_made(ledger, "n", "/a", &made);
 	checkpoint_ledger_free(ledger);
 	check_note(text);
 	return 0;

@@ -187,7 +187,8 @@ static const char schema_core_rows[] =
 	HOOK("*", "at an event of another name")
 
 	BOOLEAN("general.checkpointing.enabled", "false",
-	        "Keep the state of files before each edit.",
+	        "Keep the state of files before each edit. On a terminal hasp does, unless "
+	        "this is set to false.",
 	        ONLY_TRUE)
 	CHOICE("general.defaultApprovalMode", "\"default\"", "default|auto_edit|plan",
 	       "What needs confirmation, unless --approval-mode says otherwise.", ASK)

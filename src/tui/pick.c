@@ -11,6 +11,7 @@
 struct pick {
 	char *title;    /* owned */
 	json_t *labels; /* texts */
+	json_t *changes; /* or NULL */
 	size_t at;      /* the selected one */
 	void (*chosen)(struct app *app, void *data, int index);
 	void *data;
@@ -34,9 +35,53 @@ void pick_free(struct pick *pick)
 	if (!pick)
 		return;
 	json_decref(pick->labels);
+	json_decref(pick->changes);
 	free(pick->title);
 	free(pick);
 }
+
+/* ---- what there is to look at ------------------------------------------------ */
+
+void pick_changes(struct pick *pick, const json_t *changes)
+{
+	json_decref(pick->changes);
+	pick->changes = json_array_size(changes) ? json_deep_copy(changes) : NULL;
+}
+
+void pick_changes_rows(const json_t *changes, const struct view_how *how, struct rows *rows)
+{
+	size_t i;
+	json_t *change;
+
+	json_array_foreach((json_t *)changes, i, change) {
+		const struct span diff = json_span(json_object_get(change, "diff"));
+		const struct span reason = json_span(json_object_get(change, "reason"));
+		struct row *row = rows_add(rows);
+
+		row_text(row, json_span(json_object_get(change, "action")), STYLE(ROLE_ACCENT));
+		row_text(row, SPAN("  "), STYLE(ROLE_TEXT));
+		row_text(row, json_span(json_object_get(change, "path")), STYLE(ROLE_TEXT));
+		if (reason.len) {
+			row_text(row, SPAN("  "), STYLE(ROLE_TEXT));
+			row_text(row, reason, STYLE(ROLE_WARNING));
+		}
+		row_clip(row, how->width);
+		if (diff.len)
+			view_diff(rows, diff, how);
+		rows_add(rows);
+	}
+}
+
+static void pick_look(struct app *app)
+{
+	const struct view_how how = { .width = term_size(app->term).columns, .plain = app->plain };
+	_cleanup_rows_ struct rows rows = { 0 };
+
+	pick_changes_rows(app->pick->changes, &how, &rows);
+	pager_open(app, "Changes", &rows, false);
+}
+
+/* ---- choosing ---------------------------------------------------------------- */
 
 static void pick_end(struct app *app, int index)
 {
@@ -58,6 +103,8 @@ bool pick_key(struct app *app, const struct key *key)
 		pick->at = (pick->at + 1) % count;
 	else if (bindings_has(app->bindings, BIND_BASIC_CONFIRM, key))
 		pick_end(app, (int)pick->at);
+	else if (pick->changes && bindings_has(app->bindings, BIND_APP_SHOW_MORE_LINES, key))
+		pick_look(app);
 	else if (bindings_has(app->bindings, BIND_BASIC_CANCEL, key) ||
 	         bindings_has(app->bindings, BIND_BASIC_QUIT, key))
 		pick_end(app, -1);
@@ -88,5 +135,7 @@ void pick_rows(const struct pick *pick, unsigned width, size_t height, struct ro
 	}
 	row = rows_add(rows);
 	row_text(row, SPAN("Enter chooses, Esc closes"), STYLE(ROLE_DIM));
+	if (pick->changes)
+		row_text(row, SPAN(", Ctrl+O shows the changes"), STYLE(ROLE_DIM));
 	row_clip(row, width);
 }

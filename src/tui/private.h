@@ -306,6 +306,10 @@ void tui_shell(struct app *app, struct span command);
 struct pick *pick_new(const char *title, const json_t *labels, size_t at,
                       void (*chosen)(struct app *app, void *data, int index), void *data);
 void pick_free(struct pick *pick);
+/* What there is to look at before choosing (command_result.changes). */
+void pick_changes(struct pick *pick, const json_t *changes);
+/* Changes of files, one after the other, as rows. */
+void pick_changes_rows(const json_t *changes, const struct view_how *how, struct rows *rows);
 /* True: the key was its own; it may be gone afterwards. */
 bool pick_key(struct app *app, const struct key *key);
 void pick_rows(const struct pick *pick, unsigned width, size_t height, struct rows *rows);

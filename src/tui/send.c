@@ -4,12 +4,36 @@
 #include <string.h>
 
 #include "agent/setup/prepare.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
 #include "policy/policy.h"
 #include "tui/command/command.h"
 #include "tui/private.h"
+
+/* ---- to the model ------------------------------------------------------------ */
+
+/* `plain`: an @ in it names no file. */
+static void send_to_model(struct app *app, struct span text, bool plain)
+{
+	const struct view_how how = tui_how(app);
+	_cleanup_rows_ struct rows rows = { 0 };
+	_cleanup_buf_ struct buf piped = BUF_INIT(LIMIT_MESSAGE_BYTES);
+
+	buf_span(&piped, buf_view(&app->shell_output));
+	buf_clear(&app->shell_output);
+	if (plain)
+		buf_span(&piped, text);
+
+	view_user(&rows, text, &how);
+	tui_print(app, &rows);
+	transcript_user(app->transcript, text);
+	free(app->sent);
+	app->sent = mem_dup(text.data, text.len);
+	tui_working(app, true);
+	runner_prompt(app->runner, buf_view(&piped), plain ? SPAN("") : text);
+}
 
 /* ---- commands ---------------------------------------------------------------- */
 
@@ -84,7 +108,9 @@ static void slash_choose(struct app *app, const struct command_result *result)
 		json_array_append_new(lines, json_text(span_str(choice->line)));
 	}
 	pick_free(app->pick);
-	app->pick = pick_new("Which one?", labels, at, slash_chosen, lines);
+	app->pick = pick_new(result->question ? result->question : "Which one?", labels, at,
+	                     slash_chosen, lines);
+	pick_changes(app->pick, result->changes);
 }
 
 static void slash_anew(struct app *app, const char *draft)
@@ -106,7 +132,7 @@ static void slash_then(struct app *app, const struct command_result *result)
 
 	switch (result->then) {
 	case COMMAND_SEND:
-		tui_prompt(app, span_str(text));
+		send_to_model(app, span_str(text), result->plain);
 		break;
 	case COMMAND_COMPOSE:
 		editor_set(app->editor, span_str(text));
@@ -138,14 +164,22 @@ static void slash_then(struct app *app, const struct command_result *result)
 	}
 }
 
+/* What is said of another conversation stands beneath it. */
 static void slash_show(struct app *app, struct command_result *result)
 {
+	const struct view_how how = tui_how(app);
+
+	if (result->then == COMMAND_ANEW)
+		slash_then(app, result);
+	if (result->then != COMMAND_CHOOSE)
+		pick_changes_rows(result->changes, &how, &result->rows);
 	if (result->rows.count && result->pager &&
 	    result->rows.count > term_size(app->term).rows)
 		pager_open(app, "Command", &result->rows, false);
 	else
 		tui_print(app, &result->rows);
-	slash_then(app, result);
+	if (result->then != COMMAND_ANEW)
+		slash_then(app, result);
 	command_result_release(result);
 	tui_changed(app);
 }
@@ -219,21 +253,6 @@ void tui_slash_complete(struct app *app, struct editor *editor, struct span text
 
 /* ---- prompts ----------------------------------------------------------------- */
 
-static void send_to_model(struct app *app, struct span text)
-{
-	const struct view_how how = tui_how(app);
-	_cleanup_rows_ struct rows rows = { 0 };
-	_cleanup_free_ char *ran = buf_steal(&app->shell_output);
-
-	view_user(&rows, text, &how);
-	tui_print(app, &rows);
-	transcript_user(app->transcript, text);
-	free(app->sent);
-	app->sent = mem_dup(text.data, text.len);
-	tui_working(app, true);
-	runner_prompt(app->runner, span_str(ran), text);
-}
-
 /* To the prompt under way. False: there is none that takes it. */
 static bool send_steer(struct app *app, struct span text)
 {
@@ -265,7 +284,7 @@ static void send_now(struct app *app, struct span text)
 	} else if (command_is(text)) {
 		tui_slash(app, text);
 	} else {
-		send_to_model(app, send_text(text));
+		send_to_model(app, send_text(text), false);
 	}
 }
 

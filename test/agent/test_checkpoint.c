@@ -202,6 +202,121 @@ static void links_have_one_name(void **state)
 	assert_false(exists(fixture, "real/f"));
 }
 
+/* ---- what others changed is merged ------------------------------------------------- */
+
+#define TEN "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"
+
+static long long kept_lines(const json_t *result, const char *which)
+{
+	size_t i;
+	json_t *file;
+
+	json_array_foreach(json_object_get(result, "files"), i, file)
+		if (json_object_get(file, "kept"))
+			return json_integer_value(json_object_get(json_object_get(file, "kept"), which));
+	return -1;
+}
+
+static void changes_elsewhere_in_a_file_are_kept(void **state)
+{
+	struct fixture *fixture = *state;
+	_cleanup_free_ char *first = NULL, *undo = NULL;
+	json_auto_t *shown = NULL, *back = NULL, *again = NULL;
+	struct err err = ERR_INIT;
+
+	put(fixture, "a", SPAN(TEN));
+	write_file(fixture, "a", "1\nan edit\n3\n4\n5\n6\n7\n8\n9\n10\n");
+	put(fixture, "a", SPAN("1\nan edit\n3\n4\n5\n6\n7\na person\n9\n10\n"));
+	/* An edit on top of a person's, and a person's on top of that. */
+	write_file(fixture, "a", "1\nan edit\n3\n4\nan edit\n6\n7\na person\n9\n10\n");
+	put(fixture, "a", SPAN("1\nan edit\n3\n4\nan edit\n6\n7\na person\n9\n10\na person\n"));
+	first = id_of(fixture, 0);
+	assert_true(checkpoints_preview(fixture->checkpoints, first, &shown, &err));
+	assert_string_equal(action(shown, fixture, "a"), "merged");
+	assert_int_equal(json_integer_value(json_object_get(
+		json_array_get(json_object_get(shown, "files"), 0), "removed")), 2);
+	assert_content(fixture, "a", SPAN("1\nan edit\n3\n4\nan edit\n6\n7\na person\n9\n10\na person\n"));
+	back = restore(fixture, first, false);
+	assert_true(succeeded(back));
+	assert_string_equal(action(back, fixture, "a"), "merged");
+	assert_content(fixture, "a", SPAN("1\n2\n3\n4\n5\n6\n7\na person\n9\n10\na person\n"));
+	assert_int_equal(kept_lines(back, "added"), 2);
+	assert_int_equal(kept_lines(back, "removed"), 1);
+	/* And all of it again; a person's change since then stays, too. */
+	put(fixture, "a", SPAN("1\n2\n3\n4\n5\n6\n7\na person\n9\nlater\na person\n"));
+	undo = mem_strdup(json_string_value(json_object_get(back, "undo")));
+	again = restore(fixture, undo, false);
+	assert_string_equal(action(again, fixture, "a"), "merged");
+	assert_content(fixture, "a", SPAN("1\nan edit\n3\n4\nan edit\n6\n7\na person\n9\nlater\na person\n"));
+}
+
+/* Back, forth, and back again: each restore takes the others into account. */
+static void restores_of_merges_are_merged(void **state)
+{
+	struct fixture *fixture = *state;
+	_cleanup_free_ char *first = NULL;
+	json_auto_t *once = NULL, *twice = NULL, *undone = NULL, *third = NULL;
+
+	put(fixture, "a", SPAN(TEN));
+	write_file(fixture, "a", "an edit\n2\n3\n4\n5\n6\n7\n8\n9\n10\n");
+	put(fixture, "a", SPAN("an edit\n2\n3\n4\n5\n6\n7\n8\n9\na person\n"));
+	first = id_of(fixture, 0);
+	once = restore(fixture, first, false);
+	assert_content(fixture, "a", SPAN("1\n2\n3\n4\n5\n6\n7\n8\n9\na person\n"));
+	twice = restore(fixture, first, false);
+	assert_string_equal(action(twice, fixture, "a"), "unchanged");
+	undone = restore(fixture, json_string_value(json_object_get(once, "undo")), false);
+	assert_string_equal(action(undone, fixture, "a"), "restored");
+	assert_content(fixture, "a", SPAN("an edit\n2\n3\n4\n5\n6\n7\n8\n9\na person\n"));
+	third = restore(fixture, first, false);
+	assert_string_equal(action(third, fixture, "a"), "merged");
+	assert_content(fixture, "a", SPAN("1\n2\n3\n4\n5\n6\n7\n8\n9\na person\n"));
+}
+
+/* Nothing is forced: where there is no text, no file, or one place for two changes. */
+static void what_cannot_be_merged_is_left(void **state)
+{
+	struct fixture *fixture = *state;
+	_cleanup_free_ char *first = NULL, *path = path_of(fixture, "gone");
+	struct sha256 sum = sha256_of(SPAN("gone\n"));
+	json_auto_t *back = NULL;
+
+	put(fixture, "binary", span_of("a\n\0\nb\n", 7));
+	put(fixture, "gone", SPAN("gone\n"));
+	put(fixture, "same", SPAN(TEN));
+	write_file(fixture, "binary", "x\ny\nz\n");
+	edit(fixture, "apply_changes", json_pack("{s:[{s:s,s:s,s:o}]}", "changes", "kind", "delete",
+	     "file_path", path, "base_content_sha256", json_sha256(&sum)));
+	write_file(fixture, "same", "1\nan edit\n3\n");
+	put(fixture, "binary", SPAN("x\ny\nz\na person\n"));
+	put(fixture, "gone", SPAN("a person's\n"));
+	put(fixture, "same", SPAN("1\na person\n3\n"));
+	first = id_of(fixture, 0);
+	back = restore(fixture, first, false);
+	assert_false(succeeded(back));
+	assert_string_equal(action(back, fixture, "binary"), "left");
+	assert_string_equal(action(back, fixture, "gone"), "left");
+	assert_string_equal(action(back, fixture, "same"), "left");
+	assert_true(json_is_null(json_object_get(back, "undo")));
+	assert_content(fixture, "same", SPAN("1\na person\n3\n"));
+	assert_content(fixture, "gone", SPAN("a person's\n"));
+}
+
+/* What git sweeps away is what no reference leads to. */
+static void what_edits_made_is_held(void **state)
+{
+	struct fixture *fixture = *state;
+	json_auto_t *back = NULL;
+
+	put(fixture, "a", SPAN(TEN));
+	write_file(fixture, "a", "an edit\n2\n3\n4\n5\n6\n7\n8\n9\n10\n");
+	put(fixture, "a", SPAN("an edit\n2\n3\n4\n5\n6\n7\n8\n9\na person\n"));
+	free(git(fixture, "gc --quiet --prune=now"));
+	back = restore(fixture, "latest", false);
+	assert_string_equal(action(back, fixture, "a"), "merged");
+	assert_content(fixture, "a", SPAN("1\n2\n3\n4\n5\n6\n7\n8\n9\na person\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +328,10 @@ int main(void)
 		WITH_FIXTURE(other_sessions_are_others),
 		WITH_FIXTURE(only_successes_count),
 		WITH_FIXTURE(links_have_one_name),
+		WITH_FIXTURE(changes_elsewhere_in_a_file_are_kept),
+		WITH_FIXTURE(restores_of_merges_are_merged),
+		WITH_FIXTURE(what_cannot_be_merged_is_left),
+		WITH_FIXTURE(what_edits_made_is_held),
 	};
 
 	return cmocka_run_group_tests_name("restores", tests, NULL, NULL);

@@ -62,18 +62,25 @@ static void ledgers_survive_torn_lines(void **state)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(4096);
 	struct sha256 sum = sha256_of(SPAN("x")), other = sha256_of(SPAN("y"));
+	struct written written = { .exists = true, .sha256 = sum, .note = "n" }, made;
 	struct ledger *ledger;
 
 	(void)state;
-	checkpoint_ledger_line("s", "/a", &sum, &text);
+	written.path = "/a";
+	checkpoint_ledger_line("s", &written, &text);
 	text.len -= 20; /* a crash */
-	checkpoint_ledger_line("s", "/b", &sum, &text);
-	checkpoint_ledger_line("t", "/c", &sum, &text);
+	written.path = "/b";
+	checkpoint_ledger_line("s", &written, &text);
+	written.path = "/c";
+	checkpoint_ledger_line("t", &written, &text);
 	ledger = checkpoint_ledger_parse(buf_view(&text), "s");
 	assert_false(checkpoint_ledger_has(ledger, "/a", &sum));
 	assert_true(checkpoint_ledger_has(ledger, "/b", &sum));
 	assert_false(checkpoint_ledger_has(ledger, "/b", &other));
 	assert_false(checkpoint_ledger_has(ledger, "/c", &sum));
+	assert_true(checkpoint_ledger_made(ledger, "n", "/b", &made) && made.exists);
+	assert_true(sha256_eq(&made.sha256, &sum) && !made.blob[0]);
+	assert_false(checkpoint_ledger_made(ledger, "m", "/b", &made));
 	checkpoint_ledger_free(ledger);
 }
 

@@ -11,6 +11,7 @@
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/session/sessions.h"
 #include "base/file.h"
@@ -233,12 +234,12 @@ static char *prompt_id(struct host_bench *bench, size_t number, size_t count)
 		json_object_get(json_array_get(prompts, number), "id")));
 }
 
-static void must_rewind(struct host_bench *bench, const char *id, bool files,
+static void must_rewind(struct host_bench *bench, const char *id, unsigned what,
                         struct host_rewound *ret)
 {
 	struct err err = ERR_INIT;
 
-	if (!host_rewind(bench->host, id, files, ret, &err))
+	if (!host_rewind(bench->host, id, what, ret, &err))
 		fail_msg("%s", err.message);
 }
 
@@ -266,22 +267,25 @@ static void a_rewind_goes_back_and_can_be_undone(void **state)
 	host_bench_prompt(bench, "Go on.");
 	after_three = json_deep_copy(history(bench));
 	id = prompt_id(bench, 1, 3);
-	must_rewind(bench, id, false, &rewound);
+	must_rewind(bench, id, REWIND_CONVERSATION, &rewound);
 	assert_string_equal(rewound.text, "Go on.");
 	assert_null(rewound.files);
 	host_rewound_release(&rewound);
 	assert_true(json_equal(history(bench), after_one));
 	/* Further back, and all of it again. */
 	first = prompt_id(bench, 0, 1);
-	must_rewind(bench, first, false, &rewound);
+	must_rewind(bench, first, REWIND_CONVERSATION, &rewound);
 	host_rewound_release(&rewound);
 	assert_false(has_text(history(bench), "Go on."));
+	assert_true(host_rewind_undo(bench->host, &rewound, &err));
+	host_rewound_release(&rewound);
+	assert_true(json_equal(history(bench), after_one));
 	assert_true(host_rewind_undo(bench->host, &rewound, &err));
 	host_rewound_release(&rewound);
 	assert_true(json_equal(history(bench), after_three));
 	assert_false(host_rewind_undo(bench->host, &rewound, &err));
 	/* Another way from there: each request begins with what was sent. */
-	must_rewind(bench, id, false, &rewound);
+	must_rewind(bench, id, REWIND_CONVERSATION, &rewound);
 	host_rewound_release(&rewound);
 	host_bench_prompt(bench, "Otherwise.");
 	assert_true(has_text(history(bench), "Fourth.") && !has_text(history(bench), "Second."));
@@ -304,7 +308,7 @@ static void a_session_that_went_back_is_read_as_it_is(void **state)
 	/* The model is told of the mode, and does not know of it any more after the rewind. */
 	agent_set_mode(host_agent(bench->host), MODE_PLAN);
 	id = prompt_id(bench, 1, 2);
-	must_rewind(bench, id, false, &rewound);
+	must_rewind(bench, id, REWIND_CONVERSATION, &rewound);
 	host_rewound_release(&rewound);
 	host_bench_prompt(bench, "Three.");
 	before = json_deep_copy(history(bench));
@@ -330,7 +334,7 @@ static void what_a_dropped_prompt_told_is_told_again(void **state)
 		history(bench), json_array_size(history(bench)) - 2), "parts"));
 	assert_true(count > 1); /* the note about the mode */
 	id = prompt_id(bench, 1, 2);
-	must_rewind(bench, id, false, &rewound);
+	must_rewind(bench, id, REWIND_CONVERSATION, &rewound);
 	host_rewound_release(&rewound);
 	host_bench_prompt(bench, "Three.");
 	assert_int_equal(json_array_size(json_object_get(json_array_get(
@@ -357,7 +361,7 @@ static void files_go_back_and_others_changes_stay(void **state)
 	host_bench_prompt(bench, "Two.");
 	host_bench_write(bench, "project/b", "mine\n");
 	id = prompt_id(bench, 1, 2);
-	must_rewind(bench, id, true, &rewound);
+	must_rewind(bench, id, REWIND_CONVERSATION | REWIND_FILES, &rewound);
 	now = host_bench_read(bench, "project/a");
 	other = host_bench_read(bench, "project/b");
 	assert_string_equal(now, "one\n");
@@ -368,6 +372,72 @@ static void files_go_back_and_others_changes_stay(void **state)
 	host_rewound_release(&rewound);
 	undone = host_bench_read(bench, "project/a");
 	assert_string_equal(undone, "two\n");
+}
+
+static void assert_file(struct host_bench *bench, const char *name, const char *want)
+{
+	_cleanup_free_ char *text = host_bench_read(bench, name);
+
+	assert_string_equal(text, want);
+}
+
+static void undo_rewind(struct host_bench *bench)
+{
+	struct host_rewound rewound;
+	struct err err = ERR_INIT;
+
+	if (!host_rewind_undo(bench->host, &rewound, &err))
+		fail_msg("%s", err.message);
+	host_rewound_release(&rewound);
+}
+
+/* Files alone, then the conversation alone, then both: each is undone in its turn. */
+static void rewinds_are_undone_in_turn(void **state)
+{
+	static const char *const replies[] = { WRITE("one"), "First.", WRITE("two"), "Second.",
+		WRITE("three"), "Third.", NULL };
+	struct host_bench *bench = *state;
+	_cleanup_free_ char *third = NULL, *second = NULL, *first = NULL, *gone = NULL;
+	json_auto_t *preview = NULL;
+	struct host_rewound rewound;
+	struct err err = ERR_INIT;
+
+	bench->overrides = json_pack("{s:{s:{s:b}}}", "general", "checkpointing", "enabled", 1);
+	bench->mode = MODE_YOLO;
+	host_bench_start(bench, replies);
+	host_bench_prompt(bench, "One.");
+	host_bench_prompt(bench, "Two.");
+	host_bench_prompt(bench, "Three.");
+	first = prompt_id(bench, 0, 3);
+	second = prompt_id(bench, 1, 3);
+	third = prompt_id(bench, 2, 3);
+	preview = host_rewind_preview(bench->host, second, &err);
+	assert_int_equal(json_integer_value(json_object_get(preview, "prompts")), 2);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(json_object_get(
+		preview, "files"), 0), "action")), "restored");
+	assert_file(bench, "project/a", "three\n");
+	must_rewind(bench, third, REWIND_FILES, &rewound);
+	assert_null(rewound.text);
+	host_rewound_release(&rewound);
+	assert_file(bench, "project/a", "two\n");
+	assert_true(has_text(history(bench), "Third."));
+	must_rewind(bench, second, REWIND_CONVERSATION, &rewound);
+	assert_string_equal(rewound.text, "Two.");
+	host_rewound_release(&rewound);
+	assert_file(bench, "project/a", "two\n");
+	must_rewind(bench, first, REWIND_CONVERSATION | REWIND_FILES, &rewound);
+	host_rewound_release(&rewound);
+	gone = mem_printf("%s/project/a", bench->top);
+	assert_int_equal(access(gone, F_OK), -1);
+	undo_rewind(bench);
+	assert_file(bench, "project/a", "two\n");
+	assert_true(has_text(history(bench), "First.") && !has_text(history(bench), "Second."));
+	undo_rewind(bench);
+	assert_file(bench, "project/a", "two\n");
+	assert_true(has_text(history(bench), "Third."));
+	undo_rewind(bench);
+	assert_file(bench, "project/a", "three\n");
+	assert_false(host_rewind_undo(bench->host, &rewound, &err));
 }
 
 static void what_cannot_go_back_is_said_and_nothing_changes(void **state)
@@ -383,8 +453,8 @@ static void what_cannot_go_back_is_said_and_nothing_changes(void **state)
 	free(prompt_id(bench, 0, 0));
 	host_bench_prompt(bench, "One.");
 	id = prompt_id(bench, 0, 1);
-	assert_false(host_rewind(bench->host, "nothing", false, &rewound, &err));
-	assert_false(host_rewind(bench->host, id, true, &rewound, &err));
+	assert_false(host_rewind(bench->host, "nothing", REWIND_CONVERSATION, &rewound, &err));
+	assert_false(host_rewind(bench->host, id, REWIND_FILES, &rewound, &err));
 	assert_non_null(strstr(err.message, "checkpointing"));
 	assert_true(has_text(history(bench), "First."));
 }
@@ -403,6 +473,7 @@ int main(void)
 		TEST(a_session_that_went_back_is_read_as_it_is),
 		TEST(what_a_dropped_prompt_told_is_told_again),
 		TEST(files_go_back_and_others_changes_stay),
+		TEST(rewinds_are_undone_in_turn),
 		TEST(what_cannot_go_back_is_said_and_nothing_changes),
 	};
 

@@ -265,8 +265,8 @@ static bool store_file(struct checkpoints *checkpoints, struct note *note,
 	return ok;
 }
 
-bool checkpoints_keep(struct checkpoints *checkpoints, const struct keeping *keeping, char **ret_id,
-                      struct err *err)
+bool checkpoints_keep(struct checkpoints *checkpoints, const struct keeping *keeping, json_t *paths,
+                      char **ret_id, struct err *err)
 {
 	struct note note = { .session = mem_strdup(keeping->session),
 		             .call_id = mem_strdup(keeping->call_id),
@@ -278,6 +278,8 @@ bool checkpoints_keep(struct checkpoints *checkpoints, const struct keeping *kee
 	     keep_files(checkpoints, keeping->paths, &note, err);
 	if (ok && note.count) {
 		ok = store_file(checkpoints, &note, keeping, err);
+		for (size_t i = 0; ok && paths && i < note.count; i++)
+			json_array_append_new(paths, json_path_bytes(note.files[i].path));
 		if (ok)
 			*ret_id = mem_steal(&note.id);
 	}
@@ -342,6 +344,20 @@ static json_t *tool_call_json(const struct tool *tool, const json_t *arguments)
 	return call;
 }
 
+/* That there is no library is said once. */
+static void complain(struct checkpoints *checkpoints, const struct err *err)
+{
+	bool known;
+
+	pthread_mutex_lock(&checkpoints->lock);
+	known = err->code == ERR_INTERNAL && checkpoints->complained;
+	checkpoints->complained = true;
+	pthread_mutex_unlock(&checkpoints->lock);
+	if (!known)
+		notify_user(checkpoints, "error", "There is no checkpoint of this edit: ",
+		            err->message);
+}
+
 void checkpoints_before_edit(void *data, const char *call_id, const struct tool *tool,
                              const json_t *arguments)
 {
@@ -352,15 +368,17 @@ void checkpoints_before_edit(void *data, const char *call_id, const struct tool 
 		                   .tool = tool->name, .call = call, .paths = paths };
 	_cleanup_free_ char *id = NULL;
 	struct err err = ERR_INIT;
+	json_t *kept;
 
 	if (!json_array_size(paths))
 		return;
+	kept = json_array();
+	if (!checkpoints_keep(checkpoints, &keeping, kept, &id, &err))
+		complain(checkpoints, &err);
+	json_array_append_new(kept, json_cstr(id));
 	pthread_mutex_lock(&checkpoints->lock);
-	json_object_set_new(checkpoints->pending, call_id, json_true());
+	json_object_set_new(checkpoints->pending, call_id, kept);
 	pthread_mutex_unlock(&checkpoints->lock);
-	if (!checkpoints_keep(checkpoints, &keeping, &id, &err))
-		notify_user(checkpoints, "error", "There is no checkpoint of this edit: ",
-		            err.message);
 }
 
 static bool append_ledger(struct checkpoints *checkpoints, struct span line, struct err *err)
@@ -374,17 +392,58 @@ static bool append_ledger(struct checkpoints *checkpoints, struct span line, str
 	return true;
 }
 
-bool checkpoints_wrote(struct checkpoints *checkpoints, const char *session, const char *path,
-                       const struct sha256 *sha256, struct err *err)
+bool checkpoints_add(struct checkpoints *checkpoints, struct span bytes, char ret[OBJECT_ID_SIZE],
+                     struct err *err)
 {
-	_cleanup_buf_ struct buf line = BUF_INIT(4 * LIMIT_PATH_BYTES);
 	bool ok;
 
-	if (!checkpoint_ledger_line(session, path, sha256, &line))
-		return err_set(err, ERR_TOO_LARGE, "The path %.200s is too long.", path);
+	ret[0] = '\0';
+	pthread_mutex_lock(&checkpoints->lock);
+	ok = checkpoints_reach(checkpoints, true, err) &&
+	     repository_add(checkpoints->repository, bytes, ret, err);
+	pthread_mutex_unlock(&checkpoints->lock);
+	return ok;
+}
+
+/* Git would sweep contents away that no reference leads to. Under the lock. */
+static bool hold_written(struct checkpoints *checkpoints, const struct written *files, size_t count,
+                         struct err *err)
+{
+	_cleanup_free_ struct repository_file *held = mem_alloc(count + 1, sizeof(*held));
+	const struct file_lock_wait wait = lock_wait(checkpoints);
+	_cleanup_free_ char *id = NULL;
+	_cleanup_fd_ int lock = -1;
+	char commit[OBJECT_ID_SIZE];
+	size_t found = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (files[i].blob[0] && files[i].note)
+			held[found++] = (struct repository_file){
+				in_tree(checkpoints, files[i].path), files[i].blob };
+	if (!found)
+		return true;
+	id = mem_printf("%s" WRITTEN_REFERENCE, files[0].note);
+	lock = repository_lock(checkpoints->history, &wait, err);
+	return lock >= 0 && repository_commit(checkpoints->repository, id, "Written\n", held, found,
+	                                      commit, err);
+}
+
+bool checkpoints_wrote(struct checkpoints *checkpoints, const char *session,
+                       const struct written *files, size_t count, struct err *err)
+{
+	_cleanup_buf_ struct buf lines = BUF_INIT(LIMIT_CHECKPOINT_NOTE_BYTES);
+	bool ok;
+
+	for (size_t i = 0; i < count; i++)
+		if (!checkpoint_ledger_line(session, &files[i], &lines))
+			return err_set(err, ERR_TOO_LARGE, "The path %.200s is too long.",
+			               files[i].path);
+	if (!count)
+		return true;
 	pthread_mutex_lock(&checkpoints->lock);
 	ok = checkpoints_find(checkpoints, true, err) &&
-	     append_ledger(checkpoints, buf_view(&line), err);
+	     append_ledger(checkpoints, buf_view(&lines), err) &&
+	     hold_written(checkpoints, files, count, err);
 	pthread_mutex_unlock(&checkpoints->lock);
 	return ok;
 }
@@ -419,38 +478,102 @@ bool checkpoints_ledger(struct checkpoints *checkpoints, const char *session, st
 	return true;
 }
 
-/* Only the success of an editor counts lines, and only then the state is one that it made. */
-static void take_written_state(struct checkpoints *checkpoints, const json_t *result)
+/* States that a call made. */
+struct made {
+	struct checkpoints *checkpoints;
+	const char *note;      /* or NULL */
+	struct written *files; /* owned, with their paths */
+	size_t count, cap;
+	json_t *seen;          /* paths; or NULL */
+};
+
+static void made_release(struct made *made)
+{
+	for (size_t i = 0; i < made->count; i++)
+		free((char *)made->files[i].path);
+	free(made->files);
+	json_decref(made->seen);
+}
+
+static struct written *made_add(struct made *made, const char *path)
+{
+	made->files = mem_grow(made->files, &made->cap, made->count + 1, sizeof(*made->files));
+	made->files[made->count] = (struct written){ .path = mem_strdup(path),
+		                                     .note = made->note };
+	return &made->files[made->count++];
+}
+
+/* Only the success of an editor counts lines, and only then the state is one that it made. What is
+ * there may be another state already: then the hash alone is known. */
+static void take_written_state(struct made *made, const json_t *result)
 {
 	const json_t *state = json_object_get(result, "latest_file_state");
 	const char *shown = json_string_value(json_object_get(state, "file_path"));
 	_cleanup_free_ char *path = shown ? name_from_shown(shown) : NULL;
-	struct err err = ERR_INIT;
+	struct written *written;
+	struct read_result read;
+	struct err ignored = ERR_INIT;
 	struct sha256 sum;
 
 	if (!json_is_true(json_object_get(result, "success")) || !path ||
 	    !json_is_integer(json_object_get(result, "lines_added")) ||
 	    !sha256_parse(json_span(json_object_get(state, "sha256")), &sum))
 		return;
-	if (!checkpoints_wrote(checkpoints, checkpoints->options.session_id, path, &sum, &err))
-		notify_user(checkpoints, "warning",
-		            "A restore will take this edit for somebody else's: ", err.message);
+	json_object_set_new_nocheck(made->seen, path, json_true());
+	written = made_add(made, path);
+	written->exists = true;
+	written->sha256 = sum;
+	if (!made->note)
+		return;
+	if (checkpoints_read(made->checkpoints, path, &read, &ignored) &&
+	    sha256_eq(&read.state.sha256, &sum))
+		checkpoints_add(made->checkpoints, buf_view(&read.content), written->blob,
+		                &ignored);
+	read_result_release(&read);
+}
+
+/* What was kept before the call and is not there any more, the call has removed. */
+static void take_removed(struct made *made, const json_t *kept)
+{
+	const size_t count = json_array_size(kept);
+
+	for (size_t i = 0; made->note && i + 1 < count; i++) {
+		const char *path = json_string_value(json_array_get(kept, i));
+		struct read_result read;
+		struct err why = ERR_INIT;
+
+		if (!path || json_object_get(made->seen, path))
+			continue;
+		if (!checkpoints_read(made->checkpoints, path, &read, &why) &&
+		    why.code == ERR_FILE_NOT_FOUND)
+			made_add(made, path);
+		read_result_release(&read);
+	}
 }
 
 void checkpoints_after_edit(struct checkpoints *checkpoints, const char *call_id,
                             const json_t *result)
 {
-	bool ours;
+	__attribute__((cleanup(made_release))) struct made made = { .checkpoints = checkpoints };
+	json_auto_t *kept = NULL;
+	struct err err = ERR_INIT;
 	size_t i;
 	json_t *change;
 
 	pthread_mutex_lock(&checkpoints->lock);
-	ours = json_object_del(checkpoints->pending, call_id) == 0;
+	kept = json_incref(json_object_get(checkpoints->pending, call_id));
+	json_object_del(checkpoints->pending, call_id);
 	pthread_mutex_unlock(&checkpoints->lock);
-	if (!ours)
+	if (!kept || !json_is_true(json_object_get(result, "success")))
 		return;
-	take_written_state(checkpoints, result);
-	if (json_is_true(json_object_get(result, "success")))
-		json_array_foreach(json_object_get(result, "changes"), i, change)
-			take_written_state(checkpoints, change);
+	made.seen = json_object();
+	made.note = json_string_value(json_array_get(kept, json_array_size(kept) - 1));
+	take_written_state(&made, result);
+	json_array_foreach(json_object_get(result, "changes"), i, change)
+		take_written_state(&made, change);
+	take_removed(&made, kept);
+	if (!checkpoints_wrote(checkpoints, checkpoints->options.session_id, made.files,
+	                       made.count, &err))
+		notify_user(checkpoints, "warning",
+		            "A restore will take this edit for somebody else's: ", err.message);
 }

@@ -14,14 +14,15 @@
  * ~/.gemini/tmp/SLUG/checkpoints.  Files are read and written through the provider only.  What
  * commands of a shell change is not kept.
  *
- * A restore goes back to the moment before a call: every file that the session's edits have
- * changed since then gets the content it had.  It is an edit like others: of the state that was
- * looked at, and of no other.  A file that somebody else has changed in between is left, unless
- * `force`; a file that was not there before is removed only if it is as an edit made it,
- * whatever is forced.  What a restore replaces is kept before, so that it can be undone.
+ * A restore goes back to the moment before a call: what the session's edits have changed since
+ * then is taken out of every file.  It is an edit like others: of the state that was looked at, and
+ * of no other.  What somebody else has changed in between stays, by three-way merges of lines;
+ * where those touch what goes back, or there is no text to merge, the file is left, unless `force`.
+ * A file that was not there before is removed only if it is as an edit made it, whatever is forced.
+ * What a restore replaces is kept before, so that it can be undone.
  *
- * Folder: checkpoint.c before and after edits; restore.c; restore.c; note.c and
- * note.c notes; repository.c contents; repository.c libgit2.
+ * Folder: checkpoint.c before and after edits; restore.c the way back, merge.c what it makes of
+ * texts; list.c what there is; note.c notes and the ledger; repository.c contents, by libgit2.
  *
  * Not here: the conversation (record.h); a note names the call, whose place in it the record knows.
  */
@@ -86,12 +87,20 @@ json_t *checkpoints_list(struct checkpoints *checkpoints, struct err *err);
  * null, "files": [{"path", "action", "sha256"? (what the file has now), "replaced_sha256"?,
  * "reason"?}]}.  Actions:
  *   restored, created, removed   done; created: it had been removed
+ *   merged                       what the session's edits had changed is gone, what others
+ *                                have changed is still there: "kept": {"added", "removed",
+ *                                "diff"?}, what distinguishes it from what it was then
  *   unchanged                    it is as it was
  *   left                         somebody else's changes are in it: `reason`
  *   failed                       `reason`
  * False, and nothing was changed: INVALID_ARGUMENT (no such checkpoint); DISK_FULL and others
  * when what would be replaced cannot be kept. */
 bool checkpoints_restore(struct checkpoints *checkpoints, const char *id, bool force, json_t **ret,
+                         struct err *err);
+
+/* What a restore would do, and nothing is done: the same, and of each file that would be another
+ * "added", "removed" and "diff" (where it is text, and not too long). */
+bool checkpoints_preview(struct checkpoints *checkpoints, const char *id, json_t **ret,
                          struct err *err);
 
 /* Removes the notes and references of checkpoints made before `before_ms` (since 1970);
@@ -103,7 +112,7 @@ bool checkpoints_prune(struct checkpoints *checkpoints, int64_t before_ms, size_
 
 /* the checkpoints of one session, as settings ask for them.
  *
- * general.checkpointing.enabled (default false): whether there are any.
+ * general.checkpointing.enabled: whether there are any; `wanted` where it is not set.
  * hasp.checkpoints.keepDays (default 0): older ones of the project are removed when a session
  * begins; 0: none ever is.  hasp.durability: whether they are synced to the disk.
  */
@@ -119,6 +128,7 @@ struct checkpoint_session_options {
 	void (*notice)(void *data, const char *severity, const char *message);
 	void *data;
 	const struct cancel *cancel;     /* of the session; borrowed */
+	bool wanted;                     /* kept, unless the settings say otherwise */
 };
 
 /* NULL when there are to be none, or there can be none (told). */

@@ -229,6 +229,7 @@ bool note_print(const struct note *note, json_t *call, struct buf *out)
 
 struct ledger {
 	json_t *states; /* "SHA256\nPATH": true; the path as json_name has it */
+	json_t *made;   /* "NOTE\nPATH": its line */
 };
 
 /* `shown`: the path as json_name has it. */
@@ -240,14 +241,18 @@ static char *state_key(const char *shown, const struct sha256 *sha256)
 	return mem_printf("%s\n%s", hex, shown);
 }
 
-bool checkpoint_ledger_line(const char *session, const char *path, const struct sha256 *sha256,
-                            struct buf *out)
+bool checkpoint_ledger_line(const char *session, const struct written *written, struct buf *out)
 {
 	json_auto_t *line = json_object();
 
 	json_object_set_new(line, "session", json_cstr(session));
-	json_object_set_new(line, "path", json_name(path));
-	json_object_set_new(line, "sha256", json_sha256(sha256));
+	json_object_set_new(line, "path", json_name(written->path));
+	json_object_set_new(line, "sha256",
+	                    written->exists ? json_sha256(&written->sha256) : json_null());
+	if (written->note)
+		json_object_set_new(line, "note", json_cstr(written->note));
+	if (written->blob[0])
+		json_object_set_new(line, "blob", json_string(written->blob));
 	/* A line that a crash cut off must not take the next one with it. */
 	buf_char(out, '\n');
 	json_print(out, line, 0);
@@ -256,20 +261,27 @@ bool checkpoint_ledger_line(const char *session, const char *path, const struct 
 
 static void ledger_take_line(struct ledger *ledger, struct span line, const char *session)
 {
+	_cleanup_free_ char *key = NULL, *made = NULL;
 	json_auto_t *object = NULL;
 	struct err ignored = ERR_INIT;
-	const char *path;
+	const char *path, *note;
 	struct sha256 sum;
+	bool exists;
 
 	if (!json_parse_depth(line, 4, &object, &ignored))
 		return;
 	path = string_member(object, "path");
+	note = string_member(object, "note");
+	exists = sha256_parse(json_span(json_object_get(object, "sha256")), &sum);
 	if (!path || !span_eq(json_span(json_object_get(object, "session")), span_str(session)) ||
-	    !sha256_parse(json_span(json_object_get(object, "sha256")), &sum))
+	    !(exists || (note && json_is_null(json_object_get(object, "sha256")))))
 		return;
-	_cleanup_free_ char *key = state_key(path, &sum);
-
-	json_object_set_new(ledger->states, key, json_true());
+	key = exists ? state_key(path, &sum) : NULL;
+	made = note ? mem_printf("%s\n%s", note, path) : NULL;
+	if (key)
+		json_object_set_new(ledger->states, key, json_true());
+	if (made)
+		json_object_set(ledger->made, made, object);
 }
 
 struct ledger *checkpoint_ledger_parse(struct span text, const char *session)
@@ -278,6 +290,7 @@ struct ledger *checkpoint_ledger_parse(struct span text, const char *session)
 	struct span line;
 
 	ledger->states = json_object();
+	ledger->made = json_object();
 	while (line_next(&text, &line)) {
 		line = span_trim(line);
 		if (line.len)
@@ -291,6 +304,7 @@ void checkpoint_ledger_free(struct ledger *ledger)
 	if (!ledger)
 		return;
 	json_decref(ledger->states);
+	json_decref(ledger->made);
 	free(ledger);
 }
 
@@ -301,6 +315,22 @@ bool checkpoint_ledger_has(const struct ledger *ledger, const char *path,
 	_cleanup_free_ char *key = state_key(json_string_value(shown), sha256);
 
 	return json_object_get(ledger->states, key) != NULL;
+}
+
+bool checkpoint_ledger_made(const struct ledger *ledger, const char *note, const char *path,
+                            struct written *ret)
+{
+	json_auto_t *shown = json_name(path);
+	_cleanup_free_ char *key = mem_printf("%s\n%s", note, json_string_value(shown));
+	const json_t *line = json_object_get(ledger->made, key);
+
+	if (!line)
+		return false;
+	*ret = (struct written){ .path = path, .note = note };
+	ret->exists = sha256_parse(json_span(json_object_get(line, "sha256")), &ret->sha256);
+	if (!read_object_id(line, "blob", ret->blob))
+		ret->blob[0] = '\0';
+	return true;
 }
 
 /* ---- files ------------------------------------------------------------------- */

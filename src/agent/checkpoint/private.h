@@ -88,7 +88,9 @@ bool repository_forget(struct repository *repository, const char *id, struct err
  * there is no blob.
  *
  * The ledger says which states of files edits made: hasp-written.jsonl, a line for each,
- * {"session", "path", "sha256"}.  Lines that cannot be read are passed over.
+ * {"session", "path", "sha256": hex|null, "note", "blob"}: the note of what was there before, and
+ * where the content is kept (by the reference of that note with "+written" behind it).  Lines that
+ * cannot be read are passed over.
  */
 
 struct note_file {
@@ -138,14 +140,28 @@ bool note_save(const char *folder, const char *id, struct span text, bool durabl
 /* States that edits of one session made, by path and hash. */
 struct ledger;
 
+/* Behind a note's id: the reference that holds what its edit made. */
+#define WRITTEN_REFERENCE "+written"
+
+/* A state that an edit made. */
+struct written {
+	const char *path;     /* borrowed; absolute */
+	const char *note;     /* borrowed; the id of what was there before; NULL: not known */
+	bool exists;          /* false: the edit removed it */
+	struct sha256 sha256; /* of what exists */
+	char blob[OBJECT_ID_SIZE]; /* "": its content is not kept */
+};
+
 /* Appends one line, with a newline at both ends. */
-bool checkpoint_ledger_line(const char *session, const char *path, const struct sha256 *sha256,
-                            struct buf *out);
+bool checkpoint_ledger_line(const char *session, const struct written *written, struct buf *out);
 /* `text` is the whole file's. Never NULL. */
 struct ledger *checkpoint_ledger_parse(struct span text, const char *session);
 void checkpoint_ledger_free(struct ledger *ledger);
 bool checkpoint_ledger_has(const struct ledger *ledger, const char *path,
                            const struct sha256 *sha256);
+/* What the edit of this note made of a file. False: it is not known. */
+bool checkpoint_ledger_made(const struct ledger *ledger, const char *note, const char *path,
+                            struct written *ret);
 
 /* ---- checkpoints --------------------------------------------------------------- */
 
@@ -154,7 +170,9 @@ struct checkpoints {
 	pthread_mutex_t lock;          /* of all below, and of the home */
 	struct repository *repository; /* NULL: not opened yet */
 	char *notes, *history;         /* folders; NULL likewise */
-	json_t *pending;               /* calls that are kept and have no result yet: id to true */
+	json_t *pending;               /* calls that are kept and have no result yet: id to the
+	                                * paths of a note, and last its id */
+	bool complained;               /* of an edit without a checkpoint */
 	int64_t last_ms;               /* of the newest note of this process */
 };
 
@@ -169,17 +187,34 @@ struct keeping {
 bool checkpoints_find(struct checkpoints *checkpoints, bool create, struct err *err);
 /* And the repository. Likewise. */
 bool checkpoints_reach(struct checkpoints *checkpoints, bool create, struct err *err);
-/* Keeps the files; *ret_id for the caller, NULL when there was nothing to keep. Takes the lock. */
-bool checkpoints_keep(struct checkpoints *checkpoints, const struct keeping *keeping, char **ret_id,
-                      struct err *err);
-/* Writes a state that an edit (or a restore) made into the ledger. Takes the lock. */
-bool checkpoints_wrote(struct checkpoints *checkpoints, const char *session, const char *path,
-                       const struct sha256 *sha256, struct err *err);
+/* Keeps the files; *ret_id for the caller, NULL when there was nothing to keep; `paths` (NULL: not
+ * wanted) gets those that the note has. Takes the lock. */
+bool checkpoints_keep(struct checkpoints *checkpoints, const struct keeping *keeping, json_t *paths,
+                      char **ret_id, struct err *err);
+/* Writes states that an edit (or a restore) made into the ledger, and holds on to those of their
+ * contents that are in the repository. All have the same note. Takes the lock. */
+bool checkpoints_wrote(struct checkpoints *checkpoints, const char *session,
+                       const struct written *files, size_t count, struct err *err);
+/* Puts contents into the repository; false: *ret is "". Takes the lock. */
+bool checkpoints_add(struct checkpoints *checkpoints, struct span bytes, char ret[OBJECT_ID_SIZE],
+                     struct err *err);
 /* The ledger's file, read; for the caller to free. */
 bool checkpoints_ledger(struct checkpoints *checkpoints, const char *session, struct ledger **ret,
                         struct err *err);
 /* All of a file, by the provider; `ret` is always to be released. */
 bool checkpoints_read(struct checkpoints *checkpoints, const char *path, struct read_result *ret,
                       struct err *err);
+
+/* ---- merging --------------------------------------------------------------------- */
+
+/* Carries what became of a text over: `mine` and `theirs` are both made of `base`; *out gets what
+ * has both changes. False: they touch, or one is no text (NUL bytes), or too large; *ret_why says
+ * which, static. */
+bool checkpoint_merge(struct span base, struct span mine, struct span theirs, struct buf *out,
+                      const char **ret_why);
+/* {"added", "removed", "diff"?}: what makes `after` of `before`, in lines; without a diff where one
+ * is no text, or with more than `room` bytes of it. */
+json_t *checkpoint_difference(struct span before, struct span after, const char *path,
+                              size_t room);
 
 #endif

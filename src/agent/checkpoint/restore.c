@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of checkpoints, what is too old in it, the way back; those of a session. */
-#include <errno.h>
+/* The way back: plan from notes, ledger and what is there now; keep that; then edit. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "agent/checkpoint/checkpoint.h"
 #include "agent/checkpoint/private.h"
@@ -12,122 +9,26 @@
 #include "base/mem.h"
 #include "data/json.h"
 
-/* ---- the list ---------------------------------------------------------------- */
+enum action { UNCHANGED, RESTORE, CREATE, REMOVE, MERGE, LEFT, FAILED };
 
-/* What there is, and taking away what is old. */
+static const char *const action_names[] = { "unchanged", "restored", "created", "removed",
+	                                    "merged",    "left",     "failed" };
 
-static json_t *list_file(const struct note_file *file)
-{
-	json_t *object = json_object();
-
-	json_object_set_new(object, "path", json_name(file->path));
-	if (file->not_kept) {
-		json_object_set_new(object, "notKept", json_text(span_str(file->not_kept)));
-		return object;
-	}
-	json_object_set_new(object, "existed", json_boolean(file->existed));
-	if (!file->existed)
-		return object;
-	json_object_set_new(object, "size", json_size(file->size));
-	json_object_set_new(object, "sha256", json_sha256(&file->sha256));
-	return object;
-}
-
-static json_t *list_note(const struct note *note)
-{
-	json_t *object = json_object(), *files = json_array();
-
-	json_object_set_new(object, "id", json_cstr(note->id));
-	json_object_set_new(object, "time", json_integer(note->time_ms));
-	json_object_set_new(object, "session", json_cstr(note->session));
-	json_object_set_new(object, "callId", json_cstr(note->call_id));
-	json_object_set_new(object, "tool", json_cstr(note->tool));
-	json_object_set_new(object, "commit", json_string(note->commit));
-	for (size_t i = 0; i < note->count; i++)
-		json_array_append_new(files, list_file(&note->files[i]));
-	json_object_set_new(object, "files", files);
-	return object;
-}
-
-/* A project that never had any has an empty list. */
-static bool read_all_notes(struct checkpoints *checkpoints, struct note **ret, size_t *ret_count,
-                           struct err *err)
-{
-	struct err why = ERR_INIT;
-	bool there;
-
-	*ret = NULL;
-	*ret_count = 0;
-	pthread_mutex_lock(&checkpoints->lock);
-	there = checkpoints_find(checkpoints, false, &why);
-	pthread_mutex_unlock(&checkpoints->lock);
-	return !there || notes_read(checkpoints->notes, NULL, ret, ret_count, err);
-}
-
-json_t *checkpoints_list(struct checkpoints *checkpoints, struct err *err)
-{
-	struct note *notes;
-	size_t count;
-	json_t *list;
-
-	if (!read_all_notes(checkpoints, &notes, &count, err))
-		return NULL;
-	list = json_array();
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, list_note(&notes[i]));
-	notes_free(notes, count);
-	return list;
-}
-
-static bool prune_note(struct checkpoints *checkpoints, const struct note *note, struct err *err)
-{
-	_cleanup_free_ char *path = mem_printf("%s/%s.json", checkpoints->notes, note->id);
-
-	if (!repository_forget(checkpoints->repository, note->id, err))
-		return false;
-	return unlink(path) == 0 || errno == ENOENT ||
-	       err_set_errno(err, errno, "Cannot remove %s", path);
-}
-
-bool checkpoints_prune(struct checkpoints *checkpoints, int64_t before_ms, size_t *ret_count,
-                       struct err *err)
-{
-	struct note *notes;
-	size_t count;
-	bool ok;
-
-	*ret_count = 0;
-	if (!read_all_notes(checkpoints, &notes, &count, err))
-		return false;
-	pthread_mutex_lock(&checkpoints->lock);
-	ok = !count || checkpoints_reach(checkpoints, false, err);
-	for (size_t i = 0; ok && i < count; i++) {
-		if (notes[i].time_ms >= before_ms)
-			continue;
-		ok = prune_note(checkpoints, &notes[i], err);
-		*ret_count += ok;
-	}
-	pthread_mutex_unlock(&checkpoints->lock);
-	notes_free(notes, count);
-	return ok;
-}
-
-/* ---- the way back ------------------------------------------------------------ */
-
-/* The way back: plan from notes, ledger and what is there now; keep that; then edit. */
-
-enum action { UNCHANGED, RESTORE, CREATE, REMOVE, LEFT, FAILED };
-
-static const char *const action_names[] = { "unchanged", "restored", "created",
-	                                    "removed",   "left",     "failed" };
+enum {
+	SHOWN_BYTES = 64 << 10,     /* of one difference that is shown */
+	SHOWN_BYTES_ALL = 1 << 20,
+};
 
 struct item {
 	const struct note_file *target; /* borrowed from its note */
 	enum action action;
 	bool exists;                    /* now */
-	bool foreign;                   /* somebody else's state was there in between */
 	bool dropped;                   /* another item is the same file */
 	struct sha256 now;              /* of what exists */
+	struct buf merged;              /* of MERGE: what it is to have */
+	struct sha256 sha256;           /* of that */
+	json_t *kept;                   /* of MERGE: what of others is in it
+	                                 * (checkpoint_difference); owned */
 	char *path;                     /* owned; canonical, where it is known */
 	char *reason;                   /* owned; of LEFT and FAILED */
 };
@@ -142,11 +43,14 @@ struct restore {
 	size_t count;
 	json_t *index;                  /* path to number of its item */
 	bool force;
+	size_t room;                    /* for differences that are shown */
 };
 
 static void restore_release(struct restore *restore)
 {
 	for (size_t i = 0; i < restore->count; i++) {
+		buf_release(&restore->items[i].merged);
+		json_decref(restore->items[i].kept);
 		free(restore->items[i].path);
 		free(restore->items[i].reason);
 	}
@@ -194,24 +98,17 @@ static size_t first_note(const struct restore *restore, const char *id)
 	return strcmp(id, "latest") == 0 ? restore->note_count - 1 : 0;
 }
 
-/* The first note of a file says what to go back to; later ones, who was at it since. */
+/* The first note of a file says what to go back to. */
 static void restore_add_file(struct restore *restore, const struct note_file *file)
 {
 	const json_t *number = json_object_get(restore->index, file->path);
-	struct item *item;
 
-	if (!number) {
-		json_object_set_new_nocheck(restore->index, file->path,
-		                            json_integer((json_int_t)restore->count));
-		restore->items[restore->count++] = (struct item){ .target = file,
-			                                          .path = mem_strdup(file->path) };
+	if (number)
 		return;
-	}
-	item = &restore->items[json_integer_value(number)];
-	if (file->existed &&
-	    !(item->target->existed && sha256_eq(&file->sha256, &item->target->sha256)) &&
-	    !checkpoint_ledger_has(restore->ledger, file->path, &file->sha256))
-		item->foreign = true;
+	json_object_set_new_nocheck(restore->index, file->path,
+	                            json_integer((json_int_t)restore->count));
+	restore->items[restore->count++] = (struct item){ .target = file,
+		                                          .path = mem_strdup(file->path) };
 }
 
 static void add_notes(struct restore *restore, size_t first)
@@ -267,11 +164,229 @@ static void leave_item(struct item *item, const char *reason)
 	item->reason = mem_strdup(reason);
 }
 
-static void decide_action(const struct restore *restore, struct item *item)
+static bool read_kept_content(struct restore *restore, const struct note_file *file,
+                              struct buf *out, struct err *err)
+{
+	struct checkpoints *checkpoints = restore->checkpoints;
+	struct sha256 sum;
+	bool ok;
+
+	pthread_mutex_lock(&checkpoints->lock);
+	ok = repository_read(checkpoints->repository, file->blob, out, err);
+	pthread_mutex_unlock(&checkpoints->lock);
+	if (!ok)
+		return false;
+	sum = sha256_of(buf_view(out));
+	return sha256_eq(&sum, &file->sha256) ||
+	       err_set(err, ERR_IO_ERROR, "What was kept of %s is damaged.", file->path);
+}
+
+/* ---- what edits made is taken back, one edit after the other ------------------- */
+
+/* A state of a file on the way back. */
+struct way {
+	struct restore *restore;
+	const char *path;
+	bool exists;
+	struct sha256 sha256;
+	struct buf text;       /* of what exists, once it is `known` */
+	bool known;
+	const char *blob;      /* where that is kept; NULL: it is what is there now */
+	const char *why;       /* static: why it cannot go on; NULL: it can */
+};
+
+static bool way_is(const struct way *way, bool exists, const struct sha256 *sha256)
+{
+	return way->exists == exists && (!exists || sha256_eq(&way->sha256, sha256));
+}
+
+/* The text of a state that is kept. */
+static bool way_read(struct way *way, const struct sha256 *sha256, const char *blob,
+                     struct buf *out)
+{
+	const struct note_file file = { .path = (char *)way->path, .sha256 = *sha256 };
+	struct note_file from = file;
+	struct err ignored = ERR_INIT;
+
+	memcpy(from.blob, blob, OBJECT_ID_SIZE);
+	if (blob[0] && read_kept_content(way->restore, &from, out, &ignored))
+		return true;
+	way->why = "What this session's edits made of it was not kept, so that changes since then "
+		   "cannot be told from them. Restoring with force replaces it all the same.";
+	return false;
+}
+
+static bool way_know(struct way *way)
+{
+	struct read_result read;
+	struct err ignored = ERR_INIT;
+
+	if (way->known)
+		return true;
+	buf_clear(&way->text);
+	if (way->blob) {
+		way->known = way_read(way, &way->sha256, way->blob, &way->text);
+		return way->known;
+	}
+	way->known = checkpoints_read(way->restore->checkpoints, way->path, &read, &ignored) &&
+	             sha256_eq(&read.state.sha256, &way->sha256) &&
+	             buf_append(&way->text, read.content.data, read.content.len);
+	read_result_release(&read);
+	if (!way->known)
+		way->why = "It was changed while it was looked at.";
+	return way->known;
+}
+
+/* Takes one edit back, which made `after` of `before`. */
+static void way_back(struct way *way, const struct note_file *before, const struct written *after)
+{
+	_cleanup_buf_ struct buf old = BUF_INIT(LIMIT_CHECKPOINT_FILE_BYTES),
+	                         made = BUF_INIT(LIMIT_CHECKPOINT_FILE_BYTES),
+	                         merged = BUF_INIT(LIMIT_CHECKPOINT_FILE_BYTES);
+	const bool undone = way_is(way, after->exists, &after->sha256);
+
+	if (way_is(way, before->existed, &before->sha256))
+		return;
+	if (undone && !before->existed) {
+		way->exists = way->known = false;
+		return;
+	}
+	if (!undone && (!before->existed || !after->exists || !way->exists)) {
+		way->why = before->existed ?
+			"It was removed in between, and is somebody else's now." :
+			"It was not there, but what it has now is not what an edit of this session "
+			"made; it is not removed.";
+		return;
+	}
+	if (undone) {
+		way->exists = true;
+		way->known = false;
+		way->sha256 = before->sha256;
+		way->blob = before->blob;
+		return;
+	}
+	if (!way_read(way, &before->sha256, before->blob, &old) ||
+	    !way_read(way, &after->sha256, after->blob, &made) || !way_know(way) ||
+	    !checkpoint_merge(buf_view(&made), buf_view(&way->text), buf_view(&old), &merged,
+	                      &way->why))
+		return;
+	way->why = NULL;
+	buf_clear(&way->text);
+	buf_span(&way->text, buf_view(&merged));
+	way->sha256 = sha256_of(buf_view(&way->text));
+}
+
+/* What the edit of this note made of its file. An edit that failed left what was there. */
+static bool made_of(const struct restore *restore, const struct note *note,
+                    const struct note_file *file, const struct way *way, struct written *ret)
+{
+	if (checkpoint_ledger_made(restore->ledger, note->id, way->path, ret) ||
+	    checkpoint_ledger_made(restore->ledger, note->id, file->path, ret))
+		return true;
+	*ret = (struct written){ .path = way->path, .exists = way->exists,
+		                 .sha256 = way->sha256 };
+	if (way_is(way, file->existed, &file->sha256))
+		return true;
+	/* Of earlier versions' ledgers: the hash alone. */
+	return way->exists && checkpoint_ledger_has(restore->ledger, way->path, &way->sha256);
+}
+
+/* Edits of one file that follow each other without anybody between them are one. */
+struct span_of_edits {
+	const struct note_file *before;
+	struct written after;
+};
+
+/* The file's edits, oldest first; false: of one it is not known what it made. */
+static bool edits_of(struct restore *restore, const struct item *item, const struct way *now,
+                     struct span_of_edits *ret, size_t *ret_count)
+{
+	struct way next = *now;
+	size_t count = 0;
+
+	for (size_t i = restore->note_count; i-- > 0;) {
+		const struct note *note = &restore->notes[i];
+
+		if (strcmp(note->session, restore->session) != 0)
+			continue;
+		for (size_t k = 0; k < note->count; k++) {
+			const struct note_file *file = &note->files[k];
+			struct written after;
+
+			if (strcmp(file->path, item->target->path) != 0 &&
+			    strcmp(file->path, item->path) != 0)
+				continue;
+			if (file->not_kept || !made_of(restore, note, file, &next, &after))
+				return false;
+			if (count && way_is(&next, after.exists, &after.sha256))
+				ret[count - 1].before = file;
+			else
+				ret[count++] = (struct span_of_edits){ file, after };
+			next.exists = file->existed;
+			next.sha256 = file->sha256;
+		}
+	}
+	*ret_count = count;
+	return true;
+}
+
+/* Whether all that the session's edits made of a file since then can be taken out of it, and what
+ * others made stays. Fills `way`, whose text is the caller's to release. */
+static bool take_edits_back(struct restore *restore, const struct item *item, struct way *way)
+{
+	_cleanup_free_ struct span_of_edits *edits = NULL;
+	size_t most = 0, count = 0;
+
+	for (size_t i = 0; i < restore->note_count; i++)
+		most += restore->notes[i].count;
+	edits = mem_alloc(most + 1, sizeof(*edits));
+	*way = (struct way){ .restore = restore, .path = item->path, .exists = item->exists,
+		             .sha256 = item->now, .text = BUF_INIT(LIMIT_CHECKPOINT_FILE_BYTES) };
+	if (!edits_of(restore, item, way, edits, &count)) {
+		way->why = "It has changes that are not of this session's edits; they would be "
+			   "lost. Restoring with force replaces it all the same.";
+		return false;
+	}
+	for (size_t i = 0; i < count && !way->why; i++)
+		way_back(way, edits[i].before, &edits[i].after);
+	return !way->why;
+}
+
+/* ---- what is to be done ---------------------------------------------------------- */
+
+/* What others have changed stays. */
+static void decide_merge(struct restore *restore, struct item *item)
 {
 	const struct note_file *target = item->target;
-	bool ours = item->exists && !item->foreign &&
-	            checkpoint_ledger_has(restore->ledger, item->path, &item->now);
+	_cleanup_buf_ struct buf old = BUF_INIT(LIMIT_CHECKPOINT_FILE_BYTES);
+	struct way way;
+
+	if (!take_edits_back(restore, item, &way)) {
+		if (restore->force && target->existed)
+			item->action = RESTORE;
+		else
+			leave_item(item, way.why);
+	} else if (way_is(&way, item->exists, &item->now)) {
+		item->action = UNCHANGED;
+	} else if (way_is(&way, target->existed, &target->sha256)) {
+		item->action = target->existed ? RESTORE : REMOVE;
+	} else if (!target->existed || !way_know(&way) ||
+	           !way_read(&way, &target->sha256, target->blob, &old)) {
+		leave_item(item, "It was not there, and somebody else has made it since.");
+	} else {
+		item->action = MERGE;
+		item->merged = way.text;
+		item->sha256 = way.sha256;
+		way.text = (struct buf)BUF_INIT(1);
+		item->kept = checkpoint_difference(buf_view(&old), buf_view(&item->merged),
+		                                   item->path, SHOWN_BYTES);
+	}
+	buf_release(&way.text);
+}
+
+static void decide_action(struct restore *restore, struct item *item)
+{
+	const struct note_file *target = item->target;
 
 	if (item->action == FAILED)
 		return;
@@ -282,18 +397,8 @@ static void decide_action(const struct restore *restore, struct item *item)
 		item->action = UNCHANGED;
 	else if (!item->exists)
 		item->action = CREATE;
-	else if (target->existed && (ours || restore->force))
-		item->action = RESTORE;
-	else if (target->existed)
-		leave_item(item,
-		           "It has changes that are not of this session's edits; they would be "
-		            "lost. Restoring with force replaces it all the same.");
-	else if (ours)
-		item->action = REMOVE;
 	else
-		leave_item(item,
-		           "It was not there, but what it has now is not what an edit of this "
-		            "session made; it is not removed.");
+		decide_merge(restore, item);
 }
 
 static bool plan_restore(struct restore *restore, const char *id, struct err *err)
@@ -318,8 +423,7 @@ static bool plan_restore(struct restore *restore, const char *id, struct err *er
 
 static bool does_something(const struct item *item)
 {
-	return !item->dropped &&
-	       (item->action == RESTORE || item->action == CREATE || item->action == REMOVE);
+	return !item->dropped && item->action >= RESTORE && item->action <= MERGE;
 }
 
 /* What is replaced is kept as an edit's would be. */
@@ -334,32 +438,29 @@ static bool keep_present(struct restore *restore, char **ret_undo, struct err *e
 			json_array_append_new(paths, json_path_bytes(restore->items[i].path));
 	*ret_undo = NULL;
 	return !json_array_size(paths) ||
-	       checkpoints_keep(restore->checkpoints, &keeping, ret_undo, err);
+	       checkpoints_keep(restore->checkpoints, &keeping, NULL, ret_undo, err);
 }
 
-static bool read_kept_content(struct restore *restore, const struct note_file *file,
-                              struct buf *out,
-                              struct err *err)
+/* What it is to have, and its hash. */
+static const struct sha256 *item_sha256(const struct item *item)
 {
-	struct checkpoints *checkpoints = restore->checkpoints;
-	struct sha256 sum;
-	bool ok;
+	return item->action == MERGE ? &item->sha256 : &item->target->sha256;
+}
 
-	pthread_mutex_lock(&checkpoints->lock);
-	ok = repository_read(checkpoints->repository, file->blob, out, err);
-	pthread_mutex_unlock(&checkpoints->lock);
-	if (!ok)
-		return false;
-	sum = sha256_of(buf_view(out));
-	return sha256_eq(&sum, &file->sha256) ||
-	       err_set(err, ERR_IO_ERROR, "What was kept of %s is damaged.", file->path);
+static bool item_content(struct restore *restore, const struct item *item, struct buf *out,
+                         struct err *err)
+{
+	if (item->action != MERGE)
+		return read_kept_content(restore, item->target, out, err);
+	return buf_span(out, buf_view(&item->merged)) ||
+	       err_set(err, ERR_TOO_LARGE, "%s would be too large.", item->path);
 }
 
 static bool apply_item(struct restore *restore, const struct item *item, struct err *err)
 {
 	static const enum change_kind kinds[] =
 		{ [RESTORE] = CHANGE_WRITE, [CREATE] = CHANGE_CREATE,
-		                                  [REMOVE] = CHANGE_DELETE };
+		  [REMOVE] = CHANGE_DELETE, [MERGE] = CHANGE_WRITE };
 	struct provider *provider = restore->checkpoints->options.provider;
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_CHECKPOINT_FILE_BYTES);
 	struct edit_options options = { 0 };
@@ -370,17 +471,18 @@ static bool apply_item(struct restore *restore, const struct item *item, struct 
 	bool ok;
 
 	if (item->action != REMOVE) {
-		if (!read_kept_content(restore, item->target, &text, err))
+		if (!item_content(restore, item, &text, err))
 			return false;
 		change.text = buf_view(&text);
-		change.expect = &item->target->sha256;
+		change.expect = item_sha256(item);
 	}
 	ok = provider->ops->edit(provider, &change, 1, &options, &result, err);
 	change_result_release(&result);
 	return ok;
 }
 
-static void carry_out(struct restore *restore, struct item *item)
+static void carry_out(struct restore *restore, struct item *item, const char *undo,
+                      struct written *ret)
 {
 	struct err err = ERR_INIT;
 
@@ -391,25 +493,47 @@ static void carry_out(struct restore *restore, struct item *item)
 		item->reason = mem_strdup(err.message);
 		return;
 	}
-	if (item->action != REMOVE &&
-	    !checkpoints_wrote(restore->checkpoints, restore->session, item->path,
-	                       &item->target->sha256, &err))
-		item->reason = mem_strdup(err.message);
+	*ret = (struct written){ .path = item->path, .note = undo,
+		                 .exists = item->action != REMOVE };
+	if (item->action == MERGE)
+		checkpoints_add(restore->checkpoints, buf_view(&item->merged), ret->blob, &err);
+	else
+		memcpy(ret->blob, item->target->blob, OBJECT_ID_SIZE);
+	ret->sha256 = *item_sha256(item);
+}
+
+/* Later restores are to know what this one made. */
+static bool carry_all_out(struct restore *restore, const char *undo, struct err *err)
+{
+	_cleanup_free_ struct written *written = mem_alloc(restore->count + 1, sizeof(*written));
+	size_t count = 0;
+
+	for (size_t i = 0; i < restore->count; i++) {
+		struct item *item = &restore->items[i];
+
+		if (!does_something(item))
+			continue;
+		carry_out(restore, item, undo, &written[count]);
+		count += item->action != LEFT && item->action != FAILED;
+	}
+	return checkpoints_wrote(restore->checkpoints, restore->session, written, count, err);
 }
 
 static json_t *item_json(const struct item *item)
 {
 	json_t *object = json_object();
-	bool done = item->action == RESTORE || item->action == CREATE;
+	bool acts = item->action >= RESTORE && item->action <= MERGE;
 
 	json_object_set_new(object, "path", json_name(item->path));
 	json_object_set_new(object, "action", json_string(action_names[item->action]));
-	if (done)
-		json_object_set_new(object, "sha256", json_sha256(&item->target->sha256));
+	if (acts && item->action != REMOVE)
+		json_object_set_new(object, "sha256", json_sha256(item_sha256(item)));
 	else if (item->exists && item->action != REMOVE)
 		json_object_set_new(object, "sha256", json_sha256(&item->now));
-	if (item->exists && (item->action == RESTORE || item->action == REMOVE))
+	if (item->exists && acts)
 		json_object_set_new(object, "replaced_sha256", json_sha256(&item->now));
+	if (item->kept && item->action == MERGE)
+		json_object_set(object, "kept", item->kept);
 	if (item->reason)
 		json_object_set_new(object, "reason", json_text(span_str(item->reason)));
 	return object;
@@ -441,93 +565,60 @@ bool checkpoints_restore(struct checkpoints *checkpoints, const char *id, bool f
 	__attribute__((cleanup(restore_release))) struct restore restore = {
 		.checkpoints = checkpoints, .force = force };
 	_cleanup_free_ char *undo = NULL;
+	struct err why = ERR_INIT;
 
 	if (!plan_restore(&restore, id, err) || !keep_present(&restore, &undo, err))
 		return false;
-	for (size_t i = 0; i < restore.count; i++)
-		if (does_something(&restore.items[i]))
-			carry_out(&restore, &restore.items[i]);
+	if (!carry_all_out(&restore, undo, &why) && checkpoints->options.notice)
+		checkpoints->options.notice(checkpoints->options.data, "warning", why.message);
 	*ret = result_json(&restore, restore.notes[first_note(&restore, id)].id, undo);
 	return true;
 }
 
-/* ---- of a session ------------------------------------------------------------ */
+/* ---- before it is done ------------------------------------------------------- */
 
-enum { DAY_MS = 24 * 60 * 60 * 1000 };
-
-struct checkpoint_session {
-	struct home *home; /* its own: calls come on several threads */
-	struct checkpoints *checkpoints;
-	struct bus *bus;
-	unsigned subscription;
-};
-
-static void take_result(void *data, enum bus_topic topic, const json_t *message)
+/* {"added", "removed", "diff"?} of what would be done with a file. */
+static json_t *item_difference(struct restore *restore, const struct item *item)
 {
-	struct checkpoint_session *session = data;
+	_cleanup_buf_ struct buf after = BUF_INIT(LIMIT_CHECKPOINT_FILE_BYTES);
+	const bool ends = item->action == REMOVE;
+	struct read_result read;
+	struct err ignored = ERR_INIT;
+	json_t *difference = NULL;
+	bool ok;
 
-	(void)topic;
-	checkpoints_after_edit(session->checkpoints,
-	                       json_string_value(json_object_get(message, "callId")),
-	                       json_object_get(message, "result"));
+	ok = checkpoints_read(restore->checkpoints, item->path, &read, &ignored) ||
+	     ignored.code == ERR_FILE_NOT_FOUND;
+	if (ok && (ends || item_content(restore, item, &after, &ignored)))
+		difference = checkpoint_difference(buf_view(&read.content), buf_view(&after),
+		                                   item->path, restore->room < SHOWN_BYTES ?
+		                                   restore->room : SHOWN_BYTES);
+	read_result_release(&read);
+	restore->room -= json_string_length(json_object_get(difference, "diff"));
+	return difference;
 }
 
-static void prune_old_checkpoints(const struct checkpoint_session *session,
-                                  const struct checkpoint_session_options *options)
+bool checkpoints_preview(struct checkpoints *checkpoints, const char *id, json_t **ret,
+                         struct err *err)
 {
-	int64_t days = settings_integer(options->settings, "hasp.checkpoints.keepDays", 0);
-	struct err err = ERR_INIT;
-	size_t count;
+	__attribute__((cleanup(restore_release))) struct restore restore = {
+		.checkpoints = checkpoints, .room = SHOWN_BYTES_ALL };
+	size_t next = 0;
 
-	if (days <= 0 || days > INT32_MAX)
-		return;
-	if (!checkpoints_prune(session->checkpoints, (int64_t)time(NULL) * 1000 - days * DAY_MS,
-	                       &count, &err) && options->notice)
-		options->notice(options->data, "warning", err.message);
-}
+	if (!plan_restore(&restore, id, err))
+		return false;
+	*ret = result_json(&restore, restore.notes[first_note(&restore, id)].id, NULL);
+	for (size_t i = 0; i < restore.count; i++) {
+		json_auto_t *difference = NULL;
 
-struct checkpoint_session *checkpoint_session_begin(
-	const struct checkpoint_session_options *options)
-{
-	const char *durability = settings_string(options->settings, "hasp.durability", "full");
-	const char *root = options->provider->ops->root(options->provider, 0);
-	struct checkpoints_options own = { .provider = options->provider,
-		                           .session_id = options->session_id,
-		                           .durable = strcmp(durability, "full") == 0,
-		                           .notice = options->notice, .data = options->data,
-		                           .cancel = options->cancel,
-		                           .lock_wait_ms =
-		                                   settings_lock_wait_ms(options->settings) };
-	struct checkpoint_session *session;
-	struct err err = ERR_INIT;
-
-	if (!settings_bool(options->settings, "general.checkpointing.enabled", false))
-		return NULL;
-	if (!home_open(root, &own.home, &err)) {
-		if (options->notice)
-			options->notice(options->data, "warning", err.message);
-		return NULL;
+		if (restore.items[i].dropped)
+			continue;
+		if (does_something(&restore.items[i]))
+			difference = item_difference(&restore, &restore.items[i]);
+		if (difference)
+			json_object_update(json_array_get(json_object_get(*ret, "files"), next),
+			                   difference);
+		next++;
 	}
-	session = mem_alloc(1, sizeof(*session));
-	session->home = own.home;
-	session->checkpoints = checkpoints_open(&own);
-	session->bus = options->bus;
-	session->subscription = bus_subscribe(options->bus, BUS_TOOL_RESULT, take_result, session);
-	prune_old_checkpoints(session, options);
-	return session;
-}
-
-struct checkpoints *checkpoint_session_of(const struct checkpoint_session *session)
-{
-	return session ? session->checkpoints : NULL;
-}
-
-void checkpoint_session_end(struct checkpoint_session *session)
-{
-	if (!session)
-		return;
-	bus_unsubscribe(session->bus, session->subscription);
-	checkpoints_close(session->checkpoints);
-	home_free(session->home);
-	free(session);
+	return true;
 }

@@ -444,6 +444,7 @@ static void host_open_checkpoints(struct host *host)
 		.settings = host->options.settings, .provider = host->options.provider,
 		.bus = host->bus, .session_id = record_session_id(host->chat.record),
 		.notice = hook_notice, .data = host, .cancel = host->options.cancel,
+		.wanted = host->options.checkpoints,
 	};
 
 	host->chat.checkpoints = checkpoint_session_begin(&options);
@@ -563,7 +564,8 @@ void host_chat_release(struct chat *chat)
 	json_decref(chat->history);
 	free(chat->first_prompt);
 	free(chat->session_id);
-	free(chat->rewound.checkpoint);
+	host_forget_rewinds(chat);
+	free(chat->rewound);
 	*chat = (struct chat){ 0 };
 }
 

@@ -41,6 +41,7 @@ struct host_options {
 	                                * NULL */
 	enum approval_mode mode;
 	bool interactive;
+	bool checkpoints;              /* kept, unless the settings say otherwise */
 	const char *confinement;       /* sentences about the sandbox for the model; or NULL */
 	char *const *environment;      /* of hooks, scrubbed; NULL-terminated */
 	struct cancel *cancel;         /* ends the host's work for good, until it is reset; or
@@ -97,20 +98,27 @@ json_t *host_messages(struct host *host, struct err *err);
 /* The prompts that can be gone back to (session_prompts); likewise. */
 json_t *host_prompts(struct host *host, struct err *err);
 
+enum { REWIND_CONVERSATION = 1, REWIND_FILES = 2 };
+
 struct host_rewound {
-	char *text;    /* of the prompt, for the composer; owned; NULL of an undo */
+	char *text;    /* of the prompt, for the composer; owned; NULL of an undo, and of files
+	                * alone */
 	json_t *files; /* what became of the files (checkpoints_restore); owned; NULL: nothing */
 };
 /* Frees the text and the files. */
 void host_rewound_release(struct host_rewound *rewound);
-/* The conversation goes back to before the prompt with this id; with `files`, files go back too as
- * far as their checkpoints know: those that others have changed since are left, and *ret names
- * them.  What was sent stays as it was. False: nothing has changed. INVALID_ARGUMENT: there is no
- * such prompt, or no checkpoints. Else errors of the record, which has to be whole. */
-bool host_rewind(struct host *host, const char *id, bool files, struct host_rewound *ret,
+/* `what`, bits of the above, goes back to before the prompt with this id: the conversation; files
+ * as far as their checkpoints know, what others have changed in them since being kept by merging
+ * (checkpoint.h): *ret names those that were left for that reason.  What was sent stays as it was.
+ * False: nothing has changed. INVALID_ARGUMENT: there is no such prompt, or no checkpoints. Else
+ * errors of the record, which has to be whole. */
+bool host_rewind(struct host *host, const char *id, unsigned what, struct host_rewound *ret,
                  struct err *err);
-/* Back again, as long as nothing was sent since: to before the first of several in a row; files to
- * before the last. */
+/* What that would do, and nothing is done: {"text": of the prompt, "prompts": how many would go, it
+ * included, "files": [...] (checkpoints_preview), or "noFiles": why none can go back}; a new
+ * reference. Errors as above; NULL. */
+json_t *host_rewind_preview(struct host *host, const char *id, struct err *err);
+/* Takes the last rewind back, as long as nothing was sent since; then the one before it. */
 bool host_rewind_undo(struct host *host, struct host_rewound *ret, struct err *err);
 
 /* ---- what it works with, for those who show it -------------------------------- */

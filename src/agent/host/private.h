@@ -22,10 +22,10 @@
 
 /* ---- the host ---------------------------------------------------------------- */
 
-/* The way back from a rewind. */
+/* The way back from one rewind. */
 struct rewound {
-	bool can;
-	size_t mark;      /* record_undo_rewind */
+	bool conversation;
+	size_t mark;      /* of that: record_undo_rewind */
 	char *checkpoint; /* of the files; owned; NULL: they were not touched */
 };
 
@@ -47,7 +47,8 @@ struct chat {
 	json_t *history;           /* what the agent begins with */
 	json_t *recorded;          /* the messages of the file that goes on; or NULL */
 	char *first_prompt;        /* of it; owned; NULL: none */
-	struct rewound rewound;
+	struct rewound *rewound;   /* ways back, the last first to go; owned array */
+	size_t rewound_count, rewound_cap;
 	bool started;              /* SessionStart hooks have run */
 };
 
@@ -90,6 +91,8 @@ bool host_open_record(struct host *host, struct err *err);
 void host_open_tools(struct host *host);
 bool host_open_chat_agent(struct host *host, struct err *err);
 
+/* No rewind can be undone any more. */
+void host_forget_rewinds(struct chat *chat);
 /* Its services are kept by the host, where there is one that goes on. */
 void host_chat_release(struct chat *chat);
 /* SessionEnd hooks, if those of SessionStart have run. `reason` as of host_close. */

@@ -107,76 +107,169 @@ static char *first_checkpoint(struct host *host, const json_t *calls, struct err
 	return NULL;
 }
 
-/* Files as they were before these calls. */
-static bool rewind_files(struct host *host, const json_t *calls, json_t **ret, struct err *err)
+/* The checkpoint to go back to, for the caller, when it returns true; NULL: no file was edited by
+ * these calls. */
+static bool rewind_checkpoint(struct host *host, const json_t *calls, char **ret, struct err *err)
 {
 	struct err why = ERR_INIT;
-	_cleanup_free_ char *checkpoint = NULL;
 
 	if (!host->chat.checkpoints)
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "Files cannot go back: no checkpoints are kept "
 		               "(general.checkpointing.enabled).");
-	checkpoint = first_checkpoint(host, calls, &why);
-	if (!checkpoint && why.code) {
+	*ret = first_checkpoint(host, calls, &why);
+	if (!*ret && why.code) {
 		*err = why;
 		return false;
 	}
-	return !checkpoint || checkpoints_restore(checkpoint_session_of(host->chat.checkpoints),
-	                                          checkpoint, false, ret, err);
+	return true;
 }
 
-bool host_rewind(struct host *host, const char *id, bool files, struct host_rewound *ret,
-                 struct err *err)
+/* Files as they were before these calls. */
+static bool rewind_files(struct host *host, const json_t *calls, json_t **ret, struct err *err)
 {
-	struct rewound *undo = &host->chat.rewound;
-	json_auto_t *calls = json_object();
-	struct host_rewound done = { 0 };
-	const bool again = undo->can && !agent_has_moved(host->chat.agent);
+	_cleanup_free_ char *checkpoint = NULL;
+
+	return rewind_checkpoint(host, calls, &checkpoint, err) &&
+	       (!checkpoint || checkpoints_restore(checkpoint_session_of(host->chat.checkpoints),
+	                                           checkpoint, false, ret, err));
+}
+
+/* What the file has of the prompt; the text is the caller's, or NULL with *err. */
+static char *read_prompt(struct host *host, const char *id, json_t *ret_calls, struct err *err)
+{
 	struct session_read read;
-	size_t mark;
-	bool ok;
+	char *text;
 
 	if (!record_whole(host->chat.record, err) ||
 	    !session_read(record_path(host->chat.record), &read, err))
-		return false;
-	done.text = look_up_prompt(&read, id, calls);
+		return NULL;
+	text = look_up_prompt(&read, id, ret_calls);
 	session_read_release(&read);
-	ok = done.text || err_set(err, ERR_INVALID_ARGUMENT, "There is no such prompt.");
-	ok = ok && (!files || rewind_files(host, calls, &done.files, err));
-	ok = ok && record_rewind(host->chat.record, id, &mark, err) && return_to_file(host, err);
+	if (!text)
+		err_set(err, ERR_INVALID_ARGUMENT, "There is no such prompt.");
+	return text;
+}
+
+static size_t count_prompts_from(struct host *host, const char *id)
+{
+	struct err ignored = ERR_INIT;
+	json_auto_t *prompts = host_prompts(host, &ignored);
+	size_t i;
+	json_t *prompt;
+
+	json_array_foreach(prompts, i, prompt)
+		if (!strcmp(json_string_value(json_object_get(prompt, "id")), id))
+			return json_array_size(prompts) - i;
+	return 0;
+}
+
+json_t *host_rewind_preview(struct host *host, const char *id, struct err *err)
+{
+	json_auto_t *calls = json_object(), *shown = NULL;
+	_cleanup_free_ char *text = read_prompt(host, id, calls, err), *checkpoint = NULL;
+	struct err why = ERR_INIT;
+	json_t *files, *preview;
+	bool ok;
+
+	if (!text)
+		return NULL;
+	ok = rewind_checkpoint(host, calls, &checkpoint, &why) &&
+	     (!checkpoint || checkpoints_preview(checkpoint_session_of(host->chat.checkpoints),
+	                                         checkpoint, &shown, &why));
+	files = json_object_get(shown, "files");
+	preview = json_pack("{s:o, s:I, s:O?}", "text", json_cstr(text), "prompts",
+	                    (json_int_t)count_prompts_from(host, id), "files", files);
+	if (ok && !files)
+		json_object_set_new(preview, "files", json_array());
+	else if (!ok)
+		json_object_set_new(preview, "noFiles", json_cstr(why.message));
+	return preview;
+}
+
+/* ---- there and back ---------------------------------------------------------------- */
+
+void host_forget_rewinds(struct chat *chat)
+{
+	while (chat->rewound_count)
+		free(chat->rewound[--chat->rewound_count].checkpoint);
+}
+
+static void remember_rewind(struct chat *chat, struct rewound rewound)
+{
+	chat->rewound = mem_grow(chat->rewound, &chat->rewound_cap, chat->rewound_count + 1,
+	                         sizeof(*chat->rewound));
+	chat->rewound[chat->rewound_count++] = rewound;
+}
+
+/* Of a rewind that failed after all: `done` is what became of them, or NULL. */
+static void put_files_back(struct host *host, const json_t *done)
+{
+	const char *undo = json_string_value(json_object_get(done, "undo"));
+	json_auto_t *result = NULL;
+	struct err ignored = ERR_INIT;
+
+	if (undo)
+		checkpoints_restore(checkpoint_session_of(host->chat.checkpoints), undo, false,
+		                    &result, &ignored);
+}
+
+bool host_rewind(struct host *host, const char *id, unsigned what, struct host_rewound *ret,
+                 struct err *err)
+{
+	const bool conversation = what & REWIND_CONVERSATION;
+	json_auto_t *calls = json_object();
+	struct host_rewound done = { 0 };
+	struct rewound way = { .conversation = conversation };
+	const bool moved = agent_has_moved(host->chat.agent);
+	const char *undo;
+	bool ok;
+
+	done.text = read_prompt(host, id, calls, err);
+	ok = done.text && (!(what & REWIND_FILES) || rewind_files(host, calls, &done.files, err));
+	ok = ok && (!conversation || record_rewind(host->chat.record, id, &way.mark, err));
+	/* Of files alone, too: from here on it shows whether something is sent. */
+	ok = ok && return_to_file(host, err);
 	if (!ok) {
+		put_files_back(host, done.files);
 		host_rewound_release(&done);
 		return false;
 	}
-	/* Of several in a row, the first is where an undo leads to. */
-	undo->mark = again ? undo->mark : mark;
-	undo->can = true;
-	free(undo->checkpoint);
-	undo->checkpoint = mem_strdup(json_string_value(json_object_get(done.files, "undo")));
+	if (moved)
+		host_forget_rewinds(&host->chat);
+	if (!conversation) {
+		free(done.text);
+		done.text = NULL;
+	}
+	undo = json_string_value(json_object_get(done.files, "undo"));
+	way.checkpoint = undo ? mem_strdup(undo) : NULL;
+	remember_rewind(&host->chat, way);
 	*ret = done;
 	return true;
 }
 
 bool host_rewind_undo(struct host *host, struct host_rewound *ret, struct err *err)
 {
-	struct rewound *undo = &host->chat.rewound;
+	struct chat *chat = &host->chat;
+	struct rewound *last = chat->rewound_count ? &chat->rewound[chat->rewound_count - 1] : NULL;
 	json_t *files = NULL;
 
-	if (!undo->can || agent_has_moved(host->chat.agent))
+	if (!last || agent_has_moved(chat->agent))
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               undo->can ? "Something was sent since; it cannot be undone." :
+		               last ? "Something was sent since; it cannot be undone." :
 		               "There is nothing to undo.");
-	if (undo->checkpoint &&
-	    !checkpoints_restore(checkpoint_session_of(host->chat.checkpoints), undo->checkpoint,
-	                         false, &files, err))
+	if (last->checkpoint &&
+	    !checkpoints_restore(checkpoint_session_of(chat->checkpoints), last->checkpoint, false,
+	                         &files, err))
 		return false;
-	if (!record_undo_rewind(host->chat.record, undo->mark, err) || !return_to_file(host, err)) {
+	if ((last->conversation && !record_undo_rewind(chat->record, last->mark, err)) ||
+	    !return_to_file(host, err)) {
+		put_files_back(host, files);
 		json_decref(files);
 		return false;
 	}
-	free(undo->checkpoint);
-	*undo = (struct rewound){ 0 };
+	free(last->checkpoint);
+	chat->rewound_count--;
 	*ret = (struct host_rewound){ .files = files };
 	return true;
 }

@@ -686,13 +686,13 @@ static const struct command commands[] = {
 		.summary = "list checkpoints made before edits, and restore one",
 		.synopsis = checkpoint_synopsis,
 		.text =
-			"With the setting general.checkpointing.enabled, hasp keeps a copy of "
-			"each file before an agent edits it. list shows the checkpoints of the "
-			"project, oldest first. restore gives every file that the session has "
-			"edited since the checkpoint its content at that time, and removes the "
-			"files that these edits created; a file that somebody else has changed is "
-			"left alone and named. The replaced content is kept too, so that a "
-			"restore can be undone.\n\n"
+			"On a terminal, and with the setting general.checkpointing.enabled, hasp "
+			"keeps a copy of each file before an agent edits it. list shows the "
+			"checkpoints of the project, oldest first. restore takes what the session "
+			"has edited since the checkpoint back, and removes the files that these "
+			"edits created; what somebody else has changed stays, and a file in which "
+			"both touch the same lines is left alone and named. The replaced content "
+			"is kept too, so that a restore can be undone.\n\n"
 			"prune removes checkpoints more than DAYS days old.\n\n"
 			"The exit code is 1 if a file was left alone or could not be restored.",
 		.flags = checkpoint_flags,

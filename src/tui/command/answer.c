@@ -50,6 +50,7 @@ void command_result_release(struct command_result *result)
 		free(result->choices[i].line);
 	}
 	free(result->choices);
+	json_decref(result->changes);
 	*result = (struct command_result){ 0 };
 }
 

@@ -84,9 +84,13 @@ struct command_result {
 	                         * host_prompt as if piped in */
 	struct command_choice *choices; /* owned */
 	size_t choice_count, choice_cap;
+	const char *question;   /* what is chosen; static, or NULL */
+	json_t *changes;        /* owned; [{"path", "action", "diff"?}] (checkpoints_preview): of
+	                         * COMMAND_CHOOSE what there is to look at before, else what is
+	                         * shown beneath the rows; or NULL */
 	bool pager;             /* the rows are long: show them by the page, if that can be */
 };
-/* Frees its rows, texts and choices. */
+/* Frees its rows, texts, choices and changes. */
 void command_result_release(struct command_result *result);
 
 struct command_context {

@@ -32,6 +32,9 @@ bool command_word_is(struct span word, const char *name);
 /* Whether `text` has `part` in it, letters' cases aside; any has the empty one. */
 bool command_has(struct span text, struct span part);
 
+/* The first words of a foreign text, on one line; the caller frees. */
+char *command_short_text(const char *text);
+
 /* ---- answers --------------------------------------------------------------------- */
 
 /* A line of the answer, in printf's manner, wrapped; what %s brings may be foreign. */
@@ -87,9 +90,12 @@ command_handler command_editor, command_model, command_permissions, command_sett
 command_completer command_complete_editor, command_complete_model, command_complete_permissions,
 	command_complete_settings,
 	command_complete_theme;
-/* session.c: sessions, and ways back. */
-command_handler command_chat, command_clear, command_restore, command_rewind;
-command_completer command_complete_chat, command_complete_restore, command_complete_rewind;
+/* session.c: sessions. */
+command_handler command_chat, command_clear;
+command_completer command_complete_chat;
+/* back.c: ways back. */
+command_handler command_restore, command_rewind;
+command_completer command_complete_restore, command_complete_rewind;
 /* talk.c: the conversation. */
 command_handler command_compress, command_copy, command_init, command_plan;
 command_completer command_complete_plan;

@@ -403,9 +403,13 @@ static void one_goes_back_to_a_prompt(void **state)
 	assert_int_equal(bench->result.then, COMMAND_ANEW);
 	run(bench, "/copy");
 	assert_string_equal(bench->result.text, "Second.");
-	run(bench, "/rewind 1");
+	run(bench, "/rewind 2");
 	assert_string_equal(bench->result.text, "One");
-	must_fail(bench, "/rewind 7", "/rewind [ID");
+	run(bench, "/rewind undo");
+	run(bench, "/rewind 1 conversation");
+	assert_string_equal(bench->result.text, "Two");
+	must_fail(bench, "/rewind 1 files", "no checkpoints");
+	must_fail(bench, "/rewind 7", "/rewind [NUMBER");
 	must_fail(bench, "/restore", "No checkpoints are kept");
 }
 
