@@ -4,7 +4,8 @@
  *
  * The bus's listeners run on threads of the agent's and must not wait: the main thread itself
  * publishes and answers.  So reports are queued, and pieces of text that follow each other are
- * joined: the queue is bounded by what a reply, or the shown tail of a command, can be. */
+ * joined: the queue is bounded by what a reply, or the shown tail of a command, can be.  While
+ * pieces come, the main thread is woken for them once a frame, not for each. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,11 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "tui/private.h"
+#include "tui/term/screen.h"
 #include "worker/provider.h"
+
+/* A little more than between frames, so that one is due when pieces are delivered. */
+enum { GATHER_MS = SCREEN_FRAME_MS + 2 };
 
 enum task_kind { TASK_NONE, TASK_OPEN, TASK_PROMPT, TASK_JOB, TASK_REOPEN, TASK_END };
 
@@ -42,6 +47,8 @@ struct runner {
 	struct heard *first, *last; /* under the lock */
 	struct loop_task posted;
 	bool is_posted;            /* under the lock */
+	bool gathers;              /* pieces wait for the timer; under the lock */
+	struct loop_timer *timer;  /* the main thread's, while `gathers` */
 	bool busy;                 /* main thread: a task was given and has not been reported */
 	struct tui_opened opened;  /* the thread's; the main thread's while it is idle */
 	_Atomic bool is_open;
@@ -57,10 +64,29 @@ static struct runner *runner_of(struct loop_task *task)
 
 /* ---- reports ----------------------------------------------------------------- */
 
+static bool is_piece(enum bus_topic topic)
+{
+	return topic == BUS_CONTENT || topic == BUS_TOOL_OUTPUT;
+}
+
+static void runner_gathered(void *data);
+
+/* What pieces come from now on are delivered together, when the timer fires. */
+static void runner_gather(struct runner *runner)
+{
+	if (runner->timer)
+		return;
+	runner->timer = loop_timer_start(runner->loop, GATHER_MS, 0, runner_gathered, runner);
+	pthread_mutex_lock(&runner->lock);
+	runner->gathers = true;
+	pthread_mutex_unlock(&runner->lock);
+}
+
 static void runner_deliver(struct loop_task *task)
 {
 	struct runner *runner = runner_of(task);
 	struct heard *heard, *next;
+	bool pieces = false;
 
 	pthread_mutex_lock(&runner->lock);
 	heard = runner->first;
@@ -69,12 +95,30 @@ static void runner_deliver(struct loop_task *task)
 	pthread_mutex_unlock(&runner->lock);
 	for (; heard; heard = next) {
 		next = heard->next;
+		pieces = pieces || (heard->kind == HEARD_BUS && is_piece(heard->topic));
 		if (heard->kind >= HEARD_OPENED)
 			runner->busy = false;
 		runner->heard(runner->data, heard);
 		json_decref(heard->message);
 		free(heard);
 	}
+	if (pieces)
+		runner_gather(runner);
+}
+
+static void runner_gathered(void *data)
+{
+	struct runner *runner = data;
+	bool post;
+
+	loop_timer_stop(runner->timer);
+	runner->timer = NULL;
+	pthread_mutex_lock(&runner->lock);
+	runner->gathers = false;
+	post = runner->first && !runner->is_posted;
+	pthread_mutex_unlock(&runner->lock);
+	if (post)
+		runner_deliver(&runner->posted);
 }
 
 static void runner_push(struct runner *runner, const struct heard *report)
@@ -89,8 +133,10 @@ static void runner_push(struct runner *runner, const struct heard *report)
 	else
 		runner->first = heard;
 	runner->last = heard;
-	post = !runner->is_posted;
-	runner->is_posted = true;
+	post = !runner->is_posted &&
+	       !(runner->gathers && report->kind == HEARD_BUS && is_piece(report->topic));
+	if (post)
+		runner->is_posted = true;
 	pthread_mutex_unlock(&runner->lock);
 	if (post)
 		loop_post(runner->loop, &runner->posted);
@@ -120,7 +166,7 @@ static bool runner_join(struct runner *runner, enum bus_topic topic, const json_
 	struct heard *last;
 	bool joined = false;
 
-	if (topic != BUS_CONTENT && !output)
+	if (!is_piece(topic))
 		return false;
 	pthread_mutex_lock(&runner->lock);
 	last = runner->last;
@@ -400,6 +446,8 @@ void runner_end(struct runner *runner, const char *reason)
 	cancel_set(runner->options->cancel);
 	cancel_set(&runner->cancel);
 	pthread_join(runner->thread, NULL);
+	loop_timer_stop(runner->timer);
+	runner->timer = NULL;
 }
 
 void runner_free(struct runner *runner)
