@@ -358,6 +358,8 @@ void tui_heard(void *data, const struct heard *heard)
 		tui_working(app, false);
 		if (heard->kind != HEARD_CLOSED)
 			tui_next(app);
+		if (app->browse && runner_idle(app->runner))
+			browse_idle(app);
 	}
 	tui_changed(app);
 }

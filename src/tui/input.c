@@ -211,6 +211,10 @@ static void input_key(struct app *app, const struct key *key)
 	const char *hint = app->hint;
 
 	app->hint = NULL;
+	if (app->browse) {
+		browse_key(app, key);
+		return;
+	}
 	if (app->pick && pick_key(app, key))
 		return;
 	if (app->pick)
@@ -238,7 +242,7 @@ static void input_key(struct app *app, const struct key *key)
 
 static void input_paste(struct app *app, struct span text)
 {
-	if (app->pager || app->pick)
+	if (app->pager || app->pick || app->browse)
 		return;
 	app->key_ms = clock_monotonic_ms();
 	if (app->ask && !input_is_aside(app))

@@ -208,7 +208,11 @@ void tui_layout(struct app *app)
 	if (app->answering || app->printed)
 		rows_add(&live.rows);
 	layout_activity(app, &live.rows);
-	if (app->pick) {
+	if (app->browse) {
+		live.whole = live.caret_hidden = true;
+		browse_rows(app->browse, size.columns, size.rows > 4 ? size.rows - 4 : 1,
+		            &live.rows);
+	} else if (app->pick) {
 		live.caret_row = live.rows.count;
 		live.caret_hidden = true;
 		pick_rows(app->pick, size.columns, size.rows / 2, &live.rows);

@@ -133,6 +133,7 @@ enum { OVERLAY_NONE, OVERLAY_SHORTCUTS, OVERLAY_TODOS };
 
 struct pager;
 struct pick;
+struct browse;
 struct complete;
 struct stash;
 
@@ -159,6 +160,7 @@ struct app {
 	struct markdown *markdown;
 	struct pager *pager;          /* NULL: not shown */
 	struct pick *pick;            /* likewise */
+	struct browse *browse;        /* likewise */
 	struct complete *complete;
 	struct stash *stash;
 	struct status status;
@@ -313,6 +315,17 @@ void pick_changes_rows(const json_t *changes, const struct view_how *how, struct
 /* True: the key was its own; it may be gone afterwards. */
 bool pick_key(struct app *app, const struct key *key);
 void pick_rows(const struct pick *pick, unsigned width, size_t height, struct rows *rows);
+
+/* ---- browse.c ---- */
+
+/* The sessions of the project, to choose one; `run` runs a command. */
+void browse_new(struct app *app, void (*run)(struct app *app, struct span line));
+/* Nothing is under way on the agent's thread. */
+void browse_idle(struct app *app);
+void browse_free(struct browse *browse); /* NULL is fine */
+/* Takes any key; it may be gone afterwards. */
+void browse_key(struct app *app, const struct key *key);
+void browse_rows(struct browse *browse, unsigned width, size_t height, struct rows *rows);
 
 /* ---- pager.c ---- */
 

@@ -58,7 +58,8 @@ static struct command_context slash_context(struct app *app)
 		.can = 1u << COMMAND_SEND | 1u << COMMAND_COMPOSE | 1u << COMMAND_CHOOSE |
 		       1u << COMMAND_COPY | 1u << COMMAND_ANEW | 1u << COMMAND_THEME |
 		       1u << COMMAND_VIM |
-		       1u << COMMAND_SHORTCUTS | 1u << COMMAND_QUIT,
+		       1u << COMMAND_SHORTCUTS | 1u << COMMAND_QUIT |
+		       (app->plain ? 0 : 1u << COMMAND_BROWSE),
 		.busy = !runner_idle(app->runner),
 		.local = app->options->local,
 	};
@@ -86,7 +87,7 @@ static void slash_chosen(struct app *app, void *data, int index)
 	json_t *line = index < 0 ? NULL : json_incref(json_array_get(lines, (size_t)index));
 
 	json_decref(lines);
-	if (line)
+	if (line && json_string_length(line))
 		tui_slash(app, json_span(line));
 	json_decref(line);
 }
@@ -155,6 +156,9 @@ static void slash_then(struct app *app, const struct command_result *result)
 		break;
 	case COMMAND_SHORTCUTS:
 		app->overlay = OVERLAY_SHORTCUTS;
+		break;
+	case COMMAND_BROWSE:
+		browse_new(app, tui_slash);
 		break;
 	case COMMAND_QUIT:
 		tui_quit(app);

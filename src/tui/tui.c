@@ -204,6 +204,7 @@ static void tui_free(struct app *app)
 	free(app->running);
 	ask_free(app->ask);
 	pick_free(app->pick);
+	browse_free(app->browse);
 	json_decref(app->questions);
 	json_decref(app->steers);
 	json_decref(app->todos);
@@ -233,6 +234,8 @@ static bool tui_begin(struct app *app, struct err *err)
 		return false;
 	app->stash = stash_open(app);
 	tui_read_bindings(app);
+	if (app->options->browse)
+		tui_queue(app, SPAN("/resume"));
 	if (prompt && *prompt)
 		tui_queue(app, span_str(prompt));
 	tui_changed_now(app);

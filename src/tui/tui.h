@@ -20,7 +20,7 @@
  *   input.c       who gets a key
  *   send.c        what becomes of what is sent: prompts, "/" commands; shell.c: "!" commands
  *   away.c        other programs that get the terminal
- *   pick.c        a list to choose from in the composer's place
+ *   pick.c        a list to choose from in the composer's place; browse.c recorded sessions
  *   pager.c       the whole transcript, or a text, on the alternate screen
  *   complete.c    what may complete the word before the caret
  *   stash.c       the draft kept on disk, and prompts of earlier sessions
@@ -49,6 +49,7 @@ struct tui_options {
 	enum approval_mode mode;     /* the host's */
 	const char *prompt;          /* to begin with; or NULL */
 	const char *session;         /* to resume: what --resume says; NULL: a new one */
+	bool browse;                 /* begins with the list of sessions */
 	bool local;                  /* the workspace is this machine's */
 	bool screen_reader;          /* plain lines, nothing drawn twice */
 	/* Called on the agent's thread, and again after it failed or was closed: with the session

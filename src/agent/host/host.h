@@ -92,6 +92,9 @@ bool host_clear(struct host *host, struct err *err);
  * begins with its conversation, and its file stays as it is. Errors as of host_open. */
 bool host_resume(struct host *host, const char *file, bool copy, struct err *err);
 
+/* What it is called in lists. INVALID_ARGUMENT: the title is blank, or nothing was said yet; errors
+ * of the record. */
+bool host_rename(struct host *host, struct span title, struct err *err);
 /* The messages of the session as its file has them (session_read.messages): for who shows all of
  * it. A new reference; NULL: *err. */
 json_t *host_messages(struct host *host, struct err *err);

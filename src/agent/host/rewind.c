@@ -10,7 +10,10 @@
 #include "agent/host/private.h"
 #include "agent/session/sessions.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "data/json.h"
+
+enum { TITLE_BYTES = 100 };
 
 void host_rewound_release(struct host_rewound *rewound)
 {
@@ -33,6 +36,17 @@ json_t *host_prompts(struct host *host, struct err *err)
 	prompts = session_prompts(&read);
 	session_read_release(&read);
 	return prompts;
+}
+
+bool host_rename(struct host *host, struct span title, struct err *err)
+{
+	title = utf8_head(span_trim(title), TITLE_BYTES);
+	if (!title.len || access(record_path(host->chat.record), F_OK) != 0)
+		return err_set(err, ERR_INVALID_ARGUMENT, title.len ?
+		               "Nothing was said in this session yet." :
+		               "A title has something in it.");
+	record_title(host->chat.record, title);
+	return record_whole(host->chat.record, err);
 }
 
 json_t *host_messages(struct host *host, struct err *err)

@@ -170,6 +170,18 @@ static json_t *user_content(const json_t *messages, size_t i)
 	return content;
 }
 
+json_t *session_message_content(const json_t *message)
+{
+	json_auto_t *alone = json_pack("[O]", message);
+	json_t *content;
+
+	if (message_is_type(message, "user"))
+		return user_content(alone, 0);
+	content = content_new("model");
+	add_parts(content, json_object_get(message, "content"));
+	return content;
+}
+
 /* Known once it is found: what replaces the messages may have another beginning. */
 static void find_first_prompt(struct session_read *read)
 {

@@ -473,6 +473,18 @@ void record_first_prompt(struct record *record, const char *text)
 	pthread_mutex_unlock(&record->lock);
 }
 
+void record_title(struct record *record, struct span title)
+{
+	json_auto_t *line = NULL;
+
+	if (!record)
+		return;
+	pthread_mutex_lock(&record->lock);
+	line = json_pack("{s:{s:o}}", "$set", "summary", json_text(title));
+	record_append(record, line);
+	pthread_mutex_unlock(&record->lock);
+}
+
 /* {"hasp": {NAME: VALUE}}; takes the value. */
 static void append_own(struct record *record, const char *name, json_t *value)
 {

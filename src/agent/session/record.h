@@ -83,6 +83,8 @@ void record_notice(struct record *record, const char *type /* info, warning, err
 void record_calls_end(struct record *record);
 /* Of a session whose first messages are not in this file. */
 void record_first_prompt(struct record *record, const char *text);
+/* What the session is called in lists. */
+void record_title(struct record *record, struct span title);
 /* The whole history was replaced (compression): a checkpoint line. What stays of it, and stands
  * in the file, is named there and not written again. */
 void record_replace(struct record *record, const json_t *contents);

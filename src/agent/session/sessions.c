@@ -396,6 +396,30 @@ static int lock_session_file(const char *path, const char *id, struct err *err)
 	return fd_steal(&fd);
 }
 
+bool session_rename(const char *path, struct span title, struct err *err)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(16 * TITLE_BYTES);
+	_cleanup_fd_ int fd = -1;
+	json_auto_t *line = NULL;
+
+	title = utf8_head(span_trim(title), TITLE_BYTES);
+	if (!title.len || span_ends(span_str(path), SPAN(".json")))
+		return err_set(err, ERR_INVALID_ARGUMENT, title.len ?
+		               "A session of the older form cannot be given a title." :
+		               "A title has something in it.");
+	fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return err_set_errno(err, errno, "Cannot open the session's file %s", path);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return err_set(err, ERR_BUSY, "The session is open; /chat rename names it there.");
+	line = json_pack("{s:{s:o}}", "$set", "summary", json_text(title));
+	buf_char(&text, '\n'); /* the last line may be half a one */
+	json_print(&text, line, 0);
+	buf_char(&text, '\n');
+	return fd_write_all(fd, text.data, text.len) ||
+	       err_set_errno(err, errno, "Cannot write the session's file %s", path);
+}
+
 static bool unlink_all(const char *const *paths, size_t count, struct err *err)
 {
 	for (size_t i = 0; i < count; i++)

@@ -47,6 +47,9 @@ void session_read_defects(const struct session_read *read, struct buf *out);
 /* The same of the file's text, for tests; the id has to stand in it. */
 bool session_read_text(struct span text, struct session_read *ret, struct err *err);
 void session_read_release(struct session_read *read);
+/* The content of one message of a file (model/content.h), its calls aside; NULL: nobody said it. A
+ * new reference. */
+json_t *session_message_content(const json_t *message);
 /* What the user asked, oldest first: [{"id" (of the message in the file), "text", "time"?}],
  * without messages that joined a prompt; a new reference. */
 json_t *session_prompts(const struct session_read *read);
@@ -70,6 +73,9 @@ bool sessions_find_in(const char *project, const char *which, char **ret_path, s
  * agents said in it: the listed file, and others that have the same id both in them and in their
  * names. BUSY: one of them is open; then all stay. */
 bool sessions_delete(struct home *home, const char *which, struct err *err);
+/* Gives a session's file another title: one line is added. BUSY: it is open; INVALID_ARGUMENT: the
+ * title is blank, or the file of the older form. */
+bool session_rename(const char *path, struct span title, struct err *err);
 /* Whether the list has a session with exactly this id. */
 bool sessions_have(struct home *home, const char *id);
 /* Whether a file of this name may be a session; whether it is the name of one with this id. */

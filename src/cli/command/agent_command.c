@@ -751,8 +751,8 @@ static int run_terminal(const struct invocation *invocation)
 	const char *resumed = invocation_value(invocation, FLAG_RESUME);
 	struct tui_options options = {
 		.cancel = &cancel, .prompt = invocation_value(invocation, FLAG_INTERACTIVE),
-		.session = !invocation_has(invocation, FLAG_RESUME) ? NULL :
-		           resumed ? resumed : "latest",
+		.session = resumed,
+		.browse = invocation_has(invocation, FLAG_RESUME) && !resumed,
 		.screen_reader = invocation_has(invocation, FLAG_SCREEN_READER),
 		.local = !invocation_has(invocation, FLAG_WORKER),
 		.open = terminal_open, .close = terminal_close, .data = &run,

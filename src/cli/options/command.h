@@ -86,6 +86,7 @@ enum flag_id {
 	FLAG_RECORD,
 	FLAG_REPLAY,
 	FLAG_FORCE,
+	FLAG_FORMAT,
 	FLAG_RAW_OUTPUT,
 	FLAG_ACCEPT_RAW_OUTPUT,
 	FLAG_SCREEN_READER,
@@ -185,6 +186,7 @@ int command_run_hooks(const struct invocation *invocation);      /* hooks_comman
 int command_run_policy(const struct invocation *invocation);     /* policy_command.c */
 int command_run_config(const struct invocation *invocation);     /* config_command.c */
 int command_run_checkpoint(const struct invocation *invocation); /* checkpoint_command.c */
+int command_run_sessions(const struct invocation *invocation);   /* sessions_command.c */
 int command_run_models(const struct invocation *invocation);     /* models_command.c */
 int command_run_worker(const struct invocation *invocation);     /* confinement.c */
 

@@ -124,7 +124,8 @@ static const struct flag flags[] = {
 	POLICY_FLAGS,
 	{ .id = FLAG_RESUME, .name = "resume", .letter = 'r',
 	  .value = { "SESSION", COMPLETE_NOTHING, NULL }, .optional = true,
-	  .help = "resume a session: latest (default), a number or an id" },
+	  .help = "resume a session: latest, a number or an id; on a terminal without one: "
+	          "choose it from a list" },
 	{ .id = FLAG_SESSION_ID, .name = "session-id", .value = { "ID", COMPLETE_NOTHING, NULL },
 	  .help = "the id of the new session (letters, digits, - and _)" },
 	{ .id = FLAG_SESSION_FILE, .name = "session-file", .value = { "FILE", COMPLETE_FILE, NULL },
@@ -560,6 +561,35 @@ static const char *const checkpoint_synopsis[] = {
 	NULL,
 };
 
+static const char *const sessions_choices[] = { "search", "export", "rename", "delete",
+	                                           NULL };
+static const char *const export_choices[] = { "markdown", "json", NULL };
+
+static const struct flag sessions_flags[] = {
+	{ .id = FLAG_FORMAT, .name = "format",
+	  .value = { "FORMAT", COMPLETE_CHOICE, export_choices },
+	  .help = "of export: markdown (default) or json" },
+	JSON_FLAG,
+	{ .id = FLAG_ROOT, .name = "root", .letter = 'r', .value = { "DIR", COMPLETE_FOLDER, NULL },
+	  .help = "the project's folder (default: the current one)" },
+	HELP_FLAG,
+};
+
+static const struct positional sessions_positionals[] = {
+	{ { "ACTION", COMPLETE_CHOICE, sessions_choices }, "search, export, rename or delete" },
+	{ { "ID", COMPLETE_NOTHING, NULL },
+	  "a session: latest, a number of --list-sessions, an id; for search: words" },
+	{ { "TITLE", COMPLETE_NOTHING, NULL }, "the new title" },
+};
+
+static const char *const sessions_synopsis[] = {
+	"search ['WORD ...'] [--json]",
+	"export ID [--format markdown|json]",
+	"rename ID TITLE",
+	"delete ID",
+	NULL,
+};
+
 static const struct command commands[] = {
 	{
 		.name = "tool",
@@ -700,6 +730,21 @@ static const struct command commands[] = {
 		.positionals = checkpoint_positionals,
 		.positional_count = ARRAY_LEN(checkpoint_positionals),
 		.run = command_run_checkpoint,
+	},
+	{
+		.name = "sessions",
+		.summary = "search, export, name and delete recorded sessions",
+		.synopsis = sessions_synopsis,
+		.text =
+			"search lists the sessions of the project that have all words in their "
+			"titles, or in what was said, called and answered, the last one first; "
+			"without words all. export prints a session as Markdown or JSON. rename "
+			"gives it another title. delete removes it with all that belongs to it.",
+		.flags = sessions_flags,
+		.flag_count = ARRAY_LEN(sessions_flags),
+		.positionals = sessions_positionals,
+		.positional_count = ARRAY_LEN(sessions_positionals),
+		.run = command_run_sessions,
 	},
 	{
 		.name = "models",

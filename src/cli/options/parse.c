@@ -327,7 +327,6 @@ static const struct {
 	{ "init", "instructions for a project stand in GEMINI.md" },
 	{ "install", "hasp is one program, with nothing to install" },
 	{ "upgrade", "hasp does not change itself" },
-	{ "sessions", "\"hasp --list-sessions\" lists them" },
 	{ "resume", "\"hasp --resume\" goes on with a session" },
 	{ "settings", "\"hasp config\" lists the settings" },
 	{ "trust", "\"hasp config trust\" trusts this folder" },

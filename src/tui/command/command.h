@@ -36,7 +36,7 @@
  *     ide                          the companion of an editor: hasp serves editors by other means
  *     setup-github                 writes workflows of Gemini CLI's
  *     terminal-setup               hasp asks the terminal what it can
- *     export-session               /chat share
+ *     export-session               /export
  *     mcp auth, enable, ...        hasp has no MCP client yet; /mcp names what is ignored
  *     memory inbox                 hasp collects no memories by itself
  *     hooks enable, disable        /settings hooksConfig.disabled
@@ -67,6 +67,8 @@ enum command_then {
 	COMMAND_VIM,       /* general.vimMode has changed: context.settings has it */
 	COMMAND_SHORTCUTS, /* show the keys */
 	COMMAND_QUIT,
+	COMMAND_BROWSE,    /* show the sessions (sessions_browse): what is chosen is opened by
+	                    * "/chat resume ID", and deleted by "/chat delete ID" */
 };
 
 struct command_choice {

@@ -93,6 +93,8 @@ command_completer command_complete_editor, command_complete_model, command_compl
 /* session.c: sessions. */
 command_handler command_chat, command_clear;
 command_completer command_complete_chat;
+/* export.c: this session as a file. */
+command_handler command_export;
 /* back.c: ways back. */
 command_handler command_restore, command_rewind;
 command_completer command_complete_restore, command_complete_rewind;

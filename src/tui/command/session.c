@@ -10,7 +10,6 @@
 #include "agent/checkpoint/checkpoint.h"
 #include "agent/session/sessions.h"
 #include "base/buf.h"
-#include "base/door.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -23,7 +22,6 @@ enum {
 	TAG_MAX = 64,
 	TITLE_BYTES = 200,             /* of a prompt in a list */
 	SESSION_BYTES_MAX = 512 << 20, /* as sessions are read */
-	EXPORT_BYTES_MAX = 256 << 20,
 };
 
 static const char *member_text(const json_t *object, const char *name)
@@ -148,10 +146,12 @@ static void chat_list(struct command_call *call, bool choose)
 		put_session(call, json_array_get(sessions, i), i + 1);
 	each_tag(call, put_tag, call);
 	call->result->pager = true;
-	if (!choose || !(call->context->can & 1u << COMMAND_CHOOSE) || !call->result->choice_count)
+	if (!choose || !call->result->choice_count ||
+	    !(call->context->can & (1u << COMMAND_CHOOSE | 1u << COMMAND_BROWSE)))
 		return;
 	rows_release(&call->result->rows);
-	call->result->then = COMMAND_CHOOSE;
+	call->result->then = call->context->can & 1u << COMMAND_BROWSE ? COMMAND_BROWSE :
+	                                                                 COMMAND_CHOOSE;
 }
 
 /* The file of a tag, else of a session; *ret_tag says which. The caller frees; NULL: *err. */
@@ -202,101 +202,50 @@ static void chat_delete(struct command_call *call, struct span which)
 		command_fail(call, "%s", err.message);
 }
 
-/* ---- share ----------------------------------------------------------------------- */
+/* ---- the name ---------------------------------------------------------------- */
 
-/* What was typed: parts with words, without hasp's notes. */
-static void put_typed(const json_t *content, struct buf *out)
+/* Of another: "WHICH TITLE". */
+static void chat_title(struct command_call *call, struct span rest)
 {
-	size_t i;
-	json_t *part;
-
-	if (json_is_string(content)) {
-		buf_span(out, json_span(content));
-		buf_str(out, "\n\n");
-	}
-	json_array_foreach((json_t *)content, i, part) {
-		struct span text = json_span(json_object_get(part, "text"));
-
-		if (!text.len || span_starts(text, SPAN("<session_context>")) ||
-		    span_starts(text, SPAN("<hook_context>")))
-			continue;
-		buf_span(out, text);
-		buf_str(out, "\n\n");
-	}
-}
-
-static void put_markdown(const json_t *message, struct buf *out)
-{
-	const char *type = member_text(message, "type");
-	const json_t *own = json_object_get(message, "hasp");
-	size_t i;
-	json_t *call;
-
-	if (!strcmp(member_text(own, "said"), "note"))
-		return;
-	if (!strcmp(type, "user")) {
-		buf_str(out, "## User\n\n");
-		put_typed(json_object_get(message, "content"), out);
-	} else if (!strcmp(type, "gemini")) {
-		buf_printf(out, "## %s\n\n", *member_text(message, "model") ?
-		           member_text(message, "model") : "Model");
-		put_typed(json_object_get(message, "content"), out);
-		json_array_foreach(json_object_get(message, "toolCalls"), i, call) {
-			buf_printf(out, "- `%s` (%s): `", member_text(call, "name"),
-			           member_text(call, "status"));
-			json_print(out, json_object_get(call, "args"), 0);
-			buf_str(out, "`\n");
-		}
-		buf_str(out, json_object_get(message, "toolCalls") ? "\n" : "");
-	}
-}
-
-/* A file that is not there yet, and nothing through a link that leads out of the workspace. */
-static bool write_new_file(struct command_call *call, const char *path, struct span text,
-                           struct err *err)
-{
-	struct provider *provider = host_provider(call->context->host);
-	const char *const roots[] = { provider->ops->root(provider, 0), NULL };
-	_cleanup_door_ struct door door = DOOR_INIT;
-	bool made;
-
-	if (!door_open(path, roots, &door, err) || !door_create(&door, text, &made, err))
-		return false;
-	return made || err_set(err, ERR_INVALID_ARGUMENT, "There is a file %s already.", path);
-}
-
-static void chat_share(struct command_call *call, struct span name)
-{
-	struct host *host = call->context->host;
-	_cleanup_buf_ struct buf out = BUF_INIT(EXPORT_BYTES_MAX);
-	_cleanup_free_ char *given = NULL, *path = NULL;
+	const struct span which = command_word(&rest);
+	_cleanup_free_ char *path = NULL;
 	struct err err = ERR_INIT;
-	json_auto_t *messages = host_messages(host, &err);
-	size_t i;
-	json_t *message;
+	bool tag;
 
-	if (!call->context->local || !messages) {
-		command_fail(call, "%s", messages ? "The workspace is on another machine." :
-		             err.message);
+	path = find_chat(call, which, &tag, &err);
+	if (!path) {
+		command_fail(call, "%s", err.message);
 		return;
 	}
-	given = name.len ? mem_dup(name.data, name.len) :
-	                   mem_printf("conversation-%.8s.md", host_session_id(host));
-	path = path_join(host_provider(host)->ops->root(host_provider(host), 0), given);
-	if (span_ends(span_str(path), SPAN(".json"))) {
-		json_print(&out, messages, 2);
-		buf_char(&out, '\n');
-	} else if (span_ends(span_str(path), SPAN(".md"))) {
-		json_array_foreach(messages, i, message)
-			put_markdown(message, &out);
-	} else {
-		command_fail(call, "The name of the file ends with .md or .json.");
-		return;
-	}
-	if (out.overflowed || !write_new_file(call, path, buf_view(&out), &err))
-		command_fail(call, "%s", out.overflowed ? "It is too long." : err.message);
+	if (!strcmp(path, host_record_file(call->context->host)) ?
+	    host_rename(call->context->host, rest, &err) : session_rename(path, rest, &err))
+		command_say(call, STYLE(ROLE_TEXT), "It is called: %.*s", (int)rest.len, rest.data);
 	else
-		command_say(call, STYLE(ROLE_TEXT), "Written to %s", path);
+		command_fail(call, "%s", err.message);
+}
+
+/* Of this session, in lists. */
+static void chat_rename(struct command_call *call, struct span title)
+{
+	struct err err = ERR_INIT;
+
+	if (host_rename(call->context->host, title, &err))
+		command_say(call, STYLE(ROLE_TEXT), "This session is called: %.*s", (int)title.len,
+		            title.data);
+	else
+		command_fail(call, "%s", err.message);
+}
+
+/* "/chat resume" is no session of that name. */
+static bool chat_takes_more(struct span word)
+{
+	static const char *const words[] = { "save", "resume", "load", "delete", "rename",
+		                             "title" };
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (command_word_is(word, words[i]))
+			return true;
+	return false;
 }
 
 void command_chat(struct command_call *call)
@@ -306,11 +255,16 @@ void command_chat(struct command_call *call)
 	if (!word.len || command_word_is(word, "list"))
 		chat_list(call, !word.len);
 	else if (command_word_is(word, "share"))
-		chat_share(call, rest);
-	else if (!rest.len && !command_word_is(word, "save") && !command_word_is(word, "delete"))
+		command_export(&(struct command_call){ call->context, call->command, rest,
+		                                       call->result });
+	else if (!rest.len && !chat_takes_more(word))
 		chat_resume(call, word); /* "/resume 3" */
 	else if (!rest.len)
 		command_usage(call);
+	else if (command_word_is(word, "rename"))
+		chat_rename(call, rest);
+	else if (command_word_is(word, "title"))
+		chat_title(call, rest);
 	else if (command_word_is(word, "save"))
 		chat_save(call, rest);
 	else if (command_word_is(word, "resume") || command_word_is(word, "load"))
@@ -331,7 +285,8 @@ static void offer_tag(void *data, const char *tag, size_t len)
 
 void command_complete_chat(struct command_completion *completion)
 {
-	static const char *const words[] = { "list", "save", "resume", "delete", "share" };
+	static const char *const words[] = { "list", "save", "resume", "rename", "title", "delete",
+		                              "share" };
 	struct span before = completion->before, word = command_word(&before);
 	struct command_call call = { .context = completion->context };
 	json_auto_t *sessions = NULL;

@@ -201,7 +201,7 @@ def test_a_session_goes_on(world):
             hasp.type("remember me").key("enter").wait("The first answer.").wait(READY).key("ctrl+d")
             hasp.end()
     with world.fake([[text("The second.")]]) as server:
-        with world.hasp(server, "--resume") as hasp:
+        with world.hasp(server, "--resume", "latest") as hasp:
             hasp.wait("remember me").wait("The first answer.").wait("goes on")
             hasp.type("and now").key("enter").wait("The second.")
     assert "remember me" in said(server)

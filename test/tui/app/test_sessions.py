@@ -47,3 +47,56 @@ def test_a_rewind_of_files_leaves_conflicts_and_the_conversation(world):
             assert world.read("a.txt") == "mine\n"
             hasp.type("go on").key("enter").wait("Still here.")
     assert "edit it" in str(server.requests[-1].body["contents"])
+
+
+# ---- other sessions --------------------------------------------------------------------------------
+
+
+def three_sessions(world):
+    """Of which the second is about a parser; the last is the newest."""
+    for prompt, reply in (("Paint the shed", "Green it is."), ("Why does it crash?", "The parser reads too far."),
+                          ("Write a poem", "Roses.\n\nViolets.")):
+        with world.fake([[text(reply)]]) as server:
+            with world.hasp(server) as hasp:
+                hasp.type(prompt).key("enter").wait(reply.split()[0]).wait(READY).key("ctrl+d")
+                assert hasp.end() == 0
+
+
+def test_sessions_are_searched_looked_at_and_opened(world):
+    three_sessions(world)
+    with world.fake([[text("It still does.")]]) as server:
+        with world.hasp(server, "--resume", rows=30) as hasp:
+            hasp.wait("3 sessions").wait("Violets.")
+            window = "\n".join(hasp.dump().window)
+            assert window.index("Write a poem") < window.index("crash?") < window.index("Paint the shed")
+            hasp.type("PARSER").wait("1 session").wait("found: The parser reads").key("enter")
+            hasp.wait("The parser reads too far.").wait(READY)
+            hasp.type("and now").key("enter").wait("It still does.")
+    assert "Why does it crash?" in str(server.requests[-1].body["contents"])
+
+
+def test_a_session_is_renamed_and_deleted_from_the_list(world):
+    three_sessions(world)
+    with world.fake([]) as server:
+        with world.hasp(server, columns=140, rows=30) as hasp:
+            hasp.type("/resume").key("enter").wait("3 sessions").key("down", "ctrl+r").wait("New title:")
+            hasp.type("A bug in the parser").key("enter").wait("It is called").wait("A bug in the parser  2")
+            hasp.type("shed").wait("1 session").key("ctrl+d").wait("Delete this session").type("n")
+            hasp.wait("Esc closes").key("ctrl+d").wait("y deletes").type("y").wait("Deleted").wait("0 sessions")
+            hasp.key("ctrl+u").wait("2 sessions").key("esc").wait(READY)
+    assert len(world.sessions()) == 2
+    listed = world.command("--list-sessions").text
+    assert "A bug in the parser" in listed and "shed" not in listed
+
+
+def test_an_export_is_not_written_over_a_file_unasked(world):
+    world.write("talk.md", "mine\n")
+    with world.fake([[text("Here:\n\n```\nan open fence")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("say it").key("enter").wait("an open fence").wait(READY)
+            hasp.type("/export talk.md").key("enter").wait("It is there already").key("enter").wait(READY)
+            assert world.read("talk.md") == "mine\n"
+            hasp.type("/chat share talk.md").key("enter").wait("there already").key("down", "enter").wait("Written to")
+            hasp.type("/export talk.json").key("enter").wait("talk.json")
+    exported = world.read("talk.md")
+    assert "> say it\n" in exported and exported.endswith("```\nan open fence\n```\n\n")

@@ -347,6 +347,9 @@ static void sessions_are_saved_listed_and_resumed(void **state)
 	must_say(bench, "/chat list", "One");
 	must_say(bench, "/chat list", "Two");
 	run(bench, "/resume");
+	assert_int_equal(bench->result.then, COMMAND_BROWSE);
+	bench->context.can &= ~(1u << COMMAND_BROWSE);
+	run(bench, "/resume");
 	assert_int_equal(bench->result.then, COMMAND_CHOOSE);
 	assert_int_equal(bench->result.choice_count, 2); /* that of before, and what was saved */
 	must_fail(bench, "/chat resume latest", "is open");
@@ -364,19 +367,35 @@ static void a_session_is_exported(void **state)
 {
 	static const char *const replies[] = { "First.", NULL };
 	struct bench *bench = *state;
-	_cleanup_free_ char *markdown = NULL, *json = NULL;
+	_cleanup_free_ char *markdown = NULL, *json = NULL, *replace = NULL, *kept = NULL;
 
 	open_host(bench, replies);
 	host_bench_prompt(&bench->of, "One");
 	must_say(bench, "/chat share talk.md", "talk.md");
 	must_say(bench, "/chat share talk.json", "talk.json");
-	must_fail(bench, "/chat share talk.md", "talk.md");
 	must_fail(bench, "/chat share talk", ".md or .json");
-	markdown = host_bench_read(&bench->of, "project/talk.md");
+	must_fail(bench, "/export ../talk.md", "outside");
+	must_say(bench, "/export", "conversation-");
+	run(bench, "/export talk.md");
+	assert_int_equal(bench->result.then, COMMAND_CHOOSE);
+	replace = mem_strdup(bench->result.choices[1].line);
+	must_say(bench, replace, "talk.md");
+	/* It is another since it was asked. */
+	run(bench, "/export talk.md");
+	free(replace);
+	replace = mem_strdup(bench->result.choices[1].line);
+	host_bench_write(&bench->of, "project/talk.md", "mine\n");
+	must_fail(bench, replace, "talk.md");
+	kept = host_bench_read(&bench->of, "project/talk.md");
+	assert_string_equal(kept, "mine\n");
+	bench->context.can &= ~(1u << COMMAND_CHOOSE);
+	must_fail(bench, "/export talk.md", "already");
+	must_say(bench, "/export again.md", "again.md");
+	markdown = host_bench_read(&bench->of, "project/again.md");
 	json = host_bench_read(&bench->of, "project/talk.json");
-	assert_non_null(strstr(markdown, "## User\n\nOne\n\n## "));
+	assert_non_null(strstr(markdown, "## User\n\n> One\n\n## "));
 	assert_non_null(strstr(markdown, "First."));
-	assert_non_null(strstr(json, "\"type\": \"gemini\""));
+	assert_non_null(strstr(json, "\"role\": \"model\""));
 }
 
 static void one_goes_back_to_a_prompt(void **state)

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sessions of the project, in the composer's place: what is typed searches in all of them, the
+ * end of the selected one stands beneath.  Searches run on the agent's thread, the next one when
+ * the last is done. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/session/browse.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "tui/private.h"
+#include "tui/term/screen.h"
+
+enum {
+	WORDS_BYTES_MAX = 256,
+	LIST_ROWS_MAX = 10,
+	END_MESSAGES = 30,   /* read of a session */
+	END_LINES = 3,       /* of each, shown beneath */
+	DATE_BYTES = 16,     /* "2026-11-24T05:32" */
+};
+
+enum browse_stage { BROWSE_LIST, BROWSE_DELETE, BROWSE_RENAME };
+
+struct browse {
+	struct buf words;      /* what is searched for */
+	struct buf title;      /* the new one, of RENAME */
+	char *searched;        /* owned; what `rows` are the answer to; NULL: nothing yet */
+	json_t *rows;          /* of sessions_browse */
+	json_t *end;           /* of the selected one (session_end); NULL: not read yet */
+	size_t at;
+	enum browse_stage stage;
+	bool enter;            /* it is to be opened when the search is done */
+	bool searching;
+	void (*run)(struct app *app, struct span line); /* runs a command */
+};
+
+/* On the agent's thread. */
+struct browse_job {
+	struct job job;
+	struct app *app;
+	char *words;           /* owned */
+	json_t *rows;
+};
+
+void browse_free(struct browse *browse)
+{
+	if (!browse)
+		return;
+	buf_release(&browse->words);
+	buf_release(&browse->title);
+	json_decref(browse->rows);
+	json_decref(browse->end);
+	free(browse->searched);
+	free(browse);
+}
+
+static const json_t *browse_selected(const struct browse *browse)
+{
+	return json_array_get(browse->rows, browse->at);
+}
+
+/* What commands call it. */
+static const char *browse_name(const struct browse *browse)
+{
+	const json_t *row = browse_selected(browse);
+	const char *tag = json_string_value(json_object_get(row, "tag"));
+
+	return tag ? tag : json_string_value(json_object_get(row, "id"));
+}
+
+static void browse_close(struct app *app)
+{
+	browse_free(app->browse);
+	app->browse = NULL;
+}
+
+/* ---- searching --------------------------------------------------------------- */
+
+static void browse_search_run(struct job *job, const struct tui_opened *opened)
+{
+	struct browse_job *own = (struct browse_job *)job;
+
+	if (opened->host)
+		own->rows = sessions_browse(host_home(opened->host), span_str(own->words), NULL);
+}
+
+static void browse_open(struct app *app)
+{
+	const json_t *row = browse_selected(app->browse);
+	_cleanup_free_ char *line = row ? mem_printf("/chat resume %s", browse_name(app->browse)) :
+	                                  NULL;
+	void (*run)(struct app *app, struct span command) = app->browse->run;
+
+	if (!row)
+		return;
+	browse_close(app);
+	run(app, span_str(line));
+}
+
+static void browse_select(struct browse *browse, size_t at)
+{
+	browse->at = at;
+	json_decref(browse->end);
+	browse->end = NULL;
+}
+
+static void browse_search_done(struct job *job)
+{
+	struct browse_job *own = (struct browse_job *)job;
+	struct browse *browse = own->app->browse;
+
+	if (browse && own->rows) {
+		json_decref(browse->rows);
+		browse->rows = json_incref(own->rows);
+		free(browse->searched);
+		browse->searched = mem_steal(&own->words);
+		browse_select(browse, 0);
+	}
+	if (browse)
+		browse->searching = false;
+	json_decref(own->rows);
+	free(own->words);
+	free(own);
+}
+
+/* If there is something else to search for. */
+static void browse_search(struct app *app)
+{
+	struct browse *browse = app->browse;
+	const char *words = browse->words.len ? browse->words.data : "";
+	struct browse_job *own;
+
+	if (browse->searching || !runner_idle(app->runner) ||
+	    (browse->searched && !strcmp(browse->searched, words)))
+		return;
+	own = mem_alloc(1, sizeof(*own));
+	own->job.run = browse_search_run;
+	own->job.done = browse_search_done;
+	own->app = app;
+	own->words = mem_strdup(words);
+	browse->searching = true;
+	runner_job(app->runner, &own->job);
+}
+
+void browse_idle(struct app *app)
+{
+	browse_search(app);
+	if (app->browse->enter && runner_idle(app->runner))
+		browse_open(app);
+}
+
+void browse_new(struct app *app, void (*run)(struct app *app, struct span line))
+{
+	struct browse *browse = mem_alloc(1, sizeof(*browse));
+
+	browse->run = run;
+	browse->words = (struct buf)BUF_INIT(WORDS_BYTES_MAX);
+	browse->title = (struct buf)BUF_INIT(WORDS_BYTES_MAX);
+	browse_free(app->browse);
+	app->browse = browse;
+	browse_search(app);
+}
+
+/* ---- keys -------------------------------------------------------------------- */
+
+/* Types into a line of text. False: the key is no text. */
+static bool browse_type(struct buf *text, const struct key *key)
+{
+	if (key->code == KEY_BACKSPACE) {
+		while (text->len && ((unsigned char)text->data[--text->len] & 0xc0) == 0x80)
+			;
+		if (text->data)
+			text->data[text->len] = '\0';
+	} else if (key->code == 'u' && key->mods & KEY_CTRL) {
+		buf_clear(text);
+	} else if (key->text.len && !(key->mods & (KEY_CTRL | KEY_ALT | KEY_META)) &&
+	           text->len + key->text.len + 1 < WORDS_BYTES_MAX) {
+		buf_span(text, key->text);
+		buf_char(text, '\0');
+		text->len--;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* Deletes or renames the selected one by a command, and looks again. */
+static void browse_command(struct app *app, const char *form, const char *more)
+{
+	struct browse *browse = app->browse;
+	_cleanup_free_ char *line = mem_printf("/chat %s %s%s%s", form, browse_name(browse),
+	                                       *more ? " " : "", more);
+
+	free(browse->searched);
+	browse->searched = NULL;
+	browse->stage = BROWSE_LIST;
+	browse->run(app, span_str(line));
+}
+
+static void browse_question_key(struct app *app, const struct key *key)
+{
+	struct browse *browse = app->browse;
+
+	if (bindings_has(app->bindings, BIND_BASIC_CANCEL, key) ||
+	    bindings_has(app->bindings, BIND_BASIC_QUIT, key))
+		browse->stage = BROWSE_LIST;
+	else if (browse->stage == BROWSE_DELETE && key->code == 'y')
+		browse_command(app, "delete", "");
+	else if (browse->stage == BROWSE_DELETE)
+		browse->stage = BROWSE_LIST;
+	else if (bindings_has(app->bindings, BIND_BASIC_CONFIRM, key) && browse->title.len)
+		browse_command(app, "title", browse->title.data);
+	else
+		browse_type(&browse->title, key);
+}
+
+/* The end of it, on a screen of its own. */
+static void browse_look(struct app *app)
+{
+	struct browse *browse = app->browse;
+	const struct view_how how = { .width = term_size(app->term).columns, .plain = app->plain };
+	_cleanup_rows_ struct rows rows = { 0 };
+	size_t i;
+	json_t *message;
+
+	json_array_foreach(browse->end, i, message) {
+		const struct span who = json_span(json_object_get(message, "who"));
+		struct row *row = rows_add(&rows);
+
+		row_text(row, who, STYLE_BOLD(ROLE_ACCENT));
+		if (span_eq(who, SPAN("user")))
+			view_user(&rows, json_span(json_object_get(message, "text")), &how);
+		else
+			view_notice(&rows, "info", json_span(json_object_get(message, "text")),
+			            &how);
+		rows_add(&rows);
+	}
+	pager_open(app, "Session", &rows, true);
+}
+
+static void browse_list_key(struct app *app, const struct key *key)
+{
+	struct browse *browse = app->browse;
+	const size_t count = json_array_size(browse->rows);
+	const bool ctrl = key->mods & KEY_CTRL;
+
+	if (key->code == KEY_UP && count)
+		browse_select(browse, browse->at ? browse->at - 1 : count - 1);
+	else if (key->code == KEY_DOWN && count)
+		browse_select(browse, (browse->at + 1) % count);
+	else if (key->code == KEY_PAGE_DOWN && count)
+		browse_select(browse, browse->at + LIST_ROWS_MAX < count ?
+		              browse->at + LIST_ROWS_MAX : count - 1);
+	else if (key->code == KEY_PAGE_UP)
+		browse_select(browse, browse->at > LIST_ROWS_MAX ? browse->at - LIST_ROWS_MAX : 0);
+	else if (bindings_has(app->bindings, BIND_BASIC_CANCEL, key) ||
+	         bindings_has(app->bindings, BIND_BASIC_QUIT, key))
+		browse_close(app);
+	else if (bindings_has(app->bindings, BIND_BASIC_CONFIRM, key))
+		browse->enter = true;
+	else if (bindings_has(app->bindings, BIND_APP_SHOW_MORE_LINES, key) && count)
+		browse_look(app);
+	else if ((key->code == KEY_DELETE || (ctrl && key->code == 'd')) && count)
+		browse->stage = BROWSE_DELETE;
+	else if (ctrl && key->code == 'r' && count) {
+		browse->stage = BROWSE_RENAME;
+		buf_clear(&browse->title);
+	} else {
+		browse_type(&browse->words, key);
+	}
+}
+
+void browse_key(struct app *app, const struct key *key)
+{
+	struct browse *browse = app->browse;
+
+	browse->enter = false;
+	if (browse->stage != BROWSE_LIST)
+		browse_question_key(app, key);
+	else
+		browse_list_key(app, key);
+	if (app->browse)
+		browse_idle(app);
+}
+
+/* ---- rows -------------------------------------------------------------------- */
+
+static void browse_row(const struct browse *browse, size_t i, unsigned width, struct rows *rows)
+{
+	const json_t *session = json_array_get(browse->rows, i);
+	const json_t *model = json_object_get(session, "model");
+	const struct span tag = json_span(json_object_get(session, "tag"));
+	const bool selected = i == browse->at;
+	const long long messages = json_integer_value(json_object_get(session, "messages"));
+	const struct style dim = STYLE(selected ? ROLE_SELECTED : ROLE_DIM);
+	struct row *row = rows_add(rows);
+
+	row_text(row, selected ? SPAN("> ") : SPAN("  "), dim);
+	row_text(row, utf8_head(json_span(json_object_get(session, "time")), DATE_BYTES), dim);
+	row_text(row, SPAN("  "), dim);
+	if (tag.len) {
+		row_text(row, SPAN("["), dim);
+		row_text(row, tag, STYLE(selected ? ROLE_SELECTED : ROLE_ACCENT));
+		row_text(row, SPAN("] "), dim);
+	}
+	row_text(row, json_span(json_object_get(session, "title")),
+	         STYLE(selected ? ROLE_SELECTED : ROLE_TEXT));
+	row_printf(row, dim, "  %lld message%s", messages, messages == 1 ? "" : "s");
+	if (model) {
+		row_text(row, SPAN(", "), dim);
+		row_text(row, json_span(model), dim);
+	}
+	row_clip(row, width);
+}
+
+/* The last messages, as many as there is room for: their first lines. */
+static void browse_end_rows(const struct browse *browse, unsigned width, size_t room,
+                            struct rows *rows)
+{
+	const struct span found = json_span(json_object_get(browse_selected(browse), "found"));
+	_cleanup_rows_ struct rows all = { 0 };
+	size_t i;
+	json_t *message;
+
+	json_array_foreach(browse->end, i, message) {
+		const bool user = span_eq(json_span(json_object_get(message, "who")), SPAN("user"));
+		struct span rest = json_span(json_object_get(message, "text")), line;
+
+		for (unsigned k = 0; k < END_LINES && line_next(&rest, &line); k++) {
+			struct row *row = rows_add(&all);
+
+			row_text(row, k ? SPAN("    ") : user ? SPAN("  > ") : SPAN("    "),
+			         STYLE(ROLE_DIM));
+			row_text(row, line_body(line), STYLE(user ? ROLE_USER : ROLE_DIM));
+			row_clip(row, width);
+		}
+	}
+	if (found.len && room) {
+		struct row *row = rows_add(rows);
+
+		row_text(row, SPAN("  found: "), STYLE(ROLE_ACCENT));
+		row_text(row, found, STYLE(ROLE_TEXT));
+		row_clip(row, width);
+		room--;
+	}
+	rows_copy(rows, &all, all.count > room ? all.count - room : 0, all.count);
+}
+
+static void browse_foot(const struct browse *browse, unsigned width, struct rows *rows)
+{
+	struct row *row = rows_add(rows);
+
+	if (browse->stage == BROWSE_DELETE) {
+		row_text(row, SPAN("Delete this session with all that belongs to it? y deletes, "
+		                   "any other key does not"), STYLE(ROLE_WARNING));
+	} else if (browse->stage == BROWSE_RENAME) {
+		row_text(row, SPAN("New title: "), STYLE(ROLE_ACCENT));
+		row_text(row, buf_view(&browse->title), STYLE(ROLE_TEXT));
+	} else {
+		row_text(row, SPAN("Enter opens, Ctrl+O shows its end, Ctrl+R renames, Ctrl+D "
+		                   "deletes, Esc closes"), STYLE(ROLE_DIM));
+	}
+	row_clip(row, width);
+}
+
+void browse_rows(struct browse *browse, unsigned width, size_t height, struct rows *rows)
+{
+	const size_t count = json_array_size(browse->rows);
+	const size_t room = height > 6 ? height - 3 : 3;
+	size_t shown = room / 2 < LIST_ROWS_MAX ? room / 2 : LIST_ROWS_MAX, top;
+	struct row *row = rows_add(rows);
+
+	shown = count < shown ? count : shown;
+	top = browse->at >= shown ? browse->at - shown + 1 : 0;
+	row_text(row, SPAN("Search: "), STYLE_BOLD(ROLE_ACCENT));
+	row_text(row, buf_view(&browse->words), STYLE(ROLE_TEXT));
+	if (browse->searched)
+		row_printf(row, STYLE(ROLE_DIM), "  %zu session%s", count, count == 1 ? "" : "s");
+	row_clip(row, width);
+	for (size_t i = top; i < top + shown; i++)
+		browse_row(browse, i, width, rows);
+	if (count && !browse->end)
+		browse->end = session_end(json_string_value(json_object_get(
+			browse_selected(browse), "file")), END_MESSAGES);
+	rows_add(rows);
+	browse_end_rows(browse, width, room - shown, rows);
+	browse_foot(browse, width, rows);
+}
