@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The live region: a narrow activity row, the composer (or what stands in its place), and beneath
- * the caret everything wide.  For screen readers the composer alone: nothing changes by itself. */
+/* The live region: the composer (or what stands in its place), and beneath it what goes
+ * on.  For screen readers the composer alone: nothing changes by itself. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -13,8 +13,8 @@ enum {
 	CANDIDATE_ROWS = 8,
 };
 
-/* At most SCREEN_NARROW columns, whatever the time. */
-static void layout_activity(const struct app *app, struct rows *rows)
+/* What hasp does, for how long, and what the model thinks of. */
+static void layout_activity(const struct app *app, unsigned width, struct rows *rows)
 {
 	const bool asked = app->ask != NULL;
 	uint64_t seconds;
@@ -30,7 +30,11 @@ static void layout_activity(const struct app *app, struct rows *rows)
 		           (unsigned)(seconds / 60 % 10000), (unsigned)(seconds % 60));
 	else
 		row_printf(row, STYLE(ROLE_DIM), " %us", (unsigned)seconds);
-	row_clip(row, SCREEN_NARROW);
+	if (app->thought && !asked) {
+		row_text(row, SPAN("  "), STYLE(ROLE_DIM));
+		row_text(row, span_str(app->thought), STYLE(ROLE_DIM));
+	}
+	row_clip(row, width);
 }
 
 static void layout_composer(struct app *app, unsigned width, size_t height, struct live *live)
@@ -171,15 +175,9 @@ static void layout_beneath(struct app *app, unsigned width, struct rows *rows)
 		editor_candidates(app->editor, width, CANDIDATE_ROWS, rows);
 		return;
 	}
-	if (app->thought && !app->ask) {
-		struct row *row = rows_add(rows);
-
-		row_text(row, SPAN("  "), STYLE(ROLE_DIM));
-		row_text(row, span_str(app->thought), STYLE(ROLE_DIM));
-		row_clip(row, width);
-	}
 	if (!app->ask)
 		editor_candidates(app->editor, width, CANDIDATE_ROWS, rows);
+	layout_activity(app, width, rows);
 	layout_running(app, width, rows);
 	layout_queued(app, width, rows);
 	if (app->overlay == OVERLAY_SHORTCUTS)
@@ -207,7 +205,6 @@ void tui_layout(struct app *app)
 
 	if (app->answering || app->printed)
 		rows_add(&live.rows);
-	layout_activity(app, &live.rows);
 	if (app->browse) {
 		live.whole = live.caret_hidden = true;
 		browse_rows(app->browse, size.columns, size.rows > 4 ? size.rows - 4 : 1,

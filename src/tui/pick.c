@@ -121,7 +121,7 @@ void pick_rows(const struct pick *pick, unsigned width, size_t height, struct ro
 	struct row *row = rows_add(rows);
 
 	row_text(row, span_str(pick->title), STYLE_BOLD(ROLE_ACCENT));
-	row_clip(row, SCREEN_NARROW);
+	row_clip(row, width);
 	for (size_t i = top; i < count && i < top + shown; i++) {
 		const bool selected = i == pick->at;
 		struct span rest = json_span(json_array_get(pick->labels, i)), line = { 0 };

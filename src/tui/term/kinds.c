@@ -6,10 +6,11 @@
 #define R KIND_REFLOWS
 #define T KIND_TRUE_COLOUR
 #define K KIND_OTHER_KEYS
+#define S KIND_STRAYS
 
 /* The first row that fits counts. A name of DA2 ends with ";" (a whole number). */
 static const struct kind kinds[] = {
-	{ KIND_BY_VERSION, "tmux ", R | K, "tmux grid.c: grid_reflow" },
+	{ KIND_BY_VERSION, "tmux ", R | K | S, "tmux grid.c: grid_reflow" },
 	{ KIND_BY_VERSION, "VTE(", R | T, "VTE ring.cc: Ring::rewrap" },
 	{ KIND_BY_VERSION, "kitty(", R | T, "kitty resize.c, rewrap" },
 	{ KIND_BY_VERSION, "foot(", R | T, "foot grid.c: grid_resize_and_reflow" },
@@ -24,7 +25,7 @@ static const struct kind kinds[] = {
 	{ KIND_BY_VERSION, "mintty ", T | K, "mintty term.c: term_resize cuts" },
 	{ KIND_BY_VERSION, "XTerm(", K, "xterm screen.c: ScreenResize cuts and pads" },
 	{ KIND_BY_VERSION, "mlterm(", T, "mlterm keeps lines as they are" },
-	{ KIND_BY_DA2, "84;", R | K, "tmux input.c: CSI > c" },
+	{ KIND_BY_DA2, "84;", R | K | S, "tmux input.c: CSI > c" },
 	{ KIND_BY_DA2, "83;", R, "GNU screen resize.c: ChangeWindowSize; seen with 4.9" },
 	{ KIND_BY_DA2, "82;", 0, "rxvt command.c; screen.c cuts and pads" },
 	{ KIND_BY_DA2, "85;", R, "rxvt-unicode screen.C: scr_reset re-wraps lines" },
@@ -32,7 +33,7 @@ static const struct kind kinds[] = {
 	{ KIND_BY_DA2, "65;", R | T, "VTE vteseq.cc: CSI > c" },
 	{ KIND_BY_DA2, "1;10;", 0, "mosh terminalfunctions.cc: CSI > c; its frame buffer cuts" },
 	{ KIND_BY_DA2, "0;100;", 0, "libvterm 0.1 state.c: CSI > c; screen.c cuts and pads" },
-	{ KIND_BY_TERM, "tmux", R | K, "terminfo" },
+	{ KIND_BY_TERM, "tmux", R | K | S, "terminfo" },
 	{ KIND_BY_TERM, "screen", R, "terminfo; tmux says so too" },
 	{ KIND_BY_TERM, "linux", KIND_MUTE, "Linux vt.c: vc_do_resize; no OSC" },
 	{ KIND_BY_TERM, "rxvt-unicode", R, "terminfo" },

@@ -17,12 +17,14 @@ enum kind_by {
 	KIND_BY_DA2,     /* the first number (or two) of its answer to CSI > c */
 };
 
-enum { KIND_REFLOWS = 1, KIND_TRUE_COLOUR = 2, KIND_OTHER_KEYS = 4, KIND_MUTE = 8 };
+enum { KIND_REFLOWS = 1, KIND_TRUE_COLOUR = 2, KIND_OTHER_KEYS = 4, KIND_MUTE = 8,
+       KIND_STRAYS = 16 };
 
 struct kind {
 	enum kind_by by;
 	const char *name;
-	unsigned facts; /* lines reflow; knows RGB; modifyOtherKeys; ask and link nothing */
+	unsigned facts; /* lines reflow; knows RGB; modifyOtherKeys; ask and link nothing;
+	                * the cursor goes astray when lines reflow */
 	const char *source;
 };
 

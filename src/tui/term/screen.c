@@ -9,20 +9,25 @@
 #include "tui/text/width.h"
 
 enum {
+	ROOM_CLEARED = 3,          /* blank rows above, so that rows beneath may be wide */
+	USUAL_ROWS = 20,           /* a window of fewer is low */
 	ABOVE_MAX = 5,             /* rows above the caret: the lowest window keeps them */
 	PRINTED_BYTES_MAX = 16 << 10, /* of finished rows in one frame; the rest is in the next */
 	ANSWER_MS = 300,           /* for where the cursor is; then the likeliest is taken */
 	RETRY_MS = 60,             /* tmux tells a program of its new size up to 250 ms later */
 	RETRIES_MAX = 8,
+	STREAM_MS = 1000,          /* finished rows come until so long after the last one */
+	REMEMBERED = 32,           /* finished rows, to know where a cursor that went astray is */
+	STRICT_ROWS = 4,           /* beneath the caret; more of them may be wide all the same */
 	NARROWEST = 20,            /* a window, after a sudden resize */
 };
 
-/* What the terminal shows beneath the finished rows. */
+/* What the terminal shows beneath the finished rows. The cursor rests in row `home`. */
 struct shown {
 	struct rows rows;
-	size_t caret_row;
-	unsigned caret_column;
-	bool caret_hidden;
+	size_t home;
+	unsigned column;
+	bool hidden; /* the cursor; the caret may be drawn instead */
 };
 
 struct screen {
@@ -36,12 +41,16 @@ struct screen {
 	bool anew;              /* all of it has to be drawn again */
 	unsigned asked;         /* answers to come: where the cursor is, how wide the window is */
 	unsigned stale;         /* answers to come to what was asked before */
+	bool unsure;            /* lines were wrapped anew: ask before a frame */
 	bool answered;
-	unsigned answer_column; /* from 0 */
-	unsigned answer_width;
+	unsigned answer_row, answer_column; /* from 0 */
+	unsigned answer_width, answer_height;
 	unsigned retries;       /* the window has a width that we were not told of */
-	uint64_t last_ms;
-	struct loop_timer *timer, *answer_timer;
+	size_t room;            /* rows of the window above the live region, at least */
+	struct row remembered[REMEMBERED]; /* printed last; the oldest is at `oldest` */
+	unsigned oldest;
+	uint64_t last_ms, streamed_ms;
+	struct loop_timer *timer, *answer_timer, *stream_timer;
 };
 
 /* ---- layout ---- */
@@ -51,15 +60,15 @@ static unsigned rows_needed(unsigned width, unsigned columns)
 	return width <= columns ? 1 : (width + columns - 1) / columns;
 }
 
-/* The widest that rows beneath the caret may be, so that they stay beneath it in a window that is
- * suddenly NARROWEST columns wide: a terminal that wraps them would else push the caret, and what
- * is above it, out of the window. `budget`: rows there are for them. */
-static unsigned width_allowed(const struct rows *rows, size_t from, size_t count, unsigned budget)
+/* The widest that rows beneath the caret may be, so that those above them stay in a window that is
+ * suddenly NARROWEST columns wide: a terminal that wraps them would else push as many rows out at
+ * the top. `budget`: rows there are for them. */
+static unsigned width_allowed(const struct rows *rows, size_t from, size_t count, size_t budget)
 {
 	unsigned units = 1;
 
 	for (unsigned try = 2; try <= budget; try++) {
-		unsigned sum = 0;
+		size_t sum = 0;
 
 		for (size_t i = from; i < from + count; i++) {
 			unsigned need = rows_needed(rows->at[i].width, NARROWEST);
@@ -73,12 +82,12 @@ static unsigned width_allowed(const struct rows *rows, size_t from, size_t count
 	return units * NARROWEST;
 }
 
-/* In a window of usual height a status line and output stay readable all the same. */
+/* `strict`: for that alone; else rows stay readable all the same. */
 static unsigned width_of_beneath(const struct live *live, size_t from, size_t count,
-                                 unsigned budget, struct term_size size)
+                                 size_t budget, struct term_size size, bool strict)
 {
 	unsigned allowed = width_allowed(&live->rows, from, count, budget);
-	unsigned least = size.rows >= 20 ? 76 : NARROWEST;
+	unsigned least = strict ? NARROWEST : 76;
 
 	if (live->whole)
 		return size.columns;
@@ -97,44 +106,98 @@ static void lay_rows(const struct screen *screen, struct rows *out, size_t from,
 		row_clip(&out->at[i], columns);
 }
 
+/* Rows that are no more than distance to the finished ones: no harm if one is pushed out. */
+static size_t blank_rows(const struct rows *rows, size_t max)
+{
+	size_t blank = 0;
+
+	while (blank < max && rows->at[blank].width == 0)
+		blank++;
+	return blank;
+}
+
+static bool is_streaming(const struct screen *screen)
+{
+	return screen->printed < screen->queue.count ||
+	       (screen->streamed_ms &&
+	        clock_monotonic_ms() - screen->streamed_ms < STREAM_MS);
+}
+
+/* The character at the caret in reverse, when the cursor itself rests elsewhere. */
+static void draw_caret(struct row *row, unsigned column, unsigned columns)
+{
+	row_pad(row, column + 1 < columns ? column + 1 : columns, STYLE(ROLE_TEXT));
+	row_mark_at(row, column, MARK_REVERSE);
+}
+
+/* Where the cursor rests between frames. On a terminal that wraps lines anew nothing that it could
+ * wrap is above the cursor or left of it while rows stream; the caret is drawn then, if it is
+ * there. */
+static void choose_rest(const struct screen *screen, struct shown *ret, size_t caret,
+                        unsigned column, struct term_size size)
+{
+	size_t first = blank_rows(&ret->rows, caret);
+
+	ret->home = caret;
+	ret->column = column;
+	ret->hidden = screen->live.caret_hidden;
+	if (!term_reflows(screen->term) || term_plain(screen->term) ||
+	    (caret == first && (column < NARROWEST || !is_streaming(screen))))
+		return;
+	if (!ret->hidden)
+		draw_caret(&ret->rows.at[caret], column, size.columns);
+	ret->home = first;
+	ret->column = 0;
+	ret->hidden = true;
+}
+
+/* Clips what stands beneath the row the cursor is in, for a window that is suddenly narrow. */
+static void lay_beneath(const struct screen *screen, struct shown *ret, size_t from, size_t to,
+                        struct term_size size)
+{
+	size_t all = ret->rows.count + (to - from);
+	size_t room = size.rows > all ? size.rows - all : 0, wraps = 0;
+	bool strict = size.rows < USUAL_ROWS || to - from <= STRICT_ROWS;
+
+	room = room < screen->room ? room : screen->room;
+	room += blank_rows(&ret->rows, ret->rows.count);
+	for (size_t i = 0; i < ret->rows.count; i++)
+		wraps += rows_needed(ret->rows.at[i].width, NARROWEST) - 1;
+	room = room > wraps ? room - wraps : 0;
+	lay_rows(screen, &ret->rows, from, to,
+	         term_reflows(screen->term) ?
+	                 width_of_beneath(&screen->live, from, to - from, to - from + room, size,
+	                                  strict) :
+	                 size.columns);
+}
+
 /* What is to be shown of the live region in a window of that size. */
 static void lay_out(const struct screen *screen, struct term_size size, struct shown *ret)
 {
 	const struct live *live = &screen->live;
-	size_t count = live->rows.count, caret = live->caret_row, narrow = 0, above_max, beneath;
-	unsigned room;
+	size_t count = live->rows.count, caret = live->caret_row, top = 0, above_max, beneath;
+	unsigned room, column;
 
-	*ret = (struct shown){ .caret_hidden = live->caret_hidden };
+	*ret = (struct shown){ .hidden = live->caret_hidden };
 	if (!count) {
 		rows_add(&ret->rows);
 		return;
 	}
 	caret = caret < count ? caret : count - 1;
 	above_max = size.rows > ABOVE_MAX + 2 ? ABOVE_MAX : size.rows > 2 ? size.rows - 2u : 0;
-	while (narrow < caret && live->rows.at[narrow].width <= SCREEN_NARROW)
-		narrow++;
 	if (caret > above_max) { /* of a long draft the rows next to the caret */
-		narrow = narrow < above_max ? narrow : above_max ? above_max - 1 : 0;
-		lay_rows(screen, &ret->rows, 0, narrow, size.columns);
-		lay_rows(screen, &ret->rows, caret - (above_max - narrow), caret + 1,
-		         size.columns);
+		top = blank_rows(&live->rows, above_max ? above_max - 1 : 0);
+		lay_rows(screen, &ret->rows, 0, top, size.columns);
+		lay_rows(screen, &ret->rows, caret - (above_max - top), caret + 1, size.columns);
 	} else {
 		lay_rows(screen, &ret->rows, 0, caret + 1, size.columns);
 	}
-	ret->caret_row = ret->rows.count - 1;
-	ret->caret_column = live->caret_column < size.columns ? live->caret_column :
-	                                                         size.columns - 1;
+	top = ret->rows.count - 1;
+	column = live->caret_column < size.columns ? live->caret_column : size.columns - 1;
 	room = size.rows > ret->rows.count ? size.rows - (unsigned)ret->rows.count : 0;
 	beneath = count - caret - 1 < room ? count - caret - 1 : room;
-	if (term_reflows(screen->term)) {
-		unsigned wraps = rows_needed(ret->rows.at[ret->caret_row].width, NARROWEST) - 1;
-
-		room = room > wraps + beneath ? room - wraps : (unsigned)beneath;
-		lay_rows(screen, &ret->rows, caret + 1, caret + 1 + beneath,
-		         width_of_beneath(live, caret + 1, beneath, room, size));
-	} else {
-		lay_rows(screen, &ret->rows, caret + 1, caret + 1 + beneath, size.columns);
-	}
+	lay_beneath(screen, ret, caret + 1, caret + 1 + beneath, size);
+	choose_rest(screen, ret, top, column, size);
 }
 
 static bool rows_same(const struct row *a, const struct row *b)
@@ -158,6 +221,14 @@ static void put_up(struct buf *out, size_t rows)
 		buf_printf(out, "\033[%zuA", rows);
 }
 
+static void put_move(struct buf *out, size_t from, size_t to)
+{
+	if (to < from)
+		put_up(out, from - to);
+	else if (to > from)
+		buf_printf(out, "\033[%zuB", to - from);
+}
+
 static void put_column(struct buf *out, unsigned column)
 {
 	buf_char(out, '\r');
@@ -167,10 +238,11 @@ static void put_column(struct buf *out, unsigned column)
 
 /* Erases from the cursor's row on, and leaves the cursor at its left edge. Not from the window's
  * first cell on: that is clearing the window, and tmux puts what was there into its scrollback
- * (screen_write_clearendofscreen). */
+ * (screen_write_clearendofscreen). GNU screen keeps of an erased row that it was wrapped into the
+ * next one; a row that is inserted has nothing of the kind (ansi.c: MClearArea, MScrollV). */
 static void put_erase_down(struct buf *out)
 {
-	buf_str(out, "\r\033[K\033[C\033[J\r");
+	buf_str(out, "\r\033[K\033[C\033[J\r\033[999L");
 }
 
 /* ---- where the cursor is ---- */
@@ -197,45 +269,131 @@ static unsigned wrapped_place(const struct row *row, unsigned column, unsigned c
 	return y + x / columns;
 }
 
-static unsigned rows_of_wrapped(const struct row *row, unsigned columns)
-{
-	unsigned column, rows = wrapped_place(row, row->width, columns, &column);
-
-	return column || !rows ? rows + 1 : rows;
-}
-
-/* Whether a terminal may have made more rows of what is above the cursor, or of its own row: then
- * it is asked before they are counted. */
+/* Whether a terminal may have made more rows of what is left of the cursor: then it is asked before
+ * they are counted. */
 static bool is_uncertain(const struct screen *screen)
 {
-	if (!screen->drawn || !term_reflows(screen->term))
-		return false;
-	for (size_t i = 0; i < screen->shown.caret_row; i++)
-		if (screen->shown.rows.at[i].width > NARROWEST)
-			return true;
-	return screen->shown.caret_column >= NARROWEST;
+	return screen->drawn && term_reflows(screen->term) && screen->shown.column >= NARROWEST;
 }
 
-/* How many rows of the window the live region has above the cursor. */
-static size_t rows_above(const struct screen *screen)
+/* How many rows of the window the live region has above the cursor; if lines are wrapped anew. */
+static size_t shown_above(const struct screen *screen)
 {
 	const struct shown *shown = &screen->shown;
 	unsigned columns = screen->answered ? screen->answer_width :
 	                                      term_size(screen->term).columns;
 	unsigned column, y;
-	size_t above = 0;
 
 	if (!is_uncertain(screen))
-		return shown->caret_row;
-	for (size_t i = 0; i < shown->caret_row; i++)
-		above += rows_of_wrapped(&shown->rows.at[i], columns);
-	y = wrapped_place(&shown->rows.at[shown->caret_row], shown->caret_column, columns, &column);
+		return shown->home;
+	y = wrapped_place(&shown->rows.at[shown->home], shown->column, columns, &column);
 	/* Behind the last character of a full row some stay in that row. */
 	if (screen->answered && column == 0 && y && screen->answer_column == columns - 1)
 		y--;
-	else if (screen->answered && screen->answer_column != column)
-		return shown->caret_row; /* nothing wrapped: these lines were cut */
-	return above + y;
+	return shown->home + y;
+}
+
+static size_t rows_above(const struct screen *screen)
+{
+	const struct shown *shown = &screen->shown;
+	unsigned column;
+
+	if (is_uncertain(screen) && screen->answered) {
+		wrapped_place(&shown->rows.at[shown->home], shown->column, screen->answer_width,
+		              &column);
+		if (screen->answer_column != column &&
+		    !(column == 0 && screen->answer_column == screen->answer_width - 1))
+			return shown->home; /* nothing wrapped: these lines were cut */
+	}
+	return shown_above(screen);
+}
+
+/* ---- a cursor that went astray ---- */
+
+/*
+ * tmux keeps the cursor in its line by counting lines; where it joins three rows and the last of
+ * them begins with a wide character that does not fit, one line becomes two, and the cursor comes
+ * to stand a line higher (grid.c: grid_reflow_join, still in 2026).  As it was behind the text of
+ * its line, it is behind the text of another one now: that tells where it is.
+ */
+
+/* Where the cursor stands behind the text of a line. Returns the number of the line's rows. */
+static size_t text_end(const struct row *row, unsigned columns, unsigned *ret_column)
+{
+	unsigned y = wrapped_place(row, row->width, columns, ret_column);
+
+	if (*ret_column || !y)
+		return y + 1;
+	*ret_column = columns;
+	return y;
+}
+
+static unsigned blanks_behind(const struct row *row)
+{
+	struct span text = buf_view(&row->text);
+	unsigned blanks = 0;
+
+	for (; text.len && text.data[text.len - 1] == ' '; text.len--)
+		blanks++;
+	return blanks;
+}
+
+static bool cursor_strayed(const struct screen *screen)
+{
+	const struct shown *shown = &screen->shown;
+	const unsigned columns = screen->answer_width;
+	unsigned column, y;
+
+	if (!screen->drawn || !screen->answered || !term_strays(screen->term))
+		return false;
+	y = wrapped_place(&shown->rows.at[shown->home], shown->column, columns, &column);
+	if (y && !column)
+		return screen->answer_column && screen->answer_column + 1 < columns;
+	/* Blanks at the end of a text may be gone. */
+	return screen->answer_column > column ||
+	       screen->answer_column + blanks_behind(&shown->rows.at[shown->home]) < column;
+}
+
+/* How many rows the cursor has to go down to be where it was; 0: nobody knows. */
+static size_t rows_strayed(const struct screen *screen)
+{
+	const struct shown *shown = &screen->shown;
+	const unsigned columns = screen->answer_width;
+	unsigned column, ignored;
+	size_t down = 1 + wrapped_place(&shown->rows.at[shown->home], shown->column, columns,
+	                                &ignored);
+
+	for (size_t i = 0; i < shown->home + REMEMBERED; i++) {
+		size_t back = i - shown->home + 1;
+		const struct row *row = i < shown->home ?
+		                                &shown->rows.at[shown->home - 1 - i] :
+		                                &screen->remembered[(screen->oldest + REMEMBERED -
+		                                                     back) % REMEMBERED];
+		size_t rows = text_end(row, columns, &column);
+
+		if (column == screen->answer_column)
+			return down;
+		down += rows;
+	}
+	return 0;
+}
+
+/* Goes to the first row of the live region. When that cannot be known, or it was taken away with
+ * what was beneath the cursor, a new one at the end. */
+static void put_first_row(const struct screen *screen, struct buf *out)
+{
+	size_t down, first;
+
+	if (!cursor_strayed(screen)) {
+		put_up(out, rows_above(screen));
+		return;
+	}
+	down = rows_strayed(screen);
+	first = screen->answer_row + down - shown_above(screen);
+	if (down && first < screen->answer_height)
+		put_move(out, screen->answer_row, first);
+	else
+		buf_str(out, "\033[999B\r\n");
 }
 
 /* ---- frames ---- */
@@ -250,7 +408,12 @@ static void put_finished(struct screen *screen, struct buf *out)
 
 		term_put_row(screen->term, out, row);
 		buf_str(out, "\r\n");
-		row_release(row);
+		row_release(&screen->remembered[screen->oldest]);
+		screen->remembered[screen->oldest] = *row;
+		*row = (struct row){ 0 };
+		screen->oldest = (screen->oldest + 1) % REMEMBERED;
+		screen->room++;
+		screen->streamed_ms = clock_monotonic_ms();
 	}
 	if (screen->printed == screen->queue.count) {
 		rows_release(&screen->queue);
@@ -269,26 +432,17 @@ static void put_live(struct screen *screen, struct buf *out, const struct shown 
 		term_put_row(screen->term, out, &next->rows.at[i]);
 	}
 	buf_str(out, "\033[?7h");
-	put_up(out, next->rows.count - 1 - next->caret_row);
-	put_column(out, next->caret_column);
+	put_up(out, next->rows.count - 1 - next->home);
+	put_column(out, next->column);
 }
 
 static void put_anew(struct screen *screen, struct buf *out, const struct shown *next)
 {
 	if (screen->drawn)
-		put_up(out, rows_above(screen));
+		put_first_row(screen, out);
 	put_erase_down(out);
 	put_finished(screen, out);
 	put_live(screen, out, next);
-}
-
-/* Moves from one row of the live region to another. */
-static void put_move(struct buf *out, size_t from, size_t to)
-{
-	if (to < from)
-		put_up(out, from - to);
-	else if (to > from)
-		buf_printf(out, "\033[%zuB", to - from);
 }
 
 /* Only the rows that differ; the caret stays in its row of the live region. The cursor is put back
@@ -297,7 +451,7 @@ static void put_difference(struct screen *screen, struct buf *out, const struct 
 {
 	const struct shown *shown = &screen->shown;
 	unsigned columns = term_size(screen->term).columns;
-	size_t at = shown->caret_row;
+	size_t at = shown->home;
 
 	buf_str(out, "\0337\033[?7l");
 	for (size_t i = 0; i < next->rows.count; i++) {
@@ -316,13 +470,13 @@ static void put_difference(struct screen *screen, struct buf *out, const struct 
 		buf_str(out, "\r\033[J");
 	}
 	buf_str(out, "\033[?7h\0338");
-	put_column(out, next->caret_column);
+	put_column(out, next->column);
 }
 
 /* A terminal without escape sequences: the caret's row alone, written over and over. */
 static void put_plain(struct screen *screen, struct buf *out, struct shown *next)
 {
-	struct row *row = &next->rows.at[next->caret_row];
+	struct row *row = &next->rows.at[next->home];
 	struct cluster cluster;
 	struct span rest;
 	unsigned at = 0;
@@ -331,15 +485,15 @@ static void put_plain(struct screen *screen, struct buf *out, struct shown *next
 	rest = buf_view(&row->text);
 	if (screen->drawn && screen->shown.rows.count) {
 		buf_char(out, '\r');
-		for (unsigned i = screen->shown.rows.at[screen->shown.caret_row].width; i; i--)
+		for (unsigned i = screen->shown.rows.at[screen->shown.home].width; i; i--)
 			buf_char(out, ' ');
 		buf_char(out, '\r');
 	}
 	put_finished(screen, out);
 	term_put_row(screen->term, out, row);
-	if (next->caret_column < row->width) {
+	if (next->column < row->width) {
 		buf_char(out, '\r');
-		while (at < next->caret_column && cluster_next(&rest, &cluster)) {
+		while (at < next->column && cluster_next(&rest, &cluster)) {
 			buf_span(out, cluster.bytes);
 			at += cluster.width;
 		}
@@ -350,19 +504,30 @@ static void put_plain(struct screen *screen, struct buf *out, struct shown *next
 static bool is_whole(const struct screen *screen, const struct shown *next)
 {
 	return !screen->drawn || screen->anew || screen->printed < screen->queue.count ||
-	       screen->shown.caret_row != next->caret_row ||
+	       screen->shown.home != next->home ||
 	       screen->shown.rows.count < next->rows.count;
 }
 
 static bool shown_same(const struct shown *a, const struct shown *b)
 {
-	if (a->rows.count != b->rows.count || a->caret_column != b->caret_column ||
-	    a->caret_hidden != b->caret_hidden)
+	if (a->rows.count != b->rows.count || a->column != b->column ||
+	    a->hidden != b->hidden)
 		return false;
 	for (size_t i = 0; i < a->rows.count; i++)
 		if (!rows_same(&a->rows.at[i], &b->rows.at[i]))
 			return false;
 	return true;
+}
+
+/* The cursor takes the place of a caret that was drawn. */
+static void stream_is_over(void *data)
+{
+	struct screen *screen = data;
+
+	loop_timer_stop(screen->stream_timer);
+	screen->stream_timer = NULL;
+	screen->live_changed = true;
+	screen_frame(screen);
 }
 
 /* Draws it; it is what is shown then. */
@@ -376,13 +541,18 @@ static void screen_draw(struct screen *screen, struct shown *next, bool whole)
 		put_anew(screen, out, next);
 	else if (!shown_same(&screen->shown, next))
 		put_difference(screen, out, next);
-	term_show_cursor(screen->term, !next->caret_hidden);
+	term_show_cursor(screen->term, !next->hidden);
 	term_frame_end(screen->term);
 	rows_release(&screen->shown.rows);
 	screen->shown = *next;
 	screen->drawn = true;
-	screen->anew = screen->answered = screen->live_changed = false;
+	screen->anew = screen->answered = screen->unsure = screen->live_changed = false;
 	screen->last_ms = clock_monotonic_ms();
+	loop_timer_stop(screen->stream_timer);
+	screen->stream_timer = NULL;
+	if (next->hidden && !screen->live.caret_hidden && is_streaming(screen))
+		screen->stream_timer = loop_timer_start(term_loop(screen->term), STREAM_MS + 1, 0,
+		                                        stream_is_over, screen);
 }
 
 static void frame_is_due(void *data)
@@ -414,6 +584,8 @@ static void use_answers(struct screen *screen)
 	}
 	screen->retries = 0;
 	screen->answered = true;
+	if (screen->drawn && screen->answer_row >= rows_above(screen) && !cursor_strayed(screen))
+		screen->room = screen->answer_row - rows_above(screen);
 	screen_frame(screen);
 }
 
@@ -424,9 +596,11 @@ static void answer_is_late(void *data)
 
 	screen->stale += screen->asked;
 	screen->answer_width = term_size(screen->term).columns;
-	wrapped_place(&screen->shown.rows.at[screen->shown.caret_row], screen->shown.caret_column,
+	screen->answer_height = term_size(screen->term).rows;
+	wrapped_place(&screen->shown.rows.at[screen->shown.home], screen->shown.column,
 	              screen->answer_width, &column);
 	screen->answer_column = column;
+	screen->answer_row = 0;
 	use_answers(screen);
 }
 
@@ -436,10 +610,7 @@ static void ask_where(struct screen *screen)
 	screen->asked = 2;
 	screen->answer_timer = loop_timer_start(term_loop(screen->term), ANSWER_MS, 0,
 	                                        answer_is_late, screen);
-	term_ask_cursor(screen->term);
-	term_send(screen->term, SPAN("\0337\033[999C"));
-	term_ask_cursor(screen->term);
-	term_send(screen->term, SPAN("\0338"));
+	term_ask_place(screen->term);
 }
 
 void screen_cursor(struct screen *screen, const struct event *event)
@@ -450,10 +621,13 @@ void screen_cursor(struct screen *screen, const struct event *event)
 	}
 	if (!screen->asked)
 		return;
-	if (screen->asked == 2)
+	if (screen->asked == 2) {
 		screen->answer_column = event->column ? event->column - 1 : 0;
-	else
+		screen->answer_row = event->row ? event->row - 1 : 0;
+	} else {
 		screen->answer_width = event->column ? event->column : 1;
+		screen->answer_height = event->row ? event->row : 1;
+	}
 	if (--screen->asked == 0)
 		use_answers(screen);
 }
@@ -470,7 +644,7 @@ void screen_key_frame(struct screen *screen)
 	if (!screen->live_changed || screen->asked || term_busy(screen->term))
 		return;
 	lay_out(screen, term_size(screen->term), &next);
-	if (screen->drawn && !screen->anew && screen->shown.caret_row == next.caret_row &&
+	if (screen->drawn && !screen->anew && screen->shown.home == next.home &&
 	    screen->shown.rows.count >= next.rows.count && !term_plain(screen->term)) {
 		uint64_t last_ms = screen->last_ms;
 
@@ -496,7 +670,8 @@ void screen_frame(struct screen *screen)
 	}
 	lay_out(screen, term_size(screen->term), &next);
 	whole = is_whole(screen, &next);
-	if (whole && !screen->answered && is_uncertain(screen)) {
+	if (!screen->answered && screen->drawn &&
+	    (term_strays(screen->term) || (whole && (screen->unsure || is_uncertain(screen))))) {
 		rows_release(&next.rows);
 		ask_where(screen);
 		return;
@@ -525,6 +700,7 @@ void screen_resized(struct screen *screen)
 {
 	screen->anew = true;
 	screen->answered = false;
+	screen->unsure = screen->drawn && term_reflows(screen->term);
 	/* Answers under way were given in another window. */
 	screen->stale += screen->asked;
 	screen->asked = 0;
@@ -532,14 +708,11 @@ void screen_resized(struct screen *screen)
 	screen->answer_timer = NULL;
 }
 
-/* The first of a storm: what is beneath the caret goes, so that no further one can wrap it.
- * Wherever the cursor is, that is in the live region. */
+/* The first of a storm. */
 static void resize_began(void *data)
 {
 	struct screen *screen = data;
 
-	if (screen->drawn && term_reflows(screen->term))
-		term_send(screen->term, SPAN("\0337\033[C\033[J\0338"));
 	screen->anew = true;
 }
 
@@ -573,7 +746,7 @@ static void screen_erase(struct screen *screen)
 				buf_str(out, "\r\n");
 		} else {
 			if (screen->drawn)
-				put_up(out, rows_above(screen));
+				put_first_row(screen, out);
 			put_erase_down(out);
 		}
 		screen->drawn = false;
@@ -593,9 +766,12 @@ void screen_free(struct screen *screen)
 	term_on_resize(screen->term, NULL, NULL);
 	loop_timer_stop(screen->timer);
 	loop_timer_stop(screen->answer_timer);
+	loop_timer_stop(screen->stream_timer);
 	rows_release(&screen->queue);
 	rows_release(&screen->live.rows);
 	rows_release(&screen->shown.rows);
+	for (size_t i = 0; i < REMEMBERED; i++)
+		row_release(&screen->remembered[i]);
 	free(screen);
 }
 
@@ -612,8 +788,9 @@ void screen_clear(struct screen *screen)
 	buf_printf(out, "\033[%uB", rows);
 	for (unsigned i = 0; i < rows; i++)
 		buf_char(out, '\n');
-	buf_str(out, "\033[H");
+	buf_printf(out, "\033[%dH", ROOM_CLEARED + 1);
 	term_frame_end(screen->term);
+	screen->room = ROOM_CLEARED;
 }
 
 void screen_leave(struct screen *screen)
@@ -626,5 +803,6 @@ void screen_return(struct screen *screen)
 {
 	term_return(screen->term);
 	screen->anew = true;
+	screen->room = 0;
 	screen_frame(screen);
 }

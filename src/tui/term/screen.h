@@ -11,35 +11,34 @@
  *
  * How resizing is kept from repeating, losing or tearing what was printed: a terminal moves lines
  * when its width changes, and bytes on their way are read at a width that their writer did not
- * know.  So nothing here depends on a width.  Between two frames the cursor stands at the caret;
- * the rows of the live region above the caret's row are *narrow*: at most SCREEN_NARROW columns,
- * less than any terminal has, so that no terminal ever wraps one.  A frame goes up by their
- * number, erases everything below, prints the finished rows and draws the live region again,
- * downwards, with autowrap off, so that each of its rows is one row of the window; what is wide
- * stands beneath the caret, where erasing takes it whatever became of it.  At the first signal of
- * a resize what is beneath the caret is erased at once.  A finished row is one line of the
+ * know (tmux tells of a new size up to 250 ms after it has wrapped its lines).  So nothing here
+ * depends on a width.  Between two frames the cursor rests in the first row of the draft, above
+ * which there are empty rows at most, which no terminal wraps.  A frame goes up by their number,
+ * erases everything below, prints the finished rows and draws the live region again, downwards,
+ * with autowrap off, so that each of its rows is one row of the window; what is wide stands beneath
+ * the cursor, where erasing takes it whatever became of it.  A finished row is one line of the
  * terminal: printed with autowrap on, so that nothing of it is cut should the window be narrower
  * than was known.
  *
- * Only rows of a draft of several lines, and a caret that is far to the right, may be wide above
- * the cursor.  Then, on a terminal that wraps lines anew (term_reflows), it is asked where its
- * cursor is and how wide it is before a frame counts rows, and what it makes of the draft is
- * computed.  A resize between that answer and the frame, a millisecond or two, is what cannot be
- * excluded: such a frame may leave rows of the draft above it.  test/tui/term/resize_fuzz.py
- * measures it.
+ * The caret itself is often farther on: in a lower row of the draft, or right of column 20, where
+ * a narrow window would wrap what is left of it.  While rows are printed, and for a second after
+ * that, it is drawn in reverse then and the cursor is hidden; otherwise the cursor is at the caret
+ * whenever that is in the first row, and is asked for before a frame counts rows.  Terminals that
+ * cut lines (term_reflows) have it at the caret always.
  *
- * What no program can undo: a terminal that wraps what is beneath the caret into more rows than the
- * window has pushes the caret out, so rows beneath it are clipped for that (not those of a
- * question, live.whole), which cannot help while the window is still empty beneath them; and a
- * terminal that keeps the lower rows of a window made lower than the live region (libvterm does)
- * has pushed its upper rows into the scrollback.
+ * A terminal that wraps what is beneath the cursor pushes as many rows out at the top, first those
+ * above the live region.  Rows beneath are clipped so that there are enough of these even if the
+ * window is suddenly 20 columns wide.  Not those of a question (live.whole); more than four of them
+ * keep 76 columns in a window of usual height; and the draft is never clipped: a long draft in a
+ * window with nothing above it can leave a row in the scrollback when the window is made many times
+ * narrower in one step, and so can a window made lower than the live region.
  *
- * Measured with random sizes of 20 to 400 x 8 to 60 in storms, while rows stream (sessions wrong of
- * all; resizes): libvterm 3 of 179 (2,323), all with drafts too wide for the window; tmux 3.3a with
- * a narrow draft 12 of 158 (2,149), of which 7 left rows of the live region and 5 took the end of
- * the last finished rows with them (why is not known), and with drafts of all kinds 29 of 158
- * (2,033); resizes 0.4 s apart, 0 of 32 (132).  tmux reports a new size up to 250 ms after it
- * wrapped its lines.
+ * tmux loses the line of its cursor when it joins three rows at a wide character (screen.c, "a
+ * cursor that went astray"): it is asked where it stands before every frame, and its column tells.
+ * When tmux is made lower before that, it deletes the rows beneath, and these may be finished ones:
+ * no program can help that.
+ *
+ * Measured by script/resize-fuzz: see test/tui/term/resize_fuzz.py.
  */
 #ifndef HASP_TUI_TERM_SCREEN_H
 #define HASP_TUI_TERM_SCREEN_H
@@ -49,11 +48,12 @@
 #include "tui/term/term.h"
 #include "tui/text/rows.h"
 
-enum { SCREEN_NARROW = 19, SCREEN_FRAME_MS = 33 };
+enum { SCREEN_FRAME_MS = 33 };
 
-/* The live region, top to bottom. Rows above `caret_row` that are wider than SCREEN_NARROW must be
- * rows of the draft. All is clipped to the window; when it has more rows than the window, rows at
- * the end are left out. */
+/* The live region, top to bottom: empty rows if any, the rows of a draft or of a question with the
+ * caret, and what is beneath. All is clipped to the window, and what is beneath is clipped so that
+ * it does no harm when the window is suddenly narrow; when there are more rows than the window has,
+ * rows at the end are left out. */
 struct live {
 	struct rows rows;
 	size_t caret_row;

@@ -37,7 +37,7 @@ struct term {
 	bool theme_named;
 	enum theme_colours colours;
 	bool colours_fixed; /* NO_COLOR, or a plain terminal */
-	bool plain, links, reflows, sync, kitty, other_keys, titled;
+	bool plain, links, reflows, strays, sync, kitty, other_keys, titled;
 	const struct kind *kind;
 	bool asking;        /* DA1, the last answer, is to come */
 	bool waiting;       /* bytes wait in the stream */
@@ -229,6 +229,7 @@ static void take_kind(struct term *term, const struct kind *kind)
 		return; /* its own word counts most */
 	term->kind = kind;
 	term->reflows = kind->facts & KIND_REFLOWS;
+	term->strays = kind->facts & KIND_STRAYS;
 	if (kind->facts & KIND_TRUE_COLOUR && !term->colours_fixed &&
 	    term->colours != TERM_COLOURS_TRUE) {
 		term->colours = TERM_COLOURS_TRUE;
@@ -631,6 +632,11 @@ bool term_reflows(const struct term *term)
 	return term->reflows;
 }
 
+bool term_strays(const struct term *term)
+{
+	return term->strays;
+}
+
 bool term_kitty_keys(const struct term *term)
 {
 	return term->kitty;
@@ -774,10 +780,12 @@ void term_notify(struct term *term, const char *how, struct span text)
 	term_write(term, buf_view(&out));
 }
 
-void term_ask_cursor(struct term *term)
+void term_ask_place(struct term *term)
 {
 	if (term->plain)
 		return;
 	keys_expect_cursor(term->keys);
-	term_write(term, SPAN("\033[6n"));
+	keys_expect_cursor(term->keys);
+	/* In one piece: a resize before it is put back would move it. */
+	term_write(term, SPAN("\033[6n\0337\033[999;999H\033[6n\0338"));
 }

@@ -83,6 +83,8 @@ void term_set_theme(struct term *term, const struct theme *theme);
 /* Whether a narrower window makes the terminal wrap lines that were printed before anew (as tmux,
  * VTE, kitty do; xterm, screen and the Linux console do not). */
 bool term_reflows(const struct term *term);
+/* Whether its cursor can be in another line after that (tmux). */
+bool term_strays(const struct term *term);
 bool term_kitty_keys(const struct term *term); /* its keyboard protocol is on */
 
 /* The frame to append to: ours alone, empty. The appended bytes are written by term_frame_end, at
@@ -109,7 +111,8 @@ void term_title(struct term *term, struct span title);
 void term_progress(struct term *term, int percent);
 void term_notify(struct term *term, const char *how, struct span text);
 
-/* Asks where the cursor is; EVENT_CURSOR is the answer, for screen.h. */
-void term_ask_cursor(struct term *term);
+/* Asks where the cursor is and then where the window's last cell is; two EVENT_CURSOR are the
+ * answers, for screen.h. */
+void term_ask_place(struct term *term);
 
 #endif

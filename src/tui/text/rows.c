@@ -268,6 +268,44 @@ void row_mark(struct row *row, uint8_t marks)
 		row->runs[i].style.marks |= marks;
 }
 
+/* Parts run `i` where its byte `at` of the row is; nothing at an end of it. */
+static void row_part(struct row *row, size_t i, size_t at)
+{
+	struct row_run *run = &row->runs[i];
+	const size_t head = at - run->start;
+
+	if (head == 0 || head >= run->len)
+		return;
+	row->runs = mem_grow(row->runs, &row->cap, row->count + 1, sizeof(*row->runs));
+	run = &row->runs[i];
+	memmove(run + 1, run, (row->count - i) * sizeof(*run));
+	row->count++;
+	run[0].len = (uint32_t)head;
+	run[1].start = (uint32_t)at;
+	run[1].len -= (uint32_t)head;
+}
+
+void row_mark_at(struct row *row, unsigned column, uint8_t marks)
+{
+	struct span rest = buf_view(&row->text);
+	struct cluster cluster = { 0 };
+	unsigned at = 0;
+	size_t i = 0, start;
+
+	do {
+		at += cluster.width;
+		if (!cluster_next(&rest, &cluster))
+			return;
+	} while (at + cluster.width <= column);
+	start = (size_t)(cluster.bytes.data - row->text.data);
+	while (row->runs[i].start + row->runs[i].len <= start)
+		i++;
+	row_part(row, i, start);
+	i += row->runs[i].start < start;
+	row_part(row, i, start + cluster.bytes.len);
+	row->runs[i].style.marks |= marks;
+}
+
 void row_plain(const struct row *row, struct buf *out)
 {
 	buf_span(out, buf_view(&row->text));

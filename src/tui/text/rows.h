@@ -124,6 +124,8 @@ void row_pad(struct row *row, unsigned column, struct style style);
 void row_clip(struct row *row, unsigned columns);
 /* Gives all of its runs marks (MARK_ bits) besides their own. */
 void row_mark(struct row *row, uint8_t marks);
+/* Gives them to the cluster at `column`, if there is one. */
+void row_mark_at(struct row *row, unsigned column, uint8_t marks);
 
 /* An empty row at the end; borrowed until the next one is added. */
 struct row *rows_add(struct rows *rows);

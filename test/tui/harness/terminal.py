@@ -250,7 +250,7 @@ class Tmux(Terminal):
 class Screen(Terminal):
     """Real GNU screen, in the window of a libvterm that gives it its size; its own scrollback is asked for."""
 
-    def __init__(self, argv, columns=80, rows=24, env=None, cwd=None, history=20000):
+    def __init__(self, argv, columns=80, rows=24, env=None, cwd=None, history=20000, full=False):
         self.folder = tempfile.mkdtemp(prefix="hasp-screen-")
         os.chmod(self.folder, 0o700)
         settings = os.path.join(self.folder, "rc")
@@ -259,6 +259,10 @@ class Screen(Terminal):
                        "altscreen on\ntermcapinfo * ti@:te@\n" % history)
         self.name = "hasp%d" % os.getpid()
         self.env = {"SCREENDIR": self.folder, "LC_ALL": "C.UTF-8", "TERM": "xterm", **(env or {})}
+        # A resize moves lines into the scrollback that screen 4.9 does not count (resize.c, w_scrollback_height), and
+        # hardcopy and its copy mode show as many as were counted: so it is full before the program begins.
+        fill = "yes '' | head -n %d; printf '\\033[H\\033[J'; exec \"$@\"" % (history + 100)
+        argv = ["sh", "-c", fill, "sh", *argv] if full else list(argv)
         self.outer = Vterm(["screen", "-U", "-c", settings, "-S", self.name, *argv], columns, rows, env=self.env,
                            cwd=cwd)
         self.size = (columns, rows)

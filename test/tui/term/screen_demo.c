@@ -37,8 +37,7 @@ static void show_demo(struct demo *demo)
 	struct live live = { .caret_row = demo->draft_rows };
 	struct row *row;
 
-	row = rows_add(&live.rows);
-	row_printf(row, STYLE(ROLE_ACCENT), "* Working %us", demo->printed / 10);
+	rows_add(&live.rows);
 	for (unsigned i = 0; i < demo->draft_rows; i++) {
 		bool last = i + 1 == demo->draft_rows;
 
@@ -52,6 +51,8 @@ static void show_demo(struct demo *demo)
 			live.caret_column = row->width;
 		}
 	}
+	row = rows_add(&live.rows);
+	row_printf(row, STYLE(ROLE_ACCENT), "* Working %us", demo->printed / 10);
 	for (int i = 0; i < 2; i++) {
 		row = rows_add(&live.rows);
 		row_printf(row, STYLE(ROLE_DIM), "TAIL%d of some output %u that goes on ", i,
@@ -60,8 +61,8 @@ static void show_demo(struct demo *demo)
 		row_printf(row, STYLE(ROLE_DIM), "/");
 	}
 	row = rows_add(&live.rows);
-	row_printf(row, STYLE(ROLE_DIM), "STATUS %u of %u rows %s in a window of %ux%u. ",
-	           demo->printed, demo->rows, demo->printed == demo->rows ? "DONE" : "", columns,
+	row_printf(row, STYLE(ROLE_DIM), "STATUS %s%u of %u rows in a window of %ux%u. ",
+	           demo->printed == demo->rows ? "DONE " : "", demo->printed, demo->rows, columns,
 	           term_size(demo->term).rows);
 	screen_live(demo->screen, &live);
 	screen_frame(demo->screen);

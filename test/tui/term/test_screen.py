@@ -30,12 +30,12 @@ def numbers(dump):
 @pytest.mark.parametrize("terminal_of", [Vterm, Tmux, Screen])
 def test_rows_are_printed_once_above_a_live_region(terminal_of):
     with terminal_of([DEMO, "60", "1", "1", "5"], 80, 24) as terminal:
-        terminal.wait("60 of 60 rows DONE")
+        terminal.wait("DONE 60 of 60 rows")
         terminal.type("hello").wait("DRAFT0 hello")
         dump = terminal.quiet().dump()
         lines = [line for line in dump.window if line]
         assert numbers(dump) == list(range(1, 61))
-        assert [line.split()[0] for line in lines[-5:]] == ["*", ">", "TAIL0", "TAIL1", "STATUS"]
+        assert [line.split()[0] for line in lines[-5:]] == [">", "*", "TAIL0", "TAIL1", "STATUS"]
         assert lines[-6].endswith("E000060"), "nothing stands between the last row and the live region"
         if terminal_of is not Screen:
             caret = dump.window.index("> DRAFT0 hello")
@@ -91,7 +91,7 @@ def test_a_terminal_that_does_not_read_gets_few_frames_and_all_rows():
         terminal.pause()
         time.sleep(0.5)
         terminal.pause(False)
-        terminal.wait("600 of 600 rows DONE", 60)
+        terminal.wait("DONE 600 of 600 rows", 60)
         assert numbers(terminal.quiet().dump()) == list(range(1, 601))
 
 
@@ -140,7 +140,7 @@ def test_clearing_loses_nothing():
         terminal.wait("DONE").quiet()
         terminal.key("ctrl+l").quiet(0.2)
         dump = terminal.dump()
-        assert dump.window[0].startswith("* Working")
+        assert [line[:8] for line in dump.window if line][0] == "> DRAFT0", "the window begins with it"
         assert numbers(dump) == list(range(1, 31))
 
 
@@ -150,8 +150,8 @@ def test_a_line_that_was_begun_is_not_written_over():
         assert terminal.dump().window[0] == "begun by another"
 
 
-@pytest.mark.parametrize("kind,seed,gentle", [("vterm", 1, False), ("vterm", 2, False), ("tmux", 3, True)])
-def test_resizes_lose_repeat_and_tear_nothing(kind, seed, gentle):
-    """A few seeds with a narrow draft; script/resize-fuzz does thousands, with all kinds of drafts and storms."""
-    wrong, _, what = resize_fuzz.session(kind, seed, draft=(1, 10), rows=150, most=3, gentle=gentle)
+@pytest.mark.parametrize("kind,seed", [("vterm", 1), ("tmux", 1044), ("tmux", 1051), ("screen", 1005), ("screen", 1009)])
+def test_resizes_lose_repeat_and_tear_nothing(kind, seed):
+    """A few seeds with a narrow draft that went wrong once; script/resize-fuzz does thousands, with all kinds."""
+    wrong, _, what = resize_fuzz.session(kind, seed, draft=(1, 10))
     assert not wrong, what

@@ -308,6 +308,27 @@ static void a_row_without_an_end_is_cut(void **state)
 	assert_int_equal(row.text.len, ROW_BYTES_MAX);
 }
 
+static void one_cluster_is_marked(void **state)
+{
+	struct row row = { 0 };
+
+	(void)state;
+	row_text(&row, SPAN("ab\u6f22c"), STYLE(ROLE_TEXT));
+	row_mark_at(&row, 9, MARK_REVERSE);
+	assert_int_equal(row.count, 1);
+	row_mark_at(&row, 3, MARK_REVERSE); /* its second column */
+	assert_int_equal(row.count, 3);
+	assert_int_equal(row.runs[1].start, 2);
+	assert_int_equal(row.runs[1].len, 3);
+	assert_int_equal(row.runs[1].style.marks, MARK_REVERSE);
+	assert_int_equal(row.runs[0].style.marks + row.runs[2].style.marks, 0);
+	row_mark_at(&row, 0, MARK_REVERSE);
+	assert_int_equal(row.count, 4);
+	assert_int_equal(row.runs[0].style.marks, MARK_REVERSE);
+	assert_int_equal(row.runs[1].len, 1);
+	row_release(&row);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -323,6 +344,7 @@ int main(void)
 		cmocka_unit_test(a_longer_line_changes_only_its_last_row),
 		cmocka_unit_test(a_text_is_a_row_for_each_line),
 		cmocka_unit_test(a_row_without_an_end_is_cut),
+		cmocka_unit_test(one_cluster_is_marked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
