@@ -35,6 +35,11 @@ static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_TOOL_OUTPUT] = "callId:s text:s",
 	[BUS_TOOL_RESULT] = "callId:s toolName:s status:s result:oasn display:s durationMs:i "
 			    "error?:o",
+	[BUS_COMMAND] = "pid:i state:s command?:s callId?:s secret?:b",
+	[BUS_COMMAND_OUTPUT] = "pid:i text:s",
+	[BUS_COMMAND_INPUT] = "pid:i text:s answer?:b",
+	[BUS_COMMAND_RESIZE] = "pid?:i rows:i columns:i",
+	[BUS_COMMAND_BACKGROUND] = "pid:i",
 	[BUS_NOTICE] = "severity:s message:s delayMs?:i forget?:i hook?:b waitedMs?:i "
 		       "limitMs?:i",
 	[BUS_MODEL] = "model:s reason?:s",
@@ -65,6 +70,12 @@ enum bus_topic bus_topic_answer(enum bus_topic topic)
 	};
 
 	return (unsigned)topic < BUS_TOPIC_COUNT ? answers[topic] : BUS_NONE;
+}
+
+bool bus_topic_is_order(enum bus_topic topic)
+{
+	return topic == BUS_COMMAND_INPUT || topic == BUS_COMMAND_RESIZE ||
+	       topic == BUS_COMMAND_BACKGROUND;
 }
 
 const char *bus_topic_members(enum bus_topic topic)
@@ -272,7 +283,9 @@ static void deliver_message(struct bus *bus, enum bus_topic topic, const json_t 
 	for (size_t i = 0; i < count; i++) {
 		const struct subscriber subscriber = bus->subscribers[i];
 
-		if (subscriber.id && (subscriber.topic == topic || subscriber.topic == BUS_NONE))
+		if (subscriber.id &&
+		    (subscriber.topic == topic ||
+		     (subscriber.topic == BUS_NONE && topic != BUS_COMMAND_INPUT)))
 			subscriber.listener(subscriber.data, topic, message);
 	}
 	if (--bus->depth == 0)

@@ -40,6 +40,11 @@
 	X(TOOL_CALL, "tool-call", NONE)                                                           \
 	X(TOOL_OUTPUT, "tool-output", NONE)                                                       \
 	X(TOOL_RESULT, "tool-result", NONE)                                                       \
+	X(COMMAND, "command", NONE)                                                               \
+	X(COMMAND_OUTPUT, "command-output", NONE)                                                 \
+	X(COMMAND_INPUT, "command-input", NONE)                                                   \
+	X(COMMAND_RESIZE, "command-resize", NONE)                                                 \
+	X(COMMAND_BACKGROUND, "command-background", NONE)                                         \
 	X(NOTICE, "notice", NONE)                                                                 \
 	X(MODEL, "model", NONE)                                                                   \
 	X(COMPRESSED, "compressed", NONE)                                                         \
@@ -76,6 +81,13 @@ enum bus_topic {
  * TOOL_OUTPUT                callId, text (a piece of a running command's output; untrusted)
  * TOOL_RESULT                callId, toolName, status "success"|"error"|"cancelled", result,
  *                            display (string), durationMs (int), error? {type, message}
+ * COMMAND                    pid (int), state "running"|"ended", command?, callId?, secret? (bool:
+ *                            what is typed is not echoed): of a command on a terminal; after
+ *                            the first message members are missing that are as they were
+ * COMMAND_OUTPUT             pid (int), text (a piece, whole characters; untrusted, raw)
+ * COMMAND_INPUT              pid (int), text, answer? (bool: the terminal's, not the user's)
+ * COMMAND_RESIZE             pid? (int; missing: of those to come), rows, columns (int)
+ * COMMAND_BACKGROUND         pid (int): who waits for it goes on
  * NOTICE                     severity "info"|"warning"|"error", message; of a reply
  *                            that is asked for again: delayMs? (int), forget? (int): so
  *                            many of the last bytes of CONTENT do not count any more
@@ -85,6 +97,11 @@ enum bus_topic {
  * APPROVAL_MODE              mode
  * TURN_END                   reason, usage (object)
  */
+
+/* COMMAND_INPUT, COMMAND_RESIZE and COMMAND_BACKGROUND are orders: published by who shows commands,
+ * to the host.  What a user types (COMMAND_INPUT) may be a password: it reaches subscribers to that
+ * topic alone, and not those to every topic. */
+bool bus_topic_is_order(enum bus_topic topic);
 
 /* As messages and docs/bus.md spell it: "tool-call". */
 const char *bus_topic_name(enum bus_topic topic);
@@ -102,8 +119,8 @@ typedef void bus_listener(void *data, enum bus_topic topic, const json_t *messag
 struct bus *bus_new(void);
 void bus_free(struct bus *bus); /* NULL is fine; nobody may be asking */
 
-/* Returns a number above 0 for bus_unsubscribe. BUS_NONE: every topic (and no promise to
- * answer). */
+/* Returns a number above 0 for bus_unsubscribe. BUS_NONE: every topic but COMMAND_INPUT (and no
+ * promise to answer). */
 unsigned bus_subscribe(struct bus *bus, enum bus_topic topic, bus_listener *listener, void *data);
 /* The listener is not running, and not called any more, when it returns; unless it is called by the
  * listener itself.  Who asks and has no subscriber left that could answer gets BUS_NOBODY. */

@@ -30,6 +30,12 @@
 
 struct jobs;
 struct tool_set;
+
+/* The terminal that commands get which the user may type into: its size, as it is shown.  Set from
+ * any thread; `rows` 0: nobody shows one, and commands run on pipes. */
+struct session_terminal {
+	_Atomic unsigned rows, columns;
+};
 struct tool_services;
 
 /* What a tool does to the world (Gemini CLI's names). */
@@ -98,6 +104,8 @@ struct call_hooks {
 	              json_t **result);
 	/* `done` of `total` (0: unknown) parts of the work; `done` grows. */
 	void (*progress)(void *data, size_t done, size_t total);
+	const char *call;           /* what this call is known by to who watches commands
+	                             * (worker/job/job.h); or NULL */
 	/* What a command writes, as it comes, on a provider's thread; raw. */
 	void (*output)(void *data, enum run_stream stream, struct span bytes);
 	/* Around a time in which the call computes nothing and waits: for a command, for a
@@ -135,6 +143,7 @@ struct session {
 	 * is not what whoever runs them lets through of its own (NULL). Borrowed. */
 	unsigned inactivity_ms;
 	const struct environment_options *environment;
+	struct session_terminal *terminal; /* borrowed; NULL: as if its rows were 0 */
 	/* Who reads files of the session's own, such as outputs that were cut: NULL for a path
 	 * that is none of them. NULL: there are none. Borrowed. */
 	struct provider *(*own_files)(void *data, const char *path);

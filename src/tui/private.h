@@ -197,6 +197,7 @@ struct app {
 	const char *hint;             /* a line beneath the composer until the next key; or NULL */
 	bool blurred;                 /* the window has not the focus */
 	bool quitting;
+	bool discards;                /* and the session is deleted */
 	int signal;
 	char *title;                  /* the last that was set */
 	int progress;

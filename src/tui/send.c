@@ -161,6 +161,7 @@ static void slash_then(struct app *app, const struct command_result *result)
 		browse_new(app, tui_slash);
 		break;
 	case COMMAND_QUIT:
+		app->discards = result->text != NULL;
 		tui_quit(app);
 		break;
 	default:

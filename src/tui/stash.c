@@ -2,14 +2,15 @@
 /* The draft on disk, so that neither a crash nor a kill loses what was typed; and the prompts of
  * earlier sessions.
  *
- *     TEMP/hasp-drafts/NAME    JSON of editor_save; the session that writes it holds its lock, so a
- *                              file without one is a draft whose session is gone
+ *     TEMP/hasp-drafts/NAME    JSON of editor_save, with texts that wait to be sent in "waiting";
+ *                              the session that writes it holds its lock, so a file without one
+ *                              is a draft whose session is gone
  *     TEMP/hasp-prompts.jsonl  a JSON string a line, the oldest first
  *
  * TEMP is the project's temporary folder (config/home.h), which no command can write.  The draft is
- * written in place after each key, which a page cache survives that a process does not; a text that
- * is shorter than what stands there is followed by what is left of it, which the reader passes
- * over, until the file is cut. */
+ * written after each key.  One of less than a page is written in place, which a kill cannot
+ * interrupt; a text that is shorter than what stands there is followed by what is left of it, which
+ * the reader passes over, until the file is cut.  A longer one takes the file's place. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +30,7 @@
 #include "tui/private.h"
 
 enum {
+	IN_PLACE_BYTES_MAX = 4096,
 	PROMPTS_BYTES_MAX = 512 << 10, /* of the file; then its first half goes */
 	PROMPT_BYTES_MAX = 16 << 10,   /* longer ones are not kept for other sessions */
 };
@@ -43,7 +45,30 @@ struct stash {
 
 /* ---- the draft --------------------------------------------------------------- */
 
-/* A draft whose session is gone; its file goes with it. False: it is somebody's, or none. */
+/* What waited to be sent stands before what was being typed. */
+static void stash_restore(struct app *app, const json_t *saved)
+{
+	_cleanup_buf_ struct buf all = BUF_INIT(STASH_BYTES_MAX);
+	_cleanup_free_ char *draft = NULL;
+	size_t i;
+	json_t *text;
+
+	editor_restore(app->editor, saved);
+	if (!json_array_size(json_object_get(saved, "waiting")))
+		return;
+	draft = editor_text(app->editor);
+	json_array_foreach(json_object_get(saved, "waiting"), i, text) {
+		buf_str(&all, i ? "\n\n" : "");
+		buf_span(&all, json_span(text));
+	}
+	if (*draft)
+		buf_printf(&all, "\n\n%s%s", editor_is_shell(app->editor) ? "!" : "", draft);
+	editor_set_shell(app->editor, false);
+	editor_set(app->editor, buf_view(&all));
+}
+
+/* A draft whose session is gone; its file goes once it stands in ours. False: it is somebody's, or
+ * none. */
 static bool stash_take(struct app *app, const char *path)
 {
 	_cleanup_fd_ int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -57,8 +82,10 @@ static bool stash_take(struct app *app, const char *path)
 		return false;
 	saved = json_loadb(text.data, text.len, JSON_DISABLE_EOF_CHECK, NULL);
 	taken = saved && editor_is_empty(app->editor);
-	if (taken)
-		editor_restore(app->editor, saved);
+	if (taken) {
+		stash_restore(app, saved);
+		stash_keep(app);
+	}
 	unlink(path);
 	return taken && !editor_is_empty(app->editor);
 }
@@ -71,7 +98,8 @@ static void stash_find(struct app *app, const char *folder)
 	while (list && (entry = readdir(list))) {
 		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entry->d_name);
 
-		if (entry->d_name[0] != '.' && stash_take(app, path))
+		if (entry->d_name[0] != '.' && strcmp(path, app->stash->path) != 0 &&
+		    stash_take(app, path))
 			break;
 	}
 	if (list)
@@ -97,6 +125,48 @@ static int stash_make(const char *folder, char **ret_path)
 	return -1;
 }
 
+static bool stash_write_in_place(const struct stash *stash, struct span text)
+{
+	return pwrite(stash->fd, text.len ? text.data : "", text.len, 0) == (ssize_t)text.len &&
+	       ftruncate(stash->fd, (off_t)text.len) == 0;
+}
+
+/* Another file, locked like the first, takes its place. */
+static bool stash_write_anew(struct stash *stash, struct span text)
+{
+	const char *name = strrchr(stash->path, '/') + 1;
+	_cleanup_free_ char *early = mem_printf("%.*s.%s", (int)(name - stash->path), stash->path,
+	                                        name);
+	_cleanup_fd_ int fd = open(early, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+	                           0600);
+
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0 || !fd_write_all(fd, text.data, text.len) ||
+	    rename(early, stash->path) != 0)
+		return false;
+	close(stash->fd);
+	stash->fd = fd_steal(&fd);
+	return true;
+}
+
+/* What is to be kept; NULL: nothing. */
+static json_t *stash_draft(const struct app *app)
+{
+	const size_t waiting = app->queued_count + json_array_size(app->steers);
+	json_t *saved, *texts;
+
+	if (editor_is_empty(app->editor) && !waiting)
+		return NULL;
+	saved = editor_save(app->editor);
+	if (!waiting)
+		return saved;
+	texts = json_array();
+	json_array_extend(texts, app->steers);
+	for (size_t i = 0; i < app->queued_count; i++)
+		json_array_append_new(texts, json_text(span_str(app->queued[i])));
+	json_object_set_new(saved, "waiting", texts);
+	return saved;
+}
+
 void stash_keep(struct app *app)
 {
 	struct stash *stash = app->stash;
@@ -105,13 +175,14 @@ void stash_keep(struct app *app)
 
 	if (!stash || stash->fd < 0)
 		return;
-	saved = editor_is_empty(app->editor) ? NULL : editor_save(app->editor);
+	saved = stash_draft(app);
 	if (saved && !json_print(&text, saved, 0))
 		return;
 	if (span_eq(buf_view(&text), buf_view(&stash->last)))
 		return;
-	if (pwrite(stash->fd, text.len ? text.data : "", text.len, 0) == (ssize_t)text.len &&
-	    ftruncate(stash->fd, (off_t)text.len) == 0) {
+	if (text.len <= IN_PLACE_BYTES_MAX && stash->last.len <= IN_PLACE_BYTES_MAX ?
+	    stash_write_in_place(stash, buf_view(&text)) :
+	    stash_write_anew(stash, buf_view(&text))) {
 		buf_clear(&stash->last);
 		buf_span(&stash->last, buf_view(&text));
 	}
@@ -173,8 +244,10 @@ struct stash *stash_open(struct app *app)
 	}
 	stash->prompts = mem_printf("%s/hasp-prompts.jsonl", home_temp(stash->home));
 	stash_history(app, stash->prompts);
-	stash_find(app, folder);
 	stash->fd = stash_make(folder, &stash->path);
+	app->stash = stash;
+	if (stash->fd >= 0)
+		stash_find(app, folder);
 	return stash;
 }
 

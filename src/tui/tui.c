@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The terminal opened, run and closed: frames, signals, other programs that get the terminal. */
+#include "agent/session/sessions.h"
 #include "tui/tui.h"
 
 #include <errno.h>
@@ -242,6 +243,21 @@ static bool tui_begin(struct app *app, struct err *err)
 	return true;
 }
 
+/* A session that is over goes, if anything of it was recorded. */
+static void tui_discard(const struct app *app, const char *session)
+{
+	struct err err = ERR_INIT;
+	struct home *home;
+
+	if (!home_open(app->options->project, &home, &err)) {
+		fprintf(stderr, "hasp: %s\n", err.message);
+		return;
+	}
+	if (sessions_have(home, session) && !sessions_delete(home, session, &err))
+		fprintf(stderr, "hasp: %s\n", err.message);
+	home_free(home);
+}
+
 /* Whoever waits for an answer gets a no; the terminal is given back before the session is put in
  * order, which may take a while. */
 static void tui_end(struct app *app)
@@ -261,10 +277,12 @@ static void tui_end(struct app *app)
 	term_close(app->term);
 	complete_stop(app->complete);
 	opened = runner_opened(app->runner);
-	if (opened && app->status.input)
+	if (opened && (app->status.input || app->discards))
 		session = mem_strdup(host_session_id(opened->host));
 	runner_end(app->runner, "prompt_input_exit");
-	if (session && !app->signal)
+	if (session && app->discards)
+		tui_discard(app, session);
+	else if (session && !app->signal)
 		printf("hasp --resume %s goes on with this session.\n", session);
 }
 

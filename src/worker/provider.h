@@ -107,6 +107,9 @@ struct run_events {
 	void (*hidden)(void *data, const struct run_hidden *hidden); /* at most once, before
 	                              * `main_ended`, if the command is confined; may be NULL */
 	void (*denied)(void *data, const struct denial *denial);
+	/* Of a terminal that is not silent: whether what is typed is hidden, as a question for a
+	 * password wants it (lines are read, and not echoed).  At each change; may be NULL. */
+	void (*secret)(void *data, bool secret);
 	void (*main_ended)(void *data, const struct run_end *end);
 	void (*ended)(void *data, const struct run_end *end);
 };

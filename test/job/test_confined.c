@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,6 +31,9 @@
 /* What the tests of one level share. */
 struct bench {
 	enum sandbox_level level;
+	pthread_mutex_t lock;          /* of what the watch has seen */
+	pthread_cond_t seen;
+	struct buf secrets;            /* "s" and "-", at each change */
 	char *root, *outside;
 	struct provider *provider;
 	struct jobs *jobs;
@@ -62,6 +66,36 @@ static struct provider *open_at(const char *root, const struct sandbox_limits *l
 	return provider;
 }
 
+/* ---- the watch of commands that are typed into ---- */
+
+static void watch_started(void *data, unsigned id, const struct job_request *request)
+{
+	(void)data, (void)id, (void)request;
+}
+
+static void watch_output(void *data, unsigned id, struct span bytes)
+{
+	(void)data, (void)id, (void)bytes;
+}
+
+static void watch_secret(void *data, unsigned id, bool secret)
+{
+	struct bench *bench = data;
+
+	(void)id;
+	pthread_mutex_lock(&bench->lock);
+	buf_char(&bench->secrets, secret ? 's' : '-');
+	pthread_cond_broadcast(&bench->seen);
+	pthread_mutex_unlock(&bench->lock);
+}
+
+static void watch_ended(void *data, unsigned id)
+{
+	(void)data, (void)id;
+}
+
+static const struct jobs_watch watch = { watch_started, watch_output, watch_secret, watch_ended };
+
 static int open_bench(void **state)
 {
 	struct bench *bench = mem_alloc(1, sizeof(*bench));
@@ -75,6 +109,11 @@ static int open_bench(void **state)
 	bench->provider = open_at(bench->root, NULL);
 	logs = mem_printf("%s/logs", bench->outside);
 	options.log_folder = logs;
+	pthread_mutex_init(&bench->lock, NULL);
+	pthread_cond_init(&bench->seen, NULL);
+	bench->secrets = (struct buf)BUF_INIT(100);
+	options.watch = &watch;
+	options.data = bench;
 	bench->jobs = jobs_new(&options);
 	*state = bench;
 	return 0;
@@ -85,6 +124,7 @@ static int close_bench(void **state)
 	struct bench *bench = *state;
 
 	jobs_free(bench->jobs);
+	buf_release(&bench->secrets);
 	provider_free(bench->provider);
 	nftw(bench->root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	nftw(bench->outside, remove_one, 16, FTW_DEPTH | FTW_PHYS);
@@ -99,7 +139,8 @@ static struct job *start_with(struct bench *bench, struct provider *provider, co
 {
 	const char *const argv[] = { "bash", "-c", script, NULL };
 	struct run_request run = how ? *how : (struct run_request){ .no_input = true };
-	struct job_request request = { .run = &run, .command = script };
+	struct job_request request = { .run = &run, .command = script,
+		                       .interactive = run.pty && run.rows };
 	struct err err = ERR_INIT;
 	struct job *job;
 
@@ -245,6 +286,33 @@ static void test_a_terminal_is_one(void **state)
 	                  &sized), &report);
 	assert_int_equal(strncmp(text(&report), "30 100\n100\n/dev/pts/", 20), 0);
 	assert_non_null(strstr(text(&report), "\nx\n"));
+	job_report_release(&report);
+}
+
+/* What the user types is seen by the command alone, and when it is a secret that is known. */
+static void test_a_password_is_asked_for(void **state)
+{
+	const struct run_request typed = { .pty = true, .rows = 10, .columns = 40 };
+	struct bench *bench = *state;
+	struct job *job = start_with(bench, bench->provider,
+	                             "read -s a; read b; echo got ${#a} $b; stty size", &typed);
+	struct job_report report;
+
+	pthread_mutex_lock(&bench->lock);
+	while (!bench->secrets.len)
+		pthread_cond_wait(&bench->seen, &bench->lock);
+	pthread_mutex_unlock(&bench->lock);
+	assert_false(job_input(job, SPAN("model\n")));
+	job_resize(job, 12, 50);
+	assert_true(job_type(job, SPAN("hunter2\n"), false));
+	pthread_mutex_lock(&bench->lock);
+	while (bench->secrets.len < 2)
+		pthread_cond_wait(&bench->seen, &bench->lock);
+	pthread_mutex_unlock(&bench->lock);
+	assert_true(job_type(job, SPAN("seen\n"), false));
+	finish(job, &report);
+	assert_string_equal(text(&report), "seen\ngot 7 seen\n12 50\n");
+	assert_int_equal(strncmp(bench->secrets.data, "s-", 2), 0);
 	job_report_release(&report);
 }
 
@@ -534,6 +602,7 @@ static int run_level(enum sandbox_level now)
 		cmocka_unit_test(test_the_working_directory_gives_no_rights),
 		cmocka_unit_test(test_a_missing_program_is_an_error),
 		cmocka_unit_test(test_a_terminal_is_one),
+		cmocka_unit_test(test_a_password_is_asked_for),
 		cmocka_unit_test(test_input_is_read),
 		cmocka_unit_test(test_nothing_is_inherited),
 		cmocka_unit_test(test_secrets_are_nowhere),

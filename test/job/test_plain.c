@@ -131,9 +131,25 @@ static void test_looking_changes_nothing(void **state)
 	assert_string_equal(out.data, "one\nTw\n");
 }
 
+static void test_the_alternate_screen_is_hidden(void **state)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(1000);
+	struct plain *plain = plain_new(append, &out);
+
+	(void)state;
+	plain_hide_alternate(plain);
+	for (const char *at = "a\n\33[?1049h\33[2Jhidden\n\33[?25l~\33[?1049lb\n"; *at; at++)
+		plain_feed(plain, span_of(at, 1));
+	plain_feed(plain, SPAN("\33[?47hgone\33[?47lc\33[?1047hgone\n"));
+	plain_end(plain);
+	plain_free(plain);
+	assert_string_equal(out.data, "a\nb\nc");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_alternate_screen_is_hidden),
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_long_lines_come_in_pieces_and_whole),
 		cmocka_unit_test(test_many_lines_come_in_order),

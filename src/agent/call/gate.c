@@ -288,6 +288,7 @@ void gate_attach(struct call *call)
 		.confirm = agent_confirm_ask,
 		.after = gate_after,
 		.offered = tool_was_offered,
+		.call = call->id,
 		.output = call->agent->options.bus ? gate_output : NULL,
 		.cancel = cancel ? &cancel->set : NULL,
 		.data = call,

@@ -205,6 +205,8 @@ static void open_commands(struct host *host)
 		host->chat.session.environment = &host->command_env.options;
 	if (silent >= 0 && silent <= 86400)
 		host->chat.session.inactivity_ms = (unsigned)(silent * 1000);
+	if (settings_bool(settings, "tools.shell.enableInteractiveShell", true))
+		host->chat.session.terminal = terminals_size(host->terminals);
 }
 
 void host_open_tools(struct host *host)
@@ -217,8 +219,12 @@ void host_open_tools(struct host *host)
 	services_add_tools(host->chat.services, host->chat.tools);
 	tool_set_limit(host->chat.tools, settings_get(settings, "tools.core"),
 	               settings_get(settings, "tools.exclude"));
+	if (!host->terminals)
+		host->terminals = terminals_new(host);
 	if (!host->jobs)
-		host->jobs = jobs_new(&(struct jobs_options){ .log_folder = logs });
+		host->jobs = jobs_new(&(struct jobs_options){ .log_folder = logs,
+		                                              .watch = terminals_watch(),
+		                                              .data = host->terminals });
 	session_init(&host->chat.session, host->options.provider);
 	host->chat.session.jobs = host->jobs;
 	host->chat.session.tools = host->chat.tools;
@@ -585,6 +591,7 @@ void host_close(struct host *host, const char *reason)
 		return;
 	host_end_session(host, reason);
 	jobs_free(host->jobs);
+	terminals_free(host->terminals);
 	/* When the session is over: who waits for an answer does not wait for this. */
 	if (host->retains && host->chat.record)
 		sessions_retention_apply(host->home, &host->retention, time(NULL),

@@ -69,6 +69,7 @@ struct host {
 	size_t earlier_count, earlier_cap;
 	struct path_rules memory_rules; /* what `memory` reads through, where there is a policy */
 	struct jobs *jobs;
+	struct terminals *terminals; /* of jobs that are typed into */
 	struct home *home;         /* of the sessions' folders */
 	struct retention retention;
 	bool retains;              /* old sessions are deleted in the end */
@@ -97,6 +98,19 @@ void host_forget_rewinds(struct chat *chat);
 void host_chat_release(struct chat *chat);
 /* SessionEnd hooks, if those of SessionStart have run. `reason` as of host_close. */
 void host_end_session(struct host *host, const char *reason);
+
+/* ---- commands on terminals (terminals.c) -------------------------------------- */
+
+struct terminals;
+struct jobs_watch;
+
+/* Listens to orders on the host's bus; before the jobs. */
+struct terminals *terminals_new(struct host *host);
+void terminals_free(struct terminals *terminals); /* after the jobs; NULL is fine */
+/* For the host's jobs, with the terminals as their data. */
+const struct jobs_watch *terminals_watch(void);
+/* For sessions. */
+struct session_terminal *terminals_size(struct terminals *terminals);
 
 /* ---- tool outputs that were too long ------------------------------------------ */
 

@@ -478,10 +478,20 @@ static enum bus_topic answer_topic(const char *name)
 	return BUS_NONE;
 }
 
+static enum bus_topic order_topic(const char *name)
+{
+	for (int topic = 0; name && topic < BUS_TOPIC_COUNT; topic++)
+		if (bus_topic_is_order((enum bus_topic)topic) &&
+		    strcmp(bus_topic_name((enum bus_topic)topic), name) == 0)
+			return (enum bus_topic)topic;
+	return BUS_NONE;
+}
+
 bool hasp_agent_answer(hasp_agent *agent, const char *topic, const char *message,
                        hasp_agent_error *error)
 {
-	enum bus_topic answer = answer_topic(topic);
+	const enum bus_topic order = order_topic(topic);
+	const enum bus_topic answer = order != BUS_NONE ? order : answer_topic(topic);
 	json_auto_t *value = NULL;
 	struct err err = ERR_INIT;
 
@@ -491,7 +501,9 @@ bool hasp_agent_answer(hasp_agent *agent, const char *topic, const char *message
 	if (!json_parse(span_str(message ? message : ""), &value, &err) ||
 	    !bus_check(answer, value, &err))
 		return embed_error(&err, error);
-	if (!bus_answer(host_bus(agent->host), answer, value))
+	if (order != BUS_NONE)
+		bus_publish(host_bus(agent->host), order, value);
+	else if (!bus_answer(host_bus(agent->host), answer, value))
 		return embed_fail(error, HASP_AGENT_INVALID_ARGUMENT,
 		                  "Nobody waits for this answer any more.");
 	return true;

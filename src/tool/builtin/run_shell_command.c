@@ -464,6 +464,8 @@ struct wanted {
 	const char *argv[4];
 	const char **write, **read; /* owned arrays of borrowed strings */
 	bool background;
+	bool interactive;     /* the user may type into it */
+	unsigned timeout_ms, inactivity_ms; /* of an interactive one, until it is sent away */
 	size_t delay_ms;
 };
 
@@ -490,6 +492,25 @@ static unsigned milliseconds(const json_t *arguments, const char *name, size_t o
 	return (unsigned)argument_size(arguments, name, otherwise);
 }
 
+/* Whoever shows commands has their keyboard, too.  The limits of time are kept here: they end when
+ * the user types, or sends the command to the background. */
+static void give_terminal(const struct session *session, struct wanted *wanted)
+{
+	const unsigned rows = session->terminal ? session->terminal->rows : 0;
+	struct run_request *request = &wanted->request;
+
+	if (!rows)
+		return;
+	wanted->interactive = true;
+	wanted->timeout_ms = request->timeout_ms;
+	wanted->inactivity_ms = request->inactivity_ms;
+	request->timeout_ms = request->inactivity_ms = 0;
+	request->pty = true;
+	request->no_input = false;
+	request->rows = rows;
+	request->columns = session->terminal->columns;
+}
+
 static void read_command_arguments(const struct session *session, const json_t *arguments,
                                    struct wanted *wanted)
 {
@@ -511,6 +532,8 @@ static void read_command_arguments(const struct session *session, const json_t *
 		milliseconds(arguments, "inactivity_ms", background ? 0 : session->inactivity_ms);
 	request->leave_running = true;
 	read_permissions(arguments, wanted);
+	if (!argument_bool(arguments, "keep_input", false))
+		give_terminal(session, wanted);
 }
 
 static bool can_run(const struct session *session, const json_t *arguments, struct err *err)
@@ -534,13 +557,29 @@ static bool can_run(const struct session *session, const json_t *arguments, stru
 
 /* ---- the run ---------------------------------------------------------------------- */
 
-/* Until the command has ended, the call is cancelled, or `ms` have passed (0: no limit).
- * Returns whether it was cancelled. */
-static bool wait_for_job(const struct session *session, struct job *job, size_t ms)
+static void keep_times(const struct wanted *wanted, struct job *job)
 {
+	struct job_info info;
+
+	if (!wanted->inactivity_ms && !wanted->timeout_ms)
+		return;
+	job_state(job, &info);
+	if (wanted->timeout_ms && info.age_ms >= wanted->timeout_ms)
+		job_stop(job, RUN_TIMED_OUT);
+	else if (wanted->inactivity_ms && job_silent_ms(job) >= wanted->inactivity_ms)
+		job_stop(job, RUN_INACTIVE);
+}
+
+/* Until the command has ended, was sent to the background, or the call is cancelled; of one in the
+ * background, for as long as its first output is waited for. Returns whether it was cancelled. */
+static bool wait_for_job(const struct session *session, const struct wanted *wanted,
+                         struct job *job)
+{
+	const size_t ms = wanted->background ? wanted->delay_ms : 0;
 	size_t waited = 0;
 
-	while (!job_wait(job, POLL_MS)) {
+	while (!job_wait(job, POLL_MS) && !job_is_away(job)) {
+		keep_times(wanted, job);
 		session_progress(session, (size_t)job_output_bytes(job), 0);
 		if (session_cancelled(session)) {
 			job_kill(job);
@@ -572,6 +611,8 @@ static json_t *run_command_job(struct session *session, struct wanted *wanted, s
 	const struct job_request request = { .run = &wanted->request,
 		                             .command = wanted->argv[2],
 		                             .background = wanted->background,
+		                             .interactive = wanted->interactive,
+		                             .call = session->hooks.call,
 		                             .output = session->hooks.output,
 		                             .data = session->hooks.data };
 	struct job *job;
@@ -582,7 +623,7 @@ static json_t *run_command_job(struct session *session, struct wanted *wanted, s
 	session_wait(session, true);
 	started = job_start(session->jobs, session->provider, &request, &job, err);
 	cancelled = started && !(wanted->background && !wanted->delay_ms) &&
-	            wait_for_job(session, job, wanted->background ? wanted->delay_ms : 0);
+	            wait_for_job(session, wanted, job);
 	if (started)
 		settle_job(job);
 	session_wait(session, false);

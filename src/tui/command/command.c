@@ -16,7 +16,7 @@
 /* ---- the table ------------------------------------------------------------------- */
 
 static command_handler command_help, command_quit, command_shortcuts;
-static command_completer complete_help;
+static command_completer complete_help, complete_quit;
 
 static const struct command_row {
 	struct command_info is;
@@ -66,7 +66,8 @@ static const struct command_row {
 	  command_plan, command_complete_plan },
 	{ { "policies", "policy", "[list] [WORD]", "Show the rules that decide on calls", 0 },
 	  command_policies, NULL },
-	{ { "quit", "exit", "", "End the session", 0 }, command_quit, NULL },
+	{ { "quit", "exit", "[--delete]", "End the session, and delete it", 0 }, command_quit,
+	  complete_quit },
 	{ { "restore", "", "[ID [force]]",
 	    "Take the edits since a checkpoint back, but no changes of others",
 	    COMMAND_IDLE | COMMAND_SLOW },
@@ -229,7 +230,17 @@ static void complete_help(struct command_completion *completion)
 
 static void command_quit(struct command_call *call)
 {
-	command_then(call, COMMAND_QUIT, NULL);
+	const bool deletes = command_word_is(call->arguments, "--delete");
+
+	if (call->arguments.len && !deletes)
+		command_usage(call);
+	else
+		command_then(call, COMMAND_QUIT, deletes ? mem_strdup("delete") : NULL);
+}
+
+static void complete_quit(struct command_completion *completion)
+{
+	completion->add(completion, "--delete", "and delete the session");
 }
 
 static void command_shortcuts(struct command_call *call)
@@ -300,6 +311,8 @@ void command_run(const struct command_context *context, struct span line,
 	if ((row->is.flags & COMMAND_IDLE) && context->busy)
 		command_fail(&call, "/%s has to wait until the work under way has ended.",
 		             row->is.name);
+	else if (!*row->is.arguments && call.arguments.len)
+		command_fail(&call, "/%s takes no arguments.", row->is.name);
 	else
 		row->run(&call);
 }

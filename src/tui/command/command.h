@@ -66,7 +66,7 @@ enum command_then {
 	COMMAND_THEME,     /* ui.theme has changed: `text` is its name */
 	COMMAND_VIM,       /* general.vimMode has changed: context.settings has it */
 	COMMAND_SHORTCUTS, /* show the keys */
-	COMMAND_QUIT,
+	COMMAND_QUIT,      /* with `text`: the session is deleted */
 	COMMAND_BROWSE,    /* show the sessions (sessions_browse): what is chosen is opened by
 	                    * "/chat resume ID", and deleted by "/chat delete ID" */
 };

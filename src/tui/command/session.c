@@ -85,14 +85,40 @@ static void each_tag(struct command_call *call,
 		closedir(entries);
 }
 
-static void chat_save(struct command_call *call, struct span tag)
+/* One that is there already is only replaced when that was agreed to. */
+static bool chat_may_save(struct command_call *call, struct span tag, const char *path,
+                          bool replaces)
 {
+	if (replaces || access(path, F_OK) != 0)
+		return true;
+	if (!(call->context->can & 1u << COMMAND_CHOOSE)) {
+		command_fail(call, "%.*s is there already: /chat save %.*s replace", (int)tag.len,
+		             tag.data, (int)tag.len, tag.data);
+		return false;
+	}
+	command_choice(call, SPAN("Leave it"), SPAN(""), mem_strdup(""), false);
+	command_choice(call, SPAN("Replace it"), SPAN(""),
+	               mem_printf("/chat save %.*s replace", (int)tag.len, tag.data), false);
+	call->result->question = "It is there already";
+	call->result->then = COMMAND_CHOOSE;
+	return false;
+}
+
+static void chat_save(struct command_call *call, struct span rest)
+{
+	const struct span tag = command_word(&rest);
 	struct host *host = call->context->host;
 	_cleanup_file_text_ struct file_text text = { 0 };
 	_cleanup_free_ char *path = NULL;
 	struct err err = ERR_INIT;
 
+	if (rest.len && !command_word_is(rest, "replace")) {
+		command_usage(call);
+		return;
+	}
 	path = tag_path(call, tag, &err);
+	if (path && !chat_may_save(call, tag, path, rest.len > 0))
+		return;
 	if (!path || !host_recorded(host, &err) ||
 	    !file_read(host_record_file(host), SESSION_BYTES_MAX, &text, &err))
 		command_fail(call, "%s", err.message);
@@ -295,7 +321,8 @@ void command_complete_chat(struct command_completion *completion)
 
 	for (i = 0; !word.len && i < ARRAY_LEN(words); i++)
 		completion->add(completion, words[i], NULL);
-	if (!command_word_is(word, "resume") && !command_word_is(word, "delete"))
+	if (!command_word_is(word, "resume") && !command_word_is(word, "delete") &&
+	    !command_word_is(word, "load") && !command_word_is(word, "title"))
 		return;
 	each_tag(&call, offer_tag, completion);
 	sessions = sessions_list(host_home(completion->context->host));

@@ -85,6 +85,17 @@ static bool deliver_hidden(struct client_run *run, const void *object)
 	return true;
 }
 
+static bool deliver_secret(struct client_run *run, const void *object)
+{
+	const struct wire_run_secret *body = object;
+
+	if (run->main_ended)
+		return false;
+	if (run->events.secret)
+		run->events.secret(run->data, body->secret);
+	return true;
+}
+
 static bool deliver_main_ended(struct client_run *run, const void *object)
 {
 	if (run->main_ended)
@@ -111,6 +122,7 @@ static const struct row {
 	{ WIRE_MESSAGE_RUN_OUTPUT, deliver_output },
 	{ WIRE_MESSAGE_RUN_DENIED, deliver_denied },
 	{ WIRE_MESSAGE_RUN_HIDDEN, deliver_hidden },
+	{ WIRE_MESSAGE_RUN_SECRET, deliver_secret },
 	{ WIRE_MESSAGE_RUN_MAIN_ENDED, deliver_main_ended },
 	{ WIRE_MESSAGE_RUN_ENDED, deliver_ended },
 };

@@ -331,6 +331,14 @@ static void served_hidden(void *data, const struct run_hidden *hidden)
 	server_send(served->server, WIRE_MESSAGE_RUN_HIDDEN, served->id, hidden);
 }
 
+static void served_secret(void *data, bool secret)
+{
+	struct served_run *served = data;
+	const struct wire_run_secret body = { secret };
+
+	server_send(served->server, WIRE_MESSAGE_RUN_SECRET, served->id, &body);
+}
+
 static void served_main_ended(void *data, const struct run_end *end)
 {
 	struct served_run *served = data;
@@ -425,6 +433,7 @@ static void answer_run(struct server *server, struct job *job)
 	                                          .output = served_output,
 		                                  .hidden = served_hidden,
 		                                  .denied = served_denied,
+		                                  .secret = served_secret,
 		                                  .main_ended = served_main_ended,
 		                                  .ended = served_ended };
 	struct run_request request = *(const struct run_request *)job->body;

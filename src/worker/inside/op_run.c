@@ -225,6 +225,7 @@ static struct run_state *state_new(const struct sandbox_plan *plan,
 	state->timeout_ms = request->timeout_ms;
 	state->inactivity_ms = request->inactivity_ms;
 	state->leave_running = request->leave_running;
+	state->typed_into = request->pty && !request->no_input && !request->stdio;
 	state->child.pidfd = -1;
 	state->streams = (struct run_streams)RUN_STREAMS_INIT;
 	state->input = (struct buf)BUF_INIT(LIMIT_RUN_INPUT_BYTES);

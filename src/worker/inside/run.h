@@ -98,6 +98,8 @@ void run_streams_release(struct run_streams *streams);
 
 /* Of a terminal; nothing happens to pipes. */
 void run_pty_resize(const struct run_streams *streams, unsigned rows, unsigned columns);
+/* Whether lines are read from it without being echoed. */
+bool run_pty_is_secret(const struct run_streams *streams);
 /* To the terminal's foreground group, as a key would; false: not such a signal. */
 bool run_pty_signal(const struct run_streams *streams, int signal);
 
@@ -157,6 +159,7 @@ struct run_state {
 	const struct sandbox_plan *plan; /* borrowed; NULL: no confinement, no limits */
 	unsigned timeout_ms, inactivity_ms;
 	bool leave_running;
+	bool typed_into;       /* a terminal that is not silent */
 	uint64_t began_ms;
 
 	struct run_child child;

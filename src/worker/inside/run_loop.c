@@ -113,6 +113,7 @@ enum {
 	SWEEP_MS = 4,      /* between looks at what was killed */
 	LEFT_MS = 50,      /* between looks at what was left running */
 	GRACE_MS = 20,    /* what ends so soon after the command was not left running */
+	SECRET_MS = 100,   /* between looks at what a terminal that is typed into echoes */
 	DRAIN_MS = 200,    /* for output that others than the command's processes hold open */
 	GIVE_UP_MS = 5000, /* a process that cannot be killed is left to the kernel */
 };
@@ -130,6 +131,7 @@ struct loop {
 	bool main_reported;
 	bool stopped;         /* by us: `end.why` says why */
 	bool ended_input;     /* ^D was sent, or the pipe closed */
+	bool secret;          /* what is typed is not echoed */
 	struct run_end end;
 	struct denial limit;  /* the limit that was passed; reported at the end. `count` 0: none */
 };
@@ -323,6 +325,24 @@ static void take_orders(struct loop *loop)
 	pthread_mutex_unlock(&state->lock);
 	if (cancelled)
 		loop_stop_command(loop, RUN_CANCELLED);
+}
+
+/* No call waits for a change of a terminal's settings. */
+static void look_at_echo(struct loop *loop)
+{
+	struct run_state *state = loop->state;
+	bool secret;
+
+	if (!state->typed_into || !state->events.secret || loop->main_reported ||
+	    run_reporter_busy(&state->reporter))
+		return;
+	secret = loop->phase == RUNNING && run_pty_is_secret(&state->streams);
+	if (secret == loop->secret)
+		return;
+	loop->secret = secret;
+	pthread_mutex_lock(&state->reporting);
+	state->events.secret(state->data, secret);
+	pthread_mutex_unlock(&state->reporting);
 }
 
 /* Reported later: whoever gets it may keep others waiting. */
@@ -527,6 +547,8 @@ static int wait_ms(const struct loop *loop)
 		ms = lesser(ms, ms_until(now, loop->look_ms));
 	if (loop->phase == LEFT)
 		return ms;
+	if (state->typed_into)
+		ms = lesser(ms, SECRET_MS);
 	if (state->timeout_ms)
 		ms = lesser(ms, ms_until(now, state->began_ms + state->timeout_ms));
 	if (state->inactivity_ms && !run_reporter_busy(&state->reporter))
@@ -566,6 +588,7 @@ static void loop_turn(struct loop *loop)
 		pthread_mutex_unlock(&state->lock);
 	}
 	take_orders(loop);
+	look_at_echo(loop);
 	check_times(loop);
 	look_at_processes(loop);
 }

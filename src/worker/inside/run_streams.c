@@ -147,6 +147,16 @@ void run_pty_resize(const struct run_streams *streams, unsigned rows, unsigned c
 		ioctl(streams->output[RUN_STDOUT], TIOCSWINSZ, &size);
 }
 
+/* Programs that read single keys turn the echo off, too, and echo by themselves. */
+bool run_pty_is_secret(const struct run_streams *streams)
+{
+	struct termios how;
+
+	return streams->terminal && streams->output[RUN_STDOUT] >= 0 &&
+	       tcgetattr(streams->output[RUN_STDOUT], &how) == 0 && !(how.c_lflag & ECHO) &&
+	       (how.c_lflag & ICANON);
+}
+
 bool run_pty_signal(const struct run_streams *streams, int signal)
 {
 	return streams->terminal && streams->output[RUN_STDOUT] >= 0 &&

@@ -336,6 +336,8 @@ void capture_init(struct capture *capture, const struct capture_options *options
 	ends_init(&capture->ends, options->head_bytes, options->tail_bytes);
 	capture->raw.max = options->head_bytes + options->tail_bytes;
 	capture->plain = plain_new(ends_add, &capture->ends);
+	if (options->hide_alternate)
+		plain_hide_alternate(capture->plain);
 }
 
 void capture_feed(struct capture *capture, struct span bytes)
@@ -444,10 +446,12 @@ static void append_text(void *out, struct span text)
 	buf_span(out, text);
 }
 
-static void make_plain(struct span raw, struct buf *out)
+static void make_plain(const struct capture *capture, struct span raw, struct buf *out)
 {
 	struct plain *plain = plain_new(append_text, out);
 
+	if (capture->options.hide_alternate)
+		plain_hide_alternate(plain);
 	plain_feed(plain, raw);
 	plain_end(plain);
 	plain_free(plain);
@@ -491,7 +495,7 @@ bool capture_last(const struct capture *capture, size_t lines, struct capture_pa
 		part.offset = end > CAPTURE_PART_BYTES ? end - CAPTURE_PART_BYTES : 0;
 		if (!raw_read(capture, part.offset, (size_t)(end - part.offset), &raw, err))
 			return false;
-		make_plain(buf_view(&raw), &part.text);
+		make_plain(capture, buf_view(&raw), &part.text);
 		part.cut = part.offset > 0;
 	}
 	keep_last_lines(&part, lines ? lines : 1);
@@ -523,7 +527,7 @@ bool capture_from(const struct capture *capture, uint64_t offset, struct capture
 		return false;
 	if (part.offset + raw.len < end)
 		raw.len = whole_lines(buf_view(&raw));
-	make_plain(buf_view(&raw), &part.text);
+	make_plain(capture, buf_view(&raw), &part.text);
 	part.next = part.offset + raw.len;
 	*ret = part;
 	return true;

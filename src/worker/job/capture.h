@@ -47,6 +47,7 @@ struct capture_options {
 	struct logs *logs;   /* borrowed; NULL: no log */
 	uint64_t log_bytes;  /* the most that is written */
 	unsigned id;         /* the log is ID.log */
+	bool hide_alternate; /* plain_hide_alternate */
 };
 
 struct capture {
@@ -130,6 +131,9 @@ struct plain;
 
 /* `emit` gets well-formed UTF-8 in order; pieces are whole lines unless a line is too long. */
 struct plain *plain_new(void (*emit)(void *data, struct span text), void *data);
+/* What is shown on the alternate screen (vim, less) is left out, as it is gone when the program
+ * ends. */
+void plain_hide_alternate(struct plain *plain);
 void plain_feed(struct plain *plain, struct span bytes);
 void plain_end(struct plain *plain);
 /* The same to another function, and all stays as it is: what can still change is looked at. */

@@ -30,7 +30,10 @@ struct job {
 	pthread_mutex_t lock;          /* of what follows */
 	pthread_cond_t changed;        /* `state` did */
 	enum job_state state;
-	bool background;
+	bool background, away;
+	bool interactive, typed;
+	uint64_t output_ms;            /* the last */
+	enum run_why stopped;          /* what to say of an end as cancelled */
 	int pid;
 	struct run_end end;
 	struct capture capture;
@@ -47,7 +50,8 @@ struct jobs {
 	uint64_t log_bytes;
 	struct logs *logs;             /* owned; NULL: none */
 	void (*ended)(void *data, unsigned id);
-	void *ended_data;
+	const struct jobs_watch *watch;
+	void *data;
 
 	pthread_mutex_t lock;          /* of what follows; a job's own may be taken inside it */
 	struct job **table;            /* owned; by id */
@@ -82,17 +86,34 @@ static void job_note_started(void *data, int pid)
 	pthread_mutex_unlock(&job->lock);
 }
 
+/* Who watches; NULL: nobody. */
+static const struct jobs_watch *job_watch(const struct job *job)
+{
+	return job->interactive ? job->jobs->watch : NULL;
+}
+
 static void job_note_output(void *data, enum run_stream stream, struct span bytes)
 {
 	struct job *job = data;
 
 	pthread_mutex_lock(&job->lock);
 	capture_feed(&job->capture, bytes);
+	job->output_ms = clock_monotonic_ms();
 	pthread_mutex_unlock(&job->lock);
 	pthread_mutex_lock(&job->output_lock);
 	if (job->output)
 		job->output(job->output_data, stream, bytes);
 	pthread_mutex_unlock(&job->output_lock);
+	if (job_watch(job))
+		job_watch(job)->output(job->jobs->data, job->id, bytes);
+}
+
+static void job_note_secret(void *data, bool secret)
+{
+	struct job *job = data;
+
+	if (job_watch(job))
+		job_watch(job)->secret(job->jobs->data, job->id, secret);
 }
 
 static bool is_same_denial(const struct denial *a, const struct denial *b)
@@ -149,12 +170,20 @@ static void job_note_hidden(void *data, const struct run_hidden *hidden)
 	pthread_mutex_unlock(&job->lock);
 }
 
+/* With the lock held. */
+static void job_take_end(struct job *job, const struct run_end *end)
+{
+	job->end = *end;
+	if (end->why == RUN_CANCELLED)
+		job->end.why = job->stopped;
+}
+
 static void job_note_main_ended(void *data, const struct run_end *end)
 {
 	struct job *job = data;
 
 	pthread_mutex_lock(&job->lock);
-	job->end = *end;
+	job_take_end(job, end);
 	job->state = JOB_LEFT;
 	pthread_cond_broadcast(&job->changed);
 	pthread_mutex_unlock(&job->lock);
@@ -165,17 +194,20 @@ static void job_note_ended(void *data, const struct run_end *end)
 {
 	struct job *job = data;
 	struct jobs *jobs = job->jobs;
+	const struct jobs_watch *watch = job_watch(job);
 	unsigned id = job->id;
 
 	pthread_mutex_lock(&job->lock);
 	if (job->state == JOB_RUNNING)
-		job->end = *end;
+		job_take_end(job, end);
 	job->state = JOB_ENDED;
 	capture_end(&job->capture);
 	pthread_cond_broadcast(&job->changed);
 	pthread_mutex_unlock(&job->lock);
+	if (watch)
+		watch->ended(jobs->data, id);
 	if (jobs->ended)
-		jobs->ended(jobs->ended_data, id);
+		jobs->ended(jobs->data, id);
 }
 
 static const struct run_events job_events = {
@@ -183,6 +215,7 @@ static const struct run_events job_events = {
 	.output = job_note_output,
 	.hidden = job_note_hidden,
 	.denied = job_note_denied,
+	.secret = job_note_secret,
 	.main_ended = job_note_main_ended,
 	.ended = job_note_ended,
 };
@@ -247,7 +280,15 @@ void job_kill(struct job *job)
 	pthread_mutex_unlock(&job->run_lock);
 }
 
-bool job_input(struct job *job, struct span bytes)
+void job_stop(struct job *job, enum run_why why)
+{
+	pthread_mutex_lock(&job->lock);
+	job->stopped = why;
+	pthread_mutex_unlock(&job->lock);
+	job_kill(job);
+}
+
+static bool job_write(struct job *job, struct span bytes)
 {
 	bool taken;
 
@@ -257,10 +298,60 @@ bool job_input(struct job *job, struct span bytes)
 	return taken;
 }
 
+bool job_input(struct job *job, struct span bytes)
+{
+	return !job->interactive && job_write(job, bytes);
+}
+
+bool job_type(struct job *job, struct span bytes, bool answer)
+{
+	if (!job->interactive)
+		return false;
+	pthread_mutex_lock(&job->lock);
+	job->typed |= !answer;
+	pthread_mutex_unlock(&job->lock);
+	return job_write(job, bytes);
+}
+
+void job_resize(struct job *job, unsigned rows, unsigned columns)
+{
+	pthread_mutex_lock(&job->run_lock);
+	if (job->run && job->interactive)
+		job->run->ops->resize(job->run, rows, columns);
+	pthread_mutex_unlock(&job->run_lock);
+}
+
+void job_send_away(struct job *job)
+{
+	pthread_mutex_lock(&job->lock);
+	job->away = job->background = true;
+	pthread_mutex_unlock(&job->lock);
+}
+
+bool job_is_away(struct job *job)
+{
+	bool away;
+
+	pthread_mutex_lock(&job->lock);
+	away = job->away;
+	pthread_mutex_unlock(&job->lock);
+	return away;
+}
+
+uint64_t job_silent_ms(struct job *job)
+{
+	uint64_t silent;
+
+	pthread_mutex_lock(&job->lock);
+	silent = job->typed ? 0 : clock_monotonic_ms() - job->output_ms;
+	pthread_mutex_unlock(&job->lock);
+	return silent;
+}
+
 void job_close_input(struct job *job)
 {
 	pthread_mutex_lock(&job->run_lock);
-	if (job->run)
+	if (job->run && !job->interactive)
 		job->run->ops->close_input(job->run);
 	pthread_mutex_unlock(&job->run_lock);
 }
@@ -391,7 +482,8 @@ struct jobs *jobs_new(const struct jobs_options *options)
 	jobs->logs = options->log_folder ?
 	             capture_logs_new(options->log_folder, options->keep_logs) : NULL;
 	jobs->ended = options->ended;
-	jobs->ended_data = options->data;
+	jobs->watch = options->watch;
+	jobs->data = options->data;
 	pthread_mutex_init(&jobs->lock, NULL);
 	return jobs;
 }
@@ -404,7 +496,8 @@ static struct job *job_new(struct jobs *jobs, const struct provider *provider,
 	struct job *job = mem_alloc(1, sizeof(*job));
 	struct capture_options options = { .head_bytes = jobs->head_bytes,
 		                           .tail_bytes = jobs->tail_bytes, .logs = jobs->logs,
-		                           .log_bytes = jobs->log_bytes };
+		                           .log_bytes = jobs->log_bytes,
+		                           .hide_alternate = request->interactive };
 	pthread_condattr_t clock;
 
 	pthread_mutex_lock(&jobs->lock);
@@ -413,7 +506,9 @@ static struct job *job_new(struct jobs *jobs, const struct provider *provider,
 	job->jobs = jobs;
 	job->provider = provider;
 	job->command = mem_strdup(request->command ? request->command : "");
-	job->began_ms = clock_monotonic_ms();
+	job->began_ms = job->output_ms = clock_monotonic_ms();
+	job->stopped = RUN_CANCELLED;
+	job->interactive = request->interactive;
 	job->output = request->output;
 	job->output_data = request->data;
 	job->background = request->background;
@@ -539,7 +634,11 @@ bool job_start(struct jobs *jobs, struct provider *provider, const struct job_re
 	if (!jobs_may_start(jobs, err))
 		return false;
 	job = job_new(jobs, provider, request);
+	if (job_watch(job))
+		job_watch(job)->started(jobs->data, job->id, request);
 	if (!provider->ops->run(provider, request->run, &job_events, job, &job->run, err)) {
+		if (job_watch(job))
+			job_watch(job)->ended(jobs->data, job->id);
 		job->run = NULL;
 		job_unref(job);
 		pthread_mutex_lock(&jobs->lock);

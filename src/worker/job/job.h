@@ -33,6 +33,18 @@ struct job;
 #define JOB_HEAD_BYTES_DEFAULT ((size_t)20000)
 #define JOB_TAIL_BYTES_DEFAULT ((size_t)20000)
 
+struct job_request;
+
+/* Told of the commands that are typed into (job_request.interactive), on threads of their
+ * providers'; may use them, once they are started, but not wait. */
+struct jobs_watch {
+	/* Before all others; `call` is borrowed. */
+	void (*started)(void *data, unsigned id, const struct job_request *request);
+	void (*output)(void *data, unsigned id, struct span bytes);
+	void (*secret)(void *data, unsigned id, bool secret); /* as run_events has it */
+	void (*ended)(void *data, unsigned id); /* all its processes; or it was never started */
+};
+
 struct jobs_options {
 	const char *log_folder;        /* absolute (capture.h); NULL: long output is not kept
 	                                * whole */
@@ -41,6 +53,7 @@ struct jobs_options {
 	bool keep_logs;                /* when the session ends */
 	/* NULL, or called at each end, on a provider's thread; must not call into jobs. */
 	void (*ended)(void *data, unsigned id);
+	const struct jobs_watch *watch; /* borrowed; NULL: nobody watches */
 	void *data;
 };
 
@@ -56,6 +69,10 @@ struct job_request {
 	const struct run_request *run;
 	const char *command; /* what people are shown: copied */
 	bool background;     /* remembered after its end */
+	/* On a terminal that the user types into (job_type), and nobody else.  What it shows on
+	 * the alternate screen is no text of its output. */
+	bool interactive;
+	const char *call;    /* for jobs_watch: of which call it is; or NULL */
 	/* NULL, or gets the output as it comes, on a provider's thread; what takes its time
 	 * slows the command down. */
 	void (*output)(void *data, enum run_stream stream, struct span bytes);
@@ -79,8 +96,23 @@ void job_background(struct job *job);       /* it is to be remembered */
 /* Its output is not passed on any more (job_request): not after this returned. */
 void job_quiet(struct job *job);
 void job_kill(struct job *job);
-bool job_input(struct job *job, struct span bytes); /* false: nobody reads it */
+/* The same, and that is why it ended: RUN_INACTIVE, RUN_TIMED_OUT. */
+void job_stop(struct job *job, enum run_why why);
+/* False: nobody reads it, or the user alone types into it. */
+bool job_input(struct job *job, struct span bytes);
 void job_close_input(struct job *job);
+
+/* ---- commands that are typed into: job_request.interactive ---- */
+
+/* What the user types, or (`answer`) what the terminal itself answers to a question of the
+ * command's. False: nobody reads it. */
+bool job_type(struct job *job, struct span bytes, bool answer);
+void job_resize(struct job *job, unsigned rows, unsigned columns);
+/* Who waits for it is to go on (job_is_away), as if it had been asked for in the background. */
+void job_send_away(struct job *job);
+bool job_is_away(struct job *job);
+/* Since it last wrote something; 0 once the user has typed something. */
+uint64_t job_silent_ms(struct job *job);
 
 enum job_state {
 	JOB_RUNNING,

@@ -335,6 +335,7 @@ struct plain {
 	enum state state;
 	unsigned parameters[PARAMETERS_MAX];
 	size_t parameter_count;    /* of those begun */
+	bool hides_alternate, alternate; /* nothing is shown while both are true */
 	bool special;              /* a private marker or an intermediate: no sequence we know */
 	size_t string_bytes;
 	char part[PART_MAX];       /* the beginning of a code point */
@@ -347,6 +348,11 @@ struct plain *plain_new(void (*emit)(void *data, struct span text), void *data)
 
 	plain_rows_init(&plain->rows, emit, data);
 	return plain;
+}
+
+void plain_hide_alternate(struct plain *plain)
+{
+	plain->hides_alternate = true;
 }
 
 void plain_free(struct plain *plain)
@@ -366,12 +372,26 @@ static unsigned parameter(const struct plain *plain, size_t i, unsigned otherwis
 	return value ? value : otherwise;
 }
 
+/* Xterm's three ways to the alternate screen and back. */
+static void csi_mode(struct plain *plain, uint32_t final)
+{
+	const unsigned mode = parameter(plain, 0, 0);
+
+	if (plain->hides_alternate && (final == 'h' || final == 'l') &&
+	    (mode == 47 || mode == 1047 || mode == 1049))
+		plain->alternate = final == 'h';
+}
+
 static void csi_final(struct plain *plain, uint32_t final)
 {
 	struct plain_rows *rows = &plain->rows;
 	unsigned first = parameter(plain, 0, 0), count = parameter(plain, 0, 1);
 
-	if (plain->special)
+	if (plain->special) {
+		csi_mode(plain, final);
+		return;
+	}
+	if (plain->alternate)
 		return;
 	switch (final) {
 	case 'A': plain_rows_up(rows, count); break;
@@ -429,8 +449,13 @@ static void escape_final(struct plain *plain, uint32_t c)
 	plain->state = GROUND;
 	plain->string_bytes = 0;
 	switch (c) {
-	case '[': csi_begin(plain); break;
-	case ']': case 'P': case 'X': case '^': case '_': plain->state = STRING; break;
+	case '[': csi_begin(plain); return;
+	case ']': case 'P': case 'X': case '^': case '_': plain->state = STRING; return;
+	case 'c': plain->alternate = false; return;
+	}
+	if (plain->alternate)
+		return;
+	switch (c) {
 	case 'D': plain_rows_down(&plain->rows, 1); break;
 	case 'E': plain_rows_newline(&plain->rows); break;
 	case 'M': plain_rows_up(&plain->rows, 1); break;
@@ -444,6 +469,8 @@ static void plain_control(struct plain *plain, uint32_t c)
 {
 	struct plain_rows *rows = &plain->rows;
 
+	if (plain->alternate && c != 0x1B && c != 0x18 && c != 0x1A)
+		return;
 	switch (c) {
 	case '\n': case '\v': case '\f': plain_rows_newline(rows); break;
 	case '\r': plain_rows_column(rows, 0); break;
@@ -507,7 +534,7 @@ static void plain_next(struct plain *plain, uint32_t c, struct span bytes)
 		plain_control(plain, c);
 	else if (c >= 0x80 && c < 0xA0)
 		escape_final(plain, c - 0x40);
-	else
+	else if (!plain->alternate)
 		plain_rows_put(&plain->rows, bytes);
 }
 
@@ -578,7 +605,10 @@ void plain_feed(struct plain *plain, struct span bytes)
 	while (bytes.len) {
 		size_t len = plain->state == GROUND ? ascii_run(bytes) : 0;
 
-		if (len) {
+		if (len && plain->alternate) {
+			bytes = span_skip(bytes, len);
+			continue;
+		} else if (len) {
 			plain_rows_put_run(&plain->rows, span_head(bytes, len));
 		} else {
 			len = plain_take(plain, bytes, false);

@@ -476,6 +476,12 @@ static const struct wire_field hidden_fields[] = {
 const struct wire_layout wire_layout_run_hidden = WIRE_LAYOUT("run_hidden", struct run_hidden,
                                                               hidden_fields);
 
+static const struct wire_field secret_fields[] = {
+	WIRE_FIELD(BOOL, struct wire_run_secret, secret, 0),
+};
+const struct wire_layout wire_layout_run_secret = WIRE_LAYOUT("run_secret", struct wire_run_secret,
+                                                              secret_fields);
+
 static const struct wire_field end_fields[] = {
 	WIRE_FIELD(ENUM, struct run_end, why, RUN_LOST + 1),
 	WIRE_FIELD(I32, struct run_end, exit_code, 0),

@@ -72,7 +72,9 @@
 	X(RUN_TAKEN, 45, TO_WORKER, RUN, 64, 0, run_taken,                                        \
 	  "this many bytes of output were handled (window: LIMIT_RUN_WINDOW)") \
 	X(RUN_HIDDEN, 46, TO_FRONT, RUN, 128 << 10, 0, run_hidden,                                \
-	  "what is hidden from it: reading that is refused, and no RUN_DENIED reports it")
+	  "what is hidden from it: reading that is refused, and no RUN_DENIED reports it")        \
+	X(RUN_SECRET, 47, TO_FRONT, RUN, 64, 0, run_secret,                                       \
+	  "whether its terminal hides what is typed")
 
 enum wire_direction { WIRE_TO_WORKER, WIRE_TO_FRONT };
 
@@ -155,6 +157,10 @@ struct wire_run_started {
 struct wire_run_output {
 	enum run_stream stream;
 	struct span bytes;
+};
+
+struct wire_run_secret {
+	bool secret;
 };
 
 struct wire_run_input {

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sessions on a terminal: ways back, other sessions, what a kill leaves."""
+import random
+import signal
+
+import kill_rounds
 from fake_gemini import call, text
 
 READY = "? for keys"
@@ -100,3 +104,36 @@ def test_an_export_is_not_written_over_a_file_unasked(world):
             hasp.type("/export talk.json").key("enter").wait("talk.json")
     exported = world.read("talk.md")
     assert "> say it\n" in exported and exported.endswith("```\nan open fence\n```\n\n")
+
+
+# ---- kills -----------------------------------------------------------------------------------------
+
+
+def test_what_waits_survives_a_kill(world, held):
+    """Queued, steered and half typed, in this order."""
+    with world.fake([{"reply": [text("Never.")], "expect": held}]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("first").key("enter")
+            held.wait()
+            hasp.type("a steer").key("enter").wait("joins at the next step").type("the next").key("tab")
+            hasp.wait("queued: the next").type("half a").wait("> half a")
+            hasp.signal(signal.SIGKILL)
+            held.go.set()
+            hasp.end()
+        with world.hasp(server) as hasp:
+            hasp.wait("> a steer").wait("the next").wait("half a")
+
+
+def test_kills_at_random_moments_lose_nothing():
+    """A few rounds of script/kill-rounds."""
+    assert kill_rounds.rounds(4, random.randrange(1 << 24)) == []
+
+
+def test_a_session_goes_when_it_ends(world):
+    with world.fake([[text("Answered.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("forget this").key("enter").wait("Answered.").wait(READY)
+            assert len(world.sessions()) == 1
+            hasp.type("/quit --delete").key("enter")
+            assert hasp.end() == 0
+    assert world.sessions() == []
