@@ -124,6 +124,7 @@ static void follow_result(struct app *app, const json_t *message)
 		                sizeof(*running));
 		app->running_count--;
 	}
+	consoles_returned(app->consoles, json_span(json_object_get(message, "callId")));
 	view_result(&rows, call, message, &how);
 	tui_print(app, &rows);
 	transcript_call(app->transcript, call, message);

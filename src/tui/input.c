@@ -224,6 +224,8 @@ static void input_key(struct app *app, const struct key *key)
 			return;
 		return;
 	}
+	if (consoles_key(app->consoles, key))
+		return;
 	if (app->overlay == OVERLAY_SHORTCUTS)
 		app->overlay = OVERLAY_NONE;
 	else if (key->code == '?' && editor_is_empty(app->editor)) {
@@ -243,6 +245,8 @@ static void input_key(struct app *app, const struct key *key)
 static void input_paste(struct app *app, struct span text)
 {
 	if (app->pager || app->pick || app->browse)
+		return;
+	if (!app->ask && consoles_paste(app->consoles, text))
 		return;
 	app->key_ms = clock_monotonic_ms();
 	if (app->ask && !input_is_aside(app))

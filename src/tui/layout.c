@@ -90,7 +90,10 @@ static void layout_running(const struct app *app, unsigned width, struct rows *r
 
 	for (size_t i = 0; i < app->running_count - more; i++) {
 		view_call(rows, app->running[i].call, &how);
-		layout_tail(&app->running[i].tail, width, rows);
+		if (!consoles_rows(app->consoles,
+		                   json_span(json_object_get(app->running[i].call, "callId")),
+		                   width, rows))
+			layout_tail(&app->running[i].tail, width, rows);
 	}
 	if (more)
 		row_printf(rows_add(rows), STYLE(ROLE_DIM), "  and %zu more calls", more);
@@ -179,6 +182,7 @@ static void layout_beneath(struct app *app, unsigned width, struct rows *rows)
 		editor_candidates(app->editor, width, CANDIDATE_ROWS, rows);
 	layout_activity(app, width, rows);
 	layout_running(app, width, rows);
+	consoles_away_rows(app->consoles, width, rows);
 	layout_queued(app, width, rows);
 	if (app->overlay == OVERLAY_SHORTCUTS)
 		layout_shortcuts(app, width, rows);
@@ -222,6 +226,7 @@ void tui_layout(struct app *app)
 		live.caret_row += before;
 	} else {
 		layout_composer(app, size.columns, size.rows, &live);
+		live.whole = live.caret_hidden = consoles_focused(app->consoles) != 0;
 	}
 	layout_beneath(app, size.columns, &live.rows);
 	screen_live(app->screen, &live);

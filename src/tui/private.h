@@ -134,6 +134,7 @@ enum { OVERLAY_NONE, OVERLAY_SHORTCUTS, OVERLAY_TODOS };
 struct pager;
 struct pick;
 struct browse;
+struct consoles;
 struct complete;
 struct stash;
 
@@ -161,6 +162,7 @@ struct app {
 	struct pager *pager;          /* NULL: not shown */
 	struct pick *pick;            /* likewise */
 	struct browse *browse;        /* likewise */
+	struct consoles *consoles;    /* commands that are typed into */
 	struct complete *complete;
 	struct stash *stash;
 	struct status status;
@@ -296,6 +298,30 @@ void tui_next(struct app *app);
 void tui_interrupt(struct app *app);
 void tui_cycle_mode(struct app *app);
 void tui_set_mode(struct app *app, enum approval_mode mode);
+
+/* ---- consoles.c ---- */
+
+/* None yet. */
+struct consoles *consoles_new(struct app *app);
+void consoles_free(struct consoles *consoles); /* NULL is fine */
+/* On the agent's thread: where commands are typed into from now on; NULL: the host is closed. */
+void consoles_bus(struct consoles *consoles, struct bus *bus);
+/* On any thread: takes what commands on terminals write, as it is published. True: nobody else
+ * needs the message (also TOOL_OUTPUT of such a command). */
+bool consoles_heard(struct consoles *consoles, enum bus_topic topic, const json_t *message);
+/* A call has returned; its command may go on. */
+void consoles_returned(struct consoles *consoles, struct span call);
+/* The window has another size. */
+void consoles_resized(struct consoles *consoles);
+/* The pid of the command that has the keyboard; 0: none has. */
+unsigned consoles_focused(struct consoles *consoles);
+/* True: it was a command's, or gave it the keyboard, or moved one to the background. */
+bool consoles_key(struct consoles *consoles, const struct key *key);
+bool consoles_paste(struct consoles *consoles, struct span text);
+/* The screen of a call's command, at most so many rows of it; false: it has none. */
+bool consoles_rows(struct consoles *consoles, struct span call, unsigned width, struct rows *rows);
+/* Commands in the background. */
+void consoles_away_rows(struct consoles *consoles, unsigned width, struct rows *rows);
 
 /* ---- shell.c ---- */
 

@@ -186,7 +186,10 @@ static bool runner_join(struct runner *runner, enum bus_topic topic, const json_
 static void runner_listen(void *data, enum bus_topic topic, const json_t *message)
 {
 	struct runner *runner = data;
+	const struct app *app = runner->data;
 
+	if (consoles_heard(app->consoles, topic, message))
+		return;
 	if (!runner_join(runner, topic, message))
 		runner_report(runner, topic, json_deep_copy(message));
 }
@@ -247,6 +250,7 @@ static void runner_subscribe(struct runner *runner)
 	runner->listeners[1] = bus_subscribe(bus, BUS_TOOL_CONFIRMATION_REQUEST, runner_promise,
 	                                     runner);
 	runner->listeners[2] = bus_subscribe(bus, BUS_ASK_USER_REQUEST, runner_promise, runner);
+	consoles_bus(((const struct app *)runner->data)->consoles, bus);
 }
 
 /* Who asks has nobody left to answer then, which is a no. */
@@ -257,6 +261,7 @@ static void runner_unsubscribe(struct runner *runner)
 			bus_unsubscribe(host_bus(runner->opened.host), runner->listeners[i]);
 			runner->listeners[i] = 0;
 		}
+	consoles_bus(((const struct app *)runner->data)->consoles, NULL);
 }
 
 static json_t *opened_facts(struct runner *runner)

@@ -12,7 +12,6 @@
 #include "data/json.h"
 #include "tool/tool.h"
 #include "tui/private.h"
-#include "worker/job/job.h"
 
 enum { SHELL_TOLD_MAX = 16 << 10 }; /* of one command's output, to the model */
 
@@ -44,7 +43,7 @@ static json_t *shell_call(const struct shell_job *shell)
 static json_t *shell_run_tool(struct shell_job *shell, const struct tui_opened *opened)
 {
 	const struct tui_options *options = shell->app->options;
-	_cleanup_free_ char *logs = jobs_default_log_folder();
+	const struct session *host = host_session(opened->host);
 	json_auto_t *arguments = json_pack("{s:o}", "command", json_text(span_str(shell->command)));
 	struct command_env env = { 0 };
 	struct session session;
@@ -52,14 +51,15 @@ static json_t *shell_run_tool(struct shell_job *shell, const struct tui_opened *
 
 	setup_command_env_init(&env, options->settings);
 	session_init(&session, opened->provider);
-	session.jobs = jobs_new(&(struct jobs_options){ .log_folder = logs });
+	session.jobs = host->jobs;
+	session.terminal = host->terminal;
+	session.hooks.call = shell->id;
 	if (!env.usual)
 		session.environment = &env.options;
 	session.hooks.output = shell_output;
 	session.hooks.cancel = &runner_cancel(shell->app->runner)->set;
 	session.hooks.data = shell;
 	result = tool_call(&session, "run_shell_command", arguments);
-	jobs_free(session.jobs);
 	session_release(&session);
 	setup_command_env_release(&env);
 	return result;

@@ -70,6 +70,7 @@ static void tui_resized(void *data)
 	struct app *app = data;
 
 	markdown_width(app->markdown, term_size(app->term).columns);
+	consoles_resized(app->consoles);
 	if (app->pager) {
 		pager_draw(app);
 		return;
@@ -185,6 +186,7 @@ static void tui_make(struct app *app)
 	app->markdown = markdown_new(term_size(app->term).columns);
 	app->transcript = transcript_new();
 	app->complete = complete_new(app);
+	app->consoles = consoles_new(app);
 	app->questions = json_array();
 	app->steers = json_array();
 	app->shell_output = (struct buf)BUF_INIT(LIMIT_RESULT_BYTES);
@@ -212,6 +214,7 @@ static void tui_free(struct app *app)
 	buf_release(&app->shell_output);
 	status_release(&app->status);
 	complete_free(app->complete);
+	consoles_free(app->consoles);
 	transcript_free(app->transcript);
 	markdown_free(app->markdown);
 	editor_free(app->editor);

@@ -18,6 +18,7 @@
  *   layout.c      the live region; status.c its last line, the window's title and progress
  *   colours.c     the theme that the settings name
  *   input.c       who gets a key
+ *   consoles.c    commands on terminals that are typed into; emulator/: their screens
  *   send.c        what becomes of what is sent: prompts, "/" commands; shell.c: "!" commands
  *   away.c        other programs that get the terminal
  *   pick.c        a list to choose from in the composer's place; browse.c recorded sessions

@@ -208,7 +208,9 @@ static bool rows_same(const struct row *a, const struct row *b)
 	for (size_t i = 0; i < a->count; i++)
 		if (a->runs[i].len != b->runs[i].len || a->runs[i].link != b->runs[i].link ||
 		    a->runs[i].style.role != b->runs[i].style.role ||
-		    a->runs[i].style.marks != b->runs[i].style.marks)
+		    a->runs[i].style.marks != b->runs[i].style.marks ||
+		    a->runs[i].style.foreground != b->runs[i].style.foreground ||
+		    a->runs[i].style.background != b->runs[i].style.background)
 			return false;
 	return true;
 }

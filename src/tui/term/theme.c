@@ -409,6 +409,32 @@ static void put_marks(struct buf *out, size_t start, uint8_t marks)
 			put_parameter(out, start, table[i].parameter);
 }
 
+/* 0xRRGGBB of one of 256 colours, or THEME_ANSI and its number: xterm's cube and greys. */
+static uint32_t colour_of_256(uint8_t number)
+{
+	static const uint8_t steps[] = { 0, 95, 135, 175, 215, 255 };
+	const unsigned cube = number - 16u, grey = 8 + (number - 232u) * 10;
+
+	if (number < 16)
+		return THEME_ANSI + number;
+	if (number >= 232)
+		return grey << 16 | grey << 8 | grey;
+	return (uint32_t)steps[cube / 36] << 16 | (uint32_t)steps[cube / 6 % 6] << 8 |
+	       steps[cube % 6];
+}
+
+/* What another program has coloured. */
+static void put_foreign(struct buf *out, enum theme_colours colours, struct style style)
+{
+	const size_t start = out->len;
+
+	put_marks(out, start, style.marks);
+	if (style.marks & MARK_FOREGROUND)
+		put_colour(out, start, colours, 38, colour_of_256(style.foreground));
+	if (style.marks & MARK_BACKGROUND)
+		put_colour(out, start, colours, 48, colour_of_256(style.background));
+}
+
 void theme_sgr(struct buf *out, const struct theme *theme, enum theme_colours colours,
                struct style style)
 {
@@ -418,6 +444,10 @@ void theme_sgr(struct buf *out, const struct theme *theme, enum theme_colours co
 	bool word = style.role == ROLE_ADDED_WORD || style.role == ROLE_REMOVED_WORD;
 	size_t start = out->len;
 
+	if (style.marks & (MARK_FOREGROUND | MARK_BACKGROUND)) {
+		put_foreign(out, colours, style);
+		return;
+	}
 	if (style.role < ROLE_COUNT && theme->roles[style.role] != THEME_UNSET)
 		foreground = theme->roles[style.role];
 	if (colours == TERM_COLOURS_NONE || (foreground == THEME_UNSET && row->slot >= 0)) {

@@ -34,7 +34,8 @@ void rows_release(struct rows *rows)
 
 static bool style_eq(struct style a, struct style b)
 {
-	return a.role == b.role && a.marks == b.marks;
+	return a.role == b.role && a.marks == b.marks && a.foreground == b.foreground &&
+	       a.background == b.background;
 }
 
 /* Appends bytes that are safe, and make whole clusters of `width` columns. */

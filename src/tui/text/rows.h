@@ -69,11 +69,15 @@ enum {
 	MARK_UNDERLINE = 4,
 	MARK_STRIKE = 8,
 	MARK_REVERSE = 16,
+	MARK_FOREGROUND = 32, /* style.foreground counts, and not what the theme says */
+	MARK_BACKGROUND = 64,
 };
 
 struct style {
 	uint8_t role;  /* enum role */
 	uint8_t marks; /* MARK_ bits */
+	/* Of 256 colours, for what another program has coloured (emulator/). */
+	uint8_t foreground, background;
 };
 
 #define STYLE(r) ((struct style){ .role = (uint8_t)(r) })

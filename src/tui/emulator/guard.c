@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What of a command's bytes reaches the emulator: text, the usual controls, and control sequences
+ * that are complete, of known shape, and whose numbers are small (ECMA-48, section 5.4).  Strings
+ * (OSC, DCS, APC, PM, SOS) are dropped up to their end, however long they are.
+ *
+ *     ground --ESC--> escape --[--> csi --final--> ground
+ *                            --] P X ^ _--> string --BEL, ESC \--> ground
+ *                            --0x20-0x2F--> charset --0x30-0x7E--> ground
+ * CAN and SUB end any of them; other controls inside a sequence are handed on at once. */
+#include <string.h>
+
+#include "base/text.h"
+#include "tui/emulator/emulator.h"
+
+enum { GROUND, ESCAPE, CHARSET, CSI, CSI_DROPPED, TEXT, TEXT_ESCAPE };
+
+enum { SEPARATORS_MAX = 14, INTERMEDIATES_MAX = 2 };
+
+/* Those that change the screen or its modes; no reports that answer with what was sent. */
+static bool is_known_escape(unsigned char c)
+{
+	return strchr("78=>cDEHMNO", c) != NULL;
+}
+
+static void guard_begin(struct guard *guard, int state)
+{
+	guard->state = state;
+	guard->len = 0;
+}
+
+static void put_small_number(struct buf *out, struct span digits, unsigned max)
+{
+	unsigned number = 0;
+
+	for (size_t i = 0; i < digits.len && number <= max; i++)
+		number = number * 10 + (unsigned)(digits.data[i] - '0');
+	buf_printf(out, "%u", number < max ? number : max);
+}
+
+/* Whether a sequence has a marker at most, then numbers, then intermediates. */
+static bool is_shaped(struct span held)
+{
+	size_t at = held.len && strchr("<=>?", held.data[0]) ? 1 : 0;
+	unsigned separators = 0, intermediates = 0;
+
+	for (; at < held.len && held.data[at] >= '0' && held.data[at] <= ';'; at++)
+		separators += held.data[at] > '9';
+	for (; at < held.len && held.data[at] < '0'; at++)
+		intermediates++;
+	return at == held.len && separators <= SEPARATORS_MAX &&
+	       intermediates <= INTERMEDIATES_MAX;
+}
+
+static void put_csi(const struct guard *guard, char final, struct buf *out)
+{
+	const unsigned max = final == 'b' ? GUARD_REPEAT_MAX : GUARD_NUMBER_MAX;
+	struct span rest = span_of(guard->held, guard->len);
+
+	if (final == 't' || !is_shaped(rest)) /* t: the window's */
+		return;
+	buf_str(out, "\33[");
+	while (rest.len) {
+		size_t digits = 0;
+
+		while (digits < rest.len && ascii_is_digit((unsigned char)rest.data[digits]))
+			digits++;
+		if (digits)
+			put_small_number(out, span_head(rest, digits), max);
+		else
+			buf_char(out, rest.data[0]);
+		rest = span_skip(rest, digits ? digits : 1);
+	}
+	buf_char(out, final);
+}
+
+static void guard_csi(struct guard *guard, unsigned char c, struct buf *out)
+{
+	if (c >= 0x20 && c <= 0x3F) {
+		if (guard->len < sizeof(guard->held))
+			guard->held[guard->len++] = (char)c;
+		else
+			guard->state = CSI_DROPPED;
+		return;
+	}
+	if (c >= 0x40 && c <= 0x7E && guard->state == CSI)
+		put_csi(guard, (char)c, out);
+	guard_begin(guard, GROUND);
+}
+
+static void guard_escape(struct guard *guard, unsigned char c, struct buf *out)
+{
+	guard_begin(guard, GROUND);
+	if (c == '[')
+		guard_begin(guard, CSI);
+	else if (c == ']' || c == 'P' || c == 'X' || c == '^' || c == '_')
+		guard_begin(guard, TEXT);
+	else if (c >= 0x20 && c <= 0x2F) {
+		guard->state = CHARSET;
+		guard->held[guard->len++] = (char)c;
+	} else if (is_known_escape(c)) {
+		buf_char(out, '\33');
+		buf_char(out, (char)c);
+	}
+}
+
+/* ESC ( B and the like, and the test pattern. */
+static void guard_charset(struct guard *guard, unsigned char c, struct buf *out)
+{
+	const char first = guard->held[0];
+
+	guard_begin(guard, GROUND);
+	if (!((first == '(' || first == ')') && strchr("0AB", c)) && !(first == '#' && c == '8'))
+		return;
+	buf_char(out, '\33');
+	buf_char(out, first);
+	buf_char(out, (char)c);
+}
+
+static size_t character_bytes_of(unsigned char lead)
+{
+	return lead >= 0xF0 && lead < 0xF5 ? 4 : lead >= 0xE0 && lead < 0xF0 ? 3 :
+	       lead >= 0xC2 && lead < 0xE0 ? 2 : 1;
+}
+
+/* Characters are handed on whole: libvterm 0.1 loses those that come in two pieces.  C1 controls as
+ * characters, U+0080 to U+009F, are none for a terminal of UTF-8. */
+static void guard_character(struct guard *guard, unsigned char c, struct buf *out)
+{
+	struct utf8_char read;
+
+	guard->held[guard->len++] = (char)c;
+	if (guard->len < character_bytes_of((unsigned char)guard->held[0]))
+		return;
+	read = utf8_first(span_of(guard->held, guard->len));
+	if (read.bad)
+		buf_str(out, "\xEF\xBF\xBD");
+	else if (read.code < 0x80 || read.code >= 0xA0)
+		buf_span(out, read.bytes);
+	guard_begin(guard, GROUND);
+}
+
+static void guard_ground(struct guard *guard, unsigned char c, struct buf *out)
+{
+	if (guard->len && (c & 0xC0) != 0x80) { /* it was cut off */
+		buf_str(out, "\xEF\xBF\xBD");
+		guard_begin(guard, GROUND);
+	}
+	guard_character(guard, c, out);
+}
+
+static void guard_text(struct guard *guard, unsigned char c)
+{
+	if (guard->state == TEXT_ESCAPE)
+		guard->state = c == '\\' ? GROUND : c == 0x1B ? TEXT_ESCAPE : TEXT;
+	else if (c == 0x1B)
+		guard->state = TEXT_ESCAPE;
+	else if (c == 0x07)
+		guard->state = GROUND;
+}
+
+static void guard_next(struct guard *guard, unsigned char c, struct buf *out)
+{
+	const bool text = guard->state == TEXT || guard->state == TEXT_ESCAPE;
+
+	if (c == 0x18 || c == 0x1A) {
+		guard_begin(guard, GROUND);
+	} else if (text) {
+		guard_text(guard, c);
+	} else if (c == 0x1B) {
+		if (guard->state == GROUND && guard->len)
+			buf_str(out, "\xEF\xBF\xBD");
+		guard_begin(guard, ESCAPE);
+	} else if (guard->state == GROUND) {
+		guard_ground(guard, c, out);
+	} else if (c < 0x20) {
+		buf_char(out, (char)c);
+	} else if (guard->state == ESCAPE) {
+		guard_escape(guard, c, out);
+	} else if (guard->state == CHARSET) {
+		guard_charset(guard, c, out);
+	} else {
+		guard_csi(guard, c, out);
+	}
+}
+
+void guard_feed(struct guard *guard, struct span bytes, struct buf *out)
+{
+	for (size_t i = 0; i < bytes.len; i++)
+		guard_next(guard, (unsigned char)bytes.data[i], out);
+}
