@@ -61,7 +61,7 @@ static void show(struct span bytes, size_t piece, unsigned rows, unsigned column
 
 static void check_guard(struct span bytes)
 {
-	_cleanup_buf_ struct buf out = BUF_INIT(3 * bytes.len + 64);
+	_cleanup_buf_ struct buf out = BUF_INIT((bytes.len / GUARD_HEAVY_BYTES + 1) * GUARD_OUT_MAX);
 	struct guard guard = { 0 };
 
 	guard_feed(&guard, bytes, &out);

@@ -129,7 +129,8 @@ static void console_order(struct bus *bus, enum bus_topic topic, unsigned pid, s
 	bus_publish(bus, topic, message);
 }
 
-/* The lock is given away between pieces: the main thread draws and types meanwhile. */
+/* The lock is let go between pieces, and the host lets go of all (let_others in its terminals.c):
+ * the main thread draws and types meanwhile. */
 static void consoles_feed(struct consoles *consoles, unsigned pid, struct span text)
 {
 	while (text.len) {
@@ -409,7 +410,10 @@ static void put_hint(const struct consoles *consoles, const struct console *cons
 	struct row *row = rows_add(rows);
 
 	row_pad(row, CONSOLE_INDENT, STYLE(ROLE_DIM));
-	if (focused)
+	if (!focused && !console->call)
+		row_printf(row, STYLE(ROLE_DIM), "%s types into it",
+		           bindings_chord(bindings, BIND_APP_FOCUS_SHELL_INPUT));
+	else if (focused)
 		row_printf(row, STYLE_BOLD(ROLE_WARNING), "Keys go to this command; %s leaves it.",
 		           bindings_chord(bindings, BIND_APP_UNFOCUS_SHELL_INPUT));
 	else

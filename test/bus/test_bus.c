@@ -315,9 +315,35 @@ static void messages_have_the_members_of_their_topic(void **state)
 	assert_string_equal(bus_topic_name(BUS_TURN_END), "turn-end");
 }
 
+static void count_message(void *data, enum bus_topic topic, const json_t *message)
+{
+	(void)topic, (void)message;
+	++*(int *)data;
+}
+
+/* It may be a password. */
+static void test_what_is_typed_reaches_who_asks_for_it_alone(void **state)
+{
+	json_t *typed = json_pack("{s:i, s:s}", "pid", 1, "text", "hunter2");
+	struct bus *bus = bus_new();
+	int all = 0, own = 0;
+
+	(void)state;
+	bus_subscribe(bus, BUS_NONE, count_message, &all);
+	bus_subscribe(bus, BUS_COMMAND_INPUT, count_message, &own);
+	bus_publish(bus, BUS_COMMAND_INPUT, typed);
+	assert_int_equal(all, 0);
+	assert_int_equal(own, 1);
+	bus_publish(bus, BUS_COMMAND_BACKGROUND, typed);
+	assert_int_equal(all, 1);
+	bus_free(bus);
+	json_decref(typed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_is_typed_reaches_who_asks_for_it_alone),
 		cmocka_unit_test(subscribers_get_their_topic_in_order),
 		cmocka_unit_test(listeners_may_publish_and_leave),
 		cmocka_unit_test(the_first_answer_counts),

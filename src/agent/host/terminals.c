@@ -3,15 +3,21 @@
  * they ask for a password, is published; orders of who shows them are carried out. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "agent/host/private.h"
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
 #include "worker/job/job.h"
 
-enum { TERMINAL_CELLS_MAX = 1000 }; /* of a side */
+enum {
+	TERMINAL_CELLS_MAX = 1000, /* of a side */
+	OUTPUT_PIECE = 4096,       /* of a message */
+	OUTPUT_MS = 4,             /* of an endless output, before others get their turn */
+};
 
 /* The beginning of a character that a piece of output ended in. */
 struct terminal_part {
@@ -24,6 +30,7 @@ struct terminals {
 	struct host *host;
 	struct session_terminal size;
 	unsigned listeners[3];
+	_Atomic uint64_t yielded_ms; /* others got their turn */
 	pthread_mutex_t lock;       /* of what follows */
 	struct terminal_part parts[LIMIT_JOBS_RUNNING];
 };
@@ -71,9 +78,20 @@ static size_t terminal_unfinished(struct span bytes)
 	return 0;
 }
 
-static void terminal_output(void *data, unsigned id, struct span bytes)
+/* A mutex may be taken again and again by one thread while another waits for it: the bus is let go
+ * for long enough that whoever types, or draws, gets it. */
+static void let_others(struct terminals *terminals)
 {
-	struct terminals *terminals = data;
+	const struct timespec moment = { 0, 100000 };
+
+	if (clock_monotonic_ms() - terminals->yielded_ms < OUTPUT_MS)
+		return;
+	nanosleep(&moment, NULL);
+	terminals->yielded_ms = clock_monotonic_ms();
+}
+
+static void terminal_piece(struct terminals *terminals, unsigned id, struct span bytes)
+{
 	_cleanup_buf_ struct buf text = BUF_INIT(bytes.len + 16);
 	json_auto_t *message = NULL;
 	struct terminal_part *part;
@@ -95,6 +113,19 @@ static void terminal_output(void *data, unsigned id, struct span bytes)
 	message = json_pack("{s:i, s:o}", "pid", (int)id, "text",
 	                    json_text(span_head(buf_view(&text), text.len - left)));
 	bus_publish(terminals->host->bus, BUS_COMMAND_OUTPUT, message);
+}
+
+static void terminal_output(void *data, unsigned id, struct span bytes)
+{
+	struct terminals *terminals = data;
+
+	while (bytes.len) {
+		const struct span piece = span_head(bytes, OUTPUT_PIECE);
+
+		terminal_piece(terminals, id, piece);
+		let_others(terminals);
+		bytes = span_skip(bytes, piece.len);
+	}
 }
 
 static void terminal_secret(void *data, unsigned id, bool secret)

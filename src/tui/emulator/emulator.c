@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "tui/term/theme.h"
 
-enum { FEED_PIECE = 1024, ANSWER_MAX = 256 };
+enum { FEED_PIECE = GUARD_HEAVY_BYTES, ANSWER_MAX = 256 };
 
 /* ---- the library ------------------------------------------------------------- */
 
@@ -140,7 +140,7 @@ void emulator_feed(struct emulator *emulator, struct span bytes)
 {
 	while (bytes.len) {
 		struct span piece = span_head(bytes, FEED_PIECE);
-		_cleanup_buf_ struct buf safe = BUF_INIT(3 * FEED_PIECE + 2 * GUARD_SEQUENCE_MAX);
+		_cleanup_buf_ struct buf safe = BUF_INIT(GUARD_OUT_MAX);
 
 		guard_feed(&emulator->guard, piece, &safe);
 		emulator->answered = 0;

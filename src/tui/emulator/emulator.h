@@ -58,17 +58,35 @@ void emulator_paste(struct emulator *emulator, struct span text, struct buf *out
 
 /* ---- the guard (guard.c), for the emulator and its tests ---- */
 
-enum { GUARD_SEQUENCE_MAX = 64, GUARD_NUMBER_MAX = 9999, GUARD_REPEAT_MAX = 500 };
+enum {
+	GUARD_SEQUENCE_MAX = 64,
+	GUARD_NUMBER_MAX = 9999,
+	GUARD_REPEAT_MAX = 500,
+	/* Sequences that move or clear the whole screen: so many of each so many bytes, and the
+	 * others are dropped, for a few bytes must not cost much time. */
+	GUARD_HEAVY_MAX = 64,
+	GUARD_HEAVY_BYTES = 1024,
+	GUARD_MARKS_MAX = 6, /* combining characters on one */
+};
+
+enum {
+	GUARD_OUT_MAX = 3 * GUARD_HEAVY_BYTES + 2 * GUARD_SEQUENCE_MAX +
+	                2 * GUARD_HEAVY_MAX * GUARD_REPEAT_MAX * 4
+};
 
 /* All zero: at the beginning. */
 struct guard {
 	int state;
+	unsigned bytes, heavy; /* since the last multiple of GUARD_HEAVY_BYTES */
+	char last[4];          /* the last character, which REP repeats */
+	size_t last_len;
+	unsigned marks;        /* combining characters since */
 	size_t len;
 	char held[GUARD_SEQUENCE_MAX]; /* a sequence that is not complete */
 };
 
-/* Appends what of the bytes may be handed on, in whole characters: at most three bytes for each
- * that came, and what was held. */
+/* Appends what of the bytes may be handed on, in whole characters: for GUARD_HEAVY_BYTES at most
+ * GUARD_OUT_MAX. */
 void guard_feed(struct guard *guard, struct span bytes, struct buf *out);
 
 #endif

@@ -8,6 +8,7 @@
  *                            --0x20-0x2F--> charset --0x30-0x7E--> ground
  * CAN and SUB end any of them; other controls inside a sequence are handed on at once. */
 #include <string.h>
+#include <utf8proc.h>
 
 #include "base/text.h"
 #include "tui/emulator/emulator.h"
@@ -28,13 +29,13 @@ static void guard_begin(struct guard *guard, int state)
 	guard->len = 0;
 }
 
-static void put_small_number(struct buf *out, struct span digits, unsigned max)
+static void put_small_number(struct buf *out, struct span digits)
 {
 	unsigned number = 0;
 
-	for (size_t i = 0; i < digits.len && number <= max; i++)
+	for (size_t i = 0; i < digits.len && number <= GUARD_NUMBER_MAX; i++)
 		number = number * 10 + (unsigned)(digits.data[i] - '0');
-	buf_printf(out, "%u", number < max ? number : max);
+	buf_printf(out, "%u", number < GUARD_NUMBER_MAX ? number : GUARD_NUMBER_MAX);
 }
 
 /* Whether a sequence has a marker at most, then numbers, then intermediates. */
@@ -51,13 +52,35 @@ static bool is_shaped(struct span held)
 	       intermediates <= INTERMEDIATES_MAX;
 }
 
-static void put_csi(const struct guard *guard, char final, struct buf *out)
+static bool is_affordable(struct guard *guard, bool heavy)
 {
-	const unsigned max = final == 'b' ? GUARD_REPEAT_MAX : GUARD_NUMBER_MAX;
+	guard->heavy += heavy;
+	return !heavy || guard->heavy <= GUARD_HEAVY_MAX;
+}
+
+/* REP.  libvterm 0.1 never ends when there is nothing that can be repeated. */
+static void put_again(const struct guard *guard, struct buf *out)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < guard->len && count < GUARD_REPEAT_MAX; i++)
+		if (ascii_is_digit((unsigned char)guard->held[i]))
+			count = count * 10 + (unsigned)(guard->held[i] - '0');
+	count = count < 1 ? 1 : count > GUARD_REPEAT_MAX ? GUARD_REPEAT_MAX : count;
+	while (guard->last_len && count--)
+		buf_span(out, span_of(guard->last, guard->last_len));
+}
+
+static void put_csi(struct guard *guard, char final, struct buf *out)
+{
 	struct span rest = span_of(guard->held, guard->len);
 
-	if (final == 't' || !is_shaped(rest)) /* t: the window's */
+	if (final == 't' || !is_shaped(rest) || !is_affordable(guard, strchr("@JLMPSTbhl", final)))
+		return; /* t: the window's */
+	if (final == 'b') {
+		put_again(guard, out);
 		return;
+	}
 	buf_str(out, "\33[");
 	while (rest.len) {
 		size_t digits = 0;
@@ -65,7 +88,7 @@ static void put_csi(const struct guard *guard, char final, struct buf *out)
 		while (digits < rest.len && ascii_is_digit((unsigned char)rest.data[digits]))
 			digits++;
 		if (digits)
-			put_small_number(out, span_head(rest, digits), max);
+			put_small_number(out, span_head(rest, digits));
 		else
 			buf_char(out, rest.data[0]);
 		rest = span_skip(rest, digits ? digits : 1);
@@ -97,7 +120,7 @@ static void guard_escape(struct guard *guard, unsigned char c, struct buf *out)
 	else if (c >= 0x20 && c <= 0x2F) {
 		guard->state = CHARSET;
 		guard->held[guard->len++] = (char)c;
-	} else if (is_known_escape(c)) {
+	} else if (is_known_escape(c) && is_affordable(guard, strchr("cDEM", c))) {
 		buf_char(out, '\33');
 		buf_char(out, (char)c);
 	}
@@ -109,7 +132,8 @@ static void guard_charset(struct guard *guard, unsigned char c, struct buf *out)
 	const char first = guard->held[0];
 
 	guard_begin(guard, GROUND);
-	if (!((first == '(' || first == ')') && strchr("0AB", c)) && !(first == '#' && c == '8'))
+	if (!((first == '(' || first == ')') && strchr("0AB", c)) &&
+	    !(first == '#' && c == '8' && is_affordable(guard, /* heavy= */ true)))
 		return;
 	buf_char(out, '\33');
 	buf_char(out, first);
@@ -120,6 +144,34 @@ static size_t character_bytes_of(unsigned char lead)
 {
 	return lead >= 0xF0 && lead < 0xF5 ? 4 : lead >= 0xE0 && lead < 0xF0 ? 3 :
 	       lead >= 0xC2 && lead < 0xE0 ? 2 : 1;
+}
+
+/* What may combine with the character before it, by any table: marks, formats, medial Jamo. */
+static bool is_mark(uint32_t code)
+{
+	const utf8proc_category_t kind = utf8proc_category((utf8proc_int32_t)code);
+
+	return code >= 0xA0 && (utf8proc_charwidth((utf8proc_int32_t)code) <= 0 ||
+	                        kind == UTF8PROC_CATEGORY_MN || kind == UTF8PROC_CATEGORY_MC ||
+	                        kind == UTF8PROC_CATEGORY_ME || kind == UTF8PROC_CATEGORY_CF ||
+	                        (code >= 0x1160 && code <= 0x11FF));
+}
+
+/* libvterm keeps all marks of a character, however many. */
+static void guard_put(struct guard *guard, const struct utf8_char *read, struct buf *out)
+{
+	const bool control = read->code < 0x20 || read->code == 0x7F;
+	const bool mark = is_mark(read->code);
+
+	if (mark && ++guard->marks > GUARD_MARKS_MAX)
+		return;
+	buf_span(out, read->bytes);
+	guard->last_len = 0;
+	if (mark || control)
+		return;
+	guard->marks = 0;
+	memcpy(guard->last, read->bytes.data, read->bytes.len);
+	guard->last_len = read->bytes.len;
 }
 
 /* Characters are handed on whole: libvterm 0.1 loses those that come in two pieces.  C1 controls as
@@ -135,7 +187,7 @@ static void guard_character(struct guard *guard, unsigned char c, struct buf *ou
 	if (read.bad)
 		buf_str(out, "\xEF\xBF\xBD");
 	else if (read.code < 0x80 || read.code >= 0xA0)
-		buf_span(out, read.bytes);
+		guard_put(guard, &read, out);
 	guard_begin(guard, GROUND);
 }
 
@@ -185,6 +237,9 @@ static void guard_next(struct guard *guard, unsigned char c, struct buf *out)
 
 void guard_feed(struct guard *guard, struct span bytes, struct buf *out)
 {
-	for (size_t i = 0; i < bytes.len; i++)
+	for (size_t i = 0; i < bytes.len; i++) {
 		guard_next(guard, (unsigned char)bytes.data[i], out);
+		if (++guard->bytes == GUARD_HEAVY_BYTES)
+			guard->bytes = guard->heavy = 0;
+	}
 }

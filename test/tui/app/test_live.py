@@ -117,3 +117,16 @@ def test_pipes_where_the_setting_says_so(world):
         with yolo(world, server) as hasp:
             hasp.type("go").key("enter").wait("Done so.")
     assert "piped" in result(server)
+
+
+def test_a_flood_of_sequences_leaves_the_keys_alone(world):
+    """Endless, costly and asking for answers: what is typed arrives all the same, and Esc ends it."""
+    flood = "printf '\\033[L\\033[9999b\\033[6n\\033[2J\\033]0;%4000d\\007\\033[T\\033[?1049h\\033[?1049l\\n\\n' 1"
+    script = "trap 'echo x > caught' INT; stty -echo; s=$(%s); while :; do printf %%s \"$s$s$s$s\"; done" % flood
+    with world.fake([[run(script)], [text("Never.")]]) as server:
+        with yolo(world, server) as hasp:
+            hasp.type("go").key("enter")
+            focus(hasp).key("ctrl+c")
+            while not (world.root / "caught").exists():
+                hasp.quiet(0, 0.02)
+            hasp.key("shift+tab").wait(TYPES).key("esc").wait("Interrupted.")
