@@ -130,3 +130,25 @@ def test_a_flood_of_sequences_leaves_the_keys_alone(world):
             while not (world.root / "caught").exists():
                 hasp.quiet(0, 0.02)
             hasp.key("shift+tab").wait(TYPES).key("esc").wait("Interrupted.")
+
+
+def test_the_keyboard_goes_from_command_to_command(world):
+    scripts = ["read a; echo \"first got $a\"", "read a; echo \"second got $a\""]
+    with world.fake([[run(scripts[0]), run(scripts[1])], [text("Both.")]]) as server:
+        with yolo(world, server, rows=30) as hasp:
+            hasp.type("go").key("enter").wait("first got $a").wait("second got $a")
+            focus(hasp).type("one").key("shift+tab")
+            hasp.quiet().key("tab").wait(KEYS).type("two").key("enter", "shift+tab").quiet()
+            hasp.key("tab").wait(KEYS).key("enter").wait("Both.")
+    assert {"first got one" in result(server), "second got two" in result(server)} == {True} or \
+        {"first got two" in result(server), "second got one" in result(server)} == {True}
+
+
+def test_a_command_asked_for_in_the_background_takes_keys(world):
+    with world.fake([[run("read a; echo \"$a\" > out", is_background=True)], [text("It runs.")]]) as server:
+        with yolo(world, server) as hasp:
+            hasp.type("go").key("enter").wait("It runs.").wait("in the background, 1:")
+            hasp.key("tab").wait(KEYS).paste("pasted\x1b[31m").wait("pasted[31m").key("enter")
+            while "in the background" in "\n".join(hasp.dump().window):
+                hasp.quiet(0)
+    assert world.read("out") == "pasted[31m\n"
