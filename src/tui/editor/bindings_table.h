@@ -145,7 +145,7 @@
 	X(BACKGROUND_SELECT, "background.select", "enter", \
 	  "choose from the list of background commands") \
 	X(BACKGROUND_TOGGLE, "background.toggle", "ctrl+b", \
-	  "show or hide the background command") \
+	  "move the running command to the background") \
 	X(BACKGROUND_TOGGLE_LIST, "background.toggleList", "ctrl+l", \
 	  "show or hide the list of background commands") \
 	X(BACKGROUND_KILL, "background.kill", "ctrl+k", \

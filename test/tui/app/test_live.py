@@ -152,3 +152,11 @@ def test_a_command_asked_for_in_the_background_takes_keys(world):
             while "in the background" in "\n".join(hasp.dump().window):
                 hasp.quiet(0)
     assert world.read("out") == "pasted[31m\n"
+
+
+def test_a_silent_command_that_nobody_types_into_is_ended(world):
+    world.settings(tools={"shell": {"inactivityTimeout": 1}})
+    with world.fake([[run("read a")], [text("Ended.")]]) as server:
+        with yolo(world, server) as hasp:
+            hasp.type("go").key("enter").wait("Ended.")
+    assert "printed nothing for too long" in result(server)
