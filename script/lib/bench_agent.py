@@ -99,6 +99,20 @@ def descendants(pid):
     return found
 
 
+def cpu_of(pids):
+    """Nanoseconds, with those of children that have ended."""
+    total = 0
+    for pid in pids:
+        try:
+            total += time.clock_gettime_ns(~pid << 3 | 2)  # what clock_getcpuclockid() makes
+            with open("/proc/%d/stat" % pid, encoding="ascii", errors="replace") as file:
+                fields = file.read().rsplit(")", 1)[1].split()
+            total += (int(fields[13]) + int(fields[14])) * 10 ** 9 // os.sysconf("SC_CLK_TCK")
+        except OSError:
+            pass
+    return total
+
+
 def memory_of(pids):
     """Bytes in memory of processes together: the pages that each has alone, and once the pages that
     it has in common with others: those of the process that has most of them."""

@@ -6,6 +6,7 @@ can do; a worker's start, calls and memory, beside the same work in one process;
 operations, a build and git inside, beside outside.  Runs are interleaved; figures are medians.
 """
 
+import argparse
 import json
 import os
 import shutil
@@ -183,7 +184,9 @@ def page(folder, quick):
 
 
 def main():
-    quick = "--quick" in sys.argv
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true")
+    quick = parser.parse_args().quick
     with tempfile.TemporaryDirectory(prefix="hasp-bench-", dir=bench.TOP / "build") as folder:
         text = page(Path(folder), quick)
     print(text)

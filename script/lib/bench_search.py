@@ -6,16 +6,16 @@ Three ways to ask: a process of its own for each search, the first search of a s
 Everybody's matching lines are counted and have to be the same.
 """
 
+import argparse
 import glob
 import json
 import os
-import re
 import statistics
 import subprocess
-import sys
 import time
 from pathlib import Path
 
+import bench_agent
 import npm_peers
 
 TOP = Path(__file__).resolve().parents[2]
@@ -120,12 +120,11 @@ class Session:
         return took, json.loads(answer)["result"]["structuredContent"]["matches"]
 
     def memory_mb(self):
-        status = Path("/proc/%d/status" % self.process.pid).read_text()
-        return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
+        return bench_agent.memory_of(bench_agent.descendants(self.process.pid)) / (1 << 20)
 
     def cpu_s(self):
-        fields = Path("/proc/%d/stat" % self.process.pid).read_text().rsplit(") ", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        """Of the server and its worker, which is what keeps the tree."""
+        return bench_agent.cpu_of(bench_agent.descendants(self.process.pid)) / 1e9
 
     def settle(self):
         """Until it uses no processor time any more: it knows the tree."""
@@ -196,13 +195,15 @@ def page(tree, programs, rounds):
                                          names[0]))
         lines.append("| %s | %s |" % (title, " | ".join(rows)))
     lines += ["", "*Asked again* is a second search in a session of `hasp serve mcp`, %.1f s after "
-              "the first, when what is kept of the tree is complete; the session then holds %.0f MB."
+              "the first, when what is kept of the tree is complete; its processes then hold %.0f MB."
               % (built, memory)]
     return "\n".join(lines)
 
 
 def main():
-    quick = "--quick" in sys.argv
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true")
+    quick = parser.parse_args().quick
     tree = kernel_tree()
     newer = npm_ripgrep()
     programs = [("ripgrep " + version(newer), newer), ("ripgrep " + version("rg"), "rg")]

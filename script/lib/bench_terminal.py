@@ -147,20 +147,6 @@ def reply_lines(number):
 
 # ---- processes ----
 
-def cpu_of(pids):
-    """Nanoseconds, with those of children that have ended."""
-    total = 0
-    for pid in pids:
-        try:
-            total += time.clock_gettime_ns(~pid << 3 | 2)  # what clock_getcpuclockid() makes
-            with open("/proc/%d/stat" % pid, encoding="ascii", errors="replace") as file:
-                fields = file.read().rsplit(")", 1)[1].split()
-            total += (int(fields[13]) + int(fields[14])) * 10 ** 9 // os.sysconf("SC_CLK_TCK")
-        except OSError:
-            pass
-    return total
-
-
 def switches_of(pids):
     """{thread: voluntary context switches}"""
     found = {}
@@ -273,7 +259,7 @@ class Session:
             window.type("ж")
             typed += 1
         self.got["usable"] = 1000 * (time.monotonic() - window.started)
-        self.got["start_cpu"] = cpu_of(self.pids()) / 1e6
+        self.got["start_cpu"] = bench_agent.cpu_of(self.pids()) / 1e6
         for _ in range(typed + 5):
             window.settle(0.15, 2)
             if not any("ж" in row for row in window.dump().window):
@@ -286,14 +272,14 @@ class Session:
 
     def idle_begin(self):
         pids = self.pids()
-        self.before = cpu_of(pids), switches_of(pids), time.monotonic()
+        self.before = bench_agent.cpu_of(pids), switches_of(pids), time.monotonic()
 
     def idle_end(self):
         pids = self.pids()
         cpu, switches, begun = self.before
         minutes = (time.monotonic() - begun) / 60
         now = switches_of(pids)
-        self.got["idle_cpu"] = (cpu_of(pids) - cpu) / 1e6 / minutes
+        self.got["idle_cpu"] = (bench_agent.cpu_of(pids) - cpu) / 1e6 / minutes
         self.got["wakeups"] = sum(count - switches.get(task, 0) for task, count in now.items()) / minutes
 
     def submit(self, prompt):
@@ -309,11 +295,11 @@ class Session:
         self.submit("say something")
         if not window.shows("alpha", 30):
             raise Unreached("does not show a reply that streams")
-        cpu, begun, written = cpu_of(self.pids()), time.monotonic(), window.dump().written
+        cpu, begun, written = bench_agent.cpu_of(self.pids()), time.monotonic(), window.dump().written
         if not reached["alone"].wait(5 * ALONE):
             raise Unreached("does not read the reply as fast as it comes")
         seconds = time.monotonic() - begun
-        self.got["stream_cpu"] = (cpu_of(self.pids()) - cpu) / 1e7 / seconds
+        self.got["stream_cpu"] = (bench_agent.cpu_of(self.pids()) - cpu) / 1e7 / seconds
         self.got["written"] = (window.dump().written - written) / 1024
         self.type_keys(reached["end"])
         if not window.shows("omega", 60):
