@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 
 #include "base/limits.h"
-#include "cli/options/help.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
 #include "cli/view/output.h"

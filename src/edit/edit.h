@@ -112,7 +112,7 @@ void change_result_release(struct change_result *result);
  * An update without a base means the file as it is: when others change it between the read
  * and the commit, it is computed anew on what they wrote.  LF in `old_text` also stands for
  * CRLF when the text is not found otherwise, and the replacement then gets CRLF.  Of one place
- * (not of several, or any number) the other readings in patch/other_reading.h are tried, too;
+ * (not of several, or any number) the other readings in patch/patch.h are tried, too;
  * `note` says so.  An update or a patch that was made already succeeds, with `already`, and writes
  * nothing.  A WRITE of what the file has already succeeds, and writes nothing.  WRITE and UPDATE
  * refuse text with omission placeholders (placeholder_check).

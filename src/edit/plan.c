@@ -9,7 +9,7 @@
 #include "base/unseen.h"
 #include "edit/edit.h"
 #include "edit/private.h"
-#include "patch/other_reading.h"
+#include "patch/patch.h"
 
 /* ---- the new body ----------------------------------------------------------------- */
 
@@ -127,7 +127,7 @@ static bool edit_plan_script(struct edit_step *step, const struct script *edits,
  * CRLF), its LF may stand for the file's CRLF, and then the replacement gets CRLF too.  (The
  * search then runs over a copy of the text without the CRs, and the places are mapped back.)
  * After that the other readings are tried in turn: escapes for invisible characters, and those
- * of patch/other_reading.h.
+ * of patch/patch.h.
  * The places become an edit script of whole lines, so that all other lines keep their bytes.
  */
 

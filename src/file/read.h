@@ -47,7 +47,7 @@ struct read_request {
 	 * path leads, links resolved, whether or not there is such a file. */
 	bool resolve;
 	/* For a worker, not for read_file: whether the file is IGNORED if .geminiignore of its root
-	 * names it, and further names of ignore files that count as well (search/rules/rules.h). */
+	 * names it, and further names of ignore files that count as well (search/rules/chain.h). */
 	bool gemini_ignore;
 	const char *const *ignore_files; /* borrowed */
 	size_t ignore_file_count;

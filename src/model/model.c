@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/media.h"
-#include "model/recording.h"
 #include "model/sink.h"
 #include "model/stream.h"
 

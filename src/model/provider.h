@@ -119,7 +119,7 @@ extern const struct provider_format format_anthropic;         /* anthropic/ */
 
 /* A recorded conversation as a model: the provider "replay", with options.replay_file.
  *
- * The file has one answer a line, as recording.h says: what hasp records with any provider, and
+ * The file has one answer a line, as model.h says: what hasp records with any provider, and
  * what gemini-cli --record-responses writes.  Requests get the lines in their order, whatever they
  * ask:
  *

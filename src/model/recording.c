@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recordings: written while a model answers, and a provider that answers from one. */
-#include "model/recording.h"
+#include "model/model.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "patch/other_reading.h"
+#include "patch/patch.h"
 
 #include <stdlib.h>
 

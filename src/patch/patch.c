@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "diff/diff.h"
-#include "patch/other_reading.h"
 #include "patch/parse.h"
 #include "patch/private.h"
 

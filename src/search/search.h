@@ -27,10 +27,10 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/sha256.h"
+#include "file/workspace.h"
 #include "search/cache/cache.h"
 #include "search/match/matcher.h"
-#include "search/rules/rules.h"
-#include "file/workspace.h"
+#include "search/rules/chain.h"
 
 enum search_output {
 	SEARCH_LINES,  /* matching lines, with context */

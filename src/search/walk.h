@@ -26,7 +26,7 @@
 
 #include "base/err.h"
 #include "file/workspace.h"
-#include "search/rules/rules.h"
+#include "search/rules/chain.h"
 
 enum entry_kind { ENTRY_FILE, ENTRY_FOLDER, ENTRY_LINK, ENTRY_OTHER };
 

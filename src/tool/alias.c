@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tool/alias.h"
+#include "tool/tool.h"
 
 #include <stdio.h>
 #include <stdlib.h>

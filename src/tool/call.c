@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "data/schema.h"
-#include "tool/alias.h"
 #include "tool/rebase.h"
 #include "tool/set.h"
 #include "tool/tool.h"

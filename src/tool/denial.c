@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a call that failed answers, and what the sandbox denied as part of it. */
-#include "tool/denial.h"
 
 #include "base/mem.h"
 #include "data/json.h"

@@ -26,6 +26,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
+#include "sandbox/plan/denial.h"
 #include "worker/provider.h"
 
 struct jobs;
@@ -286,5 +288,37 @@ json_t *tool_unseen_note(size_t count);
 json_t *tool_error(const struct err *err);
 /* {"success": false, "message": ..., "error": tool_error} */
 json_t *tool_failure(const struct err *err);
+
+/* ---- names in arguments ----------------------------------------------------------- */
+
+/* Other names of parameters, taken for the canonical ones before validation; and names of files in
+ * arguments, which are text, as the bytes that a handler needs. */
+
+/* Returns a new reference to the arguments with canonical names (a copy as deep as needed;
+ * `arguments` is an object and not changed).  `called` is the name by which the tool was
+ * called.  An alias beside its canonical name with another value is appended to `problems`. */
+json_t *alias_resolve(const struct tool *tool, const char *called, const json_t *arguments,
+                      struct buf *problems);
+
+/* The arguments as the tool's handler gets them: paths in the bytes that they are the text of
+ * (base/name.h). A new reference, to `arguments` where that changes nothing. Not to be printed,
+ * kept or shown. */
+json_t *alias_path_bytes(const struct tool *tool, const json_t *arguments);
+
+/* ---- denials ---------------------------------------------------------------------- */
+
+/* What the sandbox refused, as JSON: one shape in all results, reports and logs.
+ *
+ *     {"kind": "write", "what": "/t/proj/.git/config", "rule": "/t/proj/.git/config",
+ *      "reason": "git", "level": "full", "program": "sh", "count": 2,
+ *      "message": "...", "how_to_allow": "..."}
+ *
+ * `kind`, `what`, `reason`, `level` and `message` are always there; the others where they say
+ * something.  The schema: RESULT_DENIAL (builtin/builtin.h).
+ */
+
+/* A new reference. `how_to_allow` is what the user can start hasp with: "--write /t/out"; who
+ * has another way puts it in its place. */
+json_t *denial_json(const struct denial *denial);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/session/browse.h"
+#include "agent/session/sessions.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"

@@ -11,8 +11,6 @@
 
 #include <cmocka.h>
 
-#include "agent/session/browse.h"
-#include "agent/session/export.h"
 #include "agent/session/sessions.h"
 #include "base/file.h"
 #include "base/mem.h"

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "net/loop/pool.h"
+#include "net/loop/loop.h"
 
 /* Long for a thread, short for a person. */
 static void pause_ms(long ms)

@@ -11,9 +11,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "mcp/protocol/idmap.h"
+#include "mcp/protocol/call.h"
 #include "mcp/protocol/private.h"
-#include "mcp/protocol/result.h"
 
 static void members_are_found_in_text(void **state)
 {

@@ -43,7 +43,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/choose.h"
-#include "model/recording.h"
+#include "model/model.h"
 
 static bool quiet;
 

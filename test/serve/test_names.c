@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "mcp/offer/names.h"
+#include "mcp/offer/serve.h"
 
 enum { LIST_MAX = 4 };
 

@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "model/content.h"
-#include "tool/alias.h"
+#include "tool/tool.h"
 
 /* ---- order ------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
-#include "tool/alias.h"
+#include "tool/tool.h"
 
 /* ---- the gate ---------------------------------------------------------------- */
 

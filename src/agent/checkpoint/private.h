@@ -205,16 +205,4 @@ bool checkpoints_ledger(struct checkpoints *checkpoints, const char *session, st
 bool checkpoints_read(struct checkpoints *checkpoints, const char *path, struct read_result *ret,
                       struct err *err);
 
-/* ---- merging --------------------------------------------------------------------- */
-
-/* Carries what became of a text over: `mine` and `theirs` are both made of `base`; *out gets what
- * has both changes. False: they touch, or one is no text (NUL bytes), or too large; *ret_why says
- * which, static. */
-bool checkpoint_merge(struct span base, struct span mine, struct span theirs, struct buf *out,
-                      const char **ret_why);
-/* {"added", "removed", "diff"?}: what makes `after` of `before`, in lines; without a diff where one
- * is no text, or with more than `room` bytes of it. */
-json_t *checkpoint_difference(struct span before, struct span after, const char *path,
-                              size_t room);
-
 #endif

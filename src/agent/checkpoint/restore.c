@@ -7,7 +7,9 @@
 #include "agent/checkpoint/private.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "data/json.h"
+#include "diff/diff.h"
 
 enum action { UNCHANGED, RESTORE, CREATE, REMOVE, MERGE, LEFT, FAILED };
 
@@ -17,6 +19,9 @@ static const char *const action_names[] = { "unchanged", "restored", "created", 
 enum {
 	SHOWN_BYTES = 64 << 10,     /* of one difference that is shown */
 	SHOWN_BYTES_ALL = 1 << 20,
+	MERGE_BYTES_MAX = 16 << 20,
+	MERGE_PAIRS_MAX = 4 << 20,  /* all edits of one are compared with all of the other */
+	MERGE_CONTEXT = 3,          /* lines around a change */
 };
 
 struct item {
@@ -28,7 +33,7 @@ struct item {
 	struct buf merged;              /* of MERGE: what it is to have */
 	struct sha256 sha256;           /* of that */
 	json_t *kept;                   /* of MERGE: what of others is in it
-	                                 * (checkpoint_difference); owned */
+	                                 * (restore_difference); owned */
 	char *path;                     /* owned; canonical, where it is known */
 	char *reason;                   /* owned; of LEFT and FAILED */
 };
@@ -58,6 +63,72 @@ static void restore_release(struct restore *restore)
 	notes_free(restore->notes, restore->note_count);
 	checkpoint_ledger_free(restore->ledger);
 	json_decref(restore->index);
+}
+
+/* ---- merges of three texts, differences of two ---------------------------------- */
+
+/* A text, as far as lines go. */
+static bool is_mergeable(struct span bytes)
+{
+	return !bytes.len || !memchr(bytes.data, '\0', bytes.len);
+}
+
+/* Carries what became of a text over: `mine` and `theirs` are both made of `base`; *out gets what
+ * has both changes. False: they touch, or one is no text (NUL bytes), or too large; *ret_why says
+ * which, static. */
+static bool restore_merge(struct span base, struct span mine, struct span theirs, struct buf *out,
+                      const char **ret_why)
+{
+	_cleanup_lines_ struct lines base_lines = { 0 }, mine_lines = { 0 }, their_lines = { 0 };
+	_cleanup_script_ struct script my_script = { 0 }, their_script = { 0 }, merged = { 0 };
+
+	*ret_why = "It is no text, so that changes since then cannot be kept in it.";
+	if (!is_mergeable(base) || !is_mergeable(mine) || !is_mergeable(theirs))
+		return false;
+	*ret_why = "It is too large to be merged.";
+	if (base.len > MERGE_BYTES_MAX || mine.len > MERGE_BYTES_MAX ||
+	    theirs.len > MERGE_BYTES_MAX)
+		return false;
+	lines_index(&base_lines, base);
+	lines_index(&mine_lines, mine);
+	lines_index(&their_lines, theirs);
+	diff_lines(&base_lines, &mine_lines, &my_script);
+	diff_lines(&base_lines, &their_lines, &their_script);
+	if (my_script.count * their_script.count > MERGE_PAIRS_MAX)
+		return false;
+	*ret_why = "Changes that are not of this session's edits touch the lines that would go "
+		   "back.";
+	if (!script_merge(&base_lines, &my_script, &their_script, &merged))
+		return false;
+	*ret_why = "It is too large to be merged.";
+	return script_apply(&their_lines, &merged, out);
+}
+
+/* {"added", "removed", "diff"?}: what makes `after` of `before`, in lines; without a diff where one
+ * is no text, or with more than `room` bytes of it. */
+static json_t *restore_difference(struct span before, struct span after, const char *path,
+                                  size_t room)
+{
+	_cleanup_lines_ struct lines old_lines = { 0 }, new_lines = { 0 };
+	_cleanup_script_ struct script script = { 0 };
+	_cleanup_buf_ struct buf diff = BUF_INIT(room + 1);
+	const struct script_print_options how = { .old_name = path, .new_name = path,
+		                                  .context = MERGE_CONTEXT };
+	json_t *object = json_object();
+	size_t added, removed;
+
+	if (!is_mergeable(before) || !is_mergeable(after) || before.len > MERGE_BYTES_MAX ||
+	    after.len > MERGE_BYTES_MAX)
+		return object;
+	lines_index(&old_lines, before);
+	lines_index(&new_lines, after);
+	diff_lines(&old_lines, &new_lines, &script);
+	script_stat(&script, &added, &removed);
+	json_object_set_new(object, "added", json_size(added));
+	json_object_set_new(object, "removed", json_size(removed));
+	if (script_print(&diff, &old_lines, &script, &how) && diff.len <= room)
+		json_object_set_new(object, "diff", json_text(buf_view(&diff)));
+	return object;
 }
 
 /* ---- the plan ---------------------------------------------------------------------- */
@@ -267,7 +338,7 @@ static void way_back(struct way *way, const struct note_file *before, const stru
 	}
 	if (!way_read(way, &before->sha256, before->blob, &old) ||
 	    !way_read(way, &after->sha256, after->blob, &made) || !way_know(way) ||
-	    !checkpoint_merge(buf_view(&made), buf_view(&way->text), buf_view(&old), &merged,
+	    !restore_merge(buf_view(&made), buf_view(&way->text), buf_view(&old), &merged,
 	                      &way->why))
 		return;
 	way->why = NULL;
@@ -378,7 +449,7 @@ static void decide_merge(struct restore *restore, struct item *item)
 		item->merged = way.text;
 		item->sha256 = way.sha256;
 		way.text = (struct buf)BUF_INIT(1);
-		item->kept = checkpoint_difference(buf_view(&old), buf_view(&item->merged),
+		item->kept = restore_difference(buf_view(&old), buf_view(&item->merged),
 		                                   item->path, SHOWN_BYTES);
 	}
 	buf_release(&way.text);
@@ -590,7 +661,7 @@ static json_t *item_difference(struct restore *restore, const struct item *item)
 	ok = checkpoints_read(restore->checkpoints, item->path, &read, &ignored) ||
 	     ignored.code == ERR_FILE_NOT_FOUND;
 	if (ok && (ends || item_content(restore, item, &after, &ignored)))
-		difference = checkpoint_difference(buf_view(&read.content), buf_view(&after),
+		difference = restore_difference(buf_view(&read.content), buf_view(&after),
 		                                   item->path, restore->room < SHOWN_BYTES ?
 		                                   restore->room : SHOWN_BYTES);
 	read_result_release(&read);

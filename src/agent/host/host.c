@@ -23,7 +23,7 @@
 #include "data/json.h"
 #include "model/choose.h"
 #include "model/content.h"
-#include "model/recording.h"
+#include "model/model.h"
 #include "worker/job/job.h"
 #include "worker/provider.h"
 

@@ -17,7 +17,7 @@
 #include "config/home.h"
 #include "config/settings.h"
 #include "model/choose.h"
-#include "model/recording.h"
+#include "model/model.h"
 #include "tool/services.h"
 
 /* ---- the host ---------------------------------------------------------------- */

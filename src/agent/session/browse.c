@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sessions at a glance: each file is read once, its lines told apart by how they begin; of a few
  * the JSON is parsed. */
-#include "agent/session/browse.h"
 
 #include <dirent.h>
 #include <fcntl.h>

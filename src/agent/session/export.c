@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sessions as Markdown and as JSON. */
-#include "agent/session/export.h"
+#include "agent/session/sessions.h"
 
 #include <string.h>
 

@@ -14,7 +14,6 @@
 #include "config/settings.h"
 #include "data/json.h"
 #include "policy/policy.h"
-#include "tool/alias.h"
 #include "tool/tool.h"
 
 struct policy_command {

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/session/browse.h"
-#include "agent/session/export.h"
 #include "agent/session/sessions.h"
 #include "base/limits.h"
 #include "base/mem.h"

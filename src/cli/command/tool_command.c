@@ -17,7 +17,6 @@
 #include "base/mem.h"
 #include "cli/command/private.h"
 #include "cli/options/command.h"
-#include "cli/options/help.h"
 #include "cli/options/invocation.h"
 #include "cli/view/output.h"
 #include "cli/view/view.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of sub-commands and flags, from which everything else follows.
  *
- * Parsing, --help and the man page (help.h) and the completion scripts
- * are computed from these rows; nothing about a flag is written down twice.  The command line,
- * checked against them, is in invocation.h.
+ * Parsing, --help, the man page and the completion scripts are computed from these rows; nothing
+ * about a flag is written down twice.  The command line, checked against them, is in invocation.h.
  *
  * To add a flag:
  *   1. an entry in enum flag_id
@@ -19,7 +18,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/err.h"
+#include "tool/tool.h"
 
 /* ---- tables ------------------------------------------------------------------ */
 
@@ -194,5 +195,30 @@ int command_run_worker(const struct invocation *invocation);     /* confinement.
  * saying what is wrong. */
 struct tool;
 const struct tool *command_tool(const char *name);
+
+/* ---- help -------------------------------------------------------------------- */
+
+/* For those who typed the program's name alone. */
+void help_brief(struct buf *out);
+
+/* The text of `hasp tool --list`: one line for each tool. */
+void help_tool_list(struct buf *out);
+
+/* Runs --help wherever it was given: on standard output. Returns the exit code. */
+int help_show(const struct invocation *invocation);
+/* Prints `hasp COMMAND --help`, or `hasp --help` for the root. Returns the exit code. */
+int help_show_command(const struct command *command);
+
+/* ---- the man page ------------------------------------------------------------ */
+
+/* hasp(1), in mdoc(7), computed from the tables of commands and tools. */
+
+/* Appends the whole page. */
+void help_manpage_print(struct buf *out);
+
+/* ---- completion -------------------------------------------------------------- */
+
+/* The completion script of "bash", "zsh" or "fish"; nothing for other names. */
+void completion_print(const char *shell, struct buf *out);
 
 #endif

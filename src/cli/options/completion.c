@@ -5,7 +5,6 @@
  * from the tool registry.  Those words are names of hasp's own (letters,
  * digits, - and _), and help texts are quoted for the shell.
  */
-#include "cli/options/help.h"
 
 #include <string.h>
 

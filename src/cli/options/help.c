@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* --help, help COMMAND, --version, and hasp(1), from the tables. */
-#include "cli/options/help.h"
 
 #include <string.h>
 

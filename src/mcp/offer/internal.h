@@ -11,7 +11,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/limits.h"
-#include "mcp/offer/names.h"
 #include "mcp/offer/serve.h"
 #include "net/loop/loop.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tools under the names that clients know, and as MCP declares them. */
-#include "mcp/offer/names.h"
+#include "mcp/offer/serve.h"
 
 #include <stdlib.h>
 #include <string.h>

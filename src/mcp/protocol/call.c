@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "mcp/protocol/private.h"
-#include "mcp/protocol/result.h"
 
 /* ---- what handlers do with a call -------------------------------------------- */
 

@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "mcp/protocol/call.h"
-#include "mcp/protocol/idmap.h"
 #include "mcp/protocol/server.h"
 #include "mcp/protocol/version.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mcp/protocol/idmap.h"
+#include "mcp/protocol/call.h"
 
 #include <stdlib.h>
 

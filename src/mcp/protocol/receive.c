@@ -9,7 +9,6 @@
 #include "data/json.h"
 #include "mcp/protocol/call.h"
 #include "mcp/protocol/private.h"
-#include "mcp/protocol/result.h"
 
 /* ---- the end of a peer ------------------------------------------------------- */
 

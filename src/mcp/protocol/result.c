@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers as text: results, refusals, members of a text that is JSON; protocol versions. */
-#include "mcp/protocol/result.h"
+#include "mcp/protocol/private.h"
 
 #include <stdarg.h>
 #include <stdio.h>

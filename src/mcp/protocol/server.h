@@ -38,7 +38,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "net/loop/loop.h"
-#include "net/loop/pool.h"
 
 struct mcp_server;
 struct mcp_call;

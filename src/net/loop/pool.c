@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pool of threads: they come when jobs wait, and go when there are none. */
-#include "net/loop/pool.h"
+#include "net/loop/loop.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -38,8 +38,8 @@
 
 #include "file/workspace.h"
 #include "search/match/matcher.h"
+#include "search/rules/chain.h"
 #include "search/rules/glob.h"
-#include "search/rules/rules.h"
 
 struct search_cache;
 struct cached_tree;

@@ -25,7 +25,18 @@
 
 #include "base/err.h"
 #include "base/span.h"
-#include "search/rules/rules.h"
+
+/* Which ignore files count in a walk or search. */
+
+struct walk_rules {
+	bool no_git_ignore;    /* not .gitignore, .git/info/exclude, nor the global file */
+	bool no_gemini_ignore; /* not .geminiignore */
+	bool hidden_out;       /* leave out names that begin with '.' */
+	/* Further names of ignore files (".ignore"), which count in every folder, as .gitignore
+	 * does, and decide over git's; later names decide over earlier ones. */
+	const char *const *ignore_files;
+	size_t ignore_file_count;
+};
 
 /* What all links of one walk have in common. */
 struct chain_base {

@@ -19,7 +19,6 @@
 #include "base/err.h"
 #include "base/span.h"
 #include "search/rules/chain.h"
-#include "search/rules/rules.h"
 
 /* ---- the names in one folder, read with few system calls ---- */
 

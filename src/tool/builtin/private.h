@@ -5,7 +5,7 @@
 #ifndef HASP_TOOL_BUILTIN_PRIVATE_H
 #define HASP_TOOL_BUILTIN_PRIVATE_H
 
-#include "search/rules/rules.h"
+#include "search/rules/chain.h"
 #include "tool/builtin/builtin.h"
 #include "tool/tool.h"
 #include "worker/job/job.h"

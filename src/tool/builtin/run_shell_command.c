@@ -13,7 +13,7 @@
 #include "base/limits.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/private.h"
-#include "tool/denial.h"
+#include "tool/tool.h"
 #include "worker/environment.h"
 
 /* ---- a command as a result --------------------------------------------------- */

@@ -4,7 +4,6 @@
  * state that was there when it was asked. */
 #include <string.h>
 
-#include "agent/session/export.h"
 #include "agent/session/sessions.h"
 #include "base/limits.h"
 #include "base/mem.h"
