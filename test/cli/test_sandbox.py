@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -173,6 +174,23 @@ def test_a_denial_is_told_with_what_would_allow_it(ws, outside):
 def test_write_allows_a_folder(ws, outside):
     done = sh(ws, "echo b > %s/x" % outside, "--write", str(outside))
     assert (done.code, done.err) == (0, b"") and (outside / "x").read_text() == "b\n"
+
+
+def test_a_workspace_in_shared_memory_is_there_in_the_command_s_own(ws):
+    """/dev/shm is another for commands: the machine's has what no command is to see."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as base:
+        root, strange, named = (os.path.join(base, name) for name in ("ws", "strange", "named"))
+        for folder in (root, strange, named):
+            os.mkdir(folder)
+        subprocess.run(["git", "init", "-q", root], check=True)
+        done = sh(ws, "pwd; echo a > inside; echo b > %s/x; test -e %s || echo none; "
+                  "echo c > .git/config; echo d > /dev/shm/own" % (named, strange),
+                  "--root", root, "--write", named)
+        assert done.out.decode().split() == [root, "none"], done.message
+        assert sorted(os.listdir(root)) == [".git", "inside"]
+        assert os.listdir(named) == ["x"] and not os.listdir(strange)
+        assert "hasp: denied: write %s/.git/config" % root in done.message
+        assert not os.path.exists("/dev/shm/own")
 
 
 def test_deny_hides_a_folder(ws):

@@ -112,9 +112,9 @@ static void add_put(struct steps *puts, int slot, const char *path)
 
 static const char *steps_text(struct steps *steps, char *owned);
 
-/* The command's own /dev; returns its slot, into which mount points can still be made. */
-static int steps_devices(struct steps *steps, struct steps *puts,
-                         const struct sandbox_limits *limits)
+/* The command's own /dev, and /dev/shm in it; mount points can still be made in the slots of both. */
+static void steps_devices(struct steps *steps, struct steps *puts,
+                          const struct sandbox_limits *limits, int *ret_dev, int *ret_shm)
 {
 	const char *shm_options = "mode=1777";
 	int dev, pts, shm;
@@ -139,7 +139,8 @@ static int steps_devices(struct steps *steps, struct steps *puts,
 	shm = add_file_system(steps, "/dev/shm", "tmpfs", shm_options,
 	                      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 	add_put(puts, shm, "/dev/shm");
-	return dev;
+	*ret_dev = dev;
+	*ret_shm = shm;
 }
 
 /* The command's own /proc, where the kernel allows it; `needed`: without it nothing is started. */
@@ -462,11 +463,17 @@ static void add_temp(struct maker *maker)
 	                                  .own_temp = true });
 }
 
-static void add_device_folder(struct maker *maker)
+/* And the rules for what is in it: a workspace may be in /dev/shm. */
+static void add_device_folder(struct maker *maker, size_t *next)
 {
-	int slot = steps_devices(maker->steps, &maker->puts, &maker->plan->limits);
+	int dev, shm;
 
-	push_rule(maker, (struct ground){ .path = "/dev", .access = SANDBOX_HIDDEN, .bare = slot });
+	steps_devices(maker->steps, &maker->puts, &maker->plan->limits, &dev, &shm);
+	push_rule(maker, (struct ground){ .path = "/dev", .access = SANDBOX_HIDDEN, .bare = dev });
+	add_rules_before(maker, next, "/dev/shm");
+	ground_of(maker, "/dev/shm");
+	push_rule(maker, (struct ground){ .path = "/dev/shm", .access = SANDBOX_WRITE,
+	                                  .bare = shm });
 }
 
 /* The system's places and the rules, all in the order of paths. */
@@ -478,7 +485,7 @@ static void add_all_steps(struct maker *maker)
 	if (plan->use == SANDBOX_USE_COMMAND) {
 		add_rules_before(maker, &next, "/dev");
 		ground_of(maker, "/dev");
-		add_device_folder(maker);
+		add_device_folder(maker, &next);
 		add_rules_before(maker, &next, "/proc");
 		if (plan->own_processes)
 			steps_proc(maker->steps, &maker->puts, !plan->landlock_abi);

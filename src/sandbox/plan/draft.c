@@ -193,6 +193,10 @@ static bool is_needed(const struct draft *draft, const struct draft_rule *rule)
 		return true;
 	if (rule->rule.access != (above ? above->access : SANDBOX_READ))
 		return true;
+	/* Commands see another /dev/shm; what was named in the machine's is put there. */
+	if (above && above->reason == SANDBOX_REASON_DEVICE &&
+	    rule->rule.reason != SANDBOX_REASON_DEVICE)
+		return true;
 	/* A root that is read-only is listed as one; what --read names may lie where another
 	 * folder is seen (/tmp). */
 	return (!above || strcmp(above->path, "/") == 0) && rule->strength >= DRAFT_ROOT;
