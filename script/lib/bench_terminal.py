@@ -145,21 +145,6 @@ def reply_lines(number):
     return ["".join(lines[i:i + 10]) for i in range(0, LINES, 10)] + ["\nend-%d" % number]
 
 
-# ---- processes ----
-
-def switches_of(pids):
-    """{thread: voluntary context switches}"""
-    found = {}
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            for task in os.listdir("/proc/%d/task" % pid):
-                with contextlib.suppress(OSError), \
-                        open("/proc/%d/task/%s/status" % (pid, task), encoding="utf-8") as file:
-                    found[task] = next(int(line.split()[1]) for line in file
-                                       if line.startswith("voluntary"))
-    return found
-
-
 class Window(terminal.Vterm):
     """The emulator, which knows when it started the program."""
 
@@ -272,13 +257,13 @@ class Session:
 
     def idle_begin(self):
         pids = self.pids()
-        self.before = bench_agent.cpu_of(pids), switches_of(pids), time.monotonic()
+        self.before = bench_agent.cpu_of(pids), terminal.switches_of(pids), time.monotonic()
 
     def idle_end(self):
         pids = self.pids()
         cpu, switches, begun = self.before
         minutes = (time.monotonic() - begun) / 60
-        now = switches_of(pids)
+        now = terminal.switches_of(pids)
         self.got["idle_cpu"] = (bench_agent.cpu_of(pids) - cpu) / 1e6 / minutes
         self.got["wakeups"] = sum(count - switches.get(task, 0) for task, count in now.items()) / minutes
 

@@ -13,27 +13,35 @@ enum {
 	CANDIDATE_ROWS = 8,
 };
 
-/* What hasp does, for how long, and what the model thinks of. */
-static void layout_activity(const struct app *app, unsigned width, struct rows *rows)
+static void layout_working(const struct app *app, struct row *row)
 {
-	const bool asked = app->ask != NULL;
-	uint64_t seconds;
-	struct row *row;
+	const uint64_t seconds = (clock_monotonic_ms() - app->since_ms) / 1000;
 
-	if (!app->since_ms || app->plain)
-		return;
-	seconds = (clock_monotonic_ms() - app->since_ms) / 1000;
-	row = rows_add(rows);
-	row_printf(row, STYLE(ROLE_ACCENT), "%s", asked ? "? Waiting" : "* Working");
+	row_text(row, SPAN("* Working"), STYLE(ROLE_ACCENT));
 	if (seconds >= 60)
 		row_printf(row, STYLE(ROLE_DIM), " %um %02us",
 		           (unsigned)(seconds / 60 % 10000), (unsigned)(seconds % 60));
 	else
 		row_printf(row, STYLE(ROLE_DIM), " %us", (unsigned)seconds);
-	if (app->thought && !asked) {
+	if (app->thought) {
 		row_text(row, SPAN("  "), STYLE(ROLE_DIM));
 		row_text(row, span_str(app->thought), STYLE(ROLE_DIM));
 	}
+}
+
+/* What hasp does, for how long, and what the model thinks of; or that it waits for the user, whose
+ * seconds nobody counts: they would need a timer. */
+static void layout_activity(const struct app *app, unsigned width, struct rows *rows)
+{
+	struct row *row;
+
+	if (!app->since_ms || app->plain)
+		return;
+	row = rows_add(rows);
+	if (app->ask)
+		row_text(row, SPAN("? Waiting for your answer"), STYLE(ROLE_ACCENT));
+	else
+		layout_working(app, row);
 	row_clip(row, width);
 }
 

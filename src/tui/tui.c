@@ -35,7 +35,7 @@ static void tui_second(void *data)
 /* The seconds of the activity row tick while it is shown, and no timer runs otherwise. */
 static void tui_tick(struct app *app)
 {
-	const bool wanted = app->since_ms && !app->plain && !app->pager;
+	const bool wanted = app->since_ms && !app->ask && !app->plain && !app->pager;
 
 	if (wanted && !app->tick) {
 		app->tick = loop_timer_start(app->loop, 1000, 1000, tui_second, app);

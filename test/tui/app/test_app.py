@@ -270,6 +270,25 @@ def test_it_ends_when_the_terminal_is_gone(world):
             hasp.wait("> kept")
 
 
+def rests(hasp):
+    """What comes once, as the end of threads that nothing is left for, may be in the first of these spans."""
+    return any(hasp.quiet(1.2).wakeups(3) == 0 for _ in range(3))
+
+
+def test_nothing_wakes_at_rest(world):
+    """Neither hasp nor its workers: with a draft, after searches and commands, while a question waits."""
+    world.write("a.txt", "a\n")
+    script = [[call("read_file", {"file_path": "a.txt"}), call("grep_search", {"pattern": "a"})],
+              [call("run_shell_command", {"command": "echo ran"})], [text("Looked.")], [write("b.c", "int x;\n")]]
+    with world.fake(script) as server:
+        with world.hasp(server, columns=200) as hasp:
+            hasp.type("look").key("enter").wait("Looked.").wait(READY)
+            hasp.type("@a").wait("a.txt").type(" draft").wait("@a draft")
+            assert rests(hasp)
+            hasp.key("ctrl+c").type("write").key("enter").wait("Allow once")
+            assert rests(hasp)
+
+
 def test_a_list_begins_at_its_newest_row(world):
     """Earlier prompts, the newest first: Enter goes back to that one, and no further."""
     with world.fake([[text("One.")], [text("Two.")]]) as server:

@@ -11,6 +11,7 @@ Tmux(...) and Screen(...) have the same methods but cells, raw, pause and writte
 anew, and real GNU screen, each on a socket of its own.  All are in a window of their own without an user's settings.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -56,6 +57,31 @@ def key_bytes(name):
     if sequence.endswith("~"):
         return "%s;%d~" % (sequence[:-1], number)
     return "\x1b[1;%d%s" % (number, sequence[-1])
+
+
+def descendants(pid):
+    """Its children, their children and so on; without itself."""
+    found, left = [], [pid]
+    while left:
+        with contextlib.suppress(OSError):
+            one = left.pop()
+            for task in os.listdir("/proc/%d/task" % one):
+                with open("/proc/%d/task/%s/children" % (one, task), encoding="ascii") as file:
+                    left += (children := [int(child) for child in file.read().split()])
+                    found += children
+    return found
+
+
+def switches_of(pids):
+    """{thread: voluntary context switches}: how often it has waited."""
+    found = {}
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for task in os.listdir("/proc/%d/task" % pid):
+                with contextlib.suppress(OSError), \
+                        open("/proc/%d/task/%s/status" % (pid, task), encoding="utf-8") as file:
+                    found[task] = next(int(line.split()[1]) for line in file if line.startswith("voluntary"))
+    return found
 
 
 class Dump(NamedTuple):
@@ -176,6 +202,13 @@ class Vterm(Terminal):
     def signal(self, number):
         self.ask({"do": "signal", "number": int(number)})
         return self
+
+    def wakeups(self, seconds):
+        """How often threads of the program's processes woke up, in so long from now."""
+        before = switches_of(descendants(self.process.pid))
+        time.sleep(seconds)
+        after = switches_of(descendants(self.process.pid))
+        return sum(count - before.get(task, 0) for task, count in after.items())
 
     def end(self, seconds=20):
         """Until the program has ended; its wait status."""
