@@ -332,6 +332,8 @@ static void publish_turn_end(struct agent *agent, const struct model_reply *repl
 	                    "cached", (json_int_t)usage->cached,
 	                    "thoughts", (json_int_t)usage->thoughts,
 	                    "total", (json_int_t)usage->total);
+	if (reply->quota.known)
+		json_object_set_new(message, "quotaLeft", json_integer(reply->quota.left));
 	bus_publish(agent->options.bus, BUS_TURN_END, message);
 }
 

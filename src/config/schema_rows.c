@@ -56,6 +56,10 @@ static const char schema_core_rows[] =
 	STRINGS("adminPolicyPaths", "[]", "Further policy files or folders of an administrator.",
 	        UNION NEVER)
 	BOOLEAN("useWriteTodos", "true", "Offer the tool write_todos.")
+	OBJECT("statusLine", NONE,
+	       "A command whose output is the status line: {\"type\": \"command\", \"command\": "
+	       "...}. See docs/terminal.md.",
+	       ASK)
 
 	STRING("model.name", NONE, "The model, or an alias of one.", PLAIN)
 	INTEGER("model.maxSessionTurns", "-1", "Most turns of a session; -1: no limit.")

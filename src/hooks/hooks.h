@@ -23,6 +23,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "base/buf.h"
 #include "base/cancel.h"
 #include "base/err.h"
 #include "base/file.h"
@@ -138,6 +139,13 @@ void hook_outcome_release(struct hook_outcome *outcome);
  * denied. */
 void hooks_fire(struct hooks *hooks, enum hook_event event, const char *matched,
                 const json_t *input, const struct cancel *cancel, struct hook_outcome *ret);
+
+/* Runs a command that is no hook of an event but is run as one (the setting statusLine): `input` on
+ * its standard input, a hook's environment and folder, an end for certain after `timeout_ms`. What
+ * it writes is appended to `out`, as much as fits. COMMAND_STOPPED: it took too long. CANCELLED.
+ * TOOL_FAILED: it ended with another code than 0. Else why it cannot be started. */
+bool hooks_run(const struct hooks *hooks, const char *command, unsigned timeout_ms,
+               struct span input, const struct cancel *cancel, struct buf *out, struct err *err);
 
 /* The project's hooks that are not trusted yet ("name:command" each), and trusting them: they
  * are kept in trust_file, Gemini CLI's format, whose folder is locked meanwhile; `wait` may be

@@ -516,3 +516,28 @@ void hook_process_release(struct hook_process *process)
 	buf_release(&process->out);
 	buf_release(&process->err);
 }
+
+bool hooks_run(const struct hooks *hooks, const char *command, unsigned timeout_ms,
+               struct span input, const struct cancel *cancel, struct buf *out, struct err *err)
+{
+	const struct hook hook = { .command = (char *)command, .timeout_ms = timeout_ms };
+	struct hook_process process;
+	int why;
+	bool ok = false;
+
+	if (!hook_process_run(hooks, &hook, input, cancel, &process, &why))
+		return err_set_errno(err, why, "The command \"%.200s\" cannot be run", command);
+	if (process.cancelled)
+		err_set(err, ERR_CANCELLED, "The command \"%.200s\" was ended.", command);
+	else if (process.timed_out)
+		err_set(err, ERR_COMMAND_STOPPED, "The command \"%.200s\" was ended: it took "
+		        "longer than %u ms.", command, timeout_ms);
+	else if (process.exit_code)
+		err_set(err, ERR_TOOL_FAILED, "The command \"%.200s\" ended with exit code %d.",
+		        command, process.exit_code);
+	else
+		ok = true;
+	buf_span(out, span_head(buf_view(&process.out), out->max - out->len));
+	hook_process_release(&process);
+	return ok;
+}

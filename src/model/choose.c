@@ -47,6 +47,7 @@ struct choice_store {
 	size_t count, cap;
 	const char *headers[CHOICE_HEADERS + 1];
 	size_t header_count;
+	const char *key_from;        /* borrowed from a string, or static */
 	struct model_choice fallbacks[CHOICE_FALLBACKS];
 	const struct model_options *list[CHOICE_FALLBACKS + 1];
 	const char *without[CHOICE_WITHOUT + 1];
@@ -179,12 +180,16 @@ static const char *choose_key(const struct settings *settings, const struct cata
 	char *stored = NULL;
 	bool found;
 
-	if (key)
+	if (key) {
+		store->key_from = row->key_variables[!variable_value(settings,
+		                                                     row->key_variables[0])];
 		return choice_keep(store, mem_strdup(key));
+	}
 	if (row->keyless || !settings_bool(settings, "hasp.keyStore", true))
 		return NULL;
 	found = strcmp(row->name, "gemini") == 0 ? keystore_gemini_key(&stored) :
 	                                           keystore_get(SERVICE, row->name, &stored);
+	store->key_from = found ? "key store" : NULL;
 	return found ? choice_keep(store, stored) : NULL;
 }
 
@@ -502,6 +507,8 @@ static bool own_options(const struct settings *settings, const json_t *own, cons
 		               key_name);
 	options->provider = format ? format : row ? row->format : "openai";
 	options->base_url = base ? base : row->base_url;
+	if (key)
+		store->key_from = choice_keep(store, mem_strdup(key_name));
 	options->api_key = key ? choice_keep(store, mem_strdup(key)) :
 	                   row ? choose_key(settings, row, store) :
 	                         NULL;
@@ -771,6 +778,7 @@ bool model_choose(const struct settings *settings, const char *words, struct mod
 	choose_left_out(settings, &choice);
 	warn_of_retirement(&choice);
 	add_fallbacks(settings, words, &choice);
+	choice.key_from = choice.store->key_from;
 	*ret = choice;
 	return true;
 }

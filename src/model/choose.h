@@ -26,6 +26,8 @@
 
 struct model_choice {
 	struct model_options options; /* points into this choice */
+	const char *key_from;         /* the variable that has the key, "key store"; NULL: there
+	                               * is no key. Borrowed from this choice */
 	struct model_parameters parameters; /* what the settings say of how it is asked */
 	json_t *warnings;             /* owned: a sentence for each fallback that cannot be used;
 	                               * NULL: there are none */

@@ -114,6 +114,12 @@ struct model_usage {
 	uint64_t total;
 };
 
+/* What is left of the provider's limits, as its answer says. */
+struct model_quota {
+	bool known;
+	unsigned left;     /* per cent, of the limit of which least is left */
+};
+
 enum model_finish {
 	MODEL_FINISH_STOP,
 	MODEL_FINISH_TOOLS,   /* there are calls to be made */
@@ -159,6 +165,7 @@ struct model_reply {
 	                        * nothing of a reply that is blocked or unfinished is run; owned;
 	                        * NULL: none */
 	struct model_usage usage;
+	struct model_quota quota;
 	json_t *grounding;     /* Gemini's groundingMetadata, or an equal; NULL without. Owned */
 	char *model;           /* "provider/name" that answered; owned */
 	unsigned attempts;     /* requests that were needed */

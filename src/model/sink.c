@@ -475,6 +475,7 @@ void sink_take(struct reply_sink *sink, struct model_reply *ret)
 	ret->withheld = mem_steal(&sink->withheld);
 	ret->finish = sink->finish;
 	ret->usage = sink->usage;
+	ret->quota = sink->quota;
 }
 
 /* ---- the reply ---- */

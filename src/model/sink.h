@@ -81,6 +81,7 @@ struct reply_sink {
 	enum model_finish finish;
 	char *finish_text;     /* owned */
 	struct model_usage usage;
+	struct model_quota quota;
 	double delay_s;        /* that an error in the stream names; below 0: none */
 	json_t *grounding;     /* owned */
 };

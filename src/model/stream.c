@@ -296,6 +296,55 @@ static bool is_stream(const struct transfer *transfer)
 	       !http_content_type_is(text, "text/html");
 }
 
+/* The limits that providers name in the heads of their answers, each by two fields: requests and
+ * tokens, per minute or per day.
+ *
+ * Sources: platform.openai.com/docs/guides/rate-limits (which Groq, xAI and others follow);
+ * platform.claude.com/docs/en/api/rate-limits; openrouter.ai/docs/api-reference/limits. */
+static const struct {
+	const char *limit, *remaining;
+} quota_fields[] = {
+	{ "x-ratelimit-limit-requests", "x-ratelimit-remaining-requests" },
+	{ "x-ratelimit-limit-tokens", "x-ratelimit-remaining-tokens" },
+	{ "x-ratelimit-limit", "x-ratelimit-remaining" },
+	{ "anthropic-ratelimit-requests-limit", "anthropic-ratelimit-requests-remaining" },
+	{ "anthropic-ratelimit-tokens-limit", "anthropic-ratelimit-tokens-remaining" },
+	{ "anthropic-ratelimit-input-tokens-limit",
+	  "anthropic-ratelimit-input-tokens-remaining" },
+	{ "anthropic-ratelimit-output-tokens-limit",
+	  "anthropic-ratelimit-output-tokens-remaining" },
+};
+
+/* A field that is one decimal number below 10^15; false: it is not there, or something else. */
+static bool quota_number(struct span headers, const char *name, uint64_t *ret)
+{
+	const struct span text = span_trim(http_field(headers, name));
+
+	*ret = 0;
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.data[i] < '0' || text.data[i] > '9')
+			return false;
+		*ret = *ret * 10 + (uint64_t)(text.data[i] - '0');
+	}
+	return text.len > 0 && text.len <= 15;
+}
+
+static void read_quota(struct span headers, struct model_quota *ret)
+{
+	uint64_t limit, remaining;
+
+	for (size_t i = 0; i < ARRAY_LEN(quota_fields); i++) {
+		unsigned left;
+
+		if (!quota_number(headers, quota_fields[i].limit, &limit) || !limit ||
+		    !quota_number(headers, quota_fields[i].remaining, &remaining))
+			continue;
+		left = remaining < limit ? (unsigned)(remaining * 100 / limit) : 100;
+		if (!ret->known || left < ret->left)
+			*ret = (struct model_quota){ .known = true, .left = left };
+	}
+}
+
 static bool transfer_on_head(void *data, int status, struct span headers)
 {
 	struct transfer *transfer = data;
@@ -620,6 +669,7 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 		ok = read_refusal(endpoint, &transfer, ret, err);
 	else if (ok)
 		ok = transfer_end(&transfer, sink, ret, err);
+	read_quota(buf_view(&transfer.headers), &sink->quota);
 	endpoint->format->reader->free(transfer.reader);
 	transfer_release(&transfer);
 	ret->ms = precise_ms() - begun;

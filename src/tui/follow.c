@@ -109,6 +109,25 @@ static void follow_output(struct app *app, const json_t *message)
 	}
 }
 
+/* The lines of what was written: of one file, or of several. */
+static void follow_lines(struct status *status, const json_t *result)
+{
+	json_int_t added = json_integer_value(json_object_get(result, "lines_added"));
+	json_int_t removed = json_integer_value(json_object_get(result, "lines_removed"));
+	size_t i;
+	json_t *change;
+
+	if (!json_is_true(json_object_get(result, "success")) ||
+	    json_is_true(json_object_get(result, "dry_run")))
+		return;
+	json_array_foreach(json_object_get(result, "changes"), i, change) {
+		added += json_integer_value(json_object_get(change, "lines_added"));
+		removed += json_integer_value(json_object_get(change, "lines_removed"));
+	}
+	status->added += added > 0 ? (uint64_t)added : 0;
+	status->removed += removed > 0 ? (uint64_t)removed : 0;
+}
+
 static void follow_result(struct app *app, const json_t *message)
 {
 	const struct view_how how = tui_how(app);
@@ -128,6 +147,7 @@ static void follow_result(struct app *app, const json_t *message)
 	view_result(&rows, call, message, &how);
 	tui_print(app, &rows);
 	transcript_call(app->transcript, call, message);
+	follow_lines(&app->status, json_object_get(message, "result"));
 }
 
 static void follow_drop_running(struct app *app)
@@ -164,6 +184,9 @@ static void follow_turn_end(struct app *app, const json_t *message)
 	app->status.output += output;
 	app->status.cached += (uint64_t)json_integer_value(json_object_get(usage, "cached"));
 	app->status.context = input + output;
+	if (json_object_get(message, "quotaLeft"))
+		app->status.quota =
+			(int)json_integer_value(json_object_get(message, "quotaLeft"));
 	tui_end_answer(app);
 	transcript_break(app->transcript);
 }
@@ -274,6 +297,9 @@ static void follow_opened(struct app *app, const json_t *facts)
 	set_text(&app->status.branch, facts, "branch");
 	set_text(&app->status.model, facts, "model");
 	set_text(&app->status.level, facts, "level");
+	free(app->status.key_from);
+	app->status.key_from = mem_strdup(json_string_value(json_object_get(facts, "keyFrom")));
+	app->status.quota = -1;
 	app->status.window =
 		(uint64_t)json_integer_value(json_object_get(facts, "window"));
 	if (json_array_size(history))

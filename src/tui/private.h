@@ -37,7 +37,7 @@ struct runner;
 enum heard_kind {
 	HEARD_BUS,      /* topic, message */
 	HEARD_NOTICE,   /* message: {severity, message} */
-	HEARD_OPENED,   /* message: {model, level, recorded, history, branch?, window?} */
+	HEARD_OPENED,   /* message: {model, level, recorded, history, branch?, window?, keyFrom?} */
 	HEARD_CLOSED,   /* failed to open: err */
 	HEARD_ENDED,    /* a prompt was answered: end, message {reason?, missing?, unsent?,
 	                 * branch?}, err */
@@ -137,6 +137,7 @@ struct browse;
 struct consoles;
 struct complete;
 struct stash;
+struct status_line;
 
 /* What the status line shows. */
 struct status {
@@ -145,6 +146,9 @@ struct status {
 	uint64_t window;              /* tokens that fit into the model's context; 0: not known */
 	uint64_t context;             /* tokens of the last request */
 	uint64_t input, output, cached; /* tokens of the session */
+	uint64_t added, removed;      /* lines, by its edits */
+	char *key_from;               /* owned; where the model's key is; NULL: there is none */
+	int quota;                    /* per cent that is left; -1: not known */
 };
 
 struct app {
@@ -166,6 +170,7 @@ struct app {
 	struct complete *complete;
 	struct stash *stash;
 	struct status status;
+	struct status_line *status_line; /* NULL: the settings name no command */
 
 	json_t *questions;            /* [{topic, message}] that wait, the first is `ask` */
 	struct ask *ask;              /* the question that is put; NULL: none */
@@ -264,6 +269,18 @@ void status_title(struct app *app);
 /* Tells the user who looks elsewhere. */
 void status_notify(struct app *app, const char *what);
 void status_release(struct status *status);
+
+/* ---- status_line.c ---- */
+
+/* NULL: the setting statusLine names no command. */
+struct status_line *status_line_new(struct app *app);
+/* Ends what runs; nothing is started any more. Before the loop is freed. NULL is fine. */
+void status_line_stop(struct status_line *line);
+void status_line_free(struct status_line *line); /* after the loop; NULL is fine */
+/* Asks the command if the state is another one. NULL is fine. */
+void status_line_update(struct status_line *line);
+/* What it said last, perhaps nothing; NULL: there is no command, or it fails. */
+const struct row *status_line_row(const struct status_line *line);
 
 /* ---- colours.c ---- */
 

@@ -277,6 +277,8 @@ static json_t *opened_facts(struct runner *runner)
 	                    json_integer((json_int_t)host_context_tokens(opened->host)));
 	if (branch)
 		json_object_set_new(facts, "branch", json_text(span_str(branch)));
+	if (host_key_from(opened->host))
+		json_object_set_new(facts, "keyFrom", json_string(host_key_from(opened->host)));
 	return facts;
 }
 

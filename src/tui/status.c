@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The status line, the window's title, the progress, notifications: what the settings want. */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/setup/prepare.h"
+#include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "data/json.h"
@@ -122,6 +127,59 @@ static void status_session(const struct app *app, struct row *row)
 		            STYLE(ROLE_DIM));
 }
 
+static void status_quota(const struct app *app, struct row *row)
+{
+	const int left = app->status.quota;
+	_cleanup_free_ char *text = left < 0 ? NULL : mem_printf("%d%% of the limit left", left);
+
+	if (text)
+		status_item(row, span_str(text), STYLE(left < 20 ? ROLE_WARNING : ROLE_DIM));
+}
+
+/* hasp's own process, without its workers and commands. */
+static void status_memory(const struct app *app, struct row *row)
+{
+	_cleanup_fd_ int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	char text[128];
+	unsigned long long pages;
+	_cleanup_free_ char *shown = NULL;
+
+	(void)app;
+	if (!fd_read_text(fd, text, sizeof(text)) || sscanf(text, "%*u %llu", &pages) != 1)
+		return;
+	shown = mem_printf("%.1f MB", (double)pages * (double)sysconf(_SC_PAGESIZE) / 1e6);
+	status_item(row, span_str(shown), STYLE(ROLE_DIM));
+}
+
+static void status_host(const struct app *app, struct row *row)
+{
+	char name[HOST_NAME_MAX + 1] = "";
+
+	(void)app;
+	if (gethostname(name, sizeof(name) - 1) == 0)
+		status_item(row, span_str(name), STYLE(ROLE_DIM));
+}
+
+static void status_auth(const struct app *app, struct row *row)
+{
+	if (app->status.model)
+		status_item(row, app->status.key_from ? span_str(app->status.key_from) :
+		                                        SPAN("no key"), STYLE(ROLE_DIM));
+}
+
+static void status_changes(const struct app *app, struct row *row)
+{
+	const struct status *status = &app->status;
+	_cleanup_free_ char *added = NULL, *removed = NULL;
+
+	if (!status->added && !status->removed)
+		return;
+	added = mem_printf("+%llu", (unsigned long long)status->added);
+	removed = mem_printf(" -%llu", (unsigned long long)status->removed);
+	status_item(row, span_str(added), STYLE(ROLE_SUCCESS));
+	row_text(row, span_str(removed), STYLE(ROLE_ERROR));
+}
+
 /* Gemini CLI's names of items. */
 static const struct {
 	const char *name;
@@ -136,6 +194,11 @@ static const struct {
 	{ "context-used", status_context, NULL, true },
 	{ "token-count", status_tokens, NULL, true },
 	{ "session-id", status_session, NULL, false },
+	{ "quota", status_quota, NULL, false },
+	{ "memory-usage", status_memory, NULL, false },
+	{ "hostname", status_host, NULL, false },
+	{ "auth", status_auth, NULL, false },
+	{ "code-changes", status_changes, NULL, false },
 };
 
 static void status_mode(const struct app *app, struct row *row)
@@ -150,25 +213,38 @@ static void status_mode(const struct app *app, struct row *row)
 		            STYLE_BOLD(app->status.mode == MODE_YOLO ? ROLE_ERROR : ROLE_ACCENT));
 }
 
-void status_row(const struct app *app, unsigned width, struct row *row)
+/* Those that ui.footer.items names; without it the usual ones, or what the user's command says. */
+static void status_items(const struct app *app, struct row *row)
 {
 	const json_t *wanted = settings_get(app->settings, "ui.footer.items");
-	const char *editing = editor_mode(app->editor);
+	const struct row *line = status_line_row(app->status_line);
 	size_t i, k;
 	json_t *name;
 
-	if (editing)
-		status_item(row, span_str(editing), STYLE_BOLD(ROLE_ACCENT));
-	status_mode(app, row);
 	json_array_foreach(wanted, k, name)
 		for (i = 0; i < ARRAY_LEN(items); i++)
 			if (json_is_string(name) &&
 			    strcmp(json_string_value(name), items[i].name) == 0)
 				items[i].put(app, row);
-	for (i = 0; !json_is_array(wanted) && i < ARRAY_LEN(items); i++)
+	for (i = 0; !json_is_array(wanted) && !line && i < ARRAY_LEN(items); i++)
 		if (items[i].usual && (!items[i].hidden_by ||
 		                       !settings_bool(app->settings, items[i].hidden_by, false)))
 			items[i].put(app, row);
+	if (line && line->width) {
+		if (row->width)
+			row_text(row, SPAN("  "), STYLE(ROLE_DIM));
+		row_append(row, line);
+	}
+}
+
+void status_row(const struct app *app, unsigned width, struct row *row)
+{
+	const char *editing = editor_mode(app->editor);
+
+	if (editing)
+		status_item(row, span_str(editing), STYLE_BOLD(ROLE_ACCENT));
+	status_mode(app, row);
+	status_items(app, row);
 	if (settings_bool(app->settings, "ui.showShortcutsHint", true) && !app->since_ms &&
 	    editor_is_empty(app->editor) && !app->ask && row->width + 12 <= width)
 		status_item(row, SPAN("? for keys"), STYLE(ROLE_DIM));
@@ -180,6 +256,7 @@ void status_release(struct status *status)
 	free(status->branch);
 	free(status->model);
 	free(status->level);
+	free(status->key_from);
 }
 
 /* ---- the window -------------------------------------------------------------- */

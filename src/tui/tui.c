@@ -53,6 +53,7 @@ static void tui_frame(struct app *app)
 	stash_keep(app);
 	if (app->pager)
 		return;
+	status_line_update(app->status_line);
 	app->frame_ms = clock_monotonic_ms();
 	tui_layout(app);
 	if (app->keyed)
@@ -192,6 +193,7 @@ static void tui_make(struct app *app)
 	app->shell_output = (struct buf)BUF_INIT(LIMIT_RESULT_BYTES);
 	app->frame = tui_frame;
 	app->status.mode = app->options->mode;
+	app->status.quota = -1;
 	app->progress = -1;
 }
 
@@ -213,6 +215,7 @@ static void tui_free(struct app *app)
 	json_decref(app->todos);
 	buf_release(&app->shell_output);
 	status_release(&app->status);
+	status_line_free(app->status_line);
 	complete_free(app->complete);
 	consoles_free(app->consoles);
 	transcript_free(app->transcript);
@@ -237,6 +240,7 @@ static bool tui_begin(struct app *app, struct err *err)
 	if (!runner_new(app->options, app->loop, tui_heard, app, &app->runner, err))
 		return false;
 	app->stash = stash_open(app);
+	app->status_line = status_line_new(app);
 	tui_read_bindings(app);
 	if (app->options->browse)
 		tui_queue(app, SPAN("/resume"));
@@ -279,6 +283,7 @@ static void tui_end(struct app *app)
 	screen_free(app->screen);
 	term_close(app->term);
 	complete_stop(app->complete);
+	status_line_stop(app->status_line);
 	opened = runner_opened(app->runner);
 	if (opened && (app->status.input || app->discards))
 		session = mem_strdup(host_session_id(opened->host));

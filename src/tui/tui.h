@@ -15,7 +15,8 @@
  *   question.c    questions, one after the other
  *   history.c     a conversation that goes on: what of it is shown
  *   transcript.c  the conversation as it was, within bounded memory
- *   layout.c      the live region; status.c its last line, the window's title and progress
+ *   layout.c      the live region; status.c its last line, the window's title and progress;
+ *                 status_line.c the user's own command for that line
  *   colours.c     the theme that the settings name
  *   input.c       who gets a key
  *   consoles.c    commands on terminals that are typed into; emulator/: their screens

@@ -717,6 +717,27 @@ static int temp_remove_folder(void **state)
 	return system(command);
 }
 
+static void a_command_that_is_no_hook(void **state)
+{
+	struct hooks *hooks = open_hooks();
+	struct buf out = BUF_INIT(8);
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_true(hooks_run(hooks, "cat; echo $KEPT", 5000, SPAN("in "), NULL, &out, &err));
+	assert_string_equal(out.data, "in yes\n");
+	buf_clear(&out);
+	assert_true(hooks_run(hooks, "seq 100", 5000, SPAN(""), NULL, &out, &err));
+	assert_string_equal(out.data, "1\n2\n3\n4\n");
+	assert_false(hooks_run(hooks, "exit 4", 5000, SPAN(""), NULL, &out, &err));
+	assert_int_equal(err.code, ERR_TOOL_FAILED);
+	err = (struct err)ERR_INIT;
+	assert_false(hooks_run(hooks, "sleep 1000", 50, SPAN(""), NULL, &out, &err));
+	assert_int_equal(err.code, ERR_COMMAND_STOPPED);
+	buf_release(&out);
+	hooks_free(hooks);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -740,6 +761,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_projects_hooks_run_after_they_were_trusted),
 		cmocka_unit_test(functions_have_document_4s_answers),
 		cmocka_unit_test(hooks_toml),
+		cmocka_unit_test(a_command_that_is_no_hook),
 	};
 
 	if (argc == 2 && strcmp(argv[1], "race") == 0)

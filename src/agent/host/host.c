@@ -652,6 +652,11 @@ const char *host_model(const struct host *host)
 	return model_id(host->model);
 }
 
+const char *host_key_from(const struct host *host)
+{
+	return host->choice.key_from;
+}
+
 uint64_t host_context_tokens(const struct host *host)
 {
 	return model_context_tokens(host->model);

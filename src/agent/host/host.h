@@ -71,6 +71,8 @@ const char *host_session_id(const struct host *host);
 /* Whether all of the session is in its record. False: *err says what is missing, and why. */
 bool host_recorded(struct host *host, struct err *err);
 const char *host_model(const struct host *host); /* "gemini/gemini-2.5-pro" */
+/* Where its key comes from: a variable's name, or "key store"; NULL: it has none. Borrowed. */
+const char *host_key_from(const struct host *host);
 /* Tokens that its context takes; 0: not known. */
 uint64_t host_context_tokens(const struct host *host);
 
