@@ -160,8 +160,9 @@ bool trust_set(const struct home *home, const char *folder, const char *rule, st
  * .env; then ~/.gemini/.env, ~/.env; the first that exists.  It never replaces a variable that
  * is set.  Of a project's file each variable counts as its row says (authority.h), without those
  * of advanced.excludedEnvVars; in an untrusted folder only the API keys and Google Cloud project
- * and location.  What steers hasp (AUTHORITY_ASK) is taken of the user's file also where a
- * project has one: a project cannot take the user's proxy or address away by a file of its own.
+ * and location.  What steers hasp (AUTHORITY_ASK), and keys, are taken of the user's file also
+ * where a project has one: a project cannot take the user's proxy or address away by a file of its
+ * own, and one without a key does not hide the user's.
  */
 
 /* NULL: not set. Borrowed. */
@@ -173,6 +174,18 @@ const char *variables_file(const struct variables *variables);
 char **variables_list(const struct variables *variables);
 /* Appends `text` with $VAR, ${VAR}, ${VAR:-default} replaced; what is not set stays as it is. */
 void variables_expand(const struct variables *variables, struct span text, struct buf *out);
+
+/* The user's own file, ~/.gemini/.env; the caller frees. */
+char *variables_users_file(const struct home *home);
+/* Adds NAME=VALUE to that file, for variables_get from the next settings_load on: mode 0600,
+ * atomic, under a lock; an earlier line for the name does not count any more. INVALID_ARGUMENT: the value
+ * has a character that no key has (a blank, a quotation mark, a backslash, what is not ASCII). */
+bool variables_keep(const struct home *home, const char *name, const char *value,
+                    struct err *err);
+/* Whether a value has no such character, and is not empty. */
+bool variables_is_plain(const char *value);
+/* Whether a variable is of the user's own .env file. */
+bool variables_is_users(const struct variables *variables, const char *name);
 
 /* ---- .env -------------------------------------------------------------------- */
 

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/door.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -207,6 +208,7 @@ struct variables {
 	struct variable *items; /* of the .env file, each name once */
 	size_t count, cap;
 	char *file; /* NULL: there is none */
+	bool users; /* it is the user's own */
 };
 
 /* --- Which file ---------------------------------------------------------------------------- */
@@ -368,8 +370,8 @@ static bool taking_accepts(const struct taking *taking, struct span name, const 
 
 	*ret_projects = false;
 	if (!taking->project)
-		return !taking->behind || (row && !row->others && row->project != AUTHORITY_ANY &&
-		                           row->project != AUTHORITY_TRUSTED);
+		return !taking->behind ||
+		       (row && !row->others && row->project != AUTHORITY_TRUSTED);
 	if (!taking->options->trusted)
 		return row && row->project == AUTHORITY_ANY;
 	if (is_excluded(taking, name))
@@ -473,6 +475,7 @@ struct variables *variables_open(const struct variables_options *options)
 	if (!path)
 		return variables;
 	users = taking.project ? file_in(options, home_user(options->home)) : NULL;
+	variables->users = !taking.project;
 	if (read_env_file(&taking, path))
 		variables->file = mem_steal(&path);
 	taking.project = false;
@@ -493,6 +496,52 @@ void variables_free(struct variables *variables)
 	free(variables->items);
 	free(variables->file);
 	free(variables);
+}
+
+bool variables_is_users(const struct variables *variables, const char *name)
+{
+	const struct variable *item = variables_find(variables, name);
+
+	return item && (item->behind || variables->users);
+}
+
+/* --- Keeping ------------------------------------------------------------------------------ */
+
+char *variables_users_file(const struct home *home)
+{
+	return mem_printf("%s/.env", home_gemini(home));
+}
+
+bool variables_is_plain(const char *value)
+{
+	for (const char *c = value; *c; c++)
+		if (*c <= ' ' || *c > '~' || strchr("'\"`\\", *c))
+			return false;
+	return *value;
+}
+
+bool variables_keep(const struct home *home, const char *name, const char *value, struct err *err)
+{
+	_cleanup_free_ char *path = variables_users_file(home);
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_ENV_FILE_BYTES);
+	_cleanup_file_text_ struct file_text text = { 0 };
+	_cleanup_lock_ char *lock = NULL;
+
+	if (!variables_is_plain(value))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "That is no key: a key is one word of letters, digits and signs.");
+	if (!file_make_parent(path, err))
+		return false;
+	lock = home_lock_file(path, err);
+	if (!lock || !file_read(path, LIMIT_ENV_FILE_BYTES, &text, err))
+		return false;
+	buf_span(&out, file_text_span(&text));
+	if (text.len && text.data[text.len - 1] != '\n')
+		buf_char(&out, '\n');
+	buf_printf(&out, "%s='%s'\n", name, value);
+	if (out.overflowed)
+		return err_set(err, ERR_TOO_LARGE, "%s would become too large.", path);
+	return file_replace(path, buf_view(&out), 0600, err);
 }
 
 /* --- Use ----------------------------------------------------------------------------------- */

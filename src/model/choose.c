@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "config/home.h"
@@ -762,17 +763,22 @@ static void add_fallbacks(const struct settings *settings, const char *words,
 			count += add_fallback(settings, json_string_value(name), count, choice);
 }
 
+/* What is chosen where `words` says nothing. */
+static const char *choice_words(const struct settings *settings, const char *words)
+{
+	if (!words || !words[0])
+		words = variable_value(settings, "GEMINI_MODEL");
+	if (!words)
+		words = settings_string(settings, "model.name", "auto");
+	return words[0] ? words : "auto";
+}
+
 bool model_choose(const struct settings *settings, const char *words, struct model_choice *ret,
                   struct err *err)
 {
 	struct model_choice choice = { 0 };
 
-	if (!words || !words[0])
-		words = variable_value(settings, "GEMINI_MODEL");
-	if (!words)
-		words = settings_string(settings, "model.name", "auto");
-	if (!words[0])
-		words = "auto";
+	words = choice_words(settings, words);
 	if (!choose_one(settings, words, &choice, err))
 		return false;
 	choose_left_out(settings, &choice);
@@ -780,5 +786,99 @@ bool model_choose(const struct settings *settings, const char *words, struct mod
 	add_fallbacks(settings, words, &choice);
 	choice.key_from = choice.store->key_from;
 	*ret = choice;
+	return true;
+}
+
+/* ---- keys that are kept ------------------------------------------------------ */
+
+static const struct catalogue_row *keyed_row(const char *provider)
+{
+	const struct catalogue_row *row = catalogue_find(provider, strlen(provider));
+
+	return row && row->key_variables[0] ? row : NULL;
+}
+
+bool model_provider_has_key(const char *provider)
+{
+	return keyed_row(provider) != NULL;
+}
+
+char *model_provider_of(const struct settings *settings, const char *words)
+{
+	const size_t len = provider_length(words = choice_words(settings, words));
+
+	if (!len)
+		return mem_strdup("gemini");
+	return catalogue_find(words, len) ? mem_dup(words, len) : mem_strdup("");
+}
+
+/* A variable that counts more than the key store: *ret_users when it is one of the user's own file,
+ * where another line takes its place. */
+static bool key_is_free(const struct settings *settings, const struct catalogue_row *row,
+                        bool *ret_users, struct err *err)
+{
+	const struct variables *variables = settings_variables(settings);
+	const char *file = variables_file(variables);
+
+	*ret_users = false;
+	for (size_t i = 0; i < ARRAY_LEN(row->key_variables); i++) {
+		const char *name = row->key_variables[i];
+
+		if (!variable_value(settings, name))
+			continue;
+		if (i == 0 && !getenv(name) && variables_is_users(variables, name))
+			*ret_users = true;
+		else
+			return err_set(err, ERR_INVALID_ARGUMENT,
+			               "%s is set %s%s and counts more than a key that hasp "
+			               "keeps: change it there.", name,
+			               getenv(name) || !file ? "in the environment" : "in ",
+			               getenv(name) || !file ? "" : file);
+	}
+	return true;
+}
+
+/* As Gemini CLI keeps its own. */
+static bool keep_in_store(const struct catalogue_row *row, const char *key, struct err *err)
+{
+	_cleanup_free_ char *text = NULL;
+	json_t *stored;
+	bool ok;
+
+	if (strcmp(row->name, "gemini") != 0)
+		return keystore_set(SERVICE, row->name, key, err);
+	stored = json_pack("{s:s, s:{s:s, s:s}, s:I}", "serverName", KEYSTORE_GEMINI_ACCOUNT,
+	                   "token", "accessToken", key, "tokenType", "ApiKey", "updatedAt",
+	                   (json_int_t)time(NULL) * 1000);
+	text = json_dumps(stored, JSON_COMPACT);
+	json_decref(stored);
+	ok = keystore_set(KEYSTORE_GEMINI_SERVICE, KEYSTORE_GEMINI_ACCOUNT, text, err);
+	explicit_bzero(text, strlen(text));
+	return ok;
+}
+
+bool model_key_keep(const struct settings *settings, const char *provider, const char *key,
+                    char **ret_where, struct err *err)
+{
+	const struct catalogue_row *row = keyed_row(provider);
+	struct err no_store = ERR_INIT;
+	bool users;
+
+	if (!row)
+		return err_set(err, ERR_INVALID_ARGUMENT, "There is no provider %.64s with a key.",
+		               provider);
+	if (!variables_is_plain(key))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "That is no key: a key is one word of letters, digits and signs.");
+	if (!key_is_free(settings, row, &users, err))
+		return false;
+	if (!users && settings_bool(settings, "hasp.keyStore", true) &&
+	    keep_in_store(row, key, &no_store)) {
+		*ret_where = mem_strdup("the system's key store");
+		return true;
+	}
+	if (!variables_keep(settings_home(settings), row->key_variables[0], key, err))
+		return false;
+	*ret_where = variables_users_file(settings_home(settings));
 	return true;
 }

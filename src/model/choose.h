@@ -40,4 +40,17 @@ bool model_choose(const struct settings *settings, const char *words, struct mod
                   struct err *err);
 void model_choice_release(struct model_choice *choice);
 
+/* Whether there is such a provider in the table, and it takes a key. */
+bool model_provider_has_key(const char *provider);
+/* The provider of what is chosen without a flag (GEMINI_MODEL, model.name), or of `words`; "" for
+ * one that the settings add. The caller frees. */
+char *model_provider_of(const struct settings *settings, const char *words);
+/* Keeps a key of a provider of the table where model_choose finds it from the next settings_load
+ * on: in the system's key store, or, where none answers or hasp.keyStore is off, in ~/.gemini/.env.
+ * *ret_where names the place; the caller frees. May wait for the user's password of the store, a
+ * minute at most.  INVALID_ARGUMENT: it is no key, or a variable holds one that counts more (the
+ * sentence says which). */
+bool model_key_keep(const struct settings *settings, const char *provider, const char *key,
+                    char **ret_where, struct err *err);
+
 #endif

@@ -309,19 +309,13 @@ static void follow_opened(struct app *app, const json_t *facts)
 /* Why there is no agent, and what to do: a few lines, not a wall. */
 static void follow_closed(struct app *app, const struct err *err)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT((size_t)2 * ERR_MESSAGE_MAX);
-
-	buf_str(&text, err->message);
-	if (err->code == ERR_AUTHENTICATION_FAILED)
-		buf_str(&text, "\nA key from https://aistudio.google.com/apikey goes into "
-		               "GEMINI_API_KEY, or into ~/.gemini/.env; OPENAI_API_KEY and "
-		               "ANTHROPIC_API_KEY are read as well, and -m ollama/NAME needs "
-		               "none. \"hasp models\" lists what is set up.\nThen send your "
-		               "prompt: hasp tries again.");
-	tui_print_notice(app, "error", buf_view(&text));
 	/* What could not be sent is the draft again. */
 	if (app->sent && editor_is_empty(app->editor))
 		tui_draft(app, span_str(app->sent));
+	if (err->code == ERR_AUTHENTICATION_FAILED)
+		first_no_key(app, span_str(err->message));
+	else
+		tui_print_notice(app, "error", span_str(err->message));
 }
 
 static void follow_ended(struct app *app, const struct heard *heard)

@@ -215,9 +215,11 @@ static void input_key(struct app *app, const struct key *key)
 		browse_key(app, key);
 		return;
 	}
-	if (app->pick && pick_key(app, key))
+	if (app->secret) {
+		first_key(app, key);
 		return;
-	if (app->pick)
+	}
+	if (app->pick && (pick_key(app, key) || app->pick))
 		return;
 	if (app->ask) {
 		if (input_question(app, key) || input_global(app, key))
@@ -244,7 +246,9 @@ static void input_key(struct app *app, const struct key *key)
 
 static void input_paste(struct app *app, struct span text)
 {
-	if (app->pager || app->pick || app->browse)
+	if (app->secret)
+		first_paste(app, text);
+	if (app->pager || app->pick || app->browse || app->secret)
 		return;
 	if (!app->ask && consoles_paste(app->consoles, text))
 		return;

@@ -221,10 +221,12 @@ void tui_layout(struct app *app)
 		live.whole = live.caret_hidden = true;
 		browse_rows(app->browse, size.columns, size.rows > 4 ? size.rows - 4 : 1,
 		            &live.rows);
+	} else if (app->secret) {
+		first_rows(app, size.columns, &live);
 	} else if (app->pick) {
 		live.caret_row = live.rows.count;
 		live.caret_hidden = true;
-		pick_rows(app->pick, size.columns, size.rows / 2, &live.rows);
+		pick_rows(app->pick, app->plain, size.columns, size.rows / 2, &live.rows);
 	} else if (app->ask) {
 		const size_t before = live.rows.count;
 

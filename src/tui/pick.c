@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list to choose from, in the composer's place: earlier prompts, sessions. */
+/* A list to choose from, in the composer's place: earlier prompts, themes, providers. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -13,6 +13,8 @@ struct pick {
 	json_t *labels; /* texts */
 	json_t *changes; /* or NULL */
 	size_t at;      /* the selected one */
+	size_t typed;   /* the number that is being typed; 0: none */
+	bool yields;    /* a letter closes it, and goes to the draft */
 	void (*chosen)(struct app *app, void *data, int index);
 	void *data;
 };
@@ -28,6 +30,30 @@ struct pick *pick_new(const char *title, const json_t *labels, size_t at,
 	pick->chosen = chosen;
 	pick->data = data;
 	return pick;
+}
+
+void pick_show(struct app *app, struct pick *pick)
+{
+	pick_free(app->pick);
+	app->pick = pick;
+	if (app->plain) {
+		_cleanup_rows_ struct rows rows = { 0 };
+
+		for (size_t i = 0; i < json_array_size(pick->labels); i++) {
+			struct row *row = rows_add(&rows);
+
+			row_printf(row, STYLE(ROLE_TEXT), "%zu. ", i + 1);
+			row_text(row, json_span(json_array_get(pick->labels, i)),
+			         STYLE(ROLE_TEXT));
+		}
+		tui_print(app, &rows);
+	}
+	tui_changed(app);
+}
+
+void pick_yield(struct pick *pick)
+{
+	pick->yields = true;
 }
 
 void pick_free(struct pick *pick)
@@ -92,11 +118,40 @@ static void pick_end(struct app *app, int index)
 	pick_free(pick);
 }
 
+/* A digit is a number, or more of one, if a row has it; the row is chosen as soon as no further
+ * digit would make another. */
+static bool pick_digit(struct app *app, const struct key *key)
+{
+	struct pick *pick = app->pick;
+	const size_t count = json_array_size(pick->labels);
+	size_t number;
+
+	if (key->mods || key->code < '0' || key->code > '9')
+		return false;
+	number = pick->typed * 10 + (key->code - '0');
+	if (!number || number > count)
+		number = key->code - '0';
+	if (!number || number > count)
+		return true;
+	pick->at = number - 1;
+	pick->typed = number;
+	if (number * 10 > count)
+		pick_end(app, (int)pick->at);
+	return true;
+}
+
 bool pick_key(struct app *app, const struct key *key)
 {
 	struct pick *pick = app->pick;
 	const size_t count = json_array_size(pick->labels);
 
+	if (pick_digit(app, key))
+		return true;
+	pick->typed = 0;
+	if (pick->yields && key->text.len && !(key->mods & ~KEY_SHIFT)) {
+		pick_end(app, -1);
+		return false;
+	}
 	if (bindings_has(app->bindings, BIND_NAV_DIALOG_UP, key))
 		pick->at = pick->at ? pick->at - 1 : count - 1;
 	else if (bindings_has(app->bindings, BIND_NAV_DIALOG_DOWN, key))
@@ -113,13 +168,29 @@ bool pick_key(struct app *app, const struct key *key)
 	return true;
 }
 
-void pick_rows(const struct pick *pick, unsigned width, size_t height, struct rows *rows)
+/* For screen readers: the labels stand above, and one row says which is selected. */
+static void pick_plain_row(const struct pick *pick, unsigned width, struct rows *rows)
+{
+	struct row *row = rows_add(rows);
+
+	row_printf(row, STYLE(ROLE_TEXT), "%s %zu. ", pick->title, pick->at + 1);
+	row_text(row, json_span(json_array_get(pick->labels, pick->at)), STYLE(ROLE_TEXT));
+	row_clip(row, width);
+}
+
+void pick_rows(const struct pick *pick, bool plain, unsigned width, size_t height,
+               struct rows *rows)
 {
 	const size_t count = json_array_size(pick->labels);
 	const size_t shown = height < 3 ? 1 : height - 2;
 	size_t top = pick->at >= shown ? pick->at - shown + 1 : 0;
-	struct row *row = rows_add(rows);
+	struct row *row;
 
+	if (plain) {
+		pick_plain_row(pick, width, rows);
+		return;
+	}
+	row = rows_add(rows);
 	row_text(row, span_str(pick->title), STYLE_BOLD(ROLE_ACCENT));
 	row_clip(row, width);
 	for (size_t i = top; i < count && i < top + shown; i++) {
@@ -134,7 +205,7 @@ void pick_rows(const struct pick *pick, unsigned width, size_t height, struct ro
 		row_clip(row, width);
 	}
 	row = rows_add(rows);
-	row_text(row, SPAN("Enter chooses, Esc closes"), STYLE(ROLE_DIM));
+	row_text(row, SPAN("Enter or its number chooses, Esc closes"), STYLE(ROLE_DIM));
 	if (pick->changes)
 		row_text(row, SPAN(", Ctrl+O shows the changes"), STYLE(ROLE_DIM));
 	row_clip(row, width);

@@ -62,11 +62,13 @@ struct job {
 	void (*done)(struct job *job);
 };
 
-/* Starts the thread, which opens the host. `heard` is called on the loop's thread. *ret is set in
- * any case. NO_RESOURCES. */
+/* Starts the thread. `heard` is called on the loop's thread. *ret is set in any case.
+ * NO_RESOURCES. */
 bool runner_new(const struct tui_options *options, struct loop *loop,
                 void (*heard)(void *data, const struct heard *heard), void *data,
                 struct runner **ret, struct err *err);
+/* While idle: opens the host. */
+void runner_begin(struct runner *runner);
 /* Interrupts what is under way, closes the host with `reason` and ends the thread. What it has
  * reported until then is still delivered by the loop, or by loop_free. */
 void runner_end(struct runner *runner, const char *reason);
@@ -134,6 +136,8 @@ enum { OVERLAY_NONE, OVERLAY_SHORTCUTS, OVERLAY_TODOS };
 struct pager;
 struct pick;
 struct browse;
+struct secret;
+struct live;
 struct consoles;
 struct complete;
 struct stash;
@@ -166,6 +170,7 @@ struct app {
 	struct pager *pager;          /* NULL: not shown */
 	struct pick *pick;            /* likewise */
 	struct browse *browse;        /* likewise */
+	struct secret *secret;        /* likewise */
 	struct consoles *consoles;    /* commands that are typed into */
 	struct complete *complete;
 	struct stash *stash;
@@ -352,13 +357,35 @@ void tui_shell(struct app *app, struct span command);
 struct pick *pick_new(const char *title, const json_t *labels, size_t at,
                       void (*chosen)(struct app *app, void *data, int index), void *data);
 void pick_free(struct pick *pick);
+/* Puts it in the composer's place (taken over), instead of another; for screen readers its rows are
+ * printed. */
+void pick_show(struct app *app, struct pick *pick);
+/* It was not asked for: a letter closes it (chosen with -1) and goes to the draft. */
+void pick_yield(struct pick *pick);
 /* What there is to look at before choosing (command_result.changes). */
 void pick_changes(struct pick *pick, const json_t *changes);
 /* Changes of files, one after the other, as rows. */
 void pick_changes_rows(const json_t *changes, const struct view_how *how, struct rows *rows);
 /* True: the key was its own; it may be gone afterwards. */
 bool pick_key(struct app *app, const struct key *key);
-void pick_rows(const struct pick *pick, unsigned width, size_t height, struct rows *rows);
+void pick_rows(const struct pick *pick, bool plain, unsigned width, size_t height,
+               struct rows *rows);
+
+/* ---- first.c ---- */
+
+/* Opens the host; before that, who has not decided yet is asked whether the folder is trusted. */
+void first_begin(struct app *app);
+/* While nothing is open: reads the settings again. */
+void first_reload(struct app *app);
+/* A key is missing: says so, and asks for one if nothing is being typed. */
+void first_no_key(struct app *app, struct span why);
+/* Asks for a key of a provider ("" any), which is kept; then opens what could not be opened. */
+void first_ask_key(struct app *app, const char *provider);
+/* While app->secret: a key that is being typed, in the composer's place. */
+void first_key(struct app *app, const struct key *key);
+void first_paste(struct app *app, struct span text);
+void first_rows(const struct app *app, unsigned width, struct live *live);
+void first_free(struct secret *secret); /* NULL is fine */
 
 /* ---- browse.c ---- */
 

@@ -441,8 +441,12 @@ bool runner_new(const struct tui_options *options, struct loop *loop,
 	if (pthread_create(&runner->thread, NULL, runner_run, runner) != 0)
 		return err_set(err, ERR_NO_RESOURCES, "No thread can be started.");
 	runner->started = true;
-	runner_give(runner, &(struct task){ .kind = TASK_OPEN });
 	return true;
+}
+
+void runner_begin(struct runner *runner)
+{
+	runner_give(runner, &(struct task){ .kind = TASK_OPEN });
 }
 
 void runner_end(struct runner *runner, const char *reason)

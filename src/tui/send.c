@@ -31,6 +31,8 @@ static void send_to_model(struct app *app, struct span text, bool plain)
 	transcript_user(app->transcript, text);
 	free(app->sent);
 	app->sent = mem_dup(text.data, text.len);
+	if (!runner_opened(app->runner))
+		first_reload(app); /* a key may have been set up meanwhile */
 	tui_working(app, true);
 	runner_prompt(app->runner, buf_view(&piped), plain ? SPAN("") : text);
 }
@@ -57,7 +59,7 @@ static struct command_context slash_context(struct app *app)
 		.width = term_size(app->term).columns,
 		.can = 1u << COMMAND_SEND | 1u << COMMAND_COMPOSE | 1u << COMMAND_CHOOSE |
 		       1u << COMMAND_COPY | 1u << COMMAND_ANEW | 1u << COMMAND_THEME |
-		       1u << COMMAND_VIM |
+		       1u << COMMAND_VIM | 1u << COMMAND_KEY |
 		       1u << COMMAND_SHORTCUTS | 1u << COMMAND_QUIT |
 		       (app->plain ? 0 : 1u << COMMAND_BROWSE),
 		.busy = !runner_idle(app->runner),
@@ -96,6 +98,7 @@ static void slash_choose(struct app *app, const struct command_result *result)
 {
 	json_auto_t *labels = json_array();
 	json_t *lines = json_array();
+	struct pick *pick;
 	size_t at = 0;
 
 	for (size_t i = 0; i < result->choice_count; i++) {
@@ -108,10 +111,10 @@ static void slash_choose(struct app *app, const struct command_result *result)
 		json_array_append_new(labels, json_text(span_str(label)));
 		json_array_append_new(lines, json_text(span_str(choice->line)));
 	}
-	pick_free(app->pick);
-	app->pick = pick_new(result->question ? result->question : "Which one?", labels, at,
-	                     slash_chosen, lines);
-	pick_changes(app->pick, result->changes);
+	pick = pick_new(result->question ? result->question : "Which one?", labels, at,
+	                slash_chosen, lines);
+	pick_changes(pick, result->changes);
+	pick_show(app, pick);
 }
 
 static void slash_anew(struct app *app, const char *draft)
@@ -156,6 +159,9 @@ static void slash_then(struct app *app, const struct command_result *result)
 		break;
 	case COMMAND_SHORTCUTS:
 		app->overlay = OVERLAY_SHORTCUTS;
+		break;
+	case COMMAND_KEY:
+		first_ask_key(app, text);
 		break;
 	case COMMAND_BROWSE:
 		browse_new(app, tui_slash);

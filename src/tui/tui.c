@@ -167,10 +167,6 @@ static void tui_greet(struct app *app)
 		rows_wrap(&rows, &tip, term_size(app->term).columns, NULL, NULL);
 	}
 	tui_print(app, &rows);
-	if (settings_trust_unknown(app->settings))
-		tui_print_notice(app, "info",
-		                 SPAN("This folder is not trusted: its own settings, hooks and "
-		                      "policies do not count. \"hasp config trust\" trusts it."));
 }
 
 static void tui_make(struct app *app)
@@ -210,6 +206,7 @@ static void tui_free(struct app *app)
 	ask_free(app->ask);
 	pick_free(app->pick);
 	browse_free(app->browse);
+	first_free(app->secret);
 	json_decref(app->questions);
 	json_decref(app->steers);
 	json_decref(app->todos);
@@ -246,6 +243,7 @@ static bool tui_begin(struct app *app, struct err *err)
 		tui_queue(app, SPAN("/resume"));
 	if (prompt && *prompt)
 		tui_queue(app, span_str(prompt));
+	first_begin(app);
 	tui_changed_now(app);
 	return true;
 }

@@ -23,6 +23,7 @@
  *   send.c        what becomes of what is sent: prompts, "/" commands; shell.c: "!" commands
  *   away.c        other programs that get the terminal
  *   pick.c        a list to choose from in the composer's place; browse.c recorded sessions
+ *   first.c       a folder that nobody has decided about, a key that is missing
  *   pager.c       the whole transcript, or a text, on the alternate screen
  *   complete.c    what may complete the word before the caret
  *   stash.c       the draft kept on disk, and prompts of earlier sessions
@@ -45,8 +46,9 @@ struct tui_opened {
 };
 
 struct tui_options {
-	struct settings *settings;   /* borrowed */
+	struct settings *settings;   /* borrowed; replaced by `reload` */
 	const char *project;         /* the folder, absolute */
+	const char *model;           /* --model; NULL: not given */
 	struct cancel *cancel;       /* of the host's options; set at the end */
 	enum approval_mode mode;     /* the host's */
 	const char *prompt;          /* to begin with; or NULL */
@@ -59,6 +61,10 @@ struct tui_options {
 	bool (*open)(void *data, const char *session, tui_notice *notice, void *notice_data,
 	             struct tui_opened *ret, struct err *err);
 	void (*close)(void *data, const char *reason); /* as host_close; on the agent's thread */
+	/* Reads the settings again, while nothing is open and nothing is being opened: those before
+	 * are gone then. False, and all is as it was: they cannot be read. */
+	bool (*reload)(void *data, struct settings **ret_settings, enum approval_mode *ret_mode,
+	               struct err *err);
 	void *data;
 };
 

@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "data/json.h"
+#include "data/jsonc.h"
 #include "sandbox/plan/probe.h"
 
 /* ---- variables of commands --------------------------------------------------- */
@@ -188,23 +189,28 @@ static int compare_name_strings(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void put_found_names(struct buf *out, const char *what, const json_t *names)
+static void put_sorted(struct buf *out, const json_t *names, size_t max)
 {
 	const size_t count = json_array_size(names);
 	_cleanup_free_ const char **sorted = mem_alloc(count + 1, sizeof(*sorted));
 
-	if (!count)
-		return;
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = json_string_value(json_array_get(names, i));
 	qsort(sorted, count, sizeof(*sorted), compare_name_strings);
-	buf_printf(out, "%s%s ", out->len ? "; " : "", what);
-	for (size_t i = 0; i < count && i < NAMES_MAX; i++) {
+	for (size_t i = 0; i < count && i < max; i++) {
 		buf_str(out, i ? ", " : "");
 		buf_span(out, utf8_head(span_str(sorted[i]), NAME_SHOWN));
 	}
-	if (count > NAMES_MAX)
-		buf_printf(out, " and %zu more", count - NAMES_MAX);
+	if (count > max)
+		buf_printf(out, " and %zu more", count - max);
+}
+
+static void put_found_names(struct buf *out, const char *what, const json_t *names)
+{
+	if (!json_array_size(names))
+		return;
+	buf_printf(out, "%s%s ", out->len ? "; " : "", what);
+	put_sorted(out, names, NAMES_MAX);
 }
 
 /* One sentence that names all there is, a few of each kind; NULL: there is nothing. The caller
@@ -229,11 +235,166 @@ static char *unsupported_sentence(const struct settings *settings)
 	return mem_printf("hasp does not use these yet, and ignores them: %s.", out.data);
 }
 
+/* ---- what a project brings along ------------------------------------------------- */
+
+enum { LEAVES_DEPTH = 2, LEAVES_MAX = 1000 }; /* of names in settings */
+
+struct brought {
+	const struct settings *settings;
+	const char *project;
+	json_t *names; /* of the one that is looked at */
+};
+
+/* "tools.shell.pager"; hooks are named by what they run. */
+static void add_leaves(json_t *names, const char *before, const json_t *object, unsigned depth)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)object, name, value) {
+		_cleanup_free_ char *path = mem_printf("%s%s%s", before, *before ? "." : "", name);
+
+		if (json_array_size(names) >= LEAVES_MAX || (!depth && !strcmp(name, "hooks")))
+			continue;
+		if (json_object_size(value) && depth < LEAVES_DEPTH)
+			add_leaves(names, path, value, depth + 1);
+		else
+			json_array_append_new(names, json_text(span_str(path)));
+	}
+}
+
+static void add_hook_names(const struct hooks *hooks, json_t *names)
+{
+	json_auto_t *list = hooks_list(hooks);
+	size_t i;
+	json_t *hook;
+
+	json_array_foreach(list, i, hook) {
+		const char *event = json_string_value(json_object_get(hook, "event"));
+		const char *command = json_string_value(json_object_get(hook, "command"));
+		_cleanup_free_ char *text = mem_printf("%s: %s", event, command ? command : "");
+
+		json_array_append_new(names, json_text(span_str(text)));
+	}
+}
+
+/* To be listed; none of them is ever run. */
+static struct hooks *brought_hooks(const struct brought *brought)
+{
+	_cleanup_free_ char *trust = mem_printf("%s/trusted_hooks.json",
+	                                        home_gemini(settings_home(brought->settings)));
+	const struct hooks_options options = { .project = brought->project, .cwd = brought->project,
+		                               .session_id = "", .transcript_path = "",
+		                               .trust_file = trust,
+		                               .project_trusted = true, .enabled = true };
+
+	return hooks_new(&options);
+}
+
+static void bring_settings(struct brought *brought, const char *path)
+{
+	_cleanup_file_text_ struct file_text text = { 0 };
+	json_auto_t *problems = json_array(), *object = NULL;
+	struct err ignored = ERR_INIT;
+	struct hooks *hooks;
+
+	if (!door_read(brought->project, path, LIMIT_SETTINGS_BYTES, &text, &ignored) ||
+	    !jsonc_parse(file_text_span(&text), &object, &ignored))
+		return;
+	add_leaves(brought->names, "", object, 0);
+	hooks = brought_hooks(brought);
+	hooks_add(hooks, HOOK_SOURCE_PROJECT, json_object_get(object, "hooks"), path, problems);
+	add_hook_names(hooks, brought->names);
+	hooks_free(hooks);
+}
+
+static void bring_hooks(struct brought *brought, const char *path)
+{
+	json_auto_t *problems = json_array();
+	struct hooks *hooks = brought_hooks(brought);
+
+	hooks_add_toml(hooks, HOOK_SOURCE_PROJECT, path, problems);
+	add_hook_names(hooks, brought->names);
+	hooks_free(hooks);
+}
+
+static void bring_toml(struct brought *brought, const char *path)
+{
+	static const struct kind kind = { "", { NULL }, NULL, ".toml" };
+	struct finding finding = { .kind = &kind, .names = brought->names };
+
+	look_into_folder(door_folder(brought->project, path), &finding, "", 1);
+}
+
+static void bring_variable(void *data, struct span name, const char *value)
+{
+	struct brought *brought = data;
+
+	(void)value;
+	if (json_array_size(brought->names) < LEAVES_MAX)
+		json_array_append_new(brought->names, json_text(name));
+}
+
+static void bring_variables(struct brought *brought, const char *path)
+{
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct err ignored = ERR_INIT;
+
+	if (door_read(brought->project, path, LIMIT_ENV_FILE_BYTES, &text, &ignored))
+		variables_parse_file(file_text_span(&text), bring_variable, brought);
+}
+
+static const struct brought_row {
+	const char *path, *what;
+	void (*names)(struct brought *brought, const char *path); /* or NULL */
+} brought_rows[] = {
+	{ ".gemini/settings.json", "settings and hooks", bring_settings },
+	{ ".gemini/hooks.toml", "hooks, once they are trusted themselves", bring_hooks },
+	{ ".gemini/policies", "rules", bring_toml },
+	{ ".gemini/commands", "commands", bring_toml },
+	{ ".gemini/system.md", "a system prompt, if GEMINI_SYSTEM_MD asks for it", NULL },
+	{ ".gemini/.env", "variables", bring_variables },
+	{ ".env", "variables", bring_variables },
+	{ "GEMINI.md", "instructions to the model", NULL },
+	{ "AGENTS.md", "instructions to the model", NULL },
+};
+
+json_t *prepare_brought(const struct settings *settings)
+{
+	const struct home *home = settings_home(settings);
+	struct brought brought = { .settings = settings, .project = home_project(home) };
+	const bool own = strcmp(home_user(home), brought.project) == 0;
+	json_t *list = json_array();
+
+	/* The home folder's are the user's. */
+	for (size_t i = 0; i < ARRAY_LEN(brought_rows) && !own; i++) {
+		const struct brought_row *row = &brought_rows[i];
+		_cleanup_free_ char *path = path_join(brought.project, row->path);
+
+		if (access(path, F_OK) != 0)
+			continue;
+		brought.names = json_array();
+		if (row->names)
+			row->names(&brought, path);
+		json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "path", row->path, "what",
+		                                      row->what, "names", brought.names));
+	}
+	return list;
+}
+
+char *prepare_brought_names(const json_t *item, size_t max)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	put_sorted(&out, json_object_get(item, "names"), max);
+	return mem_strdup(out.len ? out.data : "");
+}
+
 /* ---- prompts ----------------------------------------------------------------------- */
 
 /* Gemini CLI's own that hasp does not have (tui/command/command.h). */
 static const char *const built_in[] = {
-	"agents", "auth", "commands", "corgi", "export-session", "extensions", "footer", "gemma",
+	"agents", "commands", "corgi", "export-session", "extensions", "footer", "gemma",
 	"ide", "privacy", "setup-github", "skills", "terminal-setup", "upgrade", "voice",
 };
 
@@ -289,17 +450,11 @@ extern char **environ;
 #define NETWORK "tools.sandboxNetworkAccess"
 
 /* Whether trust would change anything: most folders have nothing, and that is not worth a word. */
-static bool has_something_of_its_own(const struct home *home)
+static bool has_something_of_its_own(const struct settings *settings)
 {
-	static const char *const names[] = { ".gemini", ".env", "GEMINI.md", "AGENTS.md" };
+	json_auto_t *brought = prepare_brought(settings);
 
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		_cleanup_free_ char *path = mem_printf("%s/%s", home_project(home), names[i]);
-
-		if (access(path, F_OK) == 0 && strcmp(path, home_gemini(home)) != 0)
-			return true;
-	}
-	return false;
+	return json_array_size(brought) > 0;
 }
 
 void prepare_warnings(const struct settings *settings, prepare_notice *notice, void *data)
@@ -310,7 +465,7 @@ void prepare_warnings(const struct settings *settings, prepare_notice *notice, v
 
 	json_array_foreach((json_t *)settings_warnings(settings), i, sentence)
 		notice(data, "warning", json_string_value(sentence));
-	if (settings_trust_unknown(settings) && has_something_of_its_own(settings_home(settings)))
+	if (settings_trust_unknown(settings) && has_something_of_its_own(settings))
 		notice(data, "warning",
 		       "This folder is not trusted: its settings, hooks, policies and GEMINI.md do "
 		       "not count. \"hasp config trust\" or --skip-trust changes that.");

@@ -61,6 +61,14 @@ typedef void prepare_notice(void *data, const char *severity, const char *messag
  * folder is not trusted, if it has what trust would change. */
 void prepare_warnings(const struct settings *settings, prepare_notice *notice, void *data);
 
+/* What the project's folder brings along that counts only if the folder is trusted, in an order for
+ * people: [{"path", "what", "names": [...]}], the names of its settings, hooks, rules, commands and
+ * variables.  All of it is foreign text; nothing of it counts by being read here.  Empty: trust
+ * would switch nothing on.  A new reference. */
+json_t *prepare_brought(const struct settings *settings);
+/* The first `max` names of an item, sorted: "a, b and 3 more"; "" without. The caller frees. */
+char *prepare_brought_names(const json_t *item, size_t max);
+
 /* `word`: what the user said, or NULL: the setting. What is no mode is the default one. */
 enum approval_mode prepare_mode(const struct settings *settings, const char *word);
 /* As --approval-mode and the settings spell it; policies have another word. */

@@ -734,6 +734,41 @@ static bool terminal_open(void *data, const char *session, tui_notice *notice, v
 	return true;
 }
 
+static void terminal_mode(struct headless *run)
+{
+	const char *mode = invocation_value(run->invocation, FLAG_APPROVAL_MODE);
+
+	run->mode = prepare_mode(run->settings, mode ? mode :
+	                         invocation_has(run->invocation, FLAG_YOLO) ? "yolo" : NULL);
+}
+
+/* As tui_options.reload. */
+static bool terminal_reload(void *data, struct settings **ret_settings,
+                            enum approval_mode *ret_mode, struct err *err)
+{
+	struct headless *run = data;
+	struct settings *before = run->settings;
+	char *root = run->root;
+
+	run->settings = NULL;
+	if (!headless_open_settings(run, err)) {
+		free(run->root);
+		run->root = root;
+		run->settings = before;
+		return false;
+	}
+	/* The front has the old one. */
+	free(run->root);
+	run->root = root;
+	settings_free(before);
+	terminal_mode(run);
+	if (!prepare_mode_check(run->settings, run->mode, &(struct err)ERR_INIT))
+		run->mode = MODE_DEFAULT;
+	*ret_settings = run->settings;
+	*ret_mode = run->mode;
+	return true;
+}
+
 /* Somebody sits at a terminal and gave nothing to do but, perhaps, what to begin with. */
 static bool wants_terminal(const struct invocation *invocation)
 {
@@ -746,7 +781,6 @@ static int run_terminal(const struct invocation *invocation)
 {
 	static struct cancel cancel;
 	struct headless run = { .invocation = invocation, .cancel = &cancel, .interactive = true };
-	const char *mode = invocation_value(invocation, FLAG_APPROVAL_MODE);
 	const char *resumed = invocation_value(invocation, FLAG_RESUME);
 	struct tui_options options = {
 		.cancel = &cancel, .prompt = invocation_value(invocation, FLAG_INTERACTIVE),
@@ -754,7 +788,9 @@ static int run_terminal(const struct invocation *invocation)
 		.browse = invocation_has(invocation, FLAG_RESUME) && !resumed,
 		.screen_reader = invocation_has(invocation, FLAG_SCREEN_READER),
 		.local = !invocation_has(invocation, FLAG_WORKER),
-		.open = terminal_open, .close = terminal_close, .data = &run,
+		.model = invocation_value(invocation, FLAG_MODEL),
+		.open = terminal_open, .close = terminal_close, .reload = terminal_reload,
+		.data = &run,
 	};
 	struct err err = ERR_INIT;
 	int code;
@@ -763,8 +799,7 @@ static int run_terminal(const struct invocation *invocation)
 		return output_fail(&err, AGENT_EXIT_GENERAL);
 	if (!headless_open_settings(&run, &err))
 		return output_fail(&err, AGENT_EXIT_CONFIG);
-	run.mode = prepare_mode(run.settings, mode ? mode :
-	                        invocation_has(invocation, FLAG_YOLO) ? "yolo" : NULL);
+	terminal_mode(&run);
 	if (!prepare_mode_check(run.settings, run.mode, &err))
 		return output_fail(&err, err.code == ERR_PERMISSION_DENIED ? AGENT_EXIT_UNTRUSTED :
 		                                                             AGENT_EXIT_CONFIG);

@@ -395,11 +395,38 @@ static int schema(struct config_call *call)
 	                                                       : output_fail(&err, CLI_FAILED);
 }
 
+enum { TRUSTED_NAMES_MAX = 12 };
+
+/* What the folder brings along; nothing where the settings cannot be read, which is said when they
+ * are. */
+static void print_brought(struct buf *out, const char *project)
+{
+	const struct settings_options options = { .project = project };
+	struct settings *settings = NULL;
+	struct err ignored = ERR_INIT;
+	json_t *brought, *item;
+	size_t i;
+
+	if (!settings_load(&options, &settings, &ignored))
+		return;
+	brought = prepare_brought(settings);
+	json_array_foreach(brought, i, item) {
+		_cleanup_free_ char *names = prepare_brought_names(item, TRUSTED_NAMES_MAX);
+
+		buf_printf(out, "  %s: %s%s", json_string_value(json_object_get(item, "path")),
+		           json_string_value(json_object_get(item, "what")), *names ? ": " : "");
+		render_safe(out, span_str(names));
+		buf_char(out, '\n');
+	}
+	json_decref(brought);
+	settings_free(settings);
+}
+
 /* Not through settings: a project's broken file must not keep it from being distrusted. */
 static int set_trust(const struct config_call *call, const char *rule)
 {
 	const char *folder = call->key ? call->key : ".";
-	_cleanup_buf_ struct buf out = BUF_INIT(4 * LIMIT_PATH_BYTES + 100);
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 	_cleanup_free_ char *real = realpath(folder, NULL);
 	struct err err = ERR_INIT;
 	struct home *home;
@@ -418,6 +445,8 @@ static int set_trust(const struct config_call *call, const char *rule)
 		           "Trusted" : "Not trusted");
 		render_safe(&out, span_str(real));
 		buf_char(&out, '\n');
+		if (strcmp(rule, "TRUST_FOLDER") == 0)
+			print_brought(&out, real);
 		ok = output_text(buf_view(&out), &err);
 	}
 	return ok ? CLI_OK : output_fail(&err, CLI_FAILED);

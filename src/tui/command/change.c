@@ -10,6 +10,7 @@
 #include "base/mem.h"
 
 #include "data/json.h"
+#include "model/choose.h"
 #include "tui/command/private.h"
 
 /* ---- settings -------------------------------------------------------------------- */
@@ -252,7 +253,7 @@ void command_model(struct command_call *call)
 	struct span word = command_word(&call->arguments);
 	json_auto_t *name = json_text(call->arguments);
 
-	if (!word.len) {
+	if (!word.len && call->context->host) {
 		command_say(call, STYLE(ROLE_TEXT), "%s", host_model(call->context->host));
 		command_say(call, STYLE(ROLE_DIM), "\"/model set NAME\" chooses that of the next "
 		            "sessions; \"hasp models\" lists them.");
@@ -260,8 +261,9 @@ void command_model(struct command_call *call)
 		command_usage(call);
 	} else if (settings_may_change(call) && settings_put(call, "model.name", name)) {
 		settings_say_written(call, "model.name");
-		command_say(call, STYLE(ROLE_DIM), "This session goes on with %s.",
-		            host_model(call->context->host));
+		if (call->context->host)
+			command_say(call, STYLE(ROLE_DIM), "This session goes on with %s.",
+			            host_model(call->context->host));
 	}
 }
 
@@ -271,41 +273,57 @@ void command_complete_model(struct command_completion *completion)
 		completion->add(completion, "set", NULL);
 }
 
+/* ---- keys ------------------------------------------------------------------------ */
+
+static const char *const key_providers[] = {
+	"gemini", "openai", "anthropic", "openrouter", "groq", "deepseek", "mistral", "xai", NULL,
+};
+
+void command_auth(struct command_call *call)
+{
+	const struct span word = command_word(&call->arguments);
+	_cleanup_free_ char *provider = mem_dup(word.data, word.len);
+
+	if (call->arguments.len)
+		command_usage(call);
+	else if (word.len && !model_provider_has_key(provider))
+		command_fail(call, "There is no provider \"%s\" with a key; docs/models.md has "
+		             "them.", provider);
+	else
+		command_then(call, COMMAND_KEY, mem_steal(&provider));
+}
+
+void command_complete_auth(struct command_completion *completion)
+{
+	if (!completion->before.len)
+		add_names(completion, key_providers);
+}
+
 /* ---- trust ----------------------------------------------------------------------- */
 
-/* What a project may bring along, and what it does in a trusted folder. */
-static const struct brought {
-	const char *path, *what;
-} brought[] = {
-	{ ".gemini/settings.json", "its settings, with hooks and MCP servers" },
-	{ ".gemini/hooks.toml", "its hooks, once they are trusted themselves" },
-	{ ".gemini/policies", "its rules" },
-	{ ".gemini/commands", "its commands" },
-	{ ".gemini/system.md", "its system prompt, if GEMINI_SYSTEM_MD asks for it" },
-	{ ".env", "its variables" },
-	{ ".gemini/.env", "its variables" },
-	{ "GEMINI.md", "its instructions to the model" },
-	{ "AGENTS.md", "its instructions to the model" },
-};
+enum { BROUGHT_NAMES_MAX = 12 };
 
 static void put_brought(struct command_call *call)
 {
-	const char *project = home_project(settings_home(call->context->settings));
-	size_t found = 0;
+	json_auto_t *brought = prepare_brought(call->context->settings);
+	size_t i;
+	json_t *item;
 
-	for (size_t i = 0; i < ARRAY_LEN(brought); i++) {
-		_cleanup_free_ char *path = mem_printf("%s/%s", project, brought[i].path);
-
-		if (access(path, F_OK) != 0)
-			continue;
-		if (!found++)
-			command_heading(call, "What trust switches on");
-		command_term(call, brought[i].path, 22, span_str(brought[i].what),
-		             STYLE(ROLE_TEXT));
-	}
-	if (!found)
+	if (!json_array_size(brought)) {
 		command_say(call, STYLE(ROLE_TEXT),
 		            "This folder has nothing that trust would switch on.");
+		return;
+	}
+	command_heading(call, "What trust switches on");
+	json_array_foreach(brought, i, item) {
+		_cleanup_free_ char *names = prepare_brought_names(item, BROUGHT_NAMES_MAX);
+		_cleanup_free_ char *text = mem_printf(
+			"%s%s%s", json_string_value(json_object_get(item, "what")),
+			*names ? ": " : "", names);
+
+		command_term(call, json_string_value(json_object_get(item, "path")), 22,
+		             span_str(text), STYLE(ROLE_TEXT));
+	}
 }
 
 static void put_withheld(struct command_call *call)

@@ -25,6 +25,9 @@ static const struct command_row {
 } command_rows[] = {
 	{ { "about", "", "", "Show versions, the model, the sandbox and where things are", 0 },
 	  command_about, NULL },
+	{ { "auth", "key", "[PROVIDER]", "Give hasp a key of a model's provider",
+	    COMMAND_IDLE | COMMAND_ALONE },
+	  command_auth, command_complete_auth },
 	{ { "bug", "", "[TITLE]", "Say where to report a bug, with what a report should have", 0 },
 	  command_bug, NULL },
 	{ { "chat", "resume sessions",
@@ -41,33 +44,36 @@ static const struct command_row {
 	{ { "copy", "", "", "Copy the last answer to the clipboard", 0 }, command_copy, NULL },
 	{ { "directory", "dir", "[show]", "Show the folders of the workspace", 0 },
 	  command_directory, NULL },
-	{ { "docs", "", "", "Say where the documentation is", 0 }, command_docs, NULL },
-	{ { "editor", "", "[NAME]", "Choose the editor for drafts and proposed changes", 0 },
+	{ { "docs", "", "", "Say where the documentation is", COMMAND_ALONE }, command_docs, NULL },
+	{ { "editor", "", "[NAME]", "Choose the editor for drafts and proposed changes",
+	    COMMAND_ALONE },
 	  command_editor, command_complete_editor },
 	{ { "export", "", "[FILE]", "Write this session to a file, as Markdown or JSON",
 	    COMMAND_IDLE | COMMAND_SLOW },
 	  command_export, NULL },
-	{ { "help", "?", "[COMMAND]", "Show the commands, or how one is used", 0 },
+	{ { "help", "?", "[COMMAND]", "Show the commands, or how one is used", COMMAND_ALONE },
 	  command_help, complete_help },
 	{ { "hooks", "", "[list]", "Show the hooks, and which of them run", 0 },
 	  command_hooks, NULL },
 	{ { "init", "", "", "Have the model write a GEMINI.md for this project", COMMAND_IDLE },
 	  command_init, NULL },
-	{ { "mcp", "", "[list]", "Show the MCP servers of the settings", 0 }, command_mcp, NULL },
+	{ { "mcp", "", "[list]", "Show the MCP servers of the settings", COMMAND_ALONE },
+	  command_mcp, NULL },
 	{ { "memory", "", "[show | list | reload]",
 	    "Show the files of instructions, or read them again", COMMAND_IDLE },
 	  command_memory, command_complete_memory },
-	{ { "model", "", "[set NAME]", "Show the model, or choose that of the next sessions", 0 },
+	{ { "model", "", "[set NAME]", "Show the model, or choose that of the next sessions",
+	    COMMAND_ALONE },
 	  command_model, command_complete_model },
 	{ { "permissions", "", "[trust | distrust]",
-	    "Show what trusting this folder switches on, and decide on it", 0 },
+	    "Show what trusting this folder switches on, and decide on it", COMMAND_ALONE },
 	  command_permissions, command_complete_permissions },
 	{ { "plan", "", "[copy]", "Switch to plan mode, or show the plan", COMMAND_IDLE },
 	  command_plan, command_complete_plan },
 	{ { "policies", "policy", "[list] [WORD]", "Show the rules that decide on calls", 0 },
 	  command_policies, NULL },
-	{ { "quit", "exit", "[--delete]", "End the session, and delete it", 0 }, command_quit,
-	  complete_quit },
+	{ { "quit", "exit", "[--delete]", "End the session, and delete it", COMMAND_ALONE },
+	  command_quit, complete_quit },
 	{ { "restore", "", "[ID [force]]",
 	    "Take the edits since a checkpoint back, but no changes of others",
 	    COMMAND_IDLE | COMMAND_SLOW },
@@ -77,20 +83,20 @@ static const struct command_row {
 	    COMMAND_IDLE | COMMAND_SLOW },
 	  command_rewind, command_complete_rewind },
 	{ { "settings", "config", "[WORD | KEY VALUE | unset KEY]",
-	    "Show settings with their origins, or change yours", 0 },
+	    "Show settings with their origins, or change yours", COMMAND_ALONE },
 	  command_settings, command_complete_settings },
-	{ { "shortcuts", "keys", "", "Show the keys", 0 }, command_shortcuts, NULL },
+	{ { "shortcuts", "keys", "", "Show the keys", COMMAND_ALONE }, command_shortcuts, NULL },
 	{ { "stats", "usage", "[session | model | tools]", "Show what this session used", 0 },
 	  command_stats, command_complete_stats },
 	{ { "tasks", "bg background shells", "[ID | end ID]",
 	    "Show commands in the background and their output, or end one", 0 },
 	  command_tasks, command_complete_tasks },
-	{ { "theme", "", "[NAME]", "Choose the colours", 0 },
+	{ { "theme", "", "[NAME]", "Choose the colours", COMMAND_ALONE },
 	  command_theme, command_complete_theme },
 	{ { "todos", "", "", "Show the model's list of steps", 0 }, command_todos, NULL },
 	{ { "tools", "", "[list | desc]", "Show the tools that the model has", 0 },
 	  command_tools, command_complete_tools },
-	{ { "vim", "", "", "Switch vim keys on or off", 0 }, command_vim, NULL },
+	{ { "vim", "", "", "Switch vim keys on or off", COMMAND_ALONE }, command_vim, NULL },
 };
 
 const struct command_info *command_at(size_t i)
@@ -301,7 +307,8 @@ void command_run(const struct command_context *context, struct span line,
 
 	*result = (struct command_result){ .ok = true };
 	call.arguments = line;
-	if (!has_own_name(name) && !context->busy && custom_run(&call, has_own_name, name, whole))
+	if (!has_own_name(name) && !context->busy && context->host &&
+	    custom_run(&call, has_own_name, name, whole))
 		return;
 	if (!row) {
 		refuse_unknown(&call, name);
@@ -311,6 +318,8 @@ void command_run(const struct command_context *context, struct span line,
 	if ((row->is.flags & COMMAND_IDLE) && context->busy)
 		command_fail(&call, "/%s has to wait until the work under way has ended.",
 		             row->is.name);
+	else if (!context->host && !(row->is.flags & COMMAND_ALONE))
+		command_fail(&call, "/%s needs a session, and none is open.", row->is.name);
 	else if (!*row->is.arguments && call.arguments.len)
 		command_fail(&call, "/%s takes no arguments.", row->is.name);
 	else
@@ -389,7 +398,7 @@ void command_complete(const struct command_context *context, struct span line, s
 	}
 	name = name_of(&at.of.before);
 	row = find_command_row(name);
-	if (!row || !row->complete)
+	if (!row || !row->complete || (!context->host && !(row->is.flags & COMMAND_ALONE)))
 		return;
 	row->complete(&at.of);
 	at.within = true;

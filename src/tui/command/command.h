@@ -28,7 +28,7 @@
  * Gemini CLI's commands (reference: 3.1) that are not here, and why:
  *
  *     agents, extensions, skills   hasp has none of these yet
- *     auth, privacy, upgrade       hasp has no accounts; `hasp models` says where keys come from
+ *     privacy, upgrade             hasp has no accounts
  *     bug-memory, corgi, profile   debugging of Gemini CLI itself
  *     commands reload              the files are read when a command is typed
  *     footer, statusline           a setting: /settings ui.footer.items
@@ -67,6 +67,7 @@ enum command_then {
 	COMMAND_VIM,       /* general.vimMode has changed: context.settings has it */
 	COMMAND_SHORTCUTS, /* show the keys */
 	COMMAND_QUIT,      /* with `text`: the session is deleted */
+	COMMAND_KEY,       /* ask for a key of a model's provider: `text` is its name, "" is any */
 	COMMAND_BROWSE,    /* show the sessions (sessions_browse): what is chosen is opened by
 	                    * "/chat resume ID", and deleted by "/chat delete ID" */
 };
@@ -96,7 +97,7 @@ struct command_result {
 void command_result_release(struct command_result *result);
 
 struct command_context {
-	struct host *host;
+	struct host *host;          /* NULL: there is no session (yet) */
 	struct settings *settings;  /* changed by /settings, /theme, ... */
 	unsigned width;             /* of rows; 0: as long as their text */
 	unsigned can;               /* bits 1u << enum command_then: what the front can do */
@@ -109,6 +110,7 @@ struct command_context {
 enum {
 	COMMAND_IDLE = 1, /* not while a prompt is under way */
 	COMMAND_SLOW = 2, /* asks the model, or opens a session */
+	COMMAND_ALONE = 4, /* needs no session: can be run where none could be opened */
 };
 
 struct command_info {

@@ -85,11 +85,10 @@ command_handler command_about, command_bug, command_docs, command_directory, com
 command_completer command_complete_memory, command_complete_stats, command_complete_tasks,
 	command_complete_tools;
 /* change.c: settings. */
-command_handler command_editor, command_model, command_permissions, command_settings,
+command_handler command_auth, command_editor, command_model, command_permissions, command_settings,
 	command_theme, command_vim;
-command_completer command_complete_editor, command_complete_model, command_complete_permissions,
-	command_complete_settings,
-	command_complete_theme;
+command_completer command_complete_auth, command_complete_editor, command_complete_model,
+	command_complete_permissions, command_complete_settings, command_complete_theme;
 /* session.c: sessions. */
 command_handler command_chat, command_clear;
 command_completer command_complete_chat;

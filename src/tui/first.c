@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a newcomer meets: a folder that nobody has decided about, and no key.
+ *
+ * Both are asked before anything of the project or the provider is opened, each with one question.
+ * A folder is asked about only if it brings something along that trust would switch on, and that is
+ * named.  A key is typed into a row that shows dots; it goes to the key store or the user's .env
+ * (model_key_keep) and nowhere else: not into the draft, its history or the stash. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/setup/prepare.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "model/choose.h"
+#include "tui/private.h"
+#include "tui/term/screen.h"
+
+enum {
+	NAMES_SHOWN = 12,     /* of each thing that a folder brings along */
+	KEY_BYTES_MAX = 4096,
+	DOTS_MAX = 24,        /* shown for a key */
+};
+
+/* ---- settings ---------------------------------------------------------------- */
+
+void first_reload(struct app *app)
+{
+	struct err err = ERR_INIT;
+
+	if (!app->options->reload(app->options->data, &app->settings, &app->status.mode, &err))
+		tui_print_notice(app, "error", span_str(err.message));
+}
+
+/* A line that the user is to finish. */
+static void first_draft(struct app *app, struct span line)
+{
+	editor_set_shell(app->editor, false);
+	editor_set(app->editor, line);
+}
+
+/* ---- trust ------------------------------------------------------------------- */
+
+enum { TRUST_THIS, TRUST_ABOVE, TRUST_NOT };
+
+static void trust_chosen(struct app *app, void *data, int index)
+{
+	static const char *const rules[] = { "TRUST_FOLDER", "TRUST_PARENT", "DO_NOT_TRUST" };
+	static const char *const said[] = {
+		"Trusted. /permissions shows what that is, and takes it back.",
+		"Trusted, with the folders beside it. /permissions takes it back.",
+		"Not trusted: what the folder brings along stays off. /permissions changes that.",
+	};
+	const struct home *home = settings_home(app->settings);
+	struct err err = ERR_INIT;
+
+	(void)data;
+	if (index < 0) {
+		tui_print_notice(app, "info", SPAN("Not decided: what the folder brings along "
+		                                   "stays off. /permissions trust changes that."));
+	} else if (trust_set(home, home_project(home), rules[index], &err)) {
+		tui_print_notice(app, "info", span_str(said[index]));
+		first_reload(app);
+	} else {
+		tui_print_notice(app, "error", span_str(err.message));
+	}
+	runner_begin(app->runner);
+}
+
+/* What trust would switch on, by name. */
+static void trust_subject(struct app *app, const json_t *brought)
+{
+	const unsigned width = term_size(app->term).columns;
+	_cleanup_rows_ struct rows rows = { 0 };
+	size_t i;
+	json_t *item;
+
+	rows_text(&rows, SPAN("This folder is new to hasp. It brings along:"), STYLE(ROLE_TEXT),
+	          width);
+	json_array_foreach((json_t *)brought, i, item) {
+		_cleanup_free_ char *names = prepare_brought_names(item, NAMES_SHOWN);
+		_cleanup_row_ struct row row = { 0 }, rest = { 0 };
+
+		row_text(&row, SPAN("  "), STYLE(ROLE_TEXT));
+		row_text(&row, json_span(json_object_get(item, "path")), STYLE(ROLE_ACCENT));
+		row_text(&row, SPAN("  "), STYLE(ROLE_TEXT));
+		row_text(&row, json_span(json_object_get(item, "what")), STYLE(ROLE_TEXT));
+		if (*names) {
+			row_text(&row, SPAN(": "), STYLE(ROLE_TEXT));
+			row_text(&row, span_str(names), STYLE(ROLE_DIM));
+		}
+		row_text(&rest, SPAN("    "), STYLE(ROLE_TEXT));
+		rows_wrap(&rows, &row, width, NULL, &rest);
+	}
+	rows_text(&rows, SPAN("They count only if you trust the folder. Files are read, edited and "
+	                      "run alike, trusted or not."), STYLE(ROLE_DIM), width);
+	tui_print(app, &rows);
+}
+
+static void trust_ask(struct app *app)
+{
+	const char *project = home_project(settings_home(app->settings));
+	_cleanup_free_ char *above = path_folder(project);
+	_cleanup_free_ char *both = mem_printf("Yes, with all folders in %s", above);
+	json_auto_t *labels = json_array();
+	struct pick *pick;
+
+	json_array_append_new(labels, json_string("Yes, switch them on"));
+	json_array_append_new(labels, json_text(span_str(both)));
+	json_array_append_new(labels, json_string("No, leave them off"));
+	pick = pick_new("Trust this folder?", labels, TRUST_NOT, trust_chosen, NULL);
+	pick_show(app, pick);
+}
+
+void first_begin(struct app *app)
+{
+	json_auto_t *brought = NULL;
+
+	if (settings_trust_unknown(app->settings))
+		brought = prepare_brought(app->settings);
+	if (!json_array_size(brought)) {
+		runner_begin(app->runner);
+		return;
+	}
+	trust_subject(app, brought);
+	trust_ask(app);
+}
+
+/* ---- a key that is typed ----------------------------------------------------- */
+
+struct secret {
+	char *provider; /* owned */
+	struct buf text; /* wiped */
+};
+
+/* Where keys come from, and what is chosen with them; `model` NULL: the user has to. */
+static const struct key_row {
+	const char *provider, *name, *url, *model;
+} key_rows[] = {
+	{ "gemini", "Google Gemini", "https://aistudio.google.com/apikey", "auto" },
+	{ "openai", "OpenAI", "https://platform.openai.com/api-keys", "openai/gpt-5.6" },
+	{ "anthropic", "Anthropic", "https://console.anthropic.com/settings/keys",
+	  "anthropic/claude-sonnet-4-6" },
+	{ "openrouter", "OpenRouter", "https://openrouter.ai/settings/keys", NULL },
+};
+
+static const struct key_row *key_row_find(const char *provider)
+{
+	for (size_t i = 0; i < ARRAY_LEN(key_rows); i++)
+		if (strcmp(key_rows[i].provider, provider) == 0)
+			return &key_rows[i];
+	return NULL;
+}
+
+void first_free(struct secret *secret)
+{
+	if (!secret)
+		return;
+	if (secret->text.data)
+		explicit_bzero(secret->text.data, secret->text.len);
+	buf_release(&secret->text);
+	free(secret->provider);
+	free(secret);
+}
+
+static void secret_close(struct app *app)
+{
+	first_free(app->secret);
+	app->secret = NULL;
+}
+
+static void secret_open(struct app *app, const char *provider)
+{
+	const struct key_row *row = key_row_find(provider);
+	_cleanup_free_ char *text = mem_printf(
+		"A key for %s%s%s. It is kept in the system's key store, or in ~/.gemini/.env "
+		"where there is none.", row ? row->name : provider, row ? " is made at " : "",
+		row ? row->url : "");
+
+	tui_print_notice(app, "info", span_str(text));
+	secret_close(app);
+	app->secret = mem_alloc(1, sizeof(*app->secret));
+	app->secret->provider = mem_strdup(provider);
+	app->secret->text = (struct buf)BUF_INIT(KEY_BYTES_MAX);
+	tui_changed(app);
+}
+
+void first_rows(const struct app *app, unsigned width, struct live *live)
+{
+	const struct secret *secret = app->secret;
+	struct row *row = rows_add(&live->rows);
+	size_t dots = secret->text.len < DOTS_MAX ? secret->text.len : DOTS_MAX;
+
+	row_printf(row, STYLE_BOLD(ROLE_ACCENT), "Key for %s: ", secret->provider);
+	while (dots--)
+		row_text(row, app->plain ? SPAN("*") : SPAN("\xe2\x80\xa2"), STYLE(ROLE_TEXT));
+	row_clip(row, width);
+	live->caret_row = live->rows.count - 1;
+	live->caret_column = row->width < width ? row->width : width - 1;
+	if (app->plain)
+		return;
+	row = rows_add(&live->rows);
+	row_text(row, SPAN("What you type or paste is not shown. Enter keeps it, Esc closes"),
+	         STYLE(ROLE_DIM));
+	row_clip(row, width);
+}
+
+/* ---- keeping it -------------------------------------------------------------- */
+
+/* On the agent's thread: a key store may ask for its own password. */
+struct keep_job {
+	struct job job;
+	struct app *app;
+	char *provider, *key; /* owned; the key is wiped */
+	char *where;          /* owned; NULL: *err */
+	struct err err;
+};
+
+static void keep_run(struct job *job, const struct tui_opened *opened)
+{
+	struct keep_job *keep = (struct keep_job *)job;
+
+	(void)opened;
+	if (!model_key_keep(keep->app->settings, keep->provider, keep->key, &keep->where,
+	                    &keep->err))
+		keep->where = NULL;
+}
+
+/* What is chosen with the key, if it is another provider's than what was. */
+static void choose_model(struct app *app, const char *provider)
+{
+	const struct key_row *row = key_row_find(provider);
+	_cleanup_free_ char *now = model_provider_of(app->settings, app->options->model);
+	_cleanup_free_ char *text = NULL;
+	json_auto_t *name = NULL;
+	struct err err = ERR_INIT;
+
+	if (strcmp(now, provider) == 0)
+		return;
+	if (!row || !row->model) {
+		text = mem_printf("/model set %s/", provider);
+		first_draft(app, span_str(text));
+		tui_print_notice(app, "info", SPAN("Which of its models? Finish the line."));
+		return;
+	}
+	name = json_string(row->model);
+	if (!settings_write(app->settings, SCOPE_USER, "model.name", name, &err)) {
+		tui_print_notice(app, "error", span_str(err.message));
+		return;
+	}
+	text = mem_printf("%s answers from now on; /model set NAME chooses another.", row->model);
+	tui_print_notice(app, "info", span_str(text));
+}
+
+static void keep_done(struct job *job)
+{
+	struct keep_job *keep = (struct keep_job *)job;
+	struct app *app = keep->app;
+	_cleanup_free_ char *text = NULL;
+
+	if (app->quitting) {
+		/* Nobody looks. */
+	} else if (!keep->where) {
+		tui_print_notice(app, "error", span_str(keep->err.message));
+	} else {
+		text = mem_printf("The key is kept in %s.", keep->where);
+		tui_print_notice(app, "info", span_str(text));
+		choose_model(app, keep->provider);
+		if (!runner_opened(app->runner)) {
+			first_reload(app);
+			runner_begin(app->runner);
+		}
+	}
+	explicit_bzero(keep->key, strlen(keep->key));
+	free(keep->key);
+	free(keep->provider);
+	free(keep->where);
+	free(keep);
+}
+
+static void secret_done(struct app *app)
+{
+	const struct span text = span_trim(buf_view(&app->secret->text));
+	struct keep_job *keep;
+
+	if (!text.len || !runner_idle(app->runner)) {
+		app->hint = text.len ? "hasp is at work: Enter again when it is done" : NULL;
+		return;
+	}
+	keep = mem_alloc(1, sizeof(*keep));
+	*keep = (struct keep_job){ .job = { keep_run, keep_done }, .app = app, .err = ERR_INIT,
+		                   .provider = mem_strdup(app->secret->provider),
+		                   .key = mem_dup(text.data, text.len) };
+	secret_close(app);
+	runner_job(app->runner, &keep->job);
+}
+
+void first_key(struct app *app, const struct key *key)
+{
+	struct buf *text = &app->secret->text;
+
+	if (bindings_has(app->bindings, BIND_BASIC_CONFIRM, key)) {
+		secret_done(app);
+	} else if (bindings_has(app->bindings, BIND_BASIC_CANCEL, key) ||
+	           bindings_has(app->bindings, BIND_BASIC_QUIT, key)) {
+		secret_close(app);
+		tui_print_notice(app, "info", SPAN("No key was taken. /auth asks for one again."));
+	} else if (key->code == KEY_BACKSPACE && text->len) {
+		text->data[--text->len] = '\0';
+	} else if (key->code == 'u' && key->mods == KEY_CTRL) {
+		if (text->len)
+			explicit_bzero(text->data, text->len);
+		buf_clear(text);
+	} else if (key->text.len && !(key->mods & ~KEY_SHIFT)) {
+		buf_span(text, key->text);
+	}
+}
+
+void first_paste(struct app *app, struct span text)
+{
+	buf_span(&app->secret->text, span_trim(text));
+}
+
+/* ---- which provider ---------------------------------------------------------- */
+
+static void provider_chosen(struct app *app, void *data, int index)
+{
+	(void)data;
+	if (index < 0)
+		return;
+	if ((size_t)index < ARRAY_LEN(key_rows)) {
+		secret_open(app, key_rows[index].provider);
+		return;
+	}
+	first_draft(app, SPAN("/model set ollama/"));
+	tui_print_notice(app, "info", SPAN("Which model? Finish the line; ollama, llama.cpp, vllm "
+	                                   "and lmstudio need no key."));
+}
+
+static struct pick *provider_pick(const struct app *app)
+{
+	_cleanup_free_ char *now = model_provider_of(app->settings, app->options->model);
+	json_auto_t *labels = json_array();
+	size_t at = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(key_rows); i++) {
+		_cleanup_free_ char *label = mem_printf("%s  (%s)", key_rows[i].name,
+		                                        key_rows[i].url);
+
+		json_array_append_new(labels, json_text(span_str(label)));
+		if (strcmp(key_rows[i].provider, now) == 0)
+			at = i;
+	}
+	json_array_append_new(labels, json_string("A model on this machine, without a key"));
+	return pick_new("Whose model is to answer?", labels, at, provider_chosen, NULL);
+}
+
+void first_ask_key(struct app *app, const char *provider)
+{
+	if (*provider)
+		secret_open(app, provider);
+	else
+		pick_show(app, provider_pick(app));
+}
+
+void first_no_key(struct app *app, struct span why)
+{
+	_cleanup_free_ char *now = model_provider_of(app->settings, app->options->model);
+	_cleanup_free_ char *text = mem_printf(
+		"%.*s\n/auth takes one here. Then send your prompt: hasp tries "
+		"again.", (int)why.len,
+		why.data);
+	struct pick *pick;
+
+	tui_print_notice(app, "error", span_str(text));
+	if (!editor_is_empty(app->editor) || app->ask || app->browse || app->pick || app->secret)
+		return;
+	if (app->options->model && model_provider_has_key(now)) {
+		secret_open(app, now);
+		return;
+	}
+	pick = provider_pick(app);
+	pick_yield(pick);
+	pick_show(app, pick);
+}

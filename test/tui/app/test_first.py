@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first run: a folder that nobody has decided about, no key, no session; each a short path."""
+import json
+import os
+import stat
+import subprocess
+import time
+
+import pytest
+from conftest import headless
+from fake_gemini import text
+
+KEY = headless.KEY
+READY = "? for keys"
+UNDECIDED = {"GEMINI_CLI_TRUST_WORKSPACE": None}
+
+
+def env_file(world):
+    return world.home / ".gemini" / ".env"
+
+
+def trusted(world):
+    path = world.home / ".gemini" / "trustedFolders.json"
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+@pytest.fixture
+def store(tmp_path_factory):
+    """A session bus with an unlocked key store on it."""
+    folder = tmp_path_factory.mktemp("store")
+    folder.chmod(0o700)
+    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "XDG_RUNTIME_DIR": str(folder), "LANG": "C.UTF-8"}
+    bus = subprocess.Popen(["dbus-daemon", "--session", "--nofork", "--print-address=1"], env=env,
+                           stdout=subprocess.PIPE, text=True)
+    env["DBUS_SESSION_BUS_ADDRESS"] = bus.stdout.readline().strip()
+    keyring = subprocess.Popen(["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets",
+                                "--control-directory=%s" % folder], env=env, stdin=subprocess.PIPE,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    keyring.stdin.write(b"password")
+    keyring.stdin.close()
+    ask = ["dbus-send", "--session", "--print-reply", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
+           "org.freedesktop.DBus.NameHasOwner", "string:org.freedesktop.secrets"]
+    while b"true" not in subprocess.run(ask, env=env, capture_output=True, check=False).stdout:
+        assert keyring.poll() is None
+        time.sleep(0.05)
+    yield {"DBUS_SESSION_BUS_ADDRESS": env["DBUS_SESSION_BUS_ADDRESS"]}
+    for process in (keyring, bus):
+        process.terminate()
+        process.wait()
+    bus.stdout.close()
+
+
+# At an address of one's own a key may be missing: so that comes with the user's .env, later.
+KEYLESS = {"GEMINI_API_KEY": None, "GOOGLE_GEMINI_BASE_URL": None}
+
+
+def set_up(world, server, more=""):
+    env_file(world).write_text("GOOGLE_GEMINI_BASE_URL=%s\n%s" % (server.url, more))
+
+
+# ---- a key ----
+
+def test_a_key_is_asked_for_kept_and_used(world):
+    """From nothing to an answer, without leaving the terminal."""
+    with world.fake([[text("Here I am.")]]) as server:
+        with world.hasp(server, env=KEYLESS) as hasp:
+            hasp.wait("Whose model is to answer?").wait("https://aistudio.google.com/apikey").key("enter")
+            set_up(world, server)
+            hasp.wait("Key for gemini:").type(KEY).wait("\u2022" * 20)
+            assert KEY not in hasp.dump().text
+            hasp.key("enter").wait(".gemini/.env").wait("sandbox:")
+            hasp.type("hello").key("enter").wait("Here I am.").wait(READY)
+            hasp.key("up").quiet()
+            assert KEY not in hasp.dump().text
+    assert env_file(world).read_text().endswith("\nGEMINI_API_KEY='%s'\n" % KEY)
+    assert stat.S_IMODE(env_file(world).stat().st_mode) == 0o600
+    for path in (world.home / ".gemini" / "tmp").rglob("*"):
+        assert path.is_dir() or KEY.encode() not in path.read_bytes(), path
+
+
+def test_a_key_goes_to_the_key_store_where_there_is_one(world, store):
+    with world.fake([[text("Out of the store.")]]) as server:
+        with world.hasp(server, env={**KEYLESS, **store}) as hasp:
+            set_up(world, server)
+            hasp.wait("Whose model").type("1").wait("Key for gemini:").paste(KEY + "\n").key("enter")
+            hasp.wait("the system's key store").wait("sandbox:").type("hello").key("enter").wait("Out of the store.")
+    assert KEY not in env_file(world).read_text()
+
+
+def test_another_provider_is_chosen_with_its_key(world):
+    with world.hasp(None) as hasp:
+        hasp.wait("Whose model").key("down").key("enter").wait("platform.openai.com").wait("Key for openai:")
+        hasp.type(KEY).key("enter").wait("answers from now on").wait("sandbox:")
+    assert json.loads((world.home / ".gemini" / "settings.json").read_text())["model"]["name"].startswith("openai/")
+    assert env_file(world).read_text() == "OPENAI_API_KEY='%s'\n" % KEY
+
+
+def test_a_key_of_the_environment_counts_more_and_that_is_said(world):
+    with world.fake([]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").type("/auth gemini").key("enter").wait("Key for gemini:").type("other-key").key("enter")
+            hasp.wait("GEMINI_API_KEY is set in the environment")
+    assert not env_file(world).exists()
+
+
+@pytest.mark.parametrize("typed", ["two words", "quo'te", "back\\slash", "\u00e9"])
+def test_what_is_no_key_is_not_kept(world, typed):
+    with world.hasp(None) as hasp:
+        hasp.wait("Whose model").key("enter").wait("Key for gemini:").type(typed).key("enter").wait("That is no key")
+    assert not env_file(world).exists()
+
+
+def test_who_wants_no_key_now_goes_on_typing(world):
+    """A letter closes the list and is the draft's; Esc closes the row of the key."""
+    with world.hasp(None) as hasp:
+        hasp.wait("Whose model").type("hello").wait("> hello").key("ctrl+u")
+        hasp.type("/auth").key("enter").wait("Whose model").key("enter").wait("Key for gemini:").type("half")
+        hasp.key("esc").wait("No key was taken").type("draft").wait("> draft")
+        assert "half" not in hasp.dump().text
+
+
+def test_a_key_that_is_written_meanwhile_counts(world):
+    with world.fake([[text("Found it.")]]) as server:
+        with world.hasp(server, env=KEYLESS) as hasp:
+            hasp.wait("Whose model").key("esc").quiet().type("hello").key("enter").wait("> hello")
+            set_up(world, server, "GEMINI_API_KEY=%s\n" % KEY)
+            hasp.quiet(0.3).key("enter").wait("Found it.")
+
+
+def test_a_key_of_the_user_counts_beside_a_projects_env(world):
+    world.write(".env", "PORT=8080\n")
+    with world.fake([[text("Both.")]]) as server:
+        set_up(world, server, "GEMINI_API_KEY=%s\n" % KEY)
+        with world.hasp(server, env=KEYLESS) as hasp:
+            hasp.wait("sandbox:").type("hello").key("enter").wait("Both.")
+
+
+def test_commands_that_need_a_session_say_so_without_one(world):
+    with world.hasp(None) as hasp:
+        hasp.wait("Whose model").key("esc").quiet()
+        for command in ("about", "chat", "copy", "hooks", "memory", "policies", "rewind", "stats", "tools", "todos"):
+            hasp.type("/%s " % command).key("enter").wait("/%s needs a session" % command)
+        hasp.type("/model").key("enter").wait("set NAME").type("/help model").key("enter").wait("choose that of")
+
+
+# ---- trust ----
+
+def bring_along(world):
+    world.settings("root", model={"name": "flash"}, tools={"allowed": ["glob"]},
+                   hooks={"BeforeTool": [{"hooks": [{"type": "command", "command": "./check.sh"}]}]})
+    world.write(".gemini/commands/deploy.toml", 'prompt = "Deploy"\n')
+    world.write(".gemini/policies/own.toml", "")
+    world.write(".env", "PORT=80\n")
+    world.write("GEMINI.md", "Say please.\n")
+
+
+def test_what_trust_switches_on_is_named_and_trust_counts_at_once(world):
+    bring_along(world)
+    with world.fake([[text("Deployed.")]]) as server:
+        with world.hasp(server, env=UNDECIDED) as hasp:
+            hasp.wait("Trust this folder?")
+            shown = hasp.dump().text
+            for name in ("model.name", "tools.allowed", "BeforeTool: ./check.sh", "deploy", "own", "PORT", "GEMINI.md"):
+                assert name in shown, name
+            assert server.requests == []
+            hasp.key("up", "up", "enter").wait("Trusted.").wait("sandbox:").type("/deploy").key("enter").wait("Deployed.")
+    assert trusted(world) == {str(world.root): "TRUST_FOLDER"}
+    assert "Say please." in json.dumps(server.requests[-1].body)
+
+
+@pytest.mark.parametrize("keys, rules", [(["enter"], {"": "DO_NOT_TRUST"}), (["esc"], {}),
+                                         (["up", "enter"], {"": "TRUST_PARENT"})])
+def test_each_answer_about_trust_is_kept(world, keys, rules):
+    bring_along(world)
+    with world.fake([]) as server:
+        with world.hasp(server, env=UNDECIDED) as hasp:
+            hasp.wait("Trust this folder?").key(*keys).wait("sandbox:")
+        if rules:
+            with world.hasp(server, env=UNDECIDED) as hasp:
+                hasp.wait("sandbox:")
+                assert "Trust this folder?" not in hasp.dump().text
+    assert list(trusted(world).values()) == list(rules.values())
+
+
+def test_a_folder_that_brings_nothing_is_not_asked_about(world):
+    with world.fake([]) as server:
+        with world.hasp(server, env=UNDECIDED) as hasp:
+            hasp.wait("sandbox:")
+            assert "rust" not in hasp.dump().text
+
+
+def test_hostile_names_do_nothing(world):
+    world.settings("root", **{"\u001b]0;evil\u0007x": 1, "a\u202eb": {"c": 2}})
+    with world.fake([]) as server:
+        with world.hasp(server, env=UNDECIDED) as hasp:
+            hasp.wait("Trust this folder?")
+            assert "evil" not in hasp.dump().title and b"\x1b]0;evil" not in hasp.raw()
+
+
+def test_config_trust_says_what_it_switches_on(world):
+    bring_along(world)
+    done = world.command("config", "trust", env={"GEMINI_CLI_TRUST_WORKSPACE": None})
+    assert "BeforeTool: ./check.sh" in done.text and "GEMINI.md" in done.text
+
+
+# ---- a terminal that can do little ----
+
+@pytest.mark.parametrize("options", [{"args": ["--screen-reader"]}, {"env": {"TERM": "dumb"}}])
+def test_lists_are_read_and_chosen_by_digits(world, options):
+    bring_along(world)
+    env = {**UNDECIDED, **options.get("env", {})}
+    with world.fake([[text("Read.")]]) as server:
+        with world.hasp(server, *options.get("args", []), env=env) as hasp:
+            hasp.wait("1. Yes, switch them on").wait("3. No, leave them off").wait("Trust this folder? 3.")
+            hasp.type("1").wait("Trusted.").type("hi").key("enter").wait("Read.").wait("Done.")
+    assert trusted(world) == {str(world.root): "TRUST_FOLDER"}
