@@ -19,8 +19,8 @@
  * The outcomes are Gemini CLI's: proceed_once, proceed_always (for this session: the tool, of a
  * command its prefixes, of a server's tool that tool), proceed_always_tool,
  * proceed_always_server, proceed_always_and_save (a rule in a file, where that is permitted),
- * modify_with_editor (newContent, or what is left of the files, is written instead), cancel.  An outcome that was not offered
- * counts as cancel.
+ * modify_with_editor (newContent, or what is left of the files, is written instead), cancel.  An
+ * outcome that was not offered counts as cancel.
  *
  * One question at a time: the next call's is put when this one is answered, and only if "always"
  * has not answered it.  Nobody to ask means no.

@@ -262,12 +262,13 @@ static bool follow_answer(struct asking *asking, const json_t *answer, struct er
 {
 	const struct tool *tool = asking->question->tool;
 	const char *outcome = json_string_value(json_object_get(answer, "outcome"));
+	const json_t *details = json_object_get(asking->message, "details");
 	const bool offered = json_lists(asking->outcomes, span_str(outcome));
 	bool none = false;
 
 	asking->call->decision = DECISION_REJECT;
-	if (offered && !review_take(asking->call, asking->question,
-	                            json_object_get(asking->message, "details"), answer, &none, err))
+	if (offered &&
+	    !review_take(asking->call, asking->question, details, answer, &none, err))
 		return false;
 	if (!offered || none || !strcmp(outcome, "cancel"))
 		return decline_call(asking, answer, err);

@@ -99,7 +99,7 @@ static void join_files(struct change_list *list, size_t a, const json_t *b)
 }
 
 /* With the changes of the same path, and of the folders that it lies in. */
-static void join_path(struct change_list *list, size_t i, const json_t *state, json_t *known)
+static void join_by_path(struct change_list *list, size_t i, const json_t *state, json_t *known)
 {
 	struct span path = json_span(json_object_get(state, "file_path"));
 
@@ -136,8 +136,8 @@ static void change_list_init(struct change_list *list, const struct tool_questio
 		note_path(change_planned(list, i), i, known);
 	}
 	for (size_t i = 0; i < list->count; i++) {
-		join_path(list, i, change_state(list, i), known);
-		join_path(list, i, change_planned(list, i), known);
+		join_by_path(list, i, change_state(list, i), known);
+		join_by_path(list, i, change_planned(list, i), known);
 	}
 	for (size_t i = 0; i < list->count; i++) {
 		list->file[i] = first_of_file(list, i);
@@ -289,7 +289,7 @@ json_t *review_details(struct call *call, const struct tool_question *question)
 /* ---- what is written --------------------------------------------------------- */
 
 /* As it was asked about, unless the model wanted less. */
-static void want_diff(const struct call *call, const struct tool_question *question,
+static void ask_for_diff(const struct call *call, const struct tool_question *question,
                       json_t *arguments)
 {
 	if (call->session.return_content == RETURN_NONE ||
@@ -320,20 +320,20 @@ static bool use_content(struct call *call, const struct tool_question *question,
 		json_object_set(arguments, "base_content_sha256", (json_t *)base);
 	if (call->review)
 		json_object_set_new(arguments, "exact_line_endings", json_true());
-	want_diff(call, question, arguments);
+	ask_for_diff(call, question, arguments);
 	*question->modified = arguments;
 	*question->modified_tool = "write_file";
 	return true;
 }
 
-static json_t *answer_error(struct err *err, const char *sentence)
+static json_t *refuse_answer(struct err *err, const char *sentence)
 {
 	err_set(err, ERR_INVALID_ARGUMENT, "%s", sentence);
 	return NULL;
 }
 
-/* The answer's row for each file of the question, null where it has none; a new reference. NULL with
- * *err: a row is about something else, or gives a content to what is taken as a whole. */
+/* The answer's row for each file of the question, null where it has none; a new reference. NULL
+ * with *err: a row is about something else, or gives a content to what is taken as a whole. */
 static json_t *answered_files(const json_t *details, const json_t *answer, struct err *err)
 {
 	const json_t *given = json_object_get(answer, "files");
@@ -352,23 +352,23 @@ static json_t *answered_files(const json_t *details, const json_t *answer, struc
 		content = json_object_get(row, "newContent");
 		answered += row != NULL;
 		if (row && !json_is_boolean(json_object_get(row, "taken")))
-			return answer_error(err, "The answer does not say of each file "
+			return refuse_answer(err, "The answer does not say of each file "
 			                               "whether it is taken; nothing was written.");
 		if (content && (!json_is_string(content) ||
 		                !json_is_string(json_object_get(file, "originalContent")) ||
 		                !json_is_string(json_object_get(file, "newContent"))))
-			return answer_error(err, "The answer has newContent for a file that "
+			return refuse_answer(err, "The answer has newContent for a file that "
 			                               "is taken or left as a whole; nothing was "
 			                               "written.");
 		json_array_append_new(rows, row ? json_incref(row) : json_null());
 	}
 	if (!json_is_array(given) || answered != json_array_size(given))
-		return answer_error(err, "The answer's files are not those of the question; "
+		return refuse_answer(err, "The answer's files are not those of the question; "
 		                               "nothing was written.");
 	return json_incref(rows);
 }
 
-static bool is_taken(const json_t *row)
+static bool row_is_taken(const json_t *row)
 {
 	return json_is_true(json_object_get(row, "taken"));
 }
@@ -420,8 +420,8 @@ static json_t *left_changes(const struct change_list *list, const json_t *detail
 		const json_t *row = json_array_get(rows, list->number[i]);
 		json_t *content = other_content(json_array_get(files, list->number[i]), row);
 
-		*differs |= content || !is_taken(row);
-		if (!is_taken(row))
+		*differs |= content || !row_is_taken(row);
+		if (!row_is_taken(row))
 			continue;
 		if (!content)
 			json_array_append_new(left, unbound_creation(change));
@@ -455,7 +455,7 @@ static json_t *noted_files(const struct change_list *list, const json_t *details
 			json_object_set(note, "new_path", (json_t *)path);
 		json_object_set_new(note, "taken",
 		                    other_content(file, row) ? json_string("edited") :
-		                                               json_boolean(is_taken(row)));
+		                                               json_boolean(row_is_taken(row)));
 		for (size_t k = 0; k < ARRAY_LEN(copied); k++)
 			if (json_object_get(row, copied[k]))
 				json_object_set(note, copied[k], json_object_get(row, copied[k]));
@@ -485,7 +485,7 @@ static bool use_files(struct call *call, const struct tool_question *question,
 	call->modified = true;
 	*question->modified = json_copy((json_t *)question->arguments);
 	json_object_set(*question->modified, "changes", left);
-	want_diff(call, question, *question->modified);
+	ask_for_diff(call, question, *question->modified);
 	return true;
 }
 
@@ -496,7 +496,7 @@ static bool takes_nothing(const json_t *answer)
 	json_t *row;
 
 	json_array_foreach(json_object_get(answer, "files"), i, row)
-		if (is_taken(row))
+		if (row_is_taken(row))
 			return false;
 	return json_array_size(json_object_get(answer, "files"));
 }
@@ -523,7 +523,7 @@ bool review_take(struct call *call, const struct tool_question *question, const 
 
 enum { REVIEW_TEXT_MAX = 256 << 10 };
 
-static void put_comment(struct buf *out, const json_t *of)
+static void put_user_comment(struct buf *out, const json_t *of)
 {
 	struct span comment = span_trim(json_span(json_object_get(of, "comment")));
 
@@ -544,7 +544,7 @@ static void put_reviewed_hunk(struct buf *out, size_t number, const json_t *hunk
 	buf_str(out, json_is_true(taken) ? ": taken" :
 	             json_is_string(taken) ? ": taken as the user edited it" :
 	                                     ": not taken");
-	put_comment(out, hunk);
+	put_user_comment(out, hunk);
 }
 
 static size_t count_taken(const json_t *hunks)
@@ -592,7 +592,7 @@ static void put_reviewed_file(struct buf *out, const json_t *file)
 		buf_str(out, json_is_true(taken) ? ": taken" :
 		             json_is_string(taken) ? ": taken as the user edited it" :
 		                                     ": not taken");
-	put_comment(out, file);
+	put_user_comment(out, file);
 	json_array_foreach((json_t *)hunks, i, hunk)
 		put_reviewed_hunk(out, i + 1, hunk);
 }
