@@ -23,7 +23,7 @@ static const char *const members[BUS_TOPIC_COUNT] = {
 		"correlationId:s callId:s toolName:s serverName?:s arguments:o details:o "
 		"outcomes:a reason?:s",
 	[BUS_TOOL_CONFIRMATION_RESPONSE] =
-		"correlationId:s outcome:s newContent?:s message?:s review?:o",
+		"correlationId:s outcome:s newContent?:s message?:s review?:o files?:a",
 	[BUS_TOOL_POLICY_REJECTION] = "callId:s toolName:s message:s rule?:s",
 	[BUS_UPDATE_POLICY] = "toolName:s commandPrefix?:a serverName?:s saved:b",
 	[BUS_ASK_USER_REQUEST] = "correlationId:s questions:a",

@@ -62,7 +62,9 @@ enum bus_topic {
 /* What the members are (all strings unless said):
  * TOOL_CONFIRMATION_REQUEST  correlationId, callId, toolName, serverName?, arguments (object),
  *     details {type "edit"|"exec"|"mcp"|"info", title, and
- *       edit: filePath, fileName, fileDiff, originalContent|null, newContent;
+ *       edit: filePath, fileName, fileDiff, originalContent|null, newContent|null,
+ *           files? [{filePath, kind "edit"|"create"|"delete"|"rename"|"several", newPath?,
+ *           fileDiff, originalContent|null, newContent|null}]: of a list of changes;
  *       exec: command, rootCommand, rootCommands [string], summary, problems [string],
  *           commandPrefixes? [string]: what "always" would allow;
  *       mcp: serverName, toolName, toolDisplayName;  info: prompt, urls [string]},
@@ -70,7 +72,8 @@ enum bus_topic {
  *     reason?: what a hook or rule said
  * TOOL_CONFIRMATION_RESPONSE correlationId, outcome, newContent? (modify_with_editor), message?,
  *     review? {hunks [{header, taken true|false|"edited", comment?}]}: of an edit that was gone
- *     through hunk by hunk; newContent is what is left of it
+ *     through hunk by hunk; newContent is what is left of it; files? [{filePath, taken (bool),
+ *     newContent?, hunks?, comment?}]: the same for each file of a list of changes
  * TOOL_POLICY_REJECTION      callId, toolName, message, rule?
  * UPDATE_POLICY              toolName, commandPrefix? [string], serverName?, saved (bool)
  * ASK_USER_REQUEST           correlationId, questions [...] (as the tool ask_user has them)

@@ -10,6 +10,7 @@
  *    "mode": "default"|"autoEdit"|"yolo"|"plan", "interactive": true,
  *    "policy": [FILE...], "hooks": {...}, "settings": {...},
  *    "answers": [{"outcome", "newContent", "message"}...],    to questions, in order
+ *    "journal",                           a folder; without it one file at a time is changed
  *    "save_folder", "output_folder", "max_turns", "return_content": "diff",
  *    "context": true,                     "found for PATH" for each new folder
  *    "first": TEXT,                       what stands before the history
@@ -143,7 +144,8 @@ static void open_provider(struct probe *probe)
 {
 	const char *roots[1] = { text(probe, "root") };
 	struct inprocess_options here = { .roots = roots, .root_count = 1,
-		                          .durability = DURABILITY_RENAME };
+		                          .durability = DURABILITY_RENAME,
+		                          .journal_folder = text(probe, "journal") };
 	struct worker_options local = { .roots = roots, .root_count = 1,
 		                        .durability = DURABILITY_RENAME };
 	struct jobs_options jobs = { 0 };

@@ -187,3 +187,145 @@ def test_a_diff_that_was_asked_for_stays(world):  # noqa: F811
     run = world.run([[asked], [text("Done.")]], interactive=True,
                     answers=[{"outcome": "proceed_once"}])
     assert "+LINE 15\n" in run.results()[0]["diff"]
+
+
+class Changes:
+    """A list of changes: two edits of one file with CRLF, one of another, a new file, one that
+    goes and one that is moved and edited."""
+
+    def __init__(self, world):
+        self.world, self.root = world, world.root
+        self.before = {"a": "".join("line %d\r\n" % i for i in range(1, 31)), "b": "b\n",
+                       "gone": "gone\n", "sub/old": "old\n"}
+        for name, content in self.before.items():
+            (self.root / name).parent.mkdir(exist_ok=True)
+            (self.root / name).write_bytes(content.encode())
+        self.after = self.before["a"].replace("line 2\r", "LINE 2\r").replace("line 29", "LINE 29")
+
+    def base(self, name):
+        return sha(self.before[name].encode())
+
+    def call(self):
+        return call("apply_changes", {"changes": [
+            {"kind": "update", "file_path": "a", "old_content": "line 2\n",
+             "new_content": "LINE 2\n", "base_content_sha256": self.base("a")},
+            {"kind": "create", "file_path": "new", "content": "new\n"},
+            {"kind": "update", "file_path": "a", "old_content": "line 29", "new_content": "LINE 29"},
+            {"kind": "update", "file_path": "b", "old_content": "b", "new_content": "B"},
+            {"kind": "delete", "file_path": "gone", "base_content_sha256": self.base("gone")},
+            {"kind": "move", "file_path": "sub/old", "new_path": "sub/new",
+             "base_content_sha256": self.base("sub/old")},
+            {"kind": "update", "file_path": "sub/new", "old_content": "old", "new_content": "NEW"},
+        ]})
+
+    def run(self, *answers, end=([text("Done.")],), **job):
+        (self.world.path / "journal").mkdir()
+        return self.world.run([[self.call()], *end], interactive=True, answers=list(answers),
+                              journal=str(self.world.path / "journal"), **job)
+
+    def rows(self, *taken, **members):
+        names = ["a", "new", "b", "gone", "sub/old"]
+        return [dict({"filePath": str(self.root / n), "taken": bool(t)}, **members.get(n, {}))
+                for n, t in zip(names, taken)]
+
+    def now(self):
+        return {str(p.relative_to(self.root)): p.read_bytes().decode()
+                for p in sorted(self.root.rglob("*")) if p.is_file()}
+
+
+def test_changes_are_shown_file_by_file(world):  # noqa: F811
+    changes = Changes(world)
+    details = changes.run({"outcome": "proceed_once"}).told(
+        "tool-confirmation-request")[0]["details"]
+    assert changes.now() == {"a": changes.after, "new": "new\n", "b": "B\n", "sub/new": "NEW\n"}
+    files = {f["filePath"][len(str(world.root)) + 1:]: f for f in details["files"]}
+    assert {n: f["kind"] for n, f in files.items()} == {
+        "a": "edit", "new": "create", "b": "edit", "gone": "delete", "sub/old": "rename"}
+    assert files["a"]["originalContent"] == changes.before["a"]
+    assert files["a"]["newContent"] == changes.after
+    assert files["a"]["fileDiff"].count("@@ -") == 2
+    assert files["new"]["newContent"] == "new\n" and files["new"]["originalContent"] is None
+    assert files["sub/old"]["newPath"] == str(world.root / "sub/new")
+    assert files["sub/old"]["newContent"] is None
+    assert changes.now() == {"a": changes.after, "new": "new\n", "b": "B\n", "sub/new": "NEW\n"}
+
+
+def test_what_is_taken_of_changes_is_written_at_once(world):  # noqa: F811
+    changes = Changes(world)
+    left = changes.before["a"].replace("line 29", "LINE 29")
+    run = changes.run({"outcome": "modify_with_editor", "files": changes.rows(
+        True, False, False, True, True, a={"newContent": left, **review(False, True)},
+        new={"comment": "Not yet"})})
+    assert changes.now() == {"a": left, "b": "b\n", "sub/new": "NEW\n"}
+    result = run.results()[0]
+    assert result["success"], result
+    files = {f["file_path"][len(str(world.root)) + 1:]: f for f in result["user_review"]["files"]}
+    assert {n: f["taken"] for n, f in files.items()} == {
+        "a": "edited", "new": False, "b": False, "gone": True, "sub/old": True}
+    assert files["a"]["sha256"] == sha(left.encode())
+    assert files["b"]["sha256"] == changes.base("b")
+    assert files["sub/old"]["sha256"] == sha(b"NEW\n")
+    said = result["user_review"]["message"]
+    assert "took some." in said and "/a: 1 of 2 hunks taken. Hunk 1 (@@ -0 @@): not taken." in said
+    assert "/new (create): not taken; the user says: Not yet. " in said
+    assert "do not send what was not taken again" in said
+
+
+@pytest.mark.parametrize("outcome", ["modify_with_editor", "cancel"])
+def test_nothing_taken_of_changes_is_said(world, outcome):  # noqa: F811
+    changes = Changes(world)
+    run = changes.run({"outcome": outcome, "message": "None of it.",
+                       "files": changes.rows(0, 0, 0, 0, 0, a=review(False, False))})
+    assert changes.now() == changes.before
+    result = run.results()[0]
+    assert not result["success"] and "None of it." in result["message"]
+    assert "took none: nothing was written." in result["user_review"]["message"]
+    assert "/a: 0 of 2 hunks taken." in result["user_review"]["message"]
+
+
+def test_all_taken_is_the_call_as_it_was(world):  # noqa: F811
+    changes = Changes(world)
+    run = changes.run({"outcome": "modify_with_editor", "files": changes.rows(
+        1, 1, 1, 1, 1, a={"newContent": changes.after})})
+    assert changes.now() == {"a": changes.after, "new": "new\n", "b": "B\n", "sub/new": "NEW\n"}
+    assert len(run.results()[0]["changes"]) == 7
+    assert "took all." in run.results()[0]["user_review"]["message"]
+
+
+@pytest.mark.parametrize("spoil", ["unknown", "twice", "content", "undecided", "none", "old"])
+def test_an_answer_about_other_files_writes_nothing(world, spoil):  # noqa: F811
+    changes = Changes(world)
+    rows = changes.rows(1, 1, 1, 1, 1)
+    answer = {"outcome": "modify_with_editor", "files": rows}
+    if spoil == "unknown":
+        rows[0]["filePath"] += "x"
+    elif spoil == "twice":
+        rows.append(rows[0])
+    elif spoil == "content":
+        rows[1]["newContent"] = "other\n"
+    elif spoil == "undecided":
+        del rows[2]["taken"]
+    elif spoil == "none":
+        answer["files"] = []
+    else:
+        answer = {"outcome": "modify_with_editor", "newContent": "x\n"}
+    # No row at all: the user said no, which ends the turn.
+    run = changes.run(answer, end=[] if spoil == "none" else [[text("Done.")]])
+    assert changes.now() == changes.before
+    assert not run.results()[0]["success"]
+
+
+def test_changes_of_a_file_that_changed_meanwhile_write_nothing(world):  # noqa: F811
+    changes = Changes(world)
+    (world.path / "other").write_text("other\n")
+    meanwhile = {"Notification": [{"matcher": "ToolPermission", "hooks": [
+        {"type": "command", "command": "mv %s %s; echo {}" % (
+            world.path / "other", world.root / "a")}]}]}
+    left = changes.before["a"].replace("line 29", "LINE 29")
+    run = changes.run({"outcome": "modify_with_editor", "files": changes.rows(
+        1, 1, 1, 1, 1, a={"newContent": left, **review(False, True)})}, hooks=meanwhile)
+    assert changes.now() == {**changes.before, "a": "other\n"}
+    stale = run.results()[0]
+    assert stale["error"]["code"] == "state_mismatch"
+    assert "nothing was written" in stale["user_review"]["message"]
+    assert stale["user_review"]["files"][0]["sha256"] == sha(b"other\n")

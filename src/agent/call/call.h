@@ -19,8 +19,8 @@
  * The outcomes are Gemini CLI's: proceed_once, proceed_always (for this session: the tool, of a
  * command its prefixes, of a server's tool that tool), proceed_always_tool,
  * proceed_always_server, proceed_always_and_save (a rule in a file, where that is permitted),
- * modify_with_editor (newContent is written instead), cancel.  An outcome that was not offered
- * counts as cancel.
+ * modify_with_editor (newContent, or what is left of the files, is written instead), cancel.  An
+ * outcome that was not offered counts as cancel.
  *
  * One question at a time: the next call's is put when this one is answered, and only if "always"
  * has not answered it.  Nobody to ask means no.
@@ -32,6 +32,22 @@ struct call;
 bool agent_confirm_ask(void *data, const struct tool_question *question, struct err *err);
 /* Adds to the result of a call what the user made of it (`user_review`), if anything. */
 void agent_confirm_report(struct call *call);
+
+/* What the question about an edit shows, and what follows when it is not answered as a whole
+ * (review.c).  Private to this folder. */
+
+struct tool_question;
+
+/* The question's `details`, with the texts before and after: of one file, or of the files of a
+ * list of changes. A new reference. */
+json_t *review_details(struct call *call, const struct tool_question *question);
+/* Whether modify_with_editor can be answered. */
+bool review_may_modify(const struct tool_question *question);
+/* Takes over what the answer says of hunks and files, and what is to be written instead of what
+ * was planned. *ret_none: nothing at all. INVALID_ARGUMENT: the answer is not one to this
+ * question. */
+bool review_take(struct call *call, const struct tool_question *question, const json_t *details,
+                 const json_t *answer, bool *ret_none, struct err *err);
 
 /* ---- errors ------------------------------------------------------------------ */
 
@@ -130,6 +146,7 @@ struct call {
 	bool hook_asks;              /* a hook wants somebody asked, whatever the rules say */
 	char *ask_reason;            /* owned; what it said */
 	json_t *review;              /* owned; the hunks that the user took, and not; or NULL */
+	json_t *review_files;        /* owned; of several files, what became of each; or NULL */
 	bool modified;               /* the user wrote another content */
 	enum stats_decision decision;
 	bool refused;                /* somebody said no, without a word about what else to do */

@@ -176,6 +176,7 @@ static void call_release(struct call *call)
 	json_decref(call->result);
 	json_decref(call->answer);
 	json_decref(call->review);
+	json_decref(call->review_files);
 	free(call->ask_reason);
 	free(call->context);
 }

@@ -22,82 +22,6 @@ struct asking {
 
 /* ---- what is shown ----------------------------------------------------------------- */
 
-/* The whole new content of an edit, from a dry run that carries it; of several files there is
- * none. */
-static json_t *new_content(struct call *call, const struct tool_question *question)
-{
-	json_auto_t *dry = json_copy((json_t *)question->arguments);
-	json_auto_t *plan = NULL;
-	json_t *content;
-
-	if (json_object_get(dry, "changes"))
-		return json_null();
-	json_object_set_new(dry, "dry_run", json_true());
-	json_object_set_new(dry, "return_content", json_string("full"));
-	plan = question->tool->run_as ?
-	               question->tool->run_as(&call->session, question->tool, dry) :
-	               question->tool->run(&call->session, dry);
-	content = json_object_get(json_object_get(plan, "planned_state"), "content");
-	return content ? json_incref(content) : json_null();
-}
-
-static json_t *read_old_content(struct call *call, const char *path)
-{
-	struct provider *provider = call->session.provider;
-	struct read_request request = { .path = path, .whole = true };
-	struct read_result read = { 0 };
-	struct err err = ERR_INIT;
-	json_t *content;
-
-	if (path && provider->ops->read(provider, &request, &read, &err) && read.kind != READ_MEDIA)
-		content = json_text(buf_view(&read.content));
-	else
-		content = json_null();
-	read_result_release(&read);
-	return content;
-}
-
-static void all_diffs(const json_t *plan, struct buf *out)
-{
-	size_t i;
-	json_t *change;
-
-	buf_span(out, json_span(json_object_get(plan, "diff")));
-	json_array_foreach(json_object_get(plan, "changes"), i, change)
-		buf_span(out, json_span(json_object_get(change, "diff")));
-}
-
-/* The real file, links resolved: what is approved is what is written. */
-static const char *real_path(const struct tool_question *question)
-{
-	const json_t *plan = question->plan;
-	const json_t *first = json_array_get(json_object_get(plan, "changes"), 0);
-	const json_t *state = json_object_get(first ? first : plan, "latest_file_state");
-
-	return json_string_value(json_object_get(state, "file_path"));
-}
-
-static json_t *edit_details(struct asking *asking)
-{
-	const struct tool_question *question = asking->question;
-	_cleanup_buf_ struct buf diff = BUF_INIT(LIMIT_RESULT_BYTES);
-	const char *path = real_path(question), *name = path ? strrchr(path, '/') : NULL;
-	json_t *details = json_object();
-	bool several = json_object_get(question->arguments, "changes") != NULL;
-
-	all_diffs(question->plan, &diff);
-	json_object_set_new(details, "type", json_string("edit"));
-	json_object_set_new(details, "title",
-	                    json_string(several ? "Confirm Changes" : "Confirm Edit"));
-	json_object_set_new(details, "filePath", json_cstr(path ? path : ""));
-	json_object_set_new(details, "fileName", json_cstr(name ? name + 1 : path ? path : ""));
-	json_object_set_new(details, "fileDiff", json_text(buf_view(&diff)));
-	json_object_set_new(details, "originalContent",
-	                    several ? json_null() : read_old_content(asking->call, path));
-	json_object_set_new(details, "newContent", new_content(asking->call, question));
-	return details;
-}
-
 static json_t *exec_details(const struct asking *asking)
 {
 	const json_t *arguments = asking->question->arguments;
@@ -172,7 +96,7 @@ static json_t *details_of(struct asking *asking)
 	const struct tool *tool = asking->question->tool;
 
 	if (tool->plans && asking->question->plan)
-		return edit_details(asking);
+		return review_details(asking->call, asking->question);
 	if (is_shell_command(tool))
 		return exec_details(asking);
 	if (tool->server)
@@ -199,12 +123,6 @@ static bool can_save(const struct asking *asking)
 	       can_always(asking);
 }
 
-static bool is_one_edit(const struct tool_question *question)
-{
-	return question->tool->plans && question->plan && question->modified_tool &&
-	       !json_object_get(question->arguments, "changes");
-}
-
 static json_t *outcomes_of(const struct asking *asking)
 {
 	const bool server = asking->question->tool->server != NULL;
@@ -217,7 +135,7 @@ static json_t *outcomes_of(const struct asking *asking)
 		{ "proceed_always_tool", can_always(asking) && server },
 		{ "proceed_always_server", can_always(asking) && server },
 		{ "proceed_always_and_save", can_save(asking) },
-		{ "modify_with_editor", is_one_edit(asking->question) },
+		{ "modify_with_editor", review_may_modify(asking->question) },
 		{ "cancel", true },
 	};
 	json_t *outcomes = json_array();
@@ -327,39 +245,6 @@ static void save_rule(struct asking *asking)
 	allow_for_session(asking, NULL);
 }
 
-/* What somebody made of the file is written as a whole, if the file is what the question was
- * about. Of a review it is exact: lines that are not taken keep their endings. */
-static bool use_modified_content(struct asking *asking, const json_t *answer, struct err *err)
-{
-	const struct tool_question *question = asking->question;
-	json_t *content = json_object_get(answer, "newContent");
-	const json_t *details = json_object_get(asking->message, "details");
-	const json_t *base = json_object_get(question->arguments, "base_content_sha256");
-	json_t *arguments;
-
-	if (!json_is_string(content))
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "The answer modify_with_editor came without newContent; nothing was "
-		               "written.");
-	asking->call->decision = DECISION_MODIFY;
-	if (json_equal(content, json_object_get(details, "newContent")))
-		return true;
-	asking->call->modified = true;
-	arguments = json_object();
-	json_object_set(arguments, "file_path", json_object_get(question->arguments, "file_path"));
-	json_object_set(arguments, "content", content);
-	if (json_string_length(base))
-		json_object_set(arguments, "base_content_sha256", (json_t *)base);
-	if (asking->call->review)
-		json_object_set_new(arguments, "exact_line_endings", json_true());
-	if (asking->call->session.return_content == RETURN_NONE ||
-	    json_object_get(question->arguments, "return_content"))
-		json_object_set_new(arguments, "return_content", json_string("diff"));
-	*question->modified = arguments;
-	*question->modified_tool = "write_file";
-	return true;
-}
-
 static bool decline_call(struct asking *asking, const json_t *answer, struct err *err)
 {
 	struct span said = span_trim(json_span(json_object_get(answer, "message")));
@@ -377,15 +262,18 @@ static bool follow_answer(struct asking *asking, const json_t *answer, struct er
 {
 	const struct tool *tool = asking->question->tool;
 	const char *outcome = json_string_value(json_object_get(answer, "outcome"));
-	json_t *hunks = json_object_get(json_object_get(answer, "review"), "hunks");
+	const json_t *details = json_object_get(asking->message, "details");
+	const bool offered = json_lists(asking->outcomes, span_str(outcome));
+	bool none = false;
 
-	if (json_array_size(hunks))
-		asking->call->review = json_incref(hunks);
-	if (!json_lists(asking->outcomes, span_str(outcome)) || !strcmp(outcome, "cancel"))
+	asking->call->decision = DECISION_REJECT;
+	if (offered &&
+	    !review_take(asking->call, asking->question, details, answer, &none, err))
+		return false;
+	if (!offered || none || !strcmp(outcome, "cancel"))
 		return decline_call(asking, answer, err);
-	asking->call->decision = DECISION_ACCEPT;
-	if (!strcmp(outcome, "modify_with_editor"))
-		return use_modified_content(asking, answer, err);
+	asking->call->decision = !strcmp(outcome, "modify_with_editor") ? DECISION_MODIFY :
+	                                                                  DECISION_ACCEPT;
 	if (!strcmp(outcome, "proceed_always") || !strcmp(outcome, "proceed_always_tool"))
 		allow_for_session(asking, NULL);
 	else if (!strcmp(outcome, "proceed_always_server"))
@@ -419,65 +307,6 @@ static bool refuse_unasked(struct asking *asking, struct err *err)
 	               "user can allow it beforehand: by a policy rule, with --allowed-tools %s, "
 	               "or with --approval-mode %s.",
 	               tool->name, tool->name, mode);
-}
-
-/* ---- what the model is told of it ---------------------------------------------------- */
-
-enum { REVIEW_TEXT_MAX = 64 << 10 };
-
-static void put_reviewed_hunk(struct buf *out, size_t number, const json_t *hunk)
-{
-	const json_t *taken = json_object_get(hunk, "taken");
-	struct span header = json_span(json_object_get(hunk, "header"));
-	struct span comment = span_trim(json_span(json_object_get(hunk, "comment")));
-
-	buf_printf(out, " Hunk %zu", number);
-	if (header.len)
-		buf_printf(out, " (%.*s)", (int)header.len, header.data);
-	buf_str(out, json_is_true(taken) ? ": taken" :
-	             json_is_string(taken) ? ": taken as the user edited it" :
-	                                     ": not taken");
-	if (comment.len)
-		buf_printf(out, "; the user says: %.*s", (int)comment.len, comment.data);
-	if (!comment.len || !strchr(".!?", comment.data[comment.len - 1]))
-		buf_char(out, '.');
-}
-
-static void put_review(struct buf *out, const struct call *call, bool success)
-{
-	size_t i, taken = 0, count = json_array_size(call->review);
-	json_t *hunk;
-
-	json_array_foreach(call->review, i, hunk)
-		taken += !json_is_false(json_object_get(hunk, "taken"));
-	buf_printf(out, "The user went through this edit hunk by hunk and took %zu of %zu%s.",
-	           taken, count,
-	           success || !taken ? "" : ", but the call failed: nothing was written");
-	json_array_foreach(call->review, i, hunk)
-		put_reviewed_hunk(out, i + 1, hunk);
-	if (success && taken < count)
-		buf_str(out, " latest_file_state is what stands now: go on from it, and do not "
-		             "send what was not taken again unless the user asks for it.");
-}
-
-void agent_confirm_report(struct call *call)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT(REVIEW_TEXT_MAX);
-	bool success = !tool_result_failed(call->result);
-	json_t *report;
-
-	if (!json_is_object(call->result) || (!call->review && !(call->modified && success)))
-		return;
-	if (call->review)
-		put_review(&text, call, success);
-	else
-		buf_str(&text, "The user changed this edit before it was applied. "
-		               "latest_file_state is what stands now: go on from it.");
-	report = json_object();
-	json_object_set_new(report, "message", json_text(buf_view(&text)));
-	if (call->review)
-		json_object_set(report, "hunks", call->review);
-	json_object_set_new(call->result, "user_review", report);
 }
 
 /* ---- asking ------------------------------------------------------------------------ */

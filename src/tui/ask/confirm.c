@@ -56,20 +56,15 @@ static const char *choice_label(const struct ask *ask, const char *outcome)
 	return outcome;
 }
 
-/* The hunks, if the content that is planned is known and the one before it, or there is no such
- * file. */
-static void find_hunks(struct ask *ask)
+/* Of several files there is no text to open in an editor. */
+static bool offers_choice(const struct ask *ask, const char *outcome)
 {
-	const json_t *details = ask_details(ask);
-	const json_t *original = json_object_get(details, "originalContent");
-	const json_t *planned = json_object_get(details, "newContent");
-	struct span diff = json_span(json_object_get(details, "fileDiff"));
-	const bool creates = span_starts(diff, SPAN("--- /dev/null\n"));
-
-	if (!ask_is(ask, "edit") || !offers_outcome(ask, "modify_with_editor") ||
-	    !json_is_string(planned) || !(json_is_string(original) || creates))
-		return;
-	ask->confirm.hunks = hunks_new(json_span(original), json_span(planned), diff);
+	if (!strcmp(outcome, CONFIRM_REVIEW))
+		return ask->confirm.file_count;
+	if (!strcmp(outcome, "modify_with_editor") &&
+	    json_object_get(ask_details(ask), "files"))
+		return false;
+	return offers_outcome(ask, outcome);
 }
 
 void confirm_begin(struct ask *ask)
@@ -77,15 +72,15 @@ void confirm_begin(struct ask *ask)
 	struct confirm *confirm = &ask->confirm;
 	const char *last = NULL;
 
-	find_hunks(ask);
+	if (ask_is(ask, "edit") && offers_outcome(ask, "modify_with_editor"))
+		review_find(ask, ask->message);
 	for (size_t i = 0; i < ARRAY_LEN(wording); i++) {
 		const char *outcome = wording[i].outcome;
-		bool review = !strcmp(outcome, CONFIRM_REVIEW);
 
 		if (last && !strcmp(last, outcome))
 			continue;
 		last = outcome;
-		if (review ? confirm->hunks != NULL : offers_outcome(ask, outcome))
+		if (offers_choice(ask, outcome))
 			confirm->choices[confirm->count++] = outcome;
 	}
 	if (!confirm->count)
@@ -96,7 +91,7 @@ void confirm_end(struct ask *ask)
 {
 	struct confirm *confirm = &ask->confirm;
 
-	hunks_free(confirm->hunks);
+	review_end(ask);
 	free(confirm->modified);
 	editor_free(confirm->say);
 	editor_free(confirm->comment);

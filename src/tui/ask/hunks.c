@@ -451,7 +451,7 @@ void hunks_content_diff(const struct hunks *hunks, struct buf *out)
 
 json_t *hunks_review(const struct hunks *hunks)
 {
-	json_t *review = json_object(), *list = json_array();
+	json_t *list = json_array();
 
 	for (size_t i = 0; i < hunks->count; i++) {
 		const struct hunk_choice *choice = &hunks->choices[i];
@@ -468,6 +468,5 @@ json_t *hunks_review(const struct hunks *hunks)
 			json_object_set_new(row, "comment", json_text(span_str(choice->comment)));
 		json_array_append_new(list, row);
 	}
-	json_object_set_new(review, "hunks", list);
-	return review;
+	return list;
 }

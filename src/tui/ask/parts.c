@@ -19,10 +19,10 @@ bool ask_is(const struct ask *ask, const char *type)
 	return span_eq(json_span(json_object_get(ask_details(ask), "type")), span_str(type));
 }
 
-json_t *ask_new_answer(const struct ask *ask)
+json_t *ask_new_answer(const json_t *question)
 {
 	json_t *answer = json_object();
-	json_t *id = json_object_get(ask->message, "correlationId");
+	json_t *id = json_object_get(question, "correlationId");
 
 	if (id)
 		json_object_set(answer, "correlationId", id);
@@ -31,7 +31,7 @@ json_t *ask_new_answer(const struct ask *ask)
 
 json_t *ask_refusal(const struct ask *ask)
 {
-	json_t *answer = ask_new_answer(ask);
+	json_t *answer = ask_new_answer(ask->message);
 
 	if (ask->topic == BUS_TOOL_CONFIRMATION_REQUEST)
 		json_object_set_new(answer, "outcome", json_string("cancel"));
@@ -43,7 +43,7 @@ json_t *ask_refusal(const struct ask *ask)
 enum ask_state ask_outcome(struct ask *ask, const char *outcome)
 {
 	json_decref(ask->answer);
-	ask->answer = ask_new_answer(ask);
+	ask->answer = ask_new_answer(ask->message);
 	json_object_set_new(ask->answer, "outcome", json_string(outcome));
 	return ASK_DONE;
 }

@@ -60,7 +60,7 @@ void hunks_edit(struct hunks *hunks, size_t i, struct span text);
 void hunks_content(const struct hunks *hunks, struct buf *out);
 /* The diff from the original to that, without names. */
 void hunks_content_diff(const struct hunks *hunks, struct buf *out);
-/* {"hunks": [{"header", "taken": true|false|"edited", "comment"?}]}: the bus's `review`. */
+/* [{"header", "taken": true|false|"edited", "comment"?}]: `hunks` of the bus's `review`. */
 json_t *hunks_review(const struct hunks *hunks);
 
 /* ---- a question -------------------------------------------------------------------- */
@@ -78,6 +78,14 @@ struct ask_page {
 
 enum { CONFIRM_CHOICES_MAX = 12, QUESTIONS_MAX = 16, QUESTION_OPTIONS_MAX = 16 };
 
+/* A file in a review: hunks, or one choice for all that becomes of it. */
+struct review_file {
+	const json_t *question; /* the message; borrowed */
+	const json_t *file;     /* of its details' `files`, or the details; borrowed */
+	struct hunks *hunks;    /* owned; NULL: it is taken or left as a whole */
+	struct hunk_choice whole;
+};
+
 /* What a confirmation is at. */
 enum confirm_stage {
 	CONFIRM_CHOOSE,
@@ -92,8 +100,10 @@ struct confirm {
 	enum confirm_stage stage;
 	const char *choices[CONFIRM_CHOICES_MAX]; /* outcomes, or CONFIRM_REVIEW; borrowed */
 	size_t count, selected;
-	struct hunks *hunks;   /* NULL: there is nothing to review */
-	size_t hunk;           /* the one in front */
+	struct review_file *files; /* owned; none: there is nothing to review */
+	size_t file_count, file_cap;
+	size_t file;           /* the one in front */
+	size_t hunk;           /* of it, likewise */
 	bool help;             /* the keys instead of the hunk */
 	const char *note;      /* why something cannot be done; NULL: nothing */
 	char *modified;        /* owned; what an external editor made; NULL: nothing */
@@ -137,7 +147,7 @@ struct ask {
 const json_t *ask_details(const struct ask *ask);
 bool ask_is(const struct ask *ask, const char *type);
 /* An answer to what was asked: its correlationId. */
-json_t *ask_new_answer(const struct ask *ask);
+json_t *ask_new_answer(const json_t *question);
 /* Makes this the answer. */
 enum ask_state ask_outcome(struct ask *ask, const char *outcome);
 /* The field of a confirmation that has the keys; NULL: none. */
@@ -183,6 +193,9 @@ void confirm_end(struct ask *ask);                            /* frees what it h
 enum ask_state confirm_key(struct ask *ask, const struct key *key); /* as ask_key */
 void confirm_rows(struct ask *ask, struct ask_page *page);    /* as ask_rows */
 
+/* Finds the files and hunks of a question that may be answered in part, or leaves it at that. */
+void review_find(struct ask *ask, const json_t *question);
+void review_end(struct ask *ask);                             /* frees what it has */
 /* Goes to the first hunk that is open, or to what is left. */
 void review_begin(struct ask *ask);
 enum ask_state review_key(struct ask *ask, const struct key *key); /* from CONFIRM_HUNKS on */

@@ -139,7 +139,7 @@ static enum ask_state questions_send(struct ask *ask)
 		ask->answer = ask_refusal(ask);
 		return ASK_DONE;
 	}
-	ask->answer = ask_new_answer(ask);
+	ask->answer = ask_new_answer(ask->message);
 	json_object_set_new(ask->answer, "answers", answers);
 	return ASK_DONE;
 }

@@ -8,52 +8,153 @@
 #include "tui/ask/private.h"
 #include "tui/view/view.h"
 
-static struct hunk_choice *hunk_in_front(const struct ask *ask)
+/* ---- files ------------------------------------------------------------------- */
+
+static void review_add(struct ask *ask, const json_t *question, const json_t *file,
+                       struct hunks *hunks)
 {
-	return hunks_at(ask->confirm.hunks, ask->confirm.hunk);
+	struct confirm *confirm = &ask->confirm;
+
+	if (confirm->file_count == confirm->file_cap)
+		confirm->files = mem_grow(confirm->files, &confirm->file_cap,
+		                          confirm->file_count + 1, sizeof(*confirm->files));
+	confirm->files[confirm->file_count++] = (struct review_file){
+		.question = question, .file = file, .hunks = hunks,
+	};
 }
 
-static size_t count_verdicts(const struct hunks *hunks, enum hunk_verdict verdict)
+/* The hunks, if the content that is planned is known and the one before it, or there is no such
+ * file. */
+static struct hunks *find_hunks(const json_t *file, bool creates)
+{
+	const json_t *original = json_object_get(file, "originalContent");
+	const json_t *planned = json_object_get(file, "newContent");
+
+	if (!json_is_string(planned) || !(json_is_string(original) || creates))
+		return NULL;
+	return hunks_new(json_span(original), json_span(planned),
+	                 json_span(json_object_get(file, "fileDiff")));
+}
+
+void review_find(struct ask *ask, const json_t *question)
+{
+	const json_t *details = json_object_get(question, "details");
+	const json_t *files = json_object_get(details, "files");
+	struct span diff = json_span(json_object_get(details, "fileDiff"));
+	struct hunks *hunks;
+	size_t i;
+	json_t *file;
+
+	json_array_foreach(files, i, file)
+		review_add(ask, question, file, find_hunks(file, false));
+	if (files)
+		return;
+	hunks = find_hunks(details, span_starts(diff, SPAN("--- /dev/null\n")));
+	if (hunks)
+		review_add(ask, question, details, hunks);
+}
+
+void review_end(struct ask *ask)
+{
+	struct confirm *confirm = &ask->confirm;
+
+	for (size_t i = 0; i < confirm->file_count; i++) {
+		hunks_free(confirm->files[i].hunks);
+		free(confirm->files[i].whole.comment);
+	}
+	free(confirm->files);
+}
+
+static struct review_file *file_in_front(const struct ask *ask)
+{
+	return &ask->confirm.files[ask->confirm.file];
+}
+
+static size_t file_hunks(const struct review_file *file)
+{
+	return file->hunks ? hunks_count(file->hunks) : 1;
+}
+
+static struct hunk_choice *file_hunk(struct review_file *file, size_t i)
+{
+	return file->hunks ? hunks_at(file->hunks, i) : &file->whole;
+}
+
+static struct hunk_choice *hunk_in_front(const struct ask *ask)
+{
+	return file_hunk(file_in_front(ask), ask->confirm.hunk);
+}
+
+static size_t count_verdicts(const struct review_file *file, enum hunk_verdict verdict)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < hunks_count(hunks); i++)
-		count += hunks_at((struct hunks *)hunks, i)->verdict == verdict;
+	for (size_t i = 0; i < file_hunks(file); i++)
+		count += file_hunk((struct review_file *)file, i)->verdict == verdict;
 	return count;
+}
+
+static bool file_is_left(const struct review_file *file)
+{
+	return count_verdicts(file, HUNK_LEFT) == file_hunks(file);
 }
 
 static bool nothing_is_left(const struct ask *ask)
 {
 	const struct confirm *confirm = &ask->confirm;
 
-	return !confirm->modified &&
-	       count_verdicts(confirm->hunks, HUNK_LEFT) == hunks_count(confirm->hunks);
+	if (confirm->modified)
+		return false;
+	for (size_t i = 0; i < confirm->file_count; i++)
+		if (!file_is_left(&confirm->files[i]))
+			return false;
+	return true;
 }
 
 /* ---- going through ----------------------------------------------------------- */
 
-static void show_hunk_number(struct ask *ask, size_t i)
+static void show_hunk_number(struct ask *ask, size_t file, size_t hunk)
 {
-	ask->confirm.hunk = i;
+	ask->confirm.file = file;
+	ask->confirm.hunk = hunk;
 	ask->confirm.stage = CONFIRM_HUNKS;
 	ask->confirm.help = false;
 	ask_pane_reset(ask);
+}
+
+/* The next one, or the one before, over the ends of files; false: there is none. */
+static bool step_hunk(const struct confirm *confirm, bool back, size_t *file, size_t *hunk)
+{
+	if (back && *hunk) {
+		--*hunk;
+	} else if (back && *file) {
+		--*file;
+		*hunk = file_hunks(&confirm->files[*file]) - 1;
+	} else if (!back && *hunk + 1 < file_hunks(&confirm->files[*file])) {
+		++*hunk;
+	} else if (!back && *file + 1 < confirm->file_count) {
+		++*file;
+		*hunk = 0;
+	} else {
+		return false;
+	}
+	return true;
 }
 
 /* The next hunk that is open, from the one in front on; without one, what is left. */
 static void review_go_on(struct ask *ask)
 {
 	struct confirm *confirm = &ask->confirm;
-	const size_t count = hunks_count(confirm->hunks);
+	size_t file = confirm->file, hunk = confirm->hunk;
 
-	for (size_t i = 0; i < count; i++) {
-		size_t k = (confirm->hunk + i) % count;
-
-		if (hunks_at(confirm->hunks, k)->verdict == HUNK_OPEN) {
-			show_hunk_number(ask, k);
+	do {
+		if (file_hunk(&confirm->files[file], hunk)->verdict == HUNK_OPEN) {
+			show_hunk_number(ask, file, hunk);
 			return;
 		}
-	}
+		if (!step_hunk(confirm, false, &file, &hunk))
+			file = hunk = 0;
+	} while (file != confirm->file || hunk != confirm->hunk);
 	confirm->stage = CONFIRM_APPLY;
 	ask_pane_reset(ask);
 }
@@ -71,15 +172,22 @@ static void give_verdict(struct ask *ask, enum hunk_verdict verdict)
 	review_go_on(ask);
 }
 
-/* All that are open still. */
-static void give_rest_verdict(struct ask *ask, enum hunk_verdict verdict)
+static void give_open_verdict(struct review_file *file, enum hunk_verdict verdict)
 {
-	struct hunks *hunks = ask->confirm.hunks;
+	for (size_t i = 0; i < file_hunks(file); i++)
+		if (file_hunk(file, i)->verdict == HUNK_OPEN)
+			file_hunk(file, i)->verdict = verdict;
+}
+
+/* All that are open still: of this file, or of every one. */
+static void give_rest_verdict(struct ask *ask, enum hunk_verdict verdict, bool everywhere)
+{
+	struct confirm *confirm = &ask->confirm;
 
 	hunk_in_front(ask)->verdict = verdict;
-	for (size_t i = 0; i < hunks_count(hunks); i++)
-		if (hunks_at(hunks, i)->verdict == HUNK_OPEN)
-			hunks_at(hunks, i)->verdict = verdict;
+	for (size_t i = 0; i < confirm->file_count; i++)
+		if (everywhere || i == confirm->file)
+			give_open_verdict(&confirm->files[i], verdict);
 	review_go_on(ask);
 }
 
@@ -96,7 +204,11 @@ static void hunk_begin_edit(struct ask *ask)
 	struct confirm *confirm = &ask->confirm;
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_FILE_BYTES);
 
-	hunks_text(confirm->hunks, confirm->hunk, &text);
+	if (!file_in_front(ask)->hunks) {
+		confirm->note = "This file is taken or left as a whole.";
+		return;
+	}
+	hunks_text(file_in_front(ask)->hunks, confirm->hunk, &text);
 	if (text.len && (memchr(text.data, '\r', text.len) || memchr(text.data, 0, text.len))) {
 		confirm->note = "This hunk has control characters that a field cannot hold; take "
 		                "or leave it, or use \"Modify with external editor\".";
@@ -106,27 +218,37 @@ static void hunk_begin_edit(struct ask *ask)
 	confirm->stage = CONFIRM_EDIT;
 }
 
-/* X(letter, what it does) as help has it. */
+/* As help has them; `files`: where there are several. */
 static const struct {
 	char letter;
+	bool files;
 	const char *help;
 } review_letters[] = {
-	{ 'y', "take this hunk" },
-	{ 'n', "leave this hunk out" },
-	{ 'e', "edit the new lines of this hunk" },
-	{ 'c', "comment on this hunk: the model reads it" },
-	{ 's', "split this hunk into smaller ones" },
-	{ 'a', "take this hunk and all that are open" },
-	{ 'd', "leave out this hunk and all that are open" },
-	{ 'k', "go back to the hunk before" },
-	{ 'j', "go on to the next hunk, this one undecided" },
-	{ '?', "show this" },
+	{ 'y', false, "take this hunk" },
+	{ 'n', false, "leave this hunk out" },
+	{ 'e', false, "edit the new lines of this hunk" },
+	{ 'c', false, "comment on this hunk: the model reads it" },
+	{ 's', false, "split this hunk into smaller ones" },
+	{ 'a', false, "take this hunk and all that are open in this file" },
+	{ 'd', false, "leave out this hunk and all that are open in this file" },
+	{ 'A', true, "take this hunk and all that are open in all files" },
+	{ 'D', true, "leave out this hunk and all that are open in all files" },
+	{ 'k', false, "go back to the hunk before" },
+	{ 'j', false, "go on to the next hunk, this one undecided" },
+	{ '?', false, "show this" },
 };
+
+static void hunk_step(struct ask *ask, bool back)
+{
+	size_t file = ask->confirm.file, hunk = ask->confirm.hunk;
+
+	step_hunk(&ask->confirm, back, &file, &hunk);
+	show_hunk_number(ask, file, hunk);
+}
 
 static bool hunk_letter(struct ask *ask, uint32_t letter)
 {
 	struct confirm *confirm = &ask->confirm;
-	const size_t count = hunks_count(confirm->hunks);
 
 	confirm->note = NULL;
 	switch (letter) {
@@ -135,17 +257,17 @@ static bool hunk_letter(struct ask *ask, uint32_t letter)
 	case 'e': hunk_begin_edit(ask); break;
 	case 'c': hunk_begin_comment(ask); break;
 	case 's':
-		hunks_split(confirm->hunks, confirm->hunk);
+		if (file_in_front(ask)->hunks)
+			hunks_split(file_in_front(ask)->hunks, confirm->hunk);
 		ask_pane_reset(ask);
 		break;
-	case 'a': give_rest_verdict(ask, HUNK_TAKEN); break;
+	case 'a':
+	case 'A': give_rest_verdict(ask, HUNK_TAKEN, letter == 'A'); break;
 	case 'd':
-	case 'q': give_rest_verdict(ask, HUNK_LEFT); break;
-	case 'k': show_hunk_number(ask, confirm->hunk ? confirm->hunk - 1 : 0); break;
-	case 'j':
-		show_hunk_number(ask, confirm->hunk + 1 < count ? confirm->hunk + 1 :
-		                                                  confirm->hunk);
-		break;
+	case 'q':
+	case 'D': give_rest_verdict(ask, HUNK_LEFT, letter == 'D'); break;
+	case 'k':
+	case 'j': hunk_step(ask, letter == 'k'); break;
 	case '?': confirm->help = !confirm->help; break;
 	default: return false;
 	}
@@ -203,7 +325,7 @@ static enum ask_state edit_key(struct ask *ask, const struct key *key)
 	}
 	if (key->code == 's' && key->mods == KEY_CTRL) {
 		text = editor_text(confirm->edit);
-		hunks_edit(confirm->hunks, confirm->hunk, span_str(text));
+		hunks_edit(file_in_front(ask)->hunks, confirm->hunk, span_str(text));
 		review_go_on(ask);
 		return ASK_OPEN;
 	}
@@ -217,37 +339,106 @@ static enum ask_state edit_key(struct ask *ask, const struct key *key)
 /* ---- what is left ------------------------------------------------------------ */
 
 /* All comments as one text, for who reads no `review`. */
-static void set_comments(struct ask *ask)
+static void put_comments(const struct review_file *file, bool named, struct buf *out)
 {
-	struct hunks *hunks = ask->confirm.hunks;
-	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+	struct span path = json_span(json_object_get(file->file, "filePath"));
 
-	for (size_t i = 0; i < hunks_count(hunks); i++)
-		if (hunks_at(hunks, i)->comment)
-			buf_printf(&text, "%sHunk %zu: %s", text.len ? "\n" : "", i + 1,
-			           hunks_at(hunks, i)->comment);
-	if (text.len)
-		json_object_set_new(ask->answer, "message", json_text(buf_view(&text)));
+	for (size_t i = 0; i < file_hunks(file); i++) {
+		const char *comment = file_hunk((struct review_file *)file, i)->comment;
+
+		if (!comment)
+			continue;
+		buf_str(out, out->len ? "\n" : "");
+		if (named)
+			buf_printf(out, "%.*s%s", (int)path.len, path.data,
+			           file->hunks ? ", hunk " : ": ");
+		else
+			buf_str(out, "Hunk ");
+		if (file->hunks)
+			buf_printf(out, "%zu: ", i + 1);
+		buf_str(out, comment);
+	}
+}
+
+/* The answer's row for a file of several. */
+static json_t *file_answer(const struct review_file *file)
+{
+	_cleanup_buf_ struct buf content = BUF_INIT(LIMIT_FILE_BYTES);
+	json_t *row = json_object();
+	const bool left = file_is_left(file);
+
+	json_object_set(row, "filePath", json_object_get(file->file, "filePath"));
+	json_object_set_new(row, "taken", json_boolean(!left));
+	if (!file->hunks) {
+		if (file->whole.comment)
+			json_object_set_new(row, "comment",
+			                    json_text(span_str(file->whole.comment)));
+		return row;
+	}
+	json_object_set_new(row, "hunks", hunks_review(file->hunks));
+	if (left)
+		return row;
+	hunks_content(file->hunks, &content);
+	json_object_set_new(row, "newContent", json_text(buf_view(&content)));
+	return row;
+}
+
+/* The only file of a question. */
+static void put_file_answer(json_t *answer, const struct review_file *file)
+{
+	_cleanup_buf_ struct buf content = BUF_INIT(LIMIT_FILE_BYTES);
+	json_t *review = json_object();
+
+	json_object_set_new(review, "hunks", hunks_review(file->hunks));
+	json_object_set_new(answer, "review", review);
+	if (file_is_left(file))
+		return;
+	hunks_content(file->hunks, &content);
+	json_object_set_new(answer, "newContent", json_text(buf_view(&content)));
+}
+
+/* The answer to a question, from its files. */
+static json_t *question_answer(const struct confirm *confirm, const json_t *question)
+{
+	const json_t *several = json_object_get(json_object_get(question, "details"), "files");
+	_cleanup_buf_ struct buf comments = BUF_INIT(LIMIT_RESULT_BYTES);
+	json_t *answer = ask_new_answer(question), *rows = json_array();
+	bool taken = false;
+
+	for (size_t i = 0; i < confirm->file_count; i++) {
+		const struct review_file *file = &confirm->files[i];
+
+		if (file->question != question)
+			continue;
+		taken |= !file_is_left(file);
+		put_comments(file, several, &comments);
+		if (several)
+			json_array_append_new(rows, file_answer(file));
+		else
+			put_file_answer(answer, file);
+	}
+	if (several)
+		json_object_set(answer, "files", rows);
+	json_decref(rows);
+	json_object_set_new(answer, "outcome",
+	                    json_string(taken ? "modify_with_editor" : "cancel"));
+	if (!taken && comments.len)
+		json_object_set_new(answer, "message", json_text(buf_view(&comments)));
+	return answer;
 }
 
 static enum ask_state apply_answer(struct ask *ask)
 {
 	const struct confirm *confirm = &ask->confirm;
-	_cleanup_buf_ struct buf content = BUF_INIT(LIMIT_FILE_BYTES);
 
-	ask_outcome(ask, nothing_is_left(ask) ? "cancel" : "modify_with_editor");
 	if (confirm->modified) {
+		ask_outcome(ask, "modify_with_editor");
 		json_object_set_new(ask->answer, "newContent",
 		                    json_text(span_str(confirm->modified)));
 		return ASK_DONE;
 	}
-	json_object_set_new(ask->answer, "review", hunks_review(confirm->hunks));
-	if (nothing_is_left(ask)) {
-		set_comments(ask);
-		return ASK_DONE;
-	}
-	hunks_content(confirm->hunks, &content);
-	json_object_set_new(ask->answer, "newContent", json_text(buf_view(&content)));
+	json_decref(ask->answer);
+	ask->answer = question_answer(confirm, ask->message);
 	return ASK_DONE;
 }
 
@@ -257,7 +448,7 @@ static enum ask_state apply_go_back(struct ask *ask)
 	if (ask->confirm.modified)
 		ask->confirm.stage = CONFIRM_CHOOSE;
 	else
-		show_hunk_number(ask, ask->confirm.hunk);
+		show_hunk_number(ask, ask->confirm.file, ask->confirm.hunk);
 	ask_pane_reset(ask);
 	return ASK_OPEN;
 }
@@ -309,25 +500,50 @@ static void modified_diff(const struct ask *ask, struct buf *out)
 	hunks_free(hunks);
 }
 
+/* For the colours of its language. */
+static void put_file_name(const json_t *file, struct buf *out)
+{
+	struct span name = json_span(json_object_get(file, "fileName"));
+
+	if (!name.data)
+		name = json_span(json_object_get(file, "filePath"));
+	if (!name.len || memchr(name.data, '\n', name.len))
+		return;
+	buf_str(out, "--- ");
+	buf_span(out, name);
+	buf_str(out, "\n+++ ");
+	buf_span(out, name);
+	buf_char(out, '\n');
+}
+
+static void left_diff(const struct review_file *file, struct buf *out)
+{
+	if (file_is_left(file))
+		return;
+	if (!file->hunks) {
+		buf_span(out, json_span(json_object_get(file->file, "fileDiff")));
+		return;
+	}
+	put_file_name(file->file, out);
+	hunks_content_diff(file->hunks, out);
+}
+
 void review_diff(const struct ask *ask, struct buf *out)
 {
 	const struct confirm *confirm = &ask->confirm;
-	struct span name = json_span(json_object_get(ask_details(ask), "fileName"));
 
-	/* For the colours of its language. */
-	if (name.len && !memchr(name.data, '\n', name.len)) {
-		buf_str(out, "--- ");
-		buf_span(out, name);
-		buf_str(out, "\n+++ ");
-		buf_span(out, name);
-		buf_char(out, '\n');
-	}
-	if (confirm->stage == CONFIRM_APPLY && confirm->modified)
+	if (confirm->modified) {
+		put_file_name(ask_details(ask), out);
 		modified_diff(ask, out);
-	else if (confirm->stage == CONFIRM_APPLY)
-		hunks_content_diff(confirm->hunks, out);
-	else
-		hunks_diff(confirm->hunks, confirm->hunk, out);
+	} else if (confirm->stage == CONFIRM_APPLY) {
+		for (size_t i = 0; i < confirm->file_count; i++)
+			left_diff(&confirm->files[i], out);
+	} else if (!file_in_front(ask)->hunks) {
+		buf_span(out, json_span(json_object_get(file_in_front(ask)->file, "fileDiff")));
+	} else {
+		put_file_name(file_in_front(ask)->file, out);
+		hunks_diff(file_in_front(ask)->hunks, confirm->hunk, out);
+	}
 }
 
 /* It is made once: a hunk may be long, and is drawn with every key. */
@@ -345,6 +561,57 @@ static void review_pane(struct ask *ask, struct ask_page *page)
 	ask_page_pane(ask, page);
 }
 
+static void review_note(struct ask_page *page, const char *text, struct style style)
+{
+	if (text)
+		ask_page_text(page, text, style);
+}
+
+/* "Hunk 1/2? ", of several files "File 1/3, hunk 1/2? ". */
+static void hunk_prompt(struct ask *ask, struct ask_page *page)
+{
+	const struct confirm *confirm = &ask->confirm;
+	const struct review_file *file = file_in_front(ask);
+	_cleanup_buf_ struct buf prompt = BUF_INIT(256);
+
+	if (confirm->file_count > 1)
+		buf_printf(&prompt, "File %zu/%zu", confirm->file + 1, confirm->file_count);
+	if (file->hunks)
+		buf_printf(&prompt, "%s %zu/%zu", prompt.len ? ", hunk" : "Hunk", confirm->hunk + 1,
+		           hunks_count(file->hunks));
+	buf_str(&prompt, prompt.len ? "? " : "Take it? ");
+	ask_page_prompt(page, prompt.data);
+}
+
+/* Which file it is, where there are several; and what becomes of it. */
+static void hunk_file_row(struct ask *ask, struct ask_page *page)
+{
+	static const struct {
+		const char *kind, *label;
+	} labels[] = {
+		{ "create", "Creates" }, { "delete", "Deletes" }, { "rename", "Renames" },
+		{ "several", "Changes" },
+	};
+	const struct review_file *file = file_in_front(ask);
+	struct span kind = json_span(json_object_get(file->file, "kind"));
+	struct span renamed = json_span(json_object_get(file->file, "newPath"));
+	struct row row = { 0 };
+	const char *label = "Edits";
+
+	if (ask->confirm.file_count == 1 && file->hunks)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(labels); i++)
+		if (span_eq(kind, span_str(labels[i].kind)))
+			label = labels[i].label;
+	row_printf(&row, STYLE(ROLE_DIM), "%s ", label);
+	row_text(&row, json_span(json_object_get(file->file, "filePath")), STYLE_BOLD(ROLE_TEXT));
+	if (renamed.len) {
+		row_printf(&row, STYLE(ROLE_DIM), " to ");
+		row_text(&row, renamed, STYLE_BOLD(ROLE_TEXT));
+	}
+	ask_page_take(page, &row);
+}
+
 static void hunk_rows(struct ask *ask, struct ask_page *page)
 {
 	static const char *const verdicts[] = {
@@ -353,16 +620,16 @@ static void hunk_rows(struct ask *ask, struct ask_page *page)
 	};
 	const struct confirm *confirm = &ask->confirm;
 	const struct hunk_choice *hunk = hunk_in_front(ask);
-	_cleanup_free_ char *prompt = mem_printf("Hunk %zu/%zu? ", confirm->hunk + 1,
-	                                         hunks_count(confirm->hunks));
 
-	ask_page_prompt(page, prompt);
-	ask_page_text(page, "y take, n leave out, e edit, c comment, s split, "
-	                    "a/d take/leave the rest, k back, ? help, Esc", STYLE(ROLE_DIM));
-	if (verdicts[hunk->verdict])
-		ask_page_text(page, verdicts[hunk->verdict], STYLE(ROLE_ACCENT));
-	if (confirm->note)
-		ask_page_text(page, confirm->note, STYLE(ROLE_WARNING));
+	hunk_prompt(ask, page);
+	ask_page_text(page, file_in_front(ask)->hunks ?
+	                            "y take, n leave out, e edit, c comment, s split, "
+	                            "a/d take/leave the rest, k back, ? help, Esc" :
+	                            "y take, n leave out, c comment, k back, ? help, Esc",
+	              STYLE(ROLE_DIM));
+	hunk_file_row(ask, page);
+	review_note(page, verdicts[hunk->verdict], STYLE(ROLE_ACCENT));
+	review_note(page, confirm->note, STYLE(ROLE_WARNING));
 	if (hunk->comment) {
 		_cleanup_free_ char *comment = mem_printf("Your comment: %s", hunk->comment);
 
@@ -372,31 +639,45 @@ static void hunk_rows(struct ask *ask, struct ask_page *page)
 		_cleanup_free_ char *line = mem_printf("%c  %s", review_letters[i].letter,
 		                                       review_letters[i].help);
 
-		ask_page_text(page, line, STYLE(ROLE_TEXT));
+		if (!review_letters[i].files || confirm->file_count > 1)
+			ask_page_text(page, line, STYLE(ROLE_TEXT));
 	}
 	if (!confirm->help)
 		review_pane(ask, page);
 }
 
+/* "2 of 3 hunks. y applies them, n goes back." */
+static void put_taken(const struct confirm *confirm, struct buf *out)
+{
+	size_t all = 0, taken = 0, edited = 0, files = 0;
+
+	for (size_t i = 0; i < confirm->file_count; i++) {
+		const struct review_file *file = &confirm->files[i];
+
+		all += file_hunks(file);
+		edited += count_verdicts(file, HUNK_EDITED);
+		taken += count_verdicts(file, HUNK_TAKEN) + count_verdicts(file, HUNK_EDITED);
+		files += !file_is_left(file);
+	}
+	buf_printf(out, "%zu of %zu hunks", taken, all);
+	if (confirm->file_count > 1)
+		buf_printf(out, ", in %zu of %zu files", files, confirm->file_count);
+	if (edited)
+		buf_str(out, taken == 1 ? ", as you edited it" : ", some as you edited them");
+	buf_printf(out, ". y applies %s, n goes back.",
+	           !taken ? "nothing and says so" : taken == 1 ? "it" : "them");
+}
+
 static void apply_rows(struct ask *ask, struct ask_page *page)
 {
-	const struct confirm *confirm = &ask->confirm;
-	_cleanup_free_ char *note = NULL;
+	_cleanup_buf_ struct buf note = BUF_INIT(256);
 
 	ask_page_prompt(page, nothing_is_left(ask) ? "Decline? [y/n] " : "Apply? [y/n] ");
-	if (confirm->modified) {
-		note = mem_strdup("What you made of it. y applies it, n goes back, e edits again.");
-	} else {
-		size_t edited = count_verdicts(confirm->hunks, HUNK_EDITED);
-		size_t taken = count_verdicts(confirm->hunks, HUNK_TAKEN) + edited;
-
-		note = mem_printf("%zu of %zu hunks%s. y applies %s, n goes back.", taken,
-		                  hunks_count(confirm->hunks),
-		                  !edited ? "" : taken == 1 ? ", as you edited it" :
-		                                              ", some as you edited them",
-		                  !taken ? "nothing and says so" : taken == 1 ? "it" : "them");
-	}
-	ask_page_text(page, note, STYLE(ROLE_DIM));
+	if (ask->confirm.modified)
+		buf_str(&note, "What you made of it. y applies it, n goes back, e edits again.");
+	else
+		put_taken(&ask->confirm, &note);
+	ask_page_text(page, note.data, STYLE(ROLE_DIM));
 	if (!nothing_is_left(ask))
 		review_pane(ask, page);
 }

@@ -162,15 +162,38 @@ static void warn_of_deception(struct subject *subject, struct span text)
 
 /* ---- edits ------------------------------------------------------------------- */
 
-static void subject_edit(struct subject *subject)
+static void warn_of_name(struct subject *subject, struct span path)
 {
-	const struct view_how how = { .width = subject->width, .plain = subject->ask->plain };
-	struct span path = detail(subject, "filePath");
-
-	subject_line(subject, path.len ? "Edit" : "Edits", path, STYLE_BOLD(ROLE_TEXT));
 	if (is_shown_escaped(path))
 		subject_warn(subject, "The file's name has characters that are invisible, or look "
 		                      "like others; they are shown as escapes.");
+}
+
+static void subject_files(struct subject *subject, const json_t *files)
+{
+	_cleanup_free_ char *title = mem_printf("%zu files", json_array_size(files));
+	size_t i;
+	json_t *file;
+
+	subject_line(subject, "Edits", span_str(title), STYLE_BOLD(ROLE_TEXT));
+	json_array_foreach((json_t *)files, i, file) {
+		warn_of_name(subject, json_span(json_object_get(file, "filePath")));
+		warn_of_name(subject, json_span(json_object_get(file, "newPath")));
+	}
+}
+
+static void subject_edit(struct subject *subject)
+{
+	const struct view_how how = { .width = subject->width, .plain = subject->ask->plain };
+	const json_t *files = json_object_get(ask_details(subject->ask), "files");
+	struct span path = detail(subject, "filePath");
+
+	if (json_array_size(files) > 1) {
+		subject_files(subject, files);
+	} else {
+		subject_line(subject, path.len ? "Edit" : "Edits", path, STYLE_BOLD(ROLE_TEXT));
+		warn_of_name(subject, path);
+	}
 	view_diff(subject->rows,
 	          json_span(json_object_get(ask_details(subject->ask), "fileDiff")), &how);
 }

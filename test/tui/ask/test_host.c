@@ -54,7 +54,7 @@ static int open_bench(void **state)
 	_cleanup_free_ char *home = NULL;
 	struct err err = ERR_INIT;
 
-	bench->top = fixture_make();
+	options.journal_folder = bench->top = fixture_make();
 	fixture_files(bench->top, files);
 	home = mem_printf("%s/user", bench->top);
 	bench->root = mem_printf("%s/project", bench->top);
@@ -267,6 +267,34 @@ static void a_question_of_the_models_is_answered(void **state)
 	assert_true(json_equal(result_of(bench, 0), expected));
 }
 
+/* One call, reviewed file by file: what is taken of it is written at once. */
+static void changes_are_taken_file_by_file(void **state)
+{
+	static const char *const calls[] = {
+		"{\"name\": \"apply_changes\", \"args\": {\"changes\": ["
+		"{\"kind\": \"update\", \"file_path\": \"a\", \"old_content\": \"line 2\\n\", "
+		"\"new_content\": \"LINE 2\\n\"}, "
+		"{\"kind\": \"update\", \"file_path\": \"a\", \"old_content\": \"line 29\", "
+		"\"new_content\": \"LINE 29\"}, "
+		"{\"kind\": \"create\", \"file_path\": \"b\", \"content\": \"b\\n\"}, "
+		"{\"kind\": \"create\", \"file_path\": \"c\", \"content\": \"c\\n\"}]}}",
+	};
+	static const char *const keys[] = { "3nynyy" };
+	struct bench *bench = *state;
+	_cleanup_buf_ struct buf text = BUF_INIT(100);
+	const json_t *review;
+
+	work(bench, calls, 1, keys);
+	assert_true(file_has(bench, "\nline 2\n"));
+	assert_true(file_has(bench, "\nLINE 29\n"));
+	assert_false(fixture_read(bench->root, "b", &text));
+	assert_true(fixture_read(bench->root, "c", &text));
+	review = json_object_get(result_of(bench, 0), "user_review");
+	assert_int_equal(json_array_size(json_object_get(review, "files")), 3);
+	assert_non_null(strstr(json_string_value(json_object_get(review, "message")),
+	                       "/a: 1 of 2 hunks taken. Hunk 1 (@@ -1,5 +1,5 @@): not taken."));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, close_bench)
 
 int main(int argc, char **argv)
@@ -280,6 +308,7 @@ int main(int argc, char **argv)
 		TEST(a_new_file_is_edited_before_it_is_there),
 		TEST(no_with_words_reaches_the_model),
 		TEST(a_question_of_the_models_is_answered),
+		TEST(changes_are_taken_file_by_file),
 	};
 
 	if (argc > 1 && strcmp(argv[1], "worker") == 0)

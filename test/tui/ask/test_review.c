@@ -381,6 +381,100 @@ static void what_a_field_cannot_hold_is_not_edited(void **state)
 	ask_free(ask);
 }
 
+/* ---- several files ------------------------------------------------------------------- */
+
+/* Two edits (the first with two hunks, CRLF), a new file and a renamed one. */
+#define FILE_A "{\"filePath\": \"/w/a\", \"kind\": \"edit\", \"fileDiff\": \"\", "             \
+	"\"originalContent\": \"1\\r\\n2\\r\\n3\\r\\n4\\r\\n5\\r\\n6\\r\\n7\\r\\n8\\r\\n9\\r\\n\", " \
+	"\"newContent\": \"one\\r\\n2\\r\\n3\\r\\n4\\r\\n5\\r\\n6\\r\\n7\\r\\n8\\r\\nnine\\r\\n\"}"
+#define FILE_B "{\"filePath\": \"/w/b\", \"kind\": \"edit\", \"fileDiff\": \"\", "             \
+	"\"originalContent\": \"b\\n\", \"newContent\": \"B\\n\"}"
+#define FILE_NEW "{\"filePath\": \"/w/new\", \"kind\": \"create\", \"fileDiff\": \"--- /dev/null\\n" \
+	"+++ b/new\\n@@ -0,0 +1 @@\\n+new\\n\", \"originalContent\": null, \"newContent\": \"new\\n\"}"
+#define FILE_MOVED "{\"filePath\": \"/w/old\", \"newPath\": \"/w/moved\", \"kind\": \"rename\", "    \
+	"\"fileDiff\": \"\", \"originalContent\": null, \"newContent\": null}"
+#define LIST(files) "{\"toolName\": \"apply_changes\", \"arguments\": {\"changes\": []}, "          \
+	"\"outcomes\": [\"proceed_once\", \"modify_with_editor\", \"cancel\"], "                   \
+	"\"details\": {\"type\": \"edit\", \"title\": \"t\", \"filePath\": \"/w/a\", \"fileName\": " \
+	"\"a\", \"fileDiff\": \"\", \"originalContent\": null, \"newContent\": null, "             \
+	"\"files\": [" files "]}}"
+#define ROW(path, taken, more) "{\"filePath\": \"/w/" path "\", \"taken\": " taken more "}"
+#define A_HUNKS(a, b) ", \"hunks\": [{\"header\": \"@@ -1,4 +1,4 @@\", \"taken\": " a "}, "      \
+	"{\"header\": \"@@ -6,4 +6,4 @@\", \"taken\": " b "}]"
+#define A_CONTENT(a, b) ", \"newContent\": \"" a "\\r\\n2\\r\\n3\\r\\n4\\r\\n5\\r\\n6\\r\\n7" \
+	"\\r\\n8\\r\\n" b "\\r\\n\""
+#define B_HUNK(taken) ", \"hunks\": [{\"header\": \"@@ -1 +1 @@\", \"taken\": " taken "}]"
+#define ALL_FILES LIST(FILE_A ", " FILE_B ", " FILE_NEW ", " FILE_MOVED)
+
+static void several_files_are_gone_through(void **state)
+{
+	static const struct {
+		const char *keys, *answer;
+	} rows[] = {
+		{ "ynynyy", MODIFIED "\"files\": [" ROW("a", "true", A_CONTENT("one", "9")
+			A_HUNKS("true", "false")) ", " ROW("b", "true", ", \"newContent\": \"B\\n\""
+			B_HUNK("true")) ", " ROW("new", "false", "") ", " ROW("old", "true", "") "]}" },
+		/* The rest of a file, and of all; back over files. */
+		{ "dyAy", MODIFIED "\"files\": [" ROW("a", "false", A_HUNKS("false", "false")) ", "
+			ROW("b", "true", ", \"newContent\": \"B\\n\"" B_HUNK("true")) ", "
+			ROW("new", "true", "") ", " ROW("old", "true", "") "]}" },
+		{ "aykynkyDy", MODIFIED "\"files\": [" ROW("a", "true", A_CONTENT("one", "nine")
+			A_HUNKS("true", "true")) ", " ROW("b", "true", ", \"newContent\": \"B\\n\""
+			B_HUNK("true")) ", " ROW("new", "true", "") ", " ROW("old", "false", "") "]}" },
+		{ "yncNo.<enter>nyyy", MODIFIED "\"files\": [" ROW("a", "true",
+			A_CONTENT("one", "9") A_HUNKS("true", "false")) ", " ROW("b", "false",
+			", \"hunks\": [{\"header\": \"@@ -1 +1 @@\", \"taken\": false, \"comment\": "
+			"\"No.\"}]") ", " ROW("new", "true", "") ", " ROW("old", "true", "") "]}" },
+		{ "dncBoth?<enter>esDy", "{\"outcome\": \"cancel\", \"message\": \"/w/new: Both?\", "
+			"\"files\": [" ROW("a", "false", A_HUNKS("false", "false")) ", " ROW("b",
+			"false", B_HUNK("false")) ", " ROW("new", "false",
+			", \"comment\": \"Both?\"") ", " ROW("old", "false", "") "]}" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct ask *ask = fixture_confirmation(ALL_FILES);
+
+		fixture_type(ask, "2");
+		if (fixture_type(ask, rows[i].keys) != ASK_DONE)
+			fail_msg("%s: the question is not answered", rows[i].keys);
+		fixture_expect_answer(ask, rows[i].answer);
+		ask_free(ask);
+	}
+}
+
+static void it_says_which_file_it_is(void **state)
+{
+	struct ask *ask = fixture_confirmation(ALL_FILES);
+
+	(void)state;
+	fixture_expect(ask, 70, 20,
+		"Apply? [1-3] |\n> 1. Allow once\n  2. Review by hunk\n"
+		"  3. No, suggest changes (esc)\n");
+	fixture_type(ask, "2y");
+	fixture_expect(ask, 100, 4,
+		"File 1/4, hunk 2/2? |\n"
+		"y take, n leave out, e edit, c comment, s split, a/d take/leave the rest, k back, "
+		"? help, Esc\n"
+		"Edits /w/a\nrows 1-0 of 7 (Up, Down, Ctrl+O)\n");
+	fixture_type(ask, "ny");
+	fixture_expect(ask, 100, 20,
+		"File 3/4? |\n"
+		"y take, n leave out, c comment, k back, ? help, Esc\n"
+		"Creates /w/new\n"
+		"new (new file)\n@@ -0,0 +1 @@\n  1 + new\n");
+	fixture_type(ask, "y");
+	fixture_expect(ask, 100, 20,
+		"File 4/4? |\n"
+		"y take, n leave out, c comment, k back, ? help, Esc\n"
+		"Renames /w/old to /w/moved\n");
+	fixture_type(ask, "n");
+	fixture_expect(ask, 100, 3,
+		"Apply? [y/n] |\n3 of 5 hunks, in 3 of 4 files. y applies them, n goes back.\n"
+		"rows 1-0 of 14 (Up, Down, Ctrl+O)\n");
+	ask_free(ask);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,6 +494,8 @@ int main(void)
 		cmocka_unit_test(help_lists_the_keys),
 		cmocka_unit_test(lines_are_edited_in_an_external_editor_too),
 		cmocka_unit_test(what_a_field_cannot_hold_is_not_edited),
+		cmocka_unit_test(several_files_are_gone_through),
+		cmocka_unit_test(it_says_which_file_it_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
