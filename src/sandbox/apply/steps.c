@@ -112,7 +112,7 @@ static void add_put(struct steps *puts, int slot, const char *path)
 
 static const char *steps_text(struct steps *steps, char *owned);
 
-/* The command's own /dev, and /dev/shm in it; mount points can still be made in the slots of both. */
+/* The command's own /dev, and /dev/shm in it: mount points can still be made in both slots. */
 static void steps_devices(struct steps *steps, struct steps *puts,
                           const struct sandbox_limits *limits, int *ret_dev, int *ret_shm)
 {
