@@ -34,6 +34,8 @@ struct bench {
 	pthread_mutex_t lock;          /* of what the watch has seen */
 	pthread_cond_t seen;
 	struct buf secrets;            /* "s" and "-", at each change */
+	struct buf told;               /* of the last one: "started", "output", "ended" */
+	bool orders;                   /* are given to a command as soon as it is known */
 	char *root, *outside;
 	struct provider *provider;
 	struct jobs *jobs;
@@ -68,14 +70,35 @@ static struct provider *open_at(const char *root, const struct sandbox_limits *l
 
 /* ---- the watch of commands that are typed into ---- */
 
+static void bench_note(struct bench *bench, const char *event)
+{
+	pthread_mutex_lock(&bench->lock);
+	if (!bench->told.len || !span_ends(buf_view(&bench->told), span_str(event)))
+		buf_printf(&bench->told, " %s", event);
+	pthread_cond_broadcast(&bench->seen);
+	pthread_mutex_unlock(&bench->lock);
+}
+
+/* Whoever is told of a command may give it orders at once. */
 static void watch_started(void *data, unsigned id, const struct job_request *request)
 {
-	(void)data, (void)id, (void)request;
+	struct bench *bench = data;
+	struct job *job = bench->orders ? jobs_find(bench->jobs, id) : NULL;
+
+	(void)request;
+	buf_clear(&bench->told);
+	bench_note(bench, "started");
+	if (!job)
+		return;
+	if (job_type(job, SPAN("typed at once\n"), false))
+		job_send_away(job);
+	job_release(job);
 }
 
 static void watch_output(void *data, unsigned id, struct span bytes)
 {
-	(void)data, (void)id, (void)bytes;
+	(void)id, (void)bytes;
+	bench_note(data, "output");
 }
 
 static void watch_secret(void *data, unsigned id, bool secret)
@@ -91,7 +114,8 @@ static void watch_secret(void *data, unsigned id, bool secret)
 
 static void watch_ended(void *data, unsigned id)
 {
-	(void)data, (void)id;
+	(void)id;
+	bench_note(data, "ended");
 }
 
 static const struct jobs_watch watch = { watch_started, watch_output, watch_secret, watch_ended };
@@ -112,6 +136,7 @@ static int open_bench(void **state)
 	pthread_mutex_init(&bench->lock, NULL);
 	pthread_cond_init(&bench->seen, NULL);
 	bench->secrets = (struct buf)BUF_INIT(100);
+	bench->told = (struct buf)BUF_INIT(1000);
 	options.watch = &watch;
 	options.data = bench;
 	bench->jobs = jobs_new(&options);
@@ -125,6 +150,7 @@ static int close_bench(void **state)
 
 	jobs_free(bench->jobs);
 	buf_release(&bench->secrets);
+	buf_release(&bench->told);
 	provider_free(bench->provider);
 	nftw(bench->root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	nftw(bench->outside, remove_one, 16, FTW_DEPTH | FTW_PHYS);
@@ -335,6 +361,26 @@ static void test_nothing_is_inherited(void **state)
 	prints(*state, "cd /proc/self/fd; for i in *; do [[ $(readlink $i) == socket:* ]] && echo $i; "
 	               "done; ulimit -c; grep -e SigBlk -e SigIgn /proc/self/status",
 	       "0\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+}
+
+static void test_orders_reach_a_command_that_has_just_started(void **state)
+{
+	const struct run_request how = { .pty = true, .rows = 10, .columns = 80 };
+	struct bench *bench = *state;
+	struct job_report report;
+	struct job *job;
+
+	bench->orders = true;
+	job = start_with(bench, bench->provider, "read line; echo \"got $line\"", &how);
+	assert_true(job_is_away(job));
+	finish(job, &report);
+	assert_non_null(strstr(text(&report), "got typed at once"));
+	job_report_release(&report);
+	pthread_mutex_lock(&bench->lock);
+	while (!span_ends(buf_view(&bench->told), SPAN("ended")))
+		pthread_cond_wait(&bench->seen, &bench->lock);
+	assert_string_equal(bench->told.data, " started output ended");
+	pthread_mutex_unlock(&bench->lock);
 }
 
 static void test_secrets_are_nowhere(void **state)
@@ -605,6 +651,7 @@ static int run_level(enum sandbox_level now)
 		cmocka_unit_test(test_a_password_is_asked_for),
 		cmocka_unit_test(test_input_is_read),
 		cmocka_unit_test(test_nothing_is_inherited),
+		cmocka_unit_test(test_orders_reach_a_command_that_has_just_started),
 		cmocka_unit_test(test_secrets_are_nowhere),
 		cmocka_unit_test(test_the_one_who_runs_it_is_out_of_reach),
 		cmocka_unit_test(test_temporary_files_are_the_sessions),

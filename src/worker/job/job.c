@@ -32,6 +32,7 @@ struct job {
 	enum job_state state;
 	bool background, away;
 	bool interactive, typed;
+	bool announced;                /* to who watches */
 	uint64_t output_ms;            /* the last */
 	enum run_why stopped;          /* what to say of an end as cancelled */
 	int pid;
@@ -92,9 +93,36 @@ static const struct jobs_watch *job_watch(const struct job *job)
 	return job->interactive ? job->jobs->watch : NULL;
 }
 
+/* The same, for what follows its start: the provider may be quicker than job_start. */
+static const struct jobs_watch *job_watch_started(struct job *job)
+{
+	const struct jobs_watch *watch = job_watch(job);
+
+	if (!watch)
+		return NULL;
+	pthread_mutex_lock(&job->lock);
+	while (!job->announced)
+		pthread_cond_wait(&job->changed, &job->lock);
+	pthread_mutex_unlock(&job->lock);
+	return watch;
+}
+
+/* Only now: an order of who watches, a key or "to the background", has to find it in the table. */
+static void job_announce(struct job *job, const struct job_request *request)
+{
+	if (!job_watch(job))
+		return;
+	job_watch(job)->started(job->jobs->data, job->id, request);
+	pthread_mutex_lock(&job->lock);
+	job->announced = true;
+	pthread_cond_broadcast(&job->changed);
+	pthread_mutex_unlock(&job->lock);
+}
+
 static void job_note_output(void *data, enum run_stream stream, struct span bytes)
 {
 	struct job *job = data;
+	const struct jobs_watch *watch = job_watch_started(job);
 
 	pthread_mutex_lock(&job->lock);
 	capture_feed(&job->capture, bytes);
@@ -104,16 +132,17 @@ static void job_note_output(void *data, enum run_stream stream, struct span byte
 	if (job->output)
 		job->output(job->output_data, stream, bytes);
 	pthread_mutex_unlock(&job->output_lock);
-	if (job_watch(job))
-		job_watch(job)->output(job->jobs->data, job->id, bytes);
+	if (watch)
+		watch->output(job->jobs->data, job->id, bytes);
 }
 
 static void job_note_secret(void *data, bool secret)
 {
 	struct job *job = data;
+	const struct jobs_watch *watch = job_watch_started(job);
 
-	if (job_watch(job))
-		job_watch(job)->secret(job->jobs->data, job->id, secret);
+	if (watch)
+		watch->secret(job->jobs->data, job->id, secret);
 }
 
 static bool is_same_denial(const struct denial *a, const struct denial *b)
@@ -194,7 +223,7 @@ static void job_note_ended(void *data, const struct run_end *end)
 {
 	struct job *job = data;
 	struct jobs *jobs = job->jobs;
-	const struct jobs_watch *watch = job_watch(job);
+	const struct jobs_watch *watch = job_watch_started(job);
 	unsigned id = job->id;
 
 	pthread_mutex_lock(&job->lock);
@@ -634,11 +663,7 @@ bool job_start(struct jobs *jobs, struct provider *provider, const struct job_re
 	if (!jobs_may_start(jobs, err))
 		return false;
 	job = job_new(jobs, provider, request);
-	if (job_watch(job))
-		job_watch(job)->started(jobs->data, job->id, request);
 	if (!provider->ops->run(provider, request->run, &job_events, job, &job->run, err)) {
-		if (job_watch(job))
-			job_watch(job)->ended(jobs->data, job->id);
 		job->run = NULL;
 		job_unref(job);
 		pthread_mutex_lock(&jobs->lock);
@@ -647,6 +672,7 @@ bool job_start(struct jobs *jobs, struct provider *provider, const struct job_re
 		return false;
 	}
 	table_add(jobs, job);
+	job_announce(job, request);
 	*ret = job;
 	return true;
 }

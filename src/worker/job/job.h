@@ -35,14 +35,14 @@ struct job;
 
 struct job_request;
 
-/* Told of the commands that are typed into (job_request.interactive), on threads of their
- * providers'; may use them, once they are started, but not wait. */
+/* Told of the commands that are typed into (job_request.interactive), `started` on the thread that
+ * starts them, the others on threads of their providers'; may use them, but not wait. */
 struct jobs_watch {
 	/* Before all others; `call` is borrowed. */
 	void (*started)(void *data, unsigned id, const struct job_request *request);
 	void (*output)(void *data, unsigned id, struct span bytes);
 	void (*secret)(void *data, unsigned id, bool secret); /* as run_events has it */
-	void (*ended)(void *data, unsigned id); /* all its processes; or it was never started */
+	void (*ended)(void *data, unsigned id); /* all its processes */
 };
 
 struct jobs_options {
