@@ -71,11 +71,11 @@ def test_a_resize_reaches_the_command(world):
 
 def test_keys_that_mean_something_else_go_to_the_command(world):
     """Ctrl+C and Esc, and Tab; Shift+Tab leaves, and Tab returns."""
-    script = "trap 'echo caught' INT; while IFS= read -r a; do printf '%s' \"$a\" | od -c; [ \"$a\" = end ] && break; done"
+    script = "trap 'echo caught' INT; echo set | tr s g; while IFS= read -r a; do printf '%s' \"$a\" | od -c; [ \"$a\" = end ] && break; done"
     with world.fake([[run(script)], [text("Over.")]]) as server:
         with yolo(world, server) as hasp:
             hasp.type("keys").key("enter")
-            focus(hasp).key("ctrl+c").wait("caught")
+            focus(hasp).wait("get").key("ctrl+c").wait("caught")
             hasp.key("esc").type("a").key("tab").type("b").key("enter").wait("033   a  \\t   b")
             hasp.key("shift+tab").wait(TYPES).type("draft").wait("> draft")
             hasp.key("ctrl+c").key("tab").wait(KEYS).type("end").key("enter").wait("Over.")
@@ -122,11 +122,14 @@ def test_pipes_where_the_setting_says_so(world):
 def test_a_flood_of_sequences_leaves_the_keys_alone(world):
     """Endless, costly and asking for answers: what is typed arrives all the same, and Esc ends it."""
     flood = "printf '\\033[L\\033[9999b\\033[6n\\033[2J\\033]0;%4000d\\007\\033[T\\033[?1049h\\033[?1049l\\n\\n' 1"
-    script = "trap 'echo x > caught' INT; stty -echo; s=$(%s); while :; do printf %%s \"$s$s$s$s\"; done" % flood
+    script = "trap 'echo x > caught' INT; echo x > ready; stty -echo; s=$(%s); while :; do printf %%s \"$s$s$s$s\"; done" % flood
     with world.fake([[run(script)], [text("Never.")]]) as server:
         with yolo(world, server) as hasp:
             hasp.type("go").key("enter")
-            focus(hasp).key("ctrl+c")
+            focus(hasp)
+            while not (world.root / "ready").exists():
+                hasp.quiet(0, 0.02)
+            hasp.key("ctrl+c")
             while not (world.root / "caught").exists():
                 hasp.quiet(0, 0.02)
             hasp.key("shift+tab").wait(TYPES).key("esc").wait("Interrupted.")
