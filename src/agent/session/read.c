@@ -21,6 +21,8 @@
 #define SESSION_BYTES_MAX ((size_t)512 << 20)
 /* The first line has a session's id and its folders. */
 enum { FIRST_LINE_BYTES = 16384 };
+/* In so much of a file somebody has said something, as a rule. */
+enum { BEGINNING_BYTES = 128 << 10 };
 
 struct replay {
 	struct session_read *read;
@@ -723,35 +725,75 @@ bool session_read(const char *path, struct session_read *ret, struct err *err)
 	return read_session_text(file_text_span(&text), named, ret, err);
 }
 
-/* Of the text's first line, if that is whole. */
-static char *id_of_line(struct span text)
-{
-	const char *end = memchr(text.data, '\n', text.len);
-	struct err ignored = ERR_INIT;
-	json_auto_t *value = NULL;
-	const char *id;
-
-	if (!end || !json_parse(span_of(text.data, (size_t)(end - text.data)), &value, &ignored))
-		return NULL;
-	id = is_session_id(json_object_get(value, "sessionId")) ?
-	             json_string_value(json_object_get(value, "sessionId")) : NULL;
-	return id ? mem_strdup(id) : NULL;
-}
-
-char *session_read_id(const char *path)
+json_t *session_read_metadata(const char *path)
 {
 	_cleanup_free_ char *head = mem_alloc(1, FIRST_LINE_BYTES);
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	ssize_t got = fd < 0 ? 0 : pread(fd, head, FIRST_LINE_BYTES, 0);
-	char *id = got > 0 ? id_of_line(span_of(head, (size_t)got)) : NULL;
+	const char *end = got > 0 ? memchr(head, '\n', (size_t)got) : NULL;
+	struct err ignored = ERR_INIT;
+	json_t *value = NULL;
+
+	if (!end || !json_parse(span_of(head, (size_t)(end - head)), &value, &ignored))
+		return NULL;
+	if (is_session_id(json_object_get(value, "sessionId")))
+		return value;
+	json_decref(value);
+	return NULL;
+}
+
+char *session_read_id(const char *path)
+{
+	json_auto_t *metadata = session_read_metadata(path);
 	struct err ignored = ERR_INIT;
 	struct session_read read;
+	char *id;
 
-	if (id || !session_read(path, &read, &ignored))
-		return id;
+	if (metadata)
+		return mem_strdup(json_string_value(json_object_get(metadata, "sessionId")));
+	if (!session_read(path, &read, &ignored))
+		return NULL;
 	id = mem_steal(&read.id);
 	session_read_release(&read);
 	return id;
+}
+
+/* Whether a line of the file may take messages away again. */
+static bool may_lose_messages(struct span text)
+{
+	static const char *const marks[] = { "\"$rewindTo\"", "\"messages\"" };
+
+	for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+		if (text.len && memmem(text.data, text.len, marks[i], strlen(marks[i])))
+			return true;
+	return false;
+}
+
+bool session_is_begun(const char *path)
+{
+	_cleanup_file_text_ struct file_text file = { 0 };
+	_cleanup_free_ char *named = id_of_name(path);
+	struct err ignored = ERR_INIT;
+	struct session_read read;
+	struct span text, head;
+	const char *end;
+	bool begun = false;
+
+	if (!file_read(path, SESSION_BYTES_MAX, &file, &ignored) || !file.data)
+		return false;
+	text = file_text_span(&file);
+	head = span_head(text, BEGINNING_BYTES);
+	end = may_lose_messages(text) ? NULL : memrchr(head.data, '\n', head.len);
+	for (size_t i = 0; i < 2 && !begun; i++) {
+		const struct span part = i ? text : span_head(head, end ?
+		                                              (size_t)(end - head.data) : 0);
+
+		if (!part.len || !read_session_text(part, named, &read, &ignored))
+			continue;
+		begun = json_array_size(read.contents) > 0;
+		session_read_release(&read);
+	}
+	return begun;
 }
 
 void session_read_release(struct session_read *read)

@@ -53,9 +53,15 @@ json_t *session_message_content(const json_t *message);
 /* What the user asked, oldest first: [{"id" (of the message in the file), "text", "time"?}],
  * without messages that joined a prompt; a new reference. */
 json_t *session_prompts(const struct session_read *read);
+/* What the first line alone says of the session: its good sessionId and more; a new reference.
+ * NULL: it has none, and all of the file has to be read. */
+json_t *session_read_metadata(const char *path);
 /* The id alone, from the first line where that has it; the caller frees. NULL: nothing in it is
  * a session. */
 char *session_read_id(const char *path);
+/* Whether somebody said something in the session, and it was not taken back; as a rule the
+ * beginning of the file tells. */
+bool session_is_begun(const char *path);
 
 /* Sessions with something to resume, in the order in which they began: [{id, file, title,
  * startTime, lastUpdated, messages, defects}], `file` in the bytes of its path (not to be
