@@ -267,17 +267,18 @@ static void set_text(char **slot, const json_t *facts, const char *name)
 	*slot = mem_strdup(text);
 }
 
-static void follow_opened(struct app *app, const json_t *facts)
+static void follow_opened(struct app *app, const struct heard *heard)
 {
-	const json_t *history = json_object_get(facts, "history");
+	const json_t *facts = heard->message;
 
 	set_text(&app->status.branch, facts, "branch");
 	set_text(&app->status.model, facts, "model");
 	set_text(&app->status.level, facts, "level");
 	app->status.window =
 		(uint64_t)json_integer_value(json_object_get(facts, "window"));
-	if (json_array_size(history))
-		tui_show_history(app, history);
+	transcript_move(app->transcript, heard->transcript);
+	tui_show_history(app, json_object_get(facts, "history"),
+	                 (size_t)json_integer_value(json_object_get(facts, "earlier")));
 }
 
 /* Why there is no agent, and what to do: a few lines, not a wall. */
@@ -344,7 +345,7 @@ void tui_heard(void *data, const struct heard *heard)
 		follow_notice(app, heard->message);
 		break;
 	case HEARD_OPENED:
-		follow_opened(app, heard->message);
+		follow_opened(app, heard);
 		break;
 	case HEARD_CLOSED:
 		follow_closed(app, &heard->err);

@@ -28,50 +28,35 @@ static const json_t *history_response(const json_t *contents, size_t at, const j
 	return NULL;
 }
 
-static void history_call(struct app *app, const json_t *call, const json_t *response, bool print)
+/* A call as the bus has it, and its result. */
+static json_t *history_call(const json_t *call)
+{
+	const char *name = json_string_value(json_object_get(call, "name"));
+
+	return json_pack("{s:s, s:s, s:s, s:O?, s:s}", "callId", "", "toolName", name ? name : "",
+	                 "title", name ? name : "", "arguments", json_object_get(call, "args"),
+	                 "description", "");
+}
+
+static json_t *history_result(const json_t *call, const json_t *response)
 {
 	const char *name = json_string_value(json_object_get(call, "name"));
 	const bool failed = json_is_false(json_object_get(response, "success")) ||
 	                    json_object_get(response, "error");
-	json_auto_t *shown = json_pack("{s:s, s:s, s:s, s:O?, s:s}", "callId", "", "toolName",
-	                               name ? name : "", "title", name ? name : "", "arguments",
-	                               json_object_get(call, "args"), "description", "");
-	json_auto_t *result = json_pack("{s:s, s:s, s:s, s:O?, s:s, s:i}", "callId", "", "toolName",
-	                                name ? name : "", "status",
-	                                failed ? "error" : "success", "result", response,
-	                                "display", "", "durationMs", 0);
-	const struct view_how how = tui_how(app);
-	_cleanup_rows_ struct rows rows = { 0 };
 
-	transcript_call(app->transcript, shown, result);
-	if (!print)
-		return;
-	view_result(&rows, shown, result, &how);
-	tui_print(app, &rows);
+	return json_pack("{s:s, s:s, s:s, s:O?, s:s, s:i}", "callId", "", "toolName",
+	                 name ? name : "", "status", failed ? "error" : "success", "result",
+	                 response, "display", "", "durationMs", 0);
 }
 
-static void history_text(struct app *app, bool user, struct span text, bool print)
-{
-	const struct view_how how = tui_how(app);
-	_cleanup_rows_ struct rows rows = { 0 };
+/* Where what a message says goes. */
+struct history_way {
+	void (*text)(void *data, bool user, struct span text);
+	void (*call)(void *data, const json_t *call, const json_t *result);
+	void *data;
+};
 
-	if (span_is_blank(text))
-		return;
-	if (user)
-		transcript_user(app->transcript, text);
-	else
-		transcript_answer(app->transcript, text);
-	transcript_break(app->transcript);
-	if (!print)
-		return;
-	if (user)
-		view_user(&rows, text, &how);
-	else
-		markdown_rows(text, how.width, &rows);
-	tui_print(app, &rows);
-}
-
-static void history_message(struct app *app, const json_t *contents, size_t at, bool print)
+static void history_message(const struct history_way *way, const json_t *contents, size_t at)
 {
 	const json_t *message = json_array_get(contents, at);
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REPLY_BYTES);
@@ -79,12 +64,17 @@ static void history_message(struct app *app, const json_t *contents, size_t at, 
 	json_t *part;
 
 	content_text(message, &text);
-	history_text(app, content_is_user(message), buf_view(&text), print);
+	if (!span_is_blank(buf_view(&text)))
+		way->text(way->data, content_is_user(message), buf_view(&text));
 	json_array_foreach(json_object_get(message, "parts"), i, part) {
-		const json_t *call = json_object_get(part, "functionCall");
+		const json_t *called = json_object_get(part, "functionCall");
+		json_auto_t *call = called ? history_call(called) : NULL;
+		json_auto_t *result =
+			called ? history_result(called, history_response(contents, at, called)) :
+			         NULL;
 
-		if (call)
-			history_call(app, call, history_response(contents, at, call), print);
+		if (called)
+			way->call(way->data, call, result);
 	}
 }
 
@@ -98,22 +88,90 @@ static bool history_is_facts(const json_t *message)
 	                   SPAN("<session_context>"));
 }
 
-void tui_show_history(struct app *app, const json_t *contents)
+static size_t history_first(const json_t *contents)
 {
-	const size_t count = json_array_size(contents);
-	const size_t first = history_is_facts(json_array_get(contents, 0));
+	return history_is_facts(json_array_get(contents, 0));
+}
+
+/* ---- all of it, into the transcript ------------------------------------------ */
+
+static void keep_text(void *data, bool user, struct span text)
+{
+	struct transcript *transcript = data;
+
+	if (user)
+		transcript_user(transcript, text);
+	else
+		transcript_answer(transcript, text);
+	transcript_break(transcript);
+}
+
+static void keep_call(void *data, const json_t *call, const json_t *result)
+{
+	transcript_call(data, call, result);
+}
+
+void history_keep(struct transcript *transcript, const json_t *contents)
+{
+	const struct history_way way = { keep_text, keep_call, transcript };
+
+	for (size_t i = history_first(contents); i < json_array_size(contents); i++)
+		history_message(&way, contents, i);
+}
+
+/* ---- its end, onto the screen ------------------------------------------------ */
+
+static void print_text(void *data, bool user, struct span text)
+{
+	struct app *app = data;
+	const struct view_how how = tui_how(app);
+	_cleanup_rows_ struct rows rows = { 0 };
+
+	if (user)
+		view_user(&rows, text, &how);
+	else
+		markdown_rows(text, how.width, &rows);
+	tui_print(app, &rows);
+}
+
+static void print_call(void *data, const json_t *call, const json_t *result)
+{
+	struct app *app = data;
+	const struct view_how how = tui_how(app);
+	_cleanup_rows_ struct rows rows = { 0 };
+
+	view_result(&rows, call, result, &how);
+	tui_print(app, &rows);
+}
+
+json_t *history_end(const json_t *contents, size_t *ret_earlier)
+{
+	const size_t count = json_array_size(contents), first = history_first(contents);
 	const size_t shown = count > first + HISTORY_SHOWN ? count - HISTORY_SHOWN : first;
+	json_t *end = json_array();
 
-	if (count == first)
+	for (size_t i = shown; i < count; i++)
+		json_array_append_new(end, json_deep_copy(json_array_get(contents, i)));
+	*ret_earlier = shown - first;
+	return end;
+}
+
+void tui_show_history(struct app *app, const json_t *end, size_t earlier)
+{
+	const struct history_way way = { print_text, print_call, app };
+
+	if (!json_array_size(end))
 		return;
-	for (size_t i = first; i < count; i++) {
-		if (i == shown && shown > first) {
-			_cleanup_free_ char *text = mem_printf(
-				"%zu earlier messages: Ctrl+O shows all.", shown - first);
+	if (earlier) {
+		_cleanup_free_ char *text = mem_printf("%zu earlier messages: Ctrl+O shows all.",
+		                                       earlier);
+		const struct view_how how = tui_how(app);
+		_cleanup_rows_ struct rows rows = { 0 };
 
-			tui_print_notice(app, "info", span_str(text));
-		}
-		history_message(app, contents, i, i >= shown);
+		view_notice(&rows, "info", span_str(text), &how);
+		tui_print(app, &rows);
 	}
+	for (size_t i = 0; i < json_array_size(end); i++)
+		history_message(&way, end, i);
 	tui_print_notice(app, "info", SPAN("The session goes on here."));
 }

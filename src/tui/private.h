@@ -37,7 +37,8 @@ struct runner;
 enum heard_kind {
 	HEARD_BUS,      /* topic, message */
 	HEARD_NOTICE,   /* message: {severity, message} */
-	HEARD_OPENED,   /* message: {model, level, recorded, history, branch?, window?} */
+	HEARD_OPENED,   /* transcript, message: {model, level, history (its end), earlier, branch?,
+	                 * window} */
 	HEARD_CLOSED,   /* failed to open: err */
 	HEARD_ENDED,    /* a prompt was answered: end, message {reason?, missing?, unsent?,
 	                 * branch?}, err */
@@ -51,6 +52,7 @@ struct heard {
 	enum agent_end end;
 	struct err err;       /* ERR_NONE: all went well */
 	struct job *job;
+	struct transcript *transcript; /* HEARD_OPENED: the conversation; owned by the queue */
 	struct heard *next;
 };
 
@@ -103,6 +105,8 @@ struct transcript *transcript_new(void);
 void transcript_free(struct transcript *transcript); /* NULL is fine */
 /* Empty again: another conversation. */
 void transcript_clear(struct transcript *transcript);
+/* Another's blocks come behind the ones that there are; it is empty then. */
+void transcript_move(struct transcript *transcript, struct transcript *from);
 /* What the user said. */
 void transcript_user(struct transcript *transcript, struct span text);
 /* A piece of an answer: it goes on if the last block is one. */
@@ -247,8 +251,12 @@ void tui_refuse_all(struct app *app);
 
 /* ---- history.c ---- */
 
-/* A conversation that goes on is shown: its end printed, all of it in the transcript. */
-void tui_show_history(struct app *app, const json_t *contents);
+/* A conversation that goes on. On any thread: all of it into a transcript; a copy of its last
+ * messages, a new reference, and how many are before them. */
+void history_keep(struct transcript *transcript, const json_t *contents);
+json_t *history_end(const json_t *contents, size_t *ret_earlier);
+/* Prints such an end. */
+void tui_show_history(struct app *app, const json_t *end, size_t earlier);
 
 /* ---- layout.c ---- */
 

@@ -121,8 +121,13 @@ static void slash_anew(struct app *app, const char *draft)
 
 	transcript_clear(app->transcript);
 	app->status.context = 0;
-	if (json_array_size(messages))
-		tui_show_history(app, messages);
+	if (json_array_size(messages)) {
+		size_t earlier;
+		json_auto_t *end = history_end(messages, &earlier);
+
+		history_keep(app->transcript, messages);
+		tui_show_history(app, end, earlier);
+	}
 	if (draft)
 		editor_set(app->editor, span_str(draft));
 }
