@@ -278,7 +278,7 @@ static void follow_opened(struct app *app, const struct heard *heard)
 		(uint64_t)json_integer_value(json_object_get(facts, "window"));
 	transcript_move(app->transcript, heard->transcript);
 	tui_show_history(app, json_object_get(facts, "history"),
-	                 (size_t)json_integer_value(json_object_get(facts, "earlier")));
+	                 json_is_true(json_object_get(facts, "more")));
 }
 
 /* Why there is no agent, and what to do: a few lines, not a wall. */
@@ -286,6 +286,7 @@ static void follow_closed(struct app *app, const struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT((size_t)2 * ERR_MESSAGE_MAX);
 
+	app->history_shown = false;
 	buf_str(&text, err->message);
 	if (err->code == ERR_AUTHENTICATION_FAILED)
 		buf_str(&text, "\nA key from https://aistudio.google.com/apikey goes into "
@@ -343,6 +344,9 @@ void tui_heard(void *data, const struct heard *heard)
 		break;
 	case HEARD_NOTICE:
 		follow_notice(app, heard->message);
+		break;
+	case HEARD_FOUND:
+		tui_show_end(app, json_string_value(json_object_get(heard->message, "file")));
 		break;
 	case HEARD_OPENED:
 		follow_opened(app, heard);

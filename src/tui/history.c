@@ -2,6 +2,7 @@
 /* A conversation that goes on: all of it into the transcript, its end onto the screen. */
 #include <stdlib.h>
 
+#include "agent/session/sessions.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -95,7 +96,7 @@ static size_t history_first(const json_t *contents)
 
 /* ---- all of it, into the transcript ------------------------------------------ */
 
-static void keep_text(void *data, bool user, struct span text)
+static void history_keep_text(void *data, bool user, struct span text)
 {
 	struct transcript *transcript = data;
 
@@ -106,14 +107,14 @@ static void keep_text(void *data, bool user, struct span text)
 	transcript_break(transcript);
 }
 
-static void keep_call(void *data, const json_t *call, const json_t *result)
+static void history_keep_call(void *data, const json_t *call, const json_t *result)
 {
 	transcript_call(data, call, result);
 }
 
 void history_keep(struct transcript *transcript, const json_t *contents)
 {
-	const struct history_way way = { keep_text, keep_call, transcript };
+	const struct history_way way = { history_keep_text, history_keep_call, transcript };
 
 	for (size_t i = history_first(contents); i < json_array_size(contents); i++)
 		history_message(&way, contents, i);
@@ -121,7 +122,7 @@ void history_keep(struct transcript *transcript, const json_t *contents)
 
 /* ---- its end, onto the screen ------------------------------------------------ */
 
-static void print_text(void *data, bool user, struct span text)
+static void history_print_text(void *data, bool user, struct span text)
 {
 	struct app *app = data;
 	const struct view_how how = tui_how(app);
@@ -134,7 +135,7 @@ static void print_text(void *data, bool user, struct span text)
 	tui_print(app, &rows);
 }
 
-static void print_call(void *data, const json_t *call, const json_t *result)
+static void history_print_call(void *data, const json_t *call, const json_t *result)
 {
 	struct app *app = data;
 	const struct view_how how = tui_how(app);
@@ -144,7 +145,7 @@ static void print_call(void *data, const json_t *call, const json_t *result)
 	tui_print(app, &rows);
 }
 
-json_t *history_end(const json_t *contents, size_t *ret_earlier)
+json_t *history_end(const json_t *contents, bool *ret_more)
 {
 	const size_t count = json_array_size(contents), first = history_first(contents);
 	const size_t shown = count > first + HISTORY_SHOWN ? count - HISTORY_SHOWN : first;
@@ -152,26 +153,42 @@ json_t *history_end(const json_t *contents, size_t *ret_earlier)
 
 	for (size_t i = shown; i < count; i++)
 		json_array_append_new(end, json_deep_copy(json_array_get(contents, i)));
-	*ret_earlier = shown - first;
+	*ret_more = shown > first;
 	return end;
 }
 
-void tui_show_history(struct app *app, const json_t *end, size_t earlier)
+static void history_print(struct app *app, const json_t *end, bool more)
 {
-	const struct history_way way = { print_text, print_call, app };
+	const struct history_way way = { history_print_text, history_print_call, app };
+	const struct view_how how = tui_how(app);
+	_cleanup_rows_ struct rows rows = { 0 };
 
-	if (!json_array_size(end))
-		return;
-	if (earlier) {
-		_cleanup_free_ char *text = mem_printf("%zu earlier messages: Ctrl+O shows all.",
-		                                       earlier);
-		const struct view_how how = tui_how(app);
-		_cleanup_rows_ struct rows rows = { 0 };
-
-		view_notice(&rows, "info", span_str(text), &how);
+	if (more && json_array_size(end)) {
+		view_notice(&rows, "info", SPAN("Ctrl+O shows the earlier messages."), &how);
 		tui_print(app, &rows);
 	}
 	for (size_t i = 0; i < json_array_size(end); i++)
 		history_message(&way, end, i);
+}
+
+void tui_show_history(struct app *app, const json_t *end, bool more)
+{
+	const bool shown = app->history_shown;
+
+	app->history_shown = false;
+	if (!json_array_size(end))
+		return;
+	if (!shown)
+		history_print(app, end, more);
 	tui_print_notice(app, "info", SPAN("The session goes on here."));
+}
+
+void tui_show_end(struct app *app, const char *file)
+{
+	bool whole, more;
+	json_auto_t *contents = session_read_end(file, &whole);
+	json_auto_t *end = history_end(contents, &more);
+
+	history_print(app, end, more || !whole);
+	app->history_shown = json_array_size(end) > 0;
 }

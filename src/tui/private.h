@@ -37,7 +37,8 @@ struct runner;
 enum heard_kind {
 	HEARD_BUS,      /* topic, message */
 	HEARD_NOTICE,   /* message: {severity, message} */
-	HEARD_OPENED,   /* transcript, message: {model, level, history (its end), earlier, branch?,
+	HEARD_FOUND,    /* message: {file} of the session that is being opened */
+	HEARD_OPENED,   /* transcript, message: {model, level, history (its end), more, branch?,
 	                 * window} */
 	HEARD_CLOSED,   /* failed to open: err */
 	HEARD_ENDED,    /* a prompt was answered: end, message {reason?, missing?, unsent?,
@@ -186,6 +187,7 @@ struct app {
 	json_t *todos;                /* or NULL */
 	char *thought;                /* the subject of what the model thinks about; or NULL */
 	bool answering;               /* the last that was printed is a piece of an answer */
+	bool history_shown;           /* the end of a session that is not open yet is printed */
 	bool printed;                 /* something was: blocks are set apart by an empty row */
 	int overlay;
 
@@ -252,11 +254,13 @@ void tui_refuse_all(struct app *app);
 /* ---- history.c ---- */
 
 /* A conversation that goes on. On any thread: all of it into a transcript; a copy of its last
- * messages, a new reference, and how many are before them. */
+ * messages, a new reference, and whether there are earlier ones. */
 void history_keep(struct transcript *transcript, const json_t *contents);
-json_t *history_end(const json_t *contents, size_t *ret_earlier);
-/* Prints such an end. */
-void tui_show_history(struct app *app, const json_t *end, size_t earlier);
+json_t *history_end(const json_t *contents, bool *ret_more);
+/* Prints the end of a session that is about to be opened: reading all of it takes longer. */
+void tui_show_end(struct app *app, const char *file);
+/* It is open: prints its end, if that is not on the screen already. */
+void tui_show_history(struct app *app, const json_t *end, bool more);
 
 /* ---- layout.c ---- */
 

@@ -23,6 +23,8 @@
 enum { FIRST_LINE_BYTES = 16384 };
 /* In so much of a file somebody has said something, as a rule. */
 enum { BEGINNING_BYTES = 128 << 10 };
+/* The last messages of a session stand in so much of its end, as a rule. */
+enum { END_BYTES = 256 << 10 };
 
 struct replay {
 	struct session_read *read;
@@ -469,19 +471,49 @@ static struct span without_nuls(struct span line)
 	return line;
 }
 
+static void replay_line(struct replay *replay, struct span whole)
+{
+	struct span line = without_nuls(whole);
+
+	if (line.len < whole.len && !line.len)
+		replay->read->bad_lines++;
+	if (line.len && !replay_one(replay, line) && !replay_joined(replay, line))
+		replay->read->bad_lines++;
+}
+
+/* `{"id":"ID",` that a message's line begins with; empty: it does not begin so. */
+static struct span message_head(struct span line)
+{
+	static const struct span begin = { "{\"id\":\"", 7 };
+	const char *end = span_starts(line, begin) ?
+	                          memchr(line.data + begin.len, '"', line.len - begin.len) : NULL;
+
+	return end && line.data[line.len - 1] == '}' ?
+	               span_head(line, (size_t)(end + 1 - line.data)) : span_head(line, 0);
+}
+
+/* A message is written again with its calls when these have ended.  The earlier line need not be
+ * read then, if the later one can be. */
 static void replay_lines(struct replay *replay, struct span text)
 {
-	struct span line;
+	struct span line, waiting = { 0 };
 
 	while (line_next(&text, &line)) {
-		struct span whole = line_body(line);
+		const struct span whole = line_body(line), head = message_head(whole);
+		const bool again = waiting.len && head.len && span_starts(waiting, head);
 
-		line = without_nuls(whole);
-		if (line.len < whole.len && !line.len)
-			replay->read->bad_lines++;
-		if (line.len && !replay_one(replay, line) && !replay_joined(replay, line))
-			replay->read->bad_lines++;
+		if (again && replay_one(replay, whole)) {
+			waiting = span_head(whole, 0);
+			continue;
+		}
+		if (waiting.len)
+			replay_line(replay, waiting);
+		waiting = head.len ? whole : span_head(whole, 0);
+		if (!head.len)
+			replay_line(replay, whole);
 	}
+	if (waiting.len)
+		replay_line(replay, waiting);
 }
 
 /* The older form is one object over many lines. */
@@ -794,6 +826,28 @@ bool session_is_begun(const char *path)
 		session_read_release(&read);
 	}
 	return begun;
+}
+
+json_t *session_read_end(const char *path, bool *ret_whole)
+{
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	_cleanup_free_ char *room = mem_alloc(1, END_BYTES);
+	const off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
+	const off_t from = size > END_BYTES ? size - END_BYTES : 0;
+	const ssize_t got = fd >= 0 ? pread(fd, room, END_BYTES, from) : 0;
+	struct span text = span_of(room, got > 0 ? (size_t)got : 0), half;
+	struct err ignored = ERR_INIT;
+	struct session_read read;
+	json_t *contents;
+
+	*ret_whole = from == 0;
+	if (from)
+		line_next(&text, &half);
+	if (may_lose_messages(text) || !read_session_text(text, "end", &read, &ignored))
+		return json_array();
+	contents = json_incref(read.contents);
+	session_read_release(&read);
+	return contents;
 }
 
 void session_read_release(struct session_read *read)
