@@ -11,7 +11,11 @@
 
 json_t *content_new(const char *role)
 {
-	return json_pack("{s:s, s:[]}", "role", role, "parts");
+	json_t *content = json_object();
+
+	json_object_set_new(content, "role", json_string(role));
+	json_object_set_new(content, "parts", json_array());
+	return content;
 }
 
 void content_add(json_t *content, json_t *part)

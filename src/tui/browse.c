@@ -91,9 +91,14 @@ static void browse_open(struct app *app)
 	_cleanup_free_ char *line = row ? mem_printf("/chat resume %s", browse_name(app->browse)) :
 	                                  NULL;
 	void (*run)(struct app *app, struct span command) = app->browse->run;
+	const struct tui_opened *opened = runner_opened(app->runner);
+	const char *file = json_string_value(json_object_get(row, "file"));
 
 	if (!row)
 		return;
+	if (opened && runner_idle(app->runner) && file &&
+	    strcmp(file, host_record_file(opened->host)) != 0)
+		tui_show_end(app, file);
 	browse_close(app);
 	run(app, span_str(line));
 }

@@ -290,9 +290,9 @@ static void set_text(char **slot, const json_t *facts, const char *name)
 	*slot = mem_strdup(text);
 }
 
-static void follow_opened(struct app *app, const json_t *facts)
+static void follow_opened(struct app *app, const struct heard *heard)
 {
-	const json_t *history = json_object_get(facts, "history");
+	const json_t *facts = heard->message;
 
 	set_text(&app->status.branch, facts, "branch");
 	set_text(&app->status.model, facts, "model");
@@ -302,13 +302,15 @@ static void follow_opened(struct app *app, const json_t *facts)
 	app->status.quota = -1;
 	app->status.window =
 		(uint64_t)json_integer_value(json_object_get(facts, "window"));
-	if (json_array_size(history))
-		tui_show_history(app, history);
+	transcript_move(app->transcript, heard->transcript);
+	tui_show_history(app, json_object_get(facts, "history"),
+	                 json_is_true(json_object_get(facts, "more")));
 }
 
 /* Why there is no agent, and what to do: a few lines, not a wall. */
 static void follow_closed(struct app *app, const struct err *err)
 {
+	app->history_shown = false;
 	/* What could not be sent is the draft again. */
 	if (app->sent && editor_is_empty(app->editor))
 		tui_draft(app, span_str(app->sent));
@@ -363,8 +365,11 @@ void tui_heard(void *data, const struct heard *heard)
 	case HEARD_NOTICE:
 		follow_notice(app, heard->message);
 		break;
+	case HEARD_FOUND:
+		tui_show_end(app, json_string_value(json_object_get(heard->message, "file")));
+		break;
 	case HEARD_OPENED:
-		follow_opened(app, heard->message);
+		follow_opened(app, heard);
 		break;
 	case HEARD_CLOSED:
 		follow_closed(app, &heard->err);

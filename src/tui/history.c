@@ -2,6 +2,7 @@
 /* A conversation that goes on: all of it into the transcript, its end onto the screen. */
 #include <stdlib.h>
 
+#include "agent/session/sessions.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -28,50 +29,35 @@ static const json_t *history_response(const json_t *contents, size_t at, const j
 	return NULL;
 }
 
-static void history_call(struct app *app, const json_t *call, const json_t *response, bool print)
+/* A call as the bus has it, and its result. */
+static json_t *history_call(const json_t *call)
+{
+	const char *name = json_string_value(json_object_get(call, "name"));
+
+	return json_pack("{s:s, s:s, s:s, s:O?, s:s}", "callId", "", "toolName", name ? name : "",
+	                 "title", name ? name : "", "arguments", json_object_get(call, "args"),
+	                 "description", "");
+}
+
+static json_t *history_result(const json_t *call, const json_t *response)
 {
 	const char *name = json_string_value(json_object_get(call, "name"));
 	const bool failed = json_is_false(json_object_get(response, "success")) ||
 	                    json_object_get(response, "error");
-	json_auto_t *shown = json_pack("{s:s, s:s, s:s, s:O?, s:s}", "callId", "", "toolName",
-	                               name ? name : "", "title", name ? name : "", "arguments",
-	                               json_object_get(call, "args"), "description", "");
-	json_auto_t *result = json_pack("{s:s, s:s, s:s, s:O?, s:s, s:i}", "callId", "", "toolName",
-	                                name ? name : "", "status",
-	                                failed ? "error" : "success", "result", response,
-	                                "display", "", "durationMs", 0);
-	const struct view_how how = tui_how(app);
-	_cleanup_rows_ struct rows rows = { 0 };
 
-	transcript_call(app->transcript, shown, result);
-	if (!print)
-		return;
-	view_result(&rows, shown, result, &how);
-	tui_print(app, &rows);
+	return json_pack("{s:s, s:s, s:s, s:O?, s:s, s:i}", "callId", "", "toolName",
+	                 name ? name : "", "status", failed ? "error" : "success", "result",
+	                 response, "display", "", "durationMs", 0);
 }
 
-static void history_text(struct app *app, bool user, struct span text, bool print)
-{
-	const struct view_how how = tui_how(app);
-	_cleanup_rows_ struct rows rows = { 0 };
+/* Where what a message says goes. */
+struct history_way {
+	void (*text)(void *data, bool user, struct span text);
+	void (*call)(void *data, const json_t *call, const json_t *result);
+	void *data;
+};
 
-	if (span_is_blank(text))
-		return;
-	if (user)
-		transcript_user(app->transcript, text);
-	else
-		transcript_answer(app->transcript, text);
-	transcript_break(app->transcript);
-	if (!print)
-		return;
-	if (user)
-		view_user(&rows, text, &how);
-	else
-		markdown_rows(text, how.width, &rows);
-	tui_print(app, &rows);
-}
-
-static void history_message(struct app *app, const json_t *contents, size_t at, bool print)
+static void history_message(const struct history_way *way, const json_t *contents, size_t at)
 {
 	const json_t *message = json_array_get(contents, at);
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REPLY_BYTES);
@@ -79,12 +65,17 @@ static void history_message(struct app *app, const json_t *contents, size_t at, 
 	json_t *part;
 
 	content_text(message, &text);
-	history_text(app, content_is_user(message), buf_view(&text), print);
+	if (!span_is_blank(buf_view(&text)))
+		way->text(way->data, content_is_user(message), buf_view(&text));
 	json_array_foreach(json_object_get(message, "parts"), i, part) {
-		const json_t *call = json_object_get(part, "functionCall");
+		const json_t *called = json_object_get(part, "functionCall");
+		json_auto_t *call = called ? history_call(called) : NULL;
+		json_auto_t *result =
+			called ? history_result(called, history_response(contents, at, called)) :
+			         NULL;
 
-		if (call)
-			history_call(app, call, history_response(contents, at, call), print);
+		if (called)
+			way->call(way->data, call, result);
 	}
 }
 
@@ -98,22 +89,106 @@ static bool history_is_facts(const json_t *message)
 	                   SPAN("<session_context>"));
 }
 
-void tui_show_history(struct app *app, const json_t *contents)
+static size_t history_first(const json_t *contents)
 {
-	const size_t count = json_array_size(contents);
-	const size_t first = history_is_facts(json_array_get(contents, 0));
+	return history_is_facts(json_array_get(contents, 0));
+}
+
+/* ---- all of it, into the transcript ------------------------------------------ */
+
+static void history_keep_text(void *data, bool user, struct span text)
+{
+	struct transcript *transcript = data;
+
+	if (user)
+		transcript_user(transcript, text);
+	else
+		transcript_answer(transcript, text);
+	transcript_break(transcript);
+}
+
+static void history_keep_call(void *data, const json_t *call, const json_t *result)
+{
+	transcript_call(data, call, result);
+}
+
+void history_keep(struct transcript *transcript, const json_t *contents)
+{
+	const struct history_way way = { history_keep_text, history_keep_call, transcript };
+
+	for (size_t i = history_first(contents); i < json_array_size(contents); i++)
+		history_message(&way, contents, i);
+}
+
+/* ---- its end, onto the screen ------------------------------------------------ */
+
+static void history_print_text(void *data, bool user, struct span text)
+{
+	struct app *app = data;
+	const struct view_how how = tui_how(app);
+	_cleanup_rows_ struct rows rows = { 0 };
+
+	if (user)
+		view_user(&rows, text, &how);
+	else
+		markdown_rows(text, how.width, &rows);
+	tui_print(app, &rows);
+}
+
+static void history_print_call(void *data, const json_t *call, const json_t *result)
+{
+	struct app *app = data;
+	const struct view_how how = tui_how(app);
+	_cleanup_rows_ struct rows rows = { 0 };
+
+	view_result(&rows, call, result, &how);
+	tui_print(app, &rows);
+}
+
+json_t *history_end(const json_t *contents, bool *ret_more)
+{
+	const size_t count = json_array_size(contents), first = history_first(contents);
 	const size_t shown = count > first + HISTORY_SHOWN ? count - HISTORY_SHOWN : first;
+	json_t *end = json_array();
 
-	if (count == first)
-		return;
-	for (size_t i = first; i < count; i++) {
-		if (i == shown && shown > first) {
-			_cleanup_free_ char *text = mem_printf(
-				"%zu earlier messages: Ctrl+O shows all.", shown - first);
+	for (size_t i = shown; i < count; i++)
+		json_array_append_new(end, json_deep_copy(json_array_get(contents, i)));
+	*ret_more = shown > first;
+	return end;
+}
 
-			tui_print_notice(app, "info", span_str(text));
-		}
-		history_message(app, contents, i, i >= shown);
+static void history_print(struct app *app, const json_t *end, bool more)
+{
+	const struct history_way way = { history_print_text, history_print_call, app };
+	const struct view_how how = tui_how(app);
+	_cleanup_rows_ struct rows rows = { 0 };
+
+	if (more && json_array_size(end)) {
+		view_notice(&rows, "info", SPAN("Ctrl+O shows the earlier messages."), &how);
+		tui_print(app, &rows);
 	}
+	for (size_t i = 0; i < json_array_size(end); i++)
+		history_message(&way, end, i);
+}
+
+void tui_show_history(struct app *app, const json_t *end, bool more)
+{
+	const bool shown = app->history_shown;
+
+	app->history_shown = false;
+	if (!json_array_size(end))
+		return;
+	if (!shown)
+		history_print(app, end, more);
 	tui_print_notice(app, "info", SPAN("The session goes on here."));
+}
+
+void tui_show_end(struct app *app, const char *file)
+{
+	bool whole, more;
+	json_auto_t *contents = session_read_end(file, &whole);
+	json_auto_t *end = history_end(contents, &more);
+
+	history_print(app, end, more || !whole);
+	app->history_shown = json_array_size(end) > 0;
 }

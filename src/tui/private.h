@@ -37,7 +37,9 @@ struct runner;
 enum heard_kind {
 	HEARD_BUS,      /* topic, message */
 	HEARD_NOTICE,   /* message: {severity, message} */
-	HEARD_OPENED,   /* message: {model, level, recorded, history, branch?, window?, keyFrom?} */
+	HEARD_FOUND,    /* message: {file} of the session that is being opened */
+	HEARD_OPENED,   /* transcript, message: {model, level, history (its end), more, branch?,
+	                 * window?, keyFrom?} */
 	HEARD_CLOSED,   /* failed to open: err */
 	HEARD_ENDED,    /* a prompt was answered: end, message {reason?, missing?, unsent?,
 	                 * branch?}, err */
@@ -51,6 +53,7 @@ struct heard {
 	enum agent_end end;
 	struct err err;       /* ERR_NONE: all went well */
 	struct job *job;
+	struct transcript *transcript; /* HEARD_OPENED: the conversation; owned by the queue */
 	struct heard *next;
 };
 
@@ -105,6 +108,8 @@ struct transcript *transcript_new(void);
 void transcript_free(struct transcript *transcript); /* NULL is fine */
 /* Empty again: another conversation. */
 void transcript_clear(struct transcript *transcript);
+/* Another's blocks come behind the ones that there are; it is empty then. */
+void transcript_move(struct transcript *transcript, struct transcript *from);
 /* What the user said. */
 void transcript_user(struct transcript *transcript, struct span text);
 /* A piece of an answer: it goes on if the last block is one. */
@@ -192,6 +197,7 @@ struct app {
 	json_t *todos;                /* or NULL */
 	char *thought;                /* the subject of what the model thinks about; or NULL */
 	bool answering;               /* the last that was printed is a piece of an answer */
+	bool history_shown;           /* the end of a session that is not open yet is printed */
 	bool printed;                 /* something was: blocks are set apart by an empty row */
 	int overlay;
 
@@ -257,8 +263,14 @@ void tui_refuse_all(struct app *app);
 
 /* ---- history.c ---- */
 
-/* A conversation that goes on is shown: its end printed, all of it in the transcript. */
-void tui_show_history(struct app *app, const json_t *contents);
+/* A conversation that goes on. On any thread: all of it into a transcript; a copy of its last
+ * messages, a new reference, and whether there are earlier ones. */
+void history_keep(struct transcript *transcript, const json_t *contents);
+json_t *history_end(const json_t *contents, bool *ret_more);
+/* Prints the end of a session that is about to be opened: reading all of it takes longer. */
+void tui_show_end(struct app *app, const char *file);
+/* It is open: prints its end, if that is not on the screen already. */
+void tui_show_history(struct app *app, const json_t *end, bool more);
 
 /* ---- layout.c ---- */
 

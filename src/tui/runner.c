@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/session/sessions.h"
 #include "base/cancel.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -100,6 +101,7 @@ static void runner_deliver(struct loop_task *task)
 			runner->busy = false;
 		runner->heard(runner->data, heard);
 		json_decref(heard->message);
+		transcript_free(heard->transcript);
 		free(heard);
 	}
 	if (pieces)
@@ -264,14 +266,16 @@ static void runner_unsubscribe(struct runner *runner)
 	consoles_bus(((const struct app *)runner->data)->consoles, NULL);
 }
 
-static json_t *opened_facts(struct runner *runner)
+static json_t *opened_facts(struct runner *runner, const json_t *history)
 {
 	const struct tui_opened *opened = &runner->opened;
 	const struct provider_info *info = opened->provider->ops->info(opened->provider);
 	_cleanup_free_ char *branch = runner_branch(opened->provider);
-	json_t *facts = json_pack("{s:s, s:s, s:o}", "model", host_model(opened->host),
-	                          "level", sandbox_level_name(info->level), "history",
-	                          json_deep_copy(agent_history(host_agent(opened->host))));
+	bool more;
+	json_t *end = history_end(history, &more);
+	json_t *facts = json_pack("{s:s, s:s, s:o, s:b}", "model", host_model(opened->host),
+	                          "level", sandbox_level_name(info->level), "history", end,
+	                          "more", more);
 
 	json_object_set_new(facts, "window",
 	                    json_integer((json_int_t)host_context_tokens(opened->host)));
@@ -308,15 +312,34 @@ static void runner_shut(struct runner *runner, const char *reason)
 	runner->opened = (struct tui_opened){ 0 };
 }
 
+/* Before a session is read: its end can be shown meanwhile. */
+static void runner_say_found(struct runner *runner)
+{
+	struct err ignored = ERR_INIT;
+	_cleanup_free_ char *file = NULL;
+
+	if (runner->is_open || !runner->session ||
+	    !sessions_find_in(runner->options->project, runner->session, &file, &ignored))
+		return;
+	runner_push(runner, &(struct heard){ .kind = HEARD_FOUND, .message = json_pack(
+		                             "{s:o}", "file", json_path_bytes(file)) });
+}
+
 /* Opens and says what there is; or why not. */
 static bool runner_open_and_say(struct runner *runner)
 {
 	struct heard heard = { .kind = HEARD_OPENED, .err = ERR_INIT };
 
-	if (runner_open(runner, &heard.err))
-		heard.message = opened_facts(runner);
-	else
+	runner_say_found(runner);
+	if (runner_open(runner, &heard.err)) {
+		const json_t *history = agent_history(host_agent(runner->opened.host));
+
+		heard.message = opened_facts(runner, history);
+		heard.transcript = transcript_new();
+		history_keep(heard.transcript, history);
+	} else {
 		heard.kind = HEARD_CLOSED;
+	}
 	runner_push(runner, &heard);
 	return heard.kind == HEARD_OPENED;
 }

@@ -124,8 +124,13 @@ static void slash_anew(struct app *app, const char *draft)
 
 	transcript_clear(app->transcript);
 	app->status.context = 0;
-	if (json_array_size(messages))
-		tui_show_history(app, messages);
+	if (json_array_size(messages)) {
+		bool more;
+		json_auto_t *end = history_end(messages, &more);
+
+		history_keep(app->transcript, messages);
+		tui_show_history(app, end, more);
+	}
 	if (draft)
 		editor_set(app->editor, span_str(draft));
 }
@@ -182,6 +187,7 @@ static void slash_show(struct app *app, struct command_result *result)
 
 	if (result->then == COMMAND_ANEW)
 		slash_then(app, result);
+	app->history_shown = false;
 	if (result->then != COMMAND_CHOOSE)
 		pick_changes_rows(result->changes, &how, &result->rows);
 	if (result->rows.count && result->pager &&

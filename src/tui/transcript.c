@@ -72,6 +72,21 @@ void transcript_free(struct transcript *transcript)
 	free(transcript);
 }
 
+void transcript_move(struct transcript *transcript, struct transcript *from)
+{
+	for (size_t i = from->first; i < from->count; i++) {
+		if (transcript->count == transcript->cap)
+			transcript->blocks = mem_grow(transcript->blocks, &transcript->cap,
+			                              transcript->count + from->count - i,
+			                              sizeof(*transcript->blocks));
+		transcript->blocks[transcript->count++] = from->blocks[i];
+	}
+	transcript->bytes += from->bytes;
+	transcript->dropped += from->dropped;
+	transcript->ended = true;
+	from->first = from->count = from->bytes = from->dropped = 0;
+}
+
 static struct block *transcript_last(const struct transcript *transcript, enum block_kind kind)
 {
 	struct block *last = transcript->count > transcript->first ?
@@ -188,12 +203,29 @@ static json_t *transcript_cut(const json_t *value)
 	return copy;
 }
 
+static bool has_long_string(const json_t *value)
+{
+	const char *name;
+	json_t *child;
+	size_t i;
+
+	if (json_is_string(value))
+		return json_string_length(value) > BLOCK_TEXT_MAX;
+	json_object_foreach((json_t *)value, name, child)
+		if (has_long_string(child))
+			return true;
+	json_array_foreach(value, i, child)
+		if (has_long_string(child))
+			return true;
+	return false;
+}
+
 static void print_cut(struct buf *out, const json_t *value)
 {
-	json_auto_t *cut = value ? transcript_cut(value) : NULL;
+	json_auto_t *cut = has_long_string(value) ? transcript_cut(value) : NULL;
 
-	if (cut)
-		json_print(out, cut, 0);
+	if (value)
+		json_print(out, cut ? cut : value, 0);
 }
 
 void transcript_call(struct transcript *transcript, const json_t *call, const json_t *result)

@@ -259,6 +259,96 @@ static void sessions_are_found_by_number_id_and_beginning(void **state)
 	home_free(home);
 }
 
+static char *found(struct home *home, const char *which)
+{
+	struct err err = ERR_INIT;
+	char *path = NULL;
+
+	if (!sessions_find(home, which, &path, &err))
+		fail_msg("%s", err.message);
+	return path;
+}
+
+/* What the first lines of files say is what reading all of them finds, also where they do not
+ * tell: a session whose only message was taken back, two files of one session. */
+static void a_session_is_found_as_the_list_has_it(void **state)
+{
+	struct home *home = open_home();
+	json_auto_t *list = sessions_list(home);
+	const json_t *last = json_array_get(list, json_array_size(list) - 1);
+	struct record *record;
+	_cleanup_free_ char *latest = NULL, *text = NULL;
+	size_t i;
+	json_t *row;
+	FILE *file;
+
+	(void)state;
+	json_array_foreach(list, i, row) {
+		_cleanup_free_ char *path =
+			found(home, json_string_value(json_object_get(row, "id")));
+
+		assert_string_equal(path, json_string_value(json_object_get(row, "file")));
+	}
+	latest = found(home, "latest");
+	assert_string_equal(latest, json_string_value(json_object_get(last, "file")));
+
+	/* Later ones that do not count. */
+	record = open_record(home, "taken-back", NULL);
+	say(record, "forget this");
+	text = mem_strdup(record_path(record));
+	record_close(record);
+	file = fopen(text, "a");
+	assert_non_null(file);
+	fputs("{\"$set\":{\"messages\":[]}}\n", file);
+	assert_int_equal(fclose(file), 0);
+	free(text);
+	text = found(home, "latest");
+	assert_string_equal(text, latest);
+	home_free(home);
+}
+
+static void the_end_of_a_long_session_is_read_alone(void **state)
+{
+	struct home *home = open_home();
+	struct record *record = open_record(home, "a-long-one", NULL);
+	_cleanup_free_ char *path = NULL, *line = mem_alloc(1, 10001);
+	json_auto_t *reply = content_new("model");
+	struct model_usage usage = { .input = 1 };
+	struct session_read read;
+	json_t *end;
+	bool whole;
+	FILE *file;
+
+	(void)state;
+	content_add(reply, part_text(SPAN("Yes.")));
+	memset(line, 'x', 10000);
+	for (int i = 0; i < 40; i++) {
+		say(record, line);
+		record_model(record, reply, &usage, "gemini/x");
+	}
+	say(record, "the last");
+	path = mem_strdup(record_path(record));
+	record_close(record);
+	read = read_file(path);
+	end = session_read_end(path, &whole);
+	assert_false(whole);
+	assert_true(json_array_size(end) > 20);
+	assert_true(json_array_size(end) < 81);
+	assert_true(json_equal(json_array_get(end, json_array_size(end) - 1),
+	                       json_array_get(read.contents, json_array_size(read.contents) - 1)));
+	json_decref(end);
+	session_read_release(&read);
+
+	file = fopen(path, "a");
+	assert_non_null(file);
+	fputs("{\"$rewindTo\":\"an-id\"}\n", file);
+	assert_int_equal(fclose(file), 0);
+	end = session_read_end(path, &whole);
+	assert_int_equal(json_array_size(end), 0);
+	json_decref(end);
+	home_free(home);
+}
+
 static void a_replaced_history_is_what_is_read(void **state)
 {
 	struct home *home = open_home();
@@ -655,6 +745,8 @@ int main(void)
 		cmocka_unit_test(a_full_disk_is_said_once_and_made_up_for),
 		cmocka_unit_test(one_session_is_open_once),
 		cmocka_unit_test(sessions_are_found_by_number_id_and_beginning),
+		cmocka_unit_test(a_session_is_found_as_the_list_has_it),
+		cmocka_unit_test(the_end_of_a_long_session_is_read_alone),
 		cmocka_unit_test(a_replaced_history_is_what_is_read),
 		cmocka_unit_test(ids_are_checked),
 		cmocka_unit_test_setup_teardown(a_file_cut_at_any_byte_keeps_its_whole_lines, make_empty, NULL),

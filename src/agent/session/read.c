@@ -21,6 +21,10 @@
 #define SESSION_BYTES_MAX ((size_t)512 << 20)
 /* The first line has a session's id and its folders. */
 enum { FIRST_LINE_BYTES = 16384 };
+/* In so much of a file somebody has said something, as a rule. */
+enum { BEGINNING_BYTES = 128 << 10 };
+/* The last messages of a session stand in so much of its end, as a rule. */
+enum { END_BYTES = 256 << 10 };
 
 struct replay {
 	struct session_read *read;
@@ -467,19 +471,49 @@ static struct span without_nuls(struct span line)
 	return line;
 }
 
+static void replay_line(struct replay *replay, struct span whole)
+{
+	struct span line = without_nuls(whole);
+
+	if (line.len < whole.len && !line.len)
+		replay->read->bad_lines++;
+	if (line.len && !replay_one(replay, line) && !replay_joined(replay, line))
+		replay->read->bad_lines++;
+}
+
+/* `{"id":"ID",` that a message's line begins with; empty: it does not begin so. */
+static struct span message_head(struct span line)
+{
+	static const struct span begin = { "{\"id\":\"", 7 };
+	const char *end = span_starts(line, begin) ?
+	                          memchr(line.data + begin.len, '"', line.len - begin.len) : NULL;
+
+	return end && line.data[line.len - 1] == '}' ?
+	               span_head(line, (size_t)(end + 1 - line.data)) : span_head(line, 0);
+}
+
+/* A message is written again with its calls when these have ended.  The earlier line need not be
+ * read then, if the later one can be. */
 static void replay_lines(struct replay *replay, struct span text)
 {
-	struct span line;
+	struct span line, waiting = { 0 };
 
 	while (line_next(&text, &line)) {
-		struct span whole = line_body(line);
+		const struct span whole = line_body(line), head = message_head(whole);
+		const bool again = waiting.len && head.len && span_starts(waiting, head);
 
-		line = without_nuls(whole);
-		if (line.len < whole.len && !line.len)
-			replay->read->bad_lines++;
-		if (line.len && !replay_one(replay, line) && !replay_joined(replay, line))
-			replay->read->bad_lines++;
+		if (again && replay_one(replay, whole)) {
+			waiting = span_head(whole, 0);
+			continue;
+		}
+		if (waiting.len)
+			replay_line(replay, waiting);
+		waiting = head.len ? whole : span_head(whole, 0);
+		if (!head.len)
+			replay_line(replay, whole);
 	}
+	if (waiting.len)
+		replay_line(replay, waiting);
 }
 
 /* The older form is one object over many lines. */
@@ -723,35 +757,97 @@ bool session_read(const char *path, struct session_read *ret, struct err *err)
 	return read_session_text(file_text_span(&text), named, ret, err);
 }
 
-/* Of the text's first line, if that is whole. */
-static char *id_of_line(struct span text)
-{
-	const char *end = memchr(text.data, '\n', text.len);
-	struct err ignored = ERR_INIT;
-	json_auto_t *value = NULL;
-	const char *id;
-
-	if (!end || !json_parse(span_of(text.data, (size_t)(end - text.data)), &value, &ignored))
-		return NULL;
-	id = is_session_id(json_object_get(value, "sessionId")) ?
-	             json_string_value(json_object_get(value, "sessionId")) : NULL;
-	return id ? mem_strdup(id) : NULL;
-}
-
-char *session_read_id(const char *path)
+json_t *session_read_metadata(const char *path)
 {
 	_cleanup_free_ char *head = mem_alloc(1, FIRST_LINE_BYTES);
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	ssize_t got = fd < 0 ? 0 : pread(fd, head, FIRST_LINE_BYTES, 0);
-	char *id = got > 0 ? id_of_line(span_of(head, (size_t)got)) : NULL;
+	const char *end = got > 0 ? memchr(head, '\n', (size_t)got) : NULL;
+	struct err ignored = ERR_INIT;
+	json_t *value = NULL;
+
+	if (!end || !json_parse(span_of(head, (size_t)(end - head)), &value, &ignored))
+		return NULL;
+	if (is_session_id(json_object_get(value, "sessionId")))
+		return value;
+	json_decref(value);
+	return NULL;
+}
+
+char *session_read_id(const char *path)
+{
+	json_auto_t *metadata = session_read_metadata(path);
 	struct err ignored = ERR_INIT;
 	struct session_read read;
+	char *id;
 
-	if (id || !session_read(path, &read, &ignored))
-		return id;
+	if (metadata)
+		return mem_strdup(json_string_value(json_object_get(metadata, "sessionId")));
+	if (!session_read(path, &read, &ignored))
+		return NULL;
 	id = mem_steal(&read.id);
 	session_read_release(&read);
 	return id;
+}
+
+/* Whether a line of the file may take messages away again. */
+static bool may_lose_messages(struct span text)
+{
+	static const char *const marks[] = { "\"$rewindTo\"", "\"messages\"" };
+
+	for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+		if (text.len && memmem(text.data, text.len, marks[i], strlen(marks[i])))
+			return true;
+	return false;
+}
+
+bool session_is_begun(const char *path)
+{
+	_cleanup_file_text_ struct file_text file = { 0 };
+	_cleanup_free_ char *named = id_of_name(path);
+	struct err ignored = ERR_INIT;
+	struct session_read read;
+	struct span text, head;
+	const char *end;
+	bool begun = false;
+
+	if (!file_read(path, SESSION_BYTES_MAX, &file, &ignored) || !file.data)
+		return false;
+	text = file_text_span(&file);
+	head = span_head(text, BEGINNING_BYTES);
+	end = may_lose_messages(text) ? NULL : memrchr(head.data, '\n', head.len);
+	for (size_t i = 0; i < 2 && !begun; i++) {
+		const struct span part = i ? text : span_head(head, end ?
+		                                              (size_t)(end - head.data) : 0);
+
+		if (!part.len || !read_session_text(part, named, &read, &ignored))
+			continue;
+		begun = json_array_size(read.contents) > 0;
+		session_read_release(&read);
+	}
+	return begun;
+}
+
+json_t *session_read_end(const char *path, bool *ret_whole)
+{
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	_cleanup_free_ char *room = mem_alloc(1, END_BYTES);
+	const off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
+	const off_t from = size > END_BYTES ? size - END_BYTES : 0;
+	const ssize_t got = fd >= 0 ? pread(fd, room, END_BYTES, from) : 0;
+	struct span text = span_of(room, got > 0 ? (size_t)got : 0), half;
+	struct err ignored = ERR_INIT;
+	struct session_read read;
+	json_t *contents;
+
+	*ret_whole = from == 0;
+	if (from)
+		line_next(&text, &half);
+	if (may_lose_messages(text) || !read_session_text(text, "end", &read, &ignored))
+		return json_array();
+	contents = json_incref(read.contents);
+	session_read_release(&read);
+	return contents;
 }
 
 void session_read_release(struct session_read *read)

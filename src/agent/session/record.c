@@ -38,6 +38,7 @@ struct record {
 	bool whole;                /* it was written with all of its calls */
 	double share;              /* for the next one; below 0: none */
 	json_t *known;             /* of messages in the file: hash (record_line_key): id */
+	json_t *unhashed;          /* messages that were in it before these; or NULL */
 	void (*trouble)(void *data, const struct err *err);
 	void *data;
 };
@@ -247,6 +248,7 @@ void record_close(struct record *record)
 	buf_release(&record->pending);
 	json_decref(record->message);
 	json_decref(record->known);
+	json_decref(record->unhashed);
 	json_decref(record->directories);
 	free(record->session_id);
 	free(record->path);
@@ -328,18 +330,42 @@ static json_t *line_messages(const json_t *line)
 	return json_object_get(set ? set : json_object_get(line, "hasp"), "messages");
 }
 
+/* Nothing is known of the file. */
+static void forget_known(struct record *record)
+{
+	json_decref(record->known);
+	json_decref(record->unhashed);
+	record->known = record->unhashed = NULL;
+}
+
+/* Hashes take their time, and few sessions are ever compressed. */
 void record_know(struct record *record, const json_t *messages)
 {
-	size_t i;
-	json_t *message;
-
 	if (!record)
 		return;
 	pthread_mutex_lock(&record->lock);
-	json_array_foreach((json_t *)messages, i, message)
+	forget_known(record);
+	record->unhashed = json_incref((json_t *)messages);
+	pthread_mutex_unlock(&record->lock);
+}
+
+/* What was in the file before is hashed now; what came later counts more. */
+static void know_all(struct record *record)
+{
+	json_auto_t *later = record->known;
+	size_t i;
+	json_t *message;
+
+	record->known = NULL;
+	json_array_foreach(record->unhashed, i, message)
 		if (json_is_string(json_object_get(message, "id")))
 			know_line(record, message);
-	pthread_mutex_unlock(&record->lock);
+	json_decref(record->unhashed);
+	record->unhashed = NULL;
+	if (record->known && later)
+		json_object_update(record->known, later);
+	else if (later)
+		record->known = json_incref(later);
 }
 
 void record_user(struct record *record, const json_t *content, enum record_said said)
@@ -448,11 +474,11 @@ void record_replace(struct record *record, const json_t *contents)
 	pthread_mutex_lock(&record->lock);
 	json_decref(record->message);
 	record->message = NULL;
+	know_all(record);
 	line = record_checkpoint_line(messages, record->known);
 	record_append(record, line);
 	/* What is not in it is gone: only its messages can be named from now on. */
-	json_decref(record->known);
-	record->known = NULL;
+	forget_known(record);
 	json_array_foreach(line_messages(line), i, message)
 		if (json_is_object(message))
 			know_line(record, message);
@@ -526,8 +552,7 @@ void record_share(struct record *record, double share)
 /* Only what stands in the file can be named in it, and no call belongs to what was last. */
 static void forget_messages(struct record *record)
 {
-	json_decref(record->known);
-	record->known = NULL;
+	forget_known(record);
 	json_decref(record->message);
 	record->message = NULL;
 }

@@ -95,7 +95,7 @@ bool record_rewind(struct record *record, const char *message_id, size_t *ret_ma
                    struct err *err);
 /* They count again, if no message has come since; what else has is dropped with the rewind. */
 bool record_undo_rewind(struct record *record, size_t mark, struct err *err);
-/* Messages that the file has (session_read.messages). */
+/* All messages that the file has (session_read.messages); keeps them, and nobody changes them. */
 void record_know(struct record *record, const json_t *messages);
 /* What the conversation begins with, in pieces (surroundings.h), and the hash of the tools that
  * were declared. */

@@ -107,8 +107,10 @@ static json_t *describe_session(int folder, const char *folder_path, const char 
 	return row;
 }
 
-/* One row a file, in no order. */
-static json_t *read_all_sessions(struct home *home)
+/* One row of `describe` a file, in no order. */
+static json_t *read_all_sessions(struct home *home,
+                                 json_t *(*describe)(int folder, const char *folder_path,
+                                                     const char *name))
 {
 	json_t *rows = json_array();
 	_cleanup_free_ char *folder = NULL;
@@ -121,7 +123,7 @@ static json_t *read_all_sessions(struct home *home)
 	files = opendir(folder);
 	while (files && json_array_size(rows) < SESSIONS_MAX && (entry = readdir(files))) {
 		json_t *row = session_is_name(entry->d_name) ?
-		                      describe_session(dirfd(files), folder, entry->d_name) : NULL;
+		                      describe(dirfd(files), folder, entry->d_name) : NULL;
 
 		if (row)
 			json_array_append_new(rows, row);
@@ -205,7 +207,7 @@ static json_t *list_of(const json_t *rows)
 
 json_t *sessions_list(struct home *home)
 {
-	json_auto_t *rows = read_all_sessions(home);
+	json_auto_t *rows = read_all_sessions(home, describe_session);
 
 	return list_of(rows);
 }
@@ -274,14 +276,84 @@ static const json_t *choose_row(const json_t *list, const char *which, struct er
 	return NULL;
 }
 
+/* ---- found without reading all of them ---- */
+
+/* {"id", "file", "startTime"?, "kind"?} by the file's first line. Where that does not tell, all of
+ * it is read; NULL: it is no session to go on with then. */
+static json_t *glance_session(int folder, const char *folder_path, const char *name)
+{
+	_cleanup_free_ char *path = mem_printf("%s/%s", folder_path, name);
+	json_auto_t *metadata = session_read_metadata(path);
+	json_t *row;
+
+	if (metadata)
+		return json_pack("{s:O, s:o, s:O*, s:O*}", "id",
+		                 json_object_get(metadata, "sessionId"), "file",
+		                 json_path_bytes(path), "startTime",
+		                 json_object_get(metadata, "startTime"), "kind",
+		                 json_object_get(metadata, "kind"));
+	row = describe_session(folder, folder_path, name);
+	if (json_object_get(row, "title"))
+		return row;
+	json_decref(row);
+	return NULL;
+}
+
+/* What the first lines of all files say, the session that began last first. */
+static json_t *glance_sessions(struct home *home)
+{
+	json_t *rows = read_all_sessions(home, glance_session), *list = json_array();
+	const size_t count = json_array_size(rows);
+	_cleanup_free_ json_t **sorted = mem_alloc(count + 1, sizeof(*sorted));
+
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = json_array_get(rows, i);
+	qsort(sorted, count, sizeof(json_t *), compare_rows);
+	for (size_t i = count; i-- > 0;)
+		json_array_append(list, sorted[i]);
+	json_decref(rows);
+	return list;
+}
+
+/* The only file of its session, of which something can be gone on with. */
+static bool is_sure(const json_t *rows, const json_t *row)
+{
+	const char *kind = json_string_value(json_object_get(row, "kind"));
+	size_t i, same = 0;
+	json_t *other;
+
+	json_array_foreach((json_t *)rows, i, other)
+		same += strcmp(id_of(other), id_of(row)) == 0;
+	return same == 1 && (!kind || strcmp(kind, "subagent") != 0) &&
+	       session_is_begun(row_file(row));
+}
+
+/* The file that `which` names, where the first lines of all files tell that; NULL: they do not.
+ * The caller frees. */
+static char *find_by_glance(struct home *home, const char *which)
+{
+	json_auto_t *rows = glance_sessions(home);
+	const json_t *found = by_id(rows, which);
+
+	if (!found && strcmp(which, "latest") == 0)
+		found = json_array_get(rows, 0);
+	else if (!found && (strlen(which) < ID_BEGINNING_MIN ||
+	                    by_beginning(rows, which, &found) != 1))
+		found = NULL;
+	return found && is_sure(rows, found) ? mem_strdup(row_file(found)) : NULL;
+}
+
 bool sessions_find(struct home *home, const char *which, char **ret_path, struct err *err)
 {
-	json_auto_t *list = sessions_list(home);
-	const json_t *row = choose_row(list, which, err);
+	char *path = find_by_glance(home, which);
+	json_auto_t *list = path ? NULL : sessions_list(home);
+	const json_t *row = path ? NULL : choose_row(list, which, err);
 
 	if (row)
-		*ret_path = mem_strdup(row_file(row));
-	return row != NULL;
+		path = mem_strdup(row_file(row));
+	if (path)
+		*ret_path = path;
+	return path != NULL;
 }
 
 bool sessions_find_in(const char *project, const char *which, char **ret_path, struct err *err)
@@ -299,15 +371,8 @@ bool sessions_find_in(const char *project, const char *which, char **ret_path, s
 static bool is_session(const char *path, const char *id)
 {
 	_cleanup_free_ char *own = session_read_id(path);
-	struct session_read read;
-	struct err ignored = ERR_INIT;
-	bool is;
 
-	if (!own || strcmp(own, id) != 0 || !session_read(path, &read, &ignored))
-		return false;
-	is = json_array_size(read.contents) > 0;
-	session_read_release(&read);
-	return is;
+	return own && strcmp(own, id) == 0 && session_is_begun(path);
 }
 
 bool sessions_have(struct home *home, const char *id)
@@ -453,7 +518,7 @@ static bool session_remove(struct home *home, const char *id, const char *const 
  * name. */
 bool sessions_delete(struct home *home, const char *which, struct err *err)
 {
-	json_auto_t *rows = read_all_sessions(home), *list = list_of(rows);
+	json_auto_t *rows = read_all_sessions(home, describe_session), *list = list_of(rows);
 	const json_t *chosen = choose_row(list, which, err);
 	_cleanup_free_ const char **paths = mem_alloc(json_array_size(rows) + 1, sizeof(*paths));
 	size_t i, count = 0;

@@ -46,18 +46,28 @@ struct session_read {
 bool session_read(const char *path, struct session_read *ret, struct err *err);
 /* Appends a sentence on what is missing of the session, nothing if it is whole. */
 void session_read_defects(const struct session_read *read, struct buf *out);
-/* The same of the file's text, for tests; the id has to stand in it. */
-bool session_read_text(struct span text, struct session_read *ret, struct err *err);
+/* The end of the conversation alone, soon, however long that is: what the last 256 KB of the file
+ * have of it; a new reference, never NULL. *ret_whole: nothing is before it. Empty, where that does
+ * not tell, because messages were taken back. */
+json_t *session_read_end(const char *path, bool *ret_whole);
 void session_read_release(struct session_read *read);
+/* As session_read, of a file's text, for tests; the id has to stand in it. */
+bool session_read_text(struct span text, struct session_read *ret, struct err *err);
 /* The content of one message of a file (model/content.h), its calls aside; NULL: nobody said it. A
  * new reference. */
 json_t *session_message_content(const json_t *message);
 /* What the user asked, oldest first: [{"id" (of the message in the file), "text", "time"?}],
  * without messages that joined a prompt; a new reference. */
 json_t *session_prompts(const struct session_read *read);
+/* What the first line alone says of the session: its good sessionId and more; a new reference.
+ * NULL: it has none, and all of the file has to be read. */
+json_t *session_read_metadata(const char *path);
 /* The id alone, from the first line where that has it; the caller frees. NULL: nothing in it is
  * a session. */
 char *session_read_id(const char *path);
+/* Whether somebody said something in the session, and it was not taken back; as a rule the
+ * beginning of the file tells. */
+bool session_is_begun(const char *path);
 
 /* Sessions with something to resume, in the order in which they began: [{id, file, title,
  * startTime, lastUpdated, messages, defects}], `file` in the bytes of its path (not to be

@@ -106,6 +106,27 @@ def test_an_export_is_not_written_over_a_file_unasked(world):
     assert "> say it\n" in exported and exported.endswith("```\nan open fence\n```\n\n")
 
 
+def test_the_end_of_a_long_session_is_shown_once(world):
+    """It is shown before all of the session is read; all of that is in the transcript then."""
+    long = "\n\n".join("paragraph %d %s" % (i, "word " * 200) for i in range(400))
+    with world.fake([[text("The beginning.")], [text(long)], [text("The very end.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("begin").key("enter").wait("The beginning.").wait(READY)
+            hasp.type("go on").key("enter").wait("paragraph 399").wait(READY)
+            hasp.type("end").key("enter").wait("The very end.").wait(READY).key("ctrl+d")
+            assert hasp.end() == 0
+    assert world.sessions()[0].stat().st_size > 300 << 10
+    with world.fake([]) as server:
+        for args in ("--resume", "latest"), ():
+            with world.hasp(server, *args) as hasp:
+                if not args:
+                    hasp.wait(READY).type("/resume").key("enter").wait("1 session").wait("The very end.").key("enter")
+                hasp.wait("The session goes on here.").wait(READY)
+                shown = hasp.dump().text
+                assert shown.count("The very end.") == 1 and "Ctrl+O shows the earlier messages." in shown
+                hasp.key("ctrl+o").wait("q closes").key("home").wait("The beginning.").type("q").wait(READY)
+
+
 # ---- kills -----------------------------------------------------------------------------------------
 
 
