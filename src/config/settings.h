@@ -178,8 +178,9 @@ void variables_expand(const struct variables *variables, struct span text, struc
 /* The user's own file, ~/.gemini/.env; the caller frees. */
 char *variables_users_file(const struct home *home);
 /* Adds NAME=VALUE to that file, for variables_get from the next settings_load on: mode 0600,
- * atomic, under a lock; an earlier line for the name does not count any more. INVALID_ARGUMENT: the value
- * has a character that no key has (a blank, a quotation mark, a backslash, what is not ASCII). */
+ * atomic, under a lock; an earlier line for the name does not count any more. INVALID_ARGUMENT: the
+ * value has a character that no key has (a blank, a quotation mark, a backslash, what is not
+ * ASCII). */
 bool variables_keep(const struct home *home, const char *name, const char *value,
                     struct err *err);
 /* Whether a value has no such character, and is not empty. */

@@ -68,6 +68,17 @@ void term_return(struct term *term);
 /* Between the two: stops the process group as Ctrl+Z in a shell would; returns when it goes on. */
 void term_stop(void);
 
+/* What the environment says of a terminal that nobody asks: for whoever writes rows to one without
+ * opening it. */
+struct term_guess {
+	bool plain;       /* it understands no escape sequences */
+	bool light;       /* its background is a light one */
+	bool colours_off; /* NO_COLOR, or plain: none, whatever it can */
+	enum theme_colours colours;
+};
+/* Fills *ret in any case. */
+void term_guess(struct term_guess *ret);
+
 /* The loop it was opened with. */
 struct loop *term_loop(const struct term *term);
 struct term_size { unsigned columns, rows; };
