@@ -60,12 +60,12 @@ def test_commands_that_begin_anew_or_ask_the_model(world):
     script = [[text("An answer.")], [text("Not one.")], [text("I wrote it.")], [text("Anew.")]]
     with world.fake(script, append_only=False) as server:
         with world.hasp(server) as hasp:
-            hasp.type("begin").key("enter").wait("An answer.").wait(READY)
+            hasp.type("first-words").key("enter").wait("An answer.").wait(READY)
             hasp.type("/vim").key("enter").wait("vim keys are on.").type("/vim").key("enter")
             hasp.wait("vim keys are off.").type("/compress").key("enter").wait("gave no summary").wait(READY)
             hasp.type("/init").key("enter").wait("I wrote it.").wait(READY)
             assert "GEMINI.md" in str(server.requests[-1].body["contents"][-1])
             hasp.type("/clear").key("enter").quiet(0.5).type("of something else").key("enter").wait("Anew.")
-            assert "begin" not in str(server.requests[-1].body["contents"])
+            assert "first-words" not in str(server.requests[-1].body["contents"])
             hasp.wait(READY).type("/quit").key("enter")
             assert hasp.end() == 0
