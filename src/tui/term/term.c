@@ -715,6 +715,15 @@ void term_put_row(const struct term *term, struct buf *out, const struct row *ro
 		theme_row(out, &term->theme, term->colours, term->links, row);
 }
 
+void term_put_finished(const struct term *term, struct buf *out, const struct row *row)
+{
+	if (row->prompt & ROW_PROMPT_BEGINS && term->links)
+		buf_str(out, "\033]133;A\033\\");
+	term_put_row(term, out, row);
+	if (row->prompt & ROW_PROMPT_ENDS && term->links)
+		buf_str(out, "\033]133;C\033\\");
+}
+
 /* ---- beside the frames ---- */
 
 /* A stranger's text for an OSC: one line of safe characters. */

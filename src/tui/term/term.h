@@ -115,6 +115,8 @@ void term_send(struct term *term, struct span bytes);
 uint64_t term_written(const struct term *term);
 /* Appends a row's text with its colours, and no line end. */
 void term_put_row(const struct term *term, struct buf *out, const struct row *row);
+/* The same of a row that is printed once, with marks where a prompt begins and ends (OSC 133). */
+void term_put_finished(const struct term *term, struct buf *out, const struct row *row);
 
 /* Title, progress (OSC 9;4: 0 to 100, -1 none, -2 indeterminate), a notification (OSC 9, OSC 777
  * or bell, as `how` says); foreign text is made safe. */

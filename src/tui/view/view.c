@@ -688,6 +688,7 @@ void view_result(struct rows *rows, const json_t *call, const json_t *result,
 void view_user(struct rows *rows, struct span text, const struct view_how *how)
 {
 	_cleanup_row_ struct row first = { 0 }, rest = { 0 };
+	const size_t before = rows->count;
 	struct span line;
 
 	if (how->plain)
@@ -701,6 +702,10 @@ void view_user(struct rows *rows, struct span text, const struct view_how *how)
 
 		row_text(&row, line_body(line), STYLE(ROLE_USER));
 		rows_wrap(rows, &row, how->width, begun ? &rest : &first, &rest);
+	}
+	if (rows->count > before) {
+		rows->at[before].prompt |= ROW_PROMPT_BEGINS;
+		rows->at[rows->count - 1].prompt |= ROW_PROMPT_ENDS;
 	}
 }
 
