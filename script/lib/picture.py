@@ -31,8 +31,9 @@ def span(text, style):
     return "<tspan%s>%s</tspan>" % (attributes, escape(text, quote=False))
 
 
-def draw(lines, title):
-    width, height = COLUMNS * CHAR + 2 * PAD, len(lines) * LINE + BAR + 2 * PAD
+def frame(lines, columns, title):
+    """The window around so many lines, and the beginning of their text."""
+    width, height = columns * CHAR + 2 * PAD, lines * LINE + BAR + 2 * PAD
     out = ['<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" '
            'viewBox="0 0 %.0f %.0f" role="img">' % (width, height, width, height),
            "<title>%s</title>" % escape(title),
@@ -41,6 +42,33 @@ def draw(lines, title):
         out.append('<circle cx="%d" cy="18" r="6" fill="%s"/>' % (22 + 20 * i, colour))
     out.append('<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, DejaVu Sans Mono, '
                'monospace" font-size="14" fill="#cdd9e5" xml:space="preserve">')
+    return out
+
+
+def draw_cells(rows, columns, title):
+    """A window of a terminal: of each row its pieces (text, "bold #rrggbb on #rrggbb")."""
+    out = frame(len(rows), columns, title)
+    for number, row in enumerate(rows):
+        column, top = 0, BAR + PAD + number * LINE
+        for text, style in row:
+            words = style.split()
+            behind = words[words.index("on") + 1] if "on" in words else None
+            colours = [word for word in words if word.startswith("#") and word != behind]
+            at, wide = PAD + column * CHAR, len(text) * CHAR
+            if behind:
+                out.append('<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"/>' % (
+                    at, top - 14, wide, LINE, behind))
+            if text.strip():
+                out.append('<text x="%.1f" y="%d" textLength="%.1f"%s%s%s>%s</text>' % (
+                    at, top, wide, ' fill="%s"' % colours[0] if colours else "",
+                    ' font-weight="bold"' if "bold" in words else "",
+                    ' text-decoration="underline"' if "underline" in words else "", escape(text, quote=False)))
+            column += len(text)
+    return "\n".join([*out, "</g>", "</svg>", ""])
+
+
+def draw(lines, title):
+    out = frame(len(lines), COLUMNS, title)
     for number, line in enumerate(lines):
         text = "".join(span(*run) for run in runs(line))
         if text:

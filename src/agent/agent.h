@@ -100,6 +100,8 @@ struct agent_options {
 	void *steer_data;
 	enum approval_mode mode;
 	bool interactive;              /* somebody can be asked */
+	bool watched;                  /* somebody looks on: what the bus says of edits has their
+	                                * diffs; so it is where somebody can be asked */
 	const char *policy_folder;     /* where "always and save" writes, if the settings permit
 	                                * it; or NULL */
 	const char *output_folder;     /* where masked and truncated outputs go; NULL: nowhere */

@@ -11,8 +11,8 @@
 enum { COLOURS_DEPTH = 6 }; /* of objects in a custom theme */
 
 /* Each text in a theme's object is a colour, its path the place. */
-static void colours_read(struct app *app, struct theme *theme, const json_t *object,
-                         const char *prefix, unsigned depth)
+static void colours_read(struct theme *theme, const json_t *object, const char *prefix,
+                         unsigned depth, tui_notice *notice, void *data)
 {
 	const char *name;
 	json_t *value;
@@ -21,37 +21,51 @@ static void colours_read(struct app *app, struct theme *theme, const json_t *obj
 		_cleanup_free_ char *path = mem_printf("%s%s%s", prefix, *prefix ? "." : "", name);
 
 		if (json_is_object(value) && depth < COLOURS_DEPTH) {
-			colours_read(app, theme, value, path, depth + 1);
+			colours_read(theme, value, path, depth + 1, notice, data);
 		} else if (json_is_string(value) && strcmp(path, "name") != 0 &&
 		           strcmp(path, "type") != 0 && json_string_length(value) &&
 		           !theme_set(theme, path, json_string_value(value))) {
 			_cleanup_free_ char *text = mem_printf(
 				"The theme has a value that cannot be used: %s", path);
 
-			tui_print_notice(app, "warning", span_str(text));
+			notice(data, "warning", text);
 		}
 	}
 }
 
-void tui_theme(struct app *app)
+bool tui_theme_of(const struct settings *settings, struct theme *ret, tui_notice *notice,
+                  void *data)
 {
-	const char *name = settings_string(app->settings, "ui.theme", NULL);
-	const json_t *custom = json_object_get(settings_get(app->settings, "ui.customThemes"),
+	const char *name = settings_string(settings, "ui.theme", NULL);
+	const json_t *custom = json_object_get(settings_get(settings, "ui.customThemes"),
 	                                       name ? name : "");
-	struct theme theme = { 0 };
+	_cleanup_free_ char *text = NULL;
 
 	if (!name || !*name)
-		return;
+		return false;
 	if (json_is_object(custom)) {
-		theme_default(false, &theme);
-		colours_read(app, &theme, custom, "", 0);
-	} else if (!theme_find(name, &theme)) {
-		_cleanup_free_ char *text = mem_printf("There is no theme \"%.64s\".", name);
-
-		tui_print_notice(app, "warning", span_str(text));
-		return;
+		theme_default(false, ret);
+		colours_read(ret, custom, "", 0, notice, data);
+		return true;
 	}
-	term_set_theme(app->term, &theme);
+	if (theme_find(name, ret))
+		return true;
+	text = mem_printf("There is no theme \"%.64s\".", name);
+	notice(data, "warning", text);
+	return false;
+}
+
+static void colours_notice(void *data, const char *severity, const char *message)
+{
+	tui_print_notice(data, severity, span_str(message));
+}
+
+void tui_theme(struct app *app)
+{
+	struct theme theme = { 0 };
+
+	if (tui_theme_of(app->settings, &theme, colours_notice, app))
+		term_set_theme(app->term, &theme);
 }
 
 const char **tui_theme_names(const struct app *app)

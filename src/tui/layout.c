@@ -13,36 +13,13 @@ enum {
 	CANDIDATE_ROWS = 8,
 };
 
-static void layout_working(const struct app *app, struct row *row)
-{
-	const uint64_t seconds = (clock_monotonic_ms() - app->since_ms) / 1000;
-
-	row_text(row, SPAN("* Working"), STYLE(ROLE_ACCENT));
-	if (seconds >= 60)
-		row_printf(row, STYLE(ROLE_DIM), " %um %02us",
-		           (unsigned)(seconds / 60 % 10000), (unsigned)(seconds % 60));
-	else
-		row_printf(row, STYLE(ROLE_DIM), " %us", (unsigned)seconds);
-	if (app->thought) {
-		row_text(row, SPAN("  "), STYLE(ROLE_DIM));
-		row_text(row, span_str(app->thought), STYLE(ROLE_DIM));
-	}
-}
-
-/* What hasp does, for how long, and what the model thinks of; or that it waits for the user, whose
- * seconds nobody counts: they would need a timer. */
 static void layout_activity(const struct app *app, unsigned width, struct rows *rows)
 {
-	struct row *row;
+	const struct view_how how = { .width = width, .plain = app->plain };
 
-	if (!app->since_ms || app->plain)
-		return;
-	row = rows_add(rows);
-	if (app->ask)
-		row_text(row, SPAN("? Waiting for your answer"), STYLE(ROLE_ACCENT));
-	else
-		layout_working(app, row);
-	row_clip(row, width);
+	if (app->since_ms && !app->plain)
+		view_activity(rows, app->ask != NULL,
+		              (clock_monotonic_ms() - app->since_ms) / 1000, app->thought, &how);
 }
 
 static void layout_composer(struct app *app, unsigned width, size_t height, struct live *live)
@@ -60,36 +37,6 @@ static void layout_composer(struct app *app, unsigned width, size_t height, stru
 	live->caret_row += before;
 }
 
-/* The last lines of what a command has written so far. */
-static void layout_tail(const struct buf *tail, unsigned width, struct rows *rows)
-{
-	const struct span text = span_trim(buf_view(tail));
-	size_t from = text.len;
-	unsigned lines = 0;
-	struct span rest, line;
-
-	while (from > 0 && !(text.data[from - 1] == '\n' && ++lines == TAIL_ROWS))
-		from--;
-	rest = span_skip(text, from);
-	while (rest.len && line_next(&rest, &line)) {
-		struct row *row = rows_add(rows);
-		struct span body = line_body(line);
-		const char *last;
-
-		/* What a carriage return has overwritten is gone. */
-		while (body.len && (last = memrchr(body.data, '\r', body.len))) {
-			if (last + 1 < body.data + body.len) {
-				body = span_skip(body, (size_t)(last + 1 - body.data));
-				break;
-			}
-			body.len--;
-		}
-		row_text(row, SPAN("    "), STYLE(ROLE_DIM));
-		row_text(row, body, STYLE(ROLE_DIM));
-		row_clip(row, width);
-	}
-}
-
 static void layout_running(const struct app *app, unsigned width, struct rows *rows)
 {
 	const struct view_how how = { .width = width, .folded = true, .plain = app->plain };
@@ -101,7 +48,7 @@ static void layout_running(const struct app *app, unsigned width, struct rows *r
 		if (!consoles_rows(app->consoles,
 		                   json_span(json_object_get(app->running[i].call, "callId")),
 		                   width, rows))
-			layout_tail(&app->running[i].tail, width, rows);
+			view_tail(rows, buf_view(&app->running[i].tail), TAIL_ROWS, &how);
 	}
 	if (more)
 		row_printf(rows_add(rows), STYLE(ROLE_DIM), "  and %zu more calls", more);

@@ -35,6 +35,7 @@
 
 #include "agent/host/host.h"
 #include "config/settings.h"
+#include "tui/term/theme.h"
 
 /* For whoever opens a host: what there is to say to the user, from any thread. */
 typedef void tui_notice(void *data, const char *severity, const char *message);
@@ -67,6 +68,10 @@ struct tui_options {
 	               struct err *err);
 	void *data;
 };
+
+/* The theme that the settings name; false: none, or one that there is not (which `notice` says). */
+bool tui_theme_of(const struct settings *settings, struct theme *ret, tui_notice *notice,
+                  void *data);
 
 /* The exit code: 0, or 128 and the number of the signal that ended it, or 1 with a sentence on
  * standard error when there is no terminal to be had. */

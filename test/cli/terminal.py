@@ -4,12 +4,32 @@ import errno
 import fcntl
 import os
 import pty
+import re
 import select
 import struct
 import termios
 import time
 
 SECONDS = 30
+
+
+def undrawn(output):
+    """The text without the sequences with which `hasp -p` draws and colours, and these alone."""
+    return re.sub(r"\x1b\[\d+A\r\x1b\[J|\x1b\[[\d;]*m", "", output.decode("utf-8", "replace"))
+
+
+def lines_left(output):
+    """The lines that stand in the end, without what `hasp -p` draws while it works and without colours."""
+    lines = [""]
+    for up, end, rest in re.findall(r"\x1b\[(\d+)A\r\x1b\[J|(\r\n)|(?:\x1b\[[\d;]*m)?([^\r\n\x1b]*)",
+                                    output.decode("utf-8", "replace")):
+        if up:
+            lines[-int(up) - 1:] = [""]
+        elif end:
+            lines.append("")
+        else:
+            lines[-1] += rest
+    return lines
 
 
 class Terminal:

@@ -9,7 +9,7 @@ import zlib
 import pytest
 from conftest import HASP
 from fake_gemini import call, text, thought
-from terminal import Terminal
+from terminal import Terminal, undrawn
 
 HELLO = [[text("Hello.")]]
 
@@ -160,7 +160,7 @@ def test_a_terminal_sees_what_happens_and_nothing_raw(world):
         with Terminal([HASP, "-p", "x"], world.root, env, columns=200) as terminal:
             code, out = terminal.finish()
     assert code == 0 and server.violations == []
-    out = out.decode()
+    out = undrawn(out)
     assert "First." in out and "a.txt" in out and re.search("none.*not", out, re.S)
     assert "\x1b" not in out and "\x07" not in out and "gone" in out
 

@@ -11,7 +11,7 @@ import pytest
 from conftest import HASP, KEY, KINDS, limit_processor_time
 from fake_gemini import call, text
 from fake_server import FakeServer
-from terminal import Terminal
+from terminal import Terminal, undrawn
 
 
 def shell(line):
@@ -229,7 +229,7 @@ def test_texts_do_not_act_on_a_terminal(world):
         with Terminal([HASP, "-p", "x"], world.root, dict(world.environment(server)),
                       columns=200) as terminal:
             code, out = terminal.finish()
-    text_out = out.decode()
+    text_out = undrawn(out)
     assert code == 56 and text_out.count("Said: ") == len(ACTING)
     assert [one for one in RAW if one in text_out] == []
     assert "\r" not in text_out.replace("\r\n", "")
@@ -241,7 +241,7 @@ def test_errors_of_a_server_do_not_act_on_a_terminal(world):
         with Terminal([HASP, "-p", "x"], world.root, dict(world.environment(server)),
                       columns=200) as terminal:
             code, out = terminal.finish()
-    assert code != 0 and [one for one in RAW if one in out.decode()] == []
+    assert code != 0 and [one for one in RAW if one in undrawn(out)] == []
 
 
 def test_a_pattern_that_multiplies_is_cheap(world):

@@ -8,7 +8,7 @@ import json
 import pytest
 from conftest import HASP, KEY, KINDS
 from fake_gemini import call, text
-from terminal import Terminal
+from terminal import Terminal, lines_left
 
 # So many bytes of a body say "Half a", and nothing more.
 CUTS = {"gemini": 300, "openai": 600, "openai-responses": 1300, "anthropic": 780}
@@ -65,7 +65,7 @@ def test_a_broken_reply_is_marked_on_a_terminal(world):
             terminal.wait_for(b"Half a")
             assert SHOWN.encode() not in terminal.output, "it is shown as it comes"
             code, out = terminal.finish()
-    lines = out.decode().split("\r\n")
+    lines = lines_left(out)
     assert code == 0 and lines[0] == "Half a" and lines[1] == SHOWN
     assert lines[2].startswith("[WARNING] ") and lines[3] == "Whole."
 
@@ -197,5 +197,5 @@ def test_what_the_sandbox_denied_is_told_on_a_terminal(world):
         with Terminal([HASP, "-p", "x", "--yolo"], world.root, dict(world.environment(server)),
                       columns=200) as terminal:
             _, out = terminal.finish()
-    (line,) = [line for line in out.decode().split("\r\n") if line.startswith("  denied: ")]
+    (line,) = [line for line in lines_left(out) if line.startswith("  Denied: ")]
     assert "/usr/outside" in line

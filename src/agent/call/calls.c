@@ -160,7 +160,8 @@ static void call_init(struct call *call, struct agent *agent, const json_t *part
 	if (agent->diff_after_edit && call->session.return_content == RETURN_FULL &&
 	    knows_base(call))
 		call->session.return_content = RETURN_DIFF;
-	call->session.shows_diffs = agent->options.interactive && agent->options.bus;
+	call->session.shows_diffs =
+		(agent->options.interactive || agent->options.watched) && agent->options.bus;
 	gate_attach(call);
 }
 

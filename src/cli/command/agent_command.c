@@ -21,6 +21,7 @@
 #include "cli/options/invocation.h"
 #include "cli/view/agent_output.h"
 #include "cli/view/output.h"
+#include "cli/view/progress.h"
 #include "data/json.h"
 #include "tui/command/command.h"
 #include "tui/tui.h"
@@ -418,6 +419,7 @@ static bool headless_open_host(struct headless *run, struct err *err)
 		.import_file = invocation_value(invocation, FLAG_SESSION_FILE),
 		.resume_file = run->resume_file, .mode = run->mode,
 		.confinement = sentences, .interactive = run->interactive,
+		.watched = run->output.progress && run->output.format == AGENT_TEXT,
 		.checkpoints = run->interactive,
 		.cancel = run->cancel, .notice = run->notice, .data = run->notice_data,
 		.trace = headless_traces(run) ? trace_line : NULL,
@@ -590,6 +592,19 @@ static bool check_prompt(struct headless *run, struct agent_input *input, struct
 	return true;
 }
 
+/* How a person who watches sees it. */
+static void headless_watch(struct headless *run)
+{
+	struct theme theme;
+
+	if (tui_theme_of(run->settings, &theme, run->notice, run->notice_data))
+		progress_set_theme(run->output.progress, &theme);
+	if (invocation_has(run->invocation, FLAG_SCREEN_READER) ||
+	    invocation_has(run->invocation, FLAG_DEBUG) ||
+	    settings_bool(run->settings, "ui.accessibility.screenReader", false))
+		progress_set_plain(run->output.progress);
+}
+
 /* Opens all that a run needs; false with how it ends instead. */
 static bool headless_prepare(struct headless *run, struct agent_input *input,
                              struct agent_ending *ending,
@@ -603,6 +618,7 @@ static bool headless_prepare(struct headless *run, struct agent_input *input,
 		return false;
 	}
 	run->output.format = agent_flags_format(run->invocation, run->settings);
+	headless_watch(run);
 	if (!check_prompt(run, input, err)) {
 		*ending = ending_of_error(AGENT_EXIT_INPUT, err);
 		return false;

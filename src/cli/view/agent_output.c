@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/view/output.h"
+#include "cli/view/progress.h"
 #include "cli/view/view.h"
 #include "data/json.h"
 
@@ -85,6 +86,8 @@ static void note_error(struct agent_output *output, int number)
 
 static void answer_write(struct agent_output *output, struct span text)
 {
+	if (text.len && output->terminal)
+		progress_clear(output->progress);
 	while (text.len && !output->closed && !output->failed && !output->stuck) {
 		size_t len = text.len < PIECE_BYTES ? text.len : PIECE_BYTES;
 		ssize_t put;
@@ -234,7 +237,7 @@ static void on_stream(struct agent_output *output, enum bus_topic topic, const j
 	}
 }
 
-static void stderr_notice(const char *severity, const char *message)
+static void stderr_notice(struct agent_output *output, const char *severity, const char *message)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(1 << 20);
 
@@ -244,52 +247,11 @@ static void stderr_notice(const char *severity, const char *message)
 	buf_str(&line, "] ");
 	render_safe(&line, span_str(message));
 	buf_char(&line, '\n');
+	progress_clear(output->progress);
 	output_stderr(buf_view(&line));
 }
 
 /* --- text ----------------------------------------------------------------------------------- */
-
-/* One line about a call, for a person who watches. */
-static void show_call(const json_t *message)
-{
-	const char *description = json_string_value(json_object_get(message, "description"));
-	const char *title = json_string_value(json_object_get(message, "title"));
-	_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
-
-	render_safe(&line, span_str(title ? title : ""));
-	buf_str(&line, description && *description ? ": " : "");
-	render_safe(&line, utf8_head(span_str(description ? description : ""), CALL_BYTES));
-	buf_char(&line, '\n');
-	output_stderr(buf_view(&line));
-}
-
-static void show_part(const char *label, const char *text)
-{
-	_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
-
-	buf_printf(&line, "  %s", label);
-	buf_str(&line, *text ? ": " : "");
-	render_safe(&line, utf8_head(span_str(text), REASON_BYTES));
-	buf_char(&line, '\n');
-	output_stderr(buf_view(&line));
-}
-
-/* That a call failed, and why; and what the sandbox denied to a command, which may end well all
- * the same. */
-static void show_call_result(const json_t *message)
-{
-	const json_t *denials = json_object_get(json_object_get(message, "result"), "denials");
-	const char *status = json_string_value(json_object_get(message, "status"));
-	const char *why = json_string_value(
-		json_object_get(json_object_get(message, "error"), "message"));
-	size_t i;
-	json_t *denial;
-
-	if (status && strcmp(status, "success") != 0)
-		show_part(status, why ? why : "");
-	json_array_foreach((json_t *)denials, i, denial)
-		show_part("denied", json_string_value(json_object_get(denial, "message")));
-}
 
 static struct span text_first_line(struct span text)
 {
@@ -313,7 +275,7 @@ static void show_failure(struct agent_output *output, const json_t *message)
 		buf_span(&line, utf8_head(about, CALL_BYTES));
 		buf_printf(&line, "%s failed: ", about.len ? ")" : "");
 		buf_span(&line, utf8_head(text_first_line(why), REASON_BYTES));
-		stderr_notice("error", line.data);
+		stderr_notice(output, "error", line.data);
 	}
 	json_object_del(output->calls, id ? id : "");
 }
@@ -344,10 +306,6 @@ static void on_text_topic(struct agent_output *output, enum bus_topic topic, con
 		put_held(output);
 	if (topic == BUS_TOOL_CALL && output->format == AGENT_TEXT && output->midline)
 		answer_write_text(output, SPAN("\n"));
-	if (topic == BUS_TOOL_CALL && output->progress)
-		show_call(message);
-	if (topic == BUS_TOOL_RESULT && output->progress)
-		show_call_result(message);
 	watch_failures(output, topic, message);
 }
 
@@ -384,7 +342,7 @@ static void print_notice(struct agent_output *output, const char *severity, cons
 	bool hook = text_is(severity, "hook"), info = hook || text_is(severity, "info");
 
 	if (!info || hook || output->progress)
-		stderr_notice(hook ? "info" : severity, message);
+		stderr_notice(output, hook ? "info" : severity, message);
 	if (!info && !output->ended) {
 		json_t *text = json_text(span_str(message));
 
@@ -394,10 +352,18 @@ static void print_notice(struct agent_output *output, const char *severity, cons
 	}
 }
 
+/* Nothing is drawn beneath an answer's line that has no end, nor among events. */
+static void progress_again(struct agent_output *output)
+{
+	progress_hide(output->progress, output->terminal &&
+	                                  (output->midline || output->format != AGENT_TEXT));
+}
+
 void agent_output_notice(struct agent_output *output, const char *severity, const char *message)
 {
 	pthread_mutex_lock(&output->lock);
 	print_notice(output, severity, message, (struct notice_more){ 0 });
+	progress_again(output);
 	pthread_mutex_unlock(&output->lock);
 }
 
@@ -442,6 +408,8 @@ static void on_message(void *data, enum bus_topic topic, const json_t *message)
 	if (output->format == AGENT_STREAM_JSON)
 		on_stream(output, topic, message);
 	on_text_topic(output, topic, message);
+	progress_heard(output->progress, topic, message);
+	progress_again(output);
 	pthread_mutex_unlock(&output->lock);
 }
 
@@ -450,7 +418,7 @@ void agent_output_open(struct agent_output *output, enum agent_format format,
 {
 	*output = (struct agent_output){
 		.format = format, .cancel = cancel, .terminal = output_is_terminal(),
-		.progress = isatty(STDERR_FILENO) == 1, .warnings = json_array(),
+		.progress = progress_new(&output->lock), .warnings = json_array(),
 		.calls = json_object(),
 		.held = BUF_INIT(LIMIT_RESULT_BYTES),
 	};
@@ -461,6 +429,10 @@ void agent_output_listen(struct agent_output *output, struct bus *bus)
 {
 	output->bus = bus;
 	output->subscription = bus_subscribe(bus, BUS_NONE, on_message, output);
+	pthread_mutex_lock(&output->lock);
+	progress_begin(output->progress);
+	progress_again(output);
+	pthread_mutex_unlock(&output->lock);
 }
 
 /* What was said before there was a session comes after its first event. */
@@ -576,6 +548,7 @@ static void stop_listening(struct agent_output *output)
 void agent_output_end(struct agent_output *output, const struct agent_ending *ending)
 {
 	stop_listening(output);
+	progress_end(output->progress);
 	pthread_mutex_lock(&output->lock);
 	if (output->format == AGENT_JSON)
 		end_json(output, ending);
@@ -594,6 +567,7 @@ void agent_output_end(struct agent_output *output, const struct agent_ending *en
 void agent_output_close(struct agent_output *output)
 {
 	stop_listening(output);
+	progress_free(output->progress);
 	buf_release(&output->held);
 	json_decref(output->warnings);
 	json_decref(output->calls);

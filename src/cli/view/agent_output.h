@@ -9,7 +9,8 @@
  *     agent_output_end(&output, &ending);
  *     agent_output_close(&output);
  *
- * Standard output gets the answer, standard error what is not the answer.  A reader that went
+ * Standard output gets the answer, standard error what is not the answer: on a terminal what goes
+ * on, as long as it does (progress.h).  A reader that went
  * away (EPIPE) cancels the run.
  */
 #ifndef HASP_CLI_VIEW_AGENT_OUTPUT_H
@@ -23,13 +24,16 @@
 
 enum agent_format { AGENT_TEXT, AGENT_JSON, AGENT_STREAM_JSON };
 
+struct progress;
+
 struct agent_output {
 	enum agent_format format;   /* may be changed until there is something to print */
 	struct bus *bus;
 	struct cancel *cancel;      /* set when nobody reads any more */
 	bool terminal;              /* standard output is one: text is made safe for it */
 	bool raw;                   /* it is not; for the caller to set */
-	bool progress;              /* standard error is a terminal: what happens is told there */
+	struct progress *progress;  /* standard error is a terminal: what happens is shown there;
+	                             * NULL: it is none */
 	_Atomic bool closed;        /* nobody reads standard output */
 	_Atomic int failed;         /* errno: standard output cannot be written */
 	bool stuck;                 /* nobody has read for long, and the run is cancelled */

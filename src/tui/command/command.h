@@ -25,22 +25,8 @@
  * To add a command: a row in the table of command.c with its handler; help, completion and
  * docs follow from the row.
  *
- * Gemini CLI's commands (reference: 3.1) that are not here, and why:
- *
- *     agents, extensions, skills   hasp has none of these yet
- *     privacy, upgrade             hasp has no accounts
- *     bug-memory, corgi, profile   debugging of Gemini CLI itself
- *     commands reload              the files are read when a command is typed
- *     footer, statusline           a setting: /settings ui.footer.items
- *     gemma, oncall, voice         not hasp's
- *     ide                          the companion of an editor: hasp serves editors by other means
- *     setup-github                 writes workflows of Gemini CLI's
- *     terminal-setup               hasp asks the terminal what it can
- *     export-session               /export
- *     mcp auth, enable, ...        hasp has no MCP client yet; /mcp names what is ignored
- *     memory inbox                 hasp collects no memories by itself
- *     hooks enable, disable        /settings hooksConfig.disabled
- *     directory add                the sandbox is made before the session: --include-directories
+ * docs/gemini-cli.md has a table of Gemini CLI's commands that are not here, and why;
+ * test/tui/app/test_commands.py checks that each is here or there.
  */
 #ifndef HASP_TUI_COMMAND_COMMAND_H
 #define HASP_TUI_COMMAND_COMMAND_H

@@ -408,7 +408,7 @@ static void put_finished(struct screen *screen, struct buf *out)
 	while (screen->printed < screen->queue.count && out->len - start < PRINTED_BYTES_MAX) {
 		struct row *row = &screen->queue.at[screen->printed++];
 
-		term_put_row(screen->term, out, row);
+		term_put_finished(screen->term, out, row);
 		buf_str(out, "\r\n");
 		row_release(&screen->remembered[screen->oldest]);
 		screen->remembered[screen->oldest] = *row;

@@ -250,16 +250,40 @@ static enum theme_colours colours_by_name(const char *name)
 	                                                             TERM_COLOURS_16;
 }
 
-static void read_environment(struct term *term)
+/* rxvt and its kin say "15;0": the background's number comes last. */
+static bool light_by_name(void)
+{
+	const char *said = getenv("COLORFGBG");
+	const char *last = said ? strrchr(said, ';') : NULL;
+
+	return last && (strcmp(last, ";7") == 0 || strcmp(last, ";15") == 0);
+}
+
+void term_guess(struct term_guess *ret)
 {
 	const char *name = getenv("TERM"), *none = getenv("NO_COLOR");
-	struct span known = span_str(name ? name : "");
 
-	term->plain = !name || !*name || strcmp(name, "dumb") == 0 || strcmp(name, "unknown") == 0;
+	*ret = (struct term_guess){
+		.plain = !name || !*name || strcmp(name, "dumb") == 0 ||
+		         strcmp(name, "unknown") == 0,
+		.light = light_by_name(),
+	};
+	ret->colours_off = ret->plain || (none && *none);
+	if (!ret->colours_off)
+		ret->colours = colours_by_name(name);
+}
+
+static void read_environment(struct term *term)
+{
+	const char *name = getenv("TERM");
+	struct span known = span_str(name ? name : "");
+	struct term_guess guess;
+
+	term_guess(&guess);
+	term->plain = guess.plain;
 	term->reflows = !term->plain;
-	term->colours_fixed = term->plain || (none && *none);
-	if (!term->colours_fixed)
-		term->colours = colours_by_name(name);
+	term->colours_fixed = guess.colours_off;
+	term->colours = guess.colours;
 	if (span_starts(known, SPAN("screen")) && getenv("TMUX"))
 		known = SPAN("tmux");
 	take_kind(term, kind_find(KIND_BY_TERM, known));
@@ -685,39 +709,19 @@ void term_frame_end(struct term *term)
 
 void term_put_row(const struct term *term, struct buf *out, const struct row *row)
 {
-	_cleanup_buf_ struct buf style = BUF_INIT(128);
-	struct style now = STYLE(ROLE_TEXT);
-	bool styled = false;
-	const char *link = NULL, *next;
-
-	if (term->plain) {
+	if (term->plain)
 		row_plain(row, out);
-		return;
-	}
-	for (size_t i = 0; i < row->count; i++) {
-		const struct row_run *run = &row->runs[i];
+	else
+		theme_row(out, &term->theme, term->colours, term->links, row);
+}
 
-		if (run->style.role != now.role || run->style.marks != now.marks) {
-			now = run->style;
-			buf_clear(&style);
-			theme_sgr(&style, &term->theme, term->colours, now);
-			if (style.len)
-				buf_printf(out, styled ? "\033[0;%sm" : "\033[%sm", style.data);
-			else if (styled)
-				buf_str(out, "\033[m");
-			styled = style.len > 0;
-		}
-		next = term->links ? row_address(row, run) : NULL;
-		if (next != link) {
-			link = next;
-			buf_printf(out, "\033]8;;%s\033\\", link ? link : "");
-		}
-		buf_append(out, row->text.data + run->start, run->len);
-	}
-	if (link)
-		buf_str(out, "\033]8;;\033\\");
-	if (styled)
-		buf_str(out, "\033[m");
+void term_put_finished(const struct term *term, struct buf *out, const struct row *row)
+{
+	if (row->prompt & ROW_PROMPT_BEGINS && term->links)
+		buf_str(out, "\033]133;A\033\\");
+	term_put_row(term, out, row);
+	if (row->prompt & ROW_PROMPT_ENDS && term->links)
+		buf_str(out, "\033]133;C\033\\");
 }
 
 /* ---- beside the frames ---- */

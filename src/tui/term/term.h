@@ -68,6 +68,17 @@ void term_return(struct term *term);
 /* Between the two: stops the process group as Ctrl+Z in a shell would; returns when it goes on. */
 void term_stop(void);
 
+/* What the environment says of a terminal that nobody asks: for whoever writes rows to one without
+ * opening it. */
+struct term_guess {
+	bool plain;       /* it understands no escape sequences */
+	bool light;       /* its background is a light one */
+	bool colours_off; /* NO_COLOR, or plain: none, whatever it can */
+	enum theme_colours colours;
+};
+/* Fills *ret in any case. */
+void term_guess(struct term_guess *ret);
+
 /* The loop it was opened with. */
 struct loop *term_loop(const struct term *term);
 struct term_size { unsigned columns, rows; };
@@ -104,6 +115,8 @@ void term_send(struct term *term, struct span bytes);
 uint64_t term_written(const struct term *term);
 /* Appends a row's text with its colours, and no line end. */
 void term_put_row(const struct term *term, struct buf *out, const struct row *row);
+/* The same of a row that is printed once, with marks where a prompt begins and ends (OSC 133). */
+void term_put_finished(const struct term *term, struct buf *out, const struct row *row);
 
 /* Title, progress (OSC 9;4: 0 to 100, -1 none, -2 indeterminate), a notification (OSC 9, OSC 777
  * or bell, as `how` says); foreign text is made safe. */

@@ -466,3 +466,46 @@ void theme_sgr(struct buf *out, const struct theme *theme, enum theme_colours co
 		put_colour(out, start, colours, 38, foreground);
 	}
 }
+
+/* ---- rows -------------------------------------------------------------------- */
+
+static bool style_same(struct style a, struct style b)
+{
+	return a.role == b.role && a.marks == b.marks &&
+	       (!(a.marks & MARK_FOREGROUND) || a.foreground == b.foreground) &&
+	       (!(a.marks & MARK_BACKGROUND) || a.background == b.background);
+}
+
+void theme_row(struct buf *out, const struct theme *theme, enum theme_colours colours, bool links,
+               const struct row *row)
+{
+	_cleanup_buf_ struct buf style = BUF_INIT(128);
+	struct style now = STYLE(ROLE_TEXT);
+	bool styled = false;
+	const char *link = NULL, *next;
+
+	for (size_t i = 0; i < row->count; i++) {
+		const struct row_run *run = &row->runs[i];
+
+		if (!style_same(run->style, now)) {
+			now = run->style;
+			buf_clear(&style);
+			theme_sgr(&style, theme, colours, now);
+			if (style.len)
+				buf_printf(out, styled ? "\033[0;%sm" : "\033[%sm", style.data);
+			else if (styled)
+				buf_str(out, "\033[m");
+			styled = style.len > 0;
+		}
+		next = links ? row_address(row, run) : NULL;
+		if (next != link) {
+			link = next;
+			buf_printf(out, "\033]8;;%s\033\\", link ? link : "");
+		}
+		buf_append(out, row->text.data + run->start, run->len);
+	}
+	if (link)
+		buf_str(out, "\033]8;;\033\\");
+	if (styled)
+		buf_str(out, "\033[m");
+}

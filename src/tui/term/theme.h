@@ -79,6 +79,10 @@ bool theme_set(struct theme *theme, const char *path, const char *colour);
 void theme_sgr(struct buf *out, const struct theme *theme, enum theme_colours colours,
                struct style style);
 
+/* Appends a row's text with its colours and, with `links`, its links (OSC 8), and no line end. */
+void theme_row(struct buf *out, const struct theme *theme, enum theme_colours colours, bool links,
+               const struct row *row);
+
 /* Whether a background of that colour is a light one. */
 bool theme_is_light(uint32_t rgb);
 /* The nearest of 256 (16 to 255) and of 16 colours. */

@@ -90,6 +90,9 @@ struct row_run {
 	uint32_t link;       /* 0: none; else 1 + where its address begins in row.links */
 };
 
+/* Where a prompt of the user's begins and ends: terminals can jump from one to the next. */
+enum { ROW_PROMPT_BEGINS = 1, ROW_PROMPT_ENDS = 2 };
+
 /* One line; wider than any terminal until it was wrapped. Zeroed: an empty one. */
 struct row {
 	struct buf text;  /* UTF-8, safe */
@@ -97,6 +100,7 @@ struct row {
 	struct row_run *runs; /* owned; in order, without gaps */
 	size_t count, cap;
 	unsigned width;   /* columns */
+	uint8_t prompt;   /* ROW_PROMPT_ bits, for whoever prints it (term_put_finished) */
 };
 
 struct rows {

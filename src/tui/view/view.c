@@ -688,6 +688,7 @@ void view_result(struct rows *rows, const json_t *call, const json_t *result,
 void view_user(struct rows *rows, struct span text, const struct view_how *how)
 {
 	_cleanup_row_ struct row first = { 0 }, rest = { 0 };
+	const size_t before = rows->count;
 	struct span line;
 
 	if (how->plain)
@@ -701,6 +702,10 @@ void view_user(struct rows *rows, struct span text, const struct view_how *how)
 
 		row_text(&row, line_body(line), STYLE(ROLE_USER));
 		rows_wrap(rows, &row, how->width, begun ? &rest : &first, &rest);
+	}
+	if (rows->count > before) {
+		rows->at[before].prompt |= ROW_PROMPT_BEGINS;
+		rows->at[rows->count - 1].prompt |= ROW_PROMPT_ENDS;
 	}
 }
 
@@ -729,5 +734,58 @@ void view_notice(struct rows *rows, const char *severity, struct span message,
 
 		row_text(&row, line_body(line), STYLE(marks[i].role));
 		rows_wrap(rows, &row, how->width, begun ? &rest : &first, &rest);
+	}
+}
+
+/* ---- what goes on ------------------------------------------------------------ */
+
+void view_activity(struct rows *rows, bool asked, uint64_t seconds, const char *thought,
+                   const struct view_how *how)
+{
+	struct row *row = rows_add(rows);
+
+	row_printf(row, STYLE(ROLE_ACCENT), "%s", asked ? "? Waiting" : "* Working");
+	if (seconds >= 60)
+		row_printf(row, STYLE(ROLE_DIM), " %um %02us", (unsigned)(seconds / 60 % 10000),
+		           (unsigned)(seconds % 60));
+	else
+		row_printf(row, STYLE(ROLE_DIM), " %us", (unsigned)seconds);
+	if (thought && !asked) {
+		row_text(row, SPAN("  "), STYLE(ROLE_DIM));
+		row_text(row, span_str(thought), STYLE(ROLE_DIM));
+	}
+	row_clip(row, how->width);
+}
+
+/* What a carriage return has overwritten is gone. */
+static struct span tail_line(struct span body)
+{
+	const char *last;
+
+	while (body.len && (last = memrchr(body.data, '\r', body.len))) {
+		if (last + 1 < body.data + body.len)
+			return span_skip(body, (size_t)(last + 1 - body.data));
+		body.len--;
+	}
+	return body;
+}
+
+void view_tail(struct rows *rows, struct span text, unsigned max, const struct view_how *how)
+{
+	struct span rest, line;
+	unsigned lines = 0;
+	size_t from;
+
+	text = span_trim(text);
+	from = text.len;
+	while (from > 0 && !(text.data[from - 1] == '\n' && ++lines == max))
+		from--;
+	rest = span_skip(text, from);
+	while (rest.len && line_next(&rest, &line)) {
+		struct row *row = rows_add(rows);
+
+		row_text(row, SPAN("    "), STYLE(ROLE_DIM));
+		row_text(row, tail_line(line_body(line)), STYLE(ROLE_DIM));
+		row_clip(row, how->width);
 	}
 }

@@ -17,6 +17,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "tui/text/rows.h"
 
@@ -41,6 +42,12 @@ void view_call(struct rows *rows, const json_t *call, const struct view_how *how
  * NULL. */
 void view_result(struct rows *rows, const json_t *call, const json_t *result,
                  const struct view_how *how);
+/* What goes on: "* Working 12s  THOUGHT", or that the user is waited for; `thought` may be
+ * NULL. */
+void view_activity(struct rows *rows, bool asked, uint64_t seconds, const char *thought,
+                   const struct view_how *how);
+/* The last lines of what a command has written so far, at most `max` rows, each clipped. */
+void view_tail(struct rows *rows, struct span text, unsigned max, const struct view_how *how);
 /* A unified diff: file names, line numbers in the margin, words that differ marked, code coloured;
  * side by side from VIEW_SIDES_COLUMNS on. */
 void view_diff(struct rows *rows, struct span unified, const struct view_how *how);

@@ -41,6 +41,8 @@ class Hasp(terminal.Vterm):
 
 
 class World(headless.World):
+    KEY, Hasp = headless.KEY, Hasp
+
     def hasp(self, server, *args, columns=120, rows=24, env=None, kind=Hasp):
         """Keys count from the moment when there is a prompt for them."""
         return kind(self.argv(server, args), columns, rows, env=self.environment(server, **(env or {})),

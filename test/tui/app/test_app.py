@@ -331,3 +331,14 @@ def test_the_chosen_editor_is_used(world):
         path = "%s:%s" % (world.root / "bin", os.environ["PATH"])
         with world.hasp(server, env={"PATH": path, "EDITOR": "false"}) as hasp:
             hasp.type("is ").key("ctrl+g").wait("> is chosen")
+
+
+def test_prompts_are_marked(world):
+    """Each once, where it was printed: terminals jump from one to the next."""
+    with world.fake([[text("One.")], [text("Two.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("first").key("enter").wait("One.").wait(READY)
+            hasp.paste("second\nof two lines").key("enter").wait("Two.").wait(READY)
+            raw = hasp.raw()
+    assert raw.count(b"\x1b]133;A\x1b\\") == 2 and raw.count(b"\x1b]133;C\x1b\\") == 2
+    assert raw.index(b"\x1b]133;A") < raw.index(b"\x1b]133;C") < raw.index(b"One.")

@@ -7,10 +7,8 @@ import subprocess
 import time
 
 import pytest
-from conftest import headless
 from fake_gemini import text
 
-KEY = headless.KEY
 READY = "? for keys"
 UNDECIDED = {"GEMINI_CLI_TRUST_WORKSPACE": None}
 
@@ -66,33 +64,33 @@ def test_a_key_is_asked_for_kept_and_used(world):
         with world.hasp(server, env=KEYLESS) as hasp:
             hasp.wait("Whose model is to answer?").wait("https://aistudio.google.com/apikey").key("enter")
             set_up(world, server)
-            hasp.wait("Key for gemini:").type(KEY).wait("\u2022" * 20)
-            assert KEY not in hasp.dump().text
+            hasp.wait("Key for gemini:").type(world.KEY).wait("\u2022" * 20)
+            assert world.KEY not in hasp.dump().text
             hasp.key("enter").wait(".gemini/.env").wait("sandbox:")
             hasp.type("hello").key("enter").wait("Here I am.").wait(READY)
             hasp.key("up").quiet()
-            assert KEY not in hasp.dump().text
-    assert env_file(world).read_text().endswith("\nGEMINI_API_KEY='%s'\n" % KEY)
+            assert world.KEY not in hasp.dump().text
+    assert env_file(world).read_text().endswith("\nGEMINI_API_KEY='%s'\n" % world.KEY)
     assert stat.S_IMODE(env_file(world).stat().st_mode) == 0o600
     for path in (world.home / ".gemini" / "tmp").rglob("*"):
-        assert path.is_dir() or KEY.encode() not in path.read_bytes(), path
+        assert path.is_dir() or world.KEY.encode() not in path.read_bytes(), path
 
 
 def test_a_key_goes_to_the_key_store_where_there_is_one(world, store):
     with world.fake([[text("Out of the store.")]]) as server:
         with world.hasp(server, env={**KEYLESS, **store}) as hasp:
             set_up(world, server)
-            hasp.wait("Whose model").type("1").wait("Key for gemini:").paste(KEY + "\n").key("enter")
+            hasp.wait("Whose model").type("1").wait("Key for gemini:").paste(world.KEY + "\n").key("enter")
             hasp.wait("the system's key store").wait("sandbox:").type("hello").key("enter").wait("Out of the store.")
-    assert KEY not in env_file(world).read_text()
+    assert world.KEY not in env_file(world).read_text()
 
 
 def test_another_provider_is_chosen_with_its_key(world):
     with world.hasp(None) as hasp:
         hasp.wait("Whose model").key("down").key("enter").wait("platform.openai.com").wait("Key for openai:")
-        hasp.type(KEY).key("enter").wait("answers from now on").wait("sandbox:")
+        hasp.type(world.KEY).key("enter").wait("answers from now on").wait("sandbox:")
     assert json.loads((world.home / ".gemini" / "settings.json").read_text())["model"]["name"].startswith("openai/")
-    assert env_file(world).read_text() == "OPENAI_API_KEY='%s'\n" % KEY
+    assert env_file(world).read_text() == "OPENAI_API_KEY='%s'\n" % world.KEY
 
 
 def test_a_key_of_the_environment_counts_more_and_that_is_said(world):
@@ -123,14 +121,14 @@ def test_a_key_that_is_written_meanwhile_counts(world):
     with world.fake([[text("Found it.")]]) as server:
         with world.hasp(server, env=KEYLESS) as hasp:
             hasp.wait("Whose model").key("esc").quiet().type("hello").key("enter").wait("> hello")
-            set_up(world, server, "GEMINI_API_KEY=%s\n" % KEY)
+            set_up(world, server, "GEMINI_API_KEY=%s\n" % world.KEY)
             hasp.quiet(0.3).key("enter").wait("Found it.")
 
 
 def test_a_key_of_the_user_counts_beside_a_projects_env(world):
     world.write(".env", "PORT=8080\n")
     with world.fake([[text("Both.")]]) as server:
-        set_up(world, server, "GEMINI_API_KEY=%s\n" % KEY)
+        set_up(world, server, "GEMINI_API_KEY=%s\n" % world.KEY)
         with world.hasp(server, env=KEYLESS) as hasp:
             hasp.wait("sandbox:").type("hello").key("enter").wait("Both.")
 

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Slash commands: each is run once in the real program, and each of Gemini CLI's is here or has its reason in the docs."""
+import re
+from pathlib import Path
+
+from fake_gemini import text
+
+READY = "? for keys"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "gemini-cli.md"
+# Of Gemini CLI 0.61's program: names and aliases.
+GEMINI = """about agents auth bug bug-memory chat resume clear new commands compress summarize compact copy corgi
+directory dir docs editor export-session extensions footer statusline gemma help ? hooks ide init mcp memory model
+oncall permissions plan policies privacy profile quit exit restore rewind settings setup-github shortcuts skills stats
+usage tasks bg background terminal-setup theme tools upgrade vim voice""".split()
+# They are tested by themselves: what they do ends the session, or asks the model.
+APART = {"quit", "clear", "compress", "init", "vim"}
+
+
+def names(world):
+    with world.fake([]) as server:
+        listed = world.command("-p", "/help", server=server).text
+    return re.findall(r"^  /([a-z]+) ", listed, re.M)
+
+
+def absent():
+    table = PAGE.read_text().split("<!-- commands: begin -->")[1].split("<!-- commands: end -->")[0]
+    rows = [row.split("|")[1] for row in table.splitlines() if row.startswith("| `")]
+    return {name for row in rows for name in re.findall(r"`/([a-z-]+)`", row)}
+
+
+def test_each_of_gemini_clis_is_here_or_has_a_reason(world):
+    """By asking for the help of each: names and aliases."""
+    there = absent()
+    with world.fake([]) as server:
+        for name in GEMINI:
+            known = world.command("-p", "/help %s" % name, server=server)
+            exact = known.code == 0 and re.search(r"^/%s\b|^Also:.* %s\b" % ((re.escape(name),) * 2), known.text, re.M)
+            assert bool(exact or name == "?") != (name in there), name
+
+
+def test_each_command_is_run(world):
+    """Each says or shows something, none ends the session, and the session goes on afterwards."""
+    commands = [name for name in names(world) if name not in APART]
+    assert len(commands) > 20
+    with world.fake([[text("An answer.")], [text("It goes on.")]]) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.type("begin").key("enter").wait("An answer.").wait(READY)
+            for name in commands:
+                hasp.type("/%s " % name).quiet()
+                before = hasp.dump()
+                hasp.key("enter").quiet()
+                after = hasp.dump()
+                assert after.alive and (after.text != before.text or after.alternate), name
+                hasp.key("esc").quiet().key("esc").quiet().key("ctrl+u").quiet()
+                assert not hasp.dump().alternate, name
+            hasp.type("goes it on?").key("enter").wait("It goes on.")
+
+
+def test_commands_that_begin_anew_or_ask_the_model(world):
+    script = [[text("An answer.")], [text("Not one.")], [text("I wrote it.")], [text("Anew.")]]
+    with world.fake(script, append_only=False) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("first-words").key("enter").wait("An answer.").wait(READY)
+            hasp.type("/vim").key("enter").wait("vim keys are on.").type("/vim").key("enter")
+            hasp.wait("vim keys are off.").type("/compress").key("enter").wait("gave no summary").wait(READY)
+            hasp.type("/init").key("enter").wait("I wrote it.").wait(READY)
+            assert "GEMINI.md" in str(server.requests[-1].body["contents"][-1])
+            hasp.type("/clear").key("enter").quiet(0.5).type("of something else").key("enter").wait("Anew.")
+            assert "first-words" not in str(server.requests[-1].body["contents"])
+            hasp.wait(READY).type("/quit").key("enter")
+            assert hasp.end() == 0
