@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A prompt: what @ names in it stands there, in order, and is found again where it begins the prompt. */
+/* A prompt: what @ names in it stands there, in order, and is found again where it begins the prompt; a
+ * path that is written behind an @ is the one that is read there. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/prompt/prompt.h"
+#include "base/buf.h"
 #include "base/limits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -27,11 +29,31 @@ static void check_alone(struct span prompt, const struct mention *mention)
 	mentions_free(alone, count);
 }
 
+static void check_put(struct span path)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(4 * LIMIT_PATH_BYTES);
+	struct mention *mentions;
+
+	for (size_t i = 0; i < path.len; i++)
+		if ((unsigned char)path.data[i] < 0x20)
+			return;
+	if (!path.len || path.len >= LIMIT_PATH_BYTES)
+		return;
+	buf_char(&text, '@');
+	mention_put_path(&text, path);
+	buf_str(&text, " x");
+	check(mentions_find(buf_view(&text), &mentions) >= 1);
+	check(span_eq(span_str(mentions[0].path), path));
+	mentions_free(mentions, 1);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct span prompt = span_of((const char *)data, size);
 	struct mention *mentions;
 	size_t count = mentions_find(prompt, &mentions), end = 0;
+
+	check_put(prompt);
 
 	check(count <= LIMIT_MENTIONS);
 	for (size_t i = 0; i < count; i++) {

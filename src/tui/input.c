@@ -240,6 +240,8 @@ static void input_key(struct app *app, const struct key *key)
 		input_escape(app);
 	else if (input_bound(app, BIND_APP_SHOW_MORE_LINES, key))
 		pager_transcript(app);
+	else if (input_bound(app, BIND_INPUT_PASTE, key))
+		tui_paste(app);
 	else
 		app->hint = hint;
 }
@@ -255,9 +257,19 @@ static void input_paste(struct app *app, struct span text)
 	app->key_ms = clock_monotonic_ms();
 	if (app->ask && !input_is_aside(app))
 		input_ask_state(app, ask_paste(app->ask, text));
+	else if (paste_files(app, text))
+		app->hint = NULL;
 	else
 		app->hint = editor_paste(app->editor, text) ? NULL :
 		                    "There is no room for what was pasted: nothing was taken";
+}
+
+void tui_took(struct app *app, enum pasted_kind kind, struct span bytes)
+{
+	if (kind == PASTED_IMAGE)
+		paste_image(app, bytes);
+	else
+		input_paste(app, bytes);
 }
 
 void tui_event(void *data, const struct event *event)
@@ -278,6 +290,10 @@ void tui_event(void *data, const struct event *event)
 	case EVENT_FOCUS:
 		app->blurred = !event->on;
 		return;
+	case EVENT_REPLY:
+		if (!tui_clipboard_reply(app, event->text))
+			return;
+		break;
 	case EVENT_CURSOR:
 		screen_cursor(app->screen, event);
 		break;

@@ -19,6 +19,7 @@ struct pager {
 	bool typing;       /* it is being typed */
 	bool missed;       /* it is not there */
 	bool whole;        /* of the transcript: made anew for another width */
+	char *said;        /* owned; in the last row until the next key; or NULL */
 	unsigned width;    /* the rows were made for */
 };
 
@@ -39,7 +40,7 @@ static void pager_go(struct app *app, size_t top)
 	pager->top = top < last ? top : last;
 }
 
-void pager_open(struct app *app, const char *title, struct rows *rows, bool end)
+static void pager_begin(struct app *app, const char *title, struct rows *rows, bool end, bool whole)
 {
 	struct pager *pager;
 
@@ -51,12 +52,18 @@ void pager_open(struct app *app, const char *title, struct rows *rows, bool end)
 	pager->title = mem_strdup(title);
 	pager->wanted = (struct buf)BUF_INIT(SEARCH_BYTES_MAX);
 	pager->width = term_size(app->term).columns;
+	pager->whole = whole;
 	rows_move(&pager->rows, rows);
 	app->pager = pager;
 	pager_go(app, end ? pager->rows.count : 0);
 	buf_str(term_frame(app->term), "\033[?1049h\033[?25l");
 	term_frame_end(app->term);
 	pager_draw(app);
+}
+
+void pager_open(struct app *app, const char *title, struct rows *rows, bool end)
+{
+	pager_begin(app, title, rows, end, false);
 }
 
 void pager_transcript(struct app *app)
@@ -66,8 +73,7 @@ void pager_transcript(struct app *app)
 	if (app->pager || app->plain)
 		return;
 	transcript_rows(app->transcript, term_size(app->term).columns, false, &rows);
-	pager_open(app, "Transcript", &rows, true);
-	app->pager->whole = true;
+	pager_begin(app, "Transcript", &rows, true, true);
 }
 
 void pager_close(struct app *app)
@@ -80,6 +86,7 @@ void pager_close(struct app *app)
 	rows_release(&pager->rows);
 	buf_release(&pager->wanted);
 	free(pager->title);
+	free(pager->said);
 	free(pager);
 	buf_str(term_frame(app->term), "\033[?25h\033[?1049l");
 	term_frame_end(app->term);
@@ -144,7 +151,7 @@ static void pager_type(struct app *app, const struct key *key)
 
 /* ---- keys -------------------------------------------------------------------- */
 
-static bool pager_scroll(struct app *app, const struct key *key)
+static void pager_scroll(struct app *app, const struct key *key)
 {
 	struct pager *pager = app->pager;
 	const size_t height = pager_height(app);
@@ -166,15 +173,44 @@ static bool pager_scroll(struct app *app, const struct key *key)
 		pager_go(app, 0);
 	else if (key->code == KEY_END || key->code == 'G')
 		pager_go(app, pager->rows.count);
-	else
-		return false;
-	return true;
+}
+
+/* Of the transcript the block that the first row is of, else all of it. */
+static void pager_copy(struct app *app)
+{
+	const struct pager *pager = app->pager;
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REPLY_BYTES);
+	_cleanup_free_ char *block = NULL;
+
+	if (pager->whole) {
+		block = transcript_block(app->transcript, pager->width, pager->top);
+		tui_copy(app, span_str(block ? block : ""));
+		return;
+	}
+	for (size_t i = 0; i < pager->rows.count; i++) {
+		row_plain(&pager->rows.at[i], &text);
+		buf_char(&text, '\n');
+	}
+	tui_copy(app, buf_view(&text));
+}
+
+void pager_notice(struct app *app, const char *severity, const char *text)
+{
+	if (!app->pager) {
+		tui_print_notice(app, severity, span_str(text));
+		return;
+	}
+	free(app->pager->said);
+	app->pager->said = mem_strdup(text);
+	pager_draw(app);
 }
 
 void pager_key(struct app *app, const struct key *key)
 {
 	struct pager *pager = app->pager;
 
+	free(pager->said);
+	pager->said = NULL;
 	if (pager->typing) {
 		pager_type(app, key);
 	} else if (key->code == 'q' || key->code == KEY_ESC ||
@@ -190,8 +226,10 @@ void pager_key(struct app *app, const struct key *key)
 		pager_find(app, false);
 	} else if (key->code == 'N') {
 		pager_find(app, true);
-	} else if (!pager_scroll(app, key)) {
-		return;
+	} else if (key->code == 'y') {
+		pager_copy(app);
+	} else {
+		pager_scroll(app, key);
 	}
 	pager_draw(app);
 }
@@ -210,11 +248,18 @@ static void pager_foot(const struct app *app, struct row *foot)
 		row_text(foot, buf_view(&pager->wanted), STYLE(ROLE_TEXT));
 		return;
 	}
+	if (pager->said) {
+		row_text(foot, span_str(pager->said), STYLE(ROLE_ACCENT));
+		return;
+	}
 	row_text(foot, span_str(pager->title), STYLE_BOLD(ROLE_ACCENT));
 	row_printf(foot, STYLE(ROLE_DIM), "  %zu of %zu  ", seen, pager->rows.count);
 	if (pager->missed)
 		row_text(foot, SPAN("not found  "), STYLE(ROLE_WARNING));
-	row_text(foot, SPAN("q closes, / searches, n N next and previous"), STYLE(ROLE_DIM));
+	row_text(foot, SPAN("q closes, / searches, n N next and previous, y copies"),
+	         STYLE(ROLE_DIM));
+	if (pager->whole)
+		row_text(foot, SPAN(" the entry at the top"), STYLE(ROLE_DIM));
 }
 
 void pager_draw(struct app *app)

@@ -125,8 +125,9 @@ void transcript_break(struct transcript *transcript);
 /* All of it, unfolded. */
 void transcript_rows(const struct transcript *transcript, unsigned width, bool plain,
                      struct rows *rows);
-/* The last answer; the caller frees; NULL: none. */
-char *transcript_last_answer(const struct transcript *transcript);
+/* The text of the block that row `row` of transcript_rows is of: what was said as it was written,
+ * of a call what is shown of it; the caller frees. NULL: there is none. */
+char *transcript_block(const struct transcript *transcript, unsigned width, size_t row);
 
 /* ---- the application ---------------------------------------------------------------- */
 
@@ -147,6 +148,7 @@ struct consoles;
 struct complete;
 struct stash;
 struct status_line;
+struct clipboard;
 
 /* What the status line shows. */
 struct status {
@@ -181,6 +183,7 @@ struct app {
 	struct stash *stash;
 	struct status status;
 	struct status_line *status_line; /* NULL: the settings name no command */
+	struct clipboard *clipboard;
 
 	json_t *questions;            /* [{topic, message}] that wait, the first is `ask` */
 	struct ask *ask;              /* the question that is put; NULL: none */
@@ -306,7 +309,42 @@ void tui_theme(struct app *app);
 /* All that there are, NULL-terminated; the caller frees the array, the names are borrowed. */
 const char **tui_theme_names(const struct app *app);
 
+/* ---- clipboard.c ---- */
+
+enum pasted_kind { PASTED_TEXT, PASTED_IMAGE };
+
+struct clipboard_events {
+	/* Takes what was read. */
+	void (*took)(struct app *app, enum pasted_kind kind, struct span bytes);
+	/* Tells what became of copying. */
+	void (*said)(struct app *app, const char *severity, const char *text);
+};
+
+/* The events are copied. */
+struct clipboard *clipboard_new(struct app *app, const struct clipboard_events *events);
+/* Ends what runs; nothing is started any more. Before the loop is freed. */
+void clipboard_stop(struct clipboard *clipboard);
+void clipboard_free(struct clipboard *clipboard); /* after the loop; NULL is fine */
+/* Copies, and says what became of it, now or soon. */
+void tui_copy(struct app *app, struct span text);
+/* Asks for what is in the clipboard. */
+void tui_paste(struct app *app);
+/* True: the terminal's reply was about its clipboard. */
+bool tui_clipboard_reply(struct app *app, struct span reply);
+
+/* ---- paste.c ---- */
+
+/* Whether the text is nothing but paths of files that exist. From any thread. */
+bool paste_names_files(struct span text);
+/* Puts such a text into the draft as @PATH. False: it is none, or the draft is a command. */
+bool paste_files(struct app *app, struct span text);
+/* Keeps an image as a file and puts that into the draft. */
+void paste_image(struct app *app, struct span bytes);
+
 /* ---- input.c ---- */
+
+/* What was read from the clipboard, for whoever has the keyboard. */
+void tui_took(struct app *app, enum pasted_kind kind, struct span bytes);
 
 /* For struct term_options; data is the app. */
 void tui_event(void *data, const struct event *event);
@@ -418,6 +456,8 @@ void pager_open(struct app *app, const char *title, struct rows *rows, bool end)
 void pager_transcript(struct app *app);
 void pager_close(struct app *app);
 void pager_key(struct app *app, const struct key *key);
+/* A notice: in its last row until the next key, if it is shown, else printed. */
+void pager_notice(struct app *app, const char *severity, const char *text);
 void pager_draw(struct app *app);
 
 /* ---- complete.c ---- */
@@ -436,6 +476,8 @@ void complete_offer(void *data, struct editor *editor, struct span text, size_t 
 struct stash *stash_open(struct app *app);
 /* `keep`: the draft is there for the next session. NULL is fine. */
 void stash_close(struct stash *stash, bool keep);
+/* The folder of that name in the project's temporary folder, made; the caller frees. NULL: *err. */
+char *stash_folder(const struct stash *stash, const char *name, struct err *err);
 /* Writes the draft, if it is another. */
 void stash_keep(struct app *app);
 /* A prompt that was sent, for later sessions. */

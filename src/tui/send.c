@@ -69,20 +69,6 @@ static struct command_context slash_context(struct app *app)
 
 /* ---- what is left to do ------------------------------------------------------ */
 
-/* The terminal is asked to; whether it does, it does not say. */
-static void slash_copy(struct app *app, const char *text)
-{
-	json_auto_t *encoded = json_base64(span_str(text));
-	struct buf *frame = term_frame(app->term);
-
-	buf_str(frame, "\033]52;c;");
-	buf_span(frame, json_span(encoded));
-	buf_str(frame, "\033\\");
-	term_frame_end(app->term);
-	tui_print_notice(app, "info", SPAN("Sent to the terminal for its clipboard (OSC 52). It "
-	                                   "does not say whether it took it."));
-}
-
 static void slash_chosen(struct app *app, void *data, int index)
 {
 	json_t *lines = data;
@@ -150,7 +136,7 @@ static void slash_then(struct app *app, const struct command_result *result)
 		slash_choose(app, result);
 		break;
 	case COMMAND_COPY:
-		slash_copy(app, text);
+		tui_copy(app, span_str(text));
 		break;
 	case COMMAND_ANEW:
 		slash_anew(app, result->text);

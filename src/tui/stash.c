@@ -251,6 +251,14 @@ struct stash *stash_open(struct app *app)
 	return stash;
 }
 
+char *stash_folder(const struct stash *stash, const char *name, struct err *err)
+{
+	if (stash)
+		return home_make(home_temp(stash->home), name, err);
+	err_set(err, ERR_IO_ERROR, "There is no temporary folder of the project to keep it in.");
+	return NULL;
+}
+
 void stash_close(struct stash *stash, bool keep)
 {
 	if (!stash)

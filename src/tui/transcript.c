@@ -293,13 +293,36 @@ void transcript_rows(const struct transcript *transcript, unsigned width, bool p
 	}
 }
 
-char *transcript_last_answer(const struct transcript *transcript)
-{
-	for (size_t i = transcript->count; i > transcript->first; i--) {
-		const struct block *block = &transcript->blocks[i - 1];
+/* ---- one block --------------------------------------------------------------- */
 
-		if (block->kind == BLOCK_ANSWER)
-			return mem_dup(block->text.data ? block->text.data : "", block->text.len);
+static char *block_text(const struct block *block, unsigned width)
+{
+	const struct view_how how = { .width = width };
+	_cleanup_rows_ struct rows rows = { 0 };
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REPLY_BYTES);
+
+	if (block->kind != BLOCK_CALL)
+		return mem_dup(block->text.data ? block->text.data : "", block->text.len);
+	block_rows(block, &how, &rows);
+	for (size_t i = 0; i < rows.count; i++) {
+		row_plain(&rows.at[i], &text);
+		buf_char(&text, '\n');
+	}
+	return buf_steal(&text);
+}
+
+char *transcript_block(const struct transcript *transcript, unsigned width, size_t row)
+{
+	const struct view_how how = { .width = width };
+	size_t count = transcript->dropped ? 1 : 0;
+
+	for (size_t i = transcript->first; i < transcript->count; i++) {
+		_cleanup_rows_ struct rows rows = { 0 };
+
+		block_rows(&transcript->blocks[i], &how, &rows);
+		count += rows.count + (count > 0);
+		if (row < count)
+			return block_text(&transcript->blocks[i], width);
 	}
 	return NULL;
 }

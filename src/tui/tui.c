@@ -184,6 +184,7 @@ static void tui_make(struct app *app)
 	app->transcript = transcript_new();
 	app->complete = complete_new(app);
 	app->consoles = consoles_new(app);
+	app->clipboard = clipboard_new(app, &(struct clipboard_events){ tui_took, pager_notice });
 	app->questions = json_array();
 	app->steers = json_array();
 	app->shell_output = (struct buf)BUF_INIT(LIMIT_RESULT_BYTES);
@@ -213,6 +214,7 @@ static void tui_free(struct app *app)
 	buf_release(&app->shell_output);
 	status_release(&app->status);
 	status_line_free(app->status_line);
+	clipboard_free(app->clipboard);
 	complete_free(app->complete);
 	consoles_free(app->consoles);
 	transcript_free(app->transcript);
@@ -282,6 +284,7 @@ static void tui_end(struct app *app)
 	term_close(app->term);
 	complete_stop(app->complete);
 	status_line_stop(app->status_line);
+	clipboard_stop(app->clipboard);
 	opened = runner_opened(app->runner);
 	if (opened && (app->status.input || app->discards))
 		session = mem_strdup(host_session_id(opened->host));

@@ -26,6 +26,8 @@
  *   first.c       a folder that nobody has decided about, a key that is missing
  *   pager.c       the whole transcript, or a text, on the alternate screen
  *   complete.c    what may complete the word before the caret
+ *   clipboard.c   copying and reading the clipboard: tools, the terminal; paste.c what becomes
+ *                 of what is pasted or dropped
  *   stash.c       the draft kept on disk, and prompts of earlier sessions
  */
 #ifndef HASP_TUI_TUI_H

@@ -27,11 +27,11 @@ INDIRECT = {
 }
 WHOLE = {  # who hands on or looks through the whole environment
     "src/agent/setup/prepare.c", "src/cli/command/sandbox_command.c",
-    "src/config/variables.c", "src/tool/session.c", "src/tui/away.c",
+    "src/config/variables.c", "src/tool/session.c", "src/tui/away.c", "src/tui/clipboard.c",
     "src/worker/environment.c", "src/worker/front/local.c", "src/worker/inside/op_run.c",
 }
 CALL = re.compile(r'\b(?:secure_)?(?:getenv|variables_get)\(\s*(?:[^",()]*(?:\([^()]*\))?,\s*)?("?)(\w+)')
-NO_VARIABLES = {"TRUST_FOLDER", "TRUST_PARENT", "DO_NOT_TRUST"}
+NO_VARIABLES = {"TRUST_FOLDER", "TRUST_PARENT", "DO_NOT_TRUST", "UTF8_STRING"}
 UPPER = re.compile(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z]+_proxy)"')
 
 

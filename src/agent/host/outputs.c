@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tool outputs that were too long: their folder, and the worker that reads them. */
+/* Folders outside of the workspace that the session reads: its tool outputs that were too long, and
+ * the images that were pasted; each with a worker of its own. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +10,19 @@
 #include "worker/local.h"
 #include "worker/provider.h"
 
+/* A folder of the session's own. */
+struct own_folder {
+	char *path;                /* owned; or NULL */
+	struct provider *provider; /* NULL until it is asked for */
+};
+
+enum { OWN_OUTPUTS, OWN_IMAGES, OWN_COUNT };
+
 struct outputs {
-	char *folder;  /* owned; or NULL */
+	struct own_folder own[OWN_COUNT];
 	char *program; /* owned; or NULL */
 	enum sandbox_level level;
 	pthread_mutex_t lock;
-	struct provider *provider; /* NULL until it is asked for */
 };
 
 static char *outputs_make_folder(const struct outputs_options *options)
@@ -32,7 +40,9 @@ struct outputs *outputs_open(const struct outputs_options *options)
 {
 	struct outputs *outputs = mem_alloc(1, sizeof(*outputs));
 
-	outputs->folder = outputs_make_folder(options);
+	outputs->own[OWN_OUTPUTS].path = outputs_make_folder(options);
+	if (home_temp(options->home))
+		outputs->own[OWN_IMAGES].path = mem_printf("%s/images", home_temp(options->home));
 	outputs->program = mem_strdup(options->program);
 	outputs->level = options->level;
 	pthread_mutex_init(&outputs->lock, NULL);
@@ -43,28 +53,35 @@ void outputs_close(struct outputs *outputs)
 {
 	if (!outputs)
 		return;
-	provider_free(outputs->provider);
+	for (size_t i = 0; i < OWN_COUNT; i++) {
+		provider_free(outputs->own[i].provider);
+		free(outputs->own[i].path);
+	}
 	pthread_mutex_destroy(&outputs->lock);
 	free(outputs->program);
-	free(outputs->folder);
 	free(outputs);
 }
 
 const char *outputs_folder(const struct outputs *outputs)
 {
-	return outputs->folder;
+	return outputs->own[OWN_OUTPUTS].path;
 }
 
-static bool is_tool_output(const struct outputs *outputs, const char *path)
+static struct own_folder *own_folder_of(struct outputs *outputs, const char *path)
 {
-	const size_t len = outputs->folder ? strlen(outputs->folder) : 0;
+	for (size_t i = 0; i < OWN_COUNT; i++) {
+		const char *folder = outputs->own[i].path;
+		const size_t len = folder ? strlen(folder) : 0;
 
-	return len > 0 && strncmp(path, outputs->folder, len) == 0 && path[len] == '/';
+		if (len > 0 && strncmp(path, folder, len) == 0 && path[len] == '/')
+			return &outputs->own[i];
+	}
+	return NULL;
 }
 
-static struct provider *outputs_open_provider(const struct outputs *outputs)
+static struct provider *outputs_open_provider(const struct outputs *outputs, const char *folder)
 {
-	const char *roots[] = { outputs->folder };
+	const char *roots[] = { folder };
 	const struct worker_options options = {
 		.roots = roots, .root_count = 1, .level_given = true, .level = outputs->level,
 		.program = outputs->program,
@@ -78,14 +95,15 @@ static struct provider *outputs_open_provider(const struct outputs *outputs)
 struct provider *outputs_reader(void *data, const char *path)
 {
 	struct outputs *outputs = data;
+	struct own_folder *own = own_folder_of(outputs, path);
 	struct provider *provider;
 
-	if (!is_tool_output(outputs, path))
+	if (!own)
 		return NULL;
 	pthread_mutex_lock(&outputs->lock);
-	if (!outputs->provider)
-		outputs->provider = outputs_open_provider(outputs);
-	provider = outputs->provider;
+	if (!own->provider)
+		own->provider = outputs_open_provider(outputs, own->path);
+	provider = own->provider;
 	pthread_mutex_unlock(&outputs->lock);
 	return provider;
 }

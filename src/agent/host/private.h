@@ -115,7 +115,8 @@ struct session_terminal *terminals_size(struct terminals *terminals);
 /* ---- tool outputs that were too long ------------------------------------------ */
 
 /* The folder of a session's tool outputs that were too long (context.h), and who reads them for the
- * model: a confined worker of their own, started by the first such read.
+ * model: a confined worker of their own, started by the first such read.  Another one reads the
+ * images that were pasted (TEMP/images, tui/paste.c).
  *
  *     outputs = outputs_open(&options);
  *     session.own_files = outputs_reader;

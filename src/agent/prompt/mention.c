@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/buf.h"
 #include "base/limits.h"
@@ -106,6 +107,17 @@ void mentions_free(struct mention *mentions, size_t count)
 	free(mentions);
 }
 
+void mention_put_path(struct buf *out, struct span path)
+{
+	for (size_t i = 0; i < path.len; i++) {
+		const char c = path.data[i];
+
+		if (strchr(" ,;!?()[]{}\\\"@", c) || (c == '.' && i + 1 == path.len))
+			buf_char(out, '\\');
+		buf_char(out, c);
+	}
+}
+
 /* ---- the message ------------------------------------------------------------- */
 
 /* The message that a prompt with mentions becomes. */
@@ -180,11 +192,27 @@ static void report_unread(struct building *building, const struct mention *menti
 		mention_notice(building, mention, message ? message : "cannot be read");
 }
 
+/* One image by its name: a screenshot has more bytes than many texts together may have. */
+static bool names_image(const char *path)
+{
+	static const char *const endings[] = { ".png", ".jpg", ".jpeg", ".gif", ".webp" };
+	const size_t len = strlen(path);
+
+	for (size_t i = 0; i < ARRAY_LEN(endings); i++)
+		if (len > strlen(endings[i]) &&
+		    strcasecmp(path + len - strlen(endings[i]), endings[i]) == 0)
+			return !strpbrk(path, "*?[{");
+	return false;
+}
+
 static json_t *read_path(const struct building *building, const char *path)
 {
 	json_auto_t *arguments = json_object();
 
 	json_object_set_new(arguments, "paths", json_pack("[o]", json_text(span_str(path))));
+	if (names_image(path))
+		json_object_set_new(arguments, "max_total_bytes",
+		                    json_integer((json_int_t)(2 * LIMIT_MEDIA_BYTES)));
 	return tool_call(building->session, "read_many_files", arguments);
 }
 

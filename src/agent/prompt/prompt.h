@@ -194,6 +194,8 @@ struct mention {
  * Linear. */
 size_t mentions_find(struct span prompt, struct mention **ret);
 void mentions_free(struct mention *mentions, size_t count);
+/* Appends a path, which has no control characters, as it is to stand behind an @. */
+void mention_put_path(struct buf *out, struct span path);
 
 /* The user's message (model/content.h): `piped` as it is, the prompt, then what that names:
  * versioned, hashed file objects as read_many_files gives them; images, audio and PDF as media.

@@ -402,7 +402,7 @@ static void many_add_file(struct many *many, const struct read_request *request,
 static bool many_read_file(struct many *many, const char *path, bool media, bool named,
                            struct err *err)
 {
-	struct provider *provider = many->session->provider;
+	struct provider *provider = session_reader(many->session, path);
 	struct read_request request = {
 		.path = path,
 		.max_lines = many->session->read_max_lines,

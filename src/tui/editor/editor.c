@@ -121,7 +121,7 @@ static bool keep_paste(struct editor *editor, struct span text, char ret_mark[DR
 	return true;
 }
 
-bool editor_paste(struct editor *editor, struct span text)
+static bool insert_clean(struct editor *editor, struct span text, bool may_fold)
 {
 	_cleanup_buf_ struct buf clean = BUF_INIT(3 * KEYS_PASTE_BYTES_MAX);
 	unsigned long version = editor->draft.version;
@@ -133,7 +133,7 @@ bool editor_paste(struct editor *editor, struct span text)
 	if (clean.overflowed)
 		return false;
 	draft_begin(&editor->draft);
-	if (!draft_is_long_paste(buf_view(&clean)) || editor->history.searching)
+	if (!may_fold || !draft_is_long_paste(buf_view(&clean)) || editor->history.searching)
 		fits = commands_insert(editor, buf_view(&clean));
 	else
 		fits = keep_paste(editor, buf_view(&clean), mark) &&
@@ -143,6 +143,28 @@ bool editor_paste(struct editor *editor, struct span text)
 	draft_place(&editor->draft, editor->draft.caret);
 	follow_key(editor, version, caret, EDITOR_CHANGED);
 	return fits;
+}
+
+bool editor_paste(struct editor *editor, struct span text)
+{
+	return insert_clean(editor, text, true);
+}
+
+bool editor_insert(struct editor *editor, struct span text)
+{
+	return insert_clean(editor, text, false);
+}
+
+char editor_before(const struct editor *editor)
+{
+	const size_t caret = editor->draft.caret;
+
+	return caret ? editor->draft.text.data[caret - 1] : '\0';
+}
+
+bool editor_is_searching(const struct editor *editor)
+{
+	return editor->history.searching;
 }
 
 char *editor_text(const struct editor *editor)

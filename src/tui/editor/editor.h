@@ -66,6 +66,13 @@ enum editor_action editor_key(struct editor *editor, const struct key *key);
  * no room for it. */
 bool editor_paste(struct editor *editor, struct span text);
 
+/* Inserts text as a paste does, but never as a placeholder. False: there is no room for it. */
+bool editor_insert(struct editor *editor, struct span text);
+/* The last byte before the caret; 0: there is none. */
+char editor_before(const struct editor *editor);
+/* The history is being searched: what is typed is not the draft. */
+bool editor_is_searching(const struct editor *editor);
+
 /* The draft as it stands, placeholders expanded; the caller frees. */
 char *editor_text(const struct editor *editor);
 /* The same with placeholders, for a draft that is kept over a crash (editor_restore reads it). */

@@ -20,7 +20,7 @@
 
 enum {
 	SEQUENCE_MAX = 512,   /* CSI, SS3: with text of a whole cluster */
-	ANSWER_MAX = 4096,    /* OSC, DCS: longer ones are dropped */
+	ANSWER_MAX = 8192,    /* OSC, DCS (a packet of OSC 5522: 5,600); longer are dropped */
 	PARAMS_MAX = 16,
 	MODS_CONTROL = KEY_CTRL | KEY_ALT | KEY_META,
 };

@@ -37,7 +37,7 @@ struct term {
 	bool theme_named;
 	enum theme_colours colours;
 	bool colours_fixed; /* NO_COLOR, or a plain terminal */
-	bool plain, links, reflows, strays, sync, kitty, other_keys, titled;
+	bool plain, links, reflows, strays, sync, kitty, other_keys, titled, clipboard;
 	const struct kind *kind;
 	bool asking;        /* DA1, the last answer, is to come */
 	bool waiting;       /* bytes wait in the stream */
@@ -295,7 +295,8 @@ static void ask_what_it_is(struct term *term)
 {
 	if (term->plain || !term->links)
 		return;
-	term_write(term, SPAN("\033[?2026$p\033[>q\033[?u\033]11;?\033\\\033[>c\033[c"));
+	term_write(term, SPAN("\033[?2026$p\033[?5522$p"
+	                      "\033[>q\033[?u\033]11;?\033\\\033[>c\033[c"));
 	term->asking = true;
 }
 
@@ -334,16 +335,31 @@ static void finish_asking(struct term *term)
 	}
 }
 
+/* An answer to DECRQM: CSI ? mode ; value $ y, with 0 for an unknown mode and 4 for one that is
+ * off for good. */
+static bool mode_answered(struct span text, struct span mode, bool *ret_known)
+{
+	struct span rest = span_skip(text, 3);
+
+	if (!span_starts(text, SPAN("\033[?")) || !span_starts(rest, mode))
+		return false;
+	rest = span_skip(rest, mode.len);
+	*ret_known = rest.len == 4 && rest.data[1] >= '1' && rest.data[1] <= '3';
+	return rest.len == 4 && rest.data[0] == ';' && span_ends(rest, SPAN("$y"));
+}
+
 /* Takes an answer to what was asked at the start; false: it is somebody else's. */
 static bool take_terminal_answer(struct term *term, struct span text)
 {
+	bool known;
+
 	if (span_starts(text, SPAN("\033P>|"))) {
 		take_kind(term, kind_find(KIND_BY_VERSION, span_skip(text, 4)));
-	} else if (span_starts(text, SPAN("\033[?2026;")) && span_ends(text, SPAN("$y"))) {
-		char mode = text.data[8];
-
-		term->sync = mode == '1' || mode == '2' || mode == '3';
+	} else if (mode_answered(text, SPAN("2026"), &known)) {
+		term->sync = known;
 		arm_restoring(term);
+	} else if (mode_answered(text, SPAN("5522"), &known)) {
+		term->clipboard = known;
 	} else if (span_starts(text, SPAN("\033[?")) && span_ends(text, SPAN("u"))) {
 		take_kitty(term);
 	} else if (span_starts(text, SPAN("\033[>")) && span_ends(text, SPAN("c"))) {
@@ -664,6 +680,11 @@ bool term_strays(const struct term *term)
 bool term_kitty_keys(const struct term *term)
 {
 	return term->kitty;
+}
+
+bool term_clipboard(const struct term *term)
+{
+	return term->clipboard;
 }
 
 uint64_t term_written(const struct term *term)

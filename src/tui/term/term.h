@@ -9,9 +9,10 @@
  * Writing never blocks: what the terminal does not take at once waits in the loop, and while it
  * waits term_busy is true, and no frame should be made (frames are dropped, not queued).
  *
- * At the start it is asked for DA1, DA2, XTVERSION, synchronized output (DECRQM 2026), the Kitty
- * keyboard protocol and its background (OSC 11), in one write; answers are applied as they come,
- * and until then it is what TERM and COLORTERM say.  NO_COLOR (not empty) takes all colours away.
+ * At the start it is asked for DA1, DA2, XTVERSION, synchronized output (DECRQM 2026), the
+ * clipboard protocol (DECRQM 5522), the Kitty keyboard protocol and its background (OSC 11), in one
+ * write; answers are applied as they come, and until then it is what TERM and COLORTERM say.
+ * NO_COLOR (not empty) takes all colours away.
  * TERM "dumb", "unknown" or none at all: nothing is asked, and no escape sequence is ever written
  * (term_plain).
  *
@@ -97,6 +98,8 @@ bool term_reflows(const struct term *term);
 /* Whether its cursor can be in another line after that (tmux). */
 bool term_strays(const struct term *term);
 bool term_kitty_keys(const struct term *term); /* its keyboard protocol is on */
+/* Whether it knows OSC 5522 (clipboard.h). */
+bool term_clipboard(const struct term *term);
 
 /* The frame to append to: ours alone, empty. The appended bytes are written by term_frame_end, at
  * once and as a whole, within DEC 2026 where the terminal knows it. */
@@ -127,5 +130,69 @@ void term_notify(struct term *term, const char *how, struct span text);
 /* Asks where the cursor is and then where the window's last cell is; two EVENT_CURSOR are the
  * answers, for screen.h. */
 void term_ask_place(struct term *term);
+
+/* ---- its clipboard ----------------------------------------------------------- */
+
+/* The terminal's clipboard, as bytes (clipboard.c): what is written to set or to read it, and what
+ * is answered.
+ *
+ *     clipboard_put_text(&out, text, CLIPBOARD_DIRECT);          // OSC 52: nothing is answered
+ *
+ *     clipboard_put_write(&out, "1", SPAN("text/plain"), text);  // OSC 5522: it is
+ *     clipboard_put_types(&out, "2");
+ *     clipboard_put_read(&out, "3", "image/png", password);
+ *     struct clipboard_answer answer;
+ *     clipboard_answer_init(&answer, "3", false, max);
+ *     switch (clipboard_answer_take(&answer, event->text)) ...   // of each EVENT_REPLY
+ *     clipboard_answer_release(&answer);
+ *
+ * OSC 52 carries text alone, and most terminals that set the clipboard by it do not let it be read.
+ * OSC 5522 carries data of any type, says what became of it, and asks the user before it is read.
+ * Pure: these functions write to nobody; term_clipboard says whether the terminal knows OSC 5522.
+ *
+ * Sources: xterm's ctlseqs (Manipulate Selection Data); sw.kovidgoyal.net/kitty/clipboard;
+ * tmux(1), allow-passthrough; GNU screen's manual, "Control Sequences" (DCS).
+ *
+ * Deviations: of a list of types also the form with one DATA for each type is read, as terminals
+ * send it for pastes (rockorager.dev/misc/bracketed-paste-mime).  An answer without an id counts.
+ *
+ * Not here: what becomes of what was read (tui/paste.c).
+ */
+
+/* Of OSC 52: above some 100 kB several terminals drop it, above this all that is known. */
+enum { CLIPBOARD_TEXT_BYTES_MAX = 1 << 20, CLIPBOARD_TYPES_BYTES_MAX = 64 << 10 };
+
+/* Who stands between: each has its own way to hand a sequence on. */
+enum clipboard_way { CLIPBOARD_DIRECT, CLIPBOARD_TMUX, CLIPBOARD_SCREEN };
+
+/* Appends what sets the clipboard. For tmux twice: for tmux itself (set-clipboard), and for the
+ * terminal outside (allow-passthrough). */
+void clipboard_put_text(struct buf *out, struct span text, enum clipboard_way way);
+
+/* `id`: letters, digits; it comes back with the answer. `password`, of the same characters: what
+ * the terminal may remember a permission by, for this process; or NULL. */
+void clipboard_put_write(struct buf *out, const char *id, const char *type, struct span bytes);
+void clipboard_put_types(struct buf *out, const char *id);
+void clipboard_put_read(struct buf *out, const char *id, const char *type, const char *password);
+
+enum clipboard_state {
+	CLIPBOARD_FOREIGN, /* the reply is about something else */
+	CLIPBOARD_MORE,    /* taken; more follows */
+	CLIPBOARD_DONE,    /* all of it is there, or was written */
+	CLIPBOARD_REFUSED, /* EPERM: the user or the terminal's settings say no */
+	CLIPBOARD_FAILED,  /* another error, an answer that makes no sense, or more than `max` */
+};
+
+struct clipboard_answer {
+	char id[32];
+	bool types;
+	struct buf data; /* what was read; of types: their names, a blank behind each */
+};
+
+/* `types`: to clipboard_put_types. At most `max` bytes of data are taken. */
+void clipboard_answer_init(struct clipboard_answer *answer, const char *id, bool types, size_t max);
+void clipboard_answer_release(struct clipboard_answer *answer);
+/* Takes one EVENT_REPLY's text (keys.h). */
+enum clipboard_state clipboard_answer_take(struct clipboard_answer *answer, struct span reply);
 
 #endif

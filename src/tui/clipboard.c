@@ -1,0 +1,648 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The clipboard: the user's tools for it where there is a display, else the terminal.
+ *
+ * Tools are run on a thread of their own for TOOL_MS at most: who holds a selection may not answer.
+ * They are looked up in PATH, in absolute folders outside of the workspace alone, for what lies in
+ * the workspace was perhaps written by a command.  What they print is foreign: types count if
+ * they are in a list of ours, texts and images go the way of everything that is pasted (paste.c).
+ *
+ * What is said afterwards is what happened: a tool that ended well has copied; a terminal that
+ * knows OSC 5522 says whether it has; to one that is told by OSC 52 it was sent, and nobody knows
+ * more. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cancel.h"
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "tui/private.h"
+
+extern char **environ;
+
+enum {
+	TOOL_MS = 5000,
+	TOOL_BYTES_MAX = 8 << 20, /* of a text that is copied or pasted */
+	ROOTS_MAX = 64,
+};
+
+/* ---- tools ------------------------------------------------------------------- */
+
+/* Of arguments TYPE stands for the type that is asked for. */
+#define TYPE "\1"
+
+static const struct helper {
+	const char *program, *display; /* a variable that says that there is one */
+	const char *copy[6], *types[7], *read[8]; /* after the program; {NULL}: it cannot */
+	const char *text;              /* what it calls text */
+} helpers[] = {
+	{ "wl-copy", "WAYLAND_DISPLAY", { "--type", "text/plain" }, { NULL }, { NULL }, NULL },
+	{ "wl-paste", "WAYLAND_DISPLAY", { NULL }, { "--list-types" },
+	  { "--no-newline", "--type", TYPE }, "text" },
+	{ "xclip", "DISPLAY", { "-selection", "clipboard", "-in" },
+	  { "-selection", "clipboard", "-out", "-target", "TARGETS" },
+	  { "-selection", "clipboard", "-out", "-target", TYPE }, "UTF8_STRING" },
+	{ "xsel", "DISPLAY", { "--clipboard", "--input" }, { NULL },
+	  { "--clipboard", "--output" }, "" },
+};
+
+enum helper_use { TOOL_COPIES, TOOL_READS };
+
+/* Not in a list of files: a copied file is better named than shown. */
+static const char *const image_types[] = { "image/png", "image/jpeg", "image/webp", "image/gif" };
+
+static bool helper_can(const struct helper *tool, enum helper_use use)
+{
+	return use == TOOL_COPIES ? tool->copy[0] != NULL : tool->read[0] != NULL;
+}
+
+/* ---- where programs are ------------------------------------------------------ */
+
+/* The folders that commands may write in; borrowed. */
+struct roots {
+	const char *at[ROOTS_MAX];
+	size_t count;
+};
+
+static void roots_of(const struct app *app, struct roots *ret)
+{
+	const struct tui_opened *opened = runner_opened(app->runner);
+	struct provider *provider = opened ? opened->provider : NULL;
+
+	ret->at[0] = app->options->project;
+	ret->count = 1;
+	for (size_t i = 0; provider && app->options->local && ret->count < ROOTS_MAX &&
+	                   (ret->at[ret->count] = provider->ops->root(provider, i)); i++)
+		ret->count++;
+}
+
+/* The program's path, links resolved, unless it lies in the workspace; the caller frees. NULL. */
+static char *helper_find(const char *name, const struct roots *roots)
+{
+	const char *path = getenv("PATH");
+
+	while (path && *path) {
+		const size_t len = strcspn(path, ":");
+		_cleanup_free_ char *tried = mem_printf("%.*s/%s", (int)len, path, name);
+		_cleanup_free_ char *found = path[0] == '/' && access(tried, X_OK) == 0 ?
+		                                     realpath(tried, NULL) : NULL;
+		bool inside = false;
+
+		for (size_t i = 0; found && i < roots->count; i++)
+			inside = inside || path_is_under(found, roots->at[i]) ||
+			         path_is_under(tried, roots->at[i]);
+		if (found && !inside)
+			return mem_steal(&tried);
+		path += len + (path[len] == ':');
+	}
+	return NULL;
+}
+
+/* ---- running one ------------------------------------------------------------- */
+
+/* In a session of its own: what serves a selection stays when the terminal is closed. */
+static int program_spawn(const char *path, char *const argv[], const int files[static 2],
+                         pid_t *ret_pid)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t how;
+	sigset_t set;
+	int failed;
+
+	posix_spawnattr_init(&how);
+	sigfillset(&set);
+	sigdelset(&set, SIGKILL);
+	sigdelset(&set, SIGSTOP);
+	posix_spawnattr_setsigdefault(&how, &set);
+	sigemptyset(&set);
+	posix_spawnattr_setsigmask(&how, &set);
+	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
+	                               POSIX_SPAWN_SETSID);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, files[0], STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, files[1], STDOUT_FILENO);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	failed = posix_spawn(ret_pid, path, &actions, &how, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&how);
+	return failed;
+}
+
+/* Waits for `fd` or for a little; false: the time is up, or it was cancelled. */
+static bool program_wait(int fd, uint64_t until, const struct cancel *cancel)
+{
+	const uint64_t now = clock_monotonic_ms();
+	struct pollfd fds[2] = { { .fd = fd, .events = POLLIN },
+		                 { .fd = cancel_fd(cancel), .events = POLLIN } };
+	int wait = now < until ? (int)(until - now) : 0;
+
+	poll(fds, 2, fd < 0 && wait > 10 ? 10 : wait);
+	return !cancelled(cancel) && clock_monotonic_ms() < until;
+}
+
+/* All that it prints; false: it prints too much, or too slowly. */
+static bool program_read(int fd, struct buf *out, uint64_t until, const struct cancel *cancel)
+{
+	char bytes[16 << 10];
+	ssize_t n = 1;
+
+	while (n > 0 && program_wait(fd, until, cancel)) {
+		n = read(fd, bytes, sizeof(bytes));
+		if (n < 0 && errno == EINTR)
+			n = 1;
+		else if (n > 0 && !buf_append(out, bytes, (size_t)n))
+			return false;
+	}
+	return n == 0;
+}
+
+/* Whether it ended by itself, and well. */
+static bool program_end(pid_t pid, bool well, uint64_t until, const struct cancel *cancel)
+{
+	int status = -1;
+	pid_t got;
+
+	while (well && (got = waitpid(pid, &status, WNOHANG)) != pid) {
+		if (got < 0 && errno != EINTR)
+			return false;
+		well = program_wait(-1, until, cancel);
+	}
+	if (well)
+		return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	kill(-pid, SIGKILL);
+	kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return false;
+}
+
+static int input_of(struct span input)
+{
+	int fd = memfd_create("hasp-clipboard", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	if (fd_write_all(fd, input.data, input.len) && lseek(fd, 0, SEEK_SET) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* `out` NULL: what it prints is not wanted, and it may leave something behind that serves the
+ * selection and holds its output open. */
+static bool helper_run(char *const argv[], struct span input, struct buf *out,
+                        const struct cancel *cancel)
+{
+	const uint64_t until = clock_monotonic_ms() + TOOL_MS;
+	_cleanup_fd_ int in = input_of(input), reading = -1, writing = -1;
+	int ends[2] = { -1, -1 };
+	pid_t pid;
+	bool ok;
+
+	if (in < 0 || pipe2(ends, O_CLOEXEC) < 0)
+		return false;
+	reading = ends[0];
+	writing = ends[1];
+	if (!out) {
+		close(writing);
+		writing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	}
+	if (program_spawn(argv[0], argv, (int[]){ in, writing }, &pid) != 0)
+		return false;
+	close(fd_steal(&writing));
+	ok = !out || program_read(reading, out, until, cancel);
+	return program_end(pid, ok, until, cancel);
+}
+
+/* ---- jobs -------------------------------------------------------------------- */
+
+struct clipboard_job {
+	struct clipboard *clipboard;
+	struct clipboard_job *next;
+	pthread_t thread;
+	struct loop_task task;
+	enum helper_use use;
+	char *paths[ARRAY_LEN(helpers)]; /* owned; of those that can be used; NULL: not there */
+	char *text;                    /* TOOL_COPIES; owned */
+	size_t len;
+	struct buf got;                /* TOOL_READS: what was read */
+	enum pasted_kind kind;
+	const struct helper *used;       /* the one that did it; NULL: none */
+	const struct helper *failed;     /* the first that did not */
+};
+
+struct clipboard {
+	struct app *app;
+	struct clipboard_events events;
+	struct cancel cancel;
+	bool stopped;
+	struct clipboard_job *jobs; /* under way; owned */
+	struct clipboard_answer answer; /* of the terminal; its id is empty: nothing is asked */
+	enum { ASKED_WRITE, ASKED_TYPES, ASKED_DATA } asked;
+	enum pasted_kind kind;      /* ASKED_DATA */
+	char *before;               /* ASKED_WRITE: what is to be said first; owned */
+	unsigned asked_count;
+	char password[33];
+};
+
+static bool job_run(const struct clipboard_job *job, size_t i, const char *const *words,
+                    const char *type, struct span input, struct buf *out)
+{
+	char *argv[10] = { job->paths[i] };
+
+	for (size_t k = 0; words[k]; k++)
+		argv[k + 1] = (char *)(strcmp(words[k], TYPE) == 0 ? type : words[k]);
+	if (out)
+		buf_clear(out);
+	return helper_run(argv, input, out, &job->clipboard->cancel);
+}
+
+/* Whether a list, by lines or blanks, has the word. */
+static bool types_have(struct span list, const char *word)
+{
+	const size_t len = strlen(word);
+
+	for (size_t at = 0; at + len <= list.len; at++) {
+		const bool begins = at == 0 || strchr(" \r\n", list.data[at - 1]);
+
+		if (begins && memcmp(list.data + at, word, len) == 0 &&
+		    (at + len == list.len || strchr(" \r\n", list.data[at + len])))
+			return true;
+	}
+	return false;
+}
+
+static const char *image_type_of(struct span list)
+{
+	for (size_t i = 0; i < ARRAY_LEN(image_types); i++)
+		if (types_have(list, image_types[i]))
+			return image_types[i];
+	return NULL;
+}
+
+static bool types_have_text(struct span types)
+{
+	static const char *const text_types[] = { "text/plain;charset=utf-8", "text/plain",
+		                                  "UTF8_STRING", "STRING", "TEXT" };
+
+	for (size_t i = 0; i < ARRAY_LEN(text_types); i++)
+		if (types_have(types, text_types[i]))
+			return true;
+	return false;
+}
+
+/* Files that were copied, else an image, else text. */
+static bool job_read(struct clipboard_job *job, size_t i)
+{
+	const struct helper *tool = &helpers[i];
+	_cleanup_buf_ struct buf types = BUF_INIT(CLIPBOARD_TYPES_BYTES_MAX);
+	const char *image;
+
+	if (tool->types[0] && !job_run(job, i, tool->types, NULL, SPAN(""), &types))
+		return false;
+	image = image_type_of(buf_view(&types));
+	if (types_have(buf_view(&types), "text/uri-list") &&
+	    job_run(job, i, tool->read, "text/uri-list", SPAN(""), &job->got) &&
+	    paste_names_files(buf_view(&job->got))) {
+		job->kind = PASTED_TEXT;
+		return true;
+	}
+	job->kind = image ? PASTED_IMAGE : PASTED_TEXT;
+	buf_clear(&job->got);
+	if (tool->types[0] && !image && !types_have_text(buf_view(&types)))
+		return true; /* nothing that can be used */
+	return job_run(job, i, tool->read, image ? image : tool->text, SPAN(""), &job->got);
+}
+
+static void *job_thread(void *data)
+{
+	struct clipboard_job *job = data;
+
+	for (size_t i = 0; i < ARRAY_LEN(helpers) && !job->used; i++) {
+		if (!job->paths[i])
+			continue;
+		if (job->use == TOOL_COPIES ?
+		    job_run(job, i, helpers[i].copy, NULL, span_of(job->text, job->len), NULL) :
+		    job_read(job, i))
+			job->used = &helpers[i];
+		else if (!job->failed)
+			job->failed = &helpers[i];
+	}
+	loop_post(job->clipboard->app->loop, &job->task);
+	return NULL;
+}
+
+static void job_free(struct clipboard_job *job)
+{
+	for (size_t i = 0; i < ARRAY_LEN(helpers); i++)
+		free(job->paths[i]);
+	buf_release(&job->got);
+	free(job->text);
+	free(job);
+}
+
+/* ---- what is said ------------------------------------------------------------ */
+
+static void clipboard_say(const struct app *app, const char *severity, const char *text)
+{
+	app->clipboard->events.said(app->clipboard->app, severity, text);
+}
+
+/* ---- copying by the terminal ------------------------------------------------- */
+
+static void terminal_asks(struct clipboard *clipboard, size_t max)
+{
+	char id[24];
+
+	clipboard_answer_release(&clipboard->answer);
+	snprintf(id, sizeof(id), "hasp%u", ++clipboard->asked_count);
+	clipboard_answer_init(&clipboard->answer, id, clipboard->asked == ASKED_TYPES, max);
+}
+
+static enum clipboard_way terminal_way(void)
+{
+	const char *tmux = getenv("TMUX"), *screen = getenv("STY");
+
+	return tmux && *tmux ? CLIPBOARD_TMUX : screen && *screen ? CLIPBOARD_SCREEN :
+	                                                            CLIPBOARD_DIRECT;
+}
+
+/* `before`: what is to be said first, or "". */
+static void copy_by_terminal(struct app *app, struct span text, const char *before)
+{
+	struct clipboard *clipboard = app->clipboard;
+	const enum clipboard_way way = terminal_way();
+	_cleanup_free_ char *said = NULL;
+	struct buf *frame;
+
+	if (term_plain(app->term) || text.len > CLIPBOARD_TEXT_BYTES_MAX) {
+		said = mem_printf("%sNothing was copied: %s.", before, term_plain(app->term) ?
+		                  "this terminal knows no clipboard, and there is no tool for it "
+		                  "(wl-copy, xclip or xsel, and a display)" :
+		                  "that is more than a terminal takes (1 MB)");
+		clipboard_say(app, "warning", said);
+		return;
+	}
+	frame = term_frame(app->term);
+	if (term_clipboard(app->term)) {
+		clipboard->asked = ASKED_WRITE;
+		terminal_asks(clipboard, 0);
+		clipboard_put_write(frame, clipboard->answer.id, "text/plain", text);
+		free(clipboard->before);
+		clipboard->before = mem_strdup(before);
+		app->hint = "Sent to the terminal, which has not confirmed it yet";
+	} else {
+		clipboard_put_text(frame, text, way);
+		said = mem_printf("%sSent to the terminal (OSC 52); whether it took it, only the "
+		                  "terminal knows.%s", before, way == CLIPBOARD_TMUX ?
+		                  " In tmux it needs set-clipboard on or allow-passthrough on." :
+		                  "");
+	}
+	term_frame_end(app->term);
+	if (said)
+		clipboard_say(app, "info", said);
+}
+
+/* ---- copying ----------------------------------------------------------------- */
+
+static void copy_over(struct clipboard_job *job)
+{
+	struct app *app = job->clipboard->app;
+	const char *far = getenv("SSH_CONNECTION");
+	_cleanup_free_ char *said = NULL;
+
+	if (job->used && !(far && *far)) {
+		said = mem_printf("Copied with %s.", job->used->program);
+		clipboard_say(app, "info", said);
+		return;
+	}
+	/* A display of this machine is not where the user sits, or perhaps is. */
+	said = job->used ? mem_printf("Copied on this machine with %s. ", job->used->program) :
+	                   mem_printf("%s failed. ", job->failed->program);
+	copy_by_terminal(app, span_of(job->text, job->len), said);
+}
+
+/* ---- reading by the terminal ------------------------------------------------- */
+
+static void read_by_terminal(struct clipboard *clipboard, const char *type)
+{
+	struct buf *frame = term_frame(clipboard->app->term);
+
+	clipboard->asked = type ? ASKED_DATA : ASKED_TYPES;
+	terminal_asks(clipboard, !type ? CLIPBOARD_TYPES_BYTES_MAX :
+	                         clipboard->kind == PASTED_IMAGE ? LIMIT_MEDIA_BYTES :
+	                                                           TOOL_BYTES_MAX);
+	if (type)
+		clipboard_put_read(frame, clipboard->answer.id, type, clipboard->password);
+	else
+		clipboard_put_types(frame, clipboard->answer.id);
+	term_frame_end(clipboard->app->term);
+	clipboard->app->hint = "The terminal was asked for its clipboard; it may ask you first";
+}
+
+/* It has said which types there are: the one that is wanted is asked for. */
+static void choose_type(struct clipboard *clipboard)
+{
+	const struct span list = buf_view(&clipboard->answer.data);
+	const char *image = image_type_of(list);
+
+	if (types_have(list, "text/uri-list"))
+		image = NULL;
+	clipboard->kind = image ? PASTED_IMAGE : PASTED_TEXT;
+	if (image)
+		read_by_terminal(clipboard, image);
+	else if (types_have_text(list))
+		read_by_terminal(clipboard, "text/plain");
+	else
+		clipboard->app->hint = "The clipboard has neither text nor an image";
+}
+
+static void write_over(struct clipboard *clipboard, enum clipboard_state state)
+{
+	const bool done = state == CLIPBOARD_DONE;
+	_cleanup_free_ char *said = mem_printf(
+		"%s%s", clipboard->before,
+		done ? "Copied: the terminal has it in its clipboard (OSC 5522)." :
+		state == CLIPBOARD_REFUSED ? "The terminal does not permit to set its clipboard." :
+		                             "The terminal could not set its clipboard.");
+
+	clipboard_say(clipboard->app, done ? "info" : "warning", said);
+}
+
+static void answer_over(struct clipboard *clipboard, enum clipboard_state state)
+{
+	struct app *app = clipboard->app;
+
+	app->hint = NULL;
+	if (clipboard->asked == ASKED_WRITE) {
+		write_over(clipboard, state);
+	} else if (state == CLIPBOARD_DONE && clipboard->asked == ASKED_TYPES) {
+		choose_type(clipboard);
+		return;
+	} else if (state == CLIPBOARD_DONE) {
+		clipboard->events.took(app, clipboard->kind, buf_view(&clipboard->answer.data));
+	} else {
+		app->hint = state == CLIPBOARD_REFUSED ?
+		                    "The terminal does not permit to read its clipboard" :
+		                    "The terminal's clipboard could not be read, or has too much";
+	}
+	clipboard_answer_release(&clipboard->answer);
+	clipboard->answer.id[0] = '\0';
+}
+
+bool tui_clipboard_reply(struct app *app, struct span reply)
+{
+	struct clipboard *clipboard = app->clipboard;
+	enum clipboard_state state = clipboard_answer_take(&clipboard->answer, reply);
+
+	if (state != CLIPBOARD_FOREIGN && state != CLIPBOARD_MORE)
+		answer_over(clipboard, state);
+	return state != CLIPBOARD_FOREIGN;
+}
+
+/* ---- pasting ----------------------------------------------------------------- */
+
+static void paste_by_terminal(struct app *app)
+{
+	if (term_clipboard(app->term))
+		read_by_terminal(app->clipboard, NULL);
+	else
+		app->hint = "No tool reads the clipboard (wl-paste, xclip or xsel); the terminal's "
+		            "own key pastes text";
+}
+
+static void was_read(struct clipboard_job *job)
+{
+	struct app *app = job->clipboard->app;
+
+	app->hint = NULL;
+	if (job->used && job->got.len)
+		job->clipboard->events.took(app, job->kind, buf_view(&job->got));
+	else if (!job->used && term_clipboard(app->term))
+		paste_by_terminal(app);
+	else
+		app->hint = job->used ? "The clipboard has neither text nor an image" :
+		                        "The clipboard is empty, or cannot be read";
+}
+
+/* ---- both -------------------------------------------------------------------- */
+
+static void job_arrived(struct loop_task *task)
+{
+	struct clipboard_job *job = (struct clipboard_job *)((char *)task -
+	                                                     offsetof(struct clipboard_job, task));
+	struct clipboard *clipboard = job->clipboard;
+	struct clipboard_job **link = &clipboard->jobs;
+
+	if (!clipboard->stopped)
+		pthread_join(job->thread, NULL);
+	while (*link != job)
+		link = &(*link)->next;
+	*link = job->next;
+	if (!clipboard->app->quitting) {
+		job->use == TOOL_COPIES ? copy_over(job) : was_read(job);
+		tui_changed_now(clipboard->app);
+	}
+	job_free(job);
+}
+
+/* False: there is no tool to do it. */
+static bool clipboard_start(struct clipboard *clipboard, enum helper_use use, struct span text)
+{
+	struct clipboard_job *job = mem_alloc(1, sizeof(*job));
+	struct roots roots;
+	bool any = false;
+
+	roots_of(clipboard->app, &roots);
+	for (size_t i = 0; i < ARRAY_LEN(helpers); i++) {
+		const char *display = strcmp(helpers[i].display, "DISPLAY") == 0 ?
+		                              getenv("DISPLAY") : getenv("WAYLAND_DISPLAY");
+
+		if (helper_can(&helpers[i], use) && display && *display)
+			job->paths[i] = helper_find(helpers[i].program, &roots);
+		any = any || job->paths[i];
+	}
+	job->clipboard = clipboard;
+	job->use = use;
+	job->text = mem_dup(text.data, text.len);
+	job->len = text.len;
+	job->got = (struct buf)BUF_INIT(LIMIT_MEDIA_BYTES);
+	job->task.run = job_arrived;
+	if (!any || clipboard->stopped ||
+	    pthread_create(&job->thread, NULL, job_thread, job) != 0) {
+		job_free(job);
+		return false;
+	}
+	job->next = clipboard->jobs;
+	clipboard->jobs = job;
+	return true;
+}
+
+void tui_copy(struct app *app, struct span text)
+{
+	if (text.len > TOOL_BYTES_MAX)
+		clipboard_say(app, "warning", "Nothing was copied: that is more than 8 MB.");
+	else if (!clipboard_start(app->clipboard, TOOL_COPIES, text))
+		copy_by_terminal(app, text, "");
+}
+
+void tui_paste(struct app *app)
+{
+	for (struct clipboard_job *job = app->clipboard->jobs; job; job = job->next)
+		if (job->use == TOOL_READS)
+			return; /* it is on its way */
+	if (!clipboard_start(app->clipboard, TOOL_READS, SPAN("")))
+		paste_by_terminal(app);
+}
+
+/* ---- life -------------------------------------------------------------------- */
+
+struct clipboard *clipboard_new(struct app *app, const struct clipboard_events *events)
+{
+	struct clipboard *clipboard = mem_alloc(1, sizeof(*clipboard));
+	struct err ignored = ERR_INIT;
+	unsigned char bytes[16] = { 0 };
+
+	clipboard->app = app;
+	clipboard->events = *events;
+	/* Without a descriptor for it tools still end by their time. */
+	if (!cancel_init(&clipboard->cancel, &ignored))
+		clipboard->cancel.fd = -1;
+	/* Any other would do as well: the terminal asks its user. */
+	if (getrandom(bytes, sizeof(bytes), 0) < 0)
+		bytes[0] = 1;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(clipboard->password + 2 * i, 3, "%02x", bytes[i]);
+	return clipboard;
+}
+
+void clipboard_stop(struct clipboard *clipboard)
+{
+	clipboard->stopped = true;
+	cancel_set(&clipboard->cancel);
+	for (struct clipboard_job *job = clipboard->jobs; job; job = job->next)
+		pthread_join(job->thread, NULL);
+}
+
+void clipboard_free(struct clipboard *clipboard)
+{
+	if (!clipboard)
+		return;
+	free(clipboard->before);
+	clipboard_answer_release(&clipboard->answer);
+	cancel_release(&clipboard->cancel);
+	free(clipboard);
+}
