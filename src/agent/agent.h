@@ -100,6 +100,8 @@ struct agent_options {
 	void *steer_data;
 	enum approval_mode mode;
 	bool interactive;              /* somebody can be asked */
+	bool asks_together;            /* about all calls of a reply that are to be asked about,
+	                                * and not about one at a time */
 	const char *policy_folder;     /* where "always and save" writes, if the settings permit
 	                                * it; or NULL */
 	const char *output_folder;     /* where masked and truncated outputs go; NULL: nowhere */

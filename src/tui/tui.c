@@ -188,6 +188,7 @@ static void tui_make(struct app *app)
 	app->complete = complete_new(app);
 	app->consoles = consoles_new(app);
 	app->questions = json_array();
+	app->rounds = json_object();
 	app->steers = json_array();
 	app->shell_output = (struct buf)BUF_INIT(LIMIT_RESULT_BYTES);
 	app->frame = tui_frame;
@@ -209,6 +210,7 @@ static void tui_free(struct app *app)
 	pick_free(app->pick);
 	browse_free(app->browse);
 	json_decref(app->questions);
+	json_decref(app->rounds);
 	json_decref(app->steers);
 	json_decref(app->todos);
 	buf_release(&app->shell_output);

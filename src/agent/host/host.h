@@ -41,6 +41,7 @@ struct host_options {
 	                                * NULL */
 	enum approval_mode mode;
 	bool interactive;
+	bool asks_together;            /* as agent_options has it */
 	bool checkpoints;              /* kept, unless the settings say otherwise */
 	const char *confinement;       /* sentences about the sandbox for the model; or NULL */
 	char *const *environment;      /* of hooks, scrubbed; NULL-terminated */

@@ -419,7 +419,7 @@ static bool headless_open_host(struct headless *run, struct err *err)
 		.import_file = invocation_value(invocation, FLAG_SESSION_FILE),
 		.resume_file = run->resume_file, .mode = run->mode,
 		.confinement = sentences, .interactive = run->interactive,
-		.checkpoints = run->interactive,
+		.checkpoints = run->interactive, .asks_together = run->interactive,
 		.cancel = run->cancel, .notice = run->notice, .data = run->notice_data,
 		.trace = headless_traces(run) ? trace_line : NULL,
 	};
