@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions, put one after the other, those of a kind together; all that wait get an answer, if only
- * a no. */
+/* Questions, put one after the other, those of a kind together; all that wait get an answer, if
+ * only a no. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,12 +8,12 @@
 #include "data/json.h"
 #include "tui/private.h"
 
-static const json_t *question_message(const json_t *entry)
+static const json_t *entry_message(const json_t *entry)
 {
 	return json_object_get(entry, "message");
 }
 
-static enum bus_topic question_topic(const json_t *entry)
+static enum bus_topic entry_topic(const json_t *entry)
 {
 	return (enum bus_topic)json_integer_value(json_object_get(entry, "topic"));
 }
@@ -24,7 +24,7 @@ static enum bus_topic question_topic(const json_t *entry)
 static json_int_t together(const json_t *entry, const char *name)
 {
 	return json_integer_value(json_object_get(
-		json_object_get(question_message(entry), "together"), name));
+		json_object_get(entry_message(entry), "together"), name));
 }
 
 static const char *round_key(const json_t *entry, char key[32])
@@ -74,7 +74,7 @@ static void question_join_others(struct app *app, struct rows *rows)
 	json_t *entry;
 
 	json_array_foreach(app->questions, i, entry) {
-		if (!i || question_topic(entry) != BUS_TOOL_CONFIRMATION_REQUEST ||
+		if (!i || entry_topic(entry) != BUS_TOOL_CONFIRMATION_REQUEST ||
 		    !round_is_here(app, entry) ||
 		    !ask_join(app->ask, json_object_get(entry, "message")))
 			continue;
@@ -95,7 +95,7 @@ static void question_put(struct app *app)
 		json_object_clear(app->rounds);
 	if (!first || app->ask || app->ruling || !round_is_here(app, first))
 		return;
-	app->ask = ask_new(question_topic(first), json_object_get(first, "message"), &options);
+	app->ask = ask_new(entry_topic(first), json_object_get(first, "message"), &options);
 	app->ask_ms = now;
 	app->aside = !editor_is_empty(app->editor) && now - app->key_ms < 2 * ASIDE_MS;
 	question_join_others(app, &rows);
@@ -121,7 +121,7 @@ static size_t question_find(const struct app *app, const json_t *answer)
 	json_t *entry;
 
 	json_array_foreach(app->questions, i, entry)
-		if (json_equal(id, json_object_get(question_message(entry), "correlationId")))
+		if (json_equal(id, json_object_get(entry_message(entry), "correlationId")))
 			break;
 	return i;
 }
@@ -133,11 +133,11 @@ static void question_close(struct app *app)
 }
 
 /* False: nobody waits for it any more. */
-static bool question_answer(struct app *app, const json_t *answer)
+static bool question_send(struct app *app, const json_t *answer)
 {
 	const struct tui_opened *opened = runner_opened(app->runner);
 	const size_t i = question_find(app, answer);
-	const enum bus_topic topic = question_topic(json_array_get(app->questions, i));
+	const enum bus_topic topic = entry_topic(json_array_get(app->questions, i));
 
 	json_array_remove(app->questions, i);
 	return opened && bus_answer(host_bus(opened->host), bus_topic_answer(topic), answer);
@@ -155,7 +155,7 @@ void tui_answer(struct app *app, json_t *answers)
 
 	question_close(app);
 	json_array_foreach(answers, i, answer)
-		if (question_answer(app, answer) && makes_rule(answer))
+		if (question_send(app, answer) && makes_rule(answer))
 			app->ruling = true;
 	json_decref(answers);
 	question_put(app);
@@ -170,7 +170,7 @@ void tui_answered(struct app *app, const json_t *answer)
 	if (!entry)
 		return;
 	if (app->ask && i)
-		ask_drop(app->ask, question_message(entry));
+		ask_unjoin(app->ask, entry_message(entry));
 	else
 		question_close(app);
 	json_array_remove(app->questions, i);
@@ -192,11 +192,11 @@ void tui_refuse_all(struct app *app)
 	question_close(app);
 	app->ruling = false;
 	while ((first = json_array_get(app->questions, 0))) {
-		app->ask = ask_new(question_topic(first), json_object_get(first, "message"),
+		app->ask = ask_new(entry_topic(first), json_object_get(first, "message"),
 		                   &options);
 		refusal = ask_refusal(app->ask);
 		question_close(app);
-		question_answer(app, refusal);
+		question_send(app, refusal);
 		json_decref(refusal);
 	}
 	json_object_clear(app->rounds);

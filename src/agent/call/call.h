@@ -27,9 +27,9 @@
  * has not answered it.  Nobody to ask means no.
  *
  * With options.asks_together all calls of a reply that are to be asked about are asked about
- * together, as soon as no other call of the reply can join them (struct ask_round); a question that
- * an "always" answers meanwhile is answered on the bus by the agent itself, so that who shows it
- * takes it away.
+ * together, as soon as no other call of the reply can join them (struct call_round); a question
+ * that an "always" answers meanwhile is answered on the bus by the agent itself, so that who shows
+ * it takes it away.
  */
 
 struct call;
@@ -39,15 +39,10 @@ bool agent_confirm_ask(void *data, const struct tool_question *question, struct 
 /* Adds to the result of a call what the user made of it (`user_review`), if anything. */
 void agent_confirm_report(struct call *call);
 
-/* What the question about an edit shows, and what follows when it is not answered as a whole
- * (review.c).  Private to this folder. */
-
-struct tool_question;
-
 /* The calls of a reply on their way to their questions.  A call that has begun is awaited until it
- * asks, runs, or has ended.  Private to this folder; all but round_settle and round_gather hold
- * `lock`. */
-struct ask_round {
+ * asks, runs, or has ended.  All but
+ * call_round_settle hold `lock`.  Private to this folder. */
+struct call_round {
 	pthread_mutex_t *lock;    /* the batch's */
 	pthread_cond_t *changed;  /* signalled when another call may begin */
 	pthread_cond_t released;
@@ -60,15 +55,21 @@ struct ask_round {
 	unsigned id;              /* of the last, of the session */
 };
 
-void round_init(struct ask_round *round, pthread_mutex_t *lock, pthread_cond_t *changed);
-void round_release(struct ask_round *round);
-void round_call_begins(struct call *call);
+/* Without calls. */
+void call_round_init(struct call_round *round, pthread_mutex_t *lock, pthread_cond_t *changed);
+/* When none of them runs any more. */
+void call_round_release(struct call_round *round);
+/* It has begun: it is awaited. */
+void call_round_begin(struct call *call);
 /* No call can begin now, or one may have become able to. */
-void round_set_may_begin(struct ask_round *round, bool may);
+void call_round_set_may_begin(struct call_round *round, bool may);
 /* It is not awaited any more: it runs, has ended, or may take its time. */
-void round_settle(struct call *call);
+void call_round_settle(struct call *call);
 /* The same, with the lock. */
-void round_settle_locked(struct call *call);
+void call_round_settle_locked(struct call *call);
+
+/* What the question about an edit shows, and what follows when it is not answered as a whole
+ * (review.c).  Private to this folder. */
 
 /* The question's `details`, with the texts before and after: of one file, or of the files of a
  * list of changes. A new reference. */
@@ -169,7 +170,7 @@ struct call {
 	const struct tool *tool;     /* NULL: there is no such tool */
 	struct order_call order;
 	enum call_state state;       /* under the batch's lock */
-	struct ask_round *round;     /* of its reply; NULL: the call is not made */
+	struct call_round *round;     /* of its reply; NULL: the call is not made */
 	bool awaited;                /* by `round`; this and the next under the batch's lock */
 	struct call *gathered;       /* the next in the list of `round` */
 	size_t place, together;      /* among so many questions that are put together, from 0 */

@@ -448,7 +448,7 @@ struct batch {
 	pthread_cond_t changed;
 	size_t running;
 	bool busy;                /* the thread that begins calls makes one itself */
-	struct ask_round round;   /* their questions */
+	struct call_round round;   /* their questions */
 	bool refused;             /* nothing more begins */
 	bool declined;            /* somebody said no to one */
 };
@@ -548,8 +548,8 @@ static void batch_note_end(struct batch *batch, struct call *call)
 	call->state = CALL_ENDED;
 	batch->ended[call - batch->calls] = true;
 	batch->running--;
-	round_settle_locked(call);
-	round_set_may_begin(&batch->round, !batch->busy);
+	call_round_settle_locked(call);
+	call_round_set_may_begin(&batch->round, !batch->busy);
 	batch->declined = batch->declined || call->refused;
 	/* What is left out in a review is no word about the other calls. */
 	batch->refused = batch->refused ||
@@ -591,19 +591,19 @@ static void batch_begin_call(struct batch *batch, struct runner *runner, struct 
 {
 	call->state = CALL_RUNNING;
 	batch->running++;
-	round_call_begins(call);
+	call_round_begin(call);
 	*runner = (struct runner){ .batch = batch, .call = call };
 	if (!alone)
 		runner->started = pthread_create(&runner->thread, NULL, runner_main, runner) == 0;
 	if (runner->started)
 		return;
 	batch->busy = true; /* nothing begins before it has ended */
-	round_set_may_begin(&batch->round, false);
+	call_round_set_may_begin(&batch->round, false);
 	pthread_mutex_unlock(&batch->lock);
 	runner_main(runner);
 	pthread_mutex_lock(&batch->lock);
 	batch->busy = false;
-	round_set_may_begin(&batch->round, true);
+	call_round_set_may_begin(&batch->round, true);
 }
 
 /* A call beside which nothing can run needs no thread. */
@@ -620,7 +620,7 @@ static bool batch_call_is_alone(struct batch *batch, struct call *call)
 }
 
 /* Calls that wait for the user take nobody's place. */
-static bool has_place(const struct batch *batch)
+static bool batch_has_place(const struct batch *batch)
 {
 	return batch->running - batch->round.asking < CALLS_AT_ONCE;
 }
@@ -631,13 +631,13 @@ static void run_all(struct batch *batch, struct runner *runners)
 
 	pthread_mutex_lock(&batch->lock);
 	while (true) {
-		call = goes_on(batch) && has_place(batch) ? next_call(batch) : NULL;
+		call = goes_on(batch) && batch_has_place(batch) ? next_call(batch) : NULL;
 		if (call) {
 			batch_begin_call(batch, &runners[call - batch->calls], call,
 			                 batch_call_is_alone(batch, call));
 		} else if (batch->running) {
-			batch->round.full = !has_place(batch);
-			round_set_may_begin(&batch->round, false);
+			batch->round.full = !batch_has_place(batch);
+			call_round_set_may_begin(&batch->round, false);
 			pthread_cond_wait(&batch->changed, &batch->lock);
 		} else {
 			break;
@@ -710,14 +710,14 @@ static void run_batch(struct batch *batch)
 
 	pthread_mutex_init(&batch->lock, NULL);
 	pthread_cond_init(&batch->changed, NULL);
-	round_init(&batch->round, &batch->lock, &batch->changed);
+	call_round_init(&batch->round, &batch->lock, &batch->changed);
 	for (size_t i = 0; i < batch->count; i++) {
 		batch->calls[i].round = &batch->round;
 		publish_call(batch->agent, &batch->calls[i]);
 	}
 	run_all(batch, runners);
 	refuse_rest(batch);
-	round_release(&batch->round);
+	call_round_release(&batch->round);
 	pthread_cond_destroy(&batch->changed);
 	pthread_mutex_destroy(&batch->lock);
 }

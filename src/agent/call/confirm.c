@@ -431,19 +431,19 @@ static bool ask_in_turn(struct asking *asking, struct err *err)
 
 /* ---- asking about several calls together ---------------------------------------------- */
 
-void round_init(struct ask_round *round, pthread_mutex_t *lock, pthread_cond_t *changed)
+void call_round_init(struct call_round *round, pthread_mutex_t *lock, pthread_cond_t *changed)
 {
-	*round = (struct ask_round){ .lock = lock, .changed = changed, .may_begin = true };
+	*round = (struct call_round){ .lock = lock, .changed = changed, .may_begin = true };
 	pthread_cond_init(&round->released, NULL);
 }
 
-void round_release(struct ask_round *round)
+void call_round_release(struct call_round *round)
 {
 	pthread_cond_destroy(&round->released);
 }
 
 /* Puts the questions, if nobody can join them any more. The calls of a reply are an array. */
-static void round_put_if_complete(struct ask_round *round)
+static void round_put_if_complete(struct call_round *round)
 {
 	if (round->awaited || round->may_begin || !round->gathered)
 		return;
@@ -460,19 +460,19 @@ static void round_put_if_complete(struct ask_round *round)
 	pthread_cond_broadcast(&round->released);
 }
 
-void round_call_begins(struct call *call)
+void call_round_begin(struct call *call)
 {
 	call->awaited = true;
 	call->round->awaited++;
 }
 
-void round_set_may_begin(struct ask_round *round, bool may)
+void call_round_set_may_begin(struct call_round *round, bool may)
 {
 	round->may_begin = may;
 	round_put_if_complete(round);
 }
 
-void round_settle_locked(struct call *call)
+void call_round_settle_locked(struct call *call)
 {
 	if (!call->awaited)
 		return;
@@ -481,12 +481,12 @@ void round_settle_locked(struct call *call)
 	round_put_if_complete(call->round);
 }
 
-void round_settle(struct call *call)
+void call_round_settle(struct call *call)
 {
 	if (!call->round)
 		return;
 	pthread_mutex_lock(call->round->lock);
-	round_settle_locked(call);
+	call_round_settle_locked(call);
 	pthread_mutex_unlock(call->round->lock);
 }
 
@@ -495,7 +495,7 @@ static json_t *round_gather(struct call *call)
 {
 	json_t *together;
 
-	struct ask_round *round = call->round;
+	struct call_round *round = call->round;
 	unsigned before;
 
 	pthread_mutex_lock(round->lock);
@@ -504,7 +504,7 @@ static json_t *round_gather(struct call *call)
 	round->gathered = call;
 	round->asking++;
 	round->may_begin = round->may_begin || round->full;
-	round_settle_locked(call);
+	call_round_settle_locked(call);
 	round_put_if_complete(round);
 	pthread_cond_signal(round->changed); /* one more may have a place now */
 	while (round->number == before)

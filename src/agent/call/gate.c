@@ -150,7 +150,7 @@ static json_t *gate_before(void *data, const struct tool *tool, json_t **argumen
 
 	if (!agent_has_hooks(call->agent, HOOK_BEFORE_TOOL, names))
 		return NULL;
-	round_settle(call); /* a hook may take its time */
+	call_round_settle(call); /* a hook may take its time */
 	input = hook_input(call, tool, *arguments);
 	if (!agent_fire(call->agent, HOOK_BEFORE_TOOL, names, input, &outcome))
 		return NULL;
@@ -263,7 +263,7 @@ static enum call_decision decide_call(void *data, const struct tool *tool, const
 
 	if (decision == CALL_DENY || tool->asks ||
 	    (decision == CALL_ALLOW && !call->hook_asks && !tool_wants_more(arguments)))
-		round_settle(call);
+		call_round_settle(call);
 	if (decision == CALL_DENY) {
 		gate_deny(call, tool, arguments, err);
 	} else if (decision == CALL_ALLOW && !call->hook_asks && !tool_wants_more(arguments)) {

@@ -116,7 +116,7 @@ bool ask_join(struct ask *ask, json_t *message)
 	return true;
 }
 
-void ask_drop(struct ask *ask, const json_t *message)
+void ask_unjoin(struct ask *ask, const json_t *message)
 {
 	size_t i;
 	json_t *joined;

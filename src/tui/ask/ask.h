@@ -46,13 +46,13 @@ enum ask_state ask_paste(struct ask *ask, struct span text);
 /* A new reference: an array, an answer for each question that is answered now: this one, and those
  * that joined it and got an answer with it. */
 json_t *ask_answers(const struct ask *ask);
-/* Takes in another confirmation that waits, if it is one of the same kind (edits; calls of one tool;
- * commands of the same programs): a choice then allows all of them, and a review goes through all of
- * their files.  What it is about has to be printed above (ask_subject_joined).  Before the first
- * key. False: it is of another kind, or there are too many. `message` is referenced. */
+/* Takes in another confirmation that waits, if it is one of the same kind (edits; calls of one
+ * tool; commands of the same programs): a choice then allows all of them, and a review goes through
+ * all of their files.  What it is about has to be printed above (ask_subject_joined).  Before the
+ * first key. False: it is of another kind, or there are too many. `message` is referenced. */
 bool ask_join(struct ask *ask, json_t *message);
 /* One that joined, or would, needs no answer any more. */
-void ask_drop(struct ask *ask, const json_t *message);
+void ask_unjoin(struct ask *ask, const json_t *message);
 /* What the last that joined is about, without the question. */
 void ask_subject_joined(const struct ask *ask, unsigned width, struct rows *rows);
 /* "No" and nothing else: for an interruption. A new reference. */

@@ -545,13 +545,20 @@ static void modified_diff(const struct ask *ask, struct buf *out)
 	hunks_free(hunks);
 }
 
+static struct span last_name(struct span path)
+{
+	const char *slash = path.len ? memrchr(path.data, '/', path.len) : NULL;
+
+	return slash ? span_skip(path, (size_t)(slash + 1 - path.data)) : path;
+}
+
 /* For the colours of its language. */
 static void put_file_name(const json_t *file, struct buf *out)
 {
 	struct span name = json_span(json_object_get(file, "fileName"));
 
 	if (!name.data)
-		name = json_span(json_object_get(file, "filePath"));
+		name = last_name(json_span(json_object_get(file, "filePath")));
 	if (!name.len || memchr(name.data, '\n', name.len))
 		return;
 	buf_str(out, "--- ");
@@ -645,6 +652,9 @@ static void hunk_file_row(struct ask *ask, struct ask_page *page)
 
 	if (ask->confirm.file_count == 1 && file->hunks)
 		return;
+	if (span_starts(json_span(json_object_get(file->file, "fileDiff")),
+	                SPAN("--- /dev/null\n")))
+		label = labels[0].label;
 	for (size_t i = 0; i < ARRAY_LEN(labels); i++)
 		if (span_eq(kind, span_str(labels[i].kind)))
 			label = labels[i].label;

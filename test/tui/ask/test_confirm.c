@@ -428,7 +428,7 @@ static void what_joined_is_shown_and_may_go(void **state)
 	row_plain(&rows.at[1], &text);
 	assert_string_equal(text.data, "  make b");
 	rows_release(&rows);
-	ask_drop(ask, gone);
+	ask_unjoin(ask, gone);
 	fixture_expect(ask, 70, 20,
 		"Allow? [1-2] |\n> 1. Allow once\n  2. No, suggest changes (esc)\n");
 	ask_free(ask);

@@ -532,7 +532,7 @@ static void an_edit_that_is_answered_elsewhere_leaves_the_review(void **state)
 	json_object_set_new(gone, "correlationId", json_string("q-2"));
 	json_object_set_new(gone, "callId", json_string("q-2"));
 	fixture_type(ask, "3yy");
-	ask_drop(ask, gone);
+	ask_unjoin(ask, gone);
 	assert_int_equal(fixture_type(ask, "3y"), ASK_OPEN);
 	fixture_expect(ask, 100, 2,
 		"Apply? [y/n] |\n2 of 2 hunks, in 2 of 2 files. y applies them, n goes back.\n");
