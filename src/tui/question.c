@@ -91,8 +91,6 @@ static void question_put(struct app *app)
 	const uint64_t now = clock_monotonic_ms();
 	_cleanup_rows_ struct rows rows = { 0 };
 
-	if (!first)
-		json_object_clear(app->rounds);
 	if (!first || app->ask || app->ruling || !round_is_here(app, first))
 		return;
 	app->ask = ask_new(entry_topic(first), json_object_get(first, "message"), &options);

@@ -563,6 +563,11 @@ static bool ask_in_round(struct asking *asking, enum bus_reply *reply, json_t **
 	bool answered;
 
 	json_object_set_new(asking->message, "together", round_gather(asking->call));
+	if (cancelled(asking->agent->options.cancel)) {
+		round_leave(asking->call);
+		*reply = BUS_CANCELLED;
+		return false;
+	}
 	asked_add(asking);
 	answered = answered_by_now(asking);
 	if (answered)

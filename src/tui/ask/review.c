@@ -739,7 +739,9 @@ static void apply_rows(struct ask *ask, struct ask_page *page)
 
 static void field_rows(struct ask *ask, struct ask_page *page, const char *hint)
 {
-	ask_page_field(page, ask_confirm_field(ask), page->height > 6 ? page->height / 2 : 2);
+	const size_t most = page->height > 6 ? page->height / 2 : page->height > 1 ? 2 : 1;
+
+	ask_page_field(page, ask_confirm_field(ask), most);
 	ask_page_text(page, hint, STYLE(ROLE_DIM));
 	review_pane(ask, page);
 }

@@ -522,6 +522,44 @@ static void edits_of_one_reply_are_reviewed_together(void **state)
 	}
 }
 
+/* Whatever keys: it draws, and ends with an answer for each. */
+static void any_keys_end_with_answers(void **state)
+{
+	static const char *const keys[] = {
+		"y", "n", "e", "c", "s", "a", "d", "A", "D", "k", "j", "?", "3", "<esc>", "<enter>",
+		"<c-s>", "<up>", "<down>", "<pgdn>", "x", "<bs>", "<c-o>", "y", "n", "y", "n",
+	};
+	unsigned seed = 14;
+
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		struct ask *ask = review_together();
+		json_auto_t *answers = NULL;
+		size_t i;
+		json_t *answer;
+		struct err err = ERR_INIT;
+
+		for (int typed = 0; typed < 400; typed++) {
+			struct rows rows = { 0 };
+			size_t row;
+			unsigned column;
+
+			seed = seed * 1103515245 + 12345;
+			if (fixture_type(ask, keys[seed / 65536 % ARRAY_LEN(keys)]) == ASK_DONE)
+				break;
+			ask_rows(ask, 20 + seed / 65536 % 100, 1 + seed / 65536 % 9, &rows, &row,
+			         &column);
+			assert_true(row < rows.count);
+			rows_release(&rows);
+		}
+		answers = ask_answers(ask);
+		json_array_foreach(answers, i, answer)
+			assert_true(bus_check(BUS_TOOL_CONFIRMATION_RESPONSE, answer, &err));
+		assert_true(i == 1 || i == 3);
+		ask_free(ask);
+	}
+}
+
 /* What goes while it is gone through takes its files along. */
 static void an_edit_that_is_answered_elsewhere_leaves_the_review(void **state)
 {
@@ -561,6 +599,7 @@ int main(void)
 		cmocka_unit_test(several_files_are_gone_through),
 		cmocka_unit_test(it_says_which_file_it_is),
 		cmocka_unit_test(edits_of_one_reply_are_reviewed_together),
+		cmocka_unit_test(any_keys_end_with_answers),
 		cmocka_unit_test(an_edit_that_is_answered_elsewhere_leaves_the_review),
 	};
 
