@@ -397,6 +397,23 @@ def test_always_answers_the_others_that_wait(world):  # noqa: F811
     assert len(at) == 3 and run.lines[at[-1]]["topic"] == "update-policy"
 
 
+def test_always_does_not_answer_for_where_a_link_leads(world):  # noqa: F811
+    """That is known only when the call looks again: it is asked about in a round of its own."""
+    (world.root / ".env").write_text("x\n")
+    (world.root / "l").symlink_to(".env")
+    rules = world.path / "rules.toml"
+    rules.write_text("[[rule]]\ntoolName = \"*\"\nargsPattern = '\\.env'\ndecision = \"ask_user\"\n"
+                     "priority = 999\n")
+    link = call("write_file", {"file_path": "l", "content": "y\n",
+                               "base_content_sha256": sha(b"x\n")})
+    run = together(world, [*writes("a"), link, *writes("b")],
+                   [{"outcome": "proceed_always"}, None, None, {"outcome": "cancel", "message": "No"}],
+                   policy=[str(rules)])
+    assert [q["together"]["count"] for q in run.told("tool-confirmation-request")] == [3, 3, 3, 1]
+    assert there(world) == [".env", "a", "b", "l"]
+    assert (world.root / ".env").read_text() == "x\n"
+
+
 def test_one_left_out_in_a_review_does_not_keep_others(world):  # noqa: F811
     none = {"outcome": "cancel", "review": review(False)}
     run = together(world, writes("a", "b"), [none, ONCE])
