@@ -123,11 +123,14 @@ typedef struct hasp_agent_options {
 	 * "error". From any thread, also during hasp_agent_open. May be NULL. */
 	void (*notice)(void *data, const char *severity, const char *message);
 	void *notice_data;
+	bool asks_together;            /* the questions about the calls of a reply come together, each
+	                                * with its `together` (docs/bus.md), and not one when the one
+	                                * before it is answered */
 } hasp_agent_options;
 
 #define HASP_AGENT_OPTIONS_INIT \
 	{ sizeof(hasp_agent_options), NULL, 0, NULL, NULL, NULL, NULL, NULL, false, false, NULL, \
-	  NULL, NULL, NULL }
+	  NULL, NULL, NULL, false }
 
 /* Starts a worker for the files and puts everything together; asks no model.  NULL on failure:
  * INVALID_ARGUMENT (options, settings, policies, an unknown model or session), NOT_FOUND,

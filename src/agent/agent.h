@@ -102,6 +102,8 @@ struct agent_options {
 	bool interactive;              /* somebody can be asked */
 	bool watched;                  /* somebody looks on: what the bus says of edits has their
 	                                * diffs; so it is where somebody can be asked */
+	bool asks_together;            /* about all calls of a reply that are to be asked about,
+	                                * and not about one at a time */
 	const char *policy_folder;     /* where "always and save" writes, if the settings permit
 	                                * it; or NULL */
 	const char *output_folder;     /* where masked and truncated outputs go; NULL: nowhere */

@@ -76,7 +76,10 @@ struct agent {
 	json_t *missing;               /* of a prompt: call/calls.h; under `lock` */
 	bool changed;                  /* of a prompt: a call that changes or runs something
 	                                * succeeded */
-	pthread_mutex_t asking;        /* of `top`: one question at a time */
+	pthread_mutex_t asking;        /* of `top`: one question at a time; or, where they are put
+	                                * together, of `asked` */
+	_Atomic unsigned rounds;       /* of `top`: of questions that were put together */
+	struct asking *asked;          /* of `top`: calls that are being asked about together */
 };
 
 /* Fires an event if there is any hook for it; false: there is none, and *ret is not touched. Tells

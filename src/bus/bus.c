@@ -21,9 +21,10 @@
 static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_TOOL_CONFIRMATION_REQUEST] =
 		"correlationId:s callId:s toolName:s serverName?:s arguments:o details:o "
-		"outcomes:a reason?:s",
+		"outcomes:a reason?:s together?:o",
 	[BUS_TOOL_CONFIRMATION_RESPONSE] =
-		"correlationId:s outcome:s newContent?:s message?:s review?:o files?:a",
+		"correlationId:s outcome:s newContent?:s message?:s review?:o files?:a "
+		"byPolicy?:b",
 	[BUS_TOOL_POLICY_REJECTION] = "callId:s toolName:s message:s rule?:s",
 	[BUS_UPDATE_POLICY] = "toolName:s commandPrefix?:a serverName?:s saved:b",
 	[BUS_ASK_USER_REQUEST] = "correlationId:s questions:a",
@@ -394,17 +395,25 @@ static enum bus_reply wait_for_answer(struct bus *bus, struct waiter *waiter, in
 	}
 }
 
+void bus_identify(json_t *message)
+{
+	_cleanup_free_ char *id = new_question_id();
+
+	json_object_set_new(message, "correlationId", json_string(id));
+}
+
 enum bus_reply bus_ask(struct bus *bus, enum bus_topic topic, json_t *message, unsigned timeout_ms,
                        const struct cancel *cancel, json_t **ret)
 {
-	_cleanup_free_ char *id = new_question_id();
 	_cleanup_fd_ int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	struct waiter waiter = {
-		.question = topic, .answer_topic = bus_topic_answer(topic), .id = id, .fd = fd,
+		.question = topic, .answer_topic = bus_topic_answer(topic), .fd = fd,
 	};
 	enum bus_reply reply;
 
-	json_object_set_new(message, "correlationId", json_string(id));
+	if (!json_string_length(json_object_get(message, "correlationId")))
+		bus_identify(message);
+	waiter.id = json_string_value(json_object_get(message, "correlationId"));
 	if (!bus || fd < 0 || !waiter.answer_topic || !pose(bus, topic, message, &waiter))
 		return BUS_NOBODY;
 	reply = wait_for_answer(bus, &waiter,

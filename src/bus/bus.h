@@ -69,11 +69,14 @@ enum bus_topic {
  *           commandPrefixes? [string]: what "always" would allow;
  *       mcp: serverName, toolName, toolDisplayName;  info: prompt, urls [string]},
  *     outcomes [string]: those that may be chosen (Gemini CLI's words: proceed_once, ...),
- *     reason?: what a hook or rule said
+ *     reason?: what a hook or rule said,
+ *     together? {id, index, count (int)}: so many questions with this id are put at once, this
+ *     one at that place (from 0)
  * TOOL_CONFIRMATION_RESPONSE correlationId, outcome, newContent? (modify_with_editor), message?,
  *     review? {hunks [{header, taken true|false|"edited", comment?}]}: of an edit that was gone
  *     through hunk by hunk; newContent is what is left of it; files? [{filePath, taken (bool),
- *     newContent?, hunks?, comment?}]: the same for each file of a list of changes
+ *     newContent?, hunks?, comment?}]: the same for each file of a list of changes;
+ *     byPolicy? (bool): the agent's own, because a rule was made that may answer it
  * TOOL_POLICY_REJECTION      callId, toolName, message, rule?
  * UPDATE_POLICY              toolName, commandPrefix? [string], serverName?, saved (bool)
  * ASK_USER_REQUEST           correlationId, questions [...] (as the tool ask_user has them)
@@ -140,8 +143,10 @@ enum bus_reply {
 	BUS_CANCELLED,
 };
 
-/* Publishes a question with a fresh correlationId set in `message`, and waits up to `timeout_ms`
- * (0: for as long as it takes). *ret: the answering message, for the caller. */
+/* Gives a question a fresh correlationId before it is asked: for who has to know it meanwhile. */
+void bus_identify(json_t *message);
+/* Publishes a question, with a fresh correlationId set in `message` unless it has one, and waits up
+ * to `timeout_ms` (0: for as long as it takes). *ret: the answering message, for the caller. */
 enum bus_reply bus_ask(struct bus *bus, enum bus_topic topic, json_t *message, unsigned timeout_ms,
                        const struct cancel *cancel, json_t **ret);
 /* Also published, before who asked goes on. False: nobody waits for this id (any more), or the

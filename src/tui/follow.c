@@ -234,6 +234,13 @@ static void follow_message(struct app *app, enum bus_topic topic, const json_t *
 	case BUS_ASK_USER_REQUEST:
 		tui_question(app, topic, message);
 		break;
+	case BUS_TOOL_CONFIRMATION_RESPONSE:
+	case BUS_ASK_USER_RESPONSE:
+		tui_answered(app, message);
+		break;
+	case BUS_UPDATE_POLICY:
+		tui_question_go_on(app);
+		break;
 	case BUS_PROMPT: /* the others were shown when they were sent */
 		if (!json_is_true(json_object_get(message, "steer")))
 			break;

@@ -85,7 +85,7 @@ static void input_ask_external(struct app *app)
 	_cleanup_free_ char *edited = text ? tui_edit(app, span_str(text), name) : NULL;
 
 	if (edited && ask_modified(app->ask, span_str(edited)) == ASK_DONE)
-		tui_answer(app, ask_answer(app->ask));
+		tui_answer(app, ask_answers(app->ask));
 }
 
 static void input_ask_whole(struct app *app)
@@ -99,7 +99,7 @@ static void input_ask_whole(struct app *app)
 static bool input_ask_state(struct app *app, enum ask_state state)
 {
 	if (state == ASK_DONE)
-		tui_answer(app, ask_answer(app->ask));
+		tui_answer(app, ask_answers(app->ask));
 	else if (state == ASK_EXTERNAL)
 		input_ask_external(app);
 	else if (state == ASK_WHOLE)

@@ -185,7 +185,9 @@ struct app {
 	struct status_line *status_line; /* NULL: the settings name no command */
 	struct clipboard *clipboard;
 
-	json_t *questions;            /* [{topic, message}] that wait, the first is `ask` */
+	json_t *questions;            /* [{topic, message, shown?}] that wait; the first is `ask` */
+	json_t *rounds;               /* of questions that are put together: how many came, by id */
+	bool ruling;                  /* an answer is about to make a rule, which may answer more */
 	struct ask *ask;              /* the question that is put; NULL: none */
 	uint64_t ask_ms;              /* when, moved on by keys that went to the draft */
 	bool aside;                   /* keys still go to the draft */
@@ -257,10 +259,15 @@ void tui_heard(void *data, const struct heard *heard);
 
 /* ---- question.c ---- */
 
-/* Puts a question when those before it are answered. */
+/* Puts a question when those before it are answered, and those that are put with it are here. */
 void tui_question(struct app *app, enum bus_topic topic, const json_t *message);
-/* Answers the question that is put, and puts the next. `answer` is taken. */
-void tui_answer(struct app *app, json_t *answer);
+/* Gives the answers to the question that is put, and to those that joined it; puts the next.
+ * `answers` is taken. */
+void tui_answer(struct app *app, json_t *answers);
+/* Somebody has answered a question. */
+void tui_answered(struct app *app, const json_t *answer);
+/* Rules that an answer makes are made: others may need no answer any more. */
+void tui_question_go_on(struct app *app);
 /* No to all of them. */
 void tui_refuse_all(struct app *app);
 

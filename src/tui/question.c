@@ -1,8 +1,88 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions, put one after the other; all that wait get an answer, if only a no. */
+/* Questions, put one after the other, those of a kind together; all that wait get an answer, if
+ * only a no. */
+#include <stdio.h>
+#include <string.h>
+
 #include "base/clock.h"
 #include "data/json.h"
 #include "tui/private.h"
+
+static const json_t *entry_message(const json_t *entry)
+{
+	return json_object_get(entry, "message");
+}
+
+static enum bus_topic entry_topic(const json_t *entry)
+{
+	return (enum bus_topic)json_integer_value(json_object_get(entry, "topic"));
+}
+
+/* ---- rounds ------------------------------------------------------------------ */
+
+/* Of questions that are put together (docs/bus.md): a number of one. */
+static json_int_t together(const json_t *entry, const char *name)
+{
+	return json_integer_value(json_object_get(
+		json_object_get(entry_message(entry), "together"), name));
+}
+
+static const char *round_key(const json_t *entry, char key[32])
+{
+	snprintf(key, 32, "%lld", (long long)together(entry, "id"));
+	return key;
+}
+
+/* In the order of the reply, in whatever order they come. */
+static void question_insert(struct app *app, json_t *entry)
+{
+	char key[32];
+	size_t at = json_array_size(app->questions);
+	json_int_t came;
+
+	if (together(entry, "id")) {
+		round_key(entry, key);
+		came = json_integer_value(json_object_get(app->rounds, key));
+		json_object_set_new(app->rounds, key, json_integer(came + 1));
+	}
+	while (at && together(entry, "id")) {
+		const json_t *before = json_array_get(app->questions, at - 1);
+
+		if (together(before, "id") != together(entry, "id") ||
+		    together(before, "index") < together(entry, "index"))
+			break;
+		at--;
+	}
+	json_array_insert_new(app->questions, at, entry);
+}
+
+/* Whether all that are put together with it have come. */
+static bool round_is_here(const struct app *app, const json_t *entry)
+{
+	char key[32];
+
+	return json_integer_value(json_object_get(app->rounds, round_key(entry, key))) >=
+	       together(entry, "count");
+}
+
+/* ---- putting ----------------------------------------------------------------- */
+
+/* Those of the same kind: each is printed above once. */
+static void question_join_others(struct app *app, struct rows *rows)
+{
+	size_t i;
+	json_t *entry;
+
+	json_array_foreach(app->questions, i, entry) {
+		if (!i || entry_topic(entry) != BUS_TOOL_CONFIRMATION_REQUEST ||
+		    !round_is_here(app, entry) ||
+		    !ask_join(app->ask, json_object_get(entry, "message")))
+			continue;
+		if (!json_object_get(entry, "shown"))
+			ask_subject_joined(app->ask, term_size(app->term).columns, rows);
+		json_object_set_new(entry, "shown", json_true());
+	}
+}
 
 static void question_put(struct app *app)
 {
@@ -11,12 +91,12 @@ static void question_put(struct app *app)
 	const uint64_t now = clock_monotonic_ms();
 	_cleanup_rows_ struct rows rows = { 0 };
 
-	if (!first || app->ask)
+	if (!first || app->ask || app->ruling || !round_is_here(app, first))
 		return;
-	app->ask = ask_new((enum bus_topic)json_integer_value(json_object_get(first, "topic")),
-	                   json_object_get(first, "message"), &options);
+	app->ask = ask_new(entry_topic(first), json_object_get(first, "message"), &options);
 	app->ask_ms = now;
 	app->aside = !editor_is_empty(app->editor) && now - app->key_ms < 2 * ASIDE_MS;
+	question_join_others(app, &rows);
 	ask_subject(app->ask, term_size(app->term).columns, &rows);
 	tui_print(app, &rows);
 	status_notify(app, "hasp has a question.");
@@ -25,44 +105,97 @@ static void question_put(struct app *app)
 
 void tui_question(struct app *app, enum bus_topic topic, const json_t *message)
 {
-	json_array_append_new(app->questions,
-	                      json_pack("{s:i, s:O}", "topic", (int)topic, "message", message));
+	question_insert(app, json_pack("{s:i, s:O}", "topic", (int)topic, "message", message));
 	question_put(app);
 }
 
-static void question_close(struct app *app, json_t *answer)
-{
-	const json_t *first = json_array_get(app->questions, 0);
-	const enum bus_topic topic =
-		(enum bus_topic)json_integer_value(json_object_get(first, "topic"));
-	const struct tui_opened *opened = runner_opened(app->runner);
+/* ---- answering --------------------------------------------------------------- */
 
-	if (opened)
-		bus_answer(host_bus(opened->host), bus_topic_answer(topic), answer);
-	json_decref(answer);
+/* The place of the question that an answer is to; the count: it is not here. */
+static size_t question_find(const struct app *app, const json_t *answer)
+{
+	const json_t *id = json_object_get(answer, "correlationId");
+	size_t i;
+	json_t *entry;
+
+	json_array_foreach(app->questions, i, entry)
+		if (json_equal(id, json_object_get(entry_message(entry), "correlationId")))
+			break;
+	return i;
+}
+
+static void question_close(struct app *app)
+{
 	ask_free(app->ask);
 	app->ask = NULL;
-	json_array_remove(app->questions, 0);
 }
 
-void tui_answer(struct app *app, json_t *answer)
+/* False: nobody waits for it any more. */
+static bool question_send(struct app *app, const json_t *answer)
 {
-	question_close(app, answer);
+	const struct tui_opened *opened = runner_opened(app->runner);
+	const size_t i = question_find(app, answer);
+	const enum bus_topic topic = entry_topic(json_array_get(app->questions, i));
+
+	json_array_remove(app->questions, i);
+	return opened && bus_answer(host_bus(opened->host), bus_topic_answer(topic), answer);
+}
+
+static bool makes_rule(const json_t *answer)
+{
+	return span_starts(json_span(json_object_get(answer, "outcome")), SPAN("proceed_always"));
+}
+
+void tui_answer(struct app *app, json_t *answers)
+{
+	size_t i;
+	json_t *answer;
+
+	question_close(app);
+	json_array_foreach(answers, i, answer)
+		if (question_send(app, answer) && makes_rule(answer))
+			app->ruling = true;
+	json_decref(answers);
 	question_put(app);
 	tui_changed(app);
+}
+
+void tui_answered(struct app *app, const json_t *answer)
+{
+	const size_t i = question_find(app, answer);
+	const json_t *entry = json_array_get(app->questions, i);
+
+	if (!entry)
+		return;
+	if (app->ask && i)
+		ask_unjoin(app->ask, entry_message(entry));
+	else
+		question_close(app);
+	json_array_remove(app->questions, i);
+	question_put(app);
+	tui_changed(app);
+}
+
+void tui_question_go_on(struct app *app)
+{
+	app->ruling = false;
+	question_put(app);
 }
 
 void tui_refuse_all(struct app *app)
 {
 	const struct ask_options options = { .bindings = app->bindings };
+	json_t *first, *refusal;
 
-	while (json_array_size(app->questions)) {
-		const json_t *first = json_array_get(app->questions, 0);
-		const int topic = (int)json_integer_value(json_object_get(first, "topic"));
-
-		if (!app->ask)
-			app->ask = ask_new((enum bus_topic)topic, json_object_get(first, "message"),
-			                   &options);
-		question_close(app, ask_refusal(app->ask));
+	question_close(app);
+	app->ruling = false;
+	while ((first = json_array_get(app->questions, 0))) {
+		app->ask = ask_new(entry_topic(first), json_object_get(first, "message"),
+		                   &options);
+		refusal = ask_refusal(app->ask);
+		question_close(app);
+		question_send(app, refusal);
+		json_decref(refusal);
 	}
+	json_object_clear(app->rounds);
 }

@@ -186,6 +186,7 @@ static void tui_make(struct app *app)
 	app->consoles = consoles_new(app);
 	app->clipboard = clipboard_new(app, &(struct clipboard_events){ tui_took, pager_notice });
 	app->questions = json_array();
+	app->rounds = json_object();
 	app->steers = json_array();
 	app->shell_output = (struct buf)BUF_INIT(LIMIT_RESULT_BYTES);
 	app->frame = tui_frame;
@@ -209,6 +210,7 @@ static void tui_free(struct app *app)
 	browse_free(app->browse);
 	first_free(app->secret);
 	json_decref(app->questions);
+	json_decref(app->rounds);
 	json_decref(app->steers);
 	json_decref(app->todos);
 	buf_release(&app->shell_output);

@@ -10,6 +10,8 @@
  *    "mode": "default"|"autoEdit"|"yolo"|"plan", "interactive": true,
  *    "policy": [FILE...], "hooks": {...}, "settings": {...},
  *    "answers": [{"outcome", "newContent", "message"}...],    to questions, in order
+ *    "together": true,                    questions of a reply are put together, and answered when
+ *                                         they are all here; an answer may then be null: none
  *    "journal",                           a folder; without it one file at a time is changed
  *    "save_folder", "output_folder", "max_turns", "return_content": "diff",
  *    "context": true,                     "found for PATH" for each new folder
@@ -58,6 +60,8 @@ struct probe {
 	struct record *record;
 	struct agent *agent;
 	size_t answers;   /* given */
+	json_t *round;    /* questions that are put together */
+	size_t here;      /* of them */
 	size_t steers;    /* given */
 	size_t prompts;   /* that have ended */
 	json_t *edits;
@@ -132,10 +136,37 @@ static void listen_all(void *data, enum bus_topic topic, const json_t *message)
 	steer(probe, topic);
 }
 
+/* When all that are put at once are here: in the order of the reply. An answer null: none, the
+ * agent does without. */
+static void answer_together(struct probe *probe, const json_t *question)
+{
+	const json_t *together = json_object_get(question, "together");
+	const size_t count = (size_t)json_integer_value(json_object_get(together, "count"));
+	const size_t at = (size_t)json_integer_value(json_object_get(together, "index"));
+
+	while (json_array_size(probe->round) < count)
+		json_array_append_new(probe->round, json_null());
+	json_array_set_new(probe->round, at, json_deep_copy(question));
+	if (++probe->here < count)
+		return;
+	for (size_t i = 0; i < count; i++)
+		if (json_is_null(json_array_get(member(probe, "answers"), probe->answers)))
+			probe->answers++;
+		else
+			answer(probe, json_array_get(probe->round, i));
+	probe->here = 0;
+	json_array_clear(probe->round);
+}
+
 static void listen_questions(void *data, enum bus_topic topic, const json_t *message)
 {
+	struct probe *probe = data;
+
 	(void)topic;
-	answer(data, message);
+	if (json_object_get(message, "together"))
+		answer_together(probe, message);
+	else
+		answer(probe, message);
 }
 
 /* ---- what an agent needs ----------------------------------------------------------- */
@@ -288,6 +319,7 @@ static void open_agent(struct probe *probe)
 		.context_lost = context_lost,
 		.mode = mode,
 		.interactive = json_is_true(member(probe, "interactive")),
+		.asks_together = json_is_true(member(probe, "together")),
 		.policy_folder = text(probe, "save_folder"),
 		.output_folder = text(probe, "output_folder"),
 		.max_turns = (unsigned)json_integer_value(member(probe, "max_turns")),
@@ -390,6 +422,7 @@ int main(int argc, char **argv)
 	must(cancel_init(&probe.cancel, &err), &err);
 	probe.bus = bus_new();
 	bus_subscribe(probe.bus, BUS_NONE, listen_all, &probe);
+	probe.round = json_array();
 	if (member(&probe, "answers"))
 		bus_subscribe(probe.bus, BUS_TOOL_CONFIRMATION_REQUEST, listen_questions, &probe);
 	open_provider(&probe);

@@ -96,6 +96,52 @@ static void where_nobody_is_asked_a_write_is_refused(void **state)
 	assert_int_equal(count_heard(f, "tool-confirmation-request"), 0);
 }
 
+/* Who answers when two questions are here. */
+struct pair {
+	hasp_agent *agent;
+	char ids[2][64];
+	size_t count;
+};
+
+static void answer_when_both_are_here(void *data, const char *topic, const char *message)
+{
+	struct pair *pair = data;
+	hasp_agent_error error;
+	char answer[160];
+
+	if (strcmp(topic, "tool-confirmation-request") != 0)
+		return;
+	assert_non_null(strstr(message, "\"count\":2"));
+	assert_true(member(message, "correlationId", pair->ids[pair->count], 64));
+	if (++pair->count < 2)
+		return;
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(answer, sizeof(answer), "{\"correlationId\": \"%s\", \"outcome\": "
+		                                 "\"proceed_once\"}", pair->ids[i]);
+		assert_true(hasp_agent_answer(pair->agent, "tool-confirmation-response", answer,
+		                              &error));
+	}
+}
+
+static void questions_of_a_reply_come_together_if_wanted(void **state)
+{
+	static const char *const says[] = {
+		WRITES("a.txt", "x\\n") ", " WRITES("b.txt", "y\\n"), SAYS("Done."), NULL,
+	};
+	struct fixture *f = *state;
+	struct pair pair = { 0 };
+
+	f->options.approval_mode = "default";
+	f->options.interactive = f->options.asks_together = true;
+	model_says(f, says);
+	open_agent(f);
+	pair.agent = f->agent;
+	assert_true(hasp_agent_listen(f->agent, answer_when_both_are_here, &pair, NULL));
+	ask(f, "Write them.", "Done.");
+	assert_string_equal(content(f, "a.txt"), "x\n");
+	assert_string_equal(content(f, "b.txt"), "y\n");
+}
+
 static void choose_blue(void *data, const char *topic, const char *message)
 {
 	hasp_agent_error error;
@@ -374,6 +420,7 @@ static void names_and_versions_are_there_and_null_is_fine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		WITH_AGENT(questions_of_a_reply_come_together_if_wanted),
 		WITH_AGENT(a_question_is_answered_from_another_thread_once),
 		WITH_AGENT(a_call_that_somebody_declines_is_not_made),
 		WITH_AGENT(where_nobody_is_asked_a_write_is_refused),

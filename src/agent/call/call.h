@@ -4,6 +4,7 @@
 #define HASP_AGENT_CALL_CALL_H
 
 #include <jansson.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -24,6 +25,11 @@
  *
  * One question at a time: the next call's is put when this one is answered, and only if "always"
  * has not answered it.  Nobody to ask means no.
+ *
+ * With options.asks_together all calls of a reply that are to be asked about are asked about
+ * together, as soon as no other call of the reply can join them (struct call_round); a question
+ * that an "always" answers meanwhile is answered on the bus by the agent itself, so that who shows
+ * it takes it away.
  */
 
 struct call;
@@ -33,10 +39,37 @@ bool agent_confirm_ask(void *data, const struct tool_question *question, struct 
 /* Adds to the result of a call what the user made of it (`user_review`), if anything. */
 void agent_confirm_report(struct call *call);
 
+/* The calls of a reply on their way to their questions.  A call that has begun is awaited until it
+ * asks, runs, or has ended.  All but
+ * call_round_settle hold `lock`.  Private to this folder. */
+struct call_round {
+	pthread_mutex_t *lock;    /* the batch's */
+	pthread_cond_t *changed;  /* signalled when another call may begin */
+	pthread_cond_t released;
+	size_t awaited;
+	struct call *gathered;    /* that wait for the others; a list */
+	size_t asking;            /* those, and those whose questions are put */
+	bool may_begin;           /* a call may begin, or is about to */
+	bool full;                /* none may, because so many run */
+	unsigned number;          /* rounds that were put */
+	unsigned id;              /* of the last, of the session */
+};
+
+/* Without calls. */
+void call_round_init(struct call_round *round, pthread_mutex_t *lock, pthread_cond_t *changed);
+/* When none of them runs any more. */
+void call_round_release(struct call_round *round);
+/* It has begun: it is awaited. */
+void call_round_begin(struct call *call);
+/* No call can begin now, or one may have become able to. */
+void call_round_set_may_begin(struct call_round *round, bool may);
+/* It is not awaited any more: it runs, has ended, or may take its time. */
+void call_round_settle(struct call *call);
+/* The same, with the lock. */
+void call_round_settle_locked(struct call *call);
+
 /* What the question about an edit shows, and what follows when it is not answered as a whole
  * (review.c).  Private to this folder. */
-
-struct tool_question;
 
 /* The question's `details`, with the texts before and after: of one file, or of the files of a
  * list of changes. A new reference. */
@@ -137,6 +170,10 @@ struct call {
 	const struct tool *tool;     /* NULL: there is no such tool */
 	struct order_call order;
 	enum call_state state;       /* under the batch's lock */
+	struct call_round *round;     /* of its reply; NULL: the call is not made */
+	bool awaited;                /* by `round`; this and the next under the batch's lock */
+	struct call *gathered;       /* the next in the list of `round` */
+	size_t place, together;      /* among so many questions that are put together, from 0 */
 
 	/* What happens on the way: of the thread that runs it. */
 	struct session session;      /* a copy, with hooks of its own */

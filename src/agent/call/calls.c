@@ -448,7 +448,10 @@ struct batch {
 	pthread_mutex_t lock;     /* of `ended`, the calls' state, and what follows */
 	pthread_cond_t changed;
 	size_t running;
+	bool busy;                /* the thread that begins calls makes one itself */
+	struct call_round round;   /* their questions */
 	bool refused;             /* nothing more begins */
+	bool declined;            /* somebody said no to one */
 };
 
 struct runner {
@@ -546,7 +549,12 @@ static void batch_note_end(struct batch *batch, struct call *call)
 	call->state = CALL_ENDED;
 	batch->ended[call - batch->calls] = true;
 	batch->running--;
-	batch->refused = batch->refused || call->refused;
+	call_round_settle_locked(call);
+	call_round_set_may_begin(&batch->round, !batch->busy);
+	batch->declined = batch->declined || call->refused;
+	/* What is left out in a review is no word about the other calls. */
+	batch->refused = batch->refused ||
+	                 (call->refused && !call->review && !call->review_files);
 	pthread_cond_signal(&batch->changed);
 	pthread_mutex_unlock(&batch->lock);
 }
@@ -584,14 +592,19 @@ static void batch_begin_call(struct batch *batch, struct runner *runner, struct 
 {
 	call->state = CALL_RUNNING;
 	batch->running++;
+	call_round_begin(call);
 	*runner = (struct runner){ .batch = batch, .call = call };
 	if (!alone)
 		runner->started = pthread_create(&runner->thread, NULL, runner_main, runner) == 0;
 	if (runner->started)
 		return;
+	batch->busy = true; /* nothing begins before it has ended */
+	call_round_set_may_begin(&batch->round, false);
 	pthread_mutex_unlock(&batch->lock);
 	runner_main(runner);
 	pthread_mutex_lock(&batch->lock);
+	batch->busy = false;
+	call_round_set_may_begin(&batch->round, true);
 }
 
 /* A call beside which nothing can run needs no thread. */
@@ -607,20 +620,29 @@ static bool batch_call_is_alone(struct batch *batch, struct call *call)
 	return !other;
 }
 
+/* Calls that wait for the user take nobody's place. */
+static bool batch_has_place(const struct batch *batch)
+{
+	return batch->running - batch->round.asking < CALLS_AT_ONCE;
+}
+
 static void run_all(struct batch *batch, struct runner *runners)
 {
 	struct call *call;
 
 	pthread_mutex_lock(&batch->lock);
 	while (true) {
-		call = goes_on(batch) && batch->running < CALLS_AT_ONCE ? next_call(batch) : NULL;
-		if (call)
+		call = goes_on(batch) && batch_has_place(batch) ? next_call(batch) : NULL;
+		if (call) {
 			batch_begin_call(batch, &runners[call - batch->calls], call,
 			                 batch_call_is_alone(batch, call));
-		else if (batch->running)
+		} else if (batch->running) {
+			batch->round.full = !batch_has_place(batch);
+			call_round_set_may_begin(&batch->round, false);
 			pthread_cond_wait(&batch->changed, &batch->lock);
-		else
+		} else {
 			break;
+		}
 	}
 	pthread_mutex_unlock(&batch->lock);
 	for (size_t i = 0; i < batch->count; i++)
@@ -680,7 +702,7 @@ static void batch_summarize(struct batch *batch, size_t total, struct calls_outc
 		loop_check_call(batch->agent->loop, call->tool, call->name, call->args,
 		                call->result);
 	}
-	ret->refused = batch->refused && !any_done;
+	ret->refused = batch->declined && !any_done;
 }
 
 static void run_batch(struct batch *batch)
@@ -689,10 +711,14 @@ static void run_batch(struct batch *batch)
 
 	pthread_mutex_init(&batch->lock, NULL);
 	pthread_cond_init(&batch->changed, NULL);
-	for (size_t i = 0; i < batch->count; i++)
+	call_round_init(&batch->round, &batch->lock, &batch->changed);
+	for (size_t i = 0; i < batch->count; i++) {
+		batch->calls[i].round = &batch->round;
 		publish_call(batch->agent, &batch->calls[i]);
+	}
 	run_all(batch, runners);
 	refuse_rest(batch);
+	call_round_release(&batch->round);
 	pthread_cond_destroy(&batch->changed);
 	pthread_mutex_destroy(&batch->lock);
 }

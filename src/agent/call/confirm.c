@@ -13,6 +13,7 @@ enum { ROOTS_MAX = 64 };
 
 /* One question on its way. */
 struct asking {
+	struct asking *next;     /* in `asked` of the agent */
 	struct call *call;
 	struct agent *agent;
 	const struct tool_question *question;
@@ -182,6 +183,42 @@ static void publish_update(struct asking *asking, const char *server, bool saved
 	bus_publish(asking->agent->options.bus, BUS_UPDATE_POLICY, message);
 }
 
+/* Whether rules say yes, but for those on paths, which the call's own thread asks. */
+static bool may_be_answered(const struct asking *asking)
+{
+	return !asking->call->hook_asks && !tool_wants_more(asking->question->arguments) &&
+	       gate_would_allow(asking->call, asking->question->tool, asking->question->arguments);
+}
+
+static json_t *answer_by_policy(json_t *id)
+{
+	return json_pack("{s:O, s:s, s:b}", "correlationId", id, "outcome", "proceed_once",
+	                 "byPolicy", 1);
+}
+
+/* There is a new rule: whom else it answers. */
+static void answer_others(struct asking *asking)
+{
+	struct agent *top = asking->agent->top;
+	json_auto_t *answered = json_array();
+	json_t *id;
+	size_t i;
+
+	if (!asking->agent->options.asks_together)
+		return;
+	pthread_mutex_lock(&top->asking);
+	for (struct asking *other = top->asked; other; other = other->next)
+		if (other != asking && may_be_answered(other))
+			json_array_append(answered,
+			                  json_object_get(other->message, "correlationId"));
+	pthread_mutex_unlock(&top->asking);
+	json_array_foreach(answered, i, id) {
+		json_auto_t *answer = answer_by_policy(id);
+
+		bus_answer(asking->agent->options.bus, BUS_TOOL_CONFIRMATION_RESPONSE, answer);
+	}
+}
+
 /* "Always": for what is left of the session. Of a tool: document 2, per tool, not a mode. */
 static void allow_for_session(struct asking *asking, const char *server)
 {
@@ -191,6 +228,7 @@ static void allow_for_session(struct asking *asking, const char *server)
 	                         is_shell_command(tool) ? asking->call->verdict.prefixes : NULL,
 	                         server,
 	                         agent_mode(asking->agent));
+	answer_others(asking);
 	publish_update(asking, server, false);
 }
 
@@ -238,6 +276,7 @@ static void save_rule(struct asking *asking)
 	                is_shell_command(tool) ? asking->call->verdict.prefixes : NULL, NULL,
 	                pattern,
 	                agent_mode(asking->agent), &wait, &err)) {
+		answer_others(asking);
 		publish_update(asking, NULL, true);
 		return;
 	}
@@ -334,20 +373,36 @@ static void notify_hooks(struct asking *asking)
 		hook_outcome_release(&outcome);
 }
 
-static bool put_question(struct asking *asking, struct err *err)
+static void make_question(struct asking *asking)
 {
-	json_auto_t *answer = NULL;
-	enum bus_reply reply;
-
 	asking->message = question_message(asking);
 	notify_hooks(asking);
-	reply = bus_ask(asking->agent->options.bus, BUS_TOOL_CONFIRMATION_REQUEST, asking->message,
-	                0, asking->agent->options.cancel, &answer);
+}
+
+static enum bus_reply ask_user(struct asking *asking, json_t **answer)
+{
+	return bus_ask(asking->agent->options.bus, BUS_TOOL_CONFIRMATION_REQUEST, asking->message,
+	               0, asking->agent->options.cancel, answer);
+}
+
+static bool follow_reply(struct asking *asking, enum bus_reply reply, const json_t *answer,
+                         struct err *err)
+{
 	if (reply == BUS_ANSWERED)
 		return follow_answer(asking, answer, err);
 	if (reply == BUS_CANCELLED)
 		return err_set(err, ERR_CANCELLED, "The call was cancelled; nothing was done.");
 	return refuse_unasked(asking, err);
+}
+
+static bool put_question(struct asking *asking, struct err *err)
+{
+	json_auto_t *answer = NULL;
+	enum bus_reply reply;
+
+	make_question(asking);
+	reply = ask_user(asking, &answer);
+	return follow_reply(asking, reply, answer, err);
 }
 
 /* What was answered about another call in the meantime may answer this one. */
@@ -374,12 +429,185 @@ static bool ask_in_turn(struct asking *asking, struct err *err)
 	return yes;
 }
 
+/* ---- asking about several calls together ---------------------------------------------- */
+
+void call_round_init(struct call_round *round, pthread_mutex_t *lock, pthread_cond_t *changed)
+{
+	*round = (struct call_round){ .lock = lock, .changed = changed, .may_begin = true };
+	pthread_cond_init(&round->released, NULL);
+}
+
+void call_round_release(struct call_round *round)
+{
+	pthread_cond_destroy(&round->released);
+}
+
+/* Puts the questions, if nobody can join them any more. The calls of a reply are an array. */
+static void round_put_if_complete(struct call_round *round)
+{
+	if (round->awaited || round->may_begin || !round->gathered)
+		return;
+	for (struct call *call = round->gathered; call; call = call->gathered) {
+		call->place = call->together = 0;
+		for (struct call *other = round->gathered; other; other = other->gathered) {
+			call->place += other < call;
+			call->together++;
+		}
+	}
+	round->number++;
+	round->id = ++round->gathered->agent->top->rounds;
+	round->gathered = NULL;
+	pthread_cond_broadcast(&round->released);
+}
+
+void call_round_begin(struct call *call)
+{
+	call->awaited = true;
+	call->round->awaited++;
+}
+
+void call_round_set_may_begin(struct call_round *round, bool may)
+{
+	round->may_begin = may;
+	round_put_if_complete(round);
+}
+
+void call_round_settle_locked(struct call *call)
+{
+	if (!call->awaited)
+		return;
+	call->awaited = false;
+	call->round->awaited--;
+	round_put_if_complete(call->round);
+}
+
+void call_round_settle(struct call *call)
+{
+	if (!call->round)
+		return;
+	pthread_mutex_lock(call->round->lock);
+	call_round_settle_locked(call);
+	pthread_mutex_unlock(call->round->lock);
+}
+
+/* Waits for the other questions; a new reference to `together`. */
+static json_t *round_gather(struct call *call)
+{
+	json_t *together;
+
+	struct call_round *round = call->round;
+	unsigned before;
+
+	pthread_mutex_lock(round->lock);
+	before = round->number;
+	call->gathered = round->gathered;
+	round->gathered = call;
+	round->asking++;
+	round->may_begin = round->may_begin || round->full;
+	call_round_settle_locked(call);
+	round_put_if_complete(round);
+	pthread_cond_signal(round->changed); /* one more may have a place now */
+	while (round->number == before)
+		pthread_cond_wait(&round->released, round->lock);
+	together = json_pack("{s:I, s:I, s:I}", "id", (json_int_t)round->id, "index",
+	                     (json_int_t)call->place, "count", (json_int_t)call->together);
+	pthread_mutex_unlock(round->lock);
+	return together;
+}
+
+static void round_leave(struct call *call)
+{
+	pthread_mutex_lock(call->round->lock);
+	call->round->asking--;
+	pthread_mutex_unlock(call->round->lock);
+}
+
+/* From here on a rule may answer it. */
+static void asked_add(struct asking *asking)
+{
+	struct agent *top = asking->agent->top;
+
+	pthread_mutex_lock(&top->asking);
+	bus_identify(asking->message);
+	asking->next = top->asked;
+	top->asked = asking;
+	pthread_mutex_unlock(&top->asking);
+}
+
+static void asked_remove(struct asking *asking)
+{
+	struct agent *top = asking->agent->top;
+	struct asking **at;
+
+	pthread_mutex_lock(&top->asking);
+	for (at = &top->asked; *at != asking; at = &(*at)->next)
+		;
+	*at = asking->next;
+	pthread_mutex_unlock(&top->asking);
+}
+
+/* It was announced with the others, and needs no answer by now: who shows it takes it away. */
+static void publish_answered(struct asking *asking)
+{
+	struct bus *bus = asking->agent->options.bus;
+	json_auto_t *answer =
+		answer_by_policy(json_object_get(asking->message, "correlationId"));
+
+	bus_publish(bus, BUS_TOOL_CONFIRMATION_REQUEST, asking->message);
+	bus_publish(bus, BUS_TOOL_CONFIRMATION_RESPONSE, answer);
+}
+
+/* True: a rule says yes. False: as *reply and *answer say. */
+static bool ask_in_round(struct asking *asking, enum bus_reply *reply, json_t **answer)
+{
+	bool answered;
+
+	json_object_set_new(asking->message, "together", round_gather(asking->call));
+	if (cancelled(asking->agent->options.cancel)) {
+		round_leave(asking->call);
+		*reply = BUS_CANCELLED;
+		return false;
+	}
+	asked_add(asking);
+	answered = answered_by_now(asking);
+	if (answered)
+		publish_answered(asking);
+	else
+		*reply = ask_user(asking, answer);
+	asked_remove(asking);
+	round_leave(asking->call);
+	return answered;
+}
+
+static bool ask_together(struct asking *asking, struct err *err)
+{
+	enum bus_reply reply = BUS_NOBODY;
+
+	make_question(asking);
+	while (true) {
+		json_auto_t *answer = NULL;
+
+		if (ask_in_round(asking, &reply, &answer))
+			return true;
+		if (!json_is_true(json_object_get(answer, "byPolicy")))
+			return follow_reply(asking, reply, answer, err);
+		if (answered_by_now(asking))
+			return true;
+	}
+}
+
 bool agent_confirm_ask(void *data, const struct tool_question *question, struct err *err)
 {
 	struct call *call = data;
 	struct asking asking = { .call = call, .agent = call->agent, .question = question };
-	bool yes = can_ask_user(call->agent) ? ask_in_turn(&asking, err) :
-	           refuse_unasked(&asking, err);
+	bool yes;
+
+	if (!can_ask_user(call->agent))
+		yes = refuse_unasked(&asking, err);
+	else if (call->agent->options.asks_together && call->round)
+		yes = ask_together(&asking, err);
+	else
+		yes = ask_in_turn(&asking, err);
 
 	if (yes)
 		gate_about_to_run(call, question->tool, question->arguments);

@@ -150,6 +150,7 @@ static json_t *gate_before(void *data, const struct tool *tool, json_t **argumen
 
 	if (!agent_has_hooks(call->agent, HOOK_BEFORE_TOOL, names))
 		return NULL;
+	call_round_settle(call); /* a hook may take its time */
 	input = hook_input(call, tool, *arguments);
 	if (!agent_fire(call->agent, HOOK_BEFORE_TOOL, names, input, &outcome))
 		return NULL;
@@ -260,6 +261,9 @@ static enum call_decision decide_call(void *data, const struct tool *tool, const
 	struct call *call = data;
 	enum call_decision decision = gate_decide(call, tool, arguments);
 
+	if (decision == CALL_DENY || tool->asks ||
+	    (decision == CALL_ALLOW && !call->hook_asks && !tool_wants_more(arguments)))
+		call_round_settle(call);
 	if (decision == CALL_DENY) {
 		gate_deny(call, tool, arguments, err);
 	} else if (decision == CALL_ALLOW && !call->hook_asks && !tool_wants_more(arguments)) {

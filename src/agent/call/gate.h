@@ -21,6 +21,9 @@ void gate_attach(struct call *call);
 
 /* Asks the policy anew (after somebody said "always"); fills call->verdict. */
 enum call_decision gate_decide(struct call *call, const struct tool *tool, const json_t *arguments);
+/* Whether the rules but those on paths say yes; changes nothing, from any thread while the call is
+ * being asked about. */
+bool gate_would_allow(const struct call *call, const struct tool *tool, const json_t *arguments);
 /* What follows from CALL_DENY: takes down what the call lacked, publishes the rejection; *err: why,
  * and what the user can do beforehand. */
 void gate_deny(struct call *call, const struct tool *tool, const json_t *arguments,

@@ -171,6 +171,21 @@ enum call_decision gate_decide(struct call *call, const struct tool *tool, const
 	return decisions[call->verdict.decision];
 }
 
+bool gate_would_allow(const struct call *call, const struct tool *tool, const json_t *arguments)
+{
+	json_auto_t *theirs = call_gemini_arguments(tool, arguments);
+	struct policy_call subject = policy_call(call->agent, tool, arguments, theirs);
+	struct policy_verdict verdict;
+	bool allow;
+
+	if (!call->agent->options.policy)
+		return false;
+	policy_decide(call->agent->options.policy, &subject, &verdict);
+	allow = verdict.decision == POLICY_ALLOW;
+	policy_verdict_release(&verdict);
+	return allow;
+}
+
 /* NULL: none, or the settings forbid it. */
 static const char *mode_that_allows(struct agent *agent, const struct tool *tool)
 {

@@ -474,6 +474,7 @@ static bool host_open_agent(struct host *host, struct err *err)
 		.steer_message = steer_message, .steer_data = host,
 		.mode = host->chat.mode, .interactive = from->interactive,
 		.watched = from->watched,
+		.asks_together = from->asks_together,
 		.policy_folder = from->policy_folder, .output_folder =
 			outputs_folder(host->chat.outputs),
 		.max_turns = max_turns > 0 ? (unsigned)max_turns : 0, .cancel = from->cancel,

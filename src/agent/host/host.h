@@ -42,6 +42,7 @@ struct host_options {
 	enum approval_mode mode;
 	bool interactive;
 	bool watched;               /* as agent_options.watched */
+	bool asks_together;            /* as agent_options has it */
 	bool checkpoints;              /* kept, unless the settings say otherwise */
 	const char *confinement;       /* sentences about the sandbox for the model; or NULL */
 	char *const *environment;      /* of hooks, scrubbed; NULL-terminated */

@@ -325,7 +325,8 @@ static bool open_agent_host(hasp_agent *agent, const hasp_agent_options *options
 		.policy = agent->policy, .policy_folder = policies,
 		.model = options->model, .session_id = options->session_id,
 		.resume_file = agent->resume_file, .mode = mode,
-		.interactive = options->interactive, .confinement = sentences,
+		.interactive = options->interactive,
+		.asks_together = options->asks_together, .confinement = sentences,
 		.environment = agent->environment, .cancel = &agent->cancel,
 		.notice = forward_notice, .data = agent,
 	};

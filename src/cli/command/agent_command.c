@@ -420,7 +420,7 @@ static bool headless_open_host(struct headless *run, struct err *err)
 		.resume_file = run->resume_file, .mode = run->mode,
 		.confinement = sentences, .interactive = run->interactive,
 		.watched = run->output.progress && run->output.format == AGENT_TEXT,
-		.checkpoints = run->interactive,
+		.checkpoints = run->interactive, .asks_together = run->interactive,
 		.cancel = run->cancel, .notice = run->notice, .data = run->notice_data,
 		.trace = headless_traces(run) ? trace_line : NULL,
 	};

@@ -22,6 +22,7 @@ struct ask *ask_new(enum bus_topic topic, json_t *message, const struct ask_opti
 
 	ask->topic = topic;
 	ask->message = json_incref(message);
+	ask->joined = json_array();
 	ask->plain = options && options->plain;
 	ask->bindings = options ? options->bindings : NULL;
 	if (!ask->bindings)
@@ -42,6 +43,8 @@ void ask_free(struct ask *ask)
 	rows_release(&ask->pane);
 	bindings_free(ask->own_bindings);
 	json_decref(ask->answer);
+	json_decref(ask->answers);
+	json_decref(ask->joined);
 	json_decref(ask->message);
 	free(ask);
 }
@@ -66,9 +69,77 @@ enum ask_state ask_paste(struct ask *ask, struct span text)
 	return ASK_OPEN;
 }
 
-json_t *ask_answer(const struct ask *ask)
+json_t *ask_answers(const struct ask *ask)
 {
-	return ask->answer ? json_incref(ask->answer) : ask_refusal(ask);
+	if (ask->answers)
+		return json_incref(ask->answers);
+	return json_pack("[o]", ask->answer ? json_incref(ask->answer) : ask_refusal(ask));
+}
+
+/* ---- questions that wait together -------------------------------------------- */
+
+static bool same_member(const json_t *a, const json_t *b, const char *name)
+{
+	const json_t *x = json_object_get(a, name), *y = json_object_get(b, name);
+
+	return x == y || json_equal(x, y);
+}
+
+/* Edits by whatever tool, the same tool, commands of the same programs. */
+static bool same_kind(const json_t *a, const json_t *b)
+{
+	const json_t *x = json_object_get(a, "details"), *y = json_object_get(b, "details");
+
+	if (!same_member(x, y, "type"))
+		return false;
+	if (span_eq(json_span(json_object_get(x, "type")), SPAN("edit")))
+		return true;
+	return same_member(a, b, "toolName") && same_member(a, b, "serverName") &&
+	       same_member(x, y, "rootCommands");
+}
+
+bool ask_join(struct ask *ask, json_t *message)
+{
+	const size_t count = json_array_size(ask->joined);
+
+	if (!is_confirmation(ask) || count + 1 >= CONFIRM_TOGETHER_MAX ||
+	    !same_kind(ask->message, message) ||
+	    !json_lists(json_object_get(message, "outcomes"), SPAN("proceed_once")))
+		return false;
+	if (ask_is(ask, "edit")) {
+		if (!ask->confirm.file_count)
+			review_find(ask, ask->message, /* whole= */ true);
+		review_find(ask, message, /* whole= */ true);
+	}
+	json_array_append(ask->joined, message);
+	confirm_offer(ask);
+	return true;
+}
+
+void ask_unjoin(struct ask *ask, const json_t *message)
+{
+	size_t i;
+	json_t *joined;
+
+	json_array_foreach(ask->joined, i, joined) {
+		if (!json_equal(joined, message))
+			continue;
+		review_forget(ask, joined);
+		json_array_remove(ask->joined, i);
+		ask->confirm.stage = CONFIRM_CHOOSE;
+		ask_pane_reset(ask);
+		confirm_offer(ask);
+		return;
+	}
+}
+
+void ask_subject_joined(const struct ask *ask, unsigned width, struct rows *rows)
+{
+	const size_t count = json_array_size(ask->joined);
+
+	if (count)
+		subject_rows_of(ask, json_array_get(ask->joined, count - 1), width,
+		                /* folded= */ true, rows);
 }
 
 void ask_subject(const struct ask *ask, unsigned width, struct rows *rows)
@@ -158,10 +229,14 @@ void ask_whole(const struct ask *ask, unsigned width, struct rows *rows)
 {
 	const struct view_how how = { .width = width, .plain = ask->plain };
 	_cleanup_buf_ struct buf diff = BUF_INIT(LIMIT_RESULT_BYTES);
+	size_t i;
+	json_t *joined;
 
 	if (!is_confirmation(ask)) {
 		questions_subject(ask, width, rows);
 	} else if (ask->confirm.stage == CONFIRM_CHOOSE || ask->confirm.stage == CONFIRM_SAY) {
+		json_array_foreach(ask->joined, i, joined)
+			subject_rows_of(ask, joined, width, /* folded= */ false, rows);
 		subject_rows(ask, width, /* folded= */ false, rows);
 	} else {
 		review_diff(ask, &diff);

@@ -3,13 +3,14 @@
  * questions.
  *
  *     struct ask *ask = ask_new(topic, message, &options);      // a question of the bus
- *     switch (ask_key(ask, &key)) { case ASK_DONE: answer = ask_answer(ask); ... }
+ *     switch (ask_key(ask, &key)) { case ASK_DONE: answers = ask_answers(ask); ... }
+ *     if (ask_join(ask, other)) ...                             // likes of it, answered together
  *     ask_rows(ask, width, height, &rows, &caret_row, &caret_column);
  *     ask_free(ask);
  *
  * A question takes the composer's place: the first row that ask_rows appends has the caret or is
  * above it and narrow (term/screen.h).  Nothing that is typed into it is lost when it is put aside.
- * The answer is the message of the bus's answering topic (TOOL_CONFIRMATION_RESPONSE,
+ * An answer is the message of the bus's answering topic (TOOL_CONFIRMATION_RESPONSE,
  * ASK_USER_RESPONSE) with its correlationId.
  */
 #ifndef HASP_TUI_ASK_ASK_H
@@ -42,8 +43,18 @@ struct ask *ask_new(enum bus_topic topic, json_t *message, const struct ask_opti
 void ask_free(struct ask *ask); /* NULL is fine */
 enum ask_state ask_key(struct ask *ask, const struct key *key);
 enum ask_state ask_paste(struct ask *ask, struct span text);
-/* A new reference. */
-json_t *ask_answer(const struct ask *ask);
+/* A new reference: an array, an answer for each question that is answered now: this one, and those
+ * that joined it and got an answer with it. */
+json_t *ask_answers(const struct ask *ask);
+/* Takes in another confirmation that waits, if it is one of the same kind (edits; calls of one
+ * tool; commands of the same programs): a choice then allows all of them, and a review goes through
+ * all of their files.  What it is about has to be printed above (ask_subject_joined).  Before the
+ * first key. False: it is of another kind, or there are too many. `message` is referenced. */
+bool ask_join(struct ask *ask, json_t *message);
+/* One that joined, or would, needs no answer any more. */
+void ask_unjoin(struct ask *ask, const json_t *message);
+/* What the last that joined is about, without the question. */
+void ask_subject_joined(const struct ask *ask, unsigned width, struct rows *rows);
 /* "No" and nothing else: for an interruption. A new reference. */
 json_t *ask_refusal(const struct ask *ask);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The choices of a confirmation, in Gemini CLI's words. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/limits.h"
@@ -14,6 +15,7 @@ static const struct {
 	const char *outcome, *type, *label;
 } wording[] = {
 	{ "proceed_once", NULL, "Allow once" },
+	{ CONFIRM_ALL, NULL, NULL }, /* says how many */
 	{ "proceed_always", NULL, "Allow for this session" },
 	{ "proceed_always_tool", NULL, "Allow tool for this session" },
 	{ "proceed_always_server", NULL, "Allow all server tools for this session" },
@@ -46,6 +48,8 @@ static const char *choice_label(const struct ask *ask, const char *outcome)
 {
 	const json_t *arguments = json_object_get(ask->message, "arguments");
 
+	if (!strcmp(outcome, CONFIRM_ALL))
+		return ask->confirm.all;
 	/* A rule for several files is one for the tool. */
 	if (!strcmp(outcome, "proceed_always_and_save") && json_object_get(arguments, "changes"))
 		return "Allow this tool, for any file, in all future sessions";
@@ -61,6 +65,8 @@ static bool offers_choice(const struct ask *ask, const char *outcome)
 {
 	if (!strcmp(outcome, CONFIRM_REVIEW))
 		return ask->confirm.file_count;
+	if (!strcmp(outcome, CONFIRM_ALL))
+		return json_array_size(ask->joined) && offers_outcome(ask, "proceed_once");
 	if (!strcmp(outcome, "modify_with_editor") &&
 	    json_object_get(ask_details(ask), "files"))
 		return false;
@@ -69,11 +75,19 @@ static bool offers_choice(const struct ask *ask, const char *outcome)
 
 void confirm_begin(struct ask *ask)
 {
+	if (ask_is(ask, "edit"))
+		review_find(ask, ask->message, /* whole= */ false);
+	confirm_offer(ask);
+}
+
+void confirm_offer(struct ask *ask)
+{
 	struct confirm *confirm = &ask->confirm;
 	const char *last = NULL;
 
-	if (ask_is(ask, "edit") && offers_outcome(ask, "modify_with_editor"))
-		review_find(ask, ask->message);
+	confirm->count = confirm->selected = 0;
+	snprintf(confirm->all, sizeof(confirm->all), "Allow these %zu",
+	         json_array_size(ask->joined) + 1);
 	for (size_t i = 0; i < ARRAY_LEN(wording); i++) {
 		const char *outcome = wording[i].outcome;
 
@@ -100,11 +114,35 @@ void confirm_end(struct ask *ask)
 
 /* ---- keys ----------------------------------------------------------------- */
 
+static json_t *yes_to(const json_t *question)
+{
+	json_t *answer = ask_new_answer(question);
+
+	json_object_set_new(answer, "outcome", json_string("proceed_once"));
+	return answer;
+}
+
+/* To this one, and to all that joined. */
+static enum ask_state allow_all(struct ask *ask)
+{
+	size_t i;
+	json_t *joined;
+
+	json_decref(ask->answers);
+	ask->answers = json_array();
+	json_array_append_new(ask->answers, yes_to(ask->message));
+	json_array_foreach(ask->joined, i, joined)
+		json_array_append_new(ask->answers, yes_to(joined));
+	return ASK_DONE;
+}
+
 static enum ask_state choose(struct ask *ask, size_t i)
 {
 	struct confirm *confirm = &ask->confirm;
 
 	confirm->selected = i;
+	if (choice_is(confirm, i, CONFIRM_ALL))
+		return allow_all(ask);
 	if (choice_is(confirm, i, CONFIRM_REVIEW)) {
 		review_begin(ask);
 		return ASK_OPEN;
@@ -213,6 +251,9 @@ static void choose_rows(struct ask *ask, struct ask_page *page)
 		_cleanup_buf_ struct buf note = BUF_INIT(4 * LIMIT_SHELL_ALL_BYTES);
 
 		put_prefixes(ask, confirm->choices[i], &note);
+		if (choice_is(confirm, i, CONFIRM_ALL))
+			buf_printf(&note, "this one and the %zu above",
+			           json_array_size(ask->joined));
 		ask_page_choice(ask, page, i + 1, i == confirm->selected, NULL,
 		                span_str(choice_label(ask, confirm->choices[i])),
 		                buf_view(&note));

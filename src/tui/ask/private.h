@@ -78,6 +78,9 @@ struct ask_page {
 
 enum { CONFIRM_CHOICES_MAX = 12, QUESTIONS_MAX = 16, QUESTION_OPTIONS_MAX = 16 };
 
+/* Questions that one can be answered with, itself included. */
+enum { CONFIRM_TOGETHER_MAX = 32 };
+
 /* A file in a review: hunks, or one choice for all that becomes of it. */
 struct review_file {
 	const json_t *question; /* the message; borrowed */
@@ -100,6 +103,7 @@ struct confirm {
 	enum confirm_stage stage;
 	const char *choices[CONFIRM_CHOICES_MAX]; /* outcomes, or CONFIRM_REVIEW; borrowed */
 	size_t count, selected;
+	char all[32];              /* the label of CONFIRM_ALL */
 	struct review_file *files; /* owned; none: there is nothing to review */
 	size_t file_count, file_cap;
 	size_t file;           /* the one in front */
@@ -129,6 +133,7 @@ struct questions {
 struct ask {
 	enum bus_topic topic;
 	json_t *message;                     /* a reference */
+	json_t *joined;                      /* owned array: messages that are answered with it */
 	const struct bindings *bindings;
 	struct bindings *own_bindings;       /* if none were given */
 	bool plain;
@@ -137,6 +142,7 @@ struct ask {
 	size_t scroll;                       /* rows of the pane that are above */
 	size_t pane_rows;                    /* that it had when it was last drawn */
 	json_t *answer;                      /* owned; when it is done */
+	json_t *answers;                     /* owned; of all, where not only it is answered */
 	struct confirm confirm;
 	struct questions questions;
 };
@@ -184,17 +190,23 @@ void ask_pane_reset(struct ask *ask);
 
 /* ---- confirmations (confirm.c, review.c, subject.c) -------------------------------- */
 
-/* The choice that is no outcome. */
+/* The choices that are no outcomes: through the hunks; yes to all that joined. */
 #define CONFIRM_REVIEW "review"
+#define CONFIRM_ALL "all"
 
 /* Finds what may be chosen. */
 void confirm_begin(struct ask *ask);
+/* Likewise, when others have joined, or have gone. */
+void confirm_offer(struct ask *ask);
 void confirm_end(struct ask *ask);                            /* frees what it has */
 enum ask_state confirm_key(struct ask *ask, const struct key *key); /* as ask_key */
 void confirm_rows(struct ask *ask, struct ask_page *page);    /* as ask_rows */
 
-/* Finds the files and hunks of a question that may be answered in part, or leaves it at that. */
-void review_find(struct ask *ask, const json_t *question);
+/* Finds the files and hunks of a question that may be answered in part. Without any: leaves it at
+ * that, or, with `whole`, takes it as one that is answered with yes or no. */
+void review_find(struct ask *ask, const json_t *question, bool whole);
+/* Forgets them. */
+void review_forget(struct ask *ask, const json_t *question);
 void review_end(struct ask *ask);                             /* frees what it has */
 /* Goes to the first hunk that is open, or to what is left. */
 void review_begin(struct ask *ask);
@@ -205,6 +217,9 @@ void review_diff(const struct ask *ask, struct buf *out);
 
 /* What it is about, and the question in a sentence. */
 void subject_rows(const struct ask *ask, unsigned width, bool folded, struct rows *rows);
+/* The same without the question, of another message of the same topic. */
+void subject_rows_of(const struct ask *ask, json_t *message, unsigned width, bool folded,
+                     struct rows *rows);
 
 /* ---- the model's questions (questions.c) ------------------------------------------- */
 

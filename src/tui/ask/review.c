@@ -36,32 +36,64 @@ static struct hunks *find_hunks(const json_t *file, bool creates)
 	                 json_span(json_object_get(file, "fileDiff")));
 }
 
-void review_find(struct ask *ask, const json_t *question)
+/* Whether the answer may say which of its files and hunks are taken. */
+static bool takes_parts(const json_t *question)
+{
+	return json_lists(json_object_get(question, "outcomes"), SPAN("modify_with_editor"));
+}
+
+/* The files of a question that is answered file by file; NULL: it is about one. */
+static const json_t *question_files(const json_t *question)
+{
+	return takes_parts(question) ?
+	               json_object_get(json_object_get(question, "details"), "files") : NULL;
+}
+
+void review_find(struct ask *ask, const json_t *question, bool whole)
 {
 	const json_t *details = json_object_get(question, "details");
-	const json_t *files = json_object_get(details, "files");
+	const json_t *files = question_files(question);
 	struct span diff = json_span(json_object_get(details, "fileDiff"));
-	struct hunks *hunks;
+	struct hunks *hunks = NULL;
 	size_t i;
 	json_t *file;
 
 	json_array_foreach(files, i, file)
 		review_add(ask, question, file, find_hunks(file, false));
-	if (files)
+	if (json_array_size(files))
 		return;
-	hunks = find_hunks(details, span_starts(diff, SPAN("--- /dev/null\n")));
-	if (hunks)
+	if (takes_parts(question))
+		hunks = find_hunks(details, span_starts(diff, SPAN("--- /dev/null\n")));
+	if (hunks || whole)
 		review_add(ask, question, details, hunks);
+}
+
+static void review_file_release(struct review_file *file)
+{
+	hunks_free(file->hunks);
+	free(file->whole.comment);
+}
+
+void review_forget(struct ask *ask, const json_t *question)
+{
+	struct confirm *confirm = &ask->confirm;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < confirm->file_count; i++)
+		if (confirm->files[i].question == question)
+			review_file_release(&confirm->files[i]);
+		else
+			confirm->files[kept++] = confirm->files[i];
+	confirm->file_count = kept;
+	confirm->file = confirm->hunk = 0;
 }
 
 void review_end(struct ask *ask)
 {
 	struct confirm *confirm = &ask->confirm;
 
-	for (size_t i = 0; i < confirm->file_count; i++) {
-		hunks_free(confirm->files[i].hunks);
-		free(confirm->files[i].whole.comment);
-	}
+	for (size_t i = 0; i < confirm->file_count; i++)
+		review_file_release(&confirm->files[i]);
 	free(confirm->files);
 }
 
@@ -352,7 +384,7 @@ static void put_comments(const struct review_file *file, bool named, struct buf 
 		if (named)
 			buf_printf(out, "%.*s%s", (int)path.len, path.data,
 			           file->hunks ? ", hunk " : ": ");
-		else
+		else if (file->hunks)
 			buf_str(out, "Hunk ");
 		if (file->hunks)
 			buf_printf(out, "%zu: ", i + 1);
@@ -387,10 +419,16 @@ static json_t *file_answer(const struct review_file *file)
 static void put_file_answer(json_t *answer, const struct review_file *file)
 {
 	_cleanup_buf_ struct buf content = BUF_INIT(LIMIT_FILE_BYTES);
-	json_t *review = json_object();
+	json_t *review;
 
+	if (!file->hunks) {
+		json_object_set_new(answer, "outcome", json_string("proceed_once"));
+		return;
+	}
+	review = json_object();
 	json_object_set_new(review, "hunks", hunks_review(file->hunks));
 	json_object_set_new(answer, "review", review);
+	json_object_set_new(answer, "outcome", json_string("modify_with_editor"));
 	if (file_is_left(file))
 		return;
 	hunks_content(file->hunks, &content);
@@ -400,7 +438,7 @@ static void put_file_answer(json_t *answer, const struct review_file *file)
 /* The answer to a question, from its files. */
 static json_t *question_answer(const struct confirm *confirm, const json_t *question)
 {
-	const json_t *several = json_object_get(json_object_get(question, "details"), "files");
+	const json_t *several = question_files(question);
 	_cleanup_buf_ struct buf comments = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_t *answer = ask_new_answer(question), *rows = json_array();
 	bool taken = false;
@@ -417,11 +455,13 @@ static json_t *question_answer(const struct confirm *confirm, const json_t *ques
 		else
 			put_file_answer(answer, file);
 	}
-	if (several)
+	if (several) {
 		json_object_set(answer, "files", rows);
+		json_object_set_new(answer, "outcome", json_string("modify_with_editor"));
+	}
 	json_decref(rows);
-	json_object_set_new(answer, "outcome",
-	                    json_string(taken ? "modify_with_editor" : "cancel"));
+	if (!taken)
+		json_object_set_new(answer, "outcome", json_string("cancel"));
 	if (!taken && comments.len)
 		json_object_set_new(answer, "message", json_text(buf_view(&comments)));
 	return answer;
@@ -430,6 +470,8 @@ static json_t *question_answer(const struct confirm *confirm, const json_t *ques
 static enum ask_state apply_answer(struct ask *ask)
 {
 	const struct confirm *confirm = &ask->confirm;
+	size_t i;
+	json_t *joined;
 
 	if (confirm->modified) {
 		ask_outcome(ask, "modify_with_editor");
@@ -437,8 +479,11 @@ static enum ask_state apply_answer(struct ask *ask)
 		                    json_text(span_str(confirm->modified)));
 		return ASK_DONE;
 	}
-	json_decref(ask->answer);
-	ask->answer = question_answer(confirm, ask->message);
+	json_decref(ask->answers);
+	ask->answers = json_array();
+	json_array_append_new(ask->answers, question_answer(confirm, ask->message));
+	json_array_foreach(ask->joined, i, joined)
+		json_array_append_new(ask->answers, question_answer(confirm, joined));
 	return ASK_DONE;
 }
 
@@ -500,13 +545,20 @@ static void modified_diff(const struct ask *ask, struct buf *out)
 	hunks_free(hunks);
 }
 
+static struct span last_name(struct span path)
+{
+	const char *slash = path.len ? memrchr(path.data, '/', path.len) : NULL;
+
+	return slash ? span_skip(path, (size_t)(slash + 1 - path.data)) : path;
+}
+
 /* For the colours of its language. */
 static void put_file_name(const json_t *file, struct buf *out)
 {
 	struct span name = json_span(json_object_get(file, "fileName"));
 
 	if (!name.data)
-		name = json_span(json_object_get(file, "filePath"));
+		name = last_name(json_span(json_object_get(file, "filePath")));
 	if (!name.len || memchr(name.data, '\n', name.len))
 		return;
 	buf_str(out, "--- ");
@@ -600,6 +652,9 @@ static void hunk_file_row(struct ask *ask, struct ask_page *page)
 
 	if (ask->confirm.file_count == 1 && file->hunks)
 		return;
+	if (span_starts(json_span(json_object_get(file->file, "fileDiff")),
+	                SPAN("--- /dev/null\n")))
+		label = labels[0].label;
 	for (size_t i = 0; i < ARRAY_LEN(labels); i++)
 		if (span_eq(kind, span_str(labels[i].kind)))
 			label = labels[i].label;
@@ -684,7 +739,9 @@ static void apply_rows(struct ask *ask, struct ask_page *page)
 
 static void field_rows(struct ask *ask, struct ask_page *page, const char *hint)
 {
-	ask_page_field(page, ask_confirm_field(ask), page->height > 6 ? page->height / 2 : 2);
+	const size_t most = page->height > 6 ? page->height / 2 : page->height > 1 ? 2 : 1;
+
+	ask_page_field(page, ask_confirm_field(ask), most);
 	ask_page_text(page, hint, STYLE(ROLE_DIM));
 	review_pane(ask, page);
 }

@@ -356,7 +356,8 @@ static void take_folded(struct rows *all, size_t max, struct rows *rows)
 	           all->count - (max - 1));
 }
 
-void subject_rows(const struct ask *ask, unsigned width, bool folded, struct rows *rows)
+static void subject_without_question(const struct ask *ask, unsigned width, bool folded,
+                                     struct rows *rows)
 {
 	_cleanup_rows_ struct rows all = { 0 };
 	struct subject subject = { ask, &all, width };
@@ -367,5 +368,20 @@ void subject_rows(const struct ask *ask, unsigned width, bool folded, struct row
 	subject.rows = rows;
 	if (reason.len)
 		subject_line(&subject, "Reason:", reason, STYLE(ROLE_WARNING));
+}
+
+void subject_rows(const struct ask *ask, unsigned width, bool folded, struct rows *rows)
+{
+	struct subject subject = { ask, rows, width };
+
+	subject_without_question(ask, width, folded, rows);
 	subject_question(&subject);
+}
+
+void subject_rows_of(const struct ask *ask, json_t *message, unsigned width, bool folded,
+                     struct rows *rows)
+{
+	const struct ask other = { .topic = ask->topic, .message = message, .plain = ask->plain };
+
+	subject_without_question(&other, width, folded, rows);
 }

@@ -66,6 +66,79 @@ def test_a_refused_edit_is_not_made(world):
     assert not (world.root / "b.c").exists()
 
 
+# ---- several questions at once -------------------------------------------------------------------
+
+def files(world, *names):
+    return {n for n in names if (world.root / n).exists()}
+
+
+def everything(hasp):
+    """The scrollback and the screen."""
+    return hasp.dump().text
+
+
+def test_likes_are_allowed_at_once(world):
+    names = ["f%d" % i for i in range(1, 6)]
+    with world.fake([[write(n, "in %s\n" % n) for n in names], [text("Written.")]]) as server:
+        with world.hasp(server, rows=60) as hasp:
+            hasp.type("write").key("enter").wait("2. Allow these 5  this one and the 4 above")
+            shown = everything(hasp)
+            assert all(shown.count("in %s\n" % n) == 1 for n in names)
+            assert shown.count("Apply this change?") == 1
+            assert files(world, *names) == set()
+            hasp.type("2").wait("Written.")
+    assert files(world, *names) == set(names)
+
+
+def test_commands_of_one_program_are_allowed_at_once(world):
+    commands = ["touch one", "mkdir two", "touch three"]
+    with world.fake([[call("run_shell_command", {"command": c}) for c in commands], [text("Run.")]]) as server:
+        with world.hasp(server, rows=60) as hasp:
+            hasp.type("run").key("enter").wait("2. Allow these 2").wait("Allow execution of: 'touch'?")
+            hasp.type("2").wait("Allow execution of: 'mkdir'?")
+            assert "Allow these" not in everything(hasp).rsplit("'mkdir'?", 1)[1]
+            hasp.type("1").wait("Run.")
+    assert files(world, "one", "two", "three") == {"one", "two", "three"}
+
+
+def test_once_is_for_one_of_them(world):
+    with world.fake([[write(n, "in %s\n" % n) for n in "abc"], [text("Written.")]]) as server:
+        with world.hasp(server, rows=60) as hasp:
+            hasp.type("write").key("enter").wait("Allow these 3").type("1").wait("Allow these 2")
+            assert files(world, "b", "c") == set()
+            hasp.key("esc").wait("[1-5]").wait("in c\n").type("1").wait("Written.")
+    assert files(world, "a", "b", "c") == {"a", "c"}
+
+
+def test_for_this_session_answers_those_that_wait(world):
+    with world.fake([[write(n, "in %s\n" % n) for n in "abc"], [text("Written.")]]) as server:
+        with world.hasp(server, rows=60) as hasp:
+            hasp.type("write").key("enter").wait("3. Allow for this session").type("3").wait("Written.")
+            assert everything(hasp).count("Apply this change?") == 1
+    assert files(world, "a", "b", "c") == {"a", "b", "c"}
+
+
+def test_edits_of_one_reply_are_reviewed_together(world):
+    world.write("b", "".join("line %d\n" % i for i in range(1, 21)))
+    edit = call("apply_changes", {"changes": [
+        {"kind": "update", "file_path": "b", "old_content": "line 2\n", "new_content": "LINE 2\n"},
+        {"kind": "update", "file_path": "b", "old_content": "line 19\n", "new_content": "LINE 19\n"},
+        {"kind": "create", "file_path": "c", "content": "in c\n"}]})
+    with world.fake([[write("a", "in a\n"), edit, write("d", "in d\n")], [text("Written.")]]) as server:
+        with world.hasp(server, rows=60) as hasp:
+            hasp.type("write").key("enter").wait("4. Review by hunk").type("4")
+            hasp.wait("File 1/4, hunk 1/1?").type("y").wait("File 2/4, hunk 1/2?").type("n")
+            hasp.wait("File 2/4, hunk 2/2?").type("y").wait("File 3/4?").wait("Creates").type("n")
+            hasp.wait("File 4/4, hunk 1/1?").type("k").wait("File 3/4?").wait("Left out.").type("j")
+            hasp.wait("File 4/4, hunk 1/1?").type("y").wait("3 of 5 hunks, in 3 of 4 files.")
+            assert files(world, "a", "d") == set()
+            hasp.type("y").wait("Written.")
+    assert files(world, "a", "c", "d") == {"a", "d"}
+    assert "line 2\n" in world.read("b") and "LINE 19\n" in world.read("b")
+    told = said(server)
+    assert "1 of 2 hunks taken. Hunk 1 (@@ -1,5 +1,5 @@): not taken." in told and "/c (create): not taken." in told
+
+
 def test_a_message_joins_while_it_works(world, held):
     world.write("a.txt", "a\n")
     with world.fake([{"reply": [call("read_file", {"file_path": "a.txt"})], "expect": held},

@@ -36,6 +36,15 @@ struct ask *fixture_confirmation(const char *text)
 	return ask_new(BUS_TOOL_CONFIRMATION_REQUEST, message, &(struct ask_options){ 0 });
 }
 
+bool fixture_join(struct ask *ask, const char *text, const char *id)
+{
+	json_auto_t *message = fixture_parse(text);
+
+	json_object_set_new(message, "correlationId", json_string(id));
+	json_object_set_new(message, "callId", json_string(id));
+	return ask_join(ask, message);
+}
+
 struct ask *fixture_questions(const char *text)
 {
 	json_auto_t *message = json_object();
@@ -137,14 +146,27 @@ void fixture_expect_subject(const struct ask *ask, unsigned width, const char *e
 	assert_string_equal(text, expected);
 }
 
+void fixture_expect_answers(struct ask *ask, const char *expected)
+{
+	json_auto_t *answers = ask_answers(ask), *wanted = fixture_parse(expected);
+	_cleanup_free_ char *text = NULL;
+	size_t i;
+	json_t *answer;
+
+	json_array_foreach(wanted, i, answer) {
+		_cleanup_free_ char *id = mem_printf("q-%zu", i + 1);
+
+		json_object_set_new(answer, "correlationId", json_string(id));
+	}
+	if (json_equal(answers, wanted))
+		return;
+	text = json_dumps(answers, 0);
+	fail_msg("the answers are %s, not %s", text, expected);
+}
+
 void fixture_expect_answer(struct ask *ask, const char *expected)
 {
-	json_auto_t *answer = ask_answer(ask), *wanted = fixture_parse(expected);
-	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *list = mem_printf("[%s]", expected);
 
-	json_object_set_new(wanted, "correlationId", json_string("q-1"));
-	if (json_equal(answer, wanted))
-		return;
-	text = json_dumps(answer, 0);
-	fail_msg("the answer is %s, not %s", text, expected);
+	fixture_expect_answers(ask, list);
 }

@@ -17,7 +17,11 @@ enum ask_state fixture_type(struct ask *ask, const char *keys);
 /* What ask_rows shows, the caret as "|". */
 void fixture_expect(struct ask *ask, unsigned width, unsigned height, const char *expected);
 void fixture_expect_subject(const struct ask *ask, unsigned width, const char *expected);
-/* ask_answer is this, but for its correlationId, which is the question's. */
+/* ask_answers has this alone, but for its correlationId, which is the question's. */
 void fixture_expect_answer(struct ask *ask, const char *expected);
+/* An array: those of questions q-1, q-2, ... */
+void fixture_expect_answers(struct ask *ask, const char *expected);
+/* Joins another confirmation with this id. */
+bool fixture_join(struct ask *ask, const char *message, const char *id);
 
 #endif

@@ -364,6 +364,88 @@ static void a_long_subject_is_folded(void **state)
 	ask_free(ask);
 }
 
+/* ---- questions that wait together ---------------------------------------------------- */
+
+#define COMMAND(command, root) "{\"toolName\": \"run_shell_command\", \"arguments\": {}, "      \
+	"\"outcomes\": [\"proceed_once\", \"cancel\"], \"details\": {\"type\": \"exec\", "      \
+	"\"title\": \"t\", \"command\": \"" command "\", \"rootCommand\": \"" root "\", "      \
+	"\"rootCommands\": [\"" root "\"], \"summary\": \"\", \"problems\": []}}"
+#define OTHER_TOOL "{\"toolName\": \"web_fetch\", \"arguments\": {}, \"outcomes\": "           \
+	"[\"proceed_once\", \"cancel\"], \"details\": {\"type\": \"info\", \"title\": \"t\", " \
+	"\"prompt\": \"p\", \"urls\": []}}"
+#define YES "{\"outcome\": \"proceed_once\"}"
+
+static void likes_are_allowed_together(void **state)
+{
+	struct ask *ask = fixture_confirmation(COMMAND("make a", "make"));
+
+	(void)state;
+	assert_true(fixture_join(ask, COMMAND("make b", "make"), "q-2"));
+	assert_false(fixture_join(ask, COMMAND("rm b", "rm"), "q-3"));
+	assert_false(fixture_join(ask, OTHER_TOOL, "q-3"));
+	assert_true(fixture_join(ask, COMMAND("make c", "make"), "q-3"));
+	fixture_expect(ask, 70, 20,
+		"Allow? [1-3] |\n> 1. Allow once\n"
+		"  2. Allow these 3  this one and the 2 above\n"
+		"  3. No, suggest changes (esc)\n");
+	assert_int_equal(fixture_type(ask, "2"), ASK_DONE);
+	fixture_expect_answers(ask, "[" YES ", " YES ", " YES "]");
+	ask_free(ask);
+}
+
+/* "Once" and "no" are about the one that is asked about. */
+static void the_others_are_asked_about_afterwards(void **state)
+{
+	static const struct {
+		const char *keys, *answer;
+	} rows[] = { { "1", YES }, { "<esc>", "{\"outcome\": \"cancel\"}" },
+		     { "3b<enter>", "{\"outcome\": \"cancel\", \"message\": \"b\"}" } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct ask *ask = fixture_confirmation(COMMAND("make a", "make"));
+
+		assert_true(fixture_join(ask, COMMAND("make b", "make"), "q-2"));
+		assert_int_equal(fixture_type(ask, rows[i].keys), ASK_DONE);
+		fixture_expect_answer(ask, rows[i].answer);
+		ask_free(ask);
+	}
+}
+
+static void what_joined_is_shown_and_may_go(void **state)
+{
+	struct ask *ask = fixture_confirmation(COMMAND("make a", "make"));
+	struct rows rows = { 0 };
+	json_auto_t *gone = fixture_parse(COMMAND("make b", "make"));
+	_cleanup_buf_ struct buf text = BUF_INIT(4096);
+
+	(void)state;
+	json_object_set_new(gone, "correlationId", json_string("q-2"));
+	json_object_set_new(gone, "callId", json_string("q-2"));
+	assert_true(fixture_join(ask, COMMAND("make b", "make"), "q-2"));
+	ask_subject_joined(ask, 60, &rows);
+	assert_int_equal(rows.count, 2);
+	row_plain(&rows.at[1], &text);
+	assert_string_equal(text.data, "  make b");
+	rows_release(&rows);
+	ask_unjoin(ask, gone);
+	fixture_expect(ask, 70, 20,
+		"Allow? [1-2] |\n> 1. Allow once\n  2. No, suggest changes (esc)\n");
+	ask_free(ask);
+}
+
+/* Never more than a person would look at. */
+static void so_many_are_shown_at_most(void **state)
+{
+	struct ask *ask = fixture_confirmation(COMMAND("make a", "make"));
+
+	(void)state;
+	for (int i = 0; i < 31; i++)
+		assert_true(fixture_join(ask, COMMAND("make b", "make"), "q"));
+	assert_false(fixture_join(ask, COMMAND("make c", "make"), "q"));
+	ask_free(ask);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -386,6 +468,10 @@ int main(void)
 		cmocka_unit_test(a_plan_is_shown_as_what_it_is),
 		cmocka_unit_test(a_screen_reader_gets_words),
 		cmocka_unit_test(a_long_subject_is_folded),
+		cmocka_unit_test(likes_are_allowed_together),
+		cmocka_unit_test(the_others_are_asked_about_afterwards),
+		cmocka_unit_test(what_joined_is_shown_and_may_go),
+		cmocka_unit_test(so_many_are_shown_at_most),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

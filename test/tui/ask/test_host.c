@@ -34,11 +34,13 @@ static void on_question(void *data, enum bus_topic topic, const json_t *message)
 {
 	struct bench *bench = data;
 	struct ask *ask = ask_new(topic, (json_t *)message, &(struct ask_options){ 0 });
-	json_auto_t *answer = NULL;
+	json_auto_t *answers = NULL;
 
 	assert_int_equal(fixture_type(ask, bench->keys[bench->asked++]), ASK_DONE);
-	answer = ask_answer(ask);
-	assert_true(bus_answer(host_bus(bench->host), bus_topic_answer(topic), answer));
+	answers = ask_answers(ask);
+	assert_int_equal(json_array_size(answers), 1);
+	assert_true(bus_answer(host_bus(bench->host), bus_topic_answer(topic),
+	                       json_array_get(answers, 0)));
 	ask_free(ask);
 }
 

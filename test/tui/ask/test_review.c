@@ -475,6 +475,108 @@ static void it_says_which_file_it_is(void **state)
 	ask_free(ask);
 }
 
+/* Several edits of one reply: one with two hunks, a list of changes, one that is taken whole. */
+static struct ask *review_together(void)
+{
+	struct ask *ask = fixture_confirmation(MESSAGE("1\\n2\\n", "one\\n2\\n", ""));
+
+	assert_true(fixture_join(ask, LIST(FILE_B ", " FILE_NEW), "q-2"));
+	assert_true(fixture_join(ask, "{\"toolName\": \"update_file\", \"arguments\": {}, "
+		"\"outcomes\": [\"proceed_once\", \"cancel\"], \"details\": {\"type\": \"edit\", "
+		"\"title\": \"t\", \"filePath\": \"/w/z\", \"fileName\": \"z\", \"fileDiff\": \"\", "
+		"\"originalContent\": null, \"newContent\": null}}", "q-3"));
+	return ask;
+}
+
+#define FIRST(outcome, content, taken) "{\"outcome\": \"" outcome "\"" content ", \"review\": "     \
+	"{\"hunks\": [{\"header\": \"@@ -1,2 +1,2 @@\", \"taken\": " taken "}]}}"
+
+static void edits_of_one_reply_are_reviewed_together(void **state)
+{
+	static const struct {
+		const char *keys, *answers;
+	} rows[] = {
+		{ "3ynyyy", "[" FIRST("modify_with_editor", ", \"newContent\": \"one\\n2\\n\"", "true")
+			", " MODIFIED "\"files\": [" ROW("b", "false", B_HUNK("false")) ", "
+			ROW("new", "true", "") "]}, {\"outcome\": \"proceed_once\"}]" },
+		/* Back over questions; what is left out of them all is a no to that one. */
+		{ "3nkyAy", "[" FIRST("modify_with_editor", ", \"newContent\": \"one\\n2\\n\"", "true")
+			", " MODIFIED "\"files\": [" ROW("b", "true",
+			", \"newContent\": \"B\\n\"" B_HUNK("true")) ", " ROW("new", "true", "")
+			"]}, {\"outcome\": \"proceed_once\"}]" },
+		{ "3nnycNot that<enter>ny", "[" FIRST("cancel", "", "false") ", " MODIFIED
+			"\"files\": [" ROW("b", "false", B_HUNK("false")) ", " ROW("new", "true", "")
+			"]}, {\"outcome\": \"cancel\", \"message\": \"Not that\"}]" },
+		{ "2", "[{\"outcome\": \"proceed_once\"}, {\"outcome\": \"proceed_once\"}, "
+			"{\"outcome\": \"proceed_once\"}]" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct ask *ask = review_together();
+
+		if (fixture_type(ask, rows[i].keys) != ASK_DONE)
+			fail_msg("%s: the question is not answered", rows[i].keys);
+		fixture_expect_answers(ask, rows[i].answers);
+		ask_free(ask);
+	}
+}
+
+/* Whatever keys: it draws, and ends with an answer for each. */
+static void any_keys_end_with_answers(void **state)
+{
+	static const char *const keys[] = {
+		"y", "n", "e", "c", "s", "a", "d", "A", "D", "k", "j", "?", "3", "<esc>", "<enter>",
+		"<c-s>", "<up>", "<down>", "<pgdn>", "x", "<bs>", "<c-o>", "y", "n", "y", "n",
+	};
+	unsigned seed = 14;
+
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		struct ask *ask = review_together();
+		json_auto_t *answers = NULL;
+		size_t i;
+		json_t *answer;
+		struct err err = ERR_INIT;
+
+		for (int typed = 0; typed < 400; typed++) {
+			struct rows rows = { 0 };
+			size_t row;
+			unsigned column;
+
+			seed = seed * 1103515245 + 12345;
+			if (fixture_type(ask, keys[seed / 65536 % ARRAY_LEN(keys)]) == ASK_DONE)
+				break;
+			ask_rows(ask, 20 + seed / 65536 % 100, 1 + seed / 65536 % 9, &rows, &row,
+			         &column);
+			assert_true(row < rows.count);
+			rows_release(&rows);
+		}
+		answers = ask_answers(ask);
+		json_array_foreach(answers, i, answer)
+			assert_true(bus_check(BUS_TOOL_CONFIRMATION_RESPONSE, answer, &err));
+		assert_true(i == 1 || i == 3);
+		ask_free(ask);
+	}
+}
+
+/* What goes while it is gone through takes its files along. */
+static void an_edit_that_is_answered_elsewhere_leaves_the_review(void **state)
+{
+	struct ask *ask = review_together();
+	json_auto_t *gone = fixture_parse(LIST(FILE_B ", " FILE_NEW));
+
+	(void)state;
+	json_object_set_new(gone, "correlationId", json_string("q-2"));
+	json_object_set_new(gone, "callId", json_string("q-2"));
+	fixture_type(ask, "3yy");
+	ask_unjoin(ask, gone);
+	assert_int_equal(fixture_type(ask, "3y"), ASK_OPEN);
+	fixture_expect(ask, 100, 2,
+		"Apply? [y/n] |\n2 of 2 hunks, in 2 of 2 files. y applies them, n goes back.\n");
+	ask_free(ask);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -496,6 +598,9 @@ int main(void)
 		cmocka_unit_test(what_a_field_cannot_hold_is_not_edited),
 		cmocka_unit_test(several_files_are_gone_through),
 		cmocka_unit_test(it_says_which_file_it_is),
+		cmocka_unit_test(edits_of_one_reply_are_reviewed_together),
+		cmocka_unit_test(any_keys_end_with_answers),
+		cmocka_unit_test(an_edit_that_is_answered_elsewhere_leaves_the_review),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
