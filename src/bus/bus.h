@@ -61,11 +61,12 @@ enum bus_topic {
 };
 /* What the members are (all strings unless said):
  * TOOL_CONFIRMATION_REQUEST  correlationId, callId, toolName, serverName?, arguments (object),
- *     details {type "edit"|"exec"|"mcp"|"info", title, and
+ *     details {type "edit"|"exec"|"mcp"|"info"|"sandbox_expansion", title, and
  *       edit: filePath, fileName, fileDiff, originalContent|null, newContent;
  *       exec: command, rootCommand, rootCommands [string], summary, problems [string],
  *           commandPrefixes? [string]: what "always" would allow;
- *       mcp: serverName, toolName, toolDisplayName;  info: prompt, urls [string]},
+ *       mcp: serverName, toolName, toolDisplayName;  info: prompt, urls [string];
+ *       sandbox_expansion: docs/bus.md},
  *     outcomes [string]: those that may be chosen (Gemini CLI's words: proceed_once, ...),
  *     reason?: what a hook or rule said
  * TOOL_CONFIRMATION_RESPONSE correlationId, outcome, newContent? (modify_with_editor), message?,

@@ -65,6 +65,10 @@ struct run_request {
 	size_t write_count;
 	const char *const *read;
 	size_t read_count;
+	/* Local providers only: files that may be written, and nothing beside them
+	 * (sandbox_options.exact). */
+	const char *const *exact;
+	size_t exact_count;
 	struct sandbox_limits limits; /* all 0: the defaults */
 };
 

@@ -176,6 +176,7 @@ static void call_release(struct call *call)
 	json_decref(call->result);
 	json_decref(call->answer);
 	json_decref(call->review);
+	denied_forget(call);
 	free(call->ask_reason);
 	free(call->context);
 }
@@ -408,6 +409,7 @@ static void follow_tails(struct call *call)
 		if (!name)
 			return;
 		json_decref(call->result);
+		denied_forget(call);
 		call->result = tool_call(&call->session, name, json_object_get(tail, "args"));
 	}
 }

@@ -466,10 +466,13 @@ void agent_confirm_report(struct call *call)
 	bool success = !tool_result_failed(call->result);
 	json_t *report;
 
-	if (!json_is_object(call->result) || (!call->review && !(call->modified && success)))
+	if (!json_is_object(call->result) ||
+	    (!call->review && !(call->modified && success) && !call->expansion))
 		return;
 	if (call->review)
 		put_review(&text, call, success);
+	else if (call->expansion)
+		buf_str(&text, call->expansion);
 	else
 		buf_str(&text, "The user changed this edit before it was applied. "
 		               "latest_file_state is what stands now: go on from it.");
@@ -477,32 +480,41 @@ void agent_confirm_report(struct call *call)
 	json_object_set_new(report, "message", json_text(buf_view(&text)));
 	if (call->review)
 		json_object_set(report, "hunks", call->review);
+	if (call->runs)
+		json_object_set_new(report, "runs", json_integer(call->runs + 1));
 	json_object_set_new(call->result, "user_review", report);
 }
 
 /* ---- asking ------------------------------------------------------------------------ */
 
-static bool can_ask_user(const struct agent *agent)
+bool confirm_can_ask(const struct agent *agent)
 {
 	return agent->options.interactive && agent->options.bus &&
 	       bus_has_listener(agent->options.bus, BUS_TOOL_CONFIRMATION_REQUEST);
 }
 
-static void notify_hooks(struct asking *asking)
+static void notify_hooks(struct agent *agent, const struct tool *tool, const json_t *message)
 {
 	json_auto_t *input = NULL;
 	struct hook_outcome outcome;
 
-	if (!agent_has_hooks(asking->agent, HOOK_NOTIFICATION, "ToolPermission"))
+	if (!agent_has_hooks(agent, HOOK_NOTIFICATION, "ToolPermission"))
 		return;
 	input = json_object();
 	json_object_set_new(input, "notification_type", json_string("ToolPermission"));
 	json_object_set_new(input, "message",
-	                    json_pack("s++", "Tool ", asking->question->tool->name,
-	                              " requires confirmation"));
-	json_object_set(input, "details", json_object_get(asking->message, "details"));
-	if (agent_fire(asking->agent, HOOK_NOTIFICATION, "ToolPermission", input, &outcome))
+	                    json_pack("s++", "Tool ", tool->name, " requires confirmation"));
+	json_object_set(input, "details", json_object_get(message, "details"));
+	if (agent_fire(agent, HOOK_NOTIFICATION, "ToolPermission", input, &outcome))
 		hook_outcome_release(&outcome);
+}
+
+enum bus_reply confirm_put(struct agent *agent, const struct tool *tool, json_t *message,
+                           json_t **ret_answer)
+{
+	notify_hooks(agent, tool, message);
+	return bus_ask(agent->options.bus, BUS_TOOL_CONFIRMATION_REQUEST, message, 0,
+	               agent->options.cancel, ret_answer);
 }
 
 static bool put_question(struct asking *asking, struct err *err)
@@ -511,9 +523,7 @@ static bool put_question(struct asking *asking, struct err *err)
 	enum bus_reply reply;
 
 	asking->message = question_message(asking);
-	notify_hooks(asking);
-	reply = bus_ask(asking->agent->options.bus, BUS_TOOL_CONFIRMATION_REQUEST, asking->message,
-	                0, asking->agent->options.cancel, &answer);
+	reply = confirm_put(asking->agent, asking->question->tool, asking->message, &answer);
 	if (reply == BUS_ANSWERED)
 		return follow_answer(asking, answer, err);
 	if (reply == BUS_CANCELLED)
@@ -549,7 +559,7 @@ bool agent_confirm_ask(void *data, const struct tool_question *question, struct 
 {
 	struct call *call = data;
 	struct asking asking = { .call = call, .agent = call->agent, .question = question };
-	bool yes = can_ask_user(call->agent) ? ask_in_turn(&asking, err) :
+	bool yes = confirm_can_ask(call->agent) ? ask_in_turn(&asking, err) :
 	           refuse_unasked(&asking, err);
 
 	if (yes)

@@ -445,6 +445,8 @@ static bool local_run(void *data, const struct run_request *request,
 	options.write_count += request->write_count;
 	options.read = read;
 	options.read_count += request->read_count;
+	options.exact = request->exact;
+	options.exact_count = request->exact_count;
 	options.network |= request->network;
 	if (any_limit_given(&request->limits))
 		options.limits = request->limits;
