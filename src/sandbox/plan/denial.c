@@ -216,6 +216,19 @@ static bool is_open_in_all(const char *path)
 	return true;
 }
 
+/* Kernel interfaces, and what programs run or obey whoever started them: the answer to a question
+ * is no way to change these. */
+static bool belongs_to_system(const char *path)
+{
+	static const char *const folders[] = { "/bin", "/boot", "/dev", "/etc", "/lib", "/lib64",
+		"/proc", "/sbin", "/sys", "/usr" };
+
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+		if (location_within(path, folders[i]))
+			return true;
+	return false;
+}
+
 bool sandbox_exact_offered(const char *path, const char **ret_why)
 {
 	struct stat st;
@@ -226,6 +239,10 @@ bool sandbox_exact_offered(const char *path, const char **ret_why)
 		*ret_why = "it is a folder, and all in it would be writable";
 	else if (!location_is_lone_file(path))
 		*ret_why = "it is no regular file, or has other names";
+	else if (belongs_to_system(path))
+		*ret_why = "it belongs to the system";
+	else if (st.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH))
+		*ret_why = "it is a program";
 	else if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
 		*ret_why = "you may not write to it yourself";
 	else if (!is_open_in_all(path))

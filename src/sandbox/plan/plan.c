@@ -213,8 +213,9 @@ static bool add_write(struct draft *draft, struct sandbox_plan *plan, const char
 static void add_exact(struct draft *draft, struct sandbox_plan *plan, const char *path)
 {
 	const struct location place = { (char *)path, LOCATION_FILE };
+	struct err err = ERR_INIT;
 
-	if (!location_is_lone_file(path))
+	if (!location_is_lone_file(path) || !may_be_writable(plan, path, &err))
 		return;
 	draft_writable(draft, &place, SANDBOX_REASON_OPTION, DRAFT_OPTION);
 	plan->given[plan->given_count++] = mem_strdup(path);
