@@ -64,7 +64,8 @@ enum bus_topic {
  *     details {type "edit"|"exec"|"mcp"|"info"|"sandbox_expansion", title, and
  *       edit: filePath, fileName, fileDiff, originalContent|null, newContent;
  *       exec: command, rootCommand, rootCommands [string], summary, problems [string],
- *           commandPrefixes? [string]: what "always" would allow;
+ *           commandPrefixes? [string]: what "always" would allow, denials? [object]: what
+ *           the sandbox would deny, as far as can be foreseen;
  *       mcp: serverName, toolName, toolDisplayName;  info: prompt, urls [string];
  *       sandbox_expansion: docs/bus.md},
  *     outcomes [string]: those that may be chosen (Gemini CLI's words: proceed_once, ...),

@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "sandbox/plan/location.h"
 #include "tool/tool.h"
 
 /* ---- denials ----------------------------------------------------------------- */
@@ -201,6 +202,78 @@ void denial_offer_release(struct denial_offer *offer)
 	json_decref(offer->allowed);
 	json_decref(offer->kept);
 	*offer = (struct denial_offer){ 0 };
+}
+
+/* ---- what is foreseen --------------------------------------------------------- */
+
+/* Where the command begins, canonical; the caller frees. */
+static char *command_folder(const struct session *session, const json_t *arguments)
+{
+	const char *root = session->provider->ops->root(session->provider, 0);
+	const char *folder = json_string_value(json_object_get(arguments, "dir_path"));
+	_cleanup_location_ struct location place = { 0 };
+
+	location_resolve(root, folder ? folder : ".", NULL, NULL, &place);
+	return mem_strdup(place.path ? place.path : root);
+}
+
+static bool lists_denial(const json_t *list, const struct denial *denial)
+{
+	size_t i;
+	json_t *item;
+
+	json_array_foreach((json_t *)list, i, item)
+		if (is_kind(item, denial->kind) &&
+		    span_eq(denial_member(item, "what"), span_str(denial->what)))
+			return true;
+	return false;
+}
+
+static json_t *foresee_in(const struct sandbox_plan *plan, const char *folder,
+                          const struct denial_use *uses, size_t count)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < count && json_array_size(list) < LIMIT_DENIALS_OFFERED; i++) {
+		_cleanup_location_ struct location place = { 0 };
+		struct denial denial = { 0 };
+
+		location_resolve(folder, uses[i].path, NULL, NULL, &place);
+		if (place.path &&
+		    !plan_judge(plan, place.path, uses[i].writes ? SANDBOX_WRITE : SANDBOX_READ,
+		                false, &denial) &&
+		    !lists_denial(list, &denial))
+			json_array_append_new(list, denial_json(&denial));
+	}
+	return list;
+}
+
+json_t *denial_foresee(const struct session *session, const json_t *arguments,
+                       const struct denial_use *uses, size_t count, bool *ret_offline)
+{
+	struct provider *provider = session->provider;
+	struct run_request request = { 0 };
+	struct tool_grant granted;
+	struct sandbox_plan *plan = NULL;
+	struct err err = ERR_INIT;
+	json_t *list = NULL;
+
+	if (!provider->ops->plan || !provider->ops->root(provider, 0))
+		return NULL;
+	session_granted(session, &granted);
+	request.network = granted.network;
+	request.exact = (const char *const *)granted.files;
+	request.exact_count = granted.file_count;
+	if (provider->ops->plan(provider, &request, &plan, &err) &&
+	    plan->level != SANDBOX_PATHS) {
+		_cleanup_free_ char *folder = command_folder(session, arguments);
+
+		*ret_offline = !plan->network;
+		list = foresee_in(plan, folder, uses, count);
+	}
+	sandbox_plan_free(plan);
+	tool_grant_release(&granted);
+	return list;
 }
 
 /* ---- failures ---------------------------------------------------------------- */

@@ -20,6 +20,18 @@
  * has another way puts it in its place. */
 json_t *denial_json(const struct denial *denial);
 
+/* What a command is expected to do with a path. */
+struct denial_use {
+	const char *path;  /* absolute, or beneath the command's folder; need not exist */
+	bool writes;       /* else it reads */
+};
+
+/* What the sandbox would deny of that to a run_shell_command with these arguments: an array of
+ * denial_json, LIMIT_DENIALS_OFFERED at most, each once; with `ret_offline`, whether it would have
+ * no network.  NULL: not known here, or commands are not confined. */
+json_t *denial_foresee(const struct session *session, const json_t *arguments,
+                       const struct denial_use *uses, size_t count, bool *ret_offline);
+
 /* What of a command's denials somebody can be asked to allow, so that it may run again.
  *
  * Nothing is offered that would allow more than was denied: a file is (sandbox_exact_offered, on

@@ -209,6 +209,10 @@ struct provider_ops {
 	bool (*run)(struct provider *provider, const struct run_request *request,
 	            const struct run_events *events, void *data, struct run **ret,
 	            struct err *err);
+	/* NULL, or the plan that such a command would run in, to look at: what is assumed of git's
+	 * files need not hold.  The caller frees it.  False: it is made elsewhere. */
+	bool (*plan)(struct provider *provider, const struct run_request *request,
+	             struct sandbox_plan **ret, struct err *err);
 	/* Borrowed, for as long as the provider lives. Never NULL. Asked again after a command
 	 * was started, the level may be weaker (worker/local.h). */
 	const struct provider_info *(*info)(struct provider *provider);

@@ -27,6 +27,7 @@
  */
 
 struct call;
+struct shell_analysis;
 
 /* For struct call_hooks; `data` is the struct call. */
 bool agent_confirm_ask(void *data, const struct tool_question *question, struct err *err);
@@ -50,6 +51,12 @@ enum bus_reply confirm_put(struct agent *agent, const struct tool *tool, json_t 
  * in YOLO mode nobody is asked.
  */
 enum { DENIED_RUNS_MAX = 3 };
+
+/* What the sandbox would deny a command, as far as its words tell, for the question about it: a
+ * list of denials as results have them, of the network {"kind": "network", "what": the programs,
+ * "message"}.  People are told; nothing else depends on it.  NULL: nothing. */
+json_t *foreseen_denials(const struct call *call, const struct shell_analysis *analysis,
+                         const json_t *arguments);
 
 /* call_hooks.again; `data` is the struct call. */
 bool denied_ask(void *data, const struct tool *tool, const json_t *arguments,

@@ -107,6 +107,7 @@ static json_t *exec_details(const struct asking *asking)
 	struct span roots[ROOTS_MAX];
 	struct shell_analysis analysis;
 	json_t *details = json_object(), *names = json_array(), *problems = json_array();
+	json_t *denials;
 	size_t count;
 
 	shell_analyse(command, &analysis);
@@ -127,6 +128,9 @@ static json_t *exec_details(const struct asking *asking)
 	json_object_set_new(details, "problems", problems);
 	if (json_array_size(prefixes))
 		json_object_set(details, "commandPrefixes", prefixes);
+	denials = foreseen_denials(asking->call, &analysis, arguments);
+	if (denials)
+		json_object_set_new(details, "denials", denials);
 	shell_analysis_release(&analysis);
 	return details;
 }

@@ -207,6 +207,21 @@ static void subject_permissions(struct subject *subject, const json_t *arguments
 	              "It asks to write where the sandbox forbids it, for this one command: ");
 }
 
+/* What the sandbox would deny it, as far as its words tell, and what would allow that. */
+static void subject_foreseen(struct subject *subject)
+{
+	size_t i;
+	json_t *denial;
+
+	json_array_foreach(json_object_get(ask_details(subject->ask), "denials"), i, denial) {
+		_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+
+		buf_str(&text, "The sandbox denies: ");
+		buf_span(&text, json_span(json_object_get(denial, "message")));
+		subject_line(subject, NULL, buf_view(&text), STYLE(ROLE_WARNING));
+	}
+}
+
 static void subject_command(struct subject *subject)
 {
 	const json_t *arguments = json_object_get(subject->ask->message, "arguments");
@@ -231,6 +246,7 @@ static void subject_command(struct subject *subject)
 	json_array_foreach(json_object_get(ask_details(subject->ask), "problems"), i, problem)
 		subject_warning(subject, json_span(problem));
 	warn_of_deception(subject, command);
+	subject_foreseen(subject);
 	subject_permissions(subject, arguments);
 }
 

@@ -169,7 +169,8 @@ def test_a_denied_command_runs_again_when_that_is_allowed(world, outside):
     notes = outside / "notes"
     with world.fake([[append(notes)], [append(notes)], [text("Appended.")]]) as server:
         with world.hasp(server) as hasp:
-            hasp.type("append").key("enter").wait("Allow execution of").type("1")
+            hasp.type("append").key("enter").wait("The sandbox denies: write %s" % notes)
+            hasp.wait("Allow execution of").type("1")
             hasp.wait("write %s: this file may be written, and nothing else." % notes)
             hasp.wait("run the command again?").wait("Allow for this session")
             assert notes.read_text() == "old\n" and world.read("log") == "run\n"

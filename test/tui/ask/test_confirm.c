@@ -237,6 +237,22 @@ static void permissions_are_named(void **state)
 	ask_free(ask);
 }
 
+static void what_the_sandbox_denies_is_said_before(void **state)
+{
+	struct ask *ask = fixture_confirmation(
+		EXEC("touch /srv/a", "\"rootCommands\": [\"touch\"], \"summary\": \"\", "
+		     "\"problems\": [], \"denials\": [{\"kind\": \"write\", \"what\": \"/srv/a\", "
+		     "\"message\": \"write /srv/a: outside. To allow: --write /srv\\u001b[m\"}]")
+		", \"arguments\": {}}");
+
+	(void)state;
+	fixture_expect_subject(ask, 100,
+		"Run a command\n  touch /srv/a\n"
+		"The sandbox denies: write /srv/a: outside. To allow: --write /srv\\x1b[m\n"
+		"Allow execution of: 'touch'?\n");
+	ask_free(ask);
+}
+
 #define EXPANSION(command, members, outcomes)                                              \
 	"{\"arguments\": {}, \"toolName\": \"run_shell_command\", \"outcomes\": [" outcomes "], \"details\": {" \
 	"\"type\": \"sandbox_expansion\", \"command\": \"" command "\", " members "}}"
@@ -439,6 +455,7 @@ int main(void)
 		cmocka_unit_test(a_command_is_shown_with_all_that_it_runs),
 		cmocka_unit_test(always_says_for_what),
 		cmocka_unit_test(permissions_are_named),
+		cmocka_unit_test(what_the_sandbox_denies_is_said_before),
 		cmocka_unit_test(a_denial_is_offered_with_its_extent),
 		cmocka_unit_test(what_is_offered_is_always_seen),
 		cmocka_unit_test(what_deceives_is_said),
