@@ -191,7 +191,7 @@ void denial_offer_make(const struct session *session, const json_t *result, bool
 			offer_address(&maker, denial);
 	offer_network(&maker);
 	json_array_foreach((json_t *)denials, i, denial)
-		if (!is_network(denial))
+		if (!is_network(denial) && !is_kind(denial, DENIAL_CHANGED))
 			offer_file(&maker, denial);
 	buf_release(&maker.addresses);
 }

@@ -261,7 +261,7 @@ def foreseen(world, *commands, **job):  # noqa: F811
     ("python3 x ~/.netrc < ~/.netrc; head $HOME/x", [("read", "{h}/.netrc")]),
     # harmless, or not known
     ("make > log 2>&1; touch a; mkdir -m 700 d; echo x > /dev/null", []),
-    ("cat {0}/notes; echo /home/u/.ssh/id; sed s/a/b/ x; touch $OUT/x; touch \"$(pwd)/y\"", []),
+    ("cat {0}/notes; echo /srv/.ssh/id; sed s/a/b/ x; touch $OUT/x; touch \"$(pwd)/y\"", []),
     ("cd {0}; touch x; [[ -e {0}/x ]]; touch /tmp/x", []),
 ])
 def test_a_question_says_what_the_sandbox_would_deny(world, outside, command, denials):  # noqa: F811

@@ -165,10 +165,11 @@ def append(path):
     return call("run_shell_command", {"command": "echo run >> log; echo new >> %s" % path})
 
 
-def test_a_denied_command_runs_again_when_that_is_allowed(world, outside):
+@pytest.mark.parametrize("level", ["auto", "landlock"])
+def test_a_denied_command_runs_again_when_that_is_allowed(world, outside, level):
     notes = outside / "notes"
     with world.fake([[append(notes)], [append(notes)], [text("Appended.")]]) as server:
-        with world.hasp(server) as hasp:
+        with world.hasp(server, "--sandbox", level) as hasp:
             hasp.type("append").key("enter").wait("The sandbox denies: write %s" % notes)
             hasp.wait("Allow execution of").type("1")
             hasp.wait("write %s: this file may be written, and nothing else." % notes)
