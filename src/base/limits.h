@@ -117,6 +117,10 @@
 #define LIMIT_DENIALS ((size_t)256)
 /* Paths that are hidden from a command and told of; a home folder has some dozens. */
 #define LIMIT_HIDDEN_TOLD ((size_t)64)
+/* Files that a session's commands were allowed after denials, one by one; and how many different
+ * denials of a command are looked at for a question, and listed in it: what people read. */
+#define LIMIT_GRANTED_FILES ((size_t)64)
+#define LIMIT_DENIALS_OFFERED ((size_t)8)
 /* Commands of one session under way at once, and what the session remembers of ended ones. */
 #define LIMIT_JOBS_RUNNING ((size_t)64)
 #define LIMIT_JOBS_KEPT ((size_t)256)

@@ -61,13 +61,15 @@ enum bus_topic {
 };
 /* What the members are (all strings unless said):
  * TOOL_CONFIRMATION_REQUEST  correlationId, callId, toolName, serverName?, arguments (object),
- *     details {type "edit"|"exec"|"mcp"|"info", title, and
+ *     details {type "edit"|"exec"|"mcp"|"info"|"sandbox_expansion", title, and
  *       edit: filePath, fileName, fileDiff, originalContent|null, newContent|null,
  *           files? [{filePath, kind "edit"|"create"|"delete"|"rename"|"several", newPath?,
  *           fileDiff, originalContent|null, newContent|null}]: of a list of changes;
  *       exec: command, rootCommand, rootCommands [string], summary, problems [string],
- *           commandPrefixes? [string]: what "always" would allow;
- *       mcp: serverName, toolName, toolDisplayName;  info: prompt, urls [string]},
+ *           commandPrefixes? [string]: what "always" would allow, denials? [object]: what
+ *           the sandbox would deny, as far as can be foreseen;
+ *       mcp: serverName, toolName, toolDisplayName;  info: prompt, urls [string];
+ *       sandbox_expansion: docs/bus.md},
  *     outcomes [string]: those that may be chosen (Gemini CLI's words: proceed_once, ...),
  *     reason?: what a hook or rule said,
  *     together? {id, index, count (int)}: so many questions with this id are put at once, this

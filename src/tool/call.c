@@ -417,9 +417,25 @@ static json_t *accept_modified(struct session *session, struct pending_call *cal
 	return ended ? ended : plan_call(session, call, &plan);
 }
 
+static json_t *call_run_once(struct session *session, const struct pending_call *call)
+{
+	json_auto_t *arguments = alias_path_bytes(call->tool, call->arguments);
+
+	return call->tool->run_as ? call->tool->run_as(session, call->tool, arguments) :
+	                            call->tool->run(session, arguments);
+}
+
+static bool runs_again(struct session *session, const struct pending_call *call,
+                       const json_t *result)
+{
+	const struct call_hooks *hooks = &session->hooks;
+
+	return hooks->again && !session_cancelled(session) &&
+	       hooks->again(hooks->data, call->tool, call->arguments, result);
+}
+
 static json_t *call_run_handler(struct session *session, const struct pending_call *call)
 {
-	json_auto_t *arguments = NULL;
 	struct err err = ERR_INIT;
 	json_t *result;
 
@@ -427,9 +443,11 @@ static json_t *call_run_handler(struct session *session, const struct pending_ca
 		err_set(&err, ERR_CANCELLED, "The call was cancelled; nothing was done.");
 		return tool_failure(&err);
 	}
-	arguments = alias_path_bytes(call->tool, call->arguments);
-	result = call->tool->run_as ? call->tool->run_as(session, call->tool, arguments) :
-	                              call->tool->run(session, arguments);
+	result = call_run_once(session, call);
+	while (runs_again(session, call, result)) {
+		json_decref(result);
+		result = call_run_once(session, call);
+	}
 	if (session->hooks.after)
 		session->hooks.after(session->hooks.data, call->tool, call->arguments, &result);
 	return result;

@@ -507,6 +507,8 @@ struct session_shared {
 	 * thrown away by the second. */
 	struct schema *_Atomic *schemas;
 	struct kept *kept;
+	pthread_mutex_t grant_lock;
+	struct tool_grant grant;
 };
 
 void session_init(struct session *session, struct provider *provider)
@@ -516,6 +518,7 @@ void session_init(struct session *session, struct provider *provider)
 	shared->kept = kept_new();
 	shared->schemas = mem_alloc(tool_builtin_count(), sizeof(*shared->schemas));
 	pthread_mutex_init(&shared->seen_lock, NULL);
+	pthread_mutex_init(&shared->grant_lock, NULL);
 	*session = (struct session){ .provider = provider, .shared = shared,
 		                     .inactivity_ms = INACTIVITY_MS };
 }
@@ -531,6 +534,8 @@ void session_release(struct session *session)
 		free(shared->seen[i].path);
 	free(shared->seen);
 	pthread_mutex_destroy(&shared->seen_lock);
+	pthread_mutex_destroy(&shared->grant_lock);
+	tool_grant_release(&shared->grant);
 	kept_free(shared->kept);
 	free(shared);
 	*session = (struct session){ .provider = session->provider };
@@ -615,6 +620,57 @@ bool session_seen(const struct session *session, const char *path, struct sha256
 		*ret = file->sha256;
 	pthread_mutex_unlock(&shared->seen_lock);
 	return seen;
+}
+
+/* ---- what commands were allowed ---- */
+
+bool tool_grant_has(const struct tool_grant *grant, const char *path)
+{
+	for (size_t i = 0; i < grant->file_count; i++)
+		if (strcmp(grant->files[i], path) == 0)
+			return true;
+	return false;
+}
+
+void tool_grant_file(struct tool_grant *grant, const char *path)
+{
+	if (grant->file_count == LIMIT_GRANTED_FILES || tool_grant_has(grant, path))
+		return;
+	grant->files = mem_grow(grant->files, &grant->file_cap, grant->file_count + 1,
+	                        sizeof(*grant->files));
+	grant->files[grant->file_count++] = mem_strdup(path);
+}
+
+void tool_grant_join(struct tool_grant *grant, const struct tool_grant *more)
+{
+	grant->network |= more->network;
+	for (size_t i = 0; i < more->file_count; i++)
+		tool_grant_file(grant, more->files[i]);
+}
+
+void tool_grant_release(struct tool_grant *grant)
+{
+	for (size_t i = 0; i < grant->file_count; i++)
+		free(grant->files[i]);
+	free(grant->files);
+	*grant = (struct tool_grant){ 0 };
+}
+
+void session_grant(struct session *session, const struct tool_grant *grant)
+{
+	pthread_mutex_lock(&session->shared->grant_lock);
+	tool_grant_join(&session->shared->grant, grant);
+	pthread_mutex_unlock(&session->shared->grant_lock);
+}
+
+void session_granted(const struct session *session, struct tool_grant *ret)
+{
+	*ret = (struct tool_grant){ 0 };
+	if (session->grant) /* first: it may be what there is no room for */
+		tool_grant_join(ret, session->grant);
+	pthread_mutex_lock(&session->shared->grant_lock);
+	tool_grant_join(ret, &session->shared->grant);
+	pthread_mutex_unlock(&session->shared->grant_lock);
 }
 
 struct provider *session_reader(const struct session *session, const char *path)

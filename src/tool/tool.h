@@ -27,7 +27,6 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "sandbox/plan/denial.h"
 #include "worker/provider.h"
 
 struct jobs;
@@ -101,6 +100,10 @@ struct call_hooks {
 	/* Whether the tool was offered to who calls: the answer to a name that is no tool's
 	 * lists only those. NULL: all were. */
 	bool (*offered)(void *data, const struct tool *tool);
+	/* Whether a call that ran, with this result, is to run once more as it was: after somebody
+	 * allowed it more (session.grant), for what it was denied. NULL: no. */
+	bool (*again)(void *data, const struct tool *tool, const json_t *arguments,
+	              const json_t *result);
 	/* Sees the result of a call that ran, and may replace it. */
 	void (*after)(void *data, const struct tool *tool, const json_t *arguments,
 	              json_t **result);
@@ -122,6 +125,20 @@ struct call_hooks {
 	void (*ready)(void *data, bool here);
 	void *data;                 /* handed to the functions */
 };
+
+/* What somebody allowed commands beyond the sandbox, after a denial: the network, and files that
+ * may be written, each alone (run_request.exact). */
+struct tool_grant {
+	bool network;
+	char **files; /* owned; canonical */
+	size_t file_count, file_cap;
+};
+
+/* A file more, unless it has it or has LIMIT_GRANTED_FILES. */
+void tool_grant_file(struct tool_grant *grant, const char *path);
+bool tool_grant_has(const struct tool_grant *grant, const char *path);
+void tool_grant_join(struct tool_grant *grant, const struct tool_grant *more);
+void tool_grant_release(struct tool_grant *grant); /* leaves it empty */
 
 /* One session: the version counter, settings and the way to the files.
  *
@@ -153,6 +170,7 @@ struct session {
 	enum return_content return_content;
 	/* Somebody watches: the success of an edit has the diff also where it has the content. */
 	bool shows_diffs;
+	const struct tool_grant *grant; /* borrowed; of this call's commands alone; or NULL */
 	/* The session is over when its call is, and with it what the call would leave running. */
 	bool one_call;
 	struct call_hooks hooks;
@@ -172,6 +190,12 @@ void session_raise_version(struct session *session, uint64_t at_least);
  * or too long ago (some thousand files are remembered). */
 void session_saw(struct session *session, const char *path, const struct sha256 *sha256);
 bool session_seen(const struct session *session, const char *path, struct sha256 *ret);
+
+/* Allows the same to all commands that begin from now on. */
+void session_grant(struct session *session, const struct tool_grant *grant);
+/* What a command that begins now is allowed: of the session, and of this call. The caller releases
+ * it. */
+void session_granted(const struct session *session, struct tool_grant *ret);
 
 /* For handlers: whether to end soon, with whatever result; and how far the work is. */
 bool session_cancelled(const struct session *session);
@@ -304,21 +328,5 @@ json_t *alias_resolve(const struct tool *tool, const char *called, const json_t 
  * (base/name.h). A new reference, to `arguments` where that changes nothing. Not to be printed,
  * kept or shown. */
 json_t *alias_path_bytes(const struct tool *tool, const json_t *arguments);
-
-/* ---- denials ---------------------------------------------------------------------- */
-
-/* What the sandbox refused, as JSON: one shape in all results, reports and logs.
- *
- *     {"kind": "write", "what": "/t/proj/.git/config", "rule": "/t/proj/.git/config",
- *      "reason": "git", "level": "full", "program": "sh", "count": 2,
- *      "message": "...", "how_to_allow": "..."}
- *
- * `kind`, `what`, `reason`, `level` and `message` are always there; the others where they say
- * something.  The schema: RESULT_DENIAL (builtin/builtin.h).
- */
-
-/* A new reference. `how_to_allow` is what the user can start hasp with: "--write /t/out"; who
- * has another way puts it in its place. */
-json_t *denial_json(const struct denial *denial);
 
 #endif

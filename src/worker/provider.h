@@ -65,6 +65,10 @@ struct run_request {
 	size_t write_count;
 	const char *const *read;
 	size_t read_count;
+	/* Local providers only: files that may be written, and nothing beside them
+	 * (sandbox_options.exact). */
+	const char *const *exact;
+	size_t exact_count;
 	struct sandbox_limits limits; /* all 0: the defaults */
 };
 
@@ -205,6 +209,10 @@ struct provider_ops {
 	bool (*run)(struct provider *provider, const struct run_request *request,
 	            const struct run_events *events, void *data, struct run **ret,
 	            struct err *err);
+	/* NULL, or the plan that such a command would run in, to look at: what is assumed of git's
+	 * files need not hold.  The caller frees it.  False: it is made elsewhere. */
+	bool (*plan)(struct provider *provider, const struct run_request *request,
+	             struct sandbox_plan **ret, struct err *err);
 	/* Borrowed, for as long as the provider lives. Never NULL. Asked again after a command
 	 * was started, the level may be weaker (worker/local.h). */
 	const struct provider_info *(*info)(struct provider *provider);

@@ -526,6 +526,92 @@ static void places_are_resolved_as_the_kernel_does(void **state)
 	location_release(&place);
 }
 
+/* ---- one file by itself ---- */
+
+static void a_file_is_writable_alone_and_only_as_what_it_is(void **state)
+{
+	struct fixture *f = *state;
+	const char *const exact[] = {
+		in(f, "out/file"), in(f, "out/link"), in(f, "out/twin"), in(f, "out/folder"),
+		in(f, "out/missing"), in(f, "out/./other"), in(f, "door/other"), in(f, "out/pipe"),
+		"out/other", "/proc/self/comm",
+	};
+	struct sandbox_plan *plan;
+
+	shell(f, "cd $O; touch file other one; ln -s file link; ln one twin; mkdir folder; "
+	         "mkfifo pipe; ln -s $O %s", in(f, "door"));
+	f->options.exact = exact;
+	f->options.exact_count = ARRAY_LEN(exact);
+	plan = plan_of(f);
+	assert_rule(plan, in(f, "out/file"), SANDBOX_WRITE, SANDBOX_REASON_OPTION);
+	assert_true(may(plan, in(f, "out/file"), SANDBOX_WRITE));
+	assert_int_equal(plan->given_count, 1);
+	for (size_t i = 1; i < ARRAY_LEN(exact); i++)
+		assert_no_rule(plan, exact[i]);
+	assert_false(may(plan, f->out, SANDBOX_WRITE));
+	assert_false(may(plan, in(f, "out/other"), SANDBOX_WRITE));
+	sandbox_plan_free(plan);
+}
+
+static const char *why_not_offered(const char *path)
+{
+	const char *why = NULL;
+
+	return sandbox_exact_offered(path, &why) ? "offered" : why;
+}
+
+static void only_harmless_files_are_offered(void **state)
+{
+	static const char *const obeyed[] = {
+		"home/.bashrc", "home/.ssh/config", "home/.config/git/config", "out/.bash_profile",
+		"out/.ssh/authorized_keys", "out/repo/.git/config", "out/repo/.git/hooks/post-merge",
+		"out/repo/sub/.vscode/tasks.json", "out/repo/sub/.mcp.json", "out/hooks/pre-commit",
+		"out/bare.git/hooks/update", "out/.GEMINI/settings.json", "out/.netrc",
+	};
+	static const char *const harmless[] = {
+		"out/notes", "out/repo/Makefile", "out/a b\nc", "out/repo/.git/description",
+	};
+	struct fixture *f = *state;
+	_cleanup_free_ char *home = mem_strdup(getenv("HOME") ?: "");
+
+	shell(f, "git init $O/repo; git init --bare $O/bare.git; rm -rf $O/bare.git/hooks; "
+	         "command git config --global core.hooksPath $O/hooks");
+	setenv("HOME", f->home, 1);
+	for (size_t i = 0; i < ARRAY_LEN(obeyed) + ARRAY_LEN(harmless); i++) {
+		bool bad = i < ARRAY_LEN(obeyed);
+		const char *path = in(f, bad ? obeyed[i] : harmless[i - ARRAY_LEN(obeyed)]);
+
+		shell(f, "p='%s'; mkdir -p \"${p%%/*}\"; touch \"$p\"", path);
+		if (strcmp(why_not_offered(path), bad ? "programs obey it, or it holds secrets" :
+		                                        "offered") != 0)
+			fail_msg("%s: %s", path, why_not_offered(path));
+	}
+	setenv("HOME", home, 1);
+	shell(f, "cd $O; touch run one; chmod +x run; ln one twin; ln -s notes link");
+	assert_string_equal(why_not_offered(in(f, "out/run")), "it is a program");
+	assert_non_null(strstr(why_not_offered(f->out), "it is a folder"));
+	assert_non_null(strstr(why_not_offered(in(f, "out/new")), "a new name"));
+	assert_non_null(strstr(why_not_offered(in(f, "out/twin")), "other names"));
+	assert_non_null(strstr(why_not_offered(in(f, "out/link")), "no regular file"));
+	assert_string_not_equal(why_not_offered("/etc/passwd"), "offered");
+	assert_string_not_equal(why_not_offered("/proc/sys/kernel/core_pattern"), "offered");
+}
+
+static int asks_for_nothing_that_is_not_its(struct fixture *f)
+{
+	return strcmp(why_not_offered(in(f, "out/root")), "you may not write to it yourself") != 0;
+}
+
+static void what_the_user_may_not_write_is_not_offered(void **state)
+{
+	struct fixture *f = *state;
+
+	if (geteuid() != 0)
+		skip();
+	shell(f, "touch $O/root");
+	in_child(f, true, asks_for_nothing_that_is_not_its);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -546,6 +632,9 @@ int main(void)
 		TEST(plans_are_well_formed_for_every_user),
 		TEST(making_a_plan_is_quick),
 		TEST(places_are_resolved_as_the_kernel_does),
+		TEST(a_file_is_writable_alone_and_only_as_what_it_is),
+		TEST(only_harmless_files_are_offered),
+		TEST(what_the_user_may_not_write_is_not_offered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

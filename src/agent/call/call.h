@@ -33,6 +33,7 @@
  */
 
 struct call;
+struct shell_analysis;
 
 /* For struct call_hooks; `data` is the struct call. */
 bool agent_confirm_ask(void *data, const struct tool_question *question, struct err *err);
@@ -81,6 +82,36 @@ bool review_may_modify(const struct tool_question *question);
  * question. */
 bool review_take(struct call *call, const struct tool_question *question, const json_t *details,
                  const json_t *answer, bool *ret_none, struct err *err);
+
+/* Whether there is somebody to ask. */
+bool confirm_can_ask(const struct agent *agent);
+/* Puts a question, of which hooks hear first.  The caller has agent->top->asking. */
+enum bus_reply confirm_put(struct agent *agent, const struct tool *tool, json_t *message,
+                           json_t **ret_answer);
+
+/* ---- denials ----------------------------------------------------------------- */
+
+/* The offer to run a command again that the sandbox denied something, with exactly that allowed.
+ *
+ * Asked on the bus, with details of the type sandbox_expansion, when a command has ended whose
+ * result names denials of which some can be allowed alone (tool/denial.h), and the rules do not
+ * deny the same call with these permissions.  Outcomes: proceed_once, proceed_always (for what is
+ * left of the session, for all its commands), cancel.  At most DENIED_RUNS_MAX runs of one call;
+ * in YOLO mode nobody is asked.
+ */
+enum { DENIED_RUNS_MAX = 3 };
+
+/* What the sandbox would deny a command, as far as its words tell, for the question about it: a
+ * list of denials as results have them, of the network {"kind": "network", "what": the programs,
+ * "message"}.  People are told; nothing else depends on it.  NULL: nothing. */
+json_t *foreseen_denials(const struct call *call, const struct shell_analysis *analysis,
+                         const json_t *arguments);
+
+/* call_hooks.again; `data` is the struct call. */
+bool denied_ask(void *data, const struct tool *tool, const json_t *arguments,
+                const json_t *result);
+/* Another call takes this one's place, or it is over: what was allowed to it alone is gone. */
+void denied_forget(struct call *call);
 
 /* ---- errors ------------------------------------------------------------------ */
 
@@ -185,6 +216,9 @@ struct call {
 	json_t *review;              /* owned; the hunks that the user took, and not; or NULL */
 	json_t *review_files;        /* owned; of several files, what became of each; or NULL */
 	bool modified;               /* the user wrote another content */
+	struct tool_grant grant;  /* owned; what was allowed after denials */
+	unsigned runs;               /* that were followed by such a question */
+	char *expansion;             /* owned; what the model is told of it; or NULL */
 	enum stats_decision decision;
 	bool refused;                /* somebody said no, without a word about what else to do */
 	enum call_wants wants;

@@ -178,6 +178,7 @@ static void call_release(struct call *call)
 	json_decref(call->answer);
 	json_decref(call->review);
 	json_decref(call->review_files);
+	denied_forget(call);
 	free(call->ask_reason);
 	free(call->context);
 }
@@ -410,6 +411,7 @@ static void follow_tails(struct call *call)
 		if (!name)
 			return;
 		json_decref(call->result);
+		denied_forget(call);
 		call->result = tool_call(&call->session, name, json_object_get(tail, "args"));
 	}
 }

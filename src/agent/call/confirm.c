@@ -32,6 +32,7 @@ static json_t *exec_details(const struct asking *asking)
 	struct span roots[ROOTS_MAX];
 	struct shell_analysis analysis;
 	json_t *details = json_object(), *names = json_array(), *problems = json_array();
+	json_t *denials;
 	size_t count;
 
 	shell_analyse(command, &analysis);
@@ -52,6 +53,9 @@ static json_t *exec_details(const struct asking *asking)
 	json_object_set_new(details, "problems", problems);
 	if (json_array_size(prefixes))
 		json_object_set(details, "commandPrefixes", prefixes);
+	denials = foreseen_denials(asking->call, &analysis, arguments);
+	if (denials)
+		json_object_set_new(details, "denials", denials);
 	shell_analysis_release(&analysis);
 	return details;
 }
@@ -350,33 +354,40 @@ static bool refuse_unasked(struct asking *asking, struct err *err)
 
 /* ---- asking ------------------------------------------------------------------------ */
 
-static bool can_ask_user(const struct agent *agent)
+bool confirm_can_ask(const struct agent *agent)
 {
 	return agent->options.interactive && agent->options.bus &&
 	       bus_has_listener(agent->options.bus, BUS_TOOL_CONFIRMATION_REQUEST);
 }
 
-static void notify_hooks(struct asking *asking)
+static void notify_hooks(struct agent *agent, const struct tool *tool, const json_t *message)
 {
 	json_auto_t *input = NULL;
 	struct hook_outcome outcome;
 
-	if (!agent_has_hooks(asking->agent, HOOK_NOTIFICATION, "ToolPermission"))
+	if (!agent_has_hooks(agent, HOOK_NOTIFICATION, "ToolPermission"))
 		return;
 	input = json_object();
 	json_object_set_new(input, "notification_type", json_string("ToolPermission"));
 	json_object_set_new(input, "message",
-	                    json_pack("s++", "Tool ", asking->question->tool->name,
-	                              " requires confirmation"));
-	json_object_set(input, "details", json_object_get(asking->message, "details"));
-	if (agent_fire(asking->agent, HOOK_NOTIFICATION, "ToolPermission", input, &outcome))
+	                    json_pack("s++", "Tool ", tool->name, " requires confirmation"));
+	json_object_set(input, "details", json_object_get(message, "details"));
+	if (agent_fire(agent, HOOK_NOTIFICATION, "ToolPermission", input, &outcome))
 		hook_outcome_release(&outcome);
+}
+
+enum bus_reply confirm_put(struct agent *agent, const struct tool *tool, json_t *message,
+                           json_t **ret_answer)
+{
+	notify_hooks(agent, tool, message);
+	return bus_ask(agent->options.bus, BUS_TOOL_CONFIRMATION_REQUEST, message, 0,
+	               agent->options.cancel, ret_answer);
 }
 
 static void make_question(struct asking *asking)
 {
 	asking->message = question_message(asking);
-	notify_hooks(asking);
+	notify_hooks(asking->agent, asking->question->tool, asking->message);
 }
 
 static enum bus_reply ask_user(struct asking *asking, json_t **answer)
@@ -602,7 +613,7 @@ bool agent_confirm_ask(void *data, const struct tool_question *question, struct 
 	struct asking asking = { .call = call, .agent = call->agent, .question = question };
 	bool yes;
 
-	if (!can_ask_user(call->agent))
+	if (!confirm_can_ask(call->agent))
 		yes = refuse_unasked(&asking, err);
 	else if (call->agent->options.asks_together && call->round)
 		yes = ask_together(&asking, err);

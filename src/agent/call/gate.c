@@ -290,6 +290,7 @@ void gate_attach(struct call *call)
 		.before = gate_before,
 		.decide = decide_call,
 		.confirm = agent_confirm_ask,
+		.again = denied_ask,
 		.after = gate_after,
 		.offered = tool_was_offered,
 		.call = call->id,

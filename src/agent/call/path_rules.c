@@ -707,6 +707,12 @@ static bool base_run(struct provider *provider, const struct run_request *reques
 	                                         ret, err);
 }
 
+static bool base_plan(struct provider *provider, const struct run_request *request,
+                      struct sandbox_plan **ret, struct err *err)
+{
+	return base_provider(provider)->ops->plan(base_provider(provider), request, ret, err);
+}
+
 static const struct provider_info *base_info(struct provider *provider)
 {
 	return base_provider(provider)->ops->info(base_provider(provider));
@@ -734,6 +740,7 @@ void path_rules_init(struct path_rules *rules, const struct policy *policy,
 		.watch = base->ops->watch ? base_watch : NULL,
 		.unwatch = base->ops->unwatch ? base_unwatch : NULL,
 		.run = base->ops->run ? base_run : NULL,
+		.plan = base->ops->plan ? base_plan : NULL,
 		.info = base->ops->info ? base_info : NULL, .root = base_root, .free = keep_base,
 	};
 	rules->provider.ops = &rules->ops;

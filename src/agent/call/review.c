@@ -652,13 +652,16 @@ void agent_confirm_report(struct call *call)
 	json_t *report;
 
 	if (!json_is_object(call->result) ||
-	    (!call->review && !call->review_files && !(call->modified && success)))
+	    (!call->review && !call->review_files && !(call->modified && success) &&
+	     !call->expansion))
 		return;
 	if (call->review_files) {
 		update_states(call->review_files, call->result);
 		put_reviewed_files(&text, call->review_files, success);
 	} else if (call->review) {
 		put_review(&text, call->review, success);
+	} else if (call->expansion) {
+		buf_str(&text, call->expansion);
 	} else {
 		buf_str(&text, "The user changed this edit before it was applied. "
 		               "latest_file_state is what stands now: go on from it.");
@@ -669,5 +672,7 @@ void agent_confirm_report(struct call *call)
 		json_object_set(report, "hunks", call->review);
 	if (call->review_files)
 		json_object_set(report, "files", call->review_files);
+	if (call->runs)
+		json_object_set_new(report, "runs", json_integer(call->runs + 1));
 	json_object_set_new(call->result, "user_review", report);
 }

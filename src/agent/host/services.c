@@ -191,6 +191,12 @@ static bool plans_provider_run(struct provider *provider, const struct run_reque
 	                                      err);
 }
 
+static bool plans_provider_plan(struct provider *provider, const struct run_request *request,
+                                struct sandbox_plan **ret, struct err *err)
+{
+	return plans_base(provider)->ops->plan(plans_base(provider), request, ret, err);
+}
+
 static const struct provider_info *plans_provider_info(struct provider *provider)
 {
 	return plans_base(provider)->ops->info(plans_base(provider));
@@ -226,6 +232,7 @@ static struct provider *plans_provider(struct provider *base, const char *folder
 		.watch = base->ops->watch ? watch : NULL,
 		.unwatch = base->ops->unwatch ? unwatch : NULL,
 		.run = base->ops->run ? plans_provider_run : NULL,
+		.plan = base->ops->plan ? plans_provider_plan : NULL,
 		.info = plans_provider_info,
 		.root = root,
 		.free = plans_free,

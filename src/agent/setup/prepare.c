@@ -701,18 +701,32 @@ static bool take_level_word(const struct requirement *required, const struct pre
 	return true;
 }
 
+/* The administrator's file that does, if `ret_scope`. */
+static bool is_network_forbidden(const struct settings *settings, enum settings_scope *ret_scope)
+{
+	enum settings_scope scope = SCOPE_SYSTEM;
+
+	if (!json_is_false(settings_of_scope(settings, scope, NETWORK)))
+		scope = settings_origin_of(settings, NETWORK).scope;
+	*ret_scope = scope;
+	return is_administrators(scope) &&
+	       json_is_false(settings_of_scope(settings, scope, NETWORK));
+}
+
+bool prepare_may_network(const struct settings *settings)
+{
+	enum settings_scope scope;
+
+	return !settings || !is_network_forbidden(settings, &scope);
+}
+
 /* What the administrator forbids, a flag does not give. */
 static bool check_network(const struct settings *settings, const struct worker_options *options,
                           struct err *err)
 {
-	enum settings_scope scope = SCOPE_SYSTEM;
+	enum settings_scope scope;
 
-	if (!settings || !options->network)
-		return true;
-	if (!json_is_false(settings_of_scope(settings, scope, NETWORK)))
-		scope = settings_origin_of(settings, NETWORK).scope;
-	if (!is_administrators(scope) ||
-	    !json_is_false(settings_of_scope(settings, scope, NETWORK)))
+	if (!settings || !options->network || !is_network_forbidden(settings, &scope))
 		return true;
 	return err_set(err, ERR_DENIED_BY_POLICY,
 	               "--net asks for the network, but the administrator forbids it (" NETWORK

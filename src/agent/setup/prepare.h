@@ -113,6 +113,10 @@ struct prepare_level {
 bool prepare_level(const struct settings *settings, const struct prepare_level *given,
                    prepare_notice *notice, void *data, struct worker_options *ret, struct err *err);
 
+/* Whether somebody may be asked to allow commands the network: no administrator forbids it.
+ * `settings` may be NULL. */
+bool prepare_may_network(const struct settings *settings);
+
 /* What the settings say of the sandbox, beside what `ret` has already: the network; paths to
  * write, in an array that takes the place of ret->write.  The caller frees that; its strings are
  * the settings'. */

@@ -16,6 +16,7 @@
 #include "data/json.h"
 #include "sandbox/plan/probe.h"
 #include "sandbox/report/report.h"
+#include "tool/denial.h"
 #include "tool/tool.h"
 
 /* ---- explanations ------------------------------------------------------------ */

@@ -10,6 +10,7 @@
 #include "data/json.h"
 #include "mcp/offer/internal.h"
 #include "net/rpc/rpc.h"
+#include "tool/denial.h"
 #include "tool/tool.h"
 
 /* ---- media types ------------------------------------------------------------- */

@@ -2,14 +2,18 @@
 /* What a plan says about a place, and denials in words. */
 #include "sandbox/plan/denial.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "sandbox/plan/location.h"
 #include "sandbox/plan/names.h"
 #include "sandbox/plan/plan.h"
+#include "sandbox/plan/probe.h"
 
 /* ---- judging ---- */
 
@@ -169,6 +173,83 @@ bool plan_judge(const struct sandbox_plan *plan, const char *path, enum sandbox_
 {
 	return plan_judge_rules(plan, path, wanted, removes, ret_denial) &&
 	       (wanted != SANDBOX_WRITE || plan_judge_obeyed(plan, path, ret_denial));
+}
+
+/* ---- one file ---- */
+
+/* Folders above a file that is offered. */
+enum { EXACT_DEPTH_MAX = 32 };
+
+/* Whether a plan with the folder as its workspace lets the file be written; `home`: the folder is
+ * taken for somebody's home folder, too. */
+static bool is_open_in(const char *folder, const char *path, bool home)
+{
+	static const struct sandbox_probe nothing = { .best = SANDBOX_PATHS };
+	const char *const roots[] = { folder };
+	const struct sandbox_options options = {
+		.roots = roots, .root_count = 1, .use = SANDBOX_USE_COMMAND,
+		.home = home ? folder : NULL, .assume = home,
+		.level_given = true, .level = SANDBOX_PATHS,
+	};
+	struct err err = ERR_INIT;
+	struct sandbox_plan *plan;
+	bool open;
+
+	if (!sandbox_plan_make(&options, &nothing, &plan, &err))
+		return false;
+	open = plan_judge(plan, path, SANDBOX_WRITE, false, NULL);
+	sandbox_plan_free(plan);
+	return open;
+}
+
+static bool is_open_in_all(const char *path)
+{
+	size_t len = strlen(path), depth = 0;
+
+	while ((len = location_above(path, len)) > 1) {
+		_cleanup_free_ char *folder = mem_dup(path, len);
+
+		if (++depth > EXACT_DEPTH_MAX || !is_open_in(folder, path, true) ||
+		    !is_open_in(folder, path, false))
+			return false;
+	}
+	return true;
+}
+
+/* Kernel interfaces, and what programs run or obey whoever started them: the answer to a question
+ * is no way to change these. */
+static bool belongs_to_system(const char *path)
+{
+	static const char *const folders[] = { "/bin", "/boot", "/dev", "/etc", "/lib", "/lib64",
+		"/proc", "/sbin", "/sys", "/usr" };
+
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+		if (location_within(path, folders[i]))
+			return true;
+	return false;
+}
+
+bool sandbox_exact_offered(const char *path, const char **ret_why)
+{
+	struct stat st;
+
+	if (lstat(path, &st) != 0)
+		*ret_why = "a new name needs the whole folder that it would be in";
+	else if (S_ISDIR(st.st_mode))
+		*ret_why = "it is a folder, and all in it would be writable";
+	else if (!location_is_lone_file(path))
+		*ret_why = "it is no regular file, or has other names";
+	else if (belongs_to_system(path))
+		*ret_why = "it belongs to the system";
+	else if (st.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH))
+		*ret_why = "it is a program";
+	else if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
+		*ret_why = "you may not write to it yourself";
+	else if (!is_open_in_all(path))
+		*ret_why = "programs obey it, or it holds secrets";
+	else
+		return true;
+	return false;
 }
 
 /* ---- denials ---- */

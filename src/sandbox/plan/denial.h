@@ -79,4 +79,12 @@ bool plan_judge_obeyed(const struct sandbox_plan *plan, const char *path,
 const struct sandbox_name *plan_obeyed(const struct sandbox_plan *plan, const char *path,
                                        size_t *ret_at, size_t *ret_end);
 
+/* Whether to write to the canonical `path` can be permitted as options.exact has it, and is worth a
+ * question: a file of one name that this user can write to, that is no program and not the
+ * system's, and that no rule of the tables would protect if any folder above it were a workspace or
+ * a home folder.  (What a plan protects depends on what is writable: to a session in another folder
+ * ~/.bashrc is a file like others.)  Makes two plans for each of these folders, a millisecond each.
+ * False: *ret_why is a static phrase that says why not. */
+bool sandbox_exact_offered(const char *path, const char **ret_why);
+
 #endif

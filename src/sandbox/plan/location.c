@@ -169,6 +169,16 @@ bool location_canonical(const char *path, struct location *ret)
 	return open_canonical(path, 0, ret);
 }
 
+bool location_is_lone_file(const char *path)
+{
+	_cleanup_location_ struct location place = { 0 };
+	struct stat st;
+
+	return path[0] == '/' && location_canonical(path, &place) &&
+	       strcmp(place.path, path) == 0 && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	       st.st_nlink == 1;
+}
+
 bool location_here(struct location *ret)
 {
 	return open_canonical(".", O_DIRECTORY, ret);

@@ -53,7 +53,9 @@ enum location_kind location_kind_of(const char *path);
 
 /* FOLDER or FILE. False with errno set; ENOENT also for what is deleted but still open. */
 bool location_canonical(const char *path, struct location *ret);
-/* The same for the working folder; false when it cannot be named. */
+/* Whether it is the canonical name of a regular file, and its only one. */
+bool location_is_lone_file(const char *path);
+/* The same as location_canonical for the working folder; false when it cannot be named. */
 bool location_here(struct location *ret);
 
 /* Where `path` leads, beneath the canonical folder `start` if it is relative: FOLDER, FILE or

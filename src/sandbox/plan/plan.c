@@ -210,6 +210,17 @@ static bool add_write(struct draft *draft, struct sandbox_plan *plan, const char
 	return err_set_errno(err, errno, "the path to be writable, %s, cannot be used", path);
 }
 
+static void add_exact(struct draft *draft, struct sandbox_plan *plan, const char *path)
+{
+	const struct location place = { (char *)path, LOCATION_FILE };
+	struct err err = ERR_INIT;
+
+	if (!location_is_lone_file(path) || !may_be_writable(plan, path, &err))
+		return;
+	draft_writable(draft, &place, SANDBOX_REASON_OPTION, DRAFT_OPTION);
+	plan->given[plan->given_count++] = mem_strdup(path);
+}
+
 /* A folder of hasp's own. */
 static bool add_own(struct draft *draft, const char *path, enum sandbox_reason reason,
                     struct err *err)
@@ -288,10 +299,13 @@ static bool add_writables(struct draft *draft, struct sandbox_plan *plan, struct
 	for (size_t i = 0; i < options->root_count; i++)
 		if (!add_root(draft, plan, options->roots[i], err))
 			return false;
-	plan->given = mem_alloc(options->write_count + 1, sizeof(*plan->given));
+	plan->given = mem_alloc(options->write_count + options->exact_count + 1,
+	                        sizeof(*plan->given));
 	for (size_t i = 0; i < options->write_count; i++)
 		if (!add_write(draft, plan, options->write[i], err))
 			return false;
+	for (size_t i = 0; i < options->exact_count; i++)
+		add_exact(draft, plan, options->exact[i]);
 	return add_own(draft, options->temp, SANDBOX_REASON_TEMP, err) &&
 	       (options->use != SANDBOX_USE_FILES ||
 	        add_own(draft, options->journal, SANDBOX_REASON_JOURNAL, err));

@@ -139,6 +139,10 @@ struct sandbox_options {
 	const char *const *deny;    /* hidden (--deny), whatever else is said of that path; missing
 	                             * ones in a writable path become absent names */
 	size_t deny_count;
+	/* Files that may be written, each by its own canonical name and while that is a regular
+	 * file without another one; what is not is left out, as if it were not named. */
+	const char *const *exact;
+	size_t exact_count;
 	bool roots_read_only;       /* roots are readable only */
 	bool network;
 	enum sandbox_use use;

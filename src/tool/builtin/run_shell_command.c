@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "tool/denial.h"
 #include "tool/builtin/arguments.h"
 #include "tool/builtin/private.h"
 #include "tool/tool.h"
@@ -463,6 +464,7 @@ struct wanted {
 	struct run_request request;
 	const char *argv[4];
 	const char **write, **read; /* owned arrays of borrowed strings */
+	struct tool_grant granted; /* owned */
 	bool background;
 	bool interactive;     /* the user may type into it */
 	unsigned timeout_ms, inactivity_ms; /* of an interactive one, until it is sent away */
@@ -473,9 +475,11 @@ static void wanted_release(struct wanted *wanted)
 {
 	free(wanted->write);
 	free(wanted->read);
+	tool_grant_release(&wanted->granted);
 }
 
-static void read_permissions(const json_t *arguments, struct wanted *wanted)
+static void read_permissions(const struct session *session, const json_t *arguments,
+                             struct wanted *wanted)
 {
 	const json_t *more = json_object_get(arguments, "additional_permissions");
 	const json_t *files = json_object_get(more, "fileSystem");
@@ -484,7 +488,10 @@ static void read_permissions(const json_t *arguments, struct wanted *wanted)
 	wanted->read = argument_strings(files, "read", &wanted->request.read_count);
 	wanted->request.write = wanted->write;
 	wanted->request.read = wanted->read;
-	wanted->request.network = argument_bool(more, "network", false);
+	session_granted(session, &wanted->granted);
+	wanted->request.exact = (const char *const *)wanted->granted.files;
+	wanted->request.exact_count = wanted->granted.file_count;
+	wanted->request.network = argument_bool(more, "network", false) || wanted->granted.network;
 }
 
 static unsigned milliseconds(const json_t *arguments, const char *name, size_t otherwise)
@@ -531,7 +538,7 @@ static void read_command_arguments(const struct session *session, const json_t *
 	request->inactivity_ms =
 		milliseconds(arguments, "inactivity_ms", background ? 0 : session->inactivity_ms);
 	request->leave_running = true;
-	read_permissions(arguments, wanted);
+	read_permissions(session, arguments, wanted);
 	if (!argument_bool(arguments, "keep_input", false))
 		give_terminal(session, wanted);
 }

@@ -226,14 +226,16 @@ enum ask_state confirm_key(struct ask *ask, const struct key *key)
 
 /* ---- rows -------------------------------------------------------------------- */
 
-/* What "always" would allow of a command: its prefixes. */
-static void put_prefixes(const struct ask *ask, const char *outcome, struct buf *out)
+/* What "always" would allow: of a command its prefixes. */
+static void put_extent(const struct ask *ask, const char *outcome, struct buf *out)
 {
 	size_t i;
 	json_t *prefix;
 
 	if (strncmp(outcome, "proceed_always", strlen("proceed_always")) != 0)
 		return;
+	if (ask_is(ask, "sandbox_expansion"))
+		buf_str(out, "to every command, without a question");
 	json_array_foreach(json_object_get(ask_details(ask), "commandPrefixes"), i, prefix) {
 		buf_str(out, i ? ", " : "what begins with: ");
 		buf_span(out, json_span(prefix));
@@ -250,7 +252,7 @@ static void choose_rows(struct ask *ask, struct ask_page *page)
 	for (size_t i = 0; i < confirm->count; i++) {
 		_cleanup_buf_ struct buf note = BUF_INIT(4 * LIMIT_SHELL_ALL_BYTES);
 
-		put_prefixes(ask, confirm->choices[i], &note);
+		put_extent(ask, confirm->choices[i], &note);
 		if (choice_is(confirm, i, CONFIRM_ALL))
 			buf_printf(&note, "this one and the %zu above",
 			           json_array_size(ask->joined));

@@ -230,6 +230,21 @@ static void subject_permissions(struct subject *subject, const json_t *arguments
 	              "It asks to write where the sandbox forbids it, for this one command: ");
 }
 
+/* What the sandbox would deny it, as far as its words tell, and what would allow that. */
+static void subject_foreseen(struct subject *subject)
+{
+	size_t i;
+	json_t *denial;
+
+	json_array_foreach(json_object_get(ask_details(subject->ask), "denials"), i, denial) {
+		_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+
+		buf_str(&text, "The sandbox denies: ");
+		buf_span(&text, json_span(json_object_get(denial, "message")));
+		subject_line(subject, NULL, buf_view(&text), STYLE(ROLE_WARNING));
+	}
+}
+
 static void subject_command(struct subject *subject)
 {
 	const json_t *arguments = json_object_get(subject->ask->message, "arguments");
@@ -254,7 +269,80 @@ static void subject_command(struct subject *subject)
 	json_array_foreach(json_object_get(ask_details(subject->ask), "problems"), i, problem)
 		subject_warning(subject, json_span(problem));
 	warn_of_deception(subject, command);
+	subject_foreseen(subject);
 	subject_permissions(subject, arguments);
+}
+
+/* ---- denials ----------------------------------------------------------------- */
+
+/* "write /srv/notes" or "the network (192.0.2.1:443/tcp)", and a word on it. */
+static void put_denied(struct buf *out, const json_t *item, const char *before, const char *word,
+                       const char *after)
+{
+	struct span kind = json_span(json_object_get(item, "kind"));
+	bool network = span_eq(kind, SPAN("network"));
+
+	if (network)
+		buf_str(out, "the network (");
+	else
+		buf_span(out, kind);
+	buf_str(out, network ? "" : " ");
+	buf_span(out, json_span(json_object_get(item, "what")));
+	buf_str(out, network ? ")" : "");
+	buf_str(out, before);
+	buf_span(out, json_span(json_object_get(item, word)));
+	buf_str(out, after);
+}
+
+static void subject_denied(struct subject *subject)
+{
+	const json_t *details = ask_details(subject->ask);
+	json_int_t left = json_integer_value(json_object_get(details, "leftOut"));
+	size_t i;
+	json_t *item;
+
+	subject_line(subject, NULL, SPAN("The sandbox denied this command something"),
+	             STYLE_BOLD(ROLE_TEXT));
+	json_array_foreach(json_object_get(details, "stillDenied"), i, item) {
+		_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+
+		buf_str(&text, "Stays denied: ");
+		put_denied(&text, item, " (", "why", ")");
+		subject_line(subject, NULL, buf_view(&text), STYLE(ROLE_DIM));
+	}
+	if (left > 0) {
+		_cleanup_buf_ struct buf text = BUF_INIT(64);
+
+		buf_printf(&text, "Stays denied: %lld more", (long long)left);
+		subject_line(subject, NULL, buf_view(&text), STYLE(ROLE_DIM));
+	}
+	subject_lines(subject, detail(subject, "command"), 2, STYLE(ROLE_CODE));
+}
+
+/* What a yes allows, each thing by itself; never folded. */
+static void subject_expansion(struct subject *subject)
+{
+	const json_t *details = ask_details(subject->ask);
+	json_int_t runs = json_integer_value(json_object_get(details, "runs"));
+	_cleanup_buf_ struct buf again = BUF_INIT(256);
+	size_t i;
+	json_t *item;
+
+	subject_line(subject, NULL, SPAN("To be allowed, and nothing beyond it:"),
+	             STYLE(ROLE_TEXT));
+	json_array_foreach(json_object_get(details, "allowed"), i, item) {
+		_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+		struct span what = json_span(json_object_get(item, "what"));
+
+		put_denied(&text, item, ": ", "allows", ".");
+		subject_warning(subject, buf_view(&text));
+		if (is_shown_escaped(what))
+			subject_warn(subject, "Some characters in it are invisible, or look like "
+			                      "others; they are shown as escapes.");
+	}
+	buf_printf(&again, "The command has run%s, and runs again from its beginning: what it did "
+	                   "before the denial, it does once more.", runs > 1 ? " twice" : "");
+	subject_line(subject, NULL, buf_view(&again), STYLE(ROLE_TEXT));
 }
 
 /* ---- servers' tools and others ----------------------------------------------- */
@@ -326,6 +414,8 @@ static void subject_question(struct subject *subject)
 		buf_str(&text, "\" from server \"");
 		buf_span(&text, detail(subject, "serverName"));
 		buf_str(&text, "\"?");
+	} else if (ask_is(subject->ask, "sandbox_expansion")) {
+		buf_str(&text, "Allow this, and run the command again?");
 	} else {
 		buf_str(&text, "Do you want to proceed?");
 	}
@@ -338,6 +428,8 @@ static void subject_all(struct subject *subject)
 		subject_edit(subject);
 	else if (ask_is(subject->ask, "exec"))
 		subject_command(subject);
+	else if (ask_is(subject->ask, "sandbox_expansion"))
+		subject_denied(subject);
 	else if (ask_is(subject->ask, "mcp"))
 		subject_server(subject);
 	else
@@ -366,6 +458,8 @@ static void subject_without_question(const struct ask *ask, unsigned width, bool
 	subject_all(&subject);
 	take_folded(&all, folded ? SUBJECT_ROWS : SUBJECT_WHOLE_ROWS, rows);
 	subject.rows = rows;
+	if (ask_is(ask, "sandbox_expansion"))
+		subject_expansion(&subject);
 	if (reason.len)
 		subject_line(&subject, "Reason:", reason, STYLE(ROLE_WARNING));
 }

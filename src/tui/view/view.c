@@ -182,6 +182,7 @@ static void command_facts(struct row *row, const json_t *value)
 	const json_t *code = json_object_get(value, "exit_code");
 	json_int_t ms = member_integer(value, "duration_ms");
 	struct span state = member_span(value, "state");
+	json_int_t runs = member_integer(json_object_get(value, "user_review"), "runs");
 
 	if (member_span(value, "signal").len) {
 		row_printf(row, STYLE(ROLE_ERROR), "  ");
@@ -194,6 +195,8 @@ static void command_facts(struct row *row, const json_t *value)
 		row_printf(row, STYLE(ROLE_ERROR), "  ");
 		row_text(row, member_span(value, "ended_by"), STYLE(ROLE_ERROR));
 	}
+	if (runs)
+		row_printf(row, STYLE(ROLE_DIM), "  run %" JSON_INTEGER_FORMAT, runs);
 	if (span_eq(state, SPAN("running")))
 		row_printf(row, STYLE(ROLE_DIM), "  running as %" JSON_INTEGER_FORMAT,
 		           member_integer(value, "pid"));

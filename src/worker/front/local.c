@@ -423,34 +423,63 @@ static bool run_in_worker(struct local *local, const struct sandbox_options *opt
 	return ok;
 }
 
-/* A worker for this command, whose plan is the session's and what the request adds. */
-static bool local_run(void *data, const struct run_request *request,
-                      const struct run_events *events, void *events_data, struct run **ret,
-                      struct err *err)
+/* What a command's plan is made of: the session's, and what the request adds. */
+struct command_plan {
+	struct sandbox_options options;
+	const char **write, **read; /* owned */
+};
+
+static bool command_plan_of(struct local *local, const struct run_request *request,
+                            struct command_plan *ret, struct err *err)
 {
-	struct local *local = data;
-	struct sandbox_options options = plan_options(local, SANDBOX_USE_COMMAND);
 	const struct worker_options *own = &local->options;
-	_cleanup_free_ const char **write = local_join_lists(own->write, own->write_count,
-	                                                     request->write,
-	                                                     request->write_count);
-	_cleanup_free_ const char **read = local_join_lists(own->read, own->read_count,
-	                                                    request->read,
-	                                                    request->read_count);
+	struct sandbox_options options = plan_options(local, SANDBOX_USE_COMMAND);
 
 	options.temp = temp_of(local, err);
 	if (!options.temp)
 		return false;
-	options.write = write;
+	ret->write = local_join_lists(own->write, own->write_count, request->write,
+	                              request->write_count);
+	ret->read = local_join_lists(own->read, own->read_count, request->read,
+	                             request->read_count);
+	options.write = ret->write;
 	options.write_count += request->write_count;
-	options.read = read;
+	options.read = ret->read;
 	options.read_count += request->read_count;
+	options.exact = request->exact;
+	options.exact_count = request->exact_count;
 	options.network |= request->network;
 	if (any_limit_given(&request->limits))
 		options.limits = request->limits;
 	else if (!any_limit_given(&options.limits))
 		options.limits = sandbox_limits_default();
-	return run_in_worker(local, &options, request, events, events_data, ret, err);
+	ret->options = options;
+	return true;
+}
+
+static void command_plan_release(struct command_plan *command)
+{
+	free(command->write);
+	free(command->read);
+}
+
+static bool local_run(void *data, const struct run_request *request,
+                      const struct run_events *events, void *events_data, struct run **ret,
+                      struct err *err)
+{
+	__attribute__((cleanup(command_plan_release))) struct command_plan command = { 0 };
+
+	return command_plan_of(data, request, &command, err) &&
+	       run_in_worker(data, &command.options, request, events, events_data, ret, err);
+}
+
+static bool local_plan(void *data, const struct run_request *request, struct sandbox_plan **ret,
+                       struct err *err)
+{
+	__attribute__((cleanup(command_plan_release))) struct command_plan command = { 0 };
+
+	return command_plan_of(data, request, &command, err) &&
+	       local_make_plan(data, &command.options, ret, err);
 }
 
 /* ---- the provider ---- */
@@ -469,9 +498,9 @@ static void local_release(void *data)
 }
 
 static const struct remote_kind kinds[] = {
-	{ .name = "local", .open = local_open, .run = local_run,
+	{ .name = "local", .open = local_open, .run = local_run, .plan = local_plan,
 	  .weaker = local_weaker, .release = local_release },
-	{ .name = "none", .open = local_open, .run = local_run,
+	{ .name = "none", .open = local_open, .run = local_run, .plan = local_plan,
 	  .weaker = local_weaker, .release = local_release },
 };
 

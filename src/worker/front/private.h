@@ -22,6 +22,9 @@ struct remote_kind {
 	/* Runs a command in a worker of its own. NULL: in the same one. */
 	bool (*run)(void *data, const struct run_request *request, const struct run_events *events,
 	            void *events_data, struct run **ret, struct err *err);
+	/* The plan of such a command (provider.h). NULL: it is not made here. */
+	bool (*plan)(void *data, const struct run_request *request, struct sandbox_plan **ret,
+	             struct err *err);
 	/* What holds instead of the first worker's level since a command ran at a weaker one; NULL
 	 * before. From any thread; the result lives as long as `data`. May be NULL itself. */
 	const struct provider_info *(*weaker)(void *data);

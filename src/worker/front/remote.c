@@ -705,6 +705,16 @@ static bool remote_run(struct provider *provider, const struct run_request *requ
 	return ok;
 }
 
+static bool remote_plan(struct provider *provider, const struct run_request *request,
+                        struct sandbox_plan **ret, struct err *err)
+{
+	struct remote *remote = (struct remote *)provider;
+
+	if (remote->kind->plan)
+		return remote->kind->plan(remote->data, request, ret, err);
+	return err_set(err, ERR_DENIED_BY_SANDBOX, "The plan of a command is made elsewhere.");
+}
+
 /* ---- the rest ---- */
 
 static const struct provider_info *remote_info(struct provider *provider)
@@ -757,6 +767,7 @@ static const struct provider_ops ops = {
 	.watch = remote_watch,
 	.unwatch = remote_unwatch,
 	.run = remote_run,
+	.plan = remote_plan,
 	.info = remote_info,
 	.root = remote_root,
 	.free = remote_free,

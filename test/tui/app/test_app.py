@@ -5,9 +5,13 @@ import pty
 
 
 import shlex
+import shutil
 import signal
 import subprocess
+import tempfile
+from pathlib import Path
 
+import pytest
 import terminal
 from fake_gemini import call, text
 
@@ -219,6 +223,45 @@ def test_a_command_of_the_user_runs_and_is_told(world):
             hasp.wait("sandbox:").type("!echo from-me-$((40 + 2))").key("enter").wait("from-me-42")
             hasp.wait(READY).key("backspace").type("what was it?").key("enter").wait("Seen.")
     assert "from-me-42" in said(server)
+
+
+@pytest.fixture
+def outside():
+    """A folder that no workspace has, and not in /tmp, which is the session's own."""
+    path = Path(os.path.realpath(tempfile.mkdtemp(prefix="hasp-denied-", dir="/var/tmp")))
+    (path / "notes").write_text("old\n")
+    yield path
+    shutil.rmtree(path)
+
+
+def append(path):
+    return call("run_shell_command", {"command": "echo run >> log; echo new >> %s" % path})
+
+
+@pytest.mark.parametrize("level", ["auto", "landlock"])
+def test_a_denied_command_runs_again_when_that_is_allowed(world, outside, level):
+    notes = outside / "notes"
+    with world.fake([[append(notes)], [append(notes)], [text("Appended.")]]) as server:
+        with world.hasp(server, "--sandbox", level) as hasp:
+            hasp.type("append").key("enter").wait("The sandbox denies: write %s" % notes)
+            hasp.wait("Allow execution of").type("1")
+            hasp.wait("write %s: this file may be written, and nothing else." % notes)
+            hasp.wait("run the command again?").wait("Allow for this session")
+            assert notes.read_text() == "old\n" and world.read("log") == "run\n"
+            hasp.type("2").wait("exit 0  run 2").wait("Allow? [1-2]").type("1").wait("Appended.")
+            assert notes.read_text() == "old\nnew\nnew\n" and world.read("log") == "run\n" * 3
+    assert "this is the result of run 2" in said(server)
+
+
+def test_a_denied_command_is_left_as_it_is(world, outside):
+    notes = outside / "notes"
+    with world.fake([[append(notes)], [text("Elsewhere then.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("append").key("enter").wait("Allow execution of").type("1")
+            hasp.wait("run the command again?").type("3").wait("What should be done instead?")
+            hasp.type("Use ./notes.").key("enter").wait("Elsewhere then.")
+    assert notes.read_text() == "old\n" and world.read("log") == "run\n"
+    assert "They declined, and say: Use ./notes." in said(server)
 
 
 def test_modes_change_by_key(world):

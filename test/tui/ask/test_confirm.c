@@ -237,6 +237,82 @@ static void permissions_are_named(void **state)
 	ask_free(ask);
 }
 
+static void what_the_sandbox_denies_is_said_before(void **state)
+{
+	struct ask *ask = fixture_confirmation(
+		EXEC("touch /srv/a", "\"rootCommands\": [\"touch\"], \"summary\": \"\", "
+		     "\"problems\": [], \"denials\": [{\"kind\": \"write\", \"what\": \"/srv/a\", "
+		     "\"message\": \"write /srv/a: outside. To allow: --write /srv\\u001b[m\"}]")
+		", \"arguments\": {}}");
+
+	(void)state;
+	fixture_expect_subject(ask, 100,
+		"Run a command\n  touch /srv/a\n"
+		"The sandbox denies: write /srv/a: outside. To allow: --write /srv\\x1b[m\n"
+		"Allow execution of: 'touch'?\n");
+	ask_free(ask);
+}
+
+#define EXPANSION(command, members, outcomes)                                              \
+	"{\"arguments\": {}, \"toolName\": \"run_shell_command\", \"outcomes\": [" outcomes "], \"details\": {" \
+	"\"type\": \"sandbox_expansion\", \"command\": \"" command "\", " members "}}"
+
+static void a_denial_is_offered_with_its_extent(void **state)
+{
+	struct ask *ask = fixture_confirmation(EXPANSION("make install",
+		"\"runs\": 1, \"leftOut\": 3, \"allowed\": ["
+		"{\"kind\": \"write\", \"what\": \"/srv/a\\u001b[m\\u202eb\", \"allows\": \"that\"}, "
+		"{\"kind\": \"network\", \"what\": \"192.0.2.1:9/tcp\", \"allows\": \"all\"}], "
+		"\"stillDenied\": [{\"kind\": \"write\", \"what\": \"/srv\\u001b[m\", "
+		"\"why\": \"it is a folder\"}]",
+		"\"proceed_once\", \"proceed_always\", \"cancel\""));
+
+	(void)state;
+	fixture_expect_subject(ask, 120,
+		"The sandbox denied this command something\n"
+		"Stays denied: write /srv\\x1b[m (it is a folder)\nStays denied: 3 more\n"
+		"  make install\nTo be allowed, and nothing beyond it:\n"
+		"! write /srv/a\\x1b[m\\u{202e}b: that.\n"
+		"! Some characters in it are invisible, or look like others; they are shown as "
+		"escapes.\n"
+		"! the network (192.0.2.1:9/tcp): all.\n"
+		"The command has run, and runs again from its beginning: what it did before the "
+		"denial, it does once more.\n"
+		"Allow this, and run the command again?\n");
+	fixture_expect(ask, 80, 20,
+		"Allow? [1-3] |\n> 1. Allow once\n"
+		"  2. Allow for this session  to every command, without a question\n"
+		"  3. No, suggest changes (esc)\n");
+	assert_int_equal(fixture_type(ask, "3No.<enter>"), ASK_DONE);
+	fixture_expect_answer(ask, "{\"outcome\": \"cancel\", \"message\": \"No.\"}");
+	ask_free(ask);
+}
+
+/* However long the command is, what a yes allows is not folded away. */
+static void what_is_offered_is_always_seen(void **state)
+{
+	_cleanup_buf_ struct buf message = BUF_INIT(1 << 16);
+	_cleanup_rows_ struct rows rows = { 0 };
+	_cleanup_buf_ struct buf text = BUF_INIT(1 << 16);
+	struct ask *ask;
+
+	(void)state;
+	buf_str(&message, "{\"arguments\": {}, \"toolName\": \"run_shell_command\", \"outcomes\": [\"cancel\"], "
+	                  "\"details\": {\"type\": \"sandbox_expansion\", \"command\": \"");
+	for (int i = 0; i < 500; i++)
+		buf_str(&message, "true\\n");
+	buf_str(&message, "\", \"runs\": 2, \"allowed\": [{\"kind\": \"write\", \"what\": "
+	                  "\"/srv/a\", \"allows\": \"that\"}]}}");
+	ask = fixture_confirmation(message.data);
+	ask_subject(ask, 100, &rows);
+	assert_true(rows.count < 60);
+	for (size_t i = 0; i < rows.count; i++)
+		row_plain(&rows.at[i], &text);
+	assert_non_null(strstr(text.data, "! write /srv/a: that."));
+	assert_non_null(strstr(text.data, "The command has run twice"));
+	ask_free(ask);
+}
+
 static void what_deceives_is_said(void **state)
 {
 	struct ask *ask = fixture_confirmation(
@@ -461,6 +537,9 @@ int main(void)
 		cmocka_unit_test(a_command_is_shown_with_all_that_it_runs),
 		cmocka_unit_test(always_says_for_what),
 		cmocka_unit_test(permissions_are_named),
+		cmocka_unit_test(what_the_sandbox_denies_is_said_before),
+		cmocka_unit_test(a_denial_is_offered_with_its_extent),
+		cmocka_unit_test(what_is_offered_is_always_seen),
 		cmocka_unit_test(what_deceives_is_said),
 		cmocka_unit_test(usual_addresses_are_not_warned_of),
 		cmocka_unit_test(a_servers_tool_has_its_outcomes),

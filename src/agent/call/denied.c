@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A command that the sandbox denied something is offered to run again with just that allowed. */
+#include <string.h>
+
+#include "agent/call/call.h"
+#include "agent/call/gate.h"
+#include "agent/setup/prepare.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "shell/analysis.h"
+#include "tool/denial.h"
+
+enum { EXPANSION_MAX = 64 << 10 };
+
+/* ---- whether ----------------------------------------------------------------------- */
+
+/* What goes on in the background was not denied what it needs, and would be there twice. */
+static bool denied_at_its_end(const json_t *result)
+{
+	return span_eq(json_span(json_object_get(result, "state")), SPAN("ended")) &&
+	       !span_eq(json_span(json_object_get(result, "ended_by")), SPAN("cancelled")) &&
+	       json_array_size(json_object_get(result, "denials"));
+}
+
+static bool may_ask(const struct call *call, const struct tool *tool, const json_t *result)
+{
+	return !tool->server && !strcmp(tool->name, "run_shell_command") &&
+	       denied_at_its_end(result) && call->runs + 1 < DENIED_RUNS_MAX &&
+	       agent_mode(call->agent) != MODE_YOLO && confirm_can_ask(call->agent);
+}
+
+/* As a call asks for permissions (additional_permissions). */
+static json_t *permissions_of(const struct tool_grant *grant)
+{
+	json_t *write = json_array();
+
+	for (size_t i = 0; i < grant->file_count; i++)
+		json_array_append_new(write, json_text(span_str(grant->files[i])));
+	return json_pack("{s:b, s:{s:[], s:o}}", "network", grant->network, "fileSystem", "read",
+	                 "write", write);
+}
+
+/* Whether the rules deny the call if it asked for this itself. */
+static bool is_denied_by_rules(struct call *call, const struct tool *tool, const json_t *arguments,
+                               const struct tool_grant *grant)
+{
+	json_auto_t *with = json_copy((json_t *)arguments);
+
+	json_object_set_new(with, "additional_permissions", permissions_of(grant));
+	return gate_decide(call, tool, with) == CALL_DENY;
+}
+
+/* ---- the question ------------------------------------------------------------------ */
+
+static json_t *expansion_details(const struct call *call, const json_t *arguments,
+                                 const struct denial_offer *offer)
+{
+	struct span command = json_span(json_object_get(arguments, "command")), root = { 0 };
+	struct shell_analysis analysis;
+	json_t *details = json_object();
+
+	shell_analyse(command, &analysis);
+	shell_roots(&analysis, &root, 1);
+	json_object_set_new(details, "type", json_string("sandbox_expansion"));
+	json_object_set_new(details, "title", json_string("Sandbox Expansion Request"));
+	json_object_set_new(details, "command", json_text(command));
+	json_object_set_new(details, "rootCommand", json_text(root));
+	json_object_set_new(details, "additionalPermissions", permissions_of(&offer->grant));
+	json_object_set(details, "allowed", offer->allowed);
+	json_object_set(details, "stillDenied", offer->kept);
+	json_object_set_new(details, "leftOut", json_size(offer->left_out));
+	json_object_set_new(details, "runs", json_integer(call->runs + 1));
+	shell_analysis_release(&analysis);
+	return details;
+}
+
+static json_t *expansion_outcomes(const struct agent *agent)
+{
+	json_t *outcomes = json_array();
+
+	json_array_append_new(outcomes, json_string("proceed_once"));
+	if (agent->may_always)
+		json_array_append_new(outcomes, json_string("proceed_always"));
+	json_array_append_new(outcomes, json_string("cancel"));
+	return outcomes;
+}
+
+static json_t *expansion_message(const struct call *call, const struct tool *tool,
+                                 const json_t *arguments, const struct denial_offer *offer)
+{
+	json_t *message = json_object();
+
+	json_object_set_new(message, "callId", json_string(call->id));
+	json_object_set_new(message, "toolName", json_string(tool->name));
+	json_object_set(message, "arguments", (json_t *)arguments);
+	json_object_set_new(message, "details", expansion_details(call, arguments, offer));
+	json_object_set_new(message, "outcomes", expansion_outcomes(call->agent));
+	return message;
+}
+
+/* ---- what follows ------------------------------------------------------------------ */
+
+/* "write /srv/notes; the network (192.0.2.1:443/tcp)". */
+static void put_allowed(struct buf *out, const struct denial_offer *offer)
+{
+	size_t i;
+	json_t *item;
+
+	json_array_foreach(offer->allowed, i, item) {
+		struct span what = json_span(json_object_get(item, "what"));
+		bool network = span_eq(json_span(json_object_get(item, "kind")), SPAN("network"));
+
+		buf_str(out, i ? "; " : "");
+		buf_str(out, network ? "the network (" : "write ");
+		buf_span(out, what);
+		buf_str(out, network ? ")" : "");
+	}
+}
+
+static void tell_model(struct call *call, struct buf *text)
+{
+	free(call->expansion);
+	call->expansion = buf_steal(text);
+}
+
+static void allow_again(struct call *call, const struct denial_offer *offer, bool session)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(EXPANSION_MAX);
+
+	tool_grant_join(&call->grant, &offer->grant);
+	call->session.grant = &call->grant;
+	if (session)
+		session_grant(&call->session, &offer->grant);
+	call->runs++;
+	if (call->expansion)
+		buf_printf(&text, "%s ", call->expansion);
+	buf_printf(&text, "Run %u was denied: ", call->runs);
+	put_allowed(&text, offer);
+	buf_printf(&text, ". The user allowed that %s, and the command ran again from its "
+	                  "beginning; this is the result of run %u. What the earlier run changed "
+	                  "stands: look whether anything was done twice.",
+	           session ? "for all commands of this session" : "for this one command",
+	           call->runs + 1);
+	tell_model(call, &text);
+}
+
+static void decline_again(struct call *call, const struct denial_offer *offer,
+                          const json_t *answer)
+{
+	struct span said = span_trim(json_span(json_object_get(answer, "message")));
+	_cleanup_buf_ struct buf text = BUF_INIT(EXPANSION_MAX);
+
+	if (!said.len)
+		return;
+	if (call->expansion)
+		buf_printf(&text, "%s ", call->expansion);
+	buf_str(&text, "The user was asked whether to allow this and run the command again: ");
+	put_allowed(&text, offer);
+	buf_str(&text, ". They declined, and say: ");
+	buf_span(&text, said);
+	tell_model(call, &text);
+}
+
+static bool follow_expansion(struct call *call, const struct denial_offer *offer,
+                             const json_t *outcomes, const json_t *answer)
+{
+	struct span outcome = json_span(json_object_get(answer, "outcome"));
+	bool session = span_eq(outcome, SPAN("proceed_always"));
+
+	if (!json_lists(outcomes, outcome) || span_eq(outcome, SPAN("cancel"))) {
+		decline_again(call, offer, answer);
+		return false;
+	}
+	allow_again(call, offer, session);
+	return true;
+}
+
+static bool put_offer(struct call *call, const struct tool *tool, const json_t *arguments,
+                      const struct denial_offer *offer)
+{
+	json_auto_t *message = expansion_message(call, tool, arguments, offer);
+	json_auto_t *answer = NULL;
+	enum bus_reply reply = BUS_CANCELLED;
+
+	pthread_mutex_lock(&call->agent->top->asking);
+	if (!cancelled(call->agent->options.cancel))
+		reply = confirm_put(call->agent, tool, message, &answer);
+	pthread_mutex_unlock(&call->agent->top->asking);
+	return reply == BUS_ANSWERED &&
+	       follow_expansion(call, offer, json_object_get(message, "outcomes"), answer);
+}
+
+bool denied_ask(void *data, const struct tool *tool, const json_t *arguments,
+                const json_t *result)
+{
+	struct call *call = data;
+	struct denial_offer offer;
+	bool again;
+
+	if (!may_ask(call, tool, result))
+		return false;
+	denial_offer_make(&call->session, result,
+	                  prepare_may_network(call->agent->options.settings), &offer);
+	again = json_array_size(offer.allowed) &&
+	        !is_denied_by_rules(call, tool, arguments, &offer.grant) &&
+	        put_offer(call, tool, arguments, &offer);
+	denial_offer_release(&offer);
+	return again;
+}
+
+void denied_forget(struct call *call)
+{
+	call->session.grant = NULL;
+	tool_grant_release(&call->grant);
+	free(mem_steal(&call->expansion));
+	call->runs = 0;
+}
