@@ -146,7 +146,7 @@ static void answer_together(struct probe *probe, const json_t *question)
 
 	while (json_array_size(probe->round) < count)
 		json_array_append_new(probe->round, json_null());
-	json_array_set(probe->round, at, (json_t *)question);
+	json_array_set_new(probe->round, at, json_deep_copy(question));
 	if (++probe->here < count)
 		return;
 	for (size_t i = 0; i < count; i++)
@@ -403,6 +403,7 @@ static void close_all(struct probe *probe)
 	bus_free(probe->bus);
 	cancel_release(&probe->cancel);
 	json_decref(probe->edits);
+	json_decref(probe->round);
 	json_decref(probe->job);
 }
 
