@@ -403,6 +403,7 @@ static void close_all(struct probe *probe)
 	bus_free(probe->bus);
 	cancel_release(&probe->cancel);
 	json_decref(probe->edits);
+	json_decref(probe->round);
 	json_decref(probe->job);
 }
 
