@@ -227,6 +227,8 @@ struct view_how tui_how(const struct app *app);
 void tui_end_answer(struct app *app);
 /* Prints rows as a block of their own, set apart from the one before; ends an answer. */
 void tui_print(struct app *app, struct rows *rows);
+/* What the user said, long pastes in it folded; remembered whole. */
+void tui_print_user(struct app *app, struct span text);
 /* A sentence of ours; remembered, too. */
 void tui_print_notice(struct app *app, const char *severity, struct span text);
 /* Begins and ends showing that something is under way. */
