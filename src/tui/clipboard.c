@@ -593,7 +593,9 @@ static bool clipboard_start(struct clipboard *clipboard, enum helper_use use, st
 
 void tui_copy(struct app *app, struct span text)
 {
-	if (text.len > TOOL_BYTES_MAX)
+	if (!text.len)
+		clipboard_say(app, "info", "There is nothing to copy.");
+	else if (text.len > TOOL_BYTES_MAX)
 		clipboard_say(app, "warning", "Nothing was copied: that is more than 8 MB.");
 	else if (!clipboard_start(app->clipboard, TOOL_COPIES, text))
 		copy_by_terminal(app, text, "");

@@ -115,12 +115,19 @@ void transcript_call(struct transcript *transcript, const json_t *call, const js
 void transcript_notice(struct transcript *transcript, const char *severity, struct span text);
 /* Whatever comes next is another block. */
 void transcript_break(struct transcript *transcript);
-/* All of it, unfolded. */
+/* Where in rows the entries begin. */
+struct entries {
+	struct entry {
+		size_t row, number; /* transcript_entry's */
+	} *at;                      /* owned */
+	size_t count, cap;
+};
+/* All of it, unfolded, and where its entries begin (added to `entries`). */
 void transcript_rows(const struct transcript *transcript, unsigned width, bool plain,
-                     struct rows *rows);
-/* The text of the block that row `row` of transcript_rows is of: what was said as it was written,
- * of a call what is shown of it; the caller frees. NULL: there is none. */
-char *transcript_block(const struct transcript *transcript, unsigned width, size_t row);
+                     struct rows *rows, struct entries *entries);
+/* The text of an entry: what was said as it was written, of a call what is shown of it; the caller
+ * frees. NULL: it had to go meanwhile. */
+char *transcript_entry(const struct transcript *transcript, size_t number, unsigned width);
 
 /* ---- the application ---------------------------------------------------------------- */
 
