@@ -220,8 +220,9 @@ static void input_key(struct app *app, const struct key *key)
 	if (app->pick)
 		return;
 	if (app->ask) {
-		if (input_question(app, key) || input_global(app, key))
-			return;
+		if (!input_question(app, key) && !input_global(app, key) &&
+		    input_bound(app, BIND_INPUT_PASTE, key))
+			tui_paste(app);
 		return;
 	}
 	if (consoles_key(app->consoles, key))

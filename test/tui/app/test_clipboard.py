@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 import terminal
-from fake_gemini import text
+from fake_gemini import call, text
 
 READY = "? for keys"
 
@@ -382,6 +382,17 @@ def test_text_is_pasted(world, display):
         with world.hasp(server, env=on(display)) as hasp:
             hasp.wait("sandbox:").key("ctrl+v").wait("for \N{SNOWMAN}\\x1b[2J you").key("enter").wait("Thanks.")
     assert kept(world) == []
+
+
+def test_text_is_pasted_into_an_answer(world, display):
+    display.put(b"use printf instead")
+    edit = call("write_file", {"file_path": "a.txt", "content": "x\n"})
+    with world.fake([[edit], [text("Then so.")]]) as server:
+        with world.hasp(server, env=on(display)) as hasp:
+            hasp.wait("sandbox:").type("go").key("enter").wait("No, suggest changes")
+            number = re.search(r"(\d)\W+No, suggest changes", hasp.dump().text)[1]
+            hasp.type(number).quiet().key("ctrl+v").wait("use printf instead").key("enter").wait("Then so.")
+    assert "use printf instead" in str(sent(server))
 
 
 def test_at_signs_of_pasted_text(world, display):
