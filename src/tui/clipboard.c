@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -141,7 +142,7 @@ static int program_spawn(const char *path, char *const argv[], const int files[s
 	return failed;
 }
 
-/* Waits for `fd` or for a little; false: the time is up, or it was cancelled. */
+/* Waits for `fd`, or without one for a little; false: the time is up, or it was cancelled. */
 static bool program_wait(int fd, uint64_t until, const struct cancel *cancel)
 {
 	const uint64_t now = clock_monotonic_ms();
@@ -172,13 +173,14 @@ static bool program_read(int fd, struct buf *out, uint64_t until, const struct c
 /* Whether it ended by itself, and well. */
 static bool program_end(pid_t pid, bool well, uint64_t until, const struct cancel *cancel)
 {
+	_cleanup_fd_ int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	int status = -1;
 	pid_t got;
 
 	while (well && (got = waitpid(pid, &status, WNOHANG)) != pid) {
 		if (got < 0 && errno != EINTR)
 			return false;
-		well = program_wait(-1, until, cancel);
+		well = program_wait(pidfd, until, cancel);
 	}
 	if (well)
 		return WIFEXITED(status) && WEXITSTATUS(status) == 0;
@@ -593,7 +595,9 @@ static bool clipboard_start(struct clipboard *clipboard, enum helper_use use, st
 
 void tui_copy(struct app *app, struct span text)
 {
-	if (text.len > TOOL_BYTES_MAX)
+	if (!text.len)
+		clipboard_say(app, "info", "There is nothing to copy.");
+	else if (text.len > TOOL_BYTES_MAX)
 		clipboard_say(app, "warning", "Nothing was copied: that is more than 8 MB.");
 	else if (!clipboard_start(app->clipboard, TOOL_COPIES, text))
 		copy_by_terminal(app, text, "");

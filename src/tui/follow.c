@@ -12,16 +12,6 @@
 #include "tui/private.h"
 #include "tui/term/screen.h"
 
-static void follow_prompt(struct app *app, struct span text)
-{
-	const struct view_how how = tui_how(app);
-	_cleanup_rows_ struct rows rows = { 0 };
-
-	view_user(&rows, text, &how);
-	tui_print(app, &rows);
-	transcript_user(app->transcript, text);
-}
-
 static void follow_content(struct app *app, struct span text)
 {
 	_cleanup_rows_ struct rows rows = { 0 };
@@ -244,7 +234,7 @@ static void follow_message(struct app *app, enum bus_topic topic, const json_t *
 	case BUS_PROMPT: /* the others were shown when they were sent */
 		if (!json_is_true(json_object_get(message, "steer")))
 			break;
-		follow_prompt(app, json_span(json_object_get(message, "text")));
+		tui_print_user(app, json_span(json_object_get(message, "text")));
 		json_array_remove(app->steers, 0);
 		break;
 	case BUS_CONTENT:

@@ -222,8 +222,9 @@ static void input_key(struct app *app, const struct key *key)
 	if (app->pick && (pick_key(app, key) || app->pick))
 		return;
 	if (app->ask) {
-		if (input_question(app, key) || input_global(app, key))
-			return;
+		if (!input_question(app, key) && !input_global(app, key) &&
+		    input_bound(app, BIND_INPUT_PASTE, key))
+			tui_paste(app);
 		return;
 	}
 	if (consoles_key(app->consoles, key))
@@ -246,6 +247,22 @@ static void input_key(struct app *app, const struct key *key)
 		app->hint = hint;
 }
 
+/* With ui.escapePastedAtSymbols an @ in it names no file. */
+static bool input_paste_text(struct app *app, struct span text)
+{
+	_cleanup_buf_ struct buf escaped = BUF_INIT(2 * KEYS_PASTE_BYTES_MAX);
+
+	if (editor_is_shell(app->editor) ||
+	    !settings_bool(app->settings, "ui.escapePastedAtSymbols", false))
+		return editor_paste(app->editor, text);
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.data[i] == '@' && !(i && text.data[i - 1] == '\\'))
+			buf_char(&escaped, '\\');
+		buf_char(&escaped, text.data[i]);
+	}
+	return !escaped.overflowed && editor_paste(app->editor, buf_view(&escaped));
+}
+
 static void input_paste(struct app *app, struct span text)
 {
 	if (app->secret)
@@ -260,7 +277,7 @@ static void input_paste(struct app *app, struct span text)
 	else if (paste_files(app, text))
 		app->hint = NULL;
 	else
-		app->hint = editor_paste(app->editor, text) ? NULL :
+		app->hint = input_paste_text(app, text) ? NULL :
 		                    "There is no room for what was pasted: nothing was taken";
 }
 

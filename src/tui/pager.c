@@ -19,6 +19,7 @@ struct pager {
 	bool typing;       /* it is being typed */
 	bool missed;       /* it is not there */
 	bool whole;        /* of the transcript: made anew for another width */
+	struct entries entries; /* of it */
 	char *said;        /* owned; in the last row until the next key; or NULL */
 	unsigned width;    /* the rows were made for */
 };
@@ -40,7 +41,9 @@ static void pager_go(struct app *app, size_t top)
 	pager->top = top < last ? top : last;
 }
 
-static void pager_begin(struct app *app, const char *title, struct rows *rows, bool end, bool whole)
+/* `entries` NULL: it is not of the transcript; else they are taken, too. */
+static void pager_begin(struct app *app, const char *title, struct rows *rows, bool end,
+                        struct entries *entries)
 {
 	struct pager *pager;
 
@@ -52,7 +55,9 @@ static void pager_begin(struct app *app, const char *title, struct rows *rows, b
 	pager->title = mem_strdup(title);
 	pager->wanted = (struct buf)BUF_INIT(SEARCH_BYTES_MAX);
 	pager->width = term_size(app->term).columns;
-	pager->whole = whole;
+	pager->whole = entries != NULL;
+	if (entries)
+		pager->entries = *entries;
 	rows_move(&pager->rows, rows);
 	app->pager = pager;
 	pager_go(app, end ? pager->rows.count : 0);
@@ -63,17 +68,18 @@ static void pager_begin(struct app *app, const char *title, struct rows *rows, b
 
 void pager_open(struct app *app, const char *title, struct rows *rows, bool end)
 {
-	pager_begin(app, title, rows, end, false);
+	pager_begin(app, title, rows, end, NULL);
 }
 
 void pager_transcript(struct app *app)
 {
 	_cleanup_rows_ struct rows rows = { 0 };
+	struct entries entries = { 0 };
 
 	if (app->pager || app->plain)
 		return;
-	transcript_rows(app->transcript, term_size(app->term).columns, false, &rows);
-	pager_begin(app, "Transcript", &rows, true, true);
+	transcript_rows(app->transcript, term_size(app->term).columns, false, &rows, &entries);
+	pager_begin(app, "Transcript", &rows, true, &entries);
 }
 
 void pager_close(struct app *app)
@@ -87,6 +93,7 @@ void pager_close(struct app *app)
 	buf_release(&pager->wanted);
 	free(pager->title);
 	free(pager->said);
+	free(pager->entries.at);
 	free(pager);
 	buf_str(term_frame(app->term), "\033[?25h\033[?1049l");
 	term_frame_end(app->term);
@@ -175,7 +182,29 @@ static void pager_scroll(struct app *app, const struct key *key)
 		pager_go(app, pager->rows.count);
 }
 
-/* Of the transcript the block that the first row is of, else all of it. */
+/* How many entries begin at the first row shown or before it. */
+static size_t pager_entries_before(const struct pager *pager)
+{
+	size_t count = 0;
+
+	while (count < pager->entries.count && pager->entries.at[count].row <= pager->top)
+		count++;
+	return count;
+}
+
+/* To the beginning of the next entry, or of this one, or the one before. */
+static void pager_go_entry(struct pager *pager, bool back)
+{
+	const struct entries *entries = &pager->entries;
+	size_t i = pager_entries_before(pager);
+
+	if (back && i > 1 && entries->at[i - 1].row == pager->top)
+		i--;
+	if (back ? i > 0 : i < entries->count)
+		pager->top = entries->at[back ? i - 1 : i].row;
+}
+
+/* Of the transcript the entry that the first row is of, else all of it. */
 static void pager_copy(struct app *app)
 {
 	const struct pager *pager = app->pager;
@@ -183,7 +212,10 @@ static void pager_copy(struct app *app)
 	_cleanup_free_ char *block = NULL;
 
 	if (pager->whole) {
-		block = transcript_block(app->transcript, pager->width, pager->top);
+		const size_t i = pager_entries_before(pager);
+
+		block = i ? transcript_entry(app->transcript, pager->entries.at[i - 1].number,
+		                             pager->width) : NULL;
 		tui_copy(app, span_str(block ? block : ""));
 		return;
 	}
@@ -226,6 +258,8 @@ void pager_key(struct app *app, const struct key *key)
 		pager_find(app, false);
 	} else if (key->code == 'N') {
 		pager_find(app, true);
+	} else if (key->code == '{' || key->code == '}') {
+		pager_go_entry(pager, key->code == '{');
 	} else if (key->code == 'y') {
 		pager_copy(app);
 	} else {
@@ -259,7 +293,7 @@ static void pager_foot(const struct app *app, struct row *foot)
 	row_text(foot, SPAN("q closes, / searches, n N next and previous, y copies"),
 	         STYLE(ROLE_DIM));
 	if (pager->whole)
-		row_text(foot, SPAN(" the entry at the top"), STYLE(ROLE_DIM));
+		row_text(foot, SPAN(" the entry at the top, { } go by entries"), STYLE(ROLE_DIM));
 }
 
 void pager_draw(struct app *app)
@@ -273,7 +307,9 @@ void pager_draw(struct app *app)
 		return;
 	if (pager->whole && pager->width != size.columns) {
 		rows_release(&pager->rows);
-		transcript_rows(app->transcript, size.columns, false, &pager->rows);
+		pager->entries.count = 0;
+		transcript_rows(app->transcript, size.columns, false, &pager->rows,
+		                &pager->entries);
 		pager->width = size.columns;
 		pager_go(app, pager->top);
 	}

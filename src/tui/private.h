@@ -122,12 +122,19 @@ void transcript_call(struct transcript *transcript, const json_t *call, const js
 void transcript_notice(struct transcript *transcript, const char *severity, struct span text);
 /* Whatever comes next is another block. */
 void transcript_break(struct transcript *transcript);
-/* All of it, unfolded. */
+/* Where in rows the entries begin. */
+struct entries {
+	struct entry {
+		size_t row, number; /* transcript_entry's */
+	} *at;                      /* owned */
+	size_t count, cap;
+};
+/* All of it, unfolded, and where its entries begin (added to `entries`). */
 void transcript_rows(const struct transcript *transcript, unsigned width, bool plain,
-                     struct rows *rows);
-/* The text of the block that row `row` of transcript_rows is of: what was said as it was written,
- * of a call what is shown of it; the caller frees. NULL: there is none. */
-char *transcript_block(const struct transcript *transcript, unsigned width, size_t row);
+                     struct rows *rows, struct entries *entries);
+/* The text of an entry: what was said as it was written, of a call what is shown of it; the caller
+ * frees. NULL: it had to go meanwhile. */
+char *transcript_entry(const struct transcript *transcript, size_t number, unsigned width);
 
 /* ---- the application ---------------------------------------------------------------- */
 
@@ -240,6 +247,8 @@ struct view_how tui_how(const struct app *app);
 void tui_end_answer(struct app *app);
 /* Prints rows as a block of their own, set apart from the one before; ends an answer. */
 void tui_print(struct app *app, struct rows *rows);
+/* What the user said, long pastes in it folded; remembered whole. */
+void tui_print_user(struct app *app, struct span text);
 /* A sentence of ours; remembered, too. */
 void tui_print_notice(struct app *app, const char *severity, struct span text);
 /* Begins and ends showing that something is under way. */

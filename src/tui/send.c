@@ -17,8 +17,6 @@
 /* `plain`: an @ in it names no file. */
 static void send_to_model(struct app *app, struct span text, bool plain)
 {
-	const struct view_how how = tui_how(app);
-	_cleanup_rows_ struct rows rows = { 0 };
 	_cleanup_buf_ struct buf piped = BUF_INIT(LIMIT_MESSAGE_BYTES);
 
 	buf_span(&piped, buf_view(&app->shell_output));
@@ -26,9 +24,7 @@ static void send_to_model(struct app *app, struct span text, bool plain)
 	if (plain)
 		buf_span(&piped, text);
 
-	view_user(&rows, text, &how);
-	tui_print(app, &rows);
-	transcript_user(app->transcript, text);
+	tui_print_user(app, text);
 	free(app->sent);
 	app->sent = mem_dup(text.data, text.len);
 	if (!runner_opened(app->runner))

@@ -7,6 +7,9 @@
 #include "tui/private.h"
 #include "tui/term/screen.h"
 
+/* Pastes of one prompt that are folded; more are printed whole. */
+enum { FOLDS_MAX = 64 };
+
 /* ---- frames ------------------------------------------------------------------ */
 
 static void show_frame_task(struct loop_task *task)
@@ -91,6 +94,23 @@ void tui_print(struct app *app, struct rows *rows)
 	rows_move(&all, rows);
 	screen_print(app->screen, &all);
 	tui_changed(app);
+}
+
+void tui_print_user(struct app *app, struct span text)
+{
+	const struct view_how how = tui_how(app);
+	_cleanup_rows_ struct rows rows = { 0 };
+	struct view_fold folds[FOLDS_MAX];
+	struct editor_pasted pasted;
+	size_t count = 0;
+
+	for (size_t at = 0; count < FOLDS_MAX &&
+	                    editor_find_pasted(app->editor, text, at, &pasted);
+	     at = pasted.at + pasted.len)
+		folds[count++] = (struct view_fold){ pasted.at, pasted.len, pasted.label };
+	view_user_folded(&rows, text, folds, count, &how);
+	tui_print(app, &rows);
+	transcript_user(app->transcript, text);
 }
 
 void tui_print_notice(struct app *app, const char *severity, struct span text)

@@ -277,8 +277,16 @@ static void block_rows(const struct block *block, const struct view_how *how, st
 	}
 }
 
+static void entries_add(struct entries *entries, size_t row, size_t number)
+{
+	if (entries->count == entries->cap)
+		entries->at = mem_grow(entries->at, &entries->cap, entries->count + 1,
+		                       sizeof(*entries->at));
+	entries->at[entries->count++] = (struct entry){ row, number };
+}
+
 void transcript_rows(const struct transcript *transcript, unsigned width, bool plain,
-                     struct rows *rows)
+                     struct rows *rows, struct entries *entries)
 {
 	const struct view_how how = { .width = width, .plain = plain };
 
@@ -289,6 +297,7 @@ void transcript_rows(const struct transcript *transcript, unsigned width, bool p
 	for (size_t i = transcript->first; i < transcript->count; i++) {
 		if (rows->count)
 			rows_add(rows);
+		entries_add(entries, rows->count, transcript->dropped + i - transcript->first);
 		block_rows(&transcript->blocks[i], &how, rows);
 	}
 }
@@ -311,18 +320,10 @@ static char *block_text(const struct block *block, unsigned width)
 	return buf_steal(&text);
 }
 
-char *transcript_block(const struct transcript *transcript, unsigned width, size_t row)
+char *transcript_entry(const struct transcript *transcript, size_t number, unsigned width)
 {
-	const struct view_how how = { .width = width };
-	size_t count = transcript->dropped ? 1 : 0;
+	const size_t i = transcript->first + number - transcript->dropped;
 
-	for (size_t i = transcript->first; i < transcript->count; i++) {
-		_cleanup_rows_ struct rows rows = { 0 };
-
-		block_rows(&transcript->blocks[i], &how, &rows);
-		count += rows.count + (count > 0);
-		if (row < count)
-			return block_text(&transcript->blocks[i], width);
-	}
-	return NULL;
+	return number < transcript->dropped || i >= transcript->count ?
+	               NULL : block_text(&transcript->blocks[i], width);
 }

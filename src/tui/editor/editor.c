@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The composer as a whole: keys to those who have them, text in and out. */
+#include <string.h>
+
 #include "base/mem.h"
 #include "data/json.h"
 #include "tui/editor/draft.h"
 #include "tui/editor/private.h"
 #include "tui/editor/vim.h"
+
+/* The last ones: a prompt that is shown has just been sent. */
+enum { PASTES_SOUGHT_MAX = 64 };
 
 struct editor *editor_new(const struct editor_options *options)
 {
@@ -212,6 +217,32 @@ void editor_set(struct editor *editor, struct span text)
 	draft_begin(draft);
 	if (editor->vim)
 		vim_reset(editor->vim);
+}
+
+bool editor_find_pasted(const struct editor *editor, struct span text, size_t from,
+                        struct editor_pasted *ret)
+{
+	const struct draft *draft = &editor->draft;
+	const struct span rest = span_skip(text, from);
+	size_t seen = 0;
+	bool found = false;
+
+	for (size_t i = draft->paste_count; i-- > 0 && seen < PASTES_SOUGHT_MAX;) {
+		const struct pasted *paste = &draft->pastes[i];
+		const char *at = paste->len && paste->text && rest.len ?
+		                         memmem(rest.data, rest.len, paste->text, paste->len) :
+		                         NULL;
+		const size_t offset = at ? from + (size_t)(at - rest.data) : 0;
+
+		seen += paste->text != NULL;
+		/* Of two that begin at the same place the longer one. */
+		if (!at || (found && (offset > ret->at ||
+		                      (offset == ret->at && paste->len <= ret->len))))
+			continue;
+		*ret = (struct editor_pasted){ offset, paste->len, paste->label };
+		found = true;
+	}
+	return found;
 }
 
 bool editor_is_empty(const struct editor *editor)

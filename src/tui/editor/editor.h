@@ -94,6 +94,16 @@ void editor_set_shell(struct editor *editor, bool shell);
 /* Two columns for the prompt: "> ", "! " in shell mode, "? " while searching. */
 const char *editor_sign(const struct editor *editor);
 
+/* A text that was shown as a placeholder. */
+struct editor_pasted {
+	size_t at, len;
+	const char *label; /* borrowed, until the next key */
+};
+/* Whether a text that was taken has such ones in it: the first from byte `from` on. The history has
+ * to have the prompt still. */
+bool editor_find_pasted(const struct editor *editor, struct span text, size_t from,
+                        struct editor_pasted *ret);
+
 /* Earlier prompts, oldest first; of another session, when one begins. One that begins with "!" is
  * a command for the shell. */
 void editor_history_add(struct editor *editor, struct span text);

@@ -12,7 +12,7 @@
 #include "tui/view/private.h"
 
 /* Beneath a result's first line. */
-enum { BODY_INDENT = 2 };
+enum { BODY_INDENT = 2, PASTE_INDENT = 4 };
 
 /* ---- members ----------------------------------------------------------------- */
 
@@ -688,11 +688,47 @@ void view_result(struct rows *rows, const json_t *call, const json_t *result,
 
 /* ---- what is said ------------------------------------------------------------ */
 
-void view_user(struct rows *rows, struct span text, const struct view_how *how)
+static void folded_rows(struct rows *rows, struct span text, const struct view_how *how)
 {
+	struct body body;
+
+	body_init(&body, how, VIEW_FOLDED_PASTE_ROWS, how->plain ? 0 : PASTE_INDENT);
+	body_lines(&body, text, STYLE(ROLE_DIM));
+	body_more(&body);
+	body_finish(&body, rows, PASTE_INDENT);
+}
+
+/* A line of what the user said, with labels in place of the folds that begin in it. Takes it, and
+ * the folds, off the front. */
+static void user_line(struct row *row, struct span text, size_t *at, const struct view_fold **fold,
+                      const struct view_fold *end)
+{
+	while (*at < text.len) {
+		struct span rest = span_skip(text, *at), line;
+
+		if (*fold < end)
+			rest = span_head(rest, (*fold)->at - *at);
+		if (line_next(&rest, &line)) {
+			row_text(row, line_body(line), STYLE(ROLE_USER));
+			*at += line.len;
+			if (line_ending(line).len)
+				return;
+		}
+		if (*fold == end)
+			return;
+		row_text(row, span_str((*fold)->label), STYLE(ROLE_ACCENT));
+		*at += (*fold)->len;
+		++*fold;
+	}
+}
+
+void view_user_folded(struct rows *rows, struct span text, const struct view_fold *folds,
+                      size_t count, const struct view_how *how)
+{
+	const struct view_fold *fold = folds, *end = folds + count;
 	_cleanup_row_ struct row first = { 0 }, rest = { 0 };
 	const size_t before = rows->count;
-	struct span line;
+	size_t at = 0;
 
 	if (how->plain)
 		row_printf(&first, STYLE(ROLE_USER), "You: ");
@@ -700,16 +736,24 @@ void view_user(struct rows *rows, struct span text, const struct view_how *how)
 		row_printf(&first, STYLE(ROLE_USER), "> ");
 	if (!how->plain)
 		row_printf(&rest, STYLE(ROLE_USER), "  ");
-	for (bool begun = false; line_next(&text, &line); begun = true) {
+	for (bool begun = false; at < text.len; begun = true) {
 		_cleanup_row_ struct row row = { 0 };
+		const struct view_fold *from = fold;
 
-		row_text(&row, line_body(line), STYLE(ROLE_USER));
+		user_line(&row, text, &at, &fold, end);
 		rows_wrap(rows, &row, how->width, begun ? &rest : &first, &rest);
+		for (; from < fold; from++)
+			folded_rows(rows, span_head(span_skip(text, from->at), from->len), how);
 	}
 	if (rows->count > before) {
 		rows->at[before].prompt |= ROW_PROMPT_BEGINS;
 		rows->at[rows->count - 1].prompt |= ROW_PROMPT_ENDS;
 	}
+}
+
+void view_user(struct rows *rows, struct span text, const struct view_how *how)
+{
+	view_user_folded(rows, text, NULL, 0, how);
 }
 
 void view_notice(struct rows *rows, const char *severity, struct span message,

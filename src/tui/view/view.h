@@ -24,6 +24,7 @@
 enum {
 	VIEW_FOLDED_ROWS = 8,
 	VIEW_FOLDED_DIFF_ROWS = 12,
+	VIEW_FOLDED_PASTE_ROWS = 3,
 	VIEW_FOLDED_OUTPUT_ROWS = 5, /* the last ones of a command */
 	VIEW_WHOLE_ROWS = 20000,     /* some hundred bytes each: what somebody may page through */
 	VIEW_SIDES_COLUMNS = 120,    /* from here on old and new stand side by side */
@@ -53,6 +54,15 @@ void view_tail(struct rows *rows, struct span text, unsigned max, const struct v
 void view_diff(struct rows *rows, struct span unified, const struct view_how *how);
 /* What the user said. */
 void view_user(struct rows *rows, struct span text, const struct view_how *how);
+/* A piece of it that was pasted. */
+struct view_fold {
+	size_t at, len;    /* bytes */
+	const char *label; /* borrowed */
+};
+/* The same, with labels in place of such pieces (in their order, apart from each other), and the
+ * first lines of each beneath the line that it stands in. */
+void view_user_folded(struct rows *rows, struct span text, const struct view_fold *folds,
+                      size_t count, const struct view_how *how);
 /* severity "info"|"warning"|"error". */
 void view_notice(struct rows *rows, const char *severity, struct span message,
                  const struct view_how *how);

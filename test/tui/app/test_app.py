@@ -458,3 +458,36 @@ def test_prompts_are_marked(world):
             raw = hasp.raw()
     assert raw.count(b"\x1b]133;A\x1b\\") == 2 and raw.count(b"\x1b]133;C\x1b\\") == 2
     assert raw.index(b"\x1b]133;A") < raw.index(b"\x1b]133;C") < raw.index(b"One.")
+
+
+LONG = "".join("pasted line %d\n" % i for i in range(1, 10))
+FOLDED = """> see [Pasted Text: 9 lines] for why
+    pasted line 1
+    pasted line 2
+    pasted line 3
+    … 6 lines more (Ctrl+O)
+"""
+
+
+def test_a_long_paste_is_printed_folded(world):
+    with world.fake([[text("Seen.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").type("see ").paste(LONG).type(" for why").key("enter").wait("Seen.").wait(READY)
+            assert FOLDED in hasp.dump().text
+            hasp.key("ctrl+o").wait("pasted line 9").type("q").wait(READY)
+            assert "pasted line 4" not in hasp.dump().text
+    assert LONG in said(server).replace("\\n", "\n")
+
+
+def test_a_long_paste_that_joins_is_printed_folded(world, held):
+    world.write("a.txt", "a\n")
+    with world.fake([{"reply": [call("read_file", {"file_path": "a.txt"})], "expect": held},
+                     [text("Both.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("first").key("enter")
+            held.wait()
+            hasp.type("see ").paste(LONG).type(" for why").key("enter").wait("joins at the next step: see")
+            held.go.set()
+            hasp.wait("Both.").wait(READY)
+            assert FOLDED in hasp.dump().text and "pasted line 4" not in hasp.dump().text
+    assert "pasted line 9" in said(server)

@@ -12,7 +12,8 @@ import zlib
 from pathlib import Path
 
 import pytest
-from fake_gemini import text
+import terminal
+from fake_gemini import call, text
 
 READY = "? for keys"
 
@@ -185,6 +186,28 @@ def test_copy_through_tmux(world):
             assert b"\x1bPtmux;\x1b\x1b]52;c;" + said + b"\x07\x1b\\" in hasp.raw()
 
 
+def test_copy_in_a_real_tmux(world):
+    said = "The *answer* \N{SNOWMAN}"
+    with world.fake([[text(said)]]) as server:
+        with world.hasp(server, env={name: "" for name in NOWHERE}, kind=terminal.Tmux) as hasp:
+            hasp.run("set", "-s", "set-clipboard", "on")
+            answered(hasp)
+            hasp.type("/copy").key("enter").wait("only the terminal knows")
+            assert hasp.run("show-buffer") == said
+
+
+def test_copy_in_a_real_screen(world):
+    """What screen hands on to the terminal outside."""
+    said = "The *answer* \N{SNOWMAN}" + " and more of it" * 60
+    with world.fake([[text(said)]]) as server:
+        with world.hasp(server, env={name: "" for name in NOWHERE}, kind=terminal.Screen) as hasp:
+            answered(hasp)
+            hasp.outer.raw()
+            hasp.type("/copy").key("enter").wait("only the terminal knows").quiet()
+            found = re.search(rb"\x1b\]52;c;([A-Za-z0-9+/=]*)\x07", hasp.outer.raw())
+            assert found and base64.b64decode(found[1]).decode() == said
+
+
 def test_a_display_that_is_gone(world):
     """A tool that fails is named, and the terminal is asked instead."""
     with world.fake([[text("The *answer* \N{SNOWMAN}")]]) as server:
@@ -207,12 +230,14 @@ def test_the_pager_copies_an_entry(world, display):
     with world.fake([[text("The *answer* \N{SNOWMAN}")]]) as server:
         with world.hasp(server, env=on(display)) as hasp:
             said = answered(hasp)
-            hasp.key("ctrl+o").wait("y copies the entry at the top").type("/answer").key("enter").type("y")
-            hasp.wait("Copied with xclip.")
+            hasp.key("ctrl+o").wait("y copies the entry at the top").type("}y").wait("Copied with xclip.")
+            assert display.get().decode() == said and hasp.dump().alternate
+            display.put(b"other")
+            hasp.type("/answer").key("enter").wait("The answer").type("y").wait("Copied with xclip.")
             assert display.get().decode() == said
-            assert hasp.dump().alternate
-            hasp.type("gy").quiet().type("q").wait(READY)
+            hasp.type("{").quiet(0.05).type("y").wait("Copied with xclip.")
             assert display.get() == b"hi"
+            hasp.type("q").wait(READY)
 
 
 class Kitty:
@@ -357,6 +382,26 @@ def test_text_is_pasted(world, display):
         with world.hasp(server, env=on(display)) as hasp:
             hasp.wait("sandbox:").key("ctrl+v").wait("for \N{SNOWMAN}\\x1b[2J you").key("enter").wait("Thanks.")
     assert kept(world) == []
+
+
+def test_text_is_pasted_into_an_answer(world, display):
+    display.put(b"use printf instead")
+    edit = call("write_file", {"file_path": "a.txt", "content": "x\n"})
+    with world.fake([[edit], [text("Then so.")]]) as server:
+        with world.hasp(server, env=on(display)) as hasp:
+            hasp.wait("sandbox:").type("go").key("enter").wait("No, suggest changes")
+            number = re.search(r"(\d)\W+No, suggest changes", hasp.dump().text)[1]
+            hasp.type(number).quiet().key("ctrl+v").wait("use printf instead").key("enter").wait("Then so.")
+    assert "use printf instead" in str(sent(server))
+
+
+def test_at_signs_of_pasted_text(world, display):
+    world.write("a.txt", "content\n")
+    world.settings(ui={"escapePastedAtSymbols": True})
+    with world.fake([[text("Thanks.")]]) as server:
+        with world.hasp(server, env=on(display)) as hasp:
+            hasp.wait("sandbox:").paste("@a.txt \\@b").wait("> \\@a.txt \\@b").key("enter").wait("Thanks.")
+    assert [part["text"] for part in sent(server)][-1] == "@a.txt @b"
 
 
 def test_copied_files_are_pasted_as_files(world, display):

@@ -363,6 +363,27 @@ static void counts_decide_what_a_line_is(void **state)
 
 /* ---- what is said -------------------------------------------------------------------- */
 
+static void pastes_are_folded(void **state)
+{
+	static const char *const text = "see a\nb\nc\nd\ne\n and 1\n2 too\nend";
+	const struct view_fold folds[] = { { 4, 10, "[5 lines]" }, { 19, 3, "[2 lines]" } };
+	const struct view_how how = { .width = 40, .folded = true };
+	const struct view_how heard_how = { .width = 40, .folded = true, .plain = true };
+	_cleanup_rows_ struct rows rows = { 0 }, plain_rows = { 0 };
+	_cleanup_free_ char *seen = NULL, *heard = NULL;
+
+	(void)state;
+	view_user_folded(&rows, span_str(text), folds, 2, &how);
+	seen = plain(&rows);
+	assert_string_equal(seen, "> see [5 lines] and [2 lines] too\n"
+	                          "    a\n    b\n    c\n    \u2026 2 lines more (Ctrl+O)\n"
+	                          "    1\n    2\n"
+	                          "  end\n");
+	view_user_folded(&plain_rows, span_head(span_str(text), 14), folds, 1, &heard_how);
+	heard = plain(&plain_rows);
+	assert_string_equal(heard, "You: see [5 lines]\na\nb\nc\n\u2026 2 lines more (Ctrl+O)\n");
+}
+
 static void what_is_said_is_marked(void **state)
 {
 	struct rows rows = { 0 };
@@ -399,6 +420,7 @@ int main(void)
 		cmocka_unit_test(a_long_diff_is_folded),
 		cmocka_unit_test(counts_decide_what_a_line_is),
 		cmocka_unit_test(what_is_said_is_marked),
+		cmocka_unit_test(pastes_are_folded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
