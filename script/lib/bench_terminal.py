@@ -40,6 +40,8 @@ COLUMNS, ROWS = 100, 40
 RATE, ALONE, TYPED = 200, 10, 7  # tokens a second; seconds without keys, and with them
 KEYS, BETWEEN_KEYS = 20, 0.25
 REPLIES, LINES = 10, 1000
+MANY_REPLIES, MANY_SECONDS = 100, 300  # of the same lines, in the first round
+MESSAGES = 10000  # of a session that is opened
 PR_SET_CHILD_SUBREAPER = 36
 # Agents that see these take themselves for headless.
 NO_TERMINAL = ("CI", "CONTINUOUS_INTEGRATION", "GITHUB_ACTIONS", "BUILD_NUMBER", "RUN_ID")
@@ -55,6 +57,8 @@ METRICS = (
     ("key to window while streaming, ms", "key"),
     ("memory after the stream, MB", "stream_memory"),
     ("memory after 10,000 lines more, MB", "lines_memory"),
+    ("memory after 100,000 lines, MB", "many_memory"),
+    ("the end of a session of 10,000 messages is shown, ms", "opened"),
 )
 
 
@@ -145,6 +149,27 @@ def reply_lines(number):
     return ["".join(lines[i:i + 10]) for i in range(0, LINES, 10)] + ["\nend-%d" % number]
 
 
+def lengthen_session(home):
+    """Puts prompts, calls and answers behind what the session has that hasp has left in a home."""
+    path = max(home.rglob("chats/session-*.jsonl"), key=lambda file: file.stat().st_mtime_ns)
+    lines, said = [], words(MESSAGES * 10, 3)
+    for i in range(0, MESSAGES, 4):
+        text = " ".join(said[i * 10:i * 10 + 30])
+        called = {"id": "message-%d" % (i + 1), "timestamp": "2030-01-01T00:00:00.000Z", "type": "gemini",
+                  "content": ""}
+        call = {"id": "call-%d" % i, "name": "read_file", "args": {"file_path": "a.txt"}, "status": "success",
+                "result": [{"functionResponse": {"id": "call-%d" % i, "name": "read_file",
+                                                 "response": {"success": True, "content": text}}}]}
+        lines += [dict(called, id="message-%d" % i, type="user", content=[{"text": text}]), called,
+                  dict(called, toolCalls=[call]),
+                  dict(called, id="message-%d" % (i + 2), content=text)]
+    lines += [dict(lines[0], id="message-last"), dict(called, id="answer-last", content="the very last answer")]
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
+
+
+# ---- processes ----
+
 class Window(terminal.Vterm):
     """The emulator, which knows when it started the program."""
 
@@ -167,7 +192,7 @@ class Window(terminal.Vterm):
 class Session:
     """One agent on a terminal of its own; `got` has what was measured, `reasons` why something was not."""
 
-    def __init__(self, agent, home, work, certificates):
+    def __init__(self, agent, home, work, certificates, arguments=()):
         self.agent, self.home, self.work = agent, home, work
         self.got, self.reasons, self.stack = {}, [], contextlib.ExitStack()
         context = certificates.context() if agent.wire == "http/1.1" else None
@@ -185,7 +210,7 @@ class Session:
         environment.update(bench_agent.trust(certificates))
         environment.update(agent.environment(url, home))
         environment.update(dict.fromkeys((*NO_TERMINAL, *terminal.CLEAN)))
-        argv = [word for word in agent.argv(url) if word not in HEADLESS]
+        argv = [word for word in agent.argv(url) if word not in HEADLESS] + list(arguments)
         self.window = self.stack.enter_context(Window(argv, COLUMNS, ROWS, env=environment, cwd=work,
                                                       background="rgb:0000/0000/0000", sync=True))
 
@@ -314,15 +339,32 @@ class Session:
             time.sleep(max(0, begun + BETWEEN_KEYS - time.monotonic()))
         self.got["key"] = statistics.median(times)
 
+    def say_lines(self, number):
+        self.talk.say(reply_lines(number))
+        self.submit("go on %d" % number)
+        if not self.window.shows("end-%d" % number, 90):
+            raise Unreached("does not show a reply of 1000 lines within 90 s")
+        self.window.settle(0.3, 2)
+
     def lines(self):
         for number in range(REPLIES):
-            self.talk.say(reply_lines(number))
-            self.submit("go on %d" % number)
-            if not self.window.shows("end-%d" % number, 90):
-                raise Unreached("does not show a reply of 1000 lines within 90 s")
-            self.window.settle(0.3, 2)
+            self.say_lines(number)
         self.window.settle(1, 5)
         self.got["lines_memory"] = self.memory()
+
+    def many_lines(self):
+        end = time.monotonic() + MANY_SECONDS
+        for number in range(REPLIES, MANY_REPLIES):
+            if time.monotonic() > end:
+                raise Unreached("shows no 100,000 lines within five minutes")
+            self.say_lines(number)
+        self.window.settle(1, 5)
+        self.got["many_memory"] = self.memory()
+
+    def opened(self):
+        if not self.window.shows("the very last answer", 60):
+            raise Unreached("does not show the end of a session within a minute")
+        self.got["opened"] = 1000 * (time.monotonic() - self.window.started)
 
     def attempt(self, part):
         """False: it cannot go on."""
@@ -371,7 +413,19 @@ def contenders(wanted):
     return found
 
 
-def measure_round(agents, homes, folder, certificates, idle):
+def measure_opening(agent, home, work, certificates):
+    """Of hasp, whose sessions' form is known here."""
+    lengthen_session(home)
+    session = Session(agent, home, work, certificates, ["--resume", "latest"])
+    try:
+        session.attempt(Session.opened)
+    finally:
+        session.close()
+    agent.samples[-1].update(session.got)
+    agent.reasons += session.reasons
+
+
+def measure_round(agents, homes, folder, certificates, idle, first):
     sessions = []
     try:
         for agent in agents:
@@ -389,14 +443,17 @@ def measure_round(agents, homes, folder, certificates, idle):
         for session in able:
             session.idle_end()
         for session in able:
-            if session.attempt(Session.stream):
-                session.attempt(Session.lines)
+            if session.attempt(Session.stream) and session.attempt(Session.lines) and first:
+                session.attempt(Session.many_lines)
     finally:
         for session in sessions:
             session.agent.samples.append(session.got)
             session.agent.reasons += [reason for reason in session.reasons
                                       if reason not in session.agent.reasons]
             session.close()
+    for session in sessions:
+        if session.agent.name == "hasp" and session.able:
+            measure_opening(session.agent, session.home, session.work, certificates)
 
 
 def measure(agents, rounds, idle):
@@ -412,9 +469,9 @@ def measure(agents, rounds, idle):
         place = Path(folder) / "tls"
         place.mkdir()
         certificates = bench_tls.Certificates(place)
-        for _ in range(rounds):
+        for number in range(rounds):
             loads.append(os.getloadavg()[0])
-            measure_round(agents, homes, folder, certificates, idle)
+            measure_round(agents, homes, folder, certificates, idle, number == 0)
             loads.append(os.getloadavg()[0])
             for agent in agents:
                 print(agent.name, {key: round(value, 1) for key, value in agent.samples[-1].items()},

@@ -50,6 +50,7 @@ struct screen {
 	struct row remembered[REMEMBERED]; /* printed last; the oldest is at `oldest` */
 	unsigned oldest;
 	uint64_t last_ms, streamed_ms;
+	uint64_t key_ms;        /* when a key last had a whole frame at once */
 	struct loop_timer *timer, *answer_timer, *stream_timer;
 };
 
@@ -654,6 +655,11 @@ void screen_key_frame(struct screen *screen)
 		screen->last_ms = last_ms;
 	} else {
 		rows_release(&next.rows);
+		/* A frame of its own, for which no other makes room. */
+		if (clock_monotonic_ms() - screen->key_ms >= SCREEN_FRAME_MS) {
+			screen->key_ms = clock_monotonic_ms();
+			screen->last_ms = 0;
+		}
 	}
 	screen_frame(screen);
 }

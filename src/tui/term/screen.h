@@ -75,8 +75,8 @@ void screen_live(struct screen *screen, struct live *live);
 bool screen_dirty(const struct screen *screen);
 /* Writes one frame, if something differs and the terminal takes bytes. */
 void screen_frame(struct screen *screen);
-/* The same for what a key changed, at once and without printing, however young the last frame is: a
- * few bytes. */
+/* The same for what a key changed, at once, however young the last frame is: a few bytes, without
+ * printing. Where the key adds a row it is a whole frame, at most 30 of these a second. */
 void screen_key_frame(struct screen *screen);
 /* The window has another size (live rows are the caller's to make anew). */
 void screen_resized(struct screen *screen);

@@ -293,8 +293,12 @@ static void work(struct server *server, bool forever)
 		} else {
 			clock_gettime(CLOCK_REALTIME, &until);
 			until.tv_sec += IDLE_S;
-			server->idle++;
-			waited = pthread_cond_timedwait(&server->work, &server->lock, &until);
+			/* One that is left stays, and sets no timer: a worker at rest sleeps. */
+			if (server->idle++)
+				waited = pthread_cond_timedwait(&server->work, &server->lock,
+				                                &until);
+			else
+				pthread_cond_wait(&server->work, &server->lock);
 			server->idle--;
 			if (!server->leading || server->queue)
 				waited = 0;
