@@ -323,3 +323,30 @@ def test_prompts_are_marked(world):
             raw = hasp.raw()
     assert raw.count(b"\x1b]133;A\x1b\\") == 2 and raw.count(b"\x1b]133;C\x1b\\") == 2
     assert raw.index(b"\x1b]133;A") < raw.index(b"\x1b]133;C") < raw.index(b"One.")
+
+
+def test_a_hook_puts_its_own_question(world):
+    """Where rules would not ask; what it says is the reason, and the answer counts."""
+    world.settings(hooks={"BeforeTool": [{"matcher": "read_file", "hooks": [{"type": "command", "command":
+        "printf '{\"decision\": \"ask\", \"reason\": \"Is it a full moon?\"}'"}]}]})
+    world.write("a.txt", "alpha\n")
+    read = call("read_file", {"file_path": "a.txt"})
+    with world.fake([[read], [read]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("go").key("enter").wait("Is it a full moon?").wait("Allow once").type("1").wait("1 line")
+            hasp.wait("Allow once").key("esc").wait("declined")
+    assert "alpha" in str(server.requests[1].body["contents"][-1])
+    assert len(server.requests) == 2
+
+
+def test_nothing_is_written_while_nothing_changes(world):
+    """Under tmux, too, whose cursor is asked for."""
+    with world.fake([[text("An answer.")]]) as server:
+        with world.hasp(server, kind=terminal.Tmux) as hasp:
+            hasp.type("hi").key("enter").wait("An answer.").wait(READY).quiet(1.5)
+            counts = "/proc/%s/io" % hasp.run("display-message", "-p", "#{pane_pid}").strip()
+            with open(counts, encoding="ascii") as file:
+                before = file.read()
+            hasp.quiet(1.0)
+            with open(counts, encoding="ascii") as file:
+                assert file.read().split("syscw")[0].split("wchar")[1] == before.split("syscw")[0].split("wchar")[1]
