@@ -84,7 +84,7 @@ def stale(world):
 def denial(world):
     """A command that writes outside: what was denied, and what would allow it."""
     script = [[call("run_shell_command", {"command": "make -s install"})],
-              [text("The sandbox denied the write to /usr/local/bin. Allow it with --allow-write, or install beneath "
+              [text("The sandbox denied the write to /usr/local/bin. Start hasp with --write, or install beneath "
                     "this folder.")]]
     world.write("Makefile", "install:\n\t@echo installing; cp tool /usr/local/bin/tool\n")
     world.write("tool", "#!/bin/sh\n")

@@ -312,8 +312,8 @@ void tui_event(void *data, const struct event *event)
 			return;
 		break;
 	case EVENT_CURSOR:
-		screen_cursor(app->screen, event);
-		break;
+		screen_cursor(app->screen, event); /* makes its frame: another would ask again */
+		return;
 	default:
 		return;
 	}

@@ -328,6 +328,14 @@ static void begin_paste(struct keys *keys)
 	buf_clear(&keys->paste);
 }
 
+/* A terminal's answer, and a paste, are not what Alt is held for: the Esc before them was a key. */
+static void send_esc_before(struct keys *keys)
+{
+	if (keys->alt)
+		send_control(keys, 0x1b, 0);
+	keys->alt = false;
+}
+
 /* `final`: ~, or rxvt's Shift ($), Ctrl (^) or both (@). */
 static void finish_number(struct keys *keys, const struct params *params, char final, unsigned alt)
 {
@@ -335,6 +343,7 @@ static void finish_number(struct keys *keys, const struct params *params, char f
 	static const unsigned none[2];
 
 	if (final == '~' && number == 200) {
+		send_esc_before(keys);
 		begin_paste(keys);
 		return;
 	}
@@ -358,6 +367,7 @@ static void send_reply(struct keys *keys, enum event_kind kind, uint32_t rgb)
 	_cleanup_buf_ struct buf whole = BUF_INIT(ANSWER_MAX + 1);
 	struct event event = { .kind = kind, .rgb = rgb };
 
+	send_esc_before(keys);
 	buf_char(&whole, 0x1b);
 	buf_span(&whole, buf_view(&keys->sequence));
 	event.text = buf_view(&whole);
@@ -368,6 +378,7 @@ static void send_cursor(struct keys *keys, unsigned row, unsigned column)
 {
 	struct event event = { .kind = EVENT_CURSOR, .row = row, .column = column };
 
+	send_esc_before(keys);
 	if (keys->expects_cursor)
 		keys->expects_cursor--;
 	keys->event(keys->data, &event);
@@ -377,6 +388,7 @@ static void send_focus(struct keys *keys, bool on)
 {
 	struct event event = { .kind = EVENT_FOCUS, .on = on };
 
+	send_esc_before(keys);
 	keys->event(keys->data, &event);
 }
 

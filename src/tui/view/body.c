@@ -35,6 +35,15 @@ void body_take(struct body *body, struct row *row, const struct row *rest)
 	}
 }
 
+void body_wrap(struct body *body, struct row *row, const struct row *rest)
+{
+	if (body_full(body))
+		body->left_out++;
+	else
+		rows_wrap(&body->rows, row, body->how.width, NULL, rest);
+	row_release(row);
+}
+
 void body_lines(struct body *body, struct span untrusted, struct style style)
 {
 	struct span line;

@@ -19,6 +19,8 @@ bool body_full(const struct body *body); /* nothing more is taken */
 /* Takes the contents of `row`: clipped to one row when folded, else wrapped with `rest` (NULL:
  * nothing) before the further rows. */
 void body_take(struct body *body, struct row *row, const struct row *rest);
+/* The same, wrapped when folded, too. */
+void body_wrap(struct body *body, struct row *row, const struct row *rest);
 /* Each line of a foreign text. */
 void body_lines(struct body *body, struct span untrusted, struct style style);
 /* A line for what was left out, if anything was. */

@@ -204,22 +204,20 @@ static void command_facts(struct row *row, const json_t *value)
 		row_printf(row, STYLE(ROLE_DIM), "  %.1f s", (double)ms / 1000);
 }
 
+/* Whole also when folded: their end says what would allow it. */
 static void command_denials(struct body *body, const json_t *value)
 {
+	_cleanup_row_ struct row rest = { 0 };
 	size_t i;
 	json_t *denial;
 
+	row_text(&rest, SPAN("        "), STYLE(ROLE_TEXT));
 	json_array_foreach(json_object_get(value, "denials"), i, denial) {
 		struct row row = { 0 };
-		struct span allow = member_span(denial, "how_to_allow");
 
 		row_printf(&row, STYLE(ROLE_WARNING), "Denied: ");
 		row_text(&row, member_span(denial, "message"), STYLE(ROLE_TEXT));
-		if (allow.len) {
-			row_printf(&row, STYLE(ROLE_DIM), "; to allow it: ");
-			row_text(&row, allow, STYLE(ROLE_DIM));
-		}
-		body_take(body, &row, NULL);
+		body_wrap(body, &row, &rest);
 	}
 }
 

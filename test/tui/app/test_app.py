@@ -491,3 +491,79 @@ def test_a_long_paste_that_joins_is_printed_folded(world, held):
             hasp.wait("Both.").wait(READY)
             assert FOLDED in hasp.dump().text and "pasted line 4" not in hasp.dump().text
     assert "pasted line 9" in said(server)
+
+
+def test_a_hook_puts_its_own_question(world):
+    """Where rules would not ask; what it says is the reason, and the answer counts."""
+    world.settings(hooks={"BeforeTool": [{"matcher": "read_file", "hooks": [{"type": "command", "command":
+        "printf '{\"decision\": \"ask\", \"reason\": \"Is it a full moon?\"}'"}]}]})
+    world.write("a.txt", "alpha\n")
+    read = call("read_file", {"file_path": "a.txt"})
+    with world.fake([[read], [read]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("go").key("enter").wait("Is it a full moon?").wait("Allow once").type("1").wait("1 line")
+            hasp.wait("Allow once").key("esc").wait("declined")
+    assert "alpha" in str(server.requests[1].body["contents"][-1])
+    assert len(server.requests) == 2
+
+
+def test_nothing_is_written_while_nothing_changes(world):
+    """Under tmux, too, whose cursor is asked for."""
+    with world.fake([[text("An answer.")]]) as server:
+        with world.hasp(server, kind=terminal.Tmux) as hasp:
+            hasp.type("hi").key("enter").wait("An answer.").wait(READY).quiet(1.5)
+            counts = "/proc/%s/io" % hasp.run("display-message", "-p", "#{pane_pid}").strip()
+            with open(counts, encoding="ascii") as file:
+                before = file.read()
+            hasp.quiet(1.0)
+            with open(counts, encoding="ascii") as file:
+                assert file.read().split("syscw")[0].split("wchar")[1] == before.split("syscw")[0].split("wchar")[1]
+
+
+def test_a_suspended_hasp_gives_the_shell_a_sane_terminal_and_comes_back(world):
+    with world.fake([[text("Still here.")]]) as server:
+        with terminal.Vterm(["bash", "--norc", "--noprofile", "-i"], 120, 24,
+                            env={**world.environment(server), "PS1": "SHELL\\#$ "}, cwd=world.root) as shell:
+            shell.wait("SHELL1$").type(shlex.join(map(str, world.argv(server, [])))).key("enter")
+            shell.wait("sandbox:").type("a draft").wait("> a draft").key("ctrl+u").quiet().key("ctrl+z")
+            shell.wait("SHELL2$").type("stty -a | grep -o ' icanon\\| echo ' | sort | tr -d '\\n'; echo").key("enter")
+            shell.wait(" echo  icanon").type("echo kept-$((40 + 2))").key("enter").wait("kept-42").wait("SHELL4$")
+            shell.type("fg").key("enter").wait("sandbox:").quiet().type("and on").key("enter").wait("Still here.")
+            assert "kept-42" in shell.dump().text
+
+
+def test_a_signal_to_stop_is_as_the_key(world):
+    """SIGTSTP from outside, and SIGCONT."""
+    with world.fake([[text("Still here.")]]) as server:
+        with terminal.Vterm(["bash", "--norc", "--noprofile", "-i"], 120, 24,
+                            env={**world.environment(server), "PS1": "SHELL\\#$ "}, cwd=world.root) as shell:
+            command = "echo $$ >pid; exec " + shlex.join(map(str, world.argv(server, [])))
+            shell.wait("SHELL1$").type("sh -c " + shlex.quote(command)).key("enter").wait("sandbox:").quiet()
+            os.kill(int(world.read("pid")), signal.SIGTSTP)
+            shell.wait("SHELL2$").type("fg").key("enter").wait("sandbox:").quiet().type("on").key("enter")
+            shell.wait("Still here.")
+
+
+def test_a_slow_terminal_loses_nothing(world):
+    lines = ["line %03d" % i for i in range(200)]
+    with world.fake([{"reply": [text(line + "\n\n") for line in lines], "pace": 0.002}]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("go").key("enter").wait("line 003")
+            for _ in range(5):
+                hasp.pause(True).quiet(0.05).pause(False).quiet(0, 1)
+            shown = hasp.wait("line 199").wait(READY).dump().text
+    assert [line for line in lines if shown.count(line) != 1] == []
+
+
+def test_a_storm_of_resizes_tears_nothing(world):
+    lines = ["line %03d" % i for i in range(80)]
+    with world.fake([{"reply": [text(line + "\n\n") for line in lines], "pace": 0.01}]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("go").key("enter").wait("line 002")
+            for i in range(200):
+                hasp.signal(signal.SIGWINCH)
+                if i % 10 == 0:
+                    hasp.resize(60 + i // 4, 20 + i % 7)
+            hasp.resize(120, 24)
+            shown = hasp.wait("line 079").wait(READY).dump().text
+    assert [line for line in lines if shown.count(line) != 1] == []

@@ -7,15 +7,18 @@
         terminal.wait("DONE")
         assert terminal.dump().window[-1].startswith("model")
 
-Tmux(...) and Screen(...) have the same methods but cells, raw, pause and written: real tmux, which wraps lines
-anew, and real GNU screen, each on a socket of its own.  All are in a window of their own without an user's settings.
+Tmux(...), Screen(...) and Xterm(...) have the same methods but cells, raw, pause and written: real tmux, which wraps lines
+anew, and real GNU screen, each on a socket of its own; and real xterm on an X server of its own.  All are in a window of their own without an user's settings.
 """
 
 import contextlib
 import json
 import os
+import re
 import shutil
+import socket
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -356,4 +359,67 @@ class Screen(Terminal):
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-TERMINALS = {"vterm": Vterm, "tmux": Tmux, "screen": Screen}
+class Xterm(Terminal):
+    """Real xterm on an X server of its own (Xvfb); what stands in it is what it prints."""
+
+    FILLER = 200  # lines; more than a window has
+
+    def __init__(self, argv, columns=80, rows=24, env=None, cwd=None, history=20000):
+        self.folder, self.size = tempfile.mkdtemp(prefix="hasp-xterm-"), (columns, rows)
+        self.page = os.path.join(self.folder, "page")
+        environment = {**{name: value for name, value in os.environ.items() if name not in CLEAN}, **(env or {})}
+        ours, theirs = os.pipe()
+        self.server = subprocess.Popen(["Xvfb", "-displayfd", str(theirs), "-screen", "0", "4000x2000x24", "-nolisten",
+                                        "tcp"], pass_fds=[theirs], stderr=subprocess.DEVNULL)
+        os.close(theirs)
+        with os.fdopen(ours) as number:
+            environment["DISPLAY"] = ":" + number.readline().strip()
+        environment.pop("TERM", None)
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(os.path.join(self.folder, "s"))
+        listener.listen(1)
+        resources = {"printerCommand": "cat >%s.new; mv %s.new %s" % ((self.page,) * 3), "printerAutoClose": "true",
+                     "allowWindowOps": "true", "saveLines": str(history), "utf8": "2", "printAttributes": "0"}
+        words = [word for name, value in resources.items() for word in ("-xrm", "XTerm*%s: %s" % (name, value))]
+        relay = os.path.join(os.path.dirname(os.path.abspath(__file__)), "xterm_relay.py")
+        self.process = subprocess.Popen(["xterm", *words, "-geometry", "%dx%d" % self.size, "-e", sys.executable, relay,
+                                         listener.getsockname(), str(self.FILLER), *[str(word) for word in argv]],
+                                        env=environment, cwd=cwd, stderr=subprocess.DEVNULL)
+        listener.settimeout(60)
+        self.control = listener.accept()[0]
+        listener.close()
+
+    def order(self, **order):
+        self.control.sendall(json.dumps(order).encode() + b"\n")
+        return self
+
+    def type(self, text):
+        return self.order(type=text)
+
+    def resize(self, columns, rows):
+        self.size = (columns, rows)
+        return self.order(write="\x1b[8;%d;%dt" % (rows, columns))
+
+    def dump(self):
+        if os.path.exists(self.page):
+            os.unlink(self.page)
+        self.order(write="\x1b[?11i")
+        end = time.monotonic() + 20
+        while not os.path.exists(self.page):
+            assert time.monotonic() < end, "xterm does not print"
+            time.sleep(0.01)
+        with open(self.page, encoding="utf-8", errors="replace") as file:
+            printed = re.sub(r"\x1b#.|\x1b\[[\d;-]*m|\x1b[()].|[\r\f]", "", file.read())
+        lines = [line.rstrip() for line in printed.split("\n") if not line.startswith("filler ")]
+        return Dump(lines[-self.size[1]:], lines[:-self.size[1]], (0, 0), self.size, True, "", 0,
+                    self.process.poll() is None, False)
+
+    def close(self):
+        self.control.close()
+        self.process.wait(60)
+        self.server.terminate()
+        self.server.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+TERMINALS = {"vterm": Vterm, "tmux": Tmux, "screen": Screen, "xterm": Xterm}

@@ -71,6 +71,9 @@ static const struct {
 	const char *bytes, *events;
 } cases[] = {
 	{ "aZ 1", "a=a Z=Z  =  1=1" },
+	/* An Esc that was pressed just before an answer, or a paste, came. */
+	{ "\x1b\x1b[29;43R", "Esc cursor(29,43)" },
+	{ "\x1b\x1b[?62c", "Esc reply([?62c)" },
 	{ "\xc3\xa9\xe6\xbc\xa2\xf0\x9f\x98\x80", "é=é 漢=漢 😀=😀" },
 	{ "\x01\x1a\x1c\x1f", "Ctrl+a Ctrl+z Ctrl+\\ Ctrl+_" },
 	{ "\r\n\t\x7f\x08", "Enter Ctrl+j Tab Backspace Ctrl+h" },

@@ -134,7 +134,8 @@ static void a_command_shows_its_last_lines(void **state)
 	static const char result[] = RESULT("success",
 		"{\"success\": true, \"message\": \"The command ended.\", \"output_bytes\": 9, "
 		"\"exit_code\": 3, \"duration_ms\": 2345, \"output\": "
-		"\"1\\n2\\n3\\n4\\n5\\n6\\n7\\n\", \"denials\": [{\"message\": \"write /etc/x\", "
+		"\"1\\n2\\n3\\n4\\n5\\n6\\n7\\n\", \"denials\": [{\"message\": "
+		"\"write /etc/x: outside the writable paths. To allow: --write /etc\", "
 		"\"how_to_allow\": \"--write /etc\"}]}");
 
 	(void)state;
@@ -142,11 +143,13 @@ static void a_command_shows_its_last_lines(void **state)
 	              "\xe2\x9c\x97 Run make test  exit 3  2.3 s\n"
 	              "  \xe2\x80\xa6 2 lines more (Ctrl+O)\n"
 	              "  3\n  4\n  5\n  6\n  7\n"
-	              "  Denied: write /etc/x; to allow it: --write /etc\n");
+	              "  Denied: write /etc/x: outside the writable paths. To\n"
+	              "          allow: --write /etc\n");
 	expect_result(CALL("run_shell_command", "Run", "make test"), result, &whole,
 	              "\xe2\x9c\x97 Run make test  exit 3  2.3 s\n"
 	              "  1\n  2\n  3\n  4\n  5\n  6\n  7\n"
-	              "  Denied: write /etc/x; to allow it: --write /etc\n"
+	              "  Denied: write /etc/x: outside the writable paths. To\n"
+	              "          allow: --write /etc\n"
 	              "  The command ended.\n");
 }
 

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same session under real tmux, GNU screen and xterm: a question, streaming while the window changes, an
+interruption; afterwards every finished line stands there once and in order."""
+import shutil
+
+import pytest
+import terminal
+from fake_gemini import call, text
+
+LINES = ["line %03d of the answer" % i for i in range(60)]
+NEEDS = {"tmux": ["tmux"], "screen": ["screen"], "xterm": ["xterm", "Xvfb"], "vterm": []}
+
+
+@pytest.mark.parametrize("kind", list(terminal.TERMINALS))
+def test_a_session(world, held, kind):
+    for program in NEEDS[kind]:
+        assert shutil.which(program), program
+    script = [[call("write_file", {"file_path": "b.c", "content": "int x;\n"})],
+              {"reply": [text(line + "\n\n") for line in LINES], "pace": 0.02},
+              {"reply": [text("Never.")], "expect": held}]
+    world.settings(ui={"footer": {"items": ["sandbox"]}})
+    with world.fake(script) as server:
+        with world.hasp(server, columns=100, rows=30, kind=terminal.TERMINALS[kind]) as hasp:
+            hasp.wait("sandbox:", 60).type("write it").key("enter").wait("Allow once", 60).type("1").wait("line 003", 60)
+            for columns, rows in (60, 20), (120, 40), (40, 30), (100, 30):
+                hasp.resize(columns, rows)
+            hasp.wait("line 059", 60).quiet(0.5)
+            hasp.type("more").key("enter")
+            held.wait()
+            hasp.type("a draft").wait("> a draft", 60).quiet(0.3).key("esc").wait("Interrupted.", 60)
+            shown = hasp.quiet(0.3).dump().text
+            hasp.key("ctrl+c").key("ctrl+d")
+    assert world.read("b.c") == "int x;\n"
+    assert [line for line in LINES if shown.count(line) != 1] == []
+    assert sorted(LINES, key=shown.index) == LINES
+    assert "Never." not in shown
