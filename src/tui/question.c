@@ -141,9 +141,14 @@ static bool question_send(struct app *app, const json_t *answer)
 	return opened && bus_answer(host_bus(opened->host), bus_topic_answer(topic), answer);
 }
 
-static bool makes_rule(const json_t *answer)
+/* What is allowed after a denial is no rule: no other question is answered by it. */
+static bool makes_rule(const struct app *app, const json_t *answer)
 {
-	return span_starts(json_span(json_object_get(answer, "outcome")), SPAN("proceed_always"));
+	const json_t *entry = json_array_get(app->questions, question_find(app, answer));
+	const json_t *details = json_object_get(entry_message(entry), "details");
+
+	return span_starts(json_span(json_object_get(answer, "outcome")), SPAN("proceed_always")) &&
+	       !span_eq(json_span(json_object_get(details, "type")), SPAN("sandbox_expansion"));
 }
 
 void tui_answer(struct app *app, json_t *answers)
@@ -152,9 +157,12 @@ void tui_answer(struct app *app, json_t *answers)
 	json_t *answer;
 
 	question_close(app);
-	json_array_foreach(answers, i, answer)
-		if (question_send(app, answer) && makes_rule(answer))
+	json_array_foreach(answers, i, answer) {
+		const bool rule = makes_rule(app, answer);
+
+		if (question_send(app, answer) && rule)
 			app->ruling = true;
+	}
 	json_decref(answers);
 	question_put(app);
 	tui_changed(app);
