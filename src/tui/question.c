@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "data/json.h"
 #include "tui/private.h"
 
@@ -168,6 +169,24 @@ void tui_answer(struct app *app, json_t *answers)
 	tui_changed(app);
 }
 
+/* The question goes, and not by the user's answer: what they have typed into it is in the draft. */
+static void question_keep_typed(struct app *app)
+{
+	_cleanup_free_ char *typed = app->ask ? ask_unsent(app->ask) : NULL;
+	_cleanup_free_ char *draft = NULL;
+
+	if (!typed)
+		return;
+	draft = editor_is_empty(app->editor) ? NULL : editor_text(app->editor);
+	if (draft) {
+		_cleanup_free_ char *both = mem_printf("%s\n%s", draft, typed);
+
+		editor_set(app->editor, span_str(both));
+	} else {
+		tui_draft(app, span_str(typed));
+	}
+}
+
 void tui_answered(struct app *app, const json_t *answer)
 {
 	const size_t i = question_find(app, answer);
@@ -175,10 +194,12 @@ void tui_answered(struct app *app, const json_t *answer)
 
 	if (!entry)
 		return;
-	if (app->ask && i)
+	if (app->ask && i) {
 		ask_unjoin(app->ask, entry_message(entry));
-	else
+	} else {
+		question_keep_typed(app);
 		question_close(app);
+	}
 	json_array_remove(app->questions, i);
 	question_put(app);
 	tui_changed(app);
@@ -195,6 +216,7 @@ void tui_refuse_all(struct app *app)
 	const struct ask_options options = { .bindings = app->bindings };
 	json_t *first, *refusal;
 
+	question_keep_typed(app);
 	question_close(app);
 	app->ruling = false;
 	while ((first = json_array_get(app->questions, 0))) {

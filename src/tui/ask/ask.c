@@ -69,6 +69,17 @@ enum ask_state ask_paste(struct ask *ask, struct span text)
 	return ASK_OPEN;
 }
 
+char *ask_unsent(struct ask *ask)
+{
+	const struct editor *field = ask_field(ask);
+	char *text;
+
+	/* The lines of a hunk are the model's. */
+	if (!field || (is_confirmation(ask) && ask->confirm.stage == CONFIRM_EDIT))
+		return NULL;
+	return ask_typed(field, &text) ? text : NULL;
+}
+
 json_t *ask_answers(const struct ask *ask)
 {
 	if (ask->answers)

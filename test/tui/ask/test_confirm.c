@@ -204,6 +204,25 @@ static void a_command_is_shown_with_all_that_it_runs(void **state)
 	ask_free(ask);
 }
 
+/* It is taken away while somebody types into it. */
+static void what_was_typed_can_be_kept(void **state)
+{
+	struct ask *ask = fixture_confirmation(
+		"{\"arguments\": {}, \"toolName\": \"web_fetch\", \"details\": {\"type\": \"info\"}, "
+		"\"outcomes\": [\"proceed_once\", \"cancel\"]}");
+	char *typed;
+
+	(void)state;
+	assert_null(ask_unsent(ask));
+	fixture_type(ask, "2");
+	assert_null(ask_unsent(ask));
+	fixture_type(ask, "Use the cache");
+	typed = ask_unsent(ask);
+	assert_string_equal(typed, "Use the cache");
+	free(typed);
+	ask_free(ask);
+}
+
 static void always_says_for_what(void **state)
 {
 	struct ask *ask = fixture_confirmation(
@@ -535,6 +554,7 @@ int main(void)
 		cmocka_unit_test(an_editor_that_changes_nothing_answers_nothing),
 		cmocka_unit_test(several_files_are_saved_as_what_they_are),
 		cmocka_unit_test(a_command_is_shown_with_all_that_it_runs),
+		cmocka_unit_test(what_was_typed_can_be_kept),
 		cmocka_unit_test(always_says_for_what),
 		cmocka_unit_test(permissions_are_named),
 		cmocka_unit_test(what_the_sandbox_denies_is_said_before),
