@@ -21,8 +21,6 @@
 #define SESSION_BYTES_MAX ((size_t)512 << 20)
 /* The first line has a session's id and its folders. */
 enum { FIRST_LINE_BYTES = 16384 };
-/* In so much of a file somebody has said something, as a rule. */
-enum { BEGINNING_BYTES = 128 << 10 };
 /* The last messages of a session stand in so much of its end, as a rule. */
 enum { END_BYTES = 256 << 10 };
 
@@ -790,7 +788,7 @@ char *session_read_id(const char *path)
 	return id;
 }
 
-/* Whether a line of the file may take messages away again. */
+/* Whether a line may take messages away again. */
 static bool may_lose_messages(struct span text)
 {
 	static const char *const marks[] = { "\"$rewindTo\"", "\"messages\"" };
@@ -801,40 +799,15 @@ static bool may_lose_messages(struct span text)
 	return false;
 }
 
-bool session_is_begun(const char *path)
-{
-	_cleanup_file_text_ struct file_text file = { 0 };
-	_cleanup_free_ char *named = id_of_name(path);
-	struct err ignored = ERR_INIT;
-	struct session_read read;
-	struct span text, head;
-	const char *end;
-	bool begun = false;
-
-	if (!file_read(path, SESSION_BYTES_MAX, &file, &ignored) || !file.data)
-		return false;
-	text = file_text_span(&file);
-	head = span_head(text, BEGINNING_BYTES);
-	end = may_lose_messages(text) ? NULL : memrchr(head.data, '\n', head.len);
-	for (size_t i = 0; i < 2 && !begun; i++) {
-		const struct span part = i ? text : span_head(head, end ?
-		                                              (size_t)(end - head.data) : 0);
-
-		if (!part.len || !read_session_text(part, named, &read, &ignored))
-			continue;
-		begun = json_array_size(read.contents) > 0;
-		session_read_release(&read);
-	}
-	return begun;
-}
-
-json_t *session_read_end(const char *path, bool *ret_whole)
+/* What so many bytes at the end of a file have of its conversation; empty, where they do not tell
+ * because messages were taken back. */
+static json_t *read_last(const char *path, size_t bytes, bool *ret_whole)
 {
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	_cleanup_free_ char *room = mem_alloc(1, END_BYTES);
+	_cleanup_free_ char *room = mem_alloc(1, bytes);
 	const off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
-	const off_t from = size > END_BYTES ? size - END_BYTES : 0;
-	const ssize_t got = fd >= 0 ? pread(fd, room, END_BYTES, from) : 0;
+	const off_t from = size > (off_t)bytes ? size - (off_t)bytes : 0;
+	const ssize_t got = fd >= 0 ? pread(fd, room, bytes, from) : 0;
 	struct span text = span_of(room, got > 0 ? (size_t)got : 0), half;
 	struct err ignored = ERR_INIT;
 	struct session_read read;
@@ -848,6 +821,30 @@ json_t *session_read_end(const char *path, bool *ret_whole)
 	contents = json_incref(read.contents);
 	session_read_release(&read);
 	return contents;
+}
+
+json_t *session_read_end(const char *path, bool *ret_whole)
+{
+	return read_last(path, END_BYTES, ret_whole);
+}
+
+bool session_is_begun(const char *path)
+{
+	static const size_t tries[] = { END_BYTES / 16, END_BYTES };
+	struct err ignored = ERR_INIT;
+	struct session_read read;
+	bool begun = false, whole;
+
+	for (size_t i = 0; i < ARRAY_LEN(tries) && !begun; i++) {
+		json_auto_t *contents = read_last(path, tries[i], &whole);
+
+		begun = json_array_size(contents) > 0;
+	}
+	if (begun || !session_read(path, &read, &ignored))
+		return begun;
+	begun = json_array_size(read.contents) > 0;
+	session_read_release(&read);
+	return begun;
 }
 
 void session_read_release(struct session_read *read)

@@ -65,8 +65,8 @@ json_t *session_read_metadata(const char *path);
 /* The id alone, from the first line where that has it; the caller frees. NULL: nothing in it is
  * a session. */
 char *session_read_id(const char *path);
-/* Whether somebody said something in the session, and it was not taken back; as a rule the
- * beginning of the file tells. */
+/* Whether somebody said something in the session, and it was not taken back; as a rule the end of
+ * the file tells. */
 bool session_is_begun(const char *path);
 
 /* Sessions with something to resume, in the order in which they began: [{id, file, title,
