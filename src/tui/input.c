@@ -240,6 +240,8 @@ static void input_key(struct app *app, const struct key *key)
 		input_escape(app);
 	else if (input_bound(app, BIND_APP_SHOW_MORE_LINES, key))
 		pager_transcript(app);
+	else if (input_bound(app, BIND_APP_SHOW_ERROR_DETAILS, key))
+		pager_problems(app);
 	else
 		app->hint = hint;
 }

@@ -19,6 +19,7 @@ struct pager {
 	bool typing;       /* it is being typed */
 	bool missed;       /* it is not there */
 	bool whole;        /* of the transcript: made anew for another width */
+	bool folded;       /* of these, long results */
 	unsigned width;    /* the rows were made for */
 };
 
@@ -68,6 +69,31 @@ void pager_transcript(struct app *app)
 	transcript_rows(app->transcript, term_size(app->term).columns, false, &rows);
 	pager_open(app, "Transcript", &rows, true);
 	app->pager->whole = true;
+}
+
+void pager_problems(struct app *app)
+{
+	_cleanup_rows_ struct rows rows = { 0 };
+
+	if (app->pager)
+		return;
+	transcript_problems(app->transcript, term_size(app->term).columns, &rows);
+	if (rows.count)
+		pager_open(app, "Warnings and errors", &rows, true);
+	else
+		app->hint = "There were no warnings and no errors";
+}
+
+/* The rows of the transcript anew; what is in the middle stays about there. */
+static void pager_remake(struct app *app)
+{
+	struct pager *pager = app->pager;
+	const size_t before = pager->rows.count ? pager->rows.count : 1, top = pager->top;
+
+	pager->width = term_size(app->term).columns;
+	rows_release(&pager->rows);
+	transcript_rows(app->transcript, pager->width, pager->folded, &pager->rows);
+	pager_go(app, top * pager->rows.count / before);
 }
 
 void pager_close(struct app *app)
@@ -190,6 +216,9 @@ void pager_key(struct app *app, const struct key *key)
 		pager_find(app, false);
 	} else if (key->code == 'N') {
 		pager_find(app, true);
+	} else if (key->code == 'z' && pager->whole) {
+		pager->folded = !pager->folded;
+		pager_remake(app);
 	} else if (!pager_scroll(app, key)) {
 		return;
 	}
@@ -215,6 +244,9 @@ static void pager_foot(const struct app *app, struct row *foot)
 	if (pager->missed)
 		row_text(foot, SPAN("not found  "), STYLE(ROLE_WARNING));
 	row_text(foot, SPAN("q closes, / searches, n N next and previous"), STYLE(ROLE_DIM));
+	if (pager->whole)
+		row_text(foot, pager->folded ? SPAN(", z unfolds") : SPAN(", z folds"),
+		         STYLE(ROLE_DIM));
 }
 
 void pager_draw(struct app *app)
@@ -226,12 +258,8 @@ void pager_draw(struct app *app)
 
 	if (term_busy(app->term))
 		return;
-	if (pager->whole && pager->width != size.columns) {
-		rows_release(&pager->rows);
-		transcript_rows(app->transcript, size.columns, false, &pager->rows);
-		pager->width = size.columns;
-		pager_go(app, pager->top);
-	}
+	if (pager->whole && pager->width != size.columns)
+		pager_remake(app);
 	frame = term_frame(app->term);
 	buf_str(frame, "\033[H");
 	for (size_t i = 0; i < pager_height(app); i++) {

@@ -117,9 +117,11 @@ void transcript_call(struct transcript *transcript, const json_t *call, const js
 void transcript_notice(struct transcript *transcript, const char *severity, struct span text);
 /* Whatever comes next is another block. */
 void transcript_break(struct transcript *transcript);
-/* All of it, unfolded. */
-void transcript_rows(const struct transcript *transcript, unsigned width, bool plain,
+/* All of it; folded as it was printed, or with all of the results. */
+void transcript_rows(const struct transcript *transcript, unsigned width, bool folded,
                      struct rows *rows);
+/* The warnings and errors in it. */
+void transcript_problems(const struct transcript *transcript, unsigned width, struct rows *rows);
 /* The last answer; the caller frees; NULL: none. */
 char *transcript_last_answer(const struct transcript *transcript);
 
@@ -387,6 +389,8 @@ void browse_rows(struct browse *browse, unsigned width, size_t height, struct ro
 void pager_open(struct app *app, const char *title, struct rows *rows, bool end);
 /* The whole transcript. */
 void pager_transcript(struct app *app);
+/* The warnings and errors of it. */
+void pager_problems(struct app *app);
 void pager_close(struct app *app);
 void pager_key(struct app *app, const struct key *key);
 void pager_draw(struct app *app);

@@ -245,10 +245,22 @@ static void block_rows(const struct block *block, const struct view_how *how, st
 	}
 }
 
-void transcript_rows(const struct transcript *transcript, unsigned width, bool plain,
+void transcript_problems(const struct transcript *transcript, unsigned width, struct rows *rows)
+{
+	const struct view_how how = { .width = width };
+
+	for (size_t i = transcript->first; i < transcript->count; i++) {
+		const struct block *block = &transcript->blocks[i];
+
+		if (block->kind == BLOCK_NOTICE && strcmp(block->severity, "info") != 0)
+			block_rows(block, &how, rows);
+	}
+}
+
+void transcript_rows(const struct transcript *transcript, unsigned width, bool folded,
                      struct rows *rows)
 {
-	const struct view_how how = { .width = width, .plain = plain };
+	const struct view_how how = { .width = width, .folded = folded };
 
 	if (transcript->dropped)
 		row_printf(rows_add(rows), STYLE(ROLE_DIM),
