@@ -6,7 +6,8 @@ from pathlib import Path
 from fake_gemini import text
 
 READY = "? for keys"
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "gemini-cli.md"
+TOP = Path(__file__).resolve().parents[3]
+PAGE = TOP / "docs" / "gemini-cli.md"
 # Of Gemini CLI 0.61's program: names and aliases.
 GEMINI = """about agents auth bug bug-memory chat resume clear new commands compress summarize compact copy corgi
 directory dir docs editor export-session extensions footer statusline gemma help ? hooks ide init mcp memory model
@@ -69,3 +70,14 @@ def test_commands_that_begin_anew_or_ask_the_model(world):
             assert "first-words" not in str(server.requests[-1].body["contents"])
             hasp.wait(READY).type("/quit").key("enter")
             assert hasp.end() == 0
+
+
+def test_each_key_binding_does_something_or_is_said_not_to():
+    """A row of the table that nobody asks for is in the page about the terminal."""
+    table = (TOP / "src/tui/editor/bindings_table.h").read_text()
+    asked = "".join(path.read_text() for path in (TOP / "src/tui").rglob("*.c"))
+    idle = (TOP / "docs/terminal.md").read_text().split("and do nothing here: ")[1].split("\n\n")[0]
+    rows = re.findall(r'X\((\w+), "([\w.]+)"', table)
+    assert len(rows) > 70
+    for symbol, name in rows:
+        assert re.search(r"\bBIND_%s\b" % symbol, asked) or "`%s`" % name in idle, name
