@@ -185,7 +185,8 @@ struct app {
 	size_t queued_count, queued_cap;
 	char *sent;                   /* the prompt under way; or NULL */
 	json_t *steers;               /* texts that are to join the prompt under way */
-	struct buf shell_output;      /* of "!" commands, for the model's next prompt */
+	struct buf shell_output;      /* of "!" commands, and an edited plan, for the model's next
+	                               * prompt */
 	json_t *todos;                /* or NULL */
 	char *thought;                /* the subject of what the model thinks about; or NULL */
 	bool answering;               /* the last that was printed is a piece of an answer */

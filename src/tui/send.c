@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "agent/setup/prepare.h"
+#include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "data/json.h"
 #include "policy/policy.h"
@@ -59,7 +61,7 @@ static struct command_context slash_context(struct app *app)
 		.width = term_size(app->term).columns,
 		.can = 1u << COMMAND_SEND | 1u << COMMAND_COMPOSE | 1u << COMMAND_CHOOSE |
 		       1u << COMMAND_COPY | 1u << COMMAND_ANEW | 1u << COMMAND_THEME |
-		       1u << COMMAND_VIM | 1u << COMMAND_KEY |
+		       1u << COMMAND_VIM | 1u << COMMAND_KEY | 1u << COMMAND_EDIT |
 		       1u << COMMAND_SHORTCUTS | 1u << COMMAND_QUIT |
 		       (app->plain ? 0 : 1u << COMMAND_BROWSE),
 		.busy = !runner_idle(app->runner),
@@ -81,6 +83,33 @@ static void slash_copy(struct app *app, const char *text)
 	term_frame_end(app->term);
 	tui_print_notice(app, "info", SPAN("Sent to the terminal for its clipboard (OSC 52). It "
 	                                   "does not say whether it took it."));
+}
+
+/* The plan is the model's file: what the user makes of it goes along with the next prompt. */
+static void slash_edit(struct app *app, const char *path)
+{
+	_cleanup_free_ char *folder = path_folder(path), *edited = NULL, *said = NULL;
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct err err = ERR_INIT;
+
+	if (!door_read(folder, path, STASH_BYTES_MAX, &text, &err)) {
+		tui_print_notice(app, "error", span_str(err.message));
+		return;
+	}
+	edited = tui_edit(app, file_text_span(&text), path);
+	if (!edited)
+		return;
+	if (span_eq(span_str(edited), file_text_span(&text))) {
+		tui_print_notice(app, "info", SPAN("The plan is as it was."));
+	} else if (door_replace(folder, path, span_str(edited), 0600, &err)) {
+		said = mem_printf("The user edited the plan %s. It reads now:\n\n%s\n\n", path,
+		                  edited);
+		buf_str(&app->shell_output, said);
+		tui_print_notice(app, "info", SPAN("The plan is changed; the model is told with "
+		                                   "your next prompt."));
+	} else {
+		tui_print_notice(app, "error", span_str(err.message));
+	}
 }
 
 static void slash_chosen(struct app *app, void *data, int index)
@@ -159,6 +188,9 @@ static void slash_then(struct app *app, const struct command_result *result)
 		break;
 	case COMMAND_SHORTCUTS:
 		app->overlay = OVERLAY_SHORTCUTS;
+		break;
+	case COMMAND_EDIT:
+		slash_edit(app, text);
 		break;
 	case COMMAND_KEY:
 		first_ask_key(app, text);

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from fake_gemini import text
+from fake_gemini import call, text
 
 READY = "? for keys"
 TOP = Path(__file__).resolve().parents[3]
@@ -81,3 +81,24 @@ def test_each_key_binding_does_something_or_is_said_not_to():
     assert len(rows) > 70
     for symbol, name in rows:
         assert re.search(r"\bBIND_%s\b" % symbol, asked) or "`%s`" % name in idle, name
+
+
+def test_a_plan_is_shown_edited_and_told(world):
+    """Refused, edited in the user's editor, and carried on with what the user made of it."""
+    world.write("editor.sh", "printf '3. And the docs.\\n' >> \"$1\"\n")
+    editor = "sh %s" % (world.root / "editor.sh")
+
+    def written(request):
+        """As if the model had written it: it is told where."""
+        folder = Path(re.search(r"(/[^\s\"'`]*/plans)", str(request.body)).group(1))
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "p.md").write_text("1. First the code.\n2. Then tests.\n")
+
+    leave = [call("exit_plan_mode", {"plan_filename": "p.md"})]
+    with world.fake([{"reply": leave, "expect": written}, [text("With docs, then.")]]) as server:
+        with world.hasp(server, env={"EDITOR": editor, "VISUAL": ""}) as hasp:
+            hasp.wait("sandbox:").type("/plan").key("enter").wait("plan mode").type("plan it").key("enter")
+            hasp.wait("2. Then tests.").wait("Allow once").key("esc").quiet(0.5)
+            hasp.type("/plan edit").key("enter").wait("The plan is changed").type("go on").key("enter")
+            hasp.wait("With docs, then.")
+    assert "3. And the docs." in str(server.requests[-1].body["contents"][-1])
