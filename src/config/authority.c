@@ -130,6 +130,7 @@ static const struct authority_row variables[] = {
 	ROW("NO_COLOR", PROCESS, "Print without colours."),
 	ROW("TERM", PROCESS, "What the terminal can do."),
 	ROW("COLORTERM", PROCESS, "How many colours the terminal has."),
+	ROW("COLORFGBG", PROCESS, "Whether the terminal's background is a light one."),
 	ROW("TMUX", PROCESS, "Whether the terminal is one of tmux."),
 	ROW("VISUAL", PROCESS, "The editor in which to open files."),
 	ROW("EDITOR", PROCESS, "The editor in which to open files, without VISUAL."),
