@@ -159,6 +159,30 @@ static void slash_anew(struct app *app, const char *draft)
 		editor_set(app->editor, span_str(draft));
 }
 
+enum { CHORDS_COLUMNS = 30, HELP_COLUMN = 76 };
+
+/* A key's row: what is pressed, what that does, the name in keybindings.json. */
+static void shortcut_row(void *data, enum bind command, const char *chords)
+{
+	struct row *row = rows_add(data);
+
+	row_text(row, span_str(chords), STYLE(ROLE_ACCENT));
+	row_text(row, SPAN("  "), STYLE(ROLE_TEXT));
+	row_pad(row, CHORDS_COLUMNS, STYLE(ROLE_TEXT));
+	row_text(row, span_str(bindings_help(command)), STYLE(ROLE_TEXT));
+	row_text(row, SPAN("  "), STYLE(ROLE_TEXT));
+	row_pad(row, HELP_COLUMN, STYLE(ROLE_TEXT));
+	row_text(row, span_str(bindings_name(command)), STYLE(ROLE_DIM));
+}
+
+static void slash_shortcuts(struct app *app)
+{
+	_cleanup_rows_ struct rows rows = { 0 };
+
+	bindings_list(app->bindings, shortcut_row, &rows);
+	pager_open(app, "Keys", &rows, false);
+}
+
 static void slash_then(struct app *app, const struct command_result *result)
 {
 	const char *text = result->text ? result->text : "";
@@ -187,7 +211,7 @@ static void slash_then(struct app *app, const struct command_result *result)
 		               settings_bool(app->settings, "general.vimMode", false));
 		break;
 	case COMMAND_SHORTCUTS:
-		app->overlay = OVERLAY_SHORTCUTS;
+		slash_shortcuts(app);
 		break;
 	case COMMAND_EDIT:
 		slash_edit(app, text);

@@ -102,3 +102,12 @@ def test_a_plan_is_shown_edited_and_told(world):
             hasp.type("/plan edit").key("enter").wait("The plan is changed").type("go on").key("enter")
             hasp.wait("With docs, then.")
     assert "3. And the docs." in str(server.requests[-1].body["contents"][-1])
+
+
+def test_keys_are_listed_as_they_are_bound(world):
+    (world.home / ".gemini" / "keybindings.json").write_text('[{"command": "app.clearScreen", "key": "f7"}]')
+    with world.fake([]) as server:
+        with world.hasp(server, columns=140, rows=30) as hasp:
+            hasp.wait("sandbox:").type("?").wait("/keys all keys").key("esc").quiet().type("/keys").key("enter")
+            hasp.wait("basic.confirm").type("/clearScreen").key("enter").quiet()
+            assert re.search(r"F7.*app\.clearScreen", hasp.dump().text)
