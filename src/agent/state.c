@@ -39,7 +39,9 @@ static void read_settings(struct agent *agent)
 	agent->trim_superseded = setting_bool(settings, "hasp.trimSuperseded", true);
 	agent->diff_after_edit = setting_bool(settings, "hasp.diffAfterEdit", true);
 	agent->detect_loops = !setting_bool(settings, "model.disableLoopDetection", false);
-	agent->may_always = !setting_bool(settings, "security.disableAlwaysAllow", false);
+	/* What is allowed for longer than one call is for trusted folders. */
+	agent->may_always = !setting_bool(settings, "security.disableAlwaysAllow", false) &&
+	                    (!settings || settings_trusted(settings));
 	agent->may_save = setting_bool(settings, "security.enablePermanentToolApproval", false);
 	agent->trusted = settings && settings_trusted(settings);
 	agent->compression_threshold =

@@ -133,6 +133,7 @@ static const struct authority_row variables[] = {
 	ROW("NO_COLOR", PROCESS, "Print without colours."),
 	ROW("TERM", PROCESS, "What the terminal can do."),
 	ROW("COLORTERM", PROCESS, "How many colours the terminal has."),
+	ROW("COLORFGBG", PROCESS, "Whether the terminal's background is a light one."),
 	ROW("TMUX", PROCESS, "Whether the terminal is one of tmux."),
 	ROW("STY", PROCESS, "Whether the terminal is one of GNU screen."),
 	ROW("VISUAL", PROCESS, "The editor in which to open files."),

@@ -219,8 +219,13 @@ static void input_key(struct app *app, const struct key *key)
 		first_key(app, key);
 		return;
 	}
-	if (app->pick && (pick_key(app, key) || app->pick))
+	if (app->pick && pick_key(app, key))
 		return;
+	if (app->pick) { /* what is typed meanwhile is not lost */
+		if (key->text.len && !(key->mods & ~KEY_SHIFT))
+			editor_key(app->editor, key);
+		return;
+	}
 	if (app->ask) {
 		if (!input_question(app, key) && !input_global(app, key) &&
 		    input_bound(app, BIND_INPUT_PASTE, key))
@@ -243,6 +248,8 @@ static void input_key(struct app *app, const struct key *key)
 		pager_transcript(app);
 	else if (input_bound(app, BIND_INPUT_PASTE, key))
 		tui_paste(app);
+	else if (input_bound(app, BIND_APP_SHOW_ERROR_DETAILS, key))
+		pager_problems(app);
 	else
 		app->hint = hint;
 }
@@ -267,7 +274,7 @@ static void input_paste(struct app *app, struct span text)
 {
 	if (app->secret)
 		first_paste(app, text);
-	if (app->pager || app->pick || app->browse || app->secret)
+	if (app->pager || app->browse || app->secret)
 		return;
 	if (!app->ask && consoles_paste(app->consoles, text))
 		return;

@@ -102,7 +102,7 @@ static void layout_shortcuts(const struct app *app, unsigned width, struct rows 
 		row_clip(row, width);
 	}
 	row_text(rows_add(rows), SPAN("  ! a command   @ a file   / commands   Esc Esc earlier "
-	                              "prompts"), STYLE(ROLE_DIM));
+	                              "prompts   /keys all keys"), STYLE(ROLE_DIM));
 	row_clip(&rows->at[rows->count - 1], width);
 }
 

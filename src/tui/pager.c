@@ -21,6 +21,7 @@ struct pager {
 	bool whole;        /* of the transcript: made anew for another width */
 	struct entries entries; /* of it */
 	char *said;        /* owned; in the last row until the next key; or NULL */
+	bool folded;       /* of these, long results */
 	unsigned width;    /* the rows were made for */
 };
 
@@ -80,6 +81,33 @@ void pager_transcript(struct app *app)
 		return;
 	transcript_rows(app->transcript, term_size(app->term).columns, false, &rows, &entries);
 	pager_begin(app, "Transcript", &rows, true, &entries);
+}
+
+void pager_problems(struct app *app)
+{
+	_cleanup_rows_ struct rows rows = { 0 };
+
+	if (app->pager)
+		return;
+	transcript_problems(app->transcript, term_size(app->term).columns, &rows);
+	if (rows.count)
+		pager_open(app, "Warnings and errors", &rows, true);
+	else
+		app->hint = "There were no warnings and no errors";
+}
+
+/* The rows of the transcript anew; what is in the middle stays about there. */
+static void pager_remake(struct app *app)
+{
+	struct pager *pager = app->pager;
+	const size_t before = pager->rows.count ? pager->rows.count : 1, top = pager->top;
+
+	pager->width = term_size(app->term).columns;
+	rows_release(&pager->rows);
+	pager->entries.count = 0;
+	transcript_rows(app->transcript, pager->width, pager->folded, &pager->rows,
+	                &pager->entries);
+	pager_go(app, top * pager->rows.count / before);
 }
 
 void pager_close(struct app *app)
@@ -262,6 +290,9 @@ void pager_key(struct app *app, const struct key *key)
 		pager_go_entry(pager, key->code == '{');
 	} else if (key->code == 'y') {
 		pager_copy(app);
+	} else if (key->code == 'z' && pager->whole) {
+		pager->folded = !pager->folded;
+		pager_remake(app);
 	} else {
 		pager_scroll(app, key);
 	}
@@ -293,7 +324,8 @@ static void pager_foot(const struct app *app, struct row *foot)
 	row_text(foot, SPAN("q closes, / searches, n N next and previous, y copies"),
 	         STYLE(ROLE_DIM));
 	if (pager->whole)
-		row_text(foot, SPAN(" the entry at the top, { } go by entries"), STYLE(ROLE_DIM));
+		row_printf(foot, STYLE(ROLE_DIM), " the entry at the top, { } go by entries, %s",
+		           pager->folded ? "z unfolds" : "z folds");
 }
 
 void pager_draw(struct app *app)
@@ -305,14 +337,8 @@ void pager_draw(struct app *app)
 
 	if (term_busy(app->term))
 		return;
-	if (pager->whole && pager->width != size.columns) {
-		rows_release(&pager->rows);
-		pager->entries.count = 0;
-		transcript_rows(app->transcript, size.columns, false, &pager->rows,
-		                &pager->entries);
-		pager->width = size.columns;
-		pager_go(app, pager->top);
-	}
+	if (pager->whole && pager->width != size.columns)
+		pager_remake(app);
 	frame = term_frame(app->term);
 	buf_str(frame, "\033[H");
 	for (size_t i = 0; i < pager_height(app); i++) {

@@ -129,9 +129,12 @@ struct entries {
 	} *at;                      /* owned */
 	size_t count, cap;
 };
-/* All of it, unfolded, and where its entries begin (added to `entries`). */
-void transcript_rows(const struct transcript *transcript, unsigned width, bool plain,
+/* All of it; folded as it was printed, or with all of the results; and where its entries begin
+ * (added to `entries`). */
+void transcript_rows(const struct transcript *transcript, unsigned width, bool folded,
                      struct rows *rows, struct entries *entries);
+/* The warnings and errors in it. */
+void transcript_problems(const struct transcript *transcript, unsigned width, struct rows *rows);
 /* The text of an entry: what was said as it was written, of a call what is shown of it; the caller
  * frees. NULL: it had to go meanwhile. */
 char *transcript_entry(const struct transcript *transcript, size_t number, unsigned width);
@@ -205,7 +208,8 @@ struct app {
 	size_t queued_count, queued_cap;
 	char *sent;                   /* the prompt under way; or NULL */
 	json_t *steers;               /* texts that are to join the prompt under way */
-	struct buf shell_output;      /* of "!" commands, for the model's next prompt */
+	struct buf shell_output;      /* of "!" commands, and an edited plan, for the model's next
+	                               * prompt */
 	json_t *todos;                /* or NULL */
 	char *thought;                /* the subject of what the model thinks about; or NULL */
 	bool answering;               /* the last that was printed is a piece of an answer */
@@ -470,6 +474,8 @@ void browse_rows(struct browse *browse, unsigned width, size_t height, struct ro
 void pager_open(struct app *app, const char *title, struct rows *rows, bool end);
 /* The whole transcript. */
 void pager_transcript(struct app *app);
+/* The warnings and errors of it. */
+void pager_problems(struct app *app);
 void pager_close(struct app *app);
 void pager_key(struct app *app, const struct key *key);
 /* A notice: in its last row until the next key, if it is shown, else printed. */

@@ -173,18 +173,14 @@ void tui_answer(struct app *app, json_t *answers)
 static void question_keep_typed(struct app *app)
 {
 	_cleanup_free_ char *typed = app->ask ? ask_unsent(app->ask) : NULL;
-	_cleanup_free_ char *draft = NULL;
+	_cleanup_free_ char *draft = editor_text(app->editor), *both = NULL;
 
 	if (!typed)
 		return;
-	draft = editor_is_empty(app->editor) ? NULL : editor_text(app->editor);
-	if (draft) {
-		_cleanup_free_ char *both = mem_printf("%s\n%s", draft, typed);
-
-		editor_set(app->editor, span_str(both));
-	} else {
-		tui_draft(app, span_str(typed));
-	}
+	both = *draft ? mem_printf("%s\n%s", draft, typed) : mem_strdup(typed);
+	if (!*draft)
+		editor_set_shell(app->editor, false);
+	editor_set(app->editor, span_str(both));
 }
 
 void tui_answered(struct app *app, const json_t *answer)

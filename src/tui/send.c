@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "agent/setup/prepare.h"
+#include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "data/json.h"
 #include "policy/policy.h"
@@ -55,7 +57,7 @@ static struct command_context slash_context(struct app *app)
 		.width = term_size(app->term).columns,
 		.can = 1u << COMMAND_SEND | 1u << COMMAND_COMPOSE | 1u << COMMAND_CHOOSE |
 		       1u << COMMAND_COPY | 1u << COMMAND_ANEW | 1u << COMMAND_THEME |
-		       1u << COMMAND_VIM | 1u << COMMAND_KEY |
+		       1u << COMMAND_VIM | 1u << COMMAND_KEY | 1u << COMMAND_EDIT |
 		       1u << COMMAND_SHORTCUTS | 1u << COMMAND_QUIT |
 		       (app->plain ? 0 : 1u << COMMAND_BROWSE),
 		.busy = !runner_idle(app->runner),
@@ -64,6 +66,33 @@ static struct command_context slash_context(struct app *app)
 }
 
 /* ---- what is left to do ------------------------------------------------------ */
+
+/* The plan is the model's file: what the user makes of it goes along with the next prompt. */
+static void slash_edit(struct app *app, const char *path)
+{
+	_cleanup_free_ char *folder = path_folder(path), *edited = NULL, *said = NULL;
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct err err = ERR_INIT;
+
+	if (!door_read(folder, path, STASH_BYTES_MAX, &text, &err)) {
+		tui_print_notice(app, "error", span_str(err.message));
+		return;
+	}
+	edited = tui_edit(app, file_text_span(&text), path);
+	if (!edited)
+		return;
+	if (span_eq(span_str(edited), file_text_span(&text))) {
+		tui_print_notice(app, "info", SPAN("The plan is as it was."));
+	} else if (door_replace(folder, path, span_str(edited), 0600, &err)) {
+		said = mem_printf("The user edited the plan %s. It reads now:\n\n%s\n\n", path,
+		                  edited);
+		buf_str(&app->shell_output, said);
+		tui_print_notice(app, "info", SPAN("The plan is changed; the model is told with "
+		                                   "your next prompt."));
+	} else {
+		tui_print_notice(app, "error", span_str(err.message));
+	}
+}
 
 static void slash_chosen(struct app *app, void *data, int index)
 {
@@ -117,6 +146,30 @@ static void slash_anew(struct app *app, const char *draft)
 		editor_set(app->editor, span_str(draft));
 }
 
+enum { CHORDS_COLUMNS = 30, HELP_COLUMN = 76 };
+
+/* A key's row: what is pressed, what that does, the name in keybindings.json. */
+static void shortcut_row(void *data, enum bind command, const char *chords)
+{
+	struct row *row = rows_add(data);
+
+	row_text(row, span_str(chords), STYLE(ROLE_ACCENT));
+	row_text(row, SPAN("  "), STYLE(ROLE_TEXT));
+	row_pad(row, CHORDS_COLUMNS, STYLE(ROLE_TEXT));
+	row_text(row, span_str(bindings_help(command)), STYLE(ROLE_TEXT));
+	row_text(row, SPAN("  "), STYLE(ROLE_TEXT));
+	row_pad(row, HELP_COLUMN, STYLE(ROLE_TEXT));
+	row_text(row, span_str(bindings_name(command)), STYLE(ROLE_DIM));
+}
+
+static void slash_shortcuts(struct app *app)
+{
+	_cleanup_rows_ struct rows rows = { 0 };
+
+	bindings_list(app->bindings, shortcut_row, &rows);
+	pager_open(app, "Keys", &rows, false);
+}
+
 static void slash_then(struct app *app, const struct command_result *result)
 {
 	const char *text = result->text ? result->text : "";
@@ -145,7 +198,10 @@ static void slash_then(struct app *app, const struct command_result *result)
 		               settings_bool(app->settings, "general.vimMode", false));
 		break;
 	case COMMAND_SHORTCUTS:
-		app->overlay = OVERLAY_SHORTCUTS;
+		slash_shortcuts(app);
+		break;
+	case COMMAND_EDIT:
+		slash_edit(app, text);
 		break;
 	case COMMAND_KEY:
 		first_ask_key(app, text);

@@ -277,6 +277,18 @@ static void block_rows(const struct block *block, const struct view_how *how, st
 	}
 }
 
+void transcript_problems(const struct transcript *transcript, unsigned width, struct rows *rows)
+{
+	const struct view_how how = { .width = width };
+
+	for (size_t i = transcript->first; i < transcript->count; i++) {
+		const struct block *block = &transcript->blocks[i];
+
+		if (block->kind == BLOCK_NOTICE && strcmp(block->severity, "info") != 0)
+			block_rows(block, &how, rows);
+	}
+}
+
 static void entries_add(struct entries *entries, size_t row, size_t number)
 {
 	if (entries->count == entries->cap)
@@ -285,10 +297,10 @@ static void entries_add(struct entries *entries, size_t row, size_t number)
 	entries->at[entries->count++] = (struct entry){ row, number };
 }
 
-void transcript_rows(const struct transcript *transcript, unsigned width, bool plain,
+void transcript_rows(const struct transcript *transcript, unsigned width, bool folded,
                      struct rows *rows, struct entries *entries)
 {
-	const struct view_how how = { .width = width, .plain = plain };
+	const struct view_how how = { .width = width, .folded = folded };
 
 	if (transcript->dropped)
 		row_printf(rows_add(rows), STYLE(ROLE_DIM),

@@ -54,6 +54,7 @@ enum command_then {
 	COMMAND_SHORTCUTS, /* show the keys */
 	COMMAND_QUIT,      /* with `text`: the session is deleted */
 	COMMAND_KEY,       /* ask for a key of a model's provider: `text` is its name, "" is any */
+	COMMAND_EDIT,      /* have the plan at `text` edited and written back, and tell the model */
 	COMMAND_BROWSE,    /* show the sessions (sessions_browse): what is chosen is opened by
 	                    * "/chat resume ID", and deleted by "/chat delete ID" */
 };

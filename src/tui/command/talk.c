@@ -137,6 +137,13 @@ void command_plan(struct command_call *call)
 			command_fail(call, "%s", err.message);
 		return;
 	}
+	if (command_word_is(word, "edit")) {
+		if (there)
+			command_then(call, COMMAND_EDIT, newest_plan(host));
+		else
+			command_fail(call, "%s", err.message);
+		return;
+	}
 	if (word.len) {
 		command_usage(call);
 		return;
@@ -160,4 +167,6 @@ void command_complete_plan(struct command_completion *completion)
 {
 	if (!completion->before.len)
 		completion->add(completion, "copy", NULL);
+	if (!completion->before.len)
+		completion->add(completion, "edit", NULL);
 }

@@ -567,3 +567,24 @@ def test_a_storm_of_resizes_tears_nothing(world):
             hasp.resize(120, 24)
             shown = hasp.wait("line 079").wait(READY).dump().text
     assert [line for line in lines if shown.count(line) != 1] == []
+
+
+def test_the_pager_folds_and_unfolds(world):
+    world.write("long.txt", "".join("row %d of the file\n" % i for i in range(1, 41)))
+    with world.fake([[call("run_shell_command", {"command": "cat long.txt"})], [text("Read.")]]) as server:
+        with world.hasp(server, "--approval-mode", "yolo", rows=60) as hasp:
+            hasp.type("go").key("enter").wait("Read.").wait(READY).key("ctrl+o").wait("row 7 of the file")
+            hasp.type("z").wait("z unfolds")
+            assert "row 7 of the file" not in hasp.dump().text and "row 40 of the file" in hasp.dump().text
+            hasp.type("z").wait("row 7 of the file").type("q").quiet()
+            assert not hasp.dump().alternate
+
+
+def test_warnings_and_errors_are_shown_alone(world):
+    world.settings(general={"maxAttempts": 1})
+    with world.fake([{"status": 400, "error": "Wrong thing"}]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").key("f12").wait("no warnings and no errors")
+            hasp.type("go").key("enter").wait("Wrong thing").quiet().key("f12").wait("Warnings and errors")
+            shown = hasp.dump()
+            assert shown.alternate and "Wrong thing" in shown.text and "> go" not in shown.window

@@ -3,10 +3,11 @@
 import re
 from pathlib import Path
 
-from fake_gemini import text
+from fake_gemini import call, text
 
 READY = "? for keys"
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "gemini-cli.md"
+TOP = Path(__file__).resolve().parents[3]
+PAGE = TOP / "docs" / "gemini-cli.md"
 # Of Gemini CLI 0.61's program: names and aliases.
 GEMINI = """about agents auth bug bug-memory chat resume clear new commands compress summarize compact copy corgi
 directory dir docs editor export-session extensions footer statusline gemma help ? hooks ide init mcp memory model
@@ -69,3 +70,44 @@ def test_commands_that_begin_anew_or_ask_the_model(world):
             assert "first-words" not in str(server.requests[-1].body["contents"])
             hasp.wait(READY).type("/quit").key("enter")
             assert hasp.end() == 0
+
+
+def test_each_key_binding_does_something_or_is_said_not_to():
+    """A row of the table that nobody asks for is in the page about the terminal."""
+    table = (TOP / "src/tui/editor/bindings_table.h").read_text()
+    asked = "".join(path.read_text() for path in (TOP / "src/tui").rglob("*.c"))
+    idle = (TOP / "docs/terminal.md").read_text().split("and do nothing here: ")[1].split("\n\n")[0]
+    rows = re.findall(r'X\((\w+), "([\w.]+)"', table)
+    assert len(rows) > 70
+    for symbol, name in rows:
+        assert re.search(r"\bBIND_%s\b" % symbol, asked) or "`%s`" % name in idle, name
+
+
+def test_a_plan_is_shown_edited_and_told(world):
+    """Refused, edited in the user's editor, and carried on with what the user made of it."""
+    world.write("editor.sh", "printf '3. And the docs.\\n' >> \"$1\"\n")
+    editor = "sh %s" % (world.root / "editor.sh")
+
+    def written(request):
+        """As if the model had written it: it is told where."""
+        folder = Path(re.search(r"(/[^\s\"'`]*/plans)", str(request.body)).group(1))
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "p.md").write_text("1. First the code.\n2. Then tests.\n")
+
+    leave = [call("exit_plan_mode", {"plan_filename": "p.md"})]
+    with world.fake([{"reply": leave, "expect": written}, [text("With docs, then.")]]) as server:
+        with world.hasp(server, env={"EDITOR": editor, "VISUAL": ""}) as hasp:
+            hasp.wait("sandbox:").type("/plan").key("enter").wait("plan mode").type("plan it").key("enter")
+            hasp.wait("2. Then tests.").wait("Allow once").key("esc").quiet(0.5)
+            hasp.type("/plan edit").key("enter").wait("The plan is changed").type("go on").key("enter")
+            hasp.wait("With docs, then.")
+    assert "3. And the docs." in str(server.requests[-1].body["contents"][-1])
+
+
+def test_keys_are_listed_as_they_are_bound(world):
+    (world.home / ".gemini" / "keybindings.json").write_text('[{"command": "app.clearScreen", "key": "f7"}]')
+    with world.fake([]) as server:
+        with world.hasp(server, columns=140, rows=30) as hasp:
+            hasp.wait("sandbox:").type("?").wait("/keys all keys").key("esc").quiet().type("/keys").key("enter")
+            hasp.wait("basic.confirm").type("/clearScreen").key("enter").quiet()
+            assert re.search(r"F7.*app\.clearScreen", hasp.dump().text)

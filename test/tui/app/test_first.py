@@ -180,6 +180,13 @@ def test_each_answer_about_trust_is_kept(world, keys, rules):
     assert list(trusted(world).values()) == list(rules.values())
 
 
+def test_what_is_typed_before_the_answer_is_the_draft(world):
+    bring_along(world)
+    with world.fake([]) as server:
+        with world.hasp(server, env=UNDECIDED) as hasp:
+            hasp.wait("Trust this folder?").type("fix it ").paste("now").key("enter").wait("Not trusted").wait("> fix it now")
+
+
 def test_a_folder_that_brings_nothing_is_not_asked_about(world):
     with world.fake([]) as server:
         with world.hasp(server, env=UNDECIDED) as hasp:

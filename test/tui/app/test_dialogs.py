@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions by their outcomes, each against what is on disk afterwards, and what the model was told."""
+import re
+
+import pytest
+from fake_gemini import call, text
+
+
+def write(name, content):
+    return call("write_file", {"file_path": name, "content": content})
+
+
+def run(command):
+    return call("run_shell_command", {"command": command})
+
+
+def choose(hasp, label):
+    """The choice with these words, by its digit."""
+    hasp.wait(label).quiet(0.05)
+    number = [re.match(r"[> ]*(\d)\. ", line).group(1) for line in hasp.dump().window
+              if re.match(r"[> ]*\d\. " + re.escape(label), line)]
+    return hasp.type(number[-1])
+
+
+def told(server, i=-1):
+    """What the model was told of its last call in the request `i`."""
+    return str(server.requests[i].body["contents"][-1])
+
+
+def policies(world):
+    folder = world.home / ".gemini" / "policies"
+    return "".join(path.read_text() for path in folder.glob("*.toml")) if folder.exists() else ""
+
+
+PERMANENT = {"security": {"enablePermanentToolApproval": True}}
+
+
+@pytest.mark.parametrize("label, asked_again, kept", [
+    ("Allow once", True, False),
+    ("Allow for this session", False, False),
+    ("Allow for this file in all future sessions", False, True),
+])
+def test_an_edit_is_allowed(world, label, asked_again, kept):
+    world.settings(**PERMANENT)
+    with world.fake([[write("a.txt", "one\n")], [text("First.")], [write("a.txt", "two\n")], [text("Second.")]]) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.type("go").key("enter")
+            choose(hasp, label).wait("First.")
+            assert world.read("a.txt") == "one\n"
+            hasp.quiet(0.2).type("again").key("enter")
+            if asked_again:
+                hasp.wait("Apply this change?").quiet(0.1)
+                assert world.read("a.txt") == "one\n"
+                choose(hasp, "Allow once")
+            hasp.wait("Second.")
+    assert ("write_file" in policies(world) or "a.txt" in policies(world)) == kept
+
+
+def test_an_edit_is_changed_in_the_editor(world):
+    """What is written is what the editor left, and the model is told so."""
+    world.write("editor.sh", "sed -i s/one/mine/ \"$1\"\n")
+    with world.fake([[write("a.txt", "one\n")], [text("Seen.")]]) as server:
+        with world.hasp(server, rows=40, env={"EDITOR": "sh %s" % (world.root / "editor.sh"), "VISUAL": ""}) as hasp:
+            hasp.type("go").key("enter")
+            choose(hasp, "Modify with external editor").wait("y applies it").quiet(0.1)
+            assert not (world.root / "a.txt").exists()
+            hasp.type("y").wait("Seen.")
+    assert world.read("a.txt") == "mine\n" and "mine" in told(server)
+
+
+@pytest.mark.parametrize("call_, nothing", [(write("a.txt", "one\n"), "a.txt"), (run("touch b.txt"), "b.txt")])
+def test_no_and_what_to_do_instead(world, call_, nothing):
+    with world.fake([[call_], [text("As you say.")]]) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.type("go").key("enter")
+            choose(hasp, "No, suggest changes").quiet(0.1).type("do it in C").key("enter").wait("As you say.")
+    assert not (world.root / nothing).exists() and "do it in C" in told(server)
+
+
+@pytest.mark.parametrize("label, asked_again, kept", [
+    ("Allow once", True, False),
+    ("Allow for this session", False, False),
+    ("Allow this command for all future sessions", False, True),
+])
+def test_a_command_is_allowed(world, label, asked_again, kept):
+    world.settings(**PERMANENT)
+    with world.fake([[run("touch b1")], [text("First.")], [run("touch b2")], [text("Second.")]]) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.type("go").key("enter")
+            choose(hasp, label).wait("First.")
+            assert (world.root / "b1").exists()
+            hasp.quiet(0.2).type("again").key("enter")
+            if asked_again:
+                hasp.wait("touch b2").wait("Allow once").quiet(0.1)
+                assert not (world.root / "b2").exists()
+                choose(hasp, "Allow once")
+            hasp.wait("Second.")
+    assert (world.root / "b2").exists() and ("touch" in policies(world)) == kept
+
+
+def test_what_was_allowed_for_good_is_not_asked_in_the_next_session(world):
+    world.settings(**PERMANENT)
+    with world.fake([[run("touch b1")], [text("First.")]]) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.type("go").key("enter")
+            choose(hasp, "Allow this command for all future sessions").wait("First.").quiet(0.2).key("ctrl+d")
+            hasp.end()
+    with world.fake([[run("touch b2")], [text("Second.")]]) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.type("go").key("enter").wait("Second.")
+    assert (world.root / "b2").exists()
+
+
+def test_in_a_folder_that_is_not_trusted_nothing_is_allowed_for_longer(world):
+    world.settings(**PERMANENT)
+    with world.fake([[run("touch b1")]]) as server:
+        with world.hasp(server, rows=40, env={"GEMINI_CLI_TRUST_WORKSPACE": "false"}) as hasp:
+            hasp.type("go").key("enter").wait("Allow once").quiet(0.1)
+            shown = hasp.dump().text
+            assert "this session" not in shown and "future sessions" not in shown
+
+
+def test_questions_of_the_model(world):
+    ask = call("ask_user", {"questions": [{"question": "Which language?", "header": "Language", "type": "choice",
+                                           "options": [{"label": "C", "description": "as ever"},
+                                                       {"label": "Rust", "description": "as new"}]}]})
+    with world.fake([[ask], [text("Rust it is.")]]) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.type("go").key("enter").wait("Which language?").quiet(0.1).type("2").quiet(0.2)
+            if "Rust it is." not in hasp.dump().text:
+                hasp.key("enter")
+            hasp.wait("Rust it is.")
+    assert "Rust" in told(server)
