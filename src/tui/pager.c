@@ -321,10 +321,9 @@ static void pager_foot(const struct app *app, struct row *foot)
 	row_printf(foot, STYLE(ROLE_DIM), "  %zu of %zu  ", seen, pager->rows.count);
 	if (pager->missed)
 		row_text(foot, SPAN("not found  "), STYLE(ROLE_WARNING));
-	row_text(foot, SPAN("q closes, / searches, n N next and previous, y copies"),
-	         STYLE(ROLE_DIM));
+	row_text(foot, SPAN("q closes, / searches, n N go on, y copies"), STYLE(ROLE_DIM));
 	if (pager->whole)
-		row_printf(foot, STYLE(ROLE_DIM), " the entry at the top, { } go by entries, %s",
+		row_printf(foot, STYLE(ROLE_DIM), " the entry, { } by entries, %s",
 		           pager->folded ? "z unfolds" : "z folds");
 }
 
