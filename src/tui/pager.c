@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "tui/private.h"
+#include "tui/term/screen.h"
 
 enum { SEARCH_BYTES_MAX = 256 };
 
@@ -62,6 +63,7 @@ static void pager_begin(struct app *app, const char *title, struct rows *rows, b
 	rows_move(&pager->rows, rows);
 	app->pager = pager;
 	pager_go(app, end ? pager->rows.count : 0);
+	screen_cover(app->screen, true);
 	buf_str(term_frame(app->term), "\033[?1049h\033[?25l");
 	term_frame_end(app->term);
 	pager_draw(app);
@@ -125,6 +127,7 @@ void pager_close(struct app *app)
 	free(pager);
 	buf_str(term_frame(app->term), "\033[?25h\033[?1049l");
 	term_frame_end(app->term);
+	screen_cover(app->screen, false);
 	tui_changed_now(app);
 }
 

@@ -39,6 +39,7 @@ struct screen {
 	struct shown shown;
 	bool drawn;             /* something is shown */
 	bool anew;              /* all of it has to be drawn again */
+	bool covered;           /* by another screen: nothing is written */
 	unsigned asked;         /* answers to come: where the cursor is, how wide the window is */
 	unsigned stale;         /* answers to come to what was asked before */
 	bool unsure;            /* lines were wrapped anew: ask before a frame */
@@ -644,7 +645,7 @@ void screen_key_frame(struct screen *screen)
 {
 	struct shown next;
 
-	if (!screen->live_changed || screen->asked || term_busy(screen->term))
+	if (!screen->live_changed || screen->covered || screen->asked || term_busy(screen->term))
 		return;
 	lay_out(screen, term_size(screen->term), &next);
 	if (screen->drawn && !screen->anew && screen->shown.home == next.home &&
@@ -670,7 +671,7 @@ void screen_frame(struct screen *screen)
 	struct shown next;
 	bool whole;
 
-	if (!screen_dirty(screen) || screen->asked || term_busy(screen->term))
+	if (!screen_dirty(screen) || screen->covered || screen->asked || term_busy(screen->term))
 		return;
 	if (since < SCREEN_FRAME_MS) {
 		frame_later(screen, SCREEN_FRAME_MS - since);
@@ -799,6 +800,11 @@ void screen_clear(struct screen *screen)
 	buf_printf(out, "\033[%dH", ROOM_CLEARED + 1);
 	term_frame_end(screen->term);
 	screen->room = ROOM_CLEARED;
+}
+
+void screen_cover(struct screen *screen, bool covered)
+{
+	screen->covered = covered;
 }
 
 void screen_leave(struct screen *screen)

@@ -84,6 +84,9 @@ void screen_resized(struct screen *screen);
 void screen_cursor(struct screen *screen, const struct event *event);
 /* Clears the window and its scrollback is left alone (Ctrl+L). */
 void screen_clear(struct screen *screen);
+/* Another screen (the alternate one) stands over it, or does not any more: no frame is written
+ * meanwhile, whatever a timer wants. */
+void screen_cover(struct screen *screen, bool covered);
 /* Takes the live region away and gives the terminal away (editor, Ctrl+Z); and comes back. */
 void screen_leave(struct screen *screen);
 void screen_return(struct screen *screen);

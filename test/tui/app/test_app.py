@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interactive agent: type this, see that, and what is on disk."""
+import functools
 import os
 import pty
-
-
 import shlex
 import shutil
 import signal
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import terminal
+from conftest import Hasp
 from fake_gemini import call, text
 
 READY = "? for keys"
@@ -294,6 +294,17 @@ def test_the_pager_shows_the_conversation(world):
             hasp.type("/needle").key("enter").quiet()
             hasp.type("q").wait(READY)
             assert not hasp.dump().alternate
+
+
+def test_nothing_is_drawn_over_the_pager(world):
+    """What the screen would do a second after rows were printed, where the caret is drawn, waits."""
+    with world.fake([[text("Hello.")]]) as server:
+        with world.hasp(server, kind=functools.partial(Hasp, version="VTE(7006)")) as hasp:
+            hasp.type("hi").key("enter").wait("Hello.").type("a draft of more than twenty columns").key("ctrl+o")
+            hasp.wait("q closes").quiet(1.3)
+            window = hasp.dump().window
+            assert "q closes" in window[-1] and "a draft" not in "\n".join(window)
+            hasp.type("q").wait("a draft of more than twenty columns")
 
 
 def test_paths_are_completed(world):

@@ -94,14 +94,15 @@ def test_a_session_is_renamed_and_deleted_from_the_list(world):
 
 
 def test_an_export_is_not_written_over_a_file_unasked(world):
-    world.write("talk.md", "mine\n")
-    world.write("other.md", "mine too\n")
+    for name in "talk.md", "other.md":
+        world.write(name, "mine\n")
     with world.fake([[text("Here:\n\n```\nan open fence")]]) as server:
         with world.hasp(server) as hasp:
             hasp.type("say it").key("enter").wait("an open fence").wait(READY)
             hasp.type("/export talk.md").key("enter").wait("It is there already").key("enter").wait(READY)
             assert world.read("talk.md") == "mine\n"
-            hasp.type("/chat share other.md").key("enter").wait("Leave it  other.md").key("down", "enter").wait("Written to")
+            hasp.type("/chat share other.md").key("enter").wait("Replace it  other.md").key("down", "enter")
+            hasp.wait("Written to")
             hasp.type("/export talk.json").key("enter").wait("talk.json")
     exported = world.read("other.md")
     assert "> say it\n" in exported and exported.endswith("```\nan open fence\n```\n\n")
