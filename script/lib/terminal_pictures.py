@@ -89,7 +89,7 @@ def denial(world):
     world.write("Makefile", "install:\n\t@echo installing; cp tool /usr/local/bin/tool\n")
     world.write("tool", "#!/bin/sh\n")
     with world.fake(script) as server, start(world, server, "--approval-mode", "yolo") as hasp:
-        hasp.type("install it").key("enter").wait("this folder.").quiet(0.5)
+        hasp.type("install it").key("enter").wait("install beneath").quiet(0.5)
         return hasp.cells()
 
 

@@ -167,6 +167,14 @@ static void tui_greet(struct app *app)
 		rows_wrap(&rows, &tip, term_size(app->term).columns, NULL, NULL);
 	}
 	tui_print(app, &rows);
+	if (term_plain(app->term)) {
+		const char *name = getenv("TERM");
+		_cleanup_free_ char *text = mem_printf(
+			"TERM is \"%.40s\": hasp prints plain lines here. If this terminal can do "
+			"more, say so: TERM=xterm-256color hasp.", name ? name : "");
+
+		tui_print_notice(app, "info", span_str(text));
+	}
 }
 
 static void tui_make(struct app *app)

@@ -142,6 +142,8 @@ void progress_hide(struct progress *progress, bool hidden)
 {
 	if (!progress || progress->ended || !progress->started)
 		return;
+	if (progress->hidden && !hidden)
+		pthread_cond_signal(&progress->wake); /* time passes again */
 	progress->hidden = hidden;
 	if (!hidden && !progress->drawn)
 		progress_draw(progress);

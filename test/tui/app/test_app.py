@@ -3,6 +3,7 @@
 import functools
 import os
 import pty
+import re
 import shlex
 import shutil
 import signal
@@ -337,7 +338,7 @@ def test_a_session_goes_on(world):
 def test_a_plain_terminal_gets_no_escape_sequence(world):
     with world.fake([[text("Plain.")]]) as server:
         with world.hasp(server, env={"TERM": "dumb"}) as hasp:
-            hasp.type("hi").key("enter").wait("Plain.").wait("Done.")
+            hasp.wait('TERM is "dumb"').type("hi").key("enter").wait("Plain.").wait("Done.")
             assert b"\x1b" not in hasp.raw()
             hasp.key("ctrl+d")
             assert hasp.end() == 0
@@ -599,3 +600,30 @@ def test_warnings_and_errors_are_shown_alone(world):
             hasp.type("go").key("enter").wait("Wrong thing").quiet().key("f12").wait("Warnings and errors")
             shown = hasp.dump()
             assert shown.alternate and "Wrong thing" in shown.text and "> go" not in shown.window
+
+
+@pytest.mark.parametrize("method, sequence", [("osc9", b"\x1b]9;hasp has a question."), ("bell", b"\x07"),
+                                              ("osc777", b"\x1b]777;notify;hasp;hasp has a question.")])
+def test_who_looks_elsewhere_is_told_as_the_setting_says(world, method, sequence):
+    world.settings(general={"enableNotifications": True, "notificationMethod": method})
+    with world.fake([[write("b.c", "int x;\n")], [text("Asked.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").type("\x1b[O").type("write").key("enter").wait("Allow once").quiet()
+            raw = hasp.raw().replace(b"\x1b]0;", b"").split(b"Allow once")[0]
+            assert sequence in raw, raw
+            assert "Action required" in hasp.dump().title
+            hasp.type("\x1b[I1").wait("Asked.")
+
+
+def test_progress_is_shown_while_it_works(world, held):
+    """OSC 9;4: without an end while it works, and none afterwards; the title says so too."""
+    with world.fake([{"reply": [text("Done so.")], "expect": held}]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").quiet().raw()
+            hasp.type("go").key("enter")
+            held.wait()
+            hasp.wait("* Working").quiet(0.2)
+            assert b"\x1b]9;4;3" in hasp.raw() and "Working" in hasp.dump().title
+            held.go.set()
+            hasp.wait("Done so.").wait(READY).quiet()
+            assert b"\x1b]9;4;0" in hasp.raw() and "Ready" in hasp.dump().title

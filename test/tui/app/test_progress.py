@@ -32,7 +32,7 @@ def test_activity_output_and_diffs_are_shown_while_it_works(world, held):
               {"reply": [text("All done.")], "expect": held}]
     with world.fake(script) as server:
         with prompt(world, server) as hasp:
-            hasp.wait("I look.").wait("* Working").wait("    first-line")
+            hasp.wait("I look.").wait("* Working 1s").wait("    first-line").wait("* Working 2s")
             world.write("go", "")
             held.wait()
             hasp.wait("last-line").wait("int old;").wait("int new;").wait("* Working")
@@ -44,6 +44,16 @@ def test_activity_output_and_diffs_are_shown_while_it_works(world, held):
     assert not [line for line in shown if "Working" in line or line == "    first-line"]
     assert len([line for line in shown if "last-line" in line]) >= 1
     assert len([line for line in shown if "int new;" in line]) == 1
+
+
+def test_the_seconds_go_on_after_a_text_without_an_end(world):
+    """Beneath such a text nothing is drawn; the silent command after it is watched all the same."""
+    world.write("go.sh", "while [ ! -e go ]; do sleep 0.05; done")
+    with world.fake([{"reply": [text("Half a line"), text(" and more."), run("sh go.sh")], "pace": 1.2}, [text("Done.")]]) as server:
+        with prompt(world, server) as hasp:
+            hasp.wait("and more.").wait("Working 3s").wait("Working 5s")
+            world.write("go", "")
+            hasp.wait("Done.")
 
 
 def test_the_answer_in_a_pipe_has_nothing_else_in_it(world, held):
