@@ -107,13 +107,13 @@ void tui_show_history(struct app *app, const json_t *contents)
 	if (count == first)
 		return;
 	for (size_t i = first; i < count; i++) {
-		if (i == shown && shown > first) {
+		if (i == shown && shown > first && !app->full) {
 			_cleanup_free_ char *text = mem_printf(
 				"%zu earlier messages: Ctrl+O shows all.", shown - first);
 
 			tui_print_notice(app, "info", span_str(text));
 		}
-		history_message(app, contents, i, i >= shown);
+		history_message(app, contents, i, i >= shown && !app->full);
 	}
 	tui_print_notice(app, "info", SPAN("The session goes on here."));
 }

@@ -202,12 +202,12 @@ static void layout_beneath(struct app *app, unsigned width, struct rows *rows)
 	}
 }
 
-void tui_layout(struct app *app)
+void tui_layout(struct app *app, struct live *ret)
 {
 	const struct term_size size = term_size(app->term);
 	struct live live = { 0 };
 
-	if (app->answering || app->printed)
+	if (app->answering || app->printed || app->full)
 		rows_add(&live.rows);
 	if (app->browse) {
 		live.whole = live.caret_hidden = true;
@@ -229,5 +229,5 @@ void tui_layout(struct app *app)
 		live.whole = live.caret_hidden = consoles_focused(app->consoles) != 0;
 	}
 	layout_beneath(app, size.columns, &live.rows);
-	screen_live(app->screen, &live);
+	*ret = live;
 }

@@ -18,7 +18,7 @@ static void question_put(struct app *app)
 	app->ask_ms = now;
 	app->aside = !editor_is_empty(app->editor) && now - app->key_ms < 2 * ASIDE_MS;
 	ask_subject(app->ask, term_size(app->term).columns, &rows);
-	tui_print(app, &rows);
+	tui_print_only(app, &rows);
 	status_notify(app, "hasp has a question.");
 	tui_changed(app);
 }

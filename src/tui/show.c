@@ -85,11 +85,24 @@ void tui_print(struct app *app, struct rows *rows)
 	tui_end_answer(app);
 	if (!rows->count)
 		return;
+	if (app->full) {
+		rows_release(rows);
+		tui_changed(app);
+		return;
+	}
 	if (app->printed)
 		rows_add(&all);
 	app->printed = true;
 	rows_move(&all, rows);
 	screen_print(app->screen, &all);
+	tui_changed(app);
+}
+
+void tui_print_only(struct app *app, struct rows *rows)
+{
+	if (app->full && rows->count)
+		transcript_rows_of(app->transcript, rows);
+	tui_print(app, rows);
 	tui_changed(app);
 }
 

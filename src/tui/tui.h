@@ -16,6 +16,7 @@
  *   history.c     a conversation that goes on: what of it is shown
  *   transcript.c  the conversation as it was, within bounded memory
  *   layout.c      the live region; status.c its last line, the window's title and progress
+ *   full.c        the full screen: a window over the transcript, in place of printed rows
  *   colours.c     the theme that the settings name
  *   input.c       who gets a key
  *   consoles.c    commands on terminals that are typed into; emulator/: their screens

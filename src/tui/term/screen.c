@@ -200,21 +200,6 @@ static void lay_out(const struct screen *screen, struct term_size size, struct s
 	choose_rest(screen, ret, top, column, size);
 }
 
-static bool rows_same(const struct row *a, const struct row *b)
-{
-	if (a->count != b->count || !span_eq(buf_view(&a->text), buf_view(&b->text)) ||
-	    !span_eq(buf_view(&a->links), buf_view(&b->links)))
-		return false;
-	for (size_t i = 0; i < a->count; i++)
-		if (a->runs[i].len != b->runs[i].len || a->runs[i].link != b->runs[i].link ||
-		    a->runs[i].style.role != b->runs[i].style.role ||
-		    a->runs[i].style.marks != b->runs[i].style.marks ||
-		    a->runs[i].style.foreground != b->runs[i].style.foreground ||
-		    a->runs[i].style.background != b->runs[i].style.background)
-			return false;
-	return true;
-}
-
 /* ---- moves ---- */
 
 static void put_up(struct buf *out, size_t rows)
@@ -459,7 +444,7 @@ static void put_difference(struct screen *screen, struct buf *out, const struct 
 	for (size_t i = 0; i < next->rows.count; i++) {
 		const struct row *row = &next->rows.at[i];
 
-		if (rows_same(row, &shown->rows.at[i]))
+		if (row_same(row, &shown->rows.at[i]))
 			continue;
 		put_move(out, at, i);
 		at = i;
@@ -516,7 +501,7 @@ static bool shown_same(const struct shown *a, const struct shown *b)
 	    a->hidden != b->hidden)
 		return false;
 	for (size_t i = 0; i < a->rows.count; i++)
-		if (!rows_same(&a->rows.at[i], &b->rows.at[i]))
+		if (!row_same(&a->rows.at[i], &b->rows.at[i]))
 			return false;
 	return true;
 }
