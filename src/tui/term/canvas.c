@@ -109,6 +109,8 @@ static void fit_rows(struct rows *rows, struct term_size size)
 		row_clip(&rows->at[i], size.columns);
 }
 
+/* The rows that differ, or all.  Then each is erased before: a wide character that a resize has cut
+ * leaves something invisible behind in tmux that takes a neighbour's place with it later. */
 static bool put_rows(const struct canvas *canvas, const struct rows *next, unsigned columns,
                      struct buf *out)
 {
@@ -119,9 +121,10 @@ static bool put_rows(const struct canvas *canvas, const struct rows *next, unsig
 
 		if (canvas->drawn && row_same(row, &canvas->shown.at[i]))
 			continue;
-		buf_printf(out, "%s\033[%zu;1H", any ? "" : "\033[?7l", i + 1);
+		buf_printf(out, "%s\033[%zu;1H%s", any ? "" : "\033[?7l", i + 1,
+		           canvas->drawn ? "" : "\033[2K");
 		term_put_row(canvas->term, out, row);
-		buf_str(out, row->width < columns ? "\033[K" : "");
+		buf_str(out, canvas->drawn && row->width < columns ? "\033[K" : "");
 		any = true;
 	}
 	buf_str(out, any ? "\033[?7h" : "");
