@@ -55,8 +55,10 @@ void pager_open(struct app *app, const char *title, struct rows *rows, bool end)
 	rows_move(&pager->rows, rows);
 	app->pager = pager;
 	pager_go(app, end ? pager->rows.count : 0);
-	if (!app->canvas)
+	if (!app->full) {
+		screen_hold(app->screen, true);
 		app->canvas = canvas_new(app->term);
+	}
 	pager_draw(app);
 }
 
@@ -85,6 +87,7 @@ void pager_close(struct app *app)
 	if (!app->full) {
 		canvas_free(app->canvas);
 		app->canvas = NULL;
+		screen_hold(app->screen, false);
 	}
 	tui_changed_now(app);
 }

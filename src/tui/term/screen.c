@@ -38,6 +38,7 @@ struct screen {
 	bool live_changed;
 	struct shown shown;
 	bool drawn;             /* something is shown */
+	bool held;              /* something else is, on the other screen */
 	bool anew;              /* all of it has to be drawn again */
 	unsigned asked;         /* answers to come: where the cursor is, how wide the window is */
 	unsigned stale;         /* answers to come to what was asked before */
@@ -628,7 +629,7 @@ void screen_key_frame(struct screen *screen)
 {
 	struct shown next;
 
-	if (!screen->live_changed || screen->asked || term_busy(screen->term))
+	if (!screen->live_changed || screen->held || screen->asked || term_busy(screen->term))
 		return;
 	lay_out(screen, term_size(screen->term), &next);
 	if (screen->drawn && !screen->anew && screen->shown.home == next.home &&
@@ -649,7 +650,7 @@ void screen_frame(struct screen *screen)
 	struct shown next;
 	bool whole;
 
-	if (!screen_dirty(screen) || screen->asked || term_busy(screen->term))
+	if (!screen_dirty(screen) || screen->held || screen->asked || term_busy(screen->term))
 		return;
 	if (since < SCREEN_FRAME_MS) {
 		frame_later(screen, SCREEN_FRAME_MS - since);
@@ -681,6 +682,11 @@ void screen_live(struct screen *screen, struct live *live)
 	screen->live = *live;
 	live->rows = (struct rows){ 0 };
 	screen->live_changed = true;
+}
+
+void screen_hold(struct screen *screen, bool held)
+{
+	screen->held = held;
 }
 
 void screen_resized(struct screen *screen)

@@ -78,6 +78,9 @@ void screen_frame(struct screen *screen);
 /* The same for what a key changed, at once and without printing, however young the last frame is: a
  * few bytes. */
 void screen_key_frame(struct screen *screen);
+/* While it is held nothing is written: something else is shown on the alternate screen. Afterwards
+ * a frame is the caller's to ask for. */
+void screen_hold(struct screen *screen, bool held);
 /* The window has another size (live rows are the caller's to make anew). */
 void screen_resized(struct screen *screen);
 /* EVENT_CURSOR goes here. */
