@@ -26,11 +26,16 @@ KEYS = ["pageup", "pageup", "pagedown", "shift+up", "shift+down", "ctrl+home", "
 WHEEL = ["\x1b[<64;1;1M", "\x1b[<65;1;1M"]
 
 
+def shown(hasp):
+    """The window; screen's is that of the terminal around it, as its hardcopy knows no wide characters."""
+    return getattr(hasp, "outer", hasp).dump().window
+
+
 def until(hasp, true, seconds=30):
     """The window, when that is true of it twice in a row."""
     end, before = time.monotonic() + seconds, None
     while True:
-        window = hasp.dump().window
+        window = shown(hasp)
         if window == before and true(window):
             return window
         assert time.monotonic() < end, "it never came; there is:\n%s" % "\n".join(window)
@@ -167,7 +172,7 @@ class Round:
                     try:
                         until(hasp, lambda window: window == end, 10)
                     except AssertionError:
-                        self.check_same("narrower and back", end, hasp.dump().window)
+                        self.check_same("narrower and back", end, shown(hasp))
                     hasp.key("ctrl+d")
                     hasp.wait("goes on with this session.")
                 with world.hasp(server, "--resume", "latest", columns=COLUMNS, rows=ROWS, kind=kind) as hasp:
