@@ -11,6 +11,7 @@
 enum {
 	COMPOSER_ROWS_MAX = 12, /* of a draft; it scrolls within */
 	CANDIDATE_ROWS = 8,
+	SHORTCUTS_OF_FULL = 3,
 };
 
 /* What hasp does, for how long, and what the model thinks of. */
@@ -133,9 +134,11 @@ static void layout_shortcuts(const struct app *app, unsigned width, struct rows 
 		BIND_APP_TOGGLE_YOLO, BIND_HISTORY_SEARCH_START, BIND_INPUT_OPEN_EXTERNAL_EDITOR,
 		BIND_APP_SHOW_MORE_LINES, BIND_APP_SHOW_FULL_TODOS, BIND_APP_CLEAR_SCREEN,
 		BIND_APP_SUSPEND, BIND_APP_FOCUS_SHELL_INPUT, BIND_BACKGROUND_TOGGLE,
+		/* in full screen */
+		BIND_SCROLL_PAGE_UP, BIND_SCROLL_SEARCH, BIND_APP_TOGGLE_MOUSE_MODE,
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(shown) - (app->full ? 0 : SHORTCUTS_OF_FULL); i++) {
 		struct row *row = rows_add(rows);
 
 		row_text(row, SPAN("  "), STYLE(ROLE_TEXT));
