@@ -11,15 +11,38 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "tui/private.h"
+#include "tui/term/canvas.h"
 #include "tui/term/screen.h"
 
 extern char **environ;
 
+/* Gives the terminal away as it was found; what the pager shows is closed for that, if it would
+ * stand above the main screen. */
+static void away_leave(struct app *app)
+{
+	if (app->full) {
+		canvas_leave(app->canvas);
+		return;
+	}
+	pager_close(app);
+	screen_leave(app->screen);
+}
+
+static void away_return(struct app *app)
+{
+	if (app->full)
+		canvas_return(app->canvas);
+	else
+		screen_return(app->screen);
+	if (app->pager)
+		pager_draw(app);
+}
+
 void tui_suspend(struct app *app)
 {
-	screen_leave(app->screen);
+	away_leave(app);
 	term_stop();
-	screen_return(app->screen);
+	away_return(app);
 	tui_changed_now(app);
 }
 
@@ -108,9 +131,9 @@ char *tui_edit(struct app *app, struct span text, const char *name)
 	path = mem_printf("%s/%s", folder, base && *base ? base : "text");
 	ok = file_replace(path, text, 0600, &err);
 	if (ok) {
-		screen_leave(app->screen);
+		away_leave(app);
 		ok = away_run_editor(away_editor(app), path);
-		screen_return(app->screen);
+		away_return(app);
 		if (!ok)
 			err_set(&err, ERR_IO_ERROR, "The editor \"%.100s\" failed; nothing was "
 			        "taken over.", away_editor(app));

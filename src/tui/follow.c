@@ -16,13 +16,15 @@ static void follow_content(struct app *app, struct span text)
 {
 	_cleanup_rows_ struct rows rows = { 0 };
 
+	transcript_answer(app->transcript, text);
+	if (app->full)
+		return;
 	if (!app->answering && app->printed)
 		rows_add(&rows);
 	app->answering = app->printed = true;
 	markdown_feed(app->markdown, text);
 	markdown_take(app->markdown, &rows);
 	screen_print(app->screen, &rows);
-	transcript_answer(app->transcript, text);
 }
 
 static void follow_thought(struct app *app, const json_t *message)

@@ -178,7 +178,7 @@ void tui_show_history(struct app *app, const json_t *end, bool more)
 	app->history_shown = false;
 	if (!json_array_size(end))
 		return;
-	if (!shown)
+	if (!shown && !app->full)
 		history_print(app, end, more);
 	tui_print_notice(app, "info", SPAN("The session goes on here."));
 }
@@ -189,6 +189,8 @@ void tui_show_end(struct app *app, const char *file)
 	json_auto_t *contents = session_read_end(file, &whole);
 	json_auto_t *end = history_end(contents, &more);
 
+	if (app->full) /* it shows the transcript, which comes with the session */
+		return;
 	history_print(app, end, more || !whole);
 	app->history_shown = json_array_size(end) > 0;
 }

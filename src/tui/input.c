@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "tui/private.h"
+#include "tui/term/canvas.h"
 #include "tui/term/screen.h"
 
 enum { TWICE_MS = 1000 };
@@ -154,6 +155,17 @@ static void input_toggle(struct app *app, int overlay)
 	app->overlay = app->overlay == overlay ? OVERLAY_NONE : overlay;
 }
 
+/* In full screen there is nothing above the window that it could go to: it is drawn anew. */
+static void input_clear(struct app *app)
+{
+	if (app->full) {
+		canvas_anew(app->canvas);
+		full_end(app);
+	} else {
+		screen_clear(app->screen);
+	}
+}
+
 static bool input_global(struct app *app, const struct key *key)
 {
 	if (input_bound(app, BIND_BASIC_QUIT, key)) {
@@ -165,7 +177,7 @@ static bool input_global(struct app *app, const struct key *key)
 	} else if (input_bound(app, BIND_APP_TOGGLE_YOLO, key)) {
 		tui_set_mode(app, app->status.mode == MODE_YOLO ? MODE_DEFAULT : MODE_YOLO);
 	} else if (input_bound(app, BIND_APP_CLEAR_SCREEN, key)) {
-		screen_clear(app->screen);
+		input_clear(app);
 	} else if (input_bound(app, BIND_APP_SUSPEND, key)) {
 		tui_suspend(app);
 	} else if (input_bound(app, BIND_APP_SHOW_FULL_TODOS, key)) {
@@ -219,7 +231,9 @@ static void input_key(struct app *app, const struct key *key)
 		first_key(app, key);
 		return;
 	}
-	if (app->pick && pick_key(app, key))
+	if (app->full && full_finds(app->full) && full_key(app, key))
+		return;
+	if (app->pick && (pick_key(app, key) || full_key(app, key)))
 		return;
 	if (app->pick) { /* what is typed meanwhile is not lost */
 		if (key->text.len && !(key->mods & ~KEY_SHIFT))
@@ -227,12 +241,12 @@ static void input_key(struct app *app, const struct key *key)
 		return;
 	}
 	if (app->ask) {
-		if (!input_question(app, key) && !input_global(app, key) &&
+		if (!input_question(app, key) && !full_key(app, key) && !input_global(app, key) &&
 		    input_bound(app, BIND_INPUT_PASTE, key))
 			tui_paste(app);
 		return;
 	}
-	if (consoles_key(app->consoles, key))
+	if (consoles_key(app->consoles, key) || full_key(app, key))
 		return;
 	if (app->overlay == OVERLAY_SHORTCUTS)
 		app->overlay = OVERLAY_NONE;
@@ -276,6 +290,8 @@ static void input_paste(struct app *app, struct span text)
 		first_paste(app, text);
 	if (app->pager || app->browse || app->secret)
 		return;
+	if (full_paste(app, text))
+		return;
 	if (!app->ask && consoles_paste(app->consoles, text))
 		return;
 	app->key_ms = clock_monotonic_ms();
@@ -318,8 +334,15 @@ void tui_event(void *data, const struct event *event)
 		if (!tui_clipboard_reply(app, event->text))
 			return;
 		break;
+	case EVENT_WHEEL:
+		if (app->pager)
+			pager_wheel(app, event->on);
+		else
+			full_wheel(app, event->on);
+		break;
 	case EVENT_CURSOR:
-		screen_cursor(app->screen, event); /* makes its frame: another would ask again */
+		if (app->screen) /* it makes its frame: another would ask again */
+			screen_cursor(app->screen, event);
 		return;
 	default:
 		return;

@@ -11,6 +11,7 @@
 enum {
 	COMPOSER_ROWS_MAX = 12, /* of a draft; it scrolls within */
 	CANDIDATE_ROWS = 8,
+	SHORTCUTS_OF_FULL = 3,
 };
 
 static void layout_activity(const struct app *app, unsigned width, struct rows *rows)
@@ -89,9 +90,11 @@ static void layout_shortcuts(const struct app *app, unsigned width, struct rows 
 		BIND_INPUT_PASTE,
 		BIND_APP_SHOW_MORE_LINES, BIND_APP_SHOW_FULL_TODOS, BIND_APP_CLEAR_SCREEN,
 		BIND_APP_SUSPEND, BIND_APP_FOCUS_SHELL_INPUT, BIND_BACKGROUND_TOGGLE,
+		/* in full screen */
+		BIND_SCROLL_PAGE_UP, BIND_SCROLL_SEARCH, BIND_APP_TOGGLE_MOUSE_MODE,
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(shown) - (app->full ? 0 : SHORTCUTS_OF_FULL); i++) {
 		struct row *row = rows_add(rows);
 
 		row_text(row, SPAN("  "), STYLE(ROLE_TEXT));
@@ -158,12 +161,12 @@ static void layout_beneath(struct app *app, unsigned width, struct rows *rows)
 	}
 }
 
-void tui_layout(struct app *app)
+void tui_layout(struct app *app, struct live *ret)
 {
 	const struct term_size size = term_size(app->term);
 	struct live live = { 0 };
 
-	if (app->answering || app->printed)
+	if (app->answering || app->printed || app->full)
 		rows_add(&live.rows);
 	if (app->browse) {
 		live.whole = live.caret_hidden = true;
@@ -187,5 +190,5 @@ void tui_layout(struct app *app)
 		live.whole = live.caret_hidden = consoles_focused(app->consoles) != 0;
 	}
 	layout_beneath(app, size.columns, &live.rows);
-	screen_live(app->screen, &live);
+	*ret = live;
 }

@@ -8,9 +8,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "tui/private.h"
-#include "tui/term/screen.h"
+#include "tui/term/canvas.h"
 
-enum { SEARCH_BYTES_MAX = 256 };
+enum { SEARCH_BYTES_MAX = 256, WHEEL_ROWS = 3 };
 
 struct pager {
 	char *title;       /* owned */
@@ -50,7 +50,7 @@ static void pager_begin(struct app *app, const char *title, struct rows *rows, b
 	struct pager *pager;
 
 	if (app->pager || app->plain) {
-		tui_print(app, rows);
+		tui_print_only(app, rows);
 		return;
 	}
 	pager = mem_alloc(1, sizeof(*pager));
@@ -63,9 +63,10 @@ static void pager_begin(struct app *app, const char *title, struct rows *rows, b
 	rows_move(&pager->rows, rows);
 	app->pager = pager;
 	pager_go(app, end ? pager->rows.count : 0);
-	screen_cover(app->screen, true);
-	buf_str(term_frame(app->term), "\033[?1049h\033[?25l");
-	term_frame_end(app->term);
+	if (!app->full) {
+		screen_hold(app->screen, true);
+		app->canvas = canvas_new(app->term);
+	}
 	pager_draw(app);
 }
 
@@ -125,9 +126,11 @@ void pager_close(struct app *app)
 	free(pager->said);
 	free(pager->entries.at);
 	free(pager);
-	buf_str(term_frame(app->term), "\033[?25h\033[?1049l");
-	term_frame_end(app->term);
-	screen_cover(app->screen, false);
+	if (!app->full) {
+		canvas_free(app->canvas);
+		app->canvas = NULL;
+		screen_hold(app->screen, false);
+	}
 	tui_changed_now(app);
 }
 
@@ -268,6 +271,14 @@ void pager_notice(struct app *app, const char *severity, const char *text)
 	pager_draw(app);
 }
 
+void pager_wheel(struct app *app, bool up)
+{
+	const size_t top = app->pager->top;
+
+	pager_go(app, !up ? top + WHEEL_ROWS : top > WHEEL_ROWS ? top - WHEEL_ROWS : 0);
+	pager_draw(app);
+}
+
 void pager_key(struct app *app, const struct key *key)
 {
 	struct pager *pager = app->pager;
@@ -334,30 +345,22 @@ void pager_draw(struct app *app)
 {
 	struct pager *pager = app->pager;
 	const struct term_size size = term_size(app->term);
-	struct buf *frame;
-	_cleanup_row_ struct row foot = { 0 };
+	const struct canvas_caret caret = { .hidden = true };
+	struct rows window = { 0 };
 
 	if (term_busy(app->term))
 		return;
 	if (pager->whole && pager->width != size.columns)
 		pager_remake(app);
-	frame = term_frame(app->term);
-	buf_str(frame, "\033[H");
 	for (size_t i = 0; i < pager_height(app); i++) {
-		_cleanup_rows_ struct rows one = { 0 };
-
-		if (pager->top + i < pager->rows.count) {
-			rows_copy(&one, &pager->rows, pager->top + i, pager->top + i + 1);
-			row_clip(&one.at[0], size.columns);
-			if (pager->wanted.len && pager_matches(pager, pager->top + i))
-				row_mark(&one.at[0], MARK_REVERSE);
-			term_put_row(app->term, frame, &one.at[0]);
+		if (pager->top + i >= pager->rows.count) {
+			rows_add(&window);
+			continue;
 		}
-		buf_str(frame, "\033[K\r\n");
+		rows_copy(&window, &pager->rows, pager->top + i, pager->top + i + 1);
+		if (pager->wanted.len && pager_matches(pager, pager->top + i))
+			row_mark(&window.at[i], MARK_REVERSE);
 	}
-	pager_foot(app, &foot);
-	row_clip(&foot, size.columns);
-	term_put_row(app->term, frame, &foot);
-	buf_str(frame, "\033[J");
-	term_frame_end(app->term);
+	pager_foot(app, rows_add(&window));
+	canvas_draw(app->canvas, &window, &caret);
 }

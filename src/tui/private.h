@@ -14,6 +14,7 @@
 #include "tui/editor/bindings.h"
 #include "tui/editor/editor.h"
 #include "tui/markdown/markdown.h"
+#include "tui/term/screen.h"
 #include "tui/term/term.h"
 #include "tui/tui.h"
 #include "tui/view/view.h"
@@ -120,6 +121,8 @@ void transcript_thought(struct transcript *transcript, struct span text);
 /* TOOL_CALL and its TOOL_RESULT. */
 void transcript_call(struct transcript *transcript, const json_t *call, const json_t *result);
 void transcript_notice(struct transcript *transcript, const char *severity, struct span text);
+/* Rows that have no other source; taken over. */
+void transcript_rows_of(struct transcript *transcript, struct rows *rows);
 /* Whatever comes next is another block. */
 void transcript_break(struct transcript *transcript);
 /* Where in rows the entries begin. */
@@ -138,6 +141,24 @@ void transcript_problems(const struct transcript *transcript, unsigned width, st
 /* The text of an entry: what was said as it was written, of a call what is shown of it; the caller
  * frees. NULL: it had to go meanwhile. */
 char *transcript_entry(const struct transcript *transcript, size_t number, unsigned width);
+/* Block by block, for the full screen. They are numbered from 0 on; those before `first` are gone.
+ * Numbers begin anew when it is cleared, and the last block may have become shorter when something
+ * was forgotten: how often that was is counted. */
+struct transcript_state {
+	size_t first, end;
+	unsigned cleared, forgotten;
+};
+/* What there is now. */
+struct transcript_state transcript_state(const struct transcript *transcript);
+/* Appends the rows of a block; none for a thought unless `thoughts`. */
+void transcript_block(const struct transcript *transcript, size_t number, bool thoughts,
+                      const struct view_how *how, struct rows *rows);
+/* Appends what stands before a block that has rows: one row, or none before the very first. */
+void transcript_between(const struct transcript *transcript, size_t number, struct rows *rows);
+/* Bytes of its text, which only the last one's changes. */
+size_t transcript_size(const struct transcript *transcript, size_t number);
+/* Whether it is an answer that is still being written; its text so far is borrowed. */
+bool transcript_grows(const struct transcript *transcript, size_t number, struct span *ret_text);
 
 /* ---- the application ---------------------------------------------------------------- */
 
@@ -150,6 +171,8 @@ struct running {
 enum { OVERLAY_NONE, OVERLAY_SHORTCUTS, OVERLAY_TODOS };
 
 struct pager;
+struct full;
+struct canvas;
 struct pick;
 struct browse;
 struct secret;
@@ -178,7 +201,9 @@ struct app {
 	bool plain;
 	struct loop *loop;
 	struct term *term;
-	struct screen *screen;
+	struct screen *screen;        /* NULL: in full screen */
+	struct full *full;            /* NULL: inline */
+	struct canvas *canvas;        /* the alternate screen; NULL: the main one is shown */
 	struct bindings *bindings;
 	struct editor *editor;
 	struct runner *runner;
@@ -249,14 +274,36 @@ void tui_quit(struct app *app);
 struct view_how tui_how(const struct app *app);
 /* Prints what is left of the answer that was being printed. */
 void tui_end_answer(struct app *app);
-/* Prints rows as a block of their own, set apart from the one before; ends an answer. */
+/* Prints rows as a block of their own, set apart from the one before; ends an answer. The
+ * transcript is given their source besides, from which the full screen makes rows of its own. */
 void tui_print(struct app *app, struct rows *rows);
 /* What the user said, long pastes in it folded; remembered whole. */
 void tui_print_user(struct app *app, struct span text);
+/* The same for rows that have no source which the transcript knows. */
+void tui_print_only(struct app *app, struct rows *rows);
 /* A sentence of ours; remembered, too. */
 void tui_print_notice(struct app *app, const char *severity, struct span text);
 /* Begins and ends showing that something is under way. */
 void tui_working(struct app *app, bool working);
+
+/* ---- full.c ---- */
+
+/* Shows the alternate screen: the conversation's window above the live region, until full_free,
+ * which prints the end of the conversation on the main screen. */
+struct full *full_new(struct app *app);
+void full_free(struct app *app); /* nothing, if inline */
+/* Draws a frame; takes the live region's rows over. Its first row is the window's foot: it is set
+ * here. */
+void full_frame(struct app *app, struct live *live);
+/* A text to be searched for is being typed: keys and pastes go there first. */
+bool full_finds(const struct full *full);
+/* Scrolls, searches, gives the mouse away and takes it; true: it was a key for that. */
+bool full_key(struct app *app, const struct key *key);
+/* Text that is pasted while something is searched for; true: taken. */
+bool full_paste(struct app *app, struct span text);
+void full_wheel(struct app *app, bool up);
+/* The end of the conversation is shown from now on. */
+void full_end(struct app *app);
 
 /* ---- away.c ---- */
 
@@ -297,8 +344,8 @@ void tui_show_history(struct app *app, const json_t *end, bool more);
 
 /* ---- layout.c ---- */
 
-/* Makes the live region anew. */
-void tui_layout(struct app *app);
+/* Makes the live region anew; *ret is zeroed before. */
+void tui_layout(struct app *app, struct live *ret);
 
 /* ---- status.c ---- */
 
@@ -480,6 +527,7 @@ void pager_close(struct app *app);
 void pager_key(struct app *app, const struct key *key);
 /* A notice: in its last row until the next key, if it is shown, else printed. */
 void pager_notice(struct app *app, const char *severity, const char *text);
+void pager_wheel(struct app *app, bool up);
 void pager_draw(struct app *app);
 
 /* ---- complete.c ---- */

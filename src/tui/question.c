@@ -99,7 +99,7 @@ static void question_put(struct app *app)
 	app->aside = !editor_is_empty(app->editor) && now - app->key_ms < 2 * ASIDE_MS;
 	question_join_others(app, &rows);
 	ask_subject(app->ask, term_size(app->term).columns, &rows);
-	tui_print(app, &rows);
+	tui_print_only(app, &rows);
 	status_notify(app, "hasp has a question.");
 	tui_changed(app);
 }

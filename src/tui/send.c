@@ -232,7 +232,7 @@ static void slash_show(struct app *app, struct command_result *result)
 	    result->rows.count > term_size(app->term).rows)
 		pager_open(app, "Command", &result->rows, false);
 	else
-		tui_print(app, &result->rows);
+		tui_print_only(app, &result->rows);
 	if (result->then != COMMAND_ANEW)
 		slash_then(app, result);
 	command_result_release(result);
@@ -447,6 +447,7 @@ void tui_send(struct app *app, struct span text)
 	if (span_is_blank(text))
 		return;
 	stash_remember(app->stash, text);
+	full_end(app);
 	if (send_command(app, text))
 		return;
 	if (runner_idle(app->runner) || is_shell(text) || command_is(text) ||

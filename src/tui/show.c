@@ -88,6 +88,11 @@ void tui_print(struct app *app, struct rows *rows)
 	tui_end_answer(app);
 	if (!rows->count)
 		return;
+	if (app->full) {
+		rows_release(rows);
+		tui_changed(app);
+		return;
+	}
 	if (app->printed)
 		rows_add(&all);
 	app->printed = true;
@@ -111,6 +116,14 @@ void tui_print_user(struct app *app, struct span text)
 	view_user_folded(&rows, text, folds, count, &how);
 	tui_print(app, &rows);
 	transcript_user(app->transcript, text);
+}
+
+void tui_print_only(struct app *app, struct rows *rows)
+{
+	if (app->full && rows->count)
+		transcript_rows_of(app->transcript, rows);
+	tui_print(app, rows);
+	tui_changed(app);
 }
 
 void tui_print_notice(struct app *app, const char *severity, struct span text)

@@ -13,13 +13,14 @@
 #include "data/json.h"
 #include "tui/private.h"
 
-enum block_kind { BLOCK_USER, BLOCK_ANSWER, BLOCK_THOUGHT, BLOCK_CALL, BLOCK_NOTICE };
+enum block_kind { BLOCK_USER, BLOCK_ANSWER, BLOCK_THOUGHT, BLOCK_CALL, BLOCK_NOTICE, BLOCK_ROWS };
 
 struct block {
 	enum block_kind kind;
 	char severity[8]; /* BLOCK_NOTICE */
 	struct buf text;  /* of a call: its JSON */
 	struct buf result; /* BLOCK_CALL: JSON */
+	struct rows rows; /* BLOCK_ROWS */
 };
 
 struct transcript {
@@ -28,6 +29,7 @@ struct transcript {
 	size_t bytes;         /* of all of them */
 	size_t dropped;       /* blocks that had to go */
 	bool ended;           /* the last one is whole */
+	unsigned cleared, forgotten; /* how often */
 };
 
 struct transcript *transcript_new(void)
@@ -37,7 +39,15 @@ struct transcript *transcript_new(void)
 
 static size_t block_bytes(const struct block *block)
 {
-	return sizeof(*block) + block->text.cap + block->result.cap;
+	size_t bytes = sizeof(*block) + block->text.cap + block->result.cap +
+	               block->rows.cap * sizeof(struct row);
+
+	for (size_t i = 0; i < block->rows.count; i++) {
+		const struct row *row = &block->rows.at[i];
+
+		bytes += row->text.cap + row->links.cap + row->cap * sizeof(*row->runs);
+	}
+	return bytes;
 }
 
 static void transcript_drop(struct transcript *transcript)
@@ -47,6 +57,7 @@ static void transcript_drop(struct transcript *transcript)
 	transcript->bytes -= block_bytes(block);
 	buf_release(&block->text);
 	buf_release(&block->result);
+	rows_release(&block->rows);
 	transcript->dropped++;
 	if (transcript->first < transcript->count / 2)
 		return;
@@ -61,6 +72,7 @@ void transcript_clear(struct transcript *transcript)
 	while (transcript->first < transcript->count)
 		transcript_drop(transcript);
 	transcript->dropped = 0;
+	transcript->cleared++;
 }
 
 void transcript_free(struct transcript *transcript)
@@ -154,6 +166,7 @@ void transcript_forget(struct transcript *transcript, size_t bytes)
 
 	if (block)
 		block->text.len -= bytes < block->text.len ? bytes : block->text.len;
+	transcript->forgotten++;
 }
 
 void transcript_notice(struct transcript *transcript, const char *severity, struct span text)
@@ -163,6 +176,16 @@ void transcript_notice(struct transcript *transcript, const char *severity, stru
 
 	snprintf(block->severity, sizeof(block->severity), "%s", severity);
 	buf_span(&block->text, text);
+	transcript_count(transcript, block, before);
+	transcript->ended = true;
+}
+
+void transcript_rows_of(struct transcript *transcript, struct rows *rows)
+{
+	struct block *block = transcript_add(transcript, BLOCK_ROWS);
+	const size_t before = block_bytes(block);
+
+	rows_move(&block->rows, rows);
 	transcript_count(transcript, block, before);
 	transcript->ended = true;
 }
@@ -254,6 +277,17 @@ static void call_rows(const struct block *block, const struct view_how *how, str
 
 /* ---- rows -------------------------------------------------------------------- */
 
+/* Rows without a source, made for another width: what was cut for it stays cut. */
+static void kept_rows(const struct rows *kept, unsigned width, struct rows *rows)
+{
+	for (size_t i = 0; i < kept->count; i++) {
+		if (kept->at[i].width > width)
+			rows_wrap(rows, &kept->at[i], width, NULL, NULL);
+		else
+			row_append(rows_add(rows), &kept->at[i]);
+	}
+}
+
 static void block_rows(const struct block *block, const struct view_how *how, struct rows *rows)
 {
 	const struct span text = buf_view(&block->text);
@@ -274,7 +308,16 @@ static void block_rows(const struct block *block, const struct view_how *how, st
 	case BLOCK_NOTICE:
 		view_notice(rows, block->severity, text, how);
 		break;
+	case BLOCK_ROWS:
+		kept_rows(&block->rows, how->width, rows);
+		break;
 	}
+}
+
+static void dropped_row(const struct transcript *transcript, struct rows *rows)
+{
+	row_printf(rows_add(rows), STYLE(ROLE_DIM),
+	           "%zu earlier entries are only in the session's file.", transcript->dropped);
 }
 
 void transcript_problems(const struct transcript *transcript, unsigned width, struct rows *rows)
@@ -303,15 +346,60 @@ void transcript_rows(const struct transcript *transcript, unsigned width, bool f
 	const struct view_how how = { .width = width, .folded = folded };
 
 	if (transcript->dropped)
-		row_printf(rows_add(rows), STYLE(ROLE_DIM),
-		           "%zu earlier entries are only in the session's file.",
-		           transcript->dropped);
+		dropped_row(transcript, rows);
 	for (size_t i = transcript->first; i < transcript->count; i++) {
 		if (rows->count)
 			rows_add(rows);
 		entries_add(entries, rows->count, transcript->dropped + i - transcript->first);
 		block_rows(&transcript->blocks[i], &how, rows);
 	}
+}
+
+struct transcript_state transcript_state(const struct transcript *transcript)
+{
+	return (struct transcript_state){
+		.first = transcript->dropped,
+		.end = transcript->dropped + transcript->count - transcript->first,
+		.cleared = transcript->cleared,
+		.forgotten = transcript->forgotten,
+	};
+}
+
+static const struct block *transcript_at(const struct transcript *transcript, size_t number)
+{
+	return &transcript->blocks[transcript->first + number - transcript->dropped];
+}
+
+void transcript_block(const struct transcript *transcript, size_t number, bool thoughts,
+                      const struct view_how *how, struct rows *rows)
+{
+	const struct block *block = transcript_at(transcript, number);
+
+	if (block->kind != BLOCK_THOUGHT || thoughts)
+		block_rows(block, how, rows);
+}
+
+void transcript_between(const struct transcript *transcript, size_t number, struct rows *rows)
+{
+	if (number && number == transcript->dropped)
+		dropped_row(transcript, rows);
+	else if (number)
+		rows_add(rows);
+}
+
+size_t transcript_size(const struct transcript *transcript, size_t number)
+{
+	return transcript_at(transcript, number)->text.len;
+}
+
+bool transcript_grows(const struct transcript *transcript, size_t number, struct span *ret_text)
+{
+	const struct block *last = transcript_last(transcript, BLOCK_ANSWER);
+
+	if (!last || transcript_at(transcript, number) != last)
+		return false;
+	*ret_text = buf_view(&last->text);
+	return true;
 }
 
 /* ---- one block --------------------------------------------------------------- */

@@ -23,6 +23,7 @@
 #include "config/home.h"
 #include "data/json.h"
 #include "tui/private.h"
+#include "tui/term/canvas.h"
 #include "tui/term/screen.h"
 
 /* ---- frames ------------------------------------------------------------------ */
@@ -47,6 +48,8 @@ static void tui_tick(struct app *app)
 
 static void tui_frame(struct app *app)
 {
+	struct live live;
+
 	if (app->quitting)
 		return;
 	tui_tick(app);
@@ -55,11 +58,16 @@ static void tui_frame(struct app *app)
 		return;
 	status_line_update(app->status_line);
 	app->frame_ms = clock_monotonic_ms();
-	tui_layout(app);
-	if (app->keyed)
-		screen_key_frame(app->screen);
-	else
-		screen_frame(app->screen);
+	tui_layout(app, &live);
+	if (app->full) {
+		full_frame(app, &live);
+	} else {
+		screen_live(app->screen, &live);
+		if (app->keyed)
+			screen_key_frame(app->screen);
+		else
+			screen_frame(app->screen);
+	}
 	app->keyed = false;
 	status_title(app);
 }
@@ -72,11 +80,14 @@ static void tui_resized(void *data)
 
 	markdown_width(app->markdown, term_size(app->term).columns);
 	consoles_resized(app->consoles);
+	if (app->canvas)
+		canvas_anew(app->canvas);
+	if (app->screen)
+		screen_resized(app->screen);
 	if (app->pager) {
 		pager_draw(app);
 		return;
 	}
-	screen_resized(app->screen);
 	tui_changed_now(app);
 }
 
@@ -166,7 +177,7 @@ static void tui_greet(struct app *app)
 		                    "file, ! runs a command."), STYLE(ROLE_DIM));
 		rows_wrap(&rows, &tip, term_size(app->term).columns, NULL, NULL);
 	}
-	tui_print(app, &rows);
+	tui_print_only(app, &rows);
 	if (term_plain(app->term)) {
 		const char *name = getenv("TERM");
 		_cleanup_free_ char *text = mem_printf(
@@ -186,10 +197,13 @@ static void tui_make(struct app *app)
 	};
 
 	app->plain = app->plain || term_plain(app->term);
-	app->screen = screen_new(app->term);
 	app->editor = editor_new(&options);
 	app->markdown = markdown_new(term_size(app->term).columns);
 	app->transcript = transcript_new();
+	if (settings_bool(app->settings, "ui.useAlternateBuffer", false) && !app->plain)
+		app->full = full_new(app);
+	else
+		app->screen = screen_new(app->term);
 	app->complete = complete_new(app);
 	app->consoles = consoles_new(app);
 	app->clipboard = clipboard_new(app, &(struct clipboard_events){ tui_took, pager_notice });
@@ -290,6 +304,7 @@ static void tui_end(struct app *app)
 	stash_close(app->stash, app->signal != 0);
 	if (app->progress != -1)
 		term_progress(app->term, -1);
+	full_free(app);
 	screen_free(app->screen);
 	term_close(app->term);
 	complete_stop(app->complete);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands that keys are bound to: Gemini CLI's, in the order of its documentation.
+/* The commands that keys are bound to: Gemini CLI's, in the order of its documentation, and
+ * scroll.search.
  *
  * X(symbol, name in keybindings.json, default keys separated by blanks, what it does).  To add one:
  * its row here, and whoever has the focus when it is meant to act asks bindings_has for it.
@@ -62,6 +63,8 @@
 	  "scroll up one page") \
 	X(SCROLL_PAGE_DOWN, "scroll.pageDown", "pagedown", \
 	  "scroll down one page") \
+	X(SCROLL_SEARCH, "scroll.search", "f3 alt+/", \
+	  "search the conversation (full screen)") \
 	X(HISTORY_PREVIOUS, "history.previous", "ctrl+p", \
 	  "show the previous prompt") \
 	X(HISTORY_NEXT, "history.next", "ctrl+n", \

@@ -8,7 +8,11 @@
 #include "tui/markdown/highlight.h"
 #include "tui/markdown/private.h"
 
-enum { RULE_COLUMNS = 40, WIDTH_LEAST = 4 };
+enum {
+	RULE_COLUMNS = 40,
+	WIDTH_LEAST = 4,
+	PIECE_BYTES = 4096, /* of a whole text: what is left of a piece is moved with every line */
+};
 
 struct markdown {
 	unsigned width;
@@ -764,7 +768,7 @@ void markdown_rows(struct span text, unsigned width, struct rows *out)
 	struct markdown *md = markdown_new(width);
 
 	while (text.len > 0) {
-		struct span piece = span_head(text, MARKDOWN_SOURCE_MAX);
+		struct span piece = span_head(text, PIECE_BYTES);
 
 		markdown_feed(md, piece);
 		markdown_take(md, out);

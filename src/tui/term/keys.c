@@ -23,6 +23,8 @@ enum {
 	ANSWER_MAX = 8192,    /* OSC, DCS (a packet of OSC 5522: 5,600); longer are dropped */
 	PARAMS_MAX = 16,
 	MODS_CONTROL = KEY_CTRL | KEY_ALT | KEY_META,
+	MOUSE_WHEEL = 64,     /* the button that is the wheel turned up; down is one more */
+	MOUSE_MODS = 4 | 8 | 16,
 };
 
 enum keys_state {
@@ -418,6 +420,20 @@ static void finish_plain_csi(struct keys *keys, struct span body, char final, un
 	}
 }
 
+/* CSI < button ; column ; row M: of all buttons the wheel's two, whatever modifiers are held. */
+static void finish_mouse(struct keys *keys, struct span body, char final)
+{
+	struct event event = { .kind = EVENT_WHEEL };
+	struct params params;
+
+	read_numbers(body, &params);
+	if (final != 'M' || params.count != 3 ||
+	    (params.at[0][0] & ~MOUSE_MODS) >> 1 != MOUSE_WHEEL >> 1)
+		return;
+	event.on = !(params.at[0][0] & 1);
+	keys->event(keys->data, &event);
+}
+
 static void finish_csi(struct keys *keys)
 {
 	struct span body = span_skip(buf_view(&keys->sequence), 1);
@@ -431,7 +447,9 @@ static void finish_csi(struct keys *keys)
 	body.len--;
 	if (body.len && (body.data[0] == '?' || body.data[0] == '>'))
 		send_reply(keys, EVENT_REPLY, 0);
-	else if (!(body.len && (body.data[0] == '<' || body.data[0] == '=')))
+	else if (body.len && body.data[0] == '<')
+		finish_mouse(keys, span_skip(body, 1), final);
+	else if (!(body.len && body.data[0] == '='))
 		finish_plain_csi(keys, body, final, alt);
 }
 

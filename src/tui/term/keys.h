@@ -8,8 +8,8 @@
  *
  * Legacy sequences (xterm, VT220, rxvt, Linux console), the Kitty keyboard protocol (CSI u),
  * xterm's modifyOtherKeys, bracketed paste.  Bytes may arrive cut anywhere: the events are the
- * same.  What is not known is dropped as a whole, never taken for typed text; so are mouse reports
- * and the letting go of a key.
+ * same.  What is not known is dropped as a whole, never taken for typed text; so are reports of the
+ * mouse but those of its wheel (SGR, mode 1006), and the letting go of a key.
  *
  * Not here: which key does what (editor/bindings.h).
  */
@@ -47,6 +47,7 @@ enum event_kind {
 	EVENT_PASTE,      /* text: CR and CRLF are LF already; other control characters as they are;
 	                   * on: its end is missing, it was longer than KEYS_PASTE_BYTES_MAX */
 	EVENT_FOCUS,      /* on: whether the window has it */
+	EVENT_WHEEL,      /* a step of the mouse's wheel; on: up */
 	EVENT_CURSOR,     /* answer to CSI 6n: row, column from 1 */
 	EVENT_BACKGROUND, /* answer to OSC 11: rgb */
 	EVENT_REPLY,      /* any other answer (DA1, DA2, XTVERSION, DECRPM, CSI ? u, ...): text,

@@ -38,8 +38,8 @@ struct screen {
 	bool live_changed;
 	struct shown shown;
 	bool drawn;             /* something is shown */
+	bool held;              /* something else is, on the other screen */
 	bool anew;              /* all of it has to be drawn again */
-	bool covered;           /* by another screen: nothing is written */
 	unsigned asked;         /* answers to come: where the cursor is, how wide the window is */
 	unsigned stale;         /* answers to come to what was asked before */
 	bool unsure;            /* lines were wrapped anew: ask before a frame */
@@ -200,21 +200,6 @@ static void lay_out(const struct screen *screen, struct term_size size, struct s
 	beneath = count - caret - 1 < room ? count - caret - 1 : room;
 	lay_beneath(screen, ret, caret + 1, caret + 1 + beneath, size);
 	choose_rest(screen, ret, top, column, size);
-}
-
-static bool rows_same(const struct row *a, const struct row *b)
-{
-	if (a->count != b->count || !span_eq(buf_view(&a->text), buf_view(&b->text)) ||
-	    !span_eq(buf_view(&a->links), buf_view(&b->links)))
-		return false;
-	for (size_t i = 0; i < a->count; i++)
-		if (a->runs[i].len != b->runs[i].len || a->runs[i].link != b->runs[i].link ||
-		    a->runs[i].style.role != b->runs[i].style.role ||
-		    a->runs[i].style.marks != b->runs[i].style.marks ||
-		    a->runs[i].style.foreground != b->runs[i].style.foreground ||
-		    a->runs[i].style.background != b->runs[i].style.background)
-			return false;
-	return true;
 }
 
 /* ---- moves ---- */
@@ -461,7 +446,7 @@ static void put_difference(struct screen *screen, struct buf *out, const struct 
 	for (size_t i = 0; i < next->rows.count; i++) {
 		const struct row *row = &next->rows.at[i];
 
-		if (rows_same(row, &shown->rows.at[i]))
+		if (row_same(row, &shown->rows.at[i]))
 			continue;
 		put_move(out, at, i);
 		at = i;
@@ -518,7 +503,7 @@ static bool shown_same(const struct shown *a, const struct shown *b)
 	    a->hidden != b->hidden)
 		return false;
 	for (size_t i = 0; i < a->rows.count; i++)
-		if (!rows_same(&a->rows.at[i], &b->rows.at[i]))
+		if (!row_same(&a->rows.at[i], &b->rows.at[i]))
 			return false;
 	return true;
 }
@@ -645,7 +630,7 @@ void screen_key_frame(struct screen *screen)
 {
 	struct shown next;
 
-	if (!screen->live_changed || screen->covered || screen->asked || term_busy(screen->term))
+	if (!screen->live_changed || screen->held || screen->asked || term_busy(screen->term))
 		return;
 	lay_out(screen, term_size(screen->term), &next);
 	if (screen->drawn && !screen->anew && screen->shown.home == next.home &&
@@ -671,7 +656,7 @@ void screen_frame(struct screen *screen)
 	struct shown next;
 	bool whole;
 
-	if (!screen_dirty(screen) || screen->covered || screen->asked || term_busy(screen->term))
+	if (!screen_dirty(screen) || screen->held || screen->asked || term_busy(screen->term))
 		return;
 	if (since < SCREEN_FRAME_MS) {
 		frame_later(screen, SCREEN_FRAME_MS - since);
@@ -703,6 +688,11 @@ void screen_live(struct screen *screen, struct live *live)
 	screen->live = *live;
 	live->rows = (struct rows){ 0 };
 	screen->live_changed = true;
+}
+
+void screen_hold(struct screen *screen, bool held)
+{
+	screen->held = held;
 }
 
 void screen_resized(struct screen *screen)
@@ -800,11 +790,6 @@ void screen_clear(struct screen *screen)
 	buf_printf(out, "\033[%dH", ROOM_CLEARED + 1);
 	term_frame_end(screen->term);
 	screen->room = ROOM_CLEARED;
-}
-
-void screen_cover(struct screen *screen, bool covered)
-{
-	screen->covered = covered;
 }
 
 void screen_leave(struct screen *screen)

@@ -78,15 +78,15 @@ void screen_frame(struct screen *screen);
 /* The same for what a key changed, at once, however young the last frame is: a few bytes, without
  * printing. Where the key adds a row it is a whole frame, at most 30 of these a second. */
 void screen_key_frame(struct screen *screen);
+/* While it is held nothing is written: something else is shown on the alternate screen. Afterwards
+ * a frame is the caller's to ask for. */
+void screen_hold(struct screen *screen, bool held);
 /* The window has another size (live rows are the caller's to make anew). */
 void screen_resized(struct screen *screen);
 /* EVENT_CURSOR goes here. */
 void screen_cursor(struct screen *screen, const struct event *event);
 /* Clears the window and its scrollback is left alone (Ctrl+L). */
 void screen_clear(struct screen *screen);
-/* Another screen (the alternate one) stands over it, or does not any more: no frame is written
- * meanwhile, whatever a timer wants. */
-void screen_cover(struct screen *screen, bool covered);
 /* Takes the live region away and gives the terminal away (editor, Ctrl+Z); and comes back. */
 void screen_leave(struct screen *screen);
 void screen_return(struct screen *screen);

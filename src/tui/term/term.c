@@ -38,6 +38,9 @@ struct term {
 	enum theme_colours colours;
 	bool colours_fixed; /* NO_COLOR, or a plain terminal */
 	bool plain, links, reflows, strays, sync, kitty, other_keys, titled, clipboard;
+	bool alternate;     /* its alternate screen is shown */
+	bool pushed[2];     /* the Kitty protocol is on: on the main screen, on the other one */
+	enum term_mouse mouse;
 	const struct kind *kind;
 	bool asking;        /* DA1, the last answer, is to come */
 	bool waiting;       /* bytes wait in the stream */
@@ -78,6 +81,15 @@ void term_restore(void)
 	errno = saved_errno;
 }
 
+/* Everything about the mouse as it was found. */
+static void put_mouse_off(const struct term *term, struct buf *out)
+{
+	if (term->mouse == TERM_MOUSE_OURS)
+		buf_str(out, "\033[?1006l\033[?1000l");
+	if (term->mouse != TERM_MOUSE_FOUND)
+		buf_str(out, "\033[?1007r");
+}
+
 /* What takes back all that was switched on. */
 static void put_restoring(const struct term *term, struct buf *out)
 {
@@ -86,7 +98,11 @@ static void put_restoring(const struct term *term, struct buf *out)
 	buf_str(out, "\033[0m\033[?7h");
 	if (term->sync)
 		buf_str(out, "\033[?2026l");
-	if (term->kitty)
+	put_mouse_off(term, out);
+	if (term->alternate)
+		buf_str(out, term->pushed[1] ? "\033[r\033[<u\033[?1049l" :
+		                               "\033[r\033[?1049l");
+	if (term->pushed[0])
 		buf_str(out, "\033[<u");
 	if (term->other_keys)
 		buf_str(out, "\033[>4m");
@@ -300,6 +316,14 @@ static void ask_what_it_is(struct term *term)
 	term->asking = true;
 }
 
+/* Single keys for what is ambiguous, and the keys of a US keyboard beside others'. Each of the two
+ * screens has a stack of its own for this. */
+static void push_kitty(struct term *term)
+{
+	term_write(term, SPAN("\033[>5u"));
+	term->pushed[term->alternate] = true;
+}
+
 static void switch_on(struct term *term)
 {
 	if (term->plain)
@@ -308,7 +332,7 @@ static void switch_on(struct term *term)
 	if (term->links)
 		term_write(term, SPAN("\033[?1004h"));
 	if (term->kitty)
-		term_write(term, SPAN("\033[>5u"));
+		push_kitty(term);
 	if (term->other_keys)
 		term_write(term, SPAN("\033[>4;1m"));
 	arm_restoring(term);
@@ -319,8 +343,7 @@ static void take_kitty(struct term *term)
 	if (term->kitty)
 		return;
 	term->kitty = true;
-	/* Single keys for what is ambiguous, and the keys of a US keyboard beside others'. */
-	term_write(term, SPAN("\033[>5u"));
+	push_kitty(term);
 	arm_restoring(term);
 }
 
@@ -438,6 +461,10 @@ static void signal_seen(void *data, int signal_number)
 		/* Somebody stopped us, and a shell had the terminal since. */
 		set_raw(&ignored);
 		switch_on(term);
+		if (term->alternate)
+			term_write(term, SPAN("\033[?1049h"));
+		if (term->mouse == TERM_MOUSE_OURS)
+			term_write(term, SPAN("\033[?1000h\033[?1006h"));
 		resize_seen(term);
 	} else if (signal_number == SIGWINCH && term->stream) {
 		resize_seen(term);
@@ -535,6 +562,9 @@ bool term_open(const struct term_options *options, struct term **ret, struct err
 		term_close(term);
 		return false;
 	}
+	/* What a program has left behind that was killed. */
+	if (term->links)
+		term_write(term, SPAN("\033[?1047l\033[?1006l\033[?1000l"));
 	ask_what_it_is(term);
 	switch_on(term);
 	*ret = term;
@@ -582,7 +612,9 @@ static void give_back(struct term *term)
 	if (term->asking)
 		await_answers(term);
 	tcsetattr(found.in, TCSANOW, &found.saved);
-	term->titled = term->cursor_hidden = false;
+	term->titled = term->cursor_hidden = term->alternate = false;
+	term->pushed[0] = term->pushed[1] = false;
+	term->mouse = TERM_MOUSE_FOUND;
 }
 
 void term_close(struct term *term)
@@ -709,7 +741,7 @@ void term_frame_end(struct term *term)
 {
 	struct span begin = span_of("", 0), end = span_of("", 0), cursor = span_of("", 0);
 
-	if (!term->frame.len)
+	if (!term->frame.len && term->cursor_shown == !term->cursor_hidden)
 		return;
 	if (term->plain) {
 		term_write(term, buf_view(&term->frame));
@@ -726,6 +758,50 @@ void term_frame_end(struct term *term)
 	}
 	term->cursor_hidden = !term->cursor_shown;
 	term_writev(term, (const struct span[]){ begin, buf_view(&term->frame), cursor, end }, 4);
+}
+
+void term_alternate(struct term *term, bool on)
+{
+	if (term->plain || !term->stream || term->alternate == on)
+		return;
+	if (on) {
+		term->alternate = true;
+		term_write(term, SPAN("\033[?1049h"));
+		if (term->kitty)
+			push_kitty(term);
+	} else {
+		if (term->pushed[1])
+			term_write(term, SPAN("\033[<u"));
+		term_write(term, SPAN("\033[?1049l"));
+		term->alternate = term->pushed[1] = false;
+		if (term->kitty && !term->pushed[0])
+			push_kitty(term);
+	}
+	arm_restoring(term);
+}
+
+void term_set_mouse(struct term *term, enum term_mouse mouse)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(RESTORE_BYTES_MAX);
+
+	if (term->plain || !term->stream || term->mouse == mouse)
+		return;
+	if (mouse == TERM_MOUSE_FOUND)
+		put_mouse_off(term, &out);
+	else if (term->mouse == TERM_MOUSE_FOUND)
+		buf_str(&out, "\033[?1007s\033[?1007l");
+	if (mouse == TERM_MOUSE_OURS)
+		buf_str(&out, "\033[?1000h\033[?1006h");
+	else if (mouse == TERM_MOUSE_THEIRS && term->mouse == TERM_MOUSE_OURS)
+		buf_str(&out, "\033[?1006l\033[?1000l");
+	term->mouse = mouse;
+	term_write(term, buf_view(&out));
+	arm_restoring(term);
+}
+
+enum term_mouse term_mouse(const struct term *term)
+{
+	return term->mouse;
 }
 
 void term_put_row(const struct term *term, struct buf *out, const struct row *row)

@@ -107,8 +107,17 @@ struct buf *term_frame(struct term *term);
 void term_frame_end(struct term *term);
 /* Whether it takes no frame now: bytes wait, its size is changing, or it was left. */
 bool term_busy(struct term *term);
-/* Whether the cursor is seen after the next frame. */
+/* Whether the cursor is seen after the next frame, be it empty. */
 void term_show_cursor(struct term *term, bool shown);
+/* Shows the alternate screen, or the main one again as it was. What a frame of the one knows of its
+ * rows is not true of the other. term_leave and term_close go back to the main one. */
+void term_alternate(struct term *term, bool on);
+/* Whose the mouse is: ours (EVENT_WHEEL; the terminal selects text with Shift held), the
+ * terminal's, where its wheel types no arrow keys as some let it do on the alternate screen, or as
+ * it was found, which term_leave and term_close bring back. */
+enum term_mouse { TERM_MOUSE_FOUND, TERM_MOUSE_OURS, TERM_MOUSE_THEIRS };
+void term_set_mouse(struct term *term, enum term_mouse mouse);
+enum term_mouse term_mouse(const struct term *term);
 /* Calls `begins` at the first SIGWINCH of a storm, before anything else; bytes may be written with
  * term_send. */
 void term_on_resize(struct term *term, void (*begins)(void *data), void *data);

@@ -307,6 +307,18 @@ void row_mark_at(struct row *row, unsigned column, uint8_t marks)
 	row->runs[i].style.marks |= marks;
 }
 
+bool row_same(const struct row *a, const struct row *b)
+{
+	if (a->count != b->count || !span_eq(buf_view(&a->text), buf_view(&b->text)) ||
+	    !span_eq(buf_view(&a->links), buf_view(&b->links)))
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (a->runs[i].len != b->runs[i].len || a->runs[i].link != b->runs[i].link ||
+		    !style_eq(a->runs[i].style, b->runs[i].style))
+			return false;
+	return true;
+}
+
 void row_plain(const struct row *row, struct buf *out)
 {
 	buf_span(out, buf_view(&row->text));

@@ -155,6 +155,8 @@ void rows_wrap(struct rows *rows, const struct row *line, unsigned width, const 
 /* Appends each line of a foreign text, wrapped, in one style. */
 void rows_text(struct rows *rows, struct span untrusted, struct style style, unsigned width);
 
+/* Whether two rows look the same. */
+bool row_same(const struct row *a, const struct row *b);
 /* The plain text, without styles; for copies, search, screen readers and tests. */
 void row_plain(const struct row *row, struct buf *out);
 

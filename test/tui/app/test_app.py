@@ -308,6 +308,18 @@ def test_nothing_is_drawn_over_the_pager(world):
             hasp.type("q").wait("a draft of more than twenty columns")
 
 
+def test_nothing_is_lost_while_the_pager_is_shown(world):
+    """What is still to be printed then goes to the main screen, not to the pager's."""
+    lines = ["L%05d" % number for number in range(1, 9001)]
+    with world.fake([[text("- " + "\n- ".join(lines) + "\n")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("go").key("enter").wait("L00001").key("ctrl+o").wait("q closes").quiet()
+            assert hasp.dump().alternate and "Transcript" in hasp.dump().window[-1]
+            hasp.type("q").wait(lines[-1])
+            shown = hasp.quiet().dump().text.split()
+            assert [word for word in shown if word.startswith("L")] == lines
+
+
 def test_paths_are_completed(world):
     world.write("source/far/away.c", "x\n")
     with world.fake([]) as server:

@@ -56,7 +56,7 @@ struct run_state {
 	char *version, *background;
 	struct line *lines;
 	size_t count, cap;
-	struct buf raw, title, input;
+	struct buf raw, title, input, held;
 	unsigned long long written;
 	uint64_t last_ms;
 };
@@ -169,6 +169,33 @@ static void answer_questions(struct run_state *run, struct span bytes)
 	}
 }
 
+/* Bytes at the end that begin a character whose rest is to come. */
+static size_t open_bytes(struct span bytes)
+{
+	for (size_t back = 1; back <= 3 && back <= bytes.len; back++) {
+		const unsigned char c = (unsigned char)bytes.data[bytes.len - back];
+
+		if (c < 0x80)
+			return 0;
+		if (c >= 0xc0)
+			return back < (c >= 0xf0 ? 4u : c >= 0xe0 ? 3u : 2u) ? back : 0;
+	}
+	return 0;
+}
+
+/* This libvterm shows U+FFFD for a character that comes in two pieces. */
+static void emulate(struct run_state *run, struct span bytes)
+{
+	size_t open;
+
+	buf_span(&run->held, bytes);
+	open = open_bytes(buf_view(&run->held));
+	vterm_input_write(run->vt, run->held.data, run->held.len - open);
+	vterm_screen_flush_damage(run->screen);
+	memmove(run->held.data, run->held.data + run->held.len - open, open);
+	run->held.len = open;
+}
+
 /* Reads once, if something is there within `ms`; false: the program's end of it is closed. */
 static bool read_program(struct run_state *run, int ms)
 {
@@ -195,8 +222,7 @@ static bool read_program(struct run_state *run, int ms)
 	run->written += (unsigned long long)n;
 	run->last_ms = clock_monotonic_ms();
 	answer_questions(run, span_of(bytes, (size_t)n));
-	vterm_input_write(run->vt, bytes, (size_t)n);
-	vterm_screen_flush_damage(run->screen);
+	emulate(run, span_of(bytes, (size_t)n));
 	return true;
 }
 
@@ -529,6 +555,7 @@ static void handle_line(struct run_state *run, struct span line)
 int main(void)
 {
 	struct run_state run = { .fd = -1, .visible = true, .raw = { .max = RAW_MAX },
+		                 .held = { .max = RAW_MAX },
 		                 .title = { .max = 1 << 16 }, .input = { .max = LINE_MAX } };
 
 	signal(SIGPIPE, SIG_IGN);

@@ -55,6 +55,9 @@ static void write_event(void *data, const struct event *event)
 	case EVENT_FOCUS:
 		buf_str(out, event->on ? "focus" : "blur");
 		break;
+	case EVENT_WHEEL:
+		buf_str(out, event->on ? "wheel-up" : "wheel-down");
+		break;
 	case EVENT_CURSOR:
 		buf_printf(out, "cursor(%u,%u)", event->row, event->column);
 		break;
@@ -123,6 +126,9 @@ static const struct {
 	{ "\033[200~one\r\ntwo\rthree\nfour\033[201~x", "paste(one\ntwo\nthree\nfour) x=x" },
 	{ "\033[200~\033[201\033[2\033[A\x01\033[201~", "paste(\033[201\033[2\033[A\x01)" },
 	{ "\033[200~\033\033[201~\033[201~x", "paste(\033) x=x" },
+	/* the mouse's wheel, with Ctrl; other buttons, and what is none */
+	{ "\033[<64;10;10M\033[<65;1;1M\033[<80;3;4M\033[<66;1;1M\033[<64;1;1m\033[<64;1M",
+	  "wheel-up wheel-down wheel-up" },
 	/* dropped as a whole */
 	{ "\033[M !!a\033[<0;10;10M\033[<0;10;10mb\033[32;10;10Mc", "a=a b=b c=c" },
 	{ "\033[5i\033[?99;1h\033[>1;2m\033Oza", "reply([?99;1h) reply([>1;2m) a=a" },

@@ -1,0 +1,658 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The full screen: a window over the transcript above the live region, scrolled and searched here.
+ *
+ * Of the rows only those are kept that the window shows: a block's rows are made when it is shown
+ * or counted, and of the others the number of rows is remembered, for the width of the window.  A
+ * place in the conversation is a block and a row of it (struct spot), which stays what it is
+ * whatever is added; at another width it is as far down in its block.  The last block, while it is
+ * an answer that is being written, is read on where its rows end, not made anew for every frame.
+ *
+ * Not here: how a frame gets to the terminal (term/canvas.h). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "tui/private.h"
+#include "tui/term/canvas.h"
+
+enum {
+	WANTED_BYTES_MAX = 256,
+	WHEEL_ROWS = 3,
+	BELOW_MAX = 10000,     /* rows below the window that are counted */
+	UNKNOWN = UINT32_MAX,
+};
+
+/* Row `row` of block `block`: first what stands between it and the one before. */
+struct spot {
+	size_t block, row;
+};
+
+/* The rows of a block, without what stands before it. */
+struct laid {
+	size_t block;
+	size_t size;               /* of its text then */
+	unsigned forgotten;        /* of the transcript then */
+	struct rows rows;
+	struct markdown *markdown; /* it is an answer that is being written; or NULL */
+	bool used;                 /* since the last frame */
+};
+
+struct full {
+	struct transcript_state state; /* of the transcript, as known */
+	unsigned width;                /* what follows is made for it */
+	bool thoughts;                 /* are shown */
+	uint32_t *heights;             /* rows of the blocks from state.first on; or UNKNOWN */
+	size_t heights_count, heights_cap;
+	struct laid *laid;             /* owned array */
+	size_t laid_count, laid_cap;
+
+	bool follows;                  /* the end is shown */
+	struct spot top;              /* else: the window's first row */
+	struct spot end;              /* behind its last one */
+	size_t height;                 /* rows it had in the last frame */
+
+	bool finding;                  /* a text to be searched for is typed */
+	struct buf wanted;             /* it */
+	bool found, missed;            /* the last search */
+	struct spot at;               /* what it found */
+};
+
+/* ---- rows of blocks ----------------------------------------------------------- */
+
+static struct view_how full_how(const struct full *full)
+{
+	return (struct view_how){ .width = full->width, .folded = true };
+}
+
+static void laid_release(struct laid *laid)
+{
+	rows_release(&laid->rows);
+	markdown_free(laid->markdown);
+}
+
+/* Reads on in an answer, or to its end. */
+static void laid_grow(struct laid *laid, struct span text)
+{
+	markdown_feed(laid->markdown, span_skip(text, laid->size));
+	markdown_take(laid->markdown, &laid->rows);
+	laid->size = text.len;
+}
+
+static void laid_make(struct app *app, struct laid *laid)
+{
+	const struct view_how how = full_how(app->full);
+	struct span text;
+
+	laid_release(laid);
+	*laid = (struct laid){ .block = laid->block, .forgotten = app->full->state.forgotten };
+	if (transcript_grows(app->transcript, laid->block, &text)) {
+		laid->markdown = markdown_new(how.width);
+		laid_grow(laid, text);
+		return;
+	}
+	laid->size = transcript_size(app->transcript, laid->block);
+	transcript_block(app->transcript, laid->block, app->full->thoughts, &how, &laid->rows);
+}
+
+/* The rows of a block, borrowed until the next block's are asked for. */
+static const struct rows *full_laid(struct app *app, size_t block)
+{
+	struct full *full = app->full;
+	struct laid *laid = NULL;
+	struct span text;
+
+	for (size_t i = 0; i < full->laid_count && !laid; i++)
+		if (full->laid[i].block == block)
+			laid = &full->laid[i];
+	if (!laid) {
+		if (full->laid_count == full->laid_cap)
+			full->laid = mem_grow(full->laid, &full->laid_cap, full->laid_count + 1,
+			                      sizeof(*full->laid));
+		laid = &full->laid[full->laid_count++];
+		*laid = (struct laid){ .block = block };
+		laid_make(app, laid);
+	} else if (laid->markdown && laid->forgotten == full->state.forgotten &&
+	           transcript_grows(app->transcript, block, &text)) {
+		laid_grow(laid, text);
+	} else if (laid->markdown || laid->forgotten != full->state.forgotten ||
+	           laid->size != transcript_size(app->transcript, block)) {
+		laid_make(app, laid);
+	}
+	laid->used = true;
+	return &laid->rows;
+}
+
+/* Lets go of what the frame did not need. */
+static void full_drop_unused(struct full *full)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < full->laid_count; i++) {
+		if (full->laid[i].used)
+			full->laid[kept++] = full->laid[i];
+		else
+			laid_release(&full->laid[i]);
+	}
+	full->laid_count = kept;
+	for (size_t i = 0; i < kept; i++)
+		full->laid[i].used = false;
+}
+
+static void full_drop_all(struct full *full)
+{
+	while (full->laid_count)
+		laid_release(&full->laid[--full->laid_count]);
+}
+
+/* How many rows a block has, with what stands before it; 0: it is not shown. */
+static size_t full_height(struct app *app, size_t block)
+{
+	struct full *full = app->full;
+	uint32_t *known = &full->heights[block - full->state.first];
+	const struct view_how how = full_how(full);
+	_cleanup_rows_ struct rows rows = { 0 };
+	size_t count;
+
+	if (block + 1 == full->state.end) { /* it may grow */
+		count = full_laid(app, block)->count;
+		return count ? count + (block > 0) : 0;
+	}
+	if (*known == UNKNOWN) {
+		transcript_block(app->transcript, block, full->thoughts, &how, &rows);
+		count = rows.count ? rows.count + (block > 0) : 0;
+		*known = count < UNKNOWN ? (uint32_t)count : UNKNOWN - 1;
+	}
+	return *known;
+}
+
+/* ---- places ------------------------------------------------------------------- */
+
+static bool spot_before(struct spot a, struct spot b)
+{
+	return a.block < b.block || (a.block == b.block && a.row < b.row);
+}
+
+/* `count` rows up, or the first row. */
+static struct spot spot_up(struct app *app, struct spot spot, size_t count)
+{
+	const size_t first = app->full->state.first;
+
+	while (count > spot.row) {
+		if (spot.block == first)
+			return (struct spot){ first, 0 };
+		count -= spot.row;
+		spot.row = full_height(app, --spot.block);
+	}
+	spot.row -= count;
+	return spot;
+}
+
+/* `count` rows down, or the end; how many were missing. */
+static struct spot spot_down(struct app *app, struct spot spot, size_t count,
+                               size_t *ret_missing)
+{
+	while (count && spot.block < app->full->state.end) {
+		const size_t rest = full_height(app, spot.block) - spot.row;
+
+		if (count < rest) {
+			spot.row += count;
+			count = 0;
+		} else {
+			count -= rest;
+			spot = (struct spot){ spot.block + 1, 0 };
+		}
+	}
+	*ret_missing = count;
+	return spot;
+}
+
+static struct spot full_last(const struct full *full)
+{
+	return (struct spot){ full->state.end, 0 };
+}
+
+/* ---- the window --------------------------------------------------------------- */
+
+/* At another width a place is as far down in its block as it was. */
+static void full_set_width(struct app *app, unsigned width)
+{
+	struct full *full = app->full;
+	const bool inside = full->top.block < full->state.end;
+	size_t before = inside ? full_height(app, full->top.block) : 0, now;
+
+	full->width = width;
+	full->found = false;
+	full_drop_all(full);
+	for (size_t i = 0; i < full->heights_count; i++)
+		full->heights[i] = UNKNOWN;
+	if (!before || !full->top.row || full->follows)
+		return;
+	now = full_height(app, full->top.block);
+	full->top.row = full->top.row * now / before;
+	full->top.row = full->top.row < now ? full->top.row : now - (now > 0);
+}
+
+/* Takes over what has become of the transcript. */
+static void full_sync(struct app *app)
+{
+	struct full *full = app->full;
+	const struct transcript_state state = transcript_state(app->transcript);
+	size_t gone = state.first - full->state.first;
+
+	if (state.cleared != full->state.cleared) {
+		full_drop_all(full);
+		full->heights_count = 0;
+		full->follows = true;
+		full->found = false;
+		gone = 0;
+	}
+	gone = gone < full->heights_count ? gone : full->heights_count;
+	full->heights_count -= gone;
+	memmove(full->heights, full->heights + gone, full->heights_count * sizeof(*full->heights));
+	full->heights = mem_grow(full->heights, &full->heights_cap, state.end - state.first + 1,
+	                         sizeof(*full->heights));
+	while (full->heights_count < state.end - state.first)
+		full->heights[full->heights_count++] = UNKNOWN;
+	full->state = state;
+	for (size_t i = 0; i < full->laid_count; i++)
+		if (full->laid[i].block < state.first) {
+			laid_release(&full->laid[i]);
+			full->laid[i--] = full->laid[--full->laid_count];
+		}
+	if (full->top.block < state.first)
+		full->top = (struct spot){ state.first, 0 };
+	/* What has been forgotten may have been more than is above it. */
+	if (full->top.block < state.end && full->top.row &&
+	    full->top.row >= full_height(app, full->top.block))
+		full->top = (struct spot){ full->top.block + 1, 0 };
+	if (full->at.block < state.first)
+		full->found = false;
+}
+
+/* Where the window begins: at its place, unless the end is as near. */
+static void full_settle(struct app *app)
+{
+	struct full *full = app->full;
+	size_t missing = 0;
+
+	if (!full->follows) {
+		const struct spot end = spot_down(app, full->top, full->height, &missing);
+
+		full->follows = missing || end.block == full->state.end;
+	}
+	if (full->follows)
+		full->top = spot_up(app, full_last(full), full->height);
+}
+
+static bool row_matches(const struct row *row, const struct buf *wanted)
+{
+	return wanted->len && row->text.len && strcasestr(row->text.data, wanted->data);
+}
+
+/* Appends the window's rows. */
+static void full_window(struct app *app, struct rows *rows)
+{
+	struct full *full = app->full;
+	const size_t end = rows->count + full->height;
+	struct spot at = full->top;
+
+	while (rows->count < end && at.block < full->state.end) {
+		const struct rows *block = full_laid(app, at.block);
+		_cleanup_rows_ struct rows before = { 0 };
+		size_t from, to;
+
+		if (block->count)
+			transcript_between(app->transcript, at.block, &before);
+		if (at.row < before.count && rows->count < end) {
+			rows_move(rows, &before);
+			at.row++;
+		}
+		from = at.row - (block->count && at.block > 0);
+		to = from + (end - rows->count);
+		to = to < block->count ? to : block->count;
+		rows_copy(rows, block, from, to);
+		at = to < block->count ? (struct spot){ at.block, at.row + (to - from) } :
+		                         (struct spot){ at.block + 1, 0 };
+	}
+	full->end = at;
+	for (size_t i = end - full->height; full->finding && i < rows->count; i++)
+		if (row_matches(&rows->at[i], &full->wanted))
+			row_mark(&rows->at[i], MARK_REVERSE);
+	while (rows->count < end)
+		rows_add(rows);
+}
+
+/* Rows beneath the window, up to BELOW_MAX. */
+static size_t full_below(struct app *app)
+{
+	size_t missing;
+
+	spot_down(app, app->full->end, BELOW_MAX, &missing);
+	return BELOW_MAX - missing;
+}
+
+/* The row between the window and the live region. */
+static void full_foot(struct app *app, struct row *foot, struct live *live)
+{
+	struct full *full = app->full;
+	const size_t below = full->finding || full->follows ? 0 : full_below(app);
+
+	if (full->finding) {
+		row_text(foot, SPAN("Find: "), STYLE_BOLD(ROLE_ACCENT));
+		row_text(foot, buf_view(&full->wanted), STYLE(ROLE_TEXT));
+		live->caret_row = 0;
+		live->caret_column = foot->width;
+		live->caret_hidden = false;
+		row_text(foot, full->missed ? SPAN("   not found") : SPAN(""), STYLE(ROLE_WARNING));
+		row_text(foot, SPAN("   Enter finds earlier, Down later, Esc closes"),
+		         STYLE(ROLE_DIM));
+	} else if (below) {
+		row_printf(foot, STYLE(ROLE_ACCENT), "%s%zu row%s below", below == BELOW_MAX ?
+		           "At least " : "", below, below == 1 ? "" : "s");
+		row_printf(foot, STYLE(ROLE_DIM), "   %s goes down, %s to the end, %s searches",
+		           bindings_chord(app->bindings, BIND_SCROLL_PAGE_DOWN),
+		           bindings_chord(app->bindings, BIND_SCROLL_END),
+		           bindings_chord(app->bindings, BIND_SCROLL_SEARCH));
+	}
+}
+
+void full_frame(struct app *app, struct live *live)
+{
+	struct full *full = app->full;
+	const struct term_size size = term_size(app->term);
+	const size_t count = live->rows.count;
+	struct canvas_caret caret;
+	struct rows rows = { 0 };
+	size_t skip;
+
+	full->height = size.rows > count ? size.rows - count : 0;
+	full_sync(app);
+	if (full->width != size.columns)
+		full_set_width(app, size.columns);
+	full_settle(app);
+	full_window(app, &rows);
+	full_foot(app, &live->rows.at[0], live);
+	skip = live->caret_row < size.rows ? 0 : live->caret_row - size.rows + 1;
+	rows_copy(&rows, &live->rows, skip, count);
+	caret = (struct canvas_caret){ full->height + live->caret_row - skip, live->caret_column,
+		                       live->caret_hidden };
+	rows_release(&live->rows);
+	full_drop_unused(full);
+	canvas_draw(app->canvas, &rows, &caret);
+}
+
+/* ---- scrolling ---------------------------------------------------------------- */
+
+static void full_up(struct app *app, size_t count)
+{
+	full_sync(app);
+	app->full->top = spot_up(app, app->full->top, count);
+	app->full->follows = false;
+	tui_changed_now(app);
+}
+
+static void full_down(struct app *app, size_t count)
+{
+	size_t missing;
+
+	full_sync(app);
+	app->full->top = spot_down(app, app->full->top, count, &missing);
+	tui_changed_now(app);
+}
+
+static void full_home(struct app *app)
+{
+	app->full->top = (struct spot){ app->full->state.first, 0 };
+	app->full->follows = false;
+}
+
+void full_end(struct app *app)
+{
+	if (app->full)
+		app->full->follows = true;
+}
+
+void full_wheel(struct app *app, bool up)
+{
+	if (!app->full)
+		return;
+	if (up)
+		full_up(app, WHEEL_ROWS);
+	else
+		full_down(app, WHEEL_ROWS);
+}
+
+static bool full_scroll_key(struct app *app, const struct key *key)
+{
+	struct full *full = app->full;
+	const size_t page = full->height > 1 ? full->height - 1 : 1;
+
+	if (bindings_has(app->bindings, BIND_SCROLL_UP, key))
+		full_up(app, 1);
+	else if (bindings_has(app->bindings, BIND_SCROLL_DOWN, key))
+		full_down(app, 1);
+	else if (bindings_has(app->bindings, BIND_SCROLL_PAGE_UP, key))
+		full_up(app, page);
+	else if (bindings_has(app->bindings, BIND_SCROLL_PAGE_DOWN, key))
+		full_down(app, page);
+	else if (bindings_has(app->bindings, BIND_SCROLL_HOME, key))
+		full_home(app);
+	else if (bindings_has(app->bindings, BIND_SCROLL_END, key))
+		full_end(app);
+	else
+		return false;
+	return true;
+}
+
+/* ---- search ------------------------------------------------------------------- */
+
+/* The row of a block, above (or beneath) row `from` of it, that has the text; SIZE_MAX: none. */
+static size_t full_find_in(struct app *app, size_t block, size_t from, bool up)
+{
+	const struct view_how how = full_how(app->full);
+	const size_t between = block > 0;
+	_cleanup_rows_ struct rows made = { 0 };
+	const struct rows *rows = &made;
+
+	if (block + 1 == app->full->state.end)
+		rows = full_laid(app, block);
+	else
+		transcript_block(app->transcript, block, app->full->thoughts, &how, &made);
+	for (size_t i = 0; i < rows->count; i++) {
+		const size_t row = up ? rows->count - 1 - i : i;
+
+		if ((up ? row + between < from : row + between > from || from == SIZE_MAX) &&
+		    row_matches(&rows->at[row], &app->full->wanted))
+			return row + between;
+	}
+	return SIZE_MAX;
+}
+
+/* Looks from a place on, and from the other end on to that place again. */
+static bool full_find_from(struct app *app, struct spot from, bool up, struct spot *ret)
+{
+	const struct transcript_state *state = &app->full->state;
+	const size_t blocks = state->end - state->first;
+	size_t block = from.block, start = from.row;
+
+	if (block == state->end) {
+		block = up ? state->end - 1 : state->first;
+		start = SIZE_MAX;
+	}
+	for (size_t i = 0; i <= blocks; i++) {
+		const size_t row = full_find_in(app, block, start, up);
+
+		if (row != SIZE_MAX) {
+			*ret = (struct spot){ block, row };
+			return true;
+		}
+		start = SIZE_MAX;
+		if (up)
+			block = block > state->first ? block - 1 : state->end - 1;
+		else
+			block = block + 1 < state->end ? block + 1 : state->first;
+	}
+	return false;
+}
+
+static void full_find(struct app *app, bool up)
+{
+	struct full *full = app->full;
+
+	full->missed = false;
+	full_sync(app);
+	if (!full->wanted.len || full->state.end == full->state.first)
+		return;
+	full->found = full_find_from(app, full->found ? full->at : full->end, up, &full->at);
+	full->missed = !full->found;
+	if (full->found && (spot_before(full->at, full->top) ||
+	                    !spot_before(full->at, full->end))) {
+		full->top = spot_up(app, full->at, full->height / 2);
+		full->follows = false;
+	}
+}
+
+static void full_shorten(struct buf *text)
+{
+	while (text->len && (text->data[text->len - 1] & 0xC0) == 0x80)
+		text->len--;
+	text->len -= text->len > 0;
+	if (text->data)
+		text->data[text->len] = '\0';
+}
+
+static void full_find_key(struct app *app, const struct key *key)
+{
+	struct full *full = app->full;
+
+	if (bindings_has(app->bindings, BIND_BASIC_CANCEL, key) ||
+	    bindings_has(app->bindings, BIND_BASIC_QUIT, key)) {
+		full->finding = false;
+	} else if (key->code == KEY_ENTER || bindings_has(app->bindings, BIND_NAV_UP, key) ||
+	           bindings_has(app->bindings, BIND_SCROLL_SEARCH, key)) {
+		full_find(app, true);
+	} else if (bindings_has(app->bindings, BIND_NAV_DOWN, key)) {
+		full_find(app, false);
+	} else if (full_scroll_key(app, key)) {
+		return;
+	} else if (key->code == KEY_BACKSPACE || key->text.len) {
+		full->found = full->missed = false;
+		if (key->code == KEY_BACKSPACE)
+			full_shorten(&full->wanted);
+		else
+			buf_span(&full->wanted, key->text);
+	}
+}
+
+bool full_paste(struct app *app, struct span text)
+{
+	struct span line = { 0 };
+
+	if (!app->full || !app->full->finding)
+		return false;
+	line_next(&text, &line);
+	buf_span(&app->full->wanted, line_body(line));
+	app->full->found = app->full->missed = false;
+	return true;
+}
+
+static void full_find_begin(struct full *full)
+{
+	full->finding = true;
+	full->found = full->missed = false;
+	buf_clear(&full->wanted);
+}
+
+/* ---- keys --------------------------------------------------------------------- */
+
+static void full_toggle_mouse(struct app *app)
+{
+	const bool ours = term_mouse(app->term) == TERM_MOUSE_OURS;
+
+	term_set_mouse(app->term, ours ? TERM_MOUSE_THEIRS : TERM_MOUSE_OURS);
+	app->hint = ours ? "The mouse is the terminal's: it selects text" :
+	                   "The mouse is hasp's: its wheel scrolls, Shift selects text";
+}
+
+bool full_finds(const struct full *full)
+{
+	return full->finding;
+}
+
+bool full_key(struct app *app, const struct key *key)
+{
+	if (!app->full)
+		return false;
+	if (app->full->finding) {
+		full_find_key(app, key);
+		return true;
+	}
+	if (bindings_has(app->bindings, BIND_SCROLL_SEARCH, key))
+		full_find_begin(app->full);
+	else if (bindings_has(app->bindings, BIND_APP_TOGGLE_MOUSE_MODE, key) ||
+	         bindings_has(app->bindings, BIND_APP_TOGGLE_COPY_MODE, key))
+		full_toggle_mouse(app);
+	else
+		return full_scroll_key(app, key);
+	return true;
+}
+
+/* ---- life --------------------------------------------------------------------- */
+
+struct full *full_new(struct app *app)
+{
+	struct full *full = mem_alloc(1, sizeof(*full));
+
+	full->follows = true;
+	full->width = term_size(app->term).columns;
+	full->wanted = (struct buf)BUF_INIT(WANTED_BYTES_MAX);
+	full->thoughts = strcmp(settings_string(app->settings, "ui.inlineThinkingMode", "off"),
+	                        "full") == 0;
+	app->canvas = canvas_new(app->term);
+	term_set_mouse(app->term, TERM_MOUSE_OURS);
+	return full;
+}
+
+/* The end of the conversation stays in the terminal, as much as the window has room for. */
+static void full_print_end(struct app *app)
+{
+	struct full *full = app->full;
+	const struct term_size size = term_size(app->term);
+	_cleanup_rows_ struct rows rows = { 0 };
+	struct buf *out;
+
+	full_sync(app);
+	if (full->width != size.columns)
+		full_set_width(app, size.columns);
+	full->height = size.rows > 4 ? size.rows - 4 : 1;
+	full->follows = true;
+	full->finding = false;
+	full_settle(app);
+	full_window(app, &rows);
+	while (rows.count && !rows.at[rows.count - 1].width)
+		row_release(&rows.at[--rows.count]);
+	out = term_frame(app->term);
+	for (size_t i = 0; i < rows.count; i++) {
+		term_put_row(app->term, out, &rows.at[i]);
+		buf_str(out, "\r\n");
+	}
+	term_frame_end(app->term);
+}
+
+void full_free(struct app *app)
+{
+	struct full *full = app->full;
+
+	if (!full)
+		return;
+	canvas_free(app->canvas);
+	app->canvas = NULL;
+	full_print_end(app);
+	full_drop_all(full);
+	free(full->laid);
+	free(full->heights);
+	buf_release(&full->wanted);
+	free(full);
+	app->full = NULL;
+}

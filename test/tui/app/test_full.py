@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The full screen (ui.useAlternateBuffer): a window over the conversation, scrolled and searched; nothing repeated,
+lost or torn whatever is done to the terminal."""
+import os
+import re
+import shlex
+import signal
+
+import pytest
+import terminal
+from fake_gemini import call, text, thought
+from full_fuzz import Round, foot, idle, until, walk
+
+READY = "? for keys"
+
+
+@pytest.fixture
+def full(world):
+    world.settings(ui={"useAlternateBuffer": True})
+    return world
+
+
+def lines(first, last):
+    """Numbered items, a row each."""
+    return "".join("- L%04d\n" % number for number in range(first, last + 1))
+
+
+def numbers(rows):
+    return [int(number) for number in re.findall(r"L(\d{4})", "\n".join(rows))]
+
+
+def ask(hasp, prompt="go"):
+    return hasp.type(prompt).key("enter")
+
+
+def answered(hasp):
+    return until(hasp, lambda window: idle(window) and ">" in window)
+
+
+def test_a_prompt_is_answered_on_the_alternate_screen(full):
+    with full.fake([[text("Hello **there**.\n\nA second paragraph.")]]) as server:
+        with full.hasp(server) as hasp:
+            ask(hasp.wait("sandbox:"), "hi").wait("A second paragraph.").wait(READY)
+            dump = hasp.dump()
+            assert dump.alternate and dump.scrollback == [] and dump.visible
+            assert sum("hi" == line.strip("> ") for line in dump.window) == 1 and "Hello there." in dump.window
+            assert dump.window[dump.cursor[0]] == ">"
+            hasp.key("ctrl+d")
+            assert hasp.end() == 0
+            # What was said last, and how to go on, stay in the terminal.
+            dump = hasp.dump()
+            assert not dump.alternate and "Hello there." in dump.window and "A second paragraph." in dump.window
+            assert [line for line in dump.window if line][-1].startswith("hasp --resume ")
+            # The mouse and the keys are the shell's again.
+            assert hasp.raw().count(b"\033[?1000l") == 2 and dump.visible
+    assert server.violations == [] and server.script == []
+
+
+def test_the_view_stays_while_text_streams(full, held):
+    with full.fake([[text(lines(1, 100))], {"reply": [text(lines(101, 150))], "expect": held}]) as server:
+        with full.hasp(server) as hasp:
+            ask(hasp).wait("L0100")
+            answered(hasp)
+            ask(hasp, "more")
+            held.wait()
+            hasp.key("pageup", "pageup", "shift+down")
+            window = until(hasp, foot)
+            before, below = numbers(window), foot(window)[1]
+            held.go.set()
+            window = until(hasp, lambda window: idle(window) and foot(window)[1] > below)
+            assert numbers(window)[:len(before)] == before
+            hasp.key("ctrl+end")
+            assert numbers(until(hasp, lambda window: not foot(window)))[-1] == 150
+
+
+@pytest.mark.parametrize("up, down, rows", [("shift+up", "shift+down", 1), ("wheel", "wheel", 3)])
+def test_rows_and_the_wheel_scroll(full, up, down, rows):
+    wheel = {"shift+up": "\033[1;2A", "shift+down": "\033[1;2B"}
+    with full.fake([[text(lines(1, 60))]]) as server:
+        with full.hasp(server) as hasp:
+            ask(hasp).wait("L0060")
+            answered(hasp)
+            hasp.type(wheel.get(up, "\033[<64;5;5M")).wait("%d row%s below" % (rows, "" if rows == 1 else "s"))
+            hasp.type(wheel.get(up, "\033[<64;5;5M")).wait("%d rows below" % (2 * rows))
+            hasp.type(wheel.get(down, "\033[<65;5;5M")).wait("%d row%s below" % (rows, "" if rows == 1 else "s"))
+            hasp.type(wheel.get(down, "\033[<65;5;5M"))
+            assert numbers(until(hasp, lambda window: not foot(window)))[-1] == 60
+
+
+def test_all_is_there_once_and_in_order(full):
+    """Also when something is sent while the beginning is shown, which goes to the end."""
+    with full.fake([[text("Read."), call("read_file", {"file_path": "a.txt"})], [thought("Hm."), text(lines(1, 90))],
+                    [text(lines(91, 180))]]) as server:
+        full.write("a.txt", "hay\n")
+        with full.hasp(server) as hasp:
+            ask(hasp, "first").wait("L0090")
+            answered(hasp)
+            hasp.key("ctrl+home")
+            until(hasp, lambda window: window[0].startswith("hasp "))
+            ask(hasp, "second").wait("L0180")
+            answered(hasp)
+            rows = walk(hasp)
+            assert numbers(rows) == list(range(1, 181))
+            assert [rows.count(row) for row in ("> first", "Read.", "> second")] == [1, 1, 1] and "Hm." not in rows
+            assert rows.index("> first") < rows.index("Read.") < rows.index("> second")
+            assert sum("a.txt" in row for row in rows) == 1
+
+
+def test_the_conversation_is_searched(full):
+    with full.fake([[text(lines(1, 99) + "- a needle here\n" + lines(100, 200) + "- Needle again\n" +
+                          lines(201, 260))]]) as server:
+        with full.hasp(server) as hasp:
+            ask(hasp).wait("L0260")
+            answered(hasp)
+            hasp.type("draft").wait("> draft").key("f3").wait("Find:").type("needlf").key("backspace").type("e")
+            hasp.key("enter").wait("Needle again")
+            assert any("Needle again" in "".join(piece) and "reverse" in "".join(piece)
+                       for row in hasp.cells() for piece in row)
+            hasp.key("enter").wait("a needle here").key("down").wait("Needle again")
+            hasp.key("down").wait("a needle here")
+            hasp.key("ctrl+u").paste("nowhere\nelse")
+            hasp.key("enter").wait("not found").key("esc")
+            window = until(hasp, lambda window: foot(window) and "> draft" in window)
+            assert "• a needle here" in window
+
+
+def test_an_earlier_search_does_not_stay(full):
+    with full.fake([[text(lines(1, 60))]]) as server:
+        with full.hasp(server) as hasp:
+            ask(hasp).wait("L0060")
+            answered(hasp)
+            hasp.key("f3").wait("Find:").type("L0003").key("enter").wait("L0003").key("ctrl+c")
+            hasp.key("ctrl+end", "f3").wait("Find:    Enter").type("L0002").key("enter").wait("Find: L0002 ")
+            assert 2 in numbers(until(hasp, lambda window: "• L0002" in window))
+
+
+def test_the_pager_shows_the_whole_and_gives_the_window_back(full):
+    full.write("long.txt", "".join("hay %d\n" % number for number in range(1, 400)))
+    with full.fake([[call("read_file", {"file_path": "long.txt"})], [text("Read.")]]) as server:
+        with full.hasp(server) as hasp:
+            ask(hasp).wait("Read.")
+            before = answered(hasp)
+            hasp.key("ctrl+o").wait("q closes").type("/hay 277").key("enter").wait("hay 277")
+            hasp.type("\033[<65;1;1M").type("q")
+            assert until(hasp, lambda window: ">" in window) == before and hasp.dump().alternate
+
+
+def test_a_long_question_is_scrolled(full):
+    content = "".join("line %d\n" % number for number in range(1, 61))
+    with full.fake([[call("write_file", {"file_path": "b.c", "content": content})], [text("Written.")]]) as server:
+        with full.hasp(server) as hasp:
+            ask(hasp).wait("Allow once").wait("24 rows more").key("pageup", "pageup", "pageup")
+            until(hasp, lambda window: any(row.endswith(" 1 + line 1") for row in window) and foot(window))
+            hasp.type("1")
+            hasp.key("ctrl+end").wait("Written.")
+            assert full.read("b.c") == content
+
+
+def test_a_command_with_the_keyboard_keeps_its_keys(full):
+    """PageUp is less' own, and the wheel scrolls the conversation above it."""
+    full.write("long.txt", "".join("line %d\n" % number for number in range(1, 401)))
+    with full.fake([[text(lines(1, 60)), call("run_shell_command", {"command": "LESS= less long.txt; echo left"})],
+                    [text("Seen.")]]) as server:
+        with full.hasp(server, "--approval-mode", "yolo", rows=40) as hasp:
+            ask(hasp).wait("types into it").key("tab").wait("Keys go to this command").wait("line 2")
+            hasp.type("G").wait("line 400").key("pageup").wait("line 360")
+            hasp.type("\033[<64;1;1M").wait("rows below").type("q")
+            answered(hasp)
+            hasp.key("ctrl+end").wait("Seen.")
+
+
+def test_an_editor_gets_the_main_screen(full):
+    full.write("editor.sh", "printf 'EDITING'; sleep 0.1; printf ' edited' >> \"$1\"\n")
+    with full.fake([[text(lines(1, 60))]]) as server:
+        with full.hasp(server, env={"EDITOR": "sh %s" % (full.root / "editor.sh"), "VISUAL": ""}) as hasp:
+            ask(hasp).wait("L0060")
+            answered(hasp)
+            hasp.type("draft").key("ctrl+g")
+            window = until(hasp, lambda window: "> draft edited" in window)
+            assert numbers(window)[-1] == 60 and hasp.dump().alternate
+            assert b"\033[?1049l" in hasp.raw().split(b"EDITING")[0]
+
+
+def test_it_is_suspended_and_comes_back(full):
+    with full.fake([[text(lines(1, 60))]]) as server:
+        with terminal.Vterm(["bash", "--norc", "--noprofile", "-i"], 120, 24, cwd=full.root,
+                            env={**full.environment(server), "PS1": "SHELL\\#$ "}) as shell:
+            shell.wait("SHELL1$").type(shlex.join(map(str, full.argv(server, [])))).key("enter")
+            ask(shell.wait("runs a command."), "go").wait("L0060")
+            before = answered(shell)
+            shell.key("ctrl+z").wait("SHELL2$")
+            dump = shell.dump()
+            assert not dump.alternate and dump.visible and not numbers(dump.window)
+            shell.resize(120, 30)
+            shell.type("fg").key("enter")
+            window = until(shell, lambda window: ">" in window and numbers(window))
+            assert shell.dump().alternate and len(numbers(window)) == len(numbers(before)) + 6
+            shell.type("\033[<64;1;1M").wait("3 rows below").key("ctrl+d").wait("SHELL3$")
+            assert not shell.dump().alternate
+
+
+def test_a_terminal_that_was_left_by_a_kill_is_put_in_order(full):
+    with full.fake([]) as server:
+        program = shlex.join(map(str, full.argv(server, [])))
+        with terminal.Vterm(["bash", "--norc", "--noprofile", "-i"], 120, 24, cwd=full.root,
+                            env={**full.environment(server), "PS1": "SHELL\\#$ "}) as shell:
+            shell.wait("SHELL1$").type("%s; echo $$ left" % program).key("enter").wait("sandbox:").quiet()
+            os.kill(int(children_of(shell)), signal.SIGKILL)
+            shell.wait(" left").quiet()
+            assert shell.dump().alternate
+            full.settings(ui={})
+            shell.type("clear; " + program).key("enter").wait("runs a command.").wait("sandbox:")
+            assert not shell.dump().alternate
+
+
+def children_of(shell):
+    """The one program that a shell has started."""
+    for process in os.listdir("/proc"):
+        if process.isdigit():
+            with open("/proc/%s/stat" % process, encoding="utf-8") as file:
+                name, parent = file.read().rsplit(")", 1)[0].split("(", 1)[1], None
+            with open("/proc/%s/stat" % process, encoding="utf-8") as file:
+                parent = file.read().rsplit(")", 1)[1].split()[1]
+            if name == "bash" and parent == str(shell.process.pid):
+                with open("/proc/%s/task/%s/children" % (process, process), encoding="utf-8") as file:
+                    return file.read().split()[0]
+    raise AssertionError("no shell")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_the_main_screen(full, number):
+    with full.fake([[text("Said.")]]) as server:
+        with full.hasp(server) as hasp:
+            ask(hasp).wait("Said.")
+            answered(hasp)
+            hasp.signal(number)
+            hasp.end()
+            dump = hasp.dump()
+            assert not dump.alternate and dump.visible and "Said." in dump.window
+
+
+def test_a_new_conversation_is_an_empty_window(full):
+    with full.fake([[text(lines(1, 60))]]) as server:
+        with full.hasp(server) as hasp:
+            ask(hasp).wait("L0060")
+            answered(hasp)
+            hasp.key("pageup").wait("rows below")
+            ask(hasp, "/clear")
+            until(hasp, lambda window: not numbers(window) and not foot(window))
+
+
+def test_the_mouse_is_given_away(full):
+    with full.fake([]) as server:
+        with full.hasp(server) as hasp:
+            hasp.wait("sandbox:").quiet().raw()
+            hasp.key("ctrl+s").wait("The mouse is the terminal's")
+            assert b"\033[?1006l\033[?1000l" in hasp.raw()
+            hasp.key("f9").wait("The mouse is hasp's")
+            assert b"\033[?1000h\033[?1006h" in hasp.raw()
+
+
+@pytest.mark.parametrize("env", [{"TERM": "dumb"}, {}])
+def test_plain_lines_stay_plain(full, env):
+    if not env:
+        full.settings(ui={"useAlternateBuffer": True, "accessibility": {"screenReader": True}})
+    with full.fake([[text("Said.")]]) as server:
+        with full.hasp(server, env=env) as hasp:
+            ask(hasp.wait(">"), "hi").wait("Said.")
+            assert not hasp.dump().alternate
+
+
+def test_a_row_that_scrolls_in_costs_a_row(full):
+    """Not the window: what moves is moved by the terminal."""
+    with full.fake([{"reply": [text("- L%04d %s\n" % (number, "word " * 20)) for number in range(1, 300)],
+                     "pace": 0.01}]) as server:
+        with full.hasp(server, rows=50) as hasp:
+            ask(hasp).wait("L0060").raw()
+            before = numbers(hasp.dump().window)[-1]
+            hasp.wait("L0200")
+            rows, spent = numbers(hasp.dump().window)[-1] - before, len(hasp.raw())
+            assert spent / rows < 600, "%d bytes for %d rows" % (spent, rows)
+            assert numbers(until(hasp, lambda window: 299 in numbers(window)))[-1] == 299
+
+
+@pytest.mark.parametrize("kind, seed", [("vterm", 11), ("vterm", 12), ("tmux", 13)])
+def test_resizing_tears_and_repeats_nothing(kind, seed):
+    assert Round(kind, seed).run() == []
