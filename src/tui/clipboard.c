@@ -455,14 +455,13 @@ static void read_by_terminal(struct clipboard *clipboard, const char *type)
 	clipboard->app->hint = "The terminal was asked for its clipboard; it may ask you first";
 }
 
-/* It has said which types there are: the one that is wanted is asked for. */
+/* It has said which types there are: the one that is wanted is asked for. Paths are those of the
+ * machine that the terminal is on. */
 static void choose_type(struct clipboard *clipboard)
 {
 	const struct span list = buf_view(&clipboard->answer.data);
 	const char *image = image_type_of(list);
 
-	if (types_have(list, "text/uri-list"))
-		image = NULL;
 	clipboard->kind = image ? PASTED_IMAGE : PASTED_TEXT;
 	if (image)
 		read_by_terminal(clipboard, image);

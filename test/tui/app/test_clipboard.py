@@ -439,7 +439,7 @@ def test_an_image_by_the_terminal(world):
     with world.fake([[text("Red.")]]) as server:
         with world.hasp(server, env=NOWHERE) as hasp:
             hasp.wait("sandbox:")
-            kitty = Kitty(hasp, {"text/html": b"<img>", "image/png": big})
+            kitty = Kitty(hasp, {"text/html": b"<img>", "text/uri-list": b"file:///a.png", "image/png": big})
             hasp.key("ctrl+v")
             kitty.until("images/clipboard-").key("enter").wait("Red.")
             assert kitty.reads == [".", "image/png"]
