@@ -136,10 +136,10 @@ def test_a_flood_of_sequences_leaves_the_keys_alone(world):
 
 
 def test_the_keyboard_goes_from_command_to_command(world):
-    scripts = ["read a; echo \"first got $a\"", "read a; echo \"second got $a\""]
+    scripts = ["echo at $((2 + %d)); read a; echo \"%s got $a\"" % one for one in ((1, "first"), (2, "second"))]
     with world.fake([[run(scripts[0]), run(scripts[1])], [text("Both.")]]) as server:
         with yolo(world, server, rows=30) as hasp:
-            hasp.type("go").key("enter").wait("first got $a").wait("second got $a")
+            hasp.type("go").key("enter").wait("at 3").wait("at 4")
             focus(hasp).type("one").key("shift+tab")
             hasp.quiet().key("tab").wait(KEYS).type("two").key("enter", "shift+tab").quiet()
             hasp.key("tab").wait(KEYS).key("enter").wait("Both.")
