@@ -436,7 +436,7 @@ void tui_prompt(struct app *app, struct span text)
 /* Commands do not wait for a prompt that is under way, but for the session that is being opened. */
 static bool send_command(struct app *app, struct span text)
 {
-	if (!command_is(text) || (!runner_opened(app->runner) && !runner_idle(app->runner)))
+	if (!command_is(text) || (!app->since_ms && !runner_idle(app->runner)))
 		return false;
 	tui_slash(app, text);
 	return true;
