@@ -209,14 +209,68 @@ static void open_commands(struct host *host)
 		host->chat.session.terminal = terminals_size(host->terminals);
 }
 
+/* ---- MCP servers ------------------------------------------------------------- */
+
+static void server_log(void *data, const char *line)
+{
+	const struct host *host = data;
+
+	if (host->options.trace)
+		host->options.trace(host->options.data, line);
+}
+
+/* They are the host's: another session goes on with them. */
+static void open_servers(struct host *host)
+{
+	const struct span provider = span_str(host->choice.options.provider);
+	struct mcp_servers_options options = {
+		.settings = host->options.settings,
+		.provider = host->options.provider,
+		.workers = host->options.workers,
+		.environment = &host->servers_env.options,
+		.home = host->home,
+		.plain_names = span_starts(provider, SPAN("openai")) ||
+		               span_starts(provider, SPAN("anthropic")),
+		.notice = hook_notice,
+		.log = server_log,
+		.data = host,
+	};
+
+	setup_command_env_init(&host->servers_env, host->options.settings);
+	host->servers = mcp_servers_open(&options);
+}
+
+static char *off_text_in(const struct host *host, enum approval_mode mode);
+
+/* Before what is sent next: tools that servers have listed by now. */
+static void await_servers(struct host *host)
+{
+	_cleanup_free_ char *off_text = NULL;
+
+	mcp_servers_wait(host->servers, LIMIT_MCP_START_MS, &host->cancel);
+	if (!mcp_servers_add(host->servers, host->chat.tools))
+		return;
+	agent_tools_added(host->chat.agent);
+	off_text = off_text_in(host, agent_mode(host->chat.agent));
+	services_follow(host->chat.services, host->chat.agent, off_text != NULL);
+}
+
+json_t *host_servers(struct host *host)
+{
+	return mcp_servers_list(host->servers);
+}
+
 void host_open_tools(struct host *host)
 {
 	const struct settings *settings = host->options.settings;
 	_cleanup_free_ char *logs = jobs_default_log_folder();
 
 	open_services(host);
+	if (!host->servers)
+		open_servers(host);
 	host->chat.tools = tool_set_new();
 	services_add_tools(host->chat.services, host->chat.tools);
+	mcp_servers_add(host->servers, host->chat.tools);
 	tool_set_limit(host->chat.tools, settings_get(settings, "tools.core"),
 	               settings_get(settings, "tools.exclude"));
 	if (!host->terminals)
@@ -600,6 +654,8 @@ void host_close(struct host *host, const char *reason)
 	for (size_t i = 0; i < host->earlier_count; i++)
 		services_close(host->earlier[i]);
 	free(host->earlier);
+	mcp_servers_close(host->servers);
+	setup_command_env_release(&host->servers_env);
 	memory_free(host->memory);
 	path_rules_release(&host->memory_rules);
 	hooks_free(host->hooks);
@@ -737,6 +793,7 @@ bool host_prompt(struct host *host, struct span piped, struct span prompt,
 	bool ok;
 
 	host_begin(host);
+	await_servers(host);
 	agent_expect(host->chat.agent);
 	content = host_message(host, piped, prompt);
 	host_start_session(host, content);

@@ -116,8 +116,8 @@ char **prepare_environment(const struct settings *settings);
 
 /* ---- what is ignored --------------------------------------------------------- */
 
-/* What users of Gemini CLI have set up and hasp does not do yet: MCP servers, extensions,
- * skills, agents.  A run that meets such a thing says so.
+/* What users of Gemini CLI have set up and hasp does not do yet: extensions, skills, agents.
+ * A run that meets such a thing says so.
  *
  * Not here: settings without effect ("hasp config", docs/settings.md).
  */

@@ -172,7 +172,7 @@ static const struct flag flags[] = {
 	  .help = "plain lines on the terminal, for screen readers" },
 	{ .id = FLAG_MCP_NAMES, .name = "allowed-mcp-server-names", .hidden = true,
 	  .repeatable = true, .value = { "LIST", COMPLETE_NOTHING, NULL },
-	  .help = "no effect: the agent connects to no MCP server" },
+	  .help = "the only MCP servers that count, as the setting mcp.allowed" },
 	{ .id = FLAG_EXTENSIONS, .name = "extensions", .letter = 'e', .hidden = true,
 	  .repeatable = true, .value = { "LIST", COMPLETE_NOTHING, NULL },
 	  .help = "no effect: there are no extensions" },

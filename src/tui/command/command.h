@@ -37,7 +37,7 @@
  *     setup-github                 writes workflows of Gemini CLI's
  *     terminal-setup               hasp asks the terminal what it can
  *     export-session               /export
- *     mcp auth, enable, ...        hasp has no MCP client yet; /mcp names what is ignored
+ *     mcp auth, enable, ...        hasp has no logins for servers yet; settings: mcp.excluded
  *     memory inbox                 hasp collects no memories by itself
  *     hooks enable, disable        /settings hooksConfig.disabled
  *     directory add                the sandbox is made before the session: --include-directories
