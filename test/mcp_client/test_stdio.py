@@ -171,7 +171,7 @@ def test_its_folder(world):
 
 def test_nothing_is_left_running(world):
     headless.become_reaper()
-    world.use({"fake": world.server("fake", "silent-call", timeout=300)})
+    world.use({"fake": world.server("fake", "silent-call", timeout=2000)})
     attempt(world, ECHO)
     assert headless.nothing_left()
 

@@ -74,8 +74,19 @@ struct mcp_stdio_options {
 
 /* Starts it, in a sandbox of its own, and shakes hands. */
 bool mcp_client_open_stdio(const struct mcp_client_options *options,
-                           const struct mcp_stdio_options *stdio, const struct mcp_wait *wait,
+                           const struct mcp_stdio_options *from, const struct mcp_wait *wait,
                            struct mcp_client **ret, struct err *err);
+
+/* A server at an address. */
+struct mcp_http_options {
+	const char *url;               /* http: or https: */
+	const char *const *headers;    /* "Name: value", NULL-terminated; copied */
+};
+
+/* Shakes hands with it, over streamable HTTP. */
+bool mcp_client_open_http(const struct mcp_client_options *options,
+                          const struct mcp_http_options *from, const struct mcp_wait *wait,
+                          struct mcp_client **ret, struct err *err);
 
 /* One more holder. */
 struct mcp_client *mcp_client_ref(struct mcp_client *client);

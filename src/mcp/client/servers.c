@@ -140,7 +140,16 @@ static bool slot_open_program(struct mcp_server_slot *slot, const struct mcp_wai
 static bool slot_open(struct mcp_server_slot *slot, const struct mcp_wait *wait,
                       struct mcp_client **ret, struct err *err)
 {
-	return slot_open_program(slot, wait, ret, err);
+	const struct server_entry *entry = &slot->entry;
+	const struct mcp_client_options options = {
+		.name = entry->name, .roots = slot->all->roots, .log = slot_log, .data = slot,
+	};
+	const struct mcp_http_options http = {
+		.url = entry->url, .headers = (const char *const *)entry->headers,
+	};
+
+	return entry->http ? mcp_client_open_http(&options, &http, wait, ret, err) :
+	                     slot_open_program(slot, wait, ret, err);
 }
 
 void mcp_server_tell(const struct mcp_server_slot *slot, const char *tool, const struct err *why)
@@ -596,16 +605,35 @@ static json_t *slot_tools_shown(const struct mcp_server_slot *slot)
 	return list;
 }
 
+/* The program, or the address without what may be a secret. */
+static json_t *slot_what(const struct server_entry *entry)
+{
+	struct span url = span_str(entry->url ? entry->url : ""), host = url;
+	const char *slashes = strstr(url.data, "://");
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_LOG_LINE);
+	size_t at;
+
+	if (!entry->url)
+		return json_text(span_str(entry->argv ? entry->argv[0] : ""));
+	url = span_head(url, strcspn(url.data, "?#"));
+	host = slashes ? span_skip(url, (size_t)(slashes - url.data) + 3) : url;
+	buf_span(&out, span_head(url, url.len - host.len));
+	for (at = strcspn(host.data, "/"); at > 0 && at <= host.len; at--)
+		if (host.data[at - 1] == '@')
+			break;
+	buf_span(&out, span_skip(host, at <= host.len ? at : 0));
+	return json_text(buf_view(&out));
+}
+
 static json_t *slot_shown(struct mcp_server_slot *slot)
 {
 	const struct server_entry *entry = &slot->entry;
-	const char *what = entry->url ? entry->url : entry->argv ? entry->argv[0] : "";
 	json_t *shown = json_object();
 
 	json_object_set_new(shown, "name", json_text(span_str(entry->name)));
 	json_object_set_new(shown, "state", json_string(slot_state(slot)));
 	json_object_set_new(shown, "transport", json_string(entry->http ? "http" : "stdio"));
-	json_object_set_new(shown, "what", json_text(span_str(what)));
+	json_object_set_new(shown, "what", slot_what(entry));
 	json_object_set_new(shown, "tools", slot_tools_shown(slot));
 	if (entry->off || slot->problem)
 		json_object_set_new(shown, "problem", json_text(span_str(entry->off ? entry->off :
