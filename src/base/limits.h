@@ -87,8 +87,6 @@
 #define LIMIT_MCP_LOG_LINE ((size_t)4096)
 /* What is kept of the declarations of all servers of a project. */
 #define LIMIT_MCP_CACHE_BYTES ((size_t)16 << 20)
-/* How long the first prompt waits for servers that are not known from last time. */
-#define LIMIT_MCP_START_MS 10000
 
 /* Connections to a loopback server: a stream for each of some hundred clients, and their
  * calls; each holds a descriptor and up to 64 KiB. */

@@ -198,8 +198,9 @@ def main():
         sys.exit(5)
     if "silent" in ways:
         time.sleep(3600)
-    if "slow" in ways:
-        time.sleep(float(os.environ.get("SLOW", "3600")))
+    if "held" in ways:  # until somebody makes the file
+        while not os.path.exists(log + ".go"):
+            time.sleep(0.02)
     if "greeting" in ways:
         print("Welcome to the server!", flush=True)
     if "early-ping" in ways:

@@ -247,7 +247,7 @@ static void await_servers(struct host *host)
 {
 	_cleanup_free_ char *off_text = NULL;
 
-	mcp_servers_wait(host->servers, LIMIT_MCP_START_MS, &host->cancel);
+	mcp_servers_wait(host->servers, &host->cancel);
 	if (!mcp_servers_add(host->servers, host->chat.tools))
 		return;
 	agent_tools_added(host->chat.agent);

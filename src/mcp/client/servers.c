@@ -17,6 +17,7 @@
 #include "tool/tool.h"
 
 enum {
+	WAIT_SECONDS = 10,     /* as the setting's default is */
 	SLOT_POLL_MS = 20,
 	PAUSE_FIRST_MS = 1000, /* after a second failure; doubles */
 	PAUSE_MAX_MS = 60000,
@@ -526,19 +527,22 @@ static void tell_missing(struct mcp_server_slot *slot, unsigned ms)
 	servers_notice(slot->all, "warning", text);
 }
 
-void mcp_servers_wait(struct mcp_servers *servers, unsigned ms, const struct cancel *cancel)
+void mcp_servers_wait(struct mcp_servers *servers, const struct cancel *cancel)
 {
+	const unsigned ms = settings_wait_ms(servers->options.settings,
+	                                     "hasp.waits.serversSeconds", WAIT_SECONDS, 0, 600);
 	const uint64_t until = clock_monotonic_ms() + ms;
 	bool waiting = true;
 
 	pthread_mutex_lock(&servers->lock);
-	while (waiting && !cancelled(cancel) && clock_monotonic_ms() < until) {
+	while (waiting) {
 		waiting = false;
 		for (size_t i = 0; i < servers->count; i++)
 			waiting = waiting || !(slot_is_settled(&servers->slots[i]) ||
 			                       servers->slots[i].missed);
-		if (waiting)
-			slot_wait(servers);
+		if (!waiting || cancelled(cancel) || clock_monotonic_ms() >= until)
+			break;
+		slot_wait(servers);
 	}
 	for (size_t i = 0; waiting && !cancelled(cancel) && i < servers->count; i++)
 		tell_missing(&servers->slots[i], ms);

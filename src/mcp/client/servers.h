@@ -4,7 +4,7 @@
  *     struct mcp_servers *servers = mcp_servers_open(&options);  // starts those that are not known
  *     mcp_servers_add(servers, set);                             // what is known from last time
  *     ...
- *     mcp_servers_wait(servers, LIMIT_MCP_START_MS, cancel);     // before the first request
+ *     mcp_servers_wait(servers, cancel);                         // before the first request
  *     added = mcp_servers_add(servers, set);                     // and now
  *     ...
  *     tool_set_free(set);
@@ -68,9 +68,10 @@ struct mcp_servers *mcp_servers_open(const struct mcp_servers_options *options);
  * on, but not be called. NULL is fine. */
 void mcp_servers_close(struct mcp_servers *servers);
 
-/* Until each server's tools are known, or cannot be had; at most so long. Those that are still
- * missing are named in a notice, once. */
-void mcp_servers_wait(struct mcp_servers *servers, unsigned ms, const struct cancel *cancel);
+/* Until each server's tools are known, or cannot be had; at most as long as
+ * hasp.waits.serversSeconds says. Those that are still missing are named in a notice, and not
+ * waited for again. */
+void mcp_servers_wait(struct mcp_servers *servers, const struct cancel *cancel);
 /* Adds the tools that are known and not in the set yet; how many these were. */
 size_t mcp_servers_add(struct mcp_servers *servers, struct tool_set *set);
 
