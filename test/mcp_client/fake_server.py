@@ -8,6 +8,7 @@ Ways: see below."""
 import base64
 import json
 import os
+import socket
 import sys
 import time
 
@@ -107,6 +108,12 @@ def say(request, arguments):
         except OSError as error:
             return text(error.strerror, isError=True)
         return text("written")
+    if what == "net":
+        try:
+            with socket.create_connection(("127.0.0.1", int(arguments["path"])), 20):
+                return text("connected")
+        except OSError as error:
+            return text(str(error), isError=True)
     if what == "media":
         return {"content": [
             {"type": "text", "text": "an image"},

@@ -59,6 +59,13 @@ def use_everything(world, name):
     assert "success" not in progress and "GEMINI_API_KEY" not in json.dumps(env)
 
 
+def test_hasp_mcp_test_names_their_tools(world, everything):
+    world.use({"fs": program("filesystem", str(world.root)), "all": everything})
+    for name, tool in (("fs", "mcp_fs_read_text_file"), ("all", "mcp_all_echo")):
+        done = world.command("mcp", "test", name)
+        assert done.code == 0 and tool in done.text and name + ": ready" in done.text, done.err
+
+
 def test_everything(world, everything):
     world.use({"all": everything})
     use_everything(world, "all")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Servers that are programs: their tools in the model's hands, in the sandbox, by the rules."""
 import json
+import socket
 
 import pytest
 from conftest import declared, headless
@@ -151,6 +152,30 @@ def test_what_was_denied_is_in_the_result(world):
     assert result["success"] is False and not path.exists()
     if "denials" in result:  # not where a mount refuses it before anybody sees it
         assert "mcpServers.fake.sandbox" in result["denials"][0]["how_to_allow"]
+
+
+@pytest.fixture
+def port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield str(server.getsockname()[1])
+
+
+def test_the_network_is_off_unless_the_settings_say_so(world, port):
+    world.use({"fake": world.server()})
+    assert attempt(world, say("net", path=port))[0]["success"] is False
+    world.use({"fake": world.server(sandbox={"network": True})})
+    assert "connected" in attempt(world, say("net", path=port))[0]["output"]
+    world.use({"fake": world.server(sandbox={"network": False})}, tools={"sandboxNetworkAccess": True})
+    assert attempt(world, say("net", path=port))[0]["success"] is False
+
+
+def test_the_administrator_s_no_to_the_network_stands(world, port):
+    admin = world.top / "admin.json"
+    admin.write_text(json.dumps({"tools": {"sandboxNetworkAccess": False}}))
+    world.use({"fake": world.server(sandbox={"network": True})})
+    result, done = attempt(world, say("net", path=port),
+                           env={"GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(admin)})
+    assert result["success"] is False and "administrator" in done.err
 
 
 def test_its_environment_is_scrubbed(world):

@@ -229,6 +229,7 @@ static void open_servers(struct host *host)
 		.workers = host->options.workers,
 		.environment = &host->servers_env.options,
 		.home = host->home,
+		.no_network = prepare_network_forbidden(host->options.settings),
 		.plain_names = span_starts(provider, SPAN("openai")) ||
 		               span_starts(provider, SPAN("anthropic")),
 		.notice = hook_notice,

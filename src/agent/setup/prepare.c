@@ -541,17 +541,28 @@ static bool take_level_word(const struct requirement *required, const struct pre
 }
 
 /* What the administrator forbids, a flag does not give. */
+/* The scope of the administrator's that forbids it; false: none does. */
+static bool network_forbidden_by(const struct settings *settings, enum settings_scope *ret)
+{
+	*ret = SCOPE_SYSTEM;
+	if (!json_is_false(settings_of_scope(settings, *ret, NETWORK)))
+		*ret = settings_origin_of(settings, NETWORK).scope;
+	return is_administrators(*ret) && json_is_false(settings_of_scope(settings, *ret, NETWORK));
+}
+
+bool prepare_network_forbidden(const struct settings *settings)
+{
+	enum settings_scope scope;
+
+	return network_forbidden_by(settings, &scope);
+}
+
 static bool check_network(const struct settings *settings, const struct worker_options *options,
                           struct err *err)
 {
-	enum settings_scope scope = SCOPE_SYSTEM;
+	enum settings_scope scope;
 
-	if (!settings || !options->network)
-		return true;
-	if (!json_is_false(settings_of_scope(settings, scope, NETWORK)))
-		scope = settings_origin_of(settings, NETWORK).scope;
-	if (!is_administrators(scope) ||
-	    !json_is_false(settings_of_scope(settings, scope, NETWORK)))
+	if (!settings || !options->network || !network_forbidden_by(settings, &scope))
 		return true;
 	return err_set(err, ERR_DENIED_BY_POLICY,
 	               "--net asks for the network, but the administrator forbids it (" NETWORK

@@ -105,6 +105,9 @@ struct prepare_level {
 bool prepare_level(const struct settings *settings, const struct prepare_level *given,
                    prepare_notice *notice, void *data, struct worker_options *ret, struct err *err);
 
+/* Whether the administrator forbids the network to all that runs in the sandbox. */
+bool prepare_network_forbidden(const struct settings *settings);
+
 /* What the settings say of the sandbox, beside what `ret` has already: the network; paths to
  * write, in an array that takes the place of ret->write.  The caller frees that; its strings are
  * the settings'. */

@@ -176,6 +176,11 @@ static void entry_sandbox(const struct reading *reading)
 		entry_warn(reading, "sandbox.network", "is neither true nor false");
 	entry->write_workspace = span_eq(json_span(workspace), SPAN("write"));
 	entry->network = json_is_boolean(network) ? json_is_true(network) : -1;
+	if (entry->network > 0 && reading->options->no_network) {
+		entry_warn(reading, "sandbox.network", "is true, but the administrator forbids the "
+		           "network (tools.sandboxNetworkAccess)");
+		entry->network = 0;
+	}
 	entry->write = setting_paths(reading, json_object_get(sandbox, "write"), "sandbox.write");
 	entry->read = setting_paths(reading, json_object_get(sandbox, "read"), "sandbox.read");
 }

@@ -54,6 +54,7 @@ struct mcp_servers_options {
 	/* Names of tools have letters, digits, "_" and "-" alone: not all providers of models take
 	 * the others that Gemini's does. */
 	bool plain_names;
+	bool no_network;                       /* programs cannot have it, whatever they ask for */
 	bool idle;                             /* none is started but by mcp_servers_test */
 	/* For people, a sentence each; severity as host_options.notice. May be NULL. */
 	void (*notice)(void *data, const char *severity, const char *message);

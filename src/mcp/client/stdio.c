@@ -328,6 +328,19 @@ static bool stdio_start(struct stdio *stdio, const struct mcp_stdio_options *fro
 	return ok;
 }
 
+/* What a server was refused before it worked is mostly why it did not. */
+static void explain_denials(struct stdio *stdio, struct err *err)
+{
+	json_auto_t *denials = stdio_denials(stdio, 0, NULL);
+	const json_t *first = json_object_get(json_array_get(denials, 0), "message");
+	const struct err why = *err;
+
+	if (json_is_string(first))
+		err_set(err, why.code, "%s The sandbox denied it something: %s "
+		        "(mcpServers.%s.sandbox can allow more.)", why.message,
+		        json_string_value(first), mcp_client_name(stdio->client));
+}
+
 bool mcp_client_open_stdio(const struct mcp_client_options *options,
                            const struct mcp_stdio_options *from, const struct mcp_wait *wait,
                            struct mcp_client **ret, struct err *err)
@@ -352,6 +365,7 @@ bool mcp_client_open_stdio(const struct mcp_client_options *options,
 	stdio->client = mcp_client_new(options, &ops, stdio);
 	if (!local_provider_open(&workers, &stdio->provider, err) ||
 	    !stdio_start(stdio, from, err) || !mcp_client_begin(stdio->client, wait, err)) {
+		explain_denials(stdio, err);
 		mcp_client_unref(stdio->client);
 		return false;
 	}
