@@ -78,6 +78,8 @@ def tools():
                 "properties": {"n": {"$ref": "#/$defs/n"}},
                 "anyOf": [{"type": "object"}, {"minProperties": 1}]}},
         ]
+    if "change" in ways and calls:
+        return [*TOOLS, {"name": "later", "inputSchema": schema()}]
     if "many" in ways:
         return [{"name": "tool%d" % i, "inputSchema": schema()} for i in range(400)]
     return TOOLS
@@ -151,7 +153,11 @@ def say(request, arguments):
     return text("what?")
 
 
+calls = []
+
+
 def call(request):
+    calls.append(request)
     params = request["params"]
     name, arguments = params["name"], params.get("arguments", {})
     if "die-on-call" in ways:
@@ -161,6 +167,8 @@ def call(request):
     if "die-once" in ways and not os.path.exists(log + ".died"):
         open(log + ".died", "w", encoding="utf-8").close()
         os._exit(4)
+    if "no-answer" in ways:
+        return
     if "silent-call" in ways:
         time.sleep(3600)
     if "endless-line" in ways:

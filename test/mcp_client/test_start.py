@@ -165,6 +165,49 @@ def test_a_slow_one_joins_later(world):
     assert "you said hello" in str(server.requests[2].body)
 
 
+def test_tools_that_change_are_there_with_the_next_prompt(world):
+    world.use({"fake": world.server("fake", "change", trust=True)})
+    with world.fake([[ECHO], [text("Two.")], [call("mcp_fake_later", {})], [text("Four.")]],
+                    append_only=False) as server:
+        with terminal.Vterm(world.argv(server, []), 120, 40, env=world.environment(server),
+                            cwd=world.root).wait("runs a command.") as hasp:
+            hasp.type("hi").key("enter").wait("Two.").wait("? for keys")
+            hasp.type("again").key("enter").wait("Four.").key("ctrl+d")
+            assert hasp.end() == 0
+    assert "mcp_fake_later" not in declared(server.requests[1].body)
+    assert "called later" in str(server.requests[3].body)
+    assert [tool["name"] for tool in cached(world)["fake"]["tools"]][-1] == "later"
+
+
+def test_a_call_that_is_interrupted_is_cancelled_over_there(world):
+    servers = Logged(world, 1, "no-answer")
+    with world.fake([[ECHO], [ECHO], [text("Three.")]]) as server:
+        with terminal.Vterm(world.argv(server, []), 120, 40, env=world.environment(server),
+                            cwd=world.root).wait("runs a command.") as hasp:
+            hasp.type("hi").key("enter")
+            while "tools/call" not in (servers.logs["fake"].read_text()
+                                       if servers.started() else ""):
+                hasp.quiet()
+            hasp.key("esc").wait("? for keys").key("ctrl+d")
+            assert hasp.end() == 0
+    assert servers.logs["fake"].read_text().split()[-3:] == [
+        "tools/call", "notifications/cancelled", "end"]
+    assert len(server.requests) == 1
+
+
+def test_another_session_goes_on_with_the_servers(world):
+    servers = Logged(world)
+    with world.fake([[ECHO], [text("Two.")], [ECHO], [text("Four.")]], append_only=False) as server:
+        with terminal.Vterm(world.argv(server, []), 120, 40, env=world.environment(server),
+                            cwd=world.root).wait("runs a command.") as hasp:
+            hasp.type("hi").key("enter").wait("Two.").wait("? for keys")
+            hasp.type("/clear").key("enter").quiet()
+            hasp.type("again").key("enter").wait("Four.").key("ctrl+d")
+            assert hasp.end() == 0
+    assert "you said hello" in str(server.requests[3].body)
+    assert servers.logs["fake"].read_text().count("start") == 1
+
+
 def test_on_a_terminal_a_call_is_asked_about(world):
     entry = dict(world.server(), env={"N": "1"})
     world.use({"fake": entry})

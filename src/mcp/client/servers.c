@@ -527,6 +527,30 @@ static void tell_missing(struct mcp_server_slot *slot, unsigned ms)
 	servers_notice(slot->all, "warning", text);
 }
 
+/* The server has said that its tools are others: asks for them.  With the lock, which is let go
+ * meanwhile; what fails is as it was. */
+static void slot_refresh(struct mcp_server_slot *slot, unsigned ms, const struct cancel *cancel)
+{
+	const struct mcp_wait wait = { .timeout_ms = ms ? ms : 1,
+		                       .cancel = cancel ? &cancel->set : NULL };
+	struct mcp_client *client = mcp_client_ref(slot->client);
+	json_auto_t *declared = NULL;
+	struct err ignored = ERR_INIT;
+	json_t *tools = NULL;
+
+	pthread_mutex_unlock(&slot->all->lock);
+	if (mcp_client_tools(client, &wait, &declared, &ignored)) {
+		tools = slot_clean(slot, declared);
+		slot_remember(slot, tools);
+	}
+	mcp_client_unref(client);
+	pthread_mutex_lock(&slot->all->lock);
+	if (!tools)
+		return;
+	json_decref(slot->tools);
+	slot->tools = tools;
+}
+
 void mcp_servers_wait(struct mcp_servers *servers, const struct cancel *cancel)
 {
 	const unsigned ms = settings_wait_ms(servers->options.settings,
@@ -546,6 +570,10 @@ void mcp_servers_wait(struct mcp_servers *servers, const struct cancel *cancel)
 	}
 	for (size_t i = 0; waiting && !cancelled(cancel) && i < servers->count; i++)
 		tell_missing(&servers->slots[i], ms);
+	for (size_t i = 0; i < servers->count; i++)
+		if (servers->slots[i].client &&
+		    mcp_client_tools_changed(servers->slots[i].client))
+			slot_refresh(&servers->slots[i], ms, cancel);
 	pthread_mutex_unlock(&servers->lock);
 }
 

@@ -69,7 +69,8 @@ struct mcp_servers *mcp_servers_open(const struct mcp_servers_options *options);
  * on, but not be called. NULL is fine. */
 void mcp_servers_close(struct mcp_servers *servers);
 
-/* Until each server's tools are known, or cannot be had; at most as long as
+/* Until each server's tools are known, or cannot be had, and lists that servers said have changed
+ * are here; for either at most as long as
  * hasp.waits.serversSeconds says. Those that are still missing are named in a notice, and not
  * waited for again. */
 void mcp_servers_wait(struct mcp_servers *servers, const struct cancel *cancel);

@@ -39,6 +39,7 @@ struct stdio {
 	json_t *denials;
 	size_t denials_dropped;
 	bool ended;
+	struct timespec end_until;   /* it was told to end, and is waited for; of one thread */
 };
 
 /* ---- what it writes to its standard error ---- */
@@ -195,23 +196,24 @@ static bool stdio_send(void *transport, struct span message, struct mcp_ask *ask
 
 static void stdio_end(void *transport)
 {
-	struct run *run = ((struct stdio *)transport)->run;
+	struct stdio *stdio = transport;
+	struct run *run = stdio->run;
 
-	if (run)
-		run->ops->close_input(run);
+	if (!run || stdio->end_until.tv_sec)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &stdio->end_until);
+	stdio->end_until.tv_nsec += END_MS * 1000000L;
+	stdio->end_until.tv_sec += stdio->end_until.tv_nsec / 1000000000;
+	stdio->end_until.tv_nsec %= 1000000000;
+	run->ops->close_input(run);
 }
 
+/* Several that were told to end have that time together. */
 static void wait_ended(struct stdio *stdio)
 {
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += END_MS * 1000000L;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
 	pthread_mutex_lock(&stdio->lock);
 	while (!stdio->ended && pthread_cond_clockwait(&stdio->over, &stdio->lock, CLOCK_MONOTONIC,
-	                                               &until) == 0)
+	                                               &stdio->end_until) == 0)
 		;
 	pthread_mutex_unlock(&stdio->lock);
 }
