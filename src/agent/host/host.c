@@ -564,6 +564,12 @@ bool host_open(const struct host_options *options, struct host **ret, struct err
 	struct host *host = mem_alloc(1, sizeof(*host));
 
 	host->options = *options;
+	host->policy_folder = mem_strdup(options->policy_folder);
+	host->confinement = mem_strdup(options->confinement);
+	host->worker_program = mem_strdup(options->worker_program);
+	host->options.policy_folder = host->policy_folder;
+	host->options.confinement = host->confinement;
+	host->options.worker_program = host->worker_program;
 	pthread_mutex_init(&host->lock, NULL);
 	host->chat = (struct chat){
 		.session_id = mem_strdup(options->session_id), .mode = options->mode,
@@ -671,6 +677,9 @@ void host_close(struct host *host, const char *reason)
 	setup_command_env_release(&host->command_env);
 	free(host->ignore_files);
 	free(host->root);
+	free(host->policy_folder);
+	free(host->confinement);
+	free(host->worker_program);
 	if (host->can_cancel) {
 		cancel_unfollow(&host->cancel);
 		cancel_release(&host->cancel);

@@ -26,6 +26,7 @@
 
 struct host;
 
+/* Texts are copied; what is marked as borrowed lives as long as the host. */
 struct host_options {
 	struct settings *settings;     /* borrowed */
 	struct provider *provider;     /* borrowed; its first root is the project */

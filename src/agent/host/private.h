@@ -79,6 +79,8 @@ struct host {
 	 * opened. */
 	json_t *system, *context;
 	char *root;
+	/* Those of the options that later sessions need, too. */
+	char *policy_folder, *confinement, *worker_program;
 	struct command_env command_env;
 	struct mcp_servers *servers; /* of the settings; NULL: not opened yet */
 	struct command_env servers_env; /* what their programs get */
