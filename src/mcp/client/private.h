@@ -218,6 +218,12 @@ json_t *mcp_declaration_clean(const json_t *declared, struct err *err);
  * The caller frees. */
 char *mcp_declaration_name(const char *server, const char *tool, bool plain);
 
+/* ---- results ------------------------------------------------------------------------ */
+
+/* What a model gets for the result of tools/call, an object of anything: {"output": text, or a list
+ * of texts and media}; of one that says isError also what tool_failure has.  A new reference. */
+json_t *mcp_result(const char *server, const char *tool, const json_t *result);
+
 /* ---- what is known from last time ---- */
 
 /* The declarations under a name and hash: a new reference, what the file says; NULL: none. */
