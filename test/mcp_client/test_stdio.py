@@ -150,8 +150,8 @@ def test_what_was_denied_is_in_the_result(world):
     path = world.root / ".git" / "hooks" / "pre-commit"
     result, _ = attempt(world, say("write", path=str(path)))
     assert result["success"] is False and not path.exists()
-    if "denials" in result:  # not where a mount refuses it before anybody sees it
-        assert "mcpServers.fake.sandbox" in result["denials"][0]["how_to_allow"]
+    (denial,) = result["denials"]
+    assert denial["what"] == str(path) and "mcpServers.fake.sandbox" in denial["how_to_allow"]
 
 
 @pytest.fixture
@@ -320,6 +320,15 @@ def test_too_many_tools(world):
     world.use({"fake": world.server("fake", "many")})
     done = world.run([[text("Hi.")]], "-p", "Hi.", *ALLOW)
     assert len([name for name in declared(done.sent[0]) if name.startswith("mcp_")]) == 256
+
+
+def test_what_it_prints_goes_to_the_debug_log(world):
+    world.use({"fake": world.server("fake", "greeting", "die-on-call")})
+    quiet = attempt(world, ECHO)[1].err
+    assert "Welcome" not in quiet
+    loud = attempt(world, ECHO, "--debug", *ALLOW)[1].err
+    assert "mcp fake: Welcome to the server!" in loud and "\x1b" not in loud
+    assert [line for line in loud.splitlines() if "mcp fake: " in line and "terrible" in line]
 
 
 def test_a_large_result_is_cut(world):
