@@ -138,6 +138,15 @@ def test_the_workspace_is_only_read(world):
     assert result["success"] is False and not (world.root / "made").exists()
 
 
+@pytest.mark.parametrize("level,kept", [("full", True), ("landlock", True), ("paths", False)])
+def test_each_level(world, level, kept):
+    world.use({"fake": world.server()})
+    options = ("--sandbox=" + level, *ALLOW)
+    assert "you said hello" in attempt(world, ECHO, *options)[0]["output"]
+    attempt(world, say("write", path=str(world.root / "made")), *options)
+    assert (world.root / "made").exists() != kept
+
+
 def test_the_workspace_is_written_if_the_settings_say_so(world):
     world.use({"fake": world.server(sandbox={"workspace": "write"})})
     result, _ = attempt(world, say("write", path=str(world.root / "made")))
@@ -151,7 +160,8 @@ def test_what_was_denied_is_in_the_result(world):
     result, _ = attempt(world, say("write", path=str(path)))
     assert result["success"] is False and not path.exists()
     (denial,) = result["denials"]
-    assert denial["what"] == str(path) and "mcpServers.fake.sandbox" in denial["how_to_allow"]
+    assert denial["what"] == str(path)
+    assert denial["how_to_allow"] == '"sandbox": {"write":["%s"]} in mcpServers.fake' % path
 
 
 @pytest.fixture
@@ -287,6 +297,21 @@ def test_a_server_that_does_not_start_is_named(world, way, words):
     world.use({"fake": world.server("fake", way)})
     done = world.run([[text("Hi.")]], "-p", "Hi.", *ALLOW)
     assert done.code == 0 and "fake" in done.err and words in done.err, done.err
+
+
+def test_what_would_let_it_start_is_said(world):
+    path = world.home / "its-cache"
+    world.use({"fake": {"command": "sh", "args": ["-c", "echo x > %s || exit 9" % path]}})
+    done = world.run([[text("Hi.")]], "-p", "Hi.", *ALLOW)
+    assert "exit code 9" in done.err and "write %s" % path in done.err
+    assert '"sandbox": {"write":["%s"]} in mcpServers.fake' % path in done.err
+
+
+def test_a_server_that_waits_for_the_network_is_told_of_it(world):
+    world.use({"fake": world.server("fake", "silent", timeout=1500)})
+    done = world.run([[text("Hi.")]], "-p", "Hi.", *ALLOW)
+    assert '1500 ms' in done.err
+    assert 'network, which it has not: "sandbox": {"network":true} in mcpServers.fake' in done.err
 
 
 def test_no_such_program(world):

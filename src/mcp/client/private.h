@@ -218,6 +218,13 @@ json_t *mcp_declaration_clean(const json_t *declared, struct err *err);
  * The caller frees. */
 char *mcp_declaration_name(const char *server, const char *tool, bool plain);
 
+/* ---- denials -------------------------------------------------------------------------- */
+
+/* What of a server's settings would allow what was denied (each as denial_json has it), for a
+ * sentence: "sandbox": {"network": true, "write": ["/x"]} in mcpServers.NAME; with `network` the
+ * network too.  The caller frees; NULL: nothing would. */
+char *mcp_denials_remedy(const char *server, const json_t *denials, bool network);
+
 /* ---- results ------------------------------------------------------------------------ */
 
 /* What a model gets for the result of tools/call, an object of anything: {"output": text, or a list

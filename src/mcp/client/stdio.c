@@ -330,17 +330,25 @@ static bool stdio_start(struct stdio *stdio, const struct mcp_stdio_options *fro
 	return ok;
 }
 
-/* What a server was refused before it worked is mostly why it did not. */
-static void explain_denials(struct stdio *stdio, struct err *err)
+/* What a server was refused before it worked, or lacked, is mostly why it did not. */
+static void explain_denials(struct stdio *stdio, bool has_network, bool late, struct err *err)
 {
 	json_auto_t *denials = stdio_denials(stdio, 0, NULL);
-	const json_t *first = json_object_get(json_array_get(denials, 0), "message");
+	const json_t *first = json_array_get(denials, 0);
+	_cleanup_free_ char *remedy = mcp_denials_remedy(mcp_client_name(stdio->client), denials,
+	                                                 !has_network && late);
 	const struct err why = *err;
 
-	if (json_is_string(first))
-		err_set(err, why.code, "%s The sandbox denied it something: %s "
-		        "(mcpServers.%s.sandbox can allow more.)", why.message,
-		        json_string_value(first), mcp_client_name(stdio->client));
+	if (!remedy)
+		return;
+	if (first)
+		err_set(err, why.code,
+		        "%s The sandbox denied it: %s %.200s. What would allow more: %s.",
+		        why.message, json_string_value(json_object_get(first, "kind")),
+		        json_string_value(json_object_get(first, "what")), remedy);
+	else
+		err_set(err, why.code, "%s If it needs the network, which it has not: %s.",
+		        why.message, remedy);
 }
 
 bool mcp_client_open_stdio(const struct mcp_client_options *options,
@@ -367,7 +375,7 @@ bool mcp_client_open_stdio(const struct mcp_client_options *options,
 	stdio->client = mcp_client_new(options, &ops, stdio);
 	if (!local_provider_open(&workers, &stdio->provider, err) ||
 	    !stdio_start(stdio, from, err) || !mcp_client_begin(stdio->client, wait, err)) {
-		explain_denials(stdio, err);
+		explain_denials(stdio, workers.network, !mcp_client_lost(stdio->client), err);
 		mcp_client_unref(stdio->client);
 		return false;
 	}

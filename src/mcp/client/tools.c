@@ -69,13 +69,12 @@ static void put_denials(const struct server_tool *own, json_t *denials, json_t *
 	if (!json_array_size(denials))
 		return;
 	json_array_foreach(denials, i, denial) {
-		const bool network = span_eq(json_span(json_object_get(denial, "kind")),
-		                             SPAN("network"));
-		_cleanup_free_ char *how = mem_printf(
-			"the setting mcpServers.%s.sandbox.%s", own->server_name,
-			network ? "network: true" : "write (or read), with the path");
+		json_auto_t *alone = json_pack("[O]", denial);
+		_cleanup_free_ char *how = mcp_denials_remedy(own->server_name, alone, false);
 
-		json_object_set_new(denial, "how_to_allow", json_text(span_str(how)));
+		json_object_del(denial, "how_to_allow");
+		if (how)
+			json_object_set_new(denial, "how_to_allow", json_text(span_str(how)));
 	}
 	json_object_set(result, "denials", denials);
 }
