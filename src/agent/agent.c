@@ -644,6 +644,12 @@ void agent_return(struct agent *agent, const json_t *conversation, const json_t 
 	context_sent_take(agent->sent, &last);
 }
 
+void agent_tools_added(struct agent *agent)
+{
+	json_decref(agent->declared);
+	agent->declared = NULL;
+}
+
 bool agent_has_moved(const struct agent *agent)
 {
 	return agent->moved;

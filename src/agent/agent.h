@@ -146,6 +146,9 @@ void agent_outcome_release(struct agent_outcome *outcome);
 bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outcome *outcome,
                   struct err *err);
 
+/* The session has more tools than it had: the next request declares them.  While no prompt is under
+ * way. */
+void agent_tools_added(struct agent *agent);
 /* A prompt is about to come: agent_steer takes messages from here on. */
 void agent_expect(struct agent *agent);
 /* A message of the user for the prompt under way. BeforeAgent hooks see it before it joins;

@@ -50,8 +50,8 @@ struct agent {
 	struct superseded *superseded; /* owned; of `history` */
 	struct loop_check *loop;       /* owned */
 	bool loop_warned;              /* of this prompt */
-	json_t *declared;              /* owned; the tools, as told to the model: the same for
-	                                * the whole session */
+	json_t *declared;              /* owned; the tools, as told to the model: the same until
+	                                * agent_tools_added */
 	json_t *offered;               /* owned; the tools of the last request; NULL: none yet,
 	                                * or none */
 	unsigned turns;                /* of the session */

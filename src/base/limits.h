@@ -71,6 +71,23 @@
 /* Files watched at once in one workspace: each change looks at all of them. */
 #define LIMIT_WATCHES 4096
 
+/* MCP servers that hasp uses (mcp/client/).  One message: a result with an image of
+ * LIMIT_MEDIA_BYTES in it. */
+#define LIMIT_MCP_MESSAGE_BYTES ((size_t)32 << 20)
+/* Servers that are used: each may be a program that runs. */
+#define LIMIT_MCP_SERVERS 64
+/* Messages since the last answer that nobody asked for: logs of a long call are fewer. */
+#define LIMIT_MCP_UNASKED 10000
+/* Tools of one server: each is sent with every request. */
+#define LIMIT_MCP_TOOLS 256
+/* Texts of one result, all together, and its parts. */
+#define LIMIT_MCP_RESULT_BYTES ((size_t)10 << 20)
+#define LIMIT_MCP_RESULT_PARTS 1000
+/* A line of a server's log. */
+#define LIMIT_MCP_LOG_LINE ((size_t)4096)
+/* What is kept of the declarations of all servers of a project. */
+#define LIMIT_MCP_CACHE_BYTES ((size_t)16 << 20)
+
 /* Connections to a loopback server: a stream for each of some hundred clients, and their
  * calls; each holds a descriptor and up to 64 KiB. */
 #define LIMIT_HTTP_CONNECTIONS 1024

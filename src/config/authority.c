@@ -220,6 +220,8 @@ static const struct authority_row files[] = {
 	FILE_ROW("~/.gemini/policies/*.toml", NEVER, "The user's policies."),
 	FILE_ROW("~/.gemini/GEMINI.md", NEVER, "The user's instructions."),
 	FILE_ROW("~/.gemini/tmp/*/memory/MEMORY.md", NEVER, "What is remembered of the project."),
+	FILE_ROW("~/.gemini/tmp/*/mcp-tools.json", NEVER,
+	         "What MCP servers declared last time; checked like what they declare."),
 	FILE_ROW("~/.gemini/projects.json", NEVER,
 	         "Which folder of ~/.gemini/tmp is which project's."),
 	FILE_ROW("/etc/gitconfig, ~/.gitconfig, ~/.config/git/config", NEVER,

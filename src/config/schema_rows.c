@@ -471,6 +471,9 @@ static const char schema_hasp_rows[] =
 	        "The longest that a model's server may send only comments and pings. 10 to 7,200.")
 	INTEGER("hasp.waits.replySeconds", "3600",
 	        "The longest time from a request to the end of its reply. 60 to 86,400.")
+	INTEGER("hasp.waits.serversSeconds", "10",
+	        "The longest that a prompt waits for MCP servers that have not listed their tools "
+	        "yet. 0 to 600.")
 	STRINGS("hasp.withoutParameters", "[]",
 	        "Parameters that are left out of requests to models, such as reasoning.summary. "
 	        "docs/models.md lists them.");

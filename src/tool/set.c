@@ -2,6 +2,7 @@
 /* The table of tools, in the order shown to a model, and sets of tools made from it. */
 #include "tool/set.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -149,9 +150,21 @@ struct row {
 };
 
 struct tool_set {
+	pthread_rwlock_t lock; /* of the rows: tools may be added while others read */
 	struct row *rows;
 	size_t count, cap;
+	json_t *exclude;       /* of tool_set_limit: for those added later, too; or NULL */
 };
+
+static void set_read(const struct tool_set *set)
+{
+	pthread_rwlock_rdlock(&((struct tool_set *)set)->lock);
+}
+
+static void set_read_end(const struct tool_set *set)
+{
+	pthread_rwlock_unlock(&((struct tool_set *)set)->lock);
+}
 
 static struct row *add_row(struct tool_set *set, const struct tool *tool)
 {
@@ -164,6 +177,7 @@ struct tool_set *tool_set_new(void)
 {
 	struct tool_set *set = mem_alloc(1, sizeof(*set));
 
+	pthread_rwlock_init(&set->lock, NULL);
 	for (size_t i = 0; i < tool_count(); i++)
 		add_row(set, tool_at(i));
 	return set;
@@ -206,6 +220,8 @@ void tool_set_free(struct tool_set *set)
 		if (set->rows[i].release)
 			set->rows[i].release(set->rows[i].owned);
 	}
+	json_decref(set->exclude);
+	pthread_rwlock_destroy(&set->lock);
 	free(set->rows);
 	free(set);
 }
@@ -230,35 +246,6 @@ static bool is_taken(const struct tool_set *set, const char *name)
 		if (is_called(set->rows[i].tool, name))
 			return true;
 	return false;
-}
-
-bool tool_set_add(struct tool_set *set, struct tool *tool, void (*release)(struct tool *tool),
-                  struct err *err)
-{
-	struct span shown = utf8_head(span_str(tool->name), 80);
-	struct schema *schema = NULL;
-	struct err ignored = ERR_INIT;
-	json_t *value = NULL;
-	struct row *row;
-
-	if (!name_is_valid(tool->name))
-		return err_set(err, ERR_INVALID_ARGUMENT, "\"%.*s\" cannot be the name of a tool.",
-		               (int)shown.len, shown.data);
-	if (is_taken(set, tool->name))
-		return err_set(err, ERR_INVALID_ARGUMENT, "There is a tool \"%s\" already.",
-		               tool->name);
-	if (!json_parse(span_str(tool->arguments_schema), &value, err))
-		return false;
-	json_decref(value);
-	/* Others' schemas may use all of JSON Schema: what cannot be checked here is checked by the
-	 * one who runs the tool. */
-	if (!schema_compile(span_str(tool->arguments_schema), &schema, &ignored))
-		schema = NULL;
-	row = add_row(set, tool);
-	row->owned = tool;
-	row->release = release;
-	row->schema = schema;
-	return true;
 }
 
 /* The part of an entry before "(". */
@@ -286,8 +273,51 @@ static bool list_names(const json_t *list, const struct tool *tool, bool with_pr
 	return false;
 }
 
+static bool set_take(struct tool_set *set, const struct row *added)
+{
+	bool taken;
+
+	pthread_rwlock_wrlock(&set->lock);
+	taken = is_taken(set, added->tool->name);
+	if (!taken) {
+		struct row *row = add_row(set, added->tool);
+
+		*row = *added;
+		row->left_out = list_names(set->exclude, added->tool, false);
+	}
+	pthread_rwlock_unlock(&set->lock);
+	return !taken;
+}
+
+bool tool_set_add(struct tool_set *set, struct tool *tool, void (*release)(struct tool *tool),
+                  struct err *err)
+{
+	struct span shown = utf8_head(span_str(tool->name), 80);
+	struct row row = { .tool = tool, .owned = tool, .release = release };
+	struct err ignored = ERR_INIT;
+	json_t *value = NULL;
+
+	if (!name_is_valid(tool->name))
+		return err_set(err, ERR_INVALID_ARGUMENT, "\"%.*s\" cannot be the name of a tool.",
+		               (int)shown.len, shown.data);
+	if (!json_parse(span_str(tool->arguments_schema), &value, err))
+		return false;
+	json_decref(value);
+	/* Others' schemas may use all of JSON Schema: what cannot be checked here is checked by the
+	 * one who runs the tool. */
+	if (!schema_compile(span_str(tool->arguments_schema), &row.schema, &ignored))
+		row.schema = NULL;
+	if (set_take(set, &row))
+		return true;
+	schema_free(row.schema);
+	return err_set(err, ERR_INVALID_ARGUMENT, "There is a tool \"%s\" already.", tool->name);
+}
+
 void tool_set_limit(struct tool_set *set, const json_t *core, const json_t *exclude)
 {
+	pthread_rwlock_wrlock(&set->lock);
+	json_decref(set->exclude);
+	set->exclude = json_incref((json_t *)exclude);
 	for (size_t i = 0; i < set->count; i++) {
 		struct row *row = &set->rows[i];
 
@@ -297,6 +327,7 @@ void tool_set_limit(struct tool_set *set, const json_t *core, const json_t *excl
 		if (list_names(exclude, row->tool, false))
 			row->left_out = true;
 	}
+	pthread_rwlock_unlock(&set->lock);
 }
 
 static const struct row *set_row_at(const struct tool_set *set, size_t i)
@@ -311,34 +342,55 @@ size_t tool_set_count(const struct tool_set *set)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; set && i < set->count; i++)
+	if (!set)
+		return tool_count();
+	set_read(set);
+	for (size_t i = 0; i < set->count; i++)
 		count += !set->rows[i].left_out;
-	return set ? count : tool_count();
+	set_read_end(set);
+	return count;
 }
 
 const struct tool *tool_set_at(const struct tool_set *set, size_t i)
 {
-	return set ? set_row_at(set, i)->tool : tool_at(i);
+	const struct tool *tool;
+
+	if (!set)
+		return tool_at(i);
+	set_read(set);
+	tool = set_row_at(set, i)->tool;
+	set_read_end(set);
+	return tool;
 }
 
 const struct tool *tool_set_find(const struct tool_set *set, const char *name)
 {
+	const struct tool *tool = NULL;
+
 	if (!set)
 		return tool_find(name);
-	for (size_t i = 0; i < set->count; i++)
+	set_read(set);
+	for (size_t i = 0; i < set->count && !tool; i++)
 		if (!set->rows[i].left_out && is_called(set->rows[i].tool, name))
-			return set->rows[i].tool;
-	return NULL;
+			tool = set->rows[i].tool;
+	set_read_end(set);
+	return tool;
 }
 
 bool tool_set_schema(const struct tool_set *set, const struct tool *tool, struct schema **ret)
 {
-	for (size_t i = 0; set && i < set->count; i++)
+	bool found = false;
+
+	if (!set)
+		return false;
+	set_read(set);
+	for (size_t i = 0; i < set->count && !found; i++)
 		if (set->rows[i].tool == tool && set->rows[i].owned) {
 			*ret = set->rows[i].schema;
-			return true;
+			found = true;
 		}
-	return false;
+	set_read_end(set);
+	return found;
 }
 
 /* ---- what is declared to a model ---------------------------------------------- */

@@ -10,7 +10,8 @@
  *     declared = tool_set_declare(set, wanted, data);  // as a model gets it
  *     tool_set_free(set);
  *
- * A set is made before calls begin; afterwards it is only read, by any thread.
+ * A set is made before calls begin; afterwards any thread may read it, and add tools (those of MCP
+ * servers that are slow), which changes nothing of what is in it.
  */
 #ifndef HASP_TOOL_SET_H
 #define HASP_TOOL_SET_H
@@ -30,7 +31,8 @@ void tool_set_add_conversation(struct tool_set *set, const struct tool_services 
  * tool is left to the caller. */
 bool tool_set_add(struct tool_set *set, struct tool *tool, void (*release)(struct tool *tool),
                   struct err *err);
-/* Arrays of names or NULL: `core`, if any, leaves only what it names; `exclude` takes away. Names,
+/* For the tools that are there, and `exclude` for those added later.  Arrays of names or NULL:
+ * `core`, if any, leaves only what it names; `exclude` takes away. Names,
  * aliases, Gemini CLI's class names ("ShellTool", "ReadFileTool"); "NAME(prefix)" counts as NAME in
  * `core` and is ignored in `exclude` (a policy rule sees to it). */
 void tool_set_limit(struct tool_set *set, const json_t *core, const json_t *exclude);

@@ -39,9 +39,10 @@ def test_a_projects_own_is_named_where_it_would_count(world):
     assert "not trusted" in done.err and WORDS not in done.err
 
 
-def test_servers_are_named_in_each_format(world):
-    world.settings(mcpServers={name: {"command": "x"} for name in "abcdefg"})
-    message = WORDS[10:] + "MCP servers a, b, c, d, e and 2 more."
+def test_names_in_each_format(world):
+    for name in "abcdefg":
+        put(world.home, ".gemini/skills/%s/SKILL.md" % name)
+    message = WORDS[10:] + "skills a, b, c, d, e and 2 more."
     assert world.run(HELLO, "-p", "x").err == "[WARNING] %s\n" % message
     assert world.run(HELLO, "-p", "x", "-o", "json").json["warnings"] == [message]
     (event,) = world.run(HELLO, "-p", "x", "-o", "stream-json").of_type("error")

@@ -323,7 +323,7 @@ static json_t *build_answer(struct call *call)
 	json_auto_t *media = json_array();
 	const struct tool *tool = call->tool;
 
-	if (tool && tool->kind == TOOL_KIND_READ && !tool->server)
+	if (tool && (tool->kind == TOOL_KIND_READ || tool->server))
 		take_all_media(response, media);
 	if (tool && tool->plans && call->session.shows_diffs && !wants_diff(call))
 		leave_diffs_out(response);

@@ -209,14 +209,69 @@ static void open_commands(struct host *host)
 		host->chat.session.terminal = terminals_size(host->terminals);
 }
 
+/* ---- MCP servers ------------------------------------------------------------- */
+
+static void server_log(void *data, const char *line)
+{
+	const struct host *host = data;
+
+	if (host->options.trace)
+		host->options.trace(host->options.data, line);
+}
+
+/* They are the host's: another session goes on with them. */
+static void open_servers(struct host *host)
+{
+	const struct span provider = span_str(host->choice.options.provider);
+	struct mcp_servers_options options = {
+		.settings = host->options.settings,
+		.provider = host->options.provider,
+		.workers = host->options.workers,
+		.environment = &host->servers_env.options,
+		.home = host->home,
+		.no_network = !prepare_may_network(host->options.settings),
+		.plain_names = span_starts(provider, SPAN("openai")) ||
+		               span_starts(provider, SPAN("anthropic")),
+		.notice = hook_notice,
+		.log = server_log,
+		.data = host,
+	};
+
+	setup_command_env_init(&host->servers_env, host->options.settings);
+	host->servers = mcp_servers_open(&options);
+}
+
+static char *off_text_in(const struct host *host, enum approval_mode mode);
+
+/* Before what is sent next: tools that servers have listed by now. */
+static void await_servers(struct host *host)
+{
+	_cleanup_free_ char *off_text = NULL;
+
+	mcp_servers_wait(host->servers, &host->cancel);
+	if (!mcp_servers_add(host->servers, host->chat.tools))
+		return;
+	agent_tools_added(host->chat.agent);
+	off_text = off_text_in(host, agent_mode(host->chat.agent));
+	services_follow(host->chat.services, host->chat.agent, off_text != NULL);
+}
+
+json_t *host_servers(struct host *host)
+{
+	return mcp_servers_list(host->servers);
+}
+
 void host_open_tools(struct host *host)
 {
 	const struct settings *settings = host->options.settings;
 	_cleanup_free_ char *logs = jobs_default_log_folder();
 
 	open_services(host);
+	if (!host->servers)
+		open_servers(host);
 	host->chat.tools = tool_set_new();
 	services_add_tools(host->chat.services, host->chat.tools);
+	mcp_servers_add(host->servers, host->chat.tools);
 	tool_set_limit(host->chat.tools, settings_get(settings, "tools.core"),
 	               settings_get(settings, "tools.exclude"));
 	if (!host->terminals)
@@ -511,6 +566,12 @@ bool host_open(const struct host_options *options, struct host **ret, struct err
 	struct host *host = mem_alloc(1, sizeof(*host));
 
 	host->options = *options;
+	host->policy_folder = mem_strdup(options->policy_folder);
+	host->confinement = mem_strdup(options->confinement);
+	host->worker_program = mem_strdup(options->worker_program);
+	host->options.policy_folder = host->policy_folder;
+	host->options.confinement = host->confinement;
+	host->options.worker_program = host->worker_program;
 	pthread_mutex_init(&host->lock, NULL);
 	host->chat = (struct chat){
 		.session_id = mem_strdup(options->session_id), .mode = options->mode,
@@ -602,6 +663,8 @@ void host_close(struct host *host, const char *reason)
 	for (size_t i = 0; i < host->earlier_count; i++)
 		services_close(host->earlier[i]);
 	free(host->earlier);
+	mcp_servers_close(host->servers);
+	setup_command_env_release(&host->servers_env);
 	memory_free(host->memory);
 	path_rules_release(&host->memory_rules);
 	hooks_free(host->hooks);
@@ -616,6 +679,9 @@ void host_close(struct host *host, const char *reason)
 	setup_command_env_release(&host->command_env);
 	free(host->ignore_files);
 	free(host->root);
+	free(host->policy_folder);
+	free(host->confinement);
+	free(host->worker_program);
 	if (host->can_cancel) {
 		cancel_unfollow(&host->cancel);
 		cancel_release(&host->cancel);
@@ -744,6 +810,7 @@ bool host_prompt(struct host *host, struct span piped, struct span prompt,
 	bool ok;
 
 	host_begin(host);
+	await_servers(host);
 	agent_expect(host->chat.agent);
 	content = host_message(host, piped, prompt);
 	host_start_session(host, content);

@@ -21,14 +21,19 @@
 #include "agent/agent.h"
 #include "agent/session/record.h"
 #include "config/settings.h"
+#include "worker/local.h"
 #include "worker/provider.h"
 
 struct host;
 
+/* Texts are copied; what is marked as borrowed lives as long as the host. */
 struct host_options {
 	struct settings *settings;     /* borrowed */
 	struct provider *provider;     /* borrowed; its first root is the project */
 	bool local;                    /* the provider's files are this machine's */
+	/* How commands are confined, for programs that are MCP servers; copied. NULL: none is
+	 * started. */
+	const struct worker_options *workers;
 	const char *worker_program;    /* as worker_options.program; NULL: this program itself */
 	struct policy *policy;         /* borrowed: all rules are in it */
 	const char *policy_folder;     /* where "always and save" writes, if the settings permit
@@ -134,6 +139,9 @@ bool host_rewind_undo(struct host *host, struct host_rewound *ret, struct err *e
 const struct session *host_session(const struct host *host); /* its tools, jobs, services */
 const struct policy *host_policy(const struct host *host);
 struct provider *host_provider(const struct host *host);
+/* The MCP servers of the settings, as mcp_servers_list has them (mcp/client/servers.h); a new
+ * reference. From any thread. */
+json_t *host_servers(struct host *host);
 /* Paths of the files of instructions that were read, in their order. */
 const json_t *host_memory_files(const struct host *host);
 /* What they say: the user's own, and the project's. */

@@ -16,6 +16,7 @@
 #include "base/cancel.h"
 #include "config/home.h"
 #include "config/settings.h"
+#include "mcp/client/servers.h"
 #include "model/choose.h"
 #include "model/model.h"
 #include "tool/services.h"
@@ -78,7 +79,11 @@ struct host {
 	 * opened. */
 	json_t *system, *context;
 	char *root;
+	/* Those of the options that later sessions need, too. */
+	char *policy_folder, *confinement, *worker_program;
 	struct command_env command_env;
+	struct mcp_servers *servers; /* of the settings; NULL: not opened yet */
+	struct command_env servers_env; /* what their programs get */
 	const char **ignore_files; /* owned array of names that are the settings' */
 	bool git;                  /* the workspace is a repository's root */
 };

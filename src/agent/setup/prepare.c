@@ -218,13 +218,7 @@ static void put_found_names(struct buf *out, const char *what, const json_t *nam
 static char *unsupported_sentence(const struct settings *settings)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(16 << 10);
-	json_auto_t *servers = json_array();
-	const char *name;
-	json_t *server;
 
-	json_object_foreach((json_t *)settings_get(settings, "mcpServers"), name, server)
-		json_array_append_new(servers, json_cstr(name));
-	put_found_names(&out, "MCP servers", servers);
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		json_auto_t *names = find_unsupported(settings, &kinds[i]);
 

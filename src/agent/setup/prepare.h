@@ -113,8 +113,8 @@ struct prepare_level {
 bool prepare_level(const struct settings *settings, const struct prepare_level *given,
                    prepare_notice *notice, void *data, struct worker_options *ret, struct err *err);
 
-/* Whether somebody may be asked to allow commands the network: no administrator forbids it.
- * `settings` may be NULL. */
+/* Whether commands and servers may have the network: no administrator forbids it.  `settings` may
+ * be NULL. */
 bool prepare_may_network(const struct settings *settings);
 
 /* What the settings say of the sandbox, beside what `ret` has already: the network; paths to
@@ -128,8 +128,8 @@ char **prepare_environment(const struct settings *settings);
 
 /* ---- what is ignored --------------------------------------------------------- */
 
-/* What users of Gemini CLI have set up and hasp does not do yet: MCP servers, extensions,
- * skills, agents.  A run that meets such a thing says so.
+/* What users of Gemini CLI have set up and hasp does not do yet: extensions, skills, agents.
+ * A run that meets such a thing says so.
  *
  * Not here: settings without effect ("hasp config", docs/settings.md).
  */

@@ -45,6 +45,7 @@ struct hasp_agent {
 	struct settings *settings;
 	struct policy *policy;
 	struct provider *provider;
+	struct worker_options workers; /* as it was opened; owned (worker_options_copy) */
 	char *project;      /* canonical */
 	char *resume_file;  /* or NULL */
 	char **environment; /* of hooks */
@@ -300,6 +301,7 @@ static bool open_agent_workspace(hasp_agent *agent, const hasp_agent_options *op
 	write = prepare_sandbox(agent->settings, &worker);
 	if (!local_provider_open(&worker, &agent->provider, err))
 		return false;
+	agent->workers = worker_options_copy(&worker);
 	*ret_sentences = local_sentences(&worker,
 	                                 agent->provider->ops->info(agent->provider)->level);
 	return true;
@@ -321,7 +323,7 @@ static bool open_agent_host(hasp_agent *agent, const hasp_agent_options *options
 	_cleanup_free_ char *policies = setup_policy_save_folder(agent->settings);
 	struct host_options from = {
 		.settings = agent->settings, .provider = agent->provider, .local = true,
-		.worker_program = program_of(options),
+		.worker_program = program_of(options), .workers = &agent->workers,
 		.policy = agent->policy, .policy_folder = policies,
 		.model = options->model, .session_id = options->session_id,
 		.resume_file = agent->resume_file, .mode = mode,
@@ -391,6 +393,7 @@ void hasp_agent_close(hasp_agent *agent)
 	quiet_begin(&quiet);
 	host_close(agent->host, "exit");
 	provider_free(agent->provider);
+	worker_options_release(&agent->workers);
 	quiet_end(&quiet);
 	policy_free(agent->policy);
 	settings_free(agent->settings);

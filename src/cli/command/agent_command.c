@@ -266,6 +266,7 @@ struct headless {
 	struct policy *policy;
 	struct confinement confinement;
 	struct provider *provider;
+	struct worker_options workers; /* as it was opened; owned (worker_options_copy) */
 	struct host *host;
 	enum approval_mode mode;
 	char *root;
@@ -292,11 +293,14 @@ static struct agent_ending ending_of_error(enum agent_exit code, const struct er
 
 /* --- settings ------------------------------------------------------------------------------- */
 
-/* --allowed-tools, as tools.allowed. */
+/* --allowed-tools, as tools.allowed; --allowed-mcp-server-names, as mcp.allowed. */
 static void add_allowed(const struct invocation *invocation, json_t *overrides)
 {
 	json_auto_t *allowed = agent_flags_list(invocation, FLAG_ALLOWED_TOOLS);
+	json_auto_t *servers = agent_flags_list(invocation, FLAG_MCP_NAMES);
 
+	if (invocation_has(invocation, FLAG_MCP_NAMES))
+		json_object_set_new(overrides, "mcp", json_pack("{s:O}", "allowed", servers));
 	if (json_array_size(allowed))
 		json_object_set_new(overrides, "tools", json_pack("{s:O}", "allowed", allowed));
 }
@@ -381,7 +385,10 @@ static bool headless_open_provider(struct headless *run, struct err *err)
 	prepare_add_folders(named, "--include-directories", &included);
 	roots = prepare_roots(run->settings, run->root, &included, &options->root_count);
 	options->roots = roots;
-	return confinement_open(&run->confinement, &run->provider, err);
+	if (!confinement_open(&run->confinement, &run->provider, err))
+		return false;
+	run->workers = worker_options_copy(options);
+	return true;
 }
 
 /* --- the session ---------------------------------------------------------------------------- */
@@ -412,6 +419,7 @@ static bool headless_open_host(struct headless *run, struct err *err)
 	struct host_options options = {
 		.settings = run->settings, .provider = run->provider,
 		.local = !run->confinement.worker, .policy = run->policy,
+		.workers = run->confinement.worker ? NULL : &run->workers,
 		.policy_folder = policies,
 		.model = replayed ? replayed : invocation_value(invocation, FLAG_MODEL),
 		.record_file = invocation_value(invocation, FLAG_RECORD),
@@ -653,6 +661,7 @@ static void headless_finish(struct headless *run)
 	host_close(run->host, "exit");
 	provider_free(run->provider);
 	confinement_release(&run->confinement);
+	worker_options_release(&run->workers);
 	policy_free(run->policy);
 	settings_free(run->settings);
 	if (run->environment)
@@ -700,6 +709,7 @@ static void terminal_close(void *data, const char *reason)
 	host_close(run->host, reason);
 	provider_free(run->provider);
 	confinement_release(&run->confinement);
+	worker_options_release(&run->workers);
 	policy_free(run->policy);
 	if (run->environment)
 		environment_free(run->environment);

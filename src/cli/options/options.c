@@ -172,7 +172,7 @@ static const struct flag flags[] = {
 	  .help = "plain lines on the terminal, for screen readers" },
 	{ .id = FLAG_MCP_NAMES, .name = "allowed-mcp-server-names", .hidden = true,
 	  .repeatable = true, .value = { "LIST", COMPLETE_NOTHING, NULL },
-	  .help = "no effect: the agent connects to no MCP server" },
+	  .help = "the only MCP servers that count, as the setting mcp.allowed" },
 	{ .id = FLAG_EXTENSIONS, .name = "extensions", .letter = 'e', .hidden = true,
 	  .repeatable = true, .value = { "LIST", COMPLETE_NOTHING, NULL },
 	  .help = "no effect: there are no extensions" },
@@ -512,6 +512,25 @@ static const char *const hooks_synopsis[] = {
 	NULL,
 };
 
+static const char *const mcp_choices[] = { "list", "test", NULL };
+
+static const struct flag mcp_flags[] = {
+	JSON_FLAG,
+	PROJECT_FLAGS("servers"),
+	HELP_FLAG,
+};
+
+static const struct positional mcp_positionals[] = {
+	{ { "ACTION", COMPLETE_CHOICE, mcp_choices }, "list (default) or test" },
+	{ { "NAME", COMPLETE_NOTHING, NULL }, "a server of the settings" },
+};
+
+static const char *const mcp_synopsis[] = {
+	"[list] [--json]",
+	"test NAME [--json]",
+	NULL,
+};
+
 static const char *const models_choices[] = { "check", NULL };
 
 static const struct flag models_flags[] = {
@@ -710,6 +729,22 @@ static const struct command commands[] = {
 		.positionals = hooks_positionals,
 		.positional_count = ARRAY_LEN(hooks_positionals),
 		.run = command_run_hooks,
+	},
+	{
+		.name = "mcp",
+		.summary = "list the MCP servers that the agent uses, and test one",
+		.synopsis = mcp_synopsis,
+		.text =
+			"MCP servers give the agent further tools; the setting mcpServers names "
+			"them. list shows each with its tools, as far as they are known, and "
+			"starts none. test starts one in its sandbox, or connects to it, asks "
+			"for its tools, and shows what it answers and what the sandbox denied; "
+			"it exits with 1 if the server does not work.",
+		.flags = mcp_flags,
+		.flag_count = ARRAY_LEN(mcp_flags),
+		.positionals = mcp_positionals,
+		.positional_count = ARRAY_LEN(mcp_positionals),
+		.run = command_run_mcp,
 	},
 	{
 		.name = "checkpoint",

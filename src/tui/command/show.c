@@ -119,19 +119,56 @@ void command_directory(struct command_call *call)
 		command_say(call, STYLE(ROLE_TEXT), "  %s", root);
 }
 
+static void mcp_server(struct command_call *call, const json_t *server, bool describe)
+{
+	const json_t *tools = json_object_get(server, "tools");
+	const json_t *problem = json_object_get(server, "problem");
+	const size_t count = json_array_size(tools);
+	const char *state = json_string_value(json_object_get(server, "state"));
+	_cleanup_free_ char *line = mem_printf(
+		"%s, %zu %s (%s %s)", state, count, count == 1 ? "tool" : "tools",
+		json_string_value(json_object_get(server, "transport")),
+		json_string_value(json_object_get(server, "what")));
+	size_t i;
+	json_t *tool;
+
+	command_term(call, json_string_value(json_object_get(server, "name")), 24, span_str(line),
+	             STYLE(ROLE_TEXT));
+	if (problem)
+		command_text(call, STYLE(ROLE_DIM), json_span(problem));
+	json_array_foreach(tools, i, tool) {
+		command_say(call, STYLE(ROLE_DIM), "    %s",
+		            json_string_value(json_object_get(tool, "name")));
+		if (describe)
+			command_text(call, STYLE(ROLE_DIM),
+			             json_span(json_object_get(tool, "description")));
+	}
+}
+
 void command_mcp(struct command_call *call)
 {
-	const json_t *servers = settings_get(call->context->settings, "mcpServers");
-	const char *name;
+	struct span word = command_word(&call->arguments);
+	const bool describe = command_word_is(word, "desc");
+	json_auto_t *servers = NULL;
+	size_t i;
 	json_t *server;
 
-	command_say(call, STYLE(ROLE_TEXT),
-	            "hasp connects to no MCP servers yet; it can be one itself (hasp serve mcp).");
-	if (!json_object_size(servers))
+	if (word.len && !describe && !command_word_is(word, "list") &&
+	    !command_word_is(word, "nodesc")) {
+		command_usage(call);
 		return;
-	command_heading(call, "Servers of the settings, ignored");
-	json_object_foreach((json_t *)servers, name, server)
-		command_say(call, STYLE(ROLE_TEXT), "  %s", name);
+	}
+	servers = host_servers(call->context->host);
+	if (!json_array_size(servers)) {
+		command_say(call, STYLE(ROLE_TEXT),
+		            "The settings have no MCP servers (mcpServers); hasp can be one itself "
+		            "(hasp serve mcp).");
+		return;
+	}
+	command_heading(call, "MCP servers");
+	json_array_foreach(servers, i, server)
+		mcp_server(call, server, describe);
+	call->result->pager = describe;
 }
 
 /* ---- memory ---------------------------------------------------------------------- */

@@ -54,6 +54,7 @@ static struct sandbox_options plan_options(const struct local *local, enum sandb
 		.write = own->write, .write_count = own->write_count,
 		.read = own->read, .read_count = own->read_count,
 		.deny = own->deny, .deny_count = own->deny_count,
+		.roots_read_only = own->read_only,
 		.network = own->network, .use = use, .limits = own->limits,
 		.level_given = own->level_given || local->none,
 		.level = local->none ? SANDBOX_PATHS : own->level,

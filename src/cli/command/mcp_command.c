@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hasp mcp: which MCP servers the agent uses, and whether one works. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/command/private.h"
+#include "cli/options/command.h"
+#include "cli/options/invocation.h"
+#include "cli/view/agent_output.h"
+#include "cli/view/output.h"
+#include "config/home.h"
+#include "data/json.h"
+#include "mcp/client/servers.h"
+
+struct mcp_command {
+	const struct invocation *invocation;
+	char *project;
+	struct settings *settings;
+	struct home *home;
+	struct confinement confinement;
+	struct provider *provider;
+	struct command_env env;
+	struct mcp_servers *servers;
+};
+
+static void show_notice(void *data, const char *severity, const char *message)
+{
+	(void)data;
+	(void)severity;
+	output_complain(message);
+}
+
+/* The sandbox that the agent's commands would have here. */
+static bool open_sandbox(struct mcp_command *command, struct err *err)
+{
+	struct worker_options *options = &command->confinement.options;
+	json_auto_t *list = json_array();
+	struct prepare_folders included = { .list = list, .notice = show_notice };
+	_cleanup_free_ const char **roots = NULL, **write = NULL;
+	struct mcp_servers_options servers = {
+		.settings = command->settings, .workers = options, .home = command->home,
+		.environment = &command->env.options, .idle = true, .notice = show_notice,
+		.no_network = !prepare_may_network(command->settings),
+	};
+
+	if (!confinement_read(command->invocation, &command->confinement, err) ||
+	    !confinement_settle_with(&command->confinement, command->settings, show_notice, NULL,
+	                             err))
+		return false;
+	write = prepare_sandbox(command->settings, options);
+	roots = prepare_roots(command->settings, command->project, &included,
+	                      &options->root_count);
+	options->roots = roots;
+	options->commands_only = true;
+	if (!confinement_open(&command->confinement, &command->provider, err))
+		return false;
+	servers.provider = command->provider;
+	setup_command_env_init(&command->env, command->settings);
+	command->servers = mcp_servers_open(&servers);
+	options->roots = options->write = NULL;
+	return true;
+}
+
+static void warn_of_project(const struct settings *settings)
+{
+	size_t i;
+	json_t *withheld;
+
+	if (settings_trust_unknown(settings))
+		output_complain("This folder is not trusted: its own servers do not count. \"hasp "
+		                "config trust\" changes that.");
+	json_array_foreach((json_t *)settings_withheld(settings), i, withheld)
+		if (span_eq(json_span(json_object_get(withheld, "name")), SPAN("mcpServers")))
+			output_complain("The project has servers of its own, which do not count "
+			                "until you run: hasp config allow mcpServers");
+}
+
+static const char *server_member(const json_t *row, const char *name)
+{
+	const char *text = json_string_value(json_object_get(row, name));
+
+	return text ? text : "";
+}
+
+/* "unknown" is a word for programs. */
+static const char *server_state_words(const char *state)
+{
+	return !strcmp(state, "unknown") ? "not asked yet" :
+	       !strcmp(state, "known")   ? "known from last time" : state;
+}
+
+static void print_server(const json_t *server, bool describe, struct buf *out)
+{
+	const json_t *tools = json_object_get(server, "tools"), *said;
+	size_t i;
+	json_t *tool;
+
+	buf_printf(out, "%s: %s\n    %s %s\n", server_member(server, "name"),
+	           server_state_words(server_member(server, "state")),
+	           server_member(server, "transport"), server_member(server, "what"));
+	if (*server_member(server, "problem"))
+		buf_printf(out, "    %s\n", server_member(server, "problem"));
+	said = json_object_get(server, "server");
+	if (said)
+		buf_printf(out, "    %.100s %.100s, protocol %s\n", server_member(said, "name"),
+		           server_member(said, "version"), server_member(server, "version"));
+	json_array_foreach(tools, i, tool) {
+		struct span rest = json_span(json_object_get(tool, "description")), line = SPAN("");
+
+		line_next(&rest, &line);
+		line = utf8_head(line_body(line), 200);
+		buf_printf(out, "    %s", server_member(tool, "name"));
+		if (describe && line.len)
+			buf_printf(out, "  %.*s", (int)line.len, line.data);
+		buf_char(out, '\n');
+	}
+}
+
+static int print_json(const json_t *value)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	struct err err = ERR_INIT;
+
+	json_print(&out, value, 2);
+	buf_char(&out, '\n');
+	return output_text(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
+}
+
+static int list_servers(struct mcp_command *command)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	json_auto_t *servers = mcp_servers_list(command->servers);
+	struct err err = ERR_INIT;
+	size_t i;
+	json_t *server;
+
+	warn_of_project(command->settings);
+	if (invocation_has(command->invocation, FLAG_JSON))
+		return print_json(servers);
+	if (!json_array_size(servers))
+		buf_str(&out, "The settings have no MCP servers (mcpServers).\n");
+	json_array_foreach(servers, i, server)
+		print_server(server, false, &out);
+	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
+}
+
+static void print_denials(const json_t *denials, struct buf *out)
+{
+	size_t i;
+	json_t *denial;
+
+	json_array_foreach(denials, i, denial)
+		buf_printf(out, "    denied: %s\n", server_member(denial, "message"));
+}
+
+static json_t *find_server(struct mcp_command *command, const char *name)
+{
+	json_auto_t *servers = mcp_servers_list(command->servers);
+	size_t i;
+	json_t *server;
+
+	json_array_foreach(servers, i, server)
+		if (span_eq(json_span(json_object_get(server, "name")), span_str(name)))
+			return json_incref(server);
+	return json_object();
+}
+
+static int test_server(struct mcp_command *command, const char *name, struct cancel *cancel)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	json_auto_t *denials = NULL, *server = NULL;
+	struct err err = ERR_INIT;
+	const bool works = mcp_servers_test(command->servers, name, cancel, &denials, &err);
+
+	if (!works && err.code == ERR_FILE_NOT_FOUND)
+		return output_fail(&err, CLI_USAGE);
+	server = find_server(command, name);
+	json_object_set(server, "denials", denials);
+	if (invocation_has(command->invocation, FLAG_JSON)) {
+		int code = print_json(server);
+
+		return works ? code : CLI_FAILED;
+	}
+	if (!works)
+		return output_fail(&err, CLI_FAILED);
+	print_server(server, true, &out);
+	print_denials(denials, &out);
+	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
+}
+
+static int run_mcp_action(struct mcp_command *command, struct cancel *cancel)
+{
+	const char *action = invocation_positional(command->invocation, 0);
+	const char *name = invocation_positional(command->invocation, 1);
+	const bool test = action && strcmp(action, "test") == 0;
+	struct err err = ERR_INIT;
+
+	if (test != (name != NULL)) {
+		err_set(&err, ERR_INVALID_ARGUMENT,
+		        test ? "hasp mcp test takes the name of a server; hasp mcp list has them." :
+		               "hasp mcp list takes no name.");
+		return output_fail(&err, CLI_USAGE);
+	}
+	if (!command_open_project(command->invocation, &command->project, &command->settings,
+	                          &err) ||
+	    !home_open(command->project, &command->home, &err) || !open_sandbox(command, &err))
+		return output_fail(&err, CLI_FAILED);
+	return test ? test_server(command, name, cancel) : list_servers(command);
+}
+
+int command_run_mcp(const struct invocation *invocation)
+{
+	/* The handlers of signals outlive this function. */
+	static struct cancel cancel;
+	struct mcp_command command = { .invocation = invocation };
+	struct err err = ERR_INIT;
+	int code;
+
+	if (!cancel_init(&cancel, &err))
+		return output_fail(&err, CLI_FAILED);
+	agent_signals_install(&cancel);
+	code = run_mcp_action(&command, &cancel);
+	mcp_servers_close(command.servers);
+	setup_command_env_release(&command.env);
+	provider_free(command.provider);
+	confinement_release(&command.confinement);
+	home_free(command.home);
+	settings_free(command.settings);
+	free(command.project);
+	agent_signal_die();
+	return code;
+}

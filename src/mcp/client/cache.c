@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What servers declared last time, so that it need not be asked for before the first prompt:
+ *
+ *     { NAME: { "hash": HASH, "tools": [...] }, ... }
+ *
+ * A file of hasp's own, mode 0600, where no command may write; what is in it is checked like what
+ * comes from a server all the same.  A file that cannot be read or written is no error: then
+ * servers are asked. */
+#include "base/file.h"
+#include "base/limits.h"
+#include "data/json.h"
+#include "mcp/client/private.h"
+
+enum { CACHE_DEPTH_MAX = 64 };
+
+static json_t *cache_load(const char *file)
+{
+	struct file_text text = { 0 };
+	struct err ignored = ERR_INIT;
+	json_t *all = NULL;
+
+	if (file_read(file, LIMIT_MCP_CACHE_BYTES, &text, &ignored) && text.data)
+		json_parse_depth(file_text_span(&text), CACHE_DEPTH_MAX, &all, &ignored);
+	file_text_release(&text);
+	if (json_is_object(all))
+		return all;
+	json_decref(all);
+	return json_object();
+}
+
+json_t *mcp_cache_read(const char *file, const char *name, const char *hash)
+{
+	json_auto_t *all = cache_load(file);
+	const json_t *known = json_object_get(all, name);
+	json_t *tools = json_object_get(known, "tools");
+
+	if (!json_is_array(tools) ||
+	    !span_eq(json_span(json_object_get(known, "hash")), span_str(hash)))
+		return NULL;
+	return json_incref(tools);
+}
+
+void mcp_cache_write(const char *file, const char *name, const char *hash, const json_t *tools)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_CACHE_BYTES);
+	json_auto_t *all = cache_load(file);
+	struct err ignored = ERR_INIT;
+
+	json_object_set_new(all, name, json_pack("{s:s, s:O}", "hash", hash, "tools",
+	                                         (json_t *)tools));
+	if (!json_print(&out, all, 0)) {
+		json_object_clear(all);
+		buf_clear(&out);
+		json_object_set_new(all, name,
+		                    json_pack("{s:s, s:O}", "hash", hash, "tools",
+		                              (json_t *)tools));
+		if (!json_print(&out, all, 0))
+			return;
+	}
+	file_replace(file, buf_view(&out), 0600, &ignored);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What servers declare, made fit for a model: texts, schemas, names. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "mcp/client/private.h"
+
+enum {
+	DESCRIPTION_BYTES = 4000,
+	TITLE_BYTES = 100,
+	SCHEMA_DEPTH = 32,
+	NAME_BYTES = 63,      /* Gemini CLI's, as is how a longer one is cut */
+	NAME_KEPT = 30,       /* at either end */
+	OWN_NAME_BYTES = 256, /* of the server's own name for a tool */
+};
+
+/* ---- what a server declares ---- */
+
+json_t *mcp_clean_text(const json_t *text, size_t max)
+{
+	struct span rest = utf8_head(json_span(text), max);
+	_cleanup_buf_ struct buf out = BUF_INIT(max + 16);
+	const bool cut = rest.len < json_string_length(text);
+	struct utf8_char c;
+
+	while (utf8_next(&rest, &c))
+		if (c.code == '\n' || c.code == '\t' ||
+		    (c.code >= 0x20 && c.code != 0x7f && !(c.code >= 0x80 && c.code < 0xa0)))
+			buf_span(&out, c.bytes);
+	buf_str(&out, cut ? " ..." : "");
+	return json_text(buf_view(&out));
+}
+
+static unsigned json_depth(const json_t *value, unsigned most)
+{
+	unsigned deepest = 0;
+	const char *name;
+	json_t *child;
+	size_t i;
+
+	if (!most)
+		return 1;
+	json_object_foreach((json_t *)value, name, child) {
+		unsigned depth = json_depth(child, most - 1);
+
+		deepest = depth > deepest ? depth : deepest;
+	}
+	json_array_foreach(value, i, child) {
+		unsigned depth = json_depth(child, most - 1);
+
+		deepest = depth > deepest ? depth : deepest;
+	}
+	return deepest + 1;
+}
+
+/* Providers want the schema of an object. */
+static json_t *clean_schema(const json_t *schema, struct err *err)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(MCP_SCHEMA_BYTES);
+	json_t *own;
+
+	if (!json_is_object(schema))
+		return json_pack("{s:s}", "type", "object");
+	if (json_depth(schema, SCHEMA_DEPTH + 1) > SCHEMA_DEPTH) {
+		err_set(err, ERR_TOO_LARGE, "Its schema is nested deeper than %d levels.",
+		        SCHEMA_DEPTH);
+		return NULL;
+	}
+	if (!json_print(&text, schema, 0)) {
+		err_set(err, ERR_TOO_LARGE, "Its schema is larger than %d bytes.",
+		        MCP_SCHEMA_BYTES);
+		return NULL;
+	}
+	own = json_copy((json_t *)schema);
+	json_object_set_new(own, "type", json_string("object"));
+	json_object_del(own, "$schema");
+	return own;
+}
+
+static json_t *clean_annotations(const json_t *annotations)
+{
+	static const char *const hints[] = { "readOnlyHint", "destructiveHint", "idempotentHint",
+		                             "openWorldHint" };
+	json_t *own = json_object();
+
+	for (size_t i = 0; i < ARRAY_LEN(hints); i++) {
+		json_t *hint = json_object_get(annotations, hints[i]);
+
+		if (json_is_boolean(hint))
+			json_object_set(own, hints[i], hint);
+	}
+	return own;
+}
+
+static bool is_own_name(const json_t *name)
+{
+	const struct span text = json_span(name);
+
+	return text.len > 0 && text.len <= OWN_NAME_BYTES && !memchr(text.data, 0, text.len);
+}
+
+json_t *mcp_declaration_clean(const json_t *declared, struct err *err)
+{
+	json_t *title = json_object_get(declared, "title");
+	const json_t *annotations = json_object_get(declared, "annotations");
+	json_t *schema, *shown;
+	json_auto_t *own = NULL;
+
+	if (!is_own_name(json_object_get(declared, "name"))) {
+		err_set(err, ERR_INVALID_ARGUMENT, "It has no name that can be used.");
+		return NULL;
+	}
+	schema = clean_schema(json_object_get(declared, "inputSchema"), err);
+	if (!schema)
+		return NULL;
+	if (!json_is_string(title))
+		title = json_object_get(annotations, "title");
+	own = json_object();
+	json_object_set_new(own, "title", mcp_clean_text(title, TITLE_BYTES));
+	json_object_set_new(own, "description",
+	                    mcp_clean_text(json_object_get(declared, "description"),
+	                                   DESCRIPTION_BYTES));
+	json_object_set_new(own, "inputSchema", schema);
+	shown = json_show_unseen(own, NULL);
+	/* By it the server knows the tool: as it is. */
+	json_object_set(shown, "name", json_object_get(declared, "name"));
+	json_object_set_new(shown, "annotations", clean_annotations(annotations));
+	return shown;
+}
+
+/* ---- names ---- */
+
+char *mcp_declaration_name(const char *server, const char *tool, bool plain)
+{
+	char *name = mem_printf("mcp_%s_%s", server, tool);
+	const size_t len = strlen(name);
+	char *cut;
+
+	for (char *c = name; *c; c++)
+		if (!ascii_is_alnum(*c) && *c != '_' && *c != '-' &&
+		    (plain || (*c != '.' && *c != ':')))
+			*c = '_';
+	if (len <= NAME_BYTES)
+		return name;
+	cut = mem_printf("%.*s%s%s", NAME_KEPT, name, plain ? "___" : "...",
+	                 name + len - NAME_KEPT);
+	free(name);
+	return cut;
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One entry of the setting mcpServers, as Gemini CLI has it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "mcp/client/private.h"
+#include "worker/provider.h"
+
+enum {
+	TIMEOUT_MS = 600000, /* Gemini CLI's */
+	TIMEOUT_MS_MAX = 24 * 3600 * 1000,
+};
+
+struct reading {
+	struct server_entry *entry;
+	const json_t *value;
+	const struct mcp_servers_options *options;
+	const char *root;        /* the first of the workspace */
+};
+
+static void entry_warn(const struct reading *reading, const char *member, const char *what)
+{
+	_cleanup_free_ char *text = mem_printf("mcpServers.%s.%s %s.", reading->entry->name, member,
+	                                       what);
+
+	if (reading->options->notice)
+		reading->options->notice(reading->options->data, "warning", text);
+}
+
+static void entry_off(const struct reading *reading, const char *why)
+{
+	if (!reading->entry->off)
+		reading->entry->off = mem_strdup(why);
+}
+
+static const char *entry_text(const struct reading *reading, const char *name)
+{
+	const json_t *value = json_object_get(reading->value, name);
+
+	if (value && !json_is_string(value))
+		entry_warn(reading, name, "is no text, and does not count");
+	return json_string_length(value) ? json_string_value(value) : NULL;
+}
+
+/* The texts of a list, NULL-terminated; others are left out with a warning. */
+static char **entry_texts(const struct reading *reading, const json_t *list, const char *name)
+{
+	char **texts = mem_alloc(json_array_size(list) + 1, sizeof(*texts));
+	size_t i, count = 0;
+	json_t *text;
+
+	if (list && !json_is_array(list))
+		entry_warn(reading, name, "is no list, and does not count");
+	json_array_foreach(list, i, text) {
+		if (json_is_string(text))
+			texts[count++] = mem_strdup(json_string_value(text));
+		else
+			entry_warn(reading, name, "has an element that is no text");
+	}
+	return texts;
+}
+
+/* ---- variables and headers ---- */
+
+/* "$NAME" or "${NAME}" and nothing else, which the settings leave as it is when there is no such
+ * variable. */
+static bool is_unset_variable(struct span text)
+{
+	bool braces = span_starts(text, SPAN("${")) && span_ends(text, SPAN("}"));
+
+	if (!span_starts(text, SPAN("$")))
+		return false;
+	text = span_skip(text, braces ? 2 : 1);
+	text.len -= braces;
+	for (size_t i = 0; i < text.len; i++)
+		if (!ascii_is_alnum(text.data[i]) && text.data[i] != '_')
+			return false;
+	return text.len > 0 && !ascii_is_digit(text.data[0]);
+}
+
+static char *entry_value(const json_t *value)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_SETTINGS_BYTES);
+
+	if (json_is_string(value))
+		return mem_strdup(is_unset_variable(json_span(value)) ? "" :
+		                  json_string_value(value));
+	if (!json_is_number(value) && !json_is_boolean(value))
+		return NULL;
+	json_print(&out, value, 0);
+	return buf_steal(&out);
+}
+
+static bool is_variable_name(const char *name)
+{
+	return *name && !strchr(name, '=');
+}
+
+/* Names of fields are tokens (RFC 9110), values are visible. */
+static bool is_field(const char *name, const char *value)
+{
+	for (const char *c = name; *c; c++)
+		if (!ascii_is_alnum(*c) && !strchr("!#$%&'*+-.^_`|~", *c))
+			return false;
+	for (const char *c = value; *c; c++)
+		if (((unsigned char)*c < 0x20 && *c != '\t') || *c == 0x7f)
+			return false;
+	return *name;
+}
+
+static char **entry_pairs(const struct reading *reading, const char *member, const char *between,
+                          bool fields)
+{
+	json_t *object = json_object_get(reading->value, member);
+	char **pairs = mem_alloc(json_object_size(object) + 1, sizeof(*pairs));
+	const char *name;
+	json_t *value;
+	size_t count = 0;
+
+	if (object && !json_is_object(object))
+		entry_warn(reading, member, "is no object, and does not count");
+	json_object_foreach(object, name, value) {
+		_cleanup_free_ char *text = entry_value(value);
+
+		if (text && (fields ? is_field(name, text) : is_variable_name(name)))
+			pairs[count++] = mem_printf("%s%s%s", name, between, text);
+		else
+			entry_warn(reading, member, "has a member that cannot be used");
+	}
+	return pairs;
+}
+
+/* ---- the sandbox ---- */
+
+/* Absolute: "~" is the user's home, others begin at the project. */
+static char *setting_path(const struct reading *reading, const char *path)
+{
+	const char *home = getenv("HOME");
+
+	if (path[0] == '~' && (!path[1] || path[1] == '/') && home)
+		return path_join(home, path[1] ? path + 2 : ".");
+	return path_join(reading->root, path);
+}
+
+static char **setting_paths(const struct reading *reading, const json_t *list, const char *name)
+{
+	char **paths = entry_texts(reading, list, name);
+
+	for (char **path = paths; *path; path++) {
+		char *whole = setting_path(reading, *path);
+
+		free(*path);
+		*path = whole;
+	}
+	return paths;
+}
+
+static void entry_sandbox(const struct reading *reading)
+{
+	struct server_entry *entry = reading->entry;
+	const json_t *sandbox = json_object_get(reading->value, "sandbox");
+	const json_t *workspace = json_object_get(sandbox, "workspace");
+	const json_t *network = json_object_get(sandbox, "network");
+
+	if (sandbox && !json_is_object(sandbox))
+		entry_warn(reading, "sandbox", "is no object, and does not count");
+	if (workspace && !span_eq(json_span(workspace), SPAN("write")) &&
+	    !span_eq(json_span(workspace), SPAN("read")))
+		entry_warn(reading, "sandbox.workspace", "is neither \"read\" nor \"write\"");
+	if (network && !json_is_boolean(network))
+		entry_warn(reading, "sandbox.network", "is neither true nor false");
+	entry->write_workspace = span_eq(json_span(workspace), SPAN("write"));
+	entry->network = json_is_boolean(network) ? json_is_true(network) : -1;
+	if (entry->network > 0 && reading->options->no_network) {
+		entry_warn(reading, "sandbox.network", "is true, but the administrator forbids the "
+		           "network (tools.sandboxNetworkAccess)");
+		entry->network = 0;
+	}
+	entry->write = setting_paths(reading, json_object_get(sandbox, "write"), "sandbox.write");
+	entry->read = setting_paths(reading, json_object_get(sandbox, "read"), "sandbox.read");
+}
+
+/* ---- all of it ---- */
+
+static void entry_timeout(const struct reading *reading)
+{
+	const json_t *timeout = json_object_get(reading->value, "timeout");
+	const double ms = json_number_value(timeout);
+
+	reading->entry->timeout_ms = TIMEOUT_MS;
+	if (timeout && (!json_is_number(timeout) || ms < 1))
+		entry_warn(reading, "timeout", "is no number of milliseconds");
+	else if (timeout)
+		reading->entry->timeout_ms = ms > TIMEOUT_MS_MAX ? TIMEOUT_MS_MAX : (unsigned)ms;
+}
+
+static void entry_program(const struct reading *reading, const char *command)
+{
+	struct server_entry *entry = reading->entry;
+	char **args = entry_texts(reading, json_object_get(reading->value, "args"), "args");
+	const char *folder = entry_text(reading, "cwd");
+	size_t count = 0;
+
+	while (args[count])
+		count++;
+	entry->argv = mem_alloc(count + 2, sizeof(*entry->argv));
+	entry->argv[0] = mem_strdup(command);
+	for (size_t i = 0; i < count; i++)
+		entry->argv[i + 1] = args[i];
+	free(args);
+	entry->env = entry_pairs(reading, "env", "=", false);
+	entry->folder = folder ? setting_path(reading, folder) : NULL;
+	entry_sandbox(reading);
+	if (!reading->options->workers)
+		entry_off(reading, "it is a program, and none is started where the workspace is "
+		          "another machine's");
+}
+
+static void entry_address(const struct reading *reading, const char *url)
+{
+	const struct span address = span_str(url);
+
+	reading->entry->http = true;
+	reading->entry->url = mem_strdup(url);
+	reading->entry->headers = entry_pairs(reading, "headers", ": ", true);
+	if (!span_starts(address, SPAN("http://")) && !span_starts(address, SPAN("https://")))
+		entry_off(reading, "its address does not begin with http:// or https://");
+}
+
+/* What Gemini CLI's settings can say and hasp does not do. */
+static void entry_unsupported(const struct reading *reading)
+{
+	const json_t *value = reading->value;
+	const struct span type = json_span(json_object_get(value, "type"));
+
+	if (span_eq(type, SPAN("sse")))
+		entry_off(reading, "hasp does not speak the old transport of type sse; many "
+		          "servers offer http beside it");
+	else if (json_object_get(value, "tcp"))
+		entry_off(reading, "hasp has no transport for tcp");
+	else if (json_is_true(json_object_get(json_object_get(value, "oauth"), "enabled")) ||
+	         json_object_get(value, "authProviderType"))
+		entry_off(reading, "it asks for a login (OAuth), which hasp cannot do yet; a token "
+		          "can be given as one of its headers");
+}
+
+static bool server_named(const json_t *list, const char *name)
+{
+	return json_lists(list, span_str(name));
+}
+
+static void entry_enabled(const struct reading *reading)
+{
+	const struct settings *settings = reading->options->settings;
+	const json_t *allowed = settings_get(settings, "mcp.allowed");
+
+	if (server_named(settings_get(settings, "mcp.excluded"), reading->entry->name))
+		entry_off(reading, "mcp.excluded names it");
+	else if (json_is_array(allowed) && !server_named(allowed, reading->entry->name))
+		entry_off(reading, "mcp.allowed does not name it");
+}
+
+/* Another command, address or environment is another server; values of variables and headers are
+ * secrets, and not part of it. */
+static void entry_hash(struct server_entry *entry)
+{
+	struct sha256_stream stream;
+	struct sha256 sum;
+	char *const *const lists[] = { entry->argv, entry->env, entry->headers };
+	const char *const texts[] = { HASP_VERSION, entry->name, entry->folder, entry->url };
+
+	sha256_init(&stream);
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		sha256_update(&stream, span_of(texts[i] ? texts[i] : "", texts[i] ?
+		                               strlen(texts[i]) + 1 : 1));
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+		for (char *const *text = lists[i]; text && *text; text++) {
+			const size_t len = i == 0 ? strlen(*text) : strcspn(*text, "=:");
+
+			sha256_update(&stream, span_of(*text, len));
+			sha256_update(&stream, span_of("", 1));
+		}
+		sha256_update(&stream, span_of("", 1));
+	}
+	sum = sha256_final(&stream);
+	sha256_hex(&sum, entry->hash);
+}
+
+void mcp_entry_read(struct server_entry *entry, const char *name, const json_t *value,
+                       const struct mcp_servers_options *options)
+{
+	const struct reading reading = {
+		.entry = entry, .value = value, .options = options,
+		.root = options->provider->ops->root(options->provider, 0),
+	};
+	const char *url, *command;
+
+	*entry = (struct server_entry){ .name = mem_strdup(name), .network = -1 };
+	url = entry_text(&reading, "httpUrl");
+	url = url ? url : entry_text(&reading, "url");
+	command = entry_text(&reading, "command");
+	entry_enabled(&reading);
+	entry_unsupported(&reading);
+	entry_timeout(&reading);
+	entry->include = json_incref(json_object_get(value, "includeTools"));
+	entry->exclude = json_incref(json_object_get(value, "excludeTools"));
+	if (url)
+		entry_address(&reading, url);
+	else if (command)
+		entry_program(&reading, command);
+	else
+		entry_off(&reading, "it has neither a command nor an address");
+	entry_hash(entry);
+}
+
+void mcp_entry_release(struct server_entry *entry)
+{
+	worker_texts_free(entry->argv);
+	worker_texts_free(entry->env);
+	worker_texts_free(entry->headers);
+	worker_texts_free(entry->write);
+	worker_texts_free(entry->read);
+	json_decref(entry->include);
+	json_decref(entry->exclude);
+	free(entry->name);
+	free(entry->off);
+	free(entry->folder);
+	free(entry->url);
+	*entry = (struct server_entry){ 0 };
+}
+
+/* ---- what would allow more ------------------------------------------------------------- */
+
+enum { REMEDY_PATHS = 4 };
+
+static void add_remedy_path(json_t *sandbox, const char *member, json_t *path)
+{
+	json_t *list = json_object_get(sandbox, member);
+
+	if (!list) {
+		list = json_array();
+		json_object_set_new(sandbox, member, list);
+	}
+	if (json_array_size(list) < REMEDY_PATHS && !json_lists(list, json_span(path)))
+		json_array_append(list, path);
+}
+
+char *mcp_denials_remedy(const char *server, const json_t *denials, bool network)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(4 * REMEDY_PATHS * LIMIT_PATH_BYTES);
+	json_auto_t *sandbox = json_object();
+	size_t i;
+	json_t *denial;
+
+	json_array_foreach(denials, i, denial) {
+		const struct span kind = json_span(json_object_get(denial, "kind"));
+		json_t *what = json_object_get(denial, "what");
+
+		if (span_eq(json_span(json_object_get(denial, "reason")), SPAN("network")))
+			network = true;
+		else if (span_eq(kind, SPAN("read")))
+			add_remedy_path(sandbox, "read", what);
+		else if (span_eq(kind, SPAN("write")) || span_eq(kind, SPAN("metadata")) ||
+		         span_eq(kind, SPAN("removed")))
+			add_remedy_path(sandbox, "write", what);
+	}
+	if (network)
+		json_object_set_new(sandbox, "network", json_true());
+	if (!json_object_size(sandbox) || !json_print(&text, sandbox, 0))
+		return NULL;
+	return mem_printf("\"sandbox\": %s in mcpServers.%s", text.data, server);
+}
+
+bool mcp_entry_offers(const struct server_entry *entry, const json_t *declaration)
+{
+	const struct span name = json_span(json_object_get(declaration, "name"));
+	size_t i;
+	json_t *own;
+
+	if (json_is_array(entry->exclude) && json_lists(entry->exclude, name))
+		return false;
+	if (!json_is_array(entry->include))
+		return true;
+	json_array_foreach(entry->include, i, own) {
+		/* "NAME(prefix)", as Gemini CLI has it, names the tool. */
+		const struct span text = json_span(own);
+
+		if (span_eq(text, name) ||
+		    (span_starts(text, name) && text.len > name.len && text.data[name.len] == '('))
+			return true;
+	}
+	return false;
+}

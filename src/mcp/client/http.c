@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A server at an address: each message a POST, whose answer is JSON or a stream of events (MCP,
+ * basic/transports, Streamable HTTP).
+ *
+ * Not here: the stream that a GET opens for messages which belong to no request; taking up a stream
+ * that broke; logins. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/name.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "mcp/client/private.h"
+#include "net/http/client.h"
+#include "net/http/headers.h"
+#include "net/http/sse.h"
+
+enum {
+	IDLE_CLIENTS = 8,      /* connections that are kept; each serves one thread */
+	WAIT_STEP_MS = 50,
+	CONNECT_MS = 15000,
+	END_MS_MAX = 2000,     /* of the DELETE at the end */
+	ANSWER_MS = 10000,     /* of an answer, or a notification, of ours */
+	SESSION_BYTES = 1024,
+	ERROR_BODY_SHOWN = 300,
+};
+
+struct http {
+	struct mcp_client *client;  /* who holds it */
+	char *url;
+	char **headers;
+	pthread_mutex_t lock;       /* of what follows */
+	struct http_client *idle[IDLE_CLIENTS];
+	size_t idle_count;
+	char *session;              /* NULL: none */
+	const char *version;        /* NULL: not agreed on */
+};
+
+/* One POST, and what comes of it. */
+struct exchange {
+	struct http *http;
+	struct mcp_ask *ask;        /* NULL: nothing is asked */
+	struct sse_reader events;
+	struct buf body;            /* of anything but a stream of events */
+	int status;
+	bool streams, had_session;
+};
+
+/* ---- clients ------------------------------------------------------------------------- */
+
+static struct http_client *take_http_client(struct http *http)
+{
+	struct http_client *client = NULL;
+
+	pthread_mutex_lock(&http->lock);
+	if (http->idle_count)
+		client = http->idle[--http->idle_count];
+	pthread_mutex_unlock(&http->lock);
+	return client ? client : http_client_new();
+}
+
+static void give_http_client(struct http *http, struct http_client *client)
+{
+	pthread_mutex_lock(&http->lock);
+	if (http->idle_count < IDLE_CLIENTS) {
+		http->idle[http->idle_count++] = client;
+		client = NULL;
+	}
+	pthread_mutex_unlock(&http->lock);
+	http_client_free(client);
+}
+
+/* ---- what comes back -------------------------------------------------------------------- */
+
+/* Visible ASCII, as the specification wants it: it goes into a header. */
+static bool is_session_name(struct span id)
+{
+	for (size_t i = 0; i < id.len; i++)
+		if (id.data[i] < 0x21 || id.data[i] > 0x7e)
+			return false;
+	return id.len > 0 && id.len <= SESSION_BYTES;
+}
+
+static bool on_head(void *data, int status, struct span headers)
+{
+	struct exchange *exchange = data;
+	struct http *http = exchange->http;
+	const struct span session = http_field(headers, "mcp-session-id");
+	const struct span type = http_field(headers, "content-type");
+	_cleanup_free_ char *type_text = mem_dup(type.data ? type.data : "", type.len);
+
+	exchange->status = status;
+	exchange->streams = status == 200 && http_content_type_is(type_text, EVENT_STREAM_TYPE);
+	pthread_mutex_lock(&http->lock);
+	if (!http->version && !http->session && status == 200 && is_session_name(session))
+		http->session = mem_dup(session.data, session.len);
+	pthread_mutex_unlock(&http->lock);
+	return true;
+}
+
+static bool on_server_event(void *data, const struct sse_event *event, struct err *err)
+{
+	struct exchange *exchange = data;
+
+	(void)err;
+	if (event->data.len)
+		mcp_client_receive(exchange->http->client, event->data);
+	return true;
+}
+
+static bool on_body(void *data, struct span bytes)
+{
+	struct exchange *exchange = data;
+	struct err err = ERR_INIT;
+
+	if (!exchange->streams)
+		return buf_span(&exchange->body, bytes);
+	return sse_reader_feed(&exchange->events, bytes, &err) &&
+	       !(exchange->ask && mcp_client_settled(exchange->ask));
+}
+
+static unsigned on_waiting(void *data, struct err *err)
+{
+	const struct exchange *exchange = data;
+
+	if (!exchange->ask || !mcp_client_settled(exchange->ask))
+		return WAIT_STEP_MS;
+	err_set(err, ERR_CANCELLED, "Nobody waits for the answer any more.");
+	return 0;
+}
+
+/* ---- sending ------------------------------------------------------------------------------ */
+
+static size_t header_count(char *const *headers)
+{
+	size_t count = 0;
+
+	while (headers && headers[count])
+		count++;
+	return count;
+}
+
+/* The message's, the session's and the settings'. The caller frees the array and the last two
+ * strings through `own`. */
+static const char **request_headers(struct exchange *exchange, char *own[static 2])
+{
+	static const char *const usual[] = {
+		"Content-Type: application/json",
+		"Accept: application/json, text/event-stream",
+		"User-Agent: hasp/" HASP_VERSION,
+	};
+	struct http *http = exchange->http;
+	const size_t count = header_count(http->headers);
+	const char **headers = mem_alloc(ARRAY_LEN(usual) + count + 3, sizeof(*headers));
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(usual); i++)
+		headers[n++] = usual[i];
+	for (size_t i = 0; i < count; i++)
+		headers[n++] = http->headers[i];
+	pthread_mutex_lock(&http->lock);
+	own[0] = http->session ? mem_printf("Mcp-Session-Id: %s", http->session) : NULL;
+	own[1] = http->version ? mem_printf("MCP-Protocol-Version: %s", http->version) : NULL;
+	pthread_mutex_unlock(&http->lock);
+	exchange->had_session = own[0];
+	for (size_t i = 0; i < 2; i++)
+		if (own[i])
+			headers[n++] = own[i];
+	return headers;
+}
+
+static bool http_exchange_send(struct exchange *exchange, const char *method, struct span body,
+                               unsigned total_ms, struct err *err)
+{
+	static const struct http_events events = { .head = on_head, .body = on_body,
+		                                   .waiting = on_waiting };
+	struct http *http = exchange->http;
+	struct http_client *client = take_http_client(http);
+	char *own[2];
+	_cleanup_free_ const char **headers = request_headers(exchange, own);
+	const struct http_request request = {
+		.method = method, .url = http->url, .headers = headers, .body = body,
+		.connect_ms = CONNECT_MS, .total_ms = total_ms,
+		.idle_ms = UINT32_MAX / 2, /* the request's own time counts */
+		.max_bytes = 4 * LIMIT_MCP_MESSAGE_BYTES,
+	};
+	bool ok = http_client_send(client, &request, &events, exchange, err);
+
+	free(own[0]);
+	free(own[1]);
+	if (ok)
+		give_http_client(http, client);
+	else
+		http_client_free(client);
+	return ok;
+}
+
+/* ---- what a status means -------------------------------------------------------------------- */
+
+static bool refuse_status(struct exchange *exchange, struct err *err)
+{
+	const char *name = mcp_client_name(exchange->http->client);
+	_cleanup_buf_ struct buf shown = BUF_INIT(8 * ERROR_BODY_SHOWN);
+
+	name_line(&shown, utf8_head(span_trim(buf_view(&exchange->body)), ERROR_BODY_SHOWN));
+	if (exchange->status == 401 || exchange->status == 403)
+		return err_set(err, ERR_AUTHENTICATION_FAILED,
+		               "The MCP server \"%s\" wants a login (HTTP status %d), which "
+		               "hasp cannot do yet. A token goes into mcpServers.%s.headers, as "
+		               "{\"Authorization\": \"Bearer $TOKEN\"}.", name, exchange->status,
+		               name);
+	if ((exchange->status == 404 || exchange->status == 405) && !exchange->had_session)
+		return err_set(err, ERR_TOOL_FAILED,
+		               "At the address of the MCP server \"%s\" nobody takes messages "
+		               "(HTTP status %d). If it is of the old type sse, hasp does not "
+		               "speak that.", name, exchange->status);
+	return err_set(err, ERR_TOOL_FAILED,
+	               "The MCP server \"%s\" answered with HTTP status %d%s%s", name,
+	               exchange->status, shown.len ? ": " : ".", shown.len ? shown.data : "");
+}
+
+/* Of an exchange that came to its end. */
+static bool exchange_outcome(struct exchange *exchange, struct err *err)
+{
+	struct mcp_client *client = exchange->http->client;
+
+	if (exchange->status == 404 && exchange->had_session) {
+		mcp_client_forget(client);
+		return true;
+	}
+	/* Errors of the protocol may come with a status of their own. */
+	if (exchange->ask && !exchange->streams && exchange->body.len &&
+	    span_starts(span_trim(buf_view(&exchange->body)), SPAN("{")))
+		mcp_client_receive(client, buf_view(&exchange->body));
+	if (exchange->ask && mcp_client_settled(exchange->ask))
+		return true;
+	if (exchange->status < 200 || exchange->status > 299)
+		return refuse_status(exchange, err);
+	return !exchange->ask ||
+	       err_set(err, ERR_TOOL_FAILED,
+	               "The MCP server \"%s\" ended its answer without a result.",
+	               mcp_client_name(client));
+}
+
+static bool streamable_send(void *transport, struct span message, struct mcp_ask *ask,
+                            struct err *err)
+{
+	struct exchange exchange = { .http = transport, .ask = ask,
+		                     .body = BUF_INIT(LIMIT_MCP_MESSAGE_BYTES) };
+	struct err why = ERR_INIT;
+	bool ok;
+
+	sse_reader_init(&exchange.events, LIMIT_MCP_MESSAGE_BYTES, on_server_event, &exchange);
+	ok = http_exchange_send(&exchange, "POST", message, ask ? 0 : ANSWER_MS, &why);
+	/* A stream may go on behind the answer, and is ended; so is what nobody waits for. */
+	if (ok)
+		ok = exchange_outcome(&exchange, err);
+	else if (ask && mcp_client_settled(ask))
+		ok = true;
+	else
+		err_set(err, why.code == ERR_CANCELLED ? ERR_TOO_LARGE : why.code,
+		        "The MCP server \"%s\": %s", mcp_client_name(exchange.http->client),
+		        why.code == ERR_CANCELLED ? "its answer is too large." : why.message);
+	sse_reader_release(&exchange.events);
+	buf_release(&exchange.body);
+	return ok;
+}
+
+/* ---- the other operations ------------------------------------------------------------------- */
+
+static void streamable_agreed(void *transport, const char *version)
+{
+	struct http *http = transport;
+
+	pthread_mutex_lock(&http->lock);
+	http->version = version;
+	pthread_mutex_unlock(&http->lock);
+}
+
+/* The session is over: nobody has to keep it. */
+static void streamable_end(void *transport)
+{
+	struct http *http = transport;
+	struct exchange exchange = { .http = http, .body = BUF_INIT(LIMIT_MCP_LOG_LINE) };
+	struct err ignored = ERR_INIT;
+	bool has_session;
+
+	pthread_mutex_lock(&http->lock);
+	has_session = http->session;
+	pthread_mutex_unlock(&http->lock);
+	if (!has_session || mcp_client_lost(http->client))
+		return;
+	sse_reader_init(&exchange.events, LIMIT_MCP_LOG_LINE, on_server_event, &exchange);
+	http_exchange_send(&exchange, "DELETE", SPAN(""), END_MS_MAX, &ignored);
+	sse_reader_release(&exchange.events);
+	buf_release(&exchange.body);
+	pthread_mutex_lock(&http->lock);
+	free(http->session);
+	http->session = NULL;
+	pthread_mutex_unlock(&http->lock);
+}
+
+static void streamable_free(void *transport)
+{
+	struct http *http = transport;
+
+	streamable_end(http);
+	for (size_t i = 0; i < http->idle_count; i++)
+		http_client_free(http->idle[i]);
+	worker_texts_free(http->headers);
+	pthread_mutex_destroy(&http->lock);
+	free(http->session);
+	free(http->url);
+	free(http);
+}
+
+bool mcp_client_open_http(const struct mcp_client_options *options,
+                          const struct mcp_http_options *from, const struct mcp_wait *wait,
+                          struct mcp_client **ret, struct err *err)
+{
+	static const struct mcp_transport_ops ops = {
+		.send = streamable_send,
+		.agreed = streamable_agreed,
+		.end = streamable_end,
+		.free = streamable_free,
+	};
+	struct http *http = mem_alloc(1, sizeof(*http));
+	size_t count = 0;
+
+	while (from->headers && from->headers[count])
+		count++;
+	http->url = mem_strdup(from->url);
+	http->headers = worker_texts_copy(from->headers, count);
+	pthread_mutex_init(&http->lock, NULL);
+	http->client = mcp_client_new(options, &ops, http);
+	if (!mcp_client_begin(http->client, wait, err)) {
+		mcp_client_unref(http->client);
+		return false;
+	}
+	*ret = http->client;
+	return true;
+}

@@ -1,0 +1,715 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The servers of a session: when each is started, what is known of it, who may use it. */
+#include "mcp/client/servers.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "config/home.h"
+#include "data/json.h"
+#include "mcp/client/private.h"
+#include "tool/tool.h"
+
+enum {
+	WAIT_SECONDS = 10,     /* as the setting's default is */
+	SLOT_POLL_MS = 20,
+	PAUSE_FIRST_MS = 1000, /* after a second failure; doubles */
+	PAUSE_MAX_MS = 60000,
+	START_MS_MAX = 60000,  /* of a handshake and a list, each answer */
+	PROBLEMS_TOLD = 5,     /* of one server's tools */
+	OFF_TOLD = 20,         /* servers that cannot be used */
+};
+
+struct mcp_server_slot {
+	struct mcp_servers *all;
+	struct server_entry entry;
+	pthread_t thread;
+	bool has_thread;
+	/* With the servers' lock. */
+	struct mcp_client *client;  /* NULL: none */
+	bool starting, missed;      /* `missed`: it was said that it is slow */
+	json_t *tools;              /* declarations; NULL: not known */
+	bool asked;                 /* these are what it said, not what it once said */
+	char *problem;              /* of the last start; NULL: none */
+	enum err_code problem_code;
+	unsigned failures;          /* in a row */
+	uint64_t not_before_ms;     /* when it may be started again */
+};
+
+struct mcp_servers {
+	struct mcp_servers_options options;
+	struct worker_options workers;
+	json_t *roots;
+	char *cache;                /* a file; NULL: none */
+	struct mcp_server_slot *slots;
+	size_t count;
+	_Atomic bool closing;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	pthread_mutex_t cache_lock;
+};
+
+const struct server_entry *mcp_server_entry_of(const struct mcp_server_slot *server)
+{
+	return &server->entry;
+}
+
+static void servers_notice(const struct mcp_servers *servers, const char *severity,
+                           const char *message)
+{
+	if (servers->options.notice)
+		servers->options.notice(servers->options.data, severity, message);
+}
+
+/* ---- starting one ---- */
+
+static void slot_log(void *data, struct span bytes)
+{
+	const struct mcp_server_slot *slot = data;
+	struct span rest = bytes, line;
+
+	if (!slot->all->options.log)
+		return;
+	while (line_next(&rest, &line)) {
+		const struct span body = utf8_head(line_body(line), LIMIT_MCP_LOG_LINE);
+		_cleanup_free_ char *text = mem_printf("mcp %s: %.*s", slot->entry.name,
+		                                       (int)body.len, body.data);
+
+		if (body.len)
+			slot->all->options.log(slot->all->options.data, text);
+	}
+}
+
+static size_t texts_count(char *const *texts)
+{
+	size_t count = 0;
+
+	while (texts && texts[count])
+		count++;
+	return count;
+}
+
+/* Those of commands, and the server's own. The caller frees. */
+static const char **paths_together(const char *const *a, size_t a_count, char *const *b,
+                                   size_t *ret_count)
+{
+	const size_t b_count = texts_count(b);
+	const char **all = mem_alloc(a_count + b_count + 1, sizeof(*all));
+
+	for (size_t i = 0; i < a_count; i++)
+		all[i] = a[i];
+	for (size_t i = 0; i < b_count; i++)
+		all[a_count + i] = b[i];
+	*ret_count = a_count + b_count;
+	return all;
+}
+
+static bool slot_open_program(struct mcp_server_slot *slot, const struct mcp_wait *wait,
+                              struct mcp_client **ret, struct err *err)
+{
+	const struct server_entry *entry = &slot->entry;
+	const struct mcp_servers *all = slot->all;
+	struct worker_options workers = all->workers;
+	_cleanup_free_ const char **write = paths_together(
+		workers.write, workers.write_count, entry->write, &workers.write_count);
+	_cleanup_free_ const char **read = paths_together(workers.read, workers.read_count,
+	                                                  entry->read, &workers.read_count);
+	const struct mcp_client_options options = {
+		.name = entry->name, .roots = all->roots, .log = slot_log, .data = slot,
+	};
+	const struct mcp_stdio_options stdio = {
+		.workers = &workers,
+		.argv = (const char *const *)entry->argv,
+		.env = (const char *const *)entry->env,
+		.folder = entry->folder,
+		.environment = all->options.environment,
+	};
+
+	workers.write = write;
+	workers.read = read;
+	workers.read_only = !entry->write_workspace;
+	workers.network = entry->network < 0 ? workers.network : entry->network;
+	return mcp_client_open_stdio(&options, &stdio, wait, ret, err);
+}
+
+static bool slot_open(struct mcp_server_slot *slot, const struct mcp_wait *wait,
+                      struct mcp_client **ret, struct err *err)
+{
+	const struct server_entry *entry = &slot->entry;
+	const struct mcp_client_options options = {
+		.name = entry->name, .roots = slot->all->roots, .log = slot_log, .data = slot,
+	};
+	const struct mcp_http_options http = {
+		.url = entry->url, .headers = (const char *const *)entry->headers,
+	};
+
+	return entry->http ? mcp_client_open_http(&options, &http, wait, ret, err) :
+	                     slot_open_program(slot, wait, ret, err);
+}
+
+void mcp_server_tell(const struct mcp_server_slot *slot, const char *tool, const struct err *why)
+{
+	const struct span name = utf8_head(span_str(tool ? tool : ""), 80);
+	_cleanup_free_ char *text = mem_printf(
+		"A tool of the MCP server \"%s\" is left out (\"%.*s\"): %s", slot->entry.name,
+		(int)name.len, name.data, why->message);
+
+	servers_notice(slot->all, "warning", text);
+}
+
+/* Of what the server, or the cache, says: what can be used. A new reference. */
+static json_t *slot_clean(const struct mcp_server_slot *slot, const json_t *declared)
+{
+	json_t *tools = json_array(), *tool;
+	size_t i, told = 0;
+
+	json_array_foreach(declared, i, tool) {
+		struct err why = ERR_INIT;
+		json_t *own = NULL;
+
+		if (json_array_size(tools) >= LIMIT_MCP_TOOLS)
+			err_set(&why, ERR_TOO_LARGE, "There are more than %d.", LIMIT_MCP_TOOLS);
+		else
+			own = mcp_declaration_clean(tool, &why);
+		if (own)
+			json_array_append_new(tools, own);
+		else
+			told++;
+		if (!own && told <= PROBLEMS_TOLD)
+			mcp_server_tell(slot, json_string_value(json_object_get(tool, "name")),
+			                &why);
+	}
+	return tools;
+}
+
+static void slot_remember(struct mcp_server_slot *slot, const json_t *tools)
+{
+	struct mcp_servers *all = slot->all;
+
+	if (!all->cache)
+		return;
+	pthread_mutex_lock(&all->cache_lock);
+	mcp_cache_write(all->cache, slot->entry.name, slot->entry.hash, tools);
+	pthread_mutex_unlock(&all->cache_lock);
+}
+
+/* A client that has said what its tools are; both new. */
+static bool slot_start(struct mcp_server_slot *slot, const _Atomic bool *cancel,
+                       struct mcp_client **ret, json_t **ret_tools, struct err *err)
+{
+	const unsigned most = slot->entry.timeout_ms < START_MS_MAX ? slot->entry.timeout_ms :
+	                                                              START_MS_MAX;
+	const struct mcp_wait wait = { .timeout_ms = most, .cancel = cancel };
+	json_auto_t *declared = NULL;
+
+	if (!slot_open(slot, &wait, ret, err))
+		return false;
+	if (!mcp_client_tools(*ret, &wait, &declared, err)) {
+		mcp_client_unref(*ret);
+		*ret = NULL;
+		return false;
+	}
+	*ret_tools = slot_clean(slot, declared);
+	return true;
+}
+
+/* ---- its state: with the lock ---- */
+
+static void slot_failed(struct mcp_server_slot *slot, const struct err *why)
+{
+	uint64_t pause = PAUSE_FIRST_MS;
+
+	free(slot->problem);
+	slot->problem = mem_strdup(why->message);
+	slot->problem_code = why->code;
+	slot->failures++;
+	for (unsigned i = 2; i < slot->failures && pause < PAUSE_MAX_MS; i++)
+		pause *= 2;
+	pause = pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS;
+	slot->not_before_ms = slot->failures > 1 ? clock_monotonic_ms() + pause : 0;
+}
+
+static void slot_take(struct mcp_server_slot *slot, struct mcp_client *client, json_t *tools)
+{
+	slot->client = client;
+	json_decref(slot->tools);
+	slot->tools = tools;
+	slot->asked = true;
+	free(slot->problem);
+	slot->problem = NULL;
+}
+
+static void slot_wait(struct mcp_servers *all)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += SLOT_POLL_MS * 1000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_cond_clockwait(&all->changed, &all->lock, CLOCK_MONOTONIC, &until);
+}
+
+/* False: it failed so lately that it is not tried yet. */
+static bool slot_may_start(const struct mcp_server_slot *slot, struct err *err)
+{
+	const uint64_t now = clock_monotonic_ms();
+
+	if (now >= slot->not_before_ms)
+		return true;
+	return err_set(err, slot->problem_code,
+	               "The MCP server \"%s\" failed %u times in a row, and is started again by a "
+	               "call in %u s at the earliest. The last time: %s", slot->entry.name,
+	               slot->failures,
+	               (unsigned)((slot->not_before_ms - now + 999) / 1000),
+	               slot->problem ? slot->problem : "it ended.");
+}
+
+/* The lock is let go meanwhile. */
+static bool slot_start_locked(struct mcp_server_slot *slot, const _Atomic bool *cancel,
+                              struct err *err)
+{
+	struct mcp_servers *all = slot->all;
+	struct mcp_client *client = NULL;
+	json_t *tools = NULL;
+	struct err why = ERR_INIT;
+	bool ok;
+
+	slot->starting = true;
+	pthread_mutex_unlock(&all->lock);
+	ok = slot_start(slot, cancel, &client, &tools, &why);
+	if (ok)
+		slot_remember(slot, tools);
+	pthread_mutex_lock(&all->lock);
+	slot->starting = false;
+	if (ok)
+		slot_take(slot, client, tools);
+	else if (why.code != ERR_CANCELLED)
+		slot_failed(slot, &why);
+	pthread_cond_broadcast(&all->changed);
+	if (!ok)
+		*err = why;
+	return ok;
+}
+
+static bool slot_client_locked(struct mcp_server_slot *slot, const _Atomic bool *cancel,
+                               struct mcp_client **ret, struct mcp_client **ret_lost,
+                               struct err *err)
+{
+	while (!slot->client || mcp_client_lost(slot->client)) {
+		if (slot->client) {
+			*ret_lost = slot->client;
+			slot->client = NULL;
+		} else if (slot->starting) {
+			if (cancel && atomic_load(cancel))
+				return err_set(err, ERR_CANCELLED, "The call was cancelled.");
+			slot_wait(slot->all);
+		} else if (!slot_may_start(slot, err) || !slot_start_locked(slot, cancel, err)) {
+			return false;
+		}
+	}
+	*ret = mcp_client_ref(slot->client);
+	return true;
+}
+
+bool mcp_server_client(struct mcp_server_slot *slot, const _Atomic bool *cancel,
+                   struct mcp_client **ret, struct err *err)
+{
+	struct mcp_client *lost = NULL;
+	bool ok;
+
+	pthread_mutex_lock(&slot->all->lock);
+	ok = slot_client_locked(slot, cancel, ret, &lost, err);
+	pthread_mutex_unlock(&slot->all->lock);
+	mcp_client_unref(lost);
+	return ok;
+}
+
+void mcp_server_called(struct mcp_server_slot *slot, struct mcp_client *client, bool well)
+{
+	struct err why = ERR_INIT;
+	bool lost = mcp_client_lost(client) && !mcp_client_forgotten(client);
+
+	pthread_mutex_lock(&slot->all->lock);
+	if (well) {
+		slot->failures = 0;
+		slot->not_before_ms = 0;
+	} else if (lost && slot->client == client) {
+		err_set(&why, ERR_TOOL_FAILED, "It ended during a call.");
+		slot_failed(slot, &why);
+	}
+	pthread_mutex_unlock(&slot->all->lock);
+}
+
+/* ---- all of them ---- */
+
+static void *slot_thread(void *data)
+{
+	struct mcp_server_slot *slot = data;
+	struct mcp_client *client = NULL;
+	struct err err = ERR_INIT;
+
+	if (mcp_server_client(slot, &slot->all->closing, &client, &err)) {
+		mcp_client_unref(client);
+	} else if (err.code != ERR_CANCELLED) {
+		_cleanup_free_ char *text = mem_printf("The MCP server \"%s\" cannot be used: %s",
+		                                       slot->entry.name, err.message);
+
+		servers_notice(slot->all, "warning", text);
+	}
+	return NULL;
+}
+
+/* Bytes that need no escape in the path of an address (RFC 3986). */
+static bool is_plain_in_uri(char c)
+{
+	return ascii_is_alnum(c) || (c && strchr("-._~/", c));
+}
+
+static json_t *list_roots(struct provider *provider)
+{
+	json_t *roots = json_array();
+	const char *root;
+
+	for (size_t i = 0; (root = provider->ops->root(provider, i)); i++) {
+		_cleanup_buf_ struct buf uri = BUF_INIT(4 * LIMIT_PATH_BYTES);
+		const char *name = strrchr(root, '/');
+
+		buf_str(&uri, "file://");
+		for (const char *c = root; *c; c++)
+			buf_printf(&uri, is_plain_in_uri(*c) ? "%c" : "%%%02X", (unsigned char)*c);
+		json_array_append_new(roots, json_pack("{s:o, s:o}", "uri",
+		                                       json_text(buf_view(&uri)), "name",
+		                                       json_name(name && name[1] ? name + 1 :
+		                                                 root)));
+	}
+	return roots;
+}
+
+static void servers_open_cache(struct mcp_servers *servers)
+{
+	struct home *home = servers->options.home;
+	struct err ignored = ERR_INIT;
+
+	if (servers->count && home && home_claim(home, &ignored))
+		servers->cache = mem_printf("%s/mcp-tools.json", home_temp(home));
+}
+
+static void slot_open_known(struct mcp_server_slot *slot)
+{
+	struct mcp_servers *all = slot->all;
+	json_auto_t *known = NULL;
+
+	if (slot->entry.off)
+		return;
+	known = all->cache ? mcp_cache_read(all->cache, slot->entry.name, slot->entry.hash) : NULL;
+	slot->tools = known ? slot_clean(slot, known) : NULL;
+	if (slot->tools || all->options.idle)
+		return;
+	slot->has_thread = pthread_create(&slot->thread, NULL, slot_thread, slot) == 0;
+}
+
+static void tell_off(const struct mcp_servers *servers)
+{
+	size_t told = 0;
+
+	for (size_t i = 0; i < servers->count; i++) {
+		const struct server_entry *entry = &servers->slots[i].entry;
+		_cleanup_free_ char *text = NULL;
+
+		/* Who leaves one out by a setting knows it. */
+		if (!entry->off || span_starts(span_str(entry->off), SPAN("mcp.")) ||
+		    ++told > OFF_TOLD)
+			continue;
+		text = mem_printf("The MCP server \"%s\" is not used: %s.", entry->name,
+		                  entry->off);
+		servers_notice(servers, "warning", text);
+	}
+	if (told > OFF_TOLD) {
+		_cleanup_free_ char *text = mem_printf(
+			"%zu more MCP servers are not used: /mcp, or \"hasp mcp list\", says why.",
+			told - OFF_TOLD);
+
+		servers_notice(servers, "warning", text);
+	}
+}
+
+static void read_server_entries(struct mcp_servers *servers, json_t *entries)
+{
+	const char *name;
+	json_t *value;
+	size_t used = 0;
+
+	servers->slots = mem_alloc(json_object_size(entries) + 1, sizeof(*servers->slots));
+	json_object_foreach(entries, name, value) {
+		struct mcp_server_slot *slot = &servers->slots[servers->count++];
+
+		slot->all = servers;
+		mcp_entry_read(&slot->entry, name, value, &servers->options);
+		if (!slot->entry.off && ++used > LIMIT_MCP_SERVERS)
+			slot->entry.off = mem_printf("the settings have more than %d",
+			                             LIMIT_MCP_SERVERS);
+	}
+}
+
+struct mcp_servers *mcp_servers_open(const struct mcp_servers_options *options)
+{
+	struct mcp_servers *servers = mem_alloc(1, sizeof(*servers));
+
+	servers->options = *options;
+	if (options->workers)
+		servers->workers = worker_options_copy(options->workers);
+	servers->roots = list_roots(options->provider);
+	pthread_mutex_init(&servers->lock, NULL);
+	pthread_mutex_init(&servers->cache_lock, NULL);
+	pthread_cond_init(&servers->changed, NULL);
+	read_server_entries(servers, (json_t *)settings_get(options->settings, "mcpServers"));
+	if (!options->idle)
+		tell_off(servers);
+	servers_open_cache(servers);
+	for (size_t i = 0; i < servers->count; i++)
+		slot_open_known(&servers->slots[i]);
+	return servers;
+}
+
+void mcp_servers_close(struct mcp_servers *servers)
+{
+	if (!servers)
+		return;
+	atomic_store(&servers->closing, true);
+	for (size_t i = 0; i < servers->count; i++)
+		if (servers->slots[i].has_thread)
+			pthread_join(servers->slots[i].thread, NULL);
+	for (size_t i = 0; i < servers->count; i++)
+		if (servers->slots[i].client)
+			mcp_client_end(servers->slots[i].client);
+	for (size_t i = 0; i < servers->count; i++) {
+		struct mcp_server_slot *slot = &servers->slots[i];
+
+		mcp_client_unref(slot->client);
+		json_decref(slot->tools);
+		free(slot->problem);
+		mcp_entry_release(&slot->entry);
+	}
+	free(servers->slots);
+	if (servers->options.workers)
+		worker_options_release(&servers->workers);
+	json_decref(servers->roots);
+	free(servers->cache);
+	pthread_cond_destroy(&servers->changed);
+	pthread_mutex_destroy(&servers->cache_lock);
+	pthread_mutex_destroy(&servers->lock);
+	free(servers);
+}
+
+/* Whether nothing more is to be expected of it for now. */
+static bool slot_is_settled(const struct mcp_server_slot *slot)
+{
+	return slot->entry.off || slot->tools || slot->problem || !slot->has_thread;
+}
+
+static void tell_missing(struct mcp_server_slot *slot, unsigned ms)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (slot_is_settled(slot) || slot->missed)
+		return;
+	slot->missed = true;
+	text = mem_printf("The MCP server \"%s\" has not listed its tools within %u s; they can be "
+	                  "used from the first prompt on after it has.", slot->entry.name,
+	                  ms / 1000);
+	servers_notice(slot->all, "warning", text);
+}
+
+/* The server has said that its tools are others: asks for them.  With the lock, which is let go
+ * meanwhile; what fails is as it was. */
+static void slot_refresh(struct mcp_server_slot *slot, unsigned ms, const struct cancel *cancel)
+{
+	const struct mcp_wait wait = { .timeout_ms = ms ? ms : 1,
+		                       .cancel = cancel ? &cancel->set : NULL };
+	struct mcp_client *client = mcp_client_ref(slot->client);
+	json_auto_t *declared = NULL;
+	struct err ignored = ERR_INIT;
+	json_t *tools = NULL;
+
+	pthread_mutex_unlock(&slot->all->lock);
+	if (mcp_client_tools(client, &wait, &declared, &ignored)) {
+		tools = slot_clean(slot, declared);
+		slot_remember(slot, tools);
+	}
+	mcp_client_unref(client);
+	pthread_mutex_lock(&slot->all->lock);
+	if (!tools)
+		return;
+	json_decref(slot->tools);
+	slot->tools = tools;
+}
+
+void mcp_servers_wait(struct mcp_servers *servers, const struct cancel *cancel)
+{
+	const unsigned ms = settings_wait_ms(servers->options.settings,
+	                                     "hasp.waits.serversSeconds", WAIT_SECONDS, 0, 600);
+	const uint64_t until = clock_monotonic_ms() + ms;
+	bool waiting = true;
+
+	pthread_mutex_lock(&servers->lock);
+	while (waiting) {
+		waiting = false;
+		for (size_t i = 0; i < servers->count; i++)
+			waiting = waiting || !(slot_is_settled(&servers->slots[i]) ||
+			                       servers->slots[i].missed);
+		if (!waiting || cancelled(cancel) || clock_monotonic_ms() >= until)
+			break;
+		slot_wait(servers);
+	}
+	for (size_t i = 0; waiting && !cancelled(cancel) && i < servers->count; i++)
+		tell_missing(&servers->slots[i], ms);
+	for (size_t i = 0; i < servers->count; i++)
+		if (servers->slots[i].client &&
+		    mcp_client_tools_changed(servers->slots[i].client))
+			slot_refresh(&servers->slots[i], ms, cancel);
+	pthread_mutex_unlock(&servers->lock);
+}
+
+/* ---- for their tools ---- */
+
+struct mcp_server_slot *mcp_servers_at(struct mcp_servers *servers, size_t i)
+{
+	return i < servers->count ? &servers->slots[i] : NULL;
+}
+
+char *mcp_server_tool_name(const struct mcp_server_slot *slot, const char *tool)
+{
+	return mcp_declaration_name(slot->entry.name, tool, slot->all->options.plain_names);
+}
+
+json_t *mcp_server_tools(struct mcp_server_slot *slot)
+{
+	json_auto_t *tools = NULL;
+	json_t *offered = json_array(), *declaration;
+	size_t i;
+
+	pthread_mutex_lock(&slot->all->lock);
+	tools = json_incref(slot->tools);
+	pthread_mutex_unlock(&slot->all->lock);
+	json_array_foreach(tools, i, declaration)
+		if (mcp_entry_offers(&slot->entry, declaration))
+			json_array_append(offered, declaration);
+	return offered;
+}
+
+/* ---- to be shown ---- */
+
+static const char *slot_state(const struct mcp_server_slot *slot)
+{
+	if (slot->entry.off)
+		return "off";
+	if (slot->starting)
+		return "starting";
+	if (slot->client && !mcp_client_lost(slot->client))
+		return "ready";
+	if (slot->problem)
+		return "failed";
+	return slot->tools ? "known" : slot->has_thread ? "starting" : "unknown";
+}
+
+static json_t *slot_tools_shown(const struct mcp_server_slot *slot)
+{
+	json_t *list = json_array(), *declaration;
+	size_t i;
+
+	json_array_foreach(slot->tools, i, declaration) {
+		const char *own = json_string_value(json_object_get(declaration, "name"));
+		_cleanup_free_ char *name = mcp_server_tool_name(slot, own);
+
+		if (mcp_entry_offers(&slot->entry, declaration))
+			json_array_append_new(list, json_pack(
+				"{s:o, s:O, s:O}", "name", json_text(span_str(name)), "title",
+				json_object_get(declaration, "title"), "description",
+				json_object_get(declaration, "description")));
+	}
+	return list;
+}
+
+/* The program, or the address without what may be a secret. */
+static json_t *slot_what(const struct server_entry *entry)
+{
+	struct span url = span_str(entry->url ? entry->url : ""), host = url;
+	const char *slashes = strstr(url.data, "://");
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_LOG_LINE);
+	size_t at;
+
+	if (!entry->url)
+		return json_text(span_str(entry->argv ? entry->argv[0] : ""));
+	url = span_head(url, strcspn(url.data, "?#"));
+	host = slashes ? span_skip(url, (size_t)(slashes - url.data) + 3) : url;
+	buf_span(&out, span_head(url, url.len - host.len));
+	for (at = strcspn(host.data, "/"); at > 0 && at <= host.len; at--)
+		if (host.data[at - 1] == '@')
+			break;
+	buf_span(&out, span_skip(host, at <= host.len ? at : 0));
+	return json_text(buf_view(&out));
+}
+
+static json_t *slot_shown(struct mcp_server_slot *slot)
+{
+	const struct server_entry *entry = &slot->entry;
+	json_t *shown = json_object();
+
+	json_object_set_new(shown, "name", json_text(span_str(entry->name)));
+	json_object_set_new(shown, "state", json_string(slot_state(slot)));
+	json_object_set_new(shown, "transport", json_string(entry->http ? "http" : "stdio"));
+	json_object_set_new(shown, "what", slot_what(entry));
+	json_object_set_new(shown, "tools", slot_tools_shown(slot));
+	if (entry->off || slot->problem)
+		json_object_set_new(shown, "problem", json_text(span_str(entry->off ? entry->off :
+		                                                         slot->problem)));
+	if (slot->client) {
+		json_object_set_new(shown, "version",
+		                    json_string(mcp_client_version(slot->client)));
+		json_object_set_new(shown, "server", json_deep_copy(json_object_get(
+			mcp_client_hello(slot->client), "serverInfo")));
+	}
+	return shown;
+}
+
+json_t *mcp_servers_list(struct mcp_servers *servers)
+{
+	json_t *list = json_array();
+
+	pthread_mutex_lock(&servers->lock);
+	for (size_t i = 0; i < servers->count; i++)
+		json_array_append_new(list, slot_shown(&servers->slots[i]));
+	pthread_mutex_unlock(&servers->lock);
+	return list;
+}
+
+bool mcp_servers_test(struct mcp_servers *servers, const char *name, const struct cancel *cancel,
+                      json_t **ret_denials, struct err *err)
+{
+	struct mcp_server_slot *slot = NULL;
+	struct mcp_client *client;
+
+	*ret_denials = json_array();
+	for (size_t i = 0; i < servers->count; i++)
+		if (!strcmp(servers->slots[i].entry.name, name))
+			slot = &servers->slots[i];
+	if (!slot)
+		return err_set(err, ERR_FILE_NOT_FOUND,
+		               "The settings have no MCP server \"%.100s\".", name);
+	if (slot->entry.off)
+		return err_set(err, ERR_DENIED_BY_POLICY, "The MCP server \"%s\" is not used: %s.",
+		               name, slot->entry.off);
+	if (!mcp_server_client(slot, cancel ? &cancel->set : NULL, &client, err))
+		return false;
+	json_decref(*ret_denials);
+	*ret_denials = mcp_client_denials(client, 0, NULL);
+	mcp_client_unref(client);
+	return true;
+}

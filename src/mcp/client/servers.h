@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The MCP servers of the settings (mcpServers), and their tools as rows of a tool_set.
+ *
+ *     struct mcp_servers *servers = mcp_servers_open(&options);  // starts those that are not known
+ *     mcp_servers_add(servers, set);                             // what is known from last time
+ *     ...
+ *     mcp_servers_wait(servers, cancel);                         // before the first request
+ *     added = mcp_servers_add(servers, set);                     // and now
+ *     ...
+ *     tool_set_free(set);
+ *     mcp_servers_close(servers);
+ *
+ * What a server declared last time is kept in a file of the project's (cache.c): its tools are
+ * offered at once, and it is started by the first call of one.  One that is not known is started in
+ * the background, all of them at the same time.  A server that ends is started again by the next
+ * call, with a pause that doubles after each failure.
+ *
+ * A server that is a program runs in a sandbox of its own: as a command of the session would, but
+ * that the workspace is only read, unless its settings say otherwise:
+ *
+ *     "sandbox": { "workspace": "write", "network": true, "write": ["~/.cache/x"], "read": [] }
+ *
+ * What servers declare and answer is a stranger's: descriptions and schemas are limited, control
+ * characters and invisible ones do not get through, results are marked as untrusted (web.h).  What
+ * it says never decides what may run: that is the policy's, by the server's and tool's names.
+ *
+ * Every function may be called from any thread, but open and close.
+ *
+ * Not here: which scopes may name a server (config/authority.h), trust and mcp.allowed as rules
+ * (policy/policy.h).
+ */
+#ifndef HASP_MCP_CLIENT_SERVERS_H
+#define HASP_MCP_CLIENT_SERVERS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/cancel.h"
+#include "config/settings.h"
+#include "tool/set.h"
+#include "worker/environment.h"
+#include "worker/local.h"
+
+struct mcp_servers;
+
+struct mcp_servers_options {
+	const struct settings *settings;       /* borrowed, as all that follows */
+	struct provider *provider;             /* of the workspace: its roots */
+	/* How commands are confined, copied; NULL: the workspace is another machine's, and no
+	 * program is started. */
+	const struct worker_options *workers;
+	const struct environment_options *environment; /* of commands; NULL: the usual */
+	struct home *home;                     /* of the project's folders; NULL: nothing is kept */
+	/* Names of tools have letters, digits, "_" and "-" alone: not all providers of models take
+	 * the others that Gemini's does. */
+	bool plain_names;
+	bool no_network;                       /* programs cannot have it, whatever they ask for */
+	bool idle;                             /* none is started but by mcp_servers_test */
+	/* For people, a sentence each; severity as host_options.notice. May be NULL. */
+	void (*notice)(void *data, const char *severity, const char *message);
+	/* What servers write to their standard error, and log: one line. May be NULL. */
+	void (*log)(void *data, const char *line);
+	void *data;
+};
+
+/* Never NULL. */
+struct mcp_servers *mcp_servers_open(const struct mcp_servers_options *options);
+/* Ends all of them. No call of their tools may be under way; sets that have such tools may live
+ * on, but not be called. NULL is fine. */
+void mcp_servers_close(struct mcp_servers *servers);
+
+/* Until each server's tools are known, or cannot be had, and lists that servers said have changed
+ * are here; for either at most as long as
+ * hasp.waits.serversSeconds says. Those that are still missing are named in a notice, and not
+ * waited for again. */
+void mcp_servers_wait(struct mcp_servers *servers, const struct cancel *cancel);
+/* Adds the tools that are known and not in the set yet; how many these were. */
+size_t mcp_servers_add(struct mcp_servers *servers, struct tool_set *set);
+
+/* What there is to show, in the settings' order: an array of {"name", "state", "transport", "what",
+ * "tools": [{"name", "title", "description"}], "problem"?, "version"?, "server"?}.  "state": "off",
+ * "known" (from last time), "unknown", "starting", "ready", "failed". A new reference. */
+json_t *mcp_servers_list(struct mcp_servers *servers);
+/* Starts one, whatever is known of it, and asks for its tools.  FILE_NOT_FOUND: there is no such
+ * server; DENIED_BY_POLICY: it is off; else errors as of client.h. *ret_denials (a new reference,
+ * also on failure): what the sandbox refused it, each denial_json. */
+bool mcp_servers_test(struct mcp_servers *servers, const char *name, const struct cancel *cancel,
+                      json_t **ret_denials, struct err *err);
+
+#endif

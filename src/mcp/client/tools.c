@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tools of servers as rows of a set, and calls of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "data/json.h"
+#include "mcp/client/private.h"
+#include "tool/builtin/builtin.h"
+#include "tool/tool.h"
+
+enum { LEFT_OUT_TOLD = 5 }; /* of one server's tools */
+
+/* ---- calls ---- */
+
+/* clang-format off */
+static const char server_result_schema[] = SCHEMA(
+{"type": "object", "properties": {
+	"output": {"type": ["string", "array"]},
+	"output_cut": {"type": "boolean"},
+	"denials": {"type": "array"},
+	"success": {"const": false},
+	"message": {"type": "string"}, )
+	RESULT_ERROR SCHEMA(}} );
+/* clang-format on */
+
+struct server_tool {
+	struct tool tool; /* first */
+	struct mcp_server_slot *server;
+	char *name, *title, *description, *schema, *server_name, *own_name; /* owned */
+	json_t *annotations;
+};
+
+/* One try. NULL: *err, and whether another client may try it. */
+static json_t *call_once(struct session *session, const struct server_tool *own,
+                         const json_t *arguments, bool *ret_forgotten, json_t **ret_denials,
+                         struct err *err)
+{
+	const struct mcp_wait wait = {
+		.timeout_ms = mcp_server_entry_of(own->server)->timeout_ms,
+		.cancel = session->hooks.cancel,
+		.progress = session->hooks.progress,
+		.data = session->hooks.data,
+	};
+	struct mcp_client *client;
+	json_t *result = NULL;
+	size_t from = 0;
+	bool ok;
+
+	*ret_forgotten = false;
+	if (!mcp_server_client(own->server, session->hooks.cancel, &client, err))
+		return NULL;
+	json_decref(mcp_client_denials(client, SIZE_MAX, &from));
+	ok = mcp_client_call(client, own->own_name, arguments, &wait, &result, err);
+	*ret_forgotten = mcp_client_forgotten(client);
+	json_decref(*ret_denials);
+	*ret_denials = mcp_client_denials(client, from, NULL);
+	mcp_server_called(own->server, client, ok);
+	mcp_client_unref(client);
+	return ok ? result : NULL;
+}
+
+/* What would allow it is the server's settings. */
+static void put_denials(const struct server_tool *own, json_t *denials, json_t *result)
+{
+	size_t i;
+	json_t *denial;
+
+	if (!json_array_size(denials))
+		return;
+	json_array_foreach(denials, i, denial) {
+		json_auto_t *alone = json_pack("[O]", denial);
+		_cleanup_free_ char *how = mcp_denials_remedy(own->server_name, alone, false);
+
+		json_object_del(denial, "how_to_allow");
+		if (how)
+			json_object_set_new(denial, "how_to_allow", json_text(span_str(how)));
+	}
+	json_object_set(result, "denials", denials);
+}
+
+static json_t *server_tool_run(struct session *session, const struct tool *tool,
+                               const json_t *arguments)
+{
+	const struct server_tool *own = (const struct server_tool *)tool;
+	json_auto_t *denials = NULL, *answer = NULL;
+	struct err err = ERR_INIT;
+	bool again = false;
+	json_t *result;
+
+	session_wait(session, true);
+	answer = call_once(session, own, arguments, &again, &denials, &err);
+	if (!answer && again) {
+		err = (struct err)ERR_INIT;
+		answer = call_once(session, own, arguments, &again, &denials, &err);
+	}
+	session_wait(session, false);
+	result = answer ? mcp_result(own->server_name, own->own_name, answer) : tool_failure(&err);
+	put_denials(own, denials, result);
+	return result;
+}
+
+static void declared_tool_free(struct tool *tool)
+{
+	struct server_tool *own = (struct server_tool *)tool;
+
+	free(own->name);
+	free(own->title);
+	free(own->description);
+	free(own->schema);
+	free(own->server_name);
+	free(own->own_name);
+	json_decref(own->annotations);
+	free(own);
+}
+
+static struct tool *declared_tool(struct mcp_server_slot *server, const json_t *declaration)
+{
+	const char *name = json_string_value(json_object_get(declaration, "name"));
+	const char *title = json_string_value(json_object_get(declaration, "title"));
+	const char *description =
+		json_string_value(json_object_get(declaration, "description"));
+	const json_t *schema = json_object_get(declaration, "inputSchema");
+	struct server_tool *own = mem_alloc(1, sizeof(*own));
+	_cleanup_buf_ struct buf text = BUF_INIT(8 * MCP_SCHEMA_BYTES);
+
+	json_print(&text, schema, 0);
+	own->server = server;
+	own->server_name = mem_strdup(mcp_server_entry_of(server)->name);
+	own->own_name = mem_strdup(name);
+	own->name = mcp_server_tool_name(server, name);
+	own->title = mem_strdup(title && *title ? title : name);
+	own->description = description && *description ? mem_strdup(description) :
+	                   mem_printf("The tool \"%s\" of the MCP server \"%s\".", own->title,
+	                              own->server_name);
+	own->schema = buf_steal(&text);
+	own->annotations = json_incref(json_object_get(declaration, "annotations"));
+	own->tool = (struct tool){
+		.name = own->name,
+		.title = own->title,
+		.kind = TOOL_KIND_OTHER,
+		.description = own->description,
+		.arguments_schema = own->schema,
+		.result_schema = server_result_schema,
+		.run_as = server_tool_run,
+		.server = own->server_name,
+		.server_tool = own->own_name,
+		.annotations = own->annotations,
+	};
+	return &own->tool;
+}
+
+/* ---- a set of them ---- */
+
+static void tell_not_added(struct mcp_server_slot *server, const struct tool *tool,
+                           const struct err *why, size_t *told)
+{
+	if ((*told)++ < LEFT_OUT_TOLD)
+		mcp_server_tell(server, tool->server_tool, why);
+}
+
+static size_t add_declared_tools(struct mcp_server_slot *server, struct tool_set *set)
+{
+	json_auto_t *declarations = mcp_server_tools(server);
+	size_t added = 0, told = 0, i;
+	json_t *declaration;
+
+	json_array_foreach(declarations, i, declaration) {
+		struct tool *tool = declared_tool(server, declaration);
+		const struct tool *there = tool_set_find(set, tool->name);
+		struct err why = ERR_INIT;
+
+		if (there && there->server && !strcmp(there->server, tool->server) &&
+		    !strcmp(there->server_tool, tool->server_tool)) {
+			declared_tool_free(tool);
+		} else if (tool_set_add(set, tool, declared_tool_free, &why)) {
+			added++;
+		} else {
+			tell_not_added(server, tool, &why, &told);
+			declared_tool_free(tool);
+		}
+	}
+	return added;
+}
+
+size_t mcp_servers_add(struct mcp_servers *servers, struct tool_set *set)
+{
+	struct mcp_server_slot *server;
+	size_t added = 0;
+
+	for (size_t i = 0; (server = mcp_servers_at(servers, i)); i++)
+		added += add_declared_tools(server, set);
+	return added;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One server, without an agent: the fake of this folder. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "mcp/client/private.h"
+
+struct bench {
+	char *root;
+	struct mcp_client *client;
+	size_t done[8], total;
+	unsigned told;
+	struct buf log;
+};
+
+static void keep_log(void *data, struct span line)
+{
+	struct bench *bench = data;
+
+	buf_span(&bench->log, line);
+	buf_char(&bench->log, '\n');
+}
+
+static void keep_progress(void *data, size_t done, size_t total)
+{
+	struct bench *bench = data;
+
+	if (bench->told < 8)
+		bench->done[bench->told] = done;
+	bench->told++;
+	bench->total = total;
+}
+
+static bool open_fake(struct bench *bench, const char *way, struct err *err)
+{
+	const char *roots[] = { bench->root };
+	const struct worker_options workers = { .roots = roots, .root_count = 1,
+		                                .program = getenv("HASP") };
+	const char *argv[] = { "/usr/bin/python3", getenv("FAKE_SERVER"), way, NULL };
+	const struct mcp_client_options options = { .name = "fake", .log = keep_log,
+		                                    .data = bench };
+	const struct mcp_stdio_options stdio = { .workers = &workers, .argv = argv };
+	const struct mcp_wait wait = { .timeout_ms = 60000 };
+
+	return mcp_client_open_stdio(&options, &stdio, &wait, &bench->client, err);
+}
+
+static int set_up(void **state)
+{
+	static struct bench bench;
+	char folder[] = "/tmp/mcp_client.XXXXXX";
+
+	bench = (struct bench){ .log = BUF_INIT(1 << 16) };
+	bench.root = mem_strdup(mkdtemp(folder));
+	*state = &bench;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct bench *bench = *state;
+
+	mcp_client_unref(bench->client);
+	rmdir(bench->root);
+	free(bench->root);
+	buf_release(&bench->log);
+	return 0;
+}
+
+static json_t *must_call(struct bench *bench, const char *what, const struct mcp_wait *wait)
+{
+	json_auto_t *arguments = json_pack("{s:s}", "what", what);
+	struct err err = ERR_INIT;
+	json_t *result = NULL;
+
+	if (!mcp_client_call(bench->client, "say", arguments, wait, &result, &err))
+		fail_msg("%s", err.message);
+	return result;
+}
+
+static void test_progress_is_passed_on(void **state)
+{
+	struct bench *bench = *state;
+	const struct mcp_wait wait = { .timeout_ms = 60000, .progress = keep_progress,
+		                       .data = bench };
+	struct err err = ERR_INIT;
+
+	if (!open_fake(bench, "usual", &err))
+		fail_msg("%s", err.message);
+	json_decref(must_call(bench, "progress", &wait));
+	assert_int_equal(bench->told, 3);
+	assert_int_equal(bench->done[0], 1);
+	assert_int_equal(bench->done[2], 3);
+	assert_int_equal(bench->total, 3);
+	assert_string_equal(mcp_client_version(bench->client), "2025-11-25");
+	assert_false(mcp_client_lost(bench->client));
+}
+
+static void test_who_cancels_does_not_wait(void **state)
+{
+	struct bench *bench = *state;
+	const _Atomic bool cancelled = true;
+	const struct mcp_wait wait = { .timeout_ms = 60000, .cancel = &cancelled };
+	struct err err = ERR_INIT;
+	json_t *result = NULL;
+
+	if (!open_fake(bench, "no-answer", &err))
+		fail_msg("%s", err.message);
+	assert_false(mcp_client_call(bench->client, "say", NULL, &wait, &result, &err));
+	assert_int_equal(err.code, ERR_CANCELLED);
+	assert_false(mcp_client_lost(bench->client));
+}
+
+static void test_what_it_prints_is_logged(void **state)
+{
+	struct bench *bench = *state;
+	struct err err = ERR_INIT;
+
+	if (!open_fake(bench, "greeting", &err))
+		fail_msg("%s", err.message);
+	assert_non_null(strstr(bench->log.data, "Welcome to the server!"));
+}
+
+static void test_one_that_ends_says_how(void **state)
+{
+	struct bench *bench = *state;
+	struct err err = ERR_INIT;
+
+	assert_false(open_fake(bench, "die-at-start", &err));
+	assert_int_equal(err.code, ERR_TOOL_FAILED);
+	assert_non_null(strstr(err.message, "exit code 5"));
+	assert_non_null(strstr(err.message, "cannot find my settings"));
+}
+
+static void test_names(void **state)
+{
+	static const struct {
+		const char *server, *tool, *name, *plain;
+	} rows[] = {
+		{ "a", "b", "mcp_a_b", "mcp_a_b" },
+		{ "a b", "c/d", "mcp_a_b_c_d", "mcp_a_b_c_d" },
+		{ "s.x:y", "t-z", "mcp_s.x:y_t-z", "mcp_s_x_y_t-z" },
+		{ "\xc3\xa4", "t", "mcp____t", "mcp____t" },
+		{ "aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd", "eeeeeeeeeeffffffffffgggggggggg",
+		  "mcp_aaaaaaaaaabbbbbbbbbbcccccc...eeeeeeeeeeffffffffffgggggggggg",
+		  "mcp_aaaaaaaaaabbbbbbbbbbcccccc___eeeeeeeeeeffffffffffgggggggggg" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		_cleanup_free_ char *name = mcp_declaration_name(rows[i].server, rows[i].tool,
+		                                                 false);
+		_cleanup_free_ char *plain = mcp_declaration_name(rows[i].server, rows[i].tool,
+		                                                  true);
+
+		assert_string_equal(name, rows[i].name);
+		assert_string_equal(plain, rows[i].plain);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),
+		cmocka_unit_test_setup_teardown(test_progress_is_passed_on, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_who_cancels_does_not_wait, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_it_prints_is_logged, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_one_that_ends_says_how, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Servers at an address: JSON and streams of events, sessions, and what may be wrong with either."""
+import contextlib
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from conftest import declared
+from fake_gemini import call, text
+
+ECHO = call("mcp_far_echo", {"text": "hello"})
+ALLOW = ("--allowed-mcp-server-names", "far")
+TOOL = {"name": "echo", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def note(self, message):
+        self.server.seen.append((self.command, dict(self.headers.items()), message))
+
+    def reply(self, status, body=b"", kind="application/json", **headers):
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            self.wfile.write(body)
+
+    def do_DELETE(self):
+        self.note(None)
+        self.reply(200)
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        message = json.loads(body)
+        self.note(message)
+        server, method = self.server, message.get("method")
+        if "status" in server.ways:
+            self.reply(server.ways["status"], b"<html>\x1b[31mno</html>", "text/html")
+            return
+        if "id" not in message or method is None:
+            self.reply(202)
+            return
+        headers = {}
+        if method == "initialize":
+            server.sessions += 1
+            result = {"protocolVersion": message["params"]["protocolVersion"], "capabilities": {},
+                      "serverInfo": {"name": "far", "version": "1"}}
+            if "session" in server.ways:
+                headers["Mcp_Session_Id"] = "s%d" % server.sessions
+        elif method == "tools/list":
+            result = {"tools": [TOOL]}
+        else:
+            if server.ways.get("forget") and self.headers.get("Mcp-Session-Id") == "s1":
+                self.reply(404)
+                return
+            result = {"content": [{"type": "text",
+                                   "text": "you said " + message["params"]["arguments"]["text"]}]}
+        self.answer({"jsonrpc": "2.0", "id": message["id"], "result": result}, method, headers)
+
+    def answer(self, message, method, headers):
+        ways, said = self.server.ways, json.dumps(message).encode()
+        if method != "tools/call":
+            self.reply(200, said, **headers)
+        elif "hang" in ways:
+            self.server.stop.wait(60)
+        elif "no-result" in ways:
+            self.reply(200, b": nothing\n\n", "text/event-stream")
+        elif "no-json" in ways:
+            self.reply(200, b"hello")
+        elif "large" in ways:
+            self.reply(200, b" " * (40 << 20))
+        elif "redirect" in ways:
+            self.reply(307, b"", Location="http://127.0.0.1:1/")
+        elif "error" in ways:
+            self.reply(400, json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": {
+                "code": -32602, "message": "not so"}}).encode())
+        elif "stream" in ways or "endless" in ways:
+            self.stream(said, "endless" in ways)
+        else:
+            self.reply(200, said)
+
+    def stream(self, said, endless):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream; charset=utf-8")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        ping = {"jsonrpc": "2.0", "id": 5, "method": "ping"}
+        log = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": "x"}}
+        events = [b"id: 1\ndata: \n\n", b"data: " + json.dumps(ping).encode() + b"\n\n"]
+        if not endless:
+            events += [b"event: message\ndata: " + said + b"\n\n"]
+        with contextlib.suppress(OSError):
+            for event in events:
+                self.wfile.write(event)
+            while True:  # it stays open behind the answer
+                self.wfile.write(b"data: " + json.dumps(log).encode() + b"\n\n" if endless
+                                 else b": still here\n\n")
+                time.sleep(0 if endless else 0.05)
+
+
+@contextlib.contextmanager
+def far(world, _entry=None, **ways):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.ways, server.seen, server.sessions, server.stop = ways, [], 0, threading.Event()
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    world.use({"far": {"httpUrl": "http://127.0.0.1:%d/mcp?key=hush" % server.server_port,
+                       **(_entry or {})}})
+    try:
+        yield server
+    finally:
+        server.stop.set()
+        server.shutdown()
+        server.server_close()
+
+
+def attempt(world, one=ECHO, **options):
+    done = world.run([[one], [text("Done.")]], "-p", "Do it.", *ALLOW, **options)
+    assert done.code == 0, done.err
+    return done.results()[0], done
+
+
+@pytest.mark.parametrize("ways", [{}, {"stream": True}, {"session": True},
+                                  {"session": True, "stream": True}], ids=str)
+def test_calls(world, ways):
+    with far(world, **ways) as server:
+        result, done = attempt(world)
+    assert "you said hello" in result["output"] and "mcp_far_echo" in declared(done.sent[0])
+    methods = [message.get("method") for command, _, message in server.seen if command == "POST"]
+    assert methods[:4] == ["initialize", "notifications/initialized", "tools/list", "tools/call"]
+    assert ("answer" if "stream" in ways else "") in ["answer" if m is None else "" for m in methods]
+    for command, headers, message in server.seen:
+        if command == "POST":
+            assert headers["Content-Type"] == "application/json"
+            assert headers["Accept"] == "application/json, text/event-stream"
+        first = message and message.get("method") == "initialize"
+        assert ("MCP-Protocol-Version" in headers) == (not first)
+        assert ("Mcp-Session-Id" in headers) == (not first and "session" in ways)
+    assert ("DELETE" in [command for command, _, _ in server.seen]) == ("session" in ways)
+
+
+def test_headers_of_the_settings(world):
+    entry = {"headers": {"Authorization": "Bearer $GIVEN", "X-Bad\n": "x", "X-Also": "a\r\nb: c"}}
+    with far(world, entry) as server:
+        _, done = attempt(world, env={"GIVEN": "t0ken"})
+    assert all(headers["Authorization"] == "Bearer t0ken" for _, headers, _ in server.seen)
+    assert not any("b" in headers or "X-Also" in headers for _, headers, _ in server.seen)
+    assert done.err.count("mcpServers.far.headers") == 2 and "t0ken" not in done.err
+
+
+def test_url_without_a_type_is_taken_for_http(world):
+    with far(world) as server:
+        world.use({"far": {"url": "http://127.0.0.1:%d/" % server.server_port, "type": "http"}})
+        assert "you said hello" in attempt(world)[0]["output"]
+        world.use({"far": {"url": "http://127.0.0.1:%d/" % server.server_port}})
+        assert "you said hello" in attempt(world)[0]["output"]
+
+
+def test_a_forgotten_session_begins_anew(world):
+    with far(world, session=True, forget=True) as server:
+        result, _ = attempt(world)
+    assert "you said hello" in result["output"] and server.sessions == 2
+
+
+@pytest.mark.parametrize("way,words", [
+    ("no-result", "without a result"), ("no-json", "without a result"), ("large", "too large"),
+    ("redirect", "307"), ("error", "-32602"), ("endless", "nobody asked for"), ("hang", "3000 ms"),
+])
+def test_a_broken_call_is_explained(world, way, words):
+    with far(world, {"timeout": 3000} if way == "hang" else None, **{way: True}):
+        result, done = attempt(world)
+    assert result["success"] is False and "far" in result["message"]
+    assert words in result["message"] and "hush" not in done.said()
+
+
+@pytest.mark.parametrize("status,words", [(401, "mcpServers.far.headers"), (404, "type sse"),
+                                          (500, "500"), (200, "without a result")])
+def test_a_server_that_is_none_is_named(world, status, words):
+    with far(world, status=status):
+        done = world.run([[text("Hi.")]], "-p", "Hi.", *ALLOW)
+    assert done.code == 0 and "far" in done.err and words in done.err, done.err
+    assert "\x1b" not in done.err and "hush" not in done.err
+
+
+def test_nobody_is_there(world):
+    world.use({"far": {"httpUrl": "http://127.0.0.1:9/mcp"}})
+    done = world.run([[text("Hi.")]], "-p", "Hi.", *ALLOW)
+    assert done.code == 0 and "far" in done.err and "127.0.0.1" in done.err, done.err
+
+
+def test_calls_at_the_same_time(world):
+    with far(world, stream=True):
+        calls = [call("mcp_far_echo", {"text": "n%d" % i}) for i in range(12)]
+        done = world.run([calls, [text("Done.")]], "-p", "Do it.", *ALLOW)
+    assert ["n%d" % i in result["output"] for i, result in enumerate(done.results())] == [True] * 12
