@@ -16,11 +16,13 @@
 #include "tui/private.h"
 #include "tui/term/canvas.h"
 
+#define UNKNOWN UINT32_MAX /* a block's number of rows */
+
 enum {
 	WANTED_BYTES_MAX = 256,
 	WHEEL_ROWS = 3,
 	BELOW_MAX = 10000,     /* rows below the window that are counted */
-	UNKNOWN = UINT32_MAX,
+	PIECE_BYTES = 4096,    /* of an answer, for Markdown to read at once */
 };
 
 /* Row `row` of block `block`: first what stands between it and the one before. */
@@ -71,12 +73,16 @@ static void laid_release(struct laid *laid)
 	markdown_free(laid->markdown);
 }
 
-/* Reads on in an answer, or to its end. */
+/* Reads on in an answer. */
 static void laid_grow(struct laid *laid, struct span text)
 {
-	markdown_feed(laid->markdown, span_skip(text, laid->size));
-	markdown_take(laid->markdown, &laid->rows);
-	laid->size = text.len;
+	while (laid->size < text.len) {
+		const struct span piece = span_head(span_skip(text, laid->size), PIECE_BYTES);
+
+		markdown_feed(laid->markdown, piece);
+		markdown_take(laid->markdown, &laid->rows);
+		laid->size += piece.len;
+	}
 }
 
 static void laid_make(struct app *app, struct laid *laid)
@@ -190,7 +196,7 @@ static struct spot spot_up(struct app *app, struct spot spot, size_t count)
 
 /* `count` rows down, or the end; how many were missing. */
 static struct spot spot_down(struct app *app, struct spot spot, size_t count,
-                               size_t *ret_missing)
+                             size_t *ret_missing)
 {
 	while (count && spot.block < app->full->state.end) {
 		const size_t rest = full_height(app, spot.block) - spot.row;

@@ -149,7 +149,7 @@ static const char **request_headers(struct exchange *exchange, char *own[static 
 	static const char *const usual[] = {
 		"Content-Type: application/json",
 		"Accept: application/json, text/event-stream",
-		"User-Agent: hasp/" HASP_VERSION,
+		("User-Agent: hasp/" HASP_VERSION),
 	};
 	struct http *http = exchange->http;
 	const size_t count = header_count(http->headers);

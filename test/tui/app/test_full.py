@@ -205,7 +205,7 @@ def test_a_terminal_that_was_left_by_a_kill_is_put_in_order(full):
         with terminal.Vterm(["bash", "--norc", "--noprofile", "-i"], 120, 24, cwd=full.root,
                             env={**full.environment(server), "PS1": "SHELL\\#$ "}) as shell:
             shell.wait("SHELL1$").type("%s; echo $$ left" % program).key("enter").wait("sandbox:").quiet()
-            os.kill(int(children_of(shell)), signal.SIGKILL)
+            os.kill(program_of(shell), signal.SIGKILL)
             shell.wait(" left").quiet()
             assert shell.dump().alternate
             full.settings(ui={})
@@ -213,18 +213,13 @@ def test_a_terminal_that_was_left_by_a_kill_is_put_in_order(full):
             assert not shell.dump().alternate
 
 
-def children_of(shell):
-    """The one program that a shell has started."""
-    for process in os.listdir("/proc"):
-        if process.isdigit():
-            with open("/proc/%s/stat" % process, encoding="utf-8") as file:
-                name, parent = file.read().rsplit(")", 1)[0].split("(", 1)[1], None
-            with open("/proc/%s/stat" % process, encoding="utf-8") as file:
-                parent = file.read().rsplit(")", 1)[1].split()[1]
-            if name == "bash" and parent == str(shell.process.pid):
-                with open("/proc/%s/task/%s/children" % (process, process), encoding="utf-8") as file:
-                    return file.read().split()[0]
-    raise AssertionError("no shell")
+def program_of(shell):
+    """The one program that a shell has started, which is the one that the terminal has."""
+    process = shell.process.pid
+    for _ in range(2):
+        with open("/proc/%d/task/%d/children" % (process, process), encoding="utf-8") as file:
+            process = int(file.read().split()[0])
+    return process
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
