@@ -40,7 +40,7 @@ enum heard_kind {
 	HEARD_NOTICE,   /* message: {severity, message} */
 	HEARD_FOUND,    /* message: {file} of the session that is being opened */
 	HEARD_OPENED,   /* transcript, message: {model, level, history (its end), more, branch?,
-	                 * window?, keyFrom?} */
+	                 * window?, topic?, keyFrom?} */
 	HEARD_CLOSED,   /* failed to open: err */
 	HEARD_ENDED,    /* a prompt was answered: end, message {reason?, missing?, unsent?,
 	                 * branch?}, err */
@@ -236,6 +236,7 @@ struct app {
 	struct buf shell_output;      /* of "!" commands, and an edited plan, for the model's next
 	                               * prompt */
 	json_t *todos;                /* or NULL */
+	char *topic;                  /* what is worked on; or NULL */
 	char *thought;                /* the subject of what the model thinks about; or NULL */
 	bool answering;               /* the last that was printed is a piece of an answer */
 	bool history_shown;           /* the end of a session that is not open yet is printed */
