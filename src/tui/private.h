@@ -134,7 +134,7 @@ struct entries {
 };
 /* All of it; folded as it was printed, or with all of the results; and where its entries begin
  * (added to `entries`). */
-void transcript_rows(const struct transcript *transcript, unsigned width, bool folded,
+void transcript_rows(const struct transcript *transcript, const struct view_how *how,
                      struct rows *rows, struct entries *entries);
 /* The warnings and errors in it. */
 void transcript_problems(const struct transcript *transcript, unsigned width, struct rows *rows);
@@ -199,6 +199,7 @@ struct app {
 	const struct tui_options *options;
 	struct settings *settings;
 	bool plain;
+	bool source;                  /* answers are shown as their Markdown source */
 	struct loop *loop;
 	struct term *term;
 	struct screen *screen;        /* NULL: in full screen */
@@ -273,6 +274,9 @@ void tui_changed_now(struct app *app);
 void tui_quit(struct app *app);
 /* How views are to be shown. */
 struct view_how tui_how(const struct app *app);
+/* Shows answers from now on as their Markdown source, or rendered again; what is printed stays.
+ * Returns what to say of it. */
+const char *tui_toggle_source(struct app *app);
 /* Prints what is left of the answer that was being printed. */
 void tui_end_answer(struct app *app);
 /* Prints rows as a block of their own, set apart from the one before; ends an answer. The

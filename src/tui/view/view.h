@@ -34,6 +34,7 @@ struct view_how {
 	unsigned width;
 	bool folded;      /* a few rows, and how many more there are */
 	bool plain;       /* for screen readers: words for signs, no borders */
+	bool source;      /* answers as their Markdown source; for who shows answers */
 };
 
 /* A line such as "• Edit src/main.c". */

@@ -627,6 +627,21 @@ def test_who_looks_elsewhere_is_told_as_the_setting_says(world, method, sequence
             hasp.type("\x1b[I1").wait("Asked.")
 
 
+def test_markdown_is_shown_as_its_source_and_rendered_again(world):
+    """From then on; what is printed stays. The pager follows, and switches too."""
+    with world.fake([[text("An **old** answer.")], [text("- A **new** one.\n\n```c\nint x;\n```\n")],
+                     [text("The **last** one.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").type("go").key("enter").wait("An old answer.").wait(READY)
+            hasp.key("alt+m").wait("Answers are shown as their Markdown source").type("on").key("enter")
+            hasp.wait("- A **new** one.").wait("```c").wait(READY)
+            assert "An old answer." in hasp.dump().text and "**old**" not in hasp.dump().text
+            hasp.key("ctrl+o").wait("Transcript").wait("An **old** answer.").wait("- A **new** one.")
+            hasp.key("alt+m").wait("Markdown is rendered").wait("An old answer.")
+            assert "**" not in hasp.dump().text
+            hasp.key("q").wait("- A **new** one.").wait(READY).type("and").key("enter").wait("The last one.")
+
+
 def test_the_topic_is_shown_and_is_there_again(world, held):
     """Above the activity and in the window's title; one without a title leaves it, a refused one too. What a hostile
     one holds is text."""
