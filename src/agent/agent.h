@@ -164,6 +164,9 @@ bool agent_has_moved(const struct agent *agent);
 
 /* The conversation so far, as it would be sent (content.h); borrowed, until the next prompt. */
 const json_t *agent_history(const struct agent *agent);
+/* What a conversation is about: the title of its last call of update_topic that had one and
+ * succeeded; borrowed. NULL: there is none. */
+const char *agent_topic(const json_t *history);
 /* Statistics in Gemini CLI's form (models, tools, files: reference of -o json); a new reference. */
 json_t *agent_stats(const struct agent *agent);
 /* "stats" of stream-json's result event; a new reference. */

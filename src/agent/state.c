@@ -174,6 +174,43 @@ const json_t *agent_history(const struct agent *agent)
 	return agent->history;
 }
 
+/* Whether a message answers a call of update_topic, and none with an error. */
+static bool topic_was_taken(const json_t *answers, const json_t *call)
+{
+	size_t i;
+	json_t *part;
+
+	json_array_foreach(json_object_get(answers, "parts"), i, part) {
+		const json_t *response = json_object_get(part, "functionResponse");
+
+		if (response && json_equal(json_object_get(response, "id"),
+		                           json_object_get(call, "id")))
+			return !json_object_get(json_object_get(response, "response"), "error");
+	}
+	return false;
+}
+
+const char *agent_topic(const json_t *history)
+{
+	for (size_t i = json_array_size(history); i-- > 0;) {
+		const json_t *parts = json_object_get(json_array_get(history, i), "parts");
+
+		for (size_t k = json_array_size(parts); k-- > 0;) {
+			const json_t *call =
+				json_object_get(json_array_get(parts, k), "functionCall");
+			const json_t *title =
+				json_object_get(json_object_get(call, "args"), "title");
+
+			if (json_string_length(title) &&
+			    span_eq(json_span(json_object_get(call, "name")),
+			            SPAN("update_topic")) &&
+			    topic_was_taken(json_array_get(history, i + 1), call))
+				return json_string_value(title);
+		}
+	}
+	return NULL;
+}
+
 json_t *agent_stats(const struct agent *agent)
 {
 	return stats_json(agent->stats);
@@ -315,8 +352,8 @@ static void declare_wait(const struct tool *tool, json_t *declaration)
 	json_t *properties, *own;
 
 	if (!tool || !json_is_object(parameters) ||
-	    (tool->kind != TOOL_KIND_EXECUTE && tool->kind != TOOL_KIND_OTHER &&
-	     tool->kind != TOOL_KIND_AGENT))
+	    (tool->kind != TOOL_KIND_EXECUTE && tool->kind != TOOL_KIND_AGENT &&
+	     (tool->kind != TOOL_KIND_OTHER || !tool->run_as)))
 		return;
 	own = json_copy(parameters);
 	properties = json_copy(json_object_get(parameters, "properties"));

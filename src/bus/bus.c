@@ -46,6 +46,7 @@ static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_MODEL] = "model:s reason?:s",
 	[BUS_COMPRESSED] = "before:i after:i how:s",
 	[BUS_TODOS] = "todos:a",
+	[BUS_TOPIC_UPDATE] = "title?:s summary?:s strategicIntent:s",
 	[BUS_APPROVAL_MODE] = "mode:s",
 	[BUS_TURN_END] = "reason:s usage:o",
 };

@@ -49,6 +49,7 @@
 	X(MODEL, "model", NONE)                                                                   \
 	X(COMPRESSED, "compressed", NONE)                                                         \
 	X(TODOS, "todos", NONE)                                                                   \
+	X(TOPIC_UPDATE, "topic-update", NONE)                                                     \
 	X(APPROVAL_MODE, "approval-mode", NONE)                                                   \
 	X(TURN_END, "turn-end", NONE)
 
@@ -102,6 +103,8 @@ enum bus_topic {
  * MODEL                      model, reason?: another model answers from now on
  * COMPRESSED                 before, after (int tokens), how "summary"|"truncation"
  * TODOS                      todos [{description, status}]
+ * TOPIC_UPDATE               title?: of what is worked on (missing: it stays), summary?,
+ *                            strategicIntent: what is done next
  * APPROVAL_MODE              mode
  * TURN_END                   reason, usage (object)
  */

@@ -209,7 +209,7 @@ static const char schema_core_rows[] =
 	STRING("general.sessionRetention.minRetention", "\"1d\"",
 	       "Sessions younger than this are never deleted.", ASK)
 	BOOLEAN("general.topicUpdateNarration", "true",
-	        "Ask the model to tell its progress by topics.")
+	        "Offer the tool update_topic.")
 	BOOLEAN("general.logRagSnippets", "false", "Write retrieved snippets of code to a log.",
 	        ONLY_FALSE)
 	CHOICE("output.format", "\"text\"", "text|json|stream-json",

@@ -42,7 +42,7 @@ static const struct {
 	{ "activate_skill", NULL, SAME("ActivateSkillTool") },
 	{ "invoke_agent", NULL, NULL },
 	{ "complete_task", NULL, NULL },
-	{ "update_topic", NULL, NULL },
+	{ "update_topic", NULL, SAME("UpdateTopicTool") },
 	{ "get_internal_docs", NULL, NULL },
 	{ "read_mcp_resource", NULL, NULL },
 	{ "list_mcp_resources", NULL, NULL },

@@ -77,6 +77,24 @@ void services_set_todos(struct tool_services *services, json_t *todos)
 	bus_publish(services->bus, BUS_TODOS, message);
 }
 
+void services_update_topic(struct tool_services *services, const json_t *arguments)
+{
+	static const struct {
+		const char *argument, *member;
+	} rows[] = {
+		{ "title", "title" },
+		{ "summary", "summary" },
+		{ "strategic_intent", "strategicIntent" },
+	};
+	json_auto_t *message = json_object();
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (json_object_get(arguments, rows[i].argument))
+			json_object_set(message, rows[i].member,
+			                json_object_get(arguments, rows[i].argument));
+	bus_publish(services->bus, BUS_TOPIC_UPDATE, message);
+}
+
 static uint64_t last_request(const struct host *host)
 {
 	size_t last =

@@ -39,6 +39,7 @@ struct tool_services {
 	                             * default */
 	bool interactive;           /* somebody can be asked */
 	bool todos;                 /* write_todos is offered */
+	bool topic;                 /* update_topic is offered */
 	const char *memory_file;    /* absolute: where save_memory writes; NULL: nowhere */
 	const char *plans_folder;   /* absolute: where plans are; NULL: there is no plan mode */
 
@@ -76,6 +77,9 @@ void services_release(struct tool_services *services); /* also when nothing was 
 json_t *services_todos(struct tool_services *services);
 /* Keeps a copy of the reference, and publishes it on the bus. */
 void services_set_todos(struct tool_services *services, json_t *todos);
+
+/* Publishes what update_topic was called with; "title" and "summary" may be missing. */
+void services_update_topic(struct tool_services *services, const json_t *arguments);
 
 /* Requests to one host in one minute. */
 enum { SERVICES_REQUESTS_PER_MINUTE = 10 };

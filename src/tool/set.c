@@ -35,6 +35,7 @@ static const struct {
 	{ "WebSearchTool", "google_web_search" },
 	{ "MemoryTool", "save_memory" },
 	{ "WriteTodosTool", "write_todos" },
+	{ "UpdateTopicTool", "update_topic" },
 	{ "AskUserTool", "ask_user" },
 	{ "EnterPlanModeTool", "enter_plan_mode" },
 	{ "ExitPlanModeTool", "exit_plan_mode" },
@@ -71,7 +72,7 @@ static const struct tool *const everywhere[] = {
 static const struct tool *const conversation[] = {
 	&tool_web_fetch,   &tool_google_web_search, &tool_save_memory,    &tool_write_todos,
 	&tool_ask_user,    &tool_enter_plan_mode,   &tool_exit_plan_mode,
-	&tool_request_permission,
+	&tool_update_topic, &tool_request_permission,
 };
 
 size_t tool_count(void)
@@ -192,6 +193,7 @@ static bool can_serve(const struct tool_services *services, const struct tool *t
 		{ &tool_google_web_search, services->ground },
 		{ &tool_save_memory, services->memory_file },
 		{ &tool_write_todos, services->todos },
+		{ &tool_update_topic, services->topic },
 		{ &tool_ask_user, services->interactive && services->bus },
 		{ &tool_enter_plan_mode, services->plans_folder && services->set_plan_mode },
 		{ &tool_exit_plan_mode, services->plans_folder && services->set_plan_mode },

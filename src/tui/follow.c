@@ -27,15 +27,22 @@ static void follow_content(struct app *app, struct span text)
 	screen_print(app->screen, &rows);
 }
 
+/* Keeps a text that a message has; one that says nothing changes nothing. */
+static void follow_text(char **slot, const json_t *message, const char *name)
+{
+	const char *text = json_string_value(json_object_get(message, name));
+
+	if (!text || !*text)
+		return;
+	free(*slot);
+	*slot = mem_strdup(text);
+}
+
 static void follow_thought(struct app *app, const json_t *message)
 {
 	const struct span text = json_span(json_object_get(message, "text"));
-	const char *subject = json_string_value(json_object_get(message, "subject"));
 
-	if (subject && *subject) {
-		free(app->thought);
-		app->thought = mem_strdup(subject);
-	}
+	follow_text(&app->thought, message, "subject");
 	if (strcmp(settings_string(app->settings, "ui.inlineThinkingMode", "off"), "full") == 0) {
 		_cleanup_rows_ struct rows rows = { 0 };
 
@@ -219,6 +226,21 @@ static void follow_todos(struct app *app, const json_t *message)
 	app->todos = json_incref(json_object_get(message, "todos"));
 }
 
+static void follow_topic(struct app *app, const json_t *message)
+{
+	follow_text(&app->topic, message, "title");
+	follow_text(&app->thought, message, "strategicIntent");
+}
+
+/* The others were shown when they were sent. */
+static void follow_prompt(struct app *app, const json_t *message)
+{
+	if (!json_is_true(json_object_get(message, "steer")))
+		return;
+	tui_print_user(app, json_span(json_object_get(message, "text")));
+	json_array_remove(app->steers, 0);
+}
+
 static void follow_message(struct app *app, enum bus_topic topic, const json_t *message)
 {
 	switch (topic) {
@@ -233,11 +255,8 @@ static void follow_message(struct app *app, enum bus_topic topic, const json_t *
 	case BUS_UPDATE_POLICY:
 		tui_question_go_on(app);
 		break;
-	case BUS_PROMPT: /* the others were shown when they were sent */
-		if (!json_is_true(json_object_get(message, "steer")))
-			break;
-		tui_print_user(app, json_span(json_object_get(message, "text")));
-		json_array_remove(app->steers, 0);
+	case BUS_PROMPT:
+		follow_prompt(app, message);
 		break;
 	case BUS_CONTENT:
 		follow_content(app, json_span(json_object_get(message, "text")));
@@ -266,6 +285,9 @@ static void follow_message(struct app *app, enum bus_topic topic, const json_t *
 	case BUS_TODOS:
 		follow_todos(app, message);
 		break;
+	case BUS_TOPIC_UPDATE:
+		follow_topic(app, message);
+		break;
 	case BUS_APPROVAL_MODE:
 		follow_mode(app, message);
 		break;
@@ -279,23 +301,15 @@ static void follow_message(struct app *app, enum bus_topic topic, const json_t *
 
 /* ---- the agent's own reports ------------------------------------------------- */
 
-static void set_text(char **slot, const json_t *facts, const char *name)
-{
-	const char *text = json_string_value(json_object_get(facts, name));
-
-	if (!text)
-		return;
-	free(*slot);
-	*slot = mem_strdup(text);
-}
-
 static void follow_opened(struct app *app, const struct heard *heard)
 {
 	const json_t *facts = heard->message;
 
-	set_text(&app->status.branch, facts, "branch");
-	set_text(&app->status.model, facts, "model");
-	set_text(&app->status.level, facts, "level");
+	follow_text(&app->status.branch, facts, "branch");
+	follow_text(&app->status.model, facts, "model");
+	follow_text(&app->status.level, facts, "level");
+	free(app->topic);
+	app->topic = mem_strdup(json_string_value(json_object_get(facts, "topic")));
 	free(app->status.key_from);
 	app->status.key_from = mem_strdup(json_string_value(json_object_get(facts, "keyFrom")));
 	app->status.quota = -1;
@@ -325,7 +339,7 @@ static void follow_ended(struct app *app, const struct heard *heard)
 	const char *missing = json_string_value(json_object_get(heard->message, "missing"));
 	const struct span unsent = json_span(json_object_get(heard->message, "unsent"));
 
-	set_text(&app->status.branch, heard->message, "branch");
+	follow_text(&app->status.branch, heard->message, "branch");
 	free(app->sent);
 	app->sent = NULL;
 	tui_end_answer(app);

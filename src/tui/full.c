@@ -43,6 +43,7 @@ struct laid {
 struct full {
 	struct transcript_state state; /* of the transcript, as known */
 	unsigned width;                /* what follows is made for it */
+	bool source;                   /* and as the app's was then */
 	bool thoughts;                 /* are shown */
 	uint32_t *heights;             /* rows of the blocks from state.first on; or UNKNOWN */
 	size_t heights_count, heights_cap;
@@ -64,7 +65,7 @@ struct full {
 
 static struct view_how full_how(const struct full *full)
 {
-	return (struct view_how){ .width = full->width, .folded = true };
+	return (struct view_how){ .width = full->width, .folded = true, .source = full->source };
 }
 
 static void laid_release(struct laid *laid)
@@ -94,6 +95,7 @@ static void laid_make(struct app *app, struct laid *laid)
 	*laid = (struct laid){ .block = laid->block, .forgotten = app->full->state.forgotten };
 	if (transcript_grows(app->transcript, laid->block, &text)) {
 		laid->markdown = markdown_new(how.width);
+		markdown_source(laid->markdown, how.source);
 		laid_grow(laid, text);
 		return;
 	}
@@ -220,14 +222,19 @@ static struct spot full_last(const struct full *full)
 
 /* ---- the window --------------------------------------------------------------- */
 
-/* At another width a place is as far down in its block as it was. */
-static void full_set_width(struct app *app, unsigned width)
+/* At another width, or with Markdown as source, a place is as far down in its block as it was. */
+static void full_set_form(struct app *app)
 {
 	struct full *full = app->full;
+	const unsigned width = term_size(app->term).columns;
 	const bool inside = full->top.block < full->state.end;
-	size_t before = inside ? full_height(app, full->top.block) : 0, now;
+	size_t before, now;
 
+	if (full->width == width && full->source == app->source)
+		return;
+	before = inside ? full_height(app, full->top.block) : 0;
 	full->width = width;
+	full->source = app->source;
 	full->found = false;
 	full_drop_all(full);
 	for (size_t i = 0; i < full->heights_count; i++)
@@ -374,8 +381,7 @@ void full_frame(struct app *app, struct live *live)
 
 	full->height = size.rows > count ? size.rows - count : 0;
 	full_sync(app);
-	if (full->width != size.columns)
-		full_set_width(app, size.columns);
+	full_set_form(app);
 	full_settle(app);
 	full_window(app, &rows);
 	full_foot(app, &live->rows.at[0], live);
@@ -612,6 +618,7 @@ struct full *full_new(struct app *app)
 
 	full->follows = true;
 	full->width = term_size(app->term).columns;
+	full->source = app->source;
 	full->wanted = (struct buf)BUF_INIT(WANTED_BYTES_MAX);
 	full->thoughts = strcmp(settings_string(app->settings, "ui.inlineThinkingMode", "off"),
 	                        "full") == 0;
@@ -629,8 +636,7 @@ static void full_print_end(struct app *app)
 	struct buf *out;
 
 	full_sync(app);
-	if (full->width != size.columns)
-		full_set_width(app, size.columns);
+	full_set_form(app);
 	full->height = size.rows > 4 ? size.rows - 4 : 1;
 	full->follows = true;
 	full->finding = false;

@@ -130,6 +130,8 @@ static void history_print_text(void *data, bool user, struct span text)
 
 	if (user)
 		view_user(&rows, text, &how);
+	else if (how.source)
+		markdown_source_rows(text, how.width, &rows);
 	else
 		markdown_rows(text, how.width, &rows);
 	tui_print(app, &rows);

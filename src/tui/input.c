@@ -180,6 +180,8 @@ static bool input_global(struct app *app, const struct key *key)
 		input_clear(app);
 	} else if (input_bound(app, BIND_APP_SUSPEND, key)) {
 		tui_suspend(app);
+	} else if (input_bound(app, BIND_APP_TOGGLE_MARKDOWN, key)) {
+		app->hint = tui_toggle_source(app);
 	} else if (input_bound(app, BIND_APP_SHOW_FULL_TODOS, key)) {
 		input_toggle(app, OVERLAY_TODOS);
 	} else {

@@ -18,9 +18,11 @@ static void layout_activity(const struct app *app, unsigned width, struct rows *
 {
 	const struct view_how how = { .width = width, .plain = app->plain };
 
-	if (app->since_ms && !app->plain)
-		view_activity(rows, app->ask != NULL,
-		              (clock_monotonic_ms() - app->since_ms) / 1000, app->thought, &how);
+	if (!app->since_ms || app->plain)
+		return;
+	view_topic(rows, app->topic, &how);
+	view_activity(rows, app->ask != NULL, (clock_monotonic_ms() - app->since_ms) / 1000,
+	              app->thought, &how);
 }
 
 static void layout_composer(struct app *app, unsigned width, size_t height, struct live *live)

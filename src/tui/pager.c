@@ -77,12 +77,14 @@ void pager_open(struct app *app, const char *title, struct rows *rows, bool end)
 
 void pager_transcript(struct app *app)
 {
+	struct view_how how = tui_how(app);
 	_cleanup_rows_ struct rows rows = { 0 };
 	struct entries entries = { 0 };
 
 	if (app->pager || app->plain)
 		return;
-	transcript_rows(app->transcript, term_size(app->term).columns, false, &rows, &entries);
+	how.folded = false;
+	transcript_rows(app->transcript, &how, &rows, &entries);
 	pager_begin(app, "Transcript", &rows, true, &entries);
 }
 
@@ -104,12 +106,13 @@ static void pager_remake(struct app *app)
 {
 	struct pager *pager = app->pager;
 	const size_t before = pager->rows.count ? pager->rows.count : 1, top = pager->top;
+	struct view_how how = tui_how(app);
 
-	pager->width = term_size(app->term).columns;
+	how.folded = pager->folded;
+	pager->width = how.width;
 	rows_release(&pager->rows);
 	pager->entries.count = 0;
-	transcript_rows(app->transcript, pager->width, pager->folded, &pager->rows,
-	                &pager->entries);
+	transcript_rows(app->transcript, &how, &pager->rows, &pager->entries);
 	pager_go(app, top * pager->rows.count / before);
 }
 
@@ -306,6 +309,9 @@ void pager_key(struct app *app, const struct key *key)
 		pager_copy(app);
 	} else if (key->code == 'z' && pager->whole) {
 		pager->folded = !pager->folded;
+		pager_remake(app);
+	} else if (pager->whole && bindings_has(app->bindings, BIND_APP_TOGGLE_MARKDOWN, key)) {
+		pager->said = mem_strdup(tui_toggle_source(app));
 		pager_remake(app);
 	} else {
 		pager_scroll(app, key);

@@ -40,7 +40,7 @@ enum heard_kind {
 	HEARD_NOTICE,   /* message: {severity, message} */
 	HEARD_FOUND,    /* message: {file} of the session that is being opened */
 	HEARD_OPENED,   /* transcript, message: {model, level, history (its end), more, branch?,
-	                 * window?, keyFrom?} */
+	                 * window?, topic?, keyFrom?} */
 	HEARD_CLOSED,   /* failed to open: err */
 	HEARD_ENDED,    /* a prompt was answered: end, message {reason?, missing?, unsent?,
 	                 * branch?}, err */
@@ -134,7 +134,7 @@ struct entries {
 };
 /* All of it; folded as it was printed, or with all of the results; and where its entries begin
  * (added to `entries`). */
-void transcript_rows(const struct transcript *transcript, unsigned width, bool folded,
+void transcript_rows(const struct transcript *transcript, const struct view_how *how,
                      struct rows *rows, struct entries *entries);
 /* The warnings and errors in it. */
 void transcript_problems(const struct transcript *transcript, unsigned width, struct rows *rows);
@@ -199,6 +199,7 @@ struct app {
 	const struct tui_options *options;
 	struct settings *settings;
 	bool plain;
+	bool source;                  /* answers are shown as their Markdown source */
 	struct loop *loop;
 	struct term *term;
 	struct screen *screen;        /* NULL: in full screen */
@@ -236,6 +237,7 @@ struct app {
 	struct buf shell_output;      /* of "!" commands, and an edited plan, for the model's next
 	                               * prompt */
 	json_t *todos;                /* or NULL */
+	char *topic;                  /* what is worked on; or NULL */
 	char *thought;                /* the subject of what the model thinks about; or NULL */
 	bool answering;               /* the last that was printed is a piece of an answer */
 	bool history_shown;           /* the end of a session that is not open yet is printed */
@@ -272,6 +274,9 @@ void tui_changed_now(struct app *app);
 void tui_quit(struct app *app);
 /* How views are to be shown. */
 struct view_how tui_how(const struct app *app);
+/* Shows answers from now on as their Markdown source, or rendered again; what is printed stays.
+ * Returns what to say of it. */
+const char *tui_toggle_source(struct app *app);
 /* Prints what is left of the answer that was being printed. */
 void tui_end_answer(struct app *app);
 /* Prints rows as a block of their own, set apart from the one before; ends an answer. The

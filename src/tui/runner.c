@@ -281,6 +281,8 @@ static json_t *opened_facts(struct runner *runner, const json_t *history)
 	                    json_integer((json_int_t)host_context_tokens(opened->host)));
 	if (branch)
 		json_object_set_new(facts, "branch", json_text(span_str(branch)));
+	if (agent_topic(history))
+		json_object_set_new(facts, "topic", json_string(agent_topic(history)));
 	if (host_key_from(opened->host))
 		json_object_set_new(facts, "keyFrom", json_string(host_key_from(opened->host)));
 	return facts;

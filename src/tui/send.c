@@ -135,6 +135,8 @@ static void slash_anew(struct app *app, const char *draft)
 
 	transcript_clear(app->transcript);
 	app->status.context = 0;
+	free(app->topic);
+	app->topic = mem_strdup(agent_topic(messages));
 	if (json_array_size(messages)) {
 		bool more;
 		json_auto_t *end = history_end(messages, &more);

@@ -66,7 +66,15 @@ void tui_quit(struct app *app)
 struct view_how tui_how(const struct app *app)
 {
 	return (struct view_how){ .width = term_size(app->term).columns, .folded = true,
-		                  .plain = app->plain };
+		                  .plain = app->plain, .source = app->source };
+}
+
+const char *tui_toggle_source(struct app *app)
+{
+	app->source = !app->source;
+	markdown_source(app->markdown, app->source);
+	tui_changed_now(app);
+	return app->source ? "Answers are shown as their Markdown source" : "Markdown is rendered";
 }
 
 /* What is left of the answer that was being printed. */

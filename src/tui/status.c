@@ -283,7 +283,8 @@ void status_title(struct app *app)
 	                mem_printf("hasp (%s)", folder) :
 	        app->thought && settings_bool(app->settings, "ui.showStatusInTitle", false) ?
 	                mem_printf("%s (%s)", app->thought, folder) :
-	                mem_printf("%s (%s)", status_word(app), folder);
+	        app->topic ? mem_printf("%s: %s (%s)", status_word(app), app->topic, folder) :
+	                     mem_printf("%s (%s)", status_word(app), folder);
 	if (!app->title || strcmp(title, app->title) != 0) {
 		term_title(app->term, span_str(title));
 		free(app->title);

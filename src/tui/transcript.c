@@ -297,7 +297,10 @@ static void block_rows(const struct block *block, const struct view_how *how, st
 		view_user(rows, text, how);
 		break;
 	case BLOCK_ANSWER:
-		markdown_rows(text, how->width, rows);
+		if (how->source)
+			markdown_source_rows(text, how->width, rows);
+		else
+			markdown_rows(text, how->width, rows);
 		break;
 	case BLOCK_THOUGHT:
 		rows_text(rows, text, STYLE(ROLE_DIM), how->width);
@@ -340,18 +343,16 @@ static void entries_add(struct entries *entries, size_t row, size_t number)
 	entries->at[entries->count++] = (struct entry){ row, number };
 }
 
-void transcript_rows(const struct transcript *transcript, unsigned width, bool folded,
+void transcript_rows(const struct transcript *transcript, const struct view_how *how,
                      struct rows *rows, struct entries *entries)
 {
-	const struct view_how how = { .width = width, .folded = folded };
-
 	if (transcript->dropped)
 		dropped_row(transcript, rows);
 	for (size_t i = transcript->first; i < transcript->count; i++) {
 		if (rows->count)
 			rows_add(rows);
 		entries_add(entries, rows->count, transcript->dropped + i - transcript->first);
-		block_rows(&transcript->blocks[i], &how, rows);
+		block_rows(&transcript->blocks[i], how, rows);
 	}
 }
 

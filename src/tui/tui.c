@@ -246,6 +246,7 @@ static void tui_free(struct app *app)
 	editor_free(app->editor);
 	bindings_free(app->bindings);
 	free(app->sent);
+	free(app->topic);
 	free(app->thought);
 	free(app->title);
 }

@@ -19,6 +19,15 @@ struct one {
 	const char *name, *args;
 };
 
+/* Those of conversations, too. */
+static const struct tool *find_builtin(const char *name)
+{
+	for (size_t i = 0; i < tool_builtin_count(); i++)
+		if (strcmp(tool_builtin_at(i)->name, name) == 0)
+			return tool_builtin_at(i);
+	return tool_find(name);
+}
+
 /* "012": what may begin when nothing has ended, by number. */
 static void expect_first(const struct one *calls, size_t count, const char *expected)
 {
@@ -30,7 +39,7 @@ static void expect_first(const struct one *calls, size_t count, const char *expe
 		json_auto_t *args = json_loads(calls[i].args, 0, NULL);
 
 		assert_non_null(args);
-		call_order_describe(&order[i], tool_find(calls[i].name), calls[i].name, args, "/w");
+		call_order_describe(&order[i], find_builtin(calls[i].name), calls[i].name, args, "/w");
 	}
 	for (size_t i = 0; i < count; i++)
 		if (call_order_may_begin(order, i, ended))
@@ -102,6 +111,14 @@ static void who_asks_for_it_waits_for_all_and_all_for_him(void **state)
 	             READ("b"));
 }
 
+static void a_topic_is_named_before_what_follows_begins(void **state)
+{
+	(void)state;
+	EXPECT_FIRST("0", { "update_topic", "{\"strategic_intent\": \"x\"}" }, READ("a"), SEARCH);
+	EXPECT_FIRST("01", READ("a"), READ("b"), { "update_topic", "{\"strategic_intent\": \"x\"}" },
+	             READ("c"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -111,6 +128,7 @@ int main(void)
 		cmocka_unit_test(a_command_waits_for_edits_and_they_for_it),
 		cmocka_unit_test(many_changes_wait_for_each_of_their_files),
 		cmocka_unit_test(who_asks_for_it_waits_for_all_and_all_for_him),
+		cmocka_unit_test(a_topic_is_named_before_what_follows_begins),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

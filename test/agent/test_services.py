@@ -140,9 +140,10 @@ def test_plans_outside_of_the_project_are_not_where_a_setting_says(world):
 
 
 def test_plan_mode_can_be_switched_off(world):
-    world.settings(general={"plan": {"enabled": False}}, useWriteTodos=False)
+    world.settings(general={"plan": {"enabled": False}, "topicUpdateNarration": False}, useWriteTodos=False)
     done = world.run([[text("Hello.")]], "--yolo")
-    assert not done.offered(0) & {"enter_plan_mode", "exit_plan_mode", "write_todos", "ask_user"}
+    assert not done.offered(0) & {"enter_plan_mode", "exit_plan_mode", "write_todos", "ask_user",
+                                     "update_topic"}
     assert {"web_fetch", "google_web_search", "save_memory"} <= done.offered(0)
 
 

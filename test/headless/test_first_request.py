@@ -23,7 +23,7 @@ def test_the_first_request_is_small(world, kind):
     assert len(request.raw) <= LARGEST
     said = request.raw.decode()
     # All tools are there, and what they have to teach.
-    for word in ("safe_patch", "run_shell_command", "web_fetch", "write_todos", "MUST call read_file",
+    for word in ("safe_patch", "run_shell_command", "web_fetch", "write_todos", "update_topic", "MUST call read_file",
                  "base_content_sha256", "at least 10 unchanged lines", "error.advice"):
         assert word in said, word
 

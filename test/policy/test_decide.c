@@ -33,6 +33,8 @@ static void defaults_are_gemini_clis(void **state)
 		{ "glob", "{\"patterns\": [\"*\"]}", { PLAN, .headless = true }, POLICY_ALLOW },
 		{ "google_web_search", "{\"query\": \"x\"}", { HEADLESS }, POLICY_ALLOW },
 		{ "write_todos", "{\"todos\": []}", { HEADLESS }, POLICY_ALLOW },
+		{ "update_topic", "{\"strategic_intent\": \"x\"}", { HEADLESS }, POLICY_ALLOW },
+		{ "update_topic", "{\"strategic_intent\": \"x\"}", { PLAN }, POLICY_ALLOW },
 		{ "write_file", WRITE, { DEFAULT }, POLICY_ASK },
 		{ "write_file", WRITE, { HEADLESS }, POLICY_DENY },
 		{ "write_file", WRITE, { AUTO }, POLICY_ALLOW },

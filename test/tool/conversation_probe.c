@@ -4,6 +4,7 @@
  * Reads one JSON job from stdin and writes JSON lines to stdout:
  *
  *   {"root": FOLDER, "memory_file", "plans_folder", "interactive": true, "todos": true,
+ *    "topic": true,
  *    "ground": {"text", "sources"} | {"error": CODE},   what the model says
  *    "loopback": true,            pages come from this machine too: what else is asked of the
  *                                 request is as it is for everybody, and told
@@ -159,6 +160,7 @@ static void open_services(struct probe *probe)
 		.cancel = &probe->cancel,
 		.interactive = json_is_true(member(probe, "interactive")),
 		.todos = json_is_true(member(probe, "todos")),
+		.topic = json_is_true(member(probe, "topic")),
 		.memory_file = text(probe, "memory_file"),
 		.plans_folder = text(probe, "plans_folder"),
 		.in_plan_mode = in_plan_mode,

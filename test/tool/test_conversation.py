@@ -122,6 +122,29 @@ def test_a_wrong_list_changes_nothing(run, todos):
     assert done.end["todos"] == [step("blocked")] and len(done.told("todos")) == 1
 
 
+@pytest.mark.parametrize("said", [{"strategic_intent": "Read the parser."},
+                                  {"strategic_intent": "Read it.", "title": "Parser", "summary": "Found it."}])
+def test_a_topic_is_told(run, said):
+    done = run(["update_topic", said], topic=True)
+    (told,) = done.told("topic-update")
+    assert told.pop("strategicIntent") == said.pop("strategic_intent") and told == said
+    assert done.results == [{"message": "The user sees it."}]
+
+
+@pytest.mark.parametrize("wrong", [{"title": "Parser"}, {"strategic_intent": ""}, {"strategic_intent": "x" * 1001},
+                                   {"strategic_intent": "x", "title": "x" * 201},
+                                   {"strategic_intent": "x", "summary": "x" * 4001}])
+def test_a_wrong_topic_is_not_told(run, wrong):
+    done = run(["update_topic", wrong], topic=True)
+    assert code(done.results[0]) == "invalid_argument" and done.told("topic-update") == []
+
+
+def test_no_topic_where_nobody_wants_one(run):
+    assert "update_topic" in run(topic=True).end["tools"]
+    done = run(["update_topic", {"strategic_intent": "x"}])
+    assert code(done.results[0]) == "unknown_tool" and "update_topic" not in done.end["tools"]
+
+
 def question(**more):
     return dict({"question": "Which?", "header": "Kind", "type": "choice", "options": [
         {"label": "a", "description": "A"}, {"label": "b", "description": "B"}]}, **more)

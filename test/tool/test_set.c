@@ -279,11 +279,13 @@ static void tools_of_a_conversation_need_their_services(void **state)
 {
 	static const char *const names[] = { "web_fetch",       "google_web_search", "save_memory",
 		                             "write_todos",     "ask_user",
-		                             "enter_plan_mode", "exit_plan_mode" };
+		                             "enter_plan_mode", "exit_plan_mode",
+		                             "update_topic" };
 	struct tool_services none = { 0 };
 	struct tool_services all = {
 		.bus = (struct bus *)(void *)&none, /* not looked at */
-		.interactive = true, .todos = true, .memory_file = "/m", .plans_folder = "/p",
+		.interactive = true, .todos = true, .topic = true, .memory_file = "/m",
+		.plans_folder = "/p",
 		.set_plan_mode = no_mode, .ground = no_model,
 	};
 	struct tool_set *bare = tool_set_new(), *full = tool_set_new(), *alone = tool_set_new();
@@ -322,13 +324,14 @@ static void without_services_they_say_so(void **state)
 		{ "google_web_search", "{\"query\": \"x\"}" },
 		{ "save_memory", "{\"fact\": \"x\"}" },
 		{ "write_todos", "{\"todos\": []}" },
+		{ "update_topic", "{\"strategic_intent\": \"x\"}" },
 		{ "enter_plan_mode", "{}" },
 		{ "exit_plan_mode", "{\"plan_filename\": \"x.md\"}" },
 		{ "request_permission", "{\"tools\": [\"write_file\"], \"reason\": \"x\"}" },
 	};
 	struct bench *bench = *state;
-	struct tool_services all = { .todos = true, .memory_file = "/m", .plans_folder = "/p",
-		                     .set_plan_mode = no_mode, .ground = no_model,
+	struct tool_services all = { .todos = true, .topic = true, .memory_file = "/m",
+		                     .plans_folder = "/p", .set_plan_mode = no_mode, .ground = no_model,
 		                     .report_missing = no_report };
 
 	tool_set_add_conversation(bench->set, &all);

@@ -153,15 +153,15 @@ char *display_result(const struct tool *tool, const json_t *result);
  *     touches all;
  *   - a command, another agent, and a tool of unknown effect wait for all editors before them, and
  *     editors for them;
- *   - a change of mode (plan), and a call with wait_for_previous: true, waits for all before it,
- *     and all after it wait for it.
+ *   - a change of mode (plan) or of the topic (think), and a call with wait_for_previous: true,
+ *     waits for all before it, and all after it wait for it.
  *
  * Files are the same when their names are, "." and ".." and the workspace folder resolved; two
  * names that are one file by a link are told apart here, and by the state that each edit names.
  */
 
 enum order_effect {
-	ORDER_NOTHING, /* touches no file: asks, thinks, fetches */
+	ORDER_NOTHING, /* touches no file: asks, fetches */
 	ORDER_READS,   /* its paths, or all */
 	ORDER_EDITS,   /* its paths */
 	ORDER_ANY,     /* anything, beside others of its kind */

@@ -460,6 +460,7 @@ struct services *services_open(const struct services_options *options)
 		.lock_wait_ms = settings_lock_wait_ms(options->settings),
 		.interactive = options->interactive,
 		.todos = settings_bool(options->settings, "useWriteTodos", true),
+		.topic = settings_bool(options->settings, "general.topicUpdateNarration", true),
 		.memory_file = services->memory_file,
 		.plans_folder = services->plans_folder,
 		.in_plan_mode = in_plan_mode,

@@ -537,7 +537,8 @@ static int run_prompt(struct headless *run, const struct agent_input *input)
 	struct timespec from, to;
 	bool ok = true, ran;
 
-	agent_output_listen(&run->output, host_bus(run->host));
+	agent_output_listen(&run->output, host_bus(run->host),
+	                    agent_topic(agent_history(host_agent(run->host))));
 	agent_output_begin(&run->output, host_session_id(run->host),
 	                   model_plain_id(host_model(run->host)), all);
 	clock_gettime(CLOCK_MONOTONIC, &from);

@@ -425,11 +425,12 @@ void agent_output_open(struct agent_output *output, enum agent_format format,
 	pthread_mutex_init(&output->lock, NULL);
 }
 
-void agent_output_listen(struct agent_output *output, struct bus *bus)
+void agent_output_listen(struct agent_output *output, struct bus *bus, const char *topic)
 {
 	output->bus = bus;
 	output->subscription = bus_subscribe(bus, BUS_NONE, on_message, output);
 	pthread_mutex_lock(&output->lock);
+	progress_topic(output->progress, topic);
 	progress_begin(output->progress);
 	progress_again(output);
 	pthread_mutex_unlock(&output->lock);

@@ -3,7 +3,7 @@
  * look).
  *
  *     agent_output_open(&output, AGENT_STREAM_JSON, &cancel);
- *     agent_output_listen(&output, bus);                         // listens from now on
+ *     agent_output_listen(&output, bus, NULL);                   // listens from now on
  *     agent_output_begin(&output, session_id, model, prompt);
  *     ... the prompt runs ...
  *     agent_output_end(&output, &ending);
@@ -62,7 +62,8 @@ struct agent_ending {
 /* `cancel` may be NULL: then nothing runs that could be cancelled. */
 void agent_output_open(struct agent_output *output, enum agent_format format,
                        struct cancel *cancel);
-void agent_output_listen(struct agent_output *output, struct bus *bus);
+/* `topic`: what the conversation has been about until now (copied); or NULL. */
+void agent_output_listen(struct agent_output *output, struct bus *bus, const char *topic);
 void agent_output_begin(struct agent_output *output, const char *session_id, const char *model,
                         struct span prompt);
 /* A sentence for people: "[WARNING] ..." on standard error; an event of stream-json. From any

@@ -41,7 +41,7 @@ struct progress {
 	struct theme theme;
 	struct term_guess terminal;
 	uint64_t since_ms;
-	char *thought;         /* owned; or NULL */
+	char *topic, *thought; /* owned; or NULL */
 	struct watched_call *calls; /* owned array */
 	size_t count, cap;
 	size_t drawn;          /* rows that stand there; the cursor is beneath */
@@ -99,6 +99,7 @@ static void running_rows(const struct progress *progress, struct rows *rows)
 		.folded = true,
 	};
 
+	view_topic(rows, progress->topic, &how);
 	view_activity(rows, false, (clock_monotonic_ms() - progress->since_ms) / 1000,
 	              progress->thought, &how);
 	for (size_t i = 0; i < progress->count && i < RUNNING_MAX; i++) {
@@ -238,16 +239,28 @@ static void call_ends(struct progress *progress, const json_t *message)
 	progress->count--;
 }
 
-static void note_thought(struct progress *progress, const json_t *message)
+/* Keeps a text that is shown; one that says nothing changes nothing. */
+static void note_text(struct progress *progress, char **slot, const char *text)
 {
-	const char *subject = json_string_value(json_object_get(message, "subject"));
-
-	if (!subject || !*subject)
+	if (!text || !*text)
 		return;
-	free(progress->thought);
-	progress->thought = mem_strdup(subject);
+	free(*slot);
+	*slot = mem_strdup(text);
 	progress->dirty = true;
 	pthread_cond_signal(&progress->wake);
+}
+
+static void note_topic(struct progress *progress, const json_t *message)
+{
+	progress_topic(progress, json_string_value(json_object_get(message, "title")));
+	note_text(progress, &progress->thought,
+	          json_string_value(json_object_get(message, "strategicIntent")));
+}
+
+void progress_topic(struct progress *progress, const char *topic)
+{
+	if (progress)
+		note_text(progress, &progress->topic, topic);
 }
 
 void progress_heard(struct progress *progress, enum bus_topic topic, const json_t *message)
@@ -261,7 +274,10 @@ void progress_heard(struct progress *progress, enum bus_topic topic, const json_
 	else if (topic == BUS_TOOL_RESULT)
 		call_ends(progress, message);
 	else if (topic == BUS_THOUGHT)
-		note_thought(progress, message);
+		note_text(progress, &progress->thought,
+		          json_string_value(json_object_get(message, "subject")));
+	else if (topic == BUS_TOPIC_UPDATE)
+		note_topic(progress, message);
 	if (topic == BUS_TOOL_CALL && progress->started)
 		progress_draw(progress);
 }
@@ -378,6 +394,7 @@ void progress_free(struct progress *progress)
 	while (progress->count)
 		watched_release(&progress->calls[--progress->count]);
 	free(progress->calls);
+	free(progress->topic);
 	free(progress->thought);
 	pthread_cond_destroy(&progress->wake);
 	free(progress);

@@ -42,6 +42,8 @@ void progress_free(struct progress *progress);
 void progress_set_theme(struct progress *progress, const struct theme *theme);
 /* States are words, and nothing is drawn again. */
 void progress_set_plain(struct progress *progress);
+/* What is worked on (copied); NULL and "" change nothing. */
+void progress_topic(struct progress *progress, const char *topic);
 /* Starts a thread that shows how time passes. */
 void progress_begin(struct progress *progress);
 /* Shows what has come of it. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tools that are for whoever watches: ask_user, plan mode, request_permission, write_todos. */
+/* The tools that are for whoever watches: ask_user, plan mode, request_permission, write_todos,
+ * update_topic. */
 #include <stdio.h>
 #include <string.h>
 
@@ -200,7 +201,7 @@ static const char enter_arguments[] = SCHEMA(
 	"type": "object", "additionalProperties": false,
 	"properties": {
 		"reason": {"type": "string", "description":
-			"Why a plan is wanted, for the user: one short sentence."}
+			"Why, for the user: one sentence."}
 	}
 } );
 
@@ -209,7 +210,7 @@ static const char exit_arguments[] = SCHEMA(
 	"type": "object", "required": ["plan_filename"], "additionalProperties": false,
 	"properties": {
 		"plan_filename": {"type": "string", "minLength": 1, "description":
-			"The name of the plan's file in the plans folder, such as parser.md."}
+			"The file's name, such as parser.md."}
 	}
 } );
 
@@ -396,9 +397,9 @@ const struct tool tool_exit_plan_mode = {
  */
 
 static const char request_permission_description[] =
-	"Reports that the task needs tools that are off in this run. It turns nothing on: the "
-	"user is told at the end which, why, and how to allow them. Call it once, then do what "
-	"can be done without them.";
+	"Reports tools that the task needs and that are off in this run. It turns nothing on: the "
+	"user is told at the end how to allow them. Call it once, then do what can be done "
+	"without them.";
 
 /* clang-format off */
 static const char request_permission_arguments_schema[] = SCHEMA(
@@ -406,10 +407,9 @@ static const char request_permission_arguments_schema[] = SCHEMA(
 	"type": "object", "required": ["tools", "reason"], "additionalProperties": false,
 	"properties": {
 		"tools": {"type": "array", "minItems": 1, "maxItems": 20,
-			"items": {"type": "string", "minLength": 1, "maxLength": 100},
-			"description": "Names of tools that are off."},
+			"items": {"type": "string", "minLength": 1, "maxLength": 100}},
 		"reason": {"type": "string", "minLength": 1, "maxLength": 500, "description":
-			"What cannot be done without them, for the user: one short sentence."}
+			"What cannot be done without them: one sentence."}
 	}
 } );
 
@@ -465,9 +465,8 @@ const struct tool tool_request_permission = {
 enum { DESCRIPTION_MAX = 2000 };
 
 static const char write_todos_description[] =
-	"Shows the user the steps of a task and their progress. For work of more than a few "
-	"steps: send the list when you begin, and the whole list again whenever a step begins or "
-	"ends. At most one step is in_progress.";
+	"Shows the user the steps of a task. Send the whole list when you begin, and again "
+	"whenever a step begins or ends; at most one is in_progress.";
 
 /* clang-format off */
 static const char write_todos_arguments_schema[] = SCHEMA(
@@ -478,10 +477,9 @@ static const char write_todos_arguments_schema[] = SCHEMA(
 			"type": "object", "required": ["description", "status"],
 			"additionalProperties": false, "properties": {
 			"description": {"type": "string", "minLength": 1, "description":
-				"What is to be done: one short sentence."},
+				"One short sentence."},
 			"status": {"type": "string", "enum":
-				["pending", "in_progress", "completed", "cancelled", "blocked"]}}},
-			"description": "All steps, in order."}
+				["pending", "in_progress", "completed", "cancelled", "blocked"]}}}}
 	}
 } );
 
@@ -549,4 +547,76 @@ const struct tool tool_write_todos = {
 	.arguments_schema = write_todos_arguments_schema,
 	.result_schema = write_todos_result_schema,
 	.run = run_write_todos,
+};
+
+/* ---- update_topic ------------------------------------------------------------ */
+
+/* update_topic: what is worked on, in words for whoever watches. The title stays what it is until
+ * another one comes. */
+
+enum { TITLE_MAX = 200, SUMMARY_MAX = 4000, INTENT_MAX = 1000 };
+
+static const char update_topic_description[] =
+	"Shows the user what you work on. Call it with the first calls of a longer task, and "
+	"when you turn to another part of it.";
+
+/* clang-format off */
+static const char update_topic_arguments_schema[] = SCHEMA(
+{
+	"type": "object", "required": ["strategic_intent"], "additionalProperties": false,
+	"properties": {
+		"title": {"type": "string", "description": "In two to five words."},
+		"summary": {"type": "string"},
+		"strategic_intent": {"type": "string", "minLength": 1, "description":
+			"What you do next, and why."}
+	}
+} );
+
+static const char update_topic_result_schema[] = SCHEMA(
+{"type": "object", "oneOf": [
+	{"type": "object", "required": ["message"], "additionalProperties": false,
+	 "properties": {"message": {"type": "string"}}}, )
+	RESULT_FAILURE SCHEMA(]} );
+/* clang-format on */
+
+static bool check_update_topic(const json_t *arguments, struct err *err)
+{
+	static const struct {
+		const char *name;
+		size_t max;
+	} rows[] = {
+		{ "title", TITLE_MAX },
+		{ "summary", SUMMARY_MAX },
+		{ "strategic_intent", INTENT_MAX },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (argument_span(arguments, rows[i].name).len > rows[i].max)
+			return err_set(err, ERR_INVALID_ARGUMENT,
+			               "The %s is longer than %zu bytes.", rows[i].name,
+			               rows[i].max);
+	return true;
+}
+
+static json_t *run_update_topic(struct session *session, const json_t *arguments)
+{
+	struct err err = ERR_INIT;
+
+	if (!session->services)
+		err_set(&err, ERR_DENIED_BY_POLICY, "There is nobody to show a topic to.");
+	else if (check_update_topic(arguments, &err))
+		services_update_topic(session->services, arguments);
+	if (err.code != ERR_NONE)
+		return tool_failure(&err);
+	return json_pack("{s:s}", "message", "The user sees it.");
+}
+
+const struct tool tool_update_topic = {
+	.name = "update_topic",
+	.title = "Say what is worked on",
+	.kind = TOOL_KIND_THINK,
+	.description = update_topic_description,
+	.arguments_schema = update_topic_arguments_schema,
+	.result_schema = update_topic_result_schema,
+	.run = run_update_topic,
 };

@@ -393,7 +393,7 @@ static const char arguments_schema[] = SCHEMA(
 		"command": {"type": "string", "minLength": 1, "description":
 			"What bash runs; may have several lines."},
 		"description": {"type": "string", "description":
-			"What it is for, for the user: one short sentence."},
+			"What it is for, for the user."},
 		"dir_path": {"type": "string", "minLength": 1, "description":
 			"The working directory. Default: the workspace folder."},
 		"is_background": {"type": "boolean", "description":

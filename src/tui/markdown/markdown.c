@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "tui/markdown/highlight.h"
 #include "tui/markdown/private.h"
 
@@ -41,7 +42,10 @@ struct markdown {
 	struct buf header;   /* LEAF_HEADER: the line; LEAF_TABLE: all lines */
 	bool header_in_text; /* a paragraph is open above it */
 	struct highlight *highlight;
-	size_t blank_code;   /* blank lines of indented code that may be its last */
+	size_t blank_code;   /* blank lines of indented code, or of source, that may be its last */
+
+	bool wants_source, is_source; /* markdown_source; how the line is read */
+	bool in_fence;       /* of source: a fence of code is open */
 
 	bool gap;            /* a blank line was read since the last leaf */
 	bool any;            /* there was a leaf */
@@ -73,6 +77,11 @@ void markdown_free(struct markdown *md)
 void markdown_width(struct markdown *md, unsigned width)
 {
 	md->width = width < WIDTH_LEAST ? WIDTH_LEAST : width;
+}
+
+void markdown_source(struct markdown *md, bool source)
+{
+	md->wants_source = source;
 }
 
 /* ---- rows ---------------------------------------------------------------------- */
@@ -599,15 +608,116 @@ static void finish_line(struct markdown *md, size_t next)
 	set_before(md);
 }
 
+/* ---- source --------------------------------------------------------------------- */
+
+/* The next line may be shown in another way than those before. */
+static void choose_form(struct markdown *md)
+{
+	if (md->in_line || md->is_source == md->wants_source || md->in_fence ||
+	    md->blocks.leaf != LEAF_NONE)
+		return;
+	if (!md->is_source) {
+		if (md->blocks.depth > 0 && !md->gap)
+			return;
+		close_containers(md, 0);
+		set_before(md);
+	} else {
+		md->gap |= md->blank_code > 0;
+		md->blank_code = 0;
+		md->last = LEAF_PARAGRAPH;
+	}
+	md->is_source = md->wants_source;
+}
+
+/* What is left of the blank lines before a line that is not. */
+static void begin_source_line(struct markdown *md, struct span line)
+{
+	const struct span text = span_trim(line);
+
+	if (md->gap && md->any && !md->blank_code)
+		md->blank_code = 1;
+	for (; md->blank_code > 0; md->blank_code--) {
+		struct row blank = { 0 };
+
+		emit_row(md, &blank);
+	}
+	if (span_starts(text, SPAN("```")) || span_starts(text, SPAN("~~~")))
+		md->in_fence = !md->in_fence;
+	md->gap = false;
+	md->any = true;
+	set_before(md); /* a line that is forgotten leaves these rows */
+	md->blocks.leaf = LEAF_PARAGRAPH;
+	md->in_line = true;
+}
+
+/* How much of a line that goes on may be shown: up to its last blanks, which are shown with what
+ * follows them, or not at all at the end of a row. */
+static size_t certain_source(struct span text)
+{
+	const char *blank = text.len ? memrchr(text.data, ' ', text.len) : NULL;
+	const char *tab = text.len ? memrchr(text.data, '\t', text.len) : NULL;
+	const char *last = !tab || (blank && blank > tab) ? blank : tab;
+	size_t len = last ? (size_t)(last - text.data) : 0;
+
+	while (len > 0 && (text.data[len - 1] == ' ' || text.data[len - 1] == '\t'))
+		len--;
+	return len || text.len <= MARKDOWN_LINE_MAX ? len :
+	                                              utf8_head(text, MARKDOWN_LINE_MAX).len;
+}
+
+/* A tab counts from the beginning of the row that it is in, however the line was cut. */
+static void add_source(struct markdown *md, struct span text)
+{
+	while (text.len > 0) {
+		const char *tab = memchr(text.data + 1, '\t', text.len - 1);
+		const size_t len = tab ? (size_t)(tab - text.data) : text.len;
+
+		row_text(&md->line, span_head(text, len), STYLE(ROLE_TEXT));
+		if (tab && md->line.text.len > 0)
+			emit_line(md, &md->line, /* whole= */ false);
+		text = span_skip(text, len);
+	}
+}
+
+/* Shows a line, or its beginning (not `whole`). */
+static void show_source(struct markdown *md, struct span line, bool whole)
+{
+	struct span text;
+
+	if (!md->in_line && span_trim(line).len == 0) {
+		md->blank_code += whole;
+		return;
+	}
+	if (!md->in_line && !whole && line.len < BLOCK_HEAD_BYTES)
+		return;
+	if (!md->in_line)
+		begin_source_line(md, line);
+	text = span_skip(line, md->line_done);
+	if (!whole)
+		text.len = certain_source(text);
+	add_source(md, text);
+	md->line_done += text.len;
+	if (whole || md->line.text.len > 0)
+		emit_line(md, &md->line, whole);
+	if (whole)
+		md->blocks.leaf = LEAF_NONE;
+}
+
+/* ---- lines of either form ------------------------------------------------------- */
+
 /* Reads the line at md->at as far as it is there; false when more is needed. */
 static bool read_source(struct markdown *md, bool end)
 {
-	struct span rest = buf_from(&md->source, md->at);
-	const char *newline = rest.len > 0 ? memchr(rest.data, '\n', rest.len) : NULL;
-	size_t len = newline ? (size_t)(newline - rest.data) : rest.len;
-	bool whole = newline || end;
-	struct span line;
+	struct span rest, line;
+	const char *newline;
+	size_t len;
+	bool whole;
 
+	choose_form(md);
+	rest = buf_from(&md->source, md->at);
+	newline = rest.len > 0 ? memchr(rest.data, '\n', rest.len) : NULL;
+	len = newline ? (size_t)(newline - rest.data) : rest.len;
+	whole = newline || end;
 	if (rest.len == 0)
 		return false;
 	if (!md->in_line && !whole && len < BLOCK_HEAD_BYTES)
@@ -620,6 +730,12 @@ static bool read_source(struct markdown *md, bool end)
 	line = span_head(rest, len);
 	if (span_ends(line, SPAN("\r")))
 		line.len--; /* or LF follows */
+	if (md->is_source) {
+		show_source(md, line, whole);
+		if (whole)
+			finish_line(md, md->at + len + (newline ? 1 : 0));
+		return whole;
+	}
 	if (!md->in_line) {
 		struct span head = len > BLOCK_HEAD_BYTES ? span_head(line, BLOCK_HEAD_BYTES)
 		                                          : line;
@@ -649,8 +765,8 @@ static void read_all(struct markdown *md, struct rows *out, bool end)
 	md->out = out;
 	while (read_source(md, end))
 		;
-	if (md->blocks.leaf == LEAF_PARAGRAPH ||
-	    (md->blocks.leaf == LEAF_HEADER && md->header_in_text))
+	if (!md->is_source && (md->blocks.leaf == LEAF_PARAGRAPH ||
+	                       (md->blocks.leaf == LEAF_HEADER && md->header_in_text)))
 		show_paragraph(md, false);
 	md->out = NULL;
 }
@@ -681,7 +797,7 @@ static void clear_text(struct markdown *md)
 	buf_clear(&md->source);
 	md->blocks = md->before = (struct blocks){ 0 };
 	md->shown = md->skip = 0;
-	md->gap = md->before_gap = md->lost = false;
+	md->gap = md->before_gap = md->lost = md->in_fence = false;
 	md->before_any = md->any;
 	md->before_last = md->last;
 }
@@ -763,10 +879,11 @@ size_t markdown_forget(struct markdown *md, size_t bytes)
 	return 0;
 }
 
-void markdown_rows(struct span text, unsigned width, struct rows *out)
+static void whole_text(struct span text, unsigned width, bool source, struct rows *out)
 {
 	struct markdown *md = markdown_new(width);
 
+	markdown_source(md, source);
 	while (text.len > 0) {
 		struct span piece = span_head(text, PIECE_BYTES);
 
@@ -776,4 +893,14 @@ void markdown_rows(struct span text, unsigned width, struct rows *out)
 	}
 	markdown_end(md, out);
 	markdown_free(md);
+}
+
+void markdown_rows(struct span text, unsigned width, struct rows *out)
+{
+	whole_text(text, width, false, out);
+}
+
+void markdown_source_rows(struct span text, unsigned width, struct rows *out)
+{
+	whole_text(text, width, true, out);
 }

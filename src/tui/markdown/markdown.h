@@ -28,6 +28,8 @@
  * row however long it is, without border, number or indentation of ours, so that it can be copied
  * as it is; who cannot print longer rows wraps it.  Code is coloured by highlight.h.  All text is
  * foreign and made safe.
+ *
+ * Shown as source, each line is what it is, wrapped, without blank lines at the end.
  */
 #ifndef HASP_TUI_MARKDOWN_MARKDOWN_H
 #define HASP_TUI_MARKDOWN_MARKDOWN_H
@@ -51,6 +53,9 @@ struct markdown *markdown_new(unsigned width);
 void markdown_free(struct markdown *md); /* NULL is fine */
 /* Rows that are taken from now on have this width. */
 void markdown_width(struct markdown *md, unsigned width);
+/* Shows what follows as source, or renders it: from the next line on at which no paragraph, list,
+ * quote, table or code is open. */
+void markdown_source(struct markdown *md, bool source);
 /* Appends to the text. */
 void markdown_feed(struct markdown *md, struct span piece);
 /* Appends the rows that are certain since the last time. */
@@ -64,7 +69,8 @@ size_t markdown_held(const struct markdown *md);
  * stay. Returns how many of them were in such rows; if any, what follows begins anew, apart. */
 size_t markdown_forget(struct markdown *md, size_t bytes);
 
-/* A whole text at once. */
+/* A whole text at once, and the same as source. */
 void markdown_rows(struct span text, unsigned width, struct rows *out);
+void markdown_source_rows(struct span text, unsigned width, struct rows *out);
 
 #endif

@@ -61,6 +61,7 @@ static const struct {
 	{ "google_web_search", "Search the web for", false },
 	{ "save_memory", "Remember", false },
 	{ "write_todos", "Steps", true },
+	{ "update_topic", "Topic", false },
 	{ "ask_user", "Ask you", true },
 	{ "enter_plan_mode", "Plan", false },
 	{ "exit_plan_mode", "Carry out the plan", false },
@@ -508,6 +509,18 @@ static void todos_body(struct body *body, const json_t *todos)
 	}
 }
 
+/* What is done next, and what was done: the title stands in the head, if there is one. */
+static void topic_body(struct body *body, const json_t *call, const json_t *arguments)
+{
+	const struct span title = member_span(arguments, "title");
+
+	if (title.len && !member_span(call, "description").len)
+		body_lines(body, title, STYLE(ROLE_TEXT));
+	if (title.len || !member_span(call, "description").len)
+		body_lines(body, member_span(arguments, "strategic_intent"), STYLE(ROLE_DIM));
+	body_lines(body, member_span(arguments, "summary"), STYLE(ROLE_DIM));
+}
+
 /* What the user answered, each behind the question's header. */
 static void answers_body(struct body *body, const json_t *questions, const json_t *answers)
 {
@@ -655,6 +668,8 @@ static void result_body(struct body *body, const json_t *call, const json_t *res
 		error_body(body, result, value);
 	else if (json_is_array(todos))
 		todos_body(body, todos);
+	else if (json_object_get(arguments, "strategic_intent"))
+		topic_body(body, call, arguments);
 	else if (json_is_array(questions))
 		answers_body(body, questions, json_object_get(value, "answers"));
 	else if (shape < ARRAY_LEN(shapes))
@@ -783,6 +798,17 @@ void view_notice(struct rows *rows, const char *severity, struct span message,
 }
 
 /* ---- what goes on ------------------------------------------------------------ */
+
+void view_topic(struct rows *rows, const char *topic, const struct view_how *how)
+{
+	struct row *row;
+
+	if (!topic || !*topic)
+		return;
+	row = rows_add(rows);
+	row_text(row, span_str(topic), STYLE_BOLD(ROLE_ACCENT));
+	row_clip(row, how->width);
+}
 
 void view_activity(struct rows *rows, bool asked, uint64_t seconds, const char *thought,
                    const struct view_how *how)

@@ -34,6 +34,7 @@ struct view_how {
 	unsigned width;
 	bool folded;      /* a few rows, and how many more there are */
 	bool plain;       /* for screen readers: words for signs, no borders */
+	bool source;      /* answers as their Markdown source; for who shows answers */
 };
 
 /* A line such as "• Edit src/main.c". */
@@ -43,6 +44,8 @@ void view_call(struct rows *rows, const json_t *call, const struct view_how *how
  * NULL. */
 void view_result(struct rows *rows, const json_t *call, const json_t *result,
                  const struct view_how *how);
+/* What is worked on, in a row above what goes on; none for NULL and "". */
+void view_topic(struct rows *rows, const char *topic, const struct view_how *how);
 /* What goes on: "* Working 12s  THOUGHT", or that the user is waited for; `thought` may be
  * NULL. */
 void view_activity(struct rows *rows, bool asked, uint64_t seconds, const char *thought,

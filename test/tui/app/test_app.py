@@ -627,6 +627,55 @@ def test_who_looks_elsewhere_is_told_as_the_setting_says(world, method, sequence
             hasp.type("\x1b[I1").wait("Asked.")
 
 
+def test_markdown_is_shown_as_its_source_and_rendered_again(world):
+    """From then on; what is printed stays. The pager follows, and switches too."""
+    with world.fake([[text("An **old** answer.")], [text("- A **new** one.\n\n```c\nint x;\n```\n")],
+                     [text("The **last** one.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").type("go").key("enter").wait("An old answer.").wait(READY)
+            hasp.key("alt+m").wait("Answers are shown as their Markdown source").type("on").key("enter")
+            hasp.wait("- A **new** one.").wait("```c").wait(READY)
+            assert "An old answer." in hasp.dump().text and "**old**" not in hasp.dump().text
+            hasp.key("ctrl+o").wait("Transcript").wait("An **old** answer.").wait("- A **new** one.")
+            hasp.key("alt+m").wait("Markdown is rendered").wait("An old answer.")
+            assert "**" not in hasp.dump().text
+            hasp.key("q").wait("- A **new** one.").wait(READY).type("and").key("enter").wait("The last one.")
+
+
+def test_the_topic_is_shown_and_is_there_again(world, held):
+    """Above the activity and in the window's title; one without a title leaves it, a refused one too. What a hostile
+    one holds is text."""
+    topic = [call("update_topic", {"title": "Parser\x1b]0;evil\x07", "strategic_intent": "Read the lexer."})]
+    goes_on = [call("update_topic", {"strategic_intent": "Now the tests."})]
+    refused = [call("update_topic", {"title": "No topic"})]
+    with world.fake([topic, goes_on, refused, {"reply": [text("Done so.")], "expect": held}]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").type("go").key("enter")
+            held.wait()
+            hasp.wait("Topic Parser").wait("  Read the lexer.").wait("Now the tests.").quiet(0.2)
+            dump = hasp.dump()
+            at = [i for i, line in enumerate(dump.window) if line.startswith("* Working")][-1]
+            assert "Now the tests." in dump.window[at] and dump.window[at - 1].startswith("Parser")
+            assert dump.title.startswith("Working: Parser") and "No topic" not in dump.title
+            assert b"\x1b]0;evil" not in hasp.raw()
+            held.go.set()
+            hasp.wait("Done so.").wait(READY).quiet()
+            assert hasp.dump().title.startswith("Ready: Parser")
+            hasp.key("ctrl+d")
+            assert hasp.end() == 0
+    with world.fake([[text("On.")]]) as server:
+        with world.hasp(server, "--resume", "latest") as hasp:
+            hasp.wait("The session goes on here.").wait(READY).quiet()
+            assert hasp.dump().title.startswith("Ready: Parser")
+            hasp.type("/clear").key("enter").quiet(0.5)
+            assert hasp.dump().title.startswith("Ready (")
+    world.settings(general={"topicUpdateNarration": False})
+    with world.fake([[text("On.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").type("go").key("enter").wait("On.")
+    assert "update_topic" not in str(server.requests[-1].body)
+
+
 def test_progress_is_shown_while_it_works(world, held):
     """OSC 9;4: without an end while it works, and none afterwards; the title says so too."""
     with world.fake([{"reply": [text("Done so.")], "expect": held}]) as server:

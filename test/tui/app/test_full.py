@@ -106,6 +106,24 @@ def test_all_is_there_once_and_in_order(full):
             assert sum("a.txt" in row for row in rows) == 1
 
 
+def test_markdown_is_laid_out_anew_as_its_source(full, held):
+    """All of it, an answer that is being written too; what is above the end stays in the window."""
+    with full.fake([[text("An **old** answer.\n\n" + lines(1, 60))],
+                    {"reply": [text("The **new** one.\n"), text("Its **end**.\n")], "expect": held}]) as server:
+        with full.hasp(server) as hasp:
+            ask(hasp).wait("L0060")
+            answered(hasp)
+            hasp.key("ctrl+home").wait("An old answer.").wait("• L0001").key("alt+m")
+            hasp.wait("An **old** answer.").wait("- L0001").wait("Answers are shown as their Markdown source")
+            ask(hasp, "more")
+            held.wait()
+            held.go.set()
+            hasp.wait("The **new** one.").wait("Its **end**.")
+            answered(hasp)
+            hasp.key("alt+m").wait("Markdown is rendered").wait("The new one. Its end.")
+            until(hasp, lambda window: "• L0060" in "\n".join(window))
+
+
 def test_the_conversation_is_searched(full):
     with full.fake([[text(lines(1, 99) + "- a needle here\n" + lines(100, 200) + "- Needle again\n" +
                           lines(201, 260))]]) as server:

@@ -4,6 +4,7 @@ import re
 import shlex
 import signal
 
+import fake_openai
 import pytest
 import terminal
 from fake_gemini import call, text
@@ -44,6 +45,29 @@ def test_activity_output_and_diffs_are_shown_while_it_works(world, held):
     assert not [line for line in shown if "Working" in line or line == "    first-line"]
     assert len([line for line in shown if "last-line" in line]) >= 1
     assert len([line for line in shown if "int new;" in line]) == 1
+
+
+def test_the_topic_stands_above_what_goes_on(world, held):
+    """And is there again when the conversation goes on."""
+    topic = fake_openai.call("update_topic", {"title": "The parser", "strategic_intent": "Read the lexer."})
+    with world.fake([{"reply": [topic]}, {"reply": [fake_openai.text("Half done.")], "expect": held}], "openai") as server:
+        with prompt(world, server) as hasp:
+            held.wait()
+            hasp.wait("Topic The parser").wait("s  Read the lexer.")
+            held.go.set()
+            hasp.wait("Half done.")
+            assert hasp.end() == 0
+    held.asked.clear(), held.go.clear()
+    with world.fake([{"reply": [fake_openai.text("All done.")], "expect": held}], "openai") as server:
+        with prompt(world, server, "--resume", "latest") as hasp:
+            held.wait()
+            hasp.wait("* Working")
+            shown = lines(hasp)
+            assert shown[[line.startswith("* Working") for line in shown].index(True) - 1] == "The parser"
+            held.go.set()
+            hasp.wait("All done.")
+            assert hasp.end() == 0
+            assert "The parser" not in hasp.dump().text
 
 
 def test_the_seconds_go_on_after_a_text_without_an_end(world):

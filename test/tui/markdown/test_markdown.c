@@ -180,12 +180,13 @@ static void tables_are_fitted_to_the_width(void **state)
 
 /* ---- as it arrives --------------------------------------------------------------- */
 
-static void print_pieces(struct span text, unsigned width, unsigned seed, size_t most,
+static void print_pieces(struct span text, unsigned width, bool source, unsigned seed, size_t most,
                          struct buf *out)
 {
 	struct markdown *md = markdown_new(width);
 	_cleanup_rows_ struct rows rows = { 0 };
 
+	markdown_source(md, source);
 	while (text.len > 0) {
 		seed = seed * 1103515245u + 12345u;
 		markdown_feed(md, span_head(text, 1 + (seed >> 16) % most));
@@ -199,17 +200,20 @@ static void print_pieces(struct span text, unsigned width, unsigned seed, size_t
 	markdown_free(md);
 }
 
-static void assert_cuts_do_not_matter(struct span text, unsigned width, const char *name)
+static void assert_cuts(struct span text, unsigned width, bool source, const char *name)
 {
 	_cleanup_rows_ struct rows rows = { 0 };
 	_cleanup_buf_ struct buf whole = BUF_INIT(64 << 20);
 
-	markdown_rows(text, width, &rows);
+	if (source)
+		markdown_source_rows(text, width, &rows);
+	else
+		markdown_rows(text, width, &rows);
 	print_rows(&rows, &whole, true);
 	for (unsigned seed = 0; seed < 4; seed++) {
 		_cleanup_buf_ struct buf pieces = BUF_INIT(64 << 20);
 
-		print_pieces(text, width, seed + width, seed == 0 ? 1 : 1 << (3 * seed), &pieces);
+		print_pieces(text, width, source, seed + width, seed == 0 ? 1 : 1 << (3 * seed), &pieces);
 		if (!span_eq(buf_view(&whole), buf_view(&pieces))) {
 			size_t at = 0;
 
@@ -220,6 +224,12 @@ static void assert_cuts_do_not_matter(struct span text, unsigned width, const ch
 			         width, seed, pieces.data + at, whole.data + at);
 		}
 	}
+}
+
+static void assert_cuts_do_not_matter(struct span text, unsigned width, const char *name)
+{
+	assert_cuts(text, width, false, name);
+	assert_cuts(text, width, true, name);
 }
 
 static char *read_text(const char *folder, const char *name, size_t *len)
@@ -375,6 +385,50 @@ static void a_text_may_follow_another(void **state)
 	markdown_free(md);
 }
 
+static void as_source_each_line_is_what_it_is(void **state)
+{
+	static const struct {
+		const char *text, *rows;
+	} cases[] = {
+		{ "# One\n\n\n- **two**\n  three `c`  \n\n", "# One\n\n\n- **two**\n  three `c`  \n" },
+		{ "```c\n\tint a;\n```\r\n", "```c\n        int a;\n```\n" },
+		{ "one two three four five six", "one two three four\nfive six\n" },
+		{ "\n\na\033[31mb", "\n\na\\x1b[31mb\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		_cleanup_rows_ struct rows rows = { 0 };
+		_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
+
+		markdown_source_rows(span_str(cases[i].text), 20, &rows);
+		print_rows(&rows, &out, true);
+		assert_string_equal(out.data, cases[i].rows);
+	}
+}
+
+/* Where nothing is open, and not within a code, whose end would be the beginning of one. */
+static void source_and_rendered_text_take_turns(void **state)
+{
+	struct markdown *md = markdown_new(40);
+
+	(void)state;
+	take_rows(md, "some **text** and\n", "");
+	markdown_source(md, true);
+	take_rows(md, "*more*\n\n", "some text and more\n");
+	take_rows(md, "*more*\n```\ncode\n", "\n*more*\n```\ncode\n");
+	markdown_source(md, false);
+	take_rows(md, "*code*\n```\n\n", "*code*\n```\n");
+	take_rows(md, "*more*\n\n", "\nmore\n");
+	markdown_source(md, true);
+	take_rows(md, "The quick brown fox jumps over the lazy dog. The brown fox, the quick fo",
+	          "\nThe quick brown fox jumps over the lazy\n");
+	assert_int_equal(markdown_forget(md, 8), 0);
+	take_rows(md, "slow dog\n", "dog. The brown fox, the slow dog\n");
+	assert_int_equal(markdown_held(md), 0);
+	markdown_free(md);
+}
+
 static void no_row_of_text_is_wider_than_the_width(void **state)
 {
 	size_t len;
@@ -404,20 +458,22 @@ static void what_never_ends_is_bounded(void **state)
 		                              "- ", "](", "_a_", "\\" };
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
+	for (size_t i = 0; i < 2 * ARRAY_LEN(pieces); i++) {
+		const char *piece = pieces[i / 2];
 		struct markdown *md = markdown_new(80);
 		_cleanup_rows_ struct rows rows = { 0 };
 
+		markdown_source(md, i % 2);
 		for (size_t fed = 0; fed < 1 << 20; fed += 64) {
 			char text[64];
 
 			for (size_t k = 0; k < sizeof(text); k++)
-				text[k] = pieces[i][(fed + k) % strlen(pieces[i])];
+				text[k] = piece[(fed + k) % strlen(piece)];
 			markdown_feed(md, span_of(text, sizeof(text)));
 			markdown_take(md, &rows);
 			rows_release(&rows);
 			if (markdown_held(md) > MARKDOWN_SOURCE_MAX + MARKDOWN_LINE_MAX)
-				fail_msg("of \"%s\" %zu bytes are held", pieces[i],
+				fail_msg("of \"%s\" %zu bytes are held", piece,
 				         markdown_held(md));
 		}
 		markdown_end(md, &rows);
@@ -437,6 +493,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_width_holds_for_the_rows_that_follow),
 		cmocka_unit_test(what_is_forgotten_leaves_no_trace),
 		cmocka_unit_test(a_text_may_follow_another),
+		cmocka_unit_test(as_source_each_line_is_what_it_is),
+		cmocka_unit_test(source_and_rendered_text_take_turns),
 		cmocka_unit_test(no_row_of_text_is_wider_than_the_width),
 		cmocka_unit_test(what_never_ends_is_bounded),
 	};

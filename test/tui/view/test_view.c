@@ -232,6 +232,32 @@ static void steps_are_a_checklist(void **state)
 	              "Done: Steps\ndone: One\nnow: Two\nto do: Three\n");
 }
 
+static void a_topic_says_what_comes_next(void **state)
+{
+	static const char call[] =
+		"{\"toolName\": \"update_topic\", \"title\": \"Say\", \"description\": \"%s\", "
+		"\"arguments\": {%s\"strategic_intent\": \"Read it.\", \"summary\": \"Found.\"}}";
+	static const struct {
+		const char *description, *title, *expected;
+	} rows[] = {
+		{ "Parser", "\"title\": \"Parser\", ",
+		  "\xe2\x9c\x93 Topic Parser\n  Read it.\n  Found.\n" },
+		{ "Read it.", "", "\xe2\x9c\x93 Topic Read it.\n  Found.\n" },
+		/* of a session that goes on */
+		{ "", "\"title\": \"Parser\", ",
+		  "\xe2\x9c\x93 Topic\n  Parser\n  Read it.\n  Found.\n" },
+		{ "", "", "\xe2\x9c\x93 Topic\n  Read it.\n  Found.\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		_cleanup_free_ char *text = mem_printf(call, rows[i].description, rows[i].title);
+
+		expect_result(text, RESULT("success", "{\"message\": \"m\"}"), &folded,
+		              rows[i].expected);
+	}
+}
+
 static void answers_stand_behind_their_questions(void **state)
 {
 	static const char call[] =
@@ -412,6 +438,7 @@ int main(void)
 		cmocka_unit_test(a_folder_shows_its_entries),
 		cmocka_unit_test(the_web_shows_where_it_is_from),
 		cmocka_unit_test(steps_are_a_checklist),
+		cmocka_unit_test(a_topic_says_what_comes_next),
 		cmocka_unit_test(answers_stand_behind_their_questions),
 		cmocka_unit_test(an_error_is_a_sentence),
 		cmocka_unit_test(an_unfamiliar_result_speaks_for_itself),
