@@ -367,7 +367,7 @@ def test_a_prompt_is_gone_back_to(world):
     with world.fake([[text("The wrong one.")], [text("The right one.")]], append_only=False) as server:
         with world.hasp(server) as hasp:
             hasp.type("first try").key("enter").wait("The wrong one.").wait(READY)
-            hasp.key("esc").wait("Esc again").key("esc").wait("Back to which?").key("enter").wait("Back to before: first try")
+            hasp.key("esc").wait("Esc again").key("esc").wait("Back to which?").key("enter").wait("takes it back, until something is sent.")
             hasp.key("ctrl+c").type("second try").key("enter").wait("The right one.")
     assert "second try" in said(server) and "first try" not in said(server)
 
