@@ -738,7 +738,7 @@ static void user_line(struct row *row, struct span text, size_t *at, const struc
 void view_user_folded(struct rows *rows, struct span text, const struct view_fold *folds,
                       size_t count, const struct view_how *how)
 {
-	const struct view_fold *fold = folds, *end = folds + count;
+	const struct view_fold *fold = folds, *end = count ? folds + count : folds;
 	_cleanup_row_ struct row first = { 0 }, rest = { 0 };
 	const size_t before = rows->count;
 	size_t at = 0;
