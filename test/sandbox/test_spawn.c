@@ -616,6 +616,43 @@ static void many_threads_can_start_at_once(void **state)
 	den_release(&den);
 }
 
+static void *make_many_networks(void *data)
+{
+	enum { TIMES = 25 };
+	const struct den *den = data;
+
+	for (int i = 0; i < TIMES; i++) {
+		struct sandbox_network network = SANDBOX_NETWORK_INIT;
+		struct err err = ERR_INIT;
+
+		if (!sandbox_network_make(&den->plan, &network, &err))
+			return data;
+		sandbox_network_release(&network);
+	}
+	return NULL;
+}
+
+/* The child of each has a copy of the others' descriptors: none may wait for another. */
+static void many_threads_can_make_networks_at_once(void **state)
+{
+	enum { THREADS = 12 };
+	pthread_t threads[THREADS];
+	struct den den;
+
+	(void)state;
+	den_init(&den, SANDBOX_USE_COMMAND, 0);
+	den.plan.user_namespace = true;
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, make_many_networks, &den), 0);
+	for (int i = 0; i < THREADS; i++) {
+		void *failed;
+
+		pthread_join(threads[i], &failed);
+		assert_null(failed);
+	}
+	den_release(&den);
+}
+
 static void a_failed_start_leaves_nothing(void **state)
 {
 	struct den den;
@@ -660,6 +697,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_cannot_be_executed_is_told),
 		cmocka_unit_test(namespaces_that_are_forbidden_are_told),
 		cmocka_unit_test(many_threads_can_start_at_once),
+		cmocka_unit_test(many_threads_can_make_networks_at_once),
 		cmocka_unit_test(a_failed_start_leaves_nothing),
 	};
 

@@ -281,6 +281,9 @@ static int make_namespaces(struct birth *birth, char *stack, bool user, struct s
 	close(birth->socket);
 	if (!error)
 		error = take_namespaces(pid, birth->other_end, user, ret);
+	/* Another thread's child, which waits likewise, may have a copy of this end: closing it
+	 * alone would not end the wait. */
+	shutdown(birth->other_end, SHUT_RDWR);
 	close(birth->other_end);
 	while (pid > 0 && waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
 		;
