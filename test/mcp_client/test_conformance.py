@@ -16,7 +16,6 @@ SUITE = "@modelcontextprotocol/conformance"
 SECONDS = 120
 NOT_YET = {
     ("2025-11-25", "elicitation-sep1034-client-defaults"),
-    ("2025-11-25", "sse-retry"),
 }
 
 
@@ -34,8 +33,7 @@ def pytest_generate_tests(metafunc):
     if "scenario" in metafunc.fixturenames:
         metafunc.parametrize("revision, scenario", [
             (revision, name) for revision in REVISIONS for name in required(revision)
-            if not name.startswith("auth/") and (revision, name) not in NOT_YET
-            and revision != "2026-07-28"])
+            if not name.startswith("auth/") and (revision, name) not in NOT_YET])
 
 
 def run_scenario(revision, scenario, folder):

@@ -101,16 +101,21 @@ static bool is_variable_name(const char *name)
 	return *name && !strchr(name, '=');
 }
 
-/* Names of fields are tokens (RFC 9110), values are visible. */
-static bool is_field(const char *name, const char *value)
+bool mcp_is_token(const char *name)
 {
 	for (const char *c = name; *c; c++)
 		if (!ascii_is_alnum(*c) && !strchr("!#$%&'*+-.^_`|~", *c))
 			return false;
+	return *name;
+}
+
+/* Names of fields are tokens, values are visible. */
+static bool is_field(const char *name, const char *value)
+{
 	for (const char *c = value; *c; c++)
 		if (((unsigned char)*c < 0x20 && *c != '\t') || *c == 0x7f)
 			return false;
-	return *name;
+	return mcp_is_token(name);
 }
 
 static char **entry_pairs(const struct reading *reading, const char *member, const char *between,

@@ -2,11 +2,14 @@
 /* A server at an address: each message a POST, whose answer is JSON or a stream of events (MCP,
  * basic/transports, Streamable HTTP).
  *
- * Not here: the stream that a GET opens for messages which belong to no request; taking up a stream
- * that broke; logins. */
+ * A stream that ends before the answer is taken up where it broke, by a GET (Last-Event-ID).
+ *
+ * Not here: the stream that a GET opens for messages which belong to no request; logins. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/name.h"
@@ -25,6 +28,10 @@ enum {
 	ANSWER_MS = 10000,     /* of an answer, or a notification, of ours */
 	SESSION_BYTES = 1024,
 	ERROR_BODY_SHOWN = 300,
+	RETRY_MS = 1000,       /* before a stream is taken up, unless it says */
+	RETRY_MS_MIN = 100,    /* and whatever it says */
+	RETRY_MS_MAX = 30000,
+	RESUMES_MAX = 5,       /* in a row that brought nothing */
 };
 
 struct http {
@@ -46,6 +53,7 @@ struct exchange {
 	struct buf body;            /* of anything but a stream of events */
 	int status;
 	bool streams, had_session;
+	bool heard;                 /* an event came since it was sent */
 };
 
 /* ---- clients ------------------------------------------------------------------------- */
@@ -83,6 +91,12 @@ static bool is_session_name(struct span id)
 	return id.len > 0 && id.len <= SESSION_BYTES;
 }
 
+/* Of 2026-07-28; NULL: an older message. */
+static const char *const *exchange_headers(const struct exchange *exchange)
+{
+	return exchange->ask ? mcp_client_headers(exchange->ask) : NULL;
+}
+
 static bool on_head(void *data, int status, struct span headers)
 {
 	struct exchange *exchange = data;
@@ -94,7 +108,8 @@ static bool on_head(void *data, int status, struct span headers)
 	exchange->status = status;
 	exchange->streams = status == 200 && http_content_type_is(type_text, EVENT_STREAM_TYPE);
 	pthread_mutex_lock(&http->lock);
-	if (!http->version && !http->session && status == 200 && is_session_name(session))
+	if (!http->version && !http->session && status == 200 && is_session_name(session) &&
+	    !exchange_headers(exchange))
 		http->session = mem_dup(session.data, session.len);
 	pthread_mutex_unlock(&http->lock);
 	return true;
@@ -105,6 +120,7 @@ static bool on_server_event(void *data, const struct sse_event *event, struct er
 	struct exchange *exchange = data;
 
 	(void)err;
+	exchange->heard = true;
 	if (event->data.len)
 		mcp_client_receive(exchange->http->client, event->data);
 	return true;
@@ -133,7 +149,7 @@ static unsigned on_waiting(void *data, struct err *err)
 
 /* ---- sending ------------------------------------------------------------------------------ */
 
-static size_t header_count(char *const *headers)
+static size_t header_count(const char *const *headers)
 {
 	size_t count = 0;
 
@@ -142,9 +158,9 @@ static size_t header_count(char *const *headers)
 	return count;
 }
 
-/* The message's, the session's and the settings'. The caller frees the array and the last two
- * strings through `own`. */
-static const char **request_headers(struct exchange *exchange, char *own[static 2])
+/* The message's, the session's and the settings'. The caller frees the array and the
+ * strings in `own`. */
+static const char **request_headers(struct exchange *exchange, bool resumes, char *own[static 3])
 {
 	static const char *const usual[] = {
 		"Content-Type: application/json",
@@ -152,20 +168,26 @@ static const char **request_headers(struct exchange *exchange, char *own[static 
 		("User-Agent: hasp/" HASP_VERSION),
 	};
 	struct http *http = exchange->http;
-	const size_t count = header_count(http->headers);
-	const char **headers = mem_alloc(ARRAY_LEN(usual) + count + 3, sizeof(*headers));
+	const char *const *modern = exchange_headers(exchange);
+	const size_t count = header_count((const char *const *)http->headers);
+	const char **headers = mem_alloc(ARRAY_LEN(usual) + count + header_count(modern) + 4,
+	                                 sizeof(*headers));
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(usual); i++)
 		headers[n++] = usual[i];
 	for (size_t i = 0; i < count; i++)
 		headers[n++] = http->headers[i];
+	for (size_t i = 0; modern && modern[i]; i++)
+		headers[n++] = modern[i];
 	pthread_mutex_lock(&http->lock);
 	own[0] = http->session ? mem_printf("Mcp-Session-Id: %s", http->session) : NULL;
 	own[1] = http->version ? mem_printf("MCP-Protocol-Version: %s", http->version) : NULL;
 	pthread_mutex_unlock(&http->lock);
 	exchange->had_session = own[0];
-	for (size_t i = 0; i < 2; i++)
+	own[2] = resumes ? mem_printf("Last-Event-ID: %.*s", (int)exchange->events.id.len,
+	                              exchange->events.id.data) : NULL;
+	for (size_t i = 0; i < 3; i++)
 		if (own[i])
 			headers[n++] = own[i];
 	return headers;
@@ -178,8 +200,9 @@ static bool http_exchange_send(struct exchange *exchange, const char *method, st
 		                                   .waiting = on_waiting };
 	struct http *http = exchange->http;
 	struct http_client *client = take_http_client(http);
-	char *own[2];
-	_cleanup_free_ const char **headers = request_headers(exchange, own);
+	char *own[3];
+	_cleanup_free_ const char **headers = request_headers(exchange, !strcmp(method, "GET"),
+	                                                      own);
 	const struct http_request request = {
 		.method = method, .url = http->url, .headers = headers, .body = body,
 		.connect_ms = CONNECT_MS, .total_ms = total_ms,
@@ -188,8 +211,8 @@ static bool http_exchange_send(struct exchange *exchange, const char *method, st
 	};
 	bool ok = http_client_send(client, &request, &events, exchange, err);
 
-	free(own[0]);
-	free(own[1]);
+	for (size_t i = 0; i < 3; i++)
+		free(own[i]);
 	if (ok)
 		give_http_client(http, client);
 	else
@@ -244,6 +267,52 @@ static bool exchange_outcome(struct exchange *exchange, struct err *err)
 	               mcp_client_name(client));
 }
 
+/* ---- a stream that ends before the answer ---- */
+
+/* As long as the stream said. False: nobody waits for the answer any more. */
+static bool wait_retry(struct exchange *exchange)
+{
+	const struct timespec step = { .tv_nsec = 20 * 1000000L };
+	unsigned ms = exchange->events.retry_ms ? exchange->events.retry_ms : RETRY_MS;
+	uint64_t until;
+
+	ms = ms < RETRY_MS_MIN ? RETRY_MS_MIN : ms > RETRY_MS_MAX ? RETRY_MS_MAX : ms;
+	until = clock_monotonic_ms() + ms;
+	while (clock_monotonic_ms() < until && !mcp_client_settled(exchange->ask))
+		nanosleep(&step, NULL);
+	return !mcp_client_settled(exchange->ask);
+}
+
+static bool broke_off(const struct exchange *exchange, bool ok, const struct err *why)
+{
+	return exchange->ask && exchange->streams && !exchange_headers(exchange) &&
+	       is_session_name(buf_view(&exchange->events.id)) &&
+	       (ok || why->code == ERR_NETWORK_ERROR) && !mcp_client_settled(exchange->ask);
+}
+
+/* Until the answer is here, or the server has nothing more. As http_exchange_send. */
+static bool take_up(struct exchange *exchange, struct err *why)
+{
+	bool ok = true;
+
+	for (unsigned tries = 0; tries < RESUMES_MAX && wait_retry(exchange); tries++) {
+		struct err failed = ERR_INIT;
+
+		exchange->status = 0;
+		exchange->streams = exchange->heard = false;
+		sse_reader_end(&exchange->events, &failed);
+		ok = http_exchange_send(exchange, "GET", SPAN(""), 0, &failed);
+		if (!ok)
+			*why = failed;
+		if (mcp_client_settled(exchange->ask) || (exchange->status && !exchange->streams) ||
+		    (!ok && failed.code != ERR_NETWORK_ERROR))
+			return ok;
+		if (exchange->heard)
+			tries = 0;
+	}
+	return ok;
+}
+
 static bool streamable_send(void *transport, struct span message, struct mcp_ask *ask,
                             struct err *err)
 {
@@ -254,6 +323,8 @@ static bool streamable_send(void *transport, struct span message, struct mcp_ask
 
 	sse_reader_init(&exchange.events, LIMIT_MCP_MESSAGE_BYTES, on_server_event, &exchange);
 	ok = http_exchange_send(&exchange, "POST", message, ask ? 0 : ANSWER_MS, &why);
+	if (broke_off(&exchange, ok, &why))
+		ok = take_up(&exchange, &why);
 	/* A stream may go on behind the answer, and is ended; so is what nobody waits for. */
 	if (ok)
 		ok = exchange_outcome(&exchange, err);
@@ -321,6 +392,7 @@ bool mcp_client_open_http(const struct mcp_client_options *options,
                           struct mcp_client **ret, struct err *err)
 {
 	static const struct mcp_transport_ops ops = {
+		.exchanges = true,
 		.send = streamable_send,
 		.agreed = streamable_agreed,
 		.end = streamable_end,
