@@ -229,6 +229,36 @@ static void test_headers_repeat_arguments(void **state)
 	worker_texts_free(headers);
 }
 
+static void test_messages_go_to_the_same_origin(void **state)
+{
+	static const struct {
+		const char *url, *said, *whole;
+	} rows[] = {
+		{ "http://h:1/a/sse?k=1", "/messages?id=5", "http://h:1/messages?id=5" },
+		{ "http://h:1/a/sse", "messages", "http://h:1/a/messages" },
+		{ "http://h:1", "messages", "http://h:1/messages" },
+		{ "http://h:1/a/sse?k=/x", "?id=5", "http://h:1/a/sse?id=5" },
+		{ "https://h/sse", "https://h/m", "https://h/m" },
+		{ "https://h/sse", "http://h/m", NULL },
+		{ "http://h/sse", "http://h.evil/m", NULL },
+		{ "http://h/sse", "http://h:2/m", NULL },
+		{ "http://h/sse", "http://h@evil/m", NULL },
+		{ "http://h/sse", "//evil/m", NULL },
+		{ "http://h/sse", "/\\evil/m", NULL },
+		{ "http://h/sse", "/m\r\nX: y", NULL },
+		{ "http://h/sse", "", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		_cleanup_free_ char *whole = mcp_http_endpoint(rows[i].url,
+		                                               span_str(rows[i].said));
+
+		if (rows[i].whole ? !whole || strcmp(whole, rows[i].whole) : whole != NULL)
+			fail_msg("%s at %s: %s", rows[i].said, rows[i].url, whole ? whole : "no");
+	}
+}
+
 static void test_names(void **state)
 {
 	static const struct {
@@ -259,6 +289,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_messages_go_to_the_same_origin),
 		cmocka_unit_test(test_headers_repeat_arguments),
 		cmocka_unit_test_setup_teardown(test_an_answer_may_ask_for_more, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_answers_that_ask_wrongly_are_refused, set_up,

@@ -42,7 +42,9 @@ class Handler(BaseHTTPRequestHandler):
         """Streams that broke: the first is taken up in vain, the second has the answer."""
         self.note(None)
         taken_up = [1 for command, _, _ in self.server.seen if command == "GET"]
-        if self.server.ways.get("breaks") == "for-good":
+        if "says" in self.server.ways:  # the stream of the old transport
+            self.reply(200, self.server.ways["says"], "text/event-stream")
+        elif self.server.ways.get("breaks") == "for-good":
             self.reply(405)
         elif len(taken_up) < 2:
             self.reply(200, b"id: e2\ndata: {\"jsonrpc\"", "text/event-stream")
@@ -235,13 +237,23 @@ def test_a_broken_call_is_explained(world, way, words):
     assert words in result["message"] and "hush" not in done.said()
 
 
-@pytest.mark.parametrize("status,words", [(401, "mcpServers.far.headers"), (404, "type sse"),
+@pytest.mark.parametrize("status,words", [(401, "mcpServers.far.headers"), (404, '"type": "sse"'),
                                           (500, "500"), (200, "without a result")])
 def test_a_server_that_is_none_is_named(world, status, words):
     with far(world, status=status):
         done = world.run([[text("Hi.")]], "-p", "Hi.", *ALLOW)
     assert done.code == 0 and "far" in done.err and words in done.err, done.err
     assert "\x1b" not in done.err and "hush" not in done.err
+
+
+@pytest.mark.parametrize("says,words", [
+    (b"event: endpoint\ndata: http://127.0.0.1:1/m\n\n", "to go to another server"),
+    (b": nothing\n\n", "ended its stream"), (b"data: {}\n\n", "ended its stream")], ids=str)
+def test_a_stream_of_the_old_transport_that_is_none(world, says, words):
+    with far(world, {"type": "sse"}, says=says) as server:
+        done = world.run([[text("Hi.")]], "-p", "Hi.", *ALLOW)
+    assert done.code == 0 and "far" in done.err and words in done.err, done.err
+    assert {command for command, _, _ in server.seen} == {"GET"}
 
 
 def test_nobody_is_there(world):

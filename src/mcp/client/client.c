@@ -18,6 +18,7 @@ enum {
 	TOOL_PAGES_MAX = 100, /* of tools/list: a cursor may lead to itself */
 	ERROR_SHOWN = 400,    /* of a server's own sentence */
 	ROUNDS_MAX = 20,      /* of a request whose answers ask for more */
+	INPUTS_MAX = 32,      /* questions in one answer */
 	PROBE_MS = 15000,     /* of the first request, which an old server may leave */
 };
 
@@ -553,7 +554,8 @@ static bool client_ask(struct mcp_client *client, const char *method, const json
 		               LIMIT_MCP_MESSAGE_BYTES);
 	}
 	ask.headers = sent_headers(&ask, method, own);
-	sent = client->ops->send(client->transport, buf_view(&out), &ask, &why);
+	sent = mcp_client_lost(client) ||
+	       client->ops->send(client->transport, buf_view(&out), &ask, &why);
 	if (sent)
 		await_settled(&ask);
 	if (sent || mcp_client_settled(&ask))
@@ -567,6 +569,54 @@ static bool client_ask(struct mcp_client *client, const char *method, const json
 		*ret_refusal = mem_steal(&ask.refusal);
 	json_decref(ask.refusal);
 	return ok;
+}
+
+/* ---- results that ask for more (2026-07-28) ---- */
+
+static bool answer_input(struct mcp_client *client, const json_t *request,
+                         const _Atomic bool *cancel, json_t **ret, struct err *err)
+{
+	const char *method = json_string_value(json_object_get(request, "method"));
+	const json_t *params = json_object_get(request, "params");
+	json_auto_t *none = json_object();
+
+	if (!method)
+		return err_set(err, ERR_TOOL_FAILED,
+		               "The MCP server \"%s\" asked for more without saying what.",
+		               client->name);
+	return mcp_client_answer(client, method, json_is_object(params) ? params : none, cancel, ret,
+	                         err);
+}
+
+/* Answers what such a result asks, and puts it into the params of the next round. */
+static bool answer_inputs(struct mcp_client *client, const json_t *result,
+                          const _Atomic bool *cancel, json_t *params, struct err *err)
+{
+	json_t *requests = json_object_get(result, "inputRequests"), *request;
+	json_t *state = json_object_get(result, "requestState");
+	json_auto_t *responses = json_object();
+	const char *key;
+
+	if ((!requests && !json_is_string(state)) || (requests && !json_is_object(requests)) ||
+	    json_object_size(requests) > INPUTS_MAX)
+		return err_set(err, ERR_TOOL_FAILED,
+		               "The MCP server \"%s\" asked for more, but not as the protocol has "
+		               "it.",
+		               client->name);
+	json_object_foreach(requests, key, request) {
+		json_t *answer = NULL;
+
+		if (!answer_input(client, request, cancel, &answer, err))
+			return false;
+		json_object_set_new(responses, key, answer);
+	}
+	json_object_del(params, "inputResponses");
+	json_object_del(params, "requestState");
+	if (requests)
+		json_object_set(params, "inputResponses", responses);
+	if (json_is_string(state))
+		json_object_set(params, "requestState", state);
+	return true;
 }
 
 /* As often as it takes: an answer of 2026-07-28 may ask for more. Borrows `params`. */
@@ -586,7 +636,7 @@ static bool client_request(struct mcp_client *client, const char *method, const 
 			*ret = mem_steal(&result);
 			return true;
 		}
-		if (!mcp_modern_answer(client, result, wait->cancel, own, err))
+		if (!answer_inputs(client, result, wait->cancel, own, err))
 			return false;
 	}
 	return err_set(err, ERR_TOOL_FAILED,

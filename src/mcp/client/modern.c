@@ -16,7 +16,6 @@
 enum {
 	MIRRORED_MAX = 32,  /* arguments of a tool that are repeated in headers */
 	MIRRORED_DEPTH = 8,
-	INPUTS_MAX = 32,    /* questions in one answer */
 };
 
 json_t *mcp_modern_meta(const json_t *capabilities)
@@ -165,50 +164,7 @@ bool mcp_modern_result(const json_t *result, const char *server, bool *ret_asks,
 	if (!type || *ret_asks || span_eq(json_span(type), SPAN("complete")))
 		return true;
 	return err_set(err, ERR_TOOL_FAILED,
-	               "The MCP server \"%s\" answered with a type of result that hasp does not know.",
+	               "The MCP server \"%s\" answered with a type of result that hasp does "
+	               "not know.",
 	               server);
-}
-
-static bool answer_input(struct mcp_client *client, const json_t *request,
-                         const _Atomic bool *cancel, json_t **ret, struct err *err)
-{
-	const char *method = json_string_value(json_object_get(request, "method"));
-	const json_t *params = json_object_get(request, "params");
-	json_auto_t *none = json_object();
-
-	if (!method)
-		return err_set(err, ERR_TOOL_FAILED,
-		               "The MCP server \"%s\" asked for more without saying what.",
-		               mcp_client_name(client));
-	return mcp_client_answer(client, method, json_is_object(params) ? params : none, cancel, ret,
-	                         err);
-}
-
-bool mcp_modern_answer(struct mcp_client *client, const json_t *result,
-                       const _Atomic bool *cancel, json_t *params, struct err *err)
-{
-	json_t *requests = json_object_get(result, "inputRequests"), *request;
-	json_t *state = json_object_get(result, "requestState");
-	json_auto_t *responses = json_object();
-	const char *key;
-
-	if ((!requests && !json_is_string(state)) || (requests && !json_is_object(requests)) ||
-	    json_object_size(requests) > INPUTS_MAX)
-		return err_set(err, ERR_TOOL_FAILED,
-		               "The MCP server \"%s\" asked for more, but not as the protocol has it.",
-		               mcp_client_name(client));
-	json_object_foreach(requests, key, request) {
-		json_t *answer = NULL;
-
-		if (!answer_input(client, request, cancel, &answer, err))
-			return false;
-		json_object_set_new(responses, key, answer);
-	}
-	json_object_del(params, "inputResponses");
-	json_object_del(params, "requestState");
-	if (requests)
-		json_object_set(params, "inputResponses", responses);
-	if (json_is_string(state))
-		json_object_set(params, "requestState", state);
-	return true;
 }

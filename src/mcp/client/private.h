@@ -85,13 +85,21 @@ bool mcp_client_open_stdio(const struct mcp_client_options *options,
                            const struct mcp_stdio_options *from, const struct mcp_wait *wait,
                            struct mcp_client **ret, struct err *err);
 
+/* How a server at an address is spoken to. */
+enum mcp_http_kind {
+	MCP_HTTP_STREAMABLE,
+	MCP_HTTP_SSE,    /* the old transport of 2024-11-05, HTTP+SSE */
+	MCP_HTTP_EITHER, /* streamable, and if its address takes no messages (4xx), the old one */
+};
+
 /* A server at an address. */
 struct mcp_http_options {
+	enum mcp_http_kind kind;
 	const char *url;               /* http: or https: */
 	const char *const *headers;    /* "Name: value", NULL-terminated; copied */
 };
 
-/* Shakes hands with it, over streamable HTTP. */
+/* Shakes hands with it. */
 bool mcp_client_open_http(const struct mcp_client_options *options,
                           const struct mcp_http_options *from, const struct mcp_wait *wait,
                           struct mcp_client **ret, struct err *err);
@@ -196,20 +204,22 @@ bool mcp_modern_mirrored(const json_t *tool, json_t **ret, struct err *err);
 /* Whether a result only asks for more (InputRequiredResult).  False with *err: it is of a type that
  * nobody knows. */
 bool mcp_modern_result(const json_t *result, const char *server, bool *ret_asks, struct err *err);
-/* Answers what such a result asks, and puts it into the params of the next round. */
-bool mcp_modern_answer(struct mcp_client *client, const json_t *result,
-                       const _Atomic bool *cancel, json_t *params, struct err *err);
 
 /* ---- servers ---- */
 
 /* Whether this can be the name of a header: a token (RFC 9110). */
 bool mcp_is_token(const char *name);
 
+/* Where the old HTTP+SSE transport takes messages: what its `endpoint` event says, resolved against
+ * the address of the stream, whose origin it must have. The caller frees; NULL: it has not. */
+char *mcp_http_endpoint(const char *url, struct span said);
+
 /* What an entry of mcpServers says, checked. */
 struct server_entry {
 	char *name;
 	char *off;               /* a sentence: why it is not used; NULL: it is */
 	bool http;
+	enum mcp_http_kind kind; /* of that */
 	char **argv;             /* a program; NULL-terminated */
 	char **env;              /* NAME=VALUE, NULL-terminated */
 	char *folder;            /* absolute; or NULL */
