@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A server at an address: each message a POST, whose answer is JSON or a stream of events (MCP,
- * basic/transports, Streamable HTTP).  And the old way of 2024-11-05 (HTTP+SSE): one stream brings all
- * messages, the first of which says where ours are posted.
+ * basic/transports, Streamable HTTP).  And the old way of 2024-11-05 (HTTP+SSE): one stream brings
+ * all messages, and its first event says where ours are posted.
  *
  * A stream that ends before the answer is taken up where it broke, by a GET (Last-Event-ID).
  *
@@ -115,8 +115,8 @@ static bool on_head(void *data, int status, struct span headers)
 	exchange->status = status;
 	exchange->streams = status == 200 && http_content_type_is(type_text, EVENT_STREAM_TYPE);
 	pthread_mutex_lock(&http->lock);
-	if (!http->version && !http->session && !exchange->listens && status == 200 && is_session_name(session) &&
-	    !exchange_headers(exchange))
+	if (!http->version && !http->session && !exchange->listens && status == 200 &&
+	    is_session_name(session) && !exchange_headers(exchange))
 		http->session = mem_dup(session.data, session.len);
 	pthread_mutex_unlock(&http->lock);
 	return true;
@@ -189,8 +189,8 @@ static size_t header_count(const char *const *headers)
 	return count;
 }
 
-/* The message's, the session's and the settings'. The caller frees the array and the
- * strings in `own`. */
+/* The message's, the session's and the settings'; with `resumes`, where the stream broke. The caller
+ * frees the array and the strings in `own`. */
 static const char **request_headers(struct exchange *exchange, bool resumes, char *own[static 3])
 {
 	static const char *const usual[] = {
