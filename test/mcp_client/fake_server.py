@@ -16,7 +16,7 @@ args = sys.argv[1:]
 log = None
 if args[:1] == ["--log"]:
     log, args = args[1], args[2:]
-ways = set(args)
+ways = {way for arg in args for way in arg.split(",")}
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(40)).decode()
 
 
@@ -156,8 +156,35 @@ def say(request, arguments):
 calls = []
 
 
+def more(request, ways):
+    """An answer of 2026-07-28 that asks for more; None when nothing is left to ask."""
+    params = request["params"]
+    if "ask-endless" in ways:
+        return {"resultType": "input_required", "requestState": "again"}
+    if "ask-nothing" in ways:
+        return {"resultType": "input_required"}
+    if "ask-wrong" in ways:
+        return {"resultType": "input_required", "inputRequests": {"a": {"method": 5}}}
+    if "ask-person" in ways:
+        return {"resultType": "input_required", "inputRequests": {
+            "a": {"method": "elicitation/create", "params": {"message": "Really?"}}}}
+    if "odd-result" in ways:
+        return {"resultType": "hologram"}
+    if "ask-roots" in ways and "inputResponses" not in params:
+        return {"resultType": "input_required", "requestState": "s\u00e9same",
+                "inputRequests": {"a": {"method": "roots/list"}}}
+    return None
+
+
 def call(request):
     calls.append(request)
+    asked = more(request, ways)
+    if asked:
+        answer(request, asked)
+        return
+    if "ask-roots" in ways:
+        answer(request, text(json.dumps(request["params"])))
+        return
     params = request["params"]
     name, arguments = params["name"], params.get("arguments", {})
     if "die-on-call" in ways:
@@ -224,7 +251,18 @@ def main():
         request = json.loads(line)
         method = request.get("method")
         note(method or "answer")
-        if method == "initialize":
+        if method == "server/discover":
+            if "modern" in ways:
+                answer(request, {"resultType": "complete", "supportedVersions": ["2026-07-28"],
+                                 "capabilities": {"tools": {}}, "_meta": {
+                                     "io.modelcontextprotocol/serverInfo":
+                                         {"name": "fake", "version": "2"}}})
+            else:
+                answer(request, error={"code": -32601, "message": "not here"})
+        elif method == "initialize" and "modern" in ways:
+            answer(request, error={"code": -32022, "message": "too old",
+                                   "data": {"supported": ["2026-07-28"]}})
+        elif method == "initialize":
             if "die-at-initialize" in ways:
                 sys.exit(6)
             version = "1999-01-01" if "old" in ways else request["params"]["protocolVersion"]

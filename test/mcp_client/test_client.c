@@ -45,8 +45,9 @@ static bool open_fake(struct bench *bench, const char *way, struct err *err)
 	const struct worker_options workers = { .roots = roots, .root_count = 1,
 		                                .program = getenv("HASP") };
 	const char *argv[] = { "/usr/bin/python3", getenv("FAKE_SERVER"), way, NULL };
+	json_auto_t *offered = json_pack("[{s:s}]", "uri", "file:///x");
 	const struct mcp_client_options options = { .name = "fake", .log = keep_log,
-		                                    .data = bench };
+		                                    .roots = offered, .data = bench };
 	const struct mcp_stdio_options stdio = { .workers = &workers, .argv = argv };
 	const struct mcp_wait wait = { .timeout_ms = 60000 };
 
@@ -140,6 +141,124 @@ static void test_one_that_ends_says_how(void **state)
 	assert_non_null(strstr(err.message, "cannot find my settings"));
 }
 
+/* The fake that knows 2026-07-28 alone, and answers a call as `way` says. */
+static json_t *call_modern(struct bench *bench, const char *way, struct err *err)
+{
+	const struct mcp_wait wait = { .timeout_ms = 60000 };
+	json_t *result = NULL;
+
+	if (!open_fake(bench, way, err))
+		fail_msg("%s", err->message);
+	assert_string_equal(mcp_client_version(bench->client), "2026-07-28");
+	assert_string_equal(json_string_value(json_object_get(json_object_get(
+		mcp_client_hello(bench->client), "serverInfo"), "version")), "2");
+	mcp_client_call(bench->client, "say", NULL, &wait, &result, err);
+	return result;
+}
+
+static void test_an_answer_may_ask_for_more(void **state)
+{
+	struct err err = ERR_INIT;
+	json_auto_t *result = call_modern(*state, "modern,ask-roots", &err);
+	json_auto_t *said = NULL;
+
+	assert_non_null(result);
+	said = json_loads(json_string_value(json_object_get(json_array_get(json_object_get(
+		result, "content"), 0), "text")), 0, NULL);
+	assert_string_equal(json_string_value(json_object_get(said, "requestState")),
+	                    "s\xc3\xa9same");
+	assert_string_equal(json_string_value(json_object_get(json_array_get(json_object_get(
+		json_object_get(json_object_get(said, "inputResponses"), "a"), "roots"), 0),
+		"uri")), "file:///x");
+	assert_non_null(json_object_get(json_object_get(said, "_meta"),
+	                                "io.modelcontextprotocol/clientCapabilities"));
+}
+
+static void test_answers_that_ask_wrongly_are_refused(void **state)
+{
+	static const struct {
+		const char *way, *words;
+	} rows[] = {
+		{ "modern,ask-endless", "20 times" },
+		{ "modern,ask-nothing", "not as the protocol has it" },
+		{ "modern,ask-wrong", "without saying what" },
+		{ "modern,ask-person", "elicitation/create" },
+		{ "modern,odd-result", "type of result" },
+	};
+	struct bench *bench = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct err err = ERR_INIT;
+
+		assert_null(call_modern(bench, rows[i].way, &err));
+		assert_int_equal(err.code, ERR_TOOL_FAILED);
+		if (!strstr(err.message, rows[i].words))
+			fail_msg("%s: %s", rows[i].way, err.message);
+		mcp_client_unref(bench->client);
+		bench->client = NULL;
+	}
+}
+
+static void test_headers_repeat_arguments(void **state)
+{
+	json_auto_t *tool = json_loads(
+		"{\"name\": \"t\", \"inputSchema\": {\"properties\": {"
+		"\"a\": {\"type\": \"string\", \"x-mcp-header\": \"A\"},"
+		"\"o\": {\"type\": \"object\", \"properties\": {"
+		"\"n\": {\"type\": \"integer\", \"x-mcp-header\": \"N\"}}},"
+		"\"b\": {\"type\": \"boolean\", \"x-mcp-header\": \"B\"},"
+		"\"z\": {\"type\": \"string\", \"x-mcp-header\": \"Z\"}}}}", 0, NULL);
+	json_auto_t *params = json_loads(
+		"{\"name\": \"t\\n\", \"arguments\": {\"a\": \"x\\r\\nEvil: y\","
+		" \"o\": {\"n\": 5}, \"b\": false, \"z\": null}}", 0, NULL);
+	static const char *const expected[] = {
+		"MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call",
+		"Mcp-Name: =?base64?dAo=?=", "Mcp-Param-A: =?base64?eA0KRXZpbDogeQ==?=",
+		"Mcp-Param-N: 5", "Mcp-Param-B: false",
+	};
+	json_auto_t *mirrored = NULL;
+	struct err err = ERR_INIT;
+	char **headers;
+
+	(void)state;
+	assert_true(mcp_modern_mirrored(tool, &mirrored, &err));
+	headers = mcp_modern_headers("tools/call", params, mirrored);
+	for (size_t i = 0; i < ARRAY_LEN(expected); i++)
+		assert_string_equal(headers[i], expected[i]);
+	assert_null(headers[ARRAY_LEN(expected)]);
+	worker_texts_free(headers);
+}
+
+static void test_messages_go_to_the_same_origin(void **state)
+{
+	static const struct {
+		const char *url, *said, *whole;
+	} rows[] = {
+		{ "http://h:1/a/sse?k=1", "/messages?id=5", "http://h:1/messages?id=5" },
+		{ "http://h:1/a/sse", "messages", "http://h:1/a/messages" },
+		{ "http://h:1", "messages", "http://h:1/messages" },
+		{ "http://h:1/a/sse?k=/x", "?id=5", "http://h:1/a/sse?id=5" },
+		{ "https://h/sse", "https://h/m", "https://h/m" },
+		{ "https://h/sse", "http://h/m", NULL },
+		{ "http://h/sse", "http://h.evil/m", NULL },
+		{ "http://h/sse", "http://h:2/m", NULL },
+		{ "http://h/sse", "http://h@evil/m", NULL },
+		{ "http://h/sse", "//evil/m", NULL },
+		{ "http://h/sse", "/\\evil/m", NULL },
+		{ "http://h/sse", "/m\r\nX: y", NULL },
+		{ "http://h/sse", "", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		_cleanup_free_ char *whole = mcp_http_endpoint(rows[i].url,
+		                                               span_str(rows[i].said));
+
+		if (rows[i].whole ? !whole || strcmp(whole, rows[i].whole) : whole != NULL)
+			fail_msg("%s at %s: %s", rows[i].said, rows[i].url, whole ? whole : "no");
+	}
+}
+
 static void test_names(void **state)
 {
 	static const struct {
@@ -170,6 +289,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_messages_go_to_the_same_origin),
+		cmocka_unit_test(test_headers_repeat_arguments),
+		cmocka_unit_test_setup_teardown(test_an_answer_may_ask_for_more, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_answers_that_ask_wrongly_are_refused, set_up,
+		                                tear_down),
 		cmocka_unit_test_setup_teardown(test_progress_is_passed_on, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_who_cancels_does_not_wait, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_what_it_prints_is_logged, set_up, tear_down),

@@ -17,7 +17,7 @@ def test_list_starts_nothing(world):
                "old": {"url": "http://127.0.0.1:9/", "type": "sse"}})
     done = world.command("mcp", "list")
     assert done.code == 0 and not log.exists()
-    assert "fake: not asked yet" in done.text and "old: off" in done.text and "sse" in done.text
+    assert "fake: not asked yet" in done.text and "old: not asked yet" in done.text and "sse http://127.0.0.1:9/" in done.text
     assert "http://127.0.0.1:9/mcp" in done.text
     assert "hush" not in done.text and "pass" not in done.text
 

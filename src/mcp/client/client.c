@@ -17,9 +17,12 @@ enum {
 	POLL_MS = 20,
 	TOOL_PAGES_MAX = 100, /* of tools/list: a cursor may lead to itself */
 	ERROR_SHOWN = 400,    /* of a server's own sentence */
+	ROUNDS_MAX = 20,      /* of a request whose answers ask for more */
+	INPUTS_MAX = 32,      /* questions in one answer */
+	PROBE_MS = 15000,     /* of the first request, which an old server may leave */
 };
 
-/* Newest first: the first is what is offered. */
+/* Of initialize, newest first: the first is what is offered. */
 static const char *const client_versions[] = { "2025-11-25", "2025-06-18", "2025-03-26",
 	                                       "2024-11-05" };
 
@@ -31,7 +34,9 @@ struct mcp_ask {
 	int64_t id;
 	bool answered;
 	json_t *result;         /* owned; NULL: it is an error */
-	struct err error;       /* of an answer */
+	json_t *refusal;        /* that error; owned */
+	struct err error;       /* the same as a sentence */
+	char **headers;         /* mcp_client_headers; owned */
 	struct mcp_ask *next;
 };
 
@@ -42,11 +47,14 @@ struct mcp_client {
 	struct mcp_client_options options;
 	char *name;
 	json_t *roots;
-	json_t *hello;           /* of initialize */
+	json_t *capabilities;
+	json_t *hello;           /* of initialize, or server/discover */
 	const char *version;     /* in force; NULL: none yet */
+	bool modern;             /* it is, or is tried to be, MCP_MODERN */
 	pthread_mutex_t lock;    /* of what follows */
 	pthread_cond_t changed;
 	struct mcp_ask *asked;
+	json_t *mirrored;        /* {tool: mcp_modern_mirrored}; NULL: none */
 	int64_t last_id;
 	size_t unasked;          /* messages since the last answer */
 	bool lost, forgotten, tools_changed;
@@ -54,6 +62,15 @@ struct mcp_client {
 };
 
 /* ---- life ---- */
+
+static json_t *own_capabilities(const struct mcp_client_options *options)
+{
+	json_t *own = options->capabilities ? json_deep_copy(options->capabilities) : json_object();
+
+	if (options->roots)
+		json_object_set_new(own, "roots", json_object());
+	return own;
+}
 
 struct mcp_client *mcp_client_new(const struct mcp_client_options *options,
                               const struct mcp_transport_ops *ops, void *transport)
@@ -65,6 +82,7 @@ struct mcp_client *mcp_client_new(const struct mcp_client_options *options,
 	client->options = *options;
 	client->name = mem_strdup(options->name);
 	client->roots = json_incref((json_t *)options->roots);
+	client->capabilities = own_capabilities(options);
 	client->holders = 1;
 	pthread_mutex_init(&client->lock, NULL);
 	pthread_cond_init(&client->changed, NULL);
@@ -83,6 +101,8 @@ void mcp_client_unref(struct mcp_client *client)
 		return;
 	client->ops->free(client->transport);
 	json_decref(client->roots);
+	json_decref(client->capabilities);
+	json_decref(client->mirrored);
 	json_decref(client->hello);
 	pthread_cond_destroy(&client->changed);
 	pthread_mutex_destroy(&client->lock);
@@ -178,7 +198,34 @@ const char *mcp_client_name(const struct mcp_client *client)
 	return client->name;
 }
 
+const char *const *mcp_client_headers(const struct mcp_ask *ask)
+{
+	return (const char *const *)ask->headers;
+}
+
 /* ---- what the server asks, and tells ---- */
+
+bool mcp_client_answer(struct mcp_client *client, const char *method, const json_t *params,
+                       const _Atomic bool *cancel, json_t **ret, struct err *err)
+{
+	struct cancel ours;
+
+	if (!strcmp(method, "roots/list") && client->roots) {
+		*ret = json_pack("{s:O}", "roots", client->roots);
+		return true;
+	}
+	if (!client->options.answer)
+		return err_set(err, ERR_TOOL_FAILED,
+		               "The MCP server \"%s\" asks for what hasp does not have (%.60s).",
+		               client->name, method);
+	if (cancel && atomic_load(cancel))
+		return err_set(err, ERR_CANCELLED, "The call was cancelled.");
+	if (!cancel_init(&ours, err))
+		return false;
+	*ret = client->options.answer(client->options.data, method, params, &ours, err);
+	cancel_release(&ours);
+	return *ret;
+}
 
 static void answer_server(struct mcp_client *client, const struct rpc_message *message)
 {
@@ -266,6 +313,7 @@ static void set_answer_error(struct mcp_ask *ask, const json_t *error)
 {
 	_cleanup_free_ char *said = said_text(json_object_get(error, "message"));
 
+	ask->refusal = json_incref((json_t *)error);
 	err_set(&ask->error, ERR_TOOL_FAILED,
 	        "The MCP server \"%s\" answered with error %lld: %s", ask->client->name,
 	        (long long)json_integer_value(json_object_get(error, "code")), said);
@@ -412,14 +460,14 @@ static bool client_notify_server(struct mcp_client *client, const char *method,
 	       client->ops->send(client->transport, buf_view(&out), NULL, err);
 }
 
-/* initialize must not be cancelled. */
+/* initialize must not be cancelled; an exchange of 2026-07-28 is by its end. */
 static void cancel_ask(struct mcp_ask *ask, const char *method, const char *reason)
 {
 	json_auto_t *params = json_pack("{s:I, s:s}", "requestId", (json_int_t)ask->id, "reason",
 	                                reason);
 	struct err ignored = ERR_INIT;
 
-	if (strcmp(method, "initialize") != 0)
+	if (strcmp(method, "initialize") != 0 && !ask->headers)
 		client_notify_server(ask->client, "notifications/cancelled", params, &ignored);
 }
 
@@ -457,26 +505,57 @@ static bool settle_ask(struct mcp_ask *ask, const char *method, json_t **ret, st
 	               client->name);
 }
 
-/* Borrows `params`. */
-static bool client_request(struct mcp_client *client, const char *method, const json_t *params,
-                           const struct mcp_wait *wait, json_t **ret, struct err *err)
+/* The params of a request as they are sent. A new object. */
+static json_t *sent_params(const struct mcp_ask *ask, const json_t *params)
+{
+	const struct mcp_client *client = ask->client;
+	json_t *own = params ? json_copy((json_t *)params) : json_object();
+	json_t *meta = client->modern ? mcp_modern_meta(client->capabilities) : json_object();
+
+	if (ask->wait->progress)
+		json_object_set_new(meta, "progressToken", json_integer(ask->id));
+	if (json_object_size(meta))
+		json_object_set(own, "_meta", meta);
+	json_decref(meta);
+	return own;
+}
+
+static char **sent_headers(const struct mcp_ask *ask, const char *method, const json_t *params)
+{
+	struct mcp_client *client = ask->client;
+	const char *name = json_string_value(json_object_get(params, "name"));
+	json_auto_t *mirrored = NULL;
+
+	if (!client->modern || !client->ops->exchanges)
+		return NULL;
+	pthread_mutex_lock(&client->lock);
+	mirrored = name ? json_incref(json_object_get(client->mirrored, name)) : NULL;
+	pthread_mutex_unlock(&client->lock);
+	return mcp_modern_headers(method, params, mirrored);
+}
+
+/* Borrows `params`. *ret_refusal (may be NULL): the error that it was answered with, a new
+ * reference. */
+static bool client_ask(struct mcp_client *client, const char *method, const json_t *params,
+                       const struct mcp_wait *wait, json_t **ret, json_t **ret_refusal,
+                       struct err *err)
 {
 	struct mcp_ask ask = { .client = client, .wait = wait, .error = ERR_INIT };
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_MESSAGE_BYTES);
-	json_auto_t *own = params ? json_copy((json_t *)params) : json_object();
+	json_auto_t *own = NULL;
 	struct err why = ERR_INIT;
 	bool sent, ok = false;
 
 	ask_begin(&ask);
-	if (wait->progress)
-		json_object_set_new(own, "_meta",
-		                    json_pack("{s:I}", "progressToken", (json_int_t)ask.id));
+	own = sent_params(&ask, params);
 	if (!rpc_write_request(&out, ask.id, method, own)) {
 		ask_end(&ask);
 		return err_set(err, ERR_TOO_LARGE, "The message would be larger than %zu bytes.",
 		               LIMIT_MCP_MESSAGE_BYTES);
 	}
-	sent = client->ops->send(client->transport, buf_view(&out), &ask, &why);
+	ask.headers = sent_headers(&ask, method, own);
+	sent = mcp_client_lost(client) ||
+	       client->ops->send(client->transport, buf_view(&out), &ask, &why);
 	if (sent)
 		await_settled(&ask);
 	if (sent || mcp_client_settled(&ask))
@@ -484,8 +563,85 @@ static bool client_request(struct mcp_client *client, const char *method, const 
 	else
 		*err = why;
 	ask_end(&ask);
+	worker_texts_free(ask.headers);
 	json_decref(ask.result);
+	if (ret_refusal)
+		*ret_refusal = mem_steal(&ask.refusal);
+	json_decref(ask.refusal);
 	return ok;
+}
+
+/* ---- results that ask for more (2026-07-28) ---- */
+
+static bool answer_input(struct mcp_client *client, const json_t *request,
+                         const _Atomic bool *cancel, json_t **ret, struct err *err)
+{
+	const char *method = json_string_value(json_object_get(request, "method"));
+	const json_t *params = json_object_get(request, "params");
+	json_auto_t *none = json_object();
+
+	if (!method)
+		return err_set(err, ERR_TOOL_FAILED,
+		               "The MCP server \"%s\" asked for more without saying what.",
+		               client->name);
+	return mcp_client_answer(client, method, json_is_object(params) ? params : none, cancel, ret,
+	                         err);
+}
+
+/* Answers what such a result asks, and puts it into the params of the next round. */
+static bool answer_inputs(struct mcp_client *client, const json_t *result,
+                          const _Atomic bool *cancel, json_t *params, struct err *err)
+{
+	json_t *requests = json_object_get(result, "inputRequests"), *request;
+	json_t *state = json_object_get(result, "requestState");
+	json_auto_t *responses = json_object();
+	const char *key;
+
+	if ((!requests && !json_is_string(state)) || (requests && !json_is_object(requests)) ||
+	    json_object_size(requests) > INPUTS_MAX)
+		return err_set(err, ERR_TOOL_FAILED,
+		               "The MCP server \"%s\" asked for more, but not as the protocol has "
+		               "it.",
+		               client->name);
+	json_object_foreach(requests, key, request) {
+		json_t *answer = NULL;
+
+		if (!answer_input(client, request, cancel, &answer, err))
+			return false;
+		json_object_set_new(responses, key, answer);
+	}
+	json_object_del(params, "inputResponses");
+	json_object_del(params, "requestState");
+	if (requests)
+		json_object_set(params, "inputResponses", responses);
+	if (json_is_string(state))
+		json_object_set(params, "requestState", state);
+	return true;
+}
+
+/* As often as it takes: an answer of 2026-07-28 may ask for more. Borrows `params`. */
+static bool client_request(struct mcp_client *client, const char *method, const json_t *params,
+                           const struct mcp_wait *wait, json_t **ret, struct err *err)
+{
+	json_auto_t *own = params ? json_copy((json_t *)params) : json_object();
+
+	for (unsigned round = 0; round < ROUNDS_MAX; round++) {
+		json_auto_t *result = NULL;
+		bool asks = false;
+
+		if (!client_ask(client, method, own, wait, &result, NULL, err) ||
+		    (client->modern && !mcp_modern_result(result, client->name, &asks, err)))
+			return false;
+		if (!asks) {
+			*ret = mem_steal(&result);
+			return true;
+		}
+		if (!answer_inputs(client, result, wait->cancel, own, err))
+			return false;
+	}
+	return err_set(err, ERR_TOOL_FAILED,
+	               "The MCP server \"%s\" asked %d times for more, and did not answer %s.",
+	               client->name, ROUNDS_MAX, method);
 }
 
 /* ---- the handshake ---- */
@@ -504,25 +660,118 @@ static bool take_version(struct mcp_client *client, struct err *err)
 	               client->name, shown);
 }
 
-bool mcp_client_begin(struct mcp_client *client, const struct mcp_wait *wait, struct err *err)
+/* Up to 2025-11-25. *ret_refused: the server answered, but with an error. */
+static bool begin_session(struct mcp_client *client, const struct mcp_wait *wait,
+                          bool *ret_refused, struct err *err)
 {
-	json_auto_t *params = json_pack("{s:s, s:{}, s:{s:s, s:s}}", "protocolVersion",
-	                                client_versions[0], "capabilities", "clientInfo", "name",
-	                                "hasp", "version", HASP_VERSION);
-	const struct mcp_wait own = { .timeout_ms = wait->timeout_ms, .cancel = wait->cancel };
+	json_auto_t *params = json_pack("{s:s, s:O, s:{s:s, s:s}}", "protocolVersion",
+	                                client_versions[0], "capabilities", client->capabilities,
+	                                "clientInfo", "name", "hasp", "version", HASP_VERSION);
+	json_auto_t *refusal = NULL;
 
-	if (client->roots)
-		json_object_set_new(json_object_get(params, "capabilities"), "roots",
-		                    json_object());
-	if (!client_request(client, "initialize", params, &own, &client->hello, err) ||
-	    !take_version(client, err))
+	if (!client_ask(client, "initialize", params, wait, &client->hello, &refusal, err)) {
+		*ret_refused = refusal;
+		return false;
+	}
+	if (!take_version(client, err))
 		return false;
 	if (client->ops->agreed)
 		client->ops->agreed(client->transport, client->version);
 	return client_notify_server(client, "notifications/initialized", NULL, err);
 }
 
+/* What server/discover answered; the server's name is in its _meta. */
+static void take_discovered(struct mcp_client *client, const json_t *result)
+{
+	const json_t *meta = json_object_get(result, "_meta");
+	json_t *info = json_object_get(meta, "io.modelcontextprotocol/serverInfo");
+
+	client->hello = json_copy((json_t *)result);
+	if (info && !json_object_get(client->hello, "serverInfo"))
+		json_object_set(client->hello, "serverInfo", info);
+	client->version = MCP_MODERN;
+}
+
+/* *ret_older: the server lives, and may know an older version. */
+static bool begin_modern(struct mcp_client *client, const struct mcp_wait *wait, bool *ret_older,
+                         struct err *err)
+{
+	const struct mcp_wait probe = {
+		.timeout_ms = wait->timeout_ms && wait->timeout_ms < PROBE_MS ? wait->timeout_ms :
+		                                                               PROBE_MS,
+		.cancel = wait->cancel,
+	};
+	json_auto_t *result = NULL;
+	bool ok = false, again = true;
+
+	client->modern = true;
+	for (unsigned tries = 0; tries < 2 && !ok && again; tries++) {
+		json_auto_t *refusal = NULL;
+
+		ok = client_ask(client, "server/discover", NULL, &probe, &result, &refusal, err);
+		again = json_lists(json_object_get(json_object_get(refusal, "data"), "supported"),
+		                   SPAN(MCP_MODERN));
+	}
+	if (ok && json_lists(json_object_get(result, "supportedVersions"), SPAN(MCP_MODERN))) {
+		take_discovered(client, result);
+		return true;
+	}
+	client->modern = false;
+	*ret_older = (ok || err->code == ERR_TOOL_FAILED) && !mcp_client_lost(client);
+	return false;
+}
+
+bool mcp_client_begin(struct mcp_client *client, const struct mcp_wait *wait, struct err *err)
+{
+	const struct mcp_wait own = { .timeout_ms = wait->timeout_ms, .cancel = wait->cancel };
+	struct err why = ERR_INIT;
+	bool other = false;
+
+	if (client->ops->exchanges) {
+		if (begin_modern(client, &own, &other, &why))
+			return true;
+		if (other)
+			return begin_session(client, &own, &other, err);
+	} else {
+		struct err ignored = ERR_INIT;
+
+		if (begin_session(client, &own, &other, &why) ||
+		    (other && begin_modern(client, &own, &other, &ignored)))
+			return true;
+	}
+	*err = why;
+	return false;
+}
+
 /* ---- tools ---- */
+
+/* Over HTTP, of 2026-07-28: leaves out tools whose headers are wrong, and keeps those of others. */
+static void take_mirrored(struct mcp_client *client, json_t *tools)
+{
+	json_t *all = json_object();
+	size_t i = 0;
+
+	while (i < json_array_size(tools)) {
+		const json_t *tool = json_array_get(tools, i);
+		const char *name = json_string_value(json_object_get(tool, "name"));
+		struct err why = ERR_INIT;
+		json_t *mirrored = NULL;
+
+		if (!mcp_modern_mirrored(tool, &mirrored, &why)) {
+			mcp_client_log(client, span_str(why.message));
+			json_array_remove(tools, i);
+			continue;
+		}
+		if (name && json_object_size(mirrored))
+			json_object_set(all, name, mirrored);
+		json_decref(mirrored);
+		i++;
+	}
+	pthread_mutex_lock(&client->lock);
+	json_decref(client->mirrored);
+	client->mirrored = all;
+	pthread_mutex_unlock(&client->lock);
+}
 
 bool mcp_client_tools(struct mcp_client *client, const struct mcp_wait *wait, json_t **ret,
                       struct err *err)
@@ -548,6 +797,8 @@ bool mcp_client_tools(struct mcp_client *client, const struct mcp_wait *wait, js
 			json_object_set(params, "cursor", json_object_get(result, "nextCursor"));
 		next = json_object_get(params, "cursor");
 	}
+	if (client->modern && client->ops->exchanges)
+		take_mirrored(client, all);
 	*ret = mem_steal(&all);
 	return true;
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/cancel.h"
 #include "base/err.h"
 #include "base/sha256.h"
 #include "base/span.h"
@@ -28,7 +29,8 @@
  *
  * Requests block the thread that makes them; any number of threads may make them at the same time.
  * The server's own requests are answered meanwhile: ping, roots/list; others are refused
- * (-32601).  Protocol versions 2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05.
+ * (-32601).  Protocol versions 2026-07-28 (modern.c), 2025-11-25, 2025-06-18, 2025-03-26 and
+ * 2024-11-05.
  *
  * All that comes from the server is hostile: messages are bounded, answers that nobody waits for
  * are dropped, and a server that sends nothing else is given up.  What is handed over (declarations
@@ -50,6 +52,12 @@ struct mcp_client_options {
 	const json_t *roots;  /* [{"uri", "name"}]: answers roots/list; or NULL. Kept */
 	/* What it writes to its standard error, and logs: lines of anything. From any thread. */
 	void (*log)(void *data, struct span line);
+	/* Answers a request of the server's other than ping and roots/list: its result, a new
+	 * reference; NULL: *err.  NULL answer: there is no such method at all. */
+	json_t *(*answer)(void *data, const char *method, const json_t *params,
+	                  const struct cancel *cancel, struct err *err);
+	/* What it declares beside roots: {"elicitation": {...}, ...}; or NULL. Kept. */
+	const json_t *capabilities;
 	void *data;
 };
 
@@ -77,13 +85,21 @@ bool mcp_client_open_stdio(const struct mcp_client_options *options,
                            const struct mcp_stdio_options *from, const struct mcp_wait *wait,
                            struct mcp_client **ret, struct err *err);
 
+/* How a server at an address is spoken to. */
+enum mcp_http_kind {
+	MCP_HTTP_STREAMABLE,
+	MCP_HTTP_SSE,    /* the old transport of 2024-11-05, HTTP+SSE */
+	MCP_HTTP_EITHER, /* streamable, and if its address takes no messages (4xx), the old one */
+};
+
 /* A server at an address. */
 struct mcp_http_options {
+	enum mcp_http_kind kind;
 	const char *url;               /* http: or https: */
 	const char *const *headers;    /* "Name: value", NULL-terminated; copied */
 };
 
-/* Shakes hands with it, over streamable HTTP. */
+/* Shakes hands with it. */
 bool mcp_client_open_http(const struct mcp_client_options *options,
                           const struct mcp_http_options *from, const struct mcp_wait *wait,
                           struct mcp_client **ret, struct err *err);
@@ -103,6 +119,12 @@ bool mcp_client_tools(struct mcp_client *client, const struct mcp_wait *wait, js
 bool mcp_client_call(struct mcp_client *client, const char *tool, const json_t *arguments,
                      const struct mcp_wait *wait, json_t **ret, struct err *err);
 
+/* Answers a request that the server put into its answer to one of ours (multi-round-trip requests,
+ * 2026-07-28), roots/list too: as options.answer says.  Blocks; *cancel (may be NULL) becomes true
+ * when nobody waits any more.  *ret: a new reference. */
+bool mcp_client_answer(struct mcp_client *client, const char *method, const json_t *params,
+                       const _Atomic bool *cancel, json_t **ret, struct err *err);
+
 /* Whether it is of no use any more. */
 bool mcp_client_lost(struct mcp_client *client);
 /* Whether a request failed because the server has forgotten the session, and did nothing: it may be
@@ -110,7 +132,7 @@ bool mcp_client_lost(struct mcp_client *client);
 bool mcp_client_forgotten(struct mcp_client *client);
 /* True once after each notice that the list of tools is another. */
 bool mcp_client_tools_changed(struct mcp_client *client);
-/* "2025-06-18"; and what initialize answered. Both borrowed. */
+/* "2025-06-18"; and what initialize, or server/discover, answered. Both borrowed. */
 const char *mcp_client_version(const struct mcp_client *client);
 const json_t *mcp_client_hello(const struct mcp_client *client);
 
@@ -126,6 +148,11 @@ json_t *mcp_client_denials(struct mcp_client *client, size_t from, size_t *ret_n
 struct mcp_ask;
 
 struct mcp_transport_ops {
+	/* HTTP: each request is an exchange of its own, with headers that repeat what it asks
+	 * (mcp_client_headers), and is cancelled by its end.  A server there is asked for
+	 * 2026-07-28 first; elsewhere one that takes initialize is left with what it knows, since
+	 * some end when anything else comes first. */
+	bool exchanges;
 	/* Sends one message, without an end of line. `ask`: what it asks, NULL: nothing.  One that
 	 * answers in the same exchange (HTTP) returns when mcp_client_settled(ask). */
 	bool (*send)(void *transport, struct span message, struct mcp_ask *ask,
@@ -153,18 +180,46 @@ void mcp_client_lose(struct mcp_client *client, const struct err *why);
 void mcp_client_forget(struct mcp_client *client);
 /* Whether nobody waits for the answer any more: it is here, or lost, or late, or cancelled. */
 bool mcp_client_settled(struct mcp_ask *ask);
+/* Headers that a request of 2026-07-28 must have, "Name: value", NULL-terminated: instead of a
+ * session and an agreed version.  NULL: it is of an older one. Borrowed. */
+const char *const *mcp_client_headers(const struct mcp_ask *ask);
 /* What is to be written down of it. */
 void mcp_client_log(struct mcp_client *client, struct span line);
 /* Of the options. Borrowed. */
 const char *mcp_client_name(const struct mcp_client *client);
 
+/* ---- 2026-07-28: requests that stand alone (modern.c) ---- */
+
+#define MCP_MODERN "2026-07-28"
+
+/* The _meta of each request. Borrows. A new object. */
+json_t *mcp_modern_meta(const json_t *capabilities);
+/* As mcp_client_headers has them. `mirrored`: of the tool that is called, or NULL. The caller frees
+ * with worker_texts_free. */
+char **mcp_modern_headers(const char *method, const json_t *params, const json_t *mirrored);
+/* Which arguments of a tool are repeated in headers (x-mcp-header in its schema): {name of the
+ * header: [path of the property]}; a new object, often empty.  False: the annotations are wrong,
+ * and the tool must not be used over HTTP. */
+bool mcp_modern_mirrored(const json_t *tool, json_t **ret, struct err *err);
+/* Whether a result only asks for more (InputRequiredResult).  False with *err: it is of a type that
+ * nobody knows. */
+bool mcp_modern_result(const json_t *result, const char *server, bool *ret_asks, struct err *err);
+
 /* ---- servers ---- */
+
+/* Whether this can be the name of a header: a token (RFC 9110). */
+bool mcp_is_token(const char *name);
+
+/* Where the old HTTP+SSE transport takes messages: what its `endpoint` event says, resolved against
+ * the address of the stream, whose origin it must have. The caller frees; NULL: it has not. */
+char *mcp_http_endpoint(const char *url, struct span said);
 
 /* What an entry of mcpServers says, checked. */
 struct server_entry {
 	char *name;
 	char *off;               /* a sentence: why it is not used; NULL: it is */
 	bool http;
+	enum mcp_http_kind kind; /* of that */
 	char **argv;             /* a program; NULL-terminated */
 	char **env;              /* NAME=VALUE, NULL-terminated */
 	char *folder;            /* absolute; or NULL */

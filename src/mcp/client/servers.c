@@ -146,7 +146,8 @@ static bool slot_open(struct mcp_server_slot *slot, const struct mcp_wait *wait,
 		.name = entry->name, .roots = slot->all->roots, .log = slot_log, .data = slot,
 	};
 	const struct mcp_http_options http = {
-		.url = entry->url, .headers = (const char *const *)entry->headers,
+		.kind = entry->kind, .url = entry->url,
+		.headers = (const char *const *)entry->headers,
 	};
 
 	return entry->http ? mcp_client_open_http(&options, &http, wait, ret, err) :
@@ -664,7 +665,8 @@ static json_t *slot_shown(struct mcp_server_slot *slot)
 
 	json_object_set_new(shown, "name", json_text(span_str(entry->name)));
 	json_object_set_new(shown, "state", json_string(slot_state(slot)));
-	json_object_set_new(shown, "transport", json_string(entry->http ? "http" : "stdio"));
+	json_object_set_new(shown, "transport", json_string(
+		!entry->http ? "stdio" : entry->kind == MCP_HTTP_SSE ? "sse" : "http"));
 	json_object_set_new(shown, "what", slot_what(entry));
 	json_object_set_new(shown, "tools", slot_tools_shown(slot));
 	if (entry->off || slot->problem)
