@@ -80,6 +80,8 @@
 #define LIMIT_MCP_UNASKED 10000
 /* Tools of one server: each is sent with every request. */
 #define LIMIT_MCP_TOOLS 256
+/* Requests of one server that are being answered at the same time, by people mostly. */
+#define LIMIT_MCP_ANSWERING 8
 /* Texts of one result, all together, and its parts. */
 #define LIMIT_MCP_RESULT_BYTES ((size_t)10 << 20)
 #define LIMIT_MCP_RESULT_PARTS 1000

@@ -150,6 +150,22 @@ def say(request, arguments):
         send({"jsonrpc": "2.0", "id": "r2", "method": "sampling/createMessage", "params": {}})
         refused = json.loads(sys.stdin.readline())
         return text(json.dumps([roots, ping, refused]))
+    if what == "ask":  # while it waits for the answer, it asks for something else
+        send({"jsonrpc": "2.0", "id": "a1", "method": "test/answer", "params": {"n": 5}})
+        send({"jsonrpc": "2.0", "id": "a2", "method": "test/none"})
+        return text(json.dumps(sorted((json.loads(sys.stdin.readline()) for _ in range(2)),
+                                      key=lambda got: got["id"])))
+    if what == "withdraw":
+        send({"jsonrpc": "2.0", "id": "w1", "method": "test/wait"})
+        send({"jsonrpc": "2.0", "id": "w2", "method": "ping"})
+        first = json.loads(sys.stdin.readline())
+        send({"jsonrpc": "2.0", "method": "notifications/cancelled",
+              "params": {"requestId": "w1"}})
+        send({"jsonrpc": "2.0", "id": "w3", "method": "test/withdrawn"})
+        return text(json.dumps([first, json.loads(sys.stdin.readline())]))
+    if what == "leave":  # answers while its own request is still open
+        send({"jsonrpc": "2.0", "id": "l1", "method": "test/wait"})
+        return text("left")
     return text("what?")
 
 

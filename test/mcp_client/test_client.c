@@ -2,6 +2,7 @@
 /* One server, without an agent: the fake of this folder. */
 #include <stdarg.h>
 #include <stddef.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ struct bench {
 	size_t done[8], total;
 	unsigned told;
 	struct buf log;
+	_Atomic bool withdrawn; /* test/wait was cancelled */
 };
 
 static void keep_log(void *data, struct span line)
@@ -39,6 +41,29 @@ static void keep_progress(void *data, size_t done, size_t total)
 	bench->total = total;
 }
 
+/* test/answer: {"n"}; test/wait: until it is cancelled; test/withdrawn: until that has been. */
+static json_t *answer_test(void *data, const char *method, const json_t *params,
+                           const struct cancel *cancel, struct err *err)
+{
+	struct bench *bench = data;
+	struct pollfd fd = { .fd = cancel->fd, .events = POLLIN };
+
+	if (!strcmp(method, "test/answer"))
+		return json_pack("{s:O}", "n", json_object_get(params, "n"));
+	if (!strcmp(method, "test/wait")) {
+		poll(&fd, 1, -1);
+		bench->withdrawn = true;
+		return json_object();
+	}
+	if (!strcmp(method, "test/withdrawn")) {
+		while (!bench->withdrawn)
+			usleep(1000);
+		return json_object();
+	}
+	err_set(err, ERR_UNKNOWN_TOOL, "There is no method \"%s\".", method);
+	return NULL;
+}
+
 static bool open_fake(struct bench *bench, const char *way, struct err *err)
 {
 	const char *roots[] = { bench->root };
@@ -47,7 +72,8 @@ static bool open_fake(struct bench *bench, const char *way, struct err *err)
 	const char *argv[] = { "/usr/bin/python3", getenv("FAKE_SERVER"), way, NULL };
 	json_auto_t *offered = json_pack("[{s:s}]", "uri", "file:///x");
 	const struct mcp_client_options options = { .name = "fake", .log = keep_log,
-		                                    .roots = offered, .data = bench };
+		                                    .roots = offered, .answer = answer_test,
+		                                    .data = bench };
 	const struct mcp_stdio_options stdio = { .workers = &workers, .argv = argv };
 	const struct mcp_wait wait = { .timeout_ms = 60000 };
 
@@ -259,6 +285,80 @@ static void test_messages_go_to_the_same_origin(void **state)
 	}
 }
 
+/* What the fake says of the answers it got. A new reference. */
+static json_t *call_and_read(struct bench *bench, const char *what, unsigned timeout_ms)
+{
+	const struct mcp_wait wait = { .timeout_ms = timeout_ms };
+	json_auto_t *result = must_call(bench, what, &wait);
+	const json_t *part = json_array_get(json_object_get(result, "content"), 0);
+
+	return json_loads(json_string_value(json_object_get(part, "text")), JSON_DECODE_ANY, NULL);
+}
+
+static void test_what_it_asks_is_answered(void **state)
+{
+	struct bench *bench = *state;
+	json_auto_t *got = NULL;
+	struct err err = ERR_INIT;
+	int n = 0, code = 0;
+
+	if (!open_fake(bench, "usual", &err))
+		fail_msg("%s", err.message);
+	got = call_and_read(bench, "ask", 60000);
+	assert_int_equal(json_unpack(got, "[{s:{s:i}}, {s:{s:i}}]", "result", "n", &n, "error",
+	                             "code", &code), 0);
+	assert_int_equal(n, 5);
+	assert_int_equal(code, -32601);
+}
+
+static void test_what_it_withdraws_is_not_answered(void **state)
+{
+	struct bench *bench = *state;
+	json_auto_t *got = NULL;
+	struct err err = ERR_INIT;
+	const char *first = NULL, *second = NULL;
+
+	if (!open_fake(bench, "usual", &err))
+		fail_msg("%s", err.message);
+	got = call_and_read(bench, "withdraw", 60000);
+	/* The ping was not held up, and w1 is never heard of. */
+	assert_int_equal(json_unpack(got, "[{s:s}, {s:s}]", "id", &first, "id", &second), 0);
+	assert_string_equal(first, "w2");
+	assert_string_equal(second, "w3");
+}
+
+static void test_the_end_cancels_what_it_asks(void **state)
+{
+	struct bench *bench = *state;
+	const struct mcp_wait wait = { .timeout_ms = 60000 };
+	struct err err = ERR_INIT;
+
+	if (!open_fake(bench, "usual", &err))
+		fail_msg("%s", err.message);
+	json_decref(must_call(bench, "leave", &wait));
+	assert_false(bench->withdrawn);
+	mcp_client_unref(bench->client);
+	bench->client = NULL;
+	assert_true(bench->withdrawn);
+}
+
+static void test_requests_within_an_answer(void **state)
+{
+	struct bench *bench = *state;
+	const _Atomic bool cancelled = true, waits = false;
+	json_auto_t *params = json_pack("{s:i}", "n", 7), *result = NULL, *ended = NULL;
+	struct err err = ERR_INIT;
+
+	if (!open_fake(bench, "usual", &err))
+		fail_msg("%s", err.message);
+	assert_true(mcp_client_answer(bench->client, "test/answer", params, &waits, &result, &err));
+	assert_int_equal(json_integer_value(json_object_get(result, "n")), 7);
+	assert_true(mcp_client_answer(bench->client, "test/wait", NULL, &cancelled, &ended, &err));
+	assert_true(bench->withdrawn);
+	assert_false(mcp_client_answer(bench->client, "test/none", NULL, NULL, &ended, &err));
+	assert_int_equal(err.code, ERR_UNKNOWN_TOOL);
+}
+
 static void test_names(void **state)
 {
 	static const struct {
@@ -298,6 +398,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_who_cancels_does_not_wait, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_what_it_prints_is_logged, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_one_that_ends_says_how, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_it_asks_is_answered, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_it_withdraws_is_not_answered, set_up,
+		                                tear_down),
+		cmocka_unit_test_setup_teardown(test_the_end_cancels_what_it_asks, set_up,
+		                                tear_down),
+		cmocka_unit_test_setup_teardown(test_requests_within_an_answer, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

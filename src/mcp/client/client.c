@@ -31,6 +31,7 @@ struct mcp_ask {
 	struct mcp_client *client;
 	const struct mcp_wait *wait;
 	uint64_t until_ms;      /* 0: for ever */
+	uint64_t held_ms;       /* mcp_answers_held_ms when it began: that time does not count */
 	int64_t id;
 	bool answered;
 	json_t *result;         /* owned; NULL: it is an error */
@@ -46,8 +47,8 @@ struct mcp_client {
 	void *transport;
 	struct mcp_client_options options;
 	char *name;
-	json_t *roots;
 	json_t *capabilities;
+	struct mcp_answers *answers;
 	json_t *hello;           /* of initialize, or server/discover */
 	const char *version;     /* in force; NULL: none yet */
 	bool modern;             /* it is, or is tried to be, MCP_MODERN */
@@ -62,6 +63,14 @@ struct mcp_client {
 };
 
 /* ---- life ---- */
+
+static void send_to_server(void *data, struct span message)
+{
+	struct mcp_client *client = data;
+	struct err ignored = ERR_INIT;
+
+	client->ops->send(client->transport, message, NULL, &ignored);
+}
 
 static json_t *own_capabilities(const struct mcp_client_options *options)
 {
@@ -81,8 +90,9 @@ struct mcp_client *mcp_client_new(const struct mcp_client_options *options,
 	client->transport = transport;
 	client->options = *options;
 	client->name = mem_strdup(options->name);
-	client->roots = json_incref((json_t *)options->roots);
+	client->options.name = client->name;
 	client->capabilities = own_capabilities(options);
+	client->answers = mcp_answers_new(&client->options, send_to_server, client);
 	client->holders = 1;
 	pthread_mutex_init(&client->lock, NULL);
 	pthread_cond_init(&client->changed, NULL);
@@ -99,8 +109,11 @@ void mcp_client_unref(struct mcp_client *client)
 {
 	if (!client || atomic_fetch_sub(&client->holders, 1) > 1)
 		return;
+	/* Answers use the transport, and what it brings makes more of them. */
+	mcp_answers_stop(client->answers);
+	mcp_answers_await(client->answers);
 	client->ops->free(client->transport);
-	json_decref(client->roots);
+	mcp_answers_free(client->answers);
 	json_decref(client->capabilities);
 	json_decref(client->mirrored);
 	json_decref(client->hello);
@@ -112,6 +125,7 @@ void mcp_client_unref(struct mcp_client *client)
 
 void mcp_client_end(struct mcp_client *client)
 {
+	mcp_answers_stop(client->answers);
 	client->ops->end(client->transport);
 }
 
@@ -123,6 +137,7 @@ void mcp_client_lose(struct mcp_client *client, const struct err *why)
 	client->lost = true;
 	pthread_cond_broadcast(&client->changed);
 	pthread_mutex_unlock(&client->lock);
+	mcp_answers_stop(client->answers);
 }
 
 void mcp_client_forget(struct mcp_client *client)
@@ -208,42 +223,7 @@ const char *const *mcp_client_headers(const struct mcp_ask *ask)
 bool mcp_client_answer(struct mcp_client *client, const char *method, const json_t *params,
                        const _Atomic bool *cancel, json_t **ret, struct err *err)
 {
-	struct cancel ours;
-
-	if (!strcmp(method, "roots/list") && client->roots) {
-		*ret = json_pack("{s:O}", "roots", client->roots);
-		return true;
-	}
-	if (!client->options.answer)
-		return err_set(err, ERR_TOOL_FAILED,
-		               "The MCP server \"%s\" asks for what hasp does not have (%.60s).",
-		               client->name, method);
-	if (cancel && atomic_load(cancel))
-		return err_set(err, ERR_CANCELLED, "The call was cancelled.");
-	if (!cancel_init(&ours, err))
-		return false;
-	*ret = client->options.answer(client->options.data, method, params, &ours, err);
-	cancel_release(&ours);
-	return *ret;
-}
-
-static void answer_server(struct mcp_client *client, const struct rpc_message *message)
-{
-	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_MESSAGE_BYTES);
-	struct err ignored = ERR_INIT;
-
-	if (!strcmp(message->method, "ping")) {
-		rpc_write_result(&out, message->id, NULL);
-	} else if (!strcmp(message->method, "roots/list") && client->roots) {
-		json_auto_t *result = json_pack("{s:O}", "roots", client->roots);
-
-		rpc_write_result(&out, message->id, result);
-	} else {
-		rpc_write_error(&out, message->id, RPC_METHOD_NOT_FOUND,
-		                "The client does not have this method.", NULL);
-	}
-	if (!out.overflowed)
-		client->ops->send(client->transport, buf_view(&out), NULL, &ignored);
+	return mcp_answers_within(client->answers, method, params, cancel, ret, err);
 }
 
 /* A number that a server sent as whole parts; what is none is 0. */
@@ -289,6 +269,9 @@ static void take_notification(struct mcp_client *client, const struct rpc_messag
 
 	if (!strcmp(message->method, "notifications/message"))
 		log_message(client, message->body);
+	else if (!strcmp(message->method, "notifications/cancelled"))
+		mcp_answers_withdraw(client->answers,
+		                     json_object_get(message->body, "requestId"));
 	pthread_mutex_lock(&client->lock);
 	if (!strcmp(message->method, "notifications/progress"))
 		known = tell_progress(client, message->body);
@@ -377,7 +360,7 @@ void mcp_client_receive(struct mcp_client *client, struct span text)
 		return;
 	}
 	if (message.kind == RPC_REQUEST) {
-		answer_server(client, &message);
+		mcp_answers_take(client->answers, message.id, message.method, message.body);
 		pthread_mutex_lock(&client->lock);
 		client->unasked++;
 		pthread_mutex_unlock(&client->lock);
@@ -394,7 +377,9 @@ void mcp_client_receive(struct mcp_client *client, struct span text)
 
 static bool is_late(const struct mcp_ask *ask)
 {
-	return ask->until_ms && clock_monotonic_ms() >= ask->until_ms;
+	const uint64_t held = mcp_answers_held_ms(ask->client->answers) - ask->held_ms;
+
+	return ask->until_ms && clock_monotonic_ms() >= ask->until_ms + held;
 }
 
 static bool nobody_waits(const struct mcp_ask *ask)
@@ -416,6 +401,7 @@ static void ask_begin(struct mcp_ask *ask)
 {
 	struct mcp_client *client = ask->client;
 
+	ask->held_ms = mcp_answers_held_ms(client->answers);
 	ask->until_ms = ask->wait->timeout_ms ? clock_monotonic_ms() + ask->wait->timeout_ms : 0;
 	pthread_mutex_lock(&client->lock);
 	ask->id = ++client->last_id;

@@ -28,9 +28,10 @@
  *     mcp_client_unref(client);
  *
  * Requests block the thread that makes them; any number of threads may make them at the same time.
- * The server's own requests are answered meanwhile: ping, roots/list; others are refused
- * (-32601).  Protocol versions 2026-07-28 (modern.c), 2025-11-25, 2025-06-18, 2025-03-26 and
- * 2024-11-05.
+ * The server's own requests are answered meanwhile: ping, roots/list, and what options.answer
+ * has.  While one of those is being answered the time of requests stands still: a server that asks
+ * a person is not late.  Protocol versions 2026-07-28 (modern.c), 2025-11-25, 2025-06-18,
+ * 2025-03-26 and 2024-11-05.
  *
  * All that comes from the server is hostile: messages are bounded, answers that nobody waits for
  * are dropped, and a server that sends nothing else is given up.  What is handed over (declarations
@@ -53,7 +54,13 @@ struct mcp_client_options {
 	/* What it writes to its standard error, and logs: lines of anything. From any thread. */
 	void (*log)(void *data, struct span line);
 	/* Answers a request of the server's other than ping and roots/list: its result, a new
-	 * reference; NULL: *err.  NULL answer: there is no such method at all. */
+	 * reference; NULL: *err.  On a thread of its own (LIMIT_MCP_ANSWERING of them), so it may
+	 * wait for people; `cancel` is set when the server withdraws the request
+	 * (notifications/cancelled), when the client ends, and with the request of ours that it
+	 * belongs to (mcp_client_answer).  UNKNOWN_TOOL: there is no such method (-32601).
+	 * INVALID_ARGUMENT: its params (-32602).  DENIED_BY_USER, DENIED_BY_POLICY: it is refused
+	 * (-1).  Others: -32603.  `params` is never NULL, and anything.  NULL answer: there is no
+	 * such method at all. */
 	json_t *(*answer)(void *data, const char *method, const json_t *params,
 	                  const struct cancel *cancel, struct err *err);
 	/* What it declares beside roots: {"elicitation": {...}, ...}; or NULL. Kept. */
@@ -204,6 +211,31 @@ bool mcp_modern_mirrored(const json_t *tool, json_t **ret, struct err *err);
 /* Whether a result only asks for more (InputRequiredResult).  False with *err: it is of a type that
  * nobody knows. */
 bool mcp_modern_result(const json_t *result, const char *server, bool *ret_asks, struct err *err);
+/* ---- what the server asks (answers.c) ---- */
+
+/* The requests of one server that are being answered, and their threads. */
+struct mcp_answers;
+
+/* `send` gets each answer, a message, from any thread. The options are copied, but for what they
+ * say is kept. */
+struct mcp_answers *mcp_answers_new(const struct mcp_client_options *options,
+                                    void (*send)(void *data, struct span message), void *data);
+/* Cancels all, and answers none from now on. */
+void mcp_answers_stop(struct mcp_answers *answers);
+/* Of one that was stopped: until options.answer has returned everywhere. */
+void mcp_answers_await(struct mcp_answers *answers);
+/* Of one that was stopped and awaited. */
+void mcp_answers_free(struct mcp_answers *answers);
+/* A request arrived. Borrows all. */
+void mcp_answers_take(struct mcp_answers *answers, const json_t *id, const char *method,
+                      const json_t *params);
+/* The server withdrew a request: it is cancelled, and not answered. */
+void mcp_answers_withdraw(struct mcp_answers *answers, const json_t *id);
+/* mcp_client_answer. */
+bool mcp_answers_within(struct mcp_answers *answers, const char *method, const json_t *params,
+                        const _Atomic bool *cancel, json_t **ret, struct err *err);
+/* For how long altogether some request was being answered. */
+uint64_t mcp_answers_held_ms(struct mcp_answers *answers);
 
 /* ---- servers ---- */
 
