@@ -444,7 +444,8 @@ static char *off_text_in(const struct host *host, enum approval_mode mode)
 	return gate_off_text(&off);
 }
 
-/* On the agent's thread. Of what there was at first, the date and the mode may be others now. */
+/* On the agent's thread. Of what there was at first, the date, the mode and what servers say may be
+ * others now. */
 static json_t *surroundings(void *data, enum approval_mode mode)
 {
 	const struct host *host = data;
@@ -452,10 +453,12 @@ static json_t *surroundings(void *data, enum approval_mode mode)
 	_cleanup_free_ char *off_text = off_text_in(host, mode);
 	_cleanup_free_ char *mode_text = prompt_mode_text(&prompt, mode, off_text);
 	_cleanup_free_ char *date = prompt_facts_date(time(NULL));
+	_cleanup_free_ char *servers = mcp_servers_instructions(host->servers);
 	json_t *context = json_deep_copy(host->context);
 
 	surroundings_set(context, PIECE_MODE, span_str(mode_text));
 	surroundings_set(context, PIECE_DATE, span_str(date));
+	surroundings_set(context, PIECE_SERVERS, span_str(servers));
 	return json_pack("{s:O, s:o}", "system", host->system, "context", context);
 }
 
