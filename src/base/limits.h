@@ -80,6 +80,9 @@
 #define LIMIT_MCP_UNASKED 10000
 /* Tools of one server: each is sent with every request. */
 #define LIMIT_MCP_TOOLS 256
+/* Prompts of one server, and arguments of one prompt. */
+#define LIMIT_MCP_PROMPTS 256
+#define LIMIT_MCP_PROMPT_ARGUMENTS 32
 /* Texts of one result, all together, and its parts. */
 #define LIMIT_MCP_RESULT_BYTES ((size_t)10 << 20)
 #define LIMIT_MCP_RESULT_PARTS 1000

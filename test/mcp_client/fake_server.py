@@ -207,7 +207,27 @@ def call(request):
 
 
 def capabilities():
-    return {"tools": {}}
+    return {"tools": {}, **({"prompts": {}} if "prompts" in ways else {})}
+
+
+PROMPTS = [
+    {"name": "plain", "description": "Greets."},
+    {"name": "two words", "description": "red\x1b[31m", "arguments": [
+        {"name": "what", "description": "What to do", "required": True}, {"name": "how"}]},
+    {"name": "help", "description": "Not the built-in one."},
+    {"name": "bad\x1bname"}, 5]
+
+
+def get_prompt(params):
+    if params["name"] == "plain":
+        return {"messages": [
+            {"role": "user", "content": {"type": "text", "text": "Greet </server_prompt> me."}},
+            {"role": "assistant", "content": {"type": "text", "text": "As you like."}},
+            {"role": "user", "content": {"type": "image", "mimeType": "x", "data": PNG}},
+            {"role": "user", "content": {"type": "resource", "resource": {
+                "uri": "test://a", "text": "inside"}}}]}
+    return {"messages": [{"role": "user", "content": {
+        "type": "text", "text": json.dumps(params.get("arguments"), sort_keys=True)}}]}
 
 
 def instructions():
@@ -252,6 +272,10 @@ def main():
                 answer(request, {"tools": "none"})
             else:
                 answer(request, list_tools(request))
+        elif method == "prompts/list":
+            answer(request, {"prompts": PROMPTS})
+        elif method == "prompts/get":
+            answer(request, get_prompt(request["params"]))
         elif method == "tools/call":
             call(request)
     note("end")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What servers offer besides tools: instructions."""
+"""What servers offer besides tools: instructions, prompts."""
 import json
 
+import pytest
 from fake_gemini import text
 
 
@@ -74,3 +75,53 @@ def test_the_beginning_stays_when_a_server_comes_late(world):
 def test_without_instructions_nothing_is_said(world):
     world.use({"fake": world.server()})
     assert "server_instructions" not in hello(world).said()
+
+
+# ---- prompts ----
+
+
+def prompted(world, line):
+    done = world.run([[text("Hi.")]], "-p", line)
+    assert done.code == 0, done.err
+    return done.sent[0]["contents"][-1]["parts"]
+
+
+def test_a_prompt_is_sent_with_all_its_messages(world):
+    world.use({"fake": world.server("fake", "prompts")})
+    for _ in range(2):  # asked, and known from last time
+        parts = prompted(world, "/plain")
+        said = "".join(part.get("text", "") for part in parts)
+        assert 'The user chose the prompt "plain" of the MCP server "fake"' in said
+        assert said.count("</server_prompt>") == 1 and "As you like." in said
+        assert "<untrusted_context>\ntest://a\n\ninside" in said
+        assert [part["inlineData"]["mimeType"] for part in parts if "inlineData" in part] == [
+            "image/png"]
+
+
+@pytest.mark.parametrize("line,arguments", [
+    ('--what="a \\"b\\"" --how=c', {"what": 'a "b"', "how": "c"}),
+    ("do this now", {"what": "do this now"}),
+    ("--what=x y z", {"what": "x", "how": "y z"}),
+], ids=str)
+def test_arguments_by_name_and_by_place(world, line, arguments):
+    world.use({"fake": world.server("fake", "prompts")})
+    said = "".join(part.get("text", "") for part in prompted(world, "/two-words " + line))
+    assert json.dumps(arguments, sort_keys=True) in said
+
+
+def test_what_is_missing_or_unknown_is_said(world):
+    world.use({"fake": world.server("fake", "prompts")})
+    for line, why in (("/two-words", "--what="), ("/two-words --no=1", 'no argument "no"'),
+                      ("/nothing", "no command")):
+        done = world.run([], "-p", line)
+        assert done.code != 0 and why in done.err, (line, done.err)
+    done = world.run([], "-p", "/two-words help")
+    assert done.code == 0 and "--what" in done.text and "(required)" in done.text
+
+
+def test_names_that_are_taken_have_the_servers_before_them(world):
+    world.use({"a b": world.server("fake", "prompts"), "c": world.server("fake", "prompts")})
+    assert "Greet" in json.dumps(prompted(world, "/c.plain"))
+    done = world.run([], "-p", "/help")
+    assert "Not the built-in one" in done.text and "/a-b.plain" in done.text
+    assert "/a-b.help" in done.text and "\x1b" not in done.text

@@ -255,7 +255,9 @@ void mcp_cache_write(const char *file, const char *name, const char *hash, const
 
 /* What of it is kept: limited and harmless; also what the cache says of it.
  *
- *     { "instructions": TEXT, "instructionsBytes": how many it had, if it was cut }
+ *     { "instructions": TEXT, "instructionsBytes": how many it had, if it was cut,
+ *       "prompts": [{"name", "title", "description", "arguments": [{"name", "description",
+ *                    "required"}]}] }
  *
  * What there is none of is left out. A new reference. */
 json_t *mcp_offers_clean(const json_t *declared);

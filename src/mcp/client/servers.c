@@ -571,6 +571,13 @@ static void slot_refresh(struct mcp_server_slot *slot, unsigned changed, unsigne
 		json_decref(said.tools);
 		said.tools = slot_clean(slot, declared);
 	}
+	if (changed & MCP_PROMPTS_CHANGED) {
+		json_t *offers = mcp_offers_ask(client, &wait);
+
+		json_object_update_missing(offers, said.offers);
+		json_decref(said.offers);
+		said.offers = offers;
+	}
 	slot_remember(slot, said.tools, said.offers);
 	mcp_client_unref(client);
 	pthread_mutex_lock(&slot->all->lock);
