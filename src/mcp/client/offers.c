@@ -36,7 +36,7 @@ static void clean_instructions(json_t *own, const json_t *declared)
 }
 
 /* By names the server knows what is meant: they stay as they are, or are not taken. */
-static bool is_plain_name(const json_t *name)
+static bool is_kept_name(const json_t *name)
 {
 	json_auto_t *clean = mcp_clean_text(name, NAME_BYTES);
 
@@ -60,7 +60,7 @@ static json_t *clean_arguments(const json_t *declared)
 	json_array_foreach((json_t *)declared, i, argument) {
 		json_t *name = json_object_get(argument, "name"), *own;
 
-		if (!is_plain_name(name) || json_array_size(list) >= LIMIT_MCP_PROMPT_ARGUMENTS)
+		if (!is_kept_name(name) || json_array_size(list) >= LIMIT_MCP_PROMPT_ARGUMENTS)
 			continue;
 		own = json_pack("{s:O, s:b}", "name", name, "required",
 		                json_is_true(json_object_get(argument, "required")));
@@ -82,7 +82,7 @@ static void clean_prompts(json_t *own, const json_t *declared)
 	json_array_foreach((json_t *)said, i, prompt) {
 		json_t *name = json_object_get(prompt, "name"), *kept;
 
-		if (!is_plain_name(name) || json_array_size(list) >= LIMIT_MCP_PROMPTS)
+		if (!is_kept_name(name) || json_array_size(list) >= LIMIT_MCP_PROMPTS)
 			continue;
 		kept = json_pack("{s:O, s:o}", "name", name, "arguments",
 		                 clean_arguments(json_object_get(prompt, "arguments")));

@@ -218,7 +218,7 @@ static void command_help(struct command_call *call)
 		command_term(call, name, 14, span_str(command->help), STYLE(ROLE_TEXT));
 	}
 	custom_each(call->context, has_own_name, help_custom, call);
-	server_prompt_each(call->context, has_own_name, help_custom, call);
+	prompts_each(call->context, has_own_name, help_custom, call);
 	command_heading(call, "Besides");
 	command_term(call, "@path", 14, SPAN("A file or folder that the model is to read"),
 	             STYLE(ROLE_TEXT));
@@ -303,7 +303,7 @@ bool command_is_slow(const struct command_context *context, struct span line)
 	struct span name = name_of(&line);
 
 	if (!has_own_name(name) && !custom_exists(context, has_own_name, name) &&
-	    server_prompt_exists(context, has_own_name, name))
+	    prompts_exists(context, has_own_name, name))
 		return true;
 	return command && command->flags & COMMAND_SLOW;
 }
@@ -322,7 +322,7 @@ void command_run(const struct command_context *context, struct span line,
 	call.arguments = line;
 	if (!has_own_name(name) && !context->busy && context->host &&
 	    (custom_run(&call, has_own_name, name, whole) ||
-	     server_prompt_run(&call, has_own_name, name)))
+	     prompts_run(&call, has_own_name, name)))
 		return;
 	if (!row) {
 		refuse_unknown(&call, name);
@@ -386,7 +386,7 @@ static void complete_names(struct completing *at)
 		offer_candidate(at, text, command->name, command->help);
 	}
 	custom_each(at->of.context, has_own_name, offer_custom, at);
-	server_prompt_each(at->of.context, has_own_name, offer_custom, at);
+	prompts_each(at->of.context, has_own_name, offer_custom, at);
 }
 
 void command_complete(const struct command_context *context, struct span line, size_t caret,

@@ -78,11 +78,13 @@ void custom_each(const struct command_context *context, custom_taken *taken,
 
 /* ---- prompts of MCP servers (prompts.c): likewise -------------------------------- */
 
-bool server_prompt_run(struct command_call *call, custom_taken *taken, struct span name);
+/* Runs the prompt of this name; false: there is none. */
+bool prompts_run(struct command_call *call, custom_taken *taken, struct span name);
 /* Of servers that have been asked, or are known from last time. */
-bool server_prompt_exists(const struct command_context *context, custom_taken *taken,
+bool prompts_exists(const struct command_context *context, custom_taken *taken,
                           struct span name);
-void server_prompt_each(const struct command_context *context, custom_taken *taken,
+/* Calls `one` with each. */
+void prompts_each(const struct command_context *context, custom_taken *taken,
                         void (*one)(void *data, const char *name, const char *description),
                         void *data);
 

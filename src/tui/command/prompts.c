@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prompts of MCP servers as commands: /NAME --argument="value" ..., or values in their order. A name
- * that is a built-in or custom command's, or another server's, is SERVER.NAME. */
+/* Prompts of MCP servers as commands: /NAME --argument="value" ..., or values in their order. A
+ * name that is a built-in or custom command's, or another server's, is SERVER.NAME. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static json_t *find_server_prompt(const struct command_context *context, custom_
 	return NULL;
 }
 
-bool server_prompt_exists(const struct command_context *context, custom_taken *taken,
+bool prompts_exists(const struct command_context *context, custom_taken *taken,
                           struct span name)
 {
 	json_auto_t *found = context->host ? find_server_prompt(context, taken, name, false) : NULL;
@@ -70,7 +70,7 @@ bool server_prompt_exists(const struct command_context *context, custom_taken *t
 	return found != NULL;
 }
 
-void server_prompt_each(const struct command_context *context, custom_taken *taken,
+void prompts_each(const struct command_context *context, custom_taken *taken,
                         void (*one)(void *data, const char *name, const char *description),
                         void *data)
 {
@@ -91,7 +91,7 @@ void server_prompt_each(const struct command_context *context, custom_taken *tak
 /* ---- arguments ---- */
 
 /* A word, or "words" in which a backslash takes what follows as it is. A new string. */
-static json_t *take_value(struct span *text)
+static json_t *take_prompt_value(struct span *text)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
 	const bool quoted = span_starts(*text, SPAN("\""));
@@ -150,9 +150,9 @@ static bool split_arguments(struct command_call *call, const json_t *declared, j
 				command_fail(call, "The prompt has no argument \"%s\".", name);
 				return false;
 			}
-			json_object_set_new(named, name, take_value(&rest));
+			json_object_set_new(named, name, take_prompt_value(&rest));
 		} else {
-			json_array_append_new(values, take_value(&rest));
+			json_array_append_new(values, take_prompt_value(&rest));
 		}
 		rest = span_trim(rest);
 	}
@@ -228,7 +228,7 @@ static void prompt_help(struct command_call *call, const json_t *prompt)
 
 	command_say(call, STYLE(ROLE_TEXT), "The prompt \"%s\" of the MCP server \"%s\" has %s",
 	            prompt_member(prompt, "name"), prompt_member(prompt, "server"),
-	            json_array_size(declared) ? "these arguments, by name or in this order:" :
+	            json_array_size(declared) ? "these arguments, by name or by place:" :
 	                                        "no arguments.");
 	json_array_foreach((json_t *)declared, i, argument) {
 		_cleanup_free_ char *name = mem_printf("--%s", prompt_member(argument, "name"));
@@ -240,7 +240,7 @@ static void prompt_help(struct command_call *call, const json_t *prompt)
 	}
 }
 
-bool server_prompt_run(struct command_call *call, custom_taken *taken, struct span name)
+bool prompts_run(struct command_call *call, custom_taken *taken, struct span name)
 {
 	const struct command_context *context = call->context;
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
