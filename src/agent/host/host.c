@@ -444,7 +444,8 @@ static char *off_text_in(const struct host *host, enum approval_mode mode)
 	return gate_off_text(&off);
 }
 
-/* On the agent's thread. Of what there was at first, the date and the mode may be others now. */
+/* On the agent's thread. Of what there was at first, the date, the mode and what servers say may be
+ * others now. */
 static json_t *surroundings(void *data, enum approval_mode mode)
 {
 	const struct host *host = data;
@@ -452,10 +453,12 @@ static json_t *surroundings(void *data, enum approval_mode mode)
 	_cleanup_free_ char *off_text = off_text_in(host, mode);
 	_cleanup_free_ char *mode_text = prompt_mode_text(&prompt, mode, off_text);
 	_cleanup_free_ char *date = prompt_facts_date(time(NULL));
+	_cleanup_free_ char *servers = mcp_servers_instructions(host->servers);
 	json_t *context = json_deep_copy(host->context);
 
 	surroundings_set(context, PIECE_MODE, span_str(mode_text));
 	surroundings_set(context, PIECE_DATE, span_str(date));
+	surroundings_set(context, PIECE_SERVERS, span_str(servers));
 	return json_pack("{s:O, s:o}", "system", host->system, "context", context);
 }
 
@@ -664,6 +667,7 @@ void host_close(struct host *host, const char *reason)
 		services_close(host->earlier[i]);
 	free(host->earlier);
 	mcp_servers_close(host->servers);
+	json_decref(host->attached);
 	setup_command_env_release(&host->servers_env);
 	memory_free(host->memory);
 	path_rules_release(&host->memory_rules);
@@ -803,6 +807,46 @@ static void host_end(struct host *host)
 	pthread_mutex_unlock(&host->lock);
 }
 
+json_t *host_server_prompts(struct host *host, bool wait)
+{
+	if (wait) {
+		host_begin(host);
+		await_servers(host);
+		host_end(host);
+	}
+	return mcp_servers_prompts(host->servers);
+}
+
+bool host_server_prompt(struct host *host, const char *server, const char *name,
+                        const json_t *arguments, struct buf *out, struct err *err)
+{
+	json_t *media = json_array();
+	bool ok;
+
+	host_begin(host);
+	ok = mcp_servers_prompt(host->servers, server, name, arguments, &host->cancel, out, media,
+	                        err);
+	host_end(host);
+	json_decref(host->attached);
+	host->attached = media;
+	if (!ok)
+		json_array_clear(media);
+	return ok;
+}
+
+/* What goes with the prompt. */
+static void host_add_attached(struct host *host, json_t *content)
+{
+	json_auto_t *media = mem_steal(&host->attached);
+	json_t *part;
+	size_t i;
+
+	json_array_foreach(media, i, part)
+		content_add(content, json_pack("{s:{s:O,s:O}}", "inlineData", "mimeType",
+		                               json_object_get(part, "mime_type"), "data",
+		                               json_object_get(part, "data")));
+}
+
 bool host_prompt(struct host *host, struct span piped, struct span prompt,
                  struct agent_outcome *outcome, struct err *err)
 {
@@ -813,6 +857,7 @@ bool host_prompt(struct host *host, struct span piped, struct span prompt,
 	await_servers(host);
 	agent_expect(host->chat.agent);
 	content = host_message(host, piped, prompt);
+	host_add_attached(host, content);
 	host_start_session(host, content);
 	ok = agent_prompt(host->chat.agent, content, outcome, err);
 	host_end(host);

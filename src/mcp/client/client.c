@@ -15,7 +15,7 @@
 
 enum {
 	POLL_MS = 20,
-	TOOL_PAGES_MAX = 100, /* of tools/list: a cursor may lead to itself */
+	PAGES_MAX = 100,      /* of a list: a cursor may lead to itself */
 	ERROR_SHOWN = 400,    /* of a server's own sentence */
 	ROUNDS_MAX = 20,      /* of a request whose answers ask for more */
 	INPUTS_MAX = 32,      /* questions in one answer */
@@ -58,7 +58,8 @@ struct mcp_client {
 	json_t *mirrored;        /* {tool: mcp_modern_mirrored}; NULL: none */
 	int64_t last_id;
 	size_t unasked;          /* messages since the last answer */
-	bool lost, forgotten, tools_changed;
+	bool lost, forgotten;
+	unsigned lists_changed;  /* enum mcp_list_changed */
 	struct err why_lost;
 };
 
@@ -172,13 +173,13 @@ bool mcp_client_forgotten(struct mcp_client *client)
 	return client_flag(client, &client->forgotten);
 }
 
-bool mcp_client_tools_changed(struct mcp_client *client)
+unsigned mcp_client_changed(struct mcp_client *client)
 {
-	bool changed;
+	unsigned changed;
 
 	pthread_mutex_lock(&client->lock);
-	changed = client->tools_changed;
-	client->tools_changed = false;
+	changed = client->lists_changed;
+	client->lists_changed = 0;
 	pthread_mutex_unlock(&client->lock);
 	return changed;
 }
@@ -263,6 +264,15 @@ static void log_message(struct mcp_client *client, const json_t *params)
 	mcp_client_log(client, buf_view(&line));
 }
 
+/* What a notice says is another now; 0: it is no such notice. */
+static unsigned list_of_notice(const char *method)
+{
+	return !strcmp(method, "notifications/tools/list_changed")     ? MCP_TOOLS_CHANGED :
+	       !strcmp(method, "notifications/prompts/list_changed")   ? MCP_PROMPTS_CHANGED :
+	       !strcmp(method, "notifications/resources/list_changed") ? MCP_RESOURCES_CHANGED :
+	                                                                 0;
+}
+
 static void take_notification(struct mcp_client *client, const struct rpc_message *message)
 {
 	bool known = false;
@@ -275,8 +285,7 @@ static void take_notification(struct mcp_client *client, const struct rpc_messag
 	pthread_mutex_lock(&client->lock);
 	if (!strcmp(message->method, "notifications/progress"))
 		known = tell_progress(client, message->body);
-	else if (!strcmp(message->method, "notifications/tools/list_changed"))
-		client->tools_changed = true;
+	client->lists_changed |= list_of_notice(message->method);
 	client->unasked += !known;
 	pthread_mutex_unlock(&client->lock);
 }
@@ -729,8 +738,6 @@ bool mcp_client_begin(struct mcp_client *client, const struct mcp_wait *wait, st
 	return false;
 }
 
-/* ---- tools ---- */
-
 /* Over HTTP, of 2026-07-28: leaves out tools whose headers are wrong, and keeps those of others. */
 static void take_mirrored(struct mcp_client *client, json_t *tools)
 {
@@ -759,31 +766,49 @@ static void take_mirrored(struct mcp_client *client, json_t *tools)
 	pthread_mutex_unlock(&client->lock);
 }
 
-bool mcp_client_tools(struct mcp_client *client, const struct mcp_wait *wait, json_t **ret,
-                      struct err *err)
+/* ---- what it offers ---- */
+
+bool mcp_client_ask(struct mcp_client *client, const char *method, const json_t *params,
+                    const struct mcp_wait *wait, json_t **ret, struct err *err)
+{
+	json_t *result = NULL;
+
+	if (!client_request(client, method, params, wait, &result, err))
+		return false;
+	if (json_is_object(result)) {
+		*ret = result;
+		return true;
+	}
+	json_decref(result);
+	return err_set(err, ERR_TOOL_FAILED,
+	               "The MCP server \"%s\" answered %s with no object.", client->name, method);
+}
+
+bool mcp_client_list(struct mcp_client *client, const char *method, const char *member, size_t most,
+                     const struct mcp_wait *wait, json_t **ret, struct err *err)
 {
 	json_auto_t *all = json_array();
 	json_auto_t *params = json_object();
 	const struct mcp_wait own = { .timeout_ms = wait->timeout_ms, .cancel = wait->cancel };
 	const json_t *next = NULL;
 
-	for (size_t page = 0; !page || (next && page < TOOL_PAGES_MAX); page++) {
+	for (size_t page = 0; !page || (next && page < PAGES_MAX); page++) {
 		json_auto_t *result = NULL;
 
-		if (!client_request(client, "tools/list", params, &own, &result, err))
+		if (!client_request(client, method, params, &own, &result, err))
 			return false;
-		if (!json_is_array(json_object_get(result, "tools")))
+		if (!json_is_array(json_object_get(result, member)))
 			return err_set(err, ERR_TOOL_FAILED,
-			               "The MCP server \"%s\" answered tools/list without a list.",
-			               client->name);
-		json_array_extend(all, json_object_get(result, "tools"));
+			               "The MCP server \"%s\" answered %s without a list.",
+			               client->name, method);
+		json_array_extend(all, json_object_get(result, member));
 		json_object_del(params, "cursor");
 		if (json_is_string(json_object_get(result, "nextCursor")) &&
-		    json_array_size(all) <= LIMIT_MCP_TOOLS)
+		    json_array_size(all) <= most)
 			json_object_set(params, "cursor", json_object_get(result, "nextCursor"));
 		next = json_object_get(params, "cursor");
 	}
-	if (client->modern && client->ops->exchanges)
+	if (client->modern && client->ops->exchanges && !strcmp(method, "tools/list"))
 		take_mirrored(client, all);
 	*ret = mem_steal(&all);
 	return true;
@@ -796,12 +821,5 @@ bool mcp_client_call(struct mcp_client *client, const char *tool, const json_t *
 	                                arguments ? json_incref((json_t *)arguments) :
 	                                            json_object());
 
-	if (!client_request(client, "tools/call", params, wait, ret, err))
-		return false;
-	if (json_is_object(*ret))
-		return true;
-	json_decref(*ret);
-	*ret = NULL;
-	return err_set(err, ERR_TOOL_FAILED,
-	               "The MCP server \"%s\" answered the call with no object.", client->name);
+	return mcp_client_ask(client, "tools/call", params, wait, ret, err);
 }

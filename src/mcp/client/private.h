@@ -23,7 +23,7 @@
  *
  *     struct mcp_client *client;
  *     if (!mcp_client_open_stdio(&options, &stdio, &wait, &client, &err)) ...   // has shaken hands
- *     ok = mcp_client_tools(client, &wait, &tools, &err);
+ *     ok = mcp_client_list(client, "tools/list", "tools", most, &wait, &tools, &err);
  *     ok = mcp_client_call(client, "echo", arguments, &wait, &result, &err);
  *     mcp_client_unref(client);
  *
@@ -118,10 +118,14 @@ void mcp_client_unref(struct mcp_client *client);
 /* Asks the server to end; does not wait. For several, before each is let go. */
 void mcp_client_end(struct mcp_client *client);
 
-/* All its tools as it declares them: an array of anything, the pages of tools/list together. A new
- * reference. */
-bool mcp_client_tools(struct mcp_client *client, const struct mcp_wait *wait, json_t **ret,
-                      struct err *err);
+/* All that a list has ("tools/list", "tools"), as the server declares it: an array of anything, its
+ * pages together; none is asked for behind `most`. A new reference. */
+bool mcp_client_list(struct mcp_client *client, const char *method, const char *member, size_t most,
+                     const struct mcp_wait *wait, json_t **ret, struct err *err);
+/* The result of any other request that is answered with an object, of anything. `params` (or NULL)
+ * is borrowed. A new reference. */
+bool mcp_client_ask(struct mcp_client *client, const char *method, const json_t *params,
+                    const struct mcp_wait *wait, json_t **ret, struct err *err);
 /* The result of tools/call: an object of anything. A new reference. */
 bool mcp_client_call(struct mcp_client *client, const char *tool, const json_t *arguments,
                      const struct mcp_wait *wait, json_t **ret, struct err *err);
@@ -137,8 +141,14 @@ bool mcp_client_lost(struct mcp_client *client);
 /* Whether a request failed because the server has forgotten the session, and did nothing: it may be
  * made again with another client. */
 bool mcp_client_forgotten(struct mcp_client *client);
-/* True once after each notice that the list of tools is another. */
-bool mcp_client_tools_changed(struct mcp_client *client);
+
+enum mcp_list_changed {
+	MCP_TOOLS_CHANGED = 1,
+	MCP_PROMPTS_CHANGED = 2,
+	MCP_RESOURCES_CHANGED = 4,
+};
+/* Which lists the server said are others since this was asked last; bits of the above. */
+unsigned mcp_client_changed(struct mcp_client *client);
 /* "2025-06-18"; and what initialize, or server/discover, answered. Both borrowed. */
 const char *mcp_client_version(const struct mcp_client *client);
 const json_t *mcp_client_hello(const struct mcp_client *client);
@@ -286,6 +296,8 @@ const struct server_entry *mcp_server_entry_of(const struct mcp_server_slot *ser
 json_t *mcp_server_tools(struct mcp_server_slot *server);
 /* The name under which a model knows its tool. The caller frees. */
 char *mcp_server_tool_name(const struct mcp_server_slot *server, const char *tool);
+/* What it offers besides (mcp_offers_clean); a new reference, {} when nothing is known. */
+json_t *mcp_server_offers(struct mcp_server_slot *server);
 /* That a tool is left out, in a notice. */
 void mcp_server_tell(const struct mcp_server_slot *server, const char *tool, const struct err *why);
 /* Server `i`; NULL behind the last. */
@@ -320,9 +332,27 @@ json_t *mcp_result(const char *server, const char *tool, const json_t *result);
 
 /* ---- what is known from last time ---- */
 
-/* The declarations under a name and hash: a new reference, what the file says; NULL: none. */
+/* What is kept under a name and hash: {"tools", "offers"}, a new reference, what the file says;
+ * NULL: nothing. */
 json_t *mcp_cache_read(const char *file, const char *name, const char *hash);
-/* Keeps them in place of what there is under that name. */
-void mcp_cache_write(const char *file, const char *name, const char *hash, const json_t *tools);
+/* Keeps these in place of what there is under that name. */
+void mcp_cache_write(const char *file, const char *name, const char *hash, const json_t *tools,
+                     const json_t *offers);
+
+/* ---- what servers offer besides tools (offers.c) ------------------------------------ */
+
+/* What of it is kept: limited and harmless; also what the cache says of it.
+ *
+ *     { "instructions": TEXT, "instructionsBytes": how many it had, if it was cut,
+ *       "prompts": [{"name", "title", "description", "arguments": [{"name", "description",
+ *                    "required"}]}] }
+ *
+ * What there is none of is left out. A new reference. */
+json_t *mcp_offers_clean(const json_t *declared);
+/* Asks for all that the server says it has; what cannot be had is left out. A new reference, as of
+ * mcp_offers_clean. */
+json_t *mcp_offers_ask(struct mcp_client *client, const struct mcp_wait *wait);
+/* Whether the server says that it has this: "tools", "prompts", ... */
+bool mcp_offers_has(struct mcp_client *client, const char *capability);
 
 #endif
