@@ -79,7 +79,8 @@ size_t mcp_servers_add(struct mcp_servers *servers, struct tool_set *set);
 
 /* What there is to show, in the settings' order: an array of {"name", "state", "transport", "what",
  * "tools": [{"name", "title", "description"}], "problem"?, "version"?, "server"?}.  "state": "off",
- * "known" (from last time), "unknown", "starting", "ready", "failed". A new reference. */
+ * "disabled" (by the user), "known" (from last time), "unknown", "starting", "ready", "failed". A
+ * new reference. */
 json_t *mcp_servers_list(struct mcp_servers *servers);
 /* Starts one, whatever is known of it, and asks for its tools.  FILE_NOT_FOUND: there is no such
  * server; DENIED_BY_POLICY: it is off; else errors as of client.h. *ret_denials (a new reference,
