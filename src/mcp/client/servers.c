@@ -29,6 +29,7 @@ enum {
 struct mcp_server_slot {
 	struct mcp_servers *all;
 	struct server_entry entry;
+	bool disabled;              /* by the user (servers_disabled) */
 	pthread_t thread;
 	bool has_thread;
 	/* With the servers' lock. */
@@ -449,7 +450,8 @@ static void tell_off(const struct mcp_servers *servers)
 		_cleanup_free_ char *text = NULL;
 
 		/* Who leaves one out by a setting knows it. */
-		if (!entry->off || span_starts(span_str(entry->off), SPAN("mcp.")) ||
+		if (!entry->off || servers->slots[i].disabled ||
+		    span_starts(span_str(entry->off), SPAN("mcp.")) ||
 		    ++told > OFF_TOLD)
 			continue;
 		text = mem_printf("The MCP server \"%s\" is not used: %s.", entry->name,
@@ -467,9 +469,14 @@ static void tell_off(const struct mcp_servers *servers)
 
 static void read_server_entries(struct mcp_servers *servers, json_t *entries)
 {
+	struct err err = ERR_INIT;
+	json_auto_t *disabled = servers_disabled(settings_home(servers->options.settings), &err);
 	const char *name;
 	json_t *value;
 	size_t used = 0;
+
+	if (err.message[0])
+		servers_notice(servers, "warning", err.message);
 
 	servers->slots = mem_alloc(json_object_size(entries) + 1, sizeof(*servers->slots));
 	json_object_foreach(entries, name, value) {
@@ -477,6 +484,10 @@ static void read_server_entries(struct mcp_servers *servers, json_t *entries)
 
 		slot->all = servers;
 		mcp_entry_read(&slot->entry, name, value, &servers->options);
+		slot->disabled = servers_disabled_has(disabled, name);
+		if (slot->disabled && !slot->entry.off)
+			slot->entry.off = mem_printf("it is disabled; \"hasp mcp enable %s\" "
+			                             "enables it", name);
 		if (!slot->entry.off && ++used > LIMIT_MCP_SERVERS)
 			slot->entry.off = mem_printf("the settings have more than %d",
 			                             LIMIT_MCP_SERVERS);
@@ -655,6 +666,8 @@ json_t *mcp_server_offers(struct mcp_server_slot *slot)
 
 static const char *slot_state(const struct mcp_server_slot *slot)
 {
+	if (slot->disabled)
+		return "disabled";
 	if (slot->entry.off)
 		return "off";
 	if (slot->starting)
