@@ -31,6 +31,7 @@ static const struct {
 	  "The project's instructions have changed; these hold now in their place:\n",
 	  "The project's instructions above no longer hold: there are none now.\n" },
 	{ PIECE_MODE, "", "" },
+	{ PIECE_TOOLS, "", "There are no tools to be loaded now.\n" },
 };
 
 void surroundings_add(json_t *pieces, const char *name, struct span text)
