@@ -80,6 +80,10 @@ def tools():
         ]
     if "change" in ways and calls:
         return [*TOOLS, {"name": "later", "inputSchema": schema()}]
+    if "large" in ways:
+        return [{"name": "large%d" % i, "description": "Large number %d. " % i + 20 * "Much to say. ",
+                 "inputSchema": schema(**{"value%d" % k: {"type": "string", "description": 60 * "x"}
+                                          for k in range(10)})} for i in range(40)]
     if "many" in ways:
         return [{"name": "tool%d" % i, "inputSchema": schema()} for i in range(400)]
     return TOOLS

@@ -34,6 +34,7 @@ static const struct {
 	  "What MCP servers say about their tools has changed; this is all of it now:\n",
 	  "What MCP servers said about their tools no longer holds.\n" },
 	{ PIECE_MODE, "", "" },
+	{ PIECE_TOOLS, "", "There are no tools to be loaded now.\n" },
 };
 
 void surroundings_add(json_t *pieces, const char *name, struct span text)

@@ -209,6 +209,9 @@ static void open_commands(struct host *host)
 		host->chat.session.terminal = terminals_size(host->terminals);
 }
 
+/* Declarations of others' tools that are sent with every request, unless settings say so. */
+enum { DEFER_TOKENS = 8000 };
+
 /* ---- MCP servers ------------------------------------------------------------- */
 
 static void server_log(void *data, const char *line)
@@ -243,6 +246,17 @@ static void open_servers(struct host *host)
 
 static char *off_text_in(const struct host *host, enum approval_mode mode);
 
+static void defer_tools(struct host *host)
+{
+	const struct settings *settings = host->options.settings;
+	const char *word = settings_string(settings, "hasp.tools.defer", "auto");
+	int64_t budget = settings_integer(settings, "hasp.tools.deferTokens", DEFER_TOKENS);
+
+	tool_set_defer(host->chat.tools, !strcmp(word, "on")  ? TOOL_DEFER_ON :
+	                                 !strcmp(word, "off") ? TOOL_DEFER_OFF : TOOL_DEFER_AUTO,
+	               budget > 0 ? (size_t)budget : 0);
+}
+
 /* Before what is sent next: tools that servers have listed by now. */
 static void await_servers(struct host *host)
 {
@@ -251,6 +265,7 @@ static void await_servers(struct host *host)
 	mcp_servers_wait(host->servers, &host->cancel);
 	if (!mcp_servers_add(host->servers, host->chat.tools))
 		return;
+	defer_tools(host);
 	agent_tools_added(host->chat.agent);
 	off_text = off_text_in(host, agent_mode(host->chat.agent));
 	services_follow(host->chat.services, host->chat.agent, off_text != NULL);
@@ -274,6 +289,7 @@ void host_open_tools(struct host *host)
 	mcp_servers_add(host->servers, host->chat.tools);
 	tool_set_limit(host->chat.tools, settings_get(settings, "tools.core"),
 	               settings_get(settings, "tools.exclude"));
+	defer_tools(host);
 	if (!host->terminals)
 		host->terminals = terminals_new(host);
 	if (!host->jobs)
@@ -444,8 +460,20 @@ static char *off_text_in(const struct host *host, enum approval_mode mode)
 	return gate_off_text(&off);
 }
 
-/* On the agent's thread. Of what there was at first, the date, the mode and what servers say may be
- * others now. */
+/* Not so: no answer and no mode would allow a call of it. */
+static bool is_ever_allowed(void *data, const struct tool *tool)
+{
+	const struct host *host = data;
+	struct policy_call call = gate_subject(tool);
+
+	call.mode = 0;
+	call.trusted = settings_trusted(host->options.settings);
+	return !host->options.policy || !policy_hides(host->options.policy, &call) ||
+	       gate_off_mode(host->options.policy, &call) != MODE_COUNT;
+}
+
+/* On the agent's thread. Of what there was at first, the date, the mode, what servers say and the
+ * tools that are announced may be others now. */
 static json_t *surroundings(void *data, enum approval_mode mode)
 {
 	const struct host *host = data;
@@ -454,11 +482,14 @@ static json_t *surroundings(void *data, enum approval_mode mode)
 	_cleanup_free_ char *mode_text = prompt_mode_text(&prompt, mode, off_text);
 	_cleanup_free_ char *date = prompt_facts_date(time(NULL));
 	_cleanup_free_ char *servers = mcp_servers_instructions(host->servers);
+	_cleanup_free_ char *tools = tool_set_announce(host->chat.tools, is_ever_allowed,
+	                                               (void *)host);
 	json_t *context = json_deep_copy(host->context);
 
 	surroundings_set(context, PIECE_MODE, span_str(mode_text));
 	surroundings_set(context, PIECE_DATE, span_str(date));
 	surroundings_set(context, PIECE_SERVERS, span_str(servers));
+	surroundings_set(context, PIECE_TOOLS, span_str(tools ? tools : ""));
 	return json_pack("{s:O, s:o}", "system", host->system, "context", context);
 }
 
