@@ -512,22 +512,24 @@ static const char *const hooks_synopsis[] = {
 	NULL,
 };
 
-static const char *const mcp_choices[] = { "list", "test", NULL };
+static const char *const mcp_choices[] = { "list", "test", "auth", NULL };
 
 static const struct flag mcp_flags[] = {
+	{ .id = FLAG_LOGOUT, .name = "logout", .help = "with auth: forget the login" },
 	JSON_FLAG,
 	PROJECT_FLAGS("servers"),
 	HELP_FLAG,
 };
 
 static const struct positional mcp_positionals[] = {
-	{ { "ACTION", COMPLETE_CHOICE, mcp_choices }, "list (default) or test" },
+	{ { "ACTION", COMPLETE_CHOICE, mcp_choices }, "list (default), test or auth" },
 	{ { "NAME", COMPLETE_NOTHING, NULL }, "a server of the settings" },
 };
 
 static const char *const mcp_synopsis[] = {
 	"[list] [--json]",
 	"test NAME [--json]",
+	"auth NAME [--logout]",
 	NULL,
 };
 
@@ -739,7 +741,9 @@ static const struct command commands[] = {
 			"them. list shows each with its tools, as far as they are known, and "
 			"starts none. test starts one in its sandbox, or connects to it, asks "
 			"for its tools, and shows what it answers and what the sandbox denied; "
-			"it exits with 1 if the server does not work.",
+			"it exits with 1 if the server does not work. auth logs in to a server "
+			"over HTTP that wants it (OAuth): it prints the address of the login "
+			"page and opens it in $BROWSER or with xdg-open.",
 		.flags = mcp_flags,
 		.flag_count = ARRAY_LEN(mcp_flags),
 		.positionals = mcp_positionals,

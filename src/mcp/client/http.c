@@ -3,7 +3,7 @@
  * basic/transports, Streamable HTTP).
  *
  * Not here: the stream that a GET opens for messages which belong to no request; taking up a stream
- * that broke; logins. */
+ * that broke; how a login goes (mcp/auth/auth.h). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,12 +25,14 @@ enum {
 	ANSWER_MS = 10000,     /* of an answer, or a notification, of ours */
 	SESSION_BYTES = 1024,
 	ERROR_BODY_SHOWN = 300,
+	LOGINS_MAX = 2,        /* for one message: a token, then more scopes */
 };
 
 struct http {
 	struct mcp_client *client;  /* who holds it */
 	char *url;
 	char **headers;
+	struct mcp_auth *auth;      /* borrowed; or NULL */
 	pthread_mutex_t lock;       /* of what follows */
 	struct http_client *idle[IDLE_CLIENTS];
 	size_t idle_count;
@@ -44,6 +46,8 @@ struct exchange {
 	struct mcp_ask *ask;        /* NULL: nothing is asked */
 	struct sse_reader events;
 	struct buf body;            /* of anything but a stream of events */
+	char *token;                /* the field that was sent; NULL: none */
+	char *challenge;            /* WWW-Authenticate of the answer */
 	int status;
 	bool streams, had_session;
 };
@@ -89,9 +93,12 @@ static bool on_head(void *data, int status, struct span headers)
 	struct http *http = exchange->http;
 	const struct span session = http_field(headers, "mcp-session-id");
 	const struct span type = http_field(headers, "content-type");
+	const struct span challenge = http_field(headers, "www-authenticate");
 	_cleanup_free_ char *type_text = mem_dup(type.data ? type.data : "", type.len);
 
 	exchange->status = status;
+	free(exchange->challenge);
+	exchange->challenge = mem_dup(challenge.data ? challenge.data : "", challenge.len);
 	exchange->streams = status == 200 && http_content_type_is(type_text, EVENT_STREAM_TYPE);
 	pthread_mutex_lock(&http->lock);
 	if (!http->version && !http->session && status == 200 && is_session_name(session))
@@ -153,7 +160,7 @@ static const char **request_headers(struct exchange *exchange, char *own[static 
 	};
 	struct http *http = exchange->http;
 	const size_t count = header_count(http->headers);
-	const char **headers = mem_alloc(ARRAY_LEN(usual) + count + 3, sizeof(*headers));
+	const char **headers = mem_alloc(ARRAY_LEN(usual) + count + 4, sizeof(*headers));
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(usual); i++)
@@ -168,6 +175,10 @@ static const char **request_headers(struct exchange *exchange, char *own[static 
 	for (size_t i = 0; i < 2; i++)
 		if (own[i])
 			headers[n++] = own[i];
+	free(exchange->token);
+	exchange->token = http->auth ? mcp_auth_field(http->auth) : NULL;
+	if (exchange->token)
+		headers[n++] = exchange->token;
 	return headers;
 }
 
@@ -199,18 +210,27 @@ static bool http_exchange_send(struct exchange *exchange, const char *method, st
 
 /* ---- what a status means -------------------------------------------------------------------- */
 
+/* What a login may help against. */
+static bool wants_login(const struct exchange *exchange)
+{
+	return exchange->http->auth && (exchange->status == 401 || exchange->status == 403);
+}
+
 static bool refuse_status(struct exchange *exchange, struct err *err)
 {
 	const char *name = mcp_client_name(exchange->http->client);
 	_cleanup_buf_ struct buf shown = BUF_INIT(8 * ERROR_BODY_SHOWN);
 
 	name_line(&shown, utf8_head(span_trim(buf_view(&exchange->body)), ERROR_BODY_SHOWN));
+	if (wants_login(exchange))
+		return err_set(err, ERR_AUTHENTICATION_FAILED,
+		               "The MCP server \"%s\" goes on refusing after a login (HTTP "
+		               "status %d).", name, exchange->status);
 	if (exchange->status == 401 || exchange->status == 403)
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "The MCP server \"%s\" wants a login (HTTP status %d), which "
-		               "hasp cannot do yet. A token goes into mcpServers.%s.headers, as "
-		               "{\"Authorization\": \"Bearer $TOKEN\"}.", name, exchange->status,
-		               name);
+		               "The MCP server \"%s\" does not take the token in "
+		               "mcpServers.%s.headers (HTTP status %d).", name, name,
+		               exchange->status);
 	if ((exchange->status == 404 || exchange->status == 405) && !exchange->had_session)
 		return err_set(err, ERR_TOOL_FAILED,
 		               "At the address of the MCP server \"%s\" nobody takes messages "
@@ -244,6 +264,21 @@ static bool exchange_outcome(struct exchange *exchange, struct err *err)
 	               mcp_client_name(client));
 }
 
+static void exchange_release(struct exchange *exchange)
+{
+	sse_reader_release(&exchange->events);
+	buf_release(&exchange->body);
+	free(exchange->token);
+	free(exchange->challenge);
+}
+
+static bool nobody_waits_for(void *data)
+{
+	const struct exchange *exchange = data;
+
+	return exchange->ask && mcp_client_settled(exchange->ask);
+}
+
 static bool streamable_send(void *transport, struct span message, struct mcp_ask *ask,
                             struct err *err)
 {
@@ -254,6 +289,16 @@ static bool streamable_send(void *transport, struct span message, struct mcp_ask
 
 	sse_reader_init(&exchange.events, LIMIT_MCP_MESSAGE_BYTES, on_server_event, &exchange);
 	ok = http_exchange_send(&exchange, "POST", message, ask ? 0 : ANSWER_MS, &why);
+	for (int logins = 0; ok && wants_login(&exchange) && logins < LOGINS_MAX; logins++) {
+		if (!mcp_auth_challenged(exchange.http->auth, exchange.status,
+		                         span_str(exchange.challenge), exchange.token,
+		                         nobody_waits_for, &exchange, err)) {
+			exchange_release(&exchange);
+			return false;
+		}
+		buf_clear(&exchange.body);
+		ok = http_exchange_send(&exchange, "POST", message, ask ? 0 : ANSWER_MS, &why);
+	}
 	/* A stream may go on behind the answer, and is ended; so is what nobody waits for. */
 	if (ok)
 		ok = exchange_outcome(&exchange, err);
@@ -263,8 +308,7 @@ static bool streamable_send(void *transport, struct span message, struct mcp_ask
 		err_set(err, why.code == ERR_CANCELLED ? ERR_TOO_LARGE : why.code,
 		        "The MCP server \"%s\": %s", mcp_client_name(exchange.http->client),
 		        why.code == ERR_CANCELLED ? "its answer is too large." : why.message);
-	sse_reader_release(&exchange.events);
-	buf_release(&exchange.body);
+	exchange_release(&exchange);
 	return ok;
 }
 
@@ -294,8 +338,7 @@ static void streamable_end(void *transport)
 		return;
 	sse_reader_init(&exchange.events, LIMIT_MCP_LOG_LINE, on_server_event, &exchange);
 	http_exchange_send(&exchange, "DELETE", SPAN(""), END_MS_MAX, &ignored);
-	sse_reader_release(&exchange.events);
-	buf_release(&exchange.body);
+	exchange_release(&exchange);
 	pthread_mutex_lock(&http->lock);
 	free(http->session);
 	http->session = NULL;
@@ -333,6 +376,7 @@ bool mcp_client_open_http(const struct mcp_client_options *options,
 		count++;
 	http->url = mem_strdup(from->url);
 	http->headers = worker_texts_copy(from->headers, count);
+	http->auth = from->auth;
 	pthread_mutex_init(&http->lock, NULL);
 	http->client = mcp_client_new(options, &ops, http);
 	if (!mcp_client_begin(http->client, wait, err)) {
