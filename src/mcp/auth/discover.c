@@ -104,11 +104,14 @@ static bool get_server(const struct mcp_auth *auth, const char *issuer,
 	said = json_string_value(json_object_get(*ret, "issuer"));
 	if (*ret && said && is_same_issuer(said, issuer))
 		return true;
-	return err_set(err, ERR_AUTHENTICATION_FAILED, *ret ?
-	               "The authorization server of the MCP server \"%s\" calls itself by another "
-	               "name than the one it was found by." :
+	if (*ret)
+		return err_set(err, ERR_AUTHENTICATION_FAILED,
+		               "The authorization server of the MCP server \"%s\" calls itself by "
+		               "another name than the one it was found by.", auth->name);
+	return err_set(err, ERR_AUTHENTICATION_FAILED,
 	               "The MCP server \"%s\" wants a login, and its authorization server does not "
-	               "say how.", auth->name);
+	               "say how. A token goes into mcpServers.%s.headers, as {\"Authorization\": "
+	               "\"Bearer $TOKEN\"}.", auth->name, auth->name);
 }
 
 /* Addresses of the settings stand in place of those that are found. */

@@ -77,7 +77,9 @@ struct auth_callback {
 	char *uri;           /* http://localhost:PORT/oauth/callback */
 };
 
+/* Listens on 127.0.0.1. IO_ERROR: the port cannot be had. */
 bool auth_callback_open(const struct mcp_auth *auth, struct auth_callback *ret, struct err *err);
+/* Stops listening, and frees the address. */
 void auth_callback_close(struct auth_callback *callback);
 /* Opens a browser, if there is one, and waits for the callback that carries `state`: its query. The
  * caller frees. */

@@ -71,7 +71,8 @@ static bool is_named_host(const struct mcp_auth *auth, struct span host)
 bool auth_address_allowed(const struct mcp_auth *auth, const char *url, struct err *err)
 {
 	const struct span host = address_host(url), origin = auth_origin(url);
-	bool ok = host.len && strlen(url) <= AUTH_URL_BYTES && !memchr(origin.data, '@', origin.len);
+	bool ok = host.len && strlen(url) <= AUTH_URL_BYTES &&
+	          !memchr(origin.data, '@', origin.len);
 
 	for (const char *c = url; ok && *c; c++)
 		ok = (unsigned char)*c > 0x20 && (unsigned char)*c < 0x7f && *c != '\\';
