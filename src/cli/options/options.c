@@ -512,8 +512,8 @@ static const char *const hooks_synopsis[] = {
 	NULL,
 };
 
-static const char *const mcp_choices[] = { "list",   "test",    "add", "remove",
-	                                   "enable", "disable", NULL };
+static const char *const mcp_choices[] = { "list",   "test",   "auth",    "add",
+	                                   "remove", "enable", "disable", NULL };
 static const char *const transport_choices[] = { "stdio", "sse", "http", NULL };
 
 static const struct flag mcp_flags[] = {
@@ -546,6 +546,7 @@ static const struct flag mcp_flags[] = {
 	  .help = "add: tools that are not offered" },
 	{ .id = FLAG_SESSION, .name = "session", .hidden = true,
 	  .help = "enable, disable: for a session; that is /mcp's" },
+	{ .id = FLAG_LOGOUT, .name = "logout", .help = "auth: forget the login" },
 	JSON_FLAG,
 	PROJECT_FLAGS("servers"),
 	HELP_FLAG,
@@ -553,13 +554,14 @@ static const struct flag mcp_flags[] = {
 
 static const struct positional mcp_positionals[] = {
 	{ { "ACTION", COMPLETE_CHOICE, mcp_choices },
-	  "list (default), test, add, remove, enable or disable" },
+	  "list (default), test, auth, add, remove, enable or disable" },
 	{ { "NAME", COMPLETE_NOTHING, NULL }, "a server of the settings" },
 };
 
 static const char *const mcp_synopsis[] = {
 	"[list] [--json]",
 	"test NAME [--json]",
+	"auth NAME [--logout]",
 	"add [OPTION]... NAME COMMAND|URL [--] [ARG]...",
 	"remove NAME [--scope user|project]",
 	"enable | disable NAME",
@@ -775,6 +777,8 @@ static const struct command commands[] = {
 			"starts none. test starts one in its sandbox, or connects to it, asks "
 			"for its tools, and shows what it answers and what the sandbox denied; "
 			"it exits with 1 if the server does not work.\n\n"
+			"auth logs in to a server over HTTP that wants it (OAuth): it prints the "
+			"address of the login page and opens it in $BROWSER or with xdg-open.\n\n"
 			"add and remove change mcpServers in settings.json, the project's unless "
 			"--scope says user, and keep the rest, comments included. The options "
 			"of add stand anywhere before --; others that begin with a dash are the "
