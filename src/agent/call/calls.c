@@ -377,6 +377,7 @@ static void call_report_end(struct call *call, uint64_t ms)
 	struct agent *agent = call->agent;
 	enum err_code code;
 	_cleanup_free_ char *display = NULL;
+	const struct record_took took = { ms, call->waited_ms < ms ? call->waited_ms : ms };
 	const json_t *response;
 
 	call->success = !tool_result_failed(call->result);
@@ -394,8 +395,7 @@ static void call_report_end(struct call *call, uint64_t ms)
 	pthread_mutex_lock(&agent->lock);
 	record_call(agent->options.record, call->id, call->name, call->args, response,
 	            json_object_get(part_get_response(call->answer), "parts"),
-	            call_status_word(call),
-	            display);
+	            call_status_word(call), display, &took);
 	pthread_mutex_unlock(&agent->lock);
 }
 
