@@ -646,6 +646,26 @@ static const char *const sessions_synopsis[] = {
 	NULL,
 };
 
+static const struct flag stats_flags[] = {
+	{ .id = FLAG_PROJECT, .name = "project", .value = { "DIR", COMPLETE_FOLDER, NULL },
+	  .help = "the project's folder (default: the current one)" },
+	{ .id = FLAG_ALL, .name = "all", .help = "count the sessions of all projects" },
+	{ .id = FLAG_SINCE, .name = "since", .value = { "TIME", COMPLETE_NOTHING, NULL },
+	  .help = "count from then on: 12h, 7d, 2w, or a day (2026-11-20)" },
+	{ .id = FLAG_MODEL, .name = "model", .letter = 'm',
+	  .value = { "MODEL", COMPLETE_NOTHING, NULL },
+	  .help = "count the replies and calls of this model alone" },
+	{ .id = FLAG_JSON, .name = "json", .letter = 'j', .help = "print JSON" },
+	{ .id = FLAG_HTML, .name = "html", .value = { "FILE", COMPLETE_FILE, NULL },
+	  .help = "write a page to FILE in place of the tables" },
+	HELP_FLAG,
+};
+
+static const char *const stats_synopsis[] = {
+	"[--project DIR | --all] [--since TIME] [--model MODEL] [--json | --html FILE]",
+	NULL,
+};
+
 static const struct command commands[] = {
 	{
 		.name = "tool",
@@ -826,6 +846,22 @@ static const struct command commands[] = {
 		.positionals = sessions_positionals,
 		.positional_count = ARRAY_LEN(sessions_positionals),
 		.run = command_run_sessions,
+	},
+	{
+		.name = "stats",
+		.summary = "count what recorded sessions did and used",
+		.synopsis = stats_synopsis,
+		.text =
+			"Counts over the recorded sessions of the project: edits that were right at "
+			"once, repaired or refused, and why, by model and tool; tokens; calls; "
+			"what the sandbox, a policy or the user denied; commands; and time. It "
+			"shows them for each day and session as well.\n\n"
+			"Days and times are UTC. Files are only read, and nothing is sent "
+			"anywhere. The page that --html writes is whole in itself: it has no "
+			"scripts and loads nothing.",
+		.flags = stats_flags,
+		.flag_count = ARRAY_LEN(stats_flags),
+		.run = command_run_stats,
 	},
 	{
 		.name = "models",
