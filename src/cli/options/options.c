@@ -852,8 +852,8 @@ static const struct command commands[] = {
 		.summary = "count what recorded sessions did and used",
 		.synopsis = stats_synopsis,
 		.text =
-			"Counts over the recorded sessions of the project: edits that were right at "
-			"once, repaired or refused, and why, by model and tool; tokens; calls; "
+			"Counts over the recorded sessions of the project: edits that were right "
+			"at once, repaired or refused, and why, by model and tool; tokens; calls; "
 			"what the sandbox, a policy or the user denied; commands; and time. It "
 			"shows them for each day and session as well.\n\n"
 			"Days and times are UTC. Files are only read, and nothing is sent "

@@ -284,7 +284,8 @@ static bool register_client(struct mcp_auth *auth, const struct auth_place *plac
 static bool settle_client(struct mcp_auth *auth, const struct auth_place *place,
                           const char *redirect, const struct auth_wait *wait, struct err *err)
 {
-	const char *id = auth_setting(auth, "clientId"), *secret = auth_setting(auth, "clientSecret");
+	const char *id = auth_setting(auth, "clientId");
+	const char *secret = auth_setting(auth, "clientSecret");
 	const char *document = auth_setting(auth, "clientMetadataUrl");
 
 	if (id)
@@ -316,8 +317,8 @@ static bool authorization_url(const struct mcp_auth *auth, const struct auth_pla
 	    !json_lists(json_object_get(place->server, "code_challenge_methods_supported"),
 	                SPAN("S256")))
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "The authorization server of the MCP server \"%s\" has no login page "
-		               "with PKCE (S256).", auth->name);
+		               "The authorization server of the MCP server \"%s\" has no login "
+		               "page with PKCE (S256).", auth->name);
 	if (!auth_address_allowed(auth, endpoint, err))
 		return false;
 	auth_form_add(&query, "response_type", "code");
@@ -419,7 +420,8 @@ static bool login_as_client(struct mcp_auth *auth, const struct auth_place *plac
                             const struct auth_wait *wait, struct err *err)
 {
 	_cleanup_buf_ struct buf form = BUF_INIT(AUTH_DOCUMENT_BYTES);
-	const char *id = auth_setting(auth, "clientId"), *secret = auth_setting(auth, "clientSecret");
+	const char *id = auth_setting(auth, "clientId");
+	const char *secret = auth_setting(auth, "clientSecret");
 	bool invalid_client;
 
 	if (!id || !secret)

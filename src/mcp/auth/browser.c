@@ -54,10 +54,13 @@ bool auth_callback_open(const struct mcp_auth *auth, struct auth_callback *ret, 
 	if (ret->listener < 0 || bind(ret->listener, (struct sockaddr *)&address, len) < 0 ||
 	    listen(ret->listener, 8) < 0 ||
 	    getsockname(ret->listener, (struct sockaddr *)&address, &len) < 0) {
+		const int why = errno;
+
 		if (ret->listener >= 0)
 			close(ret->listener);
-		return err_set(err, ERR_IO_ERROR, "No port on 127.0.0.1 for the login's way back: %s.",
-		               strerror(errno));
+		return err_set(err, ERR_IO_ERROR,
+		               "No port on 127.0.0.1 for the login's way back: %s.",
+		               strerror(why));
 	}
 	ret->uri = redirect ? mem_strdup(redirect) :
 	                      mem_printf("http://localhost:%u%s", ntohs(address.sin_port),
@@ -98,13 +101,15 @@ static void answer_browser(int fd, bool ours)
 				   "and go back to hasp.";
 	_cleanup_free_ char *text = mem_printf(
 		"HTTP/1.1 %s\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %zu\r\n"
-		"Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nConnection: close\r\n\r\n%s",
+		"Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n"
+		"Connection: close\r\n\r\n%s",
 		ours ? "200 OK" : "404 Not Found", sizeof(page) - 1, page);
 
 	fd_write_all(fd, text, strlen(text));
 }
 
-/* The query of a request for the callback that has our state. The caller frees; NULL: it is none. */
+/* The query of a request for the callback that has our state. The caller frees; NULL: it is
+ * none. */
 static char *callback_query(struct span head, const char *state)
 {
 	const size_t path = strlen(callback_path);

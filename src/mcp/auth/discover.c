@@ -83,7 +83,8 @@ static bool is_resource_of(const char *resource, const char *url)
 /* A slash at the end is all that may differ: users and servers write both. */
 static bool is_same_issuer(const char *a, const char *b)
 {
-	return span_eq(auth_origin(a), auth_origin(b)) && span_eq(address_path(a), address_path(b)) &&
+	return span_eq(auth_origin(a), auth_origin(b)) &&
+	       span_eq(address_path(a), address_path(b)) &&
 	       !strpbrk(a, "?#") && !strpbrk(b, "?#");
 }
 

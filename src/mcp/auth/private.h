@@ -18,9 +18,9 @@ enum {
 struct mcp_auth {
 	char *name, *url, *folder;
 	json_t *settings;
-	json_t *token;       /* {"issuer", "resource", "token_endpoint", "client_id", "client_secret",
-	                      * "auth_method", "access_token", "refresh_token", "expires_at", "scope"}:
-	                      * members that are known */
+	json_t *token;       /* {"issuer", "resource", "token_endpoint", "client_id",
+	                      * "client_secret", "auth_method", "access_token", "refresh_token",
+	                      * "expires_at", "scope"}: members that are known */
 	bool loaded;
 	pthread_mutex_t lock;
 	void (*login)(void *data, const char *url);
@@ -41,6 +41,7 @@ struct auth_place {
 	char *scope;         /* to ask for; NULL: none */
 };
 
+/* Frees the contents. */
 void auth_place_release(struct auth_place *place);
 
 /* ---- requests (request.c) ---- */
@@ -56,7 +57,8 @@ bool auth_address_allowed(const struct mcp_auth *auth, const char *url, struct e
 bool auth_request(const struct mcp_auth *auth, const char *url, const char *type, struct span body,
                   const char *field, const struct auth_wait *wait, int *ret_status, json_t **ret,
                   struct err *err);
-/* Appends NAME=VALUE, percent-encoded, behind "&" unless the form is empty; a NULL value: nothing. */
+/* Appends NAME=VALUE, percent-encoded, behind "&" unless the form is empty; of a NULL value
+ * nothing. */
 void auth_form_add(struct buf *form, const char *name, const char *value);
 /* A member of a query or form, decoded. The caller frees; NULL: there is none. */
 char *auth_form_get(struct span form, const char *name);
@@ -67,6 +69,10 @@ char *auth_challenge_get(struct span www_authenticate, const char *name);
 
 /* ---- discovery (discover.c) ---- */
 
+/* Which authorization server the MCP server names, and what that says of itself (RFC 9728, RFC 8414,
+ * OpenID discovery).  *ret is for the caller to release.  AUTHENTICATION_FAILED: nothing is found, or
+ * what is found is about another server; DENIED_BY_POLICY: an address that may not be asked;
+ * NETWORK_ERROR, CANCELLED. */
 bool auth_discover(const struct mcp_auth *auth, struct span www_authenticate,
                    const struct auth_wait *wait, struct auth_place *ret, struct err *err);
 

@@ -197,8 +197,8 @@ static size_t header_count(const char *const *headers)
 	return count;
 }
 
-/* The message's, the session's and the settings'; with `resumes`, where the stream broke. The caller
- * frees the array and the strings in `own`. */
+/* The message's, the session's and the settings'; with `resumes`, where the stream broke. The
+ * caller frees the array and the strings in `own`. */
 static const char **request_headers(struct exchange *exchange, bool resumes, char *own[static 3])
 {
 	static const char *const usual[] = {
