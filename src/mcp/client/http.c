@@ -391,6 +391,20 @@ static void exchange_release(struct exchange *exchange)
 	free(exchange->challenge);
 }
 
+/* Why a login failed; where it leads cannot always be asked. */
+static void refuse_login(const struct exchange *exchange, const struct err *why, struct err *err)
+{
+	const char *name = mcp_client_name(exchange->http->client);
+
+	*err = *why;
+	if (why->code == ERR_NETWORK_ERROR)
+		err_set(err, ERR_AUTHENTICATION_FAILED,
+		        "The MCP server \"%s\" wants a login (HTTP status %d), and who gives one "
+		        "could not be asked: %s A token goes into mcpServers.%s.headers, as "
+		        "{\"Authorization\": \"Bearer $TOKEN\"}.", name, exchange->status,
+		        why->message, name);
+}
+
 static bool nobody_waits_for(void *data)
 {
 	const struct exchange *exchange = data;
@@ -411,7 +425,8 @@ static bool streamable_send(void *transport, struct span message, struct mcp_ask
 	for (int logins = 0; ok && wants_login(&exchange) && logins < LOGINS_MAX; logins++) {
 		if (!mcp_auth_challenged(exchange.http->auth, exchange.status,
 		                         span_str(exchange.challenge), exchange.token,
-		                         nobody_waits_for, &exchange, err)) {
+		                         nobody_waits_for, &exchange, &why)) {
+			refuse_login(&exchange, &why, err);
 			exchange_release(&exchange);
 			return false;
 		}
