@@ -49,6 +49,8 @@ struct mcp_servers {
 	struct worker_options workers;
 	json_t *roots;
 	char *cache;                /* a file; NULL: none */
+	char *approvals_file;       /* the same */
+	json_t *approvals;          /* with the lock */
 	struct mcp_server_slot *slots;
 	size_t count;
 	_Atomic bool closing;
@@ -422,6 +424,9 @@ static void servers_open_cache(struct mcp_servers *servers)
 
 	if (servers->count && home && home_claim(home, &ignored))
 		servers->cache = mem_printf("%s/mcp-tools.json", home_temp(home));
+	if (servers->cache)
+		servers->approvals_file = mem_printf("%s/mcp-allowed.json", home_temp(home));
+	servers->approvals = mcp_approvals_read(servers->approvals_file);
 }
 
 static void slot_open_known(struct mcp_server_slot *slot)
@@ -539,6 +544,8 @@ void mcp_servers_close(struct mcp_servers *servers)
 		worker_options_release(&servers->workers);
 	json_decref(servers->roots);
 	free(servers->cache);
+	free(servers->approvals_file);
+	json_decref(servers->approvals);
 	pthread_cond_destroy(&servers->changed);
 	pthread_mutex_destroy(&servers->cache_lock);
 	pthread_mutex_destroy(&servers->lock);
@@ -662,6 +669,66 @@ json_t *mcp_server_offers(struct mcp_server_slot *slot)
 	return offers;
 }
 
+/* ---- what was allowed ---- */
+
+/* What the server declares under that name now; with the lock. Borrowed. */
+static const json_t *slot_declaration(const struct mcp_server_slot *slot, const json_t *known)
+{
+	const struct span name = json_span(json_object_get(known, "name"));
+	size_t i;
+	json_t *declaration;
+
+	json_array_foreach(slot->tools, i, declaration)
+		if (span_eq(json_span(json_object_get(declaration, "name")), name))
+			return declaration;
+	return known;
+}
+
+/* With the lock. */
+static bool slot_tool_changed(const struct mcp_server_slot *slot, const json_t *known,
+                              struct tool_change *ret)
+{
+	const char *name = json_string_value(json_object_get(known, "name"));
+	const json_t *before = mcp_approvals_get(slot->all->approvals, slot->entry.name, name);
+
+	*ret = (struct tool_change){ .state = mcp_approval_of(slot_declaration(slot, known)) };
+	if (!before || mcp_approval_eq(before, ret->state))
+		return false;
+	mcp_approval_compare(before, ret->state, ret);
+	return true;
+}
+
+/* With the lock. */
+static void slot_tool_allowed(struct mcp_server_slot *slot, const json_t *known, json_t *state)
+{
+	struct mcp_servers *all = slot->all;
+	const char *name = json_string_value(json_object_get(known, "name"));
+	const json_t *before = mcp_approvals_get(all->approvals, slot->entry.name, name);
+
+	if (!before || !mcp_approval_eq(before, state))
+		mcp_approvals_set(all->approvals, all->approvals_file, slot->entry.name, name,
+		                  state);
+}
+
+bool mcp_server_tool_changed(struct mcp_server_slot *slot, const json_t *declaration,
+                             struct tool_change *ret)
+{
+	bool changed;
+
+	pthread_mutex_lock(&slot->all->lock);
+	changed = slot_tool_changed(slot, declaration, ret);
+	pthread_mutex_unlock(&slot->all->lock);
+	return changed;
+}
+
+void mcp_server_tool_allowed(struct mcp_server_slot *slot, const json_t *declaration,
+                             const struct tool_change *change)
+{
+	pthread_mutex_lock(&slot->all->lock);
+	slot_tool_allowed(slot, declaration, change->state);
+	pthread_mutex_unlock(&slot->all->lock);
+}
+
 /* ---- to be shown ---- */
 
 static const char *slot_state(const struct mcp_server_slot *slot)
@@ -679,6 +746,20 @@ static const char *slot_state(const struct mcp_server_slot *slot)
 	return slot->tools ? "known" : slot->has_thread ? "starting" : "unknown";
 }
 
+static json_t *slot_tool_shown(const struct mcp_server_slot *slot, const json_t *declaration,
+                               const char *name)
+{
+	json_t *shown = json_pack("{s:o, s:O, s:O}", "name", json_text(span_str(name)), "title",
+	                          json_object_get(declaration, "title"), "description",
+	                          json_object_get(declaration, "description"));
+	struct tool_change change;
+
+	if (slot_tool_changed(slot, declaration, &change))
+		json_object_set_new(shown, "changed", json_text(span_str(change.lines)));
+	tool_change_release(&change);
+	return shown;
+}
+
 static json_t *slot_tools_shown(const struct mcp_server_slot *slot)
 {
 	json_t *list = json_array(), *declaration;
@@ -689,10 +770,7 @@ static json_t *slot_tools_shown(const struct mcp_server_slot *slot)
 		_cleanup_free_ char *name = mcp_server_tool_name(slot, own);
 
 		if (mcp_entry_offers(&slot->entry, declaration))
-			json_array_append_new(list, json_pack(
-				"{s:o, s:O, s:O}", "name", json_text(span_str(name)), "title",
-				json_object_get(declaration, "title"), "description",
-				json_object_get(declaration, "description")));
+			json_array_append_new(list, slot_tool_shown(slot, declaration, name));
 	}
 	return list;
 }
@@ -750,6 +828,27 @@ json_t *mcp_servers_list(struct mcp_servers *servers)
 		json_array_append_new(list, slot_shown(&servers->slots[i]));
 	pthread_mutex_unlock(&servers->lock);
 	return list;
+}
+
+void mcp_servers_allow(struct mcp_servers *servers, const char *name)
+{
+	pthread_mutex_lock(&servers->lock);
+	for (size_t i = 0; i < servers->count; i++) {
+		struct mcp_server_slot *slot = &servers->slots[i];
+		size_t at;
+		json_t *declaration;
+
+		if (strcmp(slot->entry.name, name) != 0)
+			continue;
+		json_array_foreach(slot->tools, at, declaration) {
+			struct tool_change change;
+
+			if (slot_tool_changed(slot, declaration, &change))
+				slot_tool_allowed(slot, declaration, change.state);
+			tool_change_release(&change);
+		}
+	}
+	pthread_mutex_unlock(&servers->lock);
 }
 
 bool mcp_servers_test(struct mcp_servers *servers, const char *name, const struct cancel *cancel,
