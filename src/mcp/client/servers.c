@@ -232,7 +232,15 @@ static bool slot_start(struct mcp_server_slot *slot, const _Atomic bool *cancel,
 	}
 	ret_said->tools = slot_clean(slot, declared);
 	ret_said->offers = mcp_offers_ask(*ret, &wait);
-	return true;
+	if (!mcp_client_lost(*ret))
+		return true;
+	/* Whoever started it would find it lost, and start it again and again. */
+	json_decref(ret_said->tools);
+	json_decref(ret_said->offers);
+	mcp_client_unref(*ret);
+	*ret = NULL;
+	return err_set(err, ERR_TOOL_FAILED, "The MCP server \"%s\" ended while it was asked what "
+	               "it offers.", slot->entry.name);
 }
 
 /* ---- its state: with the lock ---- */
@@ -795,6 +803,21 @@ static json_t *slot_what(const struct server_entry *entry)
 	return json_text(buf_view(&out));
 }
 
+/* What it says it is, harmless. A new reference. */
+static json_t *slot_server_info(const struct mcp_server_slot *slot)
+{
+	const json_t *said = json_object_get(mcp_client_hello(slot->client), "serverInfo");
+	json_auto_t *own = json_object();
+	static const char *const members[] = { "name", "title", "version" };
+
+	for (size_t i = 0; i < ARRAY_LEN(members); i++)
+		if (json_is_string(json_object_get(said, members[i])))
+			json_object_set_new(own, members[i],
+			                    mcp_clean_text(json_object_get(said, members[i]),
+			                                   LIMIT_MCP_LOG_LINE));
+	return json_show_unseen(own, NULL);
+}
+
 static json_t *slot_shown(struct mcp_server_slot *slot)
 {
 	const struct server_entry *entry = &slot->entry;
@@ -813,8 +836,7 @@ static json_t *slot_shown(struct mcp_server_slot *slot)
 	if (slot->client) {
 		json_object_set_new(shown, "version",
 		                    json_string(mcp_client_version(slot->client)));
-		json_object_set_new(shown, "server", json_deep_copy(json_object_get(
-			mcp_client_hello(slot->client), "serverInfo")));
+		json_object_set_new(shown, "server", slot_server_info(slot));
 	}
 	return shown;
 }
