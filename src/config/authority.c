@@ -224,6 +224,8 @@ static const struct authority_row files[] = {
 	FILE_ROW("~/.gemini/tmp/*/memory/MEMORY.md", NEVER, "What is remembered of the project."),
 	FILE_ROW("~/.gemini/tmp/*/mcp-tools.json", NEVER,
 	         "What MCP servers declared last time; checked like what they declare."),
+	FILE_ROW("~/.gemini/tmp/*/mcp-allowed.json", NEVER,
+	         "How their tools were declared when they were last allowed."),
 	FILE_ROW("~/.gemini/projects.json", NEVER,
 	         "Which folder of ~/.gemini/tmp is which project's."),
 	FILE_ROW("/etc/gitconfig, ~/.gitconfig, ~/.config/git/config", NEVER,

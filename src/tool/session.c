@@ -648,6 +648,14 @@ void tool_grant_join(struct tool_grant *grant, const struct tool_grant *more)
 		tool_grant_file(grant, more->files[i]);
 }
 
+void tool_change_release(struct tool_change *change)
+{
+	json_decref(change->state);
+	free(change->parts);
+	free(change->lines);
+	*change = (struct tool_change){ 0 };
+}
+
 void tool_grant_release(struct tool_grant *grant)
 {
 	for (size_t i = 0; i < grant->file_count; i++)

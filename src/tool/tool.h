@@ -229,6 +229,16 @@ struct tool_name_default {
 	const char *value; /* JSON text */
 };
 
+/* How a tool is declared now, and what of that is other than it was when a call of it was last
+ * allowed. */
+struct tool_change {
+	json_t *state; /* a new reference: how it is declared, to be handed back to `allowed` */
+	char *parts;   /* owned; "description, arguments"; NULL: nothing changed */
+	char *lines;   /* owned; for people: old lines with "-", new ones with "+"; or NULL */
+};
+
+void tool_change_release(struct tool_change *change); /* leaves it empty */
+
 struct tool {
 	const char *name;
 	const char *title;              /* for people: "Safe patch" */
@@ -259,6 +269,12 @@ struct tool {
 	const char *server;             /* of an MCP tool: the server's name; or NULL */
 	const char *server_tool;        /* and its name there */
 	const json_t *annotations;      /* and what the server says about it; or NULL */
+	/* NULL, or whether a stranger declares it otherwise than when a call of it was last
+	 * allowed: then no rule allows it until somebody was asked.  *ret (filled either way) is
+	 * released by the caller. From any thread. */
+	bool (*changed)(const struct tool *tool, struct tool_change *ret);
+	/* A call of it was allowed, by somebody who was shown *change or by a rule. */
+	void (*allowed)(const struct tool *tool, const struct tool_change *change);
 	/* An editor: dry_run and return_content are among its arguments, and a dry run says
 	 * in latest_file_state (also of each element of `changes`) what it was planned on. */
 	bool plans;

@@ -190,6 +190,7 @@ enum call_wants {
 	CALL_WANTS_RULE,  /* a rule, a flag or another mode would allow it */
 	CALL_WANTS_FLAGS, /* permissions beyond the sandbox */
 	CALL_WANTS_HOOK,  /* a hook wants somebody asked */
+	CALL_WANTS_LOOK,  /* its server declares it otherwise than when it was allowed */
 };
 
 enum call_state { CALL_WAITING, CALL_RUNNING, CALL_ENDED };
@@ -213,6 +214,7 @@ struct call {
 	struct path_rules paths;     /* its provider, where there is a policy */
 	struct policy_verdict verdict;
 	bool has_verdict;
+	struct tool_change change;   /* of gate_decide: how the tool was declared then */
 	bool hook_asks;              /* a hook wants somebody asked, whatever the rules say */
 	char *ask_reason;            /* owned; what it said */
 	json_t *review;              /* owned; the hunks that the user took, and not; or NULL */

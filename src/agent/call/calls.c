@@ -191,6 +191,7 @@ static void call_release(struct call *call)
 	path_rules_release(&call->paths);
 	if (call->has_verdict)
 		policy_verdict_release(&call->verdict);
+	tool_change_release(&call->change);
 	json_decref(call->args);
 	json_decref(call->asked_args);
 	json_decref(call->tail);

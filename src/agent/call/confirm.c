@@ -20,6 +20,7 @@ struct asking {
 	const struct tool_question *question;
 	json_t *message;         /* owned */
 	json_t *outcomes;        /* of it; borrowed */
+	struct tool_change change; /* owned; that is shown */
 };
 
 /* ---- what is shown ----------------------------------------------------------------- */
@@ -61,8 +62,9 @@ static json_t *exec_details(const struct asking *asking)
 	return details;
 }
 
-static json_t *mcp_details(const struct tool *tool)
+static json_t *mcp_details(const struct asking *asking)
 {
+	const struct tool *tool = asking->question->tool;
 	json_t *details = json_object();
 
 	json_object_set_new(details, "type", json_string("mcp"));
@@ -71,6 +73,8 @@ static json_t *mcp_details(const struct tool *tool)
 	json_object_set_new(details, "toolName", json_cstr(tool->server_tool));
 	json_object_set_new(details, "toolDisplayName",
 	                    json_cstr(tool->title ? tool->title : tool->server_tool));
+	if (asking->change.lines)
+		json_object_set_new(details, "changed", json_text(span_str(asking->change.lines)));
 	return details;
 }
 
@@ -111,7 +115,7 @@ static json_t *details_of(struct asking *asking)
 	if (is_shell_command(tool))
 		return exec_details(asking);
 	if (tool->server)
-		return mcp_details(tool);
+		return mcp_details(asking);
 	return info_details(asking->question);
 }
 
@@ -163,6 +167,8 @@ static json_t *question_message(struct asking *asking)
 	const struct call *call = asking->call;
 	json_t *message = json_object();
 
+	if (tool->changed && !asking->change.state)
+		tool->changed(tool, &asking->change);
 	json_object_set_new(message, "callId", json_string(call->id));
 	json_object_set_new(message, "toolName", json_string(tool->name));
 	if (tool->server)
@@ -173,6 +179,10 @@ static json_t *question_message(struct asking *asking)
 	json_object_set_new(message, "outcomes", asking->outcomes);
 	if (call->ask_reason)
 		json_object_set_new(message, "reason", json_text(span_str(call->ask_reason)));
+	else if (asking->change.parts)
+		json_object_set_new(message, "reason", json_pack(
+			"s++", "The server declares this tool otherwise than when it was last "
+			"allowed (", asking->change.parts, ")."));
 	else if (call->has_verdict && call->verdict.message[0])
 		json_object_set_new(message, "reason", json_text(span_str(call->verdict.message)));
 	return message;
@@ -323,6 +333,8 @@ static bool follow_answer(struct asking *asking, const json_t *answer, struct er
 		return decline_call(asking, answer, err);
 	asking->call->decision = !strcmp(outcome, "modify_with_editor") ? DECISION_MODIFY :
 	                                                                  DECISION_ACCEPT;
+	if (tool->allowed && asking->change.state)
+		tool->allowed(tool, &asking->change);
 	if (!strcmp(outcome, "proceed_always") || !strcmp(outcome, "proceed_always_tool"))
 		allow_for_session(asking, NULL);
 	else if (!strcmp(outcome, "proceed_always_server"))
@@ -336,10 +348,12 @@ static bool refuse_unasked(struct asking *asking, struct err *err)
 {
 	const struct tool *tool = asking->question->tool;
 	const char *mode = tool->kind == TOOL_KIND_EDIT ? "auto_edit" : "yolo";
+	const struct tool_change *change = &asking->call->change;
 
 	asking->call->decision = DECISION_REJECT;
 	asking->call->wants = tool_wants_more(asking->question->arguments) ? CALL_WANTS_FLAGS :
-	                      asking->call->hook_asks ? CALL_WANTS_HOOK : CALL_WANTS_RULE;
+	                      asking->call->hook_asks ? CALL_WANTS_HOOK :
+	                      change->parts ? CALL_WANTS_LOOK : CALL_WANTS_RULE;
 	if (asking->call->wants == CALL_WANTS_FLAGS)
 		return err_set(err, ERR_DENIED_BY_USER,
 		               "Denied By User: Nobody can be asked here about additional "
@@ -351,6 +365,13 @@ static bool refuse_unasked(struct asking *asking, struct err *err)
 		               "nobody can be asked here%s%s",
 		               asking->call->ask_reason ? ". It says: " : ".",
 		               asking->call->ask_reason ? asking->call->ask_reason : "");
+	if (asking->call->wants == CALL_WANTS_LOOK)
+		return err_set(err, ERR_DENIED_BY_USER,
+		               "Denied By User: The MCP server \"%s\" declares this tool otherwise "
+		               "than when it was last allowed (%s), so no rule allows it, and nobody "
+		               "can be asked here. \"hasp mcp test %s\" shows the user what changed; "
+		               "\"hasp mcp allow %s\" allows it. Nothing was called.",
+		               tool->server, change->parts, tool->server, tool->server);
 	return err_set(err, ERR_DENIED_BY_USER,
 	               "Denied By User: %s has to be confirmed, and nobody can be asked here. The "
 	               "user can allow it beforehand: by a policy rule, with --allowed-tools %s, "
@@ -435,6 +456,7 @@ static bool answered_by_now(struct asking *asking)
 	            CALL_ALLOW)
 		return false;
 	asking->call->decision = DECISION_AUTO;
+	gate_note_allowed(asking->call, asking->question->tool);
 	return true;
 }
 
@@ -633,6 +655,7 @@ bool agent_confirm_ask(void *data, const struct tool_question *question, struct 
 
 	if (yes)
 		gate_about_to_run(call, question->tool, question->arguments);
+	tool_change_release(&asking.change);
 	json_decref(asking.message);
 	return yes;
 }

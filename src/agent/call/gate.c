@@ -255,11 +255,27 @@ static bool tool_was_offered(void *data, const struct tool *tool)
 	return false;
 }
 
+/* Whoever trusts the server, or has a rule for the tool, expects no question. */
+static void warn_of_change(struct call *call, const struct tool *tool)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (!call->change.parts || !call->has_verdict ||
+	    call->verdict.decision != POLICY_ALLOW)
+		return;
+	text = mem_printf("The MCP server \"%s\" declares its tool \"%s\" otherwise than when it was "
+	                  "last allowed (%s): what allows it does not count until you have said "
+	                  "yes.", tool->server, tool->title, call->change.parts);
+	agent_notice(call->agent, "warning", text);
+}
+
 static enum call_decision decide_call(void *data, const struct tool *tool, const json_t *arguments,
                                       struct err *err)
 {
 	struct call *call = data;
 	enum call_decision decision = gate_decide(call, tool, arguments);
+
+	warn_of_change(call, tool);
 
 	if (decision == CALL_DENY || tool->asks ||
 	    (decision == CALL_ALLOW && !call->hook_asks && !tool_wants_more(arguments)))
@@ -268,6 +284,7 @@ static enum call_decision decide_call(void *data, const struct tool *tool, const
 		gate_deny(call, tool, arguments, err);
 	} else if (decision == CALL_ALLOW && !call->hook_asks && !tool_wants_more(arguments)) {
 		call->decision = DECISION_AUTO;
+		gate_note_allowed(call, tool);
 		gate_about_to_run(call, tool, arguments);
 	}
 	return decision;

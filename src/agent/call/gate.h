@@ -19,7 +19,8 @@
 /* Sets the hooks of the call's session. */
 void gate_attach(struct call *call);
 
-/* Asks the policy anew (after somebody said "always"); fills call->verdict. */
+/* Asks the policy anew (after somebody said "always"); fills call->verdict and call->change: a
+ * tool that is declared otherwise than when it was last allowed is asked about at least. */
 enum call_decision gate_decide(struct call *call, const struct tool *tool, const json_t *arguments);
 /* Whether the rules but those on paths say yes; changes nothing, from any thread while the call is
  * being asked about. */
@@ -30,6 +31,8 @@ void gate_deny(struct call *call, const struct tool *tool, const json_t *argumen
                struct err *err);
 /* The question was answered with yes, or there is none: the edit is about to be made. */
 void gate_about_to_run(struct call *call, const struct tool *tool, const json_t *arguments);
+/* A rule allows the tool as call->change has it. */
+void gate_note_allowed(struct call *call, const struct tool *tool);
 
 /* The tool as rules see it, called by the main agent with nobody to ask and whatever arguments. */
 struct policy_call gate_subject(const struct tool *tool);

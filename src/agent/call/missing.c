@@ -79,6 +79,9 @@ static void note_refused(struct call *call)
 	else if (call->wants == CALL_WANTS_HOOK)
 		json_object_set_new(note, "flags",
 		                    json_string("another answer of the hook that asks"));
+	else if (call->wants == CALL_WANTS_LOOK)
+		json_object_set_new(note, "flags", json_pack("s+", "hasp mcp allow ",
+		                                             call->tool->server));
 	add_note(call->agent, note);
 }
 

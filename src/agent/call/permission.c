@@ -160,15 +160,29 @@ enum call_decision gate_decide(struct call *call, const struct tool *tool, const
 	};
 	json_auto_t *theirs = call_gemini_arguments(tool, arguments);
 	struct policy_call subject = policy_call(call->agent, tool, arguments, theirs);
+	bool changed;
 
+	tool_change_release(&call->change);
+	changed = tool->changed && tool->changed(tool, &call->change);
 	if (!call->agent->options.policy)
-		return tool_kind_reads(tool->kind) ? CALL_ALLOW : CALL_ASK;
+		return tool_kind_reads(tool->kind) && !changed ? CALL_ALLOW : CALL_ASK;
 	if (call->has_verdict)
 		policy_verdict_release(&call->verdict);
 	policy_decide(call->agent->options.policy, &subject, &call->verdict);
 	path_rules_decide(&call->paths, tool, &subject, &call->verdict);
 	call->has_verdict = true;
+	if (changed && call->verdict.decision == POLICY_ALLOW)
+		return CALL_ASK;
 	return decisions[call->verdict.decision];
+}
+
+static bool is_changed(const struct tool *tool)
+{
+	struct tool_change change = { 0 };
+	const bool changed = tool->changed && tool->changed(tool, &change);
+
+	tool_change_release(&change);
+	return changed;
 }
 
 bool gate_would_allow(const struct call *call, const struct tool *tool, const json_t *arguments)
@@ -181,7 +195,7 @@ bool gate_would_allow(const struct call *call, const struct tool *tool, const js
 	if (!call->agent->options.policy)
 		return false;
 	policy_decide(call->agent->options.policy, &subject, &verdict);
-	allow = verdict.decision == POLICY_ALLOW;
+	allow = verdict.decision == POLICY_ALLOW && !is_changed(tool);
 	policy_verdict_release(&verdict);
 	return allow;
 }
@@ -292,6 +306,12 @@ void gate_deny(struct call *call, const struct tool *tool, const json_t *argumen
 	note_want(call, tool, arguments);
 	report_rejection(call, tool);
 	set_denial(call, tool, err);
+}
+
+void gate_note_allowed(struct call *call, const struct tool *tool)
+{
+	if (tool->allowed && call->change.state)
+		tool->allowed(tool, &call->change);
 }
 
 void gate_about_to_run(struct call *call, const struct tool *tool, const json_t *arguments)

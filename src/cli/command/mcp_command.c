@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hasp mcp list and test: which MCP servers the agent uses, and whether one works. */
+/* hasp mcp list, test and allow: which MCP servers the agent uses, whether one works, and what a
+ * person says to tools that have changed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,6 +110,17 @@ static const char *server_state_words(const char *state)
 	       !strcmp(state, "known")   ? "known from last time" : state;
 }
 
+/* What changed of a tool since a call of it was last allowed. */
+static void print_changed(const json_t *tool, struct buf *out)
+{
+	struct span rest = json_span(json_object_get(tool, "changed")), line;
+
+	if (rest.len)
+		buf_str(out, "        is declared otherwise than when it was last allowed:\n");
+	while (line_next(&rest, &line))
+		buf_printf(out, "        %.*s\n", (int)line_body(line).len, line.data);
+}
+
 static void print_server(const json_t *server, bool describe, struct buf *out)
 {
 	const json_t *tools = json_object_get(server, "tools"), *said;
@@ -133,6 +145,7 @@ static void print_server(const json_t *server, bool describe, struct buf *out)
 		if (describe && line.len)
 			buf_printf(out, "  %.*s", (int)line.len, line.data);
 		buf_char(out, '\n');
+		print_changed(tool, out);
 	}
 }
 
@@ -185,7 +198,9 @@ static json_t *find_server(struct mcp_command *command, const char *name)
 	return json_object();
 }
 
-static int test_server(struct mcp_command *command, const char *name, struct cancel *cancel)
+/* `allow`: the user takes what it declares now, which is shown all the same. */
+static int test_server(struct mcp_command *command, const char *name, bool allow,
+                       struct cancel *cancel)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_auto_t *denials = NULL, *server = NULL;
@@ -196,6 +211,8 @@ static int test_server(struct mcp_command *command, const char *name, struct can
 		return output_fail(&err, CLI_USAGE);
 	server = find_server(command, name);
 	json_object_set(server, "denials", denials);
+	if (works && allow)
+		mcp_servers_allow(command->servers, name);
 	if (invocation_has(command->invocation, FLAG_JSON)) {
 		int code = print_json(server);
 
@@ -205,6 +222,9 @@ static int test_server(struct mcp_command *command, const char *name, struct can
 		return output_fail(&err, CLI_FAILED);
 	print_server(server, true, &out);
 	print_denials(denials, &out);
+	if (allow)
+		buf_str(&out, "Its tools are allowed as they are declared now, where a rule or "
+		              "you allow them.\n");
 	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
@@ -252,6 +272,7 @@ static int run_mcp_action(struct mcp_command *command, struct cancel *cancel)
 	const char *name = invocation_positional(command->invocation, 1);
 	const bool list = strcmp(action, "list") == 0, test = strcmp(action, "test") == 0;
 	const bool auth = strcmp(action, "auth") == 0;
+	const bool allow = strcmp(action, "allow") == 0;
 	struct err err = ERR_INIT;
 
 	if (list == (name != NULL))
@@ -264,13 +285,13 @@ static int run_mcp_action(struct mcp_command *command, struct cancel *cancel)
 	if (!command_open_project(command->invocation, &command->project, &command->settings,
 	                          &err))
 		return output_fail(&err, CLI_FAILED);
-	if (!list && !test && !auth)
+	if (!list && !test && !auth && !allow)
 		return mcp_change_run(command->invocation, command->settings);
 	if (!home_open(command->project, &command->home, &err) || !open_sandbox(command, &err))
 		return output_fail(&err, CLI_FAILED);
 	if (auth)
 		return log_in(command, name, cancel);
-	return test ? test_server(command, name, cancel) : list_servers(command);
+	return list ? list_servers(command) : test_server(command, name, allow, cancel);
 }
 
 int command_run_mcp(const struct invocation *invocation)

@@ -512,7 +512,7 @@ static const char *const hooks_synopsis[] = {
 	NULL,
 };
 
-static const char *const mcp_choices[] = { "list",   "test",   "auth",    "add",
+static const char *const mcp_choices[] = { "list",   "test",    "allow",  "auth", "add",
 	                                   "remove", "enable", "disable", NULL };
 static const char *const transport_choices[] = { "stdio", "sse", "http", NULL };
 
@@ -554,13 +554,13 @@ static const struct flag mcp_flags[] = {
 
 static const struct positional mcp_positionals[] = {
 	{ { "ACTION", COMPLETE_CHOICE, mcp_choices },
-	  "list (default), test, auth, add, remove, enable or disable" },
+	  "list (default), test, allow, auth, add, remove, enable or disable" },
 	{ { "NAME", COMPLETE_NOTHING, NULL }, "a server of the settings" },
 };
 
 static const char *const mcp_synopsis[] = {
 	"[list] [--json]",
-	"test NAME [--json]",
+	"test | allow NAME [--json]",
 	"auth NAME [--logout]",
 	"add [OPTION]... NAME COMMAND|URL [--] [ARG]...",
 	"remove NAME [--scope user|project]",
@@ -796,7 +796,9 @@ static const struct command commands[] = {
 			"them. list shows each with its tools, as far as they are known, and "
 			"starts none. test starts one in its sandbox, or connects to it, asks "
 			"for its tools, and shows what it answers and what the sandbox denied; "
-			"it exits with 1 if the server does not work.\n\n"
+			"it exits with 1 if the server does not work. A tool that is declared "
+			"otherwise than when it was last allowed is not run until you have said "
+			"yes: test shows what changed, and allow does too and says that yes.\n\n"
 			"auth logs in to a server over HTTP that wants it (OAuth): it prints the "
 			"address of the login page and opens it in $BROWSER or with xdg-open.\n\n"
 			"add and remove change mcpServers in settings.json, the project's unless "

@@ -57,6 +57,25 @@ static unsigned json_depth(const json_t *value, unsigned most)
 	return deepest + 1;
 }
 
+/* What a schema says in words, at any depth that was checked; values stay what they are. */
+static void clean_words(json_t *schema)
+{
+	static const char *const words[] = { "title", "description" };
+	const char *name;
+	json_t *child;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(words); i++)
+		if (json_is_string(json_object_get(schema, words[i])))
+			json_object_set_new(schema, words[i],
+			                    mcp_clean_text(json_object_get(schema, words[i]),
+			                                   MCP_SCHEMA_BYTES));
+	json_object_foreach(schema, name, child)
+		clean_words(child);
+	json_array_foreach(schema, i, child)
+		clean_words(child);
+}
+
 /* Providers want the schema of an object. */
 static json_t *clean_schema(const json_t *schema, struct err *err)
 {
@@ -75,7 +94,8 @@ static json_t *clean_schema(const json_t *schema, struct err *err)
 		        MCP_SCHEMA_BYTES);
 		return NULL;
 	}
-	own = json_copy((json_t *)schema);
+	own = json_deep_copy(schema);
+	clean_words(own);
 	json_object_set_new(own, "type", json_string("object"));
 	json_object_del(own, "$schema");
 	return own;

@@ -16,6 +16,7 @@
 #include "base/span.h"
 #include "mcp/auth/auth.h"
 #include "mcp/client/servers.h"
+#include "tool/tool.h"
 #include "worker/local.h"
 
 /* ---- a client ---- */
@@ -301,6 +302,14 @@ json_t *mcp_server_tools(struct mcp_server_slot *server);
 char *mcp_server_tool_name(const struct mcp_server_slot *server, const char *tool);
 /* What it offers besides (mcp_offers_clean); a new reference, {} when nothing is known. */
 json_t *mcp_server_offers(struct mcp_server_slot *server);
+/* Whether the server declares its tool otherwise than when a call of it was last allowed; one that
+ * never was is not changed.  `declaration`: what it was known by, for one that the server has no
+ * more.  *ret as struct tool has it. */
+bool mcp_server_tool_changed(struct mcp_server_slot *server, const json_t *declaration,
+                             struct tool_change *ret);
+/* It was allowed as *change has it. */
+void mcp_server_tool_allowed(struct mcp_server_slot *server, const json_t *declaration,
+                             const struct tool_change *change);
 /* That a tool is left out, in a notice. */
 void mcp_server_tell(const struct mcp_server_slot *server, const char *tool, const struct err *why);
 /* Server `i`; NULL behind the last. */
@@ -341,6 +350,25 @@ json_t *mcp_cache_read(const char *file, const char *name, const char *hash);
 /* Keeps these in place of what there is under that name. */
 void mcp_cache_write(const char *file, const char *name, const char *hash, const json_t *tools,
                      const json_t *offers);
+
+/* ---- how tools were declared when they were allowed (approvals.c) -------------------- */
+
+/* What is kept of a declaration that was allowed: hashes of its parts, and a text. A new
+ * reference. */
+json_t *mcp_approval_of(const json_t *declaration);
+/* Whether both are of the same declaration. */
+bool mcp_approval_eq(const json_t *a, const json_t *b);
+/* What differs between two that are not. */
+void mcp_approval_compare(const json_t *before, const json_t *now, struct tool_change *ret);
+
+/* All that a file has, by server and tool; NULL or one that cannot be read: {}. A new reference. */
+json_t *mcp_approvals_read(const char *file);
+/* Borrowed; NULL: no call of it was allowed yet. */
+const json_t *mcp_approvals_get(const json_t *all, const char *server, const char *tool);
+/* Adds one to `all`, and to the file (or NULL) as it is now.  The caller lets no other thread do
+ * so meanwhile. */
+void mcp_approvals_set(json_t *all, const char *file, const char *server, const char *tool,
+                       json_t *approval);
 
 /* ---- what servers offer besides tools (offers.c) ------------------------------------ */
 

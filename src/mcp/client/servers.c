@@ -52,6 +52,8 @@ struct mcp_servers {
 	struct worker_options workers;
 	json_t *roots;
 	char *cache;                /* a file; NULL: none */
+	char *approvals_file;       /* the same */
+	json_t *approvals;          /* with the lock */
 	struct mcp_server_slot *slots;
 	size_t count;
 	_Atomic bool closing;
@@ -233,7 +235,15 @@ static bool slot_start(struct mcp_server_slot *slot, const _Atomic bool *cancel,
 	}
 	ret_said->tools = slot_clean(slot, declared);
 	ret_said->offers = mcp_offers_ask(*ret, &wait);
-	return true;
+	if (!mcp_client_lost(*ret))
+		return true;
+	/* Whoever started it would find it lost, and start it again and again. */
+	json_decref(ret_said->tools);
+	json_decref(ret_said->offers);
+	mcp_client_unref(*ret);
+	*ret = NULL;
+	return err_set(err, ERR_TOOL_FAILED, "The MCP server \"%s\" ended while it was asked what "
+	               "it offers.", slot->entry.name);
 }
 
 /* ---- its state: with the lock ---- */
@@ -425,6 +435,9 @@ static void servers_open_cache(struct mcp_servers *servers)
 
 	if (servers->count && home && home_claim(home, &ignored))
 		servers->cache = mem_printf("%s/mcp-tools.json", home_temp(home));
+	if (servers->cache)
+		servers->approvals_file = mem_printf("%s/mcp-allowed.json", home_temp(home));
+	servers->approvals = mcp_approvals_read(servers->approvals_file);
 }
 
 /* A token that the user gave is the user's business. */
@@ -562,6 +575,8 @@ void mcp_servers_close(struct mcp_servers *servers)
 		worker_options_release(&servers->workers);
 	json_decref(servers->roots);
 	free(servers->cache);
+	free(servers->approvals_file);
+	json_decref(servers->approvals);
 	pthread_cond_destroy(&servers->changed);
 	pthread_mutex_destroy(&servers->cache_lock);
 	pthread_mutex_destroy(&servers->lock);
@@ -685,6 +700,66 @@ json_t *mcp_server_offers(struct mcp_server_slot *slot)
 	return offers;
 }
 
+/* ---- what was allowed ---- */
+
+/* What the server declares under that name now; with the lock. Borrowed. */
+static const json_t *slot_declaration(const struct mcp_server_slot *slot, const json_t *known)
+{
+	const struct span name = json_span(json_object_get(known, "name"));
+	size_t i;
+	json_t *declaration;
+
+	json_array_foreach(slot->tools, i, declaration)
+		if (span_eq(json_span(json_object_get(declaration, "name")), name))
+			return declaration;
+	return known;
+}
+
+/* With the lock. */
+static bool slot_tool_changed(const struct mcp_server_slot *slot, const json_t *known,
+                              struct tool_change *ret)
+{
+	const char *name = json_string_value(json_object_get(known, "name"));
+	const json_t *before = mcp_approvals_get(slot->all->approvals, slot->entry.name, name);
+
+	*ret = (struct tool_change){ .state = mcp_approval_of(slot_declaration(slot, known)) };
+	if (!before || mcp_approval_eq(before, ret->state))
+		return false;
+	mcp_approval_compare(before, ret->state, ret);
+	return true;
+}
+
+/* With the lock. */
+static void slot_tool_allowed(struct mcp_server_slot *slot, const json_t *known, json_t *state)
+{
+	struct mcp_servers *all = slot->all;
+	const char *name = json_string_value(json_object_get(known, "name"));
+	const json_t *before = mcp_approvals_get(all->approvals, slot->entry.name, name);
+
+	if (!before || !mcp_approval_eq(before, state))
+		mcp_approvals_set(all->approvals, all->approvals_file, slot->entry.name, name,
+		                  state);
+}
+
+bool mcp_server_tool_changed(struct mcp_server_slot *slot, const json_t *declaration,
+                             struct tool_change *ret)
+{
+	bool changed;
+
+	pthread_mutex_lock(&slot->all->lock);
+	changed = slot_tool_changed(slot, declaration, ret);
+	pthread_mutex_unlock(&slot->all->lock);
+	return changed;
+}
+
+void mcp_server_tool_allowed(struct mcp_server_slot *slot, const json_t *declaration,
+                             const struct tool_change *change)
+{
+	pthread_mutex_lock(&slot->all->lock);
+	slot_tool_allowed(slot, declaration, change->state);
+	pthread_mutex_unlock(&slot->all->lock);
+}
+
 /* ---- to be shown ---- */
 
 static const char *slot_state(const struct mcp_server_slot *slot)
@@ -702,6 +777,20 @@ static const char *slot_state(const struct mcp_server_slot *slot)
 	return slot->tools ? "known" : slot->has_thread ? "starting" : "unknown";
 }
 
+static json_t *slot_tool_shown(const struct mcp_server_slot *slot, const json_t *declaration,
+                               const char *name)
+{
+	json_t *shown = json_pack("{s:o, s:O, s:O}", "name", json_text(span_str(name)), "title",
+	                          json_object_get(declaration, "title"), "description",
+	                          json_object_get(declaration, "description"));
+	struct tool_change change;
+
+	if (slot_tool_changed(slot, declaration, &change))
+		json_object_set_new(shown, "changed", json_text(span_str(change.lines)));
+	tool_change_release(&change);
+	return shown;
+}
+
 static json_t *slot_tools_shown(const struct mcp_server_slot *slot)
 {
 	json_t *list = json_array(), *declaration;
@@ -712,10 +801,7 @@ static json_t *slot_tools_shown(const struct mcp_server_slot *slot)
 		_cleanup_free_ char *name = mcp_server_tool_name(slot, own);
 
 		if (mcp_entry_offers(&slot->entry, declaration))
-			json_array_append_new(list, json_pack(
-				"{s:o, s:O, s:O}", "name", json_text(span_str(name)), "title",
-				json_object_get(declaration, "title"), "description",
-				json_object_get(declaration, "description")));
+			json_array_append_new(list, slot_tool_shown(slot, declaration, name));
 	}
 	return list;
 }
@@ -740,6 +826,21 @@ static json_t *slot_what(const struct server_entry *entry)
 	return json_text(buf_view(&out));
 }
 
+/* What it says it is, harmless. A new reference. */
+static json_t *slot_server_info(const struct mcp_server_slot *slot)
+{
+	const json_t *said = json_object_get(mcp_client_hello(slot->client), "serverInfo");
+	json_auto_t *own = json_object();
+	static const char *const members[] = { "name", "title", "version" };
+
+	for (size_t i = 0; i < ARRAY_LEN(members); i++)
+		if (json_is_string(json_object_get(said, members[i])))
+			json_object_set_new(own, members[i],
+			                    mcp_clean_text(json_object_get(said, members[i]),
+			                                   LIMIT_MCP_LOG_LINE));
+	return json_show_unseen(own, NULL);
+}
+
 static json_t *slot_shown(struct mcp_server_slot *slot)
 {
 	const struct server_entry *entry = &slot->entry;
@@ -758,8 +859,7 @@ static json_t *slot_shown(struct mcp_server_slot *slot)
 	if (slot->client) {
 		json_object_set_new(shown, "version",
 		                    json_string(mcp_client_version(slot->client)));
-		json_object_set_new(shown, "server", json_deep_copy(json_object_get(
-			mcp_client_hello(slot->client), "serverInfo")));
+		json_object_set_new(shown, "server", slot_server_info(slot));
 	}
 	return shown;
 }
@@ -794,6 +894,27 @@ bool mcp_servers_logout(struct mcp_servers *servers, const char *name, struct er
 	return slot->auth ? mcp_auth_logout(slot->auth, err) :
 	                    err_set(err, ERR_INVALID_ARGUMENT,
 	                            "The MCP server \"%s\" has no login of hasp's.", name);
+}
+
+void mcp_servers_allow(struct mcp_servers *servers, const char *name)
+{
+	pthread_mutex_lock(&servers->lock);
+	for (size_t i = 0; i < servers->count; i++) {
+		struct mcp_server_slot *slot = &servers->slots[i];
+		size_t at;
+		json_t *declaration;
+
+		if (strcmp(slot->entry.name, name) != 0)
+			continue;
+		json_array_foreach(slot->tools, at, declaration) {
+			struct tool_change change;
+
+			if (slot_tool_changed(slot, declaration, &change))
+				slot_tool_allowed(slot, declaration, change.state);
+			tool_change_release(&change);
+		}
+	}
+	pthread_mutex_unlock(&servers->lock);
 }
 
 bool mcp_servers_test(struct mcp_servers *servers, const char *name, const struct cancel *cancel,

@@ -97,9 +97,10 @@ bool mcp_servers_prompt(struct mcp_servers *servers, const char *server, const c
                         json_t *media, struct err *err);
 
 /* What there is to show, in the settings' order: an array of {"name", "state", "transport", "what",
- * "tools": [{"name", "title", "description"}], "instructions"?, "prompts"?, "problem"?, "version"?,
+ * "tools": [{"name", "title", "description", "changed"?}], "instructions"?, "prompts"?, "problem"?, "version"?,
  * "server"?}.  "state": "off", "disabled" (by the user), "known" (from last time), "unknown",
- * "starting", "ready", "failed". A new reference. */
+ * "starting", "ready", "failed".  "changed": the lines that differ (struct tool_change) in a tool
+ * that is declared otherwise than when a call of it was last allowed. A new reference. */
 json_t *mcp_servers_list(struct mcp_servers *servers);
 /* Starts one, whatever is known of it, and asks for its tools.  FILE_NOT_FOUND: there is no such
  * server; DENIED_BY_POLICY: it is off; else errors as of client.h. *ret_denials (a new reference,
@@ -110,5 +111,7 @@ bool mcp_servers_test(struct mcp_servers *servers, const char *name, const struc
 /* Forgets the login at one. FILE_NOT_FOUND: there is no such server; INVALID_ARGUMENT: it has no
  * logins; IO_ERROR. */
 bool mcp_servers_logout(struct mcp_servers *servers, const char *name, struct err *err);
+/* Somebody allows what the server's tools are declared as now, of those that have changed. */
+void mcp_servers_allow(struct mcp_servers *servers, const char *name);
 
 #endif

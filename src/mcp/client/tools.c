@@ -28,8 +28,23 @@ struct server_tool {
 	struct tool tool; /* first */
 	struct mcp_server_slot *server;
 	char *name, *title, *description, *schema, *server_name, *own_name; /* owned */
-	json_t *annotations;
+	json_t *annotations, *declaration;
 };
+
+/* A server that was started by this call may declare the tool otherwise than the one that was asked
+ * about. */
+static bool is_as_allowed(const struct server_tool *own, struct err *err)
+{
+	struct tool_change change;
+	const bool changed = mcp_server_tool_changed(own->server, own->declaration, &change);
+
+	tool_change_release(&change);
+	return !changed ||
+	       err_set(err, ERR_DENIED_BY_POLICY,
+	               "The MCP server \"%s\" declares this tool otherwise since it was started for "
+	               "this call; it was not called. Call it again to have the user asked.",
+	               own->server_name);
+}
 
 /* One try. NULL: *err, and whether another client may try it. */
 static json_t *call_once(struct session *session, const struct server_tool *own,
@@ -50,6 +65,10 @@ static json_t *call_once(struct session *session, const struct server_tool *own,
 	*ret_forgotten = false;
 	if (!mcp_server_client(own->server, session->hooks.cancel, &client, err))
 		return NULL;
+	if (!is_as_allowed(own, err)) {
+		mcp_client_unref(client);
+		return NULL;
+	}
 	json_decref(mcp_client_denials(client, SIZE_MAX, &from));
 	ok = mcp_client_call(client, own->own_name, arguments, &wait, &result, err);
 	*ret_forgotten = mcp_client_forgotten(client);
@@ -100,6 +119,20 @@ static json_t *server_tool_run(struct session *session, const struct tool *tool,
 	return result;
 }
 
+static bool declared_tool_changed(const struct tool *tool, struct tool_change *ret)
+{
+	const struct server_tool *own = (const struct server_tool *)tool;
+
+	return mcp_server_tool_changed(own->server, own->declaration, ret);
+}
+
+static void declared_tool_allowed(const struct tool *tool, const struct tool_change *change)
+{
+	const struct server_tool *own = (const struct server_tool *)tool;
+
+	mcp_server_tool_allowed(own->server, own->declaration, change);
+}
+
 static void declared_tool_free(struct tool *tool)
 {
 	struct server_tool *own = (struct server_tool *)tool;
@@ -111,6 +144,7 @@ static void declared_tool_free(struct tool *tool)
 	free(own->server_name);
 	free(own->own_name);
 	json_decref(own->annotations);
+	json_decref(own->declaration);
 	free(own);
 }
 
@@ -135,6 +169,7 @@ static struct tool *declared_tool(struct mcp_server_slot *server, const json_t *
 	                              own->server_name);
 	own->schema = buf_steal(&text);
 	own->annotations = json_incref(json_object_get(declaration, "annotations"));
+	own->declaration = json_incref((json_t *)declaration);
 	own->tool = (struct tool){
 		.name = own->name,
 		.title = own->title,
@@ -146,6 +181,8 @@ static struct tool *declared_tool(struct mcp_server_slot *server, const json_t *
 		.server = own->server_name,
 		.server_tool = own->own_name,
 		.annotations = own->annotations,
+		.changed = declared_tool_changed,
+		.allowed = declared_tool_allowed,
 	};
 	return &own->tool;
 }

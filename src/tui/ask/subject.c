@@ -347,6 +347,18 @@ static void subject_expansion(struct subject *subject)
 
 /* ---- servers' tools and others ----------------------------------------------- */
 
+/* What a server changed of a tool that was allowed before. */
+static void subject_changed(struct subject *subject)
+{
+	struct span changed = detail(subject, "changed");
+
+	if (!changed.len)
+		return;
+	subject_warn(subject, "Its declaration is not the one that was last allowed:");
+	subject_lines(subject, utf8_head(changed, SUBJECT_BYTES), 2, STYLE(ROLE_TEXT));
+	warn_of_deception(subject, changed);
+}
+
 static void subject_server(struct subject *subject)
 {
 	const json_t *arguments = json_object_get(subject->ask->message, "arguments");
@@ -355,6 +367,7 @@ static void subject_server(struct subject *subject)
 	subject_line(subject, "Tool", detail(subject, "toolDisplayName"), STYLE_BOLD(ROLE_TEXT));
 	subject_line(subject, "of the MCP server", detail(subject, "serverName"),
 	             STYLE_BOLD(ROLE_TEXT));
+	subject_changed(subject);
 	json_print(&text, arguments, 2);
 	subject_lines(subject, utf8_head(buf_view(&text), SUBJECT_BYTES), 2, STYLE(ROLE_CODE));
 	warn_of_deception(subject, buf_view(&text));
