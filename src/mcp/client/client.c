@@ -574,13 +574,18 @@ static bool answer_input(struct mcp_client *client, const json_t *request,
 	const char *method = json_string_value(json_object_get(request, "method"));
 	const json_t *params = json_object_get(request, "params");
 	json_auto_t *none = json_object();
+	struct err why = ERR_INIT;
 
 	if (!method)
 		return err_set(err, ERR_TOOL_FAILED,
 		               "The MCP server \"%s\" asked for more without saying what.",
 		               client->name);
-	return mcp_client_answer(client, method, json_is_object(params) ? params : none, cancel, ret,
-	                         err);
+	if (mcp_client_answer(client, method, json_is_object(params) ? params : none, cancel, ret,
+	                      &why))
+		return true;
+	return err_set(err, why.code == ERR_CANCELLED ? ERR_CANCELLED : ERR_TOOL_FAILED,
+	               "The MCP server \"%s\" asked for %.80s, which was not answered: %s",
+	               client->name, method, why.message);
 }
 
 /* Answers what such a result asks, and puts it into the params of the next round. */
