@@ -167,6 +167,12 @@ def say(request, arguments):
               "params": {"requestId": "w1"}})
         send({"jsonrpc": "2.0", "id": "w3", "method": "test/withdrawn"})
         return text(json.dumps([first, json.loads(sys.stdin.readline())]))
+    if what == "withdraw-form":
+        send({"jsonrpc": "2.0", "id": "e1", "method": "elicitation/create", "params": FORM})
+        while not os.path.exists(arguments["path"]):
+            time.sleep(0.02)
+        send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "e1"}})
+        return text("withdrawn")
     if what in ASKED:
         return elicit(ASKED[what])
     if what == "leave":  # answers while its own request is still open

@@ -359,16 +359,12 @@ static void put_given_answer(struct row *row, const json_t *answer)
 	}
 }
 
+/* Of what a server asks: who gets the answer, and the keys. */
 static void put_last_words(struct ask *ask, struct ask_page *out)
 {
 	const struct span server = json_span(json_object_get(ask->message, "serverName"));
 	struct row row = { 0 };
 
-	if (!elicit_is(ask)) {
-		ask_page_text(out, "Enter sends the answers, Shift+Tab goes back, Esc: no answer.",
-		              STYLE(ROLE_DIM));
-		return;
-	}
 	row_printf(&row, STYLE(ROLE_TEXT), elicit_is_address(ask) ?
 	           "y agrees, and you open it yourself. It is asked by the MCP server \"" :
 	           "y or Enter sends this to the MCP server \"");
@@ -383,6 +379,9 @@ static void all_answers_rows(struct ask *ask, struct ask_page *out)
 {
 	ask_page_prompt(out, elicit_is_address(ask) ? "Agree? [y/n] " :
 	                     elicit_is(ask) ? "Send? [y/n] " : "Send? [y] ");
+	/* Who gets it is there also where not all rows have room. */
+	if (elicit_is(ask))
+		put_last_words(ask, out);
 	for (size_t i = 0; i < ask->questions.count; i++) {
 		const struct question_page *page = &ask->questions.pages[i];
 		json_auto_t *answer = page_answer(page);
@@ -394,7 +393,9 @@ static void all_answers_rows(struct ask *ask, struct ask_page *out)
 		put_given_answer(&row, answer);
 		ask_page_take(out, &row);
 	}
-	put_last_words(ask, out);
+	if (!elicit_is(ask))
+		ask_page_text(out, "Enter sends the answers, Shift+Tab goes back, Esc: no answer.",
+		              STYLE(ROLE_DIM));
 }
 
 void questions_rows(struct ask *ask, struct ask_page *out)

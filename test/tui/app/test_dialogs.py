@@ -136,11 +136,11 @@ def test_questions_of_the_model(world):
     assert "Rust" in told(server)
 
 
-def server_asks(world, what):
+def server_asks(world, what, **more):
     """A session whose MCP server asks the user when its tool is called; the tool says what it got."""
     fake = TOP / "test" / "mcp_client" / "fake_server.py"
     world.settings(mcpServers={"fake": {"command": sys.executable, "args": [str(fake)], "trust": True}})
-    return world.fake([[call("mcp_fake_say", {"what": what})], [text("That is all.")]])
+    return world.fake([[call("mcp_fake_say", {"what": what, **more})], [text("That is all.")]])
 
 
 def test_a_form_of_a_server_is_filled_in(world):
@@ -168,6 +168,15 @@ def test_a_form_of_a_server_is_declined(world):
                 hasp.key("tab")
             hasp.wait("Send? [y/n]").quiet(0.1).type("n").wait("That is all.")
     assert answer(server) == {"action": "decline"}
+
+
+def test_a_question_that_a_server_withdraws_is_gone(world):
+    with server_asks(world, "withdraw-form", path=str(world.root / "go")) as server:
+        with world.hasp(server, rows=40, columns=100) as hasp:
+            hasp.type("go").key("enter").wait("Name").quiet(0.1)
+            world.write("go", "")
+            hasp.wait("That is all.").quiet(0.2).type("more")
+            assert "> more" in hasp.wait("> more").dump().text  # the composer has its place again
 
 
 @pytest.mark.parametrize("key, action", [("y", "accept"), ("n", "decline"), (None, "cancel")])
