@@ -44,10 +44,10 @@ static bool field_fails(const json_t *field, struct err *err, const char *why)
 /* A text that is only shown. */
 static void copy_shown(json_t *field, const char *member, const json_t *text, size_t most)
 {
-	const struct span head = utf8_head(json_span(text), most);
+	json_auto_t *head = json_text(utf8_head(json_span(text), most));
 
-	if (head.len)
-		json_object_set_new(field, member, json_show_unseen(json_text(head), NULL));
+	if (json_string_length(head))
+		json_object_set_new(field, member, json_show_unseen(head, NULL));
 }
 
 /* One that is sent as it is, so it must be what it looks like. */

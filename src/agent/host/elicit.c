@@ -68,15 +68,15 @@ static bool elicit_read(json_t *message, const json_t *params, struct err *err)
 static json_t *elicit_question(const char *server, const json_t *params, struct err *err)
 {
 	const json_t *text = json_object_get(params, "message");
-	json_auto_t *message = json_object();
+	json_auto_t *message = json_object(), *head = NULL;
 
 	if (!json_is_string(text)) {
 		err_set(err, ERR_INVALID_ARGUMENT, "message is no string.");
 		return NULL;
 	}
 	json_object_set_new(message, "serverName", json_text(span_str(server)));
-	json_object_set_new(message, "message", json_show_unseen(
-		json_text(utf8_head(json_span(text), MESSAGE_BYTES)), NULL));
+	head = json_text(utf8_head(json_span(text), MESSAGE_BYTES));
+	json_object_set_new(message, "message", json_show_unseen(head, NULL));
 	return elicit_read(message, params, err) ? json_incref(message) : NULL;
 }
 
