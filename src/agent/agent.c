@@ -342,8 +342,8 @@ static void keep_reply(struct prompt_run *run, const struct model_reply *reply)
 	struct agent *agent = run->agent;
 
 	calls_name(agent, reply->content);
-	if (agent->options.record)
-		record_model(agent->options.record, reply->content, &reply->usage, reply->model);
+	record_model_ms(agent->options.record, reply->ms);
+	record_model(agent->options.record, reply->content, &reply->usage, reply->model);
 	agent_append(agent, json_incref(reply->content));
 	if (reply->usage.input) {
 		agent->counted_tokens = reply->usage.input + reply->usage.output;

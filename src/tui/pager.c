@@ -127,7 +127,7 @@ void pager_close(struct app *app)
 	buf_release(&pager->wanted);
 	free(pager->title);
 	free(pager->said);
-	entries_release(&pager->entries);
+	transcript_entries_release(&pager->entries);
 	free(pager);
 	if (!app->full) {
 		canvas_free(app->canvas);
@@ -249,7 +249,7 @@ static void pager_fold_entry(struct app *app)
 
 	if (!i)
 		return;
-	entries_fold(&pager->entries, pager->entries.at[i - 1].number);
+	transcript_fold(&pager->entries, pager->entries.at[i - 1].number);
 	pager_remake(app);
 	if (i <= pager->entries.count)
 		pager->top = pager->entries.at[i - 1].row;
@@ -261,7 +261,7 @@ static bool pager_entry_folded(const struct pager *pager)
 	const size_t i = pager_entries_before(pager);
 
 	return pager->folded !=
-	       (i && entries_is_other(&pager->entries, pager->entries.at[i - 1].number));
+	       (i && transcript_is_other(&pager->entries, pager->entries.at[i - 1].number));
 }
 
 static void pager_fold_all(struct app *app)

@@ -352,7 +352,7 @@ static size_t *entries_other(const struct entries *entries, size_t number)
 	return NULL;
 }
 
-void entries_fold(struct entries *entries, size_t number)
+void transcript_fold(struct entries *entries, size_t number)
 {
 	size_t *other = entries_other(entries, number);
 
@@ -366,12 +366,12 @@ void entries_fold(struct entries *entries, size_t number)
 	entries->other[entries->other_count++] = number;
 }
 
-bool entries_is_other(const struct entries *entries, size_t number)
+bool transcript_is_other(const struct entries *entries, size_t number)
 {
 	return entries_other(entries, number) != NULL;
 }
 
-void entries_release(struct entries *entries)
+void transcript_entries_release(struct entries *entries)
 {
 	free(entries->at);
 	free(entries->other);
@@ -386,7 +386,7 @@ void transcript_rows(const struct transcript *transcript, const struct view_how 
 		const size_t number = transcript->dropped + i - transcript->first;
 		struct view_how own = *how;
 
-		own.folded = how->folded != entries_is_other(entries, number);
+		own.folded = how->folded != transcript_is_other(entries, number);
 		if (rows->count)
 			rows_add(rows);
 		entries_add(entries, rows->count, number);

@@ -100,7 +100,7 @@ static void a_conversation_comes_back_as_it_was(void **state)
 	assert_non_null(strstr(path, "/chats/session-2"));
 	assert_non_null(strstr(path, "-conversa.jsonl"));
 	record_model(record, reply, &usage, "gemini/x");
-	record_call(record, "c-1", "read_file", NULL, result, NULL, "success", "read");
+	record_call(record, "c-1", "read_file", NULL, result, NULL, "success", "read", NULL);
 	record_calls_end(record);
 	record_notice(record, "info", "a notice");
 	thanks = content_new("model");
@@ -166,7 +166,7 @@ static void a_calls_end_is_recorded_at_once(void **state)
 	(void)state;
 	say(record, "go");
 	record_model(record, reply, NULL, "m");
-	record_call(record, "c-1", "read_file", NULL, result, NULL, "success", NULL);
+	record_call(record, "c-1", "read_file", NULL, result, NULL, "success", NULL, NULL);
 	read = read_file(record_path(record));
 	assert_int_equal(json_array_size(read.contents), 3);
 	session_read_release(&read);

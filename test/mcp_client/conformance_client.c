@@ -4,6 +4,8 @@
  * MCP_CONFORMANCE_CONTEXT.  It lists the tools and calls them: those that the context names with
  * the arguments given there, or each once, with arguments made from its schema.
  *
+ * $BROWSER is the user who logs in: a program that follows the address it gets.
+ *
  * Only the scenario's user is here; everything on the wire is src/mcp/client's. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,6 +121,29 @@ static json_t *agree(void *data, const char *method, const json_t *params,
 	return NULL;
 }
 
+static void show_login(void *data, const char *url)
+{
+	(void)data;
+	(void)url;
+}
+
+/* What a user would have in the settings. */
+static struct mcp_auth *scenario_auth(const char *url, const json_t *context)
+{
+	const char *scenario = getenv("MCP_CONFORMANCE_SCENARIO");
+	const bool alone = scenario && strstr(scenario, "client-credentials");
+	json_auto_t *settings = json_pack(
+		"{s:s, s:O*, s:O*, s:s*}", "clientMetadataUrl",
+		"https://conformance-test.local/client-metadata.json", "clientId",
+		json_object_get(context, "client_id"), "clientSecret",
+		json_object_get(context, "client_secret"), "grantType",
+		alone ? "client_credentials" : NULL);
+
+	return mcp_auth_new(&(struct mcp_auth_options){ .name = "conformance", .url = url,
+		                                        .settings = settings,
+		                                        .login = show_login });
+}
+
 int main(int argc, char **argv)
 {
 	const char *context_text = getenv("MCP_CONFORMANCE_CONTEXT");
@@ -127,7 +152,8 @@ int main(int argc, char **argv)
 	const struct mcp_client_options options = {
 		.name = "conformance", .answer = agree, .capabilities = capabilities,
 	};
-	const struct mcp_http_options http = { .url = argv[argc - 1] };
+	const struct mcp_http_options http = { .url = argv[argc - 1],
+		                             .auth = scenario_auth(argv[argc - 1], context) };
 	struct mcp_client *client = NULL;
 	struct err err = ERR_INIT;
 	bool ok;
@@ -135,6 +161,7 @@ int main(int argc, char **argv)
 	ok = argc == 2 && mcp_client_open_http(&options, &http, &wait, &client, &err) &&
 	     play_scenario(client, context, &err);
 	mcp_client_unref(client);
+	mcp_auth_free(http.auth);
 	if (!ok)
 		fprintf(stderr, "%s\n", argc == 2 ? err.message : "usage: conformance_client URL");
 	return !ok;

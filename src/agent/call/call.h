@@ -222,6 +222,7 @@ struct call {
 	unsigned runs;               /* that were followed by such a question */
 	char *expansion;             /* owned; what the model is told of it; or NULL */
 	enum stats_decision decision;
+	uint64_t waited_ms;          /* for answers to questions about it */
 	bool refused;                /* somebody said no, without a word about what else to do */
 	enum call_wants wants;
 	json_t *allowing;            /* owned; words for --allowed-tools that would; or NULL */

@@ -398,6 +398,7 @@ static void call_report_end(struct call *call, uint64_t ms)
 	struct agent *agent = call->agent;
 	enum err_code code;
 	_cleanup_free_ char *display = NULL;
+	const struct record_took took = { ms, call->waited_ms < ms ? call->waited_ms : ms };
 	const json_t *response;
 
 	call->success = !tool_result_failed(call->result);
@@ -416,8 +417,7 @@ static void call_report_end(struct call *call, uint64_t ms)
 	record_call(agent->options.record, call->id, call->asked_name,
 	            call->asked_args ? call->asked_args : call->args, response,
 	            json_object_get(part_get_response(call->answer), "parts"),
-	            call_status_word(call),
-	            display);
+	            call_status_word(call), display, &took);
 	pthread_mutex_unlock(&agent->lock);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/call/gate.h"
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -397,8 +398,13 @@ static void make_question(struct asking *asking)
 
 static enum bus_reply ask_user(struct asking *asking, json_t **answer)
 {
-	return bus_ask(asking->agent->options.bus, BUS_TOOL_CONFIRMATION_REQUEST, asking->message,
-	               0, asking->agent->options.cancel, answer);
+	const uint64_t began = clock_monotonic_ms();
+	const enum bus_reply reply =
+		bus_ask(asking->agent->options.bus, BUS_TOOL_CONFIRMATION_REQUEST, asking->message,
+	                0, asking->agent->options.cancel, answer);
+
+	asking->call->waited_ms += clock_monotonic_ms() - began;
+	return reply;
 }
 
 static bool follow_reply(struct asking *asking, enum bus_reply reply, const json_t *answer,

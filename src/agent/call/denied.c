@@ -5,6 +5,7 @@
 #include "agent/call/call.h"
 #include "agent/call/gate.h"
 #include "agent/setup/prepare.h"
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -184,8 +185,12 @@ static bool put_offer(struct call *call, const struct tool *tool, const json_t *
 	enum bus_reply reply = BUS_CANCELLED;
 
 	pthread_mutex_lock(&call->agent->top->asking);
-	if (!cancelled(call->agent->options.cancel))
+	if (!cancelled(call->agent->options.cancel)) {
+		const uint64_t began = clock_monotonic_ms();
+
 		reply = confirm_put(call->agent, tool, message, &answer);
+		call->waited_ms += clock_monotonic_ms() - began;
+	}
 	pthread_mutex_unlock(&call->agent->top->asking);
 	return reply == BUS_ANSWERED &&
 	       follow_expansion(call, offer, json_object_get(message, "outcomes"), answer);

@@ -36,7 +36,7 @@ struct record {
 	                            * -1: none */
 	json_t *message;           /* the last model message, with its calls so far; or NULL */
 	bool whole;                /* it was written with all of its calls */
-	double share;              /* for the next one; below 0: none */
+	double share, model_ms;    /* for the next one; below 0: none */
 	json_t *known;             /* of messages in the file: hash (record_line_key): id */
 	json_t *unhashed;          /* messages that were in it before these; or NULL */
 	void (*trouble)(void *data, const struct err *err);
@@ -146,6 +146,7 @@ bool record_open(const struct record_options *options, struct record **ret, stru
 		               "A session's id is made of at most 128 letters, digits, - and _.");
 	record = mem_alloc(1, sizeof(*record));
 	*record = (struct record){ .home = options->home, .fd = -1, .mark = -1, .share = -1,
+		                   .model_ms = -1,
 		                   .pending = BUF_INIT(PENDING_BYTES_MAX),
 		                   .trouble = options->trouble, .data = options->data };
 	pthread_mutex_init(&record->lock, NULL);
@@ -397,7 +398,9 @@ void record_model(struct record *record, const json_t *content, const struct mod
 	record->whole = false;
 	if (record->share >= 0)
 		record_add_own(record->message, "cached", json_real(record->share));
-	record->share = -1;
+	if (record->model_ms >= 0)
+		record_add_own(record->message, "ms", json_size((uint64_t)record->model_ms));
+	record->share = record->model_ms = -1;
 	record_append(record, record->message);
 	know_line(record, record->message);
 	pthread_mutex_unlock(&record->lock);
@@ -429,14 +432,14 @@ static void put_call(struct record *record, json_t *call)
 
 void record_call(struct record *record, const char *call_id, const char *name, const json_t *args,
                  const json_t *result, const json_t *media, const char *status,
-                 const char *display)
+                 const char *display, const struct record_took *took)
 {
 	if (!record)
 		return;
 	pthread_mutex_lock(&record->lock);
 	if (record->message)
 		put_call(record, record_call_entry(call_id, name, args, result, media, status,
-		                                   display));
+		                                   display, took));
 	pthread_mutex_unlock(&record->lock);
 }
 
@@ -546,6 +549,15 @@ void record_share(struct record *record, double share)
 		return;
 	pthread_mutex_lock(&record->lock);
 	record->share = share;
+	pthread_mutex_unlock(&record->lock);
+}
+
+void record_model_ms(struct record *record, double ms)
+{
+	if (!record)
+		return;
+	pthread_mutex_lock(&record->lock);
+	record->model_ms = ms >= 0 && ms < 1e12 ? ms : -1;
 	pthread_mutex_unlock(&record->lock);
 }
 

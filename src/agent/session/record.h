@@ -8,7 +8,7 @@
  *     if (!record_open(&options, &record, &err)) ...
  *     record_user(record, content, SAID_PROMPT);
  *     record_model(record, content, thoughts, &usage, model_id);
- *     record_call(record, call_id, name, args, result, status, display, duration_ms);
+ *     record_call(record, call_id, name, args, result, media, status, display, &took);
  *     record_close(record);
  *
  * What Gemini CLI's form has no place for (thoughts, signatures, other providers' data; each
@@ -27,6 +27,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "config/home.h"
@@ -69,14 +70,19 @@ enum record_said {
 
 /* A message of the user's; one with nothing but results of calls has no line (see record_call). */
 void record_user(struct record *record, const json_t *content, enum record_said said);
+/* How long a call took, and how long of that somebody was asked about it. */
+struct record_took {
+	uint64_t ms, waited_ms;
+};
+
 /* A reply of the model; its calls are recorded as they end. */
 void record_model(struct record *record, const json_t *content, const struct model_usage *usage,
                   const char *model);
 /* Of the last model message. `result`: what the model gets; `media`: the parts beside it, or
- * NULL; status "success", "error", "cancelled". */
+ * NULL; status "success", "error", "cancelled"; `took` may be NULL: it is not known. */
 void record_call(struct record *record, const char *call_id, const char *name, const json_t *args,
                  const json_t *result, const json_t *media, const char *status,
-                 const char *display);
+                 const char *display, const struct record_took *took);
 void record_notice(struct record *record, const char *type /* info, warning, error */,
                    const char *text);
 /* All calls of the last model message have ended. */
@@ -108,6 +114,8 @@ void record_thoughts_dropped(struct record *record);
 /* The share of the request that equals the beginning of the last one: for the next message of
  * the model. */
 void record_share(struct record *record, double share);
+/* How long the model took to answer, in milliseconds: likewise. */
+void record_model_ms(struct record *record, double ms);
 
 /* ---- its lines --------------------------------------------------------------- */
 
@@ -129,7 +137,7 @@ json_t *record_model_line(const json_t *content, const struct model_usage *usage
 /* A call as it ended; its line of its own, and in its message. */
 json_t *record_call_entry(const char *call_id, const char *name, const json_t *args,
                           const json_t *result, const json_t *media, const char *status,
-                          const char *display);
+                          const char *display, const struct record_took *took);
 json_t *record_call_line(const json_t *message_id, json_t *call);
 void record_add_call(json_t *message, json_t *call /* taken */);
 /* A member of the message's "hasp"; takes the value. */

@@ -190,7 +190,7 @@ static json_t *short_display(const char *display)
 
 json_t *record_call_entry(const char *call_id, const char *name, const json_t *args,
                           const json_t *result, const json_t *media, const char *status,
-                          const char *display)
+                          const char *display, const struct record_took *took)
 {
 	json_t *call = json_object();
 	json_t *response;
@@ -210,6 +210,9 @@ json_t *record_call_entry(const char *call_id, const char *name, const json_t *a
 	json_object_set_new(call, "timestamp", timestamp_json());
 	if (display)
 		json_object_set_new(call, "resultDisplay", short_display(display));
+	if (took)
+		json_object_set_new(call, "hasp", json_pack("{s:o, s:o}", "ms", json_size(took->ms),
+		                                            "waited", json_size(took->waited_ms)));
 	return call;
 }
 
@@ -271,7 +274,7 @@ static void add_calls(json_t *message, const json_t *content, const json_t *next
 							json_object_get(call, "args"),
 							json_object_get(response, "response"),
 							json_object_get(response, "parts"),
-							"success", NULL));
+							"success", NULL, NULL));
 		}
 	}
 }

@@ -33,6 +33,22 @@ static void show_notice(void *data, const char *severity, const char *message)
 	output_complain(message);
 }
 
+/* On standard error: what a program reads stays as it is. */
+static void show_login(void *data, const char *url)
+{
+	_cleanup_free_ char *text = mem_printf("Log in with a browser on this machine: %s", url);
+
+	(void)data;
+	output_complain(text);
+}
+
+static bool action_is(const struct mcp_command *command, const char *word)
+{
+	const char *action = invocation_positional(command->invocation, 0);
+
+	return action && !strcmp(action, word);
+}
+
 /* The sandbox that the agent's commands would have here. */
 static bool open_sandbox(struct mcp_command *command, struct err *err)
 {
@@ -44,6 +60,7 @@ static bool open_sandbox(struct mcp_command *command, struct err *err)
 		.settings = command->settings, .workers = options, .home = command->home,
 		.environment = &command->env.options, .idle = true, .notice = show_notice,
 		.no_network = !prepare_may_network(command->settings),
+		.login = action_is(command, "auth") ? show_login : NULL,
 	};
 
 	if (!confinement_read(command->invocation, &command->confinement, err) ||
@@ -207,7 +224,25 @@ static bool check_mcp_flags(const struct invocation *invocation, const char *act
 			               action);
 	if (invocation_has(invocation, FLAG_SCOPE) && !add && strcmp(action, "remove") != 0)
 		return err_set(err, ERR_INVALID_ARGUMENT, "hasp mcp %s takes no --scope.", action);
+	if (invocation_has(invocation, FLAG_LOGOUT) && strcmp(action, "auth") != 0)
+		return err_set(err, ERR_INVALID_ARGUMENT, "hasp mcp %s takes no --logout.", action);
 	return true;
+}
+
+static int log_in(struct mcp_command *command, const char *name, struct cancel *cancel)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	const bool forget = invocation_has(command->invocation, FLAG_LOGOUT);
+	json_auto_t *denials = NULL;
+	struct err err = ERR_INIT;
+	const bool ok = forget ? mcp_servers_logout(command->servers, name, &err) :
+	                         mcp_servers_test(command->servers, name, cancel, &denials, &err);
+
+	if (!ok)
+		return output_fail(&err, err.code == ERR_FILE_NOT_FOUND ? CLI_USAGE : CLI_FAILED);
+	buf_printf(&out, forget ? "The login at %s is forgotten.\n" :
+	                          "%s answers: the login holds, or none is needed.\n", name);
+	return output_text(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 static int run_mcp_action(struct mcp_command *command, struct cancel *cancel)
@@ -216,6 +251,7 @@ static int run_mcp_action(struct mcp_command *command, struct cancel *cancel)
 	const char *action = given ? given : "list";
 	const char *name = invocation_positional(command->invocation, 1);
 	const bool list = strcmp(action, "list") == 0, test = strcmp(action, "test") == 0;
+	const bool auth = strcmp(action, "auth") == 0;
 	struct err err = ERR_INIT;
 
 	if (list == (name != NULL))
@@ -228,10 +264,12 @@ static int run_mcp_action(struct mcp_command *command, struct cancel *cancel)
 	if (!command_open_project(command->invocation, &command->project, &command->settings,
 	                          &err))
 		return output_fail(&err, CLI_FAILED);
-	if (!list && !test)
+	if (!list && !test && !auth)
 		return mcp_change_run(command->invocation, command->settings);
 	if (!home_open(command->project, &command->home, &err) || !open_sandbox(command, &err))
 		return output_fail(&err, CLI_FAILED);
+	if (auth)
+		return log_in(command, name, cancel);
 	return test ? test_server(command, name, cancel) : list_servers(command);
 }
 

@@ -31,6 +31,7 @@ enum flag_id {
 	FLAG_ARG,
 	FLAG_ROOT,
 	FLAG_JSON,
+	FLAG_LOGOUT,
 	FLAG_PRETTY,
 	FLAG_COLOR,
 	FLAG_DURABILITY,
@@ -104,6 +105,9 @@ enum flag_id {
 	FLAG_DESCRIPTION,
 	FLAG_INCLUDE_TOOLS,
 	FLAG_SESSION,
+	FLAG_PROJECT,
+	FLAG_SINCE,
+	FLAG_HTML,
 };
 
 /* What a shell offers when the value is being typed. */
@@ -199,6 +203,7 @@ int command_run_policy(const struct invocation *invocation);     /* policy_comma
 int command_run_config(const struct invocation *invocation);     /* config_command.c */
 int command_run_checkpoint(const struct invocation *invocation); /* checkpoint_command.c */
 int command_run_sessions(const struct invocation *invocation);   /* sessions_command.c */
+int command_run_stats(const struct invocation *invocation);      /* stats_command.c */
 int command_run_models(const struct invocation *invocation);     /* models_command.c */
 int command_run_worker(const struct invocation *invocation);     /* confinement.c */
 

@@ -512,8 +512,8 @@ static const char *const hooks_synopsis[] = {
 	NULL,
 };
 
-static const char *const mcp_choices[] = { "list",   "test",    "add", "remove",
-	                                   "enable", "disable", NULL };
+static const char *const mcp_choices[] = { "list",   "test",   "auth",    "add",
+	                                   "remove", "enable", "disable", NULL };
 static const char *const transport_choices[] = { "stdio", "sse", "http", NULL };
 
 static const struct flag mcp_flags[] = {
@@ -546,6 +546,7 @@ static const struct flag mcp_flags[] = {
 	  .help = "add: tools that are not offered" },
 	{ .id = FLAG_SESSION, .name = "session", .hidden = true,
 	  .help = "enable, disable: for a session; that is /mcp's" },
+	{ .id = FLAG_LOGOUT, .name = "logout", .help = "auth: forget the login" },
 	JSON_FLAG,
 	PROJECT_FLAGS("servers"),
 	HELP_FLAG,
@@ -553,13 +554,14 @@ static const struct flag mcp_flags[] = {
 
 static const struct positional mcp_positionals[] = {
 	{ { "ACTION", COMPLETE_CHOICE, mcp_choices },
-	  "list (default), test, add, remove, enable or disable" },
+	  "list (default), test, auth, add, remove, enable or disable" },
 	{ { "NAME", COMPLETE_NOTHING, NULL }, "a server of the settings" },
 };
 
 static const char *const mcp_synopsis[] = {
 	"[list] [--json]",
 	"test NAME [--json]",
+	"auth NAME [--logout]",
 	"add [OPTION]... NAME COMMAND|URL [--] [ARG]...",
 	"remove NAME [--scope user|project]",
 	"enable | disable NAME",
@@ -641,6 +643,26 @@ static const char *const sessions_synopsis[] = {
 	"export ID [--format markdown|json]",
 	"rename ID TITLE",
 	"delete ID",
+	NULL,
+};
+
+static const struct flag stats_flags[] = {
+	{ .id = FLAG_PROJECT, .name = "project", .value = { "DIR", COMPLETE_FOLDER, NULL },
+	  .help = "the project's folder (default: the current one)" },
+	{ .id = FLAG_ALL, .name = "all", .help = "count the sessions of all projects" },
+	{ .id = FLAG_SINCE, .name = "since", .value = { "TIME", COMPLETE_NOTHING, NULL },
+	  .help = "count from then on: 12h, 7d, 2w, or a day (2026-11-20)" },
+	{ .id = FLAG_MODEL, .name = "model", .letter = 'm',
+	  .value = { "MODEL", COMPLETE_NOTHING, NULL },
+	  .help = "count the replies and calls of this model alone" },
+	{ .id = FLAG_JSON, .name = "json", .letter = 'j', .help = "print JSON" },
+	{ .id = FLAG_HTML, .name = "html", .value = { "FILE", COMPLETE_FILE, NULL },
+	  .help = "write a page to FILE in place of the tables" },
+	HELP_FLAG,
+};
+
+static const char *const stats_synopsis[] = {
+	"[--project DIR | --all] [--since TIME] [--model MODEL] [--json | --html FILE]",
 	NULL,
 };
 
@@ -775,6 +797,8 @@ static const struct command commands[] = {
 			"starts none. test starts one in its sandbox, or connects to it, asks "
 			"for its tools, and shows what it answers and what the sandbox denied; "
 			"it exits with 1 if the server does not work.\n\n"
+			"auth logs in to a server over HTTP that wants it (OAuth): it prints the "
+			"address of the login page and opens it in $BROWSER or with xdg-open.\n\n"
 			"add and remove change mcpServers in settings.json, the project's unless "
 			"--scope says user, and keep the rest, comments included. The options "
 			"of add stand anywhere before --; others that begin with a dash are the "
@@ -822,6 +846,22 @@ static const struct command commands[] = {
 		.positionals = sessions_positionals,
 		.positional_count = ARRAY_LEN(sessions_positionals),
 		.run = command_run_sessions,
+	},
+	{
+		.name = "stats",
+		.summary = "count what recorded sessions did and used",
+		.synopsis = stats_synopsis,
+		.text =
+			"Counts over the recorded sessions of the project: edits that were right "
+			"at once, repaired or refused, and why, by model and tool; tokens; calls; "
+			"what the sandbox, a policy or the user denied; commands; and time. It "
+			"shows them for each day and session as well.\n\n"
+			"Days and times are UTC. Files are only read, and nothing is sent "
+			"anywhere. The page that --html writes is whole in itself: it has no "
+			"scripts and loads nothing.",
+		.flags = stats_flags,
+		.flag_count = ARRAY_LEN(stats_flags),
+		.run = command_run_stats,
 	},
 	{
 		.name = "models",

@@ -573,6 +573,7 @@ static bool answer_input(struct mcp_client *client, const json_t *request,
 {
 	const char *method = json_string_value(json_object_get(request, "method"));
 	const json_t *params = json_object_get(request, "params");
+	_cleanup_free_ char *shown = said_text(json_object_get(request, "method"));
 	json_auto_t *none = json_object();
 	struct err why = ERR_INIT;
 
@@ -583,9 +584,12 @@ static bool answer_input(struct mcp_client *client, const json_t *request,
 	if (mcp_client_answer(client, method, json_is_object(params) ? params : none, cancel, ret,
 	                      &why))
 		return true;
-	return err_set(err, why.code == ERR_CANCELLED ? ERR_CANCELLED : ERR_TOOL_FAILED,
-	               "The MCP server \"%s\" asked for %.80s, which was not answered: %s",
-	               client->name, method, why.message);
+	if (why.code == ERR_UNKNOWN_TOOL)
+		return err_set(err, ERR_TOOL_FAILED,
+		               "The MCP server \"%s\" asks for what hasp does not have (%s).",
+		               client->name, shown);
+	*err = why;
+	return false;
 }
 
 /* Answers what such a result asks, and puts it into the params of the next round. */

@@ -238,6 +238,7 @@ static void entry_address(const struct reading *reading, const char *url)
 	                               MCP_HTTP_STREAMABLE : MCP_HTTP_EITHER;
 	reading->entry->url = mem_strdup(url);
 	reading->entry->headers = entry_pairs(reading, "headers", ": ", true);
+	reading->entry->oauth = json_incref(json_object_get(reading->value, "oauth"));
 	if (!span_starts(address, SPAN("http://")) && !span_starts(address, SPAN("https://")))
 		entry_off(reading, "its address does not begin with http:// or https://");
 }
@@ -249,10 +250,11 @@ static void entry_unsupported(const struct reading *reading)
 
 	if (json_object_get(value, "tcp"))
 		entry_off(reading, "hasp has no transport for tcp");
-	else if (json_is_true(json_object_get(json_object_get(value, "oauth"), "enabled")) ||
-	         json_object_get(value, "authProviderType"))
-		entry_off(reading, "it asks for a login (OAuth), which hasp cannot do yet; a token "
-		          "can be given as one of its headers");
+	else if (json_object_get(value, "authProviderType") &&
+	         !span_eq(json_span(json_object_get(value, "authProviderType")),
+	                  SPAN("dynamic_discovery")))
+		entry_off(reading, "hasp has no logins of that authProviderType; a token can be "
+		          "given as one of its headers");
 }
 
 static bool server_named(const json_t *list, const char *name)
@@ -332,6 +334,7 @@ void mcp_entry_release(struct server_entry *entry)
 	worker_texts_free(entry->write);
 	worker_texts_free(entry->read);
 	json_decref(entry->include);
+	json_decref(entry->oauth);
 	json_decref(entry->exclude);
 	free(entry->name);
 	free(entry->off);

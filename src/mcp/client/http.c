@@ -5,7 +5,8 @@
  *
  * A stream that ends before the answer is taken up where it broke, by a GET (Last-Event-ID).
  *
- * Not here: the stream that a GET opens for messages which belong to no request; logins. */
+ * Not here: the stream that a GET opens for messages which belong to no request; how a login goes
+ * (mcp/auth/auth.h). */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -33,12 +34,14 @@ enum {
 	RETRY_MS_MIN = 100,    /* and whatever it says */
 	RETRY_MS_MAX = 30000,
 	RESUMES_MAX = 5,       /* in a row that brought nothing */
+	LOGINS_MAX = 2,        /* for one message: a token, then more scopes */
 };
 
 struct http {
 	struct mcp_client *client;  /* who holds it */
 	char *url;
 	char **headers;
+	struct mcp_auth *auth;      /* borrowed; or NULL */
 	pthread_mutex_t lock;       /* of what follows */
 	struct http_client *idle[IDLE_CLIENTS];
 	size_t idle_count;
@@ -57,6 +60,8 @@ struct exchange {
 	struct mcp_ask *ask;        /* NULL: nothing is asked */
 	struct sse_reader events;
 	struct buf body;            /* of anything but a stream of events */
+	char *token;                /* the field that was sent; NULL: none */
+	char *challenge;            /* WWW-Authenticate of the answer */
 	int status;
 	bool listens;               /* the stream of the old way */
 	bool streams, had_session;
@@ -110,9 +115,12 @@ static bool on_head(void *data, int status, struct span headers)
 	struct http *http = exchange->http;
 	const struct span session = http_field(headers, "mcp-session-id");
 	const struct span type = http_field(headers, "content-type");
+	const struct span challenge = http_field(headers, "www-authenticate");
 	_cleanup_free_ char *type_text = mem_dup(type.data ? type.data : "", type.len);
 
 	exchange->status = status;
+	free(exchange->challenge);
+	exchange->challenge = mem_dup(challenge.data ? challenge.data : "", challenge.len);
 	exchange->streams = status == 200 && http_content_type_is(type_text, EVENT_STREAM_TYPE);
 	pthread_mutex_lock(&http->lock);
 	if (!http->version && !http->session && !exchange->listens && status == 200 &&
@@ -189,8 +197,8 @@ static size_t header_count(const char *const *headers)
 	return count;
 }
 
-/* The message's, the session's and the settings'; with `resumes`, where the stream broke. The caller
- * frees the array and the strings in `own`. */
+/* The message's, the session's and the settings'; with `resumes`, where the stream broke. The
+ * caller frees the array and the strings in `own`. */
 static const char **request_headers(struct exchange *exchange, bool resumes, char *own[static 3])
 {
 	static const char *const usual[] = {
@@ -201,7 +209,7 @@ static const char **request_headers(struct exchange *exchange, bool resumes, cha
 	struct http *http = exchange->http;
 	const char *const *modern = exchange_headers(exchange);
 	const size_t count = header_count((const char *const *)http->headers);
-	const char **headers = mem_alloc(ARRAY_LEN(usual) + count + header_count(modern) + 4,
+	const char **headers = mem_alloc(ARRAY_LEN(usual) + count + header_count(modern) + 5,
 	                                 sizeof(*headers));
 	size_t n = 0;
 
@@ -221,6 +229,10 @@ static const char **request_headers(struct exchange *exchange, bool resumes, cha
 	for (size_t i = 0; i < 3; i++)
 		if (own[i])
 			headers[n++] = own[i];
+	free(exchange->token);
+	exchange->token = http->auth ? mcp_auth_field(http->auth) : NULL;
+	if (exchange->token)
+		headers[n++] = exchange->token;
 	return headers;
 }
 
@@ -266,18 +278,27 @@ static bool http_exchange_send(struct exchange *exchange, const char *method, st
 
 /* ---- what a status means -------------------------------------------------------------------- */
 
+/* What a login may help against. */
+static bool wants_login(const struct exchange *exchange)
+{
+	return exchange->http->auth && (exchange->status == 401 || exchange->status == 403);
+}
+
 static bool refuse_status(struct exchange *exchange, struct err *err)
 {
 	const char *name = mcp_client_name(exchange->http->client);
 	_cleanup_buf_ struct buf shown = BUF_INIT(8 * ERROR_BODY_SHOWN);
 
 	name_line(&shown, utf8_head(span_trim(buf_view(&exchange->body)), ERROR_BODY_SHOWN));
+	if (wants_login(exchange))
+		return err_set(err, ERR_AUTHENTICATION_FAILED,
+		               "The MCP server \"%s\" goes on refusing after a login (HTTP "
+		               "status %d).", name, exchange->status);
 	if (exchange->status == 401 || exchange->status == 403)
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "The MCP server \"%s\" wants a login (HTTP status %d), which "
-		               "hasp cannot do yet. A token goes into mcpServers.%s.headers, as "
-		               "{\"Authorization\": \"Bearer $TOKEN\"}.", name, exchange->status,
-		               name);
+		               "The MCP server \"%s\" does not take the token in "
+		               "mcpServers.%s.headers (HTTP status %d).", name, name,
+		               exchange->status);
 	if (exchange->status >= 400 && exchange->status < 500 && !exchange->had_session) {
 		pthread_mutex_lock(&exchange->http->lock);
 		exchange->http->unwanted = true;
@@ -362,6 +383,21 @@ static bool take_up(struct exchange *exchange, struct err *why)
 	return ok;
 }
 
+static void exchange_release(struct exchange *exchange)
+{
+	sse_reader_release(&exchange->events);
+	buf_release(&exchange->body);
+	free(exchange->token);
+	free(exchange->challenge);
+}
+
+static bool nobody_waits_for(void *data)
+{
+	const struct exchange *exchange = data;
+
+	return exchange->ask && mcp_client_settled(exchange->ask);
+}
+
 static bool streamable_send(void *transport, struct span message, struct mcp_ask *ask,
                             struct err *err)
 {
@@ -372,6 +408,16 @@ static bool streamable_send(void *transport, struct span message, struct mcp_ask
 
 	sse_reader_init(&exchange.events, LIMIT_MCP_MESSAGE_BYTES, on_server_event, &exchange);
 	ok = http_exchange_send(&exchange, "POST", message, ask ? 0 : ANSWER_MS, &why);
+	for (int logins = 0; ok && wants_login(&exchange) && logins < LOGINS_MAX; logins++) {
+		if (!mcp_auth_challenged(exchange.http->auth, exchange.status,
+		                         span_str(exchange.challenge), exchange.token,
+		                         nobody_waits_for, &exchange, err)) {
+			exchange_release(&exchange);
+			return false;
+		}
+		buf_clear(&exchange.body);
+		ok = http_exchange_send(&exchange, "POST", message, ask ? 0 : ANSWER_MS, &why);
+	}
 	if (broke_off(&exchange, ok, &why))
 		ok = take_up(&exchange, &why);
 	/* A stream may go on behind the answer, and is ended; so is what nobody waits for. */
@@ -383,8 +429,7 @@ static bool streamable_send(void *transport, struct span message, struct mcp_ask
 		err_set(err, why.code == ERR_CANCELLED ? ERR_TOO_LARGE : why.code,
 		        "The MCP server \"%s\": %s", mcp_client_name(exchange.http->client),
 		        why.code == ERR_CANCELLED ? "its answer is too large." : why.message);
-	sse_reader_release(&exchange.events);
-	buf_release(&exchange.body);
+	exchange_release(&exchange);
 	return ok;
 }
 
@@ -414,8 +459,7 @@ static void streamable_end(void *transport)
 		return;
 	sse_reader_init(&exchange.events, LIMIT_MCP_LOG_LINE, on_server_event, &exchange);
 	http_exchange_send(&exchange, "DELETE", SPAN(""), END_MS_MAX, &ignored);
-	sse_reader_release(&exchange.events);
-	buf_release(&exchange.body);
+	exchange_release(&exchange);
 	pthread_mutex_lock(&http->lock);
 	free(http->session);
 	http->session = NULL;
@@ -488,8 +532,7 @@ static void *sse_listen(void *data)
 	else
 		refuse_status(&exchange, &said);
 	mcp_client_lose(http->client, &said);
-	sse_reader_release(&exchange.events);
-	buf_release(&exchange.body);
+	exchange_release(&exchange);
 	return NULL;
 }
 
@@ -554,6 +597,7 @@ static struct http *http_new(const struct mcp_client_options *options,
 		count++;
 	http->url = mem_strdup(from->url);
 	http->headers = worker_texts_copy(from->headers, count);
+	http->auth = from->auth;
 	pthread_mutex_init(&http->lock, NULL);
 	http->client = mcp_client_new(options, ops, http);
 	return http;

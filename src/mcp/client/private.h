@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/sha256.h"
 #include "base/span.h"
+#include "mcp/auth/auth.h"
 #include "mcp/client/servers.h"
 #include "worker/local.h"
 
@@ -104,6 +105,7 @@ struct mcp_http_options {
 	enum mcp_http_kind kind;
 	const char *url;               /* http: or https: */
 	const char *const *headers;    /* "Name: value", NULL-terminated; copied */
+	struct mcp_auth *auth;         /* logs in; borrowed, and outlives it. NULL: none */
 };
 
 /* Shakes hands with it. */
@@ -267,6 +269,7 @@ struct server_entry {
 	char *folder;            /* absolute; or NULL */
 	char *url;               /* HTTP */
 	char **headers;          /* "Name: value", NULL-terminated */
+	json_t *oauth;           /* of HTTP; or NULL */
 	unsigned timeout_ms;
 	json_t *include, *exclude; /* names of tools; or NULL */
 	bool write_workspace;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -22,6 +23,7 @@ enum {
 	PAUSE_FIRST_MS = 1000, /* after a second failure; doubles */
 	PAUSE_MAX_MS = 60000,
 	START_MS_MAX = 60000,  /* of a handshake and a list, each answer */
+	LOGIN_MS_MAX = 600000, /* the same where a user logs in meanwhile */
 	PROBLEMS_TOLD = 5,     /* of one server's tools */
 	OFF_TOLD = 20,         /* servers that cannot be used */
 };
@@ -30,6 +32,7 @@ struct mcp_server_slot {
 	struct mcp_servers *all;
 	struct server_entry entry;
 	bool disabled;              /* by the user (servers_disabled) */
+	struct mcp_auth *auth;      /* NULL: it is no address, or has a token in its headers */
 	pthread_t thread;
 	bool has_thread;
 	/* With the servers' lock. */
@@ -169,7 +172,7 @@ static bool slot_open(struct mcp_server_slot *slot, const struct mcp_wait *wait,
 	const struct mcp_client_options options = slot_client_options(slot);
 	const struct mcp_http_options http = {
 		.kind = entry->kind, .url = entry->url,
-		.headers = (const char *const *)entry->headers,
+		.headers = (const char *const *)entry->headers, .auth = slot->auth,
 	};
 
 	return entry->http ? mcp_client_open_http(&options, &http, wait, ret, err) :
@@ -231,8 +234,8 @@ struct slot_said {
 static bool slot_start(struct mcp_server_slot *slot, const _Atomic bool *cancel,
                        struct mcp_client **ret, struct slot_said *ret_said, struct err *err)
 {
-	const unsigned most = slot->entry.timeout_ms < START_MS_MAX ? slot->entry.timeout_ms :
-	                                                              START_MS_MAX;
+	const unsigned longest = slot->all->options.login ? LOGIN_MS_MAX : START_MS_MAX;
+	const unsigned most = slot->entry.timeout_ms < longest ? slot->entry.timeout_ms : longest;
 	const struct mcp_wait wait = { .timeout_ms = most, .cancel = cancel };
 	json_auto_t *declared = NULL;
 
@@ -444,6 +447,23 @@ static void servers_open_cache(struct mcp_servers *servers)
 		servers->cache = mem_printf("%s/mcp-tools.json", home_temp(home));
 }
 
+/* A token that the user gave is the user's business. */
+static void slot_open_auth(struct mcp_server_slot *slot)
+{
+	const struct mcp_servers_options *options = &slot->all->options;
+	const struct server_entry *entry = &slot->entry;
+	const json_t *enabled = json_object_get(entry->oauth, "enabled");
+	bool own = !entry->http || entry->off || json_is_false(enabled);
+
+	for (char *const *header = entry->headers; !own && *header; header++)
+		own = !strncasecmp(*header, "authorization:", strlen("authorization:"));
+	if (!own)
+		slot->auth = mcp_auth_new(&(struct mcp_auth_options){
+			.name = entry->name, .url = entry->url, .settings = entry->oauth,
+			.folder = options->home ? home_gemini(options->home) : NULL,
+			.login = options->login, .data = options->data });
+}
+
 static void slot_open_known(struct mcp_server_slot *slot)
 {
 	struct mcp_servers *all = slot->all;
@@ -531,6 +551,8 @@ struct mcp_servers *mcp_servers_open(const struct mcp_servers_options *options)
 		tell_off(servers);
 	servers_open_cache(servers);
 	for (size_t i = 0; i < servers->count; i++)
+		slot_open_auth(&servers->slots[i]);
+	for (size_t i = 0; i < servers->count; i++)
 		slot_open_known(&servers->slots[i]);
 	return servers;
 }
@@ -550,6 +572,7 @@ void mcp_servers_close(struct mcp_servers *servers)
 		struct mcp_server_slot *slot = &servers->slots[i];
 
 		mcp_client_unref(slot->client);
+		mcp_auth_free(slot->auth);
 		json_decref(slot->tools);
 		json_decref(slot->offers);
 		free(slot->problem);
@@ -774,19 +797,36 @@ json_t *mcp_servers_list(struct mcp_servers *servers)
 	return list;
 }
 
+static struct mcp_server_slot *slot_named(struct mcp_servers *servers, const char *name,
+                                          struct err *err)
+{
+	for (size_t i = 0; i < servers->count; i++)
+		if (!strcmp(servers->slots[i].entry.name, name))
+			return &servers->slots[i];
+	err_set(err, ERR_FILE_NOT_FOUND, "The settings have no MCP server \"%.100s\".", name);
+	return NULL;
+}
+
+bool mcp_servers_logout(struct mcp_servers *servers, const char *name, struct err *err)
+{
+	struct mcp_server_slot *slot = slot_named(servers, name, err);
+
+	if (!slot)
+		return false;
+	return slot->auth ? mcp_auth_logout(slot->auth, err) :
+	                    err_set(err, ERR_INVALID_ARGUMENT,
+	                            "The MCP server \"%s\" has no login of hasp's.", name);
+}
+
 bool mcp_servers_test(struct mcp_servers *servers, const char *name, const struct cancel *cancel,
                       json_t **ret_denials, struct err *err)
 {
-	struct mcp_server_slot *slot = NULL;
+	struct mcp_server_slot *slot = slot_named(servers, name, err);
 	struct mcp_client *client;
 
 	*ret_denials = json_array();
-	for (size_t i = 0; i < servers->count; i++)
-		if (!strcmp(servers->slots[i].entry.name, name))
-			slot = &servers->slots[i];
 	if (!slot)
-		return err_set(err, ERR_FILE_NOT_FOUND,
-		               "The settings have no MCP server \"%.100s\".", name);
+		return false;
 	if (slot->entry.off)
 		return err_set(err, ERR_DENIED_BY_POLICY, "The MCP server \"%s\" is not used: %s.",
 		               name, slot->entry.off);

@@ -57,6 +57,8 @@ struct mcp_servers_options {
 	bool plain_names;
 	bool no_network;                       /* programs cannot have it, whatever they ask for */
 	bool idle;                             /* none is started but by mcp_servers_test */
+	/* Shows the address of a login page; NULL: a server that wants a login fails. */
+	void (*login)(void *data, const char *url);
 	/* For people, a sentence each; severity as host_options.notice. May be NULL. */
 	void (*notice)(void *data, const char *severity, const char *message);
 	/* What servers write to their standard error, and log: one line. May be NULL. */
@@ -111,5 +113,9 @@ json_t *mcp_servers_list(struct mcp_servers *servers);
  * also on failure): what the sandbox refused it, each denial_json. */
 bool mcp_servers_test(struct mcp_servers *servers, const char *name, const struct cancel *cancel,
                       json_t **ret_denials, struct err *err);
+
+/* Forgets the login at one. FILE_NOT_FOUND: there is no such server; INVALID_ARGUMENT: it has no
+ * logins; IO_ERROR. */
+bool mcp_servers_logout(struct mcp_servers *servers, const char *name, struct err *err);
 
 #endif

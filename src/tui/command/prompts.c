@@ -212,8 +212,9 @@ static json_t *prompt_arguments(struct command_call *call, const json_t *prompt)
 	json_array_foreach((json_t *)declared, i, argument)
 		if (json_is_true(json_object_get(argument, "required")) &&
 		    !json_object_get(named, prompt_member(argument, "name"))) {
-			command_fail(call, "The prompt needs --%s=\"...\"; \"help\" behind its name "
-			             "lists its arguments.", prompt_member(argument, "name"));
+			command_fail(call, "The prompt needs --%s=\"...\"; \"help\" behind its "
+			             "name lists its arguments.",
+			             prompt_member(argument, "name"));
 			return NULL;
 		}
 	return mem_steal(&named);

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tokens of one server: how they are had, used and renewed. */
+#include "mcp/auth/auth.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/sha256.h"
+#include "data/json.h"
+#include "mcp/auth/private.h"
+
+#define FORM_TYPE "application/x-www-form-urlencoded"
+
+enum { RANDOM_BYTES = 32, EXPIRY_MARGIN_S = 30, ERROR_SHOWN = 200 };
+
+struct mcp_auth *mcp_auth_new(const struct mcp_auth_options *options)
+{
+	struct mcp_auth *auth = mem_alloc(1, sizeof(*auth));
+
+	auth->name = mem_strdup(options->name);
+	auth->url = mem_strdup(options->url);
+	auth->folder = options->folder ? mem_strdup(options->folder) : NULL;
+	auth->settings = json_incref((json_t *)options->settings);
+	auth->login = options->login;
+	auth->data = options->data;
+	pthread_mutex_init(&auth->lock, NULL);
+	return auth;
+}
+
+void mcp_auth_free(struct mcp_auth *auth)
+{
+	if (!auth)
+		return;
+	pthread_mutex_destroy(&auth->lock);
+	json_decref(auth->settings);
+	json_decref(auth->token);
+	free(auth->folder);
+	free(auth->name);
+	free(auth->url);
+	free(auth);
+}
+
+/* ---- what is known of the token: with the lock ---- */
+
+static const char *token_text(const struct mcp_auth *auth, const char *name)
+{
+	return json_string_value(json_object_get(auth->token, name));
+}
+
+static void token_set(struct mcp_auth *auth, const char *name, const char *value)
+{
+	if (value)
+		json_object_set_new(auth->token, name, json_string(value));
+	else
+		json_object_del(auth->token, name);
+}
+
+static void token_load(struct mcp_auth *auth)
+{
+	if (!auth->loaded)
+		auth->token = auth_store_read(auth);
+	auth->loaded = true;
+}
+
+static bool is_expired(const struct mcp_auth *auth)
+{
+	const json_t *at = json_object_get(auth->token, "expires_at");
+
+	return json_is_integer(at) && json_integer_value(at) <= time(NULL) + EXPIRY_MARGIN_S;
+}
+
+/* Only what may stand in a header (RFC 6750, section 2.1). */
+static char *token_field(const struct mcp_auth *auth)
+{
+	const char *token = token_text(auth, "access_token");
+
+	for (const char *c = token; c && *c; c++)
+		if (!ascii_is_alnum(*c) && !strchr("-._~+/=", *c))
+			return NULL;
+	return token && *token ? mem_printf("Authorization: Bearer %s", token) : NULL;
+}
+
+static char *random_text(void)
+{
+	char bytes[RANDOM_BYTES];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		abort();
+	return auth_base64url(span_of(bytes, sizeof(bytes)));
+}
+
+/* ---- the token endpoint ---- */
+
+static bool refused_by_server(const struct mcp_auth *auth, const char *what, int status,
+                              const json_t *answer, struct err *err)
+{
+	const char *code = json_string_value(json_object_get(answer, "error"));
+	char shown[64];
+	size_t n = 0;
+
+	for (; code && code[n] && n + 1 < sizeof(shown); n++)
+		shown[n] = ascii_is_alnum(code[n]) || code[n] == '_' ? code[n] : '?';
+	shown[n] = 0;
+	return err_set(err, ERR_AUTHENTICATION_FAILED,
+	               "The authorization server of the MCP server \"%s\" refused %s (HTTP status "
+	               "%d%s%s).", auth->name, what, status, n ? ": " : "", shown);
+}
+
+/* How the client says who it is, in the form or a field (RFC 6749, section 2.3). */
+static char *client_authenticate(const struct mcp_auth *auth, struct buf *form)
+{
+	const char *id = token_text(auth, "client_id"), *secret = token_text(auth, "client_secret");
+	const char *method = token_text(auth, "auth_method");
+	_cleanup_buf_ struct buf pair = BUF_INIT(AUTH_URL_BYTES);
+	json_auto_t *coded = NULL;
+	_cleanup_free_ char *first = NULL;
+
+	if (!secret || !method || strcmp(method, "client_secret_basic") != 0) {
+		auth_form_add(form, "client_id", id);
+		if (method && !strcmp(method, "client_secret_post"))
+			auth_form_add(form, "client_secret", secret);
+		return NULL;
+	}
+	auth_form_add(&pair, id, secret); /* ID=SECRET: neither has "=" once encoded */
+	first = buf_steal(&pair);
+	*strchr(first, '=') = ':';
+	coded = json_base64(span_str(first));
+	return mem_printf("Authorization: Basic %s", json_string_value(coded));
+}
+
+static bool take_token(struct mcp_auth *auth, const json_t *answer, const char *scope,
+                       struct err *err)
+{
+	const char *token = json_string_value(json_object_get(answer, "access_token"));
+	const char *type = json_string_value(json_object_get(answer, "token_type"));
+	const char *refresh = json_string_value(json_object_get(answer, "refresh_token"));
+	const char *granted = json_string_value(json_object_get(answer, "scope"));
+	const json_t *seconds = json_object_get(answer, "expires_in");
+	struct err ignored = ERR_INIT;
+
+	if (!token || !*token || !type || strcasecmp(type, "bearer") != 0)
+		return err_set(err, ERR_AUTHENTICATION_FAILED,
+		               "The authorization server of the MCP server \"%s\" gave no bearer "
+		               "token.", auth->name);
+	token_set(auth, "access_token", token);
+	/* Without another one the old stays good (RFC 6749, section 6). */
+	if (refresh)
+		token_set(auth, "refresh_token", refresh);
+	token_set(auth, "scope", granted ? granted : scope);
+	json_object_del(auth->token, "expires_at");
+	if (json_is_number(seconds) && json_number_value(seconds) > 0 &&
+	    json_number_value(seconds) < 1e9)
+		json_object_set_new(auth->token, "expires_at",
+		                    json_integer(time(NULL) +
+		                                 (json_int_t)json_number_value(seconds)));
+	auth_store_write(auth, auth->token, &ignored); /* it holds for this session in any case */
+	return true;
+}
+
+/* Takes `form`. *ret_invalid_client: another registration may help. */
+static bool ask_token(struct mcp_auth *auth, struct buf *form, const char *scope, const char *what,
+                      const struct auth_wait *wait, bool *ret_invalid_client, struct err *err)
+{
+	const char *endpoint = token_text(auth, "token_endpoint");
+	_cleanup_free_ char *field = client_authenticate(auth, form);
+	json_auto_t *answer = NULL;
+	int status;
+
+	*ret_invalid_client = false;
+	if (!endpoint)
+		return err_set(err, ERR_AUTHENTICATION_FAILED,
+		               "The authorization server of the MCP server \"%s\" has no token "
+		               "endpoint.", auth->name);
+	if (!auth_request(auth, endpoint, FORM_TYPE, buf_view(form), field, wait, &status, &answer,
+	                  err))
+		return false;
+	if (status == 200 && answer)
+		return take_token(auth, answer, scope, err);
+	*ret_invalid_client = span_eq(json_span(json_object_get(answer, "error")),
+	                              SPAN("invalid_client"));
+	return refused_by_server(auth, what, status, answer, err);
+}
+
+static bool token_refresh(struct mcp_auth *auth, const struct auth_wait *wait, struct err *err)
+{
+	_cleanup_buf_ struct buf form = BUF_INIT(AUTH_DOCUMENT_BYTES);
+	bool invalid_client;
+
+	auth_form_add(&form, "grant_type", "refresh_token");
+	auth_form_add(&form, "refresh_token", token_text(auth, "refresh_token"));
+	auth_form_add(&form, "resource", token_text(auth, "resource"));
+	if (ask_token(auth, &form, token_text(auth, "scope"), "to renew the login", wait,
+	              &invalid_client, err))
+		return true;
+	if (err->code == ERR_AUTHENTICATION_FAILED)
+		token_set(auth, "refresh_token", NULL);
+	if (invalid_client)
+		token_set(auth, "client_id", NULL);
+	return false;
+}
+
+char *mcp_auth_field(struct mcp_auth *auth)
+{
+	const struct auth_wait wait = { 0 };
+	struct err ignored = ERR_INIT;
+	char *field;
+
+	pthread_mutex_lock(&auth->lock);
+	token_load(auth);
+	if (is_expired(auth) && token_text(auth, "refresh_token") &&
+	    token_text(auth, "token_endpoint"))
+		token_refresh(auth, &wait, &ignored);
+	field = token_field(auth);
+	pthread_mutex_unlock(&auth->lock);
+	return field;
+}
+
+/* ---- registration ---- */
+
+/* Of those that the server takes; without a list it takes basic (RFC 8414, section 2). */
+static const char *choose_method(const json_t *server, bool secret)
+{
+	const json_t *list = json_object_get(server, "token_endpoint_auth_methods_supported");
+
+	if (!secret)
+		return "none";
+	if (!list || json_lists(list, SPAN("client_secret_basic")))
+		return "client_secret_basic";
+	return json_lists(list, SPAN("client_secret_post")) ? "client_secret_post" : "none";
+}
+
+static void use_client(struct mcp_auth *auth, const char *id, const char *secret,
+                       const char *method, bool registered)
+{
+	token_set(auth, "client_id", id);
+	token_set(auth, "client_secret", secret);
+	token_set(auth, "auth_method", method);
+	token_set(auth, "registered", registered ? "true" : NULL);
+}
+
+static bool register_client(struct mcp_auth *auth, const struct auth_place *place,
+                            const char *redirect, const struct auth_wait *wait, struct err *err)
+{
+	const char *endpoint =
+		json_string_value(json_object_get(place->server, "registration_endpoint"));
+	const json_t *methods = json_object_get(place->server,
+	                                        "token_endpoint_auth_methods_supported");
+	const bool secret = !json_lists(methods, SPAN("none"));
+	json_auto_t *request = json_pack(
+		"{s:s, s:[s], s:[s,s], s:[s], s:s, s:s}", "client_name", "hasp", "redirect_uris",
+		redirect, "grant_types", "authorization_code", "refresh_token", "response_types",
+		"code", "application_type", "native", "token_endpoint_auth_method",
+		choose_method(place->server, secret));
+	json_auto_t *answer = NULL;
+	_cleanup_buf_ struct buf body = BUF_INIT(AUTH_DOCUMENT_BYTES);
+	const char *id, *key, *method;
+	int status;
+
+	if (!endpoint)
+		return err_set(err, ERR_AUTHENTICATION_FAILED,
+		               "The authorization server of the MCP server \"%s\" lets no client "
+		               "register itself: mcpServers.%s.oauth.clientId names one that its "
+		               "owner has registered.", auth->name, auth->name);
+	if (place->scope)
+		json_object_set_new(request, "scope", json_string(place->scope));
+	json_print(&body, request, 0);
+	if (!auth_request(auth, endpoint, "application/json", buf_view(&body), NULL, wait, &status,
+	                  &answer, err))
+		return false;
+	id = json_string_value(json_object_get(answer, "client_id"));
+	key = json_string_value(json_object_get(answer, "client_secret"));
+	method = json_string_value(json_object_get(answer, "token_endpoint_auth_method"));
+	if (status < 200 || status > 299 || !id || !*id)
+		return refused_by_server(auth, "the registration", status, answer, err);
+	use_client(auth, id, key, method ? method : choose_method(place->server, key), true);
+	return true;
+}
+
+/* The client of the settings; the one that is known; a document at an address; a new one. */
+static bool settle_client(struct mcp_auth *auth, const struct auth_place *place,
+                          const char *redirect, const struct auth_wait *wait, struct err *err)
+{
+	const char *id = auth_setting(auth, "clientId");
+	const char *secret = auth_setting(auth, "clientSecret");
+	const char *document = auth_setting(auth, "clientMetadataUrl");
+
+	if (id)
+		use_client(auth, id, secret, choose_method(place->server, secret), false);
+	else if (document && json_is_true(json_object_get(place->server,
+	                                                  "client_id_metadata_document_supported")))
+		use_client(auth, document, NULL, "none", false);
+	/* A registration holds for its way back; loopback ports may differ by RFC 8252, and do
+	 * not with every server. */
+	else
+		return register_client(auth, place, redirect, wait, err);
+	return true;
+}
+
+/* ---- logging in ---- */
+
+static bool authorization_url(const struct mcp_auth *auth, const struct auth_place *place,
+                              const char *redirect, const char *state, const char *verifier,
+                              struct buf *out, struct err *err)
+{
+	const char *endpoint =
+		json_string_value(json_object_get(place->server, "authorization_endpoint"));
+	struct sha256 sum = sha256_of(span_str(verifier));
+	_cleanup_free_ char *challenge =
+		auth_base64url(span_of((const char *)sum.bytes, sizeof(sum.bytes)));
+	_cleanup_buf_ struct buf query = BUF_INIT(AUTH_URL_BYTES);
+
+	if (!endpoint || strchr(endpoint, '#') ||
+	    !json_lists(json_object_get(place->server, "code_challenge_methods_supported"),
+	                SPAN("S256")))
+		return err_set(err, ERR_AUTHENTICATION_FAILED,
+		               "The authorization server of the MCP server \"%s\" has no login "
+		               "page with PKCE (S256).", auth->name);
+	if (!auth_address_allowed(auth, endpoint, err))
+		return false;
+	auth_form_add(&query, "response_type", "code");
+	auth_form_add(&query, "client_id", token_text(auth, "client_id"));
+	auth_form_add(&query, "redirect_uri", redirect);
+	auth_form_add(&query, "code_challenge", challenge);
+	auth_form_add(&query, "code_challenge_method", "S256");
+	auth_form_add(&query, "state", state);
+	auth_form_add(&query, "scope", place->scope);
+	auth_form_add(&query, "resource", place->resource);
+	if (place->scope && strstr(place->scope, "offline_access"))
+		auth_form_add(&query, "prompt", "consent");
+	return buf_str(out, endpoint) && buf_char(out, strchr(endpoint, '?') ? '&' : '?') &&
+	       buf_span(out, buf_view(&query));
+}
+
+/* The code in what the browser came back with, if it comes from this issuer (RFC 9207). */
+static char *code_of_callback(const struct mcp_auth *auth, const struct auth_place *place,
+                              const char *query, struct err *err)
+{
+	_cleanup_free_ char *issuer = auth_form_get(span_str(query), "iss");
+	_cleanup_free_ char *error = auth_form_get(span_str(query), "error");
+	char *code = auth_form_get(span_str(query), "code");
+	const bool must = json_is_true(json_object_get(
+		place->server, "authorization_response_iss_parameter_supported"));
+
+	if ((issuer || must) && (!issuer || strcmp(issuer, place->issuer) != 0)) {
+		err_set(err, ERR_AUTHENTICATION_FAILED,
+		        "The login of the MCP server \"%s\" was answered by another authorization "
+		        "server than the one asked (iss).", auth->name);
+	} else if (error || !code) {
+		err_set(err, ERR_AUTHENTICATION_FAILED,
+		        "The login of the MCP server \"%s\" was refused%s.", auth->name,
+		        error && !strcmp(error, "access_denied") ? " (access_denied)" : "");
+	} else {
+		return code;
+	}
+	free(code);
+	return NULL;
+}
+
+static bool code_redeem(struct mcp_auth *auth, const struct auth_place *place, const char *code,
+                        const char *redirect, const char *verifier, const struct auth_wait *wait,
+                        bool *ret_invalid_client, struct err *err)
+{
+	_cleanup_buf_ struct buf form = BUF_INIT(AUTH_DOCUMENT_BYTES);
+
+	auth_form_add(&form, "grant_type", "authorization_code");
+	auth_form_add(&form, "code", code);
+	auth_form_add(&form, "redirect_uri", redirect);
+	auth_form_add(&form, "code_verifier", verifier);
+	auth_form_add(&form, "resource", place->resource);
+	return ask_token(auth, &form, place->scope, "the login", wait, ret_invalid_client, err);
+}
+
+static bool login_once(struct mcp_auth *auth, const struct auth_place *place,
+                       const struct auth_callback *callback, const struct auth_wait *wait,
+                       bool *ret_invalid_client, struct err *err)
+{
+	_cleanup_free_ char *state = random_text(), *verifier = random_text();
+	_cleanup_free_ char *query = NULL, *code = NULL;
+	_cleanup_buf_ struct buf url = BUF_INIT(2 * AUTH_URL_BYTES);
+
+	*ret_invalid_client = false;
+	if (!settle_client(auth, place, callback->uri, wait, err) ||
+	    !authorization_url(auth, place, callback->uri, state, verifier, &url, err) ||
+	    !auth_browse(auth, callback, url.data, state, wait, &query, err))
+		return false;
+	code = code_of_callback(auth, place, query, err);
+	return code && code_redeem(auth, place, code, callback->uri, verifier, wait,
+	                           ret_invalid_client, err);
+}
+
+static bool login_in_browser(struct mcp_auth *auth, const struct auth_place *place,
+                             const struct auth_wait *wait, struct err *err)
+{
+	struct auth_callback callback;
+	struct err first = ERR_INIT;
+	bool invalid_client, ok;
+
+	if (!auth->login)
+		return err_set(err, ERR_AUTHENTICATION_FAILED,
+		               "The MCP server \"%s\" wants a login: hasp mcp auth %s", auth->name,
+		               auth->name);
+	if (!auth_callback_open(auth, &callback, err))
+		return false;
+	token_set(auth, "refresh_token", NULL);
+	ok = login_once(auth, place, &callback, wait, &invalid_client, &first);
+	if (!ok && invalid_client && token_text(auth, "registered"))
+		ok = login_once(auth, place, &callback, wait, &invalid_client, err);
+	else if (!ok)
+		*err = first;
+	auth_callback_close(&callback);
+	return ok;
+}
+
+/* Without a user (RFC 6749, section 4.4): oauth.grantType. */
+static bool login_as_client(struct mcp_auth *auth, const struct auth_place *place,
+                            const struct auth_wait *wait, struct err *err)
+{
+	_cleanup_buf_ struct buf form = BUF_INIT(AUTH_DOCUMENT_BYTES);
+	const char *id = auth_setting(auth, "clientId");
+	const char *secret = auth_setting(auth, "clientSecret");
+	bool invalid_client;
+
+	if (!id || !secret)
+		return err_set(err, ERR_AUTHENTICATION_FAILED,
+		               "mcpServers.%s.oauth lacks clientId or clientSecret.", auth->name);
+	use_client(auth, id, secret, choose_method(place->server, true), false);
+	auth_form_add(&form, "grant_type", "client_credentials");
+	auth_form_add(&form, "scope", place->scope);
+	auth_form_add(&form, "resource", place->resource);
+	return ask_token(auth, &form, place->scope, "the client", wait, &invalid_client, err);
+}
+
+/* Both scopes, each word once. The caller frees. */
+static char *scopes_together(const char *a, const char *b)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(AUTH_URL_BYTES);
+	const char *const both[] = { a, b };
+
+	buf_char(&out, ' ');
+	for (size_t i = 0; i < ARRAY_LEN(both); i++) {
+		for (const char *at = both[i]; at && *at;) {
+			const size_t len = strcspn(at, " ");
+			_cleanup_free_ char *word = mem_printf(" %.*s ", (int)len, at);
+
+			if (len && !strstr(out.data, word))
+				buf_str(&out, word + 1);
+			at += len + (at[len] == ' ');
+		}
+	}
+	return mem_dup(out.data + 1, out.len > 1 ? out.len - 2 : 0);
+}
+
+/* Another authorization server: nothing of the old one goes there. */
+static void move_to_issuer(struct mcp_auth *auth, const struct auth_place *place)
+{
+	const char *old = token_text(auth, "issuer");
+
+	if (!old || strcmp(old, place->issuer) != 0)
+		json_object_clear(auth->token);
+	token_set(auth, "issuer", place->issuer);
+	token_set(auth, "resource", place->resource);
+	token_set(auth, "token_endpoint",
+	          json_string_value(json_object_get(place->server, "token_endpoint")));
+}
+
+static bool answer_challenge(struct mcp_auth *auth, int status, struct span www_authenticate,
+                             const struct auth_wait *wait, struct err *err)
+{
+	const char *grant = auth_setting(auth, "grantType");
+	struct auth_place place;
+	struct err ignored = ERR_INIT;
+	bool ok;
+
+	if (!auth_discover(auth, www_authenticate, wait, &place, err))
+		return false;
+	move_to_issuer(auth, &place);
+	if (status == 403) {
+		char *both = scopes_together(token_text(auth, "scope"), place.scope);
+
+		free(place.scope);
+		place.scope = both;
+	}
+	if (status == 401 && token_text(auth, "refresh_token") &&
+	    token_refresh(auth, wait, &ignored))
+		ok = true;
+	else if (grant && !strcmp(grant, "client_credentials"))
+		ok = login_as_client(auth, &place, wait, err);
+	else
+		ok = login_in_browser(auth, &place, wait, err);
+	auth_place_release(&place);
+	return ok;
+}
+
+bool mcp_auth_challenged(struct mcp_auth *auth, int status, struct span www_authenticate,
+                         const char *sent, bool (*over)(void *data), void *data, struct err *err)
+{
+	const struct auth_wait wait = { over, data };
+	_cleanup_free_ char *error = auth_challenge_get(www_authenticate, "error");
+	_cleanup_free_ char *now = NULL;
+	bool ok;
+
+	if (status == 403 && (!error || strcmp(error, "insufficient_scope") != 0))
+		return err_set(err, ERR_AUTHENTICATION_FAILED,
+		               "The MCP server \"%s\" forbids this (HTTP status 403).", auth->name);
+	pthread_mutex_lock(&auth->lock);
+	token_load(auth);
+	now = token_field(auth);
+	/* Another thread has logged in meanwhile. */
+	ok = (now && (!sent || strcmp(now, sent) != 0)) ||
+	     answer_challenge(auth, status, www_authenticate, &wait, err);
+	pthread_mutex_unlock(&auth->lock);
+	return ok;
+}
+
+bool mcp_auth_logout(struct mcp_auth *auth, struct err *err)
+{
+	bool ok;
+
+	pthread_mutex_lock(&auth->lock);
+	json_decref(auth->token);
+	auth->token = json_object();
+	auth->loaded = true;
+	ok = auth_store_write(auth, NULL, err);
+	pthread_mutex_unlock(&auth->lock);
+	return ok;
+}

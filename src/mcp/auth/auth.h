@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* OAuth 2.1 for MCP servers over HTTP (MCP, basic/authorization, 2025-11-25 and 2026-07-28).
+ *
+ *     struct mcp_auth *auth = mcp_auth_new(&options);
+ *     char *field = mcp_auth_field(auth);               // "Authorization: Bearer ...", or NULL
+ *     ...                                               // 401 or 403 came back:
+ *     again = mcp_auth_challenged(auth, status, www_authenticate, field, over, data, &err);
+ *     mcp_auth_free(auth);
+ *
+ * Finds the authorization server (RFC 9728, RFC 8414, OpenID discovery), registers (pre-registered,
+ * client-id metadata document, RFC 7591), logs in with PKCE in a browser, and refreshes tokens.
+ * Every address comes from strangers: only https, or http to loopback when the server itself is
+ * there; no redirect is followed; private addresses are refused unless the server's own host or the
+ * settings name them.  Tokens are bound to the server's address, and to the issuer.
+ *
+ * Safe from any thread.  No token or secret gets into an error.
+ */
+#ifndef HASP_MCP_AUTH_AUTH_H
+#define HASP_MCP_AUTH_AUTH_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/span.h"
+
+struct mcp_auth;
+
+struct mcp_auth_options {
+	const char *name, *url;  /* of the server; copied */
+	const json_t *settings;  /* mcpServers.NAME.oauth, or NULL. Kept */
+	const char *folder;      /* ~/.gemini: tokens where there is no key store; NULL: memory */
+	/* Shows the address of the login page, which a browser is being opened for; NULL: nobody
+	 * can log in, and an error says how to. */
+	void (*login)(void *data, const char *url);
+	void *data;
+};
+
+/* Never NULL. */
+struct mcp_auth *mcp_auth_new(const struct mcp_auth_options *options);
+void mcp_auth_free(struct mcp_auth *auth); /* NULL is fine */
+
+/* The field to send, refreshed if it has expired; NULL: there is no token. The caller frees. */
+char *mcp_auth_field(struct mcp_auth *auth);
+/* The server answered `status` 401 or 403 to a request with the field `sent` (NULL: none), and with
+ * this WWW-Authenticate.  True: the request may be sent again.  `over(data)` says whether nobody
+ * waits any more.  AUTHENTICATION_FAILED, NETWORK_ERROR, CANCELLED. */
+bool mcp_auth_challenged(struct mcp_auth *auth, int status, struct span www_authenticate,
+                         const char *sent, bool (*over)(void *data), void *data, struct err *err);
+/* Forgets the tokens and the registration. */
+bool mcp_auth_logout(struct mcp_auth *auth, struct err *err);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The browser, and the callback that it comes back to: one path on loopback (RFC 8252, 7.3). */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "mcp/auth/private.h"
+
+extern char **environ;
+
+enum { POLL_STEP_MS = 100, CALLBACK_READ_MS = 5000, CALLBACK_BYTES = 16 << 10 };
+
+static const char callback_path[] = "/oauth/callback";
+
+/* ---- the address ---- */
+
+/* Of redirectUri, or OAUTH_CALLBACK_PORT; 0: any. */
+static unsigned wanted_port(const char *redirect)
+{
+	const char *text = getenv("OAUTH_CALLBACK_PORT");
+	const struct span origin = auth_origin(redirect ? redirect : "");
+	const char *colon = origin.len ? memrchr(origin.data, ':', origin.len) : NULL;
+	unsigned long port;
+
+	if (colon && ascii_is_digit(colon[1]))
+		text = colon + 1;
+	port = text ? strtoul(text, NULL, 10) : 0;
+	return port < 65536 ? (unsigned)port : 0;
+}
+
+bool auth_callback_open(const struct mcp_auth *auth, struct auth_callback *ret, struct err *err)
+{
+	const char *redirect = auth_setting(auth, "redirectUri");
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		                       .sin_port = htons((uint16_t)wanted_port(redirect)),
+		                       .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	socklen_t len = sizeof(address);
+	int yes = 1;
+
+	ret->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (ret->listener >= 0)
+		setsockopt(ret->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	if (ret->listener < 0 || bind(ret->listener, (struct sockaddr *)&address, len) < 0 ||
+	    listen(ret->listener, 8) < 0 ||
+	    getsockname(ret->listener, (struct sockaddr *)&address, &len) < 0) {
+		const int why = errno;
+
+		if (ret->listener >= 0)
+			close(ret->listener);
+		return err_set(err, ERR_IO_ERROR,
+		               "No port on 127.0.0.1 for the login's way back: %s.",
+		               strerror(why));
+	}
+	ret->uri = redirect ? mem_strdup(redirect) :
+	                      mem_printf("http://localhost:%u%s", ntohs(address.sin_port),
+	                                 callback_path);
+	return true;
+}
+
+void auth_callback_close(struct auth_callback *callback)
+{
+	close(callback->listener);
+	free(callback->uri);
+}
+
+/* ---- the browser ---- */
+
+/* A program that shows the page; it is not waited for, but for its first process. */
+static pid_t browser_start(const char *url)
+{
+	const char *browser = getenv("BROWSER");
+	const char *const argv[] = { browser && *browser ? browser : "xdg-open", url, NULL };
+	posix_spawn_file_actions_t actions;
+	pid_t pid = -1;
+
+	posix_spawn_file_actions_init(&actions);
+	for (int fd = 0; fd <= 2; fd++)
+		posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+	if (posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)argv, environ) != 0)
+		pid = -1;
+	posix_spawn_file_actions_destroy(&actions);
+	return pid;
+}
+
+/* ---- the callback ---- */
+
+static void answer_browser(int fd, bool ours)
+{
+	static const char page[] = "<!doctype html><title>hasp</title><p>You can close this page "
+				   "and go back to hasp.";
+	_cleanup_free_ char *text = mem_printf(
+		"HTTP/1.1 %s\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %zu\r\n"
+		"Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n"
+		"Connection: close\r\n\r\n%s",
+		ours ? "200 OK" : "404 Not Found", sizeof(page) - 1, page);
+
+	fd_write_all(fd, text, strlen(text));
+}
+
+/* The query of a request for the callback that has our state. The caller frees; NULL: it is
+ * none. */
+static char *callback_query(struct span head, const char *state)
+{
+	const size_t path = strlen(callback_path);
+	_cleanup_free_ char *said = NULL;
+	struct span query;
+
+	if (!span_starts(head, SPAN("GET ")))
+		return NULL;
+	head = span_skip(head, 4);
+	if (head.len <= path || memcmp(head.data, callback_path, path) || head.data[path] != '?')
+		return NULL;
+	query = span_skip(head, path + 1);
+	query = span_head(query, strcspn(query.data, " \r\n"));
+	said = auth_form_get(query, "state");
+	return said && !strcmp(said, state) ? mem_dup(query.data, query.len) : NULL;
+}
+
+/* One connection: whoever else of this machine calls here has not the state. */
+static char *callback_take(int listener, const char *state)
+{
+	_cleanup_fd_ int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	_cleanup_free_ char *head = mem_alloc(CALLBACK_BYTES + 1, 1);
+	const uint64_t until = clock_monotonic_ms() + CALLBACK_READ_MS;
+	struct pollfd poller = { .fd = fd, .events = POLLIN };
+	size_t len = 0;
+	char *query;
+
+	while (fd >= 0 && len < CALLBACK_BYTES && !strstr(head, "\r\n\r\n") &&
+	       clock_monotonic_ms() < until && poll(&poller, 1, POLL_STEP_MS) >= 0) {
+		ssize_t got = read(fd, head + len, CALLBACK_BYTES - len);
+
+		if (!got || (got < 0 && errno != EAGAIN && errno != EINTR))
+			break;
+		len += got > 0 ? (size_t)got : 0;
+	}
+	query = callback_query(span_of(head, strlen(head)), state);
+	if (fd >= 0)
+		answer_browser(fd, query != NULL);
+	return query;
+}
+
+bool auth_browse(const struct mcp_auth *auth, const struct auth_callback *callback,
+                 const char *url, const char *state, const struct auth_wait *wait, char **ret,
+                 struct err *err)
+{
+	const uint64_t until = clock_monotonic_ms() + AUTH_LOGIN_MS;
+	struct pollfd poller = { .fd = callback->listener, .events = POLLIN };
+	pid_t browser;
+
+	auth->login(auth->data, url);
+	browser = browser_start(url);
+	for (*ret = NULL; !*ret && clock_monotonic_ms() < until;) {
+		if (wait->over && wait->over(wait->data))
+			break;
+		if (browser > 0 && waitpid(browser, NULL, WNOHANG) == browser)
+			browser = -1;
+		if (poll(&poller, 1, POLL_STEP_MS) > 0)
+			*ret = callback_take(callback->listener, state);
+	}
+	/* One that still runs was started for this page alone, or has become the browser itself. */
+	if (browser > 0)
+		waitpid(browser, NULL, WNOHANG);
+	return *ret || err_set(err, ERR_CANCELLED,
+	                       "Nobody came back from the login page of the MCP server \"%s\".",
+	                       auth->name);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of this folder share. */
+#ifndef HASP_MCP_AUTH_PRIVATE_H
+#define HASP_MCP_AUTH_PRIVATE_H
+
+#include <pthread.h>
+
+#include "base/buf.h"
+#include "mcp/auth/auth.h"
+
+enum {
+	AUTH_DOCUMENT_BYTES = 256 << 10, /* of metadata, a registration, a token answer */
+	AUTH_URL_BYTES = 16 << 10,
+	AUTH_REQUEST_MS = 20000,
+	AUTH_LOGIN_MS = 300000,          /* for the user, in the browser */
+};
+
+struct mcp_auth {
+	char *name, *url, *folder;
+	json_t *settings;
+	json_t *token;       /* {"issuer", "resource", "token_endpoint", "client_id",
+	                      * "client_secret", "auth_method", "access_token", "refresh_token",
+	                      * "expires_at", "scope"}: members that are known */
+	bool loaded;
+	pthread_mutex_t lock;
+	void (*login)(void *data, const char *url);
+	void *data;
+};
+
+/* Whether nobody waits any more. */
+struct auth_wait {
+	bool (*over)(void *data);
+	void *data;
+};
+
+/* What discovery found. */
+struct auth_place {
+	json_t *server;      /* the authorization server's metadata */
+	char *issuer;        /* as it calls itself */
+	char *resource;
+	char *scope;         /* to ask for; NULL: none */
+};
+
+/* Frees the contents. */
+void auth_place_release(struct auth_place *place);
+
+/* ---- requests (request.c) ---- */
+
+/* A text setting of oauth; NULL: none. Borrowed. */
+const char *auth_setting(const struct mcp_auth *auth, const char *name);
+/* The scheme and host: "https://x:8"; empty when `url` is not an address. */
+struct span auth_origin(const char *url);
+/* Whether an address may be asked, or opened in a browser: DENIED_BY_POLICY. */
+bool auth_address_allowed(const struct mcp_auth *auth, const char *url, struct err *err);
+/* GET, or POST of `body` as `type` with a further field (each may be NULL). The answer's status and
+ * its object (NULL: it is none), a new reference. */
+bool auth_request(const struct mcp_auth *auth, const char *url, const char *type, struct span body,
+                  const char *field, const struct auth_wait *wait, int *ret_status, json_t **ret,
+                  struct err *err);
+/* Appends NAME=VALUE, percent-encoded, behind "&" unless the form is empty; of a NULL value
+ * nothing. */
+void auth_form_add(struct buf *form, const char *name, const char *value);
+/* A member of a query or form, decoded. The caller frees; NULL: there is none. */
+char *auth_form_get(struct span form, const char *name);
+/* Base64url without padding. The caller frees. */
+char *auth_base64url(struct span bytes);
+/* A parameter of the Bearer challenge. The caller frees; NULL: there is none. */
+char *auth_challenge_get(struct span www_authenticate, const char *name);
+
+/* ---- discovery (discover.c) ---- */
+
+/* Which authorization server the MCP server names, and what that says of itself (RFC 9728, RFC 8414,
+ * OpenID discovery).  *ret is for the caller to release.  AUTHENTICATION_FAILED: nothing is found, or
+ * what is found is about another server; DENIED_BY_POLICY: an address that may not be asked;
+ * NETWORK_ERROR, CANCELLED. */
+bool auth_discover(const struct mcp_auth *auth, struct span www_authenticate,
+                   const struct auth_wait *wait, struct auth_place *ret, struct err *err);
+
+/* ---- the browser (browser.c) ---- */
+
+struct auth_callback {
+	int listener;
+	char *uri;           /* http://localhost:PORT/oauth/callback */
+};
+
+/* Listens on 127.0.0.1. IO_ERROR: the port cannot be had. */
+bool auth_callback_open(const struct mcp_auth *auth, struct auth_callback *ret, struct err *err);
+/* Stops listening, and frees the address. */
+void auth_callback_close(struct auth_callback *callback);
+/* Opens a browser, if there is one, and waits for the callback that carries `state`: its query. The
+ * caller frees. */
+bool auth_browse(const struct mcp_auth *auth, const struct auth_callback *callback,
+                 const char *url, const char *state, const struct auth_wait *wait, char **ret,
+                 struct err *err);
+
+/* ---- tokens (store.c) ---- */
+
+/* A new object. */
+json_t *auth_store_read(const struct mcp_auth *auth);
+/* Keeps it; NULL: forgets it. */
+bool auth_store_write(const struct mcp_auth *auth, const json_t *token, struct err *err);
+
+#endif

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hasp stats`: figures of files whose contents are known, and of real runs."""
+import json
+import re
+
+from fake_gemini import call, text
+
+DAY = "2026-11-20"
+
+
+def reply(ident, model="gemini/x", day=DAY, calls=(), **more):
+    return {"id": ident, "timestamp": f"{day}T10:00:00.000Z", "type": "gemini", "content": "", "model": model,
+            "tokens": {"input": 100, "output": 10, "cached": 40, "thoughts": 5, "tool": 0, "total": 115},
+            "toolCalls": list(calls), **more}
+
+
+def called(ident, name, status="success", own=None, **response):
+    entry = {"id": ident, "name": name, "args": {}, "status": status,
+             "result": [{"functionResponse": {"id": ident, "name": name, "response": response}}]}
+    return {**entry, "hasp": own} if own else entry
+
+
+def hunk(matched="exact", stated=3, line=3):
+    return {"hunk": 1, "line": line, "stated_line": stated, "matched": matched, "settled_by": "unique"}
+
+
+def failed(code):
+    return {"success": False, "error": {"code": code, "message": "No."}}
+
+
+def write(world, name, *lines):
+    """A file of the project's, beside those of its own runs."""
+    folder = world.sessions()[0].parent
+    path = folder / f"session-{name}.jsonl"
+    path.write_text("".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in lines))
+    return path
+
+
+def stats(world, *words):
+    done = world.command("stats", "--json", *words)
+    assert done.code == 0, done.err
+    return json.loads(done.text)
+
+
+def begun(world):
+    """A project whose sessions are those that a test writes."""
+    world.run([[text("Hello.")]], "-p", "first")
+    path = world.sessions()[0]
+    write(world, "keep", "")
+    path.unlink()
+
+
+def head(ident="s-1", **more):
+    return {"sessionId": ident, "projectHash": "x", "startTime": f"{DAY}T09:00:00.000Z", "kind": "main", **more}
+
+
+def test_edits_denials_commands_and_time(world):
+    begun(world)
+    write(world, "a", head(), {"id": "u", "timestamp": f"{DAY}T09:00:00.000Z", "type": "user", "content": "go"},
+          {"id": "n", "timestamp": f"{DAY}T09:00:01.000Z", "type": "user", "content": "note", "hasp": {"said": "note"}},
+          reply("1"),
+          reply("1", hasp={"ms": 1500}, calls=[
+              called("a", "safe_patch", hunks=[hunk()], lines_added=3, lines_removed=1, own={"ms": 70, "waited": 50}),
+              called("b", "safe_patch", hunks=[hunk("all_space")], lines_added=1, lines_removed=0),
+              called("c", "safe_patch", hunks=[hunk(stated=9)], lines_added=0, lines_removed=0),
+              called("d", "safe_patch", "error", **failed("no_match")),
+              called("e", "update_file", "error", **failed("denied_by_policy")),
+              called("f", "write_file", "cancelled", **failed("denied_by_user")),
+              called("g", "run_shell_command", exit_code=1, denials=[{"path": "/x"}]),
+              called("h", "safe_patch", dry_run=True, hunks=[hunk()])]))
+    found = stats(world)
+    total = found["total"]
+    assert (total["prompts"], total["replies"]) == (1, 1)
+    assert total["edits"] == {"right": 1, "repaired": 2, "refused": 1}
+    assert total["repaired"] == {"all_space": 1, "line_numbers": 1} and total["refused"] == {"no_match": 1}
+    assert total["denials"] == {"policy": 1, "user": 1, "sandbox": 1}
+    assert total["commands"] == {"run": 1, "failed": 1}
+    assert (total["lines_added"], total["lines_removed"]) == (4, 1)
+    assert total["calls"] == {"success": 5, "error": 2, "cancelled": 1}
+    assert total["ms"] == {"tools": 20, "user": 50}
+    assert total["tokens"]["input"] == 100 and total["tokens"]["cached"] == 40
+    assert found["editors"]["gemini/x"]["safe_patch"]["edits"] == total["edits"]
+    assert list(found["days"]) == [DAY] and list(found["sessions"]) == ["s-1"]
+
+
+def test_a_message_counts_once_however_often_it_stands_in_files(world):
+    begun(world)
+    whole = reply("1", calls=[called("a", "safe_patch", hunks=[hunk()])])
+    lines = [head(), reply("1"), {"hasp": {"callOf": "1", "call": whole["toolCalls"][0]}}, whole,
+             {"$set": {"messages": [whole]}}, {"hasp": {"messages": [whole]}}]
+    write(world, "a", *lines)
+    write(world, "copy", *lines)
+    total = stats(world)["total"]
+    assert total["replies"] == 1 and total["tokens"]["input"] == 100 and total["edits"] == {"right": 1}
+
+
+def test_since_model_and_all(world):
+    begun(world)
+    write(world, "a", head(), reply("1", day="2026-11-18"), reply("2"), reply("3", model="openai/y"))
+    assert stats(world)["total"]["replies"] == 3
+    assert stats(world, "--since", "2026-11-19")["total"]["replies"] == 2
+    assert stats(world, "--model", "y")["total"]["replies"] == 1
+    assert stats(world, "--model", "openai/y", "--all")["total"]["replies"] == 1
+    assert "total" not in stats(world, "--since", "2026-11-21")
+    for words in (["--since", "soon"], ["--since", "7"], ["--project", "/nowhere"]):
+        assert world.command("stats", *words).code == 1
+    assert world.command("stats", "--all", "--project", ".").code == 2
+
+
+def test_torn_and_hostile_files(world):
+    begun(world)
+    deep = "[" * 5000
+    write(world, "a", head(), '{"id":"1","type":"gemi', deep, "\x00\x00", "7", '{"type": 5}', '{"type":"gemini","model":{}}',
+          reply("1", model="x\x1b[31m" + "y" * 500, calls=[{"id": 3, "status": "success", "name": None, "result": 7}]),
+          {**reply("2"), "tokens": {"input": -5, "output": 1e300, "cached": "x", "total": 10**18}}, reply("3", day="never"), '{"id":"4","type":"gemini","tok')
+    (world.sessions()[0].parent / "session-link.jsonl").symlink_to("/dev/zero")
+    (world.sessions()[0].parent / "session-old.json").write_text(
+        json.dumps({**head("old"), "messages": [reply("1")]}, indent=2))
+    found = stats(world)
+    assert found["unreadable_lines"] == 5 and found["total"]["replies"] == 5
+    assert found["sessions"]["old"]["replies"] == 1
+    done = world.command("stats")
+    assert "\x1b" not in done.text and max(map(len, done.text.splitlines()[1:])) <= 80
+
+
+def test_a_real_run_records_how_long_it_took(world):
+    world.run([[call("write_file", {"file_path": "a.txt", "content": "one\n"})], [text("Done.")]], "-p", "go", "-y")
+    total = stats(world)["total"]
+    assert total["edits"] == {"right": 1} and total["replies"] == 2 and total["prompts"] == 1
+    assert total["timed_calls"] == 1 and total["timed_replies"] == 2 and total["ms"]["user"] == 0
+
+
+def test_tables_and_page(world):
+    begun(world)
+    write(world, "a", head(), reply("1", model="<b>&", calls=[called("a", "safe_patch", hunks=[hunk()])]))
+    done = world.command("stats")
+    assert re.search(r"^<b>&, safe_patch +1 +0 +0$", done.text, re.M), done.text
+    assert world.command("stats", "--html", "page.html").code == 0
+    page = next(world.top.rglob("page.html")).read_text()
+    assert "&#60;b&#62;&#38;, safe_patch" in page and "<script" not in page and "http:" not in page

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Logins at servers over HTTP: a server and an authorization server that refuse what is missing or wrong, and
+a browser that follows the address it gets."""
+import base64
+import hashlib
+import json
+import os
+import secrets
+import sys
+import threading
+import urllib.parse
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+TOOL = {"name": "echo", "inputSchema": {"type": "object", "properties": {}}}
+BROWSER = """#!%s
+import sys, urllib.request
+urllib.request.urlopen(sys.argv[1], timeout=20).read()
+""" % sys.executable
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def reply(self, status, value=None, **headers):
+        body = json.dumps(value).encode() if value is not None else b""
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        for name, text in headers.items():
+            self.send_header(name.replace("_", "-"), text)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        world, (path, _, query) = self.server, self.path.partition("?")
+        base = world.base
+        world.asked.append(path)
+        if path == "/.well-known/oauth-protected-resource/mcp":
+            self.reply(200, {"resource": base + "/mcp", "authorization_servers": [base + "/as"],
+                             "scopes_supported": ["tools"], **world.resource})
+        elif path == "/.well-known/oauth-authorization-server/as":
+            self.reply(200, {"issuer": base + "/as", "authorization_endpoint": base + "/authorize",
+                             "token_endpoint": base + "/token",
+                             "registration_endpoint": base + "/register",
+                             "authorization_response_iss_parameter_supported": True,
+                             "code_challenge_methods_supported": ["S256"], **world.metadata})
+        elif path == "/authorize":
+            self.authorize(dict(urllib.parse.parse_qsl(query, strict_parsing=True)))
+        else:
+            self.reply(404)
+
+    def authorize(self, form):
+        world = self.server
+        assert sorted(form) == ["client_id", "code_challenge", "code_challenge_method", "redirect_uri",
+                                "resource", "response_type", "scope", "state"], form
+        assert form["client_id"] in world.clients and form["response_type"] == "code"
+        assert form["code_challenge_method"] == "S256" and form["resource"] == world.base + "/mcp"
+        assert form["redirect_uri"] == world.clients[form["client_id"]]
+        code = secrets.token_urlsafe()
+        world.codes[code] = form
+        back = {"code": code, "state": form["state"], "iss": world.base + "/as", **world.back}
+        self.reply(302, Location=form["redirect_uri"] + "?" + urllib.parse.urlencode(back))
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.asked.append(self.path)
+        if self.path == "/register":
+            wish = json.loads(body)
+            assert wish["application_type"] == "native", wish
+            name = "client%d" % len(self.server.clients)
+            self.server.clients[name] = wish["redirect_uris"][0]
+            self.reply(201, {"client_id": name, "token_endpoint_auth_method": "client_secret_post",
+                             "client_secret": "secret of " + name})
+        elif self.path == "/token":
+            self.token(dict(urllib.parse.parse_qsl(body.decode(), strict_parsing=True)))
+        else:
+            self.message(json.loads(body))
+
+    def token(self, form):
+        world = self.server
+        assert form["client_secret"] == "secret of " + form["client_id"]
+        assert form["resource"] == world.base + "/mcp"
+        if form["grant_type"] == "authorization_code":
+            asked = world.codes.pop(form["code"])
+            digest = hashlib.sha256(form["code_verifier"].encode()).digest()
+            assert base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == asked["code_challenge"]
+            assert form["redirect_uri"] == asked["redirect_uri"]
+            assert form["client_id"] == asked["client_id"]
+        elif form["grant_type"] != "refresh_token" or form["refresh_token"] not in world.refreshes:
+            return self.reply(400, {"error": "invalid_grant"})
+        world.refreshes = {secrets.token_urlsafe()}
+        world.tokens = {secrets.token_urlsafe()}
+        return self.reply(200, {"access_token": max(world.tokens), "token_type": "Bearer",
+                                "refresh_token": max(world.refreshes), "expires_in": 3600})
+
+    def message(self, message):
+        world, said = self.server, self.headers.get("Authorization", "")
+        if said.removeprefix("Bearer ") not in world.tokens:
+            return self.reply(401, {"error": "invalid_token"}, WWW_Authenticate="Bearer")
+        if "id" not in message:
+            return self.reply(202)
+        result = {"tools": [TOOL]}
+        if message["method"] == "initialize":
+            result = {"protocolVersion": message["params"]["protocolVersion"], "capabilities": {},
+                      "serverInfo": {"name": "far", "version": "1"}}
+        return self.reply(200, {"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+
+@pytest.fixture
+def far(world, tmp_path):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.base = "http://127.0.0.1:%d" % server.server_port
+    server.asked, server.clients, server.codes = [], {}, {}
+    server.tokens, server.refreshes = set(), set()
+    server.resource, server.metadata, server.back = {}, {}, {}
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    world.use({"far": {"httpUrl": server.base + "/mcp"}})
+    browser = tmp_path / "browser"
+    browser.write_text(BROWSER)
+    browser.chmod(0o755)
+    world.browser = str(browser)
+    yield server
+    server.shutdown()
+
+
+def auth(world, *more):
+    return world.command("mcp", "auth", "far", *more, env={"BROWSER": world.browser})
+
+
+def secrets_of(far):
+    return far.tokens | far.refreshes | {"secret of " + name for name in far.clients}
+
+
+def test_a_login_is_kept_and_forgotten(world, far):
+    done = auth(world)
+    assert done.code == 0, done.err
+    assert not any(one in done.text + done.err for one in secrets_of(far))
+    kept = world.home / ".gemini" / "hasp-mcp-tokens.json"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    far.asked.clear()
+    assert world.command("mcp", "test", "far").code == 0
+    assert "/authorize" not in far.asked and "/token" not in far.asked
+    assert auth(world, "--logout").code == 0
+    assert json.loads(kept.read_text()) == {}
+    done = world.command("mcp", "test", "far")
+    assert done.code == 1 and "hasp mcp auth far" in done.err
+
+
+def test_a_token_that_is_refused_is_renewed_without_a_browser(world, far):
+    assert auth(world).code == 0
+    for _ in range(2):  # the second with the token that came instead of the first
+        far.tokens.clear()
+        far.asked.clear()
+        done = world.command("mcp", "test", "far")
+        assert done.code == 0, done.err
+        assert "/token" in far.asked and "/authorize" not in far.asked
+
+
+def test_a_token_goes_to_no_other_address(world, far):
+    assert auth(world).code == 0
+    world.use({"far": {"httpUrl": far.base + "/mcp?other"}})
+    assert world.command("mcp", "test", "far").code == 1
+
+
+def test_gemini_clis_token_is_read(world, far):
+    far.tokens.add("of-gemini")
+    file = world.home / ".gemini" / "mcp-oauth-tokens.json"
+    row = {"serverName": "far", "mcpServerUrl": far.base + "/mcp",
+           "token": {"accessToken": "of-gemini", "tokenType": "Bearer"}}
+    file.write_text(json.dumps([row]))
+    assert world.command("mcp", "test", "far").code == 0
+    file.write_text(json.dumps([dict(row, mcpServerUrl=far.base + "/else")]))
+    assert world.command("mcp", "test", "far").code == 1
+
+
+@pytest.mark.parametrize("where, what, reached", [
+    ("resource", {"resource": "http://127.0.0.1:1/mcp"}, "/.well-known/oauth-protected-resource/mcp"),
+    ("metadata", {"issuer": "https://evil.example"}, "/.well-known/oauth-authorization-server/as"),
+    ("metadata", {"code_challenge_methods_supported": ["plain"]}, "/register"),
+    ("metadata", {"authorization_endpoint": "http://evil.example/"}, "/register"),
+    ("metadata", {"authorization_endpoint": "file:///etc/passwd"}, "/register"),
+    ("metadata", {"registration_endpoint": "http://169.254.169.254/x"},
+     "/.well-known/oauth-authorization-server/as"),
+    ("metadata", {"registration_endpoint": "https://169.254.169.254/x"},
+     "/.well-known/oauth-authorization-server/as"),
+    ("back", {"iss": "https://evil.example"}, "/authorize"),
+])
+def test_what_is_wrong_ends_the_login(world, far, where, what, reached):
+    getattr(far, where).update(what)
+    done = auth(world)
+    assert done.code == 1 and done.err
+    assert far.asked[-1] == reached and "/token" not in far.asked, far.asked
+    assert not (world.home / ".gemini" / "hasp-mcp-tokens.json").exists() and os.path.exists(world.browser)
