@@ -225,9 +225,10 @@ typedef void hasp_listener(void *data, const char *topic, const char *message);
 HASP_AGENT_API bool hasp_agent_listen(hasp_agent *agent, hasp_listener *listener, void *data,
                                       hasp_agent_error *error);
 
-/* Answers a question: `topic` "tool-confirmation-response" or "ask-user-response"; `message` a JSON
- * object with the question's "correlationId" and {"outcome": "proceed_once"}, or what docs/bus.md
- * says.  From any thread; the first answer counts.  Orders to commands on a terminal go the same
+/* Answers a question: `topic` "tool-confirmation-response", "ask-user-response" or
+ * "elicitation-response"; `message` a JSON object with the question's "correlationId" and
+ * {"outcome": "proceed_once"}, or what docs/bus.md says.  From any thread; the first answer counts.
+ * Orders to commands on a terminal go the same
  * way: "command-input", "command-resize", "command-background" (docs/bus.md).  INVALID_ARGUMENT: not
  * such a topic or message, or nobody waits for the answer any more. */
 HASP_AGENT_API bool hasp_agent_answer(hasp_agent *agent, const char *topic, const char *message,

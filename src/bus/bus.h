@@ -34,6 +34,8 @@
 	X(UPDATE_POLICY, "update-policy", NONE)                                                   \
 	X(ASK_USER_REQUEST, "ask-user-request", ASK_USER_RESPONSE)                                \
 	X(ASK_USER_RESPONSE, "ask-user-response", NONE)                                           \
+	X(ELICITATION_REQUEST, "elicitation-request", ELICITATION_RESPONSE)                       \
+	X(ELICITATION_RESPONSE, "elicitation-response", NONE)                                     \
 	X(PROMPT, "prompt", NONE)                                                                 \
 	X(CONTENT, "content", NONE)                                                               \
 	X(THOUGHT, "thought", NONE)                                                               \
@@ -87,6 +89,10 @@ enum bus_topic {
  * UPDATE_POLICY              toolName, commandPrefix? [string], serverName?, saved (bool)
  * ASK_USER_REQUEST           correlationId, questions [...] (as the tool ask_user has them)
  * ASK_USER_RESPONSE          correlationId, answers {"0": ...} | cancelled (bool)
+ * ELICITATION_REQUEST        what an MCP server asks the user: correlationId, serverName, message,
+ *                            mode "form": fields [...] (data/form.h) | "url": url; foreign text
+ * ELICITATION_RESPONSE       correlationId, action "accept"|"decline"|"cancel", content? {NAME of
+ *                            a field: its value}: of a form that is accepted
  * PROMPT                     text: what the user sent; steer? (bool): it joins the prompt under way
  * CONTENT, THOUGHT           text (a piece); THOUGHT: subject?
  * TOOL_CALL                  callId, toolName, title, arguments, description

@@ -246,10 +246,12 @@ static void follow_message(struct app *app, enum bus_topic topic, const json_t *
 	switch (topic) {
 	case BUS_TOOL_CONFIRMATION_REQUEST:
 	case BUS_ASK_USER_REQUEST:
+	case BUS_ELICITATION_REQUEST:
 		tui_question(app, topic, message);
 		break;
 	case BUS_TOOL_CONFIRMATION_RESPONSE:
 	case BUS_ASK_USER_RESPONSE:
+	case BUS_ELICITATION_RESPONSE:
 		tui_answered(app, message);
 		break;
 	case BUS_UPDATE_POLICY:

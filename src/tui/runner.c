@@ -54,7 +54,7 @@ struct runner {
 	struct tui_opened opened;  /* the thread's; the main thread's while it is idle */
 	_Atomic bool is_open;
 	char *session;             /* to open with; the thread's */
-	unsigned listeners[3];
+	unsigned listeners[4];
 	struct cancel cancel;      /* of jobs */
 };
 
@@ -252,6 +252,7 @@ static void runner_subscribe(struct runner *runner)
 	runner->listeners[1] = bus_subscribe(bus, BUS_TOOL_CONFIRMATION_REQUEST, runner_promise,
 	                                     runner);
 	runner->listeners[2] = bus_subscribe(bus, BUS_ASK_USER_REQUEST, runner_promise, runner);
+	runner->listeners[3] = bus_subscribe(bus, BUS_ELICITATION_REQUEST, runner_promise, runner);
 	consoles_bus(((const struct app *)runner->data)->consoles, bus);
 }
 

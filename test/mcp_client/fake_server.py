@@ -177,12 +177,47 @@ def say(request, arguments):
               "params": {"requestId": "w1"}})
         send({"jsonrpc": "2.0", "id": "w3", "method": "test/withdrawn"})
         return text(json.dumps([first, json.loads(sys.stdin.readline())]))
+    if what == "withdraw-form":
+        send({"jsonrpc": "2.0", "id": "e1", "method": "elicitation/create", "params": FORM})
+        while not os.path.exists(arguments["path"]):
+            time.sleep(0.02)
+        send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "e1"}})
+        return text("withdrawn")
+    if what in ASKED:
+        return elicit(ASKED[what])
     if what == "leave":  # answers while its own request is still open
         send({"jsonrpc": "2.0", "id": "l1", "method": "test/wait"})
         return text("left")
     return text("what?")
 
 
+def elicit(params):
+    """Asks the user in the manner of 2025-11-25; the answer is what the tool says."""
+    send({"jsonrpc": "2.0", "id": "e1", "method": "elicitation/create", "params": params})
+    return text(json.dumps({"capabilities": hello_params.get("capabilities"),
+                            "answer": json.loads(sys.stdin.readline())}))
+
+
+FORM = {"mode": "form", "message": "Who \u202eare\x1b[31m you?", "requestedSchema": {
+    "type": "object", "required": ["name", "age", "mail"], "properties": {
+        "name": {"type": "string", "title": "Name", "minLength": 2, "default": "Ada"},
+        "age": {"type": "integer", "minimum": 1, "maximum": 150},
+        "mail": {"type": "string", "format": "email"},
+        "api_token": {"type": "string"},
+        "size": {"type": "string", "enum": ["s", "l"], "enumNames": ["Small", "Large"]},
+        "agree": {"type": "boolean", "default": True},
+        "tags": {"type": "array", "items": {"anyOf": [{"const": "a", "title": "First"},
+                                                      {"const": "b", "title": "Second"}]}}}}}
+ASKED = {
+    "form": FORM,
+    "url": {"mode": "url", "message": "Please log in.", "elicitationId": "1",
+            "url": "https://good.example@b\u0430d.example/login?x=1"},
+    "nested": {"message": "?", "requestedSchema": {
+        "type": "object", "properties": {"a": {"type": "object", "properties": {}}}}},
+    "javascript": {"mode": "url", "message": "?", "elicitationId": "1", "url": "javascript:x"},
+    "silent": {"requestedSchema": {"type": "object", "properties": {}}},
+}
+hello_params = {}
 calls = []
 
 
@@ -198,6 +233,9 @@ def more(request, ways):
     if "ask-person" in ways:
         return {"resultType": "input_required", "inputRequests": {
             "a": {"method": "elicitation/create", "params": {"message": "Really?"}}}}
+    if "ask-form" in ways and "inputResponses" not in params:
+        return {"resultType": "input_required", "inputRequests": {
+            "a": {"method": "elicitation/create", "params": FORM}}}
     if "odd-result" in ways:
         return {"resultType": "hologram"}
     if "ask-roots" in ways and "inputResponses" not in params:
@@ -212,7 +250,7 @@ def call(request):
     if asked:
         answer(request, asked)
         return
-    if "ask-roots" in ways:
+    if "ask-roots" in ways or "ask-form" in ways:
         answer(request, text(json.dumps(request["params"])))
         return
     params = request["params"]
@@ -340,6 +378,7 @@ def main():
             answer(request, error={"code": -32022, "message": "too old",
                                    "data": {"supported": ["2026-07-28"]}})
         elif method == "initialize":
+            hello_params.update(request["params"])
             if "die-at-initialize" in ways:
                 sys.exit(6)
             version = "1999-01-01" if "old" in ways else request["params"]["protocolVersion"]

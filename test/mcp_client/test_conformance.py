@@ -15,6 +15,7 @@ CLIENT = os.environ["CONFORMANCE_CLIENT"]
 REVISIONS = ("2025-11-25", "2026-07-28")
 SUITE = "@modelcontextprotocol/conformance"
 SECONDS = 120
+# Its server asks on the stream of messages that belong to no request, which hasp does not open.
 NOT_YET = {
     ("2025-11-25", "elicitation-sep1034-client-defaults"),
 }

@@ -226,6 +226,7 @@ static void server_log(void *data, const char *line)
 static void open_servers(struct host *host)
 {
 	const struct span provider = span_str(host->choice.options.provider);
+	json_auto_t *capabilities = host_elicit_capabilities();
 	struct mcp_servers_options options = {
 		.settings = host->options.settings,
 		.provider = host->options.provider,
@@ -237,6 +238,8 @@ static void open_servers(struct host *host)
 		               span_starts(provider, SPAN("anthropic")),
 		.notice = hook_notice,
 		.log = server_log,
+		.answer = host_elicit,
+		.capabilities = capabilities,
 		.data = host,
 	};
 

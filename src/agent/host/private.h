@@ -83,6 +83,7 @@ struct host {
 	char *policy_folder, *confinement, *worker_program;
 	struct command_env command_env;
 	struct mcp_servers *servers; /* of the settings; NULL: not opened yet */
+	_Atomic unsigned unasked;    /* questions of servers that nobody could be asked */
 	json_t *attached;            /* media that go with the next prompt; or NULL */
 	struct command_env servers_env; /* what their programs get */
 	const char **ignore_files; /* owned array of names that are the settings' */
@@ -104,6 +105,14 @@ void host_forget_rewinds(struct chat *chat);
 void host_chat_release(struct chat *chat);
 /* SessionEnd hooks, if those of SessionStart have run. `reason` as of host_close. */
 void host_end_session(struct host *host, const char *reason);
+
+/* ---- what MCP servers ask (elicit.c) ------------------------------------------ */
+
+/* For mcp_servers_options; `data` is the host. A new object. */
+json_t *host_elicit_capabilities(void);
+/* As mcp_servers_options.answer: asks on the host's bus; with nobody there it is "decline". */
+json_t *host_elicit(void *data, const char *server, const char *method, const json_t *params,
+                    const struct cancel *cancel, struct err *err);
 
 /* ---- commands on terminals (terminals.c) -------------------------------------- */
 

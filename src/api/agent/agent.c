@@ -466,6 +466,7 @@ bool hasp_agent_listen(hasp_agent *agent, hasp_listener *listener, void *data,
 		agent->promised = true;
 		bus_subscribe(bus, BUS_TOOL_CONFIRMATION_REQUEST, promise_answer, NULL);
 		bus_subscribe(bus, BUS_ASK_USER_REQUEST, promise_answer, NULL);
+		bus_subscribe(bus, BUS_ELICITATION_REQUEST, promise_answer, NULL);
 	}
 	return true;
 }

@@ -93,6 +93,30 @@ static void slot_log(void *data, struct span bytes)
 	}
 }
 
+static json_t *slot_answer(void *data, const char *method, const json_t *params,
+                           const struct cancel *cancel, struct err *err)
+{
+	const struct mcp_server_slot *slot = data;
+	const struct mcp_servers_options *options = &slot->all->options;
+
+	return options->answer(options->data, slot->entry.name, method, params, cancel, err);
+}
+
+/* Borrows. */
+static struct mcp_client_options slot_client_options(struct mcp_server_slot *slot)
+{
+	const struct mcp_servers *all = slot->all;
+
+	return (struct mcp_client_options){
+		.name = slot->entry.name,
+		.roots = all->roots,
+		.log = slot_log,
+		.answer = all->options.answer ? slot_answer : NULL,
+		.capabilities = all->options.capabilities,
+		.data = slot,
+	};
+}
+
 static size_t texts_count(char *const *texts)
 {
 	size_t count = 0;
@@ -127,9 +151,7 @@ static bool slot_open_program(struct mcp_server_slot *slot, const struct mcp_wai
 		workers.write, workers.write_count, entry->write, &workers.write_count);
 	_cleanup_free_ const char **read = paths_together(workers.read, workers.read_count,
 	                                                  entry->read, &workers.read_count);
-	const struct mcp_client_options options = {
-		.name = entry->name, .roots = all->roots, .log = slot_log, .data = slot,
-	};
+	const struct mcp_client_options options = slot_client_options(slot);
 	const struct mcp_stdio_options stdio = {
 		.workers = &workers,
 		.argv = (const char *const *)entry->argv,
@@ -149,9 +171,7 @@ static bool slot_open(struct mcp_server_slot *slot, const struct mcp_wait *wait,
                       struct mcp_client **ret, struct err *err)
 {
 	const struct server_entry *entry = &slot->entry;
-	const struct mcp_client_options options = {
-		.name = entry->name, .roots = slot->all->roots, .log = slot_log, .data = slot,
-	};
+	const struct mcp_client_options options = slot_client_options(slot);
 	const struct mcp_http_options http = {
 		.kind = entry->kind, .url = entry->url,
 		.headers = (const char *const *)entry->headers, .auth = slot->auth,
@@ -532,6 +552,7 @@ struct mcp_servers *mcp_servers_open(const struct mcp_servers_options *options)
 	struct mcp_servers *servers = mem_alloc(1, sizeof(*servers));
 
 	servers->options = *options;
+	json_incref(options->capabilities);
 	if (options->workers)
 		servers->workers = worker_options_copy(options->workers);
 	servers->roots = list_roots(options->provider);
@@ -574,6 +595,7 @@ void mcp_servers_close(struct mcp_servers *servers)
 	if (servers->options.workers)
 		worker_options_release(&servers->workers);
 	json_decref(servers->roots);
+	json_decref(servers->options.capabilities);
 	free(servers->cache);
 	free(servers->approvals_file);
 	json_decref(servers->approvals);

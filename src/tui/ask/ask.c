@@ -74,8 +74,9 @@ char *ask_unsent(struct ask *ask)
 	const struct editor *field = ask_field(ask);
 	char *text;
 
-	/* The lines of a hunk are the model's. */
-	if (!field || (is_confirmation(ask) && ask->confirm.stage == CONFIRM_EDIT))
+	/* The lines of a hunk are the model's; a server's field is not for the model. */
+	if (!field || elicit_is(ask) ||
+	    (is_confirmation(ask) && ask->confirm.stage == CONFIRM_EDIT))
 		return NULL;
 	return ask_typed(field, &text) ? text : NULL;
 }

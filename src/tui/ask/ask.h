@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Questions to the user: the confirmation of a call, the review of an edit by hunk, the model's own
- * questions.
+ * questions, those of MCP servers.
  *
  *     struct ask *ask = ask_new(topic, message, &options);      // a question of the bus
  *     switch (ask_key(ask, &key)) { case ASK_DONE: answers = ask_answers(ask); ... }
@@ -11,7 +11,7 @@
  * A question takes the composer's place: the first row that ask_rows appends has the caret or is
  * above it and narrow (term/screen.h).  Nothing that is typed into it is lost when it is put aside.
  * An answer is the message of the bus's answering topic (TOOL_CONFIRMATION_RESPONSE,
- * ASK_USER_RESPONSE) with its correlationId.
+ * ASK_USER_RESPONSE, ELICITATION_RESPONSE) with its correlationId.
  */
 #ifndef HASP_TUI_ASK_ASK_H
 #define HASP_TUI_ASK_ASK_H
@@ -38,7 +38,8 @@ enum ask_state {
 	ASK_WHOLE,    /* wants the whole of what it is about in a pager: ask_whole */
 };
 
-/* `message` is referenced. Never NULL for TOOL_CONFIRMATION_REQUEST and ASK_USER_REQUEST. */
+/* `message` is referenced. Never NULL for TOOL_CONFIRMATION_REQUEST, ASK_USER_REQUEST and
+ * ELICITATION_REQUEST. */
 struct ask *ask_new(enum bus_topic topic, json_t *message, const struct ask_options *options);
 void ask_free(struct ask *ask); /* NULL is fine */
 enum ask_state ask_key(struct ask *ask, const struct key *key);

@@ -35,6 +35,8 @@ json_t *ask_refusal(const struct ask *ask)
 
 	if (ask->topic == BUS_TOOL_CONFIRMATION_REQUEST)
 		json_object_set_new(answer, "outcome", json_string("cancel"));
+	else if (ask->topic == BUS_ELICITATION_REQUEST)
+		json_object_set_new(answer, "action", json_string("cancel"));
 	else
 		json_object_set_new(answer, "cancelled", json_true());
 	return answer;

@@ -3,6 +3,7 @@
 #ifndef HASP_TUI_ASK_PRIVATE_H
 #define HASP_TUI_ASK_PRIVATE_H
 
+#include "data/form.h"
 #include "tui/ask/ask.h"
 #include "tui/editor/editor.h"
 #include "tui/term/keys.h"
@@ -76,7 +77,8 @@ struct ask_page {
 	unsigned caret_column;
 };
 
-enum { CONFIRM_CHOICES_MAX = 12, QUESTIONS_MAX = 16, QUESTION_OPTIONS_MAX = 16 };
+enum { CONFIRM_CHOICES_MAX = 12, QUESTIONS_MAX = FORM_FIELDS_MAX,
+       QUESTION_OPTIONS_MAX = FORM_OPTIONS_MAX + 1 };
 
 /* Questions that one can be answered with, itself included. */
 enum { CONFIRM_TOGETHER_MAX = 32 };
@@ -115,10 +117,13 @@ struct confirm {
 	struct editor *comment, *edit;
 };
 
-/* A question of the model's. */
+/* A question of the model's, or a field of a server's form. */
 struct question_page {
 	const json_t *question;              /* borrowed */
-	size_t count, selected;              /* options, with the one for another answer */
+	const json_t *field;                 /* borrowed; NULL: it is the model's */
+	char *note;                          /* owned; why its answer is refused; NULL: it is not */
+	size_t count, selected;              /* options, with `other` */
+	bool other;                          /* the last option: another answer; of a field: none */
 	bool chosen[QUESTION_OPTIONS_MAX];
 	bool typing;                         /* the field has the keys */
 	bool answered;
@@ -145,6 +150,7 @@ struct ask {
 	json_t *answers;                     /* owned; of all, where not only it is answered */
 	struct confirm confirm;
 	struct questions questions;
+	json_t *form;                        /* owned array: a server's fields as questions */
 };
 
 /* ---- parts (parts.c) --------------------------------------------------------------- */
@@ -215,6 +221,9 @@ void review_rows(struct ask *ask, struct ask_page *page);     /* likewise */
 /* The diff of the hunk in front, or of what is left. */
 void review_diff(const struct ask *ask, struct buf *out);
 
+/* Warns of what deceives in a text: invisible characters, odd addresses. */
+void subject_deception(const struct ask *ask, struct span text, unsigned width,
+                       struct rows *rows);
 /* What it is about, and the question in a sentence. */
 void subject_rows(const struct ask *ask, unsigned width, bool folded, struct rows *rows);
 /* The same without the question, of another message of the same topic. */
@@ -231,5 +240,26 @@ void questions_rows(struct ask *ask, struct ask_page *page);  /* as ask_rows */
 struct editor *questions_field(struct ask *ask);              /* that has the keys; or NULL */
 /* The questions' sentences. */
 void questions_subject(const struct ask *ask, unsigned width, struct rows *rows);
+
+/* ---- what MCP servers ask (elicit.c) ------------------------------------------------ */
+
+/* Whether it is one of these; whether it is about an address. */
+bool elicit_is(const struct ask *ask);
+bool elicit_is_address(const struct ask *ask);
+/* The fields as questions, for questions_begin: a new array. */
+json_t *elicit_questions(const struct ask *ask);
+/* Takes what the server suggests as the page's answer. */
+void elicit_suggest(struct question_page *page);
+/* The page's answer as the server gets it, *ret a new reference, NULL: none. False: it may not be
+ * that, and the page has a note. */
+bool elicit_value(struct question_page *page, json_t **ret);
+/* Sends all; goes to the first page whose answer may not be what it is. */
+enum ask_state elicit_send(struct ask *ask);
+enum ask_state elicit_decline(struct ask *ask);
+/* Warns of a field that wants a secret, and says why its answer is refused. */
+void elicit_page_rows(const struct ask *ask, struct ask_page *out,
+                      const struct question_page *page);
+/* Who asks, and for what. */
+void elicit_subject(const struct ask *ask, unsigned width, struct rows *rows);
 
 #endif

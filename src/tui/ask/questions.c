@@ -30,10 +30,10 @@ static bool page_is_several(const struct question_page *page)
 	return json_is_true(json_object_get(page->question, "multiSelect"));
 }
 
-/* The last option stands for another answer. */
+/* The last option may stand for another answer; of a field, for none. */
 static bool is_other(const struct question_page *page, size_t option)
 {
-	return option + 1 == page->count;
+	return page->other && option + 1 == page->count;
 }
 
 static struct span option_label(const struct question_page *page, size_t i)
@@ -41,16 +41,18 @@ static struct span option_label(const struct question_page *page, size_t i)
 	const json_t *option = json_array_get(json_object_get(page->question, "options"), i);
 
 	if (is_other(page, i))
-		return SPAN("Something else");
+		return page->field ? SPAN("No answer") : SPAN("Something else");
 	return page_is(page, "yesno") ? span_str(yes_no[i]) :
 	                                json_span(json_object_get(option, "label"));
 }
 
 void questions_begin(struct ask *ask)
 {
-	const json_t *list = json_object_get(ask->message, "questions");
 	struct questions *questions = &ask->questions;
+	const json_t *list = json_object_get(ask->message, "questions");
 
+	if (elicit_is(ask))
+		list = ask->form = elicit_questions(ask);
 	for (size_t i = 0; i < json_array_size(list) && i < QUESTIONS_MAX; i++) {
 		struct question_page *page = &questions->pages[questions->count++];
 		size_t options;
@@ -60,16 +62,23 @@ void questions_begin(struct ask *ask)
 		          json_array_size(json_object_get(page->question, "options"));
 		if (options > QUESTION_OPTIONS_MAX - 1)
 			options = QUESTION_OPTIONS_MAX - 1;
-		page->count = options && !page_is(page, "text") ? options + 1 : 0;
+		page->field = json_object_get(page->question, "field");
+		page->other = !page->field || json_is_true(json_object_get(page->question, "none"));
+		page->count = options && !page_is(page, "text") ? options + page->other : 0;
 		page->typing = !page->count;
 		ask_editor(ask, &page->text);
+		if (page->field)
+			elicit_suggest(page);
 	}
 }
 
 void questions_end(struct ask *ask)
 {
-	for (size_t i = 0; i < ask->questions.count; i++)
+	for (size_t i = 0; i < ask->questions.count; i++) {
 		editor_free(ask->questions.pages[i].text);
+		free(ask->questions.pages[i].note);
+	}
+	json_decref(ask->form);
 }
 
 static struct question_page *page_in_front(struct ask *ask)
@@ -105,14 +114,16 @@ static json_t *page_answer(const struct question_page *page)
 		return page_typed(page);
 	if (!page->answered && !page_is_several(page))
 		return NULL;
+	if (page->field && is_other(page, page->selected))
+		return NULL;
 	if (!page_is_several(page))
 		return is_other(page, page->selected) ?
 		               page_typed(page) : json_text(option_label(page, page->selected));
 	list = json_array();
-	for (size_t i = 0; i + 1 < page->count; i++)
-		if (page->chosen[i])
+	for (size_t i = 0; i < page->count; i++)
+		if (page->chosen[i] && !is_other(page, i))
 			json_array_append_new(list, json_text(option_label(page, i)));
-	typed = page->chosen[page->count - 1] ? page_typed(page) : NULL;
+	typed = page->other && page->chosen[page->count - 1] ? page_typed(page) : NULL;
 	if (typed)
 		json_array_append_new(list, typed);
 	if (json_array_size(list))
@@ -152,13 +163,18 @@ static enum ask_state questions_go_on(struct ask *ask)
 	json_auto_t *answer = NULL;
 
 	page->answered = true;
-	answer = page_answer(page);
-	page->answered = answer != NULL;
-	if (!answer)
-		return ASK_OPEN;
+	if (page->field) {
+		if (!elicit_value(page, &answer))
+			return ASK_OPEN;
+	} else {
+		answer = page_answer(page);
+		page->answered = answer != NULL;
+		if (!answer)
+			return ASK_OPEN;
+	}
 	questions->page++;
 	ask->scroll = 0;
-	return questions->count == 1 ? questions_send(ask) : ASK_OPEN;
+	return questions->count == 1 && !page->field ? questions_send(ask) : ASK_OPEN;
 }
 
 /* ---- keys -------------------------------------------------------------------- */
@@ -167,14 +183,14 @@ static void page_toggle(struct question_page *page, size_t i)
 {
 	page->selected = i;
 	page->chosen[i] = !page->chosen[i];
-	page->typing = is_other(page, i) && page->chosen[i];
+	page->typing = is_other(page, i) && page->chosen[i] && !page->field;
 }
 
 /* Enter, or a digit where one answer is enough. */
 static enum ask_state page_choose(struct ask *ask, struct question_page *page, size_t i)
 {
 	page->selected = i;
-	if (!is_other(page, i))
+	if (!is_other(page, i) || page->field)
 		return questions_go_on(ask);
 	page->typing = true;
 	page->chosen[i] = true;
@@ -236,7 +252,7 @@ static bool questions_turn(struct ask *ask, const struct key *key)
 	struct questions *questions = &ask->questions;
 	bool arrows = !questions_field(ask);
 
-	if (questions->count < 2)
+	if (questions->count < 2 && !elicit_is(ask))
 		return false;
 	if (ask_bound(ask, BIND_NAV_DIALOG_NEXT, key) || (arrows && key->code == KEY_RIGHT))
 		questions->page += questions->page < questions->count;
@@ -266,8 +282,11 @@ enum ask_state questions_key(struct ask *ask, const struct key *key)
 	if (page)
 		return page->typing ? page_typing_key(ask, page, key) :
 		                      page_option_key(ask, page, key);
-	if (ask_bound(ask, BIND_BASIC_CONFIRM, key) || ask_letter(key) == 'y')
-		return questions_send(ask);
+	if (elicit_is(ask) && ask_letter(key) == 'n')
+		return elicit_decline(ask);
+	if (ask_letter(key) == 'y' ||
+	    (ask_bound(ask, BIND_BASIC_CONFIRM, key) && !elicit_is_address(ask)))
+		return elicit_is(ask) ? elicit_send(ask) : questions_send(ask);
 	return ask_scroll(ask, key) ? ASK_OPEN : ASK_IGNORED;
 }
 
@@ -309,14 +328,18 @@ static void question_rows(struct ask *ask, struct ask_page *out, struct question
 		ask_page_field(out, page->text, out->height > 2 ? out->height / 2 : 1);
 	else
 		ask_page_prompt(out, prompt);
-	if (questions->count > 1)
+	if (questions->count > 1 || page->field)
 		rows_text(out->rows, page_member(page, "question"), STYLE_BOLD(ROLE_TEXT),
 		          out->width);
 	if (page->typing && placeholder.len && editor_is_empty(page->text))
 		rows_text(out->rows, placeholder, STYLE(ROLE_DIM), out->width);
+	elicit_page_rows(ask, out, page);
 	page_options(ask, out, page);
 	ask_page_text(out, page_hint(page), STYLE(ROLE_DIM));
-	if (questions->count > 1)
+	if (page->field)
+		ask_page_text(out, "Tab: the next, and at the end send or decline; Shift+Tab: the "
+		                   "one before.", STYLE(ROLE_DIM));
+	else if (questions->count > 1)
 		ask_page_text(out, "Tab: the next question, Shift+Tab: the one before.",
 		          STYLE(ROLE_DIM));
 }
@@ -336,9 +359,29 @@ static void put_given_answer(struct row *row, const json_t *answer)
 	}
 }
 
+/* Of what a server asks: who gets the answer, and the keys. */
+static void put_last_words(struct ask *ask, struct ask_page *out)
+{
+	const struct span server = json_span(json_object_get(ask->message, "serverName"));
+	struct row row = { 0 };
+
+	row_printf(&row, STYLE(ROLE_TEXT), elicit_is_address(ask) ?
+	           "y agrees, and you open it yourself. It is asked by the MCP server \"" :
+	           "y or Enter sends this to the MCP server \"");
+	row_text(&row, server, STYLE_BOLD(ROLE_TEXT));
+	row_printf(&row, STYLE(ROLE_TEXT), "\".");
+	ask_page_take(out, &row);
+	ask_page_text(out, elicit_is_address(ask) ? "n: decline, Esc: no answer." :
+	              "n: decline, Shift+Tab goes back, Esc: no answer.", STYLE(ROLE_DIM));
+}
+
 static void all_answers_rows(struct ask *ask, struct ask_page *out)
 {
-	ask_page_prompt(out, "Send? [y] ");
+	ask_page_prompt(out, elicit_is_address(ask) ? "Agree? [y/n] " :
+	                     elicit_is(ask) ? "Send? [y/n] " : "Send? [y] ");
+	/* Who gets it is there also where not all rows have room. */
+	if (elicit_is(ask))
+		put_last_words(ask, out);
 	for (size_t i = 0; i < ask->questions.count; i++) {
 		const struct question_page *page = &ask->questions.pages[i];
 		json_auto_t *answer = page_answer(page);
@@ -350,8 +393,9 @@ static void all_answers_rows(struct ask *ask, struct ask_page *out)
 		put_given_answer(&row, answer);
 		ask_page_take(out, &row);
 	}
-	ask_page_text(out, "Enter sends the answers, Shift+Tab goes back, Esc: no answer.",
-	          STYLE(ROLE_DIM));
+	if (!elicit_is(ask))
+		ask_page_text(out, "Enter sends the answers, Shift+Tab goes back, Esc: no answer.",
+		              STYLE(ROLE_DIM));
 }
 
 void questions_rows(struct ask *ask, struct ask_page *out)
@@ -366,6 +410,10 @@ void questions_rows(struct ask *ask, struct ask_page *out)
 
 void questions_subject(const struct ask *ask, unsigned width, struct rows *rows)
 {
+	if (elicit_is(ask)) {
+		elicit_subject(ask, width, rows);
+		return;
+	}
 	for (size_t i = 0; i < ask->questions.count; i++) {
 		const struct question_page *page = &ask->questions.pages[i];
 		_cleanup_row_ struct row first = { 0 }, rest = { 0 }, text = { 0 };

@@ -160,6 +160,13 @@ static void warn_of_deception(struct subject *subject, struct span text)
 	warn_of_addresses(subject, text);
 }
 
+void subject_deception(const struct ask *ask, struct span text, unsigned width, struct rows *rows)
+{
+	struct subject subject = { ask, rows, width };
+
+	warn_of_deception(&subject, text);
+}
+
 /* ---- edits ------------------------------------------------------------------- */
 
 static void warn_of_name(struct subject *subject, struct span path)

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Questions by their outcomes, each against what is on disk afterwards, and what the model was told."""
+import json
 import re
+import sys
 
 import pytest
+from conftest import TOP
 from fake_gemini import call, text
 
 
@@ -131,3 +134,66 @@ def test_questions_of_the_model(world):
                 hasp.key("enter")
             hasp.wait("Rust it is.")
     assert "Rust" in told(server)
+
+
+def server_asks(world, what, **more):
+    """A session whose MCP server asks the user when its tool is called; the tool says what it got."""
+    fake = TOP / "test" / "mcp_client" / "fake_server.py"
+    world.settings(mcpServers={"fake": {"command": sys.executable, "args": [str(fake)], "trust": True}})
+    return world.fake([[call("mcp_fake_say", {"what": what, **more})], [text("That is all.")]])
+
+
+def test_a_form_of_a_server_is_filled_in(world):
+    """Field by field, each checked when it is entered; what is sent names the server first."""
+    with server_asks(world, "form") as server:
+        with world.hasp(server, rows=40, columns=100) as hasp:
+            hasp.type("go").key("enter").wait('The MCP server "fake" asks you to fill in a form:')
+            hasp.wait("Name").quiet(0.1).key("enter")
+            hasp.wait("A whole number").quiet(0.1).type("x").key("enter").wait("must be a whole number")
+            hasp.key("backspace").type("200").key("enter").wait("larger than it may be").quiet(0.1)
+            hasp.key("backspace").key("enter").wait("An e-mail address").quiet(0.1)
+            hasp.type("ada@example.org").key("enter").wait("looks like a password").quiet(0.1)
+            hasp.key("enter").wait("2. Large").quiet(0.1).type("2").wait("1. Yes").quiet(0.1).key("enter")
+            hasp.wait("[ ] First").quiet(0.1).type("2").wait("[x] Second").quiet(0.1).key("enter")
+            hasp.wait('sends this to the MCP server "fake"').quiet(0.1).type("y").wait("That is all.")
+    assert answer(server) == {"action": "accept", "content": {
+        "name": "Ada", "age": 20, "mail": "ada@example.org", "size": "l", "agree": True, "tags": ["b"]}}
+
+
+def test_a_form_of_a_server_is_declined(world):
+    with server_asks(world, "form") as server:
+        with world.hasp(server, rows=40, columns=100) as hasp:
+            hasp.type("go").key("enter").wait("Name").quiet(0.1)
+            for _ in range(7):
+                hasp.key("tab")
+            hasp.wait("Send? [y/n]").quiet(0.1).type("n").wait("That is all.")
+    assert answer(server) == {"action": "decline"}
+
+
+def test_a_question_that_a_server_withdraws_is_gone(world):
+    with server_asks(world, "withdraw-form", path=str(world.root / "go")) as server:
+        with world.hasp(server, rows=40, columns=100) as hasp:
+            hasp.type("go").key("enter").wait("Name").quiet(0.1)
+            world.write("go", "")
+            hasp.wait("That is all.").quiet(0.2).type("more")
+            assert "> more" in hasp.wait("> more").dump().text  # the composer has its place again
+
+
+@pytest.mark.parametrize("key, action", [("y", "accept"), ("n", "decline"), (None, "cancel")])
+def test_an_address_of_a_server_is_shown_whole_with_what_deceives(world, key, action):
+    with server_asks(world, "url") as server:
+        with world.hasp(server, rows=40, columns=200) as hasp:
+            hasp.type("go").key("enter").wait("Agree? [y/n]").quiet(0.1)
+            shown = hasp.dump().text
+            assert "https://good.example@b\\u{430}d.example/login?x=1" in shown
+            assert "its host is what stands behind the @" in shown and "are shown as escapes" in shown
+            assert "Agree? [y/n]" in hasp.key("enter").quiet(0.2).dump().text  # that takes a letter of its own
+            (hasp.type(key) if key else hasp.key("esc")).wait("That is all.")
+    assert answer(server) == {"action": action}
+
+
+def answer(server):
+    """What the server got, as its tool said."""
+    part = server.requests[-1].body["contents"][-1]["parts"][0]["functionResponse"]["response"]
+    said = str(part["output"])
+    return json.loads(said[said.index("{"):said.rindex("}") + 1])["answer"]["result"]

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What MCP servers ask: a form, whose fields are pages as the model's questions are, with a last
+ * look that names the server; or that an address be opened. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "tui/ask/private.h"
+#include "tui/view/view.h"
+
+#define SECRET_WARNING                                                                     \
+	"This looks like a password, key or token. The server gets it as it is entered; give it " \
+	"only to a server that you trust with it."
+
+bool elicit_is(const struct ask *ask)
+{
+	return ask->topic == BUS_ELICITATION_REQUEST;
+}
+
+static struct span asked_text(const struct ask *ask, const char *member)
+{
+	return json_span(json_object_get(ask->message, member));
+}
+
+bool elicit_is_address(const struct ask *ask)
+{
+	return elicit_is(ask) && span_eq(asked_text(ask, "mode"), SPAN("url"));
+}
+
+static bool field_has_type(const json_t *field, const char *type)
+{
+	return span_eq(json_span(json_object_get(field, "type")), span_str(type));
+}
+
+/* ---- fields as questions ------------------------------------------------------- */
+
+/* How an answer has to look. */
+static const char *field_placeholder(const json_t *field)
+{
+	static const char *const formats[][2] = {
+		{ "email", "An e-mail address: name@example.org" },
+		{ "uri", "An address: https://example.org/" },
+		{ "date", "A date: 2026-11-27" },
+		{ "date-time", "A date and a time: 2026-11-27T09:30:00Z" },
+	};
+	const struct span format = json_span(json_object_get(field, "format"));
+
+	if (field_has_type(field, "integer"))
+		return "A whole number";
+	if (field_has_type(field, "number"))
+		return "A number";
+	for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+		if (span_eq(format, span_str(formats[i][0])))
+			return formats[i][1];
+	return "";
+}
+
+static json_t *field_question(json_t *field)
+{
+	const bool required = json_is_true(json_object_get(field, "required"));
+	const bool several = field_has_type(field, "choices");
+	const char *type = several || field_has_type(field, "choice") ? "choice" :
+	                   field_has_type(field, "boolean") ? "yesno" : "text";
+	json_t *options = json_object_get(field, "options");
+	json_t *label = json_object_get(field, "title") ?: json_object_get(field, "name");
+	const char *about = json_string_value(json_object_get(field, "description"));
+	_cleanup_free_ char *text = mem_printf("%s%s%s%s", json_string_value(label),
+	                                       required ? "" : " (optional)", about ? ": " : "",
+	                                       about ? about : "");
+	json_t *question = json_pack("{s:o, s:O, s:s, s:b, s:b, s:s, s:O}", "question",
+	                             json_text(span_str(text)), "header", label, "type", type,
+	                             "multiSelect", several, "none", !required && !several,
+	                             "placeholder", field_placeholder(field), "field", field);
+
+	if (options)
+		json_object_set(question, "options", options);
+	return question;
+}
+
+json_t *elicit_questions(const struct ask *ask)
+{
+	json_t *questions = json_array(), *field;
+	size_t i;
+
+	json_array_foreach(json_object_get(ask->message, "fields"), i, field)
+		json_array_append_new(questions, field_question(field));
+	return questions;
+}
+
+static struct span option_value(const json_t *field, size_t i)
+{
+	const json_t *options = json_object_get(field, "options");
+
+	return json_span(json_object_get(json_array_get(options, i), "value"));
+}
+
+void elicit_suggest(struct question_page *page)
+{
+	const json_t *field = page->field, *suggested = json_object_get(field, "default");
+
+	if (!suggested)
+		return;
+	page->answered = true;
+	if (field_has_type(field, "boolean"))
+		page->selected = !json_is_true(suggested);
+	for (size_t i = 0; i < page->count; i++) {
+		if (json_is_string(suggested) &&
+		    span_eq(option_value(field, i), json_span(suggested)))
+			page->selected = i;
+		page->chosen[i] = json_lists(suggested, option_value(field, i));
+	}
+	if (page->count)
+		return;
+	if (json_is_string(suggested)) {
+		editor_set(page->text, json_span(suggested));
+	} else {
+		_cleanup_buf_ struct buf number = BUF_INIT(64);
+
+		json_print(&number, suggested, 0);
+		editor_set(page->text, buf_view(&number));
+	}
+}
+
+/* ---- answers ------------------------------------------------------------------- */
+
+/* Of what is chosen; NULL: nothing. */
+static json_t *chosen_value(const struct question_page *page)
+{
+	const json_t *field = page->field;
+	json_t *list;
+
+	if (!page->answered || (page->other && page->selected + 1 == page->count))
+		return NULL;
+	if (field_has_type(field, "boolean"))
+		return json_boolean(page->selected == 0);
+	if (field_has_type(field, "choice"))
+		return json_text(option_value(field, page->selected));
+	list = json_array();
+	for (size_t i = 0; i < page->count; i++)
+		if (page->chosen[i])
+			json_array_append_new(list, json_text(option_value(field, i)));
+	if (json_array_size(list) || json_is_true(json_object_get(field, "required")))
+		return list;
+	json_decref(list);
+	return NULL;
+}
+
+bool elicit_value(struct question_page *page, json_t **ret)
+{
+	struct err err = ERR_INIT;
+	json_t *value = NULL;
+	bool ok;
+
+	if (page->count) {
+		value = chosen_value(page);
+		ok = form_check_value(page->field, value, &err);
+	} else {
+		_cleanup_free_ char *typed = editor_text(page->text);
+
+		ok = form_parse(page->field, span_str(typed), &value, &err);
+	}
+	free(page->note);
+	page->note = ok ? NULL : mem_strdup(err.message);
+	if (ok)
+		*ret = value;
+	else
+		json_decref(value);
+	return ok;
+}
+
+static enum ask_state elicit_end(struct ask *ask, const char *action, json_t *content)
+{
+	json_decref(ask->answer);
+	ask->answer = ask_new_answer(ask->message);
+	json_object_set_new(ask->answer, "action", json_string(action));
+	if (content)
+		json_object_set(ask->answer, "content", content);
+	return ASK_DONE;
+}
+
+enum ask_state elicit_decline(struct ask *ask)
+{
+	return elicit_end(ask, "decline", NULL);
+}
+
+enum ask_state elicit_send(struct ask *ask)
+{
+	json_auto_t *content = json_object();
+
+	for (size_t i = 0; i < ask->questions.count; i++) {
+		struct question_page *page = &ask->questions.pages[i];
+		const json_t *name = json_object_get(page->field, "name");
+		json_t *value = NULL;
+
+		if (!elicit_value(page, &value)) {
+			ask->questions.page = i;
+			ask->scroll = 0;
+			return ASK_OPEN;
+		}
+		if (value)
+			json_object_set_new(content, json_string_value(name), value);
+	}
+	return elicit_end(ask, "accept", elicit_is_address(ask) ? NULL : content);
+}
+
+/* ---- rows ---------------------------------------------------------------------- */
+
+void elicit_page_rows(const struct ask *ask, struct ask_page *out,
+                      const struct question_page *page)
+{
+	const struct view_how how = { .width = out->width, .plain = ask->plain };
+
+	if (page->note)
+		view_notice(out->rows, "error", span_str(page->note), &how);
+	if (page->field && form_wants_secret(page->field))
+		view_notice(out->rows, "warning", SPAN(SECRET_WARNING), &how);
+}
+
+static void put_indented(const struct ask *ask, struct span text, struct style style,
+                         unsigned width, struct rows *rows)
+{
+	_cleanup_row_ struct row margin = { 0 };
+	struct span line;
+
+	if (!ask->plain)
+		row_pad(&margin, 2, STYLE(ROLE_TEXT));
+	while (line_next(&text, &line)) {
+		_cleanup_row_ struct row row = { 0 };
+
+		row_text(&row, line_body(line), style);
+		rows_wrap(rows, &row, width, &margin, &margin);
+	}
+}
+
+void elicit_subject(const struct ask *ask, unsigned width, struct rows *rows)
+{
+	const struct span message = asked_text(ask, "message"), url = asked_text(ask, "url");
+	_cleanup_row_ struct row row = { 0 };
+
+	row_printf(&row, STYLE(ROLE_ACCENT), "? ");
+	row_printf(&row, STYLE(ROLE_TEXT), "The MCP server \"");
+	row_text(&row, asked_text(ask, "serverName"), STYLE_BOLD(ROLE_TEXT));
+	row_printf(&row, STYLE(ROLE_TEXT), elicit_is_address(ask) ?
+	           "\" wants you to open an address:" : "\" asks you to fill in a form:");
+	rows_wrap(rows, &row, width, NULL, NULL);
+	put_indented(ask, message, STYLE_BOLD(ROLE_TEXT), width, rows);
+	put_indented(ask, url, STYLE(ROLE_CODE), width, rows);
+	subject_deception(ask, message, width, rows);
+	subject_deception(ask, url, width, rows);
+}
