@@ -669,6 +669,9 @@ bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outco
 	if (before_agent(&run, text)) {
 		if (!agent->begun && json_array_size(agent->options.history))
 			go_on(agent);
+		else if (!agent->begun)
+			/* Nothing was sent: servers may have come up since the agent was made. */
+			agent_renew_surroundings(agent, NULL);
 		if (!agent->begun)
 			agent_record_beginning(agent);
 		agent->begun = agent->moved = true;

@@ -80,6 +80,11 @@
 #define LIMIT_MCP_UNASKED 10000
 /* Tools of one server: each is sent with every request. */
 #define LIMIT_MCP_TOOLS 256
+/* Requests of one server that are being answered at the same time, by people mostly. */
+#define LIMIT_MCP_ANSWERING 8
+/* Prompts of one server, and arguments of one prompt. */
+#define LIMIT_MCP_PROMPTS 256
+#define LIMIT_MCP_PROMPT_ARGUMENTS 32
 /* Texts of one result, all together, and its parts. */
 #define LIMIT_MCP_RESULT_BYTES ((size_t)10 << 20)
 #define LIMIT_MCP_RESULT_PARTS 1000

@@ -73,7 +73,8 @@ enum bus_topic {
  *       exec: command, rootCommand, rootCommands [string], summary, problems [string],
  *           commandPrefixes? [string]: what "always" would allow, denials? [object]: what
  *           the sandbox would deny, as far as can be foreseen;
- *       mcp: serverName, toolName, toolDisplayName;  info: prompt, urls [string];
+ *       mcp: serverName, toolName, toolDisplayName;  info: prompt, urls [string], and of a
+ *           text that may be edited (a plan): fileName, originalContent, newContent;
  *       sandbox_expansion: docs/bus.md},
  *     outcomes [string]: those that may be chosen (Gemini CLI's words: proceed_once, ...),
  *     reason?: what a hook or rule said,

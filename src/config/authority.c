@@ -215,6 +215,8 @@ static const struct authority_row files[] = {
 	FILE_ROW("~/.gemini/trusted_hooks.json", NEVER, "Which hooks of projects are trusted."),
 	FILE_ROW("~/.gemini/keybindings.json", NEVER, "The user's keys."),
 	FILE_ROW("~/.gemini/hasp-allowed.json", NEVER, "What projects may set."),
+	FILE_ROW("~/.gemini/mcp-server-enablement.json", NEVER,
+	         "Which MCP servers are disabled."),
 	FILE_ROW("~/.gemini/hasp-models.json", NEVER,
 	         "What models' providers refused, and their limits."),
 	FILE_ROW("~/.gemini/policies/*.toml", NEVER, "The user's policies."),

@@ -66,6 +66,25 @@ void home_learn(const char *file, const char *key, json_t *members);
 json_t *home_learnt_until(unsigned days);
 bool home_learnt_holds(const json_t *until);
 
+/* ---- servers that the user switched off ------------------------------------------------ */
+
+/* ~/.gemini/mcp-server-enablement.json, as Gemini CLI has it, for all projects:
+ *
+ *     { "NAME": { "enabled": false }, ... }
+ *
+ * NAME is a server's in lower case, without blanks around it; a server that is not named is
+ * enabled.
+ */
+
+/* The names of servers that are disabled: an array, a new reference. With *err, which names the
+ * file, when it cannot be read: then it is empty. */
+json_t *servers_disabled(const struct home *home, struct err *err);
+/* Whether the array has the server, as Gemini CLI compares names. */
+bool servers_disabled_has(const json_t *disabled, const char *name);
+/* Writes it down: atomic, under a lock, mode 0600; what else is in the file stays. */
+bool servers_disabled_set(const struct home *home, const char *name, bool disable,
+                          struct err *err);
+
 /* ---- the system's key store --------------------------------------------------------- */
 
 /* The key store: the Secret Service (gnome-keyring, KWallet, KeePassXC) through libsecret.

@@ -460,6 +460,11 @@ static const char schema_hasp_rows[] =
 	BOOLEAN("hasp.trimSuperseded", "true",
 	        "At a compaction, keep only the newest full content of each file; a note replaces "
 	        "older ones.")
+	CHOICE("hasp.tools.defer", "\"auto\"", "auto|on|off",
+	       "Announce tools of MCP servers by name and load them on demand; auto: when their "
+	       "declarations are longer than hasp.tools.deferTokens.")
+	INTEGER("hasp.tools.deferTokens", "8000",
+	        "The tokens, estimated, that all declarations of MCP servers' tools may have.")
 	INTEGER("hasp.waits.connectSeconds", "30",
 	        "The longest that a connection to a model's server may take. 1 to 300.")
 	INTEGER("hasp.waits.idleSeconds", "300",

@@ -121,6 +121,10 @@ bool settings_trust_unknown(const struct settings *settings);
 bool settings_write(struct settings *settings, enum settings_scope scope, const char *path,
                     const json_t *value, struct err *err);
 
+/* Whether the file of a scope has the member as it is now, counted or not. */
+bool settings_stands(const struct settings *settings, enum settings_scope scope, const char *path,
+                     bool *ret, struct err *err);
+
 /* The JSON Schema of settings.json for editors; a new reference. What it says beyond JSON Schema is
  * in each setting's "x-hasp": merge (replace, concat, union, shallow, intersect) and project (any,
  * never, only true, only false). */

@@ -161,3 +161,21 @@ bool settings_write(struct settings *settings, enum settings_scope scope, const 
 		return true;
 	return reload(settings, scope, err);
 }
+
+bool settings_stands(const struct settings *settings, enum settings_scope scope, const char *path,
+                     bool *ret, struct err *err)
+{
+	const struct scope *loaded = &settings->scopes[scope];
+	struct scope now = { .project = loaded->project };
+	bool ok = true;
+
+	*ret = false;
+	if (!loaded->path)
+		return true;
+	now.path = mem_strdup(loaded->path);
+	ok = scope_read(&now, err);
+	if (ok)
+		*ret = config_path_get(now.value, path) != NULL;
+	scope_release(&now);
+	return ok;
+}

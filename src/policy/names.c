@@ -39,6 +39,8 @@ static const struct {
 	{ "enter_plan_mode", NULL, SAME("EnterPlanModeTool") },
 	{ "exit_plan_mode", NULL, SAME("ExitPlanModeTool") },
 	{ "request_permission", NULL, NULL },
+	{ "search_tools", NULL, NULL },
+	{ "call_tool", NULL, NULL },
 	{ "activate_skill", NULL, SAME("ActivateSkillTool") },
 	{ "invoke_agent", NULL, NULL },
 	{ "complete_task", NULL, NULL },

@@ -275,6 +275,8 @@ static json_t *invalid_arguments(struct session *session, const struct tool *too
 	result = tool_failure(&err);
 	message = mem_printf("Invalid Arguments: %s.", problems->data);
 	json_object_set_new(result, "message", json_cstr(message));
+	if (tool_set_is_deferred(session->tools, tool))
+		json_object_set_new(result, "declaration", tool_declaration(tool));
 	explain_failure(session, tool, arguments, result);
 	return result;
 }

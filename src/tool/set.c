@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
@@ -72,7 +73,7 @@ static const struct tool *const everywhere[] = {
 static const struct tool *const conversation[] = {
 	&tool_web_fetch,   &tool_google_web_search, &tool_save_memory,    &tool_write_todos,
 	&tool_ask_user,    &tool_enter_plan_mode,   &tool_exit_plan_mode,
-	&tool_update_topic, &tool_request_permission,
+	&tool_update_topic, &tool_request_permission, &tool_search_tools,   &tool_call_tool,
 };
 
 size_t tool_count(void)
@@ -148,6 +149,8 @@ struct row {
 	void (*release)(struct tool *tool);
 	struct schema *schema;          /* of an added tool; NULL: anything that is an object */
 	bool left_out;                  /* by tool_set_limit */
+	bool settled;                   /* tool_set_defer has decided about it */
+	bool deferred;
 };
 
 struct tool_set {
@@ -198,6 +201,9 @@ static bool can_serve(const struct tool_services *services, const struct tool *t
 		{ &tool_enter_plan_mode, services->plans_folder && services->set_plan_mode },
 		{ &tool_exit_plan_mode, services->plans_folder && services->set_plan_mode },
 		{ &tool_request_permission, !services->interactive && services->report_missing },
+		/* tool_set_defer adds them. */
+		{ &tool_search_tools, false },
+		{ &tool_call_tool, false },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -502,7 +508,7 @@ static json_t *declared_parameters(const struct tool *tool, json_t *schema)
 	return parameters;
 }
 
-static json_t *declare_tool(const struct tool *tool)
+json_t *tool_declaration(const struct tool *tool)
 {
 	json_t *declared = json_object();
 	json_t *parameters;
@@ -525,8 +531,127 @@ json_t *tool_set_declare(const struct tool_set *set,
 	for (size_t i = 0; i < tool_set_count(set); i++) {
 		const struct tool *tool = tool_set_at(set, i);
 
-		if (!wanted || wanted(data, tool))
-			json_array_append_new(all, declare_tool(tool));
+		if (!tool_set_is_deferred(set, tool) && (!wanted || wanted(data, tool)))
+			json_array_append_new(all, tool_declaration(tool));
 	}
 	return all;
+}
+
+/* ---- deferred ----------------------------------------------------------------- */
+
+/* Of the announcement in every prompt's context. */
+enum { ANNOUNCED_BYTES = 20 << 10, ANNOUNCED_LINE = 100, BYTES_A_TOKEN = 4 };
+
+static size_t row_tokens(const struct row *row)
+{
+	return (strlen(row->tool->name) + strlen(row->tool->description) +
+	        strlen(row->tool->arguments_schema)) / BYTES_A_TOKEN;
+}
+
+static bool is_foreign(const struct row *row)
+{
+	return row->owned && !row->left_out;
+}
+
+/* Behind all that was declared before. False: the settings leave one of them out. */
+static bool add_ways_to_deferred(struct tool_set *set)
+{
+	const struct tool *const ways[] = { &tool_search_tools, &tool_call_tool };
+
+	if (list_names(set->exclude, ways[0], false) || list_names(set->exclude, ways[1], false))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(ways); i++)
+		if (!is_taken(set, ways[i]->name))
+			add_row(set, ways[i]);
+	return true;
+}
+
+void tool_set_defer(struct tool_set *set, enum tool_defer how, size_t budget)
+{
+	size_t tokens = 0;
+	bool new = false, defer;
+
+	pthread_rwlock_wrlock(&set->lock);
+	for (size_t i = 0; i < set->count; i++) {
+		const struct row *row = &set->rows[i];
+
+		if (is_foreign(row))
+			tokens += row_tokens(row);
+		new = new || (is_foreign(row) && !row->settled);
+	}
+	defer = new && (how == TOOL_DEFER_ON || (how == TOOL_DEFER_AUTO && tokens > budget)) &&
+	        add_ways_to_deferred(set);
+	for (size_t i = 0; i < set->count; i++) {
+		struct row *row = &set->rows[i];
+
+		row->deferred = row->deferred || (defer && is_foreign(row) && !row->settled);
+		row->settled = row->settled || is_foreign(row);
+	}
+	pthread_rwlock_unlock(&set->lock);
+}
+
+bool tool_set_is_deferred(const struct tool_set *set, const struct tool *tool)
+{
+	bool deferred = false;
+
+	if (!set)
+		return false;
+	set_read(set);
+	for (size_t i = 0; i < set->count && !deferred; i++)
+		deferred = set->rows[i].tool == tool && set->rows[i].deferred;
+	set_read_end(set);
+	return deferred;
+}
+
+/* One line of at most `longest` bytes: the first sentence, or its beginning. */
+static void put_first_sentence(struct buf *out, const char *description, size_t longest)
+{
+	struct span text = span_trim(span_str(description));
+	const char *stop = strstr(description, ". ");
+
+	text = span_head(text, strcspn(text.data, "\r\n") < text.len ?
+	                 strcspn(text.data, "\r\n") : text.len);
+	if (stop && stop >= text.data && (size_t)(stop - text.data) < text.len)
+		text = span_head(text, (size_t)(stop - text.data) + 1);
+	if (!longest || !text.len)
+		return;
+	buf_str(out, ": ");
+	buf_span(out, utf8_head(text, longest));
+	if (text.len > longest)
+		buf_str(out, "...");
+}
+
+static void put_deferred(const struct tool_set *set, size_t longest, struct buf *out,
+                         bool (*wanted)(void *data, const struct tool *tool), void *data)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		const struct tool *tool = set->rows[i].tool;
+
+		if (!set->rows[i].deferred || set->rows[i].left_out ||
+		    (wanted && !wanted(data, tool)))
+			continue;
+		buf_printf(out, "- %s", tool->name);
+		put_first_sentence(out, tool->description, longest);
+		buf_char(out, '\n');
+	}
+}
+
+char *tool_set_announce(const struct tool_set *set,
+                        bool (*wanted)(void *data, const struct tool *tool), void *data)
+{
+	_cleanup_buf_ struct buf list = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
+	size_t longest = ANNOUNCED_LINE;
+
+	set_read(set);
+	put_deferred(set, longest, &list, wanted, data);
+	while (list.len > ANNOUNCED_BYTES && longest) {
+		longest = longest > 25 ? longest - 25 : 0;
+		buf_clear(&list);
+		put_deferred(set, longest, &list, wanted, data);
+	}
+	set_read_end(set);
+	if (!list.len)
+		return NULL;
+	return mem_printf("Tools to be loaded with search_tools before they are called with "
+	                  "call_tool:\n%.*s", (int)list.len, list.data);
 }

@@ -49,6 +49,31 @@ const struct tool *tool_set_find(const struct tool_set *set, const char *name);
 json_t *tool_set_declare(const struct tool_set *set,
                          bool (*wanted)(void *data, const struct tool *tool), void *data);
 
+/* One of these declarations. */
+json_t *tool_declaration(const struct tool *tool);
+
+/* ---- deferred --------------------------------------------------------------------- */
+
+/* Tools of others that are announced by name and one line instead of being declared, because
+ * their declarations are long: search_tools finds them, call_tool calls them
+ * (builtin/deferred_tools.c).  Any call of one by its own name works all the same. */
+enum tool_defer { TOOL_DEFER_OFF, TOOL_DEFER_AUTO, TOOL_DEFER_ON };
+
+/* Decides about the tools of others that have come since the last time: with AUTO they are
+ * deferred if all tools of others together have more than `budget` tokens (estimated).  What was
+ * decided stays, since it was sent.  With the first that is deferred, search_tools and call_tool
+ * are added, unless tool_set_limit leaves them out: then nothing is deferred. */
+void tool_set_defer(struct tool_set *set, enum tool_defer how, size_t budget);
+bool tool_set_is_deferred(const struct tool_set *set, const struct tool *tool);
+/* The list of those that `wanted` (NULL: all) says yes to, for the model; at most some 20 KiB,
+ * unless the names alone are longer.  NULL: there are none. The caller frees. */
+char *tool_set_announce(const struct tool_set *set,
+                        bool (*wanted)(void *data, const struct tool *tool), void *data);
+/* The tool and the arguments (a new reference) that a call of call_tool means.  NULL: it is no such
+ * call, or names no tool. */
+const struct tool *tool_meant(const struct tool_set *set, const struct tool *tool,
+                              const json_t *arguments, json_t **ret_arguments);
+
 /* ---- discovered ------------------------------------------------------------------- */
 
 /* Tools that a command of the project describes and another one runs (the settings

@@ -269,6 +269,8 @@ struct tool {
 	/* NULL, or what somebody who is asked about a call has to see: text for the caller to free.
 	 * NULL with *err: the call cannot be made, and nobody is asked. */
 	char *(*preview)(struct session *session, const json_t *arguments, struct err *err);
+	/* NULL, or the argument that takes the place of that text when somebody has edited it. */
+	const char *preview_argument;
 	/* NULL, or adds what a failure of validation still has to carry (an editor: the
 	 * state of the file it names). `arguments` has not passed validation. */
 	void (*explain)(struct session *session, const json_t *arguments, json_t *failure);

@@ -127,7 +127,7 @@ void pager_close(struct app *app)
 	buf_release(&pager->wanted);
 	free(pager->title);
 	free(pager->said);
-	free(pager->entries.at);
+	entries_release(&pager->entries);
 	free(pager);
 	if (!app->full) {
 		canvas_free(app->canvas);
@@ -241,6 +241,36 @@ static void pager_go_entry(struct pager *pager, bool back)
 		pager->top = entries->at[back ? i - 1 : i].row;
 }
 
+/* Folds or unfolds the entry that the first row is of; its beginning comes to stand there. */
+static void pager_fold_entry(struct app *app)
+{
+	struct pager *pager = app->pager;
+	const size_t i = pager_entries_before(pager);
+
+	if (!i)
+		return;
+	entries_fold(&pager->entries, pager->entries.at[i - 1].number);
+	pager_remake(app);
+	if (i <= pager->entries.count)
+		pager->top = pager->entries.at[i - 1].row;
+}
+
+/* Whether the entry that the first row is of is folded. */
+static bool pager_entry_folded(const struct pager *pager)
+{
+	const size_t i = pager_entries_before(pager);
+
+	return pager->folded !=
+	       (i && entries_is_other(&pager->entries, pager->entries.at[i - 1].number));
+}
+
+static void pager_fold_all(struct app *app)
+{
+	app->pager->folded = !app->pager->folded;
+	app->pager->entries.other_count = 0;
+	pager_remake(app);
+}
+
 /* Of the transcript the entry that the first row is of, else all of it. */
 static void pager_copy(struct app *app)
 {
@@ -308,8 +338,9 @@ void pager_key(struct app *app, const struct key *key)
 	} else if (key->code == 'y') {
 		pager_copy(app);
 	} else if (key->code == 'z' && pager->whole) {
-		pager->folded = !pager->folded;
-		pager_remake(app);
+		pager_fold_all(app);
+	} else if ((key->code == 'o' || key->code == KEY_TAB) && pager->whole) {
+		pager_fold_entry(app);
 	} else if (pager->whole && bindings_has(app->bindings, BIND_APP_TOGGLE_MARKDOWN, key)) {
 		pager->said = mem_strdup(tui_toggle_source(app));
 		pager_remake(app);
@@ -343,8 +374,9 @@ static void pager_foot(const struct app *app, struct row *foot)
 		row_text(foot, SPAN("not found  "), STYLE(ROLE_WARNING));
 	row_text(foot, SPAN("q closes, / searches, n N go on, y copies"), STYLE(ROLE_DIM));
 	if (pager->whole)
-		row_printf(foot, STYLE(ROLE_DIM), " the entry, { } by entries, %s",
-		           pager->folded ? "z unfolds" : "z folds");
+		row_printf(foot, STYLE(ROLE_DIM), " the entry, o %s it, { } by entries, z %s all",
+		           pager_entry_folded(pager) ? "unfolds" : "folds",
+		           pager->folded ? "unfolds" : "folds");
 }
 
 void pager_draw(struct app *app)

@@ -131,9 +131,17 @@ struct entries {
 		size_t row, number; /* transcript_entry's */
 	} *at;                      /* owned */
 	size_t count, cap;
+	size_t *other;              /* numbers of those that are folded when the rest is not, or the
+	                             * other way round; owned */
+	size_t other_count, other_cap;
 };
-/* All of it; folded as it was printed, or with all of the results; and where its entries begin
- * (added to `entries`). */
+/* Folds an entry if it is not, and the other way round. */
+void entries_fold(struct entries *entries, size_t number);
+/* Whether it is folded when the rest is not, or the other way round. */
+bool entries_is_other(const struct entries *entries, size_t number);
+void entries_release(struct entries *entries);
+/* All of it; folded as it was printed, or with all of the results, but for what `entries` says of
+ * single ones; and where its entries begin (added to `entries`). */
 void transcript_rows(const struct transcript *transcript, const struct view_how *how,
                      struct rows *rows, struct entries *entries);
 /* The warnings and errors in it. */

@@ -267,14 +267,13 @@ static void slash_done(struct job *job)
 
 void tui_slash(struct app *app, struct span line)
 {
-	const struct command_info *command = command_of(line);
 	_cleanup_free_ const char **themes = tui_theme_names(app);
 	struct command_context context = slash_context(app);
 	struct command_result result = { 0 };
 
 	context.themes = themes;
 
-	if (command && command->flags & COMMAND_SLOW && runner_idle(app->runner)) {
+	if (runner_idle(app->runner) && command_is_slow(&context, line)) {
 		struct slash_job *slash = mem_alloc(1, sizeof(*slash));
 
 		slash->job.run = slash_run;

@@ -343,16 +343,54 @@ static void entries_add(struct entries *entries, size_t row, size_t number)
 	entries->at[entries->count++] = (struct entry){ row, number };
 }
 
+/* NULL: it is folded as the rest. */
+static size_t *entries_other(const struct entries *entries, size_t number)
+{
+	for (size_t i = 0; i < entries->other_count; i++)
+		if (entries->other[i] == number)
+			return &entries->other[i];
+	return NULL;
+}
+
+void entries_fold(struct entries *entries, size_t number)
+{
+	size_t *other = entries_other(entries, number);
+
+	if (other) {
+		*other = entries->other[--entries->other_count];
+		return;
+	}
+	if (entries->other_count == entries->other_cap)
+		entries->other = mem_grow(entries->other, &entries->other_cap,
+		                          entries->other_count + 1, sizeof(*entries->other));
+	entries->other[entries->other_count++] = number;
+}
+
+bool entries_is_other(const struct entries *entries, size_t number)
+{
+	return entries_other(entries, number) != NULL;
+}
+
+void entries_release(struct entries *entries)
+{
+	free(entries->at);
+	free(entries->other);
+}
+
 void transcript_rows(const struct transcript *transcript, const struct view_how *how,
                      struct rows *rows, struct entries *entries)
 {
 	if (transcript->dropped)
 		dropped_row(transcript, rows);
 	for (size_t i = transcript->first; i < transcript->count; i++) {
+		const size_t number = transcript->dropped + i - transcript->first;
+		struct view_how own = *how;
+
+		own.folded = how->folded != entries_is_other(entries, number);
 		if (rows->count)
 			rows_add(rows);
-		entries_add(entries, rows->count, transcript->dropped + i - transcript->first);
-		block_rows(&transcript->blocks[i], how, rows);
+		entries_add(entries, rows->count, number);
+		block_rows(&transcript->blocks[i], &own, rows);
 	}
 }
 

@@ -2,6 +2,7 @@
 /* One server, without an agent: the fake of this folder. */
 #include <stdarg.h>
 #include <stddef.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ struct bench {
 	size_t done[8], total;
 	unsigned told;
 	struct buf log;
+	_Atomic bool withdrawn; /* test/wait was cancelled */
 };
 
 static void keep_log(void *data, struct span line)
@@ -39,13 +41,38 @@ static void keep_progress(void *data, size_t done, size_t total)
 	bench->total = total;
 }
 
+/* test/answer: {"n"}; test/wait: until it is cancelled; test/withdrawn: until that has been. */
+static json_t *answer_test(void *data, const char *method, const json_t *params,
+                           const struct cancel *cancel, struct err *err)
+{
+	struct bench *bench = data;
+	struct pollfd fd = { .fd = cancel->fd, .events = POLLIN };
+
+	if (!strcmp(method, "test/answer"))
+		return json_pack("{s:O}", "n", json_object_get(params, "n"));
+	if (!strcmp(method, "test/wait")) {
+		poll(&fd, 1, -1);
+		bench->withdrawn = true;
+		return json_object();
+	}
+	if (!strcmp(method, "test/withdrawn")) {
+		while (!bench->withdrawn)
+			usleep(1000);
+		return json_object();
+	}
+	err_set(err, ERR_UNKNOWN_TOOL, "There is no method \"%s\".", method);
+	return NULL;
+}
+
 static bool open_fake(struct bench *bench, const char *way, struct err *err)
 {
 	const char *roots[] = { bench->root };
 	const struct worker_options workers = { .roots = roots, .root_count = 1,
 		                                .program = getenv("HASP") };
 	const char *argv[] = { "/usr/bin/python3", getenv("FAKE_SERVER"), way, NULL };
+	json_auto_t *offered = json_pack("[{s:s}]", "uri", "file:///x");
 	const struct mcp_client_options options = { .name = "fake", .log = keep_log,
+		                                    .roots = offered, .answer = answer_test,
 		                                    .data = bench };
 	const struct mcp_stdio_options stdio = { .workers = &workers, .argv = argv };
 	const struct mcp_wait wait = { .timeout_ms = 60000 };
@@ -140,6 +167,198 @@ static void test_one_that_ends_says_how(void **state)
 	assert_non_null(strstr(err.message, "cannot find my settings"));
 }
 
+/* The fake that knows 2026-07-28 alone, and answers a call as `way` says. */
+static json_t *call_modern(struct bench *bench, const char *way, struct err *err)
+{
+	const struct mcp_wait wait = { .timeout_ms = 60000 };
+	json_t *result = NULL;
+
+	if (!open_fake(bench, way, err))
+		fail_msg("%s", err->message);
+	assert_string_equal(mcp_client_version(bench->client), "2026-07-28");
+	assert_string_equal(json_string_value(json_object_get(json_object_get(
+		mcp_client_hello(bench->client), "serverInfo"), "version")), "2");
+	mcp_client_call(bench->client, "say", NULL, &wait, &result, err);
+	return result;
+}
+
+static void test_an_answer_may_ask_for_more(void **state)
+{
+	struct err err = ERR_INIT;
+	json_auto_t *result = call_modern(*state, "modern,ask-roots", &err);
+	json_auto_t *said = NULL;
+
+	assert_non_null(result);
+	said = json_loads(json_string_value(json_object_get(json_array_get(json_object_get(
+		result, "content"), 0), "text")), 0, NULL);
+	assert_string_equal(json_string_value(json_object_get(said, "requestState")),
+	                    "s\xc3\xa9same");
+	assert_string_equal(json_string_value(json_object_get(json_array_get(json_object_get(
+		json_object_get(json_object_get(said, "inputResponses"), "a"), "roots"), 0),
+		"uri")), "file:///x");
+	assert_non_null(json_object_get(json_object_get(said, "_meta"),
+	                                "io.modelcontextprotocol/clientCapabilities"));
+}
+
+static void test_answers_that_ask_wrongly_are_refused(void **state)
+{
+	static const struct {
+		const char *way, *words;
+	} rows[] = {
+		{ "modern,ask-endless", "20 times" },
+		{ "modern,ask-nothing", "not as the protocol has it" },
+		{ "modern,ask-wrong", "without saying what" },
+		{ "modern,ask-person", "elicitation/create" },
+		{ "modern,odd-result", "type of result" },
+	};
+	struct bench *bench = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct err err = ERR_INIT;
+
+		assert_null(call_modern(bench, rows[i].way, &err));
+		assert_int_equal(err.code, ERR_TOOL_FAILED);
+		if (!strstr(err.message, rows[i].words))
+			fail_msg("%s: %s", rows[i].way, err.message);
+		mcp_client_unref(bench->client);
+		bench->client = NULL;
+	}
+}
+
+static void test_headers_repeat_arguments(void **state)
+{
+	json_auto_t *tool = json_loads(
+		"{\"name\": \"t\", \"inputSchema\": {\"properties\": {"
+		"\"a\": {\"type\": \"string\", \"x-mcp-header\": \"A\"},"
+		"\"o\": {\"type\": \"object\", \"properties\": {"
+		"\"n\": {\"type\": \"integer\", \"x-mcp-header\": \"N\"}}},"
+		"\"b\": {\"type\": \"boolean\", \"x-mcp-header\": \"B\"},"
+		"\"z\": {\"type\": \"string\", \"x-mcp-header\": \"Z\"}}}}", 0, NULL);
+	json_auto_t *params = json_loads(
+		"{\"name\": \"t\\n\", \"arguments\": {\"a\": \"x\\r\\nEvil: y\","
+		" \"o\": {\"n\": 5}, \"b\": false, \"z\": null}}", 0, NULL);
+	static const char *const expected[] = {
+		"MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call",
+		"Mcp-Name: =?base64?dAo=?=", "Mcp-Param-A: =?base64?eA0KRXZpbDogeQ==?=",
+		"Mcp-Param-N: 5", "Mcp-Param-B: false",
+	};
+	json_auto_t *mirrored = NULL;
+	struct err err = ERR_INIT;
+	char **headers;
+
+	(void)state;
+	assert_true(mcp_modern_mirrored(tool, &mirrored, &err));
+	headers = mcp_modern_headers("tools/call", params, mirrored);
+	for (size_t i = 0; i < ARRAY_LEN(expected); i++)
+		assert_string_equal(headers[i], expected[i]);
+	assert_null(headers[ARRAY_LEN(expected)]);
+	worker_texts_free(headers);
+}
+
+static void test_messages_go_to_the_same_origin(void **state)
+{
+	static const struct {
+		const char *url, *said, *whole;
+	} rows[] = {
+		{ "http://h:1/a/sse?k=1", "/messages?id=5", "http://h:1/messages?id=5" },
+		{ "http://h:1/a/sse", "messages", "http://h:1/a/messages" },
+		{ "http://h:1", "messages", "http://h:1/messages" },
+		{ "http://h:1/a/sse?k=/x", "?id=5", "http://h:1/a/sse?id=5" },
+		{ "https://h/sse", "https://h/m", "https://h/m" },
+		{ "https://h/sse", "http://h/m", NULL },
+		{ "http://h/sse", "http://h.evil/m", NULL },
+		{ "http://h/sse", "http://h:2/m", NULL },
+		{ "http://h/sse", "http://h@evil/m", NULL },
+		{ "http://h/sse", "//evil/m", NULL },
+		{ "http://h/sse", "/\\evil/m", NULL },
+		{ "http://h/sse", "/m\r\nX: y", NULL },
+		{ "http://h/sse", "", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		_cleanup_free_ char *whole = mcp_http_endpoint(rows[i].url,
+		                                               span_str(rows[i].said));
+
+		if (rows[i].whole ? !whole || strcmp(whole, rows[i].whole) : whole != NULL)
+			fail_msg("%s at %s: %s", rows[i].said, rows[i].url, whole ? whole : "no");
+	}
+}
+
+/* What the fake says of the answers it got. A new reference. */
+static json_t *call_and_read(struct bench *bench, const char *what, unsigned timeout_ms)
+{
+	const struct mcp_wait wait = { .timeout_ms = timeout_ms };
+	json_auto_t *result = must_call(bench, what, &wait);
+	const json_t *part = json_array_get(json_object_get(result, "content"), 0);
+
+	return json_loads(json_string_value(json_object_get(part, "text")), JSON_DECODE_ANY, NULL);
+}
+
+static void test_what_it_asks_is_answered(void **state)
+{
+	struct bench *bench = *state;
+	json_auto_t *got = NULL;
+	struct err err = ERR_INIT;
+	int n = 0, code = 0;
+
+	if (!open_fake(bench, "usual", &err))
+		fail_msg("%s", err.message);
+	got = call_and_read(bench, "ask", 60000);
+	assert_int_equal(json_unpack(got, "[{s:{s:i}}, {s:{s:i}}]", "result", "n", &n, "error",
+	                             "code", &code), 0);
+	assert_int_equal(n, 5);
+	assert_int_equal(code, -32601);
+}
+
+static void test_what_it_withdraws_is_not_answered(void **state)
+{
+	struct bench *bench = *state;
+	json_auto_t *got = NULL;
+	struct err err = ERR_INIT;
+	const char *first = NULL, *second = NULL;
+
+	if (!open_fake(bench, "usual", &err))
+		fail_msg("%s", err.message);
+	got = call_and_read(bench, "withdraw", 60000);
+	/* The ping was not held up, and w1 is never heard of. */
+	assert_int_equal(json_unpack(got, "[{s:s}, {s:s}]", "id", &first, "id", &second), 0);
+	assert_string_equal(first, "w2");
+	assert_string_equal(second, "w3");
+}
+
+static void test_the_end_cancels_what_it_asks(void **state)
+{
+	struct bench *bench = *state;
+	const struct mcp_wait wait = { .timeout_ms = 60000 };
+	struct err err = ERR_INIT;
+
+	if (!open_fake(bench, "usual", &err))
+		fail_msg("%s", err.message);
+	json_decref(must_call(bench, "leave", &wait));
+	assert_false(bench->withdrawn);
+	mcp_client_unref(bench->client);
+	bench->client = NULL;
+	assert_true(bench->withdrawn);
+}
+
+static void test_requests_within_an_answer(void **state)
+{
+	struct bench *bench = *state;
+	const _Atomic bool cancelled = true, waits = false;
+	json_auto_t *params = json_pack("{s:i}", "n", 7), *result = NULL, *ended = NULL;
+	struct err err = ERR_INIT;
+
+	if (!open_fake(bench, "usual", &err))
+		fail_msg("%s", err.message);
+	assert_true(mcp_client_answer(bench->client, "test/answer", params, &waits, &result, &err));
+	assert_int_equal(json_integer_value(json_object_get(result, "n")), 7);
+	assert_true(mcp_client_answer(bench->client, "test/wait", NULL, &cancelled, &ended, &err));
+	assert_true(bench->withdrawn);
+	assert_false(mcp_client_answer(bench->client, "test/none", NULL, NULL, &ended, &err));
+	assert_int_equal(err.code, ERR_UNKNOWN_TOOL);
+}
+
 static void test_names(void **state)
 {
 	static const struct {
@@ -170,10 +389,21 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_messages_go_to_the_same_origin),
+		cmocka_unit_test(test_headers_repeat_arguments),
+		cmocka_unit_test_setup_teardown(test_an_answer_may_ask_for_more, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_answers_that_ask_wrongly_are_refused, set_up,
+		                                tear_down),
 		cmocka_unit_test_setup_teardown(test_progress_is_passed_on, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_who_cancels_does_not_wait, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_what_it_prints_is_logged, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_one_that_ends_says_how, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_it_asks_is_answered, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_it_withdraws_is_not_answered, set_up,
+		                                tear_down),
+		cmocka_unit_test_setup_teardown(test_the_end_cancels_what_it_asks, set_up,
+		                                tear_down),
+		cmocka_unit_test_setup_teardown(test_requests_within_an_answer, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

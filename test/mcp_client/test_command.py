@@ -17,7 +17,7 @@ def test_list_starts_nothing(world):
                "old": {"url": "http://127.0.0.1:9/", "type": "sse"}})
     done = world.command("mcp", "list")
     assert done.code == 0 and not log.exists()
-    assert "fake: not asked yet" in done.text and "old: off" in done.text and "sse" in done.text
+    assert "fake: not asked yet" in done.text and "old: not asked yet" in done.text and "sse http://127.0.0.1:9/" in done.text
     assert "http://127.0.0.1:9/mcp" in done.text
     assert "hush" not in done.text and "pass" not in done.text
 
@@ -60,7 +60,14 @@ def test_odd_names_do_not_act_on_a_terminal(world):
 
 
 @pytest.mark.parametrize("args,code", [(["test"], 2), (["list", "fake"], 2), (["test", "none"], 2),
-                                       (["add"], 2)])
+                                       (["add"], 2), (["add", "x"], 2), (["remove"], 2),
+                                       (["add", "a.b", "true"], 2), (["list", "--trust"], 2),
+                                       (["test", "fake", "--scope", "user"], 2),
+                                       (["add", "x", "true", "--timeout", "0"], 2),
+                                       (["add", "x", "true", "--header", "A: b"], 2),
+                                       (["add", "x", "/no/address", "-t", "http"], 2),
+                                       (["enable", "none"], 1), (["disable", "none"], 1),
+                                       (["disable", "fake", "--session"], 2)])
 def test_what_it_does_not_take(world, args, code):
     world.use({"fake": world.server()})
     assert world.command("mcp", *args).code == code

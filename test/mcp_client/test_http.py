@@ -38,11 +38,28 @@ class Handler(BaseHTTPRequestHandler):
         self.note(None)
         self.reply(200)
 
+    def do_GET(self):
+        """Streams that broke: the first is taken up in vain, the second has the answer."""
+        self.note(None)
+        taken_up = [1 for command, _, _ in self.server.seen if command == "GET"]
+        if "says" in self.server.ways:  # the stream of the old transport
+            self.reply(200, self.server.ways["says"], "text/event-stream")
+        elif self.server.ways.get("breaks") == "for-good":
+            self.reply(405)
+        elif len(taken_up) < 2:
+            self.reply(200, b"id: e2\ndata: {\"jsonrpc\"", "text/event-stream")
+        else:
+            self.reply(200, b"id: e3\ndata: " + self.server.kept + b"\n\n", "text/event-stream")
+
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         message = json.loads(body)
-        self.note(message)
         server, method = self.server, message.get("method")
+        if method == "server/discover" and "modern" not in server.ways:
+            self.reply(404, json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": {
+                "code": -32601, "message": "not here"}}).encode(), Mcp_Session_Id="stray")
+            return
+        self.note(message)
         if "status" in server.ways:
             self.reply(server.ways["status"], b"<html>\x1b[31mno</html>", "text/html")
             return
@@ -50,7 +67,11 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(202)
             return
         headers = {}
-        if method == "initialize":
+        if method == "server/discover":
+            result = {"resultType": "complete", "supportedVersions": ["2026-07-28"],
+                      "capabilities": {}, "serverInfo": {"name": "far", "version": "2"}}
+            headers["Mcp_Session_Id"] = "none"
+        elif method == "initialize":
             server.sessions += 1
             result = {"protocolVersion": message["params"]["protocolVersion"], "capabilities": {},
                       "serverInfo": {"name": "far", "version": "1"}}
@@ -72,6 +93,9 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(200, said, **headers)
         elif "hang" in ways:
             self.server.stop.wait(60)
+        elif "breaks" in ways:
+            self.server.kept = said
+            self.reply(200, b"retry: 150\nid: e1\ndata: \n\n", "text/event-stream")
         elif "no-result" in ways:
             self.reply(200, b": nothing\n\n", "text/event-stream")
         elif "no-json" in ways:
@@ -149,6 +173,36 @@ def test_calls(world, ways):
     assert ("DELETE" in [command for command, _, _ in server.seen]) == ("session" in ways)
 
 
+def test_a_server_of_2026_07_28_has_no_session(world):
+    with far(world, modern=True) as server:
+        result, _ = attempt(world)
+    assert "you said hello" in result["output"] and server.sessions == 0
+    assert [message["method"] for _, _, message in server.seen] == ["server/discover", "tools/list",
+                                                                     "tools/call"]
+    for _, headers, message in server.seen:
+        meta = message["params"]["_meta"]
+        assert meta["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
+        assert meta["io.modelcontextprotocol/clientInfo"]["name"] == "hasp"
+        assert headers["MCP-Protocol-Version"] == "2026-07-28"
+        assert headers["Mcp-Method"] == message["method"] and "Mcp-Session-Id" not in headers
+    assert server.seen[2][1]["Mcp-Name"] == "echo"
+
+
+def test_a_stream_that_breaks_is_taken_up(world):
+    with far(world, breaks=True, session=True) as server:
+        result, _ = attempt(world)
+    assert "you said hello" in result["output"]
+    gets = [headers for command, headers, _ in server.seen if command == "GET"]
+    assert [headers["Last-Event-ID"] for headers in gets] == ["e1", "e2"]
+    assert all(headers["Mcp-Session-Id"] == "s1" for headers in gets)
+
+
+def test_a_stream_that_cannot_be_taken_up_is_an_error(world):
+    with far(world, breaks="for-good"):
+        result, _ = attempt(world)
+    assert result["success"] is False and "405" in result["message"]
+
+
 def test_headers_of_the_settings(world):
     entry = {"headers": {"Authorization": "Bearer $GIVEN", "X-Bad\n": "x", "X-Also": "a\r\nb: c"}}
     with far(world, entry) as server:
@@ -183,13 +237,23 @@ def test_a_broken_call_is_explained(world, way, words):
     assert words in result["message"] and "hush" not in done.said()
 
 
-@pytest.mark.parametrize("status,words", [(401, "mcpServers.far.headers"), (404, "type sse"),
+@pytest.mark.parametrize("status,words", [(401, "mcpServers.far.headers"), (404, '"type": "sse"'),
                                           (500, "500"), (200, "without a result")])
 def test_a_server_that_is_none_is_named(world, status, words):
     with far(world, status=status):
         done = world.run([[text("Hi.")]], "-p", "Hi.", *ALLOW)
     assert done.code == 0 and "far" in done.err and words in done.err, done.err
     assert "\x1b" not in done.err and "hush" not in done.err
+
+
+@pytest.mark.parametrize("says,words", [
+    (b"event: endpoint\ndata: http://127.0.0.1:1/m\n\n", "to go to another server"),
+    (b": nothing\n\n", "ended its stream"), (b"data: {}\n\n", "ended its stream")], ids=str)
+def test_a_stream_of_the_old_transport_that_is_none(world, says, words):
+    with far(world, {"type": "sse"}, says=says) as server:
+        done = world.run([[text("Hi.")]], "-p", "Hi.", *ALLOW)
+    assert done.code == 0 and "far" in done.err and words in done.err, done.err
+    assert {command for command, _, _ in server.seen} == {"GET"}
 
 
 def test_nobody_is_there(world):

@@ -72,16 +72,16 @@ def test_everything(world, everything):
 
 
 @contextlib.contextmanager
-def served(path):
+def served(path, transport="streamableHttp"):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    entry = program("everything", "streamableHttp")
+    entry = program("everything", transport)
     with subprocess.Popen([entry["command"], *entry["args"]], env=dict(os.environ, PORT=str(port)),
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as server:
         try:
             for line in server.stderr:
-                if b"listening" in line:
+                if b"listening" in line or b"running on" in line:
                     break
             yield "http://127.0.0.1:%d%s" % (port, path)
         finally:
@@ -91,4 +91,11 @@ def served(path):
 def test_everything_over_http(world):
     with served("/mcp") as url:
         world.use({"all": {"httpUrl": url, "trust": True}})
+        use_everything(world, "all")
+
+
+@pytest.mark.parametrize("more", [{"type": "sse"}, {}], ids=str)
+def test_everything_over_the_old_transport(world, more):
+    with served("/sse", "sse") as url:
+        world.use({"all": {"url": url, "trust": True, **more}})
         use_everything(world, "all")

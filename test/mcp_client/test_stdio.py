@@ -373,12 +373,10 @@ def test_a_server_that_died_is_started_again(world):
 
 
 def test_what_hasp_cannot_do_is_said(world):
-    world.use({"old": {"url": "http://127.0.0.1:9/sse", "type": "sse"},
-               "socket": {"tcp": "127.0.0.1:9"}, "nothing": {},
+    world.use({"socket": {"tcp": "127.0.0.1:9"}, "nothing": {},
                "login": {"httpUrl": "http://127.0.0.1:9/", "oauth": {"enabled": True}}})
     done = world.run([[text("Hi.")]], "-p", "Hi.")
-    for name, word in (("old", "sse"), ("socket", "tcp"), ("nothing", "neither"),
-                       ("login", "OAuth")):
+    for name, word in (("socket", "tcp"), ("nothing", "neither"), ("login", "OAuth")):
         assert any(name in line and word in line for line in done.err.splitlines()), done.err
 
 

@@ -196,7 +196,9 @@ enum call_state { CALL_WAITING, CALL_RUNNING, CALL_ENDED };
 
 struct call {
 	struct agent *agent;
-	const char *id, *name;       /* as the model has them; borrowed from `part` */
+	const char *id, *asked_name; /* as the model has them; borrowed from `part` */
+	const char *name;            /* the same, or of the tool that call_tool means */
+	json_t *asked_args;          /* owned; those of call_tool; NULL: `args` */
 	json_t *args;                /* owned; without what is only for the order */
 	const struct tool *tool;     /* NULL: there is no such tool */
 	struct order_call order;

@@ -140,6 +140,24 @@ static bool knows_base(const struct call *call)
 	       context_has_file_state(call->agent->history, call->order.paths[0], json_span(base));
 }
 
+/* call_tool is the call that it means, for everybody but the model. */
+static void call_take_meant(struct call *call)
+{
+	const json_t *wait = json_object_get(call->args, "wait_for_previous");
+	json_auto_t *arguments = NULL;
+	const struct tool *meant = tool_meant(call->session.tools, call->tool, call->args,
+	                                      &arguments);
+
+	if (!meant)
+		return;
+	if (json_is_object(arguments) && json_is_true(wait))
+		json_object_set(arguments, "wait_for_previous", (json_t *)wait);
+	call->asked_args = call->args;
+	call->args = json_is_object(arguments) ? json_copy(arguments) : json_incref(arguments);
+	call->tool = meant;
+	call->name = meant->name;
+}
+
 /* `part`: of the reply, has to live as long as the call. */
 static void call_init(struct call *call, struct agent *agent, const json_t *part)
 {
@@ -154,7 +172,9 @@ static void call_init(struct call *call, struct agent *agent, const json_t *part
 		.session = *agent->options.session,
 	};
 	call->name = call->name ? call->name : "";
+	call->asked_name = call->name;
 	call->tool = tool_set_find(call->session.tools, call->name);
+	call_take_meant(call);
 	call_order_describe(&call->order, call->tool, call->name, call->args, agent->root);
 	json_object_del(call->args, "wait_for_previous");
 	if (agent->diff_after_edit && call->session.return_content == RETURN_FULL &&
@@ -172,6 +192,7 @@ static void call_release(struct call *call)
 	if (call->has_verdict)
 		policy_verdict_release(&call->verdict);
 	json_decref(call->args);
+	json_decref(call->asked_args);
 	json_decref(call->tail);
 	json_decref(call->allowing);
 	json_decref(call->result);
@@ -333,7 +354,7 @@ static json_t *build_answer(struct call *call)
 	if (found)
 		json_object_set_new(response, FOUND_CONTEXT, json_text(span_str(found)));
 	response = show_unseen(response);
-	part = part_response(call->id, call->name, response);
+	part = part_response(call->id, call->asked_name, response);
 	if (json_array_size(media))
 		json_object_set(json_object_get(part, "functionResponse"), "parts", media);
 	return part;
@@ -397,7 +418,8 @@ static void call_report_end(struct call *call, uint64_t ms)
 	if (!agent->options.record)
 		return;
 	pthread_mutex_lock(&agent->lock);
-	record_call(agent->options.record, call->id, call->name, call->args, response,
+	record_call(agent->options.record, call->id, call->asked_name,
+	            call->asked_args ? call->asked_args : call->args, response,
 	            json_object_get(part_get_response(call->answer), "parts"),
 	            call_status_word(call),
 	            display);

@@ -88,6 +88,11 @@ static json_t *info_details(const struct tool_question *question)
 	json_object_set_new(details, "title", json_cstr(tool->title ? tool->title : tool->name));
 	json_object_set_new(details, "prompt", json_text(span_str(about)));
 	json_object_set_new(details, "urls", urls);
+	if (review_may_modify(question)) {
+		json_object_set_new(details, "fileName", json_string("text.md"));
+		json_object_set_new(details, "originalContent", json_text(span_str(about)));
+		json_object_set_new(details, "newContent", json_text(span_str(about)));
+	}
 	return details;
 }
 

@@ -255,7 +255,8 @@ static void all_diffs(const json_t *plan, struct buf *out)
 
 bool review_may_modify(const struct tool_question *question)
 {
-	return question->tool->plans && question->plan && question->modified_tool;
+	return (question->tool->plans && question->plan && question->modified_tool) ||
+	       (question->preview && question->tool->preview_argument);
 }
 
 json_t *review_details(struct call *call, const struct tool_question *question)
@@ -323,6 +324,24 @@ static bool use_content(struct call *call, const struct tool_question *question,
 	ask_for_diff(call, question, arguments);
 	*question->modified = arguments;
 	*question->modified_tool = "write_file";
+	return true;
+}
+
+/* What somebody made of the text that they were shown runs in its place. */
+static bool use_preview(struct call *call, const struct tool_question *question,
+                        const json_t *answer, struct err *err)
+{
+	json_t *content = json_object_get(answer, "newContent");
+
+	if (!json_is_string(content))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "The answer modify_with_editor came without newContent; nothing was "
+		               "done.");
+	if (span_eq(json_span(content), span_str(question->preview)))
+		return true;
+	call->modified = true;
+	*question->modified = json_copy((json_t *)question->arguments);
+	json_object_set(*question->modified, question->tool->preview_argument, content);
 	return true;
 }
 
@@ -509,6 +528,8 @@ bool review_take(struct call *call, const struct tool_question *question, const 
 	const bool modify = outcome && !strcmp(outcome, "modify_with_editor");
 
 	*ret_none = false;
+	if (!question->plan)
+		return !modify || use_preview(call, question, answer, err);
 	if (!json_object_get(details, "files")) {
 		if (json_array_size(hunks))
 			call->review = json_incref(hunks);

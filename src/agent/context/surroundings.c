@@ -30,7 +30,11 @@ static const struct {
 	{ PIECE_PROJECT,
 	  "The project's instructions have changed; these hold now in their place:\n",
 	  "The project's instructions above no longer hold: there are none now.\n" },
+	{ PIECE_SERVERS,
+	  "What MCP servers say about their tools has changed; this is all of it now:\n",
+	  "What MCP servers said about their tools no longer holds.\n" },
 	{ PIECE_MODE, "", "" },
+	{ PIECE_TOOLS, "", "There are no tools to be loaded now.\n" },
 };
 
 void surroundings_add(json_t *pieces, const char *name, struct span text)

@@ -225,6 +225,9 @@ static void open_commands(struct host *host)
 		host->chat.session.terminal = terminals_size(host->terminals);
 }
 
+/* Declarations of others' tools that are sent with every request, unless settings say so. */
+enum { DEFER_TOKENS = 8000 };
+
 /* ---- MCP servers ------------------------------------------------------------- */
 
 static void server_log(void *data, const char *line)
@@ -259,6 +262,17 @@ static void open_servers(struct host *host)
 
 static char *off_text_in(const struct host *host, enum approval_mode mode);
 
+static void defer_tools(struct host *host)
+{
+	const struct settings *settings = host->options.settings;
+	const char *word = settings_string(settings, "hasp.tools.defer", "auto");
+	int64_t budget = settings_integer(settings, "hasp.tools.deferTokens", DEFER_TOKENS);
+
+	tool_set_defer(host->chat.tools, !strcmp(word, "on")  ? TOOL_DEFER_ON :
+	                                 !strcmp(word, "off") ? TOOL_DEFER_OFF : TOOL_DEFER_AUTO,
+	               budget > 0 ? (size_t)budget : 0);
+}
+
 /* Before what is sent next: tools that servers have listed by now. */
 static void await_servers(struct host *host)
 {
@@ -267,6 +281,7 @@ static void await_servers(struct host *host)
 	mcp_servers_wait(host->servers, &host->cancel);
 	if (!mcp_servers_add(host->servers, host->chat.tools))
 		return;
+	defer_tools(host);
 	agent_tools_added(host->chat.agent);
 	off_text = off_text_in(host, agent_mode(host->chat.agent));
 	services_follow(host->chat.services, host->chat.agent, off_text != NULL);
@@ -290,6 +305,7 @@ void host_open_tools(struct host *host)
 	mcp_servers_add(host->servers, host->chat.tools);
 	tool_set_limit(host->chat.tools, settings_get(settings, "tools.core"),
 	               settings_get(settings, "tools.exclude"));
+	defer_tools(host);
 	if (!host->terminals)
 		host->terminals = terminals_new(host);
 	if (!host->jobs)
@@ -460,7 +476,20 @@ static char *off_text_in(const struct host *host, enum approval_mode mode)
 	return gate_off_text(&off);
 }
 
-/* On the agent's thread. Of what there was at first, the date and the mode may be others now. */
+/* Not so: no answer and no mode would allow a call of it. */
+static bool is_ever_allowed(void *data, const struct tool *tool)
+{
+	const struct host *host = data;
+	struct policy_call call = gate_subject(tool);
+
+	call.mode = 0;
+	call.trusted = settings_trusted(host->options.settings);
+	return !host->options.policy || !policy_hides(host->options.policy, &call) ||
+	       gate_off_mode(host->options.policy, &call) != MODE_COUNT;
+}
+
+/* On the agent's thread. Of what there was at first, the date, the mode, what servers say and the
+ * tools that are announced may be others now. */
 static json_t *surroundings(void *data, enum approval_mode mode)
 {
 	const struct host *host = data;
@@ -468,10 +497,15 @@ static json_t *surroundings(void *data, enum approval_mode mode)
 	_cleanup_free_ char *off_text = off_text_in(host, mode);
 	_cleanup_free_ char *mode_text = prompt_mode_text(&prompt, mode, off_text);
 	_cleanup_free_ char *date = prompt_facts_date(time(NULL));
+	_cleanup_free_ char *servers = mcp_servers_instructions(host->servers);
+	_cleanup_free_ char *tools = tool_set_announce(host->chat.tools, is_ever_allowed,
+	                                               (void *)host);
 	json_t *context = json_deep_copy(host->context);
 
 	surroundings_set(context, PIECE_MODE, span_str(mode_text));
 	surroundings_set(context, PIECE_DATE, span_str(date));
+	surroundings_set(context, PIECE_SERVERS, span_str(servers));
+	surroundings_set(context, PIECE_TOOLS, span_str(tools ? tools : ""));
 	return json_pack("{s:O, s:o}", "system", host->system, "context", context);
 }
 
@@ -693,6 +727,7 @@ void host_close(struct host *host, const char *reason)
 		services_close(host->earlier[i]);
 	free(host->earlier);
 	mcp_servers_close(host->servers);
+	json_decref(host->attached);
 	setup_command_env_release(&host->servers_env);
 	memory_free(host->memory);
 	path_rules_release(&host->memory_rules);
@@ -833,6 +868,46 @@ static void host_end(struct host *host)
 	pthread_mutex_unlock(&host->lock);
 }
 
+json_t *host_server_prompts(struct host *host, bool wait)
+{
+	if (wait) {
+		host_begin(host);
+		await_servers(host);
+		host_end(host);
+	}
+	return mcp_servers_prompts(host->servers);
+}
+
+bool host_server_prompt(struct host *host, const char *server, const char *name,
+                        const json_t *arguments, struct buf *out, struct err *err)
+{
+	json_t *media = json_array();
+	bool ok;
+
+	host_begin(host);
+	ok = mcp_servers_prompt(host->servers, server, name, arguments, &host->cancel, out, media,
+	                        err);
+	host_end(host);
+	json_decref(host->attached);
+	host->attached = media;
+	if (!ok)
+		json_array_clear(media);
+	return ok;
+}
+
+/* What goes with the prompt. */
+static void host_add_attached(struct host *host, json_t *content)
+{
+	json_auto_t *media = mem_steal(&host->attached);
+	json_t *part;
+	size_t i;
+
+	json_array_foreach(media, i, part)
+		content_add(content, json_pack("{s:{s:O,s:O}}", "inlineData", "mimeType",
+		                               json_object_get(part, "mime_type"), "data",
+		                               json_object_get(part, "data")));
+}
+
 bool host_prompt(struct host *host, struct span piped, struct span prompt,
                  struct agent_outcome *outcome, struct err *err)
 {
@@ -843,6 +918,7 @@ bool host_prompt(struct host *host, struct span piped, struct span prompt,
 	await_servers(host);
 	agent_expect(host->chat.agent);
 	content = host_message(host, piped, prompt);
+	host_add_attached(host, content);
 	host_start_session(host, content);
 	ok = agent_prompt(host->chat.agent, content, outcome, err);
 	host_end(host);

@@ -84,6 +84,7 @@ struct host {
 	char *policy_folder, *confinement, *worker_program;
 	struct command_env command_env;
 	struct mcp_servers *servers; /* of the settings; NULL: not opened yet */
+	json_t *attached;            /* media that go with the next prompt; or NULL */
 	struct command_env servers_env; /* what their programs get */
 	const char **ignore_files; /* owned array of names that are the settings' */
 	bool git;                  /* the workspace is a repository's root */

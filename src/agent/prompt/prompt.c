@@ -149,7 +149,9 @@ json_t *prompt_facts_pieces(const struct facts_options *options)
 	if (!json_is_false(settings_get(options->settings, "context.includeDirectoryTree")))
 		add_facts_piece(pieces, PIECE_TREE, options, put_file_tree);
 	add_facts_piece(pieces, PIECE_PROJECT, options, put_project);
+	surroundings_add(pieces, PIECE_SERVERS, SPAN("")); /* as the host has it */
 	surroundings_add(pieces, PIECE_MODE, span_str(options->mode ? options->mode : ""));
+	surroundings_add(pieces, PIECE_TOOLS, SPAN(""));
 	surroundings_add(pieces, PIECE_FRAME, SPAN("</session_context>"));
 	return pieces;
 }

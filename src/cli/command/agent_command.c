@@ -483,7 +483,7 @@ static void run_slash(struct headless *run, struct span line, struct command_res
 {
 	const struct command_context context = {
 		.host = run->host, .settings = run->settings, .can = 1u << COMMAND_SEND,
-		.local = !run->confinement.worker,
+		.local = !run->confinement.worker, .waits = true,
 	};
 	_cleanup_buf_ struct buf rows = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_auto_t *message = NULL;
@@ -591,7 +591,10 @@ static bool check_prompt(struct headless *run, struct agent_input *input, struct
 	};
 	size_t skip;
 
-	run->slash = command_exists(&context, said);
+	/* Only servers know their prompts: what is none is refused when they have been asked. */
+	run->slash = command_exists(&context, said) ||
+	             (command_is(said) &&
+	              json_object_size(settings_get(run->settings, "mcpServers")));
 	if (run->slash)
 		return true;
 	if (!prepare_check_prompt(said, &skip, err))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hasp mcp: which MCP servers the agent uses, and whether one works. */
+/* hasp mcp list and test: which MCP servers the agent uses, and whether one works. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,22 +191,46 @@ static int test_server(struct mcp_command *command, const char *name, struct can
 	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
+/* Flags of add alone say nothing to the others. */
+static bool check_mcp_flags(const struct invocation *invocation, const char *action,
+                            struct err *err)
+{
+	static const enum flag_id of_add[] = { FLAG_TRANSPORT, FLAG_ENV, FLAG_HEADER, FLAG_TIMEOUT,
+		                               FLAG_TRUST, FLAG_DESCRIPTION, FLAG_INCLUDE_TOOLS,
+		                               FLAG_EXCLUDE_TOOLS };
+	const bool add = strcmp(action, "add") == 0;
+
+	for (size_t i = 0; !add && i < ARRAY_LEN(of_add); i++)
+		if (invocation_has(invocation, of_add[i]))
+			return err_set(err, ERR_INVALID_ARGUMENT,
+			               "hasp mcp %s does not take the options of hasp mcp add.",
+			               action);
+	if (invocation_has(invocation, FLAG_SCOPE) && !add && strcmp(action, "remove") != 0)
+		return err_set(err, ERR_INVALID_ARGUMENT, "hasp mcp %s takes no --scope.", action);
+	return true;
+}
+
 static int run_mcp_action(struct mcp_command *command, struct cancel *cancel)
 {
-	const char *action = invocation_positional(command->invocation, 0);
+	const char *given = invocation_positional(command->invocation, 0);
+	const char *action = given ? given : "list";
 	const char *name = invocation_positional(command->invocation, 1);
-	const bool test = action && strcmp(action, "test") == 0;
+	const bool list = strcmp(action, "list") == 0, test = strcmp(action, "test") == 0;
 	struct err err = ERR_INIT;
 
-	if (test != (name != NULL)) {
+	if (list == (name != NULL))
 		err_set(&err, ERR_INVALID_ARGUMENT,
-		        test ? "hasp mcp test takes the name of a server; hasp mcp list has them." :
-		               "hasp mcp list takes no name.");
+		        list ? "hasp mcp list takes no name." :
+		               "hasp mcp %s takes the name of a server; hasp mcp list has them.",
+		        action);
+	if (err.message[0] || !check_mcp_flags(command->invocation, action, &err))
 		return output_fail(&err, CLI_USAGE);
-	}
 	if (!command_open_project(command->invocation, &command->project, &command->settings,
-	                          &err) ||
-	    !home_open(command->project, &command->home, &err) || !open_sandbox(command, &err))
+	                          &err))
+		return output_fail(&err, CLI_FAILED);
+	if (!list && !test)
+		return mcp_change_run(command->invocation, command->settings);
+	if (!home_open(command->project, &command->home, &err) || !open_sandbox(command, &err))
 		return output_fail(&err, CLI_FAILED);
 	return test ? test_server(command, name, cancel) : list_servers(command);
 }

@@ -115,6 +115,11 @@ void command_child_env_release(struct child_env *env);
 bool command_open_project(const struct invocation *invocation, char **ret_project,
                           struct settings **ret_settings, struct err *err);
 
+/* ---- MCP servers ------------------------------------------------------------- */
+
+/* hasp mcp add, remove, enable, disable NAME; mcp_change.c. The exit code. */
+int mcp_change_run(const struct invocation *invocation, struct settings *settings);
+
 /* ---- providers --------------------------------------------------------------- */
 
 /* Opening a workspace as the command line says: where, and how confined.

@@ -97,6 +97,13 @@ enum flag_id {
 	FLAG_INTERACTIVE,
 	FLAG_ACP,
 	FLAG_WORKTREE,
+	FLAG_TRANSPORT,
+	FLAG_HEADER,
+	FLAG_TIMEOUT,
+	FLAG_TRUST,
+	FLAG_DESCRIPTION,
+	FLAG_INCLUDE_TOOLS,
+	FLAG_SESSION,
 };
 
 /* What a shell offers when the value is being typed. */
@@ -154,6 +161,9 @@ struct command {
 	const struct positional *positionals;
 	size_t positional_count;
 	bool passes_on; /* the first positional ends the flags; the last one may repeat */
+	/* Behind this word as the first positional, flags that are none of the command's, and
+	 * further words, are positionals: another program's. NULL: none. */
+	const char *loose;
 	int (*run)(const struct invocation *invocation); /* returns the exit code */
 };
 

@@ -15,7 +15,7 @@
  * (`boolean`) is also --name=true, --name false, --no-name; the last one given counts.  Flags
  * are not abbreviated, so that a new one never changes what a script means.  Of a command that
  * passes words on (`passes_on`) the first positional ends the flags too: what follows is another
- * program's.
+ * program's.  Behind the action that a command names (`loose`), unknown flags are words.
  */
 #ifndef HASP_CLI_OPTIONS_INVOCATION_H
 #define HASP_CLI_OPTIONS_INVOCATION_H

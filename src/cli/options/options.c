@@ -512,22 +512,57 @@ static const char *const hooks_synopsis[] = {
 	NULL,
 };
 
-static const char *const mcp_choices[] = { "list", "test", NULL };
+static const char *const mcp_choices[] = { "list",   "test",    "add", "remove",
+	                                   "enable", "disable", NULL };
+static const char *const transport_choices[] = { "stdio", "sse", "http", NULL };
 
 static const struct flag mcp_flags[] = {
+	{ .id = FLAG_SCOPE, .name = "scope", .letter = 's',
+	  .value = { "SCOPE", COMPLETE_CHOICE, scope_choices },
+	  .help = "add, remove: the settings to change, user or project (default: project)" },
+	{ .id = FLAG_TRANSPORT, .name = "transport", .letter = 't',
+	  .value = { "HOW", COMPLETE_CHOICE, transport_choices },
+	  .help = "add: stdio (default), http or sse" },
+	{ .id = FLAG_TRANSPORT, .name = "type", .hidden = true,
+	  .value = { "HOW", COMPLETE_CHOICE, transport_choices },
+	  .help = "another name of --transport" },
+	{ .id = FLAG_ENV, .name = "env", .letter = 'e', .repeatable = true,
+	  .value = { "NAME=VALUE", COMPLETE_NOTHING, NULL },
+	  .help = "add: a variable for the program" },
+	{ .id = FLAG_HEADER, .name = "header", .letter = 'H', .repeatable = true,
+	  .value = { "NAME: VALUE", COMPLETE_NOTHING, NULL },
+	  .help = "add: a header field for the address" },
+	{ .id = FLAG_TIMEOUT, .name = "timeout", .value = { "MS", COMPLETE_NOTHING, NULL },
+	  .help = "add: milliseconds that a call may take" },
+	{ .id = FLAG_TRUST, .name = "trust", .boolean = true,
+	  .help = "add: allow all its tools without asking" },
+	{ .id = FLAG_DESCRIPTION, .name = "description",
+	  .value = { "TEXT", COMPLETE_NOTHING, NULL }, .help = "add: what the server is for" },
+	{ .id = FLAG_INCLUDE_TOOLS, .name = "include-tools", .repeatable = true,
+	  .value = { "NAME,...", COMPLETE_NOTHING, NULL },
+	  .help = "add: the only tools that are offered" },
+	{ .id = FLAG_EXCLUDE_TOOLS, .name = "exclude-tools", .repeatable = true,
+	  .value = { "NAME,...", COMPLETE_NOTHING, NULL },
+	  .help = "add: tools that are not offered" },
+	{ .id = FLAG_SESSION, .name = "session", .hidden = true,
+	  .help = "enable, disable: for a session; that is /mcp's" },
 	JSON_FLAG,
 	PROJECT_FLAGS("servers"),
 	HELP_FLAG,
 };
 
 static const struct positional mcp_positionals[] = {
-	{ { "ACTION", COMPLETE_CHOICE, mcp_choices }, "list (default) or test" },
+	{ { "ACTION", COMPLETE_CHOICE, mcp_choices },
+	  "list (default), test, add, remove, enable or disable" },
 	{ { "NAME", COMPLETE_NOTHING, NULL }, "a server of the settings" },
 };
 
 static const char *const mcp_synopsis[] = {
 	"[list] [--json]",
 	"test NAME [--json]",
+	"add [OPTION]... NAME COMMAND|URL [--] [ARG]...",
+	"remove NAME [--scope user|project]",
+	"enable | disable NAME",
 	NULL,
 };
 
@@ -732,14 +767,21 @@ static const struct command commands[] = {
 	},
 	{
 		.name = "mcp",
-		.summary = "list the MCP servers that the agent uses, and test one",
+		.summary = "list, test, add and remove the MCP servers that the agent uses",
 		.synopsis = mcp_synopsis,
 		.text =
 			"MCP servers give the agent further tools; the setting mcpServers names "
 			"them. list shows each with its tools, as far as they are known, and "
 			"starts none. test starts one in its sandbox, or connects to it, asks "
 			"for its tools, and shows what it answers and what the sandbox denied; "
-			"it exits with 1 if the server does not work.",
+			"it exits with 1 if the server does not work.\n\n"
+			"add and remove change mcpServers in settings.json, the project's unless "
+			"--scope says user, and keep the rest, comments included. The options "
+			"of add stand anywhere before --; others that begin with a dash are the "
+			"program's. A project's servers count only in a trusted folder, after "
+			"\"hasp config allow mcpServers\". disable switches a server off in all "
+			"projects and leaves the settings as they are; enable takes that back.",
+		.loose = "add",
 		.flags = mcp_flags,
 		.flag_count = ARRAY_LEN(mcp_flags),
 		.positionals = mcp_positionals,

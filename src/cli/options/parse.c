@@ -211,6 +211,34 @@ static const struct flag *find_negated(const struct command *command, const char
 	return NULL;
 }
 
+static const struct flag *find_letter(const struct command *command, char letter)
+{
+	for (size_t i = 0; i < command->flag_count; i++) {
+		if (command->flags[i].letter == letter)
+			return &command->flags[i];
+	}
+	return NULL;
+}
+
+/* Behind `loose` a flag that nobody knows is another program's, and the whole word stays. */
+static bool is_foreign_flag(const struct invocation *ret, const char *word)
+{
+	const struct command *command = ret->command;
+	const char *name = word + 2;
+	const size_t len = strcspn(name, "=");
+
+	if (!command->loose || !ret->positional_count ||
+	    strcmp(ret->positionals[0], command->loose) != 0)
+		return false;
+	if (word[1] != '-')
+		return !find_letter(command, word[1]);
+	for (size_t i = 0; i < command->flag_count; i++)
+		if (strncmp(command->flags[i].name, name, len) == 0 &&
+		    !command->flags[i].name[len])
+			return false;
+	return true;
+}
+
 static bool parse_long(struct cursor *cursor, const char *word, struct invocation *ret,
                        struct err *err)
 {
@@ -231,15 +259,6 @@ static bool parse_long(struct cursor *cursor, const char *word, struct invocatio
 		       add_flag(ret, flag, value, err);
 	}
 	return unknown_flag(ret->command, name, err);
-}
-
-static const struct flag *find_letter(const struct command *command, char letter)
-{
-	for (size_t i = 0; i < command->flag_count; i++) {
-		if (command->flags[i].letter == letter)
-			return &command->flags[i];
-	}
-	return NULL;
 }
 
 /* Letters of switches can be joined: -jp. */
@@ -299,7 +318,8 @@ static bool parse_positional(const char *word, bool word_only, struct invocation
 		ret->positionals[ret->positional_count++] = word;
 		return true;
 	}
-	if (ret->positional_count >= command->positional_count && !command->passes_on)
+	if (ret->positional_count >= command->positional_count && !command->passes_on &&
+	    !(command->loose && strcmp(ret->positionals[0], command->loose) == 0))
 		return err_set(err, ERR_INVALID_ARGUMENT, "hasp %s does not take \"%s\".",
 		               command->name, word);
 	if (ret->positional_count < command->positional_count &&
@@ -438,7 +458,9 @@ bool invocation_parse(int argc, char *const *argv, struct invocation *ret, struc
 			checked = ret->positional_count == 0;
 			continue;
 		}
-		if (!flags_ended && strncmp(word, "--", 2) == 0)
+		if (!flags_ended && word[0] == '-' && word[1] && is_foreign_flag(ret, word))
+			ok = parse_positional(word, true, ret, err);
+		else if (!flags_ended && strncmp(word, "--", 2) == 0)
 			ok = parse_long(&cursor, word + 2, ret, err);
 		else if (!flags_ended && word[0] == '-' && word[1])
 			ok = parse_short(&cursor, word + 1, ret, err);

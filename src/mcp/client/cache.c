@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What servers declared last time, so that it need not be asked for before the first prompt:
  *
- *     { NAME: { "hash": HASH, "tools": [...] }, ... }
+ *     { NAME: { "hash": HASH, "tools": [...], "offers": {...} }, ... }
  *
  * A file of hasp's own, mode 0600, where no command may write; what is in it is checked like what
  * comes from a server all the same.  A file that cannot be read or written is no error: then
@@ -31,29 +31,29 @@ static json_t *cache_load(const char *file)
 json_t *mcp_cache_read(const char *file, const char *name, const char *hash)
 {
 	json_auto_t *all = cache_load(file);
-	const json_t *known = json_object_get(all, name);
-	json_t *tools = json_object_get(known, "tools");
+	json_t *known = json_object_get(all, name);
 
-	if (!json_is_array(tools) ||
+	if (!json_is_array(json_object_get(known, "tools")) ||
+	    !json_is_object(json_object_get(known, "offers")) ||
 	    !span_eq(json_span(json_object_get(known, "hash")), span_str(hash)))
 		return NULL;
-	return json_incref(tools);
+	return json_incref(known);
 }
 
-void mcp_cache_write(const char *file, const char *name, const char *hash, const json_t *tools)
+void mcp_cache_write(const char *file, const char *name, const char *hash, const json_t *tools,
+                     const json_t *offers)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_CACHE_BYTES);
 	json_auto_t *all = cache_load(file);
+	json_auto_t *known = json_pack("{s:s, s:O, s:O}", "hash", hash, "tools", (json_t *)tools,
+	                               "offers", (json_t *)offers);
 	struct err ignored = ERR_INIT;
 
-	json_object_set_new(all, name, json_pack("{s:s, s:O}", "hash", hash, "tools",
-	                                         (json_t *)tools));
+	json_object_set(all, name, known);
 	if (!json_print(&out, all, 0)) {
 		json_object_clear(all);
 		buf_clear(&out);
-		json_object_set_new(all, name,
-		                    json_pack("{s:s, s:O}", "hash", hash, "tools",
-		                              (json_t *)tools));
+		json_object_set(all, name, known);
 		if (!json_print(&out, all, 0))
 			return;
 	}

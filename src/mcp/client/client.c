@@ -15,11 +15,14 @@
 
 enum {
 	POLL_MS = 20,
-	TOOL_PAGES_MAX = 100, /* of tools/list: a cursor may lead to itself */
+	PAGES_MAX = 100,      /* of a list: a cursor may lead to itself */
 	ERROR_SHOWN = 400,    /* of a server's own sentence */
+	ROUNDS_MAX = 20,      /* of a request whose answers ask for more */
+	INPUTS_MAX = 32,      /* questions in one answer */
+	PROBE_MS = 15000,     /* of the first request, which an old server may leave */
 };
 
-/* Newest first: the first is what is offered. */
+/* Of initialize, newest first: the first is what is offered. */
 static const char *const client_versions[] = { "2025-11-25", "2025-06-18", "2025-03-26",
 	                                       "2024-11-05" };
 
@@ -28,10 +31,13 @@ struct mcp_ask {
 	struct mcp_client *client;
 	const struct mcp_wait *wait;
 	uint64_t until_ms;      /* 0: for ever */
+	uint64_t held_ms;       /* mcp_answers_held_ms when it began: that time does not count */
 	int64_t id;
 	bool answered;
 	json_t *result;         /* owned; NULL: it is an error */
-	struct err error;       /* of an answer */
+	json_t *refusal;        /* that error; owned */
+	struct err error;       /* the same as a sentence */
+	char **headers;         /* mcp_client_headers; owned */
 	struct mcp_ask *next;
 };
 
@@ -41,19 +47,40 @@ struct mcp_client {
 	void *transport;
 	struct mcp_client_options options;
 	char *name;
-	json_t *roots;
-	json_t *hello;           /* of initialize */
+	json_t *capabilities;
+	struct mcp_answers *answers;
+	json_t *hello;           /* of initialize, or server/discover */
 	const char *version;     /* in force; NULL: none yet */
+	bool modern;             /* it is, or is tried to be, MCP_MODERN */
 	pthread_mutex_t lock;    /* of what follows */
 	pthread_cond_t changed;
 	struct mcp_ask *asked;
+	json_t *mirrored;        /* {tool: mcp_modern_mirrored}; NULL: none */
 	int64_t last_id;
 	size_t unasked;          /* messages since the last answer */
-	bool lost, forgotten, tools_changed;
+	bool lost, forgotten;
+	unsigned lists_changed;  /* enum mcp_list_changed */
 	struct err why_lost;
 };
 
 /* ---- life ---- */
+
+static void send_to_server(void *data, struct span message)
+{
+	struct mcp_client *client = data;
+	struct err ignored = ERR_INIT;
+
+	client->ops->send(client->transport, message, NULL, &ignored);
+}
+
+static json_t *own_capabilities(const struct mcp_client_options *options)
+{
+	json_t *own = options->capabilities ? json_deep_copy(options->capabilities) : json_object();
+
+	if (options->roots)
+		json_object_set_new(own, "roots", json_object());
+	return own;
+}
 
 struct mcp_client *mcp_client_new(const struct mcp_client_options *options,
                               const struct mcp_transport_ops *ops, void *transport)
@@ -64,7 +91,9 @@ struct mcp_client *mcp_client_new(const struct mcp_client_options *options,
 	client->transport = transport;
 	client->options = *options;
 	client->name = mem_strdup(options->name);
-	client->roots = json_incref((json_t *)options->roots);
+	client->options.name = client->name;
+	client->capabilities = own_capabilities(options);
+	client->answers = mcp_answers_new(&client->options, send_to_server, client);
 	client->holders = 1;
 	pthread_mutex_init(&client->lock, NULL);
 	pthread_cond_init(&client->changed, NULL);
@@ -81,8 +110,13 @@ void mcp_client_unref(struct mcp_client *client)
 {
 	if (!client || atomic_fetch_sub(&client->holders, 1) > 1)
 		return;
+	/* Answers use the transport, and what it brings makes more of them. */
+	mcp_answers_stop(client->answers);
+	mcp_answers_await(client->answers);
 	client->ops->free(client->transport);
-	json_decref(client->roots);
+	mcp_answers_free(client->answers);
+	json_decref(client->capabilities);
+	json_decref(client->mirrored);
 	json_decref(client->hello);
 	pthread_cond_destroy(&client->changed);
 	pthread_mutex_destroy(&client->lock);
@@ -92,6 +126,7 @@ void mcp_client_unref(struct mcp_client *client)
 
 void mcp_client_end(struct mcp_client *client)
 {
+	mcp_answers_stop(client->answers);
 	client->ops->end(client->transport);
 }
 
@@ -103,6 +138,7 @@ void mcp_client_lose(struct mcp_client *client, const struct err *why)
 	client->lost = true;
 	pthread_cond_broadcast(&client->changed);
 	pthread_mutex_unlock(&client->lock);
+	mcp_answers_stop(client->answers);
 }
 
 void mcp_client_forget(struct mcp_client *client)
@@ -137,13 +173,13 @@ bool mcp_client_forgotten(struct mcp_client *client)
 	return client_flag(client, &client->forgotten);
 }
 
-bool mcp_client_tools_changed(struct mcp_client *client)
+unsigned mcp_client_changed(struct mcp_client *client)
 {
-	bool changed;
+	unsigned changed;
 
 	pthread_mutex_lock(&client->lock);
-	changed = client->tools_changed;
-	client->tools_changed = false;
+	changed = client->lists_changed;
+	client->lists_changed = 0;
 	pthread_mutex_unlock(&client->lock);
 	return changed;
 }
@@ -178,25 +214,17 @@ const char *mcp_client_name(const struct mcp_client *client)
 	return client->name;
 }
 
+const char *const *mcp_client_headers(const struct mcp_ask *ask)
+{
+	return (const char *const *)ask->headers;
+}
+
 /* ---- what the server asks, and tells ---- */
 
-static void answer_server(struct mcp_client *client, const struct rpc_message *message)
+bool mcp_client_answer(struct mcp_client *client, const char *method, const json_t *params,
+                       const _Atomic bool *cancel, json_t **ret, struct err *err)
 {
-	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_MESSAGE_BYTES);
-	struct err ignored = ERR_INIT;
-
-	if (!strcmp(message->method, "ping")) {
-		rpc_write_result(&out, message->id, NULL);
-	} else if (!strcmp(message->method, "roots/list") && client->roots) {
-		json_auto_t *result = json_pack("{s:O}", "roots", client->roots);
-
-		rpc_write_result(&out, message->id, result);
-	} else {
-		rpc_write_error(&out, message->id, RPC_METHOD_NOT_FOUND,
-		                "The client does not have this method.", NULL);
-	}
-	if (!out.overflowed)
-		client->ops->send(client->transport, buf_view(&out), NULL, &ignored);
+	return mcp_answers_within(client->answers, method, params, cancel, ret, err);
 }
 
 /* A number that a server sent as whole parts; what is none is 0. */
@@ -236,17 +264,28 @@ static void log_message(struct mcp_client *client, const json_t *params)
 	mcp_client_log(client, buf_view(&line));
 }
 
+/* What a notice says is another now; 0: it is no such notice. */
+static unsigned list_of_notice(const char *method)
+{
+	return !strcmp(method, "notifications/tools/list_changed")     ? MCP_TOOLS_CHANGED :
+	       !strcmp(method, "notifications/prompts/list_changed")   ? MCP_PROMPTS_CHANGED :
+	       !strcmp(method, "notifications/resources/list_changed") ? MCP_RESOURCES_CHANGED :
+	                                                                 0;
+}
+
 static void take_notification(struct mcp_client *client, const struct rpc_message *message)
 {
 	bool known = false;
 
 	if (!strcmp(message->method, "notifications/message"))
 		log_message(client, message->body);
+	else if (!strcmp(message->method, "notifications/cancelled"))
+		mcp_answers_withdraw(client->answers,
+		                     json_object_get(message->body, "requestId"));
 	pthread_mutex_lock(&client->lock);
 	if (!strcmp(message->method, "notifications/progress"))
 		known = tell_progress(client, message->body);
-	else if (!strcmp(message->method, "notifications/tools/list_changed"))
-		client->tools_changed = true;
+	client->lists_changed |= list_of_notice(message->method);
 	client->unasked += !known;
 	pthread_mutex_unlock(&client->lock);
 }
@@ -266,6 +305,7 @@ static void set_answer_error(struct mcp_ask *ask, const json_t *error)
 {
 	_cleanup_free_ char *said = said_text(json_object_get(error, "message"));
 
+	ask->refusal = json_incref((json_t *)error);
 	err_set(&ask->error, ERR_TOOL_FAILED,
 	        "The MCP server \"%s\" answered with error %lld: %s", ask->client->name,
 	        (long long)json_integer_value(json_object_get(error, "code")), said);
@@ -329,7 +369,7 @@ void mcp_client_receive(struct mcp_client *client, struct span text)
 		return;
 	}
 	if (message.kind == RPC_REQUEST) {
-		answer_server(client, &message);
+		mcp_answers_take(client->answers, message.id, message.method, message.body);
 		pthread_mutex_lock(&client->lock);
 		client->unasked++;
 		pthread_mutex_unlock(&client->lock);
@@ -346,7 +386,9 @@ void mcp_client_receive(struct mcp_client *client, struct span text)
 
 static bool is_late(const struct mcp_ask *ask)
 {
-	return ask->until_ms && clock_monotonic_ms() >= ask->until_ms;
+	const uint64_t held = mcp_answers_held_ms(ask->client->answers) - ask->held_ms;
+
+	return ask->until_ms && clock_monotonic_ms() >= ask->until_ms + held;
 }
 
 static bool nobody_waits(const struct mcp_ask *ask)
@@ -368,6 +410,7 @@ static void ask_begin(struct mcp_ask *ask)
 {
 	struct mcp_client *client = ask->client;
 
+	ask->held_ms = mcp_answers_held_ms(client->answers);
 	ask->until_ms = ask->wait->timeout_ms ? clock_monotonic_ms() + ask->wait->timeout_ms : 0;
 	pthread_mutex_lock(&client->lock);
 	ask->id = ++client->last_id;
@@ -412,14 +455,14 @@ static bool client_notify_server(struct mcp_client *client, const char *method,
 	       client->ops->send(client->transport, buf_view(&out), NULL, err);
 }
 
-/* initialize must not be cancelled. */
+/* initialize must not be cancelled; an exchange of 2026-07-28 is by its end. */
 static void cancel_ask(struct mcp_ask *ask, const char *method, const char *reason)
 {
 	json_auto_t *params = json_pack("{s:I, s:s}", "requestId", (json_int_t)ask->id, "reason",
 	                                reason);
 	struct err ignored = ERR_INIT;
 
-	if (strcmp(method, "initialize") != 0)
+	if (strcmp(method, "initialize") != 0 && !ask->headers)
 		client_notify_server(ask->client, "notifications/cancelled", params, &ignored);
 }
 
@@ -457,26 +500,57 @@ static bool settle_ask(struct mcp_ask *ask, const char *method, json_t **ret, st
 	               client->name);
 }
 
-/* Borrows `params`. */
-static bool client_request(struct mcp_client *client, const char *method, const json_t *params,
-                           const struct mcp_wait *wait, json_t **ret, struct err *err)
+/* The params of a request as they are sent. A new object. */
+static json_t *sent_params(const struct mcp_ask *ask, const json_t *params)
+{
+	const struct mcp_client *client = ask->client;
+	json_t *own = params ? json_copy((json_t *)params) : json_object();
+	json_t *meta = client->modern ? mcp_modern_meta(client->capabilities) : json_object();
+
+	if (ask->wait->progress)
+		json_object_set_new(meta, "progressToken", json_integer(ask->id));
+	if (json_object_size(meta))
+		json_object_set(own, "_meta", meta);
+	json_decref(meta);
+	return own;
+}
+
+static char **sent_headers(const struct mcp_ask *ask, const char *method, const json_t *params)
+{
+	struct mcp_client *client = ask->client;
+	const char *name = json_string_value(json_object_get(params, "name"));
+	json_auto_t *mirrored = NULL;
+
+	if (!client->modern || !client->ops->exchanges)
+		return NULL;
+	pthread_mutex_lock(&client->lock);
+	mirrored = name ? json_incref(json_object_get(client->mirrored, name)) : NULL;
+	pthread_mutex_unlock(&client->lock);
+	return mcp_modern_headers(method, params, mirrored);
+}
+
+/* Borrows `params`. *ret_refusal (may be NULL): the error that it was answered with, a new
+ * reference. */
+static bool client_ask(struct mcp_client *client, const char *method, const json_t *params,
+                       const struct mcp_wait *wait, json_t **ret, json_t **ret_refusal,
+                       struct err *err)
 {
 	struct mcp_ask ask = { .client = client, .wait = wait, .error = ERR_INIT };
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_MESSAGE_BYTES);
-	json_auto_t *own = params ? json_copy((json_t *)params) : json_object();
+	json_auto_t *own = NULL;
 	struct err why = ERR_INIT;
 	bool sent, ok = false;
 
 	ask_begin(&ask);
-	if (wait->progress)
-		json_object_set_new(own, "_meta",
-		                    json_pack("{s:I}", "progressToken", (json_int_t)ask.id));
+	own = sent_params(&ask, params);
 	if (!rpc_write_request(&out, ask.id, method, own)) {
 		ask_end(&ask);
 		return err_set(err, ERR_TOO_LARGE, "The message would be larger than %zu bytes.",
 		               LIMIT_MCP_MESSAGE_BYTES);
 	}
-	sent = client->ops->send(client->transport, buf_view(&out), &ask, &why);
+	ask.headers = sent_headers(&ask, method, own);
+	sent = mcp_client_lost(client) ||
+	       client->ops->send(client->transport, buf_view(&out), &ask, &why);
 	if (sent)
 		await_settled(&ask);
 	if (sent || mcp_client_settled(&ask))
@@ -484,8 +558,85 @@ static bool client_request(struct mcp_client *client, const char *method, const 
 	else
 		*err = why;
 	ask_end(&ask);
+	worker_texts_free(ask.headers);
 	json_decref(ask.result);
+	if (ret_refusal)
+		*ret_refusal = mem_steal(&ask.refusal);
+	json_decref(ask.refusal);
 	return ok;
+}
+
+/* ---- results that ask for more (2026-07-28) ---- */
+
+static bool answer_input(struct mcp_client *client, const json_t *request,
+                         const _Atomic bool *cancel, json_t **ret, struct err *err)
+{
+	const char *method = json_string_value(json_object_get(request, "method"));
+	const json_t *params = json_object_get(request, "params");
+	json_auto_t *none = json_object();
+
+	if (!method)
+		return err_set(err, ERR_TOOL_FAILED,
+		               "The MCP server \"%s\" asked for more without saying what.",
+		               client->name);
+	return mcp_client_answer(client, method, json_is_object(params) ? params : none, cancel, ret,
+	                         err);
+}
+
+/* Answers what such a result asks, and puts it into the params of the next round. */
+static bool answer_inputs(struct mcp_client *client, const json_t *result,
+                          const _Atomic bool *cancel, json_t *params, struct err *err)
+{
+	json_t *requests = json_object_get(result, "inputRequests"), *request;
+	json_t *state = json_object_get(result, "requestState");
+	json_auto_t *responses = json_object();
+	const char *key;
+
+	if ((!requests && !json_is_string(state)) || (requests && !json_is_object(requests)) ||
+	    json_object_size(requests) > INPUTS_MAX)
+		return err_set(err, ERR_TOOL_FAILED,
+		               "The MCP server \"%s\" asked for more, but not as the protocol has "
+		               "it.",
+		               client->name);
+	json_object_foreach(requests, key, request) {
+		json_t *answer = NULL;
+
+		if (!answer_input(client, request, cancel, &answer, err))
+			return false;
+		json_object_set_new(responses, key, answer);
+	}
+	json_object_del(params, "inputResponses");
+	json_object_del(params, "requestState");
+	if (requests)
+		json_object_set(params, "inputResponses", responses);
+	if (json_is_string(state))
+		json_object_set(params, "requestState", state);
+	return true;
+}
+
+/* As often as it takes: an answer of 2026-07-28 may ask for more. Borrows `params`. */
+static bool client_request(struct mcp_client *client, const char *method, const json_t *params,
+                           const struct mcp_wait *wait, json_t **ret, struct err *err)
+{
+	json_auto_t *own = params ? json_copy((json_t *)params) : json_object();
+
+	for (unsigned round = 0; round < ROUNDS_MAX; round++) {
+		json_auto_t *result = NULL;
+		bool asks = false;
+
+		if (!client_ask(client, method, own, wait, &result, NULL, err) ||
+		    (client->modern && !mcp_modern_result(result, client->name, &asks, err)))
+			return false;
+		if (!asks) {
+			*ret = mem_steal(&result);
+			return true;
+		}
+		if (!answer_inputs(client, result, wait->cancel, own, err))
+			return false;
+	}
+	return err_set(err, ERR_TOOL_FAILED,
+	               "The MCP server \"%s\" asked %d times for more, and did not answer %s.",
+	               client->name, ROUNDS_MAX, method);
 }
 
 /* ---- the handshake ---- */
@@ -504,50 +655,161 @@ static bool take_version(struct mcp_client *client, struct err *err)
 	               client->name, shown);
 }
 
-bool mcp_client_begin(struct mcp_client *client, const struct mcp_wait *wait, struct err *err)
+/* Up to 2025-11-25. *ret_refused: the server answered, but with an error. */
+static bool begin_session(struct mcp_client *client, const struct mcp_wait *wait,
+                          bool *ret_refused, struct err *err)
 {
-	json_auto_t *params = json_pack("{s:s, s:{}, s:{s:s, s:s}}", "protocolVersion",
-	                                client_versions[0], "capabilities", "clientInfo", "name",
-	                                "hasp", "version", HASP_VERSION);
-	const struct mcp_wait own = { .timeout_ms = wait->timeout_ms, .cancel = wait->cancel };
+	json_auto_t *params = json_pack("{s:s, s:O, s:{s:s, s:s}}", "protocolVersion",
+	                                client_versions[0], "capabilities", client->capabilities,
+	                                "clientInfo", "name", "hasp", "version", HASP_VERSION);
+	json_auto_t *refusal = NULL;
 
-	if (client->roots)
-		json_object_set_new(json_object_get(params, "capabilities"), "roots",
-		                    json_object());
-	if (!client_request(client, "initialize", params, &own, &client->hello, err) ||
-	    !take_version(client, err))
+	if (!client_ask(client, "initialize", params, wait, &client->hello, &refusal, err)) {
+		*ret_refused = refusal;
+		return false;
+	}
+	if (!take_version(client, err))
 		return false;
 	if (client->ops->agreed)
 		client->ops->agreed(client->transport, client->version);
 	return client_notify_server(client, "notifications/initialized", NULL, err);
 }
 
-/* ---- tools ---- */
+/* What server/discover answered; the server's name is in its _meta. */
+static void take_discovered(struct mcp_client *client, const json_t *result)
+{
+	const json_t *meta = json_object_get(result, "_meta");
+	json_t *info = json_object_get(meta, "io.modelcontextprotocol/serverInfo");
 
-bool mcp_client_tools(struct mcp_client *client, const struct mcp_wait *wait, json_t **ret,
-                      struct err *err)
+	client->hello = json_copy((json_t *)result);
+	if (info && !json_object_get(client->hello, "serverInfo"))
+		json_object_set(client->hello, "serverInfo", info);
+	client->version = MCP_MODERN;
+}
+
+/* *ret_older: the server lives, and may know an older version. */
+static bool begin_modern(struct mcp_client *client, const struct mcp_wait *wait, bool *ret_older,
+                         struct err *err)
+{
+	const struct mcp_wait probe = {
+		.timeout_ms = wait->timeout_ms && wait->timeout_ms < PROBE_MS ? wait->timeout_ms :
+		                                                               PROBE_MS,
+		.cancel = wait->cancel,
+	};
+	json_auto_t *result = NULL;
+	bool ok = false, again = true;
+
+	client->modern = true;
+	for (unsigned tries = 0; tries < 2 && !ok && again; tries++) {
+		json_auto_t *refusal = NULL;
+
+		ok = client_ask(client, "server/discover", NULL, &probe, &result, &refusal, err);
+		again = json_lists(json_object_get(json_object_get(refusal, "data"), "supported"),
+		                   SPAN(MCP_MODERN));
+	}
+	if (ok && json_lists(json_object_get(result, "supportedVersions"), SPAN(MCP_MODERN))) {
+		take_discovered(client, result);
+		return true;
+	}
+	client->modern = false;
+	*ret_older = (ok || err->code == ERR_TOOL_FAILED) && !mcp_client_lost(client);
+	return false;
+}
+
+bool mcp_client_begin(struct mcp_client *client, const struct mcp_wait *wait, struct err *err)
+{
+	const struct mcp_wait own = { .timeout_ms = wait->timeout_ms, .cancel = wait->cancel };
+	struct err why = ERR_INIT;
+	bool other = false;
+
+	if (client->ops->exchanges) {
+		if (begin_modern(client, &own, &other, &why))
+			return true;
+		if (other)
+			return begin_session(client, &own, &other, err);
+	} else {
+		struct err ignored = ERR_INIT;
+
+		if (begin_session(client, &own, &other, &why) ||
+		    (other && begin_modern(client, &own, &other, &ignored)))
+			return true;
+	}
+	*err = why;
+	return false;
+}
+
+/* Over HTTP, of 2026-07-28: leaves out tools whose headers are wrong, and keeps those of others. */
+static void take_mirrored(struct mcp_client *client, json_t *tools)
+{
+	json_t *all = json_object();
+	size_t i = 0;
+
+	while (i < json_array_size(tools)) {
+		const json_t *tool = json_array_get(tools, i);
+		const char *name = json_string_value(json_object_get(tool, "name"));
+		struct err why = ERR_INIT;
+		json_t *mirrored = NULL;
+
+		if (!mcp_modern_mirrored(tool, &mirrored, &why)) {
+			mcp_client_log(client, span_str(why.message));
+			json_array_remove(tools, i);
+			continue;
+		}
+		if (name && json_object_size(mirrored))
+			json_object_set(all, name, mirrored);
+		json_decref(mirrored);
+		i++;
+	}
+	pthread_mutex_lock(&client->lock);
+	json_decref(client->mirrored);
+	client->mirrored = all;
+	pthread_mutex_unlock(&client->lock);
+}
+
+/* ---- what it offers ---- */
+
+bool mcp_client_ask(struct mcp_client *client, const char *method, const json_t *params,
+                    const struct mcp_wait *wait, json_t **ret, struct err *err)
+{
+	json_t *result = NULL;
+
+	if (!client_request(client, method, params, wait, &result, err))
+		return false;
+	if (json_is_object(result)) {
+		*ret = result;
+		return true;
+	}
+	json_decref(result);
+	return err_set(err, ERR_TOOL_FAILED,
+	               "The MCP server \"%s\" answered %s with no object.", client->name, method);
+}
+
+bool mcp_client_list(struct mcp_client *client, const char *method, const char *member, size_t most,
+                     const struct mcp_wait *wait, json_t **ret, struct err *err)
 {
 	json_auto_t *all = json_array();
 	json_auto_t *params = json_object();
 	const struct mcp_wait own = { .timeout_ms = wait->timeout_ms, .cancel = wait->cancel };
 	const json_t *next = NULL;
 
-	for (size_t page = 0; !page || (next && page < TOOL_PAGES_MAX); page++) {
+	for (size_t page = 0; !page || (next && page < PAGES_MAX); page++) {
 		json_auto_t *result = NULL;
 
-		if (!client_request(client, "tools/list", params, &own, &result, err))
+		if (!client_request(client, method, params, &own, &result, err))
 			return false;
-		if (!json_is_array(json_object_get(result, "tools")))
+		if (!json_is_array(json_object_get(result, member)))
 			return err_set(err, ERR_TOOL_FAILED,
-			               "The MCP server \"%s\" answered tools/list without a list.",
-			               client->name);
-		json_array_extend(all, json_object_get(result, "tools"));
+			               "The MCP server \"%s\" answered %s without a list.",
+			               client->name, method);
+		json_array_extend(all, json_object_get(result, member));
 		json_object_del(params, "cursor");
 		if (json_is_string(json_object_get(result, "nextCursor")) &&
-		    json_array_size(all) <= LIMIT_MCP_TOOLS)
+		    json_array_size(all) <= most)
 			json_object_set(params, "cursor", json_object_get(result, "nextCursor"));
 		next = json_object_get(params, "cursor");
 	}
+	if (client->modern && client->ops->exchanges && !strcmp(method, "tools/list"))
+		take_mirrored(client, all);
 	*ret = mem_steal(&all);
 	return true;
 }
@@ -559,12 +821,5 @@ bool mcp_client_call(struct mcp_client *client, const char *tool, const json_t *
 	                                arguments ? json_incref((json_t *)arguments) :
 	                                            json_object());
 
-	if (!client_request(client, "tools/call", params, wait, ret, err))
-		return false;
-	if (json_is_object(*ret))
-		return true;
-	json_decref(*ret);
-	*ret = NULL;
-	return err_set(err, ERR_TOOL_FAILED,
-	               "The MCP server \"%s\" answered the call with no object.", client->name);
+	return mcp_client_ask(client, "tools/call", params, wait, ret, err);
 }

@@ -101,16 +101,21 @@ static bool is_variable_name(const char *name)
 	return *name && !strchr(name, '=');
 }
 
-/* Names of fields are tokens (RFC 9110), values are visible. */
-static bool is_field(const char *name, const char *value)
+bool mcp_is_token(const char *name)
 {
 	for (const char *c = name; *c; c++)
 		if (!ascii_is_alnum(*c) && !strchr("!#$%&'*+-.^_`|~", *c))
 			return false;
+	return *name;
+}
+
+/* Names of fields are tokens, values are visible. */
+static bool is_field(const char *name, const char *value)
+{
 	for (const char *c = value; *c; c++)
 		if (((unsigned char)*c < 0x20 && *c != '\t') || *c == 0x7f)
 			return false;
-	return *name;
+	return mcp_is_token(name);
 }
 
 static char **entry_pairs(const struct reading *reading, const char *member, const char *between,
@@ -225,7 +230,12 @@ static void entry_address(const struct reading *reading, const char *url)
 {
 	const struct span address = span_str(url);
 
+	const json_t *type = json_object_get(reading->value, "type");
+
 	reading->entry->http = true;
+	reading->entry->kind = span_eq(json_span(type), SPAN("sse")) ? MCP_HTTP_SSE :
+	                       type || json_object_get(reading->value, "httpUrl") ?
+	                               MCP_HTTP_STREAMABLE : MCP_HTTP_EITHER;
 	reading->entry->url = mem_strdup(url);
 	reading->entry->headers = entry_pairs(reading, "headers", ": ", true);
 	if (!span_starts(address, SPAN("http://")) && !span_starts(address, SPAN("https://")))
@@ -236,12 +246,8 @@ static void entry_address(const struct reading *reading, const char *url)
 static void entry_unsupported(const struct reading *reading)
 {
 	const json_t *value = reading->value;
-	const struct span type = json_span(json_object_get(value, "type"));
 
-	if (span_eq(type, SPAN("sse")))
-		entry_off(reading, "hasp does not speak the old transport of type sse; many "
-		          "servers offer http beside it");
-	else if (json_object_get(value, "tcp"))
+	if (json_object_get(value, "tcp"))
 		entry_off(reading, "hasp has no transport for tcp");
 	else if (json_is_true(json_object_get(json_object_get(value, "oauth"), "enabled")) ||
 	         json_object_get(value, "authProviderType"))

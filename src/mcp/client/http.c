@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A server at an address: each message a POST, whose answer is JSON or a stream of events (MCP,
- * basic/transports, Streamable HTTP).
+ * basic/transports, Streamable HTTP).  And the old way of 2024-11-05 (HTTP+SSE): one stream brings
+ * all messages, and its first event says where ours are posted.
  *
- * Not here: the stream that a GET opens for messages which belong to no request; taking up a stream
- * that broke; logins. */
+ * A stream that ends before the answer is taken up where it broke, by a GET (Last-Event-ID).
+ *
+ * Not here: the stream that a GET opens for messages which belong to no request; logins. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/name.h"
@@ -25,6 +29,10 @@ enum {
 	ANSWER_MS = 10000,     /* of an answer, or a notification, of ours */
 	SESSION_BYTES = 1024,
 	ERROR_BODY_SHOWN = 300,
+	RETRY_MS = 1000,       /* before a stream is taken up, unless it says */
+	RETRY_MS_MIN = 100,    /* and whatever it says */
+	RETRY_MS_MAX = 30000,
+	RESUMES_MAX = 5,       /* in a row that brought nothing */
 };
 
 struct http {
@@ -34,8 +42,13 @@ struct http {
 	pthread_mutex_t lock;       /* of what follows */
 	struct http_client *idle[IDLE_CLIENTS];
 	size_t idle_count;
+	char *endpoint;             /* of the old way: where messages are posted; NULL: url */
+	bool unwanted;              /* a message was refused as nothing for this address */
 	char *session;              /* NULL: none */
 	const char *version;        /* NULL: not agreed on */
+	pthread_t listener;         /* of the old way: reads the stream */
+	bool listening;             /* there is that thread */
+	_Atomic bool closing;       /* it is to end */
 };
 
 /* One POST, and what comes of it. */
@@ -45,7 +58,9 @@ struct exchange {
 	struct sse_reader events;
 	struct buf body;            /* of anything but a stream of events */
 	int status;
+	bool listens;               /* the stream of the old way */
 	bool streams, had_session;
+	bool heard;                 /* an event came since it was sent */
 };
 
 /* ---- clients ------------------------------------------------------------------------- */
@@ -83,6 +98,12 @@ static bool is_session_name(struct span id)
 	return id.len > 0 && id.len <= SESSION_BYTES;
 }
 
+/* Of 2026-07-28; NULL: an older message. */
+static const char *const *exchange_headers(const struct exchange *exchange)
+{
+	return exchange->ask ? mcp_client_headers(exchange->ask) : NULL;
+}
+
 static bool on_head(void *data, int status, struct span headers)
 {
 	struct exchange *exchange = data;
@@ -94,10 +115,31 @@ static bool on_head(void *data, int status, struct span headers)
 	exchange->status = status;
 	exchange->streams = status == 200 && http_content_type_is(type_text, EVENT_STREAM_TYPE);
 	pthread_mutex_lock(&http->lock);
-	if (!http->version && !http->session && status == 200 && is_session_name(session))
+	if (!http->version && !http->session && !exchange->listens && status == 200 &&
+	    is_session_name(session) && !exchange_headers(exchange))
 		http->session = mem_dup(session.data, session.len);
 	pthread_mutex_unlock(&http->lock);
 	return true;
+}
+
+/* The first counts. */
+static void take_endpoint(struct http *http, struct span said)
+{
+	char *endpoint = mcp_http_endpoint(http->url, said);
+	struct err why = ERR_INIT;
+
+	if (!endpoint) {
+		err_set(&why, ERR_TOOL_FAILED,
+		        "The MCP server \"%s\" wants messages to go to another server.",
+		        mcp_client_name(http->client));
+		mcp_client_lose(http->client, &why);
+		return;
+	}
+	pthread_mutex_lock(&http->lock);
+	if (!http->endpoint)
+		http->endpoint = mem_steal(&endpoint);
+	pthread_mutex_unlock(&http->lock);
+	free(endpoint);
 }
 
 static bool on_server_event(void *data, const struct sse_event *event, struct err *err)
@@ -105,7 +147,10 @@ static bool on_server_event(void *data, const struct sse_event *event, struct er
 	struct exchange *exchange = data;
 
 	(void)err;
-	if (event->data.len)
+	exchange->heard = true;
+	if (exchange->listens && span_eq(event->type, SPAN("endpoint")))
+		take_endpoint(exchange->http, event->data);
+	else if (event->data.len)
 		mcp_client_receive(exchange->http->client, event->data);
 	return true;
 }
@@ -118,14 +163,16 @@ static bool on_body(void *data, struct span bytes)
 	if (!exchange->streams)
 		return buf_span(&exchange->body, bytes);
 	return sse_reader_feed(&exchange->events, bytes, &err) &&
-	       !(exchange->ask && mcp_client_settled(exchange->ask));
+	       !(exchange->ask && mcp_client_settled(exchange->ask)) &&
+	       !(exchange->listens && mcp_client_lost(exchange->http->client));
 }
 
 static unsigned on_waiting(void *data, struct err *err)
 {
 	const struct exchange *exchange = data;
 
-	if (!exchange->ask || !mcp_client_settled(exchange->ask))
+	if (exchange->listens ? !atomic_load(&exchange->http->closing) :
+	                        !exchange->ask || !mcp_client_settled(exchange->ask))
 		return WAIT_STEP_MS;
 	err_set(err, ERR_CANCELLED, "Nobody waits for the answer any more.");
 	return 0;
@@ -133,7 +180,7 @@ static unsigned on_waiting(void *data, struct err *err)
 
 /* ---- sending ------------------------------------------------------------------------------ */
 
-static size_t header_count(char *const *headers)
+static size_t header_count(const char *const *headers)
 {
 	size_t count = 0;
 
@@ -142,9 +189,9 @@ static size_t header_count(char *const *headers)
 	return count;
 }
 
-/* The message's, the session's and the settings'. The caller frees the array and the last two
- * strings through `own`. */
-static const char **request_headers(struct exchange *exchange, char *own[static 2])
+/* The message's, the session's and the settings'; with `resumes`, where the stream broke. The caller
+ * frees the array and the strings in `own`. */
+static const char **request_headers(struct exchange *exchange, bool resumes, char *own[static 3])
 {
 	static const char *const usual[] = {
 		"Content-Type: application/json",
@@ -152,23 +199,41 @@ static const char **request_headers(struct exchange *exchange, char *own[static 
 		("User-Agent: hasp/" HASP_VERSION),
 	};
 	struct http *http = exchange->http;
-	const size_t count = header_count(http->headers);
-	const char **headers = mem_alloc(ARRAY_LEN(usual) + count + 3, sizeof(*headers));
+	const char *const *modern = exchange_headers(exchange);
+	const size_t count = header_count((const char *const *)http->headers);
+	const char **headers = mem_alloc(ARRAY_LEN(usual) + count + header_count(modern) + 4,
+	                                 sizeof(*headers));
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(usual); i++)
 		headers[n++] = usual[i];
 	for (size_t i = 0; i < count; i++)
 		headers[n++] = http->headers[i];
+	for (size_t i = 0; modern && modern[i]; i++)
+		headers[n++] = modern[i];
 	pthread_mutex_lock(&http->lock);
 	own[0] = http->session ? mem_printf("Mcp-Session-Id: %s", http->session) : NULL;
 	own[1] = http->version ? mem_printf("MCP-Protocol-Version: %s", http->version) : NULL;
 	pthread_mutex_unlock(&http->lock);
 	exchange->had_session = own[0];
-	for (size_t i = 0; i < 2; i++)
+	own[2] = resumes ? mem_printf("Last-Event-ID: %.*s", (int)exchange->events.id.len,
+	                              exchange->events.id.data) : NULL;
+	for (size_t i = 0; i < 3; i++)
 		if (own[i])
 			headers[n++] = own[i];
 	return headers;
+}
+
+/* The caller frees. */
+static char *exchange_url(const struct exchange *exchange)
+{
+	struct http *http = exchange->http;
+	char *url;
+
+	pthread_mutex_lock(&http->lock);
+	url = mem_strdup(http->endpoint && !exchange->listens ? http->endpoint : http->url);
+	pthread_mutex_unlock(&http->lock);
+	return url;
 }
 
 static bool http_exchange_send(struct exchange *exchange, const char *method, struct span body,
@@ -178,18 +243,20 @@ static bool http_exchange_send(struct exchange *exchange, const char *method, st
 		                                   .waiting = on_waiting };
 	struct http *http = exchange->http;
 	struct http_client *client = take_http_client(http);
-	char *own[2];
-	_cleanup_free_ const char **headers = request_headers(exchange, own);
+	char *own[3];
+	_cleanup_free_ const char **headers = request_headers(exchange, exchange->ask &&
+	                                                      !strcmp(method, "GET"), own);
+	_cleanup_free_ char *url = exchange_url(exchange);
 	const struct http_request request = {
-		.method = method, .url = http->url, .headers = headers, .body = body,
+		.method = method, .url = url, .headers = headers, .body = body,
 		.connect_ms = CONNECT_MS, .total_ms = total_ms,
 		.idle_ms = UINT32_MAX / 2, /* the request's own time counts */
-		.max_bytes = 4 * LIMIT_MCP_MESSAGE_BYTES,
+		.max_bytes = exchange->listens ? SIZE_MAX / 2 : 4 * LIMIT_MCP_MESSAGE_BYTES,
 	};
 	bool ok = http_client_send(client, &request, &events, exchange, err);
 
-	free(own[0]);
-	free(own[1]);
+	for (size_t i = 0; i < 3; i++)
+		free(own[i]);
 	if (ok)
 		give_http_client(http, client);
 	else
@@ -211,11 +278,16 @@ static bool refuse_status(struct exchange *exchange, struct err *err)
 		               "hasp cannot do yet. A token goes into mcpServers.%s.headers, as "
 		               "{\"Authorization\": \"Bearer $TOKEN\"}.", name, exchange->status,
 		               name);
+	if (exchange->status >= 400 && exchange->status < 500 && !exchange->had_session) {
+		pthread_mutex_lock(&exchange->http->lock);
+		exchange->http->unwanted = true;
+		pthread_mutex_unlock(&exchange->http->lock);
+	}
 	if ((exchange->status == 404 || exchange->status == 405) && !exchange->had_session)
 		return err_set(err, ERR_TOOL_FAILED,
 		               "At the address of the MCP server \"%s\" nobody takes messages "
-		               "(HTTP status %d). If it is of the old type sse, hasp does not "
-		               "speak that.", name, exchange->status);
+		               "(HTTP status %d). One of the old transport has \"type\": \"sse\" "
+		               "in its settings.", name, exchange->status);
 	return err_set(err, ERR_TOOL_FAILED,
 	               "The MCP server \"%s\" answered with HTTP status %d%s%s", name,
 	               exchange->status, shown.len ? ": " : ".", shown.len ? shown.data : "");
@@ -244,6 +316,52 @@ static bool exchange_outcome(struct exchange *exchange, struct err *err)
 	               mcp_client_name(client));
 }
 
+/* ---- a stream that ends before the answer ---- */
+
+/* As long as the stream said. False: nobody waits for the answer any more. */
+static bool wait_retry(struct exchange *exchange)
+{
+	const struct timespec step = { .tv_nsec = 20 * 1000000L };
+	unsigned ms = exchange->events.retry_ms ? exchange->events.retry_ms : RETRY_MS;
+	uint64_t until;
+
+	ms = ms < RETRY_MS_MIN ? RETRY_MS_MIN : ms > RETRY_MS_MAX ? RETRY_MS_MAX : ms;
+	until = clock_monotonic_ms() + ms;
+	while (clock_monotonic_ms() < until && !mcp_client_settled(exchange->ask))
+		nanosleep(&step, NULL);
+	return !mcp_client_settled(exchange->ask);
+}
+
+static bool broke_off(const struct exchange *exchange, bool ok, const struct err *why)
+{
+	return exchange->ask && exchange->streams && !exchange_headers(exchange) &&
+	       is_session_name(buf_view(&exchange->events.id)) &&
+	       (ok || why->code == ERR_NETWORK_ERROR) && !mcp_client_settled(exchange->ask);
+}
+
+/* Until the answer is here, or the server has nothing more. As http_exchange_send. */
+static bool take_up(struct exchange *exchange, struct err *why)
+{
+	bool ok = true;
+
+	for (unsigned tries = 0; tries < RESUMES_MAX && wait_retry(exchange); tries++) {
+		struct err failed = ERR_INIT;
+
+		exchange->status = 0;
+		exchange->streams = exchange->heard = false;
+		sse_reader_end(&exchange->events, &failed);
+		ok = http_exchange_send(exchange, "GET", SPAN(""), 0, &failed);
+		if (!ok)
+			*why = failed;
+		if (mcp_client_settled(exchange->ask) || (exchange->status && !exchange->streams) ||
+		    (!ok && failed.code != ERR_NETWORK_ERROR))
+			return ok;
+		if (exchange->heard)
+			tries = 0;
+	}
+	return ok;
+}
+
 static bool streamable_send(void *transport, struct span message, struct mcp_ask *ask,
                             struct err *err)
 {
@@ -254,6 +372,8 @@ static bool streamable_send(void *transport, struct span message, struct mcp_ask
 
 	sse_reader_init(&exchange.events, LIMIT_MCP_MESSAGE_BYTES, on_server_event, &exchange);
 	ok = http_exchange_send(&exchange, "POST", message, ask ? 0 : ANSWER_MS, &why);
+	if (broke_off(&exchange, ok, &why))
+		ok = take_up(&exchange, &why);
 	/* A stream may go on behind the answer, and is ended; so is what nobody waits for. */
 	if (ok)
 		ok = exchange_outcome(&exchange, err);
@@ -312,20 +432,121 @@ static void streamable_free(void *transport)
 	worker_texts_free(http->headers);
 	pthread_mutex_destroy(&http->lock);
 	free(http->session);
+	free(http->endpoint);
 	free(http->url);
 	free(http);
 }
 
-bool mcp_client_open_http(const struct mcp_client_options *options,
-                          const struct mcp_http_options *from, const struct mcp_wait *wait,
-                          struct mcp_client **ret, struct err *err)
+/* ---- the old way: HTTP+SSE ---- */
+
+char *mcp_http_endpoint(const char *url, struct span said)
 {
-	static const struct mcp_transport_ops ops = {
-		.send = streamable_send,
-		.agreed = streamable_agreed,
-		.end = streamable_end,
-		.free = streamable_free,
-	};
+	const char *host = strstr(url, "://");
+	struct span origin, path, folder;
+
+	if (!host || !said.len || said.len > LIMIT_PATH_BYTES)
+		return NULL;
+	origin = span_of(url, (size_t)(host + 3 - url) + strcspn(host + 3, "/?#"));
+	path = span_of(url + origin.len, strcspn(url + origin.len, "?#"));
+	for (size_t i = 0; i < said.len; i++)
+		if (said.data[i] < 0x21 || said.data[i] > 0x7e || said.data[i] == '\\')
+			return NULL;
+	if (span_starts(said, SPAN("http://")) || span_starts(said, SPAN("https://")))
+		return span_starts(said, origin) && said.len > origin.len &&
+		       strchr("/?", said.data[origin.len]) ?
+		               mem_dup(said.data, said.len) : NULL;
+	if (span_starts(said, SPAN("//")))
+		return NULL;
+	folder = path;
+	while (folder.len && folder.data[folder.len - 1] != '/')
+		folder.len--;
+	if (said.data[0] == '/')
+		folder.len = 0;
+	else if (said.data[0] == '?')
+		folder = path;
+	return mem_printf("%.*s%.*s%s%.*s", (int)origin.len, origin.data, (int)folder.len,
+	                  folder.data, folder.len || said.data[0] == '/' ? "" : "/",
+	                  (int)said.len, said.data);
+}
+
+/* The thread that reads the stream: the server lives as long as that. */
+static void *sse_listen(void *data)
+{
+	struct http *http = data;
+	struct exchange exchange = { .http = http, .listens = true,
+		                     .body = BUF_INIT(LIMIT_MCP_LOG_LINE) };
+	struct err why = ERR_INIT, said = ERR_INIT;
+
+	sse_reader_init(&exchange.events, LIMIT_MCP_MESSAGE_BYTES, on_server_event, &exchange);
+	if (!http_exchange_send(&exchange, "GET", SPAN(""), 0, &why))
+		err_set(&said, why.code == ERR_CANCELLED ? ERR_TOO_LARGE : why.code,
+		        "The MCP server \"%s\": %s", mcp_client_name(http->client),
+		        why.code == ERR_CANCELLED ? "a message is too large." : why.message);
+	else if (exchange.streams)
+		err_set(&said, ERR_TOOL_FAILED, "The MCP server \"%s\" ended its stream.",
+		        mcp_client_name(http->client));
+	else
+		refuse_status(&exchange, &said);
+	mcp_client_lose(http->client, &said);
+	sse_reader_release(&exchange.events);
+	buf_release(&exchange.body);
+	return NULL;
+}
+
+/* The answer comes on the stream. */
+static bool sse_send(void *transport, struct span message, struct mcp_ask *ask, struct err *err)
+{
+	(void)ask;
+	return streamable_send(transport, message, NULL, err);
+}
+
+static void sse_end(void *transport)
+{
+	struct http *http = transport;
+
+	atomic_store(&http->closing, true);
+}
+
+static void sse_free(void *transport)
+{
+	struct http *http = transport;
+
+	sse_end(http);
+	if (http->listening)
+		pthread_join(http->listener, NULL);
+	streamable_free(http);
+}
+
+/* Until the stream has said where messages go. */
+static bool await_endpoint(struct http *http, const struct mcp_wait *wait, struct err *err)
+{
+	const struct timespec step = { .tv_nsec = 10 * 1000000L };
+	const uint64_t until = clock_monotonic_ms() +
+	                       (wait->timeout_ms ? wait->timeout_ms : CONNECT_MS);
+	bool known = false;
+
+	while (!known && !mcp_client_lost(http->client)) {
+		if (wait->cancel && atomic_load(wait->cancel))
+			return err_set(err, ERR_CANCELLED, "The call was cancelled.");
+		if (clock_monotonic_ms() > until)
+			return err_set(err, ERR_TOOL_FAILED,
+			               "The stream of the MCP server \"%s\" does not say where "
+			               "messages go (endpoint).", mcp_client_name(http->client));
+		pthread_mutex_lock(&http->lock);
+		known = http->endpoint;
+		pthread_mutex_unlock(&http->lock);
+		if (!known)
+			nanosleep(&step, NULL);
+	}
+	return true; /* if it is lost, the handshake says why */
+}
+
+/* ---- opening ---- */
+
+static struct http *http_new(const struct mcp_client_options *options,
+                             const struct mcp_http_options *from,
+                             const struct mcp_transport_ops *ops)
+{
 	struct http *http = mem_alloc(1, sizeof(*http));
 	size_t count = 0;
 
@@ -334,11 +555,69 @@ bool mcp_client_open_http(const struct mcp_client_options *options,
 	http->url = mem_strdup(from->url);
 	http->headers = worker_texts_copy(from->headers, count);
 	pthread_mutex_init(&http->lock, NULL);
-	http->client = mcp_client_new(options, &ops, http);
-	if (!mcp_client_begin(http->client, wait, err)) {
-		mcp_client_unref(http->client);
-		return false;
+	http->client = mcp_client_new(options, ops, http);
+	return http;
+}
+
+static bool open_sse(const struct mcp_client_options *options, const struct mcp_http_options *from,
+                     const struct mcp_wait *wait, struct mcp_client **ret, struct err *err)
+{
+	static const struct mcp_transport_ops ops = {
+		.send = sse_send,
+		.agreed = streamable_agreed,
+		.end = sse_end,
+		.free = sse_free,
+	};
+	struct http *http = http_new(options, from, &ops);
+
+	http->listening = pthread_create(&http->listener, NULL, sse_listen, http) == 0;
+	if (!http->listening)
+		err_set(err, ERR_INTERNAL, "There is no thread for the MCP server \"%s\".",
+		        mcp_client_name(http->client));
+	else if (await_endpoint(http, wait, err) && mcp_client_begin(http->client, wait, err)) {
+		*ret = http->client;
+		return true;
 	}
-	*ret = http->client;
-	return true;
+	mcp_client_unref(http->client);
+	return false;
+}
+
+/* *ret_unwanted: the address takes no such messages. */
+static bool open_streamable(const struct mcp_client_options *options,
+                            const struct mcp_http_options *from, const struct mcp_wait *wait,
+                            struct mcp_client **ret, bool *ret_unwanted, struct err *err)
+{
+	static const struct mcp_transport_ops ops = {
+		.exchanges = true,
+		.send = streamable_send,
+		.agreed = streamable_agreed,
+		.end = streamable_end,
+		.free = streamable_free,
+	};
+	struct http *http = http_new(options, from, &ops);
+
+	if (mcp_client_begin(http->client, wait, err)) {
+		*ret = http->client;
+		return true;
+	}
+	*ret_unwanted = http->unwanted && err->code == ERR_TOOL_FAILED;
+	mcp_client_unref(http->client);
+	return false;
+}
+
+bool mcp_client_open_http(const struct mcp_client_options *options,
+                          const struct mcp_http_options *from, const struct mcp_wait *wait,
+                          struct mcp_client **ret, struct err *err)
+{
+	struct err first = ERR_INIT, ignored = ERR_INIT;
+	bool unwanted = false;
+
+	if (from->kind == MCP_HTTP_SSE)
+		return open_sse(options, from, wait, ret, err);
+	if (open_streamable(options, from, wait, ret, &unwanted, &first) ||
+	    (from->kind == MCP_HTTP_EITHER && unwanted &&
+	     open_sse(options, from, wait, ret, &ignored)))
+		return true;
+	*err = first;
+	return false;
 }

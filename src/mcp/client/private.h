@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/cancel.h"
 #include "base/err.h"
 #include "base/sha256.h"
 #include "base/span.h"
@@ -22,13 +23,15 @@
  *
  *     struct mcp_client *client;
  *     if (!mcp_client_open_stdio(&options, &stdio, &wait, &client, &err)) ...   // has shaken hands
- *     ok = mcp_client_tools(client, &wait, &tools, &err);
+ *     ok = mcp_client_list(client, "tools/list", "tools", most, &wait, &tools, &err);
  *     ok = mcp_client_call(client, "echo", arguments, &wait, &result, &err);
  *     mcp_client_unref(client);
  *
  * Requests block the thread that makes them; any number of threads may make them at the same time.
- * The server's own requests are answered meanwhile: ping, roots/list; others are refused
- * (-32601).  Protocol versions 2025-11-25, 2025-06-18, 2025-03-26 and 2024-11-05.
+ * The server's own requests are answered meanwhile: ping, roots/list, and what options.answer
+ * has.  While one of those is being answered the time of requests stands still: a server that asks
+ * a person is not late.  Protocol versions 2026-07-28 (modern.c), 2025-11-25, 2025-06-18,
+ * 2025-03-26 and 2024-11-05.
  *
  * All that comes from the server is hostile: messages are bounded, answers that nobody waits for
  * are dropped, and a server that sends nothing else is given up.  What is handed over (declarations
@@ -50,6 +53,18 @@ struct mcp_client_options {
 	const json_t *roots;  /* [{"uri", "name"}]: answers roots/list; or NULL. Kept */
 	/* What it writes to its standard error, and logs: lines of anything. From any thread. */
 	void (*log)(void *data, struct span line);
+	/* Answers a request of the server's other than ping and roots/list: its result, a new
+	 * reference; NULL: *err.  On a thread of its own (LIMIT_MCP_ANSWERING of them), so it may
+	 * wait for people; `cancel` is set when the server withdraws the request
+	 * (notifications/cancelled), when the client ends, and with the request of ours that it
+	 * belongs to (mcp_client_answer).  UNKNOWN_TOOL: there is no such method (-32601).
+	 * INVALID_ARGUMENT: its params (-32602).  DENIED_BY_USER, DENIED_BY_POLICY: it is refused
+	 * (-1).  Others: -32603.  `params` is never NULL, and anything.  NULL answer: there is no
+	 * such method at all. */
+	json_t *(*answer)(void *data, const char *method, const json_t *params,
+	                  const struct cancel *cancel, struct err *err);
+	/* What it declares beside roots: {"elicitation": {...}, ...}; or NULL. Kept. */
+	const json_t *capabilities;
 	void *data;
 };
 
@@ -77,13 +92,21 @@ bool mcp_client_open_stdio(const struct mcp_client_options *options,
                            const struct mcp_stdio_options *from, const struct mcp_wait *wait,
                            struct mcp_client **ret, struct err *err);
 
+/* How a server at an address is spoken to. */
+enum mcp_http_kind {
+	MCP_HTTP_STREAMABLE,
+	MCP_HTTP_SSE,    /* the old transport of 2024-11-05, HTTP+SSE */
+	MCP_HTTP_EITHER, /* streamable, and if its address takes no messages (4xx), the old one */
+};
+
 /* A server at an address. */
 struct mcp_http_options {
+	enum mcp_http_kind kind;
 	const char *url;               /* http: or https: */
 	const char *const *headers;    /* "Name: value", NULL-terminated; copied */
 };
 
-/* Shakes hands with it, over streamable HTTP. */
+/* Shakes hands with it. */
 bool mcp_client_open_http(const struct mcp_client_options *options,
                           const struct mcp_http_options *from, const struct mcp_wait *wait,
                           struct mcp_client **ret, struct err *err);
@@ -95,22 +118,38 @@ void mcp_client_unref(struct mcp_client *client);
 /* Asks the server to end; does not wait. For several, before each is let go. */
 void mcp_client_end(struct mcp_client *client);
 
-/* All its tools as it declares them: an array of anything, the pages of tools/list together. A new
- * reference. */
-bool mcp_client_tools(struct mcp_client *client, const struct mcp_wait *wait, json_t **ret,
-                      struct err *err);
+/* All that a list has ("tools/list", "tools"), as the server declares it: an array of anything, its
+ * pages together; none is asked for behind `most`. A new reference. */
+bool mcp_client_list(struct mcp_client *client, const char *method, const char *member, size_t most,
+                     const struct mcp_wait *wait, json_t **ret, struct err *err);
+/* The result of any other request that is answered with an object, of anything. `params` (or NULL)
+ * is borrowed. A new reference. */
+bool mcp_client_ask(struct mcp_client *client, const char *method, const json_t *params,
+                    const struct mcp_wait *wait, json_t **ret, struct err *err);
 /* The result of tools/call: an object of anything. A new reference. */
 bool mcp_client_call(struct mcp_client *client, const char *tool, const json_t *arguments,
                      const struct mcp_wait *wait, json_t **ret, struct err *err);
+
+/* Answers a request that the server put into its answer to one of ours (multi-round-trip requests,
+ * 2026-07-28), roots/list too: as options.answer says.  Blocks; *cancel (may be NULL) becomes true
+ * when nobody waits any more.  *ret: a new reference. */
+bool mcp_client_answer(struct mcp_client *client, const char *method, const json_t *params,
+                       const _Atomic bool *cancel, json_t **ret, struct err *err);
 
 /* Whether it is of no use any more. */
 bool mcp_client_lost(struct mcp_client *client);
 /* Whether a request failed because the server has forgotten the session, and did nothing: it may be
  * made again with another client. */
 bool mcp_client_forgotten(struct mcp_client *client);
-/* True once after each notice that the list of tools is another. */
-bool mcp_client_tools_changed(struct mcp_client *client);
-/* "2025-06-18"; and what initialize answered. Both borrowed. */
+
+enum mcp_list_changed {
+	MCP_TOOLS_CHANGED = 1,
+	MCP_PROMPTS_CHANGED = 2,
+	MCP_RESOURCES_CHANGED = 4,
+};
+/* Which lists the server said are others since this was asked last; bits of the above. */
+unsigned mcp_client_changed(struct mcp_client *client);
+/* "2025-06-18"; and what initialize, or server/discover, answered. Both borrowed. */
 const char *mcp_client_version(const struct mcp_client *client);
 const json_t *mcp_client_hello(const struct mcp_client *client);
 
@@ -126,6 +165,11 @@ json_t *mcp_client_denials(struct mcp_client *client, size_t from, size_t *ret_n
 struct mcp_ask;
 
 struct mcp_transport_ops {
+	/* HTTP: each request is an exchange of its own, with headers that repeat what it asks
+	 * (mcp_client_headers), and is cancelled by its end.  A server there is asked for
+	 * 2026-07-28 first; elsewhere one that takes initialize is left with what it knows, since
+	 * some end when anything else comes first. */
+	bool exchanges;
 	/* Sends one message, without an end of line. `ask`: what it asks, NULL: nothing.  One that
 	 * answers in the same exchange (HTTP) returns when mcp_client_settled(ask). */
 	bool (*send)(void *transport, struct span message, struct mcp_ask *ask,
@@ -153,18 +197,71 @@ void mcp_client_lose(struct mcp_client *client, const struct err *why);
 void mcp_client_forget(struct mcp_client *client);
 /* Whether nobody waits for the answer any more: it is here, or lost, or late, or cancelled. */
 bool mcp_client_settled(struct mcp_ask *ask);
+/* Headers that a request of 2026-07-28 must have, "Name: value", NULL-terminated: instead of a
+ * session and an agreed version.  NULL: it is of an older one. Borrowed. */
+const char *const *mcp_client_headers(const struct mcp_ask *ask);
 /* What is to be written down of it. */
 void mcp_client_log(struct mcp_client *client, struct span line);
 /* Of the options. Borrowed. */
 const char *mcp_client_name(const struct mcp_client *client);
 
+/* ---- 2026-07-28: requests that stand alone (modern.c) ---- */
+
+#define MCP_MODERN "2026-07-28"
+
+/* The _meta of each request. Borrows. A new object. */
+json_t *mcp_modern_meta(const json_t *capabilities);
+/* As mcp_client_headers has them. `mirrored`: of the tool that is called, or NULL. The caller frees
+ * with worker_texts_free. */
+char **mcp_modern_headers(const char *method, const json_t *params, const json_t *mirrored);
+/* Which arguments of a tool are repeated in headers (x-mcp-header in its schema): {name of the
+ * header: [path of the property]}; a new object, often empty.  False: the annotations are wrong,
+ * and the tool must not be used over HTTP. */
+bool mcp_modern_mirrored(const json_t *tool, json_t **ret, struct err *err);
+/* Whether a result only asks for more (InputRequiredResult).  False with *err: it is of a type that
+ * nobody knows. */
+bool mcp_modern_result(const json_t *result, const char *server, bool *ret_asks, struct err *err);
+/* ---- what the server asks (answers.c) ---- */
+
+/* The requests of one server that are being answered, and their threads. */
+struct mcp_answers;
+
+/* `send` gets each answer, a message, from any thread. The options are copied, but for what they
+ * say is kept. */
+struct mcp_answers *mcp_answers_new(const struct mcp_client_options *options,
+                                    void (*send)(void *data, struct span message), void *data);
+/* Cancels all, and answers none from now on. */
+void mcp_answers_stop(struct mcp_answers *answers);
+/* Of one that was stopped: until options.answer has returned everywhere. */
+void mcp_answers_await(struct mcp_answers *answers);
+/* Of one that was stopped and awaited. */
+void mcp_answers_free(struct mcp_answers *answers);
+/* A request arrived. Borrows all. */
+void mcp_answers_take(struct mcp_answers *answers, const json_t *id, const char *method,
+                      const json_t *params);
+/* The server withdrew a request: it is cancelled, and not answered. */
+void mcp_answers_withdraw(struct mcp_answers *answers, const json_t *id);
+/* mcp_client_answer. */
+bool mcp_answers_within(struct mcp_answers *answers, const char *method, const json_t *params,
+                        const _Atomic bool *cancel, json_t **ret, struct err *err);
+/* For how long altogether some request was being answered. */
+uint64_t mcp_answers_held_ms(struct mcp_answers *answers);
+
 /* ---- servers ---- */
+
+/* Whether this can be the name of a header: a token (RFC 9110). */
+bool mcp_is_token(const char *name);
+
+/* Where the old HTTP+SSE transport takes messages: what its `endpoint` event says, resolved against
+ * the address of the stream, whose origin it must have. The caller frees; NULL: it has not. */
+char *mcp_http_endpoint(const char *url, struct span said);
 
 /* What an entry of mcpServers says, checked. */
 struct server_entry {
 	char *name;
 	char *off;               /* a sentence: why it is not used; NULL: it is */
 	bool http;
+	enum mcp_http_kind kind; /* of that */
 	char **argv;             /* a program; NULL-terminated */
 	char **env;              /* NAME=VALUE, NULL-terminated */
 	char *folder;            /* absolute; or NULL */
@@ -199,6 +296,8 @@ const struct server_entry *mcp_server_entry_of(const struct mcp_server_slot *ser
 json_t *mcp_server_tools(struct mcp_server_slot *server);
 /* The name under which a model knows its tool. The caller frees. */
 char *mcp_server_tool_name(const struct mcp_server_slot *server, const char *tool);
+/* What it offers besides (mcp_offers_clean); a new reference, {} when nothing is known. */
+json_t *mcp_server_offers(struct mcp_server_slot *server);
 /* That a tool is left out, in a notice. */
 void mcp_server_tell(const struct mcp_server_slot *server, const char *tool, const struct err *why);
 /* Server `i`; NULL behind the last. */
@@ -233,9 +332,27 @@ json_t *mcp_result(const char *server, const char *tool, const json_t *result);
 
 /* ---- what is known from last time ---- */
 
-/* The declarations under a name and hash: a new reference, what the file says; NULL: none. */
+/* What is kept under a name and hash: {"tools", "offers"}, a new reference, what the file says;
+ * NULL: nothing. */
 json_t *mcp_cache_read(const char *file, const char *name, const char *hash);
-/* Keeps them in place of what there is under that name. */
-void mcp_cache_write(const char *file, const char *name, const char *hash, const json_t *tools);
+/* Keeps these in place of what there is under that name. */
+void mcp_cache_write(const char *file, const char *name, const char *hash, const json_t *tools,
+                     const json_t *offers);
+
+/* ---- what servers offer besides tools (offers.c) ------------------------------------ */
+
+/* What of it is kept: limited and harmless; also what the cache says of it.
+ *
+ *     { "instructions": TEXT, "instructionsBytes": how many it had, if it was cut,
+ *       "prompts": [{"name", "title", "description", "arguments": [{"name", "description",
+ *                    "required"}]}] }
+ *
+ * What there is none of is left out. A new reference. */
+json_t *mcp_offers_clean(const json_t *declared);
+/* Asks for all that the server says it has; what cannot be had is left out. A new reference, as of
+ * mcp_offers_clean. */
+json_t *mcp_offers_ask(struct mcp_client *client, const struct mcp_wait *wait);
+/* Whether the server says that it has this: "tools", "prompts", ... */
+bool mcp_offers_has(struct mcp_client *client, const char *capability);
 
 #endif

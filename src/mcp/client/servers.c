@@ -29,12 +29,14 @@ enum {
 struct mcp_server_slot {
 	struct mcp_servers *all;
 	struct server_entry entry;
+	bool disabled;              /* by the user (servers_disabled) */
 	pthread_t thread;
 	bool has_thread;
 	/* With the servers' lock. */
 	struct mcp_client *client;  /* NULL: none */
 	bool starting, missed;      /* `missed`: it was said that it is slow */
 	json_t *tools;              /* declarations; NULL: not known */
+	json_t *offers;             /* mcp_offers_clean; NULL: not known */
 	bool asked;                 /* these are what it said, not what it once said */
 	char *problem;              /* of the last start; NULL: none */
 	enum err_code problem_code;
@@ -146,7 +148,8 @@ static bool slot_open(struct mcp_server_slot *slot, const struct mcp_wait *wait,
 		.name = entry->name, .roots = slot->all->roots, .log = slot_log, .data = slot,
 	};
 	const struct mcp_http_options http = {
-		.url = entry->url, .headers = (const char *const *)entry->headers,
+		.kind = entry->kind, .url = entry->url,
+		.headers = (const char *const *)entry->headers,
 	};
 
 	return entry->http ? mcp_client_open_http(&options, &http, wait, ret, err) :
@@ -188,20 +191,25 @@ static json_t *slot_clean(const struct mcp_server_slot *slot, const json_t *decl
 	return tools;
 }
 
-static void slot_remember(struct mcp_server_slot *slot, const json_t *tools)
+static void slot_remember(struct mcp_server_slot *slot, const json_t *tools, const json_t *offers)
 {
 	struct mcp_servers *all = slot->all;
 
 	if (!all->cache)
 		return;
 	pthread_mutex_lock(&all->cache_lock);
-	mcp_cache_write(all->cache, slot->entry.name, slot->entry.hash, tools);
+	mcp_cache_write(all->cache, slot->entry.name, slot->entry.hash, tools, offers);
 	pthread_mutex_unlock(&all->cache_lock);
 }
 
-/* A client that has said what its tools are; both new. */
+/* What a server says that it has. */
+struct slot_said {
+	json_t *tools, *offers;
+};
+
+/* A client that has said what it has; all new. */
 static bool slot_start(struct mcp_server_slot *slot, const _Atomic bool *cancel,
-                       struct mcp_client **ret, json_t **ret_tools, struct err *err)
+                       struct mcp_client **ret, struct slot_said *ret_said, struct err *err)
 {
 	const unsigned most = slot->entry.timeout_ms < START_MS_MAX ? slot->entry.timeout_ms :
 	                                                              START_MS_MAX;
@@ -210,12 +218,18 @@ static bool slot_start(struct mcp_server_slot *slot, const _Atomic bool *cancel,
 
 	if (!slot_open(slot, &wait, ret, err))
 		return false;
-	if (!mcp_client_tools(*ret, &wait, &declared, err)) {
+	/* One that has no tools need not know the request. */
+	if (!mcp_offers_has(*ret, "tools") &&
+	    (mcp_offers_has(*ret, "prompts") || mcp_offers_has(*ret, "resources"))) {
+		declared = json_array();
+	} else if (!mcp_client_list(*ret, "tools/list", "tools", LIMIT_MCP_TOOLS, &wait, &declared,
+	                            err)) {
 		mcp_client_unref(*ret);
 		*ret = NULL;
 		return false;
 	}
-	*ret_tools = slot_clean(slot, declared);
+	ret_said->tools = slot_clean(slot, declared);
+	ret_said->offers = mcp_offers_ask(*ret, &wait);
 	return true;
 }
 
@@ -235,11 +249,20 @@ static void slot_failed(struct mcp_server_slot *slot, const struct err *why)
 	slot->not_before_ms = slot->failures > 1 ? clock_monotonic_ms() + pause : 0;
 }
 
-static void slot_take(struct mcp_server_slot *slot, struct mcp_client *client, json_t *tools)
+/* Takes both of `said`. */
+static void slot_take_said(struct mcp_server_slot *slot, const struct slot_said *said)
+{
+	json_decref(slot->tools);
+	json_decref(slot->offers);
+	slot->tools = said->tools;
+	slot->offers = said->offers;
+}
+
+static void slot_take(struct mcp_server_slot *slot, struct mcp_client *client,
+                      const struct slot_said *said)
 {
 	slot->client = client;
-	json_decref(slot->tools);
-	slot->tools = tools;
+	slot_take_said(slot, said);
 	slot->asked = true;
 	free(slot->problem);
 	slot->problem = NULL;
@@ -277,19 +300,19 @@ static bool slot_start_locked(struct mcp_server_slot *slot, const _Atomic bool *
 {
 	struct mcp_servers *all = slot->all;
 	struct mcp_client *client = NULL;
-	json_t *tools = NULL;
+	struct slot_said said = { 0 };
 	struct err why = ERR_INIT;
 	bool ok;
 
 	slot->starting = true;
 	pthread_mutex_unlock(&all->lock);
-	ok = slot_start(slot, cancel, &client, &tools, &why);
+	ok = slot_start(slot, cancel, &client, &said, &why);
 	if (ok)
-		slot_remember(slot, tools);
+		slot_remember(slot, said.tools, said.offers);
 	pthread_mutex_lock(&all->lock);
 	slot->starting = false;
 	if (ok)
-		slot_take(slot, client, tools);
+		slot_take(slot, client, &said);
 	else if (why.code != ERR_CANCELLED)
 		slot_failed(slot, &why);
 	pthread_cond_broadcast(&all->changed);
@@ -409,7 +432,10 @@ static void slot_open_known(struct mcp_server_slot *slot)
 	if (slot->entry.off)
 		return;
 	known = all->cache ? mcp_cache_read(all->cache, slot->entry.name, slot->entry.hash) : NULL;
-	slot->tools = known ? slot_clean(slot, known) : NULL;
+	if (known) {
+		slot->tools = slot_clean(slot, json_object_get(known, "tools"));
+		slot->offers = mcp_offers_clean(json_object_get(known, "offers"));
+	}
 	if (slot->tools || all->options.idle)
 		return;
 	slot->has_thread = pthread_create(&slot->thread, NULL, slot_thread, slot) == 0;
@@ -424,7 +450,8 @@ static void tell_off(const struct mcp_servers *servers)
 		_cleanup_free_ char *text = NULL;
 
 		/* Who leaves one out by a setting knows it. */
-		if (!entry->off || span_starts(span_str(entry->off), SPAN("mcp.")) ||
+		if (!entry->off || servers->slots[i].disabled ||
+		    span_starts(span_str(entry->off), SPAN("mcp.")) ||
 		    ++told > OFF_TOLD)
 			continue;
 		text = mem_printf("The MCP server \"%s\" is not used: %s.", entry->name,
@@ -442,9 +469,14 @@ static void tell_off(const struct mcp_servers *servers)
 
 static void read_server_entries(struct mcp_servers *servers, json_t *entries)
 {
+	struct err err = ERR_INIT;
+	json_auto_t *disabled = servers_disabled(settings_home(servers->options.settings), &err);
 	const char *name;
 	json_t *value;
 	size_t used = 0;
+
+	if (err.message[0])
+		servers_notice(servers, "warning", err.message);
 
 	servers->slots = mem_alloc(json_object_size(entries) + 1, sizeof(*servers->slots));
 	json_object_foreach(entries, name, value) {
@@ -452,6 +484,10 @@ static void read_server_entries(struct mcp_servers *servers, json_t *entries)
 
 		slot->all = servers;
 		mcp_entry_read(&slot->entry, name, value, &servers->options);
+		slot->disabled = servers_disabled_has(disabled, name);
+		if (slot->disabled && !slot->entry.off)
+			slot->entry.off = mem_printf("it is disabled; \"hasp mcp enable %s\" "
+			                             "enables it", name);
 		if (!slot->entry.off && ++used > LIMIT_MCP_SERVERS)
 			slot->entry.off = mem_printf("the settings have more than %d",
 			                             LIMIT_MCP_SERVERS);
@@ -494,6 +530,7 @@ void mcp_servers_close(struct mcp_servers *servers)
 
 		mcp_client_unref(slot->client);
 		json_decref(slot->tools);
+		json_decref(slot->offers);
 		free(slot->problem);
 		mcp_entry_release(&slot->entry);
 	}
@@ -527,28 +564,36 @@ static void tell_missing(struct mcp_server_slot *slot, unsigned ms)
 	servers_notice(slot->all, "warning", text);
 }
 
-/* The server has said that its tools are others: asks for them.  With the lock, which is let go
+/* The server has said that lists of its are others: asks for them.  With the lock, which is let go
  * meanwhile; what fails is as it was. */
-static void slot_refresh(struct mcp_server_slot *slot, unsigned ms, const struct cancel *cancel)
+static void slot_refresh(struct mcp_server_slot *slot, unsigned changed, unsigned ms,
+                         const struct cancel *cancel)
 {
 	const struct mcp_wait wait = { .timeout_ms = ms ? ms : 1,
 		                       .cancel = cancel ? &cancel->set : NULL };
 	struct mcp_client *client = mcp_client_ref(slot->client);
+	struct slot_said said = { json_incref(slot->tools), json_incref(slot->offers) };
 	json_auto_t *declared = NULL;
 	struct err ignored = ERR_INIT;
-	json_t *tools = NULL;
 
 	pthread_mutex_unlock(&slot->all->lock);
-	if (mcp_client_tools(client, &wait, &declared, &ignored)) {
-		tools = slot_clean(slot, declared);
-		slot_remember(slot, tools);
+	if (changed & MCP_TOOLS_CHANGED &&
+	    mcp_client_list(client, "tools/list", "tools", LIMIT_MCP_TOOLS, &wait, &declared,
+	                    &ignored)) {
+		json_decref(said.tools);
+		said.tools = slot_clean(slot, declared);
 	}
+	if (changed & MCP_PROMPTS_CHANGED) {
+		json_t *offers = mcp_offers_ask(client, &wait);
+
+		json_object_update_missing(offers, said.offers);
+		json_decref(said.offers);
+		said.offers = offers;
+	}
+	slot_remember(slot, said.tools, said.offers);
 	mcp_client_unref(client);
 	pthread_mutex_lock(&slot->all->lock);
-	if (!tools)
-		return;
-	json_decref(slot->tools);
-	slot->tools = tools;
+	slot_take_said(slot, &said);
 }
 
 void mcp_servers_wait(struct mcp_servers *servers, const struct cancel *cancel)
@@ -570,10 +615,13 @@ void mcp_servers_wait(struct mcp_servers *servers, const struct cancel *cancel)
 	}
 	for (size_t i = 0; waiting && !cancelled(cancel) && i < servers->count; i++)
 		tell_missing(&servers->slots[i], ms);
-	for (size_t i = 0; i < servers->count; i++)
-		if (servers->slots[i].client &&
-		    mcp_client_tools_changed(servers->slots[i].client))
-			slot_refresh(&servers->slots[i], ms, cancel);
+	for (size_t i = 0; i < servers->count; i++) {
+		struct mcp_server_slot *slot = &servers->slots[i];
+		const unsigned changed = slot->client ? mcp_client_changed(slot->client) : 0;
+
+		if (changed)
+			slot_refresh(slot, changed, ms, cancel);
+	}
 	pthread_mutex_unlock(&servers->lock);
 }
 
@@ -604,10 +652,22 @@ json_t *mcp_server_tools(struct mcp_server_slot *slot)
 	return offered;
 }
 
+json_t *mcp_server_offers(struct mcp_server_slot *slot)
+{
+	json_t *offers;
+
+	pthread_mutex_lock(&slot->all->lock);
+	offers = slot->offers ? json_incref(slot->offers) : json_object();
+	pthread_mutex_unlock(&slot->all->lock);
+	return offers;
+}
+
 /* ---- to be shown ---- */
 
 static const char *slot_state(const struct mcp_server_slot *slot)
 {
+	if (slot->disabled)
+		return "disabled";
 	if (slot->entry.off)
 		return "off";
 	if (slot->starting)
@@ -664,9 +724,11 @@ static json_t *slot_shown(struct mcp_server_slot *slot)
 
 	json_object_set_new(shown, "name", json_text(span_str(entry->name)));
 	json_object_set_new(shown, "state", json_string(slot_state(slot)));
-	json_object_set_new(shown, "transport", json_string(entry->http ? "http" : "stdio"));
+	json_object_set_new(shown, "transport", json_string(
+		!entry->http ? "stdio" : entry->kind == MCP_HTTP_SSE ? "sse" : "http"));
 	json_object_set_new(shown, "what", slot_what(entry));
 	json_object_set_new(shown, "tools", slot_tools_shown(slot));
+	json_object_update_missing(shown, slot->offers);
 	if (entry->off || slot->problem)
 		json_object_set_new(shown, "problem", json_text(span_str(entry->off ? entry->off :
 		                                                         slot->problem)));

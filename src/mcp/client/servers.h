@@ -35,6 +35,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "base/buf.h"
 #include "base/cancel.h"
 #include "config/settings.h"
 #include "tool/set.h"
@@ -77,9 +78,26 @@ void mcp_servers_wait(struct mcp_servers *servers, const struct cancel *cancel);
 /* Adds the tools that are known and not in the set yet; how many these were. */
 size_t mcp_servers_add(struct mcp_servers *servers, struct tool_set *set);
 
+/* What servers say about the use of their tools (`instructions` of initialize), as a part of the
+ * first message: at most 2 KiB of each server and 16 KiB of all, marked as theirs; what is cut is
+ * said there. The caller frees; "" without. */
+char *mcp_servers_instructions(struct mcp_servers *servers);
+
+/* The prompts of all servers, in their order: an array of {"server", "name" (there), "typed" and
+ * "prefix" (both names as they can be typed: letters, digits and "_.-:"), "title", "description",
+ * "arguments": [{"name", "description", "required"}]}. A new reference. */
+json_t *mcp_servers_prompts(struct mcp_servers *servers);
+/* Appends what a prompt says to `out`, marked as the server's; images and sounds go to the array
+ * `media`, each {"mime_type", "data"}.  `arguments`: an object of strings.  Starts the server if
+ * need be.  FILE_NOT_FOUND: there is no such server; TOO_LARGE; else errors as of a call. */
+bool mcp_servers_prompt(struct mcp_servers *servers, const char *server, const char *prompt,
+                        const json_t *arguments, const struct cancel *cancel, struct buf *out,
+                        json_t *media, struct err *err);
+
 /* What there is to show, in the settings' order: an array of {"name", "state", "transport", "what",
- * "tools": [{"name", "title", "description"}], "problem"?, "version"?, "server"?}.  "state": "off",
- * "known" (from last time), "unknown", "starting", "ready", "failed". A new reference. */
+ * "tools": [{"name", "title", "description"}], "instructions"?, "prompts"?, "problem"?, "version"?,
+ * "server"?}.  "state": "off", "disabled" (by the user), "known" (from last time), "unknown",
+ * "starting", "ready", "failed". A new reference. */
 json_t *mcp_servers_list(struct mcp_servers *servers);
 /* Starts one, whatever is known of it, and asks for its tools.  FILE_NOT_FOUND: there is no such
  * server; DENIED_BY_POLICY: it is off; else errors as of client.h. *ret_denials (a new reference,

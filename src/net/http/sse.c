@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Source: WHATWG HTML, section 9.2.6 "Interpreting an event stream".  Deviations: "retry" is
- * ignored, since nothing here connects again by itself. */
+/* Source: WHATWG HTML, section 9.2.6 "Interpreting an event stream".  Nothing here connects again:
+ * who reads a stream finds the last "id" and "retry" in the reader. */
 #include "net/http/sse.h"
 
 #include <string.h>
+
+#include "base/text.h"
 
 static const char byte_order_mark[] = "\xEF\xBB\xBF";
 
@@ -46,6 +48,22 @@ static bool dispatch(struct sse_reader *reader, struct err *err)
 	return ok;
 }
 
+/* Digits alone count, up to a day. */
+static void take_retry(struct sse_reader *reader, struct span value)
+{
+	enum { RETRY_MS_MAX = 24 * 3600 * 1000 };
+	unsigned ms = 0;
+
+	for (size_t i = 0; i < value.len; i++) {
+		if (!ascii_is_digit(value.data[i]))
+			return;
+		ms = ms < RETRY_MS_MAX / 10 ? 10 * ms + (unsigned)(value.data[i] - '0') :
+		                              RETRY_MS_MAX;
+	}
+	if (value.len)
+		reader->retry_ms = ms;
+}
+
 static void take_field(struct sse_reader *reader, struct span line)
 {
 	const char *colon = memchr(line.data, ':', line.len);
@@ -64,6 +82,8 @@ static void take_field(struct sse_reader *reader, struct span line)
 	} else if (span_eq(name, SPAN("id")) && (!value.len || !memchr(value.data, 0, value.len))) {
 		buf_clear(&reader->id);
 		buf_span(&reader->id, value);
+	} else if (span_eq(name, SPAN("retry"))) {
+		take_retry(reader, value);
 	}
 }
 

@@ -24,7 +24,9 @@ struct sse_reader {
 	/* False ends the reading: sse_reader_feed returns false, and *err is the callback's. */
 	bool (*event)(void *data, const struct sse_event *event, struct err *err);
 	void *data;
-	struct buf line, text, type, id; /* private */
+	unsigned retry_ms;               /* the last "retry" seen; 0: none */
+	struct buf id;                   /* the last one seen; may be empty */
+	struct buf line, text, type;     /* private */
 	size_t used;                     /* private: bytes of an event so far */
 	size_t max;                      /* largest event, in bytes */
 	bool after_cr, started;          /* private */

@@ -210,7 +210,8 @@ static const char exit_arguments[] = SCHEMA(
 	"type": "object", "required": ["plan_filename"], "additionalProperties": false,
 	"properties": {
 		"plan_filename": {"type": "string", "minLength": 1, "description":
-			"The file's name, such as parser.md."}
+			"The file's name, such as parser.md."},
+		"plan": {"type": "string", "minLength": 1}
 	}
 } );
 
@@ -220,6 +221,7 @@ static const char plan_mode_result_schema[] = SCHEMA(
 	 "properties": {
 	 "message": {"type": "string"},
 	 "plans_folder": {"type": "string"},
+	 "plan": {"type": "string", "description": "What it reads now, if it was changed."},
 	 "file_path": {"type": "string", "description": "The plan."}}}, )
 	RESULT_FAILURE SCHEMA(]} );
 /* clang-format on */
@@ -303,8 +305,8 @@ static char *plan_path(const struct tool_services *services, const json_t *argum
 	return mem_printf("%s/%s", folder, name);
 }
 
-/* Reads the plan; its text is for the caller. */
-static char *read_plan(struct session *session, const char *path, struct err *err)
+/* Reads the plan; its text is for the caller. `ret_hash` may be NULL. */
+static char *read_plan(struct session *session, const char *path, char *ret_hash, struct err *err)
 {
 	struct read_request request = { .path = path, .whole = true,
 		                        .max_file_bytes = PLAN_MAX_BYTES };
@@ -312,6 +314,8 @@ static char *read_plan(struct session *session, const char *path, struct err *er
 	char *text = NULL;
 
 	if (session->provider->ops->read(session->provider, &request, &read, err)) {
+		if (ret_hash)
+			sha256_hex(&read.state.sha256, ret_hash);
 		if (span_trim(buf_view(&read.content)).len)
 			text = buf_steal(&read.content);
 		else
@@ -321,8 +325,9 @@ static char *read_plan(struct session *session, const char *path, struct err *er
 	return text;
 }
 
+/* `ret_hash`: SHA256_HEX_SIZE bytes, or NULL. */
 static bool find_plan(struct session *session, const json_t *arguments, char **ret_path,
-                      char **ret_text, struct err *err)
+                      char *ret_hash, char **ret_text, struct err *err)
 {
 	if (!has_plan_mode(session, err))
 		return false;
@@ -331,16 +336,33 @@ static bool find_plan(struct session *session, const json_t *arguments, char **r
 		               "This is not plan mode: enter_plan_mode comes first.");
 	if (!(*ret_path = plan_path(session->services, arguments, err)))
 		return false;
-	*ret_text = read_plan(session, *ret_path, err);
+	*ret_text = read_plan(session, *ret_path, ret_hash, err);
 	return *ret_text != NULL;
 }
 
 static char *preview(struct session *session, const json_t *arguments, struct err *err)
 {
-	_cleanup_free_ char *path = NULL;
-	char *text = NULL;
+	_cleanup_free_ char *path = NULL, *text = NULL;
+	const char *changed = argument_str(arguments, "plan");
 
-	return find_plan(session, arguments, &path, &text, err) ? text : NULL;
+	if (!find_plan(session, arguments, &path, NULL, &text, err))
+		return NULL;
+	return changed ? mem_strdup(changed) : mem_steal(&text);
+}
+
+/* Puts a text in place of the plan, if that is what was just read. NULL, or the failure. */
+static json_t *plan_replace(struct session *session, const char *path, const char *base,
+                            const json_t *text)
+{
+	json_auto_t *arguments = json_object();
+	json_auto_t *result = NULL;
+
+	json_object_set_new(arguments, "file_path", json_name(path));
+	json_object_set(arguments, "content", (json_t *)text);
+	json_object_set_new(arguments, "base_content_sha256", json_string(base));
+	json_object_set_new(arguments, "return_content", json_string("none"));
+	result = tool_write_file.run(session, arguments);
+	return tool_result_failed(result) ? mem_steal(&result) : NULL;
 }
 
 static bool is_outside(const struct session *session)
@@ -351,16 +373,23 @@ static bool is_outside(const struct session *session)
 static json_t *leave_plan_mode(struct session *session, const json_t *arguments)
 {
 	_cleanup_free_ char *path = NULL, *text = NULL;
+	char base[SHA256_HEX_SIZE];
+	const json_t *changed = json_object_get(arguments, "plan");
 	struct err err = ERR_INIT;
 	json_t *result;
 
-	if (!find_plan(session, arguments, &path, &text, &err))
+	if (!find_plan(session, arguments, &path, base, &text, &err))
 		return tool_failure(&err);
+	if (changed && (result = plan_replace(session, path, base, changed)))
+		return result;
 	session->services->set_plan_mode(session->services->data, false);
 	result = json_object();
-	json_object_set_new(result, "message",
-	                    json_string("Plan mode is over: the plan may be carried out. Do what "
-	                                "it says."));
+	json_object_set_new(result, "message", json_string(
+		changed ? "Plan mode is over: the plan was edited before it was approved, and may "
+		          "be carried out as it reads now. Do what it says." :
+		          "Plan mode is over: the plan may be carried out. Do what it says."));
+	if (changed)
+		json_object_set(result, "plan", (json_t *)changed);
 	json_object_set_new(result, "file_path", json_name(path));
 	return result;
 }
@@ -376,6 +405,8 @@ const struct tool tool_enter_plan_mode = {
 	.hidden = is_planning,
 };
 
+static const char *const exit_undeclared[] = { "plan", NULL };
+
 const struct tool tool_exit_plan_mode = {
 	.name = "exit_plan_mode",
 	.title = "Carry out the plan",
@@ -383,10 +414,12 @@ const struct tool tool_exit_plan_mode = {
 	.parameter_aliases = exit_aliases,
 	.description = exit_description,
 	.arguments_schema = exit_arguments,
+	.undeclared = exit_undeclared,
 	.result_schema = plan_mode_result_schema,
 	.run = leave_plan_mode,
 	.hidden = is_outside,
 	.preview = preview,
+	.preview_argument = "plan",
 };
 
 /* ---- request_permission ------------------------------------------------------ */

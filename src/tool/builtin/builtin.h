@@ -30,6 +30,8 @@ extern const struct tool tool_write_todos;
 extern const struct tool tool_update_topic;
 extern const struct tool tool_ask_user;
 extern const struct tool tool_request_permission;
+extern const struct tool tool_search_tools;
+extern const struct tool tool_call_tool;
 extern const struct tool tool_enter_plan_mode;
 extern const struct tool tool_exit_plan_mode;
 

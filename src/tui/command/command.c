@@ -218,6 +218,7 @@ static void command_help(struct command_call *call)
 		command_term(call, name, 14, span_str(command->help), STYLE(ROLE_TEXT));
 	}
 	custom_each(call->context, has_own_name, help_custom, call);
+	prompts_each(call->context, has_own_name, help_custom, call);
 	command_heading(call, "Besides");
 	command_term(call, "@path", 14, SPAN("A file or folder that the model is to read"),
 	             STYLE(ROLE_TEXT));
@@ -296,6 +297,17 @@ bool command_exists(const struct command_context *context, struct span line)
 	return is && (has_own_name(name) || custom_exists(context, has_own_name, name));
 }
 
+bool command_is_slow(const struct command_context *context, struct span line)
+{
+	const struct command_info *command = command_of(line);
+	struct span name = name_of(&line);
+
+	if (!has_own_name(name) && !custom_exists(context, has_own_name, name) &&
+	    prompts_exists(context, has_own_name, name))
+		return true;
+	return command && command->flags & COMMAND_SLOW;
+}
+
 void command_run(const struct command_context *context, struct span line,
                  struct command_result *result)
 {
@@ -309,7 +321,8 @@ void command_run(const struct command_context *context, struct span line,
 	*result = (struct command_result){ .ok = true };
 	call.arguments = line;
 	if (!has_own_name(name) && !context->busy && context->host &&
-	    custom_run(&call, has_own_name, name, whole))
+	    (custom_run(&call, has_own_name, name, whole) ||
+	     prompts_run(&call, has_own_name, name)))
 		return;
 	if (!row) {
 		refuse_unknown(&call, name);
@@ -373,6 +386,7 @@ static void complete_names(struct completing *at)
 		offer_candidate(at, text, command->name, command->help);
 	}
 	custom_each(at->of.context, has_own_name, offer_custom, at);
+	prompts_each(at->of.context, has_own_name, offer_custom, at);
 }
 
 void command_complete(const struct command_context *context, struct span line, size_t caret,

@@ -22,6 +22,8 @@
  * .gemini/commands, run like the others: their !{...} as calls of run_shell_command with all that
  * belongs to those (policy, question, hooks), on the thread of prompts.
  *
+ * Prompts of MCP servers are commands too, behind all others: they are COMMAND_SLOW.
+ *
  * To add a command: a row in the table of command.c with its handler; help, completion and
  * docs follow from the row.
  *
@@ -89,6 +91,7 @@ struct command_context {
 	unsigned width;             /* of rows; 0: as long as their text */
 	unsigned can;               /* bits 1u << enum command_then: what the front can do */
 	bool busy;                  /* a prompt is under way */
+	bool waits;                 /* for servers that are starting, before a command is refused */
 	bool local;                 /* the workspace is this machine's: files can be written */
 	const char *const *themes;  /* names, NULL-terminated; or NULL */
 	const char *sandbox;        /* a sentence about the confinement, for /about; or NULL */
@@ -118,6 +121,8 @@ const struct command_info *command_of(struct span line);
 /* Whether there is a command of exactly this name, a custom one too; of the context only settings
  * and `local` are looked at. */
 bool command_exists(const struct command_context *context, struct span line);
+/* Whether running it takes its time: a row that is COMMAND_SLOW, or a prompt of an MCP server. */
+bool command_is_slow(const struct command_context *context, struct span line);
 /* Fills *result in any case. */
 void command_run(const struct command_context *context, struct span line,
                  struct command_result *result);

@@ -76,6 +76,18 @@ bool custom_exists(const struct command_context *context, custom_taken *taken,
 void custom_each(const struct command_context *context, custom_taken *taken,
                  void (*one)(void *data, const char *name, const char *description), void *data);
 
+/* ---- prompts of MCP servers (prompts.c): likewise -------------------------------- */
+
+/* Runs the prompt of this name; false: there is none. */
+bool prompts_run(struct command_call *call, custom_taken *taken, struct span name);
+/* Of servers that have been asked, or are known from last time. */
+bool prompts_exists(const struct command_context *context, custom_taken *taken,
+                          struct span name);
+/* Calls `one` with each. */
+void prompts_each(const struct command_context *context, custom_taken *taken,
+                        void (*one)(void *data, const char *name, const char *description),
+                        void *data);
+
 /* ---- handlers -------------------------------------------------------------------- */
 
 /* show.c: what there is. */

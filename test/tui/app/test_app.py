@@ -604,6 +604,22 @@ def test_the_pager_folds_and_unfolds(world):
             assert not hasp.dump().alternate
 
 
+def test_the_pager_folds_one_entry_alone(world):
+    for name in "ab":
+        world.write(name + ".txt", "".join("%s %d of the file\n" % (name, i) for i in range(1, 41)))
+    with world.fake([[call("run_shell_command", {"command": "cat a.txt"})],
+                     [call("run_shell_command", {"command": "cat b.txt"})], [text("Read.")]]) as server:
+        with world.hasp(server, "--approval-mode", "yolo", rows=120) as hasp:
+            hasp.type("go").key("enter").wait("Read.").wait(READY).key("ctrl+o").wait("b 7 of the file")
+            hasp.type("g}o").wait("o unfolds it")
+            shown = hasp.dump().text
+            assert "a 7 of" not in shown and "a 40 of" in shown and "b 7 of" in shown
+            hasp.type("o").wait("a 7 of the file").wait("o folds it")
+            hasp.type("zo").wait("z unfolds all").wait("a 7 of the file")
+            assert "b 7 of" not in hasp.dump().text
+            hasp.type("q").quiet()
+
+
 def test_warnings_and_errors_are_shown_alone(world):
     world.settings(general={"maxAttempts": 1})
     with world.fake([{"status": 400, "error": "Wrong thing"}]) as server:

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mcp-server-enablement.json: which MCP servers the user disabled. */
+#include <string.h>
+
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "config/private.h"
+#include "data/json.h"
+
+enum { ENABLEMENT_DEPTH = 8 };
+
+static char *enablement_path(const struct home *home)
+{
+	return mem_printf("%s/mcp-server-enablement.json", home_gemini(home));
+}
+
+/* The name as it stands in the file. The caller frees. */
+static char *server_id(const char *name)
+{
+	struct span text = span_str(name);
+	char *id;
+
+	while (text.len && strchr(" \t\r\n", text.data[0]))
+		text = span_skip(text, 1);
+	while (text.len && strchr(" \t\r\n", text.data[text.len - 1]))
+		text.len--;
+	id = mem_dup(text.data, text.len);
+	for (char *c = id; *c; c++)
+		if (*c >= 'A' && *c <= 'Z')
+			*c += 'a' - 'A';
+	return id;
+}
+
+/* The whole file as an object; {} when there is none. */
+static json_t *read_enablement(const char *path, struct err *err)
+{
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct err why = ERR_INIT;
+	json_t *all = NULL;
+
+	if (!file_read(path, LIMIT_REGISTRY_BYTES, &text, err))
+		return NULL;
+	if (!text.data)
+		return json_object();
+	if (!json_parse_depth(file_text_span(&text), ENABLEMENT_DEPTH, &all, &why)) {
+		err_set(err, why.code, "%s: %s", path, why.message);
+		return NULL;
+	}
+	if (json_is_object(all))
+		return all;
+	json_decref(all);
+	err_set(err, ERR_INVALID_ARGUMENT, "%s does not hold an object.", path);
+	return NULL;
+}
+
+json_t *servers_disabled(const struct home *home, struct err *err)
+{
+	_cleanup_free_ char *path = enablement_path(home);
+	struct err why = ERR_INIT;
+	json_auto_t *all = read_enablement(path, &why);
+	json_t *disabled = json_array(), *state;
+	const char *name;
+
+	if (!all)
+		err_set(err, why.code, "%s No MCP server is disabled until that is corrected.",
+		        why.message);
+	json_object_foreach(all, name, state)
+		if (json_is_false(json_object_get(state, "enabled")))
+			json_array_append_new(disabled, json_string(name));
+	return disabled;
+}
+
+bool servers_disabled_has(const json_t *disabled, const char *name)
+{
+	_cleanup_free_ char *id = server_id(name);
+
+	return json_lists(disabled, span_str(id));
+}
+
+bool servers_disabled_set(const struct home *home, const char *name, bool disable, struct err *err)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(2 * LIMIT_REGISTRY_BYTES);
+	_cleanup_free_ char *id = server_id(name), *path = NULL;
+	_cleanup_free_ char *folder = home_make(home_user(home), ".gemini", err);
+	_cleanup_lock_ char *lock = NULL;
+	json_auto_t *all = NULL;
+
+	if (!folder)
+		return false;
+	path = enablement_path(home);
+	lock = home_lock_file(path, err);
+	all = lock ? read_enablement(path, err) : NULL;
+	if (!all)
+		return false;
+	if (disable)
+		json_object_set_new(all, id, json_pack("{s:b}", "enabled", false));
+	else if (json_object_del(all, id) != 0)
+		return true;
+	if (!json_print(&out, all, 2))
+		return err_set(err, ERR_TOO_LARGE, "%s would become too large.", path);
+	return file_replace(path, buf_view(&out), 0600, err);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prompts of MCP servers as commands: /NAME --argument="value" ..., or values in their order. A
+ * name that is a built-in or custom command's, or another server's, is SERVER.NAME. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "tui/command/private.h"
+
+static const char *prompt_member(const json_t *prompt, const char *name)
+{
+	const char *text = json_string_value(json_object_get(prompt, name));
+
+	return text ? text : "";
+}
+
+/* ---- names ---- */
+
+static bool is_shared_name(const json_t *prompts, const json_t *prompt)
+{
+	const char *typed = prompt_member(prompt, "typed");
+	const json_t *other;
+	size_t i;
+
+	json_array_foreach((json_t *)prompts, i, other)
+		if (other != prompt && !strcasecmp(prompt_member(other, "typed"), typed))
+			return true;
+	return false;
+}
+
+/* The caller frees. */
+static char *prompt_command_name(const struct command_context *context, custom_taken *taken,
+                                 const json_t *prompts, const json_t *prompt)
+{
+	const char *typed = prompt_member(prompt, "typed");
+
+	if (taken(span_str(typed)) || custom_exists(context, taken, span_str(typed)) ||
+	    is_shared_name(prompts, prompt))
+		return mem_printf("%s.%s", prompt_member(prompt, "prefix"), typed);
+	return mem_strdup(typed);
+}
+
+/* A new reference; NULL: there is none. */
+static json_t *find_server_prompt(const struct command_context *context, custom_taken *taken,
+                                  struct span name, bool wait)
+{
+	json_auto_t *prompts = host_server_prompts(context->host, wait);
+	json_t *prompt;
+	size_t i;
+
+	json_array_foreach(prompts, i, prompt) {
+		_cleanup_free_ char *own = prompt_command_name(context, taken, prompts, prompt);
+
+		if (command_word_is(name, own))
+			return json_incref(prompt);
+	}
+	return NULL;
+}
+
+bool prompts_exists(const struct command_context *context, custom_taken *taken,
+                          struct span name)
+{
+	json_auto_t *found = context->host ? find_server_prompt(context, taken, name, false) : NULL;
+
+	return found != NULL;
+}
+
+void prompts_each(const struct command_context *context, custom_taken *taken,
+                        void (*one)(void *data, const char *name, const char *description),
+                        void *data)
+{
+	json_auto_t *prompts = context->host ? host_server_prompts(context->host, false) : NULL;
+	json_t *prompt;
+	size_t i;
+
+	json_array_foreach(prompts, i, prompt) {
+		_cleanup_free_ char *name = prompt_command_name(context, taken, prompts, prompt);
+		const char *about = prompt_member(prompt, "description");
+		_cleanup_free_ char *short_text = command_short_text(
+			*about ? about : "A prompt of an MCP server");
+
+		one(data, name, short_text);
+	}
+}
+
+/* ---- arguments ---- */
+
+/* A word, or "words" in which a backslash takes what follows as it is. A new string. */
+static json_t *take_prompt_value(struct span *text)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	const bool quoted = span_starts(*text, SPAN("\""));
+	size_t i = quoted;
+
+	for (; i < text->len; i++) {
+		const char c = text->data[i];
+
+		if (quoted ? c == '"' : isspace((unsigned char)c))
+			break;
+		if (c == '\\' && i + 1 < text->len)
+			i++;
+		buf_char(&out, text->data[i]);
+	}
+	*text = span_skip(*text, i + (quoted && i < text->len));
+	return json_text(buf_view(&out));
+}
+
+/* The length of the NAME in "--NAME=..."; 0: this is none. */
+static size_t named_length(struct span text)
+{
+	size_t i = 2;
+
+	if (!span_starts(text, SPAN("--")))
+		return 0;
+	while (i < text.len && text.data[i] != '=' && !isspace((unsigned char)text.data[i]))
+		i++;
+	return i < text.len && text.data[i] == '=' ? i - 2 : 0;
+}
+
+static bool is_argument_of(const json_t *declared, const char *name)
+{
+	const json_t *argument;
+	size_t i;
+
+	json_array_foreach((json_t *)declared, i, argument)
+		if (!strcmp(prompt_member(argument, "name"), name))
+			return true;
+	return false;
+}
+
+/* "--NAME=VALUE" to `named`, others to `values`. */
+static bool split_arguments(struct command_call *call, const json_t *declared, json_t *named,
+                            json_t *values)
+{
+	struct span rest = span_trim(call->arguments);
+
+	while (rest.len) {
+		const size_t len = named_length(rest);
+
+		if (len) {
+			_cleanup_free_ char *name = mem_dup(rest.data + 2, len);
+
+			rest = span_skip(rest, len + 3);
+			if (!is_argument_of(declared, name)) {
+				command_fail(call, "The prompt has no argument \"%s\".", name);
+				return false;
+			}
+			json_object_set_new(named, name, take_prompt_value(&rest));
+		} else {
+			json_array_append_new(values, take_prompt_value(&rest));
+		}
+		rest = span_trim(rest);
+	}
+	return true;
+}
+
+static json_t *values_joined(const json_t *values)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	const json_t *value;
+	size_t i;
+
+	json_array_foreach((json_t *)values, i, value) {
+		buf_str(&out, i ? " " : "");
+		buf_span(&out, json_span(value));
+	}
+	return json_text(buf_view(&out));
+}
+
+/* Values go to what is required and not named, then to the rest; one that alone is required, or
+ * there is, takes all of them. */
+static void fill_by_position(const json_t *declared, const json_t *values, json_t *named)
+{
+	json_auto_t *open = json_array();
+	json_t *argument, *name;
+	size_t i, required = 0;
+
+	for (int pass = 0; pass < 2; pass++)
+		json_array_foreach((json_t *)declared, i, argument) {
+			name = json_object_get(argument, "name");
+			if (json_is_true(json_object_get(argument, "required")) == !pass &&
+			    !json_object_get(named, json_string_value(name))) {
+				json_array_append(open, name);
+				required += !pass;
+			}
+		}
+	if (json_array_size(values) && (required == 1 || json_array_size(open) == 1)) {
+		json_object_set_new(named, json_string_value(json_array_get(open, 0)),
+		                    values_joined(values));
+		return;
+	}
+	json_array_foreach(open, i, name)
+		if (json_array_get(values, i))
+			json_object_set(named, json_string_value(name), json_array_get(values, i));
+}
+
+/* NULL: the call has failed. */
+static json_t *prompt_arguments(struct command_call *call, const json_t *prompt)
+{
+	const json_t *declared = json_object_get(prompt, "arguments"), *argument;
+	json_auto_t *named = json_object(), *values = json_array();
+	size_t i;
+
+	if (!split_arguments(call, declared, named, values))
+		return NULL;
+	fill_by_position(declared, values, named);
+	json_array_foreach((json_t *)declared, i, argument)
+		if (json_is_true(json_object_get(argument, "required")) &&
+		    !json_object_get(named, prompt_member(argument, "name"))) {
+			command_fail(call, "The prompt needs --%s=\"...\"; \"help\" behind its name "
+			             "lists its arguments.", prompt_member(argument, "name"));
+			return NULL;
+		}
+	return mem_steal(&named);
+}
+
+/* ---- running ---- */
+
+static void prompt_help(struct command_call *call, const json_t *prompt)
+{
+	const json_t *declared = json_object_get(prompt, "arguments"), *argument;
+	size_t i;
+
+	command_say(call, STYLE(ROLE_TEXT), "The prompt \"%s\" of the MCP server \"%s\" has %s",
+	            prompt_member(prompt, "name"), prompt_member(prompt, "server"),
+	            json_array_size(declared) ? "these arguments, by name or by place:" :
+	                                        "no arguments.");
+	json_array_foreach((json_t *)declared, i, argument) {
+		_cleanup_free_ char *name = mem_printf("--%s", prompt_member(argument, "name"));
+		_cleanup_free_ char *about = mem_printf(
+			"%s%s", prompt_member(argument, "description"),
+			json_is_true(json_object_get(argument, "required")) ? " (required)" : "");
+
+		command_term(call, name, 24, span_str(about), STYLE(ROLE_TEXT));
+	}
+}
+
+bool prompts_run(struct command_call *call, custom_taken *taken, struct span name)
+{
+	const struct command_context *context = call->context;
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	json_auto_t *prompt = find_server_prompt(context, taken, name, false);
+	json_auto_t *arguments = NULL;
+	struct err err = ERR_INIT;
+
+	if (!prompt && context->waits)
+		prompt = find_server_prompt(context, taken, name, true);
+	if (!prompt)
+		return false;
+	if (command_word_is(span_trim(call->arguments), "help")) {
+		prompt_help(call, prompt);
+		return true;
+	}
+	arguments = prompt_arguments(call, prompt);
+	if (!arguments)
+		return true;
+	if (host_server_prompt(context->host, prompt_member(prompt, "server"),
+	                       prompt_member(prompt, "name"), arguments, &out, &err)) {
+		call->result->plain = true;
+		command_then(call, COMMAND_SEND, buf_steal(&out));
+	} else {
+		command_fail(call, "%s", err.message);
+	}
+	return true;
+}
