@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subscriber: messages of the bus become events and metrics; the table of both is at the end. */
+/* The subscriber: messages of the bus become events and metrics; their table is at the end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,8 +19,8 @@
 
 /* Of one text in an event; a longer one is cut. Calls under way whose arguments are kept. */
 enum { EVENT_TEXT_BYTES_MAX = 10000, CALLS_MAX = 1000 };
-/* An argument that is longer, or has more than a line, is taken for contents. */
-enum { ARGUMENT_BYTES_MAX = 256, ARGUMENT_DEPTH_MAX = 16 };
+/* Of an argument that is shown, of the name of one, and of objects within objects. */
+enum { ARGUMENT_BYTES_MAX = 256, ARGUMENT_NAME_BYTES_MAX = 64, ARGUMENT_DEPTH_MAX = 16 };
 
 struct telemetry {
 	struct bus *bus;
@@ -37,7 +37,7 @@ struct telemetry {
 /* ---- writing ------------------------------------------------------------------ */
 
 /* One write: other processes may append to the same file. */
-static void write_object(struct telemetry *telemetry, const json_t *object)
+static void telemetry_write(struct telemetry *telemetry, const json_t *object)
 {
 	char *text = json_dumps(object, JSON_INDENT(2));
 	_cleanup_free_ char *line = text ? mem_printf("%s\n", text) : NULL;
@@ -53,23 +53,24 @@ static void write_object(struct telemetry *telemetry, const json_t *object)
 	}
 }
 
-static json_t *resource_json(const struct telemetry *telemetry)
+static json_t *telemetry_resource(const struct telemetry *telemetry)
 {
 	return json_pack("{s:{s:s, s:s}}", "attributes", "service.name", "gemini-cli",
 	                 "session.id", telemetry->session_id);
 }
 
-static json_t *common_attributes(const struct telemetry *telemetry)
+static json_t *event_common_attributes(const struct telemetry *telemetry)
 {
 	return json_pack("{s:s, s:b}", "session.id", telemetry->session_id, "interactive",
 	                 telemetry->interactive);
 }
 
 /* `own`: its attributes beside the common ones; taken. `body`: a sentence. */
-static void event_write(struct telemetry *telemetry, const char *name, json_t *own, const char *body)
+static void event_write(struct telemetry *telemetry, const char *name, json_t *own,
+                        const char *body)
 {
 	json_auto_t *record = json_object();
-	json_t *attributes = common_attributes(telemetry);
+	json_t *attributes = event_common_attributes(telemetry);
 	char now[CLOCK_TIMESTAMP_SIZE];
 	struct timespec moment;
 
@@ -81,50 +82,51 @@ static void event_write(struct telemetry *telemetry, const char *name, json_t *o
 	json_decref(own);
 	json_object_set_new(record, "hrTime", telemetry_moment(&moment));
 	json_object_set_new(record, "hrTimeObserved", telemetry_moment(&moment));
-	json_object_set_new(record, "resource", resource_json(telemetry));
+	json_object_set_new(record, "resource", telemetry_resource(telemetry));
 	json_object_set_new(record, "instrumentationScope", json_pack("{s:s}", "name",
 	                                                              "gemini-cli"));
 	json_object_set_new(record, "attributes", attributes);
 	json_object_set_new(record, "_body", json_text(span_str(body)));
-	write_object(telemetry, record);
+	telemetry_write(telemetry, record);
 }
 
 /* `own` is taken. */
-static void count(struct telemetry *telemetry, enum metric metric, json_t *own, json_int_t value)
+static void metrics_count(struct telemetry *telemetry, enum metric metric, json_t *own,
+                          json_int_t value)
 {
-	json_auto_t *attributes = common_attributes(telemetry);
+	json_auto_t *attributes = event_common_attributes(telemetry);
 
 	json_object_update(attributes, own);
 	json_decref(own);
 	metrics_add(telemetry->metrics, metric, attributes, value);
 }
 
-static void write_metrics(struct telemetry *telemetry)
+static void telemetry_write_metrics(struct telemetry *telemetry)
 {
 	json_auto_t *all = json_pack("{s:o, s:[{s:{s:s, s:s}, s:o}]}", "resource",
-	                             resource_json(telemetry), "scopeMetrics", "scope", "name",
+	                             telemetry_resource(telemetry), "scopeMetrics", "scope", "name",
 	                             "gemini-cli", "version", "", "metrics",
 	                             metrics_json(telemetry->metrics));
 
-	write_object(telemetry, all);
+	telemetry_write(telemetry, all);
 }
 
 /* ---- members ------------------------------------------------------------------ */
 
-static const char *text_member(const json_t *message, const char *name)
+static const char *event_text(const json_t *message, const char *name)
 {
 	const char *text = json_string_value(json_object_get(message, name));
 
 	return text ? text : "";
 }
 
-static json_int_t int_member(const json_t *message, const char *name)
+static json_int_t event_int(const json_t *message, const char *name)
 {
 	return json_integer_value(json_object_get(message, name));
 }
 
 /* A new reference: the text, cut between characters where it is too long. */
-static json_t *limited_text(struct span text)
+static json_t *event_limited_text(struct span text)
 {
 	size_t len = text.len;
 
@@ -134,7 +136,7 @@ static json_t *limited_text(struct span text)
 	return json_text(span_head(text, len));
 }
 
-static json_t *prompt_id(const struct telemetry *telemetry)
+static json_t *event_prompt_id(const struct telemetry *telemetry)
 {
 	_cleanup_free_ char *id = mem_printf("%s########%u", telemetry->session_id,
 	                                     telemetry->prompts);
@@ -142,27 +144,41 @@ static json_t *prompt_id(const struct telemetry *telemetry)
 	return json_text(span_str(id));
 }
 
-/* Arguments that are contents of files, or may have some in them. */
-static bool argument_is_contents(const char *name, struct span text)
+/* Arguments whose texts say where and how, never what a file holds; all others are their length. */
+static bool event_argument_is_shown(const char *name, struct span text)
 {
-	static const char *const names[] = { "content", "old_string", "new_string", "old_content",
-		                             "new_content", "diff", "patch", "fact" };
+	static const char *const names[] = {
+		"file_path", "file_paths", "dir_path", "path", "paths", "new_path", "directory",
+		"workdir", "log_path", "plan_filename", "pattern", "patterns", "glob", "include",
+		"include_pattern", "exclude", "exclude_pattern", "file_types",
+	};
 
-	for (size_t i = 0; name && i < ARRAY_LEN(names); i++)
+	if (text.len > ARGUMENT_BYTES_MAX || memchr(text.data, '\n', text.len))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (!strcmp(names[i], name))
 			return true;
-	return text.len > ARGUMENT_BYTES_MAX || memchr(text.data, '\n', text.len);
+	return false;
 }
 
-/* Arguments without contents: their length stands there. A new reference. */
-static json_t *arguments_shown(const char *name, const json_t *value, unsigned depth)
+/* A model writes the names too: one that no schema would have is not shown. */
+static bool event_argument_name_is_plain(const char *name)
+{
+	const size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                                "0123456789_-");
+
+	return len > 0 && len <= ARGUMENT_NAME_BYTES_MAX && !name[len];
+}
+
+/* `name`: of the nearest member of an object that it stands in. A new reference. */
+static json_t *event_arguments(const char *name, const json_t *value, unsigned depth)
 {
 	const char *key;
 	json_t *member, *shown;
 	size_t i;
 
 	if (json_is_string(value)) {
-		if (!argument_is_contents(name, json_span(value)))
+		if (event_argument_is_shown(name, json_span(value)))
 			return json_incref((json_t *)value);
 		return json_sprintf("[%zu bytes]", json_string_length(value));
 	}
@@ -172,15 +188,16 @@ static json_t *arguments_shown(const char *name, const json_t *value, unsigned d
 	if (depth >= ARGUMENT_DEPTH_MAX)
 		return shown;
 	json_object_foreach((json_t *)value, key, member)
-		json_object_set_new(shown, key, arguments_shown(key, member, depth + 1));
+		if (event_argument_name_is_plain(key))
+			json_object_set_new(shown, key, event_arguments(key, member, depth + 1));
 	json_array_foreach(value, i, member)
-		json_array_append_new(shown, arguments_shown(name, member, depth + 1));
+		json_array_append_new(shown, event_arguments(name, member, depth + 1));
 	return shown;
 }
 
 /* ---- events ------------------------------------------------------------------- */
 
-static void take_prompt(struct telemetry *telemetry, const json_t *message)
+static void telemetry_on_prompt(struct telemetry *telemetry, const json_t *message)
 {
 	const struct span text = json_span(json_object_get(message, "text"));
 	_cleanup_free_ char *body = mem_printf("User prompt. Length: %zu.", text.len);
@@ -188,40 +205,41 @@ static void take_prompt(struct telemetry *telemetry, const json_t *message)
 
 	telemetry->prompts++;
 	json_object_set_new(own, "prompt_length", json_size(text.len));
-	json_object_set_new(own, "prompt_id", prompt_id(telemetry));
+	json_object_set_new(own, "prompt_id", event_prompt_id(telemetry));
 	if (telemetry->log_prompts)
-		json_object_set_new(own, "prompt", limited_text(text));
+		json_object_set_new(own, "prompt", event_limited_text(text));
 	event_write(telemetry, "gemini_cli.user_prompt", own, body);
 }
 
-static json_t *api_attributes(const struct telemetry *telemetry, const json_t *message)
+static json_t *event_api_attributes(const struct telemetry *telemetry, const json_t *message)
 {
 	json_t *own = json_object();
 
 	json_object_set(own, "model", json_object_get(message, "model"));
-	json_object_set_new(own, "prompt_id", prompt_id(telemetry));
+	json_object_set_new(own, "prompt_id", event_prompt_id(telemetry));
 	json_object_set(own, "role", json_object_get(message, "role"));
 	return own;
 }
 
-static void take_request(struct telemetry *telemetry, const json_t *message)
+static void telemetry_on_request(struct telemetry *telemetry, const json_t *message)
 {
-	_cleanup_free_ char *body = mem_printf("API request to %s.", text_member(message, "model"));
+	_cleanup_free_ char *body = mem_printf("API request to %s.", event_text(message, "model"));
 
-	event_write(telemetry, "gemini_cli.api_request", api_attributes(telemetry, message), body);
+	event_write(telemetry, "gemini_cli.api_request", event_api_attributes(telemetry, message),
+	            body);
 }
 
-static void count_api_request(struct telemetry *telemetry, const json_t *message, json_t *own)
+static void metrics_count_request(struct telemetry *telemetry, const json_t *message, json_t *own)
 {
-	const char *model = text_member(message, "model");
+	const char *model = event_text(message, "model");
 
 	json_object_set_new(own, "model", json_string(model));
-	count(telemetry, METRIC_API_REQUEST_COUNT, own, 1);
-	count(telemetry, METRIC_API_REQUEST_LATENCY, json_pack("{s:s}", "model", model),
-	      int_member(message, "durationMs"));
+	metrics_count(telemetry, METRIC_API_REQUEST_COUNT, own, 1);
+	metrics_count(telemetry, METRIC_API_REQUEST_LATENCY, json_pack("{s:s}", "model", model),
+	              event_int(message, "durationMs"));
 }
 
-static void take_response(struct telemetry *telemetry, const json_t *message)
+static void telemetry_on_response(struct telemetry *telemetry, const json_t *message)
 {
 	/* Of the message, of the event, of the metric ("": not in it). */
 	static const char *const usage[][3] = {
@@ -233,65 +251,63 @@ static void take_response(struct telemetry *telemetry, const json_t *message)
 		{ "total", "total_token_count", "" },
 	};
 	const json_t *used = json_object_get(message, "usage");
-	const json_int_t ms = int_member(message, "durationMs");
+	const json_int_t ms = event_int(message, "durationMs");
 	_cleanup_free_ char *body = mem_printf(
 		"API response from %s. Status: 200. Duration: %lldms.",
-		text_member(message, "model"), (long long)ms);
-	json_t *own = api_attributes(telemetry, message);
+		event_text(message, "model"), (long long)ms);
+	json_t *own = event_api_attributes(telemetry, message);
 
 	json_object_set_new(own, "duration_ms", json_integer(ms));
 	json_object_set_new(own, "status_code", json_integer(200));
 	json_object_set_new(own, "http.status_code", json_integer(200));
-	json_object_set_new(own, "finish_reasons", json_pack("[s]", text_member(message,
-	                                                                        "reason")));
+	json_object_set_new(own, "finish_reasons", json_pack("[s]", event_text(message,
+	                                                                       "reason")));
 	for (size_t i = 0; i < ARRAY_LEN(usage); i++) {
-		const json_int_t tokens = int_member(used, usage[i][0]);
+		const json_int_t tokens = event_int(used, usage[i][0]);
 
 		json_object_set_new(own, usage[i][1], json_integer(tokens));
 		if (*usage[i][2])
-			count(telemetry, METRIC_TOKEN_USAGE,
-			      json_pack("{s:s, s:s}", "model", text_member(message, "model"),
-			                "type", usage[i][2]), tokens);
+			metrics_count(telemetry, METRIC_TOKEN_USAGE,
+			              json_pack("{s:s, s:s}", "model", event_text(message, "model"),
+			                        "type", usage[i][2]), tokens);
 	}
 	event_write(telemetry, "gemini_cli.api_response", own, body);
-	count_api_request(telemetry, message, json_pack("{s:i}", "status_code", 200));
+	metrics_count_request(telemetry, message, json_pack("{s:i}", "status_code", 200));
 }
 
-static void take_failure(struct telemetry *telemetry, const json_t *message)
+/* Its code alone: a server's words may quote the request, and with it what files hold. */
+static void telemetry_on_failure(struct telemetry *telemetry, const json_t *message)
 {
-	const char *type = text_member(message, "type");
+	const char *type = event_text(message, "type");
 	_cleanup_free_ char *body = mem_printf("API error for %s. Type: %s.",
-	                                       text_member(message, "model"), type);
-	json_t *own = api_attributes(telemetry, message);
+	                                       event_text(message, "model"), type);
+	json_t *own = event_api_attributes(telemetry, message);
 
-	json_object_set_new(own, "duration_ms", json_integer(int_member(message, "durationMs")));
+	json_object_set_new(own, "duration_ms", json_integer(event_int(message, "durationMs")));
 	json_object_set_new(own, "error_type", json_string(type));
 	json_object_set_new(own, "error.type", json_string(type));
-	if (telemetry->log_prompts)
-		json_object_set_new(own, "error.message",
-		                    limited_text(json_span(json_object_get(message, "error"))));
 	event_write(telemetry, "gemini_cli.api_error", own, body);
-	count_api_request(telemetry, message, json_pack("{s:s}", "error_type", type));
+	metrics_count_request(telemetry, message, json_pack("{s:s}", "error_type", type));
 }
 
-static void take_call(struct telemetry *telemetry, const json_t *message)
+static void telemetry_on_call(struct telemetry *telemetry, const json_t *message)
 {
 	if (json_object_size(telemetry->calls) < CALLS_MAX)
-		json_object_set(telemetry->calls, text_member(message, "callId"),
+		json_object_set(telemetry->calls, event_text(message, "callId"),
 		                json_object_get(message, "arguments"));
 }
 
-static void count_lines(struct telemetry *telemetry, const char *tool, const char *type,
-                        const json_t *lines)
+static void metrics_count_lines(struct telemetry *telemetry, const char *tool, const char *type,
+                                const json_t *lines)
 {
 	if (json_integer_value(lines) > 0)
-		count(telemetry, METRIC_LINES_CHANGED,
-		      json_pack("{s:s, s:s}", "function_name", tool, "type", type),
-		      json_integer_value(lines));
+		metrics_count(telemetry, METRIC_LINES_CHANGED,
+		              json_pack("{s:s, s:s}", "function_name", tool, "type", type),
+		              json_integer_value(lines));
 }
 
 /* "" of a tool that reads and writes no single file. */
-static const char *operation_of(const char *tool, const json_t *result)
+static const char *event_file_operation(const char *tool, const json_t *result)
 {
 	static const char *const writers[] = { "write_file", "update_file", "safe_patch",
 		                               "replace" };
@@ -305,11 +321,11 @@ static const char *operation_of(const char *tool, const json_t *result)
 	return "";
 }
 
-static void file_operation(struct telemetry *telemetry, const char *tool, const json_t *result,
-                           const json_t *arguments)
+static void event_write_file_operation(struct telemetry *telemetry, const char *tool,
+                                       const json_t *result, const json_t *arguments)
 {
-	const char *operation = operation_of(tool, result);
-	const char *path = text_member(arguments, "file_path"), *dot = strrchr(path, '.');
+	const char *operation = event_file_operation(tool, result);
+	const char *path = event_text(arguments, "file_path"), *dot = strrchr(path, '.');
 	json_t *own;
 	_cleanup_free_ char *body = mem_printf("File operation: %s.", operation);
 
@@ -317,49 +333,44 @@ static void file_operation(struct telemetry *telemetry, const char *tool, const 
 		return;
 	own = json_pack("{s:s, s:s}", "tool_name", tool, "operation", operation);
 	if (dot && !strchr(dot, '/'))
-		json_object_set_new(own, "extension", limited_text(span_str(dot)));
+		json_object_set_new(own, "extension", event_limited_text(span_str(dot)));
 	event_write(telemetry, "gemini_cli.file_operation", own, body);
-	count(telemetry, METRIC_FILE_OPERATION_COUNT, json_pack("{s:s}", "operation", operation),
-	      1);
-	count_lines(telemetry, tool, "added", json_object_get(result, "lines_added"));
-	count_lines(telemetry, tool, "removed", json_object_get(result, "lines_removed"));
+	metrics_count(telemetry, METRIC_FILE_OPERATION_COUNT,
+	              json_pack("{s:s}", "operation", operation), 1);
+	metrics_count_lines(telemetry, tool, "added", json_object_get(result, "lines_added"));
+	metrics_count_lines(telemetry, tool, "removed", json_object_get(result, "lines_removed"));
 }
 
-static void add_arguments(json_t *own, const json_t *arguments)
+static void event_add_arguments(json_t *own, const json_t *arguments)
 {
-	json_auto_t *shown = arguments_shown(NULL, arguments, 0);
+	json_auto_t *shown = event_arguments("", arguments, 0);
 	char *text = json_dumps(shown, JSON_INDENT(2));
 
-	json_object_set_new(own, "function_args", limited_text(span_str(text ? text : "{}")));
+	json_object_set_new(own, "function_args", event_limited_text(span_str(text ? text : "{}")));
 	free(text);
 }
 
-static void add_call_error(const struct telemetry *telemetry, json_t *own, const json_t *error)
+/* Its code alone: the words of a refused edit quote the file, those of a command its output. */
+static void event_add_call_error(json_t *own, const json_t *error)
 {
 	json_t *type = json_object_get(error, "type");
-	const struct span words = json_span(json_object_get(error, "message"));
 
 	json_object_set(own, "error_type", type);
 	json_object_set(own, "error.type", type);
-	/* The words of a refused edit quote the file. */
-	if (telemetry->log_prompts && !span_starts(words, SPAN("{"))) {
-		json_object_set_new(own, "error", limited_text(words));
-		json_object_set_new(own, "error.message", limited_text(words));
-	}
 }
 
-static void take_result(struct telemetry *telemetry, const json_t *message)
+static void telemetry_on_result(struct telemetry *telemetry, const json_t *message)
 {
-	const char *id = text_member(message, "callId"), *tool = text_member(message, "toolName");
-	const char *server = text_member(message, "serverName");
+	const char *id = event_text(message, "callId"), *tool = event_text(message, "toolName");
+	const char *server = event_text(message, "serverName");
 	const char *kind = *server ? "mcp" : "native";
-	const bool success = !strcmp(text_member(message, "status"), "success");
-	const json_int_t ms = int_member(message, "durationMs");
+	const bool success = !strcmp(event_text(message, "status"), "success");
+	const json_int_t ms = event_int(message, "durationMs");
 	json_auto_t *arguments = json_incref(json_object_get(telemetry->calls, id));
 	_cleanup_free_ char *body = mem_printf("Tool call: %s. Success: %s. Duration: %lldms.",
 	                                       tool, success ? "true" : "false", (long long)ms);
 	json_t *own = json_pack("{s:s, s:I, s:b, s:o, s:s}", "function_name", tool, "duration_ms",
-	                        ms, "success", success, "prompt_id", prompt_id(telemetry),
+	                        ms, "success", success, "prompt_id", event_prompt_id(telemetry),
 	                        "tool_type", kind);
 	json_t *tags;
 
@@ -368,50 +379,52 @@ static void take_result(struct telemetry *telemetry, const json_t *message)
 	if (*server)
 		json_object_set_new(own, "mcp_server_name", json_string(server));
 	if (telemetry->log_prompts && arguments)
-		add_arguments(own, arguments);
+		event_add_arguments(own, arguments);
 	if (!success)
-		add_call_error(telemetry, own, json_object_get(message, "error"));
+		event_add_call_error(own, json_object_get(message, "error"));
 	if (success)
-		file_operation(telemetry, tool, json_object_get(message, "result"), arguments);
+		event_write_file_operation(telemetry, tool, json_object_get(message, "result"),
+		                           arguments);
 	event_write(telemetry, "gemini_cli.tool_call", own, body);
 	tags = json_pack("{s:s, s:b, s:s}", "function_name", tool, "success", success,
 	                 "tool_type", kind);
 	json_object_set(tags, "decision", json_object_get(message, "decision"));
-	count(telemetry, METRIC_TOOL_CALL_COUNT, tags, 1);
-	count(telemetry, METRIC_TOOL_CALL_LATENCY, json_pack("{s:s}", "function_name", tool), ms);
+	metrics_count(telemetry, METRIC_TOOL_CALL_COUNT, tags, 1);
+	metrics_count(telemetry, METRIC_TOOL_CALL_LATENCY,
+	              json_pack("{s:s}", "function_name", tool), ms);
 }
 
-static void take_compression(struct telemetry *telemetry, const json_t *message)
+static void telemetry_on_compression(struct telemetry *telemetry, const json_t *message)
 {
-	const json_int_t before = int_member(message, "before");
-	const json_int_t after = int_member(message, "after");
+	const json_int_t before = event_int(message, "before");
+	const json_int_t after = event_int(message, "after");
 	_cleanup_free_ char *body = mem_printf("Chat compression (Saved %lld tokens)",
 	                                       (long long)(before - after));
 	json_t *own = json_pack("{s:I, s:I}", "tokens_before", before, "tokens_after", after);
 
-	count(telemetry, METRIC_CHAT_COMPRESSION, json_incref(own), 1);
+	metrics_count(telemetry, METRIC_CHAT_COMPRESSION, json_incref(own), 1);
 	event_write(telemetry, "gemini_cli.chat_compression", own, body);
 }
 
 /* What runs, without its folder and its arguments: a command may have a key in it. */
-static json_t *hook_name(const struct telemetry *telemetry, const char *name)
+static json_t *event_hook_name(const struct telemetry *telemetry, const char *name)
 {
 	size_t word = strcspn(name, " \t\n");
 	const char *slash = memrchr(name, '/', word);
 
 	if (telemetry->log_prompts)
-		return limited_text(span_str(name));
+		return event_limited_text(span_str(name));
 	if (slash)
-		return limited_text(span_of(slash + 1, word - (size_t)(slash + 1 - name)));
-	return limited_text(span_of(name, word));
+		return event_limited_text(span_of(slash + 1, word - (size_t)(slash + 1 - name)));
+	return event_limited_text(span_of(name, word));
 }
 
-static void take_hook(struct telemetry *telemetry, const json_t *message)
+static void telemetry_on_hook(struct telemetry *telemetry, const json_t *message)
 {
-	const char *event = text_member(message, "event");
+	const char *event = event_text(message, "event");
 	const bool success = json_is_true(json_object_get(message, "success"));
-	const json_int_t ms = int_member(message, "durationMs");
-	json_t *name = hook_name(telemetry, text_member(message, "name"));
+	const json_int_t ms = event_int(message, "durationMs");
+	json_t *name = event_hook_name(telemetry, event_text(message, "name"));
 	_cleanup_free_ char *body = mem_printf("Hook call %s.%s %s in %lldms", event,
 	                                       json_string_value(name),
 	                                       success ? "succeeded" : "failed", (long long)ms);
@@ -419,36 +432,37 @@ static void take_hook(struct telemetry *telemetry, const json_t *message)
 	                         "success", success);
 
 	event_write(telemetry, "gemini_cli.hook_call",
-	     json_pack("{s:s, s:s, s:o, s:I, s:b, s:I}", "hook_event_name", event, "hook_type",
-	               "command", "hook_name", name, "duration_ms", ms, "success", success,
-	               "exit_code", int_member(message, "exitCode")), body);
-	count(telemetry, METRIC_HOOK_CALL_COUNT, json_incref(tags), 1);
-	count(telemetry, METRIC_HOOK_CALL_LATENCY, tags, ms);
+	            json_pack("{s:s, s:s, s:o, s:I, s:b, s:I}", "hook_event_name", event,
+	                      "hook_type", "command", "hook_name", name, "duration_ms", ms,
+	                      "success", success, "exit_code", event_int(message, "exitCode")),
+	            body);
+	metrics_count(telemetry, METRIC_HOOK_CALL_COUNT, json_incref(tags), 1);
+	metrics_count(telemetry, METRIC_HOOK_CALL_LATENCY, tags, ms);
 }
 
-static void record_mode_switch(struct telemetry *telemetry, const json_t *message)
+static void telemetry_on_mode_switch(struct telemetry *telemetry, const json_t *message)
 {
-	const char *mode = text_member(message, "mode");
+	const char *mode = event_text(message, "mode");
 	_cleanup_free_ char *body = mem_printf("Approval mode switched from %s to %s.",
 	                                       telemetry->mode, mode);
 
 	event_write(telemetry, "gemini_cli.plan.approval_mode_switch",
-	     json_pack("{s:s, s:s}", "from_mode", telemetry->mode, "to_mode", mode), body);
+	            json_pack("{s:s, s:s}", "from_mode", telemetry->mode, "to_mode", mode), body);
 	free(telemetry->mode);
 	telemetry->mode = mem_strdup(mode);
 }
 
 /* A row for each topic that events are made of. */
 static void (*const takers[BUS_TOPIC_COUNT])(struct telemetry *telemetry, const json_t *message) = {
-	[BUS_PROMPT] = take_prompt,
-	[BUS_API_REQUEST] = take_request,
-	[BUS_API_RESPONSE] = take_response,
-	[BUS_API_ERROR] = take_failure,
-	[BUS_TOOL_CALL] = take_call,
-	[BUS_TOOL_RESULT] = take_result,
-	[BUS_COMPRESSED] = take_compression,
-	[BUS_HOOK_CALL] = take_hook,
-	[BUS_APPROVAL_MODE] = record_mode_switch,
+	[BUS_PROMPT] = telemetry_on_prompt,
+	[BUS_API_REQUEST] = telemetry_on_request,
+	[BUS_API_RESPONSE] = telemetry_on_response,
+	[BUS_API_ERROR] = telemetry_on_failure,
+	[BUS_TOOL_CALL] = telemetry_on_call,
+	[BUS_TOOL_RESULT] = telemetry_on_result,
+	[BUS_COMPRESSED] = telemetry_on_compression,
+	[BUS_HOOK_CALL] = telemetry_on_hook,
+	[BUS_APPROVAL_MODE] = telemetry_on_mode_switch,
 };
 
 static void telemetry_on_message(void *data, enum bus_topic topic, const json_t *message)
@@ -465,7 +479,7 @@ static void telemetry_on_message(void *data, enum bus_topic topic, const json_t 
 /* ---- opening ------------------------------------------------------------------ */
 
 /* A variable of the process wins over the settings. */
-static bool is_on(const struct settings *settings, const char *variable, const char *path)
+static bool telemetry_is_on(const struct settings *settings, const char *variable, const char *path)
 {
 	if (variable)
 		return !strcmp(variable, "true") || !strcmp(variable, "1");
@@ -473,7 +487,7 @@ static bool is_on(const struct settings *settings, const char *variable, const c
 }
 
 /* -1: *err. Only a regular file: a pipe could hold up the session. */
-static int open_outfile(const char *path, struct err *err)
+static int telemetry_open_outfile(const char *path, struct err *err)
 {
 	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
 	              0600);
@@ -488,21 +502,23 @@ static int open_outfile(const char *path, struct err *err)
 	return -1;
 }
 
-static void emit_config(struct telemetry *telemetry, const struct settings *settings)
+static void telemetry_write_config(struct telemetry *telemetry, const struct settings *settings)
 {
 	const json_t *servers = settings_get(settings, "mcpServers");
+	const bool git_ignore = settings_bool(settings, "context.fileFiltering.respectGitIgnore",
+	                                      true);
 
 	event_write(telemetry, "gemini_cli.config",
-	     json_pack("{s:s, s:s, s:b, s:b, s:I}", "model", telemetry->model, "approval_mode",
-	               telemetry->mode, "log_user_prompts_enabled", telemetry->log_prompts,
-	               "file_filtering_respect_git_ignore",
-	               settings_bool(settings, "context.fileFiltering.respectGitIgnore", true),
-	               "mcp_servers_count", (json_int_t)json_object_size(servers)),
-	     "CLI configuration loaded.");
+	            json_pack("{s:s, s:s, s:b, s:b, s:I}", "model", telemetry->model,
+	                      "approval_mode", telemetry->mode, "log_user_prompts_enabled",
+	                      telemetry->log_prompts, "file_filtering_respect_git_ignore",
+	                      git_ignore, "mcp_servers_count",
+	                      (json_int_t)json_object_size(servers)),
+	            "CLI configuration loaded.");
 }
 
 /* What of the configuration leads nowhere; NULL: nothing. */
-static const char *not_there(const struct settings *settings, const char *outfile)
+static const char *telemetry_missing(const struct settings *settings, const char *outfile)
 {
 	const char *target = getenv("GEMINI_TELEMETRY_TARGET");
 
@@ -524,12 +540,12 @@ struct telemetry *telemetry_open(const struct telemetry_options *options)
 	struct telemetry *telemetry;
 	int fd = -1;
 
-	if (!is_on(settings, getenv("GEMINI_TELEMETRY_ENABLED"), "telemetry.enabled"))
+	if (!telemetry_is_on(settings, getenv("GEMINI_TELEMETRY_ENABLED"), "telemetry.enabled"))
 		return NULL;
 	outfile = outfile ? outfile : settings_string(settings, "telemetry.outfile", "");
-	problem = not_there(settings, outfile);
+	problem = telemetry_missing(settings, outfile);
 	if (!problem)
-		fd = open_outfile(outfile, &err);
+		fd = telemetry_open_outfile(outfile, &err);
 	if (fd < 0) {
 		if (options->notice)
 			options->notice(options->data, "warning", problem ? problem : err.message);
@@ -541,13 +557,14 @@ struct telemetry *telemetry_open(const struct telemetry_options *options)
 		.session_id = mem_strdup(options->session_id),
 		.model = mem_strdup(options->model), .mode = mem_strdup(options->approval_mode),
 		.interactive = options->interactive, .calls = json_object(),
-		.log_prompts = is_on(settings, getenv("GEMINI_TELEMETRY_LOG_PROMPTS"),
-		                     "telemetry.logPrompts"),
+		.log_prompts = telemetry_is_on(settings, getenv("GEMINI_TELEMETRY_LOG_PROMPTS"),
+		                               "telemetry.logPrompts"),
 	};
 	pthread_mutex_init(&telemetry->lock, NULL);
-	emit_config(telemetry, settings);
-	count(telemetry, METRIC_SESSION_COUNT, json_object(), 1);
-	telemetry->subscription = bus_subscribe(options->bus, BUS_NONE, telemetry_on_message, telemetry);
+	telemetry_write_config(telemetry, settings);
+	metrics_count(telemetry, METRIC_SESSION_COUNT, json_object(), 1);
+	telemetry->subscription = bus_subscribe(options->bus, BUS_NONE, telemetry_on_message,
+	                                        telemetry);
 	return telemetry;
 }
 
@@ -567,7 +584,7 @@ void telemetry_close(struct telemetry *telemetry)
 	if (!telemetry)
 		return;
 	bus_unsubscribe(telemetry->bus, telemetry->subscription);
-	write_metrics(telemetry);
+	telemetry_write_metrics(telemetry);
 	close(telemetry->fd);
 	metrics_free(telemetry->metrics);
 	pthread_mutex_destroy(&telemetry->lock);

@@ -10,8 +10,8 @@
  * object with an indentation of two, as Gemini CLI's own file exporter writes them.
  *
  * It is off unless the user (settings, GEMINI_TELEMETRY_ENABLED) turns it on: a project can only
- * turn it off.  Prompts, arguments and error texts are in it only with telemetry.logPrompts; the
- * contents of files, results of tools and headers never.
+ * turn it off.  Prompts, arguments and commands of hooks are in it only with telemetry.logPrompts;
+ * what files hold, results of tools, texts of errors and headers never.
  *
  * To add an event: a row in events.c, and the topic in docs/bus.md if the bus does not have it
  * yet. To add a metric: a row in private.h.  docs/telemetry.md lists both.

@@ -22,6 +22,19 @@ STEPS = [
     {"reply": [fake_gemini.text("Done.")]},
 ]
 
+# What quotes a file without being its content: a refused edit, and texts of one short line.
+LEAKS = [
+    {"reply": [fake_gemini.call("read_file", {"file_path": "secret.txt"})]},
+    {"reply": [fake_gemini.call("replace", {
+        "file_path": "secret.txt", "instruction": "quote-in-an-instruction",
+        "old_string": SECRET + "s", "new_string": "one-short-line"})]},
+    {"reply": [fake_gemini.call("run_shell_command", {
+        "command": "echo quote-in-a-command", "description": "quote-in-a-description"})]},
+    {"reply": [fake_gemini.call("glob", {
+        "pattern": "*.txt", "case_sensitive": True, "quote in a name": {"path": "x"}})]},
+    {"reply": [fake_gemini.text("Done.")]},
+]
+
 # What only one of the two has, and why.
 EVENTS_ELSEWHERE = {
     "gemini_cli.startup_stats": "hasp has no phases of its start",
@@ -38,7 +51,8 @@ ATTRIBUTES_ELSEWHERE = {
     "gemini_cli.api_request": {"request_text"},    # has the contents of files
     "gemini_cli.api_response": {"response_text"},
     "gemini_cli.hook_call": {"hook_input", "hook_output", "stdout", "stderr", "error"},
-    "gemini_cli.tool_call": {"content_length", "metadata"},
+    # Texts of errors quote files.
+    "gemini_cli.tool_call": {"content_length", "metadata", "error", "error.message"},
     "gemini_cli.file_operation": {"lines", "mimetype", "programming_language"},
 }
 
@@ -64,11 +78,11 @@ def metrics(found):
             for scope in one.get("scopeMetrics", []) for metric in scope["metrics"]}
 
 
-def run(program, log, **more):
+def run(program, log, steps=None, **more):
     (program.root / "secret.txt").write_text(SECRET + "\n")
     program.settings(telemetry={"enabled": True, "target": "local", "outfile": str(log),
                                 "logPrompts": True, **more})
-    done = program.run(STEPS, "-p", "A prompt of mine.", "--approval-mode", "auto_edit")
+    done = program.run(steps or STEPS, "-p", "A prompt of mine.", "--approval-mode", "auto_edit")
     assert done.code == 0, done.err
     return done
 
@@ -143,6 +157,26 @@ def test_what_happened(both):
 def test_contents_and_keys_never(both):
     text = json.dumps(both["hasp"])
     for never in (SECRET, "made-up-contents", "test-key-0f9d17"):
+        assert never not in text
+
+
+def test_refused_edits_and_short_contents_never(tmp_path):
+    log = tmp_path / "telemetry.log"
+    run(Program("hasp", tmp_path), log, LEAKS)
+    calls = [event for event in events(objects(log))
+             if event["event.name"] == "gemini_cli.tool_call"]
+    assert [(call["function_name"], call["success"]) for call in calls][:2] == [
+        ("read_file", True), ("replace", False)]
+    assert calls[1]["error_type"] == calls[1]["error.type"] != ""
+    assert not {"error", "error.message"} & set(calls[1])
+    arguments = json.loads(calls[1]["function_args"])
+    assert arguments["file_path"] == "secret.txt"
+    assert arguments["old_string"] == "[%d bytes]" % len(SECRET + "s")
+    assert arguments["new_string"] == "[14 bytes]"
+    globbed = json.loads(calls[3]["function_args"])
+    assert globbed["pattern"] == "*.txt" and globbed["case_sensitive"] is True
+    text = log.read_text()
+    for never in (SECRET, "one-short-line", "quote-in", "quote in a name"):
         assert never not in text
 
 
