@@ -26,7 +26,8 @@ struct telemetry {
 	struct bus *bus;
 	pthread_mutex_t lock; /* the session may change while a message comes */
 	unsigned subscription;
-	int fd;
+	int fd;            /* of the file; -1: there is none */
+	struct otlp *otlp; /* NULL: a file instead */
 	struct metrics *metrics;
 	char *session_id, *model, *mode;
 	bool interactive, log_prompts;
@@ -37,7 +38,7 @@ struct telemetry {
 /* ---- writing ------------------------------------------------------------------ */
 
 /* One write: other processes may append to the same file. */
-static void telemetry_write(struct telemetry *telemetry, const json_t *object)
+static void telemetry_write_file(struct telemetry *telemetry, const json_t *object)
 {
 	char *text = json_dumps(object, JSON_INDENT(2));
 	_cleanup_free_ char *line = text ? mem_printf("%s\n", text) : NULL;
@@ -87,7 +88,10 @@ static void event_write(struct telemetry *telemetry, const char *name, json_t *o
 	                                                              "gemini-cli"));
 	json_object_set_new(record, "attributes", attributes);
 	json_object_set_new(record, "_body", json_text(span_str(body)));
-	telemetry_write(telemetry, record);
+	if (telemetry->otlp)
+		otlp_send_event(telemetry->otlp, record);
+	else
+		telemetry_write_file(telemetry, record);
 }
 
 /* `own` is taken. */
@@ -101,6 +105,7 @@ static void metrics_count(struct telemetry *telemetry, enum metric metric, json_
 	metrics_add(telemetry->metrics, metric, attributes, value);
 }
 
+/* The last thing that is written: ends the sending. */
 static void telemetry_write_metrics(struct telemetry *telemetry)
 {
 	json_auto_t *all = json_pack("{s:o, s:[{s:{s:s, s:s}, s:o}]}", "resource",
@@ -108,7 +113,10 @@ static void telemetry_write_metrics(struct telemetry *telemetry)
 	                             "gemini-cli", "version", "", "metrics",
 	                             metrics_json(telemetry->metrics));
 
-	telemetry_write(telemetry, all);
+	if (telemetry->otlp)
+		otlp_close(telemetry->otlp, all);
+	else
+		telemetry_write_file(telemetry, all);
 }
 
 /* ---- members ------------------------------------------------------------------ */
@@ -517,43 +525,73 @@ static void telemetry_write_config(struct telemetry *telemetry, const struct set
 	            "CLI configuration loaded.");
 }
 
-/* What of the configuration leads nowhere; NULL: nothing. */
-static const char *telemetry_missing(const struct settings *settings, const char *outfile)
+/* The variable of the process, unless it is not set (NULL), else the setting. Borrowed. */
+static const char *telemetry_option(const char *variable, const struct settings *settings,
+                                    const char *path, const char *fallback)
 {
-	const char *target = getenv("GEMINI_TELEMETRY_TARGET");
+	return variable ? variable : settings_string(settings, path, fallback);
+}
 
-	target = target ? target : settings_string(settings, "telemetry.target", "local");
+static bool telemetry_open_otlp(struct telemetry *telemetry, const struct settings *settings,
+                                const char *endpoint, struct err *err)
+{
+	const char *protocol = telemetry_option(getenv("GEMINI_TELEMETRY_OTLP_PROTOCOL"), settings,
+	                                        "telemetry.otlpProtocol", "grpc");
+
+	if (strcmp(protocol, "http"))
+		return err_set(err, ERR_INVALID_ARGUMENT, "Telemetry is off: hasp sends it over "
+		               "HTTP only. Set telemetry.otlpProtocol to \"http\" and "
+		               "telemetry.otlpEndpoint to that port of the collector (4318).");
+	if (strncmp(endpoint, "http://", 7) && strncmp(endpoint, "https://", 8))
+		return err_set(err, ERR_INVALID_ARGUMENT, "Telemetry is off: "
+		               "telemetry.otlpEndpoint does not begin with http:// or https://.");
+	telemetry->otlp = otlp_new(endpoint, err);
+	return telemetry->otlp;
+}
+
+/* The file goes before the collector, as in Gemini CLI. False: *err says what leads nowhere. */
+static bool telemetry_open_target(struct telemetry *telemetry, const struct settings *settings,
+                                  struct err *err)
+{
+	const char *target = telemetry_option(getenv("GEMINI_TELEMETRY_TARGET"), settings,
+	                                      "telemetry.target", "local");
+	const char *outfile = telemetry_option(getenv("GEMINI_TELEMETRY_OUTFILE"), settings,
+	                                       "telemetry.outfile", "");
+	const char *collector = getenv("GEMINI_TELEMETRY_OTLP_ENDPOINT"), *endpoint;
+
+	collector = collector ? collector : getenv("OTEL_EXPORTER_OTLP_ENDPOINT");
+	endpoint = telemetry_option(collector, settings, "telemetry.otlpEndpoint", "");
 	if (!strcmp(target, "gcp"))
-		return "Telemetry is off: hasp does not send it to Google Cloud (telemetry.target "
-		       "\"gcp\"). Use \"local\" with telemetry.outfile.";
-	if (!*outfile)
-		return "Telemetry is off: hasp writes it to a file only, and telemetry.outfile is "
-		       "not set (OTLP is not there yet).";
-	return NULL;
+		return err_set(err, ERR_INVALID_ARGUMENT, "Telemetry is off: hasp does not send it "
+		               "to Google Cloud (telemetry.target \"gcp\"). Use \"local\" with "
+		               "telemetry.outfile or telemetry.otlpEndpoint.");
+	if (*outfile) {
+		telemetry->fd = telemetry_open_outfile(outfile, err);
+		return telemetry->fd >= 0;
+	}
+	if (*endpoint)
+		return telemetry_open_otlp(telemetry, settings, endpoint, err);
+	return err_set(err, ERR_INVALID_ARGUMENT, "Telemetry is off: neither telemetry.outfile nor "
+	               "telemetry.otlpEndpoint is set.");
 }
 
 struct telemetry *telemetry_open(const struct telemetry_options *options)
 {
 	const struct settings *settings = options->settings;
-	const char *outfile = getenv("GEMINI_TELEMETRY_OUTFILE"), *problem;
 	struct err err = ERR_INIT;
-	struct telemetry *telemetry;
-	int fd = -1;
+	struct telemetry *telemetry, target = { .fd = -1 };
 
 	if (!telemetry_is_on(settings, getenv("GEMINI_TELEMETRY_ENABLED"), "telemetry.enabled"))
 		return NULL;
-	outfile = outfile ? outfile : settings_string(settings, "telemetry.outfile", "");
-	problem = telemetry_missing(settings, outfile);
-	if (!problem)
-		fd = telemetry_open_outfile(outfile, &err);
-	if (fd < 0) {
+	if (!telemetry_open_target(&target, settings, &err)) {
 		if (options->notice)
-			options->notice(options->data, "warning", problem ? problem : err.message);
+			options->notice(options->data, "warning", err.message);
 		return NULL;
 	}
 	telemetry = mem_alloc(1, sizeof(*telemetry));
 	*telemetry = (struct telemetry){
-		.bus = options->bus, .fd = fd, .metrics = metrics_new(),
+		.bus = options->bus, .fd = target.fd, .otlp = target.otlp,
+		.metrics = metrics_new(),
 		.session_id = mem_strdup(options->session_id),
 		.model = mem_strdup(options->model), .mode = mem_strdup(options->approval_mode),
 		.interactive = options->interactive, .calls = json_object(),
@@ -585,7 +623,8 @@ void telemetry_close(struct telemetry *telemetry)
 		return;
 	bus_unsubscribe(telemetry->bus, telemetry->subscription);
 	telemetry_write_metrics(telemetry);
-	close(telemetry->fd);
+	if (telemetry->fd >= 0)
+		close(telemetry->fd);
 	metrics_free(telemetry->metrics);
 	pthread_mutex_destroy(&telemetry->lock);
 	json_decref(telemetry->calls);

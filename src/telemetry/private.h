@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "base/err.h"
+
 /* X(symbol, name, is a histogram, unit, description) */
 #define METRIC_TABLE(X)                                                                           \
 	X(SESSION_COUNT, "gemini_cli.session.count", false, "", "Sessions started.")              \
@@ -52,5 +54,18 @@ enum { METRIC_POINTS_MAX = 1000 };
 
 /* A moment as that SDK prints it: [seconds, nanoseconds]; a new reference. */
 json_t *telemetry_moment(const struct timespec *moment);
+
+/* ---- OTLP over HTTP (otlp.c) ---- */
+
+struct otlp;
+
+/* Starts the thread that posts to ENDPOINT/v1/logs and ENDPOINT/v1/metrics. NULL with IO_ERROR: no
+ * descriptor or no thread is left. Nothing connects before the first event. */
+struct otlp *otlp_new(const char *endpoint, struct err *err);
+/* An event as the file has it; copied. Never waits: it is dropped where too many wait already. */
+void otlp_send_event(struct otlp *otlp, const json_t *event);
+/* Sends what is left and the metrics, as the file has them, and frees it. Waits less than two
+ * seconds; what is not sent by then is lost. */
+void otlp_close(struct otlp *otlp, const json_t *metrics);
 
 #endif

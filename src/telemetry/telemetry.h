@@ -7,7 +7,9 @@
  *
  * It only listens: it subscribes to the bus, and the agent knows nothing of it.  Events are
  * appended to the file of telemetry.outfile as they happen, metrics when it is closed, each a JSON
- * object with an indentation of two, as Gemini CLI's own file exporter writes them.
+ * object with an indentation of two, as Gemini CLI's own file exporter writes them.  Without a
+ * file they go to the collector of telemetry.otlpEndpoint as OTLP over HTTP in JSON (otlp.c), by a
+ * thread of its own.
  *
  * It is off unless the user (settings, GEMINI_TELEMETRY_ENABLED) turns it on: a project can only
  * turn it off.  Prompts, arguments and commands of hooks are in it only with telemetry.logPrompts;
@@ -16,7 +18,7 @@
  * To add an event: a row in events.c, and the topic in docs/bus.md if the bus does not have it
  * yet. To add a metric: a row in private.h.  docs/telemetry.md lists both.
  *
- * Not here: OTLP over the network, and spans.
+ * Not here: OTLP over gRPC, and spans.
  */
 #ifndef HASP_TELEMETRY_TELEMETRY_H
 #define HASP_TELEMETRY_TELEMETRY_H
@@ -45,7 +47,8 @@ struct telemetry_options {
 struct telemetry *telemetry_open(const struct telemetry_options *options);
 /* Events and metrics belong to this session from here on. NULL telemetry is fine. */
 void telemetry_set_session(struct telemetry *telemetry, const char *session_id);
-/* Writes the metrics, and ends the subscription: before the bus is freed. NULL is fine. */
+/* Writes or sends the metrics (less than two seconds), and ends the subscription: before the bus is
+ * freed. NULL is fine. */
 void telemetry_close(struct telemetry *telemetry);
 
 #endif

@@ -208,7 +208,7 @@ def test_the_environment_turns_it_on(tmp_path):
 
 @pytest.mark.parametrize("more, says", [
     ({"GEMINI_TELEMETRY_TARGET": "gcp"}, "Google Cloud"),
-    ({}, "telemetry.outfile is not set"),
+    ({}, "neither telemetry.outfile nor"),
     ({"GEMINI_TELEMETRY_OUTFILE": "/dev/null"}, "no regular file"),
     ({"GEMINI_TELEMETRY_OUTFILE": "/absent/file"}, "cannot be written"),
 ])
