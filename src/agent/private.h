@@ -89,6 +89,11 @@ bool agent_fire(struct agent *agent, enum hook_event event, const char *matched,
 bool agent_has_hooks(const struct agent *agent, enum hook_event event, const char *matched);
 /* severity "info", "warning", "error". */
 void agent_notice(struct agent *agent, const char *severity, const char *message);
+/* A request to the model goes out; it was answered; or not, after all tries. Published, and
+ * counted. `role`: "main", "compress", ... */
+void agent_report_request(struct agent *agent, const char *role);
+void agent_report_reply(struct agent *agent, const char *role, const struct model_reply *reply);
+void agent_report_failure(struct agent *agent, const char *role, const struct err *err, double ms);
 /* Appends; takes the reference. After a message of the same role (a prompt that was cancelled) its
  * parts are added to that: as it is in the session's file, and as all providers take it. */
 void agent_append(struct agent *agent, json_t *message);
@@ -161,6 +166,8 @@ enum stats_decision {
 	DECISION_COUNT,
 };
 
+/* "accept", "reject", "modify", "auto_accept"; NULL of NONE. */
+const char *stats_decision_name(enum stats_decision decision);
 /* A call that ended. `result` is looked at for lines_added and lines_removed. */
 void stats_call(struct stats *stats, const char *tool, bool success, uint64_t duration_ms,
                 enum stats_decision decision, const json_t *result);

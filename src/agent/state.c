@@ -260,6 +260,55 @@ void agent_notice(struct agent *agent, const char *severity, const char *message
 	notice_publish(agent, severity, message, false);
 }
 
+void agent_report_request(struct agent *agent, const char *role)
+{
+	json_auto_t *message = NULL;
+
+	if (!agent->options.bus)
+		return;
+	message = json_object();
+	json_object_set_new(message, "model", json_cstr(model_id(agent->options.model)));
+	json_object_set_new(message, "role", json_string(role));
+	bus_publish(agent->options.bus, BUS_API_REQUEST, message);
+}
+
+void agent_report_reply(struct agent *agent, const char *role, const struct model_reply *reply)
+{
+	const struct model_usage *usage = &reply->usage;
+	json_auto_t *message = NULL;
+
+	stats_reply(agent->stats, role, reply);
+	if (!agent->options.bus)
+		return;
+	message = json_pack("{s:I, s:s, s:{s:I, s:I, s:I, s:I, s:I, s:I}}",
+	                    "durationMs", (json_int_t)reply->ms,
+	                    "reason", model_finish_name(reply->finish), "usage",
+	                    "input", (json_int_t)usage->input, "output", (json_int_t)usage->output,
+	                    "cached", (json_int_t)usage->cached,
+	                    "thoughts", (json_int_t)usage->thoughts,
+	                    "tool", (json_int_t)usage->tool, "total", (json_int_t)usage->total);
+	json_object_set_new(message, "model", json_cstr(reply->model));
+	json_object_set_new(message, "role", json_string(role));
+	bus_publish(agent->options.bus, BUS_API_RESPONSE, message);
+}
+
+void agent_report_failure(struct agent *agent, const char *role, const struct err *err, double ms)
+{
+	const char *model = model_id(agent->options.model);
+	json_auto_t *message = NULL;
+
+	stats_failure(agent->stats, role, model, err, ms);
+	if (!agent->options.bus)
+		return;
+	message = json_object();
+	json_object_set_new(message, "model", json_cstr(model));
+	json_object_set_new(message, "role", json_string(role));
+	json_object_set_new(message, "durationMs", json_integer((json_int_t)ms));
+	json_object_set_new(message, "type", json_string(err_name(err->code)));
+	json_object_set_new(message, "error", json_text(span_str(err->message)));
+	bus_publish(agent->options.bus, BUS_API_ERROR, message);
+}
+
 void agent_append(struct agent *agent, json_t *message)
 {
 	const size_t count = json_array_size(agent->history);

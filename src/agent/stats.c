@@ -39,6 +39,11 @@ static json_t *zero_counters(const char *const *names, size_t n)
 	return object;
 }
 
+const char *stats_decision_name(enum stats_decision decision)
+{
+	return decision_names[decision];
+}
+
 static json_t *zero_decisions(void)
 {
 	static const char *const names[] = { "accept", "reject", "modify", "auto_accept" };

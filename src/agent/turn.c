@@ -529,16 +529,17 @@ static bool ask_model(struct agent *agent, struct shaped *shaped, struct listene
 
 	keep_beginning(agent, shaped);
 	shaped->request.enough = &listener->enough;
+	agent_report_request(agent, purpose);
 	ok = model_stream(agent->options.model, &shaped->request, on_model_event, listener, ret,
 	                  err);
 	shaped->refused = mem_steal(&listener->refused);
 
 	loop_check_text_end(agent->loop);
 	if (ok)
-		stats_reply(agent->stats, purpose, ret);
+		agent_report_reply(agent, purpose, ret);
 	else if (err->code != ERR_CANCELLED)
-		stats_failure(agent->stats, purpose, model_id(agent->options.model), err,
-		              (double)(clock_monotonic_ms() - began));
+		agent_report_failure(agent, purpose, err,
+		                     (double)(clock_monotonic_ms() - began));
 	return ok;
 }
 

@@ -47,6 +47,10 @@
 	X(COMMAND_INPUT, "command-input", NONE)                                                   \
 	X(COMMAND_RESIZE, "command-resize", NONE)                                                 \
 	X(COMMAND_BACKGROUND, "command-background", NONE)                                         \
+	X(API_REQUEST, "api-request", NONE)                                                       \
+	X(API_RESPONSE, "api-response", NONE)                                                     \
+	X(API_ERROR, "api-error", NONE)                                                           \
+	X(HOOK_CALL, "hook-call", NONE)                                                           \
 	X(NOTICE, "notice", NONE)                                                                 \
 	X(MODEL, "model", NONE)                                                                   \
 	X(COMPRESSED, "compressed", NONE)                                                         \
@@ -98,7 +102,9 @@ enum bus_topic {
  * TOOL_CALL                  callId, toolName, title, arguments, description
  * TOOL_OUTPUT                callId, text (a piece of a running command's output; untrusted)
  * TOOL_RESULT                callId, toolName, status "success"|"error"|"cancelled", result,
- *                            display (string), durationMs (int), error? {type, message}
+ *                            display (string), durationMs (int), error? {type, message},
+ *                            serverName? (of an MCP tool), decision? ("accept", "reject",
+ *                            "modify", "auto_accept")
  * COMMAND                    pid (int), state "running"|"ended", command?, callId?, secret? (bool:
  *                            what is typed is not echoed): of a command on a terminal; after
  *                            the first message members are missing that are as they were
@@ -106,6 +112,12 @@ enum bus_topic {
  * COMMAND_INPUT              pid (int), text, answer? (bool: the terminal's, not the user's)
  * COMMAND_RESIZE             pid? (int; missing: of those to come), rows, columns (int)
  * COMMAND_BACKGROUND         pid (int): who waits for it goes on
+ * API_REQUEST                model, role ("main", "compress", ...): it goes out
+ * API_RESPONSE               model, role, durationMs (int), reason, usage {input, output, cached,
+ *                            thoughts, tool, total (int)}
+ * API_ERROR                  model, role, durationMs (int), type, error: it failed for good
+ * HOOK_CALL                  event, name, durationMs (int), exitCode (int), success (bool): a
+ *                            hook's command has run
  * NOTICE                     severity "info"|"warning"|"error", message; of a reply
  *                            that is asked for again: delayMs? (int), forget? (int): so
  *                            many of the last bytes of CONTENT do not count any more

@@ -110,8 +110,8 @@ static const struct authority_row variables[] = {
 	    "Gemini CLI's: a program that it starts."),
 	ROW("GEMINI_CLI_IDE_SERVER_STDIO_ARGS", PROCESS, "Gemini CLI's: that program's arguments."),
 	ROW("GEMINI_SANDBOX*", PROCESS, "Gemini CLI's sandbox; hasp has no use for it."),
-	ROW("GEMINI_TELEMETRY_*", PROCESS, "Gemini CLI's telemetry; hasp has none."),
-	ROW("OTEL_*", PROCESS, "Gemini CLI's telemetry; hasp has none."),
+	ROW("GEMINI_TELEMETRY_*", PROCESS, "Whether and where telemetry is written."),
+	ROW("OTEL_*", PROCESS, "Where telemetry is sent (OTEL_EXPORTER_OTLP_ENDPOINT)."),
 	ROW("GEMINI_CLI_*", PROCESS, "Reserved for Gemini CLI."),
 
 	/* The process's own. */

@@ -314,12 +314,11 @@ static const char schema_ui_rows[] =
 	BOOLEAN("ide.hasSeenNudge", "false", "The hint about it was shown.")
 	BOOLEAN("privacy.usageStatisticsEnabled", "true",
 	        "Gemini CLI's statistics about its use; hasp sends none.", ONLY_FALSE)
-	BOOLEAN("telemetry.enabled", NONE, "Emit telemetry.", ONLY_FALSE)
-	STRING("telemetry.target", NONE, "Where it goes.", NEVER)
-	STRING("telemetry.otlpEndpoint", NONE, "The address of the collector.",
-	       NEVER)
-	CHOICE("telemetry.otlpProtocol", NONE, "grpc|http", "How it is spoken to.",
-	       NEVER)
+	BOOLEAN("telemetry.enabled", NONE, "Write or send telemetry.", ONLY_FALSE)
+	STRING("telemetry.target", NONE, "Where it goes; hasp knows local.", NEVER)
+	STRING("telemetry.otlpEndpoint", NONE, "The URL of the collector it is sent to.", NEVER)
+	CHOICE("telemetry.otlpProtocol", NONE, "grpc|http",
+	       "How it is spoken to; hasp knows http.", NEVER)
 	BOOLEAN("telemetry.traces", NONE, "Emit detailed traces.", ONLY_FALSE)
 	BOOLEAN("telemetry.logPrompts", NONE, "Put prompts into it.",
 	        ONLY_FALSE)

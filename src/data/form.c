@@ -229,7 +229,7 @@ static int digits_at(struct span text, size_t at, size_t count)
 }
 
 /* full-date of RFC 3339. */
-static bool is_date(struct span text)
+static bool form_is_date(struct span text)
 {
 	static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
 	const int year = digits_at(text, 0, 4), month = digits_at(text, 5, 2);
@@ -248,7 +248,7 @@ static bool is_date_time(struct span text)
 	const int second = digits_at(text, 17, 2);
 	size_t at = 19;
 
-	if (text.len < 20 || !is_date(span_head(text, 10)) || (text.data[10] | 0x20) != 't' ||
+	if (text.len < 20 || !form_is_date(span_head(text, 10)) || (text.data[10] | 0x20) != 't' ||
 	    text.data[13] != ':' || text.data[16] != ':' || hour < 0 || hour > 23 || minute < 0 ||
 	    minute > 59 || second < 0 || second > 60)
 		return false;
@@ -275,7 +275,7 @@ static const struct {
 } formats[] = {
 	{ "email", is_email, "must be an e-mail address, as in name@example.org." },
 	{ "uri", is_uri, "must be an address with its scheme, as in https://example.org/." },
-	{ "date", is_date, "must be a date, as in 2026-11-27." },
+	{ "date", form_is_date, "must be a date, as in 2026-11-27." },
 	{ "date-time", is_date_time, "must be a date and a time, as in 2026-11-27T09:30:00Z." },
 };
 
@@ -392,13 +392,11 @@ json_t *form_check(const json_t *fields, const json_t *content, struct err *err)
 
 static json_t *number_parse(struct span typed)
 {
-	_cleanup_free_ char *text = mem_dup(typed.data, typed.len);
-	json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
+	json_auto_t *value = NULL;
+	struct err ignored = ERR_INIT;
 
-	if (json_is_number(value))
-		return value;
-	json_decref(value);
-	return NULL;
+	return json_parse(typed, &value, &ignored) && json_is_number(value) ? mem_steal(&value) :
+	                                                                     NULL;
 }
 
 bool form_parse(const json_t *field, struct span typed, json_t **ret, struct err *err)

@@ -19,6 +19,8 @@ struct one_run {
 	struct span input;
 	const struct cancel *cancel;
 	struct hook_outcome outcome;
+	unsigned ms;
+	int exit_code; /* of a command; -1: it has not run */
 	pthread_t thread;
 	bool threaded;
 };
@@ -111,10 +113,12 @@ static void report_run(const struct one_run *run, const struct hook_process *pro
 
 static void run_hook_command(struct one_run *run)
 {
+	const uint64_t began = clock_monotonic_ms();
 	struct hook_process process;
 	bool said = false;
 	int why;
 
+	run->exit_code = -1;
 	if (!hook_process_run(run->hooks, run->hook, run->input, run->cancel, &process, &why)) {
 		hooks_notice(run->hooks, "warning", "The hook \"%.200s\" of %s cannot be run: %s.",
 		             name_for_people(run->hook), hook_event_name(run->event),
@@ -125,8 +129,18 @@ static void run_hook_command(struct one_run *run)
 	process.err.len -= process.err.len > 0;
 	if (!process.timed_out && !process.cancelled)
 		said = hook_answer_read(&process, &run->outcome);
+	run->ms = (unsigned)(clock_monotonic_ms() - began);
+	run->exit_code = process.exit_code;
 	report_run(run, &process, said);
 	hook_process_release(&process);
+}
+
+/* On the thread that fires: listeners may be busy on it. */
+static void report_ran(const struct one_run *run)
+{
+	if (run->hooks->ran && !run->hook->function)
+		run->hooks->ran(run->hooks->data, run->event, name_for_people(run->hook), run->ms,
+		                run->exit_code);
 }
 
 static void *run_hook_on_thread(void *data)
@@ -189,6 +203,7 @@ static void run_in_order(struct one_run *runs, size_t count, json_t *input,
 			run_function(&runs[i], input);
 		else
 			run_hook_command(&runs[i]);
+		report_ran(&runs[i]);
 		chain(input, runs[i].event, &runs[i].outcome);
 		hook_outcome_merge(ret, &runs[i].outcome);
 	}
@@ -213,6 +228,7 @@ static void run_side_by_side(struct one_run *runs, size_t count, const json_t *i
 	for (size_t i = 0; i < count; i++) {
 		if (runs[i].threaded)
 			pthread_join(runs[i].thread, NULL);
+		report_ran(&runs[i]);
 		hook_outcome_merge(ret, &runs[i].outcome);
 	}
 }

@@ -55,6 +55,8 @@ struct hooks {
 	                         * asks */
 	bool enabled, project_trusted, warned_untrusted;
 	void (*notice)(void *data, const char *severity, const char *message);
+	void (*ran)(void *data, enum hook_event event, const char *name, unsigned ms,
+	            int exit_code);
 	void *data;
 	struct hook_group *groups;
 	size_t count, cap;

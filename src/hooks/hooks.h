@@ -73,6 +73,10 @@ struct hooks_options {
 	bool enabled;                /* hooksConfig.enabled */
 	/* Lines of stderr, systemMessages, warnings, for people; may be NULL; from any thread. */
 	void (*notice)(void *data, const char *severity, const char *message);
+	/* A command has run: its name (or itself, where it has none), how long, how it ended (-1:
+	 * it could not be started). On the thread of hooks_fire; may be NULL. */
+	void (*ran)(void *data, enum hook_event event, const char *name, unsigned ms,
+	            int exit_code);
 	void *data;
 };
 

@@ -120,6 +120,7 @@ struct hooks *hooks_new(const struct hooks_options *options)
 	hooks->enabled = options->enabled;
 	hooks->project_trusted = options->project_trusted;
 	hooks->notice = options->notice;
+	hooks->ran = options->ran;
 	hooks->data = options->data;
 	pthread_mutex_init(&hooks->lock, NULL);
 	return hooks;

@@ -121,6 +121,7 @@ NO_PLACES = {
     "src/agent/setup/prepare.c": {"gemini-extension.json", "SKILL.md"},
     "src/tui/ask/ask.c": {"answer.md"},  # what a text is called while an editor has it
     "src/tui/input.c": {"prompt.md"},
+    "src/agent/call/confirm.c": {"text.md"},  # the same, in an editor beside the client
 }
 # Names there are those that others obey, which commands may not write: tables of their own (names.h).
 OBEYED_BY_OTHERS = re.compile(r"src/sandbox/(?!plan/config\.c)")

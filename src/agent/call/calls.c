@@ -382,6 +382,11 @@ static void publish_result(const struct call *call, const char *display, uint64_
 	json_object_set(message, "result", call->result);
 	json_object_set_new(message, "display", json_text(span_str(display)));
 	json_object_set_new(message, "durationMs", json_size(ms));
+	if (call->tool && call->tool->server)
+		json_object_set_new(message, "serverName", json_cstr(call->tool->server));
+	if (call->decision != DECISION_NONE)
+		json_object_set_new(message, "decision",
+		                    json_string(stats_decision_name(call->decision)));
 	if (!call->success) {
 		error = json_object();
 		json_object_set_new(error, "type",

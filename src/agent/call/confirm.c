@@ -368,8 +368,9 @@ static bool refuse_unasked(struct asking *asking, struct err *err)
 	if (asking->call->wants == CALL_WANTS_LOOK)
 		return err_set(err, ERR_DENIED_BY_USER,
 		               "Denied By User: The MCP server \"%s\" declares this tool otherwise "
-		               "than when it was last allowed (%s), so no rule allows it, and nobody "
-		               "can be asked here. \"hasp mcp test %s\" shows the user what changed; "
+		               "than when it was last allowed (%s), so no rule allows it, and "
+		               "nobody can be asked here. \"hasp mcp test %s\" shows the user "
+		               "what changed; "
 		               "\"hasp mcp allow %s\" allows it. Nothing was called.",
 		               tool->server, change->parts, tool->server, tool->server);
 	return err_set(err, ERR_DENIED_BY_USER,

@@ -325,13 +325,13 @@ static char *ask_for_summary(struct agent *agent, const json_t *head, uint64_t t
 	compact_transcript_write(&text, head, (size_t)tokens * 3);
 	buf_str(&text, "</record>\n\nWrite the state_snapshot now.");
 	json_array_append_new(contents, content_user_text(buf_view(&text)));
+	agent_report_request(agent, request.purpose);
 	if (!model_stream(agent->options.model, &request, NULL, NULL, &reply, err)) {
 		if (err->code != ERR_CANCELLED)
-			stats_failure(agent->stats, "compress", model_id(agent->options.model), err,
-			              0);
+			agent_report_failure(agent, request.purpose, err, 0);
 		return NULL;
 	}
-	stats_reply(agent->stats, "compress", &reply);
+	agent_report_reply(agent, request.purpose, &reply);
 	snapshot = snapshot_of(reply.content);
 	model_reply_release(&reply);
 	if (!snapshot)

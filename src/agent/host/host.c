@@ -24,6 +24,7 @@
 #include "model/choose.h"
 #include "model/content.h"
 #include "model/model.h"
+#include "telemetry/telemetry.h"
 #include "worker/job/job.h"
 #include "worker/provider.h"
 
@@ -51,6 +52,20 @@ static void notice_all(struct host *host, const json_t *sentences)
 static void hook_notice(void *data, const char *severity, const char *message)
 {
 	host_notice(data, severity, message);
+}
+
+static void hook_ran(void *data, enum hook_event event, const char *name, unsigned ms,
+                     int exit_code)
+{
+	const struct host *host = data;
+	json_auto_t *message = json_object();
+
+	json_object_set_new(message, "event", json_string(hook_event_name(event)));
+	json_object_set_new(message, "name", json_text(span_str(name)));
+	json_object_set_new(message, "durationMs", json_integer(ms));
+	json_object_set_new(message, "exitCode", json_integer(exit_code));
+	json_object_set_new(message, "success", json_boolean(exit_code == 0));
+	bus_publish(host->bus, BUS_HOOK_CALL, message);
 }
 
 static void record_trouble(void *data, const struct err *err)
@@ -102,6 +117,7 @@ static void host_open_hooks(struct host *host)
 		.plans_folder = services_plans_folder(host->chat.services),
 		.environment = host->options.environment,
 		.notice = hook_notice,
+		.ran = hook_ran,
 		.data = host,
 	};
 	json_auto_t *problems = json_array();
@@ -598,6 +614,18 @@ static bool open_cancel(struct host *host, struct err *err)
 	return true;
 }
 
+static void open_telemetry(struct host *host)
+{
+	host->telemetry = telemetry_open(&(struct telemetry_options){
+		.settings = host->options.settings, .bus = host->bus,
+		.session_id = record_session_id(host->chat.record),
+		.model = model_id(host->model),
+		.approval_mode = policy_mode_name(host->chat.mode),
+		.interactive = host->options.interactive,
+		.notice = hook_notice, .data = host,
+	});
+}
+
 bool host_open(const struct host_options *options, struct host **ret, struct err *err)
 {
 	struct host *host = mem_alloc(1, sizeof(*host));
@@ -621,6 +649,7 @@ bool host_open(const struct host_options *options, struct host **ret, struct err
 		host_close(host, NULL);
 		return false;
 	}
+	open_telemetry(host);
 	host_open_tools(host);
 	host_open_hooks(host);
 	host->git = is_git(host);
@@ -708,6 +737,7 @@ void host_close(struct host *host, const char *reason)
 	hooks_free(host->hooks);
 	model_free(host->model);
 	recording_close(host->recording);
+	telemetry_close(host->telemetry);
 	if (host->choice.store)
 		model_choice_release(&host->choice);
 	bus_free(host->bus);

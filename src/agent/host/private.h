@@ -64,6 +64,7 @@ struct host {
 	struct recording *recording; /* of the models' answers; or NULL */
 	struct model *model;
 	struct hooks *hooks;
+	struct telemetry *telemetry; /* NULL: it is off */
 	struct chat chat;
 	/* Of sessions before it: commands in the background may stand on them. */
 	struct services **earlier;

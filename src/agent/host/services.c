@@ -319,7 +319,7 @@ static void take_grounded_reply(struct services *services, struct model_reply *r
 	*ret = (struct grounded){ .text = buf_steal(&text),
 	                          .sources = mem_steal(&reply->grounding) };
 	if (services->agent)
-		stats_reply(services->agent->stats, "utility_tool", reply);
+		agent_report_reply(services->agent, "utility_tool", reply);
 }
 
 static bool ask_utility_model(struct services *services, const struct model_request *request,

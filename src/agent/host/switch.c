@@ -4,6 +4,7 @@
 
 #include "agent/host/private.h"
 #include "base/mem.h"
+#include "telemetry/telemetry.h"
 
 /* Its services stay as long as the host: commands in the background stand on them. */
 static void keep_services(struct host *host, struct chat *chat)
@@ -39,6 +40,7 @@ static bool host_switch(struct host *host, const struct chat *chat, const char *
 	}
 	host_end_session(host, reason);
 	host->chat = next;
+	telemetry_set_session(host->telemetry, record_session_id(next.record));
 	hooks_set_session(host->hooks, record_session_id(next.record), record_path(next.record),
 	                  services_plans_folder(next.services));
 	keep_services(host, &before);

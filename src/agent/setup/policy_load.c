@@ -298,6 +298,7 @@ static struct hooks *make_hooks(const struct hooks_sources *sources)
 		.project_trusted = settings_trusted(settings),
 		.enabled = settings_bool(settings, "hooksConfig.enabled", true),
 		.notice = sources->notice,
+		.ran = sources->ran,
 		.data = sources->data,
 	};
 

@@ -64,6 +64,9 @@ struct hooks_sources {
 	char *const *environment;    /* of hooks, scrubbed; NULL-terminated; NULL where none
 	                              * will run */
 	void (*notice)(void *data, const char *severity, const char *message); /* may be NULL */
+	/* As hooks_options.ran. */
+	void (*ran)(void *data, enum hook_event event, const char *name, unsigned ms,
+	            int exit_code);
 	void *data;
 };
 

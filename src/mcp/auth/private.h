@@ -69,10 +69,10 @@ char *auth_challenge_get(struct span www_authenticate, const char *name);
 
 /* ---- discovery (discover.c) ---- */
 
-/* Which authorization server the MCP server names, and what that says of itself (RFC 9728, RFC 8414,
- * OpenID discovery).  *ret is for the caller to release.  AUTHENTICATION_FAILED: nothing is found, or
- * what is found is about another server; DENIED_BY_POLICY: an address that may not be asked;
- * NETWORK_ERROR, CANCELLED. */
+/* Which authorization server the MCP server names, and what that says of itself (RFC 9728, RFC
+ * 8414, OpenID discovery).  *ret is for the caller to release.  AUTHENTICATION_FAILED: nothing is
+ * found, or what is found is about another server; DENIED_BY_POLICY: an address that may not be
+ * asked; NETWORK_ERROR, CANCELLED. */
 bool auth_discover(const struct mcp_auth *auth, struct span www_authenticate,
                    const struct auth_wait *wait, struct auth_place *ret, struct err *err);
 

@@ -48,7 +48,7 @@ static json_t *part_hash(const json_t *part)
 	return json_string(hex);
 }
 
-static void put_part(struct buf *out, const char *name, const json_t *part)
+static void put_approved_part(struct buf *out, const char *name, const json_t *part)
 {
 	if (json_is_string(part) ? !json_string_length(part) : !json_object_size(part))
 		return;
@@ -74,7 +74,7 @@ json_t *mcp_approval_of(const json_t *declaration)
 		const json_t *part = json_object_get(from, parts[i].member);
 
 		json_object_set_new(approval, parts[i].part, part_hash(part));
-		put_part(&text, parts[i].part, part);
+		put_approved_part(&text, parts[i].part, part);
 	}
 	json_object_set_new(approval, "text",
 	                    json_text(utf8_head(buf_view(&text), APPROVAL_TEXT_BYTES)));

@@ -41,8 +41,8 @@ static bool is_as_allowed(const struct server_tool *own, struct err *err)
 	tool_change_release(&change);
 	return !changed ||
 	       err_set(err, ERR_DENIED_BY_POLICY,
-	               "The MCP server \"%s\" declares this tool otherwise since it was started for "
-	               "this call; it was not called. Call it again to have the user asked.",
+	               "The MCP server \"%s\" declares this tool otherwise since it was started "
+	               "for this call; it was not called. Call it again to have the user asked.",
 	               own->server_name);
 }
 

@@ -1,0 +1,635 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The subscriber: messages of the bus become events and metrics; their table is at the end. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/span.h"
+#include "data/json.h"
+#include "telemetry/private.h"
+#include "telemetry/telemetry.h"
+
+/* Of one text in an event; a longer one is cut. Calls under way whose arguments are kept. */
+enum { EVENT_TEXT_BYTES_MAX = 10000, CALLS_MAX = 1000 };
+/* Of an argument that is shown, of the name of one, and of objects within objects. */
+enum { ARGUMENT_BYTES_MAX = 256, ARGUMENT_NAME_BYTES_MAX = 64, ARGUMENT_DEPTH_MAX = 16 };
+
+struct telemetry {
+	struct bus *bus;
+	pthread_mutex_t lock; /* the session may change while a message comes */
+	unsigned subscription;
+	int fd;            /* of the file; -1: there is none */
+	struct otlp *otlp; /* NULL: a file instead */
+	struct metrics *metrics;
+	char *session_id, *model, *mode;
+	bool interactive, log_prompts;
+	unsigned prompts;
+	json_t *calls; /* by callId: arguments of calls under way */
+};
+
+/* ---- writing ------------------------------------------------------------------ */
+
+/* One write: other processes may append to the same file. */
+static void telemetry_write_file(struct telemetry *telemetry, const json_t *object)
+{
+	char *text = json_dumps(object, JSON_INDENT(2));
+	_cleanup_free_ char *line = text ? mem_printf("%s\n", text) : NULL;
+	size_t len = line ? strlen(line) : 0;
+
+	free(text);
+	for (size_t done = 0; done < len;) {
+		ssize_t n = write(telemetry->fd, line + done, len - done);
+
+		if (n <= 0)
+			return; /* a full disk ends no session */
+		done += (size_t)n;
+	}
+}
+
+static json_t *telemetry_resource(const struct telemetry *telemetry)
+{
+	return json_pack("{s:{s:s, s:s}}", "attributes", "service.name", "gemini-cli",
+	                 "session.id", telemetry->session_id);
+}
+
+static json_t *event_common_attributes(const struct telemetry *telemetry)
+{
+	return json_pack("{s:s, s:b}", "session.id", telemetry->session_id, "interactive",
+	                 telemetry->interactive);
+}
+
+/* `own`: its attributes beside the common ones; taken. `body`: a sentence. */
+static void event_write(struct telemetry *telemetry, const char *name, json_t *own,
+                        const char *body)
+{
+	json_auto_t *record = json_object();
+	json_t *attributes = event_common_attributes(telemetry);
+	char now[CLOCK_TIMESTAMP_SIZE];
+	struct timespec moment;
+
+	clock_gettime(CLOCK_REALTIME, &moment);
+	clock_timestamp(now);
+	json_object_set_new(attributes, "event.name", json_string(name));
+	json_object_set_new(attributes, "event.timestamp", json_string(now));
+	json_object_update(attributes, own);
+	json_decref(own);
+	json_object_set_new(record, "hrTime", telemetry_moment(&moment));
+	json_object_set_new(record, "hrTimeObserved", telemetry_moment(&moment));
+	json_object_set_new(record, "resource", telemetry_resource(telemetry));
+	json_object_set_new(record, "instrumentationScope", json_pack("{s:s}", "name",
+	                                                              "gemini-cli"));
+	json_object_set_new(record, "attributes", attributes);
+	json_object_set_new(record, "_body", json_text(span_str(body)));
+	if (telemetry->otlp)
+		otlp_send_event(telemetry->otlp, record);
+	else
+		telemetry_write_file(telemetry, record);
+}
+
+/* `own` is taken. */
+static void metrics_count(struct telemetry *telemetry, enum metric metric, json_t *own,
+                          json_int_t value)
+{
+	json_auto_t *attributes = event_common_attributes(telemetry);
+
+	json_object_update(attributes, own);
+	json_decref(own);
+	metrics_add(telemetry->metrics, metric, attributes, value);
+}
+
+/* The last thing that is written: ends the sending. */
+static void telemetry_write_metrics(struct telemetry *telemetry)
+{
+	json_auto_t *all = json_pack("{s:o, s:[{s:{s:s, s:s}, s:o}]}", "resource",
+	                             telemetry_resource(telemetry), "scopeMetrics", "scope", "name",
+	                             "gemini-cli", "version", "", "metrics",
+	                             metrics_json(telemetry->metrics));
+
+	if (telemetry->otlp)
+		otlp_close(telemetry->otlp, all);
+	else
+		telemetry_write_file(telemetry, all);
+}
+
+/* ---- members ------------------------------------------------------------------ */
+
+static const char *event_text(const json_t *message, const char *name)
+{
+	const char *text = json_string_value(json_object_get(message, name));
+
+	return text ? text : "";
+}
+
+static json_int_t event_int(const json_t *message, const char *name)
+{
+	return json_integer_value(json_object_get(message, name));
+}
+
+/* A new reference: the text, cut between characters where it is too long. */
+static json_t *event_limited_text(struct span text)
+{
+	size_t len = text.len;
+
+	if (len > EVENT_TEXT_BYTES_MAX)
+		for (len = EVENT_TEXT_BYTES_MAX; len > 0 && (text.data[len] & 0xc0) == 0x80;)
+			len--;
+	return json_text(span_head(text, len));
+}
+
+static json_t *event_prompt_id(const struct telemetry *telemetry)
+{
+	_cleanup_free_ char *id = mem_printf("%s########%u", telemetry->session_id,
+	                                     telemetry->prompts);
+
+	return json_text(span_str(id));
+}
+
+/* Arguments whose texts say where and how, never what a file holds; all others are their length. */
+static bool event_argument_is_shown(const char *name, struct span text)
+{
+	static const char *const names[] = {
+		"file_path", "file_paths", "dir_path", "path", "paths", "new_path", "directory",
+		"workdir", "log_path", "plan_filename", "pattern", "patterns", "glob", "include",
+		"include_pattern", "exclude", "exclude_pattern", "file_types",
+	};
+
+	if (text.len > ARGUMENT_BYTES_MAX || memchr(text.data, '\n', text.len))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+/* A model writes the names too: one that no schema would have is not shown. */
+static bool event_argument_name_is_plain(const char *name)
+{
+	const size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                                "0123456789_-");
+
+	return len > 0 && len <= ARGUMENT_NAME_BYTES_MAX && !name[len];
+}
+
+/* `name`: of the nearest member of an object that it stands in. A new reference. */
+static json_t *event_arguments(const char *name, const json_t *value, unsigned depth)
+{
+	const char *key;
+	json_t *member, *shown;
+	size_t i;
+
+	if (json_is_string(value)) {
+		if (event_argument_is_shown(name, json_span(value)))
+			return json_incref((json_t *)value);
+		return json_sprintf("[%zu bytes]", json_string_length(value));
+	}
+	if (!json_is_object(value) && !json_is_array(value))
+		return json_incref((json_t *)value);
+	shown = json_is_object(value) ? json_object() : json_array();
+	if (depth >= ARGUMENT_DEPTH_MAX)
+		return shown;
+	json_object_foreach((json_t *)value, key, member)
+		if (event_argument_name_is_plain(key))
+			json_object_set_new(shown, key, event_arguments(key, member, depth + 1));
+	json_array_foreach(value, i, member)
+		json_array_append_new(shown, event_arguments(name, member, depth + 1));
+	return shown;
+}
+
+/* ---- events ------------------------------------------------------------------- */
+
+static void telemetry_on_prompt(struct telemetry *telemetry, const json_t *message)
+{
+	const struct span text = json_span(json_object_get(message, "text"));
+	_cleanup_free_ char *body = mem_printf("User prompt. Length: %zu.", text.len);
+	json_t *own = json_object();
+
+	telemetry->prompts++;
+	json_object_set_new(own, "prompt_length", json_size(text.len));
+	json_object_set_new(own, "prompt_id", event_prompt_id(telemetry));
+	if (telemetry->log_prompts)
+		json_object_set_new(own, "prompt", event_limited_text(text));
+	event_write(telemetry, "gemini_cli.user_prompt", own, body);
+}
+
+static json_t *event_api_attributes(const struct telemetry *telemetry, const json_t *message)
+{
+	json_t *own = json_object();
+
+	json_object_set(own, "model", json_object_get(message, "model"));
+	json_object_set_new(own, "prompt_id", event_prompt_id(telemetry));
+	json_object_set(own, "role", json_object_get(message, "role"));
+	return own;
+}
+
+static void telemetry_on_request(struct telemetry *telemetry, const json_t *message)
+{
+	_cleanup_free_ char *body = mem_printf("API request to %s.", event_text(message, "model"));
+
+	event_write(telemetry, "gemini_cli.api_request", event_api_attributes(telemetry, message),
+	            body);
+}
+
+static void metrics_count_request(struct telemetry *telemetry, const json_t *message, json_t *own)
+{
+	const char *model = event_text(message, "model");
+
+	json_object_set_new(own, "model", json_string(model));
+	metrics_count(telemetry, METRIC_API_REQUEST_COUNT, own, 1);
+	metrics_count(telemetry, METRIC_API_REQUEST_LATENCY, json_pack("{s:s}", "model", model),
+	              event_int(message, "durationMs"));
+}
+
+static void telemetry_on_response(struct telemetry *telemetry, const json_t *message)
+{
+	/* Of the message, of the event, of the metric ("": not in it). */
+	static const char *const usage[][3] = {
+		{ "input", "input_token_count", "input" },
+		{ "output", "output_token_count", "output" },
+		{ "cached", "cached_content_token_count", "cache" },
+		{ "thoughts", "thoughts_token_count", "thought" },
+		{ "tool", "tool_token_count", "tool" },
+		{ "total", "total_token_count", "" },
+	};
+	const json_t *used = json_object_get(message, "usage");
+	const json_int_t ms = event_int(message, "durationMs");
+	_cleanup_free_ char *body = mem_printf(
+		"API response from %s. Status: 200. Duration: %lldms.",
+		event_text(message, "model"), (long long)ms);
+	json_t *own = event_api_attributes(telemetry, message);
+
+	json_object_set_new(own, "duration_ms", json_integer(ms));
+	json_object_set_new(own, "status_code", json_integer(200));
+	json_object_set_new(own, "http.status_code", json_integer(200));
+	json_object_set_new(own, "finish_reasons", json_pack("[s]", event_text(message,
+	                                                                       "reason")));
+	for (size_t i = 0; i < ARRAY_LEN(usage); i++) {
+		const json_int_t tokens = event_int(used, usage[i][0]);
+
+		json_object_set_new(own, usage[i][1], json_integer(tokens));
+		if (*usage[i][2])
+			metrics_count(telemetry, METRIC_TOKEN_USAGE,
+			              json_pack("{s:s, s:s}", "model", event_text(message, "model"),
+			                        "type", usage[i][2]), tokens);
+	}
+	event_write(telemetry, "gemini_cli.api_response", own, body);
+	metrics_count_request(telemetry, message, json_pack("{s:i}", "status_code", 200));
+}
+
+/* Its code alone: a server's words may quote the request, and with it what files hold. */
+static void telemetry_on_failure(struct telemetry *telemetry, const json_t *message)
+{
+	const char *type = event_text(message, "type");
+	_cleanup_free_ char *body = mem_printf("API error for %s. Type: %s.",
+	                                       event_text(message, "model"), type);
+	json_t *own = event_api_attributes(telemetry, message);
+
+	json_object_set_new(own, "duration_ms", json_integer(event_int(message, "durationMs")));
+	json_object_set_new(own, "error_type", json_string(type));
+	json_object_set_new(own, "error.type", json_string(type));
+	event_write(telemetry, "gemini_cli.api_error", own, body);
+	metrics_count_request(telemetry, message, json_pack("{s:s}", "error_type", type));
+}
+
+static void telemetry_on_call(struct telemetry *telemetry, const json_t *message)
+{
+	if (json_object_size(telemetry->calls) < CALLS_MAX)
+		json_object_set(telemetry->calls, event_text(message, "callId"),
+		                json_object_get(message, "arguments"));
+}
+
+static void metrics_count_lines(struct telemetry *telemetry, const char *tool, const char *type,
+                                const json_t *lines)
+{
+	if (json_integer_value(lines) > 0)
+		metrics_count(telemetry, METRIC_LINES_CHANGED,
+		              json_pack("{s:s, s:s}", "function_name", tool, "type", type),
+		              json_integer_value(lines));
+}
+
+/* "" of a tool that reads and writes no single file. */
+static const char *event_file_operation(const char *tool, const json_t *result)
+{
+	static const char *const writers[] = { "write_file", "update_file", "safe_patch",
+		                               "replace" };
+
+	if (!strcmp(tool, "read_file"))
+		return "read";
+	for (size_t i = 0; i < ARRAY_LEN(writers); i++)
+		if (!strcmp(tool, writers[i]))
+			return json_is_true(json_object_get(result, "created")) ? "create" :
+			                                                          "update";
+	return "";
+}
+
+static void event_write_file_operation(struct telemetry *telemetry, const char *tool,
+                                       const json_t *result, const json_t *arguments)
+{
+	const char *operation = event_file_operation(tool, result);
+	const char *path = event_text(arguments, "file_path"), *dot = strrchr(path, '.');
+	json_t *own;
+	_cleanup_free_ char *body = mem_printf("File operation: %s.", operation);
+
+	if (!*operation)
+		return;
+	own = json_pack("{s:s, s:s}", "tool_name", tool, "operation", operation);
+	if (dot && !strchr(dot, '/'))
+		json_object_set_new(own, "extension", event_limited_text(span_str(dot)));
+	event_write(telemetry, "gemini_cli.file_operation", own, body);
+	metrics_count(telemetry, METRIC_FILE_OPERATION_COUNT,
+	              json_pack("{s:s}", "operation", operation), 1);
+	metrics_count_lines(telemetry, tool, "added", json_object_get(result, "lines_added"));
+	metrics_count_lines(telemetry, tool, "removed", json_object_get(result, "lines_removed"));
+}
+
+static void event_add_arguments(json_t *own, const json_t *arguments)
+{
+	json_auto_t *shown = event_arguments("", arguments, 0);
+	char *text = json_dumps(shown, JSON_INDENT(2));
+
+	json_object_set_new(own, "function_args", event_limited_text(span_str(text ? text : "{}")));
+	free(text);
+}
+
+/* Its code alone: the words of a refused edit quote the file, those of a command its output. */
+static void event_add_call_error(json_t *own, const json_t *error)
+{
+	json_t *type = json_object_get(error, "type");
+
+	json_object_set(own, "error_type", type);
+	json_object_set(own, "error.type", type);
+}
+
+static void telemetry_on_result(struct telemetry *telemetry, const json_t *message)
+{
+	const char *id = event_text(message, "callId"), *tool = event_text(message, "toolName");
+	const char *server = event_text(message, "serverName");
+	const char *kind = *server ? "mcp" : "native";
+	const bool success = !strcmp(event_text(message, "status"), "success");
+	const json_int_t ms = event_int(message, "durationMs");
+	json_auto_t *arguments = json_incref(json_object_get(telemetry->calls, id));
+	_cleanup_free_ char *body = mem_printf("Tool call: %s. Success: %s. Duration: %lldms.",
+	                                       tool, success ? "true" : "false", (long long)ms);
+	json_t *own = json_pack("{s:s, s:I, s:b, s:o, s:s}", "function_name", tool, "duration_ms",
+	                        ms, "success", success, "prompt_id", event_prompt_id(telemetry),
+	                        "tool_type", kind);
+	json_t *tags;
+
+	json_object_del(telemetry->calls, id);
+	json_object_set(own, "decision", json_object_get(message, "decision"));
+	if (*server)
+		json_object_set_new(own, "mcp_server_name", json_string(server));
+	if (telemetry->log_prompts && arguments)
+		event_add_arguments(own, arguments);
+	if (!success)
+		event_add_call_error(own, json_object_get(message, "error"));
+	if (success)
+		event_write_file_operation(telemetry, tool, json_object_get(message, "result"),
+		                           arguments);
+	event_write(telemetry, "gemini_cli.tool_call", own, body);
+	tags = json_pack("{s:s, s:b, s:s}", "function_name", tool, "success", success,
+	                 "tool_type", kind);
+	json_object_set(tags, "decision", json_object_get(message, "decision"));
+	metrics_count(telemetry, METRIC_TOOL_CALL_COUNT, tags, 1);
+	metrics_count(telemetry, METRIC_TOOL_CALL_LATENCY,
+	              json_pack("{s:s}", "function_name", tool), ms);
+}
+
+static void telemetry_on_compression(struct telemetry *telemetry, const json_t *message)
+{
+	const json_int_t before = event_int(message, "before");
+	const json_int_t after = event_int(message, "after");
+	_cleanup_free_ char *body = mem_printf("Chat compression (Saved %lld tokens)",
+	                                       (long long)(before - after));
+	json_t *own = json_pack("{s:I, s:I}", "tokens_before", before, "tokens_after", after);
+
+	metrics_count(telemetry, METRIC_CHAT_COMPRESSION, json_incref(own), 1);
+	event_write(telemetry, "gemini_cli.chat_compression", own, body);
+}
+
+/* What runs, without its folder and its arguments: a command may have a key in it. */
+static json_t *event_hook_name(const struct telemetry *telemetry, const char *name)
+{
+	size_t word = strcspn(name, " \t\n");
+	const char *slash = memrchr(name, '/', word);
+
+	if (telemetry->log_prompts)
+		return event_limited_text(span_str(name));
+	if (slash)
+		return event_limited_text(span_of(slash + 1, word - (size_t)(slash + 1 - name)));
+	return event_limited_text(span_of(name, word));
+}
+
+static void telemetry_on_hook(struct telemetry *telemetry, const json_t *message)
+{
+	const char *event = event_text(message, "event");
+	const bool success = json_is_true(json_object_get(message, "success"));
+	const json_int_t ms = event_int(message, "durationMs");
+	json_t *name = event_hook_name(telemetry, event_text(message, "name"));
+	_cleanup_free_ char *body = mem_printf("Hook call %s.%s %s in %lldms", event,
+	                                       json_string_value(name),
+	                                       success ? "succeeded" : "failed", (long long)ms);
+	json_t *tags = json_pack("{s:s, s:O, s:b}", "hook_event_name", event, "hook_name", name,
+	                         "success", success);
+
+	event_write(telemetry, "gemini_cli.hook_call",
+	            json_pack("{s:s, s:s, s:o, s:I, s:b, s:I}", "hook_event_name", event,
+	                      "hook_type", "command", "hook_name", name, "duration_ms", ms,
+	                      "success", success, "exit_code", event_int(message, "exitCode")),
+	            body);
+	metrics_count(telemetry, METRIC_HOOK_CALL_COUNT, json_incref(tags), 1);
+	metrics_count(telemetry, METRIC_HOOK_CALL_LATENCY, tags, ms);
+}
+
+static void telemetry_on_mode_switch(struct telemetry *telemetry, const json_t *message)
+{
+	const char *mode = event_text(message, "mode");
+	_cleanup_free_ char *body = mem_printf("Approval mode switched from %s to %s.",
+	                                       telemetry->mode, mode);
+
+	event_write(telemetry, "gemini_cli.plan.approval_mode_switch",
+	            json_pack("{s:s, s:s}", "from_mode", telemetry->mode, "to_mode", mode), body);
+	free(telemetry->mode);
+	telemetry->mode = mem_strdup(mode);
+}
+
+/* A row for each topic that events are made of. */
+static void (*const takers[BUS_TOPIC_COUNT])(struct telemetry *telemetry, const json_t *message) = {
+	[BUS_PROMPT] = telemetry_on_prompt,
+	[BUS_API_REQUEST] = telemetry_on_request,
+	[BUS_API_RESPONSE] = telemetry_on_response,
+	[BUS_API_ERROR] = telemetry_on_failure,
+	[BUS_TOOL_CALL] = telemetry_on_call,
+	[BUS_TOOL_RESULT] = telemetry_on_result,
+	[BUS_COMPRESSED] = telemetry_on_compression,
+	[BUS_HOOK_CALL] = telemetry_on_hook,
+	[BUS_APPROVAL_MODE] = telemetry_on_mode_switch,
+};
+
+static void telemetry_on_message(void *data, enum bus_topic topic, const json_t *message)
+{
+	struct telemetry *telemetry = data;
+
+	if (!takers[topic])
+		return;
+	pthread_mutex_lock(&telemetry->lock);
+	takers[topic](telemetry, message);
+	pthread_mutex_unlock(&telemetry->lock);
+}
+
+/* ---- opening ------------------------------------------------------------------ */
+
+/* A variable of the process wins over the settings. */
+static bool telemetry_is_on(const struct settings *settings, const char *variable, const char *path)
+{
+	if (variable)
+		return !strcmp(variable, "true") || !strcmp(variable, "1");
+	return settings_bool(settings, path, false);
+}
+
+/* -1: *err. Only a regular file: a pipe could hold up the session. */
+static int telemetry_open_outfile(const char *path, struct err *err)
+{
+	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+	              0600);
+	struct stat status;
+
+	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+		return fd;
+	err_set(err, ERR_INVALID_ARGUMENT, "Telemetry is off: %.300s cannot be written (%s).", path,
+	        fd < 0 ? strerror(errno) : "it is no regular file");
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static void telemetry_write_config(struct telemetry *telemetry, const struct settings *settings)
+{
+	const json_t *servers = settings_get(settings, "mcpServers");
+	const bool git_ignore = settings_bool(settings, "context.fileFiltering.respectGitIgnore",
+	                                      true);
+
+	event_write(telemetry, "gemini_cli.config",
+	            json_pack("{s:s, s:s, s:b, s:b, s:I}", "model", telemetry->model,
+	                      "approval_mode", telemetry->mode, "log_user_prompts_enabled",
+	                      telemetry->log_prompts, "file_filtering_respect_git_ignore",
+	                      git_ignore, "mcp_servers_count",
+	                      (json_int_t)json_object_size(servers)),
+	            "CLI configuration loaded.");
+}
+
+/* The variable of the process, unless it is not set (NULL), else the setting. Borrowed. */
+static const char *telemetry_option(const char *variable, const struct settings *settings,
+                                    const char *path, const char *fallback)
+{
+	return variable ? variable : settings_string(settings, path, fallback);
+}
+
+static bool telemetry_open_otlp(struct telemetry *telemetry, const struct settings *settings,
+                                const char *endpoint, struct err *err)
+{
+	const char *protocol = telemetry_option(getenv("GEMINI_TELEMETRY_OTLP_PROTOCOL"), settings,
+	                                        "telemetry.otlpProtocol", "grpc");
+
+	if (strcmp(protocol, "http"))
+		return err_set(err, ERR_INVALID_ARGUMENT, "Telemetry is off: hasp sends it over "
+		               "HTTP only. Set telemetry.otlpProtocol to \"http\" and "
+		               "telemetry.otlpEndpoint to that port of the collector (4318).");
+	if (strncmp(endpoint, "http://", 7) && strncmp(endpoint, "https://", 8))
+		return err_set(err, ERR_INVALID_ARGUMENT, "Telemetry is off: "
+		               "telemetry.otlpEndpoint does not begin with http:// or https://.");
+	telemetry->otlp = otlp_new(endpoint, err);
+	return telemetry->otlp;
+}
+
+/* The file goes before the collector, as in Gemini CLI. False: *err says what leads nowhere. */
+static bool telemetry_open_target(struct telemetry *telemetry, const struct settings *settings,
+                                  struct err *err)
+{
+	const char *target = telemetry_option(getenv("GEMINI_TELEMETRY_TARGET"), settings,
+	                                      "telemetry.target", "local");
+	const char *outfile = telemetry_option(getenv("GEMINI_TELEMETRY_OUTFILE"), settings,
+	                                       "telemetry.outfile", "");
+	const char *collector = getenv("GEMINI_TELEMETRY_OTLP_ENDPOINT"), *endpoint;
+
+	collector = collector ? collector : getenv("OTEL_EXPORTER_OTLP_ENDPOINT");
+	endpoint = telemetry_option(collector, settings, "telemetry.otlpEndpoint", "");
+	if (!strcmp(target, "gcp"))
+		return err_set(err, ERR_INVALID_ARGUMENT, "Telemetry is off: hasp does not send it "
+		               "to Google Cloud (telemetry.target \"gcp\"). Use \"local\" with "
+		               "telemetry.outfile or telemetry.otlpEndpoint.");
+	if (*outfile) {
+		telemetry->fd = telemetry_open_outfile(outfile, err);
+		return telemetry->fd >= 0;
+	}
+	if (*endpoint)
+		return telemetry_open_otlp(telemetry, settings, endpoint, err);
+	return err_set(err, ERR_INVALID_ARGUMENT, "Telemetry is off: neither telemetry.outfile nor "
+	               "telemetry.otlpEndpoint is set.");
+}
+
+struct telemetry *telemetry_open(const struct telemetry_options *options)
+{
+	const struct settings *settings = options->settings;
+	struct err err = ERR_INIT;
+	struct telemetry *telemetry, target = { .fd = -1 };
+
+	if (!telemetry_is_on(settings, getenv("GEMINI_TELEMETRY_ENABLED"), "telemetry.enabled"))
+		return NULL;
+	if (!telemetry_open_target(&target, settings, &err)) {
+		if (options->notice)
+			options->notice(options->data, "warning", err.message);
+		return NULL;
+	}
+	telemetry = mem_alloc(1, sizeof(*telemetry));
+	*telemetry = (struct telemetry){
+		.bus = options->bus, .fd = target.fd, .otlp = target.otlp,
+		.metrics = metrics_new(),
+		.session_id = mem_strdup(options->session_id),
+		.model = mem_strdup(options->model), .mode = mem_strdup(options->approval_mode),
+		.interactive = options->interactive, .calls = json_object(),
+		.log_prompts = telemetry_is_on(settings, getenv("GEMINI_TELEMETRY_LOG_PROMPTS"),
+		                               "telemetry.logPrompts"),
+	};
+	pthread_mutex_init(&telemetry->lock, NULL);
+	telemetry_write_config(telemetry, settings);
+	metrics_count(telemetry, METRIC_SESSION_COUNT, json_object(), 1);
+	telemetry->subscription = bus_subscribe(options->bus, BUS_NONE, telemetry_on_message,
+	                                        telemetry);
+	return telemetry;
+}
+
+void telemetry_set_session(struct telemetry *telemetry, const char *session_id)
+{
+	if (!telemetry)
+		return;
+	pthread_mutex_lock(&telemetry->lock);
+	free(telemetry->session_id);
+	telemetry->session_id = mem_strdup(session_id);
+	telemetry->prompts = 0;
+	pthread_mutex_unlock(&telemetry->lock);
+}
+
+void telemetry_close(struct telemetry *telemetry)
+{
+	if (!telemetry)
+		return;
+	bus_unsubscribe(telemetry->bus, telemetry->subscription);
+	telemetry_write_metrics(telemetry);
+	if (telemetry->fd >= 0)
+		close(telemetry->fd);
+	metrics_free(telemetry->metrics);
+	pthread_mutex_destroy(&telemetry->lock);
+	json_decref(telemetry->calls);
+	free(telemetry->session_id);
+	free(telemetry->model);
+	free(telemetry->mode);
+	free(telemetry);
+}

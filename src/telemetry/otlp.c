@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* OTLP over HTTP as JSON (OpenTelemetry Protocol 1.x, "OTLP/HTTP", "JSON Protobuf Encoding"): a
+ * thread of its own sends what waits in a bounded queue. 64-bit integers are strings there. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/cancel.h"
+#include "base/mem.h"
+#include "base/span.h"
+#include "data/json.h"
+#include "net/http/client.h"
+#include "telemetry/private.h"
+
+enum {
+	OTLP_QUEUE_BYTES_MAX = 4 << 20, /* what would be more is dropped */
+	OTLP_BATCH_MS = 1000,           /* how long a record waits for others */
+	OTLP_CONNECT_MS = 5000,
+	OTLP_REQUEST_MS = 10000,
+	OTLP_CLOSE_MS = 1700, /* for what is left, once the session ends */
+	OTLP_CANCEL_MS = 200, /* for the thread to see that it shall stop */
+	OTLP_ANSWER_BYTES_MAX = 64 << 10,
+};
+
+/* Shared by the session and the thread: the last of them frees it. */
+struct otlp {
+	pthread_mutex_t lock; /* for all below but what says otherwise */
+	pthread_cond_t changed, finished_cond; /* CLOCK_MONOTONIC */
+	struct buf records;   /* waiting: elements of resourceLogs, with commas between */
+	char *metrics;        /* the last request; or NULL */
+	bool closing, finished;
+	unsigned references;
+	char *endpoint;       /* unchanging; without a slash at its end */
+	struct cancel cancel; /* of its own */
+};
+
+/* ---- the form ----------------------------------------------------------------- */
+
+static json_t *otlp_integer(json_int_t value)
+{
+	return json_sprintf("%lld", (long long)value);
+}
+
+/* An AnyValue. A new reference. */
+static json_t *otlp_value(const json_t *value)
+{
+	json_t *values, *element;
+	size_t i;
+
+	if (json_is_string(value))
+		return json_pack("{s:O}", "stringValue", value);
+	if (json_is_boolean(value))
+		return json_pack("{s:O}", "boolValue", value);
+	if (json_is_integer(value))
+		return json_pack("{s:o}", "intValue", otlp_integer(json_integer_value(value)));
+	if (json_is_real(value))
+		return json_pack("{s:O}", "doubleValue", value);
+	if (!json_is_array(value))
+		return json_object();
+	values = json_array();
+	json_array_foreach(value, i, element)
+		json_array_append_new(values, json_is_array(element) ? json_object() :
+		                                                       otlp_value(element));
+	return json_pack("{s:{s:o}}", "arrayValue", "values", values);
+}
+
+static json_t *otlp_attributes(const json_t *attributes)
+{
+	json_t *list = json_array(), *value;
+	const char *key;
+
+	json_object_foreach((json_t *)attributes, key, value)
+		json_array_append_new(list, json_pack("{s:s, s:o}", "key", key, "value",
+		                                      otlp_value(value)));
+	return list;
+}
+
+static json_t *otlp_resource(const json_t *object)
+{
+	const json_t *resource = json_object_get(object, "resource");
+
+	return json_pack("{s:o}", "attributes",
+	                 otlp_attributes(json_object_get(resource, "attributes")));
+}
+
+/* Nanoseconds since 1970 of a moment as telemetry_moment has it. */
+static json_t *otlp_nanoseconds(const json_t *moment)
+{
+	return json_sprintf("%lld%09lld",
+	                    (long long)json_integer_value(json_array_get(moment, 0)),
+	                    (long long)json_integer_value(json_array_get(moment, 1)));
+}
+
+/* An element of resourceLogs from an event as the file has it. */
+static json_t *otlp_resource_logs(const json_t *event)
+{
+	const json_t *attributes = json_object_get(event, "attributes");
+	const json_t *moment = json_object_get(event, "hrTime");
+	json_t *record = json_pack("{s:o, s:o, s:o, s:o}", "timeUnixNano", otlp_nanoseconds(moment),
+	                           "observedTimeUnixNano", otlp_nanoseconds(moment), "body",
+	                           otlp_value(json_object_get(event, "_body")), "attributes",
+	                           otlp_attributes(attributes));
+
+	json_object_set(record, "eventName", json_object_get(attributes, "event.name"));
+	return json_pack("{s:o, s:[{s:O, s:[o]}]}", "resource", otlp_resource(event), "scopeLogs",
+	                 "scope", json_object_get(event, "instrumentationScope"), "logRecords",
+	                 record);
+}
+
+static json_t *otlp_strings(const json_t *integers)
+{
+	json_t *list = json_array(), *value;
+	size_t i;
+
+	json_array_foreach(integers, i, value)
+		json_array_append_new(list, otlp_integer(json_integer_value(value)));
+	return list;
+}
+
+/* A NumberDataPoint or a HistogramDataPoint. */
+static json_t *otlp_point(const json_t *point)
+{
+	const json_t *value = json_object_get(point, "value");
+	const json_t *buckets = json_object_get(value, "buckets");
+	json_t *shown = json_pack(
+		"{s:o, s:o, s:o}", "attributes",
+		otlp_attributes(json_object_get(point, "attributes")), "startTimeUnixNano",
+		otlp_nanoseconds(json_object_get(point, "startTime")), "timeUnixNano",
+		otlp_nanoseconds(json_object_get(point, "endTime")));
+
+	if (!json_is_object(value)) {
+		json_object_set_new(shown, "asInt", otlp_integer(json_integer_value(value)));
+		return shown;
+	}
+	json_object_set_new(shown, "count",
+	                    otlp_integer(json_integer_value(json_object_get(value, "count"))));
+	json_object_set(shown, "sum", json_object_get(value, "sum"));
+	json_object_set(shown, "min", json_object_get(value, "min"));
+	json_object_set(shown, "max", json_object_get(value, "max"));
+	json_object_set(shown, "explicitBounds", json_object_get(buckets, "boundaries"));
+	json_object_set_new(shown, "bucketCounts",
+	                    otlp_strings(json_object_get(buckets, "counts")));
+	return shown;
+}
+
+static json_t *otlp_metric(const json_t *metric)
+{
+	const json_t *descriptor = json_object_get(metric, "descriptor"), *point;
+	const json_t *monotonic = json_object_get(metric, "isMonotonic");
+	json_t *points = json_array(), *data, *shown = json_object();
+	size_t i;
+
+	json_array_foreach(json_object_get(metric, "dataPoints"), i, point)
+		json_array_append_new(points, otlp_point(point));
+	data = json_pack("{s:o, s:i}", "dataPoints", points, "aggregationTemporality",
+	                 2 /* cumulative */);
+	json_object_set(data, "isMonotonic", (json_t *)monotonic);
+	json_object_set(shown, "name", json_object_get(descriptor, "name"));
+	json_object_set(shown, "unit", json_object_get(descriptor, "unit"));
+	json_object_set(shown, "description", json_object_get(descriptor, "description"));
+	json_object_set_new(shown, monotonic ? "sum" : "histogram", data);
+	return shown;
+}
+
+/* The body of the request, from the metrics as the file has them; to free. */
+static char *otlp_metrics_body(const json_t *all)
+{
+	const json_t *scope = json_array_get(json_object_get(all, "scopeMetrics"), 0), *metric;
+	json_t *metrics = json_array();
+	json_auto_t *body = NULL;
+	size_t i;
+
+	json_array_foreach(json_object_get(scope, "metrics"), i, metric)
+		json_array_append_new(metrics, otlp_metric(metric));
+	body = json_pack("{s:[{s:o, s:[{s:O, s:o}]}]}", "resourceMetrics", "resource",
+	                 otlp_resource(all), "scopeMetrics", "scope",
+	                 json_object_get(scope, "scope"), "metrics", metrics);
+	return json_dumps(body, JSON_COMPACT);
+}
+
+/* ---- sending ------------------------------------------------------------------ */
+
+static bool otlp_on_body(void *data, struct span bytes)
+{
+	(void)data;
+	(void)bytes;
+	return true;
+}
+
+/* What cannot be sent is lost: a collector that is down ends no session. */
+static void otlp_post(struct otlp *otlp, struct http_client *client, const char *path,
+                      struct span body)
+{
+	static const char *const headers[] = { "Content-Type: application/json",
+		                               "User-Agent: hasp/" HASP_VERSION, NULL };
+	static const struct http_events events = { .body = otlp_on_body };
+	_cleanup_free_ char *url = mem_printf("%s%s", otlp->endpoint, path);
+	struct err ignored = ERR_INIT;
+	const struct http_request request = {
+		.method = "POST",
+		.url = url,
+		.headers = headers,
+		.body = body,
+		.connect_ms = OTLP_CONNECT_MS,
+		.total_ms = OTLP_REQUEST_MS,
+		.max_bytes = OTLP_ANSWER_BYTES_MAX,
+		.cancel = &otlp->cancel,
+	};
+
+	http_client_send(client, &request, &events, NULL, &ignored);
+}
+
+static void otlp_post_records(struct otlp *otlp, struct http_client *client, const char *records)
+{
+	_cleanup_free_ char *body = mem_printf("{\"resourceLogs\":[%s]}", records);
+
+	otlp_post(otlp, client, "/v1/logs", span_str(body));
+}
+
+static struct timespec otlp_moment_in(unsigned ms)
+{
+	struct timespec moment;
+
+	clock_gettime(CLOCK_MONOTONIC, &moment);
+	moment.tv_sec += ms / 1000;
+	moment.tv_nsec += (long)(ms % 1000) * 1000000;
+	if (moment.tv_nsec >= 1000000000) {
+		moment.tv_sec++;
+		moment.tv_nsec -= 1000000000;
+	}
+	return moment;
+}
+
+/* Under the lock, which it gives back. */
+static void otlp_unref_unlock(struct otlp *otlp)
+{
+	const bool last = --otlp->references == 0;
+
+	pthread_mutex_unlock(&otlp->lock);
+	if (!last)
+		return;
+	pthread_mutex_destroy(&otlp->lock);
+	pthread_cond_destroy(&otlp->changed);
+	pthread_cond_destroy(&otlp->finished_cond);
+	buf_release(&otlp->records);
+	cancel_release(&otlp->cancel);
+	free(otlp->metrics);
+	free(otlp->endpoint);
+	free(otlp);
+}
+
+/* Under the lock: until there are records that have waited long enough, or the session ends.
+ * The records, to free; NULL: it ends, and none are left. */
+static char *otlp_next_records(struct otlp *otlp)
+{
+	struct timespec until;
+	int late = 0;
+
+	while (!otlp->records.len && !otlp->closing)
+		pthread_cond_wait(&otlp->changed, &otlp->lock);
+	until = otlp_moment_in(OTLP_BATCH_MS);
+	while (!otlp->closing && !late)
+		late = pthread_cond_timedwait(&otlp->changed, &otlp->lock, &until);
+	return otlp->records.len ? buf_steal(&otlp->records) : NULL;
+}
+
+static void *otlp_thread(void *data)
+{
+	struct otlp *otlp = data;
+	struct http_client *client = http_client_new();
+	char *records;
+
+	pthread_mutex_lock(&otlp->lock);
+	while ((records = otlp_next_records(otlp))) {
+		pthread_mutex_unlock(&otlp->lock);
+		otlp_post_records(otlp, client, records);
+		free(records);
+		pthread_mutex_lock(&otlp->lock);
+	}
+	pthread_mutex_unlock(&otlp->lock);
+	if (otlp->metrics) /* set before `closing` */
+		otlp_post(otlp, client, "/v1/metrics", span_str(otlp->metrics));
+	http_client_free(client);
+	pthread_mutex_lock(&otlp->lock);
+	otlp->finished = true;
+	pthread_cond_signal(&otlp->finished_cond);
+	otlp_unref_unlock(otlp);
+	return NULL;
+}
+
+struct otlp *otlp_new(const char *endpoint, struct err *err)
+{
+	struct otlp *otlp = mem_alloc(1, sizeof(*otlp));
+	size_t len = strlen(endpoint);
+	pthread_condattr_t monotonic;
+	sigset_t all, before;
+	pthread_t thread;
+	int error;
+
+	while (len > 0 && endpoint[len - 1] == '/')
+		len--;
+	*otlp = (struct otlp){ .records = BUF_INIT(OTLP_QUEUE_BYTES_MAX), .references = 2,
+		               .endpoint = mem_printf("%.*s", (int)len, endpoint) };
+	if (!cancel_init(&otlp->cancel, err)) {
+		free(otlp->endpoint);
+		free(otlp);
+		return NULL;
+	}
+	pthread_mutex_init(&otlp->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&otlp->changed, &monotonic);
+	pthread_cond_init(&otlp->finished_cond, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&thread, NULL, otlp_thread, otlp);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!error) {
+		pthread_detach(thread);
+		return otlp;
+	}
+	err_set(err, ERR_IO_ERROR, "Telemetry is off: no thread can be started (%s).",
+	        strerror(error));
+	pthread_mutex_lock(&otlp->lock);
+	otlp->references = 1;
+	otlp_unref_unlock(otlp);
+	return NULL;
+}
+
+void otlp_send_event(struct otlp *otlp, const json_t *event)
+{
+	json_auto_t *logs = otlp_resource_logs(event);
+	char *text = json_dumps(logs, JSON_COMPACT);
+
+	pthread_mutex_lock(&otlp->lock);
+	if (text && otlp->records.len + strlen(text) + 1 < OTLP_QUEUE_BYTES_MAX) {
+		if (otlp->records.len)
+			buf_char(&otlp->records, ',');
+		buf_str(&otlp->records, text);
+		pthread_cond_signal(&otlp->changed);
+	}
+	pthread_mutex_unlock(&otlp->lock);
+	free(text);
+}
+
+/* Under the lock. */
+static void otlp_wait_finished(struct otlp *otlp, unsigned ms)
+{
+	const struct timespec until = otlp_moment_in(ms);
+	int late = 0;
+
+	while (!otlp->finished && !late)
+		late = pthread_cond_timedwait(&otlp->finished_cond, &otlp->lock, &until);
+}
+
+void otlp_close(struct otlp *otlp, const json_t *metrics)
+{
+	pthread_mutex_lock(&otlp->lock);
+	otlp->metrics = otlp_metrics_body(metrics);
+	otlp->closing = true;
+	pthread_cond_signal(&otlp->changed);
+	otlp_wait_finished(otlp, OTLP_CLOSE_MS);
+	if (!otlp->finished) {
+		cancel_set(&otlp->cancel);
+		otlp_wait_finished(otlp, OTLP_CANCEL_MS);
+	}
+	otlp_unref_unlock(otlp);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to this folder: the table of metrics, and their values. */
+#ifndef HASP_TELEMETRY_PRIVATE_H
+#define HASP_TELEMETRY_PRIVATE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "base/err.h"
+
+/* X(symbol, name, is a histogram, unit, description) */
+#define METRIC_TABLE(X)                                                                           \
+	X(SESSION_COUNT, "gemini_cli.session.count", false, "", "Sessions started.")              \
+	X(TOOL_CALL_COUNT, "gemini_cli.tool.call.count", false, "",                               \
+	  "Tool calls by function name and success.")                                             \
+	X(TOOL_CALL_LATENCY, "gemini_cli.tool.call.latency", true, "ms", "Time of tool calls.")   \
+	X(API_REQUEST_COUNT, "gemini_cli.api.request.count", false, "",                           \
+	  "Requests to models by model and status.")                                              \
+	X(API_REQUEST_LATENCY, "gemini_cli.api.request.latency", true, "ms",                      \
+	  "Time of requests to models.")                                                          \
+	X(TOKEN_USAGE, "gemini_cli.token.usage", false, "", "Tokens by model and type.")          \
+	X(FILE_OPERATION_COUNT, "gemini_cli.file.operation.count", false, "",                     \
+	  "Operations on files.")                                                                 \
+	X(LINES_CHANGED, "gemini_cli.lines.changed", false, "", "Lines added and removed.")       \
+	X(CHAT_COMPRESSION, "gemini_cli.chat_compression", false, "",                             \
+	  "Compressions of the conversation.")                                                    \
+	X(HOOK_CALL_COUNT, "gemini_cli.hook_call.count", false, "",                               \
+	  "Runs of hooks by event and success.")                                                  \
+	X(HOOK_CALL_LATENCY, "gemini_cli.hook_call.latency", true, "ms", "Time of hooks.")
+
+enum metric {
+#define METRIC_ENUM(symbol, name, histogram, unit, description) METRIC_##symbol,
+	METRIC_TABLE(METRIC_ENUM)
+#undef METRIC_ENUM
+	METRIC_COUNT
+};
+
+struct metrics;
+
+/* Without values. Never NULL. */
+struct metrics *metrics_new(void);
+void metrics_free(struct metrics *metrics); /* NULL is fine */
+/* Adds to a counter, or records one value of a histogram. `attributes` are copied. What would be
+ * more than METRIC_POINTS_MAX combinations of attributes is dropped. */
+void metrics_add(struct metrics *metrics, enum metric metric, const json_t *attributes,
+                 json_int_t value);
+/* As OpenTelemetry's JavaScript SDK prints a metric: an array of {descriptor, dataPoints, ...},
+ * without those that have no value; a new reference. */
+json_t *metrics_json(const struct metrics *metrics);
+
+/* Combinations of attributes of one metric; a session has some dozens. */
+enum { METRIC_POINTS_MAX = 1000 };
+
+/* A moment as that SDK prints it: [seconds, nanoseconds]; a new reference. */
+json_t *telemetry_moment(const struct timespec *moment);
+
+/* ---- OTLP over HTTP (otlp.c) ---- */
+
+struct otlp;
+
+/* Starts the thread that posts to ENDPOINT/v1/logs and ENDPOINT/v1/metrics. NULL with IO_ERROR: no
+ * descriptor or no thread is left. Nothing connects before the first event. */
+struct otlp *otlp_new(const char *endpoint, struct err *err);
+/* An event as the file has it; copied. Never waits: it is dropped where too many wait already. */
+void otlp_send_event(struct otlp *otlp, const json_t *event);
+/* Sends what is left and the metrics, as the file has them, and frees it. Waits less than two
+ * seconds; what is not sent by then is lost. */
+void otlp_close(struct otlp *otlp, const json_t *metrics);
+
+#endif

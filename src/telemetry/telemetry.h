@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Telemetry: what a session does, as OpenTelemetry events and metrics with Gemini CLI's names.
+ *
+ *     struct telemetry *telemetry = telemetry_open(&options);   // NULL: it is off
+ *     telemetry_set_session(telemetry, id);                     // the session is another one now
+ *     telemetry_close(telemetry);                               // writes the metrics
+ *
+ * It only listens: it subscribes to the bus, and the agent knows nothing of it.  Events are
+ * appended to the file of telemetry.outfile as they happen, metrics when it is closed, each a JSON
+ * object with an indentation of two, as Gemini CLI's own file exporter writes them.  Without a
+ * file they go to the collector of telemetry.otlpEndpoint as OTLP over HTTP in JSON (otlp.c), by a
+ * thread of its own.
+ *
+ * It is off unless the user (settings, GEMINI_TELEMETRY_ENABLED) turns it on: a project can only
+ * turn it off.  Prompts, arguments and commands of hooks are in it only with telemetry.logPrompts;
+ * what files hold, results of tools, texts of errors and headers never.
+ *
+ * To add an event: a row in events.c, and the topic in docs/bus.md if the bus does not have it
+ * yet. To add a metric: a row in private.h.  docs/telemetry.md lists both.
+ *
+ * Not here: OTLP over gRPC, and spans.
+ */
+#ifndef HASP_TELEMETRY_TELEMETRY_H
+#define HASP_TELEMETRY_TELEMETRY_H
+
+#include <stdbool.h>
+
+#include "bus/bus.h"
+#include "config/settings.h"
+
+struct telemetry;
+
+/* All borrowed; texts are copied. */
+struct telemetry_options {
+	const struct settings *settings; /* until telemetry_open returns */
+	struct bus *bus;                 /* until telemetry_close */
+	const char *session_id;
+	const char *model;               /* "provider/name" */
+	const char *approval_mode;       /* as settings spell it */
+	bool interactive;
+	/* What cannot be done, a sentence; during telemetry_open alone. May be NULL. */
+	void (*notice)(void *data, const char *severity, const char *message);
+	void *data;
+};
+
+/* NULL: it is off, or (with a notice) cannot be on. The event "config" is written. */
+struct telemetry *telemetry_open(const struct telemetry_options *options);
+/* Events and metrics belong to this session from here on. NULL telemetry is fine. */
+void telemetry_set_session(struct telemetry *telemetry, const char *session_id);
+/* Writes or sends the metrics (less than two seconds), and ends the subscription: before the bus is
+ * freed. NULL is fine. */
+void telemetry_close(struct telemetry *telemetry);
+
+#endif

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The file of telemetry.outfile: what is in it, what never is, and beside Gemini CLI's for the
+same script."""
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TOP / "test" / "compat"), str(TOP / "test" / "model")]
+
+import fake_gemini  # noqa: E402
+from programs import Program  # noqa: E402
+
+SECRET = "the-inside-of-a-file"
+STEPS = [
+    {"reply": [fake_gemini.call("read_file", {"file_path": "secret.txt"})]},
+    {"reply": [fake_gemini.call("write_file", {"file_path": "new.py",
+                                               "content": "made-up-contents\n"})]},
+    {"reply": [fake_gemini.call("read_file", {"file_path": "absent.txt"})]},
+    {"reply": [fake_gemini.text("Done.")]},
+]
+
+# What quotes a file without being its content: a refused edit, and texts of one short line.
+LEAKS = [
+    {"reply": [fake_gemini.call("read_file", {"file_path": "secret.txt"})]},
+    {"reply": [fake_gemini.call("replace", {
+        "file_path": "secret.txt", "instruction": "quote-in-an-instruction",
+        "old_string": SECRET + "s", "new_string": "one-short-line"})]},
+    {"reply": [fake_gemini.call("run_shell_command", {
+        "command": "echo quote-in-a-command", "description": "quote-in-a-description"})]},
+    {"reply": [fake_gemini.call("glob", {
+        "pattern": "*.txt", "case_sensitive": True, "quote in a name": {"path": "x"}})]},
+    {"reply": [fake_gemini.text("Done.")]},
+]
+
+# What only one of the two has, and why.
+EVENTS_ELSEWHERE = {
+    "gemini_cli.startup_stats": "hasp has no phases of its start",
+    "gemini_cli.model_routing": "hasp routes nothing",
+    "gen_ai.client.inference.operation.details": "the same as api_response, and the system prompt",
+    "gemini_cli.plan.approval_mode_duration": "not there",
+}
+ATTRIBUTES_ELSEWHERE = {
+    "*": {"installation.id", "auth_type"},  # hasp identifies no installation
+    "gemini_cli.config": {
+        "embedding_model", "sandbox_enabled", "core_tools_enabled", "api_key_enabled",
+        "vertex_ai_enabled", "debug_mode", "mcp_servers", "mcp_tools", "mcp_tools_count",
+        "output_format", "extensions", "extensions_count", "extension_ids", "worktree_active"},
+    "gemini_cli.api_request": {"request_text"},    # has the contents of files
+    "gemini_cli.api_response": {"response_text"},
+    "gemini_cli.hook_call": {"hook_input", "hook_output", "stdout", "stderr", "error"},
+    # Texts of errors quote files.
+    "gemini_cli.tool_call": {"content_length", "metadata", "error", "error.message"},
+    "gemini_cli.file_operation": {"lines", "mimetype", "programming_language"},
+}
+
+
+def objects(path):
+    """As Gemini CLI's own integration tests take the file apart."""
+    text, decoder, found, at = path.read_text(), json.JSONDecoder(), [], 0
+    assert "}\n{" in text
+    while at < len(text.rstrip()):
+        value, at = decoder.raw_decode(text, at)
+        found.append(value)
+        at += len(text[at:]) - len(text[at:].lstrip())
+    return found
+
+
+def events(found):
+    return [one["attributes"] for one in found
+            if "event.name" in one.get("attributes", {}) and "hrTime" in one]
+
+
+def metrics(found):
+    return {metric["descriptor"]["name"]: metric for one in found
+            for scope in one.get("scopeMetrics", []) for metric in scope["metrics"]}
+
+
+def run(program, log, steps=None, **more):
+    (program.root / "secret.txt").write_text(SECRET + "\n")
+    program.settings(telemetry={"enabled": True, "target": "local", "outfile": str(log),
+                                "logPrompts": True, **more})
+    done = program.run(steps or STEPS, "-p", "A prompt of mine.", "--approval-mode", "auto_edit")
+    assert done.code == 0, done.err
+    return done
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    found = {}
+    for name in ("gemini", "hasp"):
+        folder = tmp_path_factory.mktemp(name)
+        log = folder / "telemetry.log"
+        run(Program(name, folder), log)
+        found[name] = objects(log)
+    return found
+
+
+def by_name(found):
+    names = {}
+    for event in events(found):
+        names.setdefault(event["event.name"], set()).update(event)
+    return names
+
+
+def test_events_are_those_of_gemini_cli(both):
+    theirs, ours = by_name(both["gemini"]), by_name(both["hasp"])
+    assert set(ours) <= set(theirs)
+    assert set(theirs) - set(ours) <= set(EVENTS_ELSEWHERE)
+    assert {"gemini_cli.config", "gemini_cli.user_prompt", "gemini_cli.api_request",
+            "gemini_cli.api_response", "gemini_cli.tool_call", "gemini_cli.hook_call",
+            "gemini_cli.file_operation"} <= set(ours)
+
+
+def test_attributes_are_those_of_gemini_cli(both):
+    theirs, ours = by_name(both["gemini"]), by_name(both["hasp"])
+    for name, attributes in ours.items():
+        elsewhere = ATTRIBUTES_ELSEWHERE["*"] | ATTRIBUTES_ELSEWHERE.get(name, set())
+        assert attributes <= theirs[name], name
+        assert theirs[name] - attributes <= elsewhere, name
+
+
+def test_metrics_are_those_of_gemini_cli(both):
+    theirs, ours = metrics(both["gemini"]), metrics(both["hasp"])
+    assert set(ours) <= set(theirs)
+    for name, metric in ours.items():
+        for member in ("type", "unit", "valueType"):
+            assert metric["descriptor"][member] == theirs[name]["descriptor"][member], name
+        assert metric["dataPointType"] == theirs[name]["dataPointType"], name
+        assert set(metric["dataPoints"][0]) == set(theirs[name]["dataPoints"][0]), name
+    calls = ours["gemini_cli.tool.call.count"]["dataPoints"]
+    assert sum(point["value"] for point in calls) == 3
+    latency = ours["gemini_cli.tool.call.latency"]["dataPoints"]
+    assert sum(point["value"]["count"] for point in latency) == 3
+    for point in latency:
+        assert sum(point["value"]["buckets"]["counts"]) == point["value"]["count"]
+
+
+def test_what_happened(both):
+    calls = [event for event in events(both["hasp"])
+             if event["event.name"] == "gemini_cli.tool_call"]
+    assert [(call["function_name"], call["success"]) for call in calls] == [
+        ("read_file", True), ("write_file", True), ("read_file", False)]
+    assert json.loads(calls[0]["function_args"])["file_path"] == "secret.txt"
+    assert calls[2]["error_type"] == "file_not_found"
+    operations = [event for event in events(both["hasp"])
+                  if event["event.name"] == "gemini_cli.file_operation"]
+    assert [(one["operation"], one["extension"]) for one in operations] == [
+        ("read", ".txt"), ("create", ".py")]
+    tokens = [event["total_token_count"] for event in events(both["hasp"])
+              if event["event.name"] == "gemini_cli.api_response"]
+    assert len(tokens) == 4 and all(tokens)
+
+
+def test_contents_and_keys_never(both):
+    text = json.dumps(both["hasp"])
+    for never in (SECRET, "made-up-contents", "test-key-0f9d17"):
+        assert never not in text
+
+
+def test_refused_edits_and_short_contents_never(tmp_path):
+    log = tmp_path / "telemetry.log"
+    run(Program("hasp", tmp_path), log, LEAKS)
+    calls = [event for event in events(objects(log))
+             if event["event.name"] == "gemini_cli.tool_call"]
+    assert [(call["function_name"], call["success"]) for call in calls][:2] == [
+        ("read_file", True), ("replace", False)]
+    assert calls[1]["error_type"] == calls[1]["error.type"] != ""
+    assert not {"error", "error.message"} & set(calls[1])
+    arguments = json.loads(calls[1]["function_args"])
+    assert arguments["file_path"] == "secret.txt"
+    assert arguments["old_string"] == "[%d bytes]" % len(SECRET + "s")
+    assert arguments["new_string"] == "[14 bytes]"
+    globbed = json.loads(calls[3]["function_args"])
+    assert globbed["pattern"] == "*.txt" and globbed["case_sensitive"] is True
+    text = log.read_text()
+    for never in (SECRET, "one-short-line", "quote-in", "quote in a name"):
+        assert never not in text
+
+
+def test_prompts_only_when_asked_for(tmp_path):
+    log = tmp_path / "telemetry.log"
+    run(Program("hasp", tmp_path), log, logPrompts=False)
+    text = log.read_text()
+    assert "A prompt of mine." not in text and "function_args" not in text
+    assert "secret.txt" not in text
+    assert log.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_project_turns_nothing_on(tmp_path):
+    program, log = Program("hasp", tmp_path), tmp_path / "telemetry.log"
+    path = program.root / ".gemini" / "settings.json"
+    said = json.dumps({"enabled": True, "outfile": str(log), "logPrompts": True})
+    path.write_text(path.read_text().replace("{", '{"telemetry": %s,' % said, 1))
+    assert program.run([{"reply": [fake_gemini.text("Done.")]}], "-p", "Hi.").code == 0
+    assert not log.exists()
+
+
+def test_the_environment_turns_it_on(tmp_path):
+    program, log = Program("hasp", tmp_path), tmp_path / "telemetry.log"
+    done = program.run([{"reply": [fake_gemini.text("Done.")]}], "-p", "Hi.", env={
+        "GEMINI_TELEMETRY_ENABLED": "true", "GEMINI_TELEMETRY_OUTFILE": str(log)})
+    assert done.code == 0
+    assert "gemini_cli.user_prompt" in by_name(objects(log))
+
+
+@pytest.mark.parametrize("more, says", [
+    ({"GEMINI_TELEMETRY_TARGET": "gcp"}, "Google Cloud"),
+    ({}, "neither telemetry.outfile nor"),
+    ({"GEMINI_TELEMETRY_OUTFILE": "/dev/null"}, "no regular file"),
+    ({"GEMINI_TELEMETRY_OUTFILE": "/absent/file"}, "cannot be written"),
+])
+def test_what_is_not_there_is_named(tmp_path, more, says):
+    program = Program("hasp", tmp_path)
+    done = program.run([{"reply": [fake_gemini.text("Done.")]}], "-p", "Hi.",
+                       env={"GEMINI_TELEMETRY_ENABLED": "true", **more})
+    assert done.code == 0 and says in done.err
