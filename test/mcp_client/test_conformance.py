@@ -15,10 +15,6 @@ CLIENT = os.environ["CONFORMANCE_CLIENT"]
 REVISIONS = ("2025-11-25", "2026-07-28")
 SUITE = "@modelcontextprotocol/conformance"
 SECONDS = 120
-# Its server asks on the stream of messages that belong to no request, which hasp does not open.
-NOT_YET = {
-    ("2025-11-25", "elicitation-sep1034-client-defaults"),
-}
 
 
 def required(revision):
@@ -34,8 +30,7 @@ def required(revision):
 def pytest_generate_tests(metafunc):
     if "scenario" in metafunc.fixturenames:
         metafunc.parametrize("revision, scenario", [
-            (revision, name) for revision in REVISIONS for name in required(revision)
-             if (revision, name) not in NOT_YET])
+            (revision, name) for revision in REVISIONS for name in required(revision)])
 
 
 # The user who logs in: follows the address.

@@ -41,15 +41,27 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         """Streams that broke: the first is taken up in vain, the second has the answer."""
         self.note(None)
-        taken_up = [1 for command, _, _ in self.server.seen if command == "GET"]
-        if "says" in self.server.ways:  # the stream of the old transport
+        taken_up = [1 for command, headers, _ in self.server.seen
+                    if command == "GET" and headers.get("Last-Event-ID")]
+        if "stands" in self.server.ways:
+            self.stand()
+        elif "says" in self.server.ways:  # the stream of the old transport
             self.reply(200, self.server.ways["says"], "text/event-stream")
-        elif self.server.ways.get("breaks") == "for-good":
+        elif not taken_up or self.server.ways.get("breaks") == "for-good":
             self.reply(405)
         elif len(taken_up) < 2:
             self.reply(200, b"id: e2\ndata: {\"jsonrpc\"", "text/event-stream")
         else:
             self.reply(200, b"id: e3\ndata: " + self.server.kept + b"\n\n", "text/event-stream")
+
+    def stand(self):
+        """The stream of messages that belong to no request: asks, ends, and is opened again where it was."""
+        if self.headers.get("Last-Event-ID"):
+            self.server.stood.set()
+            self.reply(405)
+            return
+        ping = {"jsonrpc": "2.0", "id": "unasked", "method": "ping"}
+        self.reply(200, b"retry: 100\nid: g1\ndata: " + json.dumps(ping).encode() + b"\n\n", "text/event-stream")
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -93,6 +105,9 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(200, said, **headers)
         elif "hang" in ways:
             self.server.stop.wait(60)
+        elif "stands" in ways:
+            self.server.stood.wait(60)
+            self.reply(200, said)
         elif "breaks" in ways:
             self.server.kept = said
             self.reply(200, b"retry: 150\nid: e1\ndata: \n\n", "text/event-stream")
@@ -135,6 +150,7 @@ class Handler(BaseHTTPRequestHandler):
 def far(world, _entry=None, **ways):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.ways, server.seen, server.sessions, server.stop = ways, [], 0, threading.Event()
+    server.stood = threading.Event()
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -193,8 +209,19 @@ def test_a_stream_that_breaks_is_taken_up(world):
         result, _ = attempt(world)
     assert "you said hello" in result["output"]
     gets = [headers for command, headers, _ in server.seen if command == "GET"]
-    assert [headers["Last-Event-ID"] for headers in gets] == ["e1", "e2"]
+    assert [headers["Last-Event-ID"] for headers in gets if "Last-Event-ID" in headers] == ["e1", "e2"]
     assert all(headers["Mcp-Session-Id"] == "s1" for headers in gets)
+
+
+def test_messages_that_belong_to_no_request(world):
+    with far(world, stands=True, session=True) as server:
+        result, _ = attempt(world)
+    assert "you said hello" in result["output"]
+    gets = [headers for command, headers, _ in server.seen if command == "GET"]
+    assert [headers.get("Last-Event-ID") for headers in gets] == [None, "g1"]
+    assert all(headers["Mcp-Session-Id"] == "s1" for headers in gets)
+    assert any(message and message.get("id") == "unasked" and message.get("result") == {}
+               for _, _, message in server.seen)
 
 
 def test_a_stream_that_cannot_be_taken_up_is_an_error(world):

@@ -4,13 +4,17 @@
  * all messages, and its first event says where ours are posted.
  *
  * A stream that ends before the answer is taken up where it broke, by a GET (Last-Event-ID).
+ * Messages that belong to no request come on a stream that stands as long as the session, if the
+ * server has one.
  *
- * Not here: the stream that a GET opens for messages which belong to no request; how a login goes
- * (mcp/auth/auth.h). */
+ * Not here: how a login goes (mcp/auth/auth.h). */
+#include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -49,9 +53,9 @@ struct http {
 	bool unwanted;              /* a message was refused as nothing for this address */
 	char *session;              /* NULL: none */
 	const char *version;        /* NULL: not agreed on */
-	pthread_t listener;         /* of the old way: reads the stream */
+	pthread_t listener;         /* reads the stream of the old way, or the standing one */
 	bool listening;             /* there is that thread */
-	_Atomic bool closing;       /* it is to end */
+	struct cancel closing;      /* it is to end */
 };
 
 /* One POST, and what comes of it. */
@@ -64,6 +68,7 @@ struct exchange {
 	char *challenge;            /* WWW-Authenticate of the answer */
 	int status;
 	bool listens;               /* the stream of the old way */
+	bool stands;                /* the one for messages that belong to no request */
 	bool streams, had_session;
 	bool heard;                 /* an event came since it was sent */
 };
@@ -163,6 +168,12 @@ static bool on_server_event(void *data, const struct sse_event *event, struct er
 	return true;
 }
 
+/* Whether it is the listening thread's: that ends with `closing`. */
+static bool is_listener(const struct exchange *exchange)
+{
+	return exchange->listens || exchange->stands;
+}
+
 static bool on_body(void *data, struct span bytes)
 {
 	struct exchange *exchange = data;
@@ -172,15 +183,16 @@ static bool on_body(void *data, struct span bytes)
 		return buf_span(&exchange->body, bytes);
 	return sse_reader_feed(&exchange->events, bytes, &err) &&
 	       !(exchange->ask && mcp_client_settled(exchange->ask)) &&
-	       !(exchange->listens && mcp_client_lost(exchange->http->client));
+	       !(is_listener(exchange) && mcp_client_lost(exchange->http->client));
 }
 
 static unsigned on_waiting(void *data, struct err *err)
 {
 	const struct exchange *exchange = data;
 
-	if (exchange->listens ? !atomic_load(&exchange->http->closing) :
-	                        !exchange->ask || !mcp_client_settled(exchange->ask))
+	if (is_listener(exchange))
+		return UINT_MAX; /* the request's `cancel` wakes it */
+	if (!exchange->ask || !mcp_client_settled(exchange->ask))
 		return WAIT_STEP_MS;
 	err_set(err, ERR_CANCELLED, "Nobody waits for the answer any more.");
 	return 0;
@@ -256,14 +268,16 @@ static bool http_exchange_send(struct exchange *exchange, const char *method, st
 	struct http *http = exchange->http;
 	struct http_client *client = take_http_client(http);
 	char *own[3];
-	_cleanup_free_ const char **headers = request_headers(exchange, exchange->ask &&
-	                                                      !strcmp(method, "GET"), own);
+	const bool resumes = (exchange->ask || exchange->stands) && !strcmp(method, "GET") &&
+	                     is_session_name(buf_view(&exchange->events.id));
+	_cleanup_free_ const char **headers = request_headers(exchange, resumes, own);
 	_cleanup_free_ char *url = exchange_url(exchange);
 	const struct http_request request = {
 		.method = method, .url = url, .headers = headers, .body = body,
 		.connect_ms = CONNECT_MS, .total_ms = total_ms,
 		.idle_ms = UINT32_MAX / 2, /* the request's own time counts */
-		.max_bytes = exchange->listens ? SIZE_MAX / 2 : 4 * LIMIT_MCP_MESSAGE_BYTES,
+		.max_bytes = is_listener(exchange) ? SIZE_MAX / 2 : 4 * LIMIT_MCP_MESSAGE_BYTES,
+		.cancel = is_listener(exchange) ? &http->closing : NULL,
 	};
 	bool ok = http_client_send(client, &request, &events, exchange, err);
 
@@ -339,15 +353,20 @@ static bool exchange_outcome(struct exchange *exchange, struct err *err)
 
 /* ---- a stream that ends before the answer ---- */
 
+/* As the stream said. */
+static unsigned retry_ms(const struct exchange *exchange)
+{
+	const unsigned ms = exchange->events.retry_ms ? exchange->events.retry_ms : RETRY_MS;
+
+	return ms < RETRY_MS_MIN ? RETRY_MS_MIN : ms > RETRY_MS_MAX ? RETRY_MS_MAX : ms;
+}
+
 /* As long as the stream said. False: nobody waits for the answer any more. */
 static bool wait_retry(struct exchange *exchange)
 {
 	const struct timespec step = { .tv_nsec = 20 * 1000000L };
-	unsigned ms = exchange->events.retry_ms ? exchange->events.retry_ms : RETRY_MS;
-	uint64_t until;
+	const uint64_t until = clock_monotonic_ms() + retry_ms(exchange);
 
-	ms = ms < RETRY_MS_MIN ? RETRY_MS_MIN : ms > RETRY_MS_MAX ? RETRY_MS_MAX : ms;
-	until = clock_monotonic_ms() + ms;
 	while (clock_monotonic_ms() < until && !mcp_client_settled(exchange->ask))
 		nanosleep(&step, NULL);
 	return !mcp_client_settled(exchange->ask);
@@ -459,6 +478,34 @@ static void streamable_agreed(void *transport, const char *version)
 	pthread_mutex_unlock(&http->lock);
 }
 
+/* The thread of the standing stream.  A server without one says so (405), and that is that; one
+ * that ends is opened again where it was, and given up when that brings nothing several times. */
+static void *stream_listen(void *data)
+{
+	struct http *http = data;
+	struct exchange exchange = { .http = http, .stands = true,
+		                     .body = BUF_INIT(LIMIT_MCP_LOG_LINE) };
+	struct pollfd closing = { .fd = cancel_fd(&http->closing), .events = POLLIN };
+
+	sse_reader_init(&exchange.events, LIMIT_MCP_MESSAGE_BYTES, on_server_event, &exchange);
+	for (unsigned tries = 0; tries < RESUMES_MAX; tries++) {
+		struct err ignored = ERR_INIT;
+
+		exchange.heard = exchange.streams = false;
+		http_exchange_send(&exchange, "GET", SPAN(""), 0, &ignored);
+		if (!exchange.streams || ignored.code == ERR_CANCELLED ||
+		    mcp_client_lost(http->client))
+			break;
+		if (exchange.heard)
+			tries = 0;
+		sse_reader_end(&exchange.events, &ignored);
+		if (poll(&closing, 1, (int)retry_ms(&exchange)) > 0)
+			break;
+	}
+	exchange_release(&exchange);
+	return NULL;
+}
+
 /* The session is over: nobody has to keep it. */
 static void streamable_end(void *transport)
 {
@@ -467,6 +514,7 @@ static void streamable_end(void *transport)
 	struct err ignored = ERR_INIT;
 	bool has_session;
 
+	cancel_set(&http->closing);
 	pthread_mutex_lock(&http->lock);
 	has_session = http->session;
 	pthread_mutex_unlock(&http->lock);
@@ -486,8 +534,11 @@ static void streamable_free(void *transport)
 	struct http *http = transport;
 
 	streamable_end(http);
+	if (http->listening)
+		pthread_join(http->listener, NULL);
 	for (size_t i = 0; i < http->idle_count; i++)
 		http_client_free(http->idle[i]);
+	cancel_release(&http->closing);
 	worker_texts_free(http->headers);
 	pthread_mutex_destroy(&http->lock);
 	free(http->session);
@@ -562,17 +613,7 @@ static void sse_end(void *transport)
 {
 	struct http *http = transport;
 
-	atomic_store(&http->closing, true);
-}
-
-static void sse_free(void *transport)
-{
-	struct http *http = transport;
-
-	sse_end(http);
-	if (http->listening)
-		pthread_join(http->listener, NULL);
-	streamable_free(http);
+	cancel_set(&http->closing);
 }
 
 /* Until the stream has said where messages go. */
@@ -603,11 +644,15 @@ static bool await_endpoint(struct http *http, const struct mcp_wait *wait, struc
 
 static struct http *http_new(const struct mcp_client_options *options,
                              const struct mcp_http_options *from,
-                             const struct mcp_transport_ops *ops)
+                             const struct mcp_transport_ops *ops, struct err *err)
 {
 	struct http *http = mem_alloc(1, sizeof(*http));
 	size_t count = 0;
 
+	if (!cancel_init(&http->closing, err)) {
+		free(http);
+		return NULL;
+	}
 	while (from->headers && from->headers[count])
 		count++;
 	http->url = mem_strdup(from->url);
@@ -625,10 +670,12 @@ static bool open_sse(const struct mcp_client_options *options, const struct mcp_
 		.send = sse_send,
 		.agreed = streamable_agreed,
 		.end = sse_end,
-		.free = sse_free,
+		.free = streamable_free,
 	};
-	struct http *http = http_new(options, from, &ops);
+	struct http *http = http_new(options, from, &ops, err);
 
+	if (!http)
+		return false;
 	http->listening = pthread_create(&http->listener, NULL, sse_listen, http) == 0;
 	if (!http->listening)
 		err_set(err, ERR_INTERNAL, "There is no thread for the MCP server \"%s\".",
@@ -653,9 +700,14 @@ static bool open_streamable(const struct mcp_client_options *options,
 		.end = streamable_end,
 		.free = streamable_free,
 	};
-	struct http *http = http_new(options, from, &ops);
+	struct http *http = http_new(options, from, &ops, err);
 
+	if (!http)
+		return false;
 	if (mcp_client_begin(http->client, wait, err)) {
+		if (strcmp(mcp_client_version(http->client), MCP_MODERN) != 0)
+			http->listening = pthread_create(&http->listener, NULL, stream_listen,
+			                                 http) == 0;
 		*ret = http->client;
 		return true;
 	}

@@ -106,8 +106,9 @@ bool mcp_servers_prompt(struct mcp_servers *servers, const char *server, const c
 /* What there is to show, in the settings' order: an array of {"name", "state", "transport", "what",
  * "tools": [{"name", "title", "description", "changed"?}], "instructions"?, "prompts"?,
  * "problem"?, "version"?, "server"?}.  "state": "off", "disabled" (by the user), "known" (from
- * last time), "unknown", "starting", "ready", "failed".  "changed": the lines that differ (struct tool_change) in a tool
- * that is declared otherwise than when a call of it was last allowed. A new reference. */
+ * last time), "unknown", "starting", "ready", "failed".  "changed": the lines that differ (struct
+ * tool_change) in a tool that is declared otherwise than when a call of it was last allowed. A new
+ * reference. */
 json_t *mcp_servers_list(struct mcp_servers *servers);
 /* Starts one, whatever is known of it, and asks for its tools.  FILE_NOT_FOUND: there is no such
  * server; DENIED_BY_POLICY: it is off; else errors as of client.h. *ret_denials (a new reference,
