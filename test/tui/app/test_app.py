@@ -615,7 +615,7 @@ def test_the_pager_folds_one_entry_alone(world):
             shown = hasp.dump().text
             assert "a 7 of" not in shown and "a 40 of" in shown and "b 7 of" in shown
             hasp.type("o").wait("a 7 of the file").wait("o folds it")
-            hasp.type("zo").wait("z unfolds all").wait("a 7 of the file")
+            hasp.type("z}o").wait("z unfolds all").wait("a 7 of the file")
             assert "b 7 of" not in hasp.dump().text
             hasp.type("q").quiet()
 
