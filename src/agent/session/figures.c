@@ -64,7 +64,7 @@ static json_t *object_in(json_t *object, const char *name)
 static void bounded_name(const json_t *object, struct span name, char out[static NAME_BYTES + 1])
 {
 	const struct span head = utf8_head(name, NAME_BYTES);
-	const size_t len = strnlen(head.data, head.len);
+	const size_t len = head.data ? strnlen(head.data, head.len) : 0;
 
 	snprintf(out, NAME_BYTES + 1, "%.*s", (int)len, len ? head.data : "");
 	if (!len)
