@@ -371,33 +371,11 @@ static char *allowances_path(const struct home *home)
 	return mem_printf("%s/hasp-allowed.json", home_gemini(home));
 }
 
-/* The whole file as an object; {} when there is none. */
-static json_t *read_allowances(const char *path, struct err *err)
-{
-	_cleanup_file_text_ struct file_text text = { 0 };
-	struct err why = ERR_INIT;
-	json_t *all = NULL;
-
-	if (!file_read(path, LIMIT_REGISTRY_BYTES, &text, err))
-		return NULL;
-	if (!text.data)
-		return json_object();
-	if (!json_parse_depth(file_text_span(&text), ALLOW_DEPTH, &all, &why)) {
-		err_set(err, why.code, "%s: %s", path, why.message);
-		return NULL;
-	}
-	if (json_is_object(all))
-		return all;
-	json_decref(all);
-	err_set(err, ERR_INVALID_ARGUMENT, "%s does not hold an object.", path);
-	return NULL;
-}
-
 json_t *authority_allowances(const struct home *home, struct err *err)
 {
 	_cleanup_free_ char *path = allowances_path(home);
 	struct err why = ERR_INIT;
-	json_t *all = read_allowances(path, &why), *mine;
+	json_t *all = config_object_read(path, ALLOW_DEPTH, &why), *mine;
 
 	if (!all) {
 		err_set(err, why.code, "%s Nothing in it is allowed until that is corrected.",
@@ -466,7 +444,7 @@ bool authority_allow(const struct home *home, const char *name, const json_t *va
 {
 	_cleanup_free_ char *path = allowances_path(home);
 	_cleanup_lock_ char *lock = home_lock_file(path, err);
-	json_auto_t *all = lock ? read_allowances(path, err) : NULL;
+	json_auto_t *all = lock ? config_object_read(path, ALLOW_DEPTH, err) : NULL;
 
 	if (!all)
 		return false;

@@ -38,6 +38,27 @@ struct home {
 
 enum { LOCK_STALE_S = 10, LOCK_WAIT_MS = 10000, LOCK_STEP_MS = 20 };
 
+json_t *config_object_read(const char *path, unsigned depth, struct err *err)
+{
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct err why = ERR_INIT;
+	json_t *all = NULL;
+
+	if (!file_read(path, LIMIT_REGISTRY_BYTES, &text, err))
+		return NULL;
+	if (!text.data)
+		return json_object();
+	if (!json_parse_depth(file_text_span(&text), depth, &all, &why)) {
+		err_set(err, why.code, "%s: %s", path, why.message);
+		return NULL;
+	}
+	if (json_is_object(all))
+		return all;
+	json_decref(all);
+	err_set(err, ERR_INVALID_ARGUMENT, "%s does not hold an object.", path);
+	return NULL;
+}
+
 /* The lock's folder, if nobody touched it for long: who made it is gone. */
 static void remove_stale_lock(const char *lock)
 {

@@ -99,6 +99,10 @@ json_t *config_path_get(const json_t *object, const char *path);
 void config_path_set(json_t *object, const char *path, json_t *value);
 void config_path_delete(json_t *object, const char *path);
 
+/* A file of hasp's or Gemini CLI's own that holds one object (JSON, nested `depth` deep at most): a
+ * new reference; {} when there is no file.  NULL: *err names the file. */
+json_t *config_object_read(const char *path, unsigned depth, struct err *err);
+
 /* ---- Gemini CLI's lock on a file of settings ---- */
 
 /* The folder FILE.lock, made by who holds it; one that nobody touched for ten seconds is left

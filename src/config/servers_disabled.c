@@ -33,33 +33,11 @@ static char *server_id(const char *name)
 	return id;
 }
 
-/* The whole file as an object; {} when there is none. */
-static json_t *read_enablement(const char *path, struct err *err)
-{
-	_cleanup_file_text_ struct file_text text = { 0 };
-	struct err why = ERR_INIT;
-	json_t *all = NULL;
-
-	if (!file_read(path, LIMIT_REGISTRY_BYTES, &text, err))
-		return NULL;
-	if (!text.data)
-		return json_object();
-	if (!json_parse_depth(file_text_span(&text), ENABLEMENT_DEPTH, &all, &why)) {
-		err_set(err, why.code, "%s: %s", path, why.message);
-		return NULL;
-	}
-	if (json_is_object(all))
-		return all;
-	json_decref(all);
-	err_set(err, ERR_INVALID_ARGUMENT, "%s does not hold an object.", path);
-	return NULL;
-}
-
 json_t *servers_disabled(const struct home *home, struct err *err)
 {
 	_cleanup_free_ char *path = enablement_path(home);
 	struct err why = ERR_INIT;
-	json_auto_t *all = read_enablement(path, &why);
+	json_auto_t *all = config_object_read(path, ENABLEMENT_DEPTH, &why);
 	json_t *disabled = json_array(), *state;
 	const char *name;
 
@@ -91,7 +69,7 @@ bool servers_disabled_set(const struct home *home, const char *name, bool disabl
 		return false;
 	path = enablement_path(home);
 	lock = home_lock_file(path, err);
-	all = lock ? read_enablement(path, err) : NULL;
+	all = lock ? config_object_read(path, ENABLEMENT_DEPTH, err) : NULL;
 	if (!all)
 		return false;
 	if (disable)

@@ -75,7 +75,7 @@ class Handler(BaseHTTPRequestHandler):
             name = "client%d" % len(self.server.clients)
             self.server.clients[name] = wish["redirect_uris"][0]
             self.reply(201, {"client_id": name, "token_endpoint_auth_method": "client_secret_post",
-                             "client_secret": "secret of " + name})
+                             "client_secret": "secret of " + name, **self.server.registration})
         elif self.path == "/token":
             self.token(dict(urllib.parse.parse_qsl(body.decode(), strict_parsing=True)))
         else:
@@ -83,6 +83,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def token(self, form):
         world = self.server
+        if world.registration:
+            world.basic.append(self.headers.get("Authorization"))
+            return self.reply(401, {"error": "invalid_client"})
         assert form["client_secret"] == "secret of " + form["client_id"]
         assert form["resource"] == world.base + "/mcp"
         if form["grant_type"] == "authorization_code":
@@ -117,7 +120,8 @@ def far(world, tmp_path):
     server.base = "http://127.0.0.1:%d" % server.server_port
     server.asked, server.clients, server.codes = [], {}, {}
     server.tokens, server.refreshes = set(), set()
-    server.resource, server.metadata, server.back = {}, {}, {}
+    server.basic = []
+    server.resource, server.metadata, server.back, server.registration = {}, {}, {}, {}
     threading.Thread(target=server.serve_forever, daemon=True).start()
     world.use({"far": {"httpUrl": server.base + "/mcp"}})
     browser = tmp_path / "browser"
@@ -184,6 +188,7 @@ def test_gemini_clis_token_is_read(world, far):
     ("metadata", {"code_challenge_methods_supported": ["plain"]}, "/register"),
     ("metadata", {"authorization_endpoint": "http://evil.example/"}, "/register"),
     ("metadata", {"authorization_endpoint": "file:///etc/passwd"}, "/register"),
+    ("registration", {"client_id": "c" * 20000}, "/register"),
     ("metadata", {"registration_endpoint": "http://169.254.169.254/x"},
      "/.well-known/oauth-authorization-server/as"),
     ("metadata", {"registration_endpoint": "https://169.254.169.254/x"},
@@ -196,3 +201,12 @@ def test_what_is_wrong_ends_the_login(world, far, where, what, reached):
     assert done.code == 1 and done.err
     assert far.asked[-1] == reached and "/token" not in far.asked, far.asked
     assert not (world.home / ".gemini" / "hasp-mcp-tokens.json").exists() and os.path.exists(world.browser)
+
+
+def test_a_client_that_is_too_long_is_refused(world, far):
+    """Not sent, not cut, and asked for anew once."""
+    far.registration = {"client_secret": "s" * 20000, "token_endpoint_auth_method": "client_secret_basic"}
+    done = auth(world)
+    assert done.code == 1 and "invalid_client" in done.err, done.err
+    assert far.basic == [None, None] and far.asked.count("/token") == 2
+    assert not (world.home / ".gemini" / "hasp-mcp-tokens.json").exists()

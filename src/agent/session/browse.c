@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,6 @@
 #define FILE_BYTES_MAX ((size_t)512 << 20)
 
 enum {
-	THREADS_MAX = 8,
 	WORDS_MAX = 8,
 	HEAD_BYTES = 400,         /* of a line: how far its type and time are looked for */
 	LINE_PARSED_MAX = 1 << 20, /* a longer line is not parsed for what is shown */
@@ -506,21 +504,6 @@ static void *browse_thread(void *data)
 	return NULL;
 }
 
-static void browse_run(struct browse *browse)
-{
-	const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	const size_t most = processors > 1 ? (size_t)processors : 1;
-	pthread_t threads[THREADS_MAX];
-	size_t count = 0;
-
-	while (count + 1 < most && count < THREADS_MAX && count + 1 < browse->count &&
-	       pthread_create(&threads[count], NULL, browse_thread, browse) == 0)
-		count++;
-	browse_thread(browse);
-	while (count)
-		pthread_join(threads[--count], NULL);
-}
-
 static int compare_candidates(const void *a, const void *b)
 {
 	const struct candidate *left = a, *right = b;
@@ -613,7 +596,7 @@ json_t *sessions_browse(struct home *home, struct span text, const struct cancel
 	}
 	if (browse.count)
 		qsort(browse.files, browse.count, sizeof(*browse.files), compare_candidates);
-	browse_run(&browse);
+	sessions_work(browse_thread, &browse, browse.count);
 	if (!cancelled(cancel))
 		rows = browse_found(&browse);
 	for (size_t i = 0; i < browse.count; i++) {

@@ -29,7 +29,6 @@
 #define NUMBER_MAX ((json_int_t)1000000000000)
 
 enum {
-	THREADS_MAX = 8,
 	PIECE_BYTES = 256 << 10,
 	NAME_BYTES = 80,     /* of a model, a tool, an error code */
 	NAMES_MAX = 500,     /* of one kind; the others are counted together */
@@ -756,21 +755,6 @@ static void list_projects(struct figures_run *run)
 		closedir(entries);
 }
 
-static void figures_count(struct figures_run *run)
-{
-	const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	const size_t most = processors > 1 ? (size_t)processors : 1;
-	pthread_t threads[THREADS_MAX];
-	size_t count = 0;
-
-	while (count + 1 < most && count < THREADS_MAX && count + 1 < run->count &&
-	       pthread_create(&threads[count], NULL, figures_thread, run) == 0)
-		count++;
-	figures_thread(run);
-	while (count)
-		pthread_join(threads[--count], NULL);
-}
-
 json_t *figures_read(const struct figures_options *options)
 {
 	struct figures_run run = { .options = options, .all = json_object(),
@@ -784,7 +768,7 @@ json_t *figures_read(const struct figures_options *options)
 
 		figures_list(&run, chats, home_project(options->home), NULL);
 	}
-	figures_count(&run);
+	sessions_work(figures_thread, &run, run.count);
 	for (size_t i = 0; i < run.count; i++) {
 		free(run.files[i].path);
 		free(run.files[i].project);

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -784,4 +785,23 @@ size_t sessions_retention_apply(struct home *home, const struct retention *reten
 	}
 	free(files);
 	return deleted;
+}
+
+/* ---- many files ------------------------------------------------------------------- */
+
+enum { WORKERS_MAX = 8 };
+
+void sessions_work(void *(*work)(void *data), void *data, size_t jobs)
+{
+	const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	const size_t most = processors > 1 ? (size_t)processors : 1;
+	pthread_t threads[WORKERS_MAX];
+	size_t count = 0;
+
+	while (count + 1 < most && count < WORKERS_MAX && count + 1 < jobs &&
+	       pthread_create(&threads[count], NULL, work, data) == 0)
+		count++;
+	work(data);
+	while (count)
+		pthread_join(threads[--count], NULL);
 }

@@ -162,6 +162,10 @@ json_t *sessions_browse(struct home *home, struct span words, const struct cance
  * many as stand in the last 256 KB of its file and at most `count`; a new reference, never NULL. */
 json_t *session_end(const char *file, size_t count);
 
+/* Calls `work` with `data` on this thread and on one more for each further processor, at most as
+ * many as there are `jobs`; returns when all have.  The calls share the jobs among themselves. */
+void sessions_work(void *(*work)(void *data), void *data, size_t jobs);
+
 /* ---- figures of many -------------------------------------------------------------- */
 
 /* What the work of many sessions came to: edits, tokens, denials, commands, time.

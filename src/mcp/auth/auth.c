@@ -110,7 +110,8 @@ static bool refused_by_server(const struct mcp_auth *auth, const char *what, int
 	               "%d%s%s).", auth->name, what, status, n ? ": " : "", shown);
 }
 
-/* How the client says who it is, in the form or a field (RFC 6749, section 2.3). */
+/* How the client says who it is, in the form or a field (RFC 6749, section 2.3). What an
+ * authorization server makes too long to be sent is left out, and refused there. */
 static char *client_authenticate(const struct mcp_auth *auth, struct buf *form)
 {
 	const char *id = token_text(auth, "client_id"), *secret = token_text(auth, "client_secret");
@@ -119,13 +120,15 @@ static char *client_authenticate(const struct mcp_auth *auth, struct buf *form)
 	json_auto_t *coded = NULL;
 	_cleanup_free_ char *first = NULL;
 
-	if (!secret || !method || strcmp(method, "client_secret_basic") != 0) {
+	if (!id || !secret || !method || strcmp(method, "client_secret_basic") != 0) {
 		auth_form_add(form, "client_id", id);
 		if (method && !strcmp(method, "client_secret_post"))
 			auth_form_add(form, "client_secret", secret);
 		return NULL;
 	}
 	auth_form_add(&pair, id, secret); /* ID=SECRET: neither has "=" once encoded */
+	if (pair.overflowed)
+		return NULL;
 	first = buf_steal(&pair);
 	*strchr(first, '=') = ':';
 	coded = json_base64(span_str(first));
@@ -280,7 +283,8 @@ static bool register_client(struct mcp_auth *auth, const struct auth_place *plac
 	return true;
 }
 
-/* The client of the settings; the one that is known; a document at an address; a new one. */
+/* The client of the settings; a document at an address; else a new one each time: a registration
+ * holds for its way back, and loopback ports may differ by RFC 8252, but not with every server. */
 static bool settle_client(struct mcp_auth *auth, const struct auth_place *place,
                           const char *redirect, const struct auth_wait *wait, struct err *err)
 {
@@ -293,8 +297,6 @@ static bool settle_client(struct mcp_auth *auth, const struct auth_place *place,
 	else if (document && json_is_true(json_object_get(place->server,
 	                                                  "client_id_metadata_document_supported")))
 		use_client(auth, document, NULL, "none", false);
-	/* A registration holds for its way back; loopback ports may differ by RFC 8252, and do
-	 * not with every server. */
 	else
 		return register_client(auth, place, redirect, wait, err);
 	return true;
@@ -331,8 +333,12 @@ static bool authorization_url(const struct mcp_auth *auth, const struct auth_pla
 	auth_form_add(&query, "resource", place->resource);
 	if (place->scope && strstr(place->scope, "offline_access"))
 		auth_form_add(&query, "prompt", "consent");
-	return buf_str(out, endpoint) && buf_char(out, strchr(endpoint, '?') ? '&' : '?') &&
-	       buf_span(out, buf_view(&query));
+	buf_printf(out, "%s%c", endpoint, strchr(endpoint, '?') ? '&' : '?');
+	buf_span(out, buf_view(&query));
+	return !(query.overflowed || out->overflowed) ||
+	       err_set(err, ERR_TOO_LARGE,
+	               "The address of the login page of the MCP server \"%s\" would be longer "
+	               "than %d bytes.", auth->name, AUTH_URL_BYTES);
 }
 
 /* The code in what the browser came back with, if it comes from this issuer (RFC 9207). */

@@ -105,7 +105,9 @@ static void answer_browser(int fd, bool ours)
 		"Connection: close\r\n\r\n%s",
 		ours ? "200 OK" : "404 Not Found", sizeof(page) - 1, page);
 
-	fd_write_all(fd, text, strlen(text));
+	/* Who has gone meanwhile must not end hasp (SIGPIPE); the page is a courtesy. */
+	if (send(fd, text, strlen(text), MSG_NOSIGNAL) < 0)
+		return;
 }
 
 /* The query of a request for the callback that has our state. The caller frees; NULL: it is

@@ -190,13 +190,12 @@ bool auth_discover(const struct mcp_auth *auth, struct span www_authenticate,
 		ret->server = json_pack("{s:s, s:[s]}", "issuer", issuer,
 		                        "code_challenge_methods_supported", "S256");
 	else if (!get_server(auth, issuer, wait, &ret->server, err))
-		goto failed;
+		auth_place_release(ret);
+	if (!ret->server)
+		return false;
 	put_configured(auth, ret->server);
 	ret->issuer = mem_strdup(json_string_value(json_object_get(ret->server, "issuer")));
 	ret->resource = mem_strdup(own ? own : auth->url);
 	ret->scope = scope_wanted(auth, www_authenticate, resource, ret->server);
 	return true;
-failed:
-	auth_place_release(ret);
-	return false;
 }

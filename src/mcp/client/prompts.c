@@ -20,8 +20,9 @@ static json_t *typed_name(struct span name)
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_LOG_LINE);
 
 	for (size_t i = 0; i < name.len; i++)
-		buf_char(&out, ascii_is_alnum(name.data[i]) || strchr("_.-:", name.data[i]) ?
-		               name.data[i] : name.data[i] == ' ' ? '-' : '_');
+		buf_char(&out, ascii_is_alnum(name.data[i]) ||
+		                               memchr("_.-:", name.data[i], 4) ?
+		                       name.data[i] : name.data[i] == ' ' ? '-' : '_');
 	return json_text(buf_view(&out));
 }
 

@@ -2,6 +2,7 @@
 """Questions by their outcomes, each against what is on disk afterwards, and what the model was told."""
 import json
 import re
+from pathlib import Path
 import sys
 
 import pytest
@@ -69,6 +70,28 @@ def test_an_edit_is_changed_in_the_editor(world):
             assert not (world.root / "a.txt").exists()
             hasp.type("y").wait("Seen.")
     assert world.read("a.txt") == "mine\n" and "mine" in told(server)
+
+
+def test_a_plan_is_edited_in_its_question(world):
+    """What is approved is what the model gets, and what stands in the file."""
+    world.write("editor.sh", "printf '3. And the docs.\\n' >> \"$1\"\n")
+    editor = "sh %s" % (world.root / "editor.sh")
+    plans = []
+
+    def written(request):
+        plans.append(Path(re.search(r"(/[^\s\"'`]*/plans)", str(request.body)).group(1)))
+        plans[0].mkdir(parents=True, exist_ok=True)
+        (plans[0] / "p.md").write_text("1. First the code.\n")
+
+    leave = [call("exit_plan_mode", {"plan_filename": "p.md"})]
+    with world.fake([{"reply": leave, "expect": written}, [text("With docs, then.")]]) as server:
+        with world.hasp(server, "--approval-mode", "plan", rows=40, env={"EDITOR": editor, "VISUAL": ""}) as hasp:
+            hasp.wait("sandbox:").type("plan it").key("enter")
+            choose(hasp, "Modify with external editor").wait("y applies it").wait("3. And the docs.").quiet(0.1)
+            assert (plans[0] / "p.md").read_text() == "1. First the code.\n"
+            hasp.type("y").wait("With docs, then.")
+    assert (plans[0] / "p.md").read_text() == "1. First the code.\n3. And the docs.\n"
+    assert "And the docs" in told(server) and "edited before it was approved" in told(server)
 
 
 @pytest.mark.parametrize("call_, nothing", [(write("a.txt", "one\n"), "a.txt"), (run("touch b.txt"), "b.txt")])
