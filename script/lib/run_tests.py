@@ -392,6 +392,9 @@ def main(words):
     if words != ["--list"] and any(word.startswith("-") for word in words):
         print(USAGE)
         return 0 if words in (["-h"], ["--help"]) else 2
+    if TOP.is_relative_to("/tmp"):
+        print("%s is beneath /tmp: tests fail whose programs run in sandboxes, which have a /tmp of their own. "
+              "Clone into another folder." % TOP, flush=True)
     heed_signals()
     reports = tempfile.mkdtemp(prefix="hasp-test-")
     try:

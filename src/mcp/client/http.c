@@ -38,6 +38,7 @@ enum {
 	RETRY_MS_MIN = 100,    /* and whatever it says */
 	RETRY_MS_MAX = 30000,
 	RESUMES_MAX = 5,       /* in a row that brought nothing */
+	STREAM_OPEN_MS = 1000, /* for a server to say whether it has the standing stream */
 	LOGINS_MAX = 2,        /* for one message: a token, then more scopes */
 };
 
@@ -56,6 +57,7 @@ struct http {
 	pthread_t listener;         /* reads the stream of the old way, or the standing one */
 	bool listening;             /* there is that thread */
 	struct cancel closing;      /* it is to end */
+	bool stream_answered;       /* the server has said whether it has the standing one */
 };
 
 /* One POST, and what comes of it. */
@@ -128,6 +130,7 @@ static bool on_head(void *data, int status, struct span headers)
 	exchange->challenge = mem_dup(challenge.data ? challenge.data : "", challenge.len);
 	exchange->streams = status == 200 && http_content_type_is(type_text, EVENT_STREAM_TYPE);
 	pthread_mutex_lock(&http->lock);
+	http->stream_answered = http->stream_answered || exchange->stands;
 	if (!http->version && !http->session && !exchange->listens && status == 200 &&
 	    is_session_name(session) && !exchange_headers(exchange))
 		http->session = mem_dup(session.data, session.len);
@@ -503,6 +506,9 @@ static void *stream_listen(void *data)
 			break;
 	}
 	exchange_release(&exchange);
+	pthread_mutex_lock(&http->lock);
+	http->stream_answered = true; /* also when nobody answered */
+	pthread_mutex_unlock(&http->lock);
 	return NULL;
 }
 
@@ -688,6 +694,24 @@ static bool open_sse(const struct mcp_client_options *options, const struct mcp_
 	return false;
 }
 
+/* Opens the standing stream before the first call, so that what the server says from then on has a
+ * way to come; but one that does not answer is not waited for for long. */
+static void open_standing_stream(struct http *http, const _Atomic bool *cancel)
+{
+	const struct timespec step = { .tv_nsec = 5 * 1000000L };
+	const uint64_t until = clock_monotonic_ms() + STREAM_OPEN_MS;
+	bool answered = false;
+
+	http->listening = pthread_create(&http->listener, NULL, stream_listen, http) == 0;
+	while (http->listening && !answered && clock_monotonic_ms() < until &&
+	       !(cancel && atomic_load(cancel))) {
+		nanosleep(&step, NULL);
+		pthread_mutex_lock(&http->lock);
+		answered = http->stream_answered;
+		pthread_mutex_unlock(&http->lock);
+	}
+}
+
 /* *ret_unwanted: the address takes no such messages. */
 static bool open_streamable(const struct mcp_client_options *options,
                             const struct mcp_http_options *from, const struct mcp_wait *wait,
@@ -706,8 +730,7 @@ static bool open_streamable(const struct mcp_client_options *options,
 		return false;
 	if (mcp_client_begin(http->client, wait, err)) {
 		if (strcmp(mcp_client_version(http->client), MCP_MODERN) != 0)
-			http->listening = pthread_create(&http->listener, NULL, stream_listen,
-			                                 http) == 0;
+			open_standing_stream(http, wait->cancel);
 		*ret = http->client;
 		return true;
 	}
