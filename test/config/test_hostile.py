@@ -2,7 +2,6 @@
 """A repository's own settings and .env files, made by somebody who means harm."""
 import json
 import os
-import time
 
 import pytest
 
@@ -100,12 +99,10 @@ LARGE = {
 
 
 @pytest.mark.parametrize("kind", LARGE)
-def test_large_and_deep_files_cost_little(place, kind):
+def test_large_and_deep_files_are_read_to_an_end(place, kind):
     place.trust()
     place.write("project", LARGE[kind])
-    begin = time.monotonic()
     place.run("show", code=0 if kind == "variables" else 1)
-    assert time.monotonic() - begin < 20
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder"])

@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <cmocka.h>
 
 #include "base/mem.h"
 #include "diff/diff.h"
+#include "meter.h"
 
 static uint64_t random_next(uint64_t *state)
 {
@@ -132,19 +132,16 @@ static void edited_texts_give_short_scripts(void **context)
 	}
 }
 
-static double seconds_for(struct span a, struct span b)
+static double yards_for(struct span a, struct span b)
 {
-	struct timespec start, end;
+	struct meter meter = meter_start();
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
 	check_script(a, b);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
-	return (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+	return meter_yards(&meter);
 }
 
-/* Quadratic behaviour would take minutes; the limit leaves room for a slow
- * machine and for sanitizers. */
-#define SECONDS_MAX 10.0
+/* Quadratic behaviour would take ten times as many. */
+#define YARDS_MAX 10000
 
 static void two_random_long_texts_are_compared_in_near_linear_time(void **context)
 {
@@ -154,30 +151,30 @@ static void two_random_long_texts_are_compared_in_near_linear_time(void **contex
 	(void)context;
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		_cleanup_buf_ struct buf a = BUF_INIT(1 << 24), b = BUF_INIT(1 << 24);
-		double seconds;
+		double yards;
 
 		random_text(&state, 100000, kinds[i], &a);
 		random_text(&state, 100000, kinds[i], &b);
-		seconds = seconds_for(buf_view(&a), buf_view(&b));
-		print_message("100000 lines of %zu kinds: %.3f s\n", kinds[i], seconds);
-		assert_true(seconds < SECONDS_MAX);
+		yards = yards_for(buf_view(&a), buf_view(&b));
+		print_message("100000 lines of %zu kinds: %.0f yards\n", kinds[i], yards);
+		assert_true(yards < YARDS_MAX);
 	}
 }
 
 static void many_slidable_changes_in_equal_lines_take_linear_time(void **context)
 {
 	_cleanup_buf_ struct buf a = BUF_INIT(1 << 24), b = BUF_INIT(1 << 24);
-	double seconds;
+	double yards;
 
 	(void)context;
 	for (int i = 0; i < 100000; i++)
 		buf_str(&a, "x\n");
 	for (int i = 0; i < 100000; i++)
 		buf_str(&b, i % 4 == 3 && i > 50000 ? "y\nx\n" : "x\n");
-	seconds = seconds_for(buf_view(&a), buf_view(&b));
-	assert_true(seconds < SECONDS_MAX);
-	seconds = seconds_for(buf_view(&b), buf_view(&a));
-	assert_true(seconds < SECONDS_MAX);
+	yards = yards_for(buf_view(&a), buf_view(&b));
+	assert_true(yards < YARDS_MAX);
+	yards = yards_for(buf_view(&b), buf_view(&a));
+	assert_true(yards < YARDS_MAX);
 }
 
 static void equal_texts_give_an_empty_script(void **context)

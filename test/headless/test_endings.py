@@ -270,14 +270,13 @@ def test_what_was_interrupted_can_be_resumed(world):
 
 @pytest.mark.parametrize("form", ["text", "stream-json"])
 def test_a_reader_that_goes_away_ends_the_run(world, form):
-    step = {"reply": [text("line %d\n" % i) for i in range(400)], "pace": 0.05}
+    step = {"reply": [text("line %d\n" % i) for i in range(4000)], "pace": 0.05}
     with world.fake([step]) as server:
         process = world.start(server, "-p", "Talk.", "-o", form)
         assert process.stdout.readline()
         process.stdout.close()
-        start = time.monotonic()
-        assert process.wait(30) == 0
-    assert time.monotonic() - start < 10 and process.stderr.read() == b""
+        assert process.wait(120) == 0  # the whole answer takes 200 s
+    assert process.stderr.read() == b""
     process.stderr.close()
 
 

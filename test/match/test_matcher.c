@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -13,6 +12,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "search/match/matcher.h"
+#include "meter.h"
 
 /* Letters: i ignore case, s smart case, w words, x lines, m multiline, l literal, e engine only. */
 static struct matcher_options options_of(struct span pattern, const char *letters)
@@ -324,16 +324,7 @@ static void decoding_is_asked_for_where_it_matters(void **context)
 
 /* ---- patterns made to be slow ---- */
 
-static double cpu_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* A second on a machine of today; sanitizers and slow machines get some more. */
-#define SECONDS_MAX 5.0
+#define YARDS_MAX 5000
 
 static char *repeat(const char *unit, size_t len)
 {
@@ -383,15 +374,17 @@ static void hostile_patterns_end_soon(void **context)
 		_cleanup_free_ char *text = repeat(units[i], 1 << 19);
 
 		for (size_t k = 0; k < 2 * ARRAY_LEN(patterns); k++) {
-			double start = cpu_seconds();
+			struct meter meter = meter_start();
+			double yards;
 			struct matcher *matcher =
 				compile(span_str(patterns[k / 2]), k % 2 ? "m" : "");
 
 			too_hard += !scan_lines(matcher, span_of(text, 1 << 19));
 			matcher_free(matcher);
-			if (cpu_seconds() - start > SECONDS_MAX)
-				fail_msg("%s in \"%.10s...\" took %.1f s", patterns[k / 2],
-				         units[i], cpu_seconds() - start);
+			yards = meter_yards(&meter);
+			if (yards > YARDS_MAX)
+				fail_msg("%s in \"%.10s...\" took %.0f yards", patterns[k / 2],
+				         units[i], yards);
 		}
 	}
 	assert_true(too_hard > 10);
@@ -421,15 +414,17 @@ static void huge_patterns_are_refused_or_searched_for(void **context)
 			options_of(span_of(pattern, len), rows[i].letters);
 		struct matcher *matcher = NULL;
 		struct err err = ERR_INIT;
-		double start = cpu_seconds();
+		struct meter meter = meter_start();
+		double yards;
 
 		if (matcher_compile(&options, &matcher, &err))
 			(void)scan_lines(matcher, span_of(text, 1 << 16));
 		else
 			assert_int_equal(err.code, ERR_INVALID_ARGUMENT);
 		matcher_free(matcher);
-		if (cpu_seconds() - start > SECONDS_MAX)
-			fail_msg("%s... took %.1f s", rows[i].unit, cpu_seconds() - start);
+		yards = meter_yards(&meter);
+		if (yards > YARDS_MAX)
+			fail_msg("%s... took %.0f yards", rows[i].unit, yards);
 	}
 }
 
@@ -463,12 +458,13 @@ static void repetitive_literals_are_near_linear(void **context)
 		_cleanup_free_ char *start = repeat("zy", 15000);
 		_cleanup_free_ char *pattern = mem_printf("%s%s", start, rows[i].end);
 		struct matcher *matcher = compile(span_str(pattern), rows[i].letters);
-		double begin = cpu_seconds();
+		struct meter meter = meter_start();
+		double yards;
 
 		(void)scan_lines(matcher, span_of(text, 1 << 20));
-		if (cpu_seconds() - begin > SECONDS_MAX)
-			fail_msg("%s (%s) took %.1f s", rows[i].end, rows[i].letters,
-			         cpu_seconds() - begin);
+		yards = meter_yards(&meter);
+		if (yards > YARDS_MAX)
+			fail_msg("%s (%s) took %.0f yards", rows[i].end, rows[i].letters, yards);
 		matcher_free(matcher);
 	}
 }
@@ -484,14 +480,14 @@ static void long_lines_with_many_matches_are_near_linear(void **context)
 		struct matcher *matcher = compile(span_str(patterns[i]), "");
 		struct matcher_scratch *scratch = matcher_scratch_new(matcher);
 		struct match match = { 0, 0 };
-		double start = cpu_seconds();
+		struct meter meter = meter_start();
 		size_t count = 0;
 
 		while (matcher_find(matcher, scratch, span_of(text, 1 << 20), match.end, &match) ==
 		       MATCH_FOUND)
 			count++;
 		assert_true(count >= (1 << 20) / 9);
-		assert_true(cpu_seconds() - start < SECONDS_MAX);
+		assert_true(meter_yards(&meter) < YARDS_MAX);
 		matcher_scratch_free(scratch);
 		matcher_free(matcher);
 	}

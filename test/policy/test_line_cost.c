@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "meter.h"
 
 static const char rules[] =
 	"[[rule]]\ntoolName = 'run_shell_command'\ncommandRegex = 'rm .*-rf'\n"
@@ -23,10 +23,7 @@ static const char rules[] =
 
 static double cpu_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+	return meter_cpu_us() / 1e3;
 }
 
 /* A line of about `bytes`: a beginning, and a part many times. */

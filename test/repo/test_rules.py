@@ -51,6 +51,11 @@ BROKEN = [
      "src/hooks/h.c:2: file_replace opens"),
     ("a row of the door that nobody needs", {"src/agent/context/mask.c": C},
      "src/agent/context/mask.c:1: has a row in OWN_PATHS and needs none"),
+    ("a test that times the processor", {"test/base/test_b.c": C + "clock(CLOCK_THREAD_CPUTIME_ID);\n"},
+     "test/base/test_b.c:2: measures seconds of CPU"),
+    ("a test that times the wall", {"test/base/test_b.py": "%s\nassert a and time.mono" "tonic() - begin < 20\n"
+                                    % C.strip().replace("/*", "#").replace("*/", "")},
+     "test/base/test_b.py:2: a busy machine takes longer than 20 s"),
     ("a function that is too long", {"src/base/b.c": C + "int base_f(void)\n{\n" + "\tx();\n" * 59
                                      + "}\n"}, "src/base/b.c:2: long functions: base_f has 62 lines: 60 are the most"),
     ("a long line", {"src/base/b.c": C + "/* %s */\n" % ("x" * 99)},

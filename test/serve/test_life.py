@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -178,15 +179,18 @@ def test_what_a_crash_left_is_put_right_and_told(ws):
 
 def test_it_starts_fast_and_stays_small(ws):
     ws.write("a.txt", "".join("line %d of a file of ten kilobytes\n" % i for i in range(280)))
-    times = []
+    times, peers = [], []
     for _ in range(5):
         begin = time.monotonic()
         client = ws.client()
         times.append(time.monotonic() - begin)
+        begin = time.monotonic()
+        subprocess.run([sys.executable, "-c", "pass"], check=True)
+        peers.append(time.monotonic() - begin)
     for _ in range(200):
         client.call("read_file", file_path="a.txt")
     status = open("/proc/%d/status" % client.process.pid, encoding="ascii").read()
     peak = int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
     if "ASAN_OPTIONS" not in os.environ and not os.environ.get("HASP", "").count("-san"):
         assert peak < 32 * 1024, "KiB"
-    assert min(times) < 1.0
+        assert min(times) < 3 * min(peers)  # half of one, on an idle machine

