@@ -45,28 +45,6 @@ def frame(lines, columns, title):
     return out
 
 
-def draw_cells(rows, columns, title):
-    """A window of a terminal: of each row its pieces (text, "bold #rrggbb on #rrggbb")."""
-    out = frame(len(rows), columns, title)
-    for number, row in enumerate(rows):
-        column, top = 0, BAR + PAD + number * LINE
-        for text, style in row:
-            words = style.split()
-            behind = words[words.index("on") + 1] if "on" in words else None
-            colours = [word for word in words if word.startswith("#") and word != behind]
-            at, wide = PAD + column * CHAR, len(text) * CHAR
-            if behind:
-                out.append('<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"/>' % (
-                    at, top - 14, wide, LINE, behind))
-            if text.strip():
-                out.append('<text x="%.1f" y="%d" textLength="%.1f"%s%s%s>%s</text>' % (
-                    at, top, wide, ' fill="%s"' % colours[0] if colours else "",
-                    ' font-weight="bold"' if "bold" in words else "",
-                    ' text-decoration="underline"' if "underline" in words else "", escape(text, quote=False)))
-            column += len(text)
-    return "\n".join([*out, "</g>", "</svg>", ""])
-
-
 def draw(lines, title):
     out = frame(len(lines), COLUMNS, title)
     for number, line in enumerate(lines):

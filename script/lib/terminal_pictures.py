@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the interactive terminal as it really is, into docs/terminal-*.svg: the program runs in the tests' terminal
-against the tests' fake model, and what stands in the window's cells is drawn."""
+"""Takes pictures of the interactive terminal as it really is, docs/terminal-*.png: the program runs in xterm on an X
+server without a screen (Xvfb) against the tests' fake model, and what that server has drawn is kept.
+
+    terminal_pictures.py [review | stale | denial]...
+"""
 
 import importlib.util
+import struct
 import sys
 import tempfile
+import zlib
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TOP / "test" / "tui" / "harness"), str(TOP / "script" / "lib")]
+sys.path.insert(0, str(TOP / "test" / "tui" / "harness"))
 
-import picture  # noqa: E402
 import terminal  # noqa: E402
 
 _spec = importlib.util.spec_from_file_location("headless_world", TOP / "test" / "headless" / "conftest.py")
@@ -20,6 +24,7 @@ _spec.loader.exec_module(headless)
 from fake_gemini import call, text  # noqa: E402
 
 COLUMNS, ROWS = 96, 40
+BEHIND, PAD = "#1c2128", 14
 PARSER = """int parse_port(const char *text)
 {
 \tint port = atoi(text);
@@ -38,9 +43,62 @@ int parse_bool(const char *text)
 """
 
 
+class Screen(terminal.Xterm):
+    """An xterm of which pictures can be taken: nothing above the program's first line, no border of the window."""
+
+    FILLER = 0
+    LOOK = ("-fa", "DejaVu Sans Mono", "-fs", "11", "-bg", BEHIND, "-fg", "#cdd9e5", "-bw", "0", "-b", str(PAD), "+sb",
+            "-tn", "xterm-256color")
+
+    def server_words(self):
+        return ("-fbdir", self.folder)
+
+    def picture(self):
+        return png(crop(read_dump((Path(self.folder) / "Xvfb_screen0").read_bytes())))
+
+
+def read_dump(dump):
+    """The rows, RGB bytes each, of what Xvfb keeps in memory: an X window dump (X11/XWDFile.h), 32 bits a pixel."""
+    size, version, _, depth, width, height, _, _, _, _, _, bits, stride = struct.unpack(">13I", dump[:52])
+    colours = struct.unpack(">I", dump[76:80])[0]
+    assert (version, depth, bits) == (7, 24, 32), (version, depth, bits)
+    rows, at = [], size + 12 * colours
+    for row in range(height):
+        pixels = dump[at + row * stride:at + row * stride + 4 * width]
+        rgb = bytearray(3 * width)
+        rgb[0::3], rgb[1::3], rgb[2::3] = pixels[2::4], pixels[1::4], pixels[0::4]
+        rows.append(bytes(rgb))
+    return rows
+
+
+def crop(rows):
+    """The window alone, which stands in the corner, without the empty rows beneath its text."""
+    behind = bytes.fromhex(BEHIND[1:])
+    width = next(x for x in range(len(rows[0]) // 3) if rows[0][3 * x:3 * x + 3] != behind)
+    rows = [row[:3 * width] for row in rows if row[:3] == behind]
+    while rows[-PAD - 1] == behind * width:
+        rows.pop()
+    return rows
+
+
+def png(rows):
+    """Of few colours with a palette, else of whole pixels."""
+    colours = sorted({row[x:x + 3] for row in set(rows) for x in range(0, len(row), 3)})
+    few = len(colours) <= 256
+    number = {colour: bytes([i]) for i, colour in enumerate(colours[:256])}
+    lines = [b"".join(number[row[x:x + 3]] for x in range(0, len(row), 3)) if few else row for row in rows]
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", len(rows[0]) // 3, len(rows), 8, 3 if few else 2, 0, 0, 0)
+    return b"".join([b"\x89PNG\r\n\x1a\n", chunk(b"IHDR", head), chunk(b"PLTE", b"".join(colours)) if few else b"",
+                     chunk(b"IDAT", zlib.compress(b"".join(b"\0" + line for line in lines), 9)), chunk(b"IEND", b"")])
+
+
 def start(world, server, *args):
-    env = world.environment(server, COLORTERM="truecolor")
-    return terminal.Vterm(world.argv(server, args), COLUMNS, ROWS, env=env, cwd=world.root).wait("sandbox:")
+    argv = ["env", "COLORTERM=truecolor", *world.argv(server, args)]  # which xterm would not pass on
+    return Screen(argv, COLUMNS, ROWS, env=world.environment(server), cwd=world.root).wait("sandbox:")
 
 
 def read(name):
@@ -61,7 +119,7 @@ def review(world):
         hasp.type("make the parsers stricter").key("enter").wait("Allow once")
         number = next(line.split(".")[0].strip("> ") for line in hasp.dump().window if "Review by hunk" in line)
         hasp.type(number).wait("Hunk 1/2?").type("y").wait("Hunk 2/2?").quiet()
-        return hasp.cells()
+        return hasp.picture()
 
 
 def stale(world):
@@ -78,7 +136,7 @@ def stale(world):
               read("limits.c")], [again], [text("The limit is 65535 now, and your comment is still there.")]]
     with world.fake(script) as server, start(world, server, "--approval-mode", "auto_edit") as hasp:
         hasp.type("allow all ports").key("enter").wait("still there.").quiet(0.5)
-        return hasp.cells()
+        return hasp.picture()
 
 
 def denial(world):
@@ -90,22 +148,17 @@ def denial(world):
     world.write("tool", "#!/bin/sh\n")
     with world.fake(script) as server, start(world, server, "--approval-mode", "yolo") as hasp:
         hasp.type("install it").key("enter").wait("install beneath").quiet(0.5)
-        return hasp.cells()
+        return hasp.picture()
 
 
-PICTURES = {"review": (review, "A review by hunk: each is taken or left out before anything is written"),
-            "stale": (stale, "A stale edit is refused, the file is read again, and the edit is made"),
-            "denial": (denial, "A denial is explained, with what would allow it")}
+PICTURES = {"review": review, "stale": stale, "denial": denial}
 
 
 def main():
     for name in sys.argv[1:] or PICTURES:
-        scene, title = PICTURES[name]
         with tempfile.TemporaryDirectory(prefix="demo-") as folder:
-            rows = scene(headless.World(Path(folder)))
-        while rows and not any(piece.strip() for piece, _ in rows[-1]):
-            rows.pop()
-        (TOP / "docs" / ("terminal-%s.svg" % name)).write_text(picture.draw_cells(rows, COLUMNS, title))
+            taken = PICTURES[name](headless.World(Path(folder)))
+        (TOP / "docs" / ("terminal-%s.png" % name)).write_bytes(taken)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,8 @@
 #include "base/buf.h"
 #include "worker/provider.h"
 
+struct job;
+struct job_news;
 struct jobs;
 struct tool_set;
 
@@ -117,6 +119,8 @@ struct call_hooks {
 	 * moment to pass. Another call may take its place on a processor meanwhile. */
 	void (*wait)(void *data, bool begins);
 	const _Atomic bool *cancel; /* becomes true when nobody waits for the result any more */
+	/* Becomes readable then, and stays so; 0: `cancel` has to be looked at now and then. */
+	int cancel_fd;
 	/* The caller cannot wait: a tool that would have to (only those that begin look) sets it to
 	 * true, its result means nothing, and nothing was changed. */
 	bool *not_at_once;
@@ -199,6 +203,9 @@ void session_granted(const struct session *session, struct tool_grant *ret);
 
 /* For handlers: whether to end soon, with whatever result; and how far the work is. */
 bool session_cancelled(const struct session *session);
+/* The same for who sleeps meanwhile: as job_wait_news (worker/job/job.h), which is woken by that,
+ * too; `news->cancel_fd` is set here. */
+bool session_wait_job(const struct session *session, struct job *job, struct job_news *news);
 /* Who reads this path: the workspace's provider, or that of the session's own files. */
 struct provider *session_reader(const struct session *session, const char *path);
 /* The environment of a command (run_request.env), freed with environment_free; NULL: its

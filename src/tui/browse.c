@@ -266,8 +266,10 @@ static void browse_list_key(struct app *app, const struct key *key)
 		browse->enter = true;
 	else if (bindings_has(app->bindings, BIND_APP_SHOW_MORE_LINES, key) && count)
 		browse_look(app);
-	else if ((key->code == KEY_DELETE || (ctrl && key->code == 'd')) && count)
+	else if ((key->code == KEY_DELETE || (ctrl && key->code == 'x')) && count)
 		browse->stage = BROWSE_DELETE;
+	else if (bindings_has(app->bindings, BIND_BASIC_EXIT, key) && !browse->words.len)
+		tui_quit(app);
 	else if (ctrl && key->code == 'r' && count) {
 		browse->stage = BROWSE_RENAME;
 		buf_clear(&browse->title);
@@ -363,7 +365,7 @@ static void browse_foot(const struct browse *browse, unsigned width, struct rows
 		row_text(row, SPAN("New title: "), STYLE(ROLE_ACCENT));
 		row_text(row, buf_view(&browse->title), STYLE(ROLE_TEXT));
 	} else {
-		row_text(row, SPAN("Enter opens, Ctrl+O shows its end, Ctrl+R renames, Ctrl+D "
+		row_text(row, SPAN("Enter opens, Ctrl+O shows its end, Ctrl+R renames, Ctrl+X "
 		                   "deletes, Esc closes"), STYLE(ROLE_DIM));
 	}
 	row_clip(row, width);

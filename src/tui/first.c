@@ -306,6 +306,9 @@ void first_key(struct app *app, const struct key *key)
 	           bindings_has(app->bindings, BIND_BASIC_QUIT, key)) {
 		secret_close(app);
 		tui_print_notice(app, "info", SPAN("No key was taken. /auth asks for one again."));
+	} else if (bindings_has(app->bindings, BIND_BASIC_EXIT, key) && !text->len) {
+		secret_close(app);
+		tui_quit(app);
 	} else if (key->code == KEY_BACKSPACE && text->len) {
 		text->data[--text->len] = '\0';
 	} else if (key->code == 'u' && key->mods == KEY_CTRL) {

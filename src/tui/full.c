@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "tui/private.h"
@@ -23,6 +24,8 @@ enum {
 	WHEEL_ROWS = 3,
 	BELOW_MAX = 10000,     /* rows below the window that are counted */
 	PIECE_BYTES = 4096,    /* of an answer, for Markdown to read at once */
+	SEARCH_MS = 10,        /* of looking, before keys and frames get their turn */
+	SEARCH_PAUSE_MS = 1,   /* for them: a timer of 0 may fire again before they are looked at */
 };
 
 /* Row `row` of block `block`: first what stands between it and the one before. */
@@ -59,6 +62,11 @@ struct full {
 	struct buf wanted;             /* it */
 	bool found, missed;            /* the last search */
 	struct spot at;               /* what it found */
+
+	struct loop_timer *search;     /* goes on soon; NULL: nothing is looked for */
+	bool search_up;
+	struct spot search_at;         /* the block that comes next, and its row to begin at */
+	size_t search_left;            /* blocks */
 };
 
 /* ---- rows of blocks ----------------------------------------------------------- */
@@ -357,8 +365,11 @@ static void full_foot(struct app *app, struct row *foot, struct live *live)
 		live->caret_row = 0;
 		live->caret_column = foot->width;
 		live->caret_hidden = false;
-		row_text(foot, full->missed ? SPAN("   not found") : SPAN(""), STYLE(ROLE_WARNING));
-		row_text(foot, SPAN("   Enter finds earlier, Down later, Esc closes"),
+		row_text(foot, full->missed ? SPAN("   not found") :
+		               full->search ? SPAN("   searching …") : SPAN(""),
+		         STYLE(ROLE_WARNING));
+		row_text(foot, full->search ? SPAN("   Esc stops") :
+		               SPAN("   Enter finds earlier, Down later, Esc closes"),
 		         STYLE(ROLE_DIM));
 	} else if (below) {
 		row_printf(foot, STYLE(ROLE_ACCENT), "%s%zu row%s below", below == BELOW_MAX ?
@@ -481,48 +492,111 @@ static size_t full_find_in(struct app *app, size_t block, size_t from, bool up)
 	return SIZE_MAX;
 }
 
-/* Looks from a place on, and from the other end on to that place again. */
-static bool full_find_from(struct app *app, struct spot from, bool up, struct spot *ret)
+/* ---- a search, in slices between events: all of a conversation takes seconds ---- */
+
+static void finding_stop(struct full *full)
 {
-	const struct transcript_state *state = &app->full->state;
-	const size_t blocks = state->end - state->first;
-	size_t block = from.block, start = from.row;
-
-	if (block == state->end) {
-		block = up ? state->end - 1 : state->first;
-		start = SIZE_MAX;
-	}
-	for (size_t i = 0; i <= blocks; i++) {
-		const size_t row = full_find_in(app, block, start, up);
-
-		if (row != SIZE_MAX) {
-			*ret = (struct spot){ block, row };
-			return true;
-		}
-		start = SIZE_MAX;
-		if (up)
-			block = block > state->first ? block - 1 : state->end - 1;
-		else
-			block = block + 1 < state->end ? block + 1 : state->first;
-	}
-	return false;
+	loop_timer_stop(full->search);
+	full->search = NULL;
 }
 
-static void full_find(struct app *app, bool up)
+static void finding_end(struct app *app, bool found)
 {
 	struct full *full = app->full;
 
+	finding_stop(full);
+	full->found = found;
+	full->missed = !found;
+	if (found && (spot_before(full->at, full->top) || !spot_before(full->at, full->end))) {
+		full->top = spot_up(app, full->at, full->height / 2);
+		full->follows = false;
+	}
+	tui_changed(app);
+}
+
+/* To the next block, and from the last to the first, or the other way round. */
+static void finding_advance(struct full *full)
+{
+	const struct transcript_state *state = &full->state;
+	const size_t block = full->search_at.block;
+
+	full->search_at.row = SIZE_MAX;
+	full->search_left--;
+	if (full->search_up)
+		full->search_at.block = block > state->first ? block - 1 : state->end - 1;
+	else
+		full->search_at.block = block + 1 < state->end ? block + 1 : state->first;
+}
+
+static void finding_step(struct app *app)
+{
+	struct full *full = app->full;
+	const struct spot at = full->search_at;
+	const size_t row = full_find_in(app, at.block, at.row, full->search_up);
+
+	if (row != SIZE_MAX) {
+		full->at = (struct spot){ at.block, row };
+		finding_end(app, true);
+	} else if (!full->search_left) {
+		finding_end(app, false);
+	} else {
+		finding_advance(full);
+	}
+}
+
+static void finding_slice(void *data)
+{
+	struct app *app = data;
+	struct full *full = app->full;
+	const unsigned cleared = full->state.cleared;
+	const uint64_t until = clock_monotonic_ms() + SEARCH_MS;
+
+	finding_stop(full);
+	full_sync(app);
+	if (full->state.cleared != cleared || full->state.end == full->state.first) {
+		finding_end(app, false);
+		return;
+	}
+	/* What was to come next may have had to go. */
+	if (full->search_at.block < full->state.first)
+		full->search_at = (struct spot){
+			full->search_up ? full->state.end - 1 : full->state.first, SIZE_MAX };
+	full->search = loop_timer_start(app->loop, SEARCH_PAUSE_MS, 0, finding_slice,
+	                                app);
+	do {
+		finding_step(app);
+	} while (full->search && clock_monotonic_ms() < until);
+}
+
+/* Looks from what was found last, or the window's end, on, and from the other end on to that place
+ * again. */
+static void finding_begin(struct app *app, bool up)
+{
+	struct full *full = app->full;
+
+	if (full->search && full->search_up == up)
+		return;
+	finding_stop(full);
 	full->missed = false;
 	full_sync(app);
 	if (!full->wanted.len || full->state.end == full->state.first)
 		return;
-	full->found = full_find_from(app, full->found ? full->at : full->end, up, &full->at);
-	full->missed = !full->found;
-	if (full->found && (spot_before(full->at, full->top) ||
-	                    !spot_before(full->at, full->end))) {
-		full->top = spot_up(app, full->at, full->height / 2);
-		full->follows = false;
-	}
+	full->search_up = up;
+	full->search_at = full->found ? full->at : full->end;
+	full->search_left = full->state.end - full->state.first;
+	if (full->search_at.block == full->state.end)
+		full->search_at = (struct spot){
+			up ? full->state.end - 1 : full->state.first, SIZE_MAX };
+	full->search = loop_timer_start(app->loop, SEARCH_PAUSE_MS, 0, finding_slice,
+	                                app);
+	finding_slice(app);
+}
+
+/* Another text, or none. */
+static void finding_forget(struct full *full)
+{
+	finding_stop(full);
+	full->found = full->missed = false;
 }
 
 static void full_shorten(struct buf *text)
@@ -540,16 +614,17 @@ static void full_find_key(struct app *app, const struct key *key)
 
 	if (bindings_has(app->bindings, BIND_BASIC_CANCEL, key) ||
 	    bindings_has(app->bindings, BIND_BASIC_QUIT, key)) {
-		full->finding = false;
+		full->finding = full->search;
+		finding_stop(full);
 	} else if (key->code == KEY_ENTER || bindings_has(app->bindings, BIND_NAV_UP, key) ||
 	           bindings_has(app->bindings, BIND_SCROLL_SEARCH, key)) {
-		full_find(app, true);
+		finding_begin(app, true);
 	} else if (bindings_has(app->bindings, BIND_NAV_DOWN, key)) {
-		full_find(app, false);
+		finding_begin(app, false);
 	} else if (full_scroll_key(app, key)) {
 		return;
 	} else if (key->code == KEY_BACKSPACE || key->text.len) {
-		full->found = full->missed = false;
+		finding_forget(full);
 		if (key->code == KEY_BACKSPACE)
 			full_shorten(&full->wanted);
 		else
@@ -565,14 +640,14 @@ bool full_paste(struct app *app, struct span text)
 		return false;
 	line_next(&text, &line);
 	buf_span(&app->full->wanted, line_body(line));
-	app->full->found = app->full->missed = false;
+	finding_forget(app->full);
 	return true;
 }
 
 static void full_find_begin(struct full *full)
 {
 	full->finding = true;
-	full->found = full->missed = false;
+	finding_forget(full);
 	buf_clear(&full->wanted);
 }
 
@@ -658,6 +733,7 @@ void full_free(struct app *app)
 
 	if (!full)
 		return;
+	finding_stop(full);
 	canvas_free(app->canvas);
 	app->canvas = NULL;
 	full_print_end(app);

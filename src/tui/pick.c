@@ -140,6 +140,12 @@ static bool pick_digit(struct app *app, const struct key *key)
 	return true;
 }
 
+static void pick_quit(struct app *app)
+{
+	pick_end(app, -1);
+	tui_quit(app);
+}
+
 bool pick_key(struct app *app, const struct key *key)
 {
 	struct pick *pick = app->pick;
@@ -163,6 +169,9 @@ bool pick_key(struct app *app, const struct key *key)
 	else if (bindings_has(app->bindings, BIND_BASIC_CANCEL, key) ||
 	         bindings_has(app->bindings, BIND_BASIC_QUIT, key))
 		pick_end(app, -1);
+	else if (bindings_has(app->bindings, BIND_BASIC_EXIT, key) &&
+	         editor_is_empty(app->editor))
+		pick_quit(app);
 	else
 		return false;
 	return true;

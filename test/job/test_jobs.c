@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <fcntl.h>
 #include <sys/mount.h>
@@ -262,6 +263,75 @@ static void test_without_a_folder_for_logs_the_ends_are_kept(void **state)
 	assert_null(report.log_path);
 	assert_string_equal(report.text.tail.data + report.text.tail.len - 7, "200000\n");
 	job_report_release(&report);
+	job_release(job);
+	jobs_free(jobs);
+}
+
+static void *send_away_soon(void *data)
+{
+	usleep(50000);
+	job_send_away(data);
+	return NULL;
+}
+
+/* None of these waits has a limit of time: a lost wake-up would last for ever. */
+static void test_who_waits_for_news_is_woken_by_each(void **state)
+{
+	struct session_of_jobs *own = *state;
+	const struct job_request background = { .background = true };
+	struct job_news news = { .bytes = UINT64_MAX, .cancel_fd = -1, .ms = -1 };
+	struct jobs *jobs = new_jobs(own);
+	struct job *job = start(own, jobs, "echo a; (read b; echo c) & read d; exit 3",
+	                        &background);
+	int fd = eventfd(0, EFD_CLOEXEC);
+	pthread_t thread;
+
+	news.bytes = 0;
+	assert_false(job_wait_news(job, &news));
+	assert_true(job_output_bytes(job) > 0);
+	news.bytes = UINT64_MAX;
+	news.cancel_fd = fd;
+	assert_int_equal(eventfd_write(fd, 1), 0);
+	assert_false(job_wait_news(job, &news));
+	news.cancel_fd = -1;
+	assert_int_equal(pthread_create(&thread, NULL, send_away_soon, job), 0);
+	assert_false(job_wait_news(job, &news));
+	assert_true(job_is_away(job));
+	pthread_join(thread, NULL);
+	news.all = true; /* where it went does not matter to this one */
+	news.ms = 1;
+	assert_false(job_wait_news(job, &news));
+	news.ms = -1;
+	job_close_input(job);
+	assert_true(job_wait_news(job, &news));
+	assert_true(job_wait_all(job, 0));
+	close(fd);
+	job_release(job);
+	jobs_free(jobs);
+}
+
+static void *wait_for_the_end(void *data)
+{
+	const struct job_news news = { .bytes = UINT64_MAX, .cancel_fd = -1, .ms = -1 };
+
+	assert_true(job_wait_news(data, &news));
+	return NULL;
+}
+
+static void test_several_wait_for_news_of_one_job(void **state)
+{
+	struct session_of_jobs *own = *state;
+	const struct job_request background = { .background = true };
+	struct jobs *jobs = new_jobs(own);
+	struct job *job = start(own, jobs, "read a", &background);
+	pthread_t threads[4];
+
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, wait_for_the_end, job), 0);
+	usleep(50000);
+	job_close_input(job);
+	for (size_t i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
 	job_release(job);
 	jobs_free(jobs);
 }
@@ -643,6 +713,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_short_output_is_whole_and_has_no_log),
+		cmocka_unit_test(test_who_waits_for_news_is_woken_by_each),
+		cmocka_unit_test(test_several_wait_for_news_of_one_job),
 		cmocka_unit_test(test_long_output_is_its_ends_and_a_log),
 		cmocka_unit_test(test_100_mib_take_no_memory_and_are_in_the_log),
 		cmocka_unit_test(test_a_log_is_bounded),

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../job/run_provider.h"
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "data/schema.h"
@@ -302,6 +303,36 @@ static void *cancel_soon(void *flag)
 	return NULL;
 }
 
+static void *cancel_on_a_descriptor(void *data)
+{
+	usleep(150000);
+	cancel_set(data);
+	return NULL;
+}
+
+/* The call sleeps, and looks at no flag, until the descriptor wakes it. */
+static void a_call_is_cancelled_by_a_descriptor(void **state)
+{
+	struct bench *bench = *state;
+	struct session cancelled = bench->session;
+	struct cancel cancel;
+	struct err err = ERR_INIT;
+	pthread_t thread;
+	json_t *result;
+
+	assert_true(cancel_init(&cancel, &err));
+	cancelled.hooks.cancel = &cancel.set;
+	cancelled.hooks.cancel_fd = cancel.fd;
+	assert_int_equal(pthread_create(&thread, NULL, cancel_on_a_descriptor, &cancel), 0);
+	result = call(&cancelled, "run_shell_command",
+	              "{\"command\": \"echo begun; sleep 903.1\", \"inactivity_ms\": 0}");
+	pthread_join(thread, NULL);
+	assert_string_equal(code(result), "cancelled");
+	assert_string_equal(text(result, "output"), "begun\n");
+	cancel_release(&cancel);
+	json_decref(result);
+}
+
 static void a_cancelled_call_ends_its_command(void **state)
 {
 	struct bench *bench = *state;
@@ -470,6 +501,7 @@ int main(void)
 		cmocka_unit_test(arguments_are_checked),
 		cmocka_unit_test(without_jobs_nothing_runs),
 		cmocka_unit_test(the_user_is_asked_with_the_permissions),
+		cmocka_unit_test(a_call_is_cancelled_by_a_descriptor),
 		cmocka_unit_test(a_cancelled_call_ends_its_command),
 		cmocka_unit_test(output_is_told_as_it_comes_while_the_call_lasts),
 		cmocka_unit_test(a_background_command_is_read_written_to_and_killed),

@@ -313,6 +313,7 @@ void gate_attach(struct call *call)
 		.call = call->id,
 		.output = call->agent->options.bus ? gate_output : NULL,
 		.cancel = cancel ? &cancel->set : NULL,
+		.cancel_fd = cancel ? cancel->fd : 0,
 		.data = call,
 	};
 }

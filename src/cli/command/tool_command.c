@@ -437,6 +437,7 @@ static json_t *run_tool(const struct invocation *invocation, const struct tool *
 	session_init(&session, provider);
 	session.jobs = jobs;
 	session.hooks.cancel = &cancel->set;
+	session.hooks.cancel_fd = cancel_fd(cancel);
 	session.one_call = true;
 	if (live && tool->kind == TOOL_KIND_EXECUTE) {
 		session.hooks.output = output_live;

@@ -4,9 +4,12 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/limits.h"
@@ -58,6 +61,27 @@ bool mcp_call_cancelled(const struct mcp_call *call)
 const _Atomic bool *mcp_call_cancel_flag(const struct mcp_call *call)
 {
 	return &call->cancelled;
+}
+
+/* From two threads: whoever comes second finds what the first has set. */
+static void signal_cancelled(const struct mcp_call *call)
+{
+	const uint64_t one = 1;
+	const int fd = atomic_load(&call->cancel_fd);
+
+	if (fd > 0 && atomic_load(&call->cancelled) && write(fd, &one, sizeof(one)) < 0)
+		return; /* it is full, and readable */
+}
+
+int mcp_call_cancel_fd(struct mcp_call *call)
+{
+	if (!call->cancel_fd) {
+		const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+		atomic_store(&call->cancel_fd, fd > 0 ? fd : 0);
+		signal_cancelled(call);
+	}
+	return call->cancel_fd;
 }
 
 void mcp_call_set_state(struct mcp_call *call, const char *state)
@@ -662,6 +686,8 @@ static void call_free(struct mcp_call *call)
 	ask_questions_release(&call->questions);
 	rpc_message_release(&call->message);
 	peer->bytes -= call->bytes;
+	if (call->cancel_fd > 0)
+		close(call->cancel_fd);
 	free(call->long_id);
 	free(call);
 	peer_unhold(peer);
@@ -684,6 +710,7 @@ void call_cancel(struct mcp_call *call)
 	struct batch *batch = call->batch;
 
 	call->cancelled = true;
+	signal_cancelled(call);
 	call->exchange = NULL;
 	call->batch = NULL;
 	call_unlist(call);

@@ -146,6 +146,7 @@ struct mcp_call {
 	struct listen *listen;  /* of subscriptions/listen; owned, and what frees it: */
 	void (*unlisten)(struct mcp_call *call);
 	_Atomic bool cancelled; /* nothing will be sent */
+	_Atomic int cancel_fd;  /* an eventfd, owned; 0: nobody asked for one yet */
 
 	/* Parameters, all borrowed from the message. */
 	const json_t *params, *arguments; /* objects */

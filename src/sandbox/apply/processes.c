@@ -202,6 +202,9 @@ struct limits {
 	pid_t ancestor;     /* as /proc has it: all that is beneath it is the command's */
 	struct cgroup_watch group;
 	bool reported;
+	size_t alive;       /* of the last look */
+	uint64_t bytes;
+	unsigned pause_ms;
 };
 
 struct limits *sandbox_limits_new(const struct sandbox_plan *plan, pid_t main)
@@ -213,6 +216,7 @@ struct limits *sandbox_limits_new(const struct sandbox_plan *plan, pid_t main)
 	/* A worker of one command has no other children than the command's, and orphans come to
 	 * it. */
 	limits->ancestor = plan->use == SANDBOX_USE_COMMAND ? descendants_self() : main;
+	limits->pause_ms = LIMITS_LOOK_MS;
 	cgroup_watch_init(&limits->group);
 	return limits;
 }
@@ -302,19 +306,38 @@ static bool group_passed(enum sandbox_level level, const struct sandbox_limits *
 	return events.processes && processes_passed(level, max, ret);
 }
 
+static void note_look(struct limits *limits, size_t alive, uint64_t bytes)
+{
+	const bool same = alive == limits->alive && bytes == limits->bytes;
+	const unsigned longer = 2 * limits->pause_ms;
+
+	limits->alive = alive;
+	limits->bytes = bytes;
+	limits->pause_ms = !same ? LIMITS_LOOK_MS :
+	                   longer < LIMITS_QUIET_MS ? longer : LIMITS_QUIET_MS;
+}
+
+unsigned sandbox_limits_pause(const struct limits *limits)
+{
+	return limits->pause_ms;
+}
+
 static bool limits_passed_by_count(struct limits *limits, struct denial *ret)
 {
 	_cleanup_free_ struct descendant *list = NULL;
 	size_t number = processes_list_descendants(limits->ancestor, &list), alive = 0;
+	uint64_t bytes;
 
 	for (size_t i = 0; i < number; i++)
 		alive += !list[i].ended;
+	bytes = sum_bytes(list, number, own_bytes);
+	note_look(limits, alive, bytes);
 	if (limits->max.processes && alive > limits->max.processes)
 		return processes_passed(limits->level, &limits->max, ret);
 	/* What is shared is counted many times in the quick sum: only if that is too much, the slow
 	 * one decides. */
 	return limits->max.memory_bytes &&
-	       sum_bytes(list, number, own_bytes) > limits->max.memory_bytes &&
+	       bytes > limits->max.memory_bytes &&
 	       sum_bytes(list, number, share_bytes) > limits->max.memory_bytes &&
 	       memory_passed(limits->level, &limits->max, ret);
 }

@@ -38,7 +38,7 @@ void processes_kill_descendants(pid_t ancestor);
  * the limits.  Everywhere the process that runs the command looks, many times a second:
  *
  *     struct limits *limits = sandbox_limits_new(plan, pid_of_the_command);
- *     every LIMITS_LOOK_MS:
+ *     every sandbox_limits_pause(limits) milliseconds:
  *             if (sandbox_limits_look(limits, &denial))
  *                     ... report the denial, end all processes of the command: RUN_LIMIT ...
  *     sandbox_limits_free(limits);
@@ -51,11 +51,13 @@ void processes_kill_descendants(pid_t ancestor);
  *
  * Memory is what the processes have for themselves, and their share of what they share; what lies
  * in files of /dev/shm is bounded by that file system's size.  Between two looks a process can take
- * what the machine gives it in that time, where there is no group.
+ * what the machine gives it in that time, where there is no group.  While the same number of
+ * processes has the same memory, looks become rarer, down to LIMITS_QUIET_MS: a command that waits
+ * keeps nobody awake.
  *
  * Limits of single processes (RLIMIT_*) are set by sandbox_enter_command (inside.h). */
 
-enum { LIMITS_LOOK_MS = 50 };
+enum { LIMITS_LOOK_MS = 50, LIMITS_QUIET_MS = 400 };
 
 struct limits;
 
@@ -68,6 +70,9 @@ struct limits *sandbox_limits_new(const struct sandbox_plan *plan, pid_t main);
 /* True once, when a limit was passed; then *ret says which. Costs some 10 us a process, and
  * nothing where the plan has no limits. */
 bool sandbox_limits_look(struct limits *limits, struct denial *ret);
+
+/* How long from one look to the next: LIMITS_LOOK_MS to LIMITS_QUIET_MS. */
+unsigned sandbox_limits_pause(const struct limits *limits);
 
 void sandbox_limits_free(struct limits *limits); /* NULL is fine */
 

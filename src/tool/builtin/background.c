@@ -2,6 +2,7 @@
 /* The tools for commands in the background: list, read, write, kill. */
 #include <inttypes.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "data/json.h"
 #include "tool/builtin/arguments.h"
@@ -150,7 +151,7 @@ const struct tool tool_list_background_processes = {
 
 /* read_background_output: what a command has printed, also after its end. */
 
-enum { LINES_DEFAULT = 100, POLL_MS = 20 };
+enum { LINES_DEFAULT = 100 };
 
 static const char read_background_output_description[] =
 	"Shows output of a background command, running or ended, or of one that printed too much: "
@@ -193,14 +194,19 @@ static const struct tool_alias read_background_output_parameter_aliases[] = {
 
 static void wait_first(const struct session *session, struct job *job, size_t ms)
 {
-	bool over = false;
+	const uint64_t until = clock_monotonic_ms() + ms;
+	struct job_news news = { .all = true, .bytes = UINT64_MAX, .ms = (int)ms };
 
 	if (!ms)
 		return;
 	session_wait(session, true);
-	for (size_t waited = 0; !over && waited < ms && !session_cancelled(session);
-	     waited += POLL_MS)
-		over = job_wait_all(job, POLL_MS);
+	while (!session_wait_job(session, job, &news) && !session_cancelled(session)) {
+		const uint64_t now = clock_monotonic_ms();
+
+		if (now >= until)
+			break;
+		news.ms = (int)(until - now);
+	}
 	session_wait(session, false);
 }
 

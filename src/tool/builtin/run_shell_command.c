@@ -369,7 +369,7 @@ static json_t *command_result(const struct session *session, struct job *job, bo
 
 enum {
 	COMMAND_MAX = 128 << 10,        /* the kernel's longest argument, with its NUL */
-	POLL_MS = 20,                   /* how soon a cancelled call is noticed */
+	PROGRESS_MS = 20,               /* from one report of it to the next, at least */
 	DELAY_MS = 200,
 	TIMEOUT_MS = 60 * 60 * 1000,
 	LAST_MS = 3000,                 /* for the end of what was cancelled */
@@ -564,17 +564,31 @@ static bool can_run(const struct session *session, const json_t *arguments, stru
 
 /* ---- the run ---------------------------------------------------------------------- */
 
-static void keep_times(const struct wanted *wanted, struct job *job)
+/* Milliseconds until `limit` is reached; 0 of a limit: there is none. */
+static int lesser_left(int left, uint64_t limit, uint64_t passed)
 {
-	struct job_info info;
+	const uint64_t more = limit > passed ? limit - passed : 0;
 
-	if (!wanted->inactivity_ms && !wanted->timeout_ms)
-		return;
-	job_state(job, &info);
-	if (wanted->timeout_ms && info.age_ms >= wanted->timeout_ms)
+	return limit && (left < 0 || more < (uint64_t)left) ? (int)more : left;
+}
+
+/* Ends a command that took too long. Returns in how many milliseconds that is to be looked at
+ * again; -1: not at all. What it writes and the user types puts that off, and is no reason to look
+ * before. */
+static int keep_times(const struct wanted *wanted, struct job *job, uint64_t age_ms)
+{
+	const uint64_t silent_ms = wanted->inactivity_ms ? job_silent_ms(job) : 0;
+
+	if (wanted->timeout_ms && age_ms >= wanted->timeout_ms) {
 		job_stop(job, RUN_TIMED_OUT);
-	else if (wanted->inactivity_ms && job_silent_ms(job) >= wanted->inactivity_ms)
+		return -1;
+	}
+	if (wanted->inactivity_ms && silent_ms >= wanted->inactivity_ms) {
 		job_stop(job, RUN_INACTIVE);
+		return -1;
+	}
+	return lesser_left(lesser_left(-1, wanted->timeout_ms, age_ms), wanted->inactivity_ms,
+	                   silent_ms);
 }
 
 /* Until the command has ended, was sent to the background, or the call is cancelled; of one in the
@@ -582,20 +596,24 @@ static void keep_times(const struct wanted *wanted, struct job *job)
 static bool wait_for_job(const struct session *session, const struct wanted *wanted,
                          struct job *job)
 {
-	const size_t ms = wanted->background ? wanted->delay_ms : 0;
-	size_t waited = 0;
+	const uint64_t delay_ms = wanted->background ? wanted->delay_ms : 0;
+	const bool reports = session->hooks.progress;
+	struct job_news news = { .bytes = UINT64_MAX };
+	struct job_info info;
 
-	while (!job_wait(job, POLL_MS) && !job_is_away(job)) {
-		keep_times(wanted, job);
-		session_progress(session, (size_t)job_output_bytes(job), 0);
+	while (!session_wait_job(session, job, &news) && !job_is_away(job)) {
 		if (session_cancelled(session)) {
 			job_kill(job);
 			job_wait_all(job, LAST_MS);
 			return true;
 		}
-		waited += POLL_MS;
-		if (ms && waited >= ms)
+		job_state(job, &info);
+		if (delay_ms && info.age_ms >= delay_ms)
 			return false;
+		session_progress(session, (size_t)info.bytes, 0);
+		news.ms = lesser_left(keep_times(wanted, job, info.age_ms), delay_ms, info.age_ms);
+		if (reports && !job_wait(job, PROGRESS_MS))
+			news.bytes = info.bytes;
 	}
 	return false;
 }

@@ -111,9 +111,12 @@ void run_reporter_release(struct run_reporter *reporter)
 enum {
 	STOP_MS = 100,     /* from SIGTERM to SIGKILL */
 	SWEEP_MS = 4,      /* between looks at what was killed */
-	LEFT_MS = 50,      /* between looks at what was left running */
+	LEFT_MS = 50,      /* between looks at what was left running, at first */
+	LEFT_LONG_MS = 500, /* and when it has been there for LEFT_TIMES as long */
+	LEFT_TIMES = 8,
 	GRACE_MS = 20,    /* what ends so soon after the command was not left running */
 	SECRET_MS = 100,   /* between looks at what a terminal that is typed into echoes */
+	SECRET_QUIET_MS = 1000, /* when nothing was written or typed for so long, between looks */
 	DRAIN_MS = 200,    /* for output that others than the command's processes hold open */
 	GIVE_UP_MS = 5000, /* a process that cannot be killed is left to the kernel */
 };
@@ -125,6 +128,7 @@ struct loop {
 	enum phase phase;
 	uint64_t phase_ms;    /* when it began */
 	uint64_t output_ms;   /* the last sign of life */
+	uint64_t alive_ms;    /* the last output or order: something typed, mostly */
 	struct limits *limits; /* owned; NULL: none */
 	uint64_t look_ms;     /* the next look at them */
 	uint64_t reaped_ms;   /* when the command itself ended; 0 before */
@@ -177,6 +181,14 @@ static void close_output(struct run_state *state, enum run_stream stream)
 	pthread_mutex_unlock(&state->lock);
 }
 
+/* It may be about to do more than it did before. */
+static void loop_sign_of_life(struct loop *loop)
+{
+	loop->alive_ms = clock_monotonic_ms();
+	if (loop->look_ms > loop->alive_ms + LIMITS_LOOK_MS)
+		loop->look_ms = loop->alive_ms + LIMITS_LOOK_MS;
+}
+
 /* What is there now, up to a bufferful, is handed over to be passed on. False when there was
  * nothing, or the last is still being passed on. */
 static bool read_output(struct loop *loop, enum run_stream stream)
@@ -197,7 +209,8 @@ static bool read_output(struct loop *loop, enum run_stream stream)
 		close_output(state, stream);
 	if (!len)
 		return false;
-	loop->output_ms = clock_monotonic_ms();
+	loop_sign_of_life(loop);
+	loop->output_ms = loop->alive_ms;
 	run_reporter_output(&state->reporter, stream, len);
 	return true;
 }
@@ -315,7 +328,8 @@ static void take_orders(struct loop *loop)
 	uint64_t count;
 	bool cancelled;
 
-	(void)!read(state->wake, &count, sizeof(count));
+	if (read(state->wake, &count, sizeof(count)) > 0)
+		loop_sign_of_life(loop);
 	pthread_mutex_lock(&state->lock);
 	loop_write_input(loop);
 	if (state->resized)
@@ -368,9 +382,9 @@ static void check_times(struct loop *loop)
 	if (loop->phase != RUNNING && loop->phase != LEFT)
 		return;
 	if (loop->limits && now >= loop->look_ms) {
-		loop->look_ms = now + LIMITS_LOOK_MS;
 		if (past_limits(loop))
 			loop_stop_command(loop, RUN_LIMIT);
+		loop->look_ms = now + sandbox_limits_pause(loop->limits);
 	}
 	if (loop->phase != RUNNING)
 		return;
@@ -531,6 +545,20 @@ static int lesser(int a, int b)
 	return a < b ? a : b;
 }
 
+/* What runs for long was started to: a server, not the end of a pipe. */
+static int left_ms(const struct loop *loop, uint64_t now)
+{
+	const uint64_t ms = (now - loop->phase_ms) / LEFT_TIMES;
+
+	return ms < LEFT_MS ? LEFT_MS : ms > LEFT_LONG_MS ? LEFT_LONG_MS : (int)ms;
+}
+
+/* Who asks for a password writes so, and then waits for it to be typed. */
+static int secret_ms(const struct loop *loop, uint64_t now)
+{
+	return now - loop->alive_ms < SECRET_QUIET_MS ? SECRET_MS : SECRET_QUIET_MS;
+}
+
 static int wait_ms(const struct loop *loop)
 {
 	struct run_state *state = loop->state;
@@ -542,13 +570,13 @@ static int wait_ms(const struct loop *loop)
 	if (loop->phase == STOPPING)
 		return lesser(SWEEP_MS, ms_until(now, loop->phase_ms + STOP_MS));
 	if (loop->phase == LEFT)
-		ms = LEFT_MS;
+		ms = left_ms(loop, now);
 	if (loop->limits)
 		ms = lesser(ms, ms_until(now, loop->look_ms));
 	if (loop->phase == LEFT)
 		return ms;
 	if (state->typed_into)
-		ms = lesser(ms, SECRET_MS);
+		ms = lesser(ms, secret_ms(loop, now));
 	if (state->timeout_ms)
 		ms = lesser(ms, ms_until(now, state->began_ms + state->timeout_ms));
 	if (state->inactivity_ms && !run_reporter_busy(&state->reporter))
@@ -603,7 +631,7 @@ void *run_loop(void *data)
 	struct run_state *state = data;
 	struct loop loop = { .state = state };
 
-	loop.output_ms = state->began_ms;
+	loop.output_ms = loop.alive_ms = state->began_ms;
 	if (plan_has_limits(state->plan))
 		loop.limits = sandbox_limits_new(state->plan, state->child.pid);
 	enter_phase(&loop, RUNNING);

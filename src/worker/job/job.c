@@ -2,16 +2,28 @@
 /* Jobs: what a provider reports of each, what can be asked, and the table of them. */
 #include "worker/job/job.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
 
 /* ---- jobs ---- */
+
+/* Who waits for news of a job. */
+struct news_waiter {
+	const struct job_news *news;
+	int fd; /* an eventfd */
+	struct news_waiter *next;
+};
 
 struct job {
 	struct jobs *jobs;             /* borrowed */
@@ -29,6 +41,7 @@ struct job {
 
 	pthread_mutex_t lock;          /* of what follows */
 	pthread_cond_t changed;        /* `state` did */
+	struct news_waiter *waiters;   /* each on the stack of who waits */
 	enum job_state state;
 	bool background, away;
 	bool interactive, typed;
@@ -77,6 +90,36 @@ const char *job_state_name(enum job_state state)
 }
 
 /* ---- what the provider reports ---- */
+
+/* With the lock held. */
+static bool news_are_over(const struct job *job, const struct job_news *news)
+{
+	return job->state >= (news->all ? JOB_ENDED : JOB_LEFT);
+}
+
+/* The same. */
+static bool job_has_news(const struct job *job, const struct job_news *news)
+{
+	return news_are_over(job, news) || (job->away && !news->all) ||
+	       job->capture.bytes > news->bytes;
+}
+
+/* The same: wakes those for whom there are some. */
+static void job_announce_news(struct job *job)
+{
+	const uint64_t one = 1;
+
+	for (const struct news_waiter *waiter = job->waiters; waiter; waiter = waiter->next)
+		if (job_has_news(job, waiter->news) && write(waiter->fd, &one, sizeof(one)) < 0)
+			continue; /* full, and so readable */
+}
+
+/* The same. */
+static void job_announce_state(struct job *job)
+{
+	pthread_cond_broadcast(&job->changed);
+	job_announce_news(job);
+}
 
 static void job_note_started(void *data, int pid)
 {
@@ -127,6 +170,7 @@ static void job_note_output(void *data, enum run_stream stream, struct span byte
 	pthread_mutex_lock(&job->lock);
 	capture_feed(&job->capture, bytes);
 	job->output_ms = clock_monotonic_ms();
+	job_announce_news(job);
 	pthread_mutex_unlock(&job->lock);
 	pthread_mutex_lock(&job->output_lock);
 	if (job->output)
@@ -214,7 +258,7 @@ static void job_note_main_ended(void *data, const struct run_end *end)
 	pthread_mutex_lock(&job->lock);
 	job_take_end(job, end);
 	job->state = JOB_LEFT;
-	pthread_cond_broadcast(&job->changed);
+	job_announce_state(job);
 	pthread_mutex_unlock(&job->lock);
 }
 
@@ -231,7 +275,7 @@ static void job_note_ended(void *data, const struct run_end *end)
 		job_take_end(job, end);
 	job->state = JOB_ENDED;
 	capture_end(&job->capture);
-	pthread_cond_broadcast(&job->changed);
+	job_announce_state(job);
 	pthread_mutex_unlock(&job->lock);
 	if (watch)
 		watch->ended(jobs->data, id);
@@ -285,6 +329,48 @@ bool job_wait(struct job *job, unsigned ms)
 bool job_wait_all(struct job *job, unsigned ms)
 {
 	return job_wait_for(job, JOB_ENDED, ms);
+}
+
+enum { NEWS_POLL_MS = 20 }; /* where no descriptor is left */
+
+/* With the lock held. */
+static void job_unlist_waiter(struct job *job, const struct news_waiter *waiter)
+{
+	struct news_waiter **at = &job->waiters;
+
+	while (*at != waiter)
+		at = &(*at)->next;
+	*at = waiter->next;
+}
+
+/* With the lock held, but for the time it waits. */
+static void job_sleep(struct job *job, const struct job_news *news)
+{
+	_cleanup_fd_ int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct news_waiter waiter = { .news = news, .fd = fd, .next = job->waiters };
+	struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
+		                { .fd = news->cancel_fd, .events = POLLIN } };
+	const bool polls = fd < 0 && (news->ms < 0 || news->ms > NEWS_POLL_MS);
+
+	if (fd >= 0)
+		job->waiters = &waiter;
+	pthread_mutex_unlock(&job->lock);
+	poll(fds, ARRAY_LEN(fds), polls ? NEWS_POLL_MS : news->ms);
+	pthread_mutex_lock(&job->lock);
+	if (fd >= 0)
+		job_unlist_waiter(job, &waiter);
+}
+
+bool job_wait_news(struct job *job, const struct job_news *news)
+{
+	bool over;
+
+	pthread_mutex_lock(&job->lock);
+	if (news->ms && !job_has_news(job, news))
+		job_sleep(job, news);
+	over = news_are_over(job, news);
+	pthread_mutex_unlock(&job->lock);
+	return over;
 }
 
 void job_background(struct job *job)
@@ -354,6 +440,7 @@ void job_send_away(struct job *job)
 {
 	pthread_mutex_lock(&job->lock);
 	job->away = job->background = true;
+	job_announce_news(job);
 	pthread_mutex_unlock(&job->lock);
 }
 

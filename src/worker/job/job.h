@@ -92,6 +92,18 @@ unsigned job_id(const struct job *job); /* 1, 2, ...: the same as long as the se
 bool job_wait(struct job *job, unsigned ms);
 /* The same for the end of all its processes. */
 bool job_wait_all(struct job *job, unsigned ms);
+
+/* What job_wait_news waits for, beside the end of the command itself. */
+struct job_news {
+	bool all;       /* the end of all its processes instead, wherever it goes; otherwise it is
+	                 * also waited for that it is sent away (job_send_away) */
+	uint64_t bytes; /* more output than so much; UINT64_MAX: however much there is */
+	int cancel_fd;  /* a descriptor that becomes readable; -1: none */
+	int ms;         /* the time that passes; -1: none */
+};
+
+/* Sleeps until one of these is there. Returns whether the command, or all of it, has ended. */
+bool job_wait_news(struct job *job, const struct job_news *news);
 void job_background(struct job *job);       /* it is to be remembered */
 /* Its output is not passed on any more (job_request): not after this returned. */
 void job_quiet(struct job *job);

@@ -208,6 +208,23 @@ def test_config_trust_says_what_it_switches_on(world):
     assert "BeforeTool: ./check.sh" in done.text and "GEMINI.md" in done.text
 
 
+def test_ctrl_d_quits_from_each_question(world):
+    """A list, and the row for a key; with a draft or something typed there it does not."""
+    bring_along(world)
+    with world.fake([]) as server:
+        with world.hasp(server, env=UNDECIDED) as hasp:
+            hasp.wait("Trust this folder?").key("ctrl+d")
+            assert hasp.end() == 0
+        assert trusted(world) == {}
+        with world.hasp(server, env=KEYLESS) as hasp:
+            hasp.wait("Whose model is to answer?").key("enter").wait("Key for gemini:").type("x").wait("\u2022").key("ctrl+d")
+            hasp.quiet()
+            assert hasp.dump().alive
+            hasp.key("backspace").key("ctrl+d")
+            assert hasp.end() == 0
+    assert not env_file(world).exists() or "GEMINI_API_KEY" not in env_file(world).read_text()
+
+
 # ---- a terminal that can do little ----
 
 @pytest.mark.parametrize("options", [{"args": ["--screen-reader"]}, {"env": {"TERM": "dumb"}}])

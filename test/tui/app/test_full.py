@@ -142,6 +142,23 @@ def test_the_conversation_is_searched(full):
             assert "• a needle here" in window
 
 
+def test_a_long_search_takes_keys_and_is_stopped(full):
+    """Megabytes without a hit: what is typed meanwhile is shown, another search begins, Esc ends one and then closes."""
+    many = "".join("- L%04d `code` and *more* of it, so that there is something to be laid out\n" % (i % 10000)
+                   for i in range(1200))
+    with full.fake([[text("- the needle\n\n" + many)]] + [[text(many)] for _ in range(50)]) as server:
+        with full.hasp(server) as hasp:
+            for i in range(51):
+                ask(hasp, "go %d" % i)
+                answered(hasp)
+            hasp.key("f3").wait("Find:").type("nowhere").wait("Find: nowhere").key("enter").wait("searching").key("esc")
+            hasp.wait("Find: nowhere   Enter finds").key("enter").wait("searching").type("x").wait("Find: nowherex   Enter")
+            hasp.key("enter").wait("searching").wait("not found", 120)
+            hasp.key("ctrl+c").wait("? for keys").key("f3").wait("Find:    Enter").type("the needle").wait("Find: the needle ")
+            hasp.key("enter").wait("• the needle", 120)
+            hasp.key("esc").wait("rows below")
+
+
 def test_an_earlier_search_does_not_stay(full):
     with full.fake([[text(lines(1, 60))]]) as server:
         with full.hasp(server) as hasp:

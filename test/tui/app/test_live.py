@@ -163,3 +163,14 @@ def test_a_silent_command_that_nobody_types_into_is_ended(world):
         with yolo(world, server) as hasp:
             hasp.type("go").key("enter").wait("Ended.")
     assert "printed nothing for too long" in result(server)
+
+
+def test_a_quiet_command_keeps_nobody_awake(world):
+    """What is left: the seconds of the activity row, a look at memory now and then. It was 70 a second."""
+    with world.fake([[run("echo begun; sleep 60")], [text("It runs.")]]) as server:
+        with yolo(world, server) as hasp:
+            hasp.type("go").key("enter").wait("begun").wait(TYPES)
+            assert any(hasp.wakeups(3) < 60 for _ in range(5))
+            hasp.key("ctrl+b").wait("It runs.")
+            assert any(hasp.wakeups(3) < 60 for _ in range(5))
+            hasp.type("/tasks end 1").key("enter").wait("Ended 1.")

@@ -85,12 +85,23 @@ def test_a_session_is_renamed_and_deleted_from_the_list(world):
         with world.hasp(server, columns=140, rows=30) as hasp:
             hasp.type("/resume").key("enter").wait("3 sessions").key("down", "ctrl+r").wait("New title:")
             hasp.type("A bug in the parser").key("enter").wait("It is called").wait("A bug in the parser  2")
-            hasp.type("shed").wait("1 session").key("ctrl+d").wait("Delete this session").type("n")
-            hasp.wait("Esc closes").key("ctrl+d").wait("y deletes").type("y").wait("Deleted").wait("0 sessions")
+            hasp.type("shed").wait("1 session").key("ctrl+x").wait("Delete this session").type("n")
+            hasp.wait("Esc closes").key("delete").wait("y deletes").type("y").wait("Deleted").wait("0 sessions")
             hasp.key("ctrl+u").wait("2 sessions").key("esc").wait(READY)
     assert len(world.sessions()) == 2
     listed = world.command("--list-sessions").text
     assert "A bug in the parser" in listed and "shed" not in listed
+
+
+def test_ctrl_d_quits_from_the_list_unless_something_is_typed(world):
+    three_sessions(world)
+    with world.fake([]) as server:
+        with world.hasp(server, columns=140, rows=30) as hasp:
+            hasp.type("/resume").key("enter").wait("3 sessions").type("shed").wait("1 session").key("ctrl+d").quiet()
+            assert hasp.dump().alive and "Delete this session" not in hasp.dump().text
+            hasp.key("ctrl+u").wait("3 sessions").key("ctrl+d")
+            assert hasp.end() == 0
+    assert len(world.sessions()) == 3
 
 
 def test_an_export_is_not_written_over_a_file_unasked(world):

@@ -2,6 +2,10 @@
 """The same session under real tmux, GNU screen and xterm: a question, streaming while the window changes, an
 interruption; afterwards every finished line stands there once and in order."""
 import shutil
+import struct
+import sys
+import zlib
+from pathlib import Path
 
 import pytest
 import terminal
@@ -34,3 +38,23 @@ def test_a_session(world, held, kind):
     assert [line for line in LINES if shown.count(line) != 1] == []
     assert sorted(LINES, key=shown.index) == LINES
     assert "Never." not in shown
+
+
+def test_a_picture_is_taken_of_what_xterm_shows(world):
+    """As script/picture takes those of README.md and docs/: with the command's text and the colours of the theme."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "script" / "lib"))
+    import terminal_pictures as pictures
+    taken = pictures.denial(world)
+    assert taken.startswith(b"\x89PNG\r\n\x1a\n") and taken.endswith(b"IEND\xaeB`\x82") and len(taken) < 150 << 10
+    width, height = struct.unpack(">II", taken[16:24])
+    assert width > pictures.COLUMNS * 5 and 12 * 10 < height < pictures.ROWS * 40
+    at, data = 8, b""
+    while at < len(taken):
+        size, kind = struct.unpack(">I4s", taken[at:at + 8])
+        assert zlib.crc32(taken[at + 4:at + 8 + size]) == struct.unpack(">I", taken[at + 8 + size:at + 12 + size])[0]
+        data += taken[at + 8:at + 8 + size] if kind == b"IDAT" else b""
+        at += 12 + size
+    pixels = zlib.decompress(data)
+    line = len(pixels) // height
+    assert len(pixels) == height * line and line in (1 + width, 1 + 3 * width)
+    assert len({pixels[i * line:(i + 1) * line] for i in range(height)}) > height // 3  # text, not a window without any

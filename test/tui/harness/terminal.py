@@ -363,6 +363,11 @@ class Xterm(Terminal):
     """Real xterm on an X server of its own (Xvfb); what stands in it is what it prints."""
 
     FILLER = 200  # lines; more than a window has
+    LOOK = ()     # more words for xterm
+
+    def server_words(self):
+        """More words for Xvfb."""
+        return ()
 
     def __init__(self, argv, columns=80, rows=24, env=None, cwd=None, history=20000):
         self.folder, self.size = tempfile.mkdtemp(prefix="hasp-xterm-"), (columns, rows)
@@ -370,7 +375,7 @@ class Xterm(Terminal):
         environment = {**{name: value for name, value in os.environ.items() if name not in CLEAN}, **(env or {})}
         ours, theirs = os.pipe()
         self.server = subprocess.Popen(["Xvfb", "-displayfd", str(theirs), "-screen", "0", "4000x2000x24", "-nolisten",
-                                        "tcp"], pass_fds=[theirs], stderr=subprocess.DEVNULL)
+                                        "tcp", *self.server_words()], pass_fds=[theirs], stderr=subprocess.DEVNULL)
         os.close(theirs)
         with os.fdopen(ours) as number:
             environment["DISPLAY"] = ":" + number.readline().strip()
@@ -382,7 +387,7 @@ class Xterm(Terminal):
                      "allowWindowOps": "true", "saveLines": str(history), "utf8": "2", "printAttributes": "0"}
         words = [word for name, value in resources.items() for word in ("-xrm", "XTerm*%s: %s" % (name, value))]
         relay = os.path.join(os.path.dirname(os.path.abspath(__file__)), "xterm_relay.py")
-        self.process = subprocess.Popen(["xterm", *words, "-geometry", "%dx%d" % self.size, "-e", sys.executable, relay,
+        self.process = subprocess.Popen(["xterm", *words, *self.LOOK, "-geometry", "%dx%d" % self.size, "-e", sys.executable, relay,
                                          listener.getsockname(), str(self.FILLER), *[str(word) for word in argv]],
                                         env=environment, cwd=cwd, stderr=subprocess.DEVNULL)
         listener.settimeout(60)
