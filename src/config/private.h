@@ -89,6 +89,9 @@ void variables_free(struct variables *variables); /* NULL is fine */
  * sentence about others goes to `warnings` (NULL: nowhere). */
 json_t *variables_expand_json(const struct variables *variables, const json_t *value, bool own,
                               json_t *warnings);
+/* The same for other programs' files, where "$NAME" without braces is no variable. */
+json_t *variables_expand_braces(const struct variables *variables, const json_t *value, bool own,
+                                json_t *warnings);
 
 /* ---- members at dotted paths ("tools.shell.pager") of JSON objects ---- */
 

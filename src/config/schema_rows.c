@@ -456,6 +456,14 @@ static const char schema_hasp_rows[] =
 	       "How tools and commands are confined: at the strongest level that the machine "
 	       "allows (auto), or at exactly this one.",
 	       NEVER)
+	BOOLEAN("hasp.servers.claude", "true",
+	        "Use Claude Code's MCP servers too (~/.claude.json).", ONLY_FALSE)
+	BOOLEAN("hasp.servers.codex", "true",
+	        "Use Codex's MCP servers too (~/.codex/config.toml).", ONLY_FALSE)
+	BOOLEAN("hasp.servers.mcpJson", "true",
+	        "Ask about the MCP servers of a project's .mcp.json, and use those that are "
+	        "allowed.",
+	        ONLY_FALSE)
 	BOOLEAN("hasp.trimSuperseded", "true",
 	        "At a compaction, keep only the newest full content of each file; a note replaces "
 	        "older ones.")

@@ -635,7 +635,7 @@ static bool read_braces(struct span rest, struct reference *ret)
 struct expansion {
 	const struct variables *variables;
 	size_t left;
-	bool own;
+	bool own, braces; /* `braces`: "${NAME}" alone, not "$NAME" */
 	json_t *warnings;
 };
 
@@ -683,7 +683,8 @@ static void expand_text(const struct expansion *expansion, struct span text, str
 		if (!dollar)
 			return;
 		text = span_skip(text, (size_t)(dollar - text.data));
-		if (text.len > 1 && (text.data[1] != '{' ? read_word(text, &reference)
+		if (text.len > 1 && (text.data[1] != '{' ? !expansion->braces &&
+		                                             read_word(text, &reference)
 		                     : last_brace && text.data < last_brace
 			                     ? read_braces(text, &reference)
 			                     : false)) {
@@ -751,7 +752,15 @@ static json_t *expand_value(struct expansion *expansion, const json_t *value)
 json_t *variables_expand_json(const struct variables *variables, const json_t *value, bool own,
                               json_t *warnings)
 {
-	struct expansion expansion = { variables, LIMIT_EXPANDED_BYTES, own, warnings };
+	struct expansion expansion = { variables, LIMIT_EXPANDED_BYTES, own, false, warnings };
+
+	return expand_value(&expansion, value);
+}
+
+json_t *variables_expand_braces(const struct variables *variables, const json_t *value, bool own,
+                                json_t *warnings)
+{
+	struct expansion expansion = { variables, LIMIT_EXPANDED_BYTES, own, true, warnings };
 
 	return expand_value(&expansion, value);
 }

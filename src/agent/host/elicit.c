@@ -85,7 +85,7 @@ static json_t *elicit_action(const char *action)
 	return json_pack("{s:s}", "action", action);
 }
 
-static void elicit_notice(struct host *host, const char *text)
+void host_warn(struct host *host, const char *text)
 {
 	if (host->options.notice)
 		host->options.notice(host->options.data, "warning", text);
@@ -99,7 +99,7 @@ static json_t *elicit_nobody(struct host *host, const char *server, const json_t
 		"was declined: %.*s", server, (int)said.len, said.data ? said.data : "");
 
 	if (atomic_fetch_add(&host->unasked, 1) < NOBODY_TOLD)
-		elicit_notice(host, text);
+		host_warn(host, text);
 	return elicit_action("decline");
 }
 
@@ -124,7 +124,7 @@ static json_t *elicit_result(struct host *host, const char *server, const json_t
 			"The answer to the MCP server \"%s\" does not fit its form, so the server "
 			"was told that nobody answered: %s", server, err.message);
 
-		elicit_notice(host, text);
+		host_warn(host, text);
 		return elicit_action("cancel");
 	}
 	return json_pack("{s:s, s:o}", "action", "accept", "content", content);

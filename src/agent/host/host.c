@@ -281,6 +281,7 @@ static void await_servers(struct host *host)
 {
 	_cleanup_free_ char *off_text = NULL;
 
+	host_ask_servers(host);
 	mcp_servers_wait(host->servers, &host->cancel);
 	if (!mcp_servers_add(host->servers, host->chat.tools))
 		return;

@@ -320,6 +320,22 @@ static void bring_toml(struct brought *brought, const char *path)
 	look_into_folder(door_folder(brought->project, path), &finding, "", 1);
 }
 
+static void bring_servers(struct brought *brought, const char *path)
+{
+	_cleanup_file_text_ struct file_text text = { 0 };
+	json_auto_t *object = NULL;
+	struct err ignored = ERR_INIT;
+	const char *name;
+	json_t *entry;
+
+	if (!door_read(brought->project, path, LIMIT_SETTINGS_BYTES, &text, &ignored) ||
+	    !json_parse_depth(file_text_span(&text), JSON_READ_DEPTH_MAX, &object, &ignored))
+		return;
+	json_object_foreach(json_object_get(object, "mcpServers"), name, entry)
+		if (json_array_size(brought->names) < LEAVES_MAX)
+			json_array_append_new(brought->names, json_cstr(name));
+}
+
 static void bring_variable(void *data, struct span name, const char *value)
 {
 	struct brought *brought = data;
@@ -349,6 +365,7 @@ static const struct brought_row {
 	{ ".gemini/system.md", "a system prompt, if GEMINI_SYSTEM_MD asks for it", NULL },
 	{ ".gemini/.env", "variables", bring_variables },
 	{ ".env", "variables", bring_variables },
+	{ ".mcp.json", "MCP servers, once you have allowed them", bring_servers },
 	{ "GEMINI.md", "instructions to the model", NULL },
 	{ "AGENTS.md", "instructions to the model", NULL },
 };

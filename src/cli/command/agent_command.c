@@ -22,6 +22,7 @@
 #include "cli/view/agent_output.h"
 #include "cli/view/output.h"
 #include "cli/view/progress.h"
+#include "config/servers.h"
 #include "data/json.h"
 #include "tui/command/command.h"
 #include "tui/tui.h"
@@ -582,6 +583,13 @@ static void warn_of_raw_output(struct headless *run)
 }
 
 /* "/NAME" is a command; "//NAME" is "/NAME" for the model. */
+static bool has_servers(const struct settings *settings)
+{
+	json_auto_t *ignored = json_array(), *rows = servers_configured(settings, ignored);
+
+	return json_array_size(rows) > 0;
+}
+
 static bool check_prompt(struct headless *run, struct agent_input *input, struct err *err)
 {
 	const struct span said = agent_input_said(input);
@@ -593,8 +601,7 @@ static bool check_prompt(struct headless *run, struct agent_input *input, struct
 
 	/* Only servers know their prompts: what is none is refused when they have been asked. */
 	run->slash = command_exists(&context, said) ||
-	             (command_is(said) &&
-	              json_object_size(settings_get(run->settings, "mcpServers")));
+	             (command_is(said) && has_servers(run->settings));
 	if (run->slash)
 		return true;
 	if (!prepare_check_prompt(said, &skip, err))

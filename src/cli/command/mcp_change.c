@@ -10,6 +10,7 @@
 #include "cli/view/output.h"
 #include "config/authority.h"
 #include "config/home.h"
+#include "config/servers.h"
 #include "data/json.h"
 
 enum { TIMEOUT_MS_LONGEST = 24 * 3600 * 1000 };
@@ -221,12 +222,12 @@ static int server_remove(struct server_change *change)
 /* A server is found whatever counts of it: as Gemini CLI compares names. */
 static bool server_is_there(const struct server_change *change, struct err *err)
 {
-	const json_t *servers = settings_get(change->settings, "mcpServers");
-	const char *name;
-	json_t *entry;
+	json_auto_t *ignored = json_array(), *rows = servers_configured(change->settings, ignored);
+	size_t i;
+	json_t *row;
 
-	json_object_foreach((json_t *)servers, name, entry)
-		if (strcasecmp(name, change->name) == 0)
+	json_array_foreach(rows, i, row)
+		if (servers_same_name(json_string_value(json_object_get(row, "name")), change->name))
 			return true;
 	return err_set(err, ERR_FILE_NOT_FOUND,
 	               "The settings have no MCP server \"%.100s\"; hasp mcp list has them.",
@@ -238,11 +239,11 @@ static bool server_blocked(const struct server_change *change, struct err *err)
 	const json_t *allowed = settings_get(change->settings, "mcp.allowed");
 	const json_t *excluded = settings_get(change->settings, "mcp.excluded");
 
-	if (json_is_array(allowed) && !json_lists(allowed, span_str(change->name)))
+	if (json_is_array(allowed) && !servers_list_has(allowed, change->name))
 		return !err_set(err, ERR_DENIED_BY_POLICY,
 		                "\"%.100s\" is not used: mcp.allowed does not name it.",
 		                change->name);
-	if (json_lists(excluded, span_str(change->name)))
+	if (servers_list_has(excluded, change->name))
 		return !err_set(err, ERR_DENIED_BY_POLICY,
 		                "\"%.100s\" is not used: mcp.excluded names it.", change->name);
 	return false;

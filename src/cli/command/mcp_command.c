@@ -130,6 +130,12 @@ static void print_server(const json_t *server, bool describe, struct buf *out)
 	buf_printf(out, "%s: %s\n    %s %s\n", server_member(server, "name"),
 	           server_state_words(server_member(server, "state")),
 	           server_member(server, "transport"), server_member(server, "what"));
+	buf_printf(out, "    from %s", server_member(server, "origin"));
+	if (*server_member(server, "file"))
+		buf_printf(out, " (%s)", server_member(server, "file"));
+	buf_char(out, '\n');
+	if (*server_member(server, "asks"))
+		buf_printf(out, "    would %s\n", server_member(server, "asks"));
 	if (*server_member(server, "problem"))
 		buf_printf(out, "    %s\n", server_member(server, "problem"));
 	said = json_object_get(server, "server");
@@ -249,6 +255,28 @@ static bool check_mcp_flags(const struct invocation *invocation, const char *act
 	return true;
 }
 
+/* A server of the project's .mcp.json that nobody has decided about: to allow it starts none. */
+static bool allow_undecided(struct mcp_command *command, const char *name, int *ret)
+{
+	json_auto_t *rows = mcp_servers_undecided(command->servers);
+	struct err err = ERR_INIT;
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(rows, i, row) {
+		_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+
+		if (!span_eq(json_span(json_object_get(row, "name")), span_str(name)))
+			continue;
+		buf_printf(&out, "%s is allowed in this project, as %s has it now. It will %s\n", name,
+		           server_member(row, "file"), server_member(row, "asks"));
+		*ret = mcp_servers_decide(command->servers, name, true, &err) &&
+		       output_text(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
+		return true;
+	}
+	return false;
+}
+
 static int log_in(struct mcp_command *command, const char *name, struct cancel *cancel)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -274,6 +302,7 @@ static int run_mcp_action(struct mcp_command *command, struct cancel *cancel)
 	const bool auth = strcmp(action, "auth") == 0;
 	const bool allow = strcmp(action, "allow") == 0;
 	struct err err = ERR_INIT;
+	int code;
 
 	if (list == (name != NULL))
 		err_set(&err, ERR_INVALID_ARGUMENT,
@@ -291,6 +320,8 @@ static int run_mcp_action(struct mcp_command *command, struct cancel *cancel)
 		return output_fail(&err, CLI_FAILED);
 	if (auth)
 		return log_in(command, name, cancel);
+	if (allow && allow_undecided(command, name, &code))
+		return code;
 	return list ? list_servers(command) : test_server(command, name, allow, cancel);
 }
 

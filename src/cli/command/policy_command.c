@@ -11,6 +11,7 @@
 #include "cli/options/invocation.h"
 #include "cli/view/output.h"
 #include "cli/view/view.h"
+#include "config/servers.h"
 #include "config/settings.h"
 #include "data/json.h"
 #include "policy/policy.h"
@@ -43,12 +44,13 @@ static void subject_release(struct subject *subject)
 /* mcp_SERVER_TOOL: the server with the longest name that is known, else up to the next "_". */
 static void split_server(const struct settings *settings, struct subject *subject)
 {
-	const json_t *servers = settings_get(settings, "mcpServers");
-	const char *rest = subject->name + 4, *name;
-	size_t len = strcspn(rest, "_"), best = 0;
-	json_t *server;
+	json_auto_t *ignored = json_array(), *rows = servers_configured(settings, ignored);
+	const char *rest = subject->name + 4;
+	size_t len = strcspn(rest, "_"), best = 0, i;
+	json_t *row;
 
-	json_object_foreach((json_t *)servers, name, server) {
+	json_array_foreach(rows, i, row) {
+		const char *name = json_string_value(json_object_get(row, "name"));
 		size_t have = strlen(name);
 
 		if (have > best && strncmp(rest, name, have) == 0 && rest[have] == '_')

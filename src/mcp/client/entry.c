@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "config/servers.h"
 #include "data/json.h"
 #include "mcp/client/private.h"
 #include "worker/provider.h"
@@ -192,16 +193,17 @@ static void entry_sandbox(const struct reading *reading)
 
 /* ---- all of it ---- */
 
-static void entry_timeout(const struct reading *reading)
+static unsigned entry_milliseconds(const struct reading *reading, const char *member,
+                                   unsigned fallback)
 {
-	const json_t *timeout = json_object_get(reading->value, "timeout");
-	const double ms = json_number_value(timeout);
+	const json_t *value = json_object_get(reading->value, member);
+	const double ms = json_number_value(value);
 
-	reading->entry->timeout_ms = TIMEOUT_MS;
-	if (timeout && (!json_is_number(timeout) || ms < 1))
-		entry_warn(reading, "timeout", "is no number of milliseconds");
-	else if (timeout)
-		reading->entry->timeout_ms = ms > TIMEOUT_MS_MAX ? TIMEOUT_MS_MAX : (unsigned)ms;
+	if (value && (!json_is_number(value) || ms < 1))
+		entry_warn(reading, member, "is no number of milliseconds");
+	else if (value)
+		return ms > TIMEOUT_MS_MAX ? TIMEOUT_MS_MAX : (unsigned)ms;
+	return fallback;
 }
 
 static void entry_program(const struct reading *reading, const char *command)
@@ -257,19 +259,14 @@ static void entry_unsupported(const struct reading *reading)
 		          "given as one of its headers");
 }
 
-static bool server_named(const json_t *list, const char *name)
-{
-	return json_lists(list, span_str(name));
-}
-
 static void entry_enabled(const struct reading *reading)
 {
 	const struct settings *settings = reading->options->settings;
 	const json_t *allowed = settings_get(settings, "mcp.allowed");
 
-	if (server_named(settings_get(settings, "mcp.excluded"), reading->entry->name))
+	if (servers_list_has(settings_get(settings, "mcp.excluded"), reading->entry->name))
 		entry_off(reading, "mcp.excluded names it");
-	else if (json_is_array(allowed) && !server_named(allowed, reading->entry->name))
+	else if (json_is_array(allowed) && !servers_list_has(allowed, reading->entry->name))
 		entry_off(reading, "mcp.allowed does not name it");
 }
 
@@ -314,7 +311,8 @@ void mcp_entry_read(struct server_entry *entry, const char *name, const json_t *
 	command = entry_text(&reading, "command");
 	entry_enabled(&reading);
 	entry_unsupported(&reading);
-	entry_timeout(&reading);
+	entry->timeout_ms = entry_milliseconds(&reading, "timeout", TIMEOUT_MS);
+	entry->startup_ms = entry_milliseconds(&reading, "startupTimeout", 0);
 	entry->include = json_incref(json_object_get(value, "includeTools"));
 	entry->exclude = json_incref(json_object_get(value, "excludeTools"));
 	if (url)

@@ -272,6 +272,7 @@ struct server_entry {
 	char **headers;          /* "Name: value", NULL-terminated */
 	json_t *oauth;           /* of HTTP; or NULL */
 	unsigned timeout_ms;
+	unsigned startup_ms;     /* of its first answers; 0: the usual */
 	json_t *include, *exclude; /* names of tools; or NULL */
 	bool write_workspace;
 	int network;             /* -1: as commands */

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "config/home.h"
+#include "config/servers.h"
 #include "data/json.h"
 #include "mcp/client/private.h"
 #include "tool/tool.h"
@@ -31,6 +32,7 @@ enum {
 struct mcp_server_slot {
 	struct mcp_servers *all;
 	struct server_entry entry;
+	json_t *row;                /* of servers_configured */
 	bool disabled;              /* by the user (servers_disabled) */
 	struct mcp_auth *auth;      /* NULL: it is no address, or has a token in its headers */
 	pthread_t thread;
@@ -40,6 +42,7 @@ struct mcp_server_slot {
 	bool starting, missed;      /* `missed`: it was said that it is slow */
 	json_t *tools;              /* declarations; NULL: not known */
 	json_t *offers;             /* mcp_offers_clean; NULL: not known */
+	bool undecided;             /* a project's, and the user was not asked yet */
 	bool asked;                 /* these are what it said, not what it once said */
 	char *problem;              /* of the last start; NULL: none */
 	enum err_code problem_code;
@@ -236,8 +239,10 @@ struct slot_said {
 static bool slot_start(struct mcp_server_slot *slot, const _Atomic bool *cancel,
                        struct mcp_client **ret, struct slot_said *ret_said, struct err *err)
 {
-	const unsigned longest = slot->all->options.login ? LOGIN_MS_MAX : START_MS_MAX;
-	const unsigned most = slot->entry.timeout_ms < longest ? slot->entry.timeout_ms : longest;
+	const unsigned own = slot->entry.startup_ms ? slot->entry.startup_ms : START_MS_MAX;
+	const unsigned longest = slot->all->options.login ? LOGIN_MS_MAX : own;
+	const unsigned most = slot->entry.timeout_ms < longest && !slot->entry.startup_ms ?
+	                              slot->entry.timeout_ms : longest;
 	const struct mcp_wait wait = { .timeout_ms = most, .cancel = cancel };
 	json_auto_t *declared = NULL;
 
@@ -486,10 +491,16 @@ static void slot_open_known(struct mcp_server_slot *slot)
 		return;
 	known = all->cache ? mcp_cache_read(all->cache, slot->entry.name, slot->entry.hash) : NULL;
 	if (known) {
-		slot->tools = slot_clean(slot, json_object_get(known, "tools"));
-		slot->offers = mcp_offers_clean(json_object_get(known, "offers"));
+		struct slot_said said = {
+			.tools = slot_clean(slot, json_object_get(known, "tools")),
+			.offers = mcp_offers_clean(json_object_get(known, "offers")),
+		};
+
+		pthread_mutex_lock(&all->lock);
+		slot_take_said(slot, &said);
+		pthread_mutex_unlock(&all->lock);
 	}
-	if (slot->tools || all->options.idle)
+	if (known || all->options.idle)
 		return;
 	slot->has_thread = pthread_create(&slot->thread, NULL, slot_thread, slot) == 0;
 }
@@ -504,6 +515,7 @@ static void tell_off(const struct mcp_servers *servers)
 
 		/* Who leaves one out by a setting knows it. */
 		if (!entry->off || servers->slots[i].disabled ||
+		    json_is_true(json_object_get(servers->slots[i].row, "quiet")) ||
 		    span_starts(span_str(entry->off), SPAN("mcp.")) ||
 		    ++told > OFF_TOLD)
 			continue;
@@ -520,30 +532,48 @@ static void tell_off(const struct mcp_servers *servers)
 	}
 }
 
-static void read_server_entries(struct mcp_servers *servers, json_t *entries)
+static void read_server_entry(struct mcp_server_slot *slot, json_t *row, const json_t *disabled)
 {
+	const char *name = json_string_value(json_object_get(row, "name"));
+	const char *off = json_string_value(json_object_get(row, "off"));
+
+	slot->row = json_incref(row);
+	mcp_entry_read(&slot->entry, name, json_object_get(row, "entry"), &slot->all->options);
+	slot->disabled = servers_disabled_has(disabled, name);
+	if (slot->disabled && !slot->entry.off)
+		slot->entry.off = mem_printf("it is disabled; \"hasp mcp enable %s\" enables it",
+		                             name);
+	slot->undecided = !slot->entry.off && json_object_get(row, "asks");
+	if (slot->undecided) {
+		slot->entry.off = mem_printf("%s; \"hasp mcp allow %s\" does", off, name);
+	} else if (off) {
+		free(slot->entry.off);
+		slot->entry.off = mem_strdup(off);
+	}
+}
+
+static void read_server_entries(struct mcp_servers *servers)
+{
+	const struct settings *settings = servers->options.settings;
 	struct err err = ERR_INIT;
-	json_auto_t *disabled = servers_disabled(settings_home(servers->options.settings), &err);
-	const char *name;
-	json_t *value;
-	size_t used = 0;
+	json_auto_t *disabled = servers_disabled(settings_home(settings), &err);
+	json_auto_t *warnings = json_array();
+	json_auto_t *rows = servers_configured(settings, warnings);
+	json_t *row, *warning;
+	size_t used = 0, i;
 
 	if (err.message[0])
 		servers_notice(servers, "warning", err.message);
-
-	servers->slots = mem_alloc(json_object_size(entries) + 1, sizeof(*servers->slots));
-	json_object_foreach(entries, name, value) {
+	json_array_foreach(warnings, i, warning)
+		servers_notice(servers, "warning", json_string_value(warning));
+	servers->slots = mem_alloc(json_array_size(rows) + 1, sizeof(*servers->slots));
+	json_array_foreach(rows, i, row) {
 		struct mcp_server_slot *slot = &servers->slots[servers->count++];
 
 		slot->all = servers;
-		mcp_entry_read(&slot->entry, name, value, &servers->options);
-		slot->disabled = servers_disabled_has(disabled, name);
-		if (slot->disabled && !slot->entry.off)
-			slot->entry.off = mem_printf("it is disabled; \"hasp mcp enable %s\" "
-			                             "enables it", name);
+		read_server_entry(slot, row, disabled);
 		if (!slot->entry.off && ++used > LIMIT_MCP_SERVERS)
-			slot->entry.off = mem_printf("the settings have more than %d",
-			                             LIMIT_MCP_SERVERS);
+			slot->entry.off = mem_printf("there are more than %d", LIMIT_MCP_SERVERS);
 	}
 }
 
@@ -559,7 +589,7 @@ struct mcp_servers *mcp_servers_open(const struct mcp_servers_options *options)
 	pthread_mutex_init(&servers->lock, NULL);
 	pthread_mutex_init(&servers->cache_lock, NULL);
 	pthread_cond_init(&servers->changed, NULL);
-	read_server_entries(servers, (json_t *)settings_get(options->settings, "mcpServers"));
+	read_server_entries(servers);
 	if (!options->idle)
 		tell_off(servers);
 	servers_open_cache(servers);
@@ -589,6 +619,7 @@ void mcp_servers_close(struct mcp_servers *servers)
 		json_decref(slot->tools);
 		json_decref(slot->offers);
 		free(slot->problem);
+		json_decref(slot->row);
 		mcp_entry_release(&slot->entry);
 	}
 	free(servers->slots);
@@ -683,6 +714,48 @@ void mcp_servers_wait(struct mcp_servers *servers, const struct cancel *cancel)
 			slot_refresh(slot, changed, ms, cancel);
 	}
 	pthread_mutex_unlock(&servers->lock);
+}
+
+/* ---- those that the user is asked about ---- */
+
+json_t *mcp_servers_undecided(struct mcp_servers *servers)
+{
+	json_t *list = json_array();
+
+	pthread_mutex_lock(&servers->lock);
+	for (size_t i = 0; i < servers->count; i++)
+		if (servers->slots[i].undecided)
+			json_array_append(list, servers->slots[i].row);
+	pthread_mutex_unlock(&servers->lock);
+	return list;
+}
+
+bool mcp_servers_decide(struct mcp_servers *servers, const char *name, bool use, struct err *err)
+{
+	struct mcp_server_slot *slot = NULL;
+
+	for (size_t i = 0; i < servers->count && !slot; i++)
+		if (!strcmp(servers->slots[i].entry.name, name) &&
+		    json_object_get(servers->slots[i].row, "said"))
+			slot = &servers->slots[i];
+	if (!slot)
+		return err_set(err, ERR_FILE_NOT_FOUND,
+		               "The project's .mcp.json has no MCP server \"%.100s\" that is to be "
+		               "decided about.", name);
+	if (!servers_decide(servers->options.settings, slot->row, use, err))
+		return false;
+	pthread_mutex_lock(&servers->lock);
+	if (use && slot->undecided) {
+		free(slot->entry.off);
+		slot->entry.off = NULL;
+	}
+	slot->undecided = false;
+	pthread_mutex_unlock(&servers->lock);
+	if (!slot->entry.off) {
+		slot_open_auth(slot);
+		slot_open_known(slot);
+	}
+	return true;
 }
 
 /* ---- for their tools ---- */
@@ -873,6 +946,10 @@ static json_t *slot_shown(struct mcp_server_slot *slot)
 	json_object_set_new(shown, "transport", json_string(
 		!entry->http ? "stdio" : entry->kind == MCP_HTTP_SSE ? "sse" : "http"));
 	json_object_set_new(shown, "what", slot_what(entry));
+	json_object_set(shown, "origin", json_object_get(slot->row, "origin"));
+	json_object_set(shown, "file", json_object_get(slot->row, "file"));
+	if (slot->undecided)
+		json_object_set(shown, "asks", json_object_get(slot->row, "asks"));
 	json_object_set_new(shown, "tools", slot_tools_shown(slot));
 	json_object_update_missing(shown, slot->offers);
 	if (entry->off || slot->problem)

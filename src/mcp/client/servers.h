@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The MCP servers of the settings (mcpServers), and their tools as rows of a tool_set.
+/* The MCP servers of the settings (mcpServers) and of other programs' files, and their tools as
+ * rows of a tool_set.
  *
  *     struct mcp_servers *servers = mcp_servers_open(&options);  // starts those that are not known
  *     mcp_servers_add(servers, set);                             // what is known from last time
@@ -103,7 +104,16 @@ bool mcp_servers_prompt(struct mcp_servers *servers, const char *server, const c
                         const json_t *arguments, const struct cancel *cancel, struct buf *out,
                         json_t *media, struct err *err);
 
-/* What there is to show, in the settings' order: an array of {"name", "state", "transport", "what",
+/* Those of the project's .mcp.json that the user has not decided about, as rows of
+ * servers_configured (config/servers.h): an array, a new reference. */
+json_t *mcp_servers_undecided(struct mcp_servers *servers);
+/* What the user says to one of them, written down; one that is used is started.  FILE_NOT_FOUND:
+ * there is none; errors of writing.  From one thread at a time. */
+bool mcp_servers_decide(struct mcp_servers *servers, const char *name, bool use, struct err *err);
+
+/* What there is to show, in the order of the files that name them (config/servers.h): an array of
+ * {"name", "origin" (whose file), "file" (a path or null), "state", "transport", "what", "asks"?
+ * (mcp_servers_undecided),
  * "tools": [{"name", "title", "description", "changed"?}], "instructions"?, "prompts"?,
  * "problem"?, "version"?, "server"?}.  "state": "off", "disabled" (by the user), "known" (from
  * last time), "unknown", "starting", "ready", "failed".  "changed": the lines that differ (struct

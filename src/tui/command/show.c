@@ -126,9 +126,10 @@ static void mcp_server(struct command_call *call, const json_t *server, bool des
 	const size_t count = json_array_size(tools);
 	const char *state = json_string_value(json_object_get(server, "state"));
 	_cleanup_free_ char *line = mem_printf(
-		"%s, %zu %s (%s %s)", state, count, count == 1 ? "tool" : "tools",
+		"%s, %zu %s (%s %s, from %s)", state, count, count == 1 ? "tool" : "tools",
 		json_string_value(json_object_get(server, "transport")),
-		json_string_value(json_object_get(server, "what")));
+		json_string_value(json_object_get(server, "what")),
+		json_string_value(json_object_get(server, "origin")));
 	size_t i;
 	json_t *tool;
 
@@ -161,8 +162,8 @@ void command_mcp(struct command_call *call)
 	servers = host_servers(call->context->host);
 	if (!json_array_size(servers)) {
 		command_say(call, STYLE(ROLE_TEXT),
-		            "The settings have no MCP servers (mcpServers); hasp can be one itself "
-		            "(hasp serve mcp).");
+		            "There are no MCP servers (mcpServers in the settings); hasp can be "
+		            "one itself (hasp serve mcp).");
 		return;
 	}
 	command_heading(call, "MCP servers");

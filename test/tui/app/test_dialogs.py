@@ -220,3 +220,20 @@ def answer(server):
     part = server.requests[-1].body["contents"][-1]["parts"][0]["functionResponse"]["response"]
     said = str(part["output"])
     return json.loads(said[said.index("{"):said.rindex("}") + 1])["answer"]["result"]
+
+
+@pytest.mark.parametrize("answer", ["Yes", "No"])
+def test_a_projects_servers_are_asked_about_once(world, answer):
+    fake = TOP / "test" / "mcp_client" / "fake_server.py"
+    world.write(".mcp.json", json.dumps({"mcpServers": {"theirs": {"command": sys.executable, "args": [str(fake)]}}}))
+    for first in (True, False):
+        with world.fake([[text("Done.")]], append_only=False) as server:
+            with world.hasp(server, rows=40) as hasp:
+                hasp.type("go").key("enter")
+                if first:
+                    hasp.wait('names the MCP server "theirs"').wait("fake_server.py")
+                    choose(hasp, answer)
+                    hasp.key("enter")
+                hasp.wait("Done.")
+            offered = "mcp_theirs_say" in json.dumps(server.requests[0].body.get("tools"))
+        assert offered == (answer == "Yes")

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* MCP servers that a project's .mcp.json names: the user is asked before one is used. */
+#include "agent/host/private.h"
+#include "base/mem.h"
+#include "bus/bus.h"
+#include "data/json.h"
+#include "mcp/client/servers.h"
+
+enum {
+	ASKED_TOGETHER = 4, /* as many as the tool ask_user has */
+	NOTICE_BYTES = 8192,
+};
+
+/* Each with what it would run or contact, as it stands in the file. A new object. */
+static json_t *servers_question(const json_t *rows, size_t from)
+{
+	json_t *questions = json_array();
+
+	for (size_t i = from; i < json_array_size(rows) && i < from + ASKED_TOGETHER; i++) {
+		const json_t *row = json_array_get(rows, i);
+		const struct span what = json_span(json_object_get(row, "asks"));
+		_cleanup_free_ char *text = mem_printf(
+			"This project's .mcp.json names the MCP server \"%s\". Use it? It would "
+			"%.*s", json_string_value(json_object_get(row, "name")), (int)what.len,
+			what.data);
+
+		json_array_append_new(questions,
+		                      json_pack("{s:s, s:s, s:o}", "header", "MCP server", "type",
+		                                "yesno", "question", json_text(span_str(text))));
+	}
+	return json_pack("{s:o}", "questions", questions);
+}
+
+/* Whatever is neither yes nor no is asked about again in the next session. */
+static void take_decisions(struct host *host, const json_t *rows, size_t from, const json_t *answers)
+{
+	const char *number;
+	json_t *answer;
+
+	json_object_foreach((json_t *)answers, number, answer) {
+		const size_t at = from + (size_t)(number[0] - '0');
+		const json_t *row = json_array_get(rows, at);
+		const bool yes = span_eq(json_span(answer), SPAN("Yes"));
+		struct err err = ERR_INIT;
+
+		if (number[1] || number[0] < '0' || number[0] >= '0' + ASKED_TOGETHER || !row ||
+		    (!yes && !span_eq(json_span(answer), SPAN("No"))))
+			continue;
+		if (!mcp_servers_decide(host->servers, json_string_value(json_object_get(row, "name")),
+		                        yes, &err))
+			host_warn(host, err.message);
+	}
+}
+
+static void tell_undecided(struct host *host, const json_t *rows)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(NOTICE_BYTES);
+	size_t i;
+	json_t *row;
+
+	buf_str(&text, "The project's .mcp.json names MCP servers, which are not used until you "
+	               "allow them");
+	json_array_foreach(rows, i, row)
+		buf_printf(&text, "%s%s", i ? ", " : ": ",
+		           json_string_value(json_object_get(row, "name")));
+	buf_str(&text, ". Run: hasp mcp allow NAME");
+	host_warn(host, text.data);
+}
+
+void host_ask_servers(struct host *host)
+{
+	json_auto_t *rows = NULL;
+
+	if (host->servers_asked)
+		return;
+	host->servers_asked = true;
+	rows = mcp_servers_undecided(host->servers);
+	for (size_t from = 0; from < json_array_size(rows); from += ASKED_TOGETHER) {
+		json_auto_t *message = servers_question(rows, from), *answer = NULL;
+
+		switch (bus_ask(host->bus, BUS_ASK_USER_REQUEST, message, 0, &host->cancel,
+		                &answer)) {
+		case BUS_ANSWERED:
+			take_decisions(host, rows, from, json_object_get(answer, "answers"));
+			break;
+		case BUS_NOBODY:
+			tell_undecided(host, rows);
+			return;
+		case BUS_TIMED_OUT:
+		case BUS_CANCELLED:
+			return;
+		}
+	}
+}

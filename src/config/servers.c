@@ -1,0 +1,609 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* MCP servers of all files: the settings', Claude Code's, Codex's and a project's. */
+#include "config/servers.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/door.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/unseen.h"
+#include "config/private.h"
+#include "data/json.h"
+#include "data/toml.h"
+#include "data/warnings.h"
+
+enum {
+	FOREIGN_DEPTH = 64,       /* of what other programs write */
+	FOREIGN_SERVERS_MAX = 64, /* of one file */
+	NAME_BYTES_MAX = 100,
+	QUESTION_BYTES = 4096,    /* what is longer is not asked about */
+	TIMEOUT_S_MAX = 24 * 3600,
+};
+
+#define PROJECT_FILE ".mcp.json"
+
+struct gathering {
+	const struct settings *settings;
+	json_t *rows, *warnings;
+};
+
+/* ---- names ---- */
+
+bool servers_same_name(const char *a, const char *b)
+{
+	const struct span left = span_trim(span_str(a)), right = span_trim(span_str(b));
+
+	return left.len == right.len && strncasecmp(left.data, right.data, left.len) == 0;
+}
+
+bool servers_list_has(const json_t *names, const char *name)
+{
+	size_t i;
+	json_t *one;
+
+	json_array_foreach((json_t *)names, i, one)
+		if (json_is_string(one) && servers_same_name(json_string_value(one), name))
+			return true;
+	return false;
+}
+
+/* A name that can stand in a sentence and in a tool's name, as these programs make them. */
+static bool foreign_name_is_fine(const char *name)
+{
+	const size_t len = strlen(name);
+
+	for (const char *c = name; *c; c++)
+		if (!ascii_is_alnum(*c) && !strchr("-_.@/: ", *c))
+			return false;
+	return len > 0 && len <= NAME_BYTES_MAX;
+}
+
+/* ---- rows ---- */
+
+__attribute__((format(printf, 2, 3)))
+static void gather_warn(struct gathering *gathering, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	warnings_add(gathering->warnings, json_text(span_str(text)));
+}
+
+static void row_off(json_t *row, const char *why, bool quiet)
+{
+	if (json_object_get(row, "off"))
+		return;
+	json_object_set_new(row, "off", json_text(span_str(why)));
+	if (quiet)
+		json_object_set_new(row, "quiet", json_true());
+}
+
+static const json_t *row_named(const struct gathering *gathering, const char *name)
+{
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(gathering->rows, i, row)
+		if (servers_same_name(json_string_value(json_object_get(row, "name")), name))
+			return row;
+	return NULL;
+}
+
+/* Takes the entry. */
+static json_t *row_new(const char *name, json_t *entry, const char *origin, const char *file)
+{
+	return json_pack("{s:o, s:o, s:s, s:o}", "name", json_cstr(name), "entry", entry, "origin",
+	                 origin, "file", json_cstr(file));
+}
+
+/* ---- the settings' ---- */
+
+static const char *const scope_origins[SCOPE_COUNT] = {
+	[SCOPE_DEFAULT] = "default settings",   [SCOPE_SYSTEM_DEFAULTS] = "system defaults",
+	[SCOPE_USER] = "user settings",         [SCOPE_WORKSPACE] = "project settings",
+	[SCOPE_SYSTEM] = "system settings",     [SCOPE_OVERRIDE] = "command line",
+};
+
+/* The highest that has it, as its members replace those of lower ones whole. */
+static enum settings_scope scope_of_server(const struct settings *settings, const char *name)
+{
+	for (int i = SCOPE_COUNT; i-- > SCOPE_DEFAULT;)
+		if (json_object_get(settings_of_scope(settings, (enum settings_scope)i,
+		                                      "mcpServers"), name))
+			return (enum settings_scope)i;
+	return SCOPE_DEFAULT;
+}
+
+/* Neither a program nor an address: it adds to a server of another file. */
+static bool is_addition(const json_t *entry)
+{
+	static const char *const targets[] = { "command", "url", "httpUrl", "tcp" };
+
+	for (size_t i = 0; i < ARRAY_LEN(targets); i++)
+		if (json_object_get(entry, targets[i]))
+			return false;
+	return json_is_object(entry);
+}
+
+static void add_own_servers(struct gathering *gathering, bool additions)
+{
+	const json_t *servers = settings_get(gathering->settings, "mcpServers");
+	const char *name;
+	json_t *entry;
+
+	json_object_foreach((json_t *)servers, name, entry) {
+		const enum settings_scope scope = scope_of_server(gathering->settings, name);
+
+		if (is_addition(entry) != additions || (additions && row_named(gathering, name)))
+			continue;
+		json_array_append_new(gathering->rows, row_new(name, json_incref(entry),
+		                                               scope_origins[scope],
+		                                               settings_file(gathering->settings,
+		                                                             scope)));
+	}
+}
+
+/* A foreign server, with what the settings add to it. Takes the entry. Borrowed. */
+static json_t *row_add_foreign(struct gathering *gathering, const char *name, json_t *entry,
+                               const char *origin, const char *file)
+{
+	const json_t *own = json_object_get(settings_get(gathering->settings, "mcpServers"), name);
+	const json_t *first = row_named(gathering, name);
+	json_t *row;
+
+	if (is_addition(own))
+		json_object_update(entry, (json_t *)own);
+	row = row_new(name, entry, origin, file);
+	json_array_append_new(gathering->rows, row);
+	if (first) {
+		_cleanup_free_ char *why = mem_printf(
+			"a server of that name comes first (%s)",
+			json_string_value(json_object_get(first, "origin")));
+
+		row_off(row, why, true);
+	}
+	return row;
+}
+
+/* Calls `add` for each server of an object, whose names and members are anybody's. */
+static void each_foreign(struct gathering *gathering, const json_t *servers, const char *file,
+                         void (*add)(struct gathering *gathering, const char *name,
+                                     const json_t *entry, const void *data),
+                         const void *data)
+{
+	size_t count = 0;
+	const char *name;
+	json_t *entry;
+
+	json_object_foreach((json_t *)servers, name, entry) {
+		if (++count > FOREIGN_SERVERS_MAX) {
+			gather_warn(gathering, "%s has more than %d MCP servers; the others are "
+			            "not used.", file, FOREIGN_SERVERS_MAX);
+			return;
+		}
+		if (!foreign_name_is_fine(name) || !json_is_object(entry))
+			gather_warn(gathering, "%s: an MCP server is not used, because its name or "
+			            "its entry is not one that hasp takes.", file);
+		else
+			add(gathering, name, entry, data);
+	}
+}
+
+/* ---- Claude Code's format ---- */
+
+/* As mcpServers has it, with ${VAR} and ${VAR:-default} put in.  `own`: it is the user's file.  A
+ * new object. */
+static json_t *claude_entry(struct gathering *gathering, const json_t *said, bool own)
+{
+	static const char *const members[] = { "command", "args", "env", "url", "headers",
+		                               "timeout" };
+	const struct span type = json_span(json_object_get(said, "type"));
+	const json_t *client = json_object_get(json_object_get(said, "oauth"), "clientId");
+	json_auto_t *taken = json_object();
+	json_t *entry, *url;
+
+	for (size_t i = 0; i < ARRAY_LEN(members); i++)
+		if (json_object_get(said, members[i]))
+			json_object_set(taken, members[i], json_object_get(said, members[i]));
+	entry = variables_expand_braces(gathering->settings->variables, taken, own,
+	                                gathering->warnings);
+	url = json_object_get(entry, "url");
+	if (span_eq(type, SPAN("sse")))
+		json_object_set_new(entry, "type", json_string("sse"));
+	else if (span_eq(type, SPAN("http")) || span_eq(type, SPAN("streamable-http")))
+		json_object_set_new(entry, "type", json_string("http"));
+	if (span_eq(type, SPAN("ws")) && url) {
+		json_object_set(entry, "tcp", url);
+		json_object_del(entry, "url");
+	}
+	if (span_eq(type, SPAN("stdio")))
+		json_object_del(entry, "url");
+	if (json_is_string(client))
+		json_object_set_new(entry, "oauth", json_pack("{s:O}", "clientId", client));
+	return entry;
+}
+
+static void check_claude_row(json_t *row, const json_t *said)
+{
+	if (json_object_get(said, "headersHelper"))
+		row_off(row, "its headersHelper is a program that hasp does not run", false);
+}
+
+struct claude_file {
+	const char *path;
+	const json_t *rejected; /* disabledMcpServers: names */
+};
+
+static void add_claude_server(struct gathering *gathering, const char *name, const json_t *said,
+                              const void *data)
+{
+	const struct claude_file *file = data;
+	json_t *row = row_add_foreign(gathering, name, claude_entry(gathering, said, true),
+	                              "Claude Code", file->path);
+
+	check_claude_row(row, said);
+	if (servers_list_has(file->rejected, name))
+		row_off(row, "it is disabled in Claude Code for this project", true);
+}
+
+/* `moved`: the value of the variable that says where the folder is. */
+static char *foreign_path(const struct settings *settings, const char *moved, const char *folder,
+                          const char *name)
+{
+	if (moved && moved[0] == '/')
+		return mem_printf("%s/%s", moved, name);
+	return mem_printf("%s/%s%s", home_user(settings->home), folder, name);
+}
+
+/* A new reference; one that cannot be read is as none, with a warning. */
+static json_t *foreign_object(struct gathering *gathering, const char *path)
+{
+	struct err err = ERR_INIT;
+	json_t *all = config_object_read(path, FOREIGN_DEPTH, &err);
+
+	if (all)
+		return all;
+	gather_warn(gathering, "MCP servers of another program are not used: %s", err.message);
+	return json_object();
+}
+
+/* What ~/.claude.json says of this project. Borrowed. */
+static const json_t *claude_project(const struct gathering *gathering, const json_t *claude)
+{
+	return json_object_get(json_object_get(claude, "projects"),
+	                       home_project(gathering->settings->home));
+}
+
+static void add_claude_servers(struct gathering *gathering, const json_t *claude, const char *path)
+{
+	const json_t *project = claude_project(gathering, claude);
+	const struct claude_file file = { path, json_object_get(project, "disabledMcpServers") };
+
+	each_foreign(gathering, json_object_get(project, "mcpServers"), path, add_claude_server,
+	             &file);
+	each_foreign(gathering, json_object_get(claude, "mcpServers"), path, add_claude_server,
+	             &file);
+}
+
+/* ---- Codex's ---- */
+
+static void put_seconds(json_t *entry, const char *member, const json_t *seconds)
+{
+	const double value = json_number_value(seconds);
+
+	if (json_is_number(seconds) && value > 0)
+		json_object_set_new(entry, member, json_integer(
+			(json_int_t)ceil(1000 * (value < TIMEOUT_S_MAX ? value : TIMEOUT_S_MAX))));
+}
+
+/* The value of the user's variable; a new reference. NULL: it is not set, with a warning. */
+static json_t *users_variable(struct gathering *gathering, const char *server, const json_t *name)
+{
+	_cleanup_free_ char *text = mem_printf("${%s}", json_is_string(name) ?
+	                                                json_string_value(name) : "");
+	json_auto_t *reference = json_text(span_str(text));
+	json_t *value = variables_expand_braces(gathering->settings->variables, reference, true,
+	                                        gathering->warnings);
+
+	if (!json_equal(value, reference))
+		return value;
+	json_decref(value);
+	gather_warn(gathering, "Codex's MCP server \"%s\" wants the variable %.100s, which is not "
+	            "set.", server, json_is_string(name) ? json_string_value(name) : "(no name)");
+	return NULL;
+}
+
+static json_t *entry_object(json_t *entry, const char *member)
+{
+	json_t *object = json_object_get(entry, member);
+
+	if (!object) {
+		object = json_object();
+		json_object_set_new(entry, member, object);
+	}
+	return object;
+}
+
+static void put_codex_headers(struct gathering *gathering, const char *name, const json_t *said,
+                              json_t *entry)
+{
+	const json_t *token = json_object_get(said, "bearer_token_env_var"), *fixed;
+	const char *field;
+	json_t *variable, *value;
+
+	fixed = json_object_get(said, "http_headers");
+	if (json_is_object(fixed))
+		json_object_set_new(entry, "headers", json_deep_copy(fixed));
+	json_object_foreach(json_object_get(said, "env_http_headers"), field, variable) {
+		if (!strcmp(field, TOML_LINE))
+			continue;
+		value = users_variable(gathering, name, variable);
+		if (value)
+			json_object_set_new(entry_object(entry, "headers"), field, value);
+	}
+	value = token ? users_variable(gathering, name, token) : NULL;
+	if (value) {
+		_cleanup_free_ char *bearer = mem_printf("Bearer %s", json_string_value(value));
+
+		json_object_set_new(entry_object(entry, "headers"), "Authorization",
+		                    json_text(span_str(bearer)));
+		json_decref(value);
+	}
+}
+
+static void put_codex_program(struct gathering *gathering, const char *name, const json_t *said,
+                              json_t *entry)
+{
+	static const char *const same[] = { "command", "args", "cwd" };
+	const json_t *env = json_object_get(said, "env");
+	size_t i;
+	json_t *variable;
+
+	for (i = 0; i < ARRAY_LEN(same); i++)
+		if (json_object_get(said, same[i]))
+			json_object_set(entry, same[i], json_object_get(said, same[i]));
+	if (json_is_object(env))
+		json_object_set_new(entry, "env", json_deep_copy(env));
+	json_array_foreach(json_object_get(said, "env_vars"), i, variable) {
+		const json_t *called = json_is_object(variable) ?
+		                               json_object_get(variable, "name") : variable;
+		json_t *value = users_variable(gathering, name, called);
+
+		if (value)
+			json_object_set_new(entry_object(entry, "env"), json_string_value(called),
+			                    value);
+	}
+}
+
+static void add_codex_server(struct gathering *gathering, const char *name, const json_t *said,
+                             const void *data)
+{
+	const json_t *url = json_object_get(said, "url");
+	const json_t *startup_ms = json_object_get(said, "startup_timeout_ms");
+	const json_t *enabled = json_object_get(said, "enabled_tools");
+	const json_t *disabled = json_object_get(said, "disabled_tools");
+	json_t *entry = json_object(), *row;
+
+	if (json_is_string(url)) {
+		json_object_set_new(entry, "httpUrl", json_incref((json_t *)url));
+		put_codex_headers(gathering, name, said, entry);
+	} else {
+		put_codex_program(gathering, name, said, entry);
+	}
+	put_seconds(entry, "startupTimeout", json_object_get(said, "startup_timeout_sec"));
+	put_seconds(entry, "timeout", json_object_get(said, "tool_timeout_sec"));
+	if (json_is_integer(startup_ms) && !json_object_get(entry, "startupTimeout"))
+		json_object_set(entry, "startupTimeout", (json_t *)startup_ms);
+	if (json_is_array(enabled))
+		json_object_set(entry, "includeTools", (json_t *)enabled);
+	if (json_is_array(disabled))
+		json_object_set(entry, "excludeTools", (json_t *)disabled);
+	row = row_add_foreign(gathering, name, entry, "Codex", data);
+	if (json_is_false(json_object_get(said, "enabled")))
+		row_off(row, "it is disabled in Codex", true);
+}
+
+static void add_codex_servers(struct gathering *gathering)
+{
+	_cleanup_free_ char *path = foreign_path(gathering->settings, getenv("CODEX_HOME"),
+	                                         ".codex/", "config.toml");
+	_cleanup_file_text_ struct file_text text = { 0 };
+	json_auto_t *all = NULL;
+	struct err err = ERR_INIT;
+
+	if (!file_read(path, LIMIT_SETTINGS_BYTES, &text, &err))
+		gather_warn(gathering, "Codex's MCP servers are not used: %s", err.message);
+	if (!text.data)
+		return;
+	if (toml_parse(file_text_span(&text), false, &all, &err))
+		each_foreign(gathering, json_object_get(all, "mcp_servers"), path, add_codex_server,
+		             path);
+	else
+		gather_warn(gathering, "Codex's MCP servers are not used: %s: %s", path,
+		            err.message);
+}
+
+/* ---- a project's .mcp.json ---- */
+
+/* What is known of the user's decisions and rejections. */
+struct project_file {
+	const char *path;
+	const json_t *allowed;     /* {NAME: HASH}, or NULL */
+	const json_t *rejected[2]; /* disabledMcpjsonServers of Claude Code's own files */
+};
+
+/* The name under which a yes or a no is kept (authority.h). The caller frees. */
+static char *decision_name(const char *server, bool use)
+{
+	return mem_printf("%s:%s%s", PROJECT_FILE, server, use ? "" : " (no)");
+}
+
+static bool is_decided(const struct project_file *file, const char *name, const json_t *said,
+                       bool use)
+{
+	_cleanup_free_ char *key = decision_name(name, use);
+
+	return authority_allows(file->allowed, key, said);
+}
+
+static void put_question_words(struct buf *out, const json_t *list)
+{
+	size_t i;
+	json_t *text;
+
+	json_array_foreach((json_t *)list, i, text) {
+		buf_char(out, ' ');
+		if (json_is_string(text) && !memchr(json_string_value(text), ' ',
+		                                    json_string_length(text)) &&
+		    json_string_length(text))
+			buf_span(out, json_span(text));
+		else
+			json_print(out, text, 0);
+	}
+}
+
+/* "; variables A, B": their values may be secrets. */
+static void put_member_names(struct buf *out, const char *what, const json_t *object)
+{
+	const char *name;
+	json_t *value;
+	bool first = true;
+
+	json_object_foreach((json_t *)object, name, value) {
+		buf_printf(out, "%s%s", first ? what : ", ", name);
+		first = false;
+	}
+}
+
+/* What it would run or contact, as it stands there.  The caller frees; NULL: too long for
+ * people. */
+static char *server_question(const json_t *said)
+{
+	_cleanup_buf_ struct buf raw = BUF_INIT(QUESTION_BYTES), out = BUF_INIT(8 * QUESTION_BYTES);
+	const json_t *url = json_object_get(said, "url");
+	const bool program = json_object_get(said, "command") != NULL;
+
+	buf_str(&raw, program ? "run: " : "contact: ");
+	buf_span(&raw, json_span(program ? json_object_get(said, "command") : url));
+	if (program)
+		put_question_words(&raw, json_object_get(said, "args"));
+	put_member_names(&raw, program ? "; with the variables " : "; with the headers ",
+	                 json_object_get(said, program ? "env" : "headers"));
+	if (raw.overflowed)
+		return NULL;
+	for (size_t i = 0; i < raw.len; i++)
+		if ((unsigned char)raw.data[i] < 0x20 || raw.data[i] == 0x7f)
+			raw.data[i] = ' ';
+	unseen_show(&out, buf_view(&raw));
+	return out.overflowed ? NULL : buf_steal(&out);
+}
+
+static void decide_project_row(const struct project_file *file, json_t *row, const char *name,
+                               const json_t *said)
+{
+	_cleanup_free_ char *what = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(file->rejected); i++)
+		if (servers_list_has(file->rejected[i], name))
+			row_off(row, "Claude Code's disabledMcpjsonServers names it", true);
+	if (json_object_get(row, "off") || is_decided(file, name, said, true))
+		return;
+	json_object_set(row, "said", (json_t *)said);
+	if (is_decided(file, name, said, false)) {
+		row_off(row, "you said no to it", true);
+		return;
+	}
+	what = server_question(said);
+	row_off(row, what ? "the project names it, and you have not allowed it" :
+	                    "the project names it, and its entry is too long to be asked about",
+	        what != NULL);
+	if (what)
+		json_object_set_new(row, "asks", json_text(span_str(what)));
+}
+
+static void add_project_server(struct gathering *gathering, const char *name, const json_t *said,
+                               const void *data)
+{
+	const struct project_file *file = data;
+	json_t *row = row_add_foreign(gathering, name, claude_entry(gathering, said, false),
+	                              PROJECT_FILE, file->path);
+
+	check_claude_row(row, said);
+	decide_project_row(file, row, name, said);
+}
+
+/* `claude`: what ~/.claude.json says. */
+static void add_project_servers(struct gathering *gathering, const json_t *claude)
+{
+	const struct settings *settings = gathering->settings;
+	const char *project = home_project(settings->home);
+	_cleanup_free_ char *path = mem_printf("%s/%s", project, PROJECT_FILE);
+	_cleanup_free_ char *own = foreign_path(settings, getenv("CLAUDE_CONFIG_DIR"), ".claude/",
+	                                        "settings.json");
+	_cleanup_file_text_ struct file_text text = { 0 };
+	json_auto_t *all = NULL, *claude_settings = NULL, *allowed = NULL;
+	struct err err = ERR_INIT;
+	struct project_file file = { .path = path };
+
+	if (!door_read(project, path, LIMIT_SETTINGS_BYTES, &text, &err) ||
+	    (text.data && !json_parse_depth(file_text_span(&text), FOREIGN_DEPTH, &all, &err))) {
+		gather_warn(gathering, "The project's %s is not used: %s", PROJECT_FILE,
+		            err.message);
+		return;
+	}
+	if (!json_is_object(json_object_get(all, "mcpServers")))
+		return;
+	claude_settings = foreign_object(gathering, own);
+	allowed = authority_allowances(settings->home, &err);
+	file.allowed = allowed;
+	file.rejected[0] = json_object_get(claude_project(gathering, claude),
+	                                   "disabledMcpjsonServers");
+	file.rejected[1] = json_object_get(claude_settings, "disabledMcpjsonServers");
+	each_foreign(gathering, json_object_get(all, "mcpServers"), path, add_project_server,
+	             &file);
+}
+
+bool servers_decide(const struct settings *settings, const json_t *row, bool use, struct err *err)
+{
+	const char *name = json_string_value(json_object_get(row, "name"));
+	const json_t *said = json_object_get(row, "said");
+	_cleanup_free_ char *key = decision_name(name, use), *other = decision_name(name, !use);
+
+	if (!said)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "The server \"%.100s\" is not of the project's %s.", name,
+		               PROJECT_FILE);
+	return authority_allow(settings->home, key, said, err) &&
+	       authority_allow(settings->home, other, NULL, err);
+}
+
+/* ---- all of them ---- */
+
+json_t *servers_configured(const struct settings *settings, json_t *warnings)
+{
+	struct gathering gathering = { settings, json_array(), warnings };
+	const bool codex = settings_bool(settings, "hasp.servers.codex", true);
+	const bool claude = settings_bool(settings, "hasp.servers.claude", true);
+	const bool project = settings->trusted && !settings->project_is_home &&
+	                     settings_bool(settings, "hasp.servers.mcpJson", true);
+	_cleanup_free_ char *path = foreign_path(settings, getenv("CLAUDE_CONFIG_DIR"), "",
+	                                        ".claude.json");
+	json_auto_t *claudes = claude || project ? foreign_object(&gathering, path) : NULL;
+
+	add_own_servers(&gathering, false);
+	if (claude)
+		add_claude_servers(&gathering, claudes, path);
+	if (codex)
+		add_codex_servers(&gathering);
+	if (project)
+		add_project_servers(&gathering, claudes);
+	add_own_servers(&gathering, true);
+	return gathering.rows;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The MCP servers that files name, whoever's files these are.
+ *
+ *     json_auto_t *warnings = json_array();
+ *     json_auto_t *rows = servers_configured(settings, warnings);
+ *
+ * In this order; of two servers with one name the first counts, and the others are "off":
+ *
+ *     mcpServers of the settings    as Gemini CLI has them
+ *     ~/.claude.json                Claude Code's: mcpServers of the project's entry in
+ *                                   `projects`, then those for all (hasp.servers.claude)
+ *     ~/.codex/config.toml          Codex's: [mcp_servers.NAME] (hasp.servers.codex)
+ *     .mcp.json of the project      in a trusted folder alone, and each server only after the
+ *                                   user was asked about it (hasp.servers.mcpJson)
+ *
+ * CLAUDE_CONFIG_DIR and CODEX_HOME move the files as they do for these programs.  A project's
+ * server comes last, so that none takes the name of one of the user's, whose rules would be obeyed
+ * for it.
+ *
+ * Every entry comes out as mcpServers has it.  Of foreign files only members with an equivalent are
+ * taken: none of them brings trust, or a wider sandbox.  An entry of the settings with neither a
+ * program nor an address adds its members (`sandbox`, `timeout`, ...) to the foreign server of its
+ * name.
+ *
+ * Sources: code.claude.com/docs, "Connect Claude Code to tools via MCP", "Settings";
+ * developers.openai.com/codex, "Model Context Protocol", "Configuration Reference".
+ *
+ * Not here: what an entry means (mcp/client), which are disabled (home.h).
+ */
+#ifndef HASP_CONFIG_SERVERS_H
+#define HASP_CONFIG_SERVERS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "config/settings.h"
+
+/* All of them: an array of {"name", "entry", "origin": "user settings", "Claude Code", ..., "file":
+ * a path or null}, a new reference.  Of one that does not count also "off": why, the end of a
+ * sentence; "quiet" (true) if the user knows that anyway.  Of one that a project names and nobody
+ * has decided about also "asks": what it would run or contact, for a question: as it stands in the
+ * file, without control characters.  Sentences about what cannot be read are appended to
+ * `warnings`. */
+json_t *servers_configured(const struct settings *settings, json_t *warnings);
+
+/* Writes down what the user says to a server of the project's .mcp.json as it is in the row: it is
+ * used, or it is not, and not asked about again either way until it changes. */
+bool servers_decide(const struct settings *settings, const json_t *row, bool use, struct err *err);
+
+/* Whether both are the same name, as Gemini CLI compares servers' names in mcp.allowed,
+ * mcp.excluded and its file of disabled ones: without regard to case and blanks around them. */
+bool servers_same_name(const char *a, const char *b);
+/* Whether the array of names (or NULL) has this one, compared so. */
+bool servers_list_has(const json_t *names, const char *name);
+
+#endif
