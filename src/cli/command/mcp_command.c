@@ -268,8 +268,8 @@ static bool allow_undecided(struct mcp_command *command, const char *name, int *
 
 		if (!span_eq(json_span(json_object_get(row, "name")), span_str(name)))
 			continue;
-		buf_printf(&out, "%s is allowed in this project, as %s has it now. It will %s\n", name,
-		           server_member(row, "file"), server_member(row, "asks"));
+		buf_printf(&out, "%s is allowed in this project, as %s has it now. It will %s\n",
+		           name, server_member(row, "file"), server_member(row, "asks"));
 		*ret = mcp_servers_decide(command->servers, name, true, &err) &&
 		       output_text(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 		return true;
