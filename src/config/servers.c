@@ -161,6 +161,7 @@ static json_t *row_add_foreign(struct gathering *gathering, const char *name, js
 	if (is_addition(own))
 		json_object_update(entry, (json_t *)own);
 	row = row_new(name, entry, origin, file);
+	json_object_set_new(row, "foreign", json_true());
 	json_array_append_new(gathering->rows, row);
 	if (first) {
 		_cleanup_free_ char *why = mem_printf(

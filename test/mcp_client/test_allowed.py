@@ -174,3 +174,20 @@ def test_a_no_leaves_it_as_it_was(world):
             hasp.type("do it").key("enter").wait("Allow once").key("esc").wait("? for keys").key("ctrl+d")
             assert hasp.end() == 0
     assert server.called == 1 and kept(world) == before
+
+
+def test_what_several_sessions_allow_at_once_is_all_kept(world):
+    """Each reads the file, adds to it and replaces it."""
+    names = ["fake%d" % i for i in range(6)]
+    world.use({name: world.server() for name in names})
+    world.run([[text("Hi.")]], "-p", "Hello.")  # the project's folder is there
+    servers = [world.fake([[call("mcp_%s_echo" % name, {"text": "x"})], [text("Done.")]]) for name in names]
+    runs = []
+    for server in servers:
+        server.__enter__()
+        runs.append(world.start(server, "-p", "Do it.", "--yolo"))
+    for run in runs:
+        assert run.communicate(timeout=120) and run.returncode == 0
+    for server in servers:
+        server.__exit__(None, None, None)
+    assert set(kept(world)) == set(names)

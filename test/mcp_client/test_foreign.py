@@ -211,3 +211,34 @@ def test_a_project_brings_no_trust_and_no_wider_sandbox(world):
     assert world.command("mcp", "allow", "theirs").code == 0
     done = world.run([[call("mcp_theirs_say", {"what": "x"})], [text("Done.")]], "-p", "Go.", whole=False)
     assert "56" == str(done.code) or "nobody" in done.err.lower()
+
+
+# ---- what settings say of servers
+
+def test_config_shows_where_each_comes_from(world):
+    fake = world.server()
+    claude(world, {"theirs": {**fake, "env": {"PLAIN": "s3cret"}}, "far": {"type": "http", "url": "https://a.test/x?k=s3cret"}})
+    project(world, {"undecided": fake})
+    world.settings(mcpServers={"mine": fake}, mcp={"allowed": ["MINE", " Theirs"]})
+    done = world.command("config", "--origin")
+    lines = {line.split(" = ")[0]: line for line in done.text.splitlines()}
+    assert "# user" in lines["mcp.allowed"] and "# user" in lines["mcpServers.mine"]
+    assert lines["mcpServers.theirs"].endswith("# Claude Code %s" % (world.home / ".claude.json"))
+    assert "PLAIN" in lines["mcpServers.theirs"] and "https://a.test/x" in lines["mcpServers.far"]
+    assert "s3cret" not in done.text and "mcpServers.undecided" not in lines
+
+
+def test_names_are_compared_without_regard_to_case(world):
+    servers = {"Mine": world.server(), "Other": world.server()}
+    world.settings(mcpServers=servers, mcp={"allowed": ["mINE "]})
+    assert {name: row["state"] for name, row in listed(world).items()} == {"Mine": "unknown", "Other": "off"}
+    world.settings(mcpServers=servers, mcp={"excluded": ["MINE"]})
+    assert {name: row["state"] for name, row in listed(world).items()} == {"Mine": "off", "Other": "unknown"}
+    assert world.command("mcp", "enable", "Mine").code != 0
+
+
+def test_unknown_members_are_named_once(world):
+    world.use({"fake": {**world.server(), "includeTool": ["say"], "zzz": 1}})
+    done = world.command("mcp", "list")
+    assert done.err.count("mcpServers.fake.includeTool ") == 1 and '"includeTools" is like it' in done.err
+    assert "mcpServers.fake.zzz is no member" in done.err and done.code == 0

@@ -125,3 +125,10 @@ def test_names_that_are_taken_have_the_servers_before_them(world):
     done = world.run([], "-p", "/help")
     assert "Not the built-in one" in done.text and "/a-b.plain" in done.text
     assert "/a-b.help" in done.text and "\x1b" not in done.text
+
+
+def test_the_command_shows_prompts_and_instructions(world):
+    world.use({"fake": world.server("fake", "prompts,instructions")})
+    done = world.command("mcp", "test", "fake")
+    assert done.code == 0, done.err
+    assert "\n    prompt " in done.text and "\n    instructions:\n        " in done.text

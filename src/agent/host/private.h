@@ -84,7 +84,7 @@ struct host {
 	char *policy_folder, *confinement, *worker_program;
 	struct command_env command_env;
 	struct mcp_servers *servers; /* of the settings; NULL: not opened yet */
-	bool servers_asked;          /* the user was asked about those of the project's .mcp.json */
+	bool servers_asked;          /* about those of the project's .mcp.json */
 	_Atomic unsigned unasked;    /* questions of servers that nobody could be asked */
 	json_t *attached;            /* media that go with the next prompt; or NULL */
 	struct command_env servers_env; /* what their programs get */
@@ -118,8 +118,8 @@ json_t *host_elicit(void *data, const char *server, const char *method, const js
 
 /* ---- MCP servers of a project's .mcp.json (servers.c) -------------------------- */
 
-/* Asks the user about those that nobody has decided about, once; with nobody there a notice says how
- * to allow them. */
+/* Asks the user about those that nobody has decided about, once; with nobody there a notice says
+ * how to allow them. */
 void host_ask_servers(struct host *host);
 /* A warning for people. */
 void host_warn(struct host *host, const char *text);

@@ -32,7 +32,8 @@ static json_t *servers_question(const json_t *rows, size_t from)
 }
 
 /* Whatever is neither yes nor no is asked about again in the next session. */
-static void take_decisions(struct host *host, const json_t *rows, size_t from, const json_t *answers)
+static void take_decisions(struct host *host, const json_t *rows, size_t from,
+                           const json_t *answers)
 {
 	const char *number;
 	json_t *answer;
@@ -40,14 +41,14 @@ static void take_decisions(struct host *host, const json_t *rows, size_t from, c
 	json_object_foreach((json_t *)answers, number, answer) {
 		const size_t at = from + (size_t)(number[0] - '0');
 		const json_t *row = json_array_get(rows, at);
+		const char *name = json_string_value(json_object_get(row, "name"));
 		const bool yes = span_eq(json_span(answer), SPAN("Yes"));
 		struct err err = ERR_INIT;
 
 		if (number[1] || number[0] < '0' || number[0] >= '0' + ASKED_TOGETHER || !row ||
 		    (!yes && !span_eq(json_span(answer), SPAN("No"))))
 			continue;
-		if (!mcp_servers_decide(host->servers, json_string_value(json_object_get(row, "name")),
-		                        yes, &err))
+		if (!mcp_servers_decide(host->servers, name, yes, &err))
 			host_warn(host, err.message);
 	}
 }

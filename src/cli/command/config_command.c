@@ -15,6 +15,7 @@
 #include "cli/view/output.h"
 #include "cli/view/view.h"
 #include "config/authority.h"
+#include "config/servers.h"
 #include "config/settings.h"
 #include "data/json.h"
 
@@ -95,6 +96,54 @@ static json_t *settings_document(json_t *list, bool origin)
 	return object;
 }
 
+/* Values of variables and headers, and what follows an address, may be secrets whatever they are
+ * called. */
+static json_t *server_shown(const json_t *entry)
+{
+	static const char *const pairs[] = { "env", "headers" }, *const urls[] = { "url", "httpUrl",
+		                                                                   "tcp" };
+	json_t *shown = json_deep_copy(entry), *value;
+	const char *name;
+
+	for (size_t i = 0; i < ARRAY_LEN(pairs); i++)
+		json_object_foreach(json_object_get(shown, pairs[i]), name, value)
+			json_object_set_new(json_object_get(shown, pairs[i]), name,
+			                    json_string("***"));
+	for (size_t i = 0; i < ARRAY_LEN(urls); i++) {
+		const char *url = json_string_value(json_object_get(shown, urls[i]));
+
+		if (url)
+			json_object_set_new(shown, urls[i],
+			                    json_text(span_of(url, strcspn(url, "?#"))));
+	}
+	return shown;
+}
+
+/* MCP servers of other programs' files that count, as members of mcpServers. */
+static void add_foreign_servers(const struct config_call *call, json_t *list)
+{
+	json_auto_t *warnings = json_array();
+	json_auto_t *rows = servers_configured(call->settings, warnings);
+	json_t *row, *warning;
+	size_t i;
+
+	json_array_foreach(rows, i, row) {
+		const char *name = json_string_value(json_object_get(row, "name"));
+		_cleanup_free_ char *key = mem_printf("mcpServers.%s", name);
+
+		if (json_object_get(row, "off") || !json_object_get(row, "foreign"))
+			continue;
+		json_array_append_new(list, json_pack("{s:o, s:o, s:O, s:O, s:i}", "key",
+		                                      json_cstr(key), "value",
+		                                      server_shown(json_object_get(row, "entry")),
+		                                      "scope", json_object_get(row, "origin"),
+		                                      "file", json_object_get(row, "file"), "line",
+		                                      0));
+	}
+	json_array_foreach(warnings, i, warning)
+		output_complain(json_string_value(warning));
+}
+
 static int config_show(struct config_call *call)
 {
 	bool origin = invocation_has(call->invocation, FLAG_ORIGIN);
@@ -105,6 +154,7 @@ static int config_show(struct config_call *call)
 	size_t i;
 	bool ok;
 
+	add_foreign_servers(call, list);
 	json_array_foreach(list, i, item)
 		json_object_set_new(item, "value",
 		                    setup_mask_secrets(

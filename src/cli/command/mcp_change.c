@@ -227,7 +227,8 @@ static bool server_is_there(const struct server_change *change, struct err *err)
 	json_t *row;
 
 	json_array_foreach(rows, i, row)
-		if (servers_same_name(json_string_value(json_object_get(row, "name")), change->name))
+		if (servers_same_name(json_string_value(json_object_get(row, "name")),
+		                      change->name))
 			return true;
 	return err_set(err, ERR_FILE_NOT_FOUND,
 	               "The settings have no MCP server \"%.100s\"; hasp mcp list has them.",

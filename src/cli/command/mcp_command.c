@@ -121,6 +121,29 @@ static void print_changed(const json_t *tool, struct buf *out)
 		buf_printf(out, "        %.*s\n", (int)line_body(line).len, line.data);
 }
 
+/* What a server offers besides tools: prompts by name, then its instructions. */
+static void print_offers(const json_t *server, struct buf *out)
+{
+	const struct span said = json_span(json_object_get(server, "instructions"));
+	struct span rest = said, line;
+	size_t i;
+	json_t *prompt;
+
+	json_array_foreach(json_object_get(server, "prompts"), i, prompt) {
+		const struct span about = json_span(json_object_get(prompt, "description"));
+
+		buf_printf(out, "    prompt %s", server_member(prompt, "name"));
+		line = utf8_head(span_head(about, about.len ? strcspn(about.data, "\n") : 0), 200);
+		if (line.len)
+			buf_printf(out, "  %.*s", (int)line.len, line.data);
+		buf_char(out, '\n');
+	}
+	if (said.len)
+		buf_str(out, "    instructions:\n");
+	while (line_next(&rest, &line))
+		buf_printf(out, "        %.*s\n", (int)line_body(line).len, line.data);
+}
+
 static void print_server(const json_t *server, bool describe, struct buf *out)
 {
 	const json_t *tools = json_object_get(server, "tools"), *said;
@@ -153,6 +176,8 @@ static void print_server(const json_t *server, bool describe, struct buf *out)
 		buf_char(out, '\n');
 		print_changed(tool, out);
 	}
+	if (describe)
+		print_offers(server, out);
 }
 
 static int print_json(const json_t *value)
@@ -268,8 +293,8 @@ static bool allow_undecided(struct mcp_command *command, const char *name, int *
 
 		if (!span_eq(json_span(json_object_get(row, "name")), span_str(name)))
 			continue;
-		buf_printf(&out, "%s is allowed in this project, as %s has it now. It will %s\n", name,
-		           server_member(row, "file"), server_member(row, "asks"));
+		buf_printf(&out, "%s is allowed in this project, as %s has it now. It will %s\n",
+		           name, server_member(row, "file"), server_member(row, "asks"));
 		*ret = mcp_servers_decide(command->servers, name, true, &err) &&
 		       output_text(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 		return true;

@@ -793,9 +793,10 @@ static const struct command commands[] = {
 		.synopsis = mcp_synopsis,
 		.text =
 			"MCP servers give the agent further tools; the setting mcpServers names "
-			"them, and files of Claude Code and Codex do. list shows each with its tools, as far as they are known, and "
-			"starts none. test starts one in its sandbox, or connects to it, asks "
-			"for its tools, and shows what it answers and what the sandbox denied; "
+			"them, and files of Claude Code and Codex do. list shows each with its "
+			"tools, as far as they are known, and starts none. test starts one in "
+			"its sandbox, or connects to it, asks for its tools, "
+			"and shows what it answers and what the sandbox denied; "
 			"it exits with 1 if the server does not work. A tool that is declared "
 			"otherwise than when it was last allowed is not run until you have said "
 			"yes: test shows what changed, and allow does too and says that yes. A "

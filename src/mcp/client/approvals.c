@@ -7,9 +7,11 @@
  * A file of hasp's own beside the cache (cache.c) and not in it: what a server sends decides what
  * the cache drops, and must not decide what is forgotten here.  Mode 0600, where no command may
  * write.  One that cannot be read is as none: then each tool is new. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -22,6 +24,7 @@ enum {
 	APPROVAL_DEPTH_MAX = 8,
 	APPROVAL_TEXT_BYTES = 8 << 10, /* kept of one declaration, to show what it was */
 	APPROVAL_CONTEXT = 1,
+	APPROVAL_LOCK_MS = 2000,       /* the longest wait for another process that writes it */
 };
 
 /* What a declaration is made of: the member, and its name in approvals and sentences. */
@@ -178,16 +181,32 @@ static void drop_texts(json_t *all)
 			json_object_del(approval, "text");
 }
 
+/* Held until the descriptor is closed.  What cannot be locked is written all the same: the file is
+ * replaced whole, and what another process allowed meanwhile would only be asked about again. */
+static int approvals_lock(const char *file)
+{
+	const struct file_lock_wait wait = { .max_ms = APPROVAL_LOCK_MS };
+	_cleanup_free_ char *path = mem_printf("%s.lock", file);
+	struct err ignored = ERR_INIT;
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd >= 0)
+		file_lock_take(fd, path, &wait, &ignored);
+	return fd;
+}
+
 void mcp_approvals_set(json_t *all, const char *file, const char *server, const char *tool,
                        json_t *approval)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_CACHE_BYTES);
+	_cleanup_fd_ int lock = -1;
 	json_auto_t *kept = NULL;
 	struct err ignored = ERR_INIT;
 
 	approvals_put(all, server, tool, approval);
 	if (!file)
 		return;
+	lock = approvals_lock(file);
 	/* Other sessions write there too. */
 	kept = mcp_approvals_read(file);
 	approvals_put(kept, server, tool, approval);

@@ -9,12 +9,14 @@
 #include "base/text.h"
 #include "config/servers.h"
 #include "data/json.h"
+#include "data/schema.h"
 #include "mcp/client/private.h"
 #include "worker/provider.h"
 
 enum {
 	TIMEOUT_MS = 600000, /* Gemini CLI's */
 	TIMEOUT_MS_MAX = 24 * 3600 * 1000,
+	MEMBERS_TOLD = 5, /* of one entry, that nobody knows */
 };
 
 struct reading {
@@ -95,6 +97,43 @@ static char *entry_value(const json_t *value)
 		return NULL;
 	json_print(&out, value, 0);
 	return buf_steal(&out);
+}
+
+/* Members of an entry, Gemini CLI's and hasp's own; also those of no use here. */
+static const char *const known_members[] = {
+	"args", "authProviderType", "command", "cwd", "description", "env", "excludeTools",
+	"extension", "headers", "httpUrl", "includeTools", "oauth", "sandbox", "startupTimeout",
+	"targetAudience", "targetServiceAccount", "tcp", "timeout", "trust", "type", "url",
+};
+
+static bool is_known_member(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(known_members); i++)
+		if (!strcmp(known_members[i], name))
+			return true;
+	return false;
+}
+
+/* A mistyped name does nothing, and nobody would see it. */
+static void warn_of_members(const struct reading *reading)
+{
+	size_t told = 0;
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)reading->value, name, value) {
+		const char *nearest;
+		_cleanup_free_ char *what = NULL, *shown = NULL;
+
+		if (is_known_member(name) || ++told > MEMBERS_TOLD)
+			continue;
+		nearest = schema_nearest_name(name, known_members, ARRAY_LEN(known_members));
+		what = nearest ? mem_printf("is no member that hasp knows; \"%s\" is like it",
+		                            nearest) :
+		                 mem_strdup("is no member that hasp knows");
+		shown = mem_printf("%.100s", name);
+		entry_warn(reading, shown, what);
+	}
 }
 
 static bool is_variable_name(const char *name)
@@ -309,6 +348,7 @@ void mcp_entry_read(struct server_entry *entry, const char *name, const json_t *
 	url = entry_text(&reading, "httpUrl");
 	url = url ? url : entry_text(&reading, "url");
 	command = entry_text(&reading, "command");
+	warn_of_members(&reading);
 	entry_enabled(&reading);
 	entry_unsupported(&reading);
 	entry->timeout_ms = entry_milliseconds(&reading, "timeout", TIMEOUT_MS);

@@ -119,6 +119,25 @@ void command_directory(struct command_call *call)
 		command_say(call, STYLE(ROLE_TEXT), "  %s", root);
 }
 
+/* What a server offers besides tools. */
+static void mcp_offers(struct command_call *call, const json_t *server)
+{
+	const struct span said = json_span(json_object_get(server, "instructions"));
+	size_t i;
+	json_t *prompt;
+
+	json_array_foreach(json_object_get(server, "prompts"), i, prompt) {
+		command_say(call, STYLE(ROLE_DIM), "    prompt %s",
+		            json_string_value(json_object_get(prompt, "name")));
+		command_text(call, STYLE(ROLE_DIM),
+		             json_span(json_object_get(prompt, "description")));
+	}
+	if (said.len) {
+		command_say(call, STYLE(ROLE_DIM), "    instructions");
+		command_text(call, STYLE(ROLE_DIM), said);
+	}
+}
+
 static void mcp_server(struct command_call *call, const json_t *server, bool describe)
 {
 	const json_t *tools = json_object_get(server, "tools");
@@ -144,6 +163,8 @@ static void mcp_server(struct command_call *call, const json_t *server, bool des
 			command_text(call, STYLE(ROLE_DIM),
 			             json_span(json_object_get(tool, "description")));
 	}
+	if (describe)
+		mcp_offers(call, server);
 }
 
 void command_mcp(struct command_call *call)
