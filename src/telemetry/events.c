@@ -532,7 +532,7 @@ static bool telemetry_open_otlp(struct telemetry *telemetry, const struct settin
 	if (strncmp(endpoint, "http://", 7) && strncmp(endpoint, "https://", 8))
 		return err_set(err, ERR_INVALID_ARGUMENT, "Telemetry is off: "
 		               "telemetry.otlpEndpoint does not begin with http:// or https://.");
-	telemetry->otlp = otlp_new(endpoint, err);
+	telemetry->otlp = otlp_new(endpoint, getenv("OTEL_EXPORTER_OTLP_HEADERS"), err);
 	return telemetry->otlp;
 }
 

@@ -77,9 +77,12 @@ json_t *telemetry_shown_hook_input(const json_t *input, telemetry_mask *mask);
 
 struct otlp;
 
-/* Starts the thread that posts to ENDPOINT/v1/logs and ENDPOINT/v1/metrics. NULL with IO_ERROR: no
- * descriptor or no thread is left. Nothing connects before the first event. */
-struct otlp *otlp_new(const char *endpoint, struct err *err);
+/* Starts the thread that posts to ENDPOINT/v1/logs and ENDPOINT/v1/metrics, with `headers` as
+ * OTEL_EXPORTER_OTLP_HEADERS has them (NULL: none). What was not answered, or with 429, 502, 503 or
+ * 504, is sent again: four times at most, and not once the session ends. NULL with IO_ERROR: no
+ * descriptor or no thread is left; INVALID_ARGUMENT: the headers are none. Nothing connects before
+ * the first event. */
+struct otlp *otlp_new(const char *endpoint, const char *headers, struct err *err);
 /* An event as the file has it; copied. Never waits: it is dropped where too many wait already. */
 void otlp_send_event(struct otlp *otlp, const json_t *event);
 /* Sends what is left and the metrics, as the file has them, and frees it. Waits less than two
