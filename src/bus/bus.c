@@ -38,7 +38,7 @@ static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_TOOL_CALL] = "callId:s toolName:s title:s arguments:o description:s",
 	[BUS_TOOL_OUTPUT] = "callId:s text:s",
 	[BUS_TOOL_RESULT] = "callId:s toolName:s status:s result:oasn display:s durationMs:i "
-			    "error?:o serverName?:s decision?:s",
+			    "error?:o serverName?:s decision?:s ranName?:s ranArguments?:o",
 	[BUS_COMMAND] = "pid:i state:s command?:s callId?:s secret?:b",
 	[BUS_COMMAND_OUTPUT] = "pid:i text:s",
 	[BUS_COMMAND_INPUT] = "pid:i text:s answer?:b",
@@ -47,7 +47,8 @@ static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_API_REQUEST] = "model:s role:s",
 	[BUS_API_RESPONSE] = "model:s role:s durationMs:i reason:s usage:o",
 	[BUS_API_ERROR] = "model:s role:s durationMs:i type:s error:s",
-	[BUS_HOOK_CALL] = "event:s name:s durationMs:i exitCode:i success:b",
+	[BUS_HOOK_CALL] = "event:s name:s durationMs:i exitCode:i success:b input?:o "
+			  "stdout?:s stderr?:s",
 	[BUS_NOTICE] = "severity:s message:s delayMs?:i forget?:i hook?:b waitedMs?:i "
 		       "limitMs?:i",
 	[BUS_MODEL] = "model:s reason?:s",

@@ -104,7 +104,8 @@ enum bus_topic {
  * TOOL_RESULT                callId, toolName, status "success"|"error"|"cancelled", result,
  *                            display (string), durationMs (int), error? {type, message},
  *                            serverName? (of an MCP tool), decision? ("accept", "reject",
- *                            "modify", "auto_accept")
+ *                            "modify", "auto_accept"); where a hook changed the call ranArguments?
+ *                            (what it ran with) and ranName? (the tool that ran in its place)
  * COMMAND                    pid (int), state "running"|"ended", command?, callId?, secret? (bool:
  *                            what is typed is not echoed): of a command on a terminal; after
  *                            the first message members are missing that are as they were
@@ -117,7 +118,8 @@ enum bus_topic {
  *                            thoughts, tool, total (int)}
  * API_ERROR                  model, role, durationMs (int), type, error: it failed for good
  * HOOK_CALL                  event, name, durationMs (int), exitCode (int), success (bool): a
- *                            hook's command has run
+ *                            hook's command has run; for telemetry.h's details input? {},
+ *                            stdout?, stderr?, keys masked
  * NOTICE                     severity "info"|"warning"|"error", message; of a reply
  *                            that is asked for again: delayMs? (int), forget? (int): so
  *                            many of the last bytes of CONTENT do not count any more

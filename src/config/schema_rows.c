@@ -472,6 +472,9 @@ static const char schema_hasp_rows[] =
 	       "declarations are longer than hasp.tools.deferTokens.")
 	INTEGER("hasp.tools.deferTokens", "8000",
 	        "The tokens, estimated, that all declarations of MCP servers' tools may have.")
+	BOOLEAN("hasp.telemetry.logDetails", "false",
+	        "With telemetry.logPrompts: put commands, what hooks are given and say, and texts "
+	        "of errors into it.", ONLY_FALSE)
 	INTEGER("hasp.waits.connectSeconds", "30",
 	        "The longest that a connection to a model's server may take. 1 to 300.")
 	INTEGER("hasp.waits.idleSeconds", "300",

@@ -21,6 +21,7 @@ struct one_run {
 	struct hook_outcome outcome;
 	unsigned ms;
 	int exit_code; /* of a command; -1: it has not run */
+	struct hook_process process; /* likewise; until report_ran */
 	pthread_t thread;
 	bool threaded;
 };
@@ -114,33 +115,41 @@ static void report_run(const struct one_run *run, const struct hook_process *pro
 static void run_hook_command(struct one_run *run)
 {
 	const uint64_t began = clock_monotonic_ms();
-	struct hook_process process;
+	struct hook_process *process = &run->process;
 	bool said = false;
 	int why;
 
 	run->exit_code = -1;
-	if (!hook_process_run(run->hooks, run->hook, run->input, run->cancel, &process, &why)) {
+	if (!hook_process_run(run->hooks, run->hook, run->input, run->cancel, process, &why)) {
+		*process = (struct hook_process){ 0 };
 		hooks_notice(run->hooks, "warning", "The hook \"%.200s\" of %s cannot be run: %s.",
 		             name_for_people(run->hook), hook_event_name(run->event),
 		             strerror(why));
 		return;
 	}
-	buf_char(&process.err, 0);
-	process.err.len -= process.err.len > 0;
-	if (!process.timed_out && !process.cancelled)
-		said = hook_answer_read(&process, &run->outcome);
+	buf_char(&process->err, 0);
+	process->err.len -= process->err.len > 0;
+	if (!process->timed_out && !process->cancelled)
+		said = hook_answer_read(process, &run->outcome);
 	run->ms = (unsigned)(clock_monotonic_ms() - began);
-	run->exit_code = process.exit_code;
-	report_run(run, &process, said);
-	hook_process_release(&process);
+	run->exit_code = process->exit_code;
+	report_run(run, process, said);
 }
 
-/* On the thread that fires: listeners may be busy on it. */
-static void report_ran(const struct one_run *run)
+/* On the thread that fires: listeners may be busy on it. `input`: what the command was given. */
+static void report_ran(struct one_run *run, const json_t *input)
 {
-	if (run->hooks->ran && !run->hook->function)
-		run->hooks->ran(run->hooks->data, run->event, name_for_people(run->hook), run->ms,
-		                run->exit_code);
+	const struct hook_run ran = {
+		.event = run->event, .name = name_for_people(run->hook), .ms = run->ms,
+		.exit_code = run->exit_code, .input = input,
+		.out = buf_view(&run->process.out), .err = buf_view(&run->process.err),
+	};
+
+	if (run->hook->function)
+		return;
+	if (run->hooks->ran)
+		run->hooks->ran(run->hooks->data, &ran);
+	hook_process_release(&run->process);
 }
 
 static void *run_hook_on_thread(void *data)
@@ -203,7 +212,7 @@ static void run_in_order(struct one_run *runs, size_t count, json_t *input,
 			run_function(&runs[i], input);
 		else
 			run_hook_command(&runs[i]);
-		report_ran(&runs[i]);
+		report_ran(&runs[i], input);
 		chain(input, runs[i].event, &runs[i].outcome);
 		hook_outcome_merge(ret, &runs[i].outcome);
 	}
@@ -228,7 +237,7 @@ static void run_side_by_side(struct one_run *runs, size_t count, const json_t *i
 	for (size_t i = 0; i < count; i++) {
 		if (runs[i].threaded)
 			pthread_join(runs[i].thread, NULL);
-		report_ran(&runs[i]);
+		report_ran(&runs[i], input);
 		hook_outcome_merge(ret, &runs[i].outcome);
 	}
 }

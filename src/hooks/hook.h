@@ -55,8 +55,7 @@ struct hooks {
 	                         * asks */
 	bool enabled, project_trusted, warned_untrusted;
 	void (*notice)(void *data, const char *severity, const char *message);
-	void (*ran)(void *data, enum hook_event event, const char *name, unsigned ms,
-	            int exit_code);
+	void (*ran)(void *data, const struct hook_run *run);
 	void *data;
 	struct hook_group *groups;
 	size_t count, cap;

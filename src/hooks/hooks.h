@@ -59,6 +59,16 @@ enum hook_source {
 	HOOK_SOURCE_EXTENSION,
 };
 
+/* A command of an event that has run; all of it is borrowed until `ran` returns. */
+struct hook_run {
+	enum hook_event event;
+	const char *name;     /* or the command, where it has none */
+	unsigned ms;
+	int exit_code;        /* -1: it could not be started */
+	const json_t *input;  /* as it was given to the command; an object */
+	struct span out, err; /* what it wrote, as far as it was read */
+};
+
 struct hooks_options {
 	const char *project;         /* GEMINI_PROJECT_DIR, CLAUDE_PROJECT_DIR; absolute */
 	const char *cwd;             /* where commands run */
@@ -73,10 +83,8 @@ struct hooks_options {
 	bool enabled;                /* hooksConfig.enabled */
 	/* Lines of stderr, systemMessages, warnings, for people; may be NULL; from any thread. */
 	void (*notice)(void *data, const char *severity, const char *message);
-	/* A command has run: its name (or itself, where it has none), how long, how it ended (-1:
-	 * it could not be started). On the thread of hooks_fire; may be NULL. */
-	void (*ran)(void *data, enum hook_event event, const char *name, unsigned ms,
-	            int exit_code);
+	/* A command has run. On the thread of hooks_fire; may be NULL. */
+	void (*ran)(void *data, const struct hook_run *run);
 	void *data;
 };
 

@@ -17,10 +17,8 @@
 #include "telemetry/private.h"
 #include "telemetry/telemetry.h"
 
-/* Of one text in an event; a longer one is cut. Calls under way whose arguments are kept. */
-enum { EVENT_TEXT_BYTES_MAX = 10000, CALLS_MAX = 1000 };
-/* Of an argument that is shown, of the name of one, and of objects within objects. */
-enum { ARGUMENT_BYTES_MAX = 256, ARGUMENT_NAME_BYTES_MAX = 64, ARGUMENT_DEPTH_MAX = 16 };
+/* Calls under way whose arguments are kept. */
+enum { CALLS_MAX = 1000 };
 
 struct telemetry {
 	struct bus *bus;
@@ -31,6 +29,8 @@ struct telemetry {
 	struct metrics *metrics;
 	char *session_id, *model, *mode;
 	bool interactive, log_prompts;
+	bool log_details;      /* only with log_prompts, and a `mask` */
+	telemetry_mask *mask;
 	unsigned prompts;
 	json_t *calls; /* by callId: arguments of calls under way */
 };
@@ -133,74 +133,12 @@ static json_int_t event_int(const json_t *message, const char *name)
 	return json_integer_value(json_object_get(message, name));
 }
 
-/* A new reference: the text, cut between characters where it is too long. */
-static json_t *event_limited_text(struct span text)
-{
-	size_t len = text.len;
-
-	if (len > EVENT_TEXT_BYTES_MAX)
-		for (len = EVENT_TEXT_BYTES_MAX; len > 0 && (text.data[len] & 0xc0) == 0x80;)
-			len--;
-	return json_text(span_head(text, len));
-}
-
 static json_t *event_prompt_id(const struct telemetry *telemetry)
 {
 	_cleanup_free_ char *id = mem_printf("%s########%u", telemetry->session_id,
 	                                     telemetry->prompts);
 
 	return json_text(span_str(id));
-}
-
-/* Arguments whose texts say where and how, never what a file holds; all others are their length. */
-static bool event_argument_is_shown(const char *name, struct span text)
-{
-	static const char *const names[] = {
-		"file_path", "file_paths", "dir_path", "path", "paths", "new_path", "directory",
-		"workdir", "log_path", "plan_filename", "pattern", "patterns", "glob", "include",
-		"include_pattern", "exclude", "exclude_pattern", "file_types",
-	};
-
-	if (text.len > ARGUMENT_BYTES_MAX || memchr(text.data, '\n', text.len))
-		return false;
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return false;
-}
-
-/* A model writes the names too: one that no schema would have is not shown. */
-static bool event_argument_name_is_plain(const char *name)
-{
-	const size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	                                "0123456789_-");
-
-	return len > 0 && len <= ARGUMENT_NAME_BYTES_MAX && !name[len];
-}
-
-/* `name`: of the nearest member of an object that it stands in. A new reference. */
-static json_t *event_arguments(const char *name, const json_t *value, unsigned depth)
-{
-	const char *key;
-	json_t *member, *shown;
-	size_t i;
-
-	if (json_is_string(value)) {
-		if (event_argument_is_shown(name, json_span(value)))
-			return json_incref((json_t *)value);
-		return json_sprintf("[%zu bytes]", json_string_length(value));
-	}
-	if (!json_is_object(value) && !json_is_array(value))
-		return json_incref((json_t *)value);
-	shown = json_is_object(value) ? json_object() : json_array();
-	if (depth >= ARGUMENT_DEPTH_MAX)
-		return shown;
-	json_object_foreach((json_t *)value, key, member)
-		if (event_argument_name_is_plain(key))
-			json_object_set_new(shown, key, event_arguments(key, member, depth + 1));
-	json_array_foreach(value, i, member)
-		json_array_append_new(shown, event_arguments(name, member, depth + 1));
-	return shown;
 }
 
 /* ---- events ------------------------------------------------------------------- */
@@ -215,7 +153,7 @@ static void telemetry_on_prompt(struct telemetry *telemetry, const json_t *messa
 	json_object_set_new(own, "prompt_length", json_size(text.len));
 	json_object_set_new(own, "prompt_id", event_prompt_id(telemetry));
 	if (telemetry->log_prompts)
-		json_object_set_new(own, "prompt", event_limited_text(text));
+		json_object_set_new(own, "prompt", telemetry_limited_text(text));
 	event_write(telemetry, "gemini_cli.user_prompt", own, body);
 }
 
@@ -341,7 +279,7 @@ static void event_write_file_operation(struct telemetry *telemetry, const char *
 		return;
 	own = json_pack("{s:s, s:s}", "tool_name", tool, "operation", operation);
 	if (dot && !strchr(dot, '/'))
-		json_object_set_new(own, "extension", event_limited_text(span_str(dot)));
+		json_object_set_new(own, "extension", telemetry_limited_text(span_str(dot)));
 	event_write(telemetry, "gemini_cli.file_operation", own, body);
 	metrics_count(telemetry, METRIC_FILE_OPERATION_COUNT,
 	              json_pack("{s:s}", "operation", operation), 1);
@@ -349,32 +287,52 @@ static void event_write_file_operation(struct telemetry *telemetry, const char *
 	metrics_count_lines(telemetry, tool, "removed", json_object_get(result, "lines_removed"));
 }
 
-static void event_add_arguments(json_t *own, const json_t *arguments)
+static void event_add_arguments(const struct telemetry *telemetry, json_t *own,
+                                const json_t *arguments)
 {
-	json_auto_t *shown = event_arguments("", arguments, 0);
+	json_auto_t *shown = telemetry_shown_arguments(
+		arguments, telemetry->log_details ? telemetry->mask : NULL);
 	char *text = json_dumps(shown, JSON_INDENT(2));
 
-	json_object_set_new(own, "function_args", event_limited_text(span_str(text ? text : "{}")));
+	json_object_set_new(own, "function_args",
+	                    telemetry_limited_text(span_str(text ? text : "{}")));
 	free(text);
 }
 
-/* Its code alone: the words of a refused edit quote the file, those of a command its output. */
-static void event_add_call_error(json_t *own, const json_t *error)
+/* A text that only details have: cut, and then without keys. */
+static void event_add_detail(const struct telemetry *telemetry, json_t *own, const char *name,
+                             struct span text)
+{
+	json_auto_t *cut = telemetry_limited_text(text);
+
+	json_object_set_new(own, name, telemetry->mask(json_span(cut)));
+}
+
+/* Without details its code alone: the words of a refused edit quote the file, those of a command
+ * its output. */
+static void event_add_call_error(const struct telemetry *telemetry, json_t *own,
+                                 const json_t *error)
 {
 	json_t *type = json_object_get(error, "type");
 
 	json_object_set(own, "error_type", type);
 	json_object_set(own, "error.type", type);
+	if (!telemetry->log_details)
+		return;
+	event_add_detail(telemetry, own, "error", span_str(event_text(error, "message")));
+	json_object_set(own, "error.message", json_object_get(own, "error"));
 }
 
 static void telemetry_on_result(struct telemetry *telemetry, const json_t *message)
 {
-	const char *id = event_text(message, "callId"), *tool = event_text(message, "toolName");
+	const char *id = event_text(message, "callId"), *instead = event_text(message, "ranName");
+	const char *tool = *instead ? instead : event_text(message, "toolName");
 	const char *server = event_text(message, "serverName");
 	const char *kind = *server ? "mcp" : "native";
 	const bool success = !strcmp(event_text(message, "status"), "success");
 	const json_int_t ms = event_int(message, "durationMs");
-	json_auto_t *arguments = json_incref(json_object_get(telemetry->calls, id));
+	json_t *ran = json_object_get(message, "ranArguments");
+	json_auto_t *arguments = json_incref(ran ? ran : json_object_get(telemetry->calls, id));
 	_cleanup_free_ char *body = mem_printf("Tool call: %s. Success: %s. Duration: %lldms.",
 	                                       tool, success ? "true" : "false", (long long)ms);
 	json_t *own = json_pack("{s:s, s:I, s:b, s:o, s:s}", "function_name", tool, "duration_ms",
@@ -387,9 +345,9 @@ static void telemetry_on_result(struct telemetry *telemetry, const json_t *messa
 	if (*server)
 		json_object_set_new(own, "mcp_server_name", json_string(server));
 	if (telemetry->log_prompts && arguments)
-		event_add_arguments(own, arguments);
+		event_add_arguments(telemetry, own, arguments);
 	if (!success)
-		event_add_call_error(own, json_object_get(message, "error"));
+		event_add_call_error(telemetry, own, json_object_get(message, "error"));
 	if (success)
 		event_write_file_operation(telemetry, tool, json_object_get(message, "result"),
 		                           arguments);
@@ -421,10 +379,37 @@ static json_t *event_hook_name(const struct telemetry *telemetry, const char *na
 	const char *slash = memrchr(name, '/', word);
 
 	if (telemetry->log_prompts)
-		return event_limited_text(span_str(name));
+		return telemetry_limited_text(span_str(name));
 	if (slash)
-		return event_limited_text(span_of(slash + 1, word - (size_t)(slash + 1 - name)));
-	return event_limited_text(span_of(name, word));
+		return telemetry_limited_text(span_of(slash + 1, word - (size_t)(slash + 1 - name)));
+	return telemetry_limited_text(span_of(name, word));
+}
+
+/* `value` as a text in an attribute; NULL: "{}". */
+static void event_add_json(json_t *own, const char *name, const json_t *value)
+{
+	char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+
+	json_object_set_new(own, name, telemetry_limited_text(span_str(text ? text : "{}")));
+	free(text);
+}
+
+/* What it was given, what it said, and what Gemini CLI makes of that. */
+static void event_add_hook_details(const struct telemetry *telemetry, json_t *own,
+                                   const json_t *message)
+{
+	const char *said = event_text(message, "stdout"), *warned = event_text(message, "stderr");
+	json_auto_t *input = telemetry_shown_hook_input(json_object_get(message, "input"),
+	                                                telemetry->mask);
+	json_auto_t *words = *said ? json_pack("{s:s}", "systemMessage", said) : NULL;
+	json_auto_t *answer = NULL;
+	struct err err = ERR_INIT;
+
+	event_add_json(own, "hook_input", input);
+	json_object_set_new(own, "stdout", telemetry_limited_text(span_str(said)));
+	json_object_set_new(own, "stderr", telemetry_limited_text(span_str(warned)));
+	event_add_json(own, "hook_output", json_parse(span_str(said), &answer, &err) &&
+	               json_is_object(answer) ? answer : words);
 }
 
 static void telemetry_on_hook(struct telemetry *telemetry, const json_t *message)
@@ -438,12 +423,14 @@ static void telemetry_on_hook(struct telemetry *telemetry, const json_t *message
 	                                       success ? "succeeded" : "failed", (long long)ms);
 	json_t *tags = json_pack("{s:s, s:O, s:b}", "hook_event_name", event, "hook_name", name,
 	                         "success", success);
+	json_t *own;
 
-	event_write(telemetry, "gemini_cli.hook_call",
-	            json_pack("{s:s, s:s, s:o, s:I, s:b, s:I}", "hook_event_name", event,
-	                      "hook_type", "command", "hook_name", name, "duration_ms", ms,
-	                      "success", success, "exit_code", event_int(message, "exitCode")),
-	            body);
+	own = json_pack("{s:s, s:s, s:o, s:I, s:b, s:I}", "hook_event_name", event, "hook_type",
+	                "command", "hook_name", name, "duration_ms", ms, "success", success,
+	                "exit_code", event_int(message, "exitCode"));
+	if (telemetry->log_details)
+		event_add_hook_details(telemetry, own, message);
+	event_write(telemetry, "gemini_cli.hook_call", own, body);
 	metrics_count(telemetry, METRIC_HOOK_CALL_COUNT, json_incref(tags), 1);
 	metrics_count(telemetry, METRIC_HOOK_CALL_LATENCY, tags, ms);
 }
@@ -545,7 +532,7 @@ static bool telemetry_open_otlp(struct telemetry *telemetry, const struct settin
 	if (strncmp(endpoint, "http://", 7) && strncmp(endpoint, "https://", 8))
 		return err_set(err, ERR_INVALID_ARGUMENT, "Telemetry is off: "
 		               "telemetry.otlpEndpoint does not begin with http:// or https://.");
-	telemetry->otlp = otlp_new(endpoint, err);
+	telemetry->otlp = otlp_new(endpoint, getenv("OTEL_EXPORTER_OTLP_HEADERS"), err);
 	return telemetry->otlp;
 }
 
@@ -597,13 +584,22 @@ struct telemetry *telemetry_open(const struct telemetry_options *options)
 		.interactive = options->interactive, .calls = json_object(),
 		.log_prompts = telemetry_is_on(settings, getenv("GEMINI_TELEMETRY_LOG_PROMPTS"),
 		                               "telemetry.logPrompts"),
+		.mask = options->mask,
 	};
+	telemetry->log_details = telemetry->log_prompts && telemetry->mask &&
+		telemetry_is_on(settings, getenv("HASP_TELEMETRY_LOG_DETAILS"),
+		                "hasp.telemetry.logDetails");
 	pthread_mutex_init(&telemetry->lock, NULL);
 	telemetry_write_config(telemetry, settings);
 	metrics_count(telemetry, METRIC_SESSION_COUNT, json_object(), 1);
 	telemetry->subscription = bus_subscribe(options->bus, BUS_NONE, telemetry_on_message,
 	                                        telemetry);
 	return telemetry;
+}
+
+bool telemetry_has_details(const struct telemetry *telemetry)
+{
+	return telemetry && telemetry->log_details;
 }
 
 void telemetry_set_session(struct telemetry *telemetry, const char *session_id)

@@ -22,6 +22,11 @@ enum {
 	OTLP_CLOSE_MS = 1700, /* for what is left, once the session ends */
 	OTLP_CANCEL_MS = 200, /* for the thread to see that it shall stop */
 	OTLP_ANSWER_BYTES_MAX = 64 << 10,
+	OTLP_TRIES_MAX = 4,       /* of one request */
+	OTLP_RETRY_MS = 1000,     /* before the second try, then twice as long each time */
+	OTLP_RETRY_MS_MAX = 30000, /* also of what a collector asks for */
+	OTLP_HEADERS_MAX = 32,
+	OTLP_HEADERS_BYTES_MAX = 8 << 10,
 };
 
 /* Shared by the session and the thread: the last of them frees it. */
@@ -33,6 +38,7 @@ struct otlp {
 	bool closing, finished;
 	unsigned references;
 	char *endpoint;       /* unchanging; without a slash at its end */
+	char **headers;       /* unchanging; "NAME: VALUE", NULL-terminated */
 	struct cancel cancel; /* of its own */
 };
 
@@ -189,34 +195,30 @@ static bool otlp_on_body(void *data, struct span bytes)
 	return true;
 }
 
-/* What cannot be sent is lost: a collector that is down ends no session. */
-static void otlp_post(struct otlp *otlp, struct http_client *client, const char *path,
-                      struct span body)
-{
-	static const char *const headers[] = { "Content-Type: application/json",
-		                               "User-Agent: hasp/" HASP_VERSION, NULL };
-	static const struct http_events events = { .body = otlp_on_body };
-	_cleanup_free_ char *url = mem_printf("%s%s", otlp->endpoint, path);
-	struct err ignored = ERR_INIT;
-	const struct http_request request = {
-		.method = "POST",
-		.url = url,
-		.headers = headers,
-		.body = body,
-		.connect_ms = OTLP_CONNECT_MS,
-		.total_ms = OTLP_REQUEST_MS,
-		.max_bytes = OTLP_ANSWER_BYTES_MAX,
-		.cancel = &otlp->cancel,
-	};
+/* How a collector answered: 0, not at all; and the delay that it asks for, -1 without. */
+struct otlp_answer {
+	int status;
+	double after_seconds;
+};
 
-	http_client_send(client, &request, &events, NULL, &ignored);
+static bool otlp_on_head(void *data, int status, struct span headers)
+{
+	struct otlp_answer *answer = data;
+
+	answer->status = status;
+	answer->after_seconds = http_retry_after(headers);
+	return true;
 }
 
-static void otlp_post_records(struct otlp *otlp, struct http_client *client, const char *records)
+/* Those of the specification ("Retryable Response Codes"), and no answer at all. */
+static bool otlp_may_try_again(const struct otlp_answer *answer)
 {
-	_cleanup_free_ char *body = mem_printf("{\"resourceLogs\":[%s]}", records);
+	static const int retryable[] = { 0, 429, 502, 503, 504 };
 
-	otlp_post(otlp, client, "/v1/logs", span_str(body));
+	for (size_t i = 0; i < ARRAY_LEN(retryable); i++)
+		if (answer->status == retryable[i])
+			return true;
+	return false;
 }
 
 static struct timespec otlp_moment_in(unsigned ms)
@@ -233,6 +235,71 @@ static struct timespec otlp_moment_in(unsigned ms)
 	return moment;
 }
 
+/* False: the session ends, and nothing is tried again. */
+static bool otlp_wait_before_try(struct otlp *otlp, unsigned tries,
+                                 const struct otlp_answer *answer)
+{
+	unsigned ms = OTLP_RETRY_MS << (tries - 1);
+	struct timespec until;
+	int late = 0;
+	bool closing;
+
+	if (answer->after_seconds >= 0)
+		ms = answer->after_seconds * 1000 < OTLP_RETRY_MS_MAX ?
+		             (unsigned)(answer->after_seconds * 1000) : OTLP_RETRY_MS_MAX;
+	until = otlp_moment_in(ms);
+	pthread_mutex_lock(&otlp->lock);
+	while (!otlp->closing && !late)
+		late = pthread_cond_timedwait(&otlp->changed, &otlp->lock, &until);
+	closing = otlp->closing;
+	pthread_mutex_unlock(&otlp->lock);
+	return !closing;
+}
+
+/* What cannot be sent is lost in the end: a collector that is down ends no session. */
+static void otlp_post(struct otlp *otlp, struct http_client *client, const char *path,
+                      struct span body)
+{
+	static const struct http_events events = { .head = otlp_on_head, .body = otlp_on_body };
+	_cleanup_free_ char *url = mem_printf("%s%s", otlp->endpoint, path);
+	const struct http_request request = {
+		.method = "POST",
+		.url = url,
+		.headers = (const char *const *)otlp->headers,
+		.body = body,
+		.connect_ms = OTLP_CONNECT_MS,
+		.total_ms = OTLP_REQUEST_MS,
+		.max_bytes = OTLP_ANSWER_BYTES_MAX,
+		.cancel = &otlp->cancel,
+	};
+
+	for (unsigned tries = 1; tries <= OTLP_TRIES_MAX; tries++) {
+		struct otlp_answer answer = { .after_seconds = -1 };
+		struct err ignored = ERR_INIT;
+
+		http_client_send(client, &request, &events, &answer, &ignored);
+		if (!otlp_may_try_again(&answer) || tries == OTLP_TRIES_MAX ||
+		    !otlp_wait_before_try(otlp, tries, &answer))
+			return;
+	}
+}
+
+static void otlp_post_records(struct otlp *otlp, struct http_client *client, const char *records)
+{
+	_cleanup_free_ char *body = mem_printf("{\"resourceLogs\":[%s]}", records);
+
+	otlp_post(otlp, client, "/v1/logs", span_str(body));
+}
+
+static void otlp_free_settings(struct otlp *otlp)
+{
+	for (size_t i = 0; otlp->headers && otlp->headers[i]; i++)
+		free(otlp->headers[i]);
+	free(otlp->headers);
+	free(otlp->endpoint);
+	free(otlp);
+}
+
 /* Under the lock, which it gives back. */
 static void otlp_unref_unlock(struct otlp *otlp)
 {
@@ -247,8 +314,7 @@ static void otlp_unref_unlock(struct otlp *otlp)
 	buf_release(&otlp->records);
 	cancel_release(&otlp->cancel);
 	free(otlp->metrics);
-	free(otlp->endpoint);
-	free(otlp);
+	otlp_free_settings(otlp);
 }
 
 /* Under the lock: until there are records that have waited long enough, or the session ends.
@@ -290,7 +356,86 @@ static void *otlp_thread(void *data)
 	return NULL;
 }
 
-struct otlp *otlp_new(const char *endpoint, struct err *err)
+/* ---- headers ------------------------------------------------------------------ */
+
+static int hex_digit_value(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 :
+	       c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* Appends a value with its %XX resolved. False: a control character, or no such escape. */
+static bool header_value_append(struct buf *out, struct span value)
+{
+	for (size_t i = 0; i < value.len; i++) {
+		char c = value.data[i];
+
+		if (c == '%') {
+			const int high = i + 2 < value.len ? hex_digit_value(value.data[i + 1]) : -1;
+			const int low = high >= 0 ? hex_digit_value(value.data[i + 2]) : -1;
+
+			if (low < 0)
+				return false;
+			c = (char)(high * 16 + low);
+			i += 2;
+		}
+		if ((unsigned char)c < 0x20 || c == 0x7f)
+			return false;
+		buf_char(out, c);
+	}
+	return true;
+}
+
+/* "NAME=VALUE" as "NAME: VALUE", the caller's. NULL: it is none. */
+static char *header_of_pair(struct span pair)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(OTLP_HEADERS_BYTES_MAX);
+	const char *sign = pair.len ? memchr(pair.data, '=', pair.len) : NULL;
+	struct span name, value;
+
+	if (!sign)
+		return NULL;
+	name = span_trim(span_head(pair, (size_t)(sign - pair.data)));
+	value = span_trim(span_skip(pair, (size_t)(sign - pair.data) + 1));
+	for (size_t i = 0; i < name.len; i++)
+		if (!ascii_is_alnum(name.data[i]) && !strchr("!#$&'*+-.^_`|~", name.data[i]))
+			return NULL;
+	buf_append(&out, name.data, name.len);
+	buf_str(&out, ": ");
+	if (!name.len || !header_value_append(&out, value))
+		return NULL;
+	return buf_steal(&out);
+}
+
+/* The specification's OTEL_EXPORTER_OTLP_HEADERS: "NAME=VALUE,NAME=VALUE", values %-escaped. */
+static bool otlp_read_headers(struct otlp *otlp, const char *text, struct err *err)
+{
+	struct span rest = span_str(text ? text : "");
+	size_t count = 2;
+
+	otlp->headers = mem_alloc(OTLP_HEADERS_MAX + 3, sizeof(*otlp->headers));
+	otlp->headers[0] = mem_strdup("Content-Type: application/json");
+	otlp->headers[1] = mem_strdup("User-Agent: hasp/" HASP_VERSION);
+	while (rest.len) {
+		const char *comma = memchr(rest.data, ',', rest.len);
+		struct span pair = span_head(rest, comma ? (size_t)(comma - rest.data) : rest.len);
+
+		rest = span_skip(rest, pair.len + (comma != NULL));
+		if (!span_trim(pair).len)
+			continue;
+		/* Its text may have a key in it. */
+		if (count == OTLP_HEADERS_MAX + 2 || pair.len > OTLP_HEADERS_BYTES_MAX / 2 ||
+		    !(otlp->headers[count] = header_of_pair(pair)))
+			return err_set(err, ERR_INVALID_ARGUMENT, "Telemetry is off: "
+			               "OTEL_EXPORTER_OTLP_HEADERS is no list of at most %d "
+			               "NAME=VALUE with commas between (header %zu).",
+			               OTLP_HEADERS_MAX, count - 1);
+		count++;
+	}
+	return true;
+}
+
+struct otlp *otlp_new(const char *endpoint, const char *headers, struct err *err)
 {
 	struct otlp *otlp = mem_alloc(1, sizeof(*otlp));
 	size_t len = strlen(endpoint);
@@ -303,9 +448,8 @@ struct otlp *otlp_new(const char *endpoint, struct err *err)
 		len--;
 	*otlp = (struct otlp){ .records = BUF_INIT(OTLP_QUEUE_BYTES_MAX), .references = 2,
 		               .endpoint = mem_printf("%.*s", (int)len, endpoint) };
-	if (!cancel_init(&otlp->cancel, err)) {
-		free(otlp->endpoint);
-		free(otlp);
+	if (!otlp_read_headers(otlp, headers, err) || !cancel_init(&otlp->cancel, err)) {
+		otlp_free_settings(otlp);
 		return NULL;
 	}
 	pthread_mutex_init(&otlp->lock, NULL);

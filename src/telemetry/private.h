@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/err.h"
+#include "base/span.h"
 
 /* X(symbol, name, is a histogram, unit, description) */
 #define METRIC_TABLE(X)                                                                           \
@@ -55,13 +56,33 @@ enum { METRIC_POINTS_MAX = 1000 };
 /* A moment as that SDK prints it: [seconds, nanoseconds]; a new reference. */
 json_t *telemetry_moment(const struct timespec *moment);
 
+/* ---- what is written of texts (shown.c) ---- */
+
+/* Of one text in an event; a longer one is cut. */
+enum { TELEMETRY_TEXT_BYTES_MAX = 10000 };
+
+/* As telemetry_options.mask. */
+typedef json_t *telemetry_mask(struct span text);
+
+/* The text, cut between characters where it is too long; a new reference. */
+json_t *telemetry_limited_text(struct span text);
+/* Arguments of a tool: numbers, booleans, paths and patterns; in place of other texts stands their
+ * length. With a mask (NULL: none) commands of one line too. A new reference. */
+json_t *telemetry_shown_arguments(const json_t *arguments, telemetry_mask *mask);
+/* What a hook was given (NULL: nothing): why and where it runs, the prompt, and a tool's arguments
+ * as above; in place of requests, replies and results stands how long they are. A new reference. */
+json_t *telemetry_shown_hook_input(const json_t *input, telemetry_mask *mask);
+
 /* ---- OTLP over HTTP (otlp.c) ---- */
 
 struct otlp;
 
-/* Starts the thread that posts to ENDPOINT/v1/logs and ENDPOINT/v1/metrics. NULL with IO_ERROR: no
- * descriptor or no thread is left. Nothing connects before the first event. */
-struct otlp *otlp_new(const char *endpoint, struct err *err);
+/* Starts the thread that posts to ENDPOINT/v1/logs and ENDPOINT/v1/metrics, with `headers` as
+ * OTEL_EXPORTER_OTLP_HEADERS has them (NULL: none). What was not answered, or with 429, 502, 503 or
+ * 504, is sent again: four times at most, and not once the session ends. NULL with IO_ERROR: no
+ * descriptor or no thread is left; INVALID_ARGUMENT: the headers are none. Nothing connects before
+ * the first event. */
+struct otlp *otlp_new(const char *endpoint, const char *headers, struct err *err);
 /* An event as the file has it; copied. Never waits: it is dropped where too many wait already. */
 void otlp_send_event(struct otlp *otlp, const json_t *event);
 /* Sends what is left and the metrics, as the file has them, and frees it. Waits less than two

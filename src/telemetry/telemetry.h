@@ -13,7 +13,8 @@
  *
  * It is off unless the user (settings, GEMINI_TELEMETRY_ENABLED) turns it on: a project can only
  * turn it off.  Prompts, arguments and commands of hooks are in it only with telemetry.logPrompts;
- * what files hold, results of tools, texts of errors and headers never.
+ * with hasp.telemetry.logDetails too commands of one line, what hooks are given and say, and texts
+ * of errors, their keys masked; results of tools, contents of edits and headers never.
  *
  * To add an event: a row in events.c, and the topic in docs/bus.md if the bus does not have it
  * yet. To add a metric: a row in private.h.  docs/telemetry.md lists both.
@@ -38,6 +39,9 @@ struct telemetry_options {
 	const char *model;               /* "provider/name" */
 	const char *approval_mode;       /* as settings spell it */
 	bool interactive;
+	/* A copy of a text with its keys masked; a new reference. NULL: no details, whatever the
+	 * settings say. */
+	json_t *(*mask)(struct span text);
 	/* What cannot be done, a sentence; during telemetry_open alone. May be NULL. */
 	void (*notice)(void *data, const char *severity, const char *message);
 	void *data;
@@ -45,6 +49,8 @@ struct telemetry_options {
 
 /* NULL: it is off, or (with a notice) cannot be on. The event "config" is written. */
 struct telemetry *telemetry_open(const struct telemetry_options *options);
+/* Whether messages of hooks are to have what went in and came out: hasp.telemetry.logDetails. */
+bool telemetry_has_details(const struct telemetry *telemetry);
 /* Events and metrics belong to this session from here on. NULL telemetry is fine. */
 void telemetry_set_session(struct telemetry *telemetry, const char *session_id);
 /* Writes or sends the metrics (less than two seconds), and ends the subscription: before the bus is

@@ -20,10 +20,12 @@ READS = [{"reply": [fake_gemini.call("read_file", {"file_path": "secret.txt"})]}
 
 
 class Collector:
-    """Keeps each request; `answers` false: takes it and stays silent until the test is over."""
+    """Keeps each request; `answers` false: takes it and stays silent until the test is over.
+    `first`: the statuses of the first answers, before it answers with 200."""
 
-    def __init__(self, answers=True):
-        self.requests, self.over = [], threading.Event()
+    def __init__(self, answers=True, first=()):
+        self.requests, self.headers, self.over = [], [], threading.Event()
+        statuses = list(first)
         collector = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -32,11 +34,15 @@ class Collector:
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 collector.requests.append((self.path, self.headers["Content-Type"], body))
+                collector.headers.append(dict(self.headers))
                 if not answers:
                     collector.over.wait()
                     self.close_connection = True
                     return
-                self.send_response(200)
+                status = statuses.pop(0) if statuses else 200
+                self.send_response(status)
+                if status != 200:
+                    self.send_header("Retry-After", "0")
                 self.send_header("Content-Length", "2")
                 self.end_headers()
                 self.wfile.write(b"{}")
@@ -165,3 +171,53 @@ def test_nobody_listens(tmp_path, collector):
 ])
 def test_what_is_not_there_is_named(tmp_path, settings, says):
     assert says in run(Program("hasp", tmp_path), **settings).err
+
+
+def test_headers_of_the_environment(tmp_path, collector):
+    done = run(Program("hasp", tmp_path), otlpEndpoint=collector.url, otlpProtocol="http", env={
+        "OTEL_EXPORTER_OTLP_HEADERS": "api-key=made%2Dup%20key, x-team = blue ,"})
+    assert collector.headers
+    for headers in collector.headers:
+        assert headers["api-key"] == "made-up key" and headers["x-team"] == "blue"
+        assert headers["Content-Type"] == "application/json"
+    assert "made" not in done.err
+
+
+@pytest.mark.parametrize("headers", [
+    "made-up-key", "a b=1", "x=%0d%0aInjected: 1", "x=%4", "x=%zz", "=1",
+    ",".join("x%d=1" % i for i in range(33)), "x=" + "y" * 5000])
+def test_headers_that_are_none(tmp_path, collector, headers):
+    done = run(Program("hasp", tmp_path), otlpEndpoint=collector.url, otlpProtocol="http",
+               env={"OTEL_EXPORTER_OTLP_HEADERS": headers})
+    assert "OTEL_EXPORTER_OTLP_HEADERS is no list" in done.err and "made-up" not in done.err
+    assert not collector.requests
+
+
+# Holds up a session until the collector has what the test waits for.
+HOLD = {"SessionStart": [{"hooks": [{
+    "type": "command", "command": "while ! [ -e over ]; do sleep 0.05; done"}]}]}
+
+
+@pytest.mark.parametrize("status, again", [(503, True), (429, True), (400, False)])
+def test_what_is_sent_again(tmp_path, status, again):
+    collector, program = Collector(first=[status]), Program("hasp", tmp_path)
+    watched = threading.Event()
+
+    def end_the_session():
+        while len(collector.requests) < (2 if again else 1) and not watched.wait(0.05):
+            pass
+        (program.root / "over").touch()
+
+    thread = threading.Thread(target=end_the_session)
+    thread.start()
+    try:
+        program.settings(hooks=HOLD, telemetry={
+            "enabled": True, "otlpEndpoint": collector.url, "otlpProtocol": "http"})
+        done = program.run(DONE, "-p", "Hi.")
+        assert done.code == 0, done.err
+    finally:
+        watched.set()
+        thread.join()
+        collector.close()
+    bodies = [body for path, _, body in collector.requests if path == "/v1/logs"]
+    assert (bodies[0] in bodies[1:]) is again

@@ -217,3 +217,91 @@ def test_what_is_not_there_is_named(tmp_path, more, says):
     done = program.run([{"reply": [fake_gemini.text("Done.")]}], "-p", "Hi.",
                        env={"GEMINI_TELEMETRY_ENABLED": "true", **more})
     assert done.code == 0 and says in done.err
+
+
+HOOKED = [
+    {"reply": [fake_gemini.call("run_shell_command", {
+        "command": "printf '%s' \"Authorization: Bearer abcdefgh1234\""})]},
+    {"reply": [fake_gemini.call("run_shell_command", {
+        "command": "cat <<'E'\nmade-up-contents\nE"})]},
+    {"reply": [fake_gemini.call("write_file", {"file_path": "new.py",
+                                               "content": "made-up-contents\n"})]},
+    {"reply": [fake_gemini.call("read_file", {"file_path": "absent.txt"})]},
+    {"reply": [fake_gemini.text("Done.")]},
+]
+HOOK = """#!/bin/sh
+echo "API_KEY=made-up-key and sk-ant-made-up-0123456789" >&2
+[ -n "$1" ] && printf '%s' "$1" || echo "words of the hook"
+"""
+
+
+def detailed(program, log, **more):
+    (program.root / "hook.sh").write_text(HOOK)
+    (program.root / "secret.txt").write_text(SECRET + "\n")
+    moved = json.dumps({"hookSpecificOutput": {"tool_input": {"file_path": "moved.py"}}})
+    program.settings(
+        telemetry={"enabled": True, "outfile": str(log), "logPrompts": True},
+        hooks={"SessionStart": [{"hooks": [{"type": "command", "command": "sh hook.sh"}]}],
+               "AfterTool": [{"matcher": "read_file|run_shell_command", "hooks": [
+                   {"type": "command", "command": "sh hook.sh"}]}],
+               "BeforeTool": [{"matcher": "write_file", "hooks": [
+                   {"type": "command", "command": "sh hook.sh '%s'" % moved}]}]}, **more)
+    done = program.run(HOOKED, "-p", "A prompt of mine.", "--approval-mode", "yolo")
+    assert done.code == 0, done.err
+    return events(objects(log))
+
+
+def of_kind(found, name):
+    return [event for event in found if event["event.name"] == "gemini_cli." + name]
+
+
+def test_details_only_when_asked_for(tmp_path):
+    found = detailed(Program("hasp", tmp_path), tmp_path / "telemetry.log")
+    for hook in of_kind(found, "hook_call"):
+        assert not {"hook_input", "hook_output", "stdout", "stderr"} & set(hook)
+    commands = [json.loads(call["function_args"])["command"]
+                for call in of_kind(found, "tool_call")[:2]]
+    assert all(one.endswith(" bytes]") for one in commands)
+
+
+def test_details(tmp_path):
+    log = tmp_path / "telemetry.log"
+    found = detailed(Program("hasp", tmp_path), log,
+                     hasp={"telemetry": {"logDetails": True}})
+    hooks = [hook for hook in of_kind(found, "hook_call") if "hook.sh" in hook["hook_name"]]
+    calls = of_kind(found, "tool_call")
+    start = next(hook for hook in hooks if hook["hook_event_name"] == "SessionStart")
+    assert json.loads(start["hook_input"])["source"] == "startup"
+    assert start["stdout"] == "words of the hook\n"
+    assert json.loads(start["hook_output"]) == {"systemMessage": "words of the hook\n"}
+    assert start["stderr"] == "API_KEY=*** and ***\n"
+    before = next(hook for hook in hooks if hook["hook_event_name"] == "BeforeTool")
+    asked = json.loads(before["hook_input"])["tool_input"]
+    assert asked["file_path"] == "new.py" and asked["content"] == "[17 bytes]"
+    assert "moved.py" in before["hook_output"]
+    after = next(hook for hook in hooks if hook["hook_event_name"] == "AfterTool")
+    assert json.loads(after["hook_input"])["tool_response"] == "[2 members]"
+    commands = [json.loads(call["function_args"])["command"] for call in calls[:2]]
+    assert commands == ["printf '%s' \"Authorization: Bearer ***\"", "[28 bytes]"]
+    assert json.loads(calls[2]["function_args"])["file_path"] == "moved.py"
+    assert calls[3]["error"] == calls[3]["error.message"] and "absent.txt" in calls[3]["error"]
+    text = log.read_text()
+    for never in ("made-up-key", "made-up-0123456789", "abcdefgh1234", "made-up-contents",
+                  "test-key-0f9d17"):
+        assert never not in text
+
+
+def test_a_tail_call_is_what_ran(tmp_path):
+    program, log = Program("hasp", tmp_path), tmp_path / "telemetry.log"
+    (program.root / "secret.txt").write_text(SECRET + "\n")
+    tail = json.dumps({"hookSpecificOutput": {"tailToolCallRequest": {
+        "name": "glob", "args": {"pattern": "*.made-up"}}}})
+    program.settings(
+        telemetry={"enabled": True, "outfile": str(log), "logPrompts": True},
+        hooks={"AfterTool": [{"matcher": "read_file", "hooks": [
+            {"type": "command", "command": "echo '%s'" % tail}]}]})
+    done = program.run([STEPS[0], STEPS[-1]], "-p", "Hi.", "--approval-mode", "yolo")
+    assert done.code == 0, done.err
+    calls = of_kind(events(objects(log)), "tool_call")
+    assert [call["function_name"] for call in calls] == ["glob"]
+    assert json.loads(calls[0]["function_args"])["pattern"] == "*.made-up"

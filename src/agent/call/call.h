@@ -200,6 +200,10 @@ struct call {
 	const char *id, *asked_name; /* as the model has them; borrowed from `part` */
 	const char *name;            /* the same, or of the tool that call_tool means */
 	json_t *asked_args;          /* owned; those of call_tool; NULL: `args` */
+	json_t *ran_args;            /* owned; what a hook made of `args`, or its call's in place of
+	                              * this one; NULL: it changed nothing */
+	char *ran_name;              /* owned; of the tool that a hook had called in place of this
+	                              * one; or NULL */
 	json_t *args;                /* owned; without what is only for the order */
 	const struct tool *tool;     /* NULL: there is no such tool */
 	struct order_call order;
@@ -236,5 +240,9 @@ struct call {
 	json_t *answer;              /* owned; the functionResponse part */
 	bool success, cancelled, fatal;
 };
+
+/* Notes what a hook made of its arguments, for who hears of its result; copied. Not an object:
+ * nothing. */
+void call_ran_with(struct call *call, const json_t *arguments);
 
 #endif

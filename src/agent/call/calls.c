@@ -194,6 +194,8 @@ static void call_release(struct call *call)
 	tool_change_release(&call->change);
 	json_decref(call->args);
 	json_decref(call->asked_args);
+	json_decref(call->ran_args);
+	free(call->ran_name);
 	json_decref(call->tail);
 	json_decref(call->allowing);
 	json_decref(call->result);
@@ -384,6 +386,10 @@ static void publish_result(const struct call *call, const char *display, uint64_
 	json_object_set_new(message, "durationMs", json_size(ms));
 	if (call->tool && call->tool->server)
 		json_object_set_new(message, "serverName", json_cstr(call->tool->server));
+	if (call->ran_args)
+		json_object_set(message, "ranArguments", call->ran_args);
+	if (call->ran_name)
+		json_object_set_new(message, "ranName", json_cstr(call->ran_name));
 	if (call->decision != DECISION_NONE)
 		json_object_set_new(message, "decision",
 		                    json_string(stats_decision_name(call->decision)));
@@ -429,6 +435,12 @@ static void call_report_end(struct call *call, uint64_t ms)
 
 /* ---- running ----------------------------------------------------------------------- */
 
+void call_ran_with(struct call *call, const json_t *arguments)
+{
+	json_decref(call->ran_args);
+	call->ran_args = json_is_object(arguments) ? json_copy((json_t *)arguments) : NULL;
+}
+
 /* What a hook wants called instead takes the place of the result; it goes the same way. */
 static void follow_tails(struct call *call)
 {
@@ -440,6 +452,9 @@ static void follow_tails(struct call *call)
 			return;
 		json_decref(call->result);
 		denied_forget(call);
+		free(call->ran_name);
+		call->ran_name = mem_strdup(name);
+		call_ran_with(call, json_object_get(tail, "args"));
 		call->result = tool_call(&call->session, name, json_object_get(tail, "args"));
 	}
 }

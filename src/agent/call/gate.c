@@ -88,7 +88,7 @@ static json_t *stopped_result(struct call *call, const struct tool *tool, const 
                               const char *reason)
 {
 	json_t *result = refusal_result(call, tool, arguments, ERR_DENIED_BY_POLICY,
-	                                "Agent execution stopped by a hook: ", reason);
+	                                "Agent execution stopped by hook: ", reason);
 
 	json_object_set_new(json_object_get(result, "error"), "type",
 	                    json_string("stop_execution"));
@@ -130,8 +130,10 @@ static json_t *before_outcome(struct call *call, const struct tool *tool, json_t
 		                      outcome->error ? outcome->error : outcome->reason);
 	if (outcome->alternative)
 		return alternative_result(outcome->alternative);
-	if (outcome->tool_input)
+	if (outcome->tool_input) {
 		rewrite_arguments(tool, arguments, outcome->tool_input);
+		call_ran_with(call, *arguments);
+	}
 	if (outcome->ask) {
 		*ask = call->hook_asks = true;
 		call->ask_reason = mem_strdup(outcome->system_message ? outcome->system_message :

@@ -54,17 +54,33 @@ static void hook_notice(void *data, const char *severity, const char *message)
 	host_notice(data, severity, message);
 }
 
-static void hook_ran(void *data, enum hook_event event, const char *name, unsigned ms,
-                     int exit_code)
+extern char **environ;
+
+/* Of what a hook says; telemetry cuts it before that. */
+enum { HOOK_DETAIL_BYTES_MAX = 16 << 10 };
+
+static json_t *mask_keys(struct span text)
+{
+	return setup_mask_text(text, environ);
+}
+
+static void hook_ran(void *data, const struct hook_run *run)
 {
 	const struct host *host = data;
 	json_auto_t *message = json_object();
 
-	json_object_set_new(message, "event", json_string(hook_event_name(event)));
-	json_object_set_new(message, "name", json_text(span_str(name)));
-	json_object_set_new(message, "durationMs", json_integer(ms));
-	json_object_set_new(message, "exitCode", json_integer(exit_code));
-	json_object_set_new(message, "success", json_boolean(exit_code == 0));
+	json_object_set_new(message, "event", json_string(hook_event_name(run->event)));
+	json_object_set_new(message, "name", json_text(span_str(run->name)));
+	json_object_set_new(message, "durationMs", json_integer(run->ms));
+	json_object_set_new(message, "exitCode", json_integer(run->exit_code));
+	json_object_set_new(message, "success", json_boolean(run->exit_code == 0));
+	if (telemetry_has_details(host->telemetry)) {
+		json_object_set(message, "input", (json_t *)run->input);
+		json_object_set_new(message, "stdout",
+		                    mask_keys(span_head(run->out, HOOK_DETAIL_BYTES_MAX)));
+		json_object_set_new(message, "stderr",
+		                    mask_keys(span_head(run->err, HOOK_DETAIL_BYTES_MAX)));
+	}
 	bus_publish(host->bus, BUS_HOOK_CALL, message);
 }
 
@@ -622,7 +638,7 @@ static void open_telemetry(struct host *host)
 		.session_id = record_session_id(host->chat.record),
 		.model = model_id(host->model),
 		.approval_mode = policy_mode_name(host->chat.mode),
-		.interactive = host->options.interactive,
+		.interactive = host->options.interactive, .mask = mask_keys,
 		.notice = hook_notice, .data = host,
 	});
 }

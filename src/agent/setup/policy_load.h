@@ -65,8 +65,7 @@ struct hooks_sources {
 	                              * will run */
 	void (*notice)(void *data, const char *severity, const char *message); /* may be NULL */
 	/* As hooks_options.ran. */
-	void (*ran)(void *data, enum hook_event event, const char *name, unsigned ms,
-	            int exit_code);
+	void (*ran)(void *data, const struct hook_run *run);
 	void *data;
 };
 

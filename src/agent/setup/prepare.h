@@ -53,6 +53,12 @@ void setup_command_env_release(struct command_env *env);
  * those `variables` (NAME=VALUE, NULL-terminated; or NULL) that do.  A new reference. */
 json_t *setup_mask_secrets(const char *path, const json_t *value, char *const *variables);
 
+/* A copy of a text in which are masked: words that look like a key, or like a variable that holds
+ * one (NAME=VALUE, "NAME": "VALUE"), what follows "Bearer" and "Basic", and the values of those
+ * `variables` (as above) that are secrets.  What is masked is more than what is secret.  A new
+ * reference. */
+json_t *setup_mask_text(struct span text, char *const *variables);
+
 /* ---- preparation ------------------------------------------------------------- */
 
 typedef void prepare_notice(void *data, const char *severity, const char *message);
