@@ -450,7 +450,8 @@ static void a_background_command_is_read_written_to_and_killed(void **state)
 
 static void a_background_command_that_ends_at_once_is_told_whole(void **state)
 {
-	json_t *result = shell(*state, "{\"command\": \"echo quick; exit 2\", \"is_background\": true}");
+	json_t *result = shell(*state, "{\"command\": \"echo quick; exit 2\", "
+	                               "\"is_background\": true, \"delay_ms\": 60000}");
 
 	assert_string_equal(text(result, "state"), "ended");
 	assert_int_equal(number(result, "exit_code"), 2);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "tool/denial.h"
 #include "tool/builtin/arguments.h"
@@ -597,9 +598,11 @@ static bool wait_for_job(const struct session *session, const struct wanted *wan
                          struct job *job)
 {
 	const uint64_t delay_ms = wanted->background ? wanted->delay_ms : 0;
+	const uint64_t began_ms = clock_monotonic_ms();
 	const bool reports = session->hooks.progress;
 	struct job_news news = { .bytes = UINT64_MAX };
 	struct job_info info;
+	uint64_t waited_ms;
 
 	while (!session_wait_job(session, job, &news) && !job_is_away(job)) {
 		if (session_cancelled(session)) {
@@ -607,11 +610,12 @@ static bool wait_for_job(const struct session *session, const struct wanted *wan
 			job_wait_all(job, LAST_MS);
 			return true;
 		}
-		job_state(job, &info);
-		if (delay_ms && info.age_ms >= delay_ms)
+		waited_ms = clock_monotonic_ms() - began_ms;
+		if (delay_ms && waited_ms >= delay_ms)
 			return false;
+		job_state(job, &info);
 		session_progress(session, (size_t)info.bytes, 0);
-		news.ms = lesser_left(keep_times(wanted, job, info.age_ms), delay_ms, info.age_ms);
+		news.ms = lesser_left(keep_times(wanted, job, info.age_ms), delay_ms, waited_ms);
 		if (reports && !job_wait(job, PROGRESS_MS))
 			news.bytes = info.bytes;
 	}

@@ -244,7 +244,8 @@ def test_a_terminal_that_was_left_by_a_kill_is_put_in_order(full):
             shell.wait(" left").quiet()
             assert shell.dump().alternate
             full.settings(ui={})
-            shell.type("clear; " + program).key("enter").wait("runs a command.").wait("sandbox:")
+            shell.type("clear; echo clea''red").key("enter").wait("cleared")
+            shell.type(program).key("enter").wait("runs a command.").wait("sandbox:")
             assert not shell.dump().alternate
 
 
