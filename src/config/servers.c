@@ -516,17 +516,19 @@ static void decide_project_row(const struct project_file *file, json_t *row, con
 			row_off(row, "Claude Code's disabledMcpjsonServers names it", true);
 	if (json_object_get(row, "off") || is_decided(file, name, said, true))
 		return;
-	json_object_set(row, "said", (json_t *)said);
-	if (is_decided(file, name, said, false)) {
-		row_off(row, "you said no to it", true);
+	what = server_question(said);
+	if (!what) {
+		row_off(row, "the project names it, and its entry is too long to be asked about",
+		        false);
 		return;
 	}
-	what = server_question(said);
-	row_off(row, what ? "the project names it, and you have not allowed it" :
-	                    "the project names it, and its entry is too long to be asked about",
-	        what != NULL);
-	if (what)
-		json_object_set_new(row, "asks", json_text(span_str(what)));
+	json_object_set(row, "said", (json_t *)said);
+	json_object_set_new(row, "asks", json_text(span_str(what)));
+	if (is_decided(file, name, said, false))
+		json_object_set_new(row, "refused", json_true());
+	row_off(row, json_object_get(row, "refused") ?
+	                     "you said no to it" :
+	                     "the project names it, and you have not allowed it", true);
 }
 
 static void add_project_server(struct gathering *gathering, const char *name, const json_t *said,

@@ -38,8 +38,9 @@
 /* All of them: an array of {"name", "entry", "origin": "user settings", "Claude Code", ..., "file":
  * a path or null}, a new reference; "foreign" (true): not of the settings.  Of one that does not
  * count also "off": why, the end of a sentence; "quiet" (true) if the user knows that anyway.  Of
- * one that a project names and nobody has decided about also "asks": what it would run or contact,
- * for a question: as it stands in the file, without control characters.  Sentences about what
+ * one that a project names and the user has not allowed also "asks": what it would run or contact,
+ * for a question: as it stands in the file, without control characters; and "refused" (true) if
+ * the user said no to it.  Sentences about what
  * cannot be read are appended to `warnings`. */
 json_t *servers_configured(const struct settings *settings, json_t *warnings);
 

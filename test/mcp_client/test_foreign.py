@@ -210,7 +210,7 @@ def test_a_project_brings_no_trust_and_no_wider_sandbox(world):
     project(world, {"theirs": world.server(trust=True, sandbox={"network": True, "workspace": "write"})})
     assert world.command("mcp", "allow", "theirs").code == 0
     done = world.run([[call("mcp_theirs_say", {"what": "x"})], [text("Done.")]], "-p", "Go.", whole=False)
-    assert "56" == str(done.code) or "nobody" in done.err.lower()
+    assert done.code == 56, done.err
 
 
 # ---- what settings say of servers

@@ -13,6 +13,7 @@
 #include "cli/view/agent_output.h"
 #include "cli/view/output.h"
 #include "config/home.h"
+#include "config/servers.h"
 #include "data/json.h"
 #include "mcp/client/servers.h"
 
@@ -280,10 +281,11 @@ static bool check_mcp_flags(const struct invocation *invocation, const char *act
 	return true;
 }
 
-/* A server of the project's .mcp.json that nobody has decided about: to allow it starts none. */
-static bool allow_undecided(struct mcp_command *command, const char *name, int *ret)
+/* A server of the project's .mcp.json that the user has not allowed: to allow it starts none. */
+static bool allow_project_server(struct mcp_command *command, const char *name, int *ret)
 {
-	json_auto_t *rows = mcp_servers_undecided(command->servers);
+	json_auto_t *ignored = json_array();
+	json_auto_t *rows = servers_configured(command->settings, ignored);
 	struct err err = ERR_INIT;
 	size_t i;
 	json_t *row;
@@ -291,11 +293,11 @@ static bool allow_undecided(struct mcp_command *command, const char *name, int *
 	json_array_foreach(rows, i, row) {
 		_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 
-		if (!span_eq(json_span(json_object_get(row, "name")), span_str(name)))
+		if (!json_object_get(row, "asks") || strcmp(server_member(row, "name"), name) != 0)
 			continue;
 		buf_printf(&out, "%s is allowed in this project, as %s has it now. It will %s\n",
 		           name, server_member(row, "file"), server_member(row, "asks"));
-		*ret = mcp_servers_decide(command->servers, name, true, &err) &&
+		*ret = servers_decide(command->settings, row, true, &err) &&
 		       output_text(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 		return true;
 	}
@@ -345,7 +347,7 @@ static int run_mcp_action(struct mcp_command *command, struct cancel *cancel)
 		return output_fail(&err, CLI_FAILED);
 	if (auth)
 		return log_in(command, name, cancel);
-	if (allow && allow_undecided(command, name, &code))
+	if (allow && allow_project_server(command, name, &code))
 		return code;
 	return list ? list_servers(command) : test_server(command, name, allow, cancel);
 }

@@ -543,9 +543,10 @@ static void read_server_entry(struct mcp_server_slot *slot, json_t *row, const j
 	if (slot->disabled && !slot->entry.off)
 		slot->entry.off = mem_printf("it is disabled; \"hasp mcp enable %s\" enables it",
 		                             name);
-	slot->undecided = !slot->entry.off && json_object_get(row, "asks");
-	if (slot->undecided) {
-		slot->entry.off = mem_printf("%s; \"hasp mcp allow %s\" does", off, name);
+	slot->undecided = !slot->entry.off && json_object_get(row, "asks") &&
+	                  !json_object_get(row, "refused");
+	if (!slot->entry.off && json_object_get(row, "asks")) {
+		slot->entry.off = mem_printf("%s; \"hasp mcp allow %s\" allows it", off, name);
 	} else if (off) {
 		free(slot->entry.off);
 		slot->entry.off = mem_strdup(off);
@@ -735,23 +736,21 @@ bool mcp_servers_decide(struct mcp_servers *servers, const char *name, bool use,
 	struct mcp_server_slot *slot = NULL;
 
 	for (size_t i = 0; i < servers->count && !slot; i++)
-		if (!strcmp(servers->slots[i].entry.name, name) &&
-		    json_object_get(servers->slots[i].row, "said"))
+		if (servers->slots[i].undecided && !strcmp(servers->slots[i].entry.name, name))
 			slot = &servers->slots[i];
 	if (!slot)
 		return err_set(err, ERR_FILE_NOT_FOUND,
-		               "The project's .mcp.json has no MCP server \"%.100s\" that is to be "
-		               "decided about.", name);
+		               "There is no MCP server \"%.100s\" to be decided about.", name);
 	if (!servers_decide(servers->options.settings, slot->row, use, err))
 		return false;
 	pthread_mutex_lock(&servers->lock);
-	if (use && slot->undecided) {
+	slot->undecided = false;
+	if (use) {
 		free(slot->entry.off);
 		slot->entry.off = NULL;
 	}
-	slot->undecided = false;
 	pthread_mutex_unlock(&servers->lock);
-	if (!slot->entry.off) {
+	if (use) {
 		slot_open_auth(slot);
 		slot_open_known(slot);
 	}
@@ -948,7 +947,7 @@ static json_t *slot_shown(struct mcp_server_slot *slot)
 	json_object_set_new(shown, "what", slot_what(entry));
 	json_object_set(shown, "origin", json_object_get(slot->row, "origin"));
 	json_object_set(shown, "file", json_object_get(slot->row, "file"));
-	if (slot->undecided)
+	if (entry->off && json_object_get(slot->row, "asks"))
 		json_object_set(shown, "asks", json_object_get(slot->row, "asks"));
 	json_object_set_new(shown, "tools", slot_tools_shown(slot));
 	json_object_update_missing(shown, slot->offers);

@@ -113,7 +113,7 @@ bool mcp_servers_decide(struct mcp_servers *servers, const char *name, bool use,
 
 /* What there is to show, in the order of the files that name them (config/servers.h): an array of
  * {"name", "origin" (whose file), "file" (a path or null), "state", "transport", "what", "asks"?
- * (mcp_servers_undecided),
+ * (servers_configured),
  * "tools": [{"name", "title", "description", "changed"?}], "instructions"?, "prompts"?,
  * "problem"?, "version"?, "server"?}.  "state": "off", "disabled" (by the user), "known" (from
  * last time), "unknown", "starting", "ready", "failed".  "changed": the lines that differ (struct

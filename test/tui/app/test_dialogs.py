@@ -237,3 +237,9 @@ def test_a_projects_servers_are_asked_about_once(world, answer):
                 hasp.wait("Done.")
             offered = "mcp_theirs_say" in json.dumps(server.requests[0].body.get("tools"))
         assert offered == (answer == "Yes")
+    if answer == "No":
+        assert world.command("mcp", "allow", "theirs").code == 0
+        with world.fake([[text("Done.")]], append_only=False) as server:
+            with world.hasp(server, rows=40) as hasp:
+                hasp.type("go").key("enter").wait("Done.")
+            assert "mcp_theirs_say" in json.dumps(server.requests[0].body.get("tools"))
