@@ -111,7 +111,8 @@ static const struct authority_row variables[] = {
 	ROW("GEMINI_CLI_IDE_SERVER_STDIO_ARGS", PROCESS, "Gemini CLI's: that program's arguments."),
 	ROW("GEMINI_SANDBOX*", PROCESS, "Gemini CLI's sandbox; hasp has no use for it."),
 	ROW("GEMINI_TELEMETRY_*", PROCESS, "Whether and where telemetry is written."),
-	ROW("OTEL_*", PROCESS, "Where telemetry is sent, and with which headers (OTEL_EXPORTER_OTLP_*)."),
+	ROW("OTEL_*", PROCESS,
+	    "Where telemetry is sent, and with which headers (OTEL_EXPORTER_OTLP_*)."),
 	ROW("GEMINI_CLI_*", PROCESS, "Reserved for Gemini CLI."),
 
 	/* The process's own. */

@@ -375,14 +375,14 @@ static void telemetry_on_compression(struct telemetry *telemetry, const json_t *
 /* What runs, without its folder and its arguments: a command may have a key in it. */
 static json_t *event_hook_name(const struct telemetry *telemetry, const char *name)
 {
-	size_t word = strcspn(name, " \t\n");
-	const char *slash = memrchr(name, '/', word);
+	struct span program = span_of(name, strcspn(name, " \t\n"));
+	const char *slash = memrchr(name, '/', program.len);
 
 	if (telemetry->log_prompts)
 		return telemetry_limited_text(span_str(name));
 	if (slash)
-		return telemetry_limited_text(span_of(slash + 1, word - (size_t)(slash + 1 - name)));
-	return telemetry_limited_text(span_of(name, word));
+		program = span_skip(program, (size_t)(slash + 1 - name));
+	return telemetry_limited_text(program);
 }
 
 /* `value` as a text in an attribute; NULL: "{}". */

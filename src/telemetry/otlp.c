@@ -371,10 +371,11 @@ static bool header_value_append(struct buf *out, struct span value)
 		char c = value.data[i];
 
 		if (c == '%') {
-			const int high = i + 2 < value.len ? hex_digit_value(value.data[i + 1]) : -1;
-			const int low = high >= 0 ? hex_digit_value(value.data[i + 2]) : -1;
+			const bool whole = i + 2 < value.len;
+			const int high = whole ? hex_digit_value(value.data[i + 1]) : -1;
+			const int low = whole ? hex_digit_value(value.data[i + 2]) : -1;
 
-			if (low < 0)
+			if (high < 0 || low < 0)
 				return false;
 			c = (char)(high * 16 + low);
 			i += 2;

@@ -435,12 +435,6 @@ static void call_report_end(struct call *call, uint64_t ms)
 
 /* ---- running ----------------------------------------------------------------------- */
 
-void call_ran_with(struct call *call, const json_t *arguments)
-{
-	json_decref(call->ran_args);
-	call->ran_args = json_is_object(arguments) ? json_copy((json_t *)arguments) : NULL;
-}
-
 /* What a hook wants called instead takes the place of the result; it goes the same way. */
 static void follow_tails(struct call *call)
 {

@@ -115,6 +115,12 @@ static void add_context(struct call *call, const char *text)
 	call->context = joined;
 }
 
+void call_ran_with(struct call *call, const json_t *arguments)
+{
+	json_decref(call->ran_args);
+	call->ran_args = json_is_object(arguments) ? json_copy((json_t *)arguments) : NULL;
+}
+
 static json_t *before_outcome(struct call *call, const struct tool *tool, json_t **arguments,
                               const struct hook_outcome *outcome, bool *ask)
 {
