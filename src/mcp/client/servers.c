@@ -40,6 +40,8 @@ struct mcp_server_slot {
 	bool starting, missed;      /* `missed`: it was said that it is slow */
 	json_t *tools;              /* declarations; NULL: not known */
 	json_t *offers;             /* mcp_offers_clean; NULL: not known */
+	json_t *watched;            /* {URI: true}: each of its clients is to report these */
+	json_t *updated;            /* the same: what a client that is gone has reported */
 	bool asked;                 /* these are what it said, not what it once said */
 	char *problem;              /* of the last start; NULL: none */
 	enum err_code problem_code;
@@ -233,13 +235,15 @@ struct slot_said {
 };
 
 /* A client that has said what it has; all new. */
-static bool slot_start(struct mcp_server_slot *slot, const _Atomic bool *cancel,
+static bool slot_start(struct mcp_server_slot *slot, json_t *watched, const _Atomic bool *cancel,
                        struct mcp_client **ret, struct slot_said *ret_said, struct err *err)
 {
 	const unsigned longest = slot->all->options.login ? LOGIN_MS_MAX : START_MS_MAX;
 	const unsigned most = slot->entry.timeout_ms < longest ? slot->entry.timeout_ms : longest;
 	const struct mcp_wait wait = { .timeout_ms = most, .cancel = cancel };
 	json_auto_t *declared = NULL;
+	const char *uri;
+	json_t *yes;
 
 	if (!slot_open(slot, &wait, ret, err))
 		return false;
@@ -255,6 +259,9 @@ static bool slot_start(struct mcp_server_slot *slot, const _Atomic bool *cancel,
 	}
 	ret_said->tools = slot_clean(slot, declared);
 	ret_said->offers = mcp_offers_ask(*ret, &wait);
+	json_object_foreach(watched, uri, yes)
+		mcp_client_watch(*ret, uri, &wait);
+	mcp_client_listen(*ret);
 	if (!mcp_client_lost(*ret))
 		return true;
 	/* Whoever started it would find it lost, and start it again and again. */
@@ -334,12 +341,13 @@ static bool slot_start_locked(struct mcp_server_slot *slot, const _Atomic bool *
 	struct mcp_servers *all = slot->all;
 	struct mcp_client *client = NULL;
 	struct slot_said said = { 0 };
+	json_auto_t *watched = json_copy(slot->watched);
 	struct err why = ERR_INIT;
 	bool ok;
 
 	slot->starting = true;
 	pthread_mutex_unlock(&all->lock);
-	ok = slot_start(slot, cancel, &client, &said, &why);
+	ok = slot_start(slot, watched, cancel, &client, &said, &why);
 	if (ok)
 		slot_remember(slot, said.tools, said.offers);
 	pthread_mutex_lock(&all->lock);
@@ -354,12 +362,21 @@ static bool slot_start_locked(struct mcp_server_slot *slot, const _Atomic bool *
 	return ok;
 }
 
+/* What its client has reported of resources. */
+static void slot_keep_updated(struct mcp_server_slot *slot)
+{
+	json_auto_t *updated = mcp_client_updated(slot->client);
+
+	json_object_update(slot->updated, updated);
+}
+
 static bool slot_client_locked(struct mcp_server_slot *slot, const _Atomic bool *cancel,
                                struct mcp_client **ret, struct mcp_client **ret_lost,
                                struct err *err)
 {
 	while (!slot->client || mcp_client_lost(slot->client)) {
 		if (slot->client) {
+			slot_keep_updated(slot);
 			*ret_lost = slot->client;
 			slot->client = NULL;
 		} else if (slot->starting) {
@@ -536,6 +553,8 @@ static void read_server_entries(struct mcp_servers *servers, json_t *entries)
 		struct mcp_server_slot *slot = &servers->slots[servers->count++];
 
 		slot->all = servers;
+		slot->watched = json_object();
+		slot->updated = json_object();
 		mcp_entry_read(&slot->entry, name, value, &servers->options);
 		slot->disabled = servers_disabled_has(disabled, name);
 		if (slot->disabled && !slot->entry.off)
@@ -588,6 +607,8 @@ void mcp_servers_close(struct mcp_servers *servers)
 		mcp_auth_free(slot->auth);
 		json_decref(slot->tools);
 		json_decref(slot->offers);
+		json_decref(slot->watched);
+		json_decref(slot->updated);
 		free(slot->problem);
 		mcp_entry_release(&slot->entry);
 	}
@@ -643,7 +664,7 @@ static void slot_refresh(struct mcp_server_slot *slot, unsigned changed, unsigne
 		json_decref(said.tools);
 		said.tools = slot_clean(slot, declared);
 	}
-	if (changed & MCP_PROMPTS_CHANGED) {
+	if (changed & (MCP_PROMPTS_CHANGED | MCP_RESOURCES_CHANGED)) {
 		json_t *offers = mcp_offers_ask(client, &wait);
 
 		json_object_update_missing(offers, said.offers);
@@ -677,8 +698,10 @@ void mcp_servers_wait(struct mcp_servers *servers, const struct cancel *cancel)
 		tell_missing(&servers->slots[i], ms);
 	for (size_t i = 0; i < servers->count; i++) {
 		struct mcp_server_slot *slot = &servers->slots[i];
-		const unsigned changed = slot->client ? mcp_client_changed(slot->client) : 0;
+		unsigned changed = slot->client ? mcp_client_changed(slot->client) : 0;
 
+		if (slot->client && mcp_client_listen(slot->client))
+			changed = MCP_TOOLS_CHANGED | MCP_PROMPTS_CHANGED | MCP_RESOURCES_CHANGED;
 		if (changed)
 			slot_refresh(slot, changed, ms, cancel);
 	}
@@ -720,6 +743,31 @@ json_t *mcp_server_offers(struct mcp_server_slot *slot)
 	offers = slot->offers ? json_incref(slot->offers) : json_object();
 	pthread_mutex_unlock(&slot->all->lock);
 	return offers;
+}
+
+/* ---- what has changed of resources ---- */
+
+void mcp_server_watch(struct mcp_server_slot *slot, struct mcp_client *client, const char *uri,
+                      const struct mcp_wait *wait)
+{
+	pthread_mutex_lock(&slot->all->lock);
+	if (json_object_size(slot->watched) < LIMIT_MCP_WATCHED)
+		json_object_set_new(slot->watched, uri, json_true());
+	pthread_mutex_unlock(&slot->all->lock);
+	mcp_client_watch(client, uri, wait);
+}
+
+json_t *mcp_server_updated(struct mcp_server_slot *slot)
+{
+	json_t *updated;
+
+	pthread_mutex_lock(&slot->all->lock);
+	if (slot->client)
+		slot_keep_updated(slot);
+	updated = slot->updated;
+	slot->updated = json_object();
+	pthread_mutex_unlock(&slot->all->lock);
+	return updated;
 }
 
 /* ---- what was allowed ---- */
