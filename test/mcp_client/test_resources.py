@@ -88,12 +88,11 @@ def on_terminal(world, server):
 def test_a_change_is_reported_to_the_model_and_the_user(world, ways):
     """In the session that read it: once, and of what was read alone."""
     world.use({"fake": world.server("fake", ways, trust=True)})
-    with world.fake([[text("One.")], [call("mcp_fake_say", {"what": "change"})], [text("Two.")], [text("Three.")],
-                     [text("Four.")]], append_only=False) as server:
+    with world.fake([[text("Zero.")], [text("One.")], [call("mcp_fake_say", {"what": "change"})], [text("Two.")],
+                     [text("Three.")], [text("Four.")]], append_only=False) as server:
         with on_terminal(world, server) as hasp:
-            while "ready, 3 tools" not in hasp.dump().text:
-                hasp.type("/mcp").key("enter").quiet()
-            hasp.wait("@fake:test://of/{what}/now")
+            hasp.type("hi").key("enter").wait("Zero.").wait("? for keys")
+            hasp.type("/mcp").key("enter").wait("@fake:test://of/{what}/now")
             hasp.type("See @test4").wait("  r4").key("tab").wait("See @fake:test://4")
             hasp.type(" now").key("enter").wait("One.").wait("? for keys")
             hasp.type("go on").key("enter").wait("Two.").wait("? for keys")
@@ -101,9 +100,9 @@ def test_a_change_is_reported_to_the_model_and_the_user(world, ways):
             hasp.type("then").key("enter").wait("Four.").key("ctrl+d")
             assert hasp.end() == 0
     asked = ["".join(part.get("text", "") for part in one.body["contents"][-1]["parts"]) for one in server.requests]
-    assert "inside test://4" in asked[0]
-    assert [i for i, one in enumerate(asked) if "<server_notice>" in one] == [3], asked
-    assert "have changed since they were read:\nfake:test://4\nRead" in asked[3]
+    assert "inside test://4" in asked[1]
+    assert [i for i, one in enumerate(asked) if "<server_notice>" in one] == [4], asked
+    assert "have changed since they were read:\nfake:test://4\nRead" in asked[4]
 
 
 def test_a_change_is_reported_over_http(world):
