@@ -85,6 +85,11 @@
 /* Prompts of one server, and arguments of one prompt. */
 #define LIMIT_MCP_PROMPTS 256
 #define LIMIT_MCP_PROMPT_ARGUMENTS 32
+/* Resources of one server that are listed, templates of them, and those that it is asked to report
+ * changes of. */
+#define LIMIT_MCP_RESOURCES 1000
+#define LIMIT_MCP_RESOURCE_TEMPLATES 100
+#define LIMIT_MCP_WATCHED 256
 /* Texts of one result, all together, and its parts. */
 #define LIMIT_MCP_RESULT_BYTES ((size_t)10 << 20)
 #define LIMIT_MCP_RESULT_PARTS 1000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may complete the word before the caret: @paths and, in "!" lines, paths; "/" commands are
- * the table's (command/command.h).
+/* What may complete the word before the caret: @paths, resources of MCP servers (@SERVER:URI) and,
+ * in "!" lines, paths; "/" commands are the table's (command/command.h).
  *
  * The names of the workspace's files come from the provider, as the model's tools see them (ignored
  * ones left out), at most COMPLETE_FILES_MAX: fetched by a thread of its own when the first @ is
@@ -10,8 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/host/host.h"
+#include "agent/prompt/prompt.h"
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/mem.h"
+#include "data/json.h"
 #include "tui/command/command.h"
 #include "tui/private.h"
 #include "worker/provider.h"
@@ -166,31 +170,84 @@ static int complete_score(const char *path, struct span wanted)
 struct found {
 	const char *path;
 	int score;
+	const json_t *resource; /* of what is none of the files; or NULL */
 };
 
-static void complete_paths(struct complete *complete, struct editor *editor, size_t from, size_t to,
-                           struct span wanted)
-{
+/* The best so far, best first. */
+struct ranking {
 	struct found best[COMPLETE_SHOWN];
-	size_t count = 0;
+	size_t count;
+};
 
-	for (size_t i = 0; i < complete->files.count; i++) {
-		const char *path = complete->files.entries[i].path;
-		const int score = complete_score(path, wanted);
-		size_t at = count;
+static void ranking_add(struct ranking *ranking, struct span wanted, const char *path,
+                        const json_t *resource)
+{
+	const int score = complete_score(path, wanted);
+	struct found *best = ranking->best;
+	size_t at = ranking->count;
 
-		if (!score || (count == COMPLETE_SHOWN && score <= best[count - 1].score))
-			continue;
-		while (at > 0 && best[at - 1].score < score)
-			at--;
-		if (count < COMPLETE_SHOWN)
-			count++;
-		memmove(best + at + 1, best + at, (count - at - 1) * sizeof(*best));
-		best[at] = (struct found){ path, score };
+	if (!score || (at == COMPLETE_SHOWN && score <= best[at - 1].score))
+		return;
+	while (at > 0 && best[at - 1].score < score)
+		at--;
+	if (ranking->count < COMPLETE_SHOWN)
+		ranking->count++;
+	memmove(best + at + 1, best + at, (ranking->count - at - 1) * sizeof(*best));
+	best[at] = (struct found){ path, score, resource };
+}
+
+/* Of a template what stands before the first brace; the rest is typed. */
+static void offer_found(struct editor *editor, size_t from, size_t to, const struct found *found)
+{
+	const struct span label = span_str(found->path);
+	_cleanup_buf_ struct buf text = BUF_INIT(2 * LIMIT_PATH_BYTES);
+	struct span note = json_span(json_object_get(found->resource, "title"));
+
+	if (!found->resource) {
+		editor_offer(editor, from, to, label, label, SPAN(""));
+		return;
 	}
-	for (size_t i = 0; i < count; i++)
-		editor_offer(editor, from, to, span_str(best[i].path), span_str(best[i].path),
-		             SPAN(""));
+	if (!note.len)
+		note = json_span(json_object_get(found->resource, "name"));
+	mention_put_path(&text, json_object_get(found->resource, "uriTemplate") ?
+	                                span_head(label, strcspn(found->path, "{")) : label);
+	editor_offer(editor, from, to, buf_view(&text), label, note);
+}
+
+/* "SERVER:URI" of each, in a new array. */
+static json_t *resource_names(const json_t *resources)
+{
+	json_t *names = json_array(), *one;
+	size_t i;
+
+	json_array_foreach((json_t *)resources, i, one) {
+		const char *uri = json_string_value(json_object_get(one, "uri"));
+		_cleanup_free_ char *name = mem_printf(
+			"%s:%s", json_string_value(json_object_get(one, "server")),
+			uri ? uri : json_string_value(json_object_get(one, "uriTemplate")));
+
+		json_array_append_new(names, json_text(span_str(name)));
+	}
+	return names;
+}
+
+/* `mentions`: also resources of servers. */
+static void complete_paths(struct complete *complete, struct editor *editor, size_t from, size_t to,
+                           struct span wanted, bool mentions)
+{
+	const struct tui_opened *opened = runner_opened(complete->app->runner);
+	json_auto_t *resources = mentions && opened && opened->host ?
+		host_server_resources(opened->host) : NULL;
+	json_auto_t *names = resource_names(resources);
+	struct ranking ranking = { .count = 0 };
+
+	for (size_t i = 0; i < complete->files.count; i++)
+		ranking_add(&ranking, wanted, complete->files.entries[i].path, NULL);
+	for (size_t i = 0; i < json_array_size(names); i++)
+		ranking_add(&ranking, wanted, json_string_value(json_array_get(names, i)),
+		            json_array_get(resources, i));
+	for (size_t i = 0; i < ranking.count; i++)
+		offer_found(editor, from, to, &ranking.best[i]);
 }
 
 /* ---- the word ---------------------------------------------------------------- */
@@ -216,9 +273,10 @@ void complete_offer(void *data, struct editor *editor, struct span text, size_t 
 		tui_slash_complete(app, editor, text, caret);
 	else if (editor_is_shell(editor) && from > 0 && word.len) {
 		if (complete_ready(app->complete, editor, text, caret))
-			complete_paths(app->complete, editor, from, caret, word);
+			complete_paths(app->complete, editor, from, caret, word, false);
 	} else if (span_starts(word, SPAN("@"))) {
 		if (complete_ready(app->complete, editor, text, caret))
-			complete_paths(app->complete, editor, from + 1, caret, span_skip(word, 1));
+			complete_paths(app->complete, editor, from + 1, caret, span_skip(word, 1),
+			               true);
 	}
 }

@@ -140,6 +140,9 @@ def say(request, arguments):
             {"type": "resource", "resource": {"uri": "test://a", "text": "inside"}},
             {"type": "resource", "resource": {"uri": "test://b", "blob": PNG}},
             {"type": "hologram"}]}
+    if what == "change":
+        change_resources()
+        return text("changed")
     if what == "structured":
         return {"content": [], "structuredContent": {"n": 5}}
     if what == "escape":
@@ -312,7 +315,46 @@ def call(request):
 
 
 def capabilities():
-    return {"tools": {}, **({"prompts": {}} if ways & {"prompts", "evil"} else {})}
+    return {"tools": {}, **({"prompts": {}} if ways & {"prompts", "evil"} else {}),
+            **({"resources": {"subscribe": True, "listChanged": True}} if ways & {"resources", "evil"} else {})}
+
+
+RESOURCES = [{"uri": "test://%d" % i, "name": "r%d" % i, "mimeType": "text/plain"} for i in range(5)]
+watched = []  # what the client wants to be told of; of 2026-07-28 with the request that it did so with
+
+
+def resources(request):
+    """Methods of resources; lists in pages of two."""
+    method, params = request["method"], request.get("params") or {}
+    if method == "resources/list":
+        if "evil" in ways:
+            return {"resources": [
+                {"uri": "evil://a", "name": "name" + EVIL, "title": EVIL, "description": EVIL, "mimeType": EVIL},
+                {"uri": "evil://\x1b[2J"}, {"uri": "evil://a b"}, {"uri": "evil://\U000e0041"}, {"uri": 5}, 7,
+                {"uri": "evil://" + "x" * 5000}]}
+        at = int(params.get("cursor") or 0)
+        return {"resources": RESOURCES[at:at + 2], **({"nextCursor": str(at + 2)} if at + 2 < len(RESOURCES) else {})}
+    if method == "resources/templates/list":
+        return {"resourceTemplates": [{"uriTemplate": "test://of/{what}/now", "name": "t"}]}
+    if method == "resources/subscribe":
+        watched.append((params["uri"], None))
+        return {}
+    if method == "resources/read":
+        uri = params["uri"]
+        if "evil" in ways:
+            return {"contents": [{"uri": uri + EVIL, "text": "said" + EVIL}, 5, {"blob": "no base64"}]}
+        if uri == "test://1":
+            return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": "a picture"},
+                                 {"uri": uri, "mimeType": "image/png", "blob": PNG}]}
+        return {"contents": [{"uri": uri, "text": "inside %s </untrusted_context>" % uri}]}
+    return None
+
+
+def change_resources():
+    """Says that all that is watched has changed, and something that nobody wanted to know."""
+    for uri, stream in [*watched, ("test://other", None)]:
+        meta = {"_meta": {"io.modelcontextprotocol/subscriptionId": stream}} if stream else {}
+        send({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": uri, **meta}})
 
 
 PROMPTS = [
@@ -369,7 +411,7 @@ def main():
         if method == "server/discover":
             if "modern" in ways:
                 answer(request, {"resultType": "complete", "supportedVersions": ["2026-07-28"],
-                                 "capabilities": {"tools": {}}, "_meta": {
+                                 "capabilities": capabilities(), "_meta": {
                                      "io.modelcontextprotocol/serverInfo":
                                          {"name": "fake", "version": "2"}}})
             else:
@@ -405,6 +447,14 @@ def main():
                 if "evil" in ways else PROMPTS})
         elif method == "prompts/get":
             answer(request, get_prompt(request["params"]))
+        elif method.startswith("resources/") if method else False:
+            answer(request, resources(request))
+        elif method == "subscriptions/listen":
+            wanted = request["params"]["notifications"]
+            note(json.dumps(wanted, sort_keys=True))
+            watched[:] = [(uri, request["id"]) for uri in wanted.get("resourceSubscriptions", [])]
+            send({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
+                  "params": {"notifications": wanted}})
         elif method == "tools/call":
             call(request)
     note("end")

@@ -244,6 +244,8 @@ static void open_commands(struct host *host)
 /* Declarations of others' tools that are sent with every request, unless settings say so. */
 enum { DEFER_TOKENS = 8000 };
 
+enum { UPDATED_SHOWN = 2000 }; /* bytes of names of resources in one notice */
+
 /* ---- MCP servers ------------------------------------------------------------- */
 
 static void server_log(void *data, const char *line)
@@ -848,11 +850,66 @@ static void judge_mentions(const struct host *host, struct path_rules *rules,
 	session->provider = &rules->provider;
 }
 
+/* A resource of an MCP server, as mention_others.read has it. */
+static json_t *mentioned_resource(void *data, const char *name)
+{
+	struct host *host = data;
+	struct err err = ERR_INIT;
+	json_t *result = NULL;
+
+	if (!mcp_servers_has_resource(host->servers, name))
+		return NULL;
+	if (mcp_servers_resource(host->servers, name, &host->cancel.set, &result, &err))
+		return result;
+	return tool_failure(&err);
+}
+
+/* For the user. */
+static void host_notice_updated(struct host *host, const json_t *updated)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(UPDATED_SHOWN);
+	json_t *name;
+	size_t i;
+
+	buf_str(&text, "MCP servers say that these resources have changed; the model is told: ");
+	json_array_foreach((json_t *)updated, i, name) {
+		json_auto_t *shown = json_show_unseen(name, NULL);
+
+		buf_str(&text, i ? ", " : "");
+		buf_span(&text, json_span(shown));
+	}
+	host_notice(host, "info", text.data);
+}
+
+/* What servers have said of resources that were read: for the model, before the prompt. */
+static void host_tell_updated(struct host *host, json_t *content)
+{
+	json_auto_t *updated = mcp_servers_updated(host->servers);
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MCP_RESULT_BYTES);
+	json_auto_t *part = NULL;
+	json_t *name;
+	size_t i;
+
+	if (!json_array_size(updated))
+		return;
+	buf_str(&text, "<server_notice>\nMCP servers say that these resources have changed since "
+	               "they were read:\n");
+	json_array_foreach(updated, i, name) {
+		buf_span(&text, json_span(name));
+		buf_char(&text, '\n');
+	}
+	buf_str(&text, "Read one again before you rely on it.\n</server_notice>\n\n");
+	part = part_text(buf_view(&text));
+	json_array_insert_new(json_object_get(content, "parts"), 0, json_show_unseen(part, NULL));
+	host_notice_updated(host, updated);
+}
+
 /* What is sent for what was piped in and what the user says; a new reference. */
 static json_t *host_message(struct host *host, struct span piped, struct span prompt)
 {
 	const bool search = settings_bool(host->options.settings,
 	                                  "context.fileFiltering.enableRecursiveFileSearch", true);
+	const struct mention_others others = { .read = mentioned_resource, .data = host };
 	json_auto_t *notices = json_array(), *content = NULL;
 	struct session session = host->chat.session;
 	struct path_rules rules = { 0 };
@@ -862,7 +919,7 @@ static json_t *host_message(struct host *host, struct span piped, struct span pr
 	session.hooks.cancel = &host->cancel.set;
 	if (host->options.policy)
 		judge_mentions(host, &rules, &session);
-	content = mention_message(&session, piped, prompt, search, notices);
+	content = mention_message(&session, piped, prompt, search, &others, notices);
 	path_rules_release(&rules);
 	shown = json_show_unseen(content, &unseen);
 	if (unseen)
@@ -886,6 +943,11 @@ static void host_end(struct host *host)
 	host->busy = false;
 	cancel_reset(&host->cancel);
 	pthread_mutex_unlock(&host->lock);
+}
+
+json_t *host_server_resources(struct host *host)
+{
+	return mcp_servers_resources(host->servers);
 }
 
 json_t *host_server_prompts(struct host *host, bool wait)
@@ -938,6 +1000,7 @@ bool host_prompt(struct host *host, struct span piped, struct span prompt,
 	await_servers(host);
 	agent_expect(host->chat.agent);
 	content = host_message(host, piped, prompt);
+	host_tell_updated(host, content);
 	host_add_attached(host, content);
 	host_start_session(host, content);
 	ok = agent_prompt(host->chat.agent, content, outcome, err);

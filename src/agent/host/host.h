@@ -145,8 +145,11 @@ json_t *host_servers(struct host *host);
 /* Their prompts, as mcp_servers_prompts has them; a new reference.  `wait`: servers that are still
  * starting are waited for, as before a prompt (then while nothing is under way). */
 json_t *host_server_prompts(struct host *host, bool wait);
-/* Appends what one of them says to `out`, for host_prompt; its images go with the next prompt.  To
- * be interrupted like a prompt. Errors as of mcp_servers_prompt. */
+/* Their resources, as mcp_servers_resources has them: "@SERVER:URI" in a prompt attaches one. A new
+ * reference. From any thread. */
+json_t *host_server_resources(struct host *host);
+/* Appends what one of the prompts says to `out`, for host_prompt; its images go with the next
+ * prompt.  To be interrupted like a prompt. Errors as of mcp_servers_prompt. */
 bool host_server_prompt(struct host *host, const char *server, const char *name,
                         const json_t *arguments, struct buf *out, struct err *err);
 /* Paths of the files of instructions that were read, in their order. */

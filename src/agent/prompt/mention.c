@@ -125,6 +125,7 @@ void mention_put_path(struct buf *out, struct span path)
 struct building {
 	struct session *session;
 	bool search;
+	const struct mention_others *others; /* or NULL */
 	json_t *content;  /* the message */
 	json_t *notices;
 	bool begun;       /* the heading of the files is there */
@@ -266,13 +267,47 @@ static json_t *mention_resolve(struct building *building, const struct mention *
 	return read_path(building, found);
 }
 
+/* A text, or texts and media in their order; what could not be had is said to the user too. */
+static void add_other(struct building *building, const struct mention *mention,
+                      const json_t *result)
+{
+	json_t *output = json_object_get(result, "output"), *part;
+	const char *message = json_string_value(json_object_get(result, "message"));
+	size_t i;
+
+	begin_file(building, mention->path);
+	if (!output) {
+		mention_notice(building, mention, message ? message : "cannot be read");
+		message_add_text(building, message ? message : "It cannot be read.");
+		return;
+	}
+	if (json_is_string(output))
+		content_add(building->content, part_text(json_span(output)));
+	json_array_foreach(output, i, part) {
+		if (json_object_get(part, "data"))
+			content_add(building->content,
+			            json_pack("{s:{s:O,s:O}}", "inlineData", "mimeType",
+			                      json_object_get(part, "mime_type"), "data",
+			                      json_object_get(part, "data")));
+		else
+			content_add(building->content,
+			            part_text(json_span(json_object_get(part, "text"))));
+	}
+}
+
 static void add_mention(struct building *building, const struct mention *mention)
 {
-	json_auto_t *result = mention_resolve(building, mention);
+	json_auto_t *other = building->others ?
+		building->others->read(building->others->data, mention->path) : NULL;
+	json_auto_t *result = other ? NULL : mention_resolve(building, mention);
 	const char *message = json_string_value(json_object_get(result, "message"));
 	size_t i;
 	json_t *file;
 
+	if (other) {
+		add_other(building, mention, other);
+		return;
+	}
 	if (is_missing(result)) {
 		if (looks_like_path(mention))
 			mention_notice(building, mention, "there is no such file");
@@ -311,9 +346,9 @@ static bool is_repeated(const struct mention *mentions, size_t i)
 }
 
 json_t *mention_message(struct session *session, struct span piped, struct span prompt, bool search,
-                        json_t *notices)
+                        const struct mention_others *others, json_t *notices)
 {
-	struct building building = { .session = session, .search = search,
+	struct building building = { .session = session, .search = search, .others = others,
 		                     .content = content_new("user"), .notices = notices };
 	struct mention *mentions;
 	size_t count = mentions_find(prompt, &mentions);

@@ -171,7 +171,8 @@ void memory_resolve_imports(const struct source *source, const char *path, struc
 
 /* @path in a prompt: the files it names, read and handed over with it.
  *
- *     content = mention_message(&session, piped, SPAN("what is @src/main.c?"), search, notices);
+ *     content = mention_message(&session, piped, SPAN("what is @src/main.c?"), search, NULL,
+ *                               notices);
  *
  * A path follows an @ that stands at the beginning or after anything but a letter, digit or _ ;
  * it ends at white space, at one of , ; ! ? ( ) [ ] { }, or at a dot before white space or the
@@ -197,11 +198,20 @@ void mentions_free(struct mention *mentions, size_t count);
 /* Appends a path, which has no control characters, as it is to stand behind an @. */
 void mention_put_path(struct buf *out, struct span path);
 
-/* The user's message (model/content.h): `piped` as it is, the prompt, then what that names:
+/* What an @ may name besides files: resources of MCP servers. */
+struct mention_others {
+	/* What `name` (behind the @) is, as a tool's result: {"output": ...}, or a failure; a new
+	 * reference. NULL: none of these, and a path is tried. */
+	json_t *(*read)(void *data, const char *name);
+	void *data;
+};
+
+/* The user's message (model/content.h): `piped` as it is, the prompt, then what that names: what
+ * `others` (or NULL) knows, and files as
  * versioned, hashed file objects as read_many_files gives them; images, audio and PDF as media.
  * What cannot be read is a sentence in `notices` (an array of strings) and in the message; with
  * `search`, a name that nothing has is looked for in all folders. A new reference. */
 json_t *mention_message(struct session *session, struct span piped, struct span prompt, bool search,
-                        json_t *notices);
+                        const struct mention_others *others, json_t *notices);
 
 #endif

@@ -145,6 +145,18 @@ static void print_offers(const json_t *server, struct buf *out)
 		buf_printf(out, "        %.*s\n", (int)line_body(line).len, line.data);
 }
 
+/* As they are to be typed behind an @. */
+static void print_resources(const json_t *server, const char *list, const char *member,
+                            struct buf *out)
+{
+	size_t i;
+	json_t *one;
+
+	json_array_foreach(json_object_get(server, list), i, one)
+		buf_printf(out, "    @%s:%s  %s\n", server_member(server, "name"),
+		           server_member(one, member), server_member(one, "name"));
+}
+
 static void print_server(const json_t *server, bool describe, struct buf *out)
 {
 	const json_t *tools = json_object_get(server, "tools"), *said;
@@ -177,6 +189,8 @@ static void print_server(const json_t *server, bool describe, struct buf *out)
 		buf_char(out, '\n');
 		print_changed(tool, out);
 	}
+	print_resources(server, "resources", "uri", out);
+	print_resources(server, "resourceTemplates", "uriTemplate", out);
 	if (describe)
 		print_offers(server, out);
 }

@@ -49,6 +49,7 @@ struct mcp_client {
 	char *name;
 	json_t *capabilities;
 	struct mcp_answers *answers;
+	struct mcp_watch *watch;
 	json_t *hello;           /* of initialize, or server/discover */
 	const char *version;     /* in force; NULL: none yet */
 	bool modern;             /* it is, or is tried to be, MCP_MODERN */
@@ -94,6 +95,7 @@ struct mcp_client *mcp_client_new(const struct mcp_client_options *options,
 	client->options.name = client->name;
 	client->capabilities = own_capabilities(options);
 	client->answers = mcp_answers_new(&client->options, send_to_server, client);
+	client->watch = mcp_watch_new();
 	client->holders = 1;
 	pthread_mutex_init(&client->lock, NULL);
 	pthread_cond_init(&client->changed, NULL);
@@ -115,6 +117,7 @@ void mcp_client_unref(struct mcp_client *client)
 	mcp_answers_await(client->answers);
 	client->ops->free(client->transport);
 	mcp_answers_free(client->answers);
+	mcp_watch_free(client->watch);
 	json_decref(client->capabilities);
 	json_decref(client->mirrored);
 	json_decref(client->hello);
@@ -219,6 +222,48 @@ const char *const *mcp_client_headers(const struct mcp_ask *ask)
 	return (const char *const *)ask->headers;
 }
 
+/* ---- for its notices ---- */
+
+struct mcp_watch *mcp_client_watches(struct mcp_client *client)
+{
+	return client->watch;
+}
+
+bool mcp_client_is_modern(const struct mcp_client *client)
+{
+	return client->modern;
+}
+
+bool mcp_client_exchanges(const struct mcp_client *client)
+{
+	return client->ops->exchanges;
+}
+
+int64_t mcp_client_number(struct mcp_client *client)
+{
+	int64_t number;
+
+	pthread_mutex_lock(&client->lock);
+	number = ++client->last_id;
+	pthread_mutex_unlock(&client->lock);
+	return number;
+}
+
+json_t *mcp_client_meta(const struct mcp_client *client)
+{
+	return mcp_modern_meta(client->capabilities);
+}
+
+bool mcp_client_transmit(struct mcp_client *client, struct span message, int64_t number,
+                         const char *const *headers)
+{
+	struct err ignored = ERR_INIT;
+
+	return client->ops->listen && headers ?
+	               client->ops->listen(client->transport, message, number, headers) :
+	               client->ops->send(client->transport, message, NULL, &ignored);
+}
+
 /* ---- what the server asks, and tells ---- */
 
 bool mcp_client_answer(struct mcp_client *client, const char *method, const json_t *params,
@@ -282,6 +327,8 @@ static void take_notification(struct mcp_client *client, const struct rpc_messag
 	else if (!strcmp(message->method, "notifications/cancelled"))
 		mcp_answers_withdraw(client->answers,
 		                     json_object_get(message->body, "requestId"));
+	else if (!strcmp(message->method, "notifications/resources/updated"))
+		known = mcp_watch_updated(client->watch, message->body);
 	pthread_mutex_lock(&client->lock);
 	if (!strcmp(message->method, "notifications/progress"))
 		known = tell_progress(client, message->body);
@@ -315,6 +362,10 @@ static void match_answer(struct mcp_client *client, const struct rpc_message *me
 {
 	struct mcp_ask *ask;
 
+	if (json_is_integer(message->id) &&
+	    mcp_watch_ended(client->watch, json_integer_value(message->id),
+	                    message->kind == RPC_ERROR))
+		return;
 	pthread_mutex_lock(&client->lock);
 	ask = client->asked;
 	while (ask && !(json_is_integer(message->id) &&

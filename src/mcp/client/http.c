@@ -57,6 +57,9 @@ struct http {
 	pthread_t listener;         /* reads the stream of the old way, or the standing one */
 	bool listening;             /* there is that thread */
 	struct cancel closing;      /* it is to end */
+	char *listens;              /* 2026-07-28: the request that is answered so; or NULL */
+	char **listen_headers;
+	int64_t listen_number;
 	bool stream_answered;       /* the server has said whether it has the standing one */
 };
 
@@ -72,6 +75,7 @@ struct exchange {
 	bool listens;               /* the stream of the old way */
 	bool stands;                /* the one for messages that belong to no request */
 	bool streams, had_session;
+	const char *const *headers; /* exchange_headers of what nobody waits for; or NULL */
 	bool heard;                 /* an event came since it was sent */
 };
 
@@ -113,7 +117,7 @@ static bool is_session_name(struct span id)
 /* Of 2026-07-28; NULL: an older message. */
 static const char *const *exchange_headers(const struct exchange *exchange)
 {
-	return exchange->ask ? mcp_client_headers(exchange->ask) : NULL;
+	return exchange->ask ? mcp_client_headers(exchange->ask) : exchange->headers;
 }
 
 static bool on_head(void *data, int status, struct span headers)
@@ -512,6 +516,50 @@ static void *stream_listen(void *data)
 	return NULL;
 }
 
+/* The thread of the stream of 2026-07-28 (subscriptions/listen). */
+static void *notices_listen(void *data)
+{
+	struct http *http = data;
+	struct exchange exchange = { .http = http, .stands = true,
+		                     .headers = (const char *const *)http->listen_headers,
+		                     .body = BUF_INIT(LIMIT_MCP_LOG_LINE) };
+	struct err ignored = ERR_INIT;
+
+	sse_reader_init(&exchange.events, LIMIT_MCP_MESSAGE_BYTES, on_server_event, &exchange);
+	http_exchange_send(&exchange, "POST", span_str(http->listens), 0, &ignored);
+	mcp_client_unheard(http->client, http->listen_number,
+	                   exchange.status && !exchange.streams);
+	exchange_release(&exchange);
+	return NULL;
+}
+
+static void stop_listener(struct http *http)
+{
+	if (http->listening)
+		pthread_join(http->listener, NULL);
+	http->listening = false;
+	free(http->listens);
+	http->listens = NULL;
+	worker_texts_free(http->listen_headers);
+	http->listen_headers = NULL;
+}
+
+/* The one before it is ended: a request cannot be changed. */
+static bool streamable_listen(void *transport, struct span message, int64_t number,
+                              const char *const *headers)
+{
+	struct http *http = transport;
+
+	cancel_set(&http->closing);
+	stop_listener(http);
+	cancel_reset(&http->closing);
+	http->listens = mem_dup(message.data, message.len);
+	http->listen_headers = worker_texts_copy(headers, header_count(headers));
+	http->listen_number = number;
+	http->listening = pthread_create(&http->listener, NULL, notices_listen, http) == 0;
+	return http->listening;
+}
+
 /* The session is over: nobody has to keep it. */
 static void streamable_end(void *transport)
 {
@@ -540,8 +588,7 @@ static void streamable_free(void *transport)
 	struct http *http = transport;
 
 	streamable_end(http);
-	if (http->listening)
-		pthread_join(http->listener, NULL);
+	stop_listener(http);
 	for (size_t i = 0; i < http->idle_count; i++)
 		http_client_free(http->idle[i]);
 	cancel_release(&http->closing);
@@ -720,6 +767,7 @@ static bool open_streamable(const struct mcp_client_options *options,
 	static const struct mcp_transport_ops ops = {
 		.exchanges = true,
 		.send = streamable_send,
+		.listen = streamable_listen,
 		.agreed = streamable_agreed,
 		.end = streamable_end,
 		.free = streamable_free,

@@ -152,6 +152,15 @@ enum mcp_list_changed {
 };
 /* Which lists the server said are others since this was asked last; bits of the above. */
 unsigned mcp_client_changed(struct mcp_client *client);
+/* Asks the server to report changes of a resource, if it can (listen.c); waits for its answer, and
+ * never fails. */
+void mcp_client_watch(struct mcp_client *client, const char *uri, const struct mcp_wait *wait);
+/* Opens the stream of notices of a server of 2026-07-28 that has any, unless it is open as it
+ * should be.  True: it had ended, so what has changed meanwhile is not known. */
+bool mcp_client_listen(struct mcp_client *client);
+/* The resources that were asked for so and have changed since this was asked last: {URI: true}, a
+ * new object. */
+json_t *mcp_client_updated(struct mcp_client *client);
 /* "2025-06-18"; and what initialize, or server/discover, answered. Both borrowed. */
 const char *mcp_client_version(const struct mcp_client *client);
 const json_t *mcp_client_hello(const struct mcp_client *client);
@@ -177,6 +186,11 @@ struct mcp_transport_ops {
 	 * answers in the same exchange (HTTP) returns when mcp_client_settled(ask). */
 	bool (*send)(void *transport, struct span message, struct mcp_ask *ask,
 	             struct err *err);
+	/* HTTP: sends a request of 2026-07-28 whose answer is a stream that stands until the next
+	 * such request, or the end; mcp_client_unheard(number) when it has ended.  `headers` as of
+	 * mcp_client_headers, borrowed. False: it could not be sent. NULL: `send` does. */
+	bool (*listen)(void *transport, struct span message, int64_t number,
+	               const char *const *headers);
 	/* The version in force is known. May be NULL. */
 	void (*agreed)(void *transport, const char *version);
 	/* Asks the server to end. */
@@ -203,6 +217,8 @@ bool mcp_client_settled(struct mcp_ask *ask);
 /* Headers that a request of 2026-07-28 must have, "Name: value", NULL-terminated: instead of a
  * session and an agreed version.  NULL: it is of an older one. Borrowed. */
 const char *const *mcp_client_headers(const struct mcp_ask *ask);
+/* The stream of transport.listen with this number has ended; `for_good`: the server has none. */
+void mcp_client_unheard(struct mcp_client *client, int64_t stream, bool for_good);
 /* What is to be written down of it. */
 void mcp_client_log(struct mcp_client *client, struct span line);
 /* Of the options. Borrowed. */
@@ -249,6 +265,41 @@ bool mcp_answers_within(struct mcp_answers *answers, const char *method, const j
                         const _Atomic bool *cancel, json_t **ret, struct err *err);
 /* For how long altogether some request was being answered. */
 uint64_t mcp_answers_held_ms(struct mcp_answers *answers);
+
+/* ---- what a client wants to be told of (watch.c) ---- */
+
+struct mcp_watch;
+
+/* Wants nothing yet. */
+struct mcp_watch *mcp_watch_new(void);
+/* Of one that no thread uses any more. */
+void mcp_watch_free(struct mcp_watch *watch);
+/* Around the opening of a stream: one thread at a time. */
+void mcp_watch_hold(struct mcp_watch *watch, bool begins);
+/* A resource is to be reported; false: it is already, or there are too many. */
+bool mcp_watch_add(struct mcp_watch *watch, const char *uri);
+/* Whether a notice (notifications/resources/updated) is about what was asked for. */
+bool mcp_watch_updated(struct mcp_watch *watch, const json_t *params);
+/* As mcp_client_updated. */
+json_t *mcp_watch_take(struct mcp_watch *watch);
+/* Whether a stream has to be opened, in place of *ret_before (0: none); `stream` is the one, from
+ * now on.  `wanted` (lists; of the params of subscriptions/listen) gets the resources.  *ret_ended:
+ * there was one, which has ended. */
+bool mcp_watch_open(struct mcp_watch *watch, int64_t stream, json_t *wanted, int64_t *ret_before,
+                    bool *ret_ended);
+/* The stream has ended; `for_good`: the server has none.  False: it is another one. */
+bool mcp_watch_ended(struct mcp_watch *watch, int64_t stream, bool for_good);
+
+/* For that, of a client: its own, borrowed; whether it is of MCP_MODERN; a number for a request;
+ * the _meta of one, a new object; whether its transport says `exchanges`. */
+struct mcp_watch *mcp_client_watches(struct mcp_client *client);
+bool mcp_client_is_modern(const struct mcp_client *client);
+int64_t mcp_client_number(struct mcp_client *client);
+json_t *mcp_client_meta(const struct mcp_client *client);
+bool mcp_client_exchanges(const struct mcp_client *client);
+/* Without `headers` by transport.send. */
+bool mcp_client_transmit(struct mcp_client *client, struct span message, int64_t number,
+                         const char *const *headers);
 
 /* ---- servers ---- */
 
@@ -313,6 +364,11 @@ void mcp_server_tool_allowed(struct mcp_server_slot *server, const json_t *decla
                              const struct tool_change *change);
 /* That a tool is left out, in a notice. */
 void mcp_server_tell(const struct mcp_server_slot *server, const char *tool, const struct err *why);
+/* Asks its client to report changes of a resource, and each client that takes that one's place. */
+void mcp_server_watch(struct mcp_server_slot *server, struct mcp_client *client, const char *uri,
+                      const struct mcp_wait *wait);
+/* What has changed of that, as mcp_client_updated has it. */
+json_t *mcp_server_updated(struct mcp_server_slot *server);
 /* Server `i`; NULL behind the last. */
 struct mcp_server_slot *mcp_servers_at(struct mcp_servers *servers, size_t i);
 
@@ -342,6 +398,11 @@ char *mcp_denials_remedy(const char *server, const json_t *denials, bool network
 /* What a model gets for the result of tools/call, an object of anything: {"output": text, or a list
  * of texts and media}; of one that says isError also what tool_failure has.  A new reference. */
 json_t *mcp_result(const char *server, const char *tool, const json_t *result);
+/* The same of the result of resources/read. */
+json_t *mcp_resource_result(const char *server, const json_t *result);
+
+/* The tools list_mcp_resources and read_mcp_resource, for a set to have (resources.c). */
+size_t mcp_resource_tools_add(struct mcp_servers *servers, struct tool_set *set);
 
 /* ---- what is known from last time ---- */
 
@@ -377,7 +438,9 @@ void mcp_approvals_set(json_t *all, const char *file, const char *server, const 
  *
  *     { "instructions": TEXT, "instructionsBytes": how many it had, if it was cut,
  *       "prompts": [{"name", "title", "description", "arguments": [{"name", "description",
- *                    "required"}]}] }
+ *                    "required"}]}],
+ *       "resources": [{"uri", "name", "title", "description", "mimeType"}],
+ *       "resourceTemplates": [{"uriTemplate", and the same}] }
  *
  * What there is none of is left out. A new reference. */
 json_t *mcp_offers_clean(const json_t *declared);

@@ -230,3 +230,16 @@ json_t *mcp_result(const char *server, const char *tool, const json_t *result)
 		json_object_set_new(own, "output_cut", json_true());
 	return own;
 }
+
+json_t *mcp_resource_result(const char *server, const json_t *result)
+{
+	const json_t *contents = json_object_get(result, "contents"), *one;
+	json_auto_t *blocks = json_array();
+	json_auto_t *as_tools = json_pack("{s:O}", "content", blocks);
+	size_t i;
+
+	json_array_foreach((json_t *)contents, i, one)
+		json_array_append_new(blocks, json_pack("{s:s, s:O}", "type", "resource",
+		                                        "resource", one));
+	return mcp_result(server, "", as_tools);
+}

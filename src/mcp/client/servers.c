@@ -42,6 +42,8 @@ struct mcp_server_slot {
 	bool starting, missed;      /* `missed`: it was said that it is slow */
 	json_t *tools;              /* declarations; NULL: not known */
 	json_t *offers;             /* mcp_offers_clean; NULL: not known */
+	json_t *watched;            /* {URI: true}: each of its clients is to report these */
+	json_t *updated;            /* the same: what a client that is gone has reported */
 	bool undecided;             /* a project's, and the user was not asked yet */
 	bool asked;                 /* these are what it said, not what it once said */
 	char *problem;              /* of the last start; NULL: none */
@@ -236,7 +238,7 @@ struct slot_said {
 };
 
 /* A client that has said what it has; all new. */
-static bool slot_start(struct mcp_server_slot *slot, const _Atomic bool *cancel,
+static bool slot_start(struct mcp_server_slot *slot, json_t *watched, const _Atomic bool *cancel,
                        struct mcp_client **ret, struct slot_said *ret_said, struct err *err)
 {
 	const unsigned own = slot->entry.startup_ms ? slot->entry.startup_ms : START_MS_MAX;
@@ -245,6 +247,8 @@ static bool slot_start(struct mcp_server_slot *slot, const _Atomic bool *cancel,
 	                              slot->entry.timeout_ms : longest;
 	const struct mcp_wait wait = { .timeout_ms = most, .cancel = cancel };
 	json_auto_t *declared = NULL;
+	const char *uri;
+	json_t *yes;
 
 	if (!slot_open(slot, &wait, ret, err))
 		return false;
@@ -260,6 +264,9 @@ static bool slot_start(struct mcp_server_slot *slot, const _Atomic bool *cancel,
 	}
 	ret_said->tools = slot_clean(slot, declared);
 	ret_said->offers = mcp_offers_ask(*ret, &wait);
+	json_object_foreach(watched, uri, yes)
+		mcp_client_watch(*ret, uri, &wait);
+	mcp_client_listen(*ret);
 	if (!mcp_client_lost(*ret))
 		return true;
 	/* Whoever started it would find it lost, and start it again and again. */
@@ -339,12 +346,13 @@ static bool slot_start_locked(struct mcp_server_slot *slot, const _Atomic bool *
 	struct mcp_servers *all = slot->all;
 	struct mcp_client *client = NULL;
 	struct slot_said said = { 0 };
+	json_auto_t *watched = json_copy(slot->watched);
 	struct err why = ERR_INIT;
 	bool ok;
 
 	slot->starting = true;
 	pthread_mutex_unlock(&all->lock);
-	ok = slot_start(slot, cancel, &client, &said, &why);
+	ok = slot_start(slot, watched, cancel, &client, &said, &why);
 	if (ok)
 		slot_remember(slot, said.tools, said.offers);
 	pthread_mutex_lock(&all->lock);
@@ -359,12 +367,21 @@ static bool slot_start_locked(struct mcp_server_slot *slot, const _Atomic bool *
 	return ok;
 }
 
+/* What its client has reported of resources. */
+static void slot_keep_updated(struct mcp_server_slot *slot)
+{
+	json_auto_t *updated = mcp_client_updated(slot->client);
+
+	json_object_update(slot->updated, updated);
+}
+
 static bool slot_client_locked(struct mcp_server_slot *slot, const _Atomic bool *cancel,
                                struct mcp_client **ret, struct mcp_client **ret_lost,
                                struct err *err)
 {
 	while (!slot->client || mcp_client_lost(slot->client)) {
 		if (slot->client) {
+			slot_keep_updated(slot);
 			*ret_lost = slot->client;
 			slot->client = NULL;
 		} else if (slot->starting) {
@@ -572,6 +589,8 @@ static void read_server_entries(struct mcp_servers *servers)
 		struct mcp_server_slot *slot = &servers->slots[servers->count++];
 
 		slot->all = servers;
+		slot->watched = json_object();
+		slot->updated = json_object();
 		read_server_entry(slot, row, disabled);
 		if (!slot->entry.off && ++used > LIMIT_MCP_SERVERS)
 			slot->entry.off = mem_printf("there are more than %d", LIMIT_MCP_SERVERS);
@@ -619,6 +638,8 @@ void mcp_servers_close(struct mcp_servers *servers)
 		mcp_auth_free(slot->auth);
 		json_decref(slot->tools);
 		json_decref(slot->offers);
+		json_decref(slot->watched);
+		json_decref(slot->updated);
 		free(slot->problem);
 		json_decref(slot->row);
 		mcp_entry_release(&slot->entry);
@@ -675,7 +696,7 @@ static void slot_refresh(struct mcp_server_slot *slot, unsigned changed, unsigne
 		json_decref(said.tools);
 		said.tools = slot_clean(slot, declared);
 	}
-	if (changed & MCP_PROMPTS_CHANGED) {
+	if (changed & (MCP_PROMPTS_CHANGED | MCP_RESOURCES_CHANGED)) {
 		json_t *offers = mcp_offers_ask(client, &wait);
 
 		json_object_update_missing(offers, said.offers);
@@ -709,8 +730,10 @@ void mcp_servers_wait(struct mcp_servers *servers, const struct cancel *cancel)
 		tell_missing(&servers->slots[i], ms);
 	for (size_t i = 0; i < servers->count; i++) {
 		struct mcp_server_slot *slot = &servers->slots[i];
-		const unsigned changed = slot->client ? mcp_client_changed(slot->client) : 0;
+		unsigned changed = slot->client ? mcp_client_changed(slot->client) : 0;
 
+		if (slot->client && mcp_client_listen(slot->client))
+			changed = MCP_TOOLS_CHANGED | MCP_PROMPTS_CHANGED | MCP_RESOURCES_CHANGED;
 		if (changed)
 			slot_refresh(slot, changed, ms, cancel);
 	}
@@ -792,6 +815,31 @@ json_t *mcp_server_offers(struct mcp_server_slot *slot)
 	offers = slot->offers ? json_incref(slot->offers) : json_object();
 	pthread_mutex_unlock(&slot->all->lock);
 	return offers;
+}
+
+/* ---- what has changed of resources ---- */
+
+void mcp_server_watch(struct mcp_server_slot *slot, struct mcp_client *client, const char *uri,
+                      const struct mcp_wait *wait)
+{
+	pthread_mutex_lock(&slot->all->lock);
+	if (json_object_size(slot->watched) < LIMIT_MCP_WATCHED)
+		json_object_set_new(slot->watched, uri, json_true());
+	pthread_mutex_unlock(&slot->all->lock);
+	mcp_client_watch(client, uri, wait);
+}
+
+json_t *mcp_server_updated(struct mcp_server_slot *slot)
+{
+	json_t *updated;
+
+	pthread_mutex_lock(&slot->all->lock);
+	if (slot->client)
+		slot_keep_updated(slot);
+	updated = slot->updated;
+	slot->updated = json_object();
+	pthread_mutex_unlock(&slot->all->lock);
+	return updated;
 }
 
 /* ---- what was allowed ---- */

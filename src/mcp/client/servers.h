@@ -85,7 +85,8 @@ void mcp_servers_close(struct mcp_servers *servers);
  * hasp.waits.serversSeconds says. Those that are still missing are named in a notice, and not
  * waited for again. */
 void mcp_servers_wait(struct mcp_servers *servers, const struct cancel *cancel);
-/* Adds the tools that are known and not in the set yet; how many these were. */
+/* Adds the tools that are known and not in the set yet, and list_mcp_resources and
+ * read_mcp_resource where a server offers resources; how many these were. */
 size_t mcp_servers_add(struct mcp_servers *servers, struct tool_set *set);
 
 /* What servers say about the use of their tools (`instructions` of initialize), as a part of the
@@ -111,14 +112,32 @@ json_t *mcp_servers_undecided(struct mcp_servers *servers);
  * there is none; errors of writing.  From one thread at a time. */
 bool mcp_servers_decide(struct mcp_servers *servers, const char *name, bool use, struct err *err);
 
+/* The resources of all servers, in their order, and then templates of further ones: an array of
+ * {"server", "uri" | "uriTemplate", "name", "title", "description", "mimeType"}.  A new
+ * reference. */
+json_t *mcp_servers_resources(struct mcp_servers *servers);
+/* Whether some server offers any. */
+bool mcp_servers_have_resources(struct mcp_servers *servers);
+/* Reads one that is listed, or that a template fits; `name`: "SERVER:URI".  *ret, a new reference:
+ * {"output": text or a list of texts and media}, as a tool's result.  Starts the server if need be,
+ * and asks it to report changes.  FILE_NOT_FOUND: no server offers it; else errors as of a
+ * call. */
+bool mcp_servers_resource(struct mcp_servers *servers, const char *name,
+                          const _Atomic bool *cancel, json_t **ret, struct err *err);
+/* Whether `name` ("SERVER:URI") is such a resource. */
+bool mcp_servers_has_resource(struct mcp_servers *servers, const char *name);
+/* Those that were read and have changed since this was asked last: an array of "SERVER:URI", a new
+ * reference. */
+json_t *mcp_servers_updated(struct mcp_servers *servers);
+
 /* What there is to show, in the order of the files that name them (config/servers.h): an array of
  * {"name", "origin" (whose file), "file" (a path or null), "state", "transport", "what", "asks"?
  * (servers_configured),
  * "tools": [{"name", "title", "description", "changed"?}], "instructions"?, "prompts"?,
- * "problem"?, "version"?, "server"?}.  "state": "off", "disabled" (by the user), "known" (from
- * last time), "unknown", "starting", "ready", "failed".  "changed": the lines that differ (struct
- * tool_change) in a tool that is declared otherwise than when a call of it was last allowed. A new
- * reference. */
+ * "resources"?, "resourceTemplates"?, "problem"?, "version"?, "server"?}.  "state": "off",
+ * "disabled" (by the user), "known" (from last time), "unknown", "starting", "ready", "failed".
+ * "changed": the lines that differ (struct tool_change) in a tool that is declared otherwise than
+ * when a call of it was last allowed. A new reference. */
 json_t *mcp_servers_list(struct mcp_servers *servers);
 /* Starts one, whatever is known of it, and asks for its tools.  FILE_NOT_FOUND: there is no such
  * server; DENIED_BY_POLICY: it is off; else errors as of client.h. *ret_denials (a new reference,

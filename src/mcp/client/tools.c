@@ -227,5 +227,5 @@ size_t mcp_servers_add(struct mcp_servers *servers, struct tool_set *set)
 
 	for (size_t i = 0; (server = mcp_servers_at(servers, i)); i++)
 		added += add_declared_tools(server, set);
-	return added;
+	return added + mcp_resource_tools_add(servers, set);
 }

@@ -138,6 +138,23 @@ static void mcp_offers(struct command_call *call, const json_t *server)
 	}
 }
 
+/* As they are to be typed behind an @. */
+static void mcp_resources(struct command_call *call, const json_t *server, const char *list,
+                          const char *member, bool describe)
+{
+	size_t i;
+	json_t *one;
+
+	json_array_foreach(json_object_get(server, list), i, one) {
+		command_say(call, STYLE(ROLE_DIM), "    @%s:%s",
+		            json_string_value(json_object_get(server, "name")),
+		            json_string_value(json_object_get(one, member)));
+		if (describe)
+			command_text(call, STYLE(ROLE_DIM),
+			             json_span(json_object_get(one, "description")));
+	}
+}
+
 static void mcp_server(struct command_call *call, const json_t *server, bool describe)
 {
 	const json_t *tools = json_object_get(server, "tools");
@@ -163,6 +180,8 @@ static void mcp_server(struct command_call *call, const json_t *server, bool des
 			command_text(call, STYLE(ROLE_DIM),
 			             json_span(json_object_get(tool, "description")));
 	}
+	mcp_resources(call, server, "resources", "uri", describe);
+	mcp_resources(call, server, "resourceTemplates", "uriTemplate", describe);
 	if (describe)
 		mcp_offers(call, server);
 }
