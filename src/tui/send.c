@@ -361,16 +361,20 @@ void tui_queue(struct app *app, struct span text)
 	tui_changed(app);
 }
 
+/* A command that begins no turn has no end at which the next would be sent. What one puts back
+ * waits for an event. */
 void tui_next(struct app *app)
 {
-	_cleanup_free_ char *text = NULL;
+	size_t most = app->queued_count;
 
-	if (!app->queued_count || !runner_idle(app->runner))
-		return;
-	text = app->queued[0];
-	memmove(app->queued, app->queued + 1, --app->queued_count * sizeof(*app->queued));
-	send_now(app, span_str(text));
-	tui_changed(app);
+	while (most-- && app->queued_count && runner_idle(app->runner)) {
+		_cleanup_free_ char *text = app->queued[0];
+
+		memmove(app->queued, app->queued + 1,
+		        --app->queued_count * sizeof(*app->queued));
+		send_now(app, span_str(text));
+		tui_changed(app);
+	}
 }
 
 void tui_draft(struct app *app, struct span text)

@@ -170,6 +170,16 @@ def test_a_queued_prompt_is_sent_afterwards(world, held):
     assert "second" in said(server) and "third" not in said(server)
 
 
+def test_what_waits_behind_a_command_is_sent(world):
+    """Typed while the session is being opened. Commands begin no turn whose end would send the next."""
+    with world.fake([[text("One.")]]) as server:
+        with world.hasp(server) as hasp:
+            for waits in ["/tools", "/about", "/tools", "first"]:
+                hasp.type(waits).key("enter")
+            hasp.wait("One.").wait(READY)
+    assert "first" in said(server) and len(server.requests) == 1
+
+
 def test_escape_interrupts_and_keeps_the_draft(world, held):
     with world.fake([{"reply": [text("Never.")], "expect": held}, [text("Later.")]]) as server:
         with world.hasp(server) as hasp:
