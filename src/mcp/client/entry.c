@@ -281,7 +281,19 @@ static void entry_address(const struct reading *reading, const char *url)
 	reading->entry->headers = entry_pairs(reading, "headers", ": ", true);
 	reading->entry->oauth = json_incref(json_object_get(reading->value, "oauth"));
 	if (!span_starts(address, SPAN("http://")) && !span_starts(address, SPAN("https://")))
-		entry_off(reading, "its address does not begin with http:// or https://");
+		entry_off(reading, "its address does not begin with http:// or https:// (one that "
+		          "begins with ws:// or wss:// is given as tcp)");
+}
+
+static void entry_websocket(const struct reading *reading, const char *url)
+{
+	const struct span address = span_str(url);
+
+	reading->entry->websocket = true;
+	reading->entry->url = mem_strdup(url);
+	reading->entry->headers = entry_pairs(reading, "headers", ": ", true);
+	if (!span_starts(address, SPAN("ws://")) && !span_starts(address, SPAN("wss://")))
+		entry_off(reading, "its tcp does not begin with ws:// or wss://");
 }
 
 /* What Gemini CLI's settings can say and hasp does not do. */
@@ -289,9 +301,7 @@ static void entry_unsupported(const struct reading *reading)
 {
 	const json_t *value = reading->value;
 
-	if (json_object_get(value, "tcp"))
-		entry_off(reading, "hasp has no transport for tcp");
-	else if (json_object_get(value, "authProviderType") &&
+	if (json_object_get(value, "authProviderType") &&
 	         !span_eq(json_span(json_object_get(value, "authProviderType")),
 	                  SPAN("dynamic_discovery")))
 		entry_off(reading, "hasp has no logins of that authProviderType; a token can be "
@@ -342,11 +352,12 @@ void mcp_entry_read(struct server_entry *entry, const char *name, const json_t *
 		.entry = entry, .value = value, .options = options,
 		.root = options->provider->ops->root(options->provider, 0),
 	};
-	const char *url, *command;
+	const char *url, *tcp, *command;
 
 	*entry = (struct server_entry){ .name = mem_strdup(name), .network = -1 };
 	url = entry_text(&reading, "httpUrl");
 	url = url ? url : entry_text(&reading, "url");
+	tcp = entry_text(&reading, "tcp");
 	command = entry_text(&reading, "command");
 	warn_of_members(&reading);
 	entry_enabled(&reading);
@@ -357,6 +368,8 @@ void mcp_entry_read(struct server_entry *entry, const char *name, const json_t *
 	entry->exclude = json_incref(json_object_get(value, "excludeTools"));
 	if (url)
 		entry_address(&reading, url);
+	else if (tcp)
+		entry_websocket(&reading, tcp);
 	else if (command)
 		entry_program(&reading, command);
 	else

@@ -114,6 +114,12 @@ bool mcp_client_open_http(const struct mcp_client_options *options,
                           const struct mcp_http_options *from, const struct mcp_wait *wait,
                           struct mcp_client **ret, struct err *err);
 
+/* Opens a WebSocket (ws: or wss:) and shakes hands. `headers`: "Name: value", NULL-terminated; or
+ * NULL. */
+bool mcp_client_open_websocket(const struct mcp_client_options *options, const char *url,
+                               const char *const *headers, const struct mcp_wait *wait,
+                               struct mcp_client **ret, struct err *err);
+
 /* One more holder. */
 struct mcp_client *mcp_client_ref(struct mcp_client *client);
 /* The last one ends the server, or the session with it. NULL is fine. */
@@ -316,10 +322,11 @@ struct server_entry {
 	char *off;               /* a sentence: why it is not used; NULL: it is */
 	bool http;
 	enum mcp_http_kind kind; /* of that */
+	bool websocket;
 	char **argv;             /* a program; NULL-terminated */
 	char **env;              /* NAME=VALUE, NULL-terminated */
 	char *folder;            /* absolute; or NULL */
-	char *url;               /* HTTP */
+	char *url;               /* HTTP, a WebSocket */
 	char **headers;          /* "Name: value", NULL-terminated */
 	json_t *oauth;           /* of HTTP; or NULL */
 	unsigned timeout_ms;

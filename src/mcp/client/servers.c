@@ -182,6 +182,9 @@ static bool slot_open(struct mcp_server_slot *slot, const struct mcp_wait *wait,
 		.headers = (const char *const *)entry->headers, .auth = slot->auth,
 	};
 
+	if (entry->websocket)
+		return mcp_client_open_websocket(&options, entry->url, http.headers, wait, ret,
+		                                 err);
 	return entry->http ? mcp_client_open_http(&options, &http, wait, ret, err) :
 	                     slot_open_program(slot, wait, ret, err);
 }
@@ -991,7 +994,8 @@ static json_t *slot_shown(struct mcp_server_slot *slot)
 	json_object_set_new(shown, "name", json_text(span_str(entry->name)));
 	json_object_set_new(shown, "state", json_string(slot_state(slot)));
 	json_object_set_new(shown, "transport", json_string(
-		!entry->http ? "stdio" : entry->kind == MCP_HTTP_SSE ? "sse" : "http"));
+		entry->websocket ? "tcp" : !entry->http ? "stdio" :
+		entry->kind == MCP_HTTP_SSE ? "sse" : "http"));
 	json_object_set_new(shown, "what", slot_what(entry));
 	json_object_set(shown, "origin", json_object_get(slot->row, "origin"));
 	json_object_set(shown, "file", json_object_get(slot->row, "file"));

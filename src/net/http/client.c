@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <math.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,8 +88,7 @@ static bool client_open_curl(struct http_client *client, struct err *err)
 
 /* ---- callbacks ---- */
 
-/* "NAME:  value\r\n" becomes "name: value\n". */
-static void add_field(struct buf *head, struct span line)
+void http_add_field(struct buf *head, struct span line)
 {
 	const char *colon = memchr(line.data, ':', line.len);
 	size_t name_len = colon ? (size_t)(colon - line.data) : 0;
@@ -147,7 +145,7 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *data)
 		return line.len;
 	}
 	if (span_trim(line).len) {
-		add_field(&transfer->head, line);
+		http_add_field(&transfer->head, line);
 		return transfer->head.overflowed ? 0 : line.len;
 	}
 	return end_head(transfer) ? line.len : 0;
@@ -248,17 +246,15 @@ static bool has_hashed_folder(void)
 	return found;
 }
 
-/* Whose signatures count: the variables that OpenSSL has for it, then the system's. */
-static void set_authorities(const struct http_client *client)
+void http_set_authorities(const struct http_curl_library *curl, CURL *easy)
 {
 	const char *file = getenv("SSL_CERT_FILE"), *folder = getenv("SSL_CERT_DIR");
-	__typeof__(curl_easy_setopt) *set = client->curl->easy_setopt;
 
 	if (file && file[0]) {
-		set(client->easy, CURLOPT_CAINFO, file);
-	} else if ((folder && folder[0]) || (client->curl->openssl && has_hashed_folder())) {
-		set(client->easy, CURLOPT_CAINFO, NULL);
-		set(client->easy, CURLOPT_CAPATH, folder && folder[0] ? folder : HASHED);
+		curl->easy_setopt(easy, CURLOPT_CAINFO, file);
+	} else if ((folder && folder[0]) || (curl->openssl && has_hashed_folder())) {
+		curl->easy_setopt(easy, CURLOPT_CAINFO, NULL);
+		curl->easy_setopt(easy, CURLOPT_CAPATH, folder && folder[0] ? folder : HASHED);
 	}
 }
 
@@ -283,7 +279,7 @@ static void set_options(struct transfer *transfer, const char *url)
 	    (long)(request->connect_ms ? request->connect_ms : HTTP_CONNECT_MS));
 	set_callbacks(client, transfer);
 	if (strcmp(transfer->url.scheme, "https") == 0)
-		set_authorities(client);
+		http_set_authorities(client->curl, client->easy);
 }
 
 /* Milliseconds until one of the request's times is up; 0: one is, and *err says which. */
@@ -483,14 +479,7 @@ static bool follow_redirect(struct transfer *transfer, struct err *err)
 	return ok;
 }
 
-/* libcurl, which must not touch signals, leaves SIGPIPE to its caller; TLS libraries write with
- * it. */
-struct pipe_signal {
-	sigset_t before;
-	bool pending;
-};
-
-static void pipe_signal_hold(struct pipe_signal *hold)
+void http_pipe_signal_hold(struct http_pipe_signal *hold)
 {
 	sigset_t set;
 
@@ -501,7 +490,7 @@ static void pipe_signal_hold(struct pipe_signal *hold)
 	pthread_sigmask(SIG_BLOCK, &set, &hold->before);
 }
 
-static void pipe_signal_release(const struct pipe_signal *hold)
+void http_pipe_signal_release(const struct http_pipe_signal *hold)
 {
 	static const struct timespec at_once = { 0 };
 	sigset_t set;
@@ -526,7 +515,7 @@ bool http_client_send(struct http_client *client, const struct http_request *req
 		.redirects_left = request->max_redirects,
 		.begun_ms = clock_monotonic_ms(),
 	};
-	struct pipe_signal hold;
+	struct http_pipe_signal hold;
 	bool ok;
 
 	client->stage = HTTP_NOT_SENT;
@@ -534,9 +523,9 @@ bool http_client_send(struct http_client *client, const struct http_request *req
 		return err_set(err, ERR_CANCELLED, "The request was cancelled.");
 	if (!client_open_curl(client, err))
 		return false;
-	pipe_signal_hold(&hold);
+	http_pipe_signal_hold(&hold);
 	ok = follow_redirect(&transfer, err);
-	pipe_signal_release(&hold);
+	http_pipe_signal_release(&hold);
 	http_url_release(&transfer.url);
 	buf_release(&transfer.head);
 	return ok;

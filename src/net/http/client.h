@@ -90,4 +90,61 @@ double http_retry_after(struct span headers);
  * there is none. */
 struct span http_field(struct span headers, const char *name);
 
+/* ---- WebSockets ---- */
+
+/* A WebSocket (RFC 6455) of which this is the client: text messages both ways, over libcurl's
+ * connections and libwslay's frames.
+ *
+ *     struct websocket *socket = websocket_new(64 << 20, &err);
+ *     websocket_run(socket, &request, &events, data, &status, &err);   // a thread of its own
+ *     websocket_send(socket, SPAN("hello"));                           // from any other
+ *     websocket_close(socket);                                         // websocket_run returns
+ *     websocket_free(socket);
+ *
+ * Both libraries are loaded by the first websocket_run.  TLS is verified and proxies are found as
+ * requests have it.  A redirect is not followed.  No extension is offered.
+ *
+ * The server is hostile: its head, its messages and their fragments are bounded, and so is what
+ * waits to be sent to it; pings are answered, and while those answers wait nothing more is read.
+ * Nothing of a request's headers or of its URL's query gets into an error.
+ */
+struct websocket;
+
+struct websocket_request {
+	const char *url;            /* ws: or wss: */
+	const char *const *headers; /* "Name: value", without control characters, NULL-terminated;
+	                             * or NULL. Those of the handshake's own names are left out */
+	const char *protocol;       /* the subprotocol that is asked for */
+	unsigned open_ms;           /* for the connection and the handshake; 0: 30 s */
+	size_t max_bytes;           /* of one message */
+};
+
+/* On the thread of websocket_run. */
+struct websocket_events {
+	/* Hands are shaken. */
+	void (*opened)(void *data);
+	/* A message came. False ends the connection. */
+	bool (*message)(void *data, struct span text);
+};
+
+/* `waiting_bytes`: the most that waits to be sent, all together. IO_ERROR: no descriptor is
+ * left. */
+struct websocket *websocket_new(size_t waiting_bytes, struct err *err);
+/* Of one that does not run. NULL is fine. */
+void websocket_free(struct websocket *socket);
+
+/* Connects, shakes hands and takes messages until the connection ends, which *err explains; once.
+ * *ret_status: of the answer to the handshake; 0: none came.
+ * CANCELLED: websocket_close, or an event that said so. INVALID_ARGUMENT: the URL. NETWORK_ERROR:
+ * there is no connection, or it broke, or the server closed it, or what it sends is no WebSocket's,
+ * or not a text. TOO_LARGE: a message. INTERNAL: a library is not installed. */
+void websocket_run(struct websocket *socket, const struct websocket_request *request,
+                   const struct websocket_events *events, void *data, int *ret_status,
+                   struct err *err);
+/* Sends a message, from any thread, once `opened` was called; does not wait. False: too much waits
+ * to be read by the server already. One that comes after the end goes nowhere. */
+bool websocket_send(struct websocket *socket, struct span text);
+/* Closes, from any thread; does not wait. The server has 2 seconds to answer that. */
+void websocket_close(struct websocket *socket);
+
 #endif

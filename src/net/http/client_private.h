@@ -5,8 +5,10 @@
 
 #include <curl/curl.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdbool.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "net/http/client.h"
 
@@ -20,6 +22,8 @@ struct http_curl_library {
 	__typeof__(curl_easy_reset) *easy_reset;
 	__typeof__(curl_easy_setopt) *easy_setopt;
 	__typeof__(curl_easy_getinfo) *easy_getinfo;
+	__typeof__(curl_easy_send) *easy_send;
+	__typeof__(curl_easy_recv) *easy_recv;
 	__typeof__(curl_easy_strerror) *easy_strerror;
 	__typeof__(curl_multi_init) *multi_init;
 	__typeof__(curl_multi_cleanup) *multi_cleanup;
@@ -43,6 +47,24 @@ struct http_curl_library {
 /* The library, loaded and initialised once for the process, from whichever thread asks first; it
  * stays.  NULL with INTERNAL and the package to install when it cannot be loaded. */
 const struct http_curl_library *http_curl_library(struct err *err);
+
+/* Whose signatures count: the variables that OpenSSL has for it, then the system's. */
+void http_set_authorities(const struct http_curl_library *curl, CURL *easy);
+
+/* libcurl, which must not touch signals, leaves SIGPIPE to its caller; TLS libraries write with
+ * it. */
+struct http_pipe_signal {
+	sigset_t before;
+	bool pending;
+};
+/* From now on the thread gets none. */
+void http_pipe_signal_hold(struct http_pipe_signal *hold);
+/* As before; one that came meanwhile is forgotten. */
+void http_pipe_signal_release(const struct http_pipe_signal *hold);
+
+/* Adds a line of a head: "NAME:  value\r\n" becomes "name: value\n"; nothing for one without a
+ * colon. */
+void http_add_field(struct buf *head, struct span line);
 
 /* ---- URLs and addresses ---- */
 
@@ -70,5 +92,26 @@ bool http_host_is_private(const char *host);
 
 /* The proxy for a URL from the environment, as curl reads it; NULL: none. Borrowed. */
 const char *http_proxy_of_environment(const struct url_parts *url);
+
+/* ---- the handshake of a WebSocket, as text (RFC 6455, section 4): upgrade.c ---- */
+
+/* Sec-WebSocket-Key: 16 random bytes in base64. */
+struct upgrade_key {
+	char text[25];
+};
+
+/* INTERNAL: the system has no random bytes. */
+bool upgrade_key_new(struct upgrade_key *ret, struct err *err);
+
+/* The request for `url` (http: or https:) and what `headers` add to it. INVALID_ARGUMENT: the URL;
+ * it is too long. */
+bool upgrade_request(const struct http_curl_library *curl, const char *url,
+                     const char *const *headers, const char *protocol,
+                     const struct upgrade_key *key, struct buf *out, struct err *err);
+
+/* Whether the head of an answer (up to its empty line) is the one to that request. *ret_status: its
+ * status; 0: it has none. NETWORK_ERROR, with the rest of a sentence: it is not. */
+bool upgrade_accepted(struct span head, const struct upgrade_key *key, const char *protocol,
+                      int *ret_status, struct err *err);
 
 #endif

@@ -22,6 +22,8 @@ static const struct library_symbol symbols[] = {
 	ROW(easy_reset, "curl_easy_reset"),
 	ROW(easy_setopt, "curl_easy_setopt"),
 	ROW(easy_getinfo, "curl_easy_getinfo"),
+	ROW(easy_send, "curl_easy_send"),
+	ROW(easy_recv, "curl_easy_recv"),
 	ROW(easy_strerror, "curl_easy_strerror"),
 	ROW(multi_init, "curl_multi_init"),
 	ROW(multi_cleanup, "curl_multi_cleanup"),
