@@ -230,11 +230,10 @@ struct connection {
 	struct err why;          /* the first reason for which this side ends it */
 };
 
-static bool connection_refuse(struct connection *connection, enum err_code code, const char *what)
+static void connection_refuse(struct connection *connection, enum err_code code, const char *what)
 {
 	if (connection->why.code == ERR_NONE)
 		err_set(&connection->why, code, "%s: %s.", connection->url.host, what);
-	return false;
 }
 
 /* libcurl's, with TLS. As many bytes as go at once; 0: none now. False: it broke. */
