@@ -2,7 +2,6 @@
 /* MCP servers of all files: the settings', Claude Code's, Codex's and a project's. */
 #include "config/servers.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -298,10 +297,12 @@ static void add_claude_servers(struct gathering *gathering, const json_t *claude
 static void put_seconds(json_t *entry, const char *member, const json_t *seconds)
 {
 	const double value = json_number_value(seconds);
+	const double most = value < TIMEOUT_S_MAX ? value : TIMEOUT_S_MAX;
 
+	/* At least one. ceil() would have libm loaded at each start. */
 	if (json_is_number(seconds) && value > 0)
-		json_object_set_new(entry, member, json_integer(
-			(json_int_t)ceil(1000 * (value < TIMEOUT_S_MAX ? value : TIMEOUT_S_MAX))));
+		json_object_set_new(entry, member,
+		                    json_integer(1 + (json_int_t)(1000 * most - 0.5)));
 }
 
 /* The value of the user's variable; a new reference. NULL: it is not set, with a warning. */
