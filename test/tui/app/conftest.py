@@ -43,10 +43,12 @@ class Hasp(terminal.Vterm):
 class World(headless.World):
     KEY, Hasp = headless.KEY, Hasp
 
-    def hasp(self, server, *args, columns=120, rows=24, env=None, kind=Hasp):
-        """Keys count from the moment when there is a prompt for them."""
+    def hasp(self, server, *args, columns=120, rows=24, env=None, kind=Hasp,
+             shown="runs a command."):
+        """Keys count from the moment when there is a prompt for them. In full screen, what a conversation has
+        pushed out of the window may never be seen: then `shown` is what stands at its end."""
         return kind(self.argv(server, args), columns, rows, env=self.environment(server, **(env or {})),
-                    cwd=self.root).wait("runs a command.")
+                    cwd=self.root).wait(shown)
 
 
 @pytest.fixture

@@ -175,8 +175,8 @@ class Round:
                         self.check_same("narrower and back", end, shown(hasp))
                     hasp.key("ctrl+d")
                     hasp.wait("goes on with this session.")
-                with world.hasp(server, "--resume", "latest", columns=COLUMNS, rows=ROWS, kind=kind) as hasp:
-                    hasp.wait("The session goes on here.")
+                with world.hasp(server, "--resume", "latest", columns=COLUMNS, rows=ROWS, kind=kind,
+                                shown="The session goes on here.") as hasp:
                     self.check_same("resumed", self.conversation(rows), self.conversation(walk(hasp)))
         return self.wrong
 
