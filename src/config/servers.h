@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The MCP servers that files name, whoever's files these are.
+/* The MCP servers that configuration files name: hasp's and other programs'.
  *
  *     json_auto_t *warnings = json_array();
  *     json_auto_t *rows = servers_configured(settings, warnings);
@@ -40,8 +40,7 @@
  * count also "off": why, the end of a sentence; "quiet" (true) if the user knows that anyway.  Of
  * one that a project names and the user has not allowed also "asks": what it would run or contact,
  * for a question: as it stands in the file, without control characters; and "refused" (true) if
- * the user said no to it.  Sentences about what
- * cannot be read are appended to `warnings`. */
+ * the user said no to it.  Sentences about what cannot be read are appended to `warnings`. */
 json_t *servers_configured(const struct settings *settings, json_t *warnings);
 
 /* Writes down what the user says to a server of the project's .mcp.json as it is in the row: it is

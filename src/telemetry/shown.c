@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "data/json.h"
 #include "telemetry/private.h"
 
@@ -125,10 +126,5 @@ json_t *telemetry_shown_hook_input(const json_t *input, telemetry_mask *mask)
 
 json_t *telemetry_limited_text(struct span text)
 {
-	size_t len = text.len;
-
-	if (len > TELEMETRY_TEXT_BYTES_MAX)
-		for (len = TELEMETRY_TEXT_BYTES_MAX; len > 0 && (text.data[len] & 0xc0) == 0x80;)
-			len--;
-	return json_text(span_head(text, len));
+	return json_text(utf8_head(text, TELEMETRY_TEXT_BYTES_MAX));
 }
