@@ -313,6 +313,8 @@ void mcp_server_tool_allowed(struct mcp_server_slot *server, const json_t *decla
                              const struct tool_change *change);
 /* That a tool is left out, in a notice. */
 void mcp_server_tell(const struct mcp_server_slot *server, const char *tool, const struct err *why);
+/* Whether it is used: not switched off, nor of settings that were read again since. */
+bool mcp_server_is_used(struct mcp_server_slot *server);
 /* Server `i`; NULL behind the last. */
 struct mcp_server_slot *mcp_servers_at(struct mcp_servers *servers, size_t i);
 
