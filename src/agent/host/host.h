@@ -161,6 +161,11 @@ json_t *host_server_resources(struct host *host);
  * prompt.  To be interrupted like a prompt. Errors as of mcp_servers_prompt. */
 bool host_server_prompt(struct host *host, const char *server, const char *name,
                         const json_t *arguments, struct buf *out, struct err *err);
+/* What the next request would hold before the next prompt: an array of {"part": "system", "first"
+ * (message), "tools" or "conversation", "name", "from": the file of instructions or the MCP server,
+ * or null, "bytes", "tokens": an estimate (content_estimate_tokens), "text"}, in their order; a new
+ * reference.  Servers that are still starting are waited for, as before a prompt. */
+json_t *host_context(struct host *host);
 /* Paths of the files of instructions that were read, in their order. */
 const json_t *host_memory_files(const struct host *host);
 /* What they say: the user's own, and the project's. */
