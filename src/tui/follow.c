@@ -67,6 +67,7 @@ static struct running *follow_find(struct app *app, const json_t *message)
 static void running_release(struct running *running)
 {
 	json_decref(running->call);
+	json_decref(running->progress);
 	buf_release(&running->tail);
 }
 
@@ -106,6 +107,16 @@ static void follow_output(struct app *app, const json_t *message)
 		memmove(running->tail.data, running->tail.data + cut, TAIL_BYTES_MAX);
 		running->tail.len = TAIL_BYTES_MAX;
 	}
+}
+
+static void follow_progress(struct app *app, const json_t *message)
+{
+	struct running *running = follow_find(app, message);
+
+	if (!running)
+		return;
+	json_decref(running->progress);
+	running->progress = json_incref((json_t *)message);
 }
 
 /* The lines of what was written: of one file, or of several. */
@@ -271,6 +282,9 @@ static void follow_message(struct app *app, enum bus_topic topic, const json_t *
 		break;
 	case BUS_TOOL_OUTPUT:
 		follow_output(app, message);
+		break;
+	case BUS_TOOL_PROGRESS:
+		follow_progress(app, message);
 		break;
 	case BUS_TOOL_RESULT:
 		follow_result(app, message);

@@ -174,6 +174,7 @@ bool transcript_grows(const struct transcript *transcript, size_t number, struct
 struct running {
 	json_t *call;     /* TOOL_CALL; owned */
 	struct buf tail;  /* the end of its output */
+	json_t *progress; /* TOOL_PROGRESS, the last one; owned; or NULL */
 };
 
 enum { OVERLAY_NONE, OVERLAY_SHORTCUTS, OVERLAY_TODOS };

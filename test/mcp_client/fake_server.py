@@ -154,11 +154,30 @@ def say(request, arguments):
     if what == "array":
         return [1]
     if what == "progress":
-        token = request["params"].get("_meta", {}).get("progressToken", 5)
         for done in (1, 2, 3):
-            send({"jsonrpc": "2.0", "method": "notifications/progress",
-                  "params": {"progressToken": token, "progress": done, "total": 3}})
+            report(request, progress=done, total=3)
         return text("done")
+    if what == "progress-back":  # what has to grow does not
+        report(request, progress=0.5, total=1, message="half")
+        for done in (0.4, 0.5, "much", None):
+            report(request, progress=done, total=1, message="less")
+        return text("done")
+    if what == "progress-held":  # until somebody makes the file
+        report(request, progress=3, total=10, message="Reticulating splines" + EVIL)
+        while not os.path.exists(arguments["path"]):
+            time.sleep(0.02)
+        return text("done")
+    if what == "progress-slow":
+        for done in range(6):
+            report(request, progress=done)
+            time.sleep(1)
+        return text("done at last")
+    if what == "progress-endless":
+        done = 0
+        while True:
+            report(request, progress=done, message="soon")
+            done += 1
+            time.sleep(0.01)
     if what == "roots":
         send({"jsonrpc": "2.0", "id": "r1", "method": "roots/list"})
         roots = json.loads(sys.stdin.readline())
@@ -192,6 +211,11 @@ def say(request, arguments):
         send({"jsonrpc": "2.0", "id": "l1", "method": "test/wait"})
         return text("left")
     return text("what?")
+
+
+def report(request, **progress):
+    send({"jsonrpc": "2.0", "method": "notifications/progress", "params": {
+        "progressToken": request["params"].get("_meta", {}).get("progressToken", 5), **progress}})
 
 
 def elicit(params):

@@ -17,8 +17,9 @@
 struct bench {
 	char *root;
 	struct mcp_client *client;
-	size_t done[8], total;
+	double done, total; /* of the last report */
 	unsigned told;
+	char *said;
 	struct buf log;
 	_Atomic bool withdrawn; /* test/wait was cancelled */
 };
@@ -31,14 +32,16 @@ static void keep_log(void *data, struct span line)
 	buf_char(&bench->log, '\n');
 }
 
-static void keep_progress(void *data, size_t done, size_t total)
+static void keep_progress(void *data, double done, double total, const char *said)
 {
 	struct bench *bench = data;
 
-	if (bench->told < 8)
-		bench->done[bench->told] = done;
+	assert_true(!bench->told || done > bench->done);
 	bench->told++;
+	bench->done = done;
 	bench->total = total;
+	free(bench->said);
+	bench->said = said ? mem_strdup(said) : NULL;
 }
 
 /* test/answer: {"n"}; test/wait: until it is cancelled; test/withdrawn: until that has been. */
@@ -98,6 +101,7 @@ static int tear_down(void **state)
 	mcp_client_unref(bench->client);
 	rmdir(bench->root);
 	free(bench->root);
+	free(bench->said);
 	buf_release(&bench->log);
 	return 0;
 }
@@ -123,12 +127,49 @@ static void test_progress_is_passed_on(void **state)
 	if (!open_fake(bench, "usual", &err))
 		fail_msg("%s", err.message);
 	json_decref(must_call(bench, "progress", &wait));
-	assert_int_equal(bench->told, 3);
-	assert_int_equal(bench->done[0], 1);
-	assert_int_equal(bench->done[2], 3);
-	assert_int_equal(bench->total, 3);
+	/* Those that come too soon after another are left out, but never the last. */
+	assert_in_range(bench->told, 1, 3);
+	assert_true(bench->done == 3 && bench->total == 3);
+	assert_null(bench->said);
 	assert_string_equal(mcp_client_version(bench->client), "2025-11-25");
 	assert_false(mcp_client_lost(bench->client));
+}
+
+static void test_progress_that_does_not_grow_is_none(void **state)
+{
+	struct bench *bench = *state;
+	const struct mcp_wait wait = { .timeout_ms = 60000, .progress = keep_progress,
+		                       .data = bench };
+	struct err err = ERR_INIT;
+
+	if (!open_fake(bench, "usual", &err))
+		fail_msg("%s", err.message);
+	json_decref(must_call(bench, "progress-back", &wait));
+	assert_int_equal(bench->told, 1);
+	assert_true(bench->done == 0.5 && bench->total == 1);
+	assert_string_equal(bench->said, "half");
+}
+
+static void test_progress_begins_the_timeout_again(void **state)
+{
+	struct bench *bench = *state;
+	const struct mcp_wait wait = { .timeout_ms = 4000, .progress = keep_progress,
+		                       .data = bench };
+	const struct mcp_wait brief = { .timeout_ms = 200, .progress = keep_progress,
+		                        .data = bench };
+	json_auto_t *arguments = json_pack("{s:s}", "what", "progress-endless");
+	struct err err = ERR_INIT;
+	json_t *result = NULL;
+
+	if (!open_fake(bench, "usual", &err))
+		fail_msg("%s", err.message);
+	json_decref(must_call(bench, "progress-slow", &wait)); /* 6 s */
+	assert_true(bench->done == 5 && bench->total == 0);
+	bench->told = 0;
+	assert_false(mcp_client_call(bench->client, "say", arguments, &brief, &result, &err));
+	assert_int_equal(err.code, ERR_TOOL_FAILED);
+	assert_non_null(strstr(err.message, "progress"));
+	assert_true(bench->told > 0);
 }
 
 static void test_who_cancels_does_not_wait(void **state)
@@ -395,6 +436,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_answers_that_ask_wrongly_are_refused, set_up,
 		                                tear_down),
 		cmocka_unit_test_setup_teardown(test_progress_is_passed_on, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_progress_that_does_not_grow_is_none, set_up,
+		                                tear_down),
+		cmocka_unit_test_setup_teardown(test_progress_begins_the_timeout_again, set_up,
+		                                tear_down),
 		cmocka_unit_test_setup_teardown(test_who_cancels_does_not_wait, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_what_it_prints_is_logged, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_one_that_ends_says_how, set_up, tear_down),

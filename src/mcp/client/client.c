@@ -20,6 +20,8 @@ enum {
 	ROUNDS_MAX = 20,      /* of a request whose answers ask for more */
 	INPUTS_MAX = 32,      /* questions in one answer */
 	PROBE_MS = 15000,     /* of the first request, which an old server may leave */
+	PROGRESS_MS = 100,    /* between two reports that are handed over */
+	PROGRESS_SHOWN = 200, /* bytes of what a report says */
 };
 
 /* Of initialize, newest first: the first is what is offered. */
@@ -30,10 +32,17 @@ static const char *const client_versions[] = { "2025-11-25", "2025-06-18", "2025
 struct mcp_ask {
 	struct mcp_client *client;
 	const struct mcp_wait *wait;
-	uint64_t until_ms;      /* 0: for ever */
 	uint64_t held_ms;       /* mcp_answers_held_ms when it began: that time does not count */
 	int64_t id;
+	/* With the client's lock. */
+	uint64_t until_ms;      /* 0: for ever */
+	uint64_t longest_ms;    /* no progress moves that behind this */
 	bool answered;
+	bool reported;          /* progress, at least once */
+	bool news;              /* and it has not been handed over */
+	double done, total;
+	char *said;             /* owned */
+	uint64_t told_ms;       /* when some was handed over */
 	json_t *result;         /* owned; NULL: it is an error */
 	json_t *refusal;        /* that error; owned */
 	struct err error;       /* the same as a sentence */
@@ -266,35 +275,80 @@ bool mcp_client_transmit(struct mcp_client *client, struct span message, int64_t
 
 /* ---- what the server asks, and tells ---- */
 
+/* A server's words, at most `max` bytes, as a part of one line, without what acts on a terminal.
+ * The caller frees. */
+static char *said_text(const json_t *text, size_t max)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(8 * max);
+
+	name_line(&line, utf8_head(json_span(text), max));
+	return buf_steal(&line);
+}
+
 bool mcp_client_answer(struct mcp_client *client, const char *method, const json_t *params,
                        const _Atomic bool *cancel, json_t **ret, struct err *err)
 {
 	return mcp_answers_within(client->answers, method, params, cancel, ret, err);
 }
 
-/* A number that a server sent as whole parts; what is none is 0. */
-static size_t progress_parts(const json_t *value)
+/* For how long what the server asked was being answered, since the request began. */
+static uint64_t ask_held_ms(const struct mcp_ask *ask)
 {
-	const double number = json_number_value(value);
-
-	return number >= 1 && number < 1e15 ? (size_t)number : 0;
+	return mcp_answers_held_ms(ask->client->answers) - ask->held_ms;
 }
 
-/* With the lock, so that nobody is told after the request has returned. False: of no request. */
-static bool tell_progress(struct mcp_client *client, const json_t *params)
+/* With the lock: whoever reports progress is at work. */
+static void ask_prolong(struct mcp_ask *ask)
+{
+	const uint64_t until = clock_monotonic_ms() - ask_held_ms(ask) + ask->wait->timeout_ms;
+
+	if (ask->until_ms)
+		ask->until_ms = until < ask->longest_ms ? until : ask->longest_ms;
+}
+
+/* With the lock. False: it is of no request, or says nothing new (progress has to grow). */
+static bool note_progress(struct mcp_client *client, const json_t *params)
 {
 	const json_t *token = json_object_get(params, "progressToken");
+	const json_t *done = json_object_get(params, "progress");
+	const json_t *said = json_object_get(params, "message");
+	struct mcp_ask *ask = client->asked;
 
-	for (struct mcp_ask *ask = client->asked; ask; ask = ask->next) {
-		if (!json_is_integer(token) || json_integer_value(token) != ask->id)
-			continue;
-		if (ask->wait->progress && !ask->answered)
-			ask->wait->progress(ask->wait->data,
-			                    progress_parts(json_object_get(params, "progress")),
-			                    progress_parts(json_object_get(params, "total")));
-		return true;
+	while (ask && !(json_is_integer(token) && json_integer_value(token) == ask->id))
+		ask = ask->next;
+	if (!ask || ask->answered || !ask->wait->progress || !json_is_number(done) ||
+	    (ask->reported && json_number_value(done) <= ask->done))
+		return false;
+	ask->reported = ask->news = true;
+	ask->done = json_number_value(done);
+	ask->total = json_number_value(json_object_get(params, "total"));
+	free(ask->said);
+	ask->said = json_is_string(said) ? said_text(said, PROGRESS_SHOWN) : NULL;
+	ask_prolong(ask);
+	pthread_cond_broadcast(&client->changed);
+	return true;
+}
+
+/* On the thread that asks, and without the lock: whoever is told may use the client. */
+static void tell_progress(struct mcp_ask *ask, bool last)
+{
+	_cleanup_free_ char *said = NULL;
+	const uint64_t now = clock_monotonic_ms();
+	double done, total;
+	bool tell;
+
+	pthread_mutex_lock(&ask->client->lock);
+	tell = ask->news && (last || !ask->told_ms || now - ask->told_ms >= PROGRESS_MS);
+	done = ask->done;
+	total = ask->total;
+	if (tell) {
+		said = mem_steal(&ask->said);
+		ask->news = false;
+		ask->told_ms = now;
 	}
-	return false;
+	pthread_mutex_unlock(&ask->client->lock);
+	if (tell)
+		ask->wait->progress(ask->wait->data, done, total, said);
 }
 
 static void log_message(struct mcp_client *client, const json_t *params)
@@ -331,7 +385,7 @@ static void take_notification(struct mcp_client *client, const struct rpc_messag
 		known = mcp_watch_updated(client->watch, message->body);
 	pthread_mutex_lock(&client->lock);
 	if (!strcmp(message->method, "notifications/progress"))
-		known = tell_progress(client, message->body);
+		known = note_progress(client, message->body);
 	client->lists_changed |= list_of_notice(message->method);
 	client->unasked += !known;
 	pthread_mutex_unlock(&client->lock);
@@ -339,18 +393,9 @@ static void take_notification(struct mcp_client *client, const struct rpc_messag
 
 /* ---- answers ---- */
 
-/* A server's words as a part of one line, without what acts on a terminal. The caller frees. */
-static char *said_text(const json_t *text)
-{
-	_cleanup_buf_ struct buf line = BUF_INIT(8 * ERROR_SHOWN);
-
-	name_line(&line, utf8_head(json_span(text), ERROR_SHOWN));
-	return buf_steal(&line);
-}
-
 static void set_answer_error(struct mcp_ask *ask, const json_t *error)
 {
-	_cleanup_free_ char *said = said_text(json_object_get(error, "message"));
+	_cleanup_free_ char *said = said_text(json_object_get(error, "message"), ERROR_SHOWN);
 
 	ask->refusal = json_incref((json_t *)error);
 	err_set(&ask->error, ERR_TOOL_FAILED,
@@ -435,11 +480,10 @@ void mcp_client_receive(struct mcp_client *client, struct span text)
 
 /* ---- requests ---- */
 
+/* With the lock. */
 static bool is_late(const struct mcp_ask *ask)
 {
-	const uint64_t held = mcp_answers_held_ms(ask->client->answers) - ask->held_ms;
-
-	return ask->until_ms && clock_monotonic_ms() >= ask->until_ms + held;
+	return ask->until_ms && clock_monotonic_ms() >= ask->until_ms + ask_held_ms(ask);
 }
 
 static bool nobody_waits(const struct mcp_ask *ask)
@@ -452,17 +496,20 @@ bool mcp_client_settled(struct mcp_ask *ask)
 	bool settled;
 
 	pthread_mutex_lock(&ask->client->lock);
-	settled = ask->answered || ask->client->lost;
+	settled = ask->answered || ask->client->lost || is_late(ask);
 	pthread_mutex_unlock(&ask->client->lock);
-	return settled || is_late(ask) || nobody_waits(ask);
+	tell_progress(ask, /* last= */ settled);
+	return settled || nobody_waits(ask);
 }
 
 static void ask_begin(struct mcp_ask *ask)
 {
 	struct mcp_client *client = ask->client;
+	const uint64_t now = clock_monotonic_ms();
 
 	ask->held_ms = mcp_answers_held_ms(client->answers);
-	ask->until_ms = ask->wait->timeout_ms ? clock_monotonic_ms() + ask->wait->timeout_ms : 0;
+	ask->until_ms = ask->wait->timeout_ms ? now + ask->wait->timeout_ms : 0;
+	ask->longest_ms = now + (uint64_t)LIMIT_MCP_PROLONGED * ask->wait->timeout_ms;
 	pthread_mutex_lock(&client->lock);
 	ask->id = ++client->last_id;
 	ask->next = client->asked;
@@ -486,15 +533,17 @@ static void await_settled(struct mcp_ask *ask)
 	struct mcp_client *client = ask->client;
 	struct timespec until;
 
-	pthread_mutex_lock(&client->lock);
-	while (!ask->answered && !client->lost && !is_late(ask) && !nobody_waits(ask)) {
+	while (!mcp_client_settled(ask)) {
 		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_nsec += POLL_MS * 1000000;
 		until.tv_sec += until.tv_nsec / 1000000000;
 		until.tv_nsec %= 1000000000;
-		pthread_cond_clockwait(&client->changed, &client->lock, CLOCK_MONOTONIC, &until);
+		pthread_mutex_lock(&client->lock);
+		if (!ask->answered && !client->lost)
+			pthread_cond_clockwait(&client->changed, &client->lock, CLOCK_MONOTONIC,
+			                       &until);
+		pthread_mutex_unlock(&client->lock);
 	}
-	pthread_mutex_unlock(&client->lock);
 }
 
 static bool client_notify_server(struct mcp_client *client, const char *method,
@@ -515,6 +564,26 @@ static void cancel_ask(struct mcp_ask *ask, const char *method, const char *reas
 
 	if (strcmp(method, "initialize") != 0 && !ask->headers)
 		client_notify_server(ask->client, "notifications/cancelled", params, &ignored);
+}
+
+static bool set_late_error(const struct mcp_ask *ask, const char *method, struct err *err)
+{
+	const char *name = ask->client->name;
+	const unsigned ms = ask->wait->timeout_ms;
+
+	if (!ask->reported)
+		return err_set(err, ERR_TOOL_FAILED,
+		               "The MCP server \"%s\" did not answer %s within %u ms "
+		               "(mcpServers.%s.timeout).", name, method, ms, name);
+	if (ask->until_ms < ask->longest_ms)
+		return err_set(err, ERR_TOOL_FAILED,
+		               "The MCP server \"%s\" did not answer %s, and reported no more "
+		               "progress for %u ms (mcpServers.%s.timeout).", name, method, ms,
+		               name);
+	return err_set(err, ERR_TOOL_FAILED,
+	               "The MCP server \"%s\" reported progress, but did not answer %s within %d "
+	               "times the %u ms of mcpServers.%s.timeout.", name, method,
+	               LIMIT_MCP_PROLONGED, ms, name);
 }
 
 /* Of a request that was sent: its answer, or why there is none. */
@@ -545,10 +614,7 @@ static bool settle_ask(struct mcp_ask *ask, const char *method, json_t **ret, st
 		               "had done already is not undone.", client->name);
 	}
 	cancel_ask(ask, method, "it took too long");
-	return err_set(err, ERR_TOOL_FAILED,
-	               "The MCP server \"%s\" did not answer %s within %u ms "
-	               "(mcpServers.%s.timeout).", client->name, method, ask->wait->timeout_ms,
-	               client->name);
+	return set_late_error(ask, method, err);
 }
 
 /* The params of a request as they are sent. A new object. */
@@ -610,6 +676,7 @@ static bool client_ask(struct mcp_client *client, const char *method, const json
 		*err = why;
 	ask_end(&ask);
 	worker_texts_free(ask.headers);
+	free(ask.said);
 	json_decref(ask.result);
 	if (ret_refusal)
 		*ret_refusal = mem_steal(&ask.refusal);
@@ -624,7 +691,7 @@ static bool answer_input(struct mcp_client *client, const json_t *request,
 {
 	const char *method = json_string_value(json_object_get(request, "method"));
 	const json_t *params = json_object_get(request, "params");
-	_cleanup_free_ char *shown = said_text(json_object_get(request, "method"));
+	_cleanup_free_ char *shown = said_text(json_object_get(request, "method"), ERROR_SHOWN);
 	json_auto_t *none = json_object();
 	struct err why = ERR_INIT;
 
@@ -704,7 +771,8 @@ static bool client_request(struct mcp_client *client, const char *method, const 
 static bool take_version(struct mcp_client *client, struct err *err)
 {
 	const struct span said = json_span(json_object_get(client->hello, "protocolVersion"));
-	_cleanup_free_ char *shown = said_text(json_object_get(client->hello, "protocolVersion"));
+	_cleanup_free_ char *shown =
+		said_text(json_object_get(client->hello, "protocolVersion"), ERROR_SHOWN);
 
 	for (size_t i = 0; i < ARRAY_LEN(client_versions); i++)
 		if (span_eq(said, span_str(client_versions[i])))

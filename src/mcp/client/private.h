@@ -74,9 +74,10 @@ struct mcp_client_options {
 struct mcp_wait {
 	unsigned timeout_ms;         /* 0: for ever */
 	const _Atomic bool *cancel;  /* becomes true when nobody waits any more; or NULL */
-	/* What the server says of a call's progress; may be NULL. On another thread, not after the
-	 * request has returned. */
-	void (*progress)(void *data, size_t done, size_t total);
+	/* What the server reports of a call's progress, as call_hooks.reported (tool/tool.h); may
+	 * be NULL. On the thread that asks, at most ten times a second and once more at the end:
+	 * the last report. Each begins the time-out again, up to LIMIT_MCP_PROLONGED of them. */
+	void (*progress)(void *data, double done, double total, const char *said);
 	void *data;
 };
 
@@ -218,7 +219,8 @@ void mcp_client_receive(struct mcp_client *client, struct span message);
 void mcp_client_lose(struct mcp_client *client, const struct err *why);
 /* The server does not know the session any more. */
 void mcp_client_forget(struct mcp_client *client);
-/* Whether nobody waits for the answer any more: it is here, or lost, or late, or cancelled. */
+/* Whether nobody waits for the answer any more: it is here, or lost, or late, or cancelled. By the
+ * thread that asks, now and then: it hands over reports of progress, too. */
 bool mcp_client_settled(struct mcp_ask *ask);
 /* Headers that a request of 2026-07-28 must have, "Name: value", NULL-terminated: instead of a
  * session and an agreed version.  NULL: it is of an older one. Borrowed. */
