@@ -157,6 +157,14 @@ def say(request, arguments):
         for done in (1, 2, 3):
             report(request, progress=done, total=3)
         return text("done")
+    if what == "log":
+        for level in ("debug", "warning", "error", "error", "strange", 5):
+            send({"jsonrpc": "2.0", "method": "notifications/message", "params": {
+                "level": level, "logger": "db" + EVIL, "data": {"text": "no %s connection" % level + EVIL}}})
+        for i in range(100):
+            send({"jsonrpc": "2.0", "method": "notifications/message",
+                  "params": {"level": "critical", "data": "trouble %d" % i}})
+        return text(json.dumps([asked_level, request["params"].get("_meta", {})]))
     if what == "progress-back":  # what has to grow does not
         report(request, progress=0.5, total=1, message="half")
         for done in (0.4, 0.5, "much", None):
@@ -245,6 +253,7 @@ ASKED = {
     "silent": {"requestedSchema": {"type": "object", "properties": {}}},
 }
 hello_params = {}
+asked_level = []
 calls = []
 
 
@@ -339,7 +348,7 @@ def call(request):
 
 
 def capabilities():
-    return {"tools": {}, **({"prompts": {}} if ways & {"prompts", "evil"} else {}),
+    return {"tools": {}, **({"logging": {}} if ways & {"logging", "no-level"} else {}), **({"prompts": {}} if ways & {"prompts", "evil"} else {}),
             **({"resources": {"subscribe": True, "listChanged": True}} if ways & {"resources", "evil"} else {})}
 
 
@@ -479,6 +488,10 @@ def main():
             watched[:] = [(uri, request["id"]) for uri in wanted.get("resourceSubscriptions", [])]
             send({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
                   "params": {"notifications": wanted}})
+        elif method == "logging/setLevel":
+            asked_level.append(request["params"]["level"])
+            answer(request, {} if "logging" in ways else None,
+                   **({} if "logging" in ways else {"error": {"code": -32601, "message": "no"}}))
         elif method == "tools/call":
             call(request)
     note("end")

@@ -19,7 +19,7 @@ def test_progress_is_shown_while_the_call_runs(world, args):
     world.use({"fake": world.server(trust=True)})
     go = world.root / "go"
     with world.fake([[call("mcp_fake_say", {"what": "progress-held", "path": str(go)})], [text("All done.")]]) as server:
-        with terminal.Vterm(world.argv(server, args), 100, 30, env=world.environment(server),
+        with terminal.Vterm(world.argv(server, args), 160, 30, env=world.environment(server),
                             cwd=world.root) as hasp:
             if not args:
                 hasp.wait("? for keys").type("do it").key("enter")

@@ -260,7 +260,8 @@ int64_t mcp_client_number(struct mcp_client *client)
 
 json_t *mcp_client_meta(const struct mcp_client *client)
 {
-	return mcp_modern_meta(client->capabilities);
+	/* Nothing is logged on a stream of notices. */
+	return mcp_modern_meta(client->capabilities, NULL);
 }
 
 bool mcp_client_transmit(struct mcp_client *client, struct span message, int64_t number,
@@ -361,6 +362,8 @@ static void log_message(struct mcp_client *client, const json_t *params)
 	else if (said)
 		json_print(&line, said, 0);
 	mcp_client_log(client, buf_view(&line));
+	if (client->options.logged)
+		client->options.logged(client->options.data, params);
 }
 
 /* What a notice says is another now; 0: it is no such notice. */
@@ -617,12 +620,22 @@ static bool settle_ask(struct mcp_ask *ask, const char *method, json_t **ret, st
 	return set_late_error(ask, method, err);
 }
 
+/* What is to be logged, of a server that says that it can. */
+static const char *wanted_log_level(const struct mcp_client *client)
+{
+	const json_t *can = json_object_get(client->hello, "capabilities");
+
+	return json_is_object(json_object_get(can, "logging")) ? client->options.log_level : NULL;
+}
+
 /* The params of a request as they are sent. A new object. */
 static json_t *sent_params(const struct mcp_ask *ask, const json_t *params)
 {
 	const struct mcp_client *client = ask->client;
 	json_t *own = params ? json_copy((json_t *)params) : json_object();
-	json_t *meta = client->modern ? mcp_modern_meta(client->capabilities) : json_object();
+	json_t *meta = client->modern ?
+	                       mcp_modern_meta(client->capabilities, wanted_log_level(client)) :
+	                       json_object();
 
 	if (ask->wait->progress)
 		json_object_set_new(meta, "progressToken", json_integer(ask->id));
@@ -783,6 +796,20 @@ static bool take_version(struct mcp_client *client, struct err *err)
 	               client->name, shown);
 }
 
+/* A server that refuses logs what it likes. */
+static bool set_log_level(struct mcp_client *client, const struct mcp_wait *wait, struct err *err)
+{
+	const char *level = wanted_log_level(client);
+	json_auto_t *params = json_pack("{s:s*}", "level", level), *result = NULL;
+	struct err why = ERR_INIT;
+
+	if (!level || client_ask(client, "logging/setLevel", params, wait, &result, NULL, &why) ||
+	    !mcp_client_lost(client))
+		return true;
+	*err = why;
+	return false;
+}
+
 /* Up to 2025-11-25. *ret_refused: the server answered, but with an error. */
 static bool begin_session(struct mcp_client *client, const struct mcp_wait *wait,
                           bool *ret_refused, struct err *err)
@@ -800,7 +827,8 @@ static bool begin_session(struct mcp_client *client, const struct mcp_wait *wait
 		return false;
 	if (client->ops->agreed)
 		client->ops->agreed(client->transport, client->version);
-	return client_notify_server(client, "notifications/initialized", NULL, err);
+	return client_notify_server(client, "notifications/initialized", NULL, err) &&
+	       set_log_level(client, wait, err);
 }
 
 /* What server/discover answered; the server's name is in its _meta. */

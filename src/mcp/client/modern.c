@@ -18,12 +18,13 @@ enum {
 	MIRRORED_DEPTH = 8,
 };
 
-json_t *mcp_modern_meta(const json_t *capabilities)
+json_t *mcp_modern_meta(const json_t *capabilities, const char *log_level)
 {
-	return json_pack("{s:s, s:O, s:{s:s, s:s}}", "io.modelcontextprotocol/protocolVersion",
-	                 MCP_MODERN, "io.modelcontextprotocol/clientCapabilities", capabilities,
+	return json_pack("{s:s, s:O, s:{s:s, s:s}, s:s*}",
+	                 "io.modelcontextprotocol/protocolVersion", MCP_MODERN,
+	                 "io.modelcontextprotocol/clientCapabilities", capabilities,
 	                 "io.modelcontextprotocol/clientInfo", "name", "hasp", "version",
-	                 HASP_VERSION);
+	                 HASP_VERSION, "io.modelcontextprotocol/logLevel", log_level);
 }
 
 /* ---- arguments that headers repeat ---- */

@@ -55,6 +55,11 @@ struct mcp_client_options {
 	const json_t *roots;  /* [{"uri", "name"}]: answers roots/list; or NULL. Kept */
 	/* What it writes to its standard error, and logs: lines of anything. From any thread. */
 	void (*log)(void *data, struct span line);
+	/* The least level of what a server that can log (notifications/message) is asked for; NULL:
+	 * it is not asked.  Static.  And the params of each such message, which are logged as a
+	 * line, too: from any thread, with nothing locked. May be NULL. */
+	const char *log_level;
+	void (*logged)(void *data, const json_t *params);
 	/* Answers a request of the server's other than ping and roots/list: its result, a new
 	 * reference; NULL: *err.  On a thread of its own (LIMIT_MCP_ANSWERING of them), so it may
 	 * wait for people; `cancel` is set when the server withdraws the request
@@ -236,8 +241,8 @@ const char *mcp_client_name(const struct mcp_client *client);
 
 #define MCP_MODERN "2026-07-28"
 
-/* The _meta of each request. Borrows. A new object. */
-json_t *mcp_modern_meta(const json_t *capabilities);
+/* The _meta of each request. Borrows; `log_level` NULL: nothing is to be logged. A new object. */
+json_t *mcp_modern_meta(const json_t *capabilities, const char *log_level);
 /* As mcp_client_headers has them. `mirrored`: of the tool that is called, or NULL. The caller frees
  * with worker_texts_free. */
 char **mcp_modern_headers(const char *method, const json_t *params, const json_t *mirrored);
@@ -414,6 +419,20 @@ json_t *mcp_resource_result(const char *server, const json_t *result);
 
 /* The tools list_mcp_resources and read_mcp_resource, for a set to have (resources.c). */
 size_t mcp_resource_tools_add(struct mcp_servers *servers, struct tool_set *set);
+
+/* ---- what a server logs (log.c) ---- */
+
+struct mcp_log;
+
+struct mcp_log *mcp_log_new(void);
+void mcp_log_free(struct mcp_log *log); /* NULL is fine */
+/* Keeps a message (the params of notifications/message), unless it is below `least`. A sentence for
+ * people about one that is an error and new, which the caller frees; NULL: nothing is to be said.
+ * From any thread. */
+char *mcp_log_add(struct mcp_log *log, const char *server, const char *least,
+                  const json_t *params);
+/* The last 50: an array of {"level", "text", "logger"?}, each one line; a new reference. */
+json_t *mcp_log_kept(struct mcp_log *log);
 
 /* ---- what is known from last time ---- */
 

@@ -147,8 +147,8 @@ void mcp_servers_reload(struct mcp_servers *servers, const struct settings *sett
  * {"name", "origin" (whose file), "file" (a path or null), "state", "transport", "what", "asks"?
  * (servers_configured),
  * "tools": [{"name", "title", "description", "parameters" (a schema), "changed"?}],
- * "instructions"?, "prompts"?,
- * "resources"?, "resourceTemplates"?, "problem"?, "version"?, "server"?}.  "state": "off",
+ * "instructions"?, "prompts"?, "resources"?, "resourceTemplates"?, "log": [{"level", "text",
+ * "logger"?}] (its last messages), "problem"?, "version"?, "server"?}.  "state": "off",
  * "disabled" (by the user), "known" (from last time), "unknown", "starting", "ready", "failed".
  * "changed": the lines that differ (struct tool_change) in a tool that is declared otherwise than
  * when a call of it was last allowed. A new reference. */
