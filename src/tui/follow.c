@@ -160,6 +160,18 @@ static void follow_result(struct app *app, const json_t *message)
 	follow_lines(&app->status, json_object_get(message, "result"));
 }
 
+static void follow_running(struct app *app, enum bus_topic topic, const json_t *message)
+{
+	if (topic == BUS_TOOL_CALL)
+		follow_call(app, message);
+	else if (topic == BUS_TOOL_OUTPUT)
+		follow_output(app, message);
+	else if (topic == BUS_TOOL_PROGRESS)
+		follow_progress(app, message);
+	else
+		follow_result(app, message);
+}
+
 static void follow_drop_running(struct app *app)
 {
 	while (app->running_count)
@@ -278,16 +290,10 @@ static void follow_message(struct app *app, enum bus_topic topic, const json_t *
 		follow_thought(app, message);
 		break;
 	case BUS_TOOL_CALL:
-		follow_call(app, message);
-		break;
 	case BUS_TOOL_OUTPUT:
-		follow_output(app, message);
-		break;
 	case BUS_TOOL_PROGRESS:
-		follow_progress(app, message);
-		break;
 	case BUS_TOOL_RESULT:
-		follow_result(app, message);
+		follow_running(app, topic, message);
 		break;
 	case BUS_NOTICE:
 		follow_notice(app, message);

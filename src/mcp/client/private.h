@@ -83,6 +83,7 @@ struct mcp_wait {
 	 * be NULL. On the thread that asks, at most ten times a second and once more at the end:
 	 * the last report. Each begins the time-out again, up to LIMIT_MCP_PROLONGED of them. */
 	void (*progress)(void *data, double done, double total, const char *said);
+	int64_t token; /* of its progress (mcp_client_number); 0: the request's own number */
 	void *data;
 };
 
@@ -141,15 +142,17 @@ bool mcp_client_list(struct mcp_client *client, const char *method, const char *
  * is borrowed. A new reference. */
 bool mcp_client_ask(struct mcp_client *client, const char *method, const json_t *params,
                     const struct mcp_wait *wait, json_t **ret, struct err *err);
-/* The result of tools/call: an object of anything. A new reference. */
+/* The result of tools/call: an object of anything. A new reference.  Where the server makes a task
+ * of the call (tasks.c), when that has ended. */
 bool mcp_client_call(struct mcp_client *client, const char *tool, const json_t *arguments,
                      const struct mcp_wait *wait, json_t **ret, struct err *err);
 
 /* Answers a request that the server put into its answer to one of ours (multi-round-trip requests,
- * 2026-07-28), roots/list too: as options.answer says.  Blocks; *cancel (may be NULL) becomes true
- * when nobody waits any more.  *ret: a new reference. */
+ * 2026-07-28), roots/list too: as options.answer says.  Blocks; *cancel or *over (either may be
+ * NULL) becomes true when nobody waits any more.  *ret: a new reference. */
 bool mcp_client_answer(struct mcp_client *client, const char *method, const json_t *params,
-                       const _Atomic bool *cancel, json_t **ret, struct err *err);
+                       const _Atomic bool *cancel, const _Atomic bool *over, json_t **ret,
+                       struct err *err);
 
 /* Whether it is of no use any more. */
 bool mcp_client_lost(struct mcp_client *client);
@@ -253,6 +256,50 @@ bool mcp_modern_mirrored(const json_t *tool, json_t **ret, struct err *err);
 /* Whether a result only asks for more (InputRequiredResult).  False with *err: it is of a type that
  * nobody knows. */
 bool mcp_modern_result(const json_t *result, const char *server, bool *ret_asks, struct err *err);
+/* Whether it is a task in place of a result (CreateTaskResult). */
+bool mcp_modern_task(const json_t *result);
+
+/* ---- requests that take several rounds (rounds.c) ---- */
+
+/* The result of a request, after as many rounds as it takes: an answer of 2026-07-28 may ask for
+ * more, and one of 2025-11-25 may want the user to open addresses first (-32042). Borrows `params`.
+ * *ret: anything, a new reference. */
+bool mcp_client_request(struct mcp_client *client, const char *method, const json_t *params,
+                        const struct mcp_wait *wait, json_t **ret, struct err *err);
+/* Answers what `requests` ({key: {"method", "params"}}) asks, but for what `responses` has, and
+ * puts the answers there. */
+bool mcp_inputs_answer(struct mcp_client *client, const json_t *requests,
+                       const _Atomic bool *cancel, json_t *responses, struct err *err);
+
+/* For these, of a client: one request and its answer. *ret_refusal (may be NULL): the error that it
+ * was answered with, a new reference. */
+bool mcp_client_exchange(struct mcp_client *client, const char *method, const json_t *params,
+                         const struct mcp_wait *wait, json_t **ret, json_t **ret_refusal,
+                         struct err *err);
+/* Until the time is over, somebody cancels or the server is lost; progress is handed over. */
+void mcp_client_pause(struct mcp_client *client, const struct mcp_wait *wait);
+
+/* Addresses that a user has to be done with (notifications/elicitation/complete). */
+struct mcp_expected {
+	json_t *ids;        /* {ID: true}: those that are not yet; with the client's lock */
+	_Atomic bool over;  /* all of them are */
+	struct mcp_expected *next;
+};
+
+/* From now on they are looked for; until the other is called. Borrowed. */
+void mcp_client_expect(struct mcp_client *client, struct mcp_expected *expected);
+void mcp_client_expect_no_more(struct mcp_client *client, struct mcp_expected *expected);
+
+/* What tools/list answered: leaves out tools whose headers would be wrong, and keeps how others are
+ * called. */
+void mcp_client_declared(struct mcp_client *client, json_t *tools);
+/* Whether a tool must be called as a task (2025-11-25; later the server decides at each call). */
+bool mcp_client_wants_task(struct mcp_client *client, const char *tool);
+
+/* A server's words, at most `max` bytes, as a part of one line, without what acts on a terminal.
+ * The caller frees. */
+char *mcp_said_text(const json_t *text, size_t max);
+
 /* ---- what the server asks (answers.c) ---- */
 
 /* The requests of one server that are being answered, and their threads. */
@@ -275,7 +322,8 @@ void mcp_answers_take(struct mcp_answers *answers, const json_t *id, const char 
 void mcp_answers_withdraw(struct mcp_answers *answers, const json_t *id);
 /* mcp_client_answer. */
 bool mcp_answers_within(struct mcp_answers *answers, const char *method, const json_t *params,
-                        const _Atomic bool *cancel, json_t **ret, struct err *err);
+                        const _Atomic bool *cancel, const _Atomic bool *over, json_t **ret,
+                        struct err *err);
 /* For how long altogether some request was being answered. */
 uint64_t mcp_answers_held_ms(struct mcp_answers *answers);
 
@@ -424,6 +472,7 @@ size_t mcp_resource_tools_add(struct mcp_servers *servers, struct tool_set *set)
 
 struct mcp_log;
 
+/* Of one server, empty. */
 struct mcp_log *mcp_log_new(void);
 void mcp_log_free(struct mcp_log *log); /* NULL is fine */
 /* Keeps a message (the params of notifications/message), unless it is below `least`. A sentence for

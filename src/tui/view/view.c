@@ -839,7 +839,7 @@ static void progress_amount(struct row *row, double done, const json_t *total)
 		row_printf(row, STYLE(ROLE_DIM), "%.12g of %.12g, %u %%", done, all, percent);
 	else if (all > 0)
 		row_printf(row, STYLE(ROLE_DIM), "%u %%", percent);
-	else
+	else if (done > 0)
 		row_printf(row, STYLE(ROLE_DIM), "%.12g", done);
 }
 
@@ -855,7 +855,7 @@ void view_progress(struct rows *rows, const json_t *progress, const struct view_
 	progress_amount(row, json_number_value(json_object_get(progress, "progress")),
 	                json_object_get(progress, "total"));
 	if (said.len) {
-		row_text(row, SPAN("  "), STYLE(ROLE_DIM));
+		row_text(row, row->width > 4 ? SPAN("  ") : SPAN(""), STYLE(ROLE_DIM));
 		row_text(row, said, STYLE(ROLE_DIM));
 	}
 	row_clip(row, how->width);
