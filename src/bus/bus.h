@@ -103,8 +103,8 @@ enum bus_topic {
  * CONTENT, THOUGHT           text (a piece); THOUGHT: subject?
  * TOOL_CALL                  callId, toolName, title, arguments, description
  * TOOL_OUTPUT                callId, text (a piece of a running command's output; untrusted)
- * TOOL_PROGRESS              callId, progress, total? (numbers), message?: what an MCP server says of
- *                            a running call; foreign text, one line
+ * TOOL_PROGRESS              callId, progress, total? (numbers), message?: what an MCP server
+ *                            reports of a running call; foreign text, one line
  * TOOL_RESULT                callId, toolName, status "success"|"error"|"cancelled", result,
  *                            display (string), durationMs (int), error? {type, message},
  *                            serverName? (of an MCP tool), decision? ("accept", "reject",

@@ -426,7 +426,7 @@ def call(request):
 
 
 def capabilities():
-    return {"tools": {}, **({"tasks": {"cancel": {}, "requests": {"tools": {"call": {}}}}} if "tasks" in ways else {}),
+    return {"tools": {}, **({"completions": {}} if "complete" in ways else {}), **({"tasks": {"cancel": {}, "requests": {"tools": {"call": {}}}}} if "tasks" in ways else {}),
             **({"logging": {}} if ways & {"logging", "no-level"} else {}), **({"prompts": {}} if ways & {"prompts", "evil"} else {}),
             **({"resources": {"subscribe": True, "listChanged": True}} if ways & {"resources", "evil"} else {})}
 
@@ -569,6 +569,13 @@ def main():
                   "params": {"notifications": wanted}})
         elif method and method.startswith("tasks/"):
             answer(request, task(request))
+        elif method == "completion/complete":
+            params = request["params"]
+            params.pop("_meta", None)
+            note(json.dumps(params, sort_keys=True))
+            all_values = ["two beta", "alpha", "novel", "bad" + EVIL, "", 5, "x" * 2000]
+            answer(request, {"completion": {"values": [
+                one for one in all_values if params["argument"]["value"] in str(one)], "total": 7}})
         elif method == "logging/setLevel":
             asked_level.append(request["params"]["level"])
             answer(request, {} if "logging" in ways else None,

@@ -355,7 +355,8 @@ static bool note_progress(struct mcp_client *client, const json_t *params)
 	const json_t *said = json_object_get(params, "message");
 	struct mcp_ask *ask = client->asked;
 
-	while (ask && !(json_is_integer(token) && json_integer_value(token) == ask_progress_token(ask)))
+	while (ask && !(json_is_integer(token) &&
+	                json_integer_value(token) == ask_progress_token(ask)))
 		ask = ask->next;
 	if (!ask || ask->answered || !ask->wait->progress || !json_is_number(done) ||
 	    (ask->reported && json_number_value(done) <= ask->done))
