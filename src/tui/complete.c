@@ -254,7 +254,8 @@ static void complete_paths(struct complete *complete, struct editor *editor, siz
 /* ---- what servers say -------------------------------------------------------- */
 
 /* Of a prompt's argument. */
-static void complete_argument(struct app *app, struct editor *editor, struct span text, size_t caret)
+static void complete_argument(struct app *app, struct editor *editor, struct span text,
+                              size_t caret)
 {
 	size_t from = 0, i;
 	json_auto_t *asks = tui_slash_asks(app, text, caret, &from);

@@ -13,6 +13,7 @@
 
 struct lookup {
 	struct app *app;
+	lookup_arrived *arrived;
 	pthread_t thread;
 	bool running;            /* the thread is, and will post */
 	bool stopped;
@@ -28,12 +29,13 @@ struct lookup {
 	unsigned long version;   /* of it */
 };
 
-struct lookup *lookup_new(struct app *app)
+struct lookup *lookup_new(struct app *app, lookup_arrived *arrived)
 {
 	struct lookup *lookup = mem_alloc(1, sizeof(*lookup));
 	struct err ignored = ERR_INIT;
 
 	lookup->app = app;
+	lookup->arrived = arrived;
 	lookup->can_cancel = cancel_init(&lookup->cancel, &ignored);
 	return lookup;
 }
@@ -61,7 +63,7 @@ void lookup_free(struct lookup *lookup)
 	free(lookup);
 }
 
-static void lookup_arrived(struct loop_task *task)
+static void lookup_answered(struct loop_task *task)
 {
 	struct lookup *lookup = (struct lookup *)((char *)task - offsetof(struct lookup, task));
 	struct editor *editor = lookup->editor;
@@ -78,7 +80,7 @@ static void lookup_arrived(struct loop_task *task)
 	if (!editor || lookup->app->quitting || lookup->version != editor_version(editor))
 		return;
 	editor_offer_none(editor);
-	complete_offer(lookup->app, editor, span_str(text), lookup->caret);
+	lookup->arrived(lookup->app, editor, span_str(text), lookup->caret);
 	tui_changed(lookup->app);
 }
 
@@ -112,7 +114,7 @@ const json_t *lookup_values(struct lookup *lookup, const json_t *asks, struct ed
 		return NULL;
 	lookup->host = opened->host;
 	lookup->asks = json_deep_copy(asks);
-	lookup->task.run = lookup_arrived;
+	lookup->task.run = lookup_answered;
 	lookup->running = pthread_create(&lookup->thread, NULL, lookup_ask, lookup) == 0;
 	if (!lookup->running) {
 		json_decref(lookup->asks);

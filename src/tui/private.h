@@ -556,12 +556,14 @@ struct complete *complete_new(struct app *app);
 void complete_stop(struct complete *complete);
 void complete_free(struct complete *complete);
 
-/* What MCP servers say may stand somewhere (lookup.c): likewise. */
-struct lookup *lookup_new(struct app *app);
+/* What MCP servers say may stand somewhere (lookup.c): likewise. `arrived` is called on the loop's
+ * thread when an answer has come, for the draft that waits for it, if it is as it was. */
+typedef void lookup_arrived(void *app, struct editor *editor, struct span text, size_t caret);
+struct lookup *lookup_new(struct app *app, lookup_arrived *arrived);
 void lookup_stop(struct lookup *lookup);
 void lookup_free(struct lookup *lookup);
-/* The answer to {"server", "params"} (host_server_complete), borrowed; NULL: it is not known yet, and
- * when it is, this draft is completed again. */
+/* The answer to {"server", "params"} (host_server_complete), borrowed; NULL: it is not known yet,
+ * and this draft is what waits for it. */
 const json_t *lookup_values(struct lookup *lookup, const json_t *asks, struct editor *editor,
                             struct span text, size_t caret);
 /* For struct editor_options; data is the app. */

@@ -205,7 +205,7 @@ static void tui_make(struct app *app)
 	else
 		app->screen = screen_new(app->term);
 	app->complete = complete_new(app);
-	app->lookup = lookup_new(app);
+	app->lookup = lookup_new(app, complete_offer);
 	app->consoles = consoles_new(app);
 	app->clipboard = clipboard_new(app, &(struct clipboard_events){ tui_took, pager_notice });
 	app->questions = json_array();

@@ -168,7 +168,7 @@ bool mcp_servers_prompt(struct mcp_servers *servers, const char *server, const c
 /* ---- what may stand in an argument ---- */
 
 /* What can be put into a line as it is. */
-static bool is_plain_value(struct span value)
+static bool is_typable_value(struct span value)
 {
 	_cleanup_buf_ struct buf shown = BUF_INIT(8 * VALUE_BYTES);
 
@@ -197,7 +197,7 @@ json_t *mcp_servers_complete(struct mcp_servers *servers, const char *server,
 	mcp_client_unref(client);
 	json_array_foreach(json_object_get(json_object_get(result, "completion"), "values"), i,
 	                   value)
-		if (json_array_size(values) < VALUES_MAX && is_plain_value(json_span(value)))
+		if (json_array_size(values) < VALUES_MAX && is_typable_value(json_span(value)))
 			json_array_append(values, value);
 	return values;
 }

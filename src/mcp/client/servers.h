@@ -106,10 +106,10 @@ bool mcp_servers_prompt(struct mcp_servers *servers, const char *server, const c
                         const json_t *arguments, const struct cancel *cancel, struct buf *out,
                         json_t *media, struct err *err);
 
-/* What may stand in an argument of a prompt or a variable of a template, as its server says: `params`
- * are those of completion/complete.  At most 100 texts of one line that can be typed as they are; []
- * when there are none, or it cannot be asked within 5 s.  Starts the server if need be.  A new
- * reference. */
+/* What may stand in an argument of a prompt or a variable of a template, as its server says:
+ * `params` are those of completion/complete.  At most 100 texts of one line that can be typed as
+ * they are; [] when there are none, or it does not answer within 5 s.  Starts the server if need
+ * be.  A new reference. */
 json_t *mcp_servers_complete(struct mcp_servers *servers, const char *server,
                              const json_t *params, const struct cancel *cancel);
 

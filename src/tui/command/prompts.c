@@ -264,7 +264,8 @@ static void typed_arguments_release(struct typed_arguments *typed)
 json_t *prompts_asks(const struct command_context *context, custom_taken *taken, struct span name,
                      struct span line, size_t at, size_t *ret_from)
 {
-	json_auto_t *prompt = context->host ? find_server_prompt(context, taken, name, false) : NULL;
+	json_auto_t *prompt =
+		context->host ? find_server_prompt(context, taken, name, false) : NULL;
 	const json_t *declared = json_object_get(prompt, "arguments");
 	struct typed_arguments typed;
 	const char *argument;
@@ -315,7 +316,8 @@ void prompts_complete(struct command_completion *completion, custom_taken *taken
                       struct span name)
 {
 	const struct command_context *context = completion->context;
-	json_auto_t *prompt = context->host ? find_server_prompt(context, taken, name, false) : NULL;
+	json_auto_t *prompt =
+		context->host ? find_server_prompt(context, taken, name, false) : NULL;
 	const json_t *argument;
 	size_t i;
 
