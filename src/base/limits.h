@@ -80,6 +80,8 @@
 #define LIMIT_MCP_UNASKED 10000
 /* Tools of one server: each is sent with every request. */
 #define LIMIT_MCP_TOOLS 256
+/* A call that reports progress may take this many time-outs altogether. */
+#define LIMIT_MCP_PROLONGED 6
 /* Requests of one server that are being answered at the same time, by people mostly. */
 #define LIMIT_MCP_ANSWERING 8
 /* Prompts of one server, and arguments of one prompt. */

@@ -951,6 +951,12 @@ json_t *host_server_resources(struct host *host)
 	return mcp_servers_resources(host->servers);
 }
 
+json_t *host_server_complete(struct host *host, const char *server, const json_t *params,
+                             const struct cancel *cancel)
+{
+	return mcp_servers_complete(host->servers, server, params, cancel);
+}
+
 json_t *host_server_prompts(struct host *host, bool wait)
 {
 	if (wait) {

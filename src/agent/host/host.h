@@ -154,6 +154,9 @@ bool host_servers_reload(struct host *host, struct err *err);
 /* Their prompts, as mcp_servers_prompts has them; a new reference.  `wait`: servers that are still
  * starting are waited for, as before a prompt (then while nothing is under way). */
 json_t *host_server_prompts(struct host *host, bool wait);
+/* As mcp_servers_complete. From any thread. */
+json_t *host_server_complete(struct host *host, const char *server, const json_t *params,
+                             const struct cancel *cancel);
 /* Their resources, as mcp_servers_resources has them: "@SERVER:URI" in a prompt attaches one. A new
  * reference. From any thread. */
 json_t *host_server_resources(struct host *host);

@@ -88,6 +88,16 @@ void prompts_each(const struct command_context *context, custom_taken *taken,
                         void (*one)(void *data, const char *name, const char *description),
                         void *data);
 
+/* Offers the names of its arguments, "--NAME=". */
+void prompts_complete(struct command_completion *completion, custom_taken *taken,
+                      struct span name);
+/* What its server can be asked about the argument at the end of `line`, whose arguments begin at
+ * `at`; as command_asks_server. */
+json_t *prompts_asks(const struct command_context *context, custom_taken *taken, struct span name,
+                     struct span line, size_t at, size_t *ret_from);
+/* Appends a value as it is typed. */
+void prompts_put_value(struct buf *out, struct span value);
+
 /* ---- handlers -------------------------------------------------------------------- */
 
 /* show.c: what there is. */
