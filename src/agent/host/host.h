@@ -142,6 +142,15 @@ struct provider *host_provider(const struct host *host);
 /* The MCP servers of the settings, as mcp_servers_list has them (mcp/client/servers.h); a new
  * reference. From any thread. */
 json_t *host_servers(struct host *host);
+/* Switches one of them on or off, in all projects or for this session alone, as mcp_servers_switch
+ * does; the model's tools follow.  One that is switched on is waited for, as before a prompt, and
+ * that is to be interrupted like one; while nothing is under way, as the next. */
+bool host_server_switch(struct host *host, const char *name, bool use, bool session,
+                        struct err *err);
+/* Reads the settings again and starts the servers that they name now; all before them are ended.
+ * Their rules (trust, mcp.allowed, mcp.excluded) are renewed; all other settings stay as they were
+ * for this session.  Errors as of settings_load: then all is as it was. */
+bool host_servers_reload(struct host *host, struct err *err);
 /* Their prompts, as mcp_servers_prompts has them; a new reference.  `wait`: servers that are still
  * starting are waited for, as before a prompt (then while nothing is under way). */
 json_t *host_server_prompts(struct host *host, bool wait);
