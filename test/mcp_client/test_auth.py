@@ -1,144 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Logins at servers over HTTP: a server and an authorization server that refuse what is missing or wrong, and
-a browser that follows the address it gets."""
-import base64
+"""Logins at servers over HTTP, by hasp mcp auth: how they go, where they end, what is kept of them."""
 import hashlib
 import json
 import os
-import secrets
 import subprocess
-import sys
 import threading
-import urllib.parse
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import oauth_server
 import pytest
-
-TOOL = {"name": "echo", "inputSchema": {"type": "object", "properties": {}}}
-BROWSER = """#!%s
-import sys, urllib.request
-urllib.request.urlopen(sys.argv[1], timeout=20).read()
-""" % sys.executable
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def reply(self, status, value=None, **headers):
-        body = json.dumps(value).encode() if value is not None else b""
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        for name, text in headers.items():
-            self.send_header(name.replace("_", "-"), text)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_GET(self):
-        world, (path, _, query) = self.server, self.path.partition("?")
-        base = world.base
-        world.asked.append(path)
-        if path == "/.well-known/oauth-protected-resource/mcp":
-            self.reply(200, {"resource": base + "/mcp", "authorization_servers": [base + "/as"],
-                             "scopes_supported": ["tools"], **world.resource})
-        elif path == "/.well-known/oauth-authorization-server/as":
-            self.reply(200, {"issuer": base + "/as", "authorization_endpoint": base + "/authorize",
-                             "token_endpoint": base + "/token",
-                             "registration_endpoint": base + "/register",
-                             "authorization_response_iss_parameter_supported": True,
-                             "code_challenge_methods_supported": ["S256"], **world.metadata})
-        elif path == "/authorize":
-            self.authorize(dict(urllib.parse.parse_qsl(query, strict_parsing=True)))
-        else:
-            self.reply(404)
-
-    def authorize(self, form):
-        world = self.server
-        assert sorted(form) == ["client_id", "code_challenge", "code_challenge_method", "redirect_uri",
-                                "resource", "response_type", "scope", "state"], form
-        assert form["client_id"] in world.clients and form["response_type"] == "code"
-        assert form["code_challenge_method"] == "S256" and form["resource"] == world.base + "/mcp"
-        assert form["redirect_uri"] == world.clients[form["client_id"]]
-        code = secrets.token_urlsafe()
-        world.codes[code] = form
-        back = {"code": code, "state": form["state"], "iss": world.base + "/as", **world.back}
-        self.reply(302, Location=form["redirect_uri"] + "?" + urllib.parse.urlencode(back))
-
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.asked.append(self.path)
-        if self.path == "/register":
-            wish = json.loads(body)
-            assert wish["application_type"] == "native", wish
-            name = "client%d" % len(self.server.clients)
-            self.server.clients[name] = wish["redirect_uris"][0]
-            self.reply(201, {"client_id": name, "token_endpoint_auth_method": "client_secret_post",
-                             "client_secret": "secret of " + name, **self.server.registration})
-        elif self.path == "/token":
-            self.token(dict(urllib.parse.parse_qsl(body.decode(), strict_parsing=True)))
-        else:
-            self.message(json.loads(body))
-
-    def token(self, form):
-        world = self.server
-        if world.registration:
-            world.basic.append(self.headers.get("Authorization"))
-            return self.reply(401, {"error": "invalid_client"})
-        assert form["client_secret"] == "secret of " + form["client_id"]
-        assert form["resource"] == world.base + "/mcp"
-        if form["grant_type"] == "authorization_code":
-            asked = world.codes.pop(form["code"])
-            digest = hashlib.sha256(form["code_verifier"].encode()).digest()
-            assert base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == asked["code_challenge"]
-            assert form["redirect_uri"] == asked["redirect_uri"]
-            assert form["client_id"] == asked["client_id"]
-        else:
-            world.crowd.wait()
-            if form["grant_type"] != "refresh_token" or form["refresh_token"] not in world.refreshes:
-                world.reused += 1
-                return self.reply(400, {"error": "invalid_grant"})
-        world.refreshes = {secrets.token_urlsafe()}
-        world.tokens = {secrets.token_urlsafe()}
-        return self.reply(200, {"access_token": max(world.tokens), "token_type": "Bearer",
-                                "refresh_token": max(world.refreshes), "expires_in": 3600})
-
-    def message(self, message):
-        world, said = self.server, self.headers.get("Authorization", "")
-        if said.removeprefix("Bearer ") not in world.tokens:
-            world.denied += 1
-            if world.denied >= world.expected:
-                world.crowd.set()
-            return self.reply(401, {"error": "invalid_token"}, WWW_Authenticate="Bearer")
-        if "id" not in message:
-            return self.reply(202)
-        result = {"tools": [TOOL]}
-        if message["method"] == "initialize":
-            result = {"protocolVersion": message["params"]["protocolVersion"], "capabilities": {},
-                      "serverInfo": {"name": "far", "version": "1"}}
-        return self.reply(200, {"jsonrpc": "2.0", "id": message["id"], "result": result})
 
 
 @pytest.fixture
 def far(world, tmp_path):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.base = "http://127.0.0.1:%d" % server.server_port
-    server.asked, server.clients, server.codes = [], {}, {}
-    server.tokens, server.refreshes = set(), set()
-    server.basic = []
-    server.reused, server.denied, server.expected, server.crowd = 0, 0, 0, threading.Event()
-    server.crowd.set()
-    server.resource, server.metadata, server.back, server.registration = {}, {}, {}, {}
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    world.use({"far": {"httpUrl": server.base + "/mcp"}})
-    browser = tmp_path / "browser"
-    browser.write_text(BROWSER)
-    browser.chmod(0o755)
-    world.browser = str(browser)
-    yield server
-    server.shutdown()
+    with oauth_server.Server() as server:
+        world.use({"far": {"httpUrl": server.base + "/mcp"}})
+        world.browser, _ = oauth_server.browser_in(tmp_path)
+        yield server
 
 
 def auth(world, *more):

@@ -150,6 +150,7 @@ static bool take_token(struct mcp_auth *auth, const json_t *answer, const char *
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
 		               "The authorization server of the MCP server \"%s\" gave no bearer "
 		               "token.", auth->name);
+	atomic_store(&auth->wanted, false);
 	token_set(auth, "access_token", token);
 	/* Without another one the old stays good (RFC 6749, section 6). */
 	if (refresh)
@@ -437,10 +438,13 @@ static bool login_in_browser(struct mcp_auth *auth, const struct auth_place *pla
 	struct err first = ERR_INIT;
 	bool invalid_client, ok;
 
-	if (!auth->login)
+	atomic_store(&auth->wanted, true);
+	if (!auth->login || atomic_load(&auth->unattended) || atomic_load(&auth->refused))
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "The MCP server \"%s\" wants a login: hasp mcp auth %s", auth->name,
-		               auth->name);
+		               "The MCP server \"%s\" wants a login%s: %shasp mcp auth %s",
+		               auth->name, atomic_load(&auth->refused) ?
+		               ", which the user has refused in this session" : "",
+		               auth->login ? "/mcp auth, or " : "", auth->name);
 	if (!auth_callback_open(auth, &callback, err))
 		return false;
 	token_set(auth, "refresh_token", NULL);
@@ -565,6 +569,18 @@ bool mcp_auth_challenged(struct mcp_auth *auth, int status, struct span www_auth
 	     answer_challenge(auth, status, www_authenticate, &wait, err);
 	pthread_mutex_unlock(&auth->lock);
 	return ok;
+}
+
+void mcp_auth_attend(struct mcp_auth *auth, bool attended, bool again)
+{
+	atomic_store(&auth->unattended, !attended);
+	if (again)
+		atomic_store(&auth->refused, false);
+}
+
+bool mcp_auth_wants_login(const struct mcp_auth *auth)
+{
+	return atomic_load(&auth->wanted);
 }
 
 bool mcp_auth_logout(struct mcp_auth *auth, struct err *err)

@@ -4,6 +4,7 @@
 #define HASP_MCP_AUTH_PRIVATE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/buf.h"
 #include "mcp/auth/auth.h"
@@ -26,8 +27,12 @@ struct mcp_auth {
 	bool loaded;
 	bool locked;         /* auth_store_lock is held */
 	pthread_mutex_t lock;
-	void (*login)(void *data, const char *url);
+	bool (*login)(void *data, const struct mcp_login *login, char **ret_pasted,
+	              struct err *err);
 	void *data;
+	_Atomic bool unattended; /* nobody is to be asked */
+	_Atomic bool refused;    /* the user has said no */
+	_Atomic bool wanted;     /* a login failed because nobody was there for it */
 };
 
 /* Whether nobody waits any more. */
@@ -90,11 +95,10 @@ struct auth_callback {
 bool auth_callback_open(const struct mcp_auth *auth, struct auth_callback *ret, struct err *err);
 /* Stops listening, and frees the address. */
 void auth_callback_close(struct auth_callback *callback);
-/* Opens a browser, if there is one, and waits for the callback that carries `state`: its query. The
- * caller frees. */
-bool auth_browse(const struct mcp_auth *auth, const struct auth_callback *callback,
-                 const char *url, const char *state, const struct auth_wait *wait, char **ret,
-                 struct err *err);
+/* Has the user log in, and waits for the callback that carries `state`, or for its address from the
+ * user: its query. The caller frees. */
+bool auth_browse(struct mcp_auth *auth, const struct auth_callback *callback, const char *url,
+                 const char *state, const struct auth_wait *wait, char **ret, struct err *err);
 
 /* ---- sealed texts (seal.c) ---- */
 

@@ -272,6 +272,16 @@ bool mcp_client_answer(struct mcp_client *client, const char *method, const json
 	return mcp_answers_within(client->answers, method, params, cancel, ret, err);
 }
 
+void mcp_client_hold(struct mcp_client *client, bool begins)
+{
+	mcp_answers_hold(client->answers, begins);
+}
+
+uint64_t mcp_client_held_ms(struct mcp_client *client)
+{
+	return mcp_answers_held_ms(client->answers);
+}
+
 /* A number that a server sent as whole parts; what is none is 0. */
 static size_t progress_parts(const json_t *value)
 {
