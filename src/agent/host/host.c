@@ -273,6 +273,7 @@ static void open_servers(struct host *host)
 		.notice = hook_notice,
 		.log = server_log,
 		.answer = host_elicit,
+		.login = host_login,
 		.capabilities = capabilities,
 		.data = host,
 	};

@@ -147,6 +147,9 @@ json_t *host_servers(struct host *host);
  * that is to be interrupted like one; while nothing is under way, as the next. */
 bool host_server_switch(struct host *host, const char *name, bool use, bool session,
                         struct err *err);
+/* Has the user log in at one, by questions on the bus, and the model has its tools then: as
+ * mcp_servers_login; otherwise as host_server_switch. */
+bool host_server_login(struct host *host, const char *name, struct err *err);
 /* Reads the settings again and starts the servers that they name now; all before them are ended.
  * Their rules (trust, mcp.allowed, mcp.excluded) are renewed; all other settings stay as they were
  * for this session.  Errors as of settings_load: then all is as it was. */

@@ -142,6 +142,10 @@ void host_end(struct host *host);
 void host_await_servers(struct host *host);
 /* A warning for people. */
 void host_warn(struct host *host, const char *text);
+/* Whoever shows such a question has to know that it is over. */
+void host_elicit_withdraw(struct host *host, const json_t *question);
+/* mcp_servers_options.login (login.c); `data` is the host. */
+bool host_login(void *data, const struct mcp_login *login, char **ret_pasted, struct err *err);
 
 /* ---- commands on terminals (terminals.c) -------------------------------------- */
 

@@ -67,8 +67,8 @@ static const struct command_row {
 	  command_init, NULL, NULL },
 	{ { "mcp", "",
 	    "[list | desc | schema [NAME] | enable NAME [--session] | disable NAME [--session] | "
-	    "reload]",
-	    "Show the MCP servers and their tools, switch them on and off", 0 },
+	    "reload | auth [NAME]]",
+	    "Show the MCP servers and their tools, switch them on and off, log in", 0 },
 	  command_mcp, command_complete_mcp, command_mcp_works },
 	{ { "memory", "", "[show | list | reload]",
 	    "Show the files of instructions, or read them again", COMMAND_IDLE },
