@@ -74,6 +74,7 @@ struct mcp_client_options {
 struct mcp_wait {
 	unsigned timeout_ms;         /* 0: for ever */
 	const _Atomic bool *cancel;  /* becomes true when nobody waits any more; or NULL */
+	int cancel_fd;               /* becomes readable then; 0: `cancel` is looked at often */
 	/* What the server says of a call's progress; may be NULL. On another thread, not after the
 	 * request has returned. */
 	void (*progress)(void *data, size_t done, size_t total);

@@ -686,7 +686,8 @@ static void slot_refresh(struct mcp_server_slot *slot, unsigned changed, unsigne
                          const struct cancel *cancel)
 {
 	const struct mcp_wait wait = { .timeout_ms = ms ? ms : 1,
-		                       .cancel = cancel ? &cancel->set : NULL };
+		                       .cancel = cancel ? &cancel->set : NULL,
+		                       .cancel_fd = cancel_fd(cancel) };
 	struct mcp_client *client = mcp_client_ref(slot->client);
 	struct slot_said said = { json_incref(slot->tools), json_incref(slot->offers) };
 	json_auto_t *declared = NULL;
