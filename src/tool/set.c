@@ -523,6 +523,13 @@ json_t *tool_declaration(const struct tool *tool)
 	return declared;
 }
 
+/* Of the last declaration. */
+static void set_loading(json_t *declared, const char *how)
+{
+	json_object_set_new(json_array_get(declared, json_array_size(declared) - 1), "loading",
+	                    json_string(how));
+}
+
 json_t *tool_set_declare(const struct tool_set *set,
                          bool (*wanted)(void *data, const struct tool *tool), void *data)
 {
@@ -531,10 +538,29 @@ json_t *tool_set_declare(const struct tool_set *set,
 	for (size_t i = 0; i < tool_set_count(set); i++) {
 		const struct tool *tool = tool_set_at(set, i);
 
-		if (!tool_set_is_deferred(set, tool) && (!wanted || wanted(data, tool)))
-			json_array_append_new(all, tool_declaration(tool));
+		if (tool_set_is_deferred(set, tool) || (wanted && !wanted(data, tool)))
+			continue;
+		json_array_append_new(all, tool_declaration(tool));
+		if (tool == &tool_search_tools)
+			set_loading(all, "loads");
+		else if (tool == &tool_call_tool)
+			set_loading(all, "instead");
 	}
 	return all;
+}
+
+void tool_set_declare_deferred(const struct tool_set *set,
+                               bool (*wanted)(void *data, const struct tool *tool), void *data,
+                               json_t *declared)
+{
+	for (size_t i = 0; i < tool_set_count(set); i++) {
+		const struct tool *tool = tool_set_at(set, i);
+
+		if (!tool_set_is_deferred(set, tool) || (wanted && !wanted(data, tool)))
+			continue;
+		json_array_append_new(declared, tool_declaration(tool));
+		set_loading(declared, "deferred");
+	}
 }
 
 /* ---- deferred ----------------------------------------------------------------- */
@@ -652,6 +678,6 @@ char *tool_set_announce(const struct tool_set *set,
 	set_read_end(set);
 	if (!list.len)
 		return NULL;
-	return mem_printf("Tools to be loaded with search_tools before they are called with "
-	                  "call_tool:\n%.*s", (int)list.len, list.data);
+	return mem_printf("Tools to be loaded with search_tools (tool_search) before they are "
+	                  "called:\n%.*s", (int)list.len, list.data);
 }
