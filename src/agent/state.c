@@ -422,7 +422,7 @@ const json_t *agent_tools(struct agent *agent)
 	if (agent->declared)
 		return agent->declared;
 	agent->declared = tool_set_declare(set, agent_declares, agent);
-	if (model_loading(agent->options.model) == MODEL_LOADS_DECLARED)
+	if (model_loads(agent->options.model) == MODEL_LOADS_DECLARED)
 		tool_set_declare_deferred(set, agent_declares, agent, agent->declared);
 	json_array_foreach(agent->declared, i, declaration)
 		declare_wait(tool_set_find(set, json_string_value(

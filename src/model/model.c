@@ -422,7 +422,7 @@ bool model_stream(struct model *model, const struct model_request *request,
 	return ok;
 }
 
-enum model_loading model_loading(const struct model *model)
+enum model_loading model_loads(const struct model *model)
 {
 	enum model_loading most = MODEL_LOADS_NOTHING;
 

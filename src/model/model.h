@@ -94,7 +94,7 @@ struct model_request {
 	 *   "loads"     its results, {"tools": [such objects]}, load what they have
 	 *   "instead"   calls what was loaded, where the provider does not take that by name
 	 *   "deferred"  at the end, of those that can be loaded, for providers that want all of
-	 *               them in each request (model_loading); others do not get it
+	 *               them in each request (model_loads); others do not get it
 	 */
 	const json_t *tools;
 	enum model_tool_mode tool_mode;
@@ -198,13 +198,13 @@ const char *model_id(const struct model *model);
 const char *model_plain_id(const char *id);
 uint64_t model_context_tokens(const struct model *model);
 
-/* How tools are loaded by the model, or by the one of its fallbacks that wants most. */
 enum model_loading {
 	MODEL_LOADS_NOTHING,  /* by the caller's own tools alone */
 	MODEL_LOADS_FOUND,    /* the provider takes what the results of a search have */
 	MODEL_LOADS_DECLARED, /* those are names, of "deferred" declarations in each request */
 };
-enum model_loading model_loading(const struct model *model);
+/* How the model loads tools, or the one of its fallbacks that wants most. */
+enum model_loading model_loads(const struct model *model);
 /* The tools that stand before the conversation: all but "deferred" ones. A new reference. */
 json_t *model_tools_before(const json_t *tools /* or NULL */);
 

@@ -647,17 +647,13 @@ static void put_first_sentence(struct buf *out, const char *description, size_t 
 		buf_str(out, "...");
 }
 
-static void put_deferred(const struct tool_set *set, size_t longest, struct buf *out,
-                         bool (*wanted)(void *data, const struct tool *tool), void *data)
+static void put_announced(const struct tool *const *tools, size_t count, size_t longest,
+                          struct buf *out)
 {
-	for (size_t i = 0; i < set->count; i++) {
-		const struct tool *tool = set->rows[i].tool;
-
-		if (!set->rows[i].deferred || set->rows[i].left_out ||
-		    (wanted && !wanted(data, tool)))
-			continue;
-		buf_printf(out, "- %s", tool->name);
-		put_first_sentence(out, tool->description, longest);
+	for (size_t i = 0; i < count; i++) {
+		buf_str(out, "- ");
+		buf_str(out, tools[i]->name);
+		put_first_sentence(out, tools[i]->description, longest);
 		buf_char(out, '\n');
 	}
 }
@@ -666,14 +662,20 @@ char *tool_set_announce(const struct tool_set *set,
                         bool (*wanted)(void *data, const struct tool *tool), void *data)
 {
 	_cleanup_buf_ struct buf list = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
-	size_t longest = ANNOUNCED_LINE;
+	_cleanup_free_ const struct tool **tools = NULL;
+	size_t longest = ANNOUNCED_LINE, count = 0;
 
 	set_read(set);
-	put_deferred(set, longest, &list, wanted, data);
+	tools = mem_alloc(set->count + 1, sizeof(*tools));
+	for (size_t i = 0; i < set->count; i++)
+		if (set->rows[i].deferred && !set->rows[i].left_out &&
+		    (!wanted || wanted(data, set->rows[i].tool)))
+			tools[count++] = set->rows[i].tool;
+	put_announced(tools, count, longest, &list);
 	while (list.len > ANNOUNCED_BYTES && longest) {
 		longest = longest > 25 ? longest - 25 : 0;
 		buf_clear(&list);
-		put_deferred(set, longest, &list, wanted, data);
+		put_announced(tools, count, longest, &list);
 	}
 	set_read_end(set);
 	if (!list.len)

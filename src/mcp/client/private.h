@@ -414,9 +414,11 @@ size_t mcp_resource_tools_add(struct mcp_servers *servers, struct tool_set *set)
 
 /* ---- what is known from last time ---- */
 
-/* What is kept under a name and hash: {"tools", "offers"}, a new reference, what the file says;
- * NULL: nothing. */
-json_t *mcp_cache_read(const char *file, const char *name, const char *hash);
+/* The whole file, read once for all servers: an object, empty if it cannot be read; new. */
+json_t *mcp_cache_load(const char *file);
+/* What it has (NULL: nothing) under a name and hash: {"tools", "offers"}, what the file says.
+ * Borrowed; NULL: nothing. */
+json_t *mcp_cache_find(const json_t *all, const char *name, const char *hash);
 /* Keeps these in place of what there is under that name. */
 void mcp_cache_write(const char *file, const char *name, const char *hash, const json_t *tools,
                      const json_t *offers);

@@ -502,14 +502,15 @@ static void slot_open_auth(struct mcp_server_slot *slot)
 			.login = options->login, .data = options->data });
 }
 
-static void slot_open_known(struct mcp_server_slot *slot)
+/* `cached`: mcp_cache_load. */
+static void slot_open_cached(struct mcp_server_slot *slot, const json_t *cached)
 {
 	struct mcp_servers *all = slot->all;
-	json_auto_t *known = NULL;
+	const json_t *known;
 
 	if (slot->entry.off)
 		return;
-	known = all->cache ? mcp_cache_read(all->cache, slot->entry.name, slot->entry.hash) : NULL;
+	known = mcp_cache_find(cached, slot->entry.name, slot->entry.hash);
 	if (known) {
 		struct slot_said said = {
 			.tools = slot_clean(slot, json_object_get(known, "tools")),
@@ -523,6 +524,13 @@ static void slot_open_known(struct mcp_server_slot *slot)
 	if (known || all->options.idle)
 		return;
 	slot->has_thread = pthread_create(&slot->thread, NULL, slot_thread, slot) == 0;
+}
+
+static void slot_open_known(struct mcp_server_slot *slot)
+{
+	json_auto_t *cached = slot->all->cache ? mcp_cache_load(slot->all->cache) : NULL;
+
+	slot_open_cached(slot, cached);
 }
 
 static void tell_off(const struct mcp_servers *servers)
@@ -603,6 +611,7 @@ static void read_server_entries(struct mcp_servers *servers)
 struct mcp_servers *mcp_servers_open(const struct mcp_servers_options *options)
 {
 	struct mcp_servers *servers = mem_alloc(1, sizeof(*servers));
+	json_auto_t *cached = NULL;
 
 	servers->options = *options;
 	json_incref(options->capabilities);
@@ -618,8 +627,9 @@ struct mcp_servers *mcp_servers_open(const struct mcp_servers_options *options)
 	servers_open_cache(servers);
 	for (size_t i = 0; i < servers->count; i++)
 		slot_open_auth(&servers->slots[i]);
+	cached = servers->cache && servers->count ? mcp_cache_load(servers->cache) : NULL;
 	for (size_t i = 0; i < servers->count; i++)
-		slot_open_known(&servers->slots[i]);
+		slot_open_cached(&servers->slots[i], cached);
 	return servers;
 }
 

@@ -48,7 +48,8 @@ enum { SMALL = 200000, LARGE = 1000000 };
 /* The first row whose part is in the name counts: newer ones stand before those whose names are
  * the beginnings of theirs. */
 static const struct claude_model table[] = {
-	/* part, thinking, max_output, context, effort, sampling, schema, interleaved, forced, loads */
+	/* part, thinking, max_output, context,
+	 * effort, sampling, schema, interleaved, forced, loads */
 	{ "claude-fable", CLAUDE_ALWAYS, K128, LARGE, true, false, true, false, false, true },
 	{ "claude-mythos", CLAUDE_ALWAYS, K128, LARGE, true, false, true, false, false, true },
 	{ "claude-opus-5-5", CLAUDE_ALWAYS, K128, LARGE, true, false, true, false, false, true },
