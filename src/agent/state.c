@@ -422,6 +422,8 @@ const json_t *agent_tools(struct agent *agent)
 	if (agent->declared)
 		return agent->declared;
 	agent->declared = tool_set_declare(set, agent_declares, agent);
+	if (model_loads(agent->options.model) == MODEL_LOADS_DECLARED)
+		tool_set_declare_deferred(set, agent_declares, agent, agent->declared);
 	json_array_foreach(agent->declared, i, declaration)
 		declare_wait(tool_set_find(set, json_string_value(
 			json_object_get(declaration, "name"))), declaration);
@@ -433,10 +435,11 @@ const json_t *agent_tools(struct agent *agent)
 json_t *agent_tools_hash(struct agent *agent)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
+	json_auto_t *tools = model_tools_before(agent_tools(agent));
 	char hex[SHA256_HEX_SIZE];
 	struct sha256 sum;
 
-	json_print(&text, agent_tools(agent), 0);
+	json_print(&text, tools, 0);
 	sum = sha256_of(buf_view(&text));
 	sha256_hex(&sum, hex);
 	return json_string(hex);

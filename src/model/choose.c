@@ -537,6 +537,14 @@ static bool unknown_provider(const char *name, size_t len, struct err *err)
 
 /* ---- words ---- */
 
+static enum model_loading_by loading_setting(const struct settings *settings)
+{
+	const char *word = settings_string(settings, "hasp.tools.deferBy", "auto");
+
+	return !strcmp(word, "own")      ? MODEL_LOADING_OWN :
+	       !strcmp(word, "provider") ? MODEL_LOADING_PROVIDER : MODEL_LOADING_AUTO;
+}
+
 /* What all providers have. */
 static void common_options(const struct settings *settings, struct choice_store *store,
                            struct model_options *options)
@@ -561,6 +569,7 @@ static void common_options(const struct settings *settings, struct choice_store 
 			value = variable_value(settings, proxies[i]);
 	if (value)
 		options->proxy = choice_keep(store, mem_strdup(value));
+	options->loading_by = loading_setting(settings);
 	options->headers = store->headers;
 	options->fallbacks = store->list;
 	options->without = store->without;

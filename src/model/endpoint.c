@@ -161,6 +161,12 @@ void endpoint_forgo(struct endpoint *endpoint, refusable_set refused)
 		                     refusable_name(refused), home_learnt_until(FORGO_DAYS)));
 }
 
+enum model_loading endpoint_loading(const struct endpoint *endpoint)
+{
+	return endpoint->format->loading ? endpoint->format->loading(&endpoint->options) :
+	                                   MODEL_LOADS_NOTHING;
+}
+
 bool endpoint_open(const struct model_options *options, struct endpoint *ret, struct err *err)
 {
 	const struct provider_format *format = provider_find(options->provider);

@@ -422,10 +422,23 @@ bool model_stream(struct model *model, const struct model_request *request,
 	return ok;
 }
 
+enum model_loading model_loads(const struct model *model)
+{
+	enum model_loading most = MODEL_LOADS_NOTHING;
+
+	for (size_t i = 0; i < model->count; i++) {
+		const enum model_loading one = endpoint_loading(&model->endpoints[i]);
+
+		most = one > most ? one : most;
+	}
+	return most;
+}
+
 bool model_count_tokens(struct model *model, const struct model_request *request, uint64_t *ret,
                         bool *exact, struct err *err)
 {
 	json_t *contents = answerable(request->contents);
+	json_auto_t *tools = model_tools_before(request->tools);
 	struct model_request repaired = *request;
 	struct err failed = ERR_INIT;
 	struct attempt attempt;
@@ -436,7 +449,7 @@ bool model_count_tokens(struct model *model, const struct model_request *request
 	if (!counted)
 		*exact = false;
 	if (!counted && failed.code != ERR_CANCELLED)
-		*ret = content_estimate_tokens(contents) + content_estimate_tokens(request->tools) +
+		*ret = content_estimate_tokens(contents) + content_estimate_tokens(tools) +
 		       request->system.len / 4;
 	json_decref(contents);
 	if (failed.code != ERR_CANCELLED)

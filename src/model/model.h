@@ -36,6 +36,13 @@
 struct model;
 struct recording;
 
+/* Who loads tools that a request does not declare at its beginning (model_request.tools). */
+enum model_loading_by {
+	MODEL_LOADING_AUTO,      /* the provider, where its own address has it for the model */
+	MODEL_LOADING_OWN,       /* the caller's tools */
+	MODEL_LOADING_PROVIDER,  /* the provider, at any address, if its format has a way */
+};
+
 /* Where a model is and how it is reached. All strings are copied. */
 struct model_options {
 	const char *provider;  /* "gemini", "openai" (chat completions), "openai-responses",
@@ -52,6 +59,7 @@ struct model_options {
 	const char *const *headers; /* further ones, "Name: value", NULL-terminated; may replace */
 	const char *proxy;     /* NULL: from the environment */
 	const char *replay_file;    /* replay: recorded answers (provider.h) */
+	enum model_loading_by loading_by;
 	/* NULL, or answers are added to it; borrowed. A fallback's go to the first model's. */
 	struct recording *recording;
 	unsigned max_attempts; /* 0: 10 */
@@ -82,8 +90,13 @@ enum model_thinking { MODEL_THINK_DEFAULT, MODEL_THINK_OFF, MODEL_THINK_LOW, MOD
 struct model_request {
 	struct span system;          /* may be empty */
 	const json_t *contents;      /* content.h; repaired before it is sent */
-	const json_t *tools;         /* [{"name", "description", "parameters": JSON Schema}], or
-	                              * NULL */
+	/* [{"name", "description", "parameters": JSON Schema, "loading"?}], or NULL.  "loading":
+	 *   "loads"     its results, {"tools": [such objects]}, load what they have
+	 *   "instead"   calls what was loaded, where the provider does not take that by name
+	 *   "deferred"  at the end, of those that can be loaded, for providers that want all of
+	 *               them in each request (model_loads); others do not get it
+	 */
+	const json_t *tools;
 	enum model_tool_mode tool_mode;
 	const json_t *allowed_tools; /* with ANY: names; or NULL */
 	double temperature, top_p;   /* below 0: the model's default */
@@ -184,6 +197,17 @@ const char *model_id(const struct model *model);
  * without "gemini/". A part of `id`. */
 const char *model_plain_id(const char *id);
 uint64_t model_context_tokens(const struct model *model);
+
+enum model_loading {
+	MODEL_LOADS_NOTHING,  /* by the caller's own tools alone */
+	MODEL_LOADS_FOUND,    /* the provider takes what the results of a search have */
+	MODEL_LOADS_DECLARED, /* those are names, of "deferred" declarations in each request */
+};
+/* How the model loads tools, or the one of its fallbacks that wants most. */
+enum model_loading model_loads(const struct model *model);
+/* The tools that stand before the conversation: all but "deferred" ones. A new reference. */
+json_t *model_tools_before(const json_t *tools /* or NULL */);
+
 /* Asks the provider how long a conversation may be, where it says so, once for each model; the
  * answer is remembered in options->learnt_file for a week.  It takes three seconds at most, and
  * never fails: for when a conversation has grown, not for its first request.  `cancel` ends it

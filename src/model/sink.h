@@ -65,6 +65,7 @@ struct reply_sink {
 	json_t *opaque;        /* of it; owned, or NULL */
 	enum sink_open open;
 	size_t events;         /* of the stream, so far (wire_event) */
+	const char *loader;    /* wire_loader of the request; borrowed */
 	bool lone;             /* halves of surrogate pairs may stand in what comes (json_whole) */
 	struct buf held;       /* half a pair at the end of the last piece */
 	size_t bytes;          /* text and arguments so far */

@@ -507,6 +507,8 @@ static bool build_request(const struct endpoint *endpoint, const struct model_re
                           struct wire_request *ret, struct err *err)
 {
 	const char *const *header = endpoint->options.headers;
+	json_auto_t *before = model_tools_before(request->tools);
+	struct model_request sent = *request;
 
 	*ret = (struct wire_request){
 		.format = endpoint->format->name,
@@ -517,7 +519,9 @@ static bool build_request(const struct endpoint *endpoint, const struct model_re
 	wire_header(ret, "Content-Type: application/json");
 	wire_header(ret, "Accept: %s", count ? "application/json" : "text/event-stream");
 	wire_header(ret, "User-Agent: hasp/%s", HASP_VERSION);
-	if (!endpoint->format->build(&endpoint->options, request, count, ret, err))
+	if (endpoint_loading(endpoint) == MODEL_LOADS_NOTHING)
+		sent.tools = before;
+	if (!endpoint->format->build(&endpoint->options, &sent, count, ret, err))
 		return false;
 	if (ret->url.overflowed || ret->body.overflowed)
 		return err_set(err, ERR_CONTEXT_TOO_LARGE, "The request is too large to be sent.");
@@ -656,6 +660,7 @@ bool stream_attempt(struct endpoint *endpoint, const struct model_request *reque
 		return ok;
 	}
 	transfer_init(&transfer, endpoint);
+	sink->loader = wire_loader(request->tools);
 	transfer.reader = endpoint->format->reader->make(sink);
 	transfer.sink = sink;
 	transfer.stop = request->enough;

@@ -33,6 +33,7 @@ struct endpoint {
 
 /* INVALID_ARGUMENT: see model_open; and what the format's `open` says. */
 bool endpoint_open(const struct model_options *options, struct endpoint *ret, struct err *err);
+enum model_loading endpoint_loading(const struct endpoint *endpoint);
 void endpoint_release(struct endpoint *endpoint);
 /* Before a request: reads what the home remembers of this endpoint, once. */
 void endpoint_recall(struct endpoint *endpoint);

@@ -335,6 +335,48 @@ json_t *wire_tools(const json_t *tools, const json_t *allowed,
 	return declared;
 }
 
+bool wire_loads(const struct model_options *options, bool known)
+{
+	return options->loading_by == MODEL_LOADING_PROVIDER ||
+	       (options->loading_by == MODEL_LOADING_AUTO && known);
+}
+
+bool wire_is_loading(const json_t *tool, const char *how)
+{
+	return span_eq(json_span(json_object_get(tool, "loading")), span_str(how));
+}
+
+const char *wire_loader(const json_t *tools)
+{
+	const json_t *tool;
+	size_t i;
+
+	json_array_foreach(tools, i, tool)
+		if (wire_is_loading(tool, "loads"))
+			return json_string_value(json_object_get(tool, "name"));
+	return NULL;
+}
+
+bool wire_is_of(const json_t *call, const char *loader)
+{
+	return loader && span_eq(json_span(json_object_get(call, "name")), span_str(loader));
+}
+
+json_t *model_tools_before(const json_t *tools)
+{
+	size_t count = json_array_size(tools);
+	json_t *before;
+
+	while (count && wire_is_loading(json_array_get(tools, count - 1), "deferred"))
+		count--;
+	if (count == json_array_size(tools))
+		return json_incref((json_t *)tools);
+	before = json_array();
+	for (size_t i = 0; i < count; i++)
+		json_array_append(before, json_array_get(tools, i));
+	return before;
+}
+
 json_t *wire_described(json_t *declaration, const json_t *tool)
 {
 	json_t *description = json_object_get(tool, "description");

@@ -83,6 +83,14 @@ json_t *wire_media_note(const struct wire_media *media);
  * array. */
 json_t *wire_tools(const json_t *tools, const json_t *allowed,
                    json_t *(*declare)(const json_t *tool));
+/* Whether the provider loads tools, if it is `known` to. */
+bool wire_loads(const struct model_options *options, bool known);
+/* Whether a tool has this "loading". */
+bool wire_is_loading(const json_t *tool, const char *how);
+/* The name of the tool that "loads"; NULL: none. Borrowed. */
+const char *wire_loader(const json_t *tools);
+/* Whether a functionCall or functionResponse is of that tool (NULL: no). */
+bool wire_is_of(const json_t *call, const char *loader);
 /* Adds the tool's description to its declaration, if it has one; returns the declaration. */
 json_t *wire_described(json_t *declaration, const json_t *tool);
 /* The parameters of a declared tool: its schema, or that of an object without members. */

@@ -60,6 +60,7 @@ struct search_request {
 	unsigned timeout_ms;       /* 0: 30 s */
 	bool hashes;               /* fill in file_match.sha256 */
 	const _Atomic bool *cancel; /* NULL, or becomes true: CANCELLED */
+	int cancel_fd; /* readable then; 0: who only waits looks at `cancel` now and then */
 	unsigned threads;          /* 0: as many as there are processors, at most 8 */
 };
 

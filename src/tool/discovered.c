@@ -2,14 +2,16 @@
 /* Tools that a program of the user's lists and runs. */
 #include "tool/set.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/eventfd.h>
 
 #include "base/buf.h"
 #include "base/cancel.h"
+#include "base/fd.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "data/warnings.h"
@@ -28,6 +30,7 @@ struct whole_run {
 	size_t max_bytes;             /* of each stream; a command that writes more is ended */
 	unsigned timeout_ms;
 	const _Atomic bool *cancel;   /* or NULL */
+	int cancel_fd;                /* readable then; 0: `cancel` is looked at often */
 };
 
 struct whole_run_result {
@@ -38,15 +41,21 @@ struct whole_run_result {
 
 /* ---- a command that is waited for -------------------------------------------- */
 
-enum { POLL_MS = 20 };
+enum { POLL_MS = 20 }; /* where there is no descriptor to wait for */
 
 /* The command while it runs. The provider's thread writes, under the lock. */
 struct watched {
 	struct whole_run_result *result;
 	pthread_mutex_t lock;
-	pthread_cond_t changed;
+	int bell;   /* an eventfd that is rung when watched_is_over; or -1 */
 	bool ended;
 };
+
+static void watched_ring(const struct watched *watched)
+{
+	if (watched->bell >= 0)
+		eventfd_write(watched->bell, 1);
+}
 
 static void watched_on_output(void *data, enum run_stream stream, struct span bytes)
 {
@@ -56,7 +65,7 @@ static void watched_on_output(void *data, enum run_stream stream, struct span by
 	pthread_mutex_lock(&watched->lock);
 	if (!buf_span(stream == RUN_STDERR ? &result->errors : &result->out, bytes)) {
 		result->too_much = true;
-		pthread_cond_broadcast(&watched->changed);
+		watched_ring(watched);
 	}
 	pthread_mutex_unlock(&watched->lock);
 }
@@ -83,43 +92,48 @@ static void watched_on_ended(void *data, const struct run_end *end)
 	(void)end;
 	pthread_mutex_lock(&watched->lock);
 	watched->ended = true;
-	pthread_cond_broadcast(&watched->changed);
+	watched_ring(watched);
 	pthread_mutex_unlock(&watched->lock);
 }
 
-/* Until it has ended, wrote too much, or nobody waits for it any more. */
-static void watched_wait(struct watched *watched, const _Atomic bool *cancel, bool *ret_cancelled)
+static bool watched_is_over(struct watched *watched)
 {
-	struct timespec until;
+	bool over;
 
 	pthread_mutex_lock(&watched->lock);
-	while (!watched->ended && !watched->result->too_much && !*ret_cancelled) {
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += POLL_MS * 1000000;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
-		pthread_cond_clockwait(&watched->changed, &watched->lock, CLOCK_MONOTONIC, &until);
-		*ret_cancelled = cancel && atomic_load(cancel);
-	}
+	over = watched->ended || watched->result->too_much;
 	pthread_mutex_unlock(&watched->lock);
+	return over;
+}
+
+/* Until it has ended, wrote too much, or nobody waits for it any more: false. */
+static bool watched_wait(struct watched *watched, const struct whole_run *request)
+{
+	const _Atomic bool *cancel = request->cancel;
+	const bool polls = watched->bell < 0 || (cancel && request->cancel_fd <= 0);
+	struct pollfd fds[] = { { .fd = watched->bell, .events = POLLIN },
+		                { .fd = cancel && !polls ? request->cancel_fd : -1,
+		                  .events = POLLIN } };
+
+	while (!watched_is_over(watched)) {
+		if (cancel && atomic_load(cancel))
+			return false;
+		poll(fds, ARRAY_LEN(fds), polls ? POLL_MS : -1);
+	}
+	return true;
 }
 
 static bool watched_attend(struct run *run, struct watched *watched,
                            const struct whole_run *request,
                            struct err *err)
 {
-	bool is_cancelled = false;
-
 	/* What is not taken is not read: it may have ended without looking. */
 	if (request->input.len) {
 		run->ops->input(run, request->input);
 		run->ops->close_input(run);
 	}
-	watched_wait(watched, request->cancel, &is_cancelled);
-	if (is_cancelled)
-		return err_set(err, ERR_CANCELLED,
-		               "The call was cancelled; its command was ended.");
-	return true;
+	return watched_wait(watched, request) ||
+	       err_set(err, ERR_CANCELLED, "The call was cancelled; its command was ended.");
 }
 
 /* In the provider's sandbox, in the first workspace folder.  False: it could not be started (as
@@ -140,8 +154,9 @@ static bool whole_run(struct provider *provider, const struct whole_run *request
 		.main_ended = watched_on_main_ended,
 		.ended = watched_on_ended,
 	};
+	_cleanup_fd_ int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	struct watched watched = { .result = ret, .lock = PTHREAD_MUTEX_INITIALIZER,
-		                   .changed = PTHREAD_COND_INITIALIZER };
+		                   .bell = bell };
 	struct run *run;
 	bool ok;
 
@@ -154,7 +169,6 @@ static bool whole_run(struct provider *provider, const struct whole_run *request
 		return false;
 	ok = watched_attend(run, &watched, request, err);
 	run->ops->free(run); /* kills what still runs; no event comes after it */
-	pthread_cond_destroy(&watched.changed);
 	pthread_mutex_destroy(&watched.lock);
 	return ok;
 }
@@ -272,7 +286,8 @@ static json_t *run_as(struct session *session, const struct tool *tool, const js
 	const char *argv[] = { "bash", "-c", script, "hasp", own->name + strlen(prefix), NULL };
 	_cleanup_buf_ struct buf input = BUF_INIT(LIMIT_RUN_INPUT_BYTES);
 	struct whole_run request = { .argv = argv, .max_bytes = STREAM_MAX, .timeout_ms = CALL_MS,
-		                     .cancel = session->hooks.cancel };
+		                     .cancel = session->hooks.cancel,
+		                     .cancel_fd = session->hooks.cancel_fd };
 	struct whole_run_result run = { 0 };
 	char **env = session_environment(session, false);
 	struct err err = ERR_INIT;
@@ -397,7 +412,8 @@ static bool run_discovery(struct provider *provider, const char *discovery,
 	const char *argv[] = { "bash", "-c", discovery, NULL };
 	struct whole_run request = { .argv = argv, .max_bytes = STREAM_MAX,
 		                     .timeout_ms = DISCOVERY_MS,
-		                     .cancel = cancel ? &cancel->set : NULL };
+		                     .cancel = cancel ? &cancel->set : NULL,
+		                     .cancel_fd = cancel_fd(cancel) };
 	struct err why = ERR_INIT;
 	struct span errors;
 

@@ -544,6 +544,13 @@ json_t *tool_declaration(const struct tool *tool)
 	return declared;
 }
 
+/* Of the last declaration. */
+static void set_loading(json_t *declared, const char *how)
+{
+	json_object_set_new(json_array_get(declared, json_array_size(declared) - 1), "loading",
+	                    json_string(how));
+}
+
 json_t *tool_set_declare(const struct tool_set *set,
                          bool (*wanted)(void *data, const struct tool *tool), void *data)
 {
@@ -552,10 +559,29 @@ json_t *tool_set_declare(const struct tool_set *set,
 	for (size_t i = 0; i < tool_set_count(set); i++) {
 		const struct tool *tool = tool_set_at(set, i);
 
-		if (!tool_set_is_deferred(set, tool) && (!wanted || wanted(data, tool)))
-			json_array_append_new(all, tool_declaration(tool));
+		if (tool_set_is_deferred(set, tool) || (wanted && !wanted(data, tool)))
+			continue;
+		json_array_append_new(all, tool_declaration(tool));
+		if (tool == &tool_search_tools)
+			set_loading(all, "loads");
+		else if (tool == &tool_call_tool)
+			set_loading(all, "instead");
 	}
 	return all;
+}
+
+void tool_set_declare_deferred(const struct tool_set *set,
+                               bool (*wanted)(void *data, const struct tool *tool), void *data,
+                               json_t *declared)
+{
+	for (size_t i = 0; i < tool_set_count(set); i++) {
+		const struct tool *tool = tool_set_at(set, i);
+
+		if (!tool_set_is_deferred(set, tool) || (wanted && !wanted(data, tool)))
+			continue;
+		json_array_append_new(declared, tool_declaration(tool));
+		set_loading(declared, "deferred");
+	}
 }
 
 /* ---- deferred ----------------------------------------------------------------- */
@@ -642,17 +668,13 @@ static void put_first_sentence(struct buf *out, const char *description, size_t 
 		buf_str(out, "...");
 }
 
-static void put_deferred(const struct tool_set *set, size_t longest, struct buf *out,
-                         bool (*wanted)(void *data, const struct tool *tool), void *data)
+static void put_announced(const struct tool *const *tools, size_t count, size_t longest,
+                          struct buf *out)
 {
-	for (size_t i = 0; i < set->count; i++) {
-		const struct tool *tool = set->rows[i].tool;
-
-		if (!set->rows[i].deferred || set->rows[i].left_out ||
-		    (wanted && !wanted(data, tool)))
-			continue;
-		buf_printf(out, "- %s", tool->name);
-		put_first_sentence(out, tool->description, longest);
+	for (size_t i = 0; i < count; i++) {
+		buf_str(out, "- ");
+		buf_str(out, tools[i]->name);
+		put_first_sentence(out, tools[i]->description, longest);
 		buf_char(out, '\n');
 	}
 }
@@ -661,18 +683,24 @@ char *tool_set_announce(const struct tool_set *set,
                         bool (*wanted)(void *data, const struct tool *tool), void *data)
 {
 	_cleanup_buf_ struct buf list = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
-	size_t longest = ANNOUNCED_LINE;
+	_cleanup_free_ const struct tool **tools = NULL;
+	size_t longest = ANNOUNCED_LINE, count = 0;
 
 	set_read(set);
-	put_deferred(set, longest, &list, wanted, data);
+	tools = mem_alloc(set->count + 1, sizeof(*tools));
+	for (size_t i = 0; i < set->count; i++)
+		if (set->rows[i].deferred && !set->rows[i].left_out &&
+		    (!wanted || wanted(data, set->rows[i].tool)))
+			tools[count++] = set->rows[i].tool;
+	put_announced(tools, count, longest, &list);
 	while (list.len > ANNOUNCED_BYTES && longest) {
 		longest = longest > 25 ? longest - 25 : 0;
 		buf_clear(&list);
-		put_deferred(set, longest, &list, wanted, data);
+		put_announced(tools, count, longest, &list);
 	}
 	set_read_end(set);
 	if (!list.len)
 		return NULL;
-	return mem_printf("Tools to be loaded with search_tools before they are called with "
-	                  "call_tool:\n%.*s", (int)list.len, list.data);
+	return mem_printf("Tools to be loaded with search_tools (tool_search) before they are "
+	                  "called:\n%.*s", (int)list.len, list.data);
 }

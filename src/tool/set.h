@@ -54,7 +54,8 @@ const struct tool *tool_set_find(const struct tool_set *set, const char *name);
 json_t *tool_set_declare(const struct tool_set *set,
                          bool (*wanted)(void *data, const struct tool *tool), void *data);
 
-/* One of these declarations. */
+/* One of these declarations; as an element of tool_set_declare, also "loading": "loads" of
+ * search_tools, "instead" of call_tool (model_request.tools). */
 json_t *tool_declaration(const struct tool *tool);
 
 /* ---- deferred --------------------------------------------------------------------- */
@@ -70,6 +71,11 @@ enum tool_defer { TOOL_DEFER_OFF, TOOL_DEFER_AUTO, TOOL_DEFER_ON };
  * are added, unless tool_set_limit leaves them out: then nothing is deferred. */
 void tool_set_defer(struct tool_set *set, enum tool_defer how, size_t budget);
 bool tool_set_is_deferred(const struct tool_set *set, const struct tool *tool);
+/* Adds those of the deferred that `wanted` (NULL: all) says yes to, as tool_set_declare has them
+ * and with "loading": "deferred": for models that load them (model/model.h). */
+void tool_set_declare_deferred(const struct tool_set *set,
+                               bool (*wanted)(void *data, const struct tool *tool), void *data,
+                               json_t *declared);
 /* The list of those that `wanted` (NULL: all) says yes to, for the model; at most some 20 KiB,
  * unless the names alone are longer.  NULL: there are none. The caller frees. */
 char *tool_set_announce(const struct tool_set *set,

@@ -5,6 +5,7 @@ import json
 import pytest
 from conftest import declared
 from fake_gemini import call, text
+from fake_openai import search
 
 WAYS = {"search_tools", "call_tool"}
 
@@ -118,3 +119,88 @@ def test_a_resumed_session_has_what_was_loaded(world):
     old, new = done.sent[1], done.sent[2]
     assert new["tools"] == old["tools"]
     assert new["contents"][:len(old["contents"])] == old["contents"]
+
+
+# ---- by the provider itself ----
+
+CLAUDE = ("anthropic", "anthropic/claude-sonnet-4-5")
+GPT = ("openai-responses", "openai-responses/gpt-5.5")
+
+
+def provided(world, which, script, *args, append_only=True):
+    kind, model = which
+    with world.fake(script, kind, append_only) as server:
+        server.model = model
+        done = world.command(*(args or ("-p", "Hi.", "-o", "stream-json")), server=server)
+    assert done.code == 0, done.err
+    assert not server.violations and not server.script, server.violations
+    return done
+
+
+def last_result(request):
+    """The content of the last result in a request to the fake of Anthropic's API."""
+    return [block["content"] for message in request["messages"] for block in message["content"]
+            if block["type"] == "tool_result"][-1]
+
+
+def test_anthropic_gets_references(world):
+    use(world, defer="on", deferBy="provider")
+    done = provided(world, CLAUDE, [
+        [call("search_tools", {"query": "mcp_fake_echo", "max_results": 1})],
+        [call("mcp_fake_echo", {"text": "hello"})], [text("Done.")]])
+    first, second, third = done.sent
+    tools = {tool["name"]: tool for tool in first["tools"]}
+    assert tools["mcp_fake_echo"]["defer_loading"] and "defer_loading" not in tools["search_tools"]
+    assert "call_tool" not in tools and "mcp_fake_echo" in json.dumps(first["messages"])
+    assert last_result(second) == [{"type": "tool_reference", "tool_name": "mcp_fake_echo"}]
+    assert "hello" in json.dumps(last_result(third))
+    assert first["tools"] == second["tools"] == third["tools"]
+
+
+def test_openai_gets_what_was_found(world):
+    use(world, defer="on", deferBy="provider")
+    done = provided(world, GPT, [[search({"query": "mcp_fake_echo", "max_results": 1})],
+                                 [call("mcp_fake_echo", {"text": "hello"})], [text("Done.")]])
+    first, second, third = done.sent
+    names = [tool.get("name", tool["type"]) for tool in first["tools"]]
+    assert "tool_search" in names and not WAYS & set(names)
+    assert not [name for name in names if name.startswith("mcp_")]
+    asked, found = second["input"][-2:]
+    assert asked["arguments"] == {"query": "mcp_fake_echo", "max_results": 1}
+    assert [tool["name"] for tool in found["tools"]] == ["mcp_fake_echo"]
+    assert "text" in found["tools"][0]["parameters"]["properties"]
+    assert third["input"][-1]["type"] == "function_call_output"
+    assert "hello" in third["input"][-1]["output"]
+    assert first["tools"] == third["tools"]
+
+
+@pytest.mark.parametrize("which", [CLAUDE, GPT])
+@pytest.mark.parametrize("by", ["own", "auto"])
+def test_own_way_where_the_provider_is_not_known_to_load(world, which, by):
+    use(world, defer="on", deferBy=by)
+    (request,) = provided(world, which, [[text("Hi.")]]).sent
+    assert WAYS <= {tool["name"] for tool in request["tools"]}
+    assert not any(tool.get("defer_loading") for tool in request["tools"])
+
+
+@pytest.mark.parametrize("which", [CLAUDE, GPT])
+def test_a_resumed_session_still_has_it(world, which):
+    use(world, defer="on", deferBy="provider")
+    asks = search({"query": "echo"}) if which is GPT else call("search_tools", {"query": "echo"})
+    script = [[asks], [text("Found.")], [call("mcp_fake_echo", {"text": "later"})], [text("Done.")]]
+    with world.fake(script, which[0], True) as server:  # each request begins with the one before it
+        server.model = which[1]
+        for args in (["-p", "Hi."], ["--resume", "latest", "-p", "Again."]):
+            done = world.command(*args, server=server)
+            assert done.code == 0, done.err
+    assert not server.violations and not server.script
+    assert "later" in json.dumps(done.sent[-1])
+
+
+def test_no_reference_to_a_tool_that_is_gone(world):
+    use(world, defer="on", deferBy="provider")
+    provided(world, CLAUDE, [[call("search_tools", {"query": "mcp_fake_echo"})], [text("Found.")]])
+    world.settings(hasp={"tools": {"deferBy": "provider"}})
+    done = provided(world, CLAUDE, [[text("Gone.")]], "--resume", "latest", "-p", "Again.",
+                    append_only=False)
+    assert [block["type"] for block in last_result(done.sent[0])] == ["text"]

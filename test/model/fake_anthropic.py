@@ -71,7 +71,8 @@ USER_BLOCK = by_type({
     "text": TEXT_BLOCK, "image": IMAGE_BLOCK, "document": DOCUMENT_BLOCK,
     "tool_result": {"tool_use_id": ID, "is_error": may(BOOL), "cache_control": CACHE,
                     "content": each(by_type({"text": TEXT_BLOCK, "image": IMAGE_BLOCK,
-                                             "document": DOCUMENT_BLOCK}))},
+                                             "document": DOCUMENT_BLOCK,
+                                             "tool_reference": {"tool_name": NAME}}))},
 })
 ASSISTANT_BLOCK = by_type({
     "text": TEXT_BLOCK,
@@ -92,7 +93,7 @@ def tool(value, at):
     kind = value.get("type") if isinstance(value, dict) else None
     if kind is None:
         return members(value, at, {"name": NAME, "description": may(TEXT), "cache_control": CACHE,
-                                   "input_schema": Rule(schema_object)})
+                                   "input_schema": Rule(schema_object), "defer_loading": may(BOOL)})
     return by_type({"web_search_20250305": {"name": is_("web_search"), "cache_control": CACHE},
                     "web_fetch_20250910": {"name": is_("web_fetch"), "cache_control": CACHE}})(
                         value, at)
@@ -197,6 +198,7 @@ class Provider:
         if len(request.raw) > 32 << 20:
             found.append("Request exceeds the maximum size")
         found += list(model_rules(body)) + list(thinking_rules(body)) + check_tools(body)
+        found += list(loading_rules(body))
         if marks(body) > BREAKPOINTS:
             found.append("A maximum of 4 blocks with cache_control may be provided. Found %d."
                          % marks(body))
@@ -331,6 +333,8 @@ class Provider:
                 yield from thought_events(index, thoughts[-1])
             elif "call" in part:
                 self.count += 1
+                assert part["call"] not in deferred(request.body) or \
+                    part["call"] in referred(request.body), part["call"] + " was not loaded"
                 calls.append("toolu_%d" % self.count)
                 self.sent[calls[-1]] = part["call"], part.get("args", {})
                 yield from call_events(index, calls[-1], part)
@@ -403,6 +407,44 @@ def check_tools(body):
     if choice and choice["type"] == "tool" and choice["name"] not in names:
         found.append("Tool '%s' not found in provided tools" % choice["name"])
     return found
+
+
+def deferred(body):
+    return {one["name"] for one in body.get("tools", []) if one.get("defer_loading")}
+
+
+def reference_lists(body):
+    """The types and names of each result that has a reference."""
+    for message in body["messages"]:
+        for block in message["content"] if isinstance(message["content"], list) else []:
+            content = block.get("content") if block["type"] == "tool_result" else None
+            kinds = [one["type"] for one in content] if isinstance(content, list) else []
+            if "tool_reference" in kinds:
+                yield kinds, [one.get("tool_name") for one in content]
+
+
+def referred(body):
+    return {name for _, names in reference_lists(body) for name in names}
+
+
+def loading_rules(body):
+    """platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool: which models have it, its
+    errors, and that a search of the client's own returns references."""
+    tools, later = body.get("tools", []), deferred(body)
+    able = r"claude-(?:fable|mythos|(?:opus|sonnet|haiku)-5|opus-4-[5-8]|sonnet-4-[56]|haiku-4-5)"
+    if (later or referred(body)) and not re.match(able, body.get("model", "")):
+        yield "tools: defer_loading is not supported for this model"
+    if later and len(later) == len(tools):
+        yield "At least one tool must have defer_loading=false. All tools cannot be deferred."
+    for one in tools:
+        if one.get("defer_loading") and "cache_control" in one:
+            yield ("Tool '%s' cannot have both defer_loading=true and cache_control set. Tools with "
+                   "defer_loading cannot use prompt caching." % one["name"])
+    for name in referred(body) - later:
+        yield "Tool reference '%s' not found in available tools" % name
+    for kinds, names in reference_lists(body):
+        if set(kinds) != {"tool_reference"} or len(set(names)) != len(names):
+            yield "tool_reference blocks stand alone in a tool_result, each once"
 
 
 def block_events(index, start, deltas):

@@ -42,6 +42,25 @@ def call(name, args=None):
     return {"call": name, "args": args or {}}
 
 
+# The "call" of a tool_search that its caller makes.
+SEARCH = "tool_search"
+
+
+def search(args=None):
+    return call(SEARCH, args)
+
+
+def has_search(body):
+    return any(tool["type"] == "tool_search" for tool in body.get("tools", []))
+
+
+def callable_names(body):
+    """What is declared at the beginning, and what searches found since."""
+    found = [tool for item in body["input"] if item["type"] == "tool_search_output"
+             for tool in item["tools"]]
+    return {tool["name"] for tool in body.get("tools", []) + found if tool["type"] == "function"}
+
+
 def refusal(value):
     return {"refusal": value}
 
@@ -278,20 +297,30 @@ class Provider:
             return found
         names = [tool["name"] for tool in body.get("tools", []) if tool["type"] == "function"]
         found += self.check_items(body["input"]) + check_choice(body, names)
+        if any(tool["type"] == "tool_search" for tool in body.get("tools", [])) and \
+                not re.match(r"gpt-(5\.([4-9]|\d\d)|[6-9])(?!-nano)", body["model"]):
+            found.append("Tool 'tool_search' is not supported with %s." % body["model"])
         if "include" in body and not reasons(body["model"]):
             found.append("Encrypted content is not supported with this model.")
         return found + check_model(body, tools_with_effort=False)
 
     def check_items(self, items):
-        found, waiting = [], []
+        found, waiting, searches = [], [], set()
         for i, item in enumerate(items):
             kind, at = item["type"], "input[%d]" % i
-            if kind == "function_call":
+            if kind in ("function_call", "tool_search_call"):
                 waiting.append(item["call_id"])
-                called = item["name"], json.loads(item["arguments"])
+                searches.update({item["call_id"]} if kind == "tool_search_call" else ())
+                called = (SEARCH, item["arguments"]) if kind == "tool_search_call" else (
+                    item["name"], json.loads(item["arguments"]))
                 if self.sent.get(item["call_id"], called) != called:
                     found.append("the call %s has changed" % item["call_id"])
-            elif kind == "function_call_output":
+            elif kind in ("function_call_output", "tool_search_output"):
+                if (item["call_id"] in searches) != (kind == "tool_search_output"):
+                    found.append(at + ": the output is of another kind than its call")
+                names = [tool["name"] for tool in item.get("tools", [])]
+                if len(set(names)) != len(names):
+                    found.append(at + ".tools: names occur twice")
                 if item["call_id"] not in waiting:
                     found.append("No tool call found for function call output with call_id "
                                  + item["call_id"])
@@ -302,7 +331,7 @@ class Provider:
                     found.append("The encrypted content for item %s could not be verified."
                                  % item["id"])
                 after = items[i + 1]["type"] if i + 1 < len(items) else None
-                if after not in ("reasoning", "message", "function_call"):
+                if after not in ("reasoning", "message", "function_call", "tool_search_call"):
                     found.append("Item '%s' of type 'reasoning' was provided without its required "
                                  "following item." % item["id"])
             elif item.get("role") == "user" and waiting:
@@ -403,7 +432,7 @@ class Provider:
 
         yield tell("response.created", response=response)
         for index, part in enumerate(reply):
-            for kind, values in self.response_item(part):
+            for kind, values in self.response_item(part, request.body):
                 if kind == "response.output_item.done":
                     response["output"].append(values["item"])
                 yield tell(kind, output_index=index, **values)
@@ -418,11 +447,16 @@ class Provider:
             response["error"] = step["failure"]
         yield tell("response." + finish, response=response)
 
-    def response_item(self, part):
+    def response_item(self, part, body):
         self.count += 1
         if part.get("thought"):
             yield from self.reasoning_item(part["text"])
+        elif part.get("call") == SEARCH:
+            assert any(tool["type"] == "tool_search" for tool in body["tools"])
+            yield from self.search_item(part)
         elif "call" in part:
+            assert not has_search(body) or part["call"] in callable_names(body), \
+                part["call"] + " is not declared"
             yield from self.call_item(part)
         else:
             yield from self.message_item(part)
@@ -441,6 +475,13 @@ class Provider:
             yield "response.reasoning_summary_text.delta", dict(part, delta=piece)
         yield "response.reasoning_summary_text.done", dict(part, text=value)
         yield "response.output_item.done", {"item": dict(item, status="completed")}
+
+    def search_item(self, part):
+        item = {"id": "tsc_%d" % self.count, "type": "tool_search_call", "status": "completed",
+                "call_id": self.new_call(part), "execution": "client",
+                "arguments": part.get("args", {})}
+        yield "response.output_item.added", {"item": dict(item, arguments={}, status="in_progress")}
+        yield "response.output_item.done", {"item": item}
 
     def call_item(self, part):
         item = {"id": "fc_%d" % self.count, "type": "function_call", "status": "completed",
@@ -545,6 +586,12 @@ def message(value, at):
         **({"phase": may(is_("commentary", "final_answer"))} if role == "assistant" else {})})
 
 
+# A function, and one that a search found (developers.openai.com/api/docs/guides/tools-tool-search).
+DECLARED = {"name": NAME, "description": may(TEXT), "strict": BOOL,
+            "parameters": Rule(function_parameters)}
+FOUND = dict(DECLARED, defer_loading=is_(True))
+
+
 def ITEM(value, at):  # noqa: N802
     if isinstance(value, dict) and value.get("type") == "message":
         return message(value, at)
@@ -552,6 +599,11 @@ def ITEM(value, at):  # noqa: N802
         "function_call": {"call_id": matching(r".{1,64}"), "name": NAME,
                           "arguments": Rule(json_object)},
         "function_call_output": {"call_id": matching(r".{1,64}"), "output": Rule(text_or_parts)},
+        "tool_search_call": {"call_id": matching(r".{1,64}"), "execution": is_("client"),
+                             "status": may(is_("completed")), "arguments": OBJECT},
+        "tool_search_output": {"call_id": matching(r".{1,64}"), "execution": is_("client"),
+                               "status": may(is_("completed")),
+                               "tools": each(by_type({"function": dict(FOUND)}))},
         "reasoning": {"id": matching(r"rs_.+"), "summary": each(by_type({"summary_text": {
             "text": TEXT}})), "encrypted_content": TEXT},
     })(value, at)
@@ -564,13 +616,15 @@ RESPONSES = {
     "reasoning": may(thing(summary=may(is_("auto", "concise", "detailed")), effort=may(
         is_("none", "minimal", "low", "medium", "high", "xhigh")))),
     "tools": may(each(by_type({
-        "function": {"name": NAME, "description": may(TEXT), "strict": BOOL,
-                     "parameters": Rule(function_parameters)},
+        "function": DECLARED,
+        "tool_search": {"execution": is_("client"), "description": TEXT,
+                        "parameters": Rule(function_parameters)},
         "web_search": {}}))),
     "tool_choice": may(Rule(lambda value, at: [] if value in ("none", "auto", "required") else
                             by_type({"allowed_tools": {"mode": is_("auto", "required"),
                                                        "tools": each(by_type({"function": {
-                                                           "name": NAME}}))}})(value, at))),
+                                                           "name": NAME}, "tool_search": {}}))}})(
+                                                               value, at))),
     "temperature": may(between(0, 2)), "top_p": may(between(0, 1)),
     "max_output_tokens": may(between(16, 10 ** 6)), "prompt_cache_key": may(CACHE_KEY),
     "text": may(thing(format=Rule(format_schema))),

@@ -37,7 +37,8 @@ def listed(value):
 def items(body):
     """(whose, what) in the order in which it is cached; messages in their blocks, so that more may be added to
     the last one."""
-    found = [("tools", one) for one in listed(body.get("tools"))]
+    # Anthropic: "Deferred tools are not included in the system-prompt prefix" (tool use with prompt caching).
+    found = [("tools", one) for one in listed(body.get("tools")) if not one.get("defer_loading")]
     for name in ("system", "systemInstruction", "instructions"):
         found += [("system", one) for one in listed(body.get(name))]
     for content in body.get("contents", []):

@@ -127,7 +127,9 @@ static const char summary_system[] =
 /* Of what is sent besides the history. */
 static uint64_t estimate_rest(struct agent *agent)
 {
-	return (strlen(agent->system) + context_weight(agent_tools(agent))) / TOKEN_BYTES;
+	json_auto_t *tools = model_tools_before(agent_tools(agent));
+
+	return (strlen(agent->system) + context_weight(tools)) / TOKEN_BYTES;
 }
 
 static uint64_t estimate_tokens(struct agent *agent)

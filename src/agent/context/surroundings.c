@@ -294,7 +294,8 @@ static bool compare_messages(const struct sent *sent, const json_t *contents, si
 struct sent_share context_sent_compare(const struct sent *sent, const struct model_request *request)
 {
 	struct sent_share share = { .first = !sent->any };
-	size_t tools = context_weight(request->tools), i;
+	json_auto_t *before = model_tools_before(request->tools);
+	size_t tools = context_weight(before), i;
 	const json_t *message;
 
 	share.bytes = tools + request->system.len;
@@ -303,7 +304,7 @@ struct sent_share context_sent_compare(const struct sent *sent, const struct mod
 	if (share.first)
 		return share;
 	share.broken = true;
-	if (!are_equal(sent->tools, request->tools))
+	if (!are_equal(sent->tools, before))
 		return share;
 	share.equal = tools;
 	if (!span_eq(span_of(sent->system, sent->system_len), request->system))
@@ -319,7 +320,7 @@ void context_sent_take(struct sent *sent, const struct model_request *request)
 	struct sent next = { .any = true, .system_len = request->system.len };
 
 	next.system = mem_dup(request->system.data, request->system.len);
-	next.tools = json_incref((json_t *)request->tools);
+	next.tools = model_tools_before(request->tools);
 	next.contents = json_copy((json_t *)request->contents);
 	next.weights = mem_grow(NULL, &next.cap, count + 1, sizeof(*next.weights));
 	for (size_t i = 0; i < count; i++)

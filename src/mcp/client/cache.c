@@ -13,7 +13,7 @@
 
 enum { CACHE_DEPTH_MAX = 64 };
 
-static json_t *cache_load(const char *file)
+json_t *mcp_cache_load(const char *file)
 {
 	struct file_text text = { 0 };
 	struct err ignored = ERR_INIT;
@@ -28,23 +28,22 @@ static json_t *cache_load(const char *file)
 	return json_object();
 }
 
-json_t *mcp_cache_read(const char *file, const char *name, const char *hash)
+json_t *mcp_cache_find(const json_t *all, const char *name, const char *hash)
 {
-	json_auto_t *all = cache_load(file);
 	json_t *known = json_object_get(all, name);
 
 	if (!json_is_array(json_object_get(known, "tools")) ||
 	    !json_is_object(json_object_get(known, "offers")) ||
 	    !span_eq(json_span(json_object_get(known, "hash")), span_str(hash)))
 		return NULL;
-	return json_incref(known);
+	return known;
 }
 
 void mcp_cache_write(const char *file, const char *name, const char *hash, const json_t *tools,
                      const json_t *offers)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_CACHE_BYTES);
-	json_auto_t *all = cache_load(file);
+	json_auto_t *all = mcp_cache_load(file);
 	json_auto_t *known = json_pack("{s:s, s:O, s:O}", "hash", hash, "tools", (json_t *)tools,
 	                               "offers", (json_t *)offers);
 	struct err ignored = ERR_INIT;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests and their answers, whatever carries them; what the server asks. */
+#include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/eventfd.h>
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/name.h"
@@ -14,7 +17,7 @@
 #include "net/rpc/rpc.h"
 
 enum {
-	POLL_MS = 20,
+	POLL_MS = 20,         /* where there is no descriptor to wait for */
 	ERROR_SHOWN = 400,    /* of a server's own sentence */
 	PROBE_MS = 15000,     /* of the first request, which an old server may leave */
 	PROGRESS_MS = 100,    /* between two reports that are handed over */
@@ -40,6 +43,7 @@ struct mcp_ask {
 	double done, total;
 	char *said;             /* owned */
 	uint64_t told_ms;       /* when some was handed over */
+	int bell;               /* an eventfd of who sleeps until it settles; or -1 */
 	json_t *result;         /* owned; NULL: it is an error */
 	json_t *refusal;        /* that error; owned */
 	struct err error;       /* the same as a sentence */
@@ -60,7 +64,6 @@ struct mcp_client {
 	const char *version;     /* in force; NULL: none yet */
 	bool modern;             /* it is, or is tried to be, MCP_MODERN */
 	pthread_mutex_t lock;    /* of what follows */
-	pthread_cond_t changed;
 	struct mcp_ask *asked;
 	json_t *mirrored;        /* {tool: mcp_modern_mirrored}; NULL: none */
 	json_t *as_tasks;        /* {tool: true}: those that have to be called as tasks; or NULL */
@@ -106,7 +109,6 @@ struct mcp_client *mcp_client_new(const struct mcp_client_options *options,
 	client->watch = mcp_watch_new();
 	client->holders = 1;
 	pthread_mutex_init(&client->lock, NULL);
-	pthread_cond_init(&client->changed, NULL);
 	return client;
 }
 
@@ -130,7 +132,6 @@ void mcp_client_unref(struct mcp_client *client)
 	json_decref(client->mirrored);
 	json_decref(client->as_tasks);
 	json_decref(client->hello);
-	pthread_cond_destroy(&client->changed);
 	pthread_mutex_destroy(&client->lock);
 	free(client->name);
 	free(client);
@@ -142,13 +143,21 @@ void mcp_client_end(struct mcp_client *client)
 	client->ops->end(client->transport);
 }
 
+/* Wakes who sleeps until it settles. With the lock held. */
+static void ask_ring(const struct mcp_ask *ask)
+{
+	if (ask->bell >= 0)
+		eventfd_write(ask->bell, 1);
+}
+
 void mcp_client_lose(struct mcp_client *client, const struct err *why)
 {
 	pthread_mutex_lock(&client->lock);
 	if (!client->lost)
 		client->why_lost = *why;
 	client->lost = true;
-	pthread_cond_broadcast(&client->changed);
+	for (const struct mcp_ask *ask = client->asked; ask; ask = ask->next)
+		ask_ring(ask);
 	pthread_mutex_unlock(&client->lock);
 	mcp_answers_stop(client->answers);
 }
@@ -377,7 +386,7 @@ static bool note_progress(struct mcp_client *client, const json_t *params)
 	free(ask->said);
 	ask->said = json_is_string(said) ? mcp_said_text(said, PROGRESS_SHOWN) : NULL;
 	ask_prolong(ask);
-	pthread_cond_broadcast(&client->changed);
+	ask_ring(ask);
 	return true;
 }
 
@@ -481,7 +490,7 @@ static void match_answer(struct mcp_client *client, const struct rpc_message *me
 			set_answer_error(ask, message->body);
 		else
 			ask->result = json_incref((json_t *)message->body);
-		pthread_cond_broadcast(&client->changed);
+		ask_ring(ask);
 	}
 	pthread_mutex_unlock(&client->lock);
 }
@@ -536,10 +545,20 @@ void mcp_client_receive(struct mcp_client *client, struct span text)
 
 /* ---- requests ---- */
 
+/* With the lock. -1: there is no hurry. */
+static int ask_left_ms(const struct mcp_ask *ask)
+{
+	const uint64_t now = clock_monotonic_ms(), until = ask->until_ms + ask_held_ms(ask);
+
+	if (!ask->until_ms)
+		return -1;
+	return until <= now ? 0 : until - now > INT_MAX ? INT_MAX : (int)(until - now);
+}
+
 /* With the lock. */
 static bool is_late(const struct mcp_ask *ask)
 {
-	return ask->until_ms && clock_monotonic_ms() >= ask->until_ms + ask_held_ms(ask);
+	return ask_left_ms(ask) == 0;
 }
 
 static bool nobody_waits(const struct mcp_ask *ask)
@@ -584,22 +603,41 @@ static void ask_end(struct mcp_ask *ask)
 	pthread_mutex_unlock(&ask->client->lock);
 }
 
+/* How long there is nothing to do for it, if nobody rings. */
+static int ask_sleep_ms(struct mcp_ask *ask, bool polls)
+{
+	int ms;
+
+	pthread_mutex_lock(&ask->client->lock);
+	ms = ask_left_ms(ask);
+	if (ask->news && (ms < 0 || ms > PROGRESS_MS))
+		ms = PROGRESS_MS;
+	pthread_mutex_unlock(&ask->client->lock);
+	return polls && (ms < 0 || ms > POLL_MS) ? POLL_MS : ms;
+}
+
+/* Whatever settles it once stays so. */
 static void await_settled(struct mcp_ask *ask)
 {
-	struct mcp_client *client = ask->client;
-	struct timespec until;
+	const struct mcp_wait *wait = ask->wait;
+	_cleanup_fd_ int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	const bool polls = bell < 0 || (wait->cancel && wait->cancel_fd <= 0);
+	struct pollfd fds[] = { { .fd = bell, .events = POLLIN },
+		                { .fd = wait->cancel && !polls ? wait->cancel_fd : -1,
+		                  .events = POLLIN } };
+	eventfd_t rings;
 
+	pthread_mutex_lock(&ask->client->lock);
+	ask->bell = bell;
+	pthread_mutex_unlock(&ask->client->lock);
 	while (!mcp_client_settled(ask)) {
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += POLL_MS * 1000000;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
-		pthread_mutex_lock(&client->lock);
-		if (!ask->answered && !client->lost)
-			pthread_cond_clockwait(&client->changed, &client->lock, CLOCK_MONOTONIC,
-			                       &until);
-		pthread_mutex_unlock(&client->lock);
+		poll(fds, ARRAY_LEN(fds), ask_sleep_ms(ask, polls));
+		if (fds[0].revents & POLLIN)
+			eventfd_read(bell, &rings);
 	}
+	pthread_mutex_lock(&ask->client->lock);
+	ask->bell = -1;
+	pthread_mutex_unlock(&ask->client->lock);
 }
 
 static bool client_notify_server(struct mcp_client *client, const char *method,
@@ -727,7 +765,7 @@ bool mcp_client_exchange(struct mcp_client *client, const char *method, const js
                          const struct mcp_wait *wait, json_t **ret, json_t **ret_refusal,
                          struct err *err)
 {
-	struct mcp_ask ask = { .client = client, .wait = wait, .error = ERR_INIT };
+	struct mcp_ask ask = { .client = client, .wait = wait, .bell = -1, .error = ERR_INIT };
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_MESSAGE_BYTES);
 	json_auto_t *own = NULL;
 	struct err why = ERR_INIT;
@@ -743,7 +781,7 @@ bool mcp_client_exchange(struct mcp_client *client, const char *method, const js
 	ask.headers = sent_headers(&ask, method, own);
 	sent = mcp_client_lost(client) ||
 	       client->ops->send(client->transport, buf_view(&out), &ask, &why);
-	if (sent)
+	if (sent && !mcp_client_settled(&ask))
 		await_settled(&ask);
 	if (sent || mcp_client_settled(&ask))
 		ok = settle_ask(&ask, method, ret, err);
@@ -833,6 +871,7 @@ static bool begin_modern(struct mcp_client *client, const struct mcp_wait *wait,
 		.timeout_ms = wait->timeout_ms && wait->timeout_ms < PROBE_MS ? wait->timeout_ms :
 		                                                               PROBE_MS,
 		.cancel = wait->cancel,
+		.cancel_fd = wait->cancel_fd,
 	};
 	json_auto_t *result = NULL;
 	bool ok = false, again = true;
@@ -857,7 +896,8 @@ static bool begin_modern(struct mcp_client *client, const struct mcp_wait *wait,
 
 bool mcp_client_begin(struct mcp_client *client, const struct mcp_wait *wait, struct err *err)
 {
-	const struct mcp_wait own = { .timeout_ms = wait->timeout_ms, .cancel = wait->cancel };
+	const struct mcp_wait own = { .timeout_ms = wait->timeout_ms, .cancel = wait->cancel,
+	                              .cancel_fd = wait->cancel_fd };
 	struct err why = ERR_INIT;
 	bool other = false;
 

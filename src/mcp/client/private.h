@@ -79,6 +79,7 @@ struct mcp_client_options {
 struct mcp_wait {
 	unsigned timeout_ms;         /* 0: for ever */
 	const _Atomic bool *cancel;  /* becomes true when nobody waits any more; or NULL */
+	int cancel_fd;               /* becomes readable then; 0: `cancel` is looked at often */
 	/* What the server reports of a call's progress, as call_hooks.reported (tool/tool.h); may
 	 * be NULL. On the thread that asks, at most ten times a second and once more at the end:
 	 * the last report. Each begins the time-out again, up to LIMIT_MCP_PROLONGED of them. */
@@ -491,9 +492,11 @@ json_t *mcp_log_kept(struct mcp_log *log);
 
 /* ---- what is known from last time ---- */
 
-/* What is kept under a name and hash: {"tools", "offers"}, a new reference, what the file says;
- * NULL: nothing. */
-json_t *mcp_cache_read(const char *file, const char *name, const char *hash);
+/* The whole file, read once for all servers: an object, empty if it cannot be read; new. */
+json_t *mcp_cache_load(const char *file);
+/* What it has (NULL: nothing) under a name and hash: {"tools", "offers"}, what the file says.
+ * Borrowed; NULL: nothing. */
+json_t *mcp_cache_find(const json_t *all, const char *name, const char *hash);
 /* Keeps these in place of what there is under that name. */
 void mcp_cache_write(const char *file, const char *name, const char *hash, const json_t *tools,
                      const json_t *offers);

@@ -149,7 +149,8 @@ bool mcp_servers_prompt(struct mcp_servers *servers, const char *server, const c
 	json_auto_t *params = json_pack("{s:s, s:O}", "name", prompt, "arguments",
 	                                (json_t *)arguments);
 	json_auto_t *result = NULL;
-	struct mcp_wait wait = { .cancel = cancel ? &cancel->set : NULL };
+	struct mcp_wait wait = { .cancel = cancel ? &cancel->set : NULL,
+	                         .cancel_fd = cancel_fd(cancel) };
 	struct mcp_client *client;
 	bool ok;
 

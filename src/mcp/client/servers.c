@@ -570,14 +570,15 @@ static void slot_open_auth(struct mcp_server_slot *slot)
 			.login = options->login, .data = options->data });
 }
 
-static void slot_open_known(struct mcp_server_slot *slot)
+/* `cached`: mcp_cache_load. */
+static void slot_open_cached(struct mcp_server_slot *slot, const json_t *cached)
 {
 	struct mcp_servers *all = slot->all;
-	json_auto_t *known = NULL;
+	const json_t *known;
 
 	if (slot->entry.off)
 		return;
-	known = all->cache ? mcp_cache_read(all->cache, slot->entry.name, slot->entry.hash) : NULL;
+	known = mcp_cache_find(cached, slot->entry.name, slot->entry.hash);
 	if (known) {
 		struct slot_said said = {
 			.tools = slot_clean(slot, json_object_get(known, "tools")),
@@ -593,6 +594,13 @@ static void slot_open_known(struct mcp_server_slot *slot)
 	pthread_mutex_lock(&all->lock);
 	slot->has_thread = pthread_create(&slot->thread, NULL, slot_thread, slot) == 0;
 	pthread_mutex_unlock(&all->lock);
+}
+
+static void slot_open_known(struct mcp_server_slot *slot)
+{
+	json_auto_t *cached = slot->all->cache ? mcp_cache_load(slot->all->cache) : NULL;
+
+	slot_open_cached(slot, cached);
 }
 
 static void tell_off(const struct mcp_servers *servers)
@@ -696,6 +704,7 @@ static struct slots read_server_entries(struct mcp_servers *servers)
 static void servers_begin(struct mcp_servers *servers)
 {
 	const struct slots slots = read_server_entries(servers);
+	json_auto_t *cached = NULL;
 
 	pthread_mutex_lock(&servers->lock);
 	servers->slots = slots.at;
@@ -706,8 +715,9 @@ static void servers_begin(struct mcp_servers *servers)
 	servers_open_cache(servers);
 	for (size_t i = 0; i < servers->count; i++)
 		slot_open_auth(&servers->slots[i]);
+	cached = servers->cache && servers->count ? mcp_cache_load(servers->cache) : NULL;
 	for (size_t i = 0; i < servers->count; i++)
-		slot_open_known(&servers->slots[i]);
+		slot_open_cached(&servers->slots[i], cached);
 }
 
 struct mcp_servers *mcp_servers_open(const struct mcp_servers_options *options)
@@ -820,7 +830,8 @@ static void slot_refresh(struct mcp_server_slot *slot, unsigned changed, unsigne
                          const struct cancel *cancel)
 {
 	const struct mcp_wait wait = { .timeout_ms = ms ? ms : 1,
-		                       .cancel = cancel ? &cancel->set : NULL };
+		                       .cancel = cancel ? &cancel->set : NULL,
+		                       .cancel_fd = cancel_fd(cancel) };
 	struct mcp_client *client = mcp_client_ref(slot->client);
 	struct slot_said said = { json_incref(slot->tools), json_incref(slot->offers) };
 	json_auto_t *declared = NULL;

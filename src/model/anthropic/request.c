@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages: the request. Source: platform.claude.com/docs, "Create a Message", "Count tokens in a
- * Message", "Claude on Vertex AI".
+ * Message", "Claude on Vertex AI", "Tool search tool".
  *
  * To add a model: a row in its table. */
 #include <string.h>
@@ -37,6 +37,7 @@ struct claude_model {
 	bool schema;          /* takes output_config.format */
 	bool interleaved;     /* thinks between calls when a beta header asks for it */
 	bool forced;          /* takes a tool_choice that forces a call */
+	bool loads;           /* takes defer_loading and tool_reference */
 };
 
 /* Tokens of an answer. */
@@ -47,31 +48,32 @@ enum { SMALL = 200000, LARGE = 1000000 };
 /* The first row whose part is in the name counts: newer ones stand before those whose names are
  * the beginnings of theirs. */
 static const struct claude_model table[] = {
-	/* part, thinking, max_output, context, effort, sampling, schema, interleaved, forced */
-	{ "claude-fable", CLAUDE_ALWAYS, K128, LARGE, true, false, true, false, false },
-	{ "claude-mythos", CLAUDE_ALWAYS, K128, LARGE, true, false, true, false, false },
-	{ "claude-opus-5-5", CLAUDE_ALWAYS, K128, LARGE, true, false, true, false, false },
-	{ "claude-opus-5", CLAUDE_ON, K128, LARGE, true, false, true, false, true },
-	{ "claude-sonnet-5-5", CLAUDE_BETWEEN, K128, LARGE, true, false, true, false, false },
-	{ "claude-sonnet-5", CLAUDE_ON, K128, LARGE, true, false, true, false, true },
-	{ "claude-haiku-5", CLAUDE_ON, K128, LARGE, true, false, true, false, true },
-	{ "claude-opus-4-8", CLAUDE_ADAPTIVE, K128, LARGE, true, false, true, false, true },
-	{ "claude-opus-4-7", CLAUDE_ADAPTIVE, K128, LARGE, true, false, true, false, true },
-	{ "claude-opus-4-6", CLAUDE_ADAPTIVE, K128, LARGE, true, true, true, false, true },
-	{ "claude-sonnet-4-6", CLAUDE_ADAPTIVE, K64, LARGE, true, true, true, false, true },
-	{ "claude-opus-4-5", CLAUDE_BUDGET, K64, SMALL, true, true, true, true, true },
-	{ "claude-sonnet-4-5", CLAUDE_BUDGET, K64, SMALL, false, true, true, true, true },
-	{ "claude-haiku-4-5", CLAUDE_BUDGET, K64, SMALL, false, true, true, true, true },
-	{ "claude-opus-4-1", CLAUDE_BUDGET, K32, SMALL, false, true, true, true, true },
-	{ "claude-opus-4", CLAUDE_BUDGET, K32, SMALL, false, true, false, true, true },
-	{ "claude-sonnet-4", CLAUDE_BUDGET, K64, SMALL, false, true, false, true, true },
-	{ "claude-3-7-sonnet", CLAUDE_BUDGET, K64, SMALL, false, true, false, false, true },
-	{ "claude-3-5", CLAUDE_PLAIN, K8, SMALL, false, true, false, false, true },
-	{ "claude-3", CLAUDE_PLAIN, K4, SMALL, false, true, false, false, true },
+	/* part, thinking, max_output, context,
+	 * effort, sampling, schema, interleaved, forced, loads */
+	{ "claude-fable", CLAUDE_ALWAYS, K128, LARGE, true, false, true, false, false, true },
+	{ "claude-mythos", CLAUDE_ALWAYS, K128, LARGE, true, false, true, false, false, true },
+	{ "claude-opus-5-5", CLAUDE_ALWAYS, K128, LARGE, true, false, true, false, false, true },
+	{ "claude-opus-5", CLAUDE_ON, K128, LARGE, true, false, true, false, true, true },
+	{ "claude-sonnet-5-5", CLAUDE_BETWEEN, K128, LARGE, true, false, true, false, false, true },
+	{ "claude-sonnet-5", CLAUDE_ON, K128, LARGE, true, false, true, false, true, true },
+	{ "claude-haiku-5", CLAUDE_ON, K128, LARGE, true, false, true, false, true, true },
+	{ "claude-opus-4-8", CLAUDE_ADAPTIVE, K128, LARGE, true, false, true, false, true, true },
+	{ "claude-opus-4-7", CLAUDE_ADAPTIVE, K128, LARGE, true, false, true, false, true, true },
+	{ "claude-opus-4-6", CLAUDE_ADAPTIVE, K128, LARGE, true, true, true, false, true, true },
+	{ "claude-sonnet-4-6", CLAUDE_ADAPTIVE, K64, LARGE, true, true, true, false, true, true },
+	{ "claude-opus-4-5", CLAUDE_BUDGET, K64, SMALL, true, true, true, true, true, true },
+	{ "claude-sonnet-4-5", CLAUDE_BUDGET, K64, SMALL, false, true, true, true, true, true },
+	{ "claude-haiku-4-5", CLAUDE_BUDGET, K64, SMALL, false, true, true, true, true, true },
+	{ "claude-opus-4-1", CLAUDE_BUDGET, K32, SMALL, false, true, true, true, true, false },
+	{ "claude-opus-4", CLAUDE_BUDGET, K32, SMALL, false, true, false, true, true, false },
+	{ "claude-sonnet-4", CLAUDE_BUDGET, K64, SMALL, false, true, false, true, true, false },
+	{ "claude-3-7-sonnet", CLAUDE_BUDGET, K64, SMALL, false, true, false, false, true, false },
+	{ "claude-3-5", CLAUDE_PLAIN, K8, SMALL, false, true, false, false, true, false },
+	{ "claude-3", CLAUDE_PLAIN, K4, SMALL, false, true, false, false, true, false },
 	/* Models that are newer than this table think like the newest ones in it. */
-	{ "claude-", CLAUDE_ALWAYS, K64, 0, true, false, true, false, false },
+	{ "claude-", CLAUDE_ALWAYS, K64, 0, true, false, true, false, false, true },
 	/* Those of others who speak the format. */
-	{ "", CLAUDE_BUDGET, K32, 0, false, true, false, false, true },
+	{ "", CLAUDE_BUDGET, K32, 0, false, true, false, false, true, false },
 };
 
 /* Never NULL. Names of Vertex and Bedrock are found too. */
@@ -191,12 +193,13 @@ static void plan_adaptive(struct claude_plan *plan, const struct model_request *
 static unsigned usual_output(const struct claude_model *model, const struct model_request *request)
 {
 	unsigned usual = model->max_output < OUTPUT_USUAL ? model->max_output : OUTPUT_USUAL;
+	json_auto_t *tools = model_tools_before(request->tools);
 	uint64_t input;
 
 	if (!model->context || model->context > SMALL)
 		return usual;
-	input = content_estimate_tokens(request->contents) +
-	        content_estimate_tokens(request->tools) + request->system.len / 4;
+	input = content_estimate_tokens(request->contents) + content_estimate_tokens(tools) +
+	        request->system.len / 4;
 	if (input + usual <= model->context)
 		return usual;
 	if (input + OUTPUT_LEAST >= model->context)
@@ -237,6 +240,8 @@ static struct claude_plan plan_request(const struct model_options *options,
 
 struct building {
 	const struct claude_model *model;
+	const json_t *tools;     /* of the request; NULL: none is loaded by reference */
+	const char *loader;      /* of these, the one that loads */
 	json_t *messages;        /* owned by the caller */
 	json_t *content;         /* of the last message, borrowed */
 	bool user;               /* whose it is */
@@ -277,6 +282,39 @@ static json_t *media_block(const struct wire_media *media)
 	                 json_text(media->data));
 }
 
+/* Whether the tool is declared as one that can be loaded. */
+static bool is_deferred(const json_t *tools, const json_t *name)
+{
+	for (size_t i = json_array_size(tools); i-- > 0;) {
+		const json_t *tool = json_array_get(tools, i);
+
+		if (!wire_is_loading(tool, "deferred"))
+			return false;
+		if (json_equal(json_object_get(tool, "name"), name))
+			return true;
+	}
+	return false;
+}
+
+/* What the model searched and is declared, as references, which stand alone in a result: the API
+ * refuses one that has no such declaration. */
+static void add_references(const struct building *building, const json_t *response, json_t *content)
+{
+	const json_t *found = json_object_get(json_object_get(response, "response"), "tools"), *one;
+	size_t i;
+
+	if (!wire_is_of(response, building->loader))
+		return;
+	json_array_foreach(found, i, one) {
+		json_t *name = json_object_get(one, "name");
+
+		if (is_deferred(building->tools, name))
+			json_array_append_new(content, json_pack("{s:s, s:O}", "type",
+			                                         "tool_reference", "tool_name",
+			                                         name));
+	}
+}
+
 static json_t *result_block(struct building *building, const json_t *response)
 {
 	json_t *content = json_array(), *text = wire_response_text(response);
@@ -287,10 +325,10 @@ static json_t *result_block(struct building *building, const json_t *response)
 	const json_t *part;
 	size_t i;
 
-	if (span_trim(json_span(text)).len)
-		json_array_append_new(content, text_block(text));
-	else
-		json_decref(text);
+	add_references(building, response, content);
+	if (!json_array_size(content) && span_trim(json_span(text)).len)
+		json_array_append(content, text_block(json_incref(text)));
+	json_decref(text);
 	json_array_foreach(json_object_get(response, "parts"), i, part)
 		if (wire_media(part, &media))
 			json_array_append_new(content, media_block(&media));
@@ -373,22 +411,29 @@ static void anthropic_add_assistant(void *data, const json_t *content)
 	}
 }
 
-static json_t *anthropic_messages(const struct claude_model *model, const json_t *contents)
+static json_t *anthropic_messages(const struct claude_model *model,
+                                  const struct model_request *request, const json_t *deferred)
 {
-	struct building building = { .model = model, .messages = json_array(),
+	struct building building = { .model = model, .messages = json_array(), .tools = deferred,
+	                             .loader = wire_loader(deferred),
 	                             .calls = { .rule = WIRE_ID_WORD } };
 
-	wire_conversation(contents, &building.calls, &building, anthropic_add_user,
+	wire_conversation(request->contents, &building.calls, &building, anthropic_add_user,
 	                  anthropic_add_assistant);
 	return building.messages;
 }
 
 /* ---- the cache ------------------------------------------------------------------------------- */
 
+/* A tool that is deferred is no part of the beginning, and takes none. */
 static void mark_last(json_t *blocks)
 {
-	json_t *last = json_array_get(blocks, json_array_size(blocks) - 1);
+	size_t count = json_array_size(blocks);
+	json_t *last;
 
+	while (count && json_object_get(json_array_get(blocks, count - 1), "defer_loading"))
+		count--;
+	last = json_array_get(blocks, count - 1);
 	if (!last)
 		return;
 	json_object_set_new(last, "cache_control", json_pack("{s:s}", "type", "ephemeral"));
@@ -413,6 +458,25 @@ static void mark_cache_breakpoints(json_t *body)
 }
 
 /* ---- request ----------------------------------------------------------------- */
+
+static enum model_loading anthropic_loading(const struct model_options *options)
+{
+	const bool own = options->vertex || strstr(options->base_url, "//api.anthropic.com");
+
+	return wire_loads(options, own && claude_model_of(options->name)->loads) ?
+	               MODEL_LOADS_DECLARED :
+	               MODEL_LOADS_NOTHING;
+}
+
+/* The request's tools, if they are loaded by the provider now: not where it has to call one of a
+ * few. */
+static const json_t *loading_tools(const struct model_options *options,
+                                   const struct model_request *request)
+{
+	const bool few = request->tool_mode == MODEL_TOOLS_ANY && request->allowed_tools;
+
+	return few || anthropic_loading(options) == MODEL_LOADS_NOTHING ? NULL : request->tools;
+}
 
 static json_t *anthropic_tool(const json_t *tool)
 {
@@ -459,16 +523,55 @@ static json_t *anthropic_tool_choice(const struct claude_plan *plan, const json_
 	return json_pack("{s:s}", "type", "any");
 }
 
+/* Behind all others: these are no part of what stands before the conversation. */
+static void add_deferred(json_t *tools, const json_t *loading)
+{
+	const json_t *tool;
+	size_t i;
+
+	json_array_foreach(loading, i, tool) {
+		json_t *one;
+
+		if (!wire_is_loading(tool, "deferred"))
+			continue;
+		one = anthropic_tool(tool);
+		json_object_set_new(one, "defer_loading", json_true());
+		json_array_append_new(tools, one);
+	}
+}
+
+/* What is called by name needs nothing to call it. */
+static json_t *tools_before(const json_t *all, bool loads)
+{
+	json_t *before = model_tools_before(all), *own;
+	size_t i;
+	json_t *tool;
+
+	if (!loads)
+		return before;
+	own = json_array();
+	json_array_foreach(before, i, tool)
+		if (!wire_is_loading(tool, "instead"))
+			json_array_append(own, tool);
+	json_decref(before);
+	return own;
+}
+
+/* `loading`: loading_tools. */
 static bool anthropic_add_tools(json_t *body, const struct claude_plan *plan,
-                                const struct model_request *request, struct err *err)
+                                const struct model_request *request, const json_t *loading,
+                                struct err *err)
 {
 	bool any = request->tool_mode == MODEL_TOOLS_ANY;
 	const json_t *allowed = any ? request->allowed_tools : NULL;
-	json_t *tools = wire_tools(request->tools, allowed, anthropic_tool), *choice;
+	json_auto_t *before = tools_before(request->tools, loading);
+	json_t *tools = wire_tools(before, allowed, anthropic_tool), *choice;
 	bool ok;
 
 	choice = json_array_size(tools) ? anthropic_tool_choice(plan, tools, request) : NULL;
 	ok = anthropic_add_server_tools(tools, request, err);
+	if (json_array_size(tools))
+		add_deferred(tools, loading);
 	if (json_array_size(tools))
 		json_object_set(body, "tools", tools);
 	if (choice)
@@ -591,7 +694,8 @@ static bool anthropic_build(const struct model_options *options,
                             bool count_only, struct wire_request *ret, struct err *err)
 {
 	const struct claude_model *model = claude_model_of(options->name);
-	json_t *messages = anthropic_messages(model, request->contents);
+	const json_t *loading = loading_tools(options, request);
+	json_t *messages = anthropic_messages(model, request, loading);
 	struct claude_plan plan = plan_request(options, request, messages);
 	json_t *body = json_pack("{s:o}", "messages", messages);
 
@@ -600,7 +704,7 @@ static bool anthropic_build(const struct model_options *options,
 	if (options->vertex)
 		json_object_set_new(body, "anthropic_version", json_string("vertex-2023-10-16"));
 	anthropic_add_system(body, &plan, request);
-	if (!anthropic_add_tools(body, &plan, request, err)) {
+	if (!anthropic_add_tools(body, &plan, request, loading, err)) {
 		json_decref(body);
 		return false;
 	}
@@ -658,6 +762,7 @@ const struct provider_format format_anthropic = {
 	.error = anthropic_error,
 	.count = anthropic_count,
 	.context_tokens = claude_context_tokens,
+	.loading = anthropic_loading,
 	.limits_build = anthropic_limits_build,
 	.limits_read = anthropic_limits_read,
 };

@@ -46,6 +46,7 @@ struct openai_model {
 	bool responses_tools;  /* chat completions take tools only with the effort "none" */
 	const char *off;       /* the effort that comes nearest to no reasoning */
 	uint64_t context;      /* tokens; 0: not known */
+	bool loads;            /* Responses: takes tool_search */
 };
 /* Never NULL: the last row is that of unknown models. */
 const struct openai_model *openai_model_of(const char *name);

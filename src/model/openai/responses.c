@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Responses: the request. Source: OpenAI's API reference, "Create a model response".
+/* Responses: the request. Source: OpenAI's API reference, "Create a model response", and its guide
+ * "Tool search".
  *
  * Nothing is kept at the provider (store: false): reasoning comes encrypted, and goes back with the
  * conversation. */
@@ -24,6 +25,7 @@ struct building {
 	json_t *message;         /* content of the user's message that is open, borrowed; or NULL */
 	struct wire_calls calls;
 	bool reasons;            /* the model takes reasoning items */
+	const char *loader;      /* whose calls are searches of tools; or NULL */
 };
 
 static json_t *text_part(json_t *text)
@@ -62,6 +64,46 @@ static json_t *call_output(const json_t *response)
 	return list;
 }
 
+static json_t *responses_tool(const json_t *tool)
+{
+	json_t *function = json_pack("{s:s, s:O, s:o, s:b}", "type", "function", "name",
+	                             json_object_get(tool, "name"), "parameters",
+	                             wire_parameters(tool), "strict", 0);
+
+	return wire_described(function, tool);
+}
+
+/* What a search found; one that failed has found nothing. */
+static json_t *search_output(const json_t *response)
+{
+	const json_t *found = json_object_get(json_object_get(response, "response"), "tools"), *one;
+	json_t *tools = json_array();
+	size_t i;
+
+	json_array_foreach(found, i, one) {
+		json_t *tool = json_is_string(json_object_get(one, "name")) ? responses_tool(one) :
+		                                                             NULL;
+
+		if (!tool)
+			continue;
+		json_object_set_new(tool, "defer_loading", json_true());
+		json_array_append_new(tools, tool);
+	}
+	return tools;
+}
+
+static json_t *output_item(struct building *building, const json_t *response)
+{
+	json_t *id = wire_calls_answer(&building->calls, response);
+
+	if (wire_is_of(response, building->loader))
+		return json_pack("{s:s, s:o, s:s, s:s, s:o}", "type", "tool_search_output",
+		                 "call_id", id, "execution", "client", "status", "completed",
+		                 "tools", search_output(response));
+	return json_pack("{s:s, s:o, s:o}", "type", "function_call_output", "call_id", id,
+	                 "output", call_output(response));
+}
+
 static void add_said_part(struct building *building, json_t *part)
 {
 	if (!building->message) {
@@ -86,11 +128,7 @@ static void responses_add_user(void *data, const json_t *content)
 		struct span text = part_get_text(part);
 
 		if (response)
-			json_array_append_new(
-				building->items,
-				json_pack("{s:s, s:o, s:o}", "type", "function_call_output",
-			                  "call_id", wire_calls_answer(&building->calls, response),
-			                  "output", call_output(response)));
+			json_array_append_new(building->items, output_item(building, response));
 		else if (wire_media(part, &media))
 			add_said_part(building, media_part(&media));
 		else if (text.len)
@@ -100,6 +138,13 @@ static void responses_add_user(void *data, const json_t *content)
 
 static json_t *function_call_item(struct building *building, const json_t *call)
 {
+	json_t *args = json_object_get(call, "args");
+
+	if (wire_is_of(call, building->loader))
+		return json_pack("{s:s, s:o, s:s, s:s, s:o}", "type", "tool_search_call", "call_id",
+		                 wire_calls_add(&building->calls, call), "execution", "client",
+		                 "status", "completed", "arguments",
+		                 json_is_object(args) ? json_incref(args) : json_object());
 	return json_pack("{s:s, s:o, s:o, s:o}", "type", "function_call", "call_id",
 	                 wire_calls_add(&building->calls, call), "name",
 	                 json_text(json_span(json_object_get(call, "name"))), "arguments",
@@ -157,10 +202,11 @@ static void responses_add_assistant(void *data, const json_t *content)
 }
 
 /* The items of "input". */
-static json_t *responses_input(const struct model_request *request, bool reasons)
+static json_t *responses_input(const struct model_request *request, bool reasons,
+                               const char *loader)
 {
 	struct building building = { .items = json_array(), .calls = { .rule = WIRE_ID_WORD },
-	                             .reasons = reasons };
+	                             .reasons = reasons, .loader = loader };
 
 	wire_conversation(request->contents, &building.calls, &building, responses_add_user,
 	                  responses_add_assistant);
@@ -169,16 +215,39 @@ static json_t *responses_input(const struct model_request *request, bool reasons
 
 /* ---- request ----------------------------------------------------------------- */
 
-static json_t *responses_tool(const json_t *tool)
+static enum model_loading responses_loading(const struct model_options *options)
 {
-	json_t *function = json_pack("{s:s, s:O, s:o, s:b}", "type", "function", "name",
-	                             json_object_get(tool, "name"), "parameters",
-	                             wire_parameters(tool), "strict", 0);
+	const bool own = strstr(options->base_url, "//api.openai.com");
 
-	return wire_described(function, tool);
+	return wire_loads(options, own && openai_model_of(options->name)->loads) ?
+	               MODEL_LOADS_FOUND :
+	               MODEL_LOADS_NOTHING;
 }
 
-static json_t *responses_tool_choice(const struct model_request *request)
+/* The search that this side makes for the model. */
+static json_t *search_tool(const json_t *tool)
+{
+	return wire_described(json_pack("{s:s, s:s, s:o}", "type", "tool_search", "execution",
+	                                "client", "parameters", wire_parameters(tool)), tool);
+}
+
+/* With `loader`: the tool that searches in its own form, and none to call what it finds. */
+static json_t *responses_tools(const json_t *all, const char *loader)
+{
+	json_t *tools = json_array();
+	const json_t *tool;
+	size_t i;
+
+	json_array_foreach(all, i, tool)
+		if (loader && wire_is_loading(tool, "loads"))
+			json_array_append_new(tools, search_tool(tool));
+		else if (!wire_is_loading(tool, "deferred") &&
+		         !(loader && wire_is_loading(tool, "instead")))
+			json_array_append_new(tools, responses_tool(tool));
+	return tools;
+}
+
+static json_t *responses_tool_choice(const struct model_request *request, const char *loader)
 {
 	json_t *tools;
 	const json_t *name;
@@ -190,8 +259,11 @@ static json_t *responses_tool_choice(const struct model_request *request)
 		return json_string("required");
 	tools = json_array();
 	json_array_foreach(request->allowed_tools, i, name)
-		json_array_append_new(tools, json_pack("{s:s, s:O}", "type", "function", "name",
-		                                       name));
+		if (loader && span_eq(json_span(name), span_str(loader)))
+			json_array_append_new(tools, json_pack("{s:s}", "type", "tool_search"));
+		else
+			json_array_append_new(tools, json_pack("{s:s, s:O}", "type", "function",
+			                                       "name", name));
 	return json_pack("{s:s, s:s, s:o}", "type", "allowed_tools", "mode", "required", "tools",
 	                 tools);
 }
@@ -211,13 +283,14 @@ static bool responses_add_server_tools(json_t *tools, const struct model_request
 	return true;
 }
 
-static bool responses_add_tools(json_t *body, const struct model_request *request, struct err *err)
+static bool responses_add_tools(json_t *body, const struct model_request *request,
+                                const char *loader, struct err *err)
 {
-	json_t *tools = wire_tools(request->tools, NULL, responses_tool);
+	json_t *tools = responses_tools(request->tools, loader);
 	bool ok;
 
 	if (json_array_size(tools) && request->tool_mode != MODEL_TOOLS_AUTO)
-		json_object_set_new(body, "tool_choice", responses_tool_choice(request));
+		json_object_set_new(body, "tool_choice", responses_tool_choice(request, loader));
 	ok = responses_add_server_tools(tools, request, err);
 	if (json_array_size(tools))
 		json_object_set(body, "tools", tools);
@@ -246,11 +319,12 @@ static void add_format(json_t *body, const struct model_request *request)
 }
 
 static json_t *responses_body(const struct model_options *options,
-                              const struct model_request *request)
+                              const struct model_request *request, const char *loader)
 {
 	const struct openai_model *model = openai_model_of(options->name);
 	json_t *body = json_pack("{s:o, s:o, s:b, s:b}", "model", json_cstr(options->name), "input",
-	                         responses_input(request, model->reasons), "stream", 1, "store", 0);
+	                         responses_input(request, model->reasons, loader), "stream", 1,
+	                         "store", 0);
 
 	if (request->system.len)
 		json_object_set_new(body, "instructions", json_text(request->system));
@@ -277,12 +351,13 @@ static bool responses_build(const struct model_options *options,
                             const struct model_request *request,
                             bool count_only, struct wire_request *ret, struct err *err)
 {
+	const char *loader = responses_loading(options) ? wire_loader(request->tools) : NULL;
 	json_t *body;
 
 	if (count_only)
 		return err_set(err, ERR_INVALID_ARGUMENT, "hasp cannot count tokens of Responses.");
-	body = responses_body(options, request);
-	if (!responses_add_tools(body, request, err)) {
+	body = responses_body(options, request, loader);
+	if (!responses_add_tools(body, request, loader, err)) {
 		json_decref(body);
 		return false;
 	}
@@ -394,6 +469,25 @@ static bool read_call_item(struct responses_reader *reader, const json_t *item, 
 	               "The arguments of the model's call of %.100s are not a JSON object.", name);
 }
 
+/* A search that is ours to make is a call of the tool that loads. */
+static bool read_search_item(struct responses_reader *reader, const json_t *item, struct err *err)
+{
+	const char *loader = reader->sink->loader;
+	const json_t *arguments = json_object_get(item, "arguments");
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_ANSWER_BYTES);
+	json_auto_t *call = NULL;
+
+	if (!loader || !span_eq(json_span(json_object_get(item, "execution")), SPAN("client")))
+		return true;
+	call = json_copy((json_t *)item);
+	json_object_set_new(call, "name", json_string(loader));
+	if (json_is_object(arguments)) {
+		json_print(&text, arguments, 0);
+		json_object_set_new(call, "arguments", json_text(buf_view(&text)));
+	}
+	return read_call_item(reader, call, err);
+}
+
 /* The texts of a list of parts. */
 static void report_texts(struct responses_reader *reader, const json_t *parts, bool thought)
 {
@@ -456,6 +550,8 @@ static bool item_done(struct responses_reader *reader, const json_t *item, struc
 
 	if (span_eq(type, SPAN("function_call")))
 		ok = read_call_item(reader, item, err);
+	else if (span_eq(type, SPAN("tool_search_call")))
+		ok = read_search_item(reader, item, err);
 	else if (span_eq(type, SPAN("reasoning")))
 		read_reasoning_item(reader, item);
 	else if (span_eq(type, SPAN("message")))
@@ -676,4 +772,5 @@ const struct provider_format format_openai_responses = {
 	.reader = &responses_reader,
 	.error = openai_error,
 	.context_tokens = openai_context_tokens,
+	.loading = responses_loading,
 };

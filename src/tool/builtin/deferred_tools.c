@@ -2,6 +2,9 @@
 /* search_tools and call_tool: the way to tools that are announced and not declared (tool/set.h,
  * "deferred").
  *
+ * Providers that load tools themselves get what was found in their own form, and have no call_tool
+ * (model/anthropic/request.c, model/openai/responses.c).  For all others:
+ *
  * What search_tools finds is in its result, at the end of the conversation, and call_tool's own
  * declaration never changes: so the beginning of each request stays as it was sent, which
  * providers' caches need, whatever is loaded later.  (Tools added to the list would stand before
@@ -112,7 +115,7 @@ static unsigned tool_score(const struct query *query, const struct tool *tool)
 
 static const char search_tools_description[] =
 	"Loads tools that <session_context> announces by name only: returns the declarations of "
-	"those that match best. Then call them with call_tool.";
+	"those that match best.";
 
 /* clang-format off */
 static const char search_tools_arguments_schema[] = SCHEMA(

@@ -19,6 +19,7 @@
 #include "catalog/commands.h"
 #include "data/json.h"
 #include "tui/command/private.h"
+#include "worker/provider.h"
 
 static void customs_load(const struct command_context *context, custom_taken *taken,
                          struct custom_commands *ret)
@@ -393,6 +394,19 @@ static size_t path_mark_length(struct span text)
 	return len > 1 ? len : 0;
 }
 
+/* Looked up without a call, which would be told as one that failed. */
+static bool is_there(const struct host *host, const char *path)
+{
+	struct provider *provider = host_provider(host);
+	struct read_request request = { .path = path, .max_lines = 1 };
+	struct read_result read;
+	struct err err = ERR_INIT;
+	const bool is = provider->ops->read(provider, &request, &read, &err);
+
+	read_result_release(&read);
+	return is;
+}
+
 /* The file is put behind the text; what is no file was no mark. */
 static void put_named_file(struct markdown *markdown, struct span path)
 {
@@ -406,6 +420,8 @@ static void put_named_file(struct markdown *markdown, struct span path)
 	buf_span(&markdown->expansion->out, buf_view(&name));
 	arguments = json_pack("{s:o}", "file_path", json_text(buf_view(&name)));
 	path_text = json_string_value(json_object_get(arguments, "file_path"));
+	if (!path_text || !is_there(markdown->expansion->call->context->host, path_text))
+		return;
 	result = host_call(markdown->expansion->call->context->host, "read_file", arguments);
 	content = json_object_get(result, "content");
 	if (json_is_string(content))

@@ -16,6 +16,7 @@ enum {
 	PATIENCE_MS = 10000,
 	LARGE_BYTES = 256 << 10, /* a blob that is read by the thread that asked for it */
 	ROOM_LOOK_MS = 50,       /* how often who waits for room looks whether anybody reads */
+	BLIND_LOOK_MS = 20,      /* how often who cannot be woken looks, for want of descriptors */
 };
 
 /* More than the window, for events that do not count in it. */
@@ -43,7 +44,7 @@ static void signal_ready(struct client *client, struct pending *pending, bool he
 static void wake_all(struct client *client)
 {
 	for (struct waiter *waiter = client->followers; waiter; waiter = waiter->next)
-		pthread_cond_signal(&waiter->wake);
+		client_waiter_wake(waiter);
 	for (struct pending *pending = client->pending; pending; pending = pending->next)
 		signal_ready(client, pending, /* here= */ false);
 }
@@ -159,7 +160,7 @@ static bool take_answer(struct client *client)
 	pthread_mutex_lock(&client->lock);
 	pending->busy = false;
 	pending->answered = ok;
-	pthread_cond_signal(&pending->waiter.wake);
+	client_waiter_wake(&pending->waiter);
 	if (ok)
 		signal_ready(client, pending, /* here= */ true);
 	return ok;
@@ -170,7 +171,7 @@ static bool take_change(struct client *client)
 	for (struct change_mark *mark = client->marks; mark; mark = mark->next)
 		if (mark->id == client->wire.frame.id) {
 			mark->changed = true;
-			pthread_cond_signal(&client->watcher.wake);
+			client_waiter_wake(&client->watcher);
 			return true;
 		}
 	return client->wire.frame.id <= client->last_id;
@@ -215,7 +216,7 @@ static bool take_run_event(struct client *client)
 	run->queued_bytes += event->len + sizeof(*event);
 	*run->last = event;
 	run->last = &event->next;
-	pthread_cond_signal(&run->waiter.wake);
+	client_waiter_wake(&run->waiter);
 	return true;
 }
 
@@ -270,11 +271,12 @@ static void check_life(struct client *client)
 	client->seen_bytes = client->wire.received + client->wire.written;
 }
 
-void client_await_input(struct client *client, int64_t until_ms)
+void client_await_input(struct client *client, int stop_fd, int64_t until_ms)
 {
 	struct pollfd fds[] = { { .fd = client->wire.read_fd, .events = POLLIN },
 		                { .fd = client->process.errors_fd, .events = POLLIN },
-		                { .fd = client->wake, .events = POLLIN } };
+		                { .fd = client->wake, .events = POLLIN },
+		                { .fd = stop_fd, .events = POLLIN } };
 	int64_t left = until_ms < 0 ? -1 : until_ms - client_now_ms();
 	uint64_t count;
 
@@ -308,7 +310,7 @@ static void take_step(struct client *client, enum wire_step step)
 }
 
 /* One step of the one who reads. Locked; not meanwhile. */
-static void read_step(struct client *client, int64_t until_ms)
+static void read_step(struct client *client, int stop_fd, int64_t until_ms)
 {
 	struct wire *wire = &client->wire;
 	enum wire_step step;
@@ -319,7 +321,7 @@ static void read_step(struct client *client, int64_t until_ms)
 		/* Never waits for one who writes: that one waits for the worker to read, and the
 		 * worker for its answers to be read, here. If it fails, so will reading. */
 		wire_flush_unless_busy(wire);
-		client_await_input(client, until_ms);
+		client_await_input(client, stop_fd, until_ms);
 	}
 	step = wire_next(wire);
 	pthread_mutex_lock(&client->lock);
@@ -378,9 +380,27 @@ void client_leave_reading(struct client *client)
 	if (client->reading)
 		return;
 	if (client->followers)
-		pthread_cond_signal(&client->followers->wake);
+		client_waiter_wake(client->followers);
 	else
 		arm_bell(client);
+}
+
+/* Sleeps until `waiter` is woken, which has a stop_fd, or that is readable. The lock is let go. */
+static void follow_stoppable(struct client *client, struct waiter *waiter, int64_t until_ms)
+{
+	_cleanup_fd_ int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct pollfd fds[] = { { .fd = bell, .events = POLLIN },
+		                { .fd = waiter->stop_fd, .events = POLLIN } };
+	const int64_t left = until_ms < 0 ? -1 : until_ms - client_now_ms();
+	int ms = until_ms < 0 ? -1 : left < 0 ? 0 : (int)left;
+
+	if (bell < 0 && (ms < 0 || ms > BLIND_LOOK_MS))
+		ms = BLIND_LOOK_MS;
+	waiter->bell = bell;
+	pthread_mutex_unlock(&client->lock);
+	poll(fds, ARRAY_LEN(fds), ms);
+	pthread_mutex_lock(&client->lock);
+	waiter->bell = -1;
 }
 
 static void follow_reader(struct client *client, struct waiter *waiter, int64_t until_ms)
@@ -390,7 +410,9 @@ static void follow_reader(struct client *client, struct waiter *waiter, int64_t 
 
 	waiter->next = client->followers;
 	client->followers = waiter;
-	if (until_ms < 0)
+	if (waiter->stop_fd >= 0)
+		follow_stoppable(client, waiter, until_ms);
+	else if (until_ms < 0)
 		pthread_cond_wait(&waiter->wake, &client->lock);
 	else
 		pthread_cond_timedwait(&waiter->wake, &client->lock, &until);
@@ -417,7 +439,7 @@ void client_wait(struct client *client, struct waiter *waiter,
 		if (client->reading || client->failed_hint)
 			follow_reader(client, waiter, next_look(client, until_ms));
 		else
-			read_step(client, next_look(client, until_ms));
+			read_step(client, waiter->stop_fd, next_look(client, until_ms));
 		if (!client->failed_hint)
 			check_life(client);
 	}
@@ -440,6 +462,14 @@ void client_waiter_init(struct waiter *waiter)
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&waiter->wake, &attributes);
 	pthread_condattr_destroy(&attributes);
+	waiter->stop_fd = waiter->bell = -1;
+}
+
+void client_waiter_wake(struct waiter *waiter)
+{
+	pthread_cond_signal(&waiter->wake);
+	if (waiter->bell >= 0)
+		eventfd_write(waiter->bell, 1);
 }
 
 /* ---- calls whose caller has a loop of its own ---- */
@@ -558,7 +588,7 @@ static void stop_pump(struct client *client)
 		return;
 	pthread_mutex_lock(&client->lock);
 	client->stop_pump = true;
-	pthread_cond_signal(&client->pump_waiter.wake);
+	client_waiter_wake(&client->pump_waiter);
 	client_wake_reader(client);
 	pthread_mutex_unlock(&client->lock);
 	pthread_join(client->pump, NULL);

@@ -101,6 +101,7 @@ struct client_call {
 	size_t fd_count;
 	void *object;                     /* what the answer is decoded into (owned); zeroed */
 	const _Atomic bool *cancel;       /* NULL, or becomes true: CANCELLED, at once */
+	int cancel_fd;                    /* readable then; 0: `cancel` is looked at often */
 	uint64_t id;                      /* 0: a new one */
 	bool sent;                        /* out: whether the worker may have done it */
 	/* NULL, or of a call that is begun: called once, when client_end does not wait any more
@@ -115,6 +116,8 @@ struct client_call {
 struct waiter {
 	struct waiter *next;
 	pthread_cond_t wake;
+	int stop_fd; /* when this is readable it looks again whether it is to wait; -1: none */
+	int bell;    /* an eventfd, rung with `wake`, while it follows with a stop_fd; else -1 */
 };
 
 /* A call that was sent. */

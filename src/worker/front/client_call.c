@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls: requests that are sent, and the wait for their answers; the first is a HELLO. */
 
+#include <stdatomic.h>
+
 #include "base/mem.h"
 #include "worker/front/private.h"
 
 enum {
-	CANCEL_POLL_MS = 20,
+	CANCEL_POLL_MS = 20, /* of a call without a descriptor for that */
 	/* Of a request that is begun. So many of them as one caller may have under way fit into a
 	 * pipe: nobody waits for room in it while the worker waits for room for its answers. */
 	BEGUN_BYTES = 1 << 10,
@@ -25,12 +27,24 @@ uint64_t client_new_id(struct client *client)
 	return id;
 }
 
+static bool call_is_cancelled(const struct client_call *call)
+{
+	return call->cancel && atomic_load(call->cancel);
+}
+
 static bool call_is_answered(struct client *client, void *data)
 {
 	const struct pending *pending = data;
 
 	(void)client;
 	return pending->answered;
+}
+
+static bool call_is_over(struct client *client, void *data)
+{
+	const struct pending *pending = data;
+
+	return call_is_answered(client, data) || call_is_cancelled(pending->call);
 }
 
 static void unlink_pending(struct client *client, const struct pending *pending)
@@ -52,16 +66,20 @@ static void client_abandon_call(struct client *client, uint64_t id)
 	client->abandoned_count++;
 }
 
-/* Locked. Waits for the answer; looks at `cancel` now and then. False: it was cancelled. */
+/* Locked. Waits for the answer. False: it was cancelled. */
 static bool await_answer(struct client *client, struct pending *pending)
 {
-	const _Atomic bool *cancel = pending->call->cancel;
+	const struct client_call *call = pending->call;
+	const bool polls = call->cancel && call->cancel_fd <= 0;
 
+	pending->waiter.stop_fd = call->cancel && !polls ? call->cancel_fd : -1;
 	while (!pending->answered && !client->failed) {
-		if (cancel && *cancel && !pending->busy)
+		client_wait(client, &pending->waiter, call_is_over, pending,
+		            polls ? client_now_ms() + CANCEL_POLL_MS : -1);
+		while (pending->busy) /* the one who reads has not let go of the object yet */
+			pthread_cond_wait(&pending->waiter.wake, &client->lock);
+		if (!pending->answered && call_is_cancelled(call))
 			return false;
-		client_wait(client, &pending->waiter, call_is_answered, pending,
-		            cancel ? client_now_ms() + CANCEL_POLL_MS : -1);
 	}
 	while (pending->busy) /* the one who reads has not let go of the object yet */
 		pthread_cond_wait(&pending->waiter.wake, &client->lock);
@@ -283,7 +301,7 @@ static bool await_greeting(struct client *client, const struct client_options *o
 			if (client_now_ms() >= until_ms)
 				return fail_greeting(client, &banner, "does not say anything.",
 				                     err);
-			client_await_input(client, until_ms);
+			client_await_input(client, -1, until_ms);
 		}
 	}
 }

@@ -285,7 +285,7 @@ static void run_kill(struct run *base)
 	pthread_mutex_lock(&run->client->lock);
 	first = !run->killed;
 	run->killed = true;
-	pthread_cond_signal(&run->waiter.wake);
+	client_waiter_wake(&run->waiter);
 	client_wake_reader(run->client);
 	pthread_mutex_unlock(&run->client->lock);
 	if (first)
@@ -471,7 +471,7 @@ void client_disturb(struct client *client)
 {
 	pthread_mutex_lock(&client->lock);
 	client->disturbed = true;
-	pthread_cond_signal(&client->watcher.wake);
+	client_waiter_wake(&client->watcher);
 	client_wake_reader(client);
 	pthread_mutex_unlock(&client->lock);
 }

@@ -137,6 +137,7 @@ void client_fail_locked(struct client *client, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void client_wake_reader(struct client *client);
 void client_waiter_init(struct waiter *waiter);
+void client_waiter_wake(struct waiter *waiter); /* with the lock held */
 
 /* With the lock held, by one who stops waiting: another waiter reads from now on, or the bell
  * rings for what arrives. */
@@ -144,8 +145,8 @@ void client_leave_reading(struct client *client);
 
 /* A client of a process that has not been greeted; *process is taken over. */
 struct client *client_new(struct process *process, const struct client_options *options);
-/* Waits without the lock until the connection can be read, somebody wakes the reader, or
- * `until_ms` (-1: never); takes in what the process wrote to standard error. */
-void client_await_input(struct client *client, int64_t until_ms);
+/* Waits without the lock until the connection or `stop_fd` (-1: none) can be read, somebody wakes
+ * the reader, or `until_ms` (-1: never); takes in what the process wrote to standard error. */
+void client_await_input(struct client *client, int stop_fd, int64_t until_ms);
 
 #endif
