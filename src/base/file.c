@@ -175,3 +175,18 @@ bool file_lock_take(int fd, const char *path, const struct file_lock_wait *wait,
 	}
 	return true;
 }
+
+int file_lock_beside(const char *path, unsigned max_ms)
+{
+	const struct file_lock_wait wait = { .max_ms = max_ms };
+	_cleanup_free_ char *beside = mem_printf("%s.lock", path);
+	struct err ignored = ERR_INIT;
+	_cleanup_fd_ int fd = -1;
+
+	if (!file_make_parent(path, &ignored))
+		return -1;
+	fd = open(beside, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0 || !file_lock_take(fd, beside, &wait, &ignored))
+		return -1;
+	return fd_steal(&fd);
+}

@@ -96,9 +96,12 @@ enum bus_topic {
  * ASK_USER_REQUEST           correlationId, questions [...] (as the tool ask_user has them)
  * ASK_USER_RESPONSE          correlationId, answers {"0": ...} | cancelled (bool)
  * ELICITATION_REQUEST        what an MCP server asks the user: correlationId, serverName, message,
- *                            mode "form": fields [...] (data/form.h) | "url": url; foreign text
+ *                            mode "form": fields [...] (data/form.h) | "url": url; foreign text.
+ *                            login? (bool): hasp itself asks, for a login at that server; then
+ *                            opened? (bool): a browser has it already, problem?: of the last try
  * ELICITATION_RESPONSE       correlationId, action "accept"|"decline"|"cancel", content? {NAME of
- *                            a field: its value}: of a form that is accepted
+ *                            a field: its value}: of a form that is accepted; of an address
+ *                            that is: open? (bool): in a browser, address?: where a login led
  * PROMPT                     text: what the user sent; steer? (bool): it joins the prompt under way
  * CONTENT, THOUGHT           text (a piece); THOUGHT: subject?
  * TOOL_CALL                  callId, toolName, title, arguments, description

@@ -105,6 +105,8 @@ static bool input_ask_state(struct app *app, enum ask_state state)
 		input_ask_external(app);
 	else if (state == ASK_WHOLE)
 		input_ask_whole(app);
+	else if (state == ASK_COPY)
+		tui_copy(app, ask_address(app->ask));
 	return state != ASK_IGNORED;
 }
 

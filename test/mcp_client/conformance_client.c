@@ -121,10 +121,13 @@ static json_t *agree(void *data, const char *method, const json_t *params,
 	return NULL;
 }
 
-static void show_login(void *data, const char *url)
+static bool browse_login(void *data, const struct mcp_login *login, char **ret_pasted,
+                         struct err *err)
 {
 	(void)data;
-	(void)url;
+	(void)ret_pasted;
+	return mcp_browser_open(login->url) ||
+	       err_set(err, ERR_AUTHENTICATION_FAILED, "There is no browser.");
 }
 
 /* What a user would have in the settings. */
@@ -141,7 +144,7 @@ static struct mcp_auth *scenario_auth(const char *url, const json_t *context)
 
 	return mcp_auth_new(&(struct mcp_auth_options){ .name = "conformance", .url = url,
 		                                        .settings = settings,
-		                                        .login = show_login });
+		                                        .login = browse_login });
 }
 
 int main(int argc, char **argv)

@@ -1,135 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Logins at servers over HTTP: a server and an authorization server that refuse what is missing or wrong, and
-a browser that follows the address it gets."""
-import base64
+"""Logins at servers over HTTP, by hasp mcp auth: how they go, where they end, what is kept of them."""
 import hashlib
 import json
 import os
-import secrets
-import sys
+import subprocess
 import threading
-import urllib.parse
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import oauth_server
 import pytest
-
-TOOL = {"name": "echo", "inputSchema": {"type": "object", "properties": {}}}
-BROWSER = """#!%s
-import sys, urllib.request
-urllib.request.urlopen(sys.argv[1], timeout=20).read()
-""" % sys.executable
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def reply(self, status, value=None, **headers):
-        body = json.dumps(value).encode() if value is not None else b""
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        for name, text in headers.items():
-            self.send_header(name.replace("_", "-"), text)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_GET(self):
-        world, (path, _, query) = self.server, self.path.partition("?")
-        base = world.base
-        world.asked.append(path)
-        if path == "/.well-known/oauth-protected-resource/mcp":
-            self.reply(200, {"resource": base + "/mcp", "authorization_servers": [base + "/as"],
-                             "scopes_supported": ["tools"], **world.resource})
-        elif path == "/.well-known/oauth-authorization-server/as":
-            self.reply(200, {"issuer": base + "/as", "authorization_endpoint": base + "/authorize",
-                             "token_endpoint": base + "/token",
-                             "registration_endpoint": base + "/register",
-                             "authorization_response_iss_parameter_supported": True,
-                             "code_challenge_methods_supported": ["S256"], **world.metadata})
-        elif path == "/authorize":
-            self.authorize(dict(urllib.parse.parse_qsl(query, strict_parsing=True)))
-        else:
-            self.reply(404)
-
-    def authorize(self, form):
-        world = self.server
-        assert sorted(form) == ["client_id", "code_challenge", "code_challenge_method", "redirect_uri",
-                                "resource", "response_type", "scope", "state"], form
-        assert form["client_id"] in world.clients and form["response_type"] == "code"
-        assert form["code_challenge_method"] == "S256" and form["resource"] == world.base + "/mcp"
-        assert form["redirect_uri"] == world.clients[form["client_id"]]
-        code = secrets.token_urlsafe()
-        world.codes[code] = form
-        back = {"code": code, "state": form["state"], "iss": world.base + "/as", **world.back}
-        self.reply(302, Location=form["redirect_uri"] + "?" + urllib.parse.urlencode(back))
-
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.asked.append(self.path)
-        if self.path == "/register":
-            wish = json.loads(body)
-            assert wish["application_type"] == "native", wish
-            name = "client%d" % len(self.server.clients)
-            self.server.clients[name] = wish["redirect_uris"][0]
-            self.reply(201, {"client_id": name, "token_endpoint_auth_method": "client_secret_post",
-                             "client_secret": "secret of " + name, **self.server.registration})
-        elif self.path == "/token":
-            self.token(dict(urllib.parse.parse_qsl(body.decode(), strict_parsing=True)))
-        else:
-            self.message(json.loads(body))
-
-    def token(self, form):
-        world = self.server
-        if world.registration:
-            world.basic.append(self.headers.get("Authorization"))
-            return self.reply(401, {"error": "invalid_client"})
-        assert form["client_secret"] == "secret of " + form["client_id"]
-        assert form["resource"] == world.base + "/mcp"
-        if form["grant_type"] == "authorization_code":
-            asked = world.codes.pop(form["code"])
-            digest = hashlib.sha256(form["code_verifier"].encode()).digest()
-            assert base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == asked["code_challenge"]
-            assert form["redirect_uri"] == asked["redirect_uri"]
-            assert form["client_id"] == asked["client_id"]
-        elif form["grant_type"] != "refresh_token" or form["refresh_token"] not in world.refreshes:
-            return self.reply(400, {"error": "invalid_grant"})
-        world.refreshes = {secrets.token_urlsafe()}
-        world.tokens = {secrets.token_urlsafe()}
-        return self.reply(200, {"access_token": max(world.tokens), "token_type": "Bearer",
-                                "refresh_token": max(world.refreshes), "expires_in": 3600})
-
-    def message(self, message):
-        world, said = self.server, self.headers.get("Authorization", "")
-        if said.removeprefix("Bearer ") not in world.tokens:
-            return self.reply(401, {"error": "invalid_token"}, WWW_Authenticate="Bearer")
-        if "id" not in message:
-            return self.reply(202)
-        result = {"tools": [TOOL]}
-        if message["method"] == "initialize":
-            result = {"protocolVersion": message["params"]["protocolVersion"], "capabilities": {},
-                      "serverInfo": {"name": "far", "version": "1"}}
-        return self.reply(200, {"jsonrpc": "2.0", "id": message["id"], "result": result})
 
 
 @pytest.fixture
 def far(world, tmp_path):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.base = "http://127.0.0.1:%d" % server.server_port
-    server.asked, server.clients, server.codes = [], {}, {}
-    server.tokens, server.refreshes = set(), set()
-    server.basic = []
-    server.resource, server.metadata, server.back, server.registration = {}, {}, {}, {}
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    world.use({"far": {"httpUrl": server.base + "/mcp"}})
-    browser = tmp_path / "browser"
-    browser.write_text(BROWSER)
-    browser.chmod(0o755)
-    world.browser = str(browser)
-    yield server
-    server.shutdown()
+    with oauth_server.Server() as server:
+        world.use({"far": {"httpUrl": server.base + "/mcp"}})
+        world.browser, _ = oauth_server.browser_in(tmp_path)
+        yield server
 
 
 def auth(world, *more):
@@ -140,19 +26,102 @@ def secrets_of(far):
     return far.tokens | far.refreshes | {"secret of " + name for name in far.clients}
 
 
+def kept(world, name="hasp-mcp-tokens.json"):
+    return world.home / ".gemini" / name
+
+
 def test_a_login_is_kept_and_forgotten(world, far):
     done = auth(world)
     assert done.code == 0, done.err
     assert not any(one in done.text + done.err for one in secrets_of(far))
-    kept = world.home / ".gemini" / "hasp-mcp-tokens.json"
-    assert kept.stat().st_mode & 0o777 == 0o600
+    for name in "hasp-mcp-tokens.json", "hasp-mcp-tokens.key":
+        assert kept(world, name).stat().st_mode & 0o777 == 0o600
+    sealed = kept(world).read_text()
     far.asked.clear()
     assert world.command("mcp", "test", "far").code == 0
     assert "/authorize" not in far.asked and "/token" not in far.asked
+    assert kept(world).read_text() == sealed
     assert auth(world, "--logout").code == 0
-    assert json.loads(kept.read_text()) == {}
+    assert kept(world).read_text() != sealed
     done = world.command("mcp", "test", "far")
     assert done.code == 1 and "hasp mcp auth far" in done.err
+
+
+def test_no_file_of_the_home_has_a_secret(world, far):
+    assert auth(world).code == 0
+    found = [file for file in world.home.rglob("*") if file.is_file()]
+    assert kept(world) in found
+    for file in found:
+        assert not any(one.encode() in file.read_bytes() for one in secrets_of(far)), file
+
+
+def node(script, *args):
+    done = subprocess.run(["node", "-e", script, *args], capture_output=True, check=True, timeout=120)
+    return done.stdout.decode()
+
+
+def test_what_is_kept_is_aes_256_gcm_with_the_key_beside_it(world, far):
+    """Opened by another implementation."""
+    assert auth(world).code == 0
+    plain = node("""
+        const crypto = require('crypto'), fs = require('fs'), [, file, key] = process.argv;
+        const said = JSON.parse(fs.readFileSync(file)), [nonce, tag, data] = said.sealed.split(':');
+        const open = crypto.createDecipheriv(said.cipher, fs.readFileSync(key), Buffer.from(nonce, 'hex'));
+        open.setAuthTag(Buffer.from(tag, 'hex'));
+        process.stdout.write(open.update(data, 'hex', 'utf8') + open.final('utf8'));
+    """, str(kept(world)), str(kept(world, "hasp-mcp-tokens.key")))
+    (token,) = json.loads(plain).values()
+    assert {token["access_token"]} == far.tokens and {token["refresh_token"]} == far.refreshes
+
+
+def test_a_file_from_before_encryption_is_encrypted(world, far):
+    far.tokens.add("of-before")
+    name = hashlib.sha256(("far\n" + far.base + "/mcp").encode()).hexdigest()
+    token = {"access_token": "of-before", "issuer": far.base + "/as"}
+    kept(world).write_text(json.dumps({name: token, "0" * 64: {"access_token": "of-another"}}))
+    for _ in range(2):
+        assert world.command("mcp", "test", "far").code == 0
+        assert "of-before" not in kept(world).read_text() and "of-another" not in kept(world).read_text()
+    far.tokens.add("of-another")
+    assert world.command("mcp", "test", "far").code == 0
+    assert auth(world, "--logout").code == 0
+    assert world.command("mcp", "test", "far").code == 1
+
+
+@pytest.mark.parametrize("damage", [
+    lambda sealed, key: key.unlink(),
+    lambda sealed, key: key.write_bytes(bytes(32)),
+    lambda sealed, key: key.write_bytes(b"short"),
+    lambda sealed, key: sealed.write_text("{}"),
+    lambda sealed, key: sealed.write_text(sealed.read_text()[:-40] + '"}'),
+    lambda sealed, key: sealed.write_text('{"cipher": "aes-256-gcm", "sealed": "00:zz:"}'),
+    lambda sealed, key: sealed.write_text('{"cipher": "aes-256-gcm", "sealed": "%s"}' % ("0" * 3000000)),
+    lambda sealed, key: sealed.write_bytes(bytes(range(256))),
+])
+def test_what_cannot_be_opened_is_as_none(world, far, damage):
+    assert auth(world).code == 0
+    damage(kept(world), kept(world, "hasp-mcp-tokens.key"))
+    done = world.command("mcp", "test", "far")
+    assert done.code == 1 and "hasp mcp auth far" in done.err
+    assert auth(world).code == 0
+    assert world.command("mcp", "test", "far").code == 0
+
+
+def test_two_that_renew_at_once_do_not_use_one_token_twice(world, far):
+    """The second waits for the first, and takes what that has got."""
+    assert auth(world).code == 0
+    far.tokens.clear()
+    far.denied, far.expected = 0, 2
+    far.crowd.clear()
+    done = []
+    runs = [threading.Thread(target=lambda: done.append(world.command("mcp", "test", "far")))
+            for _ in range(2)]
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.join()
+    assert [one.code for one in done] == [0, 0], [one.err for one in done]
+    assert not far.reused
 
 
 def test_a_token_that_is_refused_is_renewed_without_a_browser(world, far):
@@ -182,6 +151,30 @@ def test_gemini_clis_token_is_read(world, far):
     assert world.command("mcp", "test", "far").code == 1
 
 
+def test_gemini_clis_encrypted_file_is_read(world, far):
+    far.tokens.add("of-gemini")
+    row = {"serverName": "far", "mcpServerUrl": far.base + "/mcp", "updatedAt": 1,
+           "token": {"accessToken": "of-gemini", "tokenType": "Bearer"}}
+    write = """
+        const crypto = require('crypto'), os = require('os'), [, file, text] = process.argv;
+        const salt = os.hostname() + '-' + os.userInfo().username + '-gemini-cli';
+        const key = crypto.scryptSync('gemini-cli-oauth', salt, 32), nonce = crypto.randomBytes(12);
+        const seal = crypto.createCipheriv('aes-256-gcm', key, nonce, {authTagLength: 16});
+        const data = seal.update(text, 'utf8', 'hex') + seal.final('hex');
+        const parts = [nonce.toString('hex'), seal.getAuthTag().toString('hex'), data];
+        require('fs').writeFileSync(file, parts.join(':'));
+    """
+    file = kept(world, "gemini-credentials.json")
+    node(write, str(file), json.dumps({"gemini-cli-oauth": {"far": json.dumps(row)}}, indent=2))
+    assert world.command("mcp", "test", "far").code == 0
+    row["mcpServerUrl"] = far.base + "/else"
+    node(write, str(file), json.dumps({"gemini-cli-oauth": {"far": json.dumps(row)}}))
+    assert world.command("mcp", "test", "far").code == 1
+    row["mcpServerUrl"] = far.base + "/mcp"
+    node(write, str(file), json.dumps({"gemini-cli-a2a": {"far": json.dumps(row)}}))
+    assert world.command("mcp", "test", "far").code == 1
+
+
 @pytest.mark.parametrize("where, what, reached", [
     ("resource", {"resource": "http://127.0.0.1:1/mcp"}, "/.well-known/oauth-protected-resource/mcp"),
     ("metadata", {"issuer": "https://evil.example"}, "/.well-known/oauth-authorization-server/as"),
@@ -200,7 +193,7 @@ def test_what_is_wrong_ends_the_login(world, far, where, what, reached):
     done = auth(world)
     assert done.code == 1 and done.err
     assert far.asked[-1] == reached and "/token" not in far.asked, far.asked
-    assert not (world.home / ".gemini" / "hasp-mcp-tokens.json").exists() and os.path.exists(world.browser)
+    assert not kept(world).exists() and os.path.exists(world.browser)
 
 
 def test_a_client_that_is_too_long_is_refused(world, far):
@@ -209,4 +202,4 @@ def test_a_client_that_is_too_long_is_refused(world, far):
     done = auth(world)
     assert done.code == 1 and "invalid_client" in done.err, done.err
     assert far.basic == [None, None] and far.asked.count("/token") == 2
-    assert not (world.home / ".gemini" / "hasp-mcp-tokens.json").exists()
+    assert not kept(world).exists()

@@ -3,7 +3,7 @@
  * server.
  *
  * Source: MCP 2025-11-25, client/elicitation.  An answer of the user's is checked against the form
- * before the server gets it.  Nothing is opened here: who shows an address asks before it opens it.
+ * before the server gets it.  An address is opened only where an answer says so ("open").
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -14,6 +14,7 @@
 #include "bus/bus.h"
 #include "data/form.h"
 #include "data/json.h"
+#include "mcp/auth/auth.h"
 
 enum {
 	MESSAGE_BYTES = 4096,
@@ -103,6 +104,16 @@ static json_t *elicit_nobody(struct host *host, const char *server, const json_t
 	return elicit_action("decline");
 }
 
+/* The user has said yes to exactly this address. */
+static void elicit_open(struct host *host, const json_t *url)
+{
+	_cleanup_free_ char *text = mem_printf("No browser could be started ($BROWSER, xdg-open). "
+	                                       "Open it yourself: %s", json_string_value(url));
+
+	if (!mcp_browser_open(json_string_value(url)))
+		host_warn(host, text);
+}
+
 /* What the server gets of what was answered. */
 static json_t *elicit_result(struct host *host, const char *server, const json_t *question,
                              const json_t *answer)
@@ -116,8 +127,11 @@ static json_t *elicit_result(struct host *host, const char *server, const json_t
 		return elicit_action("decline");
 	if (!span_eq(action, SPAN("accept")))
 		return elicit_action("cancel");
-	if (!fields)
+	if (!fields) {
+		if (json_is_true(json_object_get(answer, "open")))
+			elicit_open(host, json_object_get(question, "url"));
 		return elicit_action("accept");
+	}
 	content = form_check(fields, json_object_get(answer, "content"), &err);
 	if (!content) {
 		_cleanup_free_ char *text = mem_printf(
@@ -130,8 +144,7 @@ static json_t *elicit_result(struct host *host, const char *server, const json_t
 	return json_pack("{s:s, s:o}", "action", "accept", "content", content);
 }
 
-/* Whoever shows the question has to know that it is over. */
-static void elicit_withdraw(struct host *host, const json_t *question)
+void host_elicit_withdraw(struct host *host, const json_t *question)
 {
 	json_auto_t *over = json_pack("{s:O, s:s}", "correlationId",
 	                              json_object_get(question, "correlationId"), "action",
@@ -163,6 +176,6 @@ json_t *host_elicit(void *data, const char *server, const char *method, const js
 	case BUS_CANCELLED:
 		break;
 	}
-	elicit_withdraw(host, question);
+	host_elicit_withdraw(host, question);
 	return elicit_action("cancel");
 }

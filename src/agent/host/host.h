@@ -147,6 +147,9 @@ json_t *host_servers(struct host *host);
  * that is to be interrupted like one; while nothing is under way, as the next. */
 bool host_server_switch(struct host *host, const char *name, bool use, bool session,
                         struct err *err);
+/* Has the user log in at one, by questions on the bus, and the model has its tools then: as
+ * mcp_servers_login; otherwise as host_server_switch. */
+bool host_server_login(struct host *host, const char *name, struct err *err);
 /* Reads the settings again and starts the servers that they name now; all before them are ended.
  * Their rules (trust, mcp.allowed, mcp.excluded) are renewed; all other settings stay as they were
  * for this session.  Errors as of settings_load: then all is as it was. */
@@ -164,6 +167,11 @@ json_t *host_server_resources(struct host *host);
  * prompt.  To be interrupted like a prompt. Errors as of mcp_servers_prompt. */
 bool host_server_prompt(struct host *host, const char *server, const char *name,
                         const json_t *arguments, struct buf *out, struct err *err);
+/* What the next request would hold before the next prompt: an array of {"part": "system", "first"
+ * (message), "tools" or "conversation", "name", "from": the file of instructions or the MCP server,
+ * or null, "bytes", "tokens": an estimate (content_estimate_tokens), "text"}, in their order; a new
+ * reference.  Servers that are still starting are waited for, as before a prompt. */
+json_t *host_context(struct host *host);
 /* Paths of the files of instructions that were read, in their order. */
 const json_t *host_memory_files(const struct host *host);
 /* What they say: the user's own, and the project's. */

@@ -104,6 +104,8 @@ bool host_open_record(struct host *host, struct err *err);
 void host_open_tools(struct host *host);
 bool host_open_chat_agent(struct host *host, struct err *err);
 
+/* As agent_options.surroundings; `data` is the host. */
+json_t *host_surroundings(void *data, enum approval_mode mode);
 /* No rewind can be undone any more. */
 void host_forget_rewinds(struct chat *chat);
 /* Its services are kept by the host, where there is one that goes on. */
@@ -140,6 +142,10 @@ void host_end(struct host *host);
 void host_await_servers(struct host *host);
 /* A warning for people. */
 void host_warn(struct host *host, const char *text);
+/* Whoever shows such a question has to know that it is over. */
+void host_elicit_withdraw(struct host *host, const json_t *question);
+/* mcp_servers_options.login (login.c); `data` is the host. */
+bool host_login(void *data, const struct mcp_login *login, char **ret_pasted, struct err *err);
 
 /* ---- commands on terminals (terminals.c) -------------------------------------- */
 

@@ -21,6 +21,18 @@ bool host_server_switch(struct host *host, const char *name, bool use, bool sess
 	return true;
 }
 
+bool host_server_login(struct host *host, const char *name, struct err *err)
+{
+	bool ok;
+
+	host_begin(host);
+	ok = mcp_servers_login(host->servers, name, &host->cancel, err);
+	host_end(host);
+	if (ok)
+		host_renew_servers(host);
+	return ok;
+}
+
 bool host_servers_reload(struct host *host, struct err *err)
 {
 	if (!host_reload_servers(host, err))

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hasp mcp list, test and allow: which MCP servers the agent uses, whether one works, and what a
  * person says to tools that have changed. */
+#include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
@@ -15,7 +18,10 @@
 #include "config/home.h"
 #include "config/servers.h"
 #include "data/json.h"
+#include "mcp/auth/auth.h"
 #include "mcp/client/servers.h"
+
+enum { LOGIN_LINE_BYTES = 8192 };
 
 struct mcp_command {
 	const struct invocation *invocation;
@@ -35,13 +41,42 @@ static void show_notice(void *data, const char *severity, const char *message)
 	output_complain(message);
 }
 
-/* On standard error: what a program reads stays as it is. */
-static void show_login(void *data, const char *url)
+/* A line that is typed; NULL: there is none, or *cancel is set first. The caller frees. */
+static char *read_typed_line(const struct cancel *cancel)
 {
-	_cleanup_free_ char *text = mem_printf("Log in with a browser on this machine: %s", url);
+	struct pollfd pollers[] = { { .fd = STDIN_FILENO, .events = POLLIN },
+		                    { .fd = cancel_fd(cancel), .events = POLLIN } };
+	char line[LOGIN_LINE_BYTES];
+	ssize_t len;
+
+	while (!cancelled(cancel)) {
+		if (poll(pollers, ARRAY_LEN(pollers), -1) < 0 && errno != EINTR)
+			return NULL;
+		if (!pollers[0].revents)
+			continue;
+		len = read(STDIN_FILENO, line, sizeof(line));
+		return len > 0 ? mem_dup(line, (size_t)len) : NULL;
+	}
+	return NULL;
+}
+
+/* On standard error: what a program reads stays as it is. */
+static bool show_login(void *data, const struct mcp_login *login, char **ret_pasted,
+                       struct err *err)
+{
+	_cleanup_free_ char *text = mem_printf("Log in with a browser: %s", login->url);
 
 	(void)data;
-	output_complain(text);
+	(void)err;
+	output_complain(login->problem ? login->problem : text);
+	if (!login->problem && !mcp_browser_open(login->url))
+		output_complain("No browser could be started ($BROWSER, xdg-open).");
+	if (isatty(STDIN_FILENO) == 0)
+		return true;
+	output_complain("If the browser is on another machine, paste here the address that it "
+	                "comes to, which it cannot show.");
+	*ret_pasted = read_typed_line(login->cancel);
+	return true;
 }
 
 static bool action_is(const struct mcp_command *command, const char *word)

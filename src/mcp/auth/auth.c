@@ -8,6 +8,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/fd.h"
 #include "base/mem.h"
 #include "base/sha256.h"
 #include "data/json.h"
@@ -149,6 +150,7 @@ static bool take_token(struct mcp_auth *auth, const json_t *answer, const char *
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
 		               "The authorization server of the MCP server \"%s\" gave no bearer "
 		               "token.", auth->name);
+	atomic_store(&auth->wanted, false);
 	token_set(auth, "access_token", token);
 	/* Without another one the old stays good (RFC 6749, section 6). */
 	if (refresh)
@@ -188,7 +190,7 @@ static bool ask_token(struct mcp_auth *auth, struct buf *form, const char *scope
 	return refused_by_server(auth, what, status, answer, err);
 }
 
-static bool token_refresh(struct mcp_auth *auth, const struct auth_wait *wait, struct err *err)
+static bool ask_renewed(struct mcp_auth *auth, const struct auth_wait *wait, struct err *err)
 {
 	_cleanup_buf_ struct buf form = BUF_INIT(AUTH_DOCUMENT_BYTES);
 	bool invalid_client;
@@ -204,6 +206,37 @@ static bool token_refresh(struct mcp_auth *auth, const struct auth_wait *wait, s
 	if (invalid_client)
 		token_set(auth, "client_id", NULL);
 	return false;
+}
+
+/* What another process has renewed meanwhile takes the place of ours: many servers take a refresh
+ * token once, and the second use ends the login.  Whether it is of use as it is. */
+static bool take_renewed_elsewhere(struct mcp_auth *auth)
+{
+	json_t *kept = auth_store_read(auth);
+	const char *token = json_string_value(json_object_get(kept, "access_token"));
+	const char *own = token_text(auth, "access_token");
+	const bool other = token && (!own || strcmp(token, own) != 0) &&
+	                   json_equal(json_object_get(kept, "issuer"),
+	                              json_object_get(auth->token, "issuer"));
+
+	if (!other) {
+		json_decref(kept);
+		return false;
+	}
+	json_decref(auth->token);
+	auth->token = kept;
+	return !is_expired(auth);
+}
+
+static bool token_refresh(struct mcp_auth *auth, const struct auth_wait *wait, struct err *err)
+{
+	_cleanup_fd_ int lock = auth_store_lock(auth);
+	bool ok;
+
+	auth->locked = lock >= 0;
+	ok = take_renewed_elsewhere(auth) || ask_renewed(auth, wait, err);
+	auth->locked = false;
+	return ok;
 }
 
 char *mcp_auth_field(struct mcp_auth *auth)
@@ -405,10 +438,13 @@ static bool login_in_browser(struct mcp_auth *auth, const struct auth_place *pla
 	struct err first = ERR_INIT;
 	bool invalid_client, ok;
 
-	if (!auth->login)
+	atomic_store(&auth->wanted, true);
+	if (!auth->login || atomic_load(&auth->unattended) || atomic_load(&auth->refused))
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "The MCP server \"%s\" wants a login: hasp mcp auth %s", auth->name,
-		               auth->name);
+		               "The MCP server \"%s\" wants a login%s: %shasp mcp auth %s",
+		               auth->name, atomic_load(&auth->refused) ?
+		               ", which the user has refused in this session" : "",
+		               auth->login ? "/mcp auth, or " : "", auth->name);
 	if (!auth_callback_open(auth, &callback, err))
 		return false;
 	token_set(auth, "refresh_token", NULL);
@@ -501,6 +537,17 @@ static bool answer_challenge(struct mcp_auth *auth, int status, struct span www_
 	return ok;
 }
 
+/* Only now: its key costs more than a server without logins should. */
+static void token_take_gemini(struct mcp_auth *auth)
+{
+	json_t *token = auth_store_gemini_sealed(auth);
+
+	if (!token)
+		return;
+	json_decref(auth->token);
+	auth->token = token;
+}
+
 bool mcp_auth_challenged(struct mcp_auth *auth, int status, struct span www_authenticate,
                          const char *sent, bool (*over)(void *data), void *data, struct err *err)
 {
@@ -514,12 +561,26 @@ bool mcp_auth_challenged(struct mcp_auth *auth, int status, struct span www_auth
 		               "The MCP server \"%s\" forbids this (HTTP status 403).", auth->name);
 	pthread_mutex_lock(&auth->lock);
 	token_load(auth);
+	if (!sent && !json_object_size(auth->token))
+		token_take_gemini(auth);
 	now = token_field(auth);
 	/* Another thread has logged in meanwhile. */
 	ok = (now && (!sent || strcmp(now, sent) != 0)) ||
 	     answer_challenge(auth, status, www_authenticate, &wait, err);
 	pthread_mutex_unlock(&auth->lock);
 	return ok;
+}
+
+void mcp_auth_attend(struct mcp_auth *auth, bool attended, bool again)
+{
+	atomic_store(&auth->unattended, !attended);
+	if (again)
+		atomic_store(&auth->refused, false);
+}
+
+bool mcp_auth_wants_login(const struct mcp_auth *auth)
+{
+	return atomic_load(&auth->wanted);
 }
 
 bool mcp_auth_logout(struct mcp_auth *auth, struct err *err)

@@ -21,18 +21,30 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "base/cancel.h"
 #include "base/err.h"
 #include "base/span.h"
 
 struct mcp_auth;
 
+/* A login that is asked for. */
+struct mcp_login {
+	const char *server;          /* its name */
+	const char *url;             /* of the login page, which hasp has made and checked */
+	const char *problem;         /* why what was pasted before is of no use; or NULL */
+	const struct cancel *cancel; /* set when the browser is back, or nobody waits any more */
+};
+
 struct mcp_auth_options {
 	const char *name, *url;  /* of the server; copied */
 	const json_t *settings;  /* mcpServers.NAME.oauth, or NULL. Kept */
 	const char *folder;      /* ~/.gemini: tokens where there is no key store; NULL: memory */
-	/* Shows the address of the login page, which a browser is being opened for; NULL: nobody
-	 * can log in, and an error says how to. */
-	void (*login)(void *data, const char *url);
+	/* Has the user log in, on a thread of its own.  *ret_pasted: the address that the login
+	 * page led to, where the user says it; NULL, as it was: the browser comes back by itself.
+	 * False: *err; DENIED_BY_USER: not in this session.  NULL: nobody can log in, and an error
+	 * says how to. */
+	bool (*login)(void *data, const struct mcp_login *login, char **ret_pasted,
+	              struct err *err);
 	void *data;
 };
 
@@ -47,6 +59,13 @@ char *mcp_auth_field(struct mcp_auth *auth);
  * waits any more.  AUTHENTICATION_FAILED, NETWORK_ERROR, CANCELLED. */
 bool mcp_auth_challenged(struct mcp_auth *auth, int status, struct span www_authenticate,
                          const char *sent, bool (*over)(void *data), void *data, struct err *err);
+/* Whether the user may be asked to log in: at first, yes; not while nobody has asked for the
+ * server.  That an earlier login was refused (DENIED_BY_USER) is forgotten with `again`. */
+void mcp_auth_attend(struct mcp_auth *auth, bool attended, bool again);
+/* Whether a login is needed that only the user can make. */
+bool mcp_auth_wants_login(const struct mcp_auth *auth);
+/* Opens an address in $BROWSER, or with xdg-open. False: there is none.  Only after a yes. */
+bool mcp_browser_open(const char *url);
 /* Forgets the tokens and the registration. */
 bool mcp_auth_logout(struct mcp_auth *auth, struct err *err);
 

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -76,21 +78,39 @@ void auth_callback_close(struct auth_callback *callback)
 
 /* ---- the browser ---- */
 
-/* A program that shows the page; it is not waited for, but for its first process. */
-static pid_t browser_start(const char *url)
+/* It may stay, as the browser itself, or end at once. */
+static void *browser_reap(void *data)
+{
+	const pid_t pid = (pid_t)(intptr_t)data;
+
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return NULL;
+}
+
+bool mcp_browser_open(const char *url)
 {
 	const char *browser = getenv("BROWSER");
 	const char *const argv[] = { browser && *browser ? browser : "xdg-open", url, NULL };
 	posix_spawn_file_actions_t actions;
+	pthread_attr_t detached;
+	pthread_t thread;
 	pid_t pid = -1;
+	bool ok;
 
 	posix_spawn_file_actions_init(&actions);
 	for (int fd = 0; fd <= 2; fd++)
 		posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
-	if (posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)argv, environ) != 0)
-		pid = -1;
+	ok = posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)argv, environ) == 0;
 	posix_spawn_file_actions_destroy(&actions);
-	return pid;
+	if (!ok)
+		return false;
+	pthread_attr_init(&detached);
+	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+	if (pthread_create(&thread, &detached, browser_reap, (void *)(intptr_t)pid) != 0)
+		waitpid(pid, NULL, WNOHANG);
+	pthread_attr_destroy(&detached);
+	return true;
 }
 
 /* ---- the callback ---- */
@@ -110,12 +130,18 @@ static void answer_browser(int fd, bool ours)
 		return;
 }
 
-/* The query of a request for the callback that has our state. The caller frees; NULL: it is
- * none. */
+/* The query if it has our state. The caller frees; NULL: it has not. */
+static char *query_of_state(struct span query, const char *state)
+{
+	_cleanup_free_ char *said = auth_form_get(query, "state");
+
+	return said && !strcmp(said, state) ? mem_dup(query.data, query.len) : NULL;
+}
+
+/* The same of a request for the callback. */
 static char *callback_query(struct span head, const char *state)
 {
 	const size_t path = strlen(callback_path);
-	_cleanup_free_ char *said = NULL;
 	struct span query;
 
 	if (!span_starts(head, SPAN("GET ")))
@@ -124,9 +150,16 @@ static char *callback_query(struct span head, const char *state)
 	if (head.len <= path || memcmp(head.data, callback_path, path) || head.data[path] != '?')
 		return NULL;
 	query = span_skip(head, path + 1);
-	query = span_head(query, strcspn(query.data, " \r\n"));
-	said = auth_form_get(query, "state");
-	return said && !strcmp(said, state) ? mem_dup(query.data, query.len) : NULL;
+	return query_of_state(span_head(query, strcspn(query.data, " \r\n")), state);
+}
+
+/* The same of an address that the user has pasted. */
+static char *pasted_query(const char *pasted, const char *state)
+{
+	const char *query = strchr(pasted, '?');
+
+	query = query ? query + 1 : "";
+	return query_of_state(span_of(query, strcspn(query, "# \t\r\n")), state);
 }
 
 /* One connection: whoever else of this machine calls here has not the state. */
@@ -153,28 +186,106 @@ static char *callback_take(int listener, const char *state)
 	return query;
 }
 
-bool auth_browse(const struct mcp_auth *auth, const struct auth_callback *callback,
-                 const char *url, const char *state, const struct auth_wait *wait, char **ret,
-                 struct err *err)
+/* ---- the user ---- */
+
+/* The question, on a thread of its own while the callback is waited for. */
+struct asking {
+	struct mcp_auth *auth;
+	struct mcp_login login;
+	struct cancel over;
+	pthread_t thread;
+	bool runs;
+	_Atomic bool done;
+	bool ok;             /* what follows is the thread's until it is done */
+	char *pasted;        /* owned */
+	struct err err;
+};
+
+static void *asking_thread(void *data)
+{
+	struct asking *asking = data;
+
+	asking->ok = asking->auth->login(asking->auth->data, &asking->login, &asking->pasted,
+	                                 &asking->err);
+	atomic_store(&asking->done, true);
+	return NULL;
+}
+
+static bool asking_begin(struct asking *asking, struct err *err)
+{
+	atomic_store(&asking->done, false);
+	asking->runs = pthread_create(&asking->thread, NULL, asking_thread, asking) == 0;
+	return asking->runs ||
+	       err_set(err, ERR_NO_RESOURCES, "No more threads can be started.");
+}
+
+static void asking_end(struct asking *asking)
+{
+	if (asking->runs)
+		pthread_join(asking->thread, NULL);
+	asking->runs = false;
+}
+
+/* It is answered.  False: there will be no login. *ret: the query, if that was the answer. */
+static bool asking_take(struct asking *asking, const char *state, char **ret, struct err *err)
+{
+	_cleanup_free_ char *pasted = NULL;
+
+	asking_end(asking);
+	pasted = mem_steal(&asking->pasted);
+	if (!asking->ok) {
+		atomic_store(&asking->auth->refused, asking->err.code == ERR_DENIED_BY_USER);
+		*err = asking->err;
+		return false;
+	}
+	if (!pasted)
+		return true;
+	*ret = pasted_query(pasted, state);
+	explicit_bzero(pasted, strlen(pasted));
+	asking->login.problem = "That is not the address that this login page leads to, with "
+				"\"code\" and \"state\" in it.";
+	return *ret || asking_begin(asking, err);
+}
+
+static bool await_callback(struct asking *asking, const struct auth_callback *callback,
+                           const char *state, const struct auth_wait *wait, char **ret,
+                           struct err *err)
 {
 	const uint64_t until = clock_monotonic_ms() + AUTH_LOGIN_MS;
 	struct pollfd poller = { .fd = callback->listener, .events = POLLIN };
-	pid_t browser;
 
-	auth->login(auth->data, url);
-	browser = browser_start(url);
-	for (*ret = NULL; !*ret && clock_monotonic_ms() < until;) {
+	while (!*ret && clock_monotonic_ms() < until) {
 		if (wait->over && wait->over(wait->data))
-			break;
-		if (browser > 0 && waitpid(browser, NULL, WNOHANG) == browser)
-			browser = -1;
+			return err_set(err, ERR_CANCELLED, "The login was cancelled.");
 		if (poll(&poller, 1, POLL_STEP_MS) > 0)
 			*ret = callback_take(callback->listener, state);
+		else if (asking->runs && atomic_load(&asking->done) &&
+		         !asking_take(asking, state, ret, err))
+			return false;
 	}
-	/* One that still runs was started for this page alone, or has become the browser itself. */
-	if (browser > 0)
-		waitpid(browser, NULL, WNOHANG);
 	return *ret || err_set(err, ERR_CANCELLED,
 	                       "Nobody came back from the login page of the MCP server \"%s\".",
-	                       auth->name);
+	                       asking->auth->name);
+}
+
+bool auth_browse(struct mcp_auth *auth, const struct auth_callback *callback, const char *url,
+                 const char *state, const struct auth_wait *wait, char **ret, struct err *err)
+{
+	struct asking asking = { .auth = auth, .err = ERR_INIT,
+		                 .login = { .server = auth->name, .url = url } };
+	bool ok;
+
+	*ret = NULL;
+	if (!cancel_init(&asking.over, err))
+		return false;
+	asking.login.cancel = &asking.over;
+	ok = !(wait->over && wait->over(wait->data)) ? asking_begin(&asking, err) :
+	     err_set(err, ERR_CANCELLED, "The login was cancelled.");
+	ok = ok &&
+	     await_callback(&asking, callback, state, wait, ret, err);
+	cancel_set(&asking.over);
+	asking_end(&asking);
+	cancel_release(&asking.over);
+	free(asking.pasted);
+	return ok;
 }

@@ -4,12 +4,15 @@
 #define HASP_MCP_AUTH_PRIVATE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/buf.h"
 #include "mcp/auth/auth.h"
 
 enum {
 	AUTH_DOCUMENT_BYTES = 256 << 10, /* of metadata, a registration, a token answer */
+	AUTH_TOKENS_BYTES = 1 << 20,     /* of all logins together */
+	AUTH_KEY_BYTES = 32,
 	AUTH_URL_BYTES = 16 << 10,
 	AUTH_REQUEST_MS = 20000,
 	AUTH_LOGIN_MS = 300000,          /* for the user, in the browser */
@@ -22,9 +25,14 @@ struct mcp_auth {
 	                      * "client_secret", "auth_method", "access_token", "refresh_token",
 	                      * "expires_at", "scope"}: members that are known */
 	bool loaded;
+	bool locked;         /* auth_store_lock is held */
 	pthread_mutex_t lock;
-	void (*login)(void *data, const char *url);
+	bool (*login)(void *data, const struct mcp_login *login, char **ret_pasted,
+	              struct err *err);
 	void *data;
+	_Atomic bool unattended; /* nobody is to be asked */
+	_Atomic bool refused;    /* the user has said no */
+	_Atomic bool wanted;     /* a login failed because nobody was there for it */
 };
 
 /* Whether nobody waits any more. */
@@ -87,17 +95,34 @@ struct auth_callback {
 bool auth_callback_open(const struct mcp_auth *auth, struct auth_callback *ret, struct err *err);
 /* Stops listening, and frees the address. */
 void auth_callback_close(struct auth_callback *callback);
-/* Opens a browser, if there is one, and waits for the callback that carries `state`: its query. The
- * caller frees. */
-bool auth_browse(const struct mcp_auth *auth, const struct auth_callback *callback,
-                 const char *url, const char *state, const struct auth_wait *wait, char **ret,
-                 struct err *err);
+/* Has the user log in, and waits for the callback that carries `state`, or for its address from the
+ * user: its query. The caller frees. */
+bool auth_browse(struct mcp_auth *auth, const struct auth_callback *callback, const char *url,
+                 const char *state, const struct auth_wait *wait, char **ret, struct err *err);
+
+/* ---- sealed texts (seal.c) ---- */
+
+/* Appends what auth_unseal opens. INTERNAL: there is no libcrypto. */
+bool auth_seal(const unsigned char key[static AUTH_KEY_BYTES], struct span text, struct buf *out,
+               struct err *err);
+/* Appends the text. False: the key is another, the sealed text was changed or is none. */
+bool auth_unseal(const unsigned char key[static AUTH_KEY_BYTES], struct span sealed,
+                 struct buf *out);
+/* The key that scrypt (RFC 7914) makes with Node's usual cost: 16 MiB, some 50 ms. */
+bool auth_scrypt(const char *password, const char *salt,
+                 unsigned char ret_key[static AUTH_KEY_BYTES]);
 
 /* ---- tokens (store.c) ---- */
 
+/* Locks the tokens against other processes, until the descriptor is closed; who holds it sets
+ * auth->locked.  -1, and also when another holds it for too long: what follows is done without. */
+int auth_store_lock(const struct mcp_auth *auth);
 /* A new object. */
 json_t *auth_store_read(const struct mcp_auth *auth);
-/* Keeps it; NULL: forgets it. */
+/* Keeps it; NULL: forgets it. Takes the lock, unless auth->locked. */
 bool auth_store_write(const struct mcp_auth *auth, const json_t *token, struct err *err);
+/* The one in Gemini CLI's encrypted file, a new object; NULL: there is none.  Costs an
+ * auth_scrypt. */
+json_t *auth_store_gemini_sealed(const struct mcp_auth *auth);
 
 #endif

@@ -98,6 +98,17 @@ uint64_t mcp_answers_held_ms(struct mcp_answers *answers)
 	return held;
 }
 
+void mcp_answers_hold(struct mcp_answers *answers, bool begins)
+{
+	pthread_mutex_lock(&answers->lock);
+	if (begins && !answers->count++)
+		answers->held_from_ms = clock_monotonic_ms();
+	else if (!begins && !--answers->count)
+		answers->held_ms += clock_monotonic_ms() - answers->held_from_ms;
+	pthread_cond_broadcast(&answers->changed);
+	pthread_mutex_unlock(&answers->lock);
+}
+
 /* ---- one request ---- */
 
 static bool answering_begin(struct answering *one, struct err *err)

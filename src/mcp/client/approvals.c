@@ -7,7 +7,6 @@
  * A file of hasp's own beside the cache (cache.c) and not in it: what a server sends decides what
  * the cache drops, and must not decide what is forgotten here.  Mode 0600, where no command may
  * write.  One that cannot be read is as none: then each tool is new. */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,20 +180,6 @@ static void drop_texts(json_t *all)
 			json_object_del(approval, "text");
 }
 
-/* Held until the descriptor is closed.  What cannot be locked is written all the same: the file is
- * replaced whole, and what another process allowed meanwhile would only be asked about again. */
-static int approvals_lock(const char *file)
-{
-	const struct file_lock_wait wait = { .max_ms = APPROVAL_LOCK_MS };
-	_cleanup_free_ char *path = mem_printf("%s.lock", file);
-	struct err ignored = ERR_INIT;
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-
-	if (fd >= 0)
-		file_lock_take(fd, path, &wait, &ignored);
-	return fd;
-}
-
 void mcp_approvals_set(json_t *all, const char *file, const char *server, const char *tool,
                        json_t *approval)
 {
@@ -206,8 +191,9 @@ void mcp_approvals_set(json_t *all, const char *file, const char *server, const 
 	approvals_put(all, server, tool, approval);
 	if (!file)
 		return;
-	lock = approvals_lock(file);
-	/* Other sessions write there too. */
+	/* Other sessions write there too.  What cannot be locked is written all the same: the file
+	 * is replaced whole, and what another allowed meanwhile would only be asked about again. */
+	lock = file_lock_beside(file, APPROVAL_LOCK_MS);
 	kept = mcp_approvals_read(file);
 	approvals_put(kept, server, tool, approval);
 	if (!json_print(&out, kept, 0)) {

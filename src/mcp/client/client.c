@@ -291,6 +291,16 @@ bool mcp_client_answer(struct mcp_client *client, const char *method, const json
 	return mcp_answers_within(client->answers, method, params, cancel, over, ret, err);
 }
 
+void mcp_client_hold(struct mcp_client *client, bool begins)
+{
+	mcp_answers_hold(client->answers, begins);
+}
+
+uint64_t mcp_client_held_ms(struct mcp_client *client)
+{
+	return mcp_answers_held_ms(client->answers);
+}
+
 void mcp_client_expect(struct mcp_client *client, struct mcp_expected *expected)
 {
 	pthread_mutex_lock(&client->lock);

@@ -67,6 +67,7 @@ struct http {
 struct exchange {
 	struct http *http;
 	struct mcp_ask *ask;        /* NULL: nothing is asked */
+	struct mcp_ask *waits;      /* who waits for what comes of a login; or NULL */
 	struct sse_reader events;
 	struct buf body;            /* of anything but a stream of events */
 	char *token;                /* the field that was sent; NULL: none */
@@ -434,14 +435,34 @@ static void refuse_login(const struct exchange *exchange, const struct err *why,
 static bool nobody_waits_for(void *data)
 {
 	const struct exchange *exchange = data;
+	struct http *http = exchange->http;
 
-	return exchange->ask && mcp_client_settled(exchange->ask);
+	return cancelled(&http->closing) || mcp_client_lost(http->client) ||
+	       (exchange->waits && mcp_client_settled(exchange->waits));
 }
 
-static bool streamable_send(void *transport, struct span message, struct mcp_ask *ask,
-                            struct err *err)
+/* It may be sent again. */
+static bool exchange_log_in(struct exchange *exchange, struct err *err)
 {
-	struct exchange exchange = { .http = transport, .ask = ask,
+	struct mcp_client *client = exchange->http->client;
+	struct err why = ERR_INIT;
+	bool ok;
+
+	mcp_client_hold(client, true);
+	ok = mcp_auth_challenged(exchange->http->auth, exchange->status,
+	                         span_str(exchange->challenge), exchange->token, nobody_waits_for,
+	                         exchange, &why);
+	mcp_client_hold(client, false);
+	buf_clear(&exchange->body);
+	if (!ok)
+		refuse_login(exchange, &why, err);
+	return ok;
+}
+
+static bool post_message(struct http *http, struct span message, struct mcp_ask *ask,
+                         struct mcp_ask *waits, struct err *err)
+{
+	struct exchange exchange = { .http = http, .ask = ask, .waits = waits,
 		                     .body = BUF_INIT(LIMIT_MCP_MESSAGE_BYTES) };
 	struct err why = ERR_INIT;
 	bool ok;
@@ -449,14 +470,10 @@ static bool streamable_send(void *transport, struct span message, struct mcp_ask
 	sse_reader_init(&exchange.events, LIMIT_MCP_MESSAGE_BYTES, on_server_event, &exchange);
 	ok = http_exchange_send(&exchange, "POST", message, ask ? 0 : ANSWER_MS, &why);
 	for (int logins = 0; ok && wants_login(&exchange) && logins < LOGINS_MAX; logins++) {
-		if (!mcp_auth_challenged(exchange.http->auth, exchange.status,
-		                         span_str(exchange.challenge), exchange.token,
-		                         nobody_waits_for, &exchange, &why)) {
-			refuse_login(&exchange, &why, err);
+		if (!exchange_log_in(&exchange, err)) {
 			exchange_release(&exchange);
 			return false;
 		}
-		buf_clear(&exchange.body);
 		ok = http_exchange_send(&exchange, "POST", message, ask ? 0 : ANSWER_MS, &why);
 	}
 	if (broke_off(&exchange, ok, &why))
@@ -472,6 +489,12 @@ static bool streamable_send(void *transport, struct span message, struct mcp_ask
 		        why.code == ERR_CANCELLED ? "its answer is too large." : why.message);
 	exchange_release(&exchange);
 	return ok;
+}
+
+static bool streamable_send(void *transport, struct span message, struct mcp_ask *ask,
+                            struct err *err)
+{
+	return post_message(transport, message, ask, ask, err);
 }
 
 /* ---- the other operations ------------------------------------------------------------------- */
@@ -632,25 +655,40 @@ char *mcp_http_endpoint(const char *url, struct span said)
 	                  (int)said.len, said.data);
 }
 
+/* Opens the stream and reads it to its end, after a login if need be. */
+static bool sse_read_stream(struct exchange *exchange, struct err *err)
+{
+	struct err why = ERR_INIT;
+	bool ok = http_exchange_send(exchange, "GET", SPAN(""), 0, &why);
+
+	for (int logins = 0; ok && wants_login(exchange) && logins < LOGINS_MAX; logins++) {
+		if (!exchange_log_in(exchange, err))
+			return false;
+		ok = http_exchange_send(exchange, "GET", SPAN(""), 0, &why);
+	}
+	return ok ||
+	       err_set(err, why.code == ERR_CANCELLED ? ERR_TOO_LARGE : why.code,
+	               "The MCP server \"%s\": %s", mcp_client_name(exchange->http->client),
+	               why.code == ERR_CANCELLED ? "a message is too large." : why.message);
+}
+
 /* The thread that reads the stream: the server lives as long as that. */
 static void *sse_listen(void *data)
 {
 	struct http *http = data;
 	struct exchange exchange = { .http = http, .listens = true,
 		                     .body = BUF_INIT(LIMIT_MCP_LOG_LINE) };
-	struct err why = ERR_INIT, said = ERR_INIT;
+	struct err why = ERR_INIT;
 
 	sse_reader_init(&exchange.events, LIMIT_MCP_MESSAGE_BYTES, on_server_event, &exchange);
-	if (!http_exchange_send(&exchange, "GET", SPAN(""), 0, &why))
-		err_set(&said, why.code == ERR_CANCELLED ? ERR_TOO_LARGE : why.code,
-		        "The MCP server \"%s\": %s", mcp_client_name(http->client),
-		        why.code == ERR_CANCELLED ? "a message is too large." : why.message);
+	if (!sse_read_stream(&exchange, &why))
+		mcp_client_log(http->client, span_str(why.message));
 	else if (exchange.streams)
-		err_set(&said, ERR_TOOL_FAILED, "The MCP server \"%s\" ended its stream.",
+		err_set(&why, ERR_TOOL_FAILED, "The MCP server \"%s\" ended its stream.",
 		        mcp_client_name(http->client));
 	else
-		refuse_status(&exchange, &said);
-	mcp_client_lose(http->client, &said);
+		refuse_status(&exchange, &why);
+	mcp_client_lose(http->client, &why);
 	exchange_release(&exchange);
 	return NULL;
 }
@@ -658,8 +696,7 @@ static void *sse_listen(void *data)
 /* The answer comes on the stream. */
 static bool sse_send(void *transport, struct span message, struct mcp_ask *ask, struct err *err)
 {
-	(void)ask;
-	return streamable_send(transport, message, NULL, err);
+	return post_message(transport, message, NULL, ask, err);
 }
 
 static void sse_end(void *transport)
@@ -680,7 +717,7 @@ static bool await_endpoint(struct http *http, const struct mcp_wait *wait, struc
 	while (!known && !mcp_client_lost(http->client)) {
 		if (wait->cancel && atomic_load(wait->cancel))
 			return err_set(err, ERR_CANCELLED, "The call was cancelled.");
-		if (clock_monotonic_ms() > until)
+		if (clock_monotonic_ms() > until + mcp_client_held_ms(http->client))
 			return err_set(err, ERR_TOOL_FAILED,
 			               "The stream of the MCP server \"%s\" does not say where "
 			               "messages go (endpoint).", mcp_client_name(http->client));

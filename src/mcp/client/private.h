@@ -227,6 +227,10 @@ void mcp_client_receive(struct mcp_client *client, struct span message);
 void mcp_client_lose(struct mcp_client *client, const struct err *why);
 /* The server does not know the session any more. */
 void mcp_client_forget(struct mcp_client *client);
+/* Between `begins` and not, the time of requests stands still: a person logs in. */
+void mcp_client_hold(struct mcp_client *client, bool begins);
+/* For how long altogether it did. */
+uint64_t mcp_client_held_ms(struct mcp_client *client);
 /* Whether nobody waits for the answer any more: it is here, or lost, or late, or cancelled. By the
  * thread that asks, now and then: it hands over reports of progress, too. */
 bool mcp_client_settled(struct mcp_ask *ask);
@@ -326,6 +330,8 @@ bool mcp_answers_within(struct mcp_answers *answers, const char *method, const j
                         struct err *err);
 /* For how long altogether some request was being answered. */
 uint64_t mcp_answers_held_ms(struct mcp_answers *answers);
+/* mcp_client_hold. */
+void mcp_answers_hold(struct mcp_answers *answers, bool begins);
 
 /* ---- what a client wants to be told of (watch.c) ---- */
 

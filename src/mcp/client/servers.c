@@ -24,7 +24,6 @@ enum {
 	PAUSE_FIRST_MS = 1000, /* after a second failure; doubles */
 	PAUSE_MAX_MS = 60000,
 	START_MS_MAX = 60000,  /* of a handshake and a list, each answer */
-	LOGIN_MS_MAX = 600000, /* the same where a user logs in meanwhile */
 	PROBLEMS_TOLD = 5,     /* of one server's tools */
 	OFF_TOLD = 20,         /* servers that cannot be used */
 };
@@ -279,8 +278,7 @@ struct slot_said {
 static bool slot_start(struct mcp_server_slot *slot, json_t *watched, const _Atomic bool *cancel,
                        struct mcp_client **ret, struct slot_said *ret_said, struct err *err)
 {
-	const unsigned own = slot->entry.startup_ms ? slot->entry.startup_ms : START_MS_MAX;
-	const unsigned longest = slot->all->options.login ? LOGIN_MS_MAX : own;
+	const unsigned longest = slot->entry.startup_ms ? slot->entry.startup_ms : START_MS_MAX;
 	const unsigned most = slot->entry.timeout_ms < longest && !slot->entry.startup_ms ?
 	                              slot->entry.timeout_ms : longest;
 	const struct mcp_wait wait = { .timeout_ms = most, .cancel = cancel };
@@ -496,8 +494,14 @@ static void *slot_thread(void *data)
 	struct mcp_server_slot *slot = data;
 	struct mcp_client *client = NULL;
 	struct err err = ERR_INIT;
+	bool ok;
 
-	if (mcp_server_client(slot, &slot->stopping, &client, &err)) {
+	if (slot->auth)
+		mcp_auth_attend(slot->auth, /* attended= */ false, false);
+	ok = mcp_server_client(slot, &slot->stopping, &client, &err);
+	if (slot->auth)
+		mcp_auth_attend(slot->auth, /* attended= */ true, false);
+	if (ok) {
 		mcp_client_unref(client);
 	} else if (err.code != ERR_CANCELLED && !atomic_load(&slot->stopping)) {
 		_cleanup_free_ char *text = mem_printf("The MCP server \"%s\" cannot be used: %s",
@@ -1246,6 +1250,8 @@ static json_t *slot_shown(struct mcp_server_slot *slot)
 	json_object_set_new(shown, "tools", slot_tools_shown(slot));
 	json_object_update_missing(shown, slot->offers);
 	json_object_set_new(shown, "log", mcp_log_kept(slot->log));
+	if (slot->auth && mcp_auth_wants_login(slot->auth))
+		json_object_set_new(shown, "login", json_string("needed"));
 	if (entry->off || slot->problem)
 		json_object_set_new(shown, "problem", json_text(span_str(entry->off ? entry->off :
 		                                                         slot->problem)));
@@ -1276,6 +1282,31 @@ static struct mcp_server_slot *slot_named(struct mcp_servers *servers, const cha
 			return &servers->slots[i];
 	err_set(err, ERR_FILE_NOT_FOUND, "The settings have no MCP server \"%.100s\".", name);
 	return NULL;
+}
+
+bool mcp_servers_login(struct mcp_servers *servers, const char *name, const struct cancel *cancel,
+                       struct err *err)
+{
+	struct mcp_server_slot *slot = slot_named(servers, name, err);
+	struct mcp_client *client;
+	bool used;
+
+	if (!slot)
+		return false;
+	pthread_mutex_lock(&servers->lock);
+	used = slot_is_used(slot, err);
+	slot->not_before_ms = 0;
+	pthread_mutex_unlock(&servers->lock);
+	if (!used)
+		return false;
+	if (!slot->auth)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "The MCP server \"%s\" has no login of hasp's.", name);
+	mcp_auth_attend(slot->auth, true, /* again= */ true);
+	if (!mcp_server_client(slot, cancel ? &cancel->set : NULL, &client, err))
+		return false;
+	mcp_client_unref(client);
+	return true;
 }
 
 bool mcp_servers_logout(struct mcp_servers *servers, const char *name, struct err *err)

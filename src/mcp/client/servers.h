@@ -39,6 +39,7 @@
 #include "base/buf.h"
 #include "base/cancel.h"
 #include "config/settings.h"
+#include "mcp/auth/auth.h"
 #include "tool/set.h"
 #include "worker/environment.h"
 #include "worker/local.h"
@@ -58,8 +59,10 @@ struct mcp_servers_options {
 	bool plain_names;
 	bool no_network;                       /* programs cannot have it, whatever they ask for */
 	bool idle;                             /* none is started but by mcp_servers_test */
-	/* Shows the address of a login page; NULL: a server that wants a login fails. */
-	void (*login)(void *data, const char *url);
+	/* Has the user log in, as mcp_auth_options has it: for a call and for mcp_servers_login,
+	 * not where servers start by themselves. NULL: a server that wants a login fails. */
+	bool (*login)(void *data, const struct mcp_login *login, char **ret_pasted,
+	              struct err *err);
 	/* For people, a sentence each; severity as host_options.notice. May be NULL. */
 	void (*notice)(void *data, const char *severity, const char *message);
 	/* What servers write to their standard error, and log: one line. May be NULL. */
@@ -155,7 +158,8 @@ void mcp_servers_reload(struct mcp_servers *servers, const struct settings *sett
  * (servers_configured),
  * "tools": [{"name", "title", "description", "parameters" (a schema), "changed"?}],
  * "instructions"?, "prompts"?, "resources"?, "resourceTemplates"?, "log": [{"level", "text",
- * "logger"?}] (its last messages), "problem"?, "version"?, "server"?}.  "state": "off",
+ * "logger"?}] (its last messages), "problem"?, "version"?, "server"?, "login"? ("needed": from the user)}.
+ * "state": "off",
  * "disabled" (by the user), "known" (from last time), "unknown", "starting", "ready", "failed".
  * "changed": the lines that differ (struct tool_change) in a tool that is declared otherwise than
  * when a call of it was last allowed. A new reference. */
@@ -166,6 +170,11 @@ json_t *mcp_servers_list(struct mcp_servers *servers);
 bool mcp_servers_test(struct mcp_servers *servers, const char *name, const struct cancel *cancel,
                       json_t **ret_denials, struct err *err);
 
+/* Starts one, unless it runs, and has the user log in if it wants that, whether or not they refused
+ * before.  FILE_NOT_FOUND: there is no such server; INVALID_ARGUMENT: it has no logins;
+ * DENIED_BY_POLICY: it is off; DENIED_BY_USER; else errors as of a call. */
+bool mcp_servers_login(struct mcp_servers *servers, const char *name, const struct cancel *cancel,
+                       struct err *err);
 /* Forgets the login at one. FILE_NOT_FOUND: there is no such server; INVALID_ARGUMENT: it has no
  * logins; IO_ERROR. */
 bool mcp_servers_logout(struct mcp_servers *servers, const char *name, struct err *err);

@@ -542,6 +542,7 @@ static const struct sandbox_name own[] = {
 	OWN(".gemini/mcp-oauth-tokens.json", "tokens of servers"),
 	OWN(".gemini/mcp-oauth-tokens-v2.json", "tokens of servers"),
 	OWN(".gemini/hasp-mcp-tokens.json", "tokens of servers"),
+	OWN(".gemini/hasp-mcp-tokens.key", "the key of the tokens of servers"),
 	OWN(".gemini/a2a-oauth-tokens.json", "tokens of agents"),
 	OWN(".gemini/.env", "keys"),
 	OWN(".gemini/settings.json", "keys of servers"),

@@ -64,7 +64,7 @@ enum ask_state ask_paste(struct ask *ask, struct span text)
 	struct editor *field = ask_field(ask);
 
 	if (!field)
-		return ASK_IGNORED;
+		return elicit_is_login(ask) ? elicit_paste(ask, text) : ASK_IGNORED;
 	editor_paste(field, text);
 	return ASK_OPEN;
 }

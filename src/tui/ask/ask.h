@@ -36,6 +36,7 @@ enum ask_state {
 	ASK_IGNORED,  /* the key is not the question's */
 	ASK_EXTERNAL, /* "modify with external editor": ask_external, then ask_modified */
 	ASK_WHOLE,    /* wants the whole of what it is about in a pager: ask_whole */
+	ASK_COPY,     /* wants an address on the clipboard: ask_address */
 };
 
 /* `message` is referenced. Never NULL for TOOL_CONFIRMATION_REQUEST, ASK_USER_REQUEST and
@@ -73,5 +74,7 @@ void ask_rows(struct ask *ask, unsigned width, unsigned height, struct rows *row
 char *ask_external(const struct ask *ask, const char **ret_name);
 enum ask_state ask_modified(struct ask *ask, struct span text);
 void ask_whole(const struct ask *ask, unsigned width, struct rows *rows);
+/* The address that an MCP server, or a login, wants opened. Borrowed. */
+struct span ask_address(const struct ask *ask);
 
 #endif

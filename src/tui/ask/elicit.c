@@ -201,7 +201,65 @@ enum ask_state elicit_send(struct ask *ask)
 		if (value)
 			json_object_set_new(content, json_string_value(name), value);
 	}
-	return elicit_end(ask, "accept", elicit_is_address(ask) ? NULL : content);
+	return elicit_end(ask, "accept", content);
+}
+
+/* ---- addresses ----------------------------------------------------------------- */
+
+bool elicit_is_login(const struct ask *ask)
+{
+	return elicit_is_address(ask) && json_is_true(json_object_get(ask->message, "login"));
+}
+
+struct span ask_address(const struct ask *ask)
+{
+	return asked_text(ask, "url");
+}
+
+/* Only what is spelt out agrees: a login goes on by itself, and has no other yes than "o". */
+enum ask_state elicit_address_key(struct ask *ask, const struct key *key)
+{
+	const uint32_t letter = ask_letter(key);
+
+	if (letter == 'c')
+		return ASK_COPY;
+	if (letter != 'o' && (letter != 'y' || elicit_is_login(ask)))
+		return ask_scroll(ask, key) ? ASK_OPEN : ASK_IGNORED;
+	elicit_end(ask, "accept", NULL);
+	if (letter == 'o')
+		json_object_set_new(ask->answer, "open", json_true());
+	return ASK_DONE;
+}
+
+enum ask_state elicit_paste(struct ask *ask, struct span text)
+{
+	text = span_trim(text);
+	if (!text.len)
+		return ASK_IGNORED;
+	elicit_end(ask, "accept", NULL);
+	json_object_set_new(ask->answer, "address", json_text(text));
+	return ASK_DONE;
+}
+
+void elicit_address_rows(const struct ask *ask, struct ask_page *out)
+{
+	const bool login = elicit_is_login(ask);
+	const bool opened = json_is_true(json_object_get(ask->message, "opened"));
+	struct row row = { 0 };
+
+	ask_page_prompt(out, opened ? "Waiting for the browser. [o/c/n] " :
+	                     login ? "Log in? [o/c/n] " : "Open it? [o/c/y/n] ");
+	row_printf(&row, STYLE(ROLE_TEXT), "o opens it in the browser%s, c copies it. It is of the "
+	           "MCP server \"", opened ? " again" : "");
+	row_text(&row, asked_text(ask, "serverName"), STYLE_BOLD(ROLE_TEXT));
+	row_printf(&row, STYLE(ROLE_TEXT), "\".");
+	ask_page_take(out, &row);
+	if (login)
+		ask_page_text(out, "If the browser is on another machine, paste here the address "
+		                   "that it comes to, which it cannot show.", STYLE(ROLE_TEXT));
+	ask_page_text(out, login ? "n: not in this session, Esc: not now." :
+	              "y: agree, and open it yourself; n: decline, Esc: no answer.",
+	              STYLE(ROLE_DIM));
 }
 
 /* ---- rows ---------------------------------------------------------------------- */
@@ -233,11 +291,61 @@ static void put_indented(const struct ask *ask, struct span text, struct style s
 	}
 }
 
-void elicit_subject(const struct ask *ask, unsigned width, struct rows *rows)
+/* Without a user and a port; empty: it is no address. */
+static struct span address_host_of(struct span url)
 {
-	const struct span message = asked_text(ask, "message"), url = asked_text(ask, "url");
+	const char *at = url.len ? memmem(url.data, url.len, "://", 3) : NULL;
+	struct span host = at ? span_skip(url, (size_t)(at + 3 - url.data)) : SPAN("");
+	size_t len = 0;
+
+	while (len < host.len && !strchr("/?#\\", host.data[len]))
+		len++;
+	host = span_head(host, len);
+	at = host.len ? memrchr(host.data, '@', host.len) : NULL;
+	return at ? span_skip(host, (size_t)(at + 1 - host.data)) : host;
+}
+
+static void put_address(const struct ask *ask, unsigned width, struct rows *rows)
+{
+	const struct span url = ask_address(ask), host = address_host_of(url);
 	_cleanup_row_ struct row row = { 0 };
 
+	put_indented(ask, url, STYLE(ROLE_CODE), width, rows);
+	row_printf(&row, STYLE(ROLE_TEXT), "It leads to ");
+	row_text(&row, host, STYLE_BOLD(ROLE_TEXT));
+	row_printf(&row, STYLE(ROLE_TEXT), ".");
+	rows_wrap(rows, &row, width, NULL, NULL);
+	subject_deception(ask, url, width, rows);
+}
+
+static void login_subject(const struct ask *ask, unsigned width, struct rows *rows)
+{
+	const struct view_how how = { .width = width, .plain = ask->plain };
+	const struct span problem = asked_text(ask, "problem");
+	const bool opened = json_is_true(json_object_get(ask->message, "opened"));
+	_cleanup_row_ struct row row = { 0 };
+
+	row_printf(&row, STYLE(ROLE_ACCENT), "? ");
+	row_printf(&row, STYLE(ROLE_TEXT), opened ? "The browser has the login page of the MCP "
+	           "server \"" : "To use the MCP server \"");
+	row_text(&row, asked_text(ask, "serverName"), STYLE_BOLD(ROLE_TEXT));
+	row_printf(&row, STYLE(ROLE_TEXT), opened ? "\"." : "\" you have to log in at:");
+	rows_wrap(rows, &row, width, NULL, NULL);
+	if (!opened)
+		put_address(ask, width, rows);
+	if (problem.len)
+		view_notice(rows, "error", problem, &how);
+}
+
+void elicit_subject(const struct ask *ask, unsigned width, struct rows *rows)
+{
+	const struct span message = asked_text(ask, "message");
+	_cleanup_row_ struct row row = { 0 };
+
+	if (elicit_is_login(ask)) {
+		login_subject(ask, width, rows);
+		return;
+	}
 	row_printf(&row, STYLE(ROLE_ACCENT), "? ");
 	row_printf(&row, STYLE(ROLE_TEXT), "The MCP server \"");
 	row_text(&row, asked_text(ask, "serverName"), STYLE_BOLD(ROLE_TEXT));
@@ -245,7 +353,7 @@ void elicit_subject(const struct ask *ask, unsigned width, struct rows *rows)
 	           "\" wants you to open an address:" : "\" asks you to fill in a form:");
 	rows_wrap(rows, &row, width, NULL, NULL);
 	put_indented(ask, message, STYLE_BOLD(ROLE_TEXT), width, rows);
-	put_indented(ask, url, STYLE(ROLE_CODE), width, rows);
 	subject_deception(ask, message, width, rows);
-	subject_deception(ask, url, width, rows);
+	if (elicit_is_address(ask))
+		put_address(ask, width, rows);
 }

@@ -259,6 +259,12 @@ enum ask_state elicit_decline(struct ask *ask);
 /* Warns of a field that wants a secret, and says why its answer is refused. */
 void elicit_page_rows(const struct ask *ask, struct ask_page *out,
                       const struct question_page *page);
+/* Keys and rows of an address: opened in the browser, copied, agreed to.  What is pasted into a
+ * login is the address that it has led to. */
+bool elicit_is_login(const struct ask *ask);
+enum ask_state elicit_address_key(struct ask *ask, const struct key *key);
+enum ask_state elicit_paste(struct ask *ask, struct span text);
+void elicit_address_rows(const struct ask *ask, struct ask_page *out);
 /* Who asks, and for what. */
 void elicit_subject(const struct ask *ask, unsigned width, struct rows *rows);
 

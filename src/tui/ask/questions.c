@@ -284,8 +284,9 @@ enum ask_state questions_key(struct ask *ask, const struct key *key)
 		                      page_option_key(ask, page, key);
 	if (elicit_is(ask) && ask_letter(key) == 'n')
 		return elicit_decline(ask);
-	if (ask_letter(key) == 'y' ||
-	    (ask_bound(ask, BIND_BASIC_CONFIRM, key) && !elicit_is_address(ask)))
+	if (elicit_is_address(ask))
+		return elicit_address_key(ask, key);
+	if (ask_letter(key) == 'y' || ask_bound(ask, BIND_BASIC_CONFIRM, key))
 		return elicit_is(ask) ? elicit_send(ask) : questions_send(ask);
 	return ask_scroll(ask, key) ? ASK_OPEN : ASK_IGNORED;
 }
@@ -365,20 +366,20 @@ static void put_last_words(struct ask *ask, struct ask_page *out)
 	const struct span server = json_span(json_object_get(ask->message, "serverName"));
 	struct row row = { 0 };
 
-	row_printf(&row, STYLE(ROLE_TEXT), elicit_is_address(ask) ?
-	           "y agrees, and you open it yourself. It is asked by the MCP server \"" :
-	           "y or Enter sends this to the MCP server \"");
+	row_printf(&row, STYLE(ROLE_TEXT), "y or Enter sends this to the MCP server \"");
 	row_text(&row, server, STYLE_BOLD(ROLE_TEXT));
 	row_printf(&row, STYLE(ROLE_TEXT), "\".");
 	ask_page_take(out, &row);
-	ask_page_text(out, elicit_is_address(ask) ? "n: decline, Esc: no answer." :
-	              "n: decline, Shift+Tab goes back, Esc: no answer.", STYLE(ROLE_DIM));
+	ask_page_text(out, "n: decline, Shift+Tab goes back, Esc: no answer.", STYLE(ROLE_DIM));
 }
 
 static void all_answers_rows(struct ask *ask, struct ask_page *out)
 {
-	ask_page_prompt(out, elicit_is_address(ask) ? "Agree? [y/n] " :
-	                     elicit_is(ask) ? "Send? [y/n] " : "Send? [y] ");
+	if (elicit_is_address(ask)) {
+		elicit_address_rows(ask, out);
+		return;
+	}
+	ask_page_prompt(out, elicit_is(ask) ? "Send? [y/n] " : "Send? [y] ");
 	/* Who gets it is there also where not all rows have room. */
 	if (elicit_is(ask))
 		put_last_words(ask, out);

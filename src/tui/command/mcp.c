@@ -206,6 +206,41 @@ static void mcp_reload(struct command_call *call)
 		mcp_list(call, SPAN(""), MCP_NAMES);
 }
 
+/* Those where only the user can log in. */
+static void mcp_list_logins(struct command_call *call)
+{
+	json_auto_t *servers = host_servers(call->context->host);
+	size_t count = 0, i;
+	json_t *server;
+
+	json_array_foreach(servers, i, server) {
+		if (!json_object_get(server, "login"))
+			continue;
+		if (!count++)
+			command_heading(call, "MCP servers that want a login");
+		command_term(call, mcp_member(server, "name"), 24,
+		             json_span(json_object_get(server, "what")), STYLE(ROLE_TEXT));
+	}
+	command_say(call, STYLE(ROLE_TEXT), count ? "/mcp auth NAME logs in." :
+	            "No MCP server wants a login. /mcp auth NAME asks one whether it does.");
+}
+
+static void mcp_auth(struct command_call *call)
+{
+	_cleanup_free_ char *name = mem_dup(call->arguments.data, call->arguments.len);
+	struct err err = ERR_INIT;
+
+	if (!call->arguments.len) {
+		mcp_list_logins(call);
+	} else if (!host_server_login(call->context->host, name, &err)) {
+		command_fail(call, "%s", err.message);
+	} else {
+		command_say(call, STYLE(ROLE_TEXT), "The MCP server \"%s\" answers: the login "
+		            "holds, or none is needed.", name);
+		mcp_list(call, call->arguments, MCP_NAMES);
+	}
+}
+
 /* ---- the table ------------------------------------------------------------------- */
 
 static const struct mcp_action {
@@ -217,6 +252,7 @@ static const struct mcp_action {
 	{ "desc", { "description", NULL }, "with what tools say of themselves",
 	  mcp_show_descriptions, false },
 	{ "schema", { NULL }, "with the schemas of tools too", mcp_show_schemas, false },
+	{ "auth", { NULL }, "log in at one; without a name: which want that", mcp_auth, true },
 	{ "enable", { NULL }, "switch one on", mcp_enable, true },
 	{ "disable", { NULL }, "switch one off", mcp_disable, true },
 	{ "reload", { "refresh", NULL }, "read the settings again and start all anew", mcp_reload,
@@ -285,6 +321,7 @@ void command_complete_mcp(struct command_completion *completion)
 		return;
 	if (!before.len || span_eq(before, SPAN("--session")))
 		complete_server_names(completion, action);
-	if (action->works && !span_ends(before, SPAN("--session")))
+	if ((action->run == mcp_enable || action->run == mcp_disable) &&
+	    !span_ends(before, SPAN("--session")))
 		completion->add(completion, "--session", "for this session alone");
 }

@@ -106,6 +106,9 @@ command_handler command_about, command_bug, command_docs, command_directory, com
 	command_tools;
 command_completer command_complete_memory, command_complete_stats, command_complete_tasks,
 	command_complete_tools;
+/* context.c: what is sent. */
+command_handler command_context;
+command_completer command_complete_context;
 /* mcp.c: MCP servers. */
 command_handler command_mcp;
 command_completer command_complete_mcp;

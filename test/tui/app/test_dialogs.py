@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 import sys
+import time
 
 import pytest
 from conftest import TOP
@@ -206,13 +207,35 @@ def test_a_question_that_a_server_withdraws_is_gone(world):
 def test_an_address_of_a_server_is_shown_whole_with_what_deceives(world, key, action):
     with server_asks(world, "url") as server:
         with world.hasp(server, rows=40, columns=200) as hasp:
-            hasp.type("go").key("enter").wait("Agree? [y/n]").quiet(0.1)
+            hasp.type("go").key("enter").wait("Open it? [o/c/y/n]").quiet(0.1)
             shown = hasp.dump().text
             assert "https://good.example@b\\u{430}d.example/login?x=1" in shown
+            assert "It leads to b\\u{430}d.example." in shown
             assert "its host is what stands behind the @" in shown and "are shown as escapes" in shown
-            assert "Agree? [y/n]" in hasp.key("enter").quiet(0.2).dump().text  # that takes a letter of its own
+            assert "Open it?" in hasp.key("enter").quiet(0.2).dump().text  # that takes a letter of its own
             (hasp.type(key) if key else hasp.key("esc")).wait("That is all.")
     assert answer(server) == {"action": action}
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_an_address_of_a_server_is_copied_and_opened_after_a_yes(world, tmp_path, there):
+    browser, log = tmp_path / "browser", tmp_path / "opened"
+    browser.write_text('#!/bin/sh\nprintf "%%s" "$1" > %s.new; mv %s.new %s\n' % (log, log, log))
+    browser.chmod(0o755 if there else 0o644)
+    with server_asks(world, "url") as server:
+        with world.hasp(server, rows=40, columns=200, env={"BROWSER": str(browser)}) as hasp:
+            hasp.type("go").key("enter").wait("Open it? [o/c/y/n]").quiet(0.1).type("c").quiet(0.2)
+            assert "Open it?" in hasp.dump().text and not log.exists()
+            hasp.type("o").wait("That is all.")
+            if not there:
+                hasp.wait("No browser could be started")
+            for _ in range(1200):
+                if not there or log.exists():
+                    break
+                time.sleep(0.05)
+    assert answer(server) == {"action": "accept"}
+    assert log.exists() == there
+    assert not there or log.read_text() == "https://good.example@b\u0430d.example/login?x=1"
 
 
 def answer(server):

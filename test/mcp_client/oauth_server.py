@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A server over HTTP and its authorization server, which refuse what is missing or wrong, and a browser that
+follows the address it gets."""
+import base64
+import hashlib
+import json
+import queue
+import secrets
+import sys
+import threading
+import urllib.parse
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+TOOL = {"name": "echo", "inputSchema": {"type": "object", "properties": {}}}
+BROWSER = """#!%s
+import sys, urllib.request
+open(%r, "a").write(sys.argv[1] + "\\n")
+urllib.request.urlopen(sys.argv[1], timeout=20).read()
+"""
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def reply(self, status, value=None, **headers):
+        body = json.dumps(value).encode() if value is not None else b""
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        for name, text in headers.items():
+            self.send_header(name.replace("_", "-"), text)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        world, (path, _, query) = self.server, self.path.partition("?")
+        base = world.base
+        world.asked.append(path)
+        if path in ("/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource/sse"):
+            self.reply(200, {"resource": base + path[len("/.well-known/oauth-protected-resource"):], "authorization_servers": [base + "/as"],
+                             "scopes_supported": ["tools"], **world.resource})
+        elif path == "/.well-known/oauth-authorization-server/as":
+            self.reply(200, {"issuer": base + "/as", "authorization_endpoint": base + "/authorize",
+                             "token_endpoint": base + "/token",
+                             "registration_endpoint": base + "/register",
+                             "authorization_response_iss_parameter_supported": True,
+                             "code_challenge_methods_supported": ["S256"], **world.metadata})
+        elif path == "/authorize":
+            self.authorize(dict(urllib.parse.parse_qsl(query, strict_parsing=True)))
+        elif path == "/sse":
+            self.stream()
+        else:
+            self.reply(404)
+
+    def may(self):
+        """Whether the request has a token that holds; else it is answered."""
+        world, said = self.server, self.headers.get("Authorization", "")
+        if said.removeprefix("Bearer ") in world.tokens:
+            return True
+        world.denied += 1
+        if world.denied >= world.expected:
+            world.crowd.set()
+        self.reply(401, {"error": "invalid_token"}, WWW_Authenticate="Bearer")
+        return False
+
+    def stream(self):
+        """The old transport: what is posted is answered here."""
+        world = self.server
+        if not self.may():
+            return
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        self.wfile.write(b"event: endpoint\ndata: /post\n\n")
+        while (answer := world.answers.get()) is not None:
+            self.wfile.write(b"data: " + json.dumps(answer).encode() + b"\n\n")
+        self.close_connection = True
+
+    def authorize(self, form):
+        world = self.server
+        assert sorted(form) == ["client_id", "code_challenge", "code_challenge_method", "redirect_uri",
+                                "resource", "response_type", "scope", "state"], form
+        assert form["client_id"] in world.clients and form["response_type"] == "code"
+        assert form["code_challenge_method"] == "S256" and form["resource"] in (world.base + "/mcp", world.base + "/sse")
+        assert form["redirect_uri"] == world.clients[form["client_id"]]
+        code = secrets.token_urlsafe()
+        world.codes[code] = form
+        back = {"code": code, "state": form["state"], "iss": world.base + "/as", **world.back}
+        self.reply(302, Location=form["redirect_uri"] + "?" + urllib.parse.urlencode(back))
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.asked.append(self.path)
+        if self.path == "/register":
+            wish = json.loads(body)
+            assert wish["application_type"] == "native", wish
+            name = "client%d" % len(self.server.clients)
+            self.server.clients[name] = wish["redirect_uris"][0]
+            self.reply(201, {"client_id": name, "token_endpoint_auth_method": "client_secret_post",
+                             "client_secret": "secret of " + name, **self.server.registration})
+        elif self.path == "/token":
+            self.token(dict(urllib.parse.parse_qsl(body.decode(), strict_parsing=True)))
+        else:
+            self.message(json.loads(body))
+
+    def token(self, form):
+        world = self.server
+        if world.registration:
+            world.basic.append(self.headers.get("Authorization"))
+            return self.reply(401, {"error": "invalid_client"})
+        assert form["client_secret"] == "secret of " + form["client_id"]
+        assert form["resource"] in (world.base + "/mcp", world.base + "/sse")
+        if form["grant_type"] == "authorization_code":
+            asked = world.codes.pop(form["code"])
+            digest = hashlib.sha256(form["code_verifier"].encode()).digest()
+            assert base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == asked["code_challenge"]
+            assert form["redirect_uri"] == asked["redirect_uri"]
+            assert form["client_id"] == asked["client_id"]
+        else:
+            world.crowd.wait()
+            if form["grant_type"] != "refresh_token" or form["refresh_token"] not in world.refreshes:
+                world.reused += 1
+                return self.reply(400, {"error": "invalid_grant"})
+        world.refreshes = {secrets.token_urlsafe()}
+        world.tokens = {secrets.token_urlsafe()}
+        return self.reply(200, {"access_token": max(world.tokens), "token_type": "Bearer",
+                                "refresh_token": max(world.refreshes), "expires_in": 3600})
+
+    def message(self, message):
+        world = self.server
+        if not self.may():
+            return None
+        if "id" not in message:
+            return self.reply(202)
+        answer = {"jsonrpc": "2.0", "id": message["id"], **self.answered(message)}
+        if self.path != "/post":
+            return self.reply(200, answer)
+        world.answers.put(answer)
+        return self.reply(202)
+
+    @staticmethod
+    def answered(message):
+        if message["method"] == "initialize":
+            return {"result": {"protocolVersion": message["params"]["protocolVersion"],
+                               "capabilities": {"tools": {}}, "serverInfo": {"name": "far", "version": "1"}}}
+        if message["method"] == "tools/list":
+            return {"result": {"tools": [TOOL]}}
+        if message["method"] == "tools/call":
+            return {"result": {"content": [{"type": "text", "text": "the far echo"}]}}
+        return {"error": {"code": -32601, "message": "There is no such method."}}
+
+
+class Server(ThreadingHTTPServer):
+    """Both servers; what they refuse, and say otherwise, is set by tests."""
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.base = "http://127.0.0.1:%d" % self.server_port
+        self.asked, self.clients, self.codes = [], {}, {}
+        self.tokens, self.refreshes = set(), set()
+        self.basic, self.answers = [], queue.Queue()
+        self.reused, self.denied, self.expected, self.crowd = 0, 0, 0, threading.Event()
+        self.crowd.set()
+        self.resource, self.metadata, self.back, self.registration = {}, {}, {}, {}
+
+    def __enter__(self):
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.answers.put(None)
+        self.shutdown()
+        self.server_close()
+
+
+def browser_in(folder):
+    """A program that follows the address it gets, and writes it down."""
+    path, log = folder / "browser", folder / "browser.log"
+    path.write_text(BROWSER % (sys.executable, str(log)))
+    path.chmod(0o755)
+    return str(path), log
