@@ -664,12 +664,17 @@ static bool set_late_error(const struct mcp_ask *ask, const char *method, struct
 {
 	const char *name = ask->client->name;
 	const unsigned ms = ask->wait->timeout_ms;
+	bool reported, silent;
 
-	if (!ask->reported)
+	pthread_mutex_lock(&ask->client->lock);
+	reported = ask->reported;
+	silent = ask->until_ms < ask->longest_ms;
+	pthread_mutex_unlock(&ask->client->lock);
+	if (!reported)
 		return err_set(err, ERR_TOOL_FAILED,
 		               "The MCP server \"%s\" did not answer %s within %u ms "
 		               "(mcpServers.%s.timeout).", name, method, ms, name);
-	if (ask->until_ms < ask->longest_ms)
+	if (silent)
 		return err_set(err, ERR_TOOL_FAILED,
 		               "The MCP server \"%s\" did not answer %s, and reported no more "
 		               "progress for %u ms (mcpServers.%s.timeout).", name, method, ms,

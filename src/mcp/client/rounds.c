@@ -190,15 +190,16 @@ bool mcp_client_request(struct mcp_client *client, const char *method, const jso
 
 	for (unsigned round = 0; round < ROUNDS_MAX; round++) {
 		json_auto_t *result = NULL, *refusal = NULL, *ids = NULL;
-		struct err why = ERR_INIT;
+		struct err why = ERR_INIT, unopened = ERR_INIT;
 		bool asks = false;
 
 		if (!mcp_client_exchange(client, method, own, wait, &result, &refusal, &why)) {
 			ids = modern || opened ? NULL : wanted_addresses(refusal);
-			opened = ids && open_addresses(client, refusal, ids, wait, &why);
+			opened = ids && open_addresses(client, refusal, ids, wait, &unopened);
 			if (opened)
 				continue;
-			*err = why;
+			/* Where nobody can be asked at all, what the server said. */
+			*err = ids && unopened.code != ERR_UNKNOWN_TOOL ? unopened : why;
 			return false;
 		}
 		if (modern && !mcp_modern_result(result, mcp_client_name(client), &asks, err))
