@@ -229,7 +229,7 @@ HASP_AGENT_API bool hasp_agent_listen(hasp_agent *agent, hasp_listener *listener
  * "elicitation-response"; `message` a JSON object with the question's "correlationId" and
  * {"outcome": "proceed_once"}, or what docs/bus.md says.  From any thread; the first answer counts.
  * Orders to commands on a terminal go the same
- * way: "command-input", "command-resize", "command-background" (docs/bus.md).  INVALID_ARGUMENT: not
+ * way: "command-input", "command-resize", "command-background", "mcp-servers" (docs/bus.md).  INVALID_ARGUMENT: not
  * such a topic or message, or nobody waits for the answer any more. */
 HASP_AGENT_API bool hasp_agent_answer(hasp_agent *agent, const char *topic, const char *message,
                                       hasp_agent_error *error);

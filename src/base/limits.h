@@ -252,6 +252,11 @@
 /* A policy file is written by hand, or a rule at a time; each rule is looked at for every call. */
 #define LIMIT_POLICY_BYTES ((size_t)1 << 20)
 
+/* YAML is read where people write some lines of it: in front of a skill, a command or an agent.
+ * And its scalars, sequences and mappings. */
+#define LIMIT_YAML_BYTES ((size_t)256 << 10)
+#define LIMIT_YAML_NODES 10000
+
 /* Paths named with @ in one prompt: each is read. */
 #define LIMIT_MENTIONS 1000
 /* A file of instructions (GEMINI.md), and all of them together: they are sent with every

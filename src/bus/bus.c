@@ -44,6 +44,7 @@ static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_COMMAND_INPUT] = "pid:i text:s answer?:b",
 	[BUS_COMMAND_RESIZE] = "pid?:i rows:i columns:i",
 	[BUS_COMMAND_BACKGROUND] = "pid:i",
+	[BUS_MCP_SERVERS] = "action:s serverName?:s session?:b",
 	[BUS_API_REQUEST] = "model:s role:s",
 	[BUS_API_RESPONSE] = "model:s role:s durationMs:i reason:s usage:o",
 	[BUS_API_ERROR] = "model:s role:s durationMs:i type:s error:s",
@@ -85,7 +86,7 @@ enum bus_topic bus_topic_answer(enum bus_topic topic)
 bool bus_topic_is_order(enum bus_topic topic)
 {
 	return topic == BUS_COMMAND_INPUT || topic == BUS_COMMAND_RESIZE ||
-	       topic == BUS_COMMAND_BACKGROUND;
+	       topic == BUS_COMMAND_BACKGROUND || topic == BUS_MCP_SERVERS;
 }
 
 const char *bus_topic_members(enum bus_topic topic)

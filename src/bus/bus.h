@@ -47,6 +47,7 @@
 	X(COMMAND_INPUT, "command-input", NONE)                                                   \
 	X(COMMAND_RESIZE, "command-resize", NONE)                                                 \
 	X(COMMAND_BACKGROUND, "command-background", NONE)                                         \
+	X(MCP_SERVERS, "mcp-servers", NONE)                                                       \
 	X(API_REQUEST, "api-request", NONE)                                                       \
 	X(API_RESPONSE, "api-response", NONE)                                                     \
 	X(API_ERROR, "api-error", NONE)                                                           \
@@ -113,6 +114,9 @@ enum bus_topic {
  * COMMAND_INPUT              pid (int), text, answer? (bool: the terminal's, not the user's)
  * COMMAND_RESIZE             pid? (int; missing: of those to come), rows, columns (int)
  * COMMAND_BACKGROUND         pid (int): who waits for it goes on
+ * MCP_SERVERS                action "enable"|"disable"|"reload", serverName? (not of reload),
+ *                            session? (bool: for this session alone): what is to be done before
+ *                            the next prompt
  * API_REQUEST                model, role ("main", "compress", ...): it goes out
  * API_RESPONSE               model, role, durationMs (int), reason, usage {input, output, cached,
  *                            thoughts, tool, total (int)}
@@ -132,7 +136,7 @@ enum bus_topic {
  * TURN_END                   reason, usage (object)
  */
 
-/* COMMAND_INPUT, COMMAND_RESIZE and COMMAND_BACKGROUND are orders: published by who shows commands,
+/* COMMAND_INPUT, COMMAND_RESIZE, COMMAND_BACKGROUND and MCP_SERVERS are orders of fronts: published
  * to the host.  What a user types (COMMAND_INPUT) may be a password: it reaches subscribers to that
  * topic alone, and not those to every topic. */
 bool bus_topic_is_order(enum bus_topic topic);

@@ -370,6 +370,8 @@ bool settings_load(const struct settings_options *options, struct settings **ret
 
 	settings->warnings = json_array();
 	settings->withheld = json_array();
+	settings->skip_trust = options->skip_trust;
+	settings->ignore_env_files = options->ignore_env_files;
 	if (!home_open(options->project, &settings->home, err) ||
 	    !load_scopes(settings, options, err)) {
 		settings_free(settings);
@@ -377,6 +379,18 @@ bool settings_load(const struct settings_options *options, struct settings **ret
 	}
 	*ret = settings;
 	return true;
+}
+
+bool settings_load_again(const struct settings *settings, struct settings **ret, struct err *err)
+{
+	const struct settings_options options = {
+		.project = home_project(settings->home),
+		.skip_trust = settings->skip_trust,
+		.ignore_env_files = settings->ignore_env_files,
+		.overrides = settings->scopes[SCOPE_OVERRIDE].value,
+	};
+
+	return settings_load(&options, ret, err);
 }
 
 /* Making the defaults costs more than all the rest: not for nothing. */

@@ -54,6 +54,9 @@ struct settings_options {
 /* Reads all files; also opens variables and trust. INVALID_ARGUMENT: a file that is wrong, with its
  * path and place. */
 bool settings_load(const struct settings_options *options, struct settings **ret, struct err *err);
+/* Reads the files of these again, with the options that they were read with, into new ones; errors
+ * as above. */
+bool settings_load_again(const struct settings *settings, struct settings **ret, struct err *err);
 /* Those of the user and the system alone: nothing of any project is opened. For what a project
  * must not decide. *ret is NULL if there is no such file. */
 bool settings_load_own(struct settings **ret, struct err *err);

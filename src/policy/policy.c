@@ -211,6 +211,23 @@ void policy_forget_always(struct policy *policy)
 	policy->no_always = true;
 }
 
+static void policy_drop(struct policy *policy, bool (*drops)(const struct rule *rule))
+{
+	size_t kept = 0;
+
+	pthread_rwlock_wrlock(&policy->lock);
+	for (size_t i = 0; i < policy->rule_count; i++) {
+		struct rule *rule = policy->rules[i];
+
+		if (drops(rule))
+			rule_free(rule);
+		else
+			policy->rules[kept++] = rule;
+	}
+	policy->rule_count = kept;
+	pthread_rwlock_unlock(&policy->lock);
+}
+
 size_t policy_drop_allowing(struct policy *policy, enum policy_tier tier)
 {
 	size_t kept = 0, dropped;
@@ -429,8 +446,7 @@ static void add_servers(struct policy *policy, const json_t *names, enum policy_
 	}
 }
 
-void policy_add_settings(struct policy *policy, const json_t *tools, const json_t *mcp,
-                         const json_t *servers)
+static void add_server_settings(struct policy *policy, const json_t *mcp, const json_t *servers)
 {
 	const unsigned not_plan = policy_modes_from(MODE_DEFAULT);
 	const char *name;
@@ -438,7 +454,6 @@ void policy_add_settings(struct policy *policy, const json_t *tools, const json_
 
 	add_servers(policy, json_object_get(mcp, "excluded"), POLICY_DENY, MCP_EXCLUDED,
 	            "settings: mcp.excluded", ALL_MODES);
-	add_tool_settings(policy, tools);
 	json_object_foreach((json_t *)servers, name, server) {
 		_cleanup_free_ char *origin =
 			mem_printf("settings: mcpServers.%s.trust", name);
@@ -448,4 +463,22 @@ void policy_add_settings(struct policy *policy, const json_t *tools, const json_
 	}
 	add_servers(policy, json_object_get(mcp, "allowed"), POLICY_ALLOW, MCP_ALLOWED,
 	            "settings: mcp.allowed", not_plan);
+}
+
+void policy_add_settings(struct policy *policy, const json_t *tools, const json_t *mcp,
+                         const json_t *servers)
+{
+	add_tool_settings(policy, tools);
+	add_server_settings(policy, mcp, servers);
+}
+
+static bool is_of_server_settings(const struct rule *rule)
+{
+	return span_starts(span_str(rule->origin), SPAN("settings: mcp"));
+}
+
+void policy_renew_servers(struct policy *policy, const json_t *mcp, const json_t *servers)
+{
+	policy_drop(policy, is_of_server_settings);
+	add_server_settings(policy, mcp, servers);
 }

@@ -73,6 +73,9 @@ bool policy_add_project(struct policy *policy, const char *project, json_t *prob
  * confirmationRequired}, mcp {allowed, excluded}, mcpServers {name: {trust}}. */
 void policy_add_settings(struct policy *policy, const json_t *tools, const json_t *mcp,
                          const json_t *servers);
+/* The same of mcp and mcpServers alone, in place of what they meant before: the settings were read
+ * again. */
+void policy_renew_servers(struct policy *policy, const json_t *mcp, const json_t *servers);
 /* In plan mode, .md files right in this folder of the project may be written too. Both absolute. */
 void policy_add_plans(struct policy *policy, const char *project, const char *folder);
 /* Rules that somebody chose with "always", saved ones too, do not count

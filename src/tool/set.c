@@ -148,7 +148,8 @@ struct row {
 	struct tool *owned;             /* the same, if it is to be released */
 	void (*release)(struct tool *tool);
 	struct schema *schema;          /* of an added tool; NULL: anything that is an object */
-	bool left_out;                  /* by tool_set_limit */
+	bool left_out;                  /* by tool_set_limit, or `gone` */
+	bool gone;                      /* it was withdrawn: not even its name is taken */
 	bool settled;                   /* tool_set_defer has decided about it */
 	bool deferred;
 };
@@ -251,7 +252,7 @@ static bool name_is_valid(const char *name)
 static bool is_taken(const struct tool_set *set, const char *name)
 {
 	for (size_t i = 0; i < set->count; i++)
-		if (is_called(set->rows[i].tool, name))
+		if (!set->rows[i].gone && is_called(set->rows[i].tool, name))
 			return true;
 	return false;
 }
@@ -321,6 +322,24 @@ bool tool_set_add(struct tool_set *set, struct tool *tool, void (*release)(struc
 	return err_set(err, ERR_INVALID_ARGUMENT, "There is a tool \"%s\" already.", tool->name);
 }
 
+size_t tool_set_withdraw(struct tool_set *set, bool (*gone)(void *data, const struct tool *tool),
+                         void *data)
+{
+	size_t count = 0;
+
+	pthread_rwlock_wrlock(&set->lock);
+	for (size_t i = 0; i < set->count; i++) {
+		struct row *row = &set->rows[i];
+
+		if (!row->owned || row->gone || !gone(data, row->tool))
+			continue;
+		row->gone = row->left_out = true;
+		count++;
+	}
+	pthread_rwlock_unlock(&set->lock);
+	return count;
+}
+
 void tool_set_limit(struct tool_set *set, const json_t *core, const json_t *exclude)
 {
 	pthread_rwlock_wrlock(&set->lock);
@@ -361,12 +380,14 @@ size_t tool_set_count(const struct tool_set *set)
 
 const struct tool *tool_set_at(const struct tool_set *set, size_t i)
 {
+	const struct row *row;
 	const struct tool *tool;
 
 	if (!set)
 		return tool_at(i);
 	set_read(set);
-	tool = set_row_at(set, i)->tool;
+	row = set_row_at(set, i);
+	tool = row ? row->tool : NULL;
 	set_read_end(set);
 	return tool;
 }

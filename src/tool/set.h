@@ -11,7 +11,8 @@
  *     tool_set_free(set);
  *
  * A set is made before calls begin; afterwards any thread may read it, and add tools (those of MCP
- * servers that are slow), which changes nothing of what is in it.
+ * servers that are slow), which changes nothing of what is in it.  Tools are withdrawn while no
+ * call is under way.
  */
 #ifndef HASP_TOOL_SET_H
 #define HASP_TOOL_SET_H
@@ -31,13 +32,17 @@ void tool_set_add_conversation(struct tool_set *set, const struct tool_services 
  * tool is left to the caller. */
 bool tool_set_add(struct tool_set *set, struct tool *tool, void (*release)(struct tool *tool),
                   struct err *err);
+/* Takes away the tools that were added and of which `gone` says so; how many these were.  They live
+ * as long as the set, for who still has one; a name is free again. */
+size_t tool_set_withdraw(struct tool_set *set, bool (*gone)(void *data, const struct tool *tool),
+                         void *data);
 /* For the tools that are there, and `exclude` for those added later.  Arrays of names or NULL:
  * `core`, if any, leaves only what it names; `exclude` takes away. Names,
  * aliases, Gemini CLI's class names ("ShellTool", "ReadFileTool"); "NAME(prefix)" counts as NAME in
  * `core` and is ignored in `exclude` (a policy rule sees to it). */
 void tool_set_limit(struct tool_set *set, const json_t *core, const json_t *exclude);
 
-/* The tools that are left, in their order; `i` below the count. */
+/* The tools that are left, in their order; NULL behind the last. */
 size_t tool_set_count(const struct tool_set *set);
 const struct tool *tool_set_at(const struct tool_set *set, size_t i);
 /* By name or alias; NULL if there is none. NULL set: the built-in tools (tool_find). */

@@ -383,6 +383,67 @@ static void an_options_structure_of_an_older_program_is_understood(void **state)
 	assert_string_equal(noted, "");
 }
 
+/* From any thread: a server that ends says so on its own. */
+struct notes {
+	pthread_mutex_t lock;
+	char text[4096];
+};
+
+static void note_more(void *data, const char *severity, const char *message)
+{
+	struct notes *notes = data;
+	size_t len;
+
+	pthread_mutex_lock(&notes->lock);
+	len = strlen(notes->text);
+	snprintf(notes->text + len, sizeof(notes->text) - len, "%s: %s\n", severity, message);
+	pthread_mutex_unlock(&notes->lock);
+}
+
+static bool was_noted(struct notes *notes, const char *what)
+{
+	bool was;
+
+	pthread_mutex_lock(&notes->lock);
+	was = strstr(notes->text, what);
+	pthread_mutex_unlock(&notes->lock);
+	return was;
+}
+
+static void orders_about_servers_are_carried_out_before_a_prompt(void **state)
+{
+	static const struct {
+		const char *order, *said;
+	} rows[] = {
+		{ "{\"action\": \"disable\", \"serverName\": \"none\"}", "no MCP server \"none\"" },
+		{ "{\"action\": \"disable\", \"serverName\": \"mine\"}",
+		  "info: The MCP server \"mine\" is disabled." },
+		{ "{\"action\": \"enable\", \"serverName\": \"mine\", \"session\": true}",
+		  "disabled in all sessions" },
+		{ "{\"action\": \"reload\"}", "info: The MCP servers are started anew." },
+		{ "{\"action\": \"enable\"}", "nor disable with a serverName" },
+	};
+	static const char *const says[] = { SAYS("Hello."), SAYS("Hello."), SAYS("Hello."),
+		                            SAYS("Hello."), SAYS("Hello."), NULL };
+	struct fixture *f = *state;
+	hasp_agent_error error;
+	struct notes notes = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+	model_says(f, says);
+	f->options.settings = "{\"mcpServers\": {\"mine\": {\"command\": \"false\"}}}";
+	f->options.notice = note_more;
+	f->options.notice_data = &notes;
+	open_agent(f);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_true(hasp_agent_answer(f->agent, "mcp-servers", rows[i].order, &error));
+		assert_false(was_noted(&notes, rows[i].said));
+		ask(f, "Hello?", "Hello.");
+		if (!was_noted(&notes, rows[i].said))
+			fail_msg("%s: %s", rows[i].order, notes.text);
+	}
+	assert_false(hasp_agent_answer(f->agent, "mcp-servers", "{}", &error));
+}
+
 static void signals_of_the_program_are_as_they_were(void **state)
 {
 	static const char *const says[] = { SAYS("Hello."), NULL };
@@ -432,6 +493,7 @@ int main(void)
 		WITH_AGENT(two_agents_work_side_by_side),
 		WITH_AGENT(options_that_cannot_be_have_codes_and_sentences),
 		WITH_AGENT(an_options_structure_of_an_older_program_is_understood),
+		WITH_AGENT(orders_about_servers_are_carried_out_before_a_prompt),
 		WITH_AGENT(signals_of_the_program_are_as_they_were),
 		cmocka_unit_test(names_and_versions_are_there_and_null_is_fine),
 	};

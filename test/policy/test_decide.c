@@ -401,6 +401,23 @@ static struct policy *policy_with(const char *tools, const char *mcp, const char
 	return policy;
 }
 
+/* What was trusted is asked about, what was excluded is trusted; tools' rules stay. */
+static void servers_renewed(struct policy *policy)
+{
+	json_auto_t *mcp = json_loads("{\"excluded\": [\"ok\"]}", 0, NULL);
+	json_auto_t *servers = json_loads("{\"bad\": {\"trust\": true}}", 0, NULL);
+
+	policy_renew_servers(policy, mcp, servers);
+	check_rows(policy, (const struct row[]){
+		{ "mcp_bad_x", "{}", { HEADLESS, .server = "bad", .server_tool = "x" },
+		  POLICY_ALLOW },
+		{ "mcp_tr_x", "{}", { HEADLESS, .server = "tr", .server_tool = "x" }, POLICY_DENY },
+		{ "mcp_ok_x", "{}", { YOLO, .server = "ok", .server_tool = "x" }, POLICY_DENY },
+		{ "write_file", WRITE, { HEADLESS }, POLICY_ALLOW },
+		{ "glob", "{}", { YOLO }, POLICY_DENY },
+	}, 5);
+}
+
 static void settings_are_rules(void **state)
 {
 	static const struct row rows[] = {
@@ -426,6 +443,7 @@ static void settings_are_rules(void **state)
 
 	(void)state;
 	check_rows(policy, rows, ARRAY_LEN(rows));
+	servers_renewed(policy);
 	policy_free(policy);
 	policy = policy_with("{\"core\": [\"read_file\", \"ShellTool(ls)\"]}", "{}", "{}");
 	check_rows(policy, (const struct row[]){

@@ -200,6 +200,31 @@ static void limits_take_names_aliases_and_class_names(void **state)
 		assert_true(is_there(bench->set, tool_set_at(bench->set, i)->name));
 }
 
+static bool is_strict(void *data, const struct tool *tool)
+{
+	(void)data;
+	return tool == &strict || tool == tool_find("read_file");
+}
+
+static void what_is_withdrawn_is_gone_and_its_name_free(void **state)
+{
+	struct bench *bench = *state;
+	static struct tool again;
+	size_t count = tool_set_count(bench->set);
+
+	assert_int_equal(tool_set_withdraw(bench->set, is_strict, NULL), 1);
+	assert_int_equal(tool_set_withdraw(bench->set, is_strict, NULL), 0);
+	assert_true(is_there(bench->set, "read_file")); /* nobody added it */
+	assert_false(is_there(bench->set, "strict"));
+	assert_int_equal(tool_set_count(bench->set), count - 1);
+	assert_null(tool_set_at(bench->set, count - 1));
+	fails(call(bench, "strict", "{}"), "unknown_tool");
+	again = strict;
+	add(bench, &again);
+	assert_ptr_equal(tool_set_find(bench->set, "strict"), &again);
+	assert_ptr_equal(tool_set_at(bench->set, count - 1), &again);
+}
+
 static void an_empty_core_leaves_nothing_built_in(void **state)
 {
 	struct bench *bench = *state;
@@ -348,6 +373,7 @@ int main(void)
 		TEST(a_schema_has_to_be_json),
 		TEST(anothers_schema_may_be_more_than_can_be_checked),
 		TEST(limits_take_names_aliases_and_class_names),
+		TEST(what_is_withdrawn_is_gone_and_its_name_free),
 		TEST(an_empty_core_leaves_nothing_built_in),
 		TEST(what_is_declared_is_what_is_there_and_wanted),
 		TEST(tools_of_a_conversation_need_their_services),

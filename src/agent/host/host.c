@@ -279,6 +279,7 @@ static void open_servers(struct host *host)
 
 	setup_command_env_init(&host->servers_env, host->options.settings);
 	host->servers = mcp_servers_open(&options);
+	host_take_server_orders(host);
 }
 
 static char *off_text_in(const struct host *host, enum approval_mode mode);
@@ -294,8 +295,7 @@ static void defer_tools(struct host *host)
 	               budget > 0 ? (size_t)budget : 0);
 }
 
-/* Before what is sent next: tools that servers have listed by now. */
-static void await_servers(struct host *host)
+void host_await_servers(struct host *host)
 {
 	_cleanup_free_ char *off_text = NULL;
 
@@ -512,7 +512,7 @@ static bool is_ever_allowed(void *data, const struct tool *tool)
 
 /* On the agent's thread. Of what there was at first, the date, the mode, what servers say and the
  * tools that are announced may be others now. */
-static json_t *surroundings(void *data, enum approval_mode mode)
+json_t *host_surroundings(void *data, enum approval_mode mode)
 {
 	const struct host *host = data;
 	const struct prompt_options prompt = prompt_options(host);
@@ -594,8 +594,8 @@ static bool host_open_agent(struct host *host, struct err *err)
 		.session = &host->chat.session, .bus = host->bus,
 		.policy = from->policy, .hooks = host->hooks, .settings = from->settings,
 		.record = host->chat.record, .session_id = record_session_id(host->chat.record),
-		.surroundings = surroundings, .surroundings_data = host, .sent = host->chat.sent,
-		.history = host->chat.history,
+		.surroundings = host_surroundings, .surroundings_data = host,
+		.sent = host->chat.sent, .history = host->chat.history,
 		.first_prompt = host->chat.first_prompt,
 		.context_for = context_for, .context_lost = context_lost, .context_data = host,
 		.steer_message = steer_message, .steer_data = host,
@@ -748,7 +748,9 @@ void host_close(struct host *host, const char *reason)
 	for (size_t i = 0; i < host->earlier_count; i++)
 		services_close(host->earlier[i]);
 	free(host->earlier);
+	host_leave_server_orders(host);
 	mcp_servers_close(host->servers);
+	settings_free(host->servers_settings);
 	json_decref(host->attached);
 	setup_command_env_release(&host->servers_env);
 	memory_free(host->memory);
@@ -928,8 +930,7 @@ static json_t *host_message(struct host *host, struct span piped, struct span pr
 	return shown;
 }
 
-/* What is under way can be interrupted from here on. */
-static void host_begin(struct host *host)
+void host_begin(struct host *host)
 {
 	pthread_mutex_lock(&host->lock);
 	cancel_reset(&host->cancel);
@@ -937,7 +938,7 @@ static void host_begin(struct host *host)
 	pthread_mutex_unlock(&host->lock);
 }
 
-static void host_end(struct host *host)
+void host_end(struct host *host)
 {
 	pthread_mutex_lock(&host->lock);
 	host->busy = false;
@@ -954,7 +955,7 @@ json_t *host_server_prompts(struct host *host, bool wait)
 {
 	if (wait) {
 		host_begin(host);
-		await_servers(host);
+		host_await_servers(host);
 		host_end(host);
 	}
 	return mcp_servers_prompts(host->servers);
@@ -997,7 +998,8 @@ bool host_prompt(struct host *host, struct span piped, struct span prompt,
 	bool ok;
 
 	host_begin(host);
-	await_servers(host);
+	host_follow_server_orders(host);
+	host_await_servers(host);
 	agent_expect(host->chat.agent);
 	content = host_message(host, piped, prompt);
 	host_tell_updated(host, content);

@@ -142,6 +142,15 @@ struct provider *host_provider(const struct host *host);
 /* The MCP servers of the settings, as mcp_servers_list has them (mcp/client/servers.h); a new
  * reference. From any thread. */
 json_t *host_servers(struct host *host);
+/* Switches one of them on or off, in all projects or for this session alone, as mcp_servers_switch
+ * does; the model's tools follow.  One that is switched on is waited for, as before a prompt, and
+ * that is to be interrupted like one; while nothing is under way, as the next. */
+bool host_server_switch(struct host *host, const char *name, bool use, bool session,
+                        struct err *err);
+/* Reads the settings again and starts the servers that they name now; all before them are ended.
+ * Their rules (trust, mcp.allowed, mcp.excluded) are renewed; all other settings stay as they were
+ * for this session.  Errors as of settings_load: then all is as it was. */
+bool host_servers_reload(struct host *host, struct err *err);
 /* Their prompts, as mcp_servers_prompts has them; a new reference.  `wait`: servers that are still
  * starting are waited for, as before a prompt (then while nothing is under way). */
 json_t *host_server_prompts(struct host *host, bool wait);
@@ -152,6 +161,11 @@ json_t *host_server_resources(struct host *host);
  * prompt.  To be interrupted like a prompt. Errors as of mcp_servers_prompt. */
 bool host_server_prompt(struct host *host, const char *server, const char *name,
                         const json_t *arguments, struct buf *out, struct err *err);
+/* What the next request would hold before the next prompt: an array of {"part": "system", "first"
+ * (message), "tools" or "conversation", "name", "from": the file of instructions or the MCP server,
+ * or null, "bytes", "tokens": an estimate (content_estimate_tokens), "text"}, in their order; a new
+ * reference.  Servers that are still starting are waited for, as before a prompt. */
+json_t *host_context(struct host *host);
 /* Paths of the files of instructions that were read, in their order. */
 const json_t *host_memory_files(const struct host *host);
 /* What they say: the user's own, and the project's. */

@@ -84,6 +84,9 @@ struct host {
 	char *policy_folder, *confinement, *worker_program;
 	struct command_env command_env;
 	struct mcp_servers *servers; /* of the settings; NULL: not opened yet */
+	struct settings *servers_settings; /* theirs, once they were read again; or NULL */
+	json_t *servers_orders;      /* of fronts, to be carried out; with the lock */
+	unsigned servers_listener;   /* to those */
 	bool servers_asked;          /* about those of the project's .mcp.json */
 	_Atomic unsigned unasked;    /* questions of servers that nobody could be asked */
 	json_t *attached;            /* media that go with the next prompt; or NULL */
@@ -101,6 +104,8 @@ bool host_open_record(struct host *host, struct err *err);
 void host_open_tools(struct host *host);
 bool host_open_chat_agent(struct host *host, struct err *err);
 
+/* As agent_options.surroundings; `data` is the host. */
+json_t *host_surroundings(void *data, enum approval_mode mode);
 /* No rewind can be undone any more. */
 void host_forget_rewinds(struct chat *chat);
 /* Its services are kept by the host, where there is one that goes on. */
@@ -121,6 +126,20 @@ json_t *host_elicit(void *data, const char *server, const char *method, const js
 /* Asks the user about those that nobody has decided about, once; with nobody there a notice says
  * how to allow them. */
 void host_ask_servers(struct host *host);
+/* Listens to orders about servers (BUS_MCP_SERVERS) on the host's bus, and no more. */
+void host_take_server_orders(struct host *host);
+void host_leave_server_orders(struct host *host);
+/* Carries out those that have come, and says what came of each. On the thread of prompts. */
+void host_follow_server_orders(struct host *host);
+/* As host_servers_reload, but that nothing is waited for, and the session has the tools that it
+ * had. */
+bool host_reload_servers(struct host *host, struct err *err);
+/* What is under way can be interrupted between these two. */
+void host_begin(struct host *host);
+void host_end(struct host *host);
+/* Before what is sent next: asks about servers, waits for them, and lets the session have the tools
+ * that they have listed by now. */
+void host_await_servers(struct host *host);
 /* A warning for people. */
 void host_warn(struct host *host, const char *text);
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MCP servers that a project's .mcp.json names: the user is asked before one is used. */
+/* MCP servers of the session: the user is asked before one of a project's .mcp.json is used; they
+ * are begun anew; orders of fronts about them. */
+#include <string.h>
+
 #include "agent/host/private.h"
+#include "agent/setup/policy_load.h"
 #include "base/mem.h"
 #include "bus/bus.h"
 #include "data/json.h"
@@ -9,6 +13,7 @@
 enum {
 	ASKED_TOGETHER = 4, /* as many as the tool ask_user has */
 	NOTICE_BYTES = 8192,
+	ORDERS_MAX = 64,    /* that wait */
 };
 
 /* Each with what it would run or contact, as it stands in the file. A new object. */
@@ -92,4 +97,98 @@ void host_ask_servers(struct host *host)
 			return;
 		}
 	}
+}
+
+/* ---- beginning them anew --------------------------------------------------------- */
+
+bool host_reload_servers(struct host *host, struct err *err)
+{
+	struct settings *before = host->servers_settings;
+
+	if (!settings_load_again(host->options.settings, &host->servers_settings, err)) {
+		host->servers_settings = before;
+		return false;
+	}
+	mcp_servers_reload(host->servers, host->servers_settings);
+	settings_free(before);
+	if (host->options.policy)
+		setup_renew_server_rules(host->options.policy, host->servers_settings);
+	return true;
+}
+
+/* ---- orders of fronts ------------------------------------------------------------ */
+
+static void carry_out_order(struct host *host, const json_t *order)
+{
+	const struct span action = json_span(json_object_get(order, "action"));
+	const char *name = json_string_value(json_object_get(order, "serverName"));
+	const bool use = span_eq(action, SPAN("enable"));
+	_cleanup_free_ char *done = NULL;
+	struct err err = ERR_INIT;
+	bool ok;
+
+	host->servers_asked = false;
+	if (span_eq(action, SPAN("reload"))) {
+		ok = host_reload_servers(host, &err);
+		done = mem_strdup("The MCP servers are started anew.");
+	} else if (name && (use || span_eq(action, SPAN("disable")))) {
+		ok = mcp_servers_switch(host->servers, name, use,
+		                        json_is_true(json_object_get(order, "session")), &err);
+		done = mem_printf("The MCP server \"%.100s\" is %s.", name,
+		                  use ? "enabled" : "disabled");
+	} else {
+		ok = err_set(&err, ERR_INVALID_ARGUMENT, "An order about MCP servers is neither "
+		             "enable, nor disable with a serverName, nor reload.");
+	}
+	if (host->options.notice)
+		host->options.notice(host->options.data, ok ? "info" : "warning",
+		                     ok ? done : err.message);
+}
+
+void host_follow_server_orders(struct host *host)
+{
+	json_auto_t *orders = NULL;
+	size_t i;
+	json_t *order;
+
+	pthread_mutex_lock(&host->lock);
+	orders = host->servers_orders;
+	host->servers_orders = NULL;
+	pthread_mutex_unlock(&host->lock);
+	json_array_foreach(orders, i, order)
+		carry_out_order(host, order);
+}
+
+/* Not at once: what it ends may be waiting for a place on the bus itself. */
+static void take_server_order(void *data, enum bus_topic topic, const json_t *message)
+{
+	struct host *host = data;
+	struct err ignored = ERR_INIT;
+	bool taken = false;
+
+	if (!bus_check(topic, message, &ignored))
+		return;
+	pthread_mutex_lock(&host->lock);
+	if (!host->servers_orders)
+		host->servers_orders = json_array();
+	if (json_array_size(host->servers_orders) < ORDERS_MAX) {
+		json_array_append_new(host->servers_orders, json_deep_copy(message));
+		taken = true;
+	}
+	pthread_mutex_unlock(&host->lock);
+	if (!taken)
+		host_warn(host, "Too many orders about MCP servers wait for the next prompt; one "
+		                "was dropped.");
+}
+
+void host_take_server_orders(struct host *host)
+{
+	host->servers_listener = bus_subscribe(host->bus, BUS_MCP_SERVERS, take_server_order, host);
+}
+
+void host_leave_server_orders(struct host *host)
+{
+	if (host->servers_listener)
+		bus_unsubscribe(host->bus, host->servers_listener);
+	json_decref(host->servers_orders);
 }

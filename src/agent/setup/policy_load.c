@@ -166,6 +166,12 @@ static void add_user_policies(struct loading *loading)
 		policy_forget_always(loading->policy);
 }
 
+void setup_renew_server_rules(struct policy *policy, const struct settings *settings)
+{
+	policy_renew_servers(policy, settings_get(settings, "mcp"),
+	                     settings_get(settings, "mcpServers"));
+}
+
 static bool has_policies(const char *folder)
 {
 	DIR *dir = opendir(folder);

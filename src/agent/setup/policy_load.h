@@ -34,6 +34,10 @@ struct policy_sources {
 bool policy_load(const struct policy_sources *sources, json_t *problems, struct policy **ret,
                  struct err *err);
 
+/* What these settings, which were read again, say of MCP servers takes the place of what was loaded
+ * (policy_renew_servers). */
+void setup_renew_server_rules(struct policy *policy, const struct settings *settings);
+
 /* "FILE:LINE: MESSAGE" of a problem; the caller frees. */
 char *setup_policy_problem_text(const json_t *problem);
 

@@ -312,12 +312,22 @@ static void bring_hooks(struct brought *brought, const char *path)
 	hooks_free(hooks);
 }
 
-static void bring_toml(struct brought *brought, const char *path)
+static void bring_files(struct brought *brought, const char *path, const char *ending)
 {
-	static const struct kind kind = { "", { NULL }, NULL, ".toml" };
+	const struct kind kind = { "", { NULL }, NULL, ending };
 	struct finding finding = { .kind = &kind, .names = brought->names };
 
 	look_into_folder(door_folder(brought->project, path), &finding, "", 1);
+}
+
+static void bring_toml(struct brought *brought, const char *path)
+{
+	bring_files(brought, path, ".toml");
+}
+
+static void bring_markdown(struct brought *brought, const char *path)
+{
+	bring_files(brought, path, ".md");
 }
 
 static void bring_servers(struct brought *brought, const char *path)
@@ -362,6 +372,7 @@ static const struct brought_row {
 	{ ".gemini/hooks.toml", "hooks, once they are trusted themselves", bring_hooks },
 	{ ".gemini/policies", "rules", bring_toml },
 	{ ".gemini/commands", "commands", bring_toml },
+	{ ".claude/commands", "commands", bring_markdown },
 	{ ".gemini/system.md", "a system prompt, if GEMINI_SYSTEM_MD asks for it", NULL },
 	{ ".gemini/.env", "variables", bring_variables },
 	{ ".env", "variables", bring_variables },

@@ -377,6 +377,8 @@ void mcp_server_watch(struct mcp_server_slot *server, struct mcp_client *client,
                       const struct mcp_wait *wait);
 /* What has changed of that, as mcp_client_updated has it. */
 json_t *mcp_server_updated(struct mcp_server_slot *server);
+/* Whether it is used: not switched off, nor of settings that were read again since. */
+bool mcp_server_is_used(struct mcp_server_slot *server);
 /* Server `i`; NULL behind the last. */
 struct mcp_server_slot *mcp_servers_at(struct mcp_servers *servers, size_t i);
 

@@ -33,11 +33,15 @@ struct mcp_server_slot {
 	struct mcp_servers *all;
 	struct server_entry entry;
 	json_t *row;                /* of servers_configured */
-	bool disabled;              /* by the user (servers_disabled) */
 	struct mcp_auth *auth;      /* NULL: it is no address, or has a token in its headers */
 	pthread_t thread;
+	_Atomic bool stopping;      /* its thread gives up */
+	/* With the servers' lock, as entry.off is. */
 	bool has_thread;
-	/* With the servers' lock. */
+	bool disabled;              /* by the user (servers_disabled) */
+	bool paused;                /* the same for this session alone */
+	char *ruled_out;            /* why else it is not used; owned; NULL: it may be */
+	bool asks;                  /* the only reason: it is a project's, and not allowed */
 	struct mcp_client *client;  /* NULL: none */
 	bool starting, missed;      /* `missed`: it was said that it is slow */
 	json_t *tools;              /* declarations; NULL: not known */
@@ -52,6 +56,12 @@ struct mcp_server_slot {
 	uint64_t not_before_ms;     /* when it may be started again */
 };
 
+/* Those of one reading of the settings. */
+struct slots {
+	struct mcp_server_slot *at;
+	size_t count;
+};
+
 struct mcp_servers {
 	struct mcp_servers_options options;
 	struct worker_options workers;
@@ -59,9 +69,11 @@ struct mcp_servers {
 	char *cache;                /* a file; NULL: none */
 	char *approvals_file;       /* the same */
 	json_t *approvals;          /* with the lock */
-	struct mcp_server_slot *slots;
+	struct mcp_server_slot *slots; /* with the lock, but for who changes them */
 	size_t count;
-	_Atomic bool closing;
+	struct slots *retired;      /* those before them: tools point to them */
+	size_t retired_count, retired_cap;
+	json_t *paused;             /* names; who changes servers does so one at a time */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	pthread_mutex_t cache_lock;
@@ -342,6 +354,27 @@ static bool slot_may_start(const struct mcp_server_slot *slot, struct err *err)
 	               slot->problem ? slot->problem : "it ended.");
 }
 
+static bool slot_is_used(const struct mcp_server_slot *slot, struct err *err)
+{
+	return !slot->entry.off ||
+	       err_set(err, ERR_DENIED_BY_POLICY, "The MCP server \"%s\" is not used: %s.",
+	               slot->entry.name, slot->entry.off);
+}
+
+/* It was switched off while it started. */
+static bool slot_drop_start(struct mcp_server_slot *slot, struct mcp_client *client,
+                            struct slot_said *said, struct err *err)
+{
+	json_decref(said->tools);
+	json_decref(said->offers);
+	pthread_mutex_unlock(&slot->all->lock);
+	mcp_client_unref(client);
+	pthread_mutex_lock(&slot->all->lock);
+	return slot_is_used(slot, err) ||
+	       err_set(err, ERR_CANCELLED, "The MCP server \"%s\" was switched off meanwhile.",
+	               slot->entry.name);
+}
+
 /* The lock is let go meanwhile. */
 static bool slot_start_locked(struct mcp_server_slot *slot, const _Atomic bool *cancel,
                               struct err *err)
@@ -359,11 +392,13 @@ static bool slot_start_locked(struct mcp_server_slot *slot, const _Atomic bool *
 	if (ok)
 		slot_remember(slot, said.tools, said.offers);
 	pthread_mutex_lock(&all->lock);
-	slot->starting = false;
-	if (ok)
+	if (ok && slot->entry.off)
+		ok = slot_drop_start(slot, client, &said, &why) && false;
+	else if (ok)
 		slot_take(slot, client, &said);
 	else if (why.code != ERR_CANCELLED)
 		slot_failed(slot, &why);
+	slot->starting = false;
 	pthread_cond_broadcast(&all->changed);
 	if (!ok)
 		*err = why;
@@ -382,7 +417,11 @@ static bool slot_client_locked(struct mcp_server_slot *slot, const _Atomic bool 
                                struct mcp_client **ret, struct mcp_client **ret_lost,
                                struct err *err)
 {
-	while (!slot->client || mcp_client_lost(slot->client)) {
+	while (slot_is_used(slot, err)) {
+		if (slot->client && !mcp_client_lost(slot->client)) {
+			*ret = mcp_client_ref(slot->client);
+			return true;
+		}
 		if (slot->client) {
 			slot_keep_updated(slot);
 			*ret_lost = slot->client;
@@ -395,8 +434,7 @@ static bool slot_client_locked(struct mcp_server_slot *slot, const _Atomic bool 
 			return false;
 		}
 	}
-	*ret = mcp_client_ref(slot->client);
-	return true;
+	return false;
 }
 
 bool mcp_server_client(struct mcp_server_slot *slot, const _Atomic bool *cancel,
@@ -436,9 +474,9 @@ static void *slot_thread(void *data)
 	struct mcp_client *client = NULL;
 	struct err err = ERR_INIT;
 
-	if (mcp_server_client(slot, &slot->all->closing, &client, &err)) {
+	if (mcp_server_client(slot, &slot->stopping, &client, &err)) {
 		mcp_client_unref(client);
-	} else if (err.code != ERR_CANCELLED) {
+	} else if (err.code != ERR_CANCELLED && !atomic_load(&slot->stopping)) {
 		_cleanup_free_ char *text = mem_printf("The MCP server \"%s\" cannot be used: %s",
 		                                       slot->entry.name, err.message);
 
@@ -478,11 +516,14 @@ static void servers_open_cache(struct mcp_servers *servers)
 	struct home *home = servers->options.home;
 	struct err ignored = ERR_INIT;
 
-	if (servers->count && home && home_claim(home, &ignored))
-		servers->cache = mem_printf("%s/mcp-tools.json", home_temp(home));
-	if (servers->cache)
-		servers->approvals_file = mem_printf("%s/mcp-allowed.json", home_temp(home));
+	if (servers->cache || !servers->count || !home || !home_claim(home, &ignored))
+		return;
+	servers->cache = mem_printf("%s/mcp-tools.json", home_temp(home));
+	servers->approvals_file = mem_printf("%s/mcp-allowed.json", home_temp(home));
+	pthread_mutex_lock(&servers->lock);
+	json_decref(servers->approvals);
 	servers->approvals = mcp_approvals_read(servers->approvals_file);
+	pthread_mutex_unlock(&servers->lock);
 }
 
 /* A token that the user gave is the user's business. */
@@ -491,7 +532,7 @@ static void slot_open_auth(struct mcp_server_slot *slot)
 	const struct mcp_servers_options *options = &slot->all->options;
 	const struct server_entry *entry = &slot->entry;
 	const json_t *enabled = json_object_get(entry->oauth, "enabled");
-	bool own = !entry->http || entry->off || json_is_false(enabled);
+	bool own = !entry->http || slot->auth || entry->off || json_is_false(enabled);
 
 	for (char *const *header = entry->headers; !own && *header; header++)
 		own = !strncasecmp(*header, "authorization:", strlen("authorization:"));
@@ -523,7 +564,9 @@ static void slot_open_cached(struct mcp_server_slot *slot, const json_t *cached)
 	}
 	if (known || all->options.idle)
 		return;
+	pthread_mutex_lock(&all->lock);
 	slot->has_thread = pthread_create(&slot->thread, NULL, slot_thread, slot) == 0;
+	pthread_mutex_unlock(&all->lock);
 }
 
 static void slot_open_known(struct mcp_server_slot *slot)
@@ -542,7 +585,7 @@ static void tell_off(const struct mcp_servers *servers)
 		_cleanup_free_ char *text = NULL;
 
 		/* Who leaves one out by a setting knows it. */
-		if (!entry->off || servers->slots[i].disabled ||
+		if (!entry->off || servers->slots[i].disabled || servers->slots[i].paused ||
 		    json_is_true(json_object_get(servers->slots[i].row, "quiet")) ||
 		    span_starts(span_str(entry->off), SPAN("mcp.")) ||
 		    ++told > OFF_TOLD)
@@ -560,6 +603,25 @@ static void tell_off(const struct mcp_servers *servers)
 	}
 }
 
+/* Why it is not used, of all that there is; with the lock, once others know the slot. */
+static void slot_settle_off(struct mcp_server_slot *slot)
+{
+	const char *name = slot->entry.name;
+
+	free(slot->entry.off);
+	slot->entry.off = NULL;
+	if (slot->ruled_out && !(slot->asks && (slot->disabled || slot->paused)))
+		slot->entry.off = mem_strdup(slot->ruled_out);
+	else if (slot->disabled)
+		slot->entry.off = mem_printf("it is disabled; \"hasp mcp enable %s\" enables it",
+		                             name);
+	else if (slot->paused)
+		slot->entry.off = mem_printf("it is disabled for this session; \"/mcp enable %s\" "
+		                             "enables it", name);
+	slot->undecided = slot->asks && !slot->disabled && !slot->paused &&
+	                  !json_object_get(slot->row, "refused");
+}
+
 static void read_server_entry(struct mcp_server_slot *slot, json_t *row, const json_t *disabled)
 {
 	const char *name = json_string_value(json_object_get(row, "name"));
@@ -568,26 +630,26 @@ static void read_server_entry(struct mcp_server_slot *slot, json_t *row, const j
 	slot->row = json_incref(row);
 	mcp_entry_read(&slot->entry, name, json_object_get(row, "entry"), &slot->all->options);
 	slot->disabled = servers_disabled_has(disabled, name);
-	if (slot->disabled && !slot->entry.off)
-		slot->entry.off = mem_printf("it is disabled; \"hasp mcp enable %s\" enables it",
-		                             name);
-	slot->undecided = !slot->entry.off && json_object_get(row, "asks") &&
-	                  !json_object_get(row, "refused");
-	if (!slot->entry.off && json_object_get(row, "asks")) {
-		slot->entry.off = mem_printf("%s; \"hasp mcp allow %s\" allows it", off, name);
+	slot->paused = servers_list_has(slot->all->paused, name);
+	slot->asks = !slot->entry.off && json_object_get(row, "asks");
+	slot->ruled_out = mem_steal(&slot->entry.off);
+	if (slot->asks) {
+		slot->ruled_out = mem_printf("%s; \"hasp mcp allow %s\" allows it", off, name);
 	} else if (off) {
-		free(slot->entry.off);
-		slot->entry.off = mem_strdup(off);
+		free(slot->ruled_out);
+		slot->ruled_out = mem_strdup(off);
 	}
+	slot_settle_off(slot);
 }
 
-static void read_server_entries(struct mcp_servers *servers)
+static struct slots read_server_entries(struct mcp_servers *servers)
 {
 	const struct settings *settings = servers->options.settings;
 	struct err err = ERR_INIT;
 	json_auto_t *disabled = servers_disabled(settings_home(settings), &err);
 	json_auto_t *warnings = json_array();
 	json_auto_t *rows = servers_configured(settings, warnings);
+	struct slots slots = { mem_alloc(json_array_size(rows) + 1, sizeof(*slots.at)), 0 };
 	json_t *row, *warning;
 	size_t used = 0, i;
 
@@ -595,23 +657,44 @@ static void read_server_entries(struct mcp_servers *servers)
 		servers_notice(servers, "warning", err.message);
 	json_array_foreach(warnings, i, warning)
 		servers_notice(servers, "warning", json_string_value(warning));
-	servers->slots = mem_alloc(json_array_size(rows) + 1, sizeof(*servers->slots));
 	json_array_foreach(rows, i, row) {
-		struct mcp_server_slot *slot = &servers->slots[servers->count++];
+		struct mcp_server_slot *slot = &slots.at[slots.count++];
 
 		slot->all = servers;
 		slot->watched = json_object();
 		slot->updated = json_object();
 		read_server_entry(slot, row, disabled);
-		if (!slot->entry.off && ++used > LIMIT_MCP_SERVERS)
-			slot->entry.off = mem_printf("there are more than %d", LIMIT_MCP_SERVERS);
+		if (!slot->entry.off && ++used > LIMIT_MCP_SERVERS) {
+			slot->ruled_out = mem_printf("there are more than %d", LIMIT_MCP_SERVERS);
+			slot_settle_off(slot);
+		}
 	}
+	return slots;
+}
+
+/* Those of a reading, while nobody else uses servers but to look at them. */
+static void servers_begin(struct mcp_servers *servers)
+{
+	const struct slots slots = read_server_entries(servers);
+	json_auto_t *cached = NULL;
+
+	pthread_mutex_lock(&servers->lock);
+	servers->slots = slots.at;
+	servers->count = slots.count;
+	pthread_mutex_unlock(&servers->lock);
+	if (!servers->options.idle)
+		tell_off(servers);
+	servers_open_cache(servers);
+	for (size_t i = 0; i < servers->count; i++)
+		slot_open_auth(&servers->slots[i]);
+	cached = servers->cache && servers->count ? mcp_cache_load(servers->cache) : NULL;
+	for (size_t i = 0; i < servers->count; i++)
+		slot_open_cached(&servers->slots[i], cached);
 }
 
 struct mcp_servers *mcp_servers_open(const struct mcp_servers_options *options)
 {
 	struct mcp_servers *servers = mem_alloc(1, sizeof(*servers));
-	json_auto_t *cached = NULL;
 
 	servers->options = *options;
 	json_incref(options->capabilities);
@@ -621,43 +704,65 @@ struct mcp_servers *mcp_servers_open(const struct mcp_servers_options *options)
 	pthread_mutex_init(&servers->lock, NULL);
 	pthread_mutex_init(&servers->cache_lock, NULL);
 	pthread_cond_init(&servers->changed, NULL);
-	read_server_entries(servers);
-	if (!options->idle)
-		tell_off(servers);
-	servers_open_cache(servers);
-	for (size_t i = 0; i < servers->count; i++)
-		slot_open_auth(&servers->slots[i]);
-	cached = servers->cache && servers->count ? mcp_cache_load(servers->cache) : NULL;
-	for (size_t i = 0; i < servers->count; i++)
-		slot_open_cached(&servers->slots[i], cached);
+	servers->paused = json_array();
+	servers->approvals = json_object();
+	servers_begin(servers);
 	return servers;
+}
+
+/* Ends these, which are off or will not be asked for any more; what they said is forgotten. */
+static void slots_stop(struct mcp_servers *servers, struct mcp_server_slot *slots, size_t count)
+{
+	_cleanup_free_ struct mcp_client **clients = mem_alloc(count + 1, sizeof(*clients));
+
+	for (size_t i = 0; i < count; i++)
+		atomic_store(&slots[i].stopping, true);
+	for (size_t i = 0; i < count; i++)
+		if (slots[i].has_thread)
+			pthread_join(slots[i].thread, NULL);
+	pthread_mutex_lock(&servers->lock);
+	for (size_t i = 0; i < count; i++) {
+		struct mcp_server_slot *slot = &slots[i];
+		const struct slot_said nothing = { 0 };
+
+		clients[i] = slot->client;
+		slot_take(slot, NULL, &nothing);
+		slot->has_thread = slot->asked = slot->missed = false;
+		slot->failures = 0;
+		slot->not_before_ms = 0;
+		atomic_store(&slot->stopping, false);
+	}
+	pthread_mutex_unlock(&servers->lock);
+	for (size_t i = 0; i < count; i++)
+		if (clients[i])
+			mcp_client_end(clients[i]);
+	for (size_t i = 0; i < count; i++)
+		mcp_client_unref(clients[i]);
+}
+
+static void slots_free(struct mcp_server_slot *slots, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		mcp_auth_free(slots[i].auth);
+		free(slots[i].ruled_out);
+		json_decref(slots[i].watched);
+		json_decref(slots[i].updated);
+		json_decref(slots[i].row);
+		mcp_entry_release(&slots[i].entry);
+	}
+	free(slots);
 }
 
 void mcp_servers_close(struct mcp_servers *servers)
 {
 	if (!servers)
 		return;
-	atomic_store(&servers->closing, true);
-	for (size_t i = 0; i < servers->count; i++)
-		if (servers->slots[i].has_thread)
-			pthread_join(servers->slots[i].thread, NULL);
-	for (size_t i = 0; i < servers->count; i++)
-		if (servers->slots[i].client)
-			mcp_client_end(servers->slots[i].client);
-	for (size_t i = 0; i < servers->count; i++) {
-		struct mcp_server_slot *slot = &servers->slots[i];
-
-		mcp_client_unref(slot->client);
-		mcp_auth_free(slot->auth);
-		json_decref(slot->tools);
-		json_decref(slot->offers);
-		json_decref(slot->watched);
-		json_decref(slot->updated);
-		free(slot->problem);
-		json_decref(slot->row);
-		mcp_entry_release(&slot->entry);
-	}
-	free(servers->slots);
+	slots_stop(servers, servers->slots, servers->count);
+	slots_free(servers->slots, servers->count);
+	for (size_t i = 0; i < servers->retired_count; i++)
+		slots_free(servers->retired[i].at, servers->retired[i].count);
+	free(servers->retired);
+	json_decref(servers->paused);
 	if (servers->options.workers)
 		worker_options_release(&servers->workers);
 	json_decref(servers->roots);
@@ -781,11 +886,13 @@ bool mcp_servers_decide(struct mcp_servers *servers, const char *name, bool use,
 	if (!servers_decide(servers->options.settings, slot->row, use, err))
 		return false;
 	pthread_mutex_lock(&servers->lock);
-	slot->undecided = false;
 	if (use) {
-		free(slot->entry.off);
-		slot->entry.off = NULL;
+		free(slot->ruled_out);
+		slot->ruled_out = NULL;
+		slot->asks = false;
+		slot_settle_off(slot);
 	}
+	slot->undecided = false;
 	pthread_mutex_unlock(&servers->lock);
 	if (use) {
 		slot_open_auth(slot);
@@ -794,11 +901,120 @@ bool mcp_servers_decide(struct mcp_servers *servers, const char *name, bool use,
 	return true;
 }
 
+/* ---- switching them on and off ---- */
+
+/* The one of this name, as Gemini CLI compares names. */
+static struct mcp_server_slot *slot_called(struct mcp_servers *servers, const char *name,
+                                           struct err *err)
+{
+	for (size_t i = 0; i < servers->count; i++)
+		if (servers_same_name(servers->slots[i].entry.name, name))
+			return &servers->slots[i];
+	err_set(err, ERR_FILE_NOT_FOUND, "There is no MCP server \"%.100s\"; /mcp lists them.",
+	        name);
+	return NULL;
+}
+
+static bool slot_can_be_used(const struct mcp_server_slot *slot, struct err *err)
+{
+	const struct mcp_servers *all = slot->all;
+	size_t used = 0;
+
+	if (slot->ruled_out && !slot->asks)
+		return err_set(err, ERR_DENIED_BY_POLICY,
+		               "The MCP server \"%s\" is not used: %s.", slot->entry.name,
+		               slot->ruled_out);
+	for (size_t i = 0; i < all->count; i++)
+		used += !all->slots[i].entry.off;
+	return !slot->entry.off || used < LIMIT_MCP_SERVERS ||
+	       err_set(err, ERR_TOO_LARGE, "More than %d MCP servers cannot be used.",
+	               LIMIT_MCP_SERVERS);
+}
+
+/* Whether the name is in the list of those that this session does without. */
+static void servers_pause(struct mcp_servers *servers, const char *name, bool pause)
+{
+	for (size_t i = json_array_size(servers->paused); i-- > 0;)
+		if (servers_same_name(json_string_value(json_array_get(servers->paused, i)), name))
+			json_array_remove(servers->paused, i);
+	if (pause)
+		json_array_append_new(servers->paused, json_text(span_str(name)));
+}
+
+bool mcp_servers_switch(struct mcp_servers *servers, const char *name, bool use, bool session,
+                        struct err *err)
+{
+	const struct home *home = settings_home(servers->options.settings);
+	struct mcp_server_slot *slot = slot_called(servers, name, err);
+	bool was_off, off;
+
+	if (!slot || (use && !slot_can_be_used(slot, err)))
+		return false;
+	if (use && session && slot->disabled)
+		return err_set(err, ERR_DENIED_BY_POLICY,
+		               "The MCP server \"%s\" is disabled in all sessions; "
+		               "\"/mcp enable %s\" enables it.",
+		               slot->entry.name, slot->entry.name);
+	if (!session && !servers_disabled_set(home, slot->entry.name, !use, err))
+		return false;
+	if (use || session)
+		servers_pause(servers, slot->entry.name, !use);
+	pthread_mutex_lock(&servers->lock);
+	was_off = slot->entry.off;
+	slot->disabled = session ? slot->disabled : !use;
+	slot->paused = use || session ? !use : slot->paused;
+	slot_settle_off(slot);
+	off = slot->entry.off;
+	pthread_mutex_unlock(&servers->lock);
+	if (off) {
+		slots_stop(servers, slot, 1);
+	} else if (was_off) {
+		slot_open_auth(slot);
+		slot_open_known(slot);
+	}
+	return true;
+}
+
+void mcp_servers_reload(struct mcp_servers *servers, const struct settings *settings)
+{
+	const struct slots before = { servers->slots, servers->count };
+
+	pthread_mutex_lock(&servers->lock);
+	for (size_t i = 0; i < before.count; i++) {
+		free(before.at[i].ruled_out);
+		before.at[i].ruled_out = mem_strdup("the settings were read again since");
+		before.at[i].asks = false;
+		slot_settle_off(&before.at[i]);
+	}
+	pthread_mutex_unlock(&servers->lock);
+	slots_stop(servers, before.at, before.count);
+	servers->retired = mem_grow(servers->retired, &servers->retired_cap,
+	                            servers->retired_count + 1, sizeof(*servers->retired));
+	servers->retired[servers->retired_count++] = before;
+	servers->options.settings = settings;
+	servers_begin(servers);
+}
+
 /* ---- for their tools ---- */
 
 struct mcp_server_slot *mcp_servers_at(struct mcp_servers *servers, size_t i)
 {
-	return i < servers->count ? &servers->slots[i] : NULL;
+	struct mcp_server_slot *slot;
+
+	pthread_mutex_lock(&servers->lock);
+	slot = i < servers->count ? &servers->slots[i] : NULL;
+	pthread_mutex_unlock(&servers->lock);
+	return slot;
+}
+
+bool mcp_server_is_used(struct mcp_server_slot *slot)
+{
+	bool used;
+
+	pthread_mutex_lock(&slot->all->lock);
+	used = !slot->entry.off;
+	pthread_mutex_unlock(&slot->all->lock);
+	return used;
 }
 
 char *mcp_server_tool_name(const struct mcp_server_slot *slot, const char *tool)
@@ -920,7 +1136,7 @@ void mcp_server_tool_allowed(struct mcp_server_slot *slot, const json_t *declara
 
 static const char *slot_state(const struct mcp_server_slot *slot)
 {
-	if (slot->disabled)
+	if (slot->disabled || (slot->paused && slot->entry.off))
 		return "disabled";
 	if (slot->entry.off)
 		return "off";
@@ -936,9 +1152,10 @@ static const char *slot_state(const struct mcp_server_slot *slot)
 static json_t *slot_tool_shown(const struct mcp_server_slot *slot, const json_t *declaration,
                                const char *name)
 {
-	json_t *shown = json_pack("{s:o, s:O, s:O}", "name", json_text(span_str(name)), "title",
-	                          json_object_get(declaration, "title"), "description",
-	                          json_object_get(declaration, "description"));
+	json_t *shown = json_pack("{s:o, s:O, s:O, s:O}", "name", json_text(span_str(name)),
+	                          "title", json_object_get(declaration, "title"), "description",
+	                          json_object_get(declaration, "description"), "parameters",
+	                          json_object_get(declaration, "inputSchema"));
 	struct tool_change change;
 
 	if (slot_tool_changed(slot, declaration, &change))
@@ -1087,9 +1304,6 @@ bool mcp_servers_test(struct mcp_servers *servers, const char *name, const struc
 	*ret_denials = json_array();
 	if (!slot)
 		return false;
-	if (slot->entry.off)
-		return err_set(err, ERR_DENIED_BY_POLICY, "The MCP server \"%s\" is not used: %s.",
-		               name, slot->entry.off);
 	if (!mcp_server_client(slot, cancel ? &cancel->set : NULL, &client, err))
 		return false;
 	json_decref(*ret_denials);

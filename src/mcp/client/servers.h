@@ -86,7 +86,8 @@ void mcp_servers_close(struct mcp_servers *servers);
  * waited for again. */
 void mcp_servers_wait(struct mcp_servers *servers, const struct cancel *cancel);
 /* Adds the tools that are known and not in the set yet, and list_mcp_resources and
- * read_mcp_resource where a server offers resources; how many these were. */
+ * read_mcp_resource where a server offers resources; withdraws from it those of servers that are
+ * not used any more (tool_set_withdraw).  How many these were. */
 size_t mcp_servers_add(struct mcp_servers *servers, struct tool_set *set);
 
 /* What servers say about the use of their tools (`instructions` of initialize), as a part of the
@@ -130,10 +131,23 @@ bool mcp_servers_has_resource(struct mcp_servers *servers, const char *name);
  * reference. */
 json_t *mcp_servers_updated(struct mcp_servers *servers);
 
+/* Switches one off, which is ended then, or on, which is started as at first: in all projects, as
+ * the user's file of disabled servers has it from then on, or for this session alone.  Who is
+ * switched on in all is on in this session, too.  The name is compared as servers_same_name does.
+ * FILE_NOT_FOUND: there is none; DENIED_BY_POLICY: it is not used for another reason, or, for this
+ * session, because it is disabled in all; TOO_LARGE: there are too many; errors of writing.  This
+ * and the next from one thread at a time, and while no call is under way. */
+bool mcp_servers_switch(struct mcp_servers *servers, const char *name, bool use, bool session,
+                        struct err *err);
+/* Ends all, and begins with those of these settings, which take the place of the first: borrowed
+ * as those were.  What is switched off for this session stays so. */
+void mcp_servers_reload(struct mcp_servers *servers, const struct settings *settings);
+
 /* What there is to show, in the order of the files that name them (config/servers.h): an array of
  * {"name", "origin" (whose file), "file" (a path or null), "state", "transport", "what", "asks"?
  * (servers_configured),
- * "tools": [{"name", "title", "description", "changed"?}], "instructions"?, "prompts"?,
+ * "tools": [{"name", "title", "description", "parameters" (a schema), "changed"?}],
+ * "instructions"?, "prompts"?,
  * "resources"?, "resourceTemplates"?, "problem"?, "version"?, "server"?}.  "state": "off",
  * "disabled" (by the user), "known" (from last time), "unknown", "starting", "ready", "failed".
  * "changed": the lines that differ (struct tool_change) in a tool that is declared otherwise than

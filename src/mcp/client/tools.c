@@ -221,10 +221,17 @@ static size_t add_declared_tools(struct mcp_server_slot *server, struct tool_set
 	return added;
 }
 
+static bool is_withdrawn(void *data, const struct tool *tool)
+{
+	(void)data;
+	return tool->run_as == server_tool_run &&
+	       !mcp_server_is_used(((const struct server_tool *)tool)->server);
+}
+
 size_t mcp_servers_add(struct mcp_servers *servers, struct tool_set *set)
 {
+	size_t added = tool_set_withdraw(set, is_withdrawn, NULL);
 	struct mcp_server_slot *server;
-	size_t added = 0;
 
 	for (size_t i = 0; (server = mcp_servers_at(servers, i)); i++)
 		added += add_declared_tools(server, set);

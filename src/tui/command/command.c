@@ -22,82 +22,94 @@ static const struct command_row {
 	struct command_info is;
 	command_handler *run;
 	command_completer *complete; /* or NULL */
+	/* Whether these arguments make it COMMAND_IDLE and COMMAND_SLOW; NULL: none do. */
+	bool (*works)(struct span arguments);
 } command_rows[] = {
 	{ { "about", "", "", "Show versions, the model, the sandbox and where things are", 0 },
-	  command_about, NULL },
+	  command_about, NULL, NULL },
 	{ { "auth", "key", "[PROVIDER]", "Give hasp a key of a model's provider",
 	    COMMAND_IDLE | COMMAND_ALONE },
-	  command_auth, command_complete_auth },
+	  command_auth, command_complete_auth, NULL },
 	{ { "bug", "", "[TITLE]", "Say where to report a bug, with what a report should have", 0 },
-	  command_bug, NULL },
+	  command_bug, NULL, NULL },
 	{ { "chat", "resume sessions",
 	    "[list | save TAG | resume WHICH | rename TITLE | "
 	    "title WHICH TITLE | delete WHICH | share [FILE]]",
 	    "Show recorded sessions, go on with one, keep or export this one",
 	    COMMAND_IDLE | COMMAND_SLOW },
-	  command_chat, command_complete_chat },
+	  command_chat, command_complete_chat, NULL },
 	{ { "clear", "new", "", "Begin a new session", COMMAND_IDLE | COMMAND_SLOW },
-	  command_clear, NULL },
+	  command_clear, NULL, NULL },
 	{ { "compress", "summarize compact", "",
 	    "Replace the conversation by a summary of it", COMMAND_IDLE | COMMAND_SLOW },
-	  command_compress, NULL },
-	{ { "copy", "", "", "Copy the last answer to the clipboard", 0 }, command_copy, NULL },
+	  command_compress, NULL, NULL },
+	{ { "context", "", "[list | show [NAME]]",
+	    "Show what each request holds, from where, and what it weighs",
+	    COMMAND_IDLE | COMMAND_SLOW },
+	  command_context, command_complete_context, NULL },
+	{ { "copy", "", "", "Copy the last answer to the clipboard", 0 },
+	  command_copy, NULL, NULL },
 	{ { "directory", "dir", "[show]", "Show the folders of the workspace", 0 },
-	  command_directory, NULL },
-	{ { "docs", "", "", "Say where the documentation is", COMMAND_ALONE }, command_docs, NULL },
+	  command_directory, NULL, NULL },
+	{ { "docs", "", "", "Say where the documentation is", COMMAND_ALONE },
+	  command_docs, NULL, NULL },
 	{ { "editor", "", "[NAME]", "Choose the editor for drafts and proposed changes",
 	    COMMAND_ALONE },
-	  command_editor, command_complete_editor },
+	  command_editor, command_complete_editor, NULL },
 	{ { "export", "", "[FILE]", "Write this session to a file, as Markdown or JSON",
 	    COMMAND_IDLE | COMMAND_SLOW },
-	  command_export, NULL },
+	  command_export, NULL, NULL },
 	{ { "help", "?", "[COMMAND]", "Show the commands, or how one is used", COMMAND_ALONE },
-	  command_help, complete_help },
+	  command_help, complete_help, NULL },
 	{ { "hooks", "", "[list]", "Show the hooks, and which of them run", 0 },
-	  command_hooks, NULL },
+	  command_hooks, NULL, NULL },
 	{ { "init", "", "", "Have the model write a GEMINI.md for this project", COMMAND_IDLE },
-	  command_init, NULL },
-	{ { "mcp", "", "[list | desc]", "Show the MCP servers and their tools", 0 },
-	  command_mcp, command_complete_tools },
+	  command_init, NULL, NULL },
+	{ { "mcp", "",
+	    "[list | desc | schema [NAME] | enable NAME [--session] | disable NAME [--session] | "
+	    "reload]",
+	    "Show the MCP servers and their tools, switch them on and off", 0 },
+	  command_mcp, command_complete_mcp, command_mcp_works },
 	{ { "memory", "", "[show | list | reload]",
 	    "Show the files of instructions, or read them again", COMMAND_IDLE },
-	  command_memory, command_complete_memory },
+	  command_memory, command_complete_memory, NULL },
 	{ { "model", "", "[set NAME]", "Show the model, or choose that of the next sessions",
 	    COMMAND_ALONE },
-	  command_model, command_complete_model },
+	  command_model, command_complete_model, NULL },
 	{ { "permissions", "", "[trust | distrust]",
 	    "Show what trusting this folder switches on, and decide on it", COMMAND_ALONE },
-	  command_permissions, command_complete_permissions },
+	  command_permissions, command_complete_permissions, NULL },
 	{ { "plan", "", "[copy | edit]", "Switch to plan mode, show the plan, or edit it",
 	    COMMAND_IDLE },
-	  command_plan, command_complete_plan },
+	  command_plan, command_complete_plan, NULL },
 	{ { "policies", "policy", "[list] [WORD]", "Show the rules that decide on calls", 0 },
-	  command_policies, NULL },
+	  command_policies, NULL, NULL },
 	{ { "quit", "exit", "[--delete]", "End the session, and delete it", COMMAND_ALONE },
-	  command_quit, complete_quit },
+	  command_quit, complete_quit, NULL },
 	{ { "restore", "", "[ID [force]]",
 	    "Take the edits since a checkpoint back, but no changes of others",
 	    COMMAND_IDLE | COMMAND_SLOW },
-	  command_restore, command_complete_restore },
+	  command_restore, command_complete_restore, NULL },
 	{ { "rewind", "", "[NUMBER [both | conversation | files] | undo]",
 	    "Go back to before a prompt, 1 being the last; or undo that",
 	    COMMAND_IDLE | COMMAND_SLOW },
-	  command_rewind, command_complete_rewind },
+	  command_rewind, command_complete_rewind, NULL },
 	{ { "settings", "config", "[WORD | KEY VALUE | unset KEY]",
 	    "Show settings with their origins, or change yours", COMMAND_ALONE },
-	  command_settings, command_complete_settings },
-	{ { "shortcuts", "keys", "", "Show the keys", COMMAND_ALONE }, command_shortcuts, NULL },
+	  command_settings, command_complete_settings, NULL },
+	{ { "shortcuts", "keys", "", "Show the keys", COMMAND_ALONE },
+	  command_shortcuts, NULL, NULL },
 	{ { "stats", "usage", "[session | model | tools]", "Show what this session used", 0 },
-	  command_stats, command_complete_stats },
+	  command_stats, command_complete_stats, NULL },
 	{ { "tasks", "bg background shells", "[ID | end ID]",
 	    "Show commands in the background and their output, or end one", 0 },
-	  command_tasks, command_complete_tasks },
+	  command_tasks, command_complete_tasks, NULL },
 	{ { "theme", "", "[NAME]", "Choose the colours", COMMAND_ALONE },
-	  command_theme, command_complete_theme },
-	{ { "todos", "", "", "Show the model's list of steps", 0 }, command_todos, NULL },
+	  command_theme, command_complete_theme, NULL },
+	{ { "todos", "", "", "Show the model's list of steps", 0 }, command_todos, NULL, NULL },
 	{ { "tools", "", "[list | desc]", "Show the tools that the model has", 0 },
-	  command_tools, command_complete_tools },
-	{ { "vim", "", "", "Switch vim keys on or off", COMMAND_ALONE }, command_vim, NULL },
+	  command_tools, command_complete_tools, NULL },
+	{ { "vim", "", "", "Switch vim keys on or off", COMMAND_ALONE }, command_vim, NULL, NULL },
 };
 
 const struct command_info *command_at(size_t i)
@@ -297,15 +309,21 @@ bool command_exists(const struct command_context *context, struct span line)
 	return is && (has_own_name(name) || custom_exists(context, has_own_name, name));
 }
 
+static bool row_works(const struct command_row *row, struct span arguments)
+{
+	return row->works && row->works(arguments);
+}
+
 bool command_is_slow(const struct command_context *context, struct span line)
 {
-	const struct command_info *command = command_of(line);
+	const struct command_row *row;
 	struct span name = name_of(&line);
 
 	if (!has_own_name(name) && !custom_exists(context, has_own_name, name) &&
 	    prompts_exists(context, has_own_name, name))
 		return true;
-	return command && command->flags & COMMAND_SLOW;
+	row = find_command_row(name);
+	return row && (row->is.flags & COMMAND_SLOW || row_works(row, line));
 }
 
 void command_run(const struct command_context *context, struct span line,
@@ -329,7 +347,7 @@ void command_run(const struct command_context *context, struct span line,
 		return;
 	}
 	call.command = &row->is;
-	if ((row->is.flags & COMMAND_IDLE) && context->busy)
+	if ((row->is.flags & COMMAND_IDLE || row_works(row, line)) && context->busy)
 		command_fail(&call, "/%s has to wait until the work under way has ended.",
 		             row->is.name);
 	else if (!context->host && !(row->is.flags & COMMAND_ALONE))

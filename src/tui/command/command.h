@@ -22,6 +22,9 @@
  * .gemini/commands, run like the others: their !{...} as calls of run_shell_command with all that
  * belongs to those (policy, question, hooks), on the thread of prompts.
  *
+ * What a row says of a command may depend on its arguments: /mcp list runs at any time, /mcp reload
+ * is COMMAND_IDLE and COMMAND_SLOW.
+ *
  * Prompts of MCP servers are commands too, behind all others: they are COMMAND_SLOW.
  *
  * To add a command: a row in the table of command.c with its handler; help, completion and

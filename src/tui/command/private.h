@@ -92,10 +92,17 @@ void prompts_each(const struct command_context *context, custom_taken *taken,
 
 /* show.c: what there is. */
 command_handler command_about, command_bug, command_docs, command_directory, command_hooks,
-	command_mcp, command_memory, command_policies, command_stats, command_tasks, command_todos,
+	command_memory, command_policies, command_stats, command_tasks, command_todos,
 	command_tools;
 command_completer command_complete_memory, command_complete_stats, command_complete_tasks,
 	command_complete_tools;
+/* context.c: what is sent. */
+command_handler command_context;
+command_completer command_complete_context;
+/* mcp.c: MCP servers. */
+command_handler command_mcp;
+command_completer command_complete_mcp;
+bool command_mcp_works(struct span arguments); /* as command_row.works */
 /* change.c: settings. */
 command_handler command_auth, command_editor, command_model, command_permissions, command_settings,
 	command_theme, command_vim;

@@ -101,7 +101,7 @@ void command_docs(struct command_call *call)
 	            "machine; all of it is in the folder docs of hasp's sources.");
 }
 
-/* ---- directory, mcp -------------------------------------------------------------- */
+/* ---- directory ------------------------------------------------------------------- */
 
 void command_directory(struct command_call *call)
 {
@@ -117,99 +117,6 @@ void command_directory(struct command_call *call)
 	command_heading(call, "Folders of the workspace");
 	for (size_t i = 0; (root = provider->ops->root(provider, i)); i++)
 		command_say(call, STYLE(ROLE_TEXT), "  %s", root);
-}
-
-/* What a server offers besides tools. */
-static void mcp_offers(struct command_call *call, const json_t *server)
-{
-	const struct span said = json_span(json_object_get(server, "instructions"));
-	size_t i;
-	json_t *prompt;
-
-	json_array_foreach(json_object_get(server, "prompts"), i, prompt) {
-		command_say(call, STYLE(ROLE_DIM), "    prompt %s",
-		            json_string_value(json_object_get(prompt, "name")));
-		command_text(call, STYLE(ROLE_DIM),
-		             json_span(json_object_get(prompt, "description")));
-	}
-	if (said.len) {
-		command_say(call, STYLE(ROLE_DIM), "    instructions");
-		command_text(call, STYLE(ROLE_DIM), said);
-	}
-}
-
-/* As they are to be typed behind an @. */
-static void mcp_resources(struct command_call *call, const json_t *server, const char *list,
-                          const char *member, bool describe)
-{
-	size_t i;
-	json_t *one;
-
-	json_array_foreach(json_object_get(server, list), i, one) {
-		command_say(call, STYLE(ROLE_DIM), "    @%s:%s",
-		            json_string_value(json_object_get(server, "name")),
-		            json_string_value(json_object_get(one, member)));
-		if (describe)
-			command_text(call, STYLE(ROLE_DIM),
-			             json_span(json_object_get(one, "description")));
-	}
-}
-
-static void mcp_server(struct command_call *call, const json_t *server, bool describe)
-{
-	const json_t *tools = json_object_get(server, "tools");
-	const json_t *problem = json_object_get(server, "problem");
-	const size_t count = json_array_size(tools);
-	const char *state = json_string_value(json_object_get(server, "state"));
-	_cleanup_free_ char *line = mem_printf(
-		"%s, %zu %s (%s %s, from %s)", state, count, count == 1 ? "tool" : "tools",
-		json_string_value(json_object_get(server, "transport")),
-		json_string_value(json_object_get(server, "what")),
-		json_string_value(json_object_get(server, "origin")));
-	size_t i;
-	json_t *tool;
-
-	command_term(call, json_string_value(json_object_get(server, "name")), 24, span_str(line),
-	             STYLE(ROLE_TEXT));
-	if (problem)
-		command_text(call, STYLE(ROLE_DIM), json_span(problem));
-	json_array_foreach(tools, i, tool) {
-		command_say(call, STYLE(ROLE_DIM), "    %s",
-		            json_string_value(json_object_get(tool, "name")));
-		if (describe)
-			command_text(call, STYLE(ROLE_DIM),
-			             json_span(json_object_get(tool, "description")));
-	}
-	mcp_resources(call, server, "resources", "uri", describe);
-	mcp_resources(call, server, "resourceTemplates", "uriTemplate", describe);
-	if (describe)
-		mcp_offers(call, server);
-}
-
-void command_mcp(struct command_call *call)
-{
-	struct span word = command_word(&call->arguments);
-	const bool describe = command_word_is(word, "desc");
-	json_auto_t *servers = NULL;
-	size_t i;
-	json_t *server;
-
-	if (word.len && !describe && !command_word_is(word, "list") &&
-	    !command_word_is(word, "nodesc")) {
-		command_usage(call);
-		return;
-	}
-	servers = host_servers(call->context->host);
-	if (!json_array_size(servers)) {
-		command_say(call, STYLE(ROLE_TEXT),
-		            "There are no MCP servers (mcpServers in the settings); hasp can be "
-		            "one itself (hasp serve mcp).");
-		return;
-	}
-	command_heading(call, "MCP servers");
-	json_array_foreach(servers, i, server)
-		mcp_server(call, server, describe);
-	call->result->pager = describe;
 }
 
 /* ---- memory ---------------------------------------------------------------------- */
@@ -467,15 +374,14 @@ void command_tools(struct command_call *call)
 	const struct session *session = host_session(call->context->host);
 	struct span word = command_word(&call->arguments);
 	const bool describe = command_word_is(word, "desc");
+	const struct tool *tool;
 
 	if (word.len && !describe && !command_word_is(word, "list") &&
 	    !command_word_is(word, "nodesc")) {
 		command_usage(call);
 		return;
 	}
-	for (size_t i = 0; i < tool_set_count(session->tools); i++) {
-		const struct tool *tool = tool_set_at(session->tools, i);
-
+	for (size_t i = 0; (tool = tool_set_at(session->tools, i)); i++) {
 		command_term(call, tool->name, 24, span_str(tool->title ? tool->title : ""),
 		             STYLE(ROLE_TEXT));
 		if (describe)

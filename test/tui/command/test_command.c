@@ -200,7 +200,7 @@ static void each_shows_what_there_is(void **state)
 	must_fail(bench, "/directory add /", "--include-directories");
 	must_say(bench, "/hooks", "There are no hooks");
 	must_say(bench, "/mcp", "no MCP servers");
-	must_fail(bench, "/mcp auth", "/mcp");
+	must_fail(bench, "/mcp restart", "/mcp");
 	must_say(bench, "/memory list", "GEMINI.md");
 	must_say(bench, "/memory show", "Use tabs.");
 	must_say(bench, "/policies list", "default");
