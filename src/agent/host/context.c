@@ -87,11 +87,11 @@ static void add_pieces(json_t *parts, const char *part, const struct host *host,
 
 static void add_tools(json_t *parts, const struct host *host)
 {
-	const json_t *declared = agent_tools(host->chat.agent);
+	json_auto_t *declared = model_tools_before(agent_tools(host->chat.agent));
 	size_t i;
 	json_t *declaration;
 
-	json_array_foreach((json_t *)declared, i, declaration) {
+	json_array_foreach(declared, i, declaration) {
 		const char *name = json_string_value(json_object_get(declaration, "name"));
 		const struct tool *tool = tool_set_find(host->chat.tools, name);
 		_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MODEL_REQUEST_BYTES);
