@@ -40,6 +40,18 @@ def test_a_prompt_is_answered_and_printed(world):
     assert server.violations == [] and server.script == []
 
 
+def test_an_empty_composer_says_what_it_is_for_until_something_is_sent(world):
+    words = "Type your message or @path/to/file"
+    with world.fake([[text("Heard.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait(">  " + words).type("hi").wait("> hi")
+            assert words not in hasp.dump().text
+            hasp.key("ctrl+c").wait(words).type("!").wait("! ")
+            assert words not in hasp.dump().text
+            hasp.key("backspace").wait(words).type("hi").key("enter").wait("Heard.")
+            assert words not in hasp.dump().text
+
+
 def test_the_composer_stands_before_the_session_is_open(world):
     """What is typed and sent meanwhile waits for it."""
     with world.fake([[text("Here.")]]) as server:
