@@ -359,7 +359,10 @@ static bool correct_circles(struct prompt_run *run, const char *why, json_t *mes
 		"not repeat this; try another way, or say what stands in your way.";
 	struct agent *agent = run->agent;
 	_cleanup_free_ char *text = mem_printf(advice, why);
+	json_auto_t *found = json_pack("{s:s, s:i}", "kind", message ? "calls" : "text", "count",
+	                               agent->loop_warned ? 2 : 1);
 
+	bus_publish(agent->options.bus, BUS_LOOP_DETECTED, found);
 	if (agent->loop_warned) {
 		prompt_end(run, AGENT_LOOP, why);
 		return false;

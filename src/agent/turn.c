@@ -266,6 +266,7 @@ static void on_restart(struct listener *listener, const struct model_event *even
 	json_object_set_new(message, "severity", json_string("warning"));
 	json_object_set_new(message, "message", json_text(span_str(text)));
 	json_object_set_new(message, "delayMs", json_integer(event->delay_ms));
+	json_object_set_new(message, "model", json_cstr(model_id(listener->agent->options.model)));
 	if (listener->published)
 		json_object_set_new(message, "forget", json_size(listener->published));
 	listener->published = 0;

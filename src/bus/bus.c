@@ -52,12 +52,14 @@ static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_HOOK_CALL] = "event:s name:s durationMs:i exitCode:i success:b input?:o "
 			  "stdout?:s stderr?:s",
 	[BUS_NOTICE] = "severity:s message:s delayMs?:i forget?:i hook?:b waitedMs?:i "
-		       "limitMs?:i",
+		       "limitMs?:i model?:s",
 	[BUS_MODEL] = "model:s reason?:s",
 	[BUS_COMPRESSED] = "before:i after:i how:s",
 	[BUS_TODOS] = "todos:a",
 	[BUS_TOPIC_UPDATE] = "title?:s summary?:s strategicIntent:s",
 	[BUS_APPROVAL_MODE] = "mode:s",
+	[BUS_LOOP_DETECTED] = "kind:s count:i",
+	[BUS_SLASH_COMMAND] = "command:s status:s",
 	[BUS_TURN_END] = "reason:s usage:o",
 };
 

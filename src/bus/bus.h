@@ -59,6 +59,8 @@
 	X(TODOS, "todos", NONE)                                                                   \
 	X(TOPIC_UPDATE, "topic-update", NONE)                                                     \
 	X(APPROVAL_MODE, "approval-mode", NONE)                                                   \
+	X(LOOP_DETECTED, "loop-detected", NONE)                                                   \
+	X(SLASH_COMMAND, "slash-command", NONE)                                                   \
 	X(TURN_END, "turn-end", NONE)
 
 enum bus_topic {
@@ -131,14 +133,18 @@ enum bus_topic {
  *                            hook's command has run; for telemetry.h's details input? {},
  *                            stdout?, stderr?, keys masked
  * NOTICE                     severity "info"|"warning"|"error", message; of a reply
- *                            that is asked for again: delayMs? (int), forget? (int): so
- *                            many of the last bytes of CONTENT do not count any more
+ *                            that is asked for again: delayMs? (int), model?, forget? (int):
+ *                            so many of the last bytes of CONTENT do not count any more
  * MODEL                      model, reason?: another model answers from now on
  * COMPRESSED                 before, after (int tokens), how "summary"|"truncation"
  * TODOS                      todos [{description, status}]
  * TOPIC_UPDATE               title?: of what is worked on (missing: it stays), summary?,
  *                            strategicIntent: what is done next
  * APPROVAL_MODE              mode
+ * LOOP_DETECTED              kind "calls"|"text": what repeats itself; count (int): 1, the model is
+ *                            told; 2, the prompt ends
+ * SLASH_COMMAND              command (its own name), status "success"|"error": one of hasp's own
+ *                            was run
  * TURN_END                   reason, usage (object)
  */
 

@@ -386,6 +386,21 @@ static enum method line_method(const json_t *line)
 	return METHOD_OTHER;
 }
 
+/* Of Gemini CLI's router, which chooses a model before the request that hasp begins with: its
+ * reply is {"reasoning": ..., "model_choice": ...}, and hasp never asks for it. */
+static bool line_is_routing(const json_t *line)
+{
+	const json_t *candidates = json_object_get(json_object_get(line, "response"), "candidates");
+	const json_t *content = json_object_get(json_array_get(candidates, 0), "content");
+	const json_t *part = json_array_get(json_object_get(content, "parts"), 0);
+	json_auto_t *said = NULL;
+	struct err ignored = ERR_INIT;
+
+	return json_parse(json_span(json_object_get(part, "text")), &said, &ignored) &&
+	       json_is_string(json_object_get(said, "reasoning")) &&
+	       json_is_string(json_object_get(said, "model_choice"));
+}
+
 /* The next line with an answer, taken. */
 static bool replay_take_answer(struct replay *replay, size_t *ret_number, json_t **ret,
                                struct err *err)
@@ -400,7 +415,7 @@ static bool replay_take_answer(struct replay *replay, size_t *ret_number, json_t
 			return false;
 		method = line_method(line);
 		*ret_number = replay->line;
-		if (method == METHOD_GENERATE) {
+		if (method == METHOD_GENERATE && !line_is_routing(line)) {
 			replay_skip_line(replay);
 			*ret = line;
 			return true;

@@ -256,7 +256,8 @@ static char *verdict_message(const struct policy_call *call, const struct outcom
 	if (!outcome->rule && outcome->decision == POLICY_DENY)
 		return mem_printf("No rule allows %s, and nobody can be asked.", call->tool);
 	if (outcome->decision == POLICY_DENY)
-		return mem_printf("A policy denies %s (%s).", call->tool, outcome->rule->origin);
+		return mem_printf("Tool execution denied by policy: %s (%s).", call->tool,
+		                  outcome->rule->origin);
 	return mem_strdup("");
 }
 
@@ -586,7 +587,8 @@ static char *reason_of(const struct policy_files *files, const struct rule *rule
 		return mem_printf("Somebody has to be asked about it, and nobody can be (%s).",
 		                  rule->origin);
 	return rule->message ? mem_strdup(rule->message) :
-	                       mem_printf("A policy denies %s (%s).", files->tool, rule->origin);
+	                       mem_printf("Tool execution denied by policy: %s (%s).",
+	                                  files->tool, rule->origin);
 }
 
 enum policy_decision policy_files_judge(const struct policy_files *files,

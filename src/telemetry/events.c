@@ -17,131 +17,13 @@
 #include "telemetry/private.h"
 #include "telemetry/telemetry.h"
 
-/* Calls under way whose arguments are kept. */
-enum { CALLS_MAX = 1000 };
-
-struct telemetry {
-	struct bus *bus;
-	pthread_mutex_t lock; /* the session may change while a message comes */
-	unsigned subscription;
-	int fd;            /* of the file; -1: there is none */
-	struct otlp *otlp; /* NULL: a file instead */
-	struct metrics *metrics;
-	char *session_id, *model, *mode;
-	bool interactive, log_prompts;
-	bool log_details;      /* only with log_prompts, and a `mask` */
-	telemetry_mask *mask;
-	unsigned prompts;
-	json_t *calls; /* by callId: arguments of calls under way */
-};
-
-/* ---- writing ------------------------------------------------------------------ */
-
-/* One write: other processes may append to the same file. */
-static void telemetry_write_file(struct telemetry *telemetry, const json_t *object)
-{
-	char *text = json_dumps(object, JSON_INDENT(2));
-	_cleanup_free_ char *line = text ? mem_printf("%s\n", text) : NULL;
-	size_t len = line ? strlen(line) : 0;
-
-	free(text);
-	for (size_t done = 0; done < len;) {
-		ssize_t n = write(telemetry->fd, line + done, len - done);
-
-		if (n <= 0)
-			return; /* a full disk ends no session */
-		done += (size_t)n;
-	}
-}
-
-static json_t *telemetry_resource(const struct telemetry *telemetry)
-{
-	return json_pack("{s:{s:s, s:s}}", "attributes", "service.name", "gemini-cli",
-	                 "session.id", telemetry->session_id);
-}
-
-static json_t *event_common_attributes(const struct telemetry *telemetry)
-{
-	return json_pack("{s:s, s:b}", "session.id", telemetry->session_id, "interactive",
-	                 telemetry->interactive);
-}
-
-/* `own`: its attributes beside the common ones; taken. `body`: a sentence. */
-static void event_write(struct telemetry *telemetry, const char *name, json_t *own,
-                        const char *body)
-{
-	json_auto_t *record = json_object();
-	json_t *attributes = event_common_attributes(telemetry);
-	char now[CLOCK_TIMESTAMP_SIZE];
-	struct timespec moment;
-
-	clock_gettime(CLOCK_REALTIME, &moment);
-	clock_timestamp(now);
-	json_object_set_new(attributes, "event.name", json_string(name));
-	json_object_set_new(attributes, "event.timestamp", json_string(now));
-	json_object_update(attributes, own);
-	json_decref(own);
-	json_object_set_new(record, "hrTime", telemetry_moment(&moment));
-	json_object_set_new(record, "hrTimeObserved", telemetry_moment(&moment));
-	json_object_set_new(record, "resource", telemetry_resource(telemetry));
-	json_object_set_new(record, "instrumentationScope", json_pack("{s:s}", "name",
-	                                                              "gemini-cli"));
-	json_object_set_new(record, "attributes", attributes);
-	json_object_set_new(record, "_body", json_text(span_str(body)));
-	if (telemetry->otlp)
-		otlp_send_event(telemetry->otlp, record);
-	else
-		telemetry_write_file(telemetry, record);
-}
-
-/* `own` is taken. */
-static void metrics_count(struct telemetry *telemetry, enum metric metric, json_t *own,
-                          json_int_t value)
-{
-	json_auto_t *attributes = event_common_attributes(telemetry);
-
-	json_object_update(attributes, own);
-	json_decref(own);
-	metrics_add(telemetry->metrics, metric, attributes, value);
-}
-
-/* The last thing that is written: ends the sending. */
-static void telemetry_write_metrics(struct telemetry *telemetry)
-{
-	json_auto_t *all = json_pack("{s:o, s:[{s:{s:s, s:s}, s:o}]}", "resource",
-	                             telemetry_resource(telemetry), "scopeMetrics", "scope", "name",
-	                             "gemini-cli", "version", "", "metrics",
-	                             metrics_json(telemetry->metrics));
-
-	if (telemetry->otlp)
-		otlp_close(telemetry->otlp, all);
-	else
-		telemetry_write_file(telemetry, all);
-}
-
-/* ---- members ------------------------------------------------------------------ */
-
-static const char *event_text(const json_t *message, const char *name)
-{
-	const char *text = json_string_value(json_object_get(message, name));
-
-	return text ? text : "";
-}
-
-static json_int_t event_int(const json_t *message, const char *name)
-{
-	return json_integer_value(json_object_get(message, name));
-}
-
-static json_t *event_prompt_id(const struct telemetry *telemetry)
-{
-	_cleanup_free_ char *id = mem_printf("%s########%u", telemetry->session_id,
-	                                     telemetry->prompts);
-
-	return json_text(span_str(id));
-}
-
 /* ---- events ------------------------------------------------------------------- */
+
+/* As Gemini CLI's events spell it. */
+static const char *event_mode(const char *mode)
+{
+	return strcmp(mode, "auto_edit") ? mode : "autoEdit";
+}
 
 static void telemetry_on_prompt(struct telemetry *telemetry, const json_t *message)
 {
@@ -150,6 +32,7 @@ static void telemetry_on_prompt(struct telemetry *telemetry, const json_t *messa
 	json_t *own = json_object();
 
 	telemetry->prompts++;
+	spans_on_prompt(telemetry);
 	json_object_set_new(own, "prompt_length", json_size(text.len));
 	json_object_set_new(own, "prompt_id", event_prompt_id(telemetry));
 	if (telemetry->log_prompts)
@@ -157,87 +40,9 @@ static void telemetry_on_prompt(struct telemetry *telemetry, const json_t *messa
 	event_write(telemetry, "gemini_cli.user_prompt", own, body);
 }
 
-static json_t *event_api_attributes(const struct telemetry *telemetry, const json_t *message)
-{
-	json_t *own = json_object();
-
-	json_object_set(own, "model", json_object_get(message, "model"));
-	json_object_set_new(own, "prompt_id", event_prompt_id(telemetry));
-	json_object_set(own, "role", json_object_get(message, "role"));
-	return own;
-}
-
-static void telemetry_on_request(struct telemetry *telemetry, const json_t *message)
-{
-	_cleanup_free_ char *body = mem_printf("API request to %s.", event_text(message, "model"));
-
-	event_write(telemetry, "gemini_cli.api_request", event_api_attributes(telemetry, message),
-	            body);
-}
-
-static void metrics_count_request(struct telemetry *telemetry, const json_t *message, json_t *own)
-{
-	const char *model = event_text(message, "model");
-
-	json_object_set_new(own, "model", json_string(model));
-	metrics_count(telemetry, METRIC_API_REQUEST_COUNT, own, 1);
-	metrics_count(telemetry, METRIC_API_REQUEST_LATENCY, json_pack("{s:s}", "model", model),
-	              event_int(message, "durationMs"));
-}
-
-static void telemetry_on_response(struct telemetry *telemetry, const json_t *message)
-{
-	/* Of the message, of the event, of the metric ("": not in it). */
-	static const char *const usage[][3] = {
-		{ "input", "input_token_count", "input" },
-		{ "output", "output_token_count", "output" },
-		{ "cached", "cached_content_token_count", "cache" },
-		{ "thoughts", "thoughts_token_count", "thought" },
-		{ "tool", "tool_token_count", "tool" },
-		{ "total", "total_token_count", "" },
-	};
-	const json_t *used = json_object_get(message, "usage");
-	const json_int_t ms = event_int(message, "durationMs");
-	_cleanup_free_ char *body = mem_printf(
-		"API response from %s. Status: 200. Duration: %lldms.",
-		event_text(message, "model"), (long long)ms);
-	json_t *own = event_api_attributes(telemetry, message);
-
-	json_object_set_new(own, "duration_ms", json_integer(ms));
-	json_object_set_new(own, "status_code", json_integer(200));
-	json_object_set_new(own, "http.status_code", json_integer(200));
-	json_object_set_new(own, "finish_reasons", json_pack("[s]", event_text(message,
-	                                                                       "reason")));
-	for (size_t i = 0; i < ARRAY_LEN(usage); i++) {
-		const json_int_t tokens = event_int(used, usage[i][0]);
-
-		json_object_set_new(own, usage[i][1], json_integer(tokens));
-		if (*usage[i][2])
-			metrics_count(telemetry, METRIC_TOKEN_USAGE,
-			              json_pack("{s:s, s:s}", "model", event_text(message, "model"),
-			                        "type", usage[i][2]), tokens);
-	}
-	event_write(telemetry, "gemini_cli.api_response", own, body);
-	metrics_count_request(telemetry, message, json_pack("{s:i}", "status_code", 200));
-}
-
-/* Its code alone: a server's words may quote the request, and with it what files hold. */
-static void telemetry_on_failure(struct telemetry *telemetry, const json_t *message)
-{
-	const char *type = event_text(message, "type");
-	_cleanup_free_ char *body = mem_printf("API error for %s. Type: %s.",
-	                                       event_text(message, "model"), type);
-	json_t *own = event_api_attributes(telemetry, message);
-
-	json_object_set_new(own, "duration_ms", json_integer(event_int(message, "durationMs")));
-	json_object_set_new(own, "error_type", json_string(type));
-	json_object_set_new(own, "error.type", json_string(type));
-	event_write(telemetry, "gemini_cli.api_error", own, body);
-	metrics_count_request(telemetry, message, json_pack("{s:s}", "error_type", type));
-}
-
 static void telemetry_on_call(struct telemetry *telemetry, const json_t *message)
 {
+	spans_on_call(telemetry);
 	if (json_object_size(telemetry->calls) < CALLS_MAX)
 		json_object_set(telemetry->calls, event_text(message, "callId"),
 		                json_object_get(message, "arguments"));
@@ -247,9 +52,9 @@ static void metrics_count_lines(struct telemetry *telemetry, const char *tool, c
                                 const json_t *lines)
 {
 	if (json_integer_value(lines) > 0)
-		metrics_count(telemetry, METRIC_LINES_CHANGED,
-		              json_pack("{s:s, s:s}", "function_name", tool, "type", type),
-		              json_integer_value(lines));
+		telemetry_count(telemetry, METRIC_LINES_CHANGED,
+		                json_pack("{s:s, s:s}", "function_name", tool, "type", type),
+		                json_integer_value(lines));
 }
 
 /* "" of a tool that reads and writes no single file. */
@@ -281,8 +86,8 @@ static void event_write_file_operation(struct telemetry *telemetry, const char *
 	if (dot && !strchr(dot, '/'))
 		json_object_set_new(own, "extension", telemetry_limited_text(span_str(dot)));
 	event_write(telemetry, "gemini_cli.file_operation", own, body);
-	metrics_count(telemetry, METRIC_FILE_OPERATION_COUNT,
-	              json_pack("{s:s}", "operation", operation), 1);
+	telemetry_count(telemetry, METRIC_FILE_OPERATION_COUNT,
+	                json_pack("{s:s}", "operation", operation), 1);
 	metrics_count_lines(telemetry, tool, "added", json_object_get(result, "lines_added"));
 	metrics_count_lines(telemetry, tool, "removed", json_object_get(result, "lines_removed"));
 }
@@ -323,6 +128,17 @@ static void event_add_call_error(const struct telemetry *telemetry, json_t *own,
 	json_object_set(own, "error.message", json_object_get(own, "error"));
 }
 
+/* Of a plan that was approved: what it is worked on in. */
+static void event_write_plan(struct telemetry *telemetry)
+{
+	const json_t *mode = json_string(event_mode(telemetry->mode));
+
+	event_write(telemetry, "gemini_cli.plan.execution",
+	            json_pack("{s:O}", "approval_mode", mode), "Plan executed.");
+	telemetry_count(telemetry, METRIC_PLAN_EXECUTION_COUNT,
+	                json_pack("{s:o}", "approval_mode", mode), 1);
+}
+
 static void telemetry_on_result(struct telemetry *telemetry, const json_t *message)
 {
 	const char *id = event_text(message, "callId"), *instead = event_text(message, "ranName");
@@ -355,9 +171,12 @@ static void telemetry_on_result(struct telemetry *telemetry, const json_t *messa
 	tags = json_pack("{s:s, s:b, s:s}", "function_name", tool, "success", success,
 	                 "tool_type", kind);
 	json_object_set(tags, "decision", json_object_get(message, "decision"));
-	metrics_count(telemetry, METRIC_TOOL_CALL_COUNT, tags, 1);
-	metrics_count(telemetry, METRIC_TOOL_CALL_LATENCY,
-	              json_pack("{s:s}", "function_name", tool), ms);
+	telemetry_count(telemetry, METRIC_TOOL_CALL_COUNT, tags, 1);
+	telemetry_count(telemetry, METRIC_TOOL_CALL_LATENCY,
+	                json_pack("{s:s}", "function_name", tool), ms);
+	spans_on_result(telemetry, message, tool);
+	if (success && !strcmp(tool, "exit_plan_mode"))
+		event_write_plan(telemetry);
 }
 
 static void telemetry_on_compression(struct telemetry *telemetry, const json_t *message)
@@ -368,7 +187,7 @@ static void telemetry_on_compression(struct telemetry *telemetry, const json_t *
 	                                       (long long)(before - after));
 	json_t *own = json_pack("{s:I, s:I}", "tokens_before", before, "tokens_after", after);
 
-	metrics_count(telemetry, METRIC_CHAT_COMPRESSION, json_incref(own), 1);
+	telemetry_count(telemetry, METRIC_CHAT_COMPRESSION, json_incref(own), 1);
 	event_write(telemetry, "gemini_cli.chat_compression", own, body);
 }
 
@@ -431,20 +250,71 @@ static void telemetry_on_hook(struct telemetry *telemetry, const json_t *message
 	if (telemetry->log_details)
 		event_add_hook_details(telemetry, own, message);
 	event_write(telemetry, "gemini_cli.hook_call", own, body);
-	metrics_count(telemetry, METRIC_HOOK_CALL_COUNT, json_incref(tags), 1);
-	metrics_count(telemetry, METRIC_HOOK_CALL_LATENCY, tags, ms);
+	telemetry_count(telemetry, METRIC_HOOK_CALL_COUNT, json_incref(tags), 1);
+	telemetry_count(telemetry, METRIC_HOOK_CALL_LATENCY, tags, ms);
+}
+
+static void event_write_mode_duration(struct telemetry *telemetry)
+{
+	const char *mode = event_mode(telemetry->mode);
+	const uint64_t ms = clock_monotonic_ms() - telemetry->mode_since_ms;
+	_cleanup_free_ char *body = mem_printf("Approval mode %s was active for %llums.", mode,
+	                                       (unsigned long long)ms);
+
+	event_write(telemetry, "gemini_cli.plan.approval_mode_duration",
+	            json_pack("{s:s, s:I}", "mode", mode, "duration_ms", (json_int_t)ms), body);
+	telemetry->mode_since_ms += ms;
 }
 
 static void telemetry_on_mode_switch(struct telemetry *telemetry, const json_t *message)
 {
-	const char *mode = event_text(message, "mode");
-	_cleanup_free_ char *body = mem_printf("Approval mode switched from %s to %s.",
-	                                       telemetry->mode, mode);
+	const char *mode = event_mode(event_text(message, "mode"));
+	const char *before = event_mode(telemetry->mode);
+	_cleanup_free_ char *body = mem_printf("Approval mode switched from %s to %s.", before,
+	                                       mode);
 
+	event_write_mode_duration(telemetry);
 	event_write(telemetry, "gemini_cli.plan.approval_mode_switch",
-	            json_pack("{s:s, s:s}", "from_mode", telemetry->mode, "to_mode", mode), body);
+	            json_pack("{s:s, s:s}", "from_mode", before, "to_mode", mode), body);
 	free(telemetry->mode);
-	telemetry->mode = mem_strdup(mode);
+	telemetry->mode = mem_strdup(event_text(message, "mode"));
+}
+
+static void telemetry_on_loop(struct telemetry *telemetry, const json_t *message)
+{
+	const bool calls = !strcmp(event_text(message, "kind"), "calls");
+
+	event_write(telemetry, "loop_detected",
+	            json_pack("{s:s, s:o, s:I}", "loop_type",
+	                      calls ? "consecutive_identical_tool_calls" :
+	                              "chanting_identical_sentences", "prompt_id",
+	                      event_prompt_id(telemetry), "count", event_int(message, "count")),
+	            "Loop detected.");
+}
+
+static void telemetry_on_slash(struct telemetry *telemetry, const json_t *message)
+{
+	const char *command = event_text(message, "command");
+	_cleanup_free_ char *body = mem_printf("Slash command: %s.", command);
+
+	event_write(telemetry, "gemini_cli.slash_command",
+	            json_pack("{s:s, s:s}", "command", command, "status",
+	                      event_text(message, "status")), body);
+}
+
+/* After a reply without calls the prompt is answered. The event, as in Gemini CLI, only where
+ * somebody talks. */
+static void telemetry_on_turn_end(struct telemetry *telemetry, const json_t *message)
+{
+	if (!strcmp(event_text(message, "reason"), "tools"))
+		return;
+	if (telemetry->interactive)
+		event_write(telemetry, "gemini_cli.conversation_finished",
+		            json_pack("{s:s, s:i}", "approvalMode", event_mode(telemetry->mode),
+		                      "turnCount", (int)telemetry->replies),
+		            "Conversation finished.");
+	telemetry->replies = 0;
+	spans_on_answer(telemetry);
 }
 
 /* A row for each topic that events are made of. */
@@ -458,6 +328,10 @@ static void (*const takers[BUS_TOPIC_COUNT])(struct telemetry *telemetry, const 
 	[BUS_COMPRESSED] = telemetry_on_compression,
 	[BUS_HOOK_CALL] = telemetry_on_hook,
 	[BUS_APPROVAL_MODE] = telemetry_on_mode_switch,
+	[BUS_NOTICE] = telemetry_on_notice,
+	[BUS_TURN_END] = telemetry_on_turn_end,
+	[BUS_LOOP_DETECTED] = telemetry_on_loop,
+	[BUS_SLASH_COMMAND] = telemetry_on_slash,
 };
 
 static void telemetry_on_message(void *data, enum bus_topic topic, const json_t *message)
@@ -505,7 +379,8 @@ static void telemetry_write_config(struct telemetry *telemetry, const struct set
 
 	event_write(telemetry, "gemini_cli.config",
 	            json_pack("{s:s, s:s, s:b, s:b, s:I}", "model", telemetry->model,
-	                      "approval_mode", telemetry->mode, "log_user_prompts_enabled",
+	                      "approval_mode", event_mode(telemetry->mode),
+	                      "log_user_prompts_enabled",
 	                      telemetry->log_prompts, "file_filtering_respect_git_ignore",
 	                      git_ignore, "mcp_servers_count",
 	                      (json_int_t)json_object_size(servers)),
@@ -581,6 +456,7 @@ struct telemetry *telemetry_open(const struct telemetry_options *options)
 		.metrics = metrics_new(),
 		.session_id = mem_strdup(options->session_id),
 		.model = mem_strdup(options->model), .mode = mem_strdup(options->approval_mode),
+		.mode_since_ms = clock_monotonic_ms(),
 		.interactive = options->interactive, .calls = json_object(),
 		.log_prompts = telemetry_is_on(settings, getenv("GEMINI_TELEMETRY_LOG_PROMPTS"),
 		                               "telemetry.logPrompts"),
@@ -591,7 +467,7 @@ struct telemetry *telemetry_open(const struct telemetry_options *options)
 		                "hasp.telemetry.logDetails");
 	pthread_mutex_init(&telemetry->lock, NULL);
 	telemetry_write_config(telemetry, settings);
-	metrics_count(telemetry, METRIC_SESSION_COUNT, json_object(), 1);
+	telemetry_count(telemetry, METRIC_SESSION_COUNT, json_object(), 1);
 	telemetry->subscription = bus_subscribe(options->bus, BUS_NONE, telemetry_on_message,
 	                                        telemetry);
 	return telemetry;
@@ -607,10 +483,25 @@ void telemetry_set_session(struct telemetry *telemetry, const char *session_id)
 	if (!telemetry)
 		return;
 	pthread_mutex_lock(&telemetry->lock);
+	spans_on_answer(telemetry);
 	free(telemetry->session_id);
 	telemetry->session_id = mem_strdup(session_id);
 	telemetry->prompts = 0;
 	pthread_mutex_unlock(&telemetry->lock);
+}
+
+/* The last thing that is written: ends the sending. */
+static void telemetry_write_metrics(struct telemetry *telemetry)
+{
+	json_auto_t *all = json_pack("{s:o, s:[{s:{s:s, s:s}, s:o}]}", "resource",
+	                             telemetry_resource(telemetry), "scopeMetrics", "scope", "name",
+	                             "gemini-cli", "version", "", "metrics",
+	                             metrics_json(telemetry->metrics));
+
+	if (telemetry->otlp)
+		otlp_close(telemetry->otlp, all);
+	else
+		telemetry_write_file(telemetry, all);
 }
 
 void telemetry_close(struct telemetry *telemetry)
@@ -618,6 +509,8 @@ void telemetry_close(struct telemetry *telemetry)
 	if (!telemetry)
 		return;
 	bus_unsubscribe(telemetry->bus, telemetry->subscription);
+	spans_on_answer(telemetry);
+	event_write_mode_duration(telemetry);
 	telemetry_write_metrics(telemetry);
 	if (telemetry->fd >= 0)
 		close(telemetry->fd);

@@ -2,6 +2,7 @@
 /* Values of metrics, cumulative over the session, and their JSON. */
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/span.h"
@@ -74,10 +75,17 @@ static struct point *point_of(struct series *series, const json_t *attributes)
 	return point;
 }
 
+/* Those in seconds come in milliseconds. */
+static json_int_t row_scale(enum metric metric)
+{
+	return strcmp(rows[metric].unit, "s") ? 1 : 1000;
+}
+
 void metrics_add(struct metrics *metrics, enum metric metric, const json_t *attributes,
                  json_int_t value)
 {
 	struct point *point = point_of(&metrics->series[metric], attributes);
+	const json_int_t scale = row_scale(metric);
 	size_t bucket = 0;
 
 	if (!point)
@@ -87,12 +95,18 @@ void metrics_add(struct metrics *metrics, enum metric metric, const json_t *attr
 	point->count++;
 	if (__builtin_add_overflow(point->sum, value, &point->sum))
 		point->sum = INT64_MAX;
-	while (bucket < ARRAY_LEN(boundaries) && value > boundaries[bucket])
+	while (bucket < ARRAY_LEN(boundaries) && value > boundaries[bucket] * scale)
 		bucket++;
 	point->buckets[bucket]++;
 }
 
-static json_t *histogram_value(const struct point *point)
+/* A new reference. */
+static json_t *scaled_value(json_int_t value, json_int_t scale)
+{
+	return scale == 1 ? json_integer(value) : json_real((double)value / (double)scale);
+}
+
+static json_t *histogram_value(const struct point *point, json_int_t scale)
 {
 	json_t *bounds = json_array(), *counts = json_array();
 
@@ -100,9 +114,10 @@ static json_t *histogram_value(const struct point *point)
 		json_array_append_new(bounds, json_integer(boundaries[i]));
 	for (size_t i = 0; i < ARRAY_LEN(point->buckets); i++)
 		json_array_append_new(counts, json_integer(point->buckets[i]));
-	return json_pack("{s:I, s:I, s:I, s:{s:o, s:o}, s:I}", "min", point->least, "max",
-	                 point->most, "sum", point->sum, "buckets", "boundaries", bounds, "counts",
-	                 counts, "count", point->count);
+	return json_pack("{s:o, s:o, s:o, s:{s:o, s:o}, s:I}", "min",
+	                 scaled_value(point->least, scale), "max", scaled_value(point->most, scale),
+	                 "sum", scaled_value(point->sum, scale), "buckets", "boundaries", bounds,
+	                 "counts", counts, "count", point->count);
 }
 
 json_t *telemetry_moment(const struct timespec *moment)
@@ -113,6 +128,7 @@ json_t *telemetry_moment(const struct timespec *moment)
 static json_t *series_json(const struct series *series, enum metric metric)
 {
 	const bool histogram = rows[metric].histogram;
+	const json_int_t scale = row_scale(metric);
 	json_t *points = json_array(), *shown;
 	struct timespec now;
 
@@ -123,14 +139,14 @@ static json_t *series_json(const struct series *series, enum metric metric)
 		json_array_append_new(points, json_pack(
 			"{s:O, s:o, s:o, s:o}", "attributes", point->attributes, "startTime",
 			telemetry_moment(&point->first), "endTime", telemetry_moment(&now), "value",
-			histogram ? histogram_value(point) : json_integer(point->sum)));
+			histogram ? histogram_value(point, scale) : json_integer(point->sum)));
 	}
 	/* aggregationTemporality 1: cumulative; dataPointType 0: histogram, 3: sum. */
 	shown = json_pack("{s:{s:s, s:s, s:s, s:s, s:i, s:{}}, s:i, s:i, s:o}", "descriptor",
 	                  "name", rows[metric].name, "type", histogram ? "HISTOGRAM" : "COUNTER",
 	                  "description", rows[metric].description, "unit", rows[metric].unit,
-	                  "valueType", 0, "advice", "aggregationTemporality", 1, "dataPointType",
-	                  histogram ? 0 : 3, "dataPoints", points);
+	                  "valueType", scale == 1 ? 0 : 1, "advice", "aggregationTemporality", 1,
+	                  "dataPointType", histogram ? 0 : 3, "dataPoints", points);
 	if (!histogram)
 		json_object_set_new(shown, "isMonotonic", json_true());
 	return shown;

@@ -34,6 +34,7 @@ struct otlp {
 	pthread_mutex_t lock; /* for all below but what says otherwise */
 	pthread_cond_t changed, finished_cond; /* CLOCK_MONOTONIC */
 	struct buf records;   /* waiting: elements of resourceLogs, with commas between */
+	struct buf spans;     /* likewise of resourceSpans */
 	char *metrics;        /* the last request; or NULL */
 	bool closing, finished;
 	unsigned references;
@@ -113,6 +114,31 @@ static json_t *otlp_resource_logs(const json_t *event)
 	return json_pack("{s:o, s:[{s:O, s:[o]}]}", "resource", otlp_resource(event), "scopeLogs",
 	                 "scope", json_object_get(event, "instrumentationScope"), "logRecords",
 	                 record);
+}
+
+static json_t *otlp_id(const json_t *span, const char *context, const char *id)
+{
+	return json_incref(json_object_get(json_object_get(span, context), id));
+}
+
+/* An element of resourceSpans from a span as the file has it. */
+static json_t *otlp_resource_spans(const json_t *span)
+{
+	const json_t *parent = json_object_get(span, "parentSpanContext");
+	json_t *sent = json_pack(
+		"{s:o, s:o, s:O, s:i, s:o, s:o, s:o, s:O}", "traceId",
+		otlp_id(span, "_spanContext", "traceId"), "spanId",
+		otlp_id(span, "_spanContext", "spanId"), "name", json_object_get(span, "name"),
+		"kind", 1 /* internal */, "startTimeUnixNano",
+		otlp_nanoseconds(json_object_get(span, "startTime")), "endTimeUnixNano",
+		otlp_nanoseconds(json_object_get(span, "endTime")), "attributes",
+		otlp_attributes(json_object_get(span, "attributes")), "status",
+		json_object_get(span, "status"));
+
+	if (parent)
+		json_object_set(sent, "parentSpanId", json_object_get(parent, "spanId"));
+	return json_pack("{s:o, s:[{s:O, s:[o]}]}", "resource", otlp_resource(span), "scopeSpans",
+	                 "scope", json_object_get(span, "instrumentationScope"), "spans", sent);
 }
 
 static json_t *otlp_strings(const json_t *integers)
@@ -284,11 +310,16 @@ static void otlp_post(struct otlp *otlp, struct http_client *client, const char 
 	}
 }
 
-static void otlp_post_records(struct otlp *otlp, struct http_client *client, const char *records)
+/* `elements`: of the array `member`, with commas between; NULL: there are none. */
+static void otlp_post_elements(struct otlp *otlp, struct http_client *client, const char *path,
+                               const char *member, const char *elements)
 {
-	_cleanup_free_ char *body = mem_printf("{\"resourceLogs\":[%s]}", records);
+	_cleanup_free_ char *body = NULL;
 
-	otlp_post(otlp, client, "/v1/logs", span_str(body));
+	if (!elements)
+		return;
+	body = mem_printf("{\"%s\":[%s]}", member, elements);
+	otlp_post(otlp, client, path, span_str(body));
 }
 
 static void otlp_free_settings(struct otlp *otlp)
@@ -312,37 +343,42 @@ static void otlp_unref_unlock(struct otlp *otlp)
 	pthread_cond_destroy(&otlp->changed);
 	pthread_cond_destroy(&otlp->finished_cond);
 	buf_release(&otlp->records);
+	buf_release(&otlp->spans);
 	cancel_release(&otlp->cancel);
 	free(otlp->metrics);
 	otlp_free_settings(otlp);
 }
 
-/* Under the lock: until there are records that have waited long enough, or the session ends.
- * The records, to free; NULL: it ends, and none are left. */
-static char *otlp_next_records(struct otlp *otlp)
+/* Under the lock: until there are records or spans that have waited long enough, or the session
+ * ends. Both are to free; NULL: there are none. False: it ends, and nothing is left. */
+static bool otlp_next(struct otlp *otlp, char **ret_records, char **ret_spans)
 {
 	struct timespec until;
 	int late = 0;
 
-	while (!otlp->records.len && !otlp->closing)
+	while (!otlp->records.len && !otlp->spans.len && !otlp->closing)
 		pthread_cond_wait(&otlp->changed, &otlp->lock);
 	until = otlp_moment_in(OTLP_BATCH_MS);
 	while (!otlp->closing && !late)
 		late = pthread_cond_timedwait(&otlp->changed, &otlp->lock, &until);
-	return otlp->records.len ? buf_steal(&otlp->records) : NULL;
+	*ret_records = otlp->records.len ? buf_steal(&otlp->records) : NULL;
+	*ret_spans = otlp->spans.len ? buf_steal(&otlp->spans) : NULL;
+	return *ret_records || *ret_spans;
 }
 
 static void *otlp_thread(void *data)
 {
 	struct otlp *otlp = data;
 	struct http_client *client = http_client_new();
-	char *records;
+	char *records, *spans;
 
 	pthread_mutex_lock(&otlp->lock);
-	while ((records = otlp_next_records(otlp))) {
+	while (otlp_next(otlp, &records, &spans)) {
 		pthread_mutex_unlock(&otlp->lock);
-		otlp_post_records(otlp, client, records);
+		otlp_post_elements(otlp, client, "/v1/logs", "resourceLogs", records);
+		otlp_post_elements(otlp, client, "/v1/traces", "resourceSpans", spans);
 		free(records);
+		free(spans);
 		pthread_mutex_lock(&otlp->lock);
 	}
 	pthread_mutex_unlock(&otlp->lock);
@@ -447,7 +483,8 @@ struct otlp *otlp_new(const char *endpoint, const char *headers, struct err *err
 
 	while (len > 0 && endpoint[len - 1] == '/')
 		len--;
-	*otlp = (struct otlp){ .records = BUF_INIT(OTLP_QUEUE_BYTES_MAX), .references = 2,
+	*otlp = (struct otlp){ .records = BUF_INIT(OTLP_QUEUE_BYTES_MAX),
+		               .spans = BUF_INIT(OTLP_QUEUE_BYTES_MAX), .references = 2,
 		               .endpoint = mem_printf("%.*s", (int)len, endpoint) };
 	if (!otlp_read_headers(otlp, headers, err) || !cancel_init(&otlp->cancel, err)) {
 		otlp_free_settings(otlp);
@@ -475,16 +512,18 @@ struct otlp *otlp_new(const char *endpoint, const char *headers, struct err *err
 	return NULL;
 }
 
-void otlp_send_event(struct otlp *otlp, const json_t *event)
+void otlp_send(struct otlp *otlp, const json_t *object)
 {
-	json_auto_t *logs = otlp_resource_logs(event);
-	char *text = json_dumps(logs, JSON_COMPACT);
+	const bool is_span = json_object_get(object, "_spanContext");
+	struct buf *queue = is_span ? &otlp->spans : &otlp->records;
+	json_auto_t *sent = is_span ? otlp_resource_spans(object) : otlp_resource_logs(object);
+	char *text = json_dumps(sent, JSON_COMPACT);
 
 	pthread_mutex_lock(&otlp->lock);
-	if (text && otlp->records.len + strlen(text) + 1 < OTLP_QUEUE_BYTES_MAX) {
-		if (otlp->records.len)
-			buf_char(&otlp->records, ',');
-		buf_str(&otlp->records, text);
+	if (text && queue->len + strlen(text) + 1 < OTLP_QUEUE_BYTES_MAX) {
+		if (queue->len)
+			buf_char(queue, ',');
+		buf_str(queue, text);
 		pthread_cond_signal(&otlp->changed);
 	}
 	pthread_mutex_unlock(&otlp->lock);

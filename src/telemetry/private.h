@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to this folder: the table of metrics, and their values. */
+/* Private to this folder: the table of metrics and their values, and the subscriber, which events,
+ * requests and spans share. */
 #ifndef HASP_TELEMETRY_PRIVATE_H
 #define HASP_TELEMETRY_PRIVATE_H
 
 #include <jansson.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <time.h>
 
 #include "base/err.h"
 #include "base/span.h"
+#include "bus/bus.h"
 
-/* X(symbol, name, is a histogram, unit, description) */
+/* X(symbol, name, is a histogram, unit, description). "s": values are given in milliseconds. */
 #define METRIC_TABLE(X)                                                                           \
 	X(SESSION_COUNT, "gemini_cli.session.count", false, "", "Sessions started.")              \
 	X(TOOL_CALL_COUNT, "gemini_cli.tool.call.count", false, "",                               \
@@ -28,7 +31,17 @@
 	  "Compressions of the conversation.")                                                    \
 	X(HOOK_CALL_COUNT, "gemini_cli.hook_call.count", false, "",                               \
 	  "Runs of hooks by event and success.")                                                  \
-	X(HOOK_CALL_LATENCY, "gemini_cli.hook_call.latency", true, "ms", "Time of hooks.")
+	X(HOOK_CALL_LATENCY, "gemini_cli.hook_call.latency", true, "ms", "Time of hooks.")        \
+	X(CONTENT_RETRY_COUNT, "gemini_cli.chat.content_retry.count", false, "",                  \
+	  "Replies that broke off and were asked for again.")                                     \
+	X(NETWORK_RETRY_COUNT, "gemini_cli.network_retry.count", false, "",                       \
+	  "Requests that failed and were sent again.")                                            \
+	X(PLAN_EXECUTION_COUNT, "gemini_cli.plan.execution.count", false, "",                     \
+	  "Plans that were approved.")                                                            \
+	X(GENAI_TOKEN_USAGE, "gen_ai.client.token.usage", true, "token",                          \
+	  "Number of input and output tokens used.")                                              \
+	X(GENAI_OPERATION_DURATION, "gen_ai.client.operation.duration", true, "s",                \
+	  "GenAI operation duration.")
 
 enum metric {
 #define METRIC_ENUM(symbol, name, histogram, unit, description) METRIC_##symbol,
@@ -38,6 +51,7 @@ enum metric {
 };
 
 struct metrics;
+struct otlp;
 
 /* Without values. Never NULL. */
 struct metrics *metrics_new(void);
@@ -73,18 +87,99 @@ json_t *telemetry_shown_arguments(const json_t *arguments, telemetry_mask *mask)
  * as above; in place of requests, replies and results stands how long they are. A new reference. */
 json_t *telemetry_shown_hook_input(const json_t *input, telemetry_mask *mask);
 
+/* ---- the subscriber (events.c) ---- */
+
+enum { TRACE_ID_BYTES = 16, SPAN_ID_BYTES = 8 };
+
+/* A span that has not been written yet. */
+struct open_span {
+	bool open;
+	char id[2 * SPAN_ID_BYTES + 1];
+	struct timespec began, ended;
+};
+
+/* Calls under way whose arguments are kept. */
+enum { CALLS_MAX = 1000 };
+
+struct telemetry {
+	struct bus *bus;
+	pthread_mutex_t lock; /* the session may change while a message comes */
+	unsigned subscription;
+	int fd;            /* of the file; -1: there is none */
+	struct otlp *otlp; /* NULL: a file instead */
+	struct metrics *metrics;
+	char *session_id, *model, *mode;
+	bool interactive, log_prompts;
+	bool log_details;      /* only with log_prompts, and a `mask` */
+	telemetry_mask *mask;
+	unsigned prompts;
+	unsigned replies;      /* of the model in this turn */
+	unsigned attempts;     /* that were asked for again since the last reply */
+	uint64_t mode_since_ms; /* clock_monotonic_ms */
+	char trace_id[2 * TRACE_ID_BYTES + 1]; /* of the prompt; "" before the first */
+	struct open_span prompt_span, calls_span;
+	json_t *calls; /* by callId: arguments of calls under way */
+};
+
+/* ---- writing (event_write.c) ---- */
+
+/* What the session is, for `resource`; a new reference. */
+json_t *telemetry_resource(const struct telemetry *telemetry);
+/* One object, as it is: for the file alone. */
+void telemetry_write_file(struct telemetry *telemetry, const json_t *object);
+/* Appends an event or a span to the file, or sends them; with `resource` and
+ * `instrumentationScope` added. */
+void telemetry_write(struct telemetry *telemetry, json_t *object);
+/* Writes an event now. `own`: its attributes beside the common ones; taken. `body`: a sentence. */
+void event_write(struct telemetry *telemetry, const char *name, json_t *own, const char *body);
+/* As metrics_add, with the common attributes too. `own` is taken. */
+void telemetry_count(struct telemetry *telemetry, enum metric metric, json_t *own,
+                     json_int_t value);
+/* A member of a message: borrowed, "" where it is no text; 0 where it is no number. */
+const char *event_text(const json_t *message, const char *name);
+json_int_t event_int(const json_t *message, const char *name);
+/* Of the model of a message, "PROVIDER/NAME", the name. Borrowed. */
+const char *event_model_name(const json_t *message);
+/* "SESSION########NUMBER"; a new reference. */
+json_t *event_prompt_id(const struct telemetry *telemetry);
+
+/* ---- requests to models (requests.c): events and metrics, also those of the semantic conventions
+ * for generative AI.  As takers in events.c. ---- */
+
+/* It goes out; it was answered; it failed for good. */
+void telemetry_on_request(struct telemetry *telemetry, const json_t *message);
+void telemetry_on_response(struct telemetry *telemetry, const json_t *message);
+/* Its code alone is written: a server's words may quote the request. */
+void telemetry_on_failure(struct telemetry *telemetry, const json_t *message);
+/* Only a reply that is asked for again is of interest. */
+void telemetry_on_notice(struct telemetry *telemetry, const json_t *message);
+
+/* ---- spans (spans.c) ---- */
+
+/* A prompt begins, and with it a trace; what is open of the one before is written. */
+void spans_on_prompt(struct telemetry *telemetry);
+/* A request goes out: the calls of the reply before have ended. */
+void spans_on_request(struct telemetry *telemetry);
+/* A reply has come, or will not. */
+void spans_on_reply(struct telemetry *telemetry, const json_t *message, bool failed);
+/* A call begins. */
+void spans_on_call(struct telemetry *telemetry);
+/* `tool`: what ran. */
+void spans_on_result(struct telemetry *telemetry, const json_t *message, const char *tool);
+/* The prompt is answered: what is open is written. Also before the session or its id ends. */
+void spans_on_answer(struct telemetry *telemetry);
+
 /* ---- OTLP over HTTP (otlp.c) ---- */
 
-struct otlp;
-
-/* Starts the thread that posts to ENDPOINT/v1/logs and ENDPOINT/v1/metrics, with `headers` as
+/* Starts the thread that posts to ENDPOINT/v1/logs, /v1/traces and /v1/metrics, with `headers` as
  * OTEL_EXPORTER_OTLP_HEADERS has them (NULL: none). What was not answered, or with 429, 502, 503 or
  * 504, is sent again: four times at most, and not once the session ends. NULL with IO_ERROR: no
  * descriptor or no thread is left; INVALID_ARGUMENT: the headers are none. Nothing connects before
  * the first event. */
 struct otlp *otlp_new(const char *endpoint, const char *headers, struct err *err);
-/* An event as the file has it; copied. Never waits: it is dropped where too many wait already. */
-void otlp_send_event(struct otlp *otlp, const json_t *event);
+/* An event or a span as the file has it; copied. Never waits: it is dropped where too many wait
+ * already. */
+void otlp_send(struct otlp *otlp, const json_t *object);
 /* Sends what is left and the metrics, as the file has them, and frees it. Waits less than two
  * seconds; what is not sent by then is lost. */
 void otlp_close(struct otlp *otlp, const json_t *metrics);

@@ -99,6 +99,9 @@ static json_t *shown_input_member(const char *name, const json_t *value, telemet
 
 	if (!strcmp(name, "tool_input"))
 		return telemetry_shown_arguments(value, mask);
+	/* Of a confirmation: what kind it is. The rest is what it is about. */
+	if (!strcmp(name, "details") && json_is_string(json_object_get(value, "type")))
+		return json_pack("{s:O}", "type", json_object_get(value, "type"));
 	if (json_is_string(value) && name_is_listed(name, names, ARRAY_LEN(names))) {
 		cut = telemetry_limited_text(json_span(value));
 		shown = mask(json_span(cut));

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Telemetry: what a session does, as OpenTelemetry events and metrics with Gemini CLI's names.
+/* Telemetry: what a session does, as OpenTelemetry events, metrics and spans with Gemini CLI's
+ * names.
  *
  *     struct telemetry *telemetry = telemetry_open(&options);   // NULL: it is off
  *     telemetry_set_session(telemetry, id);                     // the session is another one now
  *     telemetry_close(telemetry);                               // writes the metrics
  *
- * It only listens: it subscribes to the bus, and the agent knows nothing of it.  Events are
- * appended to the file of telemetry.outfile as they happen, metrics when it is closed, each a JSON
- * object with an indentation of two, as Gemini CLI's own file exporter writes them.  Without a
+ * It only listens: it subscribes to the bus, and the agent knows nothing of it.  Events and spans
+ * are appended to the file of telemetry.outfile as they happen, metrics when it is closed, each a
+ * JSON object with an indentation of two, as Gemini CLI's own file exporter writes them.  Without a
  * file they go to the collector of telemetry.otlpEndpoint as OTLP over HTTP in JSON (otlp.c), by a
  * thread of its own.
  *
@@ -19,7 +20,7 @@
  * To add an event: a row in events.c, and the topic in docs/bus.md if the bus does not have it
  * yet. To add a metric: a row in private.h.  docs/telemetry.md lists both.
  *
- * Not here: OTLP over gRPC, and spans.
+ * Not here: OTLP over gRPC.
  */
 #ifndef HASP_TELEMETRY_TELEMETRY_H
 #define HASP_TELEMETRY_TELEMETRY_H

@@ -218,7 +218,7 @@ static void follow_compressed(struct app *app, const json_t *message)
 	const json_int_t before = json_integer_value(json_object_get(message, "before"));
 	const json_int_t after = json_integer_value(json_object_get(message, "after"));
 	_cleanup_free_ char *text = mem_printf(
-		"The conversation was compressed from %lld to %lld tokens.", (long long)before,
+		"Chat history compressed from %lld to %lld tokens.", (long long)before,
 		(long long)after);
 
 	app->status.context = (uint64_t)after;

@@ -149,7 +149,7 @@ static void input_quit(struct app *app)
 	else if (input_twice(&app->quit_ms))
 		tui_quit(app);
 	else
-		app->hint = "Ctrl+C again quits";
+		app->hint = "Press Ctrl+C again to exit.";
 }
 
 static void input_toggle(struct app *app, int overlay)

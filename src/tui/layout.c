@@ -25,6 +25,17 @@ static void layout_activity(const struct app *app, unsigned width, struct rows *
 	              app->thought, &how);
 }
 
+/* Until something is sent, an empty composer says what it is for (Gemini CLI's words, which its
+ * users' scripts wait for). The caret stands before them. */
+static void layout_placeholder(const struct app *app, unsigned width, struct row *row)
+{
+	if (app->plain || app->spoken || editor_is_shell(app->editor) ||
+	    !editor_is_empty(app->editor))
+		return;
+	row_text(row, SPAN(" Type your message or @path/to/file"), STYLE(ROLE_DIM));
+	row_clip(row, width);
+}
+
 static void layout_composer(struct app *app, unsigned width, size_t height, struct live *live)
 {
 	const bool shell = editor_is_shell(app->editor);
@@ -38,6 +49,7 @@ static void layout_composer(struct app *app, unsigned width, size_t height, stru
 	editor_layout(app->editor, &prompt, width, rows ? rows : 1, &live->rows, &live->caret_row,
 	              &live->caret_column);
 	live->caret_row += before;
+	layout_placeholder(app, width, &live->rows.at[before]);
 }
 
 static void layout_running(const struct app *app, unsigned width, struct rows *rows)

@@ -244,6 +244,7 @@ struct app {
 	char **queued;                /* prompts that wait; owned */
 	size_t queued_count, queued_cap;
 	char *sent;                   /* the prompt under way; or NULL */
+	bool spoken;                  /* something was sent or queued since the start */
 	json_t *steers;               /* texts that are to join the prompt under way */
 	struct buf shell_output;      /* of "!" commands, and an edited plan, for the model's next
 	                               * prompt */

@@ -355,6 +355,7 @@ static void send_now(struct app *app, struct span text)
 
 void tui_queue(struct app *app, struct span text)
 {
+	app->spoken = true;
 	if (app->queued_count == QUEUED_MAX) {
 		tui_print_notice(app, "warning", SPAN("Too many prompts wait already; this one "
 		                                      "is the draft again."));
@@ -458,6 +459,7 @@ void tui_send(struct app *app, struct span text)
 {
 	if (span_is_blank(text))
 		return;
+	app->spoken = true;
 	stash_remember(app->stash, text);
 	full_end(app);
 	if (send_command(app, text))

@@ -168,7 +168,8 @@ def test_flags_that_change_nothing_are_taken(world, args):
 
 
 @pytest.mark.parametrize("args,word", [
-    (["-i", "x"], "interactive"), (["--prompt-interactive", "x"], "interactive"),
+    (["-i", "x"], "--prompt-interactive flag cannot be used when input is piped from stdin"),
+    (["--prompt-interactive", "x"], "needs a terminal"),
     (["--acp"], "Agent Client Protocol"), (["--experimental-acp"], "Agent Client Protocol"),
     (["-w"], "git worktree add"), (["--worktree", "name", "-p", "x"], "git worktree add"),
     (["-e", "one,two", "-p", "x"], "one")])

@@ -203,3 +203,14 @@ def test_stream_json_ends_with_the_error(world):
     assert result["error"]["type"] == "FatalPermissionError"
     assert json.loads(done.out.splitlines()[-1]) == result
     assert last_line(done) == "hasp: " + result["error"]["message"]
+
+
+# ---- Gemini CLI's words, which its scripts look for --------------------------------------------
+
+def test_the_words_of_a_denial(world):
+    done = ask(world, [SHELL])
+    assert 'Tool "run_shell_command" not found: it is off (default:' in done.err
+    assert "Nobody can be asked here" in str(done.results()[0])
+    done = ask(world, [SHELL], "--policy", str(rule(world, "run_shell_command", "deny", "touch")))
+    assert "Tool execution denied by policy: run_shell_command (%s:" % (world.top / "rules.toml") in done.err
+    assert "not found" not in done.err

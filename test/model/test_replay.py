@@ -58,6 +58,18 @@ def test_lines_of_gemini_cli(tmp_path):
     assert third["error"] == "model_error" and "line 6 of %s" % file in third["message"]
 
 
+def test_what_the_router_said_is_passed_over(tmp_path):
+    """Gemini CLI asks one which model to take before a prompt's first request; hasp has none."""
+    file = tmp_path / "r"
+    routed = json.dumps({"reasoning": "Simple.", "model_choice": "flash"})
+    file.write_text(
+        line("generateContent", chunk({"text": routed}, finish="STOP")) +
+        line("generateContentStream", [chunk({"text": "a"}, finish="STOP")]) +
+        line("generateContent", chunk({"text": '{"reasoning": "mine"}'}, finish="STOP")))
+    first, second = replay(file, HELLO, HELLO)
+    assert texts(first["reply"]) == "a" and texts(second["reply"]) == '{"reasoning": "mine"}'
+
+
 def test_counts_that_were_not_recorded_are_estimated_and_pass_over_nothing(tmp_path):
     file = tmp_path / "r"
     file.write_text(line("generateContentStream", [chunk({"text": "a"}, finish="STOP")]))

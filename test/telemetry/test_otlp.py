@@ -117,6 +117,16 @@ def test_events_and_metrics_arrive(tmp_path, collector):
     assert len(point["bucketCounts"]) == len(point["explicitBounds"]) + 1
     assert point["min"] == point["max"] == point["sum"]
 
+    sent = [span for body in collector.bodies("/v1/traces") for one in body["resourceSpans"]
+            for scope in one["scopeSpans"] for span in scope["spans"]]
+    assert [span["name"] for span in sent] == ["llm_call", "tool_call", "schedule_tool_calls",
+                                               "llm_call"]
+    assert sent[1]["parentSpanId"] == sent[2]["spanId"] and "parentSpanId" not in sent[0]
+    assert {len(span["traceId"]) for span in sent} == {32} and {span["kind"] for span in sent} == {1}
+    for span in sent:
+        assert int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"])
+    assert attributes(sent[1])["gen_ai.tool.name"] == ("stringValue", "read_file")
+
     everything = b"".join(body for _, _, body in collector.requests).decode()
     for never in (SECRET, "A prompt of mine.", "test-key-0f9d17"):
         assert never not in everything

@@ -39,8 +39,12 @@ LEAKS = [
 EVENTS_ELSEWHERE = {
     "gemini_cli.startup_stats": "hasp has no phases of its start",
     "gemini_cli.model_routing": "hasp routes nothing",
-    "gen_ai.client.inference.operation.details": "the same as api_response, and the system prompt",
-    "gemini_cli.plan.approval_mode_duration": "not there",
+}
+METRICS_ELSEWHERE = {
+    "gemini_cli.model_routing.latency": "hasp routes nothing",
+    "gemini_cli.startup.duration": "hasp has no phases of its start",
+    "gemini_cli.memory.usage": "of Node.js",
+    "gemini_cli.cpu.usage": "of Node.js",
 }
 ATTRIBUTES_ELSEWHERE = {
     "*": {"installation.id", "auth_type"},  # hasp identifies no installation
@@ -50,6 +54,10 @@ ATTRIBUTES_ELSEWHERE = {
         "output_format", "extensions", "extensions_count", "extension_ids", "worktree_active"},
     "gemini_cli.api_request": {"request_text"},    # has the contents of files
     "gemini_cli.api_response": {"response_text"},
+    "gen_ai.client.inference.operation.details": {
+        "gen_ai.system_instructions", "gen_ai.input.messages", "gen_ai.output.messages",
+        "gen_ai.request.temperature", "gen_ai.request.top_p", "gen_ai.request.top_k",
+        "gen_ai.response.id", "server.address", "server.port"},
     "gemini_cli.hook_call": {"hook_input", "hook_output", "stdout", "stderr", "error"},
     # Texts of errors quote files.
     "gemini_cli.tool_call": {"content_length", "metadata", "error", "error.message"},
@@ -71,6 +79,10 @@ def objects(path):
 def events(found):
     return [one["attributes"] for one in found
             if "event.name" in one.get("attributes", {}) and "hrTime" in one]
+
+
+def spans(found):
+    return [one for one in found if "_spanContext" in one]
 
 
 def metrics(found):
@@ -125,6 +137,7 @@ def test_attributes_are_those_of_gemini_cli(both):
 def test_metrics_are_those_of_gemini_cli(both):
     theirs, ours = metrics(both["gemini"]), metrics(both["hasp"])
     assert set(ours) <= set(theirs)
+    assert set(theirs) - set(ours) <= set(METRICS_ELSEWHERE)
     for name, metric in ours.items():
         for member in ("type", "unit", "valueType"):
             assert metric["descriptor"][member] == theirs[name]["descriptor"][member], name
@@ -136,6 +149,49 @@ def test_metrics_are_those_of_gemini_cli(both):
     assert sum(point["value"]["count"] for point in latency) == 3
     for point in latency:
         assert sum(point["value"]["buckets"]["counts"]) == point["value"]["count"]
+
+
+def test_metrics_of_the_semantic_conventions(both):
+    ours = metrics(both["hasp"])
+    tokens = {point["attributes"]["gen_ai.token.type"]: point
+              for point in ours["gen_ai.client.token.usage"]["dataPoints"]}
+    answers = [event for event in events(both["hasp"])
+               if event["event.name"] == "gemini_cli.api_response"]
+    for kind, name in (("input", "input_token_count"), ("output", "output_token_count")):
+        assert tokens[kind]["value"]["sum"] == sum(one[name] for one in answers)
+        assert tokens[kind]["value"]["count"] == len(answers)
+    (took,) = ours["gen_ai.client.operation.duration"]["dataPoints"]
+    assert abs(took["value"]["sum"] * 1000 - sum(one["duration_ms"] for one in answers)) < 1
+    assert took["attributes"]["gen_ai.provider.name"] == "gcp.gen_ai"
+    assert took["attributes"]["gen_ai.request.model"] == "gemini-2.5-pro"
+
+
+# Texts: what was asked and answered, and descriptions that hasp's tools have elsewhere.
+SPAN_ELSEWHERE = {"gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.tool.description",
+                  "gen_ai.system_instructions", "gen_ai.tool.definitions"}
+SPAN_HERE = {"gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"}  # there: with `traces`
+
+
+def test_spans_are_those_of_gemini_cli(both):
+    theirs, ours = spans(both["gemini"]), spans(both["hasp"])
+    assert [one["name"] for one in ours] == [one["name"] for one in theirs]
+    for mine, other in zip(ours, theirs):
+        for member in ("kind", "links", "events", "_ended", "status"):
+            assert mine[member] == other[member], member
+        assert set(mine) <= set(other) and ("parentSpanContext" in mine) == (
+            "parentSpanContext" in other)
+        assert set(mine["attributes"]) - set(other["attributes"]) <= SPAN_HERE, mine["name"]
+        assert set(other["attributes"]) - set(mine["attributes"]) <= SPAN_ELSEWHERE, mine["name"]
+    ids = [one["_spanContext"]["spanId"] for one in ours]
+    assert len(set(ids)) == len(ids) and all(len(one) == 16 and int(one, 16) for one in ids)
+    (trace,) = {one["_spanContext"]["traceId"] for one in ours}  # one prompt, one trace
+    assert len(trace) == 32 and int(trace, 16)
+    for span in ours:
+        assert span["startTime"] <= span["endTime"]
+        if span["name"] == "tool_call":
+            after = ours[ours.index(span):]
+            parent = next(one for one in after if one["name"] == "schedule_tool_calls")
+            assert span["parentSpanContext"]["spanId"] == parent["_spanContext"]["spanId"]
 
 
 def test_what_happened(both):
@@ -305,3 +361,44 @@ def test_a_tail_call_is_what_ran(tmp_path):
     calls = of_kind(events(objects(log)), "tool_call")
     assert [call["function_name"] for call in calls] == ["glob"]
     assert json.loads(calls[0]["function_args"])["pattern"] == "*.made-up"
+
+
+def test_requests_that_failed_or_broke_off_and_were_sent_again(tmp_path):
+    log = tmp_path / "telemetry.log"
+    run(Program("hasp", tmp_path), log, [
+        {"status": 503, "error": "Overloaded: made-up-contents."},
+        {"reply": [fake_gemini.text("It begins. "), fake_gemini.text("And ends. " * 400)],
+         "break_after": 900},
+        {"reply": [fake_gemini.text("Done.")]}])
+    found = objects(log)
+    (network,), (content,) = (of_kind(events(found), name) for name in (
+        "network_retry_attempt", "chat.content_retry"))
+    assert network["attempt"] == 1 and network["delay_ms"] > 0
+    assert content["attempt_number"] == 2 and content["model"] == network["model"] != ""
+    for name in ("network_retry.count", "chat.content_retry.count"):
+        (point,) = metrics(found)["gemini_cli." + name]["dataPoints"]
+        assert point["value"] == 1
+    assert "made-up-contents" not in log.read_text()
+
+
+def test_a_request_that_fails_for_good(tmp_path):
+    program, log = Program("hasp", tmp_path), tmp_path / "telemetry.log"
+    program.settings(telemetry={"enabled": True, "outfile": str(log)})
+    assert program.run([{"status": 400, "error": "made-up-contents"}], "-p", "Hi.").code
+    found = objects(log)
+    (span,) = spans(found)
+    assert (span["name"], span["status"]) == ("llm_call", {"code": 2})
+    (point,) = metrics(found)["gen_ai.client.operation.duration"]["dataPoints"]
+    assert point["attributes"]["error.type"]
+    assert "made-up-contents" not in log.read_text()
+
+
+def test_a_model_that_goes_in_circles(tmp_path):
+    log = tmp_path / "telemetry.log"
+    again = {"reply": [fake_gemini.call("read_file", {"file_path": "secret.txt"})]}
+    program = Program("hasp", tmp_path)
+    program.settings(model={"name": "gemini-2.5-pro", "disableLoopDetection": False})
+    run(program, log, [again] * 5 + [{"reply": [fake_gemini.text("Done.")]}])
+    loops = [event for event in events(objects(log)) if event["event.name"] == "loop_detected"]
+    assert [(one["loop_type"], one["count"]) for one in loops] == [
+        ("consecutive_identical_tool_calls", 1)]

@@ -280,24 +280,38 @@ static void note_want(struct call *call, const struct tool *tool, const json_t *
 	policy_verdict_release(&verdict);
 }
 
-/* A default rule that says no because nobody is there: what somebody could have said beforehand. */
+static bool call_tool_is_off(const struct call *call, const struct tool *tool)
+{
+	struct policy_call subject = gate_subject(tool);
+
+	subject.mode = agent_mode(call->agent);
+	subject.trusted = call->agent->trusted;
+	return policy_hides(call->agent->options.policy, &subject);
+}
+
+/* A default rule that says no because nobody is there: what somebody could have said beforehand.
+ * A tool that is off was not offered either; of it Gemini CLI's words, which its scripts know. */
 static void set_denial(const struct call *call, const struct tool *tool, struct err *err)
 {
 	struct span rule = span_str(call->verdict.rule);
+	_cleanup_free_ char *off = NULL;
 	const char *mode;
 
 	if (call->agent->options.interactive || !span_starts(rule, SPAN("default:")) ||
-	    agent_mode(call->agent) == MODE_PLAN)
+	    agent_mode(call->agent) == MODE_PLAN) {
 		err_set(err, ERR_DENIED_BY_POLICY, "%s", call->verdict.message);
-	else {
-		mode = mode_that_allows(call->agent, tool);
-		err_set(err, ERR_DENIED_BY_POLICY,
-		        "%s Nobody can be asked here; the user can allow it beforehand: by a "
-		        "policy rule, %swith --allowed-tools %s%s%s%s.",
-		        call->verdict.message, mode ? "" : "or ", tool->name,
-		        mode ? ", or with --approval-mode " : "", mode ? mode : "",
-		        mode && !call->agent->trusted ? ", which is for trusted folders" : "");
+		return;
 	}
+	if (call_tool_is_off(call, tool))
+		off = mem_printf("Tool \"%s\" not found: it is off (%s), because it asks first.",
+		                 tool->name, call->verdict.rule);
+	mode = mode_that_allows(call->agent, tool);
+	err_set(err, ERR_DENIED_BY_POLICY,
+	        "%s Nobody can be asked here; the user can allow it beforehand: by a policy rule, "
+	        "%swith --allowed-tools %s%s%s%s.", off ? off : call->verdict.message,
+	        mode ? "" : "or ", tool->name, mode ? ", or with --approval-mode " : "",
+	        mode ? mode : "",
+	        mode && !call->agent->trusted ? ", which is for trusted folders" : "");
 }
 
 void gate_deny(struct call *call, const struct tool *tool, const json_t *arguments, struct err *err)

@@ -443,8 +443,8 @@ static bool by_summary(struct agent *agent, const json_t *conversation, uint64_t
 
 	if (!first)
 		return err_set(err, ERR_CONTEXT_TOO_LARGE,
-		               "There is nothing in the conversation that a summary could "
-		               "replace.");
+		               "Nothing to compress. No part of the conversation could be "
+		               "replaced by a summary.");
 	snapshot = summarise_conversation(agent, conversation, first, now, err);
 	if (!snapshot)
 		return false;

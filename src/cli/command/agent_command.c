@@ -966,9 +966,11 @@ int command_run_root(const struct invocation *invocation)
 	if (wants_terminal(invocation))
 		return run_terminal(invocation);
 	if (invocation_has(invocation, FLAG_INTERACTIVE)) {
-		err_set(&err, ERR_INVALID_ARGUMENT,
-		        "--prompt-interactive needs a terminal to go on with; -p runs a prompt "
-		        "and ends.");
+		err_set(&err, ERR_INVALID_ARGUMENT, "%s; -p runs a prompt and ends.",
+		        isatty(STDIN_FILENO) ?
+		                "--prompt-interactive needs a terminal to go on with" :
+		                "The --prompt-interactive flag cannot be used when input is piped "
+		                "from stdin: it needs a terminal to go on with");
 		return headless_refuse(invocation, AGENT_EXIT_INPUT, &err);
 	}
 	if (!invocation->flag_count && !invocation->positional_count && isatty(STDIN_FILENO))

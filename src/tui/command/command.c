@@ -326,6 +326,19 @@ bool command_is_slow(const struct command_context *context, struct span line)
 	return row && (row->is.flags & COMMAND_SLOW || row_works(row, line));
 }
 
+/* Its own name, never what stands behind it. */
+static void report_command(const struct command_context *context, const struct command_row *row,
+                           const struct command_result *result)
+{
+	json_auto_t *message = NULL;
+
+	if (!context->host)
+		return;
+	message = json_pack("{s:s, s:s}", "command", row->is.name, "status",
+	                    result->ok ? "success" : "error");
+	bus_publish(host_bus(context->host), BUS_SLASH_COMMAND, message);
+}
+
 void command_run(const struct command_context *context, struct span line,
                  struct command_result *result)
 {
@@ -356,6 +369,7 @@ void command_run(const struct command_context *context, struct span line,
 		command_fail(&call, "/%s takes no arguments.", row->is.name);
 	else
 		row->run(&call);
+	report_command(context, row, result);
 }
 
 /* ---- completion ------------------------------------------------------------------ */

@@ -110,22 +110,29 @@ static void fit_rows(struct rows *rows, struct term_size size)
 }
 
 /* The rows that differ, or all.  Then each is erased before: a wide character that a resize has cut
- * leaves something invisible behind in tmux that takes a neighbour's place with it later. */
+ * leaves something invisible behind in tmux that takes a neighbour's place with it later.  A row
+ * right beneath the last that was written is a line feed away. */
 static bool canvas_put_rows(const struct canvas *canvas, const struct rows *next, unsigned columns,
                      struct buf *out)
 {
-	bool any = false;
+	bool any = false, above = false;
 
 	for (size_t i = 0; i < next->count; i++) {
 		const struct row *row = &next->at[i];
 
-		if (canvas->drawn && row_same(row, &canvas->shown.at[i]))
+		if (canvas->drawn && row_same(row, &canvas->shown.at[i])) {
+			above = false;
 			continue;
-		buf_printf(out, "%s\033[%zu;1H%s", any ? "" : "\033[?7l", i + 1,
-		           canvas->drawn ? "" : "\033[2K");
+		}
+		buf_str(out, any ? "" : "\033[?7l");
+		if (above)
+			buf_str(out, "\r\n");
+		else
+			buf_printf(out, "\033[%zu;1H", i + 1);
+		buf_str(out, canvas->drawn ? "" : "\033[2K");
 		term_put_row(canvas->term, out, row);
 		buf_str(out, canvas->drawn && row->width < columns ? "\033[K" : "");
-		any = true;
+		any = above = true;
 	}
 	buf_str(out, any ? "\033[?7h" : "");
 	return any;

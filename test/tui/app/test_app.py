@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interactive agent: type this, see that, and what is on disk."""
 import functools
+import json
 import os
 import pty
 import re
@@ -38,6 +39,18 @@ def test_a_prompt_is_answered_and_printed(world):
             hasp.key("ctrl+d")
             assert hasp.end() == 0
     assert server.violations == [] and server.script == []
+
+
+def test_an_empty_composer_says_what_it_is_for_until_something_is_sent(world):
+    words = "Type your message or @path/to/file"
+    with world.fake([[text("Heard.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait(">  " + words).type("hi").wait("> hi")
+            assert words not in hasp.dump().text
+            hasp.key("ctrl+c").wait(words).type("!").wait("! ")
+            assert words not in hasp.dump().text
+            hasp.key("backspace").wait(words).type("hi").key("enter").wait("Heard.")
+            assert words not in hasp.dump().text
 
 
 def test_the_composer_stands_before_the_session_is_open(world):
@@ -714,3 +727,46 @@ def test_progress_is_shown_while_it_works(world, held):
             held.go.set()
             hasp.wait("Done so.").wait(READY).quiet()
             assert b"\x1b]9;4;0" in hasp.raw() and "Ready" in hasp.dump().title
+
+
+def telemetry_of(path):
+    """The objects of the file, one after the other."""
+    found, at, whole, decoder = [], 0, path.read_text(), json.JSONDecoder()
+    while at < len(whole.rstrip()):
+        value, at = decoder.raw_decode(whole, at)
+        at += len(whole[at:]) - len(whole[at:].lstrip())
+        found.append(value)
+    return found
+
+
+def test_what_telemetry_has_of_a_terminal(world):
+    """Prompts with a span of their own, commands by name, and the kind of a confirmation."""
+    log = world.home / "telemetry.log"
+    world.settings(
+        telemetry={"enabled": True, "outfile": str(log), "logPrompts": True},
+        hasp={"telemetry": {"logDetails": True}},
+        hooks={"Notification": [{"hooks": [{"type": "command", "command": "true"}]}]})
+    with world.fake([[write("a.c", "made-up-contents\n")], [text("Written.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").type("write it").key("enter").wait("Allow once").key("enter")
+            hasp.wait("Written.").wait(READY).type("/about made-up-word").key("enter").wait("no arguments")
+            hasp.type("/about").key("enter").wait("session    ").key("ctrl+d")
+            assert hasp.end() == 0
+    found = telemetry_of(log)
+    events = {}
+    for one in found:
+        if "event.name" in one.get("attributes", {}):
+            events.setdefault(one["attributes"]["event.name"], []).append(one["attributes"])
+    (finished,) = events["gemini_cli.conversation_finished"]
+    assert (finished["approvalMode"], finished["turnCount"]) == ("default", 2)
+    assert [(one["command"], one["status"]) for one in events["gemini_cli.slash_command"]] == [
+        ("about", "error"), ("about", "success")]
+    (hook,) = [one for one in events["gemini_cli.hook_call"] if one["hook_event_name"] == "Notification"]
+    assert json.loads(hook["hook_input"])["details"] == {"type": "edit"}
+    spans = [one for one in found if "_spanContext" in one]
+    assert [one["name"] for one in spans][:5] == ["llm_call", "tool_call", "schedule_tool_calls", "llm_call",
+                                                  "user_prompt"]
+    prompt = spans[4]["_spanContext"]
+    for one in (spans[0], spans[2], spans[3]):
+        assert one["parentSpanContext"] == prompt
+    assert "made-up" not in log.read_text()
