@@ -259,6 +259,14 @@
 #define LIMIT_YAML_BYTES ((size_t)256 << 10)
 #define LIMIT_YAML_NODES 10000
 
+/* Skills (catalog/skills.h). A SKILL.md is sent whole to the model; the specification advises
+ * 500 lines. Each description is sent with every request: of the 1,024 characters that the
+ * specification allows; and all of them together. Files of one that are listed. */
+#define LIMIT_SKILL_BYTES ((size_t)256 << 10)
+#define LIMIT_SKILL_DESCRIPTION ((size_t)4096)
+#define LIMIT_SKILLS ((size_t)200)
+#define LIMIT_SKILL_RESOURCES ((size_t)200)
+
 /* Paths named with @ in one prompt: each is read. */
 #define LIMIT_MENTIONS 1000
 /* A file of instructions (GEMINI.md), and all of them together: they are sent with every

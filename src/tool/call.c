@@ -222,7 +222,7 @@ static json_t *confirm_call(struct session *session, struct pending_call *call)
 	if (ended)
 		return ended;
 	if (call->tool->preview &&
-	    !(preview = call->tool->preview(session, call->arguments, &err)))
+	    !(preview = call->tool->preview(session, call->tool, call->arguments, &err)))
 		return tool_failure(&err);
 	question = (struct tool_question){ call->tool, call->arguments, plan, &modified,
 		                           &modified_tool, preview };

@@ -294,7 +294,8 @@ struct tool {
 	bool (*hidden)(const struct session *session);
 	/* NULL, or what somebody who is asked about a call has to see: text for the caller to free.
 	 * NULL with *err: the call cannot be made, and nobody is asked. */
-	char *(*preview)(struct session *session, const json_t *arguments, struct err *err);
+	char *(*preview)(struct session *session, const struct tool *tool,
+	                 const json_t *arguments, struct err *err);
 	/* NULL, or the argument that takes the place of that text when somebody has edited it. */
 	const char *preview_argument;
 	/* NULL, or adds what a failure of validation still has to carry (an editor: the

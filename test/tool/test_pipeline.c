@@ -117,10 +117,12 @@ static json_t *run_as(struct session *session, const struct tool *tool, const js
 	return result;
 }
 
-static char *preview(struct session *session, const json_t *arguments, struct err *err)
+static char *preview(struct session *session, const struct tool *tool, const json_t *arguments,
+                     struct err *err)
 {
 	struct bench *bench = session->hooks.data;
 
+	(void)tool;
 	buf_str(&bench->log, "preview;");
 	if (json_object_get(arguments, "n"))
 		return mem_strdup("This is what it is about.");

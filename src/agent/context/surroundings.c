@@ -22,6 +22,8 @@ static const struct {
 	{ PIECE_CUSTOM, "The system prompt has changed; this holds now in its place:\n",
 	  "The system prompt above no longer holds.\n" },
 	{ PIECE_SANDBOX, "The sandbox has changed:", "There is no sandbox now.\n" },
+	{ PIECE_SKILLS, "The skills have changed; these are all of them now:\n",
+	  "There are no skills now.\n" },
 	{ PIECE_MEMORY, "The user's instructions have changed; these hold now in their place:\n",
 	  "The user's instructions above no longer hold: there are none now.\n" },
 	{ PIECE_DATE, "", "" },

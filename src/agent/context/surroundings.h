@@ -30,6 +30,7 @@
 #define PIECE_BASE "base"           /* hasp's own system prompt: another version's is as good */
 #define PIECE_CUSTOM "custom"       /* the user's own (GEMINI_SYSTEM_MD) */
 #define PIECE_SANDBOX "sandbox"
+#define PIECE_SKILLS "skills"       /* those that can be activated */
 #define PIECE_MEMORY "memory"       /* the user's instructions */
 #define PIECE_DATE "date"
 #define PIECE_FOLDERS "folders"

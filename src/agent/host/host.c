@@ -325,6 +325,8 @@ void host_open_tools(struct host *host)
 		open_servers(host);
 	host->chat.tools = tool_set_new();
 	services_add_tools(host->chat.services, host->chat.tools);
+	host_open_skills(host);
+	host_add_skill_tool(host);
 	mcp_servers_add(host->servers, host->chat.tools);
 	tool_set_limit(host->chat.tools, settings_get(settings, "tools.core"),
 	               settings_get(settings, "tools.exclude"));
@@ -482,7 +484,8 @@ static struct prompt_options prompt_options(const struct host *host)
 
 	return (struct prompt_options){
 		.settings = from->settings, .provider = from->provider, .tools = host->chat.tools,
-		.memory = memory_global(host->memory), .interactive = from->interactive,
+		.memory = memory_global(host->memory), .skills = host->skills,
+		.interactive = from->interactive,
 		.git = host->git, .confinement = from->confinement,
 		.plans_folder = services_plans_folder(host->chat.services),
 	};
@@ -764,6 +767,7 @@ void host_close(struct host *host, const char *reason)
 		model_choice_release(&host->choice);
 	bus_free(host->bus);
 	home_free(host->home);
+	skills_free(host->skills);
 	json_decref(host->system);
 	json_decref(host->context);
 	setup_command_env_release(&host->command_env);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Folders outside of the workspace that the session reads: its tool outputs that were too long, and
- * the images that were pasted; each with a worker of its own. */
+/* Folders outside of the workspace that the session reads: its tool outputs that were too long, the
+ * images that were pasted, skills that were activated; each with a worker of its own. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +20,8 @@ enum { OWN_OUTPUTS, OWN_IMAGES, OWN_COUNT };
 
 struct outputs {
 	struct own_folder own[OWN_COUNT];
+	struct own_folder *further; /* owned; of skills that were activated; with the lock */
+	size_t further_count, further_cap;
 	char *program; /* owned; or NULL */
 	enum sandbox_level level;
 	pthread_mutex_t lock;
@@ -57,6 +59,11 @@ void outputs_close(struct outputs *outputs)
 		provider_free(outputs->own[i].provider);
 		free(outputs->own[i].path);
 	}
+	for (size_t i = 0; i < outputs->further_count; i++) {
+		provider_free(outputs->further[i].provider);
+		free(outputs->further[i].path);
+	}
+	free(outputs->further);
 	pthread_mutex_destroy(&outputs->lock);
 	free(outputs->program);
 	free(outputs);
@@ -67,16 +74,38 @@ const char *outputs_folder(const struct outputs *outputs)
 	return outputs->own[OWN_OUTPUTS].path;
 }
 
+static bool own_folder_has(const struct own_folder *own, const char *path)
+{
+	const size_t len = own->path ? strlen(own->path) : 0;
+
+	return len > 0 && strncmp(path, own->path, len) == 0 && path[len] == '/';
+}
+
+/* With the lock. */
 static struct own_folder *own_folder_of(struct outputs *outputs, const char *path)
 {
-	for (size_t i = 0; i < OWN_COUNT; i++) {
-		const char *folder = outputs->own[i].path;
-		const size_t len = folder ? strlen(folder) : 0;
-
-		if (len > 0 && strncmp(path, folder, len) == 0 && path[len] == '/')
+	for (size_t i = 0; i < OWN_COUNT; i++)
+		if (own_folder_has(&outputs->own[i], path))
 			return &outputs->own[i];
-	}
+	for (size_t i = 0; i < outputs->further_count; i++)
+		if (own_folder_has(&outputs->further[i], path))
+			return &outputs->further[i];
 	return NULL;
+}
+
+void outputs_allow(struct outputs *outputs, const char *folder)
+{
+	_cleanup_free_ char *inside = mem_printf("%s/x", folder);
+
+	pthread_mutex_lock(&outputs->lock);
+	if (!own_folder_of(outputs, inside)) {
+		outputs->further = mem_grow(outputs->further, &outputs->further_cap,
+		                            outputs->further_count + 1,
+		                            sizeof(*outputs->further));
+		outputs->further[outputs->further_count++] =
+			(struct own_folder){ .path = mem_strdup(folder) };
+	}
+	pthread_mutex_unlock(&outputs->lock);
 }
 
 static struct provider *outputs_open_provider(const struct outputs *outputs, const char *folder)
@@ -95,15 +124,15 @@ static struct provider *outputs_open_provider(const struct outputs *outputs, con
 struct provider *outputs_reader(void *data, const char *path)
 {
 	struct outputs *outputs = data;
-	struct own_folder *own = own_folder_of(outputs, path);
-	struct provider *provider;
+	struct provider *provider = NULL;
+	struct own_folder *own;
 
-	if (!own)
-		return NULL;
 	pthread_mutex_lock(&outputs->lock);
-	if (!own->provider)
+	own = own_folder_of(outputs, path);
+	if (own && !own->provider)
 		own->provider = outputs_open_provider(outputs, own->path);
-	provider = own->provider;
+	if (own)
+		provider = own->provider;
 	pthread_mutex_unlock(&outputs->lock);
 	return provider;
 }

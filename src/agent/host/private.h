@@ -14,6 +14,7 @@
 #include "agent/session/sessions.h"
 #include "agent/setup/prepare.h"
 #include "base/cancel.h"
+#include "catalog/skills.h"
 #include "config/home.h"
 #include "config/settings.h"
 #include "mcp/client/servers.h"
@@ -91,6 +92,7 @@ struct host {
 	_Atomic unsigned unasked;    /* questions of servers that nobody could be asked */
 	json_t *attached;            /* media that go with the next prompt; or NULL */
 	struct command_env servers_env; /* what their programs get */
+	struct skills *skills;     /* found when the host was opened */
 	const char **ignore_files; /* owned array of names that are the settings' */
 	bool git;                  /* the workspace is a repository's root */
 };
@@ -120,6 +122,13 @@ json_t *host_elicit_capabilities(void);
 /* As mcp_servers_options.answer: asks on the host's bus; with nobody there it is "decline". */
 json_t *host_elicit(void *data, const char *server, const char *method, const json_t *params,
                     const struct cancel *cancel, struct err *err);
+
+/* ---- skills (skills.c) ---------------------------------------------------------- */
+
+/* Finds them, once; what is wrong with some is a warning. */
+void host_open_skills(struct host *host);
+/* Adds activate_skill to the session's tools, if there is any skill. */
+void host_add_skill_tool(struct host *host);
 
 /* ---- MCP servers of a project's .mcp.json (servers.c) -------------------------- */
 
@@ -186,6 +195,8 @@ struct outputs *outputs_open(const struct outputs_options *options);
 void outputs_close(struct outputs *outputs); /* NULL is fine */
 /* As session.own_files; `data` is a struct outputs. From any thread. */
 struct provider *outputs_reader(void *data, const char *path);
+/* From now on what is in this folder, absolute and canonical, is read as well. From any thread. */
+void outputs_allow(struct outputs *outputs, const char *folder);
 const char *outputs_folder(const struct outputs *outputs); /* NULL: there is none */
 
 /* ---- services ------------------------------------------------------------------ */

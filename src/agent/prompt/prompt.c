@@ -261,6 +261,17 @@ static char *sandbox_text(const struct making *making)
 	return mem_printf("\n# Sandbox\n%s\n", text);
 }
 
+/* Before the user's instructions. */
+static char *skills_text(const struct making *making)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (!making->options->skills || is_left_out(making, "SKILLS"))
+		return mem_strdup("");
+	text = skills_prompt(making->options->skills);
+	return mem_printf("%s%s", *text ? "\n" : "", text);
+}
+
 static char *memory_text(const struct making *making)
 {
 	struct span memory = making->options->memory;
@@ -324,7 +335,12 @@ static size_t put_variable(struct making *making, struct span text)
 		const struct tool *tool = tool_set_find(making->options->tools, called);
 
 		buf_str(making->out, tool ? tool->name : called);
-	} else if (!span_eq(name, SPAN("AgentSkills")) && !span_eq(name, SPAN("SubAgents"))) {
+	} else if (span_eq(name, SPAN("AgentSkills"))) {
+		_cleanup_free_ char *skills =
+			making->options->skills ? skills_prompt(making->options->skills) : NULL;
+
+		buf_str(making->out, skills ? skills : "");
+	} else if (!span_eq(name, SPAN("SubAgents"))) {
 		return 0;
 	}
 	return name.len + 3;
@@ -386,6 +402,7 @@ bool prompt_make(const struct prompt_options *options, json_t **ret_pieces, stru
 	const char *written = switched_path(variables_get(variables, "GEMINI_WRITE_SYSTEM_MD"),
 	                                    ".gemini/system.md");
 	_cleanup_free_ char *sandbox = replaced ? mem_strdup("") : sandbox_text(&making);
+	_cleanup_free_ char *skills = replaced ? mem_strdup("") : skills_text(&making);
 	_cleanup_free_ char *memory = memory_text(&making);
 
 	if (replaced && !put_replacement(&making, replaced, err))
@@ -395,8 +412,10 @@ bool prompt_make(const struct prompt_options *options, json_t **ret_pieces, stru
 	*ret_pieces = json_array();
 	surroundings_add(*ret_pieces, replaced ? PIECE_CUSTOM : PIECE_BASE, buf_view(&out));
 	surroundings_add(*ret_pieces, PIECE_SANDBOX, span_str(sandbox));
+	surroundings_add(*ret_pieces, PIECE_SKILLS, span_str(skills));
 	surroundings_add(*ret_pieces, PIECE_MEMORY, span_str(memory));
 	buf_str(&out, sandbox);
+	buf_str(&out, skills);
 	if (!written || replaced || write_system_md(&making, written, err))
 		return true;
 	json_decref(mem_steal(ret_pieces));

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/span.h"
+#include "catalog/skills.h"
 #include "config/settings.h"
 #include "policy/policy.h"
 #include "tool/set.h"
@@ -22,7 +23,7 @@
  * which is told in messages (surroundings.h).
  *
  * It is made of sections, each of which GEMINI_PROMPT_<SECTION>=0 (or false) leaves out:
- * PREAMBLE, MANDATES, STATE, WORKFLOW, PLAN, OPERATION, SANDBOX, GIT, MEMORY.
+ * PREAMBLE, MANDATES, STATE, WORKFLOW, PLAN, OPERATION, SANDBOX, GIT, SKILLS, MEMORY.
  * GEMINI_SYSTEM_MD=1|true replaces all of it but the memory by .gemini/system.md of the project
  * (trusted folders only), =PATH by that file, in which ${AvailableTools}, ${AgentSkills},
  * ${SubAgents} and ${NAME_ToolName} are replaced.  GEMINI_WRITE_SYSTEM_MD writes it to such a
@@ -34,6 +35,7 @@ struct prompt_options {
 	struct provider *provider;
 	const struct tool_set *tools;
 	struct span memory;        /* memory_global */
+	const struct skills *skills; /* may be NULL */
 	bool interactive;
 	bool git;                  /* the workspace is in a git repository */
 	const char *confinement;   /* sentences about the sandbox; or NULL */

@@ -97,7 +97,6 @@ static const struct kind {
 	const char *ending;
 } kinds[] = {
 	{ "extensions", { ".gemini/extensions", NULL }, "gemini-extension.json", NULL },
-	{ "skills", { ".gemini/skills", ".agents/skills" }, "SKILL.md", NULL },
 	{ "agents", { ".gemini/agents", NULL }, NULL, ".md" },
 };
 
@@ -367,6 +366,15 @@ static void bring_variables(struct brought *brought, const char *path)
 		variables_parse_file(file_text_span(&text), bring_variable, brought);
 }
 
+/* Skills are named as activate_skill has them where that is their folder's name. */
+static void bring_skills(struct brought *brought, const char *path)
+{
+	const struct kind kind = { "", { NULL }, "SKILL.md", NULL };
+	struct finding finding = { .kind = &kind, .names = brought->names };
+
+	look_into_folder(door_folder(brought->project, path), &finding, "", 1);
+}
+
 static const struct brought_row {
 	const char *path, *what;
 	void (*names)(struct brought *brought, const char *path); /* or NULL */
@@ -376,6 +384,9 @@ static const struct brought_row {
 	{ ".gemini/policies", "rules", bring_policies },
 	{ ".gemini/commands", "commands", bring_commands },
 	{ ".claude/commands", "commands", bring_claude_commands },
+	{ ".claude/skills", "skills", bring_skills },
+	{ ".gemini/skills", "skills", bring_skills },
+	{ ".agents/skills", "skills", bring_skills },
 	{ ".gemini/system.md", "a system prompt, if GEMINI_SYSTEM_MD asks for it", NULL },
 	{ ".gemini/.env", "variables", bring_variables },
 	{ ".env", "variables", bring_variables },

@@ -340,11 +340,13 @@ static bool find_plan(struct session *session, const json_t *arguments, char **r
 	return *ret_text != NULL;
 }
 
-static char *preview(struct session *session, const json_t *arguments, struct err *err)
+static char *preview(struct session *session, const struct tool *tool, const json_t *arguments,
+                     struct err *err)
 {
 	_cleanup_free_ char *path = NULL, *text = NULL;
 	const char *changed = argument_str(arguments, "plan");
 
+	(void)tool;
 	if (!find_plan(session, arguments, &path, NULL, &text, err))
 		return NULL;
 	return changed ? mem_strdup(changed) : mem_steal(&text);

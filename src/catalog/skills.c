@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "catalog/skills.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/door.h"
+#include "base/fd.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/name.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "base/unseen.h"
+#include "catalog/frontmatter.h"
+#include "config/home.h"
+#include "data/warnings.h"
+
+enum {
+	SKILL_NAME_CHARS = 64,          /* agentskills.io: longer ones get a notice */
+	SKILL_NAME_MAX = 200,           /* bytes */
+	SKILL_DESCRIPTION_CHARS = 1024, /* agentskills.io */
+	SKILL_DEPTH_MAX = 6,            /* of folders in one */
+};
+
+static const char file_name[] = "SKILL.md";
+
+/* Low to high, beneath the home and then beneath the project. */
+static const char *const places[] = { ".claude/skills", ".gemini/skills", ".agents/skills" };
+
+/* ---- one -------------------------------------------------------------------------- */
+
+static void skill_release(struct skill *skill)
+{
+	free(skill->name);
+	free(skill->description);
+	free(skill->root);
+	free(skill->folder);
+	free(skill->file);
+	free(skill->sha256);
+	*skill = (struct skill){ 0 };
+}
+
+static size_t characters_count(const char *text)
+{
+	struct span rest = span_str(text);
+	struct utf8_char one;
+	size_t count = 0;
+
+	while (utf8_next(&rest, &one))
+		count++;
+	return count;
+}
+
+/* One line, trimmed, with invisible characters as escapes, of at most `max` bytes. The caller
+ * frees. */
+static char *skill_line(const char *text, size_t max)
+{
+	_cleanup_buf_ struct buf shown = BUF_INIT(LIMIT_SKILL_BYTES * 8);
+	_cleanup_free_ char *copy = NULL;
+	struct span line;
+
+	unseen_show(&shown, span_trim(span_str(text)));
+	copy = mem_dup(shown.data ? shown.data : "", shown.len);
+	for (char *c = copy; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = ' ';
+	line = utf8_head(span_trim(span_str(copy)), max);
+	return mem_dup(line.data ? line.data : "", line.len);
+}
+
+/* As Gemini CLI has it. */
+static char *skill_name_clean(const char *text)
+{
+	char *name = skill_line(text, SKILL_NAME_MAX);
+
+	for (char *c = name; *c; c++)
+		if (strchr(":\\/<>*?\"|", *c))
+			*c = '-';
+	return name;
+}
+
+static bool text_check(const struct skill *skill, const struct file_text *text, struct err *err)
+{
+	if (!text->data)
+		return err_set(err, ERR_FILE_NOT_FOUND, "%s is gone.", skill->file);
+	if (!utf8_valid(file_text_span(text)) || memchr(text->data, 0, text->len))
+		return err_set(err, ERR_NOT_TEXT, "it is not UTF-8 text.");
+	return true;
+}
+
+static bool skill_fields_read(const struct frontmatter *front, json_t *value, struct err *err)
+{
+	_cleanup_free_ char *name = frontmatter_text(front, "name");
+	_cleanup_free_ char *description = frontmatter_text(front, "description");
+	_cleanup_free_ char *clean = name ? skill_name_clean(name) : NULL;
+
+	if (!clean || !*clean)
+		return err_set(err, ERR_INVALID_ARGUMENT, "its front matter has no \"name\".");
+	if (!description || span_is_blank(span_str(description)))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "its front matter has no \"description\".");
+	json_object_set_new(value, "name", json_cstr(clean));
+	json_object_set_new(value, "description", json_cstr(description));
+	return true;
+}
+
+bool skill_read(const struct skill *skill, json_t **ret, struct err *err)
+{
+	_cleanup_file_text_ struct file_text text = { 0 };
+	_cleanup_frontmatter_ struct frontmatter front = { 0 };
+	json_auto_t *value = json_object();
+	struct sha256 sum;
+
+	if (!door_read(skill->root, skill->file, LIMIT_SKILL_BYTES, &text, err) ||
+	    !text_check(skill, &text, err) ||
+	    !frontmatter_parse(file_text_span(&text), &front, err) ||
+	    !skill_fields_read(&front, value, err))
+		return false;
+	sum = sha256_of(file_text_span(&text));
+	json_object_set_new(value, "body", json_text(span_trim(front.body)));
+	json_object_set_new(value, "sha256", json_sha256(&sum));
+	*ret = json_incref(value);
+	return true;
+}
+
+/* ---- discovery --------------------------------------------------------------------- */
+
+static void skills_notice(struct skills *skills, const char *format, const char *a, const char *b,
+                          const char *c)
+{
+	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *shown = NULL;
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	text = mem_printf(format, a, b, c);
+#pragma GCC diagnostic pop
+	shown = skill_line(text, ERR_MESSAGE_MAX);
+	warnings_add(skills->notices, json_text(span_str(shown)));
+}
+
+/* Whether whoever may write the folder is the user, or root. */
+static bool folder_is_own(const char *folder)
+{
+	struct stat status;
+
+	return stat(folder, &status) == 0 &&
+	       (status.st_uid == geteuid() || status.st_uid == 0) && !(status.st_mode & S_IWOTH);
+}
+
+static void skill_check_name(struct skills *skills, const struct skill *skill)
+{
+	const char *folder = strrchr(skill->folder, '/') + 1;
+
+	if (characters_count(skill->name) > SKILL_NAME_CHARS)
+		skills_notice(skills,
+		              "The name of the skill in %s is longer than 64 characters%s%s.",
+		              skill->folder, "", "");
+	if (strcmp(skill->name, folder) != 0)
+		skills_notice(skills, "The skill \"%s\" is in a folder of another name, %s%s.",
+		              skill->name, skill->folder, "");
+}
+
+/* Takes what `skill` has. The later one counts; a copy of the same text needs no word. */
+static void skill_add(struct skills *skills, struct skill *skill)
+{
+	for (size_t i = 0; i < skills->count; i++) {
+		struct skill *there = &skills->at[i];
+
+		if (strcasecmp(there->name, skill->name) != 0)
+			continue;
+		if (strcmp(there->sha256, skill->sha256) != 0)
+			skills_notice(skills,
+			              "Skill conflict detected: \"%s\" from \"%s\" is overriding "
+			              "the same skill from \"%s\".",
+			              skill->name, skill->file, there->file);
+		skill_release(there);
+		*there = *skill;
+		return;
+	}
+	if (skills->count == LIMIT_SKILLS) {
+		skills_notice(skills, "%s is ignored: there are too many skills%s%s.", skill->file,
+		              "", "");
+		skill_release(skill);
+		return;
+	}
+	skills->at = mem_grow(skills->at, &skills->cap, skills->count + 1, sizeof(*skills->at));
+	skills->at[skills->count++] = *skill;
+}
+
+/* `folder` may be one: with no SKILL.md in it, it is none, and nothing is said. */
+static void skill_try(struct skills *skills, const char *root, const char *folder, bool project)
+{
+	struct skill skill = { .root = mem_strdup(root), .folder = mem_strdup(folder),
+		               .file = path_join(folder, file_name), .project = project };
+	json_auto_t *text = NULL;
+	struct err err = ERR_INIT;
+
+	if (!project && !folder_is_own(folder)) {
+		if (access(skill.file, F_OK) == 0)
+			skills_notice(skills,
+			              "%s is ignored: others may write its folder%s%s.",
+			              skill.file, "", "");
+	} else if (skill_read(&skill, &text, &err)) {
+		const char *description = json_string_value(json_object_get(text, "description"));
+
+		skill.name = mem_strdup(json_string_value(json_object_get(text, "name")));
+		skill.sha256 = mem_strdup(json_string_value(json_object_get(text, "sha256")));
+		skill.description = skill_line(description, LIMIT_SKILL_DESCRIPTION);
+		skill_check_name(skills, &skill);
+		if (characters_count(description) > SKILL_DESCRIPTION_CHARS)
+			skills_notice(skills,
+			              "The description of the skill \"%s\" is longer than 1024 "
+			              "characters%s%s.",
+			              skill.name, "", "");
+		skill_add(skills, &skill);
+		return;
+	} else if (err.code != ERR_FILE_NOT_FOUND && err.code != ERR_NOT_A_DIRECTORY) {
+		skills_notice(skills, "%s is ignored: %s%s", skill.file, err.message, "");
+	}
+	skill_release(&skill);
+}
+
+static int skill_names_compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names in a folder that may be skills, or files of one, in their order; at most `max`. */
+static size_t names_list(int folder, size_t max, char ***ret)
+{
+	DIR *entries = folder >= 0 ? fdopendir(folder) : NULL;
+	const struct dirent *entry;
+	size_t count = 0, cap = 0;
+
+	*ret = NULL;
+	while (entries && count < max && (entry = readdir(entries))) {
+		if (entry->d_name[0] == '.' || strcmp(entry->d_name, "node_modules") == 0)
+			continue;
+		*ret = mem_grow(*ret, &cap, count + 1, sizeof(**ret));
+		(*ret)[count++] = mem_strdup(entry->d_name);
+	}
+	if (entries)
+		closedir(entries);
+	else if (folder >= 0)
+		close(folder);
+	if (count)
+		qsort(*ret, count, sizeof(**ret), skill_names_compare);
+	return count;
+}
+
+/* The user's: the link, if it is one, is followed. */
+static void skill_try_own(struct skills *skills, const char *path)
+{
+	_cleanup_free_ char *real = realpath(path, NULL);
+
+	if (real)
+		skill_try(skills, real, real, false);
+}
+
+static void place_search(struct skills *skills, const char *above, const char *place, bool project)
+{
+	_cleanup_free_ char *folder = path_join(above, place);
+	char **names;
+	size_t count = names_list(door_folder(project ? above : folder, folder),
+	                          LIMIT_SKILLS * 4, &names);
+
+	if (count && project)
+		skill_try(skills, above, folder, true);
+	else if (count)
+		skill_try_own(skills, folder);
+	for (size_t i = 0; i < count; i++) {
+		_cleanup_free_ char *path = path_join(folder, names[i]);
+
+		if (project)
+			skill_try(skills, above, path, true);
+		else
+			skill_try_own(skills, path);
+		free(names[i]);
+	}
+	free(names);
+}
+
+static bool skill_is_disabled(const struct settings *settings, const char *name)
+{
+	const json_t *disabled = settings_get(settings, "skills.disabled");
+	size_t i;
+	json_t *one;
+
+	json_array_foreach((json_t *)disabled, i, one)
+		if (json_is_string(one) && strcasecmp(json_string_value(one), name) == 0)
+			return true;
+	return false;
+}
+
+static int compare_skills(const void *a, const void *b)
+{
+	return strcmp(((const struct skill *)a)->name, ((const struct skill *)b)->name);
+}
+
+struct skills *skills_discover(const struct settings *settings, bool local)
+{
+	const struct home *home = settings_home(settings);
+	struct skills *skills = mem_alloc(1, sizeof(*skills));
+	const bool own = strcmp(home_user(home), home_project(home)) == 0;
+
+	skills->notices = json_array();
+	if (!settings_bool(settings, "skills.enabled", true))
+		return skills;
+	for (size_t i = 0; i < ARRAY_LEN(places); i++)
+		place_search(skills, home_user(home), places[i], false);
+	for (size_t i = 0;
+	     i < ARRAY_LEN(places) && local && settings_trusted(settings) && !own; i++)
+		place_search(skills, home_project(home), places[i], true);
+	for (size_t i = 0; i < skills->count; i++)
+		skills->at[i].disabled = skill_is_disabled(settings, skills->at[i].name);
+	if (skills->count)
+		qsort(skills->at, skills->count, sizeof(*skills->at), compare_skills);
+	return skills;
+}
+
+void skills_free(struct skills *skills)
+{
+	if (!skills)
+		return;
+	for (size_t i = 0; i < skills->count; i++)
+		skill_release(&skills->at[i]);
+	free(skills->at);
+	json_decref(skills->notices);
+	free(skills);
+}
+
+const struct skill *skills_find(const struct skills *skills, const char *name)
+{
+	for (size_t i = 0; i < skills->count; i++)
+		if (!skills->at[i].disabled && strcasecmp(skills->at[i].name, name) == 0)
+			return &skills->at[i];
+	return NULL;
+}
+
+size_t skills_enabled_count(const struct skills *skills)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < skills->count; i++)
+		count += !skills->at[i].disabled;
+	return count;
+}
+
+/* ---- what it brings ------------------------------------------------------------------ */
+
+/* `folder` of the skill, `before` in front of the names in it: "scripts/". */
+static void skill_files_list(const struct skill *skill, const char *folder, const char *before,
+                           unsigned depth, json_t *list, bool *ret_more)
+{
+	const int opened = door_folder(skill->root, folder);
+	_cleanup_fd_ int looked = opened >= 0 ? fcntl(opened, F_DUPFD_CLOEXEC, 3) : -1;
+	char **names;
+	size_t count = names_list(opened, LIMIT_SKILL_RESOURCES * 4, &names);
+
+	for (size_t i = 0; i < count; i++) {
+		_cleanup_free_ char *name = names[i];
+		_cleanup_free_ char *relative = mem_printf("%s%s", before, name);
+		struct stat status;
+
+		if (looked < 0 || fstatat(looked, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+			continue;
+		if (json_array_size(list) >= LIMIT_SKILL_RESOURCES) {
+			*ret_more = true;
+		} else if (S_ISREG(status.st_mode) && (depth || strcmp(name, file_name) != 0)) {
+			json_array_append_new(list, json_name(relative));
+		} else if (S_ISDIR(status.st_mode) && depth < SKILL_DEPTH_MAX) {
+			_cleanup_free_ char *path = path_join(folder, name);
+			_cleanup_free_ char *further = mem_printf("%s/", relative);
+
+			skill_files_list(skill, path, further, depth + 1, list, ret_more);
+		}
+	}
+	free(names);
+}
+
+json_t *skill_resources(const struct skill *skill, bool *ret_more)
+{
+	json_t *list = json_array();
+
+	*ret_more = false;
+	skill_files_list(skill, skill->folder, "", 0, list, ret_more);
+	return list;
+}
+
+char *skills_prompt(const struct skills *skills)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_SKILLS *
+	                                        (LIMIT_SKILL_DESCRIPTION + 8 * LIMIT_PATH_BYTES));
+
+	if (!skills_enabled_count(skills))
+		return mem_strdup("");
+	buf_str(&out,
+	        "# Skills\n"
+	        "A skill has instructions, and often files, for one kind of task. Before you begin "
+	        "a task that a description fits, call activate_skill with its name, and follow the "
+	        "instructions that it returns. A file that these name is in the skill's folder; "
+	        "read it when you need it.\n");
+	for (size_t i = 0; i < skills->count; i++) {
+		const struct skill *skill = &skills->at[i];
+
+		if (skill->disabled)
+			continue;
+		buf_printf(&out, "- %s: %s (", skill->name, skill->description);
+		name_line(&out, span_str(skill->file));
+		buf_str(&out, ")\n");
+	}
+	return mem_strdup(out.data);
+}

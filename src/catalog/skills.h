@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Skills (agentskills.io): folders with a SKILL.md, whose front matter says when its instructions
+ * are of use.
+ *
+ *     struct skills *skills = skills_discover(settings, local);
+ *     for (size_t i = 0; i < skills->count; i++) ... skills->at[i].name ...
+ *     skill = skills_find(skills, "pdf-forms");
+ *     json_t *text;                                    // as the file is now
+ *     if (!skill_read(skill, &text, &err)) ...
+ *     skills_free(skills);
+ *
+ * Looked for, a later place over an earlier one: ~/.claude/skills, ~/.gemini/skills,
+ * ~/.agents/skills, then the same three of the project, if its folder is trusted and on this
+ * machine. In each: SKILL.md of the folder itself, and of the folders in it.
+ *
+ * Who may have written them: the project's are opened beneath its root, whatever links there are
+ * (base/door.h). In the home folder a link to a skill elsewhere is the user's own word; a skill's
+ * folder that belongs to somebody else, or that anybody may write, does not count.
+ *
+ * As in Gemini CLI a name need not be that of the folder, nor keep to the specification; that it
+ * does not is a notice. Names are compared without regard to the case of ASCII letters.
+ */
+#ifndef HASP_CATALOG_SKILLS_H
+#define HASP_CATALOG_SKILLS_H
+
+#include "config/settings.h"
+#include "data/json.h"
+
+struct skill {
+	char *name;        /* owned; one line, without : \ / < > * ? " | and control characters */
+	char *description; /* owned; one line of at most LIMIT_SKILL_DESCRIPTION bytes, invisible
+	                    * characters in it as escapes */
+	char *root;        /* owned; what files are opened beneath: the project, or the folder */
+	char *folder;      /* owned; absolute */
+	char *file;        /* owned; its SKILL.md */
+	char *sha256;      /* owned; of the file when it was found, 64 digits */
+	bool project;      /* the project brings it; else it is the user's */
+	bool disabled;     /* by skills.disabled */
+};
+
+struct skills {
+	struct skill *at; /* owned; in the order of their names */
+	size_t count, cap;
+	json_t *notices;  /* owned; sentences about what was left out or replaced, and why */
+};
+
+/* Never NULL, never fails. Empty if skills.enabled is false. `local`: the project's files are this
+ * machine's. */
+struct skills *skills_discover(const struct settings *settings, bool local);
+void skills_free(struct skills *skills); /* NULL is fine */
+
+/* NULL: there is none, or it is disabled. */
+const struct skill *skills_find(const struct skills *skills, const char *name);
+size_t skills_enabled_count(const struct skills *skills);
+
+/* {"name", "description", "body", "sha256"} of the file as it is now, a new reference: the body is
+ * what follows the front matter. FILE_NOT_FOUND, NOT_TEXT, TOO_LARGE, INVALID_ARGUMENT (the front
+ * matter), OUTSIDE_WORKSPACE (a link). */
+bool skill_read(const struct skill *skill, json_t **ret, struct err *err);
+
+/* The files in its folder besides SKILL.md: relative paths, sorted, at most LIMIT_SKILL_RESOURCES;
+ * links are not followed, hidden names and node_modules left out. *ret_more: there are more. A new
+ * reference. */
+json_t *skill_resources(const struct skill *skill, bool *ret_more);
+
+/* For the system prompt: how skills are used, and a line for each; the caller frees. Empty without
+ * any. */
+char *skills_prompt(const struct skills *skills);
+
+#endif
