@@ -80,6 +80,8 @@
 #define LIMIT_MCP_UNASKED 10000
 /* Tools of one server: each is sent with every request. */
 #define LIMIT_MCP_TOOLS 256
+/* A call that reports progress may take this many time-outs altogether. */
+#define LIMIT_MCP_PROLONGED 6
 /* Requests of one server that are being answered at the same time, by people mostly. */
 #define LIMIT_MCP_ANSWERING 8
 /* Prompts of one server, and arguments of one prompt. */
@@ -251,6 +253,11 @@
 #define LIMIT_WARNINGS 64
 /* A policy file is written by hand, or a rule at a time; each rule is looked at for every call. */
 #define LIMIT_POLICY_BYTES ((size_t)1 << 20)
+
+/* YAML is read where people write some lines of it: in front of a skill, a command or an agent.
+ * And its scalars, sequences and mappings. */
+#define LIMIT_YAML_BYTES ((size_t)256 << 10)
+#define LIMIT_YAML_NODES 10000
 
 /* Paths named with @ in one prompt: each is read. */
 #define LIMIT_MENTIONS 1000

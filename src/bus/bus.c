@@ -17,7 +17,7 @@
 /* ---- the table of topics: names, and the members of their messages ---- */
 
 /* Each member is NAME, ? if it may be missing, : and the letters of the types it may have (s
- * string, i integer, b boolean, o object, a array, n null). */
+ * string, i integer, r real number, b boolean, o object, a array, n null). */
 static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_TOOL_CONFIRMATION_REQUEST] =
 		"correlationId:s callId:s toolName:s serverName?:s arguments:o details:o "
@@ -37,6 +37,7 @@ static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_THOUGHT] = "text:s subject?:s",
 	[BUS_TOOL_CALL] = "callId:s toolName:s title:s arguments:o description:s",
 	[BUS_TOOL_OUTPUT] = "callId:s text:s",
+	[BUS_TOOL_PROGRESS] = "callId:s progress:ir total?:ir message?:s",
 	[BUS_TOOL_RESULT] = "callId:s toolName:s status:s result:oasn display:s durationMs:i "
 			    "error?:o serverName?:s decision?:s ranName?:s ranArguments?:o",
 	[BUS_COMMAND] = "pid:i state:s command?:s callId?:s secret?:b",
@@ -99,6 +100,7 @@ static char type_letter(const json_t *value)
 	switch (json_typeof(value)) {
 	case JSON_STRING: return 's';
 	case JSON_INTEGER: return 'i';
+	case JSON_REAL: return 'r';
 	case JSON_TRUE:
 	case JSON_FALSE: return 'b';
 	case JSON_OBJECT: return 'o';

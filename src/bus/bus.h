@@ -41,6 +41,7 @@
 	X(THOUGHT, "thought", NONE)                                                               \
 	X(TOOL_CALL, "tool-call", NONE)                                                           \
 	X(TOOL_OUTPUT, "tool-output", NONE)                                                       \
+	X(TOOL_PROGRESS, "tool-progress", NONE)                                                   \
 	X(TOOL_RESULT, "tool-result", NONE)                                                       \
 	X(COMMAND, "command", NONE)                                                               \
 	X(COMMAND_OUTPUT, "command-output", NONE)                                                 \
@@ -105,6 +106,8 @@ enum bus_topic {
  * CONTENT, THOUGHT           text (a piece); THOUGHT: subject?
  * TOOL_CALL                  callId, toolName, title, arguments, description
  * TOOL_OUTPUT                callId, text (a piece of a running command's output; untrusted)
+ * TOOL_PROGRESS              callId, progress, total? (numbers), message?: what an MCP server
+ *                            reports of a running call; foreign text, one line
  * TOOL_RESULT                callId, toolName, status "success"|"error"|"cancelled", result,
  *                            display (string), durationMs (int), error? {type, message},
  *                            serverName? (of an MCP tool), decision? ("accept", "reject",

@@ -233,6 +233,8 @@ static const struct authority_row files[] = {
 	FILE_ROW("~/.gemini/hasp-models.json", NEVER,
 	         "What models' providers refused, and their limits."),
 	FILE_ROW("~/.gemini/policies/*.toml", NEVER, "The user's policies."),
+	FILE_ROW("~/.gemini/commands/**/*.toml, ~/.claude/commands/**/*.md", NEVER,
+	         "The user's own commands."),
 	FILE_ROW("~/.gemini/GEMINI.md", NEVER, "The user's instructions."),
 	FILE_ROW("~/.gemini/tmp/*/memory/MEMORY.md", NEVER, "What is remembered of the project."),
 	FILE_ROW("~/.gemini/tmp/*/mcp-tools.json", NEVER,
@@ -257,6 +259,8 @@ static const struct authority_row files[] = {
 	FILE_ROW(".gemini/policies/*.toml", ASK,
 	         "The project's policies: rules that deny or ask count in a trusted project, rules "
 	         "that allow after \"hasp config allow .gemini/policies\"."),
+	FILE_ROW(".gemini/commands/**/*.toml, .claude/commands/**/*.md", TRUSTED,
+	         "The project's own commands; what they run, policies decide."),
 	FILE_ROW(".mcp.json", ASK,
 	         "The project's MCP servers; \"hasp mcp allow NAME\" allows one of them."),
 	FILE_ROW(".gitignore, .geminiignore, .git/info/exclude", ANY_FILE,

@@ -460,6 +460,10 @@ static const char schema_hasp_rows[] =
 	        "Use Claude Code's MCP servers too (~/.claude.json).", ONLY_FALSE)
 	BOOLEAN("hasp.servers.codex", "true",
 	        "Use Codex's MCP servers too (~/.codex/config.toml).", ONLY_FALSE)
+	CHOICE("hasp.servers.logLevel", "\"warning\"",
+	       "off|debug|info|notice|warning|error|critical|alert|emergency",
+	       "The least level of MCP servers' log messages that hasp asks for and keeps; off: it "
+	       "asks for none.")
 	BOOLEAN("hasp.servers.mcpJson", "true",
 	        "Ask about the MCP servers of a project's .mcp.json, and use those that are "
 	        "allowed.",

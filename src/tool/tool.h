@@ -111,6 +111,9 @@ struct call_hooks {
 	              json_t **result);
 	/* `done` of `total` (0: unknown) parts of the work; `done` grows. */
 	void (*progress)(void *data, size_t done, size_t total);
+	/* What a server that does the work reports of it: `done` of `total` (0: unknown), and its
+	 * words in one line without anything that acts on a terminal, or NULL. */
+	void (*reported)(void *data, double done, double total, const char *said);
 	const char *call;           /* what this call is known by to who watches commands
 	                             * (worker/job/job.h); or NULL */
 	/* What a command writes, as it comes, on a provider's thread; raw. */

@@ -6,6 +6,7 @@
  * ones left out), at most COMPLETE_FILES_MAX: fetched by a thread of its own when the first @ is
  * typed, and again when they are older than COMPLETE_FRESH_MS.  Matching is done at each key, over
  * that list. */
+#include <ctype.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,6 +251,141 @@ static void complete_paths(struct complete *complete, struct editor *editor, siz
 		offer_found(editor, from, to, &ranking.best[i]);
 }
 
+/* ---- what servers say -------------------------------------------------------- */
+
+/* Of a prompt's argument. */
+static void complete_argument(struct app *app, struct editor *editor, struct span text,
+                              size_t caret)
+{
+	size_t from = 0, i;
+	json_auto_t *asks = tui_slash_asks(app, text, caret, &from);
+	const json_t *values = asks ? lookup_values(app->lookup, asks, editor, text, caret) : NULL;
+	json_t *value;
+
+	json_array_foreach((json_t *)values, i, value) {
+		_cleanup_buf_ struct buf typed = BUF_INIT(2 * LIMIT_PATH_BYTES);
+
+		command_put_value(&typed, json_span(value));
+		if (i < COMPLETE_SHOWN)
+			editor_offer(editor, from, caret, buf_view(&typed), json_span(value),
+			             SPAN(""));
+	}
+}
+
+/* A template of addresses against the beginning of one: values of the variables before the one that
+ * it ends in, that one, and its value so far. */
+struct templated {
+	json_t *before;           /* {NAME: VALUE}, owned */
+	struct span name, value;
+	size_t at;                /* where the value begins */
+	struct span after;        /* of the template, up to the next variable */
+};
+
+/* {NAME} alone; the other expressions of RFC 6570 are not completed. */
+static bool is_simple_name(struct span name)
+{
+	for (size_t i = 0; i < name.len; i++)
+		if (!isalnum((unsigned char)name.data[i]) && !strchr("_-.", name.data[i]))
+			return false;
+	return name.len;
+}
+
+/* False: it does not fit, or ends in no variable. */
+static bool template_read(struct span pattern, struct span typed, struct templated *ret)
+{
+	size_t at = 0;
+
+	*ret = (struct templated){ .before = json_object() };
+	for (;;) {
+		const char *open = memchr(pattern.data, '{', pattern.len), *close, *end;
+		const size_t literal = open ? (size_t)(open - pattern.data) : pattern.len;
+
+		if (!open || !span_starts(span_skip(typed, at), span_head(pattern, literal)))
+			return false;
+		at += literal;
+		pattern = span_skip(pattern, literal + 1);
+		close = memchr(pattern.data, '}', pattern.len);
+		if (!close)
+			return false;
+		ret->name = span_head(pattern, (size_t)(close - pattern.data));
+		if (!is_simple_name(ret->name))
+			return false;
+		pattern = span_skip(pattern, ret->name.len + 1);
+		open = memchr(pattern.data, '{', pattern.len);
+		ret->after = open ? span_head(pattern, (size_t)(open - pattern.data)) : pattern;
+		ret->at = at;
+		ret->value = span_skip(typed, at);
+		end = ret->after.len ?
+		              memmem(ret->value.data, ret->value.len, ret->after.data,
+		                     ret->after.len) : NULL;
+		if (!end)
+			return true;
+		ret->value = span_head(ret->value, (size_t)(end - ret->value.data));
+		json_object_setn_new(ret->before, ret->name.data, ret->name.len,
+		                     json_text(ret->value));
+		at += ret->value.len;
+	}
+}
+
+/* Of a variable in a template, behind "@SERVER:". `typed` is what stands there up to the caret.
+ * False: it is not of this template. */
+static bool complete_variable(struct app *app, struct editor *editor, const json_t *resource,
+                              struct span typed, size_t from, struct span text, size_t caret)
+{
+	const struct span server = json_span(json_object_get(resource, "server"));
+	const struct span pattern = json_span(json_object_get(resource, "uriTemplate"));
+	struct templated found = { 0 };
+	json_auto_t *asks = NULL;
+	const json_t *values;
+	json_t *value;
+	size_t i;
+
+	bool fits;
+
+	if (!span_starts(typed, server) || typed.len <= server.len || typed.data[server.len] != ':')
+		return false;
+	typed = span_skip(typed, server.len + 1);
+	fits = template_read(pattern, typed, &found);
+	if (fits) {
+		asks = json_pack("{s:O, s:{s:{s:s, s:O}, s:{s:o, s:o}, s:{s:O}}}", "server",
+		                 json_object_get(resource, "server"), "params", "ref", "type",
+		                 "ref/resource", "uri", json_object_get(resource, "uriTemplate"),
+		                 "argument", "name", json_text(found.name), "value",
+		                 json_text(found.value), "context", "arguments", found.before);
+		values = lookup_values(app->lookup, asks, editor, text, caret);
+		json_array_foreach((json_t *)values, i, value) {
+			_cleanup_buf_ struct buf name = BUF_INIT(4 * LIMIT_PATH_BYTES);
+			_cleanup_buf_ struct buf out = BUF_INIT(8 * LIMIT_PATH_BYTES);
+
+			buf_printf(&name, "%.*s:%.*s%s%.*s", (int)server.len, server.data,
+			           (int)found.at, typed.data, json_string_value(value),
+			           (int)found.after.len, found.after.data);
+			mention_put_path(&out, buf_view(&name));
+			if (i < COMPLETE_SHOWN)
+				editor_offer(editor, from, caret, buf_view(&out), buf_view(&name),
+				             json_span(value));
+		}
+	}
+	json_decref(found.before);
+	return fits;
+}
+
+/* Of the first template that what is typed fits. */
+static void complete_variables(struct app *app, struct editor *editor, struct span typed,
+                               size_t from, struct span text, size_t caret)
+{
+	const struct tui_opened *opened = runner_opened(app->runner);
+	json_auto_t *resources = opened && opened->host && memchr(typed.data, ':', typed.len) ?
+	                                 host_server_resources(opened->host) : NULL;
+	json_t *one;
+	size_t i;
+
+	json_array_foreach(resources, i, one)
+		if (json_object_get(one, "uriTemplate") &&
+		    complete_variable(app, editor, one, typed, from, text, caret))
+			return;
+}
+
 /* ---- the word ---------------------------------------------------------------- */
 
 static size_t complete_word_start(struct span text, size_t caret)
@@ -269,12 +405,14 @@ void complete_offer(void *data, struct editor *editor, struct span text, size_t 
 
 	if (!app->complete || app->plain)
 		return;
-	if (!editor_is_shell(editor) && (command_is(text) || span_eq(text, SPAN("/"))))
+	if (!editor_is_shell(editor) && (command_is(text) || span_eq(text, SPAN("/")))) {
 		tui_slash_complete(app, editor, text, caret);
-	else if (editor_is_shell(editor) && from > 0 && word.len) {
+		complete_argument(app, editor, text, caret);
+	} else if (editor_is_shell(editor) && from > 0 && word.len) {
 		if (complete_ready(app->complete, editor, text, caret))
 			complete_paths(app->complete, editor, from, caret, word, false);
 	} else if (span_starts(word, SPAN("@"))) {
+		complete_variables(app, editor, span_skip(word, 1), from + 1, text, caret);
 		if (complete_ready(app->complete, editor, text, caret))
 			complete_paths(app->complete, editor, from + 1, caret, span_skip(word, 1),
 			               true);

@@ -67,6 +67,7 @@ static struct running *follow_find(struct app *app, const json_t *message)
 static void running_release(struct running *running)
 {
 	json_decref(running->call);
+	json_decref(running->progress);
 	buf_release(&running->tail);
 }
 
@@ -108,6 +109,16 @@ static void follow_output(struct app *app, const json_t *message)
 	}
 }
 
+static void follow_progress(struct app *app, const json_t *message)
+{
+	struct running *running = follow_find(app, message);
+
+	if (!running)
+		return;
+	json_decref(running->progress);
+	running->progress = json_incref((json_t *)message);
+}
+
 /* The lines of what was written: of one file, or of several. */
 static void follow_lines(struct status *status, const json_t *result)
 {
@@ -147,6 +158,18 @@ static void follow_result(struct app *app, const json_t *message)
 	tui_print(app, &rows);
 	transcript_call(app->transcript, call, message);
 	follow_lines(&app->status, json_object_get(message, "result"));
+}
+
+static void follow_running(struct app *app, enum bus_topic topic, const json_t *message)
+{
+	if (topic == BUS_TOOL_CALL)
+		follow_call(app, message);
+	else if (topic == BUS_TOOL_OUTPUT)
+		follow_output(app, message);
+	else if (topic == BUS_TOOL_PROGRESS)
+		follow_progress(app, message);
+	else
+		follow_result(app, message);
 }
 
 static void follow_drop_running(struct app *app)
@@ -267,13 +290,10 @@ static void follow_message(struct app *app, enum bus_topic topic, const json_t *
 		follow_thought(app, message);
 		break;
 	case BUS_TOOL_CALL:
-		follow_call(app, message);
-		break;
 	case BUS_TOOL_OUTPUT:
-		follow_output(app, message);
-		break;
+	case BUS_TOOL_PROGRESS:
 	case BUS_TOOL_RESULT:
-		follow_result(app, message);
+		follow_running(app, topic, message);
 		break;
 	case BUS_NOTICE:
 		follow_notice(app, message);

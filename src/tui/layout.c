@@ -48,6 +48,7 @@ static void layout_running(const struct app *app, unsigned width, struct rows *r
 
 	for (size_t i = 0; i < app->running_count - more; i++) {
 		view_call(rows, app->running[i].call, &how);
+		view_progress(rows, app->running[i].progress, &how);
 		if (!consoles_rows(app->consoles,
 		                   json_span(json_object_get(app->running[i].call, "callId")),
 		                   width, rows))

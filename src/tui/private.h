@@ -174,6 +174,7 @@ bool transcript_grows(const struct transcript *transcript, size_t number, struct
 struct running {
 	json_t *call;     /* TOOL_CALL; owned */
 	struct buf tail;  /* the end of its output */
+	json_t *progress; /* TOOL_PROGRESS, the last one; owned; or NULL */
 };
 
 enum { OVERLAY_NONE, OVERLAY_SHORTCUTS, OVERLAY_TODOS };
@@ -187,6 +188,7 @@ struct secret;
 struct live;
 struct consoles;
 struct complete;
+struct lookup;
 struct stash;
 struct status_line;
 struct clipboard;
@@ -224,6 +226,7 @@ struct app {
 	struct secret *secret;        /* likewise */
 	struct consoles *consoles;    /* commands that are typed into */
 	struct complete *complete;
+	struct lookup *lookup;
 	struct stash *stash;
 	struct status status;
 	struct status_line *status_line; /* NULL: the settings name no command */
@@ -435,6 +438,8 @@ void tui_event(void *data, const struct event *event);
 void tui_slash(struct app *app, struct span line);
 /* Offers what may complete it. */
 void tui_slash_complete(struct app *app, struct editor *editor, struct span text, size_t caret);
+/* command_asks_server. */
+json_t *tui_slash_asks(struct app *app, struct span text, size_t caret, size_t *ret_from);
 
 /* What Enter does with a text: a command, a "!" command, a prompt or a steer. */
 void tui_send(struct app *app, struct span text);
@@ -550,6 +555,17 @@ struct complete *complete_new(struct app *app);
 /* Waits for what it has begun, while the provider lives. */
 void complete_stop(struct complete *complete);
 void complete_free(struct complete *complete);
+
+/* What MCP servers say may stand somewhere (lookup.c): likewise. `arrived` is called on the loop's
+ * thread when an answer has come, for the draft that waits for it, if it is as it was. */
+typedef void lookup_arrived(void *app, struct editor *editor, struct span text, size_t caret);
+struct lookup *lookup_new(struct app *app, lookup_arrived *arrived);
+void lookup_stop(struct lookup *lookup);
+void lookup_free(struct lookup *lookup);
+/* The answer to {"server", "params"} (host_server_complete), borrowed; NULL: it is not known yet,
+ * and this draft is what waits for it. */
+const json_t *lookup_values(struct lookup *lookup, const json_t *asks, struct editor *editor,
+                            struct span text, size_t caret);
 /* For struct editor_options; data is the app. */
 void complete_offer(void *data, struct editor *editor, struct span text, size_t caret);
 

@@ -307,6 +307,13 @@ void tui_slash_complete(struct app *app, struct editor *editor, struct span text
 	command_complete(&context, text, caret, slash_offer, editor);
 }
 
+json_t *tui_slash_asks(struct app *app, struct span text, size_t caret, size_t *ret_from)
+{
+	struct command_context context = slash_context(app);
+
+	return command_asks_server(&context, text, caret, ret_from);
+}
+
 /* ---- prompts ----------------------------------------------------------------- */
 
 /* To the prompt under way. False: there is none that takes it. */

@@ -205,6 +205,7 @@ static void tui_make(struct app *app)
 	else
 		app->screen = screen_new(app->term);
 	app->complete = complete_new(app);
+	app->lookup = lookup_new(app, complete_offer);
 	app->consoles = consoles_new(app);
 	app->clipboard = clipboard_new(app, &(struct clipboard_events){ tui_took, pager_notice });
 	app->questions = json_array();
@@ -240,6 +241,7 @@ static void tui_free(struct app *app)
 	status_line_free(app->status_line);
 	clipboard_free(app->clipboard);
 	complete_free(app->complete);
+	lookup_free(app->lookup);
 	consoles_free(app->consoles);
 	transcript_free(app->transcript);
 	markdown_free(app->markdown);
@@ -309,6 +311,7 @@ static void tui_end(struct app *app)
 	screen_free(app->screen);
 	term_close(app->term);
 	complete_stop(app->complete);
+	lookup_stop(app->lookup);
 	status_line_stop(app->status_line);
 	clipboard_stop(app->clipboard);
 	opened = runner_opened(app->runner);

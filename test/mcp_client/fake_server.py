@@ -94,6 +94,9 @@ def tools():
         return [{"name": "large%d" % i, "description": "Large number %d. " % i + 20 * "Much to say. ",
                  "inputSchema": schema(**{"value%d" % k: {"type": "string", "description": 60 * "x"}
                                           for k in range(10)})} for i in range(40)]
+    if ways & {"tasks", "no-tasks"}:
+        return [*TOOLS, {"name": "work", "inputSchema": schema(what={"type": "string"}),
+                         "execution": {"taskSupport": "required"}}]
     if "many" in ways:
         return [{"name": "tool%d" % i, "inputSchema": schema()} for i in range(400)]
     return TOOLS
@@ -109,6 +112,72 @@ def list_tools(request):
     if "endless-pages" in ways:
         return {"tools": TOOLS[:1], "nextCursor": "again"}
     return {"tools": tools()}
+
+
+def opens_first(request, what, path):
+    """The user has to open an address before; None when that is done."""
+    refusals.append(what)
+    if what == "address" and len(refusals) > 1:
+        return text("opened")
+    wanted = [{"mode": "url", "elicitationId": "e7", "url": "https://good.example/", "message": "Log in" + EVIL}]
+    if what == "address-odd":
+        wanted = [{"mode": "form", "message": "?", "requestedSchema": {}}]
+    answer(request, error={"code": -32042, "message": "not yet", "data": {"elicitations": wanted}})
+    if path:
+        while not os.path.exists(path):
+            time.sleep(0.02)
+        for done in ("e8", "e7", "e7"):
+            send({"jsonrpc": "2.0", "method": "notifications/elicitation/complete", "params": {"elicitationId": done}})
+    return None
+
+
+def work(request, what):
+    """A call that is a task; `what` is how it goes."""
+    params = request["params"]
+    started.append(what)
+    polls.clear()
+    if what == "at-once":
+        return text("done at once")
+    state = {"taskId": "" if what == "nameless" else "t1", "status": "working", "statusMessage": "Begun" + EVIL}
+    if "modern" in ways:
+        can = params["_meta"]["io.modelcontextprotocol/clientCapabilities"]
+        assert "io.modelcontextprotocol/tasks" in can["extensions"]
+        return {"resultType": "task", "ttlMs": None, "pollIntervalMs": 50, **state}
+    if "task" not in params:
+        return None
+    return {"task": {"ttl": params["task"]["ttl"], "pollInterval": 50, **state}}
+
+
+def task(request):
+    """Methods of tasks."""
+    method, params = request["method"], request["params"]
+    what, modern = started[-1], "modern" in ways
+    assert params["taskId"] == "t1"
+    if method == "tasks/cancel":
+        return {"taskId": "t1", "status": "cancelled"}
+    if method == "tasks/update":
+        polls.append("answered")
+        updates.append(params["inputResponses"])
+        return {"resultType": "complete"}
+    if method == "tasks/result":
+        if what == "input":
+            send({"jsonrpc": "2.0", "id": "e1", "method": "elicitation/create", "params": FORM})
+            return text(json.dumps(json.loads(sys.stdin.readline())["result"]))
+        return text("it went wrong", isError=True) if what == "failed" else text("worked")
+    polls.append(method)
+    if started[-1] == "progress" and len(polls) == 2:
+        report({"params": {"_meta": {"progressToken": tokens[-1]}}}, progress=1, total=2, message="half")
+    state = {"taskId": "t1", "status": "working", "pollIntervalMs" if modern else "pollInterval": 50}
+    if what == "never" or len(polls) < 3:
+        return state
+    if what == "input":
+        if "answered" not in polls:
+            return {**state, "status": "input_required", **({"inputRequests": {
+                "a": {"method": "elicitation/create", "params": FORM}}} if modern else {})}
+        return {**state, "status": "completed", "result": text(json.dumps(updates))}
+    if what in ("failed", "cancelled", "strange"):
+        return {**state, "status": what, "statusMessage": "no\x1b[2J", "error": {"code": -5, "message": "broken"}}
+    return {**state, "status": "completed", **({"result": text("worked")} if modern else {})}
 
 
 def say(request, arguments):
@@ -154,11 +223,40 @@ def say(request, arguments):
     if what == "array":
         return [1]
     if what == "progress":
-        token = request["params"].get("_meta", {}).get("progressToken", 5)
         for done in (1, 2, 3):
-            send({"jsonrpc": "2.0", "method": "notifications/progress",
-                  "params": {"progressToken": token, "progress": done, "total": 3}})
+            report(request, progress=done, total=3)
         return text("done")
+    if what.startswith("address"):
+        return opens_first(request, what, arguments.get("path"))
+    if what == "log":
+        for level in ("debug", "warning", "error", "error", "strange", 5):
+            send({"jsonrpc": "2.0", "method": "notifications/message", "params": {
+                "level": level, "logger": "db" + EVIL, "data": {"text": "no %s connection" % level + EVIL}}})
+        for i in range(100):
+            send({"jsonrpc": "2.0", "method": "notifications/message",
+                  "params": {"level": "critical", "data": "trouble %d" % i}})
+        return text(json.dumps([asked_level, request["params"].get("_meta", {})]))
+    if what == "progress-back":  # what has to grow does not
+        report(request, progress=0.5, total=1, message="half")
+        for done in (0.4, 0.5, "much", None):
+            report(request, progress=done, total=1, message="less")
+        return text("done")
+    if what == "progress-held":  # until somebody makes the file
+        report(request, progress=3, total=10, message="Reticulating splines" + EVIL)
+        while not os.path.exists(arguments["path"]):
+            time.sleep(0.02)
+        return text("done")
+    if what == "progress-slow":
+        for done in range(6):
+            report(request, progress=done)
+            time.sleep(1)
+        return text("done at last")
+    if what == "progress-endless":
+        done = 0
+        while True:
+            report(request, progress=done, message="soon")
+            done += 1
+            time.sleep(0.01)
     if what == "roots":
         send({"jsonrpc": "2.0", "id": "r1", "method": "roots/list"})
         roots = json.loads(sys.stdin.readline())
@@ -194,6 +292,11 @@ def say(request, arguments):
     return text("what?")
 
 
+def report(request, **progress):
+    send({"jsonrpc": "2.0", "method": "notifications/progress", "params": {
+        "progressToken": request["params"].get("_meta", {}).get("progressToken", 5), **progress}})
+
+
 def elicit(params):
     """Asks the user in the manner of 2025-11-25; the answer is what the tool says."""
     send({"jsonrpc": "2.0", "id": "e1", "method": "elicitation/create", "params": params})
@@ -221,6 +324,8 @@ ASKED = {
     "silent": {"requestedSchema": {"type": "object", "properties": {}}},
 }
 hello_params = {}
+asked_level = []
+refusals, started, polls, updates, tokens = [], [], [], [], []
 calls = []
 
 
@@ -309,13 +414,20 @@ def call(request):
     elif name == "fail":
         answer(request, text("it went wrong", isError=True))
     elif name == "say":
-        answer(request, say(request, arguments))
+        said = say(request, arguments)
+        if said is not None:
+            answer(request, said)
+    elif name == "work":
+        tokens.append(params.get("_meta", {}).get("progressToken"))
+        begun = work(request, arguments["what"])
+        answer(request, begun, **({} if begun else {"error": {"code": -32601, "message": "only as a task"}}))
     else:
         answer(request, text("called " + name))
 
 
 def capabilities():
-    return {"tools": {}, **({"prompts": {}} if ways & {"prompts", "evil"} else {}),
+    return {"tools": {}, **({"completions": {}} if "complete" in ways else {}), **({"tasks": {"cancel": {}, "requests": {"tools": {"call": {}}}}} if "tasks" in ways else {}),
+            **({"logging": {}} if ways & {"logging", "no-level"} else {}), **({"prompts": {}} if ways & {"prompts", "evil"} else {}),
             **({"resources": {"subscribe": True, "listChanged": True}} if ways & {"resources", "evil"} else {})}
 
 
@@ -455,6 +567,19 @@ def main():
             watched[:] = [(uri, request["id"]) for uri in wanted.get("resourceSubscriptions", [])]
             send({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
                   "params": {"notifications": wanted}})
+        elif method and method.startswith("tasks/"):
+            answer(request, task(request))
+        elif method == "completion/complete":
+            params = request["params"]
+            params.pop("_meta", None)
+            note(json.dumps(params, sort_keys=True))
+            all_values = ["two beta", "alpha", "novel", "bad" + EVIL, "", 5, "x" * 2000]
+            answer(request, {"completion": {"values": [
+                one for one in all_values if params["argument"]["value"] in str(one)], "total": 7}})
+        elif method == "logging/setLevel":
+            asked_level.append(request["params"]["level"])
+            answer(request, {} if "logging" in ways else None,
+                   **({} if "logging" in ways else {"error": {"code": -32601, "message": "no"}}))
         elif method == "tools/call":
             call(request)
     note("end")

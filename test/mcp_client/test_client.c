@@ -17,10 +17,14 @@
 struct bench {
 	char *root;
 	struct mcp_client *client;
-	size_t done[8], total;
+	double done, total; /* of the last report */
 	unsigned told;
+	char *said;
 	struct buf log;
 	_Atomic bool withdrawn; /* test/wait was cancelled */
+	unsigned opened, asked; /* questions about an address, and others */
+	bool person; /* there is one who is asked */
+	bool declines, finishes; /* how they answer */
 };
 
 static void keep_log(void *data, struct span line)
@@ -31,14 +35,41 @@ static void keep_log(void *data, struct span line)
 	buf_char(&bench->log, '\n');
 }
 
-static void keep_progress(void *data, size_t done, size_t total)
+static void keep_progress(void *data, double done, double total, const char *said)
 {
 	struct bench *bench = data;
 
-	if (bench->told < 8)
-		bench->done[bench->told] = done;
+	assert_true(!bench->told || done > bench->done);
 	bench->told++;
+	bench->done = done;
 	bench->total = total;
+	free(bench->said);
+	bench->said = said ? mem_strdup(said) : NULL;
+}
+
+/* A person who opens addresses, unless they decline, and says so in the file that the server looks
+ * for; other questions they answer, or leave until they are withdrawn. */
+static json_t *answer_person(struct bench *bench, const json_t *params, struct pollfd *fd)
+{
+	const char *mode = json_string_value(json_object_get(params, "mode"));
+	_cleanup_free_ char *path = mem_printf("%s/opened", bench->root);
+	FILE *file;
+
+	if (mode && !strcmp(mode, "url")) {
+		bench->opened++;
+		if (bench->declines)
+			return json_pack("{s:s}", "action", "decline");
+		file = fopen(path, "w");
+		assert_non_null(file);
+		fclose(file);
+		return json_pack("{s:s}", "action", "accept");
+	}
+	bench->asked++;
+	if (bench->finishes)
+		return json_pack("{s:s, s:{s:s}}", "action", "accept", "content", "name", "Ada");
+	poll(fd, 1, -1);
+	bench->withdrawn = true;
+	return json_pack("{s:s}", "action", "cancel");
 }
 
 /* test/answer: {"n"}; test/wait: until it is cancelled; test/withdrawn: until that has been. */
@@ -48,6 +79,8 @@ static json_t *answer_test(void *data, const char *method, const json_t *params,
 	struct bench *bench = data;
 	struct pollfd fd = { .fd = cancel->fd, .events = POLLIN };
 
+	if (bench->person && !strcmp(method, "elicitation/create"))
+		return answer_person(bench, params, &fd);
 	if (!strcmp(method, "test/answer"))
 		return json_pack("{s:O}", "n", json_object_get(params, "n"));
 	if (!strcmp(method, "test/wait")) {
@@ -94,10 +127,13 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	struct bench *bench = *state;
+	_cleanup_free_ char *opened = mem_printf("%s/opened", bench->root);
 
 	mcp_client_unref(bench->client);
+	unlink(opened);
 	rmdir(bench->root);
 	free(bench->root);
+	free(bench->said);
 	buf_release(&bench->log);
 	return 0;
 }
@@ -123,12 +159,49 @@ static void test_progress_is_passed_on(void **state)
 	if (!open_fake(bench, "usual", &err))
 		fail_msg("%s", err.message);
 	json_decref(must_call(bench, "progress", &wait));
-	assert_int_equal(bench->told, 3);
-	assert_int_equal(bench->done[0], 1);
-	assert_int_equal(bench->done[2], 3);
-	assert_int_equal(bench->total, 3);
+	/* Those that come too soon after another are left out, but never the last. */
+	assert_in_range(bench->told, 1, 3);
+	assert_true(bench->done == 3 && bench->total == 3);
+	assert_null(bench->said);
 	assert_string_equal(mcp_client_version(bench->client), "2025-11-25");
 	assert_false(mcp_client_lost(bench->client));
+}
+
+static void test_progress_that_does_not_grow_is_none(void **state)
+{
+	struct bench *bench = *state;
+	const struct mcp_wait wait = { .timeout_ms = 60000, .progress = keep_progress,
+		                       .data = bench };
+	struct err err = ERR_INIT;
+
+	if (!open_fake(bench, "usual", &err))
+		fail_msg("%s", err.message);
+	json_decref(must_call(bench, "progress-back", &wait));
+	assert_int_equal(bench->told, 1);
+	assert_true(bench->done == 0.5 && bench->total == 1);
+	assert_string_equal(bench->said, "half");
+}
+
+static void test_progress_begins_the_timeout_again(void **state)
+{
+	struct bench *bench = *state;
+	const struct mcp_wait wait = { .timeout_ms = 4000, .progress = keep_progress,
+		                       .data = bench };
+	const struct mcp_wait brief = { .timeout_ms = 200, .progress = keep_progress,
+		                        .data = bench };
+	json_auto_t *arguments = json_pack("{s:s}", "what", "progress-endless");
+	struct err err = ERR_INIT;
+	json_t *result = NULL;
+
+	if (!open_fake(bench, "usual", &err))
+		fail_msg("%s", err.message);
+	json_decref(must_call(bench, "progress-slow", &wait)); /* 6 s */
+	assert_true(bench->done == 5 && bench->total == 0);
+	bench->told = 0;
+	assert_false(mcp_client_call(bench->client, "say", arguments, &brief, &result, &err));
+	assert_int_equal(err.code, ERR_TOOL_FAILED);
+	assert_non_null(strstr(err.message, "progress"));
+	assert_true(bench->told > 0);
 }
 
 static void test_who_cancels_does_not_wait(void **state)
@@ -351,12 +424,193 @@ static void test_requests_within_an_answer(void **state)
 
 	if (!open_fake(bench, "usual", &err))
 		fail_msg("%s", err.message);
-	assert_true(mcp_client_answer(bench->client, "test/answer", params, &waits, &result, &err));
+	assert_true(mcp_client_answer(bench->client, "test/answer", params, &waits, NULL,
+	                              &result, &err));
 	assert_int_equal(json_integer_value(json_object_get(result, "n")), 7);
-	assert_true(mcp_client_answer(bench->client, "test/wait", NULL, &cancelled, &ended, &err));
+	assert_true(mcp_client_answer(bench->client, "test/wait", NULL, &waits, &cancelled,
+	                              &ended, &err));
 	assert_true(bench->withdrawn);
-	assert_false(mcp_client_answer(bench->client, "test/none", NULL, NULL, &ended, &err));
+	assert_false(mcp_client_answer(bench->client, "test/none", NULL, NULL, NULL, &ended,
+	                               &err));
 	assert_int_equal(err.code, ERR_UNKNOWN_TOOL);
+}
+
+/* ---- addresses that have to be opened first ---- */
+
+static bool call_address(struct bench *bench, const char *what, bool completes, json_t **ret,
+                         struct err *err)
+{
+	const struct mcp_wait wait = { .timeout_ms = 60000 };
+	_cleanup_free_ char *path = mem_printf("%s/opened", bench->root);
+	json_auto_t *arguments = json_pack("{s:s, s:s*}", "what", what, "path",
+	                                   completes ? path : NULL);
+
+	bench->person = true;
+	if (!open_fake(bench, "usual", err))
+		fail_msg("%s", err->message);
+	return mcp_client_call(bench->client, "say", arguments, &wait, ret, err);
+}
+
+static void test_an_address_is_opened_first(void **state)
+{
+	struct bench *bench = *state;
+	json_auto_t *result = NULL;
+	struct err err = ERR_INIT;
+
+	if (!call_address(bench, "address", /* completes= */ true, &result, &err))
+		fail_msg("%s", err.message);
+	assert_int_equal(bench->opened, 1);
+	/* That it is done ended the question whether it is. */
+	assert_true(bench->asked == 0 || bench->withdrawn);
+}
+
+static void test_the_user_says_that_it_is_done(void **state)
+{
+	struct bench *bench = *state;
+	json_auto_t *result = NULL;
+	struct err err = ERR_INIT;
+
+	bench->finishes = true;
+	if (!call_address(bench, "address", /* completes= */ false, &result, &err))
+		fail_msg("%s", err.message);
+	assert_int_equal(bench->opened, 1);
+	assert_int_equal(bench->asked, 1);
+}
+
+static void test_addresses_that_lead_nowhere(void **state)
+{
+	static const struct {
+		const char *what, *says;
+		bool declines;
+		unsigned opened;
+	} rows[] = {
+		{ "address", "nobody agreed to that: Log in", true, 1 },
+		{ "address-again", "error -32042", false, 1 }, /* it is tried once more, and no more */
+		{ "address-odd", "error -32042", false, 0 },
+	};
+	struct bench *bench = *state;
+
+	bench->finishes = true;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct err err = ERR_INIT;
+		json_t *result = NULL;
+
+		bench->opened = 0;
+		bench->declines = rows[i].declines;
+		assert_false(call_address(bench, rows[i].what, false, &result, &err));
+		assert_non_null(strstr(err.message, rows[i].says));
+		assert_null(strchr(err.message, '\x1b'));
+		assert_int_equal(bench->opened, rows[i].opened);
+		mcp_client_unref(bench->client);
+		bench->client = NULL;
+	}
+}
+
+/* ---- tasks ---- */
+
+static bool call_task(struct bench *bench, const char *way, const char *what,
+                      const struct mcp_wait *wait, json_t **ret, struct err *err)
+{
+	json_auto_t *arguments = json_pack("{s:s}", "what", what), *tools = NULL;
+
+	bench->person = true;
+	mcp_client_unref(bench->client);
+	bench->client = NULL;
+	*ret = NULL;
+	if (!open_fake(bench, way, err) ||
+	    !mcp_client_list(bench->client, "tools/list", "tools", 100, wait, &tools, err))
+		fail_msg("%s", err->message);
+	return mcp_client_call(bench->client, "work", arguments, wait, ret, err);
+}
+
+static const char *result_text(const json_t *result)
+{
+	const json_t *first = json_array_get(json_object_get(result, "content"), 0);
+
+	return json_string_value(json_object_get(first, "text"));
+}
+
+static const char *const task_ways[] = { "tasks", "modern,tasks" };
+
+static void test_tasks_end_as_calls_do(void **state)
+{
+	static const struct {
+		const char *what, *says;
+	} rows[] = { { "complete", "worked" }, { "at-once", "done at once" },
+		     { "input", "\"name\": \"Ada\"" } };
+	struct bench *bench = *state;
+	const struct mcp_wait wait = { .timeout_ms = 60000 };
+
+	bench->finishes = true;
+	for (size_t way = 0; way < ARRAY_LEN(task_ways); way++) {
+		for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+			struct err err = ERR_INIT;
+			json_t *result;
+
+			bench->asked = 0;
+			if (!call_task(bench, task_ways[way], rows[i].what, &wait, &result, &err))
+				fail_msg("%s, %s: %s", task_ways[way], rows[i].what, err.message);
+			assert_non_null(strstr(result_text(result), rows[i].says));
+			assert_int_equal(bench->asked, strcmp(rows[i].what, "input") == 0);
+			json_decref(result);
+		}
+	}
+}
+
+static void test_tasks_that_fail(void **state)
+{
+	static const struct {
+		const char *way, *what, *says;
+	} rows[] = {
+		{ "tasks", "cancelled", "cancelled the task" },
+		{ "tasks", "strange", "a state that hasp does not know" },
+		{ "tasks", "nameless", "named none" },
+		{ "no-tasks", "complete", "only as a task" },
+		{ "modern,tasks", "failed", "error -5: broken" },
+		{ "modern,tasks", "cancelled", "cancelled the task" },
+		{ "modern,tasks", "strange", "a state that hasp does not know" },
+		{ "modern,tasks", "nameless", "named none" },
+	};
+	const struct mcp_wait wait = { .timeout_ms = 60000 };
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct err err = ERR_INIT;
+		json_t *result;
+
+		assert_false(call_task(*state, rows[i].way, rows[i].what, &wait, &result, &err));
+		if (!strstr(err.message, rows[i].says) || strchr(err.message, '\x1b'))
+			fail_msg("%s, %s: %s", rows[i].way, rows[i].what, err.message);
+	}
+}
+
+static void test_tasks_report_progress(void **state)
+{
+	struct bench *bench = *state;
+	const struct mcp_wait wait = { .timeout_ms = 60000, .progress = keep_progress,
+		                       .data = bench };
+	json_auto_t *result = NULL;
+	struct err err = ERR_INIT;
+
+	if (!call_task(bench, "tasks", "progress", &wait, &result, &err))
+		fail_msg("%s", err.message);
+	assert_true(bench->done == 1 && bench->total == 2);
+	assert_string_equal(bench->said, "half");
+}
+
+static void test_tasks_are_bounded(void **state)
+{
+	const struct mcp_wait wait = { .timeout_ms = 500 };
+	const _Atomic bool cancelled = true;
+	const struct mcp_wait gone = { .timeout_ms = 60000, .cancel = &cancelled };
+	json_auto_t *arguments = json_pack("{s:s}", "what", "never");
+	struct bench *bench = *state;
+	struct err err = ERR_INIT;
+	json_t *result;
+
+	assert_false(call_task(bench, "tasks", "never", &wait, &result, &err));
+	assert_non_null(strstr(err.message, "timeout"));
+	assert_false(mcp_client_call(bench->client, "work", arguments, &gone, &result, &err));
+	assert_int_equal(err.code, ERR_CANCELLED);
 }
 
 static void test_names(void **state)
@@ -394,7 +648,18 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_an_answer_may_ask_for_more, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_answers_that_ask_wrongly_are_refused, set_up,
 		                                tear_down),
+		cmocka_unit_test_setup_teardown(test_an_address_is_opened_first, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_the_user_says_that_it_is_done, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_addresses_that_lead_nowhere, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_tasks_end_as_calls_do, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_tasks_that_fail, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_tasks_report_progress, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_tasks_are_bounded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_progress_is_passed_on, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_progress_that_does_not_grow_is_none, set_up,
+		                                tear_down),
+		cmocka_unit_test_setup_teardown(test_progress_begins_the_timeout_again, set_up,
+		                                tear_down),
 		cmocka_unit_test_setup_teardown(test_who_cancels_does_not_wait, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_what_it_prints_is_logged, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_one_that_ends_says_how, set_up, tear_down),

@@ -44,3 +44,12 @@ def test_a_question_within_an_answer_is_declined_too(world):
     said, err = told(world, world.server("fake", "modern,ask-form"), "anything")
     assert inside(said)["inputResponses"] == {"a": {"action": "decline"}}
     assert "nobody could be asked" in err
+
+
+def test_a_call_that_needs_an_address_opened_first(world):
+    """-32042 of 2025-11-25."""
+    world.use({"fake": world.server()})
+    done = world.run([[call("mcp_fake_say", {"what": "address"})], [text("Done.")]], "-p", "Go.", "--yolo")
+    error = done.results()[0]
+    assert error["error"]["code"] == "denied_by_user" and "nobody agreed to that: Log in" in error["message"]
+    assert "\x1b" not in error["message"] and "nobody could be asked" in done.err

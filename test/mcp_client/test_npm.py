@@ -99,3 +99,14 @@ def test_everything_over_the_old_transport(world, more):
     with served("/sse", "sse") as url:
         world.use({"all": {"url": url, "trust": True, **more}})
         use_everything(world, "all")
+
+
+def test_a_tool_that_has_to_be_called_as_a_task(world, everything):
+    """server-everything's; what it asks meanwhile is declined, since nobody can be asked."""
+    world.use({"all": everything})
+    (plain, asking), done = results(
+        world, call("mcp_all_simulate-research-query", {"topic": "hasps"}),
+        call("mcp_all_simulate-research-query", {"topic": "python", "ambiguous": True}))
+    assert "# Research Report: hasps" in plain["output"], plain
+    assert "User declined - using default interpretation" in asking["output"], asking
+    assert "nobody could be asked" in done.err

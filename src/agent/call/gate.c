@@ -243,6 +243,26 @@ static void gate_output(void *data, enum run_stream stream, struct span bytes)
 	bus_publish(call->agent->options.bus, BUS_TOOL_OUTPUT, message);
 }
 
+/* ---- what a server reports of a call ----------------------------------------------- */
+
+static json_t *reported_number(double value)
+{
+	const long long whole = value > -1e15 && value < 1e15 ? (long long)value : 0;
+
+	return (double)whole == value ? json_integer(whole) : json_real(value);
+}
+
+static void gate_reported(void *data, double done, double total, const char *said)
+{
+	struct call *call = data;
+	json_auto_t *message = json_pack("{s:s, s:o, s:s*}", "callId", call->id, "progress",
+	                                 reported_number(done), "message", said);
+
+	if (total > 0)
+		json_object_set_new(message, "total", reported_number(total));
+	bus_publish(call->agent->options.bus, BUS_TOOL_PROGRESS, message);
+}
+
 /* ---- what tool_call asks ------------------------------------------------------------ */
 
 /* It is on, and by its name in the last request: a hook may have made the choice smaller. */
@@ -320,6 +340,7 @@ void gate_attach(struct call *call)
 		.offered = tool_was_offered,
 		.call = call->id,
 		.output = call->agent->options.bus ? gate_output : NULL,
+		.reported = call->agent->options.bus ? gate_reported : NULL,
 		.cancel = cancel ? &cancel->set : NULL,
 		.cancel_fd = cancel ? cancel->fd : 0,
 		.data = call,

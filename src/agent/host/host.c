@@ -513,7 +513,7 @@ static bool is_ever_allowed(void *data, const struct tool *tool)
 
 /* On the agent's thread. Of what there was at first, the date, the mode, what servers say and the
  * tools that are announced may be others now. */
-static json_t *surroundings(void *data, enum approval_mode mode)
+json_t *host_surroundings(void *data, enum approval_mode mode)
 {
 	const struct host *host = data;
 	const struct prompt_options prompt = prompt_options(host);
@@ -595,8 +595,8 @@ static bool host_open_agent(struct host *host, struct err *err)
 		.session = &host->chat.session, .bus = host->bus,
 		.policy = from->policy, .hooks = host->hooks, .settings = from->settings,
 		.record = host->chat.record, .session_id = record_session_id(host->chat.record),
-		.surroundings = surroundings, .surroundings_data = host, .sent = host->chat.sent,
-		.history = host->chat.history,
+		.surroundings = host_surroundings, .surroundings_data = host,
+		.sent = host->chat.sent, .history = host->chat.history,
 		.first_prompt = host->chat.first_prompt,
 		.context_for = context_for, .context_lost = context_lost, .context_data = host,
 		.steer_message = steer_message, .steer_data = host,
@@ -950,6 +950,12 @@ void host_end(struct host *host)
 json_t *host_server_resources(struct host *host)
 {
 	return mcp_servers_resources(host->servers);
+}
+
+json_t *host_server_complete(struct host *host, const char *server, const json_t *params,
+                             const struct cancel *cancel)
+{
+	return mcp_servers_complete(host->servers, server, params, cancel);
 }
 
 json_t *host_server_prompts(struct host *host, bool wait)

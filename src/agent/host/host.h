@@ -157,6 +157,9 @@ bool host_servers_reload(struct host *host, struct err *err);
 /* Their prompts, as mcp_servers_prompts has them; a new reference.  `wait`: servers that are still
  * starting are waited for, as before a prompt (then while nothing is under way). */
 json_t *host_server_prompts(struct host *host, bool wait);
+/* As mcp_servers_complete. From any thread. */
+json_t *host_server_complete(struct host *host, const char *server, const json_t *params,
+                             const struct cancel *cancel);
 /* Their resources, as mcp_servers_resources has them: "@SERVER:URI" in a prompt attaches one. A new
  * reference. From any thread. */
 json_t *host_server_resources(struct host *host);
@@ -164,6 +167,11 @@ json_t *host_server_resources(struct host *host);
  * prompt.  To be interrupted like a prompt. Errors as of mcp_servers_prompt. */
 bool host_server_prompt(struct host *host, const char *server, const char *name,
                         const json_t *arguments, struct buf *out, struct err *err);
+/* What the next request would hold before the next prompt: an array of {"part": "system", "first"
+ * (message), "tools" or "conversation", "name", "from": the file of instructions or the MCP server,
+ * or null, "bytes", "tokens": an estimate (content_estimate_tokens), "text"}, in their order; a new
+ * reference.  Servers that are still starting are waited for, as before a prompt. */
+json_t *host_context(struct host *host);
 /* Paths of the files of instructions that were read, in their order. */
 const json_t *host_memory_files(const struct host *host);
 /* What they say: the user's own, and the project's. */

@@ -104,6 +104,8 @@ bool host_open_record(struct host *host, struct err *err);
 void host_open_tools(struct host *host);
 bool host_open_chat_agent(struct host *host, struct err *err);
 
+/* As agent_options.surroundings; `data` is the host. */
+json_t *host_surroundings(void *data, enum approval_mode mode);
 /* No rewind can be undone any more. */
 void host_forget_rewinds(struct chat *chat);
 /* Its services are kept by the host, where there is one that goes on. */

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "catalog/commands.h"
 #include "data/json.h"
 #include "data/jsonc.h"
 #include "sandbox/plan/probe.h"
@@ -312,12 +313,24 @@ static void bring_hooks(struct brought *brought, const char *path)
 	hooks_free(hooks);
 }
 
-static void bring_toml(struct brought *brought, const char *path)
+static void bring_policies(struct brought *brought, const char *path)
 {
 	static const struct kind kind = { "", { NULL }, NULL, ".toml" };
 	struct finding finding = { .kind = &kind, .names = brought->names };
 
 	look_into_folder(door_folder(brought->project, path), &finding, "", 1);
+}
+
+static void bring_commands(struct brought *brought, const char *path)
+{
+	(void)path;
+	commands_add_names(brought->project, COMMANDS_PROJECT, brought->names);
+}
+
+static void bring_claude_commands(struct brought *brought, const char *path)
+{
+	(void)path;
+	commands_add_names(brought->project, COMMANDS_CLAUDE_PROJECT, brought->names);
 }
 
 static void bring_servers(struct brought *brought, const char *path)
@@ -360,8 +373,9 @@ static const struct brought_row {
 } brought_rows[] = {
 	{ ".gemini/settings.json", "settings and hooks", bring_settings },
 	{ ".gemini/hooks.toml", "hooks, once they are trusted themselves", bring_hooks },
-	{ ".gemini/policies", "rules", bring_toml },
-	{ ".gemini/commands", "commands", bring_toml },
+	{ ".gemini/policies", "rules", bring_policies },
+	{ ".gemini/commands", "commands", bring_commands },
+	{ ".claude/commands", "commands", bring_claude_commands },
 	{ ".gemini/system.md", "a system prompt, if GEMINI_SYSTEM_MD asks for it", NULL },
 	{ ".gemini/.env", "variables", bring_variables },
 	{ ".env", "variables", bring_variables },

@@ -926,6 +926,19 @@ static int headless_refuse(const struct invocation *invocation, enum agent_exit 
 	return code;
 }
 
+int command_run_context(const struct invocation *invocation)
+{
+	struct agent_input input = AGENT_INPUT_INIT;
+	int code;
+
+	buf_str(&input.text, "/context");
+	for (size_t i = 0; i < invocation->positional_count; i++)
+		buf_printf(&input.text, " %s", invocation->positionals[i]);
+	code = run_agent(invocation, &input);
+	buf_release(&input.text);
+	return code;
+}
+
 int command_run_root(const struct invocation *invocation)
 {
 	struct agent_input input = AGENT_INPUT_INIT;

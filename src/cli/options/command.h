@@ -201,6 +201,7 @@ int command_run_hooks(const struct invocation *invocation);      /* hooks_comman
 int command_run_mcp(const struct invocation *invocation);        /* mcp_command.c */
 int command_run_policy(const struct invocation *invocation);     /* policy_command.c */
 int command_run_config(const struct invocation *invocation);     /* config_command.c */
+int command_run_context(const struct invocation *invocation);    /* agent_command.c */
 int command_run_checkpoint(const struct invocation *invocation); /* checkpoint_command.c */
 int command_run_sessions(const struct invocation *invocation);   /* sessions_command.c */
 int command_run_stats(const struct invocation *invocation);      /* stats_command.c */

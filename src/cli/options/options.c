@@ -666,6 +666,28 @@ static const char *const stats_synopsis[] = {
 	NULL,
 };
 
+static const struct flag context_flags[] = {
+	{ .id = FLAG_MODEL, .name = "model", .letter = 'm',
+	  .value = { "MODEL", COMPLETE_NOTHING, NULL },
+	  .help = "the model that it would be sent to" },
+	{ .id = FLAG_RESUME, .name = "resume", .letter = 'r',
+	  .value = { "SESSION", COMPLETE_NOTHING, NULL }, .optional = true,
+	  .help = "with the conversation of a session: latest, its number or id" },
+	{ .id = FLAG_APPROVAL_MODE, .name = "approval-mode",
+	  .value = { "MODE", COMPLETE_NOTHING, NULL }, .help = "as the agent has it" },
+	{ .id = FLAG_SKIP_TRUST, .name = "skip-trust", .boolean = true,
+	  .help = "with the project's own settings and instructions this once" },
+	HELP_FLAG,
+};
+
+static const char *const context_synopsis[] = {
+	"[list] [-m MODEL] [-r SESSION]",
+	"show [NAME]",
+	NULL,
+};
+
+static const char *const context_actions[] = { "list", "show", NULL };
+
 static const struct command commands[] = {
 	{
 		.name = "tool",
@@ -750,6 +772,25 @@ static const struct command commands[] = {
 		.positionals = config_positionals,
 		.positional_count = ARRAY_LEN(config_positionals),
 		.run = command_run_config,
+	},
+	{
+		.name = "context",
+		.summary = "show what each request to the model holds, and what it weighs",
+		.synopsis = context_synopsis,
+		.text =
+			"list shows the system prompt, the first message, the tools and the "
+			"conversation part by part: the file of instructions or the MCP server "
+			"that it comes from, and about how many tokens it takes. show prints all "
+			"of it, or the part, file or server NAME, word for word. Nothing is sent; "
+			"a key is needed all the same, as for a prompt. In a session, /context "
+			"does so.",
+		.flags = context_flags,
+		.flag_count = ARRAY_LEN(context_flags),
+		.positionals = (const struct positional[]){
+			{ { "ACTION", COMPLETE_CHOICE, context_actions }, "list or show" },
+			{ { "NAME", COMPLETE_NOTHING, NULL }, "what to show" } },
+		.positional_count = 2,
+		.run = command_run_context,
 	},
 	{
 		.name = "policy",

@@ -29,6 +29,7 @@ enum {
 struct watched_call {
 	json_t *call;    /* TOOL_CALL; owned */
 	struct buf tail; /* the end of its output */
+	json_t *reported; /* TOOL_PROGRESS, the last one; owned; or NULL */
 };
 
 struct progress {
@@ -104,6 +105,7 @@ static void running_rows(const struct progress *progress, struct rows *rows)
 	              progress->thought, &how);
 	for (size_t i = 0; i < progress->count && i < RUNNING_MAX; i++) {
 		view_call(rows, progress->calls[i].call, &how);
+		view_progress(rows, progress->calls[i].reported, &how);
 		view_tail(rows, buf_view(&progress->calls[i].tail), TAIL_ROWS, &how);
 	}
 	if (progress->count > RUNNING_MAX)
@@ -184,6 +186,7 @@ static struct watched_call *find_watched(struct progress *progress, const json_t
 static void watched_release(struct watched_call *call)
 {
 	json_decref(call->call);
+	json_decref(call->reported);
 	buf_release(&call->tail);
 }
 
@@ -219,6 +222,18 @@ static void call_writes(struct progress *progress, const json_t *message)
 		        TAIL_BYTES_MAX);
 		call->tail.len = TAIL_BYTES_MAX;
 	}
+	progress->dirty = true;
+	pthread_cond_signal(&progress->wake);
+}
+
+static void call_reports(struct progress *progress, const json_t *message)
+{
+	struct watched_call *call = find_watched(progress, message);
+
+	if (!call)
+		return;
+	json_decref(call->reported);
+	call->reported = json_deep_copy(message);
 	progress->dirty = true;
 	pthread_cond_signal(&progress->wake);
 }
@@ -271,6 +286,8 @@ void progress_heard(struct progress *progress, enum bus_topic topic, const json_
 		call_begins(progress, message);
 	else if (topic == BUS_TOOL_OUTPUT)
 		call_writes(progress, message);
+	else if (topic == BUS_TOOL_PROGRESS)
+		call_reports(progress, message);
 	else if (topic == BUS_TOOL_RESULT)
 		call_ends(progress, message);
 	else if (topic == BUS_THOUGHT)

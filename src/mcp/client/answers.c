@@ -313,14 +313,15 @@ static void *answering_within_thread(void *data)
 }
 
 /* Until it is answered; what nobody waits for is cancelled first. */
-static void await_answered(struct answering *one, const _Atomic bool *cancel)
+static void await_answered(struct answering *one, const _Atomic bool *cancel,
+                           const _Atomic bool *over)
 {
 	struct mcp_answers *all = one->all;
 	struct timespec until;
 
 	pthread_mutex_lock(&all->lock);
 	while (!one->done) {
-		if (cancel && atomic_load(cancel))
+		if ((cancel && atomic_load(cancel)) || (over && atomic_load(over)))
 			cancel_set(&one->cancel);
 		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_nsec += ANSWER_POLL_MS * 1000000;
@@ -332,7 +333,8 @@ static void await_answered(struct answering *one, const _Atomic bool *cancel)
 }
 
 bool mcp_answers_within(struct mcp_answers *all, const char *method, const json_t *params,
-                        const _Atomic bool *cancel, json_t **ret, struct err *err)
+                        const _Atomic bool *cancel, const _Atomic bool *over, json_t **ret,
+                        struct err *err)
 {
 	struct answering *one;
 	pthread_t thread;
@@ -349,7 +351,7 @@ bool mcp_answers_within(struct mcp_answers *all, const char *method, const json_
 	}
 	ok = pthread_create(&thread, NULL, answering_within_thread, one) == 0;
 	if (ok) {
-		await_answered(one, cancel);
+		await_answered(one, cancel, over);
 		pthread_join(thread, NULL);
 	} else {
 		err_set(&one->err, ERR_NO_RESOURCES, "No more threads can be started.");

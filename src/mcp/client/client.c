@@ -15,11 +15,10 @@
 
 enum {
 	POLL_MS = 20,
-	PAGES_MAX = 100,      /* of a list: a cursor may lead to itself */
 	ERROR_SHOWN = 400,    /* of a server's own sentence */
-	ROUNDS_MAX = 20,      /* of a request whose answers ask for more */
-	INPUTS_MAX = 32,      /* questions in one answer */
 	PROBE_MS = 15000,     /* of the first request, which an old server may leave */
+	PROGRESS_MS = 100,    /* between two reports that are handed over */
+	PROGRESS_SHOWN = 200, /* bytes of what a report says */
 };
 
 /* Of initialize, newest first: the first is what is offered. */
@@ -30,10 +29,17 @@ static const char *const client_versions[] = { "2025-11-25", "2025-06-18", "2025
 struct mcp_ask {
 	struct mcp_client *client;
 	const struct mcp_wait *wait;
-	uint64_t until_ms;      /* 0: for ever */
 	uint64_t held_ms;       /* mcp_answers_held_ms when it began: that time does not count */
 	int64_t id;
+	/* With the client's lock. */
+	uint64_t until_ms;      /* 0: for ever */
+	uint64_t longest_ms;    /* no progress moves that behind this */
 	bool answered;
+	bool reported;          /* progress, at least once */
+	bool news;              /* and it has not been handed over */
+	double done, total;
+	char *said;             /* owned */
+	uint64_t told_ms;       /* when some was handed over */
 	json_t *result;         /* owned; NULL: it is an error */
 	json_t *refusal;        /* that error; owned */
 	struct err error;       /* the same as a sentence */
@@ -57,6 +63,8 @@ struct mcp_client {
 	pthread_cond_t changed;
 	struct mcp_ask *asked;
 	json_t *mirrored;        /* {tool: mcp_modern_mirrored}; NULL: none */
+	json_t *as_tasks;        /* {tool: true}: those that have to be called as tasks; or NULL */
+	struct mcp_expected *expected;
 	int64_t last_id;
 	size_t unasked;          /* messages since the last answer */
 	bool lost, forgotten;
@@ -120,6 +128,7 @@ void mcp_client_unref(struct mcp_client *client)
 	mcp_watch_free(client->watch);
 	json_decref(client->capabilities);
 	json_decref(client->mirrored);
+	json_decref(client->as_tasks);
 	json_decref(client->hello);
 	pthread_cond_destroy(&client->changed);
 	pthread_mutex_destroy(&client->lock);
@@ -251,7 +260,8 @@ int64_t mcp_client_number(struct mcp_client *client)
 
 json_t *mcp_client_meta(const struct mcp_client *client)
 {
-	return mcp_modern_meta(client->capabilities);
+	/* Nothing is logged on a stream of notices. */
+	return mcp_modern_meta(client->capabilities, NULL);
 }
 
 bool mcp_client_transmit(struct mcp_client *client, struct span message, int64_t number,
@@ -266,10 +276,19 @@ bool mcp_client_transmit(struct mcp_client *client, struct span message, int64_t
 
 /* ---- what the server asks, and tells ---- */
 
-bool mcp_client_answer(struct mcp_client *client, const char *method, const json_t *params,
-                       const _Atomic bool *cancel, json_t **ret, struct err *err)
+char *mcp_said_text(const json_t *text, size_t max)
 {
-	return mcp_answers_within(client->answers, method, params, cancel, ret, err);
+	_cleanup_buf_ struct buf line = BUF_INIT(8 * max);
+
+	name_line(&line, utf8_head(json_span(text), max));
+	return buf_steal(&line);
+}
+
+bool mcp_client_answer(struct mcp_client *client, const char *method, const json_t *params,
+                       const _Atomic bool *cancel, const _Atomic bool *over, json_t **ret,
+                       struct err *err)
+{
+	return mcp_answers_within(client->answers, method, params, cancel, over, ret, err);
 }
 
 void mcp_client_hold(struct mcp_client *client, bool begins)
@@ -282,29 +301,106 @@ uint64_t mcp_client_held_ms(struct mcp_client *client)
 	return mcp_answers_held_ms(client->answers);
 }
 
-/* A number that a server sent as whole parts; what is none is 0. */
-static size_t progress_parts(const json_t *value)
+void mcp_client_expect(struct mcp_client *client, struct mcp_expected *expected)
 {
-	const double number = json_number_value(value);
-
-	return number >= 1 && number < 1e15 ? (size_t)number : 0;
+	pthread_mutex_lock(&client->lock);
+	expected->next = client->expected;
+	client->expected = expected;
+	pthread_mutex_unlock(&client->lock);
 }
 
-/* With the lock, so that nobody is told after the request has returned. False: of no request. */
-static bool tell_progress(struct mcp_client *client, const json_t *params)
+void mcp_client_expect_no_more(struct mcp_client *client, struct mcp_expected *expected)
+{
+	struct mcp_expected **at = &client->expected;
+
+	pthread_mutex_lock(&client->lock);
+	while (*at != expected)
+		at = &(*at)->next;
+	*at = expected->next;
+	pthread_mutex_unlock(&client->lock);
+}
+
+/* With the lock. False: nobody waits for it. */
+static bool note_complete(struct mcp_client *client, const json_t *params)
+{
+	const char *id = json_string_value(json_object_get(params, "elicitationId"));
+	bool known = false;
+
+	for (struct mcp_expected *one = client->expected; id && one; one = one->next) {
+		if (json_object_del(one->ids, id) < 0)
+			continue;
+		known = true;
+		if (!json_object_size(one->ids))
+			one->over = true;
+	}
+	return known;
+}
+
+/* For how long what the server asked was being answered, since the request began. */
+static uint64_t ask_held_ms(const struct mcp_ask *ask)
+{
+	return mcp_answers_held_ms(ask->client->answers) - ask->held_ms;
+}
+
+/* What reports of its progress are known by. */
+static int64_t ask_progress_token(const struct mcp_ask *ask)
+{
+	return ask->wait->token ? ask->wait->token : ask->id;
+}
+
+/* With the lock: whoever reports progress is at work. */
+static void ask_prolong(struct mcp_ask *ask)
+{
+	const uint64_t until = clock_monotonic_ms() - ask_held_ms(ask) + ask->wait->timeout_ms;
+
+	if (ask->until_ms)
+		ask->until_ms = until < ask->longest_ms ? until : ask->longest_ms;
+}
+
+/* With the lock. False: it is of no request, or says nothing new (progress has to grow). */
+static bool note_progress(struct mcp_client *client, const json_t *params)
 {
 	const json_t *token = json_object_get(params, "progressToken");
+	const json_t *done = json_object_get(params, "progress");
+	const json_t *said = json_object_get(params, "message");
+	struct mcp_ask *ask = client->asked;
 
-	for (struct mcp_ask *ask = client->asked; ask; ask = ask->next) {
-		if (!json_is_integer(token) || json_integer_value(token) != ask->id)
-			continue;
-		if (ask->wait->progress && !ask->answered)
-			ask->wait->progress(ask->wait->data,
-			                    progress_parts(json_object_get(params, "progress")),
-			                    progress_parts(json_object_get(params, "total")));
-		return true;
+	while (ask && !(json_is_integer(token) &&
+	                json_integer_value(token) == ask_progress_token(ask)))
+		ask = ask->next;
+	if (!ask || ask->answered || !ask->wait->progress || !json_is_number(done) ||
+	    (ask->reported && json_number_value(done) <= ask->done))
+		return false;
+	ask->reported = ask->news = true;
+	ask->done = json_number_value(done);
+	ask->total = json_number_value(json_object_get(params, "total"));
+	free(ask->said);
+	ask->said = json_is_string(said) ? mcp_said_text(said, PROGRESS_SHOWN) : NULL;
+	ask_prolong(ask);
+	pthread_cond_broadcast(&client->changed);
+	return true;
+}
+
+/* On the thread that asks, and without the lock: whoever is told may use the client. */
+static void tell_progress(struct mcp_ask *ask, bool last)
+{
+	_cleanup_free_ char *said = NULL;
+	const uint64_t now = clock_monotonic_ms();
+	double done, total;
+	bool tell;
+
+	pthread_mutex_lock(&ask->client->lock);
+	tell = ask->news && (last || !ask->told_ms || now - ask->told_ms >= PROGRESS_MS);
+	done = ask->done;
+	total = ask->total;
+	if (tell) {
+		said = mem_steal(&ask->said);
+		ask->news = false;
+		ask->told_ms = now;
 	}
-	return false;
+	pthread_mutex_unlock(&ask->client->lock);
+	if (tell)
+		ask->wait->progress(ask->wait->data, done, total, said);
 }
 
 static void log_message(struct mcp_client *client, const json_t *params)
@@ -317,6 +413,8 @@ static void log_message(struct mcp_client *client, const json_t *params)
 	else if (said)
 		json_print(&line, said, 0);
 	mcp_client_log(client, buf_view(&line));
+	if (client->options.logged)
+		client->options.logged(client->options.data, params);
 }
 
 /* What a notice says is another now; 0: it is no such notice. */
@@ -341,7 +439,9 @@ static void take_notification(struct mcp_client *client, const struct rpc_messag
 		known = mcp_watch_updated(client->watch, message->body);
 	pthread_mutex_lock(&client->lock);
 	if (!strcmp(message->method, "notifications/progress"))
-		known = tell_progress(client, message->body);
+		known = note_progress(client, message->body);
+	else if (!strcmp(message->method, "notifications/elicitation/complete"))
+		known = note_complete(client, message->body);
 	client->lists_changed |= list_of_notice(message->method);
 	client->unasked += !known;
 	pthread_mutex_unlock(&client->lock);
@@ -349,18 +449,9 @@ static void take_notification(struct mcp_client *client, const struct rpc_messag
 
 /* ---- answers ---- */
 
-/* A server's words as a part of one line, without what acts on a terminal. The caller frees. */
-static char *said_text(const json_t *text)
-{
-	_cleanup_buf_ struct buf line = BUF_INIT(8 * ERROR_SHOWN);
-
-	name_line(&line, utf8_head(json_span(text), ERROR_SHOWN));
-	return buf_steal(&line);
-}
-
 static void set_answer_error(struct mcp_ask *ask, const json_t *error)
 {
-	_cleanup_free_ char *said = said_text(json_object_get(error, "message"));
+	_cleanup_free_ char *said = mcp_said_text(json_object_get(error, "message"), ERROR_SHOWN);
 
 	ask->refusal = json_incref((json_t *)error);
 	err_set(&ask->error, ERR_TOOL_FAILED,
@@ -445,11 +536,10 @@ void mcp_client_receive(struct mcp_client *client, struct span text)
 
 /* ---- requests ---- */
 
+/* With the lock. */
 static bool is_late(const struct mcp_ask *ask)
 {
-	const uint64_t held = mcp_answers_held_ms(ask->client->answers) - ask->held_ms;
-
-	return ask->until_ms && clock_monotonic_ms() >= ask->until_ms + held;
+	return ask->until_ms && clock_monotonic_ms() >= ask->until_ms + ask_held_ms(ask);
 }
 
 static bool nobody_waits(const struct mcp_ask *ask)
@@ -462,17 +552,20 @@ bool mcp_client_settled(struct mcp_ask *ask)
 	bool settled;
 
 	pthread_mutex_lock(&ask->client->lock);
-	settled = ask->answered || ask->client->lost;
+	settled = ask->answered || ask->client->lost || is_late(ask);
 	pthread_mutex_unlock(&ask->client->lock);
-	return settled || is_late(ask) || nobody_waits(ask);
+	tell_progress(ask, /* last= */ settled);
+	return settled || nobody_waits(ask);
 }
 
 static void ask_begin(struct mcp_ask *ask)
 {
 	struct mcp_client *client = ask->client;
+	const uint64_t now = clock_monotonic_ms();
 
 	ask->held_ms = mcp_answers_held_ms(client->answers);
-	ask->until_ms = ask->wait->timeout_ms ? clock_monotonic_ms() + ask->wait->timeout_ms : 0;
+	ask->until_ms = ask->wait->timeout_ms ? now + ask->wait->timeout_ms : 0;
+	ask->longest_ms = now + (uint64_t)LIMIT_MCP_PROLONGED * ask->wait->timeout_ms;
 	pthread_mutex_lock(&client->lock);
 	ask->id = ++client->last_id;
 	ask->next = client->asked;
@@ -496,15 +589,17 @@ static void await_settled(struct mcp_ask *ask)
 	struct mcp_client *client = ask->client;
 	struct timespec until;
 
-	pthread_mutex_lock(&client->lock);
-	while (!ask->answered && !client->lost && !is_late(ask) && !nobody_waits(ask)) {
+	while (!mcp_client_settled(ask)) {
 		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_nsec += POLL_MS * 1000000;
 		until.tv_sec += until.tv_nsec / 1000000000;
 		until.tv_nsec %= 1000000000;
-		pthread_cond_clockwait(&client->changed, &client->lock, CLOCK_MONOTONIC, &until);
+		pthread_mutex_lock(&client->lock);
+		if (!ask->answered && !client->lost)
+			pthread_cond_clockwait(&client->changed, &client->lock, CLOCK_MONOTONIC,
+			                       &until);
+		pthread_mutex_unlock(&client->lock);
 	}
-	pthread_mutex_unlock(&client->lock);
 }
 
 static bool client_notify_server(struct mcp_client *client, const char *method,
@@ -525,6 +620,26 @@ static void cancel_ask(struct mcp_ask *ask, const char *method, const char *reas
 
 	if (strcmp(method, "initialize") != 0 && !ask->headers)
 		client_notify_server(ask->client, "notifications/cancelled", params, &ignored);
+}
+
+static bool set_late_error(const struct mcp_ask *ask, const char *method, struct err *err)
+{
+	const char *name = ask->client->name;
+	const unsigned ms = ask->wait->timeout_ms;
+
+	if (!ask->reported)
+		return err_set(err, ERR_TOOL_FAILED,
+		               "The MCP server \"%s\" did not answer %s within %u ms "
+		               "(mcpServers.%s.timeout).", name, method, ms, name);
+	if (ask->until_ms < ask->longest_ms)
+		return err_set(err, ERR_TOOL_FAILED,
+		               "The MCP server \"%s\" did not answer %s, and reported no more "
+		               "progress for %u ms (mcpServers.%s.timeout).", name, method, ms,
+		               name);
+	return err_set(err, ERR_TOOL_FAILED,
+	               "The MCP server \"%s\" reported progress, but did not answer %s within %d "
+	               "times the %u ms of mcpServers.%s.timeout.", name, method,
+	               LIMIT_MCP_PROLONGED, ms, name);
 }
 
 /* Of a request that was sent: its answer, or why there is none. */
@@ -555,10 +670,26 @@ static bool settle_ask(struct mcp_ask *ask, const char *method, json_t **ret, st
 		               "had done already is not undone.", client->name);
 	}
 	cancel_ask(ask, method, "it took too long");
-	return err_set(err, ERR_TOOL_FAILED,
-	               "The MCP server \"%s\" did not answer %s within %u ms "
-	               "(mcpServers.%s.timeout).", client->name, method, ask->wait->timeout_ms,
-	               client->name);
+	return set_late_error(ask, method, err);
+}
+
+void mcp_client_pause(struct mcp_client *client, const struct mcp_wait *wait)
+{
+	struct mcp_ask ask = { .client = client, .wait = wait, .error = ERR_INIT };
+
+	ask_begin(&ask);
+	ask.longest_ms = ask.until_ms;
+	await_settled(&ask);
+	ask_end(&ask);
+	free(ask.said);
+}
+
+/* What is to be logged, of a server that says that it can. */
+static const char *wanted_log_level(const struct mcp_client *client)
+{
+	const json_t *can = json_object_get(client->hello, "capabilities");
+
+	return json_is_object(json_object_get(can, "logging")) ? client->options.log_level : NULL;
 }
 
 /* The params of a request as they are sent. A new object. */
@@ -566,10 +697,12 @@ static json_t *sent_params(const struct mcp_ask *ask, const json_t *params)
 {
 	const struct mcp_client *client = ask->client;
 	json_t *own = params ? json_copy((json_t *)params) : json_object();
-	json_t *meta = client->modern ? mcp_modern_meta(client->capabilities) : json_object();
+	json_t *meta = client->modern ?
+	                       mcp_modern_meta(client->capabilities, wanted_log_level(client)) :
+	                       json_object();
 
 	if (ask->wait->progress)
-		json_object_set_new(meta, "progressToken", json_integer(ask->id));
+		json_object_set_new(meta, "progressToken", json_integer(ask_progress_token(ask)));
 	if (json_object_size(meta))
 		json_object_set(own, "_meta", meta);
 	json_decref(meta);
@@ -590,11 +723,9 @@ static char **sent_headers(const struct mcp_ask *ask, const char *method, const 
 	return mcp_modern_headers(method, params, mirrored);
 }
 
-/* Borrows `params`. *ret_refusal (may be NULL): the error that it was answered with, a new
- * reference. */
-static bool client_ask(struct mcp_client *client, const char *method, const json_t *params,
-                       const struct mcp_wait *wait, json_t **ret, json_t **ret_refusal,
-                       struct err *err)
+bool mcp_client_exchange(struct mcp_client *client, const char *method, const json_t *params,
+                         const struct mcp_wait *wait, json_t **ret, json_t **ret_refusal,
+                         struct err *err)
 {
 	struct mcp_ask ask = { .client = client, .wait = wait, .error = ERR_INIT };
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_MESSAGE_BYTES);
@@ -620,6 +751,7 @@ static bool client_ask(struct mcp_client *client, const char *method, const json
 		*err = why;
 	ask_end(&ask);
 	worker_texts_free(ask.headers);
+	free(ask.said);
 	json_decref(ask.result);
 	if (ret_refusal)
 		*ret_refusal = mem_steal(&ask.refusal);
@@ -627,94 +759,13 @@ static bool client_ask(struct mcp_client *client, const char *method, const json
 	return ok;
 }
 
-/* ---- results that ask for more (2026-07-28) ---- */
-
-static bool answer_input(struct mcp_client *client, const json_t *request,
-                         const _Atomic bool *cancel, json_t **ret, struct err *err)
-{
-	const char *method = json_string_value(json_object_get(request, "method"));
-	const json_t *params = json_object_get(request, "params");
-	_cleanup_free_ char *shown = said_text(json_object_get(request, "method"));
-	json_auto_t *none = json_object();
-	struct err why = ERR_INIT;
-
-	if (!method)
-		return err_set(err, ERR_TOOL_FAILED,
-		               "The MCP server \"%s\" asked for more without saying what.",
-		               client->name);
-	if (mcp_client_answer(client, method, json_is_object(params) ? params : none, cancel, ret,
-	                      &why))
-		return true;
-	if (why.code == ERR_UNKNOWN_TOOL)
-		return err_set(err, ERR_TOOL_FAILED,
-		               "The MCP server \"%s\" asks for what hasp does not have (%s).",
-		               client->name, shown);
-	*err = why;
-	return false;
-}
-
-/* Answers what such a result asks, and puts it into the params of the next round. */
-static bool answer_inputs(struct mcp_client *client, const json_t *result,
-                          const _Atomic bool *cancel, json_t *params, struct err *err)
-{
-	json_t *requests = json_object_get(result, "inputRequests"), *request;
-	json_t *state = json_object_get(result, "requestState");
-	json_auto_t *responses = json_object();
-	const char *key;
-
-	if ((!requests && !json_is_string(state)) || (requests && !json_is_object(requests)) ||
-	    json_object_size(requests) > INPUTS_MAX)
-		return err_set(err, ERR_TOOL_FAILED,
-		               "The MCP server \"%s\" asked for more, but not as the protocol has "
-		               "it.",
-		               client->name);
-	json_object_foreach(requests, key, request) {
-		json_t *answer = NULL;
-
-		if (!answer_input(client, request, cancel, &answer, err))
-			return false;
-		json_object_set_new(responses, key, answer);
-	}
-	json_object_del(params, "inputResponses");
-	json_object_del(params, "requestState");
-	if (requests)
-		json_object_set(params, "inputResponses", responses);
-	if (json_is_string(state))
-		json_object_set(params, "requestState", state);
-	return true;
-}
-
-/* As often as it takes: an answer of 2026-07-28 may ask for more. Borrows `params`. */
-static bool client_request(struct mcp_client *client, const char *method, const json_t *params,
-                           const struct mcp_wait *wait, json_t **ret, struct err *err)
-{
-	json_auto_t *own = params ? json_copy((json_t *)params) : json_object();
-
-	for (unsigned round = 0; round < ROUNDS_MAX; round++) {
-		json_auto_t *result = NULL;
-		bool asks = false;
-
-		if (!client_ask(client, method, own, wait, &result, NULL, err) ||
-		    (client->modern && !mcp_modern_result(result, client->name, &asks, err)))
-			return false;
-		if (!asks) {
-			*ret = mem_steal(&result);
-			return true;
-		}
-		if (!answer_inputs(client, result, wait->cancel, own, err))
-			return false;
-	}
-	return err_set(err, ERR_TOOL_FAILED,
-	               "The MCP server \"%s\" asked %d times for more, and did not answer %s.",
-	               client->name, ROUNDS_MAX, method);
-}
-
 /* ---- the handshake ---- */
 
 static bool take_version(struct mcp_client *client, struct err *err)
 {
 	const struct span said = json_span(json_object_get(client->hello, "protocolVersion"));
-	_cleanup_free_ char *shown = said_text(json_object_get(client->hello, "protocolVersion"));
+	_cleanup_free_ char *shown =
+		mcp_said_text(json_object_get(client->hello, "protocolVersion"), ERROR_SHOWN);
 
 	for (size_t i = 0; i < ARRAY_LEN(client_versions); i++)
 		if (span_eq(said, span_str(client_versions[i])))
@@ -723,6 +774,21 @@ static bool take_version(struct mcp_client *client, struct err *err)
 	       err_set(err, ERR_TOOL_FAILED,
 	               "The MCP server \"%s\" speaks protocol version \"%s\", which hasp does not.",
 	               client->name, shown);
+}
+
+/* A server that refuses logs what it likes. */
+static bool set_log_level(struct mcp_client *client, const struct mcp_wait *wait, struct err *err)
+{
+	const char *level = wanted_log_level(client);
+	json_auto_t *params = json_pack("{s:s*}", "level", level), *result = NULL;
+	struct err why = ERR_INIT;
+
+	if (!level || mcp_client_exchange(client, "logging/setLevel", params, wait, &result, NULL,
+	                                  &why) ||
+	    !mcp_client_lost(client))
+		return true;
+	*err = why;
+	return false;
 }
 
 /* Up to 2025-11-25. *ret_refused: the server answered, but with an error. */
@@ -734,7 +800,8 @@ static bool begin_session(struct mcp_client *client, const struct mcp_wait *wait
 	                                "clientInfo", "name", "hasp", "version", HASP_VERSION);
 	json_auto_t *refusal = NULL;
 
-	if (!client_ask(client, "initialize", params, wait, &client->hello, &refusal, err)) {
+	if (!mcp_client_exchange(client, "initialize", params, wait, &client->hello, &refusal,
+	                         err)) {
 		*ret_refused = refusal;
 		return false;
 	}
@@ -742,7 +809,8 @@ static bool begin_session(struct mcp_client *client, const struct mcp_wait *wait
 		return false;
 	if (client->ops->agreed)
 		client->ops->agreed(client->transport, client->version);
-	return client_notify_server(client, "notifications/initialized", NULL, err);
+	return client_notify_server(client, "notifications/initialized", NULL, err) &&
+	       set_log_level(client, wait, err);
 }
 
 /* What server/discover answered; the server's name is in its _meta. */
@@ -773,7 +841,8 @@ static bool begin_modern(struct mcp_client *client, const struct mcp_wait *wait,
 	for (unsigned tries = 0; tries < 2 && !ok && again; tries++) {
 		json_auto_t *refusal = NULL;
 
-		ok = client_ask(client, "server/discover", NULL, &probe, &result, &refusal, err);
+		ok = mcp_client_exchange(client, "server/discover", NULL, &probe, &result,
+		                         &refusal, err);
 		again = json_lists(json_object_get(json_object_get(refusal, "data"), "supported"),
 		                   SPAN(MCP_MODERN));
 	}
@@ -836,60 +905,44 @@ static void take_mirrored(struct mcp_client *client, json_t *tools)
 	pthread_mutex_unlock(&client->lock);
 }
 
-/* ---- what it offers ---- */
-
-bool mcp_client_ask(struct mcp_client *client, const char *method, const json_t *params,
-                    const struct mcp_wait *wait, json_t **ret, struct err *err)
+/* Tools that must be called as tasks (2025-11-25; later the server decides at each call). */
+static void take_as_tasks(struct mcp_client *client, const json_t *tools)
 {
-	json_t *result = NULL;
+	static const char *const capability[] = { "capabilities", "tasks", "requests", "tools",
+		                                  "call" };
+	json_t *can = client->hello, *all = json_object(), *tool;
+	size_t i;
 
-	if (!client_request(client, method, params, wait, &result, err))
-		return false;
-	if (json_is_object(result)) {
-		*ret = result;
-		return true;
+	for (i = 0; i < ARRAY_LEN(capability); i++)
+		can = json_object_get(can, capability[i]);
+	json_array_foreach((json_t *)tools, i, tool) {
+		const json_t *execution = json_object_get(tool, "execution");
+		const char *name = json_string_value(json_object_get(tool, "name"));
+
+		if (name && json_is_object(can) && !client->modern &&
+		    span_eq(json_span(json_object_get(execution, "taskSupport")),
+		            SPAN("required")))
+			json_object_set_new(all, name, json_true());
 	}
-	json_decref(result);
-	return err_set(err, ERR_TOOL_FAILED,
-	               "The MCP server \"%s\" answered %s with no object.", client->name, method);
+	pthread_mutex_lock(&client->lock);
+	json_decref(client->as_tasks);
+	client->as_tasks = all;
+	pthread_mutex_unlock(&client->lock);
 }
 
-bool mcp_client_list(struct mcp_client *client, const char *method, const char *member, size_t most,
-                     const struct mcp_wait *wait, json_t **ret, struct err *err)
+void mcp_client_declared(struct mcp_client *client, json_t *tools)
 {
-	json_auto_t *all = json_array();
-	json_auto_t *params = json_object();
-	const struct mcp_wait own = { .timeout_ms = wait->timeout_ms, .cancel = wait->cancel };
-	const json_t *next = NULL;
-
-	for (size_t page = 0; !page || (next && page < PAGES_MAX); page++) {
-		json_auto_t *result = NULL;
-
-		if (!client_request(client, method, params, &own, &result, err))
-			return false;
-		if (!json_is_array(json_object_get(result, member)))
-			return err_set(err, ERR_TOOL_FAILED,
-			               "The MCP server \"%s\" answered %s without a list.",
-			               client->name, method);
-		json_array_extend(all, json_object_get(result, member));
-		json_object_del(params, "cursor");
-		if (json_is_string(json_object_get(result, "nextCursor")) &&
-		    json_array_size(all) <= most)
-			json_object_set(params, "cursor", json_object_get(result, "nextCursor"));
-		next = json_object_get(params, "cursor");
-	}
-	if (client->modern && client->ops->exchanges && !strcmp(method, "tools/list"))
-		take_mirrored(client, all);
-	*ret = mem_steal(&all);
-	return true;
+	if (client->modern && client->ops->exchanges)
+		take_mirrored(client, tools);
+	take_as_tasks(client, tools);
 }
 
-bool mcp_client_call(struct mcp_client *client, const char *tool, const json_t *arguments,
-                     const struct mcp_wait *wait, json_t **ret, struct err *err)
+bool mcp_client_wants_task(struct mcp_client *client, const char *tool)
 {
-	json_auto_t *params = json_pack("{s:s, s:o}", "name", tool, "arguments",
-	                                arguments ? json_incref((json_t *)arguments) :
-	                                            json_object());
+	bool wants;
 
-	return mcp_client_ask(client, "tools/call", params, wait, ret, err);
+	pthread_mutex_lock(&client->lock);
+	wants = json_object_get(client->as_tasks, tool);
+	pthread_mutex_unlock(&client->lock);
+	return wants;
 }

@@ -18,12 +18,18 @@ enum {
 	MIRRORED_DEPTH = 8,
 };
 
-json_t *mcp_modern_meta(const json_t *capabilities)
+json_t *mcp_modern_meta(const json_t *capabilities, const char *log_level)
 {
-	return json_pack("{s:s, s:O, s:{s:s, s:s}}", "io.modelcontextprotocol/protocolVersion",
-	                 MCP_MODERN, "io.modelcontextprotocol/clientCapabilities", capabilities,
+	json_auto_t *own = json_copy((json_t *)capabilities);
+
+	/* Calls of its tools may become tasks (tasks.c). */
+	json_object_set_new(own, "extensions",
+	                    json_pack("{s:{}}", "io.modelcontextprotocol/tasks"));
+	return json_pack("{s:s, s:O, s:{s:s, s:s}, s:s*}",
+	                 "io.modelcontextprotocol/protocolVersion", MCP_MODERN,
+	                 "io.modelcontextprotocol/clientCapabilities", own,
 	                 "io.modelcontextprotocol/clientInfo", "name", "hasp", "version",
-	                 HASP_VERSION);
+	                 HASP_VERSION, "io.modelcontextprotocol/logLevel", log_level);
 }
 
 /* ---- arguments that headers repeat ---- */
@@ -143,6 +149,7 @@ char **mcp_modern_headers(const char *method, const json_t *params, const json_t
 	headers[n++] = mem_printf("MCP-Protocol-Version: %s", MCP_MODERN);
 	headers[n++] = mem_printf("Mcp-Method: %s", method);
 	name = name ? name : json_object_get(params, "uri");
+	name = name ? name : json_object_get(params, "taskId");
 	if (json_is_string(name))
 		headers[n++] = header_line("Mcp-Name", name);
 	json_object_foreach((json_t *)mirrored, header, path) {
@@ -156,12 +163,18 @@ char **mcp_modern_headers(const char *method, const json_t *params, const json_t
 
 /* ---- results that ask ---- */
 
+bool mcp_modern_task(const json_t *result)
+{
+	return span_eq(json_span(json_object_get(result, "resultType")), SPAN("task"));
+}
+
 bool mcp_modern_result(const json_t *result, const char *server, bool *ret_asks, struct err *err)
 {
 	const json_t *type = json_object_get(result, "resultType");
 
 	*ret_asks = span_eq(json_span(type), SPAN("input_required"));
-	if (!type || *ret_asks || span_eq(json_span(type), SPAN("complete")))
+	if (!type || *ret_asks || span_eq(json_span(type), SPAN("complete")) ||
+	    mcp_modern_task(result))
 		return true;
 	return err_set(err, ERR_TOOL_FAILED,
 	               "The MCP server \"%s\" answered with a type of result that hasp does "

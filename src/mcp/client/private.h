@@ -55,6 +55,11 @@ struct mcp_client_options {
 	const json_t *roots;  /* [{"uri", "name"}]: answers roots/list; or NULL. Kept */
 	/* What it writes to its standard error, and logs: lines of anything. From any thread. */
 	void (*log)(void *data, struct span line);
+	/* The least level of what a server that can log (notifications/message) is asked for; NULL:
+	 * it is not asked.  Static.  And the params of each such message, which are logged as a
+	 * line, too: from any thread, with nothing locked. May be NULL. */
+	const char *log_level;
+	void (*logged)(void *data, const json_t *params);
 	/* Answers a request of the server's other than ping and roots/list: its result, a new
 	 * reference; NULL: *err.  On a thread of its own (LIMIT_MCP_ANSWERING of them), so it may
 	 * wait for people; `cancel` is set when the server withdraws the request
@@ -74,9 +79,11 @@ struct mcp_client_options {
 struct mcp_wait {
 	unsigned timeout_ms;         /* 0: for ever */
 	const _Atomic bool *cancel;  /* becomes true when nobody waits any more; or NULL */
-	/* What the server says of a call's progress; may be NULL. On another thread, not after the
-	 * request has returned. */
-	void (*progress)(void *data, size_t done, size_t total);
+	/* What the server reports of a call's progress, as call_hooks.reported (tool/tool.h); may
+	 * be NULL. On the thread that asks, at most ten times a second and once more at the end:
+	 * the last report. Each begins the time-out again, up to LIMIT_MCP_PROLONGED of them. */
+	void (*progress)(void *data, double done, double total, const char *said);
+	int64_t token; /* of its progress (mcp_client_number); 0: the request's own number */
 	void *data;
 };
 
@@ -135,15 +142,17 @@ bool mcp_client_list(struct mcp_client *client, const char *method, const char *
  * is borrowed. A new reference. */
 bool mcp_client_ask(struct mcp_client *client, const char *method, const json_t *params,
                     const struct mcp_wait *wait, json_t **ret, struct err *err);
-/* The result of tools/call: an object of anything. A new reference. */
+/* The result of tools/call: an object of anything. A new reference.  Where the server makes a task
+ * of the call (tasks.c), when that has ended. */
 bool mcp_client_call(struct mcp_client *client, const char *tool, const json_t *arguments,
                      const struct mcp_wait *wait, json_t **ret, struct err *err);
 
 /* Answers a request that the server put into its answer to one of ours (multi-round-trip requests,
- * 2026-07-28), roots/list too: as options.answer says.  Blocks; *cancel (may be NULL) becomes true
- * when nobody waits any more.  *ret: a new reference. */
+ * 2026-07-28), roots/list too: as options.answer says.  Blocks; *cancel or *over (either may be
+ * NULL) becomes true when nobody waits any more.  *ret: a new reference. */
 bool mcp_client_answer(struct mcp_client *client, const char *method, const json_t *params,
-                       const _Atomic bool *cancel, json_t **ret, struct err *err);
+                       const _Atomic bool *cancel, const _Atomic bool *over, json_t **ret,
+                       struct err *err);
 
 /* Whether it is of no use any more. */
 bool mcp_client_lost(struct mcp_client *client);
@@ -222,7 +231,8 @@ void mcp_client_forget(struct mcp_client *client);
 void mcp_client_hold(struct mcp_client *client, bool begins);
 /* For how long altogether it did. */
 uint64_t mcp_client_held_ms(struct mcp_client *client);
-/* Whether nobody waits for the answer any more: it is here, or lost, or late, or cancelled. */
+/* Whether nobody waits for the answer any more: it is here, or lost, or late, or cancelled. By the
+ * thread that asks, now and then: it hands over reports of progress, too. */
 bool mcp_client_settled(struct mcp_ask *ask);
 /* Headers that a request of 2026-07-28 must have, "Name: value", NULL-terminated: instead of a
  * session and an agreed version.  NULL: it is of an older one. Borrowed. */
@@ -238,8 +248,8 @@ const char *mcp_client_name(const struct mcp_client *client);
 
 #define MCP_MODERN "2026-07-28"
 
-/* The _meta of each request. Borrows. A new object. */
-json_t *mcp_modern_meta(const json_t *capabilities);
+/* The _meta of each request. Borrows; `log_level` NULL: nothing is to be logged. A new object. */
+json_t *mcp_modern_meta(const json_t *capabilities, const char *log_level);
 /* As mcp_client_headers has them. `mirrored`: of the tool that is called, or NULL. The caller frees
  * with worker_texts_free. */
 char **mcp_modern_headers(const char *method, const json_t *params, const json_t *mirrored);
@@ -250,6 +260,50 @@ bool mcp_modern_mirrored(const json_t *tool, json_t **ret, struct err *err);
 /* Whether a result only asks for more (InputRequiredResult).  False with *err: it is of a type that
  * nobody knows. */
 bool mcp_modern_result(const json_t *result, const char *server, bool *ret_asks, struct err *err);
+/* Whether it is a task in place of a result (CreateTaskResult). */
+bool mcp_modern_task(const json_t *result);
+
+/* ---- requests that take several rounds (rounds.c) ---- */
+
+/* The result of a request, after as many rounds as it takes: an answer of 2026-07-28 may ask for
+ * more, and one of 2025-11-25 may want the user to open addresses first (-32042). Borrows `params`.
+ * *ret: anything, a new reference. */
+bool mcp_client_request(struct mcp_client *client, const char *method, const json_t *params,
+                        const struct mcp_wait *wait, json_t **ret, struct err *err);
+/* Answers what `requests` ({key: {"method", "params"}}) asks, but for what `responses` has, and
+ * puts the answers there. */
+bool mcp_inputs_answer(struct mcp_client *client, const json_t *requests,
+                       const _Atomic bool *cancel, json_t *responses, struct err *err);
+
+/* For these, of a client: one request and its answer. *ret_refusal (may be NULL): the error that it
+ * was answered with, a new reference. */
+bool mcp_client_exchange(struct mcp_client *client, const char *method, const json_t *params,
+                         const struct mcp_wait *wait, json_t **ret, json_t **ret_refusal,
+                         struct err *err);
+/* Until the time is over, somebody cancels or the server is lost; progress is handed over. */
+void mcp_client_pause(struct mcp_client *client, const struct mcp_wait *wait);
+
+/* Addresses that a user has to be done with (notifications/elicitation/complete). */
+struct mcp_expected {
+	json_t *ids;        /* {ID: true}: those that are not yet; with the client's lock */
+	_Atomic bool over;  /* all of them are */
+	struct mcp_expected *next;
+};
+
+/* From now on they are looked for; until the other is called. Borrowed. */
+void mcp_client_expect(struct mcp_client *client, struct mcp_expected *expected);
+void mcp_client_expect_no_more(struct mcp_client *client, struct mcp_expected *expected);
+
+/* What tools/list answered: leaves out tools whose headers would be wrong, and keeps how others are
+ * called. */
+void mcp_client_declared(struct mcp_client *client, json_t *tools);
+/* Whether a tool must be called as a task (2025-11-25; later the server decides at each call). */
+bool mcp_client_wants_task(struct mcp_client *client, const char *tool);
+
+/* A server's words, at most `max` bytes, as a part of one line, without what acts on a terminal.
+ * The caller frees. */
+char *mcp_said_text(const json_t *text, size_t max);
+
 /* ---- what the server asks (answers.c) ---- */
 
 /* The requests of one server that are being answered, and their threads. */
@@ -272,7 +326,8 @@ void mcp_answers_take(struct mcp_answers *answers, const json_t *id, const char 
 void mcp_answers_withdraw(struct mcp_answers *answers, const json_t *id);
 /* mcp_client_answer. */
 bool mcp_answers_within(struct mcp_answers *answers, const char *method, const json_t *params,
-                        const _Atomic bool *cancel, json_t **ret, struct err *err);
+                        const _Atomic bool *cancel, const _Atomic bool *over, json_t **ret,
+                        struct err *err);
 /* For how long altogether some request was being answered. */
 uint64_t mcp_answers_held_ms(struct mcp_answers *answers);
 /* mcp_client_hold. */
@@ -418,6 +473,21 @@ json_t *mcp_resource_result(const char *server, const json_t *result);
 
 /* The tools list_mcp_resources and read_mcp_resource, for a set to have (resources.c). */
 size_t mcp_resource_tools_add(struct mcp_servers *servers, struct tool_set *set);
+
+/* ---- what a server logs (log.c) ---- */
+
+struct mcp_log;
+
+/* Of one server, empty. */
+struct mcp_log *mcp_log_new(void);
+void mcp_log_free(struct mcp_log *log); /* NULL is fine */
+/* Keeps a message (the params of notifications/message), unless it is below `least`. A sentence for
+ * people about one that is an error and new, which the caller frees; NULL: nothing is to be said.
+ * From any thread. */
+char *mcp_log_add(struct mcp_log *log, const char *server, const char *least,
+                  const json_t *params);
+/* The last 50: an array of {"level", "text", "logger"?}, each one line; a new reference. */
+json_t *mcp_log_kept(struct mcp_log *log);
 
 /* ---- what is known from last time ---- */
 

@@ -10,7 +10,12 @@
 #include "data/json.h"
 #include "mcp/client/private.h"
 
-enum { PROMPT_MESSAGES_MAX = 100 };
+enum {
+	PROMPT_MESSAGES_MAX = 100,
+	VALUES_MAX = 100,       /* of one completion, as the protocol has it */
+	VALUE_BYTES = 500,
+	COMPLETE_MS = 5000,
+};
 
 /* ---- which there are ---- */
 
@@ -158,4 +163,41 @@ bool mcp_servers_prompt(struct mcp_servers *servers, const char *server, const c
 	mcp_server_called(slot, client, ok);
 	mcp_client_unref(client);
 	return ok && prompt_messages(server, prompt, result, out, media, err);
+}
+
+/* ---- what may stand in an argument ---- */
+
+/* What can be put into a line as it is. */
+static bool is_typable_value(struct span value)
+{
+	_cleanup_buf_ struct buf shown = BUF_INIT(8 * VALUE_BYTES);
+
+	if (!value.len || value.len > VALUE_BYTES)
+		return false;
+	name_line(&shown, value);
+	return span_eq(buf_view(&shown), value);
+}
+
+json_t *mcp_servers_complete(struct mcp_servers *servers, const char *server,
+                             const json_t *params, const struct cancel *cancel)
+{
+	struct mcp_server_slot *slot = find_named_server(servers, server);
+	const struct mcp_wait wait = { .timeout_ms = COMPLETE_MS,
+		                       .cancel = cancel ? &cancel->set : NULL };
+	json_auto_t *result = NULL;
+	json_t *values = json_array(), *value;
+	struct mcp_client *client;
+	struct err ignored = ERR_INIT;
+	size_t i;
+
+	if (!slot || !mcp_server_client(slot, wait.cancel, &client, &ignored))
+		return values;
+	if (mcp_offers_has(client, "completions"))
+		mcp_client_ask(client, "completion/complete", params, &wait, &result, &ignored);
+	mcp_client_unref(client);
+	json_array_foreach(json_object_get(json_object_get(result, "completion"), "values"), i,
+	                   value)
+		if (json_array_size(values) < VALUES_MAX && is_typable_value(json_span(value)))
+			json_array_append(values, value);
+	return values;
 }

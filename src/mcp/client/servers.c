@@ -47,6 +47,7 @@ struct mcp_server_slot {
 	json_t *offers;             /* mcp_offers_clean; NULL: not known */
 	json_t *watched;            /* {URI: true}: each of its clients is to report these */
 	json_t *updated;            /* the same: what a client that is gone has reported */
+	struct mcp_log *log;        /* of all its clients; has a lock of its own */
 	bool undecided;             /* a project's, and the user was not asked yet */
 	bool asked;                 /* these are what it said, not what it once said */
 	char *problem;              /* of the last start; NULL: none */
@@ -109,6 +110,26 @@ static void slot_log(void *data, struct span bytes)
 	}
 }
 
+/* What hasp asks for, and keeps; NULL: nothing. */
+static const char *servers_log_level(const struct mcp_servers *servers)
+{
+	const char *level = settings_string(servers->options.settings, "hasp.servers.logLevel",
+	                                    "warning");
+
+	return strcmp(level, "off") ? level : NULL;
+}
+
+static void slot_logged(void *data, const json_t *params)
+{
+	const struct mcp_server_slot *slot = data;
+	const char *least = servers_log_level(slot->all);
+	_cleanup_free_ char *told =
+		least ? mcp_log_add(slot->log, slot->entry.name, least, params) : NULL;
+
+	if (told)
+		servers_notice(slot->all, "warning", told);
+}
+
 static json_t *slot_answer(void *data, const char *method, const json_t *params,
                            const struct cancel *cancel, struct err *err)
 {
@@ -127,6 +148,8 @@ static struct mcp_client_options slot_client_options(struct mcp_server_slot *slo
 		.name = slot->entry.name,
 		.roots = all->roots,
 		.log = slot_log,
+		.log_level = servers_log_level(all),
+		.logged = slot_logged,
 		.answer = all->options.answer ? slot_answer : NULL,
 		.capabilities = all->options.capabilities,
 		.data = slot,
@@ -659,6 +682,7 @@ static struct slots read_server_entries(struct mcp_servers *servers)
 		slot->all = servers;
 		slot->watched = json_object();
 		slot->updated = json_object();
+		slot->log = mcp_log_new();
 		read_server_entry(slot, row, disabled);
 		if (!slot->entry.off && ++used > LIMIT_MCP_SERVERS) {
 			slot->ruled_out = mem_printf("there are more than %d", LIMIT_MCP_SERVERS);
@@ -741,6 +765,7 @@ static void slots_free(struct mcp_server_slot *slots, size_t count)
 		free(slots[i].ruled_out);
 		json_decref(slots[i].watched);
 		json_decref(slots[i].updated);
+		mcp_log_free(slots[i].log);
 		json_decref(slots[i].row);
 		mcp_entry_release(&slots[i].entry);
 	}
@@ -1224,6 +1249,7 @@ static json_t *slot_shown(struct mcp_server_slot *slot)
 		json_object_set(shown, "asks", json_object_get(slot->row, "asks"));
 	json_object_set_new(shown, "tools", slot_tools_shown(slot));
 	json_object_update_missing(shown, slot->offers);
+	json_object_set_new(shown, "log", mcp_log_kept(slot->log));
 	if (slot->auth && mcp_auth_wants_login(slot->auth))
 		json_object_set_new(shown, "login", json_string("needed"));
 	if (entry->off || slot->problem)

@@ -109,6 +109,13 @@ bool mcp_servers_prompt(struct mcp_servers *servers, const char *server, const c
                         const json_t *arguments, const struct cancel *cancel, struct buf *out,
                         json_t *media, struct err *err);
 
+/* What may stand in an argument of a prompt or a variable of a template, as its server says:
+ * `params` are those of completion/complete.  At most 100 texts of one line that can be typed as
+ * they are; [] when there are none, or it does not answer within 5 s.  Starts the server if need
+ * be.  A new reference. */
+json_t *mcp_servers_complete(struct mcp_servers *servers, const char *server,
+                             const json_t *params, const struct cancel *cancel);
+
 /* Those of the project's .mcp.json that the user has not decided about, as rows of
  * servers_configured (config/servers.h): an array, a new reference. */
 json_t *mcp_servers_undecided(struct mcp_servers *servers);
@@ -150,9 +157,9 @@ void mcp_servers_reload(struct mcp_servers *servers, const struct settings *sett
  * {"name", "origin" (whose file), "file" (a path or null), "state", "transport", "what", "asks"?
  * (servers_configured),
  * "tools": [{"name", "title", "description", "parameters" (a schema), "changed"?}],
- * "instructions"?, "prompts"?,
- * "resources"?, "resourceTemplates"?,
- * "problem"?, "version"?, "server"?, "login"? ("needed": from the user)}.  "state": "off",
+ * "instructions"?, "prompts"?, "resources"?, "resourceTemplates"?, "log": [{"level", "text",
+ * "logger"?}] (its last messages), "problem"?, "version"?, "server"?, "login"? ("needed": from the
+ * user)}.  "state": "off",
  * "disabled" (by the user), "known" (from last time), "unknown", "starting", "ready", "failed".
  * "changed": the lines that differ (struct tool_change) in a tool that is declared otherwise than
  * when a call of it was last allowed. A new reference. */

@@ -54,7 +54,7 @@ static json_t *call_once(struct session *session, const struct server_tool *own,
 	const struct mcp_wait wait = {
 		.timeout_ms = mcp_server_entry_of(own->server)->timeout_ms,
 		.cancel = session->hooks.cancel,
-		.progress = session->hooks.progress,
+		.progress = session->hooks.reported,
 		.data = session->hooks.data,
 	};
 	struct mcp_client *client;

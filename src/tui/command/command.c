@@ -43,6 +43,10 @@ static const struct command_row {
 	{ { "compress", "summarize compact", "",
 	    "Replace the conversation by a summary of it", COMMAND_IDLE | COMMAND_SLOW },
 	  command_compress, NULL, NULL },
+	{ { "context", "", "[list | show [NAME]]",
+	    "Show what each request holds, from where, and what it weighs",
+	    COMMAND_IDLE | COMMAND_SLOW },
+	  command_context, command_complete_context, NULL },
 	{ { "copy", "", "", "Copy the last answer to the clipboard", 0 },
 	  command_copy, NULL, NULL },
 	{ { "directory", "dir", "[show]", "Show the folders of the workspace", 0 },
@@ -427,9 +431,31 @@ void command_complete(const struct command_context *context, struct span line, s
 	}
 	name = name_of(&at.of.before);
 	row = find_command_row(name);
-	if (!row || !row->complete || (!context->host && !(row->is.flags & COMMAND_ALONE)))
+	if (!row) {
+		prompts_complete(&at.of, has_own_name, name);
+		return;
+	}
+	if (!row->complete || (!context->host && !(row->is.flags & COMMAND_ALONE)))
 		return;
 	row->complete(&at.of);
 	at.within = true;
 	row->complete(&at.of);
+}
+
+json_t *command_asks_server(const struct command_context *context, struct span line, size_t caret,
+                            size_t *ret_from)
+{
+	const struct span head = span_head(line, caret < line.len ? caret : line.len);
+	struct span rest = head;
+	const struct span name = name_of(&rest);
+	const size_t at = name.len + 1;
+
+	if (!span_starts(head, SPAN("/")) || at >= head.len || find_command_row(name))
+		return NULL;
+	return prompts_asks(context, has_own_name, name, head, at, ret_from);
+}
+
+void command_put_value(struct buf *out, struct span value)
+{
+	prompts_put_value(out, value);
 }

@@ -138,5 +138,12 @@ typedef void command_offer(void *data, size_t from, size_t to, struct span text,
                            struct span note);
 void command_complete(const struct command_context *context, struct span line, size_t caret,
                       command_offer *offer, void *data);
+/* What an MCP server can say may stand at the caret, of a line that is one of its prompts:
+ * {"server", "params"} for host_server_complete, which answers with values; the bytes from
+ * *ret_from up to the caret are the one that is being typed. A new reference; NULL: nothing. */
+json_t *command_asks_server(const struct command_context *context, struct span line, size_t caret,
+                            size_t *ret_from);
+/* Appends such a value as it is typed: in quotes where it needs them. */
+void command_put_value(struct buf *out, struct span value);
 
 #endif

@@ -1,200 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Custom commands: Gemini CLI's TOML files (reference: 3.4).
+/* Custom commands: what is put into their text (catalog/commands.h has which there are).
  *
- *     prompt = "Fix !{git diff --stat} as in @{docs/style.md}: {{args}}"
- *     description = "Fix what I changed"
+ *     prompt = "Fix !{git diff --stat} as in @{docs/style.md}: {{args}}"     # Gemini CLI's
  *
- * Files are read when a command is typed.  A prompt is taken apart once, as it stands in the file:
- * what a command prints, a file holds or the user typed is put in and not looked at again.
+ *     Fix !`git diff --stat` as in @docs/style.md: $ARGUMENTS                # Claude Code's
+ *
+ * A text is taken apart once, as it stands in the file: what a command prints, a file holds or the
+ * user typed is put in and not looked at again.
  */
 #include <ctype.h>
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/buf.h"
-#include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "catalog/commands.h"
 #include "data/json.h"
-#include "data/toml.h"
 #include "tui/command/private.h"
 
-enum {
-	CUSTOM_MAX = 1000,            /* commands of one folder */
-	CUSTOM_DEPTH_MAX = 8,
-	CUSTOM_SEGMENT_MAX = 50,      /* of a name, as in Gemini CLI */
-	CUSTOM_FILE_MAX = 1 << 20,
-};
-
-struct custom {
-	char *name;        /* owned; "git:fix" */
-	char *path;        /* owned */
-	const char *root;  /* borrowed; the folder that it is beneath */
-	bool project;
-};
-
-struct customs {
-	struct custom *at; /* owned */
-	size_t count, cap;
-	char *roots[2];    /* owned: of the user, of the project; NULL: none counts */
-};
-
-/* ---- which there are ------------------------------------------------------------- */
-
-/* "a b" is "a_b". */
-static void put_segment(struct buf *out, struct span name)
-{
-	name = span_head(name, CUSTOM_SEGMENT_MAX);
-	for (size_t i = 0; i < name.len; i++)
-		buf_char(out, isalnum((unsigned char)name.data[i]) || strchr("_.-", name.data[i]) ?
-		         name.data[i] : '_');
-}
-
-static void customs_add(struct customs *customs, bool project, const char *before, const char *name,
-                        const char *path)
-{
-	_cleanup_buf_ struct buf whole = BUF_INIT(LIMIT_PATH_BYTES);
-
-	buf_str(&whole, before);
-	put_segment(&whole, span_of(name, strlen(name) - strlen(".toml")));
-	customs->at = mem_grow(customs->at, &customs->cap, customs->count + 1,
-	                       sizeof(*customs->at));
-	customs->at[customs->count++] = (struct custom){
-		.name = buf_steal(&whole), .path = mem_strdup(path),
-		.root = customs->roots[project], .project = project,
-	};
-}
-
-static void customs_look(struct customs *customs, bool project, const char *folder,
-                         const char *before, unsigned depth)
-{
-	int opened = door_folder(customs->roots[project], folder);
-	DIR *entries = opened >= 0 ? fdopendir(opened) : NULL;
-	const struct dirent *entry;
-	struct stat status;
-
-	while (entries && customs->count < (size_t)(project + 1) * CUSTOM_MAX &&
-	       (entry = readdir(entries))) {
-		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entry->d_name);
-
-		if (entry->d_name[0] == '.' ||
-		    fstatat(opened, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
-			continue;
-		if (S_ISDIR(status.st_mode) && depth < CUSTOM_DEPTH_MAX) {
-			_cleanup_buf_ struct buf further = BUF_INIT(LIMIT_PATH_BYTES);
-
-			buf_str(&further, before);
-			put_segment(&further, span_str(entry->d_name));
-			buf_char(&further, ':');
-			customs_look(customs, project, path, buf_view(&further).data, depth + 1);
-		} else if (!S_ISDIR(status.st_mode) &&
-		           span_ends(span_str(entry->d_name), SPAN(".toml"))) {
-			customs_add(customs, project, before, entry->d_name, path);
-		}
-	}
-	if (entries)
-		closedir(entries);
-	else if (opened >= 0)
-		close(opened);
-}
-
-static void rename_custom(struct custom *custom)
-{
-	char *name = mem_printf("%s.%s", custom->project ? "workspace" : "user", custom->name);
-
-	free(custom->name);
-	custom->name = name;
-}
-
-/* Built-in commands keep their names; of two with one name both get another. */
-static void customs_separate(struct customs *customs, custom_taken *taken_name)
-{
-	for (size_t i = 0; i < customs->count; i++) {
-		struct custom *one = &customs->at[i];
-		bool taken = taken_name(span_str(one->name));
-
-		for (size_t k = i + 1; k < customs->count; k++)
-			if (!strcasecmp(one->name, customs->at[k].name) &&
-			    one->project != customs->at[k].project) {
-				rename_custom(&customs->at[k]);
-				taken = true;
-			}
-		if (taken)
-			rename_custom(one);
-	}
-}
-
 static void customs_load(const struct command_context *context, custom_taken *taken,
-                         struct customs *ret)
+                         struct custom_commands *ret)
 {
-	const struct home *home = settings_home(context->settings);
-
-	*ret = (struct customs){ .roots = { mem_printf("%s/commands", home_gemini(home)) } };
-	customs_look(ret, false, ret->roots[0], "", 0);
-	if (context->local && settings_trusted(context->settings) &&
-	    strcmp(home_user(home), home_project(home)) != 0) {
-		_cleanup_free_ char *folder = mem_printf("%s/.gemini/commands",
-		                                         home_project(home));
-
-		ret->roots[1] = mem_strdup(home_project(home));
-		customs_look(ret, true, folder, "", 0);
-	}
-	customs_separate(ret, taken);
+	commands_find(context->settings, context->local, taken, ret);
 }
 
-static void customs_release(struct customs *customs)
+static char *custom_about(const json_t *file)
 {
-	for (size_t i = 0; i < customs->count; i++) {
-		free(customs->at[i].name);
-		free(customs->at[i].path);
-	}
-	free(customs->at);
-	free(customs->roots[0]);
-	free(customs->roots[1]);
-}
+	const char *about = json_string_value(json_object_get(file, "description"));
+	const char *hint = json_string_value(json_object_get(file, "argument-hint"));
 
-/* {"prompt", "description"?}; NULL: *err. A new reference. */
-static json_t *custom_read(const struct custom *custom, struct err *err)
-{
-	_cleanup_file_text_ struct file_text text = { 0 };
-	struct err inner = ERR_INIT;
-	json_t *value = NULL;
-
-	if (!door_read(custom->root, custom->path, CUSTOM_FILE_MAX, &text, err))
-		return NULL;
-	if (!text.data || !toml_parse(file_text_span(&text), false, &value, &inner) ||
-	    !json_is_string(json_object_get(value, "prompt"))) {
-		err_set(err, ERR_INVALID_ARGUMENT, "%s: %s", custom->path,
-		        inner.code ? inner.message : "it has no text named \"prompt\".");
-		json_decref(value);
-		return NULL;
-	}
-	return value;
+	return mem_printf("%s%s%s", about ? about : "A command of yours", hint ? "  " : "",
+	                  hint ? hint : "");
 }
 
 void custom_each(const struct command_context *context, custom_taken *taken,
                  void (*one)(void *data, const char *name, const char *description), void *data)
 {
-	struct customs customs;
+	struct custom_commands customs;
 
 	customs_load(context, taken, &customs);
 	for (size_t i = 0; i < customs.count; i++) {
 		struct err ignored = ERR_INIT;
-		json_auto_t *file = custom_read(&customs.at[i], &ignored);
-		const char *about = json_string_value(json_object_get(file, "description"));
+		json_auto_t *file = commands_read(&customs.at[i], &ignored);
+		_cleanup_free_ char *about = custom_about(file);
 
 		if (file)
-			one(data, customs.at[i].name, about ? about : "A command of yours");
+			one(data, customs.at[i].name, about);
 	}
-	customs_release(&customs);
+	commands_release(&customs);
 }
 
-/* ---- expansion ------------------------------------------------------------------- */
+/* ---- Gemini CLI's text ------------------------------------------------------------------- */
 
 struct expansion {
 	struct command_call *call;
@@ -262,28 +120,31 @@ static bool fail_with_result(struct expansion *expansion, const char *what, cons
 	return false;
 }
 
-/* !{command}: run as the model's commands are, with the policy's say. */
+/* What a command line prints: it is run as the model's are, with the policy's say. */
+static bool put_output(struct expansion *expansion, struct span line)
+{
+	json_auto_t *arguments = json_pack("{s:o}", "command", json_text(line)), *result = NULL;
+	const char *command = json_string_value(json_object_get(arguments, "command"));
+	const json_t *code;
+
+	result = host_call(expansion->call->context->host, "run_shell_command", arguments);
+	code = json_object_get(result, "exit_code");
+	if (!json_is_integer(code))
+		return fail_with_result(expansion, command, result);
+	buf_span(&expansion->out, span_trim(json_span(json_object_get(result, "output"))));
+	if (json_integer_value(code))
+		buf_printf(&expansion->out, "\n[Shell command '%s' exited with code %lld]", command,
+		           (long long)json_integer_value(code));
+	return true;
+}
+
+/* !{command} */
 static bool put_printed(struct expansion *expansion, struct span inside)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_MESSAGE_BYTES);
-	json_auto_t *arguments = NULL, *result = NULL;
-	const json_t *code, *output;
 
 	put_with_arguments(expansion, span_trim(inside), true, &line);
-	arguments = json_pack("{s:o}", "command", json_text(buf_view(&line)));
-	result = host_call(expansion->call->context->host, "run_shell_command", arguments);
-	code = json_object_get(result, "exit_code");
-	output = json_object_get(result, "output");
-	if (!json_is_integer(code))
-		return fail_with_result(expansion, json_string_value(json_object_get(arguments,
-		                                                                     "command")),
-		                        result);
-	buf_span(&expansion->out, span_trim(json_span(output)));
-	if (json_integer_value(code))
-		buf_printf(&expansion->out, "\n[Shell command '%s' exited with code %lld]",
-		           json_string_value(json_object_get(arguments, "command")),
-		           (long long)json_integer_value(code));
-	return true;
+	return put_output(expansion, buf_view(&line));
 }
 
 /* @{path}: what a file holds, by the rules for reading. */
@@ -339,57 +200,333 @@ static bool expand(struct expansion *expansion, struct span text)
 	return true;
 }
 
-static void custom_send(struct command_call *call, const struct custom *custom, struct span line)
+/* ---- Claude Code's text ------------------------------------------------------------ */
+
+enum { MARKDOWN_WORDS_MAX = 256 };
+
+/* What the user typed behind the name, and as words. */
+struct markdown {
+	struct expansion *expansion;
+	struct buf words[MARKDOWN_WORDS_MAX];
+	size_t count;
+	size_t first;      /* the number of the first word: $0, or $1 */
+	json_t *files;     /* {path: content}, of those that the text names */
+};
+
+/* As a shell takes words apart: quotes and backslashes join, and are not part of them. */
+static void markdown_words(struct markdown *markdown, struct span text)
+{
+	char quote = 0;
+	bool within = false;
+
+	for (size_t i = 0; i < text.len; i++) {
+		const char c = text.data[i];
+
+		if (!quote && isspace((unsigned char)c)) {
+			markdown->count += within;
+			within = false;
+			continue;
+		}
+		if (!within && markdown->count == MARKDOWN_WORDS_MAX)
+			return;
+		within = true;
+		if (c == quote)
+			quote = 0;
+		else if (!quote && (c == '"' || c == '\''))
+			quote = c;
+		else if (c == '\\' && quote != '\'' && i + 1 < text.len)
+			buf_char(&markdown->words[markdown->count], text.data[++i]);
+		else
+			buf_char(&markdown->words[markdown->count], c);
+	}
+	markdown->count += within;
+}
+
+/* A mark that stands for what was typed. */
+struct argument_mark {
+	size_t len;        /* of the mark; 0: there is none */
+	bool whole;        /* all of it; else one word: */
+	size_t number;
+};
+
+static size_t number_length(struct span text, size_t *ret)
+{
+	size_t len = 0;
+
+	for (*ret = 0; len < text.len && len < 4 && isdigit((unsigned char)text.data[len]); len++)
+		*ret = *ret * 10 + (size_t)(text.data[len] - '0');
+	return len;
+}
+
+/* $ARGUMENTS, $ARGUMENTS[N] (from 0) or $N at the beginning of `text`. */
+static struct argument_mark argument_mark(const struct markdown *markdown, struct span text)
+{
+	static const struct span name = SPAN("$ARGUMENTS");
+	struct argument_mark mark = { 0 };
+	size_t digits;
+
+	if (span_starts(text, name)) {
+		struct span rest = span_skip(text, name.len);
+
+		mark = (struct argument_mark){ .len = name.len, .whole = true };
+		digits = rest.len && rest.data[0] == '[' ?
+		         number_length(span_skip(rest, 1), &mark.number) : 0;
+		if (digits && digits + 1 < rest.len && rest.data[digits + 1] == ']')
+			return (struct argument_mark){ name.len + digits + 2, false, mark.number };
+	} else if (text.len > 1 && text.data[0] == '$') {
+		digits = number_length(span_skip(text, 1), &mark.number);
+		if (digits && mark.number >= markdown->first)
+			return (struct argument_mark){ digits + 1, false,
+				                       mark.number - markdown->first };
+	}
+	return mark;
+}
+
+/* Whether words count from 0: then a text has a mark for word 0.  Older ones count from 1. */
+static size_t first_number(const struct markdown *markdown, struct span text)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		const struct argument_mark mark = argument_mark(markdown, span_skip(text, i));
+
+		if (mark.len && !mark.whole && mark.number == 0)
+			return 0;
+	}
+	return 1;
+}
+
+/* The text of a mark; false: that word was not typed. */
+static bool marked_text(const struct markdown *markdown, const struct argument_mark *mark,
+                        struct span *ret)
+{
+	*ret = mark->whole ? markdown->expansion->arguments :
+	       mark->number < markdown->count ? buf_view(&markdown->words[mark->number]) :
+	                                        (struct span){ 0 };
+	return mark->whole || mark->number < markdown->count;
+}
+
+/* `text` with marks replaced by what they stand for. */
+static void put_with_marks(const struct markdown *markdown, struct span text, struct buf *out)
+{
+	while (text.len) {
+		const struct argument_mark mark = argument_mark(markdown, text);
+		struct span what;
+
+		if (mark.len && marked_text(markdown, &mark, &what)) {
+			markdown->expansion->used = true;
+			buf_span(out, what);
+		} else {
+			buf_span(out, span_head(text, mark.len ? mark.len : 1));
+		}
+		text = span_skip(text, mark.len ? mark.len : 1);
+	}
+}
+
+/* What was typed, within a command line whose quotes so far are `quote`: never more than words. */
+static void put_mark_words(const struct markdown *markdown, const struct argument_mark *mark,
+                             struct span what, char quote, struct buf *out)
+{
+	if (quote)
+		buf_char(out, quote);
+	if (mark->whole && !quote) {
+		for (size_t i = 0; i < markdown->count; i++) {
+			if (i)
+				buf_char(out, ' ');
+			put_shell_word(out, buf_view(&markdown->words[i]));
+		}
+	} else {
+		put_shell_word(out, what);
+	}
+	if (quote)
+		buf_char(out, quote);
+}
+
+static void put_line_with_marks(const struct markdown *markdown, struct span line, struct buf *out)
+{
+	char quote = 0;
+
+	while (line.len) {
+		const struct argument_mark mark = argument_mark(markdown, line);
+		const char c = line.data[0];
+		size_t len = 1;
+		struct span what;
+
+		if (mark.len && marked_text(markdown, &mark, &what)) {
+			markdown->expansion->used = true;
+			put_mark_words(markdown, &mark, what, quote, out);
+			line = span_skip(line, mark.len);
+			continue;
+		}
+		if (c == '\\' && quote != '\'' && line.len > 1)
+			len = 2;
+		else if (c == quote)
+			quote = 0;
+		else if (!quote && (c == '"' || c == '\''))
+			quote = c;
+		buf_span(out, span_head(line, len));
+		line = span_skip(line, len);
+	}
+}
+
+/* The length of !`...` at the beginning of `text`; 0: there is none. */
+static size_t command_mark_length(struct span text)
+{
+	const char *end;
+
+	if (!span_starts(text, SPAN("!`")))
+		return 0;
+	end = memchr(text.data + 2, '`', text.len - 2);
+	return end && end > text.data + 2 ? (size_t)(end + 1 - text.data) : 0;
+}
+
+/* The length of @path at the beginning of `text`; 0: there is none. */
+static size_t path_mark_length(struct span text)
+{
+	size_t len = 1;
+
+	if (!text.len || text.data[0] != '@')
+		return 0;
+	while (len < text.len && !isspace((unsigned char)text.data[len]) &&
+	       !strchr("`'\"()<>,;", text.data[len]))
+		len++;
+	while (len > 1 && strchr(".:!?", text.data[len - 1]))
+		len--;
+	return len > 1 ? len : 0;
+}
+
+/* The file is put behind the text; what is no file was no mark. */
+static void put_named_file(struct markdown *markdown, struct span path)
+{
+	_cleanup_buf_ struct buf name = BUF_INIT(LIMIT_PATH_BYTES);
+	json_auto_t *arguments = NULL, *result = NULL;
+	const char *path_text;
+	json_t *content;
+
+	put_with_marks(markdown, path, &name);
+	buf_char(&markdown->expansion->out, '@');
+	buf_span(&markdown->expansion->out, buf_view(&name));
+	arguments = json_pack("{s:o}", "file_path", json_text(buf_view(&name)));
+	path_text = json_string_value(json_object_get(arguments, "file_path"));
+	result = host_call(markdown->expansion->call->context->host, "read_file", arguments);
+	content = json_object_get(result, "content");
+	if (json_is_string(content))
+		json_object_set(markdown->files, path_text, content);
+}
+
+static bool put_command_mark(struct markdown *markdown, struct span inside)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_MESSAGE_BYTES);
+
+	put_line_with_marks(markdown, span_trim(inside), &line);
+	return put_output(markdown->expansion, buf_view(&line));
+}
+
+static bool expand_marks(struct markdown *markdown, struct span text)
+{
+	struct buf *out = &markdown->expansion->out;
+	bool begins = true; /* what comes is at the beginning, or behind white space */
+
+	while (text.len) {
+		const size_t command = begins ? command_mark_length(text) : 0;
+		const size_t path = begins ? path_mark_length(text) : 0;
+		const struct argument_mark mark = argument_mark(markdown, text);
+		size_t len = command ? command : path ? path : mark.len ? mark.len : 1;
+
+		if (command) {
+			if (!put_command_mark(markdown, span_skip(span_head(text, len - 1), 2)))
+				return false;
+		} else if (path) {
+			put_named_file(markdown, span_skip(span_head(text, len), 1));
+		} else {
+			put_with_marks(markdown, span_head(text, len), out);
+		}
+		begins = isspace((unsigned char)text.data[len - 1]) != 0;
+		text = span_skip(text, len);
+	}
+	return true;
+}
+
+static bool expand_markdown(struct expansion *expansion, struct span text)
+{
+	struct markdown markdown = { .expansion = expansion, .files = json_object() };
+	const char *path;
+	json_t *content;
+	bool ok;
+
+	for (size_t i = 0; i < MARKDOWN_WORDS_MAX; i++)
+		markdown.words[i] = (struct buf)BUF_INIT(LIMIT_MESSAGE_BYTES);
+	markdown_words(&markdown, expansion->arguments);
+	markdown.first = first_number(&markdown, text);
+	ok = expand_marks(&markdown, span_trim(text));
+	if (ok && !expansion->used && expansion->arguments.len) {
+		buf_str(&expansion->out, "\n\nARGUMENTS: ");
+		buf_span(&expansion->out, expansion->arguments);
+	}
+	json_object_foreach(markdown.files, path, content) {
+		buf_printf(&expansion->out, "\n\n--- Content of @%s ---\n", path);
+		buf_span(&expansion->out, json_span(content));
+	}
+	json_decref(markdown.files);
+	for (size_t i = 0; i < MARKDOWN_WORDS_MAX; i++)
+		buf_release(&markdown.words[i]);
+	return ok;
+}
+
+/* ---- running ------------------------------------------------------------------------ */
+
+static bool expand_custom(struct expansion *expansion, const struct custom_command *custom,
+                          struct span prompt, struct span line)
+{
+	if (commands_is_markdown(custom))
+		return expand_markdown(expansion, prompt);
+	if (!expand(expansion, prompt))
+		return false;
+	if (!expansion->used && expansion->arguments.len) {
+		buf_str(&expansion->out, "\n\n");
+		buf_span(&expansion->out, line);
+	}
+	return true;
+}
+
+static void custom_send(struct command_call *call, const struct custom_command *custom,
+                        struct span line)
 {
 	struct expansion expansion = { .call = call, .arguments = call->arguments,
 		                       .out = BUF_INIT(LIMIT_MESSAGE_BYTES) };
 	struct err err = ERR_INIT;
-	json_auto_t *file = custom_read(custom, &err);
-	const json_t *prompt = json_object_get(file, "prompt");
+	json_auto_t *file = commands_read(custom, &err);
 
 	if (!file) {
 		command_fail(call, "%s", err.message);
-	} else if (expand(&expansion, json_span(prompt))) {
-		if (!expansion.used && call->arguments.len) {
-			buf_str(&expansion.out, "\n\n");
-			buf_span(&expansion.out, line);
-		}
+	} else if (expand_custom(&expansion, custom, json_span(json_object_get(file, "prompt")),
+	                         line)) {
 		call->result->plain = true;
 		command_then(call, COMMAND_SEND, buf_steal(&expansion.out));
 	}
 	buf_release(&expansion.out);
 }
 
-static const struct custom *find_custom(const struct customs *customs, struct span name)
-{
-	for (size_t i = 0; i < customs->count; i++)
-		if (command_word_is(name, customs->at[i].name))
-			return &customs->at[i];
-	return NULL;
-}
-
 bool custom_exists(const struct command_context *context, custom_taken *taken,
                    struct span name)
 {
-	struct customs customs;
+	struct custom_commands customs;
 	bool found;
 
 	customs_load(context, taken, &customs);
-	found = find_custom(&customs, name) != NULL;
-	customs_release(&customs);
+	found = commands_named(&customs, name) != NULL;
+	commands_release(&customs);
 	return found;
 }
 
 bool custom_run(struct command_call *call, custom_taken *taken, struct span name,
                 struct span line)
 {
-	struct customs customs;
-	const struct custom *found;
+	struct custom_commands customs;
+	const struct custom_command *found;
 
 	customs_load(call->context, taken, &customs);
-	found = find_custom(&customs, name);
+	found = commands_named(&customs, name);
 	if (found)
 		custom_send(call, found, line);
-	customs_release(&customs);
+	commands_release(&customs);
 	return found != NULL;
 }

@@ -41,6 +41,21 @@ static void mcp_offers(struct command_call *call, const json_t *server)
 	}
 }
 
+/* The last that a server logged. */
+static void mcp_logged(struct command_call *call, const json_t *server)
+{
+	size_t i;
+	json_t *message;
+
+	json_array_foreach(json_object_get(server, "log"), i, message) {
+		const char *logger = mcp_member(message, "logger");
+
+		command_say(call, STYLE(ROLE_DIM), "    log: %s%s%s: %s",
+		            mcp_member(message, "level"), *logger ? " of " : "", logger,
+		            mcp_member(message, "text"));
+	}
+}
+
 /* As they are to be typed behind an @. */
 static void mcp_resources(struct command_call *call, const json_t *server, const char *list,
                           const char *member, enum mcp_detail detail)
@@ -90,6 +105,8 @@ static void mcp_server(struct command_call *call, const json_t *server, enum mcp
 	mcp_resources(call, server, "resourceTemplates", "uriTemplate", detail);
 	if (detail != MCP_NAMES)
 		mcp_offers(call, server);
+	if (detail != MCP_NAMES)
+		mcp_logged(call, server);
 }
 
 /* All of them, or those of this name, if it is not empty. */

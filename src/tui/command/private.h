@@ -88,6 +88,16 @@ void prompts_each(const struct command_context *context, custom_taken *taken,
                         void (*one)(void *data, const char *name, const char *description),
                         void *data);
 
+/* Offers the names of its arguments, "--NAME=". */
+void prompts_complete(struct command_completion *completion, custom_taken *taken,
+                      struct span name);
+/* What its server can be asked about the argument at the end of `line`, whose arguments begin at
+ * `at`; as command_asks_server. */
+json_t *prompts_asks(const struct command_context *context, custom_taken *taken, struct span name,
+                     struct span line, size_t at, size_t *ret_from);
+/* Appends a value as it is typed. */
+void prompts_put_value(struct buf *out, struct span value);
+
 /* ---- handlers -------------------------------------------------------------------- */
 
 /* show.c: what there is. */
@@ -96,6 +106,9 @@ command_handler command_about, command_bug, command_docs, command_directory, com
 	command_tools;
 command_completer command_complete_memory, command_complete_stats, command_complete_tasks,
 	command_complete_tools;
+/* context.c: what is sent. */
+command_handler command_context;
+command_completer command_complete_context;
 /* mcp.c: MCP servers. */
 command_handler command_mcp;
 command_completer command_complete_mcp;

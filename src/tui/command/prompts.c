@@ -122,15 +122,16 @@ static size_t named_length(struct span text)
 	return i < text.len && text.data[i] == '=' ? i - 2 : 0;
 }
 
-static bool is_argument_of(const json_t *declared, const char *name)
+/* Borrowed; NULL: there is none. */
+static const json_t *find_argument(const json_t *declared, const char *name)
 {
 	const json_t *argument;
 	size_t i;
 
 	json_array_foreach((json_t *)declared, i, argument)
 		if (!strcmp(prompt_member(argument, "name"), name))
-			return true;
-	return false;
+			return argument;
+	return NULL;
 }
 
 /* "--NAME=VALUE" to `named`, others to `values`. */
@@ -146,7 +147,7 @@ static bool split_arguments(struct command_call *call, const json_t *declared, j
 			_cleanup_free_ char *name = mem_dup(rest.data + 2, len);
 
 			rest = span_skip(rest, len + 3);
-			if (!is_argument_of(declared, name)) {
+			if (!find_argument(declared, name)) {
 				command_fail(call, "The prompt has no argument \"%s\".", name);
 				return false;
 			}
@@ -197,6 +198,134 @@ static void fill_by_position(const json_t *declared, const json_t *values, json_
 	json_array_foreach(open, i, name)
 		if (json_array_get(values, i))
 			json_object_set(named, json_string_value(name), json_array_get(values, i));
+}
+
+/* The argument that a value at place `count` of those without a name is for; NULL: none. */
+static const char *argument_by_position(const json_t *declared, const json_t *named, size_t count)
+{
+	json_auto_t *filled = json_copy((json_t *)named), *values = json_array();
+	json_auto_t *mark = json_string("?");
+	const char *name;
+	json_t *value;
+
+	for (size_t i = 0; i <= count; i++)
+		json_array_append(values, i == count ? mark : json_null());
+	fill_by_position(declared, values, filled);
+	json_object_foreach(filled, name, value)
+		if (json_equal(value, mark))
+			return json_string_value(json_object_get(find_argument(declared, name),
+			                                         "name"));
+	return NULL;
+}
+
+/* What stands in the line up to the caret: values with names, values without; and the last, which
+ * is still being typed: its name (NULL: none) and where it begins. */
+struct typed_arguments {
+	json_t *named, *values;
+	char *name;
+	json_t *last;
+	size_t from;
+};
+
+static void read_typed_arguments(struct span line, size_t at, struct typed_arguments *typed)
+{
+	struct span rest = span_skip(line, at);
+
+	*typed = (struct typed_arguments){ .named = json_object(), .values = json_array() };
+	for (;;) {
+		size_t len;
+
+		while (rest.len && isspace((unsigned char)rest.data[0]))
+			rest = span_skip(rest, 1);
+		len = named_length(rest);
+		typed->name = len ? mem_dup(rest.data + 2, len) : NULL;
+		rest = span_skip(rest, len ? len + 3 : 0);
+		typed->from = line.len - rest.len;
+		typed->last = take_prompt_value(&rest);
+		if (!rest.len)
+			return;
+		if (typed->name)
+			json_object_set(typed->named, typed->name, typed->last);
+		else
+			json_array_append(typed->values, typed->last);
+		json_decref(typed->last);
+		free(typed->name);
+	}
+}
+
+static void typed_arguments_release(struct typed_arguments *typed)
+{
+	json_decref(typed->named);
+	json_decref(typed->values);
+	json_decref(typed->last);
+	free(typed->name);
+}
+
+json_t *prompts_asks(const struct command_context *context, custom_taken *taken, struct span name,
+                     struct span line, size_t at, size_t *ret_from)
+{
+	json_auto_t *prompt =
+		context->host ? find_server_prompt(context, taken, name, false) : NULL;
+	const json_t *declared = json_object_get(prompt, "arguments");
+	struct typed_arguments typed;
+	const char *argument;
+	json_t *asks = NULL;
+
+	if (!json_array_size(declared))
+		return NULL;
+	read_typed_arguments(line, at, &typed);
+	argument = typed.name ? typed.name :
+	           argument_by_position(declared, typed.named, json_array_size(typed.values));
+	if (argument && find_argument(declared, argument)) {
+		/* The others that have a value are told the server, too. */
+		json_object_set(typed.named, argument, typed.last);
+		fill_by_position(declared, typed.values, typed.named);
+		json_object_del(typed.named, argument);
+		asks = json_pack("{s:O, s:{s:{s:s, s:O}, s:{s:s, s:O}, s:{s:O}}}", "server",
+		                 json_object_get(prompt, "server"), "params", "ref", "type",
+		                 "ref/prompt", "name", json_object_get(prompt, "name"), "argument",
+		                 "name", argument, "value", typed.last, "context", "arguments",
+		                 typed.named);
+	}
+	*ret_from = typed.from;
+	typed_arguments_release(&typed);
+	return asks;
+}
+
+void prompts_put_value(struct buf *out, struct span value)
+{
+	bool plain = !span_starts(value, SPAN("--"));
+
+	for (size_t i = 0; i < value.len; i++)
+		plain = plain && !isspace((unsigned char)value.data[i]) &&
+		        !strchr("\"\\", value.data[i]);
+	if (plain) {
+		buf_span(out, value);
+		return;
+	}
+	buf_char(out, '"');
+	for (size_t i = 0; i < value.len; i++) {
+		if (strchr("\"\\", value.data[i]))
+			buf_char(out, '\\');
+		buf_char(out, value.data[i]);
+	}
+	buf_char(out, '"');
+}
+
+void prompts_complete(struct command_completion *completion, custom_taken *taken,
+                      struct span name)
+{
+	const struct command_context *context = completion->context;
+	json_auto_t *prompt =
+		context->host ? find_server_prompt(context, taken, name, false) : NULL;
+	const json_t *argument;
+	size_t i;
+
+	json_array_foreach(json_object_get(prompt, "arguments"), i, argument) {
+		_cleanup_free_ char *text = mem_printf("--%s=", prompt_member(argument, "name"));
+
+		completion->add(completion, text, prompt_member(argument, "description"));
+	}
 }
 
 /* NULL: the call has failed. */

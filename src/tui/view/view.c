@@ -828,6 +828,39 @@ void view_activity(struct rows *rows, bool asked, uint64_t seconds, const char *
 	row_clip(row, how->width);
 }
 
+/* How far it is: whole parts as such, of a fraction the percentage alone. */
+static void progress_amount(struct row *row, double done, const json_t *total)
+{
+	const double all = json_number_value(total);
+	const double share = all > 0 ? 100 * done / all : 0;
+	const unsigned percent = share >= 100 ? 100 : share > 0 ? (unsigned)share : 0;
+
+	if (all > 1)
+		row_printf(row, STYLE(ROLE_DIM), "%.12g of %.12g, %u %%", done, all, percent);
+	else if (all > 0)
+		row_printf(row, STYLE(ROLE_DIM), "%u %%", percent);
+	else if (done > 0)
+		row_printf(row, STYLE(ROLE_DIM), "%.12g", done);
+}
+
+void view_progress(struct rows *rows, const json_t *progress, const struct view_how *how)
+{
+	const struct span said = json_span(json_object_get(progress, "message"));
+	struct row *row;
+
+	if (!progress)
+		return;
+	row = rows_add(rows);
+	row_text(row, SPAN("    "), STYLE(ROLE_DIM));
+	progress_amount(row, json_number_value(json_object_get(progress, "progress")),
+	                json_object_get(progress, "total"));
+	if (said.len) {
+		row_text(row, row->width > 4 ? SPAN("  ") : SPAN(""), STYLE(ROLE_DIM));
+		row_text(row, said, STYLE(ROLE_DIM));
+	}
+	row_clip(row, how->width);
+}
+
 /* What a carriage return has overwritten is gone. */
 static struct span tail_line(struct span body)
 {

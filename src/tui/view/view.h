@@ -52,6 +52,8 @@ void view_activity(struct rows *rows, bool asked, uint64_t seconds, const char *
                    const struct view_how *how);
 /* The last lines of what a command has written so far, at most `max` rows, each clipped. */
 void view_tail(struct rows *rows, struct span text, unsigned max, const struct view_how *how);
+/* What a server reports of a call (TOOL_PROGRESS): "3 of 10, 30 %  MESSAGE"; none for NULL. */
+void view_progress(struct rows *rows, const json_t *progress, const struct view_how *how);
 /* A unified diff: file names, line numbers in the margin, words that differ marked, code coloured;
  * side by side from VIEW_SIDES_COLUMNS on. */
 void view_diff(struct rows *rows, struct span unified, const struct view_how *how);

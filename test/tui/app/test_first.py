@@ -147,6 +147,7 @@ def bring_along(world):
     world.settings("root", model={"name": "flash"}, tools={"allowed": ["glob"]},
                    hooks={"BeforeTool": [{"hooks": [{"type": "command", "command": "./check.sh"}]}]})
     world.write(".gemini/commands/deploy.toml", 'prompt = "Deploy"\n')
+    world.write(".claude/commands/release.md", "Release it.\n")
     world.write(".gemini/policies/own.toml", "")
     world.write(".env", "PORT=80\n")
     world.write("GEMINI.md", "Say please.\n")
@@ -158,7 +159,7 @@ def test_what_trust_switches_on_is_named_and_trust_counts_at_once(world):
         with world.hasp(server, env=UNDECIDED) as hasp:
             hasp.wait("Trust this folder?")
             shown = hasp.dump().text
-            for name in ("model.name", "tools.allowed", "BeforeTool: ./check.sh", "deploy", "own", "PORT", "GEMINI.md"):
+            for name in ("model.name", "tools.allowed", "BeforeTool: ./check.sh", "deploy", "release", "own", "PORT", "GEMINI.md"):
                 assert name in shown, name
             assert server.requests == []
             hasp.key("up", "up", "enter").wait("Trusted.").wait("sandbox:").type("/deploy").key("enter").wait("Deployed.")

@@ -484,6 +484,47 @@ static void custom_commands_are_expanded(void **state)
 	must_offer(bench, "/git", "/git:fix_it ");
 }
 
+static void commands_of_claude_code_are_expanded(void **state)
+{
+	struct bench *bench = *state;
+
+	host_bench_write(&bench->of, "user/.claude/commands/git/issue.md",
+	                 "---\ndescription: Fixes an issue\nargument-hint: [number] [priority]\n"
+	                 "allowed-tools: Bash(git:*)\n---\n\nFix $1 at $2 ($3): $ARGUMENTS.\n");
+	host_bench_write(&bench->of, "user/.claude/commands/zero.md",
+	                 "First $0, then $1 or $ARGUMENTS[1], $HOME, $10.");
+	host_bench_write(&bench->of, "user/.claude/commands/none.md", "# Heading\n\nDo it.\n");
+	host_bench_write(&bench->of, "user/.claude/commands/help.md", "Own.");
+	host_bench_write(&bench->of, "user/.gemini/commands/both.toml", "prompt = \"Gemini's.\"\n");
+	host_bench_write(&bench->of, "user/.claude/commands/both.md", "Claude's.");
+	host_bench_write(&bench->of, "project/.claude/commands/run.md",
+	                 "A !`printf '[%s]' $ARGUMENTS \"<$ARGUMENTS>\" '$2'` B`!`x` "
+	                 "See @note, @$1 and @alice.");
+	host_bench_write(&bench->of, "project/.claude/commands/bad.md", "---\ndescription: [\n: x\n");
+	host_bench_write(&bench->of, "project/note", "Read !`touch made` $1 @other");
+	host_bench_write(&bench->of, "project/other", "Not read.");
+	bench->of.mode = MODE_YOLO;
+	open_host(bench, nothing);
+	must_send(bench, "/git:issue 7 'very high'",
+	          "Fix 7 at very high ($3): 7 'very high'.");
+	must_send(bench, "/issue 7 now soon", "Fix 7 at now (soon): 7 now soon.");
+	must_send(bench, "/zero a b", "First a, then b or b, $HOME, $10.");
+	must_send(bench, "/none", "# Heading\n\nDo it.");
+	must_send(bench, "/none at once", "# Heading\n\nDo it.\n\nARGUMENTS: at once");
+	must_send(bench, "/user.help", "Own.");
+	must_send(bench, "/both", "Gemini's.");
+	must_send(bench, "/claude.both", "Claude's.");
+	/* What was typed stays words, whatever quotes stand around it, and nothing of it is run. */
+	must_send(bench, "/run a;b $(touch${IFS}made)",
+	          "A [a;b][$(touch${IFS}made)][<a;b $(touch${IFS}made)>][$(touch${IFS}made)] "
+	          "B`!`x` See @note, @a;b and @alice.\n\n"
+	          "--- Content of @note ---\nRead !`touch made` $1 @other");
+	assert_null(host_bench_read(&bench->of, "project/made"));
+	must_say(bench, "/help", "/git:issue");
+	must_say(bench, "/help", "Fixes an issue  [number] [priority]");
+	must_offer(bench, "/iss", "/git:issue ");
+}
+
 static void the_policy_has_its_say_in_custom_commands(void **state)
 {
 	struct bench *bench = *state;
@@ -534,6 +575,7 @@ int main(void)
 		TEST(a_session_is_exported),
 		TEST(one_goes_back_to_a_prompt),
 		TEST(custom_commands_are_expanded),
+		TEST(commands_of_claude_code_are_expanded),
 		TEST(the_policy_has_its_say_in_custom_commands),
 		TEST(names_and_arguments_are_completed),
 	};

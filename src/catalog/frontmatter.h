@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Front matter: the YAML between two lines of "---" at the start of a Markdown file, as skills,
+ * agents and commands have it.
+ *
+ *     struct frontmatter front;
+ *     if (!frontmatter_parse(text, &front, &err)) ...
+ *     name = json_object_get(front.fields, "name");
+ *     use(front.body);
+ *     frontmatter_release(&front);
+ *
+ * People write `description: Use when: ...`, which is no YAML. Then each field (a line that begins
+ * with its name and a colon, and the lines under it that are indented or begin with "- ") is read
+ * by itself, and one that is no YAML either is the text that stands there, its lines joined by
+ * spaces.
+ *
+ * Not here: what the fields must be (skills.h); files.
+ */
+#ifndef HASP_CATALOG_FRONTMATTER_H
+#define HASP_CATALOG_FRONTMATTER_H
+
+#include "data/json.h"
+
+struct frontmatter {
+	json_t *fields;     /* owned; an object, empty when there is no such block */
+	struct span body;   /* borrowed from the text: what follows the block, or all of it */
+	struct err lenient; /* code set: the block is no YAML, for this reason, and its fields were
+	                     * read one by one */
+};
+
+/* The text begins with "---" alone on a line, after a byte-order mark perhaps; a line of "---" ends
+ * the block. Without the first line there are no fields. INVALID_ARGUMENT: the block has no end, or
+ * is neither a YAML mapping nor fields; TOO_LARGE: as for yaml_parse. */
+bool frontmatter_parse(struct span text, struct frontmatter *ret, struct err *err);
+void frontmatter_release(struct frontmatter *front);
+#define _cleanup_frontmatter_ __attribute__((cleanup(frontmatter_release)))
+
+/* A field that is meant to be text: a string, or what YAML takes for a number or a boolean, printed
+ * (`name: 7`). NULL: there is none, or it is null or no scalar. The caller frees. */
+char *frontmatter_text(const struct frontmatter *front, const char *field);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls that become tasks: the server answers with a name for the work, and is asked for its state
+ * until it has ended.
+ *
+ * Sources: MCP 2025-11-25, basic/utilities/tasks; SEP-2663 (the extension
+ * io.modelcontextprotocol/tasks of 2026-07-28).  Hasp waits for each: a call is over when its task
+ * is.  Of 2025-11-25 only tools that must be called so are. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "mcp/client/private.h"
+
+enum {
+	POLL_MS = 1000,       /* where the server does not say */
+	POLL_MS_MIN = 50,
+	POLL_MS_MAX = 30000,
+	CANCEL_MS = 1000,     /* for the answer to that */
+	NAME_MAX = 1024,      /* bytes of a task's name */
+	WORDS_SHOWN = 400,    /* bytes of a server's own */
+};
+
+struct task {
+	struct mcp_client *client;
+	struct mcp_wait wait;     /* of its requests: the call's, with a token for all of them */
+	json_t *params;           /* {"taskId"}; owned */
+	json_t *answered;         /* {key: answer} of what it asked; owned */
+	uint64_t until_ms;        /* 0: for ever */
+	bool modern;
+	bool ended;               /* the server says so */
+};
+
+/* ---- one task ---- */
+
+static bool task_name(struct task *task, const json_t *named, struct err *err)
+{
+	json_t *name = json_object_get(named, "taskId");
+
+	if (!json_string_length(name) || json_string_length(name) > NAME_MAX)
+		return err_set(err, ERR_TOOL_FAILED,
+		               "The MCP server \"%s\" made a task of the call, but named none.",
+		               mcp_client_name(task->client));
+	task->params = json_pack("{s:O}", "taskId", name);
+	return true;
+}
+
+/* Nobody waits for it any more; the server may go on all the same. */
+static void task_cancel(const struct task *task)
+{
+	const struct mcp_wait brief = { .timeout_ms = CANCEL_MS };
+	struct err ignored = ERR_INIT;
+	json_auto_t *result = NULL;
+
+	mcp_client_exchange(task->client, "tasks/cancel", task->params, &brief, &result, NULL,
+	                    &ignored);
+}
+
+/* What the server says of its state, as a report of progress without a number. */
+static void task_tell(const struct task *task, const json_t *before, const json_t *now)
+{
+	const json_t *message = json_object_get(now, "statusMessage");
+	_cleanup_free_ char *said = mcp_said_text(message, WORDS_SHOWN);
+
+	if (task->wait.progress && json_string_length(message) &&
+	    !(before && json_equal(json_object_get(before, "statusMessage"), message)))
+		task->wait.progress(task->wait.data, 0, 0, said);
+}
+
+static void task_sleep(const struct task *task, const json_t *state)
+{
+	const json_t *said = json_object_get(state, task->modern ? "pollIntervalMs" :
+	                                                           "pollInterval");
+	const double ms = json_is_number(said) ? json_number_value(said) : POLL_MS;
+	struct mcp_wait wait = task->wait;
+
+	wait.timeout_ms = ms < POLL_MS_MIN ? POLL_MS_MIN :
+	                  ms > POLL_MS_MAX ? POLL_MS_MAX : (unsigned)ms;
+	mcp_client_pause(task->client, &wait);
+}
+
+/* What it asks: here in the state; before 2026-07-28 with requests of their own while its result is
+ * waited for, which then is the call's. */
+static bool task_input(struct task *task, const json_t *state, json_t **ret, struct err *err)
+{
+	json_auto_t *params = NULL, *result = NULL;
+	const size_t before = json_object_size(task->answered);
+	const uint64_t since_ms = clock_monotonic_ms();
+
+	if (!task->modern)
+		return mcp_client_ask(task->client, "tasks/result", task->params, &task->wait, ret,
+		                      err);
+	if (!mcp_inputs_answer(task->client, json_object_get(state, "inputRequests"),
+	                       task->wait.cancel, task->answered, err))
+		return false;
+	/* A server that asks a person is not late. */
+	task->until_ms += task->until_ms ? clock_monotonic_ms() - since_ms : 0;
+	if (json_object_size(task->answered) == before)
+		return true; /* it has all of them, and has not looked yet */
+	params = json_copy(task->params);
+	json_object_set(params, "inputResponses", task->answered);
+	return mcp_client_ask(task->client, "tasks/update", params, &task->wait, &result, err);
+}
+
+/* Of one that has failed, since 2026-07-28. */
+static bool task_failed(const struct task *task, const json_t *state, struct err *err)
+{
+	const json_t *error = json_object_get(state, "error");
+	_cleanup_free_ char *said = mcp_said_text(json_object_get(error, "message"), WORDS_SHOWN);
+
+	return err_set(err, ERR_TOOL_FAILED, "The MCP server \"%s\" answered with error %lld: %s",
+	               mcp_client_name(task->client),
+	               (long long)json_integer_value(json_object_get(error, "code")), said);
+}
+
+static bool task_result(struct task *task, const json_t *state, json_t **ret, struct err *err)
+{
+	const struct span status = json_span(json_object_get(state, "status"));
+	_cleanup_free_ char *said =
+		mcp_said_text(json_object_get(state, "statusMessage"), WORDS_SHOWN);
+	const json_t *result = json_object_get(state, "result");
+
+	task->ended = true;
+	if (span_eq(status, SPAN("cancelled")))
+		return err_set(err, ERR_TOOL_FAILED,
+		               "The MCP server \"%s\" cancelled the task that the call had "
+		               "become. %s", mcp_client_name(task->client), said);
+	if (!span_eq(status, SPAN("completed")) && !span_eq(status, SPAN("failed")))
+		return err_set(err, ERR_TOOL_FAILED,
+		               "The MCP server \"%s\" answered with a task in a state that hasp "
+		               "does not know.", mcp_client_name(task->client));
+	if (!task->modern)
+		return mcp_client_ask(task->client, "tasks/result", task->params, &task->wait, ret,
+		                      err);
+	if (span_eq(status, SPAN("failed")))
+		return task_failed(task, state, err);
+	if (!json_is_object(result))
+		return err_set(err, ERR_TOOL_FAILED,
+		               "The MCP server \"%s\" ended a task without a result.",
+		               mcp_client_name(task->client));
+	*ret = json_incref((json_t *)result);
+	return true;
+}
+
+static bool task_is_over(const struct task *task, struct err *err)
+{
+	if (task->wait.cancel && atomic_load(task->wait.cancel))
+		return !err_set(err, ERR_CANCELLED,
+		                "The call was cancelled. The MCP server \"%s\" was told; what it "
+		                "had done already is not undone.", mcp_client_name(task->client));
+	if (task->until_ms && clock_monotonic_ms() >= task->until_ms)
+		return !err_set(err, ERR_TOOL_FAILED,
+		                "The task that the MCP server \"%s\" made of the call did not end "
+		                "within %d times the %u ms of mcpServers.%s.timeout.",
+		                mcp_client_name(task->client), LIMIT_MCP_PROLONGED,
+		                task->wait.timeout_ms, mcp_client_name(task->client));
+	return false;
+}
+
+/* Until it has ended. `state`: what it was created with; taken. */
+static bool task_follow(struct task *task, json_t *state, json_t **ret, struct err *err)
+{
+	json_auto_t *now = state;
+
+	*ret = NULL;
+	task_tell(task, NULL, now);
+	for (;;) {
+		const struct span status = json_span(json_object_get(now, "status"));
+		json_t *next = NULL;
+
+		if (span_eq(status, SPAN("input_required"))) {
+			if (!task_input(task, now, ret, err))
+				return false;
+			if (*ret)
+				return true;
+		} else if (!span_eq(status, SPAN("working"))) {
+			return task_result(task, now, ret, err);
+		}
+		task_sleep(task, now);
+		if (task_is_over(task, err) ||
+		    !mcp_client_ask(task->client, "tasks/get", task->params, &task->wait, &next,
+		                    err))
+			return false;
+		task_tell(task, now, next);
+		json_decref(now);
+		now = next;
+	}
+}
+
+/* ---- a call ---- */
+
+/* A call that may become a task: because it asks for one (2025-11-25), or because the server makes
+ * one of it (2026-07-28). */
+static bool call_as_task(struct mcp_client *client, const json_t *params, bool asks_for_task,
+                         const struct mcp_wait *wait, json_t **ret, struct err *err)
+{
+	struct task task = { .client = client, .wait = *wait,
+		             .modern = mcp_client_is_modern(client) };
+	const uint64_t longest_ms = (uint64_t)LIMIT_MCP_PROLONGED * wait->timeout_ms;
+	json_auto_t *own = json_copy((json_t *)params), *result = NULL;
+	json_t *state;
+	bool ok;
+
+	if (asks_for_task)
+		json_object_set_new(own, "task", wait->timeout_ms ?
+		                    json_pack("{s:I}", "ttl", (json_int_t)longest_ms) :
+		                    json_object());
+	task.wait.token = mcp_client_number(client);
+	task.until_ms = wait->timeout_ms ? clock_monotonic_ms() + longest_ms : 0;
+	if (!mcp_client_request(client, "tools/call", own, &task.wait, &result, err))
+		return false;
+	state = asks_for_task ? json_object_get(result, "task") :
+	                        mcp_modern_task(result) ? result : NULL;
+	if (!state) {
+		/* A server may do at once what it says it does as a task. */
+		*ret = json_is_object(result) ? mem_steal(&result) : NULL;
+		return *ret || err_set(err, ERR_TOOL_FAILED,
+		                       "The MCP server \"%s\" answered tools/call with no object.",
+		                       mcp_client_name(client));
+	}
+	if (!task_name(&task, state, err))
+		return false;
+	task.answered = json_object();
+	ok = task_follow(&task, json_incref(state), ret, err);
+	if (!ok && !task.ended && !mcp_client_lost(client))
+		task_cancel(&task);
+	json_decref(task.params);
+	json_decref(task.answered);
+	return ok;
+}
+
+bool mcp_client_call(struct mcp_client *client, const char *tool, const json_t *arguments,
+                     const struct mcp_wait *wait, json_t **ret, struct err *err)
+{
+	json_auto_t *params = json_pack("{s:s, s:o}", "name", tool, "arguments",
+	                                arguments ? json_incref((json_t *)arguments) :
+	                                            json_object());
+	const bool asks = mcp_client_wants_task(client, tool);
+
+	if (asks || mcp_client_is_modern(client))
+		return call_as_task(client, params, asks, wait, ret, err);
+	return mcp_client_ask(client, "tools/call", params, wait, ret, err);
+}
