@@ -39,7 +39,8 @@ class Handler(BaseHTTPRequestHandler):
         world, (path, _, query) = self.server, self.path.partition("?")
         base = world.base
         world.asked.append(path)
-        if path in ("/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource/sse"):
+        if path in ("/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource/sse",
+                    "/.well-known/oauth-protected-resource/ws"):
             self.reply(200, {"resource": base + path[len("/.well-known/oauth-protected-resource"):], "authorization_servers": [base + "/as"],
                              "scopes_supported": ["tools"], **world.resource})
         elif path == "/.well-known/oauth-authorization-server/as":
@@ -52,6 +53,8 @@ class Handler(BaseHTTPRequestHandler):
             self.authorize(dict(urllib.parse.parse_qsl(query, strict_parsing=True)))
         elif path == "/sse":
             self.stream()
+        elif path == "/ws":
+            self.websocket()
         else:
             self.reply(404)
 
@@ -65,6 +68,27 @@ class Handler(BaseHTTPRequestHandler):
             world.crowd.set()
         self.reply(401, {"error": "invalid_token"}, WWW_Authenticate="Bearer")
         return False
+
+    def websocket(self):
+        """Messages of less than 64 KiB, each in a frame (RFC 6455)."""
+        if not self.may():
+            return
+        key = self.headers["Sec-WebSocket-Key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+        self.send_response(101)
+        for name, value in (("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Protocol", "mcp"),
+                            ("Sec-WebSocket-Accept", base64.b64encode(hashlib.sha1(key.encode()).digest()).decode())):
+            self.send_header(name, value)
+        self.end_headers()
+        self.close_connection = True
+        while (head := self.rfile.read(2)) and head[0] & 15 == 1:
+            size = head[1] & 127
+            size = int.from_bytes(self.rfile.read(2), "big") if size == 126 else size
+            mask, data = self.rfile.read(4), self.rfile.read(size)
+            message = json.loads(bytes(byte ^ mask[i % 4] for i, byte in enumerate(data)))
+            if "id" in message:
+                answer = json.dumps({"jsonrpc": "2.0", "id": message["id"], **self.answered(message)}).encode()
+                size = bytes([len(answer)]) if len(answer) < 126 else b"\x7e" + len(answer).to_bytes(2, "big")
+                self.wfile.write(b"\x81" + size + answer)
 
     def stream(self):
         """The old transport: what is posted is answered here."""
@@ -84,7 +108,7 @@ class Handler(BaseHTTPRequestHandler):
         assert sorted(form) == ["client_id", "code_challenge", "code_challenge_method", "redirect_uri",
                                 "resource", "response_type", "scope", "state"], form
         assert form["client_id"] in world.clients and form["response_type"] == "code"
-        assert form["code_challenge_method"] == "S256" and form["resource"] in (world.base + "/mcp", world.base + "/sse")
+        assert form["code_challenge_method"] == "S256" and form["resource"] in (world.base + "/mcp", world.base + "/sse", world.base + "/ws")
         assert form["redirect_uri"] == world.clients[form["client_id"]]
         code = secrets.token_urlsafe()
         world.codes[code] = form
@@ -112,7 +136,7 @@ class Handler(BaseHTTPRequestHandler):
             world.basic.append(self.headers.get("Authorization"))
             return self.reply(401, {"error": "invalid_client"})
         assert form["client_secret"] == "secret of " + form["client_id"]
-        assert form["resource"] in (world.base + "/mcp", world.base + "/sse")
+        assert form["resource"] in (world.base + "/mcp", world.base + "/sse", world.base + "/ws")
         if form["grant_type"] == "authorization_code":
             asked = world.codes.pop(form["code"])
             digest = hashlib.sha256(form["code_verifier"].encode()).digest()

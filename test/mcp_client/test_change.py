@@ -50,6 +50,18 @@ def test_add_takes_an_address(world):
     assert "is replaced in the user settings" in done.text
 
 
+def test_add_takes_the_address_of_a_websocket(world):
+    done = world.command("mcp", "add", "-s", "user", "-t", "tcp", "far", "wss://a.test/mcp", "-H", "X-Key: c")
+    assert done.code == 0, done.err
+    assert json.loads(users(world).read_text())["mcpServers"]["far"] == {
+        "tcp": "wss://a.test/mcp", "headers": {"X-Key": "c"}}
+    for how, address in ("tcp", "https://a.test/mcp"), ("http", "wss://a.test/mcp"):
+        done = world.command("mcp", "add", "-s", "user", "-t", how, "other", address)
+        assert done.code == 2 and "is no address for this transport" in done.err
+    assert world.command("mcp", "add", "-s", "user", "-t", "tcp", "other", "ws://a.test", "-e", "A=b").code == 2
+    assert list(json.loads(users(world).read_text())["mcpServers"]) == ["far"]
+
+
 def test_all_else_in_the_file_stays(world):
     users(world).parent.mkdir(parents=True, exist_ok=True)
     users(world).write_text(COMMENTED)

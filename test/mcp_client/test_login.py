@@ -141,6 +141,18 @@ def test_a_server_of_the_old_type_is_logged_in_at(world, far):
     assert "/sse" in far.asked and "/post" in far.asked and "/mcp" not in far.asked
 
 
+def test_a_server_behind_a_websocket_is_logged_in_at(world, far):
+    world.use({"far": {"tcp": far.base.replace("http", "ws") + "/ws", "trust": True}})
+    done = world.command("mcp", "test", "far")
+    assert done.code == 1 and "hasp mcp auth far" in done.err
+    log_in(world)
+    far.asked.clear()
+    done = world.run([[ECHO], [text("Done.")]], "-p", "Go.")
+    assert "the far echo" in str(done.results()) and set(far.asked) == {"/ws"}
+    far.tokens.clear()  # the next handshake renews it
+    assert world.command("mcp", "test", "far").code == 0 and "/token" in far.asked
+
+
 def test_hasp_mcp_auth_takes_the_pasted_address(world, far):
     """On a terminal; the browser is elsewhere."""
     ours, its = pty.openpty()

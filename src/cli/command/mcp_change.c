@@ -54,7 +54,7 @@ static bool put_pairs(const struct invocation *invocation, enum flag_id id, cons
 
 		while (between == ':' && *value == ' ')
 			value++;
-		if (!*name || !json_is_string(json_object_get(entry, "url")) != (between == '=')) {
+		if (!*name || (json_object_get(entry, "command") != NULL) != (between == '=')) {
 			json_decref(pairs);
 			return err_set(err, ERR_INVALID_ARGUMENT,
 			               !*name ? "--%s is NAME%cVALUE." :
@@ -113,19 +113,25 @@ static bool put_target(const struct invocation *invocation, json_t *entry, struc
 	const char *target = invocation_positional(invocation, 2), *arg;
 	json_t *args = json_array();
 	const bool address = how && strcmp(how, "stdio") != 0;
+	const bool websocket = how && !strcmp(how, "tcp");
+	const char *const schemes[] = { websocket ? "ws://" : "http://",
+		                        websocket ? "wss://" : "https://" };
 
 	for (size_t i = 3; (arg = invocation_positional(invocation, i)); i++)
 		json_array_append_new(args, json_cstr(arg));
-	json_object_set_new(entry, address ? "url" : "command", json_cstr(target));
-	if (address)
+	json_object_set_new(entry, websocket ? "tcp" : address ? "url" : "command",
+	                    json_cstr(target));
+	if (address && !websocket)
 		json_object_set_new(entry, "type", json_string(how));
-	else
+	else if (!address)
 		json_object_set(entry, "args", args);
 	if (address && json_array_size(args))
 		err_set(err, ERR_INVALID_ARGUMENT, "A server at an address takes no arguments.");
-	else if (address && strncmp(target, "http://", 7) && strncmp(target, "https://", 8))
+	else if (address && !span_starts(span_str(target), span_str(schemes[0])) &&
+	         !span_starts(span_str(target), span_str(schemes[1])))
 		err_set(err, ERR_INVALID_ARGUMENT,
-		        "\"%.200s\" is no address: it begins with http:// or https://.", target);
+		        "\"%.200s\" is no address for this transport: that begins with %s or %s.",
+		        target, schemes[0], schemes[1]);
 	json_decref(args);
 	return !err->message[0];
 }

@@ -514,7 +514,7 @@ static const char *const hooks_synopsis[] = {
 
 static const char *const mcp_choices[] = { "list",   "test",    "allow",  "auth", "add",
 	                                   "remove", "enable", "disable", NULL };
-static const char *const transport_choices[] = { "stdio", "sse", "http", NULL };
+static const char *const transport_choices[] = { "stdio", "sse", "http", "tcp", NULL };
 
 static const struct flag mcp_flags[] = {
 	{ .id = FLAG_SCOPE, .name = "scope", .letter = 's',
@@ -522,7 +522,7 @@ static const struct flag mcp_flags[] = {
 	  .help = "add, remove: the settings to change, user or project (default: project)" },
 	{ .id = FLAG_TRANSPORT, .name = "transport", .letter = 't',
 	  .value = { "HOW", COMPLETE_CHOICE, transport_choices },
-	  .help = "add: stdio (default), http or sse" },
+	  .help = "add: stdio (default), http, sse or tcp (a WebSocket)" },
 	{ .id = FLAG_TRANSPORT, .name = "type", .hidden = true,
 	  .value = { "HOW", COMPLETE_CHOICE, transport_choices },
 	  .help = "another name of --transport" },

@@ -88,11 +88,28 @@ static void *browser_reap(void *data)
 	return NULL;
 }
 
+/* In a session of its own, with usual signals: it outlives the terminal. */
+static void browser_attributes(posix_spawnattr_t *how)
+{
+	sigset_t set;
+
+	posix_spawnattr_init(how);
+	sigfillset(&set);
+	sigdelset(&set, SIGKILL);
+	sigdelset(&set, SIGSTOP);
+	posix_spawnattr_setsigdefault(how, &set);
+	sigemptyset(&set);
+	posix_spawnattr_setsigmask(how, &set);
+	posix_spawnattr_setflags(how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
+	                              POSIX_SPAWN_SETSID);
+}
+
 bool mcp_browser_open(const char *url)
 {
 	const char *browser = getenv("BROWSER");
 	const char *const argv[] = { browser && *browser ? browser : "xdg-open", url, NULL };
 	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t how;
 	pthread_attr_t detached;
 	pthread_t thread;
 	pid_t pid = -1;
@@ -101,7 +118,9 @@ bool mcp_browser_open(const char *url)
 	posix_spawn_file_actions_init(&actions);
 	for (int fd = 0; fd <= 2; fd++)
 		posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
-	ok = posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)argv, environ) == 0;
+	browser_attributes(&how);
+	ok = posix_spawnp(&pid, argv[0], &actions, &how, (char *const *)argv, environ) == 0;
+	posix_spawnattr_destroy(&how);
 	posix_spawn_file_actions_destroy(&actions);
 	if (!ok)
 		return false;

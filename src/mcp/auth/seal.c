@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Texts sealed with AES-256-GCM (NIST SP 800-38D), by libcrypto, which is loaded for the first one.
  * The form is Gemini CLI's: NONCE:TAG:DATA, each in hexadecimal. */
-#include <pthread.h>
 #include <string.h>
 #include <sys/random.h>
 

@@ -681,13 +681,11 @@ static void *sse_listen(void *data)
 	struct err why = ERR_INIT;
 
 	sse_reader_init(&exchange.events, LIMIT_MCP_MESSAGE_BYTES, on_server_event, &exchange);
-	if (!sse_read_stream(&exchange, &why))
-		mcp_client_log(http->client, span_str(why.message));
-	else if (exchange.streams)
+	if (sse_read_stream(&exchange, &why) && !exchange.streams)
+		refuse_status(&exchange, &why);
+	else if (!why.message[0])
 		err_set(&why, ERR_TOOL_FAILED, "The MCP server \"%s\" ended its stream.",
 		        mcp_client_name(http->client));
-	else
-		refuse_status(&exchange, &why);
 	mcp_client_lose(http->client, &why);
 	exchange_release(&exchange);
 	return NULL;

@@ -122,10 +122,10 @@ bool mcp_client_open_http(const struct mcp_client_options *options,
                           const struct mcp_http_options *from, const struct mcp_wait *wait,
                           struct mcp_client **ret, struct err *err);
 
-/* Opens a WebSocket (ws: or wss:) and shakes hands. `headers`: "Name: value", NULL-terminated; or
- * NULL. */
-bool mcp_client_open_websocket(const struct mcp_client_options *options, const char *url,
-                               const char *const *headers, const struct mcp_wait *wait,
+/* Opens a WebSocket (from->url is ws: or wss:) and shakes hands; a login is made before the
+ * connection is tried again, and `kind` says nothing. */
+bool mcp_client_open_websocket(const struct mcp_client_options *options,
+                               const struct mcp_http_options *from, const struct mcp_wait *wait,
                                struct mcp_client **ret, struct err *err);
 
 /* One more holder. */

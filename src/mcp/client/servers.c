@@ -217,8 +217,7 @@ static bool slot_open(struct mcp_server_slot *slot, const struct mcp_wait *wait,
 	};
 
 	if (entry->websocket)
-		return mcp_client_open_websocket(&options, entry->url, http.headers, wait, ret,
-		                                 err);
+		return mcp_client_open_websocket(&options, &http, wait, ret, err);
 	return entry->http ? mcp_client_open_http(&options, &http, wait, ret, err) :
 	                     slot_open_program(slot, wait, ret, err);
 }
@@ -559,13 +558,17 @@ static void slot_open_auth(struct mcp_server_slot *slot)
 	const struct mcp_servers_options *options = &slot->all->options;
 	const struct server_entry *entry = &slot->entry;
 	const json_t *enabled = json_object_get(entry->oauth, "enabled");
-	bool own = !entry->http || slot->auth || entry->off || json_is_false(enabled);
+	/* Who gives tokens is asked over HTTP. */
+	_cleanup_free_ char *url =
+		entry->websocket ? mem_printf("http%s", entry->url + strlen("ws")) : NULL;
+	bool own = !(entry->http || url) || slot->auth || entry->off || json_is_false(enabled);
 
 	for (char *const *header = entry->headers; !own && *header; header++)
 		own = !strncasecmp(*header, "authorization:", strlen("authorization:"));
 	if (!own)
 		slot->auth = mcp_auth_new(&(struct mcp_auth_options){
-			.name = entry->name, .url = entry->url, .settings = entry->oauth,
+			.name = entry->name, .url = url ? url : entry->url,
+			.settings = entry->oauth,
 			.folder = options->home ? home_gemini(options->home) : NULL,
 			.login = options->login, .data = options->data });
 }

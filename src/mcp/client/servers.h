@@ -159,7 +159,8 @@ void mcp_servers_reload(struct mcp_servers *servers, const struct settings *sett
  * "tools": [{"name", "title", "description", "parameters" (a schema), "changed"?}],
  * "instructions"?, "prompts"?, "resources"?, "resourceTemplates"?, "log": [{"level", "text",
  * "logger"?}] (its last messages), "problem"?, "version"?, "server"?, "login"? ("needed": from the
- * user)}.  "state": "off", "disabled" (by the user), "known" (from last time), "unknown", "starting", "ready", "failed".
+ * user)}.  "state": "off",
+ * "disabled" (by the user), "known" (from last time), "unknown", "starting", "ready", "failed".
  * "changed": the lines that differ (struct tool_change) in a tool that is declared otherwise than
  * when a call of it was last allowed. A new reference. */
 json_t *mcp_servers_list(struct mcp_servers *servers);

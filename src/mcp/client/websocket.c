@@ -10,7 +10,11 @@
 #include "mcp/client/private.h"
 #include "net/http/client.h"
 
-enum { OPEN_MS = 15000, OPEN_STEP_MS = 10 };
+enum {
+	OPEN_MS = 15000,
+	OPEN_STEP_MS = 10,
+	OPEN_LOGINS_MAX = 2, /* a token, then more scopes */
+};
 
 struct ws {
 	struct mcp_client *client;  /* who holds it */
@@ -21,6 +25,7 @@ struct ws {
 	pthread_t runner;           /* does all that touches the connection */
 	bool runs;                  /* there is that thread */
 	_Atomic bool opened;
+	_Atomic int status;         /* of the handshake; 0: not known */
 };
 
 /* ---- the thread of the connection ---- */
@@ -54,6 +59,7 @@ static void *ws_runner(void *data)
 	int status = 0;
 
 	websocket_run(ws->socket, &request, &events, ws, &status, &why);
+	atomic_store(&ws->status, status);
 	if (status == 401 || status == 403)
 		err_set(&said, ERR_AUTHENTICATION_FAILED,
 		        "The MCP server \"%s\" wants another token in mcpServers.%s.headers (HTTP "
@@ -114,9 +120,10 @@ static bool ws_await_open(struct ws *ws, const struct mcp_wait *wait, struct err
 	return true;
 }
 
-bool mcp_client_open_websocket(const struct mcp_client_options *options, const char *url,
-                               const char *const *headers, const struct mcp_wait *wait,
-                               struct mcp_client **ret, struct err *err)
+/* `token`: a header more; or NULL. */
+static struct ws *ws_new(const struct mcp_client_options *options,
+                         const struct mcp_http_options *from, const char *token,
+                         const struct mcp_wait *wait, struct err *err)
 {
 	static const struct mcp_transport_ops ops = {
 		.send = ws_send,
@@ -124,20 +131,38 @@ bool mcp_client_open_websocket(const struct mcp_client_options *options, const c
 		.free = ws_free,
 	};
 	struct websocket *socket = websocket_new(2 * LIMIT_MCP_MESSAGE_BYTES, err);
+	_cleanup_free_ const char **headers = NULL;
 	struct ws *ws;
 	size_t count = 0;
 
 	if (!socket)
-		return false;
-	while (headers && headers[count])
+		return NULL;
+	while (from->headers && from->headers[count])
 		count++;
+	headers = mem_alloc(count + 2, sizeof(*headers));
+	for (size_t i = 0; i < count; i++)
+		headers[i] = from->headers[i];
+	headers[count] = token;
 	ws = mem_alloc(1, sizeof(*ws));
 	ws->socket = socket;
-	ws->url = mem_strdup(url);
-	ws->headers = worker_texts_copy(headers, count);
+	ws->url = mem_strdup(from->url);
+	ws->headers = worker_texts_copy(headers, count + (token ? 1 : 0));
 	ws->open_ms = wait->timeout_ms ? wait->timeout_ms : OPEN_MS;
 	ws->client = mcp_client_new(options, &ops, ws);
 	ws->runs = pthread_create(&ws->runner, NULL, ws_runner, ws) == 0;
+	return ws;
+}
+
+/* *ret_status: of the handshake that failed; 0: it did not. */
+static bool ws_try(const struct mcp_client_options *options, const struct mcp_http_options *from,
+                   const char *token, const struct mcp_wait *wait, struct mcp_client **ret,
+                   int *ret_status, struct err *err)
+{
+	struct ws *ws = ws_new(options, from, token, wait, err);
+
+	*ret_status = 0;
+	if (!ws)
+		return false;
 	if (!ws->runs)
 		err_set(err, ERR_INTERNAL, "There is no thread for the MCP server \"%s\".",
 		        mcp_client_name(ws->client));
@@ -145,6 +170,36 @@ bool mcp_client_open_websocket(const struct mcp_client_options *options, const c
 		*ret = ws->client;
 		return true;
 	}
+	*ret_status = atomic_load(&ws->opened) ? 0 : atomic_load(&ws->status);
 	mcp_client_unref(ws->client);
 	return false;
+}
+
+static bool ws_nobody_waits(void *data)
+{
+	const struct mcp_wait *wait = data;
+
+	return wait->cancel && atomic_load(wait->cancel);
+}
+
+bool mcp_client_open_websocket(const struct mcp_client_options *options,
+                               const struct mcp_http_options *from, const struct mcp_wait *wait,
+                               struct mcp_client **ret, struct err *err)
+{
+	for (int logins = 0;; logins++) {
+		_cleanup_free_ char *token = from->auth ? mcp_auth_field(from->auth) : NULL;
+		struct err why = ERR_INIT;
+		int status;
+
+		if (ws_try(options, from, token, wait, ret, &status, &why))
+			return true;
+		if (!from->auth || (status != 401 && status != 403) || logins == OPEN_LOGINS_MAX) {
+			*err = why;
+			return false;
+		}
+		/* What the handshake's answer says of scopes is not known here. */
+		if (!mcp_auth_challenged(from->auth, status, SPAN(""), token, ws_nobody_waits,
+		                         (void *)wait, err))
+			return false;
+	}
 }
