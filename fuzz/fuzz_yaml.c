@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
-#include "data/yaml.h"
+#include "catalog/frontmatter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

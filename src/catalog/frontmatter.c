@@ -4,7 +4,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "data/yaml.h"
 
 /* "---", perhaps with white space behind it. */
 static bool line_is_fence(struct span line)

@@ -84,26 +84,26 @@ void telemetry_count(struct telemetry *telemetry, enum metric metric, json_t *ow
 
 /* ---- members ------------------------------------------------------------------ */
 
-const char *event_text(const json_t *message, const char *name)
+const char *telemetry_said(const json_t *message, const char *name)
 {
 	const char *text = json_string_value(json_object_get(message, name));
 
 	return text ? text : "";
 }
 
-json_int_t event_int(const json_t *message, const char *name)
+json_int_t telemetry_number(const json_t *message, const char *name)
 {
 	return json_integer_value(json_object_get(message, name));
 }
 
-const char *event_model_name(const json_t *message)
+const char *telemetry_model_name(const json_t *message)
 {
-	const char *model = event_text(message, "model"), *slash = strchr(model, '/');
+	const char *model = telemetry_said(message, "model"), *slash = strchr(model, '/');
 
 	return slash ? slash + 1 : model;
 }
 
-json_t *event_prompt_id(const struct telemetry *telemetry)
+json_t *telemetry_prompt_id(const struct telemetry *telemetry)
 {
 	_cleanup_free_ char *id = mem_printf("%s########%u", telemetry->session_id,
 	                                     telemetry->prompts);

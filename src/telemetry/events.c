@@ -34,7 +34,7 @@ static void telemetry_on_prompt(struct telemetry *telemetry, const json_t *messa
 	telemetry->prompts++;
 	spans_on_prompt(telemetry);
 	json_object_set_new(own, "prompt_length", json_size(text.len));
-	json_object_set_new(own, "prompt_id", event_prompt_id(telemetry));
+	json_object_set_new(own, "prompt_id", telemetry_prompt_id(telemetry));
 	if (telemetry->log_prompts)
 		json_object_set_new(own, "prompt", telemetry_limited_text(text));
 	event_write(telemetry, "gemini_cli.user_prompt", own, body);
@@ -44,7 +44,7 @@ static void telemetry_on_call(struct telemetry *telemetry, const json_t *message
 {
 	spans_on_call(telemetry);
 	if (json_object_size(telemetry->calls) < CALLS_MAX)
-		json_object_set(telemetry->calls, event_text(message, "callId"),
+		json_object_set(telemetry->calls, telemetry_said(message, "callId"),
 		                json_object_get(message, "arguments"));
 }
 
@@ -76,7 +76,7 @@ static void event_write_file_operation(struct telemetry *telemetry, const char *
                                        const json_t *result, const json_t *arguments)
 {
 	const char *operation = event_file_operation(tool, result);
-	const char *path = event_text(arguments, "file_path"), *dot = strrchr(path, '.');
+	const char *path = telemetry_said(arguments, "file_path"), *dot = strrchr(path, '.');
 	json_t *own;
 	_cleanup_free_ char *body = mem_printf("File operation: %s.", operation);
 
@@ -124,7 +124,7 @@ static void event_add_call_error(const struct telemetry *telemetry, json_t *own,
 	json_object_set(own, "error.type", type);
 	if (!telemetry->log_details)
 		return;
-	event_add_detail(telemetry, own, "error", span_str(event_text(error, "message")));
+	event_add_detail(telemetry, own, "error", span_str(telemetry_said(error, "message")));
 	json_object_set(own, "error.message", json_object_get(own, "error"));
 }
 
@@ -141,18 +141,19 @@ static void event_write_plan(struct telemetry *telemetry)
 
 static void telemetry_on_result(struct telemetry *telemetry, const json_t *message)
 {
-	const char *id = event_text(message, "callId"), *instead = event_text(message, "ranName");
-	const char *tool = *instead ? instead : event_text(message, "toolName");
-	const char *server = event_text(message, "serverName");
+	const char *id = telemetry_said(message, "callId");
+	const char *instead = telemetry_said(message, "ranName");
+	const char *tool = *instead ? instead : telemetry_said(message, "toolName");
+	const char *server = telemetry_said(message, "serverName");
 	const char *kind = *server ? "mcp" : "native";
-	const bool success = !strcmp(event_text(message, "status"), "success");
-	const json_int_t ms = event_int(message, "durationMs");
+	const bool success = !strcmp(telemetry_said(message, "status"), "success");
+	const json_int_t ms = telemetry_number(message, "durationMs");
 	json_t *ran = json_object_get(message, "ranArguments");
 	json_auto_t *arguments = json_incref(ran ? ran : json_object_get(telemetry->calls, id));
 	_cleanup_free_ char *body = mem_printf("Tool call: %s. Success: %s. Duration: %lldms.",
 	                                       tool, success ? "true" : "false", (long long)ms);
 	json_t *own = json_pack("{s:s, s:I, s:b, s:o, s:s}", "function_name", tool, "duration_ms",
-	                        ms, "success", success, "prompt_id", event_prompt_id(telemetry),
+	                        ms, "success", success, "prompt_id", telemetry_prompt_id(telemetry),
 	                        "tool_type", kind);
 	json_t *tags;
 
@@ -181,8 +182,8 @@ static void telemetry_on_result(struct telemetry *telemetry, const json_t *messa
 
 static void telemetry_on_compression(struct telemetry *telemetry, const json_t *message)
 {
-	const json_int_t before = event_int(message, "before");
-	const json_int_t after = event_int(message, "after");
+	const json_int_t before = telemetry_number(message, "before");
+	const json_int_t after = telemetry_number(message, "after");
 	_cleanup_free_ char *body = mem_printf("Chat compression (Saved %lld tokens)",
 	                                       (long long)(before - after));
 	json_t *own = json_pack("{s:I, s:I}", "tokens_before", before, "tokens_after", after);
@@ -217,7 +218,8 @@ static void event_add_json(json_t *own, const char *name, const json_t *value)
 static void event_add_hook_details(const struct telemetry *telemetry, json_t *own,
                                    const json_t *message)
 {
-	const char *said = event_text(message, "stdout"), *warned = event_text(message, "stderr");
+	const char *said = telemetry_said(message, "stdout");
+	const char *warned = telemetry_said(message, "stderr");
 	json_auto_t *input = telemetry_shown_hook_input(json_object_get(message, "input"),
 	                                                telemetry->mask);
 	json_auto_t *words = *said ? json_pack("{s:s}", "systemMessage", said) : NULL;
@@ -233,10 +235,10 @@ static void event_add_hook_details(const struct telemetry *telemetry, json_t *ow
 
 static void telemetry_on_hook(struct telemetry *telemetry, const json_t *message)
 {
-	const char *event = event_text(message, "event");
+	const char *event = telemetry_said(message, "event");
 	const bool success = json_is_true(json_object_get(message, "success"));
-	const json_int_t ms = event_int(message, "durationMs");
-	json_t *name = event_hook_name(telemetry, event_text(message, "name"));
+	const json_int_t ms = telemetry_number(message, "durationMs");
+	json_t *name = event_hook_name(telemetry, telemetry_said(message, "name"));
 	_cleanup_free_ char *body = mem_printf("Hook call %s.%s %s in %lldms", event,
 	                                       json_string_value(name),
 	                                       success ? "succeeded" : "failed", (long long)ms);
@@ -246,7 +248,7 @@ static void telemetry_on_hook(struct telemetry *telemetry, const json_t *message
 
 	own = json_pack("{s:s, s:s, s:o, s:I, s:b, s:I}", "hook_event_name", event, "hook_type",
 	                "command", "hook_name", name, "duration_ms", ms, "success", success,
-	                "exit_code", event_int(message, "exitCode"));
+	                "exit_code", telemetry_number(message, "exitCode"));
 	if (telemetry->log_details)
 		event_add_hook_details(telemetry, own, message);
 	event_write(telemetry, "gemini_cli.hook_call", own, body);
@@ -268,7 +270,7 @@ static void event_write_mode_duration(struct telemetry *telemetry)
 
 static void telemetry_on_mode_switch(struct telemetry *telemetry, const json_t *message)
 {
-	const char *mode = event_mode(event_text(message, "mode"));
+	const char *mode = event_mode(telemetry_said(message, "mode"));
 	const char *before = event_mode(telemetry->mode);
 	_cleanup_free_ char *body = mem_printf("Approval mode switched from %s to %s.", before,
 	                                       mode);
@@ -277,36 +279,37 @@ static void telemetry_on_mode_switch(struct telemetry *telemetry, const json_t *
 	event_write(telemetry, "gemini_cli.plan.approval_mode_switch",
 	            json_pack("{s:s, s:s}", "from_mode", before, "to_mode", mode), body);
 	free(telemetry->mode);
-	telemetry->mode = mem_strdup(event_text(message, "mode"));
+	telemetry->mode = mem_strdup(telemetry_said(message, "mode"));
 }
 
 static void telemetry_on_loop(struct telemetry *telemetry, const json_t *message)
 {
-	const bool calls = !strcmp(event_text(message, "kind"), "calls");
+	const bool calls = !strcmp(telemetry_said(message, "kind"), "calls");
 
 	event_write(telemetry, "loop_detected",
 	            json_pack("{s:s, s:o, s:I}", "loop_type",
 	                      calls ? "consecutive_identical_tool_calls" :
 	                              "chanting_identical_sentences", "prompt_id",
-	                      event_prompt_id(telemetry), "count", event_int(message, "count")),
+	                      telemetry_prompt_id(telemetry), "count",
+	                      telemetry_number(message, "count")),
 	            "Loop detected.");
 }
 
 static void telemetry_on_slash(struct telemetry *telemetry, const json_t *message)
 {
-	const char *command = event_text(message, "command");
+	const char *command = telemetry_said(message, "command");
 	_cleanup_free_ char *body = mem_printf("Slash command: %s.", command);
 
 	event_write(telemetry, "gemini_cli.slash_command",
 	            json_pack("{s:s, s:s}", "command", command, "status",
-	                      event_text(message, "status")), body);
+	                      telemetry_said(message, "status")), body);
 }
 
 /* After a reply without calls the prompt is answered. The event, as in Gemini CLI, only where
  * somebody talks. */
 static void telemetry_on_turn_end(struct telemetry *telemetry, const json_t *message)
 {
-	if (!strcmp(event_text(message, "reason"), "tools"))
+	if (!strcmp(telemetry_said(message, "reason"), "tools"))
 		return;
 	if (telemetry->interactive)
 		event_write(telemetry, "gemini_cli.conversation_finished",

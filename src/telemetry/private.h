@@ -136,12 +136,12 @@ void event_write(struct telemetry *telemetry, const char *name, json_t *own, con
 void telemetry_count(struct telemetry *telemetry, enum metric metric, json_t *own,
                      json_int_t value);
 /* A member of a message: borrowed, "" where it is no text; 0 where it is no number. */
-const char *event_text(const json_t *message, const char *name);
-json_int_t event_int(const json_t *message, const char *name);
+const char *telemetry_said(const json_t *message, const char *name);
+json_int_t telemetry_number(const json_t *message, const char *name);
 /* Of the model of a message, "PROVIDER/NAME", the name. Borrowed. */
-const char *event_model_name(const json_t *message);
+const char *telemetry_model_name(const json_t *message);
 /* "SESSION########NUMBER"; a new reference. */
-json_t *event_prompt_id(const struct telemetry *telemetry);
+json_t *telemetry_prompt_id(const struct telemetry *telemetry);
 
 /* ---- requests to models (requests.c): events and metrics, also those of the semantic conventions
  * for generative AI.  As takers in events.c. ---- */

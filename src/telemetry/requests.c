@@ -30,13 +30,13 @@ static char *genai_provider(const char *model)
 
 static json_t *genai_attributes(const json_t *message)
 {
-	const char *model = event_text(message, "model");
+	const char *model = telemetry_said(message, "model");
 	_cleanup_free_ char *provider = genai_provider(model);
 	const bool google = !strncmp(provider, "gcp.", 4);
 
 	return json_pack("{s:s, s:s, s:s}", "gen_ai.operation.name",
 	                 google ? "generate_content" : "chat", "gen_ai.provider.name", provider,
-	                 "gen_ai.request.model", event_model_name(message));
+	                 "gen_ai.request.model", telemetry_model_name(message));
 }
 
 static void genai_write_details(struct telemetry *telemetry, json_t *own)
@@ -58,20 +58,22 @@ static void genai_on_reply(struct telemetry *telemetry, const json_t *message)
 {
 	json_auto_t *tags = genai_attributes(message);
 	const json_t *used = json_object_get(message, "usage");
-	const json_int_t input = event_int(used, "input"), output = event_int(used, "output");
+	const json_int_t input = telemetry_number(used, "input");
+	const json_int_t output = telemetry_number(used, "output");
 	json_t *own;
 
-	json_object_set_new(tags, "gen_ai.response.model", json_string(event_model_name(message)));
+	json_object_set_new(tags, "gen_ai.response.model",
+	                    json_string(telemetry_model_name(message)));
 	own = json_copy(tags);
 	json_object_set_new(own, "gen_ai.response.finish_reasons",
-	                    json_pack("[s]", event_text(message, "reason")));
+	                    json_pack("[s]", telemetry_said(message, "reason")));
 	json_object_set_new(own, "gen_ai.usage.input_tokens", json_integer(input));
 	json_object_set_new(own, "gen_ai.usage.output_tokens", json_integer(output));
 	genai_write_details(telemetry, own);
 	genai_count_tokens(telemetry, tags, "input", input);
 	genai_count_tokens(telemetry, tags, "output", output);
 	telemetry_count(telemetry, METRIC_GENAI_OPERATION_DURATION, json_incref(tags),
-	                event_int(message, "durationMs"));
+	                telemetry_number(message, "durationMs"));
 }
 
 static void genai_on_failure(struct telemetry *telemetry, const json_t *message)
@@ -81,7 +83,7 @@ static void genai_on_failure(struct telemetry *telemetry, const json_t *message)
 	json_object_set(tags, "error.type", json_object_get(message, "type"));
 	genai_write_details(telemetry, json_copy(tags));
 	telemetry_count(telemetry, METRIC_GENAI_OPERATION_DURATION, tags,
-	                event_int(message, "durationMs"));
+	                telemetry_number(message, "durationMs"));
 }
 
 /* ---- Gemini CLI's ------------------------------------------------------------- */
@@ -91,14 +93,15 @@ static json_t *event_api_attributes(const struct telemetry *telemetry, const jso
 	json_t *own = json_object();
 
 	json_object_set(own, "model", json_object_get(message, "model"));
-	json_object_set_new(own, "prompt_id", event_prompt_id(telemetry));
+	json_object_set_new(own, "prompt_id", telemetry_prompt_id(telemetry));
 	json_object_set(own, "role", json_object_get(message, "role"));
 	return own;
 }
 
 void telemetry_on_request(struct telemetry *telemetry, const json_t *message)
 {
-	_cleanup_free_ char *body = mem_printf("API request to %s.", event_text(message, "model"));
+	_cleanup_free_ char *body = mem_printf("API request to %s.",
+	                                       telemetry_said(message, "model"));
 
 	spans_on_request(telemetry);
 	telemetry->attempts = 0;
@@ -109,12 +112,12 @@ void telemetry_on_request(struct telemetry *telemetry, const json_t *message)
 
 static void metrics_count_request(struct telemetry *telemetry, const json_t *message, json_t *own)
 {
-	const char *model = event_text(message, "model");
+	const char *model = telemetry_said(message, "model");
 
 	json_object_set_new(own, "model", json_string(model));
 	telemetry_count(telemetry, METRIC_API_REQUEST_COUNT, own, 1);
 	telemetry_count(telemetry, METRIC_API_REQUEST_LATENCY, json_pack("{s:s}", "model", model),
-	                event_int(message, "durationMs"));
+	                telemetry_number(message, "durationMs"));
 }
 
 void telemetry_on_response(struct telemetry *telemetry, const json_t *message)
@@ -129,25 +132,25 @@ void telemetry_on_response(struct telemetry *telemetry, const json_t *message)
 		{ "total", "total_token_count", "" },
 	};
 	const json_t *used = json_object_get(message, "usage");
-	const json_int_t ms = event_int(message, "durationMs");
+	const json_int_t ms = telemetry_number(message, "durationMs");
 	_cleanup_free_ char *body = mem_printf(
 		"API response from %s. Status: 200. Duration: %lldms.",
-		event_text(message, "model"), (long long)ms);
+		telemetry_said(message, "model"), (long long)ms);
 	json_t *own = event_api_attributes(telemetry, message);
 
 	json_object_set_new(own, "duration_ms", json_integer(ms));
 	json_object_set_new(own, "status_code", json_integer(200));
 	json_object_set_new(own, "http.status_code", json_integer(200));
-	json_object_set_new(own, "finish_reasons", json_pack("[s]", event_text(message,
+	json_object_set_new(own, "finish_reasons", json_pack("[s]", telemetry_said(message,
 	                                                                       "reason")));
 	for (size_t i = 0; i < ARRAY_LEN(usage); i++) {
-		const json_int_t tokens = event_int(used, usage[i][0]);
+		const json_int_t tokens = telemetry_number(used, usage[i][0]);
 
 		json_object_set_new(own, usage[i][1], json_integer(tokens));
 		if (*usage[i][2])
 			telemetry_count(telemetry, METRIC_TOKEN_USAGE,
 			                json_pack("{s:s, s:s}", "model",
-			                          event_text(message, "model"), "type",
+			                          telemetry_said(message, "model"), "type",
 			                          usage[i][2]), tokens);
 	}
 	event_write(telemetry, "gemini_cli.api_response", own, body);
@@ -160,12 +163,13 @@ void telemetry_on_response(struct telemetry *telemetry, const json_t *message)
 /* Its code alone: a server's words may quote the request, and with it what files hold. */
 void telemetry_on_failure(struct telemetry *telemetry, const json_t *message)
 {
-	const char *type = event_text(message, "type");
+	const char *type = telemetry_said(message, "type");
 	_cleanup_free_ char *body = mem_printf("API error for %s. Type: %s.",
-	                                       event_text(message, "model"), type);
+	                                       telemetry_said(message, "model"), type);
 	json_t *own = event_api_attributes(telemetry, message);
 
-	json_object_set_new(own, "duration_ms", json_integer(event_int(message, "durationMs")));
+	json_object_set_new(own, "duration_ms",
+	                    json_integer(telemetry_number(message, "durationMs")));
 	json_object_set_new(own, "error_type", json_string(type));
 	json_object_set_new(own, "error.type", json_string(type));
 	event_write(telemetry, "gemini_cli.api_error", own, body);
@@ -178,8 +182,8 @@ void telemetry_on_failure(struct telemetry *telemetry, const json_t *message)
 void telemetry_on_notice(struct telemetry *telemetry, const json_t *message)
 {
 	const bool begun = json_object_get(message, "forget");
-	const json_int_t ms = event_int(message, "delayMs");
-	const char *model = event_text(message, "model");
+	const json_int_t ms = telemetry_number(message, "delayMs");
+	const char *model = telemetry_said(message, "model");
 	_cleanup_free_ char *body = mem_printf("%s retry %u.", begun ? "Content" : "Network",
 	                                       telemetry->attempts + 1);
 	json_t *own, *tags;

@@ -116,7 +116,7 @@ void spans_on_answer(struct telemetry *telemetry)
 	spans_end_calls(telemetry);
 	if (span_of_prompt(telemetry)) {
 		own = json_object();
-		json_object_set_new(own, "gen_ai.prompt.name", event_prompt_id(telemetry));
+		json_object_set_new(own, "gen_ai.prompt.name", telemetry_prompt_id(telemetry));
 		span_write(telemetry, "user_prompt", &telemetry->prompt_span, NULL, false, own);
 	}
 	telemetry->prompt_span.open = false;
@@ -137,14 +137,15 @@ void spans_on_reply(struct telemetry *telemetry, const json_t *message, bool fai
 	struct open_span span;
 
 	open_span_begin(&span);
-	span.began = moment_before(&span.ended, event_int(message, "durationMs"));
-	json_object_set_new(own, "gen_ai.request.model", json_string(event_model_name(message)));
-	json_object_set_new(own, "gen_ai.prompt.name", event_prompt_id(telemetry));
+	span.began = moment_before(&span.ended, telemetry_number(message, "durationMs"));
+	json_object_set_new(own, "gen_ai.request.model",
+	                    json_string(telemetry_model_name(message)));
+	json_object_set_new(own, "gen_ai.prompt.name", telemetry_prompt_id(telemetry));
 	if (!failed) {
 		json_object_set_new(own, "gen_ai.usage.input_tokens",
-		                    json_integer(event_int(used, "input")));
+		                    json_integer(telemetry_number(used, "input")));
 		json_object_set_new(own, "gen_ai.usage.output_tokens",
-		                    json_integer(event_int(used, "output")));
+		                    json_integer(telemetry_number(used, "output")));
 	}
 	span_write(telemetry, "llm_call", &span, span_of_prompt(telemetry), failed, own);
 }
@@ -164,7 +165,7 @@ void spans_on_result(struct telemetry *telemetry, const json_t *message, const c
 
 	spans_on_call(telemetry); /* a result without its call: it had too many beside it */
 	open_span_begin(&span);
-	span.began = moment_before(&span.ended, event_int(message, "durationMs"));
+	span.began = moment_before(&span.ended, telemetry_number(message, "durationMs"));
 	telemetry->calls_span.ended = span.ended;
 	json_object_set_new(own, "gen_ai.tool.name", json_string(tool));
 	json_object_set(own, "gen_ai.tool.call_id", json_object_get(message, "callId"));

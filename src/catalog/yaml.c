@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libyaml's events become JSON values on a stack of open sequences and mappings. */
-#include "data/yaml.h"
+#include "catalog/frontmatter.h"
 
 #include <errno.h>
 #include <math.h>

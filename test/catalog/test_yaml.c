@@ -11,7 +11,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "data/yaml.h"
+#include "catalog/frontmatter.h"
 
 static void values_become_json(void **state)
 {
