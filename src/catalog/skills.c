@@ -4,6 +4,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -132,17 +134,17 @@ bool skill_read(const struct skill *skill, json_t **ret, struct err *err)
 
 /* ---- discovery --------------------------------------------------------------------- */
 
-static void skills_notice(struct skills *skills, const char *format, const char *a, const char *b,
-                          const char *c)
+__attribute__((format(printf, 2, 3)))
+static void skills_notice(struct skills *skills, const char *format, ...)
 {
-	_cleanup_free_ char *text = NULL;
+	char text[ERR_MESSAGE_MAX];
 	_cleanup_free_ char *shown = NULL;
+	va_list args;
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	text = mem_printf(format, a, b, c);
-#pragma GCC diagnostic pop
-	shown = skill_line(text, ERR_MESSAGE_MAX);
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	shown = skill_line(text, sizeof(text));
 	warnings_add(skills->notices, json_text(span_str(shown)));
 }
 
@@ -161,11 +163,11 @@ static void skill_check_name(struct skills *skills, const struct skill *skill)
 
 	if (characters_count(skill->name) > SKILL_NAME_CHARS)
 		skills_notice(skills,
-		              "The name of the skill in %s is longer than 64 characters%s%s.",
-		              skill->folder, "", "");
+		              "The name of the skill in %s is longer than 64 characters.",
+		              skill->folder);
 	if (strcmp(skill->name, folder) != 0)
-		skills_notice(skills, "The skill \"%s\" is in a folder of another name, %s%s.",
-		              skill->name, skill->folder, "");
+		skills_notice(skills, "The skill \"%s\" is in a folder of another name, %s.",
+		              skill->name, skill->folder);
 }
 
 /* Takes what `skill` has. The later one counts; a copy of the same text needs no word. */
@@ -186,8 +188,7 @@ static void skill_add(struct skills *skills, struct skill *skill)
 		return;
 	}
 	if (skills->count == LIMIT_SKILLS) {
-		skills_notice(skills, "%s is ignored: there are too many skills%s%s.", skill->file,
-		              "", "");
+		skills_notice(skills, "%s is ignored: there are too many skills.", skill->file);
 		skill_release(skill);
 		return;
 	}
@@ -206,8 +207,8 @@ static void skill_try(struct skills *skills, const char *root, const char *folde
 	if (!project && !folder_is_own(folder)) {
 		if (access(skill.file, F_OK) == 0)
 			skills_notice(skills,
-			              "%s is ignored: others may write its folder%s%s.",
-			              skill.file, "", "");
+			              "%s is ignored: others may write its folder.",
+			              skill.file);
 	} else if (skill_read(&skill, &text, &err)) {
 		const char *description = json_string_value(json_object_get(text, "description"));
 
@@ -218,12 +219,12 @@ static void skill_try(struct skills *skills, const char *root, const char *folde
 		if (characters_count(description) > SKILL_DESCRIPTION_CHARS)
 			skills_notice(skills,
 			              "The description of the skill \"%s\" is longer than 1024 "
-			              "characters%s%s.",
-			              skill.name, "", "");
+			              "characters.",
+			              skill.name);
 		skill_add(skills, &skill);
 		return;
 	} else if (err.code != ERR_FILE_NOT_FOUND && err.code != ERR_NOT_A_DIRECTORY) {
-		skills_notice(skills, "%s is ignored: %s%s", skill.file, err.message, "");
+		skills_notice(skills, "%s is ignored: %s", skill.file, err.message);
 	}
 	skill_release(&skill);
 }

@@ -47,6 +47,12 @@ def test_a_login_is_kept_and_forgotten(world, far):
     assert done.code == 1 and "hasp mcp auth far" in done.err
 
 
+def test_a_login_that_cannot_be_kept_is_told(world, far):
+    kept(world).mkdir(parents=True)
+    done = auth(world)
+    assert "The login at the MCP server \"far\" is not kept" in done.err
+
+
 def test_no_file_of_the_home_has_a_secret(world, far):
     assert auth(world).code == 0
     found = [file for file in world.home.rglob("*") if file.is_file()]

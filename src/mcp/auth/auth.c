@@ -27,6 +27,7 @@ struct mcp_auth *mcp_auth_new(const struct mcp_auth_options *options)
 	auth->folder = options->folder ? mem_strdup(options->folder) : NULL;
 	auth->settings = json_incref((json_t *)options->settings);
 	auth->login = options->login;
+	auth->notice = options->notice;
 	auth->data = options->data;
 	pthread_mutex_init(&auth->lock, NULL);
 	return auth;
@@ -136,6 +137,19 @@ static char *client_authenticate(const struct mcp_auth *auth, struct buf *form)
 	return mem_printf("Authorization: Basic %s", json_string_value(coded));
 }
 
+/* It holds for this session in any case. */
+static void keep_token(const struct mcp_auth *auth)
+{
+	_cleanup_free_ char *text = NULL;
+	struct err why = ERR_INIT;
+
+	if (auth_store_write(auth, auth->token, &why) || !auth->notice)
+		return;
+	text = mem_printf("The login at the MCP server \"%s\" is not kept, and holds only until "
+	                  "hasp ends: %s", auth->name, why.message);
+	auth->notice(auth->data, "warning", text);
+}
+
 static bool take_token(struct mcp_auth *auth, const json_t *answer, const char *scope,
                        struct err *err)
 {
@@ -144,7 +158,6 @@ static bool take_token(struct mcp_auth *auth, const json_t *answer, const char *
 	const char *refresh = json_string_value(json_object_get(answer, "refresh_token"));
 	const char *granted = json_string_value(json_object_get(answer, "scope"));
 	const json_t *seconds = json_object_get(answer, "expires_in");
-	struct err ignored = ERR_INIT;
 
 	if (!token || !*token || !type || strcasecmp(type, "bearer") != 0)
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
@@ -162,7 +175,7 @@ static bool take_token(struct mcp_auth *auth, const json_t *answer, const char *
 		json_object_set_new(auth->token, "expires_at",
 		                    json_integer(time(NULL) +
 		                                 (json_int_t)json_number_value(seconds)));
-	auth_store_write(auth, auth->token, &ignored); /* it holds for this session in any case */
+	keep_token(auth);
 	return true;
 }
 

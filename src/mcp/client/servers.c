@@ -570,7 +570,8 @@ static void slot_open_auth(struct mcp_server_slot *slot)
 			.name = entry->name, .url = url ? url : entry->url,
 			.settings = entry->oauth,
 			.folder = options->home ? home_gemini(options->home) : NULL,
-			.login = options->login, .data = options->data });
+			.login = options->login, .notice = options->notice,
+			.data = options->data });
 }
 
 /* `cached`: mcp_cache_load. */
