@@ -20,6 +20,12 @@ enum {
 
 /* ---- what a server declares ---- */
 
+static bool is_clean_char(uint32_t code)
+{
+	return code == '\n' || code == '\t' ||
+	       (code >= 0x20 && code != 0x7f && !(code >= 0x80 && code < 0xa0));
+}
+
 json_t *mcp_clean_text(const json_t *text, size_t max)
 {
 	struct span rest = utf8_head(json_span(text), max);
@@ -28,8 +34,7 @@ json_t *mcp_clean_text(const json_t *text, size_t max)
 	struct utf8_char c;
 
 	while (utf8_next(&rest, &c))
-		if (c.code == '\n' || c.code == '\t' ||
-		    (c.code >= 0x20 && c.code != 0x7f && !(c.code >= 0x80 && c.code < 0xa0)))
+		if (is_clean_char(c.code))
 			buf_span(&out, c.bytes);
 	buf_str(&out, cut ? " ..." : "");
 	return json_text(buf_view(&out));
@@ -57,6 +62,17 @@ static unsigned json_depth(const json_t *value, unsigned most)
 	return deepest + 1;
 }
 
+static bool is_clean_text(const json_t *text)
+{
+	struct span rest = json_span(text);
+	struct utf8_char c;
+	bool clean = rest.len <= MCP_SCHEMA_BYTES;
+
+	while (clean && utf8_next(&rest, &c))
+		clean = is_clean_char(c.code);
+	return clean;
+}
+
 /* What a schema says in words, at any depth that was checked; values stay what they are. */
 static void clean_words(json_t *schema)
 {
@@ -65,22 +81,24 @@ static void clean_words(json_t *schema)
 	json_t *child;
 	size_t i;
 
-	for (i = 0; i < ARRAY_LEN(words); i++)
-		if (json_is_string(json_object_get(schema, words[i])))
+	for (i = 0; i < ARRAY_LEN(words); i++) {
+		const json_t *text = json_object_get(schema, words[i]);
+
+		if (json_is_string(text) && !is_clean_text(text))
 			json_object_set_new(schema, words[i],
-			                    mcp_clean_text(json_object_get(schema, words[i]),
-			                                   MCP_SCHEMA_BYTES));
+			                    mcp_clean_text(text, MCP_SCHEMA_BYTES));
+	}
 	json_object_foreach(schema, name, child)
 		clean_words(child);
 	json_array_foreach(schema, i, child)
 		clean_words(child);
 }
 
-/* Providers want the schema of an object. */
-static json_t *clean_schema(const json_t *schema, struct err *err)
+/* Providers want the schema of an object. It is changed where it lies: copying those of hundreds of
+ * tools would hold up the first prompt. */
+static json_t *clean_schema(json_t *schema, struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(MCP_SCHEMA_BYTES);
-	json_t *own;
 
 	if (!json_is_object(schema))
 		return json_pack("{s:s}", "type", "object");
@@ -94,11 +112,11 @@ static json_t *clean_schema(const json_t *schema, struct err *err)
 		        MCP_SCHEMA_BYTES);
 		return NULL;
 	}
-	own = json_deep_copy(schema);
-	clean_words(own);
-	json_object_set_new(own, "type", json_string("object"));
-	json_object_del(own, "$schema");
-	return own;
+	clean_words(schema);
+	if (!span_eq(json_span(json_object_get(schema, "type")), SPAN("object")))
+		json_object_set_new(schema, "type", json_string("object"));
+	json_object_del(schema, "$schema");
+	return json_incref(schema);
 }
 
 static json_t *clean_annotations(const json_t *annotations)

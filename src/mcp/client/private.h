@@ -451,7 +451,8 @@ enum { MCP_SCHEMA_BYTES = 64 << 10 }; /* of one tool, as text */
 json_t *mcp_clean_text(const json_t *text, size_t max);
 /* What is kept of a tool that a server declared (or the cache says it did): {"name", "title",
  * "description", "inputSchema", "annotations"}, all of it limited and harmless. A new reference;
- * NULL: it cannot be used, *err says why. */
+ * NULL: it cannot be used, *err says why.  Its schema is that of `declared`, which is changed where
+ * it is not clean yet: of who has just read it. */
 json_t *mcp_declaration_clean(const json_t *declared, struct err *err);
 /* mcp_SERVER_TOOL in characters and a length that providers take (mcp_servers_options.plain_names).
  * The caller frees. */
