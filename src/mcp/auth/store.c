@@ -160,11 +160,13 @@ int auth_store_lock(const struct mcp_auth *auth)
 /* What was written before there was a key. */
 static void encrypt_old_tokens(const struct mcp_auth *auth)
 {
-	_cleanup_fd_ int lock = auth->locked ? -1 : auth_store_lock(auth);
+	_cleanup_fd_ int lock = -1;
+	json_auto_t *all = NULL;
 	struct err ignored = ERR_INIT;
 	bool plain;
-	json_auto_t *all = own_tokens_read(auth, &plain);
 
+	lock = auth->locked ? -1 : auth_store_lock(auth);
+	all = own_tokens_read(auth, &plain);
 	if (plain)
 		own_tokens_write(auth, all, &ignored);
 }
