@@ -289,9 +289,9 @@ static void place_search(struct skills *skills, const char *above, const char *p
 	free(names);
 }
 
-static bool skill_is_disabled(const struct settings *settings, const char *name)
+/* Whether skills.disabled has the name. */
+static bool disabled_has(const json_t *disabled, const char *name)
 {
-	const json_t *disabled = settings_get(settings, "skills.disabled");
 	size_t i;
 	json_t *one;
 
@@ -310,6 +310,7 @@ struct skills *skills_discover(const struct settings *settings, bool local)
 {
 	const struct home *home = settings_home(settings);
 	struct skills *skills = mem_alloc(1, sizeof(*skills));
+	const json_t *disabled = settings_get(settings, "skills.disabled");
 	const bool own = strcmp(home_user(home), home_project(home)) == 0;
 
 	skills->notices = json_array();
@@ -321,7 +322,7 @@ struct skills *skills_discover(const struct settings *settings, bool local)
 	     i < ARRAY_LEN(places) && local && settings_trusted(settings) && !own; i++)
 		place_search(skills, home_project(home), places[i], true);
 	for (size_t i = 0; i < skills->count; i++)
-		skills->at[i].disabled = skill_is_disabled(settings, skills->at[i].name);
+		skills->at[i].disabled = disabled_has(disabled, skills->at[i].name);
 	if (skills->count)
 		qsort(skills->at, skills->count, sizeof(*skills->at), compare_skills);
 	return skills;
@@ -338,12 +339,19 @@ void skills_free(struct skills *skills)
 	free(skills);
 }
 
-const struct skill *skills_find(const struct skills *skills, const char *name)
+const struct skill *skills_named(const struct skills *skills, const char *name)
 {
 	for (size_t i = 0; i < skills->count; i++)
-		if (!skills->at[i].disabled && strcasecmp(skills->at[i].name, name) == 0)
+		if (strcasecmp(skills->at[i].name, name) == 0)
 			return &skills->at[i];
 	return NULL;
+}
+
+const struct skill *skills_find(const struct skills *skills, const char *name)
+{
+	const struct skill *skill = skills_named(skills, name);
+
+	return skill && !skill->disabled ? skill : NULL;
 }
 
 size_t skills_enabled_count(const struct skills *skills)
@@ -353,6 +361,120 @@ size_t skills_enabled_count(const struct skills *skills)
 	for (size_t i = 0; i < skills->count; i++)
 		count += !skills->at[i].disabled;
 	return count;
+}
+
+/* ---- enabled and disabled ----------------------------------------------------------- */
+
+/* The scope besides this one whose file disables the skill; SCOPE_COUNT: none does. */
+static enum settings_scope disabling_scope(const struct settings *settings,
+                                           enum settings_scope besides, const char *name)
+{
+	for (int i = SCOPE_COUNT; i-- > 0;) {
+		const enum settings_scope scope = (enum settings_scope)i;
+
+		if (scope != besides && (scope != SCOPE_WORKSPACE || settings_trusted(settings)) &&
+		    disabled_has(settings_of_scope(settings, scope, "skills.disabled"), name))
+			return scope;
+	}
+	return SCOPE_COUNT;
+}
+
+/* A copy of the list with the name at its end, or without it; a new reference. */
+static json_t *disabled_changed(const json_t *disabled, const char *name, bool enable)
+{
+	json_t *list = json_array(), *one;
+	size_t i;
+
+	json_array_foreach((json_t *)disabled, i, one)
+		if (!json_is_string(one) || strcasecmp(json_string_value(one), name) != 0)
+			json_array_append(list, one);
+	if (!enable)
+		json_array_append_new(list, json_cstr(name));
+	return list;
+}
+
+static const char *skills_scope_word(enum settings_scope scope)
+{
+	return scope == SCOPE_WORKSPACE ? "workspace" : settings_scope_name(scope);
+}
+
+static bool switch_may(const struct skills *skills, const struct settings *now,
+                       enum settings_scope scope, const char *name, bool enable, struct err *err)
+{
+	const enum settings_scope other = disabling_scope(now, scope, name);
+	const char *file = other == SCOPE_COUNT ? NULL : settings_file(now, other);
+	const bool there = disabled_has(settings_of_scope(now, scope, "skills.disabled"), name);
+	const bool is_written = other == SCOPE_USER || other == SCOPE_WORKSPACE;
+
+	if (!settings_bool(now, "skills.enabled", true))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Skills are off: skills.enabled is false.");
+	if (scope == SCOPE_WORKSPACE && !settings_trusted(now))
+		return err_set(err, ERR_PERMISSION_DENIED,
+		               "This folder is not trusted: its own settings do not count. "
+		               "\"hasp config trust\" changes that.");
+	if (!skills_named(skills, name) && !(enable && (there || file)))
+		return err_set(err, ERR_INVALID_ARGUMENT, "Skill \"%.200s\" not found.", name);
+	if (enable && !there && other != SCOPE_COUNT)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Skill \"%.200s\" is disabled in the %s settings (%s), which %s%s.",
+		               name, skills_scope_word(other), file ? file : "a flag",
+		               is_written ? "only change with --scope " : "do not change here",
+		               is_written ? skills_scope_word(other) : "");
+	return true;
+}
+
+/* As Gemini CLI words it: scripts look for that. */
+static char *switch_sentence(const struct settings *settings, enum settings_scope scope,
+                             const char *name, bool enable, enum settings_scope other)
+{
+	const char *file = settings_file(settings, scope);
+	const char *further = other == SCOPE_COUNT ? NULL : settings_file(settings, other);
+
+	if (enable)
+		return mem_printf("Skill \"%s\" enabled by removing it from the disabled list in "
+		                  "%s (%s) settings.%s%s%s", name, skills_scope_word(scope), file,
+		                  further ? " It stays disabled in " : "", further ? further : "",
+		                  further ? "." : "");
+	if (further)
+		return mem_printf("Skill \"%s\" is now disabled in both %s (%s) and %s (%s) "
+		                  "settings.", name, skills_scope_word(scope), file,
+		                  skills_scope_word(other), further);
+	return mem_printf("Skill \"%s\" disabled by adding it to the disabled list in %s (%s) "
+	                  "settings.", name, skills_scope_word(scope), file);
+}
+
+bool skills_switch(const struct skills *skills, struct settings *settings,
+                   enum settings_scope scope, const char *name, bool enable, char **ret,
+                   struct err *err)
+{
+	const struct skill *skill = skills_named(skills, name);
+	json_auto_t *list = NULL;
+	struct settings *now;
+	enum settings_scope other;
+	bool ok, is_disabled;
+
+	if (skill)
+		name = skill->name;
+	/* The files may have changed since `settings` were read. */
+	if (!settings_load_again(settings, &now, err))
+		return false;
+	ok = switch_may(skills, now, scope, name, enable, err);
+	is_disabled = disabled_has(settings_of_scope(now, scope, "skills.disabled"), name);
+	other = disabling_scope(now, scope, name);
+	list = disabled_changed(settings_of_scope(now, scope, "skills.disabled"), name, enable);
+	settings_free(now);
+	if (!ok)
+		return false;
+	if (is_disabled != enable) {
+		*ret = mem_printf("Skill \"%s\" is already %s.", name,
+		                  enable ? "enabled" : "disabled");
+		return true;
+	}
+	if (!settings_write(settings, scope, "skills.disabled", list, err))
+		return false;
+	*ret = switch_sentence(settings, scope, name, enable, other);
+	return true;
 }
 
 /* ---- what it brings ------------------------------------------------------------------ */

@@ -53,6 +53,18 @@ void skills_free(struct skills *skills); /* NULL is fine */
 const struct skill *skills_find(const struct skills *skills, const char *name);
 size_t skills_enabled_count(const struct skills *skills);
 
+/* Whether one is there, disabled or not; NULL: there is none. */
+const struct skill *skills_named(const struct skills *skills, const char *name);
+
+/* Takes a skill out of skills.disabled of a scope (USER or WORKSPACE), or puts it in, as the file
+ * is now. *ret: a sentence that says what has changed, or that nothing had to; the caller frees.
+ * `skills` stay as they are. INVALID_ARGUMENT: there is no such skill, skills are off, or another
+ * file disables the one that is to be enabled; PERMISSION_DENIED: WORKSPACE of a folder that is
+ * not trusted; settings_write's errors. */
+bool skills_switch(const struct skills *skills, struct settings *settings,
+                   enum settings_scope scope, const char *name, bool enable, char **ret,
+                   struct err *err);
+
 /* {"name", "description", "body", "sha256"} of the file as it is now, a new reference: the body is
  * what follows the front matter. FILE_NOT_FOUND, NOT_TEXT, TOO_LARGE, INVALID_ARGUMENT (the front
  * matter), OUTSIDE_WORKSPACE (a link). */

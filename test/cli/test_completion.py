@@ -59,12 +59,13 @@ def test_the_syntax_is_right(script, shell):
 @pytest.mark.parametrize("offers", [bash, fish])
 def test_commands_and_tools(ws, script, offers):
     assert offers(ws, script, "hasp ") == ["checkpoint", "completion", "config", "context", "help", "hooks",
-                                             "mcp", "models", "policy", "sandbox", "serve", "sessions", "stats", "tool", "worker"]
+                                             "mcp", "models", "policy", "sandbox", "serve", "sessions", "skills", "stats", "tool", "worker"]
     assert offers(ws, script, "hasp -o ") == ["json", "stream-json", "text"]
     assert offers(ws, script, "hasp --yolo --approval-mode pl") == ["plan"]
     assert offers(ws, script, "hasp --output-format=str")[0].endswith("stream-json")
     assert offers(ws, script, "hasp -s --approval-mode pl") == ["plan"]
     assert offers(ws, script, "hasp hooks ") == ["list", "trust"]
+    assert offers(ws, script, "hasp skills ") == ["disable", "enable", "list"]
     assert offers(ws, script, "hasp to") == ["tool"]
     assert offers(ws, script, "hasp tool ") == TOOLS
     assert offers(ws, script, "hasp tool read_f") == ["read_file"]

@@ -296,18 +296,23 @@ static void defer_tools(struct host *host)
 	               budget > 0 ? (size_t)budget : 0);
 }
 
-void host_await_servers(struct host *host)
+/* The model has the tools that the session has now. */
+static void take_new_tools(struct host *host)
 {
 	_cleanup_free_ char *off_text = NULL;
 
-	host_ask_servers(host);
-	mcp_servers_wait(host->servers, &host->cancel);
-	if (!mcp_servers_add(host->servers, host->chat.tools))
-		return;
 	defer_tools(host);
 	agent_tools_added(host->chat.agent);
 	off_text = off_text_in(host, agent_mode(host->chat.agent));
 	services_follow(host->chat.services, host->chat.agent, off_text != NULL);
+}
+
+void host_await_servers(struct host *host)
+{
+	host_ask_servers(host);
+	mcp_servers_wait(host->servers, &host->cancel);
+	if (mcp_servers_add(host->servers, host->chat.tools))
+		take_new_tools(host);
 }
 
 json_t *host_servers(struct host *host)
@@ -1105,6 +1110,36 @@ bool host_memory_reload(struct host *host, struct err *err)
 	host->context = context;
 	host->system = system;
 	return false;
+}
+
+const struct skills *host_skills(const struct host *host)
+{
+	return host->skills;
+}
+
+bool host_skills_reload(struct host *host, struct err *err)
+{
+	struct skills *before = host->skills;
+	struct prompt_options prompt;
+	struct settings *settings;
+	json_t *system = NULL;
+
+	if (!settings_load_again(host->options.settings, &settings, err))
+		return false;
+	host->skills = skills_discover(settings, host->options.local);
+	settings_free(settings);
+	prompt = prompt_options(host);
+	if (!prompt_make(&prompt, &system, err)) {
+		skills_free(host->skills);
+		host->skills = before;
+		return false;
+	}
+	skills_free(before);
+	json_decref(host->system);
+	host->system = system;
+	if (host_renew_skill_tool(host))
+		take_new_tools(host);
+	return true;
 }
 
 struct home *host_home(const struct host *host)

@@ -25,6 +25,7 @@
 #include "worker/provider.h"
 
 struct host;
+struct skills; /* catalog/skills.h */
 
 /* Texts are copied; what is marked as borrowed lives as long as the host. */
 struct host_options {
@@ -180,6 +181,12 @@ struct span host_memory_project(const struct host *host);
 /* Reads them again; the model is told what has changed with the next prompt. Errors as of
  * host_open; then all is as it was. */
 bool host_memory_reload(struct host *host, struct err *err);
+/* The skills there are, also those that are disabled; until host_skills_reload. Borrowed. */
+const struct skills *host_skills(const struct host *host);
+/* Looks for them anew, by the settings as their files are now. The model has them at once as far as
+ * activate_skill goes, and is told with the next prompt. Errors as of host_open; then all is as it
+ * was. Not while a prompt is under way. */
+bool host_skills_reload(struct host *host, struct err *err);
 struct home *host_home(const struct host *host); /* of the project's folders */
 struct checkpoints *host_checkpoints(const struct host *host); /* NULL: none are kept */
 const char *host_record_file(const struct host *host); /* "" when there is no place for it */

@@ -92,7 +92,7 @@ struct host {
 	_Atomic unsigned unasked;    /* questions of servers that nobody could be asked */
 	json_t *attached;            /* media that go with the next prompt; or NULL */
 	struct command_env servers_env; /* what their programs get */
-	struct skills *skills;     /* found when the host was opened */
+	struct skills *skills;     /* found when the host was opened, or looked for anew */
 	const char **ignore_files; /* owned array of names that are the settings' */
 	bool git;                  /* the workspace is a repository's root */
 };
@@ -129,6 +129,8 @@ json_t *host_elicit(void *data, const char *server, const char *method, const js
 void host_open_skills(struct host *host);
 /* Adds activate_skill to the session's tools, if there is any skill. */
 void host_add_skill_tool(struct host *host);
+/* Has it name the skills that there are now. False: it does already. */
+bool host_renew_skill_tool(struct host *host);
 
 /* ---- MCP servers of a project's .mcp.json (servers.c) -------------------------- */
 

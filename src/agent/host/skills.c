@@ -200,3 +200,32 @@ void host_add_skill_tool(struct host *host)
 	host_warn(host, err.message);
 	skill_tool_free(&own->tool);
 }
+
+/* What to do about the tool that there is. */
+struct skill_tool_renewal {
+	const char *schema; /* that it should have; NULL: there should be none */
+	bool same;          /* it has */
+};
+
+static bool skill_tool_is_outdated(void *data, const struct tool *tool)
+{
+	struct skill_tool_renewal *renewal = data;
+
+	if (tool->run_as != skill_run)
+		return false;
+	renewal->same = renewal->schema && strcmp(tool->arguments_schema, renewal->schema) == 0;
+	return !renewal->same;
+}
+
+bool host_renew_skill_tool(struct host *host)
+{
+	const bool any = skills_enabled_count(host->skills) > 0;
+	_cleanup_free_ char *schema = any ? skill_schema(host->skills) : NULL;
+	struct skill_tool_renewal renewal = { .schema = schema };
+	const size_t gone = tool_set_withdraw(host->chat.tools, skill_tool_is_outdated, &renewal);
+
+	if (renewal.same)
+		return false;
+	host_add_skill_tool(host);
+	return gone || any;
+}

@@ -431,7 +431,7 @@ char *prepare_brought_names(const json_t *item, size_t max)
 /* Gemini CLI's own that hasp does not have (tui/command/command.h). */
 static const char *const built_in[] = {
 	"agents", "commands", "corgi", "export-session", "extensions", "footer", "gemma",
-	"ide", "privacy", "setup-github", "skills", "terminal-setup", "upgrade", "voice",
+	"ide", "privacy", "setup-github", "terminal-setup", "upgrade", "voice",
 };
 
 static bool is_command_name(struct span word)

@@ -512,6 +512,32 @@ static const char *const hooks_synopsis[] = {
 	NULL,
 };
 
+static const char *const skills_choices[] = { "list", "enable", "disable", NULL };
+static const char *const skills_scope_choices[] = { "user", "project", "workspace", NULL };
+
+static const struct flag skills_flags[] = {
+	{ .id = FLAG_SCOPE, .name = "scope", .letter = 's',
+	  .value = { "SCOPE", COMPLETE_CHOICE, skills_scope_choices },
+	  .help = "enable, disable: the settings to change, user (default) or project (or "
+		  "workspace, which is the same)" },
+	{ .id = FLAG_JSON, .name = "json", .letter = 'j', .help = "with list: print JSON" },
+	{ .id = FLAG_ALL, .name = "all", .hidden = true,
+	  .help = "list: as Gemini CLI has it; hasp has no built-in skills that it would add" },
+	PROJECT_FLAGS("skills and settings"),
+	HELP_FLAG,
+};
+
+static const struct positional skills_positionals[] = {
+	{ { "ACTION", COMPLETE_CHOICE, skills_choices }, "list (default), enable or disable" },
+	{ { "NAME", COMPLETE_NOTHING, NULL }, "the skill" },
+};
+
+static const char *const skills_synopsis[] = {
+	"[list] [--json]",
+	"enable NAME | disable NAME [--scope user|project]",
+	NULL,
+};
+
 static const char *const mcp_choices[] = { "list",   "test",    "allow",  "auth", "add",
 	                                   "remove", "enable", "disable", NULL };
 static const char *const transport_choices[] = { "stdio", "sse", "http", "tcp", NULL };
@@ -827,6 +853,24 @@ static const struct command commands[] = {
 		.positionals = hooks_positionals,
 		.positional_count = ARRAY_LEN(hooks_positionals),
 		.run = command_run_hooks,
+	},
+	{
+		.name = "skills",
+		.alias = "skill",
+		.summary = "list skills, and switch them on and off",
+		.synopsis = skills_synopsis,
+		.text =
+			"Skills are folders with instructions for one kind of task, which the "
+			"model is offered. list shows those of the user and, in a trusted folder, "
+			"of the project. disable adds the skill NAME to skills.disabled in your "
+			"settings.json, enable takes it out, and both keep the rest of the file, "
+			"comments included. The project's file is changed only with --scope "
+			"project.",
+		.flags = skills_flags,
+		.flag_count = ARRAY_LEN(skills_flags),
+		.positionals = skills_positionals,
+		.positional_count = ARRAY_LEN(skills_positionals),
+		.run = command_run_skills,
 	},
 	{
 		.name = "mcp",

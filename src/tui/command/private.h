@@ -113,6 +113,9 @@ command_completer command_complete_context;
 command_handler command_mcp;
 command_completer command_complete_mcp;
 bool command_mcp_works(struct span arguments); /* as command_row.works */
+/* skills.c: skills. */
+command_handler command_skills;
+command_completer command_complete_skills;
 /* change.c: settings. */
 command_handler command_auth, command_editor, command_model, command_permissions, command_settings,
 	command_theme, command_vim;

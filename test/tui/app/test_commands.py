@@ -72,6 +72,35 @@ def test_commands_that_begin_anew_or_ask_the_model(world):
             assert hasp.end() == 0
 
 
+def test_the_model_is_told_of_skills_that_come_and_go(world):
+    def put(name):
+        path = world.home / ".gemini" / "skills" / name / "SKILL.md"
+        path.parent.mkdir(parents=True)
+        path.write_text("---\nname: %s\ndescription: Does %s.\n---\nDo it.\n" % (name, name))
+
+    def offered(request):
+        return [tool["parametersJsonSchema"]["properties"]["name"]["enum"]
+                for group in request.body["tools"] for tool in group["functionDeclarations"]
+                if tool["name"] == "activate_skill"]
+
+    put("one")
+    script = [[text("First.")], [text("Second.")], [text("Third.")]]
+    with world.fake(script, append_only=False) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("a").key("enter").wait("First.").wait(READY)
+            put("two")
+            hasp.type("/skills reload").key("enter").wait("1 newly available skill.")
+            hasp.type("b").key("enter").wait("Second.").wait(READY)
+            hasp.type("/skills disable one").key("enter").wait('"one" disabled by adding it')
+            hasp.type("/skills disable two").key("enter").wait('"two" disabled by adding it')
+            hasp.type("c").key("enter").wait("Third.")
+    last = [str(request.body["contents"][-1]) for request in server.requests]
+    assert [offered(request) for request in server.requests] == [[["one"]], [["one", "two"]], []]
+    assert "The skills have changed" not in last[0]
+    assert "The skills have changed" in last[1] and "- two: Does two." in last[1]
+    assert "There are no skills now" in last[2]
+
+
 def test_each_key_binding_does_something_or_is_said_not_to():
     """A row of the table that nobody asks for is in the page about the terminal."""
     table = (TOP / "src/tui/editor/bindings_table.h").read_text()

@@ -227,6 +227,37 @@ static void files_of_instructions_are_read_again(void **state)
 	must_say(bench, "/memory show", "Use tabs.");
 }
 
+static void skills_are_switched_and_found_anew(void **state)
+{
+	static const char notes[] = "---\nname: notes\ndescription: Does notes.\n---\nDo it.\n";
+	static const char other[] = "---\nname: other\ndescription: Does others.\n---\nDo it.\n";
+	struct bench *bench = *state;
+
+	open_host(bench, nothing);
+	must_say(bench, "/skills", "No skills available");
+	host_bench_write(&bench->of, "project/.gemini/skills/notes/SKILL.md", notes);
+	must_say(bench, "/skills list", "No skills available");
+	must_say(bench, "/skills reload", "1 newly available skill.");
+	must_say(bench, "/skills", "Does notes.");
+	must_say(bench, "/tools", "activate_skill");
+	must_offer(bench, "/skills disable n", "16-17:notes ");
+	must_say(bench, "/skills disable NOTES", "disabled by adding it to the disabled list in user");
+	must_say(bench, "/skills nodesc", "Disabled Skills");
+	assert_null(strstr(bench->said.data, "Does notes."));
+	must_say(bench, "/tools", "read_file");
+	assert_null(strstr(bench->said.data, "activate_skill"));
+	must_offer(bench, "/skills enable ", "15-15:notes ");
+	host_bench_write(&bench->of, "user/.gemini/skills/other/SKILL.md", other);
+	must_say(bench, "/skills enable notes", "enabled by removing it");
+	must_say(bench, "/skills list", "Does others.");
+	must_fail(bench, "/skills disable none", "not found");
+	must_fail(bench, "/skills disable", "/skills [list");
+	must_fail(bench, "/skills disable notes --scope system", "/skills [list");
+	must_fail(bench, "/skills nonsense", "/skills [list");
+	bench->context.local = false;
+	must_fail(bench, "/skills disable notes --scope workspace", "another machine");
+}
+
 static void the_last_answer_is_copied(void **state)
 {
 	static const char *const words[] = { "First.", "Second.", NULL };
@@ -565,6 +596,7 @@ int main(void)
 		TEST(a_front_that_cannot_is_told),
 		TEST(each_shows_what_there_is),
 		TEST(files_of_instructions_are_read_again),
+		TEST(skills_are_switched_and_found_anew),
 		TEST(the_last_answer_is_copied),
 		TEST(settings_are_found_and_changed),
 		TEST(secrets_are_not_shown),

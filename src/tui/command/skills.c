@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* /skills: which skills there are; they are switched on and off, or looked for anew. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "catalog/skills.h"
+#include "data/json.h"
+#include "tui/command/private.h"
+
+static void skills_say_notices(struct command_call *call)
+{
+	size_t i;
+	json_t *notice;
+
+	json_array_foreach(host_skills(call->context->host)->notices, i, notice)
+		command_text(call, STYLE(ROLE_WARNING), json_span(notice));
+}
+
+/* ---- what there is --------------------------------------------------------------- */
+
+/* Those that are disabled, or those that are not. */
+static void skills_list_part(struct command_call *call, bool disabled, bool describe)
+{
+	const struct skills *skills = host_skills(call->context->host);
+	bool any = false;
+
+	for (size_t i = 0; i < skills->count; i++) {
+		const struct skill *skill = &skills->at[i];
+
+		if (skill->disabled != disabled)
+			continue;
+		if (!any)
+			command_heading(call, disabled ? "Disabled Skills:" :
+			                                 "Available Agent Skills:");
+		any = true;
+		command_term(call, skill->name, 24, span_str(describe ? skill->description : ""),
+		             STYLE(disabled ? ROLE_DIM : ROLE_TEXT));
+	}
+}
+
+/* "all" is Gemini CLI's, which leaves its built-in skills out without it; here are none. */
+static void skills_list(struct command_call *call)
+{
+	const struct skills *skills = host_skills(call->context->host);
+	bool describe = true;
+	struct span word;
+
+	while ((word = command_word(&call->arguments)).len) {
+		if (command_word_is(word, "nodesc") || command_word_is(word, "--nodesc")) {
+			describe = false;
+		} else if (!command_word_is(word, "all") && !command_word_is(word, "--all")) {
+			command_usage(call);
+			return;
+		}
+	}
+	if (!skills->count)
+		command_say(call, STYLE(ROLE_TEXT), "No skills available. They are folders in "
+		            ".gemini/skills or .agents/skills, here or in the home folder; "
+		            "/skills reload looks for them anew.");
+	skills_list_part(call, false, describe);
+	skills_list_part(call, true, describe);
+	call->result->pager = skills->count > 10;
+}
+
+/* ---- what changes it ------------------------------------------------------------- */
+
+/* The name, which may have blanks in it, before "--scope WHICH". False: that is no scope. */
+static bool skills_words(struct span arguments, struct span *ret_name,
+                         enum settings_scope *ret_scope)
+{
+	static const struct span flag = SPAN(" --scope");
+	const char *at = memmem(arguments.data, arguments.len, flag.data, flag.len);
+	const size_t len = at ? (size_t)(at - arguments.data) : arguments.len;
+	struct span rest = span_skip(arguments, at ? len + flag.len : len), word;
+
+	*ret_name = span_trim(span_head(arguments, len));
+	*ret_scope = SCOPE_USER;
+	if (!at)
+		return true;
+	if (span_starts(rest, SPAN("=")))
+		rest = span_skip(rest, 1);
+	word = command_word(&rest);
+	if (command_word_is(word, "workspace") || command_word_is(word, "project"))
+		*ret_scope = SCOPE_WORKSPACE;
+	else if (!command_word_is(word, "user"))
+		return false;
+	return !rest.len;
+}
+
+static void skills_turn(struct command_call *call, bool enable)
+{
+	struct host *host = call->context->host;
+	_cleanup_free_ char *name = NULL, *sentence = NULL;
+	enum settings_scope scope;
+	struct err err = ERR_INIT;
+	struct span word;
+
+	if (!skills_words(call->arguments, &word, &scope) || !word.len) {
+		command_usage(call);
+		return;
+	}
+	if (scope == SCOPE_WORKSPACE && !call->context->local) {
+		command_fail(call, "The project is on another machine, and so are its settings.");
+		return;
+	}
+	name = mem_dup(word.data, word.len);
+	if (!skills_switch(host_skills(host), call->context->settings, scope, name, enable,
+	                   &sentence, &err) ||
+	    !host_skills_reload(host, &err))
+		command_fail(call, "%s", err.message);
+	else
+		command_say(call, STYLE(ROLE_TEXT), "%s", sentence);
+}
+
+static void skills_enable(struct command_call *call)
+{
+	skills_turn(call, true);
+}
+
+static void skills_disable(struct command_call *call)
+{
+	skills_turn(call, false);
+}
+
+static json_t *skills_names(const struct host *host)
+{
+	const struct skills *skills = host_skills(host);
+	json_t *names = json_object();
+
+	for (size_t i = 0; i < skills->count; i++)
+		if (!skills->at[i].disabled)
+			json_object_set_new(names, skills->at[i].name, json_true());
+	return names;
+}
+
+/* How many of `names` the others do not have. */
+static size_t skills_missing(json_t *names, const json_t *others)
+{
+	size_t count = 0;
+	const char *name;
+	json_t *one;
+
+	json_object_foreach(names, name, one)
+		count += !json_object_get(others, name);
+	return count;
+}
+
+static void skills_reload(struct command_call *call)
+{
+	json_auto_t *before = skills_names(call->context->host), *after = NULL;
+	struct err err = ERR_INIT;
+	size_t added, gone;
+
+	if (call->arguments.len) {
+		command_usage(call);
+		return;
+	}
+	if (!host_skills_reload(call->context->host, &err)) {
+		command_fail(call, "Failed to reload skills: %s", err.message);
+		return;
+	}
+	after = skills_names(call->context->host);
+	added = skills_missing(after, before);
+	gone = skills_missing(before, after);
+	command_say(call, STYLE(ROLE_TEXT), "Agent skills reloaded successfully.");
+	if (added)
+		command_say(call, STYLE(ROLE_TEXT), "%zu newly available skill%s.", added,
+		            added == 1 ? "" : "s");
+	if (gone)
+		command_say(call, STYLE(ROLE_TEXT), "%zu skill%s no longer available.", gone,
+		            gone == 1 ? "" : "s");
+	skills_say_notices(call);
+}
+
+/* ---- the table ------------------------------------------------------------------- */
+
+static const struct skills_action {
+	const char *name, *alias, *help; /* `alias` may be NULL */
+	command_handler *run;
+} skills_actions[] = {
+	{ "list", NULL, "which there are", skills_list },
+	{ "enable", NULL, "switch one on", skills_enable },
+	{ "disable", NULL, "switch one off", skills_disable },
+	{ "reload", "refresh", "look for them anew", skills_reload },
+};
+
+static const struct skills_action *skills_action_of(struct span word)
+{
+	for (size_t i = 0; i < ARRAY_LEN(skills_actions); i++)
+		if (command_word_is(word, skills_actions[i].name) ||
+		    (skills_actions[i].alias && command_word_is(word, skills_actions[i].alias)))
+			return &skills_actions[i];
+	return NULL;
+}
+
+void command_skills(struct command_call *call)
+{
+	const struct span given = call->arguments, word = command_word(&call->arguments);
+	const struct skills_action *action = skills_action_of(word);
+
+	if (action) {
+		action->run(call);
+	} else {
+		call->arguments = given;
+		skills_list(call);
+	}
+}
+
+void command_complete_skills(struct command_completion *completion)
+{
+	const struct skills *skills = host_skills(completion->context->host);
+	struct span before = completion->before;
+	const struct skills_action *action = skills_action_of(command_word(&before));
+
+	if (!completion->before.len) {
+		for (size_t i = 0; i < ARRAY_LEN(skills_actions); i++)
+			completion->add(completion, skills_actions[i].name, skills_actions[i].help);
+	} else if (action && action->run == skills_list) {
+		completion->add(completion, "nodesc", "without descriptions");
+	} else if (action && action->run != skills_reload && !before.len) {
+		for (size_t i = 0; i < skills->count; i++)
+			if (skills->at[i].disabled == (action->run == skills_enable))
+				completion->add(completion, skills->at[i].name,
+				                skills->at[i].description);
+	} else if (action && action->run != skills_reload) {
+		if (span_ends(before, SPAN("--scope"))) {
+			completion->add(completion, "user", "your settings");
+			completion->add(completion, "workspace", "the project's settings");
+		} else {
+			completion->add(completion, "--scope", "whose settings are changed");
+		}
+	}
+}
