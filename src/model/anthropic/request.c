@@ -327,7 +327,7 @@ static json_t *result_block(struct building *building, const json_t *response)
 
 	add_references(building, response, content);
 	if (!json_array_size(content) && span_trim(json_span(text)).len)
-		json_array_append(content, text_block(json_incref(text)));
+		json_array_append_new(content, text_block(json_incref(text)));
 	json_decref(text);
 	json_array_foreach(json_object_get(response, "parts"), i, part)
 		if (wire_media(part, &media))
