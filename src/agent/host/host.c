@@ -7,7 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/call/gate.h"
 #include "agent/call/path_rules.h"
 #include "agent/checkpoint/checkpoint.h"
 #include "agent/context/surroundings.h"
@@ -283,8 +282,6 @@ static void open_servers(struct host *host)
 	host_take_server_orders(host);
 }
 
-static char *off_text_in(const struct host *host, enum approval_mode mode);
-
 static void defer_tools(struct host *host)
 {
 	const struct settings *settings = host->options.settings;
@@ -296,14 +293,13 @@ static void defer_tools(struct host *host)
 	               budget > 0 ? (size_t)budget : 0);
 }
 
-/* The model has the tools that the session has now. */
-static void take_new_tools(struct host *host)
+void host_take_new_tools(struct host *host)
 {
 	_cleanup_free_ char *off_text = NULL;
 
 	defer_tools(host);
 	agent_tools_added(host->chat.agent);
-	off_text = off_text_in(host, agent_mode(host->chat.agent));
+	off_text = host_off_text(host, agent_mode(host->chat.agent));
 	services_follow(host->chat.services, host->chat.agent, off_text != NULL);
 }
 
@@ -312,7 +308,7 @@ void host_await_servers(struct host *host)
 	host_ask_servers(host);
 	mcp_servers_wait(host->servers, &host->cancel);
 	if (mcp_servers_add(host->servers, host->chat.tools))
-		take_new_tools(host);
+		host_take_new_tools(host);
 }
 
 json_t *host_servers(struct host *host)
@@ -452,109 +448,11 @@ static bool is_git(const struct host *host)
 	return is;
 }
 
-/* Which files a prompt, or a file of instructions, may bring in: rules on paths hold for them as
- * well. */
-static struct policy_call host_subject(const struct host *host)
-{
-	return (struct policy_call){
-		.mode = host->chat.agent ? agent_mode(host->chat.agent) : host->chat.mode,
-		.interactive = host->options.interactive,
-		.trusted = settings_trusted(host->options.settings),
-	};
-}
-
-static void load_memory(struct host *host)
-{
-	const struct policy_call who = host_subject(host);
-	struct memory_options options = { .settings = host->options.settings,
-		                          .provider = host->options.provider,
-		                          .home = host->home, .local = host->options.local,
-		                          .git = host->git };
-	struct facts_options facts = { .settings = host->options.settings,
-		                       .provider = host->options.provider, .now = time(NULL) };
-
-	if (host->options.policy) {
-		path_rules_init(&host->memory_rules, host->options.policy, options.provider, &who);
-		options.provider = &host->memory_rules.provider;
-	}
-	host->memory = memory_load(&options);
-	notice_all(host, memory_notices(host->memory));
-	facts.memory = host->memory;
-	host->context = prompt_facts_pieces(&facts);
-}
-
-static struct prompt_options prompt_options(const struct host *host)
-{
-	const struct host_options *from = &host->options;
-
-	return (struct prompt_options){
-		.settings = from->settings, .provider = from->provider, .tools = host->chat.tools,
-		.memory = memory_global(host->memory), .skills = host->skills,
-		.interactive = from->interactive,
-		.git = host->git, .confinement = from->confinement,
-		.plans_folder = services_plans_folder(host->chat.services),
-	};
-}
-
-/* The caller frees; NULL: no tool is off. */
-static char *off_text_in(const struct host *host, enum approval_mode mode)
-{
-	const struct off_tools off = { .policy = host->options.policy,
-		                       .session = &host->chat.session,
-		                       .settings = host->options.settings, .mode = mode,
-		                       .interactive = host->options.interactive };
-
-	return gate_off_text(&off);
-}
-
-/* Not so: no answer and no mode would allow a call of it. */
-static bool is_ever_allowed(void *data, const struct tool *tool)
-{
-	const struct host *host = data;
-	struct policy_call call = gate_subject(tool);
-
-	call.mode = 0;
-	call.trusted = settings_trusted(host->options.settings);
-	return !host->options.policy || !policy_hides(host->options.policy, &call) ||
-	       gate_off_mode(host->options.policy, &call) != MODE_COUNT;
-}
-
-/* On the agent's thread. Of what there was at first, the date, the mode, what servers say and the
- * tools that are announced may be others now. */
-json_t *host_surroundings(void *data, enum approval_mode mode)
-{
-	const struct host *host = data;
-	const struct prompt_options prompt = prompt_options(host);
-	_cleanup_free_ char *off_text = off_text_in(host, mode);
-	_cleanup_free_ char *mode_text = prompt_mode_text(&prompt, mode, off_text);
-	_cleanup_free_ char *date = prompt_facts_date(time(NULL));
-	_cleanup_free_ char *servers = mcp_servers_instructions(host->servers);
-	_cleanup_free_ char *tools = tool_set_announce(host->chat.tools, is_ever_allowed,
-	                                               (void *)host);
-	json_t *context = json_deep_copy(host->context);
-
-	surroundings_set(context, PIECE_MODE, span_str(mode_text));
-	surroundings_set(context, PIECE_DATE, span_str(date));
-	surroundings_set(context, PIECE_SERVERS, span_str(servers));
-	surroundings_set(context, PIECE_TOOLS, span_str(tools ? tools : ""));
-	return json_pack("{s:O, s:o}", "system", host->system, "context", context);
-}
-
 static json_t *host_message(struct host *host, struct span piped, struct span prompt);
 
 static json_t *steer_message(void *data, struct span text)
 {
 	return host_message(data, SPAN(""), text);
-}
-
-static char *context_for(void *data, const char *path)
-{
-	return memory_found(((struct host *)data)->memory, path);
-}
-
-static void context_lost(void *data, const json_t *kept)
-{
-	memory_forget(((struct host *)data)->memory, kept);
 }
 
 static void open_outputs(struct host *host)
@@ -596,8 +494,8 @@ static bool host_open_agent(struct host *host, struct err *err)
 {
 	const struct host_options *from = &host->options;
 	int64_t max_turns = settings_integer(from->settings, "model.maxSessionTurns", -1);
-	const struct prompt_options prompt = prompt_options(host);
-	_cleanup_free_ char *off_text = off_text_in(host, host->chat.mode);
+	const struct prompt_options prompt = host_prompt_options(host);
+	_cleanup_free_ char *off_text = host_off_text(host, host->chat.mode);
 	struct agent_options options = {
 		.model = host->model, .parameters = &host->choice.parameters,
 		.session = &host->chat.session, .bus = host->bus,
@@ -606,7 +504,8 @@ static bool host_open_agent(struct host *host, struct err *err)
 		.surroundings = host_surroundings, .surroundings_data = host,
 		.sent = host->chat.sent, .history = host->chat.history,
 		.first_prompt = host->chat.first_prompt,
-		.context_for = context_for, .context_lost = context_lost, .context_data = host,
+		.context_for = host_context_for, .context_lost = host_context_lost,
+		.context_data = host,
 		.steer_message = steer_message, .steer_data = host,
 		.mode = host->chat.mode, .interactive = from->interactive,
 		.watched = from->watched,
@@ -681,7 +580,7 @@ bool host_open(const struct host_options *options, struct host **ret, struct err
 	host_open_tools(host);
 	host_open_hooks(host);
 	host->git = is_git(host);
-	load_memory(host);
+	host_load_memory(host);
 	open_retention(host);
 	if (!host_open_chat_agent(host, err)) {
 		host_close(host, NULL);
@@ -1073,73 +972,9 @@ struct provider *host_provider(const struct host *host)
 	return host->options.provider;
 }
 
-const json_t *host_memory_files(const struct host *host)
-{
-	return memory_files(host->memory);
-}
-
-struct span host_memory_global(const struct host *host)
-{
-	return memory_global(host->memory);
-}
-
-struct span host_memory_project(const struct host *host)
-{
-	return memory_project(host->memory);
-}
-
-bool host_memory_reload(struct host *host, struct err *err)
-{
-	struct memory *before = host->memory;
-	json_t *context = host->context, *system = host->system;
-	struct prompt_options prompt;
-
-	path_rules_release(&host->memory_rules);
-	load_memory(host);
-	prompt = prompt_options(host);
-	host->system = NULL;
-	if (prompt_make(&prompt, &host->system, err)) {
-		memory_free(before);
-		json_decref(context);
-		json_decref(system);
-		return true;
-	}
-	memory_free(host->memory);
-	json_decref(host->context);
-	host->memory = before;
-	host->context = context;
-	host->system = system;
-	return false;
-}
-
 const struct skills *host_skills(const struct host *host)
 {
 	return host->skills;
-}
-
-bool host_skills_reload(struct host *host, struct err *err)
-{
-	struct skills *before = host->skills;
-	struct prompt_options prompt;
-	struct settings *settings;
-	json_t *system = NULL;
-
-	if (!settings_load_again(host->options.settings, &settings, err))
-		return false;
-	host->skills = skills_discover(settings, host->options.local);
-	settings_free(settings);
-	prompt = prompt_options(host);
-	if (!prompt_make(&prompt, &system, err)) {
-		skills_free(host->skills);
-		host->skills = before;
-		return false;
-	}
-	skills_free(before);
-	json_decref(host->system);
-	host->system = system;
-	if (host_renew_skill_tool(host))
-		take_new_tools(host);
-	return true;
 }
 
 struct home *host_home(const struct host *host)

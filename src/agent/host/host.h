@@ -144,8 +144,8 @@ struct provider *host_provider(const struct host *host);
  * reference. From any thread. */
 json_t *host_servers(struct host *host);
 /* Switches one of them on or off, in all projects or for this session alone, as mcp_servers_switch
- * does; the model's tools follow.  One that is switched on is waited for, as before a prompt, and
- * that is to be interrupted like one; while nothing is under way, as the next. */
+ * does; the model's tools follow.  Waits for one that is switched on, as a prompt would;
+ * host_interrupt ends the wait.  Only while nothing is under way, as the next. */
 bool host_server_switch(struct host *host, const char *name, bool use, bool session,
                         struct err *err);
 /* Has the user log in at one, by questions on the bus, and the model has its tools then: as

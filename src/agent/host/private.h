@@ -106,14 +106,32 @@ bool host_open_record(struct host *host, struct err *err);
 void host_open_tools(struct host *host);
 bool host_open_chat_agent(struct host *host, struct err *err);
 
-/* As agent_options.surroundings; `data` is the host. */
-json_t *host_surroundings(void *data, enum approval_mode mode);
 /* No rewind can be undone any more. */
 void host_forget_rewinds(struct chat *chat);
 /* Its services are kept by the host, where there is one that goes on. */
 void host_chat_release(struct chat *chat);
 /* SessionEnd hooks, if those of SessionStart have run. `reason` as of host_close. */
 void host_end_session(struct host *host, const char *reason);
+
+/* The model has the tools that the session has now. */
+void host_take_new_tools(struct host *host);
+
+/* ---- what the model is told (surroundings.c) ---------------------------------- */
+
+/* Which files a prompt, or a file of instructions, may bring in: rules on paths hold for them as
+ * well. */
+struct policy_call host_subject(const struct host *host);
+/* Reads the files of instructions, and what the first message says. */
+void host_load_memory(struct host *host);
+/* Of prompt_make, as the host is now; borrowed from it. */
+struct prompt_options host_prompt_options(const struct host *host);
+/* What is to be said of tools that are off in a mode. The caller frees; NULL: none is. */
+char *host_off_text(const struct host *host, enum approval_mode mode);
+/* As agent_options.surroundings; `data` is the host. */
+json_t *host_surroundings(void *data, enum approval_mode mode);
+/* As agent_options.context_for and context_lost; `data` is the host. */
+char *host_context_for(void *data, const char *path);
+void host_context_lost(void *data, const json_t *kept);
 
 /* ---- what MCP servers ask (elicit.c) ------------------------------------------ */
 

@@ -407,7 +407,7 @@ void mcp_entry_release(struct server_entry *entry);
 /* Whether includeTools and excludeTools leave this declaration. */
 bool mcp_entry_offers(const struct server_entry *entry, const json_t *declaration);
 
-struct mcp_server_slot; /* servers.c */
+struct mcp_server_slot; /* below */
 
 /* Its client, started if need be, for the caller to let go. */
 bool mcp_server_client(struct mcp_server_slot *server, const _Atomic bool *cancel,
@@ -442,6 +442,73 @@ json_t *mcp_server_updated(struct mcp_server_slot *server);
 bool mcp_server_is_used(struct mcp_server_slot *server);
 /* Server `i`; NULL behind the last. */
 struct mcp_server_slot *mcp_servers_at(struct mcp_servers *servers, size_t i);
+
+/* ---- the servers of a session: servers.c and user.c alone ---- */
+
+struct mcp_server_slot {
+	struct mcp_servers *all;
+	struct server_entry entry;
+	json_t *row;                /* of servers_configured */
+	struct mcp_auth *auth;      /* NULL: it is no address, or has a token in its headers */
+	pthread_t thread;
+	_Atomic bool stopping;      /* its thread gives up */
+	/* With the servers' lock, as entry.off is. */
+	bool has_thread;
+	bool disabled;              /* by the user (servers_disabled) */
+	bool paused;                /* the same for this session alone */
+	char *ruled_out;            /* why else it is not used; owned; NULL: it may be */
+	bool asks;                  /* the only reason: it is a project's, and not allowed */
+	struct mcp_client *client;  /* NULL: none */
+	bool starting, missed;      /* `missed`: it was said that it is slow */
+	json_t *tools;              /* declarations; NULL: not known */
+	json_t *offers;             /* mcp_offers_clean; NULL: not known */
+	json_t *watched;            /* {URI: true}: each of its clients is to report these */
+	json_t *updated;            /* the same: what a client that is gone has reported */
+	struct mcp_log *log;        /* of all its clients; has a lock of its own */
+	bool undecided;             /* a project's, and the user was not asked yet */
+	bool asked;                 /* these are what it said, not what it once said */
+	char *problem;              /* of the last start; NULL: none */
+	enum err_code problem_code;
+	unsigned failures;          /* in a row */
+	uint64_t not_before_ms;     /* when it may be started again */
+};
+
+/* Those of one reading of the settings. */
+struct slots {
+	struct mcp_server_slot *at;
+	size_t count;
+};
+
+struct mcp_servers {
+	struct mcp_servers_options options;
+	struct worker_options workers;
+	json_t *roots;
+	char *cache;                /* a file; NULL: none */
+	char *approvals_file;       /* the same */
+	json_t *approvals;          /* with the lock */
+	struct mcp_server_slot *slots; /* with the lock, but for who changes them */
+	size_t count;
+	struct slots *retired;      /* those before them: tools point to them */
+	size_t retired_count, retired_cap;
+	json_t *paused;             /* names; who changes servers does so one at a time */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	pthread_mutex_t cache_lock;
+};
+
+/* Why it is not used, of all that there is; with the lock, once others know the slot. */
+void mcp_slot_settle_off(struct mcp_server_slot *slot);
+/* With the lock. DENIED_BY_POLICY: it is off, and why. */
+bool mcp_slot_is_used(const struct mcp_server_slot *slot, struct err *err);
+/* Once it may be used: makes ready for logins, where it is one that hasp logs in at. */
+void mcp_slot_open_auth(struct mcp_server_slot *slot);
+/* Then: takes what is known from last time, or starts it on a thread of its own. */
+void mcp_slot_open_known(struct mcp_server_slot *slot);
+/* Ends these, which are off or will not be asked for any more; what they said is forgotten. */
+void mcp_slots_stop(struct mcp_servers *servers, struct mcp_server_slot *slots, size_t count);
+/* Begins with the servers of a reading of the settings, while nobody else uses servers but to look
+ * at them. */
+void mcp_servers_begin(struct mcp_servers *servers);
 
 /* ---- declarations ---- */
 

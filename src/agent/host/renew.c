@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is renewed in a session that is open, at the user's word: files of instructions, skills, MCP
+ * servers.  The model is told with the next prompt. */
+#include "agent/call/path_rules.h"
+#include "agent/host/private.h"
+#include "agent/prompt/prompt.h"
+#include "catalog/skills.h"
+#include "mcp/client/servers.h"
+
+/* ---- files of instructions, skills ----------------------------------------------- */
+
+bool host_memory_reload(struct host *host, struct err *err)
+{
+	struct memory *before = host->memory;
+	json_t *context = host->context, *system = host->system;
+	struct prompt_options prompt;
+
+	path_rules_release(&host->memory_rules);
+	host_load_memory(host);
+	prompt = host_prompt_options(host);
+	host->system = NULL;
+	if (prompt_make(&prompt, &host->system, err)) {
+		memory_free(before);
+		json_decref(context);
+		json_decref(system);
+		return true;
+	}
+	memory_free(host->memory);
+	json_decref(host->context);
+	host->memory = before;
+	host->context = context;
+	host->system = system;
+	return false;
+}
+
+bool host_skills_reload(struct host *host, struct err *err)
+{
+	struct skills *before = host->skills;
+	struct prompt_options prompt;
+	struct settings *settings;
+	json_t *system = NULL;
+
+	if (!settings_load_again(host->options.settings, &settings, err))
+		return false;
+	host->skills = skills_discover(settings, host->options.local);
+	settings_free(settings);
+	prompt = host_prompt_options(host);
+	if (!prompt_make(&prompt, &system, err)) {
+		skills_free(host->skills);
+		host->skills = before;
+		return false;
+	}
+	skills_free(before);
+	json_decref(host->system);
+	host->system = system;
+	if (host_renew_skill_tool(host))
+		host_take_new_tools(host);
+	return true;
+}
+
+/* ---- MCP servers ----------------------------------------------------------------- */
+
+/* The session has what they offer now. */
+static void host_renew_servers(struct host *host)
+{
+	host->servers_asked = false;
+	host_begin(host);
+	host_await_servers(host);
+	host_end(host);
+}
+
+bool host_server_switch(struct host *host, const char *name, bool use, bool session,
+                        struct err *err)
+{
+	if (!mcp_servers_switch(host->servers, name, use, session, err))
+		return false;
+	host_renew_servers(host);
+	return true;
+}
+
+bool host_server_login(struct host *host, const char *name, struct err *err)
+{
+	bool ok;
+
+	host_begin(host);
+	ok = mcp_servers_login(host->servers, name, &host->cancel, err);
+	host_end(host);
+	if (ok)
+		host_renew_servers(host);
+	return ok;
+}
+
+bool host_servers_reload(struct host *host, struct err *err)
+{
+	if (!host_reload_servers(host, err))
+		return false;
+	host_renew_servers(host);
+	return true;
+}
