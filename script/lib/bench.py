@@ -31,6 +31,12 @@ PAGE = TOP / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
 
+def page_write(begin, end, text):
+    """Puts a table into the page, in place of what stands between these two lines."""
+    head, rest = PAGE.read_text().split(begin)
+    PAGE.write_text(head + begin + "\n" + text + "\n" + end + rest.split(end)[1])
+
+
 class Cost(NamedTuple):
     """CPU: of all processes; memory: of the largest one."""
     wall_ms: float
@@ -223,10 +229,7 @@ def machine():
 
 
 def write_page(text):
-    page = PAGE.read_text()
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(before + BEGIN + "\n" + text + "\n" + END + after)
+    page_write(BEGIN, END, text)
     figures.main()
 
 

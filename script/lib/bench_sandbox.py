@@ -191,9 +191,7 @@ def main():
         text = page(Path(folder), quick)
     print(text)
     if not quick:
-        whole = bench.PAGE.read_text()
-        head, rest = whole.split(BEGIN)
-        bench.PAGE.write_text(head + BEGIN + "\n" + text + "\n" + END + rest.split(END)[1])
+        bench.page_write(BEGIN, END, text)
 
 
 if __name__ == "__main__":

@@ -15,12 +15,11 @@ import subprocess
 import time
 from pathlib import Path
 
+import bench
 import bench_agent
 import npm_peers
 
-TOP = Path(__file__).resolve().parents[2]
-HASP = str(TOP / "build" / "hasp")
-PAGE = TOP / "docs" / "benchmarks.md"
+HASP = str(bench.TOP / "build" / "hasp")
 BEGIN, END = "<!-- search: begin -->", "<!-- search: end -->"
 SOURCES = ["linux-source-6.1", "linux-source-6.12"]  # Debian 12, 13
 
@@ -210,9 +209,7 @@ def main():
     text = page(tree, programs, 3 if quick else 11)
     print(text)
     if not quick:
-        whole = PAGE.read_text()
-        head, rest = whole.split(BEGIN)
-        PAGE.write_text(head + BEGIN + "\n" + text + "\n" + END + rest.split(END)[1])
+        bench.page_write(BEGIN, END, text)
 
 
 if __name__ == "__main__":

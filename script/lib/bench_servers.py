@@ -242,9 +242,7 @@ def main():
     text = table(agents, alone())
     print(text)
     if options.write or not (options.quick or options.only or options.rounds):
-        whole = bench.PAGE.read_text()
-        head, rest = whole.split(BEGIN)
-        bench.PAGE.write_text(head + BEGIN + "\n" + text + "\n" + END + rest.split(END)[1])
+        bench.page_write(BEGIN, END, text)
     return 0
 
 
