@@ -475,9 +475,9 @@ static const char schema_hasp_rows[] =
 	       "Announce tools of MCP servers by name and load them on demand; auto: when their "
 	       "declarations are longer than hasp.tools.deferTokens.")
 	CHOICE("hasp.tools.deferBy", "\"auto\"", "auto|own|provider",
-	       "Who loads them: the provider's own tool search where its own address has it for "
-	       "the model (auto), search_tools and call_tool always (own), or the provider at any "
-	       "address (provider).")
+	       "Who loads such tools; auto: the provider's own tool search, if it has one for the "
+	       "model at its own address; own: search_tools and call_tool; provider: the "
+	       "provider's own at any address.")
 	INTEGER("hasp.tools.deferTokens", "8000",
 	        "The tokens, estimated, that all declarations of MCP servers' tools may have.")
 	BOOLEAN("hasp.telemetry.logDetails", "false",

@@ -21,9 +21,9 @@ struct skill_tool {
 };
 
 static const char description[] =
-	"Returns the instructions of a skill and the list of its files. Call it when the task is "
-	"what the skill's description says, before you begin; then follow the instructions. The "
-	"files can be read, and scripts among them run, by the paths that are listed.";
+	"Returns the instructions of a skill and the list of its files. Call it before you begin a "
+	"task that the skill's description fits, then follow the instructions. Read the files, and "
+	"run the scripts among them, by the paths that are listed.";
 
 static const char skill_result_schema[] =
 	"{\"type\": \"object\", \"oneOf\": ["

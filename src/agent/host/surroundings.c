@@ -111,7 +111,7 @@ void host_context_lost(void *data, const json_t *kept)
 	memory_forget(((struct host *)data)->memory, kept);
 }
 
-/* ---- shown -------------------------------------------------------- */
+/* ---- to be shown ----------------------------------------------------------------- */
 
 const json_t *host_memory_files(const struct host *host)
 {

@@ -3,8 +3,8 @@
  * until it has ended.
  *
  * Sources: MCP 2025-11-25, basic/utilities/tasks; SEP-2663 (the extension
- * io.modelcontextprotocol/tasks of 2026-07-28).  Hasp waits for each: a call is over when its task
- * is.  Of 2025-11-25 only tools that must be called so are. */
+ * io.modelcontextprotocol/tasks of 2026-07-28).  hasp waits for each: a call is over when its task
+ * is.  Of 2025-11-25, only tools that must be called so become tasks. */
 #include <stdlib.h>
 #include <string.h>
 
