@@ -73,8 +73,8 @@ static bool show_login(void *data, const struct mcp_login *login, char **ret_pas
 		output_complain("No browser could be started ($BROWSER, xdg-open).");
 	if (isatty(STDIN_FILENO) == 0)
 		return true;
-	output_complain("If the browser is on another machine, paste here the address that it "
-	                "comes to, which it cannot show.");
+	output_complain("If the browser is on another machine, paste here the address that it ends "
+	                "at and cannot show.");
 	*ret_pasted = read_typed_line(login->cancel);
 	return true;
 }

@@ -249,14 +249,14 @@ void elicit_address_rows(const struct ask *ask, struct ask_page *out)
 
 	ask_page_prompt(out, opened ? "Waiting for the browser. [o/c/n] " :
 	                     login ? "Log in? [o/c/n] " : "Open it? [o/c/y/n] ");
-	row_printf(&row, STYLE(ROLE_TEXT), "o opens it in the browser%s, c copies it. It is of the "
-	           "MCP server \"", opened ? " again" : "");
+	row_printf(&row, STYLE(ROLE_TEXT), "o opens it in the browser%s, c copies it. It comes "
+	           "from the MCP server \"", opened ? " again" : "");
 	row_text(&row, asked_text(ask, "serverName"), STYLE_BOLD(ROLE_TEXT));
 	row_printf(&row, STYLE(ROLE_TEXT), "\".");
 	ask_page_take(out, &row);
 	if (login)
 		ask_page_text(out, "If the browser is on another machine, paste here the address "
-		                   "that it comes to, which it cannot show.", STYLE(ROLE_TEXT));
+		                   "that it ends at and cannot show.", STYLE(ROLE_TEXT));
 	ask_page_text(out, login ? "n: not in this session, Esc: not now." :
 	              "y: agree, and open it yourself; n: decline, Esc: no answer.",
 	              STYLE(ROLE_DIM));
