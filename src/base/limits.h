@@ -84,6 +84,13 @@
 #define LIMIT_MCP_PROLONGED 6
 /* Requests of one server that are being answered at the same time, by people mostly. */
 #define LIMIT_MCP_ANSWERING 8
+/* What a server wants a model to answer (sampling): during one call of its tools and in a minute;
+ * the texts of one request, its messages and the blocks of one, the tokens of the answer. */
+#define LIMIT_MCP_SAMPLINGS_CALL 10
+#define LIMIT_MCP_SAMPLINGS_MINUTE 30
+#define LIMIT_MCP_SAMPLING_BYTES ((size_t)256 << 10)
+#define LIMIT_MCP_SAMPLING_PARTS 100
+#define LIMIT_MCP_SAMPLING_TOKENS 8192
 /* Prompts of one server, and arguments of one prompt. */
 #define LIMIT_MCP_PROMPTS 256
 #define LIMIT_MCP_PROMPT_ARGUMENTS 32

@@ -30,8 +30,10 @@ static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_ASK_USER_REQUEST] = "correlationId:s questions:a",
 	[BUS_ASK_USER_RESPONSE] = "correlationId:s answers?:o cancelled?:b",
 	[BUS_ELICITATION_REQUEST] = "correlationId:s serverName:s message:s mode:s "
-	                          "fields?:a url?:s login?:b opened?:b problem?:s",
-	[BUS_ELICITATION_RESPONSE] = "correlationId:s action:s content?:o open?:b address?:s",
+	                          "fields?:a url?:s login?:b opened?:b problem?:s model?:s "
+	                          "maxTokens?:i",
+	[BUS_ELICITATION_RESPONSE] = "correlationId:s action:s content?:o open?:b address?:s "
+	                           "session?:b",
 	[BUS_PROMPT] = "text:s steer?:b",
 	[BUS_CONTENT] = "text:s",
 	[BUS_THOUGHT] = "text:s subject?:s",

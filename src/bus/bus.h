@@ -100,10 +100,13 @@ enum bus_topic {
  * ELICITATION_REQUEST        what an MCP server asks the user: correlationId, serverName, message,
  *                            mode "form": fields [...] (data/form.h) | "url": url; foreign text.
  *                            login? (bool): hasp itself asks, for a login at that server; then
- *                            opened? (bool): a browser has it already, problem?: of the last try
+ *                            opened? (bool): a browser has it already, problem?: of the last try.
+ *                            mode "sampling": the model is to answer message, all that it gets;
+ *                            model, maxTokens (int): its name, the longest that it may answer
  * ELICITATION_RESPONSE       correlationId, action "accept"|"decline"|"cancel", content? {NAME of
  *                            a field: its value}: of a form that is accepted; of an address
- *                            that is: open? (bool): in a browser, address?: where a login led
+ *                            that is: open? (bool): in a browser, address?: where a login led; of
+ *                            sampling that is: session? (bool): and all others of this server
  * PROMPT                     text: what the user sent; steer? (bool): it joins the prompt under way
  * CONTENT, THOUGHT           text (a piece); THOUGHT: subject?
  * TOOL_CALL                  callId, toolName, title, arguments, description

@@ -468,6 +468,10 @@ static const char schema_hasp_rows[] =
 	        "Ask about the MCP servers of a project's .mcp.json, and use those that are "
 	        "allowed.",
 	        ONLY_FALSE)
+	STRINGS("hasp.servers.sampling", "[]",
+	        "MCP servers that may have the model answer them (sampling) without a question. "
+	        "See docs/mcp.md.",
+	        NEVER)
 	BOOLEAN("hasp.trimSuperseded", "true",
 	        "At a compaction, keep only the newest full content of each file; a note replaces "
 	        "older ones.")

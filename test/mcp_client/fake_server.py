@@ -57,6 +57,9 @@ TOOLS = [
 
 
 def tools():
+    if "sample-early" in ways:
+        send({"jsonrpc": "2.0", "id": "early", "method": "sampling/createMessage", "params": SAMPLE})
+        refusals.append(json.loads(sys.stdin.readline()))
     if log and os.path.exists(log + ".tools"):  # what somebody wrote there meanwhile
         with open(log + ".tools", encoding="utf-8") as file:
             return json.load(file)
@@ -262,7 +265,7 @@ def say(request, arguments):
         roots = json.loads(sys.stdin.readline())
         send({"jsonrpc": "2.0", "id": 7, "method": "ping"})
         ping = json.loads(sys.stdin.readline())
-        send({"jsonrpc": "2.0", "id": "r2", "method": "sampling/createMessage", "params": {}})
+        send({"jsonrpc": "2.0", "id": "r2", "method": "test/none", "params": {}})
         refused = json.loads(sys.stdin.readline())
         return text(json.dumps([roots, ping, refused]))
     if what == "ask":  # while it waits for the answer, it asks for something else
@@ -284,6 +287,10 @@ def say(request, arguments):
             time.sleep(0.02)
         send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "e1"}})
         return text("withdrawn")
+    if what == "sampled-early":
+        return text(json.dumps({"answers": refusals}))
+    if what.startswith("sample"):
+        return sample(what, int(arguments.get("path", 1)))
     if what in ASKED:
         return elicit(ASKED[what])
     if what == "leave":  # answers while its own request is still open
@@ -295,6 +302,17 @@ def say(request, arguments):
 def report(request, **progress):
     send({"jsonrpc": "2.0", "method": "notifications/progress", "params": {
         "progressToken": request["params"].get("_meta", {}).get("progressToken", 5), **progress}})
+
+
+def sample(what, times):
+    """Has the client's model answer, one time after the other; the tool says what it got."""
+    got = []
+    for i in range(times):
+        send({"jsonrpc": "2.0", "id": "s%d" % i, "method": "sampling/createMessage", "params": SAMPLES[what]})
+        if what == "sample-left":  # the call ends, and the request is still open
+            continue
+        got.append(json.loads(sys.stdin.readline()))
+    return text(json.dumps({"capabilities": hello_params.get("capabilities"), "answers": got}))
 
 
 def elicit(params):
@@ -323,6 +341,25 @@ ASKED = {
     "javascript": {"mode": "url", "message": "?", "elicitationId": "1", "url": "javascript:x"},
     "silent": {"requestedSchema": {"type": "object", "properties": {}}},
 }
+SAMPLE = {"systemPrompt": "You are terse\u202e.", "messages": [
+    {"role": "user", "content": {"type": "text", "text": "What is\x1b[31m a hasp?"}},
+    {"role": "assistant", "content": {"type": "text", "text": "A lock?"}},
+    {"role": "user", "content": [{"type": "text", "text": "No."},
+                                 {"type": "image", "mimeType": "text/html", "data": PNG}]}],
+    "modelPreferences": {"hints": [{"name": "other-model"}]}, "includeContext": "allServers",
+    "maxTokens": 10 ** 9, "temperature": 0.5, "stopSequences": ["STOP", "END"]}
+SAMPLES = {
+    "sample": SAMPLE, "sample-left": SAMPLE,
+    "sample-tools": {**SAMPLE, "tools": []},
+    "sample-nothing": {**SAMPLE, "messages": []},
+    "sample-role": {**SAMPLE, "messages": [{"role": "system", "content": {"type": "text", "text": "x"}}]},
+    "sample-block": {**SAMPLE, "messages": [{"role": "user", "content": {"type": "tool_use"}}]},
+    "sample-image": {**SAMPLE, "messages": [{"role": "user", "content": {"type": "image", "data": "PHN2Zy8+"}}]},
+    "sample-large": {**SAMPLE, "messages": [{"role": "user", "content": {"type": "text", "text": "x" * (300 << 10)}}]},
+    "sample-tokens": {**SAMPLE, "maxTokens": 0},
+    "sample-stop": {**SAMPLE, "stopSequences": [""]},
+    "sample-hot": {**SAMPLE, "temperature": 5},
+}
 hello_params = {}
 asked_level = []
 refusals, started, polls, updates, tokens = [], [], [], [], []
@@ -344,6 +381,9 @@ def more(request, ways):
     if "ask-form" in ways and "inputResponses" not in params:
         return {"resultType": "input_required", "inputRequests": {
             "a": {"method": "elicitation/create", "params": FORM}}}
+    if "ask-sample" in ways and "inputResponses" not in params:
+        return {"resultType": "input_required", "inputRequests": {
+            "a": {"method": "sampling/createMessage", "params": SAMPLE}}}
     if "odd-result" in ways:
         return {"resultType": "hologram"}
     if "ask-roots" in ways and "inputResponses" not in params:
@@ -358,7 +398,7 @@ def call(request):
     if asked:
         answer(request, asked)
         return
-    if "ask-roots" in ways or "ask-form" in ways:
+    if "ask-roots" in ways or "ask-form" in ways or "ask-sample" in ways:
         answer(request, text(json.dumps(request["params"])))
         return
     params = request["params"]

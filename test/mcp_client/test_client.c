@@ -88,6 +88,13 @@ static json_t *answer_test(void *data, const char *method, const json_t *params,
 		bench->withdrawn = true;
 		return json_object();
 	}
+	if (!strcmp(method, "sampling/createMessage")) {
+		poll(&fd, 1, -1);
+		usleep(50000); /* whoever does not wait for it is gone */
+		bench->withdrawn = true;
+		err_set(err, ERR_CANCELLED, "It was cancelled.");
+		return NULL;
+	}
 	if (!strcmp(method, "test/withdrawn")) {
 		while (!bench->withdrawn)
 			usleep(1000);
@@ -238,6 +245,20 @@ static void test_one_that_ends_says_how(void **state)
 	assert_int_equal(err.code, ERR_TOOL_FAILED);
 	assert_non_null(strstr(err.message, "exit code 5"));
 	assert_non_null(strstr(err.message, "cannot find my settings"));
+}
+
+/* A server answers a call, and leaves open what it wants a model to answer. */
+static void test_what_a_model_answers_ends_with_the_call(void **state)
+{
+	const struct mcp_wait wait = { .timeout_ms = 60000 };
+	json_auto_t *arguments = json_pack("{s:s}", "what", "sample-left"), *result = NULL;
+	struct bench *bench = *state;
+	struct err err = ERR_INIT;
+
+	if (!open_fake(bench, "greeting", &err) ||
+	    !mcp_client_call(bench->client, "say", arguments, &wait, &result, &err))
+		fail_msg("%s", err.message);
+	assert_true(bench->withdrawn);
 }
 
 /* The fake that knows 2026-07-28 alone, and answers a call as `way` says. */
@@ -645,6 +666,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_messages_go_to_the_same_origin),
 		cmocka_unit_test(test_headers_repeat_arguments),
+		cmocka_unit_test_setup_teardown(test_what_a_model_answers_ends_with_the_call, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_an_answer_may_ask_for_more, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_answers_that_ask_wrongly_are_refused, set_up,
 		                                tear_down),

@@ -110,3 +110,13 @@ def test_a_tool_that_has_to_be_called_as_a_task(world, everything):
     assert "# Research Report: hasps" in plain["output"], plain
     assert "User declined - using default interpretation" in asking["output"], asking
     assert "nobody could be asked" in done.err
+
+
+def test_a_server_of_the_sdk_has_the_model_answer(world, everything):
+    """server-everything's tool, which it has where the client samples."""
+    world.use({"all": everything}, hasp={"servers": {"sampling": ["all"]}})
+    done = world.run([[call("mcp_all_trigger-sampling-request", {"prompt": "hasps", "maxTokens": 50})],
+                      [text("They close.")], [text("Done.")]], "-p", "Do it.", append_only=False)
+    assert done.code == 0, done.err
+    assert "They close." in done.results(2)[0]["output"]
+    assert done.sent[1]["generationConfig"]["maxOutputTokens"] == 50 and "tools" not in done.sent[1]

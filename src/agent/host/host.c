@@ -255,6 +255,15 @@ static void server_log(void *data, const char *line)
 		host->options.trace(host->options.data, line);
 }
 
+/* As mcp_servers_options.answer. */
+static json_t *answer_server(void *data, const char *server, const char *method,
+                             const json_t *params, const struct cancel *cancel, struct err *err)
+{
+	return !strcmp(method, "sampling/createMessage") ?
+	               host_sample(data, server, params, cancel, err) :
+	               host_elicit(data, server, method, params, cancel, err);
+}
+
 /* They are the host's: another session goes on with them. */
 static void open_servers(struct host *host)
 {
@@ -271,13 +280,16 @@ static void open_servers(struct host *host)
 		               span_starts(provider, SPAN("anthropic")),
 		.notice = hook_notice,
 		.log = server_log,
-		.answer = host_elicit,
+		.answer = answer_server,
+		.samples = host_may_sample,
 		.login = host_login,
 		.capabilities = capabilities,
 		.data = host,
 	};
 
 	setup_command_env_init(&host->servers_env, host->options.settings);
+	if (!host->samplings)
+		host->samplings = samplings_new();
 	host->servers = mcp_servers_open(&options);
 	host_take_server_orders(host);
 }
@@ -658,6 +670,7 @@ void host_close(struct host *host, const char *reason)
 	free(host->earlier);
 	host_leave_server_orders(host);
 	mcp_servers_close(host->servers);
+	samplings_free(host->samplings);
 	settings_free(host->servers_settings);
 	json_decref(host->attached);
 	setup_command_env_release(&host->servers_env);

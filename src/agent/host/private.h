@@ -90,6 +90,7 @@ struct host {
 	unsigned servers_listener;   /* to those */
 	bool servers_asked;          /* about those of the project's .mcp.json */
 	_Atomic unsigned unasked;    /* questions of servers that nobody could be asked */
+	struct samplings *samplings; /* what they want the model to answer */
 	json_t *attached;            /* media that go with the next prompt; or NULL */
 	struct command_env servers_env; /* what their programs get */
 	struct skills *skills;     /* found when the host was opened, or looked for anew */
@@ -139,6 +140,20 @@ void host_context_lost(void *data, const json_t *kept);
 json_t *host_elicit_capabilities(void);
 /* As mcp_servers_options.answer: asks on the host's bus; with nobody there it is "decline". */
 json_t *host_elicit(void *data, const char *server, const char *method, const json_t *params,
+                    const struct cancel *cancel, struct err *err);
+
+/* ---- what they want the model to answer (sampling.c) ----------------------------- */
+
+struct samplings;
+
+/* Never NULL: none yet. */
+struct samplings *samplings_new(void);
+void samplings_free(struct samplings *samplings); /* after the servers; NULL is fine */
+/* As mcp_servers_options.samples: where somebody can be asked, or the user's settings name it. */
+bool host_may_sample(void *data, const char *server);
+/* The result of sampling/createMessage, a new reference; NULL: *err, as mcp_servers_options.answer
+ * has it.  While the server's tool is being called. */
+json_t *host_sample(struct host *host, const char *server, const json_t *params,
                     const struct cancel *cancel, struct err *err);
 
 /* ---- skills (skills.c) ---------------------------------------------------------- */

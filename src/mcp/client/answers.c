@@ -41,6 +41,8 @@ struct mcp_answers {
 	struct answering *first;
 	size_t count;
 	bool stopped;
+	size_t calls;              /* of its tools, that are under way */
+	size_t sampled;            /* since the first of these began */
 	uint64_t held_ms;          /* for how long any was being answered, up to `held_from_ms` */
 	uint64_t held_from_ms;     /* since when one is */
 };
@@ -111,6 +113,22 @@ void mcp_answers_hold(struct mcp_answers *answers, bool begins)
 
 /* ---- one request ---- */
 
+static bool is_sampling(const char *method)
+{
+	return !strcmp(method, "sampling/createMessage");
+}
+
+/* With the lock. Counts it. */
+static bool may_sample_now(struct mcp_answers *all, struct err *err)
+{
+	if (!all->calls)
+		return err_set(err, ERR_DENIED_BY_POLICY,
+		               "A model answers only while a tool of the server is being called.");
+	return ++all->sampled <= LIMIT_MCP_SAMPLINGS_CALL ||
+	       err_set(err, ERR_BUSY, "A model answers at most %d requests in one call of a tool.",
+	               LIMIT_MCP_SAMPLINGS_CALL);
+}
+
 static bool answering_begin(struct answering *one, struct err *err)
 {
 	struct mcp_answers *all = one->all;
@@ -124,7 +142,7 @@ static bool answering_begin(struct answering *one, struct err *err)
 	} else if (all->count >= LIMIT_MCP_ANSWERING) {
 		err_set(err, ERR_BUSY, "%d requests are being answered already.",
 		        LIMIT_MCP_ANSWERING);
-	} else {
+	} else if (!is_sampling(one->method) || may_sample_now(all, err)) {
 		if (!all->count++)
 			all->held_from_ms = clock_monotonic_ms();
 		one->next = all->first;
@@ -282,6 +300,32 @@ void mcp_answers_take(struct mcp_answers *all, const json_t *id, const char *met
 	answering_take_out(one);
 	send_answer(all, id, NULL, &err);
 	answering_end(one);
+}
+
+/* With the lock. False: there is none. */
+static bool cancel_samplings(struct mcp_answers *all)
+{
+	bool any = false;
+
+	for (struct answering *one = all->first; one; one = one->next) {
+		if (!is_sampling(one->method))
+			continue;
+		cancel_set(&one->cancel);
+		any = true;
+	}
+	return any;
+}
+
+void mcp_answers_call(struct mcp_answers *all, bool begins)
+{
+	pthread_mutex_lock(&all->lock);
+	if (begins && !all->calls++)
+		all->sampled = 0;
+	/* None is begun any more once there is no call. */
+	if (!begins && !--all->calls)
+		while (!all->calls && cancel_samplings(all))
+			pthread_cond_wait(&all->changed, &all->lock);
+	pthread_mutex_unlock(&all->lock);
 }
 
 void mcp_answers_withdraw(struct mcp_answers *all, const json_t *id)

@@ -91,6 +91,8 @@ static json_t *own_capabilities(const struct mcp_client_options *options)
 
 	if (options->roots)
 		json_object_set_new(own, "roots", json_object());
+	if (options->samples)
+		json_object_set_new(own, "sampling", json_object());
 	return own;
 }
 
@@ -298,6 +300,11 @@ bool mcp_client_answer(struct mcp_client *client, const char *method, const json
                        struct err *err)
 {
 	return mcp_answers_within(client->answers, method, params, cancel, over, ret, err);
+}
+
+void mcp_client_calls(struct mcp_client *client, bool begins)
+{
+	mcp_answers_call(client->answers, begins);
 }
 
 void mcp_client_hold(struct mcp_client *client, bool begins)

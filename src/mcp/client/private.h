@@ -72,6 +72,8 @@ struct mcp_client_options {
 	                  const struct cancel *cancel, struct err *err);
 	/* What it declares beside roots: {"elicitation": {...}, ...}; or NULL. Kept. */
 	const json_t *capabilities;
+	/* It may have a model answer (sampling/createMessage), and is told so. */
+	bool samples;
 	void *data;
 };
 
@@ -329,6 +331,12 @@ void mcp_answers_withdraw(struct mcp_answers *answers, const json_t *id);
 bool mcp_answers_within(struct mcp_answers *answers, const char *method, const json_t *params,
                         const _Atomic bool *cancel, const _Atomic bool *over, json_t **ret,
                         struct err *err);
+/* Around a call of a tool: only while there is one the server may have a model answer
+ * (LIMIT_MCP_SAMPLINGS_CALL of them), and what is being answered when the last one ends is
+ * cancelled and waited for. */
+void mcp_answers_call(struct mcp_answers *answers, bool begins);
+/* mcp_answers_call of a client. */
+void mcp_client_calls(struct mcp_client *client, bool begins);
 /* For how long altogether some request was being answered. */
 uint64_t mcp_answers_held_ms(struct mcp_answers *answers);
 /* mcp_client_hold. */
@@ -539,6 +547,9 @@ char *mcp_denials_remedy(const char *server, const json_t *denials, bool network
 json_t *mcp_result(const char *server, const char *tool, const json_t *result);
 /* The same of the result of resources/read. */
 json_t *mcp_resource_result(const char *server, const json_t *result);
+/* What bytes in base64 are, by how they begin: a MIME type; NULL: nothing that is sent to a model
+ * as what it is. */
+const char *mcp_media_mime(struct span data);
 
 /* The tools list_mcp_resources and read_mcp_resource, for a set to have (resources.c). */
 size_t mcp_resource_tools_add(struct mcp_servers *servers, struct tool_set *set);

@@ -67,8 +67,7 @@ static bool base64_begins(struct span text, unsigned char ret[static 12], size_t
 	return true;
 }
 
-/* NULL: it is nothing that is sent to a model as what it is. */
-static const char *media_mime(struct span data)
+const char *mcp_media_mime(struct span data)
 {
 	unsigned char begin[12];
 	size_t len;
@@ -104,7 +103,7 @@ static void put_text_part(struct result_parts *into, struct span text)
 static void put_media_part(struct result_parts *into, const json_t *data, const json_t *said)
 {
 	const struct span bytes = json_span(data);
-	const char *mime = media_mime(bytes);
+	const char *mime = mcp_media_mime(bytes);
 	_cleanup_free_ char *note = NULL;
 	struct span shown = utf8_head(json_span(said), WORD_BYTES);
 

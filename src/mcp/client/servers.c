@@ -101,6 +101,8 @@ static struct mcp_client_options slot_client_options(struct mcp_server_slot *slo
 		.logged = slot_logged,
 		.answer = all->options.answer ? slot_answer : NULL,
 		.capabilities = all->options.capabilities,
+		.samples = all->options.samples &&
+		           all->options.samples(all->options.data, slot->entry.name),
 		.data = slot,
 	};
 }

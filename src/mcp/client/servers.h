@@ -74,8 +74,38 @@ struct mcp_servers_options {
 	                  const struct cancel *cancel, struct err *err);
 	/* What servers are told beside roots: {"elicitation": {...}}; or NULL. Referenced. */
 	json_t *capabilities;
+	/* Whether a server is told that it may have a model answer (sampling); from any thread.
+	 * NULL: none is. */
+	bool (*samples)(void *data, const char *server);
 	void *data;
 };
+
+/* ---- what a server wants a model to answer (sampling.c) -------------------------- */
+
+/* A request sampling/createMessage, limited and harmless. */
+struct mcp_sampling {
+	json_t *contents;    /* as model/content.h has them; owned, as all that follows */
+	json_t *system;      /* a string; NULL: none */
+	unsigned max_tokens; /* at most LIMIT_MCP_SAMPLING_TOKENS */
+	double temperature;  /* below 0: not said */
+	json_t *stops;       /* strings, the first of which ends the answer; or NULL */
+	char *shown;         /* all that a model gets, for people; cut if it is very long, and
+	                      * then says so */
+};
+
+/* INVALID_ARGUMENT: the params are not what the protocol has, too large, or want tools. Then there
+ * is nothing to release. */
+bool mcp_sampling_read(const json_t *params, struct mcp_sampling *ret, struct err *err);
+/* Frees what it has. */
+void mcp_sampling_release(struct mcp_sampling *sampling);
+/* Whether a stop sequence is in the text; *ret_len: what stands before it. */
+bool mcp_sampling_stops(const struct mcp_sampling *sampling, struct span text, size_t *ret_len);
+/* The result for the server, a new object. `reason`: its stopReason, unless it is a stop
+ * sequence. */
+json_t *mcp_sampling_result(const struct mcp_sampling *sampling, struct span text,
+                            const char *model, const char *reason);
+
+/* ---- all servers ------------------------------------------------------------------ */
 
 /* Never NULL. */
 struct mcp_servers *mcp_servers_open(const struct mcp_servers_options *options);

@@ -238,8 +238,12 @@ bool mcp_client_call(struct mcp_client *client, const char *tool, const json_t *
 	                                arguments ? json_incref((json_t *)arguments) :
 	                                            json_object());
 	const bool asks = mcp_client_wants_task(client, tool);
+	bool ok;
 
-	if (asks || mcp_client_is_modern(client))
-		return call_as_task(client, params, asks, wait, ret, err);
-	return mcp_client_ask(client, "tools/call", params, wait, ret, err);
+	mcp_client_calls(client, true);
+	ok = asks || mcp_client_is_modern(client) ?
+	             call_as_task(client, params, asks, wait, ret, err) :
+	             mcp_client_ask(client, "tools/call", params, wait, ret, err);
+	mcp_client_calls(client, false);
+	return ok;
 }

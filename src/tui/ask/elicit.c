@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What MCP servers ask: a form, whose fields are pages as the model's questions are, with a last
- * look that names the server; or that an address be opened. */
+ * look that names the server; that an address be opened; or that the model answer them. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -26,6 +26,11 @@ static struct span asked_text(const struct ask *ask, const char *member)
 bool elicit_is_address(const struct ask *ask)
 {
 	return elicit_is(ask) && span_eq(asked_text(ask, "mode"), SPAN("url"));
+}
+
+bool elicit_is_sampling(const struct ask *ask)
+{
+	return elicit_is(ask) && span_eq(asked_text(ask, "mode"), SPAN("sampling"));
 }
 
 static bool field_has_type(const json_t *field, const char *type)
@@ -262,6 +267,29 @@ void elicit_address_rows(const struct ask *ask, struct ask_page *out)
 	              STYLE(ROLE_DIM));
 }
 
+/* ---- answers of the model ------------------------------------------------------ */
+
+enum ask_state elicit_sampling_key(struct ask *ask, const struct key *key)
+{
+	const uint32_t letter = ask_letter(key);
+
+	if (letter != 'y' && letter != 's')
+		return ask_scroll(ask, key) ? ASK_OPEN : ASK_IGNORED;
+	elicit_end(ask, "accept", NULL);
+	if (letter == 's')
+		json_object_set_new(ask->answer, "session", json_true());
+	return ASK_DONE;
+}
+
+void elicit_sampling_rows(struct ask_page *out)
+{
+	ask_page_prompt(out, "Let the model answer it? [y/s/n] ");
+	ask_page_text(out, "The server gets the answer, and you pay for it. The model gets nothing "
+	                   "of this conversation, and no tools.", STYLE(ROLE_TEXT));
+	ask_page_text(out, "y: this once, s: whatever this server asks in this session, n or Esc: "
+	                   "refuse.", STYLE(ROLE_DIM));
+}
+
 /* ---- rows ---------------------------------------------------------------------- */
 
 void elicit_page_rows(const struct ask *ask, struct ask_page *out,
@@ -337,6 +365,14 @@ static void login_subject(const struct ask *ask, unsigned width, struct rows *ro
 		view_notice(rows, "error", problem, &how);
 }
 
+static void sampling_wish(const struct ask *ask, struct row *row)
+{
+	row_printf(row, STYLE(ROLE_TEXT), "\" wants the model ");
+	row_text(row, asked_text(ask, "model"), STYLE_BOLD(ROLE_TEXT));
+	row_printf(row, STYLE(ROLE_TEXT), " to answer this, in at most %lld tokens:",
+	           (long long)json_integer_value(json_object_get(ask->message, "maxTokens")));
+}
+
 void elicit_subject(const struct ask *ask, unsigned width, struct rows *rows)
 {
 	const struct span message = asked_text(ask, "message");
@@ -349,10 +385,14 @@ void elicit_subject(const struct ask *ask, unsigned width, struct rows *rows)
 	row_printf(&row, STYLE(ROLE_ACCENT), "? ");
 	row_printf(&row, STYLE(ROLE_TEXT), "The MCP server \"");
 	row_text(&row, asked_text(ask, "serverName"), STYLE_BOLD(ROLE_TEXT));
-	row_printf(&row, STYLE(ROLE_TEXT), elicit_is_address(ask) ?
-	           "\" wants you to open an address:" : "\" asks you to fill in a form:");
+	if (elicit_is_sampling(ask))
+		sampling_wish(ask, &row);
+	else
+		row_printf(&row, STYLE(ROLE_TEXT), elicit_is_address(ask) ?
+		           "\" wants you to open an address:" : "\" asks you to fill in a form:");
 	rows_wrap(rows, &row, width, NULL, NULL);
-	put_indented(ask, message, STYLE_BOLD(ROLE_TEXT), width, rows);
+	put_indented(ask, message, elicit_is_sampling(ask) ? STYLE(ROLE_TEXT) :
+	             STYLE_BOLD(ROLE_TEXT), width, rows);
 	subject_deception(ask, message, width, rows);
 	if (elicit_is_address(ask))
 		put_address(ask, width, rows);

@@ -243,9 +243,10 @@ void questions_subject(const struct ask *ask, unsigned width, struct rows *rows)
 
 /* ---- what MCP servers ask (elicit.c) ------------------------------------------------ */
 
-/* Whether it is one of these; whether it is about an address. */
+/* Whether it is one of these; whether it is about an address, or about an answer of the model. */
 bool elicit_is(const struct ask *ask);
 bool elicit_is_address(const struct ask *ask);
+bool elicit_is_sampling(const struct ask *ask);
 /* The fields as questions, for questions_begin: a new array. */
 json_t *elicit_questions(const struct ask *ask);
 /* Takes what the server suggests as the page's answer. */
@@ -265,6 +266,9 @@ bool elicit_is_login(const struct ask *ask);
 enum ask_state elicit_address_key(struct ask *ask, const struct key *key);
 enum ask_state elicit_paste(struct ask *ask, struct span text);
 void elicit_address_rows(const struct ask *ask, struct ask_page *out);
+/* Keys and rows of an answer of the model: once, for the session, not. */
+enum ask_state elicit_sampling_key(struct ask *ask, const struct key *key);
+void elicit_sampling_rows(struct ask_page *out);
 /* Who asks, and for what. */
 void elicit_subject(const struct ask *ask, unsigned width, struct rows *rows);
 

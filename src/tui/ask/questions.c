@@ -286,6 +286,8 @@ enum ask_state questions_key(struct ask *ask, const struct key *key)
 		return elicit_decline(ask);
 	if (elicit_is_address(ask))
 		return elicit_address_key(ask, key);
+	if (elicit_is_sampling(ask))
+		return elicit_sampling_key(ask, key);
 	if (ask_letter(key) == 'y' || ask_bound(ask, BIND_BASIC_CONFIRM, key))
 		return elicit_is(ask) ? elicit_send(ask) : questions_send(ask);
 	return ask_scroll(ask, key) ? ASK_OPEN : ASK_IGNORED;
@@ -377,6 +379,10 @@ static void all_answers_rows(struct ask *ask, struct ask_page *out)
 {
 	if (elicit_is_address(ask)) {
 		elicit_address_rows(ask, out);
+		return;
+	}
+	if (elicit_is_sampling(ask)) {
+		elicit_sampling_rows(out);
 		return;
 	}
 	ask_page_prompt(out, elicit_is(ask) ? "Send? [y/n] " : "Send? [y] ");

@@ -217,6 +217,34 @@ def test_an_address_of_a_server_is_shown_whole_with_what_deceives(world, key, ac
     assert answer(server) == {"action": action}
 
 
+def sampled(server):
+    """What the server got for each of its requests for an answer of the model."""
+    said = told(server)
+    return re.findall(r"'?\\*\"text\\*\": \\*\"(n\d)|(refused)", said)
+
+
+@pytest.mark.parametrize("key, replies", [("y", 1), ("s", 2), ("n", 0)])
+def test_a_server_has_the_model_answer_after_a_yes(world, key, replies):
+    """Once, for the session, or not: of two requests."""
+    fake = TOP / "test" / "mcp_client" / "fake_server.py"
+    world.settings(mcpServers={"fake": {"command": sys.executable, "args": [str(fake)], "trust": True}})
+    script = [[call("mcp_fake_say", {"what": "sample", "path": "2"})], *[[text("n%d" % i)] for i in range(replies)],
+              [text("That is all.")]]
+    with world.fake(script, append_only=False) as server:
+        with world.hasp(server, rows=40, columns=150) as hasp:
+            hasp.type("go").key("enter").wait("Let the model answer it? [y/s/n]").quiet(0.1)
+            shown = hasp.dump().text
+            assert 'The MCP server "fake" wants the model gemini/' in shown and "in at most 8192 tokens" in shown
+            assert "You are terse\\u{202e}." in shown and "A lock?" in shown and "[image/png," in shown
+            assert "Let the model answer it?" in hasp.key("enter").quiet(0.2).dump().text  # that takes a letter
+            hasp.type(key)
+            if key != "s":
+                hasp.quiet(0.3).wait("Let the model answer it? [y/s/n]").quiet(0.1).type("n")
+            hasp.wait("That is all.")
+        assert not server.script
+    assert [bool(one[0]) for one in sampled(server)] == [i < replies for i in range(2)]
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_an_address_of_a_server_is_copied_and_opened_after_a_yes(world, tmp_path, there):
     browser, log = tmp_path / "browser", tmp_path / "opened"

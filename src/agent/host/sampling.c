@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What MCP servers want the session's model to answer (sampling): asked about on the bus, and
+ * answered with nothing of the conversation, and no tools.
+ *
+ * One at a time in a session, whichever server asks: the others wait.  The client ends all that a
+ * call of a tool began before the call ends (mcp/client/answers.c), so the agent is there.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent/host/private.h"
+#include "agent/private.h"
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "bus/bus.h"
+#include "data/json.h"
+#include "model/content.h"
+
+enum {
+	TURN_POLL_MS = 20,
+	MINUTE_MS = 60000,
+	REFUSALS_TOLD = 20, /* notices of one session */
+};
+
+#define SAMPLING_ROLE "sampling" /* of its requests in figures and on the bus */
+
+struct samplings {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool taken;          /* one is under way, to which what follows belongs */
+	struct model *model; /* owned; NULL: not opened */
+	json_t *allowed;     /* {server: true}: for this session */
+	json_t *begun;       /* {server: [ms]}: when its last ones began */
+	unsigned told;
+};
+
+struct samplings *samplings_new(void)
+{
+	struct samplings *own = mem_alloc(1, sizeof(*own));
+
+	pthread_mutex_init(&own->lock, NULL);
+	pthread_cond_init(&own->changed, NULL);
+	own->allowed = json_object();
+	own->begun = json_object();
+	return own;
+}
+
+void samplings_free(struct samplings *own)
+{
+	if (!own)
+		return;
+	model_free(own->model);
+	json_decref(own->allowed);
+	json_decref(own->begun);
+	pthread_cond_destroy(&own->changed);
+	pthread_mutex_destroy(&own->lock);
+	free(own);
+}
+
+/* ---- one at a time ---- */
+
+static bool sampling_take_turn(struct samplings *own, const struct cancel *cancel, struct err *err)
+{
+	struct timespec until;
+	bool ok;
+
+	pthread_mutex_lock(&own->lock);
+	while (own->taken && !cancelled(cancel)) {
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_nsec += TURN_POLL_MS * 1000000;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		pthread_cond_clockwait(&own->changed, &own->lock, CLOCK_MONOTONIC, &until);
+	}
+	ok = !cancelled(cancel);
+	if (ok)
+		own->taken = true;
+	pthread_mutex_unlock(&own->lock);
+	return ok || err_set(err, ERR_CANCELLED, "The request was cancelled.");
+}
+
+static void sampling_give_turn(struct samplings *own)
+{
+	pthread_mutex_lock(&own->lock);
+	own->taken = false;
+	pthread_cond_broadcast(&own->changed);
+	pthread_mutex_unlock(&own->lock);
+}
+
+/* Counts one; those that were refused count, too. */
+static bool sampling_count(struct samplings *own, const char *server, struct err *err)
+{
+	const json_int_t now = (json_int_t)clock_monotonic_ms();
+	json_t *times = json_object_get(own->begun, server);
+
+	if (!times) {
+		times = json_array();
+		json_object_set_new(own->begun, server, times);
+	}
+	while (json_array_size(times) &&
+	       json_integer_value(json_array_get(times, 0)) <= now - MINUTE_MS)
+		json_array_remove(times, 0);
+	if (json_array_size(times) >= LIMIT_MCP_SAMPLINGS_MINUTE)
+		return err_set(err, ERR_BUSY, "The model answers at most %d requests of a server "
+		               "in a minute.", LIMIT_MCP_SAMPLINGS_MINUTE);
+	json_array_append_new(times, json_integer(now));
+	return true;
+}
+
+/* ---- whether it may ---- */
+
+static bool settings_name_server(const struct host *host, const char *server)
+{
+	return json_lists(settings_get(host->options.settings, "hasp.servers.sampling"),
+	                  span_str(server));
+}
+
+bool host_may_sample(void *data, const char *server)
+{
+	const struct host *host = data;
+
+	return host->options.interactive || settings_name_server(host, server);
+}
+
+static void tell_nobody(struct host *host, const char *server)
+{
+	_cleanup_free_ char *text = mem_printf(
+		"The MCP server \"%s\" asked for an answer of the model, and nobody could be "
+		"asked, so it was refused. The setting hasp.servers.sampling allows it.", server);
+
+	if (host->samplings->told++ < REFUSALS_TOLD)
+		host_warn(host, text);
+}
+
+static bool sampling_refused(struct err *err)
+{
+	return err_set(err, ERR_DENIED_BY_USER, "The user refused to have the model answer it.");
+}
+
+static json_t *sampling_question(const struct host *host, const char *server,
+                                 const struct mcp_sampling *sampling)
+{
+	return json_pack("{s:o, s:s, s:o, s:s, s:I}", "serverName", json_text(span_str(server)),
+	                 "mode", "sampling", "message", json_text(span_str(sampling->shown)),
+	                 "model", model_id(host->model), "maxTokens",
+	                 (json_int_t)sampling->max_tokens);
+}
+
+static bool sampling_ask(struct host *host, const char *server,
+                         const struct mcp_sampling *sampling, const struct cancel *cancel,
+                         struct err *err)
+{
+	json_auto_t *question = sampling_question(host, server, sampling), *answer = NULL;
+
+	bus_identify(question);
+	switch (bus_ask(host->bus, BUS_ELICITATION_REQUEST, question, 0, cancel, &answer)) {
+	case BUS_ANSWERED:
+		if (!span_eq(json_span(json_object_get(answer, "action")), SPAN("accept")))
+			return sampling_refused(err);
+		if (json_is_true(json_object_get(answer, "session")))
+			json_object_set_new(host->samplings->allowed, server, json_true());
+		return true;
+	case BUS_NOBODY:
+		tell_nobody(host, server);
+		return sampling_refused(err);
+	case BUS_TIMED_OUT:
+	case BUS_CANCELLED:
+		break;
+	}
+	host_elicit_withdraw(host, question);
+	return err_set(err, ERR_CANCELLED, "The request was cancelled.");
+}
+
+/* ---- the answer ---- */
+
+/* What has come of the reply, and whether it is enough. */
+struct sampling_reply {
+	const struct mcp_sampling *sampling;
+	struct buf text;
+	_Atomic bool enough;
+};
+
+static void sampling_hear(void *data, const struct model_event *event)
+{
+	struct sampling_reply *reply = data;
+	size_t len;
+
+	if (event->kind == MODEL_RESTART)
+		buf_clear(&reply->text);
+	if (event->kind != MODEL_TEXT)
+		return;
+	buf_span(&reply->text, event->text);
+	if (mcp_sampling_stops(reply->sampling, buf_view(&reply->text), &len))
+		atomic_store(&reply->enough, true);
+}
+
+/* Its own, so that the agent's is free; but recorded answers are one row, and then the agent's is
+ * free because it waits for the call. */
+static struct model *sampling_model(struct host *host, struct err *err)
+{
+	struct samplings *own = host->samplings;
+
+	if (!strcmp(host->choice.options.provider, "replay"))
+		return host->model;
+	if (!own->model && !model_open(&host->choice.options, &own->model, err))
+		return NULL;
+	return own->model;
+}
+
+static const char *sampling_reason(enum model_finish finish)
+{
+	return finish == MODEL_FINISH_STOP   ? "endTurn" :
+	       finish == MODEL_FINISH_LENGTH ? "maxTokens" : model_finish_name(finish);
+}
+
+static json_t *sampling_run(struct host *host, const struct mcp_sampling *sampling,
+                            const struct cancel *cancel, struct err *err)
+{
+	struct sampling_reply heard = { .sampling = sampling,
+		                        .text = BUF_INIT(LIMIT_MODEL_REPLY_BYTES) };
+	const struct model_request request = {
+		.system = json_span(sampling->system),
+		.contents = sampling->contents,
+		.temperature = sampling->temperature,
+		.top_p = -1,
+		.max_output_tokens = sampling->max_tokens,
+		.thinking = MODEL_THINK_OFF,
+		.session_id = record_session_id(host->chat.record),
+		.purpose = SAMPLING_ROLE,
+		.cancel = cancel,
+		.enough = &heard.enough,
+	};
+	struct agent *agent = host->chat.agent;
+	struct model *model = sampling_model(host, err);
+	struct model_reply reply = { 0 };
+	json_t *result = NULL;
+
+	if (!model)
+		return NULL;
+	agent_report_request(agent, SAMPLING_ROLE);
+	if (model_stream(model, &request, sampling_hear, &heard, &reply, err)) {
+		agent_report_reply(agent, SAMPLING_ROLE, &reply);
+		buf_clear(&heard.text);
+		content_text(reply.content, &heard.text);
+		result = mcp_sampling_result(sampling, buf_view(&heard.text), reply.model,
+		                             sampling_reason(reply.finish));
+	} else if (err->code != ERR_CANCELLED) {
+		/* Why is the user's, and not the server's. */
+		agent_report_failure(agent, SAMPLING_ROLE, err, 0);
+		*err = (struct err)ERR_INIT;
+		err_set(err, ERR_MODEL_ERROR, "The model could not answer.");
+	}
+	model_reply_release(&reply);
+	buf_release(&heard.text);
+	return result;
+}
+
+json_t *host_sample(struct host *host, const char *server, const json_t *params,
+                    const struct cancel *cancel, struct err *err)
+{
+	struct samplings *own = host->samplings;
+	struct mcp_sampling sampling;
+	json_t *result = NULL;
+
+	if (!mcp_sampling_read(params, &sampling, err))
+		return NULL;
+	if (sampling_take_turn(own, cancel, err)) {
+		if (sampling_count(own, server, err) &&
+		    (settings_name_server(host, server) || json_object_get(own->allowed, server) ||
+		     sampling_ask(host, server, &sampling, cancel, err)))
+			result = sampling_run(host, &sampling, cancel, err);
+		sampling_give_turn(own);
+	}
+	mcp_sampling_release(&sampling);
+	return result;
+}
