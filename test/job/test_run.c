@@ -655,6 +655,31 @@ static void test_a_shared_process_leaves_its_other_children_alone(void **state)
 	kill(bystander, SIGKILL);
 }
 
+/* A process that is just being executed shows no environment, by which it would be known. */
+static void test_a_process_of_a_shared_one_ends_while_it_is_executed(void **state)
+{
+	enum { ROUNDS = 40 };
+	struct fixture *fixture = *state;
+
+	fixture->plan.use = SANDBOX_USE_FILES;
+	for (int i = 0; i < ROUNDS; i++) {
+		struct told told = { 0 };
+
+		told_start(&told, fixture,
+		           "printf '#!/bin/sh\\nexec \"$0\" 900.6\\n' >again; chmod +x again; "
+		           "(setsid ./again </dev/null >/dev/null 2>&1 &) ; echo ready; sleep 900.5",
+		           &pipes);
+		told_wait_text(&told, "ready");
+		usleep(5000);
+		told.run->ops->kill(told.run);
+		told_wait(&told);
+		told_free(&told);
+		for (int look = 0; look < 5; look++)
+			assert_int_equal(count_processes(fixture, "again"), 0);
+	}
+	fixture->plan.use = SANDBOX_USE_COMMAND;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -694,6 +719,7 @@ int main(void)
 		cmocka_unit_test(test_no_signal_is_blocked_or_ignored),
 		cmocka_unit_test(test_processes_are_counted_and_measured),
 		cmocka_unit_test(test_a_shared_process_leaves_its_other_children_alone),
+		cmocka_unit_test(test_a_process_of_a_shared_one_ends_while_it_is_executed),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_open, fixture_close);

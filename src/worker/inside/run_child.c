@@ -27,7 +27,7 @@
 
 /* ---- what it started ---- */
 
-enum { STAT_BYTES = 1024, ENVIRONMENT_BYTES = 256 << 10 };
+enum { STAT_BYTES = 1024, ENVIRONMENT_BYTES = 256 << 10, EXECUTION_MS = 100 };
 
 void run_tree_init(struct run_tree *tree, const struct sandbox_plan *plan)
 {
@@ -126,10 +126,51 @@ static struct run_process *find_process(struct run_process *list, size_t count, 
 	return list ? bsearch(&key, list, count, sizeof(*list), compare_pids) : NULL;
 }
 
+/*
+ * Between the moment when execve(2) has given a process its new memory and the one when all of its
+ * arguments and environment are known there, /proc shows no environment.  On a busy machine, or
+ * with a slow disk, that takes milliseconds.  Then the end of the environment (proc(5),
+ * /proc/PID/stat, field 51) is 0, or the process runs (field 3); what was really started without
+ * one mostly sleeps.  Only a kernel thread has no memory (field 23).
+ */
+static bool is_between_programs(pid_t pid)
+{
+	unsigned long long memory = 0, environment_end = 1;
+	char text[STAT_BYTES], state;
+	const char *at;
+	int field = 2;
+
+	if (read_of(pid, "stat", text, sizeof(text)) <= 0)
+		return false;
+	at = strrchr(text, ')');
+	if (!at || sscanf(at + 1, " %c", &state) != 1)
+		return false;
+	for (at = strchr(at, ' '); at && field < 51; at = strchr(at + 1, ' ')) {
+		field++;
+		if (field == 23)
+			memory = strtoull(at + 1, NULL, 10);
+		else if (field == 51)
+			environment_end = strtoull(at + 1, NULL, 10);
+	}
+	return memory && (!environment_end || state == 'R' || state == 'D');
+}
+
+/* The environment that it was executed with; of one that is just being executed the next. */
+static ssize_t read_environment(pid_t pid, char *text, size_t size)
+{
+	ssize_t len = read_of(pid, "environ", text, size);
+
+	for (int i = 0; len == 0 && i < EXECUTION_MS && is_between_programs(pid); i++) {
+		usleep(1000);
+		len = read_of(pid, "environ", text, size);
+	}
+	return len;
+}
+
 static bool has_mark(const struct run_tree *tree, pid_t pid)
 {
 	_cleanup_free_ char *text = mem_alloc(ENVIRONMENT_BYTES, 1);
-	ssize_t len = read_of(pid, "environ", text, ENVIRONMENT_BYTES);
+	ssize_t len = read_environment(pid, text, ENVIRONMENT_BYTES);
 
 	for (const char *at = text; len > 0 && at < text + len; at += strlen(at) + 1)
 		if (strcmp(at, tree->mark) == 0)
