@@ -156,7 +156,7 @@ static bool is_between_programs(pid_t pid)
 }
 
 /* The environment that it was executed with; of one that is just being executed the next. */
-static ssize_t read_environment(pid_t pid, char *text, size_t size)
+static ssize_t read_first_environment(pid_t pid, char *text, size_t size)
 {
 	ssize_t len = read_of(pid, "environ", text, size);
 
@@ -170,7 +170,7 @@ static ssize_t read_environment(pid_t pid, char *text, size_t size)
 static bool has_mark(const struct run_tree *tree, pid_t pid)
 {
 	_cleanup_free_ char *text = mem_alloc(ENVIRONMENT_BYTES, 1);
-	ssize_t len = read_environment(pid, text, ENVIRONMENT_BYTES);
+	ssize_t len = read_first_environment(pid, text, ENVIRONMENT_BYTES);
 
 	for (const char *at = text; len > 0 && at < text + len; at += strlen(at) + 1)
 		if (strcmp(at, tree->mark) == 0)
