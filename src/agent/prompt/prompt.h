@@ -96,8 +96,9 @@ bool source_read(const struct source *source, const char *path, struct buf *out,
 
 /* ---- files of instructions -------------------------------------------------------- */
 
-/* Files of instructions: GEMINI.md, AGENTS.md and what settings name (context.fileName); and those
- * of extensions (config/extensions.h), which count in every folder where these are enabled.
+/* Files of instructions: those that settings name (context.fileName); else GEMINI.md and AGENTS.md,
+ * and in a folder with neither CLAUDE.md.  Those of extensions (config/extensions.h) count in every
+ * folder where these are enabled.
  *
  *     struct memory *memory = memory_load(&options);
  *     memory_global(memory)      // ~/.gemini and the project's private memory: system prompt
