@@ -15,14 +15,12 @@ def put(top, name, content="x"):
 
 
 def set_up(world, top):
-    put(top, ".gemini/extensions/ext/gemini-extension.json", "{}")
-    put(top, ".gemini/extensions/empty/README.md")
     put(top, ".gemini/agents/critic.md")
     put(top, ".gemini/commands/review.toml", 'prompt = "Review."\n')
     put(top, ".gemini/commands/git/sum.toml", 'prompt = "Sum."\n')
 
 
-ALL = WORDS + "extensions ext; agents critic.\n"
+ALL = WORDS + "agents critic.\n"
 
 
 @pytest.mark.parametrize("where", ["home", "root"])
@@ -39,8 +37,8 @@ def test_a_projects_own_is_named_where_it_would_count(world):
 
 def test_names_in_each_format(world):
     for name in "abcdefg":
-        put(world.home, ".gemini/extensions/%s/gemini-extension.json" % name)
-    message = WORDS[10:] + "extensions a, b, c, d, e and 2 more."
+        put(world.home, ".gemini/agents/%s.md" % name)
+    message = WORDS[10:] + "agents a, b, c, d, e and 2 more."
     assert world.run(HELLO, "-p", "x").err == "[WARNING] %s\n" % message
     assert world.run(HELLO, "-p", "x", "-o", "json").json["warnings"] == [message]
     (event,) = world.run(HELLO, "-p", "x", "-o", "stream-json").of_type("error")
@@ -48,15 +46,15 @@ def test_names_in_each_format(world):
 
 
 def test_names_do_not_act_on_a_terminal_and_links_are_not_followed(world):
-    put(world.root, ".gemini/extensions/a\x1b[31mb/gemini-extension.json")
-    (world.root / ".gemini" / "agents").symlink_to(world.top)
+    put(world.root, ".gemini/agents/a\x1b[31mb.md")
+    (world.home / ".gemini" / "agents").symlink_to(world.top)
     put(world.top, "out.md")
     done = world.run(HELLO, "-p", "x")
-    assert "\x1b" not in done.err and "extensions a\\x1b[31mb." in done.err and "out" not in done.err
+    assert "\x1b" not in done.err and "agents a\\x1b[31mb." in done.err and "out" not in done.err
 
 
 def test_without_any_there_is_no_word(world):
-    put(world.home, ".gemini/extensions/README.md")
+    put(world.home, ".gemini/agents/README.txt")
     assert world.run(HELLO, "-p", "x").err == ""
 
 

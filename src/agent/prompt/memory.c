@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "config/extensions.h"
 #include "data/json.h"
 #include "data/warnings.h"
 
@@ -408,6 +409,26 @@ static void load_project(struct memory *memory)
 	}
 }
 
+/* Before the project's: what is said later is the more particular. */
+static void load_extensions(struct memory *memory)
+{
+	const struct extensions *all = extensions_installed(memory->options.settings);
+	json_t *path;
+	size_t k;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct source source = { .root = all->at[i].folder, .own_only = true,
+			                       .notices = memory->notices };
+		json_auto_t *paths = extension_counts(&all->at[i]) ?
+		                             extension_contexts(&all->at[i]) : NULL;
+		struct sha256 last = { 0 };
+
+		json_array_foreach(paths, k, path)
+			add_memory_file(memory, &source, json_string_value(path), &last,
+			                &memory->project);
+	}
+}
+
 struct memory *memory_load(const struct memory_options *options)
 {
 	struct memory *memory = mem_alloc(1, sizeof(*memory));
@@ -423,6 +444,7 @@ struct memory *memory_load(const struct memory_options *options)
 	pthread_mutex_init(&memory->lock, NULL);
 	memory->root_count = count_roots(memory);
 	load_global(memory);
+	load_extensions(memory);
 	if (memory->trusted)
 		load_project(memory);
 	memory->loaded = true;

@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "catalog/commands.h"
+#include "config/extensions.h"
 #include "data/json.h"
 #include "data/jsonc.h"
 #include "sandbox/plan/probe.h"
@@ -96,7 +97,6 @@ static const struct kind {
 	                         * `ending` */
 	const char *ending;
 } kinds[] = {
-	{ "extensions", { ".gemini/extensions", NULL }, "gemini-extension.json", NULL },
 	{ "agents", { ".gemini/agents", NULL }, NULL, ".md" },
 };
 
@@ -501,6 +501,8 @@ void prepare_warnings(const struct settings *settings, prepare_notice *notice, v
 	json_t *sentence;
 
 	json_array_foreach((json_t *)settings_warnings(settings), i, sentence)
+		notice(data, "warning", json_string_value(sentence));
+	json_array_foreach(extensions_installed(settings)->notices, i, sentence)
 		notice(data, "warning", json_string_value(sentence));
 	if (settings_trust_unknown(settings) && has_something_of_its_own(settings))
 		notice(data, "warning",
