@@ -256,7 +256,7 @@ static const struct authority_row files[] = {
 	         "The project's variables, each as its row says; also in the folders above."),
 	FILE_ROW(".claude/skills/*/SKILL.md, .gemini/skills, .agents/skills", TRUSTED,
 	         "The project's skills; each is asked about before it is used."),
-	FILE_ROW("GEMINI.md, AGENTS.md", TRUSTED,
+	FILE_ROW("GEMINI.md, AGENTS.md, CLAUDE.md", TRUSTED,
 	         "Instructions for the model (context.fileName); also in the folders above."),
 	FILE_ROW(".gemini/system.md", TRUSTED,
 	         "The system prompt, where GEMINI_SYSTEM_MD says so."),

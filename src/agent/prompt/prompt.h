@@ -96,7 +96,8 @@ bool source_read(const struct source *source, const char *path, struct buf *out,
 
 /* ---- files of instructions -------------------------------------------------------- */
 
-/* Files of instructions: GEMINI.md, AGENTS.md and what settings name (context.fileName).
+/* Files of instructions: those that settings name (context.fileName); else GEMINI.md and AGENTS.md,
+ * and in a folder with neither CLAUDE.md.
  *
  *     struct memory *memory = memory_load(&options);
  *     memory_global(memory)      // ~/.gemini and the project's private memory: system prompt

@@ -393,6 +393,7 @@ static const struct brought_row {
 	{ ".mcp.json", "MCP servers, once you have allowed them", bring_servers },
 	{ "GEMINI.md", "instructions to the model", NULL },
 	{ "AGENTS.md", "instructions to the model", NULL },
+	{ "CLAUDE.md", "instructions to the model, where there is neither of those", NULL },
 };
 
 json_t *prepare_brought(const struct settings *settings)
@@ -503,8 +504,8 @@ void prepare_warnings(const struct settings *settings, prepare_notice *notice, v
 		notice(data, "warning", json_string_value(sentence));
 	if (settings_trust_unknown(settings) && has_something_of_its_own(settings))
 		notice(data, "warning",
-		       "This folder is not trusted: its settings, hooks, policies and GEMINI.md do "
-		       "not count. \"hasp config trust\" or --skip-trust changes that.");
+		       "This folder is not trusted: its settings, hooks, policies and instructions "
+		       "do not count. \"hasp config trust\" or --skip-trust changes that.");
 	if (unsupported)
 		notice(data, "warning", unsupported);
 }
