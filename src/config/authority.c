@@ -238,7 +238,8 @@ static const struct authority_row files[] = {
 	FILE_ROW("~/.gemini/GEMINI.md", NEVER, "The user's instructions."),
 	FILE_ROW("~/.claude/skills/*/SKILL.md, ~/.gemini/skills, ~/.agents/skills", NEVER,
 	         "The user's skills."),
-	FILE_ROW("~/.gemini/extensions/*/gemini-extension.json", NEVER,
+	FILE_ROW("~/.gemini/extensions/*/gemini-extension.json, "
+	         "~/.gemini/extensions/*/hooks/hooks.json", NEVER,
 	         "Extensions, and all that they bring."),
 	FILE_ROW("~/.gemini/extensions/extension-enablement.json", NEVER,
 	         "Where extensions are enabled."),
