@@ -15,6 +15,7 @@ enum {
 	AUTH_KEY_BYTES = 32,
 	AUTH_URL_BYTES = 16 << 10,
 	AUTH_REQUEST_MS = 20000,
+	AUTH_ASSERTION_S = 60,           /* how long a signed assertion holds */
 	AUTH_LOGIN_MS = 300000,          /* for the user, in the browser */
 };
 
@@ -22,8 +23,8 @@ struct mcp_auth {
 	char *name, *url, *folder;
 	json_t *settings;
 	json_t *token;       /* {"issuer", "resource", "token_endpoint", "client_id",
-	                      * "client_secret", "auth_method", "access_token", "refresh_token",
-	                      * "expires_at", "scope"}: members that are known */
+	                      * "client_secret", "auth_method", "signing_algs", "access_token",
+	                      * "refresh_token", "expires_at", "scope"}: members that are known */
 	bool loaded;
 	bool locked;         /* auth_store_lock is held */
 	pthread_mutex_t lock;
@@ -45,7 +46,7 @@ struct auth_wait {
 /* What discovery found. */
 struct auth_place {
 	json_t *server;      /* the authorization server's metadata */
-	char *issuer;        /* as it calls itself */
+	char *issuer;        /* as it calls itself: whom assertions are for */
 	char *resource;
 	char *scope;         /* to ask for; NULL: none */
 };
@@ -100,6 +101,24 @@ void auth_callback_close(struct auth_callback *callback);
  * user: its query. The caller frees. */
 bool auth_browse(struct mcp_auth *auth, const struct auth_callback *callback, const char *url,
                  const char *state, const struct auth_wait *wait, char **ret, struct err *err);
+
+/* ---- signed assertions (jwt.c) ---- */
+
+/* How a client that has a key says who it is (OpenID Connect Core, section 9; RFC 7523). */
+#define AUTH_BY_KEY "private_key_jwt"
+
+/* Whether the settings say that the client has one. */
+bool auth_has_client_key(const struct mcp_auth *auth);
+/* The client's key in PEM form: of the settings, of the file that they name, or of the key store.
+ * The caller frees. AUTHENTICATION_FAILED: there is none; errors of file_read. */
+bool auth_client_key(const struct mcp_auth *auth, char **ret, struct err *err);
+/* The claims iss, aud, jti, iat and exp, `seconds` from now. A new object. */
+json_t *auth_jwt_claims(const char *issuer, const char *audience, unsigned seconds);
+/* An assertion with these claims, signed by a key in PEM form; `key_id` (or NULL) is its kid.
+ * `algs`: what the receiver takes; NULL: anything.  The caller frees.  AUTHENTICATION_FAILED: the
+ * key cannot be read, or is of a kind that is not taken; INTERNAL: there is no libcrypto. */
+bool auth_jwt_make(const char *pem, const char *key_id, const json_t *algs, const json_t *claims,
+                   char **ret, struct err *err);
 
 /* ---- sealed texts (seal.c) ---- */
 
