@@ -17,12 +17,11 @@ def put(top, name, content="x"):
 def set_up(world, top):
     put(top, ".gemini/extensions/ext/gemini-extension.json", "{}")
     put(top, ".gemini/extensions/empty/README.md")
-    put(top, ".gemini/agents/critic.md")
     put(top, ".gemini/commands/review.toml", 'prompt = "Review."\n')
     put(top, ".gemini/commands/git/sum.toml", 'prompt = "Sum."\n')
 
 
-ALL = WORDS + "extensions ext; agents critic.\n"
+ALL = WORDS + "extensions ext.\n"
 
 
 @pytest.mark.parametrize("where", ["home", "root"])
@@ -49,10 +48,10 @@ def test_names_in_each_format(world):
 
 def test_names_do_not_act_on_a_terminal_and_links_are_not_followed(world):
     put(world.root, ".gemini/extensions/a\x1b[31mb/gemini-extension.json")
-    (world.root / ".gemini" / "agents").symlink_to(world.top)
-    put(world.top, "out.md")
+    put(world.top, "out/gemini-extension.json")
+    (world.root / ".gemini" / "extensions" / "link").symlink_to(world.top / "out")
     done = world.run(HELLO, "-p", "x")
-    assert "\x1b" not in done.err and "extensions a\\x1b[31mb." in done.err and "out" not in done.err
+    assert "\x1b" not in done.err and "extensions a\\x1b[31mb." in done.err and "link" not in done.err
 
 
 def test_without_any_there_is_no_word(world):

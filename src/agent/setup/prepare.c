@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "catalog/agents.h"
 #include "catalog/commands.h"
 #include "data/json.h"
 #include "data/jsonc.h"
@@ -97,7 +98,6 @@ static const struct kind {
 	const char *ending;
 } kinds[] = {
 	{ "extensions", { ".gemini/extensions", NULL }, "gemini-extension.json", NULL },
-	{ "agents", { ".gemini/agents", NULL }, NULL, ".md" },
 };
 
 /* ---- what is found ----------------------------------------------------------------- */
@@ -375,6 +375,11 @@ static void bring_skills(struct brought *brought, const char *path)
 	look_into_folder(door_folder(brought->project, path), &finding, "", 1);
 }
 
+static void bring_agents(struct brought *brought, const char *path)
+{
+	agents_add_names(brought->project, path, brought->names);
+}
+
 static const struct brought_row {
 	const char *path, *what;
 	void (*names)(struct brought *brought, const char *path); /* or NULL */
@@ -387,6 +392,8 @@ static const struct brought_row {
 	{ ".claude/skills", "skills", bring_skills },
 	{ ".gemini/skills", "skills", bring_skills },
 	{ ".agents/skills", "skills", bring_skills },
+	{ ".claude/agents", "agents", bring_agents },
+	{ ".gemini/agents", "agents", bring_agents },
 	{ ".gemini/system.md", "a system prompt, if GEMINI_SYSTEM_MD asks for it", NULL },
 	{ ".gemini/.env", "variables", bring_variables },
 	{ ".env", "variables", bring_variables },
