@@ -91,7 +91,7 @@ static void publish_prompt(struct agent *agent, const char *text, bool steer)
 	json_object_set_new(message, "text", json_text(span_str(text)));
 	if (steer)
 		json_object_set_new(message, "steer", json_true());
-	bus_publish(agent->options.bus, BUS_PROMPT, message);
+	agent_publish(agent, BUS_PROMPT, message);
 }
 
 static void add_hook_context(json_t *content, const char *context)
@@ -334,7 +334,7 @@ static void publish_turn_end(struct agent *agent, const struct model_reply *repl
 	                    "total", (json_int_t)usage->total);
 	if (reply->quota.known)
 		json_object_set_new(message, "quotaLeft", json_integer(reply->quota.left));
-	bus_publish(agent->options.bus, BUS_TURN_END, message);
+	agent_publish(agent, BUS_TURN_END, message);
 }
 
 static void keep_reply(struct prompt_run *run, const struct model_reply *reply)
@@ -362,7 +362,7 @@ static bool correct_circles(struct prompt_run *run, const char *why, json_t *mes
 	json_auto_t *found = json_pack("{s:s, s:i}", "kind", message ? "calls" : "text", "count",
 	                               agent->loop_warned ? 2 : 1);
 
-	bus_publish(agent->options.bus, BUS_LOOP_DETECTED, found);
+	agent_publish(agent, BUS_LOOP_DETECTED, found);
 	if (agent->loop_warned) {
 		prompt_end(run, AGENT_LOOP, why);
 		return false;
@@ -491,7 +491,7 @@ static void handle_reply(struct prompt_run *run, const struct model_reply *reply
 	run->outcome->text = prompt_text_of(reply->content);
 	keep_reply(run, reply);
 	publish_turn_end(run->agent, reply);
-	if (content_call_count(reply->content)) {
+	if (content_call_count(reply->content) && !run->agent->concluding) {
 		if (reply->withheld)
 			agent_notice(run->agent, "warning", reply->withheld);
 		run_calls(run, reply->content);
@@ -694,6 +694,17 @@ bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outco
 		outcome->missing = missing_sentence(agent);
 	json_decref(run.prompt);
 	return outcome->end != AGENT_FAILED && outcome->end != AGENT_FATAL_TOOL;
+}
+
+bool agent_conclude(struct agent *agent, const char *text, struct agent_outcome *outcome,
+                    struct err *err)
+{
+	json_auto_t *content = content_user_text(span_str(text));
+
+	agent->concluding = true;
+	agent->interrupted = false; /* the text says what has happened */
+	agent->options.max_turns = agent->turns + 1;
+	return agent_prompt(agent, content, outcome, err);
 }
 
 bool agent_compress(struct agent *agent, struct err *err)

@@ -18,11 +18,14 @@
  * A message for a prompt under way (agent_steer) joins it at its next step: behind the results
  * of the calls that run, or where the model would have ended.
  *
- * A sub-agent is another agent with its own options (its tools, model, limits, `name`): the seam is
- * `parent`, which only shares the bus's call ids and adds its statistics.
+ * A sub-agent is another agent with its own options (its tools, model, limits, `name`), and a
+ * `parent`, with which it shares mode, statistics, ids of calls and the order of questions.  What
+ * it publishes is wrapped (BUS_SUBAGENT), so that nobody takes it for its parent's; BeforeAgent and
+ * AfterAgent hooks are the parent's alone: what is around a sub-agent is the call of invoke_agent.
  *
  * Folder, by subject:
- *   a prompt's life   agent.c the loop; turn.c one reply of the model, and hooks on it;
+ *   a prompt's life   agent.c the loop; turn.c one reply of the model, and hooks on it; publish.c
+ *                     who hears of it;
  *                     call/calls.c the calls of a turn, and which waits for which; call/gate.c
  *                     hooks around each; call/permission.c what the policy says, and tools that
  *                     are off; call/confirm.c the question; call/missing.c what was refused;
@@ -34,7 +37,8 @@
  *   what is kept      session/record.c and session/sessions.c; stats.c; checkpoint/ states to
  *                     return to
  *   what is shown     call/display.c for people and wrappers
- *   what holds it     host/host.c and host/services.c put it together; host/switch.c another
+ *   what holds it     host/host.c and host/services.c put it together; host/agents.c and
+ *                     host/subagent.c sub-agents; host/switch.c another
  *                     session, host/rewind.c an earlier state of it; setup/prepare.c and
  *                     setup/policy_load.c what is decided before
  */
@@ -54,7 +58,8 @@ struct record; /* record.h */
 
 struct agent_options {
 	const char *name;              /* of a sub-agent; NULL: the main agent */
-	struct agent *parent;          /* of a sub-agent */
+	struct agent *parent;          /* of a sub-agent; lives longer */
+	const char *parent_call;       /* of a sub-agent: the id of the call that it answers */
 	struct model *model;
 	/* Of each request, hooks may change them; NULL: the model's own. Borrowed. */
 	const struct model_parameters *parameters;
@@ -146,6 +151,13 @@ void agent_outcome_release(struct agent_outcome *outcome);
 bool agent_prompt(struct agent *agent, const json_t *content, struct agent_outcome *outcome,
                   struct err *err);
 
+/* A sub-agent that has reached a limit, or was interrupted by one, is told so and asked once more,
+ * for a report of what it has: it answers without calls, and none is made.  As agent_prompt. */
+bool agent_conclude(struct agent *agent, const char *text, struct agent_outcome *outcome,
+                    struct err *err);
+/* Of a sub-agent, how many calls it has made. From any thread. */
+unsigned agent_calls(const struct agent *agent);
+
 /* The session has more tools than it had: the next request declares them.  While no prompt is under
  * way. */
 void agent_tools_added(struct agent *agent);
@@ -171,6 +183,7 @@ const char *agent_topic(const json_t *history);
 json_t *agent_stats(const struct agent *agent);
 /* "stats" of stream-json's result event; a new reference. */
 json_t *agent_stream_stats(const struct agent *agent, uint64_t duration_ms);
+/* A sub-agent's is its parent's. */
 enum approval_mode agent_mode(const struct agent *agent);
 /* Told on the bus. From any thread. */
 void agent_set_mode(struct agent *agent, enum approval_mode mode);

@@ -63,6 +63,8 @@ struct agent {
 	bool full_warned;              /* that it cannot get below the threshold */
 
 	bool interrupted;              /* the last prompt was cancelled */
+	bool concluding;               /* no more calls are made: agent_conclude */
+	_Atomic unsigned calls;        /* of a sub-agent: that it has made */
 
 	/* Of a prompt. */
 	json_t *steers;                /* owned; texts that are to join it; NULL: no prompt is
@@ -87,6 +89,8 @@ struct agent {
 bool agent_fire(struct agent *agent, enum hook_event event, const char *matched,
                 const json_t *input, struct hook_outcome *ret);
 bool agent_has_hooks(const struct agent *agent, enum hook_event event, const char *matched);
+/* Publishes on the bus, if there is one; of a sub-agent as BUS_SUBAGENT says (publish.c). */
+void agent_publish(struct agent *agent, enum bus_topic topic, const json_t *message);
 /* severity "info", "warning", "error". */
 void agent_notice(struct agent *agent, const char *severity, const char *message);
 /* A request to the model goes out; it was answered; or not, after all tries. Published, and

@@ -112,6 +112,7 @@ struct agent *agent_new(const struct agent_options *options)
 
 	agent->options = *options;
 	agent->options.name = mem_strdup(options->name);
+	agent->options.parent_call = mem_strdup(options->parent_call);
 	agent->options.session_id = mem_strdup(options->session_id);
 	agent->options.policy_folder = mem_strdup(options->policy_folder);
 	agent->options.output_folder = mem_strdup(options->output_folder);
@@ -160,6 +161,7 @@ void agent_free(struct agent *agent)
 	pthread_mutex_destroy(&agent->lock);
 	pthread_mutex_destroy(&agent->asking);
 	free((char *)agent->options.name);
+	free((char *)agent->options.parent_call);
 	free((char *)agent->options.session_id);
 	free((char *)agent->options.policy_folder);
 	free((char *)agent->options.output_folder);
@@ -221,18 +223,23 @@ json_t *agent_stream_stats(const struct agent *agent, uint64_t duration_ms)
 	return stats_stream_json(agent->stats, duration_ms);
 }
 
+unsigned agent_calls(const struct agent *agent)
+{
+	return atomic_load(&agent->calls);
+}
+
 enum approval_mode agent_mode(const struct agent *agent)
 {
-	return (enum approval_mode)atomic_load(&agent->mode);
+	return (enum approval_mode)atomic_load(&agent->top->mode);
 }
 
 void agent_set_mode(struct agent *agent, enum approval_mode mode)
 {
 	json_auto_t *message = json_object();
 
-	atomic_store(&agent->mode, (int)mode);
+	atomic_store(&agent->top->mode, (int)mode);
 	json_object_set_new(message, "mode", json_string(policy_mode_name(mode)));
-	bus_publish(agent->options.bus, BUS_APPROVAL_MODE, message);
+	agent_publish(agent->top, BUS_APPROVAL_MODE, message);
 }
 
 /* ---- what its parts share ---------------------------------------------------------- */
@@ -247,7 +254,7 @@ static void notice_publish(struct agent *agent, const char *severity, const char
 	json_object_set_new(notice, "message", json_text(span_str(message)));
 	if (hook)
 		json_object_set_new(notice, "hook", json_true());
-	bus_publish(agent->options.bus, BUS_NOTICE, notice);
+	agent_publish(agent, BUS_NOTICE, notice);
 	if (!agent->options.record)
 		return;
 	pthread_mutex_lock(&agent->lock);
@@ -269,7 +276,7 @@ void agent_report_request(struct agent *agent, const char *role)
 	message = json_object();
 	json_object_set_new(message, "model", json_cstr(model_id(agent->options.model)));
 	json_object_set_new(message, "role", json_string(role));
-	bus_publish(agent->options.bus, BUS_API_REQUEST, message);
+	agent_publish(agent, BUS_API_REQUEST, message);
 }
 
 void agent_report_reply(struct agent *agent, const char *role, const struct model_reply *reply)
@@ -289,7 +296,7 @@ void agent_report_reply(struct agent *agent, const char *role, const struct mode
 	                    "tool", (json_int_t)usage->tool, "total", (json_int_t)usage->total);
 	json_object_set_new(message, "model", json_cstr(reply->model));
 	json_object_set_new(message, "role", json_string(role));
-	bus_publish(agent->options.bus, BUS_API_RESPONSE, message);
+	agent_publish(agent, BUS_API_RESPONSE, message);
 }
 
 void agent_report_failure(struct agent *agent, const char *role, const struct err *err, double ms)
@@ -306,7 +313,7 @@ void agent_report_failure(struct agent *agent, const char *role, const struct er
 	json_object_set_new(message, "durationMs", json_integer((json_int_t)ms));
 	json_object_set_new(message, "type", json_string(err_name(err->code)));
 	json_object_set_new(message, "error", json_text(span_str(err->message)));
-	bus_publish(agent->options.bus, BUS_API_ERROR, message);
+	agent_publish(agent, BUS_API_ERROR, message);
 }
 
 void agent_append(struct agent *agent, json_t *message)
@@ -524,9 +531,11 @@ void agent_drop_thoughts(struct agent *agent)
 
 /* ---- hooks ------------------------------------------------------------------------- */
 
-/* A hook said continue: false. */
+/* A hook said continue: false. What a sub-agent works for ends, too. */
 static void agent_stop(struct agent *agent, const char *reason)
 {
+	if (agent->options.parent)
+		agent_stop(agent->options.parent, reason);
 	pthread_mutex_lock(&agent->lock);
 	if (!agent->stop_reason)
 		agent->stop_reason = mem_strdup(reason ? reason : "A hook stopped the work.");
@@ -536,7 +545,10 @@ static void agent_stop(struct agent *agent, const char *reason)
 
 bool agent_has_hooks(const struct agent *agent, enum hook_event event, const char *matched)
 {
-	return agent->options.hooks && hooks_any(agent->options.hooks, event, matched);
+	const bool around = event == HOOK_BEFORE_AGENT || event == HOOK_AFTER_AGENT;
+
+	return agent->options.hooks && !(around && agent->options.parent) &&
+	       hooks_any(agent->options.hooks, event, matched);
 }
 
 bool agent_fire(struct agent *agent, enum hook_event event, const char *matched,

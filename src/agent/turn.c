@@ -236,7 +236,7 @@ static void publish_text(struct agent *agent, enum bus_topic topic, struct span 
 	json_object_set_new(message, "text", json_text(text));
 	if (subject.len)
 		json_object_set_new(message, "subject", json_text(subject));
-	bus_publish(agent->options.bus, topic, message);
+	agent_publish(agent, topic, message);
 }
 
 static void on_model_text(struct listener *listener, const struct model_event *event)
@@ -271,7 +271,7 @@ static void on_restart(struct listener *listener, const struct model_event *even
 		json_object_set_new(message, "forget", json_size(listener->published));
 	listener->published = 0;
 	buf_clear(&listener->said);
-	bus_publish(listener->agent->options.bus, BUS_NOTICE, message);
+	agent_publish(listener->agent, BUS_NOTICE, message);
 }
 
 static void on_model_waiting(struct listener *listener, const struct model_event *event)
@@ -282,7 +282,7 @@ static void on_model_waiting(struct listener *listener, const struct model_event
 	json_object_set_new(message, "message", json_text(event->text));
 	json_object_set_new(message, "waitedMs", json_integer(event->waited_ms));
 	json_object_set_new(message, "limitMs", json_integer(event->delay_ms));
-	bus_publish(listener->agent->options.bus, BUS_NOTICE, message);
+	agent_publish(listener->agent, BUS_NOTICE, message);
 }
 
 static void on_switch(struct listener *listener, const struct model_event *event)
@@ -292,7 +292,7 @@ static void on_switch(struct listener *listener, const struct model_event *event
 	json_object_set_new(message, "model", json_text(event->text));
 	if (event->subject.len)
 		json_object_set_new(message, "reason", json_text(event->subject));
-	bus_publish(listener->agent->options.bus, BUS_MODEL, message);
+	agent_publish(listener->agent, BUS_MODEL, message);
 }
 
 /* It is taken out of the session when the request is over. */
@@ -504,7 +504,8 @@ static void shape_request(struct agent *agent, struct shaped *shaped)
 		.temperature = -1,
 		.top_p = -1,
 		.session_id = agent->options.session_id,
-		.purpose = agent->options.name ? agent->options.name : "main",
+		.tool_mode = agent->concluding ? MODEL_TOOLS_NONE : MODEL_TOOLS_AUTO,
+		.purpose = agent->options.parent ? "subagent" : "main",
 		.cancel = agent->options.cancel,
 	} };
 	if (agent->options.parameters)

@@ -24,7 +24,7 @@
 
 #include "base/err.h"
 
-enum { CANCEL_FOLLOWERS_MAX = 4 };
+enum { CANCEL_FOLLOWERS_MAX = 16 };
 
 struct cancel {
 	_Atomic bool set; /* struct call_hooks points to it (tool/tool.h) */

@@ -95,6 +95,9 @@ enum err_class {
 	X(COMMAND_STOPPED, "command_stopped", LIMIT,                                          \
 	  "The command was ended before it finished; the answer has its output so far. Give it " \
 	  "more time, do less at once, or run it in the background.")                              \
+	X(LIMIT_REACHED, "limit_reached", LIMIT,                                              \
+	  "The work ended at a limit before it was done; the answer has what came of it. Go on "  \
+	  "from there, or give a smaller task.")                                                  \
 	X(NETWORK_ERROR, "network_error", SYSTEM,                                             \
 	  "Check the connection, the address and the proxy; then try again.")                 \
 	X(AUTHENTICATION_FAILED, "authentication_failed", INPUT,                              \

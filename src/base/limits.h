@@ -278,6 +278,14 @@
  * start. */
 #define LIMIT_EXTENSIONS ((size_t)100)
 
+/* Agents (catalog/agents.h). A file is the system prompt of a conversation; each description is
+ * sent with every request. What one hands back is a result among others. */
+#define LIMIT_AGENT_BYTES ((size_t)256 << 10)
+#define LIMIT_AGENT_DESCRIPTION ((size_t)2048)
+#define LIMIT_AGENTS ((size_t)100)
+#define LIMIT_AGENT_TOOLS ((size_t)200)
+#define LIMIT_AGENT_ANSWER ((size_t)256 << 10)
+
 /* Paths named with @ in one prompt: each is read. */
 #define LIMIT_MENTIONS 1000
 /* A file of instructions (GEMINI.md), and all of them together: they are sent with every

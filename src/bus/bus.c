@@ -21,7 +21,7 @@
 static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_TOOL_CONFIRMATION_REQUEST] =
 		"correlationId:s callId:s toolName:s serverName?:s arguments:o details:o "
-		"outcomes:a reason?:s together?:o",
+		"outcomes:a reason?:s agentName?:s together?:o",
 	[BUS_TOOL_CONFIRMATION_RESPONSE] =
 		"correlationId:s outcome:s newContent?:s message?:s review?:o files?:a "
 		"byPolicy?:b",
@@ -48,9 +48,9 @@ static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_COMMAND_RESIZE] = "pid?:i rows:i columns:i",
 	[BUS_COMMAND_BACKGROUND] = "pid:i",
 	[BUS_MCP_SERVERS] = "action:s serverName?:s session?:b",
-	[BUS_API_REQUEST] = "model:s role:s",
-	[BUS_API_RESPONSE] = "model:s role:s durationMs:i reason:s usage:o",
-	[BUS_API_ERROR] = "model:s role:s durationMs:i type:s error:s",
+	[BUS_API_REQUEST] = "model:s role:s agentName?:s",
+	[BUS_API_RESPONSE] = "model:s role:s durationMs:i reason:s usage:o agentName?:s",
+	[BUS_API_ERROR] = "model:s role:s durationMs:i type:s error:s agentName?:s",
 	[BUS_HOOK_CALL] = "event:s name:s durationMs:i exitCode:i success:b input?:o "
 			  "stdout?:s stderr?:s",
 	[BUS_NOTICE] = "severity:s message:s delayMs?:i forget?:i hook?:b waitedMs?:i "
@@ -62,6 +62,7 @@ static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_APPROVAL_MODE] = "mode:s",
 	[BUS_LOOP_DETECTED] = "kind:s count:i",
 	[BUS_SLASH_COMMAND] = "command:s status:s",
+	[BUS_SUBAGENT] = "agentName:s callId:s topic:s message:o",
 	[BUS_TURN_END] = "reason:s usage:o",
 };
 

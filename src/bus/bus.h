@@ -61,6 +61,7 @@
 	X(APPROVAL_MODE, "approval-mode", NONE)                                                   \
 	X(LOOP_DETECTED, "loop-detected", NONE)                                                   \
 	X(SLASH_COMMAND, "slash-command", NONE)                                                   \
+	X(SUBAGENT, "subagent", NONE)                                                             \
 	X(TURN_END, "turn-end", NONE)
 
 enum bus_topic {
@@ -85,7 +86,7 @@ enum bus_topic {
  *           originalContent, newContent;
  *       sandbox_expansion: docs/bus.md},
  *     outcomes [string]: those that may be chosen (Gemini CLI's words: proceed_once, ...),
- *     reason?: what a hook or rule said,
+ *     reason?: what a hook or rule said, agentName?: the sub-agent whose call it is,
  *     together? {id, index, count (int)}: so many questions with this id are put at once, this
  *     one at that place (from 0)
  * TOOL_CONFIRMATION_RESPONSE correlationId, outcome, newContent? (modify_with_editor), message?,
@@ -128,7 +129,8 @@ enum bus_topic {
  * MCP_SERVERS                action "enable"|"disable"|"reload", serverName? (not of reload),
  *                            session? (bool: for this session alone): what is to be done before
  *                            the next prompt
- * API_REQUEST                model, role ("main", "compress", ...): it goes out
+ * API_REQUEST                model, role ("main", "subagent", "compress", ...): it goes out;
+ *                            agentName?: the sub-agent that asks, also of the next two
  * API_RESPONSE               model, role, durationMs (int), reason, usage {input, output, cached,
  *                            thoughts, tool, total (int)}
  * API_ERROR                  model, role, durationMs (int), type, error: it failed for good
@@ -148,6 +150,12 @@ enum bus_topic {
  *                            told; 2, the prompt ends
  * SLASH_COMMAND              command (its own name), status "success"|"error": one of hasp's own
  *                            was run
+ * SUBAGENT                   agentName, callId (of the call of invoke_agent), topic, message
+ *                            (object): what a sub-agent would publish were it the session's agent;
+ *                            its text, its calls and their results reach nobody else. Straight go
+ *                            its questions (agentName? in them), API_*, UPDATE_POLICY, and of
+ *                            notices warnings and errors; and TOOL_PROGRESS of the call, for each
+ *                            of its own
  * TURN_END                   reason, usage (object)
  */
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "catalog/skills.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +18,7 @@
 #include "base/text.h"
 #include "base/unseen.h"
 #include "catalog/frontmatter.h"
+#include "catalog/private.h"
 #include "config/extensions.h"
 #include "config/home.h"
 #include "data/warnings.h"
@@ -51,52 +49,15 @@ static void skill_release(struct skill *skill)
 	*skill = (struct skill){ 0 };
 }
 
-static size_t characters_count(const char *text)
-{
-	struct span rest = span_str(text);
-	struct utf8_char one;
-	size_t count = 0;
-
-	while (utf8_next(&rest, &one))
-		count++;
-	return count;
-}
-
-/* One line, trimmed, with invisible characters as escapes, of at most `max` bytes. The caller
- * frees. */
-static char *skill_line(const char *text, size_t max)
-{
-	_cleanup_buf_ struct buf shown = BUF_INIT(LIMIT_SKILL_BYTES * 8);
-	_cleanup_free_ char *copy = NULL;
-	struct span line;
-
-	unseen_show(&shown, span_trim(span_str(text)));
-	copy = mem_dup(shown.data ? shown.data : "", shown.len);
-	for (char *c = copy; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = ' ';
-	line = utf8_head(span_trim(span_str(copy)), max);
-	return mem_dup(line.data ? line.data : "", line.len);
-}
-
 /* As Gemini CLI has it. */
 static char *skill_name_clean(const char *text)
 {
-	char *name = skill_line(text, SKILL_NAME_MAX);
+	char *name = catalog_line(text, SKILL_NAME_MAX);
 
 	for (char *c = name; *c; c++)
 		if (strchr(":\\/<>*?\"|", *c))
 			*c = '-';
 	return name;
-}
-
-static bool text_check(const struct skill *skill, const struct file_text *text, struct err *err)
-{
-	if (!text->data)
-		return err_set(err, ERR_FILE_NOT_FOUND, "%s is gone.", skill->file);
-	if (!utf8_valid(file_text_span(text)) || memchr(text->data, 0, text->len))
-		return err_set(err, ERR_NOT_TEXT, "it is not UTF-8 text.");
-	return true;
 }
 
 static bool skill_fields_read(const struct frontmatter *front, json_t *value, struct err *err)
@@ -123,7 +84,7 @@ bool skill_read(const struct skill *skill, json_t **ret, struct err *err)
 	struct sha256 sum;
 
 	if (!door_read(skill->root, skill->file, LIMIT_SKILL_BYTES, &text, err) ||
-	    !text_check(skill, &text, err) ||
+	    !catalog_check_text(skill->file, &text, err) ||
 	    !frontmatter_parse(file_text_span(&text), &front, err) ||
 	    !skill_fields_read(&front, value, err))
 		return false;
@@ -136,31 +97,18 @@ bool skill_read(const struct skill *skill, json_t **ret, struct err *err)
 
 /* ---- discovery --------------------------------------------------------------------- */
 
-__attribute__((format(printf, 2, 3)))
-static void skills_notice(struct skills *skills, const char *format, ...)
-{
-	char text[ERR_MESSAGE_MAX];
-	_cleanup_free_ char *shown = NULL;
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	shown = skill_line(text, sizeof(text));
-	warnings_add(skills->notices, json_text(span_str(shown)));
-}
-
 static void skill_check_name(struct skills *skills, const struct skill *skill)
 {
 	const char *folder = strrchr(skill->folder, '/') + 1;
 
-	if (characters_count(skill->name) > SKILL_NAME_CHARS)
-		skills_notice(skills,
-		              "The name of the skill in %s is longer than 64 characters.",
-		              skill->folder);
+	if (catalog_characters(skill->name) > SKILL_NAME_CHARS)
+		catalog_notice(skills->notices,
+		               "The name of the skill in %s is longer than 64 characters.",
+		               skill->folder);
 	if (strcmp(skill->name, folder) != 0)
-		skills_notice(skills, "The skill \"%s\" is in a folder of another name, %s.",
-		              skill->name, skill->folder);
+		catalog_notice(skills->notices,
+		               "The skill \"%s\" is in a folder of another name, %s.", skill->name,
+		               skill->folder);
 }
 
 /* Takes what `skill` has. The later one counts; a copy of the same text needs no word. */
@@ -172,8 +120,8 @@ static void skill_add(struct skills *skills, struct skill *skill)
 		if (strcasecmp(there->name, skill->name) != 0)
 			continue;
 		if (strcmp(there->sha256, skill->sha256) != 0)
-			skills_notice(skills,
-			              "Skill conflict detected: \"%s\" from \"%s\" is overriding "
+			catalog_notice(skills->notices,
+			               "Skill conflict detected: \"%s\" from \"%s\" is overriding "
 			              "the same skill from \"%s\".",
 			              skill->name, skill->file, there->file);
 		skill_release(there);
@@ -181,7 +129,8 @@ static void skill_add(struct skills *skills, struct skill *skill)
 		return;
 	}
 	if (skills->count == LIMIT_SKILLS) {
-		skills_notice(skills, "%s is ignored: there are too many skills.", skill->file);
+		catalog_notice(skills->notices, "%s is ignored: there are too many skills.",
+		               skill->file);
 		skill_release(skill);
 		return;
 	}
@@ -217,7 +166,7 @@ static void skill_try(struct skills *skills, const char *root, const char *folde
 
 	if (!place_is_closed(place) && !door_is_own(folder)) {
 		if (access(skill.file, F_OK) == 0)
-			skills_notice(skills,
+			catalog_notice(skills->notices,
 			              "%s is ignored: others may write its folder.",
 			              skill.file);
 	} else if (skill_read(&skill, &text, &err)) {
@@ -225,47 +174,19 @@ static void skill_try(struct skills *skills, const char *root, const char *folde
 
 		skill.name = mem_strdup(json_string_value(json_object_get(text, "name")));
 		skill.sha256 = mem_strdup(json_string_value(json_object_get(text, "sha256")));
-		skill.description = skill_line(description, LIMIT_SKILL_DESCRIPTION);
+		skill.description = catalog_line(description, LIMIT_SKILL_DESCRIPTION);
 		skill_check_name(skills, &skill);
-		if (characters_count(description) > SKILL_DESCRIPTION_CHARS)
-			skills_notice(skills,
+		if (catalog_characters(description) > SKILL_DESCRIPTION_CHARS)
+			catalog_notice(skills->notices,
 			              "The description of the skill \"%s\" is longer than 1024 "
 			              "characters.",
 			              skill.name);
 		skill_add(skills, &skill);
 		return;
 	} else if (err.code != ERR_FILE_NOT_FOUND && err.code != ERR_NOT_A_DIRECTORY) {
-		skills_notice(skills, "%s is ignored: %s", skill.file, err.message);
+		catalog_notice(skills->notices, "%s is ignored: %s", skill.file, err.message);
 	}
 	skill_release(&skill);
-}
-
-static int skill_names_compare(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* The names in a folder that may be skills, or files of one, in their order; at most `max`. */
-static size_t names_list(int folder, size_t max, char ***ret)
-{
-	DIR *entries = folder >= 0 ? fdopendir(folder) : NULL;
-	const struct dirent *entry;
-	size_t count = 0, cap = 0;
-
-	*ret = NULL;
-	while (entries && count < max && (entry = readdir(entries))) {
-		if (entry->d_name[0] == '.' || strcmp(entry->d_name, "node_modules") == 0)
-			continue;
-		*ret = mem_grow(*ret, &cap, count + 1, sizeof(**ret));
-		(*ret)[count++] = mem_strdup(entry->d_name);
-	}
-	if (entries)
-		closedir(entries);
-	else if (folder >= 0)
-		close(folder);
-	if (count)
-		qsort(*ret, count, sizeof(**ret), skill_names_compare);
-	return count;
 }
 
 /* The user's: the link, if it is one, is followed. */
@@ -282,7 +203,7 @@ static void place_search(struct skills *skills, const struct skill_place *place)
 	const bool closed = place_is_closed(place);
 	_cleanup_free_ char *folder = path_join(place->above, place->name);
 	char **names;
-	size_t count = names_list(door_folder(closed ? place->above : folder, folder),
+	size_t count = catalog_names(door_folder(closed ? place->above : folder, folder),
 	                          LIMIT_SKILLS * 4, &names);
 
 	if (count && closed)
@@ -520,7 +441,7 @@ static void skill_files_list(const struct skill *skill, const char *folder, cons
 	const int opened = door_folder(skill->root, folder);
 	_cleanup_fd_ int looked = opened >= 0 ? fcntl(opened, F_DUPFD_CLOEXEC, 3) : -1;
 	char **names;
-	size_t count = names_list(opened, LIMIT_SKILL_RESOURCES * 4, &names);
+	size_t count = catalog_names(opened, LIMIT_SKILL_RESOURCES * 4, &names);
 
 	for (size_t i = 0; i < count; i++) {
 		_cleanup_free_ char *name = names[i];

@@ -337,14 +337,28 @@ static void (*const takers[BUS_TOPIC_COUNT])(struct telemetry *telemetry, const 
 	[BUS_SLASH_COMMAND] = telemetry_on_slash,
 };
 
+/* Calls of sub-agents are counted, and no more of them than that. */
+static void telemetry_on_subagent(struct telemetry *telemetry, const json_t *message)
+{
+	static const enum bus_topic counted[] = { BUS_TOOL_CALL, BUS_TOOL_RESULT, BUS_COMPRESSED };
+	const char *topic = telemetry_said(message, "topic");
+
+	for (size_t i = 0; i < ARRAY_LEN(counted); i++)
+		if (!strcmp(topic, bus_topic_name(counted[i])))
+			takers[counted[i]](telemetry, json_object_get(message, "message"));
+}
+
 static void telemetry_on_message(void *data, enum bus_topic topic, const json_t *message)
 {
 	struct telemetry *telemetry = data;
 
-	if (!takers[topic])
+	if (!takers[topic] && topic != BUS_SUBAGENT)
 		return;
 	pthread_mutex_lock(&telemetry->lock);
-	takers[topic](telemetry, message);
+	if (topic == BUS_SUBAGENT)
+		telemetry_on_subagent(telemetry, message);
+	else
+		takers[topic](telemetry, message);
 	pthread_mutex_unlock(&telemetry->lock);
 }
 

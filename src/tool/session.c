@@ -500,6 +500,7 @@ struct seen_file {
 };
 
 struct session_shared {
+	struct session_shared *of; /* borrowed; whose version, schemas and grants count; or NULL */
 	_Atomic uint64_t version;
 	pthread_mutex_t seen_lock;
 	struct seen_file *seen; /* owned; at most SEEN_MAX */
@@ -524,11 +525,30 @@ void session_init(struct session *session, struct provider *provider)
 		                     .inactivity_ms = INACTIVITY_MS };
 }
 
+void session_branch(struct session *session, const struct session *from)
+{
+	struct session_shared *shared = mem_alloc(1, sizeof(*shared));
+
+	shared->of = from->shared->of ? from->shared->of : from->shared;
+	shared->kept = kept_new();
+	pthread_mutex_init(&shared->seen_lock, NULL);
+	pthread_mutex_init(&shared->grant_lock, NULL);
+	*session = *from;
+	session->shared = shared;
+	session->hooks = (struct call_hooks){ 0 };
+}
+
+/* What all conversations of a session have in common. */
+static struct session_shared *session_common(const struct session *session)
+{
+	return session->shared->of ? session->shared->of : session->shared;
+}
+
 void session_release(struct session *session)
 {
 	struct session_shared *shared = session->shared;
 
-	for (size_t i = 0; i < tool_builtin_count(); i++)
+	for (size_t i = 0; !shared->of && i < tool_builtin_count(); i++)
 		schema_free(atomic_load(&shared->schemas[i]));
 	free(shared->schemas);
 	for (size_t i = 0; i < shared->seen_count; i++)
@@ -550,12 +570,12 @@ static struct kept *session_kept(const struct session *session)
 
 uint64_t session_next_version(struct session *session)
 {
-	return atomic_fetch_add(&session->shared->version, 1) + 1;
+	return atomic_fetch_add(&session_common(session)->version, 1) + 1;
 }
 
 uint64_t session_version(const struct session *session)
 {
-	return atomic_load(&session->shared->version);
+	return atomic_load(&session_common(session)->version);
 }
 
 void session_raise_version(struct session *session, uint64_t at_least)
@@ -563,7 +583,7 @@ void session_raise_version(struct session *session, uint64_t at_least)
 	uint64_t now = session_version(session);
 
 	while (now < at_least &&
-	       !atomic_compare_exchange_weak(&session->shared->version, &now, at_least))
+	       !atomic_compare_exchange_weak(&session_common(session)->version, &now, at_least))
 		;
 }
 
@@ -667,9 +687,9 @@ void tool_grant_release(struct tool_grant *grant)
 
 void session_grant(struct session *session, const struct tool_grant *grant)
 {
-	pthread_mutex_lock(&session->shared->grant_lock);
-	tool_grant_join(&session->shared->grant, grant);
-	pthread_mutex_unlock(&session->shared->grant_lock);
+	pthread_mutex_lock(&session_common(session)->grant_lock);
+	tool_grant_join(&session_common(session)->grant, grant);
+	pthread_mutex_unlock(&session_common(session)->grant_lock);
 }
 
 void session_granted(const struct session *session, struct tool_grant *ret)
@@ -677,9 +697,9 @@ void session_granted(const struct session *session, struct tool_grant *ret)
 	*ret = (struct tool_grant){ 0 };
 	if (session->grant) /* first: it may be what there is no room for */
 		tool_grant_join(ret, session->grant);
-	pthread_mutex_lock(&session->shared->grant_lock);
-	tool_grant_join(ret, &session->shared->grant);
-	pthread_mutex_unlock(&session->shared->grant_lock);
+	pthread_mutex_lock(&session_common(session)->grant_lock);
+	tool_grant_join(ret, &session_common(session)->grant);
+	pthread_mutex_unlock(&session_common(session)->grant_lock);
 }
 
 struct provider *session_reader(const struct session *session, const char *path)
@@ -753,7 +773,7 @@ bool session_schema(struct session *session, const struct tool *tool, struct sch
 		return true;
 	if (!registry_index(tool, &i))
 		return err_set(err, ERR_INTERNAL, "The tool %s is not registered.", tool->name);
-	*ret = atomic_load(&session->shared->schemas[i]);
+	*ret = atomic_load(&session_common(session)->schemas[i]);
 	if (*ret)
 		return true;
 	if (!schema_compile(span_str(tool->arguments_schema), &own, err)) {
@@ -761,7 +781,7 @@ bool session_schema(struct session *session, const struct tool *tool, struct sch
 		return false;
 	}
 	*ret = own;
-	if (atomic_compare_exchange_strong(&session->shared->schemas[i], &theirs, own))
+	if (atomic_compare_exchange_strong(&session_common(session)->schemas[i], &theirs, own))
 		return true;
 	schema_free(own);
 	*ret = theirs;

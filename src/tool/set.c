@@ -146,7 +146,7 @@ bool tool_kind_changes(enum tool_kind kind)
 struct row {
 	const struct tool *tool;
 	struct tool *owned;             /* the same, if it is to be released */
-	void (*release)(struct tool *tool);
+	void (*release)(struct tool *tool); /* NULL: another set does */
 	struct schema *schema;          /* of an added tool, once `compiled`; NULL: anything that is
 	                                 * an object. With schema_lock */
 	bool compiled;
@@ -285,6 +285,38 @@ struct tool_set *tool_set_new(void)
 	pthread_mutex_init(&set->schema_lock, NULL);
 	for (size_t i = 0; i < tool_count(); i++)
 		add_own_row(set, tool_at(i));
+	return set;
+}
+
+static bool is_way_to_deferred(const struct tool *tool)
+{
+	return tool == &tool_search_tools || tool == &tool_call_tool;
+}
+
+struct tool_set *tool_set_choose(const struct tool_set *from,
+                                 bool (*wanted)(void *data, const struct tool *tool), void *data)
+{
+	struct tool_set *set = mem_alloc(1, sizeof(*set));
+	bool deferred = false;
+
+	pthread_rwlock_init(&set->lock, NULL);
+	pthread_mutex_init(&set->schema_lock, NULL);
+	set_read(from);
+	for (size_t i = 0; i < from->count; i++) {
+		struct row row = from->rows[i];
+
+		if (row.left_out || is_way_to_deferred(row.tool) || !wanted(data, row.tool))
+			continue;
+		row.release = NULL;
+		row.schema = NULL;
+		row.compiled = false;
+		add_row(set, &row);
+		deferred = deferred || row.deferred;
+	}
+	for (size_t i = 0; i < from->count && deferred; i++)
+		if (!from->rows[i].left_out && is_way_to_deferred(from->rows[i].tool))
+			add_own_row(set, from->rows[i].tool);
+	set_read_end(from);
 	return set;
 }
 
@@ -534,15 +566,21 @@ bool tool_set_schema(const struct tool_set *set, const struct tool *tool, struct
 
 static json_t *declared_schema(const json_t *schema);
 
-/* A parameter's description without what goes without saying: that a switch is off, and what the
- * system prompt says of all paths and of the lock. */
+/* A parameter's description without what goes without saying: that a switch is off, what the system
+ * prompt says of all paths and of the lock, and what the name and the tool's description say. */
 static void shorten_description(const char *name, json_t *member)
 {
+	static const char *const plain[] = {
+		"file_path", "base_content_sha256", "pid", "exclude", "input", "case_sensitive",
+		"content", "old_content", "new_content", "paths", "ignore", "regex",
+	};
 	static const struct span off = SPAN("Default false.");
 	struct span text = json_span(json_object_get(member, "description"));
+	bool is_plain = span_eq(text, off);
 
-	if (strcmp(name, "file_path") == 0 || strcmp(name, "base_content_sha256") == 0 ||
-	    span_eq(text, off))
+	for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+		is_plain = is_plain || strcmp(name, plain[i]) == 0;
+	if (is_plain)
 		json_object_del(member, "description");
 	else if (span_ends(text, off))
 		json_object_set_new(member, "description",
@@ -705,7 +743,7 @@ static size_t row_tokens(const struct row *row)
 
 static bool is_foreign(const struct row *row)
 {
-	return row->owned && !row->left_out;
+	return row->owned && !row->left_out && row->tool->kind != TOOL_KIND_AGENT;
 }
 
 /* Behind all that was declared before. False: the settings leave one of them out. */

@@ -22,6 +22,11 @@
 #include "tool/tool.h"
 
 struct tool_set *tool_set_new(void); /* the built-in tools that need no conversation (set.c) */
+/* A set of those tools of another one that `wanted` says yes to, in its order, deferred where they
+ * are there; with search_tools and call_tool if it has them and any is deferred, whatever `wanted`
+ * says.  `from` has to live longer; what is added to it later is not in this one. */
+struct tool_set *tool_set_choose(const struct tool_set *from,
+                                 bool (*wanted)(void *data, const struct tool *tool), void *data);
 void tool_set_free(struct tool_set *set);
 
 /* Adds web_fetch, google_web_search, save_memory, write_todos, ask_user, enter_plan_mode and

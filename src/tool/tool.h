@@ -186,6 +186,10 @@ struct session {
 /* An empty session with the defaults of all settings. `provider` is borrowed, and outlives it. */
 void session_init(struct session *session, struct provider *provider);
 void session_release(struct session *session); /* leaves the provider alone */
+/* A session for another conversation on the same workspace: with the settings, versions and grants
+ * of `from`, which outlives it, but what was seen is its own: a file that only another conversation
+ * has seen is none that it may write without naming its state. Released by itself. */
+void session_branch(struct session *session, const struct session *from);
 uint64_t session_next_version(struct session *session); /* 1, 2, 3, ... */
 uint64_t session_version(const struct session *session); /* the last one given out; 0 at first */
 /* Versions go on above `at_least`: a conversation is resumed that has seen such ones. */

@@ -218,6 +218,22 @@ static void follow_turn_end(struct app *app, const json_t *message)
 	transcript_break(app->transcript);
 }
 
+/* What a sub-agent does is shown with its call; what it used, and wrote, counts like anybody's. */
+static void follow_subagent(struct app *app, const json_t *message)
+{
+	const struct span topic = json_span(json_object_get(message, "topic"));
+	const json_t *inner = json_object_get(message, "message");
+	const json_t *usage = json_object_get(inner, "usage");
+
+	if (span_eq(topic, span_str(bus_topic_name(BUS_TOOL_RESULT))))
+		follow_lines(&app->status, json_object_get(inner, "result"));
+	if (!span_eq(topic, span_str(bus_topic_name(BUS_TURN_END))))
+		return;
+	app->status.input += (uint64_t)json_integer_value(json_object_get(usage, "input"));
+	app->status.output += (uint64_t)json_integer_value(json_object_get(usage, "output"));
+	app->status.cached += (uint64_t)json_integer_value(json_object_get(usage, "cached"));
+}
+
 static void follow_compressed(struct app *app, const json_t *message)
 {
 	const json_int_t before = json_integer_value(json_object_get(message, "before"));
@@ -320,6 +336,9 @@ static void follow_message(struct app *app, enum bus_topic topic, const json_t *
 		break;
 	case BUS_TURN_END:
 		follow_turn_end(app, message);
+		break;
+	case BUS_SUBAGENT:
+		follow_subagent(app, message);
 		break;
 	default:
 		return;

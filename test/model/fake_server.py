@@ -145,6 +145,7 @@ class FakeServer:
                                            "violations": violations}) + "\n")
                 self.log.flush()
         time.sleep(step.get("delay", 0))
+        step.get("wait", lambda: None)()
         return send_step(sock, step, *self.encode(request, step))
 
     def choose(self, request):

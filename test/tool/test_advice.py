@@ -67,7 +67,7 @@ ROWS = {
 ELSEWHERE = {
     "unknown_tool", "too_large", "permission_denied", "denied_by_policy", "denied_by_user",
     "denied_by_sandbox", "disk_full", "busy", "cannot_preserve", "worker_lost", "cancelled",
-    "command_stopped", "network_error", "authentication_failed", "quota_exceeded", "overloaded",
+    "command_stopped", "limit_reached", "network_error", "authentication_failed", "quota_exceeded", "overloaded",
     "context_too_large", "model_error", "tool_failed", "rolled_back", "internal", "no_resources",
 }
 

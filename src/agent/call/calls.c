@@ -401,7 +401,7 @@ static void publish_result(const struct call *call, const char *display, uint64_
 		                    json_text(span_str(call_error_message(call->result))));
 		json_object_set_new(message, "error", error);
 	}
-	bus_publish(call->agent->options.bus, BUS_TOOL_RESULT, message);
+	agent_publish(call->agent, BUS_TOOL_RESULT, message);
 }
 
 /* The call has its result: what is left is to tell everybody. */
@@ -577,7 +577,7 @@ static void publish_call(struct agent *agent, const struct call *call)
 	json_object_set_new(message, "title", json_cstr(title));
 	json_object_set(message, "arguments", call->args);
 	json_object_set_new(message, "description", json_text(span_str(description)));
-	bus_publish(agent->options.bus, BUS_TOOL_CALL, message);
+	agent_publish(agent, BUS_TOOL_CALL, message);
 }
 
 /* ---- running ----------------------------------------------------------------------- */

@@ -53,6 +53,8 @@ void missing_begin(struct agent *agent);
 void missing_note(struct call *call);
 /* The model's report. False with *err: a tool is unknown, or is not off. From any thread. */
 bool missing_report(struct agent *agent, const json_t *tools, const char *reason, struct err *err);
+/* What a sub-agent lacked, its parent lacks. */
+void missing_pass_on(struct agent *from);
 /* The sentence for people, with the flags; NULL: nothing was missing. The caller frees. */
 char *missing_sentence(const struct agent *agent);
 

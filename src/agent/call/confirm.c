@@ -173,6 +173,8 @@ static json_t *question_message(struct asking *asking)
 	json_object_set_new(message, "toolName", json_string(tool->name));
 	if (tool->server)
 		json_object_set_new(message, "serverName", json_cstr(tool->server));
+	if (asking->agent->options.name)
+		json_object_set_new(message, "agentName", json_string(asking->agent->options.name));
 	json_object_set(message, "arguments", (json_t *)asking->question->arguments);
 	json_object_set_new(message, "details", details_of(asking));
 	asking->outcomes = outcomes_of(asking);

@@ -94,6 +94,8 @@ static json_t *expansion_message(const struct call *call, const struct tool *too
 
 	json_object_set_new(message, "callId", json_string(call->id));
 	json_object_set_new(message, "toolName", json_string(tool->name));
+	if (call->agent->options.name)
+		json_object_set_new(message, "agentName", json_string(call->agent->options.name));
 	json_object_set(message, "arguments", (json_t *)arguments);
 	json_object_set_new(message, "details", expansion_details(call, arguments, offer));
 	json_object_set_new(message, "outcomes", expansion_outcomes(call->agent));

@@ -49,6 +49,7 @@ static const struct {
 	{ ERR_BUSY, -1, "file_write_failure" },
 	{ ERR_ROLLED_BACK, -1, "edit_preparation_failure" },
 	{ ERR_COMMAND_STOPPED, -1, "shell_execute_error" },
+	{ ERR_LIMIT_REACHED, -1, "execution_failed" },
 	{ ERR_INTERNAL, -1, "unhandled_exception" },
 };
 

@@ -240,7 +240,7 @@ static void gate_output(void *data, enum run_stream stream, struct span bytes)
 	(void)stream; /* as it came: both are one text for who reads along */
 	json_object_set_new(message, "callId", json_string(call->id));
 	json_object_set_new(message, "text", json_text(bytes));
-	bus_publish(call->agent->options.bus, BUS_TOOL_OUTPUT, message);
+	agent_publish(call->agent, BUS_TOOL_OUTPUT, message);
 }
 
 /* ---- what a server reports of a call ----------------------------------------------- */
@@ -260,7 +260,7 @@ static void gate_reported(void *data, double done, double total, const char *sai
 
 	if (total > 0)
 		json_object_set_new(message, "total", reported_number(total));
-	bus_publish(call->agent->options.bus, BUS_TOOL_PROGRESS, message);
+	agent_publish(call->agent, BUS_TOOL_PROGRESS, message);
 }
 
 /* ---- what tool_call asks ------------------------------------------------------------ */

@@ -102,6 +102,18 @@ static void forget_kind(struct agent *agent, enum tool_kind kind)
 	}
 }
 
+void missing_pass_on(struct agent *from)
+{
+	struct agent *parent = from->options.parent;
+	size_t i;
+	json_t *note;
+
+	pthread_mutex_lock(&parent->lock);
+	json_array_foreach(from->missing, i, note)
+		add_note(parent, json_incref(note));
+	pthread_mutex_unlock(&parent->lock);
+}
+
 void missing_note(struct call *call)
 {
 	struct agent *agent = call->agent->top;

@@ -155,7 +155,7 @@ static void report_rejection(struct call *call, const struct tool *tool)
 	json_object_set_new(message, "message", json_text(span_str(call->verdict.message)));
 	if (call->verdict.rule)
 		json_object_set_new(message, "rule", json_text(span_str(call->verdict.rule)));
-	bus_publish(call->agent->options.bus, BUS_TOOL_POLICY_REJECTION, message);
+	agent_publish(call->agent, BUS_TOOL_POLICY_REJECTION, message);
 }
 
 enum call_decision gate_decide(struct call *call, const struct tool *tool, const json_t *arguments)

@@ -365,7 +365,7 @@ static void report_compacted(struct agent *agent, uint64_t before, uint64_t afte
 	json_object_set_new(message, "before", json_size(before));
 	json_object_set_new(message, "after", json_size(after));
 	json_object_set_new(message, "how", json_string(how));
-	bus_publish(agent->options.bus, BUS_COMPRESSED, message);
+	agent_publish(agent, BUS_COMPRESSED, message);
 }
 
 /* What takes the place of the history. */

@@ -342,6 +342,8 @@ void host_open_tools(struct host *host)
 	services_add_tools(host->chat.services, host->chat.tools);
 	host_open_skills(host);
 	host_add_skill_tool(host);
+	host_open_agents(host);
+	host_add_agent_tool(host);
 	mcp_servers_add(host->servers, host->chat.tools);
 	tool_set_limit(host->chat.tools, settings_get(settings, "tools.core"), excluded);
 	defer_tools(host);
@@ -578,6 +580,7 @@ bool host_open(const struct host_options *options, struct host **ret, struct err
 	host->options.confinement = host->confinement;
 	host->options.worker_program = host->worker_program;
 	pthread_mutex_init(&host->lock, NULL);
+	pthread_mutex_init(&host->replaying, NULL);
 	host->chat = (struct chat){
 		.session_id = mem_strdup(options->session_id), .mode = options->mode,
 		.resume_file = options->resume_file, .import_file = options->import_file,
@@ -686,6 +689,7 @@ void host_close(struct host *host, const char *reason)
 	bus_free(host->bus);
 	home_free(host->home);
 	skills_free(host->skills);
+	agents_free(host->agents);
 	json_decref(host->system);
 	json_decref(host->context);
 	setup_command_env_release(&host->command_env);
@@ -699,6 +703,7 @@ void host_close(struct host *host, const char *reason)
 		cancel_release(&host->cancel);
 	}
 	pthread_mutex_destroy(&host->lock);
+	pthread_mutex_destroy(&host->replaying);
 	free(host);
 }
 

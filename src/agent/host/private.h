@@ -14,6 +14,7 @@
 #include "agent/session/sessions.h"
 #include "agent/setup/prepare.h"
 #include "base/cancel.h"
+#include "catalog/agents.h"
 #include "catalog/skills.h"
 #include "config/home.h"
 #include "config/settings.h"
@@ -94,6 +95,8 @@ struct host {
 	json_t *attached;            /* media that go with the next prompt; or NULL */
 	struct command_env servers_env; /* what their programs get */
 	struct skills *skills;     /* found when the host was opened, or looked for anew */
+	struct agents *agents;     /* likewise */
+	pthread_mutex_t replaying; /* recorded answers are one row: one sub-agent at a time */
 	const char **ignore_files; /* owned array of names that are the settings' */
 	bool git;                  /* the workspace is a repository's root */
 };
@@ -164,6 +167,17 @@ void host_open_skills(struct host *host);
 void host_add_skill_tool(struct host *host);
 /* Has it name the skills that there are now. False: it does already. */
 bool host_renew_skill_tool(struct host *host);
+
+/* ---- sub-agents (agents.c, subagent.c) ------------------------------------------- */
+
+/* Finds them, once; what is wrong with some is a warning. */
+void host_open_agents(struct host *host);
+/* Adds invoke_agent to the session's tools, if there is any agent. */
+void host_add_agent_tool(struct host *host);
+/* Has the agent carry out the task, on this thread, until it has reported or can go on no further;
+ * `call`: the id of the call that it answers. The result of that call; a new reference. */
+json_t *host_run_subagent(struct host *host, const struct agent_definition *definition,
+                          const char *task, const char *call);
 
 /* ---- MCP servers of a project's .mcp.json (servers.c) -------------------------- */
 

@@ -45,6 +45,9 @@ struct prompt_options {
 /* *ret_pieces (surroundings.h) is the caller's. Errors: the file that GEMINI_SYSTEM_MD names cannot
  * be read. */
 bool prompt_make(const struct prompt_options *options, json_t **ret_pieces, struct err *err);
+/* The system prompt of a sub-agent: what its definition says, and what holds for all of them; of
+ * the options' tools, which are its own. The caller frees. */
+char *prompt_agent_text(const struct prompt_options *options, const char *instructions);
 /* What holds in a mode; `off_tools`: gate_off_text, or NULL. The caller frees. */
 char *prompt_mode_text(const struct prompt_options *options, enum approval_mode mode,
                        const char *off_tools);

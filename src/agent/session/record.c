@@ -23,6 +23,7 @@ struct record {
 	pthread_mutex_t lock;
 	struct home *home;
 	char *session_id, *path;   /* path: NULL while the file has no place */
+	char *agent_of;            /* of a sub-agent: its session; or NULL */
 	json_t *directories;
 	int fd;                    /* -1: not made yet */
 	bool resumed;              /* the file has its first line already */
@@ -104,16 +105,21 @@ static bool open_resumed(struct record *record, const char *path, struct err *er
 /* Where a new session's file will be; hooks are told before it is there. */
 static bool choose_path(struct record *record, struct err *err)
 {
-	_cleanup_free_ char *chats = NULL;
+	_cleanup_free_ char *chats = NULL, *own = NULL;
 
 	if (record->path)
 		return true;
-	if (!home_claim(record->home, err))
+	/* A sub-agent's session has claimed it; others read where it is meanwhile. */
+	if (!(record->agent_of && home_temp(record->home)) && !home_claim(record->home, err))
 		return false;
 	chats = home_make(home_temp(record->home), "chats", err);
-	if (chats)
+	if (chats && record->agent_of)
+		own = home_make(chats, record->agent_of, err);
+	if (own)
+		record->path = mem_printf("%s/%s.jsonl", own, record->session_id);
+	else if (chats && !record->agent_of)
 		record->path = free_path(chats, record->session_id);
-	return chats != NULL;
+	return record->path != NULL;
 }
 
 /* Never another session's: one that began in the same minute and whose id begins alike has its
@@ -152,6 +158,7 @@ bool record_open(const struct record_options *options, struct record **ret, stru
 	pthread_mutex_init(&record->lock, NULL);
 	record->session_id =
 		options->session_id ? mem_strdup(options->session_id) : record_new_id();
+	record->agent_of = mem_strdup(options->agent_of);
 	record->directories = options->directories ? json_deep_copy(options->directories) : NULL;
 	if (options->resume_file && !open_resumed(record, options->resume_file, err)) {
 		record_close(record);
@@ -252,6 +259,7 @@ void record_close(struct record *record)
 	json_decref(record->unhashed);
 	json_decref(record->directories);
 	free(record->session_id);
+	free(record->agent_of);
 	free(record->path);
 	pthread_mutex_destroy(&record->lock);
 	free(record);
@@ -297,7 +305,7 @@ static void put_metadata(struct record *record)
 		return;
 	record->resumed = true;
 	line = record_metadata_line(record->session_id, home_project_hash(record->home),
-	                            record->directories);
+	                            record->directories, record->agent_of ? "subagent" : "main");
 	queue_line(record, line);
 }
 

@@ -41,6 +41,9 @@ struct record_options {
 	struct home *home;
 	const char *session_id;   /* NULL: a new UUID */
 	const char *resume_file;  /* NULL, or an existing session's file to be continued */
+	/* NULL, or the session of which a sub-agent's conversation this is: its file is then
+	 * chats/SESSION/ID.jsonl, and goes when the session's goes. */
+	const char *agent_of;
 	const json_t *directories; /* of the workspace, or NULL; borrowed */
 	/* Told when something could not be written (DISK_FULL and the like), once each time it
 	 * begins. */
@@ -127,9 +130,10 @@ bool record_id_is_valid(const char *session_id); /* [A-Za-z0-9_-]{1,128} */
 char *record_new_id(void);                       /* a random UUID; the caller frees */
 void record_minute(char *out, size_t size);      /* "2026-08-21T09-41", now, UTC */
 
-/* The first line of a file; `directories` of the workspace, or NULL. */
+/* The first line of a file; `directories` of the workspace, or NULL. `kind`: "main", or
+ * "subagent". */
 json_t *record_metadata_line(const char *session_id, const char *project_hash,
-                             const json_t *directories);
+                             const json_t *directories, const char *kind);
 /* NULL: nothing but results of calls, which stand with their calls. */
 json_t *record_user_line(const json_t *content);
 json_t *record_model_line(const json_t *content, const struct model_usage *usage,

@@ -69,7 +69,7 @@ static json_t *new_message(const char *type)
 }
 
 json_t *record_metadata_line(const char *session_id, const char *project_hash,
-                             const json_t *directories)
+                             const json_t *directories, const char *kind)
 {
 	json_t *line = json_object();
 
@@ -77,7 +77,7 @@ json_t *record_metadata_line(const char *session_id, const char *project_hash,
 	json_object_set_new(line, "projectHash", json_string(project_hash));
 	json_object_set_new(line, "startTime", timestamp_json());
 	json_object_set_new(line, "lastUpdated", timestamp_json());
-	json_object_set_new(line, "kind", json_string("main"));
+	json_object_set_new(line, "kind", json_string(kind));
 	if (directories)
 		json_object_set(line, "directories", (json_t *)directories);
 	return line;

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "catalog/agents.h"
 #include "catalog/commands.h"
 #include "config/extensions.h"
 #include "data/json.h"
@@ -78,10 +79,9 @@ void setup_command_env_release(struct command_env *env)
 	*env = (struct command_env){ 0 };
 }
 
-/* ---- what is ignored --------------------------------------------------------- */
+/* ---- what a folder has ------------------------------------------------------------------ */
 
 enum {
-	NAMES_MAX = 5,        /* of a kind that the sentence names */
 	FOUND_MAX = 1000,     /* entries of a folder that are looked at */
 	FOLDERS_MAX = 1000,   /* that are looked into for a kind */
 	DEPTH_MAX = 4,        /* of folders of custom commands */
@@ -90,21 +90,14 @@ enum {
 };
 
 /* What the entries of a folder are. */
-static const struct kind {
-	const char *what;
-	const char *folders[2]; /* beneath the home and the project; NULL: none */
-	const char *file;       /* in each entry, a folder; or NULL: entries are files with
-	                         * `ending` */
+struct kind {
+	const char *file;   /* in each entry, a folder; or NULL: entries are files with `ending` */
 	const char *ending;
-} kinds[] = {
-	{ "agents", { ".gemini/agents", NULL }, NULL, ".md" },
 };
-
-/* ---- what is found ----------------------------------------------------------------- */
 
 struct finding {
 	const struct kind *kind;
-	json_t *names;        /* owned by found() */
+	json_t *names;        /* borrowed */
 	unsigned folders;     /* that were looked into */
 };
 
@@ -160,30 +153,6 @@ static void look_into_folder(int folder, struct finding *finding, const char *be
 	closedir(entries);
 }
 
-static void look_beneath(const char *root, struct finding *finding)
-{
-	const struct kind *kind = finding->kind;
-
-	for (size_t i = 0; i < ARRAY_LEN(kind->folders) && kind->folders[i]; i++) {
-		_cleanup_free_ char *path = path_join(root, kind->folders[i]);
-
-		look_into_folder(door_folder(root, path), finding, "", 1);
-	}
-}
-
-static json_t *find_unsupported(const struct settings *settings, const struct kind *kind)
-{
-	const struct home *home = settings_home(settings);
-	struct finding finding = { .kind = kind, .names = json_array() };
-
-	look_beneath(home_user(home), &finding);
-	if (settings_trusted(settings) && strcmp(home_user(home), home_project(home)) != 0)
-		look_beneath(home_project(home), &finding);
-	return finding.names;
-}
-
-/* ---- the sentence ------------------------------------------------------------------ */
-
 static int compare_name_strings(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -203,30 +172,6 @@ static void put_sorted(struct buf *out, const json_t *names, size_t max)
 	}
 	if (count > max)
 		buf_printf(out, " and %zu more", count - max);
-}
-
-static void put_found_names(struct buf *out, const char *what, const json_t *names)
-{
-	if (!json_array_size(names))
-		return;
-	buf_printf(out, "%s%s ", out->len ? "; " : "", what);
-	put_sorted(out, names, NAMES_MAX);
-}
-
-/* One sentence that names all there is, a few of each kind; NULL: there is nothing. The caller
- * frees. A project's own count in a trusted folder. */
-static char *unsupported_sentence(const struct settings *settings)
-{
-	_cleanup_buf_ struct buf out = BUF_INIT(16 << 10);
-
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		json_auto_t *names = find_unsupported(settings, &kinds[i]);
-
-		put_found_names(&out, kinds[i].what, names);
-	}
-	if (!out.len)
-		return NULL;
-	return mem_printf("hasp does not use these yet, and ignores them: %s.", out.data);
 }
 
 /* ---- what a project brings along ------------------------------------------------- */
@@ -314,7 +259,7 @@ static void bring_hooks(struct brought *brought, const char *path)
 
 static void bring_policies(struct brought *brought, const char *path)
 {
-	static const struct kind kind = { "", { NULL }, NULL, ".toml" };
+	static const struct kind kind = { NULL, ".toml" };
 	struct finding finding = { .kind = &kind, .names = brought->names };
 
 	look_into_folder(door_folder(brought->project, path), &finding, "", 1);
@@ -369,10 +314,15 @@ static void bring_variables(struct brought *brought, const char *path)
 /* Skills are named as activate_skill has them where that is their folder's name. */
 static void bring_skills(struct brought *brought, const char *path)
 {
-	const struct kind kind = { "", { NULL }, "SKILL.md", NULL };
+	static const struct kind kind = { "SKILL.md", NULL };
 	struct finding finding = { .kind = &kind, .names = brought->names };
 
 	look_into_folder(door_folder(brought->project, path), &finding, "", 1);
+}
+
+static void bring_agents(struct brought *brought, const char *path)
+{
+	agents_add_names(brought->project, path, brought->names);
 }
 
 static const struct brought_row {
@@ -387,6 +337,8 @@ static const struct brought_row {
 	{ ".claude/skills", "skills", bring_skills },
 	{ ".gemini/skills", "skills", bring_skills },
 	{ ".agents/skills", "skills", bring_skills },
+	{ ".claude/agents", "agents", bring_agents },
+	{ ".gemini/agents", "agents", bring_agents },
 	{ ".gemini/system.md", "a system prompt, if GEMINI_SYSTEM_MD asks for it", NULL },
 	{ ".gemini/.env", "variables", bring_variables },
 	{ ".env", "variables", bring_variables },
@@ -496,7 +448,6 @@ static bool has_something_of_its_own(const struct settings *settings)
 
 void prepare_warnings(const struct settings *settings, prepare_notice *notice, void *data)
 {
-	_cleanup_free_ char *unsupported = unsupported_sentence(settings);
 	size_t i;
 	json_t *sentence;
 
@@ -508,8 +459,6 @@ void prepare_warnings(const struct settings *settings, prepare_notice *notice, v
 		notice(data, "warning",
 		       "This folder is not trusted: its settings, hooks, policies and instructions "
 		       "do not count. \"hasp config trust\" or --skip-trust changes that.");
-	if (unsupported)
-		notice(data, "warning", unsupported);
 }
 
 enum approval_mode prepare_mode(const struct settings *settings, const char *word)

@@ -177,8 +177,7 @@ static void event_copy_member(json_t *event, const char *name, const json_t *mes
 		json_object_set(event, name, value);
 }
 
-static void stream_message(struct agent_output *output, const char *role, json_t *content,
-                           bool delta)
+static json_t *message_event(const char *role, json_t *content, bool delta)
 {
 	json_t *event = new_event("message");
 
@@ -186,20 +185,26 @@ static void stream_message(struct agent_output *output, const char *role, json_t
 	json_object_set_new(event, "content", content);
 	if (delta)
 		json_object_set_new(event, "delta", json_true());
-	put_event(output, event);
+	return event;
 }
 
-static void stream_call(struct agent_output *output, const json_t *message)
+static void stream_message(struct agent_output *output, const char *role, json_t *content,
+                           bool delta)
+{
+	put_event(output, message_event(role, content, delta));
+}
+
+static json_t *call_event(const json_t *message)
 {
 	json_t *event = new_event("tool_use");
 
 	event_copy_member(event, "tool_name", message, "toolName");
 	event_copy_member(event, "tool_id", message, "callId");
 	event_copy_member(event, "parameters", message, "arguments");
-	put_event(output, event);
+	return event;
 }
 
-static void stream_result(struct agent_output *output, const json_t *message)
+static json_t *result_event(const json_t *message)
 {
 	const char *status = json_string_value(json_object_get(message, "status"));
 	bool ok = status && strcmp(status, "success") == 0;
@@ -211,6 +216,30 @@ static void stream_result(struct agent_output *output, const json_t *message)
 	if (!ok)
 		event_copy_member(event, "error", message, "error");
 	event_copy_member(event, "denials", json_object_get(message, "result"), "denials");
+	return event;
+}
+
+/* What a sub-agent does: the event that it would be of the session's agent, under another type, so
+ * that no reader takes the one for the other. */
+static void stream_agent(struct agent_output *output, const json_t *message)
+{
+	const struct span topic = json_span(json_object_get(message, "topic"));
+	const json_t *inner = json_object_get(message, "message");
+	json_t *event, *own = NULL;
+
+	if (span_eq(topic, span_str(bus_topic_name(BUS_CONTENT))))
+		own = message_event("assistant", json_incref(json_object_get(inner, "text")), true);
+	else if (span_eq(topic, span_str(bus_topic_name(BUS_TOOL_CALL))))
+		own = call_event(inner);
+	else if (span_eq(topic, span_str(bus_topic_name(BUS_TOOL_RESULT))))
+		own = result_event(inner);
+	if (!own)
+		return;
+	json_object_del(own, "timestamp");
+	event = new_event("agent");
+	event_copy_member(event, "agent", message, "agentName");
+	event_copy_member(event, "tool_id", message, "callId");
+	json_object_set_new(event, "event", own);
 	put_event(output, event);
 }
 
@@ -227,10 +256,13 @@ static void on_stream(struct agent_output *output, enum bus_topic topic, const j
 		output->pieces = 0;
 		break;
 	case BUS_TOOL_CALL:
-		stream_call(output, message);
+		put_event(output, call_event(message));
 		break;
 	case BUS_TOOL_RESULT:
-		stream_result(output, message);
+		put_event(output, result_event(message));
+		break;
+	case BUS_SUBAGENT:
+		stream_agent(output, message);
 		break;
 	default:
 		break;

@@ -474,7 +474,10 @@ static void subject_without_question(const struct ask *ask, unsigned width, bool
 	_cleanup_rows_ struct rows all = { 0 };
 	struct subject subject = { ask, &all, width };
 	struct span reason = json_span(json_object_get(ask->message, "reason"));
+	struct span agent = json_span(json_object_get(ask->message, "agentName"));
 
+	if (agent.len)
+		subject_line(&subject, "Agent", agent, STYLE_BOLD(ROLE_ACCENT));
 	subject_all(&subject);
 	take_folded(&all, folded ? SUBJECT_ROWS : SUBJECT_WHOLE_ROWS, rows);
 	subject.rows = rows;

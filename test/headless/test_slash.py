@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user of Gemini CLI has set up and hasp does not do yet: each run says so; and commands, none of which
-becomes a prompt by itself."""
+"""Words that begin with a slash: commands, none of which becomes a prompt by itself, and what is none."""
 import pytest
 from fake_gemini import text
 
 HELLO = [[text("Hello.")]]
-WORDS = "[WARNING] hasp does not use these yet, and ignores them: "
 
 
 def put(top, name, content="x"):
@@ -15,47 +13,8 @@ def put(top, name, content="x"):
 
 
 def set_up(world, top):
-    put(top, ".gemini/agents/critic.md")
     put(top, ".gemini/commands/review.toml", 'prompt = "Review."\n')
     put(top, ".gemini/commands/git/sum.toml", 'prompt = "Sum."\n')
-
-
-ALL = WORDS + "agents critic.\n"
-
-
-@pytest.mark.parametrize("where", ["home", "root"])
-def test_what_is_set_up_is_named(world, where):
-    set_up(world, getattr(world, where))
-    assert world.run(HELLO, "-p", "x").err == ALL
-
-
-def test_a_projects_own_is_named_where_it_would_count(world):
-    set_up(world, world.root)
-    done = world.run(HELLO, "-p", "x", env={"GEMINI_CLI_TRUST_WORKSPACE": None})
-    assert "not trusted" in done.err and WORDS not in done.err
-
-
-def test_names_in_each_format(world):
-    for name in "abcdefg":
-        put(world.home, ".gemini/agents/%s.md" % name)
-    message = WORDS[10:] + "agents a, b, c, d, e and 2 more."
-    assert world.run(HELLO, "-p", "x").err == "[WARNING] %s\n" % message
-    assert world.run(HELLO, "-p", "x", "-o", "json").json["warnings"] == [message]
-    (event,) = world.run(HELLO, "-p", "x", "-o", "stream-json").of_type("error")
-    assert (event["severity"], event["message"]) == ("warning", message)
-
-
-def test_names_do_not_act_on_a_terminal_and_links_are_not_followed(world):
-    put(world.root, ".gemini/agents/a\x1b[31mb.md")
-    (world.home / ".gemini" / "agents").symlink_to(world.top)
-    put(world.top, "out.md")
-    done = world.run(HELLO, "-p", "x")
-    assert "\x1b" not in done.err and "agents a\\x1b[31mb." in done.err and "out" not in done.err
-
-
-def test_without_any_there_is_no_word(world):
-    put(world.home, ".gemini/agents/README.txt")
-    assert world.run(HELLO, "-p", "x").err == ""
 
 
 @pytest.mark.parametrize("prompt,why", [

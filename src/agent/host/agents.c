@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* invoke_agent: a task handed to an agent with a conversation of its own (subagent.c). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/host/private.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "data/json.h"
+#include "tool/set.h"
+
+/* Freed with the set of tools. */
+struct agent_tool {
+	struct tool tool;   /* first */
+	struct host *host;
+	char *description;  /* owned */
+	char *schema;       /* owned */
+};
+
+enum { DESCRIPTIONS_MAX = LIMIT_AGENTS * (LIMIT_AGENT_DESCRIPTION + 128) };
+
+static const char description_head[] =
+	"Has an agent do a task in a conversation of its own, and returns its report. It knows "
+	"only the prompt: say all that it needs, and what to report. Those called in one reply "
+	"work at the same time. Agents:\n";
+
+static const char agent_result_schema[] =
+	"{\"type\": \"object\", \"required\": [\"success\", \"agent\"], \"properties\": {"
+	"\"success\": {\"type\": \"boolean\"}, \"agent\": {\"type\": \"string\"},"
+	" \"end\": {\"type\": \"string\"}, \"output\": {\"type\": \"string\"},"
+	" \"turns\": {\"type\": \"integer\"}, \"calls\": {\"type\": \"integer\"},"
+	" \"message\": {\"type\": \"string\"}, \"error\": {\"type\": \"object\"}}}";
+
+static const struct agent_definition *agent_called(const struct tool *tool,
+                                                   const json_t *arguments, struct err *err)
+{
+	const struct agent_tool *own = (const struct agent_tool *)tool;
+	const char *name = json_string_value(json_object_get(arguments, "agent_name"));
+	const struct agent_definition *definition =
+		name ? agents_find(own->host->agents, name) : NULL;
+
+	if (!definition)
+		err_set(err, ERR_INVALID_ARGUMENT, "There is no agent \"%.100s\".",
+		        name ? name : "");
+	return definition;
+}
+
+/* What somebody who is asked sees. */
+static char *agent_preview(struct session *session, const struct tool *tool,
+                           const json_t *arguments, struct err *err)
+{
+	const struct agent_definition *definition = agent_called(tool, arguments, err);
+	const struct span task = json_span(json_object_get(arguments, "prompt"));
+
+	(void)session;
+	if (!definition)
+		return NULL;
+	return mem_printf("Agent: %s (%s)\nDescription: %s\nTask: %.*s", definition->name,
+	                  agents_from_word(definition->from), definition->description,
+	                  (int)task.len, task.data);
+}
+
+static json_t *agent_run(struct session *session, const struct tool *tool, const json_t *arguments)
+{
+	struct host *host = ((const struct agent_tool *)tool)->host;
+	struct err err = ERR_INIT;
+	const struct agent_definition *definition = agent_called(tool, arguments, &err);
+	const char *task = json_string_value(json_object_get(arguments, "prompt"));
+
+	if (!definition)
+		return tool_failure(&err);
+	return host_run_subagent(host, definition, task ? task : "", session->hooks.call);
+}
+
+static void agent_tool_free(struct tool *tool)
+{
+	free(((struct agent_tool *)tool)->description);
+	free(((struct agent_tool *)tool)->schema);
+	free(tool);
+}
+
+static char *agent_schema(const struct agents *agents)
+{
+	json_auto_t *names = json_array(), *schema = NULL;
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
+
+	for (size_t i = 0; i < agents->count; i++)
+		if (!agents->at[i].disabled)
+			json_array_append_new(names, json_cstr(agents->at[i].name));
+	schema = json_pack("{s:s, s:[s, s], s:{s:{s:s, s:O}, s:{s:s}}}", "type", "object",
+	                   "required", "agent_name", "prompt", "properties", "agent_name", "type",
+	                   "string", "enum", names, "prompt", "type", "string");
+	json_print(&out, schema, 0);
+	return mem_dup(out.data, out.len);
+}
+
+static char *agents_description(const struct agents *agents)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(DESCRIPTIONS_MAX);
+
+	buf_str(&out, description_head);
+	for (size_t i = 0; i < agents->count; i++)
+		if (!agents->at[i].disabled)
+			buf_printf(&out, "- %s: %s\n", agents->at[i].name,
+			           agents->at[i].description);
+	return mem_dup(out.data, out.len);
+}
+
+void host_open_agents(struct host *host)
+{
+	size_t i;
+	json_t *notice;
+
+	if (host->agents)
+		return;
+	host->agents = agents_discover(host->options.settings, host->options.local);
+	json_array_foreach(host->agents->notices, i, notice)
+		host_warn(host, json_string_value(notice));
+}
+
+void host_add_agent_tool(struct host *host)
+{
+	struct agent_tool *own;
+	struct err err = ERR_INIT;
+
+	if (!agents_enabled_count(host->agents))
+		return;
+	own = mem_alloc(1, sizeof(*own));
+	own->host = host;
+	own->schema = agent_schema(host->agents);
+	own->description = agents_description(host->agents);
+	own->tool = (struct tool){
+		.name = "invoke_agent",
+		.title = "Agent",
+		.kind = TOOL_KIND_AGENT,
+		.description = own->description,
+		.arguments_schema = own->schema,
+		.result_schema = agent_result_schema,
+		.run_as = agent_run,
+		.preview = agent_preview,
+	};
+	if (tool_set_add(host->chat.tools, &own->tool, agent_tool_free, &err))
+		return;
+	host_warn(host, err.message);
+	agent_tool_free(&own->tool);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Agents: conversations of their own, each for one kind of task, that the model may have done for
+ * it. What one is told, and what it may use, stands in a Markdown file.
+ *
+ *     struct agents *agents = agents_discover(settings, local);
+ *     for (size_t i = 0; i < agents->count; i++) ... agents->at[i].name ...
+ *     definition = agents_find(agents, "reviewer");
+ *     agents_free(agents);
+ *
+ * Looked for, a later place over an earlier one: those of hasp itself, ~/.claude/agents,
+ * ~/.gemini/agents, then the same two of the project, if its folder is trusted and on this
+ * machine.  In each the files whose names end with ".md" and do not begin with "_".
+ *
+ * Front matter, as Gemini CLI and Claude Code have it: name and description, which it must have;
+ * display_name, kind (local), tools and disallowedTools (a list, or words with commas between
+ * them), model, temperature, max_turns (maxTurns), timeout_mins.  The rest of the file is the
+ * system prompt.  What else it has is passed over: nothing in a file allows more than the session
+ * has.  The setting agents.overrides is laid over it: NAME.enabled, .modelConfig.model,
+ * .runConfig.maxTurns, .runConfig.maxTimeMinutes.
+ *
+ * Who may have written the files: as of skills (skills.h).  Names are compared without regard to
+ * the case of ASCII letters.
+ */
+#ifndef HASP_CATALOG_AGENTS_H
+#define HASP_CATALOG_AGENTS_H
+
+#include "config/settings.h"
+#include "data/json.h"
+
+enum agents_from { AGENTS_BUILTIN, AGENTS_USER, AGENTS_PROJECT };
+
+struct agent_definition {
+	char *name;          /* owned; 1 to 64 letters, digits, "-" and "_" */
+	char *display_name;  /* owned; one line; the name, where the file has none */
+	char *description;   /* owned; one line of at most LIMIT_AGENT_DESCRIPTION bytes, invisible
+	                      * characters in it as escapes */
+	char *prompt;        /* owned; what the model is told: the body of the file */
+	char *model;         /* owned; as --model has it; NULL: that of the session */
+	char *file;          /* owned; absolute; NULL: hasp's own */
+	char *sha256;        /* owned; of the file when it was found, 64 digits; NULL: hasp's own */
+	json_t *tools;       /* owned; names, "*" in them for any letters; NULL: all */
+	json_t *without;     /* owned; names of tools that it does not have; NULL: none */
+	double temperature;  /* below 0: the model's own */
+	unsigned max_turns;  /* 1 to AGENT_TURNS_MAX */
+	unsigned timeout_ms; /* above 0, at most a day */
+	enum agents_from from;
+	bool disabled;       /* by agents.overrides */
+};
+
+enum { AGENT_TURNS_DEFAULT = 30, AGENT_TURNS_MAX = 100, AGENT_MINUTES_DEFAULT = 10 };
+
+struct agents {
+	struct agent_definition *at; /* owned; in the order of their names */
+	size_t count, cap;
+	json_t *notices; /* owned; sentences about what was left out or replaced, and why */
+};
+
+/* Never NULL, never fails. Empty if experimental.enableAgents is false. `local`: the project's
+ * files are this machine's. */
+struct agents *agents_discover(const struct settings *settings, bool local);
+void agents_free(struct agents *agents); /* NULL is fine */
+
+/* NULL: there is none, or it is disabled. */
+const struct agent_definition *agents_find(const struct agents *agents, const char *name);
+/* Whether one is there, disabled or not; NULL: there is none. */
+const struct agent_definition *agents_named(const struct agents *agents, const char *name);
+size_t agents_enabled_count(const struct agents *agents);
+/* "built-in", "user", "project". */
+const char *agents_from_word(enum agents_from from);
+
+/* Whether the agent is to have the tool, going by its lists: `names` are the tool's own and its
+ * other ones, NULL-terminated. */
+bool agent_definition_wants(const struct agent_definition *definition, const char *const *names);
+
+/* Appends the names of the agents in a folder of the project, whether or not it is trusted: for who
+ * is asked about that. `folder`: absolute. */
+void agents_add_names(const char *project, const char *folder, json_t *names);
+
+/* ---- hasp's own (builtin_agents.c) -------------------------------------------------- */
+
+/* Those that come with hasp; private to this folder. */
+struct agent_builtin {
+	const char *name, *display_name, *description, *prompt;
+	const char *tools; /* words with commas between them; NULL: all */
+	unsigned max_turns, minutes;
+};
+/* NULL behind the last. */
+const struct agent_builtin *agents_builtin_at(size_t i);
+
+#endif

@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sub-agents: found where they should be and nowhere else; each with a conversation, tools, a model and limits
+of its own; what they say is never their parent's."""
+import json
+import threading
+
+import pytest
+from fake_gemini import call, text
+
+HELLO = [[text("Hello.")]]
+PLACES = [".claude/agents", ".gemini/agents"]
+BUILT_IN = ["codebase_investigator", "generalist", "reviewer"]
+
+
+def put(top, name, body="Say MANGO.", place=".gemini/agents", file=None, **fields):
+    path = top / place / ((file or name) + ".md")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fields = {"name": name, "description": "Does it.", **fields}
+    path.write_text("---\n%s---\n%s\n" % ("".join("%s: %s\n" % field for field in fields.items()), body))
+    return path
+
+
+def tools(body):
+    return {tool["name"]: tool for group in body.get("tools", []) for tool in group.get("functionDeclarations", [])}
+
+
+def parameters(tool):
+    return tool.get("parameters") or tool["parametersJsonSchema"]
+
+
+def declared(done, i=0):
+    """The agents that invoke_agent takes; None without the tool."""
+    tool = tools(done.sent[i]).get("invoke_agent")
+    return tool and parameters(tool)["properties"]["agent_name"]["enum"]
+
+
+def system(body):
+    return json.dumps(body["systemInstruction"])
+
+
+def invoke(name, prompt="Do it."):
+    return call("invoke_agent", {"agent_name": name, "prompt": prompt})
+
+
+class Conversations:
+    """Answers each request by the conversation that it belongs to: "main", or the word in an agent's system prompt
+    and, behind a colon, the first line of its task; each has a script of its own."""
+
+    def __init__(self, provider, words, **scripts):
+        self.provider, self.words, self.scripts = provider, words, {k: list(v) for k, v in scripts.items()}
+        self.lock, self.sent = threading.Lock(), {}
+
+    def of(self, body):
+        return next((word for word in self.words if word in system(body)), "main")
+
+    def __call__(self, request):
+        with self.lock:
+            name = self.of(request.body)
+            self.sent.setdefault(name, []).append(request)
+            step = self.scripts[name].pop(0)
+        return step if isinstance(step, dict) else {"reply": step}
+
+
+def run(world, words, *args, env=None, **scripts):
+    """A run whose requests are answered by Conversations; those in `done.talk`."""
+    with world.fake([], append_only=False) as server:
+        server.auto = Conversations(server.provider, words, **scripts)
+        done = world.command("-p", "x", *args, server=server, env=env)
+        done.talk = server.auto
+    assert not server.violations, server.violations
+    assert not any(done.talk.scripts.values()), (done.talk.scripts, done.err)
+    return done
+
+
+def results(done, name, i=-1):
+    return done.server.provider.tool_results(done.talk.sent[name][i])
+
+
+def transcripts(world):
+    return sorted(world.home.glob(".gemini/tmp/*/chats/*/*.jsonl"))
+
+
+# ---- which there are ----
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("where", ["home", "root"])
+def test_one_is_found_and_does_its_task(world, where, place):
+    put(getattr(world, where), "fruit", "You say MANGO-PROMPT.", place, tools="read_file")
+    world.write("notes.txt", "The word is MANGO.\n")
+    done = run(world, ["MANGO-PROMPT"], "-y", main=[[invoke("fruit", "Read notes.txt.")], [text("It is MANGO.")]], **{
+        "MANGO-PROMPT": [[call("read_file", {"file_path": "notes.txt"})], [text("MANGO-REPORT")]]})
+    assert done.text == "It is MANGO.\n" and done.code == 0
+    first, second = (request.body for request in done.talk.sent["MANGO-PROMPT"])
+    assert "Read notes.txt." in json.dumps(first) and list(tools(first)) == ["read_file"]
+    assert system(first) == system(second) and "hasp, a coding agent" not in system(first)
+    assert str(world.root) in json.dumps(first["contents"])
+    assert "MANGO" in results(done, "MANGO-PROMPT")[0]["content"]
+    (result,) = results(done, "main")
+    assert result == {"success": True, "agent": "fruit", "end": "answered", "turns": 2, "calls": 1,
+                      "output": "MANGO-REPORT"}
+    assert "MANGO-PROMPT" not in json.dumps([request.body for request in done.talk.sent["main"]])
+
+
+def test_those_of_hasp_are_always_there(world):
+    done = world.run(HELLO, "-p", "x")
+    assert declared(done) == BUILT_IN
+    description = tools(done.sent[0])["invoke_agent"]["description"]
+    assert all("- %s: " % name in description for name in BUILT_IN)
+
+
+def test_settings_leave_some_out(world):
+    put(world.home, "Fruit")
+    world.settings(agents={"overrides": {"fruit": {"enabled": False}, "reviewer": {"enabled": False}}})
+    assert declared(world.run(HELLO, "-p", "x")) == ["codebase_investigator", "generalist"]
+    world.settings(experimental={"enableAgents": False})
+    assert declared(world.run(HELLO, "-p", "x")) is None
+
+
+def test_a_projects_count_only_when_it_is_trusted(world):
+    put(world.root, "fruit")
+    done = world.run(HELLO, "-p", "x", env={"GEMINI_CLI_TRUST_WORKSPACE": None})
+    assert "fruit" not in declared(done)
+
+
+def test_the_later_place_counts_and_that_is_said(world):
+    for place in PLACES:
+        put(world.home, "fruit", place=place, description="home " + place)
+        put(world.root, "fruit", place=place, description="root " + place)
+    put(world.root, "reviewer", description="another")
+    done = world.run(HELLO, "-p", "x")
+    description = tools(done.sent[0])["invoke_agent"]["description"]
+    assert "- fruit: root .gemini/agents\n" in description and "- reviewer: another\n" in description
+    assert done.err.count('The agent "fruit" of ') == 3 and "hasp's own" in done.err
+
+
+def test_what_is_wrong_is_said(world):
+    put(world.home, "no name", file="one")
+    put(world.home, "nobody", body="")
+    put(world.home, "far", kind="remote")
+    put(world.home, "bare", description="")
+    put(world.home, "_hidden")
+    put(world.home, "narrow", tools="Read, Bash(git diff:*), Grep")
+    (world.home / ".gemini/agents/open.md").write_text("---\nname: open\n")
+    (world.home / ".gemini/agents/bytes.md").write_bytes(b"---\nname: x\ndescription: \xff\n---\nx\n")
+    done = world.run(HELLO, "-p", "x")
+    assert declared(done) == ["codebase_investigator", "generalist", "narrow", "reviewer"]
+    for words in ["letters, digits", "nothing follows its front matter", 'the kind "remote"', 'no "description"',
+                  "has no end", "not UTF-8", '"Bash(git diff:*)" is left out']:
+        assert words in done.err, done.err
+
+
+def test_hostile_files_do_nothing(world):
+    put(world.top, "outside", "SECRET-BODY", place="out")
+    agents = world.root / ".gemini" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "link.md").symlink_to(world.top / "out" / "outside.md")
+    (agents / "device.md").symlink_to("/dev/zero")
+    with open(agents / "large.md", "wb") as file:
+        file.truncate(1 << 33)
+    put(world.root, "escape", description='"one\\e[31m two"')
+    put(world.home, "shared").chmod(0o666)
+    put(world.root, "stars", tools="'%s'" % ("*a" * 60))
+    done = world.run(HELLO, "-p", "x")
+    assert declared(done) == sorted(["escape", "stars", *BUILT_IN])
+    assert "SECRET-BODY" not in done.said() and "\x1b" not in done.said() + done.err and "\\u001b" not in done.said()
+    assert "others may write it" in done.err
+
+
+# ---- what one has ----
+
+
+@pytest.mark.parametrize("fields, expected", [
+    ({"tools": "Read, Grep"}, {"read_file", "read_many_files", "search_files"}),
+    ({"tools": "[replace, run_shell_command]"}, {"update_file", "run_shell_command"}),
+    ({"tools": "'*_file'", "disallowedTools": "Write"}, {"read_file", "update_file"}),
+    ({"tools": "[invoke_agent, nothing, write_todos, read_file]"}, {"read_file"}),
+])
+def test_its_tools_are_those_that_it_names(world, fields, expected):
+    put(world.home, "fruit", "MANGO-PROMPT", **fields)
+    done = run(world, ["MANGO-PROMPT"], "-y", main=[[invoke("fruit")], [text("Done.")]],
+               **{"MANGO-PROMPT": [[text("Report.")]]})
+    assert set(tools(done.talk.sent["MANGO-PROMPT"][0].body)) == expected
+
+
+def test_without_a_list_it_has_its_parents_but_no_agents_and_none_that_are_excluded(world):
+    world.settings(tools={"exclude": ["glob"]})
+    done = run(world, ["carry out one task"], "-y", main=[[invoke("generalist")], [text("Done.")]],
+               **{"carry out one task": [[invoke("generalist")], [text("Report.")]]})
+    own = set(tools(done.talk.sent["carry out one task"][0].body))
+    assert own < set(tools(done.sent[0])) and {"write_file", "run_shell_command"} <= own
+    assert not own & {"invoke_agent", "write_todos", "ask_user", "glob", "update_topic", "enter_plan_mode"}
+    assert results(done, "carry out one task")[0]["error"]["code"] == "unknown_tool"
+
+
+def test_its_model_and_temperature_are_its_own(world):
+    put(world.home, "fruit", "MANGO-PROMPT", model="gemini-2.5-flash-lite", temperature=0.25)
+    put(world.home, "same", "SAME-PROMPT", model="sonnet")
+    done = run(world, ["MANGO-PROMPT", "SAME-PROMPT"], "-m", "gemini-2.5-pro", "-o", "json",
+               main=[[invoke("fruit")], [invoke("same")], [text("Done.")]],
+               **{"MANGO-PROMPT": [[text("Report.")]], "SAME-PROMPT": [[text("Report.")]]})
+    (request,), (same,) = done.talk.sent["MANGO-PROMPT"], done.talk.sent["SAME-PROMPT"]
+    assert "gemini-2.5-flash-lite" in request.path and "gemini-2.5-pro" in same.path
+    assert request.body["generationConfig"]["temperature"] == 0.25
+    models = done.json["stats"]["models"]
+    assert models["gemini-2.5-flash-lite"]["roles"]["subagent"]["totalRequests"] == 1
+    assert models["gemini-2.5-pro"]["roles"]["main"]["totalRequests"] == 3
+    assert models["gemini-2.5-pro"]["roles"]["subagent"]["totalRequests"] == 1
+
+
+def test_rules_hold_for_it_and_may_name_it(world):
+    put(world.home, "fruit", "MANGO-PROMPT")
+    policies = world.home / ".gemini" / "policies"
+    policies.mkdir()
+    (policies / "one.toml").write_text('[[rule]]\ntoolName = "glob"\nsubagent = "fruit"\ndecision = "deny"\npriority = 500\n'
+                                       '[[rule]]\ntoolName = "reviewer"\ndecision = "deny"\npriority = 500\n')
+    done = run(world, ["MANGO-PROMPT"], main=[
+        [call("glob", {"pattern": "*"}), invoke("fruit"), invoke("reviewer")], [text("Done.")]], **{
+            "MANGO-PROMPT": [[call("glob", {"pattern": "*"}),
+                              call("write_file", {"file_path": "new.txt", "content": "x"})], [text("Report.")]]})
+    own, reviewer = results(done, "main")[0], results(done, "main")[2]
+    assert "error" not in own and reviewer["error"]["code"] == "denied_by_policy"
+    glob, write = results(done, "MANGO-PROMPT")
+    assert glob["error"]["code"] == "denied_by_policy" and write["success"] is False
+    assert not (world.root / "new.txt").exists()
+    assert done.code == 56 and "--allowed-tools" in done.err  # what it lacked, the run lacked
+
+
+# ---- limits ----
+
+
+def test_its_turns_have_an_end_which_is_reported_as_one(world):
+    put(world.home, "fruit", "MANGO-PROMPT", max_turns=2)
+    search = [text("Half a thought."), call("glob", {"pattern": "*"})]
+    done = run(world, ["MANGO-PROMPT"], main=[[invoke("fruit")], [text("Done.")]], **{
+        "MANGO-PROMPT": [search, search, [text("PARTIAL-REPORT")]]})
+    (result,) = results(done, "main")
+    assert result["success"] is False and result["error"]["code"] == "limit_reached"
+    assert "limit of 2 turns" in result["message"] and result["output"] == "PARTIAL-REPORT"
+    assert (result["end"], result["turns"], result["calls"]) == ("turn_limit", 3, 2)
+    last = done.talk.sent["MANGO-PROMPT"][-1].body
+    assert "limit of 2 turns" in json.dumps(last["contents"][-1])
+    assert last["toolConfig"]["functionCallingConfig"]["mode"] == "NONE"
+
+
+def test_calls_after_the_limit_are_not_made(world):
+    put(world.home, "fruit", "MANGO-PROMPT", max_turns=1)
+    write = call("write_file", {"file_path": "new.txt", "content": "x"})
+    done = run(world, ["MANGO-PROMPT"], "-y", main=[[invoke("fruit")], [text("Done.")]], **{
+        "MANGO-PROMPT": [[text("So far."), call("glob", {"pattern": "*"})], [write]]})
+    (result,) = results(done, "main")
+    assert result["error"]["code"] == "limit_reached" and result["output"] == "So far."
+    assert not (world.root / "new.txt").exists()
+
+
+def test_its_time_has_an_end_and_what_it_runs_ends_with_it(world):
+    put(world.home, "fruit", "MANGO-PROMPT", timeout_mins=0.05)
+    done = run(world, ["MANGO-PROMPT"], "-y", main=[[invoke("fruit")], [text("Done.")]], **{
+        "MANGO-PROMPT": [[call("run_shell_command", {"command": "sleep 1000"})], [text("PARTIAL-REPORT")]]})
+    (result,) = results(done, "main")
+    assert result["error"]["code"] == "limit_reached" and result["end"] == "time_limit"
+    assert "limit of 3 seconds" in result["message"] and result["output"] == "PARTIAL-REPORT"
+
+
+def test_a_model_that_fails_is_a_result_like_others(world):
+    put(world.home, "fruit", "MANGO-PROMPT", model="anthropic/claude-sonnet-4-5")
+    done = run(world, [], main=[[invoke("fruit"), invoke("nobody")], [text("Done.")]])
+    failed, unknown = results(done, "main")
+    assert failed["error"]["code"] == "authentication_failed" and "ANTHROPIC_API_KEY" in failed["message"]
+    assert unknown["error"]["code"] == "invalid_argument"
+    assert done.code == 0
+
+
+# ---- who hears of it ----
+
+
+def test_what_it_says_is_never_its_parents(world):
+    put(world.home, "fruit", "MANGO-PROMPT")
+    scripts = {"main": [[text("Asking."), invoke("fruit")], [text("It is done.")]],
+               "MANGO-PROMPT": [[text("CHILD-WORDS"), call("glob", {"pattern": "*.zzz"})], [text("CHILD-REPORT")]]}
+    done = run(world, ["MANGO-PROMPT"], **scripts)
+    assert "CHILD" not in done.text and done.text.endswith("It is done.\n")
+    done = run(world, ["MANGO-PROMPT"], "-o", "stream-json", **scripts)
+    said = "".join(event["content"] for event in done.of_type("message") if event["role"] == "assistant")
+    assert said == "Asking.It is done."
+    assert [event["tool_name"] for event in done.of_type("tool_use")] == ["invoke_agent"]
+    (used,), (result,) = done.of_type("tool_use"), done.of_type("tool_result")
+    own = done.of_type("agent")
+    assert {event["agent"] for event in own} == {"fruit"} and {event["tool_id"] for event in own} == {used["tool_id"]}
+    kinds = [event["event"]["type"] for event in own]
+    assert kinds == ["message", "tool_use", "tool_result", "message"]
+    assert own[1]["event"]["tool_name"] == "glob" and own[2]["event"]["status"] == "success"
+    assert own[1]["event"]["tool_id"] == own[2]["event"]["tool_id"] != used["tool_id"]
+    assert result["output"] == "CHILD-REPORT"
+    stats = done.of_type("result")[0]["stats"]
+    assert stats["tool_calls"] == 2
+
+
+def test_its_transcript_is_kept_beside_the_sessions_and_is_no_session(world):
+    put(world.home, "fruit", "MANGO-PROMPT")
+    done = run(world, ["MANGO-PROMPT"], main=[[invoke("fruit", "THE-TASK")], [text("Done.")]],
+               **{"MANGO-PROMPT": [[call("glob", {"pattern": "*"})], [text("CHILD-REPORT")]]})
+    (own,), (session,) = transcripts(world), world.sessions()
+    lines = [json.loads(line) for line in own.read_text().splitlines()]
+    parent = json.loads(session.read_text().splitlines()[0])
+    assert own.parent.name == parent["sessionId"] and lines[0]["kind"] == "subagent" and parent["kind"] == "main"
+    assert "THE-TASK" in own.read_text() and "CHILD-REPORT" in own.read_text()
+    listed = world.command("--list-sessions", server=None)
+    assert "THE-TASK" not in listed.text and done.code == 0
+
+
+def test_hooks_see_its_calls_and_the_agent_as_a_call(world):
+    put(world.home, "fruit", "MANGO-PROMPT")
+    log = world.top / "log"
+    hook = {"type": "command", "command": "cat >>%s; echo >>%s" % (log, log)}
+    names = ["BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent"]
+    world.settings(hooks={name: [{"hooks": [hook]}] for name in names})
+    run(world, ["MANGO-PROMPT"], main=[[invoke("fruit")], [text("Done.")]],
+        **{"MANGO-PROMPT": [[call("glob", {"pattern": "*"})], [text("CHILD-REPORT")]]})
+    seen = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [(event["hook_event_name"], event.get("tool_name")) for event in seen] == [
+        ("BeforeAgent", None), ("BeforeTool", "invoke_agent"), ("BeforeTool", "glob"), ("AfterTool", "glob"),
+        ("AfterTool", "invoke_agent"), ("AfterAgent", None)]
+
+
+def test_a_hook_that_stops_its_call_stops_the_run(world):
+    put(world.home, "fruit", "MANGO-PROMPT")
+    world.settings(hooks={"BeforeTool": [{"matcher": "glob", "hooks": [
+        {"type": "command", "command": "echo '{\"continue\": false, \"stopReason\": \"ENOUGH\"}'"}]}]})
+    done = run(world, ["MANGO-PROMPT"], main=[[invoke("fruit")]],
+               **{"MANGO-PROMPT": [[call("glob", {"pattern": "*"})]]})
+    assert "ENOUGH" in done.err
+
+
+def test_a_recording_with_agents_replays(world):
+    put(world.home, "fruit", "MANGO-PROMPT")
+    record = world.top / "record"
+    scripts = {"main": [[invoke("fruit")], [text("Done.")]], "MANGO-PROMPT": [[text("CHILD-REPORT")]]}
+    run(world, ["MANGO-PROMPT"], "--record-responses", record, **scripts)
+    done = world.command("-p", "x", "-m", "replay:%s" % record, "-o", "json")
+    assert done.json["response"] == "Done." and done.json["stats"]["tools"]["byName"]["invoke_agent"]["success"] == 1
+
+
+# ---- several at once ----
+
+
+def test_several_of_one_reply_work_at_the_same_time(world):
+    put(world.home, "fruit", "MANGO-PROMPT")
+    all_here = threading.Barrier(4)  # none is answered before all have asked
+    answer = {"reply": [text("Report.")], "wait": lambda: all_here.wait(120)}
+    done = run(world, ["MANGO-PROMPT"], main=[[invoke("fruit", str(i)) for i in range(4)], [text("Done.")]],
+               **{"MANGO-PROMPT": [answer] * 4})
+    assert [result["success"] for result in results(done, "main")] == [True] * 4
+    assert len(transcripts(world)) == 4
