@@ -144,6 +144,11 @@ static const struct authority_row variables[] = {
 	ROW("CODEX_HOME", PROCESS, "Where Codex's files are, whose MCP servers are used."),
 	ROW("BROWSER", PROCESS, "The program that opens the page of a login at an MCP server."),
 	ROW("OAUTH_CALLBACK_PORT", PROCESS, "The port to which that page leads back."),
+	ROW("GOOGLE_APPLICATION_CREDENTIALS", PROCESS,
+	    "The file with Google's credentials, for MCP servers that want a token of Google's."),
+	ROW("CLOUDSDK_CONFIG", PROCESS, "Where gcloud's files are, without that."),
+	ROW("GCE_METADATA_HOST", PROCESS,
+	    "The metadata server, which gives such a token without either."),
 	ROW("KUBERNETES_SERVICE_HOST", PROCESS,
 	    "Which remedy is suggested where namespaces are missing."),
 
@@ -228,6 +233,9 @@ static const struct authority_row files[] = {
 	FILE_ROW("~/.gemini/hasp-mcp-tokens.json", NEVER,
 	         "Logins at MCP servers, where no key store answers."),
 	FILE_ROW("~/.gemini/hasp-mcp-tokens.key", NEVER, "The key that encrypts them."),
+	FILE_ROW("~/.config/gcloud/application_default_credentials.json", NEVER,
+	         "The user's credentials at Google, for MCP servers that want a token of Google's; "
+	         "only read."),
 	FILE_ROW("~/.gemini/mcp-oauth-tokens.json, ~/.gemini/gemini-credentials.json", NEVER,
 	         "Gemini CLI's logins at MCP servers; only read."),
 	FILE_ROW("~/.gemini/hasp-models.json", NEVER,

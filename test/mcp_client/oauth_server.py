@@ -217,9 +217,10 @@ class Handler(BaseHTTPRequestHandler):
 class Server(ThreadingHTTPServer):
     """Both servers; what they refuse, and say otherwise, is set by tests."""
     daemon_threads = True
+    handler = Handler
 
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(("127.0.0.1", 0), self.handler)
         self.base = "http://127.0.0.1:%d" % self.server_port
         self.asked, self.clients, self.codes = [], {}, {}
         self.tokens, self.refreshes = set(), set()

@@ -14,9 +14,12 @@
 #include "data/json.h"
 #include "mcp/auth/private.h"
 
-#define FORM_TYPE "application/x-www-form-urlencoded"
-
-enum { RANDOM_BYTES = 32, EXPIRY_MARGIN_S = 30, ERROR_SHOWN = 200 };
+enum {
+	RANDOM_BYTES = 32,
+	EXPIRY_MARGIN_S = 30,
+	ERROR_SHOWN = 200,
+	GOOGLE_FRESH_S = 30, /* a token of Google's that is refused so soon was not too old */
+};
 
 struct mcp_auth *mcp_auth_new(const struct mcp_auth_options *options)
 {
@@ -25,6 +28,10 @@ struct mcp_auth *mcp_auth_new(const struct mcp_auth_options *options)
 	auth->name = mem_strdup(options->name);
 	auth->url = mem_strdup(options->url);
 	auth->folder = options->folder ? mem_strdup(options->folder) : NULL;
+	auth->kind = options->kind;
+	auth->audience = options->audience ? mem_strdup(options->audience) : NULL;
+	auth->account = options->account ? mem_strdup(options->account) : NULL;
+	auth->home = options->home ? mem_strdup(options->home) : NULL;
 	auth->settings = json_incref((json_t *)options->settings);
 	auth->login = options->login;
 	auth->notice = options->notice;
@@ -40,6 +47,9 @@ void mcp_auth_free(struct mcp_auth *auth)
 	pthread_mutex_destroy(&auth->lock);
 	json_decref(auth->settings);
 	json_decref(auth->token);
+	free(auth->audience);
+	free(auth->account);
+	free(auth->home);
 	free(auth->folder);
 	free(auth->name);
 	free(auth->url);
@@ -64,7 +74,7 @@ static void token_set(struct mcp_auth *auth, const char *name, const char *value
 static void token_load(struct mcp_auth *auth)
 {
 	if (!auth->loaded)
-		auth->token = auth_store_read(auth);
+		auth->token = auth->kind == MCP_AUTH_OAUTH ? auth_store_read(auth) : json_object();
 	auth->loaded = true;
 }
 
@@ -222,8 +232,8 @@ static bool ask_token(struct mcp_auth *auth, struct buf *form, const char *scope
 		               "The authorization server of the MCP server \"%s\" has no token "
 		               "endpoint.", auth->name);
 	if (!client_authenticate(auth, form, &field, err) ||
-	    !auth_request(auth, endpoint, FORM_TYPE, buf_view(form), field, wait, &status, &answer,
-	                  err))
+	    !auth_request(auth, endpoint, AUTH_FORM_TYPE, buf_view(form), field, wait, &status,
+	                  &answer, err))
 		return false;
 	if (status == 200 && answer)
 		return take_token(auth, answer, scope, err);
@@ -289,8 +299,11 @@ char *mcp_auth_field(struct mcp_auth *auth)
 
 	pthread_mutex_lock(&auth->lock);
 	token_load(auth);
-	if (is_expired(auth) && token_text(auth, "refresh_token") &&
-	    token_text(auth, "token_endpoint"))
+	if (auth->kind != MCP_AUTH_OAUTH) {
+		if (is_expired(auth) || !token_text(auth, "access_token"))
+			auth_google_fetch(auth, &wait, &ignored);
+	} else if (is_expired(auth) && token_text(auth, "refresh_token") &&
+	           token_text(auth, "token_endpoint"))
 		token_refresh(auth, &wait, &ignored);
 	field = token_field(auth);
 	pthread_mutex_unlock(&auth->lock);
@@ -606,6 +619,17 @@ static void token_take_gemini(struct mcp_auth *auth)
 	auth->token = token;
 }
 
+/* The server wants a token, or another than it got. */
+static bool answer_by_google(struct mcp_auth *auth, const char *sent, const struct auth_wait *wait,
+                             struct err *err)
+{
+	if (sent && time(NULL) - auth->fetched < GOOGLE_FRESH_S)
+		return err_set(err, ERR_AUTHENTICATION_FAILED,
+		               "The MCP server \"%s\" refused a new token of Google's.",
+		               auth->name);
+	return auth_google_fetch(auth, wait, err);
+}
+
 bool mcp_auth_challenged(struct mcp_auth *auth, int status, struct span www_authenticate,
                          const char *sent, bool (*over)(void *data), void *data, struct err *err)
 {
@@ -619,12 +643,14 @@ bool mcp_auth_challenged(struct mcp_auth *auth, int status, struct span www_auth
 		               "The MCP server \"%s\" forbids this (HTTP status 403).", auth->name);
 	pthread_mutex_lock(&auth->lock);
 	token_load(auth);
-	if (!sent && !json_object_size(auth->token))
+	if (!sent && !json_object_size(auth->token) && auth->kind == MCP_AUTH_OAUTH)
 		token_take_gemini(auth);
 	now = token_field(auth);
 	/* Another thread has logged in meanwhile. */
 	ok = (now && (!sent || strcmp(now, sent) != 0)) ||
-	     answer_challenge(auth, status, www_authenticate, &wait, err);
+	     (auth->kind != MCP_AUTH_OAUTH ?
+	              answer_by_google(auth, sent, &wait, err) :
+	              answer_challenge(auth, status, www_authenticate, &wait, err));
 	pthread_mutex_unlock(&auth->lock);
 	return ok;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signed assertions (RFC 7519, RFC 7515 in compact form) by libcrypto, which is loaded for them:
+/* Signed assertions (RFC 7519, RFC 7515 in compact form) by libcrypto, loaded for the first one:
  * ES256 with a key on P-256, RS256 with an RSA key.  And where a client's key is. */
 #include <limits.h>
 #include <stdlib.h>

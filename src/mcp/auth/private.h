@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "base/buf.h"
 #include "mcp/auth/auth.h"
@@ -21,6 +22,9 @@ enum {
 
 struct mcp_auth {
 	char *name, *url, *folder;
+	enum mcp_auth_kind kind;
+	char *audience, *account, *home; /* of Google's kinds; or NULL */
+	time_t fetched;      /* of these, when the token was */
 	json_t *settings;
 	json_t *token;       /* {"issuer", "resource", "token_endpoint", "client_id",
 	                      * "client_secret", "auth_method", "signing_algs", "access_token",
@@ -67,6 +71,21 @@ bool auth_address_allowed(const struct mcp_auth *auth, const char *url, struct e
 bool auth_request(const struct mcp_auth *auth, const char *url, const char *type, struct span body,
                   const char *field, const struct auth_wait *wait, int *ret_status, json_t **ret,
                   struct err *err);
+/* A request as auth_request makes it, with what others need not say. */
+struct auth_order {
+	const char *url, *type;   /* `type` NULL: GET */
+	struct span body;
+	const char *field;        /* a further one; or NULL */
+	const char *says;         /* a field without which nobody has answered; or NULL */
+	const struct auth_wait *wait;
+	bool own;                 /* the address is of the user's own files, and no stranger's */
+	bool any_scheme;          /* of these also plain http to another machine */
+	long ms;                  /* 0: AUTH_REQUEST_MS */
+};
+/* As auth_request. */
+bool auth_order_send(const struct mcp_auth *auth, const struct auth_order *order, int *ret_status,
+                     json_t **ret, struct err *err);
+#define AUTH_FORM_TYPE "application/x-www-form-urlencoded"
 /* Appends NAME=VALUE, percent-encoded, behind "&" unless the form is empty; of a NULL value
  * nothing. */
 void auth_form_add(struct buf *form, const char *name, const char *value);
@@ -74,8 +93,18 @@ void auth_form_add(struct buf *form, const char *name, const char *value);
 char *auth_form_get(struct span form, const char *name);
 /* Base64url without padding. The caller frees. */
 char *auth_base64url(struct span bytes);
+/* The bytes that such text stands for, with a NUL behind; NULL: it is none. The caller frees. */
+char *auth_base64url_read(struct span text);
+/* A list of texts as one, with blanks between. The caller frees; NULL: there are none. */
+char *auth_texts_joined(const json_t *list);
 /* A parameter of the Bearer challenge. The caller frees; NULL: there is none. */
 char *auth_challenge_get(struct span www_authenticate, const char *name);
+
+/* ---- Google's credentials (google.c) ---- */
+
+/* Fetches a token of auth->kind.  With the lock.  AUTHENTICATION_FAILED, NETWORK_ERROR,
+ * CANCELLED; errors of file_read. */
+bool auth_google_fetch(struct mcp_auth *auth, const struct auth_wait *wait, struct err *err);
 
 /* ---- discovery (discover.c) ---- */
 
