@@ -52,6 +52,21 @@ int door_folder(const char *root, const char *path)
 	       fd_open_beneath_linked(top, rest_of(root, path), O_RDONLY | O_DIRECTORY);
 }
 
+bool door_is_own(const char *folder)
+{
+	struct stat status;
+
+	return stat(folder, &status) == 0 &&
+	       (status.st_uid == geteuid() || status.st_uid == 0) && !(status.st_mode & S_IWOTH);
+}
+
+bool door_is_folder(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 bool door_read(const char *root, const char *path, size_t max, struct file_text *ret,
                struct err *err)
 {

@@ -36,6 +36,12 @@ bool door_read(const char *root, const char *path, size_t max, struct file_text 
 /* The descriptor of the folder `path`, beneath `root`; -1 with errno set. */
 int door_folder(const char *root, const char *path);
 
+/* Whether the user or root alone may change what is in the folder: it is theirs, and not for
+ * anybody to write.  For folders in the home, whose links count. */
+bool door_is_own(const char *folder);
+/* Whether it is a folder, also by a link. */
+bool door_is_folder(const char *path);
+
 /* A file that is going to be written. */
 struct door {
 	int folder;   /* owned; the folder that it is in */

@@ -282,6 +282,10 @@
 #define LIMIT_AGENT_TOOLS ((size_t)200)
 #define LIMIT_AGENT_ANSWER ((size_t)256 << 10)
 
+/* Installed extensions (config/extensions.h): nobody keeps as many; each costs some reads at every
+ * start. */
+#define LIMIT_EXTENSIONS ((size_t)100)
+
 /* Paths named with @ in one prompt: each is read. */
 #define LIMIT_MENTIONS 1000
 /* A file of instructions (GEMINI.md), and all of them together: they are sent with every

@@ -13,6 +13,7 @@
 #include "base/sha256.h"
 #include "catalog/frontmatter.h"
 #include "catalog/private.h"
+#include "config/extensions.h"
 #include "config/home.h"
 
 enum { NAME_MAX_BYTES = 64, DISPLAY_NAME_BYTES = 100, MODEL_BYTES = 200, MINUTES_MAX = 24 * 60 };
@@ -336,7 +337,7 @@ static void file_try_own(struct agents *agents, const char *path)
 
 	if (!real)
 		return;
-	if (catalog_is_own(folder) && catalog_is_own(real))
+	if (door_is_own(folder) && door_is_own(real))
 		file_try(agents, folder, real, AGENTS_USER);
 	else
 		catalog_notice(agents->notices, "%s is ignored: others may write it.", real);
@@ -347,19 +348,22 @@ static bool is_agent_name(const char *name)
 	return name[0] != '_' && span_ends(span_str(name), SPAN(".md"));
 }
 
-static void place_look(struct agents *agents, const char *above, const char *place, bool project)
+/* Links lead out of the user's own folders alone. */
+static void place_look(struct agents *agents, const char *above, const char *place,
+                       enum agents_from from)
 {
+	const bool closed = from != AGENTS_USER;
 	_cleanup_free_ char *folder = path_join(above, place);
 	char **names;
-	const size_t count = catalog_names(door_folder(project ? above : folder, folder),
+	const size_t count = catalog_names(door_folder(closed ? above : folder, folder),
 	                                   LIMIT_AGENTS * 4, &names);
 
 	for (size_t i = 0; i < count; i++) {
 		_cleanup_free_ char *name = names[i];
 		_cleanup_free_ char *path = path_join(folder, name);
 
-		if (is_agent_name(name) && project)
-			file_try(agents, above, path, AGENTS_PROJECT);
+		if (is_agent_name(name) && closed)
+			file_try(agents, above, path, from);
 		else if (is_agent_name(name))
 			file_try_own(agents, path);
 	}
@@ -414,6 +418,7 @@ struct agents *agents_discover(const struct settings *settings, bool local)
 {
 	const struct home *home = settings_home(settings);
 	const json_t *overrides = settings_get(settings, "agents.overrides");
+	const struct extensions *extensions = extensions_installed(settings);
 	struct agents *agents = mem_alloc(1, sizeof(*agents));
 	const bool own = strcmp(home_user(home), home_project(home)) == 0;
 
@@ -421,11 +426,14 @@ struct agents *agents_discover(const struct settings *settings, bool local)
 	if (!settings_bool(settings, "experimental.enableAgents", true))
 		return agents;
 	add_builtin(agents);
+	for (size_t i = 0; i < extensions->count; i++)
+		if (extension_counts(&extensions->at[i]))
+			place_look(agents, extensions->at[i].folder, "agents", AGENTS_EXTENSION);
 	for (size_t i = 0; i < ARRAY_LEN(places); i++)
-		place_look(agents, home_user(home), places[i], false);
+		place_look(agents, home_user(home), places[i], AGENTS_USER);
 	for (size_t i = 0;
 	     i < ARRAY_LEN(places) && local && settings_trusted(settings) && !own; i++)
-		place_look(agents, home_project(home), places[i], true);
+		place_look(agents, home_project(home), places[i], AGENTS_PROJECT);
 	for (size_t i = 0; i < agents->count; i++)
 		take_override(&agents->at[i], override_of(overrides, agents->at[i].name));
 	if (agents->count)
@@ -472,7 +480,12 @@ size_t agents_enabled_count(const struct agents *agents)
 
 const char *agents_from_word(enum agents_from from)
 {
-	return from == AGENTS_PROJECT ? "project" : from == AGENTS_USER ? "user" : "built-in";
+	static const char *const words[] = {
+		[AGENTS_BUILTIN] = "built-in", [AGENTS_EXTENSION] = "extension",
+		[AGENTS_USER] = "user", [AGENTS_PROJECT] = "project",
+	};
+
+	return words[from];
 }
 
 /* "*" stands for any letters; in steps that grow with the product of both lengths. */

@@ -7,9 +7,10 @@
  *     definition = agents_find(agents, "reviewer");
  *     agents_free(agents);
  *
- * Looked for, a later place over an earlier one: those of hasp itself, ~/.claude/agents,
- * ~/.gemini/agents, then the same two of the project, if its folder is trusted and on this
- * machine.  In each the files whose names end with ".md" and do not begin with "_".
+ * Looked for, a later place over an earlier one: those of hasp itself, agents/ of the extensions
+ * that count, ~/.claude/agents, ~/.gemini/agents, then the last two of the project, if its folder
+ * is trusted and on this machine.  In each the files whose names end with ".md" and do not begin
+ * with "_".
  *
  * Front matter, as Gemini CLI and Claude Code have it: name and description, which it must have;
  * display_name, kind (local), tools and disallowedTools (a list, or words with commas between
@@ -27,7 +28,7 @@
 #include "config/settings.h"
 #include "data/json.h"
 
-enum agents_from { AGENTS_BUILTIN, AGENTS_USER, AGENTS_PROJECT };
+enum agents_from { AGENTS_BUILTIN, AGENTS_EXTENSION, AGENTS_USER, AGENTS_PROJECT };
 
 struct agent_definition {
 	char *name;          /* owned; 1 to 64 letters, digits, "-" and "_" */
@@ -65,7 +66,7 @@ const struct agent_definition *agents_find(const struct agents *agents, const ch
 /* Whether one is there, disabled or not; NULL: there is none. */
 const struct agent_definition *agents_named(const struct agents *agents, const char *name);
 size_t agents_enabled_count(const struct agents *agents);
-/* "built-in", "user", "project". */
+/* "built-in", "extension", "user", "project". */
 const char *agents_from_word(enum agents_from from);
 
 /* Whether the agent is to have the tool, going by its lists: `names` are the tool's own and its

@@ -17,6 +17,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "catalog/frontmatter.h"
+#include "config/extensions.h"
 #include "data/json.h"
 #include "data/toml.h"
 
@@ -38,6 +39,7 @@ static const struct {
 	[COMMANDS_PROJECT] = { ".gemini/commands", ".toml", "workspace", true, false },
 	[COMMANDS_CLAUDE_USER] = { ".claude/commands", ".md", "user", false, true },
 	[COMMANDS_CLAUDE_PROJECT] = { ".claude/commands", ".md", "workspace", true, true },
+	[COMMANDS_EXTENSION] = { "commands", ".toml", NULL, false, false },
 };
 
 bool commands_is_markdown(const struct custom_command *command)
@@ -56,7 +58,15 @@ static void put_segment(struct buf *out, struct span name)
 		         name.data[i] : '_');
 }
 
-static void add_command(struct custom_commands *commands, enum command_source source,
+/* Where files are looked for. */
+struct command_place {
+	enum command_source source;
+	const char *root;      /* in the sense of base/door.h */
+	const char *extension; /* NULL: it is no extension's */
+	size_t limit;          /* how many commands there may be then */
+};
+
+static void add_command(struct custom_commands *commands, const struct command_place *place,
                         const char *before, struct span name, const char *path)
 {
 	_cleanup_buf_ struct buf whole = BUF_INIT(LIMIT_PATH_BYTES);
@@ -67,21 +77,22 @@ static void add_command(struct custom_commands *commands, enum command_source so
 	                        sizeof(*commands->at));
 	commands->at[commands->count++] = (struct custom_command){
 		.name = buf_steal(&whole), .path = mem_strdup(path),
-		.root = commands->roots[source], .source = source,
+		.root = mem_strdup(place->root), .source = place->source,
+		.extension = place->extension ? mem_strdup(place->extension) : NULL,
 	};
 }
 
-/* `before`: what names of files in `folder` begin with; `limit`: how many there may be then. */
-static void look_for_files(struct custom_commands *commands, enum command_source source,
-                           const char *folder, const char *before, unsigned depth, size_t limit)
+/* `before`: what names of files in `folder` begin with. */
+static void look_for_files(struct custom_commands *commands, const struct command_place *place,
+                           const char *folder, const char *before, unsigned depth)
 {
-	const struct span suffix = span_str(sources[source].suffix);
-	int opened = door_folder(commands->roots[source], folder);
+	const struct span suffix = span_str(sources[place->source].suffix);
+	int opened = door_folder(place->root, folder);
 	DIR *entries = opened >= 0 ? fdopendir(opened) : NULL;
 	const struct dirent *entry;
 	struct stat status;
 
-	while (entries && commands->count < limit && (entry = readdir(entries))) {
+	while (entries && commands->count < place->limit && (entry = readdir(entries))) {
 		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entry->d_name);
 		const struct span name = span_str(entry->d_name);
 
@@ -94,10 +105,9 @@ static void look_for_files(struct custom_commands *commands, enum command_source
 			buf_str(&further, before);
 			put_segment(&further, name);
 			buf_char(&further, ':');
-			look_for_files(commands, source, path, buf_view(&further).data, depth + 1,
-			               limit);
+			look_for_files(commands, place, path, buf_view(&further).data, depth + 1);
 		} else if (!S_ISDIR(status.st_mode) && span_ends(name, suffix)) {
-			add_command(commands, source, before,
+			add_command(commands, place, before,
 			            span_head(name, name.len - suffix.len), path);
 		}
 	}
@@ -111,6 +121,8 @@ static void look_into_source(struct custom_commands *commands, enum command_sour
                              const struct home *home)
 {
 	const bool project = sources[source].project;
+	struct command_place place = { .source = source,
+		                       .limit = commands->count + COMMANDS_MAX };
 	_cleanup_free_ char *folder = NULL;
 
 	if (project)
@@ -120,17 +132,31 @@ static void look_into_source(struct custom_commands *commands, enum command_sour
 	else
 		folder = path_join(home_user(home), sources[source].folder);
 	/* The user may have made a link of the folder, a project's leads nowhere else. */
-	commands->roots[source] = mem_strdup(project ? home_project(home) : folder);
-	look_for_files(commands, source, folder, "", 0, commands->count + COMMANDS_MAX);
+	place.root = project ? home_project(home) : folder;
+	look_for_files(commands, &place, folder, "", 0);
+}
+
+static void look_into_extension(struct custom_commands *commands,
+                                const struct extension *extension)
+{
+	const struct command_place place = {
+		COMMANDS_EXTENSION, extension->folder, extension->name,
+		commands->count + COMMANDS_MAX,
+	};
+	_cleanup_free_ char *folder = path_join(extension->folder,
+	                                        sources[COMMANDS_EXTENSION].folder);
+
+	if (extension_counts(extension))
+		look_for_files(commands, &place, folder, "", 0);
 }
 
 void commands_add_names(const char *project, enum command_source source, json_t *names)
 {
-	struct custom_commands commands = { .roots = { [COMMANDS_PROJECT] = NULL } };
+	struct custom_commands commands = { 0 };
+	const struct command_place place = { source, project, NULL, COMMANDS_MAX };
 	_cleanup_free_ char *folder = path_join(project, sources[source].folder);
 
-	commands.roots[source] = mem_strdup(project);
-	look_for_files(&commands, source, folder, "", 0, COMMANDS_MAX);
+	look_for_files(&commands, &place, folder, "", 0);
 	for (size_t i = 0; i < commands.count; i++)
 		json_array_append_new(names, json_text(span_str(commands.at[i].name)));
 	commands_release(&commands);
@@ -149,7 +175,7 @@ static void put_before_name(struct custom_command *command, const char *prefix)
 /* Of the user and the project, of one program. */
 static bool are_rivals(const struct custom_command *a, const struct custom_command *b)
 {
-	return a->source != b->source &&
+	return a->source != b->source && !a->extension && !b->extension &&
 	       commands_is_markdown(a) == commands_is_markdown(b) &&
 	       !strcasecmp(a->name, b->name);
 }
@@ -160,6 +186,8 @@ static void separate_within_program(struct custom_commands *commands, command_na
 		struct custom_command *one = &commands->at[i];
 		bool not_free = taken(span_str(one->name));
 
+		if (one->extension)
+			continue;
 		for (size_t k = i + 1; k < commands->count; k++)
 			if (are_rivals(one, &commands->at[k])) {
 				put_before_name(&commands->at[k],
@@ -169,6 +197,33 @@ static void separate_within_program(struct custom_commands *commands, command_na
 		if (not_free)
 			put_before_name(one, sources[one->source].prefix);
 	}
+}
+
+/* Whether another command has this name, beside those of the same extension. */
+static bool is_others_name(const struct custom_commands *commands, const struct custom_command *one)
+{
+	for (size_t i = 0; i < commands->count; i++) {
+		const struct custom_command *other = &commands->at[i];
+		const bool same = other->extension && !strcmp(other->extension, one->extension);
+
+		if (!same && !strcasecmp(other->name, one->name))
+			return true;
+	}
+	return false;
+}
+
+/* All names are compared as they were before any was changed. */
+static void separate_extensions(struct custom_commands *commands, command_name_taken *taken)
+{
+	_cleanup_free_ bool *yields = mem_alloc(commands->count + 1, sizeof(*yields));
+
+	for (size_t i = 0; i < commands->count; i++)
+		yields[i] = commands->at[i].extension &&
+		            (taken(span_str(commands->at[i].name)) ||
+		             is_others_name(commands, &commands->at[i]));
+	for (size_t i = 0; i < commands->count; i++)
+		if (yields[i])
+			put_before_name(&commands->at[i], commands->at[i].extension);
 }
 
 static void separate_programs(struct custom_commands *commands)
@@ -184,13 +239,17 @@ void commands_find(const struct settings *settings, bool project,
                    command_name_taken *taken, struct custom_commands *ret)
 {
 	const struct home *home = settings_home(settings);
+	const struct extensions *extensions = extensions_installed(settings);
 
 	*ret = (struct custom_commands){ 0 };
 	project = project && settings_trusted(settings) &&
 	          strcmp(home_user(home), home_project(home)) != 0;
-	for (enum command_source source = 0; source < COMMANDS_SOURCES; source++)
+	for (enum command_source source = 0; source < COMMANDS_EXTENSION; source++)
 		if (project || !sources[source].project)
 			look_into_source(ret, source, home);
+	for (size_t i = 0; i < extensions->count; i++)
+		look_into_extension(ret, &extensions->at[i]);
+	separate_extensions(ret, taken);
 	separate_within_program(ret, taken);
 	separate_programs(ret);
 }
@@ -200,10 +259,10 @@ void commands_release(struct custom_commands *commands)
 	for (size_t i = 0; i < commands->count; i++) {
 		free(commands->at[i].name);
 		free(commands->at[i].path);
+		free(commands->at[i].root);
+		free(commands->at[i].extension);
 	}
 	free(commands->at);
-	for (size_t i = 0; i < COMMANDS_SOURCES; i++)
-		free(commands->roots[i]);
 	*commands = (struct custom_commands){ 0 };
 }
 

@@ -7,12 +7,14 @@
  *     commands_release(&commands);
  *
  * Gemini CLI's are TOML files of .gemini/commands, Claude Code's Markdown files of
- * .claude/commands; of both those of the user and, where the folder is trusted, of the project.  A
- * file's name is its path from there, "/" being ":", and what is not a letter, digit, "_", "." or
- * "-" being "_".
+ * .claude/commands; of both those of the user and, where the folder is trusted, of the project.
+ * Extensions (config/extensions.h) have theirs in commands/, as Gemini CLI has them.  A file's name
+ * is its path from there, "/" being ":", and what is not a letter, digit, "_", "." or "-" being
+ * "_".
  *
  * Names that are not free are told apart.  A built-in command keeps its own, and the file is
- * user.NAME or workspace.NAME; so are both where the user and the project have one.  One of Claude
+ * user.NAME or workspace.NAME; so are both where the user and the project have one.  An extension's
+ * yields to every other, and to another extension's: it is EXTENSION.NAME then.  One of Claude
  * Code's whose name a file of Gemini CLI's has is claude.NAME.
  *
  * Reference: Gemini CLI 0.61 (custom commands), Claude Code 2.1 (slash commands).
@@ -34,20 +36,21 @@ enum command_source {
 	COMMANDS_PROJECT,
 	COMMANDS_CLAUDE_USER,
 	COMMANDS_CLAUDE_PROJECT,
+	COMMANDS_EXTENSION,
 	COMMANDS_SOURCES,
 };
 
 struct custom_command {
 	char *name;       /* owned; "git:fix" */
 	char *path;       /* owned; absolute */
-	const char *root; /* borrowed; the folder that it is beneath, in the sense of base/door.h */
+	char *root;       /* owned; the folder that it is beneath, in the sense of base/door.h */
 	enum command_source source;
+	char *extension;  /* owned; whose it is; NULL: no extension's */
 };
 
 struct custom_commands {
 	struct custom_command *at; /* owned */
 	size_t count, cap;
-	char *roots[COMMANDS_SOURCES]; /* owned; NULL: none count */
 };
 
 /* Whether a built-in command has this name. */

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/limits.h"
@@ -53,14 +52,6 @@ void catalog_notice(json_t *notices, const char *format, ...)
 	va_end(args);
 	shown = catalog_line(text, sizeof(text));
 	warnings_add(notices, json_text(span_str(shown)));
-}
-
-bool catalog_is_own(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 &&
-	       (status.st_uid == geteuid() || status.st_uid == 0) && !(status.st_mode & S_IWOTH);
 }
 
 static int catalog_names_compare(const void *a, const void *b)

@@ -21,9 +21,6 @@ size_t catalog_characters(const char *text);
 __attribute__((format(printf, 2, 3)))
 void catalog_notice(json_t *notices, const char *format, ...);
 
-/* Whether whoever may write the file or folder is the user, or root. */
-bool catalog_is_own(const char *path);
-
 /* The names in a folder, which is closed, in their order: at most `max`, without hidden ones and
  * node_modules. The caller frees each, and *ret. */
 size_t catalog_names(int folder, size_t max, char ***ret);

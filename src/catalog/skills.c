@@ -19,6 +19,7 @@
 #include "base/unseen.h"
 #include "catalog/frontmatter.h"
 #include "catalog/private.h"
+#include "config/extensions.h"
 #include "config/home.h"
 #include "data/warnings.h"
 
@@ -44,6 +45,7 @@ static void skill_release(struct skill *skill)
 	free(skill->folder);
 	free(skill->file);
 	free(skill->sha256);
+	free(skill->extension);
 	*skill = (struct skill){ 0 };
 }
 
@@ -102,7 +104,7 @@ static void skill_check_name(struct skills *skills, const struct skill *skill)
 	if (catalog_characters(skill->name) > SKILL_NAME_CHARS)
 		catalog_notice(skills->notices,
 		               "The name of the skill in %s is longer than 64 characters.",
-		               skill->folder);
+		              skill->folder);
 	if (strcmp(skill->name, folder) != 0)
 		catalog_notice(skills->notices,
 		               "The skill \"%s\" is in a folder of another name, %s.", skill->name,
@@ -136,18 +138,36 @@ static void skill_add(struct skills *skills, struct skill *skill)
 	skills->at[skills->count++] = *skill;
 }
 
-/* `folder` may be one: with no SKILL.md in it, it is none, and nothing is said. */
-static void skill_try(struct skills *skills, const char *root, const char *folder, bool project)
+struct skill_place {
+	const char *above;     /* the folder that `name` is in */
+	const char *name;
+	bool project;          /* it is the project's */
+	const char *extension; /* it is that extension's; or NULL */
+};
+
+/* Nothing in it leads out of `above`, which was looked at already: it is the project, or an
+ * extension's folder. */
+static bool place_is_closed(const struct skill_place *place)
 {
-	struct skill skill = { .root = mem_strdup(root), .folder = mem_strdup(folder),
-		               .file = path_join(folder, file_name), .project = project };
+	return place->project || place->extension;
+}
+
+/* `folder` may be one: with no SKILL.md in it, it is none, and nothing is said. */
+static void skill_try(struct skills *skills, const char *root, const char *folder,
+                      const struct skill_place *place)
+{
+	struct skill skill = {
+		.root = mem_strdup(root), .folder = mem_strdup(folder),
+		.file = path_join(folder, file_name), .project = place->project,
+		.extension = place->extension ? mem_strdup(place->extension) : NULL,
+	};
 	json_auto_t *text = NULL;
 	struct err err = ERR_INIT;
 
-	if (!project && !catalog_is_own(folder)) {
+	if (!place_is_closed(place) && !door_is_own(folder)) {
 		if (access(skill.file, F_OK) == 0)
 			catalog_notice(skills->notices,
-			              "%s is ignored: others may write its folder.",
+			               "%s is ignored: others may write its folder.",
 			              skill.file);
 	} else if (skill_read(&skill, &text, &err)) {
 		const char *description = json_string_value(json_object_get(text, "description"));
@@ -158,7 +178,7 @@ static void skill_try(struct skills *skills, const char *root, const char *folde
 		skill_check_name(skills, &skill);
 		if (catalog_characters(description) > SKILL_DESCRIPTION_CHARS)
 			catalog_notice(skills->notices,
-			              "The description of the skill \"%s\" is longer than 1024 "
+			               "The description of the skill \"%s\" is longer than 1024 "
 			              "characters.",
 			              skill.name);
 		skill_add(skills, &skill);
@@ -170,32 +190,33 @@ static void skill_try(struct skills *skills, const char *root, const char *folde
 }
 
 /* The user's: the link, if it is one, is followed. */
-static void skill_try_own(struct skills *skills, const char *path)
+static void skill_try_own(struct skills *skills, const char *path, const struct skill_place *place)
 {
 	_cleanup_free_ char *real = realpath(path, NULL);
 
 	if (real)
-		skill_try(skills, real, real, false);
+		skill_try(skills, real, real, place);
 }
 
-static void place_search(struct skills *skills, const char *above, const char *place, bool project)
+static void place_search(struct skills *skills, const struct skill_place *place)
 {
-	_cleanup_free_ char *folder = path_join(above, place);
+	const bool closed = place_is_closed(place);
+	_cleanup_free_ char *folder = path_join(place->above, place->name);
 	char **names;
-	size_t count = catalog_names(door_folder(project ? above : folder, folder),
+	size_t count = catalog_names(door_folder(closed ? place->above : folder, folder),
 	                          LIMIT_SKILLS * 4, &names);
 
-	if (count && project)
-		skill_try(skills, above, folder, true);
+	if (count && closed)
+		skill_try(skills, place->above, folder, place);
 	else if (count)
-		skill_try_own(skills, folder);
+		skill_try_own(skills, folder, place);
 	for (size_t i = 0; i < count; i++) {
 		_cleanup_free_ char *path = path_join(folder, names[i]);
 
-		if (project)
-			skill_try(skills, above, path, true);
+		if (closed)
+			skill_try(skills, place->above, path, place);
 		else
-			skill_try_own(skills, path);
+			skill_try_own(skills, path, place);
 		free(names[i]);
 	}
 	free(names);
@@ -218,6 +239,25 @@ static int compare_skills(const void *a, const void *b)
 	return strcmp(((const struct skill *)a)->name, ((const struct skill *)b)->name);
 }
 
+static void search_extensions(struct skills *skills, const struct settings *settings)
+{
+	const struct extensions *all = extensions_installed(settings);
+
+	for (size_t i = 0; i < all->count; i++)
+		if (extension_counts(&all->at[i]))
+			place_search(skills,
+			             &(struct skill_place){ .above = all->at[i].folder,
+			                                    .name = "skills",
+			                                    .extension = all->at[i].name });
+}
+
+char *skill_from(const struct skill *skill)
+{
+	if (skill->extension)
+		return mem_printf("extension %s", skill->extension);
+	return mem_strdup(skill->project ? "project" : "user");
+}
+
 struct skills *skills_discover(const struct settings *settings, bool local)
 {
 	const struct home *home = settings_home(settings);
@@ -228,11 +268,14 @@ struct skills *skills_discover(const struct settings *settings, bool local)
 	skills->notices = json_array();
 	if (!settings_bool(settings, "skills.enabled", true))
 		return skills;
+	search_extensions(skills, settings);
 	for (size_t i = 0; i < ARRAY_LEN(places); i++)
-		place_search(skills, home_user(home), places[i], false);
+		place_search(skills, &(struct skill_place){ .above = home_user(home),
+		                                            .name = places[i] });
 	for (size_t i = 0;
 	     i < ARRAY_LEN(places) && local && settings_trusted(settings) && !own; i++)
-		place_search(skills, home_project(home), places[i], true);
+		place_search(skills, &(struct skill_place){ .above = home_project(home),
+		                                            .name = places[i], .project = true });
 	for (size_t i = 0; i < skills->count; i++)
 		skills->at[i].disabled = disabled_has(disabled, skills->at[i].name);
 	if (skills->count)

@@ -11,7 +11,8 @@
  *
  * Looked for, a later place over an earlier one: ~/.claude/skills, ~/.gemini/skills,
  * ~/.agents/skills, then the same three of the project, if its folder is trusted and on this
- * machine. In each: SKILL.md of the folder itself, and of the folders in it.
+ * machine; below all of them skills/ of extensions (config/extensions.h).  In each: SKILL.md of the
+ * folder itself, and of the folders in it.
  *
  * Who may have written them: the project's are opened beneath its root, whatever links there are
  * (base/door.h). In the home folder a link to a skill elsewhere is the user's own word; a skill's
@@ -34,7 +35,9 @@ struct skill {
 	char *folder;      /* owned; absolute */
 	char *file;        /* owned; its SKILL.md */
 	char *sha256;      /* owned; of the file when it was found, 64 digits */
-	bool project;      /* the project brings it; else it is the user's */
+	bool project;      /* the project brings it */
+	char *extension;   /* owned; the extension that brings it; NULL: it is the project's or the
+	                    * user's */
 	bool disabled;     /* by skills.disabled */
 };
 
@@ -48,6 +51,9 @@ struct skills {
  * machine's. */
 struct skills *skills_discover(const struct settings *settings, bool local);
 void skills_free(struct skills *skills); /* NULL is fine */
+
+/* Whose it is: "project", "user", or "extension NAME"; the caller frees. */
+char *skill_from(const struct skill *skill);
 
 /* NULL: there is none, or it is disabled. */
 const struct skill *skills_find(const struct skills *skills, const char *name);

@@ -4,11 +4,13 @@
 #define HASP_CONFIG_PRIVATE_H
 
 #include <jansson.h>
+#include <pthread.h>
 #include <stdbool.h>
 
 #include "base/err.h"
 #include "base/file.h"
 #include "config/authority.h"
+#include "config/extensions.h"
 #include "config/home.h"
 #include "config/settings.h"
 
@@ -36,6 +38,10 @@ struct settings {
 	json_t *withheld; /* what the project says and does not count until it is allowed:
 	                   * settings.h */
 	bool skip_trust, ignore_env_files; /* of the options */
+	json_t *extension_names; /* of the options: extensions that count alone; NULL: as enabled */
+	struct extensions *extensions;   /* NULL: not looked for yet; with the lock */
+	void (*extensions_free)(struct extensions *extensions); /* of those */
+	pthread_mutex_t extensions_lock;
 	bool project_is_home;
 	bool trusted, trust_unknown;
 };
@@ -93,6 +99,11 @@ json_t *variables_expand_json(const struct variables *variables, const json_t *v
 /* The same for other programs' files, where "$NAME" without braces is no variable. */
 json_t *variables_expand_braces(const struct variables *variables, const json_t *value, bool own,
                                 json_t *warnings);
+
+/* The same for extensions, which somebody else wrote and the user installed: as the user's value,
+ * but what `more` has, {NAME: text} (NULL: nothing), comes first. */
+json_t *variables_expand_more(const struct variables *variables, const json_t *value,
+                              const json_t *more, json_t *warnings);
 
 /* ---- members at dotted paths ("tools.shell.pager") of JSON objects ---- */
 

@@ -472,6 +472,10 @@ static const char schema_hasp_rows[] =
 	        "MCP servers that may have the model answer them (sampling) without a question. "
 	        "See docs/mcp.md.",
 	        NEVER)
+	OBJECT("hasp.prices", "{}",
+	       "What a million tokens of a model cost, in US dollars: {\"gpt-5*\": {\"input\": "
+	       "1.25, \"cached\": 0.125, \"output\": 10}}. See docs/stats.md.",
+	       NEVER)
 	BOOLEAN("hasp.trimSuperseded", "true",
 	        "At a compaction, keep only the newest full content of each file; a note replaces "
 	        "older ones.")

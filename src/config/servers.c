@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MCP servers of all files: the settings', Claude Code's, Codex's and a project's. */
+/* MCP servers of all files: the settings', Claude Code's, Codex's, extensions' and a project's. */
 #include "config/servers.h"
 
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/unseen.h"
+#include "config/extensions.h"
 #include "config/private.h"
 #include "data/json.h"
 #include "data/toml.h"
@@ -432,6 +433,57 @@ static void add_codex_servers(struct gathering *gathering)
 		            err.message);
 }
 
+/* ---- extensions' ---- */
+
+/* Everything but what only the user's own word can bring. */
+static json_t *extension_entry(const json_t *said)
+{
+	static const char *const users[] = { "trust", "sandbox", "extension" };
+	json_t *entry = json_copy((json_t *)said);
+
+	for (size_t i = 0; i < ARRAY_LEN(users); i++)
+		json_object_del(entry, users[i]);
+	return entry;
+}
+
+/* Programs get the values of the extension's settings, as far as the entry says nothing else. */
+static void put_extension_values(json_t *entry, const json_t *values)
+{
+	json_t *env = json_deep_copy(values);
+
+	if (json_object_get(entry, "command") && json_object_size(values)) {
+		json_object_update(env, json_object_get(entry, "env"));
+		json_object_set(entry, "env", env);
+	}
+	json_decref(env);
+}
+
+static void add_extension_server(struct gathering *gathering, const char *name, const json_t *said,
+                                 const void *data)
+{
+	const struct extension *extension = data;
+	_cleanup_free_ char *file = mem_printf("%s/" EXTENSION_MANIFEST, extension->folder);
+	_cleanup_free_ char *origin = mem_printf("extension %s", extension->name);
+	json_t *entry = extension_entry(said);
+
+	put_extension_values(entry, extension->values);
+	row_add_foreign(gathering, name, entry, origin, file);
+}
+
+static void add_extension_servers(struct gathering *gathering)
+{
+	const struct extensions *all = extensions_installed(gathering->settings);
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct extension *one = &all->at[i];
+		_cleanup_free_ char *file = mem_printf("%s/" EXTENSION_MANIFEST, one->folder);
+
+		if (extension_counts(one))
+			each_foreign(gathering, json_object_get(one->manifest, "mcpServers"), file,
+			             add_extension_server, one);
+	}
+}
+
 /* ---- a project's .mcp.json ---- */
 
 /* What is known of the user's decisions and rejections. */
@@ -606,6 +658,7 @@ json_t *servers_configured(const struct settings *settings, json_t *warnings)
 		add_claude_servers(&gathering, claudes, path);
 	if (codex)
 		add_codex_servers(&gathering);
+	add_extension_servers(&gathering);
 	if (project)
 		add_project_servers(&gathering, claudes);
 	add_own_servers(&gathering, true);

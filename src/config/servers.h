@@ -10,6 +10,8 @@
  *     ~/.claude.json                Claude Code's: mcpServers of the project's entry in
  *                                   `projects`, then those for all (hasp.servers.claude)
  *     ~/.codex/config.toml          Codex's: [mcp_servers.NAME] (hasp.servers.codex)
+ *     extensions                    mcpServers of the manifests of those that count
+ *                                   (extensions.h), without "trust" and "sandbox"
  *     .mcp.json of the project      in a trusted folder alone, and each server only after the
  *                                   user was asked about it (hasp.servers.mcpJson)
  *

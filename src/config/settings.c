@@ -372,6 +372,8 @@ bool settings_load(const struct settings_options *options, struct settings **ret
 	settings->withheld = json_array();
 	settings->skip_trust = options->skip_trust;
 	settings->ignore_env_files = options->ignore_env_files;
+	settings->extension_names = json_deep_copy(options->extensions);
+	pthread_mutex_init(&settings->extensions_lock, NULL);
 	if (!home_open(options->project, &settings->home, err) ||
 	    !load_scopes(settings, options, err)) {
 		settings_free(settings);
@@ -388,6 +390,7 @@ bool settings_load_again(const struct settings *settings, struct settings **ret,
 		.skip_trust = settings->skip_trust,
 		.ignore_env_files = settings->ignore_env_files,
 		.overrides = settings->scopes[SCOPE_OVERRIDE].value,
+		.extensions = settings->extension_names,
 	};
 
 	return settings_load(&options, ret, err);
@@ -441,6 +444,10 @@ void settings_free(struct settings *settings)
 	json_decref(settings->warnings);
 	json_decref(settings->allowed);
 	json_decref(settings->withheld);
+	if (settings->extensions)
+		settings->extensions_free(settings->extensions);
+	json_decref(settings->extension_names);
+	pthread_mutex_destroy(&settings->extensions_lock);
 	free(settings);
 }
 

@@ -49,6 +49,8 @@ struct settings_options {
 	bool skip_trust;          /* --skip-trust: trusted for this run */
 	bool ignore_env_files;    /* --ignore-env */
 	const json_t *overrides;  /* nested object of flags' values, or NULL */
+	const json_t *extensions; /* --extensions: names of those that count alone (extensions.h),
+	                           * "none" for none; an array, or NULL */
 };
 
 /* Reads all files; also opens variables and trust. INVALID_ARGUMENT: a file that is wrong, with its

@@ -637,6 +637,7 @@ struct expansion {
 	size_t left;
 	bool own, braces; /* `braces`: "${NAME}" alone, not "$NAME" */
 	json_t *warnings;
+	const json_t *more; /* {NAME: text} that come first; or NULL */
 };
 
 static void warn_of_projects(const struct expansion *expansion, const char *name)
@@ -659,9 +660,10 @@ static void put_reference(const struct expansion *expansion, const struct refere
                           struct buf *out)
 {
 	_cleanup_free_ char *name = mem_dup(reference->name.data, reference->name.len);
-	const char *value = variables_get(expansion->variables, name);
+	const char *more = json_string_value(json_object_get(expansion->more, name));
+	const char *value = more ? more : variables_get(expansion->variables, name);
 
-	if (value && expansion->own && variables_is_projects(expansion->variables, name)) {
+	if (value && !more && expansion->own && variables_is_projects(expansion->variables, name)) {
 		warn_of_projects(expansion, name);
 		value = NULL;
 	}
@@ -752,7 +754,10 @@ static json_t *expand_value(struct expansion *expansion, const json_t *value)
 json_t *variables_expand_json(const struct variables *variables, const json_t *value, bool own,
                               json_t *warnings)
 {
-	struct expansion expansion = { variables, LIMIT_EXPANDED_BYTES, own, false, warnings };
+	struct expansion expansion = {
+		.variables = variables, .left = LIMIT_EXPANDED_BYTES, .own = own,
+		.braces = false, .warnings = warnings,
+	};
 
 	return expand_value(&expansion, value);
 }
@@ -760,7 +765,21 @@ json_t *variables_expand_json(const struct variables *variables, const json_t *v
 json_t *variables_expand_braces(const struct variables *variables, const json_t *value, bool own,
                                 json_t *warnings)
 {
-	struct expansion expansion = { variables, LIMIT_EXPANDED_BYTES, own, true, warnings };
+	struct expansion expansion = {
+		.variables = variables, .left = LIMIT_EXPANDED_BYTES, .own = own,
+		.braces = true, .warnings = warnings,
+	};
+
+	return expand_value(&expansion, value);
+}
+
+json_t *variables_expand_more(const struct variables *variables, const json_t *value,
+                              const json_t *more, json_t *warnings)
+{
+	struct expansion expansion = {
+		.variables = variables, .left = LIMIT_EXPANDED_BYTES, .own = true,
+		.warnings = warnings, .more = more,
+	};
 
 	return expand_value(&expansion, value);
 }

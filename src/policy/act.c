@@ -137,7 +137,8 @@ bool act_write_json(struct buf *out, const json_t *value)
 
 void act_init(const struct policy_call *call, const json_t *arguments, struct act *ret)
 {
-	const char *const *lists[] = { names_same(call->tool), call->other_names };
+	const bool foreign = strncmp(call->tool, "mcp_", strlen("mcp_")) == 0;
+	const char *const *lists[] = { foreign ? NULL : names_same(call->tool), call->other_names };
 	size_t count = 0;
 
 	*ret = (struct act){ .arguments = json_incref((json_t *)arguments) };

@@ -382,12 +382,16 @@ static bool hides_act(const struct policy *policy, const struct policy_call *cal
                       const struct act *act)
 {
 	enum policy_decision left = decide_default(call);
+	/* It goes by no name of hasp's own tools. */
+	const bool foreign = call->server && !act->names[1] && !act->covers && !act->strict &&
+	                     strncmp(call->tool, "mcp_", strlen("mcp_")) == 0;
 
 	for (size_t i = 0; i < policy->rule_count; i++) {
 		const struct rule *rule = policy->rules[i];
 		const struct selector *selector = &rule->selector;
 
-		if ((rule->always && policy->no_always) || !decide_applies(selector, call) ||
+		if ((foreign && !rule->foreign) || (rule->always && policy->no_always) ||
+		    !decide_applies(selector, call) ||
 		    act_fit(act, call, selector, rule->decision != POLICY_ALLOW) == FIT_NONE)
 			continue;
 		if (selector->narrow == NARROW_NONE) {

@@ -168,10 +168,21 @@ void policy_free(struct policy *policy)
 	free(policy);
 }
 
+/* Not so: its names are names of hasp's own tools, which no server's tool has. */
+static bool selector_is_foreign(const struct selector *selector)
+{
+	for (size_t i = 0; i < selector->name_count; i++)
+		if (selector->server || strchr(selector->names[i], '*') ||
+		    strncmp(selector->names[i], "mcp_", strlen("mcp_")) == 0)
+			return true;
+	return false;
+}
+
 void policy_add_rule(struct policy *policy, struct rule *rule)
 {
 	size_t at;
 
+	rule->foreign = selector_is_foreign(&rule->selector);
 	pthread_rwlock_wrlock(&policy->lock);
 	rule->order = policy->added++;
 	if (policy->rule_count == policy->rule_cap)

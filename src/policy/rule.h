@@ -40,6 +40,7 @@ struct rule {
 	size_t order;           /* of equals, the first that was added comes first */
 	bool allow_redirection;
 	bool always;            /* somebody chose "always" */
+	bool foreign;           /* it may be about tools of MCP servers; set when it is added */
 	char *message;          /* denyMessage, or NULL */
 	char *origin;           /* "FILE:LINE", "default:NAME:LINE", "settings: ..." */
 };

@@ -147,19 +147,27 @@ struct row {
 	const struct tool *tool;
 	struct tool *owned;             /* the same, if it is to be released */
 	void (*release)(struct tool *tool);
-	struct schema *schema;          /* of an added tool; NULL: anything that is an object */
+	struct schema *schema;          /* of an added tool, once `compiled`; NULL: anything that is
+	                                 * an object. With schema_lock */
+	bool compiled;
 	bool left_out;                  /* by tool_set_limit, or `gone` */
 	bool gone;                      /* it was withdrawn: not even its name is taken */
 	bool settled;                   /* tool_set_defer has decided about it */
 	bool deferred;
-	bool borrowed;                  /* of another set, which frees it */
 };
 
 struct tool_set {
 	pthread_rwlock_t lock; /* of the rows: tools may be added while others read */
 	struct row *rows;
 	size_t count, cap;
+	size_t *offered;       /* rows that are not left out, in their order; owned */
+	size_t offered_count, offered_cap;
+	size_t *names;         /* a hash table: 1 + the row that is called so, or 0; each row is
+	                        * there under its name and its aliases. Owned */
+	size_t names_cap;      /* a power of two, or 0 */
+	size_t names_count;
 	json_t *exclude;       /* of tool_set_limit: for those added later, too; or NULL */
+	pthread_mutex_t schema_lock; /* of the rows' schemas, within `lock` */
 };
 
 static void set_read(const struct tool_set *set)
@@ -172,11 +180,101 @@ static void set_read_end(const struct tool_set *set)
 	pthread_rwlock_unlock(&((struct tool_set *)set)->lock);
 }
 
-static struct row *add_row(struct tool_set *set, const struct tool *tool)
+/* FNV-1a. */
+static size_t name_hash(const char *name)
 {
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 0x100000001b3;
+	return (size_t)(hash ^ hash >> 32);
+}
+
+static void names_put(struct tool_set *set, const char *name, size_t row)
+{
+	size_t at = name_hash(name);
+
+	while (set->names[at &= set->names_cap - 1])
+		at++;
+	set->names[at] = row + 1;
+	set->names_count++;
+}
+
+static void names_put_row(struct tool_set *set, size_t row)
+{
+	const struct tool *tool = set->rows[row].tool;
+
+	names_put(set, tool->name, row);
+	for (const char *const *alias = tool->aliases; alias && *alias; alias++)
+		names_put(set, *alias, row);
+}
+
+/* At least half of the table stays empty, with the names of one more row in it. */
+static void names_reserve(struct tool_set *set, const struct tool *tool)
+{
+	size_t more = 1;
+
+	for (const char *const *alias = tool->aliases; alias && *alias; alias++)
+		more++;
+	if ((set->names_count + more) * 2 <= set->names_cap)
+		return;
+	free(set->names);
+	while ((set->names_count + more) * 2 > set->names_cap)
+		set->names_cap = set->names_cap ? set->names_cap * 2 : 128;
+	set->names = mem_alloc(set->names_cap, sizeof(*set->names));
+	set->names_count = 0;
+	for (size_t i = 0; i < set->count; i++)
+		names_put_row(set, i);
+}
+
+/* The first row that is called so and of which `fits` says yes; NULL: none. */
+static struct row *names_find(const struct tool_set *set, const char *name,
+                              bool (*fits)(const struct row *row, const void *data),
+                              const void *data)
+{
+	size_t found = set->count;
+
+	if (!set->names_cap)
+		return NULL;
+	for (size_t at = name_hash(name); set->names[at &= set->names_cap - 1]; at++) {
+		const size_t i = set->names[at] - 1;
+
+		if (i < found && is_called(set->rows[i].tool, name) && fits(&set->rows[i], data))
+			found = i;
+	}
+	return found < set->count ? &set->rows[found] : NULL;
+}
+
+static void offer_row(struct tool_set *set, size_t row)
+{
+	set->offered = mem_grow(set->offered, &set->offered_cap, set->offered_count + 1,
+	                        sizeof(*set->offered));
+	set->offered[set->offered_count++] = row;
+}
+
+/* After some rows were left out. */
+static void offer_rows(struct tool_set *set)
+{
+	set->offered_count = 0;
+	for (size_t i = 0; i < set->count; i++)
+		if (!set->rows[i].left_out)
+			offer_row(set, i);
+}
+
+static void add_row(struct tool_set *set, const struct row *row)
+{
+	names_reserve(set, row->tool);
 	set->rows = mem_grow(set->rows, &set->cap, set->count + 1, sizeof(*set->rows));
-	set->rows[set->count] = (struct row){ .tool = tool };
-	return &set->rows[set->count++];
+	set->rows[set->count] = *row;
+	names_put_row(set, set->count);
+	if (!row->left_out)
+		offer_row(set, set->count);
+	set->count++;
+}
+
+static void add_own_row(struct tool_set *set, const struct tool *tool)
+{
+	add_row(set, &(struct row){ .tool = tool });
 }
 
 struct tool_set *tool_set_new(void)
@@ -184,8 +282,9 @@ struct tool_set *tool_set_new(void)
 	struct tool_set *set = mem_alloc(1, sizeof(*set));
 
 	pthread_rwlock_init(&set->lock, NULL);
+	pthread_mutex_init(&set->schema_lock, NULL);
 	for (size_t i = 0; i < tool_count(); i++)
-		add_row(set, tool_at(i));
+		add_own_row(set, tool_at(i));
 	return set;
 }
 
@@ -201,19 +300,22 @@ struct tool_set *tool_set_choose(const struct tool_set *from,
 	bool deferred = false;
 
 	pthread_rwlock_init(&set->lock, NULL);
+	pthread_mutex_init(&set->schema_lock, NULL);
 	set_read(from);
 	for (size_t i = 0; i < from->count; i++) {
-		const struct row *row = &from->rows[i];
+		struct row row = from->rows[i];
 
-		if (row->left_out || is_way_to_deferred(row->tool) || !wanted(data, row->tool))
+		if (row.left_out || is_way_to_deferred(row.tool) || !wanted(data, row.tool))
 			continue;
-		*add_row(set, row->tool) = *row;
-		set->rows[set->count - 1].borrowed = true;
-		deferred = deferred || row->deferred;
+		row.release = NULL;
+		row.schema = NULL;
+		row.compiled = false;
+		add_row(set, &row);
+		deferred = deferred || row.deferred;
 	}
 	for (size_t i = 0; i < from->count && deferred; i++)
 		if (!from->rows[i].left_out && is_way_to_deferred(from->rows[i].tool))
-			add_row(set, from->rows[i].tool);
+			add_own_row(set, from->rows[i].tool);
 	set_read_end(from);
 	return set;
 }
@@ -247,7 +349,7 @@ void tool_set_add_conversation(struct tool_set *set, const struct tool_services 
 {
 	for (size_t i = tool_count(); i < tool_builtin_count(); i++)
 		if (can_serve(services, tool_builtin_at(i)))
-			add_row(set, tool_builtin_at(i));
+			add_own_row(set, tool_builtin_at(i));
 }
 
 void tool_set_free(struct tool_set *set)
@@ -255,14 +357,15 @@ void tool_set_free(struct tool_set *set)
 	if (!set)
 		return;
 	for (size_t i = 0; i < set->count; i++) {
-		if (set->rows[i].borrowed)
-			continue;
 		schema_free(set->rows[i].schema);
 		if (set->rows[i].release)
 			set->rows[i].release(set->rows[i].owned);
 	}
 	json_decref(set->exclude);
 	pthread_rwlock_destroy(&set->lock);
+	pthread_mutex_destroy(&set->schema_lock);
+	free(set->names);
+	free(set->offered);
 	free(set->rows);
 	free(set);
 }
@@ -281,12 +384,15 @@ static bool name_is_valid(const char *name)
 	return true;
 }
 
+static bool is_not_gone(const struct row *row, const void *data)
+{
+	(void)data;
+	return !row->gone;
+}
+
 static bool is_taken(const struct tool_set *set, const char *name)
 {
-	for (size_t i = 0; i < set->count; i++)
-		if (!set->rows[i].gone && is_called(set->rows[i].tool, name))
-			return true;
-	return false;
+	return names_find(set, name, is_not_gone, NULL) != NULL;
 }
 
 /* The part of an entry before "(". */
@@ -314,44 +420,28 @@ static bool list_names(const json_t *list, const struct tool *tool, bool with_pr
 	return false;
 }
 
-static bool set_take(struct tool_set *set, const struct row *added)
-{
-	bool taken;
-
-	pthread_rwlock_wrlock(&set->lock);
-	taken = is_taken(set, added->tool->name);
-	if (!taken) {
-		struct row *row = add_row(set, added->tool);
-
-		*row = *added;
-		row->left_out = list_names(set->exclude, added->tool, false);
-	}
-	pthread_rwlock_unlock(&set->lock);
-	return !taken;
-}
-
 bool tool_set_add(struct tool_set *set, struct tool *tool, void (*release)(struct tool *tool),
                   struct err *err)
 {
 	struct span shown = utf8_head(span_str(tool->name), 80);
 	struct row row = { .tool = tool, .owned = tool, .release = release };
-	struct err ignored = ERR_INIT;
 	json_t *value = NULL;
+	bool taken;
 
 	if (!name_is_valid(tool->name))
 		return err_set(err, ERR_INVALID_ARGUMENT, "\"%.*s\" cannot be the name of a tool.",
 		               (int)shown.len, shown.data);
-	if (!json_parse(span_str(tool->arguments_schema), &value, err))
+	if (!tool->server && !json_parse(span_str(tool->arguments_schema), &value, err))
 		return false;
 	json_decref(value);
-	/* Others' schemas may use all of JSON Schema: what cannot be checked here is checked by the
-	 * one who runs the tool. */
-	if (!schema_compile(span_str(tool->arguments_schema), &row.schema, &ignored))
-		row.schema = NULL;
-	if (set_take(set, &row))
-		return true;
-	schema_free(row.schema);
-	return err_set(err, ERR_INVALID_ARGUMENT, "There is a tool \"%s\" already.", tool->name);
+	pthread_rwlock_wrlock(&set->lock);
+	taken = is_taken(set, tool->name);
+	row.left_out = !taken && list_names(set->exclude, tool, false);
+	if (!taken)
+		add_row(set, &row);
+	pthread_rwlock_unlock(&set->lock);
+	return !taken ||
+	       err_set(err, ERR_INVALID_ARGUMENT, "There is a tool \"%s\" already.", tool->name);
 }
 
 size_t tool_set_withdraw(struct tool_set *set, bool (*gone)(void *data, const struct tool *tool),
@@ -368,6 +458,7 @@ size_t tool_set_withdraw(struct tool_set *set, bool (*gone)(void *data, const st
 		row->gone = row->left_out = true;
 		count++;
 	}
+	offer_rows(set);
 	pthread_rwlock_unlock(&set->lock);
 	return count;
 }
@@ -386,70 +477,87 @@ void tool_set_limit(struct tool_set *set, const json_t *core, const json_t *excl
 		if (list_names(exclude, row->tool, false))
 			row->left_out = true;
 	}
+	offer_rows(set);
 	pthread_rwlock_unlock(&set->lock);
-}
-
-static const struct row *set_row_at(const struct tool_set *set, size_t i)
-{
-	for (size_t j = 0; j < set->count; j++)
-		if (!set->rows[j].left_out && i-- == 0)
-			return &set->rows[j];
-	return NULL;
 }
 
 size_t tool_set_count(const struct tool_set *set)
 {
-	size_t count = 0;
+	size_t count;
 
 	if (!set)
 		return tool_count();
 	set_read(set);
-	for (size_t i = 0; i < set->count; i++)
-		count += !set->rows[i].left_out;
+	count = set->offered_count;
 	set_read_end(set);
 	return count;
 }
 
 const struct tool *tool_set_at(const struct tool_set *set, size_t i)
 {
-	const struct row *row;
 	const struct tool *tool;
 
 	if (!set)
 		return tool_at(i);
 	set_read(set);
-	row = set_row_at(set, i);
+	tool = i < set->offered_count ? set->rows[set->offered[i]].tool : NULL;
+	set_read_end(set);
+	return tool;
+}
+
+static bool is_not_left_out(const struct row *row, const void *data)
+{
+	(void)data;
+	return !row->left_out;
+}
+
+const struct tool *tool_set_find(const struct tool_set *set, const char *name)
+{
+	const struct row *row;
+	const struct tool *tool;
+
+	if (!set)
+		return tool_find(name);
+	set_read(set);
+	row = names_find(set, name, is_not_left_out, NULL);
 	tool = row ? row->tool : NULL;
 	set_read_end(set);
 	return tool;
 }
 
-const struct tool *tool_set_find(const struct tool_set *set, const char *name)
+static bool is_of_tool(const struct row *row, const void *data)
 {
-	const struct tool *tool = NULL;
+	return row->tool == data;
+}
 
-	if (!set)
-		return tool_find(name);
-	set_read(set);
-	for (size_t i = 0; i < set->count && !tool; i++)
-		if (!set->rows[i].left_out && is_called(set->rows[i].tool, name))
-			tool = set->rows[i].tool;
-	set_read_end(set);
-	return tool;
+/* Others' schemas may use all of JSON Schema: what cannot be checked here is checked by the one who
+ * runs the tool. */
+static struct schema *row_schema(const struct tool_set *set, struct row *row)
+{
+	pthread_mutex_t *lock = &((struct tool_set *)set)->schema_lock;
+	struct err ignored = ERR_INIT;
+
+	pthread_mutex_lock(lock);
+	if (!row->compiled &&
+	    !schema_compile(span_str(row->tool->arguments_schema), &row->schema, &ignored))
+		row->schema = NULL;
+	row->compiled = true;
+	pthread_mutex_unlock(lock);
+	return row->schema;
 }
 
 bool tool_set_schema(const struct tool_set *set, const struct tool *tool, struct schema **ret)
 {
-	bool found = false;
+	struct row *row;
+	bool found;
 
 	if (!set)
 		return false;
 	set_read(set);
-	for (size_t i = 0; i < set->count && !found; i++)
-		if (set->rows[i].tool == tool && set->rows[i].owned) {
-			*ret = set->rows[i].schema;
-			found = true;
-		}
+	row = names_find(set, tool->name, is_of_tool, tool);
+	found = row && row->owned;
+	if (found)
+		*ret = row_schema(set, row);
 	set_read_end(set);
 	return found;
 }
@@ -647,7 +755,7 @@ static bool add_ways_to_deferred(struct tool_set *set)
 		return false;
 	for (size_t i = 0; i < ARRAY_LEN(ways); i++)
 		if (!is_taken(set, ways[i]->name))
-			add_row(set, ways[i]);
+			add_own_row(set, ways[i]);
 	return true;
 }
 
@@ -677,13 +785,14 @@ void tool_set_defer(struct tool_set *set, enum tool_defer how, size_t budget)
 
 bool tool_set_is_deferred(const struct tool_set *set, const struct tool *tool)
 {
-	bool deferred = false;
+	const struct row *row;
+	bool deferred;
 
 	if (!set)
 		return false;
 	set_read(set);
-	for (size_t i = 0; i < set->count && !deferred; i++)
-		deferred = set->rows[i].tool == tool && set->rows[i].deferred;
+	row = names_find(set, tool->name, is_of_tool, tool);
+	deferred = row && row->deferred;
 	set_read_end(set);
 	return deferred;
 }

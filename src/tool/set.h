@@ -33,8 +33,9 @@ void tool_set_free(struct tool_set *set);
  * exit_plan_mode: each if the services have what it needs. */
 void tool_set_add_conversation(struct tool_set *set, const struct tool_services *services);
 /* Adds a tool, freed by `release` (NULL: it is static) with the set. INVALID_ARGUMENT: a schema
- * that cannot be used; a name that is taken or is none (^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$): the
- * tool is left to the caller. */
+ * that is no JSON, which of a server's tool (tool.server) is for the caller to see to; a name that
+ * is taken or is none (^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$): the tool is left to the caller.  Its
+ * schema is compiled when it is called first. */
 bool tool_set_add(struct tool_set *set, struct tool *tool, void (*release)(struct tool *tool),
                   struct err *err);
 /* Takes away the tools that were added and of which `gone` says so; how many these were.  They live

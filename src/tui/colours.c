@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The theme that the settings name: a built-in one, or the user's own (ui.customThemes). */
+/* The theme that the settings name: a built-in one, the user's own (ui.customThemes), or an
+ * extension's. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "config/extensions.h"
 #include "data/json.h"
 #include "tui/private.h"
 #include "tui/term/theme.h"
@@ -43,6 +45,8 @@ bool tui_theme_of(const struct settings *settings, struct theme *ret, tui_notice
 
 	if (!name || !*name)
 		return false;
+	if (!custom)
+		custom = json_object_get(extensions_installed(settings)->themes, name);
 	if (json_is_object(custom)) {
 		theme_default(false, ret);
 		colours_read(ret, custom, "", 0, notice, data);
@@ -70,7 +74,8 @@ void tui_theme(struct app *app)
 
 const char **tui_theme_names(const struct app *app)
 {
-	const json_t *custom = settings_get(app->settings, "ui.customThemes");
+	const json_t *customs[] = { settings_get(app->settings, "ui.customThemes"),
+		                    extensions_installed(app->settings)->themes };
 	size_t count = 0, cap = 0;
 	const char **names = NULL, *name;
 	json_t *value;
@@ -80,11 +85,12 @@ const char **tui_theme_names(const struct app *app)
 			names = mem_grow(names, &cap, count + 1, sizeof(*names));
 		names[count++] = name;
 	}
-	json_object_foreach((json_t *)custom, name, value) {
-		if (count == cap)
-			names = mem_grow(names, &cap, count + 1, sizeof(*names));
-		names[count++] = name;
-	}
+	for (size_t i = 0; i < ARRAY_LEN(customs); i++)
+		json_object_foreach((json_t *)customs[i], name, value) {
+			if (count == cap)
+				names = mem_grow(names, &cap, count + 1, sizeof(*names));
+			names[count++] = name;
+		}
 	names = mem_grow(names, &cap, count + 1, sizeof(*names));
 	names[count] = NULL;
 	return names;

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
+#include "model/prices.h"
 #include "policy/policy.h"
 #include "tui/private.h"
 #include "tui/term/screen.h"
@@ -201,7 +202,11 @@ static void follow_turn_end(struct app *app, const json_t *message)
 	const json_t *usage = json_object_get(message, "usage");
 	const uint64_t input = (uint64_t)json_integer_value(json_object_get(usage, "input"));
 	const uint64_t output = (uint64_t)json_integer_value(json_object_get(usage, "output"));
+	json_int_t cost;
 
+	prices_count(settings_get(app->settings, "hasp.prices"),
+	             app->status.model ? app->status.model : "", usage, &cost);
+	app->status.cost += cost;
 	app->status.input += input;
 	app->status.output += output;
 	app->status.cached += (uint64_t)json_integer_value(json_object_get(usage, "cached"));

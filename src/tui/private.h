@@ -200,6 +200,7 @@ struct status {
 	uint64_t window;              /* tokens that fit into the model's context; 0: not known */
 	uint64_t context;             /* tokens of the last request */
 	uint64_t input, output, cached; /* tokens of the session */
+	json_int_t cost;              /* of them, in millionths of a dollar; 0: not known */
 	uint64_t added, removed;      /* lines, by its edits */
 	char *key_from;               /* owned; where the model's key is; NULL: there is none */
 	int quota;                    /* per cent that is left; -1: not known */

@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "data/json.h"
 #include "model/model.h"
+#include "model/prices.h"
 #include "tui/private.h"
 
 enum { FOLDER_SHOWN = 28 }; /* bytes of the folder's path */
@@ -116,6 +117,12 @@ static void status_tokens(const struct app *app, struct row *row)
 	                                  (unsigned)(status->cached * 100 / status->input)) :
 	                       mem_printf("%s in, %s out", input, output);
 	status_item(row, span_str(text), STYLE(ROLE_DIM));
+	if (status->cost) {
+		char cost[32];
+
+		prices_print(status->cost, cost, sizeof(cost));
+		status_item(row, span_str(cost), STYLE(ROLE_DIM));
+	}
 }
 
 static void status_session(const struct app *app, struct row *row)

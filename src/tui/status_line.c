@@ -68,6 +68,9 @@ static json_t *line_state(const struct status_line *line)
 		"version", HASP_VERSION,
 		"cost", "total_lines_added", (json_int_t)status->added,
 		"total_lines_removed", (json_int_t)status->removed);
+	if (status->cost)
+		json_object_set_new(json_object_get(state, "cost"), "total_cost_usd",
+		                    json_real((double)status->cost / 1e6));
 	json_t *window = json_pack(
 		"{s:I, s:I, s:I, s:I, s:I, s:I}",
 		"total_input_tokens", (json_int_t)status->input,

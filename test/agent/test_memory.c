@@ -149,6 +149,10 @@ static void folders_speak_once_when_they_are_touched(void **state)
 	assert_non_null(strstr(found, "OF SUB"));
 	assert_non_null(strstr(found, "OF DEEPER"));
 	assert_true(strstr(found, "OF SUB") < strstr(found, "OF DEEPER"));
+	assert_null(strstr(found, "NOT BESIDE ANOTHER"));
+	free(found);
+	found = memory_found(all.memory, "of_claude/x.c");
+	assert_non_null(strstr(found, "OF CLAUDE"));
 	free(found);
 	assert_null(memory_found(all.memory, "sub/deeper/y.c"));
 	assert_null(memory_found(all.memory, "sub/z.c"));
@@ -310,6 +314,7 @@ static int make(void **state)
 	make_folder(repository, "project");
 	make_folder(project, "sub");
 	make_folder(project, "sub/deeper");
+	make_folder(project, "of_claude");
 	make_folder(project, ".gemini");
 	make_folder(base, "lone");
 	write_in(home, ".gemini/GEMINI.md", "GLOBAL\n");
@@ -326,6 +331,8 @@ static int make(void **state)
 	write_in(project, "sub/deeper/AGENTS.md", "OF DEEPER\n");
 	write_in(project, ".gemini/system.md",
 	         "OWN PROMPT with ${read_file_ToolName}, ${AvailableTools}");
+	write_in(project, "sub/deeper/CLAUDE.md", "NOT BESIDE ANOTHER\n");
+	write_in(project, "of_claude/CLAUDE.md", "OF CLAUDE\n");
 	write_in(base, "lone/GEMINI.md", "ALONE\n");
 	return setenv("GEMINI_CLI_HOME", home, 1);
 }

@@ -10,7 +10,7 @@ import struct
 import termios
 import time
 
-SECONDS = 30
+SECONDS = 120
 
 
 def undrawn(output):

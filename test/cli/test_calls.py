@@ -237,5 +237,5 @@ def test_pipes_that_somebody_made_non_blocking(ws):
     with open(out_read, "rb") as output:
         result = json.loads(output.read())
     os.close(in_read)
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=300) == 0
     assert result["content"] == "a line of text\n" * 100000

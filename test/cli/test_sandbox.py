@@ -20,7 +20,7 @@ def sh(ws, script, *flags, **options):
     return sandbox(ws, *flags, "--", "sh", "-c", script, **options)
 
 
-def wait_until(condition, seconds=20):
+def wait_until(condition, seconds=120):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"

@@ -184,7 +184,7 @@ LOOPBACK = r"""
 import http.server, threading, urllib.request
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
 threading.Thread(target=server.serve_forever, daemon=True).start()
-print(urllib.request.urlopen("http://127.0.0.1:%d/page" % server.server_port, timeout=9).read())
+print(urllib.request.urlopen("http://127.0.0.1:%d/page" % server.server_port, timeout=120).read())
 """
 
 

@@ -14,16 +14,24 @@ from effective_attacks import ADD, ATTACKS, COMMIT, FILTERED, REPOSITORY
 from effective_fixture import HASP, Ground
 
 LEVELS = ("full", "landlock")
+USERS = ("root", "user")
+ALL = os.environ.get("HASP_TESTS") == "all"
 
 
-@pytest.fixture(name="ground", params=["root", "user"])
+def by_user(cases):
+    """Each case as one user, in turn; as both with HASP_TESTS=all."""
+    return [pytest.param(user, case, id="%s-%s" % (case[0], user)) for number, case in enumerate(cases)
+            for user in (USERS if ALL else [USERS[number % len(USERS)]])]
+
+
+@pytest.fixture(name="ground", params=USERS)
 def a_ground(request):
     ground = Ground(request.param)
     yield ground
     ground.close()
 
 
-@pytest.fixture(name="grounds", params=["root", "user"])
+@pytest.fixture(name="grounds")
 def some_grounds(request):
     made = []
 
@@ -35,7 +43,7 @@ def some_grounds(request):
         ground.close()
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=[attack.name for attack in ATTACKS])
+@pytest.mark.parametrize("grounds, attack", by_user(ATTACKS), indirect=["grounds"])
 def test_what_was_planted_does_not_run(grounds, attack):
     open_ground = grounds()
     open_ground.use_system(attack.system)
@@ -149,7 +157,7 @@ WORK = [
 ]
 
 
-@pytest.mark.parametrize("job", WORK, ids=[job[0] for job in WORK])
+@pytest.mark.parametrize("grounds, job", by_user(WORK), indirect=["grounds"])
 def test_work_gives_the_same_as_outside(grounds, job):
     _, setup, command, show, folder = job
     results = []

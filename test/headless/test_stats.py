@@ -107,6 +107,30 @@ def test_since_model_and_all(world):
     assert world.command("stats", "--all", "--project", ".").code == 2
 
 
+def test_costs_are_counted_by_the_users_prices(world):
+    begun(world)
+    write(world, "a", head(), reply("1"), reply("2", model="openai/y-2"), reply("3", model="openai/z"))
+    assert "cost_millionths" not in stats(world)["total"]
+    assert " cost\n" not in world.command("stats").text
+    prices = {"gemini/x": {"input": 2, "cached": 0.5, "output": 10}, "y*": {"input": 1},
+              "y-*": {"input": 10000, "output": 0}, "openai*": "free", "z": {"input": -1, "output": "much"}}
+    world.settings(hasp={"prices": prices})
+    world.settings("project", hasp={"prices": {"gemini/x": {"input": 9999}}})
+    found = stats(world)
+    costs = {name: row.get("cost_millionths") for name, row in found["models"].items()}
+    assert costs == {"gemini/x": 60 * 2 + 20 + 15 * 10, "openai/y-2": 10**6, "openai/z": 0}
+    assert found["total"]["cost_millionths"] == found["days"][DAY]["cost_millionths"] == 10**6 + 290
+    assert found["sessions"]["s-1"]["cost_millionths"] == 10**6 + 290
+    shown = world.command("stats").text
+    assert re.search(r"(?m)^gemini/x .* \$0\.0003$", shown) and re.search(r"(?m)^all .* \$1\.00$", shown)
+    assert "$1.00</td>" in page_of(world)
+
+
+def page_of(world):
+    assert world.command("stats", "--html", "page.html").code == 0
+    return (world.root / "page.html").read_text()
+
+
 def test_torn_and_hostile_files(world):
     begun(world)
     deep = "[" * 5000

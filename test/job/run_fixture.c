@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "file/workspace.h"
 
-enum { TEXT_MAX = 8 << 20, WAIT_S = 20 };
+enum { TEXT_MAX = 8 << 20, WAIT_S = 120 };
 
 static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *where)
 {

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 
-enum { PATIENCE_MS = 30000 };
+enum { PATIENCE_MS = 120000 };
 
 static void wire_send(void *data, const struct mcp_outgoing *message)
 {

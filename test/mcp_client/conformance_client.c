@@ -16,7 +16,7 @@
 #include "data/json.h"
 #include "mcp/client/private.h"
 
-static const struct mcp_wait wait = { .timeout_ms = 20000 };
+static const struct mcp_wait wait = { .timeout_ms = 120000 };
 
 static json_t *example_value(const json_t *schema)
 {

@@ -15,7 +15,7 @@ TOOL = {"name": "echo", "inputSchema": {"type": "object", "properties": {}}}
 BROWSER = """#!%s
 import sys, urllib.request
 open(%r, "a").write(sys.argv[1] + "\\n")
-urllib.request.urlopen(sys.argv[1], timeout=20).read()
+urllib.request.urlopen(sys.argv[1], timeout=120).read()
 """
 
 

@@ -36,7 +36,7 @@ def pytest_generate_tests(metafunc):
 # The user who logs in: follows the address.
 BROWSER = """#!%s
 import sys, urllib.request
-urllib.request.urlopen(sys.argv[1], timeout=20).read()
+urllib.request.urlopen(sys.argv[1], timeout=120).read()
 """ % sys.executable
 
 

@@ -123,6 +123,40 @@ def test_what_the_file_says_is_believed_no_more_than_a_server(world):
     assert "\\u001b" not in done.said() and "\U000e0041" not in done.said()
 
 
+SCHEMA = '{"type":"object","properties":{"text":{"type":"string","description":%s}}}'
+
+
+@pytest.mark.parametrize("schema, expected", [
+    (SCHEMA % r'"Says \"it\"."', {"text": {"type": "string", "description": 'Says "it".'}}),
+    (SCHEMA % r'"Red\u001b[31m\ud83d\ude00."', {"text": {"type": "string", "description": "Red[31m\U0001f600."}}),
+    (SCHEMA % '"Gr\u00fcn\U000e0041"', {"text": {"type": "string", "description": "Gr\u00fcn\\u{e0041}"}}),
+    (SCHEMA % '"x\x1b"', None), (SCHEMA % '"x"' + "}", None), ("{" + '"type":"object"', None),
+    ('["type":"object"]', None), ('{"text":{"type":"object"}}', None), ("", None), ("{\\", None),
+    (SCHEMA % ('"%s"' % ("x" * 70000)), "left out"),
+    ('{"type":"object","a":' + "[" * 40 + "]" * 40 + "}", "left out"),
+], ids=range(12))
+def test_schemas_in_the_file_are_cleaned_where_they_are_not_clean(world, schema, expected):
+    servers = Logged(world)
+    hello(world)
+    kept = cached(world)
+    assert kept["fake"]["tools"][0]["inputSchema"].startswith('{"type":"object"')
+    kept["fake"]["tools"][0]["inputSchema"] = schema
+    world.cache.write_text(json.dumps(kept))
+    servers.forget()
+    done = hello(world)
+    tools = declared(done.sent[0])
+    assert servers.started() == [] and "mcp_fake_say" in tools
+    if expected == "left out":
+        assert "mcp_fake_echo" not in tools
+        assert "is left out (\"echo\")" in done.err
+    else:
+        parameters = tools["mcp_fake_echo"]["parametersJsonSchema"]
+        assert parameters["type"] == "object"
+        parameters.get("properties", {}).pop("wait_for_previous", None)
+        assert (parameters.get("properties") or None) == expected
+    assert "\x1b" not in json.dumps(done.sent[0], ensure_ascii=False)
+
+
 def test_tools_that_are_gone_fail_with_a_sentence(world):
     """What is known is from last time: the server has the last word."""
     Logged(world)

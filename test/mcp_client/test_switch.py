@@ -44,7 +44,7 @@ def on_terminal(world, server):
 
 
 def slash(hasp, line, said):
-    hasp.wait(READY).type(line).key("enter").wait(said, 20).quiet(0.1)
+    hasp.wait(READY).type(line).key("enter").wait(said, 120).quiet(0.1)
 
 
 @pytest.mark.parametrize("flag, kept", [("", {"fake": {"enabled": False}}), (" --session", {})])

@@ -56,6 +56,9 @@ BROKEN = [
     ("a test that times the wall", {"test/base/test_b.py": "%s\nassert a and time.mono" "tonic() - begin < 20\n"
                                     % C.strip().replace("/*", "#").replace("*/", "")},
      "test/base/test_b.py:2: a busy machine takes longer than 20 s"),
+    ("a test that loses patience", {"test/base/test_b.py": "%s\nend = time.mono" "tonic() + 20\n"
+                                    % C.strip().replace("/*", "#").replace("*/", "")},
+     "test/base/test_b.py:2: a busy machine takes longer than 20 s until"),
     ("a function that is too long", {"src/base/b.c": C + "int base_f(void)\n{\n" + "\tx();\n" * 59
                                      + "}\n"}, "src/base/b.c:2: long functions: base_f has 62 lines: 60 are the most"),
     ("a long line", {"src/base/b.c": C + "/* %s */\n" % ("x" * 99)},

@@ -17,7 +17,7 @@ def asking(ws, answer, *flags, **options):
                      answers={"elicitation/create": lambda _: answer}, **options)
 
 
-def wait_until(condition, seconds=20):
+def wait_until(condition, seconds=120):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"

@@ -7,13 +7,13 @@ import subprocess
 
 import pytest
 
-SECONDS = 20
+CPU_SECONDS = 20
 MANY = 60000
 DEEP = 20000
 
 
 def limit():
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
 
 
 def request(ident, method, params=None):

@@ -15,7 +15,7 @@
 #include "scratch_folder.h"
 
 enum {
-	SOON_MS = 20000, /* a change is told much sooner, but machines may be busy */
+	SOON_MS = 120000, /* a change is told much sooner, but machines may be busy */
 	NEVER_MS = 700,  /* longer than changes are held back */
 };
 

@@ -16,7 +16,7 @@ from shell_scripts import Scripts
 
 HERE = pathlib.Path(__file__).resolve().parent
 ALL = os.environ.get("HASP_TESTS") == "all"
-HOSTILE_LINES = 40000 if ALL else 2500
+HOSTILE_LINES = 40000 if ALL else 1500
 TRACED_LINES = 1000 if ALL else 60
 # Of the harmless lines; may only be lowered.
 MOST_NEEDLESS = 0.011
@@ -100,15 +100,16 @@ def test_nothing_runs_that_is_not_named(machine, probe, name, make, count, least
 def test_harmless_lines_are_named_and_seldom_asked_about(machine, probe):
     """What agents write every day; the rate of needless questions is bounded."""
     lines = harmless()
+    run = set(lines if ALL else lines[::4])
     needless, holes = [], []
     for line in lines:
         analysis = probe(line)
         if analysis["problems"]:
             needless.append((line, kinds(analysis)))
-        elif unnamed(analysis, machine.run(line, seconds=1)):
+        elif line in run and unnamed(analysis, machine.run(line, seconds=1)):
             holes.append(line)
-    print("\nharmless: %d lines, %d run, %d holes, %d needless questions (%.1f %%)"
-          % (len(lines), len(lines) - len(needless), len(holes), len(needless),
+    print("\nharmless: %d lines, %d of them to run, %d holes, %d needless questions (%.1f %%)"
+          % (len(lines), len(run), len(holes), len(needless),
              100 * len(needless) / len(lines)))
     for line, reasons in needless:
         print("  %s: %s" % (",".join(reasons), line[:100]))

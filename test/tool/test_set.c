@@ -159,6 +159,53 @@ static void a_schema_has_to_be_json(void **state)
 	assert_int_equal(err.code, ERR_INVALID_ARGUMENT);
 }
 
+/* A server's is known to be JSON, and is read when it is needed. */
+static void a_servers_schema_is_read_when_it_is_called(void **state)
+{
+	struct bench *bench = *state;
+	static struct tool of_server;
+
+	of_server = strict;
+	of_server.name = "mcp_s_strict";
+	of_server.server = "s";
+	add(bench, &of_server);
+	fails(call(bench, "mcp_s_strict", "{\"unknown\": 1}"), "invalid_argument");
+	fails(call(bench, "mcp_s_strict", "{\"unknown\": 1}"), "invalid_argument");
+}
+
+enum { MANY = 500 };
+
+static bool is_even(void *data, const struct tool *tool)
+{
+	(void)data;
+	return !strncmp(tool->name, "many_", 5) && (tool->name[strlen(tool->name) - 1] - '0') % 2 == 0;
+}
+
+static void many_are_found_by_name(void **state)
+{
+	struct bench *bench = *state;
+	const size_t before = tool_set_count(bench->set);
+	static struct tool many[MANY];
+	static char names[MANY][20];
+
+	for (size_t i = 0; i < MANY; i++) {
+		snprintf(names[i], sizeof(names[i]), "many_%zu", i);
+		many[i] = strict;
+		many[i].name = names[i];
+		add(bench, &many[i]);
+	}
+	refused(bench->set, "many_7");
+	for (size_t i = 0; i < MANY; i++) {
+		assert_ptr_equal(tool_set_find(bench->set, names[i]), &many[i]);
+		assert_ptr_equal(tool_set_at(bench->set, before + i), &many[i]);
+	}
+	assert_int_equal(tool_set_withdraw(bench->set, is_even, NULL), MANY / 2);
+	for (size_t i = 0; i < MANY; i++)
+		assert_ptr_equal(tool_set_find(bench->set, names[i]), i % 2 ? &many[i] : NULL);
+	assert_ptr_equal(tool_set_at(bench->set, before + 1), &many[3]);
+	assert_ptr_equal(tool_set_find(bench->set, "replace"), tool_find("update_file"));
+}
+
 static void anothers_schema_may_be_more_than_can_be_checked(void **state)
 {
 	struct bench *bench = *state;
@@ -371,6 +418,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(names_of_added_tools_are_names_and_free),
 		TEST(a_schema_has_to_be_json),
+		TEST(a_servers_schema_is_read_when_it_is_called),
+		TEST(many_are_found_by_name),
 		TEST(anothers_schema_may_be_more_than_can_be_checked),
 		TEST(limits_take_names_aliases_and_class_names),
 		TEST(what_is_withdrawn_is_gone_and_its_name_free),

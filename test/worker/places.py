@@ -26,7 +26,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[2]
 HASP = str(Path(os.environ.get("HASP") or TOP / "build" / "hasp").resolve())
 NAMES = ["ssh", "bwrap", "unshare", "podman"]
-SECONDS = 30
+SECONDS = 120
 
 
 class Place:

@@ -119,7 +119,7 @@ static void test_a_worker_that_dies_with_reads_under_way(void **state)
 
 /* ---- edits without a thread that waits --------------------------------------- */
 
-enum { EDITS = 20, ANSWER_MS = 30000 };
+enum { EDITS = 20, ANSWER_MS = 120000 };
 
 struct begun_edit {
 	struct change change;

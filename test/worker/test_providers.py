@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workers behind commands: every tool over ssh and in containers, and connections that are cut."""
 import hashlib
+import itertools
 import json
 import os
 import queue
@@ -224,10 +225,13 @@ def test_hasp_tool_and_hasp_sandbox_reach_it(there, tmp_path):
 
 # ---- connections that are cut -----------------------------------------------------------------
 
+TICKS = ("ticks%d" % number for number in itertools.count())  # no test sees what another's command does
+
+
 def ticking(there):
     """A command that shows whether it still runs."""
-    path = there.here / "ticks"
-    return path, "while :; do echo >> ticks; sleep 0.05; done"
+    name = next(TICKS)
+    return there.here / name, "while :; do echo >> %s; sleep 0.05; done" % name
 
 
 def still(path):

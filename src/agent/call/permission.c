@@ -58,19 +58,19 @@ static enum approval_mode on_in(const struct off_tools *options, const struct to
 	return gate_off_mode(options->policy, &call);
 }
 
-/* "safe_patch, write_file (--approval-mode auto_edit would allow them)". */
-static void put_off_tools(const struct off_tools *options, enum approval_mode mode, struct buf *out)
+/* "safe_patch, write_file (--approval-mode auto_edit would allow them)".  `on`: on_in of each
+ * tool. */
+static void put_off_tools(const struct off_tools *options, const enum approval_mode *on,
+                          size_t count, enum approval_mode mode, struct buf *out)
 {
-	const struct tool_set *set = options->session->tools;
 	const char *between = out->len ? "; " : "";
 	bool any = false;
 
-	for (size_t i = 0; i < tool_set_count(set); i++) {
-		const struct tool *tool = tool_set_at(set, i);
-
-		if (on_in(options, tool) != mode)
+	for (size_t i = 0; i < count; i++) {
+		if (on[i] != mode)
 			continue;
-		buf_printf(out, "%s%s", any ? ", " : between, tool->name);
+		buf_printf(out, "%s%s", any ? ", " : between,
+		           tool_set_at(options->session->tools, i)->name);
 		any = true;
 	}
 	if (any && !gate_off_forbidden(options->settings, mode))
@@ -80,13 +80,18 @@ static void put_off_tools(const struct off_tools *options, enum approval_mode mo
 
 char *gate_off_text(const struct off_tools *options)
 {
+	const size_t count = tool_set_count(options->session->tools);
+	_cleanup_free_ enum approval_mode *on = NULL;
 	_cleanup_buf_ struct buf list = BUF_INIT(LIST_MAX);
 	const char *report;
 
 	if (options->interactive || options->mode == MODE_PLAN || !options->policy)
 		return NULL;
+	on = mem_alloc(count + 1, sizeof(*on));
+	for (size_t i = 0; i < count; i++)
+		on[i] = on_in(options, tool_set_at(options->session->tools, i));
 	for (enum approval_mode mode = options->mode + 1; mode < MODE_COUNT; mode++)
-		put_off_tools(options, mode, &list);
+		put_off_tools(options, on, count, mode, &list);
 	if (!list.len)
 		return NULL;
 	report = tool_set_find(options->session->tools, "request_permission") ?

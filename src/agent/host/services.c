@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "config/extensions.h"
 #include "data/json.h"
 #include "model/content.h"
 #include "tool/set.h"
@@ -403,9 +404,12 @@ static char *project_plans(struct services *services)
 	const struct services_options *options = &services->options;
 	const char *setting = settings_string(options->settings, "general.plan.directory", NULL);
 	const char *project = options->provider->ops->root(options->provider, 0);
+	const bool own = setting && *setting;
 	char *folder;
 
-	if (!setting || !*setting)
+	if (!own)
+		setting = extensions_plan_folder(options->settings);
+	if (!setting)
 		return NULL;
 	folder = path_join(project, setting);
 	if (path_is_under(folder, project) && strcmp(folder, project) != 0) {
@@ -414,8 +418,9 @@ static char *project_plans(struct services *services)
 		return folder;
 	}
 	free(folder);
-	services_warn(services,
-	              "general.plan.directory is not in the project; it is ignored.");
+	services_warn(services, own ?
+	              "general.plan.directory is not in the project; it is ignored." :
+	              "An extension's plan.directory is not in the project; it is ignored.");
 	return NULL;
 }
 

@@ -73,13 +73,15 @@ static char *skill_preview(struct session *session, const struct tool *tool,
 {
 	const struct skill *skill = skill_called(tool, arguments, err);
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	_cleanup_free_ char *from = skill ? skill_from(skill) : NULL;
 	json_auto_t *text = NULL;
 
 	(void)session;
 	if (!skill || !skill_read(skill, &text, err))
 		return NULL;
-	buf_printf(&out, "Skill: %s (%s)\nDescription: %s\nFolder: ", skill->name,
-	           skill->project ? "of the project" : "yours",
+	buf_printf(&out, "Skill: %s (%s%s)\nDescription: %s\nFolder: ", skill->name,
+	           skill->project || skill->extension ? "of the " : "",
+	           skill->project || skill->extension ? from : "yours",
 	           json_string_value(json_object_get(text, "description")));
 	name_line(&out, span_str(skill->folder));
 	buf_str(&out, "\nFiles that the model may read:\n");
@@ -109,10 +111,11 @@ static void put_skill_body(struct buf *out, struct span body)
 static json_t *skill_result(const struct skill *skill, const json_t *text)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MESSAGE_BYTES);
+	_cleanup_free_ char *from = skill_from(skill);
 	json_t *result = json_object();
 
 	buf_printf(&out, "<activated_skill name=\"%s\" from=\"%s\">\n<instructions>\n",
-	           skill->name, skill->project ? "project" : "user");
+	           skill->name, from);
 	put_skill_body(&out, json_span(json_object_get(text, "body")));
 	buf_str(&out, "\n</instructions>\n<available_resources>\n");
 	put_resources(&out, skill);

@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "config/extensions.h"
 #include "data/json.h"
 #include "data/warnings.h"
 
@@ -179,6 +180,8 @@ void memory_resolve_imports(const struct source *source, const char *path, struc
 
 #define BLOCK_END "--- End of Context from: %s ---\n"
 
+#define MEMORY_LAST_NAME "CLAUDE.md"
+
 enum { FOLDERS_ABOVE_MAX = 64 };
 
 struct memory {
@@ -187,6 +190,7 @@ struct memory {
 	size_t root_count;    /* of the workspace's folders, those whose files count */
 	bool trusted;
 	json_t *names;        /* of files, in their order */
+	bool names_given;     /* by the settings */
 	json_t *files, *notices;
 	json_t *folders;      /* those that were looked into: path: whether memory_load did it */
 	bool loaded;
@@ -238,8 +242,9 @@ static void add_memory_block(struct memory *memory, const struct source *source,
 	notice_not_counted(memory, path, "with it, all of them would be longer than a megabyte.");
 }
 
-/* One file of a folder. `last`: the text of the one before, so that a copy does not count twice. */
-static void add_memory_file(struct memory *memory, const struct source *source, const char *path,
+/* One file of a folder. `last`: the text of the one before, so that a copy does not count twice.
+ * Whether it is there, readable or not. */
+static bool add_memory_file(struct memory *memory, const struct source *source, const char *path,
                             struct sha256 *last, struct buf *out)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_MEMORY_FILE_BYTES);
@@ -248,13 +253,14 @@ static void add_memory_file(struct memory *memory, const struct source *source, 
 
 	if (!source_read(source, path, &text, &err)) {
 		notice_unread(memory, path, &err);
-		return;
+		return err.code != ERR_FILE_NOT_FOUND && err.code != ERR_NOT_A_DIRECTORY;
 	}
 	sum = sha256_of(buf_view(&text));
 	if (!text.len || memcmp(&sum, last, sizeof(sum)) == 0)
-		return;
+		return true;
 	*last = sum;
 	add_memory_block(memory, source, path, buf_view(&text), out);
+	return true;
 }
 
 static void add_memory_folder(struct memory *memory, const struct source *source,
@@ -262,6 +268,7 @@ static void add_memory_folder(struct memory *memory, const struct source *source
                               struct buf *out)
 {
 	struct sha256 last = { 0 };
+	bool any = memory->names_given;
 	size_t i;
 	json_t *name;
 
@@ -272,13 +279,18 @@ static void add_memory_folder(struct memory *memory, const struct source *source
 		_cleanup_free_ char *path = path_join(folder, json_string_value(name));
 
 		if (path_is_under(path, folder))
-			add_memory_file(memory, source, path, &last, out);
+			any |= add_memory_file(memory, source, path, &last, out);
+	}
+	if (!any) {
+		_cleanup_free_ char *path = path_join(folder, MEMORY_LAST_NAME);
+
+		add_memory_file(memory, source, path, &last, out);
 	}
 }
 
 /* The setting is a name or a list of names; both programs' customs count unless it says
- * otherwise. */
-static json_t *file_names(const struct settings *settings)
+ * otherwise, and Claude Code's in a folder that has no file of theirs. */
+static json_t *file_names(const struct settings *settings, bool *ret_given)
 {
 	const json_t *value = settings_get(settings, "context.fileName");
 	json_t *names = json_array();
@@ -290,7 +302,8 @@ static json_t *file_names(const struct settings *settings)
 	json_array_foreach(value, i, name)
 		if (json_string_length(name) && !strchr(json_string_value(name), '/'))
 			json_array_append(names, name);
-	if (json_array_size(names))
+	*ret_given = json_array_size(names) > 0;
+	if (*ret_given)
 		return names;
 	json_decref(names);
 	return json_pack("[s,s]", "GEMINI.md", "AGENTS.md");
@@ -396,6 +409,26 @@ static void load_project(struct memory *memory)
 	}
 }
 
+/* Before the project's: what is said later is the more particular. */
+static void load_extensions(struct memory *memory)
+{
+	const struct extensions *all = extensions_installed(memory->options.settings);
+	json_t *path;
+	size_t k;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct source source = { .root = all->at[i].folder, .own_only = true,
+			                       .notices = memory->notices };
+		json_auto_t *paths = extension_counts(&all->at[i]) ?
+		                             extension_contexts(&all->at[i]) : NULL;
+		struct sha256 last = { 0 };
+
+		json_array_foreach(paths, k, path)
+			add_memory_file(memory, &source, json_string_value(path), &last,
+			                &memory->project);
+	}
+}
+
 struct memory *memory_load(const struct memory_options *options)
 {
 	struct memory *memory = mem_alloc(1, sizeof(*memory));
@@ -404,13 +437,14 @@ struct memory *memory_load(const struct memory_options *options)
 		.options = *options,
 		.root = mem_strdup(options->provider->ops->root(options->provider, 0)),
 		.trusted = settings_trusted(options->settings),
-		.names = file_names(options->settings),
 		.files = json_array(), .notices = json_array(), .folders = json_object(),
 		.global = BUF_INIT(LIMIT_MEMORY_BYTES), .project = BUF_INIT(LIMIT_MEMORY_BYTES),
 	};
+	memory->names = file_names(options->settings, &memory->names_given);
 	pthread_mutex_init(&memory->lock, NULL);
 	memory->root_count = count_roots(memory);
 	load_global(memory);
+	load_extensions(memory);
 	if (memory->trusted)
 		load_project(memory);
 	memory->loaded = true;

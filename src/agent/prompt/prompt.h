@@ -99,11 +99,13 @@ bool source_read(const struct source *source, const char *path, struct buf *out,
 
 /* ---- files of instructions -------------------------------------------------------- */
 
-/* Files of instructions: GEMINI.md, AGENTS.md and what settings name (context.fileName).
+/* Files of instructions: those that settings name (context.fileName); else GEMINI.md and AGENTS.md,
+ * and in a folder with neither CLAUDE.md.  Those of extensions (config/extensions.h) count in every
+ * folder where these are enabled.
  *
  *     struct memory *memory = memory_load(&options);
  *     memory_global(memory)      // ~/.gemini and the project's private memory: system prompt
- *     memory_project(memory)     // the project's: for the first message
+ *     memory_project(memory)     // extensions' and the project's: for the first message
  *     found = memory_found(memory, "src/deep/file.c");   // of the folders on the way, once each
  *     memory_forget(memory, kept);                 // but again when it has left the conversation
  *     memory_free(memory);

@@ -22,6 +22,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
+#include "model/prices.h"
 
 /* Of a line; and of a file of the older form, which is one value. */
 #define LINE_BYTES_MAX ((size_t)64 << 20)
@@ -457,13 +458,18 @@ static void count_call(struct counter *counter, struct span message, const json_
 
 /* ---- messages ---------------------------------------------------------------- */
 
-static void count_tokens(const struct places *places, const json_t *tokens)
+static void count_tokens(const struct counter *counter, const struct places *places,
+                         const json_t *tokens)
 {
 	static const char *const names[] = { "input", "cached", "output", "thoughts", "tool",
 		                             "total" };
 
+	json_int_t cost;
+
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		places_add_in(places, "tokens", names[i], number_of(tokens, names[i]));
+	if (prices_count(counter->options->prices, counter->model, tokens, &cost))
+		places_add(places, "cost_millionths", cost);
 }
 
 static void count_reply(struct counter *counter, const json_t *message)
@@ -488,7 +494,7 @@ static void count_reply(struct counter *counter, const json_t *message)
 		}
 		if (json_is_object(tokens) &&
 		    seen_add(counter->seen, hash_more(hash, SPAN("tokens"))))
-			count_tokens(&places, tokens);
+			count_tokens(counter, &places, tokens);
 	}
 	json_array_foreach(json_object_get(message, "toolCalls"), i, call)
 		count_call(counter, id, call);

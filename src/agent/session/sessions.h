@@ -186,6 +186,7 @@ struct figures_options {
 	const char *since;  /* a time as in the files, or the beginning of one ("2026-11-20"); what
 	                     * came before does not count; NULL: all counts */
 	const char *model;  /* its messages and calls alone, by id or by the name in it; or NULL */
+	const json_t *prices; /* as model/prices.h has them; borrowed, or NULL */
 };
 
 /* A new reference, never NULL; a project without sessions has zeros. */

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "config/extensions.h"
 #include "data/json.h"
 
 /* ---- policies ---------------------------------------------------------------- */
@@ -141,6 +142,30 @@ static void add_project(struct loading *loading)
 		            "hasp config allow " PROJECT_FOLDER);
 }
 
+/* Those of extensions: what they allow does not count (policy/policy.h). */
+static void add_extension_policies(struct loading *loading)
+{
+	const struct extensions *all = extensions_installed(loading->sources->settings);
+
+	for (size_t i = 0; i < all->count; i++) {
+		_cleanup_free_ char *folder = path_join(all->at[i].folder, "policies");
+
+		if (extension_counts(&all->at[i]) && access(folder, F_OK) == 0)
+			add_policy_folder(loading, POLICY_EXTENSION, folder);
+	}
+}
+
+/* The setting "tools", with what extensions exclude. A new reference. */
+static json_t *tools_setting(const struct settings *settings)
+{
+	json_t *tools = json_copy((json_t *)settings_get(settings, "tools"));
+
+	if (!tools)
+		tools = json_object();
+	json_object_set_new(tools, "exclude", extensions_excluded_tools(settings));
+	return tools;
+}
+
 static void warn_of_missing(struct loading *loading)
 {
 	_cleanup_free_ char *message = NULL;
@@ -156,12 +181,13 @@ static void add_user_policies(struct loading *loading)
 {
 	const struct settings *settings = loading->sources->settings;
 	_cleanup_free_ char *folder = setup_policy_save_folder(settings);
+	json_auto_t *tools = tools_setting(settings);
 
 	if (!add_all_named(loading, POLICY_USER, loading->sources->files, "policyPaths"))
 		add_policy_folder(loading, POLICY_USER, folder);
 	warn_of_missing(loading);
-	policy_add_settings(loading->policy, settings_get(settings, "tools"),
-	                    settings_get(settings, "mcp"), settings_get(settings, "mcpServers"));
+	policy_add_settings(loading->policy, tools, settings_get(settings, "mcp"),
+	                    settings_get(settings, "mcpServers"));
 	if (settings_bool(settings, "security.disableAlwaysAllow", false))
 		policy_forget_always(loading->policy);
 }
@@ -236,6 +262,7 @@ bool policy_load(const struct policy_sources *sources, json_t *problems, struct 
 	size_t projects;
 
 	policy_add_defaults(loading.policy);
+	add_extension_policies(&loading);
 	add_project(&loading);
 	projects = json_array_size(problems);
 	add_user_policies(&loading);
@@ -311,6 +338,29 @@ static struct hooks *make_hooks(const struct hooks_sources *sources)
 	return hooks_new(&options);
 }
 
+static void add_extension_hooks(struct hooks *hooks, const struct settings *settings,
+                                json_t *problems)
+{
+	const struct extensions *all = extensions_installed(settings);
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct extension *one = &all->at[i];
+		_cleanup_free_ char *file = path_join(one->folder, "hooks/hooks.json");
+		struct err err = ERR_INIT;
+		json_auto_t *said = NULL;
+
+		if (!extension_counts(one))
+			continue;
+		said = extension_hooks(settings, one, &err);
+		if (said)
+			hooks_add(hooks, HOOK_SOURCE_EXTENSION, said, file, problems);
+		else if (err.code != ERR_NONE)
+			json_array_append_new(problems,
+			                      json_pack("{s:s, s:o}", "source", file, "message",
+			                                json_text(span_str(err.message))));
+	}
+}
+
 struct hooks *setup_load_hooks(const struct hooks_sources *sources, json_t *problems)
 {
 	const struct settings *settings = sources->settings;
@@ -326,6 +376,7 @@ struct hooks *setup_load_hooks(const struct hooks_sources *sources, json_t *prob
 	add_hooks_toml(hooks, HOOK_SOURCE_USER, home_gemini(settings_home(settings)), problems);
 	add_settings(hooks, HOOK_SOURCE_SYSTEM, settings, SCOPE_SYSTEM_DEFAULTS, problems);
 	add_settings(hooks, HOOK_SOURCE_SYSTEM, settings, SCOPE_SYSTEM, problems);
+	add_extension_hooks(hooks, settings, problems);
 	return hooks;
 }
 

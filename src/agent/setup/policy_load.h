@@ -6,8 +6,9 @@
  *     if (!policy_load(&sources, problems, &policy, &err)) ...      // also tell the problems
  *     policy_free(policy);
  *
- * From low to high: the defaults; .gemini/policies/ of the project, if its folder is trusted, those
- * that allow only after "hasp config allow .gemini/policies";
+ * From low to high: the defaults; those of extensions (config/extensions.h), which can forbid and
+ * ask; .gemini/policies/ of the project, if its folder is trusted, those that allow only after
+ * "hasp config allow .gemini/policies";
  * the user's, which is ~/.gemini/policies/ unless flags or the setting policyPaths name others,
  * and what settings say (tools.*, mcp.*, mcpServers.*.trust); the administrator's, which is
  * /etc/gemini-cli/policies/, and only if there is none there what flags or adminPolicyPaths
@@ -51,8 +52,8 @@ char *setup_policy_save_folder(const struct settings *settings);
 
 /* ---- hooks ------------------------------------------------------------------- */
 
-/* The hooks that count for a project: of its settings and hooks.toml, of the user's, and of the
- * system's.
+/* The hooks that count for a project: of its settings and hooks.toml, of the user's, of the
+ * system's, and of extensions.
  *
  *     struct hooks *hooks = setup_load_hooks(&options, problems);
  *     hooks_free(hooks);

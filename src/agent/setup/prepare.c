@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "catalog/agents.h"
 #include "catalog/commands.h"
+#include "config/extensions.h"
 #include "data/json.h"
 #include "data/jsonc.h"
 #include "sandbox/plan/probe.h"
@@ -78,29 +79,20 @@ void setup_command_env_release(struct command_env *env)
 	*env = (struct command_env){ 0 };
 }
 
-/* ---- what is ignored --------------------------------------------------------- */
+/* ---- what is found ----------------------------------------------------------------- */
 
 enum {
-	NAMES_MAX = 5,        /* of a kind that the sentence names */
 	FOUND_MAX = 1000,     /* entries of a folder that are looked at */
 	FOLDERS_MAX = 1000,   /* that are looked into for a kind */
-	DEPTH_MAX = 4,        /* of folders of custom commands */
+	DEPTH_MAX = 4,        /* of folders in it */
 	NAME_SHOWN = 60,
 	COMMAND_NAME_MAX = 200,
 };
 
-/* What the entries of a folder are. */
-static const struct kind {
-	const char *what;
-	const char *folders[2]; /* beneath the home and the project; NULL: none */
-	const char *file;       /* in each entry, a folder; or NULL: entries are files with
-	                         * `ending` */
-	const char *ending;
-} kinds[] = {
-	{ "extensions", { ".gemini/extensions", NULL }, "gemini-extension.json", NULL },
+/* What the entries of a folder are: folders with `file` in them, or files with `ending`. */
+struct kind {
+	const char *file, *ending; /* one of them is NULL */
 };
-
-/* ---- what is found ----------------------------------------------------------------- */
 
 struct finding {
 	const struct kind *kind;
@@ -160,30 +152,6 @@ static void look_into_folder(int folder, struct finding *finding, const char *be
 	closedir(entries);
 }
 
-static void look_beneath(const char *root, struct finding *finding)
-{
-	const struct kind *kind = finding->kind;
-
-	for (size_t i = 0; i < ARRAY_LEN(kind->folders) && kind->folders[i]; i++) {
-		_cleanup_free_ char *path = path_join(root, kind->folders[i]);
-
-		look_into_folder(door_folder(root, path), finding, "", 1);
-	}
-}
-
-static json_t *find_unsupported(const struct settings *settings, const struct kind *kind)
-{
-	const struct home *home = settings_home(settings);
-	struct finding finding = { .kind = kind, .names = json_array() };
-
-	look_beneath(home_user(home), &finding);
-	if (settings_trusted(settings) && strcmp(home_user(home), home_project(home)) != 0)
-		look_beneath(home_project(home), &finding);
-	return finding.names;
-}
-
-/* ---- the sentence ------------------------------------------------------------------ */
-
 static int compare_name_strings(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -203,30 +171,6 @@ static void put_sorted(struct buf *out, const json_t *names, size_t max)
 	}
 	if (count > max)
 		buf_printf(out, " and %zu more", count - max);
-}
-
-static void put_found_names(struct buf *out, const char *what, const json_t *names)
-{
-	if (!json_array_size(names))
-		return;
-	buf_printf(out, "%s%s ", out->len ? "; " : "", what);
-	put_sorted(out, names, NAMES_MAX);
-}
-
-/* One sentence that names all there is, a few of each kind; NULL: there is nothing. The caller
- * frees. A project's own count in a trusted folder. */
-static char *unsupported_sentence(const struct settings *settings)
-{
-	_cleanup_buf_ struct buf out = BUF_INIT(16 << 10);
-
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		json_auto_t *names = find_unsupported(settings, &kinds[i]);
-
-		put_found_names(&out, kinds[i].what, names);
-	}
-	if (!out.len)
-		return NULL;
-	return mem_printf("hasp does not use these yet, and ignores them: %s.", out.data);
 }
 
 /* ---- what a project brings along ------------------------------------------------- */
@@ -314,7 +258,7 @@ static void bring_hooks(struct brought *brought, const char *path)
 
 static void bring_policies(struct brought *brought, const char *path)
 {
-	static const struct kind kind = { "", { NULL }, NULL, ".toml" };
+	static const struct kind kind = { NULL, ".toml" };
 	struct finding finding = { .kind = &kind, .names = brought->names };
 
 	look_into_folder(door_folder(brought->project, path), &finding, "", 1);
@@ -369,7 +313,7 @@ static void bring_variables(struct brought *brought, const char *path)
 /* Skills are named as activate_skill has them where that is their folder's name. */
 static void bring_skills(struct brought *brought, const char *path)
 {
-	const struct kind kind = { "", { NULL }, "SKILL.md", NULL };
+	const struct kind kind = { "SKILL.md", NULL };
 	struct finding finding = { .kind = &kind, .names = brought->names };
 
 	look_into_folder(door_folder(brought->project, path), &finding, "", 1);
@@ -400,6 +344,7 @@ static const struct brought_row {
 	{ ".mcp.json", "MCP servers, once you have allowed them", bring_servers },
 	{ "GEMINI.md", "instructions to the model", NULL },
 	{ "AGENTS.md", "instructions to the model", NULL },
+	{ "CLAUDE.md", "instructions to the model, where there is neither of those", NULL },
 };
 
 json_t *prepare_brought(const struct settings *settings)
@@ -502,18 +447,17 @@ static bool has_something_of_its_own(const struct settings *settings)
 
 void prepare_warnings(const struct settings *settings, prepare_notice *notice, void *data)
 {
-	_cleanup_free_ char *unsupported = unsupported_sentence(settings);
 	size_t i;
 	json_t *sentence;
 
 	json_array_foreach((json_t *)settings_warnings(settings), i, sentence)
 		notice(data, "warning", json_string_value(sentence));
+	json_array_foreach(extensions_installed(settings)->notices, i, sentence)
+		notice(data, "warning", json_string_value(sentence));
 	if (settings_trust_unknown(settings) && has_something_of_its_own(settings))
 		notice(data, "warning",
-		       "This folder is not trusted: its settings, hooks, policies and GEMINI.md do "
-		       "not count. \"hasp config trust\" or --skip-trust changes that.");
-	if (unsupported)
-		notice(data, "warning", unsupported);
+		       "This folder is not trusted: its settings, hooks, policies and instructions "
+		       "do not count. \"hasp config trust\" or --skip-trust changes that.");
 }
 
 enum approval_mode prepare_mode(const struct settings *settings, const char *word)

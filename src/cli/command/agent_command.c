@@ -22,6 +22,7 @@
 #include "cli/view/agent_output.h"
 #include "cli/view/output.h"
 #include "cli/view/progress.h"
+#include "config/extensions.h"
 #include "config/servers.h"
 #include "data/json.h"
 #include "tui/command/command.h"
@@ -177,23 +178,11 @@ static const struct {
 	                 "there." },
 };
 
-static json_t *agent_flags_list(const struct invocation *invocation, enum flag_id id);
-
 static bool check_missing(const struct invocation *invocation, struct err *err)
 {
-	json_auto_t *extensions = agent_flags_list(invocation, FLAG_EXTENSIONS);
-	size_t i;
-	json_t *name;
-
-	for (i = 0; i < ARRAY_LEN(missing); i++)
+	for (size_t i = 0; i < ARRAY_LEN(missing); i++)
 		if (invocation_has(invocation, missing[i].id))
 			return err_set(err, ERR_INVALID_ARGUMENT, "%s", missing[i].sentence);
-	json_array_foreach(extensions, i, name)
-		if (strcasecmp(json_string_value(name), "none") != 0)
-			return err_set(err, ERR_INVALID_ARGUMENT,
-			               "--extensions: hasp has no extensions, and so not "
-			               "\"%.64s\". It can only be none.",
-			               json_string_value(name));
 	return true;
 }
 
@@ -309,10 +298,12 @@ static void add_allowed(const struct invocation *invocation, json_t *overrides)
 static bool headless_open_settings(struct headless *run, struct err *err)
 {
 	json_auto_t *overrides = json_object();
+	json_auto_t *extensions = agent_flags_list(run->invocation, FLAG_EXTENSIONS);
 	struct settings_options options = {
 		.skip_trust = invocation_has(run->invocation, FLAG_SKIP_TRUST),
 		.ignore_env_files = invocation_has(run->invocation, FLAG_IGNORE_ENV),
 		.overrides = overrides,
+		.extensions = extensions,
 	};
 
 	run->root = realpath(".", NULL);
@@ -883,12 +874,27 @@ static int list_or_delete(const struct invocation *invocation)
 	return ok ? AGENT_EXIT_OK : AGENT_EXIT_INPUT;
 }
 
-static int list_extensions(void)
+/* One a line, as Gemini CLI's flag has it. */
+static int list_extensions(const struct invocation *invocation)
 {
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	struct headless run = { .invocation = invocation };
 	struct err err = ERR_INIT;
+	const struct extensions *all;
+	bool ok = headless_open_settings(&run, &err);
 
-	return output_text(SPAN("hasp has no extensions.\n"), &err) ? AGENT_EXIT_OK :
-	       output_fail(&err, AGENT_EXIT_GENERAL);
+	if (ok) {
+		all = extensions_installed(run.settings);
+		buf_str(&out, all->count ? "Installed extensions:\n" :
+		                           "No extensions installed.\n");
+		for (size_t i = 0; i < all->count; i++)
+			buf_printf(&out, "- %s (%s)%s\n", all->at[i].name, all->at[i].version,
+			           extension_counts(&all->at[i]) ? "" : ", not used here");
+		ok = output_text(buf_view(&out), &err);
+	}
+	settings_free(run.settings);
+	free(run.root);
+	return ok ? AGENT_EXIT_OK : output_fail(&err, AGENT_EXIT_GENERAL);
 }
 
 static int show_version_or_page(const struct invocation *invocation)
@@ -960,7 +966,7 @@ int command_run_root(const struct invocation *invocation)
 		return output_fail(&err, CLI_USAGE);
 	}
 	if (invocation_has(invocation, FLAG_LIST_EXTENSIONS))
-		return list_extensions();
+		return list_extensions(invocation);
 	if (!agent_flags_check(invocation, &why, &err))
 		return headless_refuse(invocation, why, &err);
 	if (wants_terminal(invocation))

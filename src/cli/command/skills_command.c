@@ -26,12 +26,13 @@ static json_t *skills_json(const struct skills *skills)
 
 	for (size_t i = 0; i < skills->count; i++) {
 		const struct skill *skill = &skills->at[i];
+		_cleanup_free_ char *from = skill_from(skill);
 
 		json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:s, s:b}", "name",
 		                                      json_cstr(skill->name), "description",
 		                                      json_cstr(skill->description), "location",
 		                                      json_name(skill->file), "from",
-		                                      skill->project ? "project" : "user",
+		                                      from,
 		                                      "enabled", !skill->disabled));
 	}
 	return list;

@@ -16,18 +16,22 @@
 #include "cli/options/invocation.h"
 #include "cli/view/output.h"
 #include "cli/view/view.h"
+#include "config/settings.h"
 #include "data/json.h"
+#include "model/prices.h"
 
 enum { WIDTH = 80, COLUMNS_MAX = 7, SESSIONS_SHOWN = 20, DAYS_SHOWN = 31, CELL_BYTES = 64 };
 
 /* ---- what is shown ----------------------------------------------------------- */
+
+enum figure_kind { COUNT, TIME /* milliseconds */, MONEY /* millionths of a dollar */ };
 
 struct column {
 	const char *title;
 	const char *group; /* the object in the row that has it; NULL: the row itself */
 	const char *name;
 	int width;
-	bool duration;     /* milliseconds */
+	enum figure_kind kind;
 };
 
 struct section {
@@ -40,45 +44,48 @@ struct section {
 
 static const struct section sections[] = {
 	{ "Work", "", "work", 0,
-	  { { "prompts", NULL, "prompts", 9, false }, { "replies", NULL, "replies", 9, false },
-	    { "calls ok", "calls", "success", 10, false },
-	    { "failed", "calls", "error", 8, false },
-	    { "stopped", "calls", "cancelled", 9, false },
-	    { "lines +", NULL, "lines_added", 10, false },
-	    { "lines -", NULL, "lines_removed", 10, false } } },
+	  { { "prompts", NULL, "prompts", 9, COUNT }, { "replies", NULL, "replies", 9, COUNT },
+	    { "calls ok", "calls", "success", 10, COUNT },
+	    { "failed", "calls", "error", 8, COUNT },
+	    { "stopped", "calls", "cancelled", 9, COUNT },
+	    { "lines +", NULL, "lines_added", 10, COUNT },
+	    { "lines -", NULL, "lines_removed", 10, COUNT } } },
 	{ "Edits", "model, tool", "edits", 0,
-	  { { "right", "edits", "right", 9, false }, { "repaired", "edits", "repaired", 10, false },
-	    { "refused", "edits", "refused", 9, false } } },
+	  { { "right", "edits", "right", 9, COUNT }, { "repaired", "edits", "repaired", 10, COUNT },
+	    { "refused", "edits", "refused", 9, COUNT } } },
 	{ "Edits that were repaired", "what was off", "repaired", 0,
-	  { { "edits", NULL, "times", 9, false } } },
+	  { { "edits", NULL, "times", 9, COUNT } } },
 	{ "Edits that were refused", "error code", "refused", 0,
-	  { { "edits", NULL, "times", 9, false } } },
+	  { { "edits", NULL, "times", 9, COUNT } } },
 	{ "Tokens", "model", "models", 0,
-	  { { "in", "tokens", "input", 12, false }, { "cached", "tokens", "cached", 12, false },
-	    { "out", "tokens", "output", 11, false },
-	    { "thoughts", "tokens", "thoughts", 11, false } } },
+	  { { "in", "tokens", "input", 12, COUNT }, { "cached", "tokens", "cached", 12, COUNT },
+	    { "out", "tokens", "output", 11, COUNT },
+	    { "thoughts", "tokens", "thoughts", 11, COUNT },
+	    { "cost", NULL, "cost_millionths", 10, MONEY } } },
 	{ "Calls", "tool", "tools", 0,
-	  { { "ok", "calls", "success", 8, false }, { "failed", "calls", "error", 8, false },
-	    { "stopped", "calls", "cancelled", 8, false }, { "time", "ms", "tools", 10, true } } },
+	  { { "ok", "calls", "success", 8, COUNT }, { "failed", "calls", "error", 8, COUNT },
+	    { "stopped", "calls", "cancelled", 8, COUNT }, { "time", "ms", "tools", 10, TIME } } },
 	{ "Denied", "", "denied", 0,
-	  { { "sandbox", "denials", "sandbox", 9, false },
-	    { "policy", "denials", "policy", 9, false },
-	    { "user", "denials", "user", 9, false } } },
+	  { { "sandbox", "denials", "sandbox", 9, COUNT },
+	    { "policy", "denials", "policy", 9, COUNT },
+	    { "user", "denials", "user", 9, COUNT } } },
 	{ "Commands", "", "commands", 0,
-	  { { "run", "commands", "run", 9, false },
-	    { "failed", "commands", "failed", 9, false } } },
+	  { { "run", "commands", "run", 9, COUNT },
+	    { "failed", "commands", "failed", 9, COUNT } } },
 	{ "Time", "", "time", 0,
-	  { { "model", "ms", "model", 10, true }, { "tools", "ms", "tools", 10, true },
-	    { "waiting for you", "ms", "user", 17, true } } },
+	  { { "model", "ms", "model", 10, TIME }, { "tools", "ms", "tools", 10, TIME },
+	    { "waiting for you", "ms", "user", 17, TIME } } },
 	{ "Days", "day (UTC)", "days", DAYS_SHOWN,
-	  { { "prompts", NULL, "prompts", 9, false }, { "right", "edits", "right", 7, false },
-	    { "repaired", "edits", "repaired", 10, false },
-	    { "refused", "edits", "refused", 9, false }, { "in", "tokens", "input", 12, false },
-	    { "out", "tokens", "output", 11, false } } },
+	  { { "prompts", NULL, "prompts", 9, COUNT }, { "right", "edits", "right", 7, COUNT },
+	    { "repaired", "edits", "repaired", 10, COUNT },
+	    { "refused", "edits", "refused", 9, COUNT }, { "in", "tokens", "input", 12, COUNT },
+	    { "out", "tokens", "output", 11, COUNT },
+	    { "cost", NULL, "cost_millionths", 10, MONEY } } },
 	{ "Sessions", "last used (UTC), id", "session_rows", SESSIONS_SHOWN,
-	  { { "prompts", NULL, "prompts", 9, false }, { "right", "edits", "right", 7, false },
-	    { "repaired", "edits", "repaired", 10, false },
-	    { "refused", "edits", "refused", 9, false }, { "in", "tokens", "input", 12, false } } },
+	  { { "prompts", NULL, "prompts", 8, COUNT }, { "right", "edits", "right", 7, COUNT },
+	    { "repaired", "edits", "repaired", 9, COUNT },
+	    { "refused", "edits", "refused", 8, COUNT }, { "in", "tokens", "input", 11, COUNT },
+	    { "cost", NULL, "cost_millionths", 10, MONEY } } },
 };
 
 /* {NAME: N} as rows of one figure each. */
@@ -107,6 +114,15 @@ static json_t *editors_as_rows(const json_t *editors, const json_t *total)
 	if (json_object_size(rows) > 1)
 		json_object_set(rows, "~all", (json_t *)total);
 	return rows;
+}
+
+static json_t *models_as_rows(json_t *models, json_t *total)
+{
+	json_t *rows = json_copy(models);
+
+	if (json_object_size(rows) > 1)
+		json_object_set(rows, "~all", total);
+	return rows ? rows : json_object();
 }
 
 static json_t *sessions_as_rows(const json_t *sessions)
@@ -140,7 +156,8 @@ static json_t *rows_of(const json_t *figures)
 	                    editors_as_rows(json_object_get(figures, "editors"), total));
 	json_object_set_new(rows, "repaired", counts_as_rows(json_object_get(total, "repaired")));
 	json_object_set_new(rows, "refused", counts_as_rows(json_object_get(total, "refused")));
-	json_object_set(rows, "models", json_object_get(figures, "models"));
+	json_object_set_new(rows, "models",
+	                    models_as_rows(json_object_get(figures, "models"), total));
 	json_object_set(rows, "tools", json_object_get(figures, "tools"));
 	json_object_set(rows, "days", json_object_get(figures, "days"));
 	json_object_set_new(rows, "session_rows",
@@ -158,14 +175,30 @@ static void figure_text(const json_t *row, const struct column *column, char out
 {
 	const long long value = cell_value(row, column);
 
-	if (!column->duration)
+	if (column->kind == COUNT)
 		snprintf(out, CELL_BYTES, "%lld", value);
+	else if (column->kind == MONEY)
+		prices_print(value, out, CELL_BYTES);
 	else if (value < 60000)
 		snprintf(out, CELL_BYTES, "%.1f s", (double)value / 1000);
 	else if (value < 3600000)
 		snprintf(out, CELL_BYTES, "%lld m %02lld s", value / 60000, value / 1000 % 60);
 	else
 		snprintf(out, CELL_BYTES, "%lld h %02lld m", value / 3600000, value / 60000 % 60);
+}
+
+/* Money stands in a table only where there are prices. */
+static bool column_shown(const struct column *column, const json_t *rows)
+{
+	const char *name;
+	json_t *row;
+
+	if (column->kind != MONEY)
+		return true;
+	json_object_foreach((json_t *)rows, name, row)
+		if (cell_value(row, column))
+			return true;
+	return false;
 }
 
 static bool section_any(const struct section *section, const json_t *rows)
@@ -208,12 +241,13 @@ static const char *row_label(const char *name)
 
 /* ---- as text ----------------------------------------------------------------- */
 
-static size_t columns_width(const struct section *section)
+static size_t columns_width(const struct section *section, const json_t *rows)
 {
 	size_t width = 0;
 
 	for (size_t i = 0; i < COLUMNS_MAX && section->columns[i].title; i++)
-		width += (size_t)section->columns[i].width;
+		if (column_shown(&section->columns[i], rows))
+			width += (size_t)section->columns[i].width;
 	return width;
 }
 
@@ -237,7 +271,7 @@ static void put_label(struct buf *out, const char *label, size_t width)
 static void put_stats_table(struct buf *out, const struct section *section, const json_t *rows,
                         bool colour)
 {
-	const size_t label = WIDTH - columns_width(section);
+	const size_t label = WIDTH - columns_width(section, rows);
 	size_t count, from;
 	_cleanup_free_ const char **names = sorted_names(rows, &count);
 
@@ -251,13 +285,17 @@ static void put_stats_table(struct buf *out, const struct section *section, cons
 	buf_char(out, '\n');
 	put_label(out, section->label, label);
 	for (size_t i = 0; i < COLUMNS_MAX && section->columns[i].title; i++)
-		buf_printf(out, "%*s", section->columns[i].width, section->columns[i].title);
+		if (column_shown(&section->columns[i], rows))
+			buf_printf(out, "%*s", section->columns[i].width,
+			           section->columns[i].title);
 	for (size_t k = from; k < count; k++) {
 		buf_char(out, '\n');
 		put_label(out, row_label(names[k]), label);
 		for (size_t i = 0; i < COLUMNS_MAX && section->columns[i].title; i++) {
 			char cell[CELL_BYTES];
 
+			if (!column_shown(&section->columns[i], rows))
+				continue;
 			figure_text(json_object_get(rows, names[k]), &section->columns[i], cell);
 			buf_printf(out, "%*s", section->columns[i].width, cell);
 		}
@@ -323,7 +361,8 @@ static void put_html_section(struct buf *out, const struct section *section, con
 		return;
 	buf_printf(out, "<h2>%s</h2>\n<table>\n<tr><th>%s</th>", section->title, section->label);
 	for (size_t i = 0; i < COLUMNS_MAX && section->columns[i].title; i++)
-		buf_printf(out, "<th>%s</th>", section->columns[i].title);
+		if (column_shown(&section->columns[i], rows))
+			buf_printf(out, "<th>%s</th>", section->columns[i].title);
 	buf_str(out, "</tr>\n");
 	for (size_t k = 0; k < count; k++) {
 		buf_str(out, "<tr><td>");
@@ -332,6 +371,8 @@ static void put_html_section(struct buf *out, const struct section *section, con
 		for (size_t i = 0; i < COLUMNS_MAX && section->columns[i].title; i++) {
 			char cell[CELL_BYTES];
 
+			if (!column_shown(&section->columns[i], rows))
+				continue;
 			figure_text(json_object_get(rows, names[k]), &section->columns[i], cell);
 			buf_printf(out, "<td>%s</td>", cell);
 		}
@@ -423,6 +464,7 @@ static bool stats_count(const struct invocation *invocation, struct err *err)
 	_cleanup_free_ char *project = realpath(folder ? folder : ".", NULL);
 	struct figures_options options = { .all = invocation_has(invocation, FLAG_ALL),
 		                           .model = invocation_value(invocation, FLAG_MODEL) };
+	struct settings *settings = NULL;
 	json_auto_t *figures = NULL;
 	char time[32];
 
@@ -431,6 +473,11 @@ static bool stats_count(const struct invocation *invocation, struct err *err)
 		               folder ? folder : ".");
 	if ((since && !since_read(since, time, err)) || !home_open(project, &options.home, err))
 		return false;
+	if (!settings_load_own(&settings, err)) {
+		home_free(options.home);
+		return false;
+	}
+	options.prices = settings ? settings_get(settings, "hasp.prices") : NULL;
 	options.since = since ? time : NULL;
 	figures = figures_read(&options);
 	json_object_set_new(figures, "version", json_integer(1));
@@ -439,6 +486,7 @@ static bool stats_count(const struct invocation *invocation, struct err *err)
 	json_object_set_new(figures, "model",
 	                    options.model ? json_text(span_str(options.model)) : json_null());
 	home_free(options.home);
+	settings_free(settings);
 	return stats_show(invocation, figures, err);
 }
 

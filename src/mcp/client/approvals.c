@@ -68,10 +68,11 @@ json_t *mcp_approval_of(const json_t *declaration)
 	struct err ignored = ERR_INIT;
 	/* What comes out of the cache was cleaned twice: escapes make a text longer, and it may be
 	 * cut once more.  The second time changes nothing any more. */
-	json_auto_t *settled = mcp_declaration_clean(declaration, &ignored);
-	const json_t *from = settled ? settled : declaration;
+	json_auto_t *settled = mcp_declaration_recall((json_t *)declaration, &ignored);
+	json_auto_t *from = json_copy(settled ? settled : (json_t *)declaration);
 	json_t *approval = json_object();
 
+	json_object_set_new(from, "inputSchema", mcp_declaration_schema(from));
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		const json_t *part = json_object_get(from, parts[i].member);
 

@@ -3,9 +3,11 @@
  *
  *     { NAME: { "hash": HASH, "tools": [...], "offers": {...} }, ... }
  *
- * A file of hasp's own, mode 0600, where no command may write; what is in it is checked like what
- * comes from a server all the same.  A file that cannot be read or written is no error: then
- * servers are asked. */
+ * Tools and offers are what was kept of them (mcp_declaration_clean, mcp_offers_clean): schemas are
+ * texts, since reading those of hundreds of tools would hold up the first prompt.  A file of hasp's
+ * own, mode 0600, where no command may write; what is in it is checked like what comes from a
+ * server all the same (mcp_declaration_recall).  A file that cannot be read or written is no error:
+ * then servers are asked. */
 #include "base/file.h"
 #include "base/limits.h"
 #include "data/json.h"

@@ -18,6 +18,10 @@ enum {
 	OWN_NAME_BYTES = 256, /* of the server's own name for a tool */
 };
 
+/* A schema of which nothing is known; and how one says that it is of an object. */
+#define OBJECT_TYPE "\"type\":\"object\""
+#define EMPTY_SCHEMA "{" OBJECT_TYPE "}"
+
 /* ---- what a server declares ---- */
 
 static bool is_clean_char(uint32_t code)
@@ -94,29 +98,39 @@ static void clean_words(json_t *schema)
 		clean_words(child);
 }
 
-/* Providers want the schema of an object. It is changed where it lies: copying those of hundreds of
- * tools would hold up the first prompt. */
+/* Of what is printed: names and texts may have got longer by escapes. */
+enum { CLEAN_SCHEMA_BYTES = 9 * MCP_SCHEMA_BYTES };
+
+static json_t *schema_too_large(struct err *err)
+{
+	err_set(err, ERR_TOO_LARGE, "Its schema is larger than %d bytes.", MCP_SCHEMA_BYTES);
+	return NULL;
+}
+
+/* As text. Providers want the schema of an object. It is changed where it lies. */
 static json_t *clean_schema(json_t *schema, struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(MCP_SCHEMA_BYTES);
+	_cleanup_buf_ struct buf clean = BUF_INIT(CLEAN_SCHEMA_BYTES);
+	json_auto_t *shown = NULL;
 
 	if (!json_is_object(schema))
-		return json_pack("{s:s}", "type", "object");
+		return json_string(EMPTY_SCHEMA);
 	if (json_depth(schema, SCHEMA_DEPTH + 1) > SCHEMA_DEPTH) {
 		err_set(err, ERR_TOO_LARGE, "Its schema is nested deeper than %d levels.",
 		        SCHEMA_DEPTH);
 		return NULL;
 	}
-	if (!json_print(&text, schema, 0)) {
-		err_set(err, ERR_TOO_LARGE, "Its schema is larger than %d bytes.",
-		        MCP_SCHEMA_BYTES);
-		return NULL;
-	}
+	if (!json_print(&text, schema, 0))
+		return schema_too_large(err);
 	clean_words(schema);
 	if (!span_eq(json_span(json_object_get(schema, "type")), SPAN("object")))
 		json_object_set_new(schema, "type", json_string("object"));
 	json_object_del(schema, "$schema");
-	return json_incref(schema);
+	shown = json_show_unseen(schema, NULL);
+	if (!json_print(&clean, shown, 0))
+		return schema_too_large(err);
+	return json_utf8(buf_view(&clean));
 }
 
 static json_t *clean_annotations(const json_t *annotations)
@@ -162,12 +176,95 @@ json_t *mcp_declaration_clean(const json_t *declared, struct err *err)
 	json_object_set_new(own, "description",
 	                    mcp_clean_text(json_object_get(declared, "description"),
 	                                   DESCRIPTION_BYTES));
-	json_object_set_new(own, "inputSchema", schema);
 	shown = json_show_unseen(own, NULL);
+	json_object_set_new(shown, "inputSchema", schema);
 	/* By it the server knows the tool: as it is. */
 	json_object_set(shown, "name", json_object_get(declared, "name"));
 	json_object_set_new(shown, "annotations", clean_annotations(annotations));
 	return shown;
+}
+
+json_t *mcp_declaration_schema(const json_t *declaration)
+{
+	const struct span text = json_span(json_object_get(declaration, "inputSchema"));
+	struct err ignored = ERR_INIT;
+	json_t *schema;
+
+	if (json_parse(text, &schema, &ignored))
+		return schema;
+	return json_pack("{s:s}", "type", "object");
+}
+
+/* ---- what is known from last time ---- */
+
+/* Text of which cleaning would leave all: the most frequent kind. */
+static bool is_settled_text(const json_t *text, size_t max)
+{
+	const struct span bytes = json_span(text);
+	bool plain = json_is_string(text) && bytes.len <= max;
+
+	for (size_t i = 0; plain && i < bytes.len; i++)
+		plain = (bytes.data[i] >= 0x20 && bytes.data[i] < 0x7f) || bytes.data[i] == '\n';
+	return plain;
+}
+
+struct scan {
+	bool in_string, object;
+	int depth, deepest;
+};
+
+/* One character of a schema, which stands at `at`; false: it might not be clean. */
+static bool scan_schema_char(struct scan *scan, const char **at)
+{
+	const char c = **at;
+
+	if (c < 0x20 || c >= 0x7f)
+		return false;
+	if (scan->in_string) {
+		if (c == '\\' && !strchr("\"\\/nt", *++*at))
+			return false;
+		scan->in_string = c != '"';
+		return **at != '\0';
+	}
+	scan->in_string = c == '"';
+	if (scan->depth == 1 && c == '"' && !strncmp(*at, OBJECT_TYPE, strlen(OBJECT_TYPE)))
+		scan->object = true;
+	if (c == '{' || c == '[')
+		scan->deepest = ++scan->depth > scan->deepest ? scan->depth : scan->deepest;
+	else if (c == '}' || c == ']')
+		scan->depth--;
+	return true;
+}
+
+/* The same of a schema as clean_schema makes it. */
+static bool is_settled_schema(const json_t *schema)
+{
+	const char *text = json_string_value(schema);
+	struct scan scan = { 0 };
+
+	if (!text || *text != '{' || json_string_length(schema) > MCP_SCHEMA_BYTES)
+		return false;
+	for (const char *at = text; *at; at++)
+		if (!scan_schema_char(&scan, &at))
+			return false;
+	return scan.object && !scan.in_string && !scan.depth && scan.deepest < SCHEMA_DEPTH;
+}
+
+json_t *mcp_declaration_recall(json_t *kept, struct err *err)
+{
+	json_auto_t *annotations = clean_annotations(json_object_get(kept, "annotations"));
+	json_auto_t *declared = NULL;
+
+	if (is_own_name(json_object_get(kept, "name")) &&
+	    is_settled_text(json_object_get(kept, "title"), TITLE_BYTES) &&
+	    is_settled_text(json_object_get(kept, "description"), DESCRIPTION_BYTES) &&
+	    is_settled_schema(json_object_get(kept, "inputSchema")) &&
+	    json_equal(annotations, json_object_get(kept, "annotations")))
+		return json_incref(kept);
+	declared = json_is_object(kept) ? json_copy(kept) : json_object();
+	if (!json_is_object(json_object_get(declared, "inputSchema")))
+		json_object_set_new(declared, "inputSchema", mcp_declaration_schema(kept));
+	return mcp_declaration_clean(declared, err);
 }
 
 /* ---- names ---- */

@@ -524,11 +524,16 @@ enum { MCP_SCHEMA_BYTES = 64 << 10 }; /* of one tool, as text */
 
 /* Text of at most `max` bytes, without control characters but line ends and tabs. A new string. */
 json_t *mcp_clean_text(const json_t *text, size_t max);
-/* What is kept of a tool that a server declared (or the cache says it did): {"name", "title",
- * "description", "inputSchema", "annotations"}, all of it limited and harmless. A new reference;
- * NULL: it cannot be used, *err says why.  Its schema is that of `declared`, which is changed where
- * it is not clean yet: of who has just read it. */
+/* What is kept of a tool that a server declared: {"name", "title", "description", "inputSchema"
+ * (JSON as text, since most schemas are never looked at), "annotations"}, all of it limited and
+ * harmless. A new reference; NULL: it cannot be used, *err says why.  Changes the schema of
+ * `declared`, where it is not clean. */
 json_t *mcp_declaration_clean(const json_t *declared, struct err *err);
+/* The same of what the cache says was kept, which is believed no more than a server: `kept` itself
+ * where there is nothing to be cleaned, which costs one look at each byte. */
+json_t *mcp_declaration_recall(json_t *kept, struct err *err);
+/* The schema of one of these, read. A new reference, never NULL. */
+json_t *mcp_declaration_schema(const json_t *declaration);
 /* mcp_SERVER_TOOL in characters and a length that providers take (mcp_servers_options.plain_names).
  * The caller frees. */
 char *mcp_declaration_name(const char *server, const char *tool, bool plain);

@@ -183,8 +183,8 @@ void mcp_server_tell(const struct mcp_server_slot *slot, const char *tool, const
 	servers_notice(slot->all, "warning", text);
 }
 
-/* Of what the server, or the cache, says: what can be used. A new reference. */
-static json_t *slot_clean(const struct mcp_server_slot *slot, const json_t *declared)
+/* Of what the server, or the cache (`known`), says: what can be used. A new reference. */
+static json_t *slot_clean(const struct mcp_server_slot *slot, const json_t *declared, bool known)
 {
 	json_t *tools = json_array(), *tool;
 	size_t i, told = 0;
@@ -196,7 +196,8 @@ static json_t *slot_clean(const struct mcp_server_slot *slot, const json_t *decl
 		if (json_array_size(tools) >= LIMIT_MCP_TOOLS)
 			err_set(&why, ERR_TOO_LARGE, "There are more than %d.", LIMIT_MCP_TOOLS);
 		else
-			own = mcp_declaration_clean(tool, &why);
+			own = known ? mcp_declaration_recall(tool, &why) :
+			              mcp_declaration_clean(tool, &why);
 		if (own)
 			json_array_append_new(tools, own);
 		else
@@ -248,7 +249,7 @@ static bool slot_start(struct mcp_server_slot *slot, json_t *watched, const _Ato
 		*ret = NULL;
 		return false;
 	}
-	ret_said->tools = slot_clean(slot, declared);
+	ret_said->tools = slot_clean(slot, declared, /* known= */ false);
 	ret_said->offers = mcp_offers_ask(*ret, &wait);
 	json_object_foreach(watched, uri, yes)
 		mcp_client_watch(*ret, uri, &wait);
@@ -536,7 +537,8 @@ static void slot_open_cached(struct mcp_server_slot *slot, const json_t *cached)
 	known = mcp_cache_find(cached, slot->entry.name, slot->entry.hash);
 	if (known) {
 		struct slot_said said = {
-			.tools = slot_clean(slot, json_object_get(known, "tools")),
+			.tools = slot_clean(slot, json_object_get(known, "tools"),
+			                    /* known= */ true),
 			.offers = mcp_offers_clean(json_object_get(known, "offers")),
 		};
 
@@ -794,7 +796,7 @@ static void slot_refresh(struct mcp_server_slot *slot, unsigned changed, unsigne
 	    mcp_client_list(client, "tools/list", "tools", LIMIT_MCP_TOOLS, &wait, &declared,
 	                    &ignored)) {
 		json_decref(said.tools);
-		said.tools = slot_clean(slot, declared);
+		said.tools = slot_clean(slot, declared, /* known= */ false);
 	}
 	if (changed & (MCP_PROMPTS_CHANGED | MCP_RESOURCES_CHANGED)) {
 		json_t *offers = mcp_offers_ask(client, &wait);

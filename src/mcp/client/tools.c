@@ -27,8 +27,9 @@ static const char server_result_schema[] = SCHEMA(
 struct server_tool {
 	struct tool tool; /* first */
 	struct mcp_server_slot *server;
-	char *name, *title, *description, *schema, *server_name, *own_name; /* owned */
-	json_t *annotations, *declaration;
+	char *name, *description, *server_name; /* owned */
+	const char *own_name;                   /* of the declaration, as all else */
+	json_t *declaration;
 };
 
 /* A server that was started by this call may declare the tool otherwise than the one that was asked
@@ -139,49 +140,41 @@ static void declared_tool_free(struct tool *tool)
 	struct server_tool *own = (struct server_tool *)tool;
 
 	free(own->name);
-	free(own->title);
 	free(own->description);
-	free(own->schema);
 	free(own->server_name);
-	free(own->own_name);
-	json_decref(own->annotations);
 	json_decref(own->declaration);
 	free(own);
 }
 
-static struct tool *declared_tool(struct mcp_server_slot *server, const json_t *declaration)
+/* `name`: as models know it; its new owner is the tool. */
+static struct tool *declared_tool(struct mcp_server_slot *server, const json_t *declaration,
+                                  char *name)
 {
-	const char *name = json_string_value(json_object_get(declaration, "name"));
 	const char *title = json_string_value(json_object_get(declaration, "title"));
 	const char *description =
 		json_string_value(json_object_get(declaration, "description"));
-	const json_t *schema = json_object_get(declaration, "inputSchema");
 	struct server_tool *own = mem_alloc(1, sizeof(*own));
-	_cleanup_buf_ struct buf text = BUF_INIT(8 * MCP_SCHEMA_BYTES);
 
-	json_print(&text, schema, 0);
 	own->server = server;
 	own->server_name = mem_strdup(mcp_server_entry_of(server)->name);
-	own->own_name = mem_strdup(name);
-	own->name = mcp_server_tool_name(server, name);
-	own->title = mem_strdup(title && *title ? title : name);
-	own->description = description && *description ? mem_strdup(description) :
-	                   mem_printf("The tool \"%s\" of the MCP server \"%s\".", own->title,
-	                              own->server_name);
-	own->schema = buf_steal(&text);
-	own->annotations = json_incref(json_object_get(declaration, "annotations"));
+	own->name = name;
 	own->declaration = json_incref((json_t *)declaration);
+	own->own_name = json_string_value(json_object_get(declaration, "name"));
+	title = title && *title ? title : own->own_name;
+	if (!description || !*description)
+		own->description = mem_printf("The tool \"%s\" of the MCP server \"%s\".", title,
+		                              own->server_name);
 	own->tool = (struct tool){
 		.name = own->name,
-		.title = own->title,
+		.title = title,
 		.kind = TOOL_KIND_OTHER,
-		.description = own->description,
-		.arguments_schema = own->schema,
+		.description = own->description ? own->description : description,
+		.arguments_schema = json_string_value(json_object_get(declaration, "inputSchema")),
 		.result_schema = server_result_schema,
 		.run_as = server_tool_run,
 		.server = own->server_name,
 		.server_tool = own->own_name,
-		.annotations = own->annotations,
+		.annotations = json_object_get(declaration, "annotations"),
 		.changed = declared_tool_changed,
 		.allowed = declared_tool_allowed,
 	};
@@ -200,18 +193,24 @@ static void tell_not_added(struct mcp_server_slot *server, const struct tool *to
 static size_t add_declared_tools(struct mcp_server_slot *server, struct tool_set *set)
 {
 	json_auto_t *declarations = mcp_server_tools(server);
+	const char *server_name = mcp_server_entry_of(server)->name;
 	size_t added = 0, told = 0, i;
 	json_t *declaration;
 
 	json_array_foreach(declarations, i, declaration) {
-		struct tool *tool = declared_tool(server, declaration);
-		const struct tool *there = tool_set_find(set, tool->name);
+		const char *own = json_string_value(json_object_get(declaration, "name"));
+		char *name = mcp_server_tool_name(server, own);
+		const struct tool *there = tool_set_find(set, name);
 		struct err why = ERR_INIT;
+		struct tool *tool;
 
-		if (there && there->server && !strcmp(there->server, tool->server) &&
-		    !strcmp(there->server_tool, tool->server_tool)) {
-			declared_tool_free(tool);
-		} else if (tool_set_add(set, tool, declared_tool_free, &why)) {
+		if (there && there->server && !strcmp(there->server, server_name) &&
+		    !strcmp(there->server_tool, own)) {
+			free(name);
+			continue;
+		}
+		tool = declared_tool(server, declaration, name);
+		if (tool_set_add(set, tool, declared_tool_free, &why)) {
 			added++;
 		} else {
 			tell_not_added(server, tool, &why, &told);

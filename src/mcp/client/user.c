@@ -227,10 +227,10 @@ static const char *slot_state(const struct mcp_server_slot *slot)
 static json_t *slot_tool_shown(const struct mcp_server_slot *slot, const json_t *declaration,
                                const char *name)
 {
-	json_t *shown = json_pack("{s:o, s:O, s:O, s:O}", "name", json_text(span_str(name)),
+	json_t *shown = json_pack("{s:o, s:O, s:O, s:o}", "name", json_text(span_str(name)),
 	                          "title", json_object_get(declaration, "title"), "description",
 	                          json_object_get(declaration, "description"), "parameters",
-	                          json_object_get(declaration, "inputSchema"));
+	                          mcp_declaration_schema(declaration));
 	struct tool_change change;
 
 	if (slot_tool_changed(slot, declaration, &change))

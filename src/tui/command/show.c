@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
+#include "model/prices.h"
 #include "sandbox/plan/plan.h"
 #include "tool/services.h"
 #include "tool/set.h"
@@ -129,7 +130,7 @@ static void memory_list(struct command_call *call)
 
 	if (!json_array_size(files)) {
 		command_say(call, STYLE(ROLE_TEXT), "There are no files of instructions "
-		            "(GEMINI.md, AGENTS.md). /init has the model write one.");
+		            "(GEMINI.md, AGENTS.md, CLAUDE.md). /init has the model write one.");
 		return;
 	}
 	command_heading(call, "Files of instructions");
@@ -283,6 +284,23 @@ static void put_count(struct command_call *call, const char *name, const json_t 
 	command_term(call, name, 22, span_str(text), STYLE(ROLE_TEXT));
 }
 
+static void put_cost(struct command_call *call, const char *model, const json_t *used)
+{
+	json_auto_t *tokens = json_pack(
+		"{s:O, s:O, s:O, s:O, s:O}", "input", json_object_get(used, "prompt"), "cached",
+		json_object_get(used, "cached"), "output", json_object_get(used, "candidates"),
+		"thoughts", json_object_get(used, "thoughts"), "tool",
+		json_object_get(used, "tool"));
+	const json_t *prices = settings_get(call->context->settings, "hasp.prices");
+	json_int_t cost;
+	char text[32];
+
+	if (!prices_count(prices, model, tokens, &cost))
+		return;
+	prices_print(cost, text, sizeof(text));
+	command_term(call, "cost", 22, span_str(text), STYLE(ROLE_TEXT));
+}
+
 static void stats_models(struct command_call *call, const json_t *stats)
 {
 	const char *name;
@@ -300,6 +318,7 @@ static void stats_models(struct command_call *call, const json_t *stats)
 		put_count(call, "  from the cache", tokens, "cached");
 		put_count(call, "tokens out", tokens, "candidates");
 		put_count(call, "  of thinking", tokens, "thoughts");
+		put_cost(call, name, tokens);
 	}
 	if (!json_object_size(json_object_get(stats, "models")))
 		command_say(call, STYLE(ROLE_TEXT), "No model was asked yet.");

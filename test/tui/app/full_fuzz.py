@@ -31,7 +31,7 @@ def shown(hasp):
     return getattr(hasp, "outer", hasp).dump().window
 
 
-def until(hasp, true, seconds=30):
+def until(hasp, true, seconds=terminal.PATIENCE):
     """The window, when that is true of it twice in a row."""
     end, before = time.monotonic() + seconds, None
     while True:

@@ -286,7 +286,7 @@ class Kitty:
         else:
             self.send("type=write:status=%s:id=%s" % ("EPERM" if self.refuses else "DONE", fields["id"]))
 
-    def until(self, wanted, seconds=30):
+    def until(self, wanted, seconds=terminal.PATIENCE):
         """Plays until the screen has the text."""
         end = time.monotonic() + seconds
         while wanted not in self.hasp.dump().text:

@@ -94,7 +94,7 @@ def test_a_command_goes_to_the_background_and_takes_keys_there(world):
     with world.fake([[run("echo begun; read a; echo \"got $a\" > out; echo written; read b")], [text("It runs.")]]) as server:
         with yolo(world, server) as hasp:
             hasp.type("go").key("enter").wait(TYPES).wait("begun").key("ctrl+b").wait("It runs.").wait("in the background, 1:")
-            hasp.key("tab").wait(KEYS).type("there").key("enter").wait("written", 30)
+            hasp.key("tab").wait(KEYS).type("there").key("enter").wait("written", 120)
             hasp.key("shift+tab").type("/tasks end 1").key("enter").wait("Ended 1.")
             assert world.read("out") == "got there\n"
     assert "runs in the background" in result(server)

@@ -45,6 +45,18 @@ def test_what_the_provider_says_is_left(world):
             hasp.type("go").key("enter").wait("Here.").wait("43% of the limit left")
 
 
+def test_what_the_tokens_cost(world):
+    asked = command(world, "echo mine", ui={"footer": {"items": ["token-count"]}},
+                    hasp={"prices": {"gemini-*": {"input": 1, "output": 100}}})
+    usage = {"promptTokenCount": 20000, "candidatesTokenCount": 130, "totalTokenCount": 20130}
+    with world.fake([{"reply": [text("Here.")], "usage": usage}]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("go").key("enter").wait("Here.").wait("20k in, 130 out").wait("$0.0330")
+            hasp.type("/stats").key("enter").wait("cost").quiet()
+            assert re.search(r"cost +\$0\.0330", hasp.dump().text)
+            assert asked()[-1]["cost"]["total_cost_usd"] == 0.033
+
+
 def test_a_command_for_it(world):
     asked = command(world, "printf '\\033[2J\\033[31mmine\\033[0m \\033]52;c;aGk=\\007%s\\nsecond\\n' \"$GEMINI_SESSION_ID\"")
     edit = call("write_file", {"file_path": "a.txt", "content": "one\n"})

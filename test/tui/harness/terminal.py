@@ -24,6 +24,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+PATIENCE = 120  # seconds: how long is waited for what must come, however busy the machine
 BUILD = Path(os.environ.get("HASP", Path(__file__).resolve().parents[3] / "build" / "hasp")).resolve().parent
 VT_RUN = Path(os.environ.get("VT_RUN", BUILD / "test" / "tui" / "harness" / "vt_run"))
 # What a user's environment would say about the terminal that the tests were started in.
@@ -120,7 +121,7 @@ class Terminal:
     def paste(self, text):
         return self.type("\x1b[200~%s\x1b[201~" % text)
 
-    def wait(self, text, seconds=20):
+    def wait(self, text, seconds=PATIENCE):
         """Until the window or the scrollback has `text`; AssertionError with what is there instead."""
         if not self._wait(text, seconds):
             raise AssertionError("%r never came; there is:\n%s" % (text, self.dump().text))
@@ -134,7 +135,7 @@ class Terminal:
             time.sleep(0.02)
         return True
 
-    def quiet(self, quiet=0.1, seconds=20):
+    def quiet(self, quiet=0.1, seconds=PATIENCE):
         """Until nothing changed for so long."""
         end, since, before = time.monotonic() + seconds, time.monotonic(), None
         while time.monotonic() < end:
@@ -179,7 +180,7 @@ class Vterm(Terminal):
     def _wait(self, text, seconds):
         return self.ask({"do": "wait", "text": text, "ms": int(seconds * 1000)})["ok"]
 
-    def quiet(self, quiet=0.1, seconds=20):
+    def quiet(self, quiet=0.1, seconds=PATIENCE):
         asked = self.ask({"do": "quiet", "for": int(quiet * 1000), "ms": int(seconds * 1000)})
         assert asked["ok"], "it is never quiet"
         return self
@@ -213,7 +214,7 @@ class Vterm(Terminal):
         after = switches_of(descendants(self.process.pid))
         return sum(count - before.get(task, 0) for task, count in after.items())
 
-    def end(self, seconds=20):
+    def end(self, seconds=PATIENCE):
         """Until the program has ended; its wait status."""
         answer = self.ask({"do": "end", "ms": int(seconds * 1000)})
         assert answer["ok"], "it has not ended; there is:\n%s" % self.dump().text
@@ -271,7 +272,7 @@ class Tmux(Terminal):
         os.kill(int(self.run("display-message", "-p", "#{pane_pid}")), number)
         return self
 
-    def end(self, seconds=20):
+    def end(self, seconds=PATIENCE):
         end = time.monotonic() + seconds
         while self.dump().alive:
             assert time.monotonic() < end, "it has not ended; there is:\n%s" % self.dump().text
@@ -325,7 +326,7 @@ class Screen(Terminal):
             self.run("hardcopy", "-h", path)
         except subprocess.CalledProcessError:
             return outer
-        end = time.monotonic() + 5
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end and not (os.path.exists(path) and os.path.getsize(path)):
             time.sleep(0.005)
         time.sleep(0.02)
@@ -337,7 +338,7 @@ class Screen(Terminal):
     def _wait(self, text, seconds):
         return self.outer._wait(text, seconds)
 
-    def quiet(self, quiet=0.1, seconds=20):
+    def quiet(self, quiet=0.1, seconds=PATIENCE):
         self.outer.quiet(quiet, seconds)
         return self
 
@@ -369,16 +370,25 @@ class Xterm(Terminal):
         """More words for Xvfb."""
         return ()
 
+    def start_server(self):
+        """An X server and its display.  Two that start at once can want the same one; the loser ends."""
+        for _ in range(10):
+            ours, theirs = os.pipe()
+            server = subprocess.Popen(["Xvfb", "-displayfd", str(theirs), "-screen", "0", "4000x2000x24", "-nolisten",
+                                       "tcp", *self.server_words()], pass_fds=[theirs], stderr=subprocess.DEVNULL)
+            os.close(theirs)
+            with os.fdopen(ours) as number:
+                display = number.readline().strip()
+            if display:
+                return server, ":" + display
+            server.wait()
+        raise AssertionError("no X server (Xvfb) starts")
+
     def __init__(self, argv, columns=80, rows=24, env=None, cwd=None, history=20000):
         self.folder, self.size = tempfile.mkdtemp(prefix="hasp-xterm-"), (columns, rows)
         self.page = os.path.join(self.folder, "page")
         environment = {**{name: value for name, value in os.environ.items() if name not in CLEAN}, **(env or {})}
-        ours, theirs = os.pipe()
-        self.server = subprocess.Popen(["Xvfb", "-displayfd", str(theirs), "-screen", "0", "4000x2000x24", "-nolisten",
-                                        "tcp", *self.server_words()], pass_fds=[theirs], stderr=subprocess.DEVNULL)
-        os.close(theirs)
-        with os.fdopen(ours) as number:
-            environment["DISPLAY"] = ":" + number.readline().strip()
+        self.server, environment["DISPLAY"] = self.start_server()
         environment.pop("TERM", None)
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(os.path.join(self.folder, "s"))
@@ -390,7 +400,7 @@ class Xterm(Terminal):
         self.process = subprocess.Popen(["xterm", *words, *self.LOOK, "-geometry", "%dx%d" % self.size, "-e", sys.executable, relay,
                                          listener.getsockname(), str(self.FILLER), *[str(word) for word in argv]],
                                         env=environment, cwd=cwd, stderr=subprocess.DEVNULL)
-        listener.settimeout(60)
+        listener.settimeout(PATIENCE)
         self.control = listener.accept()[0]
         listener.close()
 
@@ -409,7 +419,7 @@ class Xterm(Terminal):
         if os.path.exists(self.page):
             os.unlink(self.page)
         self.order(write="\x1b[?11i")
-        end = time.monotonic() + 20
+        end = time.monotonic() + PATIENCE
         while not os.path.exists(self.page):
             assert time.monotonic() < end, "xterm does not print"
             time.sleep(0.01)
@@ -421,7 +431,7 @@ class Xterm(Terminal):
 
     def close(self):
         self.control.close()
-        self.process.wait(60)
+        self.process.wait(PATIENCE)
         self.server.terminate()
         self.server.wait()
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,0 +1,686 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Installed extensions: found, read, and what each one brings. */
+#include "config/extensions.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/door.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "base/unseen.h"
+#include "config/private.h"
+#include "data/json.h"
+#include "data/warnings.h"
+#include "search/match/js_regex.h"
+
+enum {
+	EXTENSION_DEPTH = 64,       /* of JSON in its files */
+	EXTENSION_NAME_MAX = 100,
+	EXTENSION_VERSION_MAX = 100,
+	EXTENSION_CONTEXTS_MAX = 20,
+};
+
+/* ---- a manifest ---------------------------------------------------------------------- */
+
+/* What members may be; others are left alone. */
+static const struct member {
+	const char *name;
+	json_type types[2];
+	const char *phrase;
+} members[] = {
+	{ "description", { JSON_STRING, JSON_STRING }, "a text" },
+	{ "mcpServers", { JSON_OBJECT, JSON_OBJECT }, "an object" },
+	{ "contextFileName", { JSON_STRING, JSON_ARRAY }, "a text or a list of texts" },
+	{ "excludeTools", { JSON_ARRAY, JSON_ARRAY }, "a list of texts" },
+	{ "settings", { JSON_ARRAY, JSON_ARRAY }, "a list of objects" },
+	{ "themes", { JSON_ARRAY, JSON_ARRAY }, "a list of objects" },
+	{ "plan", { JSON_OBJECT, JSON_OBJECT }, "an object" },
+	{ "migratedTo", { JSON_STRING, JSON_STRING }, "a text" },
+};
+
+static void put_problem(json_t *problems, const char *path, const char *what)
+{
+	_cleanup_free_ char *text = mem_printf("%s: %s", path, what);
+
+	warnings_add(problems, json_text(span_str(text)));
+}
+
+static bool manifest_name_is_fine(const char *name)
+{
+	const size_t len = name ? strlen(name) : 0;
+
+	for (size_t i = 0; i < len; i++)
+		if (!ascii_is_alnum(name[i]) && name[i] != '-')
+			return false;
+	return len > 0 && len <= EXTENSION_NAME_MAX;
+}
+
+/* A member of another type than it should have is as none. */
+static void drop_odd_members(json_t *manifest, const char *path, json_t *problems)
+{
+	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+		const json_t *value = json_object_get(manifest, members[i].name);
+		_cleanup_free_ char *what = NULL;
+
+		if (!value || json_typeof(value) == members[i].types[0] ||
+		    json_typeof(value) == members[i].types[1])
+			continue;
+		what = mem_printf("\"%s\" is not %s, and does not count.", members[i].name,
+		                  members[i].phrase);
+		put_problem(problems, path, what);
+		json_object_del(manifest, members[i].name);
+	}
+}
+
+static bool manifest_check(json_t *manifest, const char *path, json_t *problems, struct err *err)
+{
+	const char *name = json_string_value(json_object_get(manifest, "name"));
+
+	if (!json_is_object(manifest))
+		return err_set(err, ERR_INVALID_ARGUMENT, "%s does not hold an object.", path);
+	if (!manifest_name_is_fine(name))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "%s: its \"name\" has to be letters, digits and \"-\" alone, at "
+		               "most %d.", path, EXTENSION_NAME_MAX);
+	if (!json_string_length(json_object_get(manifest, "version")))
+		return err_set(err, ERR_INVALID_ARGUMENT, "%s has no \"version\".", path);
+	drop_odd_members(manifest, path, problems);
+	return true;
+}
+
+/* A file of an extension, as JSON. NULL without *err: there is none. */
+static json_t *extension_json(const char *folder, const char *path, struct err *err)
+{
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct err why = ERR_INIT;
+	json_t *value = NULL;
+
+	if (!door_read(folder, path, LIMIT_SETTINGS_BYTES, &text, err) || !text.data)
+		return NULL;
+	if (!json_parse_depth(file_text_span(&text), EXTENSION_DEPTH, &value, &why))
+		err_set(err, why.code, "%s: %s", path, why.message);
+	return value;
+}
+
+json_t *extension_manifest_read(const char *folder, json_t *problems, struct err *err)
+{
+	_cleanup_free_ char *path = path_join(folder, EXTENSION_MANIFEST);
+	struct err why = ERR_INIT;
+	json_t *manifest = extension_json(folder, path, &why);
+
+	if (manifest && manifest_check(manifest, path, problems, err))
+		return manifest;
+	if (!manifest && why.code == ERR_NONE)
+		err_set(err, ERR_FILE_NOT_FOUND, "There is no %s.", path);
+	else if (!manifest)
+		*err = why;
+	json_decref(manifest);
+	return NULL;
+}
+
+json_t *extension_origin_read(const char *folder)
+{
+	_cleanup_free_ char *path = path_join(folder, EXTENSION_ORIGIN);
+	struct err ignored = ERR_INIT;
+	json_t *origin = extension_json(folder, path, &ignored);
+
+	if (json_is_object(origin))
+		return origin;
+	json_decref(origin);
+	return NULL;
+}
+
+/* ---- variables in it ----------------------------------------------------------------- */
+
+/* `text` with ${NAME} replaced where `names` has the text NAME. */
+static void put_hydrated(struct buf *out, struct span text, const json_t *names)
+{
+	while (text.len) {
+		const char *dollar = memmem(text.data, text.len, "${", 2);
+		const size_t before = dollar ? (size_t)(dollar - text.data) : text.len;
+		const char *close = dollar ? memchr(dollar, '}', text.len - before) : NULL;
+		_cleanup_free_ char *name = NULL;
+		const json_t *value;
+
+		buf_span(out, span_head(text, close ? before : text.len));
+		if (!close)
+			return;
+		name = mem_dup(dollar + 2, (size_t)(close - dollar - 2));
+		value = json_object_get(names, name);
+		buf_span(out, value ? json_span(value) :
+		                      span_of(dollar, (size_t)(close - dollar + 1)));
+		text = span_skip(text, (size_t)(close - text.data) + 1);
+	}
+}
+
+/* A new reference.  Recursion is bounded by EXTENSION_DEPTH. */
+static json_t *hydrated(const json_t *value, const json_t *names)
+{
+	const char *name;
+	json_t *result, *one;
+	size_t i;
+
+	if (json_is_string(value)) {
+		_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_SETTINGS_BYTES);
+
+		put_hydrated(&out, json_span(value), names);
+		return out.overflowed ? json_incref((json_t *)value) : json_text(buf_view(&out));
+	}
+	if (json_is_array(value)) {
+		result = json_array();
+		json_array_foreach(value, i, one)
+			json_array_append_new(result, hydrated(one, names));
+		return result;
+	}
+	if (!json_is_object(value))
+		return json_incref((json_t *)value);
+	result = json_object();
+	json_object_foreach((json_t *)value, name, one)
+		json_object_set_new_nocheck(result, name, hydrated(one, names));
+	return result;
+}
+
+/* Paths first, then variables. A new reference. */
+static json_t *extension_expand(const struct settings *settings, const struct extension *extension,
+                                const json_t *value, json_t *warnings)
+{
+	json_auto_t *names = json_pack("{s:o, s:o, s:s, s:s}", "extensionPath",
+	                               json_text(span_str(extension->folder)), "workspacePath",
+	                               json_text(span_str(home_project(settings->home))), "/", "/",
+	                               "pathSeparator", "/");
+	json_auto_t *placed = hydrated(value, names);
+
+	return variables_expand_more(settings->variables, placed, extension->values, warnings);
+}
+
+/* ---- its settings -------------------------------------------------------------------- */
+
+/* As Gemini CLI names its place in the key store: by the address of what was installed. */
+static char *secrets_service(const struct extension *extension)
+{
+	const char *source = json_string_value(json_object_get(extension->origin, "source"));
+	const struct sha256 sum = sha256_of(span_str(source ? source : extension->name));
+	json_auto_t *id = json_sha256(&sum);
+
+	return mem_printf("Gemini CLI Extensions %s %s", extension->name, json_string_value(id));
+}
+
+struct env_search {
+	struct span name;
+	char *found; /* owned */
+};
+
+static void take_env_value(void *data, struct span name, const char *value)
+{
+	struct env_search *search = data;
+
+	if (!span_eq(name, search->name))
+		return;
+	free(search->found);
+	search->found = mem_strdup(value);
+}
+
+char *extension_value(const struct extension *extension, const char *variable, bool secret)
+{
+	_cleanup_free_ char *path = path_join(extension->installed, ".env");
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct env_search search = { .name = span_str(variable) };
+	struct err ignored = ERR_INIT;
+	char *kept = NULL;
+
+	if (secret) {
+		_cleanup_free_ char *service = secrets_service(extension);
+
+		if (keystore_get(service, variable, &kept))
+			return kept;
+	}
+	if (door_read(extension->installed, path, LIMIT_SETTINGS_BYTES, &text, &ignored) &&
+	    text.data)
+		variables_parse_file(file_text_span(&text), take_env_value, &search);
+	return search.found;
+}
+
+static json_t *read_values(const struct extension *extension, const json_t *manifest)
+{
+	const json_t *list = json_object_get(manifest, "settings");
+	json_t *values = json_object(), *one;
+	size_t i;
+
+	json_array_foreach(list, i, one) {
+		const char *name = json_string_value(json_object_get(one, "envVar"));
+		_cleanup_free_ char *value = NULL;
+
+		if (name && *name)
+			value = extension_value(extension, name,
+			                        json_is_true(json_object_get(one, "sensitive")));
+		if (value)
+			json_object_set_new(values, name, json_text(span_str(value)));
+	}
+	return values;
+}
+
+/* ---- discovery ----------------------------------------------------------------------- */
+
+struct discovery {
+	const struct settings *settings;
+	struct extensions *found;
+	json_t *enablement;
+};
+
+/* As one line that does not act on a terminal. The caller frees. */
+static char *extension_line(struct span text)
+{
+	_cleanup_buf_ struct buf shown = BUF_INIT(8 * ERR_MESSAGE_MAX);
+	_cleanup_free_ char *copy = mem_dup(text.data ? text.data : "", text.len);
+
+	for (char *c = copy; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = ' ';
+	unseen_show(&shown, span_str(copy));
+	return mem_strdup(shown.data ? shown.data : "");
+}
+
+__attribute__((format(printf, 2, 3)))
+static void extensions_notice(struct extensions *extensions, const char *format, ...)
+{
+	_cleanup_free_ char *shown = NULL;
+	char text[ERR_MESSAGE_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	shown = extension_line(span_str(text));
+	warnings_add(extensions->notices, json_text(span_str(shown)));
+}
+
+static void extension_release(struct extension *extension)
+{
+	free(extension->name);
+	free(extension->version);
+	free(extension->folder);
+	free(extension->installed);
+	free(extension->off);
+	json_decref(extension->manifest);
+	json_decref(extension->origin);
+	json_decref(extension->values);
+	*extension = (struct extension){ 0 };
+}
+
+/* Whether one of the patterns of security.allowedExtensions fits the source. */
+static bool source_is_allowed(const json_t *patterns, const char *source)
+{
+	_cleanup_free_ char *real = source ? realpath(source, NULL) : NULL;
+	const json_t *pattern;
+	size_t i;
+
+	json_array_foreach(patterns, i, pattern) {
+		struct js_regex *regex = NULL;
+		struct err ignored = ERR_INIT;
+		bool fits;
+
+		if (!source || !json_is_string(pattern) ||
+		    !js_regex_compile(json_span(pattern), &regex, &ignored))
+			continue;
+		fits = js_regex_test(regex, span_str(real ? real : source)) == JS_REGEX_YES;
+		js_regex_free(regex);
+		if (fits)
+			return true;
+	}
+	return false;
+}
+
+/* What settings say against it, the end of a sentence; NULL: nothing. */
+static const char *extension_forbidden(const struct settings *settings, const json_t *origin)
+{
+	const json_t *patterns = settings_get(settings, "security.allowedExtensions");
+	const char *type = json_string_value(json_object_get(origin, "type"));
+
+	if (json_array_size(patterns))
+		return source_is_allowed(patterns,
+		                         json_string_value(json_object_get(origin, "source"))) ?
+		               NULL : "security.allowedExtensions does not name its source";
+	if (type && (!strcmp(type, "git") || !strcmp(type, "github-release")) &&
+	    settings_bool(settings, "security.blockGitExtensions", false))
+		return "security.blockGitExtensions forbids those from git";
+	return NULL;
+}
+
+/* Letters' cases aside. */
+static bool list_has_extension(const json_t *names, const char *name)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(names, i, one)
+		if (json_is_string(one) && !strcasecmp(json_string_value(one), name))
+			return true;
+	return false;
+}
+
+/* In this project: by the command line, else by what the user wrote down. */
+static bool is_enabled(const struct discovery *discovery, const char *name)
+{
+	const struct settings *settings = discovery->settings;
+	const json_t *disabled = settings_get(settings, "extensions.disabled");
+	const json_t *only = settings->extension_names;
+
+	if (json_array_size(only))
+		return list_has_extension(only, name);
+	return !list_has_extension(disabled, name) &&
+	       extension_enabled_in(discovery->enablement, name, home_project(settings->home));
+}
+
+/* Where its files are, canonical; NULL with *err. */
+static char *extension_source(const char *installed, const json_t *origin, struct err *err)
+{
+	const char *type = json_string_value(json_object_get(origin, "type"));
+	const char *source = json_string_value(json_object_get(origin, "source"));
+	char *folder;
+
+	if (!type || strcmp(type, "link") != 0)
+		return mem_strdup(installed);
+	folder = source && source[0] == '/' ? realpath(source, NULL) : NULL;
+	if (!folder)
+		err_set(err, ERR_FILE_NOT_FOUND, "The folder that it is linked to is gone.");
+	return folder;
+}
+
+/* Fills in what was found in `installed`, canonical. False: it does not count, with *err. */
+static bool extension_open(struct discovery *discovery, struct extension *extension,
+                           const char *installed, struct err *err)
+{
+	const struct settings *settings = discovery->settings;
+	json_auto_t *said = NULL;
+	const char *forbidden;
+
+	extension->installed = mem_strdup(installed);
+	extension->origin = extension_origin_read(installed);
+	forbidden = extension_forbidden(settings, extension->origin);
+	if (forbidden)
+		return err_set(err, ERR_DENIED_BY_POLICY, "%s.", forbidden);
+	extension->folder = extension_source(installed, extension->origin, err);
+	if (!extension->folder)
+		return false;
+	if (!door_is_own(extension->folder) || !door_is_own(installed))
+		return err_set(err, ERR_PERMISSION_DENIED, "Others may write its folder.");
+	said = extension_manifest_read(extension->folder, discovery->found->notices, err);
+	if (!said)
+		return false;
+	extension->name = mem_strdup(json_string_value(json_object_get(said, "name")));
+	extension->version = extension_line(utf8_head(json_span(json_object_get(said, "version")),
+	                                          EXTENSION_VERSION_MAX));
+	extension->enabled = is_enabled(discovery, extension->name);
+	/* A key store is asked for what is used alone. */
+	extension->values = extension->enabled ? read_values(extension, said) : json_object();
+	extension->manifest = extension_expand(settings, extension, said,
+	                                       discovery->found->notices);
+	return true;
+}
+
+static void extension_try(struct discovery *discovery, const char *folder, const char *name)
+{
+	_cleanup_free_ char *path = path_join(folder, name), *real = realpath(path, NULL);
+	struct extensions *found = discovery->found;
+	struct extension extension = { 0 };
+	struct err err = ERR_INIT;
+
+	/* A file that is there is none, and nothing is said. */
+	if (!real || !door_is_folder(real))
+		return;
+	if (!extension_open(discovery, &extension, real, &err)) {
+		extensions_notice(found, "The extension in %s is ignored: %s", path, err.message);
+	} else if (extension_named(found, extension.name)) {
+		extensions_notice(found, "The extension in %s is ignored: there is another one "
+		                         "named \"%s\".", path, extension.name);
+	} else {
+		found->at = mem_grow(found->at, &found->cap, found->count + 1, sizeof(*found->at));
+		found->at[found->count++] = extension;
+		return;
+	}
+	extension_release(&extension);
+}
+
+static int compare_folder_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void look_into_extensions(struct discovery *discovery, const char *folder)
+{
+	int opened = door_folder(folder, folder);
+	DIR *entries = opened >= 0 ? fdopendir(opened) : NULL;
+	const struct dirent *entry;
+	char **names = NULL;
+	size_t count = 0, cap = 0;
+
+	while (entries && count < LIMIT_EXTENSIONS && (entry = readdir(entries)))
+		if (entry->d_name[0] != '.') {
+			names = mem_grow(names, &cap, count + 1, sizeof(*names));
+			names[count++] = mem_strdup(entry->d_name);
+		}
+	if (entries)
+		closedir(entries);
+	else if (opened >= 0)
+		close(opened);
+	if (count)
+		qsort(names, count, sizeof(*names), compare_folder_names);
+	for (size_t i = 0; i < count; i++) {
+		extension_try(discovery, folder, names[i]);
+		free(names[i]);
+	}
+	free(names);
+}
+
+static void add_themes(struct extensions *found, const struct extension *extension)
+{
+	const json_t *theme;
+	size_t i;
+
+	json_array_foreach(json_object_get(extension->manifest, "themes"), i, theme) {
+		const struct span name = json_span(json_object_get(theme, "name"));
+		_cleanup_free_ char *line = extension_line(name);
+		_cleanup_free_ char *whole = mem_printf("%s (%s)", line, extension->name);
+
+		if (name.len && extension_counts(extension))
+			json_object_set(found->themes, whole, (json_t *)theme);
+	}
+}
+
+/* Names that the command line asks for and nobody has. */
+static void extensions_check_names(const struct discovery *discovery)
+{
+	const json_t *name;
+	size_t i;
+
+	json_array_foreach(discovery->settings->extension_names, i, name)
+		if (strcasecmp(json_string_value(name), "none") != 0 &&
+		    !extension_named(discovery->found, json_string_value(name)))
+			extensions_notice(discovery->found, "Extension not found: %s",
+			                  json_string_value(name));
+}
+
+static struct extensions *extensions_discover(const struct settings *settings)
+{
+	_cleanup_free_ char *folder = extensions_folder(settings->home);
+	struct discovery discovery = { .settings = settings };
+	struct err err = ERR_INIT;
+
+	discovery.found = mem_alloc(1, sizeof(*discovery.found));
+	discovery.found->notices = json_array();
+	discovery.found->themes = json_object();
+	if (!settings_bool(settings, "admin.extensions.enabled", true))
+		return discovery.found;
+	discovery.enablement = extensions_enablement(settings->home, &err);
+	if (err.code != ERR_NONE)
+		extensions_notice(discovery.found, "%s All extensions count as enabled.",
+		                  err.message);
+	look_into_extensions(&discovery, folder);
+	for (size_t i = 0; i < discovery.found->count; i++)
+		add_themes(discovery.found, &discovery.found->at[i]);
+	extensions_check_names(&discovery);
+	json_decref(discovery.enablement);
+	return discovery.found;
+}
+
+static void extensions_free(struct extensions *extensions)
+{
+	if (!extensions)
+		return;
+	for (size_t i = 0; i < extensions->count; i++)
+		extension_release(&extensions->at[i]);
+	free(extensions->at);
+	json_decref(extensions->notices);
+	json_decref(extensions->themes);
+	free(extensions);
+}
+
+const struct extensions *extensions_installed(const struct settings *settings)
+{
+	struct settings *own = (struct settings *)settings;
+
+	pthread_mutex_lock(&own->extensions_lock);
+	if (!own->extensions) {
+		own->extensions = extensions_discover(settings);
+		own->extensions_free = extensions_free;
+	}
+	pthread_mutex_unlock(&own->extensions_lock);
+	return own->extensions;
+}
+
+const struct extension *extension_named(const struct extensions *extensions, const char *name)
+{
+	for (size_t i = 0; i < extensions->count; i++) {
+		const struct extension *one = &extensions->at[i];
+		const char *source = json_string_value(json_object_get(one->origin, "source"));
+
+		if (!strcasecmp(one->name, name) || (source && !strcasecmp(source, name)))
+			return one;
+	}
+	return NULL;
+}
+
+bool extension_counts(const struct extension *extension)
+{
+	return extension->enabled && !extension->off;
+}
+
+/* ---- what one brings ----------------------------------------------------------------- */
+
+static void put_context_path(const struct extension *extension, const json_t *name, json_t *paths)
+{
+	_cleanup_free_ char *path = NULL;
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct err ignored = ERR_INIT;
+
+	if (!json_string_length(name) || json_array_size(paths) >= EXTENSION_CONTEXTS_MAX)
+		return;
+	path = path_join(extension->folder, json_string_value(name));
+	if (path_is_under(path, extension->folder) &&
+	    door_read(extension->folder, path, LIMIT_MEMORY_FILE_BYTES, &text, &ignored) &&
+	    text.data)
+		json_array_append_new(paths, json_text(span_str(path)));
+}
+
+json_t *extension_contexts(const struct extension *extension)
+{
+	const json_t *said = json_object_get(extension->manifest, "contextFileName");
+	json_auto_t *usual = json_string("GEMINI.md");
+	json_t *paths = json_array(), *name;
+	size_t i;
+
+	json_array_foreach((json_t *)said, i, name)
+		put_context_path(extension, name, paths);
+	if (!json_is_array(said))
+		put_context_path(extension, json_string_length(said) ? said : usual, paths);
+	return paths;
+}
+
+/* The values of the extension's settings, in the environment of one hook. */
+static void add_hook_values(json_t *hook, const json_t *values)
+{
+	json_t *env = json_object_get(hook, "env");
+
+	if (!json_is_object(hook) || !json_object_size(values))
+		return;
+	if (!json_is_object(env)) {
+		env = json_object();
+		json_object_set_new(hook, "env", env);
+	}
+	json_object_update(env, (json_t *)values);
+}
+
+static void add_values_to_hooks(json_t *hooks, const json_t *values)
+{
+	const char *event;
+	json_t *groups, *group, *hook;
+	size_t i, k;
+
+	json_object_foreach(hooks, event, groups)
+		json_array_foreach(groups, i, group)
+			json_array_foreach(json_object_get(group, "hooks"), k, hook)
+				add_hook_values(hook, values);
+}
+
+json_t *extension_hooks(const struct settings *settings, const struct extension *extension,
+                        struct err *err)
+{
+	_cleanup_free_ char *path = path_join(extension->folder, "hooks/hooks.json");
+	struct err why = ERR_INIT;
+	json_auto_t *file = extension_json(extension->folder, path, &why);
+	json_t *hooks;
+
+	if (!file) {
+		if (why.code != ERR_NONE)
+			*err = why;
+		return NULL;
+	}
+	if (!json_is_object(json_object_get(file, "hooks"))) {
+		err_set(err, ERR_INVALID_ARGUMENT, "%s: its \"hooks\" is no object.", path);
+		return NULL;
+	}
+	hooks = extension_expand(settings, extension, json_object_get(file, "hooks"), NULL);
+	add_values_to_hooks(hooks, extension->values);
+	return hooks;
+}
+
+json_t *extensions_excluded_tools(const struct settings *settings)
+{
+	const struct extensions *all = extensions_installed(settings);
+	json_t *tools = json_copy((json_t *)settings_get(settings, "tools.exclude")), *tool;
+	size_t k;
+
+	if (!json_is_array(tools)) {
+		json_decref(tools);
+		tools = json_array();
+	}
+	for (size_t i = 0; i < all->count; i++)
+		json_array_foreach(json_object_get(all->at[i].manifest, "excludeTools"), k, tool)
+			if (extension_counts(&all->at[i]) && json_is_string(tool) &&
+			    !json_lists(tools, json_span(tool)))
+				json_array_append(tools, tool);
+	return tools;
+}
+
+const char *extensions_plan_folder(const struct settings *settings)
+{
+	const struct extensions *all = extensions_installed(settings);
+
+	for (size_t i = 0; i < all->count; i++) {
+		const json_t *plan = json_object_get(all->at[i].manifest, "plan");
+		const json_t *folder = json_object_get(plan, "directory");
+
+		if (extension_counts(&all->at[i]) && json_string_length(folder))
+			return json_string_value(folder);
+	}
+	return NULL;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The extensions that the user has installed: Gemini CLI's, where it keeps them.
+ *
+ *     ~/.gemini/extensions/
+ *         extension-enablement.json               where each one is enabled
+ *         NAME/gemini-extension.json              the manifest
+ *         NAME/.gemini-extension-install.json     where it came from
+ *         NAME/.env                               what the user set of its settings
+ *
+ *     const struct extensions *all = extensions_installed(settings);
+ *     for (size_t i = 0; i < all->count; i++)
+ *             if (extension_counts(&all->at[i])) ...
+ *
+ * Beside the manifest an extension may have commands/, skills/, agents/, policies/,
+ * hooks/hooks.json and files of instructions; each is read by whoever reads the user's own
+ * (catalog/, agent/setup/, agent/prompt/), with the extension's folder as the root that nothing
+ * leads out of.
+ *
+ * In strings of the manifest and of the hooks, ${extensionPath}, ${workspacePath}, ${/} and
+ * ${pathSeparator} are replaced first; then $NAME, ${NAME} and ${NAME:-default}, by what the user
+ * set of the extension's settings, else by variables as in the user's settings.json.
+ *
+ * What an extension brings is somebody else's, which the user installed: it counts as the user's
+ * own settings do, but none of it brings trust or a wider sandbox, and a policy of it can only
+ * forbid or ask.  An extension that is broken, or whose folder others may write, is left out with
+ * a sentence that says why.
+ *
+ * Reference: Gemini CLI 0.61 (extension manager, extension enablement).
+ * Not here: installing and removing them (catalog/install.h).
+ */
+#ifndef HASP_CONFIG_EXTENSIONS_H
+#define HASP_CONFIG_EXTENSIONS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "config/settings.h"
+
+#define EXTENSION_MANIFEST "gemini-extension.json"
+#define EXTENSION_ORIGIN ".gemini-extension-install.json"
+
+struct extension {
+	char *name;       /* owned, as all texts here; letters, digits and "-" */
+	char *version;    /* one line, as it may be shown */
+	char *folder;     /* canonical: where its files are */
+	char *installed;  /* canonical: what ~/.gemini/extensions has of it; another folder only
+	                   * where it is linked */
+	json_t *manifest; /* owned; an object, variables in it replaced: not to be shown, as values
+	                   * may be secrets */
+	json_t *origin;   /* owned; {"source", "type", ...}; NULL: not known */
+	json_t *values;   /* owned; {VARIABLE: text}: what the user set of its settings */
+	bool enabled;     /* in this project */
+	char *off;        /* why it does not count although it is enabled, a sentence; NULL */
+};
+
+struct extensions {
+	struct extension *at; /* owned; in the order of their folders' names */
+	size_t count, cap;
+	json_t *themes;       /* owned; {"NAME (EXTENSION)": as in ui.customThemes} of those that
+	                       * count */
+	json_t *notices;      /* owned; sentences: what was left out, and why */
+};
+
+/* Those of these settings, which are looked for by the first call; empty if admin or settings
+ * switch extensions off. Never NULL; borrowed, until settings_free.  From any thread. */
+const struct extensions *extensions_installed(const struct settings *settings);
+/* By its name, letters' cases aside, or by its source; NULL: there is none. */
+const struct extension *extension_named(const struct extensions *extensions, const char *name);
+/* Whether what it brings is used. */
+bool extension_counts(const struct extension *extension);
+
+/* ---- what one brings ----------------------------------------------------------------- */
+
+/* Absolute paths of its files of instructions, those that there are: contextFileName, else
+ * GEMINI.md. A new reference. */
+json_t *extension_contexts(const struct extension *extension);
+/* The object of its hooks/hooks.json as settings have it under "hooks", variables replaced, and
+ * with the values of the extension's settings as variables of each hook; a new reference.  NULL:
+ * it has none; with *err, it cannot be read. */
+json_t *extension_hooks(const struct settings *settings, const struct extension *extension,
+                        struct err *err);
+/* tools.exclude of the settings and of all extensions that count: an array, a new reference. */
+json_t *extensions_excluded_tools(const struct settings *settings);
+/* The folder of plans that the first one names which has any (as general.plan.directory, where the
+ * settings say nothing); NULL: none does. Borrowed. */
+const char *extensions_plan_folder(const struct settings *settings);
+/* What the user set of a setting of the extension, out of a .env file or the key store.  The caller
+ * frees; NULL: nothing. */
+char *extension_value(const struct extension *extension, const char *variable, bool secret);
+
+/* ---- a manifest ---------------------------------------------------------------------- */
+
+/* Reads the manifest of a folder as it stands; a new reference. NULL with *err: it is missing
+ * (FILE_NOT_FOUND), is not JSON, or has no name or version that counts.  What else is wrong is
+ * appended to `problems`, sentences (or NULL). */
+json_t *extension_manifest_read(const char *folder, json_t *problems, struct err *err);
+/* The origin of an installed folder, likewise; NULL: there is none that can be read. */
+json_t *extension_origin_read(const char *folder);
+
+/* ---- where they are enabled (extensions_enabled.c) ------------------------------------- */
+
+/* The whole file, {NAME: {"overrides": ["/folder/" or "/folder/" with "*" behind it, "!..." for
+ * disabled]}}: a new reference; {} if there is none. With *err when it cannot be read. */
+json_t *extensions_enablement(const struct home *home, struct err *err);
+/* Whether its rules enable the extension in a folder; the last rule that fits decides, and without
+ * any it is enabled. */
+bool extension_enabled_in(const json_t *enablement, const char *name, const char *folder);
+/* Writes a rule for the folder and all beneath it: atomic, under a lock; other extensions' rules
+ * stay. */
+bool extension_enable_in(const struct home *home, const char *name, const char *folder, bool enable,
+                         struct err *err);
+/* Forgets all rules of an extension. */
+bool extension_enablement_forget(const struct home *home, const char *name, struct err *err);
+
+/* ~/.gemini/extensions; the caller frees. */
+char *extensions_folder(const struct home *home);
+
+#endif

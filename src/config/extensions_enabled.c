@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* extension-enablement.json: in which folders each extension is enabled. */
+#include <string.h>
+
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "config/extensions.h"
+#include "config/private.h"
+#include "data/json.h"
+
+enum {
+	RULES_DEPTH = 8,
+	RULES_MAX = 1000, /* of one extension; the last ones count */
+	STARS_MAX = 4,    /* of one rule; one with more fits nothing */
+};
+
+char *extensions_folder(const struct home *home)
+{
+	return mem_printf("%s/extensions", home_gemini(home));
+}
+
+static char *rules_file(const struct home *home)
+{
+	return mem_printf("%s/extensions/extension-enablement.json", home_gemini(home));
+}
+
+json_t *extensions_enablement(const struct home *home, struct err *err)
+{
+	_cleanup_free_ char *path = rules_file(home);
+	json_t *all = config_object_read(path, RULES_DEPTH, err);
+
+	return all ? all : json_object();
+}
+
+/* ---- one rule ----------------------------------------------------------------------- */
+
+/* As Gemini CLI compares them: "*" is anything or nothing, and takes a "/" before it with it when
+ * it is nothing. */
+static bool glob_fits(struct span glob, struct span path)
+{
+	while (glob.len) {
+		const bool slash = span_starts(glob, SPAN("/*"));
+
+		if (slash && glob_fits(span_skip(glob, 2), path))
+			return true;
+		if (glob.data[0] == '*') {
+			glob = span_skip(glob, 1);
+			for (size_t i = 0; i <= path.len; i++)
+				if (glob_fits(glob, span_skip(path, i)))
+					return true;
+			return false;
+		}
+		if (!path.len || path.data[0] != glob.data[0])
+			return false;
+		glob = span_skip(glob, 1);
+		path = span_skip(path, 1);
+	}
+	return !path.len;
+}
+
+static bool rule_fits(struct span rule, struct span folder)
+{
+	size_t stars = 0;
+
+	for (size_t i = 0; i < rule.len; i++)
+		stars += rule.data[i] == '*';
+	return stars <= STARS_MAX && glob_fits(rule, folder);
+}
+
+/* "/" before it and behind it. The caller frees. */
+static char *with_slashes(const char *folder)
+{
+	const size_t len = strlen(folder);
+
+	return mem_printf("%s%s%s", folder[0] == '/' ? "" : "/", folder,
+	                  len && folder[len - 1] == '/' ? "" : "/");
+}
+
+bool extension_enabled_in(const json_t *enablement, const char *name, const char *folder)
+{
+	const json_t *rules = json_object_get(json_object_get(enablement, name), "overrides");
+	const size_t count = json_array_size(rules);
+	_cleanup_free_ char *path = with_slashes(folder);
+
+	for (size_t i = count; i-- > 0 && count - i <= RULES_MAX;) {
+		struct span rule = json_span(json_array_get(rules, i));
+		const bool disables = span_starts(rule, SPAN("!"));
+
+		if (rule_fits(span_skip(rule, disables), span_str(path)))
+			return !disables;
+	}
+	return true;
+}
+
+/* ---- writing ------------------------------------------------------------------------ */
+
+/* Whether a new rule for `folder` (with slashes) and all beneath it makes this one pointless. */
+static bool rule_is_replaced(const json_t *rule, const char *folder)
+{
+	struct span said = json_span(rule);
+	_cleanup_free_ char *glob = mem_printf("%s*", folder);
+
+	said = span_skip(said, span_starts(said, SPAN("!")));
+	said.len -= said.len && said.data[said.len - 1] == '*';
+	return !said.len || rule_fits(span_str(glob), said);
+}
+
+/* Calls `change` for the file's object under the file's lock, and writes what it made of it. */
+static bool rules_change(const struct home *home,
+                         bool (*change)(json_t *all, const char *name, const void *data),
+                         const char *name, const void *data, struct err *err)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(2 * LIMIT_REGISTRY_BYTES);
+	_cleanup_free_ char *gemini = home_make(home_user(home), ".gemini", err);
+	_cleanup_free_ char *folder = gemini ? home_make(gemini, "extensions", err) : NULL;
+	_cleanup_free_ char *path = rules_file(home);
+	_cleanup_lock_ char *lock = folder ? home_lock_file(path, err) : NULL;
+	json_auto_t *all = lock ? config_object_read(path, RULES_DEPTH, err) : NULL;
+
+	if (!all)
+		return false;
+	if (!change(all, name, data))
+		return true;
+	if (!json_print(&out, all, 2))
+		return err_set(err, ERR_TOO_LARGE, "%s would become too large.", path);
+	return file_replace(path, buf_view(&out), 0600, err);
+}
+
+struct rule {
+	const char *folder; /* with slashes */
+	bool enable;
+};
+
+static bool rule_add(json_t *all, const char *name, const void *data)
+{
+	const struct rule *rule = data;
+	const json_t *before = json_object_get(json_object_get(all, name), "overrides");
+	_cleanup_free_ char *text = mem_printf("%s%s*", rule->enable ? "" : "!", rule->folder);
+	json_t *rules = json_array(), *one;
+	size_t i;
+
+	json_array_foreach(before, i, one)
+		if (json_is_string(one) && !rule_is_replaced(one, rule->folder))
+			json_array_append(rules, one);
+	json_array_append_new(rules, json_text(span_str(text)));
+	json_object_set_new(all, name, json_pack("{s:o}", "overrides", rules));
+	return true;
+}
+
+bool extension_enable_in(const struct home *home, const char *name, const char *folder, bool enable,
+                         struct err *err)
+{
+	_cleanup_free_ char *path = with_slashes(folder);
+	const struct rule rule = { path, enable };
+
+	return rules_change(home, rule_add, name, &rule, err);
+}
+
+static bool rules_forget(json_t *all, const char *name, const void *data)
+{
+	(void)data;
+	return json_object_del(all, name) == 0;
+}
+
+bool extension_enablement_forget(const struct home *home, const char *name, struct err *err)
+{
+	return rules_change(home, rules_forget, name, NULL, err);
+}
