@@ -69,6 +69,13 @@ size_t agents_enabled_count(const struct agents *agents);
 /* "built-in", "extension", "user", "project". */
 const char *agents_from_word(enum agents_from from);
 
+/* Switches one on or off in the user's settings, as the file is now: agents.overrides.NAME.enabled.
+ * *ret: a sentence that says what has changed, or that nothing had to; the caller frees. `agents`
+ * stay as they are.  INVALID_ARGUMENT: there is no such agent, agents are off, or another file
+ * disables the one that is to be enabled; settings_write's errors. */
+bool agents_switch(const struct agents *agents, struct settings *settings, const char *name,
+                   bool enable, char **ret, struct err *err);
+
 /* Whether the agent is to have the tool, going by its lists: `names` are the tool's own and its
  * other ones, NULL-terminated. */
 bool agent_definition_wants(const struct agent_definition *definition, const char *const *names);
