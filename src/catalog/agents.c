@@ -13,6 +13,7 @@
 #include "base/sha256.h"
 #include "catalog/frontmatter.h"
 #include "catalog/private.h"
+#include "config/extensions.h"
 #include "config/home.h"
 
 enum { NAME_MAX_BYTES = 64, DISPLAY_NAME_BYTES = 100, MODEL_BYTES = 200, MINUTES_MAX = 24 * 60 };
@@ -347,19 +348,22 @@ static bool is_agent_name(const char *name)
 	return name[0] != '_' && span_ends(span_str(name), SPAN(".md"));
 }
 
-static void place_look(struct agents *agents, const char *above, const char *place, bool project)
+/* Links lead out of the user's own folders alone. */
+static void place_look(struct agents *agents, const char *above, const char *place,
+                       enum agents_from from)
 {
+	const bool closed = from != AGENTS_USER;
 	_cleanup_free_ char *folder = path_join(above, place);
 	char **names;
-	const size_t count = catalog_names(door_folder(project ? above : folder, folder),
+	const size_t count = catalog_names(door_folder(closed ? above : folder, folder),
 	                                   LIMIT_AGENTS * 4, &names);
 
 	for (size_t i = 0; i < count; i++) {
 		_cleanup_free_ char *name = names[i];
 		_cleanup_free_ char *path = path_join(folder, name);
 
-		if (is_agent_name(name) && project)
-			file_try(agents, above, path, AGENTS_PROJECT);
+		if (is_agent_name(name) && closed)
+			file_try(agents, above, path, from);
 		else if (is_agent_name(name))
 			file_try_own(agents, path);
 	}
@@ -414,6 +418,7 @@ struct agents *agents_discover(const struct settings *settings, bool local)
 {
 	const struct home *home = settings_home(settings);
 	const json_t *overrides = settings_get(settings, "agents.overrides");
+	const struct extensions *extensions = extensions_installed(settings);
 	struct agents *agents = mem_alloc(1, sizeof(*agents));
 	const bool own = strcmp(home_user(home), home_project(home)) == 0;
 
@@ -421,11 +426,14 @@ struct agents *agents_discover(const struct settings *settings, bool local)
 	if (!settings_bool(settings, "experimental.enableAgents", true))
 		return agents;
 	add_builtin(agents);
+	for (size_t i = 0; i < extensions->count; i++)
+		if (extension_counts(&extensions->at[i]))
+			place_look(agents, extensions->at[i].folder, "agents", AGENTS_EXTENSION);
 	for (size_t i = 0; i < ARRAY_LEN(places); i++)
-		place_look(agents, home_user(home), places[i], false);
+		place_look(agents, home_user(home), places[i], AGENTS_USER);
 	for (size_t i = 0;
 	     i < ARRAY_LEN(places) && local && settings_trusted(settings) && !own; i++)
-		place_look(agents, home_project(home), places[i], true);
+		place_look(agents, home_project(home), places[i], AGENTS_PROJECT);
 	for (size_t i = 0; i < agents->count; i++)
 		take_override(&agents->at[i], override_of(overrides, agents->at[i].name));
 	if (agents->count)
@@ -472,7 +480,12 @@ size_t agents_enabled_count(const struct agents *agents)
 
 const char *agents_from_word(enum agents_from from)
 {
-	return from == AGENTS_PROJECT ? "project" : from == AGENTS_USER ? "user" : "built-in";
+	static const char *const words[] = {
+		[AGENTS_BUILTIN] = "built-in", [AGENTS_EXTENSION] = "extension",
+		[AGENTS_USER] = "user", [AGENTS_PROJECT] = "project",
+	};
+
+	return words[from];
 }
 
 /* "*" stands for any letters; in steps that grow with the product of both lengths. */
@@ -513,4 +526,85 @@ bool agent_definition_wants(const struct agent_definition *definition, const cha
 {
 	return (!definition->tools || list_has_any(definition->tools, names)) &&
 	       !list_has_any(definition->without, names);
+}
+
+/* ---- enabled and disabled ----------------------------------------------------------- */
+
+static bool is_disabled_in(const struct settings *settings, enum settings_scope scope,
+                           const char *name)
+{
+	const json_t *overrides = settings_of_scope(settings, scope, "agents.overrides");
+
+	return json_is_false(json_object_get(override_of(overrides, name), "enabled"));
+}
+
+/* The file besides the user's that disables it; NULL: none does. */
+static const char *other_file_that_disables(const struct settings *settings, const char *name)
+{
+	for (int i = SCOPE_COUNT; i-- > 0;) {
+		const enum settings_scope scope = (enum settings_scope)i;
+		const char *file = settings_file(settings, scope);
+
+		if (scope != SCOPE_USER && is_disabled_in(settings, scope, name) &&
+		    (scope != SCOPE_WORKSPACE || settings_trusted(settings)))
+			return file ? file : "a flag";
+	}
+	return NULL;
+}
+
+/* A copy of the user's own overrides with that of one agent changed; a new reference. */
+static json_t *overrides_changed(const json_t *overrides, const char *name, bool enable)
+{
+	json_t *all = overrides ? json_deep_copy(overrides) : json_object(), *value;
+	const char *key;
+	bool found = false;
+
+	json_object_foreach(all, key, value) {
+		if (strcasecmp(key, name) != 0 || !json_is_object(value))
+			continue;
+		json_object_set_new(value, "enabled", json_boolean(enable));
+		found = true;
+	}
+	if (!found)
+		json_object_set_new(all, name, json_pack("{s:b}", "enabled", enable));
+	return all;
+}
+
+bool agents_switch(const struct agents *agents, struct settings *settings, const char *name,
+                   bool enable, char **ret, struct err *err)
+{
+	const struct agent_definition *definition = agents_named(agents, name);
+	json_auto_t *overrides = NULL;
+	_cleanup_free_ char *other = NULL;
+	struct settings *now;
+	bool is_disabled;
+
+	if (!settings_bool(settings, "experimental.enableAgents", true))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Agents are off: experimental.enableAgents is false.");
+	if (!definition)
+		return err_set(err, ERR_INVALID_ARGUMENT, "Agent \"%.200s\" not found.", name);
+	/* The file may have changed since `settings` were read. */
+	if (!settings_load_again(settings, &now, err))
+		return false;
+	is_disabled = is_disabled_in(now, SCOPE_USER, name);
+	other = mem_strdup(other_file_that_disables(now, name));
+	overrides = overrides_changed(settings_of_scope(now, SCOPE_USER, "agents.overrides"),
+	                              definition->name, enable);
+	settings_free(now);
+	if (enable && other)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "The agent \"%s\" is disabled by %.600s, which is not changed here.",
+		               definition->name, other);
+	if (is_disabled != enable) {
+		*ret = mem_printf("The agent \"%s\" is already %s.", definition->name,
+		                  enable ? "enabled" : "disabled");
+		return true;
+	}
+	if (!settings_write(settings, SCOPE_USER, "agents.overrides", overrides, err))
+		return false;
+	*ret = mem_printf("The agent \"%s\" is %s now (agents.overrides in %s).",
+	                  definition->name, enable ? "enabled" : "disabled",
+	                  settings_file(settings, SCOPE_USER));
+	return true;
 }

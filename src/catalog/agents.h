@@ -7,9 +7,10 @@
  *     definition = agents_find(agents, "reviewer");
  *     agents_free(agents);
  *
- * Looked for, a later place over an earlier one: those of hasp itself, ~/.claude/agents,
- * ~/.gemini/agents, then the same two of the project, if its folder is trusted and on this
- * machine.  In each the files whose names end with ".md" and do not begin with "_".
+ * Looked for, a later place over an earlier one: those of hasp itself, agents/ of the extensions
+ * that count, ~/.claude/agents, ~/.gemini/agents, then the last two of the project, if its folder
+ * is trusted and on this machine.  In each the files whose names end with ".md" and do not begin
+ * with "_".
  *
  * Front matter, as Gemini CLI and Claude Code have it: name and description, which it must have;
  * display_name, kind (local), tools and disallowedTools (a list, or words with commas between
@@ -27,7 +28,7 @@
 #include "config/settings.h"
 #include "data/json.h"
 
-enum agents_from { AGENTS_BUILTIN, AGENTS_USER, AGENTS_PROJECT };
+enum agents_from { AGENTS_BUILTIN, AGENTS_EXTENSION, AGENTS_USER, AGENTS_PROJECT };
 
 struct agent_definition {
 	char *name;          /* owned; 1 to 64 letters, digits, "-" and "_" */
@@ -65,8 +66,15 @@ const struct agent_definition *agents_find(const struct agents *agents, const ch
 /* Whether one is there, disabled or not; NULL: there is none. */
 const struct agent_definition *agents_named(const struct agents *agents, const char *name);
 size_t agents_enabled_count(const struct agents *agents);
-/* "built-in", "user", "project". */
+/* "built-in", "extension", "user", "project". */
 const char *agents_from_word(enum agents_from from);
+
+/* Switches one on or off in the user's settings, as the file is now: agents.overrides.NAME.enabled.
+ * *ret: a sentence that says what has changed, or that nothing had to; the caller frees. `agents`
+ * stay as they are.  INVALID_ARGUMENT: there is no such agent, agents are off, or another file
+ * disables the one that is to be enabled; settings_write's errors. */
+bool agents_switch(const struct agents *agents, struct settings *settings, const char *name,
+                   bool enable, char **ret, struct err *err);
 
 /* Whether the agent is to have the tool, going by its lists: `names` are the tool's own and its
  * other ones, NULL-terminated. */

@@ -352,3 +352,81 @@ def test_several_of_one_reply_work_at_the_same_time(world):
                **{"MANGO-PROMPT": [answer] * 4})
     assert [result["success"] for result in results(done, "main")] == [True] * 4
     assert len(transcripts(world)) == 4
+
+
+class Editors:
+    """Eight agents that each replace one line of a file that all have read before any of them edits; each makes
+    what a model would of a refusal: the offered rebase, or the edit again from the state that it was shown."""
+
+    COUNT = 8
+
+    def __init__(self, provider):
+        self.provider, self.all_have_read = provider, threading.Barrier(self.COUNT)
+        self.refused, self.rebased, self.main = 0, 0, 0
+
+    def edit(self, i, state):
+        """Of its line and, with a context of one line each, its neighbours."""
+        diff = "@@\n line %d\n-slot %d\n+SLOT %d\n line %d\n" % (i, i, i, i)
+        return call("safe_patch", {"file_path": "shared.txt", "unified_diff": diff,
+                                   "base_content_sha256": state["sha256"]})
+
+    def __call__(self, request):
+        said = json.dumps(request.body["contents"])
+        if "MANGO-PROMPT" not in system(request.body):
+            self.main += 1
+            reply = [text("Done.")] if self.main > 1 else [invoke("fruit", "TASK-%d" % i) for i in range(self.COUNT)]
+            return {"reply": reply}
+        i = next(i for i in range(self.COUNT) if "TASK-%d" % i in said)
+        results = self.provider.tool_results(request)
+        if not results:
+            return {"reply": [call("read_file", {"file_path": "shared.txt"})]}
+        last = results[-1]
+        if "content" in last:
+            return {"reply": [self.edit(i, last)], "wait": lambda: self.all_have_read.wait(120)}
+        if last["success"]:
+            return {"reply": [text("Done.")]}
+        assert last["error"]["code"] == "state_mismatch", last
+        self.refused += 1
+        state = last["latest_file_state"]
+        if "rebased" not in last:
+            return {"reply": [self.edit(i, state)]}
+        self.rebased += 1
+        return {"reply": [call("safe_patch", {"file_path": "shared.txt", "rebase": last["rebased"]["id"],
+                                              "base_content_sha256": state["sha256"]})]}
+
+
+def test_eight_agents_edit_one_file_and_no_edit_is_lost(world):
+    put(world.home, "fruit", "MANGO-PROMPT")
+    block = "line %d\n%s %d\nline %d\n" + "between\n" * 10
+    whole = "".join(block % (i, "slot", i, i) for i in range(Editors.COUNT))
+    world.write("shared.txt", whole)
+    with world.fake([], append_only=False) as server:
+        server.auto = editors = Editors(server.provider)
+        done = world.command("-p", "x", "-y", server=server)
+    assert not server.violations and done.code == 0, (server.violations, done.err)
+    assert world.read("shared.txt") == whole.replace("slot", "SLOT")
+    # All made theirs on the first state, so only one of them can have been right at once.
+    assert editors.refused >= Editors.COUNT - 1 and editors.rebased > 0
+
+
+def test_what_another_has_seen_is_no_state_to_write_over(world):
+    """write_file without a hash counts on what this conversation has seen, not on what its agents have."""
+    put(world.home, "fruit", "MANGO-PROMPT")
+    world.write("a.txt", "old\n")
+    blind = call("write_file", {"file_path": "a.txt", "content": "mine\n"})
+    edit = call("replace", {"file_path": "a.txt", "old_string": "old", "new_string": "theirs"})
+    done = run(world, ["MANGO-PROMPT"], "-y", main=[
+        [call("read_file", {"file_path": "a.txt"})], [invoke("fruit")], [blind], [text("Done.")]],
+        **{"MANGO-PROMPT": [[edit], [text("Report.")]]})
+    assert results(done, "main")[-1]["error"]["code"] == "base_required"
+    assert world.read("a.txt") == "theirs\n"
+
+
+def test_those_of_extensions_count(world):
+    folder = world.home / ".gemini" / "extensions" / "ext"
+    put(folder, "fruit", place="agents")
+    (folder / "gemini-extension.json").write_text('{"name": "ext", "version": "1.0.0"}')
+    put(world.top, "outside", place="out")
+    (folder / "agents" / "link.md").symlink_to(world.top / "out" / "outside.md")
+    done = world.run(HELLO, "-p", "x")
+    assert declared(done) == sorted(["fruit", *BUILT_IN])

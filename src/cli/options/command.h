@@ -198,6 +198,7 @@ int command_run_tool(const struct invocation *invocation);       /* tool_command
 int command_run_sandbox(const struct invocation *invocation);    /* sandbox_command.c */
 int command_run_serve(const struct invocation *invocation);      /* serve_command.c */
 int command_run_hooks(const struct invocation *invocation);      /* hooks_command.c */
+int command_run_agents(const struct invocation *invocation);     /* agents_command.c */
 int command_run_skills(const struct invocation *invocation);     /* skills_command.c */
 int command_run_mcp(const struct invocation *invocation);        /* mcp_command.c */
 int command_run_policy(const struct invocation *invocation);     /* policy_command.c */

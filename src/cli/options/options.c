@@ -512,6 +512,25 @@ static const char *const hooks_synopsis[] = {
 	NULL,
 };
 
+static const char *const agents_choices[] = { "list", "enable", "disable", NULL };
+
+static const struct flag agents_flags[] = {
+	{ .id = FLAG_JSON, .name = "json", .letter = 'j', .help = "with list: print JSON" },
+	PROJECT_FLAGS("agents and settings"),
+	HELP_FLAG,
+};
+
+static const struct positional agents_positionals[] = {
+	{ { "ACTION", COMPLETE_CHOICE, agents_choices }, "list (default), enable or disable" },
+	{ { "NAME", COMPLETE_NOTHING, NULL }, "the agent" },
+};
+
+static const char *const agents_synopsis[] = {
+	"[list] [--json]",
+	"enable NAME | disable NAME",
+	NULL,
+};
+
 static const char *const skills_choices[] = { "list", "enable", "disable", NULL };
 static const char *const skills_scope_choices[] = { "user", "project", "workspace", NULL };
 
@@ -853,6 +872,22 @@ static const struct command commands[] = {
 		.positionals = hooks_positionals,
 		.positional_count = ARRAY_LEN(hooks_positionals),
 		.run = command_run_hooks,
+	},
+	{
+		.name = "agents",
+		.summary = "list sub-agents, and switch them on and off",
+		.synopsis = agents_synopsis,
+		.text =
+			"Agents are conversations of their own for one kind of task, which the "
+			"model may start. list shows those of hasp, of extensions, of the user "
+			"and, in a trusted folder, of the project. disable and enable change "
+			"agents.overrides in your settings.json, and keep the rest of the file, "
+			"comments included.",
+		.flags = agents_flags,
+		.flag_count = ARRAY_LEN(agents_flags),
+		.positionals = agents_positionals,
+		.positional_count = ARRAY_LEN(agents_positionals),
+		.run = command_run_agents,
 	},
 	{
 		.name = "skills",

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hasp agents: which agents there are; they are switched on and off in the user's settings. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/name.h"
+#include "catalog/agents.h"
+#include "cli/command/private.h"
+#include "cli/options/command.h"
+#include "cli/options/invocation.h"
+#include "cli/view/agent_output.h"
+#include "cli/view/output.h"
+#include "data/json.h"
+
+static json_t *agents_json(const struct agents *agents)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < agents->count; i++) {
+		const struct agent_definition *one = &agents->at[i];
+		json_t *row = json_pack("{s:o, s:o, s:s, s:b}", "name", json_cstr(one->name),
+		                        "description", json_cstr(one->description), "from",
+		                        agents_from_word(one->from), "enabled", !one->disabled);
+
+		if (one->file)
+			json_object_set_new(row, "location", json_name(one->file));
+		if (one->model)
+			json_object_set_new(row, "model", json_cstr(one->model));
+		if (one->tools)
+			json_object_set(row, "tools", one->tools);
+		json_object_set_new(row, "max_turns", json_integer(one->max_turns));
+		json_object_set_new(row, "timeout_mins", json_real(one->timeout_ms / 60000.0));
+		json_array_append_new(list, row);
+	}
+	return list;
+}
+
+static void put_agents(struct buf *out, const struct agents *agents)
+{
+	buf_str(out, agents->count ? "" : "No agents discovered.\n");
+	for (size_t i = 0; i < agents->count; i++) {
+		const struct agent_definition *one = &agents->at[i];
+
+		buf_printf(out, "%s%s %s\n  Description: %s\n  Location:    ", i ? "\n" : "",
+		           one->name, one->disabled ? "[Disabled]" : "[Enabled]",
+		           one->description);
+		name_line(out, span_str(one->file ? one->file : "built-in"));
+		buf_char(out, '\n');
+	}
+}
+
+static int list_agents(const struct invocation *invocation, const struct settings *settings,
+                       const struct agents *agents)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+	struct err err = ERR_INIT;
+	size_t i;
+	json_t *notice;
+	bool ok;
+
+	json_array_foreach(agents->notices, i, notice)
+		output_complain(json_string_value(notice));
+	if (settings_trust_unknown(settings))
+		output_complain("This folder is not trusted: its own agents do not count. \"hasp "
+		                "config trust\" changes that.");
+	if (!settings_bool(settings, "experimental.enableAgents", true))
+		output_complain("Agents are off: experimental.enableAgents is false.");
+	if (invocation_has(invocation, FLAG_JSON)) {
+		json_auto_t *list = agents_json(agents);
+
+		ok = output_json(list, /* indent= */ true, &err);
+	} else {
+		put_agents(&out, agents);
+		ok = agent_output_lines(buf_view(&out), &err);
+	}
+	return ok ? CLI_OK : output_fail(&err, CLI_FAILED);
+}
+
+static int switch_agent(struct settings *settings, const struct agents *agents, const char *name,
+                        bool enable)
+{
+	_cleanup_free_ char *sentence = NULL, *line = NULL;
+	struct err err = ERR_INIT;
+
+	if (!agents_switch(agents, settings, name, enable, &sentence, &err))
+		return output_fail(&err, CLI_FAILED);
+	line = mem_printf("%s\n", sentence);
+	return agent_output_lines(span_str(line), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
+}
+
+/* Whether there is a name where one belongs, and no flag of another action. */
+static bool check_agents_words(const struct invocation *invocation, const char *action,
+                               struct err *err)
+{
+	const bool list = strcmp(action, "list") == 0;
+
+	if (list && invocation_positional(invocation, 1))
+		return err_set(err, ERR_INVALID_ARGUMENT, "hasp agents list takes no name.");
+	if (!list && !invocation_positional(invocation, 1))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "hasp agents %s takes the name of an agent; hasp agents list has "
+		               "them.", action);
+	if (!list && invocation_has(invocation, FLAG_JSON))
+		return err_set(err, ERR_INVALID_ARGUMENT, "hasp agents %s takes no --json.",
+		               action);
+	return true;
+}
+
+int command_run_agents(const struct invocation *invocation)
+{
+	const char *given = invocation_positional(invocation, 0), *action = given ? given : "list";
+	_cleanup_free_ char *project = NULL;
+	struct settings *settings;
+	struct agents *agents;
+	struct err err = ERR_INIT;
+	int code;
+
+	if (!check_agents_words(invocation, action, &err))
+		return output_fail(&err, CLI_USAGE);
+	if (!command_open_project(invocation, &project, &settings, &err))
+		return output_fail(&err, CLI_FAILED);
+	agents = agents_discover(settings, /* local= */ true);
+	code = strcmp(action, "list") == 0 ? list_agents(invocation, settings, agents) :
+	       switch_agent(settings, agents, invocation_positional(invocation, 1),
+	                    strcmp(action, "enable") == 0);
+	agents_free(agents);
+	settings_free(settings);
+	return code;
+}
