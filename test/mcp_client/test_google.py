@@ -72,6 +72,12 @@ def test_credentials_of_a_file(world, google, tmp_path, type, scopes, where):
     assert google.access not in done.text + done.err
 
 
+def test_a_projects_env_file_names_no_credentials(world, google, tmp_path):
+    file = write(tmp_path / "key.json", credentials(google))
+    write(world.root / ".env", "GOOGLE_APPLICATION_CREDENTIALS=%s\nGCE_METADATA_HOST=%s\n" % (file, host(google)))
+    assert tried(world, google).code == 1 and "/token" not in google.asked and METADATA not in google.asked
+
+
 def test_credentials_of_the_machine(world, google):
     done = tried(world, google, GCE_METADATA_HOST=host(google))
     assert done.code == 0, done.err
