@@ -274,6 +274,10 @@
 #define LIMIT_SKILLS ((size_t)200)
 #define LIMIT_SKILL_RESOURCES ((size_t)200)
 
+/* Installed extensions (config/extensions.h): nobody keeps as many; each costs some reads at every
+ * start. */
+#define LIMIT_EXTENSIONS ((size_t)100)
+
 /* Agents (catalog/agents.h). A file is the system prompt of a conversation; each description is
  * sent with every request. What one hands back is a result among others. */
 #define LIMIT_AGENT_BYTES ((size_t)256 << 10)
@@ -281,10 +285,6 @@
 #define LIMIT_AGENTS ((size_t)100)
 #define LIMIT_AGENT_TOOLS ((size_t)200)
 #define LIMIT_AGENT_ANSWER ((size_t)256 << 10)
-
-/* Installed extensions (config/extensions.h): nobody keeps as many; each costs some reads at every
- * start. */
-#define LIMIT_EXTENSIONS ((size_t)100)
 
 /* Paths named with @ in one prompt: each is read. */
 #define LIMIT_MENTIONS 1000

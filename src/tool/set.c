@@ -146,7 +146,7 @@ bool tool_kind_changes(enum tool_kind kind)
 struct row {
 	const struct tool *tool;
 	struct tool *owned;             /* the same, if it is to be released */
-	void (*release)(struct tool *tool);
+	void (*release)(struct tool *tool); /* NULL: another set does */
 	struct schema *schema;          /* of an added tool, once `compiled`; NULL: anything that is
 	                                 * an object. With schema_lock */
 	bool compiled;

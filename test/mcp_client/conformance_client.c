@@ -136,10 +136,11 @@ static struct mcp_auth *scenario_auth(const char *url, const json_t *context)
 	const char *scenario = getenv("MCP_CONFORMANCE_SCENARIO");
 	const bool alone = scenario && strstr(scenario, "client-credentials");
 	json_auto_t *settings = json_pack(
-		"{s:s, s:O*, s:O*, s:s*}", "clientMetadataUrl",
+		"{s:s, s:O*, s:O*, s:O*, s:s*}", "clientMetadataUrl",
 		"https://conformance-test.local/client-metadata.json", "clientId",
 		json_object_get(context, "client_id"), "clientSecret",
-		json_object_get(context, "client_secret"), "grantType",
+		json_object_get(context, "client_secret"), "privateKey",
+		json_object_get(context, "private_key_pem"), "grantType",
 		alone ? "client_credentials" : NULL);
 
 	return mcp_auth_new(&(struct mcp_auth_options){ .name = "conformance", .url = url,

@@ -8,8 +8,12 @@ import queue
 import secrets
 import sys
 import threading
+import time
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, padding, utils
 
 TOOL = {"name": "echo", "inputSchema": {"type": "object", "properties": {}}}
 BROWSER = """#!%s
@@ -17,6 +21,21 @@ import sys, urllib.request
 open(%r, "a").write(sys.argv[1] + "\\n")
 urllib.request.urlopen(sys.argv[1], timeout=120).read()
 """
+
+
+def read_jwt(text, key):
+    """The header and claims of an assertion, if this public key has signed it."""
+    parts = [base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)) for part in text.split(".")]
+    header, claims = json.loads(parts[0]), json.loads(parts[1])
+    assert header["typ"] == "JWT" and len(parts) == 3 and "=" not in text
+    signed = text.rpartition(".")[0].encode()
+    if header["alg"] == "RS256":
+        key.verify(parts[2], signed, padding.PKCS1v15(), hashes.SHA256())
+    else:
+        assert header["alg"] == "ES256" and len(parts[2]) == 64
+        halves = (int.from_bytes(parts[2][:32], "big"), int.from_bytes(parts[2][32:], "big"))
+        key.verify(utils.encode_dss_signature(*halves), signed, ec.ECDSA(hashes.SHA256()))
+    return header, claims
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -135,7 +154,10 @@ class Handler(BaseHTTPRequestHandler):
         if world.registration:
             world.basic.append(self.headers.get("Authorization"))
             return self.reply(401, {"error": "invalid_client"})
-        assert form["client_secret"] == "secret of " + form["client_id"]
+        if world.public_key:
+            self.assertion(form)
+        else:
+            assert form["client_secret"] == "secret of " + form["client_id"]
         assert form["resource"] in (world.base + "/mcp", world.base + "/sse", world.base + "/ws")
         if form["grant_type"] == "authorization_code":
             asked = world.codes.pop(form["code"])
@@ -143,6 +165,10 @@ class Handler(BaseHTTPRequestHandler):
             assert base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == asked["code_challenge"]
             assert form["redirect_uri"] == asked["redirect_uri"]
             assert form["client_id"] == asked["client_id"]
+        elif form["grant_type"] == "client_credentials":
+            assert world.public_key
+            world.tokens = {secrets.token_urlsafe()}
+            return self.reply(200, {"access_token": max(world.tokens), "token_type": "Bearer", "expires_in": 3600})
         else:
             world.crowd.wait()
             if form["grant_type"] != "refresh_token" or form["refresh_token"] not in world.refreshes:
@@ -152,6 +178,17 @@ class Handler(BaseHTTPRequestHandler):
         world.tokens = {secrets.token_urlsafe()}
         return self.reply(200, {"access_token": max(world.tokens), "token_type": "Bearer",
                                 "refresh_token": max(world.refreshes), "expires_in": 3600})
+
+    def assertion(self, form):
+        """By which a client says who it is (RFC 7523)."""
+        world = self.server
+        assert form["client_assertion_type"] == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+        assert "client_secret" not in form and "Authorization" not in self.headers
+        header, claims = read_jwt(form["client_assertion"], world.public_key)
+        assert claims["iss"] == claims["sub"] == form["client_id"] == "the client"
+        assert claims["aud"] == world.base + "/as" and claims["jti"] not in world.assertions
+        assert claims["iat"] <= time.time() + 1 < claims["exp"] <= time.time() + 300
+        world.assertions[claims["jti"]] = header
 
     def message(self, message):
         world = self.server
@@ -180,13 +217,15 @@ class Handler(BaseHTTPRequestHandler):
 class Server(ThreadingHTTPServer):
     """Both servers; what they refuse, and say otherwise, is set by tests."""
     daemon_threads = True
+    handler = Handler
 
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(("127.0.0.1", 0), self.handler)
         self.base = "http://127.0.0.1:%d" % self.server_port
         self.asked, self.clients, self.codes = [], {}, {}
         self.tokens, self.refreshes = set(), set()
         self.basic, self.answers = [], queue.Queue()
+        self.public_key, self.assertions = None, {}
         self.reused, self.denied, self.expected, self.crowd = 0, 0, 0, threading.Event()
         self.crowd.set()
         self.resource, self.metadata, self.back, self.registration = {}, {}, {}, {}

@@ -3,11 +3,14 @@
 import hashlib
 import json
 import os
+import socket
 import subprocess
 import threading
 
 import oauth_server
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 
 @pytest.fixture
@@ -209,3 +212,79 @@ def test_a_client_that_is_too_long_is_refused(world, far):
     assert done.code == 1 and "invalid_client" in done.err, done.err
     assert far.basic == [None, None] and far.asked.count("/token") == 2
     assert not kept(world).exists()
+
+
+PLAIN = serialization.NoEncryption()
+FORMS = serialization.PrivateFormat
+RSA, EC = rsa.generate_private_key(65537, 2048), ec.generate_private_key(ec.SECP256R1())
+
+
+def pem(key, form=FORMS.PKCS8, encryption=PLAIN):
+    return key.private_bytes(serialization.Encoding.PEM, form, encryption).decode()
+
+
+def use_client(world, far, **oauth):
+    world.use({"far": {"httpUrl": far.base + "/mcp", "oauth": {
+        "clientId": "the client", "grantType": "client_credentials", **oauth}}})
+
+
+@pytest.mark.parametrize("key, form, alg", [
+    (RSA, FORMS.PKCS8, "RS256"), (RSA, FORMS.TraditionalOpenSSL, "RS256"), (EC, FORMS.PKCS8, "ES256"),
+    (EC, FORMS.TraditionalOpenSSL, "ES256")])
+def test_a_client_with_a_key_logs_in_alone(world, far, tmp_path, key, form, alg):
+    (tmp_path / "key.pem").write_text(pem(key, form))
+    far.public_key = key.public_key()
+    far.metadata = {"token_endpoint_auth_methods_supported": ["private_key_jwt"],
+                    "token_endpoint_auth_signing_alg_values_supported": ["ES256", "RS256"]}
+    use_client(world, far, privateKeyFile=str(tmp_path / "key.pem"), privateKeyId="key 1")
+    assert world.command("mcp", "test", "far").code == 0
+    far.tokens = set()
+    assert world.command("mcp", "test", "far").code == 0
+    headers = list(far.assertions.values())
+    assert headers == [{"alg": alg, "typ": "JWT", "kid": "key 1"}] * 2 and "/authorize" not in far.asked
+    kept_text = "".join(file.read_text(errors="replace") for file in world.home.rglob("*") if file.is_file())
+    assert "PRIVATE KEY" not in kept_text
+
+
+def test_a_client_with_a_key_logs_a_user_in(world, far, tmp_path):
+    """The key may come from a variable; renewing is signed anew."""
+    far.public_key = EC.public_key()
+    redirect = "http://localhost:%d/oauth/callback" % free_port()
+    far.clients["the client"] = redirect
+    world.use({"far": {"httpUrl": far.base + "/mcp", "oauth": {
+        "clientId": "the client", "privateKey": "${FAR_KEY}", "redirectUri": redirect}}})
+    done = world.command("mcp", "auth", "far", env={"BROWSER": world.browser, "FAR_KEY": pem(EC)})
+    assert done.code == 0, done.err
+    far.tokens = set()
+    assert world.command("mcp", "test", "far", env={"FAR_KEY": pem(EC)}).code == 0
+    assert len(far.assertions) == 2
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+@pytest.mark.parametrize("text, oauth, said", [
+    (None, {}, "lacks clientId, or one of clientSecret and privateKeyFile"),
+    (None, {"privateKeyFile": "key.pem"}, "is not absolute"),
+    (None, {"privateKeyFile": "FILE"}, "is not there"),
+    (None, {"tokenEndpointAuthMethod": "private_key_jwt"}, "There is no private key"),
+    ("no key", {"privateKeyFile": "FILE"}, "is no key in PEM form"),
+    (pem(RSA, encryption=serialization.BestAvailableEncryption(b"x")), {"privateKeyFile": "FILE"}, "without a passphrase"),
+    (pem(ec.generate_private_key(ec.SECP384R1())), {"privateKeyFile": "FILE"}, "neither one on the curve P-256"),
+    (pem(rsa.generate_private_key(65537, 1024)), {"privateKeyFile": "FILE"}, "at least 2048 bits"),
+    (pem(RSA), {"privateKeyFile": "FILE"}, "does not take signatures of the private key's kind (RS256)"),
+], ids=range(9))
+def test_a_key_that_cannot_sign_is_told(world, far, tmp_path, text, oauth, said):
+    file = tmp_path / "key.pem"
+    if text:
+        file.write_text(text)
+    far.public_key = EC.public_key()
+    far.metadata = {"token_endpoint_auth_signing_alg_values_supported": ["ES256"]}
+    use_client(world, far, **{name: value.replace("FILE", str(file)) for name, value in oauth.items()})
+    done = world.command("mcp", "test", "far")
+    assert done.code == 1 and said in done.err and "/token" not in far.asked, done.err
+    assert "PRIVATE" not in done.err + done.text
+

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The official conformance suite against hasp's client (conformance_client.c): what 2025-11-25 and
-2026-07-28 require of a client passes, without a warning.  A failure shows the suite's own words."""
+2026-07-28 require of a client passes, and extensions, without a warning.  A failure shows the suite's own words."""
 import json
 import os
 import re
@@ -17,6 +17,10 @@ SUITE = "@modelcontextprotocol/conformance"
 SECONDS = 120
 
 
+# Of MCP's extensions, which belong to no revision: those that hasp has.
+EXTENSIONS = ["auth/client-credentials-basic", "auth/client-credentials-jwt"]
+
+
 def required(revision):
     """Names of the client scenarios that a revision requires, and of those that it runs beside."""
     text = npm_peers.package("conformance", "%s/requirements/%s.yaml" % (SUITE, revision)) \
@@ -30,7 +34,8 @@ def required(revision):
 def pytest_generate_tests(metafunc):
     if "scenario" in metafunc.fixturenames:
         metafunc.parametrize("revision, scenario", [
-            (revision, name) for revision in REVISIONS for name in required(revision)])
+            (revision, name) for revision in REVISIONS for name in required(revision)] +
+            [("extension", name) for name in EXTENSIONS])
 
 
 # The user who logs in: follows the address.
@@ -46,8 +51,9 @@ def run_scenario(revision, scenario, folder):
     browser.write_text(BROWSER)
     browser.chmod(0o755)
     index = npm_peers.package("conformance", SUITE + "/dist/index.js")
+    version = [] if revision == "extension" else ["--spec-version", revision]
     done = subprocess.run([npm_peers.node(), index, "client", "--command", CLIENT, "--scenario",
-                           scenario, "--spec-version", revision, "-o", folder],
+                           scenario, *version, "-o", folder],
                           env=dict(os.environ, BROWSER=str(browser)),
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=SECONDS)

@@ -79,7 +79,7 @@ void setup_command_env_release(struct command_env *env)
 	*env = (struct command_env){ 0 };
 }
 
-/* ---- what is found ----------------------------------------------------------------- */
+/* ---- what a folder has ------------------------------------------------------------------ */
 
 enum {
 	FOUND_MAX = 1000,     /* entries of a folder that are looked at */
@@ -89,14 +89,15 @@ enum {
 	COMMAND_NAME_MAX = 200,
 };
 
-/* What the entries of a folder are: folders with `file` in them, or files with `ending`. */
+/* What the entries of a folder are. */
 struct kind {
-	const char *file, *ending; /* one of them is NULL */
+	const char *file;   /* in each entry, a folder; or NULL: entries are files with `ending` */
+	const char *ending;
 };
 
 struct finding {
 	const struct kind *kind;
-	json_t *names;        /* owned by found() */
+	json_t *names;        /* borrowed */
 	unsigned folders;     /* that were looked into */
 };
 
@@ -313,7 +314,7 @@ static void bring_variables(struct brought *brought, const char *path)
 /* Skills are named as activate_skill has them where that is their folder's name. */
 static void bring_skills(struct brought *brought, const char *path)
 {
-	const struct kind kind = { "SKILL.md", NULL };
+	static const struct kind kind = { "SKILL.md", NULL };
 	struct finding finding = { .kind = &kind, .names = brought->names };
 
 	look_into_folder(door_folder(brought->project, path), &finding, "", 1);

@@ -14,9 +14,12 @@
 #include "data/json.h"
 #include "mcp/auth/private.h"
 
-#define FORM_TYPE "application/x-www-form-urlencoded"
-
-enum { RANDOM_BYTES = 32, EXPIRY_MARGIN_S = 30, ERROR_SHOWN = 200 };
+enum {
+	RANDOM_BYTES = 32,
+	EXPIRY_MARGIN_S = 30,
+	ERROR_SHOWN = 200,
+	GOOGLE_FRESH_S = 30, /* a token of Google's that is refused so soon was not too old */
+};
 
 struct mcp_auth *mcp_auth_new(const struct mcp_auth_options *options)
 {
@@ -25,6 +28,10 @@ struct mcp_auth *mcp_auth_new(const struct mcp_auth_options *options)
 	auth->name = mem_strdup(options->name);
 	auth->url = mem_strdup(options->url);
 	auth->folder = options->folder ? mem_strdup(options->folder) : NULL;
+	auth->kind = options->kind;
+	auth->audience = options->audience ? mem_strdup(options->audience) : NULL;
+	auth->account = options->account ? mem_strdup(options->account) : NULL;
+	auth->home = options->home ? mem_strdup(options->home) : NULL;
 	auth->settings = json_incref((json_t *)options->settings);
 	auth->login = options->login;
 	auth->notice = options->notice;
@@ -40,6 +47,9 @@ void mcp_auth_free(struct mcp_auth *auth)
 	pthread_mutex_destroy(&auth->lock);
 	json_decref(auth->settings);
 	json_decref(auth->token);
+	free(auth->audience);
+	free(auth->account);
+	free(auth->home);
 	free(auth->folder);
 	free(auth->name);
 	free(auth->url);
@@ -64,7 +74,7 @@ static void token_set(struct mcp_auth *auth, const char *name, const char *value
 static void token_load(struct mcp_auth *auth)
 {
 	if (!auth->loaded)
-		auth->token = auth_store_read(auth);
+		auth->token = auth->kind == MCP_AUTH_OAUTH ? auth_store_read(auth) : json_object();
 	auth->loaded = true;
 }
 
@@ -112,9 +122,34 @@ static bool refused_by_server(const struct mcp_auth *auth, const char *what, int
 	               "%d%s%s).", auth->name, what, status, n ? ": " : "", shown);
 }
 
+/* The client's key signs who it is, for this issuer alone (RFC 7523, section 2.2). */
+static bool client_assert(const struct mcp_auth *auth, const char *id, struct buf *form,
+                          struct err *err)
+{
+	json_auto_t *claims = auth_jwt_claims(id, token_text(auth, "issuer"), AUTH_ASSERTION_S);
+	_cleanup_free_ char *pem = NULL, *assertion = NULL;
+	bool ok;
+
+	if (!auth_client_key(auth, &pem, err))
+		return false;
+	json_object_set_new(claims, "sub", json_string(id));
+	ok = auth_jwt_make(pem, auth_setting(auth, "privateKeyId"),
+	                   json_object_get(auth->token, "signing_algs"), claims, &assertion, err);
+	explicit_bzero(pem, strlen(pem));
+	if (!ok)
+		return false;
+	auth_form_add(form, "client_id", id);
+	auth_form_add(form, "client_assertion_type",
+	              "urn:ietf:params:oauth:client-assertion-type:jwt-bearer");
+	auth_form_add(form, "client_assertion", assertion);
+	return true;
+}
+
 /* How the client says who it is, in the form or a field (RFC 6749, section 2.3). What an
- * authorization server makes too long to be sent is left out, and refused there. */
-static char *client_authenticate(const struct mcp_auth *auth, struct buf *form)
+ * authorization server makes too long to be sent is left out, and refused there.  *ret_field is the
+ * caller's; NULL: none. */
+static bool client_authenticate(const struct mcp_auth *auth, struct buf *form, char **ret_field,
+                                struct err *err)
 {
 	const char *id = token_text(auth, "client_id"), *secret = token_text(auth, "client_secret");
 	const char *method = token_text(auth, "auth_method");
@@ -122,19 +157,22 @@ static char *client_authenticate(const struct mcp_auth *auth, struct buf *form)
 	json_auto_t *coded = NULL;
 	_cleanup_free_ char *first = NULL;
 
+	if (id && method && !strcmp(method, AUTH_BY_KEY) && token_text(auth, "issuer"))
+		return client_assert(auth, id, form, err);
 	if (!id || !secret || !method || strcmp(method, "client_secret_basic") != 0) {
 		auth_form_add(form, "client_id", id);
 		if (method && !strcmp(method, "client_secret_post"))
 			auth_form_add(form, "client_secret", secret);
-		return NULL;
+		return true;
 	}
 	auth_form_add(&pair, id, secret); /* ID=SECRET: neither has "=" once encoded */
 	if (pair.overflowed)
-		return NULL;
+		return true;
 	first = buf_steal(&pair);
 	*strchr(first, '=') = ':';
 	coded = json_base64(span_str(first));
-	return mem_printf("Authorization: Basic %s", json_string_value(coded));
+	*ret_field = mem_printf("Authorization: Basic %s", json_string_value(coded));
+	return true;
 }
 
 /* It holds for this session in any case. */
@@ -184,7 +222,7 @@ static bool ask_token(struct mcp_auth *auth, struct buf *form, const char *scope
                       const struct auth_wait *wait, bool *ret_invalid_client, struct err *err)
 {
 	const char *endpoint = token_text(auth, "token_endpoint");
-	_cleanup_free_ char *field = client_authenticate(auth, form);
+	_cleanup_free_ char *field = NULL;
 	json_auto_t *answer = NULL;
 	int status;
 
@@ -193,8 +231,9 @@ static bool ask_token(struct mcp_auth *auth, struct buf *form, const char *scope
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
 		               "The authorization server of the MCP server \"%s\" has no token "
 		               "endpoint.", auth->name);
-	if (!auth_request(auth, endpoint, FORM_TYPE, buf_view(form), field, wait, &status, &answer,
-	                  err))
+	if (!client_authenticate(auth, form, &field, err) ||
+	    !auth_request(auth, endpoint, AUTH_FORM_TYPE, buf_view(form), field, wait, &status,
+	                  &answer, err))
 		return false;
 	if (status == 200 && answer)
 		return take_token(auth, answer, scope, err);
@@ -260,8 +299,11 @@ char *mcp_auth_field(struct mcp_auth *auth)
 
 	pthread_mutex_lock(&auth->lock);
 	token_load(auth);
-	if (is_expired(auth) && token_text(auth, "refresh_token") &&
-	    token_text(auth, "token_endpoint"))
+	if (auth->kind != MCP_AUTH_OAUTH) {
+		if (is_expired(auth) || !token_text(auth, "access_token"))
+			auth_google_fetch(auth, &wait, &ignored);
+	} else if (is_expired(auth) && token_text(auth, "refresh_token") &&
+	           token_text(auth, "token_endpoint"))
 		token_refresh(auth, &wait, &ignored);
 	field = token_field(auth);
 	pthread_mutex_unlock(&auth->lock);
@@ -289,6 +331,23 @@ static void use_client(struct mcp_auth *auth, const char *id, const char *secret
 	token_set(auth, "client_secret", secret);
 	token_set(auth, "auth_method", method);
 	token_set(auth, "registered", registered ? "true" : NULL);
+}
+
+/* The one of the settings, by its key or its secret. */
+static void use_own_client(struct mcp_auth *auth, const struct auth_place *place, const char *id)
+{
+	const char *secret = auth_setting(auth, "clientSecret");
+	json_t *algs = json_object_get(place->server,
+	                               "token_endpoint_auth_signing_alg_values_supported");
+
+	json_object_del(auth->token, "signing_algs");
+	if (!auth_has_client_key(auth)) {
+		use_client(auth, id, secret, choose_method(place->server, secret), false);
+		return;
+	}
+	use_client(auth, id, NULL, AUTH_BY_KEY, false);
+	if (json_is_array(algs))
+		json_object_set(auth->token, "signing_algs", algs);
 }
 
 static bool register_client(struct mcp_auth *auth, const struct auth_place *place,
@@ -335,11 +394,10 @@ static bool settle_client(struct mcp_auth *auth, const struct auth_place *place,
                           const char *redirect, const struct auth_wait *wait, struct err *err)
 {
 	const char *id = auth_setting(auth, "clientId");
-	const char *secret = auth_setting(auth, "clientSecret");
 	const char *document = auth_setting(auth, "clientMetadataUrl");
 
 	if (id)
-		use_client(auth, id, secret, choose_method(place->server, secret), false);
+		use_own_client(auth, place, id);
 	else if (document && json_is_true(json_object_get(place->server,
 	                                                  "client_id_metadata_document_supported")))
 		use_client(auth, document, NULL, "none", false);
@@ -476,13 +534,13 @@ static bool login_as_client(struct mcp_auth *auth, const struct auth_place *plac
 {
 	_cleanup_buf_ struct buf form = BUF_INIT(AUTH_DOCUMENT_BYTES);
 	const char *id = auth_setting(auth, "clientId");
-	const char *secret = auth_setting(auth, "clientSecret");
 	bool invalid_client;
 
-	if (!id || !secret)
+	if (!id || (!auth_setting(auth, "clientSecret") && !auth_has_client_key(auth)))
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "mcpServers.%s.oauth lacks clientId or clientSecret.", auth->name);
-	use_client(auth, id, secret, choose_method(place->server, true), false);
+		               "mcpServers.%s.oauth lacks clientId, or one of clientSecret and "
+		               "privateKeyFile.", auth->name);
+	use_own_client(auth, place, id);
 	auth_form_add(&form, "grant_type", "client_credentials");
 	auth_form_add(&form, "scope", place->scope);
 	auth_form_add(&form, "resource", place->resource);
@@ -561,6 +619,17 @@ static void token_take_gemini(struct mcp_auth *auth)
 	auth->token = token;
 }
 
+/* The server wants a token, or another than it got. */
+static bool answer_by_google(struct mcp_auth *auth, const char *sent, const struct auth_wait *wait,
+                             struct err *err)
+{
+	if (sent && time(NULL) - auth->fetched < GOOGLE_FRESH_S)
+		return err_set(err, ERR_AUTHENTICATION_FAILED,
+		               "The MCP server \"%s\" refused a new token of Google's.",
+		               auth->name);
+	return auth_google_fetch(auth, wait, err);
+}
+
 bool mcp_auth_challenged(struct mcp_auth *auth, int status, struct span www_authenticate,
                          const char *sent, bool (*over)(void *data), void *data, struct err *err)
 {
@@ -574,12 +643,14 @@ bool mcp_auth_challenged(struct mcp_auth *auth, int status, struct span www_auth
 		               "The MCP server \"%s\" forbids this (HTTP status 403).", auth->name);
 	pthread_mutex_lock(&auth->lock);
 	token_load(auth);
-	if (!sent && !json_object_size(auth->token))
+	if (!sent && !json_object_size(auth->token) && auth->kind == MCP_AUTH_OAUTH)
 		token_take_gemini(auth);
 	now = token_field(auth);
 	/* Another thread has logged in meanwhile. */
 	ok = (now && (!sent || strcmp(now, sent) != 0)) ||
-	     answer_challenge(auth, status, www_authenticate, &wait, err);
+	     (auth->kind != MCP_AUTH_OAUTH ?
+	              answer_by_google(auth, sent, &wait, err) :
+	              answer_challenge(auth, status, www_authenticate, &wait, err));
 	pthread_mutex_unlock(&auth->lock);
 	return ok;
 }

@@ -11,7 +11,8 @@
  * client-id metadata document, RFC 7591), logs in with PKCE in a browser, and refreshes tokens.
  * Every address comes from strangers: only https, or http to loopback when the server itself is
  * there; no redirect is followed; private addresses are refused unless the server's own host or the
- * settings name them.  Tokens are bound to the server's address, and to the issuer.
+ * settings name them.  Tokens are bound to the server's address, and to the issuer.  Or it fetches
+ * tokens of Google's with the user's own credentials (enum mcp_auth_kind).
  *
  * Safe from any thread.  No token or secret gets into an error.
  */
@@ -35,8 +36,18 @@ struct mcp_login {
 	const struct cancel *cancel; /* set when the browser is back, or nobody waits any more */
 };
 
+/* How hasp logs in at a server. */
+enum mcp_auth_kind {
+	MCP_AUTH_OAUTH,
+	MCP_AUTH_GOOGLE,         /* by the application default credentials (google.c) */
+	MCP_AUTH_GOOGLE_ACCOUNT, /* as a service account that these may act for */
+};
+
 struct mcp_auth_options {
 	const char *name, *url;  /* of the server; copied */
+	enum mcp_auth_kind kind;
+	const char *audience, *account; /* of MCP_AUTH_GOOGLE_ACCOUNT; copied */
+	const char *home;        /* what ~ is; copied. NULL: not known */
 	const json_t *settings;  /* mcpServers.NAME.oauth, or NULL. Kept */
 	const char *folder;      /* ~/.gemini: tokens where there is no key store; NULL: memory */
 	/* Has the user log in, on a thread of its own.  *ret_pasted: the address that the login

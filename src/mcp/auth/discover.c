@@ -130,21 +130,6 @@ static void put_configured(const struct mcp_auth *auth, json_t *server)
 			                    json_string(auth_setting(auth, members[i][0])));
 }
 
-/* A list of texts as one, with spaces. NULL: there are none. */
-static char *texts_joined(const json_t *list)
-{
-	_cleanup_buf_ struct buf out = BUF_INIT(AUTH_URL_BYTES);
-	size_t i;
-	json_t *text;
-
-	json_array_foreach(list, i, text) {
-		if (out.len)
-			buf_char(&out, ' ');
-		buf_span(&out, json_span(text));
-	}
-	return out.len ? buf_steal(&out) : NULL;
-}
-
 static char *scope_wanted(const struct mcp_auth *auth, struct span www_authenticate,
                           const json_t *resource, const json_t *server)
 {
@@ -152,9 +137,9 @@ static char *scope_wanted(const struct mcp_auth *auth, struct span www_authentic
 	char *more;
 
 	if (!scope)
-		scope = texts_joined(json_object_get(auth->settings, "scopes"));
+		scope = auth_texts_joined(json_object_get(auth->settings, "scopes"));
 	if (!scope)
-		scope = texts_joined(json_object_get(resource, "scopes_supported"));
+		scope = auth_texts_joined(json_object_get(resource, "scopes_supported"));
 	/* A refresh token is only given with this where it is known (SEP-2207). */
 	if (!json_lists(json_object_get(server, "scopes_supported"), SPAN("offline_access")) ||
 	    (scope && strstr(scope, "offline_access")))

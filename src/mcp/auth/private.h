@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "base/buf.h"
 #include "mcp/auth/auth.h"
@@ -15,15 +16,19 @@ enum {
 	AUTH_KEY_BYTES = 32,
 	AUTH_URL_BYTES = 16 << 10,
 	AUTH_REQUEST_MS = 20000,
+	AUTH_ASSERTION_S = 60,           /* how long a signed assertion holds */
 	AUTH_LOGIN_MS = 300000,          /* for the user, in the browser */
 };
 
 struct mcp_auth {
 	char *name, *url, *folder;
+	enum mcp_auth_kind kind;
+	char *audience, *account, *home; /* of Google's kinds; or NULL */
+	time_t fetched;      /* of these, when the token was */
 	json_t *settings;
 	json_t *token;       /* {"issuer", "resource", "token_endpoint", "client_id",
-	                      * "client_secret", "auth_method", "access_token", "refresh_token",
-	                      * "expires_at", "scope"}: members that are known */
+	                      * "client_secret", "auth_method", "signing_algs", "access_token",
+	                      * "refresh_token", "expires_at", "scope"}: members that are known */
 	bool loaded;
 	bool locked;         /* auth_store_lock is held */
 	pthread_mutex_t lock;
@@ -45,7 +50,7 @@ struct auth_wait {
 /* What discovery found. */
 struct auth_place {
 	json_t *server;      /* the authorization server's metadata */
-	char *issuer;        /* as it calls itself */
+	char *issuer;        /* as it calls itself: whom assertions are for */
 	char *resource;
 	char *scope;         /* to ask for; NULL: none */
 };
@@ -66,6 +71,21 @@ bool auth_address_allowed(const struct mcp_auth *auth, const char *url, struct e
 bool auth_request(const struct mcp_auth *auth, const char *url, const char *type, struct span body,
                   const char *field, const struct auth_wait *wait, int *ret_status, json_t **ret,
                   struct err *err);
+/* A request as auth_request makes it, with what others need not say. */
+struct auth_order {
+	const char *url, *type;   /* `type` NULL: GET */
+	struct span body;
+	const char *field;        /* a further one; or NULL */
+	const char *says;         /* a field without which nobody has answered; or NULL */
+	const struct auth_wait *wait;
+	bool own;                 /* the address is of the user's own files, and no stranger's */
+	bool any_scheme;          /* of these also plain http to another machine */
+	long ms;                  /* 0: AUTH_REQUEST_MS */
+};
+/* As auth_request. */
+bool auth_order_send(const struct mcp_auth *auth, const struct auth_order *order, int *ret_status,
+                     json_t **ret, struct err *err);
+#define AUTH_FORM_TYPE "application/x-www-form-urlencoded"
 /* Appends NAME=VALUE, percent-encoded, behind "&" unless the form is empty; of a NULL value
  * nothing. */
 void auth_form_add(struct buf *form, const char *name, const char *value);
@@ -73,8 +93,18 @@ void auth_form_add(struct buf *form, const char *name, const char *value);
 char *auth_form_get(struct span form, const char *name);
 /* Base64url without padding. The caller frees. */
 char *auth_base64url(struct span bytes);
+/* The bytes that such text stands for, with a NUL behind; NULL: it is none. The caller frees. */
+char *auth_base64url_read(struct span text);
+/* A list of texts as one, with blanks between. The caller frees; NULL: there are none. */
+char *auth_texts_joined(const json_t *list);
 /* A parameter of the Bearer challenge. The caller frees; NULL: there is none. */
 char *auth_challenge_get(struct span www_authenticate, const char *name);
+
+/* ---- Google's credentials (google.c) ---- */
+
+/* Fetches a token of auth->kind.  With the lock.  AUTHENTICATION_FAILED, NETWORK_ERROR,
+ * CANCELLED; errors of file_read. */
+bool auth_google_fetch(struct mcp_auth *auth, const struct auth_wait *wait, struct err *err);
 
 /* ---- discovery (discover.c) ---- */
 
@@ -100,6 +130,24 @@ void auth_callback_close(struct auth_callback *callback);
  * user: its query. The caller frees. */
 bool auth_browse(struct mcp_auth *auth, const struct auth_callback *callback, const char *url,
                  const char *state, const struct auth_wait *wait, char **ret, struct err *err);
+
+/* ---- signed assertions (jwt.c) ---- */
+
+/* How a client that has a key says who it is (OpenID Connect Core, section 9; RFC 7523). */
+#define AUTH_BY_KEY "private_key_jwt"
+
+/* Whether the settings say that the client has one. */
+bool auth_has_client_key(const struct mcp_auth *auth);
+/* The client's key in PEM form: of the settings, of the file that they name, or of the key store.
+ * The caller frees. AUTHENTICATION_FAILED: there is none; errors of file_read. */
+bool auth_client_key(const struct mcp_auth *auth, char **ret, struct err *err);
+/* The claims iss, aud, jti, iat and exp, `seconds` from now. A new object. */
+json_t *auth_jwt_claims(const char *issuer, const char *audience, unsigned seconds);
+/* An assertion with these claims, signed by a key in PEM form; `key_id` (or NULL) is its kid.
+ * `algs`: what the receiver takes; NULL: anything.  The caller frees.  AUTHENTICATION_FAILED: the
+ * key cannot be read, or is of a kind that is not taken; INTERNAL: there is no libcrypto. */
+bool auth_jwt_make(const char *pem, const char *key_id, const json_t *algs, const json_t *claims,
+                   char **ret, struct err *err);
 
 /* ---- sealed texts (seal.c) ---- */
 

@@ -89,13 +89,17 @@ bool auth_address_allowed(const struct mcp_auth *auth, const char *url, struct e
 struct answer {
 	struct buf body;
 	int status;
+	const char *says; /* of the order */
+	bool said;
 	const struct auth_wait *wait;
 };
 
 static bool on_answer_head(void *data, int status, struct span headers)
 {
-	(void)headers;
-	((struct answer *)data)->status = status;
+	struct answer *answer = data;
+
+	answer->status = status;
+	answer->said = !answer->says || http_field(headers, answer->says).len;
 	return true;
 }
 
@@ -114,33 +118,53 @@ static unsigned on_answer_waiting(void *data, struct err *err)
 	return 0;
 }
 
-bool auth_request(const struct mcp_auth *auth, const char *url, const char *type, struct span body,
-                  const char *field, const struct auth_wait *wait, int *ret_status, json_t **ret,
-                  struct err *err)
+/* Of the user's own files: https, and what is on this machine. */
+static bool own_address_allowed(const struct auth_order *order, struct err *err)
+{
+	const bool secure = !strncasecmp(order->url, "https://", 8);
+	bool ok = address_host(order->url).len &&
+	          (secure || order->any_scheme || is_loopback_host(address_host(order->url)));
+
+	for (const char *c = order->url; ok && *c; c++)
+		ok = (unsigned char)*c > 0x20 && (unsigned char)*c < 0x7f && *c != '\\';
+	return ok || err_set(err, ERR_DENIED_BY_POLICY,
+	                     "An address of the credentials is neither https nor this machine's "
+	                     "own.");
+}
+
+bool auth_order_send(const struct mcp_auth *auth, const struct auth_order *order, int *ret_status,
+                     json_t **ret, struct err *err)
 {
 	static const struct http_events events = { .head = on_answer_head, .body = on_answer_body,
 		                                   .waiting = on_answer_waiting };
-	struct answer answer = { .body = BUF_INIT(AUTH_DOCUMENT_BYTES), .wait = wait };
-	_cleanup_free_ char *content = type ? mem_printf("Content-Type: %s", type) : NULL;
-	const char *const headers[] = { "Accept: application/json", content ? content : field,
-		                        content ? field : NULL, NULL };
+	struct answer answer = { .body = BUF_INIT(AUTH_DOCUMENT_BYTES), .says = order->says,
+		                 .wait = order->wait };
+	_cleanup_free_ char *content =
+		order->type ? mem_printf("Content-Type: %s", order->type) : NULL;
+	const char *const headers[] = { "Accept: application/json",
+		                        content ? content : order->field,
+		                        content ? order->field : NULL, NULL };
+	const unsigned ms = order->ms ? (unsigned)order->ms : AUTH_REQUEST_MS;
 	const struct http_request request = {
-		.method = type ? "POST" : "GET", .url = url, .headers = headers, .body = body,
-		.connect_ms = AUTH_REQUEST_MS, .total_ms = AUTH_REQUEST_MS,
+		.method = order->type ? "POST" : "GET", .url = order->url, .headers = headers,
+		.body = order->body, .connect_ms = ms, .total_ms = ms,
 		.max_bytes = AUTH_DOCUMENT_BYTES,
-		.public_only = !is_named_host(auth, address_host(url)),
+		.public_only = !order->own && !is_named_host(auth, address_host(order->url)),
 	};
 	struct http_client *client;
 	struct err ignored = ERR_INIT;
 	bool ok;
 
-	if (!auth_address_allowed(auth, url, err))
+	*ret = NULL;
+	if (order->own ? !own_address_allowed(order, err) :
+	                 !auth_address_allowed(auth, order->url, err))
 		return false;
 	client = http_client_new();
 	ok = http_client_send(client, &request, &events, &answer, err);
 	http_client_free(client);
-	*ret = NULL;
 	*ret_status = answer.status;
+	if (ok && !answer.said)
+		ok = err_set(err, ERR_NETWORK_ERROR, "Another program has answered.");
 	if (ok && json_parse_depth(buf_view(&answer.body), 32, ret, &ignored) &&
 	    !json_is_object(*ret)) {
 		json_decref(*ret);
@@ -148,6 +172,16 @@ bool auth_request(const struct mcp_auth *auth, const char *url, const char *type
 	}
 	buf_release(&answer.body);
 	return ok;
+}
+
+bool auth_request(const struct mcp_auth *auth, const char *url, const char *type, struct span body,
+                  const char *field, const struct auth_wait *wait, int *ret_status, json_t **ret,
+                  struct err *err)
+{
+	const struct auth_order order = { .url = url, .type = type, .body = body, .field = field,
+		                          .wait = wait };
+
+	return auth_order_send(auth, &order, ret_status, ret, err);
 }
 
 /* ---- forms ---- */
@@ -215,6 +249,52 @@ char *auth_base64url(struct span bytes)
 		*c = *c == '+' ? '-' : *c == '/' ? '_' : *c;
 	out[strcspn(out, "=")] = 0;
 	return out;
+}
+
+static int base64url_digit(char c)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+	const char *at = c ? strchr(digits, c) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+char *auth_base64url_read(struct span text)
+{
+	char *out = mem_alloc(text.len + 1, 1);
+	unsigned bits = 0, have = 0;
+	size_t len = 0;
+
+	for (size_t i = 0; i < text.len; i++) {
+		const int digit = base64url_digit(text.data[i]);
+
+		if (digit < 0) {
+			free(out);
+			return NULL;
+		}
+		bits = (bits << 6 | (unsigned)digit) & 0xffff;
+		have += 6;
+		if (have >= 8) {
+			have -= 8;
+			out[len++] = (char)(bits >> have);
+		}
+	}
+	return out;
+}
+
+char *auth_texts_joined(const json_t *list)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(AUTH_URL_BYTES);
+	size_t i;
+	json_t *text;
+
+	json_array_foreach(list, i, text) {
+		if (out.len)
+			buf_char(&out, ' ');
+		buf_span(&out, json_span(text));
+	}
+	return out.len ? buf_steal(&out) : NULL;
 }
 
 /* ---- challenges (RFC 9110, section 11.6.1) ---- */

@@ -296,16 +296,82 @@ static void entry_websocket(const struct reading *reading, const char *url)
 		entry_off(reading, "its tcp does not begin with ws:// or wss://");
 }
 
-/* What Gemini CLI's settings can say and hasp does not do. */
-static void entry_unsupported(const struct reading *reading)
+/* Without scheme, with the port; empty when there is none, or a user stands before it. */
+static struct span url_host(const char *url)
 {
-	const json_t *value = reading->value;
+	const char *at = strstr(url, "://");
+	const struct span host = at ? span_of(at + 3, strcspn(at + 3, "/?#")) : SPAN("");
 
-	if (json_object_get(value, "authProviderType") &&
-	         !span_eq(json_span(json_object_get(value, "authProviderType")),
-	                  SPAN("dynamic_discovery")))
+	return host.len && !memchr(host.data, '@', host.len) ? host : SPAN("");
+}
+
+static bool url_is_loopback(const char *url)
+{
+	static const char *const hosts[] = { "127.0.0.1", "localhost", "[::1]" };
+	const struct span host = url_host(url);
+
+	for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
+		const struct span own = span_str(hosts[i]);
+
+		if (span_eq(host, own) || (span_starts(host, own) && host.data[own.len] == ':'))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a token that opens all of the user's Google Cloud may go there: the hosts that Gemini CLI
+ * takes, and this machine. */
+static bool is_google_address(const char *url)
+{
+	const struct span host = url_host(url);
+
+	return url_is_loopback(url) ||
+	       (span_starts(span_str(url), SPAN("https://")) &&
+	        (span_ends(host, SPAN(".googleapis.com")) || span_ends(host, SPAN(".luci.app")) ||
+	         span_eq(host, SPAN("luci.app"))));
+}
+
+static bool is_account_name(const char *text)
+{
+	for (const char *c = text; *c; c++)
+		if (!ascii_is_alnum(*c) && !strchr("-._@", *c))
+			return false;
+	return *text;
+}
+
+/* authProviderType, of Gemini CLI's: whose tokens a server gets. */
+static void entry_provider(const struct reading *reading, const char *url)
+{
+	struct server_entry *entry = reading->entry;
+	const struct span type = json_span(json_object_get(reading->value, "authProviderType"));
+	const char *audience = entry_text(reading, "targetAudience");
+	const char *account = entry_text(reading, "targetServiceAccount");
+
+	if (!json_object_get(reading->value, "authProviderType") ||
+	    span_eq(type, SPAN("dynamic_discovery")))
+		return;
+	if (!url) {
+		entry_off(reading, "its authProviderType is for servers over HTTP alone");
+	} else if (span_eq(type, SPAN("google_credentials"))) {
+		entry->auth = MCP_AUTH_GOOGLE;
+		if (!json_array_size(json_object_get(entry->oauth, "scopes")))
+			entry_off(reading, "google_credentials needs oauth.scopes");
+		else if (!is_google_address(url))
+			entry_off(reading, "google_credentials go to hosts of googleapis.com and "
+			          "luci.app alone");
+	} else if (span_eq(type, SPAN("service_account_impersonation"))) {
+		entry->auth = MCP_AUTH_GOOGLE_ACCOUNT;
+		entry->audience = mem_strdup(audience ? audience : "");
+		entry->account = mem_strdup(account ? account : "");
+		if (!*entry->audience || !is_account_name(entry->account))
+			entry_off(reading, "service_account_impersonation needs targetAudience and "
+			          "targetServiceAccount");
+		else if (!span_starts(span_str(url), SPAN("https://")) && !url_is_loopback(url))
+			entry_off(reading, "service_account_impersonation needs an https address");
+	} else {
 		entry_off(reading, "hasp has no logins of that authProviderType; a token can be "
 		          "given as one of its headers");
+	}
 }
 
 static void entry_enabled(const struct reading *reading)
@@ -361,7 +427,6 @@ void mcp_entry_read(struct server_entry *entry, const char *name, const json_t *
 	command = entry_text(&reading, "command");
 	warn_of_members(&reading);
 	entry_enabled(&reading);
-	entry_unsupported(&reading);
 	entry->timeout_ms = entry_milliseconds(&reading, "timeout", TIMEOUT_MS);
 	entry->startup_ms = entry_milliseconds(&reading, "startupTimeout", 0);
 	entry->include = json_incref(json_object_get(value, "includeTools"));
@@ -374,6 +439,7 @@ void mcp_entry_read(struct server_entry *entry, const char *name, const json_t *
 		entry_program(&reading, command);
 	else
 		entry_off(&reading, "it has neither a command nor an address");
+	entry_provider(&reading, url);
 	entry_hash(entry);
 }
 
@@ -391,6 +457,8 @@ void mcp_entry_release(struct server_entry *entry)
 	free(entry->off);
 	free(entry->folder);
 	free(entry->url);
+	free(entry->audience);
+	free(entry->account);
 	*entry = (struct server_entry){ 0 };
 }
 

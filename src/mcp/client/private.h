@@ -399,6 +399,8 @@ struct server_entry {
 	char *url;               /* HTTP, a WebSocket */
 	char **headers;          /* "Name: value", NULL-terminated */
 	json_t *oauth;           /* of HTTP; or NULL */
+	enum mcp_auth_kind auth; /* the same */
+	char *audience, *account; /* of MCP_AUTH_GOOGLE_ACCOUNT */
 	unsigned timeout_ms;
 	unsigned startup_ms;     /* of its first answers; 0: the usual */
 	json_t *include, *exclude; /* names of tools; or NULL */

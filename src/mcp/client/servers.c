@@ -520,7 +520,9 @@ void mcp_slot_open_auth(struct mcp_server_slot *slot)
 	if (!own)
 		slot->auth = mcp_auth_new(&(struct mcp_auth_options){
 			.name = entry->name, .url = url ? url : entry->url,
-			.settings = entry->oauth,
+			.settings = entry->oauth, .kind = entry->auth,
+			.audience = entry->audience, .account = entry->account,
+			.home = options->home ? home_user(options->home) : NULL,
 			.folder = options->home ? home_gemini(options->home) : NULL,
 			.login = options->login, .notice = options->notice,
 			.data = options->data });

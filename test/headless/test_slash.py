@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands of Gemini CLI's that hasp does not have: none becomes a prompt by itself."""
+"""Words that begin with a slash: commands, none of which becomes a prompt by itself, and what is none."""
 import pytest
 from fake_gemini import text
 
@@ -12,12 +12,18 @@ def put(top, name, content="x"):
     path.write_text(content)
 
 
+def set_up(world, top):
+    put(top, ".gemini/commands/review.toml", 'prompt = "Review."\n')
+    put(top, ".gemini/commands/git/sum.toml", 'prompt = "Sum."\n')
+
+
 @pytest.mark.parametrize("prompt,why", [
     ("/agents list", "a command of Gemini CLI's"), ("/nonesuch", "no command that hasp knows"),
     ("/comp", "no command that hasp knows"),
 ])
 @pytest.mark.parametrize("form", [["-p"], ["-y", "--"], ["-o", "json", "-p"]])
 def test_what_is_no_command_is_refused(world, prompt, why, form):
+    set_up(world, world.home)
     with world.fake([]) as server:
         done = world.command(*form, prompt, server=server)
     assert (done.code, done.out, server.requests) == (42, b"", [])
@@ -59,6 +65,7 @@ def test_what_a_custom_command_runs_needs_to_be_allowed(world):
     ("//example.org/x", None),
 ])
 def test_what_is_a_prompt_all_the_same(world, prompt, sent):
+    set_up(world, world.home)
     done = world.run(HELLO, "-p", prompt)
     assert done.sent[0]["contents"][-1]["parts"][-1]["text"] == (sent or prompt)
 
