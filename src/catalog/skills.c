@@ -104,7 +104,7 @@ static void skill_check_name(struct skills *skills, const struct skill *skill)
 	if (catalog_characters(skill->name) > SKILL_NAME_CHARS)
 		catalog_notice(skills->notices,
 		               "The name of the skill in %s is longer than 64 characters.",
-		              skill->folder);
+		               skill->folder);
 	if (strcmp(skill->name, folder) != 0)
 		catalog_notice(skills->notices,
 		               "The skill \"%s\" is in a folder of another name, %s.", skill->name,
@@ -167,7 +167,7 @@ static void skill_try(struct skills *skills, const char *root, const char *folde
 	if (!place_is_closed(place) && !door_is_own(folder)) {
 		if (access(skill.file, F_OK) == 0)
 			catalog_notice(skills->notices,
-			               "%s is ignored: others may write its folder.",
+			              "%s is ignored: others may write its folder.",
 			              skill.file);
 	} else if (skill_read(&skill, &text, &err)) {
 		const char *description = json_string_value(json_object_get(text, "description"));
@@ -178,7 +178,7 @@ static void skill_try(struct skills *skills, const char *root, const char *folde
 		skill_check_name(skills, &skill);
 		if (catalog_characters(description) > SKILL_DESCRIPTION_CHARS)
 			catalog_notice(skills->notices,
-			               "The description of the skill \"%s\" is longer than 1024 "
+			              "The description of the skill \"%s\" is longer than 1024 "
 			              "characters.",
 			              skill.name);
 		skill_add(skills, &skill);
