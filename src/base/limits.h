@@ -277,6 +277,9 @@
 /* Installed extensions (config/extensions.h): nobody keeps as many; each costs some reads at every
  * start. */
 #define LIMIT_EXTENSIONS ((size_t)100)
+/* A folder that is copied whole (base/tree.h): an extension with all that npm installed for it. */
+#define LIMIT_TREE_FILES ((size_t)20000)
+#define LIMIT_TREE_BYTES ((size_t)512 << 20)
 
 /* Paths named with @ in one prompt: each is read. */
 #define LIMIT_MENTIONS 1000
