@@ -50,8 +50,9 @@ static const struct member {
 static void put_problem(json_t *problems, const char *path, const char *what)
 {
 	_cleanup_free_ char *text = mem_printf("%s: %s", path, what);
+	_cleanup_free_ char *line = extension_line(span_str(text));
 
-	warnings_add(problems, json_text(span_str(text)));
+	warnings_add(problems, json_text(span_str(line)));
 }
 
 bool extension_name_is_fine(const char *name)
