@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/tree.h"
+/* Whole folders, copied and removed. */
+#include "base/door.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -26,7 +26,7 @@
  * a sentence that says why.
  *
  * Reference: Gemini CLI 0.61 (extension manager, extension enablement).
- * Not here: installing and removing them (catalog/install.h).
+ * Not here: installing and removing them (cli/command/install.c).
  */
 #ifndef HASP_CONFIG_EXTENSIONS_H
 #define HASP_CONFIG_EXTENSIONS_H

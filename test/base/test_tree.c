@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
+#include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/tree.h"
 
 struct place {
 	char top[64];

@@ -9,7 +9,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "catalog/install.h"
 #include "cli/command/private.h"
 #include "cli/options/invocation.h"
 #include "cli/view/agent_output.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "catalog/install.h"
+/* Extensions put in and taken out, and all that one brings. */
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "base/tree.h"
 #include "catalog/commands.h"
 #include "catalog/skills.h"
+#include "cli/command/private.h"
 #include "data/json.h"
 
 enum {
