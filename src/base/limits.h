@@ -277,6 +277,9 @@
 /* Installed extensions (config/extensions.h): nobody keeps as many; each costs some reads at every
  * start. */
 #define LIMIT_EXTENSIONS ((size_t)100)
+/* A folder that is copied whole (base/door.h): an extension with all that npm installed for it. */
+#define LIMIT_TREE_FILES ((size_t)20000)
+#define LIMIT_TREE_BYTES ((size_t)512 << 20)
 
 /* Agents (catalog/agents.h). A file is the system prompt of a conversation; each description is
  * sent with every request. What one hands back is a result among others. */

@@ -50,11 +50,12 @@ static const struct member {
 static void put_problem(json_t *problems, const char *path, const char *what)
 {
 	_cleanup_free_ char *text = mem_printf("%s: %s", path, what);
+	_cleanup_free_ char *line = extension_line(span_str(text));
 
-	warnings_add(problems, json_text(span_str(text)));
+	warnings_add(problems, json_text(span_str(line)));
 }
 
-static bool manifest_name_is_fine(const char *name)
+bool extension_name_is_fine(const char *name)
 {
 	const size_t len = name ? strlen(name) : 0;
 
@@ -87,7 +88,7 @@ static bool manifest_check(json_t *manifest, const char *path, json_t *problems,
 
 	if (!json_is_object(manifest))
 		return err_set(err, ERR_INVALID_ARGUMENT, "%s does not hold an object.", path);
-	if (!manifest_name_is_fine(name))
+	if (!extension_name_is_fine(name))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "%s: its \"name\" has to be letters, digits and \"-\" alone, at "
 		               "most %d.", path, EXTENSION_NAME_MAX);
@@ -276,8 +277,7 @@ struct discovery {
 	json_t *enablement;
 };
 
-/* As one line that does not act on a terminal. The caller frees. */
-static char *extension_line(struct span text)
+char *extension_line(struct span text)
 {
 	_cleanup_buf_ struct buf shown = BUF_INIT(8 * ERR_MESSAGE_MAX);
 	_cleanup_free_ char *copy = mem_dup(text.data ? text.data : "", text.len);
@@ -309,6 +309,7 @@ static void extension_release(struct extension *extension)
 	free(extension->version);
 	free(extension->folder);
 	free(extension->installed);
+	free(extension->entry);
 	free(extension->off);
 	json_decref(extension->manifest);
 	json_decref(extension->origin);
@@ -339,8 +340,7 @@ static bool source_is_allowed(const json_t *patterns, const char *source)
 	return false;
 }
 
-/* What settings say against it, the end of a sentence; NULL: nothing. */
-static const char *extension_forbidden(const struct settings *settings, const json_t *origin)
+const char *extension_forbidden(const struct settings *settings, const json_t *origin)
 {
 	const json_t *patterns = settings_get(settings, "security.allowedExtensions");
 	const char *type = json_string_value(json_object_get(origin, "type"));
@@ -444,6 +444,7 @@ static void extension_try(struct discovery *discovery, const char *folder, const
 		                         "named \"%s\".", path, extension.name);
 	} else {
 		found->at = mem_grow(found->at, &found->cap, found->count + 1, sizeof(*found->at));
+		extension.entry = mem_strdup(name);
 		found->at[found->count++] = extension;
 		return;
 	}

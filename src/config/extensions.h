@@ -26,7 +26,7 @@
  * a sentence that says why.
  *
  * Reference: Gemini CLI 0.61 (extension manager, extension enablement).
- * Not here: installing and removing them (catalog/install.h).
+ * Not here: installing and removing them (cli/command/install.c).
  */
 #ifndef HASP_CONFIG_EXTENSIONS_H
 #define HASP_CONFIG_EXTENSIONS_H
@@ -47,6 +47,8 @@ struct extension {
 	char *folder;     /* canonical: where its files are */
 	char *installed;  /* canonical: what ~/.gemini/extensions has of it; another folder only
 	                   * where it is linked */
+	char *entry;      /* the name of that in ~/.gemini/extensions, where it may be a link of the
+	                   * user's */
 	json_t *manifest; /* owned; an object, variables in it replaced: not to be shown, as values
 	                   * may be secrets */
 	json_t *origin;   /* owned; {"source", "type", ...}; NULL: not known */
@@ -98,6 +100,14 @@ char *extension_value(const struct extension *extension, const char *variable, b
 json_t *extension_manifest_read(const char *folder, json_t *problems, struct err *err);
 /* The origin of an installed folder, likewise; NULL: there is none that can be read. */
 json_t *extension_origin_read(const char *folder);
+
+/* Why settings forbid an extension of this origin ({"source", "type"}), the end of a sentence;
+ * NULL: they do not. */
+const char *extension_forbidden(const struct settings *settings, const json_t *origin);
+/* Whether it can be an extension's name. NULL cannot. */
+bool extension_name_is_fine(const char *name);
+/* A text of an extension as one line that does not act on a terminal; the caller frees. */
+char *extension_line(struct span text);
 
 /* ---- where they are enabled (extensions_enabled.c) ------------------------------------- */
 

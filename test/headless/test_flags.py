@@ -194,9 +194,9 @@ def test_a_sandbox_can_be_true_or_false(world, args, level):
     assert done.results()[0]["output"].strip() == ("full" if level == "full" else "")
 
 
-OWN = ["tool", "serve", "sandbox", "config", "policy", "hooks", "skills", "mcp", "checkpoint", "sessions", "help",
+OWN = ["tool", "serve", "sandbox", "config", "policy", "hooks", "skills", "extensions", "mcp", "checkpoint", "sessions", "help",
        "completion"]
-GEMINIS = ["extensions", "extension", "gemma", "update"]
+GEMINIS = ["gemma", "update"]
 LONE = ["version", "login", "logout", "auth", "init", "install", "upgrade", "resume", "exec"]
 
 

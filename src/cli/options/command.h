@@ -66,6 +66,7 @@ enum flag_id {
 	FLAG_ALL,
 	FLAG_ORIGIN,
 	FLAG_SCOPE,
+	FLAG_CONSENT,
 	FLAG_SKIP_TRUST,
 	FLAG_MODE,
 	FLAG_HEADLESS,
@@ -200,6 +201,7 @@ int command_run_serve(const struct invocation *invocation);      /* serve_comman
 int command_run_hooks(const struct invocation *invocation);      /* hooks_command.c */
 int command_run_agents(const struct invocation *invocation);     /* agents_command.c */
 int command_run_skills(const struct invocation *invocation);     /* skills_command.c */
+int command_run_extensions(const struct invocation *invocation); /* extensions_command.c */
 int command_run_mcp(const struct invocation *invocation);        /* mcp_command.c */
 int command_run_policy(const struct invocation *invocation);     /* policy_command.c */
 int command_run_config(const struct invocation *invocation);     /* config_command.c */

@@ -557,6 +557,37 @@ static const char *const skills_synopsis[] = {
 	NULL,
 };
 
+static const char *const extensions_choices[] = {
+	"list", "enable", "disable", "install", "link", "uninstall", "new", "validate", NULL,
+};
+
+static const struct flag extensions_flags[] = {
+	{ .id = FLAG_SCOPE, .name = "scope", .letter = 's',
+	  .value = { "SCOPE", COMPLETE_CHOICE, skills_scope_choices },
+	  .help = "enable, disable: in all folders (user, the default) or in this one (project or "
+		  "workspace)" },
+	{ .id = FLAG_CONSENT, .name = "consent",
+	  .help = "install, link: say yes to all that the extension brings" },
+	{ .id = FLAG_JSON, .name = "json", .letter = 'j', .help = "with list: print JSON" },
+	PROJECT_FLAGS("extensions and settings"),
+	HELP_FLAG,
+};
+
+static const struct positional extensions_positionals[] = {
+	{ { "ACTION", COMPLETE_CHOICE, extensions_choices },
+	  "list (default), enable, disable, install, link, uninstall, new or validate" },
+	{ { "NAME", COMPLETE_FOLDER, NULL }, "the extension, or its folder" },
+};
+
+static const char *const extensions_synopsis[] = {
+	"[list] [--json]",
+	"enable NAME | disable NAME [--scope user|project]",
+	"install FOLDER | link FOLDER [--consent]",
+	"uninstall NAME...",
+	"new FOLDER | validate FOLDER",
+	NULL,
+};
+
 static const char *const mcp_choices[] = { "list",   "test",    "allow",  "auth", "add",
 	                                   "remove", "enable", "disable", NULL };
 static const char *const transport_choices[] = { "stdio", "sse", "http", "tcp", NULL };
@@ -906,6 +937,28 @@ static const struct command commands[] = {
 		.positionals = skills_positionals,
 		.positional_count = ARRAY_LEN(skills_positionals),
 		.run = command_run_skills,
+	},
+	{
+		.name = "extensions",
+		.alias = "extension",
+		.summary = "list, install and remove extensions, and switch them on and off",
+		.synopsis = extensions_synopsis,
+		.text =
+			"Extensions bring MCP servers, commands, skills, hooks, instructions and "
+			"rules. They are kept where Gemini CLI keeps them, in "
+			"~/.gemini/extensions. list shows each with all that it brings. install "
+			"copies a folder there, link uses it where it is; both show what it brings "
+			"and ask first, and refuse a folder with links that lead out of it, with "
+			"devices, or with too many files. uninstall removes the copy, or the link. "
+			"disable switches an extension off, in all folders or with --scope project "
+			"in this one; enable takes that back. new makes a folder to begin with, "
+			"validate checks one.",
+		.loose = "uninstall",
+		.flags = extensions_flags,
+		.flag_count = ARRAY_LEN(extensions_flags),
+		.positionals = extensions_positionals,
+		.positional_count = ARRAY_LEN(extensions_positionals),
+		.run = command_run_extensions,
 	},
 	{
 		.name = "mcp",

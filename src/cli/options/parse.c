@@ -333,8 +333,7 @@ static bool parse_positional(const char *word, bool word_only, struct invocation
 /* ---- what is no prompt ---- */
 
 /* Gemini CLI's commands begin no prompt there, so they do not here. */
-static const char *const gemini_commands[] = { "extensions", "extension", "gemma",
-	                                       "update" };
+static const char *const gemini_commands[] = { "gemma", "update" };
 
 /* Alone, they ask for something that other programs have as a command. */
 static const struct {
