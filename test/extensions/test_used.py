@@ -97,6 +97,28 @@ def test_variables(world):
     assert got["PLAIN"].startswith("of the ") and "environment" not in got["PLAIN"]  # also without being named
 
 
+@pytest.mark.parametrize("linked", ["by Gemini CLI", "by a symbolic link"])
+def test_hooks_of_a_linked_folder_run_once_they_are_trusted(world, linked):
+    hooks = {"BeforeAgent": [{"hooks": [{"type": "command", "command": "echo ran >>'%s'" % (world.top / "log")}]}]}
+    source = world.extend("kit", {"hooks/hooks.json": {"hooks": hooks}}, at=world.top / "source" / "kit")
+    world.extensions.mkdir(parents=True, exist_ok=True)
+    if linked == "by Gemini CLI":
+        (world.extensions / "kit").mkdir()
+        (world.extensions / "kit" / ".gemini-extension-install.json").write_text(
+            json.dumps({"source": str(source), "type": "link"}))
+    else:
+        (world.extensions / "kit").symlink_to(source)
+    said = world.run(HELLO, "-p", "x").err
+    assert "not trusted" in said and not (world.top / "log").exists()
+    assert world.command("hooks", "trust", stdin=b"y\n").code == 0
+    world.run(HELLO, "-p", "x")
+    assert (world.top / "log").read_text() == "ran\n"
+    changed = {"BeforeAgent": [{"hooks": [{"type": "command", "command": "echo other >>'%s'" % (world.top / "log")}]}]}
+    (source / "hooks" / "hooks.json").write_text(json.dumps({"hooks": changed}))
+    world.run(HELLO, "-p", "x")
+    assert (world.top / "log").read_text() == "ran\n"
+
+
 def test_values_are_the_environment_of_hooks(world):
     world.extend("kit", {".env": "PLAIN=secret of it\n", "hooks/hooks.json": {"hooks": {"BeforeAgent": [{"hooks": [
         {"type": "command", "name": "told", "command": "printf %s \"$PLAIN\" >\"$GEMINI_PROJECT_DIR/seen\""}]}]}}},

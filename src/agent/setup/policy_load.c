@@ -338,6 +338,18 @@ static struct hooks *make_hooks(const struct hooks_sources *sources)
 	return hooks_new(&options);
 }
 
+/* Where an extension is linked to, commands may write: its hooks run once the user trusts exactly
+ * these, as a project's do. */
+static enum hook_source extension_hook_source(const struct settings *settings,
+                                              const struct extension *extension)
+{
+	_cleanup_free_ char *folder = extensions_folder(settings_home(settings));
+	_cleanup_free_ char *real = realpath(folder, NULL);
+
+	return real && path_is_under(extension->folder, real) ? HOOK_SOURCE_EXTENSION :
+	                                                        HOOK_SOURCE_PROJECT;
+}
+
 static void add_extension_hooks(struct hooks *hooks, const struct settings *settings,
                                 json_t *problems)
 {
@@ -353,7 +365,7 @@ static void add_extension_hooks(struct hooks *hooks, const struct settings *sett
 			continue;
 		said = extension_hooks(settings, one, &err);
 		if (said)
-			hooks_add(hooks, HOOK_SOURCE_EXTENSION, said, file, problems);
+			hooks_add(hooks, extension_hook_source(settings, one), said, file, problems);
 		else if (err.code != ERR_NONE)
 			json_array_append_new(problems,
 			                      json_pack("{s:s, s:o}", "source", file, "message",
