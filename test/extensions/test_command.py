@@ -29,11 +29,12 @@ def source(world, name="ext", **more):
         "policies/no.toml": "", "agents/critic.md": "x",
     }, at=world.top / "work" / name, excludeTools=["glob"], settings=[{"name": "Key", "description": "d", "envVar": "THE_KEY"}],
         mcpServers={"local": {"command": "node", "args": ["${extensionPath}/s.js", "a b"]},
-                    "far": {"httpUrl": "https://example.org/mcp"}}, **more)
+                    "far": {"httpUrl": "https://example.org/mcp", "targetAudience": "all of it",
+                            "authProviderType": "service_account_impersonation"}}, **more)
 
 
 ALL = """  MCP server local: run node ${extensionPath}/s.js "a b"
-  MCP server far: contact https://example.org/mcp
+  MCP server far: contact https://example.org/mcp, with your login or a token of Google's: %s for "all of it"
   hook, which runs outside the sandbox, BeforeTool: touch seen
   instructions: GEMINI.md
   command /git:sum
@@ -42,7 +43,7 @@ ALL = """  MCP server local: run node ${extensionPath}/s.js "a b"
   takes away the tool: glob
   rules: no.toml
   setting Key: THE_KEY
-"""
+""" % "service_account_impersonation"
 
 
 def test_installed_listed_used_and_removed(world):

@@ -158,9 +158,11 @@ def test_credentials_that_are_of_no_use_are_told(world, google, tmp_path, file, 
      "needs targetAudience and targetServiceAccount"),
     ({"authProviderType": "service_account_impersonation", "targetAudience": "a", "targetServiceAccount": "a",
       "httpUrl": "http://example.com/mcp"}, "needs an https address"),
+    ({"authProviderType": "service_account_impersonation", "targetAudience": "a", "targetServiceAccount": "a",
+      "oauth": {"iamUrl": "https://iam.example.com"}}, "its oauth.iamUrl is no host of googleapis.com"),
     ({"httpUrl": None, "command": "true"}, "is for servers over HTTP alone"),
     ({"authProviderType": "another"}, "hasp has no logins of that authProviderType"),
-], ids=range(12))
+], ids=range(13))
 def test_what_cannot_be_used_is_off(world, google, entry, said):
     whole = {"httpUrl": google.base + "/mcp", "authProviderType": "google_credentials", "oauth": {"scopes": SCOPES}, **entry}
     world.use({"far": {name: value for name, value in whole.items() if value is not None}})

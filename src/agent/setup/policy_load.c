@@ -365,7 +365,8 @@ static void add_extension_hooks(struct hooks *hooks, const struct settings *sett
 			continue;
 		said = extension_hooks(settings, one, &err);
 		if (said)
-			hooks_add(hooks, extension_hook_source(settings, one), said, file, problems);
+			hooks_add(hooks, extension_hook_source(settings, one), said, file,
+			          problems);
 		else if (err.code != ERR_NONE)
 			json_array_append_new(problems,
 			                      json_pack("{s:s, s:o}", "source", file, "message",

@@ -54,6 +54,21 @@ static void put_word(struct buf *out, const json_t *word)
 		json_print(out, word, 0);
 }
 
+/* Whose tokens it gets. */
+static void consent_provider(const json_t *entry, struct buf *text)
+{
+	const json_t *audience = json_object_get(entry, "targetAudience");
+
+	if (!json_object_get(entry, "authProviderType"))
+		return;
+	buf_str(text, ", with your login or a token of Google's: ");
+	put_word(text, json_object_get(entry, "authProviderType"));
+	if (audience) {
+		buf_str(text, " for ");
+		put_word(text, audience);
+	}
+}
+
 static void consent_servers(struct bringing *bringing)
 {
 	const json_t *servers = json_object_get(bringing->manifest, "mcpServers"), *word;
@@ -76,6 +91,7 @@ static void consent_servers(struct bringing *bringing)
 		for (i = 0; i < ARRAY_LEN(addresses) && !command; i++)
 			if (json_object_get(entry, addresses[i]))
 				buf_span(&text, json_span(json_object_get(entry, addresses[i])));
+		consent_provider(entry, &text);
 		consent_line(bringing, "MCP server", name, text.data);
 	}
 }

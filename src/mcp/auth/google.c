@@ -6,9 +6,9 @@
  * Credentials works" at cloud.google.com/docs/authentication): the file that
  * GOOGLE_APPLICATION_CREDENTIALS names; application_default_credentials.json of gcloud, in
  * CLOUDSDK_CONFIG or ~/.config/gcloud; the metadata server of a machine at Google, or the one that
- * GCE_METADATA_HOST names.  A file is a
- * service account's key (RFC 7523, section 2.1) or a user's (a refresh token).  All of it is the
- * user's own, so its addresses may be asked: those of a file if they are https, or of this machine.
+ * GCE_METADATA_HOST names.  A file is a service account's key (RFC 7523, section 2.1) or a user's
+ * (a refresh token).  All of it is the user's own, so its addresses may be asked: those of a file
+ * if they are https, or of this machine.
  *
  * Nothing is kept longer than hasp runs. */
 #include <stdlib.h>

@@ -346,6 +346,7 @@ static void entry_provider(const struct reading *reading, const char *url)
 	const struct span type = json_span(json_object_get(reading->value, "authProviderType"));
 	const char *audience = entry_text(reading, "targetAudience");
 	const char *account = entry_text(reading, "targetServiceAccount");
+	const char *iam = json_string_value(json_object_get(entry->oauth, "iamUrl"));
 
 	if (!json_object_get(reading->value, "authProviderType") ||
 	    span_eq(type, SPAN("dynamic_discovery")))
@@ -366,6 +367,9 @@ static void entry_provider(const struct reading *reading, const char *url)
 		if (!*entry->audience || !is_account_name(entry->account))
 			entry_off(reading, "service_account_impersonation needs targetAudience and "
 			          "targetServiceAccount");
+		else if (iam && !is_google_address(iam))
+			entry_off(reading, "its oauth.iamUrl is no host of googleapis.com, and "
+			          "gets a token that opens all of your Google Cloud");
 		else if (!span_starts(span_str(url), SPAN("https://")) && !url_is_loopback(url))
 			entry_off(reading, "service_account_impersonation needs an https address");
 	} else {
