@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/prices.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/span.h"
 #include "base/text.h"
 
-/* No price of a million tokens, and no number of tokens in a file, is sensibly above it. */
+/* No price of a million tokens, and no number of tokens in a file, is sensibly above these; no cost
+ * of both is above what json_int_t holds. */
 #define PRICE_MAX 1e6
 #define TOKENS_MAX 1e12
 
@@ -61,17 +61,18 @@ bool prices_count(const json_t *prices, const char *model, const json_t *tokens,
 {
 	const json_t *price = prices_of(prices, model);
 	const double input = price_tokens(tokens, "input"), cached = price_tokens(tokens, "cached");
-	double per_input;
+	const double from_cache = cached < input ? cached : input;
+	double per_input, cost;
 
 	*ret = 0;
 	if (!price)
 		return false;
 	per_input = price_of(price, "input", 0);
-	*ret = (json_int_t)llround(
-		(fmax(input - cached, 0) + price_tokens(tokens, "tool")) * per_input +
-		fmin(cached, input) * price_of(price, "cached", per_input) +
-		(price_tokens(tokens, "output") + price_tokens(tokens, "thoughts")) *
-			price_of(price, "output", 0));
+	cost = (input - from_cache + price_tokens(tokens, "tool")) * per_input +
+	       from_cache * price_of(price, "cached", per_input) +
+	       (price_tokens(tokens, "output") + price_tokens(tokens, "thoughts")) *
+		       price_of(price, "output", 0);
+	*ret = (json_int_t)(cost + 0.5);
 	return true;
 }
 
