@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/door.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -50,6 +51,33 @@ int door_folder(const char *root, const char *path)
 
 	return top < 0 ? -1 :
 	       fd_open_beneath_linked(top, rest_of(root, path), O_RDONLY | O_DIRECTORY);
+}
+
+static int compare_door_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+size_t door_names(int folder, size_t max, char ***ret)
+{
+	DIR *entries = folder >= 0 ? fdopendir(folder) : NULL;
+	const struct dirent *entry;
+	size_t count = 0, cap = 0;
+
+	*ret = NULL;
+	while (entries && count < max && (entry = readdir(entries))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		*ret = mem_grow(*ret, &cap, count + 1, sizeof(**ret));
+		(*ret)[count++] = mem_strdup(entry->d_name);
+	}
+	if (entries)
+		closedir(entries);
+	else if (folder >= 0)
+		close(folder);
+	if (count)
+		qsort(*ret, count, sizeof(**ret), compare_door_names);
+	return count;
 }
 
 bool door_is_own(const char *folder)

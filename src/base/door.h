@@ -36,6 +36,10 @@ bool door_read(const char *root, const char *path, size_t max, struct file_text 
 /* The descriptor of the folder `path`, beneath `root`; -1 with errno set. */
 int door_folder(const char *root, const char *path);
 
+/* The names in an open folder, which is closed, in their order: at most `max` as they are met,
+ * without hidden ones. -1 is a folder with none. The caller frees each, and *ret. */
+size_t door_names(int folder, size_t max, char ***ret);
+
 /* Whether the user or root alone may change what is in the folder: it is theirs, and not for
  * anybody to write.  For folders in the home, whose links count. */
 bool door_is_own(const char *folder);

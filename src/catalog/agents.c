@@ -355,8 +355,8 @@ static void place_look(struct agents *agents, const char *above, const char *pla
 	const bool closed = from != AGENTS_USER;
 	_cleanup_free_ char *folder = path_join(above, place);
 	char **names;
-	const size_t count = catalog_names(door_folder(closed ? above : folder, folder),
-	                                   LIMIT_AGENTS * 4, &names);
+	const size_t count = door_names(door_folder(closed ? above : folder, folder),
+	                                LIMIT_AGENTS * 4, &names);
 
 	for (size_t i = 0; i < count; i++) {
 		_cleanup_free_ char *name = names[i];
@@ -373,7 +373,7 @@ static void place_look(struct agents *agents, const char *above, const char *pla
 void agents_add_names(const char *project, const char *folder, json_t *names)
 {
 	char **found;
-	const size_t count = catalog_names(door_folder(project, folder), LIMIT_AGENTS, &found);
+	const size_t count = door_names(door_folder(project, folder), LIMIT_AGENTS, &found);
 
 	for (size_t i = 0; i < count; i++) {
 		_cleanup_free_ char *name = found[i];

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "catalog/private.h"
 
-#include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
@@ -52,33 +50,6 @@ void catalog_notice(json_t *notices, const char *format, ...)
 	va_end(args);
 	shown = catalog_line(text, sizeof(text));
 	warnings_add(notices, json_text(span_str(shown)));
-}
-
-static int catalog_names_compare(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-size_t catalog_names(int folder, size_t max, char ***ret)
-{
-	DIR *entries = folder >= 0 ? fdopendir(folder) : NULL;
-	const struct dirent *entry;
-	size_t count = 0, cap = 0;
-
-	*ret = NULL;
-	while (entries && count < max && (entry = readdir(entries))) {
-		if (entry->d_name[0] == '.' || strcmp(entry->d_name, "node_modules") == 0)
-			continue;
-		*ret = mem_grow(*ret, &cap, count + 1, sizeof(**ret));
-		(*ret)[count++] = mem_strdup(entry->d_name);
-	}
-	if (entries)
-		closedir(entries);
-	else if (folder >= 0)
-		close(folder);
-	if (count)
-		qsort(*ret, count, sizeof(**ret), catalog_names_compare);
-	return count;
 }
 
 bool catalog_check_text(const char *path, const struct file_text *text, struct err *err)

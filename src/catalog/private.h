@@ -21,10 +21,6 @@ size_t catalog_characters(const char *text);
 __attribute__((format(printf, 2, 3)))
 void catalog_notice(json_t *notices, const char *format, ...);
 
-/* The names in a folder, which is closed, in their order: at most `max`, without hidden ones and
- * node_modules. The caller frees each, and *ret. */
-size_t catalog_names(int folder, size_t max, char ***ret);
-
 /* Whether a file that was read is text. FILE_NOT_FOUND: it is gone; NOT_TEXT. */
 bool catalog_check_text(const char *path, const struct file_text *text, struct err *err);
 

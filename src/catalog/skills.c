@@ -198,12 +198,18 @@ static void skill_try_own(struct skills *skills, const char *path, const struct 
 		skill_try(skills, real, real, place);
 }
 
+/* What a package manager put there is none of the skill's. */
+static bool is_of_packages(const char *name)
+{
+	return strcmp(name, "node_modules") == 0;
+}
+
 static void place_search(struct skills *skills, const struct skill_place *place)
 {
 	const bool closed = place_is_closed(place);
 	_cleanup_free_ char *folder = path_join(place->above, place->name);
 	char **names;
-	size_t count = catalog_names(door_folder(closed ? place->above : folder, folder),
+	size_t count = door_names(door_folder(closed ? place->above : folder, folder),
 	                          LIMIT_SKILLS * 4, &names);
 
 	if (count && closed)
@@ -211,13 +217,15 @@ static void place_search(struct skills *skills, const struct skill_place *place)
 	else if (count)
 		skill_try_own(skills, folder, place);
 	for (size_t i = 0; i < count; i++) {
-		_cleanup_free_ char *path = path_join(folder, names[i]);
+		_cleanup_free_ char *name = names[i];
+		_cleanup_free_ char *path = path_join(folder, name);
 
+		if (is_of_packages(name))
+			continue;
 		if (closed)
 			skill_try(skills, place->above, path, place);
 		else
 			skill_try_own(skills, path, place);
-		free(names[i]);
 	}
 	free(names);
 }
@@ -441,14 +449,15 @@ static void skill_files_list(const struct skill *skill, const char *folder, cons
 	const int opened = door_folder(skill->root, folder);
 	_cleanup_fd_ int looked = opened >= 0 ? fcntl(opened, F_DUPFD_CLOEXEC, 3) : -1;
 	char **names;
-	size_t count = catalog_names(opened, LIMIT_SKILL_RESOURCES * 4, &names);
+	size_t count = door_names(opened, LIMIT_SKILL_RESOURCES * 4, &names);
 
 	for (size_t i = 0; i < count; i++) {
 		_cleanup_free_ char *name = names[i];
 		_cleanup_free_ char *relative = mem_printf("%s%s", before, name);
 		struct stat status;
 
-		if (looked < 0 || fstatat(looked, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+		if (is_of_packages(name) || looked < 0 ||
+		    fstatat(looked, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
 			continue;
 		if (json_array_size(list) >= LIMIT_SKILL_RESOURCES) {
 			*ret_more = true;

@@ -2,13 +2,11 @@
 /* Installed extensions: found, read, and what each one brings. */
 #include "config/extensions.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "base/door.h"
 #include "base/limits.h"
@@ -451,30 +449,11 @@ static void extension_try(struct discovery *discovery, const char *folder, const
 	extension_release(&extension);
 }
 
-static int compare_folder_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void look_into_extensions(struct discovery *discovery, const char *folder)
 {
-	int opened = door_folder(folder, folder);
-	DIR *entries = opened >= 0 ? fdopendir(opened) : NULL;
-	const struct dirent *entry;
-	char **names = NULL;
-	size_t count = 0, cap = 0;
+	char **names;
+	const size_t count = door_names(door_folder(folder, folder), LIMIT_EXTENSIONS, &names);
 
-	while (entries && count < LIMIT_EXTENSIONS && (entry = readdir(entries)))
-		if (entry->d_name[0] != '.') {
-			names = mem_grow(names, &cap, count + 1, sizeof(*names));
-			names[count++] = mem_strdup(entry->d_name);
-		}
-	if (entries)
-		closedir(entries);
-	else if (opened >= 0)
-		close(opened);
-	if (count)
-		qsort(names, count, sizeof(*names), compare_folder_names);
 	for (size_t i = 0; i < count; i++) {
 		extension_try(discovery, folder, names[i]);
 		free(names[i]);

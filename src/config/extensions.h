@@ -21,9 +21,10 @@
  * set of the extension's settings, else by variables as in the user's settings.json.
  *
  * What an extension brings is somebody else's, which the user installed: it counts as the user's
- * own settings do, but none of it brings trust or a wider sandbox, and a policy of it can only
- * forbid or ask.  An extension that is broken, or whose folder others may write, is left out with
- * a sentence that says why.
+ * own settings do, but none of it brings trust or a wider sandbox, a policy of it can only forbid
+ * or ask, and hooks in a folder that it is linked to have to be trusted like a project's
+ * (agent/setup/policy_load.c).  An extension that is broken, or whose folder others may write, is
+ * left out with a sentence that says why.
  *
  * Reference: Gemini CLI 0.61 (extension manager, extension enablement).
  * Not here: installing and removing them (cli/command/install.c).

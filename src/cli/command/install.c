@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Extensions put in and taken out, and all that one brings. */
-
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/door.h"
@@ -183,33 +179,15 @@ static void consent_agent(struct bringing *bringing, const char *name)
 		consent_line(bringing, "agent", "", name);
 }
 
-static int compare_brought(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Calls `one` for each name in a folder of it, in their order. */
 static void consent_folder(struct bringing *bringing, const char *name,
                          void (*one)(struct bringing *bringing, const char *name))
 {
 	_cleanup_free_ char *path = path_join(bringing->folder, name);
-	int opened = door_folder(bringing->folder, path);
-	DIR *entries = opened >= 0 ? fdopendir(opened) : NULL;
-	const struct dirent *entry;
-	char **names = NULL;
-	size_t count = 0, cap = 0;
+	char **names;
+	const size_t count = door_names(door_folder(bringing->folder, path), CONSENT_FILES_MAX,
+	                                &names);
 
-	while (entries && count < CONSENT_FILES_MAX && (entry = readdir(entries)))
-		if (entry->d_name[0] != '.') {
-			names = mem_grow(names, &cap, count + 1, sizeof(*names));
-			names[count++] = mem_strdup(entry->d_name);
-		}
-	if (entries)
-		closedir(entries);
-	else if (opened >= 0)
-		close(opened);
-	if (count)
-		qsort(names, count, sizeof(*names), compare_brought);
 	for (size_t i = 0; i < count; i++) {
 		one(bringing, names[i]);
 		free(names[i]);

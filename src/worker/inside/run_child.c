@@ -27,7 +27,11 @@
 
 /* ---- what it started ---- */
 
-enum { STAT_BYTES = 1024, ENVIRONMENT_BYTES = 256 << 10, EXECUTION_MS = 100 };
+enum {
+	STAT_BYTES = 1024,
+	ENVIRONMENT_BYTES = 256 << 10,
+	EXECUTION_MS = 100, /* the longest wait for the environment of one process */
+};
 
 void run_tree_init(struct run_tree *tree, const struct sandbox_plan *plan)
 {
