@@ -130,7 +130,7 @@ def test_a_server_that_refuses_each_token_is_given_up(world, google, tmp_path, m
     ("gone", "names is not there"), ("{", "neither a service account's key nor a user's"),
     ({"type": "external_account"}, "neither a service account's key nor a user's"),
     ({"type": "service_account", "private_key": 5}, "lack client_email or private_key"),
-    ({"type": "service_account", "private_key": "none"}, "is no key in PEM form"),
+    ({"type": "service_account", "private_key": "none"}, "is not in PEM form"),
     ({"type": "authorized_user", "refresh_token": None}, "lack refresh_token"),
     ({"type": "authorized_user", "refresh_token": "old"}, "it refused the user's login"),
     ({"type": "service_account", "token_uri": "http://192.0.2.1/token"}, "neither https nor this machine's own"),

@@ -256,7 +256,8 @@ static bool install_may(const struct install *install, const struct settings *se
 	if (!settings_bool(settings, "admin.extensions.enabled", true))
 		return err_set(err, ERR_DENIED_BY_POLICY, "The administrator forbids extensions.");
 	if (forbidden)
-		return err_set(err, ERR_DENIED_BY_POLICY, "It is not installed: %s.", forbidden);
+		return err_set(err, ERR_DENIED_BY_POLICY,
+		               "This extension may not be installed: %s.", forbidden);
 	if (extension_named(extensions_installed(settings), install_name(install)))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "Extension \"%s\" is already installed. Uninstall it first.",

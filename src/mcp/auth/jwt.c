@@ -96,7 +96,7 @@ static EVP_PKEY *key_read(const struct jwt_library *lib, struct span pem, const 
 	lib->bio_free(text);
 	if (!key) {
 		err_set(err, ERR_AUTHENTICATION_FAILED,
-		        "The private key is no key in PEM form without a passphrase.");
+		        "The private key is not in PEM form, or it has a passphrase.");
 		return NULL;
 	}
 	*ret_alg = NULL;
