@@ -40,8 +40,8 @@ class Place:
         return ["--worker", json.dumps(self.worker), "--root", self.root]
 
 
-def wait_for(condition, what):
-    end = time.monotonic() + SECONDS
+def wait_for(condition, what, seconds=SECONDS):
+    end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
             raise AssertionError("%s: not in time" % what)

@@ -27,6 +27,8 @@
 
 /* ---- the bad worker -------------------------------------------------------- */
 
+static void play_until_signs(const char *folder);
+
 static int play(const char *what, const char *rest)
 {
 	const char *newer = WIRE_MAGIC "\7\0\x9\0\0\0\0\0" "9.9.9\0\0\0\0\0\0\0\0\0\0\0";
@@ -56,6 +58,10 @@ static int play(const char *what, const char *rest)
 	if (strcmp(what, "dies") == 0) {
 		fprintf(stderr, "cannot \x1b]0;evil\aconnect\nPermission denied (publickey).\n");
 		return 255;
+	}
+	if (strcmp(what, "signs") == 0) { /* opens a workspace, hears three PINGs, and goes */
+		play_until_signs(rest);
+		return 0;
 	}
 	if (strcmp(what, "replay") == 0) { /* a file's bytes, whatever is asked */
 		_cleanup_fd_ int fd = open(rest, O_RDONLY | O_CLOEXEC);
@@ -383,6 +389,130 @@ static void test_every_damage_to_the_fronts_words_is_survived(void **state)
 	}
 }
 
+/* ---- connections that outlive their other end ------------------------------- */
+
+struct held {
+	int read_fd, write_fd;
+	_Atomic bool ended;
+};
+
+static void *serve_held(void *data)
+{
+	struct held *held = data;
+
+	serve_connection(&(struct serve_connection){ .read_fd = held->read_fd,
+		                                     .write_fd = held->write_fd,
+		                                     .open = open_inprocess, .silence_ms = 500 });
+	held->ended = true;
+	return NULL;
+}
+
+/* A connection that stays open, and on which nothing is said or read any more. */
+static void go_silent(const struct live *live, unsigned features, const char *const *command)
+{
+	const char *const roots[] = { live->folder };
+	const struct wire_hello hello = { .options = { .roots = roots, .root_count = 1 } };
+	const struct run_request run = { .argv = command, .no_input = true };
+	struct held held;
+	struct wire wire;
+	struct err err = ERR_INIT;
+	pthread_t thread;
+	int to[2], from[2];
+
+	assert_int_equal(pipe2(to, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(from, O_CLOEXEC), 0);
+	held = (struct held){ to[0], from[1], false };
+	wire_init(&wire, from[0], to[1], WIRE_TO_FRONT);
+	if (command) {
+		assert_true(wire_greet(&wire, features, &err));
+		add(&wire, WIRE_MESSAGE_HELLO, 1, &wire_layout_hello, &hello);
+		add(&wire, WIRE_MESSAGE_RUN, 2, &wire_layout_run, &run);
+	}
+	pthread_create(&thread, NULL, serve_held, &held);
+	if (!(features & WIRE_FEATURE_LEASE) && command) { /* an older front: stays, and is answered */
+		usleep(1500000);
+		assert_false(held.ended);
+		close(to[1]);
+	}
+	pthread_join(thread, NULL);
+	wire_release(&wire);
+	if ((features & WIRE_FEATURE_LEASE) || !command)
+		close(to[1]);
+	close(to[0]);
+	close(from[0]);
+	close(from[1]);
+}
+
+static void test_a_held_connection_ends_with_its_lease(void **state)
+{
+	static const char *const endless[] = { "sh", "-c", "echo $$ > pid; exec yes", NULL };
+	const struct live *live = *state;
+	struct read_result pid;
+
+	go_silent(live, WIRE_FEATURE_LEASE, endless);
+	pid = live_read(live, "pid");
+	assert_int_equal(kill((pid_t)strtol(pid.content.data, NULL, 10), 0), -1);
+	read_result_release(&pid);
+	go_silent(live, 0, NULL); /* one who never greets */
+}
+
+static void test_an_older_front_may_be_silent(void **state)
+{
+	static const char *const quiet[] = { "sleep", "1000", NULL };
+
+	go_silent(*state, 0, quiet);
+}
+
+static void play_until_signs(const char *folder)
+{
+	char *roots[] = { (char *)folder };
+	const struct wire_welcome welcome = { .roots = roots, .root_count = 1,
+		                              .kind = (char *)"in-process" };
+	struct wire wire;
+	struct err err = ERR_INIT;
+	int signs = 0;
+
+	wire_init(&wire, 0, 1, WIRE_TO_WORKER);
+	wire_greet(&wire, WIRE_FEATURE_LEASE, &err);
+	wire_greeted(&wire, NULL, 0);
+	wire_next(&wire);
+	wire_done(&wire);
+	add(&wire, WIRE_MESSAGE_WELCOME, 1, &wire_layout_welcome, &welcome);
+	while (signs < 3 && wire_next(&wire) == WIRE_FRAME) {
+		signs += wire.frame.message->number == WIRE_MESSAGE_PING;
+		add(&wire, WIRE_MESSAGE_PONG, wire.frame.id, &wire_layout_nothing, NULL);
+		wire_done(&wire);
+	}
+	fprintf(stderr, "%d signs\n", signs);
+	wire_release(&wire);
+}
+
+/* Nobody calls, nobody waits: the worker hears all the same that the front is there. */
+static void test_a_front_gives_signs_of_life(void **state)
+{
+	const struct live *live = *state;
+	const char *const argv[] = { "/proc/self/exe", "play", "signs", live->folder, NULL };
+	static const char *const env[] = { NULL };
+	const char *const roots[] = { live->folder };
+	const struct wire_hello hello = { .options = { .roots = roots, .root_count = 1 } };
+	const struct process_start start = { .argv = argv, .envp = env };
+	const struct client_options options = { .lease = true, .sign_ms = 20 };
+	struct wire_welcome welcome;
+	struct process process;
+	struct client *client = NULL;
+	struct err err = ERR_INIT;
+
+	if (!process_start(&start, &process, &err) ||
+	    !client_open(&process, &hello, &options, &client, &welcome, &err))
+		fail_msg("%s", err.message);
+	wire_welcome_release(&welcome);
+	while (client_alive(client))
+		usleep(1000);
+	client_why(client, &err);
+	assert_non_null(strstr(err.message, "It said: 3 signs"));
+	client_unref(client);
+}
+
 /* ---- order ----------------------------------------------------------------- */
 
 static void *serve_pair(void *data)
@@ -461,6 +591,9 @@ int main(int argc, char **argv)
 		LIVE(test_a_slow_answer_is_waited_for),
 		LIVE(test_every_damage_to_a_workers_words_is_survived),
 		LIVE(test_every_damage_to_the_fronts_words_is_survived),
+		LIVE(test_a_held_connection_ends_with_its_lease),
+		LIVE(test_an_older_front_may_be_silent),
+		LIVE(test_a_front_gives_signs_of_life),
 		LIVE(test_edits_of_one_file_are_made_in_order),
 	};
 

@@ -454,14 +454,19 @@ void client_wake_reader(struct client *client)
 		(void)!write(client->wake, &one, sizeof(one));
 }
 
-void client_waiter_init(struct waiter *waiter)
+static void client_cond_init(pthread_cond_t *cond)
 {
 	pthread_condattr_t attributes;
 
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&waiter->wake, &attributes);
+	pthread_cond_init(cond, &attributes);
 	pthread_condattr_destroy(&attributes);
+}
+
+void client_waiter_init(struct waiter *waiter)
+{
+	client_cond_init(&waiter->wake);
 	waiter->stop_fd = waiter->bell = -1;
 }
 
@@ -497,6 +502,60 @@ void client_take(struct client *client)
 		check_life(client);
 	client_leave_reading(client);
 	pthread_mutex_unlock(&client->lock);
+}
+
+/* ---- signs of life -------------------------------------------------------- */
+
+/* A PING, unless there is no room for it: then the other side does not hear anything.  Takes what
+ * has come meanwhile, PONGs mostly, if nobody else does.  Locked. */
+static void give_sign(struct client *client)
+{
+	struct pollfd fd = { .fd = client->wire.write_fd, .events = POLLOUT };
+	struct err err = ERR_INIT;
+
+	pthread_mutex_unlock(&client->lock);
+	if (poll(&fd, 1, 0) > 0)
+		wire_send(&client->wire, WIRE_MESSAGE_PING, 0, NULL, NULL, 0, &err);
+	pthread_mutex_lock(&client->lock);
+	if (!client->reading && !client->failed_hint) {
+		read_arrived(client, /* quick= */ true);
+		client_leave_reading(client);
+	}
+}
+
+static void *keeper_thread(void *data)
+{
+	struct client *client = data;
+
+	pthread_mutex_lock(&client->lock);
+	while (!client->stop_keeper && !client->failed_hint) {
+		const int64_t until_ms = client_now_ms() + client->sign_ms;
+		const struct timespec until = { until_ms / 1000, until_ms % 1000 * 1000000 };
+		const int waited = pthread_cond_timedwait(&client->keeper_wake, &client->lock,
+		                                          &until);
+
+		if (waited == ETIMEDOUT)
+			give_sign(client);
+	}
+	pthread_mutex_unlock(&client->lock);
+	return NULL;
+}
+
+bool client_lease_begin(struct client *client, struct err *err)
+{
+	client->keeping = pthread_create(&client->keeper, NULL, keeper_thread, client) == 0;
+	return client->keeping || err_set(err, ERR_TOO_LARGE, "There are too many threads.");
+}
+
+void client_lease_end(struct client *client)
+{
+	if (!client->keeping)
+		return;
+	pthread_mutex_lock(&client->lock);
+	client->stop_keeper = true;
+	pthread_cond_signal(&client->keeper_wake);
+	pthread_mutex_unlock(&client->lock);
+	pthread_join(client->keeper, NULL);
 }
 
 /* ---- beginning and end ----------------------------------------------------- */
@@ -570,6 +629,8 @@ struct client *client_new(struct process *process, const struct client_options *
 	pthread_cond_init(&client->settled, NULL);
 	client_waiter_init(&client->watcher);
 	client_waiter_init(&client->pump_waiter);
+	client_cond_init(&client->keeper_wake);
+	client->sign_ms = options->sign_ms ? options->sign_ms : WIRE_SIGN_MS;
 	wire_init(&client->wire, client->process.read_fd, client->process.write_fd, WIRE_TO_FRONT);
 	client->wire.wait = wait_patiently;
 	client->wire.wait_data = client;
@@ -598,6 +659,7 @@ static void client_free(struct client *client)
 {
 	enum { GRACE_MS = 2000 };
 
+	client_lease_end(client);
 	stop_pump(client);
 	while (client->marks) {
 		struct change_mark *mark = client->marks;
@@ -612,6 +674,7 @@ static void client_free(struct client *client)
 	fd_cleanup_close(&client->wake);
 	pthread_cond_destroy(&client->watcher.wake);
 	pthread_cond_destroy(&client->pump_waiter.wake);
+	pthread_cond_destroy(&client->keeper_wake);
 	pthread_cond_destroy(&client->settled);
 	pthread_mutex_destroy(&client->lock);
 	free(client->name);

@@ -76,6 +76,9 @@ struct client_options {
 	unsigned patience_ms;    /* 0: 10 s */
 	unsigned hello_ms;       /* until the worker answers at all; 0: 60 s */
 	size_t banner_max;       /* bytes that may come before its greeting */
+	bool lease;              /* others stand between, who may not notice this side's end: a
+	                          * thread tells the worker every `sign_ms` that it is there */
+	unsigned sign_ms;        /* 0: WIRE_SIGN_MS */
 };
 
 /* Greets and waits for the welcome.  *process is taken over, also on failure. */

@@ -306,14 +306,21 @@ static bool await_greeting(struct client *client, const struct client_options *o
 	}
 }
 
-static bool say_hello(struct client *client, const struct wire_hello *hello, struct err *err)
+static bool say_hello(struct client *client, const struct wire_hello *hello, bool lease,
+                      struct err *err)
 {
 	_cleanup_wire_out_ struct wire_out out;
 
 	wire_out_init(&out);
 	wire_encode_message(&out, WIRE_MESSAGE_HELLO, hello);
-	return wire_greet(&client->wire, 0, err) &&
+	return wire_greet(&client->wire, lease ? WIRE_FEATURE_LEASE : 0, err) &&
 	       wire_send(&client->wire, WIRE_MESSAGE_HELLO, client->last_id, &out, NULL, 0, err);
+}
+
+/* An older worker needs no signs of life. */
+static bool keeps_lease(const struct client *client, const struct client_options *options)
+{
+	return options->lease && (client->wire.peer.features & WIRE_FEATURE_LEASE);
 }
 
 static bool is_welcome(struct client *client, int64_t until_ms, struct pending *pending,
@@ -344,10 +351,11 @@ bool client_open(struct process *process, const struct wire_hello *hello,
 
 	client_waiter_init(&pending.waiter);
 	/* If it cannot be written to, what it has to say is the better reason. */
-	sent = say_hello(client, hello, &sending);
+	sent = say_hello(client, hello, options->lease, &sending);
 	ok = await_greeting(client, options, until_ms, err) &&
 	     (sent || err_set(err, sending.code, "%s", sending.message)) &&
-	     is_welcome(client, until_ms, &pending, err);
+	     is_welcome(client, until_ms, &pending, err) &&
+	     (!keeps_lease(client, options) || client_lease_begin(client, err));
 	pthread_cond_destroy(&pending.waiter.wake);
 	if (!ok) {
 		wire_welcome_release(&welcome);

@@ -607,7 +607,8 @@ static bool command_open(void *data, struct client **ret, struct wire_welcome *r
 {
 	struct command *command = data;
 	const struct client_options options = { .name = command->name, .hello_ms = 120000,
-		                                .banner_max = LIMIT_WIRE_BANNER };
+		                                .banner_max = LIMIT_WIRE_BANNER,
+		                                .lease = true };
 	const struct wire_hello hello = { .options = command->options };
 	const struct process_start start = { .argv = (const char *const *)command->argv,
 		                             .envp = (const char *const *)environ };

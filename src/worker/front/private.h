@@ -118,6 +118,10 @@ struct client {
 	                          * hold up nobody: since the first run */
 	pthread_t pump;
 	struct waiter pump_waiter;
+	bool keeping, stop_keeper; /* a thread gives signs of life */
+	pthread_t keeper;
+	pthread_cond_t keeper_wake;
+	unsigned sign_ms;
 
 	uint64_t seen_bytes;     /* of both directions, when quiet_ms was set */
 	int64_t quiet_ms;
@@ -138,6 +142,10 @@ void client_fail_locked(struct client *client, const char *format, ...)
 void client_wake_reader(struct client *client);
 void client_waiter_init(struct waiter *waiter);
 void client_waiter_wake(struct waiter *waiter); /* with the lock held */
+
+/* Gives the worker signs of life from now on, until client_lease_end.  TOO_LARGE: no thread. */
+bool client_lease_begin(struct client *client, struct err *err);
+void client_lease_end(struct client *client); /* without the lock; also when it never began */
 
 /* With the lock held, by one who stops waiting: another waiter reads from now on, or the bell
  * rings for what arrives. */

@@ -8,6 +8,7 @@
  * thread read from then on.  Threads are started when there is no other to read, and end after a
  * while. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +205,8 @@ static bool take_hello(struct server *server)
 		return false;
 	}
 	server->greeted = true;
+	if (!(server->wire.peer.features & WIRE_FEATURE_LEASE))
+		server->wire.silence_ms = 0;
 	return welcome(server) && wire_done(&server->wire) == WIRE_FRAME;
 }
 
@@ -328,7 +331,8 @@ static void stop_server(struct server *server, bool leave_at_once)
 
 	for (struct job *job = server->alive; job; job = job->next_alive)
 		job->cancel = true;
-	if (server->wire.is_socket) /* nobody is to wait for room in it */
+	server->wire.leaving = true; /* nobody is to wait for room in it */
+	if (server->wire.is_socket)
 		shutdown(server->wire.write_fd, SHUT_RDWR);
 	pthread_cond_broadcast(&server->work);
 	for (struct served_run *run = server->runs; run; run = run->next)
@@ -375,20 +379,44 @@ static void release_server(struct server *server)
 	pthread_mutex_destroy(&server->lock);
 }
 
-static bool greet(struct server *server)
+/* What stands between (conmon, sshd behind a dead network) may keep a connection open whose other
+ * end has long gone: nothing is read from it, and what was started would run for ever.  So the
+ * greeting and the HELLO have to come within the time of a lease, and then, from a front that
+ * says so, a sign of life. */
+static bool greet(struct server *server, const struct serve_connection *connection)
 {
+	struct wire *wire = &server->wire;
 	struct err err = ERR_INIT;
 
-	return wire_greet(&server->wire, WIRE_FEATURE_RUN, &err) &&
-	       wire_greeted(&server->wire, NULL, 0) == WIRE_FRAME &&
-	       server->wire.peer.least <= WIRE_VERSION &&
-	       server->wire.peer.most >= WIRE_VERSION_LEAST;
+	wire->silence_ms = connection->silence_ms ? connection->silence_ms : WIRE_SILENCE_MS;
+	return wire_greet(wire, WIRE_FEATURE_RUN | WIRE_FEATURE_LEASE, &err) &&
+	       wire_greeted(wire, NULL, 0) == WIRE_FRAME &&
+	       wire->peer.least <= WIRE_VERSION && wire->peer.most >= WIRE_VERSION_LEAST;
+}
+
+/* A thread that waits for room in a pipe could not be told to leave, so that the pipe is made not
+ * to block.  Its flags before, for restore_pipe; -1: it is as it was. */
+static int unblock_pipe(const struct wire *wire)
+{
+	bool leased = wire->peer.features & WIRE_FEATURE_LEASE;
+	int flags = leased && !wire->is_socket ? fcntl(wire->write_fd, F_GETFL) : -1;
+
+	if (flags >= 0)
+		fcntl(wire->write_fd, F_SETFL, flags | O_NONBLOCK);
+	return flags;
+}
+
+static void restore_pipe(int fd, int flags)
+{
+	if (flags >= 0)
+		fcntl(fd, F_SETFL, flags);
 }
 
 bool serve_connection(const struct serve_connection *connection)
 {
 	struct server server = { .open = connection->open, .open_data = connection->data,
 		                 .most = connection->most, .run_thread = pool_thread };
+	int flags = -1;
 	bool orderly;
 
 	wire_init(&server.wire, connection->read_fd, connection->write_fd, WIRE_TO_WORKER);
@@ -396,7 +424,8 @@ bool serve_connection(const struct serve_connection *connection)
 	pthread_cond_init(&server.work, NULL);
 	pthread_cond_init(&server.idle_all, NULL);
 	server.queue_last = &server.queue;
-	if (greet(&server)) {
+	if (greet(&server, connection)) {
+		flags = unblock_pipe(&server.wire);
 		pthread_mutex_lock(&server.lock);
 		work(&server, true);
 		stop_server(&server, connection->leave_at_once);
@@ -404,5 +433,6 @@ bool serve_connection(const struct serve_connection *connection)
 	}
 	orderly = !server.wire.problem[0];
 	release_server(&server);
+	restore_pipe(connection->write_fd, flags);
 	return orderly;
 }

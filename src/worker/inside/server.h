@@ -146,6 +146,7 @@ struct serve_connection {
 	void *data;
 	const struct worker_options *most; /* what commands may be allowed; NULL: anything */
 	bool leave_at_once; /* _exit when nothing that matters is under way */
+	unsigned silence_ms; /* after which the other side counts as gone; 0: WIRE_SILENCE_MS */
 };
 /* Returns when the connection has ended and its threads are gone (or not at all, leave_at_once). */
 bool serve_connection(const struct serve_connection *connection);

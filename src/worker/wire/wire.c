@@ -84,6 +84,18 @@ static ssize_t receive_socket(struct wire *wire, void *to, size_t len, bool *ret
 	return got;
 }
 
+/* Until there is something to read, where this file waits at all; false: there was silence. */
+static bool await_bytes(const struct wire *wire)
+{
+	struct pollfd fd = { .fd = wire->read_fd, .events = POLLIN };
+	int got = 1;
+
+	if (!wire->wait && wire->silence_ms)
+		while ((got = poll(&fd, 1, (int)wire->silence_ms)) < 0 && errno == EINTR)
+			;
+	return got != 0;
+}
+
 /* One read of up to `len` bytes, past what was read ahead; WIRE_FRAME: *ret_got came. */
 static enum wire_step wire_receive(struct wire *wire, void *to, size_t len, size_t *ret_got)
 {
@@ -91,6 +103,8 @@ static enum wire_step wire_receive(struct wire *wire, void *to, size_t len, size
 	ssize_t got;
 
 	wire_flush_unless_busy(wire); /* if it fails, so will reading */
+	if (!await_bytes(wire))
+		return wire_fail(wire, "nothing came for %u s", wire->silence_ms / 1000);
 	do {
 		got = wire->is_socket ? receive_socket(wire, to, len, &fds_fit) :
 		                        read(wire->read_fd, to, len);
@@ -402,7 +416,10 @@ enum wire_step wire_read_blob(struct wire *wire, struct wire_in *in)
 
 /* ---- sending frames ---- */
 
-enum { PARTS = 64 }; /* of one system call */
+enum {
+	PARTS = 64,            /* of one system call */
+	LEAVING_LOOK_MS = 500, /* how often who waits for room looks whether it is worth it */
+};
 
 /* ---- bytes ---- */
 
@@ -473,8 +490,11 @@ static bool write_parts(struct wire *wire, struct iovec *parts, size_t count, co
 				return err_set(err, ERR_IO_ERROR, "The worker does not read.");
 			continue;
 		}
+		if (wrote < 0 && errno == EAGAIN && wire->leaving)
+			return err_set(err, ERR_IO_ERROR, "The other side does not read.");
 		if (wrote < 0 && errno == EAGAIN) {
-			poll(&(struct pollfd){ .fd = wire->write_fd, .events = POLLOUT }, 1, -1);
+			poll(&(struct pollfd){ .fd = wire->write_fd, .events = POLLOUT }, 1,
+			     LEAVING_LOOK_MS);
 			continue;
 		}
 		if (wrote < 0)

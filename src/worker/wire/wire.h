@@ -36,6 +36,8 @@ enum {
 	WIRE_MAGIC_BYTES = 8,
 	WIRE_FDS_MAX = 3,
 	WIRE_QUEUE_BYTES = 32 << 10,
+	WIRE_SILENCE_MS = 120000, /* LEASE: after which a worker ends */
+	WIRE_SIGN_MS = 20000,     /* LEASE: between two signs of the front's */
 };
 
 /* The first byte is no ASCII, the others find out whether line ends are translated on the way. */
@@ -45,7 +47,8 @@ enum {
  * X(name, bit, text) */
 #define WIRE_FEATURES(X)                                                                 \
 	X(DESCRIPTORS, 0, "receives descriptors: standard streams for a command") \
-	X(RUN, 1, "a worker that runs commands")
+	X(RUN, 1, "a worker that runs commands")                            \
+	X(LEASE, 2, "a front that says something every 20 s, a worker that ends without it")
 
 enum wire_feature {
 #define WIRE_FEATURE_ENUM(name, bit, text) WIRE_FEATURE_##name = 1 << (bit),
@@ -85,6 +88,9 @@ struct wire {
 	enum wire_direction from;  /* direction of what is received */
 	struct wire_greeting peer; /* after wire_greeted */
 	bool peer_takes_fds;
+	unsigned silence_ms;       /* a read that waits longer fails, unless `wait` is set; 0: none
+	                            * does */
+	_Atomic bool leaving;      /* nobody waits for room any more: sending fails instead */
 
 	pthread_mutex_t write_lock;
 	bool write_broken;         /* a frame was cut: nothing may follow it */
