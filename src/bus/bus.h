@@ -60,6 +60,10 @@
 	X(TOPIC_UPDATE, "topic-update", NONE)                                                     \
 	X(APPROVAL_MODE, "approval-mode", NONE)                                                   \
 	X(LOOP_DETECTED, "loop-detected", NONE)                                                   \
+	X(OUTPUT_TRUNCATED, "output-truncated", NONE)                                             \
+	X(OUTPUTS_MASKED, "outputs-masked", NONE)                                                 \
+	X(REWOUND, "rewound", NONE)                                                               \
+	X(AGENT_RUN, "agent-run", NONE)                                                           \
 	X(SLASH_COMMAND, "slash-command", NONE)                                                   \
 	X(SUBAGENT, "subagent", NONE)                                                             \
 	X(TURN_END, "turn-end", NONE)
@@ -148,6 +152,15 @@ enum bus_topic {
  * APPROVAL_MODE              mode
  * LOOP_DETECTED              kind "calls"|"text": what repeats itself; count (int): 1, the model is
  *                            told; 2, the prompt ends
+ * OUTPUT_TRUNCATED           callId, toolName, before, after, limit (int bytes of its texts; limit
+ *                            of each): a result was too long for the conversation
+ * OUTPUTS_MASKED             count (int), before, after, candidates (int tokens: of the
+ *                            conversation, of all that might have gone): old results were put into
+ *                            files
+ * REWOUND                    what "conversation"|"files"|"both": back to an earlier prompt
+ * AGENT_RUN                  agentName, callId (of the call of invoke_agent), agentId (the session
+ *                            of its record, or ""), state "started"|"ended"; then durationMs, turns
+ *                            (int), end ("answered", "turn_limit", "time_limit", "cancelled" ...)
  * SLASH_COMMAND              command (its own name), status "success"|"error": one of hasp's own
  *                            was run
  * SUBAGENT                   agentName, callId (of the call of invoke_agent), topic, message

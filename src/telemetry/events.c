@@ -305,6 +305,99 @@ static void telemetry_on_slash(struct telemetry *telemetry, const json_t *messag
 	                      telemetry_said(message, "status")), body);
 }
 
+static void telemetry_on_truncation(struct telemetry *telemetry, const json_t *message)
+{
+	const char *tool = telemetry_said(message, "toolName");
+	_cleanup_free_ char *body = mem_printf("Tool output truncated for %s.", tool);
+
+	event_write(telemetry, "gemini_cli.tool_output_truncated",
+	            json_pack("{s:s, s:s, s:I, s:I, s:I, s:o}", "eventName",
+	                      "tool_output_truncated", "tool_name", tool,
+	                      "original_content_length", telemetry_number(message, "before"),
+	                      "truncated_content_length", telemetry_number(message, "after"),
+	                      "threshold", telemetry_number(message, "limit"), "prompt_id",
+	                      telemetry_prompt_id(telemetry)), body);
+}
+
+static void telemetry_on_masking(struct telemetry *telemetry, const json_t *message)
+{
+	const json_int_t before = telemetry_number(message, "before");
+	const json_int_t after = telemetry_number(message, "after");
+	const json_int_t count = telemetry_number(message, "count");
+	_cleanup_free_ char *body = mem_printf("Tool output masking (Masked %lld tool outputs. "
+	                                       "Saved %lld tokens)", (long long)count,
+	                                       (long long)(before - after));
+
+	event_write(telemetry, "gemini_cli.tool_output_masking",
+	            json_pack("{s:I, s:I, s:I, s:I}", "tokens_before", before, "tokens_after",
+	                      after, "masked_count", count, "total_prunable_tokens",
+	                      telemetry_number(message, "candidates")), body);
+}
+
+static void telemetry_on_rewind(struct telemetry *telemetry, const json_t *message)
+{
+	const char *what = telemetry_said(message, "what");
+	const char *outcome = !strcmp(what, "both") ? "rewind_and_revert" :
+	                      !strcmp(what, "files") ? "revert_only" : "rewind_only";
+	_cleanup_free_ char *body = mem_printf("Rewind performed. Outcome: %s.", outcome);
+
+	event_write(telemetry, "gemini_cli.rewind", json_pack("{s:s}", "outcome", outcome), body);
+}
+
+/* How a sub-agent ended, in Gemini CLI's words. */
+static const char *event_agent_end(const char *end)
+{
+	static const struct {
+		const char *end, *word;
+	} words[] = {
+		{ "answered", "GOAL" },      { "turn_limit", "MAX_TURNS" },
+		{ "time_limit", "TIMEOUT" }, { "cancelled", "ABORTED" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (!strcmp(end, words[i].end))
+			return words[i].word;
+	return "ERROR";
+}
+
+/* `own` is taken. */
+static void event_write_agent_end(struct telemetry *telemetry, const json_t *message, json_t *own)
+{
+	const char *name = telemetry_said(message, "agentName");
+	const char *end = event_agent_end(telemetry_said(message, "end"));
+	const json_int_t ms = telemetry_number(message, "durationMs");
+	const json_int_t turns = telemetry_number(message, "turns");
+	_cleanup_free_ char *body = mem_printf("Agent %s finished. Reason: %s. Duration: %lldms. "
+	                                       "Turns: %lld.", name, end, (long long)ms,
+	                                       (long long)turns);
+
+	json_object_set_new(own, "duration_ms", json_integer(ms));
+	json_object_set_new(own, "turn_count", json_integer(turns));
+	json_object_set_new(own, "terminate_reason", json_string(end));
+	event_write(telemetry, "gemini_cli.agent.finish", own, body);
+	telemetry_count(telemetry, METRIC_AGENT_RUN_COUNT,
+	                json_pack("{s:s, s:s}", "agent_name", name, "terminate_reason", end), 1);
+	telemetry_count(telemetry, METRIC_AGENT_DURATION, json_pack("{s:s}", "agent_name", name),
+	                ms);
+	telemetry_count(telemetry, METRIC_AGENT_TURNS, json_pack("{s:s}", "agent_name", name),
+	                turns);
+}
+
+static void telemetry_on_agent(struct telemetry *telemetry, const json_t *message)
+{
+	const char *name = telemetry_said(message, "agentName");
+	const char *id = telemetry_said(message, "agentId");
+	json_t *own = json_pack("{s:s, s:s}", "agent_id", id, "agent_name", name);
+	_cleanup_free_ char *body = NULL;
+
+	if (!strcmp(telemetry_said(message, "state"), "ended")) {
+		event_write_agent_end(telemetry, message, own);
+		return;
+	}
+	body = mem_printf("Agent %s started. ID: %s", name, id);
+	event_write(telemetry, "gemini_cli.agent.start", own, body);
+}
+
 /* After a reply without calls the prompt is answered. The event, as in Gemini CLI, only where
  * somebody talks. */
 static void telemetry_on_turn_end(struct telemetry *telemetry, const json_t *message)
@@ -335,12 +428,17 @@ static void (*const takers[BUS_TOPIC_COUNT])(struct telemetry *telemetry, const 
 	[BUS_TURN_END] = telemetry_on_turn_end,
 	[BUS_LOOP_DETECTED] = telemetry_on_loop,
 	[BUS_SLASH_COMMAND] = telemetry_on_slash,
+	[BUS_OUTPUT_TRUNCATED] = telemetry_on_truncation,
+	[BUS_OUTPUTS_MASKED] = telemetry_on_masking,
+	[BUS_REWOUND] = telemetry_on_rewind,
+	[BUS_AGENT_RUN] = telemetry_on_agent,
 };
 
 /* Calls of sub-agents are counted, and no more of them than that. */
 static void telemetry_on_subagent(struct telemetry *telemetry, const json_t *message)
 {
-	static const enum bus_topic counted[] = { BUS_TOOL_CALL, BUS_TOOL_RESULT, BUS_COMPRESSED };
+	static const enum bus_topic counted[] = { BUS_TOOL_CALL, BUS_TOOL_RESULT, BUS_COMPRESSED,
+		                                BUS_OUTPUT_TRUNCATED, BUS_OUTPUTS_MASKED };
 	const char *topic = telemetry_said(message, "topic");
 
 	for (size_t i = 0; i < ARRAY_LEN(counted); i++)

@@ -38,6 +38,10 @@
 	  "Requests that failed and were sent again.")                                            \
 	X(PLAN_EXECUTION_COUNT, "gemini_cli.plan.execution.count", false, "",                     \
 	  "Plans that were approved.")                                                            \
+	X(AGENT_RUN_COUNT, "gemini_cli.agent.run.count", false, "",                               \
+	  "Runs of sub-agents by name and end.")                                                  \
+	X(AGENT_DURATION, "gemini_cli.agent.duration", true, "ms", "Time of sub-agents.")         \
+	X(AGENT_TURNS, "gemini_cli.agent.turns", true, "", "Requests of sub-agents.")             \
 	X(GENAI_TOKEN_USAGE, "gen_ai.client.token.usage", true, "token",                          \
 	  "Number of input and output tokens used.")                                              \
 	X(GENAI_OPERATION_DURATION, "gen_ai.client.operation.duration", true, "s",                \

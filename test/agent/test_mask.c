@@ -95,7 +95,7 @@ static void old_results_become_pointers_and_new_ones_stay(void **state)
 
 	(void)state;
 	many_calls(10, 40000); /* 10,000 tokens each */
-	assert_int_equal(mask_outputs(&mask, history), 5);
+	assert_int_equal(mask_outputs(&mask, history, NULL), 5);
 	for (size_t i = 0; i < 10; i++) {
 		json_t *response = response_at(history, 2 + 2 * i);
 
@@ -116,10 +116,10 @@ static void nothing_is_masked_for_little(void **state)
 
 	(void)state;
 	many_calls(7, 40000); /* 20,000 tokens beyond those protected */
-	assert_int_equal(mask_outputs(&mask, history), 0);
+	assert_int_equal(mask_outputs(&mask, history, NULL), 0);
 	many_calls(1, 40000);
-	assert_int_equal(mask_outputs(&mask, history), 3);
-	assert_int_equal(mask_outputs(&mask, history), 0);
+	assert_int_equal(mask_outputs(&mask, history, NULL), 3);
+	assert_int_equal(mask_outputs(&mask, history, NULL), 0);
 }
 
 static void the_last_turn_stays_whatever_its_size(void **state)
@@ -128,10 +128,10 @@ static void the_last_turn_stays_whatever_its_size(void **state)
 
 	(void)state;
 	many_calls(1, 400000);
-	assert_int_equal(mask_outputs(&mask, history), 0);
+	assert_int_equal(mask_outputs(&mask, history, NULL), 0);
 	mask.protect_latest = false;
 	mask.protect_tokens = 0;
-	assert_int_equal(mask_outputs(&mask, history), 1);
+	assert_int_equal(mask_outputs(&mask, history, NULL), 1);
 }
 
 static void without_a_file_nothing_is_taken_away(void **state)
@@ -143,9 +143,9 @@ static void without_a_file_nothing_is_taken_away(void **state)
 	many_calls(10, 40000);
 	before = json_deep_copy(history);
 	mask.folder = "/proc/self/nothing/here";
-	assert_int_equal(mask_outputs(&mask, history), 0);
+	assert_int_equal(mask_outputs(&mask, history, NULL), 0);
 	mask.folder = NULL;
-	assert_int_equal(mask_outputs(&mask, history), 0);
+	assert_int_equal(mask_outputs(&mask, history, NULL), 0);
 	assert_true(json_equal(before, history));
 }
 
@@ -161,7 +161,7 @@ static void a_link_in_the_place_of_a_file_is_not_followed(void **state)
 	assert_int_equal(mkdir(above, 0700) | mkdir(folder, 0700), 0);
 	assert_int_equal(symlink(target, link_path), 0);
 	assert_true(mask_truncate_output(&mask, tool_find("run_shell_command"), "run_shell_command", "id-0",
-	                                 result));
+	                                 result, NULL));
 	assert_int_equal(access(target, F_OK), -1);
 }
 
@@ -169,16 +169,20 @@ static void a_long_output_keeps_head_and_tail(void **state)
 {
 	struct mask_options mask = options();
 	json_auto_t *result = output_of(100000);
+	struct mask_truncated bytes;
 	struct span shown;
 
 	(void)state;
-	assert_true(mask_truncate_output(&mask, tool_find("run_shell_command"), "../run", "x/../y", result));
+	assert_true(mask_truncate_output(&mask, tool_find("run_shell_command"), "../run", "x/../y", result,
+	                                 &bytes));
 	shown = json_span(json_object_get(result, "output"));
+	assert_int_equal(bytes.before, 100000);
+	assert_int_equal(bytes.after, shown.len);
 	assert_in_range(shown.len, 40000, 41000);
 	assert_true(span_starts(shown, SPAN("begin")));
 	assert_non_null(memmem(shown.data, shown.len, "60000 bytes left out", 20));
 	assert_non_null(memmem(shown.data, shown.len, "/deep/er/___run_x____y.txt", 26));
-	assert_false(mask_truncate_output(&mask, NULL, "x", "y", json_object_get(result, "message")));
+	assert_false(mask_truncate_output(&mask, NULL, "x", "y", json_object_get(result, "message"), &bytes));
 }
 
 static void contents_of_files_are_left_to_their_tools(void **state)
@@ -187,8 +191,8 @@ static void contents_of_files_are_left_to_their_tools(void **state)
 	json_auto_t *result = reading_of("/w/a", 1, "a", 100000);
 
 	(void)state;
-	assert_false(mask_truncate_output(&mask, tool_find("read_file"), "read_file", "1", result));
-	assert_true(mask_truncate_output(&mask, NULL, "mcp_x_y", "1", result));
+	assert_false(mask_truncate_output(&mask, tool_find("read_file"), "read_file", "1", result, NULL));
+	assert_true(mask_truncate_output(&mask, NULL, "mcp_x_y", "1", result, NULL));
 }
 
 int main(void)

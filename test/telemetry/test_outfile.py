@@ -402,3 +402,84 @@ def test_a_model_that_goes_in_circles(tmp_path):
     loops = [event for event in events(objects(log)) if event["event.name"] == "loop_detected"]
     assert [(one["loop_type"], one["count"]) for one in loops] == [
         ("consecutive_identical_tool_calls", 1)]
+
+
+# ---- long results, and sub-agents ----
+
+LONG = [
+    {"reply": [fake_gemini.call("run_shell_command", {
+        "command": "printf '%s\\n' made-up-contents-{1..3000}", "description": "Much."})]},
+    {"reply": [fake_gemini.text("Done.")]},
+]
+
+
+@pytest.mark.parametrize("name", ["gemini", "hasp"])
+def test_a_long_result_is_truncated(name, tmp_path):
+    """The same attributes from both."""
+    program, log = Program(name, tmp_path), tmp_path / "telemetry.log"
+    program.settings(telemetry={"enabled": True, "target": "local", "outfile": str(log)},
+                     tools={"truncateToolOutputThreshold": 40000})
+    done = program.run(LONG, "-p", "Go.", "--approval-mode", "yolo")
+    assert done.code == 0, done.err
+    (event,) = [one for one in events(objects(log))
+                if one["event.name"] == "gemini_cli.tool_output_truncated"]
+    assert set(event) - {"installation.id", "user.email", "auth_type"} == {
+        "event.name", "event.timestamp", "eventName", "session.id", "interactive", "prompt_id",
+        "tool_name", "original_content_length",
+        "truncated_content_length", "threshold"}
+    assert (event["tool_name"], event["threshold"]) == ("run_shell_command", 40000)
+    assert event["original_content_length"] >= 51000 > event["truncated_content_length"] > 39000
+
+
+def test_old_results_are_masked(tmp_path):
+    log = tmp_path / "telemetry.log"
+    program = Program("hasp", tmp_path)
+    program.settings(
+        telemetry={"enabled": True, "outfile": str(log)},
+        model={"name": "gemini-2.5-pro", "compressionThreshold": 0.022},
+        contextManagement={"tools": {"outputMasking": {"protectionThresholdTokens": 100,
+                                                       "minPrunableThresholdTokens": 1000}}})
+    done = program.run([LONG[0]] * 3 + [LONG[1]], "-p", "Go.",
+                       "--approval-mode", "yolo")
+    assert done.code == 0, done.err
+    masked = [one for one in events(objects(log))
+              if one["event.name"] == "gemini_cli.tool_output_masking"]
+    assert masked and masked[0]["masked_count"] >= 1
+    for one in masked:
+        assert one["tokens_before"] > one["tokens_after"] > 0
+        assert one["total_prunable_tokens"] >= 1000
+    assert "made-up-contents" not in log.read_text()
+
+
+def agent_file(program, **fields):
+    path = program.root / ".gemini" / "agents" / "looker.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fields = {"name": "looker", "description": "Looks.", **fields}
+    path.write_text("---\n%s---\nmade-up-prompt\n" % "".join(
+        "%s: %s\n" % one for one in fields.items()))
+
+
+@pytest.mark.parametrize("fields, replies, end, turns", [
+    ({}, [fake_gemini.text("Seen.")], "GOAL", 1),
+    ({"max_turns": 1}, [fake_gemini.call("list_directory", {"dir_path": "."}),
+                        fake_gemini.text("So far.")], "MAX_TURNS", 2),
+])
+def test_a_sub_agent_begins_and_ends(tmp_path, fields, replies, end, turns):
+    log = tmp_path / "telemetry.log"
+    program = Program("hasp", tmp_path)
+    program.settings(telemetry={"enabled": True, "outfile": str(log)})
+    agent_file(program, **fields)
+    steps = [[fake_gemini.call("invoke_agent", {"agent_name": "looker", "prompt": "made-up-task"})],
+             *[[reply] for reply in replies], [fake_gemini.text("Done.")]]
+    done = program.run([{"reply": step} for step in steps], "-p", "Go.", "--approval-mode", "yolo")
+    assert done.code == 0, done.err
+    found = objects(log)
+    begun, ended = [one for one in events(found) if ".agent." in one["event.name"]]
+    assert begun["event.name"] == "gemini_cli.agent.start" and begun["agent_id"]
+    assert ended["event.name"] == "gemini_cli.agent.finish"
+    assert begun["agent_id"] == ended["agent_id"] and ended["agent_name"] == "looker"
+    assert (ended["terminate_reason"], ended["turn_count"]) == (end, turns)
+    (count,) = metrics(found)["gemini_cli.agent.run.count"]["dataPoints"]
+    assert count["value"] == 1 and count["attributes"]["terminate_reason"] == end
+    assert {"gemini_cli.agent.duration", "gemini_cli.agent.turns"} <= set(metrics(found))
+    assert "made-up" not in log.read_text()

@@ -340,6 +340,33 @@ static void leave_diffs_out(json_t *response)
 	json_object_set_new(response, "changes", without);
 }
 
+/* A command's output, which its tool has cut to the same length already. */
+static bool was_truncated(const json_t *response, struct mask_truncated *ret)
+{
+	const json_t *output = json_object_get(response, "output");
+	const json_int_t all = json_integer_value(json_object_get(response, "output_bytes"));
+
+	*ret = (struct mask_truncated){ (size_t)all, json_string_length(output) };
+	return json_is_true(json_object_get(response, "truncated")) && json_is_string(output) &&
+	       all > 0 && ret->before > ret->after;
+}
+
+/* What is too long for the conversation goes into a file. */
+static void truncate_response(struct call *call, json_t *response)
+{
+	const struct mask_options *mask = &call->agent->mask;
+	struct mask_truncated bytes;
+	json_auto_t *message = NULL;
+
+	if (!mask_truncate_output(mask, call->tool, call->name, call->id, response, &bytes) &&
+	    !was_truncated(response, &bytes))
+		return;
+	message = json_pack("{s:s, s:s, s:I, s:I, s:I}", "callId", call->id, "toolName", call->name,
+	                    "before", (json_int_t)bytes.before, "after", (json_int_t)bytes.after,
+	                    "limit", (json_int_t)mask->truncate_chars);
+	agent_publish(call->agent, BUS_OUTPUT_TRUNCATED, message);
+}
+
 static json_t *build_answer(struct call *call)
 {
 	_cleanup_free_ char *found = context_found(call);
@@ -351,7 +378,7 @@ static json_t *build_answer(struct call *call)
 		take_all_media(response, media);
 	if (tool && tool->plans && call->session.shows_diffs && !wants_diff(call))
 		leave_diffs_out(response);
-	mask_truncate_output(&call->agent->mask, tool, call->name, call->id, response);
+	truncate_response(call, response);
 	if (call->context)
 		json_object_set_new(response, "hook_context", json_text(span_str(call->context)));
 	if (found)

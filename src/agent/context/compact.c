@@ -575,6 +575,23 @@ static void fire_compaction_hooks(struct agent *agent, enum compact_why why)
 		hook_outcome_release(&outcome);
 }
 
+/* Puts old outputs of it into files. */
+static void mask_conversation(struct agent *agent, json_t *conversation)
+{
+	const size_t before = context_weight(conversation);
+	size_t candidates;
+	const size_t count = mask_outputs(&agent->mask, conversation, &candidates);
+	json_auto_t *message = NULL;
+
+	if (!count)
+		return;
+	message = json_pack("{s:I, s:I, s:I, s:I}", "count", (json_int_t)count, "before",
+	                    (json_int_t)before / TOKEN_BYTES, "after",
+	                    (json_int_t)context_weight(conversation) / TOKEN_BYTES, "candidates",
+	                    (json_int_t)candidates / TOKEN_BYTES);
+	agent_publish(agent, BUS_OUTPUTS_MASKED, message);
+}
+
 /* The conversation without what is obsolete, and with old outputs in files; a new reference. */
 static json_t *trimmed_conversation(struct agent *agent)
 {
@@ -583,7 +600,7 @@ static json_t *trimmed_conversation(struct agent *agent)
 
 	if (agent->trim_superseded)
 		mask_superseded_update(superseded, conversation, true);
-	mask_outputs(&agent->mask, conversation);
+	mask_conversation(agent, conversation);
 	mask_superseded_free(superseded);
 	return conversation;
 }

@@ -151,12 +151,20 @@ struct mask_options {
 	{ .truncate_chars = 40000, .protect_tokens = 50000, .min_tokens = 30000, \
 	  .protect_latest = true }
 
-/* Changes texts of `result`. `tool` may be NULL (an unknown one). True if anything was cut. */
-bool mask_truncate_output(const struct mask_options *options, const struct tool *tool,
-                          const char *name, const char *call_id, json_t *result);
+/* Bytes of the texts that were cut, and what is left of them. */
+struct mask_truncated {
+	size_t before, after;
+};
 
-/* Replaces messages of `history` by changed copies. Returns how many results were masked. */
-size_t mask_outputs(const struct mask_options *options, json_t *history);
+/* Changes texts of `result`. `tool` may be NULL (an unknown one). True if anything was cut; `ret`
+ * may be NULL. */
+bool mask_truncate_output(const struct mask_options *options, const struct tool *tool,
+                          const char *name, const char *call_id, json_t *result,
+                          struct mask_truncated *ret);
+
+/* Replaces messages of `history` by changed copies. Returns how many results were masked, and in
+ * *ret_candidates (may be NULL) the bytes of all that are old and large enough. */
+size_t mask_outputs(const struct mask_options *options, json_t *history, size_t *ret_candidates);
 
 /* ---- compaction ------------------------------------------------------------- */
 

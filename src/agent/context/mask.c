@@ -468,6 +468,7 @@ struct truncation {
 	const struct mask_options *options;
 	const char *name, *call_id;
 	unsigned cut;
+	struct mask_truncated bytes;
 };
 
 /* The text in its short form, or NULL when it stays. `truncated`: its tool has left out
@@ -499,15 +500,19 @@ static void truncate_members(struct truncation *truncation, json_t *object)
 
 	json_object_foreach_safe(object, next, name, value) {
 		shorter = short_form(truncation, value, truncated);
-		if (shorter)
-			json_object_set_new(object, name, shorter);
+		if (!shorter)
+			continue;
+		truncation->bytes.before += json_string_length(value);
+		truncation->bytes.after += json_string_length(shorter);
+		json_object_set_new(object, name, shorter);
 	}
 }
 
 bool mask_truncate_output(const struct mask_options *options, const struct tool *tool,
-                          const char *name, const char *call_id, json_t *result)
+                          const char *name, const char *call_id, json_t *result,
+                          struct mask_truncated *ret)
 {
-	struct truncation truncation = { options, name, call_id, 0 };
+	struct truncation truncation = { options, name, call_id, 0, { 0, 0 } };
 	const char *member;
 	json_t *list, *element;
 	size_t i;
@@ -521,6 +526,8 @@ bool mask_truncate_output(const struct mask_options *options, const struct tool 
 			json_array_foreach(list, i, element)
 				if (json_is_object(element))
 					truncate_members(&truncation, element);
+	if (ret)
+		*ret = truncation.bytes;
 	return truncation.cut > 0;
 }
 
@@ -646,7 +653,7 @@ static void find_prunable(const struct mask_options *options, const json_t *hist
 	}
 }
 
-size_t mask_outputs(const struct mask_options *options, json_t *history)
+size_t mask_outputs(const struct mask_options *options, json_t *history, size_t *ret_candidates)
 {
 	struct old_results places = { 0 };
 	size_t masked = 0;
@@ -659,5 +666,7 @@ size_t mask_outputs(const struct mask_options *options, json_t *history)
 			             places.items[i].part))
 				masked++;
 	free(places.items);
+	if (ret_candidates)
+		*ret_candidates = places.bytes;
 	return masked;
 }

@@ -228,6 +228,15 @@ static void put_files_back(struct host *host, const json_t *done)
 		                    &result, &ignored);
 }
 
+static void publish_rewind(const struct host *host, unsigned what)
+{
+	const char *word = what == REWIND_CONVERSATION ? "conversation" :
+	                   what == REWIND_FILES ? "files" : "both";
+	json_auto_t *message = json_pack("{s:s}", "what", word);
+
+	bus_publish(host->bus, BUS_REWOUND, message);
+}
+
 bool host_rewind(struct host *host, const char *id, unsigned what, struct host_rewound *ret,
                  struct err *err)
 {
@@ -258,6 +267,7 @@ bool host_rewind(struct host *host, const char *id, unsigned what, struct host_r
 	undo = json_string_value(json_object_get(done.files, "undo"));
 	way.checkpoint = undo ? mem_strdup(undo) : NULL;
 	remember_rewind(&host->chat, way);
+	publish_rewind(host, what);
 	*ret = done;
 	return true;
 }

@@ -750,7 +750,8 @@ def test_what_telemetry_has_of_a_terminal(world):
         with world.hasp(server) as hasp:
             hasp.wait("sandbox:").type("write it").key("enter").wait("Allow once").key("enter")
             hasp.wait("Written.").wait(READY).type("/about made-up-word").key("enter").wait("no arguments")
-            hasp.type("/about").key("enter").wait("session    ").key("ctrl+d")
+            hasp.type("/about").key("enter").wait("session    ")
+            hasp.type("/rewind 1").key("enter").wait("> write it").key("ctrl+c").wait(READY).key("ctrl+d")
             assert hasp.end() == 0
     found = telemetry_of(log)
     events = {}
@@ -760,7 +761,8 @@ def test_what_telemetry_has_of_a_terminal(world):
     (finished,) = events["gemini_cli.conversation_finished"]
     assert (finished["approvalMode"], finished["turnCount"]) == ("default", 2)
     assert [(one["command"], one["status"]) for one in events["gemini_cli.slash_command"]] == [
-        ("about", "error"), ("about", "success")]
+        ("about", "error"), ("about", "success"), ("rewind", "success")]
+    assert [one["outcome"] for one in events["gemini_cli.rewind"]] == ["rewind_only"]
     (hook,) = [one for one in events["gemini_cli.hook_call"] if one["hook_event_name"] == "Notification"]
     assert json.loads(hook["hook_input"])["details"] == {"type": "edit"}
     spans = [one for one in found if "_spanContext" in one]
