@@ -106,6 +106,9 @@ enum { TREE_DEPTH_MAX = 32 };
  * by the user's own links.  INVALID_ARGUMENT: something in it cannot be copied, or there is such a
  * NAME already; TOO_LARGE; IO_ERROR, ...: then nothing of it stays. */
 bool tree_copy(const char *from, const char *into, const char *name, struct err *err);
+/* Whether a symbolic link with this target, `depth` folders beneath the root of a tree, stays
+ * inside by that rule. */
+bool tree_link_stays(struct span target, unsigned depth);
 /* Removes NAME in the folder `in` with all beneath it; of a link only the link.  FILE_NOT_FOUND: it
  * is not there; PERMISSION_DENIED, IO_ERROR: some of it may be gone. */
 bool tree_remove(const char *in, const char *name, struct err *err);

@@ -80,6 +80,8 @@ static const struct authority_row variables[] = {
 	ROW("https_proxy", ASK, PROXY),
 	ROW("HTTP_PROXY", ASK, PROXY),
 	ROW("http_proxy", ASK, PROXY),
+	ROW("GITHUB_TOKEN", PROCESS, "A token for GitHub's API, when an extension is installed."),
+	ROW("GITHUB_API_URL", PROCESS, "Where GitHub's API is, which gets that token."),
 	ROW("ALL_PROXY", PROCESS, PROXY),
 	ROW("all_proxy", PROCESS, PROXY),
 	ROW("NO_PROXY", PROCESS, "Hosts that are reached without the proxy."),
@@ -249,6 +251,8 @@ static const struct authority_row files[] = {
 	FILE_ROW("~/.gemini/extensions/*/gemini-extension.json, "
 	         "~/.gemini/extensions/*/hooks/hooks.json", NEVER,
 	         "Extensions, and all that they bring."),
+	FILE_ROW("~/.gemini/extensions/.staging", NEVER,
+	         "What is being installed, until the user has said yes."),
 	FILE_ROW("~/.gemini/extensions/extension-enablement.json", NEVER,
 	         "Where extensions are enabled."),
 	FILE_ROW("~/.claude/agents/*.md, ~/.gemini/agents/*.md", NEVER, "The user's agents."),

@@ -342,14 +342,15 @@ const char *extension_forbidden(const struct settings *settings, const json_t *o
 {
 	const json_t *patterns = settings_get(settings, "security.allowedExtensions");
 	const char *type = json_string_value(json_object_get(origin, "type"));
+	const char *source = json_string_value(json_object_get(origin, "source"));
 
 	if (json_array_size(patterns))
-		return source_is_allowed(patterns,
-		                         json_string_value(json_object_get(origin, "source"))) ?
+		return source_is_allowed(patterns, source) ?
 		               NULL : "security.allowedExtensions does not name its source";
-	if (type && (!strcmp(type, "git") || !strcmp(type, "github-release")) &&
+	if (type && (!strcmp(type, "git") || !strcmp(type, "github-release") ||
+	             (!strcmp(type, "archive") && source && strstr(source, "://"))) &&
 	    settings_bool(settings, "security.blockGitExtensions", false))
-		return "security.blockGitExtensions forbids those from git";
+		return "security.blockGitExtensions forbids those from git and other servers";
 	return NULL;
 }
 

@@ -27,7 +27,7 @@
  * left out with a sentence that says why.
  *
  * Reference: Gemini CLI 0.61 (extension manager, extension enablement).
- * Not here: installing and removing them (cli/command/install.c).
+ * Not here: installing and removing them (install/).
  */
 #ifndef HASP_CONFIG_EXTENSIONS_H
 #define HASP_CONFIG_EXTENSIONS_H

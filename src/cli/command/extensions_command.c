@@ -15,6 +15,7 @@
 #include "cli/view/output.h"
 #include "config/extensions.h"
 #include "data/json.h"
+#include "install/install.h"
 
 struct extensions_command {
 	const struct invocation *invocation;
@@ -169,14 +170,20 @@ static bool is_consented(const struct extensions_command *command, const char *c
 	               "Nothing was installed. --consent says yes where nobody can be asked.");
 }
 
-static bool install_from(struct extensions_command *command, const char *folder, bool link,
+static bool install_from(struct extensions_command *command, const char *source, bool link,
                          struct err *err)
 {
+	const struct invocation *invocation = command->invocation;
+	const struct install_wish wish = {
+		.source = source, .link = link, .ref = invocation_value(invocation, FLAG_REF),
+		.auto_update = invocation_has(invocation, FLAG_AUTO_UPDATE),
+		.pre_release = invocation_has(invocation, FLAG_PRE_RELEASE),
+	};
 	struct install install;
 	_cleanup_free_ char *text = NULL;
 	bool ok;
 
-	if (!install_open(folder, command->settings, link, &install, err))
+	if (!install_open(&wish, command->settings, &install, err))
 		return false;
 	ok = is_consented(command, install.consent, err) &&
 	     install_do(&install, command->settings, err);
@@ -246,7 +253,7 @@ static const struct extensions_action {
 } actions[] = {
 	{ "enable", "the name of an extension", false, enable_one },
 	{ "disable", "the name of an extension", false, disable_one },
-	{ "install", "the folder of an extension", false, install_one },
+	{ "install", "a folder, an archive or the address of an extension", false, install_one },
 	{ "link", "the folder of an extension", false, link_one },
 	{ "uninstall", "names of extensions", true, uninstall_one },
 	{ "new", "the folder to make", false, new_one },

@@ -568,6 +568,12 @@ static const struct flag extensions_flags[] = {
 		  "workspace)" },
 	{ .id = FLAG_CONSENT, .name = "consent",
 	  .help = "install, link: say yes to all that the extension brings" },
+	{ .id = FLAG_REF, .name = "ref", .value = { "REF", COMPLETE_NOTHING, NULL },
+	  .help = "install: this branch, tag or commit of the repository, or this release" },
+	{ .id = FLAG_AUTO_UPDATE, .name = "auto-update",
+	  .help = "install: note that Gemini CLI may update it without being asked to" },
+	{ .id = FLAG_PRE_RELEASE, .name = "pre-release",
+	  .help = "install: take the newest release of GitHub, also one that is not final" },
 	{ .id = FLAG_JSON, .name = "json", .letter = 'j', .help = "with list: print JSON" },
 	PROJECT_FLAGS("extensions and settings"),
 	HELP_FLAG,
@@ -582,7 +588,8 @@ static const struct positional extensions_positionals[] = {
 static const char *const extensions_synopsis[] = {
 	"[list] [--json]",
 	"enable NAME | disable NAME [--scope user|project]",
-	"install FOLDER | link FOLDER [--consent]",
+	"install SOURCE [--ref REF] [--auto-update] [--pre-release] [--consent]",
+	"link FOLDER [--consent]",
 	"uninstall NAME...",
 	"new FOLDER | validate FOLDER",
 	NULL,
@@ -947,9 +954,12 @@ static const struct command commands[] = {
 			"Extensions bring MCP servers, commands, skills, hooks, instructions and "
 			"rules. They are kept where Gemini CLI keeps them, in "
 			"~/.gemini/extensions. list shows each with all that it brings. install "
-			"copies a folder there, link uses it where it is; both show what it brings "
-			"and ask first, and refuse a folder with links that lead out of it, with "
-			"devices, or with too many files. uninstall removes the copy, or the link. "
+			"puts one there: from a folder, an archive (.tar.gz, .tgz, .zip), the "
+			"https address of one, a repository for git (https, ssh, file), or OWNER/NAME at "
+			"GitHub, whose release is taken if there is one. link uses a folder where "
+			"it is. Both show what it brings and ask first; what leads out of its "
+			"folder, devices, and too many files are refused. uninstall removes the "
+			"copy, or the link. "
 			"disable switches an extension off, in all folders or with --scope project "
 			"in this one; enable takes that back. new makes a folder to begin with, "
 			"validate checks one.",

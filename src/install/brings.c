@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Extensions put in and taken out, and all that one brings. */
+/* All that an extension brings, as lines for the user to read. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +11,9 @@
 #include "base/text.h"
 #include "catalog/commands.h"
 #include "catalog/skills.h"
-#include "cli/command/private.h"
+#include "config/extensions.h"
 #include "data/json.h"
+#include "install/private.h"
 
 enum {
 	CONSENT_BYTES = 256 << 10,
@@ -230,143 +231,4 @@ char *install_brings(const char *folder, const json_t *manifest)
 	                  bringing.out.len ? "" : "  nothing\n");
 	buf_release(&bringing.out);
 	return text;
-}
-
-/* ---- putting it in ------------------------------------------------------------------- */
-
-void install_release(struct install *install)
-{
-	free(install->folder);
-	free(install->consent);
-	json_decref(install->manifest);
-	json_decref(install->origin);
-	*install = (struct install){ 0 };
-}
-
-static const char *install_name(const struct install *install)
-{
-	return json_string_value(json_object_get(install->manifest, "name"));
-}
-
-static bool install_may(const struct install *install, const struct settings *settings,
-                        struct err *err)
-{
-	const char *forbidden = extension_forbidden(settings, install->origin);
-
-	if (!settings_bool(settings, "admin.extensions.enabled", true))
-		return err_set(err, ERR_DENIED_BY_POLICY, "The administrator forbids extensions.");
-	if (forbidden)
-		return err_set(err, ERR_DENIED_BY_POLICY,
-		               "This extension may not be installed: %s.", forbidden);
-	if (extension_named(extensions_installed(settings), install_name(install)))
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "Extension \"%s\" is already installed. Uninstall it first.",
-		               install_name(install));
-	return true;
-}
-
-bool install_open(const char *folder, const struct settings *settings, bool link,
-                  struct install *ret, struct err *err)
-{
-	struct install install = { .folder = realpath(folder, NULL) };
-	_cleanup_free_ char *brings = NULL, *version = NULL, *shown = NULL;
-
-	if (!install.folder || !door_is_folder(install.folder)) {
-		free(install.folder);
-		return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %s.", folder);
-	}
-	install.manifest = extension_manifest_read(install.folder, NULL, err);
-	install.origin = json_pack("{s:o, s:s}", "source", json_text(span_str(install.folder)),
-	                           "type", link ? "link" : "local");
-	if (!install.manifest || !install_may(&install, settings, err)) {
-		install_release(&install);
-		return false;
-	}
-	brings = install_brings(install.folder, install.manifest);
-	version = extension_line(json_span(json_object_get(install.manifest, "version")));
-	shown = extension_line(span_str(install.folder));
-	install.consent = mem_printf("%s extension \"%s\" (%s) from %s. It brings:\n%s",
-	                             link ? "Linking" : "Installing", install_name(&install),
-	                             version, shown, brings);
-	*ret = install;
-	return true;
-}
-
-bool install_do(const struct install *install, const struct settings *settings, struct err *err)
-{
-	const struct home *home = settings_home(settings);
-	_cleanup_free_ char *gemini = home_make(home_user(home), ".gemini", err);
-	_cleanup_free_ char *folder = gemini ? home_make(gemini, "extensions", err) : NULL;
-	const char *name = install_name(install);
-	_cleanup_free_ char *placed = folder ? path_join(folder, name) : NULL;
-	_cleanup_free_ char *file = placed ? path_join(placed, EXTENSION_ORIGIN) : NULL;
-	const bool link = span_eq(json_span(json_object_get(install->origin, "type")),
-	                          SPAN("link"));
-	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_SETTINGS_BYTES);
-	struct err ignored = ERR_INIT;
-
-	if (!file)
-		return false;
-	if (link && door_is_folder(placed))
-		return err_set(err, ERR_INVALID_ARGUMENT, "There is %s already.", placed);
-	if (!link && !tree_copy(install->folder, folder, name, err))
-		return false;
-	json_print(&text, install->origin, 2);
-	if (door_replace(folder, file, buf_view(&text), 0600, err) &&
-	    extension_enable_in(home, name, home_user(home), true, err))
-		return true;
-	tree_remove(folder, name, &ignored);
-	return false;
-}
-
-/* ---- taking it out ------------------------------------------------------------------- */
-
-bool install_remove(const struct settings *settings, const char *name, struct err *err)
-{
-	const struct home *home = settings_home(settings);
-	const struct extension *extension = extension_named(extensions_installed(settings), name);
-	_cleanup_free_ char *folder = extensions_folder(home);
-	_cleanup_free_ char *broken = mem_printf("%s/%s", folder, name);
-	const char *entry = extension ? extension->entry : name;
-
-	if (!extension &&
-	    (!*name || name[0] == '.' || strchr(name, '/') || !door_is_folder(broken)))
-		return err_set(err, ERR_INVALID_ARGUMENT, "Extension \"%.100s\" not found.", name);
-	return tree_remove(folder, entry, err) &&
-	       extension_enablement_forget(home, extension ? extension->name : name, err);
-}
-
-/* ---- a new one ----------------------------------------------------------------------- */
-
-static bool write_new_file(const char *above, const char *folder, const char *name,
-                           const char *text, struct err *err)
-{
-	_cleanup_free_ char *path = path_join(folder, name);
-
-	return door_replace(above, path, span_str(text), 0644, err);
-}
-
-bool install_new(const char *folder, struct err *err)
-{
-	_cleanup_free_ char *here = realpath(".", NULL);
-	_cleanup_free_ char *wanted = path_join(here ? here : "/", folder);
-	_cleanup_free_ char *said = path_folder(wanted), *above = realpath(said, NULL);
-	const char *name = strrchr(wanted, '/') + 1;
-	_cleanup_free_ char *made = NULL, *manifest = NULL, *instructions = NULL;
-
-	if (!above)
-		return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %s.", said);
-	if (!extension_name_is_fine(name))
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "\"%.100s\" is no name of an extension: letters, digits and \"-\" "
-		               "alone.", name);
-	made = path_join(above, name);
-	if (door_is_folder(made))
-		return err_set(err, ERR_INVALID_ARGUMENT, "There is %s already.", made);
-	manifest = mem_printf("{\n  \"name\": \"%s\",\n  \"version\": \"1.0.0\",\n"
-	                      "  \"contextFileName\": \"GEMINI.md\"\n}\n", name);
-	instructions = mem_printf("# %s\n\nWhat the model should know wherever this extension is "
-	                          "enabled.\n", name);
-	return write_new_file(above, made, EXTENSION_MANIFEST, manifest, err) &&
-	       write_new_file(above, made, "GEMINI.md", instructions, err);
 }
