@@ -251,6 +251,8 @@ static const struct authority_row files[] = {
 	FILE_ROW("~/.gemini/extensions/*/gemini-extension.json, "
 	         "~/.gemini/extensions/*/hooks/hooks.json", NEVER,
 	         "Extensions, and all that they bring."),
+	FILE_ROW("~/.gemini/hasp-extensions.json", NEVER,
+	         "Which files of extensions you have said yes to."),
 	FILE_ROW("~/.gemini/extensions/.staging", NEVER,
 	         "What is being installed, until the user has said yes."),
 	FILE_ROW("~/.gemini/extensions/extension-enablement.json", NEVER,

@@ -273,6 +273,7 @@ struct discovery {
 	const struct settings *settings;
 	struct extensions *found;
 	json_t *enablement;
+	json_t *consents;
 };
 
 char *extension_line(struct span text)
@@ -426,6 +427,20 @@ static bool extension_open(struct discovery *discovery, struct extension *extens
 	return true;
 }
 
+/* Files that are not those which the user said yes to are not used until the user has looked. */
+static void extension_check_files(struct discovery *discovery, struct extension *extension)
+{
+	if (!extension->enabled || strcmp(extension->folder, extension->installed) != 0 ||
+	    extension_consent_holds(discovery->settings->home, discovery->consents,
+	                            extension->name, extension->folder))
+		return;
+	extension->off = mem_printf("Its files have changed since you said yes to them. \"hasp "
+	                            "extensions approve %s\" shows what it brings now, and asks.",
+	                            extension->name);
+	extensions_notice(discovery->found, "The extension \"%s\" is not used. %s",
+	                  extension->name, extension->off);
+}
+
 static void extension_try(struct discovery *discovery, const char *folder, const char *name)
 {
 	_cleanup_free_ char *path = path_join(folder, name), *real = realpath(path, NULL);
@@ -442,6 +457,7 @@ static void extension_try(struct discovery *discovery, const char *folder, const
 		extensions_notice(found, "The extension in %s is ignored: there is another one "
 		                         "named \"%s\".", path, extension.name);
 	} else {
+		extension_check_files(discovery, &extension);
 		found->at = mem_grow(found->at, &found->cap, found->count + 1, sizeof(*found->at));
 		extension.entry = mem_strdup(name);
 		found->at[found->count++] = extension;
@@ -505,11 +521,17 @@ static struct extensions *extensions_discover(const struct settings *settings)
 	if (err.code != ERR_NONE)
 		extensions_notice(discovery.found, "%s All extensions count as enabled.",
 		                  err.message);
+	err = (struct err)ERR_INIT;
+	discovery.consents = extension_consents(settings->home, &err);
+	if (err.code != ERR_NONE)
+		extensions_notice(discovery.found, "%s Extensions count with the files that they "
+		                                   "have.", err.message);
 	look_into_extensions(&discovery, folder);
 	for (size_t i = 0; i < discovery.found->count; i++)
 		add_themes(discovery.found, &discovery.found->at[i]);
 	extensions_check_names(&discovery);
 	json_decref(discovery.enablement);
+	json_decref(discovery.consents);
 	return discovery.found;
 }
 

@@ -66,6 +66,20 @@ static void consent_provider(const json_t *entry, struct buf *text)
 	}
 }
 
+/* Names of headers that it is sent; their values may be keys. */
+static void consent_headers(const json_t *entry, struct buf *text)
+{
+	const json_t *headers = json_object_get(entry, "headers");
+	const char *name, *before = ", with the headers ";
+	json_t *value;
+
+	json_object_foreach((json_t *)headers, name, value) {
+		buf_str(text, before);
+		buf_str(text, name);
+		before = ", ";
+	}
+}
+
 static void consent_servers(struct bringing *bringing)
 {
 	const json_t *servers = json_object_get(bringing->manifest, "mcpServers"), *word;
@@ -89,6 +103,7 @@ static void consent_servers(struct bringing *bringing)
 			if (json_object_get(entry, addresses[i]))
 				buf_span(&text, json_span(json_object_get(entry, addresses[i])));
 		consent_provider(entry, &text);
+		consent_headers(entry, &text);
 		consent_line(bringing, "MCP server", name, text.data);
 	}
 }
@@ -115,19 +130,31 @@ static bool bringing_has(const struct bringing *bringing, const char *name)
 	       text.data;
 }
 
-static void consent_hooks(struct bringing *bringing)
+/* Its hooks/hooks.json, a new reference; NULL: there is none, or with *err (may be NULL) none that
+ * can be read. */
+static json_t *hooks_read(const struct bringing *bringing, struct err *err)
 {
 	_cleanup_free_ char *path = path_join(bringing->folder, "hooks/hooks.json");
 	_cleanup_file_text_ struct file_text text = { 0 };
-	json_auto_t *file = NULL;
-	const json_t *groups, *group, *hook;
+	struct err why = ERR_INIT;
+	json_t *file = NULL;
+
+	if (!door_read(bringing->folder, path, LIMIT_SETTINGS_BYTES, &text, &why) || !text.data)
+		return NULL;
+	if (!json_parse_depth(file_text_span(&text), JSON_DEPTH_MAX, &file, &why) && err)
+		*err = why;
+	return file;
+}
+
+static void consent_hooks(struct bringing *bringing)
+{
 	struct err err = ERR_INIT;
+	json_auto_t *file = hooks_read(bringing, &err);
+	const json_t *groups, *group, *hook;
 	const char *event;
 	size_t i, k;
 
-	if (!door_read(bringing->folder, path, LIMIT_SETTINGS_BYTES, &text, &err) || !text.data)
-		return;
-	if (!json_parse_depth(file_text_span(&text), JSON_DEPTH_MAX, &file, &err))
+	if (err.code != ERR_NONE)
 		consent_line(bringing, "hooks that cannot be read", "", err.message);
 	json_object_foreach(json_object_get(file, "hooks"), event, groups)
 		json_array_foreach(groups, i, group)
@@ -196,6 +223,71 @@ static void consent_folder(struct bringing *bringing, const char *name,
 	free(names);
 }
 
+/* ---- variables of the user's ----------------------------------------------------------- */
+
+static bool names_a_setting(const struct bringing *bringing, struct span name)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(bringing->manifest, "settings"), i, one)
+		if (span_eq(json_span(json_object_get(one, "envVar")), name))
+			return true;
+	return false;
+}
+
+/* $NAME and ${NAME...} of a text, each once; not those that stand for the extension's own. */
+static void add_variables(const struct bringing *bringing, struct span text, json_t *names)
+{
+	while (text.len) {
+		const char *dollar = memchr(text.data, '$', text.len);
+		size_t len = 0;
+
+		if (!dollar)
+			return;
+		text = span_skip(text, (size_t)(dollar + 1 - text.data));
+		text = span_skip(text, text.len && text.data[0] == '{');
+		while (len < text.len && (ascii_is_alnum(text.data[len]) || text.data[len] == '_'))
+			len++;
+		if (len && !ascii_is_digit(text.data[0]) &&
+		    !span_eq(span_head(text, len), SPAN("extensionPath")) &&
+		    !span_eq(span_head(text, len), SPAN("workspacePath")) &&
+		    !span_eq(span_head(text, len), SPAN("pathSeparator")) &&
+		    !names_a_setting(bringing, span_head(text, len)) &&
+		    !json_lists(names, span_head(text, len)) &&
+		    json_array_size(names) < CONSENT_FILES_MAX)
+			json_array_append_new(names, json_text(span_head(text, len)));
+		text = span_skip(text, len);
+	}
+}
+
+/* Recursion is bounded by the depth that files are read with. */
+static void add_variables_in(const struct bringing *bringing, const json_t *value, json_t *names)
+{
+	const char *name;
+	json_t *one;
+	size_t i;
+
+	if (json_is_string(value))
+		add_variables(bringing, json_span(value), names);
+	json_array_foreach((json_t *)value, i, one)
+		add_variables_in(bringing, one, names);
+	json_object_foreach((json_t *)value, name, one)
+		add_variables_in(bringing, one, names);
+}
+
+static void consent_variables(struct bringing *bringing)
+{
+	json_auto_t *names = json_array(), *hooks = hooks_read(bringing, NULL);
+	const json_t *name;
+	size_t i;
+
+	add_variables_in(bringing, json_object_get(bringing->manifest, "mcpServers"), names);
+	add_variables_in(bringing, hooks, names);
+	json_array_foreach(names, i, name)
+		consent_line(bringing, "reads the variable", json_string_value(name), "");
+}
+
 static void consent_settings(struct bringing *bringing)
 {
 	const json_t *one;
@@ -226,6 +318,7 @@ char *install_brings(const char *folder, const json_t *manifest)
 	consent_texts(&bringing, "excludeTools", "takes away the tool");
 	consent_folder(&bringing, "policies", consent_policy);
 	consent_settings(&bringing);
+	consent_variables(&bringing);
 	text = mem_printf("%s%s", bringing.out.data ? bringing.out.data : "",
 	                  bringing.out.overflowed ? "\n  ... and more than can be shown\n" :
 	                  bringing.out.len ? "" : "  nothing\n");

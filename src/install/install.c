@@ -28,6 +28,8 @@ void install_release(struct install *install)
 	free(install->stage);
 	free(install->folder);
 	free(install->consent);
+	free(install->brings);
+	free(install->replaces);
 	json_decref(install->manifest);
 	json_decref(install->origin);
 	*install = (struct install){ 0 };
@@ -129,7 +131,6 @@ static bool fetch_or_link(struct install *install, const struct install_wish *wi
 
 static char *install_text(const struct install *install)
 {
-	_cleanup_free_ char *brings = install_brings(install->folder, install->manifest);
 	_cleanup_free_ char *version =
 		extension_line(json_span(json_object_get(install->manifest, "version")));
 	_cleanup_free_ char *shown =
@@ -139,7 +140,7 @@ static char *install_text(const struct install *install)
 
 	return mem_printf("%s extension \"%s\" (%s) from %s%s%s. It brings:\n%s",
 	                  is_link(install) ? "Linking" : "Installing", install_name(install),
-	                  version, shown, *tag ? ", release " : "", tag, brings);
+	                  version, shown, *tag ? ", release " : "", tag, install->brings);
 }
 
 /* Says of a manifest that is missing where it was looked for, not in which folder of ours. */
@@ -157,9 +158,8 @@ static bool manifest_find(struct install *install, const struct source *source, 
 	return false;
 }
 
-static bool install_find(struct install *install, const struct install_wish *wish,
-                         const struct source *source, const struct settings *settings,
-                         struct err *err)
+bool install_look(struct install *install, const struct install_wish *wish,
+                  const struct source *source, const struct settings *settings, struct err *err)
 {
 	if (!wish_check(wish, source, err))
 		return false;
@@ -168,11 +168,22 @@ static bool install_find(struct install *install, const struct install_wish *wis
 	    !fetch_or_link(install, wish, source, settings_home(settings), err) ||
 	    !manifest_find(install, source, err))
 		return false;
+	install->brings = install_brings(install->folder, install->manifest);
+	return true;
+}
+
+static bool install_find(struct install *install, const struct install_wish *wish,
+                         const struct source *source, const struct settings *settings,
+                         struct err *err)
+{
+	if (!install_look(install, wish, source, settings, err))
+		return false;
 	if (extension_named(extensions_installed(settings), install_name(install)))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "Extension \"%s\" is already installed. Uninstall it first.",
 		               install_name(install));
 	install->consent = install_text(install);
+	install->asks = true;
 	return true;
 }
 
@@ -206,15 +217,17 @@ static bool origin_write(const struct install *install, const char *root, const 
 	return door_replace(root, file, buf_view(&text), 0600, err);
 }
 
-/* Renames what was fetched to NAME among the extensions, where nothing is yet. */
+/* Renames what was fetched to NAME among the extensions, where nothing is yet; or exchanges it with
+ * what it replaces, which goes with the stage. */
 static bool stage_place(const struct install *install, const char *name, struct err *err)
 {
 	const struct stage *stage = install->stage;
+	const unsigned how = install->replaces ? RENAME_EXCHANGE : RENAME_NOREPLACE;
 	_cleanup_fd_ int from = open(stage->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_fd_ int to = open(stage->extensions, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const char *inner = install->folder + strlen(stage->path) + 1;
 
-	if (from >= 0 && to >= 0 && renameat2(from, inner, to, name, RENAME_NOREPLACE) == 0)
+	if (from >= 0 && to >= 0 && renameat2(from, inner, to, name, how) == 0)
 		return true;
 	return errno == EEXIST ? err_set(err, ERR_INVALID_ARGUMENT, "There is %s/%s already.",
 	                                 stage->extensions, name) :
@@ -238,16 +251,25 @@ bool install_do(const struct install *install, const struct settings *settings, 
 	_cleanup_free_ char *gemini = home_make(home_user(home), ".gemini", err);
 	_cleanup_free_ char *extensions = gemini ? home_make(gemini, "extensions", err) : NULL;
 	const char *name = install_name(install);
+	const char *entry = install->replaces ? install->replaces : name;
+	_cleanup_free_ char *placed = extensions ? path_join(extensions, entry) : NULL;
 	struct err ignored = ERR_INIT;
 
 	if (!extensions)
 		return false;
 	if (install->stage ? !origin_write(install, install->folder, install->folder, err) ||
-	                             !stage_place(install, name, err) :
+	                             !stage_place(install, entry, err) :
 	                     !link_place(install, extensions, name, err))
 		return false;
-	if (extension_enable_in(home, name, home_user(home), true, err))
-		return true;
+	/* Of a linked one no files are remembered: they are the user's to change. */
+	if (install->stage ? extension_consent_record(home, name, placed, install->brings, err) :
+	                     extension_consent_forget(home, name, err)) {
+		if (install->replaces ||
+		    extension_enable_in(home, name, home_user(home), true, err))
+			return true;
+	}
+	if (install->replaces)
+		return false;
 	tree_remove(extensions, name, &ignored);
 	return false;
 }
@@ -266,6 +288,7 @@ bool install_remove(const struct settings *settings, const char *name, struct er
 	    (!*name || name[0] == '.' || strchr(name, '/') || !door_is_folder(broken)))
 		return err_set(err, ERR_INVALID_ARGUMENT, "Extension \"%.100s\" not found.", name);
 	return tree_remove(folder, entry, err) &&
+	       extension_consent_forget(home, extension ? extension->name : name, err) &&
 	       extension_enablement_forget(home, extension ? extension->name : name, err);
 }
 

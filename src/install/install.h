@@ -23,6 +23,8 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "config/extensions.h"
+#include "config/home.h"
 #include "config/settings.h"
 
 struct install_wish {
@@ -37,8 +39,12 @@ struct install {
 	char *folder;        /* owned, as all here; where its files are meanwhile */
 	json_t *manifest;    /* as it stands */
 	json_t *origin;      /* {"source", "type", ...}: .gemini-extension-install.json */
-	char *consent;       /* lines: what it brings, as may be shown */
+	char *brings;        /* lines: what it brings, as may be shown */
+	char *consent;       /* what the user is to read, with these */
 	struct stage *stage; /* NULL: it is linked */
+	bool asks;           /* the user has to say yes */
+	char *replaces;      /* of an update: the folder's name in ~/.gemini/extensions; NULL */
+	bool same;           /* of an update: its files are those that are installed */
 };
 
 /* Fetches an extension and looks at it.  FILE_NOT_FOUND: nothing is there; INVALID_ARGUMENT: it is
@@ -52,6 +58,18 @@ void install_release(struct install *install);
 /* Puts it in, enabled everywhere. INVALID_ARGUMENT: something of its name is there; errors as of
  * tree_copy. */
 bool install_do(const struct install *install, const struct settings *settings, struct err *err);
+
+/* The same for an extension that is installed, out of where it came from; by Gemini CLI too. It
+ * asks where what it brings is no longer what the user has said yes to.  What the user set of its
+ * settings stays.  INVALID_ARGUMENT also: it is linked, or nothing says where it came from, or it
+ * has another name now. */
+bool install_update_open(const struct extension *extension, const struct settings *settings,
+                         struct install *ret, struct err *err);
+/* What an extension brings (`brings`, lines of install_brings) beside what the user has said yes
+ * to: "+" in place of a line's first blank for what is new, "-" for what is gone. *ret_any: they
+ * differ. The caller frees. */
+char *install_changes(const struct extension *extension, const struct home *home,
+                      const char *brings, bool *ret_any);
 
 /* Takes an extension out, by its name, its source, or, where it is broken, the name of its folder;
  * with what extension-enablement.json says of it.  Of one that is linked the folder stays.

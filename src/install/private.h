@@ -12,6 +12,12 @@
 #include "config/settings.h"
 #include "install/install.h"
 
+struct source;
+
+/* Fetches what the wish names, if settings let that happen, and reads its manifest (install.c). */
+bool install_look(struct install *install, const struct install_wish *wish,
+                  const struct source *source, const struct settings *settings, struct err *err);
+
 /* ---- unpacking (unpack.c) ------------------------------------------------------------- */
 
 /* Unpacks an archive into the open folder `folder`, through libarchive, which is loaded by the

@@ -150,7 +150,7 @@ static bool disable_one(struct extensions_command *command, const char *name, st
 /* ---- put in and taken out ------------------------------------------------------------ */
 
 /* A yes of whoever is at standard input; nothing there is a no. */
-static bool is_consented(const struct extensions_command *command, const char *consent,
+static bool is_consented(const struct extensions_command *command, const char *consent, bool asks,
                          struct err *err)
 {
 	char answer[16] = "";
@@ -158,7 +158,7 @@ static bool is_consented(const struct extensions_command *command, const char *c
 
 	if (!agent_output_lines(span_str(consent), err))
 		return false;
-	if (invocation_has(command->invocation, FLAG_CONSENT))
+	if (!asks || invocation_has(command->invocation, FLAG_CONSENT))
 		return true;
 	output_complain("What an extension brings is somebody else's. Use it? [y/N]");
 	if (!fgets(answer, sizeof(answer), stdin))
@@ -185,7 +185,7 @@ static bool install_from(struct extensions_command *command, const char *source,
 
 	if (!install_open(&wish, command->settings, &install, err))
 		return false;
-	ok = is_consented(command, install.consent, err) &&
+	ok = is_consented(command, install.consent, true, err) &&
 	     install_do(&install, command->settings, err);
 	text = mem_printf("Extension \"%s\" %s successfully and enabled.",
 	                  json_string_value(json_object_get(install.manifest, "name")),
@@ -202,6 +202,69 @@ static bool install_one(struct extensions_command *command, const char *source, 
 static bool link_one(struct extensions_command *command, const char *source, struct err *err)
 {
 	return install_from(command, source, true, err);
+}
+
+static const struct extension *extension_find(const struct extensions_command *command,
+                                              const char *name, struct err *err)
+{
+	const struct extension *extension = extension_named(command->all, name);
+
+	if (!extension)
+		err_set(err, ERR_INVALID_ARGUMENT, "Extension \"%.100s\" not found.", name);
+	return extension;
+}
+
+static bool update_one(struct extensions_command *command, const char *name, struct err *err)
+{
+	const struct extension *extension = extension_find(command, name, err);
+	_cleanup_free_ char *version = NULL, *text = NULL;
+	struct install install;
+	bool ok;
+
+	if (!extension || !install_update_open(extension, command->settings, &install, err))
+		return false;
+	version = extension_line(json_span(json_object_get(install.manifest, "version")));
+	text = install.same ? mem_printf("Extension \"%s\" is already up to date.",
+	                                 extension->name) :
+	                      mem_printf("Extension \"%s\" successfully updated: %s -> %s.",
+	                                 extension->name, extension->version, version);
+	/* Files that changed here since are asked about as any. */
+	ok = install.same && !install.asks && !extension->off &&
+	     json_equal(install.origin, extension->origin);
+	if (!ok)
+		ok = (install.same && !install.asks ?
+		              true : is_consented(command, install.consent, install.asks, err)) &&
+		     install_do(&install, command->settings, err);
+	install_release(&install);
+	return ok && say_line(text, err);
+}
+
+static bool approve_one(struct extensions_command *command, const char *name, struct err *err)
+{
+	const struct home *home = settings_home(command->settings);
+	const struct extension *extension = extension_find(command, name, err);
+	_cleanup_free_ char *brings = NULL, *changes = NULL, *consent = NULL, *text = NULL;
+	json_auto_t *said = NULL;
+	bool any;
+
+	if (!extension)
+		return false;
+	if (strcmp(extension->folder, extension->installed) != 0)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Extension \"%s\" is linked: its files are yours to change.",
+		               extension->name);
+	said = extension_manifest_read(extension->folder, NULL, err);
+	if (!said)
+		return false;
+	brings = install_brings(extension->folder, said);
+	changes = install_changes(extension, home, brings, &any);
+	consent = mem_printf("Extension \"%s\" (%s) brings now, with + for what is new and - for "
+	                     "what is gone:\n%s", extension->name, extension->version, changes);
+	text = mem_printf("Extension \"%s\" is used with the files that it has now.",
+	                  extension->name);
+	return is_consented(command, consent, true, err) &&
+	       extension_consent_record(home, extension->name, extension->folder, brings, err) &&
+	       say_line(text, err);
 }
 
 static bool uninstall_one(struct extensions_command *command, const char *name, struct err *err)
@@ -255,6 +318,8 @@ static const struct extensions_action {
 	{ "disable", "the name of an extension", false, disable_one },
 	{ "install", "a folder, an archive or the address of an extension", false, install_one },
 	{ "link", "the folder of an extension", false, link_one },
+	{ "update", "names of extensions, or --all", true, update_one },
+	{ "approve", "the name of an extension", false, approve_one },
 	{ "uninstall", "names of extensions", true, uninstall_one },
 	{ "new", "the folder to make", false, new_one },
 	{ "validate", "the folder of an extension", false, validate_one },
@@ -276,12 +341,34 @@ static bool check_extensions_words(const struct invocation *invocation,
 	if (!action)
 		return count <= 1 || err_set(err, ERR_INVALID_ARGUMENT,
 		                             "hasp extensions list takes no further word.");
+	if (action->one == update_one && invocation_has(invocation, FLAG_ALL))
+		return count == 1 || err_set(err, ERR_INVALID_ARGUMENT,
+		                             "hasp extensions update takes names or --all.");
+	if (invocation_has(invocation, FLAG_ALL))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "hasp extensions %s takes no --all.", action->word);
 	if (count < 2 || (count > 2 && !action->many))
 		return err_set(err, ERR_INVALID_ARGUMENT, "hasp extensions %s takes %s.",
 		               action->word, action->takes);
 	return !invocation_has(invocation, FLAG_JSON) ||
 	       err_set(err, ERR_INVALID_ARGUMENT, "hasp extensions %s takes no --json.",
 	               action->word);
+}
+
+/* All but those that cannot be, linked ones above all. */
+static int update_all(struct extensions_command *command)
+{
+	int code = CLI_OK;
+
+	for (size_t i = 0; i < command->all->count; i++) {
+		const struct extension *one = &command->all->at[i];
+		const char *type = json_string_value(json_object_get(one->origin, "type"));
+		struct err err = ERR_INIT;
+
+		if (type && strcmp(type, "link") != 0 && !update_one(command, one->name, &err))
+			code = output_fail(&err, CLI_FAILED);
+	}
+	return code;
 }
 
 int command_run_extensions(const struct invocation *invocation)
@@ -305,6 +392,8 @@ int command_run_extensions(const struct invocation *invocation)
 			code = output_fail(&err, CLI_FAILED);
 			err = (struct err)ERR_INIT;
 		}
+	if (action && invocation_has(invocation, FLAG_ALL))
+		code = update_all(&command);
 	settings_free(command.settings);
 	return code;
 }

@@ -558,7 +558,8 @@ static const char *const skills_synopsis[] = {
 };
 
 static const char *const extensions_choices[] = {
-	"list", "enable", "disable", "install", "link", "uninstall", "new", "validate", NULL,
+	"list",      "enable", "disable",  "install", "link",    "update",
+	"uninstall", "new",    "validate", "approve", NULL,
 };
 
 static const struct flag extensions_flags[] = {
@@ -567,7 +568,8 @@ static const struct flag extensions_flags[] = {
 	  .help = "enable, disable: in all folders (user, the default) or in this one (project or "
 		  "workspace)" },
 	{ .id = FLAG_CONSENT, .name = "consent",
-	  .help = "install, link: say yes to all that the extension brings" },
+	  .help = "install, link, update, approve: say yes to all that the extension brings" },
+	{ .id = FLAG_ALL, .name = "all", .letter = 'a', .help = "update: all extensions" },
 	{ .id = FLAG_REF, .name = "ref", .value = { "REF", COMPLETE_NOTHING, NULL },
 	  .help = "install: this branch, tag or commit of the repository, or this release" },
 	{ .id = FLAG_AUTO_UPDATE, .name = "auto-update",
@@ -581,7 +583,8 @@ static const struct flag extensions_flags[] = {
 
 static const struct positional extensions_positionals[] = {
 	{ { "ACTION", COMPLETE_CHOICE, extensions_choices },
-	  "list (default), enable, disable, install, link, uninstall, new or validate" },
+	  "list (default), enable, disable, install, link, update, approve, uninstall, new or "
+	  "validate" },
 	{ { "NAME", COMPLETE_FOLDER, NULL }, "the extension, or its folder" },
 };
 
@@ -590,6 +593,8 @@ static const char *const extensions_synopsis[] = {
 	"enable NAME | disable NAME [--scope user|project]",
 	"install SOURCE [--ref REF] [--auto-update] [--pre-release] [--consent]",
 	"link FOLDER [--consent]",
+	"update NAME...|--all [--consent]",
+	"approve NAME [--consent]",
 	"uninstall NAME...",
 	"new FOLDER | validate FOLDER",
 	NULL,
@@ -955,11 +960,14 @@ static const struct command commands[] = {
 			"rules. They are kept where Gemini CLI keeps them, in "
 			"~/.gemini/extensions. list shows each with all that it brings. install "
 			"puts one there: from a folder, an archive (.tar.gz, .tgz, .zip), the "
-			"https address of one, a repository for git (https, ssh, file), or OWNER/NAME at "
-			"GitHub, whose release is taken if there is one. link uses a folder where "
-			"it is. Both show what it brings and ask first; what leads out of its "
-			"folder, devices, and too many files are refused. uninstall removes the "
-			"copy, or the link. "
+			"https address of one, a repository for git (https, ssh, file), or "
+			"OWNER/NAME at GitHub, whose release is taken if there is one. link "
+			"uses a folder where it is. Both show what it brings and ask first; "
+			"what leads out of its folder, devices, and too many files are refused. "
+			"uninstall removes the copy, or the link. update fetches them anew, and "
+			"asks again where what one brings has changed. Files that change "
+			"otherwise make an extension unused, until approve has shown what it "
+			"brings and you have said yes. "
 			"disable switches an extension off, in all folders or with --scope project "
 			"in this one; enable takes that back. new makes a folder to begin with, "
 			"validate checks one.",
