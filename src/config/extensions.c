@@ -12,7 +12,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "base/sha256.h"
 #include "base/text.h"
 #include "base/unseen.h"
 #include "config/private.h"
@@ -202,51 +201,6 @@ static json_t *extension_expand(const struct settings *settings, const struct ex
 }
 
 /* ---- its settings -------------------------------------------------------------------- */
-
-/* As Gemini CLI names its place in the key store: by the address of what was installed. */
-static char *secrets_service(const struct extension *extension)
-{
-	const char *source = json_string_value(json_object_get(extension->origin, "source"));
-	const struct sha256 sum = sha256_of(span_str(source ? source : extension->name));
-	json_auto_t *id = json_sha256(&sum);
-
-	return mem_printf("Gemini CLI Extensions %s %s", extension->name, json_string_value(id));
-}
-
-struct env_search {
-	struct span name;
-	char *found; /* owned */
-};
-
-static void take_env_value(void *data, struct span name, const char *value)
-{
-	struct env_search *search = data;
-
-	if (!span_eq(name, search->name))
-		return;
-	free(search->found);
-	search->found = mem_strdup(value);
-}
-
-char *extension_value(const struct extension *extension, const char *variable, bool secret)
-{
-	_cleanup_free_ char *path = path_join(extension->installed, ".env");
-	_cleanup_file_text_ struct file_text text = { 0 };
-	struct env_search search = { .name = span_str(variable) };
-	struct err ignored = ERR_INIT;
-	char *kept = NULL;
-
-	if (secret) {
-		_cleanup_free_ char *service = secrets_service(extension);
-
-		if (keystore_get(service, variable, &kept))
-			return kept;
-	}
-	if (door_read(extension->installed, path, LIMIT_SETTINGS_BYTES, &text, &ignored) &&
-	    text.data)
-		variables_parse_file(file_text_span(&text), take_env_value, &search);
-	return search.found;
-}
 
 static json_t *read_values(const struct extension *extension, const json_t *manifest)
 {

@@ -93,6 +93,11 @@ const char *extensions_plan_folder(const struct settings *settings);
 /* What the user set of a setting of the extension, out of a .env file or the key store.  The caller
  * frees; NULL: nothing. */
 char *extension_value(const struct extension *extension, const char *variable, bool secret);
+/* Sets it, or with NULL takes it away: a secret in the key store, others in the extension's .env.
+ * INVALID_ARGUMENT: a value of several lines, or one that no .env file can hold; FILE_NOT_FOUND: no
+ * key store answers. */
+bool extension_value_set(const struct extension *extension, const char *variable, bool secret,
+                         const char *value, struct err *err);
 
 /* ---- a manifest ---------------------------------------------------------------------- */
 

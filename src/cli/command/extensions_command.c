@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -267,6 +268,132 @@ static bool approve_one(struct extensions_command *command, const char *name, st
 	       say_line(text, err);
 }
 
+/* ---- its settings -------------------------------------------------------------------- */
+
+static void put_extension_setting(struct buf *out, const struct extension *extension,
+                                  const json_t *setting)
+{
+	const char *variable = json_string_value(json_object_get(setting, "envVar"));
+	const bool secret = json_is_true(json_object_get(setting, "sensitive"));
+	_cleanup_free_ char *value = variable ? extension_value(extension, variable, secret) : NULL;
+	_cleanup_free_ char *name = extension_line(json_span(json_object_get(setting, "name")));
+	_cleanup_free_ char *about =
+		extension_line(json_span(json_object_get(setting, "description")));
+	_cleanup_free_ char *shown = extension_line(span_str(!value ? "[not set]" :
+	                                                     secret ? "[a secret]" : value));
+	_cleanup_free_ char *asked = extension_line(span_str(variable ? variable : ""));
+
+	buf_printf(out, "  %s (%s): %s\n", name, asked, shown);
+	if (*about)
+		buf_printf(out, "    %s\n", about);
+	if (secret && value)
+		explicit_bzero(value, strlen(value));
+}
+
+static void put_extension_settings(struct buf *out, const struct extension *extension)
+{
+	struct err ignored = ERR_INIT;
+	json_auto_t *said = extension_manifest_read(extension->folder, NULL, &ignored);
+	const json_t *list = json_object_get(said, "settings"), *setting;
+	size_t i;
+
+	buf_printf(out, "%s (%s)\n", extension->name, extension->version);
+	json_array_foreach(list, i, setting)
+		put_extension_setting(out, extension, setting);
+	if (!json_array_size(list))
+		buf_str(out, "  no settings\n");
+}
+
+/* By its name or its variable; a new reference, or NULL. */
+static json_t *setting_named(const struct extension *extension, const char *word)
+{
+	struct err ignored = ERR_INIT;
+	json_auto_t *said = extension_manifest_read(extension->folder, NULL, &ignored);
+	const json_t *setting;
+	size_t i;
+
+	json_array_foreach(json_object_get(said, "settings"), i, setting)
+		if (json_string_length(json_object_get(setting, "envVar")) &&
+		    (span_eq(json_span(json_object_get(setting, "name")), span_str(word)) ||
+		     span_eq(json_span(json_object_get(setting, "envVar")), span_str(word))))
+			return json_incref((json_t *)setting);
+	return NULL;
+}
+
+/* A line of standard input; a secret is not shown on a terminal. False: there is none. */
+static bool value_ask(const json_t *setting, bool secret, struct buf *ret)
+{
+	_cleanup_free_ char *name = extension_line(json_span(json_object_get(setting, "name")));
+	_cleanup_free_ char *about =
+		extension_line(json_span(json_object_get(setting, "description")));
+	_cleanup_free_ char *line = NULL;
+	struct termios terminal, silent;
+	const bool hides = secret && tcgetattr(STDIN_FILENO, &terminal) == 0;
+	size_t size = 0;
+	ssize_t len;
+
+	output_complain(*about ? about : name);
+	output_complain("The new value, on one line; an empty one takes it away:");
+	if (hides) {
+		silent = terminal;
+		silent.c_lflag &= ~(tcflag_t)ECHO;
+		tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent);
+	}
+	len = getline(&line, &size, stdin);
+	if (hides)
+		tcsetattr(STDIN_FILENO, TCSAFLUSH, &terminal);
+	if (len >= 0)
+		buf_span(ret, line_body(span_of(line, (size_t)len)));
+	if (line)
+		explicit_bzero(line, size);
+	return len >= 0;
+}
+
+static bool setting_change(const struct extension *extension, const char *word, struct err *err)
+{
+	json_auto_t *setting = setting_named(extension, word);
+	const char *variable = json_string_value(json_object_get(setting, "envVar"));
+	const bool secret = json_is_true(json_object_get(setting, "sensitive"));
+	_cleanup_buf_ struct buf value = BUF_INIT(LIMIT_ENV_FILE_BYTES);
+	_cleanup_free_ char *text = NULL;
+	bool ok;
+
+	if (!setting)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Extension \"%s\" has no setting \"%.100s\".",
+		               extension->name, word);
+	if (!value_ask(setting, secret, &value))
+		return err_set(err, ERR_INVALID_ARGUMENT, "Standard input has no value.");
+	ok = extension_value_set(extension, variable, secret, value.len ? value.data : NULL, err);
+	text = mem_printf("Setting %s of extension \"%s\" %s.", variable, extension->name,
+	                  value.len ? "set" : "removed");
+	if (value.data)
+		explicit_bzero(value.data, value.len);
+	return ok && say_line(text, err);
+}
+
+/* config [NAME [SETTING]] */
+static bool extension_settings_run(struct extensions_command *command, struct err *err)
+{
+	const char *name = invocation_positional(command->invocation, 1);
+	const char *word = invocation_positional(command->invocation, 2);
+	const struct extension *extension = name ? extension_find(command, name, err) : NULL;
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	if (name && !extension)
+		return false;
+	if (is_workspace(invocation_value(command->invocation, FLAG_SCOPE)))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Settings of extensions are the user's: there is no --scope "
+		               "project.");
+	if (word)
+		return setting_change(extension, word, err);
+	for (size_t i = 0; i < command->all->count; i++)
+		if (!extension || extension == &command->all->at[i])
+			put_extension_settings(&out, &command->all->at[i]);
+	return agent_output_lines(buf_view(&out), err);
+}
+
 static bool uninstall_one(struct extensions_command *command, const char *name, struct err *err)
 {
 	_cleanup_free_ char *text = mem_printf("Extension \"%s\" successfully uninstalled.", name);
@@ -313,16 +440,18 @@ static const struct extensions_action {
 	const char *word, *takes;
 	bool many;
 	bool (*one)(struct extensions_command *command, const char *word, struct err *err);
+	bool (*whole)(struct extensions_command *command, struct err *err); /* in place of it */
 } actions[] = {
-	{ "enable", "the name of an extension", false, enable_one },
-	{ "disable", "the name of an extension", false, disable_one },
-	{ "install", "a folder, an archive or the address of an extension", false, install_one },
-	{ "link", "the folder of an extension", false, link_one },
-	{ "update", "names of extensions, or --all", true, update_one },
-	{ "approve", "the name of an extension", false, approve_one },
-	{ "uninstall", "names of extensions", true, uninstall_one },
-	{ "new", "the folder to make", false, new_one },
-	{ "validate", "the folder of an extension", false, validate_one },
+	{ "config", "an extension and one of its settings", false, NULL, extension_settings_run },
+	{ "enable", "the name of an extension", false, enable_one, NULL },
+	{ "disable", "the name of an extension", false, disable_one, NULL },
+	{ "install", "a folder, an archive or an address", false, install_one, NULL },
+	{ "link", "the folder of an extension", false, link_one, NULL },
+	{ "update", "the name of an extension, or --all", false, update_one, NULL },
+	{ "approve", "the name of an extension", false, approve_one, NULL },
+	{ "uninstall", "names of extensions", true, uninstall_one, NULL },
+	{ "new", "the folder to make", false, new_one, NULL },
+	{ "validate", "the folder of an extension", false, validate_one, NULL },
 };
 
 static const struct extensions_action *action_named(const char *word)
@@ -341,9 +470,14 @@ static bool check_extensions_words(const struct invocation *invocation,
 	if (!action)
 		return count <= 1 || err_set(err, ERR_INVALID_ARGUMENT,
 		                             "hasp extensions list takes no further word.");
+	if (action->whole)
+		return (count <= 3 && !invocation_has(invocation, FLAG_ALL) &&
+		        !invocation_has(invocation, FLAG_JSON)) ||
+		       err_set(err, ERR_INVALID_ARGUMENT, "hasp extensions %s takes %s at most.",
+		               action->word, action->takes);
 	if (action->one == update_one && invocation_has(invocation, FLAG_ALL))
 		return count == 1 || err_set(err, ERR_INVALID_ARGUMENT,
-		                             "hasp extensions update takes names or --all.");
+		                             "hasp extensions update takes a name or --all.");
 	if (invocation_has(invocation, FLAG_ALL))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "hasp extensions %s takes no --all.", action->word);
@@ -387,7 +521,9 @@ int command_run_extensions(const struct invocation *invocation)
 	command.all = extensions_installed(command.settings);
 	if (!action)
 		code = list_installed(&command);
-	for (size_t i = 1; action && i < invocation->positional_count; i++)
+	if (action && action->whole && !action->whole(&command, &err))
+		code = output_fail(&err, CLI_FAILED);
+	for (size_t i = 1; action && action->one && i < invocation->positional_count; i++)
 		if (!action->one(&command, invocation->positionals[i], &err)) {
 			code = output_fail(&err, CLI_FAILED);
 			err = (struct err)ERR_INIT;

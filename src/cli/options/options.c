@@ -559,7 +559,7 @@ static const char *const skills_synopsis[] = {
 
 static const char *const extensions_choices[] = {
 	"list",      "enable", "disable",  "install", "link",    "update",
-	"uninstall", "new",    "validate", "approve", NULL,
+	"uninstall", "new",    "validate", "approve", "config",  NULL,
 };
 
 static const struct flag extensions_flags[] = {
@@ -583,9 +583,10 @@ static const struct flag extensions_flags[] = {
 
 static const struct positional extensions_positionals[] = {
 	{ { "ACTION", COMPLETE_CHOICE, extensions_choices },
-	  "list (default), enable, disable, install, link, update, approve, uninstall, new or "
-	  "validate" },
+	  "list (default), enable, disable, install, link, update, approve, config, uninstall, "
+	  "new or validate" },
 	{ { "NAME", COMPLETE_FOLDER, NULL }, "the extension, or its folder" },
+	{ { "SETTING", COMPLETE_NOTHING, NULL }, "with config: one of its settings" },
 };
 
 static const char *const extensions_synopsis[] = {
@@ -593,8 +594,9 @@ static const char *const extensions_synopsis[] = {
 	"enable NAME | disable NAME [--scope user|project]",
 	"install SOURCE [--ref REF] [--auto-update] [--pre-release] [--consent]",
 	"link FOLDER [--consent]",
-	"update NAME...|--all [--consent]",
+	"update NAME|--all [--consent]",
 	"approve NAME [--consent]",
+	"config [NAME [SETTING]]",
 	"uninstall NAME...",
 	"new FOLDER | validate FOLDER",
 	NULL,
@@ -968,9 +970,10 @@ static const struct command commands[] = {
 			"asks again where what one brings has changed. Files that change "
 			"otherwise make an extension unused, until approve has shown what it "
 			"brings and you have said yes. "
-			"disable switches an extension off, in all folders or with --scope project "
-			"in this one; enable takes that back. new makes a folder to begin with, "
-			"validate checks one.",
+			"disable switches an extension off, in all folders or with --scope "
+			"project in this one; enable takes that back. config shows what you set "
+			"of an extension's settings, or asks for one on standard input. new "
+			"makes a folder to begin with, validate checks one.",
 		.loose = "uninstall",
 		.flags = extensions_flags,
 		.flag_count = ARRAY_LEN(extensions_flags),
