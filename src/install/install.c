@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/door.h"
@@ -95,6 +96,7 @@ static char *content_folder(const struct stage *stage)
 	_cleanup_free_ char *manifest = path_join(content, EXTENSION_MANIFEST);
 	_cleanup_file_text_ struct file_text text = { 0 };
 	struct err ignored = ERR_INIT;
+	struct stat status;
 	char **names;
 	size_t count;
 
@@ -106,7 +108,8 @@ static char *content_folder(const struct stage *stage)
 	for (size_t i = 0; i < count; i++)
 		free(names[i]);
 	free(names);
-	if (inner && door_is_folder(inner)) {
+	/* No link: that would be renamed in place of what it leads to. */
+	if (inner && lstat(inner, &status) == 0 && S_ISDIR(status.st_mode)) {
 		free(content);
 		return inner;
 	}

@@ -155,6 +155,8 @@ HOSTILE = {
     "empty": (b"", "empty"),
     "no extension": (tar(files={"README": "x"}), "There is no gemini-extension.json in"),
     "two folders": (tar(files={"a/gemini-extension.json": "{}", "b/x": ""}), "There is no gemini-extension.json in"),
+    "a link to it": (tar([entry("x", linkname=".y", **LINK)], files={".y/gemini-extension.json": json.dumps(MANIFEST)}),
+                     "There is no gemini-extension.json in"),
     "bad manifest": (tar(files={"gemini-extension.json": '{"name": "../x", "version": "1"}'}), "letters, digits"),
 }
 
