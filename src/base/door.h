@@ -28,6 +28,8 @@
 
 #include "base/file.h"
 
+struct sha256;
+
 /* Reads `path`, which is beneath `root` as text (both as path_join makes them), like file_read: a
  * missing file is no error. OUTSIDE_WORKSPACE: a link leads out of the root. */
 bool door_read(const char *root, const char *path, size_t max, struct file_text *ret,
@@ -106,6 +108,16 @@ enum { TREE_DEPTH_MAX = 32 };
  * by the user's own links.  INVALID_ARGUMENT: something in it cannot be copied, or there is such a
  * NAME already; TOO_LARGE; IO_ERROR, ...: then nothing of it stays. */
 bool tree_copy(const char *from, const char *into, const char *name, struct err *err);
+/* Whether a symbolic link with this target, `depth` folders beneath the root of a tree, stays
+ * inside by that rule. */
+bool tree_link_stays(struct span target, unsigned depth);
+/* The digest of all that is in a folder (tree_hash.c): names, kinds, whether a file may be run,
+ * content, targets of links; not owners, times or other permissions.  Names in `skip`
+ * (NULL-terminated), at its top, do not count.  With `quick` files are not read, but their numbers,
+ * sizes and times count: those who change a file cannot set them back.  Bounded as tree_copy is.
+ * TOO_LARGE; FILE_NOT_FOUND, PERMISSION_DENIED, IO_ERROR: also where it changes meanwhile. */
+bool tree_hash(const char *folder, const char *const *skip, bool quick, struct sha256 *ret,
+               struct err *err);
 /* Removes NAME in the folder `in` with all beneath it; of a link only the link.  FILE_NOT_FOUND: it
  * is not there; PERMISSION_DENIED, IO_ERROR: some of it may be gone. */
 bool tree_remove(const char *in, const char *name, struct err *err);

@@ -280,6 +280,11 @@
 /* A folder that is copied whole (base/door.h): an extension with all that npm installed for it. */
 #define LIMIT_TREE_FILES ((size_t)20000)
 #define LIMIT_TREE_BYTES ((size_t)512 << 20)
+/* An archive of one (install/), as it is downloaded; how much more than that its content may have:
+ * text is packed to a tenth, a bomb to a thousandth; and what it may have however small it is. */
+#define LIMIT_ARCHIVE_BYTES ((size_t)256 << 20)
+#define LIMIT_UNPACK_RATIO 100
+#define LIMIT_UNPACK_FREE ((size_t)8 << 20)
 
 /* Agents (catalog/agents.h). A file is the system prompt of a conversation; each description is
  * sent with every request. What one hands back is a result among others. */

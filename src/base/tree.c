@@ -93,7 +93,7 @@ static bool tree_copy_file(struct tree_copying *copying, int from, int to, const
 
 /* target = *"../" *(name "/"), with no more of the former than the link is deep: whatever links the
  * names are, each of them stays inside by the same rule. */
-static bool link_stays_inside(struct span target, unsigned depth)
+bool tree_link_stays(struct span target, unsigned depth)
 {
 	bool down = false;
 
@@ -124,7 +124,7 @@ static bool tree_copy_link(struct tree_copying *copying, int from, int to, const
 	if (len < 0)
 		return err_set_errno(err, errno, "Cannot read the link %s", name);
 	target[len] = '\0';
-	if (!link_stays_inside(span_of(target, (size_t)len), depth))
+	if (!tree_link_stays(span_of(target, (size_t)len), depth))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "The link %.100s in %s leads out of it.", name, copying->from);
 	return symlinkat(target, to, name) == 0 ||

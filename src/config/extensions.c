@@ -12,7 +12,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "base/sha256.h"
 #include "base/text.h"
 #include "base/unseen.h"
 #include "config/private.h"
@@ -203,51 +202,6 @@ static json_t *extension_expand(const struct settings *settings, const struct ex
 
 /* ---- its settings -------------------------------------------------------------------- */
 
-/* As Gemini CLI names its place in the key store: by the address of what was installed. */
-static char *secrets_service(const struct extension *extension)
-{
-	const char *source = json_string_value(json_object_get(extension->origin, "source"));
-	const struct sha256 sum = sha256_of(span_str(source ? source : extension->name));
-	json_auto_t *id = json_sha256(&sum);
-
-	return mem_printf("Gemini CLI Extensions %s %s", extension->name, json_string_value(id));
-}
-
-struct env_search {
-	struct span name;
-	char *found; /* owned */
-};
-
-static void take_env_value(void *data, struct span name, const char *value)
-{
-	struct env_search *search = data;
-
-	if (!span_eq(name, search->name))
-		return;
-	free(search->found);
-	search->found = mem_strdup(value);
-}
-
-char *extension_value(const struct extension *extension, const char *variable, bool secret)
-{
-	_cleanup_free_ char *path = path_join(extension->installed, ".env");
-	_cleanup_file_text_ struct file_text text = { 0 };
-	struct env_search search = { .name = span_str(variable) };
-	struct err ignored = ERR_INIT;
-	char *kept = NULL;
-
-	if (secret) {
-		_cleanup_free_ char *service = secrets_service(extension);
-
-		if (keystore_get(service, variable, &kept))
-			return kept;
-	}
-	if (door_read(extension->installed, path, LIMIT_SETTINGS_BYTES, &text, &ignored) &&
-	    text.data)
-		variables_parse_file(file_text_span(&text), take_env_value, &search);
-	return search.found;
-}
-
 static json_t *read_values(const struct extension *extension, const json_t *manifest)
 {
 	const json_t *list = json_object_get(manifest, "settings");
@@ -273,6 +227,7 @@ struct discovery {
 	const struct settings *settings;
 	struct extensions *found;
 	json_t *enablement;
+	json_t *consents;
 };
 
 char *extension_line(struct span text)
@@ -342,14 +297,15 @@ const char *extension_forbidden(const struct settings *settings, const json_t *o
 {
 	const json_t *patterns = settings_get(settings, "security.allowedExtensions");
 	const char *type = json_string_value(json_object_get(origin, "type"));
+	const char *source = json_string_value(json_object_get(origin, "source"));
 
 	if (json_array_size(patterns))
-		return source_is_allowed(patterns,
-		                         json_string_value(json_object_get(origin, "source"))) ?
+		return source_is_allowed(patterns, source) ?
 		               NULL : "security.allowedExtensions does not name its source";
-	if (type && (!strcmp(type, "git") || !strcmp(type, "github-release")) &&
+	if (type && (!strcmp(type, "git") || !strcmp(type, "github-release") ||
+	             (!strcmp(type, "archive") && source && strstr(source, "://"))) &&
 	    settings_bool(settings, "security.blockGitExtensions", false))
-		return "security.blockGitExtensions forbids those from git";
+		return "security.blockGitExtensions forbids those from git and other servers";
 	return NULL;
 }
 
@@ -425,6 +381,20 @@ static bool extension_open(struct discovery *discovery, struct extension *extens
 	return true;
 }
 
+/* Files that are not those which the user said yes to are not used until the user has looked. */
+static void extension_check_files(struct discovery *discovery, struct extension *extension)
+{
+	if (!extension->enabled || strcmp(extension->folder, extension->installed) != 0 ||
+	    extension_consent_holds(discovery->settings->home, discovery->consents,
+	                            extension->name, extension->folder))
+		return;
+	extension->off = mem_printf("Its files have changed since you said yes to them. \"hasp "
+	                            "extensions approve %s\" shows what it brings now, and asks.",
+	                            extension->name);
+	extensions_notice(discovery->found, "The extension \"%s\" is not used. %s",
+	                  extension->name, extension->off);
+}
+
 static void extension_try(struct discovery *discovery, const char *folder, const char *name)
 {
 	_cleanup_free_ char *path = path_join(folder, name), *real = realpath(path, NULL);
@@ -441,6 +411,7 @@ static void extension_try(struct discovery *discovery, const char *folder, const
 		extensions_notice(found, "The extension in %s is ignored: there is another one "
 		                         "named \"%s\".", path, extension.name);
 	} else {
+		extension_check_files(discovery, &extension);
 		found->at = mem_grow(found->at, &found->cap, found->count + 1, sizeof(*found->at));
 		extension.entry = mem_strdup(name);
 		found->at[found->count++] = extension;
@@ -504,11 +475,17 @@ static struct extensions *extensions_discover(const struct settings *settings)
 	if (err.code != ERR_NONE)
 		extensions_notice(discovery.found, "%s All extensions count as enabled.",
 		                  err.message);
+	err = (struct err)ERR_INIT;
+	discovery.consents = extension_consents(settings->home, &err);
+	if (err.code != ERR_NONE)
+		extensions_notice(discovery.found, "%s Extensions count with the files that they "
+		                                   "have.", err.message);
 	look_into_extensions(&discovery, folder);
 	for (size_t i = 0; i < discovery.found->count; i++)
 		add_themes(discovery.found, &discovery.found->at[i]);
 	extensions_check_names(&discovery);
 	json_decref(discovery.enablement);
+	json_decref(discovery.consents);
 	return discovery.found;
 }
 

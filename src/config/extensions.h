@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The extensions that the user has installed: Gemini CLI's, where it keeps them.
  *
+ *     ~/.gemini/hasp-extensions.json              which files the user has said yes to
  *     ~/.gemini/extensions/
  *         extension-enablement.json               where each one is enabled
  *         NAME/gemini-extension.json              the manifest
@@ -27,7 +28,7 @@
  * left out with a sentence that says why.
  *
  * Reference: Gemini CLI 0.61 (extension manager, extension enablement).
- * Not here: installing and removing them (cli/command/install.c).
+ * Not here: installing and removing them (install/).
  */
 #ifndef HASP_CONFIG_EXTENSIONS_H
 #define HASP_CONFIG_EXTENSIONS_H
@@ -92,6 +93,11 @@ const char *extensions_plan_folder(const struct settings *settings);
 /* What the user set of a setting of the extension, out of a .env file or the key store.  The caller
  * frees; NULL: nothing. */
 char *extension_value(const struct extension *extension, const char *variable, bool secret);
+/* Sets it, or with NULL takes it away: a secret in the key store, others in the extension's .env.
+ * INVALID_ARGUMENT: a value of several lines, or one that no .env file can hold; FILE_NOT_FOUND: no
+ * key store answers. */
+bool extension_value_set(const struct extension *extension, const char *variable, bool secret,
+                         const char *value, struct err *err);
 
 /* ---- a manifest ---------------------------------------------------------------------- */
 
@@ -124,6 +130,32 @@ bool extension_enable_in(const struct home *home, const char *name, const char *
                          struct err *err);
 /* Forgets all rules of an extension. */
 bool extension_enablement_forget(const struct home *home, const char *name, struct err *err);
+
+/* ---- which files the user has said yes to (extensions_consent.c) ------------------------ */
+
+/* ~/.gemini/hasp-extensions.json, of what hasp installed:
+ *
+ *     { NAME: { "content": SHA256, "looks": SHA256, "brings": lines }, ... }
+ *
+ * "content" is the digest of all files, folders and links of the extension, without what is the
+ * user's (.env, .git, .gemini-extension-install.json at its top); "looks" that of their times and
+ * numbers: as long as it holds, they need not be read.  One that Gemini CLI installed is not in it,
+ * and counts as that has asked.
+ */
+
+struct sha256;
+
+/* The whole file, a new reference; {} if there is none. With *err when it cannot be read. */
+json_t *extension_consents(const struct home *home, struct err *err);
+/* Whether the files are those; true also where nothing is known of the extension. */
+bool extension_consent_holds(const struct home *home, const json_t *consents, const char *name,
+                             const char *folder);
+/* Writes down that the user said yes to the files in `folder`, and to what they bring. */
+bool extension_consent_record(const struct home *home, const char *name, const char *folder,
+                              const char *brings, struct err *err);
+bool extension_consent_forget(const struct home *home, const char *name, struct err *err);
+/* The digest of an extension's files, as above. Errors as of tree_hash. */
+bool extension_content_hash(const char *folder, struct sha256 *ret, struct err *err);
 
 /* ~/.gemini/extensions; the caller frees. */
 char *extensions_folder(const struct home *home);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -15,6 +16,7 @@
 #include "cli/view/output.h"
 #include "config/extensions.h"
 #include "data/json.h"
+#include "install/install.h"
 
 struct extensions_command {
 	const struct invocation *invocation;
@@ -149,7 +151,7 @@ static bool disable_one(struct extensions_command *command, const char *name, st
 /* ---- put in and taken out ------------------------------------------------------------ */
 
 /* A yes of whoever is at standard input; nothing there is a no. */
-static bool is_consented(const struct extensions_command *command, const char *consent,
+static bool is_consented(const struct extensions_command *command, const char *consent, bool asks,
                          struct err *err)
 {
 	char answer[16] = "";
@@ -157,7 +159,7 @@ static bool is_consented(const struct extensions_command *command, const char *c
 
 	if (!agent_output_lines(span_str(consent), err))
 		return false;
-	if (invocation_has(command->invocation, FLAG_CONSENT))
+	if (!asks || invocation_has(command->invocation, FLAG_CONSENT))
 		return true;
 	output_complain("What an extension brings is somebody else's. Use it? [y/N]");
 	if (!fgets(answer, sizeof(answer), stdin))
@@ -169,16 +171,22 @@ static bool is_consented(const struct extensions_command *command, const char *c
 	               "Nothing was installed. --consent says yes where nobody can be asked.");
 }
 
-static bool install_from(struct extensions_command *command, const char *folder, bool link,
+static bool install_from(struct extensions_command *command, const char *source, bool link,
                          struct err *err)
 {
+	const struct invocation *invocation = command->invocation;
+	const struct install_wish wish = {
+		.source = source, .link = link, .ref = invocation_value(invocation, FLAG_REF),
+		.auto_update = invocation_has(invocation, FLAG_AUTO_UPDATE),
+		.pre_release = invocation_has(invocation, FLAG_PRE_RELEASE),
+	};
 	struct install install;
 	_cleanup_free_ char *text = NULL;
 	bool ok;
 
-	if (!install_open(folder, command->settings, link, &install, err))
+	if (!install_open(&wish, command->settings, &install, err))
 		return false;
-	ok = is_consented(command, install.consent, err) &&
+	ok = is_consented(command, install.consent, true, err) &&
 	     install_do(&install, command->settings, err);
 	text = mem_printf("Extension \"%s\" %s successfully and enabled.",
 	                  json_string_value(json_object_get(install.manifest, "name")),
@@ -195,6 +203,195 @@ static bool install_one(struct extensions_command *command, const char *source, 
 static bool link_one(struct extensions_command *command, const char *source, struct err *err)
 {
 	return install_from(command, source, true, err);
+}
+
+static const struct extension *extension_find(const struct extensions_command *command,
+                                              const char *name, struct err *err)
+{
+	const struct extension *extension = extension_named(command->all, name);
+
+	if (!extension)
+		err_set(err, ERR_INVALID_ARGUMENT, "Extension \"%.100s\" not found.", name);
+	return extension;
+}
+
+static bool update_one(struct extensions_command *command, const char *name, struct err *err)
+{
+	const struct extension *extension = extension_find(command, name, err);
+	_cleanup_free_ char *version = NULL, *text = NULL;
+	struct install install;
+	bool ok;
+
+	if (!extension || !install_update_open(extension, command->settings, &install, err))
+		return false;
+	version = extension_line(json_span(json_object_get(install.manifest, "version")));
+	text = install.same ? mem_printf("Extension \"%s\" is already up to date.",
+	                                 extension->name) :
+	                      mem_printf("Extension \"%s\" successfully updated: %s -> %s.",
+	                                 extension->name, extension->version, version);
+	/* Files that changed here since are asked about as any. */
+	ok = install.same && !install.asks && !extension->off &&
+	     json_equal(install.origin, extension->origin);
+	if (!ok)
+		ok = (install.same && !install.asks ?
+		              true : is_consented(command, install.consent, install.asks, err)) &&
+		     install_do(&install, command->settings, err);
+	install_release(&install);
+	return ok && say_line(text, err);
+}
+
+static bool approve_one(struct extensions_command *command, const char *name, struct err *err)
+{
+	const struct home *home = settings_home(command->settings);
+	const struct extension *extension = extension_find(command, name, err);
+	_cleanup_free_ char *brings = NULL, *changes = NULL, *consent = NULL, *text = NULL;
+	json_auto_t *said = NULL;
+	bool any;
+
+	if (!extension)
+		return false;
+	if (strcmp(extension->folder, extension->installed) != 0)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Extension \"%s\" is linked: its files are yours to change.",
+		               extension->name);
+	said = extension_manifest_read(extension->folder, NULL, err);
+	if (!said)
+		return false;
+	brings = install_brings(extension->folder, said);
+	changes = install_changes(extension, home, brings, &any);
+	consent = mem_printf("Extension \"%s\" (%s) brings now, with + for what is new and - for "
+	                     "what is gone:\n%s", extension->name, extension->version, changes);
+	text = mem_printf("Extension \"%s\" is used with the files that it has now.",
+	                  extension->name);
+	return is_consented(command, consent, true, err) &&
+	       extension_consent_record(home, extension->name, extension->folder, brings, err) &&
+	       say_line(text, err);
+}
+
+/* ---- its settings -------------------------------------------------------------------- */
+
+static void put_extension_setting(struct buf *out, const struct extension *extension,
+                                  const json_t *setting)
+{
+	const char *variable = json_string_value(json_object_get(setting, "envVar"));
+	const bool secret = json_is_true(json_object_get(setting, "sensitive"));
+	_cleanup_free_ char *value = variable ? extension_value(extension, variable, secret) : NULL;
+	_cleanup_free_ char *name = extension_line(json_span(json_object_get(setting, "name")));
+	_cleanup_free_ char *about =
+		extension_line(json_span(json_object_get(setting, "description")));
+	_cleanup_free_ char *shown = extension_line(span_str(!value ? "[not set]" :
+	                                                     secret ? "[a secret]" : value));
+	_cleanup_free_ char *asked = extension_line(span_str(variable ? variable : ""));
+
+	buf_printf(out, "  %s (%s): %s\n", name, asked, shown);
+	if (*about)
+		buf_printf(out, "    %s\n", about);
+	if (secret && value)
+		explicit_bzero(value, strlen(value));
+}
+
+static void put_extension_settings(struct buf *out, const struct extension *extension)
+{
+	struct err ignored = ERR_INIT;
+	json_auto_t *said = extension_manifest_read(extension->folder, NULL, &ignored);
+	const json_t *list = json_object_get(said, "settings"), *setting;
+	size_t i;
+
+	buf_printf(out, "%s (%s)\n", extension->name, extension->version);
+	json_array_foreach(list, i, setting)
+		put_extension_setting(out, extension, setting);
+	if (!json_array_size(list))
+		buf_str(out, "  no settings\n");
+}
+
+/* By its name or its variable; a new reference, or NULL. */
+static json_t *setting_named(const struct extension *extension, const char *word)
+{
+	struct err ignored = ERR_INIT;
+	json_auto_t *said = extension_manifest_read(extension->folder, NULL, &ignored);
+	const json_t *setting;
+	size_t i;
+
+	json_array_foreach(json_object_get(said, "settings"), i, setting)
+		if (json_string_length(json_object_get(setting, "envVar")) &&
+		    (span_eq(json_span(json_object_get(setting, "name")), span_str(word)) ||
+		     span_eq(json_span(json_object_get(setting, "envVar")), span_str(word))))
+			return json_incref((json_t *)setting);
+	return NULL;
+}
+
+/* A line of standard input; a secret is not shown on a terminal. False: there is none. */
+static bool value_ask(const json_t *setting, bool secret, struct buf *ret)
+{
+	_cleanup_free_ char *name = extension_line(json_span(json_object_get(setting, "name")));
+	_cleanup_free_ char *about =
+		extension_line(json_span(json_object_get(setting, "description")));
+	_cleanup_free_ char *line = NULL;
+	struct termios terminal, silent;
+	const bool hides = secret && tcgetattr(STDIN_FILENO, &terminal) == 0;
+	size_t size = 0;
+	ssize_t len;
+
+	output_complain(*about ? about : name);
+	output_complain("The new value, on one line; an empty one takes it away:");
+	if (hides) {
+		silent = terminal;
+		silent.c_lflag &= ~(tcflag_t)ECHO;
+		tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent);
+	}
+	len = getline(&line, &size, stdin);
+	if (hides)
+		tcsetattr(STDIN_FILENO, TCSAFLUSH, &terminal);
+	if (len >= 0)
+		buf_span(ret, line_body(span_of(line, (size_t)len)));
+	if (line)
+		explicit_bzero(line, size);
+	return len >= 0;
+}
+
+static bool setting_change(const struct extension *extension, const char *word, struct err *err)
+{
+	json_auto_t *setting = setting_named(extension, word);
+	const char *variable = json_string_value(json_object_get(setting, "envVar"));
+	const bool secret = json_is_true(json_object_get(setting, "sensitive"));
+	_cleanup_buf_ struct buf value = BUF_INIT(LIMIT_ENV_FILE_BYTES);
+	_cleanup_free_ char *text = NULL;
+	bool ok;
+
+	if (!setting)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Extension \"%s\" has no setting \"%.100s\".",
+		               extension->name, word);
+	if (!value_ask(setting, secret, &value))
+		return err_set(err, ERR_INVALID_ARGUMENT, "Standard input has no value.");
+	ok = extension_value_set(extension, variable, secret, value.len ? value.data : NULL, err);
+	text = mem_printf("Setting %s of extension \"%s\" %s.", variable, extension->name,
+	                  value.len ? "set" : "removed");
+	if (value.data)
+		explicit_bzero(value.data, value.len);
+	return ok && say_line(text, err);
+}
+
+/* config [NAME [SETTING]] */
+static bool extension_settings_run(struct extensions_command *command, struct err *err)
+{
+	const char *name = invocation_positional(command->invocation, 1);
+	const char *word = invocation_positional(command->invocation, 2);
+	const struct extension *extension = name ? extension_find(command, name, err) : NULL;
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	if (name && !extension)
+		return false;
+	if (is_workspace(invocation_value(command->invocation, FLAG_SCOPE)))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Settings of extensions are the user's: there is no --scope "
+		               "project.");
+	if (word)
+		return setting_change(extension, word, err);
+	for (size_t i = 0; i < command->all->count; i++)
+		if (!extension || extension == &command->all->at[i])
+			put_extension_settings(&out, &command->all->at[i]);
+	return agent_output_lines(buf_view(&out), err);
 }
 
 static bool uninstall_one(struct extensions_command *command, const char *name, struct err *err)
@@ -243,14 +440,18 @@ static const struct extensions_action {
 	const char *word, *takes;
 	bool many;
 	bool (*one)(struct extensions_command *command, const char *word, struct err *err);
+	bool (*whole)(struct extensions_command *command, struct err *err); /* in place of it */
 } actions[] = {
-	{ "enable", "the name of an extension", false, enable_one },
-	{ "disable", "the name of an extension", false, disable_one },
-	{ "install", "the folder of an extension", false, install_one },
-	{ "link", "the folder of an extension", false, link_one },
-	{ "uninstall", "names of extensions", true, uninstall_one },
-	{ "new", "the folder to make", false, new_one },
-	{ "validate", "the folder of an extension", false, validate_one },
+	{ "config", "an extension and one of its settings", false, NULL, extension_settings_run },
+	{ "enable", "the name of an extension", false, enable_one, NULL },
+	{ "disable", "the name of an extension", false, disable_one, NULL },
+	{ "install", "a folder, an archive or an address", false, install_one, NULL },
+	{ "link", "the folder of an extension", false, link_one, NULL },
+	{ "update", "the name of an extension, or --all", false, update_one, NULL },
+	{ "approve", "the name of an extension", false, approve_one, NULL },
+	{ "uninstall", "names of extensions", true, uninstall_one, NULL },
+	{ "new", "the folder to make", false, new_one, NULL },
+	{ "validate", "the folder of an extension", false, validate_one, NULL },
 };
 
 static const struct extensions_action *action_named(const char *word)
@@ -269,12 +470,39 @@ static bool check_extensions_words(const struct invocation *invocation,
 	if (!action)
 		return count <= 1 || err_set(err, ERR_INVALID_ARGUMENT,
 		                             "hasp extensions list takes no further word.");
+	if (action->whole)
+		return (count <= 3 && !invocation_has(invocation, FLAG_ALL) &&
+		        !invocation_has(invocation, FLAG_JSON)) ||
+		       err_set(err, ERR_INVALID_ARGUMENT, "hasp extensions %s takes %s at most.",
+		               action->word, action->takes);
+	if (action->one == update_one && invocation_has(invocation, FLAG_ALL))
+		return count == 1 || err_set(err, ERR_INVALID_ARGUMENT,
+		                             "hasp extensions update takes a name or --all.");
+	if (invocation_has(invocation, FLAG_ALL))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "hasp extensions %s takes no --all.", action->word);
 	if (count < 2 || (count > 2 && !action->many))
 		return err_set(err, ERR_INVALID_ARGUMENT, "hasp extensions %s takes %s.",
 		               action->word, action->takes);
 	return !invocation_has(invocation, FLAG_JSON) ||
 	       err_set(err, ERR_INVALID_ARGUMENT, "hasp extensions %s takes no --json.",
 	               action->word);
+}
+
+/* All but those that cannot be, linked ones above all. */
+static int update_all(struct extensions_command *command)
+{
+	int code = CLI_OK;
+
+	for (size_t i = 0; i < command->all->count; i++) {
+		const struct extension *one = &command->all->at[i];
+		const char *type = json_string_value(json_object_get(one->origin, "type"));
+		struct err err = ERR_INIT;
+
+		if (type && strcmp(type, "link") != 0 && !update_one(command, one->name, &err))
+			code = output_fail(&err, CLI_FAILED);
+	}
+	return code;
 }
 
 int command_run_extensions(const struct invocation *invocation)
@@ -293,11 +521,15 @@ int command_run_extensions(const struct invocation *invocation)
 	command.all = extensions_installed(command.settings);
 	if (!action)
 		code = list_installed(&command);
-	for (size_t i = 1; action && i < invocation->positional_count; i++)
+	if (action && action->whole && !action->whole(&command, &err))
+		code = output_fail(&err, CLI_FAILED);
+	for (size_t i = 1; action && action->one && i < invocation->positional_count; i++)
 		if (!action->one(&command, invocation->positionals[i], &err)) {
 			code = output_fail(&err, CLI_FAILED);
 			err = (struct err)ERR_INIT;
 		}
+	if (action && invocation_has(invocation, FLAG_ALL))
+		code = update_all(&command);
 	settings_free(command.settings);
 	return code;
 }

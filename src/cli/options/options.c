@@ -558,7 +558,8 @@ static const char *const skills_synopsis[] = {
 };
 
 static const char *const extensions_choices[] = {
-	"list", "enable", "disable", "install", "link", "uninstall", "new", "validate", NULL,
+	"list",      "enable", "disable",  "install", "link",    "update",
+	"uninstall", "new",    "validate", "approve", "config",  NULL,
 };
 
 static const struct flag extensions_flags[] = {
@@ -567,7 +568,14 @@ static const struct flag extensions_flags[] = {
 	  .help = "enable, disable: in all folders (user, the default) or in this one (project or "
 		  "workspace)" },
 	{ .id = FLAG_CONSENT, .name = "consent",
-	  .help = "install, link: say yes to all that the extension brings" },
+	  .help = "install, link, update, approve: say yes to all that the extension brings" },
+	{ .id = FLAG_ALL, .name = "all", .letter = 'a', .help = "update: all extensions" },
+	{ .id = FLAG_REF, .name = "ref", .value = { "REF", COMPLETE_NOTHING, NULL },
+	  .help = "install: this branch, tag or commit of the repository, or this release" },
+	{ .id = FLAG_AUTO_UPDATE, .name = "auto-update",
+	  .help = "install: note that Gemini CLI may update it without being asked to" },
+	{ .id = FLAG_PRE_RELEASE, .name = "pre-release",
+	  .help = "install: take the newest release of GitHub, also one that is not final" },
 	{ .id = FLAG_JSON, .name = "json", .letter = 'j', .help = "with list: print JSON" },
 	PROJECT_FLAGS("extensions and settings"),
 	HELP_FLAG,
@@ -575,14 +583,20 @@ static const struct flag extensions_flags[] = {
 
 static const struct positional extensions_positionals[] = {
 	{ { "ACTION", COMPLETE_CHOICE, extensions_choices },
-	  "list (default), enable, disable, install, link, uninstall, new or validate" },
+	  "list (default), enable, disable, install, link, update, approve, config, uninstall, "
+	  "new or validate" },
 	{ { "NAME", COMPLETE_FOLDER, NULL }, "the extension, or its folder" },
+	{ { "SETTING", COMPLETE_NOTHING, NULL }, "with config: one of its settings" },
 };
 
 static const char *const extensions_synopsis[] = {
 	"[list] [--json]",
 	"enable NAME | disable NAME [--scope user|project]",
-	"install FOLDER | link FOLDER [--consent]",
+	"install SOURCE [--ref REF] [--auto-update] [--pre-release] [--consent]",
+	"link FOLDER [--consent]",
+	"update NAME|--all [--consent]",
+	"approve NAME [--consent]",
+	"config [NAME [SETTING]]",
 	"uninstall NAME...",
 	"new FOLDER | validate FOLDER",
 	NULL,
@@ -947,12 +961,19 @@ static const struct command commands[] = {
 			"Extensions bring MCP servers, commands, skills, hooks, instructions and "
 			"rules. They are kept where Gemini CLI keeps them, in "
 			"~/.gemini/extensions. list shows each with all that it brings. install "
-			"copies a folder there, link uses it where it is; both show what it brings "
-			"and ask first, and refuse a folder with links that lead out of it, with "
-			"devices, or with too many files. uninstall removes the copy, or the link. "
-			"disable switches an extension off, in all folders or with --scope project "
-			"in this one; enable takes that back. new makes a folder to begin with, "
-			"validate checks one.",
+			"puts one there: from a folder, an archive (.tar.gz, .tgz, .zip), the "
+			"https address of one, a repository for git (https, ssh, file), or "
+			"OWNER/NAME at GitHub, whose release is taken if there is one. link "
+			"uses a folder where it is. Both show what it brings and ask first; "
+			"what leads out of its folder, devices, and too many files are refused. "
+			"uninstall removes the copy, or the link. update fetches them anew, and "
+			"asks again where what one brings has changed. Files that change "
+			"otherwise make an extension unused, until approve has shown what it "
+			"brings and you have said yes. "
+			"disable switches an extension off, in all folders or with --scope "
+			"project in this one; enable takes that back. config shows what you set "
+			"of an extension's settings, or asks for one on standard input. new "
+			"makes a folder to begin with, validate checks one.",
 		.loose = "uninstall",
 		.flags = extensions_flags,
 		.flag_count = ARRAY_LEN(extensions_flags),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Extensions put in and taken out, and all that one brings. */
+/* All that an extension brings, as lines for the user to read. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +11,9 @@
 #include "base/text.h"
 #include "catalog/commands.h"
 #include "catalog/skills.h"
-#include "cli/command/private.h"
+#include "config/extensions.h"
 #include "data/json.h"
+#include "install/private.h"
 
 enum {
 	CONSENT_BYTES = 256 << 10,
@@ -65,6 +66,20 @@ static void consent_provider(const json_t *entry, struct buf *text)
 	}
 }
 
+/* Names of headers that it is sent; their values may be keys. */
+static void consent_headers(const json_t *entry, struct buf *text)
+{
+	const json_t *headers = json_object_get(entry, "headers");
+	const char *name, *before = ", with the headers ";
+	json_t *value;
+
+	json_object_foreach((json_t *)headers, name, value) {
+		buf_str(text, before);
+		buf_str(text, name);
+		before = ", ";
+	}
+}
+
 static void consent_servers(struct bringing *bringing)
 {
 	const json_t *servers = json_object_get(bringing->manifest, "mcpServers"), *word;
@@ -88,6 +103,7 @@ static void consent_servers(struct bringing *bringing)
 			if (json_object_get(entry, addresses[i]))
 				buf_span(&text, json_span(json_object_get(entry, addresses[i])));
 		consent_provider(entry, &text);
+		consent_headers(entry, &text);
 		consent_line(bringing, "MCP server", name, text.data);
 	}
 }
@@ -114,19 +130,31 @@ static bool bringing_has(const struct bringing *bringing, const char *name)
 	       text.data;
 }
 
-static void consent_hooks(struct bringing *bringing)
+/* Its hooks/hooks.json, a new reference; NULL: there is none, or with *err (may be NULL) none that
+ * can be read. */
+static json_t *hooks_read(const struct bringing *bringing, struct err *err)
 {
 	_cleanup_free_ char *path = path_join(bringing->folder, "hooks/hooks.json");
 	_cleanup_file_text_ struct file_text text = { 0 };
-	json_auto_t *file = NULL;
-	const json_t *groups, *group, *hook;
+	struct err why = ERR_INIT;
+	json_t *file = NULL;
+
+	if (!door_read(bringing->folder, path, LIMIT_SETTINGS_BYTES, &text, &why) || !text.data)
+		return NULL;
+	if (!json_parse_depth(file_text_span(&text), JSON_DEPTH_MAX, &file, &why) && err)
+		*err = why;
+	return file;
+}
+
+static void consent_hooks(struct bringing *bringing)
+{
 	struct err err = ERR_INIT;
+	json_auto_t *file = hooks_read(bringing, &err);
+	const json_t *groups, *group, *hook;
 	const char *event;
 	size_t i, k;
 
-	if (!door_read(bringing->folder, path, LIMIT_SETTINGS_BYTES, &text, &err) || !text.data)
-		return;
-	if (!json_parse_depth(file_text_span(&text), JSON_DEPTH_MAX, &file, &err))
+	if (err.code != ERR_NONE)
 		consent_line(bringing, "hooks that cannot be read", "", err.message);
 	json_object_foreach(json_object_get(file, "hooks"), event, groups)
 		json_array_foreach(groups, i, group)
@@ -195,6 +223,71 @@ static void consent_folder(struct bringing *bringing, const char *name,
 	free(names);
 }
 
+/* ---- variables of the user's ----------------------------------------------------------- */
+
+static bool names_a_setting(const struct bringing *bringing, struct span name)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(bringing->manifest, "settings"), i, one)
+		if (span_eq(json_span(json_object_get(one, "envVar")), name))
+			return true;
+	return false;
+}
+
+/* $NAME and ${NAME...} of a text, each once; not those that stand for the extension's own. */
+static void add_variables(const struct bringing *bringing, struct span text, json_t *names)
+{
+	while (text.len) {
+		const char *dollar = memchr(text.data, '$', text.len);
+		size_t len = 0;
+
+		if (!dollar)
+			return;
+		text = span_skip(text, (size_t)(dollar + 1 - text.data));
+		text = span_skip(text, text.len && text.data[0] == '{');
+		while (len < text.len && (ascii_is_alnum(text.data[len]) || text.data[len] == '_'))
+			len++;
+		if (len && !ascii_is_digit(text.data[0]) &&
+		    !span_eq(span_head(text, len), SPAN("extensionPath")) &&
+		    !span_eq(span_head(text, len), SPAN("workspacePath")) &&
+		    !span_eq(span_head(text, len), SPAN("pathSeparator")) &&
+		    !names_a_setting(bringing, span_head(text, len)) &&
+		    !json_lists(names, span_head(text, len)) &&
+		    json_array_size(names) < CONSENT_FILES_MAX)
+			json_array_append_new(names, json_text(span_head(text, len)));
+		text = span_skip(text, len);
+	}
+}
+
+/* Recursion is bounded by the depth that files are read with. */
+static void add_variables_in(const struct bringing *bringing, const json_t *value, json_t *names)
+{
+	const char *name;
+	json_t *one;
+	size_t i;
+
+	if (json_is_string(value))
+		add_variables(bringing, json_span(value), names);
+	json_array_foreach((json_t *)value, i, one)
+		add_variables_in(bringing, one, names);
+	json_object_foreach((json_t *)value, name, one)
+		add_variables_in(bringing, one, names);
+}
+
+static void consent_variables(struct bringing *bringing)
+{
+	json_auto_t *names = json_array(), *hooks = hooks_read(bringing, NULL);
+	const json_t *name;
+	size_t i;
+
+	add_variables_in(bringing, json_object_get(bringing->manifest, "mcpServers"), names);
+	add_variables_in(bringing, hooks, names);
+	json_array_foreach(names, i, name)
+		consent_line(bringing, "reads the variable", json_string_value(name), "");
+}
+
 static void consent_settings(struct bringing *bringing)
 {
 	const json_t *one;
@@ -225,148 +318,10 @@ char *install_brings(const char *folder, const json_t *manifest)
 	consent_texts(&bringing, "excludeTools", "takes away the tool");
 	consent_folder(&bringing, "policies", consent_policy);
 	consent_settings(&bringing);
+	consent_variables(&bringing);
 	text = mem_printf("%s%s", bringing.out.data ? bringing.out.data : "",
 	                  bringing.out.overflowed ? "\n  ... and more than can be shown\n" :
 	                  bringing.out.len ? "" : "  nothing\n");
 	buf_release(&bringing.out);
 	return text;
-}
-
-/* ---- putting it in ------------------------------------------------------------------- */
-
-void install_release(struct install *install)
-{
-	free(install->folder);
-	free(install->consent);
-	json_decref(install->manifest);
-	json_decref(install->origin);
-	*install = (struct install){ 0 };
-}
-
-static const char *install_name(const struct install *install)
-{
-	return json_string_value(json_object_get(install->manifest, "name"));
-}
-
-static bool install_may(const struct install *install, const struct settings *settings,
-                        struct err *err)
-{
-	const char *forbidden = extension_forbidden(settings, install->origin);
-
-	if (!settings_bool(settings, "admin.extensions.enabled", true))
-		return err_set(err, ERR_DENIED_BY_POLICY, "The administrator forbids extensions.");
-	if (forbidden)
-		return err_set(err, ERR_DENIED_BY_POLICY,
-		               "This extension may not be installed: %s.", forbidden);
-	if (extension_named(extensions_installed(settings), install_name(install)))
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "Extension \"%s\" is already installed. Uninstall it first.",
-		               install_name(install));
-	return true;
-}
-
-bool install_open(const char *folder, const struct settings *settings, bool link,
-                  struct install *ret, struct err *err)
-{
-	struct install install = { .folder = realpath(folder, NULL) };
-	_cleanup_free_ char *brings = NULL, *version = NULL, *shown = NULL;
-
-	if (!install.folder || !door_is_folder(install.folder)) {
-		free(install.folder);
-		return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %s.", folder);
-	}
-	install.manifest = extension_manifest_read(install.folder, NULL, err);
-	install.origin = json_pack("{s:o, s:s}", "source", json_text(span_str(install.folder)),
-	                           "type", link ? "link" : "local");
-	if (!install.manifest || !install_may(&install, settings, err)) {
-		install_release(&install);
-		return false;
-	}
-	brings = install_brings(install.folder, install.manifest);
-	version = extension_line(json_span(json_object_get(install.manifest, "version")));
-	shown = extension_line(span_str(install.folder));
-	install.consent = mem_printf("%s extension \"%s\" (%s) from %s. It brings:\n%s",
-	                             link ? "Linking" : "Installing", install_name(&install),
-	                             version, shown, brings);
-	*ret = install;
-	return true;
-}
-
-bool install_do(const struct install *install, const struct settings *settings, struct err *err)
-{
-	const struct home *home = settings_home(settings);
-	_cleanup_free_ char *gemini = home_make(home_user(home), ".gemini", err);
-	_cleanup_free_ char *folder = gemini ? home_make(gemini, "extensions", err) : NULL;
-	const char *name = install_name(install);
-	_cleanup_free_ char *placed = folder ? path_join(folder, name) : NULL;
-	_cleanup_free_ char *file = placed ? path_join(placed, EXTENSION_ORIGIN) : NULL;
-	const bool link = span_eq(json_span(json_object_get(install->origin, "type")),
-	                          SPAN("link"));
-	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_SETTINGS_BYTES);
-	struct err ignored = ERR_INIT;
-
-	if (!file)
-		return false;
-	if (link && door_is_folder(placed))
-		return err_set(err, ERR_INVALID_ARGUMENT, "There is %s already.", placed);
-	if (!link && !tree_copy(install->folder, folder, name, err))
-		return false;
-	json_print(&text, install->origin, 2);
-	if (door_replace(folder, file, buf_view(&text), 0600, err) &&
-	    extension_enable_in(home, name, home_user(home), true, err))
-		return true;
-	tree_remove(folder, name, &ignored);
-	return false;
-}
-
-/* ---- taking it out ------------------------------------------------------------------- */
-
-bool install_remove(const struct settings *settings, const char *name, struct err *err)
-{
-	const struct home *home = settings_home(settings);
-	const struct extension *extension = extension_named(extensions_installed(settings), name);
-	_cleanup_free_ char *folder = extensions_folder(home);
-	_cleanup_free_ char *broken = mem_printf("%s/%s", folder, name);
-	const char *entry = extension ? extension->entry : name;
-
-	if (!extension &&
-	    (!*name || name[0] == '.' || strchr(name, '/') || !door_is_folder(broken)))
-		return err_set(err, ERR_INVALID_ARGUMENT, "Extension \"%.100s\" not found.", name);
-	return tree_remove(folder, entry, err) &&
-	       extension_enablement_forget(home, extension ? extension->name : name, err);
-}
-
-/* ---- a new one ----------------------------------------------------------------------- */
-
-static bool write_new_file(const char *above, const char *folder, const char *name,
-                           const char *text, struct err *err)
-{
-	_cleanup_free_ char *path = path_join(folder, name);
-
-	return door_replace(above, path, span_str(text), 0644, err);
-}
-
-bool install_new(const char *folder, struct err *err)
-{
-	_cleanup_free_ char *here = realpath(".", NULL);
-	_cleanup_free_ char *wanted = path_join(here ? here : "/", folder);
-	_cleanup_free_ char *said = path_folder(wanted), *above = realpath(said, NULL);
-	const char *name = strrchr(wanted, '/') + 1;
-	_cleanup_free_ char *made = NULL, *manifest = NULL, *instructions = NULL;
-
-	if (!above)
-		return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %s.", said);
-	if (!extension_name_is_fine(name))
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "\"%.100s\" is no name of an extension: letters, digits and \"-\" "
-		               "alone.", name);
-	made = path_join(above, name);
-	if (door_is_folder(made))
-		return err_set(err, ERR_INVALID_ARGUMENT, "There is %s already.", made);
-	manifest = mem_printf("{\n  \"name\": \"%s\",\n  \"version\": \"1.0.0\",\n"
-	                      "  \"contextFileName\": \"GEMINI.md\"\n}\n", name);
-	instructions = mem_printf("# %s\n\nWhat the model should know wherever this extension is "
-	                          "enabled.\n", name);
-	return write_new_file(above, made, EXTENSION_MANIFEST, manifest, err) &&
-	       write_new_file(above, made, "GEMINI.md", instructions, err);
 }

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Extensions put in and taken out. */
+#include "install/install.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/door.h"
+#include "base/fd.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "config/extensions.h"
+#include "config/home.h"
+#include "data/json.h"
+#include "install/private.h"
+
+/* ---- putting it in ------------------------------------------------------------------- */
+
+void install_release(struct install *install)
+{
+	if (install->stage)
+		install_stage_close(install->stage);
+	free(install->stage);
+	free(install->folder);
+	free(install->consent);
+	free(install->brings);
+	free(install->replaces);
+	json_decref(install->manifest);
+	json_decref(install->origin);
+	*install = (struct install){ 0 };
+}
+
+static const char *install_name(const struct install *install)
+{
+	return json_string_value(json_object_get(install->manifest, "name"));
+}
+
+static bool is_link(const struct install *install)
+{
+	return span_eq(json_span(json_object_get(install->origin, "type")), SPAN("link"));
+}
+
+/* As Gemini CLI writes it, and "archive", which it does not have and leaves alone. */
+static json_t *origin_begin(const struct install_wish *wish, const struct source *source)
+{
+	const char *type = wish->link                        ? "link" :
+	                   source->kind == SOURCE_FOLDER     ? "local" :
+	                   source->kind == SOURCE_FILE ||
+	                           source->kind == SOURCE_URL ? "archive" : "git";
+	json_t *origin = json_pack("{s:o, s:s}", "source", json_text(span_str(source->text)),
+	                           "type", type);
+
+	if (wish->ref)
+		json_object_set_new(origin, "ref", json_text(span_str(wish->ref)));
+	if (wish->auto_update)
+		json_object_set_new(origin, "autoUpdate", json_true());
+	if (wish->pre_release)
+		json_object_set_new(origin, "allowPreRelease", json_true());
+	return origin;
+}
+
+/* Before anything is fetched. */
+static bool origin_may(const json_t *origin, const struct settings *settings, struct err *err)
+{
+	const char *forbidden = extension_forbidden(settings, origin);
+
+	if (!settings_bool(settings, "admin.extensions.enabled", true))
+		return err_set(err, ERR_DENIED_BY_POLICY, "The administrator forbids extensions.");
+	return !forbidden || err_set(err, ERR_DENIED_BY_POLICY,
+	                             "This extension may not be installed: %s.", forbidden);
+}
+
+static bool wish_check(const struct install_wish *wish, const struct source *source,
+                       struct err *err)
+{
+	const bool git = source->kind == SOURCE_GIT || source->kind == SOURCE_GITHUB;
+
+	if (wish->link && source->kind != SOURCE_FOLDER)
+		return err_set(err, ERR_INVALID_ARGUMENT, "Only a folder can be linked.");
+	return git || (!wish->ref && !wish->auto_update && !wish->pre_release) ||
+	       err_set(err, ERR_INVALID_ARGUMENT,
+	               "--ref, --auto-update and --pre-release are for git and GitHub alone.");
+}
+
+/* The folder of what was fetched that has the manifest: all of it, or the one folder in it, as
+ * archives of releases have it. */
+static char *content_folder(const struct stage *stage)
+{
+	char *content = mem_printf("%s/content", stage->path), *inner = NULL;
+	_cleanup_free_ char *manifest = path_join(content, EXTENSION_MANIFEST);
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct err ignored = ERR_INIT;
+	struct stat status;
+	char **names;
+	size_t count;
+
+	if (door_read(content, manifest, LIMIT_SETTINGS_BYTES, &text, &ignored) && text.data)
+		return content;
+	count = door_names(door_folder(content, content), 2, &names);
+	if (count == 1)
+		inner = mem_printf("%s/%s", content, names[0]);
+	for (size_t i = 0; i < count; i++)
+		free(names[i]);
+	free(names);
+	/* No link: that would be renamed in place of what it leads to. */
+	if (inner && lstat(inner, &status) == 0 && S_ISDIR(status.st_mode)) {
+		free(content);
+		return inner;
+	}
+	free(inner);
+	return content;
+}
+
+static bool fetch_or_link(struct install *install, const struct install_wish *wish,
+                          const struct source *source, const struct home *home, struct err *err)
+{
+	if (wish->link) {
+		install->folder = mem_strdup(source->text);
+		return true;
+	}
+	install->stage = mem_alloc(1, sizeof(*install->stage));
+	if (!install_stage_open(home, install->stage, err) ||
+	    !install_fetch(wish, source, install->stage, install->origin, err))
+		return false;
+	install->folder = content_folder(install->stage);
+	return true;
+}
+
+static char *install_text(const struct install *install)
+{
+	_cleanup_free_ char *version =
+		extension_line(json_span(json_object_get(install->manifest, "version")));
+	_cleanup_free_ char *shown =
+		extension_line(json_span(json_object_get(install->origin, "source")));
+	_cleanup_free_ char *tag =
+		extension_line(json_span(json_object_get(install->origin, "releaseTag")));
+
+	return mem_printf("%s extension \"%s\" (%s) from %s%s%s. It brings:\n%s",
+	                  is_link(install) ? "Linking" : "Installing", install_name(install),
+	                  version, shown, *tag ? ", release " : "", tag, install->brings);
+}
+
+/* Says of a manifest that is missing where it was looked for, not in which folder of ours. */
+static bool manifest_find(struct install *install, const struct source *source, struct err *err)
+{
+	struct err why = ERR_INIT;
+
+	install->manifest = extension_manifest_read(install->folder, NULL, &why);
+	if (install->manifest)
+		return true;
+	if (why.code == ERR_FILE_NOT_FOUND)
+		err_set(&why, ERR_FILE_NOT_FOUND, "There is no " EXTENSION_MANIFEST " in %.500s.",
+		        source->text);
+	*err = why;
+	return false;
+}
+
+bool install_look(struct install *install, const struct install_wish *wish,
+                  const struct source *source, const struct settings *settings, struct err *err)
+{
+	if (!wish_check(wish, source, err))
+		return false;
+	install->origin = origin_begin(wish, source);
+	if (!origin_may(install->origin, settings, err) ||
+	    !fetch_or_link(install, wish, source, settings_home(settings), err) ||
+	    !manifest_find(install, source, err))
+		return false;
+	install->brings = install_brings(install->folder, install->manifest);
+	return true;
+}
+
+static bool install_find(struct install *install, const struct install_wish *wish,
+                         const struct source *source, const struct settings *settings,
+                         struct err *err)
+{
+	if (!install_look(install, wish, source, settings, err))
+		return false;
+	if (extension_named(extensions_installed(settings), install_name(install)))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Extension \"%s\" is already installed. Uninstall it first.",
+		               install_name(install));
+	install->consent = install_text(install);
+	install->asks = true;
+	return true;
+}
+
+bool install_open(const struct install_wish *wish, const struct settings *settings,
+                  struct install *ret, struct err *err)
+{
+	_cleanup_source_ struct source source = { 0 };
+	struct install install = { 0 };
+
+	if (!source_parse(wish->source, &source, err))
+		return false;
+	if (!install_find(&install, wish, &source, settings, err)) {
+		install_release(&install);
+		return false;
+	}
+	*ret = install;
+	return true;
+}
+
+/* Writes where it came from into its folder. */
+static bool origin_write(const struct install *install, const char *root, const char *folder,
+                         struct err *err)
+{
+	_cleanup_free_ char *file = path_join(folder, EXTENSION_ORIGIN);
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_SETTINGS_BYTES);
+	struct err ignored = ERR_INIT;
+
+	/* One that the extension brings, of whatever kind, is none of ours. */
+	(void)tree_remove(folder, EXTENSION_ORIGIN, &ignored);
+	json_print(&text, install->origin, 2);
+	return door_replace(root, file, buf_view(&text), 0600, err);
+}
+
+/* Renames what was fetched to NAME among the extensions, where nothing is yet; or exchanges it with
+ * what it replaces, which goes with the stage. */
+static bool stage_place(const struct install *install, const char *name, struct err *err)
+{
+	const struct stage *stage = install->stage;
+	const unsigned how = install->replaces ? RENAME_EXCHANGE : RENAME_NOREPLACE;
+	_cleanup_fd_ int from = open(stage->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_fd_ int to = open(stage->extensions, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *inner = install->folder + strlen(stage->path) + 1;
+
+	if (from >= 0 && to >= 0 && renameat2(from, inner, to, name, how) == 0)
+		return true;
+	return errno == EEXIST ? err_set(err, ERR_INVALID_ARGUMENT, "There is %s/%s already.",
+	                                 stage->extensions, name) :
+	                         err_set_errno(err, errno, "Cannot make %s/%s", stage->extensions,
+	                                       name);
+}
+
+static bool link_place(const struct install *install, const char *extensions, const char *name,
+                       struct err *err)
+{
+	_cleanup_free_ char *placed = path_join(extensions, name);
+
+	if (door_is_folder(placed))
+		return err_set(err, ERR_INVALID_ARGUMENT, "There is %s already.", placed);
+	return origin_write(install, extensions, placed, err);
+}
+
+bool install_do(const struct install *install, const struct settings *settings, struct err *err)
+{
+	const struct home *home = settings_home(settings);
+	_cleanup_free_ char *gemini = home_make(home_user(home), ".gemini", err);
+	_cleanup_free_ char *extensions = gemini ? home_make(gemini, "extensions", err) : NULL;
+	const char *name = install_name(install);
+	const char *entry = install->replaces ? install->replaces : name;
+	_cleanup_free_ char *placed = extensions ? path_join(extensions, entry) : NULL;
+	struct err ignored = ERR_INIT;
+
+	if (!extensions)
+		return false;
+	if (install->stage ? !origin_write(install, install->folder, install->folder, err) ||
+	                             !stage_place(install, entry, err) :
+	                     !link_place(install, extensions, name, err))
+		return false;
+	/* Of a linked one no files are remembered: they are the user's to change. */
+	if (install->stage ? extension_consent_record(home, name, placed, install->brings, err) :
+	                     extension_consent_forget(home, name, err)) {
+		if (install->replaces ||
+		    extension_enable_in(home, name, home_user(home), true, err))
+			return true;
+	}
+	if (install->replaces)
+		return false;
+	tree_remove(extensions, name, &ignored);
+	return false;
+}
+
+/* ---- taking it out ------------------------------------------------------------------- */
+
+bool install_remove(const struct settings *settings, const char *name, struct err *err)
+{
+	const struct home *home = settings_home(settings);
+	const struct extension *extension = extension_named(extensions_installed(settings), name);
+	_cleanup_free_ char *folder = extensions_folder(home);
+	_cleanup_free_ char *broken = mem_printf("%s/%s", folder, name);
+	const char *entry = extension ? extension->entry : name;
+
+	if (!extension &&
+	    (!*name || name[0] == '.' || strchr(name, '/') || !door_is_folder(broken)))
+		return err_set(err, ERR_INVALID_ARGUMENT, "Extension \"%.100s\" not found.", name);
+	return tree_remove(folder, entry, err) &&
+	       extension_consent_forget(home, extension ? extension->name : name, err) &&
+	       extension_enablement_forget(home, extension ? extension->name : name, err);
+}
+
+/* ---- a new one ----------------------------------------------------------------------- */
+
+static bool write_new_file(const char *above, const char *folder, const char *name,
+                           const char *text, struct err *err)
+{
+	_cleanup_free_ char *path = path_join(folder, name);
+
+	return door_replace(above, path, span_str(text), 0644, err);
+}
+
+bool install_new(const char *folder, struct err *err)
+{
+	_cleanup_free_ char *here = realpath(".", NULL);
+	_cleanup_free_ char *wanted = path_join(here ? here : "/", folder);
+	_cleanup_free_ char *said = path_folder(wanted), *above = realpath(said, NULL);
+	const char *name = strrchr(wanted, '/') + 1;
+	_cleanup_free_ char *made = NULL, *manifest = NULL, *instructions = NULL;
+
+	if (!above)
+		return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %s.", said);
+	if (!extension_name_is_fine(name))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "\"%.100s\" is no name of an extension: letters, digits and \"-\" "
+		               "alone.", name);
+	made = path_join(above, name);
+	if (door_is_folder(made))
+		return err_set(err, ERR_INVALID_ARGUMENT, "There is %s already.", made);
+	manifest = mem_printf("{\n  \"name\": \"%s\",\n  \"version\": \"1.0.0\",\n"
+	                      "  \"contextFileName\": \"GEMINI.md\"\n}\n", name);
+	instructions = mem_printf("# %s\n\nWhat the model should know wherever this extension is "
+	                          "enabled.\n", name);
+	return write_new_file(above, made, EXTENSION_MANIFEST, manifest, err) &&
+	       write_new_file(above, made, "GEMINI.md", instructions, err);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Extensions put in and taken out (config/extensions.h has which there are).
+ *
+ *     struct install_wish wish = { .source = "https://github.com/me/notes" };
+ *     if (!install_open(&wish, settings, &install, &err)) ...
+ *     puts(install.consent);                 // all that it brings; the user says yes
+ *     if (!install_do(&install, settings, &err)) ...
+ *     install_release(&install);
+ *
+ * A source is a folder, an archive (a file, or an https address), a repository for git, or one at
+ * GitHub, of which a release is taken if there is one.  All of these are strangers' and may be
+ * hostile: what is fetched stands in a folder of its own, ~/.gemini/extensions/.staging/PID, until
+ * the user has said yes to exactly these files; then it is renamed into place.  A folder may also
+ * be linked: then its files are used where they are, as Gemini CLI's "extensions link" has it.
+ * Nothing of an extension runs here.
+ *
+ * Environment: GITHUB_TOKEN goes to GitHub's API, GITHUB_API_URL is where that is.
+ */
+#ifndef HASP_INSTALL_INSTALL_H
+#define HASP_INSTALL_INSTALL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "config/extensions.h"
+#include "config/home.h"
+#include "config/settings.h"
+
+struct install_wish {
+	const char *source; /* the user's word for it */
+	const char *ref;    /* a branch, tag or commit of a repository; NULL: as it is usual */
+	bool link;
+	bool auto_update;   /* written down, as Gemini CLI does */
+	bool pre_release;   /* of GitHub's releases the newest, whatever it is */
+};
+
+struct install {
+	char *folder;        /* owned, as all here; where its files are meanwhile */
+	json_t *manifest;    /* as it stands */
+	json_t *origin;      /* {"source", "type", ...}: .gemini-extension-install.json */
+	char *brings;        /* lines: what it brings, as may be shown */
+	char *consent;       /* what the user is to read, with these */
+	struct stage *stage; /* NULL: it is linked */
+	bool asks;           /* the user has to say yes */
+	char *replaces;      /* of an update: the folder's name in ~/.gemini/extensions; NULL */
+	bool same;           /* of an update: its files are those that are installed */
+};
+
+/* Fetches an extension and looks at it.  FILE_NOT_FOUND: nothing is there; INVALID_ARGUMENT: it is
+ * no extension, is hostile (unpack in private.h, tree_copy), or one of that name is installed;
+ * DENIED_BY_POLICY: settings forbid it; NETWORK_ERROR; TOO_LARGE; INTERNAL: libarchive or git is
+ * not installed.  Then nothing of it stays. */
+bool install_open(const struct install_wish *wish, const struct settings *settings,
+                  struct install *ret, struct err *err);
+/* Removes what was fetched, unless it is in place. */
+void install_release(struct install *install);
+/* Puts it in, enabled everywhere. INVALID_ARGUMENT: something of its name is there; errors as of
+ * tree_copy. */
+bool install_do(const struct install *install, const struct settings *settings, struct err *err);
+
+/* The same for an extension that is installed, out of where it came from; by Gemini CLI too. It
+ * asks where what it brings is no longer what the user has said yes to.  What the user set of its
+ * settings stays.  INVALID_ARGUMENT also: it is linked, or nothing says where it came from, or it
+ * has another name now. */
+bool install_update_open(const struct extension *extension, const struct settings *settings,
+                         struct install *ret, struct err *err);
+/* What an extension brings (`brings`, lines of install_brings) beside what the user has said yes
+ * to: "+" in place of a line's first blank for what is new, "-" for what is gone. *ret_any: they
+ * differ. The caller frees. */
+char *install_changes(const struct extension *extension, const struct home *home,
+                      const char *brings, bool *ret_any);
+
+/* Takes an extension out, by its name, its source, or, where it is broken, the name of its folder;
+ * with what extension-enablement.json says of it.  Of one that is linked the folder stays.
+ * INVALID_ARGUMENT: there is none. */
+bool install_remove(const struct settings *settings, const char *name, struct err *err);
+
+/* Makes a folder, which must not be there yet, with a manifest and instructions to begin with; its
+ * name becomes the extension's. INVALID_ARGUMENT: there is one, or its name is none for an
+ * extension. */
+bool install_new(const char *folder, struct err *err);
+
+/* What an extension in a folder brings, a line for each thing, each beginning with two blanks; the
+ * caller frees. `manifest` as it stands. */
+char *install_brings(const char *folder, const json_t *manifest);
+
+#endif

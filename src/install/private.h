@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of install/ share. */
+#ifndef HASP_INSTALL_PRIVATE_H
+#define HASP_INSTALL_PRIVATE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/span.h"
+#include "config/settings.h"
+#include "install/install.h"
+
+struct source;
+
+/* Fetches what the wish names, if settings let that happen, and reads its manifest (install.c). */
+bool install_look(struct install *install, const struct install_wish *wish,
+                  const struct source *source, const struct settings *settings, struct err *err);
+
+/* ---- unpacking (unpack.c) ------------------------------------------------------------- */
+
+/* Unpacks an archive into the open folder `folder`, through libarchive, which is loaded by the
+ * first call: tar, also in gzip, and zip.  `file` is read from where it stands: a regular file, or
+ * a pipe.  `packed`: the bytes that the archive has, from which follows how many its content may
+ * have (LIMIT_UNPACK_RATIO); 0: not known.  `what` is for messages, as it may be shown.
+ *
+ * All of it is a stranger's.  Refused: absolute names and "..", names that are no UTF-8 or have
+ * control or invisible characters, what is there twice or differs in letters' case alone, links
+ * that lead out (as tree_copy has it) or into .git, hard links to what is not unpacked, devices,
+ * FIFOs; too many files, bytes or folders.  Left out: .git.  Files become the user's, mode 0644 or
+ * 0755.  No link is followed on the way.
+ *
+ * INVALID_ARGUMENT: no archive, or one of these; TOO_LARGE; IO_ERROR, DISK_FULL, ...; INTERNAL:
+ * there is no libarchive.  What was unpacked before stays there, for the caller to remove. */
+bool unpack(int file, uint64_t packed, const char *what, int folder, struct err *err);
+
+/* ---- where it comes from (source.c) ----------------------------------------------------- */
+
+enum source_kind {
+	SOURCE_FOLDER,
+	SOURCE_FILE,   /* an archive */
+	SOURCE_URL,    /* the address of an archive */
+	SOURCE_GIT,
+	SOURCE_GITHUB, /* a release, else git */
+};
+
+struct source {
+	enum source_kind kind;
+	char *text;  /* owned; what is written down: canonical if it is a path */
+	char *git;   /* owned; the URL that git is given; NULL */
+	char *owner; /* owned; at GitHub; NULL */
+	char *name;  /* owned; of the repository there; NULL */
+};
+
+/* Tells what the word of the user is. FILE_NOT_FOUND: a path where nothing is; INVALID_ARGUMENT: no
+ * file and no folder, an address that is not https (http: only of this machine), ssh or file, or
+ * has a password in it. */
+bool source_parse(const char *word, struct source *ret, struct err *err);
+void source_release(struct source *source);
+#define _cleanup_source_ __attribute__((cleanup(source_release)))
+/* Whether hasp may read from there: https, or http of this machine. */
+bool source_url_allowed(const char *url, struct err *err);
+
+/* ---- fetching --------------------------------------------------------------------------- */
+
+/* A folder of our own beneath ~/.gemini/extensions, which is put in place whole or removed. */
+struct stage {
+	char *extensions; /* owned; that folder; NULL: there is no stage */
+	char *name;       /* owned; the stage, in .../.staging */
+	char *path;       /* owned; absolute */
+};
+
+/* Makes one; those of processes that are gone are removed. */
+bool install_stage_open(const struct home *home, struct stage *ret, struct err *err);
+/* Removes it, with all that is still in it. Twice is fine. */
+void install_stage_close(struct stage *stage);
+
+/* Fetches what the wish names into STAGE/content (fetch.c): copied, unpacked, or got from the
+ * network. Adds to `origin` what became known: "type", "releaseTag". */
+bool install_fetch(const struct install_wish *wish, const struct source *source,
+                   const struct stage *stage, json_t *origin, struct err *err);
+
+/* The release of a GitHub repository (github.c): *ret_url becomes the address of its archive, for
+ * the caller to free, and *ret_tag its tag; *ret_url stays NULL if there is no release.
+ * NETWORK_ERROR: GitHub does not answer, or with an error. */
+bool github_release(const struct source *source, const char *ref, bool pre_release, char **ret_url,
+                    char **ret_tag, struct err *err);
+/* Writes what is at an address of an archive to the end of `file`; redirects count where
+ * source_url_allowed does.  A token goes to GitHub's API alone. */
+bool install_download(const char *url, int file, struct err *err);
+
+/* Fetches one commit, `ref` or the remote's HEAD, and unpacks it into the folder `content` beneath
+ * `folder`, which is made, with a .git that has the remote and the commit (git.c).  Runs git, which
+ * asks nobody, runs no hook, follows no submodule, and writes no file of the repository itself. */
+bool git_fetch(const char *url, const char *ref, const char *folder, struct err *err);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Installed extensions brought up to date, and what changes by that. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/door.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "config/extensions.h"
+#include "config/home.h"
+#include "data/json.h"
+#include "install/private.h"
+
+enum { CHANGES_BYTES = 1 << 20 };
+
+/* ---- what changes --------------------------------------------------------------------- */
+
+static bool lines_have(struct span lines, struct span line)
+{
+	struct span one;
+
+	while (line_next(&lines, &one))
+		if (span_eq(one, line))
+			return true;
+	return false;
+}
+
+/* Lines of `from`, with a mark in place of their first blank where `other` has them not. */
+static void put_changes(struct buf *out, const char *from, const char *other, char mark,
+                        bool unchanged)
+{
+	struct span rest = span_str(from), line;
+
+	while (line_next(&rest, &line)) {
+		const bool known = lines_have(span_str(other), line);
+
+		if (known && !unchanged)
+			continue;
+		buf_char(out, known ? ' ' : mark);
+		buf_span(out, span_skip(line, 1));
+	}
+}
+
+/* What the user has said yes to; where that is not known, what the files bring now. */
+static char *brings_before(const struct extension *extension, const struct home *home)
+{
+	struct err ignored = ERR_INIT;
+	json_auto_t *consents = extension_consents(home, &ignored), *said = NULL;
+	const char *kept = json_string_value(
+		json_object_get(json_object_get(consents, extension->name), "brings"));
+
+	if (kept)
+		return mem_strdup(kept);
+	said = extension_manifest_read(extension->folder, NULL, &ignored);
+	return install_brings(extension->folder, said);
+}
+
+char *install_changes(const struct extension *extension, const struct home *home,
+                      const char *brings, bool *ret_any)
+{
+	_cleanup_free_ char *before = brings_before(extension, home);
+	_cleanup_buf_ struct buf out = BUF_INIT(CHANGES_BYTES);
+
+	put_changes(&out, brings, before, '+', true);
+	put_changes(&out, before, brings, '-', false);
+	*ret_any = strcmp(before, brings) != 0;
+	return mem_printf("%s", out.data ? out.data : "");
+}
+
+/* ---- an update ------------------------------------------------------------------------ */
+
+static bool update_may(const struct extension *extension, const struct home *home, struct err *err)
+{
+	const char *type = json_string_value(json_object_get(extension->origin, "type"));
+	_cleanup_free_ char *folder = extensions_folder(home);
+	_cleanup_free_ char *real = realpath(folder, NULL);
+	_cleanup_free_ char *place = path_join(real ? real : folder, extension->entry);
+
+	if (type && !strcmp(type, "link"))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Extension \"%s\" is linked: its files are used where they are.",
+		               extension->name);
+	if (!json_string_length(json_object_get(extension->origin, "source")))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Extension \"%s\" cannot be updated: nothing says where it came "
+		               "from.", extension->name);
+	return !strcmp(place, extension->installed) ||
+	       err_set(err, ERR_INVALID_ARGUMENT,
+	               "Extension \"%s\" is a link of yours in %s: update it where it is.",
+	               extension->name, folder);
+}
+
+/* What the user has set stays. */
+static bool keep_values(const struct extension *extension, const char *into, struct err *err)
+{
+	_cleanup_free_ char *from = path_join(extension->installed, ".env");
+	_cleanup_free_ char *to = path_join(into, ".env");
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct err ignored = ERR_INIT;
+
+	if (!door_read(extension->installed, from, LIMIT_SETTINGS_BYTES, &text, err))
+		return false;
+	if (!text.data)
+		return true;
+	(void)tree_remove(into, ".env", &ignored);
+	return door_replace(into, to, file_text_span(&text), 0600, err);
+}
+
+static bool is_same_content(const struct extension *extension, const char *folder, bool *ret,
+                            struct err *err)
+{
+	struct err ignored = ERR_INIT;
+	struct sha256 before, after;
+
+	if (!extension_content_hash(folder, &after, err))
+		return false;
+	*ret = extension_content_hash(extension->installed, &before, &ignored) &&
+	       sha256_eq(&before, &after);
+	return true;
+}
+
+static char *update_text(const struct install *install, const struct extension *extension,
+                         const char *changes)
+{
+	_cleanup_free_ char *version =
+		extension_line(json_span(json_object_get(install->manifest, "version")));
+	_cleanup_free_ char *source =
+		extension_line(json_span(json_object_get(install->origin, "source")));
+
+	return mem_printf("Updating extension \"%s\" from %s to %s, out of %s. It brings, with + "
+	                  "for what is new and - for what is gone:\n%s", extension->name,
+	                  extension->version, version, source, changes);
+}
+
+static bool update_find(struct install *install, const struct extension *extension,
+                        const struct settings *settings, struct err *err)
+{
+	const json_t *origin = extension->origin;
+	const struct install_wish wish = {
+		.source = json_string_value(json_object_get(origin, "source")),
+		.ref = json_string_value(json_object_get(origin, "ref")),
+		.auto_update = json_is_true(json_object_get(origin, "autoUpdate")),
+		.pre_release = json_is_true(json_object_get(origin, "allowPreRelease")),
+	};
+	_cleanup_source_ struct source source = { 0 };
+	_cleanup_free_ char *changes = NULL;
+	const char *name;
+
+	if (!source_parse(wish.source, &source, err) ||
+	    !install_look(install, &wish, &source, settings, err))
+		return false;
+	/* In the words of whoever installed it: a key store's place is named after them. */
+	json_object_set_new(install->origin, "source", json_text(span_str(wish.source)));
+	name = json_string_value(json_object_get(install->manifest, "name"));
+	if (strcmp(name, extension->name) != 0)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Extension \"%s\" is named \"%s\" now: uninstall it, and install "
+		               "that.", extension->name, name);
+	if (!is_same_content(extension, install->folder, &install->same, err) ||
+	    !keep_values(extension, install->folder, err))
+		return false;
+	changes = install_changes(extension, settings_home(settings), install->brings,
+	                          &install->asks);
+	install->consent = update_text(install, extension, changes);
+	install->replaces = mem_strdup(extension->entry);
+	return true;
+}
+
+bool install_update_open(const struct extension *extension, const struct settings *settings,
+                         struct install *ret, struct err *err)
+{
+	struct install install = { 0 };
+
+	if (!update_may(extension, settings_home(settings), err))
+		return false;
+	if (!update_find(&install, extension, settings, err)) {
+		install_release(&install);
+		return false;
+	}
+	*ret = install;
+	return true;
+}
