@@ -30,12 +30,14 @@ TOP = Path(__file__).resolve().parents[2]
 # Meson looks for ccache by itself only where CC is not given.
 CACHE = "ccache " if shutil.which("ccache") else ""
 PYTEST = [PYTHON, "-m", "pytest"]  # begins the jobs that a server of such starts
+SAN_ARGS = "['-gline-tables-only','-fdata-sections','-fsanitize-address-globals-dead-stripping']"
 BUILDS = {
     "c": ("build", {}, []),
     "san": ("build-san", {"CC": CACHE + "clang", "CXX": CACHE + "clang++"},
             # Reports need lines and nothing else: all of it takes minutes to link.
             ["-Db_sanitize=address,undefined", "-Db_lundef=false",
-             "-Dc_args=-gline-tables-only", "-Dcpp_args=-gline-tables-only",
+             # Each program makes its globals known at once, not file by file: hasp begins in half the time.
+             "-Dc_args=" + SAN_ARGS, "-Dcpp_args=" + SAN_ARGS,
              # lld takes a third of the time; without PIE a program begins in two thirds: nothing is relocated.
              "-Dc_link_args=['-fuse-ld=lld','-Wl,--no-pie']", "-Dcpp_link_args=['-fuse-ld=lld','-Wl,--no-pie']"]),
 }
