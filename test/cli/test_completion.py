@@ -117,17 +117,19 @@ def test_files_and_folders(ws, script):
         "file_path=arguments.json"]
 
 
-def typed(ws, shell, setup, line, expected):
-    """Types a line with tabs in an interactive shell; checks the words it then runs."""
+def typed(ws, shell, setup, lines):
+    """Types lines with tabs in one interactive shell; checks the words it runs for each."""
     env = {**ws.env, "PS1": "ready> ", "TERM": "dumb", "LC_ALL": "C.UTF-8"}
     show = "hasp() { printf '<%s>' \"$@\"; printf 'run\\n'; }"
     with Terminal(shell, ws.folder, env, columns=200) as terminal:
         terminal.type("%s; %s; PS1='rea''dy> '\n" % (setup, show))
-        terminal.wait_for(b"ready> ")
-        since = len(terminal.output)
-        terminal.type(line + "\n")
-        shown = terminal.wait_for(b">run", since)
-    assert "".join("<%s>" % word for word in expected).encode() + b"run" in shown
+        since = 0
+        for line, expected in lines:
+            terminal.wait_for(b"ready> ", since)
+            since = len(terminal.output)
+            terminal.type(line + "\n")
+            shown = terminal.wait_for(b">run", since)
+            assert "".join("<%s>" % word for word in expected).encode() + b"run" in shown
 
 
 SETUP = {
@@ -141,14 +143,13 @@ def test_tabs_in_an_interactive_shell(ws, script, shell):
     ws.write("unusual-name.txt", "")
     argv, setup = SETUP[shell]
     setup += script(shell)
-    for line, expected in [
-            ("hasp to\tsafe\t--dur\tre\t", ["tool", "safe_patch", "--durability", "rename"]),
-            ("hasp tool read_file --arg file_p\tunu\t",
-             ["tool", "read_file", "--arg", "file_path=unusual-name.txt"]),
-            ("hasp tool write_file --arg content=@unu\t",
-             ["tool", "write_file", "--arg", "content=@unusual-name.txt"]),
-            ("hasp completion f\t", ["completion", "fish"])]:
-        typed(ws, argv, setup, line, expected)
+    typed(ws, argv, setup, [
+        ("hasp to\tsafe\t--dur\tre\t", ["tool", "safe_patch", "--durability", "rename"]),
+        ("hasp tool read_file --arg file_p\tunu\t",
+         ["tool", "read_file", "--arg", "file_path=unusual-name.txt"]),
+        ("hasp tool write_file --arg content=@unu\t",
+         ["tool", "write_file", "--arg", "content=@unusual-name.txt"]),
+        ("hasp completion f\t", ["completion", "fish"])])
 
 
 def test_zsh_finds_the_installed_function(ws, script, tmp_path):
@@ -156,8 +157,8 @@ def test_zsh_finds_the_installed_function(ws, script, tmp_path):
     functions.mkdir()
     (functions / "_hasp").write_bytes(open(script("zsh"), "rb").read())
     setup = "fpath=(%s $fpath); autoload -U compinit; compinit -u -D" % functions
-    typed(ws, SETUP["zsh"][0], setup, "hasp to\tsafe\t--dur\tre\t",
-          ["tool", "safe_patch", "--durability", "rename"])
+    typed(ws, SETUP["zsh"][0], setup, [
+        ("hasp to\tsafe\t--dur\tre\t", ["tool", "safe_patch", "--durability", "rename"])])
 
 
 def test_the_build_makes_the_scripts_that_it_installs(ws):
