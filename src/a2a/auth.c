@@ -127,7 +127,7 @@ static bool open_tokens(const struct a2a_options *options, enum mcp_auth_kind ki
 {
 	json_auto_t *settings = oauth_settings(options->auth);
 	const struct mcp_auth_options own = {
-		.name = options->name, .url = options->card_url, .kind = kind,
+		.name = options->name, .url = options->card_url, .is_agent = true, .kind = kind,
 		.home = options->home, .settings = settings, .folder = options->folder,
 		.login = options->login, .notice = options->notice, .data = options->data,
 	};

@@ -40,13 +40,17 @@ void a2a_reply_release(struct a2a_reply *reply)
 	*reply = (struct a2a_reply){ 0 };
 }
 
-/* As much as there is room for, whole characters. */
+/* As much as there is room for, whole characters, a blank for each NUL. */
 static void put(struct a2a_reply *reply, struct buf *out, struct span text)
 {
 	const struct span head = utf8_head(text, out->max - out->len);
+	const size_t before = out->len;
 
 	reply->cut = reply->cut || head.len < text.len;
 	buf_span(out, head);
+	for (size_t i = before; i < out->len; i++)
+		if (!out->data[i])
+			out->data[i] = ' ';
 }
 
 void a2a_reply_continue(struct a2a_reply *reply)

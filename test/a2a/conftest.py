@@ -3,6 +3,7 @@
 import contextlib
 import importlib.util
 import json
+import os
 import queue
 import subprocess
 import sys
@@ -82,6 +83,34 @@ class World(headless.World):
         done = self.run([*script, [text("Done.")]], "-p", "x", *flags, env=env, **options)
         done.got = [result for i in range(len(tasks)) for result in done.results(i + 1)[-1:]]
         return done
+
+
+class Front:
+    """A run of front.c, whose messages are in `heard`."""
+
+    def __init__(self, world, *answers, mode="yolo", task="ask me", name="far", env=None):
+        replies = [{"functionCall": {"name": "invoke_agent", "args": {"agent_name": name, "prompt": task}}},
+                   {"text": "Done."}]
+        world.top.joinpath("model").write_text("".join(json.dumps({"method": "generateContentStream", "response": [
+            {"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}]}]}) + "\n"
+            for part in replies))
+        argv = [os.environ["A2A_FRONT"], world.root, "replay:%s" % (world.top / "model"), mode, "x", *answers]
+        done = subprocess.run(list(map(str, argv)), timeout=300,
+                              env=world.environment(HASP=os.environ["HASP"], **(env or {})),
+                              capture_output=True, text=True)
+        assert done.returncode == 0 and "refused " not in done.stdout, done.stderr
+        self.heard = [line.split(" ", 1) for line in done.stdout.splitlines()]
+
+    def all(self, topic):
+        return [json.loads(message) for name, message in self.heard if name == topic]
+
+    @property
+    def result(self):
+        (result,) = self.all("tool-result")
+        return result["result"]
+
+    def questions(self):
+        return [question["question"] for one in self.all("ask-user-request") for question in one["questions"]]
 
 
 @pytest.fixture

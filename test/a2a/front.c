@@ -4,7 +4,7 @@
  *     front FOLDER MODEL MODE PROMPT [ANSWER...]
  *
  * Each ANSWER is for one ask-user-request, in order: its text, or "-", which cancels it; behind the
- * last each is cancelled.  Calls are confirmed.  Prints "TOPIC MESSAGE" for whatever is published,
+ * last each is cancelled.  Calls are confirmed, logins are opened in a browser.  Prints "TOPIC MESSAGE" for whatever is published,
  * and at the end "answer TEXT". */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +53,12 @@ static void hear(void *data, const char *topic, const char *message)
 		snprintf(answer, sizeof(answer),
 		         "{\"correlationId\": \"%s\", \"outcome\": \"proceed_once\"}", id);
 		give(front, "tool-confirmation-response", answer);
+	} else if (strcmp(topic, "elicitation-request") == 0) {
+		read_id(message, id, sizeof(id));
+		snprintf(answer, sizeof(answer),
+		         "{\"correlationId\": \"%s\", \"action\": \"accept\", \"open\": true}", id);
+		if (strstr(message, "\"opened\":false") || strstr(message, "\"opened\": false"))
+			give(front, "elicitation-response", answer);
 	} else if (strcmp(topic, "ask-user-request") == 0) {
 		const char *text = *front->answers ? *front->answers++ : "-";
 

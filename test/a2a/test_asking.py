@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What remote agents ask the user, what is asked before one is called, and how their tasks are cancelled."""
 import json
-import os
 import signal
-import subprocess
 
 import pytest
-from conftest import call, sdk, text
+from conftest import Front, call, sdk, text
 
 VERSIONS = ["1.0", "0.3"]
 CANCEL = {"1.0": "CancelTask", "0.3": "tasks/cancel"}
@@ -17,33 +15,6 @@ def far(request):
     with sdk(request.param) as peer:
         peer.version = request.param
         yield peer
-
-
-class Front:
-    """A run of front.c, whose messages are in `heard`."""
-
-    def __init__(self, world, *answers, mode="yolo", task="ask me", name="far"):
-        replies = [{"functionCall": {"name": "invoke_agent", "args": {"agent_name": name, "prompt": task}}},
-                   {"text": "Done."}]
-        world.top.joinpath("model").write_text("".join(json.dumps({"method": "generateContentStream", "response": [
-            {"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}]}]}) + "\n"
-            for part in replies))
-        argv = [os.environ["A2A_FRONT"], world.root, "replay:%s" % (world.top / "model"), mode, "x", *answers]
-        done = subprocess.run(list(map(str, argv)), env=world.environment(HASP=os.environ["HASP"]), timeout=300,
-                              capture_output=True, text=True)
-        assert done.returncode == 0 and "refused " not in done.stdout, done.stderr
-        self.heard = [line.split(" ", 1) for line in done.stdout.splitlines()]
-
-    def all(self, topic):
-        return [json.loads(message) for name, message in self.heard if name == topic]
-
-    @property
-    def result(self):
-        (result,) = self.all("tool-result")
-        return result["result"]
-
-    def questions(self):
-        return [question["question"] for one in self.all("ask-user-request") for question in one["questions"]]
 
 
 # ---- what it asks ----
