@@ -79,10 +79,10 @@ def test_a_call_that_is_interrupted_cancels_the_task(world, far):
 
 
 def test_at_its_time_limit_the_task_is_cancelled_and_what_there_is_is_kept(world, far):
-    world.agent(far.url, timeout_mins=0.02)
+    world.agent(far.url, timeout_mins=0.3)
     (result,) = world.ask("wait here").got
     assert result["end"] == "time_limit" and result["error"]["code"] == "limit_reached", result
-    assert "reached its limit of 0.02 minutes" in result["message"] and "Waiting." in result["output"]
+    assert "reached its limit of 0.3 minutes" in result["message"] and "Waiting." in result["output"]
     task = far.all("task")[-1]["task"]["taskId"]
     far.until(lambda one: one.get("cancelled") == task)
 
