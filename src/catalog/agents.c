@@ -13,10 +13,12 @@
 #include "base/sha256.h"
 #include "catalog/frontmatter.h"
 #include "catalog/private.h"
+#include "config/authority.h"
 #include "config/extensions.h"
 #include "config/home.h"
 
-enum { NAME_MAX_BYTES = 64, DISPLAY_NAME_BYTES = 100, MODEL_BYTES = 200, MINUTES_MAX = 24 * 60 };
+enum { NAME_MAX_BYTES = 64, DISPLAY_NAME_BYTES = 100, MODEL_BYTES = 200, MINUTES_MAX = 24 * 60,
+       FACTS_BYTES = 2048 };
 
 /* Low to high, beneath the home and then beneath the project. */
 static const char *const places[] = { ".claude/agents", ".gemini/agents" };
@@ -51,6 +53,7 @@ static void definition_release(struct agent_definition *definition)
 	free(definition->model);
 	free(definition->file);
 	free(definition->sha256);
+	json_decref(definition->remote);
 	json_decref(definition->tools);
 	json_decref(definition->without);
 	*definition = (struct agent_definition){ 0 };
@@ -178,27 +181,66 @@ static json_t *field_either(const struct frontmatter *front, const char *name, c
 	return value ? value : json_object_get(front->fields, other);
 }
 
+/* Files of remote agents need not name their kind. */
+static bool take_agent_kind(struct agent_definition *definition, const struct frontmatter *front,
+                      struct err *err)
+{
+	_cleanup_free_ char *kind = frontmatter_text(front, "kind");
+	const bool has_card = json_object_get(front->fields, "agent_card_url") ||
+	                      json_object_get(front->fields, "agent_card_json");
+
+	if (kind && strcmp(kind, "local") != 0 && strcmp(kind, "remote") != 0)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "agents of the kind \"%.40s\" are not supported.", kind);
+	if (kind ? strcmp(kind, "remote") == 0 : has_card)
+		definition->remote = json_object();
+	return true;
+}
+
+/* What a remote agent has besides. */
+static bool take_remote(struct agent_definition *definition, const struct frontmatter *front,
+                        struct err *err)
+{
+	json_t *url = json_object_get(front->fields, "agent_card_url");
+	json_t *card = json_object_get(front->fields, "agent_card_json");
+	json_t *auth = json_object_get(front->fields, "auth");
+
+	if (!json_string_length(url) == !json_string_length(card))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "a remote agent has either \"agent_card_url\" or "
+		               "\"agent_card_json\", a text.");
+	if (strlen(json_string_value(url ? url : card)) != json_string_length(url ? url : card))
+		return err_set(err, ERR_INVALID_ARGUMENT, "its card has a NUL character.");
+	if (auth && !json_is_null(auth) && !json_is_object(auth))
+		return err_set(err, ERR_INVALID_ARGUMENT, "its \"auth\" is no mapping.");
+	json_object_set(definition->remote, url ? "card_url" : "card", url ? url : card);
+	if (json_is_object(auth))
+		json_object_set(definition->remote, "auth", auth);
+	definition->timeout_ms = AGENT_MINUTES_REMOTE * 60000;
+	take_limits(definition, NULL, json_object_get(front->fields, "timeout_mins"));
+	return true;
+}
+
 static bool take_names(struct agent_definition *definition, const struct frontmatter *front,
                        struct err *err)
 {
 	_cleanup_free_ char *name = frontmatter_text(front, "name");
 	_cleanup_free_ char *description = frontmatter_text(front, "description");
 	_cleanup_free_ char *display = frontmatter_text(front, "display_name");
-	_cleanup_free_ char *kind = frontmatter_text(front, "kind");
 
 	if (!name || !*name)
 		return err_set(err, ERR_INVALID_ARGUMENT, "its front matter has no \"name\".");
 	if (!agent_name_is_valid(name))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "its name has to be 1 to 64 letters, digits, \"-\" and \"_\".");
-	if (!description || span_is_blank(span_str(description)))
+	if (!take_agent_kind(definition, front, err))
+		return false;
+	if (!definition->remote && (!description || span_is_blank(span_str(description))))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "its front matter has no \"description\".");
-	if (kind && strcmp(kind, "local") != 0)
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "agents of the kind \"%.40s\" are not supported.", kind);
 	definition->name = mem_strdup(name);
-	definition->description = catalog_line(description, LIMIT_AGENT_DESCRIPTION);
+	definition->description = catalog_line(description ? description : "a remote agent",
+	                                       LIMIT_AGENT_DESCRIPTION);
 	definition->display_name = catalog_line(display && *display ? display : name,
 	                                        DISPLAY_NAME_BYTES);
 	return true;
@@ -212,6 +254,8 @@ static bool take_front(struct agent_definition *definition, const struct frontma
 
 	if (!take_names(definition, front, err))
 		return false;
+	if (definition->remote)
+		return take_remote(definition, front, err);
 	if (span_is_blank(front->body))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "nothing follows its front matter: that would be its system "
@@ -526,6 +570,64 @@ bool agent_definition_wants(const struct agent_definition *definition, const cha
 {
 	return (!definition->tools || list_has_any(definition->tools, names)) &&
 	       !list_has_any(definition->without, names);
+}
+
+/* ---- a project's that are remote ----------------------------------------------------- */
+
+/* By which the user allows it: the file's path in the project. */
+static const char *allowance_name(const struct agent_definition *definition,
+                                  const struct home *home)
+{
+	const char *project = home_project(home);
+	const size_t len = strlen(project);
+
+	return strncmp(definition->file, project, len) == 0 && definition->file[len] == '/' ?
+	               definition->file + len + 1 : definition->file;
+}
+
+bool agent_wants_allowance(const struct agent_definition *definition)
+{
+	return definition->remote &&
+	       (definition->from == AGENTS_PROJECT || definition->from == AGENTS_EXTENSION);
+}
+
+bool agent_is_allowed(const struct agent_definition *definition, const struct home *home)
+{
+	struct err ignored = ERR_INIT;
+	json_auto_t *hash = NULL, *allowed = NULL;
+
+	if (!agent_wants_allowance(definition))
+		return true;
+	hash = json_string(definition->sha256);
+	allowed = authority_allowances(home, &ignored);
+	return authority_allows(allowed, allowance_name(definition, home), hash);
+}
+
+bool agent_allow(const struct agent_definition *definition, const struct home *home,
+                 struct err *err)
+{
+	json_auto_t *hash = json_string(definition->sha256);
+
+	return authority_allow(home, allowance_name(definition, home), hash, err);
+}
+
+char *agent_remote_facts(const struct agent_definition *definition)
+{
+	const char *url = json_string_value(json_object_get(definition->remote, "card_url"));
+	_cleanup_buf_ struct buf out = BUF_INIT(FACTS_BYTES);
+	const char *name, *between = ", with the value of";
+	json_t *value;
+
+	buf_printf(&out, "%.500s", url ? url : "the address in its agent_card_json");
+	json_object_foreach(json_object_get(definition->remote, "auth"), name, value) {
+		const char *word = json_string_value(value);
+
+		if (!word || word[0] != '$' || word[1] == '$')
+			continue;
+		buf_printf(&out, "%s %.100s", between, word);
+		between = ",";
+	}
+	return catalog_line(out.data, FACTS_BYTES);
 }
 
 /* ---- enabled and disabled ----------------------------------------------------------- */

@@ -15,9 +15,10 @@
  * Front matter, as Gemini CLI and Claude Code have it: name and description, which it must have;
  * display_name, kind (local), tools and disallowedTools (a list, or words with commas between
  * them), model, temperature, max_turns (maxTurns), timeout_mins.  The rest of the file is the
- * system prompt.  What else it has is passed over: nothing in a file allows more than the session
- * has.  The setting agents.overrides is laid over it: NAME.enabled, .modelConfig.model,
- * .runConfig.maxTurns, .runConfig.maxTimeMinutes.
+ * system prompt.  Of the kind "remote" (a2a/a2a.h): agent_card_url or agent_card_json, auth; it
+ * need have no description, and nothing else of the file counts.  What else a file has is passed
+ * over: nothing in it allows more than the session has.  The setting agents.overrides is laid over
+ * it: NAME.enabled, .modelConfig.model, .runConfig.maxTurns, .runConfig.maxTimeMinutes.
  *
  * Who may have written the files: as of skills (skills.h).  Names are compared without regard to
  * the case of ASCII letters.
@@ -25,6 +26,7 @@
 #ifndef HASP_CATALOG_AGENTS_H
 #define HASP_CATALOG_AGENTS_H
 
+#include "config/home.h"
 #include "config/settings.h"
 #include "data/json.h"
 
@@ -35,7 +37,10 @@ struct agent_definition {
 	char *display_name;  /* owned; one line; the name, where the file has none */
 	char *description;   /* owned; one line of at most LIMIT_AGENT_DESCRIPTION bytes, invisible
 	                      * characters in it as escapes */
-	char *prompt;        /* owned; what the model is told: the body of the file */
+	char *prompt;        /* owned; what the model is told: the body of the file; NULL: it is
+	                      * remote */
+	json_t *remote;      /* owned; {"card_url" | "card" (JSON), "auth"? (an object as the file
+	                      * has it)}; NULL: it is local */
 	char *model;         /* owned; as --model has it; NULL: that of the session */
 	char *file;          /* owned; absolute; NULL: hasp's own */
 	char *sha256;        /* owned; of the file when it was found, 64 digits; NULL: hasp's own */
@@ -48,7 +53,12 @@ struct agent_definition {
 	bool disabled;       /* by agents.overrides */
 };
 
-enum { AGENT_TURNS_DEFAULT = 30, AGENT_TURNS_MAX = 100, AGENT_MINUTES_DEFAULT = 10 };
+enum {
+	AGENT_TURNS_DEFAULT = 30,
+	AGENT_TURNS_MAX = 100,
+	AGENT_MINUTES_DEFAULT = 10,
+	AGENT_MINUTES_REMOTE = 30, /* Gemini CLI's */
+};
 
 struct agents {
 	struct agent_definition *at; /* owned; in the order of their names */
@@ -68,6 +78,18 @@ const struct agent_definition *agents_named(const struct agents *agents, const c
 size_t agents_enabled_count(const struct agents *agents);
 /* "built-in", "extension", "user", "project". */
 const char *agents_from_word(enum agents_from from);
+
+/* Whether a task may be sent to it as far as its file goes: one that is remote and of the project,
+ * or of an extension, has to be allowed in the project by the user, as the file is now, because it
+ * says where tasks and values of variables go (config/authority.h). */
+bool agent_is_allowed(const struct agent_definition *definition, const struct home *home);
+/* Whether that is so at all. */
+bool agent_wants_allowance(const struct agent_definition *definition);
+/* Allows it. Errors of authority_allow. */
+bool agent_allow(const struct agent_definition *definition, const struct home *home,
+                 struct err *err);
+/* Where tasks go and the variables that go along, for people, one line. The caller frees. */
+char *agent_remote_facts(const struct agent_definition *definition);
 
 /* Switches one on or off in the user's settings, as the file is now: agents.overrides.NAME.enabled.
  * *ret: a sentence that says what has changed, or that nothing had to; the caller frees. `agents`

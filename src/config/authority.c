@@ -277,7 +277,8 @@ static const struct authority_row files[] = {
 	FILE_ROW(".claude/skills/*/SKILL.md, .gemini/skills, .agents/skills", TRUSTED,
 	         "The project's skills; each is asked about before it is used."),
 	FILE_ROW(".claude/agents/*.md, .gemini/agents/*.md", TRUSTED,
-	         "The project's agents; what they do, policies decide."),
+	         "The project's agents; what they do, policies decide. Remote ones count after "
+	         "hasp agents allow."),
 	FILE_ROW("GEMINI.md, AGENTS.md, CLAUDE.md", TRUSTED,
 	         "Instructions for the model (context.fileName); also in the folders above."),
 	FILE_ROW(".gemini/system.md", TRUSTED,

@@ -354,6 +354,7 @@ json_t *policy_list(const struct policy *policy)
 #define MCP_ALLOWED 4.1
 /* Below the list that it completes. */
 #define JUST_BELOW 0.01
+#define AGENTS_REMOTE 1.06 /* above defaults/agents.toml, below what anybody says */
 
 #define ALL_MODES 0u
 
@@ -492,4 +493,18 @@ void policy_renew_servers(struct policy *policy, const json_t *mcp, const json_t
 {
 	policy_drop(policy, is_of_server_settings);
 	add_server_settings(policy, mcp, servers);
+}
+
+#define REMOTE_ORIGIN "default: remote agents"
+
+static bool is_of_remote_agents(const struct rule *rule)
+{
+	return strcmp(rule->origin, REMOTE_ORIGIN) == 0;
+}
+
+void policy_renew_remote_agents(struct policy *policy, const json_t *names)
+{
+	policy_drop(policy, is_of_remote_agents);
+	add_settings_entries(policy, names, POLICY_ASK, AGENTS_REMOTE, REMOTE_ORIGIN,
+	                     policy_modes_from(MODE_DEFAULT) & ~policy_modes_from(MODE_YOLO));
 }

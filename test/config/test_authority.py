@@ -13,6 +13,7 @@ SOURCES = sorted(path for path in (TOP / "src").rglob("*.[ch]"))
 
 # Who reads the environment by a name that is not written at the call, and where the names are then.
 INDIRECT = {
+    "src/agent/host/remote.c": "names in the user's agents, and in others that the user allowed",
     "src/agent/setup/prepare.c": "names of a setting of the user's",
     "src/agent/prompt/prompt.c": "GEMINI_PROMPT_*",
     "src/config/home.c": "in the file",
@@ -119,6 +120,7 @@ NO_PLACES = {
     "src/search/rules/types.c": None,  # all
     "src/tool/builtin/read_files.c": {".env"},
     "src/agent/setup/prepare.c": {"gemini-extension.json", "SKILL.md"},
+    "src/a2a/client.c": {"agent-card.json"},  # in addresses
     "src/tui/ask/ask.c": {"answer.md"},  # what a text is called while an editor has it
     "src/tui/input.c": {"prompt.md"},
     "src/agent/call/confirm.c": {"text.md"},  # the same, in an editor beside the client

@@ -138,6 +138,7 @@ def test_what_is_wrong_is_said(world):
     put(world.home, "no name", file="one")
     put(world.home, "nobody", body="")
     put(world.home, "far", kind="remote")
+    put(world.home, "farther", kind="elsewhere")
     put(world.home, "bare", description="")
     put(world.home, "_hidden")
     put(world.home, "narrow", tools="Read, Bash(git diff:*), Grep")
@@ -145,7 +146,7 @@ def test_what_is_wrong_is_said(world):
     (world.home / ".gemini/agents/bytes.md").write_bytes(b"---\nname: x\ndescription: \xff\n---\nx\n")
     done = world.run(HELLO, "-p", "x")
     assert declared(done) == ["codebase_investigator", "generalist", "narrow", "reviewer"]
-    for words in ["letters, digits", "nothing follows its front matter", 'the kind "remote"', 'no "description"',
+    for words in ["letters, digits", "nothing follows its front matter", 'the kind "elsewhere"', 'either "agent_card_url" or', 'no "description"',
                   "has no end", "not UTF-8", '"Bash(git diff:*)" is left out']:
         assert words in done.err, done.err
 

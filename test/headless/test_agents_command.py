@@ -13,15 +13,15 @@ def agents(world, *args, code=0, env=None):
 
 def test_all_are_listed_with_where_they_come_from(world):
     path = put(world.root, "fruit", tools="Read", model="gemini-2.5-flash", max_turns=7, timeout_mins=0.5)
-    put(world.home, "wrong", kind="remote")
+    put(world.home, "wrong", kind="elsewhere")
     done = agents(world, "list", "--json")
     rows = {row["name"]: row for row in done.json}
     assert list(rows) == sorted(["fruit", *BUILT_IN]) and {rows[name]["from"] for name in BUILT_IN} == {"built-in"}
-    assert rows["fruit"] == {"name": "fruit", "description": "Does it.", "from": "project", "enabled": True,
+    assert rows["fruit"] == {"name": "fruit", "description": "Does it.", "from": "project", "enabled": True, "kind": "local",
                              "location": str(path), "model": "gemini-2.5-flash", "max_turns": 7, "timeout_mins": 0.5,
                              "tools": ["read_file", "read_many_files"]}
     assert "fruit [Enabled]\n  Description: Does it.\n  Location:    %s\n" % path in agents(world).text
-    assert 'kind "remote"' in done.err
+    assert 'kind "elsewhere"' in done.err
     done = agents(world, env={"GEMINI_CLI_TRUST_WORKSPACE": None})
     assert "fruit" not in done.text and "not trusted" in done.err
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invoke_agent: a task handed to an agent with a conversation of its own (subagent.c). */
+/* invoke_agent: a task handed to an agent with a conversation of its own (subagent.c), or to one
+ * elsewhere (remote.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ static const char agent_result_schema[] =
 	"\"success\": {\"type\": \"boolean\"}, \"agent\": {\"type\": \"string\"},"
 	" \"end\": {\"type\": \"string\"}, \"output\": {\"type\": \"string\"},"
 	" \"turns\": {\"type\": \"integer\"}, \"calls\": {\"type\": \"integer\"},"
+	" \"truncated\": {\"type\": \"boolean\"},"
 	" \"message\": {\"type\": \"string\"}, \"error\": {\"type\": \"object\"}}}";
 
 static const struct agent_definition *agent_called(const struct tool *tool,
@@ -51,12 +53,16 @@ static char *agent_preview(struct session *session, const struct tool *tool,
 {
 	const struct agent_definition *definition = agent_called(tool, arguments, err);
 	const struct span task = json_span(json_object_get(arguments, "prompt"));
+	_cleanup_free_ char *where = NULL;
 
 	(void)session;
 	if (!definition)
 		return NULL;
-	return mem_printf("Agent: %s (%s)\nDescription: %s\nTask: %.*s", definition->name,
+	if (definition->remote)
+		where = agent_remote_facts(definition);
+	return mem_printf("Agent: %s (%s)\nDescription: %s\n%s%s%sTask: %.*s", definition->name,
 	                  agents_from_word(definition->from), definition->description,
+	                  where ? "Remote: " : "", where ? where : "", where ? "\n" : "",
 	                  (int)task.len, task.data);
 }
 
@@ -69,6 +75,8 @@ static json_t *agent_run(struct session *session, const struct tool *tool, const
 
 	if (!definition)
 		return tool_failure(&err);
+	if (definition->remote)
+		return host_run_remote(host, definition, task ? task : "", &session->hooks);
 	return host_run_subagent(host, definition, task ? task : "", session->hooks.call);
 }
 
@@ -106,6 +114,18 @@ static char *agents_description(const struct agents *agents)
 	return mem_dup(out.data, out.len);
 }
 
+/* What goes to them leaves the machine: the user is asked, unless a rule of theirs says more. */
+static void host_guard_remote_agents(struct host *host)
+{
+	json_auto_t *names = json_array();
+
+	for (size_t i = 0; i < host->agents->count; i++)
+		if (host->agents->at[i].remote)
+			json_array_append_new(names, json_cstr(host->agents->at[i].name));
+	if (host->options.policy)
+		policy_renew_remote_agents(host->options.policy, names);
+}
+
 void host_open_agents(struct host *host)
 {
 	size_t i;
@@ -116,6 +136,7 @@ void host_open_agents(struct host *host)
 	host->agents = agents_discover(host->options.settings, host->options.local);
 	json_array_foreach(host->agents->notices, i, notice)
 		host_warn(host, json_string_value(notice));
+	host_guard_remote_agents(host);
 }
 
 void host_add_agent_tool(struct host *host)

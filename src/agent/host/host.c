@@ -339,6 +339,7 @@ void host_open_tools(struct host *host)
 	if (!host->servers)
 		open_servers(host);
 	host->chat.tools = tool_set_new();
+	host->chat.remotes = remotes_new();
 	services_add_tools(host->chat.services, host->chat.tools);
 	host_open_skills(host);
 	host_add_skill_tool(host);
@@ -634,6 +635,7 @@ void host_chat_release(struct chat *chat)
 	if (chat->session.shared)
 		session_release(&chat->session);
 	outputs_close(chat->outputs);
+	remotes_free(chat->remotes);
 	tool_set_free(chat->tools);
 	services_close(chat->services);
 	record_close(chat->record);

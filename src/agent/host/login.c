@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A login at an MCP server, asked over the bus: elicitation-request with the address of the login
- * page and "login".  An answer may have it opened in a browser, which is then waited for by another
- * such question, and may carry the address that the page led to. */
+/* A login at an MCP server, or at a remote agent, asked over the bus: elicitation-request with the
+ * address of the login page and "login".  An answer may have it opened in a browser, which is then
+ * waited for by another such question, and may carry the address that the page led to. */
 #include <string.h>
 
 #include "agent/host/private.h"
@@ -18,6 +18,7 @@ static json_t *login_question(const struct mcp_login *login, bool opened, const 
 	json_t *question = json_pack(
 		"{s:o, s:s, s:s, s:s, s:b, s:b}", "serverName", json_text(span_str(login->server)),
 		"message", opened ? "Log in there; this goes on when the browser comes back." :
+		login->is_agent   ? "To use this agent you have to log in." :
 		                    "To use this server you have to log in.",
 		"mode", "url", "url", login->url, "login", true, "opened", opened);
 
@@ -29,6 +30,10 @@ static json_t *login_question(const struct mcp_login *login, bool opened, const 
 
 static bool login_refused(const struct mcp_login *login, bool for_good, struct err *err)
 {
+	if (login->is_agent)
+		return err_set(err, for_good ? ERR_DENIED_BY_USER : ERR_AUTHENTICATION_FAILED,
+		               "The agent \"%s\" wants a login, and the user did not log in.",
+		               login->server);
 	return err_set(err, for_good ? ERR_DENIED_BY_USER : ERR_AUTHENTICATION_FAILED,
 	               "The MCP server \"%s\" wants a login, and the user did not log in; /mcp "
 	               "auth, or hasp mcp auth %s, asks again.", login->server,
@@ -64,6 +69,10 @@ bool host_login(void *data, const struct mcp_login *login, char **ret_pasted, st
 		                                     0, login->cancel, &answer);
 		const struct span action = json_span(json_object_get(answer, "action"));
 
+		if (reply == BUS_NOBODY && login->is_agent)
+			return err_set(err, ERR_AUTHENTICATION_FAILED,
+			               "The agent \"%s\" wants a login, and nobody could be asked.",
+			               login->server);
 		if (reply == BUS_NOBODY)
 			return err_set(err, ERR_AUTHENTICATION_FAILED,
 			               "The MCP server \"%s\" wants a login: hasp mcp auth %s",

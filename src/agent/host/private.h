@@ -44,6 +44,7 @@ struct chat {
 	struct session session;
 	struct record *record;
 	struct outputs *outputs;   /* of tools, that were cut */
+	struct remotes *remotes;   /* agents elsewhere, with their conversations */
 	struct checkpoint_session *checkpoints; /* NULL: none are asked for */
 	struct agent *agent;
 	json_t *sent;              /* of a session that goes on: its beginning; or NULL */
@@ -178,6 +179,17 @@ void host_add_agent_tool(struct host *host);
  * `call`: the id of the call that it answers. The result of that call; a new reference. */
 json_t *host_run_subagent(struct host *host, const struct agent_definition *definition,
                           const char *task, const char *call);
+
+/* ---- agents elsewhere (remote.c) -------------------------------------------------- */
+
+struct remotes;
+
+/* Never NULL: none has been used yet. */
+struct remotes *remotes_new(void);
+void remotes_free(struct remotes *remotes); /* NULL is fine */
+/* As host_run_subagent, of a definition that is remote; `hooks` are those of the call. */
+json_t *host_run_remote(struct host *host, const struct agent_definition *definition,
+                        const char *task, const struct call_hooks *hooks);
 
 /* ---- MCP servers of a project's .mcp.json (servers.c) -------------------------- */
 

@@ -14,6 +14,14 @@
 #include "cli/view/output.h"
 #include "data/json.h"
 
+/* As its file has it. */
+static struct span remote_address(const struct agent_definition *definition)
+{
+	const struct span url = json_span(json_object_get(definition->remote, "card_url"));
+
+	return url.len ? url : SPAN("as agent_card_json says");
+}
+
 static json_t *agents_json(const struct agents *agents)
 {
 	json_t *list = json_array();
@@ -30,14 +38,18 @@ static json_t *agents_json(const struct agents *agents)
 			json_object_set_new(row, "model", json_cstr(one->model));
 		if (one->tools)
 			json_object_set(row, "tools", one->tools);
-		json_object_set_new(row, "max_turns", json_integer(one->max_turns));
+		json_object_set_new(row, "kind", json_string(one->remote ? "remote" : "local"));
+		if (one->remote)
+			json_object_set_new(row, "address", json_text(remote_address(one)));
+		else
+			json_object_set_new(row, "max_turns", json_integer(one->max_turns));
 		json_object_set_new(row, "timeout_mins", json_real(one->timeout_ms / 60000.0));
 		json_array_append_new(list, row);
 	}
 	return list;
 }
 
-static void put_agents(struct buf *out, const struct agents *agents)
+static void put_agents(struct buf *out, const struct agents *agents, const struct home *home)
 {
 	buf_str(out, agents->count ? "" : "No agents discovered.\n");
 	for (size_t i = 0; i < agents->count; i++) {
@@ -47,6 +59,13 @@ static void put_agents(struct buf *out, const struct agents *agents)
 		           one->name, one->disabled ? "[Disabled]" : "[Enabled]",
 		           one->description);
 		name_line(out, span_str(one->file ? one->file : "built-in"));
+		if (one->remote) {
+			buf_str(out, "\n  Remote:      ");
+			name_line(out, remote_address(one));
+			if (!agent_is_allowed(one, home))
+				buf_printf(out, " (not allowed yet: hasp agents allow %s)",
+				           one->name);
+		}
 		buf_char(out, '\n');
 	}
 }
@@ -72,7 +91,7 @@ static int list_agents(const struct invocation *invocation, const struct setting
 
 		ok = output_json(list, /* indent= */ true, &err);
 	} else {
-		put_agents(&out, agents);
+		put_agents(&out, agents, settings_home(settings));
 		ok = agent_output_lines(buf_view(&out), &err);
 	}
 	return ok ? CLI_OK : output_fail(&err, CLI_FAILED);
@@ -87,6 +106,29 @@ static int switch_agent(struct settings *settings, const struct agents *agents, 
 	if (!agents_switch(agents, settings, name, enable, &sentence, &err))
 		return output_fail(&err, CLI_FAILED);
 	line = mem_printf("%s\n", sentence);
+	return agent_output_lines(span_str(line), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
+}
+
+/* A project's remote agent may be sent tasks from now on, as its file is now. */
+static int allow_agent(const struct settings *settings, const struct agents *agents,
+                       const char *name)
+{
+	const struct agent_definition *definition = agents_named(agents, name);
+	_cleanup_free_ char *facts = NULL, *line = NULL;
+	struct err err = ERR_INIT;
+
+	if (!definition)
+		err_set(&err, ERR_INVALID_ARGUMENT, "Agent \"%.200s\" not found.", name);
+	else if (!agent_wants_allowance(definition))
+		err_set(&err, ERR_INVALID_ARGUMENT,
+		        "The agent \"%s\" needs no such word: it is no remote agent of this "
+		        "project or of an extension.", definition->name);
+	else if (agent_allow(definition, settings_home(settings), &err))
+		facts = agent_remote_facts(definition);
+	if (!facts)
+		return output_fail(&err, CLI_FAILED);
+	line = mem_printf("The agent \"%s\" may be sent tasks now, until its file changes; they "
+	                  "go to %s.\n", definition->name, facts);
 	return agent_output_lines(span_str(line), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
@@ -123,6 +165,8 @@ int command_run_agents(const struct invocation *invocation)
 		return output_fail(&err, CLI_FAILED);
 	agents = agents_discover(settings, /* local= */ true);
 	code = strcmp(action, "list") == 0 ? list_agents(invocation, settings, agents) :
+	       strcmp(action, "allow") == 0 ?
+	       allow_agent(settings, agents, invocation_positional(invocation, 1)) :
 	       switch_agent(settings, agents, invocation_positional(invocation, 1),
 	                    strcmp(action, "enable") == 0);
 	agents_free(agents);

@@ -512,7 +512,7 @@ static const char *const hooks_synopsis[] = {
 	NULL,
 };
 
-static const char *const agents_choices[] = { "list", "enable", "disable", NULL };
+static const char *const agents_choices[] = { "list", "enable", "disable", "allow", NULL };
 
 static const struct flag agents_flags[] = {
 	{ .id = FLAG_JSON, .name = "json", .letter = 'j', .help = "with list: print JSON" },
@@ -521,13 +521,14 @@ static const struct flag agents_flags[] = {
 };
 
 static const struct positional agents_positionals[] = {
-	{ { "ACTION", COMPLETE_CHOICE, agents_choices }, "list (default), enable or disable" },
+	{ { "ACTION", COMPLETE_CHOICE, agents_choices },
+	  "list (default), enable, disable or allow" },
 	{ { "NAME", COMPLETE_NOTHING, NULL }, "the agent" },
 };
 
 static const char *const agents_synopsis[] = {
 	"[list] [--json]",
-	"enable NAME | disable NAME",
+	"enable NAME | disable NAME | allow NAME",
 	NULL,
 };
 
@@ -927,7 +928,8 @@ static const struct command commands[] = {
 			"model may start. list shows those of hasp, of extensions, of the user "
 			"and, in a trusted folder, of the project. disable and enable change "
 			"agents.overrides in your settings.json, and keep the rest of the file, "
-			"comments included.",
+			"comments included. allow lets tasks be sent to a remote agent that a "
+			"file of the project or of an extension describes, until the file changes.",
 		.flags = agents_flags,
 		.flag_count = ARRAY_LEN(agents_flags),
 		.positionals = agents_positionals,

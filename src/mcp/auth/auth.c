@@ -26,6 +26,9 @@ struct mcp_auth *mcp_auth_new(const struct mcp_auth_options *options)
 	struct mcp_auth *auth = mem_alloc(1, sizeof(*auth));
 
 	auth->name = mem_strdup(options->name);
+	auth->is_agent = options->is_agent;
+	auth->called = mem_printf("%s \"%s\"", options->is_agent ? "agent" : "MCP server",
+	                          options->name);
 	auth->url = mem_strdup(options->url);
 	auth->folder = options->folder ? mem_strdup(options->folder) : NULL;
 	auth->kind = options->kind;
@@ -51,6 +54,7 @@ void mcp_auth_free(struct mcp_auth *auth)
 	free(auth->account);
 	free(auth->home);
 	free(auth->folder);
+	free(auth->called);
 	free(auth->name);
 	free(auth->url);
 	free(auth);
@@ -118,8 +122,8 @@ static bool refused_by_server(const struct mcp_auth *auth, const char *what, int
 		shown[n] = ascii_is_alnum(code[n]) || code[n] == '_' ? code[n] : '?';
 	shown[n] = 0;
 	return err_set(err, ERR_AUTHENTICATION_FAILED,
-	               "The authorization server of the MCP server \"%s\" refused %s (HTTP status "
-	               "%d%s%s).", auth->name, what, status, n ? ": " : "", shown);
+	               "The authorization server of the %s refused %s (HTTP status "
+	               "%d%s%s).", auth->called, what, status, n ? ": " : "", shown);
 }
 
 /* The client's key signs who it is, for this issuer alone (RFC 7523, section 2.2). */
@@ -183,8 +187,8 @@ static void keep_token(const struct mcp_auth *auth)
 
 	if (auth_store_write(auth, auth->token, &why) || !auth->notice)
 		return;
-	text = mem_printf("The login at the MCP server \"%s\" is not kept, and holds only until "
-	                  "hasp ends: %s", auth->name, why.message);
+	text = mem_printf("The login at the %s is not kept, and holds only until "
+	                  "hasp ends: %s", auth->called, why.message);
 	auth->notice(auth->data, "warning", text);
 }
 
@@ -199,8 +203,8 @@ static bool take_token(struct mcp_auth *auth, const json_t *answer, const char *
 
 	if (!token || !*token || !type || strcasecmp(type, "bearer") != 0)
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "The authorization server of the MCP server \"%s\" gave no bearer "
-		               "token.", auth->name);
+		               "The authorization server of the %s gave no bearer "
+		               "token.", auth->called);
 	atomic_store(&auth->wanted, false);
 	token_set(auth, "access_token", token);
 	/* Without another one the old stays good (RFC 6749, section 6). */
@@ -229,8 +233,8 @@ static bool ask_token(struct mcp_auth *auth, struct buf *form, const char *scope
 	*ret_invalid_client = false;
 	if (!endpoint)
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "The authorization server of the MCP server \"%s\" has no token "
-		               "endpoint.", auth->name);
+		               "The authorization server of the %s has no token "
+		               "endpoint.", auth->called);
 	if (!client_authenticate(auth, form, &field, err) ||
 	    !auth_request(auth, endpoint, AUTH_FORM_TYPE, buf_view(form), field, wait, &status,
 	                  &answer, err))
@@ -370,9 +374,9 @@ static bool register_client(struct mcp_auth *auth, const struct auth_place *plac
 
 	if (!endpoint)
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "The authorization server of the MCP server \"%s\" lets no client "
+		               "The authorization server of the %s lets no client "
 		               "register itself: mcpServers.%s.oauth.clientId names one that its "
-		               "owner has registered.", auth->name, auth->name);
+		               "owner has registered.", auth->called, auth->name);
 	if (place->scope)
 		json_object_set_new(request, "scope", json_string(place->scope));
 	json_print(&body, request, 0);
@@ -423,8 +427,8 @@ static bool authorization_url(const struct mcp_auth *auth, const struct auth_pla
 	    !json_lists(json_object_get(place->server, "code_challenge_methods_supported"),
 	                SPAN("S256")))
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "The authorization server of the MCP server \"%s\" has no login "
-		               "page with PKCE (S256).", auth->name);
+		               "The authorization server of the %s has no login "
+		               "page with PKCE (S256).", auth->called);
 	if (!auth_address_allowed(auth, endpoint, err))
 		return false;
 	auth_form_add(&query, "response_type", "code");
@@ -441,8 +445,8 @@ static bool authorization_url(const struct mcp_auth *auth, const struct auth_pla
 	buf_span(out, buf_view(&query));
 	return !(query.overflowed || out->overflowed) ||
 	       err_set(err, ERR_TOO_LARGE,
-	               "The address of the login page of the MCP server \"%s\" would be longer "
-	               "than %d bytes.", auth->name, AUTH_URL_BYTES);
+	               "The address of the login page of the %s would be longer "
+	               "than %d bytes.", auth->called, AUTH_URL_BYTES);
 }
 
 /* The code in what the browser came back with, if it comes from this issuer (RFC 9207). */
@@ -457,11 +461,11 @@ static char *code_of_callback(const struct mcp_auth *auth, const struct auth_pla
 
 	if ((issuer || must) && (!issuer || strcmp(issuer, place->issuer) != 0)) {
 		err_set(err, ERR_AUTHENTICATION_FAILED,
-		        "The login of the MCP server \"%s\" was answered by another authorization "
-		        "server than the one asked (iss).", auth->name);
+		        "The login of the %s was answered by another authorization "
+		        "server than the one asked (iss).", auth->called);
 	} else if (error || !code) {
 		err_set(err, ERR_AUTHENTICATION_FAILED,
-		        "The login of the MCP server \"%s\" was refused%s.", auth->name,
+		        "The login of the %s was refused%s.", auth->called,
 		        error && !strcmp(error, "access_denied") ? " (access_denied)" : "");
 	} else {
 		return code;
@@ -502,6 +506,20 @@ static bool login_once(struct mcp_auth *auth, const struct auth_place *place,
 	                           ret_invalid_client, err);
 }
 
+static bool login_unasked(const struct mcp_auth *auth, struct err *err)
+{
+	const char *refused = atomic_load(&auth->refused) ?
+	                              ", which the user has refused in this session" : "";
+
+	if (auth->is_agent)
+		return err_set(err, ERR_AUTHENTICATION_FAILED,
+		               "The %s wants a login%s; a session with the user asks for it.",
+		               auth->called, refused);
+	return err_set(err, ERR_AUTHENTICATION_FAILED,
+	               "The %s wants a login%s: %shasp mcp auth %s", auth->called, refused,
+	               auth->login ? "/mcp auth, or " : "", auth->name);
+}
+
 static bool login_in_browser(struct mcp_auth *auth, const struct auth_place *place,
                              const struct auth_wait *wait, struct err *err)
 {
@@ -511,11 +529,7 @@ static bool login_in_browser(struct mcp_auth *auth, const struct auth_place *pla
 
 	atomic_store(&auth->wanted, true);
 	if (!auth->login || atomic_load(&auth->unattended) || atomic_load(&auth->refused))
-		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "The MCP server \"%s\" wants a login%s: %shasp mcp auth %s",
-		               auth->name, atomic_load(&auth->refused) ?
-		               ", which the user has refused in this session" : "",
-		               auth->login ? "/mcp auth, or " : "", auth->name);
+		return login_unasked(auth, err);
 	if (!auth_callback_open(auth, &callback, err))
 		return false;
 	token_set(auth, "refresh_token", NULL);
@@ -625,8 +639,8 @@ static bool answer_by_google(struct mcp_auth *auth, const char *sent, const stru
 {
 	if (sent && time(NULL) - auth->fetched < GOOGLE_FRESH_S)
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "The MCP server \"%s\" refused a new token of Google's.",
-		               auth->name);
+		               "The %s refused a new token of Google's.",
+		               auth->called);
 	return auth_google_fetch(auth, wait, err);
 }
 
@@ -640,7 +654,7 @@ bool mcp_auth_challenged(struct mcp_auth *auth, int status, struct span www_auth
 
 	if (status == 403 && (!error || strcmp(error, "insufficient_scope") != 0))
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "The MCP server \"%s\" forbids this (HTTP status 403).", auth->name);
+		               "The %s forbids this (HTTP status 403).", auth->called);
 	pthread_mutex_lock(&auth->lock);
 	token_load(auth);
 	if (!sent && !json_object_size(auth->token) && auth->kind == MCP_AUTH_OAUTH)

@@ -31,6 +31,7 @@ struct mcp_auth;
 /* A login that is asked for. */
 struct mcp_login {
 	const char *server;          /* its name */
+	bool is_agent;               /* as mcp_auth_options has it */
 	const char *url;             /* of the login page, which hasp has made and checked */
 	const char *problem;         /* why what was pasted before is of no use; or NULL */
 	const struct cancel *cancel; /* set when the browser is back, or nobody waits any more */
@@ -45,6 +46,8 @@ enum mcp_auth_kind {
 
 struct mcp_auth_options {
 	const char *name, *url;  /* of the server; copied */
+	bool is_agent;           /* it is no MCP server but a remote agent, whose file has the
+	                          * settings (a2a/a2a.h) */
 	enum mcp_auth_kind kind;
 	const char *audience, *account; /* of MCP_AUTH_GOOGLE_ACCOUNT; copied */
 	const char *home;        /* what ~ is; copied. NULL: not known */

@@ -283,15 +283,16 @@ static bool await_callback(struct asking *asking, const struct auth_callback *ca
 			return false;
 	}
 	return *ret || err_set(err, ERR_CANCELLED,
-	                       "Nobody came back from the login page of the MCP server \"%s\".",
-	                       asking->auth->name);
+	                       "Nobody came back from the login page of the %s.",
+	                       asking->auth->called);
 }
 
 bool auth_browse(struct mcp_auth *auth, const struct auth_callback *callback, const char *url,
                  const char *state, const struct auth_wait *wait, char **ret, struct err *err)
 {
 	struct asking asking = { .auth = auth, .err = ERR_INIT,
-		                 .login = { .server = auth->name, .url = url } };
+		                 .login = { .server = auth->name, .url = url,
+		                            .is_agent = auth->is_agent } };
 	bool ok;
 
 	*ret = NULL;

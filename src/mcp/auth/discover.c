@@ -107,12 +107,17 @@ static bool get_server(const struct mcp_auth *auth, const char *issuer,
 		return true;
 	if (*ret)
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "The authorization server of the MCP server \"%s\" calls itself by "
-		               "another name than the one it was found by.", auth->name);
+		               "The authorization server of the %s calls itself by "
+		               "another name than the one it was found by.", auth->called);
+	if (auth->is_agent)
+		return err_set(err, ERR_AUTHENTICATION_FAILED,
+		               "The %s wants a login, and its authorization server does not say "
+		               "how. A token can go into \"auth\" of its file, with the type "
+		               "\"http\".", auth->called);
 	return err_set(err, ERR_AUTHENTICATION_FAILED,
-	               "The MCP server \"%s\" wants a login, and its authorization server does not "
+	               "The %s wants a login, and its authorization server does not "
 	               "say how. A token goes into mcpServers.%s.headers, as {\"Authorization\": "
-	               "\"Bearer $TOKEN\"}.", auth->name, auth->name);
+	               "\"Bearer $TOKEN\"}.", auth->called, auth->name);
 }
 
 /* Addresses of the settings stand in place of those that are found. */
@@ -164,8 +169,8 @@ bool auth_discover(const struct mcp_auth *auth, struct span www_authenticate,
 	own = json_string_value(json_object_get(resource, "resource"));
 	if (resource && (!own || !is_resource_of(own, auth->url)))
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "The MCP server \"%s\" names another server as the one that a login "
-		               "would be for.", auth->name);
+		               "The %s names another server as the one that a login "
+		               "would be for.", auth->called);
 	if (!issuer)
 		issuer = json_string_value(json_array_get(
 			json_object_get(resource, "authorization_servers"), 0));

@@ -53,8 +53,8 @@ static bool google_failed(const struct google *google, const char *what, int sta
 	for (size_t i = 0; i < code.len && i + 1 < sizeof(shown); i++)
 		shown[i] = ascii_is_alnum(code.data[i]) || code.data[i] == '_' ? code.data[i] : '?';
 	return err_set(err, ERR_AUTHENTICATION_FAILED,
-	               "Google gave no token for the MCP server \"%s\": %s (HTTP status %d%s%s).",
-	               google->auth->name, what, status, *shown ? ": " : "", shown);
+	               "Google gave no token for the %s: %s (HTTP status %d%s%s).",
+	               google->auth->called, what, status, *shown ? ": " : "", shown);
 }
 
 /* ---- access tokens ---- */
@@ -158,9 +158,9 @@ static bool token_of_metadata(struct google *google, struct err *err)
 		return false;
 	}
 	return err_set(err, ERR_AUTHENTICATION_FAILED,
-	               "There are no application default credentials of Google for the MCP server "
-	               "\"%s\": no file (GOOGLE_APPLICATION_CREDENTIALS, \"gcloud auth "
-	               "application-default login\") and no metadata server.", google->auth->name);
+	               "There are no application default credentials of Google for the %s: no file "
+	               "(GOOGLE_APPLICATION_CREDENTIALS, \"gcloud auth application-default "
+	               "login\") and no metadata server.", google->auth->called);
 }
 
 /* ---- which credentials ---- */

@@ -22,6 +22,8 @@ enum {
 
 struct mcp_auth {
 	char *name, *url, *folder;
+	char *called;        /* in sentences: MCP server "NAME", or agent "NAME" */
+	bool is_agent;
 	enum mcp_auth_kind kind;
 	char *audience, *account, *home; /* of Google's kinds; or NULL */
 	time_t fetched;      /* of these, when the token was */

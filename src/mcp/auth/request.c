@@ -80,8 +80,8 @@ bool auth_address_allowed(const struct mcp_auth *auth, const char *url, struct e
 	if (ok && !strncasecmp(url, "http://", 7))
 		ok = is_loopback_host(host) && is_named_host(auth, host);
 	return ok || err_set(err, ERR_DENIED_BY_POLICY,
-	                     "The login of the MCP server \"%s\" names an address that is neither "
-	                     "https nor this machine's own.", auth->name);
+	                     "The login of the %s names an address that is neither "
+	                     "https nor this machine's own.", auth->called);
 }
 
 /* ---- one request ---- */

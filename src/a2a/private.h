@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of this folder share: addresses, cards, replies, what logs in. */
+#ifndef HASP_A2A_PRIVATE_H
+#define HASP_A2A_PRIVATE_H
+
+#include "a2a/a2a.h"
+#include "base/buf.h"
+
+/* ---- addresses and cards (card.c) ---------------------------------------------- */
+
+enum { A2A_URL_BYTES = 4096, A2A_CARD_BYTES = 1 << 20, A2A_DEPTH_MAX = 64 };
+
+/* Whether the address may be asked: https, or http to loopback; without a password, visible ASCII.
+ * `what` begins the sentence of INVALID_ARGUMENT. */
+bool a2a_url_check(struct span url, const char *what, struct err *err);
+/* The host of such an address, without a port. */
+struct span a2a_url_host(const char *url);
+/* Whether the host is this machine. */
+bool a2a_host_is_loopback(struct span host);
+
+struct a2a_card {
+	char *url;       /* owned; where tasks go */
+	char *tenant;    /* owned; to be sent with each request; or NULL */
+	bool is_v1;      /* 1.0; else 0.3 */
+	bool streams;
+	bool elsewhere;  /* another host than the card's own */
+};
+
+/* Reads a card that was fetched from `from`; NULL: the user's own file has it.  TOOL_FAILED: it is
+ * none, or there is no address in it that hasp can use. */
+bool a2a_card_read(struct span text, const char *from, struct a2a_card *ret, struct err *err);
+void a2a_card_release(struct a2a_card *card); /* leaves it empty */
+
+/* ---- what an agent says (reply.c) ---------------------------------------------- */
+
+enum { A2A_ARTIFACTS_MAX = 64, A2A_ID_BYTES = 512, A2A_NAME_BYTES = 200 };
+
+enum a2a_state {
+	A2A_STATE_NONE,      /* no task yet, or a state that is not known */
+	A2A_STATE_SUBMITTED,
+	A2A_STATE_WORKING,
+	A2A_STATE_INPUT,     /* it asks: from here on the task waits */
+	A2A_STATE_AUTH,
+	A2A_STATE_COMPLETED, /* from here on the task is over */
+	A2A_STATE_FAILED,
+	A2A_STATE_CANCELED,
+	A2A_STATE_REJECTED,
+};
+
+struct a2a_artifact {
+	char *id, *name; /* owned; name: NULL, none */
+	struct buf text;
+};
+
+/* All that came for one a2a_ask. */
+struct a2a_reply {
+	enum a2a_state state;
+	bool has_message;    /* it has answered without a task */
+	bool is_final;       /* 0.3: nothing follows */
+	char *task, *context; /* owned; NULL: not said */
+	struct buf working;  /* what was said on the way */
+	struct buf last;     /* with the last state, or as the answer */
+	struct buf latest;   /* what came last, but for its end where it is long; for progress */
+	struct a2a_artifact artifacts[A2A_ARTIFACTS_MAX];
+	size_t artifact_count;
+	bool cut;
+};
+
+/* Nothing has come. */
+void a2a_reply_init(struct a2a_reply *reply);
+void a2a_reply_release(struct a2a_reply *reply); /* frees what it has */
+/* The agent gets an answer: what it said last was on the way. */
+void a2a_reply_continue(struct a2a_reply *reply);
+/* Takes an event of a stream, or the result of a request: a task, a message, an update of either
+ * version.  True: it has said something new, which is reply->latest.  What is none of these is
+ * passed over. */
+bool a2a_reply_take(struct a2a_reply *reply, const json_t *event);
+/* Whether nothing more is to be waited for. */
+bool a2a_reply_is_settled(const struct a2a_reply *reply);
+/* What it comes to, at most LIMIT_AGENT_ANSWER bytes. The caller frees. */
+char *a2a_reply_text(struct a2a_reply *reply);
+
+/* ---- what logs in (auth.c) ------------------------------------------------------ */
+
+enum { A2A_FIELD_BYTES = 16 << 10 };
+
+struct a2a_auth {
+	char *field;             /* owned; a field that is always the same: "X-API-Key: ..." */
+	struct mcp_auth *tokens; /* owned; Google's, or OAuth's */
+	bool any;                /* one of these */
+};
+
+/* INVALID_ARGUMENT: options->auth is not as a2a.h has it. */
+bool a2a_auth_open(const struct a2a_options *options, struct a2a_auth *ret, struct err *err);
+void a2a_auth_release(struct a2a_auth *auth);
+/* The field to send; NULL: none. The caller frees. */
+char *a2a_auth_field(const struct a2a_auth *auth);
+
+#endif

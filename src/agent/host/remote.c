@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Agents elsewhere (a2a/a2a.h) as sub-agents: what they log in with, whether a project's may be
+ * used, what they ask, and what comes of a task as the result of a call.
+ *
+ * In the values of "auth" "$NAME" is a variable, as Gemini CLI has it; "$$" and "!!" stand for the
+ * second character.  Its "!command" is not run.  An agent of a project's file is used after the
+ * user allowed that file as it is now (catalog/agents.h).
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "a2a/a2a.h"
+#include "agent/host/private.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "bus/bus.h"
+#include "data/json.h"
+#include "tool/builtin/web.h"
+
+enum { QUESTION_BYTES = 4096, PROGRESS_BYTES = 160, AUTH_DEPTH_MAX = 4 };
+
+struct remote {
+	char *name;              /* owned */
+	struct a2a_agent *agent; /* owned */
+};
+
+struct remotes {
+	pthread_mutex_t lock;    /* of the rows, and while the user is asked about one */
+	struct remote *at;       /* owned; each has been used in this session */
+	size_t count, cap;
+};
+
+struct remotes *remotes_new(void)
+{
+	struct remotes *remotes = mem_alloc(1, sizeof(*remotes));
+
+	pthread_mutex_init(&remotes->lock, NULL);
+	return remotes;
+}
+
+void remotes_free(struct remotes *remotes)
+{
+	if (!remotes)
+		return;
+	for (size_t i = 0; i < remotes->count; i++) {
+		a2a_free(remotes->at[i].agent);
+		free(remotes->at[i].name);
+	}
+	pthread_mutex_destroy(&remotes->lock);
+	free(remotes->at);
+	free(remotes);
+}
+
+/* ---- what it logs in with ------------------------------------------------------- */
+
+/* What a text in "auth" stands for, a new reference; NULL: *err. */
+static json_t *auth_value(const struct host *host, const char *agent, const json_t *text,
+                          struct err *err)
+{
+	const char *word = json_string_value(text), *value;
+
+	if (strncmp(word, "$$", 2) == 0 || strncmp(word, "!!", 2) == 0)
+		return json_string(word + 1);
+	if (word[0] == '!') {
+		err_set(err, ERR_INVALID_ARGUMENT,
+		        "The \"auth\" of the agent %s names a command (\"!...\"), which hasp does "
+		        "not run; a variable (\"$NAME\") can hold the value.", agent);
+		return NULL;
+	}
+	if (word[0] != '$')
+		return json_incref((json_t *)text);
+	value = variables_get(settings_variables(host->options.settings), word + 1);
+	if (!value || !*value) {
+		err_set(err, ERR_AUTHENTICATION_FAILED,
+		        "The agent %s logs in with the variable %.100s, which is not set.", agent,
+		        word + 1);
+		return NULL;
+	}
+	return json_string(value);
+}
+
+/* The same with the values that it is to be sent, a new reference; NULL: *err. */
+static json_t *auth_resolve(const struct host *host, const char *agent, const json_t *auth,
+                            struct err *err)
+{
+	json_t *resolved = json_object(), *value;
+	const char *name;
+
+	json_object_foreach((json_t *)auth, name, value) {
+		json_t *own = json_is_string(value) ? auth_value(host, agent, value, err) :
+		                                      json_incref(value);
+
+		if (!own) {
+			json_decref(resolved);
+			return NULL;
+		}
+		json_object_set_new(resolved, name, own);
+	}
+	return resolved;
+}
+
+/* ---- a project's file, or an extension's ------------------------------------------- */
+
+static bool consent_refused(const struct agent_definition *definition, bool nobody,
+                            struct err *err)
+{
+	_cleanup_free_ char *what = agent_remote_facts(definition);
+
+	if (!nobody)
+		return err_set(err, ERR_DENIED_BY_USER,
+		               "The user does not want the agent %s to be used.",
+		               definition->name);
+	return err_set(err, ERR_DENIED_BY_POLICY,
+	               "The agent %s works elsewhere (%s), and nobody has allowed its file in "
+	               "this project. The user can: hasp agents allow %s", definition->name, what,
+	               definition->name);
+}
+
+/* With the lock: several calls are one question. */
+static bool consent_ask(struct host *host, const struct agent_definition *definition,
+                        struct err *err)
+{
+	_cleanup_free_ char *what = NULL, *text = NULL;
+	json_auto_t *message = NULL, *answer = NULL;
+	enum bus_reply reply;
+
+	if (agent_is_allowed(definition, host->home))
+		return true;
+	what = agent_remote_facts(definition);
+	text = mem_printf("A file of %s describes the agent \"%s\", which works elsewhere. Send "
+	                  "it tasks? They go to %s.",
+	                  definition->from == AGENTS_PROJECT ? "this project" : "an extension",
+	                  definition->name, what);
+	message = json_pack("{s:[{s:s, s:s, s:o}]}", "questions", "header", "Remote agent", "type",
+	                    "yesno", "question", json_text(span_str(text)));
+	reply = bus_ask(host->bus, BUS_ASK_USER_REQUEST, message, 0, &host->cancel, &answer);
+	if (reply == BUS_ANSWERED &&
+	    span_eq(json_span(json_object_get(json_object_get(answer, "answers"), "0")),
+	            SPAN("Yes")))
+		return agent_allow(definition, host->home, err);
+	if (reply == BUS_CANCELLED)
+		return err_set(err, ERR_CANCELLED, "The call was cancelled.");
+	return consent_refused(definition, reply != BUS_ANSWERED, err);
+}
+
+/* ---- which there are -------------------------------------------------------------- */
+
+static bool remote_open(struct host *host, const struct agent_definition *definition,
+                        struct a2a_agent **ret, struct err *err)
+{
+	const json_t *auth = json_object_get(definition->remote, "auth");
+	json_auto_t *resolved = auth ? auth_resolve(host, definition->name, auth, err) : NULL;
+	const struct a2a_options options = {
+		.name = definition->name,
+		.card_url = json_string_value(json_object_get(definition->remote, "card_url")),
+		.card = json_string_value(json_object_get(definition->remote, "card")),
+		.auth = resolved,
+		.home = home_user(host->home),
+		.folder = home_gemini(host->home),
+		.login = host_login,
+		.notice = host->options.notice,
+		.data = host,
+	};
+
+	return (!auth || resolved) && a2a_open(&options, ret, err);
+}
+
+/* Borrowed from the session. */
+static bool remote_need(struct host *host, const struct agent_definition *definition,
+                        struct a2a_agent **ret, struct err *err)
+{
+	struct remotes *remotes = host->chat.remotes;
+	bool ok = false, known = false;
+
+	pthread_mutex_lock(&remotes->lock);
+	for (size_t i = 0; i < remotes->count && !known; i++) {
+		known = strcmp(remotes->at[i].name, definition->name) == 0;
+		*ret = known ? remotes->at[i].agent : NULL;
+	}
+	ok = known || (consent_ask(host, definition, err) &&
+	               remote_open(host, definition, ret, err));
+	if (ok && !known) {
+		remotes->at = mem_grow(remotes->at, &remotes->cap, remotes->count + 1,
+		                       sizeof(*remotes->at));
+		remotes->at[remotes->count++] =
+			(struct remote){ .name = mem_strdup(definition->name), .agent = *ret };
+	}
+	pthread_mutex_unlock(&remotes->lock);
+	return ok;
+}
+
+/* ---- while it works --------------------------------------------------------------- */
+
+struct remote_run {
+	struct host *host;
+	const struct agent_definition *definition;
+	const struct call_hooks *hooks;
+	unsigned said;
+};
+
+/* Without control characters but for ends of lines, invisible ones as escapes; a new reference. */
+static json_t *harmless(struct span text)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_AGENT_ANSWER);
+	json_auto_t *clean = NULL;
+
+	for (size_t i = 0; i < text.len; i++)
+		if ((unsigned char)text.data[i] >= 0x20 ? text.data[i] != 0x7f :
+		                                          text.data[i] == '\n' ||
+		                                          text.data[i] == '\t')
+			buf_char(&out, text.data[i]);
+	clean = json_text(buf_view(&out));
+	return json_show_unseen(clean, NULL);
+}
+
+/* As a sub-agent's text: who shows the call shows the line. */
+static void remote_said(void *data, struct span text)
+{
+	struct remote_run *run = data;
+	json_auto_t *clean = harmless(text), *message = NULL;
+	const struct span whole = json_span(clean);
+	const char *end = whole.len ? memchr(whole.data, '\n', whole.len) : NULL;
+	const struct span line = utf8_head(end ? span_head(whole, (size_t)(end - whole.data)) :
+	                                         whole, PROGRESS_BYTES);
+	_cleanup_free_ char *shown = mem_dup(line.len ? line.data : "", line.len);
+
+	run->said++;
+	if (run->hooks->reported)
+		run->hooks->reported(run->hooks->data, run->said, 0, shown);
+	message = json_pack("{s:s, s:s, s:s, s:{s:O}}", "agentName", run->definition->name,
+	                    "callId", run->hooks->call ? run->hooks->call : "", "topic",
+	                    bus_topic_name(BUS_CONTENT), "message", "text", clean);
+	bus_publish(run->host->bus, BUS_SUBAGENT, message);
+}
+
+static char *question_unanswered(const struct remote_run *run, const json_t *said, bool login,
+                                 struct err *err)
+{
+	const struct span text = utf8_head(json_span(said), 600);
+
+	err_set(err, ERR_TOOL_FAILED,
+	        "The agent %s %s, and nobody could be asked%s%.*s%s", run->definition->name,
+	        login ? "wants the user to log in somewhere" : "asks for something",
+	        text.len ? ": " : ".", (int)text.len, text.len ? text.data : "",
+	        login ? "" : " Call it again with the answer as the prompt: its task goes on.");
+	return NULL;
+}
+
+/* What the agent asks, for people. */
+static json_t *remote_question(const struct remote_run *run, const json_t *said, bool login)
+{
+	const struct span text = utf8_head(json_span(said), QUESTION_BYTES);
+	_cleanup_free_ char *question = mem_printf(
+		"The agent \"%s\" %s%s%.*s", run->definition->name,
+		login ? "wants you to log in somewhere; say when that is done" : "asks",
+		text.len ? ": " : ".", (int)text.len, text.len ? text.data : "");
+
+	return json_pack("{s:[{s:s, s:s, s:o}]}", "questions", "header", "Agent asks", "type",
+	                 "text", "question", json_text(span_str(question)));
+}
+
+static char *remote_asks(void *data, struct span text, bool login, struct err *err)
+{
+	struct remote_run *run = data;
+	json_auto_t *said = harmless(text), *answer = NULL, *message = NULL;
+	struct span words;
+
+	message = remote_question(run, said, login);
+	switch (bus_ask(run->host->bus, BUS_ASK_USER_REQUEST, message, 0, &run->host->cancel,
+	                &answer)) {
+	case BUS_ANSWERED:
+		break;
+	case BUS_NOBODY:
+	case BUS_TIMED_OUT:
+		return question_unanswered(run, said, login, err);
+	case BUS_CANCELLED:
+		err_set(err, ERR_CANCELLED, "The call was cancelled.");
+		return NULL;
+	}
+	words = json_span(json_object_get(json_object_get(answer, "answers"), "0"));
+	if (words.len && !json_is_true(json_object_get(answer, "cancelled")))
+		return mem_dup(words.data, words.len);
+	err_set(err, ERR_DENIED_BY_USER, "The user did not answer what the agent %s asked.",
+	        run->definition->name);
+	return NULL;
+}
+
+/* ---- what comes of it ------------------------------------------------------------- */
+
+static const char *remote_end_word(enum a2a_end end)
+{
+	static const char *const words[] = {
+		[A2A_ANSWERED] = "answered", [A2A_ASKED] = "input_required",
+		[A2A_TIME_LIMIT] = "time_limit", [A2A_CANCELLED] = "cancelled",
+		[A2A_FAILED] = "failed",
+	};
+
+	return words[end];
+}
+
+static void end_explain(const struct agent_definition *definition, enum a2a_end end,
+                        struct err *err)
+{
+	const double minutes = definition->timeout_ms / 60000.0;
+
+	if (end == A2A_CANCELLED)
+		err_set(err, ERR_CANCELLED, "The call was cancelled; what the agent %s had done "
+		        "stays done.", definition->name);
+	else if (end == A2A_TIME_LIMIT)
+		err_set(err, ERR_LIMIT_REACHED,
+		        "The agent %s reached its limit of %.3g minute%s before it was done. What "
+		        "it says in \"output\" is what it has so far.", definition->name, minutes,
+		        minutes == 1 ? "" : "s");
+}
+
+static json_t *remote_result(const struct agent_definition *definition,
+                             const struct a2a_outcome *outcome, const struct err *err)
+{
+	json_t *result = outcome->end == A2A_ANSWERED ? json_pack("{s:b}", "success", 1) :
+	                                                tool_failure(err);
+	json_auto_t *text = harmless(span_str(outcome->text));
+
+	json_object_set_new(result, "agent", json_cstr(definition->name));
+	json_object_set_new(result, "end", json_string(remote_end_word(outcome->end)));
+	if (json_string_length(text))
+		json_object_set_new(result, "output", web_untrusted_json(json_span(text)));
+	if (outcome->cut)
+		json_object_set_new(result, "truncated", json_true());
+	return result;
+}
+
+json_t *host_run_remote(struct host *host, const struct agent_definition *definition,
+                        const char *task, const struct call_hooks *hooks)
+{
+	struct remote_run run = { .host = host, .definition = definition, .hooks = hooks };
+	const struct a2a_request request = {
+		.task = task, .timeout_ms = definition->timeout_ms, .cancel = &host->cancel,
+		.progress = remote_said, .question = remote_asks, .data = &run,
+	};
+	struct a2a_outcome outcome;
+	struct a2a_agent *agent;
+	struct err err = ERR_INIT;
+	json_t *result;
+
+	if (!remote_need(host, definition, &agent, &err)) {
+		result = tool_failure(&err);
+		json_object_set_new(result, "agent", json_cstr(definition->name));
+		return result;
+	}
+	a2a_ask(agent, &request, &outcome, &err);
+	end_explain(definition, outcome.end, &err);
+	result = remote_result(definition, &outcome, &err);
+	a2a_outcome_release(&outcome);
+	return result;
+}
