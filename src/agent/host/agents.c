@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/host/private.h"
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -66,7 +67,26 @@ static char *agent_preview(struct session *session, const struct tool *tool,
 	                  (int)task.len, task.data);
 }
 
-static json_t *agent_run(struct session *session, const struct tool *tool, const json_t *arguments)
+void host_report_run(const struct host *host, struct agent_run *run)
+{
+	json_auto_t *message = json_pack("{s:s, s:s, s:s, s:s}", "agentName", run->agent, "callId",
+	                                 run->call ? run->call : "", "agentId",
+	                                 run->id ? run->id : "", "state",
+	                                 run->end ? "ended" : "started");
+
+	if (!run->end) {
+		run->began_ms = clock_monotonic_ms();
+	} else {
+		json_object_set_new(message, "durationMs", json_integer((json_int_t)
+			(clock_monotonic_ms() - run->began_ms)));
+		json_object_set_new(message, "turns", json_integer(run->turns));
+		json_object_set_new(message, "end", json_string(run->end));
+	}
+	bus_publish(host->bus, BUS_AGENT_RUN, message);
+}
+
+static json_t *agent_call_run(struct session *session, const struct tool *tool,
+                              const json_t *arguments)
 {
 	struct host *host = ((const struct agent_tool *)tool)->host;
 	struct err err = ERR_INIT;
@@ -157,7 +177,7 @@ void host_add_agent_tool(struct host *host)
 		.description = own->description,
 		.arguments_schema = own->schema,
 		.result_schema = agent_result_schema,
-		.run_as = agent_run,
+		.run_as = agent_call_run,
 		.preview = agent_preview,
 	};
 	if (tool_set_add(host->chat.tools, &own->tool, agent_tool_free, &err))

@@ -175,6 +175,14 @@ bool host_renew_skill_tool(struct host *host);
 void host_open_agents(struct host *host);
 /* Adds invoke_agent to the session's tools, if there is any agent. */
 void host_add_agent_tool(struct host *host);
+/* A run of an agent, for agent-run of the bus. */
+struct agent_run {
+	const char *agent, *call, *id; /* its name, the call, the session of its record; or NULL */
+	const char *end;   /* a word; NULL: it begins */
+	unsigned turns;    /* when it has ended */
+	uint64_t began_ms; /* set when it begins */
+};
+void host_report_run(const struct host *host, struct agent_run *run);
 /* Has the agent carry out the task, on this thread, until it has reported or can go on no further;
  * `call`: the id of the call that it answers. The result of that call; a new reference. */
 json_t *host_run_subagent(struct host *host, const struct agent_definition *definition,

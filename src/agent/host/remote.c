@@ -339,6 +339,7 @@ json_t *host_run_remote(struct host *host, const struct agent_definition *defini
 		.task = task, .timeout_ms = definition->timeout_ms, .cancel = &host->cancel,
 		.progress = remote_said, .question = remote_asks, .data = &run,
 	};
+	struct agent_run reported = { .agent = definition->name, .call = hooks->call, .turns = 1 };
 	struct a2a_outcome outcome;
 	struct a2a_agent *agent;
 	struct err err = ERR_INIT;
@@ -349,7 +350,10 @@ json_t *host_run_remote(struct host *host, const struct agent_definition *defini
 		json_object_set_new(result, "agent", json_cstr(definition->name));
 		return result;
 	}
+	host_report_run(host, &reported);
 	a2a_ask(agent, &request, &outcome, &err);
+	reported.end = remote_end_word(outcome.end);
+	host_report_run(host, &reported);
 	end_explain(definition, outcome.end, &err);
 	result = remote_result(definition, &outcome, &err);
 	a2a_outcome_release(&outcome);

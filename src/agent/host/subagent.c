@@ -415,36 +415,22 @@ static json_t *subagent_failure(const struct subagent *own, const struct err *er
 	return result;
 }
 
-/* It begins; or, with `end`, it has ended after so long. */
-static void publish_run(const struct subagent *own, const char *call,
-                        const struct subagent_end *end, uint64_t ms)
-{
-	const char *id = own->record ? record_session_id(own->record) : "";
-	json_auto_t *message = json_pack("{s:s, s:s, s:s, s:s}", "agentName",
-	                                 own->definition->name, "callId", call ? call : "",
-	                                 "agentId", id, "state", end ? "ended" : "started");
-
-	if (end) {
-		json_object_set_new(message, "durationMs", json_integer((json_int_t)ms));
-		json_object_set_new(message, "turns", json_integer(end->turns));
-		json_object_set_new(message, "end", json_string(subagent_end_word(end)));
-	}
-	bus_publish(own->host->bus, BUS_AGENT_RUN, message);
-}
-
 json_t *host_run_subagent(struct host *host, const struct agent_definition *definition,
                           const char *task, const char *call)
 {
 	struct subagent own = { .host = host, .definition = definition };
 	struct subagent_end end = { .err = ERR_INIT };
-	const uint64_t began_ms = clock_monotonic_ms();
+	struct agent_run run = { .agent = definition->name, .call = call };
 	struct err err = ERR_INIT;
 	json_t *result;
 
 	if (subagent_open(&own, call, &err)) {
-		publish_run(&own, call, NULL, 0);
+		run.id = own.record ? record_session_id(own.record) : NULL;
+		host_report_run(host, &run);
 		subagent_work(&own, task, &end);
-		publish_run(&own, call, &end, clock_monotonic_ms() - began_ms);
+		run.end = subagent_end_word(&end);
+		run.turns = end.turns;
+		host_report_run(host, &run);
 		missing_pass_on(own.agent);
 		result = subagent_result(&own, &end);
 		agent_outcome_release(&end.outcome);
