@@ -253,4 +253,32 @@ bool install_new(const char *folder, struct err *err);
  * caller frees. `manifest` as it stands. */
 char *install_brings(const char *folder, const json_t *manifest);
 
+/* Prints `consent` and takes a yes from --consent or from whoever is at standard input; nothing
+ * there is a no: DENIED_BY_USER. */
+bool install_consented(const struct invocation *invocation, const char *consent,
+                       const char *question, struct err *err);
+
+/* ---- from git (git_clone.c) --------------------------------------------------------- */
+
+/* Whether a source names a repository: git@HOST:..., or an address with https, http, ssh or
+ * file. */
+bool git_clone_means(const char *source);
+/* Clones a repository's newest state, or `ref`'s (NULL: its default branch), into a new folder that
+ * belongs to the user alone, by the program git: over https, ssh or, where `source` begins with
+ * "file://", from this machine.  Nothing of the repository runs: no hooks, submodules or LFS.
+ * *ret_folder: the caller frees it and takes it away with git_clone_remove.  INVALID_ARGUMENT:
+ * another protocol; IO_ERROR: git is not there or failed, with what it said. */
+bool git_clone_make(const char *source, const char *ref, char **ret_folder, struct err *err);
+void git_clone_remove(const char *folder); /* NULL is fine */
+
+/* ---- skills put in and taken out (skills_install.c) ----------------------------------- */
+
+/* Copies the skills of a folder or a repository, or links to those of a folder, as the flags say:
+ * --path, --scope, --consent. Prints what it did. */
+bool skills_install(const struct invocation *invocation, const struct settings *settings,
+                    const char *source, bool link, struct err *err);
+/* Removes one, by its name or, where it is broken, by its folder's; of a link only the link. */
+bool skills_install_remove(const struct invocation *invocation, const struct settings *settings,
+                           const char *name, struct err *err);
+
 #endif
