@@ -18,7 +18,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "config/extensions.h"
 #include "config/home.h"
 #include "data/json.h"
 #include "model/choose.h"
@@ -333,7 +332,6 @@ void host_open_tools(struct host *host)
 {
 	const struct settings *settings = host->options.settings;
 	_cleanup_free_ char *logs = jobs_default_log_folder();
-	json_auto_t *excluded = extensions_excluded_tools(settings);
 
 	open_services(host);
 	if (!host->servers)
@@ -345,7 +343,7 @@ void host_open_tools(struct host *host)
 	host_open_agents(host);
 	host_add_agent_tool(host);
 	mcp_servers_add(host->servers, host->chat.tools);
-	tool_set_limit(host->chat.tools, settings_get(settings, "tools.core"), excluded);
+	services_limit_tools(settings, host->chat.tools);
 	defer_tools(host);
 	if (!host->terminals)
 		host->terminals = terminals_new(host);
