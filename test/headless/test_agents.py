@@ -135,6 +135,41 @@ def test_who_else_has_the_documents(world):
     assert list(tools(done.talk.sent["FRUIT-PROMPT"][0].body)) == ["read_file"]
 
 
+# ---- agents that a prompt names ----
+
+
+def test_an_agent_that_is_mentioned_is_asked_for(world):
+    put(world.home, "Fruit")
+    world.write("reviewer", "The file of that name.\n")
+    done = world.run(HELLO, "-p", "@reviewer and @fruit, see @./reviewer, ask @nobody")
+    said = json.dumps(done.sent[0]["contents"])
+    assert said.count("<system_note>") == 2 and 'agent \\"Fruit\\"' in said
+    assert "The file of that name." in said and "Content from @reviewer" not in said
+    world.settings(agents={"overrides": {"fruit": {"enabled": False}}})
+    assert "<system_note>" not in world.run(HELLO, "-p", "@fruit x").said(0)
+    world.settings(tools={"exclude": ["invoke_agent"]})
+    done = world.run(HELLO, "-p", "@reviewer x")
+    assert "<system_note>" not in done.said(0) and "The file of that name." in done.said(0)
+
+
+def test_piped_text_asks_for_no_agent(world):
+    with world.fake(HELLO) as server:
+        done = world.command("-p", "What is it?", server=server, stdin=b"see @reviewer\n")
+    assert done.code == 0 and "<system_note>" not in json.dumps(server.requests[0].body)
+
+
+def test_agents_are_a_slash_command_of_a_prompt_too(world):
+    put(world.home, "fruit", description="Does fruit.")
+    with world.fake([]) as server:
+        assert "Does fruit." in world.command("-p", "/agents", server=server).text
+        done = world.command("-p", "/agents disable fruit", server=server)
+        assert done.code == 0 and "is disabled now" in done.text
+        assert "Disabled Agents" in world.command("-p", "/agents list", server=server).text
+        assert world.command("-p", "/agents disable nobody", server=server).code != 0
+        assert not server.requests
+    assert "fruit" not in declared(world.run(HELLO, "-p", "x"))
+
+
 # ---- which there are ----
 
 

@@ -144,3 +144,47 @@ void host_add_agent_tool(struct host *host)
 	host_warn(host, err.message);
 	agent_tool_free(&own->tool);
 }
+
+/* What to do about the tool that there is. */
+struct agent_tool_renewal {
+	const char *description; /* that it should have; NULL: there should be none */
+	bool same;               /* it has */
+};
+
+static bool agent_tool_is_outdated(void *data, const struct tool *tool)
+{
+	struct agent_tool_renewal *renewal = data;
+
+	if (tool->run_as != agent_run)
+		return false;
+	renewal->same = renewal->description &&
+	                strcmp(tool->description, renewal->description) == 0;
+	return !renewal->same;
+}
+
+bool host_renew_agent_tool(struct host *host)
+{
+	const bool any = agents_enabled_count(host->agents) > 0;
+	_cleanup_free_ char *wanted = any ? agents_description(host->agents) : NULL;
+	struct agent_tool_renewal renewal = { .description = wanted };
+	const size_t gone = tool_set_withdraw(host->chat.tools, agent_tool_is_outdated, &renewal);
+
+	if (renewal.same)
+		return false;
+	host_add_agent_tool(host);
+	return gone || any;
+}
+
+json_t *host_mentioned_agent(const struct host *host, const char *name)
+{
+	const struct agent_definition *definition = agents_find(host->agents, name);
+	const struct tool *tool = tool_set_find(host->chat.tools, "invoke_agent");
+	_cleanup_free_ char *note = NULL;
+
+	if (!definition || !tool || tool->run_as != agent_run)
+		return NULL;
+	note = mem_printf("\n<system_note>\nThe user asks for the agent \"%s\": call "
+	                  "invoke_agent with it for what the prompt says.\n</system_note>\n",
+	                  definition->name);
+	return json_pack("{s:o}", "note", json_text(span_str(note)));
+}

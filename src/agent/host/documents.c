@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "catalog/documents.h"
+#include "config/extensions.h"
 #include "data/json.h"
 #include "tool/set.h"
 
@@ -185,9 +186,11 @@ static void documents_tool_free(struct tool *tool)
 
 void host_add_documents_tool(struct host *host, struct tool_set *tools)
 {
+	json_auto_t *excluded = extensions_excluded_tools(host->options.settings);
 	struct tool *tool = mem_alloc(1, sizeof(*tool));
 	struct err err = ERR_INIT;
 
+	tool_set_limit(tools, NULL, excluded);
 	*tool = (struct tool){
 		.name = documents_name,
 		.title = "Documents",

@@ -18,6 +18,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "config/extensions.h"
 #include "config/home.h"
 #include "data/json.h"
 #include "model/choose.h"
@@ -332,6 +333,7 @@ void host_open_tools(struct host *host)
 {
 	const struct settings *settings = host->options.settings;
 	_cleanup_free_ char *logs = jobs_default_log_folder();
+	json_auto_t *excluded = extensions_excluded_tools(settings);
 
 	open_services(host);
 	if (!host->servers)
@@ -343,7 +345,7 @@ void host_open_tools(struct host *host)
 	host_open_agents(host);
 	host_add_agent_tool(host);
 	mcp_servers_add(host->servers, host->chat.tools);
-	services_limit_tools(settings, host->chat.tools);
+	tool_set_limit(host->chat.tools, settings_get(settings, "tools.core"), excluded);
 	defer_tools(host);
 	if (!host->terminals)
 		host->terminals = terminals_new(host);
@@ -778,13 +780,15 @@ static void judge_mentions(const struct host *host, struct path_rules *rules,
 	session->provider = &rules->provider;
 }
 
-/* A resource of an MCP server, as mention_others.read has it. */
-static json_t *mentioned_resource(void *data, const char *name)
+/* An agent or a resource of an MCP server, as mention_others.read has it. */
+static json_t *mentioned_other(void *data, const char *name)
 {
 	struct host *host = data;
+	json_t *result = host_mentioned_agent(host, name);
 	struct err err = ERR_INIT;
-	json_t *result = NULL;
 
+	if (result)
+		return result;
 	if (!mcp_servers_has_resource(host->servers, name))
 		return NULL;
 	if (mcp_servers_resource(host->servers, name, &host->cancel.set, &result, &err))
@@ -837,7 +841,7 @@ static json_t *host_message(struct host *host, struct span piped, struct span pr
 {
 	const bool search = settings_bool(host->options.settings,
 	                                  "context.fileFiltering.enableRecursiveFileSearch", true);
-	const struct mention_others others = { .read = mentioned_resource, .data = host };
+	const struct mention_others others = { .read = mentioned_other, .data = host };
 	json_auto_t *notices = json_array(), *content = NULL;
 	struct session session = host->chat.session;
 	struct path_rules rules = { 0 };
@@ -992,6 +996,11 @@ struct provider *host_provider(const struct host *host)
 const struct skills *host_skills(const struct host *host)
 {
 	return host->skills;
+}
+
+const struct agents *host_agents(const struct host *host)
+{
+	return host->agents;
 }
 
 struct home *host_home(const struct host *host)

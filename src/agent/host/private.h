@@ -174,7 +174,13 @@ bool host_renew_skill_tool(struct host *host);
 void host_open_agents(struct host *host);
 /* Adds invoke_agent to the session's tools, if there is any agent. */
 void host_add_agent_tool(struct host *host);
-/* Adds get_internal_docs, which returns hasp's own documents (documents.c). */
+/* Has it name the agents that there are now. False: it does already. */
+bool host_renew_agent_tool(struct host *host);
+/* What the model is told where a prompt names an agent, as mention_others.read has it (a new
+ * reference); NULL: there is no such agent, or nothing that could call it. */
+json_t *host_mentioned_agent(const struct host *host, const char *name);
+/* Adds get_internal_docs, which returns hasp's own documents, unless it is left out
+ * (documents.c). */
 void host_add_documents_tool(struct host *host, struct tool_set *tools);
 /* Whether the agent's file names that tool: nobody else has it. */
 bool host_wants_documents(const struct agent_definition *definition);
@@ -285,8 +291,6 @@ void services_attach(struct services *services, struct session *session);
 void services_follow(struct services *services, struct agent *agent, bool tools_off);
 /* Adds the conversation's tools to the set, and those that a command of the project describes. */
 void services_add_tools(struct services *services, struct tool_set *set);
-/* Takes away what settings and extensions leave out. */
-void services_limit_tools(const struct settings *settings, struct tool_set *set);
 /* Absolute; NULL: there is no plan mode. Borrowed. */
 const char *services_plans_folder(const struct services *services);
 

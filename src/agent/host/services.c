@@ -536,10 +536,3 @@ void services_add_tools(struct services *services, struct tool_set *set)
 	tool_set_add_conversation(set, &services->tools);
 	add_discovered_tools(services, set);
 }
-
-void services_limit_tools(const struct settings *settings, struct tool_set *set)
-{
-	json_auto_t *excluded = extensions_excluded_tools(settings);
-
-	tool_set_limit(set, settings_get(settings, "tools.core"), excluded);
-}

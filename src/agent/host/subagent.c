@@ -157,7 +157,6 @@ static void subagent_open_session(struct subagent *own)
 	own->tools = tool_set_choose(own->host->chat.tools, subagent_wants, own);
 	if (host_wants_documents(own->definition))
 		host_add_documents_tool(own->host, own->tools);
-	services_limit_tools(own->host->options.settings, own->tools);
 	session_branch(&own->session, session);
 	own->session.tools = own->tools;
 	own->session.terminal = NULL; /* its commands are none that the user types into */
