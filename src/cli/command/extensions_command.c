@@ -148,6 +148,27 @@ static bool disable_one(struct extensions_command *command, const char *name, st
 
 /* ---- put in and taken out ------------------------------------------------------------ */
 
+/* A yes of whoever is at standard input; nothing there is a no. */
+static bool is_consented(const struct extensions_command *command, const char *consent,
+                         struct err *err)
+{
+	char answer[16] = "";
+	struct span word;
+
+	if (!agent_output_lines(span_str(consent), err))
+		return false;
+	if (invocation_has(command->invocation, FLAG_CONSENT))
+		return true;
+	output_complain("What an extension brings is somebody else's. Use it? [y/N]");
+	if (!fgets(answer, sizeof(answer), stdin))
+		answer[0] = '\0';
+	word = span_trim(span_str(answer));
+	if (span_eq(word, SPAN("y")) || span_eq(word, SPAN("Y")) || span_eq(word, SPAN("yes")))
+		return true;
+	return err_set(err, ERR_DENIED_BY_USER,
+	               "Nothing was installed. --consent says yes where nobody can be asked.");
+}
+
 static bool install_from(struct extensions_command *command, const char *folder, bool link,
                          struct err *err)
 {
@@ -157,8 +178,7 @@ static bool install_from(struct extensions_command *command, const char *folder,
 
 	if (!install_open(folder, command->settings, link, &install, err))
 		return false;
-	ok = install_consented(command->invocation, install.consent,
-	                       "What an extension brings is somebody else's. Use it? [y/N]", err) &&
+	ok = is_consented(command, install.consent, err) &&
 	     install_do(&install, command->settings, err);
 	text = mem_printf("Extension \"%s\" %s successfully and enabled.",
 	                  json_string_value(json_object_get(install.manifest, "name")),

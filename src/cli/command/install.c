@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Extensions put in and taken out, and all that one brings. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,9 +12,6 @@
 #include "catalog/commands.h"
 #include "catalog/skills.h"
 #include "cli/command/private.h"
-#include "cli/options/invocation.h"
-#include "cli/view/agent_output.h"
-#include "cli/view/output.h"
 #include "data/json.h"
 
 enum {
@@ -234,28 +230,6 @@ char *install_brings(const char *folder, const json_t *manifest)
 	                  bringing.out.len ? "" : "  nothing\n");
 	buf_release(&bringing.out);
 	return text;
-}
-
-/* ---- who is asked -------------------------------------------------------------------- */
-
-bool install_consented(const struct invocation *invocation, const char *consent,
-                       const char *question, struct err *err)
-{
-	char answer[16] = "";
-	struct span word;
-
-	if (!agent_output_lines(span_str(consent), err))
-		return false;
-	if (invocation_has(invocation, FLAG_CONSENT))
-		return true;
-	output_complain(question);
-	if (!fgets(answer, sizeof(answer), stdin))
-		answer[0] = '\0';
-	word = span_trim(span_str(answer));
-	if (span_eq(word, SPAN("y")) || span_eq(word, SPAN("Y")) || span_eq(word, SPAN("yes")))
-		return true;
-	return err_set(err, ERR_DENIED_BY_USER,
-	               "Nothing was installed. --consent says yes where nobody can be asked.");
 }
 
 /* ---- putting it in ------------------------------------------------------------------- */

@@ -253,11 +253,6 @@ bool install_new(const char *folder, struct err *err);
  * caller frees. `manifest` as it stands. */
 char *install_brings(const char *folder, const json_t *manifest);
 
-/* Prints `consent` and takes a yes from --consent or from whoever is at standard input; nothing
- * there is a no: DENIED_BY_USER. */
-bool install_consented(const struct invocation *invocation, const char *consent,
-                       const char *question, struct err *err);
-
 /* ---- from git (git_clone.c) --------------------------------------------------------- */
 
 /* Whether a source names a repository: git@HOST:..., or an address with https, http, ssh or

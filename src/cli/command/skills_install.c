@@ -25,6 +25,7 @@
 
 enum { SKILLS_CONSENT_BYTES = 4 << 20, SKILL_FILES_SHOWN = 500 };
 
+static const char *const skills_yes[] = { "y", "Y", "yes" };
 static const char skills_question[] =
 	"The model will follow what a skill says, and may run its scripts. Use it? [y/N]";
 
@@ -211,6 +212,26 @@ static bool consent_make(struct buf *out, const struct skills_target *target,
 	                                   "There are too many skills to be shown at once.");
 }
 
+/* A yes by --consent, or of whoever is at standard input; nothing there is a no. */
+static bool skills_consented(const struct invocation *invocation, const char *consent,
+                             struct err *err)
+{
+	char line[16];
+	const char *answer;
+
+	if (!agent_output_lines(span_str(consent), err))
+		return false;
+	if (invocation_has(invocation, FLAG_CONSENT))
+		return true;
+	output_complain(skills_question);
+	answer = fgets(line, sizeof(line), stdin) ? line : "";
+	for (size_t i = 0; i < ARRAY_LEN(skills_yes); i++)
+		if (span_eq(span_trim(span_str(answer)), span_str(skills_yes[i])))
+			return true;
+	return err_set(err, ERR_DENIED_BY_USER,
+	               "Nothing was installed. --consent says yes where nobody can be asked.");
+}
+
 /* ---- putting it in ------------------------------------------------------------------- */
 
 /* A link's target: of the project's own relative, as no other counts in it; the caller frees. */
@@ -314,7 +335,7 @@ static bool install_found(const struct invocation *invocation, const struct sett
 		return false;
 	there = skills_discover(settings, /* local= */ true);
 	ok = consent_make(&consent, &target, there, found, source, link, err) &&
-	     install_consented(invocation, consent.data, skills_question, err);
+	     skills_consented(invocation, consent.data, err);
 	skills_free(there);
 	for (i = 0; ok && i < found->count; i++)
 		ok = skill_put_reported(settings, &target, &found->at[i], link, err);
