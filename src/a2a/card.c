@@ -17,7 +17,7 @@
 
 /* ---- addresses -------------------------------------------------------------------- */
 
-static struct span url_authority(struct span url)
+static struct span address_authority(struct span url)
 {
 	const size_t skip = span_starts(url, SPAN("https://")) ? 8 : 7;
 	size_t len = 0;
@@ -44,7 +44,7 @@ static struct span authority_host(struct span authority)
 
 struct span a2a_url_host(const char *url)
 {
-	return authority_host(url_authority(span_str(url)));
+	return authority_host(address_authority(span_str(url)));
 }
 
 bool a2a_host_is_loopback(struct span host)
@@ -72,7 +72,7 @@ static bool authority_is_plain(struct span authority)
 bool a2a_url_check(struct span url, const char *what, struct err *err)
 {
 	const bool secure = span_starts(url, SPAN("https://"));
-	const struct span authority = url_authority(url);
+	const struct span authority = address_authority(url);
 
 	if (!secure && !span_starts(url, SPAN("http://")))
 		return err_set(err, ERR_INVALID_ARGUMENT, "%s is no https address.", what);

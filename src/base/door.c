@@ -359,6 +359,14 @@ static int make_folder(int top, const char *rest)
 	return folder;
 }
 
+int door_make(const char *root, const char *path)
+{
+	_cleanup_fd_ int top = open_root(root);
+	_cleanup_free_ char *rest = mem_printf("%s/", rest_of(root, path));
+
+	return top < 0 ? -1 : make_folder(top, rest);
+}
+
 bool door_replace(const char *root, const char *path, struct span text, mode_t mode,
                   struct err *err)
 {

@@ -38,6 +38,9 @@ bool door_read(const char *root, const char *path, size_t max, struct file_text 
 /* The descriptor of the folder `path`, beneath `root`; -1 with errno set. */
 int door_folder(const char *root, const char *path);
 
+/* The same, and it is made, with what is missing on the way (mode 0700); O_PATH. */
+int door_make(const char *root, const char *path);
+
 /* The names in an open folder, which is closed, in their order: at most `max` as they are met,
  * without hidden ones. -1 is a folder with none. The caller frees each, and *ret. */
 size_t door_names(int folder, size_t max, char ***ret);
@@ -118,8 +121,28 @@ bool tree_link_stays(struct span target, unsigned depth);
  * TOO_LARGE; FILE_NOT_FOUND, PERMISSION_DENIED, IO_ERROR: also where it changes meanwhile. */
 bool tree_hash(const char *folder, const char *const *skip, bool quick, struct sha256 *ret,
                struct err *err);
+
+/* Where something is put. */
+struct tree_place {
+	int folder;       /* open, O_PATH is enough */
+	const char *path; /* the folder's, for messages */
+	const char *name; /* in it, no "/" */
+	bool replace;     /* what has the name is replaced, and removed when the new one is there */
+};
+
+/* The same into an open folder. */
+bool tree_copy_to(const char *from, const struct tree_place *place, struct err *err);
+/* A symbolic link with that target in place of a copy. */
+bool tree_link_to(const char *target, const struct tree_place *place, struct err *err);
+
+/* Calls `seen` for each file and link that tree_copy would copy, `path` relative to `from`, in no
+ * order; with the errors of tree_copy for what it would refuse. */
+typedef void tree_file(void *data, const char *path);
+bool tree_look(const char *from, tree_file *seen, void *data, struct err *err);
+
 /* Removes NAME in the folder `in` with all beneath it; of a link only the link.  FILE_NOT_FOUND: it
  * is not there; PERMISSION_DENIED, IO_ERROR: some of it may be gone. */
 bool tree_remove(const char *in, const char *name, struct err *err);
+bool tree_remove_in(int folder, const char *name, struct err *err); /* an open one */
 
 #endif

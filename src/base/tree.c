@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -29,6 +30,9 @@ struct tree_copying {
 	const char *from; /* for messages */
 	size_t files;     /* folders and links count, too */
 	uint64_t bytes;
+	tree_file *seen;  /* nothing is copied, files are only reported; or NULL */
+	void *data;       /* for `seen` */
+	struct buf path;  /* where it is, for `seen`: "folder/" */
 };
 
 static bool tree_copy_folder(struct tree_copying *copying, int from, int to, unsigned depth,
@@ -84,6 +88,11 @@ static bool tree_copy_file(struct tree_copying *copying, int from, int to, const
 		               copying->from);
 	if (!count_bytes(copying, (uint64_t)status.st_size, err))
 		return false;
+	if (copying->seen) {
+		copying->bytes += (uint64_t)status.st_size;
+		copying->seen(copying->data, copying->path.data);
+		return true;
+	}
 	out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 	             status.st_mode & S_IXUSR ? 0755 : 0644);
 	if (out < 0)
@@ -127,6 +136,10 @@ static bool tree_copy_link(struct tree_copying *copying, int from, int to, const
 	if (!tree_link_stays(span_of(target, (size_t)len), depth))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "The link %.100s in %s leads out of it.", name, copying->from);
+	if (copying->seen) {
+		copying->seen(copying->data, copying->path.data);
+		return true;
+	}
 	return symlinkat(target, to, name) == 0 ||
 	       err_set_errno(err, errno, "Cannot make the link %s", name);
 }
@@ -154,9 +167,9 @@ static bool copy_entry(struct tree_copying *copying, int from, int to, const cha
 	in = openat(from, name, TREE_FOLDER);
 	if (in < 0)
 		return err_set_errno(err, errno, "Cannot read the folder %s", name);
-	if (mkdirat(to, name, 0755) == 0)
+	if (!copying->seen && mkdirat(to, name, 0755) == 0)
 		out = openat(to, name, TREE_FOLDER);
-	if (out < 0)
+	if (!copying->seen && out < 0)
 		return err_set_errno(err, errno, "Cannot make the folder %s", name);
 	return tree_copy_folder(copying, in, out, depth + 1, err);
 }
@@ -187,38 +200,96 @@ static bool tree_copy_folder(struct tree_copying *copying, int from, int to, uns
 
 	if (!entries)
 		return err_set_errno(err, errno, "Cannot read a folder of %s", copying->from);
-	while (ok && (entry = readdir(entries)))
-		if (!is_no_entry(entry->d_name) && strcmp(entry->d_name, ".git") != 0)
-			ok = copy_entry(copying, from, to, entry->d_name, depth, err);
+	while (ok && (entry = readdir(entries))) {
+		const size_t before = copying->path.len;
+
+		if (is_no_entry(entry->d_name) || strcmp(entry->d_name, ".git") == 0)
+			continue;
+		if (copying->seen)
+			buf_printf(&copying->path, "%s%s", before ? "/" : "", entry->d_name);
+		ok = copy_entry(copying, from, to, entry->d_name, depth, err);
+		if (copying->seen) {
+			copying->path.len = before;
+			copying->path.data[before] = '\0';
+		}
+	}
 	closedir(entries);
 	return ok;
 }
 
-bool tree_copy(const char *from, const char *into, const char *name, struct err *err)
+bool tree_look(const char *from, tree_file *seen, void *data, struct err *err)
+{
+	struct tree_copying copying = { .from = from, .seen = seen, .data = data,
+		                        .path = BUF_INIT(LIMIT_PATH_BYTES * 4) };
+	_cleanup_fd_ int source = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool ok;
+
+	if (source < 0)
+		return err_set_errno(err, errno, "Cannot read the folder %s", from);
+	ok = tree_copy_folder(&copying, source, -1, 0, err);
+	buf_release(&copying.path);
+	return ok;
+}
+
+/* Gives what is complete its name. */
+static bool tree_name(const struct tree_place *place, const char *temporary, struct err *err)
+{
+	struct err ignored = ERR_INIT;
+
+	if (renameat2(place->folder, temporary, place->folder, place->name, RENAME_NOREPLACE) == 0)
+		return true;
+	if (errno == EEXIST && !place->replace)
+		return err_set(err, ERR_INVALID_ARGUMENT, "There is %s/%s already.", place->path,
+		               place->name);
+	if (errno != EEXIST || renameat2(place->folder, temporary, place->folder, place->name,
+	                                 RENAME_EXCHANGE) != 0)
+		return err_set_errno(err, errno, "Cannot make %s/%s", place->path, place->name);
+	tree_remove_in(place->folder, temporary, &ignored);
+	return true;
+}
+
+bool tree_copy_to(const char *from, const struct tree_place *place, struct err *err)
 {
 	struct tree_copying copying = { .from = from };
-	_cleanup_free_ char *temporary = mem_printf(".%s.%ld", name, (long)getpid());
+	_cleanup_free_ char *temporary = mem_printf(".%s.%ld", place->name, (long)getpid());
 	_cleanup_fd_ int source = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_fd_ int folder = open(into, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_fd_ int made = -1;
 	struct err ignored = ERR_INIT;
 	bool ok;
 
 	if (source < 0)
 		return err_set_errno(err, errno, "Cannot read the folder %s", from);
-	if (folder < 0 || mkdirat(folder, temporary, 0700) != 0)
-		return err_set_errno(err, errno, "Cannot make a folder in %s", into);
-	made = openat(folder, temporary, TREE_FOLDER);
+	if (mkdirat(place->folder, temporary, 0700) != 0)
+		return err_set_errno(err, errno, "Cannot make a folder in %s", place->path);
+	made = openat(place->folder, temporary, TREE_FOLDER);
 	ok = made >= 0 ? tree_copy_folder(&copying, source, made, 0, err) :
-	                 err_set_errno(err, errno, "Cannot open a folder in %s", into);
-	if (ok && renameat2(folder, temporary, folder, name, RENAME_NOREPLACE) != 0)
-		ok = errno == EEXIST ?
-		             err_set(err, ERR_INVALID_ARGUMENT, "There is %s/%s already.", into,
-		                     name) :
-		             err_set_errno(err, errno, "Cannot make %s/%s", into, name);
-	if (!ok)
-		tree_remove(into, temporary, &ignored);
-	return ok;
+	                 err_set_errno(err, errno, "Cannot open a folder in %s", place->path);
+	if (ok && tree_name(place, temporary, err))
+		return true;
+	tree_remove_in(place->folder, temporary, &ignored);
+	return false;
+}
+
+bool tree_link_to(const char *target, const struct tree_place *place, struct err *err)
+{
+	_cleanup_free_ char *temporary = mem_printf(".%s.%ld", place->name, (long)getpid());
+
+	if (symlinkat(target, place->folder, temporary) != 0)
+		return err_set_errno(err, errno, "Cannot make a link in %s", place->path);
+	if (tree_name(place, temporary, err))
+		return true;
+	unlinkat(place->folder, temporary, 0);
+	return false;
+}
+
+bool tree_copy(const char *from, const char *into, const char *name, struct err *err)
+{
+	_cleanup_fd_ int folder = open(into, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct tree_place place = { .folder = folder, .path = into, .name = name };
+
+	if (folder < 0)
+		return err_set_errno(err, errno, "Cannot open the folder %s", into);
+	return tree_copy_to(from, &place, err);
 }
 
 /* ---- removing ----------------------------------------------------------------------- */
@@ -264,11 +335,16 @@ static bool tree_remove_entry(int folder, const char *name, unsigned depth, stru
 	        err_set_errno(err, errno, "Cannot remove %s", name));
 }
 
+bool tree_remove_in(int folder, const char *name, struct err *err)
+{
+	return tree_remove_entry(folder, name, 0, err);
+}
+
 bool tree_remove(const char *in, const char *name, struct err *err)
 {
 	_cleanup_fd_ int folder = open(in, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (folder < 0)
 		return err_set_errno(err, errno, "Cannot open the folder %s", in);
-	return tree_remove_entry(folder, name, 0, err);
+	return tree_remove_in(folder, name, err);
 }

@@ -25,6 +25,19 @@ static const char investigator[] =
 	"what could break.\n"
 	"4. Open: what is not certain, and how to find out.\n";
 
+static const char helper[] =
+	"You answer questions about hasp, the program that you run in: its command line, settings, "
+	"files, tools, limits. You know it from its own documents alone, which get_internal_docs "
+	"returns: list the pages, search for words of the question, and read the pages that "
+	"matter before you answer.\n"
+	"\n"
+	"- Give commands, keys of settings, defaults and paths exactly as they stand there. Other "
+	"programs of the kind differ: what you know of them is no answer.\n"
+	"- Name the page behind each statement: docs/settings.md.\n"
+	"- If the documents do not say it, say so, and what comes closest.\n"
+	"\n"
+	"Report the answer, in as few lines as it needs, with an example where one helps.\n";
+
 static const char generalist[] =
 	"You carry out one task on your own and report the outcome.\n"
 	"\n"
@@ -59,6 +72,8 @@ static const char reviewer[] =
 
 /* The descriptions are part of every request: a line each. */
 static const struct agent_builtin rows[] = {
+	{ "cli_help", "hasp's help", "answers questions about hasp", helper,
+	  "get_internal_docs", 15, 5 },
 	{ "codebase_investigator", "Codebase investigator",
 	  "finds out how code works, where it is, why it fails; for questions of many searches",
 	  investigator, TOOLS_READING, 50, 10 },

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "catalog/documents.h"
 
 /* One line, trimmed, with invisible characters as escapes, of at most `max` bytes. The caller
  * frees. */
@@ -20,6 +21,9 @@ size_t catalog_characters(const char *text);
 /* Adds a sentence to the notices, in one line. */
 __attribute__((format(printf, 2, 3)))
 void catalog_notice(json_t *notices, const char *format, ...);
+
+/* What embed.py made of docs/; ends with a row without a name. */
+extern const struct document documents_rows[];
 
 /* Whether a file that was read is text. FILE_NOT_FOUND: it is gone; NOT_TEXT. */
 bool catalog_check_text(const char *path, const struct file_text *text, struct err *err);

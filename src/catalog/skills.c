@@ -140,16 +140,17 @@ static void skill_add(struct skills *skills, struct skill *skill)
 
 struct skill_place {
 	const char *above;     /* the folder that `name` is in */
-	const char *name;
+	const char *name;      /* "": that folder itself */
 	bool project;          /* it is the project's */
 	const char *extension; /* it is that extension's; or NULL */
+	bool source;           /* skills are installed from there; what folders are named is open */
 };
 
 /* Nothing in it leads out of `above`, which was looked at already: it is the project, or an
  * extension's folder. */
 static bool place_is_closed(const struct skill_place *place)
 {
-	return place->project || place->extension;
+	return place->project || place->extension || place->source;
 }
 
 /* `folder` may be one: with no SKILL.md in it, it is none, and nothing is said. */
@@ -175,7 +176,8 @@ static void skill_try(struct skills *skills, const char *root, const char *folde
 		skill.name = mem_strdup(json_string_value(json_object_get(text, "name")));
 		skill.sha256 = mem_strdup(json_string_value(json_object_get(text, "sha256")));
 		skill.description = catalog_line(description, LIMIT_SKILL_DESCRIPTION);
-		skill_check_name(skills, &skill);
+		if (!place->source)
+			skill_check_name(skills, &skill);
 		if (catalog_characters(description) > SKILL_DESCRIPTION_CHARS)
 			catalog_notice(skills->notices,
 			              "The description of the skill \"%s\" is longer than 1024 "
@@ -207,7 +209,8 @@ static bool is_of_packages(const char *name)
 static void place_search(struct skills *skills, const struct skill_place *place)
 {
 	const bool closed = place_is_closed(place);
-	_cleanup_free_ char *folder = path_join(place->above, place->name);
+	_cleanup_free_ char *folder = *place->name ? path_join(place->above, place->name) :
+	                                             mem_strdup(place->above);
 	char **names;
 	size_t count = door_names(door_folder(closed ? place->above : folder, folder),
 	                          LIMIT_SKILLS * 4, &names);
@@ -286,6 +289,17 @@ struct skills *skills_discover(const struct settings *settings, bool local)
 		                                            .name = places[i], .project = true });
 	for (size_t i = 0; i < skills->count; i++)
 		skills->at[i].disabled = disabled_has(disabled, skills->at[i].name);
+	if (skills->count)
+		qsort(skills->at, skills->count, sizeof(*skills->at), compare_skills);
+	return skills;
+}
+
+struct skills *skills_in(const char *folder)
+{
+	struct skills *skills = mem_alloc(1, sizeof(*skills));
+
+	skills->notices = json_array();
+	place_search(skills, &(struct skill_place){ .above = folder, .name = "", .source = true });
 	if (skills->count)
 		qsort(skills->at, skills->count, sizeof(*skills->at), compare_skills);
 	return skills;

@@ -50,6 +50,9 @@ struct skills {
 /* Never NULL, never fails. Empty if skills.enabled is false. `local`: the project's files are this
  * machine's. */
 struct skills *skills_discover(const struct settings *settings, bool local);
+/* Those in a folder, absolute, from which some are to be installed: its SKILL.md and those of the
+ * folders in it; nothing beneath is reached by a link that leads out. Never NULL. */
+struct skills *skills_in(const char *folder);
 void skills_free(struct skills *skills); /* NULL is fine */
 
 /* Whose it is: "project", "user", or "extension NAME"; the caller frees. */

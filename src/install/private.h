@@ -90,9 +90,4 @@ bool github_release(const struct source *source, const char *ref, bool pre_relea
  * source_url_allowed does.  A token goes to GitHub's API alone. */
 bool install_download(const char *url, int file, struct err *err);
 
-/* Fetches one commit, `ref` or the remote's HEAD, and unpacks it into the folder `content` beneath
- * `folder`, which is made, with a .git that has the remote and the commit (git.c).  Runs git, which
- * asks nobody, runs no hook, follows no submodule, and writes no file of the repository itself. */
-bool git_fetch(const char *url, const char *ref, const char *folder, struct err *err);
-
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may complete the word before the caret: @paths, resources of MCP servers (@SERVER:URI) and,
- * in "!" lines, paths; "/" commands are the table's (command/command.h).
+/* What may complete the word before the caret: @paths, agents, resources of MCP servers
+ * (@SERVER:URI) and, in "!" lines, paths; "/" commands are the table's (command/command.h).
  *
  * The names of the workspace's files come from the provider, as the model's tools see them (ignored
  * ones left out), at most COMPLETE_FILES_MAX: fetched by a thread of its own when the first @ is
@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "catalog/agents.h"
 #include "data/json.h"
 #include "tui/command/command.h"
 #include "tui/private.h"
@@ -215,6 +216,17 @@ static void offer_found(struct editor *editor, size_t from, size_t to, const str
 	editor_offer(editor, from, to, buf_view(&text), label, note);
 }
 
+/* Those that are enabled, as resources without a server: {"uri": NAME, "name": description}. */
+static void add_agents(const struct agents *agents, json_t *resources)
+{
+	for (size_t i = 0; i < agents->count; i++)
+		if (!agents->at[i].disabled)
+			json_array_append_new(resources,
+			                      json_pack("{s:o, s:o}", "uri",
+			                                json_cstr(agents->at[i].name), "name",
+			                                json_cstr(agents->at[i].description)));
+}
+
 /* "SERVER:URI" of each, in a new array. */
 static json_t *resource_names(const json_t *resources)
 {
@@ -223,8 +235,9 @@ static json_t *resource_names(const json_t *resources)
 
 	json_array_foreach((json_t *)resources, i, one) {
 		const char *uri = json_string_value(json_object_get(one, "uri"));
+		const char *server = json_string_value(json_object_get(one, "server"));
 		_cleanup_free_ char *name = mem_printf(
-			"%s:%s", json_string_value(json_object_get(one, "server")),
+			"%s%s%s", server ? server : "", server ? ":" : "",
 			uri ? uri : json_string_value(json_object_get(one, "uriTemplate")));
 
 		json_array_append_new(names, json_text(span_str(name)));
@@ -232,16 +245,19 @@ static json_t *resource_names(const json_t *resources)
 	return names;
 }
 
-/* `mentions`: also resources of servers. */
+/* `mentions`: also agents, and resources of servers. */
 static void complete_paths(struct complete *complete, struct editor *editor, size_t from, size_t to,
                            struct span wanted, bool mentions)
 {
 	const struct tui_opened *opened = runner_opened(complete->app->runner);
 	json_auto_t *resources = mentions && opened && opened->host ?
 		host_server_resources(opened->host) : NULL;
-	json_auto_t *names = resource_names(resources);
+	json_auto_t *names = NULL;
 	struct ranking ranking = { .count = 0 };
 
+	if (resources)
+		add_agents(host_agents(opened->host), resources);
+	names = resource_names(resources);
 	for (size_t i = 0; i < complete->files.count; i++)
 		ranking_add(&ranking, wanted, complete->files.entries[i].path, NULL);
 	for (size_t i = 0; i < json_array_size(names); i++)

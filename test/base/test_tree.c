@@ -14,7 +14,9 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "base/door.h"
+#include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
 
@@ -113,6 +115,54 @@ static void what_is_too_much(void **state)
 	assert_refused(place, ERR_TOO_LARGE);
 }
 
+static void note_file(void *data, const char *path)
+{
+	buf_printf(data, "%s ", path);
+}
+
+static void what_is_looked_at(void **state)
+{
+	const struct place *place = *state;
+	struct err err = ERR_INIT;
+	_cleanup_buf_ struct buf list = BUF_INIT(1000);
+
+	shell(place, "cd from; mkdir -p a/b .git; echo 1 >a/b/f; echo 2 >.hidden; echo 3 >.git/x; "
+	             "ln -s b a/l");
+	assert_true(tree_look(place->from, note_file, &list, &err));
+	assert_int_equal(list.len, strlen("a/b/f .hidden a/l "));
+	assert_true(strstr(list.data, "a/b/f ") && strstr(list.data, ".hidden ") &&
+	            strstr(list.data, "a/l "));
+	shell(place, "test -z \"$(ls -A into)\"; ln -s /etc/passwd from/out");
+	assert_false(tree_look(place->from, note_file, &list, &err));
+	assert_int_equal(err.code, ERR_INVALID_ARGUMENT);
+	shell(place, "rm from/out; truncate -s %zu from/f", LIMIT_TREE_BYTES + 1);
+	assert_false(tree_look(place->from, note_file, &list, &err));
+	assert_int_equal(err.code, ERR_TOO_LARGE);
+}
+
+static void what_is_replaced(void **state)
+{
+	const struct place *place = *state;
+	_cleanup_fd_ int folder = open(place->into, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct tree_place to = { folder, place->into, "x", true };
+	struct err err = ERR_INIT;
+
+	shell(place, "mkdir -p into/x/old; echo 1 >from/f");
+	assert_true(tree_copy_to(place->from, &to, &err));
+	shell(place, "test \"$(ls -A into into/x | xargs)\" = 'into: x into/x: f'");
+	assert_true(tree_link_to("../from", &to, &err));
+	shell(place, "test \"$(readlink into/x)\" = ../from; test \"$(ls -A into)\" = x");
+	to.replace = false;
+	assert_false(tree_link_to("../outside", &to, &err));
+	assert_int_equal(err.code, ERR_INVALID_ARGUMENT);
+	shell(place, "test \"$(readlink into/x)\" = ../from; test \"$(ls -A into)\" = x");
+	to.replace = true;
+	assert_true(tree_copy_to(place->from, &to, &err));
+	shell(place, "test ! -L into/x; test -f from/f; test \"$(ls -A into)\" = x");
+	assert_true(tree_remove_in(folder, "x", &err));
+	shell(place, "test -z \"$(ls -A into)\"");
+}
+
 static void what_is_removed(void **state)
 {
 	const struct place *place = *state;
@@ -134,6 +184,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_copied, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_refuses_the_whole, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_too_much, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_looked_at, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_replaced, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_removed, set_up, tear_down),
 	};
 

@@ -65,7 +65,8 @@ def test_commands_and_tools(ws, script, offers):
     assert offers(ws, script, "hasp --output-format=str")[0].endswith("stream-json")
     assert offers(ws, script, "hasp -s --approval-mode pl") == ["plan"]
     assert offers(ws, script, "hasp hooks ") == ["list", "trust"]
-    assert offers(ws, script, "hasp skills ") == ["disable", "enable", "list"]
+    assert offers(ws, script, "hasp skills ") == [
+        "disable", "enable", "install", "link", "list", "uninstall"]
     assert offers(ws, script, "hasp to") == ["tool"]
     assert offers(ws, script, "hasp tool ") == TOOLS
     assert offers(ws, script, "hasp tool read_f") == ["read_file"]

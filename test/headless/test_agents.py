@@ -3,13 +3,14 @@
 of its own; what they say is never their parent's."""
 import json
 import threading
+from pathlib import Path
 
 import pytest
 from fake_gemini import call, text
 
 HELLO = [[text("Hello.")]]
 PLACES = [".claude/agents", ".gemini/agents"]
-BUILT_IN = ["codebase_investigator", "generalist", "reviewer"]
+BUILT_IN = ["cli_help", "codebase_investigator", "generalist", "reviewer"]
 
 
 def put(top, name, body="Say MANGO.", place=".gemini/agents", file=None, **fields):
@@ -80,6 +81,95 @@ def transcripts(world):
     return sorted(world.home.glob(".gemini/tmp/*/chats/*/*.jsonl"))
 
 
+# ---- the helper about hasp itself ----
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+HELPER = "get_internal_docs returns"
+
+
+def ask_helper(world, *calls, name="cli_help", word=HELPER, **options):
+    """The results of these calls of get_internal_docs, made by the helper in one turn each."""
+    done = run(world, [word], main=[[invoke(name)], [text("Done.")]], **{
+        word: [*([call("get_internal_docs", arguments)] for arguments in calls), [text("SAID")]]}, **options)
+    (result,) = results(done, "main")
+    assert result["success"] and result["output"] == "SAID" and done.code == 0, (result, done.err)
+    return done, results(done, word)
+
+
+def test_the_helper_answers_from_hasps_own_documents(world):
+    pages = {path.name: path.read_text() for path in DOCS.glob("*.md")}
+    done, (listed, found, page, wrong) = ask_helper(
+        world, {}, {"search": "RETENTION maxage"}, {"path": "docs/skills.md"}, {"path": "../README.md"})
+    assert [line.split(":")[0] for line in listed["output"].splitlines()] == sorted(pages)
+    lines = found["output"].splitlines()
+    assert lines and all("maxage" in line.lower() and "retention" in line.lower() for line in lines)
+    for line in lines:
+        name, number, words = line.split(":", 2)
+        assert pages[name].splitlines()[int(number) - 1] == words[1:]
+    assert page["output"] == pages["skills.md"] and "next_line" not in page
+    assert wrong["error"]["code"] == "file_not_found"
+    assert list(tools(done.talk.sent[HELPER][0].body)) == ["get_internal_docs"]
+    assert "get_internal_docs" not in tools(done.talk.sent["main"][0].body)
+
+
+def test_a_long_page_is_read_in_pieces(world):
+    whole = (DOCS / "tools.md").read_text()
+    _, (first,) = ask_helper(world, {"path": "tools"})
+    assert first["lines"] == len(whole.splitlines()) and whole.startswith(first["output"])
+    _, (second,) = ask_helper(world, {"path": "tools.md", "start_line": first["next_line"]})
+    assert whole.startswith(first["output"] + second["output"])
+    _, (none, much, past) = ask_helper(world, {"search": "zebra quagga"}, {"search": "the"},
+                                       {"path": "tools.md", "start_line": 10 ** 9})
+    assert none["output"] == "No line has all of these words.\n" and much["more"] and past["output"] == ""
+
+
+def test_who_else_has_the_documents(world):
+    put(world.home, "mine", "FRUIT-PROMPT", tools="get_internal_docs, read_file")
+    put(world.home, "all", "OTHER-PROMPT")
+    done, _ = ask_helper(world, {}, name="mine", word="FRUIT-PROMPT")
+    assert sorted(tools(done.talk.sent["FRUIT-PROMPT"][0].body)) == ["get_internal_docs", "read_file"]
+    done = run(world, ["OTHER-PROMPT"], main=[[invoke("all")], [text("Done.")]], **{"OTHER-PROMPT": [[text("x")]]})
+    assert "get_internal_docs" not in tools(done.talk.sent["OTHER-PROMPT"][0].body)
+    world.settings(tools={"exclude": ["get_internal_docs"]})
+    done = run(world, ["FRUIT-PROMPT"], main=[[invoke("mine")], [text("Done.")]], **{"FRUIT-PROMPT": [[text("x")]]})
+    assert list(tools(done.talk.sent["FRUIT-PROMPT"][0].body)) == ["read_file"]
+
+
+# ---- agents that a prompt names ----
+
+
+def test_an_agent_that_is_mentioned_is_asked_for(world):
+    put(world.home, "Fruit")
+    world.write("reviewer", "The file of that name.\n")
+    done = world.run(HELLO, "-p", "@reviewer and @fruit, see @./reviewer, ask @nobody")
+    said = json.dumps(done.sent[0]["contents"])
+    assert said.count("<system_note>") == 2 and 'agent \\"Fruit\\"' in said
+    assert "The file of that name." in said and "Content from @reviewer" not in said
+    world.settings(agents={"overrides": {"fruit": {"enabled": False}}})
+    assert "<system_note>" not in world.run(HELLO, "-p", "@fruit x").said(0)
+    world.settings(tools={"exclude": ["invoke_agent"]})
+    done = world.run(HELLO, "-p", "@reviewer x")
+    assert "<system_note>" not in done.said(0) and "The file of that name." in done.said(0)
+
+
+def test_piped_text_asks_for_no_agent(world):
+    with world.fake(HELLO) as server:
+        done = world.command("-p", "What is it?", server=server, stdin=b"see @reviewer\n")
+    assert done.code == 0 and "<system_note>" not in json.dumps(server.requests[0].body)
+
+
+def test_agents_are_a_slash_command_of_a_prompt_too(world):
+    put(world.home, "fruit", description="Does fruit.")
+    with world.fake([]) as server:
+        assert "Does fruit." in world.command("-p", "/agents", server=server).text
+        done = world.command("-p", "/agents disable fruit", server=server)
+        assert done.code == 0 and "is disabled now" in done.text
+        assert "Disabled Agents" in world.command("-p", "/agents list", server=server).text
+        assert world.command("-p", "/agents disable nobody", server=server).code != 0
+        assert not server.requests
+    assert "fruit" not in declared(world.run(HELLO, "-p", "x"))
+
+
 # ---- which there are ----
 
 
@@ -112,7 +202,7 @@ def test_those_of_hasp_are_always_there(world):
 def test_settings_leave_some_out(world):
     put(world.home, "Fruit")
     world.settings(agents={"overrides": {"fruit": {"enabled": False}, "reviewer": {"enabled": False}}})
-    assert declared(world.run(HELLO, "-p", "x")) == ["codebase_investigator", "generalist"]
+    assert declared(world.run(HELLO, "-p", "x")) == BUILT_IN[:3]
     world.settings(experimental={"enableAgents": False})
     assert declared(world.run(HELLO, "-p", "x")) is None
 
@@ -145,7 +235,7 @@ def test_what_is_wrong_is_said(world):
     (world.home / ".gemini/agents/open.md").write_text("---\nname: open\n")
     (world.home / ".gemini/agents/bytes.md").write_bytes(b"---\nname: x\ndescription: \xff\n---\nx\n")
     done = world.run(HELLO, "-p", "x")
-    assert declared(done) == ["codebase_investigator", "generalist", "narrow", "reviewer"]
+    assert declared(done) == sorted(["narrow", *BUILT_IN])
     for words in ["letters, digits", "nothing follows its front matter", 'the kind "elsewhere"', 'either "agent_card_url" or', 'no "description"',
                   "has no end", "not UTF-8", '"Bash(git diff:*)" is left out']:
         assert words in done.err, done.err

@@ -36,7 +36,7 @@ def test_one_is_switched_off_and_on(world):
     assert "already disabled" in agents(world, "disable", "fruit").text
     agents(world, "disable", "reviewer")
     assert "is enabled now" in agents(world, "enable", "fruit").text
-    assert declared(world.run(HELLO, "-p", "x")) == ["Fruit", "codebase_investigator", "generalist"]
+    assert declared(world.run(HELLO, "-p", "x")) == ["Fruit", *BUILT_IN[:3]]
     (row,) = [row for row in agents(world, "--json", "list").json if row["name"] == "Fruit"]
     assert row["enabled"] and row["max_turns"] == 3
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "agent/host/private.h"
-#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -65,24 +64,6 @@ static char *agent_preview(struct session *session, const struct tool *tool,
 	                  agents_from_word(definition->from), definition->description,
 	                  where ? "Remote: " : "", where ? where : "", where ? "\n" : "",
 	                  (int)task.len, task.data);
-}
-
-void host_report_run(const struct host *host, struct agent_run *run)
-{
-	json_auto_t *message = json_pack("{s:s, s:s, s:s, s:s}", "agentName", run->agent, "callId",
-	                                 run->call ? run->call : "", "agentId",
-	                                 run->id ? run->id : "", "state",
-	                                 run->end ? "ended" : "started");
-
-	if (!run->end) {
-		run->began_ms = clock_monotonic_ms();
-	} else {
-		json_object_set_new(message, "durationMs", json_integer((json_int_t)
-			(clock_monotonic_ms() - run->began_ms)));
-		json_object_set_new(message, "turns", json_integer(run->turns));
-		json_object_set_new(message, "end", json_string(run->end));
-	}
-	bus_publish(host->bus, BUS_AGENT_RUN, message);
 }
 
 static json_t *agent_call_run(struct session *session, const struct tool *tool,
@@ -184,4 +165,48 @@ void host_add_agent_tool(struct host *host)
 		return;
 	host_warn(host, err.message);
 	agent_tool_free(&own->tool);
+}
+
+/* What to do about the tool that there is. */
+struct agent_tool_renewal {
+	const char *description; /* that it should have; NULL: there should be none */
+	bool same;               /* it has */
+};
+
+static bool agent_tool_is_outdated(void *data, const struct tool *tool)
+{
+	struct agent_tool_renewal *renewal = data;
+
+	if (tool->run_as != agent_call_run)
+		return false;
+	renewal->same = renewal->description &&
+	                strcmp(tool->description, renewal->description) == 0;
+	return !renewal->same;
+}
+
+bool host_renew_agent_tool(struct host *host)
+{
+	const bool any = agents_enabled_count(host->agents) > 0;
+	_cleanup_free_ char *wanted = any ? agents_description(host->agents) : NULL;
+	struct agent_tool_renewal renewal = { .description = wanted };
+	const size_t gone = tool_set_withdraw(host->chat.tools, agent_tool_is_outdated, &renewal);
+
+	if (renewal.same)
+		return false;
+	host_add_agent_tool(host);
+	return gone || any;
+}
+
+json_t *host_mentioned_agent(const struct host *host, const char *name)
+{
+	const struct agent_definition *definition = agents_find(host->agents, name);
+	const struct tool *tool = tool_set_find(host->chat.tools, "invoke_agent");
+	_cleanup_free_ char *note = NULL;
+
+	if (!definition || !tool || tool->run_as != agent_call_run)
+		return NULL;
+	note = mem_printf("\n<system_note>\nThe user asks for the agent \"%s\": call "
+	                  "invoke_agent with it for what the prompt says.\n</system_note>\n",
+	                  definition->name);
+	return json_pack("{s:o}", "note", json_text(span_str(note)));
 }

@@ -782,13 +782,15 @@ static void judge_mentions(const struct host *host, struct path_rules *rules,
 	session->provider = &rules->provider;
 }
 
-/* A resource of an MCP server, as mention_others.read has it. */
-static json_t *mentioned_resource(void *data, const char *name)
+/* An agent or a resource of an MCP server, as mention_others.read has it. */
+static json_t *mentioned_other(void *data, const char *name)
 {
 	struct host *host = data;
+	json_t *result = host_mentioned_agent(host, name);
 	struct err err = ERR_INIT;
-	json_t *result = NULL;
 
+	if (result)
+		return result;
 	if (!mcp_servers_has_resource(host->servers, name))
 		return NULL;
 	if (mcp_servers_resource(host->servers, name, &host->cancel.set, &result, &err))
@@ -841,7 +843,7 @@ static json_t *host_message(struct host *host, struct span piped, struct span pr
 {
 	const bool search = settings_bool(host->options.settings,
 	                                  "context.fileFiltering.enableRecursiveFileSearch", true);
-	const struct mention_others others = { .read = mentioned_resource, .data = host };
+	const struct mention_others others = { .read = mentioned_other, .data = host };
 	json_auto_t *notices = json_array(), *content = NULL;
 	struct session session = host->chat.session;
 	struct path_rules rules = { 0 };
@@ -996,6 +998,11 @@ struct provider *host_provider(const struct host *host)
 const struct skills *host_skills(const struct host *host)
 {
 	return host->skills;
+}
+
+const struct agents *host_agents(const struct host *host)
+{
+	return host->agents;
 }
 
 struct home *host_home(const struct host *host)

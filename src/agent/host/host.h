@@ -26,6 +26,7 @@
 
 struct host;
 struct skills; /* catalog/skills.h */
+struct agents; /* catalog/agents.h */
 
 /* Texts are copied; what is marked as borrowed lives as long as the host. */
 struct host_options {
@@ -187,6 +188,9 @@ const struct skills *host_skills(const struct host *host);
  * activate_skill goes, and is told with the next prompt. Errors as of host_open; then all is as it
  * was. Not while a prompt is under way. */
 bool host_skills_reload(struct host *host, struct err *err);
+/* Likewise of agents, for invoke_agent. Errors as of settings_load_again. */
+const struct agents *host_agents(const struct host *host);
+bool host_agents_reload(struct host *host, struct err *err);
 struct home *host_home(const struct host *host); /* of the project's folders */
 struct checkpoints *host_checkpoints(const struct host *host); /* NULL: none are kept */
 const char *host_record_file(const struct host *host); /* "" when there is no place for it */

@@ -175,6 +175,16 @@ bool host_renew_skill_tool(struct host *host);
 void host_open_agents(struct host *host);
 /* Adds invoke_agent to the session's tools, if there is any agent. */
 void host_add_agent_tool(struct host *host);
+/* Has it name the agents that there are now. False: it does already. */
+bool host_renew_agent_tool(struct host *host);
+/* What the model is told where a prompt names an agent, as mention_others.read has it (a new
+ * reference); NULL: there is no such agent, or nothing that could call it. */
+json_t *host_mentioned_agent(const struct host *host, const char *name);
+/* Adds get_internal_docs, which returns hasp's own documents, unless it is left out
+ * (documents.c). */
+void host_add_documents_tool(struct host *host, struct tool_set *tools);
+/* Whether the agent's file names that tool: nobody else has it. */
+bool host_wants_documents(const struct agent_definition *definition);
 /* A run of an agent, for agent-run of the bus. */
 struct agent_run {
 	const char *agent, *call, *id; /* its name, the call, the session of its record; or NULL */
@@ -182,7 +192,10 @@ struct agent_run {
 	unsigned turns;    /* when it has ended */
 	uint64_t began_ms; /* set when it begins */
 };
+
+/* Publishes it, once when it begins and once when it has ended. */
 void host_report_run(const struct host *host, struct agent_run *run);
+
 /* Has the agent carry out the task, on this thread, until it has reported or can go on no further;
  * `call`: the id of the call that it answers. The result of that call; a new reference. */
 json_t *host_run_subagent(struct host *host, const struct agent_definition *definition,

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is renewed in a session that is open, at the user's word: files of instructions, skills, MCP
- * servers.  The model is told with the next prompt. */
+/* What is renewed in a session that is open, at the user's word: files of instructions, skills,
+ * agents, MCP servers.  The model is told with the next prompt. */
 #include "agent/call/path_rules.h"
 #include "agent/host/private.h"
 #include "agent/prompt/prompt.h"
+#include "catalog/agents.h"
 #include "catalog/skills.h"
 #include "mcp/client/servers.h"
 
-/* ---- files of instructions, skills ----------------------------------------------- */
+/* ---- files of instructions, skills, agents --------------------------------------- */
 
 bool host_memory_reload(struct host *host, struct err *err)
 {
@@ -54,6 +55,20 @@ bool host_skills_reload(struct host *host, struct err *err)
 	json_decref(host->system);
 	host->system = system;
 	if (host_renew_skill_tool(host))
+		host_take_new_tools(host);
+	return true;
+}
+
+bool host_agents_reload(struct host *host, struct err *err)
+{
+	struct settings *settings;
+
+	if (!settings_load_again(host->options.settings, &settings, err))
+		return false;
+	agents_free(host->agents);
+	host->agents = agents_discover(settings, host->options.local);
+	settings_free(settings);
+	if (host_renew_agent_tool(host))
 		host_take_new_tools(host);
 	return true;
 }

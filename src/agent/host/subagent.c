@@ -155,6 +155,8 @@ static void subagent_open_session(struct subagent *own)
 	const struct session *session = &own->host->chat.session;
 
 	own->tools = tool_set_choose(own->host->chat.tools, subagent_wants, own);
+	if (host_wants_documents(own->definition))
+		host_add_documents_tool(own->host, own->tools);
 	session_branch(&own->session, session);
 	own->session.tools = own->tools;
 	own->session.terminal = NULL; /* its commands are none that the user types into */
@@ -413,6 +415,24 @@ static json_t *subagent_failure(const struct subagent *own, const struct err *er
 	result = tool_failure(&said);
 	json_object_set_new(result, "agent", json_cstr(own->definition->name));
 	return result;
+}
+
+void host_report_run(const struct host *host, struct agent_run *run)
+{
+	json_auto_t *message = json_pack("{s:s, s:s, s:s, s:s}", "agentName", run->agent, "callId",
+	                                 run->call ? run->call : "", "agentId",
+	                                 run->id ? run->id : "", "state",
+	                                 run->end ? "ended" : "started");
+
+	if (!run->end) {
+		run->began_ms = clock_monotonic_ms();
+	} else {
+		json_object_set_new(message, "durationMs", json_integer((json_int_t)
+			(clock_monotonic_ms() - run->began_ms)));
+		json_object_set_new(message, "turns", json_integer(run->turns));
+		json_object_set_new(message, "end", json_string(run->end));
+	}
+	bus_publish(host->bus, BUS_AGENT_RUN, message);
 }
 
 json_t *host_run_subagent(struct host *host, const struct agent_definition *definition,

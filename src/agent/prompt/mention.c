@@ -273,8 +273,13 @@ static void add_other(struct building *building, const struct mention *mention,
 {
 	json_t *output = json_object_get(result, "output"), *part;
 	const char *message = json_string_value(json_object_get(result, "message"));
+	const json_t *note = json_object_get(result, "note");
 	size_t i;
 
+	if (note) {
+		content_add(building->content, part_text(json_span(note)));
+		return;
+	}
 	begin_file(building, mention->path);
 	if (!output) {
 		mention_notice(building, mention, message ? message : "cannot be read");

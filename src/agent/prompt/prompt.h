@@ -205,10 +205,11 @@ void mentions_free(struct mention *mentions, size_t count);
 /* Appends a path, which has no control characters, as it is to stand behind an @. */
 void mention_put_path(struct buf *out, struct span path);
 
-/* What an @ may name besides files: resources of MCP servers. */
+/* What an @ may name besides files: agents, resources of MCP servers. */
 struct mention_others {
-	/* What `name` (behind the @) is, as a tool's result: {"output": ...}, or a failure; a new
-	 * reference. NULL: none of these, and a path is tried. */
+	/* What `name` (behind the @) is, as a tool's result: {"output": ...}, or a failure; or
+	 * {"note": ...}, a text for the model that is no content. A new reference. NULL: none of
+	 * these, and a path is tried. */
 	json_t *(*read)(void *data, const char *name);
 	void *data;
 };

@@ -383,7 +383,7 @@ char *prepare_brought_names(const json_t *item, size_t max)
 
 /* Gemini CLI's own that hasp does not have (tui/command/command.h). */
 static const char *const built_in[] = {
-	"agents", "commands", "corgi", "export-session", "extensions", "footer", "gemma",
+	"commands", "corgi", "export-session", "extensions", "footer", "gemma",
 	"ide", "privacy", "setup-github", "terminal-setup", "upgrade", "voice",
 };
 

@@ -211,4 +211,14 @@ void attend_release(struct attended *attended);
  * signal's number, 124 for time, 125 when it was lost. */
 int attend_exit_code(const struct attended *attended);
 
+/* ---- skills put in and taken out (skills_install.c) ----------------------------------- */
+
+/* Copies the skills of a folder or a repository, or links to those of a folder, as the flags say:
+ * --path, --scope, --consent. Prints what it did. */
+bool skills_install(const struct invocation *invocation, const struct settings *settings,
+                    const char *source, bool link, struct err *err);
+/* Removes one, by its name or, where it is broken, by its folder's; of a link only the link. */
+bool skills_install_remove(const struct invocation *invocation, const struct settings *settings,
+                           const char *name, struct err *err);
+
 #endif

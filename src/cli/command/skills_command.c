@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hasp skills: which skills there are; they are switched on and off in the settings. */
+/* hasp skills: which skills there are; they are switched on and off in the settings, put in and
+ * taken out (skills_install.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,29 +94,98 @@ static int switch_skill(struct skills_command *command, const char *name, bool e
 	return agent_output_lines(span_str(line), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
-/* Whether there is a name where one belongs, and no flag of another action. */
-static bool check_skills_words(const struct invocation *invocation, const char *action,
-                               struct err *err)
-{
-	const bool list = strcmp(action, "list") == 0;
+/* ---- which is asked for -------------------------------------------------------------- */
 
-	if (list == (invocation_positional(invocation, 1) != NULL))
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               list ? "hasp skills list takes no name." :
-		                      "hasp skills %s takes the name of a skill; hasp skills list "
-		                      "has them.",
-		               action);
-	if (list && invocation_has(invocation, FLAG_SCOPE))
-		return err_set(err, ERR_INVALID_ARGUMENT, "hasp skills list takes no --scope.");
-	if (!list && invocation_has(invocation, FLAG_JSON))
-		return err_set(err, ERR_INVALID_ARGUMENT, "hasp skills %s takes no --json.",
-		               action);
+static int install_skill(struct skills_command *command, const char *source, bool link)
+{
+	struct err err = ERR_INIT;
+
+	return skills_install(command->invocation, command->settings, source, link, &err) ?
+	               CLI_OK : output_fail(&err, CLI_FAILED);
+}
+
+static int run_enable(struct skills_command *command, const char *name)
+{
+	return switch_skill(command, name, true);
+}
+
+static int run_disable(struct skills_command *command, const char *name)
+{
+	return switch_skill(command, name, false);
+}
+
+static int run_install(struct skills_command *command, const char *source)
+{
+	return install_skill(command, source, false);
+}
+
+static int run_link(struct skills_command *command, const char *source)
+{
+	return install_skill(command, source, true);
+}
+
+static int run_uninstall(struct skills_command *command, const char *name)
+{
+	struct err err = ERR_INIT;
+
+	return skills_install_remove(command->invocation, command->settings, name, &err) ?
+	               CLI_OK : output_fail(&err, CLI_FAILED);
+}
+
+/* A row for each action but list: its word, what it takes, its flags besides --scope. */
+static const struct skills_action {
+	const char *word, *takes;
+	bool path, consent;
+	int (*run)(struct skills_command *command, const char *name);
+} actions[] = {
+	{ "enable", "the name of a skill; hasp skills list has them", false, false, run_enable },
+	{ "disable", "the name of a skill; hasp skills list has them", false, false, run_disable },
+	{ "install", "a folder, or the address of a git repository", true, true, run_install },
+	{ "link", "a folder", false, true, run_link },
+	{ "uninstall", "the name of a skill; hasp skills list has them", false, false,
+	  run_uninstall },
+};
+
+static const struct skills_action *skills_action_named(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_LEN(actions); i++)
+		if (strcmp(actions[i].word, word) == 0)
+			return &actions[i];
+	return NULL;
+}
+
+/* Whether there is a name where one belongs, and no flag of another action. NULL: list. */
+static bool check_skills_words(const struct invocation *invocation,
+                               const struct skills_action *action, struct err *err)
+{
+	const struct {
+		enum flag_id id;
+		const char *name;
+		bool fits;
+	} flags[] = {
+		{ FLAG_SCOPE, "--scope", action },
+		{ FLAG_PATH, "--path", action && action->path },
+		{ FLAG_CONSENT, "--consent", action && action->consent },
+		{ FLAG_JSON, "--json", !action },
+	};
+	const char *word = action ? action->word : "list";
+
+	if (!action && invocation_positional(invocation, 1))
+		return err_set(err, ERR_INVALID_ARGUMENT, "hasp skills list takes no name.");
+	if (action && !invocation_positional(invocation, 1))
+		return err_set(err, ERR_INVALID_ARGUMENT, "hasp skills %s takes %s.", word,
+		               action->takes);
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+		if (!flags[i].fits && invocation_has(invocation, flags[i].id))
+			return err_set(err, ERR_INVALID_ARGUMENT, "hasp skills %s takes no %s.",
+			               word, flags[i].name);
 	return true;
 }
 
 int command_run_skills(const struct invocation *invocation)
 {
-	const char *given = invocation_positional(invocation, 0), *action = given ? given : "list";
+	const char *word = invocation_positional(invocation, 0);
+	const struct skills_action *action = word ? skills_action_named(word) : NULL;
 	struct skills_command command = { .invocation = invocation };
 	_cleanup_free_ char *project = NULL;
 	struct err err = ERR_INIT;
@@ -126,9 +196,8 @@ int command_run_skills(const struct invocation *invocation)
 	if (!command_open_project(invocation, &project, &command.settings, &err))
 		return output_fail(&err, CLI_FAILED);
 	command.skills = skills_discover(command.settings, /* local= */ true);
-	code = strcmp(action, "list") == 0 ? list_skills(&command) :
-	       switch_skill(&command, invocation_positional(invocation, 1),
-	                    strcmp(action, "enable") == 0);
+	code = action ? action->run(&command, invocation_positional(invocation, 1)) :
+	                list_skills(&command);
 	skills_free(command.skills);
 	settings_free(command.settings);
 	return code;

@@ -532,14 +532,20 @@ static const char *const agents_synopsis[] = {
 	NULL,
 };
 
-static const char *const skills_choices[] = { "list", "enable", "disable", NULL };
+static const char *const skills_choices[] = {
+	"list", "enable", "disable", "install", "link", "uninstall", NULL,
+};
 static const char *const skills_scope_choices[] = { "user", "project", "workspace", NULL };
 
 static const struct flag skills_flags[] = {
 	{ .id = FLAG_SCOPE, .name = "scope", .letter = 's',
 	  .value = { "SCOPE", COMPLETE_CHOICE, skills_scope_choices },
-	  .help = "enable, disable: the settings to change, user (default) or project (or "
+	  .help = "the settings or the skills to change, user (default) or project (or "
 		  "workspace, which is the same)" },
+	{ .id = FLAG_PATH, .name = "path", .value = { "DIR", COMPLETE_NOTHING, NULL },
+	  .help = "install: the folder in the repository, or in FOLDER, that has the skills" },
+	{ .id = FLAG_CONSENT, .name = "consent",
+	  .help = "install, link: say yes to the skills that are shown" },
 	{ .id = FLAG_JSON, .name = "json", .letter = 'j', .help = "with list: print JSON" },
 	{ .id = FLAG_ALL, .name = "all", .hidden = true,
 	  .help = "list: as Gemini CLI has it; hasp has no built-in skills that it would add" },
@@ -548,13 +554,17 @@ static const struct flag skills_flags[] = {
 };
 
 static const struct positional skills_positionals[] = {
-	{ { "ACTION", COMPLETE_CHOICE, skills_choices }, "list (default), enable or disable" },
-	{ { "NAME", COMPLETE_NOTHING, NULL }, "the skill" },
+	{ { "ACTION", COMPLETE_CHOICE, skills_choices },
+	  "list (default), enable, disable, install, link or uninstall" },
+	{ { "NAME", COMPLETE_FOLDER, NULL }, "the skill, or where it is" },
 };
 
 static const char *const skills_synopsis[] = {
 	"[list] [--json]",
 	"enable NAME | disable NAME [--scope user|project]",
+	"install FOLDER|URL [--path DIR] [--scope user|project] [--consent]",
+	"link FOLDER [--scope user|project] [--consent]",
+	"uninstall NAME [--scope user|project]",
 	NULL,
 };
 
@@ -939,15 +949,18 @@ static const struct command commands[] = {
 	{
 		.name = "skills",
 		.alias = "skill",
-		.summary = "list skills, and switch them on and off",
+		.summary = "list, install and remove skills, and switch them on and off",
 		.synopsis = skills_synopsis,
 		.text =
 			"Skills are folders with instructions for one kind of task, which the "
 			"model is offered. list shows those of the user and, in a trusted folder, "
 			"of the project. disable adds the skill NAME to skills.disabled in your "
 			"settings.json, enable takes it out, and both keep the rest of the file, "
-			"comments included. The project's file is changed only with --scope "
-			"project.",
+			"comments included. install copies the skills of a folder, or of a git "
+			"repository (https, ssh), to ~/.gemini/skills; link uses those of a folder "
+			"where they are; both show each with its files and ask first. uninstall "
+			"removes the copy, or the link. The project's settings and .gemini/skills "
+			"are changed only with --scope project, in a trusted folder.",
 		.flags = skills_flags,
 		.flag_count = ARRAY_LEN(skills_flags),
 		.positionals = skills_positionals,

@@ -27,6 +27,9 @@ static const struct command_row {
 } command_rows[] = {
 	{ { "about", "", "", "Show versions, the model, the sandbox and where things are", 0 },
 	  command_about, NULL, NULL },
+	{ { "agents", "", "[list | enable NAME | disable NAME | reload]",
+	    "Show the agents, switch them on and off, or look for them anew", COMMAND_IDLE },
+	  command_agents, command_complete_agents, NULL },
 	{ { "auth", "key", "[PROVIDER]", "Give hasp a key of a model's provider",
 	    COMMAND_IDLE | COMMAND_ALONE },
 	  command_auth, command_complete_auth, NULL },

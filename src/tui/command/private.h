@@ -113,6 +113,9 @@ command_completer command_complete_context;
 command_handler command_mcp;
 command_completer command_complete_mcp;
 bool command_mcp_works(struct span arguments); /* as command_row.works */
+/* agents.c: agents. */
+command_handler command_agents;
+command_completer command_complete_agents;
 /* skills.c: skills. */
 command_handler command_skills;
 command_completer command_complete_skills;

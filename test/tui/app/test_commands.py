@@ -72,6 +72,25 @@ def test_commands_that_begin_anew_or_ask_the_model(world):
             assert hasp.end() == 0
 
 
+def test_an_agent_is_completed_behind_an_at_and_known_when_it_is_found(world):
+    script = [[text("First.")], [text("Second.")]]
+    with world.fake(script, append_only=False) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").type("ask @revie").wait("> reviewer  reads a change").key("tab").wait("ask @reviewer")
+            hasp.type(" now").key("enter").wait("First.").wait(READY)
+            assert "<system_note>" in str(server.requests[0].body["contents"][-1])
+            path = world.root / ".gemini" / "agents" / "fruit.md"
+            path.parent.mkdir(parents=True)
+            path.write_text("---\nname: fruit\ndescription: Does fruit.\n---\nDo it.\n")
+            hasp.type("/agents reload").key("enter").wait("Agents reloaded successfully: 5.")
+            hasp.type("@fruit go").key("enter").wait("Second.")
+    declared = [tool["parametersJsonSchema"]["properties"]["agent_name"]["enum"]
+                for request in server.requests for group in request.body["tools"]
+                for tool in group["functionDeclarations"] if tool["name"] == "invoke_agent"]
+    assert "fruit" not in declared[0] and "fruit" in declared[-1]
+    assert 'the agent "fruit"' in str(server.requests[-1].body["contents"][-1])
+
+
 def test_the_model_is_told_of_skills_that_come_and_go(world):
     def put(name):
         path = world.home / ".gemini" / "skills" / name / "SKILL.md"

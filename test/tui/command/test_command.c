@@ -227,6 +227,32 @@ static void files_of_instructions_are_read_again(void **state)
 	must_say(bench, "/memory show", "Use tabs.");
 }
 
+static void agents_are_switched_and_found_anew(void **state)
+{
+	static const char fruit[] = "---\nname: fruit\ndescription: Does fruit.\n---\nDo it.\n";
+	struct bench *bench = *state;
+
+	open_host(bench, nothing);
+	must_say(bench, "/agents", "reviewer");
+	assert_null(strstr(bench->said.data, "Disabled Agents"));
+	host_bench_write(&bench->of, "project/.gemini/agents/fruit.md", fruit);
+	must_say(bench, "/agents list", "Available Agents");
+	assert_null(strstr(bench->said.data, "fruit"));
+	must_say(bench, "/agents reload", "Agents reloaded successfully: 5.");
+	must_say(bench, "/agents", "Does fruit.");
+	must_offer(bench, "/agents disable f", "16-17:fruit ");
+	must_say(bench, "/agents disable FRUIT", "is disabled now");
+	must_say(bench, "/agents", "Disabled Agents");
+	must_offer(bench, "/agents enable ", "15-15:fruit ");
+	must_say(bench, "/agents enable fruit", "is enabled now");
+	must_say(bench, "/agents refresh", "successfully: 5.");
+	must_fail(bench, "/agents disable none", "not found");
+	must_fail(bench, "/agents disable", "/agents [list");
+	must_fail(bench, "/agents enable a b", "/agents [list");
+	must_fail(bench, "/agents nonsense", "/agents [list");
+	must_fail(bench, "/agents reload x", "/agents [list");
+}
+
 static void skills_are_switched_and_found_anew(void **state)
 {
 	static const char notes[] = "---\nname: notes\ndescription: Does notes.\n---\nDo it.\n";
@@ -596,6 +622,7 @@ int main(void)
 		TEST(a_front_that_cannot_is_told),
 		TEST(each_shows_what_there_is),
 		TEST(files_of_instructions_are_read_again),
+		TEST(agents_are_switched_and_found_anew),
 		TEST(skills_are_switched_and_found_anew),
 		TEST(the_last_answer_is_copied),
 		TEST(settings_are_found_and_changed),

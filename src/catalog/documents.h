@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hasp's own documents, docs/ *.md, which are part of the program: wherever it runs it has those of
+ * its own version, and nobody else can have written them.
+ *
+ *     for (size_t i = 0; (document = document_at(i)); i++) ... document->name, document->title ...
+ *     document = document_named("settings.md");
+ *
+ * To add one: its file, and a line in src/catalog/meson.build.
+ */
+#ifndef HASP_CATALOG_DOCUMENTS_H
+#define HASP_CATALOG_DOCUMENTS_H
+
+#include <stddef.h>
+
+struct document {
+	const char *name;  /* "settings.md" */
+	const char *title; /* its first line */
+	const char *text;  /* Markdown, UTF-8; each line ends with "\n" */
+};
+
+/* In the order of their names; NULL behind the last. */
+const struct document *document_at(size_t i);
+/* Also by a name with "docs/" in front, or without its ".md"; NULL: there is none. */
+const struct document *document_named(const char *name);
+
+#endif
