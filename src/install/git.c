@@ -71,11 +71,12 @@ static char **git_environment(char *protocols)
 
 	while (environ[count])
 		count++;
-	all = mem_alloc(count + 3, sizeof(*all));
+	all = mem_alloc(count + 4, sizeof(*all));
 	for (size_t i = 0; i < count; i++)
 		if (git_variable_stays(environ[i]))
 			all[kept++] = environ[i];
 	all[kept++] = (char *)"GIT_TERMINAL_PROMPT=0";
+	all[kept++] = (char *)"GIT_LFS_SKIP_SMUDGE=1"; /* large files stay where they are */
 	all[kept++] = protocols;
 	return all;
 }

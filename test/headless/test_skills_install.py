@@ -238,7 +238,7 @@ def test_a_repository_that_cannot_be_had_is_an_error_and_leaves_nothing(world):
     assert "git failed" in done.err and not leftovers(world)
     assert "use https" in skills(world, "install", "http://127.0.0.1:1/x", "--consent", code=1).err
     assert "Only a folder" in skills(world, "link", "https://127.0.0.1:1/x", code=1).err
-    assert "git cannot clone" in skills(world, "install", "https://127.0.0.1:1/x", code=1).err
+    assert "git failed" in skills(world, "install", "https://127.0.0.1:1/x", code=1).err
     source(world)
     done = skills(world, "install", repository(world), "--path", "skills", code=1)
     assert "Nothing was installed" in done.err and not leftovers(world)
@@ -249,20 +249,23 @@ def test_what_git_is_told(world):
     """By a program in its place, which writes down what it was given."""
     told, tools = world.top / "told", world.top / "bin"
     tools.mkdir()
-    (tools / "git").write_text('#!/bin/sh\nprintf "%%s\\n" "$@" >%s\nenv >>%s\npwd >>%s\n'
-                               'printf "fatal: \\033[31mno\\n" >&2\nexit 128\n' % (told, told, told))
+    (tools / "git").write_text('#!/bin/sh\nprintf "%%s\\n" "$@" >>%s\nenv >>%s\n'
+                               'case "$*" in *" fetch "*) printf "fatal: \\033[31mno\\n" >&2; exit 128;; esac\n'
+                               % (told, told))
     (tools / "git").chmod(0o755)
     path = {"PATH": "%s:%s" % (tools, world.env["PATH"])}
     for source_given, allowed in (("https://example.org/x", "https:ssh"), ("git@example.org:x", "https:ssh"),
                                   ("ssh://example.org/x", "https:ssh"), ("file:///x", "file")):
+        told.unlink(missing_ok=True)
         done = skills(world, "install", source_given, code=1, env=path)
         lines = told.read_text().splitlines()
-        assert lines[lines.index("--") + 1] == source_given
-        for line in ("core.hooksPath=/dev/null", "--no-recurse-submodules", "--template=", "--depth=1",
+        assert lines[lines.index("origin") + 1] == source_given
+        for line in ("core.hooksPath=/dev/null", "--no-recurse-submodules", "--template=", "--depth",
                      "GIT_TERMINAL_PROMPT=0", "GIT_LFS_SKIP_SMUDGE=1", "GIT_ALLOW_PROTOCOL=" + allowed):
             assert line in lines, line
-        assert lines[-1].startswith(str(world.temp)) and "\x1b" not in done.err and "31mno" in done.err
-    assert "not installed" in skills(world, "install", "file:///x", code=1, env={"PATH": "/nowhere"}).err
+        assert all(line.startswith("--git-dir=%s" % world.temp) for line in lines if line.startswith("--git-dir"))
+        assert "\x1b" not in done.err and "31mno" in done.err and not leftovers(world)
+    assert "not on this machine" in skills(world, "install", "file:///x", code=1, env={"PATH": "/nowhere"}).err
 
 
 def test_wrong_words_are_refused(world):
