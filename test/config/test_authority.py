@@ -33,7 +33,7 @@ WHOLE = {  # who hands on or looks through the whole environment
     "src/worker/environment.c", "src/worker/front/local.c", "src/worker/inside/op_run.c",
 }
 CALL = re.compile(r'\b(?:secure_)?(?:getenv|variables_get)\(\s*(?:[^",()]*(?:\([^()]*\))?,\s*)?("?)(\w+)')
-NO_VARIABLES = {"TRUST_FOLDER", "TRUST_PARENT", "DO_NOT_TRUST", "UTF8_STRING"}
+NO_VARIABLES = {"TRUST_FOLDER", "TRUST_PARENT", "DO_NOT_TRUST", "UTF8_STRING", "MAX_TURNS"}
 UPPER = re.compile(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z]+_proxy)"')
 
 
