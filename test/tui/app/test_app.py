@@ -398,7 +398,7 @@ def test_a_prompt_is_gone_back_to(world):
 def test_commands_are_completed_and_run(world):
     with world.fake([]) as server:
         with world.hasp(server) as hasp:
-            hasp.wait("sandbox:").type("/hel").wait("help").key("tab").key("enter").wait("/quit")
+            hasp.wait("sandbox:").type("/hel").wait("help").key("tab").key("enter").wait("/about")
             hasp.type("q").quiet().type("/quit").key("enter").key("enter")
             assert hasp.end() == 0
 
