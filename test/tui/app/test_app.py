@@ -751,7 +751,7 @@ def test_what_telemetry_has_of_a_terminal(world):
             hasp.wait("sandbox:").type("write it").key("enter").wait("Allow once").key("enter")
             hasp.wait("Written.").wait(READY).type("/about made-up-word").key("enter").wait("no arguments")
             hasp.type("/about").key("enter").wait("session    ")
-            hasp.type("/rewind 1").key("enter").wait("> write it").key("ctrl+c").wait(READY).key("ctrl+d")
+            hasp.type("/rewind 1").key("enter").wait("/rewind undo").quiet().key("ctrl+c").wait(READY).key("ctrl+d")
             assert hasp.end() == 0
     found = telemetry_of(log)
     events = {}
