@@ -8,6 +8,8 @@ import queue
 import subprocess
 import sys
 import threading
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -44,9 +46,11 @@ class Peer:
         return next(filter(fits, self.seen))
 
     def all(self, member):
-        with contextlib.suppress(queue.Empty):
-            while True:
-                self.seen.append(self.lines.get_nowait())
+        """All lines so far that have it: those before the line of a request that is made now."""
+        mark = "/mark-%d" % len(self.seen)
+        with contextlib.suppress(urllib.error.HTTPError):
+            urllib.request.urlopen("http://127.0.0.1:%d%s" % (self.port, mark), timeout=120).close()
+        self.until(lambda one: one.get("path") == mark)
         return [one for one in self.seen if member in one]
 
     def methods(self):
