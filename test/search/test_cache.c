@@ -19,6 +19,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "cache_fixture.h"
+#include "search/cache/kept_tree.h"
 
 #define NEEDLE "xylophone"
 
@@ -331,6 +332,8 @@ static void a_tree_that_is_held_does_not_change(void **data)
 
 /* ---- what no event tells --------------------------------------------------------------- */
 
+static const struct search_cache_options sweeping_often = { .sweep_ms = 50 };
+
 /* Asks until the file may match; each question makes a sweep due. */
 static void wait_for_match(struct cache_fixture *f, const char *file)
 {
@@ -376,7 +379,7 @@ static void a_sweep_notices_a_mapping_that_is_written_to(void **data)
 	(void)data;
 	fixture_open(&f);
 	fixture_run(&f, "touch -d '2001-01-01' root/one.txt && sleep 2.5");
-	fixture_start(&f, NULL);
+	fixture_start(&f, &sweeping_often);
 	assert_answer(&f, "one.txt", ANSWER_CANNOT_MATCH);
 	map = map_shared(&f, "root/one.txt");
 	memcpy(map, NEEDLE, strlen(NEEDLE));
@@ -398,7 +401,7 @@ static void a_sweep_notices_a_name_made_elsewhere(void **data)
 	(void)data;
 	fixture_open(&f);
 	fixture_run(&f, "sleep 2.5");
-	fixture_start(&f, NULL);
+	fixture_start(&f, &sweeping_often);
 	fixture_run(&f, "ln root/one.txt outside/other && echo " NEEDLE " > outside/other");
 	wait_for_match(&f, "one.txt");
 	fixture_settle(&f);
@@ -412,6 +415,50 @@ static void a_sweep_notices_a_name_made_elsewhere(void **data)
 }
 
 /* ---- when it cannot be true ------------------------------------------------------------ */
+
+/* A sweep takes events in as it goes, and does not read what they name: that is left to the next
+ * update, for which no event is queued any more. */
+static void what_a_sweep_takes_in_is_read(void **data)
+{
+	struct cache_fixture f;
+	struct kept_tree *tree;
+	struct reader *reader = mem_alloc(1, sizeof(*reader));
+	struct sweep sweep = { 0 };
+	int64_t wait_ms;
+	atomic_size_t bytes = 0;
+	atomic_bool stop = false;
+
+	(void)data;
+	fixture_open(&f);
+	tree = kept_tree_new(&(struct tree_place){
+		.root_fd = workspace_root_fd(f.ws, 0),
+		.root_path = workspace_root_path(f.ws, 0),
+		.rules = &f.rules,
+		.max_file_bytes = 1 << 20,
+		.max_bytes = 1 << 20,
+		.bytes = &bytes,
+		.stop = &stop,
+	});
+	assert_true(kept_tree_build(tree));
+	assert_false(kept_tree_is_behind(tree));
+	assert_true(kept_tree_sweep(tree, &sweep));
+	fixture_run(&f, "mv root/a root/z"); /* its files are unknown as yet */
+	assert_true(kept_tree_is_behind(tree));
+	while (kept_tree_sweep(tree, &sweep))
+		;
+	kept_tree_sweep_release(&sweep);
+	assert_false(watch_has_events(&tree->watch));
+	assert_true(kept_tree_is_behind(tree));
+	assert_true(kept_tree_update(tree));
+	assert_false(kept_tree_is_behind(tree));
+	for (int i = 0; i < 10 && kept_tree_unread(tree) > 0; i++)
+		assert_int_equal(kept_tree_read(tree, reader, true, &wait_ms), WORK_DONE);
+	assert_int_equal(kept_tree_unread(tree), 0);
+	kept_tree_reader_release(reader);
+	free(reader);
+	kept_tree_unref(tree);
+	fixture_close(&f);
+}
 
 static void an_overflow_gives_the_tree_up_and_it_comes_back(void **data)
 {
@@ -620,6 +667,7 @@ int main(void)
 		cmocka_unit_test(a_mapping_is_seen_when_it_is_unmapped),
 		cmocka_unit_test(a_sweep_notices_a_mapping_that_is_written_to),
 		cmocka_unit_test(a_sweep_notices_a_name_made_elsewhere),
+		cmocka_unit_test(what_a_sweep_takes_in_is_read),
 		cmocka_unit_test(an_overflow_gives_the_tree_up_and_it_comes_back),
 		cmocka_unit_test(a_root_that_is_moved_is_not_kept),
 		cmocka_unit_test(without_descriptors_nothing_is_kept),

@@ -48,9 +48,11 @@ static void *hurry(void *data)
 	return NULL;
 }
 
-/* After each burst the cache must be true, whether or not it has had time to read anew. */
+/* After each burst the cache must be true, whether or not it has had time to read anew, and
+ * though sweeps begin in the middle of bursts. */
 static void run_seed(uint32_t seed, bool in_a_hurry)
 {
+	const struct search_cache_options options = { .sweep_ms = seed % 4 < 2 ? 10 : 0 };
 	struct cache_fixture f;
 	struct hurrier hurrier = { &f, false };
 	struct mutator mutator;
@@ -61,7 +63,7 @@ static void run_seed(uint32_t seed, bool in_a_hurry)
 	fixture_open(&f);
 	mutator_start(&mutator, f.top, seed);
 	mutator_burst(&mutator, 100);
-	fixture_start(&f, NULL);
+	fixture_start(&f, &options);
 	if (in_a_hurry)
 		assert_int_equal(pthread_create(&thread, NULL, hurry, &hurrier), 0);
 	for (unsigned i = 0; i < BURSTS; i++) {

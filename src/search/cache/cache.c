@@ -26,7 +26,7 @@
  *
  * So there is a window for the first three: until the next sweep, which begins five seconds
  * after the last one if there was a search meanwhile, and later when sweeps take long
- * (SWEEP_MS). */
+ * (sweep_ms). */
 #include "search/cache/cache.h"
 
 #include <poll.h>
@@ -71,6 +71,7 @@ struct kept_entry {
 struct search_cache {
 	const struct workspace *ws;
 	size_t max_bytes, max_file_bytes;
+	int64_t sweep_ms;
 	atomic_size_t bytes;    /* used by all trees */
 	atomic_bool stop;
 	atomic_uint searching;  /* trees that are open */
@@ -100,8 +101,7 @@ enum {
 	/* Events are taken in at most so often, and so that scans take up a tenth of the time. */
 	UPDATE_MS = 50,
 	UPDATE_SHARE = 10,
-	/* A sweep begins so long after the last one, and takes up at most a fiftieth. */
-	SWEEP_MS = 5000,
+	/* Sweeps take up at most a fiftieth of the time. */
 	SWEEP_SHARE = 50,
 	UNFIT_MS = 60000,       /* what could not be kept is tried again after */
 	STEP_ASIDE_MS = 1000,   /* a search that takes longer shares the machine */
@@ -192,7 +192,7 @@ static void cache_build_tree(struct search_cache *cache, struct kept_tree *tree)
 		entry->state = KEPT_READY;
 		entry->update_ms = 0;
 		entry->swept_ms = cache_clock_ms();
-		entry->sweep_rest_ms = SWEEP_MS;
+		entry->sweep_rest_ms = cache->sweep_ms;
 	} else if (entry) {
 		/* What is left of it is not worth keeping, only the fact. */
 		struct kept_tree *again = kept_tree_new(&tree->place);
@@ -265,13 +265,14 @@ static void read_files(struct search_cache *cache, struct kept_tree *tree, struc
 
 /* ---- keeping true ------------------------------------------------------------------ */
 
-/* Takes in events, if there are any and it is time. False when the tree is lost. */
+/* Takes in events, if there are any and it is time. False when the tree is lost.
+ * (A sweep takes events in, too, so that none may be queued although the tree is behind.) */
 static bool update(struct search_cache *cache, struct kept_entry *entry, struct round *round)
 {
 	const int64_t now = cache_clock_ms();
 	struct kept_tree *tree = entry->tree;
 
-	if (!watch_has_events(&tree->watch)) {
+	if (!kept_tree_is_behind(tree)) {
 		round->fds[round->fd_count++] =
 			(struct pollfd){ .fd = tree->watch.fd, .events = POLLIN };
 		return true;
@@ -306,7 +307,7 @@ static void cache_sweep_entry(struct search_cache *cache, struct kept_entry *ent
 		step_aside(cache);
 	kept_tree_sweep_release(&sweep);
 	entry->swept_ms = cache_clock_ms();
-	entry->sweep_rest_ms = SWEEP_MS + SWEEP_SHARE * (entry->swept_ms - begun);
+	entry->sweep_rest_ms = cache->sweep_ms + SWEEP_SHARE * (entry->swept_ms - begun);
 	wait_at_most(round, 0);
 }
 
@@ -376,7 +377,7 @@ static void announce_settled(struct search_cache *cache, uint64_t asked, struct 
 		if (cache->entries[i].state == KEPT_READY && entry_is_active(&cache->entries[i]))
 			cache->resting = false;
 	if (!cache->resting)
-		wait_at_most(round, SWEEP_MS);
+		wait_at_most(round, cache->sweep_ms);
 	pthread_mutex_unlock(&cache->lock);
 }
 
@@ -447,6 +448,7 @@ static void keeper_wake(struct search_cache *cache)
 
 #define BYTES_DEFAULT ((size_t)128 << 20)
 #define FILE_BYTES_DEFAULT ((size_t)64 << 20)
+enum { SWEEP_MS_DEFAULT = 5000 };
 /* A tree that was not asked for in so long makes room for another one. */
 enum { STALE_MS = 60000 };
 
@@ -461,6 +463,7 @@ struct search_cache *search_cache_new(const struct workspace *ws,
 		.max_bytes = options->max_bytes > 0 ? options->max_bytes : BYTES_DEFAULT,
 		.max_file_bytes = options->max_file_bytes > 0 ? options->max_file_bytes
 		                                              : FILE_BYTES_DEFAULT,
+		.sweep_ms = options->sweep_ms > 0 ? options->sweep_ms : SWEEP_MS_DEFAULT,
 		.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
 	};
 	pthread_mutex_init(&cache->lock, NULL);

@@ -47,6 +47,7 @@ struct cached_tree;
 struct search_cache_options {
 	size_t max_bytes;      /* 0: 128 MiB, all trees together */
 	size_t max_file_bytes; /* larger files get no signature; 0: 64 MiB */
+	int64_t sweep_ms;      /* between two comparisons with the disk; 0: five seconds */
 };
 
 /* Never NULL. The workspace is borrowed and must outlive the cache. */

@@ -344,6 +344,16 @@ bool kept_tree_update(struct kept_tree *tree)
 	return good;
 }
 
+bool kept_tree_is_behind(struct kept_tree *tree)
+{
+	bool behind;
+
+	pthread_mutex_lock(&tree->lock);
+	behind = tree->lost || tree->changed || watch_has_events(&tree->watch);
+	pthread_mutex_unlock(&tree->lock);
+	return behind;
+}
+
 struct cached_tree *kept_tree_take(struct kept_tree *tree)
 {
 	struct cached_tree *snapshot = NULL;

@@ -330,6 +330,9 @@ struct cached_tree *kept_tree_take(struct kept_tree *tree);
 void kept_tree_give_back(struct cached_tree *snapshot);
 /* Takes in what has happened, without giving out a tree. False: the tree is lost. */
 bool kept_tree_update(struct kept_tree *tree);
+/* Whether that has something to do: an event is queued, what an event told is not read yet, or the
+ * tree is lost. */
+bool kept_tree_is_behind(struct kept_tree *tree);
 
 /* How many folders have files to be read. */
 size_t kept_tree_unread(struct kept_tree *tree);
