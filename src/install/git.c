@@ -152,7 +152,8 @@ static bool git_fail(int status, const char *said, struct err *err)
 	if (status == GIT_MISSING)
 		return err_set(err, ERR_INTERNAL,
 		               "git is not on this machine (on Debian: apt install git).");
-	return err_set(err, ERR_NETWORK_ERROR, "git failed: %.700s", *line ? line : "it was ended");
+	return err_set(err, ERR_NETWORK_ERROR, "git failed: %.700s",
+	               *line ? line : "it does not say why.");
 }
 
 /* Runs a command to its end. */

@@ -85,14 +85,14 @@ bool install_new(const char *folder, struct err *err);
  * caller frees. `manifest` as it stands. */
 char *install_brings(const char *folder, const json_t *manifest);
 
-/* ---- from git (git.c) ------------------------------------------------------------------- */
+/* ---- repositories of skills (source.c) ---------------------------------------------------- */
 
-/* Fetches one commit, `ref` or the remote's HEAD, and unpacks it into the folder `content` beneath
- * `folder`, which is made, with a .git that has the remote and the commit.  Runs git, which asks
- * nobody, runs no hook, follows no submodule, and writes no file of the repository itself: its
- * files are taken as a hostile archive's.  The protocol is the one of `url`, else https or ssh.
- * INVALID_ARGUMENT: `ref` is no name, or a file is refused; NETWORK_ERROR: git failed, with what it
- * said; TOO_LARGE; INTERNAL: git or libarchive is not installed. */
-bool git_fetch(const char *url, const char *ref, const char *folder, struct err *err);
+/* Whether the word is an address ("://"), or USER@HOST:PATH for ssh. */
+bool install_is_repository(const char *word);
+/* Fetches the newest commit of a repository, as an extension's is fetched, into the folder
+ * `content` beneath `folder`, which is made. INVALID_ARGUMENT: it is no repository, or has a file
+ * that is refused; NETWORK_ERROR: git failed, with what it said; TOO_LARGE; INTERNAL: git or
+ * libarchive is not installed. */
+bool install_fetch_repository(const char *word, const char *folder, struct err *err);
 
 #endif

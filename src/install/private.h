@@ -90,4 +90,14 @@ bool github_release(const struct source *source, const char *ref, bool pre_relea
  * source_url_allowed does.  A token goes to GitHub's API alone. */
 bool install_download(const char *url, int file, struct err *err);
 
+/* ---- git (git.c) ------------------------------------------------------------------------- */
+
+/* Fetches one commit, `ref` or the remote's HEAD, and unpacks it into the folder `content` beneath
+ * `folder`, which is made, with a .git that has the remote and the commit.  Runs git, which asks
+ * nobody, runs no hook, follows no submodule, and writes no file of the repository itself: its
+ * files are taken as a hostile archive's.  The protocol is the one of `url`, else https or ssh.
+ * INVALID_ARGUMENT: `ref` is no name, or a file is refused; NETWORK_ERROR: git failed, with what it
+ * said; TOO_LARGE; INTERNAL: git or libarchive is not installed. */
+bool git_fetch(const char *url, const char *ref, const char *folder, struct err *err);
+
 #endif

@@ -63,8 +63,8 @@ bool source_url_allowed(const char *url, struct err *err)
 	    (!strncasecmp(url, "https://", 8) || (loopback && !strncasecmp(url, "http://", 7))))
 		return true;
 	return err_set(err, ERR_INVALID_ARGUMENT,
-	               "An extension comes from https alone (http: only from this machine), and "
-	               "from an address without a user's name and password.");
+	               "hasp takes https alone (http: only from this machine), and no address with "
+	               "a user's name or password in it.");
 }
 
 /* Without what follows the path. */
@@ -216,4 +216,26 @@ bool source_parse(const char *word, struct source *ret, struct err *err)
 		return false;
 	}
 	return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder and no archive %.500s.", word);
+}
+
+/* ---- repositories of skills ------------------------------------------------------------- */
+
+bool install_is_repository(const char *word)
+{
+	return strstr(word, "://") || is_ssh_place(word);
+}
+
+bool install_fetch_repository(const char *word, const char *folder, struct err *err)
+{
+	struct source source;
+	bool ok;
+
+	if (!source_parse(word, &source, err))
+		return false;
+	ok = source.git ? git_fetch(source.git, NULL, folder, err) :
+	                  err_set(err, ERR_INVALID_ARGUMENT,
+	                          "%.300s is the address of an archive, not of a repository.",
+	                          word);
+	source_release(&source);
+	return ok;
 }

@@ -76,8 +76,8 @@ void policy_add_settings(struct policy *policy, const json_t *tools, const json_
 /* The same of mcp and mcpServers alone, in place of what they meant before: the settings were read
  * again. */
 void policy_renew_servers(struct policy *policy, const json_t *mcp, const json_t *servers);
-/* Tasks for these agents, which are elsewhere, are asked about where rules of nobody's say
- * otherwise, but in the mode yolo; in place of those named before. An array of names. */
+/* Calls of these agents, which work elsewhere, are asked about unless a rule says more or the mode
+ * is yolo. An array of names, which takes the place of the one before. */
 void policy_renew_remote_agents(struct policy *policy, const json_t *names);
 /* In plan mode, .md files right in this folder of the project may be written too. Both absolute. */
 void policy_add_plans(struct policy *policy, const char *project, const char *folder);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -407,6 +408,19 @@ static void *serve_held(void *data)
 	return NULL;
 }
 
+/* A last question, whose answer finds no room: whoever reads the connection waits for that, too. */
+static void ask_into_full_pipe(struct wire *wire)
+{
+	const int room = fcntl(wire->read_fd, F_GETPIPE_SZ);
+	int waiting = 0;
+
+	while (waiting < room - (8 << 10)) {
+		usleep(1000);
+		assert_int_equal(ioctl(wire->read_fd, FIONREAD, &waiting), 0);
+	}
+	add(wire, WIRE_MESSAGE_PING, 3, &wire_layout_nothing, NULL);
+}
+
 /* A connection that stays open, and on which nothing is said or read any more. */
 static void go_silent(const struct live *live, unsigned features, const char *const *command)
 {
@@ -429,6 +443,8 @@ static void go_silent(const struct live *live, unsigned features, const char *co
 		add(&wire, WIRE_MESSAGE_RUN, 2, &wire_layout_run, &run);
 	}
 	pthread_create(&thread, NULL, serve_held, &held);
+	if (features & WIRE_FEATURE_LEASE)
+		ask_into_full_pipe(&wire);
 	if (!(features & WIRE_FEATURE_LEASE) && command) { /* an older front: stays, and is answered */
 		usleep(1500000);
 		assert_false(held.ended);

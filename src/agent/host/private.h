@@ -189,7 +189,7 @@ bool host_wants_documents(const struct agent_definition *definition);
 struct agent_run {
 	const char *agent, *call, *id; /* its name, the call, the session of its record; or NULL */
 	const char *end;   /* a word; NULL: it begins */
-	unsigned turns;    /* when it has ended */
+	unsigned turns;    /* when it has ended; of one elsewhere the messages that it was sent */
 	uint64_t began_ms; /* set when it begins */
 };
 

@@ -197,7 +197,7 @@ struct remote_run {
 	struct host *host;
 	const struct agent_definition *definition;
 	const struct call_hooks *hooks;
-	unsigned said;
+	unsigned said, answers; /* pieces of text; the user's */
 };
 
 /* Without control characters but for ends of lines, invisible ones as escapes; a new reference. */
@@ -280,8 +280,10 @@ static char *remote_asks(void *data, struct span text, bool login, struct err *e
 		return NULL;
 	}
 	words = json_span(json_object_get(json_object_get(answer, "answers"), "0"));
-	if (words.len && !json_is_true(json_object_get(answer, "cancelled")))
+	if (words.len && !json_is_true(json_object_get(answer, "cancelled"))) {
+		run->answers++;
 		return mem_dup(words.data, words.len);
+	}
 	err_set(err, ERR_DENIED_BY_USER, "The user did not answer what the agent %s asked.",
 	        run->definition->name);
 	return NULL;
@@ -339,7 +341,7 @@ json_t *host_run_remote(struct host *host, const struct agent_definition *defini
 		.task = task, .timeout_ms = definition->timeout_ms, .cancel = &host->cancel,
 		.progress = remote_said, .question = remote_asks, .data = &run,
 	};
-	struct agent_run reported = { .agent = definition->name, .call = hooks->call, .turns = 1 };
+	struct agent_run reported = { .agent = definition->name, .call = hooks->call };
 	struct a2a_outcome outcome;
 	struct a2a_agent *agent;
 	struct err err = ERR_INIT;
@@ -353,6 +355,7 @@ json_t *host_run_remote(struct host *host, const struct agent_definition *defini
 	host_report_run(host, &reported);
 	a2a_ask(agent, &request, &outcome, &err);
 	reported.end = remote_end_word(outcome.end);
+	reported.turns = 1 + run.answers; /* messages that it was sent */
 	host_report_run(host, &reported);
 	end_explain(definition, outcome.end, &err);
 	result = remote_result(definition, &outcome, &err);

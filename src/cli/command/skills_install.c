@@ -107,16 +107,6 @@ static char *source_inner(const char *top, const char *inner, struct err *err)
 
 /* ---- repositories ---------------------------------------------------------------------- */
 
-static bool source_is_repository(const char *source)
-{
-	static const char *const heads[] = { "git@", "https://", "http://", "ssh://", "file://" };
-
-	for (size_t i = 0; i < ARRAY_LEN(heads); i++)
-		if (strncmp(source, heads[i], strlen(heads[i])) == 0)
-			return true;
-	return false;
-}
-
 /* Its files in a new folder of the user's alone; *ret_clone: what clone_remove takes away. */
 static bool clone_make(const char *source, char **ret_clone, struct err *err)
 {
@@ -130,7 +120,7 @@ static bool clone_make(const char *source, char **ret_clone, struct err *err)
 	if (!mkdtemp(folder))
 		return err_set_errno(err, errno, "Cannot make a folder %s", folder);
 	*ret_clone = path_join(folder, "content");
-	return git_fetch(source, NULL, folder, err);
+	return install_fetch_repository(source, folder, err);
 }
 
 static void clone_remove(const char *clone)
@@ -151,12 +141,12 @@ static char *source_open(const struct invocation *invocation, const char *source
 	const char *inner = invocation_value(invocation, FLAG_PATH);
 	_cleanup_free_ char *top = NULL;
 
-	if (source_is_repository(source) && link) {
+	if (install_is_repository(source) && link) {
 		err_set(err, ERR_INVALID_ARGUMENT,
 		        "Only a folder can be linked: hasp skills install clones a repository.");
 		return NULL;
 	}
-	if (source_is_repository(source) && !clone_make(source, ret_clone, err))
+	if (install_is_repository(source) && !clone_make(source, ret_clone, err))
 		return NULL;
 	top = realpath(*ret_clone ? *ret_clone : source, NULL);
 	if (!top || !door_is_folder(top)) {

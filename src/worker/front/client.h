@@ -11,6 +11,9 @@
  * kinds of waiters are calls (for their answer), runs (for events), and one watcher (for
  * changes).
  *
+ * Where others stand between (client_options.lease), a thread says now and then that this side is
+ * there, and takes what has come meanwhile if nobody else reads.
+ *
  * A worker that dies, breaks the protocol, or says nothing for so long although it is asked
  * (patience; then a PING; then patience again) is killed, and everything under way fails with one
  * sentence that says what happened.  A client that failed stays so: private.h makes a new one.

@@ -380,9 +380,9 @@ static void release_server(struct server *server)
 }
 
 /* What stands between (conmon, sshd behind a dead network) may keep a connection open whose other
- * end has long gone: nothing is read from it, and what was started would run for ever.  So the
- * greeting and the HELLO have to come within the time of a lease, and then, from a front that
- * says so, a sign of life. */
+ * end has long gone: nothing comes from it, and what was started would run for ever.  So the
+ * greeting and the HELLO have to come within the time of a lease, and after them signs of life,
+ * from a front that has promised them. */
 static bool greet(struct server *server, const struct serve_connection *connection)
 {
 	struct wire *wire = &server->wire;

@@ -458,7 +458,8 @@ static ssize_t write_socket(const struct wire *wire, struct iovec *parts, size_t
 		message.msg_control = control;
 		message.msg_controllen = CMSG_SPACE(sizeof(int) * fd_count);
 	}
-	return sendmsg(wire->write_fd, &message, MSG_NOSIGNAL | (wire->wait ? MSG_DONTWAIT : 0));
+	return sendmsg(wire->write_fd, &message,
+	               MSG_NOSIGNAL | (wire->wait || wire->silence_ms ? MSG_DONTWAIT : 0));
 }
 
 /* Skips what was written. */
@@ -475,9 +476,24 @@ static void advance(struct iovec **parts, size_t *count, size_t wrote)
 	}
 }
 
+/* Until there may be room, where this file waits at all; false: nobody waits for it any more, or
+ * nothing was taken for as long as a lease (`waited_ms`, so far). */
+static bool wire_await_room(const struct wire *wire, unsigned *waited_ms)
+{
+	struct pollfd fd = { .fd = wire->write_fd, .events = POLLOUT };
+
+	if (wire->leaving || (wire->silence_ms && *waited_ms >= wire->silence_ms))
+		return false;
+	if (poll(&fd, 1, LEAVING_LOOK_MS) == 0)
+		*waited_ms += LEAVING_LOOK_MS;
+	return true;
+}
+
 static bool write_parts(struct wire *wire, struct iovec *parts, size_t count, const int *fds,
                         size_t fd_count, struct err *err)
 {
+	unsigned waited_ms = 0;
+
 	while (count) {
 		size_t some = count < PARTS ? count : PARTS;
 		ssize_t wrote = wire->is_socket ? write_socket(wire, parts, some, fds, fd_count) :
@@ -490,13 +506,12 @@ static bool write_parts(struct wire *wire, struct iovec *parts, size_t count, co
 				return err_set(err, ERR_IO_ERROR, "The worker does not read.");
 			continue;
 		}
-		if (wrote < 0 && errno == EAGAIN && wire->leaving)
-			return err_set(err, ERR_IO_ERROR, "The other side does not read.");
 		if (wrote < 0 && errno == EAGAIN) {
-			poll(&(struct pollfd){ .fd = wire->write_fd, .events = POLLOUT }, 1,
-			     LEAVING_LOOK_MS);
+			if (!wire_await_room(wire, &waited_ms))
+				return err_set(err, ERR_IO_ERROR, "The other side does not read.");
 			continue;
 		}
+		waited_ms = 0;
 		if (wrote < 0)
 			return err_set_errno(err, errno, "The other side cannot be written to");
 		fd_count = 0; /* they go with the first byte */

@@ -88,8 +88,8 @@ struct wire {
 	enum wire_direction from;  /* direction of what is received */
 	struct wire_greeting peer; /* after wire_greeted */
 	bool peer_takes_fds;
-	unsigned silence_ms;       /* a read that waits longer fails, unless `wait` is set; 0: none
-	                            * does */
+	unsigned silence_ms;       /* who waits longer for something to read, or for any room to
+	                            * write, fails; not with `wait`. 0: no limit */
 	_Atomic bool leaving;      /* nobody waits for room any more: sending fails instead */
 
 	pthread_mutex_t write_lock;
