@@ -408,17 +408,20 @@ static void *serve_held(void *data)
 	return NULL;
 }
 
-/* A last question, whose answer finds no room: whoever reads the connection waits for that, too. */
-static void ask_into_full_pipe(struct wire *wire)
+/* Asks until an answer finds no room: whoever reads the connection waits for that, too. */
+static void ask_until_it_ends(struct wire *wire, const struct held *held)
 {
-	const int room = fcntl(wire->read_fd, F_GETPIPE_SZ);
-	int waiting = 0;
+	int before, waiting = 0;
+	unsigned id = 3;
 
-	while (waiting < room - (8 << 10)) {
-		usleep(1000);
-		assert_int_equal(ioctl(wire->read_fd, FIONREAD, &waiting), 0);
+	while (!held->ended) {
+		before = waiting;
+		add(wire, WIRE_MESSAGE_PING, id++, &wire_layout_nothing, NULL);
+		while (waiting == before && !held->ended) {
+			usleep(100);
+			assert_int_equal(ioctl(wire->read_fd, FIONREAD, &waiting), 0);
+		}
 	}
-	add(wire, WIRE_MESSAGE_PING, 3, &wire_layout_nothing, NULL);
 }
 
 /* A connection that stays open, and on which nothing is said or read any more. */
@@ -444,7 +447,7 @@ static void go_silent(const struct live *live, unsigned features, const char *co
 	}
 	pthread_create(&thread, NULL, serve_held, &held);
 	if (features & WIRE_FEATURE_LEASE)
-		ask_into_full_pipe(&wire);
+		ask_until_it_ends(&wire, &held);
 	if (!(features & WIRE_FEATURE_LEASE) && command) { /* an older front: stays, and is answered */
 		usleep(1500000);
 		assert_false(held.ended);
