@@ -242,26 +242,6 @@ static void run_side_by_side(struct one_run *runs, size_t count, const json_t *i
 	}
 }
 
-/* Once a session: why the project's hooks do not run. */
-static void warn_untrusted(struct hooks *hooks)
-{
-	json_auto_t *untrusted = NULL;
-	bool warned;
-
-	pthread_mutex_lock(&hooks->lock);
-	warned = hooks->warned_untrusted;
-	hooks->warned_untrusted = true;
-	pthread_mutex_unlock(&hooks->lock);
-	if (warned)
-		return;
-	untrusted = hooks_untrusted(hooks);
-	if (json_array_size(untrusted))
-		hooks_notice(hooks, "warning",
-		             "This project has %zu hooks that nobody has trusted yet; they do not "
-		             "run. \"hasp hooks trust\" shows and trusts them.",
-		             json_array_size(untrusted));
-}
-
 void hooks_fire(struct hooks *hooks, enum hook_event event, const char *matched,
                 const json_t *input, const struct cancel *cancel, struct hook_outcome *ret)
 {
@@ -272,7 +252,6 @@ void hooks_fire(struct hooks *hooks, enum hook_event event, const char *matched,
 	*ret = (struct hook_outcome){ 0 };
 	if (!hooks)
 		return;
-	warn_untrusted(hooks);
 	choose_hooks(hooks, event, matched, &chosen);
 	if (!chosen.count) {
 		free(chosen.hooks);

@@ -53,14 +53,14 @@ struct hooks {
 	char **environment;     /* owned copy */
 	json_t *disabled;       /* an object with their names: there may be many, and each hook
 	                         * asks */
-	bool enabled, project_trusted, warned_untrusted;
+	bool enabled, project_trusted;
 	void (*notice)(void *data, const char *severity, const char *message);
 	void (*ran)(void *data, const struct hook_run *run);
 	void *data;
 	struct hook_group *groups;
 	size_t count, cap;
 	size_t hook_count;
-	pthread_mutex_t lock;   /* transcript_path, warned_untrusted */
+	pthread_mutex_t lock;   /* transcript_path */
 };
 
 /* Whether it would run when its event is fired. */

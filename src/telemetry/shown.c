@@ -29,7 +29,8 @@ static bool argument_is_shown(const char *name, struct span text)
 	static const char *const names[] = {
 		"file_path", "file_paths", "dir_path", "path", "paths", "new_path", "directory",
 		"workdir", "log_path", "plan_filename", "pattern", "patterns", "glob", "include",
-		"include_pattern", "exclude", "exclude_pattern", "file_types",
+		"include_pattern", "exclude", "exclude_pattern", "file_types", "fileName",
+		"filePath",
 	};
 
 	return text.len <= ARGUMENT_BYTES_MAX && !memchr(text.data, '\n', text.len) &&
@@ -86,6 +87,19 @@ json_t *telemetry_shown_arguments(const json_t *arguments, telemetry_mask *mask)
 	return shown_argument("", arguments, mask, 0);
 }
 
+/* Of a confirmation: its kind and title are hasp's own words; the rest is as a tool's arguments. */
+static json_t *shown_confirmation(const json_t *details, telemetry_mask *mask)
+{
+	static const char *const own[] = { "type", "title" };
+	json_t *shown = telemetry_shown_arguments(details, mask);
+
+	for (size_t i = 0; i < ARRAY_LEN(own); i++)
+		if (json_is_string(json_object_get(details, own[i])))
+			json_object_set_new(shown, own[i], mask(json_span(
+				json_object_get(details, own[i]))));
+	return shown;
+}
+
 /* Of a hook's input: why and where it runs, and the prompt. The rest are requests, replies and
  * results. */
 static json_t *shown_input_member(const char *name, const json_t *value, telemetry_mask *mask)
@@ -99,9 +113,8 @@ static json_t *shown_input_member(const char *name, const json_t *value, telemet
 
 	if (!strcmp(name, "tool_input"))
 		return telemetry_shown_arguments(value, mask);
-	/* Of a confirmation: what kind it is. The rest is what it is about. */
-	if (!strcmp(name, "details") && json_is_string(json_object_get(value, "type")))
-		return json_pack("{s:O}", "type", json_object_get(value, "type"));
+	if (!strcmp(name, "details") && json_is_object(value))
+		return shown_confirmation(value, mask);
 	if (json_is_string(value) && name_is_listed(name, names, ARRAY_LEN(names))) {
 		cut = telemetry_limited_text(json_span(value));
 		shown = mask(json_span(cut));

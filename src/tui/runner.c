@@ -337,6 +337,7 @@ static bool runner_open_and_say(struct runner *runner)
 	if (runner_open(runner, &heard.err)) {
 		const json_t *history = agent_history(host_agent(runner->opened.host));
 
+		host_start_session(runner->opened.host);
 		heard.message = opened_facts(runner, history);
 		heard.transcript = transcript_new();
 		history_keep(heard.transcript, history);

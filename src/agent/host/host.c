@@ -643,6 +643,7 @@ void host_chat_release(struct chat *chat)
 	json_decref(chat->recorded);
 	json_decref(chat->history);
 	free(chat->first_prompt);
+	free(chat->start_context);
 	free(chat->session_id);
 	host_forget_rewinds(chat);
 	free(chat->rewound);
@@ -749,26 +750,40 @@ uint64_t host_context_tokens(const struct host *host)
 	return model_context_tokens(host->model);
 }
 
-/* What SessionStart hooks add stands before the first prompt. */
-static void host_start_session(struct host *host, json_t *content)
+/* Fires SessionStart, once a session; what its hooks add is kept for the first prompt. */
+static void chat_start(struct host *host)
 {
+	struct chat *chat = &host->chat;
 	struct hook_outcome said;
 
-	if (host->chat.started)
+	if (chat->started)
 		return;
-	host->chat.started = true;
-	fire_session(host, HOOK_SESSION_START, "source",
-	             host->chat.source ? host->chat.source : "startup",
+	chat->started = true;
+	fire_session(host, HOOK_SESSION_START, "source", chat->source ? chat->source : "startup",
 	             &said);
-	if (said.additional_context) {
-		_cleanup_free_ char *text = mem_printf("<hook_context>%s</hook_context>\n\n",
-		                                       said.additional_context);
-		json_auto_t *part = part_text(span_str(text));
-
-		json_array_insert_new(json_object_get(content, "parts"), 0,
-		                      json_show_unseen(part, NULL));
-	}
+	chat->start_context = mem_steal(&said.additional_context);
 	hook_outcome_release(&said);
+}
+
+void host_start_session(struct host *host)
+{
+	host_begin(host);
+	chat_start(host);
+	host_end(host);
+}
+
+/* What SessionStart hooks added stands before the first prompt. */
+static void host_add_start_context(struct host *host, json_t *content)
+{
+	_cleanup_free_ char *context = mem_steal(&host->chat.start_context);
+	_cleanup_free_ char *text = NULL;
+	json_auto_t *part = NULL;
+
+	if (!context)
+		return;
+	text = mem_printf("<hook_context>%s</hook_context>\n\n", context);
+	part = part_text(span_str(text));
+	json_array_insert_new(json_object_get(content, "parts"), 0, json_show_unseen(part, NULL));
 }
 
 /* What a prompt mentions is read as read_many_files would, by the same rules. */
@@ -942,7 +957,8 @@ bool host_prompt(struct host *host, struct span piped, struct span prompt,
 	content = host_message(host, piped, prompt);
 	host_tell_updated(host, content);
 	host_add_attached(host, content);
-	host_start_session(host, content);
+	chat_start(host);
+	host_add_start_context(host, content);
 	ok = agent_prompt(host->chat.agent, content, outcome, err);
 	host_end(host);
 	return ok;

@@ -85,6 +85,11 @@ const char *host_key_from(const struct host *host);
 /* Tokens that its context takes; 0: not known. */
 uint64_t host_context_tokens(const struct host *host);
 
+/* Runs the SessionStart hooks of the session that is there, unless they have run; what they add
+ * stands before its first prompt.  For a front that is open before there is a prompt: else
+ * host_prompt runs them. To be interrupted like a prompt. */
+void host_start_session(struct host *host);
+
 /* Sends one prompt: what was piped in (or nothing) as it is, then what the user says, @paths in
  * which are read (prompt.h). SessionStart hooks run before the first. As agent_prompt. */
 bool host_prompt(struct host *host, struct span piped, struct span prompt,

@@ -54,6 +54,7 @@ struct chat {
 	struct rewound *rewound;   /* ways back, the last first to go; owned array */
 	size_t rewound_count, rewound_cap;
 	bool started;              /* SessionStart hooks have run */
+	char *start_context;       /* what they add to the first prompt; owned; NULL: nothing */
 };
 
 struct host {

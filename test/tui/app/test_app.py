@@ -554,6 +554,23 @@ def test_a_hook_puts_its_own_question(world):
     assert len(server.requests) == 2
 
 
+def hook(event, matcher, **said):
+    return {event: [{"matcher": matcher, "hooks": [
+        {"type": "command", "command": "echo '%s'" % json.dumps(said)}]}]}
+
+
+def test_session_start_hooks_run_when_it_opens(world):
+    added = {"hookEventName": "SessionStart", "additionalContext": "The user is a gardener."}
+    world.settings(hooks=hook("SessionStart", "startup", systemMessage="Good morning.", hookSpecificOutput=added))
+    with world.fake([[text("Roses.")], [text("Tulips.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("Good morning.").wait("sandbox:")
+            assert server.requests == []
+            hasp.type("What now?").key("enter").wait("Roses.").type("And then?").key("enter").wait("Tulips.")
+    first, second = (json.dumps(request.body["contents"]) for request in server.requests)
+    assert first.count("The user is a gardener.") == second.count("The user is a gardener.") == 1
+
+
 def test_nothing_is_written_while_nothing_changes(world):
     """Under tmux, too, whose cursor is asked for."""
     with world.fake([[text("An answer.")]]) as server:
@@ -740,16 +757,18 @@ def telemetry_of(path):
 
 
 def test_what_telemetry_has_of_a_terminal(world):
-    """Prompts with a span of their own, commands by name, and the kind of a confirmation."""
+    """Prompts with a span of their own, commands by name, and what a confirmation was about."""
     log = world.home / "telemetry.log"
     world.settings(
         telemetry={"enabled": True, "outfile": str(log), "logPrompts": True},
         hasp={"telemetry": {"logDetails": True}},
+        tools={"confirmationRequired": ["run_shell_command"]},
         hooks={"Notification": [{"hooks": [{"type": "command", "command": "true"}]}]})
-    with world.fake([[write("a.c", "made-up-contents\n")], [text("Written.")]]) as server:
+    with world.fake([[write("a.c", "made-up-contents\n")], [call("run_shell_command", {"command": "echo also"})],
+                     [text("Written.")]]) as server:
         with world.hasp(server) as hasp:
             hasp.wait("sandbox:").type("write it").key("enter").wait("Allow once").key("enter")
-            hasp.wait("Written.").wait(READY).type("/about made-up-word").key("enter").wait("no arguments")
+            hasp.wait("echo also").wait("Allow once").key("enter").wait("Written.").wait(READY).type("/about made-up-word").key("enter").wait("no arguments")
             hasp.type("/about").key("enter").wait("session    ")
             hasp.type("/rewind 1").key("enter").wait("/rewind undo").quiet().key("ctrl+c").wait(READY).key("ctrl+d")
             assert hasp.end() == 0
@@ -759,16 +778,18 @@ def test_what_telemetry_has_of_a_terminal(world):
         if "event.name" in one.get("attributes", {}):
             events.setdefault(one["attributes"]["event.name"], []).append(one["attributes"])
     (finished,) = events["gemini_cli.conversation_finished"]
-    assert (finished["approvalMode"], finished["turnCount"]) == ("default", 2)
+    assert (finished["approvalMode"], finished["turnCount"]) == ("default", 3)
     assert [(one["command"], one["status"]) for one in events["gemini_cli.slash_command"]] == [
         ("about", "error"), ("about", "success"), ("rewind", "success")]
     assert [one["outcome"] for one in events["gemini_cli.rewind"]] == ["rewind_only"]
-    (hook,) = [one for one in events["gemini_cli.hook_call"] if one["hook_event_name"] == "Notification"]
-    assert json.loads(hook["hook_input"])["details"] == {"type": "edit"}
+    edit, command = (json.loads(one["hook_input"])["details"] for one in events["gemini_cli.hook_call"]
+                     if one["hook_event_name"] == "Notification")
+    assert (edit["type"], edit["filePath"], edit["newContent"]) == ("edit", str(world.root / "a.c"), "[17 bytes]")
+    assert (command["type"], command["title"], command["command"]) == ("exec", "Confirm Shell Command", "echo also")
     spans = [one for one in found if "_spanContext" in one]
-    assert [one["name"] for one in spans][:5] == ["llm_call", "tool_call", "schedule_tool_calls", "llm_call",
-                                                  "user_prompt"]
-    prompt = spans[4]["_spanContext"]
-    for one in (spans[0], spans[2], spans[3]):
+    assert [one["name"] for one in spans][:8] == [
+        *["llm_call", "tool_call", "schedule_tool_calls"] * 2, "llm_call", "user_prompt"]
+    prompt = spans[7]["_spanContext"]
+    for one in (spans[0], spans[2], spans[3], spans[5], spans[6]):
         assert one["parentSpanContext"] == prompt
     assert "made-up" not in log.read_text()
