@@ -101,7 +101,7 @@ def test_lines_of_a_session(world, kind):
         assert world.command("-p", "x", server=server).code == 0
     path, = world.sessions()
     path.write_text(session(SESSIONS[kind]()))
-    assert b"1 sessions" in hasp(world, "--list-sessions")
+    assert b"1 session of" in hasp(world, "--list-sessions")
 
 
 def test_members_of_arguments(world):

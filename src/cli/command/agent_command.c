@@ -849,6 +849,7 @@ static int list_or_delete(const struct invocation *invocation)
 	json_auto_t *sessions = NULL;
 	struct err err = ERR_INIT;
 	struct home *home;
+	size_t count;
 	bool ok;
 
 	if (!root || !home_open(root, &home, &err)) {
@@ -861,8 +862,9 @@ static int list_or_delete(const struct invocation *invocation)
 			buf_printf(&out, "Deleted the session %s.\n", deleted);
 	} else {
 		sessions = sessions_list(home);
-		buf_printf(&out, "%zu sessions of this project%s\n", json_array_size(sessions),
-		           json_array_size(sessions) ? ":" : ".");
+		count = json_array_size(sessions);
+		buf_printf(&out, "%zu session%s of this project%s\n", count, count == 1 ? "" : "s",
+		           count ? ":" : ".");
 		sessions_print(sessions, time(NULL), &out);
 		ok = true;
 	}

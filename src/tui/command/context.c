@@ -88,8 +88,9 @@ static void list_declared(struct command_call *call, const json_t *parts)
 		                                              context_tokens(one))));
 	}
 	json_object_foreach(servers, server, row) {
-		_cleanup_free_ char *about = mem_printf("%lld tools of the server", (long long)
-			json_integer_value(json_object_get(row, "tools")));
+		const json_int_t tools = json_integer_value(json_object_get(row, "tools"));
+		_cleanup_free_ char *about = mem_printf("%lld tool%s of the server",
+		                                        (long long)tools, tools == 1 ? "" : "s");
 
 		say_weight(call, server, context_tokens(row), about);
 	}
