@@ -53,14 +53,22 @@ ONCE = {"differential", "damage", "updates", "search/differential_ripgrep", "sea
         "policy/line_cost"}
 # The same C code with sanitizers finds what it would find without: of what takes seconds, without them only with
 # HASP_TESTS=all, or when it is asked for by name.
-SANITIZED = {"agent/agent", "agent/denied", "guard/config", "guard/later", "headless/hostile", "headless/path_rules",
-             "job/confined", "job/jobs", "job/run", "match/matcher", "mcp/conformance", "mcp/hostile", "mcp/test_calls",
-             "mcp/transport_http", "mcp_client/client", "mcp_client/conformance", "model/pairing",
-             "policy/bare_repository", "policy/bash", "policy/tracing", "rebase_history", "sandbox/plan",
-             "sandbox/plan_git", "search/cache", "search/cache_truth", "search/global_ignore", "search/hostile_search",
-             "search/ignore", "search/search", "search/walk", "shell/analysis", "shell/words", "store/commit",
-             "store/commit_faults", "store/contention", "store/document", "store/read", "tool/conversation",
-             "tui/editor/editor", "tui/term/screen", "worker/test_providers"}
+SANITIZED = {"agent/agent", "agent/answers", "agent/checkpoint", "agent/checkpoint_kept", "agent/denied",
+             "agent/sessions", "agent/steer", "base/tree", "embed/decide", "embed/session", "extensions/command",
+             "extensions/config", "extensions/fetched", "extensions/places", "extensions/updated", "extensions/used",
+             "guard/config", "guard/later", "headless/hostile", "headless/path_rules", "hooks/hooks", "http/client",
+             "http/server", "job/confined", "job/jobs", "job/network", "job/run", "match/matcher",
+             "match/matcher_random", "mcp/conformance", "mcp/hostile", "mcp/test_calls", "mcp/transport_http",
+             "mcp_client/client", "mcp_client/conformance", "model/choose", "model/errors", "model/limits",
+             "model/media", "model/pairing", "model/refusable", "policy/bare_repository", "policy/bash",
+             "policy/command", "policy/tracing", "rebase_history", "sandbox/plan", "sandbox/plan_git", "search/cache",
+             "search/cache_truth", "search/encodings", "search/glob_tool", "search/global_ignore",
+             "search/hostile_search", "search/ignore", "search/ignored_file", "search/search", "search/walk",
+             "shell/analysis", "shell/words", "store/commit", "store/commit_faults", "store/contention",
+             "store/document", "store/read", "store/workspace", "tool/conversation", "tool/search_cache",
+             "tui/editor/editor", "tui/editor/vim", "tui/markdown/colour", "tui/markdown/rows", "tui/term/screen",
+             "worker/test_hostile", "worker/test_program", "worker/test_provider", "worker/test_provider_pipes",
+             "worker/test_providers"}
 EVERYTHING = os.environ.get("HASP_TESTS") == "all"
 # Leaks are not looked for in what pytest starts: that cannot be done under strace.
 ASAN = "detect_leaks=%d:allocator_may_return_null=1"
