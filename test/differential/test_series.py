@@ -27,9 +27,8 @@ def programs():
         yield engine, git, gnu
 
 
-# Of each so many one, unless HASP_TESTS=all; with sanitizers fewer: what a diff makes is
-# seen without them.
-PART = 1 if os.environ.get("HASP_TESTS") == "all" else 5 if "ASAN_OPTIONS" in os.environ else 2
+# Of each so many one, unless HASP_TESTS=all.
+PART = 1 if os.environ.get("HASP_TESTS") == "all" else 5
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,9 @@ from shell_scripts import Scripts
 
 HERE = pathlib.Path(__file__).resolve().parent
 ALL = os.environ.get("HASP_TESTS") == "all"
-HOSTILE_LINES = 40000 if ALL else 1500
-TRACED_LINES = 1000 if ALL else 60
+# The long search for lines that the analysis misses is that of HASP_TESTS=all, with HASP_SEED.
+HOSTILE_LINES = 40000 if ALL else 600
+TRACED_LINES = 1000 if ALL else 25
 # Of the harmless lines; may only be lowered.
 MOST_NEEDLESS = 0.011
 
@@ -73,8 +74,8 @@ SEED = int(os.environ.get("HASP_SEED", "11"))
 
 @pytest.mark.parametrize("name,make,count,least", [
     ("hostile", Hostile(SEED).line, HOSTILE_LINES, 0.1),
-    ("grammar", Scripts(SEED).script, HOSTILE_LINES // 10, 0.3),
-    ("damaged", Scripts(SEED + 1).damaged, HOSTILE_LINES // 8, 0.1)])
+    ("grammar", Scripts(SEED).script, HOSTILE_LINES // 6, 0.3),
+    ("damaged", Scripts(SEED + 1).damaged, HOSTILE_LINES // 3, 0.1)])
 def test_nothing_runs_that_is_not_named(machine, probe, name, make, count, least):
     """Generated lines: bash runs those in which the analysis sees no problem."""
     seen, problems, ran = set(), 0, 0
@@ -100,7 +101,7 @@ def test_nothing_runs_that_is_not_named(machine, probe, name, make, count, least
 def test_harmless_lines_are_named_and_seldom_asked_about(machine, probe):
     """What agents write every day; the rate of needless questions is bounded."""
     lines = harmless()
-    run = set(lines if ALL else lines[::4])
+    run = set(lines if ALL else lines[::10])
     needless, holes = [], []
     for line in lines:
         analysis = probe(line)
