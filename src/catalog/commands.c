@@ -379,7 +379,7 @@ static json_t *read_markdown(const struct custom_command *command, struct span t
                              struct err *err)
 {
 	_cleanup_frontmatter_ struct frontmatter front = { 0 };
-	_cleanup_free_ char *about = NULL, *hint = NULL, *prompt = NULL;
+	_cleanup_free_ char *about = NULL, *hint = NULL, *placed = NULL;
 	struct err inner = ERR_INIT;
 	json_t *value;
 
@@ -387,10 +387,9 @@ static json_t *read_markdown(const struct custom_command *command, struct span t
 		err_set(err, inner.code, "%s: %s", command->path, inner.message);
 		return NULL;
 	}
-	prompt = command->source == COMMANDS_PLUGIN ?
-	                 extension_text(EXTENSION_CLAUDE, command->root, front.body) :
-	                 mem_dup(front.body.data, front.body.len);
-	value = json_pack("{s:o}", "prompt", json_text(span_str(prompt)));
+	if (command->source == COMMANDS_PLUGIN)
+		placed = extension_text(EXTENSION_CLAUDE, command->root, front.body);
+	value = json_pack("{s:o}", "prompt", json_text(placed ? span_str(placed) : front.body));
 	about = frontmatter_text(&front, "description");
 	if (!about)
 		about = first_line(front.body);

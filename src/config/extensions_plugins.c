@@ -493,7 +493,7 @@ json_t *config_claude_read(const struct manifest_reading *reading, const json_t 
 	claude_member_add(reading, servers, "mcpServers", json_object_get(said, "mcpServers"));
 	/* The usual file, also where the manifest names it as it need not. */
 	claude_file_add(reading, NULL, "hooks/hooks.json", false);
-	if (!span_ends(json_span(json_object_get(said, "hooks")), SPAN("/hooks/hooks.json")) &&
+	if (!span_eq(json_span(json_object_get(said, "hooks")), SPAN("./hooks/hooks.json")) &&
 	    !span_eq(json_span(json_object_get(said, "hooks")), SPAN("hooks/hooks.json")))
 		claude_member_add(reading, NULL, "hooks", json_object_get(said, "hooks"));
 	claude_options(reading, manifest, json_object_get(said, "userConfig"));

@@ -108,11 +108,11 @@ def test_paths_of_its_manifest(world):
         "commands/not.md": "x", "more/one.md": "One.\n", "two.md": "Two.\n",
         "skills/a/SKILL.md": skill % "a", "others/b/SKILL.md": skill % "b", "c/SKILL.md": skill % "c",
         "agents/not.md": "x", "helpers/d.md": "---\nname: d\ndescription: d\n---\nYou help.\n",
-        "servers.json": {"tools": {"command": "true"}}, "conf/hooks.json": {"hooks": {"Stop": [{"hooks": [
+        "servers.json": {"tools": {"command": "true"}}, "conf/hooks/hooks.json": {"hooks": {"Stop": [{"hooks": [
             {"type": "command", "command": "true"}]}]}},
     }, commands=["./more/", "./two.md"], skills=["./others", "./c"], agents="./helpers/d.md",
         mcpServers=["./servers.json", {"far": {"type": "http", "url": "https://example.org/mcp"}}],
-        hooks=["./conf/hooks.json", {"SessionEnd": [{"hooks": [{"type": "command", "command": "true"}]}]}]))
+        hooks=["./conf/hooks/hooks.json", {"SessionEnd": [{"hooks": [{"type": "command", "command": "true"}]}]}]))
     said = run(world).text
     for line in ("command /kit:one", "command /kit:two", "skill a: d", "skill b: d", "skill c: d", "agent: d.md",
                  "MCP server tools: run true", "MCP server far: contact https://example.org/mcp", "AfterAgent: true",
@@ -305,6 +305,16 @@ def test_of_several_manifests_the_richest_counts(world):
     assert '"of-claude" is valid' in run(world, "validate", str(folder)).text
     put(folder, {"gemini-extension.json": {"name": "of-gemini", "version": "1"}})
     assert '"of-gemini" is valid' in run(world, "validate", str(folder)).text
+
+
+@pytest.mark.parametrize("named,ran", [("./hooks/hooks.json", 1), ("./other/hooks/hooks.json", 2)])
+def test_hooks_of_the_usual_file_and_of_another(world, named, ran):
+    hooks = {"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "echo \"%s\" >>\"$CLAUDE_PROJECT_DIR/seen\""}]}]}}
+    install(world, claude(world, {
+        "hooks/hooks.json": json.loads(json.dumps(hooks).replace("%s", "usual")),
+        "other/hooks/hooks.json": json.loads(json.dumps(hooks).replace("%s", "other"))}, hooks=named))
+    world.run(HELLO, "-p", "x")
+    assert sorted(world.read("seen").split()) == ["other", "usual"][2 - ran:]
 
 
 # ---- Agent Plugins 1.0 ----
