@@ -414,6 +414,39 @@ static void place_look(struct agents *agents, const char *above, const char *pla
 	free(names);
 }
 
+/* Their texts may name the folder of a plugin. */
+static void put_plugin_folder(struct agents *agents, const char *folder)
+{
+	for (size_t i = 0; i < agents->count; i++) {
+		struct agent_definition *one = &agents->at[i];
+		char *text;
+
+		if (!one->prompt || !one->file || !path_is_under(one->file, folder))
+			continue;
+		text = extension_text(EXTENSION_CLAUDE, folder, span_str(one->prompt));
+		free(one->prompt);
+		one->prompt = text;
+	}
+}
+
+static void look_for_extensions(struct agents *agents, const char *folder,
+                                const json_t *manifest)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(extension_part(manifest, EXTENSION_AGENTS), i, one) {
+		_cleanup_free_ char *path = path_join(folder, json_string_value(one));
+
+		if (door_is_folder(path))
+			place_look(agents, folder, json_string_value(one), AGENTS_EXTENSION);
+		else if (is_agent_name(strrchr(path, '/') + 1))
+			file_try(agents, folder, path, AGENTS_EXTENSION);
+	}
+	if (extension_format(manifest) == EXTENSION_CLAUDE)
+		put_plugin_folder(agents, folder);
+}
+
 void agents_add_names(const char *project, const char *folder, json_t *names)
 {
 	char **found;
@@ -472,7 +505,8 @@ struct agents *agents_discover(const struct settings *settings, bool local)
 	add_builtin(agents);
 	for (size_t i = 0; i < extensions->count; i++)
 		if (extension_counts(&extensions->at[i]))
-			place_look(agents, extensions->at[i].folder, "agents", AGENTS_EXTENSION);
+			look_for_extensions(agents, extensions->at[i].folder,
+			                    extensions->at[i].manifest);
 	for (size_t i = 0; i < ARRAY_LEN(places); i++)
 		place_look(agents, home_user(home), places[i], AGENTS_USER);
 	for (size_t i = 0;

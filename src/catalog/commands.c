@@ -39,7 +39,8 @@ static const struct {
 	[COMMANDS_PROJECT] = { ".gemini/commands", ".toml", "workspace", true, false },
 	[COMMANDS_CLAUDE_USER] = { ".claude/commands", ".md", "user", false, true },
 	[COMMANDS_CLAUDE_PROJECT] = { ".claude/commands", ".md", "workspace", true, true },
-	[COMMANDS_EXTENSION] = { "commands", ".toml", NULL, false, false },
+	[COMMANDS_EXTENSION] = { NULL, ".toml", NULL, false, false },
+	[COMMANDS_PLUGIN] = { NULL, ".md", NULL, false, true },
 };
 
 bool commands_is_markdown(const struct custom_command *command)
@@ -136,18 +137,55 @@ static void look_into_source(struct custom_commands *commands, enum command_sour
 	look_for_files(commands, &place, folder, "", 0);
 }
 
-static void look_into_extension(struct custom_commands *commands,
-                                const struct extension *extension)
+/* A file that a manifest names itself. */
+static void add_named_file(struct custom_commands *commands, const struct command_place *place,
+                           const char *before, const char *path)
 {
+	const struct span name = span_str(strrchr(path, '/') + 1);
+	const struct span suffix = span_str(sources[place->source].suffix);
+
+	if (commands->count < place->limit && span_ends(name, suffix))
+		add_command(commands, place, before, span_head(name, name.len - suffix.len), path);
+}
+
+/* Claude Code's have the plugin's name in front. */
+static void look_into_extension(struct custom_commands *commands, const char *folder,
+                                const char *name, const json_t *manifest)
+{
+	const bool plugin = extension_format(manifest) == EXTENSION_CLAUDE;
 	const struct command_place place = {
-		COMMANDS_EXTENSION, extension->folder, extension->name,
+		plugin ? COMMANDS_PLUGIN : COMMANDS_EXTENSION, folder, name,
 		commands->count + COMMANDS_MAX,
 	};
-	_cleanup_free_ char *folder = path_join(extension->folder,
-	                                        sources[COMMANDS_EXTENSION].folder);
+	_cleanup_free_ char *before = plugin ? mem_printf("%s:", name) : mem_strdup("");
+	const json_t *one;
+	size_t i;
 
-	if (extension_counts(extension))
-		look_for_files(commands, &place, folder, "", 0);
+	json_array_foreach(extension_part(manifest, EXTENSION_COMMANDS), i, one) {
+		_cleanup_free_ char *path = path_join(folder, json_string_value(one));
+
+		if (door_is_folder(path))
+			look_for_files(commands, &place, path, before, 0);
+		else
+			add_named_file(commands, &place, before, path);
+	}
+}
+
+/* Appends them, and empties `commands`. */
+static void commands_move_names(struct custom_commands *commands, json_t *names)
+{
+	for (size_t i = 0; i < commands->count; i++)
+		json_array_append_new(names, json_text(span_str(commands->at[i].name)));
+	commands_release(commands);
+}
+
+void commands_add_extension_names(const char *folder, const json_t *manifest, json_t *names)
+{
+	const char *name = json_string_value(json_object_get(manifest, "name"));
+	struct custom_commands commands = { 0 };
+
+	look_into_extension(&commands, folder, name, manifest);
+	commands_move_names(&commands, names);
 }
 
 void commands_add_names(const char *project, enum command_source source, json_t *names)
@@ -157,9 +195,7 @@ void commands_add_names(const char *project, enum command_source source, json_t 
 	_cleanup_free_ char *folder = path_join(project, sources[source].folder);
 
 	look_for_files(&commands, &place, folder, "", 0);
-	for (size_t i = 0; i < commands.count; i++)
-		json_array_append_new(names, json_text(span_str(commands.at[i].name)));
-	commands_release(&commands);
+	commands_move_names(&commands, names);
 }
 
 /* ---- names that are not free ------------------------------------------------------ */
@@ -248,7 +284,9 @@ void commands_find(const struct settings *settings, bool project,
 		if (project || !sources[source].project)
 			look_into_source(ret, source, home);
 	for (size_t i = 0; i < extensions->count; i++)
-		look_into_extension(ret, &extensions->at[i]);
+		if (extension_counts(&extensions->at[i]))
+			look_into_extension(ret, extensions->at[i].folder, extensions->at[i].name,
+			                    extensions->at[i].manifest);
 	separate_extensions(ret, taken);
 	separate_within_program(ret, taken);
 	separate_programs(ret);
@@ -337,18 +375,21 @@ static char *first_line(struct span text)
 	return line.len ? mem_dup(line.data, line.len) : NULL;
 }
 
-static json_t *read_markdown(const char *path, struct span text, struct err *err)
+static json_t *read_markdown(const struct custom_command *command, struct span text,
+                             struct err *err)
 {
 	_cleanup_frontmatter_ struct frontmatter front = { 0 };
-	_cleanup_free_ char *about = NULL, *hint = NULL;
+	_cleanup_free_ char *about = NULL, *hint = NULL, *placed = NULL;
 	struct err inner = ERR_INIT;
 	json_t *value;
 
 	if (!frontmatter_parse(text, &front, &inner)) {
-		err_set(err, inner.code, "%s: %s", path, inner.message);
+		err_set(err, inner.code, "%s: %s", command->path, inner.message);
 		return NULL;
 	}
-	value = json_pack("{s:o}", "prompt", json_text(front.body));
+	if (command->source == COMMANDS_PLUGIN)
+		placed = extension_text(EXTENSION_CLAUDE, command->root, front.body);
+	value = json_pack("{s:o}", "prompt", json_text(placed ? span_str(placed) : front.body));
 	about = frontmatter_text(&front, "description");
 	if (!about)
 		about = first_line(front.body);
@@ -371,6 +412,6 @@ json_t *commands_read(const struct custom_command *command, struct err *err)
 		return NULL;
 	}
 	return commands_is_markdown(command) ?
-	       read_markdown(command->path, file_text_span(&text), err) :
+	       read_markdown(command, file_text_span(&text), err) :
 	       read_toml(command->path, file_text_span(&text), err);
 }

@@ -8,7 +8,8 @@
  *
  * Gemini CLI's are TOML files of .gemini/commands, Claude Code's Markdown files of
  * .claude/commands; of both those of the user and, where the folder is trusted, of the project.
- * Extensions (config/extensions.h) have theirs in commands/, as Gemini CLI has them.  A file's name
+ * Extensions (config/extensions.h) have theirs in commands/, as Gemini CLI has them; plugins of
+ * Claude Code have Markdown files, each PLUGIN:NAME, there or where they say.  A file's name
  * is its path from there, "/" being ":", and what is not a letter, digit, "_", "." or "-" being
  * "_".
  *
@@ -37,6 +38,7 @@ enum command_source {
 	COMMANDS_CLAUDE_USER,
 	COMMANDS_CLAUDE_PROJECT,
 	COMMANDS_EXTENSION,
+	COMMANDS_PLUGIN, /* an extension's that is a plugin of Claude Code */
 	COMMANDS_SOURCES,
 };
 
@@ -65,6 +67,8 @@ void commands_release(struct custom_commands *commands);
 /* Appends the names of a project's files of that source, whether or not it is trusted: for who
  * is asked about that. */
 void commands_add_names(const char *project, enum command_source source, json_t *names);
+/* The same for an extension in `folder` with this manifest (config/extensions.h). */
+void commands_add_extension_names(const char *folder, const json_t *manifest, json_t *names);
 
 /* The one of this name, letters' cases aside; a Markdown file also by the last part of its name,
  * if no other has that.  Borrowed; NULL: there is none. */

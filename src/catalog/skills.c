@@ -81,6 +81,7 @@ bool skill_read(const struct skill *skill, json_t **ret, struct err *err)
 	_cleanup_file_text_ struct file_text text = { 0 };
 	_cleanup_frontmatter_ struct frontmatter front = { 0 };
 	json_auto_t *value = json_object();
+	_cleanup_free_ char *body = NULL;
 	struct sha256 sum;
 
 	if (!door_read(skill->root, skill->file, LIMIT_SKILL_BYTES, &text, err) ||
@@ -89,7 +90,9 @@ bool skill_read(const struct skill *skill, json_t **ret, struct err *err)
 	    !skill_fields_read(&front, value, err))
 		return false;
 	sum = sha256_of(file_text_span(&text));
-	json_object_set_new(value, "body", json_text(span_trim(front.body)));
+	body = extension_text(skill->plugin ? EXTENSION_CLAUDE : EXTENSION_GEMINI, skill->root,
+	                      span_trim(front.body));
+	json_object_set_new(value, "body", json_text(span_str(body)));
 	json_object_set_new(value, "sha256", json_sha256(&sum));
 	*ret = json_incref(value);
 	return true;
@@ -143,6 +146,7 @@ struct skill_place {
 	const char *name;      /* "": that folder itself */
 	bool project;          /* it is the project's */
 	const char *extension; /* it is that extension's; or NULL */
+	bool plugin;           /* as in struct skill */
 	bool source;           /* skills are installed from there; what folders are named is open */
 };
 
@@ -161,6 +165,7 @@ static void skill_try(struct skills *skills, const char *root, const char *folde
 		.root = mem_strdup(root), .folder = mem_strdup(folder),
 		.file = path_join(folder, file_name), .project = place->project,
 		.extension = place->extension ? mem_strdup(place->extension) : NULL,
+		.plugin = place->plugin,
 	};
 	json_auto_t *text = NULL;
 	struct err err = ERR_INIT;
@@ -250,16 +255,27 @@ static int compare_skills(const void *a, const void *b)
 	return strcmp(((const struct skill *)a)->name, ((const struct skill *)b)->name);
 }
 
+static void search_extension(struct skills *skills, const char *folder, const char *name,
+                             const json_t *manifest)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(extension_part(manifest, EXTENSION_SKILLS), i, one)
+		place_search(skills, &(struct skill_place){
+			.above = folder, .name = json_string_value(one), .extension = name,
+			.plugin = extension_format(manifest) == EXTENSION_CLAUDE,
+		});
+}
+
 static void search_extensions(struct skills *skills, const struct settings *settings)
 {
 	const struct extensions *all = extensions_installed(settings);
 
 	for (size_t i = 0; i < all->count; i++)
 		if (extension_counts(&all->at[i]))
-			place_search(skills,
-			             &(struct skill_place){ .above = all->at[i].folder,
-			                                    .name = "skills",
-			                                    .extension = all->at[i].name });
+			search_extension(skills, all->at[i].folder, all->at[i].name,
+			                 all->at[i].manifest);
 }
 
 char *skill_from(const struct skill *skill)

@@ -38,6 +38,7 @@ struct skill {
 	bool project;      /* the project brings it */
 	char *extension;   /* owned; the extension that brings it; NULL: it is the project's or the
 	                    * user's */
+	bool plugin;       /* that is a plugin of Claude Code, whose folder its text may name */
 	bool disabled;     /* by skills.disabled */
 };
 

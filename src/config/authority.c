@@ -249,7 +249,9 @@ static const struct authority_row files[] = {
 	FILE_ROW("~/.claude/skills/*/SKILL.md, ~/.gemini/skills, ~/.agents/skills", NEVER,
 	         "The user's skills."),
 	FILE_ROW("~/.gemini/extensions/*/gemini-extension.json, "
-	         "~/.gemini/extensions/*/hooks/hooks.json", NEVER,
+	         "~/.gemini/extensions/*/hooks/hooks.json, "
+	         "~/.gemini/extensions/*/.claude-plugin/plugin.json, "
+	         "~/.gemini/extensions/*/mcp.json", NEVER,
 	         "Extensions, and all that they bring."),
 	FILE_ROW("~/.gemini/hasp-extensions.json", NEVER,
 	         "Which files of extensions you have said yes to."),

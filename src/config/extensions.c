@@ -20,172 +20,11 @@
 #include "search/match/js_regex.h"
 
 enum {
-	EXTENSION_DEPTH = 64,       /* of JSON in its files */
-	EXTENSION_NAME_MAX = 100,
 	EXTENSION_VERSION_MAX = 100,
 	EXTENSION_CONTEXTS_MAX = 20,
 };
 
-/* ---- a manifest ---------------------------------------------------------------------- */
-
-/* What members may be; others are left alone. */
-static const struct member {
-	const char *name;
-	json_type types[2];
-	const char *phrase;
-} members[] = {
-	{ "description", { JSON_STRING, JSON_STRING }, "a text" },
-	{ "mcpServers", { JSON_OBJECT, JSON_OBJECT }, "an object" },
-	{ "contextFileName", { JSON_STRING, JSON_ARRAY }, "a text or a list of texts" },
-	{ "excludeTools", { JSON_ARRAY, JSON_ARRAY }, "a list of texts" },
-	{ "settings", { JSON_ARRAY, JSON_ARRAY }, "a list of objects" },
-	{ "themes", { JSON_ARRAY, JSON_ARRAY }, "a list of objects" },
-	{ "plan", { JSON_OBJECT, JSON_OBJECT }, "an object" },
-	{ "migratedTo", { JSON_STRING, JSON_STRING }, "a text" },
-};
-
-static void put_problem(json_t *problems, const char *path, const char *what)
-{
-	_cleanup_free_ char *text = mem_printf("%s: %s", path, what);
-	_cleanup_free_ char *line = extension_line(span_str(text));
-
-	warnings_add(problems, json_text(span_str(line)));
-}
-
-bool extension_name_is_fine(const char *name)
-{
-	const size_t len = name ? strlen(name) : 0;
-
-	for (size_t i = 0; i < len; i++)
-		if (!ascii_is_alnum(name[i]) && name[i] != '-')
-			return false;
-	return len > 0 && len <= EXTENSION_NAME_MAX;
-}
-
-/* A member of another type than it should have is as none. */
-static void drop_odd_members(json_t *manifest, const char *path, json_t *problems)
-{
-	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
-		const json_t *value = json_object_get(manifest, members[i].name);
-		_cleanup_free_ char *what = NULL;
-
-		if (!value || json_typeof(value) == members[i].types[0] ||
-		    json_typeof(value) == members[i].types[1])
-			continue;
-		what = mem_printf("\"%s\" is not %s, and does not count.", members[i].name,
-		                  members[i].phrase);
-		put_problem(problems, path, what);
-		json_object_del(manifest, members[i].name);
-	}
-}
-
-static bool manifest_check(json_t *manifest, const char *path, json_t *problems, struct err *err)
-{
-	const char *name = json_string_value(json_object_get(manifest, "name"));
-
-	if (!json_is_object(manifest))
-		return err_set(err, ERR_INVALID_ARGUMENT, "%s does not hold an object.", path);
-	if (!extension_name_is_fine(name))
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "%s: its \"name\" has to be letters, digits and \"-\" alone, at "
-		               "most %d.", path, EXTENSION_NAME_MAX);
-	if (!json_string_length(json_object_get(manifest, "version")))
-		return err_set(err, ERR_INVALID_ARGUMENT, "%s has no \"version\".", path);
-	drop_odd_members(manifest, path, problems);
-	return true;
-}
-
-/* A file of an extension, as JSON. NULL without *err: there is none. */
-static json_t *extension_json(const char *folder, const char *path, struct err *err)
-{
-	_cleanup_file_text_ struct file_text text = { 0 };
-	struct err why = ERR_INIT;
-	json_t *value = NULL;
-
-	if (!door_read(folder, path, LIMIT_SETTINGS_BYTES, &text, err) || !text.data)
-		return NULL;
-	if (!json_parse_depth(file_text_span(&text), EXTENSION_DEPTH, &value, &why))
-		err_set(err, why.code, "%s: %s", path, why.message);
-	return value;
-}
-
-json_t *extension_manifest_read(const char *folder, json_t *problems, struct err *err)
-{
-	_cleanup_free_ char *path = path_join(folder, EXTENSION_MANIFEST);
-	struct err why = ERR_INIT;
-	json_t *manifest = extension_json(folder, path, &why);
-
-	if (manifest && manifest_check(manifest, path, problems, err))
-		return manifest;
-	if (!manifest && why.code == ERR_NONE)
-		err_set(err, ERR_FILE_NOT_FOUND, "There is no %s.", path);
-	else if (!manifest)
-		*err = why;
-	json_decref(manifest);
-	return NULL;
-}
-
-json_t *extension_origin_read(const char *folder)
-{
-	_cleanup_free_ char *path = path_join(folder, EXTENSION_ORIGIN);
-	struct err ignored = ERR_INIT;
-	json_t *origin = extension_json(folder, path, &ignored);
-
-	if (json_is_object(origin))
-		return origin;
-	json_decref(origin);
-	return NULL;
-}
-
 /* ---- variables in it ----------------------------------------------------------------- */
-
-/* `text` with ${NAME} replaced where `names` has the text NAME. */
-static void put_hydrated(struct buf *out, struct span text, const json_t *names)
-{
-	while (text.len) {
-		const char *dollar = memmem(text.data, text.len, "${", 2);
-		const size_t before = dollar ? (size_t)(dollar - text.data) : text.len;
-		const char *close = dollar ? memchr(dollar, '}', text.len - before) : NULL;
-		_cleanup_free_ char *name = NULL;
-		const json_t *value;
-
-		buf_span(out, span_head(text, close ? before : text.len));
-		if (!close)
-			return;
-		name = mem_dup(dollar + 2, (size_t)(close - dollar - 2));
-		value = json_object_get(names, name);
-		buf_span(out, value ? json_span(value) :
-		                      span_of(dollar, (size_t)(close - dollar + 1)));
-		text = span_skip(text, (size_t)(close - text.data) + 1);
-	}
-}
-
-/* A new reference.  Recursion is bounded by EXTENSION_DEPTH. */
-static json_t *hydrated(const json_t *value, const json_t *names)
-{
-	const char *name;
-	json_t *result, *one;
-	size_t i;
-
-	if (json_is_string(value)) {
-		_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_SETTINGS_BYTES);
-
-		put_hydrated(&out, json_span(value), names);
-		return out.overflowed ? json_incref((json_t *)value) : json_text(buf_view(&out));
-	}
-	if (json_is_array(value)) {
-		result = json_array();
-		json_array_foreach(value, i, one)
-			json_array_append_new(result, hydrated(one, names));
-		return result;
-	}
-	if (!json_is_object(value))
-		return json_incref((json_t *)value);
-	result = json_object();
-	json_object_foreach((json_t *)value, name, one)
-		json_object_set_new_nocheck(result, name, hydrated(one, names));
-	return result;
-}
 
 /* Paths first, then variables. A new reference. */
 static json_t *extension_expand(const struct settings *settings, const struct extension *extension,
@@ -195,7 +34,7 @@ static json_t *extension_expand(const struct settings *settings, const struct ex
 	                               json_text(span_str(extension->folder)), "workspacePath",
 	                               json_text(span_str(home_project(settings->home))), "/", "/",
 	                               "pathSeparator", "/");
-	json_auto_t *placed = hydrated(value, names);
+	json_auto_t *placed = config_put_names(value, names);
 
 	return variables_expand_more(settings->variables, placed, extension->values, warnings);
 }
@@ -230,18 +69,6 @@ struct discovery {
 	json_t *consents;
 };
 
-char *extension_line(struct span text)
-{
-	_cleanup_buf_ struct buf shown = BUF_INIT(8 * ERR_MESSAGE_MAX);
-	_cleanup_free_ char *copy = mem_dup(text.data ? text.data : "", text.len);
-
-	for (char *c = copy; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = ' ';
-	unseen_show(&shown, span_str(copy));
-	return mem_strdup(shown.data ? shown.data : "");
-}
-
 __attribute__((format(printf, 2, 3)))
 static void extensions_notice(struct extensions *extensions, const char *format, ...)
 {
@@ -264,6 +91,7 @@ static void extension_release(struct extension *extension)
 	free(extension->installed);
 	free(extension->entry);
 	free(extension->off);
+	free(extension->data);
 	json_decref(extension->manifest);
 	json_decref(extension->origin);
 	json_decref(extension->values);
@@ -376,8 +204,15 @@ static bool extension_open(struct discovery *discovery, struct extension *extens
 	extension->enabled = is_enabled(discovery, extension->name);
 	/* A key store is asked for what is used alone. */
 	extension->values = extension->enabled ? read_values(extension, said) : json_object();
-	extension->manifest = extension_expand(settings, extension, said,
-	                                       discovery->found->notices);
+	if (extension_format(said) == EXTENSION_GEMINI) {
+		extension->manifest = extension_expand(settings, extension, said,
+		                                       discovery->found->notices);
+		json_object_set(extension->manifest, "hasp", json_object_get(said, "hasp"));
+		return true;
+	}
+	extension->manifest = json_copy(said);
+	extension->data = config_plugin_data(settings->home, extension->name);
+	config_plugin_expand(settings, extension, discovery->found->notices);
 	return true;
 }
 
@@ -591,22 +426,23 @@ static void add_values_to_hooks(json_t *hooks, const json_t *values)
 json_t *extension_hooks(const struct settings *settings, const struct extension *extension,
                         struct err *err)
 {
-	_cleanup_free_ char *path = path_join(extension->folder, "hooks/hooks.json");
-	struct err why = ERR_INIT;
-	json_auto_t *file = extension_json(extension->folder, path, &why);
+	json_auto_t *said = extension_hooks_said(extension->folder, extension->manifest, err);
+	json_auto_t *names = NULL, *env = json_copy(extension->values);
 	json_t *hooks;
 
-	if (!file) {
-		if (why.code != ERR_NONE)
-			*err = why;
+	if (!said)
 		return NULL;
+	if (extension_format(extension->manifest) == EXTENSION_GEMINI) {
+		hooks = extension_expand(settings, extension, said, NULL);
+	} else {
+		/* What else has a "$" in it is for the shell. */
+		names = config_plugin_names(settings, extension);
+		hooks = config_put_names(said, names);
+		config_plugin_environment(extension, env);
+		if (json_object_size(hooks))
+			free(extension_data_make(extension));
 	}
-	if (!json_is_object(json_object_get(file, "hooks"))) {
-		err_set(err, ERR_INVALID_ARGUMENT, "%s: its \"hooks\" is no object.", path);
-		return NULL;
-	}
-	hooks = extension_expand(settings, extension, json_object_get(file, "hooks"), NULL);
-	add_values_to_hooks(hooks, extension->values);
+	add_values_to_hooks(hooks, env);
 	return hooks;
 }
 

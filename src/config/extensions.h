@@ -57,6 +57,7 @@ struct extension {
 	json_t *values;   /* owned; {VARIABLE: text}: what the user set of its settings */
 	bool enabled;     /* in this project */
 	char *off;        /* why it does not count although it is enabled, a sentence; NULL */
+	char *data;       /* of a plugin: the folder that its programs may keep files in; NULL */
 };
 
 struct extensions {
@@ -80,9 +81,9 @@ bool extension_counts(const struct extension *extension);
 /* Absolute paths of its files of instructions, those that there are: contextFileName, else
  * GEMINI.md. A new reference. */
 json_t *extension_contexts(const struct extension *extension);
-/* The object of its hooks/hooks.json as settings have it under "hooks", variables replaced, and
- * with the values of the extension's settings as variables of each hook; a new reference.  NULL:
- * it has none; with *err, it cannot be read. */
+/* The object of its hooks as settings have it under "hooks", variables replaced, and with the
+ * values of the extension's settings as variables of each hook; a new reference.  NULL: it has
+ * none; with *err, they cannot be read. */
 json_t *extension_hooks(const struct settings *settings, const struct extension *extension,
                         struct err *err);
 /* tools.exclude of the settings and of all extensions that count: an array, a new reference. */
@@ -99,12 +100,53 @@ char *extension_value(const struct extension *extension, const char *variable, b
 bool extension_value_set(const struct extension *extension, const char *variable, bool secret,
                          const char *value, struct err *err);
 
-/* ---- a manifest ---------------------------------------------------------------------- */
+/* ---- a manifest (extensions_formats.c, _manifest.c, _plugins.c) --------------------------- */
 
-/* Reads the manifest of a folder as it stands; a new reference. NULL with *err: it is missing
- * (FILE_NOT_FOUND), is not JSON, or has no name or version that counts.  What else is wrong is
- * appended to `problems`, sentences (or NULL). */
+enum extension_format {
+	EXTENSION_GEMINI,   /* gemini-extension.json */
+	EXTENSION_CLAUDE,   /* .claude-plugin/plugin.json: a plugin of Claude Code */
+	EXTENSION_PORTABLE, /* plugin.json: Agent Plugins 1.0 */
+};
+
+/* What has files of its own in the extension's folder. */
+enum extension_part {
+	EXTENSION_COMMANDS, /* TOML; Claude Code's are Markdown */
+	EXTENSION_SKILLS,
+	EXTENSION_AGENTS,
+	EXTENSION_POLICIES,
+	EXTENSION_PARTS,
+};
+
+/* Reads the manifest of a folder as it stands, of whichever format; a new reference, in the form of
+ * gemini-extension.json, with a member for the functions beneath. NULL with *err: there is none
+ * (FILE_NOT_FOUND), it is not JSON, or has no name (of Gemini CLI's: no version) that counts.  What
+ * else is wrong is appended to `problems`, sentences (or NULL), and is left out. */
 json_t *extension_manifest_read(const char *folder, json_t *problems, struct err *err);
+/* Whether a folder has a manifest, of whatever kind and content. */
+bool extension_is_in(const char *folder);
+
+/* In which one a manifest that was read was written. */
+enum extension_format extension_format(const json_t *manifest);
+/* For people: "Claude Code plugin". */
+const char *extension_format_title(const json_t *manifest);
+/* The manifest's file, relative to the extension's folder. */
+const char *extension_manifest_file(const json_t *manifest);
+/* The name of the folder that usually has it: "commands". */
+const char *extension_part_name(enum extension_part part);
+/* Where its files are: paths of folders or single files, relative to the extension's folder, which
+ * need not be there; "" is that folder. An array, borrowed. */
+const json_t *extension_part(const json_t *manifest, enum extension_part part);
+/* What it has that hasp does not use: phrases, each of one line. An array, borrowed. */
+const json_t *extension_unused(const json_t *manifest);
+/* Its hooks as settings have them under "hooks", but for variables; a new reference.  NULL: it has
+ * none; with *err, they cannot be read. */
+json_t *extension_hooks_said(const char *folder, const json_t *manifest, struct err *err);
+/* The text of a command, skill or agent of an extension in `folder`, where a plugin of Claude Code
+ * may name that folder; the caller frees. */
+char *extension_text(enum extension_format format, const char *folder, struct span text);
+/* Makes extension->data, if there is one; its path, for the caller to free.  NULL: there is none,
+ * or it cannot be made. */
+char *extension_data_make(const struct extension *extension);
 /* The origin of an installed folder, likewise; NULL: there is none that can be read. */
 json_t *extension_origin_read(const char *folder);
 

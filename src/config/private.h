@@ -131,4 +131,57 @@ static inline void home_cleanup_lock(char **lock)
 }
 #define _cleanup_lock_ __attribute__((cleanup(home_cleanup_lock)))
 
+/* ---- manifests of extensions (extensions_manifest.c, extensions_plugins.c) ------------------ */
+
+enum {
+	EXTENSION_DEPTH = 64,     /* of JSON in an extension's files */
+	EXTENSION_NAME_MAX = 100, /* of Gemini CLI's */
+};
+
+/* A manifest that is being read. */
+struct manifest_reading {
+	const char *folder; /* absolute: the extension's */
+	const char *path;   /* of the manifest */
+	json_t *problems;   /* sentences: what is wrong with it; or NULL */
+	json_t *parts;      /* gets what gemini-extension.json has no member for (extensions.h) */
+	json_t *unused;     /* sentences: what hasp does not use of it */
+};
+
+/* Adds a sentence about the file; at most ERR_MESSAGE_MAX bytes. */
+void config_problem(const struct manifest_reading *reading, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Adds what hasp does not use, each once. */
+void config_unused(const struct manifest_reading *reading, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* A file of an extension, as JSON, a new reference. NULL without *err: there is none. */
+json_t *config_json(const char *folder, const char *path, struct err *err);
+
+/* The readers of the formats besides Gemini CLI's: a new object in the form of
+ * gemini-extension.json, with reading->parts filled in; NULL with *err. */
+json_t *config_claude_read(const struct manifest_reading *reading, const json_t *said,
+                           struct err *err);
+json_t *config_portable_read(const struct manifest_reading *reading, const json_t *said,
+                      struct err *err);
+
+/* A server as Claude Code's files have it, in the form of mcpServers, but for "oauth"; a new
+ * object. Variables stay as they are. */
+json_t *config_claude_entry(const json_t *said);
+
+struct extension;
+
+/* `value` with ${NAME} replaced in its strings where `names` has the text NAME; a new reference. */
+json_t *config_put_names(const json_t *value, const json_t *names);
+
+/* ---- plugins of other programs, where they are used (extensions_plugins.c) ------------------ */
+
+/* Where a plugin keeps what outlasts its updates; the caller frees. */
+char *config_plugin_data(const struct home *home, const char *name);
+/* {NAME: text} of what ${NAME} stands for in its servers and hooks; a new reference. */
+json_t *config_plugin_names(const struct settings *settings, const struct extension *extension);
+/* Adds what its programs find in their environment. */
+void config_plugin_environment(const struct extension *extension, json_t *env);
+/* Puts names and variables into the servers of extension->manifest. */
+void config_plugin_expand(const struct settings *settings, struct extension *extension,
+                   json_t *warnings);
+
 #endif

@@ -9,6 +9,7 @@
 #include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/unseen.h"
 #include "config/extensions.h"
 #include "config/private.h"
@@ -203,29 +204,11 @@ static void each_foreign(struct gathering *gathering, const json_t *servers, con
  * new object. */
 static json_t *claude_entry(struct gathering *gathering, const json_t *said, bool own)
 {
-	static const char *const members[] = { "command", "args", "env", "url", "headers",
-		                               "timeout" };
-	const struct span type = json_span(json_object_get(said, "type"));
 	const json_t *client = json_object_get(json_object_get(said, "oauth"), "clientId");
-	json_auto_t *taken = json_object();
-	json_t *entry, *url;
+	json_auto_t *taken = config_claude_entry(said);
+	json_t *entry = variables_expand_braces(gathering->settings->variables, taken, own,
+	                                        gathering->warnings);
 
-	for (size_t i = 0; i < ARRAY_LEN(members); i++)
-		if (json_object_get(said, members[i]))
-			json_object_set(taken, members[i], json_object_get(said, members[i]));
-	entry = variables_expand_braces(gathering->settings->variables, taken, own,
-	                                gathering->warnings);
-	url = json_object_get(entry, "url");
-	if (span_eq(type, SPAN("sse")))
-		json_object_set_new(entry, "type", json_string("sse"));
-	else if (span_eq(type, SPAN("http")) || span_eq(type, SPAN("streamable-http")))
-		json_object_set_new(entry, "type", json_string("http"));
-	if (span_eq(type, SPAN("ws")) && url) {
-		json_object_set(entry, "tcp", url);
-		json_object_del(entry, "url");
-	}
-	if (span_eq(type, SPAN("stdio")))
-		json_object_del(entry, "url");
 	if (json_is_string(client))
 		json_object_set_new(entry, "oauth", json_pack("{s:O}", "clientId", client));
 	return entry;
@@ -446,6 +429,17 @@ static json_t *extension_entry(const json_t *said)
 	return entry;
 }
 
+/* A plugin's program may write the folder that is kept for the plugin. */
+static void put_extension_data(json_t *entry, const struct extension *extension)
+{
+	_cleanup_free_ char *folder = json_object_get(entry, "command") ?
+	                                      extension_data_make(extension) : NULL;
+
+	if (folder)
+		json_object_set_new(entry, "sandbox", json_pack("{s:[o]}", "write",
+		                                                json_name(folder)));
+}
+
 /* Programs get the values of the extension's settings, as far as the entry says nothing else. */
 static void put_extension_values(json_t *entry, const json_t *values)
 {
@@ -462,11 +456,13 @@ static void add_extension_server(struct gathering *gathering, const char *name, 
                                  const void *data)
 {
 	const struct extension *extension = data;
-	_cleanup_free_ char *file = mem_printf("%s/" EXTENSION_MANIFEST, extension->folder);
+	_cleanup_free_ char *file = path_join(extension->folder,
+	                                      extension_manifest_file(extension->manifest));
 	_cleanup_free_ char *origin = mem_printf("extension %s", extension->name);
 	json_t *entry = extension_entry(said);
 
 	put_extension_values(entry, extension->values);
+	put_extension_data(entry, extension);
 	row_add_foreign(gathering, name, entry, origin, file);
 }
 
@@ -476,7 +472,8 @@ static void add_extension_servers(struct gathering *gathering)
 
 	for (size_t i = 0; i < all->count; i++) {
 		const struct extension *one = &all->at[i];
-		_cleanup_free_ char *file = mem_printf("%s/" EXTENSION_MANIFEST, one->folder);
+		_cleanup_free_ char *file = path_join(one->folder,
+		                                      extension_manifest_file(one->manifest));
 
 		if (extension_counts(one))
 			each_foreign(gathering, json_object_get(one->manifest, "mcpServers"), file,

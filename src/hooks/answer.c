@@ -12,7 +12,7 @@
 
 enum { DEPTH_MAX = 64 };
 
-static struct span trimmed_text(struct span text)
+struct span hook_text_trimmed(struct span text)
 {
 	static const char blanks[] = " \t\r\n\v\f";
 
@@ -23,8 +23,7 @@ static struct span trimmed_text(struct span text)
 	return text;
 }
 
-/* A string of any bytes, as one that can be shown and sent. */
-static char *text_copy(struct span text)
+char *hook_text_copy(struct span text)
 {
 	json_auto_t *clean = json_text(text);
 
@@ -35,7 +34,7 @@ static char *answer_member_text(const json_t *object, const char *key)
 {
 	const json_t *value = json_object_get(object, key);
 
-	return json_string_length(value) ? text_copy(json_span(value)) : NULL;
+	return json_string_length(value) ? hook_text_copy(json_span(value)) : NULL;
 }
 
 static json_t *member_object(const json_t *object, const char *key)
@@ -45,8 +44,7 @@ static json_t *member_object(const json_t *object, const char *key)
 	return json_is_object(value) ? json_incref(value) : NULL;
 }
 
-/* "&lt;" for "<" and so on: nothing that a hook adds looks like hasp's own marks. */
-static char *hook_escape_context(const char *text)
+char *hook_escape_context(const char *text)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(4 * (size_t)HOOK_OUTPUT_BYTES_MAX + 1);
 
@@ -80,7 +78,7 @@ static void read_specific(const json_t *specific, struct hook_outcome *ret)
 	ret->clear_context = json_is_true(json_object_get(specific, "clearContext"));
 }
 
-static void read_object_answer(const json_t *said, int exit_code, struct hook_outcome *ret)
+void hook_answer_read_object(const json_t *said, int exit_code, struct hook_outcome *ret)
 {
 	const char *decision = json_string_value(json_object_get(said, "decision"));
 
@@ -105,7 +103,7 @@ static void read_object_answer(const json_t *said, int exit_code, struct hook_ou
 static void read_text_answer(struct span text, int exit_code, struct hook_outcome *ret)
 {
 	if (exit_code == 0 || exit_code == 1) {
-		_cleanup_free_ char *copy = text.len ? text_copy(text) : NULL;
+		_cleanup_free_ char *copy = text.len ? hook_text_copy(text) : NULL;
 
 		if (copy)
 			ret->system_message =
@@ -117,12 +115,11 @@ static void read_text_answer(struct span text, int exit_code, struct hook_outcom
 	if (!text.len && exit_code > 2 && exit_code <= 128)
 		return;
 	ret->denied = true;
-	ret->reason = text.len ? text_copy(text) :
+	ret->reason = text.len ? hook_text_copy(text) :
 	                         mem_printf("A hook ended with exit code %d.", exit_code);
 }
 
-/* The value that the text is, or that the JSON string in it is; NULL: it is no JSON. */
-static json_t *as_value(struct span text)
+json_t *hook_answer_value(struct span text)
 {
 	struct err ignored = ERR_INIT;
 	json_t *value = NULL, *inner = NULL;
@@ -139,15 +136,15 @@ static json_t *as_value(struct span text)
 
 bool hook_answer_read(const struct hook_process *process, struct hook_outcome *ret)
 {
-	struct span text = trimmed_text(buf_view(&process->out));
+	struct span text = hook_text_trimmed(buf_view(&process->out));
 	json_auto_t *said = NULL;
 
 	*ret = (struct hook_outcome){ 0 };
 	if (!text.len)
-		text = trimmed_text(buf_view(&process->err));
-	said = as_value(text);
+		text = hook_text_trimmed(buf_view(&process->err));
+	said = hook_answer_value(text);
 	if (json_is_object(said))
-		read_object_answer(said, process->exit_code, ret);
+		hook_answer_read_object(said, process->exit_code, ret);
 	else if (!said || process->exit_code > 1)
 		read_text_answer(text, process->exit_code, ret);
 	return !said && text.len;

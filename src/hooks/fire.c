@@ -17,6 +17,7 @@ struct one_run {
 	const struct hook *hook;
 	enum hook_event event;
 	struct span input;
+	struct buf own_input; /* of a hook that is given it in another form */
 	const struct cancel *cancel;
 	struct hook_outcome outcome;
 	unsigned ms;
@@ -130,7 +131,9 @@ static void run_hook_command(struct one_run *run)
 	buf_char(&process->err, 0);
 	process->err.len -= process->err.len > 0;
 	if (!process->timed_out && !process->cancelled)
-		said = hook_answer_read(process, &run->outcome);
+		said = run->hook->claude ?
+		               claude_answer_read(process, run->event, &run->outcome) :
+		               hook_answer_read(process, &run->outcome);
 	run->ms = (unsigned)(clock_monotonic_ms() - began);
 	run->exit_code = process->exit_code;
 	report_run(run, process, said);
@@ -150,6 +153,7 @@ static void report_ran(struct one_run *run, const json_t *input)
 	if (run->hooks->ran)
 		run->hooks->ran(run->hooks->data, &ran);
 	hook_process_release(&run->process);
+	buf_release(&run->own_input);
 }
 
 static void *run_hook_on_thread(void *data)
@@ -173,6 +177,20 @@ static void print_input(const json_t *input, struct buf *out)
 		buf_clear(out);
 		buf_str(out, "{}");
 	}
+}
+
+/* `usual`: the input as most hooks are given it. */
+static void give_input(struct one_run *run, const json_t *input, struct span usual)
+{
+	json_auto_t *theirs = NULL;
+
+	run->input = usual;
+	if (!run->hook->claude)
+		return;
+	run->own_input = (struct buf)BUF_INIT(INPUT_BYTES_MAX);
+	theirs = claude_input(run->event, input);
+	print_input(theirs, &run->own_input);
+	run->input = buf_view(&run->own_input);
 }
 
 /* What the next hook of a sequence sees. */
@@ -207,7 +225,7 @@ static void run_in_order(struct one_run *runs, size_t count, json_t *input,
 		_cleanup_buf_ struct buf text = BUF_INIT(INPUT_BYTES_MAX);
 
 		print_input(input, &text);
-		runs[i].input = buf_view(&text);
+		give_input(&runs[i], input, buf_view(&text));
 		if (runs[i].hook->function)
 			run_function(&runs[i], input);
 		else
@@ -225,7 +243,7 @@ static void run_side_by_side(struct one_run *runs, size_t count, const json_t *i
 
 	print_input(input, &text);
 	for (size_t i = 0; i < count; i++) {
-		runs[i].input = buf_view(&text);
+		give_input(&runs[i], input, buf_view(&text));
 		if (runs[i].hook->function)
 			run_function(&runs[i], input);
 		else if (count > 1)

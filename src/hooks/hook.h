@@ -5,6 +5,7 @@
  *   list.c    which hooks of a project the user has seen     fire.c    running an event's hooks
  *   process.c  one command, with its end for certain          process.c  the process above it
  *   answer.c   what a hook said                               answer.c   what several said together
+ *   claude.c   hooks that were written for Claude Code
  *   process.c     a command's variables
  */
 #ifndef HASP_HOOKS_HOOK_H
@@ -35,6 +36,7 @@ struct hook {
 	unsigned timeout_ms;
 	bool disabled;     /* by name, in the settings */
 	bool trusted;
+	bool claude;       /* written for Claude Code (claude.c) */
 	hook_function *function;
 	void *data;
 };
@@ -44,6 +46,7 @@ struct hook_group {
 	char *matcher;          /* owned; "": everything */
 	struct js_regex *regex; /* of tool events; NULL: compared as text */
 	bool sequential;
+	bool claude;            /* the matcher has Claude Code's names */
 	struct hook *hooks;
 	size_t count, cap;
 };
@@ -84,6 +87,18 @@ bool hook_process_run(const struct hooks *hooks, const struct hook *hook, struct
                       const struct cancel *cancel, struct hook_process *ret, int *why_errno);
 void hook_process_release(struct hook_process *process);
 
+/* ---- Claude Code's (claude.c) ---- */
+
+/* Its name for a tool of ours; NULL: it has none. */
+const char *claude_tool_name(struct span ours);
+/* One of its matchers as a regular expression for hooks_add's; the caller frees. NULL: all. */
+char *claude_matcher(const char *matcher);
+/* What it is given; a new reference. */
+json_t *claude_input(enum hook_event event, const json_t *input);
+/* As hook_answer_read, by its rules. */
+bool claude_answer_read(const struct hook_process *process, enum hook_event event,
+                        struct hook_outcome *ret);
+
 struct hook_start {
 	const char *command, *cwd; /* for bash -c, else sh -c; NULL: here */
 	char *const *environment;
@@ -94,6 +109,17 @@ struct hook_start {
 /* What one hook said: an outcome of one. True: it was text, and that is its message or its
  * reason. */
 bool hook_answer_read(const struct hook_process *process, struct hook_outcome *ret);
+/* What a JSON object in its output says; `exit_code` 2 blocks unless it says otherwise. */
+void hook_answer_read_object(const json_t *said, int exit_code, struct hook_outcome *ret);
+/* The value that the text is, or that the JSON string in it is, a new reference; NULL: no JSON. */
+json_t *hook_answer_value(struct span text);
+/* Without blanks around it. */
+struct span hook_text_trimmed(struct span text);
+/* A string of any bytes, as one that can be shown and sent; the caller frees. */
+char *hook_text_copy(struct span text);
+/* "&lt;" for "<" and so on: nothing that a hook adds looks like hasp's own marks; the caller
+ * frees. */
+char *hook_escape_context(const char *text);
 void hook_answer_of_function(struct hook_answer *answer, enum hook_event event,
                              struct hook_outcome *ret);
 /* Adds what one hook said; `one` is emptied. */

@@ -273,8 +273,9 @@ bool hook_group_matches(const struct hook_group *group, const char *matched)
 		return true;
 	while (*matched) {
 		size_t len = strcspn(matched, " ");
+		const char *theirs = group->claude ? claude_tool_name(span_of(matched, len)) : NULL;
 
-		if (word_matches(group, span_of(matched, len)))
+		if (word_matches(group, theirs ? span_str(theirs) : span_of(matched, len)))
 			return true;
 		matched += len + (matched[len] == ' ');
 	}
@@ -472,6 +473,8 @@ bool hooks_trust(struct hooks *hooks, const struct file_lock_wait *wait, struct 
  *     {"BeforeTool": [{"matcher": "write_.*", "sequential": true,
  *                      "hooks": [{"type": "command", "command": "...", "name": "...",
  *                                 "timeout": 5000, "description": "...", "env": {"A": "b"}}]}]}
+ *
+ * A group with "format": "claude" has hooks that were written for Claude Code (claude.c).
  */
 
 static char **read_env(const json_t *env)
@@ -535,6 +538,7 @@ static void read_hook(struct reading *reading, struct hook_group *group, const j
 		return;
 	}
 	hook = hook_group_add(reading->hooks, group, reading->source);
+	hook->claude = group->claude;
 	hook->name = mem_strdup(member_string(entry, "name") ? member_string(entry, "name") : "");
 	hook->command = mem_strdup(command);
 	if (member_string(entry, "description"))
@@ -547,9 +551,12 @@ static void read_hook(struct reading *reading, struct hook_group *group, const j
 static void read_group(struct reading *reading, enum hook_event event, const json_t *entry)
 {
 	const json_t *list = json_object_get(entry, "hooks");
-	const char *matcher = member_string(entry, "matcher");
+	const char *said = member_string(entry, "matcher"), *format;
+	_cleanup_free_ char *theirs = NULL;
+	const char *matcher = said;
 	struct hook_group *group;
 	struct err err = ERR_INIT;
+	bool claude;
 	size_t i;
 	json_t *hook;
 
@@ -560,7 +567,12 @@ static void read_group(struct reading *reading, enum hook_event event, const jso
 		              hook_event_name(event));
 		return;
 	}
+	format = member_string(entry, "format");
+	claude = format && strcmp(format, "claude") == 0;
+	if (claude && hook_event_is_of_tools(event))
+		matcher = theirs = claude_matcher(said);
 	group = hooks_add_group(reading->hooks, event, matcher, &err);
+	group->claude = claude;
 	if (err.code != ERR_NONE)
 		hooks_problem(reading->problems, reading->where,
 		              "the matcher \"%.100s\" of %s counts as the name of a tool. %s",

@@ -130,33 +130,17 @@ static bool bringing_has(const struct bringing *bringing, const char *name)
 	       text.data;
 }
 
-/* Its hooks/hooks.json, a new reference; NULL: there is none, or with *err (may be NULL) none that
- * can be read. */
-static json_t *hooks_read(const struct bringing *bringing, struct err *err)
-{
-	_cleanup_free_ char *path = path_join(bringing->folder, "hooks/hooks.json");
-	_cleanup_file_text_ struct file_text text = { 0 };
-	struct err why = ERR_INIT;
-	json_t *file = NULL;
-
-	if (!door_read(bringing->folder, path, LIMIT_SETTINGS_BYTES, &text, &why) || !text.data)
-		return NULL;
-	if (!json_parse_depth(file_text_span(&text), JSON_DEPTH_MAX, &file, &why) && err)
-		*err = why;
-	return file;
-}
-
 static void consent_hooks(struct bringing *bringing)
 {
 	struct err err = ERR_INIT;
-	json_auto_t *file = hooks_read(bringing, &err);
+	json_auto_t *hooks = extension_hooks_said(bringing->folder, bringing->manifest, &err);
 	const json_t *groups, *group, *hook;
 	const char *event;
 	size_t i, k;
 
 	if (err.code != ERR_NONE)
 		consent_line(bringing, "hooks that cannot be read", "", err.message);
-	json_object_foreach(json_object_get(file, "hooks"), event, groups)
+	json_object_foreach(hooks, event, groups)
 		json_array_foreach(groups, i, group)
 			json_array_foreach(json_object_get(group, "hooks"), k, hook) {
 				const char *command =
@@ -173,7 +157,7 @@ static void consent_commands(struct bringing *bringing)
 	const json_t *name;
 	size_t i;
 
-	commands_add_names(bringing->folder, COMMANDS_EXTENSION, names);
+	commands_add_extension_names(bringing->folder, bringing->manifest, names);
 	json_array_foreach(names, i, name) {
 		_cleanup_free_ char *typed = mem_printf("/%s", json_string_value(name));
 
@@ -181,9 +165,9 @@ static void consent_commands(struct bringing *bringing)
 	}
 }
 
-static void consent_skill(struct bringing *bringing, const char *name)
+static void consent_skill(struct bringing *bringing, const char *place)
 {
-	_cleanup_free_ char *folder = mem_printf("%s/skills/%s", bringing->folder, name);
+	_cleanup_free_ char *folder = path_join(bringing->folder, place);
 	_cleanup_free_ char *file = path_join(folder, "SKILL.md");
 	const struct skill skill = { .root = (char *)bringing->folder, .folder = folder,
 		                     .file = file };
@@ -195,32 +179,57 @@ static void consent_skill(struct bringing *bringing, const char *name)
 		             json_string_value(json_object_get(text, "description")));
 }
 
-static void consent_policy(struct bringing *bringing, const char *name)
+static void consent_policy(struct bringing *bringing, const char *place)
 {
-	if (span_ends(span_str(name), SPAN(".toml")))
-		consent_line(bringing, "rules", "", name);
+	if (span_ends(span_str(place), SPAN(".toml")))
+		consent_line(bringing, "rules", "", strrchr(place, '/') + 1);
 }
 
-static void consent_agent(struct bringing *bringing, const char *name)
+static void consent_agent(struct bringing *bringing, const char *place)
 {
-	if (span_ends(span_str(name), SPAN(".md")))
-		consent_line(bringing, "agent", "", name);
+	if (span_ends(span_str(place), SPAN(".md")))
+		consent_line(bringing, "agent", "", strrchr(place, '/') + 1);
 }
 
-/* Calls `one` for each name in a folder of it, in their order. */
-static void consent_folder(struct bringing *bringing, const char *name,
-                         void (*one)(struct bringing *bringing, const char *name))
+/* Calls `one` for the place, a folder or a file of it, and for each name in it, in their order;
+ * places begin with "./". */
+static void consent_place(struct bringing *bringing, const char *place,
+                          void (*one)(struct bringing *bringing, const char *place))
 {
-	_cleanup_free_ char *path = path_join(bringing->folder, name);
+	_cleanup_free_ char *path = path_join(bringing->folder, place);
+	_cleanup_free_ char *itself = mem_printf("./%s", place);
 	char **names;
 	const size_t count = door_names(door_folder(bringing->folder, path), CONSENT_FILES_MAX,
 	                                &names);
 
+	one(bringing, itself);
 	for (size_t i = 0; i < count; i++) {
-		one(bringing, names[i]);
+		_cleanup_free_ char *inner = mem_printf("%s/%s", itself, names[i]);
+
+		one(bringing, inner);
 		free(names[i]);
 	}
 	free(names);
+}
+
+static void consent_part(struct bringing *bringing, enum extension_part part,
+                         void (*one)(struct bringing *bringing, const char *place))
+{
+	const json_t *place;
+	size_t i;
+
+	json_array_foreach(extension_part(bringing->manifest, part), i, place)
+		consent_place(bringing, json_string_value(place), one);
+}
+
+/* What hasp leaves alone of it. */
+static void consent_unused(struct bringing *bringing)
+{
+	const json_t *what;
+	size_t i;
+
+	json_array_foreach(extension_unused(bringing->manifest), i, what)
+		consent_line(bringing, "not used by hasp", "", json_string_value(what));
 }
 
 /* ---- variables of the user's ----------------------------------------------------------- */
@@ -232,6 +241,20 @@ static bool names_a_setting(const struct bringing *bringing, struct span name)
 
 	json_array_foreach(json_object_get(bringing->manifest, "settings"), i, one)
 		if (span_eq(json_span(json_object_get(one, "envVar")), name))
+			return true;
+	return false;
+}
+
+/* Names that stand for the extension itself. */
+static bool is_extensions_name(struct span name)
+{
+	static const char *const own[] = {
+		"extensionPath",      "workspacePath",      "pathSeparator",
+		"CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA", "CLAUDE_PROJECT_DIR", "user_config",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(own); i++)
+		if (span_eq(name, span_str(own[i])))
 			return true;
 	return false;
 }
@@ -250,9 +273,7 @@ static void add_variables(const struct bringing *bringing, struct span text, jso
 		while (len < text.len && (ascii_is_alnum(text.data[len]) || text.data[len] == '_'))
 			len++;
 		if (len && !ascii_is_digit(text.data[0]) &&
-		    !span_eq(span_head(text, len), SPAN("extensionPath")) &&
-		    !span_eq(span_head(text, len), SPAN("workspacePath")) &&
-		    !span_eq(span_head(text, len), SPAN("pathSeparator")) &&
+		    !is_extensions_name(span_head(text, len)) &&
 		    !names_a_setting(bringing, span_head(text, len)) &&
 		    !json_lists(names, span_head(text, len)) &&
 		    json_array_size(names) < CONSENT_FILES_MAX)
@@ -276,13 +297,20 @@ static void add_variables_in(const struct bringing *bringing, const json_t *valu
 		add_variables_in(bringing, one, names);
 }
 
+/* In hooks of Claude Code "$" is the shell's, in Agent Plugins nothing is. */
 static void consent_variables(struct bringing *bringing)
 {
-	json_auto_t *names = json_array(), *hooks = hooks_read(bringing, NULL);
+	const enum extension_format format = extension_format(bringing->manifest);
+	struct err ignored = ERR_INIT;
+	json_auto_t *names = json_array(), *hooks = NULL;
 	const json_t *name;
 	size_t i;
 
+	if (format == EXTENSION_PORTABLE)
+		return;
 	add_variables_in(bringing, json_object_get(bringing->manifest, "mcpServers"), names);
+	hooks = format == EXTENSION_GEMINI ?
+	                extension_hooks_said(bringing->folder, bringing->manifest, &ignored) : NULL;
 	add_variables_in(bringing, hooks, names);
 	json_array_foreach(names, i, name)
 		consent_line(bringing, "reads the variable", json_string_value(name), "");
@@ -313,12 +341,13 @@ char *install_brings(const char *folder, const json_t *manifest)
 	if (!json_object_get(manifest, "contextFileName") && bringing_has(&bringing, "GEMINI.md"))
 		consent_line(&bringing, "instructions", "", "GEMINI.md");
 	consent_commands(&bringing);
-	consent_folder(&bringing, "skills", consent_skill);
-	consent_folder(&bringing, "agents", consent_agent);
+	consent_part(&bringing, EXTENSION_SKILLS, consent_skill);
+	consent_part(&bringing, EXTENSION_AGENTS, consent_agent);
 	consent_texts(&bringing, "excludeTools", "takes away the tool");
-	consent_folder(&bringing, "policies", consent_policy);
+	consent_part(&bringing, EXTENSION_POLICIES, consent_policy);
 	consent_settings(&bringing);
 	consent_variables(&bringing);
+	consent_unused(&bringing);
 	text = mem_printf("%s%s", bringing.out.data ? bringing.out.data : "",
 	                  bringing.out.overflowed ? "\n  ... and more than can be shown\n" :
 	                  bringing.out.len ? "" : "  nothing\n");

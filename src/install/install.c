@@ -93,14 +93,11 @@ static bool wish_check(const struct install_wish *wish, const struct source *sou
 static char *content_folder(const struct stage *stage)
 {
 	char *content = mem_printf("%s/content", stage->path), *inner = NULL;
-	_cleanup_free_ char *manifest = path_join(content, EXTENSION_MANIFEST);
-	_cleanup_file_text_ struct file_text text = { 0 };
-	struct err ignored = ERR_INIT;
 	struct stat status;
 	char **names;
 	size_t count;
 
-	if (door_read(content, manifest, LIMIT_SETTINGS_BYTES, &text, &ignored) && text.data)
+	if (extension_is_in(content))
 		return content;
 	count = door_names(door_folder(content, content), 2, &names);
 	if (count == 1)
@@ -155,7 +152,8 @@ static bool manifest_find(struct install *install, const struct source *source, 
 	if (install->manifest)
 		return true;
 	if (why.code == ERR_FILE_NOT_FOUND)
-		err_set(&why, ERR_FILE_NOT_FOUND, "There is no " EXTENSION_MANIFEST " in %.500s.",
+		err_set(&why, ERR_FILE_NOT_FOUND,
+		        "There is no " EXTENSION_MANIFEST " in %.500s, and no plugin.json.",
 		        source->text);
 	*err = why;
 	return false;
@@ -290,6 +288,12 @@ bool install_remove(const struct settings *settings, const char *name, struct er
 	if (!extension &&
 	    (!*name || name[0] == '.' || strchr(name, '/') || !door_is_folder(broken)))
 		return err_set(err, ERR_INVALID_ARGUMENT, "Extension \"%.100s\" not found.", name);
+	if (extension && extension->data) {
+		_cleanup_free_ char *above = path_folder(extension->data);
+		struct err ignored = ERR_INIT;
+
+		(void)tree_remove(above, extension->name, &ignored);
+	}
 	return tree_remove(folder, entry, err) &&
 	       extension_consent_forget(home, extension ? extension->name : name, err) &&
 	       extension_enablement_forget(home, extension ? extension->name : name, err);

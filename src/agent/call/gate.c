@@ -23,6 +23,8 @@ static char *gate_names(const struct tool *tool)
 	buf_str(&names, tool->name);
 	for (const char *const *alias = tool->aliases; alias && *alias; alias++)
 		buf_printf(&names, " %s", *alias);
+	if (tool->server && !strpbrk(tool->server, " ") && !strpbrk(tool->server_tool, " "))
+		buf_printf(&names, " mcp__%s__%s", tool->server, tool->server_tool);
 	return buf_steal(&names);
 }
 

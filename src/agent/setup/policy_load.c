@@ -148,10 +148,17 @@ static void add_extension_policies(struct loading *loading)
 	const struct extensions *all = extensions_installed(loading->sources->settings);
 
 	for (size_t i = 0; i < all->count; i++) {
-		_cleanup_free_ char *folder = path_join(all->at[i].folder, "policies");
+		const json_t *place;
+		size_t k;
 
-		if (extension_counts(&all->at[i]) && access(folder, F_OK) == 0)
-			add_policy_folder(loading, POLICY_EXTENSION, folder);
+		json_array_foreach(extension_part(all->at[i].manifest, EXTENSION_POLICIES), k,
+		                   place) {
+			_cleanup_free_ char *folder = path_join(all->at[i].folder,
+			                                        json_string_value(place));
+
+			if (extension_counts(&all->at[i]) && access(folder, F_OK) == 0)
+				add_policy_folder(loading, POLICY_EXTENSION, folder);
+		}
 	}
 }
 
@@ -357,7 +364,10 @@ static void add_extension_hooks(struct hooks *hooks, const struct settings *sett
 
 	for (size_t i = 0; i < all->count; i++) {
 		const struct extension *one = &all->at[i];
-		_cleanup_free_ char *file = path_join(one->folder, "hooks/hooks.json");
+		_cleanup_free_ char *file = path_join(one->folder,
+		                                      extension_format(one->manifest) ==
+		                                      EXTENSION_GEMINI ? "hooks/hooks.json" :
+		                                      extension_manifest_file(one->manifest));
 		struct err err = ERR_INIT;
 		json_auto_t *said = NULL;
 

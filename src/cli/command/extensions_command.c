@@ -49,9 +49,11 @@ static json_t *extension_row(const struct extensions_command *command,
 	json_t *source = json_object_get(extension->origin, "source");
 	json_t *type = json_object_get(extension->origin, "type");
 
-	return json_pack("{s:o, s:o, s:o, s:O?, s:O?, s:b, s:b, s:b}", "name",
+	return json_pack("{s:o, s:o, s:s, s:o, s:O?, s:O?, s:O, s:b, s:b, s:b}", "name",
 	                 json_cstr(extension->name), "version", json_cstr(extension->version),
-	                 "path", json_name(extension->folder), "source", source, "type", type,
+	                 "format", extension_format_title(extension->manifest), "path",
+	                 json_name(extension->folder), "source", source, "type", type,
+	                 "unused", extension_unused(extension->manifest),
 	                 "enabledUser",
 	                 is_enabled_for(command, extension, home_user(home)), "enabledWorkspace",
 	                 is_enabled_for(command, extension, home_project(home)), "used",
@@ -69,6 +71,8 @@ static void put_extension(struct buf *out, const struct extensions_command *comm
 
 	buf_printf(out, "%s (%s)%s\n  Path: %s\n", extension->name, extension->version,
 	           extension_counts(extension) ? "" : ", not used here", path);
+	if (extension_format(extension->manifest) != EXTENSION_GEMINI)
+		buf_printf(out, "  Format: %s\n", extension_format_title(extension->manifest));
 	if (extension->origin) {
 		_cleanup_free_ char *source = extension_line(
 			json_span(json_object_get(extension->origin, "source")));

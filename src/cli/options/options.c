@@ -975,7 +975,8 @@ static const struct command commands[] = {
 		.text =
 			"Extensions bring MCP servers, commands, skills, hooks, instructions and "
 			"rules. They are kept where Gemini CLI keeps them, in "
-			"~/.gemini/extensions. list shows each with all that it brings. install "
+			"~/.gemini/extensions; plugins of Claude Code and of Agent Plugins 1.0 "
+			"are taken likewise. list shows each with all that it brings. install "
 			"puts one there: from a folder, an archive (.tar.gz, .tgz, .zip), the "
 			"https address of one, a repository for git (https, ssh, file), or "
 			"OWNER/NAME at GitHub, whose release is taken if there is one. link "
