@@ -122,7 +122,7 @@ static bool open_model(struct host *host, struct err *err)
 	return model_open(options, &host->model, err);
 }
 
-static void host_open_hooks(struct host *host)
+static struct hooks *host_load_hooks(struct host *host)
 {
 	const struct hooks_sources sources = {
 		.settings = host->options.settings,
@@ -138,12 +138,18 @@ static void host_open_hooks(struct host *host)
 	};
 	json_auto_t *problems = json_array();
 	_cleanup_free_ char *untrusted = NULL;
+	struct hooks *hooks = setup_load_hooks(&sources, problems);
 
-	host->hooks = setup_load_hooks(&sources, problems);
 	notice_all(host, problems);
-	untrusted = setup_hooks_untrusted_sentence(host->hooks);
+	untrusted = setup_hooks_untrusted_sentence(hooks);
 	if (untrusted)
 		host_notice(host, "warning", untrusted);
+	return hooks;
+}
+
+void host_renew_hooks(struct host *host)
+{
+	hooks_renew(host->hooks, host_load_hooks(host));
 }
 
 static void open_services(struct host *host)
@@ -595,7 +601,7 @@ bool host_open(const struct host_options *options, struct host **ret, struct err
 	}
 	open_telemetry(host);
 	host_open_tools(host);
-	host_open_hooks(host);
+	host->hooks = host_load_hooks(host);
 	host->git = is_git(host);
 	host_load_memory(host);
 	open_retention(host);

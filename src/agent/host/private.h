@@ -212,6 +212,13 @@ void remotes_free(struct remotes *remotes); /* NULL is fine */
 json_t *host_run_remote(struct host *host, const struct agent_definition *definition,
                         const char *task, const struct call_hooks *hooks);
 
+/* ---- what is renewed ------------------------------------------------------------ */
+
+/* The hooks of settings, files and extensions, as these are now (host.c). */
+void host_renew_hooks(struct host *host);
+/* Waits for servers that were begun; the session has what they offer now (renew.c). */
+void host_renew_servers(struct host *host);
+
 /* ---- MCP servers of a project's .mcp.json (servers.c) -------------------------- */
 
 /* Asks the user about those that nobody has decided about, once; with nobody there a notice says

@@ -446,6 +446,20 @@ static bool has_something_of_its_own(const struct settings *settings)
 	return json_array_size(brought) > 0;
 }
 
+/* Extensions that are not used until the user has looked at what changed. */
+static void warn_of_changed_extensions(const struct settings *settings, prepare_notice *notice,
+                                       void *data)
+{
+	const struct extensions *all = extensions_installed(settings);
+
+	for (size_t i = 0; i < all->count; i++) {
+		_cleanup_free_ char *sentence = extension_off_sentence(&all->at[i]);
+
+		if (sentence)
+			notice(data, "warning", sentence);
+	}
+}
+
 void prepare_warnings(const struct settings *settings, prepare_notice *notice, void *data)
 {
 	size_t i;
@@ -455,6 +469,7 @@ void prepare_warnings(const struct settings *settings, prepare_notice *notice, v
 		notice(data, "warning", json_string_value(sentence));
 	json_array_foreach(extensions_installed(settings)->notices, i, sentence)
 		notice(data, "warning", json_string_value(sentence));
+	warn_of_changed_extensions(settings, notice, data);
 	if (settings_trust_unknown(settings) && has_something_of_its_own(settings))
 		notice(data, "warning",
 		       "This folder is not trusted: its settings, hooks, policies and instructions "
