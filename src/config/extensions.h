@@ -148,11 +148,13 @@ bool extension_enablement_forget(const struct home *home, const char *name, stru
 
 /* ~/.gemini/hasp-extensions.json, of what hasp installed:
  *
- *     { NAME: { "content": SHA256, "looks": SHA256, "brings": lines }, ... }
+ *     { NAME: { "content": SHA256, "looks": SHA256, "brings": lines, "files"?: {PATH: digest} },
+ *       ... }
  *
  * "content" is the digest of all files, folders and links of the extension, without what is the
  * user's (.env, .git, .gemini-extension-install.json at its top); "looks" that of their times and
- * numbers: as long as it holds, they need not be read.  One that Gemini CLI installed is not in it,
+ * numbers: as long as it holds, they need not be read; "files", where they are not too many, is for
+ * people alone.  One that Gemini CLI installed is not in it,
  * and counts as that has asked.
  */
 
@@ -166,6 +168,9 @@ bool extension_consent_holds(const struct home *home, const json_t *consents, co
 /* Writes down that the user said yes to the files in `folder`, and to what they bring. */
 bool extension_consent_record(const struct home *home, const char *name, const char *folder,
                               const char *brings, struct err *err);
+/* Which files are others than those: lines "  changed: PATH", "  new: PATH", "  gone: PATH", as
+ * they may be shown; the caller frees.  "": that is not known. */
+char *extension_changed_files(const struct home *home, const struct extension *extension);
 bool extension_consent_forget(const struct home *home, const char *name, struct err *err);
 /* The digest of an extension's files, as above. Errors as of tree_hash. */
 bool extension_content_hash(const char *folder, struct sha256 *ret, struct err *err);

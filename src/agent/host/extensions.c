@@ -6,6 +6,8 @@
 #include "agent/host/private.h"
 #include "agent/setup/policy_load.h"
 #include "base/mem.h"
+#include "base/sha256.h"
+#include "bus/bus.h"
 #include "config/extensions.h"
 #include "data/json.h"
 #include "install/install.h"
@@ -94,10 +96,71 @@ static bool extensions_take(struct host *host, struct err *err)
 	       (json_equal(before, after) || host_reload_servers(host, err));
 }
 
+/* ---- those that have changed ----------------------------------------------------- */
+
+/* Whether the user says yes to the files that it has now. */
+static bool extension_ask(struct host *host, const struct extension *extension)
+{
+	const struct home *home = settings_home(host->options.settings);
+	_cleanup_free_ char *brings = NULL, *shown = NULL, *text = NULL;
+	json_auto_t *message = NULL, *answer = NULL;
+	struct sha256 before, after;
+	struct err err = ERR_INIT;
+	bool ok;
+
+	if (!extension_content_hash(extension->folder, &before, &err))
+		return false;
+	shown = install_approval(extension, home, &brings, &err);
+	if (!shown) {
+		host_warn(host, err.message);
+		return false;
+	}
+	text = mem_printf("The files of the extension \"%s\" have changed since you said yes to "
+	                  "them. Use it as it is now?\n%s", extension->name, shown);
+	message = json_pack("{s:[{s:s, s:s, s:o}]}", "questions", "header", "Extension", "type",
+	                    "yesno", "question", json_text(span_str(text)));
+	if (bus_ask(host->bus, BUS_ASK_USER_REQUEST, message, 0, &host->cancel, &answer) !=
+	            BUS_ANSWERED ||
+	    !span_eq(json_span(json_object_get(json_object_get(answer, "answers"), "0")),
+	             SPAN("Yes")))
+		return false;
+	/* The yes is to what was shown. */
+	ok = extension_content_hash(extension->folder, &after, &err) &&
+	     (sha256_eq(&before, &after) ||
+	      err_set(&err, ERR_INVALID_ARGUMENT, "The files of the extension \"%s\" have changed "
+	              "again: it is not used.", extension->name)) &&
+	     extension_consent_record(home, extension->name, extension->folder, brings, &err);
+	if (!ok)
+		host_warn(host, err.message);
+	return ok;
+}
+
+void host_ask_extensions(struct host *host)
+{
+	const struct extensions *all = extensions_installed(host->options.settings);
+	struct err err = ERR_INIT;
+	bool any = false;
+
+	if (host->extensions_asked)
+		return;
+	host->extensions_asked = true;
+	for (size_t i = 0; i < all->count; i++)
+		if (all->at[i].off && extension_ask(host, &all->at[i]))
+			any = true;
+	if (any && !extensions_take(host, &err))
+		host_warn(host, err.message);
+}
+
+/* ---- at the user's word ---------------------------------------------------------- */
+
 bool host_extensions_reload(struct host *host, struct err *err)
 {
 	if (!extensions_take(host, err))
 		return false;
+	host->extensions_asked = false;
+	host_begin(host);
+	host_ask_extensions(host);
+	host_end(host);
 	host_renew_servers(host);
 	return true;
 }
@@ -112,4 +175,18 @@ bool host_extension_switch(struct host *host, const char *name, const char *scop
 		return err_set(err, ERR_INVALID_ARGUMENT, "Extension \"%.100s\" not found.", name);
 	return extension_switch(settings, extension, scope, enable, ret_sentence, err) &&
 	       host_extensions_reload(host, err);
+}
+
+/* ---- prompts --------------------------------------------------------------------- */
+
+bool host_prompt(struct host *host, struct span piped, struct span prompt,
+                 struct agent_outcome *outcome, struct err *err)
+{
+	bool ok;
+
+	host_begin(host);
+	host_ask_extensions(host);
+	ok = host_send(host, piped, prompt, outcome, err);
+	host_end(host);
+	return ok;
 }

@@ -935,13 +935,11 @@ static void host_add_attached(struct host *host, json_t *content)
 		                               json_object_get(part, "data")));
 }
 
-bool host_prompt(struct host *host, struct span piped, struct span prompt,
-                 struct agent_outcome *outcome, struct err *err)
+bool host_send(struct host *host, struct span piped, struct span prompt,
+               struct agent_outcome *outcome, struct err *err)
 {
 	json_auto_t *content = NULL;
-	bool ok;
 
-	host_begin(host);
 	host_follow_server_orders(host);
 	host_await_servers(host);
 	agent_expect(host->chat.agent);
@@ -949,9 +947,7 @@ bool host_prompt(struct host *host, struct span piped, struct span prompt,
 	host_tell_updated(host, content);
 	host_add_attached(host, content);
 	host_start_session(host, content);
-	ok = agent_prompt(host->chat.agent, content, outcome, err);
-	host_end(host);
-	return ok;
+	return agent_prompt(host->chat.agent, content, outcome, err);
 }
 
 bool host_compress(struct host *host, struct err *err)

@@ -460,7 +460,8 @@ static void warn_of_changed_extensions(const struct settings *settings, prepare_
 	}
 }
 
-void prepare_warnings(const struct settings *settings, prepare_notice *notice, void *data)
+void prepare_warnings(const struct settings *settings, bool asks, prepare_notice *notice,
+                      void *data)
 {
 	size_t i;
 	json_t *sentence;
@@ -469,7 +470,8 @@ void prepare_warnings(const struct settings *settings, prepare_notice *notice, v
 		notice(data, "warning", json_string_value(sentence));
 	json_array_foreach(extensions_installed(settings)->notices, i, sentence)
 		notice(data, "warning", json_string_value(sentence));
-	warn_of_changed_extensions(settings, notice, data);
+	if (!asks)
+		warn_of_changed_extensions(settings, notice, data);
 	if (settings_trust_unknown(settings) && has_something_of_its_own(settings))
 		notice(data, "warning",
 		       "This folder is not trusted: its settings, hooks, policies and instructions "

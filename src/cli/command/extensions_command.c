@@ -246,23 +246,11 @@ static bool approve_one(struct extensions_command *command, const char *name, st
 {
 	const struct home *home = settings_home(command->settings);
 	const struct extension *extension = extension_find(command, name, err);
-	_cleanup_free_ char *brings = NULL, *changes = NULL, *consent = NULL, *text = NULL;
-	json_auto_t *said = NULL;
-	bool any;
+	_cleanup_free_ char *brings = NULL, *consent = NULL, *text = NULL;
 
-	if (!extension)
+	consent = extension ? install_approval(extension, home, &brings, err) : NULL;
+	if (!consent)
 		return false;
-	if (strcmp(extension->folder, extension->installed) != 0)
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "Extension \"%s\" is linked: its files are yours to change.",
-		               extension->name);
-	said = extension_manifest_read(extension->folder, NULL, err);
-	if (!said)
-		return false;
-	brings = install_brings(extension->folder, said);
-	changes = install_changes(extension, home, brings, &any);
-	consent = mem_printf("Extension \"%s\" (%s) brings now, with + for what is new and - for "
-	                     "what is gone:\n%s", extension->name, extension->version, changes);
 	text = mem_printf("Extension \"%s\" is used with the files that it has now.",
 	                  extension->name);
 	return is_consented(command, consent, true, err) &&

@@ -119,3 +119,28 @@ def test_what_was_installed_meanwhile_is_found(world):
             hasp.type("/extensions reload").key("enter").wait("reloaded successfully: 1 used.").wait(READY)
             hasp.type("/greet").key("enter").wait("Hello.")
     assert "GREETING" in str(server.requests[0].body["contents"][-1]) and "FIG-WORDS" in str(server.requests[0].body)
+
+
+@pytest.mark.parametrize("answer", ["Yes", "No"])
+def test_one_whose_files_changed_is_asked_about(world, answer):
+    """It says which files and what they bring; after a yes all of it is there with that very prompt."""
+    extend(world, "ext", {"GEMINI.md": "MANGO-WORDS\n", "notes.txt": "x\n"})
+    made = world.root / "made"
+    (world.home / ".gemini" / "extensions" / "ext").rename(made)
+    assert world.command("extensions", "install", "--consent", str(made)).code == 0
+    extend(world, "ext", {"GEMINI.md": "FIG-WORDS\n", "commands/greet.toml": 'prompt = "GREETING"\n'})
+    (world.home / ".gemini/extensions/ext/notes.txt").unlink()
+    with world.fake([[text("Hello.")], [text("Again.")]], append_only=False) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.type("go").key("enter").wait("Use it as it is now?")
+            shown = hasp.dump().text
+            for line in ("changed: GEMINI.md", "new: commands/greet.toml", "gone: notes.txt", "+ command /greet"):
+                assert line in shown
+            assert not server.requests and "hasp extensions approve" not in shown
+            hasp.type("1" if answer == "Yes" else "2").wait("Hello.").wait(READY)
+            hasp.type("/extensions").key("enter").wait("1.2.3, enabled" if answer == "Yes" else "1.2.3, changed, not used")
+            hasp.type("more").key("enter").wait("Again.")
+    first = str(server.requests[0].body)
+    assert ("FIG-WORDS" in first) == (answer == "Yes") and "MANGO-WORDS" not in first
+    after = headless(world, "/extensions")
+    assert ("hasp extensions approve ext" in after) == (answer == "No")
