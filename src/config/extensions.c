@@ -149,13 +149,17 @@ static bool list_has_extension(const json_t *names, const char *name)
 	return false;
 }
 
-/* In this project: by the command line, else by what the user wrote down. */
+/* In this project: by what the session says, by the command line, else by what the user wrote
+ * down. */
 static bool is_enabled(const struct discovery *discovery, const char *name)
 {
 	const struct settings *settings = discovery->settings;
 	const json_t *disabled = settings_get(settings, "extensions.disabled");
 	const json_t *only = settings->extension_names;
+	const json_t *switched = json_object_get(settings->extensions_switched, name);
 
+	if (switched)
+		return json_is_true(switched);
 	if (json_array_size(only))
 		return list_has_extension(only, name);
 	return !list_has_extension(disabled, name) &&
@@ -226,8 +230,6 @@ static void extension_check_files(struct discovery *discovery, struct extension 
 	extension->off = mem_printf("Its files have changed since you said yes to them. \"hasp "
 	                            "extensions approve %s\" shows what it brings now, and asks.",
 	                            extension->name);
-	extensions_notice(discovery->found, "The extension \"%s\" is not used. %s",
-	                  extension->name, extension->off);
 }
 
 static void extension_try(struct discovery *discovery, const char *folder, const char *name)
@@ -326,14 +328,17 @@ static struct extensions *extensions_discover(const struct settings *settings)
 
 static void extensions_free(struct extensions *extensions)
 {
-	if (!extensions)
-		return;
-	for (size_t i = 0; i < extensions->count; i++)
-		extension_release(&extensions->at[i]);
-	free(extensions->at);
-	json_decref(extensions->notices);
-	json_decref(extensions->themes);
-	free(extensions);
+	struct extensions *before;
+
+	for (; extensions; extensions = before) {
+		before = extensions->before;
+		for (size_t i = 0; i < extensions->count; i++)
+			extension_release(&extensions->at[i]);
+		free(extensions->at);
+		json_decref(extensions->notices);
+		json_decref(extensions->themes);
+		free(extensions);
+	}
 }
 
 const struct extensions *extensions_installed(const struct settings *settings)
@@ -347,6 +352,18 @@ const struct extensions *extensions_installed(const struct settings *settings)
 	}
 	pthread_mutex_unlock(&own->extensions_lock);
 	return own->extensions;
+}
+
+void extensions_renew(struct settings *settings)
+{
+	struct extensions *found;
+
+	pthread_mutex_lock(&settings->extensions_lock);
+	found = extensions_discover(settings);
+	found->before = settings->extensions;
+	settings->extensions = found;
+	settings->extensions_free = extensions_free;
+	pthread_mutex_unlock(&settings->extensions_lock);
 }
 
 const struct extension *extension_named(const struct extensions *extensions, const char *name)
@@ -364,6 +381,12 @@ const struct extension *extension_named(const struct extensions *extensions, con
 bool extension_counts(const struct extension *extension)
 {
 	return extension->enabled && !extension->off;
+}
+
+char *extension_off_sentence(const struct extension *extension)
+{
+	return extension->off ? mem_printf("The extension \"%s\" is not used. %s",
+	                                   extension->name, extension->off) : NULL;
 }
 
 /* ---- what one brings ----------------------------------------------------------------- */

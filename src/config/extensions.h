@@ -56,7 +56,8 @@ struct extension {
 	json_t *origin;   /* owned; {"source", "type", ...}; NULL: not known */
 	json_t *values;   /* owned; {VARIABLE: text}: what the user set of its settings */
 	bool enabled;     /* in this project */
-	char *off;        /* why it does not count although it is enabled, a sentence; NULL */
+	char *off;        /* why it does not count although it is enabled, a sentence: its files
+	                   * have changed since the user said yes to them; NULL */
 	char *data;       /* of a plugin: the folder that its programs may keep files in; NULL */
 };
 
@@ -66,15 +67,20 @@ struct extensions {
 	json_t *themes;       /* owned; {"NAME (EXTENSION)": as in ui.customThemes} of those that
 	                       * count */
 	json_t *notices;      /* owned; sentences: what was left out, and why */
+	struct extensions *before; /* owned; what extensions_renew has replaced; or NULL */
 };
 
 /* Those of these settings, which are looked for by the first call; empty if admin or settings
  * switch extensions off. Never NULL; borrowed, until settings_free.  From any thread. */
 const struct extensions *extensions_installed(const struct settings *settings);
+/* Looks for them anew.  What was borrowed before stays until settings_free. From any thread. */
+void extensions_renew(struct settings *settings);
 /* By its name, letters' cases aside, or by its source; NULL: there is none. */
 const struct extension *extension_named(const struct extensions *extensions, const char *name);
 /* Whether what it brings is used. */
 bool extension_counts(const struct extension *extension);
+/* The sentence that it is not used, with the reason; the caller frees.  NULL: it is not off. */
+char *extension_off_sentence(const struct extension *extension);
 
 /* ---- what one brings ----------------------------------------------------------------- */
 
@@ -170,6 +176,13 @@ bool extension_enabled_in(const json_t *enablement, const char *name, const char
  * stay. */
 bool extension_enable_in(const struct home *home, const char *name, const char *folder, bool enable,
                          struct err *err);
+/* Switches an extension on or off for "user" (the home folder and all beneath it), "workspace" or
+ * "project", or "session": for these settings, and what settings_load_again makes of them.  NULL:
+ * for the user, and where that is not enough in this project, for that too.
+ * extensions_installed says so after extensions_renew.  *ret_sentence, which the caller frees, says
+ * what was done. INVALID_ARGUMENT: another scope; errors as of extension_enable_in. */
+bool extension_switch(struct settings *settings, const struct extension *extension,
+                      const char *scope, bool enable, char **ret_sentence, struct err *err);
 /* Forgets all rules of an extension. */
 bool extension_enablement_forget(const struct home *home, const char *name, struct err *err);
 
@@ -177,11 +190,13 @@ bool extension_enablement_forget(const struct home *home, const char *name, stru
 
 /* ~/.gemini/hasp-extensions.json, of what hasp installed:
  *
- *     { NAME: { "content": SHA256, "looks": SHA256, "brings": lines }, ... }
+ *     { NAME: { "content": SHA256, "looks": SHA256, "brings": lines, "files"?: {PATH: digest} },
+ *       ... }
  *
  * "content" is the digest of all files, folders and links of the extension, without what is the
  * user's (.env, .git, .gemini-extension-install.json at its top); "looks" that of their times and
- * numbers: as long as it holds, they need not be read.  One that Gemini CLI installed is not in it,
+ * numbers: as long as it holds, they need not be read; "files", where they are not too many, is for
+ * people alone.  One that Gemini CLI installed is not in it,
  * and counts as that has asked.
  */
 
@@ -195,6 +210,9 @@ bool extension_consent_holds(const struct home *home, const json_t *consents, co
 /* Writes down that the user said yes to the files in `folder`, and to what they bring. */
 bool extension_consent_record(const struct home *home, const char *name, const char *folder,
                               const char *brings, struct err *err);
+/* Which files are others than those: lines "  changed: PATH", "  new: PATH", "  gone: PATH", as
+ * they may be shown; the caller frees.  "": that is not known. */
+char *extension_changed_files(const struct home *home, const struct extension *extension);
 bool extension_consent_forget(const struct home *home, const char *name, struct err *err);
 /* The digest of an extension's files, as above. Errors as of tree_hash. */
 bool extension_content_hash(const char *folder, struct sha256 *ret, struct err *err);

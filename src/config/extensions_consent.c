@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hasp-extensions.json: the files of extensions that the user has said yes to. */
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/door.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/name.h"
+#include "base/path.h"
 #include "base/sha256.h"
 #include "config/extensions.h"
 #include "config/private.h"
@@ -34,6 +40,135 @@ bool extension_content_hash(const char *folder, struct sha256 *ret, struct err *
 	return tree_hash(folder, not_content, false, ret, err);
 }
 
+/* ---- which of them have changed --------------------------------------------------------- */
+
+/* Only so many are remembered one by one: for people, where the digest of all decides. */
+enum { FILES_REMEMBERED = 200, FILE_DIGEST_LEN = 16, FILES_SHOWN = 20 };
+
+struct files_reading {
+	const char *folder;
+	json_t *files; /* {path: digest} */
+	bool failed;
+};
+
+static bool path_is_content(const char *path)
+{
+	for (const char *const *one = not_content; *one; one++) {
+		const size_t len = strlen(*one);
+
+		if (!strncmp(path, *one, len) && (!path[len] || path[len] == '/'))
+			return false;
+	}
+	return true;
+}
+
+/* The beginning of a digest, with an "x" before it for what may be run. NULL: it is not known. */
+static char *file_digest(const char *folder, const char *path)
+{
+	_cleanup_free_ char *whole = path_join(folder, path);
+	_cleanup_file_text_ struct file_text text = { 0 };
+	char target[PATH_MAX], hex[SHA256_HEX_SIZE];
+	struct err ignored = ERR_INIT;
+	struct sha256 sum;
+	struct stat status;
+	ssize_t len;
+
+	if (lstat(whole, &status) != 0)
+		return NULL;
+	if (S_ISLNK(status.st_mode)) {
+		len = readlink(whole, target, sizeof(target));
+		if (len < 0)
+			return NULL;
+		sum = sha256_of(span_of(target, (size_t)len));
+	} else if (door_read(folder, whole, LIMIT_TREE_BYTES, &text, &ignored) && text.data) {
+		sum = sha256_of(file_text_span(&text));
+	} else {
+		return NULL;
+	}
+	sha256_hex(&sum, hex);
+	return mem_printf("%s%.*s", status.st_mode & S_IXUSR ? "x" : "", FILE_DIGEST_LEN, hex);
+}
+
+static void content_file_read(void *data, const char *path)
+{
+	struct files_reading *reading = data;
+	_cleanup_free_ char *digest = NULL;
+
+	if (reading->failed || !path_is_content(path))
+		return;
+	digest = json_object_size(reading->files) < FILES_REMEMBERED ?
+	                 file_digest(reading->folder, path) : NULL;
+	reading->failed = !digest ||
+	                  json_object_set_new(reading->files, path, json_string(digest)) != 0;
+}
+
+/* A new reference; NULL: there are too many, or one cannot be read. */
+static json_t *content_files(const char *folder)
+{
+	struct files_reading reading = { .folder = folder, .files = json_object() };
+	struct err ignored = ERR_INIT;
+
+	if (tree_look(folder, content_file_read, &reading, &ignored) && !reading.failed)
+		return reading.files;
+	json_decref(reading.files);
+	return NULL;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Lines for the files of `files` that `others` has not, or, with `both`, has otherwise. */
+static void put_changed_files(char **lines, size_t *count, const char *word, json_t *files,
+                              const json_t *others, bool both)
+{
+	const char *path;
+	json_t *digest;
+
+	json_object_foreach(files, path, digest) {
+		const json_t *other = json_object_get(others, path);
+
+		if (both ? other && !json_equal(digest, other) : !other) {
+			_cleanup_buf_ struct buf line = BUF_INIT(8 * PATH_MAX);
+
+			buf_printf(&line, "  %s: ", word);
+			name_line(&line, span_str(path));
+			lines[(*count)++] = mem_printf("%s\n", line.data);
+		}
+	}
+}
+
+char *extension_changed_files(const struct home *home, const struct extension *extension)
+{
+	struct err ignored = ERR_INIT;
+	json_auto_t *consents = extension_consents(home, &ignored);
+	json_t *before = json_object_get(json_object_get(consents, extension->name), "files");
+	json_auto_t *now = json_is_object(before) ? content_files(extension->folder) : NULL;
+	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
+	char **lines;
+	size_t count = 0;
+
+	if (!now)
+		return mem_strdup("");
+	lines = mem_alloc(json_object_size(before) + json_object_size(now) + 1, sizeof(*lines));
+	put_changed_files(lines, &count, "changed", now, before, true);
+	put_changed_files(lines, &count, "new", now, before, false);
+	put_changed_files(lines, &count, "gone", before, now, false);
+	qsort(lines, count, sizeof(*lines), compare_lines);
+	for (size_t i = 0; i < count; i++) {
+		if (i < FILES_SHOWN)
+			buf_str(&out, lines[i]);
+		free(lines[i]);
+	}
+	if (count > FILES_SHOWN)
+		buf_printf(&out, "  and %zu more\n", count - FILES_SHOWN);
+	free(lines);
+	return mem_printf("%s", out.data ? out.data : "");
+}
+
+/* ---- writing it down ---------------------------------------------------------------------- */
+
 /* Changes the row of one extension in the file, under its lock; a `row` (taken) of NULL removes
  * it. */
 static bool consent_write(const struct home *home, const char *name, json_t *row, struct err *err)
@@ -61,14 +196,18 @@ bool extension_consent_record(const struct home *home, const char *name, const c
                               const char *brings, struct err *err)
 {
 	struct sha256 content, looks;
+	json_t *row, *files;
 
 	/* How they look comes first: what is changed between the two is found. */
-	return tree_hash(folder, not_content, true, &looks, err) &&
-	       extension_content_hash(folder, &content, err) &&
-	       consent_write(home, name,
-	                     json_pack("{s:o, s:o, s:o}", "content", json_sha256(&content), "looks",
-	                               json_sha256(&looks), "brings",
-	                               json_text(span_str(brings))), err);
+	if (!tree_hash(folder, not_content, true, &looks, err) ||
+	    !extension_content_hash(folder, &content, err))
+		return false;
+	row = json_pack("{s:o, s:o, s:o}", "content", json_sha256(&content), "looks",
+	                json_sha256(&looks), "brings", json_text(span_str(brings)));
+	files = content_files(folder);
+	if (files)
+		json_object_set_new(row, "files", files);
+	return consent_write(home, name, row, err);
 }
 
 bool extension_consent_forget(const struct home *home, const char *name, struct err *err)

@@ -168,3 +168,59 @@ bool extension_enablement_forget(const struct home *home, const char *name, stru
 {
 	return rules_change(home, rules_forget, name, NULL, err);
 }
+
+/* ---- switching one ------------------------------------------------------------------ */
+
+/* For the session: NULL takes what was said of it back, as the files are to decide again. */
+static void switch_in_session(struct settings *settings, const char *name, json_t *enable)
+{
+	pthread_mutex_lock(&settings->extensions_lock);
+	if (!settings->extensions_switched)
+		settings->extensions_switched = json_object();
+	if (enable)
+		json_object_set_new(settings->extensions_switched, name, enable);
+	else
+		json_object_del(settings->extensions_switched, name);
+	pthread_mutex_unlock(&settings->extensions_lock);
+}
+
+static bool switch_in_files(const struct home *home, const char *name, const char *scope,
+                            bool enable, struct err *err)
+{
+	const bool here = scope && strcmp(scope, "user") != 0;
+	struct err ignored = ERR_INIT;
+	json_auto_t *rules = NULL;
+
+	if (!here && !extension_enable_in(home, name, home_user(home), enable, err))
+		return false;
+	rules = extensions_enablement(home, &ignored);
+	/* Without a scope it is meant for here, too. */
+	return (!here &&
+	        (scope || extension_enabled_in(rules, name, home_project(home)) == enable)) ||
+	       extension_enable_in(home, name, home_project(home), enable, err);
+}
+
+bool extension_switch(struct settings *settings, const struct extension *extension,
+                      const char *scope, bool enable, char **ret_sentence, struct err *err)
+{
+	static const char *const scopes[] = { "user", "workspace", "project", "session" };
+	size_t at = 0;
+
+	while (scope && at < ARRAY_LEN(scopes) && strcmp(scope, scopes[at]) != 0)
+		at++;
+	if (at == ARRAY_LEN(scopes))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "There is no scope \"%.100s\": it is user, workspace or session.",
+		               scope);
+	if (scope && !strcmp(scope, "session")) {
+		switch_in_session(settings, extension->name, json_boolean(enable));
+	} else {
+		if (!switch_in_files(settings_home(settings), extension->name, scope, enable, err))
+			return false;
+		switch_in_session(settings, extension->name, NULL);
+	}
+	*ret_sentence = mem_printf("Extension \"%s\" successfully %s for scope \"%s\".",
+	                           extension->name, enable ? "enabled" : "disabled",
+	                           scope ? scope : "user");
+	return true;
+}

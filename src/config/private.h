@@ -39,6 +39,8 @@ struct settings {
 	                   * settings.h */
 	bool skip_trust, ignore_env_files; /* of the options */
 	json_t *extension_names; /* of the options: extensions that count alone; NULL: as enabled */
+	json_t *extensions_switched; /* {NAME: bool}: for this session alone; NULL: none; with the
+	                              * lock */
 	struct extensions *extensions;   /* NULL: not looked for yet; with the lock */
 	void (*extensions_free)(struct extensions *extensions); /* of those */
 	pthread_mutex_t extensions_lock;

@@ -393,7 +393,12 @@ bool settings_load_again(const struct settings *settings, struct settings **ret,
 		.extensions = settings->extension_names,
 	};
 
-	return settings_load(&options, ret, err);
+	if (!settings_load(&options, ret, err))
+		return false;
+	pthread_mutex_lock((pthread_mutex_t *)&settings->extensions_lock);
+	(*ret)->extensions_switched = json_deep_copy(settings->extensions_switched);
+	pthread_mutex_unlock((pthread_mutex_t *)&settings->extensions_lock);
+	return true;
 }
 
 /* Making the defaults costs more than all the rest: not for nothing. */
@@ -447,6 +452,7 @@ void settings_free(struct settings *settings)
 	if (settings->extensions)
 		settings->extensions_free(settings->extensions);
 	json_decref(settings->extension_names);
+	json_decref(settings->extensions_switched);
 	pthread_mutex_destroy(&settings->extensions_lock);
 	free(settings);
 }

@@ -91,6 +91,9 @@ struct hooks_options {
 struct hooks;
 /* Without hooks. The options are copied. */
 struct hooks *hooks_new(const struct hooks_options *options);
+/* What was read into `from` takes the place of what was read into `hooks`; functions and all else
+ * stay. `from` is freed. No event may be under way. */
+void hooks_renew(struct hooks *hooks, struct hooks *from);
 /* They are of another session from here on (hooks_options). No event may be under way. */
 void hooks_set_session(struct hooks *hooks, const char *session_id, const char *transcript_path,
                        const char *plans_folder);

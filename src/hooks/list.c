@@ -139,6 +139,36 @@ static void release_group(struct hook_group *group)
 	js_regex_free(group->regex);
 }
 
+static bool is_of_functions(const struct hook_group *group)
+{
+	return group->count > 0 && group->hooks[0].function;
+}
+
+void hooks_renew(struct hooks *hooks, struct hooks *from)
+{
+	struct hook_group *groups = hooks->groups;
+	const size_t count = hooks->count;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!is_of_functions(&groups[i])) {
+			release_group(&groups[i]);
+			continue;
+		}
+		from->groups = mem_grow(from->groups, &from->cap, from->count + 1,
+		                        sizeof(*from->groups));
+		from->groups[from->count++] = groups[i];
+		from->hook_count += groups[i].count;
+	}
+	free(groups);
+	hooks->groups = from->groups;
+	hooks->count = from->count;
+	hooks->cap = from->cap;
+	hooks->hook_count = from->hook_count;
+	from->groups = NULL;
+	from->count = 0;
+	hooks_free(from);
+}
+
 void hooks_free(struct hooks *hooks)
 {
 	if (!hooks)

@@ -71,6 +71,12 @@ bool install_update_open(const struct extension *extension, const struct setting
 char *install_changes(const struct extension *extension, const struct home *home,
                       const char *brings, bool *ret_any);
 
+/* What the user is to read before the files that an extension has now are used: which of them have
+ * changed, and what they bring; *ret_brings is that alone. The caller frees both.  NULL: *err:
+ * INVALID_ARGUMENT: it is linked; errors as of extension_manifest_read. */
+char *install_approval(const struct extension *extension, const struct home *home,
+                       char **ret_brings, struct err *err);
+
 /* Takes an extension out, by its name, its source, or, where it is broken, the name of its folder;
  * with what extension-enablement.json says of it.  Of one that is linked the folder stays.
  * INVALID_ARGUMENT: there is none. */

@@ -71,6 +71,31 @@ char *install_changes(const struct extension *extension, const struct home *home
 	return mem_printf("%s", out.data ? out.data : "");
 }
 
+char *install_approval(const struct extension *extension, const struct home *home,
+                       char **ret_brings, struct err *err)
+{
+	json_auto_t *said = NULL;
+	_cleanup_free_ char *changes = NULL, *files = NULL;
+	bool any;
+
+	if (strcmp(extension->folder, extension->installed) != 0) {
+		err_set(err, ERR_INVALID_ARGUMENT,
+		        "Extension \"%s\" is linked: its files are yours to change.",
+		        extension->name);
+		return NULL;
+	}
+	said = extension_manifest_read(extension->folder, NULL, err);
+	if (!said)
+		return NULL;
+	*ret_brings = install_brings(extension->folder, said);
+	changes = install_changes(extension, home, *ret_brings, &any);
+	files = extension_changed_files(home, extension);
+	return mem_printf("%s%s%s%sExtension \"%s\" (%s) brings now, with + for what is new and - "
+	                  "for what is gone:\n%s", *files ? "Files of extension \"" : "",
+	                  *files ? extension->name : "", *files ? "\" are others now:\n" : "",
+	                  files, extension->name, extension->version, changes);
+}
+
 /* ---- an update ------------------------------------------------------------------------ */
 
 static bool update_may(const struct extension *extension, const struct home *home, struct err *err)

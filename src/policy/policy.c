@@ -239,6 +239,31 @@ static void policy_drop(struct policy *policy, bool (*drops)(const struct rule *
 	pthread_rwlock_unlock(&policy->lock);
 }
 
+static bool is_of_tier(double priority, enum policy_tier tier)
+{
+	return priority >= (double)tier && priority < (double)tier + 1;
+}
+
+void policy_drop_tier(struct policy *policy, enum policy_tier tier)
+{
+	size_t rules = 0, checkers = 0;
+
+	pthread_rwlock_wrlock(&policy->lock);
+	for (size_t i = 0; i < policy->rule_count; i++)
+		if (is_of_tier(policy->rules[i]->priority, tier))
+			rule_free(policy->rules[i]);
+		else
+			policy->rules[rules++] = policy->rules[i];
+	policy->rule_count = rules;
+	for (size_t i = 0; i < policy->checker_count; i++)
+		if (is_of_tier(policy->checkers[i]->priority, tier))
+			rule_checker_free(policy->checkers[i]);
+		else
+			policy->checkers[checkers++] = policy->checkers[i];
+	policy->checker_count = checkers;
+	pthread_rwlock_unlock(&policy->lock);
+}
+
 size_t policy_drop_allowing(struct policy *policy, enum policy_tier tier)
 {
 	size_t kept = 0, dropped;
@@ -246,9 +271,8 @@ size_t policy_drop_allowing(struct policy *policy, enum policy_tier tier)
 	pthread_rwlock_wrlock(&policy->lock);
 	for (size_t i = 0; i < policy->rule_count; i++) {
 		struct rule *rule = policy->rules[i];
-		bool of_tier = rule->priority >= (double)tier && rule->priority < (double)tier + 1;
 
-		if (of_tier && rule->decision == POLICY_ALLOW)
+		if (is_of_tier(rule->priority, tier) && rule->decision == POLICY_ALLOW)
 			rule_free(rule);
 		else
 			policy->rules[kept++] = rule;
@@ -413,13 +437,31 @@ static bool add_settings_entries(struct policy *policy, const json_t *entries,
 	return narrow;
 }
 
+#define EXCLUDED_ORIGIN "settings: tools.exclude"
+
+static void add_excluded(struct policy *policy, const json_t *entries)
+{
+	add_settings_entries(policy, entries, POLICY_DENY, TOOLS_EXCLUDED, EXCLUDED_ORIGIN,
+	                     ALL_MODES);
+}
+
+static bool is_of_excluded(const struct rule *rule)
+{
+	return strcmp(rule->origin, EXCLUDED_ORIGIN) == 0;
+}
+
+void policy_renew_excluded(struct policy *policy, const json_t *entries)
+{
+	policy_drop(policy, is_of_excluded);
+	add_excluded(policy, entries);
+}
+
 static void add_tool_settings(struct policy *policy, const json_t *tools)
 {
 	const unsigned not_plan = policy_modes_from(MODE_DEFAULT);
 	const json_t *core = json_object_get(tools, "core");
 
-	add_settings_entries(policy, json_object_get(tools, "exclude"), POLICY_DENY, TOOLS_EXCLUDED,
-	                     "settings: tools.exclude", ALL_MODES);
+	add_excluded(policy, json_object_get(tools, "exclude"));
 	add_settings_entries(policy, json_object_get(tools, "confirmationRequired"), POLICY_ASK,
 	                     CONFIRMATION_REQUIRED, "settings: tools.confirmationRequired",
 	                     ALL_MODES);

@@ -76,6 +76,8 @@ void policy_add_settings(struct policy *policy, const json_t *tools, const json_
 /* The same of mcp and mcpServers alone, in place of what they meant before: the settings were read
  * again. */
 void policy_renew_servers(struct policy *policy, const json_t *mcp, const json_t *servers);
+/* The tools that are excluded, an array as tools.exclude, in place of those before. */
+void policy_renew_excluded(struct policy *policy, const json_t *entries);
 /* Calls of these agents, which work elsewhere, are asked about unless a rule says more or the mode
  * is yolo. An array of names, which takes the place of the one before. */
 void policy_renew_remote_agents(struct policy *policy, const json_t *names);
@@ -87,6 +89,8 @@ void policy_forget_always(struct policy *policy);
 /* Takes away a tier's rules that allow, and returns how many there were: those that deny or ask
  * stay. */
 size_t policy_drop_allowing(struct policy *policy, enum policy_tier tier);
+/* Takes away all of a tier: rules and checkers. */
+void policy_drop_tier(struct policy *policy, enum policy_tier tier);
 
 /* One call to be decided on. All borrowed. */
 struct policy_call {

@@ -472,10 +472,9 @@ void tool_set_limit(struct tool_set *set, const json_t *core, const json_t *excl
 		struct row *row = &set->rows[i];
 
 		/* `core` is about the built-in tools. */
-		if (json_is_array(core) && !row->owned && !list_names(core, row->tool, true))
-			row->left_out = true;
-		if (list_names(exclude, row->tool, false))
-			row->left_out = true;
+		row->left_out = row->gone || list_names(exclude, row->tool, false) ||
+		                (json_is_array(core) && !row->owned &&
+		                 !list_names(core, row->tool, true));
 	}
 	offer_rows(set);
 	pthread_rwlock_unlock(&set->lock);

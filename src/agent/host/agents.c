@@ -191,6 +191,7 @@ bool host_renew_agent_tool(struct host *host)
 	struct agent_tool_renewal renewal = { .description = wanted };
 	const size_t gone = tool_set_withdraw(host->chat.tools, agent_tool_is_outdated, &renewal);
 
+	host_guard_remote_agents(host);
 	if (renewal.same)
 		return false;
 	host_add_agent_tool(host);

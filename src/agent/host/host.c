@@ -122,7 +122,7 @@ static bool open_model(struct host *host, struct err *err)
 	return model_open(options, &host->model, err);
 }
 
-static void host_open_hooks(struct host *host)
+static struct hooks *host_load_hooks(struct host *host)
 {
 	const struct hooks_sources sources = {
 		.settings = host->options.settings,
@@ -138,12 +138,18 @@ static void host_open_hooks(struct host *host)
 	};
 	json_auto_t *problems = json_array();
 	_cleanup_free_ char *untrusted = NULL;
+	struct hooks *hooks = setup_load_hooks(&sources, problems);
 
-	host->hooks = setup_load_hooks(&sources, problems);
 	notice_all(host, problems);
-	untrusted = setup_hooks_untrusted_sentence(host->hooks);
+	untrusted = setup_hooks_untrusted_sentence(hooks);
 	if (untrusted)
 		host_notice(host, "warning", untrusted);
+	return hooks;
+}
+
+void host_renew_hooks(struct host *host)
+{
+	hooks_renew(host->hooks, host_load_hooks(host));
 }
 
 static void open_services(struct host *host)
@@ -595,7 +601,7 @@ bool host_open(const struct host_options *options, struct host **ret, struct err
 	}
 	open_telemetry(host);
 	host_open_tools(host);
-	host_open_hooks(host);
+	host->hooks = host_load_hooks(host);
 	host->git = is_git(host);
 	host_load_memory(host);
 	open_retention(host);
@@ -944,13 +950,11 @@ static void host_add_attached(struct host *host, json_t *content)
 		                               json_object_get(part, "data")));
 }
 
-bool host_prompt(struct host *host, struct span piped, struct span prompt,
-                 struct agent_outcome *outcome, struct err *err)
+bool host_send(struct host *host, struct span piped, struct span prompt,
+               struct agent_outcome *outcome, struct err *err)
 {
 	json_auto_t *content = NULL;
-	bool ok;
 
-	host_begin(host);
 	host_follow_server_orders(host);
 	host_await_servers(host);
 	agent_expect(host->chat.agent);
@@ -959,9 +963,7 @@ bool host_prompt(struct host *host, struct span piped, struct span prompt,
 	host_add_attached(host, content);
 	chat_start(host);
 	host_add_start_context(host, content);
-	ok = agent_prompt(host->chat.agent, content, outcome, err);
-	host_end(host);
-	return ok;
+	return agent_prompt(host->chat.agent, content, outcome, err);
 }
 
 bool host_compress(struct host *host, struct err *err)

@@ -196,6 +196,19 @@ bool host_skills_reload(struct host *host, struct err *err);
 /* Likewise of agents, for invoke_agent. Errors as of settings_load_again. */
 const struct agents *host_agents(const struct host *host);
 bool host_agents_reload(struct host *host, struct err *err);
+/* Extensions that are installed: {"extensions": [{"name", "version", "enabled": in this project,
+ * "used", "changed": since the user said yes to its files, "brings": lines (install_brings),
+ * "source", "problem"?: a sentence}], "notices": [sentences]}; a new reference. From any thread. */
+json_t *host_extensions(const struct host *host);
+/* Looks for them anew, and takes what they bring now: rules, hooks, excluded tools, skills, agents,
+ * instructions, commands, and MCP servers, all of which begin anew if those of extensions are
+ * others.  Asks about those whose files have changed.  A folder of plans counts from the next
+ * session on. Errors as of the reloads above. Not
+ * while a prompt is under way, as the next. */
+bool host_extensions_reload(struct host *host, struct err *err);
+/* Switches one on or off (extension_switch), and does that. */
+bool host_extension_switch(struct host *host, const char *name, const char *scope, bool enable,
+                           char **ret_sentence, struct err *err);
 struct home *host_home(const struct host *host); /* of the project's folders */
 struct checkpoints *host_checkpoints(const struct host *host); /* NULL: none are kept */
 const char *host_record_file(const struct host *host); /* "" when there is no place for it */

@@ -91,6 +91,7 @@ struct host {
 	struct settings *servers_settings; /* theirs, once they were read again; or NULL */
 	json_t *servers_orders;      /* of fronts, to be carried out; with the lock */
 	unsigned servers_listener;   /* to those */
+	bool extensions_asked;       /* about those that have changed */
 	bool servers_asked;          /* about those of the project's .mcp.json */
 	_Atomic unsigned unasked;    /* questions of servers that nobody could be asked */
 	struct samplings *samplings; /* what they want the model to answer */
@@ -212,6 +213,21 @@ void remotes_free(struct remotes *remotes); /* NULL is fine */
 /* As host_run_subagent, of a definition that is remote; `hooks` are those of the call. */
 json_t *host_run_remote(struct host *host, const struct agent_definition *definition,
                         const char *task, const struct call_hooks *hooks);
+
+/* ---- what is renewed ------------------------------------------------------------ */
+
+/* The hooks of settings, files and extensions, as these are now (host.c). */
+void host_renew_hooks(struct host *host);
+/* Waits for servers that were begun; the session has what they offer now (renew.c). */
+void host_renew_servers(struct host *host);
+
+/* The rest of host_prompt, between host_begin and host_end (host.c). */
+bool host_send(struct host *host, struct span piped, struct span prompt,
+               struct agent_outcome *outcome, struct err *err);
+
+/* Asks the user, once, about extensions whose files have changed, and takes what those bring that
+ * are to be used as they are now; with nobody there they stay off (extensions.c). */
+void host_ask_extensions(struct host *host);
 
 /* ---- MCP servers of a project's .mcp.json (servers.c) -------------------------- */
 

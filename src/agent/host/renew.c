@@ -75,8 +75,7 @@ bool host_agents_reload(struct host *host, struct err *err)
 
 /* ---- MCP servers ----------------------------------------------------------------- */
 
-/* The session has what they offer now. */
-static void host_renew_servers(struct host *host)
+void host_renew_servers(struct host *host)
 {
 	host->servers_asked = false;
 	host_begin(host);

@@ -205,6 +205,18 @@ void setup_renew_server_rules(struct policy *policy, const struct settings *sett
 	                     settings_get(settings, "mcpServers"));
 }
 
+void setup_renew_extension_rules(struct policy *policy, const struct settings *settings,
+                                 json_t *problems)
+{
+	const struct policy_sources sources = { .settings = settings };
+	struct loading loading = { .sources = &sources, .policy = policy, .problems = problems };
+	json_auto_t *excluded = extensions_excluded_tools(settings);
+
+	policy_drop_tier(policy, POLICY_EXTENSION);
+	add_extension_policies(&loading);
+	policy_renew_excluded(policy, excluded);
+}
+
 static bool has_policies(const char *folder)
 {
 	DIR *dir = opendir(folder);

@@ -39,6 +39,11 @@ bool policy_load(const struct policy_sources *sources, json_t *problems, struct 
  * (policy_renew_servers). */
 void setup_renew_server_rules(struct policy *policy, const struct settings *settings);
 
+/* Likewise of what extensions forbid and ask about: their rules, and the tools that they exclude.
+ * Appends to `problems`. */
+void setup_renew_extension_rules(struct policy *policy, const struct settings *settings,
+                                 json_t *problems);
+
 /* "FILE:LINE: MESSAGE" of a problem; the caller frees. */
 char *setup_policy_problem_text(const json_t *problem);
 

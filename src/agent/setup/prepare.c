@@ -446,7 +446,22 @@ static bool has_something_of_its_own(const struct settings *settings)
 	return json_array_size(brought) > 0;
 }
 
-void prepare_warnings(const struct settings *settings, prepare_notice *notice, void *data)
+/* Extensions that are not used until the user has looked at what changed. */
+static void warn_of_changed_extensions(const struct settings *settings, prepare_notice *notice,
+                                       void *data)
+{
+	const struct extensions *all = extensions_installed(settings);
+
+	for (size_t i = 0; i < all->count; i++) {
+		_cleanup_free_ char *sentence = extension_off_sentence(&all->at[i]);
+
+		if (sentence)
+			notice(data, "warning", sentence);
+	}
+}
+
+void prepare_warnings(const struct settings *settings, bool asks, prepare_notice *notice,
+                      void *data)
 {
 	size_t i;
 	json_t *sentence;
@@ -455,6 +470,8 @@ void prepare_warnings(const struct settings *settings, prepare_notice *notice, v
 		notice(data, "warning", json_string_value(sentence));
 	json_array_foreach(extensions_installed(settings)->notices, i, sentence)
 		notice(data, "warning", json_string_value(sentence));
+	if (!asks)
+		warn_of_changed_extensions(settings, notice, data);
 	if (settings_trust_unknown(settings) && has_something_of_its_own(settings))
 		notice(data, "warning",
 		       "This folder is not trusted: its settings, hooks, policies and instructions "

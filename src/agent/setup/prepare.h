@@ -64,8 +64,10 @@ json_t *setup_mask_text(struct span text, char *const *variables);
 typedef void prepare_notice(void *data, const char *severity, const char *message);
 
 /* What the settings have wrong; what there is that hasp does not use (below); and that the
- * folder is not trusted, if it has what trust would change. */
-void prepare_warnings(const struct settings *settings, prepare_notice *notice, void *data);
+ * folder is not trusted, if it has what trust would change.  `asks`: the session asks about
+ * extensions that have changed, and nothing is said of them. */
+void prepare_warnings(const struct settings *settings, bool asks, prepare_notice *notice,
+                      void *data);
 
 /* What the project's folder brings along that counts only if the folder is trusted, in an order for
  * people: [{"path", "what", "names": [...]}], the names of its settings, hooks, rules, commands and

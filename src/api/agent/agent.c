@@ -252,7 +252,7 @@ static bool open_agent_settings(hasp_agent *agent, const hasp_agent_options *opt
 	from.overrides = overrides;
 	if (!settings_load(&from, &agent->settings, err))
 		return false;
-	prepare_warnings(agent->settings, forward_notice, agent);
+	prepare_warnings(agent->settings, false, forward_notice, agent);
 	return true;
 }
 

@@ -635,7 +635,7 @@ static bool headless_prepare(struct headless *run, struct agent_input *input,
 	}
 	warn_of_raw_output(run);
 	run->mode = prepare_mode(run->settings, mode ? mode : yolo ? "yolo" : NULL);
-	prepare_warnings(run->settings, run->notice, run->notice_data);
+	prepare_warnings(run->settings, false, run->notice, run->notice_data);
 	if (!agent_command_check_mode(run, ending, err))
 		return false;
 	if (!headless_open_policy(run, err)) {
@@ -752,7 +752,7 @@ static bool terminal_open(void *data, const char *session, tui_notice *notice, v
 	}
 	terminal_warn(run);
 	if (!run->warned)
-		prepare_warnings(run->settings, notice, notice_data);
+		prepare_warnings(run->settings, true, notice, notice_data);
 	run->warned = true;
 	if (!headless_open_host(run, err)) {
 		terminal_close(run, NULL);

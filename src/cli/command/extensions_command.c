@@ -87,6 +87,17 @@ static void put_extension(struct buf *out, const struct extensions_command *comm
 	           brings);
 }
 
+/* Those that are not used for it. */
+static void complain_of_changed(const struct extensions *all)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		_cleanup_free_ char *sentence = extension_off_sentence(&all->at[i]);
+
+		if (sentence)
+			output_complain(sentence);
+	}
+}
+
 static int list_installed(struct extensions_command *command)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
@@ -98,6 +109,7 @@ static int list_installed(struct extensions_command *command)
 
 	json_array_foreach(command->all->notices, i, notice)
 		output_complain(json_string_value(notice));
+	complain_of_changed(command->all);
 	for (i = 0; i < command->all->count; i++)
 		if (as_json)
 			json_array_append_new(rows, extension_row(command, &command->all->at[i]));
@@ -123,23 +135,13 @@ static bool switch_one(struct extensions_command *command, const char *name, boo
                        struct err *err)
 {
 	const char *scope = invocation_value(command->invocation, FLAG_SCOPE);
-	const struct home *home = settings_home(command->settings);
 	const struct extension *extension = extension_named(command->all, name);
 	_cleanup_free_ char *text = NULL;
 
 	if (!extension)
 		return err_set(err, ERR_INVALID_ARGUMENT, "Extension \"%.100s\" not found.", name);
-	if (!is_workspace(scope) &&
-	    !extension_enable_in(home, extension->name, home_user(home), enable, err))
-		return false;
-	/* Without a scope "enable" means here, too. */
-	if ((is_workspace(scope) ||
-	     (enable && !scope && !is_enabled_for(command, extension, home_project(home)))) &&
-	    !extension_enable_in(home, extension->name, home_project(home), enable, err))
-		return false;
-	text = mem_printf("Extension \"%s\" successfully %s for scope \"%s\".", extension->name,
-	                  enable ? "enabled" : "disabled", scope ? scope : "user");
-	return say_line(text, err);
+	return extension_switch(command->settings, extension, scope, enable, &text, err) &&
+	       say_line(text, err);
 }
 
 static bool enable_one(struct extensions_command *command, const char *name, struct err *err)
@@ -248,23 +250,11 @@ static bool approve_one(struct extensions_command *command, const char *name, st
 {
 	const struct home *home = settings_home(command->settings);
 	const struct extension *extension = extension_find(command, name, err);
-	_cleanup_free_ char *brings = NULL, *changes = NULL, *consent = NULL, *text = NULL;
-	json_auto_t *said = NULL;
-	bool any;
+	_cleanup_free_ char *brings = NULL, *consent = NULL, *text = NULL;
 
-	if (!extension)
+	consent = extension ? install_approval(extension, home, &brings, err) : NULL;
+	if (!consent)
 		return false;
-	if (strcmp(extension->folder, extension->installed) != 0)
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "Extension \"%s\" is linked: its files are yours to change.",
-		               extension->name);
-	said = extension_manifest_read(extension->folder, NULL, err);
-	if (!said)
-		return false;
-	brings = install_brings(extension->folder, said);
-	changes = install_changes(extension, home, brings, &any);
-	consent = mem_printf("Extension \"%s\" (%s) brings now, with + for what is new and - for "
-	                     "what is gone:\n%s", extension->name, extension->version, changes);
 	text = mem_printf("Extension \"%s\" is used with the files that it has now.",
 	                  extension->name);
 	return is_consented(command, consent, true, err) &&

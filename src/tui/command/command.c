@@ -62,6 +62,11 @@ static const struct command_row {
 	{ { "export", "", "[FILE]", "Write this session to a file, as Markdown or JSON",
 	    COMMAND_IDLE | COMMAND_SLOW },
 	  command_export, NULL, NULL },
+	{ { "extensions", "extension",
+	    "[list [NAME] | enable NAME | disable NAME [--scope user | workspace | session] | "
+	    "reload]",
+	    "Show the extensions and what each brings, switch them on and off", 0 },
+	  command_extensions, command_complete_extensions, command_extensions_works },
 	{ { "help", "?", "[COMMAND]", "Show the commands, or how one is used", COMMAND_ALONE },
 	  command_help, complete_help, NULL },
 	{ { "hooks", "", "[list]", "Show the hooks, and which of them run", 0 },

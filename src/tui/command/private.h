@@ -119,6 +119,10 @@ command_completer command_complete_agents;
 /* skills.c: skills. */
 command_handler command_skills;
 command_completer command_complete_skills;
+/* extensions.c: extensions. */
+command_handler command_extensions;
+command_completer command_complete_extensions;
+bool command_extensions_works(struct span arguments); /* as command_row.works */
 /* change.c: settings. */
 command_handler command_auth, command_editor, command_model, command_permissions, command_settings,
 	command_theme, command_vim;

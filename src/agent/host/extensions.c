@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Extensions of the session: shown, switched on and off, found anew with all that they bring. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/host/private.h"
+#include "agent/setup/policy_load.h"
+#include "base/mem.h"
+#include "base/sha256.h"
+#include "bus/bus.h"
+#include "config/extensions.h"
+#include "data/json.h"
+#include "install/install.h"
+#include "tool/set.h"
+
+/* ---- what there is --------------------------------------------------------------- */
+
+static json_t *host_extension_row(const struct extension *extension)
+{
+	struct err err = ERR_INIT;
+	json_auto_t *said = extension_manifest_read(extension->folder, NULL, &err);
+	_cleanup_free_ char *brings =
+		said ? install_brings(extension->folder, said) : mem_strdup("");
+	_cleanup_free_ char *source =
+		extension_line(json_span(json_object_get(extension->origin, "source")));
+	const char *problem = extension->off ? extension->off : said ? NULL : err.message;
+	json_t *row = json_pack("{s:s, s:o, s:b, s:b, s:b, s:o, s:o}", "name", extension->name,
+	                        "version", json_cstr(extension->version), "enabled",
+	                        extension->enabled, "used", extension_counts(extension), "changed",
+	                        extension->off != NULL, "brings", json_text(span_str(brings)),
+	                        "source", json_text(span_str(source)));
+
+	if (problem)
+		json_object_set_new(row, "problem", json_text(span_str(problem)));
+	return row;
+}
+
+json_t *host_extensions(const struct host *host)
+{
+	const struct extensions *all = extensions_installed(host->options.settings);
+	json_t *rows = json_array();
+
+	for (size_t i = 0; i < all->count; i++)
+		json_array_append_new(rows, host_extension_row(&all->at[i]));
+	return json_pack("{s:o, s:O}", "extensions", rows, "notices", all->notices);
+}
+
+/* ---- what they bring, taken anew ------------------------------------------------- */
+
+/* The MCP servers of those that count, to be compared. A new object. */
+static json_t *servers_of_extensions(const struct settings *settings)
+{
+	const struct extensions *all = extensions_installed(settings);
+	json_t *servers = json_object();
+
+	for (size_t i = 0; i < all->count; i++) {
+		json_t *own = json_object_get(all->at[i].manifest, "mcpServers");
+
+		if (extension_counts(&all->at[i]) && json_object_size(own))
+			json_object_set(servers, all->at[i].name, own);
+	}
+	return servers;
+}
+
+static void extensions_renew_rules(struct host *host)
+{
+	struct settings *settings = host->options.settings;
+	json_auto_t *problems = json_array();
+	const json_t *problem;
+	size_t i;
+
+	if (host->options.policy)
+		setup_renew_extension_rules(host->options.policy, settings, problems);
+	json_array_foreach(problems, i, problem) {
+		_cleanup_free_ char *text = setup_policy_problem_text(problem);
+
+		host_warn(host, text);
+	}
+}
+
+/* As host_extensions_reload; servers that are started by it are not waited for. */
+static bool extensions_take(struct host *host, struct err *err)
+{
+	struct settings *settings = host->options.settings;
+	json_auto_t *before = servers_of_extensions(settings), *after = NULL, *excluded = NULL;
+
+	extensions_renew(settings);
+	after = servers_of_extensions(settings);
+	excluded = extensions_excluded_tools(settings);
+	extensions_renew_rules(host);
+	host_renew_hooks(host);
+	tool_set_limit(host->chat.tools, settings_get(settings, "tools.core"), excluded);
+	host_take_new_tools(host);
+	return host_skills_reload(host, err) && host_agents_reload(host, err) &&
+	       host_memory_reload(host, err) &&
+	       (json_equal(before, after) || host_reload_servers(host, err));
+}
+
+/* ---- those that have changed ----------------------------------------------------- */
+
+/* Whether the user says yes to the files that it has now. */
+static bool extension_ask(struct host *host, const struct extension *extension)
+{
+	const struct home *home = settings_home(host->options.settings);
+	_cleanup_free_ char *brings = NULL, *shown = NULL, *text = NULL;
+	json_auto_t *message = NULL, *answer = NULL;
+	struct sha256 before, after;
+	struct err err = ERR_INIT;
+	bool ok;
+
+	if (!extension_content_hash(extension->folder, &before, &err))
+		return false;
+	shown = install_approval(extension, home, &brings, &err);
+	if (!shown) {
+		host_warn(host, err.message);
+		return false;
+	}
+	text = mem_printf("The files of the extension \"%s\" have changed since you said yes to "
+	                  "them. Use it as it is now?\n%s", extension->name, shown);
+	message = json_pack("{s:[{s:s, s:s, s:o}]}", "questions", "header", "Extension", "type",
+	                    "yesno", "question", json_text(span_str(text)));
+	if (bus_ask(host->bus, BUS_ASK_USER_REQUEST, message, 0, &host->cancel, &answer) !=
+	            BUS_ANSWERED ||
+	    !span_eq(json_span(json_object_get(json_object_get(answer, "answers"), "0")),
+	             SPAN("Yes")))
+		return false;
+	/* The yes is to what was shown. */
+	ok = extension_content_hash(extension->folder, &after, &err) &&
+	     (sha256_eq(&before, &after) ||
+	      err_set(&err, ERR_INVALID_ARGUMENT, "The files of the extension \"%s\" have changed "
+	              "again: it is not used.", extension->name)) &&
+	     extension_consent_record(home, extension->name, extension->folder, brings, &err);
+	if (!ok)
+		host_warn(host, err.message);
+	return ok;
+}
+
+void host_ask_extensions(struct host *host)
+{
+	const struct extensions *all = extensions_installed(host->options.settings);
+	struct err err = ERR_INIT;
+	bool any = false;
+
+	if (host->extensions_asked)
+		return;
+	host->extensions_asked = true;
+	for (size_t i = 0; i < all->count; i++)
+		if (all->at[i].off && extension_ask(host, &all->at[i]))
+			any = true;
+	if (any && !extensions_take(host, &err))
+		host_warn(host, err.message);
+}
+
+/* ---- at the user's word ---------------------------------------------------------- */
+
+bool host_extensions_reload(struct host *host, struct err *err)
+{
+	if (!extensions_take(host, err))
+		return false;
+	host->extensions_asked = false;
+	host_begin(host);
+	host_ask_extensions(host);
+	host_end(host);
+	host_renew_servers(host);
+	return true;
+}
+
+bool host_extension_switch(struct host *host, const char *name, const char *scope, bool enable,
+                           char **ret_sentence, struct err *err)
+{
+	struct settings *settings = host->options.settings;
+	const struct extension *extension = extension_named(extensions_installed(settings), name);
+
+	if (!extension)
+		return err_set(err, ERR_INVALID_ARGUMENT, "Extension \"%.100s\" not found.", name);
+	return extension_switch(settings, extension, scope, enable, ret_sentence, err) &&
+	       host_extensions_reload(host, err);
+}
+
+/* ---- prompts --------------------------------------------------------------------- */
+
+bool host_prompt(struct host *host, struct span piped, struct span prompt,
+                 struct agent_outcome *outcome, struct err *err)
+{
+	bool ok;
+
+	host_begin(host);
+	host_ask_extensions(host);
+	ok = host_send(host, piped, prompt, outcome, err);
+	host_end(host);
+	return ok;
+}

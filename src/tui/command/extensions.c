@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* /extensions: which are installed and what each brings; they are switched on and off, or looked
+ * for anew. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "data/json.h"
+#include "tui/command/private.h"
+
+static const char *extension_member(const json_t *row, const char *name)
+{
+	const char *text = json_string_value(json_object_get(row, name));
+
+	return text ? text : "";
+}
+
+/* ---- what there is --------------------------------------------------------------- */
+
+static void extension_say(struct command_call *call, const json_t *row)
+{
+	const bool used = json_is_true(json_object_get(row, "used"));
+	const bool enabled = json_is_true(json_object_get(row, "enabled"));
+	const char *state = used                                         ? "enabled" :
+	                    !enabled                                     ? "disabled" :
+	                    json_is_true(json_object_get(row, "changed")) ? "changed, not used" :
+	                                                                   "not used";
+	const char *source = extension_member(row, "source");
+	const char *problem = extension_member(row, "problem");
+	_cleanup_free_ char *line = mem_printf("%s, %s%s%s", extension_member(row, "version"),
+	                                       state, *source ? ", from " : "", source);
+
+	command_term(call, extension_member(row, "name"), 24, span_str(line),
+	             STYLE(used ? ROLE_TEXT : ROLE_DIM));
+	if (*problem)
+		command_text(call, STYLE(ROLE_WARNING), span_str(problem));
+	command_text(call, STYLE(ROLE_DIM), json_span(json_object_get(row, "brings")));
+}
+
+static void extensions_say_notices(struct command_call *call, const json_t *all)
+{
+	const json_t *notice;
+	size_t i;
+
+	json_array_foreach(json_object_get(all, "notices"), i, notice)
+		command_text(call, STYLE(ROLE_WARNING), json_span(notice));
+}
+
+/* All of them, or that of this name. */
+static void extensions_list(struct command_call *call)
+{
+	json_auto_t *all = host_extensions(call->context->host);
+	const json_t *rows = json_object_get(all, "extensions"), *row;
+	size_t i, shown = 0;
+
+	if (json_array_size(rows))
+		command_heading(call, "Installed extensions:");
+	json_array_foreach(rows, i, row) {
+		if (call->arguments.len &&
+		    !command_word_is(call->arguments, extension_member(row, "name")))
+			continue;
+		extension_say(call, row);
+		shown++;
+	}
+	if (call->arguments.len && !shown) {
+		command_fail(call, "Extension \"%.*s\" not found.", (int)call->arguments.len,
+		             call->arguments.data);
+		return;
+	}
+	if (!shown)
+		command_say(call, STYLE(ROLE_TEXT), "No extensions installed. \"hasp extensions "
+		            "install SOURCE\" installs one.");
+	extensions_say_notices(call, all);
+	call->result->pager = shown > 3;
+}
+
+/* ---- what changes it ------------------------------------------------------------- */
+
+/* NAME [--scope[=]WHICH]; *ret_scope is NULL where there is none. False: something else. */
+static bool extension_words(struct span arguments, char **ret_name, char **ret_scope)
+{
+	const struct span name = command_word(&arguments);
+	struct span word = command_word(&arguments);
+
+	*ret_name = *ret_scope = NULL;
+	if (!name.len || span_starts(name, SPAN("-")))
+		return false;
+	if (span_starts(word, SPAN("--scope=")))
+		word = span_skip(word, strlen("--scope="));
+	else if (span_eq(word, SPAN("--scope")))
+		word = command_word(&arguments);
+	else if (word.len)
+		return false;
+	else
+		word = SPAN("");
+	if (arguments.len)
+		return false;
+	*ret_name = mem_dup(name.data, name.len);
+	*ret_scope = word.len ? mem_dup(word.data, word.len) : NULL;
+	return true;
+}
+
+static void extension_turn(struct command_call *call, bool enable)
+{
+	_cleanup_free_ char *name = NULL, *scope = NULL, *sentence = NULL;
+	struct err err = ERR_INIT;
+
+	if (!extension_words(call->arguments, &name, &scope))
+		command_usage(call);
+	else if (!host_extension_switch(call->context->host, name, scope, enable, &sentence, &err))
+		command_fail(call, "%s", err.message);
+	else
+		command_say(call, STYLE(ROLE_TEXT), "%s", sentence);
+}
+
+static void extensions_enable(struct command_call *call)
+{
+	extension_turn(call, true);
+}
+
+static void extensions_disable(struct command_call *call)
+{
+	extension_turn(call, false);
+}
+
+/* How many are used. */
+static size_t extensions_used(const json_t *all)
+{
+	const json_t *row;
+	size_t i, count = 0;
+
+	json_array_foreach(json_object_get(all, "extensions"), i, row)
+		count += json_is_true(json_object_get(row, "used"));
+	return count;
+}
+
+/* Gemini CLI's takes names, or --all; here all that they bring is taken anew at once. */
+static void extensions_reload(struct command_call *call)
+{
+	struct host *host = call->context->host;
+	json_auto_t *all = NULL;
+	struct err err = ERR_INIT;
+
+	if (call->arguments.len && !command_word_is(call->arguments, "--all")) {
+		command_usage(call);
+		return;
+	}
+	if (!host_extensions_reload(host, &err)) {
+		command_fail(call, "Failed to reload extensions: %s", err.message);
+		return;
+	}
+	all = host_extensions(host);
+	command_say(call, STYLE(ROLE_TEXT), "Extensions reloaded successfully: %zu used.",
+	            extensions_used(all));
+	extensions_say_notices(call, all);
+}
+
+/* ---- the table ------------------------------------------------------------------- */
+
+static const struct extensions_action {
+	const char *name, *alias, *help; /* `alias` may be NULL */
+	command_handler *run;
+	bool works; /* it changes what the session has: not while a prompt is under way */
+} extensions_actions[] = {
+	{ "list", "ls", "which there are, and what each brings", extensions_list, false },
+	{ "enable", NULL, "switch one on", extensions_enable, true },
+	{ "disable", NULL, "switch one off", extensions_disable, true },
+	{ "reload", "restart", "look for them anew, with all that they bring", extensions_reload,
+	  true },
+};
+
+static const struct extensions_action *extensions_action_of(struct span word)
+{
+	for (size_t i = 0; i < ARRAY_LEN(extensions_actions); i++) {
+		const struct extensions_action *action = &extensions_actions[i];
+
+		if (command_word_is(word, action->name) ||
+		    (action->alias && command_word_is(word, action->alias)))
+			return action;
+	}
+	return NULL;
+}
+
+bool command_extensions_works(struct span arguments)
+{
+	const struct extensions_action *action = extensions_action_of(command_word(&arguments));
+
+	return action && action->works;
+}
+
+void command_extensions(struct command_call *call)
+{
+	const struct span word = command_word(&call->arguments);
+	const struct extensions_action *action =
+		word.len ? extensions_action_of(word) : &extensions_actions[0];
+
+	if (action)
+		action->run(call);
+	else
+		command_usage(call);
+}
+
+/* Those that the action could be about. */
+static void complete_extension_names(struct command_completion *completion,
+                                     const struct extensions_action *action)
+{
+	json_auto_t *all = host_extensions(completion->context->host);
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(all, "extensions"), i, row) {
+		const bool enabled = json_is_true(json_object_get(row, "enabled"));
+
+		if ((action->run == extensions_enable && enabled) ||
+		    (action->run == extensions_disable && !enabled))
+			continue;
+		completion->add(completion, extension_member(row, "name"),
+		                extension_member(row, "version"));
+	}
+}
+
+static void complete_extension_scope(struct command_completion *completion, struct span before)
+{
+	if (!span_ends(before, SPAN("--scope"))) {
+		completion->add(completion, "--scope", "for whom it is");
+		return;
+	}
+	completion->add(completion, "user", "in all projects");
+	completion->add(completion, "workspace", "in this project");
+	completion->add(completion, "session", "until this session ends");
+}
+
+void command_complete_extensions(struct command_completion *completion)
+{
+	struct span before = completion->before;
+	const struct extensions_action *action = extensions_action_of(command_word(&before));
+
+	if (!completion->before.len) {
+		for (size_t i = 0; i < ARRAY_LEN(extensions_actions); i++)
+			completion->add(completion, extensions_actions[i].name,
+			                extensions_actions[i].help);
+		return;
+	}
+	if (!action || action->run == extensions_reload)
+		return;
+	if (!before.len)
+		complete_extension_names(completion, action);
+	else if (action->run != extensions_list)
+		complete_extension_scope(completion, before);
+}
