@@ -174,6 +174,20 @@ static void take_model(struct agent_definition *definition, const char *word)
 	                                                       mem_strdup(word);
 }
 
+/* Claude Code's field.  Less than what was asked for is not done in its place. */
+static bool take_isolation(struct agent_definition *definition, const json_t *value,
+                           struct err *err)
+{
+	const char *word = json_string_value(value);
+
+	if (value && !json_is_null(value) && (!word || strcmp(word, "worktree") != 0))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "its \"isolation\" is none that hasp has: \"worktree\".");
+	if (word)
+		definition->isolated = true;
+	return true;
+}
+
 static json_t *field_either(const struct frontmatter *front, const char *name, const char *other)
 {
 	json_t *value = json_object_get(front->fields, name);
@@ -267,6 +281,8 @@ static bool take_front(struct agent_definition *definition, const struct frontma
 	                                 definition->file, notices);
 	if (is_between(temperature, 0, 2))
 		definition->temperature = json_number_value(temperature);
+	if (!take_isolation(definition, json_object_get(front->fields, "isolation"), err))
+		return false;
 	take_model(definition, model);
 	take_limits(definition, field_either(front, "max_turns", "maxTurns"),
 	            json_object_get(front->fields, "timeout_mins"));
@@ -478,7 +494,10 @@ static void take_override(struct agent_definition *definition, const json_t *ove
 {
 	const json_t *run = json_object_get(override, "runConfig");
 	const json_t *model = json_object_get(override, "modelConfig");
+	const char *isolation = json_string_value(json_object_get(override, "isolation"));
 
+	if (isolation && !definition->remote)
+		definition->isolated = strcmp(isolation, "worktree") == 0;
 	definition->disabled = json_is_false(json_object_get(override, "enabled"));
 	take_limits(definition, json_object_get(run, "maxTurns"),
 	            json_object_get(run, "maxTimeMinutes"));

@@ -14,11 +14,12 @@
  *
  * Front matter, as Gemini CLI and Claude Code have it: name and description, which it must have;
  * display_name, kind (local), tools and disallowedTools (a list, or words with commas between
- * them), model, temperature, max_turns (maxTurns), timeout_mins.  The rest of the file is the
- * system prompt.  Of the kind "remote" (a2a/a2a.h): agent_card_url or agent_card_json, auth; it
- * need have no description, and nothing else of the file counts.  What else a file has is passed
- * over: nothing in it allows more than the session has.  The setting agents.overrides is laid over
- * it: NAME.enabled, .modelConfig.model, .runConfig.maxTurns, .runConfig.maxTimeMinutes.
+ * them), model, temperature, max_turns (maxTurns), timeout_mins, isolation (worktree).  The rest
+ * of the file is the system prompt.  Of the kind "remote" (a2a/a2a.h): agent_card_url or
+ * agent_card_json, auth; it need have no description, and nothing else of the file counts.  What
+ * else a file has is passed over: nothing in it allows more than the session has.  The setting
+ * agents.overrides is laid over it: NAME.enabled, .isolation, .modelConfig.model,
+ * .runConfig.maxTurns, .runConfig.maxTimeMinutes.
  *
  * Who may have written the files: as of skills (skills.h).  Names are compared without regard to
  * the case of ASCII letters.
@@ -51,6 +52,7 @@ struct agent_definition {
 	unsigned timeout_ms; /* above 0, at most a day */
 	enum agents_from from;
 	bool disabled;       /* by agents.overrides */
+	bool isolated;       /* it works in a git worktree of its own */
 };
 
 enum {

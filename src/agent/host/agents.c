@@ -18,19 +18,22 @@ struct agent_tool {
 	char *schema;       /* owned */
 };
 
-enum { DESCRIPTIONS_MAX = LIMIT_AGENTS * (LIMIT_AGENT_DESCRIPTION + 128) };
+enum { DESCRIPTIONS_MAX = LIMIT_AGENTS * (LIMIT_AGENT_DESCRIPTION + 256) };
 
 static const char description_head[] =
 	"Has an agent do a task in a conversation of its own, and returns its report. It knows "
 	"only the prompt: say all that it needs, and what to report. Those called in one reply "
 	"work at the same time. Agents:\n";
 
+static const char isolated_note[] =
+	" (Works on a git branch of its own, which its result names.)";
+
 static const char agent_result_schema[] =
 	"{\"type\": \"object\", \"required\": [\"success\", \"agent\"], \"properties\": {"
 	"\"success\": {\"type\": \"boolean\"}, \"agent\": {\"type\": \"string\"},"
 	" \"end\": {\"type\": \"string\"}, \"output\": {\"type\": \"string\"},"
 	" \"turns\": {\"type\": \"integer\"}, \"calls\": {\"type\": \"integer\"},"
-	" \"truncated\": {\"type\": \"boolean\"},"
+	" \"truncated\": {\"type\": \"boolean\"}, \"worktree\": {\"type\": \"object\"},"
 	" \"message\": {\"type\": \"string\"}, \"error\": {\"type\": \"object\"}}}";
 
 static const struct agent_definition *agent_called(const struct tool *tool,
@@ -110,8 +113,9 @@ static char *agents_description(const struct agents *agents)
 	buf_str(&out, description_head);
 	for (size_t i = 0; i < agents->count; i++)
 		if (!agents->at[i].disabled)
-			buf_printf(&out, "- %s: %s\n", agents->at[i].name,
-			           agents->at[i].description);
+			buf_printf(&out, "- %s: %s%s\n", agents->at[i].name,
+			           agents->at[i].description,
+			           agents->at[i].isolated ? isolated_note : "");
 	return mem_dup(out.data, out.len);
 }
 

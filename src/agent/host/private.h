@@ -203,6 +203,28 @@ void host_report_run(const struct host *host, struct agent_run *run);
 json_t *host_run_subagent(struct host *host, const struct agent_definition *definition,
                           const char *task, const char *call);
 
+/* ---- worktrees of agents (isolation.c) -------------------------------------------- */
+
+/* A git worktree of the project's repository in which one agent works. */
+struct isolation;
+
+/* Makes it, on a new branch at the repository's last commit, and opens a worker that is confined to
+ * it.  Those that killed processes have left are put in order before.  INVALID_ARGUMENT: there is
+ * no repository, no commit, or the workspace is not on this machine; DENIED_BY_SANDBOX: commands
+ * are not confined; TOOL_FAILED: what git says; CANCELLED; errors of files.  Then nothing of it
+ * stays. */
+bool isolation_open(struct host *host, const char *agent, const struct cancel *cancel,
+                    struct isolation **ret, struct err *err);
+/* The session's files and commands are those of the worktree. */
+void isolation_attach(struct isolation *isolation, struct session *session);
+/* What the agent is told of it, in place of the workspace's folders; the caller frees. */
+char *isolation_words(const struct isolation *isolation);
+/* Ends what runs there.  Without changes the worktree and its branch are removed; else what is not
+ * committed is committed, and it stays.  `result`, of the agent's call, says which: "worktree":
+ * {"changed": false} or {"path", "branch", "base", "committed", "changes"}.  When nothing uses the
+ * session any more; NULL is fine. */
+void isolation_close(struct isolation *isolation, json_t *result);
+
 /* ---- agents elsewhere (remote.c) -------------------------------------------------- */
 
 struct remotes;

@@ -40,6 +40,7 @@ struct subagent {
 	json_t *context;                 /* owned; the first message */
 	char *system;                    /* owned */
 	struct agent *agent;             /* owned */
+	struct isolation *isolation;     /* owned; NULL: it works in the session's workspace */
 };
 
 /* ---- a limit of time --------------------------------------------------------------- */
@@ -160,6 +161,8 @@ static void subagent_open_session(struct subagent *own)
 	session_branch(&own->session, session);
 	own->session.tools = own->tools;
 	own->session.terminal = NULL; /* its commands are none that the user types into */
+	if (own->isolation)
+		isolation_attach(own->isolation, &own->session);
 }
 
 static void subagent_trouble(void *data, const struct err *err)
@@ -198,6 +201,12 @@ static void subagent_open_prompt(struct subagent *own)
 
 	surroundings_set(json_object_get(around, "context"), PIECE_TOOLS,
 	                 span_str(tools ? tools : ""));
+	if (own->isolation) {
+		_cleanup_free_ char *words = isolation_words(own->isolation);
+
+		surroundings_set(json_object_get(around, "context"), PIECE_FOLDERS,
+		                 span_str(words));
+	}
 	own->context = surroundings_message(around);
 	options.tools = own->tools;
 	own->system = prompt_agent_text(&options, own->definition->prompt);
@@ -223,6 +232,8 @@ static void subagent_open_agent(struct subagent *own, const char *call)
 	options.context_for = NULL;
 	options.context_lost = NULL;
 	options.steer_message = NULL;
+	if (own->isolation)
+		options.before_edit = NULL; /* git has its files as they were */
 	options.system = span_str(own->system);
 	options.context = own->context;
 	options.max_turns = own->definition->max_turns;
@@ -235,6 +246,9 @@ static bool subagent_open(struct subagent *own, const char *call, struct err *er
 	own->can_cancel = cancel_init(&own->cancel, err);
 	if (!own->can_cancel || !cancel_follow(&own->cancel, &own->host->cancel, err) ||
 	    !subagent_open_model(own, err))
+		return false;
+	if (own->definition->isolated &&
+	    !isolation_open(own->host, own->definition->name, &own->cancel, &own->isolation, err))
 		return false;
 	subagent_open_session(own);
 	subagent_open_record(own);
@@ -441,6 +455,7 @@ json_t *host_run_subagent(struct host *host, const struct agent_definition *defi
 	struct subagent own = { .host = host, .definition = definition };
 	struct subagent_end end = { .err = ERR_INIT };
 	struct agent_run run = { .agent = definition->name, .call = call };
+	struct isolation *isolation;
 	struct err err = ERR_INIT;
 	json_t *result;
 
@@ -457,6 +472,8 @@ json_t *host_run_subagent(struct host *host, const struct agent_definition *defi
 	} else {
 		result = subagent_failure(&own, &err);
 	}
+	isolation = mem_steal(&own.isolation);
 	subagent_close(&own);
+	isolation_close(isolation, result);
 	return result;
 }

@@ -190,8 +190,20 @@ static void check_tree_common(const struct look *look, const struct part *part,
 		restore_part(look, part, old);
 }
 
-/* worktrees/N/gitdir: TREE/.git, in a writable place, whose content leads back here.  The tree may
- * be gone; git then forgets about it. */
+/* A worktree that hasp has made for an agent while this command ran (agent/host/isolation.c): among
+ * hasp's own files, which no command sees. */
+static bool tree_is_an_agents(const struct look *look, const char *git_file)
+{
+	const char *place = strstr(git_file, "/.gemini/tmp/");
+	struct denial denial;
+
+	return place && strstr(place, "/worktrees/") &&
+	       !plan_judge(look->guard->plan, git_file, SANDBOX_READ, false, &denial) &&
+	       denial.reason == SANDBOX_REASON_OWN_SECRETS;
+}
+
+/* worktrees/N/gitdir: TREE/.git, in a writable place, whose content leads back here; or an agent's.
+ * The tree may be gone; git then forgets about it. */
 static void check_tree_gitdir(const struct look *look, const struct part *part,
                               const struct part *old)
 {
@@ -206,8 +218,9 @@ static void check_tree_gitdir(const struct look *look, const struct part *part,
 	if (pointer(look->folder, part->name, "", &text) && part->st.st_nlink == 1) {
 		path = make_absolute_text(folder, text);
 		fine = span_ends(span_str(path), SPAN("/.git")) &&
-		       plan_judge(look->guard->plan, path, SANDBOX_WRITE, false, NULL) &&
-		       (lstat(path, &st) != 0 || leads_back(path, folder));
+		       (tree_is_an_agents(look, path) ||
+		        (plan_judge(look->guard->plan, path, SANDBOX_WRITE, false, NULL) &&
+		         (lstat(path, &st) != 0 || leads_back(path, folder))));
 	}
 	if (!fine)
 		restore_part(look, part, old);
