@@ -39,7 +39,8 @@ def work(world, *steps, main=DONE, **options):
 
 
 def worktrees(world):
-    return sorted(world.home.glob(".gemini/tmp/*/worktrees/*"))
+    """What is there of them, without the locks of them all."""
+    return sorted(path for path in world.home.glob(".gemini/tmp/*/worktrees/*") if path.name[0] != ".")
 
 
 def branches(world):

@@ -6,6 +6,8 @@
  *     ~/.gemini/tmp/SLUG/worktrees/ID.json    {"branch", "base", "agent", "tree"}, as long as its
  *                                             agent works there
  *     ~/.gemini/tmp/SLUG/worktrees/ID.lock    locked by the process whose agent works there
+ *     ~/.gemini/tmp/SLUG/worktrees/.locks     locked while one of those is made or tried
+ *     ~/.gemini/tmp/SLUG/worktrees/.turn      locked while git runs
  *
  * git runs in the sandbox of the session's commands, which may write to ID besides; so what the
  * repository's configuration names (filters) runs there, too, and its hooks do not run at all.
@@ -121,7 +123,23 @@ struct git_said {
 	char *out; /* owned */
 };
 
-/* In the session's sandbox, in the project. False: it was not started. */
+/* Holds what others of the project hold too, by its name, for the caller to close; -1: *err. */
+static int isolation_hold(const struct isolation *own, const char *name,
+                          const struct cancel *cancel, unsigned max_ms, struct err *err)
+{
+	const struct file_lock_wait wait = { .cancel = cancel, .max_ms = max_ms };
+	_cleanup_free_ char *path = path_join(own->all, name);
+	_cleanup_fd_ int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0) {
+		err_set_errno(err, errno, "Cannot open %s", path);
+		return -1;
+	}
+	return file_lock_take(fd, path, &wait, err) ? fd_steal(&fd) : -1;
+}
+
+/* In the session's sandbox, in the project, and one at a time: git reads what is known of other
+ * worktrees, and fails where it is half written. False: it was not started. */
 static bool isolation_git(const struct isolation *own, const char *script, unsigned ms,
                           const struct cancel *cancel, struct git_said *ret, struct err *err)
 {
@@ -137,9 +155,14 @@ static bool isolation_git(const struct isolation *own, const char *script, unsig
 	struct job_news news = { .all = true, .bytes = UINT64_MAX, .cancel_fd = cancel_fd(cancel),
 		                 .ms = -1 };
 	struct job_report report;
+	_cleanup_fd_ int turn = isolation_hold(own, ".turn", cancel, ms, err);
 	struct job *job;
 
 	*ret = (struct git_said){ .code = -1 };
+	if (turn < 0) {
+		jobs_free(jobs);
+		return false;
+	}
 	if (!job_start(jobs, own->host->options.provider, &request, &job, err)) {
 		jobs_free(jobs);
 		return false;
@@ -218,12 +241,14 @@ static char *worktrees_folder(const struct host *host, struct err *err)
 }
 
 /* The lock, if nobody has it. What was locked has to be the file that has the name: whoever had it
- * may have removed it meanwhile. */
+ * may have removed it meanwhile.  A file that is made is locked before anybody finds it free. */
 static bool isolation_lock(struct isolation *own, bool make)
 {
 	_cleanup_free_ char *path = isolation_file(own, "lock");
-	_cleanup_fd_ int fd = open(path, O_RDWR | (make ? O_CREAT | O_EXCL : 0) | O_NOFOLLOW |
-	                                         O_CLOEXEC, 0600);
+	struct err ignored = ERR_INIT;
+	_cleanup_fd_ int all = isolation_hold(own, ".locks", NULL, 0, &ignored);
+	const int flags = O_RDWR | (make ? O_CREAT | O_EXCL : 0) | O_NOFOLLOW | O_CLOEXEC;
+	_cleanup_fd_ int fd = all < 0 ? -1 : open(path, flags, 0600);
 	struct stat held, named;
 
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0 || fstat(fd, &held) != 0 ||

@@ -350,7 +350,7 @@ static const struct {
 	{ "settings", "\"hasp config\" lists the settings" },
 	{ "trust", "\"hasp config trust\" trusts this folder" },
 	{ "permissions", "\"hasp policy list\" lists the rules" },
-	{ "plugin", "hasp has no plugins" },
+	{ "plugin", "\"hasp extensions\" installs plugins, too" },
 	{ "exec", "\"hasp -p PROMPT\" runs a prompt, \"hasp sandbox -- COMMAND\" a command" },
 	{ "run", "\"hasp -p PROMPT\" runs a prompt, \"hasp sandbox -- COMMAND\" a command" },
 };

@@ -85,7 +85,7 @@ def test_the_users_own_command(world):
     with world.fake([[text("Yes.")]]) as server:
         with world.hasp(server) as hasp:
             hasp.wait("sandbox:").type("!read a; echo \"got $a\"").key("enter")
-            focus(hasp).type("this").key("enter").wait("got this")
+            focus(hasp).type("this").key("enter").wait("got this").wait("exit 0")
             hasp.key("backspace").type("so?").key("enter").wait("Yes.")
     assert "got this" in str(server.requests[-1].body["contents"])
 
