@@ -3,6 +3,7 @@
 import json
 import re
 import socket
+import time
 
 import fake_openai
 from fake_gemini import call, text
@@ -20,7 +21,17 @@ def command(world, script, where="home", **more):
     log = world.top / "asked"
     world.settings(where, statusLine={"type": "command", "command": "cat >>%s; echo >>%s; %s" % (log, log, script)},
                    **more)
-    return lambda: [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    # The last line may still be being written.
+    return lambda: [json.loads(line) for line in log.read_text().split("\n")[:-1] if line] if log.exists() else []
+
+
+def told(asked, true):
+    """What the command was told last, when that is true of it: it is told what the screen shows a little later."""
+    end = time.monotonic() + 60
+    while not (asked() and true(asked()[-1])):
+        assert time.monotonic() < end, asked()[-1:]
+        time.sleep(0.05)
+    return asked()[-1]
 
 
 def test_items(world):
@@ -54,7 +65,7 @@ def test_what_the_tokens_cost(world):
             hasp.type("go").key("enter").wait("Here.").wait("20k in, 130 out").wait("$0.0330")
             hasp.type("/stats").key("enter").wait("cost").quiet()
             assert re.search(r"cost +\$0\.0330", hasp.dump().text)
-            assert asked()[-1]["cost"]["total_cost_usd"] == 0.033
+            assert told(asked, lambda one: "total_cost_usd" in one["cost"])["cost"]["total_cost_usd"] == 0.033
 
 
 def test_a_command_for_it(world):
@@ -69,9 +80,8 @@ def test_a_command_for_it(world):
             assert first[-1]["session_id"] in hasp.dump().text and "second" not in hasp.dump().text
             assert "sandbox:" not in hasp.dump().text and b"]52;" not in hasp.raw()
             hasp.type("go").key("enter").wait("Written.").wait(READY).quiet(0.3)
-            states = [one["state"] for one in asked()]
-            assert states[-1] == "idle" and "working" in states
-            last = asked()[-1]
+            last = told(asked, lambda one: one["state"] == "idle" and one["cost"]["total_lines_added"])
+            assert "working" in [one["state"] for one in asked()]
             assert last["cost"]["total_lines_added"] == 1 and last["approval_mode"] == "autoEdit"
             assert last["context_window"]["total_input_tokens"] > 0
             # Once for each state, and never again while nothing changes.
