@@ -2,7 +2,7 @@
 /* Manifests of extensions, in the formats of three programs, read into one form.
  *
  * Each format is a row: the file that it is known by, and the function that makes the form of
- * extensions.h out of it.  To add one: a row in `formats`, its function (extensions_plugins.c), a
+ * extensions.h out of it.  To add one: a row in `formats`, its function (as extensions_claude.c), a
  * line in docs/extensions.md. */
 #include <stdlib.h>
 #include <string.h>

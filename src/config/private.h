@@ -133,11 +133,13 @@ static inline void home_cleanup_lock(char **lock)
 }
 #define _cleanup_lock_ __attribute__((cleanup(home_cleanup_lock)))
 
-/* ---- manifests of extensions (extensions_manifest.c, extensions_plugins.c) ------------------ */
+/* ---- manifests of extensions (extensions_manifest.c) ------------------------------------- */
 
 enum {
 	EXTENSION_DEPTH = 64,     /* of JSON in an extension's files */
 	EXTENSION_NAME_MAX = 100, /* of Gemini CLI's */
+	PLUGIN_NAME_MAX = 64,
+	PLUGIN_SERVERS_MAX = 1000,
 };
 
 /* A manifest that is being read. */
@@ -158,12 +160,22 @@ void config_unused(const struct manifest_reading *reading, const char *format, .
 /* A file of an extension, as JSON, a new reference. NULL without *err: there is none. */
 json_t *config_json(const char *folder, const char *path, struct err *err);
 
-/* The readers of the formats besides Gemini CLI's: a new object in the form of
- * gemini-extension.json, with reading->parts filled in; NULL with *err. */
+/* The readers of the formats besides Gemini CLI's (extensions_claude.c, _portable.c): a new object
+ * in the form of gemini-extension.json, with reading->parts filled in; NULL with *err. */
 json_t *config_claude_read(const struct manifest_reading *reading, const json_t *said,
                            struct err *err);
 json_t *config_portable_read(const struct manifest_reading *reading, const json_t *said,
-                      struct err *err);
+                             struct err *err);
+
+/* For these (extensions_plugins.c): */
+/* 1 to 64 letters, digits, "-", "_" and ".", the first and last one of the first two. */
+bool config_plugin_name_is_fine(const char *name);
+/* Whether something of that name is in the plugin's folder. */
+bool config_plugin_has(const struct manifest_reading *reading, const char *name);
+/* The places of a part, to be appended to; borrowed. */
+json_t *config_plugin_part(const struct manifest_reading *reading, enum extension_part part);
+/* A new manifest with what each has, without servers; the name has been checked. */
+json_t *config_plugin_begin(const struct manifest_reading *reading, const json_t *said);
 
 /* A server as Claude Code's files have it, in the form of mcpServers, but for "oauth"; a new
  * object. Variables stay as they are. */
@@ -184,6 +196,6 @@ json_t *config_plugin_names(const struct settings *settings, const struct extens
 void config_plugin_environment(const struct extension *extension, json_t *env);
 /* Puts names and variables into the servers of extension->manifest. */
 void config_plugin_expand(const struct settings *settings, struct extension *extension,
-                   json_t *warnings);
+                          json_t *warnings);
 
 #endif

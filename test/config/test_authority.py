@@ -121,7 +121,7 @@ NO_PLACES = {
     "src/tool/builtin/read_files.c": {".env"},
     "src/agent/setup/prepare.c": {"gemini-extension.json", "SKILL.md"},
     "src/a2a/client.c": {"agent-card.json"},  # in addresses
-    "src/config/extensions_plugins.c": {"plugin.schema.json", "mcp.schema.json"},  # likewise
+    "src/config/extensions_portable.c": {"plugin.schema.json", "mcp.schema.json"},  # likewise
     "src/tui/ask/ask.c": {"answer.md"},  # what a text is called while an editor has it
     "src/tui/input.c": {"prompt.md"},
     "src/agent/call/confirm.c": {"text.md"},  # the same, in an editor beside the client

@@ -203,8 +203,7 @@ json_t *host_extensions(const struct host *host);
 /* Looks for them anew, and takes what they bring now: rules, hooks, excluded tools, skills, agents,
  * instructions, commands, and MCP servers, all of which begin anew if those of extensions are
  * others.  Asks about those whose files have changed.  A folder of plans counts from the next
- * session on. Errors as of the reloads above. Not
- * while a prompt is under way, as the next. */
+ * session on.  Not while a prompt is under way, as the next. Errors as of the reloads above. */
 bool host_extensions_reload(struct host *host, struct err *err);
 /* Switches one on or off (extension_switch), and does that. */
 bool host_extension_switch(struct host *host, const char *name, const char *scope, bool enable,

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plugins of Claude Code (.claude-plugin/plugin.json), read into the form of an extension.
+ *
+ * They bring commands, skills, agents, hooks and servers, in fixed places or where the manifest
+ * says.
+ *
+ * Reference: Claude Code 2.1 (plugins reference). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "config/extensions.h"
+#include "config/private.h"
+#include "data/json.h"
+
+#define OPTION_PREFIX "CLAUDE_PLUGIN_OPTION_"
+
+enum {
+	PLUGIN_PATHS_MAX = 100, /* of one member */
+	PLUGIN_OPTIONS_MAX = 100,
+	OPTION_NAME_MAX = 100,
+};
+
+/* ---- paths ------------------------------------------------------------------------------ */
+
+/* What a path of the manifest means, relative to the folder ("" is the folder itself); the caller
+ * frees.  NULL: it leads out, or nothing is there; that is a problem. */
+static char *claude_path(const struct manifest_reading *reading, const char *member,
+                         const json_t *value)
+{
+	const char *text = json_string_value(value);
+	_cleanup_free_ char *path = text ? path_join(reading->folder, text) : NULL;
+	const char *inner;
+
+	if (!text || !*text || strlen(text) != json_string_length(value) || text[0] == '/' ||
+	    strlen(text) > LIMIT_PATH_BYTES || !path_is_under(path, reading->folder)) {
+		config_problem(reading, "\"%s\" names %.200s, which is no path in the plugin; it "
+		               "does not count.", member, text && *text ? text : "nothing");
+		return NULL;
+	}
+	inner = path + strlen(reading->folder);
+	inner += *inner == '/';
+	if (*inner && !config_plugin_has(reading, inner)) {
+		config_problem(reading, "\"%s\" names %.200s, which is not there.", member, text);
+		return NULL;
+	}
+	return mem_strdup(inner);
+}
+
+static void add_manifest_path(const struct manifest_reading *reading, enum extension_part part,
+                              const json_t *value)
+{
+	json_t *list = config_plugin_part(reading, part);
+	_cleanup_free_ char *path = NULL;
+
+	if (json_array_size(list) >= PLUGIN_PATHS_MAX)
+		return;
+	path = claude_path(reading, extension_part_name(part), value);
+	if (path && !json_lists(list, span_str(path)))
+		json_array_append_new(list, json_text(span_str(path)));
+}
+
+/* The member: a path, or a list of them; commands may also be {NAME: {"source": path}}. */
+static void add_manifest_paths(const struct manifest_reading *reading, enum extension_part part,
+                               const json_t *member)
+{
+	const char *name;
+	json_t *one;
+	size_t i;
+
+	if (json_is_string(member))
+		add_manifest_path(reading, part, member);
+	json_array_foreach((json_t *)member, i, one)
+		add_manifest_path(reading, part, one);
+	json_object_foreach((json_t *)member, name, one)
+		if (json_object_get(one, "source"))
+			add_manifest_path(reading, part, json_object_get(one, "source"));
+		else
+			config_unused(reading, "%s that are written into the manifest",
+			              extension_part_name(part));
+}
+
+/* Commands and agents of the manifest stand in place of the usual folder, skills beside it. */
+static void claude_places(const struct manifest_reading *reading, const json_t *said)
+{
+	static const enum extension_part parts[] = { EXTENSION_COMMANDS, EXTENSION_SKILLS,
+		                                     EXTENSION_AGENTS };
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		const char *name = extension_part_name(parts[i]);
+		const json_t *member = json_object_get(said, name);
+
+		if (!member || parts[i] == EXTENSION_SKILLS)
+			json_array_append_new(config_plugin_part(reading, parts[i]),
+			                      json_string(name));
+		add_manifest_paths(reading, parts[i], member);
+	}
+	/* One that is a skill itself. */
+	if (!json_object_get(said, "skills") && !config_plugin_has(reading, "skills") &&
+	    config_plugin_has(reading, "SKILL.md"))
+		json_array_append_new(config_plugin_part(reading, EXTENSION_SKILLS),
+		                      json_string(""));
+}
+
+/* ---- hooks ------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *theirs, *ours;
+} claude_events[] = {
+	{ "PreToolUse", "BeforeTool" },      { "PostToolUse", "AfterTool" },
+	{ "UserPromptSubmit", "BeforeAgent" }, { "Stop", "AfterAgent" },
+	{ "SessionStart", "SessionStart" },  { "SessionEnd", "SessionEnd" },
+	{ "PreCompact", "PreCompress" },     { "Notification", "Notification" },
+};
+
+static const char *claude_event(const char *theirs)
+{
+	for (size_t i = 0; i < ARRAY_LEN(claude_events); i++)
+		if (!strcmp(claude_events[i].theirs, theirs))
+			return claude_events[i].ours;
+	return NULL;
+}
+
+/* One with its time in milliseconds; a new reference. NULL: hasp does not run it. */
+static json_t *claude_hook(const struct manifest_reading *reading, const char *event,
+                           const json_t *said)
+{
+	const char *type = json_string_value(json_object_get(said, "type"));
+	const json_t *timeout = json_object_get(said, "timeout");
+	json_t *hook;
+
+	if (!type || strcmp(type, "command") != 0 ||
+	    !json_string_length(json_object_get(said, "command"))) {
+		config_unused(reading, "hooks of %.60s of the type \"%.40s\"", event,
+		              type ? type : "");
+		return NULL;
+	}
+	if (json_object_get(said, "args")) {
+		config_unused(reading, "hooks of %.60s that have \"args\"", event);
+		return NULL;
+	}
+	if (json_object_get(said, "if"))
+		config_unused(reading, "\"if\" of hooks of %.60s, which run at each call", event);
+	if (json_is_true(json_object_get(said, "async")))
+		config_unused(reading, "\"async\" of hooks of %.60s, which are waited for",
+		              event);
+	hook = json_pack("{s:s, s:O}", "type", "command", "command",
+	                 json_object_get(said, "command"));
+	if (json_is_number(timeout) && json_number_value(timeout) > 0 &&
+	    json_number_value(timeout) < 86400)
+		json_object_set_new(hook, "timeout",
+		                    json_integer((json_int_t)(1000 * json_number_value(timeout))));
+	return hook;
+}
+
+static void claude_group(const struct manifest_reading *reading, const char *event,
+                         const json_t *said, json_t *list)
+{
+	const json_t *matcher = json_object_get(said, "matcher");
+	json_t *hooks = json_array(), *group, *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(said, "hooks"), i, one) {
+		json_t *hook = claude_hook(reading, event, one);
+
+		if (hook)
+			json_array_append_new(hooks, hook);
+	}
+	group = json_pack("{s:s, s:o}", "format", "claude", "hooks", hooks);
+	if (json_is_string(matcher))
+		json_object_set(group, "matcher", (json_t *)matcher);
+	if (json_array_size(hooks))
+		json_array_append_new(list, group);
+	else
+		json_decref(group);
+}
+
+/* {EVENT: [...]}, perhaps as the member "hooks" of an object that describes them. */
+static void claude_hooks_add(const struct manifest_reading *reading, const json_t *said,
+                             const char *where)
+{
+	const json_t *inner = json_object_get(said, "hooks");
+	json_t *all = json_object_get(reading->parts, "hooks"), *groups, *group;
+	const char *event;
+	size_t i;
+
+	if (json_is_object(inner))
+		said = inner;
+	if (!json_is_object(said))
+		config_problem(reading, "The hooks of %.200s are no object.", where);
+	json_object_foreach((json_t *)said, event, groups) {
+		const char *ours = claude_event(event);
+		json_t *list = ours ? json_object_get(all, ours) : NULL;
+
+		if (!ours) {
+			config_unused(reading, "hooks of the event %.60s", event);
+			continue;
+		}
+		if (!list) {
+			list = json_array();
+			json_object_set_new(all, ours, list);
+		}
+		json_array_foreach(groups, i, group)
+			claude_group(reading, event, group, list);
+		if (!json_array_size(list))
+			json_object_del(all, ours);
+	}
+}
+
+/* ---- servers ------------------------------------------------------------------------------ */
+
+json_t *config_claude_entry(const json_t *said)
+{
+	static const char *const members[] = { "command", "args", "env", "url", "headers",
+		                               "timeout" };
+	const struct span type = json_span(json_object_get(said, "type"));
+	json_t *entry = json_object(), *url;
+
+	for (size_t i = 0; i < ARRAY_LEN(members); i++)
+		if (json_object_get(said, members[i]))
+			json_object_set(entry, members[i], json_object_get(said, members[i]));
+	url = json_object_get(entry, "url");
+	if (span_eq(type, SPAN("sse")))
+		json_object_set_new(entry, "type", json_string("sse"));
+	else if (span_eq(type, SPAN("http")) || span_eq(type, SPAN("streamable-http")))
+		json_object_set_new(entry, "type", json_string("http"));
+	if (span_eq(type, SPAN("ws")) && url) {
+		json_object_set(entry, "tcp", url);
+		json_object_del(entry, "url");
+	}
+	if (span_eq(type, SPAN("stdio")))
+		json_object_del(entry, "url");
+	return entry;
+}
+
+static void claude_server_add(const struct manifest_reading *reading, json_t *servers,
+                              const char *name, const json_t *said)
+{
+	const json_t *client = json_object_get(json_object_get(said, "oauth"), "clientId");
+	json_t *entry;
+
+	if (!json_is_object(said) || json_object_size(servers) >= PLUGIN_SERVERS_MAX) {
+		config_problem(reading,
+		               "The MCP server \"%.100s\" is no object, or one too many.",
+		               name);
+		return;
+	}
+	if (json_object_get(said, "headersHelper")) {
+		config_unused(reading, "the MCP server \"%.100s\", which has a headersHelper",
+		              name);
+		return;
+	}
+	entry = config_claude_entry(said);
+	if (json_is_string(client))
+		json_object_set_new(entry, "oauth", json_pack("{s:O}", "clientId", client));
+	json_object_set_new_nocheck(servers, name, entry);
+}
+
+/* {"mcpServers": {NAME: ...}}, or {NAME: ...}. */
+static void claude_servers_add(const struct manifest_reading *reading, json_t *servers,
+                               const json_t *said)
+{
+	const json_t *inner = json_object_get(said, "mcpServers");
+	const char *name;
+	json_t *one;
+
+	json_object_foreach(json_is_object(inner) ? (json_t *)inner : (json_t *)said, name, one)
+		claude_server_add(reading, servers, name, one);
+}
+
+/* ---- files and members that may be either ----------------------------------- */
+
+/* Hooks (`servers` is NULL), or servers, of a file; `needed`: the manifest names it. */
+static void claude_file_add(const struct manifest_reading *reading, json_t *servers,
+                            const char *name, bool needed)
+{
+	_cleanup_free_ char *path = path_join(reading->folder, name);
+	struct err err = ERR_INIT;
+	json_auto_t *file = config_json(reading->folder, path, &err);
+
+	if (err.code != ERR_NONE)
+		config_problem(reading, "What is in %.200s does not count: %s", name,
+		               err.message);
+	else if (!file && needed)
+		config_problem(reading, "There is no file %.200s.", name);
+	else if (file && servers)
+		claude_servers_add(reading, servers, file);
+	else if (file)
+		claude_hooks_add(reading, file, name);
+}
+
+/* A path, an object, or a list of them. Lists are not in lists. */
+static void claude_member_add(const struct manifest_reading *reading, json_t *servers,
+                              const char *member, const json_t *value)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach((json_t *)value, i, one)
+		if (i < PLUGIN_PATHS_MAX && !json_is_array(one))
+			claude_member_add(reading, servers, member, one);
+	if (json_is_object(value) && servers)
+		claude_servers_add(reading, servers, value);
+	else if (json_is_object(value))
+		claude_hooks_add(reading, value, member);
+	if (!json_is_string(value))
+		return;
+	if (span_ends(json_span(value), SPAN(".mcpb")) ||
+	    span_ends(json_span(value), SPAN(".dxt"))) {
+		config_unused(reading, "MCP servers in bundles (%.200s)",
+		              json_string_value(value));
+	} else {
+		_cleanup_free_ char *path = claude_path(reading, member, value);
+
+		if (path)
+			claude_file_add(reading, servers, path, true);
+	}
+}
+
+/* ---- settings ------------------------------------------------------------------------------ */
+
+/* The variable that a program finds the value in: KEY in capitals. NULL: it cannot be one. */
+static char *option_variable(const char *key)
+{
+	char *variable = mem_printf(OPTION_PREFIX "%s", key);
+
+	for (char *c = variable; *c; c++) {
+		if (!ascii_is_alnum(*c) && *c != '_') {
+			free(variable);
+			return NULL;
+		}
+		if (*c >= 'a' && *c <= 'z')
+			*c = (char)(*c - 'a' + 'A');
+	}
+	return variable;
+}
+
+/* userConfig, as the settings of an extension. */
+static void claude_options(const struct manifest_reading *reading, json_t *manifest,
+                           const json_t *said)
+{
+	json_t *settings = json_array(), *one;
+	const char *key;
+
+	json_object_foreach((json_t *)said, key, one) {
+		const json_t *title = json_object_get(one, "title");
+		const json_t *about = json_object_get(one, "description");
+		_cleanup_free_ char *variable = strlen(key) <= OPTION_NAME_MAX ?
+		                                        option_variable(key) : NULL;
+
+		if (!variable || !json_is_object(one) ||
+		    json_array_size(settings) >= PLUGIN_OPTIONS_MAX) {
+			config_problem(reading, "\"userConfig\": %.100s is no setting that "
+			               "counts.", key);
+			continue;
+		}
+		if (json_object_get(one, "default"))
+			config_unused(reading, "the default of the setting %s", key);
+		json_array_append_new(settings, json_pack("{s:o, s:o, s:s, s:b, s:s}", "name",
+		                      json_text(json_string_length(title) ? json_span(title) :
+		                                                            span_str(key)),
+		                      "description", json_text(json_span(about)), "envVar",
+		                      variable, "sensitive",
+		                      json_is_true(json_object_get(one, "sensitive")), "key", key));
+	}
+	json_object_set_new(manifest, "settings", settings);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+/* What they bring that hasp has no use for: members, and files in the usual places. */
+static const struct {
+	const char *member, *file, *what;
+} claude_unused[] = {
+	{ "lspServers", ".lsp.json", "language servers" },
+	{ "outputStyles", "output-styles", "output styles" },
+	{ "monitors", "monitors", "monitors" },
+	{ "themes", "themes", "themes" },
+	{ "workflows", "workflows", "workflows" },
+	{ "channels", NULL, "channels" },
+	{ "dependencies", NULL, "other plugins that it depends on" },
+	{ "experimental", NULL, "experimental components" },
+	{ "settings", "settings.json", "settings for Claude Code" },
+	{ NULL, "bin", "programs for the search path (bin/)" },
+};
+
+/* Members that are used, or say something about the plugin alone. */
+static const char *const claude_known[] = {
+	"$schema", "name", "displayName", "version", "description", "author", "homepage",
+	"repository", "license", "keywords", "commands", "skills", "agents", "hooks",
+	"mcpServers", "userConfig", "defaultEnabled", "category", "tags", "strict", "source",
+};
+
+static void claude_note_unused(const struct manifest_reading *reading, const json_t *said)
+{
+	const char *member;
+	json_t *value;
+
+	for (size_t i = 0; i < ARRAY_LEN(claude_unused); i++)
+		if ((claude_unused[i].member && json_object_get(said, claude_unused[i].member)) ||
+		    (claude_unused[i].file && config_plugin_has(reading, claude_unused[i].file)))
+			config_unused(reading, "%s", claude_unused[i].what);
+	json_object_foreach((json_t *)said, member, value) {
+		bool known = false;
+
+		(void)value;
+		for (size_t i = 0; i < ARRAY_LEN(claude_known); i++)
+			known = known || !strcmp(claude_known[i], member);
+		for (size_t i = 0; i < ARRAY_LEN(claude_unused); i++)
+			known = known || (claude_unused[i].member &&
+			                  !strcmp(claude_unused[i].member, member));
+		if (!known)
+			config_unused(reading, "\"%.100s\" of the manifest", member);
+	}
+}
+
+json_t *config_claude_read(const struct manifest_reading *reading, const json_t *said,
+                           struct err *err)
+{
+	json_t *manifest, *servers = json_object();
+
+	if (!config_plugin_name_is_fine(json_string_value(json_object_get(said, "name")))) {
+		json_decref(servers);
+		err_set(err, ERR_INVALID_ARGUMENT,
+		        "%s: its \"name\" has to be letters, digits, \"-\", \"_\" and \".\" alone, "
+		        "at most %d.", reading->path, PLUGIN_NAME_MAX);
+		return NULL;
+	}
+	manifest = config_plugin_begin(reading, said);
+	json_object_set_new(manifest, "mcpServers", servers);
+	json_object_set_new(reading->parts, "hooks", json_object());
+	claude_places(reading, said);
+	claude_file_add(reading, servers, ".mcp.json", false);
+	claude_member_add(reading, servers, "mcpServers", json_object_get(said, "mcpServers"));
+	/* The usual file, also where the manifest names it as it need not. */
+	claude_file_add(reading, NULL, "hooks/hooks.json", false);
+	if (!span_eq(json_span(json_object_get(said, "hooks")), SPAN("./hooks/hooks.json")) &&
+	    !span_eq(json_span(json_object_get(said, "hooks")), SPAN("hooks/hooks.json")))
+		claude_member_add(reading, NULL, "hooks", json_object_get(said, "hooks"));
+	claude_options(reading, manifest, json_object_get(said, "userConfig"));
+	claude_note_unused(reading, said);
+	return manifest;
+}
