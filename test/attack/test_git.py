@@ -18,6 +18,8 @@ from guard_fixture import Place  # noqa: E402
 from guard_work import WORK  # noqa: E402
 from guard_attacks import ATTACKS, BARE  # noqa: E402
 
+pytestmark = pytest.mark.in_turn("level")
+
 HASP = os.environ["HASP"]
 
 

@@ -10,6 +10,8 @@ import time
 import pytest
 from conftest import HASP
 
+pytestmark = pytest.mark.in_turn("level")
+
 
 @pytest.mark.parametrize("level", ["full", "landlock", "paths"])
 def test_each_result_says_its_level(ws, level):

@@ -8,6 +8,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.in_turn("level")
+
 LEVELS = pytest.mark.parametrize("level", ["full", "landlock"])
 
 

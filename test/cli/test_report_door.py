@@ -8,6 +8,8 @@ import subprocess
 import pytest
 from conftest import HASP
 
+pytestmark = pytest.mark.in_turn("level")
+
 # Chosen by the command, and in the report when it is denied.
 NAME = "$(id>PWNED)"
 

@@ -16,6 +16,8 @@ sys.path[:0] = [str(TOP / "test" / "corpus"), str(TOP / "test" / "damage")]
 import corpus  # noqa: E402
 import debian_series  # noqa: E402
 
+pytestmark = pytest.mark.in_turn("level")
+
 LEVELS = ["full", "landlock"]
 
 

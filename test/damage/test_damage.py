@@ -17,7 +17,7 @@ import report
 from kinds import RECOVER, REFUSE
 
 ALL = os.environ.get("HASP_TESTS") == "all"
-CASES = int(os.environ.get("DAMAGE_CASES", "150" if ALL else "40"))
+CASES = int(os.environ.get("DAMAGE_CASES", "150" if ALL else "32"))
 SEED = os.environ.get("DAMAGE_SEED", "1")
 
 

@@ -9,6 +9,8 @@ import pytest
 from guard_fixture import Place
 from guard_work import WORK
 
+pytestmark = pytest.mark.in_turn("level")
+
 
 @pytest.fixture(name="place")
 def a_place(tmp_path):

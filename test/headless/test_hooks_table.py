@@ -5,6 +5,8 @@ import json
 import pytest
 from fake_gemini import call, text
 
+pytestmark = pytest.mark.in_turn("code")
+
 LIST = [call("list_directory", {"dir_path": "."})]
 EVENTS = ["SessionStart", "BeforeAgent", "BeforeModel", "BeforeToolSelection", "AfterModel", "BeforeTool",
           "AfterTool", "AfterAgent", "SessionEnd"]

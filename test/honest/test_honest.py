@@ -13,9 +13,10 @@ from workshop import Workshop
 HASP = os.environ["HASP"]
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs/honest-work.md"
 JOBS = {job.name: job for job in all_jobs()}
-# Each job as one user, in turn; as both with HASP_TESTS=all.
-RUNS = [(name, user) for number, name in enumerate(JOBS)
-        for user in (USERS if os.environ.get("HASP_TESTS") == "all" else [USERS[number % len(USERS)]])
+# Each job as one user and at one level, in turn; as both and at both with HASP_TESTS=all.
+WAYS = [(user, level) for level in LEVELS for user in USERS]
+RUNS = [(name, user, level) for number, name in enumerate(JOBS)
+        for user, level in (WAYS if os.environ.get("HASP_TESTS") == "all" else [WAYS[number % len(WAYS)]])
         if user in JOBS[name].users]
 
 
@@ -24,16 +25,16 @@ def the_runs(request):
     """What was chosen of the table is begun at once, as many jobs side by side as help."""
     workshops = {user: Workshop(HASP, user) for user in USERS}
     with ThreadPoolExecutor((os.cpu_count() or 2) + 1) as pool:
-        yield {(item.callspec.params["name"], item.callspec.params["user"]): pool.submit(
-                   workshops[item.callspec.params["user"]].do, JOBS[item.callspec.params["name"]], LEVELS)
-               for item in request.session.items if item.originalname == "test_job"}
+        yield {way: pool.submit(workshops[way[1]].do, JOBS[way[0]], way[2]) for way in (
+                   tuple(item.callspec.params[key] for key in ("name", "user", "level"))
+                   for item in request.session.items if item.originalname == "test_job")}
     for workshop in workshops.values():
         workshop.close()
 
 
-@pytest.mark.parametrize("name, user", RUNS)
-def test_job(runs, name, user):
-    wrong = runs[name, user].result()
+@pytest.mark.parametrize("name, user, level", RUNS)
+def test_job(runs, name, user, level):
+    wrong = runs[name, user, level].result()
     assert not wrong, "\n\n".join(wrong)
 
 

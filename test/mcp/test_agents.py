@@ -26,6 +26,8 @@ import snippets
 from conftest import HASP
 from fake_model import FakeModel, Task
 
+pytestmark = pytest.mark.in_turn("transport")
+
 SECONDS = 180
 PROMPT = "In note.txt, change the line beta to BETA."
 TASK = Task("note.txt", "beta", "BETA")
