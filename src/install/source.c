@@ -121,7 +121,8 @@ static bool git_source(struct source *ret, const char *word, const char *url)
 	return true;
 }
 
-/* word = [USER "@"] HOST ":" PATH, of no file that there is; USER and HOST begin with no "-". */
+/* word = USER "@" HOST ":" PATH, also where there is such a file, as a project may have one; USER
+ * and HOST begin with no "-". */
 static bool is_ssh_place(const char *word)
 {
 	const char *colon = strchr(word, ':'), *at = strchr(word, '@');
@@ -203,9 +204,8 @@ bool source_parse(const char *word, struct source *ret, struct err *err)
 
 		ok = git_source(&source, word, url);
 	} else
-		ok = path_parse(word, &source, &why) ||
-		     (why.code == ERR_NONE && is_ssh_place(word) &&
-		      git_source(&source, word, word)) ||
+		ok = (is_ssh_place(word) && git_source(&source, word, word)) ||
+		     path_parse(word, &source, &why) ||
 		     (why.code == ERR_NONE && github_parse(word, &source));
 	if (ok) {
 		*ret = source;
@@ -228,11 +228,14 @@ bool install_is_repository(const char *word)
 bool install_fetch_repository(const char *word, const char *folder, struct err *err)
 {
 	struct source source;
+	_cleanup_free_ char *commit = NULL;
+	struct git_place place = { 0 };
 	bool ok;
 
 	if (!source_parse(word, &source, err))
 		return false;
-	ok = source.git ? git_fetch(source.git, NULL, folder, err) :
+	place.url = source.git;
+	ok = source.git ? git_fetch(&place, folder, &commit, err) :
 	                  err_set(err, ERR_INVALID_ARGUMENT,
 	                          "%.300s is the address of an archive, not of a repository.",
 	                          word);
