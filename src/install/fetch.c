@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -175,4 +176,23 @@ bool install_fetch(const struct install_wish *wish, const struct source *source,
 		return fetch_github(wish, source, stage, origin, err);
 	}
 	return err_set(err, ERR_INTERNAL, "There is no such source.");
+}
+
+/* ---- skills ----------------------------------------------------------------------------- */
+
+bool install_fetch_skills(const char *word, const char *folder, struct err *err)
+{
+	_cleanup_source_ struct source source = { 0 };
+	const struct install_wish wish = { .source = word };
+	const struct stage stage = { .path = (char *)folder };
+	json_auto_t *origin = json_object();
+
+	if (!source_parse(word, &source, err))
+		return false;
+	if (source.git)
+		source.kind = SOURCE_GIT; /* no releases */
+	if (source.git && !strncasecmp(source.git, "http://", 7))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "What comes over http may be anybody's: use https.");
+	return install_fetch(&wish, &source, &stage, origin, err);
 }

@@ -99,14 +99,16 @@ bool install_new(const char *folder, struct err *err);
  * caller frees. `manifest` as it stands. */
 char *install_brings(const char *folder, const json_t *manifest);
 
-/* ---- repositories of skills (source.c) ---------------------------------------------------- */
+/* ---- what is fetched, of skills, too (source.c, fetch.c) ---------------------------------- */
 
 /* Whether the word is an address ("://"), or USER@HOST:PATH for ssh. */
 bool install_is_repository(const char *word);
-/* Fetches the newest commit of a repository, as an extension's is fetched, into the folder
- * `content` beneath `folder`, which is made. INVALID_ARGUMENT: it is no repository, or has a file
- * that is refused; NETWORK_ERROR: git failed, with what it said; TOO_LARGE; INTERNAL: git or
- * libarchive is not installed. */
-bool install_fetch_repository(const char *word, const char *folder, struct err *err);
+/* The same, or an archive of this machine. */
+bool install_is_fetched(const char *word);
+/* Fetches the newest commit of a repository, or an archive (.skill, which is a zip; as an
+ * extension's), into the folder `content` beneath `folder`, which is made. INVALID_ARGUMENT: it is
+ * neither, or has a file that is refused; NETWORK_ERROR: git failed, with what it said, or the
+ * server did; TOO_LARGE; INTERNAL: git or libarchive is not installed. */
+bool install_fetch_skills(const char *word, const char *folder, struct err *err);
 
 #endif

@@ -70,7 +70,7 @@ bool source_url_allowed(const char *url, struct err *err)
 /* Without what follows the path. */
 static bool url_is_archive(const char *url)
 {
-	static const char *const ends[] = { ".tar.gz", ".tgz", ".zip", ".tar" };
+	static const char *const ends[] = { ".tar.gz", ".tgz", ".zip", ".tar", ".skill" };
 	const struct span path = span_of(url, strcspn(url, "?#"));
 
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
@@ -218,27 +218,17 @@ bool source_parse(const char *word, struct source *ret, struct err *err)
 	return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder and no archive %.500s.", word);
 }
 
-/* ---- repositories of skills ------------------------------------------------------------- */
+/* ---- what is fetched, of skills, too ------------------------------------------------------ */
 
 bool install_is_repository(const char *word)
 {
 	return strstr(word, "://") || is_ssh_place(word);
 }
 
-bool install_fetch_repository(const char *word, const char *folder, struct err *err)
+bool install_is_fetched(const char *word)
 {
-	struct source source;
-	_cleanup_free_ char *commit = NULL;
-	struct git_place place = { 0 };
-	bool ok;
+	struct stat status;
 
-	if (!source_parse(word, &source, err))
-		return false;
-	place.url = source.git;
-	ok = source.git ? git_fetch(&place, folder, &commit, err) :
-	                  err_set(err, ERR_INVALID_ARGUMENT,
-	                          "%.300s is the address of an archive, not of a repository.",
-	                          word);
-	source_release(&source);
-	return ok;
+	return install_is_repository(word) ||
+	       (stat(word, &status) == 0 && S_ISREG(status.st_mode));
 }

@@ -562,7 +562,7 @@ static const struct positional skills_positionals[] = {
 static const char *const skills_synopsis[] = {
 	"[list] [--json]",
 	"enable NAME | disable NAME [--scope user|project]",
-	"install FOLDER|URL [--path DIR] [--scope user|project] [--consent]",
+	"install FOLDER|ARCHIVE|URL [--path DIR] [--scope user|project] [--consent]",
 	"link FOLDER [--scope user|project] [--consent]",
 	"uninstall NAME [--scope user|project]",
 	NULL,
@@ -962,8 +962,9 @@ static const struct command commands[] = {
 			"model is offered. list shows those of the user and, in a trusted folder, "
 			"of the project. disable adds the skill NAME to skills.disabled in your "
 			"settings.json, enable takes it out, and both keep the rest of the file, "
-			"comments included. install copies the skills of a folder, or of a git "
-			"repository (https, ssh), to ~/.gemini/skills; link uses those of a folder "
+			"comments included. install copies the skills of a folder, of a git "
+			"repository (https, ssh), or of an archive (.skill, here or at an https "
+			"address), to ~/.gemini/skills; link uses those of a folder "
 			"where they are; both show each with its files and ask first. uninstall "
 			"removes the copy, or the link. The project's settings and .gemini/skills "
 			"are changed only with --scope project, in a trusted folder.",
