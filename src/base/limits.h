@@ -248,6 +248,8 @@
 #define LIMIT_SETTINGS_BYTES ((size_t)4 << 20)
 #define LIMIT_ENV_FILE_BYTES ((size_t)1 << 20)
 #define LIMIT_REGISTRY_BYTES ((size_t)16 << 20)
+/* A list of plugins, somebody else's (install/market.h): Gemini CLI's gallery has about one MiB. */
+#define LIMIT_MARKET_BYTES ((size_t)8 << 20)
 /* What is remembered of models: 200 entries of some hundred bytes. */
 #define LIMIT_LEARNT_BYTES ((size_t)1 << 20)
 /* A provider's list of its models: OpenRouter's has some hundred, of a few kilobytes each. */

@@ -255,6 +255,9 @@ static const struct authority_row files[] = {
 	         "Extensions, and all that they bring."),
 	FILE_ROW("~/.gemini/hasp-extensions.json", NEVER,
 	         "Which files of extensions you have said yes to."),
+	FILE_ROW("~/.gemini/hasp-marketplaces.json, ~/.claude/plugins/known_marketplaces.json",
+	         NEVER, "Which lists of plugins you keep, and which Claude Code keeps; the latter "
+	                "is only read."),
 	FILE_ROW("~/.gemini/extensions/.staging", NEVER,
 	         "What is being installed, until the user has said yes."),
 	FILE_ROW("~/.gemini/extensions/extension-enablement.json", NEVER,

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -112,23 +113,38 @@ static bool unpack_file(const struct source *source, const struct stage *stage, 
 	return unpack_into(file, what, stage, err);
 }
 
-static bool unpack_url(const char *url, const struct stage *stage, struct err *err)
+static bool unpack_url(const char *url, const struct stage *stage, json_t *origin,
+                       struct err *err)
 {
 	_cleanup_free_ char *path = mem_printf("%s/archive", stage->path);
 	_cleanup_fd_ int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 	                             0600);
-	_cleanup_free_ char *what = extension_line(span_str(url));
+	_cleanup_free_ char *what = extension_line(span_str(url)), *mark = NULL;
 
 	if (file < 0)
 		return err_set_errno(err, errno, "Cannot make a file for a download");
-	if (!install_download(url, file, err))
+	if (!install_download(url, file, &mark, err))
 		return false;
+	if (mark)
+		json_object_set_new(origin, "mark", json_text(span_str(mark)));
 	if (lseek(file, 0, SEEK_SET) != 0)
 		return err_set_errno(err, errno, "Cannot read a download");
 	return unpack_into(file, what, stage, err);
 }
 
 /* ---- the whole ------------------------------------------------------------------------ */
+
+static bool fetch_git(const struct install_wish *wish, const struct source *source,
+                      const struct stage *stage, json_t *origin, struct err *err)
+{
+	const struct git_place place = { source->git, wish->ref, wish->path };
+	_cleanup_free_ char *commit = NULL;
+
+	if (!git_fetch(&place, stage->path, &commit, err))
+		return false;
+	json_object_set_new(origin, "commit", json_string(commit));
+	return true;
+}
 
 static bool fetch_github(const struct install_wish *wish, const struct source *source,
                          const struct stage *stage, json_t *origin, struct err *err)
@@ -138,10 +154,10 @@ static bool fetch_github(const struct install_wish *wish, const struct source *s
 	if (!github_release(source, wish->ref, wish->pre_release, &url, &tag, err))
 		return false;
 	if (!url)
-		return git_fetch(source->git, wish->ref, stage->path, err);
+		return fetch_git(wish, source, stage, origin, err);
 	json_object_set_new(origin, "type", json_string("github-release"));
 	json_object_set_new(origin, "releaseTag", json_text(span_str(tag)));
-	return unpack_url(url, stage, err);
+	return unpack_url(url, stage, origin, err);
 }
 
 bool install_fetch(const struct install_wish *wish, const struct source *source,
@@ -153,11 +169,30 @@ bool install_fetch(const struct install_wish *wish, const struct source *source,
 	case SOURCE_FILE:
 		return unpack_file(source, stage, err);
 	case SOURCE_URL:
-		return unpack_url(source->text, stage, err);
+		return unpack_url(source->text, stage, origin, err);
 	case SOURCE_GIT:
-		return git_fetch(source->git, wish->ref, stage->path, err);
+		return fetch_git(wish, source, stage, origin, err);
 	case SOURCE_GITHUB:
 		return fetch_github(wish, source, stage, origin, err);
 	}
 	return err_set(err, ERR_INTERNAL, "There is no such source.");
+}
+
+/* ---- skills ----------------------------------------------------------------------------- */
+
+bool install_fetch_skills(const char *word, const char *folder, struct err *err)
+{
+	_cleanup_source_ struct source source = { 0 };
+	const struct install_wish wish = { .source = word };
+	const struct stage stage = { .path = (char *)folder };
+	json_auto_t *origin = json_object();
+
+	if (!source_parse(word, &source, err))
+		return false;
+	if (source.git)
+		source.kind = SOURCE_GIT; /* no releases */
+	if (source.git && !strncasecmp(source.git, "http://", 7))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "What comes over http may be anybody's: use https.");
+	return install_fetch(&wish, &source, &stage, origin, err);
 }

@@ -18,6 +18,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "config/extensions.h"
 #include "config/home.h"
 #include "install/private.h"
@@ -26,6 +27,7 @@ enum {
 	GIT_SAID_BYTES = 4096, /* of what git says when it fails */
 	GIT_WORDS_MAX = 48,
 	GIT_MISSING = 127,
+	GIT_REFS_BYTES = 64 << 10, /* of names that end in one that is asked for */
 	REF_BYTES = 250,
 };
 
@@ -192,10 +194,34 @@ static const char *protocols_of(const char *url)
 	                                         "GIT_ALLOW_PROTOCOL=https:ssh";
 }
 
-/* Its files into `folder`, as an archive. */
-static bool commit_unpack(const struct git *git, int folder, struct err *err)
+/* Takes git's output into a buffer, as far as that has room; true where all of it is there and git
+ * succeeded.  *ret_status: git's, -1 where it was cut off. */
+static bool git_output(const struct git *git, const char *const *words, struct buf *out,
+                       int *ret_status, struct err *err)
 {
-	const char *const words[] = { "archive", "--format=tar", "FETCH_HEAD", NULL };
+	char piece[4096];
+	_cleanup_fd_ int fd = -1;
+	const pid_t pid = git_begin(git, words, false, &fd, err);
+	ssize_t got;
+
+	*ret_status = -1;
+	if (pid < 0)
+		return false;
+	while ((got = read(fd, piece, sizeof(piece))) > 0 || (got < 0 && errno == EINTR))
+		if (got > 0 && !buf_span(out, span_of(piece, (size_t)got)))
+			break;
+	if (out->overflowed)
+		kill(pid, SIGKILL);
+	close(fd_steal(&fd));
+	*ret_status = git_end(pid);
+	return *ret_status == 0 && !out->overflowed;
+}
+
+/* The files of a commit, or of one of its folders, into `folder`, as an archive. */
+static bool commit_unpack(const struct git *git, const char *path, int folder, struct err *err)
+{
+	_cleanup_free_ char *tree = mem_printf("FETCH_HEAD%s%s", path ? ":" : "", path ? path : "");
+	const char *const words[] = { "archive", "--format=tar", tree, NULL };
 	_cleanup_fd_ int fd = -1;
 	const pid_t pid = git_begin(git, words, false, &fd, err);
 	bool ok;
@@ -211,27 +237,136 @@ static bool commit_unpack(const struct git *git, int folder, struct err *err)
 	return ok && (status == 0 || git_fail(status, "the commit cannot be read", err));
 }
 
-bool git_fetch(const char *url, const char *ref, const char *folder, struct err *err)
+/* A new repository with one commit of another, which is FETCH_HEAD. */
+static bool commit_get(const struct git *git, const char *url, const char *ref, struct err *err)
 {
-	_cleanup_free_ char *content = home_make(folder, "content", err);
-	_cleanup_free_ char *inner = content ? mem_printf("%s/.git", content) : NULL;
-	const struct git git = { .folder = inner, .protocols = (char *)protocols_of(url) };
 	const char *const begin[] = { "init", "-q", "--template=", NULL };
 	const char *const name[] = { "remote", "add", "origin", url, NULL };
 	const char *const get[] = { "fetch", "-q", "--depth", "1", "--no-tags",
 		                    "--no-recurse-submodules", "--end-of-options", "origin",
 		                    ref ? ref : "HEAD", NULL };
-	const char *const take[] = { "update-ref", "--no-deref", "HEAD", "FETCH_HEAD", NULL };
-	_cleanup_fd_ int open_content = -1;
 
 	if (ref && !ref_is_fine(ref))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "--ref takes a branch, a tag or a commit.");
+	return git_run(git, begin, err) && git_run(git, name, err) && git_run(git, get, err);
+}
+
+static bool is_commit(struct span text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (!text.data[i] || !strchr("0123456789abcdef", text.data[i]))
+			return false;
+	return text.len == 40 || text.len == 64;
+}
+
+/* Which commit FETCH_HEAD is; the caller frees. NULL with *err. */
+static char *commit_name(const struct git *git, struct err *err)
+{
+	const char *const words[] = { "rev-parse", "--verify", "FETCH_HEAD^{commit}", NULL };
+	_cleanup_buf_ struct buf out = BUF_INIT(GIT_SAID_BYTES);
+	int status;
+
+	if (git_output(git, words, &out, &status, err) && is_commit(span_trim(buf_view(&out))))
+		return mem_dup(out.data, span_trim(buf_view(&out)).len);
+	git_fail(status, "it has fetched no commit", err);
+	return NULL;
+}
+
+bool git_fetch(const struct git_place *place, const char *folder, char **ret_commit,
+               struct err *err)
+{
+	_cleanup_free_ char *content = home_make(folder, "content", err), *commit = NULL;
+	_cleanup_free_ char *inner = content ? mem_printf("%s/.git", content) : NULL;
+	const struct git git = { .folder = inner,
+		                 .protocols = (char *)protocols_of(place->url) };
+	const char *take[] = { "update-ref", "--no-deref", "HEAD", NULL, NULL };
+	_cleanup_fd_ int open_content = -1;
+
 	if (!content)
 		return false;
 	open_content = open(content, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (open_content < 0)
 		return err_set_errno(err, errno, "Cannot open %s", content);
-	return git_run(&git, begin, err) && git_run(&git, name, err) && git_run(&git, get, err) &&
-	       git_run(&git, take, err) && commit_unpack(&git, open_content, err);
+	if (!commit_get(&git, place->url, place->ref, err))
+		return false;
+	commit = commit_name(&git, err);
+	take[3] = commit; /* what was fetched may be a tag */
+	if (!commit || !git_run(&git, take, err) ||
+	    !commit_unpack(&git, place->path, open_content, err))
+		return false;
+	*ret_commit = mem_steal(&commit);
+	return true;
+}
+
+/* ---- without its files ------------------------------------------------------------------ */
+
+bool git_read(const struct git_place *place, const char *folder, const char *const *files,
+              struct buf *out, size_t *ret_which, struct err *err)
+{
+	_cleanup_free_ char *inner = mem_printf("%s/list.git", folder);
+	const struct git git = { .folder = inner,
+		                 .protocols = (char *)protocols_of(place->url) };
+
+	if (!commit_get(&git, place->url, place->ref, err))
+		return false;
+	for (size_t i = 0; files[i]; i++) {
+		_cleanup_free_ char *blob = mem_printf("FETCH_HEAD:%s", files[i]);
+		const char *const words[] = { "cat-file", "blob", blob, NULL };
+		int status;
+
+		if (git_output(&git, words, out, &status, err)) {
+			*ret_which = i;
+			return true;
+		}
+		if (out->overflowed)
+			return err_set(err, ERR_TOO_LARGE, "%s has more than %zu bytes.", files[i],
+			               out->max);
+	}
+	return err_set(err, ERR_FILE_NOT_FOUND, "There is no %s in the repository.", files[0]);
+}
+
+/* The commit of a name in what ls-remote says: "COMMIT TAB NAME" lines; empty: none. */
+static struct span remote_named(struct span lines, const char *name)
+{
+	struct span line;
+
+	while (line_next(&lines, &line)) {
+		const char *tab = memchr(line.data, '\t', line.len);
+		const size_t len = tab ? (size_t)(tab - line.data) : 0;
+
+		if (tab && span_eq(span_trim(span_skip(line, len + 1)), span_str(name)) &&
+		    is_commit(span_head(line, len)))
+			return span_head(line, len);
+	}
+	return SPAN("");
+}
+
+char *git_remote_commit(const struct git_place *place, struct err *err)
+{
+	/* As git looks for one that is fetched; what a tag stands for before the tag. */
+	static const char *const forms[][2] = {
+		{ "", "" }, { "refs/", "" }, { "refs/tags/", "^{}" }, { "refs/tags/", "" },
+		{ "refs/heads/", "" },
+	};
+	const char *ref = place->ref ? place->ref : "HEAD";
+	_cleanup_free_ char *peeled = mem_printf("%s^{}", ref);
+	const struct git git = { .folder = "/dev/null", /* no repository is needed */
+		                 .protocols = (char *)protocols_of(place->url) };
+	const char *const words[] = { "ls-remote", "-q", "--end-of-options", place->url, ref,
+		                      peeled, NULL };
+	_cleanup_buf_ struct buf out = BUF_INIT(GIT_REFS_BYTES);
+	struct span found = SPAN("");
+	int status;
+
+	if (is_commit(span_str(ref)))
+		return mem_strdup(ref);
+	if (!ref_is_fine(ref) || !git_output(&git, words, &out, &status, err))
+		return NULL;
+	for (size_t i = 0; !found.len && i < ARRAY_LEN(forms); i++) {
+		_cleanup_free_ char *name = mem_printf("%s%s%s", forms[i][0], ref, forms[i][1]);
+
+		found = remote_named(buf_view(&out), name);
+	}
+	return found.len ? mem_dup(found.data, found.len) : NULL;
 }

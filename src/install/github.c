@@ -22,14 +22,17 @@ enum {
 	RELEASE_DEPTH = 32,
 	RELEASE_ASSETS_MAX = 1000,
 	TAG_BYTES = 200,
+	MARK_BYTES = 500,
 	API_MS = 60000,
 };
 
 /* ---- one request ---------------------------------------------------------------------- */
 
 struct getting {
+	const char *method; /* NULL: GET */
 	int status;
 	char *location; /* owned; of a redirect */
+	char *mark;     /* owned; ETag or Last-Modified of what is not one; NULL */
 	struct buf *text;
 	int file;       /* where the body goes if `text` is NULL */
 	int sys_errno;  /* of a write that failed */
@@ -40,7 +43,14 @@ static bool take_download_head(void *data, int status, struct span headers)
 	struct getting *getting = data;
 	const struct span location = http_field(headers, "location");
 
+	const struct span tag = http_field(headers, "etag");
+	const struct span date = http_field(headers, "last-modified");
+	const struct span mark = tag.len ? tag : date;
+
 	getting->status = status;
+	free(getting->mark);
+	getting->mark = status == 200 && mark.len && mark.len <= MARK_BYTES ?
+	                        mem_dup(mark.data, mark.len) : NULL;
 	if (status >= 300 && status < 400 && location.len)
 		getting->location = mem_dup(location.data, location.len);
 	return true;
@@ -99,9 +109,9 @@ static bool get_once(struct http_client *client, const char *url, const char *ac
 		token && *token ? mem_printf("Authorization: Bearer %s", token) : NULL;
 	const char *const headers[] = { accept, "User-Agent: hasp", field, NULL };
 	const struct http_request request = {
-		.method = "GET", .url = url, .headers = headers,
-		.total_ms = getting->text ? API_MS : 0,
-		.max_bytes = getting->text ? (size_t)RELEASE_BYTES : LIMIT_ARCHIVE_BYTES,
+		.method = getting->method ? getting->method : "GET", .url = url, .headers = headers,
+		.total_ms = getting->text || getting->method ? API_MS : 0,
+		.max_bytes = getting->text ? getting->text->max : LIMIT_ARCHIVE_BYTES,
 	};
 
 	getting->status = 0;
@@ -137,17 +147,50 @@ static bool get(const char *url, const char *accept, struct getting *getting, st
 	return ok;
 }
 
-bool install_download(const char *url, int file, struct err *err)
+/* What a request for an archive asks for: of GitHub's API, which has both, one or the other. */
+static const char *archive_accept(const char *url)
+{
+	return is_api(url) && !strstr(url, "/assets/") ? "Accept: application/vnd.github+json" :
+	                                                 "Accept: application/octet-stream";
+}
+
+bool install_download(const char *url, int file, char **ret_mark, struct err *err)
 {
 	struct getting getting = { .file = file };
+	bool ok = get(url, archive_accept(url), &getting, err);
 
-	if (!get(url, is_api(url) && !strstr(url, "/assets/") ?
-	                      "Accept: application/vnd.github+json" :
-	                      "Accept: application/octet-stream", &getting, err))
-		return false;
-	return getting.status == 200 ||
-	       err_set(err, ERR_NETWORK_ERROR, "The server answers %d in place of the archive.",
-	               getting.status);
+	if (ok && getting.status != 200)
+		ok = err_set(err, ERR_NETWORK_ERROR,
+		             "The server answers %d in place of the archive.", getting.status);
+	if (ok)
+		*ret_mark = mem_steal(&getting.mark);
+	free(getting.mark);
+	return ok;
+}
+
+char *install_download_mark(const char *url)
+{
+	struct getting getting = { .method = "HEAD", .file = -1 };
+	struct err ignored = ERR_INIT;
+
+	if (get(url, archive_accept(url), &getting, &ignored) && getting.status == 200)
+		return getting.mark;
+	free(getting.mark);
+	return NULL;
+}
+
+bool install_download_text(const char *url, struct buf *out, struct err *err)
+{
+	struct getting getting = { .text = out, .file = -1 };
+	bool ok = get(url, "Accept: application/json", &getting, err);
+
+	free(getting.mark);
+	if (out->overflowed)
+		return err_set(err, ERR_TOO_LARGE, "%.300s has more than %zu bytes.", url,
+		               out->max);
+	return ok && (getting.status == 200 ||
+	              err_set(err, ERR_NETWORK_ERROR, "The server answers %d in place of %.300s.",
+	                      getting.status, url));
 }
 
 /* ---- releases ------------------------------------------------------------------------- */
@@ -160,9 +203,12 @@ static bool api_get(const char *path, json_t **ret, struct err *err)
 	const char *api = api_address();
 	_cleanup_free_ char *url = mem_printf("%s%s%s", api,
 	                                      api[strlen(api) - 1] == '/' ? "" : "/", path);
+	bool ok;
 
 	*ret = NULL;
-	if (!get(url, "Accept: application/vnd.github+json", &getting, err))
+	ok = get(url, "Accept: application/vnd.github+json", &getting, err);
+	free(getting.mark);
+	if (!ok)
 		return false;
 	if (getting.status == 404)
 		return true;

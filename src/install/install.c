@@ -20,6 +20,8 @@
 #include "data/json.h"
 #include "install/private.h"
 
+#define CLAUDE_MANIFEST ".claude-plugin/plugin.json"
+
 /* ---- putting it in ------------------------------------------------------------------- */
 
 void install_release(struct install *install)
@@ -58,6 +60,10 @@ static json_t *origin_begin(const struct install_wish *wish, const struct source
 
 	if (wish->ref)
 		json_object_set_new(origin, "ref", json_text(span_str(wish->ref)));
+	if (wish->path)
+		json_object_set_new(origin, "path", json_text(span_str(wish->path)));
+	if (wish->plugin)
+		json_object_set_new(origin, "marketplace", json_text(span_str(wish->plugin)));
 	if (wish->auto_update)
 		json_object_set_new(origin, "autoUpdate", json_true());
 	if (wish->pre_release)
@@ -83,6 +89,9 @@ static bool wish_check(const struct install_wish *wish, const struct source *sou
 
 	if (wish->link && source->kind != SOURCE_FOLDER)
 		return err_set(err, ERR_INVALID_ARGUMENT, "Only a folder can be linked.");
+	if (wish->path && source->kind != SOURCE_GIT)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "Of a repository alone a part can be taken.");
 	return git || (!wish->ref && !wish->auto_update && !wish->pre_release) ||
 	       err_set(err, ERR_INVALID_ARGUMENT,
 	               "--ref, --auto-update and --pre-release are for git and GitHub alone.");
@@ -114,6 +123,18 @@ static char *content_folder(const struct stage *stage)
 	return content;
 }
 
+/* The marketplace's word in place of a manifest. */
+static bool manifest_put(struct install *install, const json_t *manifest, struct err *err)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_SETTINGS_BYTES);
+	_cleanup_free_ char *path = path_join(install->folder, CLAUDE_MANIFEST);
+
+	if (!json_print(&text, manifest, 2))
+		return err_set(err, ERR_TOO_LARGE, "The marketplace says too much of it.");
+	json_object_set_new(install->origin, "manifest", json_string("marketplace"));
+	return door_replace(install->folder, path, buf_view(&text), 0644, err);
+}
+
 static bool fetch_or_link(struct install *install, const struct install_wish *wish,
                           const struct source *source, const struct home *home, struct err *err)
 {
@@ -125,8 +146,12 @@ static bool fetch_or_link(struct install *install, const struct install_wish *wi
 	if (!install_stage_open(home, install->stage, err) ||
 	    !install_fetch(wish, source, install->stage, install->origin, err))
 		return false;
-	install->folder = content_folder(install->stage);
-	return true;
+	/* What a marketplace has the manifest of may be a plugin without one. */
+	install->folder = wish->manifest && (source->git || source->kind == SOURCE_FOLDER) ?
+	                          mem_printf("%s/content", install->stage->path) :
+	                          content_folder(install->stage);
+	return !wish->manifest || extension_is_in(install->folder) ||
+	       manifest_put(install, wish->manifest, err);
 }
 
 static char *install_text(const struct install *install)
@@ -137,10 +162,16 @@ static char *install_text(const struct install *install)
 		extension_line(json_span(json_object_get(install->origin, "source")));
 	_cleanup_free_ char *tag =
 		extension_line(json_span(json_object_get(install->origin, "releaseTag")));
+	_cleanup_free_ char *path =
+		extension_line(json_span(json_object_get(install->origin, "path")));
+	_cleanup_free_ char *plugin =
+		extension_line(json_span(json_object_get(install->origin, "marketplace")));
 
-	return mem_printf("%s extension \"%s\" (%s) from %s%s%s. It brings:\n%s",
+	return mem_printf("%s extension \"%s\" (%s) from %s%s%s%s%s%s%s. It brings:\n%s",
 	                  is_link(install) ? "Linking" : "Installing", install_name(install),
-	                  version, shown, *tag ? ", release " : "", tag, install->brings);
+	                  version, shown, *path ? ", folder " : "", path,
+	                  *tag ? ", release " : "", tag, *plugin ? ", which is " : "", plugin,
+	                  install->brings);
 }
 
 /* Says of a manifest that is missing where it was looked for, not in which folder of ours. */
@@ -188,15 +219,41 @@ static bool install_find(struct install *install, const struct install_wish *wis
 	return true;
 }
 
-bool install_open(const struct install_wish *wish, const struct settings *settings,
+bool install_wish_plugin(const char *word, const struct home *home, struct install_wish *wish,
+                         json_t **ret_plugin, struct err *err)
+{
+	json_t *plugin = market_plugin(word, home, err);
+
+	if (!plugin)
+		return false;
+	wish->plugin = word;
+	wish->source = json_string_value(json_object_get(plugin, "source"));
+	wish->ref = json_string_value(json_object_get(plugin, "ref"));
+	wish->path = json_string_value(json_object_get(plugin, "path"));
+	wish->manifest = json_object_get(plugin, "manifest");
+	*ret_plugin = plugin;
+	return true;
+}
+
+bool install_open(const struct install_wish *said, const struct settings *settings,
                   struct install *ret, struct err *err)
 {
 	_cleanup_source_ struct source source = { 0 };
+	json_auto_t *plugin = NULL;
+	struct install_wish wish = *said;
 	struct install install = { 0 };
 
-	if (!source_parse(wish->source, &source, err))
+	if (market_is_plugin(said->source)) {
+		if (said->link || said->ref)
+			return err_set(err, ERR_INVALID_ARGUMENT,
+			               "Which files a plugin has is for its marketplace to say.");
+		if (!install_wish_plugin(said->source, settings_home(settings), &wish, &plugin,
+		                         err))
+			return false;
+	}
+	if (!source_parse(wish.source, &source, err))
 		return false;
-	if (!install_find(&install, wish, &source, settings, err)) {
+	if (!install_find(&install, &wish, &source, settings, err)) {
 		install_release(&install);
 		return false;
 	}

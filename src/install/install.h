@@ -28,8 +28,12 @@
 #include "config/settings.h"
 
 struct install_wish {
-	const char *source; /* the user's word for it */
+	const char *source; /* the user's word for it; also PLUGIN@MARKETPLACE (market.h) */
 	const char *ref;    /* a branch, tag or commit of a repository; NULL: as it is usual */
+	const char *path;   /* the folder of a repository that counts alone; NULL: all of it */
+	const char *plugin; /* PLUGIN@MARKETPLACE, which has led to this source; NULL */
+	const json_t *manifest; /* of a plugin of Claude Code: what counts if its files have none;
+	                         * or NULL */
 	bool link;
 	bool auto_update;   /* written down, as Gemini CLI does */
 	bool pre_release;   /* of GitHub's releases the newest, whatever it is */
@@ -45,6 +49,8 @@ struct install {
 	bool asks;           /* the user has to say yes */
 	char *replaces;      /* of an update: the folder's name in ~/.gemini/extensions; NULL */
 	bool same;           /* of an update: its files are those that are installed */
+	bool current;        /* of an update: where it comes from has nothing new, by its own word;
+	                      * nothing was fetched, and nothing else here is set */
 };
 
 /* Fetches an extension and looks at it.  FILE_NOT_FOUND: nothing is there; INVALID_ARGUMENT: it is
@@ -61,8 +67,10 @@ bool install_do(const struct install *install, const struct settings *settings, 
 
 /* The same for an extension that is installed, out of where it came from; by Gemini CLI too. It
  * asks where what it brings is no longer what the user has said yes to.  What the user set of its
- * settings stays.  INVALID_ARGUMENT also: it is linked, or nothing says where it came from, or it
- * has another name now. */
+ * settings stays.  First the server is asked whether it has anything new: which commit a ref
+ * is, which release is the latest, the ETag or date of an archive.  INVALID_ARGUMENT also: it is
+ * linked, or nothing says where it came from, or it has another name now, or its marketplace is
+ * not kept. */
 bool install_update_open(const struct extension *extension, const struct settings *settings,
                          struct install *ret, struct err *err);
 /* What an extension brings (`brings`, lines of install_brings) beside what the user has said yes
@@ -91,14 +99,16 @@ bool install_new(const char *folder, struct err *err);
  * caller frees. `manifest` as it stands. */
 char *install_brings(const char *folder, const json_t *manifest);
 
-/* ---- repositories of skills (source.c) ---------------------------------------------------- */
+/* ---- what is fetched, of skills, too (source.c, fetch.c) ---------------------------------- */
 
 /* Whether the word is an address ("://"), or USER@HOST:PATH for ssh. */
 bool install_is_repository(const char *word);
-/* Fetches the newest commit of a repository, as an extension's is fetched, into the folder
- * `content` beneath `folder`, which is made. INVALID_ARGUMENT: it is no repository, or has a file
- * that is refused; NETWORK_ERROR: git failed, with what it said; TOO_LARGE; INTERNAL: git or
- * libarchive is not installed. */
-bool install_fetch_repository(const char *word, const char *folder, struct err *err);
+/* The same, or an archive of this machine. */
+bool install_is_fetched(const char *word);
+/* Fetches the newest commit of a repository, or an archive (.skill, which is a zip; as an
+ * extension's), into the folder `content` beneath `folder`, which is made. INVALID_ARGUMENT: it is
+ * neither, or has a file that is refused; NETWORK_ERROR: git failed, with what it said, or the
+ * server did; TOO_LARGE; INTERNAL: git or libarchive is not installed. */
+bool install_fetch_skills(const char *word, const char *folder, struct err *err);
 
 #endif

@@ -7,16 +7,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/span.h"
 #include "config/settings.h"
 #include "install/install.h"
+#include "install/market.h"
 
 struct source;
 
 /* Fetches what the wish names, if settings let that happen, and reads its manifest (install.c). */
 bool install_look(struct install *install, const struct install_wish *wish,
                   const struct source *source, const struct settings *settings, struct err *err);
+/* Fills in the wish what a marketplace says of PLUGIN@MARKETPLACE; *ret_plugin, a new reference,
+ * holds its texts. Errors as of market_plugin. */
+bool install_wish_plugin(const char *word, const struct home *home, struct install_wish *wish,
+                         json_t **ret_plugin, struct err *err);
 
 /* ---- unpacking (unpack.c) ------------------------------------------------------------- */
 
@@ -62,6 +68,23 @@ void source_release(struct source *source);
 /* Whether hasp may read from there: https, or http of this machine. */
 bool source_url_allowed(const char *url, struct err *err);
 
+/* ---- marketplaces (market.c) -------------------------------------------------------------- */
+
+/* Where a list was found. */
+struct market_place {
+	const char *shown; /* for messages and names: a line */
+	const char *root;  /* the folder that it is the list of, absolute; NULL */
+	const char *git;   /* the repository's word for install_wish; NULL */
+	const char *ref;   /* of that; NULL */
+	bool own;          /* it is on this machine */
+};
+
+/* Whether it may be the name of a marketplace or of a plugin in one. */
+bool market_name_is_fine(struct span name);
+/* Reads a list; the place is borrowed meanwhile. INVALID_ARGUMENT: it is none. */
+bool market_parse(struct span text, const struct market_place *place, struct market *ret,
+                  struct err *err);
+
 /* ---- fetching --------------------------------------------------------------------------- */
 
 /* A folder of our own beneath ~/.gemini/extensions, which is put in place whole or removed. */
@@ -77,7 +100,8 @@ bool install_stage_open(const struct home *home, struct stage *ret, struct err *
 void install_stage_close(struct stage *stage);
 
 /* Fetches what the wish names into STAGE/content (fetch.c): copied, unpacked, or got from the
- * network. Adds to `origin` what became known: "type", "releaseTag". */
+ * network. Adds to `origin` what became known: "type", "releaseTag", "commit", "mark" (what
+ * install_download_mark says). */
 bool install_fetch(const struct install_wish *wish, const struct source *source,
                    const struct stage *stage, json_t *origin, struct err *err);
 
@@ -87,17 +111,40 @@ bool install_fetch(const struct install_wish *wish, const struct source *source,
 bool github_release(const struct source *source, const char *ref, bool pre_release, char **ret_url,
                     char **ret_tag, struct err *err);
 /* Writes what is at an address of an archive to the end of `file`; redirects count where
- * source_url_allowed does.  A token goes to GitHub's API alone. */
-bool install_download(const char *url, int file, struct err *err);
+ * source_url_allowed does.  A token goes to GitHub's API alone.  *ret_mark, which the caller frees,
+ * is what install_download_mark would say; NULL: nothing. */
+bool install_download(const char *url, int file, char **ret_mark, struct err *err);
+/* What the server calls the version of what is at an address: its ETag, else Last-Modified, of a
+ * HEAD; the caller frees.  NULL: it does not say. */
+char *install_download_mark(const char *url);
+/* Reads a text of an address into `out`. NETWORK_ERROR: another status than 200; TOO_LARGE. */
+bool install_download_text(const char *url, struct buf *out, struct err *err);
 
 /* ---- git (git.c) ------------------------------------------------------------------------- */
 
-/* Fetches one commit, `ref` or the remote's HEAD, and unpacks it into the folder `content` beneath
- * `folder`, which is made, with a .git that has the remote and the commit.  Runs git, which asks
- * nobody, runs no hook, follows no submodule, and writes no file of the repository itself: its
- * files are taken as a hostile archive's.  The protocol is the one of `url`, else https or ssh.
- * INVALID_ARGUMENT: `ref` is no name, or a file is refused; NETWORK_ERROR: git failed, with what it
- * said; TOO_LARGE; INTERNAL: git or libarchive is not installed. */
-bool git_fetch(const char *url, const char *ref, const char *folder, struct err *err);
+/* What is asked for of a repository. */
+struct git_place {
+	const char *url;
+	const char *ref;  /* a branch, a tag or a commit; NULL: the remote's HEAD */
+	const char *path; /* the folder in it that counts alone; NULL: all of it */
+};
+
+/* Fetches one commit and unpacks it, or its folder `path`, into the folder `content` beneath
+ * `folder`, which is made, with a .git that has the remote and the commit; *ret_commit, which the
+ * caller frees, is that.  Runs git, which asks nobody, runs no hook, follows no submodule, and
+ * writes no file of the repository itself: its files are taken as a hostile archive's.  The
+ * protocol is the one of the URL, else https or ssh.  INVALID_ARGUMENT: `ref` is no name, or a file
+ * is refused; NETWORK_ERROR: git failed, with what it said; TOO_LARGE; INTERNAL: git or libarchive
+ * is not installed. */
+bool git_fetch(const struct git_place *place, const char *folder, char **ret_commit,
+               struct err *err);
+/* Fetches the commit beneath `folder` and reads the first of `files` (NULL-terminated, of which
+ * *ret_which is the number) that it has into `out`; none of its files is written.  FILE_NOT_FOUND:
+ * it has none of them; TOO_LARGE: more than `out` takes; else as git_fetch. */
+bool git_read(const struct git_place *place, const char *folder, const char *const *files,
+              struct buf *out, size_t *ret_which, struct err *err);
+/* Asks the server which commit it is, without fetching it; the caller frees.  NULL: it has no such
+ * ref, or does not say; with *err, git cannot be run. */
+char *git_remote_commit(const struct git_place *place, struct err *err);
 
 #endif

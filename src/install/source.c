@@ -70,7 +70,7 @@ bool source_url_allowed(const char *url, struct err *err)
 /* Without what follows the path. */
 static bool url_is_archive(const char *url)
 {
-	static const char *const ends[] = { ".tar.gz", ".tgz", ".zip", ".tar" };
+	static const char *const ends[] = { ".tar.gz", ".tgz", ".zip", ".tar", ".skill" };
 	const struct span path = span_of(url, strcspn(url, "?#"));
 
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
@@ -121,7 +121,8 @@ static bool git_source(struct source *ret, const char *word, const char *url)
 	return true;
 }
 
-/* word = [USER "@"] HOST ":" PATH, of no file that there is; USER and HOST begin with no "-". */
+/* word = USER "@" HOST ":" PATH, also where there is such a file, as a project may have one; USER
+ * and HOST begin with no "-". */
 static bool is_ssh_place(const char *word)
 {
 	const char *colon = strchr(word, ':'), *at = strchr(word, '@');
@@ -203,9 +204,8 @@ bool source_parse(const char *word, struct source *ret, struct err *err)
 
 		ok = git_source(&source, word, url);
 	} else
-		ok = path_parse(word, &source, &why) ||
-		     (why.code == ERR_NONE && is_ssh_place(word) &&
-		      git_source(&source, word, word)) ||
+		ok = (is_ssh_place(word) && git_source(&source, word, word)) ||
+		     path_parse(word, &source, &why) ||
 		     (why.code == ERR_NONE && github_parse(word, &source));
 	if (ok) {
 		*ret = source;
@@ -218,24 +218,17 @@ bool source_parse(const char *word, struct source *ret, struct err *err)
 	return err_set(err, ERR_FILE_NOT_FOUND, "There is no folder and no archive %.500s.", word);
 }
 
-/* ---- repositories of skills ------------------------------------------------------------- */
+/* ---- what is fetched, of skills, too ------------------------------------------------------ */
 
 bool install_is_repository(const char *word)
 {
 	return strstr(word, "://") || is_ssh_place(word);
 }
 
-bool install_fetch_repository(const char *word, const char *folder, struct err *err)
+bool install_is_fetched(const char *word)
 {
-	struct source source;
-	bool ok;
+	struct stat status;
 
-	if (!source_parse(word, &source, err))
-		return false;
-	ok = source.git ? git_fetch(source.git, NULL, folder, err) :
-	                  err_set(err, ERR_INVALID_ARGUMENT,
-	                          "%.300s is the address of an archive, not of a repository.",
-	                          word);
-	source_release(&source);
-	return ok;
+	return install_is_repository(word) ||
+	       (stat(word, &status) == 0 && S_ISREG(status.st_mode));
 }

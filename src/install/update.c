@@ -148,6 +148,54 @@ static bool is_same_content(const struct extension *extension, const char *folde
 	return true;
 }
 
+/* ---- whether there is anything new --------------------------------------------------------- */
+
+static bool origin_has(const json_t *origin, const char *name, const char *text)
+{
+	return span_eq(json_span(json_object_get(origin, name)), span_str(text ? text : ""));
+}
+
+/* By its server's word; "no" also where that does not say. */
+static bool server_has_the_same(const json_t *origin, const struct install_wish *wish,
+                                const struct source *source)
+{
+	const struct git_place place = { source->git, wish->ref, wish->path };
+	_cleanup_free_ char *url = NULL, *now = NULL;
+	const char *recorded = "commit";
+	struct err ignored = ERR_INIT;
+
+	if (source->kind == SOURCE_GITHUB &&
+	    !github_release(source, wish->ref, wish->pre_release, &url, &now, &ignored))
+		return false;
+	if (now)
+		recorded = "releaseTag";
+	else if (source->kind == SOURCE_URL)
+		recorded = "mark";
+	else if (!source->git)
+		return false;
+	if (!json_object_get(origin, recorded))
+		return false;
+	if (!now)
+		now = source->git ? git_remote_commit(&place, &ignored) :
+		                    install_download_mark(source->text);
+	return now && origin_has(origin, recorded, now);
+}
+
+/* Whether an update would bring what is installed, as it was installed. */
+static bool update_is_idle(const struct extension *extension, const struct install_wish *wish,
+                           const struct source *source, const struct home *home)
+{
+	const json_t *origin = extension->origin;
+	struct err err = ERR_INIT;
+	json_auto_t *consents = extension_consents(home, &err);
+
+	return err.code == ERR_NONE && json_object_get(consents, extension->name) &&
+	       extension_consent_holds(home, consents, extension->name, extension->folder) &&
+	       origin_has(origin, "source", wish->source) && origin_has(origin, "ref", wish->ref) &&
+	       origin_has(origin, "path", wish->path) && !json_object_get(origin, "manifest") &&
+	       server_has_the_same(origin, wish, source);
+}
+
 static char *update_text(const struct install *install, const struct extension *extension,
                          const char *changes)
 {
@@ -165,18 +213,26 @@ static bool update_find(struct install *install, const struct extension *extensi
                         const struct settings *settings, struct err *err)
 {
 	const json_t *origin = extension->origin;
-	const struct install_wish wish = {
+	const struct home *home = settings_home(settings);
+	struct install_wish wish = {
 		.source = json_string_value(json_object_get(origin, "source")),
 		.ref = json_string_value(json_object_get(origin, "ref")),
+		.path = json_string_value(json_object_get(origin, "path")),
 		.auto_update = json_is_true(json_object_get(origin, "autoUpdate")),
 		.pre_release = json_is_true(json_object_get(origin, "allowPreRelease")),
 	};
+	const char *listed = json_string_value(json_object_get(origin, "marketplace")), *name;
 	_cleanup_source_ struct source source = { 0 };
 	_cleanup_free_ char *changes = NULL;
-	const char *name;
+	json_auto_t *plugin = NULL;
 
-	if (!source_parse(wish.source, &source, err) ||
-	    !install_look(install, &wish, &source, settings, err))
+	if ((listed && !install_wish_plugin(listed, home, &wish, &plugin, err)) ||
+	    !source_parse(wish.source, &source, err))
+		return false;
+	install->current = update_is_idle(extension, &wish, &source, home);
+	if (install->current)
+		return true;
+	if (!install_look(install, &wish, &source, settings, err))
 		return false;
 	/* In the words of whoever installed it: a key store's place is named after them. */
 	json_object_set_new(install->origin, "source", json_text(span_str(wish.source)));
@@ -188,8 +244,10 @@ static bool update_find(struct install *install, const struct extension *extensi
 	if (!is_same_content(extension, install->folder, &install->same, err) ||
 	    !keep_values(extension, install->folder, err))
 		return false;
-	changes = install_changes(extension, settings_home(settings), install->brings,
-	                          &install->asks);
+	changes = install_changes(extension, home, install->brings, &install->asks);
+	/* Another place is somebody else, whatever it brings. */
+	install->asks = install->asks || !origin_has(origin, "source", wish.source) ||
+	                !origin_has(origin, "path", wish.path);
 	install->consent = update_text(install, extension, changes);
 	install->replaces = mem_strdup(extension->entry);
 	return true;

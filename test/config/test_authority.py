@@ -122,6 +122,7 @@ NO_PLACES = {
     "src/agent/setup/prepare.c": {"gemini-extension.json", "SKILL.md"},
     "src/a2a/client.c": {"agent-card.json"},  # in addresses
     "src/config/extensions_portable.c": {"plugin.schema.json", "mcp.schema.json"},  # likewise
+    "src/install/markets.c": {"marketplace.json"},  # in a place that the user names
     "src/tui/ask/ask.c": {"answer.md"},  # what a text is called while an editor has it
     "src/tui/input.c": {"prompt.md"},
     "src/agent/call/confirm.c": {"text.md"},  # the same, in an editor beside the client

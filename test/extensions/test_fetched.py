@@ -204,7 +204,8 @@ def test_a_repository_is_installed_and_can_be_updated_by_gemini_cli(world, repos
     url = "file://%s" % repository
     done = run(world, "install", "--consent", url, "--auto-update")
     assert 'from %s. It brings:\n  instructions: GEMINI.md\n  skill notes: Writes notes.\n' % url in done.text
-    assert origin(world) == {"source": url, "type": "git", "autoUpdate": True}
+    assert origin(world) == {"source": url, "type": "git", "autoUpdate": True,
+                             "commit": git(repository, "rev-parse", "main").strip()}
     installed = world.extensions / "ext"
     # What Gemini CLI asks before it updates.
     assert git(installed, "remote", "get-url", "origin").strip() == url
@@ -230,7 +231,8 @@ def test_over_ssh(world, repository):
     run(world, "install", "--consent", "ssh://me@example.org%s" % repository,
         env={"GIT_SSH": str(shell), "GIT_SSH_VARIANT": "simple"})
     assert (world.top / "host").read_text() == "me@example.org\n"
-    assert origin(world) == {"source": "ssh://me@example.org%s" % repository, "type": "git"}
+    assert origin(world) == {"source": "ssh://me@example.org%s" % repository, "type": "git",
+                             "commit": git(repository, "rev-parse", "HEAD").strip()}
 
 
 def test_a_hostile_repository(world, repository):
@@ -302,18 +304,22 @@ class Server:
     """Loopback: {path: (status, headers, body)}; remembers what was asked."""
 
     def __init__(self):
-        self.pages, self.asked = {}, []
+        self.pages, self.asked, self.methods = {}, [], []
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
+            def do_HEAD(self):
+                self.do_GET()
+
             def do_GET(self):
                 outer.asked.append((self.path, dict(self.headers)))
+                outer.methods.append(self.command)
                 status, headers, body = outer.pages.get(self.path, (404, {}, b"{}"))
                 self.send_response(status)
                 for name, value in {"Content-Length": str(len(body)), **headers}.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(body)
+                self.wfile.write(b"" if self.command == "HEAD" else body)
 
             def log_message(self, *args):
                 pass
@@ -413,7 +419,8 @@ def test_without_a_release_it_is_git_s(world, server, repository):
     run(world, "install", "--consent", "https://github.com/me/notes/",
         env={"GITHUB_API_URL": server.url, "GIT_SSH": str(shell), "GIT_SSH_VARIANT": "simple"})
     assert "/me/notes.git" in (world.top / "asked").read_text()
-    assert origin(world) == {"source": "https://github.com/me/notes", "type": "git"}
+    assert origin(world) == {"source": "https://github.com/me/notes", "type": "git",
+                             "commit": git(repository, "rev-parse", "HEAD").strip()}
     assert git(world.extensions / "ext", "remote", "get-url", "origin").strip()
 
 

@@ -120,7 +120,7 @@ def test_what_gemini_cli_installed_is_used_and_can_be_updated(world, repository)
     done = run(world, "update", "ext", stdin=b"y\n")
     assert "  instructions: GEMINI.md\n+ skill notes: Writes notes.\n" in done.text
     assert (world.extensions / "ext" / "GEMINI.md").read_text() == "FIG\n" and record(world)
-    assert origin(world) == {"source": url, "type": "git", "ref": "next"}
+    assert origin(world) == {"source": url, "type": "git", "ref": "next", "commit": git(repository, "rev-parse", "next").strip()}
 
 
 def test_a_release_is_updated(world, server):
@@ -164,3 +164,103 @@ def test_what_cannot_be_updated(world, folder):
     assert "not found" in run(world, "update", "nope", code=1).err
     for wrong in (["update"], ["update", "--all", "ext"], ["enable", "ext", "--all"], ["approve"]):
         run(world, *wrong, code=2)
+
+
+# ---- asked before anything is fetched
+
+
+def asked_of(server):
+    return [path for path, _ in server.asked]
+
+
+def test_git_is_asked_which_commit_it_is(world, repository):
+    """Of the whole repository its server hands over a list of refs alone."""
+    log = world.top / "served"
+    shell = world.top / "ssh"
+    shell.write_text('#!/bin/sh\nGIT_TRACE_PACKET=%s exec git upload-pack %s\n' % (log, repository))
+    shell.chmod(0o755)
+    env = {"GIT_SSH": str(shell), "GIT_SSH_VARIANT": "simple"}
+    run(world, "install", "--consent", "ssh://me@example.org/repo", env=env)
+    assert "packfile" in log.read_text() or " want " in log.read_text()
+    log.unlink()
+    assert run(world, "update", "--all", env=env).text == 'Extension "ext" is already up to date.\n'
+    assert " want " not in log.read_text() and "command=fetch" not in log.read_text()
+    (repository / "GEMINI.md").write_text("FIG\n")
+    git(repository, "commit", "-qam", "three")
+    assert "successfully updated" in run(world, "update", "ext", env=env).text
+    assert origin(world)["commit"] == git(repository, "rev-parse", "HEAD").strip()
+    assert "up to date" in run(world, "update", "ext", env=env).text
+
+
+@pytest.mark.parametrize("kind", ["branch", "tag", "annotated", "commit", "both"])
+def test_a_ref_is_compared(world, repository, kind):
+    """A tag comes before a branch of its name, and counts for what it stands for; a commit is never another."""
+    ref = {"branch": "next", "commit": git(repository, "rev-parse", "next").strip()}.get(kind, "v2")
+    if kind == "annotated":
+        git(repository, "tag", "-am", "x", "v2", "next")
+    elif kind != "branch" and kind != "commit":
+        git(repository, "tag", "v2", "next")
+    git(repository, "branch", "deep/" + ref)  # whose name ends with it
+    if kind == "both":
+        git(repository, "branch", "v2", "main")
+    run(world, "install", "--consent", "file://%s" % repository, "--ref", ref)
+    assert "FIG" in (world.extensions / "ext" / "GEMINI.md").read_text()
+    before = (world.extensions / "ext").stat().st_ino
+    assert "up to date" in run(world, "update", "ext").text and (world.extensions / "ext").stat().st_ino == before
+    git(repository, "checkout", "-q", "next")
+    (repository / "GEMINI.md").write_text("KIWI\n")
+    git(repository, "commit", "-qam", "three")
+    if "tag" in kind or kind in ("annotated", "both"):
+        git(repository, "tag", "-fam" if kind == "annotated" else "-fm", "x", "v2", "next")
+    done = run(world, "update", "ext")
+    assert ("up to date" in done.text) == (kind == "commit")
+    assert ("KIWI" in (world.extensions / "ext" / "GEMINI.md").read_text()) == (kind != "commit")
+
+
+def test_a_server_that_is_gone_is_an_error(world, repository):
+    run(world, "install", "--consent", "file://%s" % repository)
+    shutil.rmtree(repository)
+    assert "git failed" in run(world, "update", "ext", code=1).err
+
+
+def test_files_that_changed_here_are_fetched_anew(world, repository):
+    run(world, "install", "--consent", "file://%s" % repository)
+    (world.extensions / "ext" / "GEMINI.md").write_text("EVIL\n")
+    assert "successfully updated" in run(world, "update", "ext").text
+    assert (world.extensions / "ext" / "GEMINI.md").read_text() == "MANGO\n"
+
+
+def test_a_release_is_known_by_its_tag(world, server):
+    server.release("v1")
+    server.put("/repos/me/notes/tarball/v1", tar(top="x/"))
+    env = {"GITHUB_API_URL": server.url}
+    run(world, "install", "--consent", "me/notes", env=env)
+    del server.asked[:]
+    assert "up to date" in run(world, "update", "ext", env=env).text
+    assert asked_of(server) == ["/repos/me/notes/releases/latest"]
+
+
+@pytest.mark.parametrize("mark", [{"ETag": '"1"'}, {"Last-Modified": "Sat, 28 Nov 2026 06:00:00 GMT"},
+                                  {"ETag": '"1"', "Last-Modified": "Sat, 28 Nov 2026 06:00:00 GMT"}, {}])
+def test_an_archive_is_known_by_what_its_server_calls_it(world, server, mark):
+    server.put("/moved", b"", 302, Location="/ext.zip")
+    server.put("/dl.zip", b"", 302, Location="/moved")
+    server.put("/ext.zip", zipped(), **mark)
+    run(world, "install", "--consent", server.url + "/dl.zip")
+    assert origin(world).get("mark") == mark.get("ETag", mark.get("Last-Modified"))
+    del server.asked[:]
+    assert "up to date" in run(world, "update", "ext").text
+    assert (server.methods[-1], len(server.asked)) == (("HEAD", 3) if mark else ("GET", 3))
+    server.put("/ext.zip", zipped(files={**FILES, "GEMINI.md": "FIG\n"}), **{name: value.replace("1", "2").replace("28", "29") for name, value in mark.items()})
+    assert "successfully updated" in run(world, "update", "ext").text
+    assert "FIG" in (world.extensions / "ext" / "GEMINI.md").read_text()
+
+
+def test_all_say_what_they_are(world, server, repository):
+    server.put("/ext.zip", zipped(files={**FILES, "gemini-extension.json": manifest(name="other")}), ETag="1")
+    run(world, "install", "--consent", server.url + "/ext.zip")
+    run(world, "install", "--consent", "file://%s" % repository)
+    (repository / "GEMINI.md").write_text("FIG\n")
+    git(repository, "commit", "-qam", "three")
+    text = run(world, "update", "--all").text
+    assert 'Extension "other" is already up to date.\n' in text and 'Extension "ext" successfully updated' in text

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """hasp skills install, link and uninstall: from folders and git repositories, shown and asked first, nothing of
 them run, nothing outside touched."""
+import io
 import os
+import stat
 import subprocess
+import threading
+import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from test_skills import HELLO, declared, put, system
@@ -273,3 +278,81 @@ def test_wrong_words_are_refused(world):
                  ["uninstall", "x", "--consent"], ["link", "x", "--path", "y"], ["install", "x", "--json"],
                  ["install", "x", "y"], ["enable", "x", "--consent"]):
         skills(world, *args, code=2)
+
+
+# ---- archives
+
+
+def packed(entries, top="notes/"):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in entries:
+            archive.writestr(top + name if isinstance(name, str) else name, text)
+    return out.getvalue()
+
+
+SKILL = ("SKILL.md", "---\nname: notes\ndescription: Writes notes.\n---\nOne line each.\n")
+
+
+def archive(world, data, name="notes.skill"):
+    path = world.top / name
+    path.write_bytes(data)
+    return str(path)
+
+
+@pytest.mark.parametrize("top", ["notes/", ""])
+def test_an_archive_is_unpacked_shown_asked_about_and_used(world, top):
+    path = archive(world, packed([SKILL, ("scripts/run.sh", "#!/bin/sh\n")], top))
+    done = skills(world, "install", path, stdin=b"y\n")
+    assert done.text == (
+        "Installing from %s, to %s:\n  notes: Writes notes.\n    SKILL.md\n    scripts/run.sh\n"
+        "Successfully installed skill: notes (scope: user, location: %s)\n"
+        % (path, home_skills(world), home_skills(world) / "notes"))
+    assert done.err == WARNED and leftovers(world) == []
+    assert "notes" in system(world.run(HELLO, "-p", "x"))
+    skills(world, "uninstall", "notes")
+    skills(world, "install", path, stdin=b"n\n", code=1)
+    assert leftovers(world) == [] and not (home_skills(world) / "notes").exists()
+
+
+def test_the_address_of_an_archive(world):
+    data = packed([SKILL])
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200 if self.path == "/dl/notes.skill?x=1" else 404)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *args):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = "http://127.0.0.1:%d" % server.server_address[1]
+        skills(world, "install", "--consent", url + "/dl/notes.skill?x=1")
+        assert "answers 404" in skills(world, "install", "--consent", url + "/other.skill", code=1).err
+        server.shutdown()
+    assert (home_skills(world) / "notes" / "SKILL.md").read_text() == SKILL[1] and leftovers(world) == []
+    assert "https alone" in skills(world, "install", "--consent", "http://example.org/notes.skill", code=1).err
+
+
+def zip_link(name, target):
+    info = zipfile.ZipInfo(name)
+    info.create_system, info.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
+    return info, target
+
+
+@pytest.mark.parametrize("entries,why", [
+    ([SKILL, ("../../outside", "x")], "leads out"), ([SKILL, zip_link("notes/out", "../../..")], "leads out"),
+    ([SKILL, ("a\x1b[2J", "x")], "control"), ([SKILL, ("skill.md", "x")], "letters' cases"),
+    ([SKILL, ("zeros", bytes(64 << 20))], "8388608 bytes"), ([SKILL, zip_link("notes/in", "../other")], "leads out"),
+    ([("README", "x")], "No valid skills"), ([("SKILL.md", "---\nname: ../x\ndescription: d\n---\n")], ""), (None, "not unpacked"),
+])
+def test_a_hostile_archive_is_refused(world, entries, why):
+    path = archive(world, packed(entries) if entries else b"no archive" * 100)
+    done = skills(world, "install", "--consent", path, code=1)
+    assert why in done.err and "\x1b" not in done.err and leftovers(world) == []
+    assert not home_skills(world).exists() or os.listdir(home_skills(world)) == []
+    assert "Only a folder" in skills(world, "link", path, code=1).err

@@ -11,6 +11,7 @@
 #include "config/extensions.h"
 #include "data/json.h"
 #include "install/install.h"
+#include "install/market.h"
 #include "tool/set.h"
 
 /* ---- what there is --------------------------------------------------------------- */
@@ -24,12 +25,14 @@ static json_t *host_extension_row(const struct extension *extension)
 	_cleanup_free_ char *source =
 		extension_line(json_span(json_object_get(extension->origin, "source")));
 	const char *problem = extension->off ? extension->off : said ? NULL : err.message;
+	const char *type = json_string_value(json_object_get(extension->origin, "type"));
 	json_t *row = json_pack("{s:s, s:o, s:b, s:b, s:b, s:o, s:o}", "name", extension->name,
 	                        "version", json_cstr(extension->version), "enabled",
 	                        extension->enabled, "used", extension_counts(extension), "changed",
 	                        extension->off != NULL, "brings", json_text(span_str(brings)),
 	                        "source", json_text(span_str(source)));
 
+	json_object_set_new(row, "updates", json_boolean(type && strcmp(type, "link") != 0));
 	if (problem)
 		json_object_set_new(row, "problem", json_text(span_str(problem)));
 	return row;
@@ -98,12 +101,29 @@ static bool extensions_take(struct host *host, struct err *err)
 
 /* ---- those that have changed ----------------------------------------------------- */
 
+/* Whether there is a user who says yes; takes `text`. *ret_nobody (may be NULL): there is none. */
+static bool extension_yes(struct host *host, char *text, bool *ret_nobody)
+{
+	json_auto_t *message = json_pack("{s:[{s:s, s:s, s:o}]}", "questions", "header",
+	                                 "Extension", "type", "yesno", "question",
+	                                 json_text(span_str(text)));
+	json_auto_t *answer = NULL;
+	const enum bus_reply reply = bus_ask(host->bus, BUS_ASK_USER_REQUEST, message, 0,
+	                                     &host->cancel, &answer);
+
+	free(text);
+	if (ret_nobody)
+		*ret_nobody = reply != BUS_ANSWERED;
+	return reply == BUS_ANSWERED &&
+	       span_eq(json_span(json_object_get(json_object_get(answer, "answers"), "0")),
+	               SPAN("Yes"));
+}
+
 /* Whether the user says yes to the files that it has now. */
 static bool extension_ask(struct host *host, const struct extension *extension)
 {
 	const struct home *home = settings_home(host->options.settings);
-	_cleanup_free_ char *brings = NULL, *shown = NULL, *text = NULL;
-	json_auto_t *message = NULL, *answer = NULL;
+	_cleanup_free_ char *brings = NULL, *shown = NULL;
 	struct sha256 before, after;
 	struct err err = ERR_INIT;
 	bool ok;
@@ -115,14 +135,10 @@ static bool extension_ask(struct host *host, const struct extension *extension)
 		host_warn(host, err.message);
 		return false;
 	}
-	text = mem_printf("The files of the extension \"%s\" have changed since you said yes to "
-	                  "them. Use it as it is now?\n%s", extension->name, shown);
-	message = json_pack("{s:[{s:s, s:s, s:o}]}", "questions", "header", "Extension", "type",
-	                    "yesno", "question", json_text(span_str(text)));
-	if (bus_ask(host->bus, BUS_ASK_USER_REQUEST, message, 0, &host->cancel, &answer) !=
-	            BUS_ANSWERED ||
-	    !span_eq(json_span(json_object_get(json_object_get(answer, "answers"), "0")),
-	             SPAN("Yes")))
+	if (!extension_yes(host,
+	                   mem_printf("The files of the extension \"%s\" have changed since you "
+	                              "said yes to them. Use it as it is now?\n%s",
+	                              extension->name, shown), NULL))
 		return false;
 	/* The yes is to what was shown. */
 	ok = extension_content_hash(extension->folder, &after, &err) &&
@@ -175,6 +191,64 @@ bool host_extension_switch(struct host *host, const char *name, const char *scop
 		return err_set(err, ERR_INVALID_ARGUMENT, "Extension \"%.100s\" not found.", name);
 	return extension_switch(settings, extension, scope, enable, ret_sentence, err) &&
 	       host_extensions_reload(host, err);
+}
+
+/* The yes to what it brings, where that is asked for. */
+static bool update_agreed(struct host *host, const struct extension *extension,
+                          const struct install *install, struct err *err)
+{
+	bool nobody, yes;
+
+	if (!install->asks)
+		return true;
+	host_begin(host);
+	yes = extension_yes(host, mem_printf("Use the extension \"%s\" as it would be?\n%s",
+	                                     extension->name, install->consent), &nobody);
+	host_end(host);
+	if (yes)
+		return true;
+	return nobody ? err_set(err, ERR_DENIED_BY_USER,
+	                        "Extension \"%s\" was not updated: what it brings has changed, and "
+	                        "nobody can be asked here. In a shell: hasp extensions update %s",
+	                        extension->name, extension->name) :
+	                err_set(err, ERR_DENIED_BY_USER, "Extension \"%s\" was not updated.",
+	                        extension->name);
+}
+
+bool host_extension_update(struct host *host, const char *name, char **ret_sentence,
+                           bool *ret_changed, struct err *err)
+{
+	struct settings *settings = host->options.settings;
+	const struct extension *extension = extension_named(extensions_installed(settings), name);
+	_cleanup_free_ char *version = NULL;
+	struct install install;
+	bool idle, ok;
+
+	if (!extension)
+		return err_set(err, ERR_INVALID_ARGUMENT, "Extension \"%.100s\" not found.", name);
+	if (!install_update_open(extension, settings, &install, err))
+		return false;
+	idle = install.current || (install.same && !install.asks && !extension->off);
+	version = extension_line(json_span(json_object_get(install.manifest, "version")));
+	ok = idle || (update_agreed(host, extension, &install, err) &&
+	              install_do(&install, settings, err));
+	install_release(&install);
+	if (!ok)
+		return false;
+	*ret_changed = !idle;
+	*ret_sentence = idle ? mem_printf("Extension \"%s\" is already up to date.",
+	                                  extension->name) :
+	                       mem_printf("Extension \"%s\" successfully updated: %s -> %s.",
+	                                  extension->name, extension->version, version);
+	return true;
+}
+
+json_t *host_extensions_explore(const struct host *host, const char *word)
+{
+	json_t *notices = json_array();
+	json_t *all = market_explore(word, host->options.settings, notices);
+
+	return json_pack("{s:o, s:o}", "marketplaces", all, "notices", notices);
 }
 
 /* ---- prompts --------------------------------------------------------------------- */

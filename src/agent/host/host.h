@@ -198,7 +198,8 @@ const struct agents *host_agents(const struct host *host);
 bool host_agents_reload(struct host *host, struct err *err);
 /* Extensions that are installed: {"extensions": [{"name", "version", "enabled": in this project,
  * "used", "changed": since the user said yes to its files, "brings": lines (install_brings),
- * "source", "problem"?: a sentence}], "notices": [sentences]}; a new reference. From any thread. */
+ * "source", "updates": it came from a place that is known, and is no link, "problem"?: a
+ * sentence}], "notices": [sentences]}; a new reference. From any thread. */
 json_t *host_extensions(const struct host *host);
 /* Looks for them anew, and takes what they bring now: rules, hooks, excluded tools, skills, agents,
  * instructions, commands, and MCP servers, all of which begin anew if those of extensions are
@@ -208,6 +209,15 @@ bool host_extensions_reload(struct host *host, struct err *err);
 /* Switches one on or off (extension_switch), and does that. */
 bool host_extension_switch(struct host *host, const char *name, const char *scope, bool enable,
                            char **ret_sentence, struct err *err);
+/* Updates one (install_update_open); where what it brings has changed it asks the user on the bus,
+ * and with nobody there it is not done (DENIED_BY_USER).  *ret_sentence, which the caller frees,
+ * says what was done; *ret_changed: it is another now, for host_extensions_reload.  Not while a
+ * prompt is under way. */
+bool host_extension_update(struct host *host, const char *name, char **ret_sentence,
+                           bool *ret_changed, struct err *err);
+/* What a marketplace lists, or with NULL all that are kept: {"marketplaces": market_explore's,
+ * "notices": [sentences]}; a new reference. */
+json_t *host_extensions_explore(const struct host *host, const char *word);
 struct home *host_home(const struct host *host); /* of the project's folders */
 struct checkpoints *host_checkpoints(const struct host *host); /* NULL: none are kept */
 const char *host_record_file(const struct host *host); /* "" when there is no place for it */

@@ -230,6 +230,10 @@ static bool update_one(struct extensions_command *command, const char *name, str
 
 	if (!extension || !install_update_open(extension, command->settings, &install, err))
 		return false;
+	if (install.current) {
+		text = mem_printf("Extension \"%s\" is already up to date.", extension->name);
+		return say_line(text, err);
+	}
 	version = extension_line(json_span(json_object_get(install.manifest, "version")));
 	text = install.same ? mem_printf("Extension \"%s\" is already up to date.",
 	                                 extension->name) :
@@ -427,6 +431,16 @@ static bool validate_one(struct extensions_command *command, const char *folder,
 	return agent_output_lines(span_str(text), err);
 }
 
+static bool explore_run(struct extensions_command *command, struct err *err)
+{
+	return extensions_market_explore(command->invocation, command->settings, err);
+}
+
+static bool marketplace_run(struct extensions_command *command, struct err *err)
+{
+	return extensions_market_manage(command->invocation, command->settings, err);
+}
+
 /* ---- which is asked for -------------------------------------------------------------- */
 
 /* A row for each action but list: what its word is, and what it does for one. */
@@ -435,17 +449,23 @@ static const struct extensions_action {
 	bool many;
 	bool (*one)(struct extensions_command *command, const char *word, struct err *err);
 	bool (*whole)(struct extensions_command *command, struct err *err); /* in place of it */
+	size_t most; /* of that: words; */
+	bool json;   /* and whether it takes --json */
 } actions[] = {
-	{ "config", "an extension and one of its settings", false, NULL, extension_settings_run },
-	{ "enable", "the name of an extension", false, enable_one, NULL },
-	{ "disable", "the name of an extension", false, disable_one, NULL },
-	{ "install", "a folder, an archive or an address", false, install_one, NULL },
-	{ "link", "the folder of an extension", false, link_one, NULL },
-	{ "update", "the name of an extension, or --all", false, update_one, NULL },
-	{ "approve", "the name of an extension", false, approve_one, NULL },
-	{ "uninstall", "names of extensions", true, uninstall_one, NULL },
-	{ "new", "the folder to make", false, new_one, NULL },
-	{ "validate", "the folder of an extension", false, validate_one, NULL },
+	{ "config", "an extension and one of its settings", false, NULL, extension_settings_run,
+	  3, false },
+	{ "explore", "a marketplace", false, NULL, explore_run, 2, true },
+	{ "marketplace", "list, add SOURCE or remove NAME", false, NULL, marketplace_run, 3,
+	  true },
+	{ "enable", "the name of an extension", false, enable_one, NULL, 0, false },
+	{ "disable", "the name of an extension", false, disable_one, NULL, 0, false },
+	{ "install", "a folder, an archive or an address", false, install_one, NULL, 0, false },
+	{ "link", "the folder of an extension", false, link_one, NULL, 0, false },
+	{ "update", "the name of an extension, or --all", false, update_one, NULL, 0, false },
+	{ "approve", "the name of an extension", false, approve_one, NULL, 0, false },
+	{ "uninstall", "names of extensions", true, uninstall_one, NULL, 0, false },
+	{ "new", "the folder to make", false, new_one, NULL, 0, false },
+	{ "validate", "the folder of an extension", false, validate_one, NULL, 0, false },
 };
 
 static const struct extensions_action *action_named(const char *word)
@@ -465,8 +485,8 @@ static bool check_extensions_words(const struct invocation *invocation,
 		return count <= 1 || err_set(err, ERR_INVALID_ARGUMENT,
 		                             "hasp extensions list takes no further word.");
 	if (action->whole)
-		return (count <= 3 && !invocation_has(invocation, FLAG_ALL) &&
-		        !invocation_has(invocation, FLAG_JSON)) ||
+		return (count <= action->most && !invocation_has(invocation, FLAG_ALL) &&
+		        (action->json || !invocation_has(invocation, FLAG_JSON))) ||
 		       err_set(err, ERR_INVALID_ARGUMENT, "hasp extensions %s takes %s at most.",
 		               action->word, action->takes);
 	if (action->one == update_one && invocation_has(invocation, FLAG_ALL))

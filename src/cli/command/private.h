@@ -211,6 +211,15 @@ void attend_release(struct attended *attended);
  * signal's number, 124 for time, 125 when it was lost. */
 int attend_exit_code(const struct attended *attended);
 
+/* ---- lists of plugins (extensions_market.c) -------------------------------------------- */
+
+/* explore [MARKETPLACE]: prints what is listed. Errors as of market_open. */
+bool extensions_market_explore(const struct invocation *invocation, const struct settings *settings,
+                        struct err *err);
+/* marketplace [list|add SOURCE|remove NAME]. Errors as of market_keep and market_forget. */
+bool extensions_market_manage(const struct invocation *invocation, const struct settings *settings,
+                            struct err *err);
+
 /* ---- skills put in and taken out (skills_install.c) ----------------------------------- */
 
 /* Copies the skills of a folder or a repository, or links to those of a folder, as the flags say:

@@ -105,7 +105,7 @@ static char *source_inner(const char *top, const char *inner, struct err *err)
 	return mem_steal(&real);
 }
 
-/* ---- repositories ---------------------------------------------------------------------- */
+/* ---- repositories and archives -------------------------------------------------------- */
 
 /* Its files in a new folder of the user's alone; *ret_clone: what clone_remove takes away. */
 static bool clone_make(const char *source, char **ret_clone, struct err *err)
@@ -114,13 +114,10 @@ static bool clone_make(const char *source, char **ret_clone, struct err *err)
 	_cleanup_free_ char *folder = path_join(top && top[0] == '/' ? top : "/tmp",
 	                                        "hasp-clone.XXXXXX");
 
-	if (strncmp(source, "http://", 7) == 0)
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "What comes over http may be anybody's: use https.");
 	if (!mkdtemp(folder))
 		return err_set_errno(err, errno, "Cannot make a folder %s", folder);
 	*ret_clone = path_join(folder, "content");
-	return install_fetch_repository(source, folder, err);
+	return install_fetch_skills(source, folder, err);
 }
 
 static void clone_remove(const char *clone)
@@ -141,17 +138,17 @@ static char *source_open(const struct invocation *invocation, const char *source
 	const char *inner = invocation_value(invocation, FLAG_PATH);
 	_cleanup_free_ char *top = NULL;
 
-	if (install_is_repository(source) && link) {
+	if (install_is_fetched(source) && link) {
 		err_set(err, ERR_INVALID_ARGUMENT,
-		        "Only a folder can be linked: hasp skills install clones a repository.");
+		        "Only a folder can be linked: hasp skills install clones a repository and "
+		        "unpacks an archive.");
 		return NULL;
 	}
-	if (install_is_repository(source) && !clone_make(source, ret_clone, err))
+	if (install_is_fetched(source) && !clone_make(source, ret_clone, err))
 		return NULL;
 	top = realpath(*ret_clone ? *ret_clone : source, NULL);
 	if (!top || !door_is_folder(top)) {
-		err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %.300s%s.", source,
-		        top ? ", it is a file" : "");
+		err_set(err, ERR_FILE_NOT_FOUND, "There is no folder %.300s.", source);
 		return NULL;
 	}
 	return inner ? source_inner(top, inner, err) : mem_steal(&top);

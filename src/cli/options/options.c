@@ -562,7 +562,7 @@ static const struct positional skills_positionals[] = {
 static const char *const skills_synopsis[] = {
 	"[list] [--json]",
 	"enable NAME | disable NAME [--scope user|project]",
-	"install FOLDER|URL [--path DIR] [--scope user|project] [--consent]",
+	"install FOLDER|ARCHIVE|URL [--path DIR] [--scope user|project] [--consent]",
 	"link FOLDER [--scope user|project] [--consent]",
 	"uninstall NAME [--scope user|project]",
 	NULL,
@@ -570,7 +570,8 @@ static const char *const skills_synopsis[] = {
 
 static const char *const extensions_choices[] = {
 	"list",      "enable", "disable",  "install", "link",    "update",
-	"uninstall", "new",    "validate", "approve", "config",  NULL,
+	"uninstall", "new",    "validate", "approve", "config",  "explore",
+	"marketplace", NULL,
 };
 
 static const struct flag extensions_flags[] = {
@@ -582,12 +583,14 @@ static const struct flag extensions_flags[] = {
 	  .help = "install, link, update, approve: say yes to all that the extension brings" },
 	{ .id = FLAG_ALL, .name = "all", .letter = 'a', .help = "update: all extensions" },
 	{ .id = FLAG_REF, .name = "ref", .value = { "REF", COMPLETE_NOTHING, NULL },
-	  .help = "install: this branch, tag or commit of the repository, or this release" },
+	  .help = "install, marketplace add: this branch, tag or commit of the repository, or "
+		  "this release" },
 	{ .id = FLAG_AUTO_UPDATE, .name = "auto-update",
 	  .help = "install: note that Gemini CLI may update it without being asked to" },
 	{ .id = FLAG_PRE_RELEASE, .name = "pre-release",
 	  .help = "install: take the newest release of GitHub, also one that is not final" },
-	{ .id = FLAG_JSON, .name = "json", .letter = 'j', .help = "with list: print JSON" },
+	{ .id = FLAG_JSON, .name = "json", .letter = 'j',
+	  .help = "list, explore, marketplace: print JSON" },
 	PROJECT_FLAGS("extensions and settings"),
 	HELP_FLAG,
 };
@@ -595,9 +598,10 @@ static const struct flag extensions_flags[] = {
 static const struct positional extensions_positionals[] = {
 	{ { "ACTION", COMPLETE_CHOICE, extensions_choices },
 	  "list (default), enable, disable, install, link, update, approve, config, uninstall, "
-	  "new or validate" },
-	{ { "NAME", COMPLETE_FOLDER, NULL }, "the extension, or its folder" },
-	{ { "SETTING", COMPLETE_NOTHING, NULL }, "with config: one of its settings" },
+	  "explore, marketplace, new or validate" },
+	{ { "NAME", COMPLETE_FOLDER, NULL }, "the extension, its folder, or a marketplace" },
+	{ { "SETTING", COMPLETE_FOLDER, NULL },
+	  "with config: one of its settings; with marketplace add: where it is" },
 };
 
 static const char *const extensions_synopsis[] = {
@@ -607,6 +611,8 @@ static const char *const extensions_synopsis[] = {
 	"link FOLDER [--consent]",
 	"update NAME|--all [--consent]",
 	"approve NAME [--consent]",
+	"explore [MARKETPLACE] [--json]",
+	"marketplace [list [--json]|add SOURCE [--ref REF]|remove NAME]",
 	"config [NAME [SETTING]]",
 	"uninstall NAME...",
 	"new FOLDER | validate FOLDER",
@@ -956,8 +962,9 @@ static const struct command commands[] = {
 			"model is offered. list shows those of the user and, in a trusted folder, "
 			"of the project. disable adds the skill NAME to skills.disabled in your "
 			"settings.json, enable takes it out, and both keep the rest of the file, "
-			"comments included. install copies the skills of a folder, or of a git "
-			"repository (https, ssh), to ~/.gemini/skills; link uses those of a folder "
+			"comments included. install copies the skills of a folder, of a git "
+			"repository (https, ssh), or of an archive (.skill, here or at an https "
+			"address), to ~/.gemini/skills; link uses those of a folder "
 			"where they are; both show each with its files and ask first. uninstall "
 			"removes the copy, or the link. The project's settings and .gemini/skills "
 			"are changed only with --scope project, in a trusted folder.",
@@ -979,10 +986,14 @@ static const struct command commands[] = {
 			"are taken likewise. list shows each with all that it brings. install "
 			"puts one there: from a folder, an archive (.tar.gz, .tgz, .zip), the "
 			"https address of one, a repository for git (https, ssh, file), or "
-			"OWNER/NAME at GitHub, whose release is taken if there is one. link "
+			"OWNER/NAME at GitHub, whose release is taken if there is one; or "
+			"PLUGIN@MARKETPLACE. explore lists what a marketplace has (of Claude "
+			"Code, Codex or Gemini CLI; a folder, a file of JSON, the https address "
+			"of one, or a repository), or all that you keep by marketplace add. link "
 			"uses a folder where it is. Both show what it brings and ask first; "
 			"what leads out of its folder, devices, and too many files are refused. "
-			"uninstall removes the copy, or the link. update fetches them anew, and "
+			"uninstall removes the copy, or the link. update asks where it came "
+			"from for what is new, and fetches that; it "
 			"asks again where what one brings has changed. Files that change "
 			"otherwise make an extension unused, until approve has shown what it "
 			"brings and you have said yes. "

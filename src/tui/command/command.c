@@ -64,7 +64,7 @@ static const struct command_row {
 	  command_export, NULL, NULL },
 	{ { "extensions", "extension",
 	    "[list [NAME] | enable NAME | disable NAME [--scope user | workspace | session] | "
-	    "reload]",
+	    "update NAME | update --all | explore [MARKETPLACE] | reload]",
 	    "Show the extensions and what each brings, switch them on and off", 0 },
 	  command_extensions, command_complete_extensions, command_extensions_works },
 	{ { "help", "?", "[COMMAND]", "Show the commands, or how one is used", COMMAND_ALONE },

@@ -155,16 +155,135 @@ static void extensions_reload(struct command_call *call)
 	extensions_say_notices(call, all);
 }
 
+/* ---- updates --------------------------------------------------------------------- */
+
+/* One of several fails alone. */
+static bool extension_update(struct command_call *call, const char *name, bool *ret_changed)
+{
+	_cleanup_free_ char *sentence = NULL;
+	struct err err = ERR_INIT;
+	bool changed = false;
+
+	if (!host_extension_update(call->context->host, name, &sentence, &changed, &err)) {
+		command_fail(call, "%s", err.message);
+		return false;
+	}
+	*ret_changed = *ret_changed || changed;
+	command_say(call, STYLE(ROLE_TEXT), "%s", sentence);
+	return true;
+}
+
+/* NAME, or --all: those that came from somewhere, as "hasp extensions update" has it. */
+static void extensions_update(struct command_call *call)
+{
+	struct host *host = call->context->host;
+	const bool all = command_word_is(call->arguments, "--all");
+	json_auto_t *listed = NULL;
+	const json_t *row;
+	struct err err = ERR_INIT;
+	bool changed = false;
+	size_t i;
+
+	if (!call->arguments.len || memchr(call->arguments.data, ' ', call->arguments.len)) {
+		command_usage(call);
+		return;
+	}
+	if (!all) {
+		_cleanup_free_ char *name = mem_dup(call->arguments.data, call->arguments.len);
+
+		extension_update(call, name, &changed);
+	}
+	listed = all ? host_extensions(host) : NULL;
+	json_array_foreach(json_object_get(listed, "extensions"), i, row)
+		if (json_is_true(json_object_get(row, "updates")))
+			extension_update(call, extension_member(row, "name"), &changed);
+	if (all && !call->result->rows.count && call->result->ok)
+		command_say(call, STYLE(ROLE_TEXT), "There is no extension to be updated.");
+	if (changed && !host_extensions_reload(host, &err))
+		command_fail(call, "Failed to reload extensions: %s", err.message);
+}
+
+/* ---- marketplaces ---------------------------------------------------------------- */
+
+static void plugin_say(struct command_call *call, const json_t *plugin)
+{
+	const char *installed = extension_member(plugin, "installed");
+	const char *problem = extension_member(plugin, "problem");
+	const char *about = extension_member(plugin, "description");
+	const char *from = extension_member(plugin, "from");
+	const char *taken = extension_member(plugin, "taken");
+	_cleanup_free_ char *line = mem_printf("%s%s%s", extension_member(plugin, "version"),
+	                                       *installed ? ", installed: " : "", installed);
+	const struct span shown = span_str(*extension_member(plugin, "version") || !*installed ?
+	                                           line : line + strlen(", "));
+
+	command_term(call, extension_member(plugin, "name"), 24, shown, STYLE(ROLE_TEXT));
+	if (*about)
+		command_say(call, STYLE(ROLE_DIM), "    %s", about);
+	if (*from)
+		command_say(call, STYLE(ROLE_DIM), "    From: %s", from);
+	if (*problem)
+		command_say(call, STYLE(ROLE_WARNING), "    Cannot be installed: %s.", problem);
+	if (*taken)
+		command_say(call, STYLE(ROLE_WARNING),
+		            "    There is an extension \"%s\" from elsewhere.", taken);
+}
+
+static void market_say(struct command_call *call, const json_t *market)
+{
+	const char *name = extension_member(market, "name");
+	_cleanup_free_ char *heading = mem_printf("Marketplace %s (%s), %s", name,
+	                                          extension_member(market, "format"),
+	                                          extension_member(market, "source"));
+	const json_t *plugin;
+	size_t i;
+
+	if (json_object_get(market, "error")) {
+		command_fail(call, "%s", extension_member(market, "error"));
+		return;
+	}
+	command_heading(call, heading);
+	json_array_foreach(json_object_get(market, "plugins"), i, plugin)
+		plugin_say(call, plugin);
+	extensions_say_notices(call, market);
+	command_say(call, STYLE(ROLE_DIM), json_is_true(json_object_get(market, "kept")) ?
+	            "To install one, in a shell: hasp extensions install NAME@%s" :
+	            "To install one, in a shell, first: hasp extensions marketplace add %s",
+	            json_is_true(json_object_get(market, "kept")) ?
+	            name : extension_member(market, "source"));
+}
+
+static void extensions_explore(struct command_call *call)
+{
+	_cleanup_free_ char *word = call->arguments.len ?
+		mem_dup(call->arguments.data, call->arguments.len) : NULL;
+	json_auto_t *said = host_extensions_explore(call->context->host, word);
+	const json_t *all = json_object_get(said, "marketplaces"), *market;
+	size_t i;
+
+	extensions_say_notices(call, said);
+	json_array_foreach(all, i, market)
+		market_say(call, market);
+	if (!json_array_size(all))
+		command_say(call, STYLE(ROLE_TEXT), "No marketplaces are kept. \"hasp extensions "
+		            "marketplace add SOURCE\" adds one.");
+	call->result->pager = call->result->rows.count > 20;
+}
+
 /* ---- the table ------------------------------------------------------------------- */
 
 static const struct extensions_action {
 	const char *name, *alias, *help; /* `alias` may be NULL */
 	command_handler *run;
-	bool works; /* it changes what the session has: not while a prompt is under way */
+	bool works; /* it changes what the session has, or asks servers: not while a prompt is
+	             * under way, and on the thread of prompts */
 } extensions_actions[] = {
 	{ "list", "ls", "which there are, and what each brings", extensions_list, false },
 	{ "enable", NULL, "switch one on", extensions_enable, true },
 	{ "disable", NULL, "switch one off", extensions_disable, true },
+	{ "update", NULL, "fetch what is new of one, or with --all of each", extensions_update,
+	  true },
+	{ "explore", NULL, "what marketplaces list", extensions_explore, true },
 	{ "reload", "restart", "look for them anew, with all that they bring", extensions_reload,
 	  true },
 };
@@ -211,7 +330,9 @@ static void complete_extension_names(struct command_completion *completion,
 	json_array_foreach(json_object_get(all, "extensions"), i, row) {
 		const bool enabled = json_is_true(json_object_get(row, "enabled"));
 
-		if ((action->run == extensions_enable && enabled) ||
+		if ((action->run == extensions_update &&
+		     !json_is_true(json_object_get(row, "updates"))) ||
+		    (action->run == extensions_enable && enabled) ||
 		    (action->run == extensions_disable && !enabled))
 			continue;
 		completion->add(completion, extension_member(row, "name"),
@@ -241,10 +362,13 @@ void command_complete_extensions(struct command_completion *completion)
 			                extensions_actions[i].help);
 		return;
 	}
-	if (!action || action->run == extensions_reload)
+	if (!action || action->run == extensions_reload || action->run == extensions_explore)
 		return;
 	if (!before.len)
 		complete_extension_names(completion, action);
-	else if (action->run != extensions_list)
+	if (!before.len && action->run == extensions_update)
+		completion->add(completion, "--all", "each that came from somewhere");
+	else if (before.len && action->run != extensions_list &&
+	         action->run != extensions_update)
 		complete_extension_scope(completion, before);
 }

@@ -144,3 +144,69 @@ def test_one_whose_files_changed_is_asked_about(world, answer):
     assert ("FIG-WORDS" in first) == (answer == "Yes") and "MANGO-WORDS" not in first
     after = headless(world, "/extensions")
     assert ("hasp extensions approve ext" in after) == (answer == "No")
+
+
+@pytest.fixture
+def made(world):
+    """A folder that an extension was installed from."""
+    extend(world, "ext", {"GEMINI.md": "MANGO-WORDS\n"})
+    folder = world.root / "made"
+    (world.home / ".gemini" / "extensions" / "ext").rename(folder)
+    assert world.command("extensions", "install", "--consent", str(folder)).code == 0
+    return folder
+
+
+def brings_more(folder):
+    (folder / "commands").mkdir()
+    (folder / "commands" / "greet.toml").write_text('prompt = "GREETING"\n')
+    (folder / "GEMINI.md").write_text("FIG-WORDS\n")
+
+
+def test_an_update_without_a_terminal(world, made):
+    extend(world, "linked")  # nothing says where it came from: of all it is left out
+    assert 'Extension "ext" is already up to date.' in headless(world, "/extensions update EXT")
+    (made / "GEMINI.md").write_text("KIWI-WORDS\n")
+    assert headless(world, "/extensions update --all").strip() == 'Extension "ext" successfully updated: 1.2.3 -> 1.2.3.'
+    brings_more(made)
+    assert "In a shell: hasp extensions update ext" in headless(world, "/extensions update ext", code=42)
+    assert not (world.home / ".gemini/extensions/ext/commands").exists()
+    assert sorted(path.name for path in (world.home / ".gemini/extensions").iterdir()) == ["ext", "extension-enablement.json", "linked"]
+    for wrong in ("update", "update ext more", "update nobody", "update linked"):
+        headless(world, "/extensions %s" % wrong, code=42)
+
+
+@pytest.mark.parametrize("answer", ["Yes", "No"])
+def test_an_update_asks_and_counts_at_once(world, made, answer):
+    brings_more(made)
+    with world.fake([[text("Hello.")]], append_only=False) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.type("/extensions update ext").key("enter")
+            hasp.wait("as it would be?")
+            assert "+ command /greet" in hasp.dump().text
+            hasp.type("1" if answer == "Yes" else "2")
+            hasp.wait("successfully updated" if answer == "Yes" else "was not updated").wait(READY)
+            hasp.type("/greet" if answer == "Yes" else "go").key("enter").wait("Hello.").wait(READY)
+            hasp.type("/extensions update e").wait("> ext  1.2.3").key("tab").wait("/extensions update ext")
+    said = str(server.requests[0].body)
+    assert ("FIG-WORDS" in said) == ("GREETING" in said) == (answer == "Yes") and ("MANGO-WORDS" in said) == (answer == "No")
+
+
+def test_marketplaces_are_explored(world, made):
+    market = world.home / "market"
+    (market / ".claude-plugin").mkdir(parents=True)
+    (market / ".claude-plugin" / "marketplace.json").write_text(json.dumps({"name": "tools", "owner": {}, "plugins": [
+        {"name": "kit", "source": "./kit", "description": "Sums.\x1b[2J", "version": "2.0"},
+        {"name": "pack", "source": {"source": "npm"}}, {"name": "ext", "source": "./ext"}, {"name": "a b", "source": "./x"}]}))
+    assert "No marketplaces are kept." in headless(world, "/extensions explore")
+    said = headless(world, "/extensions explore %s" % market)
+    assert "Marketplace tools (Claude Code), %s" % market in said and re.search(r"^  kit +2.0$", said, re.M) and "Sums." in said
+    assert "Cannot be installed: it is a package of npm" in said and '"a b" is left out' in said and "\x1b[2J" not in said
+    assert 'There is an extension "ext" from elsewhere.' in said and "first: hasp extensions marketplace add" in said
+    assert world.command("extensions", "marketplace", "add", str(market)).code == 0
+    assert headless(world, "/extensions explore tools") == headless(world, "/extensions explore")
+    assert "in a shell: hasp extensions install NAME@tools" in headless(world, "/extensions explore")
+    assert "There is no folder" in headless(world, "/extensions explore /nowhere", code=42)
+    with world.fake([]) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.type("/extensions explore tools").key("enter").wait("hasp extensions install NAME@tools")
+            assert "Cannot be installed" in hasp.dump().text
