@@ -183,7 +183,7 @@ static const struct flag flags[] = {
 	  .help = "--acp" },
 	{ .id = FLAG_WORKTREE, .name = "worktree", .letter = 'w', .hidden = true,
 	  .value = { "NAME", COMPLETE_NOTHING, NULL }, .optional = true, .help = "not there" },
-	{ .id = FLAG_DEBUG, .name = "debug", .letter = 'd', .boolean = true,
+	{ .id = FLAG_DEBUG, .name = "debug", .letter = 'd', .boolean = true, .anywhere = true,
 	  .help = "log each request to the model on standard error" },
 	HELP_FLAG,
 	{ .id = FLAG_VERSION, .name = "version", .letter = 'V', .help = "show the version" },
