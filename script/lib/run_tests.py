@@ -64,7 +64,7 @@ PY_ENV = {"HASP": str(TOP / "build" / "hasp"), "DAMAGE_PROGRAM": str(TOP / "buil
 # take on two processors, roughly; what is not here takes less than ten.
 LONGEST = {"py/honest": 60, "py/cli": 60, "c/search/differential_ripgrep": 50, "c/damage": 50, "c/mcp/sdk": 45,
            "c/guard/effective": 40, "c/mcp/inspector": 40, "c/mcp/transport_http": 40, "c/headless/endings": 35,
-           "c/mcp/agents": 30, "py/serve": 30, "c/match/matches": 25, "py/compat": 25, "c/attack/git": 25,
+           "c/mcp/agents": 30, "py/serve": 30, "c/match/matches": 25, "py/compat": 45, "c/attack/git": 25,
            "c/shell/recorder": 20, "c/names/names": 20, "c/mcp/hostile": 20, "c/differential": 15, "py/repo": 15,
            "c/policy/tracing": 15, "c/model/sdk": 15, "c/search/hostile_search": 15, "san/tui/term/screen": 25,
            "c/tui/term/screen": 12, "c/mcp_client/conformance": 40, "c/attack/attacks": 35, "c/store/commit_faults": 35,

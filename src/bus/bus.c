@@ -66,6 +66,8 @@ static const char *const members[BUS_TOPIC_COUNT] = {
 	[BUS_REWOUND] = "what:s",
 	[BUS_AGENT_RUN] = "agentName:s callId:s agentId:s state:s durationMs?:i turns?:i end?:s",
 	[BUS_SLASH_COMMAND] = "command:s status:s",
+	[BUS_EXTENSION] = "action:s name:s version?:s previousVersion?:s source?:s scope?:s "
+	                  "status:s",
 	[BUS_SUBAGENT] = "agentName:s callId:s topic:s message:o",
 	[BUS_TURN_END] = "reason:s usage:o",
 };

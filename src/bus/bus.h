@@ -65,6 +65,7 @@
 	X(REWOUND, "rewound", NONE)                                                               \
 	X(AGENT_RUN, "agent-run", NONE)                                                           \
 	X(SLASH_COMMAND, "slash-command", NONE)                                                   \
+	X(EXTENSION, "extension", NONE)                                                           \
 	X(SUBAGENT, "subagent", NONE)                                                             \
 	X(TURN_END, "turn-end", NONE)
 
@@ -163,6 +164,9 @@ enum bus_topic {
  *                            (int), end ("answered", "turn_limit", "time_limit", "cancelled" ...)
  * SLASH_COMMAND              command (its own name), status "success"|"error": one of hasp's own
  *                            was run
+ * EXTENSION                  action "install"|"uninstall"|"update"|"enable"|"disable", name,
+ *                            version?, previousVersion?, source? ("local", "git", ...),
+ *                            scope? ("user", ...), status "success"|"error"
  * SUBAGENT                   agentName, callId (of the call of invoke_agent), topic, message
  *                            (object): what a sub-agent would publish were it the session's agent;
  *                            its text, its calls and their results reach nobody else. Straight go

@@ -293,7 +293,7 @@ static const struct authority_row files[] = {
 	         "that allow after \"hasp config allow .gemini/policies\"."),
 	FILE_ROW(".gemini/commands/**/*.toml, .claude/commands/**/*.md", TRUSTED,
 	         "The project's own commands; what they run, policies decide."),
-	FILE_ROW(".mcp.json", ASK,
+	FILE_ROW(".mcp.json, .codex/config.toml", ASK,
 	         "The project's MCP servers; \"hasp mcp allow NAME\" allows one of them."),
 	FILE_ROW(".gitignore, .geminiignore, .git/info/exclude", ANY_FILE,
 	         "What searches leave out."),

@@ -459,7 +459,9 @@ static const char schema_hasp_rows[] =
 	BOOLEAN("hasp.servers.claude", "true",
 	        "Use Claude Code's MCP servers too (~/.claude.json).", ONLY_FALSE)
 	BOOLEAN("hasp.servers.codex", "true",
-	        "Use Codex's MCP servers too (~/.codex/config.toml).", ONLY_FALSE)
+	        "Use Codex's MCP servers too (~/.codex/config.toml), and ask about those of a "
+	        "project's .codex/config.toml.",
+	        ONLY_FALSE)
 	CHOICE("hasp.servers.logLevel", "\"warning\"",
 	       "off|debug|info|notice|warning|error|critical|alert|emergency",
 	       "The least level of MCP servers' log messages that hasp asks for and keeps; off: it "

@@ -25,7 +25,9 @@ enum {
 	TIMEOUT_S_MAX = 24 * 3600,
 };
 
-#define PROJECT_FILE ".mcp.json"
+/* The files of a project that may name servers. */
+#define CLAUDE_PROJECT_FILE ".mcp.json"
+#define CODEX_PROJECT_FILE ".codex/config.toml"
 
 struct gathering {
 	const struct settings *settings;
@@ -289,20 +291,30 @@ static void put_seconds(json_t *entry, const char *member, const json_t *seconds
 		                    json_integer(1 + (json_int_t)(1000 * most - 0.5)));
 }
 
+/* One of Codex's entries. */
+struct codex_server {
+	struct gathering *gathering;
+	const char *name;
+	const json_t *said;
+	bool own; /* it is in the user's file */
+};
+
 /* The value of the user's variable; a new reference. NULL: it is not set, with a warning. */
-static json_t *users_variable(struct gathering *gathering, const char *server, const json_t *name)
+static json_t *users_variable(const struct codex_server *server, const json_t *name)
 {
+	struct gathering *gathering = server->gathering;
 	_cleanup_free_ char *text = mem_printf("${%s}", json_is_string(name) ?
 	                                                json_string_value(name) : "");
 	json_auto_t *reference = json_text(span_str(text));
-	json_t *value = variables_expand_braces(gathering->settings->variables, reference, true,
-	                                        gathering->warnings);
+	json_t *value = variables_expand_braces(gathering->settings->variables, reference,
+	                                        server->own, gathering->warnings);
 
 	if (!json_equal(value, reference))
 		return value;
 	json_decref(value);
 	gather_warn(gathering, "Codex's MCP server \"%s\" wants the variable %.100s, which is not "
-	            "set.", server, json_is_string(name) ? json_string_value(name) : "(no name)");
+	            "set.", server->name,
+	            json_is_string(name) ? json_string_value(name) : "(no name)");
 	return NULL;
 }
 
@@ -317,24 +329,21 @@ static json_t *entry_object(json_t *entry, const char *member)
 	return object;
 }
 
-static void put_codex_headers(struct gathering *gathering, const char *name, const json_t *said,
-                              json_t *entry)
+static void put_codex_headers(const struct codex_server *server, json_t *entry)
 {
-	const json_t *token = json_object_get(said, "bearer_token_env_var"), *fixed;
+	const json_t *token = json_object_get(server->said, "bearer_token_env_var"), *fixed;
 	const char *field;
 	json_t *variable, *value;
 
-	fixed = json_object_get(said, "http_headers");
+	fixed = json_object_get(server->said, "http_headers");
 	if (json_is_object(fixed))
 		json_object_set_new(entry, "headers", json_deep_copy(fixed));
-	json_object_foreach(json_object_get(said, "env_http_headers"), field, variable) {
-		if (!strcmp(field, TOML_LINE))
-			continue;
-		value = users_variable(gathering, name, variable);
+	json_object_foreach(json_object_get(server->said, "env_http_headers"), field, variable) {
+		value = users_variable(server, variable);
 		if (value)
 			json_object_set_new(entry_object(entry, "headers"), field, value);
 	}
-	value = token ? users_variable(gathering, name, token) : NULL;
+	value = token ? users_variable(server, token) : NULL;
 	if (value) {
 		_cleanup_free_ char *bearer = mem_printf("Bearer %s", json_string_value(value));
 
@@ -344,23 +353,27 @@ static void put_codex_headers(struct gathering *gathering, const char *name, con
 	}
 }
 
-static void put_codex_program(struct gathering *gathering, const char *name, const json_t *said,
-                              json_t *entry)
+/* The name of one of env_vars: a string, or the member of an object. Borrowed. */
+static const json_t *codex_variable(const json_t *variable)
+{
+	return json_is_object(variable) ? json_object_get(variable, "name") : variable;
+}
+
+static void put_codex_program(const struct codex_server *server, json_t *entry)
 {
 	static const char *const same[] = { "command", "args", "cwd" };
-	const json_t *env = json_object_get(said, "env");
+	const json_t *env = json_object_get(server->said, "env");
 	size_t i;
 	json_t *variable;
 
 	for (i = 0; i < ARRAY_LEN(same); i++)
-		if (json_object_get(said, same[i]))
-			json_object_set(entry, same[i], json_object_get(said, same[i]));
+		if (json_object_get(server->said, same[i]))
+			json_object_set(entry, same[i], json_object_get(server->said, same[i]));
 	if (json_is_object(env))
 		json_object_set_new(entry, "env", json_deep_copy(env));
-	json_array_foreach(json_object_get(said, "env_vars"), i, variable) {
-		const json_t *called = json_is_object(variable) ?
-		                               json_object_get(variable, "name") : variable;
-		json_t *value = users_variable(gathering, name, called);
+	json_array_foreach(json_object_get(server->said, "env_vars"), i, variable) {
+		const json_t *called = codex_variable(variable);
+		json_t *value = users_variable(server, called);
 
 		if (value)
 			json_object_set_new(entry_object(entry, "env"), json_string_value(called),
@@ -368,20 +381,20 @@ static void put_codex_program(struct gathering *gathering, const char *name, con
 	}
 }
 
-static void add_codex_server(struct gathering *gathering, const char *name, const json_t *said,
-                             const void *data)
+/* As mcpServers has it. A new object. */
+static json_t *codex_entry(const struct codex_server *server)
 {
-	const json_t *url = json_object_get(said, "url");
+	const json_t *said = server->said, *url = json_object_get(said, "url");
 	const json_t *startup_ms = json_object_get(said, "startup_timeout_ms");
 	const json_t *enabled = json_object_get(said, "enabled_tools");
 	const json_t *disabled = json_object_get(said, "disabled_tools");
-	json_t *entry = json_object(), *row;
+	json_t *entry = json_object();
 
 	if (json_is_string(url)) {
 		json_object_set_new(entry, "httpUrl", json_incref((json_t *)url));
-		put_codex_headers(gathering, name, said, entry);
+		put_codex_headers(server, entry);
 	} else {
-		put_codex_program(gathering, name, said, entry);
+		put_codex_program(server, entry);
 	}
 	put_seconds(entry, "startupTimeout", json_object_get(said, "startup_timeout_sec"));
 	put_seconds(entry, "timeout", json_object_get(said, "tool_timeout_sec"));
@@ -391,9 +404,22 @@ static void add_codex_server(struct gathering *gathering, const char *name, cons
 		json_object_set(entry, "includeTools", (json_t *)enabled);
 	if (json_is_array(disabled))
 		json_object_set(entry, "excludeTools", (json_t *)disabled);
-	row = row_add_foreign(gathering, name, entry, "Codex", data);
+	return entry;
+}
+
+static void check_codex_row(json_t *row, const json_t *said)
+{
 	if (json_is_false(json_object_get(said, "enabled")))
 		row_off(row, "it is disabled in Codex", true);
+}
+
+static void add_codex_server(struct gathering *gathering, const char *name, const json_t *said,
+                             const void *data)
+{
+	const struct codex_server server = { gathering, name, said, .own = true };
+
+	check_codex_row(row_add_foreign(gathering, name, codex_entry(&server), "Codex", data),
+	                said);
 }
 
 static void add_codex_servers(struct gathering *gathering)
@@ -481,25 +507,25 @@ static void add_extension_servers(struct gathering *gathering)
 	}
 }
 
-/* ---- a project's .mcp.json ---- */
+/* ---- a project's ---- */
 
 /* What is known of the user's decisions and rejections. */
 struct project_file {
-	const char *path;
+	const char *name, *path;
 	const json_t *allowed;     /* {NAME: HASH}, or NULL */
 	const json_t *rejected[2]; /* disabledMcpjsonServers of Claude Code's own files */
 };
 
 /* The name under which a yes or a no is kept (authority.h). The caller frees. */
-static char *decision_name(const char *server, bool use)
+static char *decision_name(const char *file, const char *server, bool use)
 {
-	return mem_printf("%s:%s%s", PROJECT_FILE, server, use ? "" : " (no)");
+	return mem_printf("%s:%s%s", file, server, use ? "" : " (no)");
 }
 
 static bool is_decided(const struct project_file *file, const char *name, const json_t *said,
                        bool use)
 {
-	_cleanup_free_ char *key = decision_name(name, use);
+	_cleanup_free_ char *key = decision_name(file->name, name, use);
 
 	return authority_allows(file->allowed, key, said);
 }
@@ -533,6 +559,49 @@ static void put_member_names(struct buf *out, const char *what, const json_t *ob
 	}
 }
 
+/* Adds the names of variables in the strings of `value`, as Claude Code writes them. */
+/* recursive= */
+static void note_variables(json_t *wanted, const json_t *value)
+{
+	const char *name, *at = json_is_string(value) ? json_string_value(value) : NULL;
+	json_t *one;
+	size_t i;
+
+	json_array_foreach((json_t *)value, i, one)
+		note_variables(wanted, one);
+	json_object_foreach((json_t *)value, name, one)
+		note_variables(wanted, one);
+	while (at && (at = strstr(at, "${")) != NULL) {
+		at += strlen("${");
+		json_object_setn_new(wanted, at, strcspn(at, ":}"), json_true());
+	}
+}
+
+/* "; with your variables A, B": those of the user's that the entry wants, in either format. */
+static void put_variables_wanted(struct buf *out, const json_t *said)
+{
+	json_auto_t *wanted = json_object();
+	const json_t *token = json_object_get(said, "bearer_token_env_var");
+	const char *field;
+	json_t *variable;
+	size_t i;
+
+	json_array_foreach(json_object_get(said, "env_vars"), i, variable) {
+		const json_t *name = codex_variable(variable);
+
+		if (json_is_string(name))
+			json_object_set_new(wanted, json_string_value(name), json_true());
+	}
+	json_object_foreach(json_object_get(said, "env_http_headers"), field, variable)
+		if (json_is_string(variable))
+			json_object_set_new(wanted, json_string_value(variable), json_true());
+	if (json_is_string(token))
+		json_object_set_new(wanted, json_string_value(token), json_true());
+	note_variables(wanted, json_object_get(said, "env"));
+	note_variables(wanted, json_object_get(said, "headers"));
+	put_member_names(out, "; with your variables ", wanted);
+}
+
 /* What it would run or contact, as it stands there.  The caller frees; NULL: too long for
  * people. */
 static char *server_question(const json_t *said)
@@ -547,6 +616,8 @@ static char *server_question(const json_t *said)
 		put_question_words(&raw, json_object_get(said, "args"));
 	put_member_names(&raw, program ? "; with the variables " : "; with the headers ",
 	                 json_object_get(said, program ? "env" : "headers"));
+	put_member_names(&raw, "; with the headers ", json_object_get(said, "http_headers"));
+	put_variables_wanted(&raw, said);
 	if (raw.overflowed)
 		return NULL;
 	for (size_t i = 0; i < raw.len; i++)
@@ -586,53 +657,85 @@ static void add_project_server(struct gathering *gathering, const char *name, co
 {
 	const struct project_file *file = data;
 	json_t *row = row_add_foreign(gathering, name, claude_entry(gathering, said, false),
-	                              PROJECT_FILE, file->path);
+	                              file->name, file->path);
 
 	check_claude_row(row, said);
 	decide_project_row(file, row, name, said);
 }
 
-/* `claude`: what ~/.claude.json says. */
-static void add_project_servers(struct gathering *gathering, const json_t *claude)
+static void add_project_codex_server(struct gathering *gathering, const char *name,
+                                     const json_t *said, const void *data)
+{
+	const struct project_file *file = data;
+	const struct codex_server server = { gathering, name, said, .own = false };
+	json_t *row = row_add_foreign(gathering, name, codex_entry(&server), file->name,
+	                              file->path);
+
+	check_codex_row(row, said);
+	decide_project_row(file, row, name, said);
+}
+
+/* The object that the file `name` of the project holds; a new reference, NULL if there is none or
+ * it cannot be read, with a warning. */
+static json_t *project_object(struct gathering *gathering, const char *name, const char *path)
+{
+	const bool toml = strcmp(name, CODEX_PROJECT_FILE) == 0;
+	_cleanup_file_text_ struct file_text text = { 0 };
+	json_t *all = NULL;
+	struct err err = ERR_INIT;
+
+	if (door_read(home_project(gathering->settings->home), path, LIMIT_SETTINGS_BYTES, &text,
+	              &err) &&
+	    (!text.data ||
+	     (toml ? toml_parse(file_text_span(&text), false, &all, &err) :
+	             json_parse_depth(file_text_span(&text), FOREIGN_DEPTH, &all, &err))))
+		return all;
+	gather_warn(gathering, "The project's %s is not used: %s", name, err.message);
+	return NULL;
+}
+
+/* Those of one file of the project, whose member `member` has them. `claude`: what ~/.claude.json
+ * says. */
+static void add_project_servers(struct gathering *gathering, const char *name, const char *member,
+                                const json_t *claude)
 {
 	const struct settings *settings = gathering->settings;
-	const char *project = home_project(settings->home);
-	_cleanup_free_ char *path = mem_printf("%s/%s", project, PROJECT_FILE);
-	_cleanup_free_ char *own = foreign_path(settings, getenv("CLAUDE_CONFIG_DIR"), ".claude/",
-	                                        "settings.json");
-	_cleanup_file_text_ struct file_text text = { 0 };
-	json_auto_t *all = NULL, *claude_settings = NULL, *allowed = NULL;
+	_cleanup_free_ char *path = path_join(home_project(settings->home), name);
+	json_auto_t *all = project_object(gathering, name, path);
+	const json_t *servers = json_object_get(all, member);
+	json_auto_t *claude_settings = NULL, *allowed = NULL;
 	struct err err = ERR_INIT;
-	struct project_file file = { .path = path };
+	struct project_file file = { .name = name, .path = path };
 
-	if (!door_read(project, path, LIMIT_SETTINGS_BYTES, &text, &err) ||
-	    (text.data && !json_parse_depth(file_text_span(&text), FOREIGN_DEPTH, &all, &err))) {
-		gather_warn(gathering, "The project's %s is not used: %s", PROJECT_FILE,
-		            err.message);
+	if (!json_is_object(servers))
 		return;
-	}
-	if (!json_is_object(json_object_get(all, "mcpServers")))
-		return;
-	claude_settings = foreign_object(gathering, own);
 	allowed = authority_allowances(settings->home, &err);
 	file.allowed = allowed;
-	file.rejected[0] = json_object_get(claude_project(gathering, claude),
-	                                   "disabledMcpjsonServers");
-	file.rejected[1] = json_object_get(claude_settings, "disabledMcpjsonServers");
-	each_foreign(gathering, json_object_get(all, "mcpServers"), path, add_project_server,
-	             &file);
+	if (strcmp(name, CODEX_PROJECT_FILE) == 0) {
+		each_foreign(gathering, servers, path, add_project_codex_server, &file);
+	} else {
+		_cleanup_free_ char *own = foreign_path(settings, getenv("CLAUDE_CONFIG_DIR"),
+		                                        ".claude/", "settings.json");
+
+		claude_settings = foreign_object(gathering, own);
+		file.rejected[0] = json_object_get(claude_project(gathering, claude),
+		                                   "disabledMcpjsonServers");
+		file.rejected[1] = json_object_get(claude_settings, "disabledMcpjsonServers");
+		each_foreign(gathering, servers, path, add_project_server, &file);
+	}
 }
 
 bool servers_decide(const struct settings *settings, const json_t *row, bool use, struct err *err)
 {
 	const char *name = json_string_value(json_object_get(row, "name"));
+	const char *file = json_string_value(json_object_get(row, "origin"));
 	const json_t *said = json_object_get(row, "said");
-	_cleanup_free_ char *key = decision_name(name, use), *other = decision_name(name, !use);
+	_cleanup_free_ char *key = decision_name(file, name, use);
+	_cleanup_free_ char *other = decision_name(file, name, !use);
 
 	if (!said)
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "The server \"%.100s\" is not of the project's %s.", name,
-		               PROJECT_FILE);
+		               "The server \"%.100s\" is of no file of the project's.", name);
 	return authority_allow(settings->home, key, said, err) &&
 	       authority_allow(settings->home, other, NULL, err);
 }
@@ -644,8 +747,8 @@ json_t *servers_configured(const struct settings *settings, json_t *warnings)
 	struct gathering gathering = { settings, json_array(), warnings };
 	const bool codex = settings_bool(settings, "hasp.servers.codex", true);
 	const bool claude = settings_bool(settings, "hasp.servers.claude", true);
-	const bool project = settings->trusted && !settings->project_is_home &&
-	                     settings_bool(settings, "hasp.servers.mcpJson", true);
+	const bool trusted = settings->trusted && !settings->project_is_home;
+	const bool project = trusted && settings_bool(settings, "hasp.servers.mcpJson", true);
 	_cleanup_free_ char *path = foreign_path(settings, getenv("CLAUDE_CONFIG_DIR"), "",
 	                                        ".claude.json");
 	json_auto_t *claudes = claude || project ? foreign_object(&gathering, path) : NULL;
@@ -657,7 +760,9 @@ json_t *servers_configured(const struct settings *settings, json_t *warnings)
 		add_codex_servers(&gathering);
 	add_extension_servers(&gathering);
 	if (project)
-		add_project_servers(&gathering, claudes);
+		add_project_servers(&gathering, CLAUDE_PROJECT_FILE, "mcpServers", claudes);
+	if (codex && trusted)
+		add_project_servers(&gathering, CODEX_PROJECT_FILE, "mcp_servers", NULL);
 	add_own_servers(&gathering, true);
 	return gathering.rows;
 }

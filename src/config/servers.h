@@ -14,6 +14,7 @@
  *                                   (extensions.h), without "trust" and "sandbox"
  *     .mcp.json of the project      in a trusted folder alone, and each server only after the
  *                                   user was asked about it (hasp.servers.mcpJson)
+ *     .codex/config.toml there      likewise (hasp.servers.codex)
  *
  * CLAUDE_CONFIG_DIR and CODEX_HOME move the files as they do for these programs.  A project's
  * server comes last, so that none takes the name of one of the user's, whose rules would be obeyed
@@ -45,7 +46,7 @@
  * the user said no to it.  Sentences about what cannot be read are appended to `warnings`. */
 json_t *servers_configured(const struct settings *settings, json_t *warnings);
 
-/* Writes down what the user says to a server of the project's .mcp.json as it is in the row: it is
+/* Writes down what the user says to a server of a file of the project's as it is in the row: it is
  * used, or it is not, and not asked about again either way until it changes. */
 bool servers_decide(const struct settings *settings, const json_t *row, bool use, struct err *err);
 

@@ -268,6 +268,9 @@ bool recording_replay(const json_t *line, struct reply_sink *sink, enum wire_tro
 	gemini_reader.free(reader);
 	if (ok && !sink->finished)
 		return err_set(err, ERR_MODEL_ERROR, "The recorded answer has no finishReason.");
+	/* The model did answer so (MALFORMED_FUNCTION_CALL), and was asked again: the next line. */
+	if (!ok && sink->finished)
+		*trouble = WIRE_BROKEN;
 	return ok;
 }
 

@@ -413,6 +413,54 @@ static void telemetry_on_turn_end(struct telemetry *telemetry, const json_t *mes
 	spans_on_answer(telemetry);
 }
 
+/* Gemini CLI's scopes are in capitals. */
+static const char *event_scope(const char *scope)
+{
+	return !strcmp(scope, "session") ? "Session" :
+	       !strcmp(scope, "user")    ? "User" :
+	                                   "Workspace";
+}
+
+static void telemetry_on_extension(struct telemetry *telemetry, const json_t *message)
+{
+	static const struct {
+		const char *action, *event, *done;
+		bool scope, version, previous;
+	} rows[] = {
+		{ "install", "gemini_cli.extension_install", "Installed", false, true, false },
+		{ "uninstall", "gemini_cli.extension_uninstall", "Uninstalled", false, false,
+		  false },
+		{ "update", "gemini_cli.extension_update", "Updated", false, true, true },
+		{ "enable", "gemini_cli.extension_enable", "Enabled", true, false, false },
+		{ "disable", "gemini_cli.extension_disable", "Disabled", true, false, false },
+	};
+	const char *name = telemetry_said(message, "name");
+	json_t *own = json_pack("{s:o}", "extension_name", telemetry_limited_text(span_str(name)));
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		_cleanup_free_ char *body = mem_printf("%s extension %s", rows[i].done, name);
+
+		if (strcmp(telemetry_said(message, "action"), rows[i].action) != 0)
+			continue;
+		if (rows[i].scope)
+			json_object_set_new(own, "setting_scope", json_string(event_scope(
+				telemetry_said(message, "scope"))));
+		else
+			json_object_set(own, "status", json_object_get(message, "status"));
+		if (rows[i].version) {
+			json_object_set(own, "extension_version",
+			                json_object_get(message, "version"));
+			json_object_set(own, "extension_source",
+			                json_object_get(message, "source"));
+		}
+		if (rows[i].previous)
+			json_object_set(own, "extension_previous_version",
+			                json_object_get(message, "previousVersion"));
+		event_write(telemetry, rows[i].event, json_incref(own), body);
+	}
+	json_decref(own);
+}
+
 /* A row for each topic that events are made of. */
 static void (*const takers[BUS_TOPIC_COUNT])(struct telemetry *telemetry, const json_t *message) = {
 	[BUS_PROMPT] = telemetry_on_prompt,
@@ -428,6 +476,7 @@ static void (*const takers[BUS_TOPIC_COUNT])(struct telemetry *telemetry, const 
 	[BUS_TURN_END] = telemetry_on_turn_end,
 	[BUS_LOOP_DETECTED] = telemetry_on_loop,
 	[BUS_SLASH_COMMAND] = telemetry_on_slash,
+	[BUS_EXTENSION] = telemetry_on_extension,
 	[BUS_OUTPUT_TRUNCATED] = telemetry_on_truncation,
 	[BUS_OUTPUTS_MASKED] = telemetry_on_masking,
 	[BUS_REWOUND] = telemetry_on_rewind,
@@ -570,7 +619,9 @@ struct telemetry *telemetry_open(const struct telemetry_options *options)
 		.bus = options->bus, .fd = target.fd, .otlp = target.otlp,
 		.metrics = metrics_new(),
 		.session_id = mem_strdup(options->session_id),
-		.model = mem_strdup(options->model), .mode = mem_strdup(options->approval_mode),
+		.session = options->model != NULL,
+		.model = mem_strdup(options->model ? options->model : ""),
+		.mode = mem_strdup(options->approval_mode),
 		.mode_since_ms = clock_monotonic_ms(),
 		.interactive = options->interactive, .calls = json_object(),
 		.log_prompts = telemetry_is_on(settings, getenv("GEMINI_TELEMETRY_LOG_PROMPTS"),
@@ -581,8 +632,10 @@ struct telemetry *telemetry_open(const struct telemetry_options *options)
 		telemetry_is_on(settings, getenv("HASP_TELEMETRY_LOG_DETAILS"),
 		                "hasp.telemetry.logDetails");
 	pthread_mutex_init(&telemetry->lock, NULL);
-	telemetry_write_config(telemetry, settings);
-	telemetry_count(telemetry, METRIC_SESSION_COUNT, json_object(), 1);
+	if (telemetry->session) {
+		telemetry_write_config(telemetry, settings);
+		telemetry_count(telemetry, METRIC_SESSION_COUNT, json_object(), 1);
+	}
 	telemetry->subscription = bus_subscribe(options->bus, BUS_NONE, telemetry_on_message,
 	                                        telemetry);
 	return telemetry;
@@ -625,8 +678,10 @@ void telemetry_close(struct telemetry *telemetry)
 		return;
 	bus_unsubscribe(telemetry->bus, telemetry->subscription);
 	spans_on_answer(telemetry);
-	event_write_mode_duration(telemetry);
-	telemetry_write_metrics(telemetry);
+	if (telemetry->session)
+		event_write_mode_duration(telemetry);
+	if (telemetry->session || telemetry->otlp) /* which has to be ended */
+		telemetry_write_metrics(telemetry);
 	if (telemetry->fd >= 0)
 		close(telemetry->fd);
 	metrics_free(telemetry->metrics);

@@ -113,6 +113,7 @@ struct telemetry {
 	struct otlp *otlp; /* NULL: a file instead */
 	struct metrics *metrics;
 	char *session_id, *model, *mode;
+	bool session; /* or a command without one */
 	bool interactive, log_prompts;
 	bool log_details;      /* only with log_prompts, and a `mask` */
 	telemetry_mask *mask;

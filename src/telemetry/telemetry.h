@@ -37,7 +37,8 @@ struct telemetry_options {
 	const struct settings *settings; /* until telemetry_open returns */
 	struct bus *bus;                 /* until telemetry_close */
 	const char *session_id;
-	const char *model;               /* "provider/name" */
+	const char *model;               /* "provider/name"; NULL: a command without a session,
+	                                  * of which only what happens is written */
 	const char *approval_mode;       /* as settings spell it */
 	bool interactive;
 	/* A copy of a text with its keys masked; a new reference. NULL: no details, whatever the
@@ -48,7 +49,7 @@ struct telemetry_options {
 	void *data;
 };
 
-/* NULL: it is off, or (with a notice) cannot be on. The event "config" is written. */
+/* NULL: it is off, or (with a notice) cannot be on. Of a session the event "config" is written. */
 struct telemetry *telemetry_open(const struct telemetry_options *options);
 /* Whether messages of hooks are to have what went in and came out: hasp.telemetry.logDetails. */
 bool telemetry_has_details(const struct telemetry *telemetry);

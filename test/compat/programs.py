@@ -96,11 +96,15 @@ class Run:
 
 
 class Program:
+    REPO, HOME = HERE / "repo", HERE / "home"
+    ALLOWED = ("tools.allowed", "hooksConfig.disabled")  # of the project, by the user of hasp
+    HOOKS = 12  # of the project
+
     def __init__(self, name, folder):
         self.name, self.top = name, folder / name
         self.root, self.home = self.top / "project", self.top / "home"
-        shutil.copytree(HERE / "repo", self.root)
-        shutil.copytree(HERE / "home", self.home)
+        shutil.copytree(self.REPO, self.root)
+        shutil.copytree(self.HOME, self.home)
         for made in (self.top / "hooks", self.top / "tmp", self.root / ".git"):
             made.mkdir()
         self.trust_hooks()
@@ -110,7 +114,7 @@ class Program:
                     "GEMINI_CLI_TRUST_WORKSPACE": "true", "PATH": os.environ["PATH"]}
         if name == "gemini":
             self.env["PATH"] = npm_peers.environment()["PATH"]
-        self.allow("tools.allowed", "hooksConfig.disabled")
+        self.allow(*self.ALLOWED)
 
     def allow(self, *names):
         """What the user of hasp would have allowed the project."""
@@ -123,7 +127,7 @@ class Program:
         text = (self.root / ".gemini" / "settings.json").read_text()
         keys = ["%s:%s" % found
                 for found in re.findall(r'"name": "([^"]+)",.*?"command": "([^"]+)"', text, re.S)]
-        assert len(keys) == 12, keys
+        assert len(keys) == self.HOOKS, keys
         (self.home / ".gemini" / "trusted_hooks.json").write_text(
             json.dumps({str(self.root): keys}))
 

@@ -90,6 +90,20 @@ def test_linked_it_is_used_where_it_is(world):
     assert folder.exists() and listed(world) == {}
 
 
+def test_what_a_link_leads_to_is_shown_and_kept(world):
+    """Whoever turns the link round later has another folder, about which another question is asked."""
+    good, bad = world.extend("good", {}, at=world.top / "good"), world.extend("bad", {}, at=world.top / "bad")
+    link = world.top / "link"
+    link.symlink_to(good)
+    assert "from %s. It brings:" % good in run(world, "install", str(link), stdin=b"y\n").text
+    link.unlink()
+    link.symlink_to(bad)
+    assert "already up to date" in run(world, "update", "good").text
+    assert "from %s. It brings:" % bad in run(world, "install", str(link), stdin=b"n\n", code=1).text
+    assert set(listed(world)) == {"good"}
+    assert not (world.home / ".gemini" / "trustedFolders.json").exists()
+
+
 def test_a_link_of_the_users_is_removed_alone(world):
     folder = source(world)
     world.extensions.mkdir(parents=True)

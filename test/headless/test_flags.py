@@ -213,14 +213,28 @@ def refused(world, *args):
 def test_a_command_behind_flags_is_no_prompt(world, flags):
     for word in GEMINIS:
         assert '"%s"' % word in refused(world, *flags, word, "list")
-    for word in OWN if flags else []:
-        assert "it stands before its flags, hasp %s ..." % word in refused(world, *flags, word, "list")
+    for word in OWN if flags[1:] or flags == ["-otext"] else []:
+        said = refused(world, *flags, word, "list")
+        assert '"%s" is a command' % word in said and "hasp %s ..." % word in said
     for word, meant in [("extensoins", "extensions"), ("mpc", "mcp"), ("hlep", "help"), ("hepl", "help"),
                         ("tools", "tool"), ("confg", "config")]:
         assert '"%s"' % meant in refused(world, *flags, word)
     for word in LONE:
         refused(world, *flags, word)
     refused(world, *flags, "extensoins", "uninstall", "foo")
+
+
+@pytest.mark.parametrize("flags", [["--debug"], ["-d"], ["--debug=true"], ["--debug", "--no-debug"]])
+def test_debug_may_stand_before_a_command(world, flags):
+    for words in (["extensions", "list"], ["mcp", "list"], ["config", "nothing.of.the.kind"], ["skills", "lits"]):
+        done, same = world.command(*flags, *words), world.command(*words)
+        assert (done.code, done.text, done.err) == (same.code, same.text, same.err)
+
+
+def test_what_is_in_the_way_of_a_command_is_named(world):
+    assert "--yolo is none of its flags: leave it out, hasp mcp ..." in refused(world, "-y", "mcp", "list")
+    assert "--yolo is none of its flags" in refused(world, "--debug", "-y", "extensions", "uninstall", "foo")
+    assert "it stands before its flags, hasp context ..." in refused(world, "--resume=1", "context")
 
 
 @pytest.mark.parametrize("args,prompt", [

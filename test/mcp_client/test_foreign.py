@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Servers of Claude Code's files, Codex's and a project's .mcp.json."""
+"""Servers of Claude Code's files, Codex's and a project's .mcp.json and .codex/config.toml."""
 import http.server
 import json
 import sys
@@ -25,6 +25,15 @@ def codex(world, toml):
 
 def project(world, servers):
     (world.root / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
+
+
+def project_codex(world, toml):
+    world.write(".codex/config.toml", toml)
+
+
+def codex_entry(name, entry, more=""):
+    return "[mcp_servers.%s]\ncommand = %s\nargs = %s\n%s\n" % (
+        name, json.dumps(entry["command"]), json.dumps(entry["args"]), more)
 
 
 def listed(world, **options):
@@ -131,8 +140,10 @@ def test_each_source_can_be_turned_off(world, which):
     claude(world, {"of_claude": world.server()})
     codex(world, '[mcp_servers.of_codex]\ncommand = "true"\n')
     project(world, {"of_mcpJson": world.server()})
+    project_codex(world, '[mcp_servers.of_codex_too]\ncommand = "true"\n')
     world.settings(hasp={"servers": {which: False}})
-    assert set(listed(world)) == {"of_claude", "of_codex", "of_mcpJson"} - {"of_" + which}
+    assert set(listed(world)) == {"of_claude", "of_codex", "of_codex_too", "of_mcpJson"} - {
+        "of_" + which, "of_%s_too" % which}
 
 
 def test_files_that_cannot_be_read_are_named(world):
@@ -211,6 +222,63 @@ def test_a_project_brings_no_trust_and_no_wider_sandbox(world):
     assert world.command("mcp", "allow", "theirs").code == 0
     done = world.run([[call("mcp_theirs_say", {"what": "x"})], [text("Done.")]], "-p", "Go.", whole=False)
     assert done.code == 56, done.err
+
+
+# ---- a project's .codex/config.toml
+
+def test_codexs_file_of_a_project_is_asked_about_too(world):
+    project_codex(world, codex_entry("theirs", world.server(), 'env_vars = ["WANTED"]'))
+    done = asked(world)
+    assert "theirs (.codex/config.toml)" in done.err and "mcp_theirs_say" not in declared(done)
+    row = listed(world, env={"WANTED": "w"})["theirs"]
+    assert (row["state"], row["origin"]) == ("off", ".codex/config.toml")
+    assert row["asks"].endswith("fake_server.py; with your variables WANTED")
+    done = world.command("mcp", "allow", "theirs")
+    assert done.code == 0 and ".codex/config.toml" in done.text, done.err
+    got = environment_of(world, "theirs", env={"WANTED": "w", "UNWANTED": "u"})
+    assert got["WANTED"] == "w" and "UNWANTED" not in got
+    project_codex(world, codex_entry("theirs", world.server(), 'env_vars = ["WANTED", "SECRET"]'))
+    assert "mcp_theirs_say" not in declared(asked(world))
+
+
+def test_a_yes_to_one_file_is_none_to_the_other(world):
+    project(world, {"theirs": world.server()})
+    assert world.command("mcp", "allow", "theirs").code == 0
+    (world.root / ".mcp.json").unlink()
+    project_codex(world, codex_entry("theirs", world.server()))
+    assert "mcp_theirs_say" not in declared(asked(world))
+
+
+def test_mcp_json_comes_before_codexs_file(world):
+    project(world, {"same": world.server()})
+    project_codex(world, codex_entry("same", {"command": "false", "args": []}) +
+                  codex_entry("off", world.server(), "enabled = false"))
+    rows = json.loads(world.command("mcp", "list", "--json").out)
+    assert [(row["name"], row["origin"], "asks" in row) for row in rows] == [
+        ("same", ".mcp.json", True), ("off", ".codex/config.toml", False),
+        ("same", ".codex/config.toml", False)]
+
+
+def test_what_codexs_file_wants_of_the_users_is_in_the_question(world):
+    project_codex(world, """
+[mcp_servers.far]
+url = "http://127.0.0.1:1/mcp"
+bearer_token_env_var = "FAR_TOKEN"
+http_headers = { "X-Fixed" = "s3cret" }
+env_http_headers = { "X-Var" = "FAR_VAR" }
+""")
+    project(world, {"near": {"command": "x", "env": {"A": "${NEAR_VAR:-s3cret}"}}})
+    rows = listed(world)
+    assert rows["far"]["asks"] == ("contact: http://127.0.0.1:1/mcp; with the headers X-Fixed; "
+                                   "with your variables FAR_VAR, FAR_TOKEN")
+    assert rows["near"]["asks"] == "run: x; with the variables A; with your variables NEAR_VAR"
+
+
+def test_an_untrusted_folders_codex_file_counts_for_nothing(world):
+    project_codex(world, codex_entry("theirs", world.server()))
+    assert listed(world, env={"GEMINI_CLI_TRUST_WORKSPACE": "false"}) == {}
+    project_codex(world, "[mcp_servers")
+    assert ".codex/config.toml is not used" in world.command("mcp", "list").err
 
 
 # ---- what settings say of servers

@@ -15,9 +15,9 @@ from jobs import READ, Talk, options, run, start, texts, user
 HELLO = {"contents": [user({"text": "x"})]}
 
 
-def replay(path, *requests, count=()):
+def replay(path, *requests, count=(), attempts=1):
     """The last line for each request, all to one model."""
-    opened = {"provider": "replay", "name": "r", "replay_file": str(path), "max_attempts": 1}
+    opened = {"provider": "replay", "name": "r", "replay_file": str(path), "max_attempts": attempts}
     jobs = [{"request": request, "count": i in count} for i, request in enumerate(requests)]
     lines = run(*[dict(job, **({"options": opened} if i == 0 else {}))
                   for i, job in enumerate(jobs)])
@@ -56,6 +56,18 @@ def test_lines_of_gemini_cli(tmp_path):
     assert counted == {"tokens": 42, "exact": True}
     assert texts(second["reply"]) == "{}"
     assert third["error"] == "model_error" and "line 6 of %s" % file in third["message"]
+
+
+def test_an_answer_that_was_asked_for_again_is_followed_by_the_next(tmp_path):
+    file = tmp_path / "r"
+    file.write_text(
+        line("generateContentStream", [chunk({"text": "hm", "thought": True}),
+                                       {"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL"}]}]) +
+        line("generateContentStream", [chunk({"text": "Here."}, finish="STOP")]))
+    (answer,) = replay(file, HELLO, attempts=2)
+    assert texts(answer["reply"]) == "Here."
+    (answer,) = replay(file, HELLO)
+    assert "MALFORMED_FUNCTION_CALL" in answer["message"]
 
 
 def test_what_the_router_said_is_passed_over(tmp_path):

@@ -2,6 +2,7 @@
 """The file of telemetry.outfile: what is in it, what never is, and beside Gemini CLI's for the
 same script."""
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,7 +12,7 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "test" / "compat"), str(TOP / "test" / "model")]
 
 import fake_gemini  # noqa: E402
-from programs import Program  # noqa: E402
+from programs import HASP, Program  # noqa: E402
 
 SECRET = "the-inside-of-a-file"
 STEPS = [
@@ -483,3 +484,56 @@ def test_a_sub_agent_begins_and_ends(tmp_path, fields, replies, end, turns):
     assert count["value"] == 1 and count["attributes"]["terminate_reason"] == end
     assert {"gemini_cli.agent.duration", "gemini_cli.agent.turns"} <= set(metrics(found))
     assert "made-up" not in log.read_text()
+
+
+# ---- extensions: of commands, and in a session
+
+EXTENSION_ATTRIBUTES = {
+    "install": {"extension_name", "extension_version", "extension_source", "status"},
+    "update": {"extension_name", "extension_version", "extension_previous_version", "extension_source", "status"},
+    "uninstall": {"extension_name", "status"},
+    "enable": {"extension_name", "setting_scope"},
+    "disable": {"extension_name", "setting_scope"},
+}
+
+
+def extension_events(log):
+    return [(event["event.name"].removeprefix("gemini_cli.extension_"),
+             {name: value for name, value in event.items() if "." not in name and name != "interactive"})
+            for event in events(objects(log)) if "extension_" in event["event.name"]]
+
+
+def test_what_is_done_with_extensions(tmp_path):
+    program, log = Program("hasp", tmp_path), tmp_path / "telemetry.log"
+    program.settings(telemetry={"enabled": True, "outfile": str(log)})
+    folder = program.root / "kit"
+    folder.mkdir()
+
+    def extensions(*args, code=0):
+        done = subprocess.run([HASP, "extensions", *args], env=program.env, cwd=program.root, timeout=60,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        assert done.returncode == code, done.stderr
+
+    for version in ("1.0.0", "1.1.0"):
+        (folder / "gemini-extension.json").write_text(json.dumps({"name": "kit", "version": version}))
+        if version == "1.0.0":
+            extensions("install", "kit", code=1)  # nobody says yes
+            extensions("install", "kit", "--consent")
+    extensions("update", "kit", "--consent")
+    extensions("disable", "kit", "--scope", "project")
+    extensions("enable", "kit", "--scope", "project")
+    done = program.run([], "-p", "/extensions disable kit --scope session")
+    assert done.code == 0, done.err
+    extensions("list")
+    extensions("uninstall", "kit")
+    found = extension_events(log)
+    assert [(what, own.get("status", own.get("setting_scope"))) for what, own in found] == [
+        ("install", "error"), ("install", "success"), ("update", "success"), ("disable", "Workspace"),
+        ("enable", "Workspace"), ("disable", "Session"), ("uninstall", "success")]
+    for what, own in found:
+        assert set(own) == EXTENSION_ATTRIBUTES[what] and own["extension_name"] == "kit"
+    assert (found[2][1]["extension_previous_version"], found[2][1]["extension_version"]) == ("1.0.0", "1.1.0")
+    assert found[1][1]["extension_source"] == "local"
+    # A command is no session: nothing else is written of one.
+    assert [event["event.name"] for event in events(objects(log))].count("gemini_cli.config") == 1
+    assert len([one for one in objects(log) if "scopeMetrics" in one]) == 1

@@ -181,6 +181,17 @@ bool host_extensions_reload(struct host *host, struct err *err)
 	return true;
 }
 
+/* Where the user named no scope it is the user's. */
+static void publish_extension_switched(struct host *host, const char *name, const char *scope,
+                                       bool enable)
+{
+	json_auto_t *message = json_pack("{s:s, s:s, s:s, s:s}", "action",
+	                                 enable ? "enable" : "disable", "name", name, "scope",
+	                                 scope ? scope : "user", "status", "success");
+
+	bus_publish(host->bus, BUS_EXTENSION, message);
+}
+
 bool host_extension_switch(struct host *host, const char *name, const char *scope, bool enable,
                            char **ret_sentence, struct err *err)
 {
@@ -189,8 +200,10 @@ bool host_extension_switch(struct host *host, const char *name, const char *scop
 
 	if (!extension)
 		return err_set(err, ERR_INVALID_ARGUMENT, "Extension \"%.100s\" not found.", name);
-	return extension_switch(settings, extension, scope, enable, ret_sentence, err) &&
-	       host_extensions_reload(host, err);
+	if (!extension_switch(settings, extension, scope, enable, ret_sentence, err))
+		return false;
+	publish_extension_switched(host, name, scope, enable);
+	return host_extensions_reload(host, err);
 }
 
 /* The yes to what it brings, where that is asked for. */

@@ -92,7 +92,7 @@ struct host {
 	json_t *servers_orders;      /* of fronts, to be carried out; with the lock */
 	unsigned servers_listener;   /* to those */
 	bool extensions_asked;       /* about those that have changed */
-	bool servers_asked;          /* about those of the project's .mcp.json */
+	bool servers_asked;          /* about those that the project's files name */
 	_Atomic unsigned unasked;    /* questions of servers that nobody could be asked */
 	struct samplings *samplings; /* what they want the model to answer */
 	json_t *attached;            /* media that go with the next prompt; or NULL */
@@ -251,7 +251,7 @@ bool host_send(struct host *host, struct span piped, struct span prompt,
  * are to be used as they are now; with nobody there they stay off (extensions.c). */
 void host_ask_extensions(struct host *host);
 
-/* ---- MCP servers of a project's .mcp.json (servers.c) -------------------------- */
+/* ---- MCP servers of a project's files (servers.c) ------------------------------ */
 
 /* Asks the user about those that nobody has decided about, once; with nobody there a notice says
  * how to allow them. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MCP servers of the session: the user is asked before one of a project's .mcp.json is used; they
- * are begun anew; orders of fronts about them. */
+/* MCP servers of the session: the user is asked before one that a file of the project names is
+ * used; they are begun anew; orders of fronts about them. */
 #include <string.h>
 
 #include "agent/host/private.h"
@@ -25,9 +25,9 @@ static json_t *servers_question(const json_t *rows, size_t from)
 		const json_t *row = json_array_get(rows, i);
 		const struct span what = json_span(json_object_get(row, "asks"));
 		_cleanup_free_ char *text = mem_printf(
-			"This project's .mcp.json names the MCP server \"%s\". Use it? It would "
-			"%.*s", json_string_value(json_object_get(row, "name")), (int)what.len,
-			what.data);
+			"This project's %s names the MCP server \"%s\". Use it? It would %.*s",
+			json_string_value(json_object_get(row, "origin")),
+			json_string_value(json_object_get(row, "name")), (int)what.len, what.data);
 
 		json_array_append_new(questions,
 		                      json_pack("{s:s, s:s, s:o}", "header", "MCP server", "type",
@@ -64,11 +64,11 @@ static void tell_undecided(struct host *host, const json_t *rows)
 	size_t i;
 	json_t *row;
 
-	buf_str(&text, "The project's .mcp.json names MCP servers, which are not used until you "
-	               "allow them");
+	buf_str(&text, "The project names MCP servers, which are not used until you allow them");
 	json_array_foreach(rows, i, row)
-		buf_printf(&text, "%s%s", i ? ", " : ": ",
-		           json_string_value(json_object_get(row, "name")));
+		buf_printf(&text, "%s%s (%s)", i ? ", " : ": ",
+		           json_string_value(json_object_get(row, "name")),
+		           json_string_value(json_object_get(row, "origin")));
 	buf_str(&text, ". Run: hasp mcp allow NAME");
 	host_warn(host, text.data);
 }

@@ -20,6 +20,7 @@
 #include "config/extensions.h"
 #include "data/json.h"
 #include "data/jsonc.h"
+#include "data/toml.h"
 #include "sandbox/plan/probe.h"
 
 /* ---- variables of commands --------------------------------------------------- */
@@ -277,20 +278,36 @@ static void bring_claude_commands(struct brought *brought, const char *path)
 	commands_add_names(brought->project, COMMANDS_CLAUDE_PROJECT, brought->names);
 }
 
+static void bring_server_names(struct brought *brought, const json_t *servers)
+{
+	const char *name;
+	json_t *entry;
+
+	json_object_foreach((json_t *)servers, name, entry)
+		if (json_array_size(brought->names) < LEAVES_MAX)
+			json_array_append_new(brought->names, json_cstr(name));
+}
+
 static void bring_servers(struct brought *brought, const char *path)
 {
 	_cleanup_file_text_ struct file_text text = { 0 };
 	json_auto_t *object = NULL;
 	struct err ignored = ERR_INIT;
-	const char *name;
-	json_t *entry;
 
-	if (!door_read(brought->project, path, LIMIT_SETTINGS_BYTES, &text, &ignored) ||
-	    !json_parse_depth(file_text_span(&text), JSON_READ_DEPTH_MAX, &object, &ignored))
-		return;
-	json_object_foreach(json_object_get(object, "mcpServers"), name, entry)
-		if (json_array_size(brought->names) < LEAVES_MAX)
-			json_array_append_new(brought->names, json_cstr(name));
+	if (door_read(brought->project, path, LIMIT_SETTINGS_BYTES, &text, &ignored) &&
+	    json_parse_depth(file_text_span(&text), JSON_READ_DEPTH_MAX, &object, &ignored))
+		bring_server_names(brought, json_object_get(object, "mcpServers"));
+}
+
+static void bring_codex_servers(struct brought *brought, const char *path)
+{
+	_cleanup_file_text_ struct file_text text = { 0 };
+	json_auto_t *object = NULL;
+	struct err ignored = ERR_INIT;
+
+	if (door_read(brought->project, path, LIMIT_SETTINGS_BYTES, &text, &ignored) &&
+	    toml_parse(file_text_span(&text), false, &object, &ignored))
+		bring_server_names(brought, json_object_get(object, "mcp_servers"));
 }
 
 static void bring_variable(void *data, struct span name, const char *value)
@@ -343,6 +360,7 @@ static const struct brought_row {
 	{ ".gemini/.env", "variables", bring_variables },
 	{ ".env", "variables", bring_variables },
 	{ ".mcp.json", "MCP servers, once you have allowed them", bring_servers },
+	{ ".codex/config.toml", "MCP servers, once you have allowed them", bring_codex_servers },
 	{ "GEMINI.md", "instructions to the model", NULL },
 	{ "AGENTS.md", "instructions to the model", NULL },
 	{ "CLAUDE.md", "instructions to the model, where there is neither of those", NULL },

@@ -6,10 +6,12 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "agent/session/record.h"
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "bus/bus.h"
 #include "cli/command/private.h"
 #include "cli/options/invocation.h"
 #include "cli/view/agent_output.h"
@@ -17,11 +19,13 @@
 #include "config/extensions.h"
 #include "data/json.h"
 #include "install/install.h"
+#include "telemetry/telemetry.h"
 
 struct extensions_command {
 	const struct invocation *invocation;
 	struct settings *settings;
 	const struct extensions *all;
+	struct bus *bus; /* where what is done is published; telemetry listens */
 };
 
 static bool say_line(const char *text, struct err *err)
@@ -29,6 +33,50 @@ static bool say_line(const char *text, struct err *err)
 	_cleanup_free_ char *line = mem_printf("%s\n", text);
 
 	return agent_output_lines(span_str(line), err);
+}
+
+/* ---- what is published ---------------------------------------------------------------- */
+
+static void complain_of_telemetry(void *data, const char *severity, const char *message)
+{
+	(void)data;
+	(void)severity;
+	output_complain(message);
+}
+
+/* NULL: it is off. */
+static struct telemetry *open_command_telemetry(const struct extensions_command *command)
+{
+	_cleanup_free_ char *id = record_new_id();
+
+	return telemetry_open(&(struct telemetry_options){
+		.settings = command->settings, .bus = command->bus, .session_id = id,
+		.approval_mode = "default", .notice = complain_of_telemetry });
+}
+
+static void publish_scope(const struct extensions_command *command, const char *name, bool enable)
+{
+	const char *scope = invocation_value(command->invocation, FLAG_SCOPE);
+	json_auto_t *message = json_pack("{s:s, s:o, s:s, s:s}", "action",
+	                                 enable ? "enable" : "disable", "name", json_cstr(name),
+	                                 "scope", scope ? scope : "user", "status", "success");
+
+	bus_publish(command->bus, BUS_EXTENSION, message);
+}
+
+/* `before`: the version that an update replaces; NULL: it was installed. */
+static void publish_install(const struct extensions_command *command,
+                            const struct install *install, const char *before, bool ok)
+{
+	json_auto_t *message = json_pack("{s:s, s:s}", "action", before ? "update" : "install",
+	                                 "status", ok ? "success" : "error");
+
+	json_object_set(message, "name", json_object_get(install->manifest, "name"));
+	json_object_set(message, "version", json_object_get(install->manifest, "version"));
+	json_object_set(message, "source", json_object_get(install->origin, "type"));
+	if (before)
+		json_object_set_new(message, "previousVersion", json_cstr(before));
+	bus_publish(command->bus, BUS_EXTENSION, message);
 }
 
 /* ---- which there are ----------------------------------------------------------------- */
@@ -140,8 +188,10 @@ static bool switch_one(struct extensions_command *command, const char *name, boo
 
 	if (!extension)
 		return err_set(err, ERR_INVALID_ARGUMENT, "Extension \"%.100s\" not found.", name);
-	return extension_switch(command->settings, extension, scope, enable, &text, err) &&
-	       say_line(text, err);
+	if (!extension_switch(command->settings, extension, scope, enable, &text, err))
+		return false;
+	publish_scope(command, name, enable);
+	return say_line(text, err);
 }
 
 static bool enable_one(struct extensions_command *command, const char *name, struct err *err)
@@ -194,6 +244,7 @@ static bool install_from(struct extensions_command *command, const char *source,
 		return false;
 	ok = is_consented(command, install.consent, true, err) &&
 	     install_do(&install, command->settings, err);
+	publish_install(command, &install, NULL, ok);
 	text = mem_printf("Extension \"%s\" %s successfully and enabled.",
 	                  json_string_value(json_object_get(install.manifest, "name")),
 	                  link ? "linked" : "installed");
@@ -242,10 +293,12 @@ static bool update_one(struct extensions_command *command, const char *name, str
 	/* Files that changed here since are asked about as any. */
 	ok = install.same && !install.asks && !extension->off &&
 	     json_equal(install.origin, extension->origin);
-	if (!ok)
+	if (!ok) {
 		ok = (install.same && !install.asks ?
 		              true : is_consented(command, install.consent, install.asks, err)) &&
 		     install_do(&install, command->settings, err);
+		publish_install(command, &install, extension->version, ok);
+	}
 	install_release(&install);
 	return ok && say_line(text, err);
 }
@@ -395,8 +448,13 @@ static bool extension_settings_run(struct extensions_command *command, struct er
 static bool uninstall_one(struct extensions_command *command, const char *name, struct err *err)
 {
 	_cleanup_free_ char *text = mem_printf("Extension \"%s\" successfully uninstalled.", name);
+	json_auto_t *message = json_pack("{s:s, s:o, s:s}", "action", "uninstall", "name",
+	                                 json_cstr(name), "status", "success");
 
-	return install_remove(command->settings, name, err) && say_line(text, err);
+	if (!install_remove(command->settings, name, err))
+		return false;
+	bus_publish(command->bus, BUS_EXTENSION, message);
+	return say_line(text, err);
 }
 
 static bool new_one(struct extensions_command *command, const char *folder, struct err *err)
@@ -525,6 +583,7 @@ int command_run_extensions(const struct invocation *invocation)
 	const struct extensions_action *action = word ? action_named(word) : NULL;
 	struct extensions_command command = { .invocation = invocation };
 	_cleanup_free_ char *project = NULL;
+	struct telemetry *telemetry = NULL;
 	struct err err = ERR_INIT;
 	int code = CLI_OK;
 
@@ -533,8 +592,11 @@ int command_run_extensions(const struct invocation *invocation)
 	if (!command_open_project(invocation, &project, &command.settings, &err))
 		return output_fail(&err, CLI_FAILED);
 	command.all = extensions_installed(command.settings);
+	command.bus = bus_new();
 	if (!action)
 		code = list_installed(&command);
+	else
+		telemetry = open_command_telemetry(&command);
 	if (action && action->whole && !action->whole(&command, &err))
 		code = output_fail(&err, CLI_FAILED);
 	for (size_t i = 1; action && action->one && i < invocation->positional_count; i++)
@@ -544,6 +606,8 @@ int command_run_extensions(const struct invocation *invocation)
 		}
 	if (action && invocation_has(invocation, FLAG_ALL))
 		code = update_all(&command);
+	telemetry_close(telemetry);
+	bus_free(command.bus);
 	settings_free(command.settings);
 	return code;
 }

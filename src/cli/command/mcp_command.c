@@ -330,7 +330,7 @@ static bool check_mcp_flags(const struct invocation *invocation, const char *act
 	return true;
 }
 
-/* A server of the project's .mcp.json that the user has not allowed: to allow it starts none. */
+/* A server of a file of the project's that the user has not allowed: to allow it starts none. */
 static bool allow_project_server(struct mcp_command *command, const char *name, int *ret)
 {
 	json_auto_t *ignored = json_array();

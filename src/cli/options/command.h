@@ -148,6 +148,7 @@ struct flag {
 	bool boolean;
 	bool repeatable;
 	bool hidden;
+	bool anywhere; /* of the program: it may stand before any command, which may ignore it */
 	const char *help; /* one line, no full stop */
 	const char *man;  /* finished sentences for the man page; NULL: from help */
 };

@@ -183,7 +183,7 @@ static const struct flag flags[] = {
 	  .help = "--acp" },
 	{ .id = FLAG_WORKTREE, .name = "worktree", .letter = 'w', .hidden = true,
 	  .value = { "NAME", COMPLETE_NOTHING, NULL }, .optional = true, .help = "not there" },
-	{ .id = FLAG_DEBUG, .name = "debug", .letter = 'd', .boolean = true,
+	{ .id = FLAG_DEBUG, .name = "debug", .letter = 'd', .boolean = true, .anywhere = true,
 	  .help = "log each request to the model on standard error" },
 	HELP_FLAG,
 	{ .id = FLAG_VERSION, .name = "version", .letter = 'V', .help = "show the version" },
@@ -1021,8 +1021,8 @@ static const struct command commands[] = {
 			"it exits with 1 if the server does not work. A tool that is declared "
 			"otherwise than when it was last allowed is not run until you have said "
 			"yes: test shows what changed, and allow does too and says that yes. A "
-			"server of the project's .mcp.json is used after allow has named it, or "
-			"you have said yes in a session.\n\n"
+			"server of the project's .mcp.json or .codex/config.toml is used after "
+			"allow has named it, or you have said yes in a session.\n\n"
 			"auth logs in to a server over HTTP that wants it (OAuth): it prints the "
 			"address of the login page and opens it in $BROWSER or with xdg-open.\n\n"
 			"add and remove change mcpServers in settings.json, the project's unless "

@@ -285,13 +285,26 @@ static bool parse_short(struct cursor *cursor, const char *letters, struct invoc
 	return true;
 }
 
-/* "hasp --help COMMAND" is about the command; behind other flags and words there are only words. */
-static bool may_name_command(const struct invocation *ret)
+/* Of a command's flags the first with this id; NULL: none. */
+static const struct flag *find_flag(const struct command *command, enum flag_id id)
 {
-	for (size_t i = 0; i < ret->flag_count; i++)
-		if (ret->flags[i].id != FLAG_HELP)
-			return false;
-	return !ret->positional_count;
+	for (size_t i = 0; i < command->flag_count; i++)
+		if (command->flags[i].id == id)
+			return &command->flags[i];
+	return NULL;
+}
+
+/* The first of the program's flags that may not stand before a command; NULL: none. "hasp --help
+ * COMMAND" is about the command. */
+static const struct flag *flag_in_the_way(const struct invocation *ret)
+{
+	for (size_t i = 0; i < ret->flag_count; i++) {
+		const struct flag *flag = find_flag(command_root(), ret->flags[i].id);
+
+		if (flag->id != FLAG_HELP && !flag->anywhere)
+			return flag;
+	}
+	return NULL;
 }
 
 /* The name of a command, or a word of a prompt. */
@@ -299,7 +312,8 @@ static bool parse_word_of_root(const char *word, struct invocation *ret)
 {
 	const struct command *named = command_find(word);
 
-	if (named && may_name_command(ret))
+	/* Behind other flags and words there are only words. */
+	if (named && !ret->positional_count && !flag_in_the_way(ret))
 		ret->command = named;
 	else
 		ret->positionals[ret->positional_count++] = word;
@@ -411,6 +425,18 @@ static bool check_lone_word(const char *word, struct err *err)
 	return true;
 }
 
+/* Why a command behind flags is none, and what to type instead. The caller frees. */
+static char *misplaced_command(const struct invocation *ret, const char *name)
+{
+	const struct flag *flag = flag_in_the_way(ret);
+
+	if (!flag || find_flag(command_find(name), flag->id))
+		return mem_printf("\"%s\" is a command: it stands before its flags, hasp %s ...",
+		                  name, name);
+	return mem_printf("\"%s\" is a command, and --%s is none of its flags: leave it out, "
+	                  "hasp %s ...", name, flag->name, name);
+}
+
 /* Words that begin with a command, or nearly, are a slip that must not become a prompt: with -y
  * that is an agent that may do anything. */
 static bool check_prompt_words(const struct invocation *ret, struct err *err)
@@ -428,9 +454,7 @@ static bool check_prompt_words(const struct invocation *ret, struct err *err)
 	if (!command_find(meant))
 		why = mem_printf("Gemini CLI has a command \"%s\", hasp has none", meant);
 	else if (strcmp(meant, word) == 0)
-		why = mem_printf("\"%s\" is a command: it stands before its flags, hasp %s ...",
-		                 meant,
-		                 meant);
+		why = misplaced_command(ret, meant);
 	else
 		why = mem_printf("There is no command \"%.100s\" (did you mean \"%s\"?)", word,
 		                 meant);

@@ -146,7 +146,7 @@ bool mcp_servers_prompt(struct mcp_servers *servers, const char *server, const c
 json_t *mcp_servers_complete(struct mcp_servers *servers, const char *server,
                              const json_t *params, const struct cancel *cancel);
 
-/* Those of the project's .mcp.json that the user has not decided about, as rows of
+/* Those of the project's files that the user has not decided about, as rows of
  * servers_configured (config/servers.h): an array, a new reference. */
 json_t *mcp_servers_undecided(struct mcp_servers *servers);
 /* What the user says to one of them, written down; one that is used is started.  FILE_NOT_FOUND:
