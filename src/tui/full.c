@@ -62,10 +62,12 @@ struct full {
 	struct buf wanted;             /* it */
 	bool found, missed;            /* the last search */
 	struct spot at;               /* what it found */
+	size_t at_byte;               /* of that row's text */
 
 	struct loop_timer *search;     /* goes on soon; NULL: nothing is looked for */
 	bool search_up;
 	struct spot search_at;         /* the block that comes next, and its row to begin at */
+	size_t search_byte;            /* of that row: matches before it, or from it on downwards */
 	size_t search_left;            /* blocks */
 };
 
@@ -306,9 +308,18 @@ static void full_settle(struct app *app)
 		full->top = spot_up(app, full_last(full), full->height);
 }
 
-static bool row_matches(const struct row *row, const struct buf *wanted)
+/* What is searched for is underlined where it stands; the match that was found is in reverse. */
+static void full_mark(const struct full *full, struct row *row, struct spot spot)
 {
-	return wanted->len && row->text.len && strcasestr(row->text.data, wanted->data);
+	const bool here = full->found && spot.block == full->at.block && spot.row == full->at.row;
+	const size_t len = full->wanted.len;
+	size_t at = 0;
+
+	while (len && (at = row_find(row, full->wanted.data, at, false)) != SIZE_MAX) {
+		row_mark_bytes(row, at, len,
+		               here && at == full->at_byte ? MARK_REVERSE : MARK_UNDERLINE);
+		at += len;
+	}
 }
 
 /* Appends the window's rows. */
@@ -333,13 +344,13 @@ static void full_window(struct app *app, struct rows *rows)
 		to = from + (end - rows->count);
 		to = to < block->count ? to : block->count;
 		rows_copy(rows, block, from, to);
+		for (size_t i = from; full->finding && i < to; i++)
+			full_mark(full, &rows->at[rows->count - to + i],
+			          (struct spot){ at.block, at.row + (i - from) });
 		at = to < block->count ? (struct spot){ at.block, at.row + (to - from) } :
 		                         (struct spot){ at.block + 1, 0 };
 	}
 	full->end = at;
-	for (size_t i = end - full->height; full->finding && i < rows->count; i++)
-		if (row_matches(&rows->at[i], &full->wanted))
-			row_mark(&rows->at[i], MARK_REVERSE);
 	while (rows->count < end)
 		rows_add(rows);
 }
@@ -470,26 +481,36 @@ static bool full_scroll_key(struct app *app, const struct key *key)
 
 /* ---- search ------------------------------------------------------------------- */
 
-/* The row of a block, above (or beneath) row `from` of it, that has the text; SIZE_MAX: none. */
-static size_t full_find_in(struct app *app, size_t block, size_t from, bool up)
+/* The match in block search_at.block that comes next, up or down, from search_at.row and
+ * search_byte on: its row and byte. False: none. */
+static bool full_find_in(struct app *app, size_t *ret_row, size_t *ret_byte)
 {
-	const struct view_how how = full_how(app->full);
-	const size_t between = block > 0;
+	const struct full *full = app->full;
+	const struct view_how how = full_how(full);
+	const struct spot from = full->search_at;
+	const size_t between = from.block > 0;
+	const bool up = full->search_up;
 	_cleanup_rows_ struct rows made = { 0 };
 	const struct rows *rows = &made;
 
-	if (block + 1 == app->full->state.end)
-		rows = full_laid(app, block);
+	if (from.block + 1 == full->state.end)
+		rows = full_laid(app, from.block);
 	else
-		transcript_block(app->transcript, block, app->full->thoughts, &how, &made);
+		transcript_block(app->transcript, from.block, full->thoughts, &how, &made);
 	for (size_t i = 0; i < rows->count; i++) {
-		const size_t row = up ? rows->count - 1 - i : i;
+		const size_t row = up ? rows->count - 1 - i : i, here = row + between;
+		size_t byte = up ? SIZE_MAX : 0;
 
-		if ((up ? row + between < from : row + between > from || from == SIZE_MAX) &&
-		    row_matches(&rows->at[row], &app->full->wanted))
-			return row + between;
+		if (up ? here > from.row : here < from.row)
+			continue;
+		if (here == from.row)
+			byte = full->search_byte;
+		*ret_row = here;
+		*ret_byte = row_find(&rows->at[row], full->wanted.data, byte, up);
+		if (*ret_byte != SIZE_MAX)
+			return true;
 	}
-	return SIZE_MAX;
+	return false;
 }
 
 /* ---- a search, in slices between events: all of a conversation takes seconds ---- */
@@ -514,28 +535,35 @@ static void finding_end(struct app *app, bool found)
 	tui_changed(app);
 }
 
+/* At the end of a block where a search comes into it. */
+static struct spot finding_entry(const struct full *full, size_t block)
+{
+	return (struct spot){ block, full->search_up ? SIZE_MAX : 0 };
+}
+
 /* To the next block, and from the last to the first, or the other way round. */
 static void finding_advance(struct full *full)
 {
 	const struct transcript_state *state = &full->state;
-	const size_t block = full->search_at.block;
+	size_t block = full->search_at.block;
 
-	full->search_at.row = SIZE_MAX;
-	full->search_left--;
 	if (full->search_up)
-		full->search_at.block = block > state->first ? block - 1 : state->end - 1;
+		block = block > state->first ? block - 1 : state->end - 1;
 	else
-		full->search_at.block = block + 1 < state->end ? block + 1 : state->first;
+		block = block + 1 < state->end ? block + 1 : state->first;
+	full->search_at = finding_entry(full, block);
+	full->search_byte = 0;
+	full->search_left--;
 }
 
 static void finding_step(struct app *app)
 {
 	struct full *full = app->full;
-	const struct spot at = full->search_at;
-	const size_t row = full_find_in(app, at.block, at.row, full->search_up);
+	size_t row, byte;
 
-	if (row != SIZE_MAX) {
-		full->at = (struct spot){ at.block, row };
+	if (full_find_in(app, &row, &byte)) {
+		full->at = (struct spot){ full->search_at.block, row };
+		full->at_byte = byte;
 		finding_end(app, true);
 	} else if (!full->search_left) {
 		finding_end(app, false);
@@ -559,8 +587,8 @@ static void finding_slice(void *data)
 	}
 	/* What was to come next may have had to go. */
 	if (full->search_at.block < full->state.first)
-		full->search_at = (struct spot){
-			full->search_up ? full->state.end - 1 : full->state.first, SIZE_MAX };
+		full->search_at = finding_entry(full, full->search_up ? full->state.end - 1 :
+		                                                        full->state.first);
 	full->search = loop_timer_start(app->loop, SEARCH_PAUSE_MS, 0, finding_slice,
 	                                app);
 	do {
@@ -568,8 +596,8 @@ static void finding_slice(void *data)
 	} while (full->search && clock_monotonic_ms() < until);
 }
 
-/* Looks from what was found last, or the window's end, on, and from the other end on to that place
- * again. */
+/* Looks from the match that was found last, or the window's end, on, and from the other end on to
+ * that place again. */
 static void finding_begin(struct app *app, bool up)
 {
 	struct full *full = app->full;
@@ -583,10 +611,11 @@ static void finding_begin(struct app *app, bool up)
 		return;
 	full->search_up = up;
 	full->search_at = full->found ? full->at : full->end;
+	full->search_byte = full->found ? full->at_byte + !up : 0;
 	full->search_left = full->state.end - full->state.first;
 	if (full->search_at.block == full->state.end)
-		full->search_at = (struct spot){
-			up ? full->state.end - 1 : full->state.first, SIZE_MAX };
+		full->search_at = finding_entry(full, up ? full->state.end - 1 :
+		                                           full->state.first);
 	full->search = loop_timer_start(app->loop, SEARCH_PAUSE_MS, 0, finding_slice,
 	                                app);
 	finding_slice(app);

@@ -2,7 +2,7 @@
 /* What the files of this room share.
  *
  * A text is read line by line: block.c says what a line is, given what is open (containers, and
- * one leaf in them); markdown.c acts on it; inline.c makes styled text of what a paragraph, a
+ * one leaf in them); render.c acts on it; inline.c makes styled text of what a paragraph, a
  * heading or a cell of a table holds, with md4c; table.c lays tables out.
  */
 #ifndef HASP_TUI_MARKDOWN_PRIVATE_H
@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/span.h"
 #include "tui/text/rows.h"
 
@@ -114,6 +115,66 @@ struct cells {
 /* Reads a table's source; false as table_rows. */
 bool inline_table(struct cells *cells, struct span source);
 void inline_release(struct cells *cells);
+
+/* ---- a text, and its lines rendered (render.c) ----------------------------------- */
+
+enum { WIDTH_LEAST = 4 }; /* of a text */
+
+struct markdown {
+	unsigned width;
+	struct rows *out;    /* while rows are taken */
+	struct blocks blocks;
+
+	/* The source from where nothing was open but what `before` says. */
+	struct buf source;
+	size_t at;           /* of the line that is read */
+	size_t line_done;    /* bytes of it that are in the paragraph already */
+	bool in_line;        /* there are such bytes, or will be */
+	struct blocks before;
+	bool before_gap, before_any;
+	enum leaf before_last;
+	bool lost;           /* not all of that source is there any more */
+	size_t fed;          /* bytes of the whole text */
+
+	/* The paragraph that is open: what is not in `line` yet. */
+	struct buf text;
+	struct row line;     /* the last row of it that may still grow */
+	struct inline_out inline_out;
+	bool leaf_shown;     /* the leaf that is open has rows */
+	enum { JOIN_NONE, JOIN_BLANK, JOIN_BREAK } join; /* before its next line */
+	size_t spaces;       /* at the end of what is in `text`, left out */
+
+	struct buf header;   /* LEAF_HEADER: the line; LEAF_TABLE: all lines */
+	bool header_in_text; /* a paragraph is open above it */
+	struct highlight *highlight;
+	size_t blank_code;   /* blank lines of indented code, or of source, that may be its last */
+
+	bool wants_source, is_source; /* markdown_source; how the line is read */
+	bool in_fence;       /* of source: a fence of code is open */
+
+	bool gap;            /* a blank line was read since the last leaf */
+	bool any;            /* there was a leaf */
+	enum leaf last;      /* the leaf before */
+	size_t shown, skip;  /* rows since `before`; how many of the next ones were taken already */
+};
+
+/* Takes over a row: it goes to `out`, unless it was taken before a part was forgotten. */
+void render_row(struct markdown *md, struct row *row);
+/* Appends the line as rows, wrapped and behind the marks of blocks; it is empty then, or (not
+ * `whole`) its last row stays in it, for more may follow. */
+void render_wrapped(struct markdown *md, struct row *line, bool whole);
+/* Reads a line, or its beginning (not `whole`). False: it has to be whole. */
+bool render_line(struct markdown *md, struct span line, bool whole);
+/* Appends to the line of the paragraph that is open. */
+void render_text(struct markdown *md, struct span text);
+/* That line ends: two blanks or a backslash there break it. */
+void render_end_text_line(struct markdown *md);
+/* Shows what of the paragraph's text is certain; all of it at its end. */
+void render_paragraph(struct markdown *md, bool end);
+/* Shows what is left of the leaf that is open, and closes it. */
+void render_end_leaf(struct markdown *md);
+/* Closes all but the first `depth` containers. */
+void render_close_containers(struct markdown *md, unsigned depth);
 
 /* ---- colours of code (colour.c) ------------------------------------------------ */
 

@@ -286,12 +286,27 @@ static void row_part(struct row *row, size_t i, size_t at)
 	run[1].len -= (uint32_t)head;
 }
 
+/* Gives marks to bytes [start, end), which are whole clusters; not none. */
+static void mark_clusters(struct row *row, size_t start, size_t end, uint8_t marks)
+{
+	size_t i = 0;
+
+	while (row->runs[i].start + row->runs[i].len <= start)
+		i++;
+	row_part(row, i, start);
+	i += row->runs[i].start < start;
+	for (; i < row->count && row->runs[i].start < end; i++) {
+		row_part(row, i, end);
+		row->runs[i].style.marks |= marks;
+	}
+}
+
 void row_mark_at(struct row *row, unsigned column, uint8_t marks)
 {
 	struct span rest = buf_view(&row->text);
 	struct cluster cluster = { 0 };
 	unsigned at = 0;
-	size_t i = 0, start;
+	size_t start;
 
 	do {
 		at += cluster.width;
@@ -299,12 +314,42 @@ void row_mark_at(struct row *row, unsigned column, uint8_t marks)
 			return;
 	} while (at + cluster.width <= column);
 	start = (size_t)(cluster.bytes.data - row->text.data);
-	while (row->runs[i].start + row->runs[i].len <= start)
-		i++;
-	row_part(row, i, start);
-	i += row->runs[i].start < start;
-	row_part(row, i, start + cluster.bytes.len);
-	row->runs[i].style.marks |= marks;
+	mark_clusters(row, start, start + cluster.bytes.len, marks);
+}
+
+void row_mark_bytes(struct row *row, size_t start, size_t len, uint8_t marks)
+{
+	struct span rest = buf_view(&row->text);
+	struct cluster cluster;
+	size_t from = SIZE_MAX, at = 0;
+
+	while (at < start + len && cluster_next(&rest, &cluster)) {
+		if (at + cluster.bytes.len > start && from == SIZE_MAX)
+			from = at;
+		at += cluster.bytes.len;
+	}
+	if (from < at)
+		mark_clusters(row, from, at, marks);
+}
+
+size_t row_find(const struct row *row, const char *wanted, size_t from, bool up)
+{
+	const size_t len = strlen(wanted);
+	size_t found = SIZE_MAX;
+	const char *at = row->text.len && len ? row->text.data : NULL;
+
+	while (at && (at = strcasestr(at, wanted))) {
+		const size_t start = (size_t)(at - row->text.data);
+
+		if (!up && start >= from)
+			return start;
+		if (up && start >= from)
+			break;
+		if (up)
+			found = start;
+		at += len;
+	}
+	return found;
 }
 
 bool row_same(const struct row *a, const struct row *b)

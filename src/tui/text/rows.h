@@ -134,6 +134,12 @@ void row_clip(struct row *row, unsigned columns);
 void row_mark(struct row *row, uint8_t marks);
 /* Gives them to the cluster at `column`, if there is one. */
 void row_mark_at(struct row *row, unsigned column, uint8_t marks);
+/* Gives them to each cluster that has some of the `len` bytes of the text from `start` on. */
+void row_mark_bytes(struct row *row, size_t start, size_t len, uint8_t marks);
+/* The byte of the text at which `wanted` begins, whose ASCII letters may be capital or small: the
+ * first such place at or behind byte `from`, or (`up`) the last one before it. Places do not
+ * overlap: the first one counts. SIZE_MAX: there is none, or `wanted` is empty. */
+size_t row_find(const struct row *row, const char *wanted, size_t from, bool up);
 
 /* An empty row at the end; borrowed until the next one is added. */
 struct row *rows_add(struct rows *rows);

@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import signal
+import time
 
 import pytest
 import terminal
@@ -124,6 +125,48 @@ def test_markdown_is_laid_out_anew_as_its_source(full, held):
             until(hasp, lambda window: "• L0060" in "\n".join(window))
 
 
+def pieces(row, mark):
+    """Of a row of cells: [text before, marked text, text behind] of each piece with the mark."""
+    return [["".join(text for text, _ in row[:i]), row[i][0], "".join(text for text, _ in row[i + 1:])]
+            for i in range(len(row)) if mark in row[i][1].split()]
+
+
+def found(hasp, before, text, behind):
+    """Until that match alone is in reverse (blanks between pieces do not count); returns what is underlined."""
+    deadline = time.monotonic() + terminal.PATIENCE
+    while True:
+        cells = hasp.cells()
+        marked = [[part.replace(" ", "") for part in piece] for row in cells for piece in pieces(row, "reverse")]
+        if marked == [[part.replace(" ", "") for part in (before, text, behind)]]:
+            return [piece[1] for row in cells for piece in pieces(row, "underline")]
+        assert time.monotonic() < deadline, marked
+        time.sleep(0.02)
+
+
+def test_a_search_goes_from_match_to_match(full):
+    """Matches of one row, of one block beyond the window, and around its ends; the one is in reverse, others underlined."""
+    said = "- Fish, fish and FISH\n" + lines(1, 60) + "- a fish\n" + lines(61, 70)
+    with full.fake([[text(said)]]) as server:
+        with full.hasp(server) as hasp:
+            ask(hasp).wait("L0070")
+            answered(hasp)
+            hasp.key("f3").wait("Find:").type("fish").wait("Find: fish ").key("enter")
+            assert found(hasp, "• a ", "fish", "") == []
+            for before, match, behind, others in [
+                    ("• Fish, fish and ", "FISH", "", ["Fish", "fish"]),
+                    ("• Fish, ", "fish", " and FISH", ["Fish", "FISH"]),
+                    ("• ", "Fish", ", fish and FISH", ["fish", "FISH"])]:
+                assert found(hasp.key("enter"), before, match, behind) == others
+            found(hasp.key("enter"), "• a ", "fish", "")            # the last one again
+            found(hasp.key("down"), "• ", "Fish", ", fish and FISH")
+            found(hasp.key("down"), "• Fish, ", "fish", " and FISH")
+            found(hasp.key("up"), "• ", "Fish", ", fish and FISH")
+            found(hasp.key("up"), "• a ", "fish", "")
+            hasp.key("esc")
+            until(hasp, lambda window: not any(row.startswith("Find:") for row in window))
+            assert all(pieces(row, "reverse") == [] for row in hasp.cells())
+
+
 def test_the_conversation_is_searched(full):
     with full.fake([[text(lines(1, 99) + "- a needle here\n" + lines(100, 200) + "- Needle again\n" +
                           lines(201, 260))]]) as server:
@@ -132,8 +175,7 @@ def test_the_conversation_is_searched(full):
             answered(hasp)
             hasp.type("draft").wait("> draft").key("f3").wait("Find:").type("needlf").key("backspace").type("e")
             hasp.key("enter").wait("Needle again")
-            assert any("Needle again" in "".join(piece) and "reverse" in "".join(piece)
-                       for row in hasp.cells() for piece in row)
+            found(hasp, "• ", "Needle", " again")
             hasp.key("enter").wait("a needle here").key("down").wait("Needle again")
             hasp.key("down").wait("a needle here")
             hasp.key("ctrl+u").paste("nowhere\nelse")

@@ -329,6 +329,43 @@ static void one_cluster_is_marked(void **state)
 	row_release(&row);
 }
 
+static void text_is_found_and_marked_in_a_row(void **state)
+{
+	_cleanup_row_ struct row row = { 0 }, empty = { 0 };
+
+	(void)state;
+	row_text(&row, SPAN("Aaa b a\u0301A\u6f22"), STYLE(ROLE_TEXT)); /* a at 0 1 2 6 9 */
+	assert_int_equal(row_find(&row, "a", 0, false), 0);
+	assert_int_equal(row_find(&row, "A", 1, false), 1);
+	assert_int_equal(row_find(&row, "a", 7, false), 9);
+	assert_int_equal(row_find(&row, "a", 10, false), SIZE_MAX);
+	assert_int_equal(row_find(&row, "a", SIZE_MAX, true), 9);
+	assert_int_equal(row_find(&row, "a", 9, true), 6);
+	assert_int_equal(row_find(&row, "a", 0, true), SIZE_MAX);
+	/* "aa" is there once, whichever way one looks. */
+	assert_int_equal(row_find(&row, "aa", 1, false), SIZE_MAX);
+	assert_int_equal(row_find(&row, "aa", SIZE_MAX, true), 0);
+	assert_int_equal(row_find(&row, "", 0, false), SIZE_MAX);
+	assert_int_equal(row_find(&empty, "a", 0, false), SIZE_MAX);
+
+	row_mark_bytes(&row, 6, 1, MARK_REVERSE); /* and what combines with it */
+	assert_int_equal(row.count, 3);
+	assert_int_equal(row.runs[1].start, 6);
+	assert_int_equal(row.runs[1].len, 3);
+	assert_int_equal(row.runs[1].style.marks, MARK_REVERSE);
+	row_mark_bytes(&row, 4, 6, MARK_BOLD); /* across runs */
+	assert_int_equal(row.count, 5);
+	assert_int_equal(row.runs[1].style.marks, MARK_BOLD);
+	assert_int_equal(row.runs[2].style.marks, MARK_BOLD | MARK_REVERSE);
+	assert_int_equal(row.runs[3].style.marks, MARK_BOLD);
+	assert_int_equal(row.runs[0].style.marks + row.runs[4].style.marks, 0);
+	row_mark_bytes(&row, 100, 1, MARK_BOLD);
+	row_mark_bytes(&row, 0, 0, MARK_BOLD);
+	assert_int_equal(row.runs[0].style.marks, 0);
+	row_mark_bytes(&empty, 0, 1, MARK_BOLD);
+	assert_int_equal(empty.count, 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -345,6 +382,7 @@ int main(void)
 		cmocka_unit_test(a_text_is_a_row_for_each_line),
 		cmocka_unit_test(a_row_without_an_end_is_cut),
 		cmocka_unit_test(one_cluster_is_marked),
+		cmocka_unit_test(text_is_found_and_marked_in_a_row),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
