@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Agents elsewhere, over the Agent2Agent protocol (A2A 1.0 and 0.3, JSON-RPC over HTTP).
+/* Agents elsewhere, over the Agent2Agent protocol (A2A 1.0 and 0.3, JSON-RPC over HTTP; 1.0 also
+ * HTTP+JSON).
  *
  *     if (!a2a_open(&options, &agent, &err)) ...       // connects to nobody yet
  *     a2a_ask(agent, &request, &outcome, &err);        // on this thread, until it has answered
@@ -18,8 +19,8 @@
  * (tool/builtin/web.h).
  *
  * Sources: https://a2a-protocol.org, versions 1.0.1 (specification/a2a.proto) and 0.3.0. Not here:
- * the files that name agents (catalog/agents.h); who is asked (agent/host/remote.c); the bindings
- * gRPC and HTTP+JSON.
+ * the files that name agents (catalog/agents.h); who is asked (agent/host/remote.c); the binding
+ * gRPC, and HTTP+JSON of 0.3.
  */
 #ifndef HASP_A2A_A2A_H
 #define HASP_A2A_A2A_H

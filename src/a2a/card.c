@@ -2,8 +2,9 @@
 /* Cards of agents, and the addresses in them.
  *
  * Source: A2A 1.0, section 4.4 (AgentCard.supportedInterfaces); 0.3, section 5.5 (url,
- * preferredTransport, additionalInterfaces).  Of several interfaces the first that is JSON-RPC
- * counts, 1.0 before 0.3.  Not here: signatures (section 8.4), which nothing here relies on.
+ * preferredTransport, additionalInterfaces).  Of several interfaces the first counts that is
+ * JSON-RPC or, of 1.0, HTTP+JSON; 1.0 before 0.3.  Not here: signatures (section 8.4), which
+ * nothing here relies on.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +99,7 @@ bool a2a_url_check(struct span url, const char *what, struct err *err)
 
 struct card_choice {
 	const json_t *url, *tenant;
-	bool is_v1;
+	bool is_v1, is_rest;
 	struct buf others;   /* bindings that are no use here */
 };
 
@@ -141,12 +142,13 @@ static void consider(struct card_choice *choice, const json_t *interface, const 
 	const json_t *own = json_object_get(interface, "protocolVersion");
 	const json_t *binding = json_object_get(interface, "protocolBinding");
 	const json_t *url = json_object_get(interface, "url");
-	bool is_v1;
+	bool is_v1, is_rest;
 
 	version = own ? own : version;
 	binding = binding ? binding : json_object_get(interface, "transport");
 	is_v1 = version_is_v1(version);
-	if (!json_is_string(url) || !binding_is(binding, "JSONRPC") ||
+	is_rest = is_v1 && binding_is(binding, "HTTP+JSON");
+	if (!json_is_string(url) || !(is_rest || binding_is(binding, "JSONRPC")) ||
 	    (!is_v1 && !version_is_old(version))) {
 		note_other(choice, binding, version);
 		return;
@@ -156,6 +158,7 @@ static void consider(struct card_choice *choice, const json_t *interface, const 
 	choice->url = url;
 	choice->tenant = json_object_get(interface, "tenant");
 	choice->is_v1 = is_v1;
+	choice->is_rest = is_rest;
 }
 
 static void consider_all(struct card_choice *choice, const json_t *card)
@@ -226,14 +229,17 @@ bool a2a_card_read(struct span text, const char *from, struct a2a_card *ret, str
 	consider_all(&choice, value);
 	if (!choice.url) {
 		err_set(err, ERR_TOOL_FAILED,
-		        "its card has no address for JSON-RPC of A2A 1.0 or 0.3%s%s.",
-		        choice.others.len ? "; it offers " : "",
-		        choice.others.len ? choice.others.data : "");
+		        "its card has no address for JSON-RPC of A2A 1.0 or 0.3, or for HTTP+JSON "
+		        "of 1.0%s%s%s.", choice.others.len ? "; it offers " : "",
+		        choice.others.len ? choice.others.data : "",
+		        choice.others.len && strstr(choice.others.data, "GRPC") ?
+		                ", and hasp does not speak gRPC" : "");
 		buf_release(&choice.others);
 		return false;
 	}
 	buf_release(&choice.others);
 	card.is_v1 = choice.is_v1;
+	card.is_rest = choice.is_rest;
 	card.streams = json_is_true(json_object_get(json_object_get(value, "capabilities"),
 	                                            "streaming"));
 	card.url = mem_dup(json_string_value(choice.url), json_string_length(choice.url));

@@ -2,10 +2,9 @@
 /* Tasks given to an agent elsewhere: the card, requests and their streams, and what becomes of
  * them.
  *
- * Source: A2A 1.0, section 9 (JSON-RPC: SendMessage, SendStreamingMessage, GetTask, CancelTask, the
- * field A2A-Version); 0.3, sections 7 and 8 (message/send, message/stream, tasks/get,
- * tasks/cancel).  A stream that breaks off, or an answer that comes before the task is over, is
- * followed by GetTask, again and again.
+ * Source: A2A 1.0, sections 9 and 11; 0.3, sections 7 and 8; the methods are in methods.c.  A
+ * stream that breaks off is taken up again (SubscribeToTask); where that cannot be, or an answer
+ * comes before the task is over, GetTask follows, again and again.
  */
 #include "a2a/a2a.h"
 
@@ -14,7 +13,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "a2a/private.h"
 #include "base/clock.h"
@@ -38,6 +36,8 @@ enum {
 	POLL_MS = 500,          /* before the first GetTask; then half as long again */
 	POLL_MS_MAX = 10000,
 	POLLS_FAILED_MAX = 5,   /* in a row */
+	REJOINS_MAX = 3,        /* of one stream */
+	REJOINED_IDLE_MS = 10000, /* then the task is asked for: it may have ended meanwhile */
 	QUESTIONS_MAX = 32,
 	LOGINS_MAX = 2,         /* for one request */
 	SAID_BYTES = 300,
@@ -80,6 +80,7 @@ struct exchange {
 	bool is_done;              /* nothing more is waited for */
 	uint64_t settled_ms;       /* when the reply settled; 0: it has not */
 	unsigned total_ms;         /* 0: asking->until_ms */
+	unsigned idle_ms;          /* without a byte; 0: as long as it takes */
 	const struct cancel *cancel;
 	struct err why;            /* what the agent answered instead of a result */
 };
@@ -156,6 +157,18 @@ static bool on_agent_head(void *data, int status, struct span headers)
 	return true;
 }
 
+/* HTTP+JSON: google.rpc.Status, with its ErrorInfo. */
+static bool error_reason_is(const json_t *error, const char *reason)
+{
+	size_t i;
+	json_t *detail;
+
+	json_array_foreach(json_object_get(error, "details"), i, detail)
+		if (span_eq(json_span(json_object_get(detail, "reason")), span_str(reason)))
+			return true;
+	return false;
+}
+
 static void take_rpc_error(struct exchange *exchange, const json_t *error)
 {
 	const json_t *code = json_object_get(error, "code");
@@ -163,6 +176,9 @@ static void take_rpc_error(struct exchange *exchange, const json_t *error)
 
 	name_line(&said, utf8_head(json_span(json_object_get(error, "message")), SAID_BYTES));
 	exchange->asking->rpc_code = json_is_integer(code) ? (int)json_integer_value(code) : 1;
+	if (exchange->asking->agent->card.is_rest &&
+	    error_reason_is(error, "UNSUPPORTED_OPERATION"))
+		exchange->asking->rpc_code = UNSUPPORTED;
 	err_set(&exchange->why, ERR_TOOL_FAILED, "The agent %s answered with an error%s%s",
 	        exchange->asking->agent->name, said.len ? ": " : ".", said.len ? said.data : "");
 }
@@ -185,7 +201,8 @@ static bool take_response(struct exchange *exchange, struct span text)
 		take_rpc_error(exchange, error);
 		return false;
 	}
-	result = json_whole(json_object_get(response, "result"));
+	result = json_whole(asking->agent->card.is_rest ? response :
+	                                                   json_object_get(response, "result"));
 	if (a2a_reply_take(&asking->reply, result) && asking->request->progress)
 		asking->request->progress(asking->request->data,
 		                          buf_view(&asking->reply.latest));
@@ -264,8 +281,8 @@ static bool exchange_send_once(struct exchange *exchange, struct err *err)
 	const struct http_request request = {
 		.method = exchange->method, .url = exchange->url, .headers = headers,
 		.body = exchange->sent, .connect_ms = CONNECT_MS, .total_ms = exchange->total_ms,
-		.idle_ms = UINT32_MAX / 2, .max_bytes = ANSWER_BYTES, .public_only = elsewhere,
-		.cancel = exchange->cancel,
+		.idle_ms = exchange->idle_ms ? exchange->idle_ms : UINT32_MAX / 2,
+		.max_bytes = ANSWER_BYTES, .public_only = elsewhere, .cancel = exchange->cancel,
 	};
 	size_t n = 2;
 
@@ -458,40 +475,23 @@ static bool card_need(struct asking *asking, struct err *err)
 
 /* ---- requests --------------------------------------------------------------------- */
 
-/* A UUID of version 4 (RFC 9562). */
-static json_t *random_id(void)
+/* Takes `message` (a2a_call_make). A stream of events is asked for with `streams`. */
+static bool method_send(struct asking *asking, struct exchange *exchange, enum a2a_method method,
+                        json_t *message, bool streams, struct err *err)
 {
-	unsigned char b[16];
+	struct a2a_call call;
+	bool ok = a2a_call_make(&asking->agent->card, method, asking->reply.task, message, &call,
+	                        err);
 
-	if (getrandom(b, sizeof(b), 0) != (ssize_t)sizeof(b))
-		abort();
-	b[6] = (b[6] & 0x0f) | 0x40;
-	b[8] = (b[8] & 0x3f) | 0x80;
-	return json_sprintf("%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-	                    b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10],
-	                    b[11], b[12], b[13], b[14], b[15]);
-}
-
-/* Takes `params`. A stream of events is asked for with `streams`. */
-static bool rpc_send(struct asking *asking, struct exchange *exchange, const char *method,
-                     json_t *params, bool streams, struct err *err)
-{
-	const struct a2a_card *card = &asking->agent->card;
-	_cleanup_buf_ struct buf body = BUF_INIT(LIMIT_MESSAGE_BYTES);
-	json_auto_t *request = NULL;
-
-	if (card->tenant)
-		json_object_set_new(params, "tenant", json_string(card->tenant));
-	request = json_pack("{s:s, s:o, s:s, s:o}", "jsonrpc", "2.0", "id", random_id(), "method",
-	                    method, "params", params);
-	if (!json_print(&body, request, 0))
-		return err_set(err, ERR_TOO_LARGE, "The task is too large to be sent.");
-	exchange->url = card->url;
-	exchange->sent = buf_view(&body);
+	exchange->method = call.http;
+	exchange->url = call.url;
+	exchange->sent = buf_view(&call.body);
 	exchange->accept = streams ? "Accept: text/event-stream, application/json" :
 	                             "Accept: application/json";
 	asking->rpc_code = 0;
-	return exchange_send(exchange, err);
+	ok = ok && exchange_send(exchange, err);
+	a2a_call_release(&call);
+	return ok;
 }
 
 /* A new object. */
@@ -499,7 +499,7 @@ static json_t *message_params(const struct asking *asking, const char *text)
 {
 	const struct a2a_reply *reply = &asking->reply;
 	json_t *part = json_pack("{s:o}", "text", json_text(span_str(text)));
-	json_t *message = json_pack("{s:o, s:s, s:[o]}", "messageId", random_id(), "role",
+	json_t *message = json_pack("{s:o, s:s, s:[o]}", "messageId", a2a_random_id(), "role",
 	                            asking->agent->card.is_v1 ? "ROLE_USER" : "user", "parts",
 	                            part);
 	json_t *params = json_pack("{s:o}", "message", message);
@@ -518,20 +518,18 @@ static json_t *message_params(const struct asking *asking, const char *text)
 
 static bool message_send(struct asking *asking, const char *text, bool streams, struct err *err)
 {
-	const bool is_v1 = asking->agent->card.is_v1;
-	const char *method = streams ? (is_v1 ? "SendStreamingMessage" : "message/stream") :
-	                               (is_v1 ? "SendMessage" : "message/send");
 	struct exchange exchange;
 	bool ok;
 
 	exchange_open(&exchange, asking);
-	ok = rpc_send(asking, &exchange, method, message_params(asking, text), streams, err);
+	ok = method_send(asking, &exchange, streams ? A2A_STREAM : A2A_SEND,
+	                 message_params(asking, text), streams, err);
 	exchange_close(&exchange);
 	return ok;
 }
 
-/* A request about the task; `total_ms` of it. */
-static bool task_request(struct asking *asking, const char *method, unsigned total_ms,
+/* A request about the task; `total_ms` of it, 0: a stream, until it says no more. */
+static bool task_request(struct asking *asking, enum a2a_method method, unsigned total_ms,
                          const struct cancel *cancel, struct err *err)
 {
 	struct exchange exchange;
@@ -539,10 +537,9 @@ static bool task_request(struct asking *asking, const char *method, unsigned tot
 
 	exchange_open(&exchange, asking);
 	exchange.total_ms = total_ms;
+	exchange.idle_ms = total_ms ? 0 : REJOINED_IDLE_MS;
 	exchange.cancel = cancel;
-	ok = rpc_send(asking, &exchange, method,
-	              json_pack("{s:o}", "id", json_text(span_str(asking->reply.task))), false,
-	              err);
+	ok = method_send(asking, &exchange, method, NULL, !total_ms, err);
 	exchange_close(&exchange);
 	return ok;
 }
@@ -555,8 +552,7 @@ static void cancel_there(struct asking *asking)
 
 	if (!asking->reply.task || state >= A2A_STATE_COMPLETED || asking->reply.has_message)
 		return;
-	task_request(asking, asking->agent->card.is_v1 ? "CancelTask" : "tasks/cancel", CANCEL_MS,
-	             NULL, &ignored);
+	task_request(asking, A2A_CANCEL, CANCEL_MS, NULL, &ignored);
 	asking->reply.state = A2A_STATE_CANCELED;
 }
 
@@ -579,7 +575,6 @@ static bool wait_before_get(struct asking *asking, unsigned ms, struct err *err)
 
 static bool task_poll(struct asking *asking, struct err *err)
 {
-	const char *method = asking->agent->card.is_v1 ? "GetTask" : "tasks/get";
 	unsigned ms = POLL_MS, failed = 0;
 
 	while (!a2a_reply_is_settled(&asking->reply)) {
@@ -592,7 +587,7 @@ static bool task_poll(struct asking *asking, struct err *err)
 		if (!wait_before_get(asking, ms, err))
 			return false;
 		ms = ms + ms / 2 < POLL_MS_MAX ? ms + ms / 2 : POLL_MS_MAX;
-		if (task_request(asking, method, GET_MS, asking->request->cancel, &why)) {
+		if (task_request(asking, A2A_GET, GET_MS, asking->request->cancel, &why)) {
 			failed = 0;
 		} else if (why.code != ERR_NETWORK_ERROR || ++failed == POLLS_FAILED_MAX) {
 			*err = why;
@@ -609,6 +604,26 @@ static bool is_followed(const struct asking *asking, const struct err *why)
 {
 	return why->code == ERR_NETWORK_ERROR && asking->reply.task &&
 	       asking->reply.state != A2A_STATE_NONE;
+}
+
+/* A stream that broke off is taken up again where the agent can do that; what was said meanwhile
+ * is in the task. What fails is followed by asking for the task. */
+static void task_rejoin(struct asking *asking)
+{
+	struct err ignored = ERR_INIT;
+	bool joined = false;
+
+	for (int i = 0; i < REJOINS_MAX && asking->reply.task &&
+	                !a2a_reply_is_settled(&asking->reply); i++) {
+		if (!wait_before_get(asking, POLL_MS, &ignored) ||
+		    (!task_request(asking, A2A_SUBSCRIBE, 0, asking->request->cancel, &ignored) &&
+		     ignored.code != ERR_NETWORK_ERROR))
+			break;
+		joined = true;
+	}
+	asking->rpc_code = 0;
+	if (joined && a2a_reply_is_settled(&asking->reply) && !asking->reply.has_message)
+		task_request(asking, A2A_GET, GET_MS, asking->request->cancel, &ignored);
 }
 
 /* Sends `text` and waits until the task rests. */
@@ -629,6 +644,8 @@ static bool round_run(struct asking *asking, const char *text, struct err *err)
 		*err = why;
 		return false;
 	}
+	if (asking->agent->card.streams && !a2a_reply_is_settled(&asking->reply))
+		task_rejoin(asking);
 	return task_poll(asking, err);
 }
 

@@ -22,6 +22,7 @@ struct a2a_card {
 	char *url;       /* owned; where tasks go */
 	char *tenant;    /* owned; to be sent with each request; or NULL */
 	bool is_v1;      /* 1.0; else 0.3 */
+	bool is_rest;    /* HTTP+JSON, of 1.0; else JSON-RPC */
 	bool streams;
 	bool elsewhere;  /* another host than the card's own */
 };
@@ -30,6 +31,30 @@ struct a2a_card {
  * none, or there is no address in it that hasp can use. */
 bool a2a_card_read(struct span text, const char *from, struct a2a_card *ret, struct err *err);
 void a2a_card_release(struct a2a_card *card); /* leaves it empty */
+
+/* ---- what is sent (methods.c) --------------------------------------------------- */
+
+enum a2a_method {
+	A2A_SEND,
+	A2A_STREAM,
+	A2A_GET,
+	A2A_CANCEL,
+	A2A_SUBSCRIBE, /* a stream of a task that there is */
+};
+
+struct a2a_call {
+	const char *http; /* the method of HTTP */
+	char *url;        /* owned */
+	struct buf body;  /* JSON; empty: none */
+};
+
+/* A UUID of version 4 (RFC 9562), a new string. */
+json_t *a2a_random_id(void);
+/* `message`: of those that send one, taken; else NULL.  `task`: of the others, its id.  TOO_LARGE;
+ * `ret` is to be released then, too. */
+bool a2a_call_make(const struct a2a_card *card, enum a2a_method method, const char *task,
+                   json_t *message, struct a2a_call *ret, struct err *err);
+void a2a_call_release(struct a2a_call *call); /* frees what it has */
 
 /* ---- what an agent says (reply.c) ---------------------------------------------- */
 

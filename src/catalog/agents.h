@@ -14,8 +14,9 @@
  *
  * Front matter, as Gemini CLI and Claude Code have it: name and description, which it must have;
  * display_name, kind (local), tools and disallowedTools (a list, or words with commas between
- * them), model, temperature, max_turns (maxTurns), timeout_mins, isolation (worktree).  The rest
- * of the file is the system prompt.  Of the kind "remote" (a2a/a2a.h): agent_card_url or
+ * them), model, temperature, max_turns (maxTurns), timeout_mins, isolation (worktree), mcp_servers
+ * (mcpServers: a mapping, or Claude Code's list of mappings and of names).  The rest of the file
+ * is the system prompt.  Of the kind "remote" (a2a/a2a.h): agent_card_url or
  * agent_card_json, auth; it need have no description, and nothing else of the file counts.  What
  * else a file has is passed over: nothing in it allows more than the session has.  The setting
  * agents.overrides is laid over it: NAME.enabled, .isolation, .modelConfig.model,
@@ -45,6 +46,8 @@ struct agent_definition {
 	char *model;         /* owned; as --model has it; NULL: that of the session */
 	char *file;          /* owned; absolute; NULL: hasp's own */
 	char *sha256;        /* owned; of the file when it was found, 64 digits; NULL: hasp's own */
+	json_t *servers;     /* owned; MCP servers of its own, {NAME: entry as the file has it}
+	                      * (config/servers.h); NULL: none, or it is remote */
 	json_t *tools;       /* owned; names, "*" in them for any letters; NULL: all */
 	json_t *without;     /* owned; names of tools that it does not have; NULL: none */
 	double temperature;  /* below 0: the model's own */
@@ -81,17 +84,20 @@ size_t agents_enabled_count(const struct agents *agents);
 /* "built-in", "extension", "user", "project". */
 const char *agents_from_word(enum agents_from from);
 
-/* Whether a task may be sent to it as far as its file goes: one that is remote and of the project,
- * or of an extension, has to be allowed in the project by the user, as the file is now, because it
- * says where tasks and values of variables go (config/authority.h). */
+/* Whether a task may be given to it as far as its file goes: one of the project, or of an
+ * extension, that is remote or has MCP servers of its own has to be allowed in the project by the
+ * user, as the file is now, because it says where tasks and values of variables go, or what is
+ * started (config/authority.h). */
 bool agent_is_allowed(const struct agent_definition *definition, const struct home *home);
 /* Whether that is so at all. */
 bool agent_wants_allowance(const struct agent_definition *definition);
 /* Allows it. Errors of authority_allow. */
 bool agent_allow(const struct agent_definition *definition, const struct home *home,
                  struct err *err);
-/* Where tasks go and the variables that go along, for people, one line. The caller frees. */
-char *agent_remote_facts(const struct agent_definition *definition);
+/* Where tasks go and the variables that go along; or, of a local one, what its MCP servers would
+ * run and contact ("" without): for people, one line. The caller frees; NULL: these are too long,
+ * which only the user's own agents can be. */
+char *agent_facts(const struct agent_definition *definition);
 
 /* Switches one on or off in the user's settings, as the file is now: agents.overrides.NAME.enabled.
  * *ret: a sentence that says what has changed, or that nothing had to; the caller frees. `agents`
@@ -103,6 +109,8 @@ bool agents_switch(const struct agents *agents, struct settings *settings, const
 /* Whether the agent is to have the tool, going by its lists: `names` are the tool's own and its
  * other ones, NULL-terminated. */
 bool agent_definition_wants(const struct agent_definition *definition, const char *const *names);
+/* Whether it is not to have it, whatever else it has (disallowedTools). */
+bool agent_definition_refuses(const struct agent_definition *definition, const char *const *names);
 
 /* Appends the names of the agents in a folder of the project, whether or not it is trusted: for who
  * is asked about that. `folder`: absolute. */

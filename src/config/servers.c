@@ -54,8 +54,7 @@ bool servers_list_has(const json_t *names, const char *name)
 	return false;
 }
 
-/* A name that can stand in a sentence and in a tool's name, as these programs make them. */
-static bool foreign_name_is_fine(const char *name)
+bool servers_name_is_fine(const char *name)
 {
 	const size_t len = strlen(name);
 
@@ -192,7 +191,7 @@ static void each_foreign(struct gathering *gathering, const json_t *servers, con
 			            "not used.", file, FOREIGN_SERVERS_MAX);
 			return;
 		}
-		if (!foreign_name_is_fine(name) || !json_is_object(entry))
+		if (!servers_name_is_fine(name) || !json_is_object(entry))
 			gather_warn(gathering, "%s: an MCP server is not used, because its name or "
 			            "its entry is not one that hasp takes.", file);
 		else
@@ -602,18 +601,33 @@ static void put_variables_wanted(struct buf *out, const json_t *said)
 	put_member_names(out, "; with your variables ", wanted);
 }
 
-/* What it would run or contact, as it stands there.  The caller frees; NULL: too long for
- * people. */
+/* Where an entry that mcpServers could have leads to; NULL: it is a program. */
+static const json_t *address_of_entry(const json_t *entry)
+{
+	static const char *const members[] = { "httpUrl", "url", "tcp" };
+
+	for (size_t i = 0; i < ARRAY_LEN(members); i++)
+		if (json_string_length(json_object_get(entry, members[i])))
+			return json_object_get(entry, members[i]);
+	return NULL;
+}
+
+/* What it would run or contact, as it stands in an entry of a file that was put into the form that
+ * mcpServers has.  The caller frees; NULL: too long for people. */
 static char *server_question(const json_t *said)
 {
 	_cleanup_buf_ struct buf raw = BUF_INIT(QUESTION_BYTES), out = BUF_INIT(8 * QUESTION_BYTES);
-	const json_t *url = json_object_get(said, "url");
-	const bool program = json_object_get(said, "command") != NULL;
+	const json_t *url = address_of_entry(said), *folder = json_object_get(said, "cwd");
+	const bool program = url == NULL;
 
 	buf_str(&raw, program ? "run: " : "contact: ");
 	buf_span(&raw, json_span(program ? json_object_get(said, "command") : url));
 	if (program)
 		put_question_words(&raw, json_object_get(said, "args"));
+	if (program && json_string_length(folder)) {
+		buf_str(&raw, "; in the folder ");
+		buf_span(&raw, json_span(folder));
+	}
 	put_member_names(&raw, program ? "; with the variables " : "; with the headers ",
 	                 json_object_get(said, program ? "env" : "headers"));
 	put_member_names(&raw, "; with the headers ", json_object_get(said, "http_headers"));
@@ -630,6 +644,7 @@ static char *server_question(const json_t *said)
 static void decide_project_row(const struct project_file *file, json_t *row, const char *name,
                                const json_t *said)
 {
+	json_auto_t *entry = config_claude_entry(said);
 	_cleanup_free_ char *what = NULL;
 
 	for (size_t i = 0; i < ARRAY_LEN(file->rejected); i++)
@@ -637,7 +652,7 @@ static void decide_project_row(const struct project_file *file, json_t *row, con
 			row_off(row, "Claude Code's disabledMcpjsonServers names it", true);
 	if (json_object_get(row, "off") || is_decided(file, name, said, true))
 		return;
-	what = server_question(said);
+	what = server_question(entry);
 	if (!what) {
 		row_off(row, "the project names it, and its entry is too long to be asked about",
 		        false);
@@ -765,4 +780,95 @@ json_t *servers_configured(const struct settings *settings, json_t *warnings)
 		add_project_servers(&gathering, CODEX_PROJECT_FILE, "mcp_servers", NULL);
 	add_own_servers(&gathering, true);
 	return gathering.rows;
+}
+
+/* ---- an agent's own ---- */
+
+/* "http_url" -> "httpUrl". The caller frees. */
+static char *camel_case(const char *name)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(NAME_BYTES_MAX);
+
+	for (; *name; name++) {
+		const bool joins = name[0] == '_' && name[1] >= 'a' && name[1] <= 'z' && out.len;
+
+		buf_char(&out, joins ? (char)(*++name - 'a' + 'A') : *name);
+	}
+	return mem_dup(out.data ? out.data : "", out.len);
+}
+
+/* Gemini CLI's "auth" there, as mcpServers has it. */
+static void put_agent_auth(json_t *entry, const json_t *auth)
+{
+	const struct span type = json_span(json_object_get(auth, "type"));
+	json_t *oauth = json_object(), *value;
+	const char *name;
+
+	json_object_foreach((json_t *)auth, name, value) {
+		_cleanup_free_ char *ours = camel_case(name);
+
+		if (strcmp(name, "type"))
+			json_object_set(oauth, ours, value);
+	}
+	if (span_eq(type, SPAN("google-credentials")))
+		json_object_set_new(entry, "authProviderType", json_string("google_credentials"));
+	json_object_set_new(entry, "oauth", oauth);
+}
+
+/* As mcpServers has it; a new object. */
+static json_t *agent_entry(const json_t *said, bool own)
+{
+	json_t *entry = json_object(), *value;
+	const struct span type = json_span(json_object_get(said, "type"));
+	const char *name;
+
+	json_object_foreach((json_t *)said, name, value) {
+		_cleanup_free_ char *ours = camel_case(name);
+
+		if (!strcmp(ours, "auth") && json_is_object(value))
+			put_agent_auth(entry, value);
+		else if (strcmp(ours, "trust") && strcmp(ours, "headersHelper") &&
+		         (own || strcmp(ours, "sandbox")))
+			json_object_set(entry, ours, value);
+	}
+	if (span_eq(type, SPAN("ws")) && json_object_get(entry, "url")) {
+		json_object_set(entry, "tcp", json_object_get(entry, "url"));
+		json_object_del(entry, "url");
+	} else if (span_eq(type, SPAN("stdio"))) {
+		json_object_del(entry, "url");
+		json_object_del(entry, "httpUrl");
+		json_object_del(entry, "tcp");
+	}
+	return entry;
+}
+
+json_t *servers_of_agent(const struct settings *settings, const json_t *said, const char *file,
+                         bool own, json_t *warnings)
+{
+	json_auto_t *configured = servers_configured(settings, NULL);
+	struct gathering gathering = { settings, configured, warnings };
+	json_t *rows = json_array(), *entry;
+	const char *name;
+
+	json_object_foreach((json_t *)said, name, entry) {
+		const json_t *first = row_named(&gathering, name);
+		json_auto_t *plain = agent_entry(entry, own);
+		json_t *row = row_new(name, variables_expand_json(settings->variables, plain, own,
+		                                                  warnings), "agent", file);
+
+		json_object_set_new(row, "foreign", json_true());
+		if (first)
+			row_off(row, "the session has a server of that name, and the agent uses "
+			             "that one", false);
+		check_claude_row(row, entry);
+		json_array_append_new(rows, row);
+	}
+	return rows;
+}
+
+char *servers_agent_question(const json_t *said)
+{
+	json_auto_t *entry = agent_entry(said, false);
+
+	return server_question(entry);
 }

@@ -50,6 +50,19 @@ json_t *servers_configured(const struct settings *settings, json_t *warnings);
  * used, or it is not, and not asked about again either way until it changes. */
 bool servers_decide(const struct settings *settings, const json_t *row, bool use, struct err *err);
 
+/* The MCP servers of an agent's own, {NAME: entry} as its file has them: Gemini CLI's members
+ * ("http_url", "include_tools", "auth", ...), Claude Code's, and those of mcpServers; as rows of
+ * servers_configured, a new reference.  One whose name a server of the session has is "off", used
+ * or not: no rule about that one is obeyed for a stranger.  None of them brings trust, and only
+ * the user's (`own`) a sandbox. */
+json_t *servers_of_agent(const struct settings *settings, const json_t *said, const char *file,
+                         bool own, json_t *warnings);
+/* What such an entry would run or contact, for a question, as "asks" above. The caller frees; NULL:
+ * it is too long to be asked about. */
+char *servers_agent_question(const json_t *said);
+
+/* Whether a name can stand in a sentence and in a tool's name, as these programs make them. */
+bool servers_name_is_fine(const char *name);
 /* Whether both are the same name, as Gemini CLI compares servers' names in mcp.allowed,
  * mcp.excluded and its file of disabled ones: without regard to case and blanks around them. */
 bool servers_same_name(const char *a, const char *b);

@@ -21,12 +21,14 @@ def check(message):
         assert set(said) <= {"messageId", "contextId", "taskId", "role", "parts"}, said
         assert said["role"] == "ROLE_USER" and [list(part) for part in said["parts"]] == [["text"]], said
     else:
-        assert message["method"] in ("GetTask", "CancelTask") and set(params) <= {"id", "tenant"}, message
+        assert message["method"] in ("GetTask", "CancelTask", "SubscribeToTask") and set(params) <= {"id", "tenant"}, message
 
 
 class Handler(google_server.Handler):
     def do_GET(self):
         far = self.server
+        if far.rest and self.path.startswith("/rpc/"):
+            return self.message(None)
         if self.path not in ("/mcp", "/.well-known/agent-card.json"):
             return super().do_GET()
         far.got.append((self.path, dict(self.headers), None))
@@ -54,6 +56,9 @@ class Handler(google_server.Handler):
         far.got.append((self.path, dict(self.headers), message))
         if far.protected and not self.may():
             return None
+        if far.rest:
+            assert message is None or set(message) <= {"message", "configuration"}, message
+            return self.send(*(far.says.pop(0) if far.says else (404, "application/json", b'{"error": {"code": 404}}')))
         check(message)
         assert self.headers["A2A-Version"] == "1.0"
         answers = far.says.pop(0) if far.says else [{"message": {
@@ -63,7 +68,7 @@ class Handler(google_server.Handler):
         events = [one if isinstance(one, bytes) else json.dumps(
             {"jsonrpc": "2.0", "id": message["id"], **(one if "error" in one else {"result": one})}).encode()
             for one in answers]
-        if message["method"] != "SendStreamingMessage":
+        if message["method"] not in ("SendStreamingMessage", "SubscribeToTask"):
             return self.send(200, "application/json", events[0])
         return self.send(200, "text/event-stream", b"".join(b"data: " + one + b"\n\n" for one in events))
 
@@ -74,7 +79,7 @@ class Server(google_server.Server):
     def __init__(self):
         super().__init__()
         self.url, self.got, self.says = self.base + "/.well-known/agent-card.json", [], []
-        self.protected, self.moved = False, None
+        self.protected, self.moved, self.rest = False, None, False
         self.card = self.card_of(self.base + "/rpc")
 
     @staticmethod

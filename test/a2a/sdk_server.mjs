@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // An A2A agent of the official SDK:
-//     node sdk_server.mjs SDK-FOLDER VERSION [still]        VERSION: 1.0 or 0.3; still: it does not stream
+//     node sdk_server.mjs SDK-FOLDER VERSION [still] [rest]   VERSION: 1.0 or 0.3; still: it does not stream; rest: HTTP+JSON
 // Prints its port, then a line of JSON for each request and for each task that begins or is cancelled.  What it does is the
-// first word of the task: report, ask, rest, wait, say, fail; anything else is an answer to what it asked.
+// first word of the task: report, ask, rest, wait, say, fail, break (the connection, until a stream is asked for again); anything else is an answer to what it asked.
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 
-const [folder, version, still] = process.argv.slice(2);
+const [folder, version, ...flags] = process.argv.slice(2);
 const own = createRequire(`${folder}/node_modules/`);
 const load = (name) => import(own.resolve(name).replace(/\.cjs$/, '.js'));
 const { DefaultRequestHandler, InMemoryTaskStore, AgentEvent } = await load('@a2a-js/sdk/server');
-const { agentCardHandler, jsonRpcHandler, UserBuilder } = await load('@a2a-js/sdk/server/express');
+const { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } = await load('@a2a-js/sdk/server/express');
 const { TaskState, Role } = await load('@a2a-js/sdk');
 const express = own('express');
 const isV1 = version === '1.0';
@@ -69,6 +69,8 @@ function events(bus, ids) {
 // ---- what it does ----
 
 const waiting = new Map();
+let again;
+const joined = new Promise((resolve) => (again = resolve));
 
 class Executor {
 	cancelTask = async (taskId) => {
@@ -99,6 +101,11 @@ class Executor {
 			to.status('working', 'Waiting.');
 			await new Promise((resolve) => waiting.set(ids.taskId, resolve));
 			to.status('canceled', 'Stopped.', true);
+		} else if (word === 'break') {
+			to.status('working', 'BREAK-HERE');
+			await joined;
+			to.artifact('MANGO', false, true);
+			to.status('completed', 'After it.', true);
 		} else if (word === 'say') {
 			to.message('MANGO-MESSAGE');
 		} else if (word === 'fail') {
@@ -115,18 +122,19 @@ class Executor {
 const app = express();
 const server = app.listen(0, '127.0.0.1', () => {
 	const { port } = server.address();
-	const url = `http://127.0.0.1:${port}/rpc`;
+	const rest = flags.includes('rest');
+	const url = `http://127.0.0.1:${port}/${rest ? 'rest' : 'rpc'}`;
 	const card = {
 		name: 'Far',
 		description: 'An agent that is far.',
 		version: '1.0.0',
-		capabilities: { streaming: still !== 'still', pushNotifications: false, extensions: [] },
+		capabilities: { streaming: !flags.includes('still'), pushNotifications: false, extensions: [] },
 		defaultInputModes: ['text'],
 		defaultOutputModes: ['text'],
 		skills: [],
 		...(isV1
 			? {
-					supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', tenant: '', protocolVersion: '1.0' }],
+					supportedInterfaces: [{ url, protocolBinding: rest ? 'HTTP+JSON' : 'JSONRPC', tenant: '', protocolVersion: '1.0' }],
 					securitySchemes: {},
 					securityRequirements: [],
 					signatures: [],
@@ -137,12 +145,24 @@ const server = app.listen(0, '127.0.0.1', () => {
 	};
 	const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new Executor());
 
-	app.use(express.json());
-	app.use((request, _response, next) => {
+	if (!rest) app.use(express.json());
+	app.use((request, response, next) => {
+		const write = response.write.bind(response);
+
 		note({ request: request.method, path: request.path, headers: request.headers, body: request.body });
+		if (/ubscribe/.test(request.path + request.body?.method))
+			// The SDK listens to the task behind the first event that it writes.
+			response.write = (...all) => {
+				setTimeout(again, 100);
+				return write(...all);
+			};
+		else
+			response.write = (chunk, ...more) =>
+				String(chunk).includes('BREAK-HERE') ? write(chunk, () => response.socket.destroy()) : write(chunk, ...more);
 		next();
 	});
 	app.use('/.well-known/agent-card.json', agentCardHandler({ agentCardProvider: requestHandler }));
 	app.use('/rpc', jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication }));
+	if (rest) app.use('/rest', restHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication }));
 	console.log(port);
 });

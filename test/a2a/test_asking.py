@@ -126,3 +126,15 @@ def test_the_users_own_needs_no_such_word(world, far):
     assert world.command("agents", "allow", "far").code == 1
     done = world.run([[text("Hello.")]], "-p", "x")
     assert "far: Works elsewhere." in json.dumps(done.sent[0])
+
+
+def test_the_servers_of_a_projects_agent_are_asked_about(world):
+    path = world.root / ".gemini/agents/fruit.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("---\nname: fruit\ndescription: x\nmcp_servers: {own: {command: touch, args: [%s]}}\n---\nWork.\n" %
+                    (world.top / "made"))
+    front = Front(world, "No", name="fruit")
+    assert front.result["error"]["code"] == "denied_by_user"
+    assert front.questions() == ['A file of this project describes the agent "fruit", which has MCP servers of its own. Start them when it '
+                                 'works? the MCP server "own" would run: touch %s' % (world.top / "made")]
+    assert not world.command("agents", "list").code and "not allowed yet" in world.command("agents", "list").text

@@ -55,7 +55,7 @@ def test_a_private_address_that_is_not_the_cards_gets_nothing(world, far):
 
 @pytest.mark.parametrize("card, said", [
     (b"<html>", "no JSON object"), (b"[]", "no JSON object"), (b"{" * 5000, "no JSON object"),
-    ({"name": "Far"}, "no address for JSON-RPC of A2A 1.0 or 0.3."),
+    ({"name": "Far"}, "no address for JSON-RPC of A2A 1.0 or 0.3, or for HTTP+JSON of 1.0."),
     ({"supportedInterfaces": [interface("https://x/", protocolBinding="GRPC")]}, "it offers GRPC 1.0"),
     ({"supportedInterfaces": [interface("https://x/", protocolVersion="2.0")]}, "it offers JSONRPC 2.0"),
     ({"supportedInterfaces": [interface("https://x/", protocolBinding="\x1b[31mRED")]}, "it offers"),
@@ -83,7 +83,7 @@ def test_the_address_of_a_card_is_checked_before_it_is_asked(world, far, url, sa
 
 def test_a_card_in_the_file_and_its_tenant(world, far):
     card = far.card_of(far.base + "/rpc")
-    card["supportedInterfaces"].insert(0, interface("https://x/", protocolBinding="HTTP+JSON"))
+    card["supportedInterfaces"].insert(0, interface("https://x/", protocolBinding="GRPC"))
     card["supportedInterfaces"][1]["tenant"] = "us"
     world.agent(agent_card_json=json.dumps(card), auth={"type": "apiKey", "key": "hush"})
     (result,) = world.ask("x").got
@@ -136,12 +136,48 @@ def test_what_is_no_answer_is_an_error(world, far, answer, said):
     assert not result["success"] and said in result["message"] and "\x1b" not in result["message"], result
 
 
-def test_a_stream_that_ends_early_is_followed_up(world, far):
-    far.says = [[task("WORKING", "Half.")], [task("WORKING")["task"]], [task("COMPLETED", "Whole.")["task"]]]
+def test_a_stream_that_ends_early_is_taken_up_again(world, far):
+    whole = task("COMPLETED", "Whole.")
+    far.says = [[task("WORKING", "Half.")], [task("WORKING")], [whole], [whole["task"]]]
     world.agent(far.url)
     (result,) = world.ask("x").got
     assert result["success"] and "Half.\n\nWhole." in result["output"], result
-    assert far.methods() == ["SendStreamingMessage", "GetTask", "GetTask"]
+    assert far.methods() == ["SendStreamingMessage", "SubscribeToTask", "SubscribeToTask", "GetTask"]
+
+
+@pytest.mark.parametrize("answer", [[{"error": {"code": -32601, "message": "no"}}], (500, "text/plain", b"no")])
+def test_a_stream_that_cannot_be_taken_up_is_followed_by_asking(world, far, answer):
+    far.says = [[task("WORKING", "Half.")], answer, [task("WORKING")["task"]], [task("COMPLETED", "Whole.")["task"]]]
+    world.agent(far.url)
+    (result,) = world.ask("x").got
+    assert result["success"] and "Half.\n\nWhole." in result["output"], result
+    assert far.methods() == ["SendStreamingMessage", "SubscribeToTask", "GetTask", "GetTask"]
+
+
+def test_a_stream_that_ends_again_and_again_is_given_up(world, far):
+    far.says = [*[[task("WORKING")]] * 4, [task("COMPLETED", "Whole.")["task"]]]
+    world.agent(far.url)
+    (result,) = world.ask("x").got
+    assert result["success"] and far.methods() == ["SendStreamingMessage", *["SubscribeToTask"] * 3, "GetTask"]
+
+
+def test_only_grpc_is_said(world, far):
+    far.card = far.card_of(far.base, supportedInterfaces=[{"url": far.base, "protocolBinding": "GRPC", "protocolVersion": "1.0"}])
+    world.agent(far.url)
+    (result,) = world.ask("x").got
+    assert "it offers GRPC 1.0, and hasp does not speak gRPC." in result["message"], result
+
+
+def test_an_id_stays_in_its_part_of_the_path(world, far):
+    far.card = far.card_of(far.base + "/rpc/", supportedInterfaces=[
+        {"url": far.base + "/rpc/", "protocolBinding": "HTTP+JSON", "protocolVersion": "1.0", "tenant": "../t?"}])
+    far.says = [(200, "application/json", json.dumps({"task": {**task("WORKING")["task"], "id": "../x?y#z"}}).encode())]
+    far.rest = True
+    world.agent(far.url, timeout_mins=0.02)
+    world.ask("x")
+    paths = [path for path, _, _ in far.got[1:]]
+    assert paths[0] == "/rpc/%2E%2E%2Ft%3F/message:stream" and len(paths) > 1, paths
+    assert all(path.startswith("/rpc/%2E%2E%2Ft%3F/tasks/%2E%2E%2Fx%3Fy%23z") for path in paths[1:]), paths
 
 
 def test_one_that_cannot_stream_after_all(world, far):

@@ -61,12 +61,12 @@ static char *agent_preview(struct session *session, const struct tool *tool,
 	(void)session;
 	if (!definition)
 		return NULL;
-	if (definition->remote)
-		where = agent_remote_facts(definition);
+	if (definition->remote || definition->servers)
+		where = agent_facts(definition);
 	return mem_printf("Agent: %s (%s)\nDescription: %s\n%s%s%sTask: %.*s", definition->name,
 	                  agents_from_word(definition->from), definition->description,
-	                  where ? "Remote: " : "", where ? where : "", where ? "\n" : "",
-	                  (int)task.len, task.data);
+	                  !where ? "" : definition->remote ? "Remote: " : "Servers: ",
+	                  where ? where : "", where ? "\n" : "", (int)task.len, task.data);
 }
 
 static json_t *agent_call_run(struct session *session, const struct tool *tool,
@@ -81,6 +81,8 @@ static json_t *agent_call_run(struct session *session, const struct tool *tool,
 		return tool_failure(&err);
 	if (definition->remote)
 		return host_run_remote(host, definition, task ? task : "", &session->hooks);
+	if (!host_agent_consent(host, definition, &err))
+		return tool_failure(&err);
 	return host_run_subagent(host, definition, task ? task : "", session->hooks.call);
 }
 

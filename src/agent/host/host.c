@@ -247,76 +247,25 @@ static void open_commands(struct host *host)
 		host->chat.session.terminal = terminals_size(host->terminals);
 }
 
-/* Declarations of others' tools that are sent with every request, unless settings say so. */
-enum { DEFER_TOKENS = 8000 };
-
 enum { UPDATED_SHOWN = 2000 }; /* bytes of names of resources in one notice */
 
 /* ---- MCP servers ------------------------------------------------------------- */
 
-static void server_log(void *data, const char *line)
-{
-	const struct host *host = data;
-
-	if (host->options.trace)
-		host->options.trace(host->options.data, line);
-}
-
-/* As mcp_servers_options.answer. */
-static json_t *answer_server(void *data, const char *server, const char *method,
-                             const json_t *params, const struct cancel *cancel, struct err *err)
-{
-	return !strcmp(method, "sampling/createMessage") ?
-	               host_sample(data, server, params, cancel, err) :
-	               host_elicit(data, server, method, params, cancel, err);
-}
-
 /* They are the host's: another session goes on with them. */
 static void open_servers(struct host *host)
 {
-	const struct span provider = span_str(host->choice.options.provider);
-	json_auto_t *capabilities = host_elicit_capabilities();
-	struct mcp_servers_options options = {
-		.settings = host->options.settings,
-		.provider = host->options.provider,
-		.workers = host->options.workers,
-		.environment = &host->servers_env.options,
-		.home = host->home,
-		.no_network = !prepare_may_network(host->options.settings),
-		.plain_names = span_starts(provider, SPAN("openai")) ||
-		               span_starts(provider, SPAN("anthropic")),
-		.notice = hook_notice,
-		.log = server_log,
-		.answer = answer_server,
-		.samples = host_may_sample,
-		.login = host_login,
-		.capabilities = capabilities,
-		.data = host,
-	};
-
 	setup_command_env_init(&host->servers_env, host->options.settings);
 	if (!host->samplings)
 		host->samplings = samplings_new();
-	host->servers = mcp_servers_open(&options);
+	host->servers = host_servers_open(host, NULL);
 	host_take_server_orders(host);
-}
-
-static void defer_tools(struct host *host)
-{
-	const struct settings *settings = host->options.settings;
-	const char *word = settings_string(settings, "hasp.tools.defer", "auto");
-	int64_t budget = settings_integer(settings, "hasp.tools.deferTokens", DEFER_TOKENS);
-
-	tool_set_defer(host->chat.tools, !strcmp(word, "on")  ? TOOL_DEFER_ON :
-	                                 !strcmp(word, "off") ? TOOL_DEFER_OFF : TOOL_DEFER_AUTO,
-	               budget > 0 ? (size_t)budget : 0);
 }
 
 void host_take_new_tools(struct host *host)
 {
 	_cleanup_free_ char *off_text = NULL;
 
-	defer_tools(host);
+	host_defer_tools(host, host->chat.tools);
 	agent_tools_added(host->chat.agent);
 	off_text = host_off_text(host, agent_mode(host->chat.agent));
 	services_follow(host->chat.services, host->chat.agent, off_text != NULL);
@@ -353,7 +302,7 @@ void host_open_tools(struct host *host)
 	host_add_agent_tool(host);
 	mcp_servers_add(host->servers, host->chat.tools);
 	tool_set_limit(host->chat.tools, settings_get(settings, "tools.core"), excluded);
-	defer_tools(host);
+	host_defer_tools(host, host->chat.tools);
 	if (!host->terminals)
 		host->terminals = terminals_new(host);
 	if (!host->jobs)

@@ -198,8 +198,9 @@ struct agent_run {
 /* Publishes it, once when it begins and once when it has ended. */
 void host_report_run(const struct host *host, struct agent_run *run);
 
-/* Has the agent carry out the task, on this thread, until it has reported or can go on no further;
- * `call`: the id of the call that it answers. The result of that call; a new reference. */
+/* Has the agent, which the user wants to be used (host_agent_consent), carry out the task, on this
+ * thread, until it has reported or can go on no further; `call`: the id of the call that it
+ * answers. The result of that call; a new reference. */
 json_t *host_run_subagent(struct host *host, const struct agent_definition *definition,
                           const char *task, const char *call);
 
@@ -232,6 +233,11 @@ struct remotes;
 /* Never NULL: none has been used yet. */
 struct remotes *remotes_new(void);
 void remotes_free(struct remotes *remotes); /* NULL is fine */
+/* Whether the user wants the agent to be used that a file of the project or of an extension
+ * describes (agent_is_allowed): asks, unless they were; several calls are one question.
+ * DENIED_BY_USER, DENIED_BY_POLICY: nobody could be asked; CANCELLED. */
+bool host_agent_consent(struct host *host, const struct agent_definition *definition,
+                        struct err *err);
 /* As host_run_subagent, of a definition that is remote; `hooks` are those of the call. */
 json_t *host_run_remote(struct host *host, const struct agent_definition *definition,
                         const char *task, const struct call_hooks *hooks);
@@ -250,6 +256,14 @@ bool host_send(struct host *host, struct span piped, struct span prompt,
 /* Asks the user, once, about extensions whose files have changed, and takes what those bring that
  * are to be used as they are now; with nobody there they stay off (extensions.c). */
 void host_ask_extensions(struct host *host);
+
+/* ---- MCP servers ---------------------------------------------------------------- */
+
+/* Begins with those that `rows` has, or with the session's (NULL), as mcp_servers_open does
+ * (servers.c). */
+struct mcp_servers *host_servers_open(struct host *host, const json_t *rows);
+/* Announces tools of others, instead of declaring them, as the settings say (servers.c). */
+void host_defer_tools(const struct host *host, struct tool_set *set);
 
 /* ---- MCP servers of a project's files (servers.c) ------------------------------ */
 

@@ -106,16 +106,21 @@ static json_t *auth_resolve(const struct host *host, const char *agent, const js
 static bool consent_refused(const struct agent_definition *definition, bool nobody,
                             struct err *err)
 {
-	_cleanup_free_ char *what = agent_remote_facts(definition);
+	_cleanup_free_ char *what = agent_facts(definition);
 
 	if (!nobody)
 		return err_set(err, ERR_DENIED_BY_USER,
 		               "The user does not want the agent %s to be used.",
 		               definition->name);
+	if (definition->remote)
+		return err_set(err, ERR_DENIED_BY_POLICY,
+		               "The agent %s works elsewhere (%s), and nobody has allowed its file "
+		               "in this project. The user can: hasp agents allow %s",
+		               definition->name, what, definition->name);
 	return err_set(err, ERR_DENIED_BY_POLICY,
-	               "The agent %s works elsewhere (%s), and nobody has allowed its file in "
-	               "this project. The user can: hasp agents allow %s", definition->name, what,
-	               definition->name);
+	               "The agent %s has MCP servers of its own, and nobody has allowed its file "
+	               "in this project: %.1500s. The user can: hasp agents allow %s",
+	               definition->name, what, definition->name);
 }
 
 /* With the lock: several calls are one question. */
@@ -128,13 +133,17 @@ static bool consent_ask(struct host *host, const struct agent_definition *defini
 
 	if (agent_is_allowed(definition, host->home))
 		return true;
-	what = agent_remote_facts(definition);
-	text = mem_printf("A file of %s describes the agent \"%s\", which works elsewhere. Send "
-	                  "it tasks? They go to %s.",
+	what = agent_facts(definition);
+	text = mem_printf(definition->remote ?
+	                          "A file of %s describes the agent \"%s\", which works "
+	                          "elsewhere. Send it tasks? They go to %s." :
+	                          "A file of %s describes the agent \"%s\", which has MCP servers "
+	                          "of its own. Start them when it works? %s",
 	                  definition->from == AGENTS_PROJECT ? "this project" : "an extension",
 	                  definition->name, what);
-	message = json_pack("{s:[{s:s, s:s, s:o}]}", "questions", "header", "Remote agent", "type",
-	                    "yesno", "question", json_text(span_str(text)));
+	message = json_pack("{s:[{s:s, s:s, s:o}]}", "questions", "header",
+	                    definition->remote ? "Remote agent" : "Agent", "type", "yesno",
+	                    "question", json_text(span_str(text)));
 	reply = bus_ask(host->bus, BUS_ASK_USER_REQUEST, message, 0, &host->cancel, &answer);
 	if (reply == BUS_ANSWERED &&
 	    span_eq(json_span(json_object_get(json_object_get(answer, "answers"), "0")),
@@ -143,6 +152,17 @@ static bool consent_ask(struct host *host, const struct agent_definition *defini
 	if (reply == BUS_CANCELLED)
 		return err_set(err, ERR_CANCELLED, "The call was cancelled.");
 	return consent_refused(definition, reply != BUS_ANSWERED, err);
+}
+
+bool host_agent_consent(struct host *host, const struct agent_definition *definition,
+                        struct err *err)
+{
+	bool ok;
+
+	pthread_mutex_lock(&host->chat.remotes->lock);
+	ok = consent_ask(host, definition, err);
+	pthread_mutex_unlock(&host->chat.remotes->lock);
+	return ok;
 }
 
 /* ---- which there are -------------------------------------------------------------- */

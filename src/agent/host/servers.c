@@ -1,20 +1,92 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MCP servers of the session: the user is asked before one that a file of the project names is
- * used; they are begun anew; orders of fronts about them. */
+/* MCP servers of the session, and of its agents: what they are begun with; the user is asked before
+ * one that a file of the project names is used; they are begun anew; orders of fronts about them. */
 #include <string.h>
 
 #include "agent/host/private.h"
 #include "agent/setup/policy_load.h"
+#include "agent/setup/prepare.h"
 #include "base/mem.h"
 #include "bus/bus.h"
 #include "data/json.h"
 #include "mcp/client/servers.h"
+#include "tool/set.h"
 
 enum {
 	ASKED_TOGETHER = 4, /* as many as the tool ask_user has */
 	NOTICE_BYTES = 8192,
 	ORDERS_MAX = 64,    /* that wait */
 };
+
+/* ---- beginning with them ------------------------------------------------------------ */
+
+static void server_notice(void *data, const char *severity, const char *message)
+{
+	const struct host *host = data;
+
+	if (host->options.notice)
+		host->options.notice(host->options.data, severity, message);
+}
+
+static void server_log(void *data, const char *line)
+{
+	const struct host *host = data;
+
+	if (host->options.trace)
+		host->options.trace(host->options.data, line);
+}
+
+/* As mcp_servers_options.answer. */
+static json_t *answer_server(void *data, const char *server, const char *method,
+                             const json_t *params, const struct cancel *cancel, struct err *err)
+{
+	return !strcmp(method, "sampling/createMessage") ?
+	               host_sample(data, server, params, cancel, err) :
+	               host_elicit(data, server, method, params, cancel, err);
+}
+
+struct mcp_servers *host_servers_open(struct host *host, const json_t *rows)
+{
+	const struct span provider = span_str(host->choice.options.provider);
+	json_auto_t *capabilities = host_elicit_capabilities();
+	const struct mcp_servers_options options = {
+		.rows = rows,
+		.settings = host->servers_settings ? host->servers_settings :
+		                                     host->options.settings,
+		.provider = host->options.provider,
+		.workers = host->options.workers,
+		.environment = &host->servers_env.options,
+		.home = host->home,
+		.no_network = !prepare_may_network(host->options.settings),
+		.plain_names = span_starts(provider, SPAN("openai")) ||
+		               span_starts(provider, SPAN("anthropic")),
+		.notice = server_notice,
+		.log = server_log,
+		.answer = answer_server,
+		.samples = host_may_sample,
+		.login = host_login,
+		.capabilities = capabilities,
+		.data = host,
+	};
+
+	return mcp_servers_open(&options);
+}
+
+/* Declarations of others' tools that are sent with every request, unless settings say so. */
+enum { DEFER_TOKENS = 8000 };
+
+void host_defer_tools(const struct host *host, struct tool_set *set)
+{
+	const struct settings *settings = host->options.settings;
+	const char *word = settings_string(settings, "hasp.tools.defer", "auto");
+	int64_t budget = settings_integer(settings, "hasp.tools.deferTokens", DEFER_TOKENS);
+
+	tool_set_defer(set, !strcmp(word, "on")  ? TOOL_DEFER_ON :
+	                    !strcmp(word, "off") ? TOOL_DEFER_OFF : TOOL_DEFER_AUTO,
+	               budget > 0 ? (size_t)budget : 0);
+}
+
+/* ---- those of a project's ------------------------------------------------------------- */
 
 /* Each with what it would run or contact, as it stands in the file. A new object. */
 static json_t *servers_question(const json_t *rows, size_t from)

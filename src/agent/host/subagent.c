@@ -19,7 +19,10 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "config/extensions.h"
+#include "config/servers.h"
 #include "data/json.h"
+#include "mcp/client/servers.h"
 #include "model/content.h"
 #include "tool/set.h"
 
@@ -34,6 +37,7 @@ struct subagent {
 	struct model_parameters parameters;
 	struct cancel cancel;            /* follows the host's */
 	bool can_cancel, is_replaying;
+	struct mcp_servers *servers;     /* owned; its own; NULL: it has none */
 	struct tool_set *tools;          /* owned */
 	struct session session;
 	struct record *record;           /* owned; or NULL */
@@ -151,6 +155,68 @@ static bool subagent_wants(void *data, const struct tool *tool)
 	return !is_of_the_user(tool) && agent_definition_wants(own->definition, names);
 }
 
+static bool subagent_refuses(void *data, const struct tool *tool)
+{
+	const struct subagent *own = data;
+	const char *const names[] = { tool->name, NULL };
+
+	return agent_definition_refuses(own->definition, names);
+}
+
+/* It works without those that cannot be had, and people are told. */
+static void tell_failed_servers(const struct subagent *own)
+{
+	json_auto_t *rows = mcp_servers_list(own->servers);
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(rows, i, row) {
+		_cleanup_free_ char *text = NULL;
+
+		if (!span_eq(json_span(json_object_get(row, "state")), SPAN("failed")))
+			continue;
+		text = mem_printf("The agent %s works without its MCP server \"%s\": %.600s",
+		                  own->definition->name,
+		                  json_string_value(json_object_get(row, "name")),
+		                  json_string_value(json_object_get(row, "problem")));
+		host_warn(own->host, text);
+	}
+}
+
+/* Starts the servers of its own, and waits until they can be used or not.  The user was asked. */
+static bool subagent_open_servers(struct subagent *own, struct err *err)
+{
+	const struct agent_definition *definition = own->definition;
+	const struct settings *settings = own->host->servers_settings;
+	json_auto_t *warnings = json_array(), *rows = NULL;
+	json_t *warning;
+	size_t i;
+
+	if (!definition->servers)
+		return true;
+	rows = servers_of_agent(settings ? settings : own->host->options.settings,
+	                        definition->servers, definition->file,
+	                        definition->from != AGENTS_PROJECT, warnings);
+	json_array_foreach(warnings, i, warning)
+		host_warn(own->host, json_string_value(warning));
+	own->servers = host_servers_open(own->host, rows);
+	mcp_servers_wait(own->servers, &own->cancel);
+	tell_failed_servers(own);
+	return !cancelled(&own->cancel) ||
+	       err_set(err, ERR_CANCELLED, "The call was cancelled.");
+}
+
+/* Whatever its list of tools has, those of its own servers are its tools. */
+static void subagent_add_servers(struct subagent *own)
+{
+	json_auto_t *excluded = extensions_excluded_tools(own->host->options.settings);
+
+	tool_set_limit(own->tools, NULL, excluded);
+	mcp_servers_add(own->servers, own->tools);
+	tool_set_withdraw(own->tools, subagent_refuses, own);
+	host_defer_tools(own->host, own->tools);
+}
+
 static void subagent_open_session(struct subagent *own)
 {
 	const struct session *session = &own->host->chat.session;
@@ -158,6 +224,8 @@ static void subagent_open_session(struct subagent *own)
 	own->tools = tool_set_choose(own->host->chat.tools, subagent_wants, own);
 	if (host_wants_documents(own->definition))
 		host_add_documents_tool(own->host, own->tools);
+	if (own->servers)
+		subagent_add_servers(own);
 	session_branch(&own->session, session);
 	own->session.tools = own->tools;
 	own->session.terminal = NULL; /* its commands are none that the user types into */
@@ -201,6 +269,14 @@ static void subagent_open_prompt(struct subagent *own)
 
 	surroundings_set(json_object_get(around, "context"), PIECE_TOOLS,
 	                 span_str(tools ? tools : ""));
+	if (own->servers) {
+		_cleanup_free_ char *session = mcp_servers_instructions(host->servers);
+		_cleanup_free_ char *said = mcp_servers_instructions(own->servers);
+		_cleanup_free_ char *both = mem_printf("%s%s", session, said);
+
+		surroundings_set(json_object_get(around, "context"), PIECE_SERVERS,
+		                 span_str(both));
+	}
 	if (own->isolation) {
 		_cleanup_free_ char *words = isolation_words(own->isolation);
 
@@ -245,7 +321,7 @@ static bool subagent_open(struct subagent *own, const char *call, struct err *er
 {
 	own->can_cancel = cancel_init(&own->cancel, err);
 	if (!own->can_cancel || !cancel_follow(&own->cancel, &own->host->cancel, err) ||
-	    !subagent_open_model(own, err))
+	    !subagent_open_servers(own, err) || !subagent_open_model(own, err))
 		return false;
 	if (own->definition->isolated &&
 	    !isolation_open(own->host, own->definition->name, &own->cancel, &own->isolation, err))
@@ -264,6 +340,7 @@ static void subagent_close(struct subagent *own)
 	if (own->session.shared)
 		session_release(&own->session);
 	tool_set_free(own->tools);
+	mcp_servers_close(own->servers);
 	json_decref(own->context);
 	free(own->system);
 	model_free(own->opened);

@@ -62,10 +62,15 @@ static void put_agents(struct buf *out, const struct agents *agents, const struc
 		if (one->remote) {
 			buf_str(out, "\n  Remote:      ");
 			name_line(out, remote_address(one));
-			if (!agent_is_allowed(one, home))
-				buf_printf(out, " (not allowed yet: hasp agents allow %s)",
-				           one->name);
 		}
+		if (one->servers) {
+			_cleanup_free_ char *facts = agent_facts(one);
+
+			buf_str(out, "\n  Servers:     ");
+			name_line(out, span_str(facts ? facts : "too many words to be shown"));
+		}
+		if (!agent_is_allowed(one, home))
+			buf_printf(out, " (not allowed yet: hasp agents allow %s)", one->name);
 		buf_char(out, '\n');
 	}
 }
@@ -109,7 +114,7 @@ static int switch_agent(struct settings *settings, const struct agents *agents, 
 	return agent_output_lines(span_str(line), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
-/* A project's remote agent may be sent tasks from now on, as its file is now. */
+/* An agent of a project's may be given tasks from now on, as its file is now. */
 static int allow_agent(const struct settings *settings, const struct agents *agents,
                        const char *name)
 {
@@ -121,14 +126,18 @@ static int allow_agent(const struct settings *settings, const struct agents *age
 		err_set(&err, ERR_INVALID_ARGUMENT, "Agent \"%.200s\" not found.", name);
 	else if (!agent_wants_allowance(definition))
 		err_set(&err, ERR_INVALID_ARGUMENT,
-		        "The agent \"%s\" needs no such word: it is no remote agent of this "
-		        "project or of an extension.", definition->name);
+		        "The agent \"%s\" needs no such word: it is no agent of this project or "
+		        "of an extension that is remote or has MCP servers of its own.",
+		        definition->name);
 	else if (agent_allow(definition, settings_home(settings), &err))
-		facts = agent_remote_facts(definition);
+		facts = agent_facts(definition);
 	if (!facts)
 		return output_fail(&err, CLI_FAILED);
-	line = mem_printf("The agent \"%s\" may be sent tasks now, until its file changes; they "
-	                  "go to %s.\n", definition->name, facts);
+	line = mem_printf(definition->remote ?
+	                          "The agent \"%s\" may be sent tasks now, until its file "
+	                          "changes; they go to %s.\n" :
+	                          "The agent \"%s\" may be used now, until its file changes: %s.\n",
+	                  definition->name, facts);
 	return agent_output_lines(span_str(line), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 

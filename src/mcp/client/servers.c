@@ -633,7 +633,8 @@ static struct slots read_server_entries(struct mcp_servers *servers)
 	struct err err = ERR_INIT;
 	json_auto_t *disabled = servers_disabled(settings_home(settings), &err);
 	json_auto_t *warnings = json_array();
-	json_auto_t *rows = servers_configured(settings, warnings);
+	json_auto_t *rows = servers->options.rows ? json_copy((json_t *)servers->options.rows) :
+	                                            servers_configured(settings, warnings);
 	struct slots slots = { mem_alloc(json_array_size(rows) + 1, sizeof(*slots.at)), 0 };
 	json_t *row, *warning;
 	size_t used = 0, i;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The MCP servers of the settings (mcpServers) and of other programs' files, and their tools as
- * rows of a tool_set.
+/* The MCP servers of the settings (mcpServers) and of other programs' files, or an agent's own, and
+ * their tools as rows of a tool_set.
  *
  *     struct mcp_servers *servers = mcp_servers_open(&options);  // starts those that are not known
  *     mcp_servers_add(servers, set);                             // what is known from last time
@@ -48,6 +48,9 @@ struct mcp_servers;
 
 struct mcp_servers_options {
 	const struct settings *settings;       /* borrowed, as all that follows */
+	/* These alone, rows of servers_configured: an agent's own.  mcp_servers_reload has no part
+	 * in them.  NULL: those of the settings. */
+	const json_t *rows;
 	struct provider *provider;             /* of the workspace: its roots */
 	/* How commands are confined, copied; NULL: the workspace is another machine's, and no
 	 * program is started. */
