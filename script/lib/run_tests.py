@@ -55,7 +55,8 @@ ONCE = {"differential", "damage", "updates", "search/differential_ripgrep", "sea
 # HASP_TESTS=all, or when it is asked for by name.
 SANITIZED = {"agent/agent", "agent/answers", "agent/checkpoint", "agent/checkpoint_kept", "agent/denied",
              "agent/sessions", "agent/steer", "base/tree", "embed/decide", "embed/session", "extensions/command",
-             "extensions/config", "extensions/fetched", "extensions/places", "extensions/updated", "extensions/used",
+             "extensions/config", "extensions/fetched", "extensions/markets", "extensions/places",
+             "extensions/updated", "extensions/used",
              "guard/config", "guard/later", "headless/hostile", "headless/path_rules", "hooks/hooks", "http/client",
              "http/server", "job/confined", "job/jobs", "job/network", "job/run", "match/matcher",
              "match/matcher_random", "mcp/conformance", "mcp/hostile", "mcp/test_calls", "mcp/transport_http",
