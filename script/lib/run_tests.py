@@ -44,7 +44,7 @@ BUILDS = {
 # What both builds have runs once; with HASP_TESTS=all in both, and so does what is asked for by name.  Programs in C run
 # with sanitizers.  Tests that drive hasp or a part of it from outside run without, in a third of the time, but for
 # these: what they are given is hostile, or they lead through much that no program in C does.
-HARDENED = {"agent/agent", "agent/answers", "agent/steer", "config/hostile", "extensions/fetched",
+HARDENED = {"agent/agent", "agent/answers", "agent/steer", "config/hostile", "extensions/fetched", "extensions/markets",
             "extensions/plugins", "guard/later", "headless/hostile", "http/client", "http/server", "model/errors",
             "model/media", "policy/bash", "policy/command", "rebase_history", "search/encodings",
             "search/hostile_search", "shell/analysis", "shell/words", "store/commit_faults", "tool/conversation",
