@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* MCP servers of the session, and of its agents: what they are begun with; the user is asked before
- * one that a file of the project names is used; they are begun anew; orders of fronts about them. */
+ * one that a file of the project names is used; they are begun anew; orders of fronts about
+ * them. */
 #include <string.h>
 
 #include "agent/host/private.h"
