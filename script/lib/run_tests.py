@@ -85,7 +85,6 @@ SECONDS_FACTOR = 10  # meson's time-outs are for an idle machine
 class Job(NamedTuple):
     name: str
     argv: list
-    needs: list  # identifiers of the build's targets
     env: dict
     cwd: str
     seconds: int
@@ -122,12 +121,12 @@ def introspect(kind, what):
 
 
 def targets_of(kind, jobs):
-    """What is shipped, and of the tests what the jobs need."""
-    needed = {need for job in jobs for need in job.needs}
-    tests = (str(TOP / "test"), str(TOP / "fuzz"))
-    return [os.path.relpath(file, TOP / BUILDS[kind][0]) for target in introspect(kind, "--targets")
-            if target["build_by_default"] and (target["id"] in needed or not target["defined_in"].startswith(tests))
-            for file in target["filename"]]
+    """All but the programs whose tests are not among the jobs."""
+    folder = TOP / BUILDS[kind][0]
+    run = {job.argv[0] for job in jobs}
+    left_out = {test["cmd"][0] for test in introspect(kind, "--tests")} - run
+    return [os.path.relpath(file, folder) for target in introspect(kind, "--targets") if target["build_by_default"]
+            for file in target["filename"] if file not in left_out]
 
 
 def build(kind, words, reports):
@@ -157,7 +156,7 @@ def c_jobs(kind, reports):
         env = {"CMOCKA_MESSAGE_OUTPUT": "TAP", **PY_ENV, **test["env"]}
         if kind == "san":
             env.update(UBSAN, ASAN_OPTIONS=ASAN % (0 if report else 1))
-        jobs.append(Job(name, argv, test["depends"], env,
+        jobs.append(Job(name, argv, env,
                         test["workdir"] or str(folder),
                         min(MOST_SECONDS, test["timeout"] * SECONDS_FACTOR),
                         not test["is_parallel"], report))
@@ -193,7 +192,7 @@ def py_jobs(reports, build_jobs):
         report = report_file(reports, name)
         argv = [*PYTEST, "-q", "-p", "no:cacheprovider",
                 "--junitxml", report, "--basetemp", folder_of(report), str(folder)]
-        jobs.append(Job(name, argv, [], PY_ENV, str(TOP), MOST_SECONDS, False, report))
+        jobs.append(Job(name, argv, PY_ENV, str(TOP), MOST_SECONDS, False, report))
     return jobs
 
 
