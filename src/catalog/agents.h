@@ -17,10 +17,10 @@
  * them), model, temperature, max_turns (maxTurns), timeout_mins, isolation (worktree), mcp_servers
  * (mcpServers: a mapping, or Claude Code's list of mappings and of names).  The rest of the file
  * is the system prompt.  Of the kind "remote" (a2a/a2a.h): agent_card_url or
- * agent_card_json, auth; it need have no description, and nothing else of the file counts.  What
- * else a file has is passed over: nothing in it allows more than the session has.  The setting
- * agents.overrides is laid over it: NAME.enabled, .isolation, .modelConfig.model,
- * .runConfig.maxTurns, .runConfig.maxTimeMinutes.
+ * agent_card_json, auth; it need have no description, and nothing else of the file counts; the
+ * front matter may be a list of such.  What else a file has is passed over: nothing in it allows
+ * more than the session has.  The setting agents.overrides is laid over it: NAME.enabled,
+ * .isolation, .modelConfig.model, .runConfig.maxTurns, .runConfig.maxTimeMinutes.
  *
  * Who may have written the files: as of skills (skills.h).  Names are compared without regard to
  * the case of ASCII letters.
@@ -45,6 +45,7 @@ struct agent_definition {
 	                      * has it)}; NULL: it is local */
 	char *model;         /* owned; as --model has it; NULL: that of the session */
 	char *file;          /* owned; absolute; NULL: hasp's own */
+	bool listed;         /* its file is a list of agents */
 	char *sha256;        /* owned; of the file when it was found, 64 digits; NULL: hasp's own */
 	json_t *servers;     /* owned; MCP servers of its own, {NAME: entry as the file has it}
 	                      * (config/servers.h); NULL: none, or it is remote */

@@ -14,35 +14,39 @@
 
 /* ---- a project's, an extension's ----------------------------------------------------- */
 
-/* By which the user allows it: the file's path in the project. */
-static const char *allowance_name(const struct agent_definition *definition,
-                                  const struct home *home)
+/* By which the user allows it: the file's path in the project, and where that is a list the name
+ * besides, since the question was about that one.  The caller frees. */
+static char *allowance_name(const struct agent_definition *definition, const struct home *home)
 {
-	const char *project = home_project(home);
+	const char *project = home_project(home), *path = definition->file;
 	const size_t len = strlen(project);
 
-	return strncmp(definition->file, project, len) == 0 && definition->file[len] == '/' ?
-	               definition->file + len + 1 : definition->file;
+	if (strncmp(path, project, len) == 0 && path[len] == '/')
+		path += len + 1;
+	return definition->listed ? mem_printf("%s#%s", path, definition->name) : mem_strdup(path);
 }
 
 bool agent_is_allowed(const struct agent_definition *definition, const struct home *home)
 {
 	struct err ignored = ERR_INIT;
 	json_auto_t *hash = NULL, *allowed = NULL;
+	_cleanup_free_ char *name = NULL;
 
 	if (!agent_wants_allowance(definition))
 		return true;
 	hash = json_string(definition->sha256);
 	allowed = authority_allowances(home, &ignored);
-	return authority_allows(allowed, allowance_name(definition, home), hash);
+	name = allowance_name(definition, home);
+	return authority_allows(allowed, name, hash);
 }
 
 bool agent_allow(const struct agent_definition *definition, const struct home *home,
                  struct err *err)
 {
+	_cleanup_free_ char *name = allowance_name(definition, home);
 	json_auto_t *hash = json_string(definition->sha256);
 
-	return authority_allow(home, allowance_name(definition, home), hash, err);
+	return authority_allow(home, name, hash, err);
 }
 
 /* ---- enabled and disabled ----------------------------------------------------------- */

@@ -391,6 +391,9 @@ static bool take_front(struct agent_definition *definition, const struct frontma
 		return false;
 	if (definition->remote)
 		return take_remote(definition, front, err);
+	if (definition->listed)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "only remote agents stand in lists.");
 	if (span_is_blank(front->body))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "nothing follows its front matter: that would be its system "
@@ -410,23 +413,58 @@ static bool take_front(struct agent_definition *definition, const struct frontma
 	return take_servers(definition, field_either(front, "mcp_servers", "mcpServers"), err);
 }
 
-bool agents_file_read(const char *file, struct span text, enum agents_from from,
-                      struct agents *ret, struct err *err)
+/* Appends what one front matter describes. */
+static bool add_described(const char *file, const struct sha256 *sum,
+                          const struct frontmatter *front, bool listed, enum agents_from from,
+                          struct agents *ret, struct err *err)
 {
-	_cleanup_frontmatter_ struct frontmatter front = { 0 };
 	struct agent_definition definition = catalog_agent_new(from);
-	const struct sha256 sum = sha256_of(text);
 	char hex[SHA256_HEX_SIZE];
 
-	sha256_hex(&sum, hex);
+	sha256_hex(sum, hex);
 	definition.file = mem_strdup(file);
 	definition.sha256 = mem_strdup(hex);
-	if (!frontmatter_parse(text, &front, err) ||
-	    !take_front(&definition, &front, ret->notices, err)) {
+	definition.listed = listed;
+	if (!take_front(&definition, front, ret->notices, err)) {
 		catalog_agent_release(&definition);
 		return false;
 	}
 	ret->at = mem_grow(ret->at, &ret->cap, ret->count + 1, sizeof(*ret->at));
 	ret->at[ret->count++] = definition;
 	return true;
+}
+
+/* Gemini CLI's list of remote agents: all of them, or none. */
+static bool add_listed(const char *file, const struct sha256 *sum, const json_t *list,
+                       enum agents_from from, struct agents *ret, struct err *err)
+{
+	const size_t before = ret->count;
+	struct err problem = ERR_INIT;
+	json_t *fields;
+	size_t i;
+
+	json_array_foreach((json_t *)list, i, fields) {
+		const struct frontmatter front = { .fields = fields };
+
+		if (add_described(file, sum, &front, true, from, ret, &problem))
+			continue;
+		while (ret->count > before)
+			catalog_agent_release(&ret->at[--ret->count]);
+		return err_set(err, problem.code, "agent %zu of its list: %s", i + 1,
+		               problem.message);
+	}
+	return true;
+}
+
+bool agents_file_read(const char *file, struct span text, enum agents_from from,
+                      struct agents *ret, struct err *err)
+{
+	_cleanup_frontmatter_ struct frontmatter front = { 0 };
+	const struct sha256 sum = sha256_of(text);
+	json_auto_t *list = frontmatter_list(text);
+
+	if (list)
+		return add_listed(file, &sum, list, from, ret, err);
+	return frontmatter_parse(text, &front, err) &&
+	       add_described(file, &sum, &front, false, from, ret, err);
 }

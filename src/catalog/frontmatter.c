@@ -156,6 +156,23 @@ bool frontmatter_parse(struct span text, struct frontmatter *ret, struct err *er
 	return true;
 }
 
+json_t *frontmatter_list(struct span text)
+{
+	struct err ignored = ERR_INIT;
+	struct span block, body;
+	json_auto_t *value = NULL;
+	json_t *one;
+	size_t i;
+
+	if (!front_block_find(utf8_skip_mark(text), &block, &body) || !utf8_valid(block) ||
+	    !yaml_parse(block, &value, &ignored) || !json_array_size(value))
+		return NULL;
+	json_array_foreach(value, i, one)
+		if (!json_is_object(one))
+			return NULL;
+	return json_incref(value);
+}
+
 void frontmatter_release(struct frontmatter *front)
 {
 	json_decref(front->fields);

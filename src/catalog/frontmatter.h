@@ -32,6 +32,9 @@ struct frontmatter {
  * is neither a YAML mapping nor fields; TOO_LARGE: as for yaml_parse. */
 bool frontmatter_parse(struct span text, struct frontmatter *ret, struct err *err);
 void frontmatter_release(struct frontmatter *front);
+/* Where the block is a YAML list of mappings, as files of remote agents have it: that, a new
+ * reference. NULL: it is something else, which frontmatter_parse tells. */
+json_t *frontmatter_list(struct span text);
 #define _cleanup_frontmatter_ __attribute__((cleanup(frontmatter_release)))
 
 /* A field that is meant to be text: a string, or what YAML takes for a number or a boolean, printed

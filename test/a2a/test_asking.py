@@ -121,6 +121,22 @@ def test_a_projects_is_used_once_its_file_was_allowed(world, far):
     assert Front(world, task="say it").questions() == []
 
 
+def test_each_agent_of_a_projects_list_is_allowed_by_itself(world, far):
+    folder = world.root / ".gemini/agents"
+    folder.mkdir(parents=True)
+    one = "- kind: remote\n  name: %s\n  agent_card_url: " + far.url + "\n"
+    (folder / "all.md").write_text("---\n%s%s---\n" % (one % "far", one % "other"))
+    assert world.command("agents", "list").text.count("not allowed yet") == 2
+    assert world.command("agents", "allow", "far").code == 0
+    assert world.ask("say it").got[0]["success"]
+    (result,) = world.ask("say it", name="other").got
+    assert "hasp agents allow other" in result["message"], result
+    (folder / "all.md").write_text("---\n%s- name: b\n  description: x\n---\nWork.\n" % (one % "far"))
+    told = world.command("agents", "list")
+    assert "agent 2 of its list: only remote agents stand in lists." in told.text + told.err, told
+    assert far.url not in told.text
+
+
 def test_the_users_own_needs_no_such_word(world, far):
     world.agent(far.url)
     assert world.command("agents", "allow", "far").code == 1
