@@ -612,18 +612,19 @@ static const json_t *address_of_entry(const json_t *entry)
 	return NULL;
 }
 
-/* What it would run or contact, as it stands in an entry of a file that was put into the form that
- * mcpServers has.  The caller frees; NULL: too long for people. */
-static char *server_question(const json_t *said)
+/* What it would run or contact: of `entry`, in the form that mcpServers has, which is what is
+ * obeyed; `said`: the same as its file has it, without values of variables.  The caller frees;
+ * NULL: too long for people. */
+static char *server_question(const json_t *entry, const json_t *said)
 {
 	_cleanup_buf_ struct buf raw = BUF_INIT(QUESTION_BYTES), out = BUF_INIT(8 * QUESTION_BYTES);
-	const json_t *url = address_of_entry(said), *folder = json_object_get(said, "cwd");
+	const json_t *url = address_of_entry(entry), *folder = json_object_get(entry, "cwd");
 	const bool program = url == NULL;
 
 	buf_str(&raw, program ? "run: " : "contact: ");
-	buf_span(&raw, json_span(program ? json_object_get(said, "command") : url));
+	buf_span(&raw, json_span(program ? json_object_get(entry, "command") : url));
 	if (program)
-		put_question_words(&raw, json_object_get(said, "args"));
+		put_question_words(&raw, json_object_get(entry, "args"));
 	if (program && json_string_length(folder)) {
 		buf_str(&raw, "; in the folder ");
 		buf_span(&raw, json_span(folder));
@@ -641,10 +642,10 @@ static char *server_question(const json_t *said)
 	return out.overflowed ? NULL : buf_steal(&out);
 }
 
+/* `entry`, `said`: as of server_question. */
 static void decide_project_row(const struct project_file *file, json_t *row, const char *name,
-                               const json_t *said)
+                               const json_t *entry, const json_t *said)
 {
-	json_auto_t *entry = config_claude_entry(said);
 	_cleanup_free_ char *what = NULL;
 
 	for (size_t i = 0; i < ARRAY_LEN(file->rejected); i++)
@@ -652,7 +653,7 @@ static void decide_project_row(const struct project_file *file, json_t *row, con
 			row_off(row, "Claude Code's disabledMcpjsonServers names it", true);
 	if (json_object_get(row, "off") || is_decided(file, name, said, true))
 		return;
-	what = server_question(entry);
+	what = server_question(entry, said);
 	if (!what) {
 		row_off(row, "the project names it, and its entry is too long to be asked about",
 		        false);
@@ -671,11 +672,12 @@ static void add_project_server(struct gathering *gathering, const char *name, co
                                const void *data)
 {
 	const struct project_file *file = data;
+	json_auto_t *shown = config_claude_entry(said);
 	json_t *row = row_add_foreign(gathering, name, claude_entry(gathering, said, false),
 	                              file->name, file->path);
 
 	check_claude_row(row, said);
-	decide_project_row(file, row, name, said);
+	decide_project_row(file, row, name, shown, said);
 }
 
 static void add_project_codex_server(struct gathering *gathering, const char *name,
@@ -683,11 +685,12 @@ static void add_project_codex_server(struct gathering *gathering, const char *na
 {
 	const struct project_file *file = data;
 	const struct codex_server server = { gathering, name, said, .own = false };
-	json_t *row = row_add_foreign(gathering, name, codex_entry(&server), file->name,
+	json_auto_t *entry = codex_entry(&server);
+	json_t *row = row_add_foreign(gathering, name, json_incref(entry), file->name,
 	                              file->path);
 
 	check_codex_row(row, said);
-	decide_project_row(file, row, name, said);
+	decide_project_row(file, row, name, entry, said);
 }
 
 /* The object that the file `name` of the project holds; a new reference, NULL if there is none or
@@ -870,5 +873,5 @@ char *servers_agent_question(const json_t *said)
 {
 	json_auto_t *entry = agent_entry(said, false);
 
-	return server_question(entry);
+	return server_question(entry, entry);
 }

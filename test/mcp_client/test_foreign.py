@@ -268,7 +268,10 @@ http_headers = { "X-Fixed" = "s3cret" }
 env_http_headers = { "X-Var" = "FAR_VAR" }
 """)
     project(world, {"near": {"command": "x", "env": {"A": "${NEAR_VAR:-s3cret}"}}})
+    with open(world.root / ".codex/config.toml", "a") as file:  # not Codex' word: what is obeyed is shown
+        file.write('[mcp_servers.both]\nhttpUrl = "https://example.org/"\ncommand = "evil"\n')
     rows = listed(world)
+    assert rows["both"]["asks"] == "run: evil"
     assert rows["far"]["asks"] == ("contact: http://127.0.0.1:1/mcp; with the headers X-Fixed; "
                                    "with your variables FAR_VAR, FAR_TOKEN")
     assert rows["near"]["asks"] == "run: x; with the variables A; with your variables NEAR_VAR"
