@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every attack at every level, as root and as another user, against canaries outside.
+"""Every attack at every level, as root and as another user in turn, against canaries outside.
 
 An attack that does no harm unconfined (level paths) tests nothing and is a failure; so is one that is
 not blocked at full, and one whose outcome differs from docs/attacks.md.
@@ -33,6 +33,7 @@ def an_arena(request):
                             "  ".join("%-10s" % row.found[level] for level in LEVELS)))
 
 
+@pytest.mark.in_turn("arena")
 @pytest.mark.parametrize("attack", ATTACKS, ids=["%s: %s" % row[:2] for row in ATTACKS])
 def test_attack(arena, attack):
     if arena.user not in attack.users:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.in_turn("level")
+
 HASP = os.environ["HASP"]
 
 

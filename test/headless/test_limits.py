@@ -4,7 +4,6 @@ with a sentence, and the code of an error is that of its cause."""
 import itertools
 import json
 import os
-import resource
 import signal
 import subprocess
 
@@ -21,12 +20,17 @@ COMMANDS = {
 }
 
 
-def run(world, name, set_up=lambda: None, server=None, **options):
+def after(words, *argv):
+    """What a shell becomes after these words, which deny it something."""
+    return ["sh", "-c", words + 'exec "$@"', "sh", *argv]
+
+
+def run(world, name, denied="", server=None, **options):
     args = COMMANDS[name] or [name]
     (world.root / "a.txt").write_text("a\n")
     options = {"stdin": subprocess.DEVNULL, **options}
-    return subprocess.run([HASP, *args], env=world.environment(server), cwd=world.root, timeout=100,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=set_up, **options)
+    return subprocess.run(after(denied, HASP, *args), env=world.environment(server), cwd=world.root, timeout=100,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -37,7 +41,7 @@ def test_closed_descriptors(world, name):
         assert 0 <= whole.returncode < 100, whole
         for closed in itertools.chain.from_iterable(
                 itertools.combinations(range(3), n) for n in range(1, 4)):
-            done = run(world, name, lambda: [os.close(fd) for fd in closed], server=server)
+            done = run(world, name, "exec %s; " % " ".join("%d>&-" % fd for fd in closed), server=server)
             assert 0 <= done.returncode < 100, (closed, done)
             if 1 not in closed and name != "mcp":
                 assert (done.returncode, bool(done.stdout)) == (whole.returncode, bool(whole.stdout)), (
@@ -48,7 +52,7 @@ def test_closed_descriptors(world, name):
 
 def test_a_prompt_needs_no_standard_input(world):
     with world.fake([[text("Hello.")]]) as server:
-        done = run(world, "prompt", lambda: os.close(0), server=server)
+        done = run(world, "prompt", "exec 0<&-; ", server=server)
     assert (done.returncode, done.stdout) == (0, b"Hello.\n"), done
 
 
@@ -56,11 +60,8 @@ def test_a_prompt_needs_no_standard_input(world):
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("kilobytes", [64, 200])
 def test_a_small_stack(world, name, kilobytes):
-    def small():
-        resource.setrlimit(resource.RLIMIT_STACK, (kilobytes << 10, kilobytes << 10))
-
     with world.fake([], auto=lambda request: {"reply": [text("Hello.")]}) as server:
-        done = run(world, name, small, server=server)
+        done = run(world, name, "ulimit -s %d; " % kilobytes, server=server)
         whole = run(world, name, server=server)
     assert (done.returncode, bool(done.stdout)) == (whole.returncode, bool(whole.stdout)), done
 
@@ -69,12 +70,11 @@ def test_a_small_stack(world, name, kilobytes):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_few_open_files_and_little_memory(world, name):
     for count in (4, 7, 10, 14, 18, 22, 28):
-        done = run(world, name, lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count)))
+        done = run(world, name, "ulimit -n %d; " % count)
         assert 0 <= done.returncode <= 125, (count, done)
         assert done.returncode == 0 or done.stderr or done.stdout, count
     for megabytes in (24, 48):
-        done = run(world, name, lambda: resource.setrlimit(
-            resource.RLIMIT_AS, (megabytes << 20, megabytes << 20)))
+        done = run(world, name, "ulimit -v %d; " % (megabytes << 10))
         assert -signal.SIGSEGV < done.returncode <= 127, (megabytes, done)
 
 
@@ -83,6 +83,7 @@ CALLS = {"read_file": {"file_path": "a.txt"}, "apply_changes": {"changes": CHANG
 
 
 @pytest.mark.skipif(SANITIZED, reason="sanitizers need more")
+@pytest.mark.in_turn("level")
 @pytest.mark.parametrize("level", ["auto", "paths"])
 @pytest.mark.parametrize("tool, codes", [("read_file", {None}),
                                          ("apply_changes", {None, "no_resources"})])
@@ -91,11 +92,10 @@ def test_too_few_descriptors_are_said_with_their_code(world, level, tool, codes)
     A worker that starts has enough to read one file, and not to create many."""
     got = set()
     (world.root / "a.txt").write_text("a\n")
-    for count in range(130, 0, -3):
+    for count in range(130, 0, -4):
         done = subprocess.run(
-            [HASP, "tool", tool, "--sandbox", level, json.dumps(CALLS[tool])], cwd=world.root,
-            env=world.environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=300,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count)))
+            after("ulimit -n %d; " % count, HASP, "tool", tool, "--sandbox", level, json.dumps(CALLS[tool])),
+            cwd=world.root, env=world.environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
         assert 0 <= done.returncode < 128, (count, done)
         if done.stdout:
             code = json.loads(done.stdout).get("error", {}).get("code")

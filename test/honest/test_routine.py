@@ -7,6 +7,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.in_turn("level")
+
 HASP = os.environ["HASP"]
 DATAGRAM = "/usr/bin/python3 -c 'import socket; socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)' 2> /dev/null"
 # What is refused; whether that is routine.

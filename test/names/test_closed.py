@@ -8,6 +8,8 @@ import pytest
 
 from names_fixture import CANARY, Place
 
+pytestmark = pytest.mark.in_turn("place", "level")
+
 LEVELS = ("full", "landlock")
 MODES = ("000", "600", "311")
 EVIL = "EVIL"

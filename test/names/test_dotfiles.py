@@ -5,6 +5,8 @@ import pytest
 
 from names_fixture import Place
 
+pytestmark = pytest.mark.in_turn("place", "level")
+
 LEVELS = ("full", "landlock")
 # link in the home folder, its target in the workspace, what a command writes
 LINKS = (

@@ -11,6 +11,8 @@ import pytest
 
 from names_fixture import CANARY, NAMES, Place, table
 
+pytestmark = pytest.mark.in_turn("place", "level")
+
 LEVELS = ["full", "landlock"]
 ATTACKS = Path(__file__).resolve().parents[2] / "docs/attacks.md"
 

@@ -8,6 +8,8 @@ import pytest
 
 from names_fixture import Place
 
+pytestmark = pytest.mark.in_turn("place", "level")
+
 
 @pytest.fixture(params=["root", "user"], name="place")
 def a_place(request):

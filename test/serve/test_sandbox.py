@@ -8,6 +8,8 @@ import pytest
 
 from conftest import STATELESS, Refused
 
+pytestmark = pytest.mark.in_turn("level")
+
 YES = {"action": "accept", "content": {"allow": True}}
 LEVELS = ["full", "landlock"]
 

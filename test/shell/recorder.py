@@ -11,7 +11,6 @@ own, without what a builtin could do to other processes; no line names a folder 
 """
 
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -34,11 +33,8 @@ NOT_FOUND = '() { builtin printf "%s\\0" "$#" "$@" >>"$RECORD"; }'
 SHELLS = ("bash", "sh", "dash")
 
 
-def _limits():
-    resource.setrlimit(resource.RLIMIT_CPU, (2, 2))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    os.setsid()
+# A function between fork and exec would have all of Python copied for each start.
+LIMITED = [shutil.which("prlimit"), "--cpu=2", "--fsize=%d" % (1 << 20), "--core=0"]
 
 
 class Machine:
@@ -72,7 +68,7 @@ class Machine:
         for path in (self.record, self.trace):
             if os.path.exists(path):
                 os.unlink(path)
-        process = subprocess.Popen(argv, cwd=self.home, env=self.environment, preexec_fn=_limits,
+        process = subprocess.Popen([*LIMITED, *argv], cwd=self.home, env=self.environment, start_new_session=True,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
         try:

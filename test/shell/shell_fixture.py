@@ -3,7 +3,6 @@
 
 import json
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -53,11 +52,8 @@ def kinds(analysis):
     return sorted({problem["kind"] for problem in analysis["problems"]})
 
 
-def _limits():
-    resource.setrlimit(resource.RLIMIT_CPU, (2, 2))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    os.setsid()
+# A function between fork and exec would have all of Python copied for each start.
+LIMITED = [shutil.which("prlimit"), "--cpu=2", "--fsize=%d" % (1 << 20), "--core=0"]
 
 
 class RecordingBash:
@@ -93,10 +89,10 @@ class RecordingBash:
         os.makedirs(self.home)
         if os.path.exists(self.record):
             os.unlink(self.record)
-        process = subprocess.Popen([os.path.join(self.bin, "bash"), "-c", data], cwd=self.home,
+        process = subprocess.Popen([*LIMITED, os.path.join(self.bin, "bash"), "-c", data], cwd=self.home,
                                    env=self.environment, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                   preexec_fn=_limits)
+                                   start_new_session=True)
         try:
             process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:

@@ -35,6 +35,7 @@ def fail_everywhere(folder, operation, modes, before, after, errors):
 
 
 # One error for each call, so that among the modes it meets all of them; with HASP_TESTS=all each call all errors.
+@pytest.mark.in_turn("operation", "before", "after")
 @pytest.mark.parametrize("modes,turn", [("f", 0), ("t", 1), ("l", 2)])
 @pytest.mark.parametrize("operation,before,after", [
     ("replace", OLD, NEW), ("create", None, NEW), ("delete", OLD, None)])

@@ -52,6 +52,7 @@ def kill_everywhere(folder, operation, modes, check):
         check((name, count))
 
 
+@pytest.mark.in_turn("operation", "before", "after")
 @pytest.mark.parametrize("modes", WAYS)
 @pytest.mark.parametrize("operation,before,after", [
     ("replace", OLD, NEW), ("create", None, NEW), ("delete", OLD, None)])
@@ -62,6 +63,7 @@ def test_a_kill_leaves_the_old_or_the_new_file(tmp_path, operation, before, afte
     kill_everywhere(tmp_path, operation, modes, check)
 
 
+@pytest.mark.in_turn("operation")
 @pytest.mark.parametrize("modes", ["o", "ol", "ot"])
 @pytest.mark.parametrize("operation", ["replace", "delete"])
 def test_a_strangers_file_survives_a_kill(tmp_path, operation, modes):

@@ -7,6 +7,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.in_turn("level")
+
 HASP = os.environ["HASP"]
 LEVELS = ["full", "landlock", "paths"]
 
