@@ -30,7 +30,9 @@ TOP = Path(__file__).resolve().parents[2]
 # Meson looks for ccache by itself only where CC is not given.
 CACHE = "ccache " if shutil.which("ccache") else ""
 PYTEST = [PYTHON, "-m", "pytest"]  # begins the jobs that a server of such starts
-SAN_ARGS = "['-gline-tables-only','-fdata-sections','-fsanitize-address-globals-dead-stripping']"
+# A check that ends the program is two thirds of one that may go on.
+SAN_ARGS = ("['-gline-tables-only','-fdata-sections','-fsanitize-address-globals-dead-stripping',"
+            "'-fno-sanitize-recover=all']")
 BUILDS = {
     "c": ("build", {}, []),
     "san": ("build-san", {"CC": CACHE + "clang", "CXX": CACHE + "clang++"},
@@ -56,7 +58,9 @@ UNHARDENED_TOO = ("sandbox/", "policy/star")
 UNHARDENED = {"policy/line_cost", "job/confined", "job/jobs"}
 EVERYTHING = os.environ.get("HASP_TESTS") == "all"
 # Leaks are not looked for in what pytest starts: that cannot be done under strace.
-ASAN = "detect_leaks=%d:allocator_may_return_null=1"
+# What is freed is kept for a while to catch its later use: 256 MB of that, the default, double what a program costs.
+ASAN = ("detect_leaks=%d:allocator_may_return_null=1:quarantine_size_mb=16:malloc_context_size=8:"
+        "allocator_release_to_os_interval_ms=-1")
 UBSAN = {"UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1"}
 PY_ENV = {"HASP": str(TOP / "build" / "hasp"), "DAMAGE_PROGRAM": str(TOP / "build" / "hasp"),
           "PYTHONDONTWRITEBYTECODE": "1"}

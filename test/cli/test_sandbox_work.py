@@ -37,9 +37,9 @@ def zlib():
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_c_project_is_configured_built_and_tested(ws, zlib, level):
     shutil.copytree(zlib, ws.folder / "zlib", symlinks=True)
-    done = inside(ws, "cd zlib; CFLAGS=-O0 sh ./configure; make -j2; make test", "--sandbox", level)
+    done = inside(ws, "cd zlib; CFLAGS=-O0 sh ./configure --static; make -j2 static; make teststatic", "--sandbox", level)
     assert done.code == 0, done.message
-    assert b"zlib test OK" in done.out and b"zlib 64-bit test OK" in done.out
+    assert b"zlib test OK" in done.out
     assert (ws.folder / "zlib" / "libz.a").stat().st_size > 50000
 
 

@@ -138,10 +138,13 @@ def call_steps():
     return [{"reply": [one.call]} for one in CALLS] + [{"reply": [text("Done.")]}]
 
 
-def run(name, folder):
-    """All runs of one program: {"Work.": Run, another prompt: Run, an agent's name: Run}."""
+def run(name, folder, whole=True):
+    """The runs of one program: {"Work.": Run, another prompt: Run, an agent's name: Run}; the first alone
+    if not `whole`."""
     program = SetUp(name, folder)
     runs = {"Work.": program.run(call_steps(), "-p", "Work.", "-o", "stream-json")}
+    if not whole:
+        return runs
     for one in SENT:
         if one.prompt not in runs and (one.gemini or name == "hasp"):
             runs[one.prompt] = program.run([{"reply": [text("Done.")]}], "-p", one.prompt, "-o",
@@ -157,9 +160,9 @@ def run(name, folder):
 
 
 def sent(one, runs):
-    """Whether all of it is in the first request, as text."""
+    """Whether all of it is in the first request, as text. None: that was not run."""
     if one.prompt not in runs:
-        return False
+        return None
     request = runs[one.prompt].requests[0]
     texts = [part.get("text", "") for content in (*request["contents"], request["systemInstruction"])
              for part in content["parts"]]
@@ -175,7 +178,7 @@ def called(i, one, runs):
 def asked_agent(one, runs):
     """It had its own instructions, what it said came back, and the session had neither."""
     if one.name not in runs:
-        return False
+        return None
     first, second, third, last = runs[one.name].requests
     own = [one.mark in json.dumps(request["systemInstruction"])
            for request in (first, second, third, last)]
@@ -183,12 +186,15 @@ def asked_agent(one, runs):
 
 
 def rows(runs):
-    """[(part, whether it works there, whether it does here, note)]"""
+    """[(part, whether it works there, whether it does here, note)]; there, what was not run is as known."""
     both = [runs[name] for name in ("gemini", "hasp")]
-    return ([(one.part, *(sent(one, of) for of in both), one.note) for one in SENT] +
+
+    def pair(one, there, here):
+        return one.gemini if there is None else there, here
+    return ([(one.part, *pair(one, *(sent(one, of) for of in both)), one.note) for one in SENT] +
             [(one.part, *(called(i, one, of) for of in both), one.note)
              for i, one in enumerate(CALLS)] +
-            [(one.part, *(asked_agent(one, of) for of in both), one.note) for one in AGENTS] +
+            [(one.part, *pair(one, *(asked_agent(one, of) for of in both)), one.note) for one in AGENTS] +
             [(LEFT_ALONE, *("claude-hook-ran" in of["Work."].files for of in both),
               "those of a plugin of Claude Code run")])
 

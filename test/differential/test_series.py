@@ -28,7 +28,7 @@ def programs():
 
 
 # Of each so many one, unless HASP_TESTS=all.
-PART = 1 if os.environ.get("HASP_TESTS") == "all" else 5
+PART = 1 if os.environ.get("HASP_TESTS") == "all" else 10
 
 
 @pytest.fixture(scope="module")

@@ -87,7 +87,9 @@ def place(name):
     return pytest.param(name, id=name.decode("latin-1").encode("unicode_escape").decode()[:30])
 
 
-PLACES = [place(name) for name in NAMES if len(name) < 64]
+# Of so many one, unless HASP_TESTS=all.
+PART = 1 if os.environ.get("HASP_TESTS") == "all" else 2
+PLACES = [place(name) for name in NAMES if len(name) < 64][::PART]
 
 
 # ---- the tree in the first message ----------------------------------------------------------------
@@ -243,12 +245,6 @@ def test_checkpoints_bring_back_names_and_contents(world):
     assert contents(world) == after and set(os.listdir(os.fsencode(world.root))) == names
 
 
-HOOK = """import json, sys
-with open(%r, "a") as log:
-    log.write(json.dumps(json.loads(sys.stdin.buffer.read().decode())) + "\\n")
-"""
-
-
 @pytest.mark.parametrize("where", [b"caf\xe9", b"own\\xe9", b'one\n"two"\x1b'])
 def test_a_hook_finds_the_files_that_it_is_told_of(tmp_path, where):
     """Its input is JSON in UTF-8; the names in it, read by the rule of the document, are those on the disk."""
@@ -256,14 +252,13 @@ def test_a_hook_finds_the_files_that_it_is_told_of(tmp_path, where):
     os.mkdir(top)
     world = World(tmp_path / os.fsdecode(where))
     log = tmp_path / "log"
-    (tmp_path / "hook.py").write_text(HOOK % str(log))
-    hook = [{"hooks": [{"type": "command", "command": "python3 %s/hook.py" % tmp_path}]}]
+    hook = [{"hooks": [{"type": "command", "command": "{ cat; echo; } >> '%s'" % log}]}]
     world.settings(hooks={"BeforeTool": hook, "AfterTool": hook})
     before, calls = edits(world)
     reads = [call("read_file", {"file_path": shown_as(name)}) for name in KEPT]
     done = world.run([[step] for step in [*calls, *reads]] + [[text("Done.")]], "-p", "x", "--yolo")
     assert (done.code, done.err) == (0, "")
-    told = [json.loads(line) for line in log.read_text().splitlines()]
+    told = [json.loads(line) for line in log.read_bytes().decode().split("\n") if line]
     assert len(told) == 4 * len(KEPT)
     root = os.fsencode(world.root)
     for input in told:

@@ -23,8 +23,7 @@ def settings(world, values):
     return path
 
 
-@pytest.mark.parametrize("args", [["config"], ["config", "--json", "--origin"], ["config", "get", "k1"],
-                                  ["policy", "list"], ["--list-sessions"]], ids=" ".join)
+@pytest.mark.parametrize("args", [["config", "--json", "--origin"], ["policy", "list"]], ids=" ".join)
 def test_unknown_settings(world, args):
     settings(world, {"k%d" % i: i for i in range(120000)})
     hasp(world, *args)

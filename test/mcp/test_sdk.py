@@ -20,6 +20,9 @@ from sdk import Sdk, SdkError, end_hosts
 
 OLD, NEW = "2025-11-25", "2026-07-28"
 CLIENTS = {"sdk1": (1, None, OLD), "sdk2": (2, "legacy", OLD), "sdk2-stateless": (2, NEW, NEW)}
+# Each test with one of them, in turn.
+pytestmark = pytest.mark.in_turn("place")
+
 WAYS = [(client, transport) for client in CLIENTS for transport in ("stdio", "http")]
 if "ASAN_OPTIONS" in os.environ:  # each client and each transport, not all pairs
     WAYS = [WAYS[0], WAYS[3], WAYS[4]]

@@ -207,13 +207,13 @@ def test_random_regexes(tmp_path, seed):
     kinds = search_trees.kinds(tree)
     dice = random.Random(seed)
     found = 0
-    for _ in range(120 if EVERYTHING else 50):
+    for _ in range(120 if EVERYTHING else 25):
         pattern = random_pattern(dice)
         if not rg_understands(pattern):
             continue
         case = dice.choice([("sensitive", "-s"), ("ignore", "-i")])
         found += same_search(tree, kinds, {"regex": True, "case": case[0]}, [case[1]], pattern)
-    assert found > 1000
+    assert found > 500
 
 
 # ---- real trees ------------------------------------------------------------------------

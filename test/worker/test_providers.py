@@ -175,6 +175,7 @@ CALLS = {call.__name__: call for call in (
     glob, list_directory, run_shell_command)}
 
 
+@pytest.mark.in_turn("there")
 @pytest.mark.parametrize("name", CALLS)
 def test_each_tool_works_there(there, session, name):
     (there.here / "a.txt").write_text("one\ntwo\n")
