@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The question about a file outside of the workspace, on a terminal: keys against what is on disk, and what the model
+was told."""
+import os
+from pathlib import Path
+import shutil
+import tempfile
+
+import pytest
+from fake_gemini import call, text
+from test_dialogs import choose, told
+
+
+@pytest.fixture
+def outside():
+    path = Path(os.path.realpath(tempfile.mkdtemp(prefix="hasp-outside-", dir="/var/tmp")))
+    (path / "notes.md").write_text("the notes\n")
+    yield path
+    shutil.rmtree(path)
+
+
+def read(path):
+    return call("read_file", {"file_path": str(path)})
+
+
+@pytest.mark.parametrize("level", ["auto", "landlock", "paths"])
+def test_a_file_is_read_when_that_is_allowed(world, outside, level):
+    notes = outside / "notes.md"
+    (world.root / "link").symlink_to(notes)
+    with world.fake([[read("link")], [read(notes)], [text("Seen twice.")]]) as server:
+        with world.hasp(server, "--sandbox", level, rows=40) as hasp:
+            hasp.type("look").key("enter").wait("This is outside of the workspace")
+            hasp.wait("read %s: this file may be read, and nothing else." % notes).wait("The call names it link")
+            hasp.wait("Allow this?").wait("to every call that works on files, without this question")
+            shown = "\n".join(hasp.dump().window)
+            assert "command" not in shown.split("This is outside")[1] and "the notes" not in shown
+            choose(hasp, "Allow for this session").wait("Seen twice.")
+    assert "the notes" in told(server) and "allowed just that for this session" in told(server, 1)
+
+
+def test_a_file_is_written_after_two_questions(world, outside):
+    notes = outside / "notes.md"
+    change = call("update_file", {"file_path": str(notes), "old_content": "the", "new_content": "my"})
+    with world.fake([[change], [text("Changed.")]]) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.type("change").key("enter")
+            hasp.wait("write %s: this file may be read and replaced, and nothing else." % notes)
+            choose(hasp, "Allow once").wait("Apply this change?").quiet(0.1)
+            assert notes.read_text() == "the notes\n"
+            choose(hasp, "Allow once").wait("Changed.")
+    assert notes.read_text() == "my notes\n" and os.listdir(outside) == ["notes.md"]
+
+
+def test_no_and_what_to_do_instead(world, outside):
+    with world.fake([[read(outside / "notes.md")], [text("Here then.")]]) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.type("look").key("enter").wait("Allow this?")
+            choose(hasp, "No, suggest changes").wait("What should be done instead?")
+            hasp.type("Use ./notes.").key("enter").wait("Here then.")
+    assert "They say: Use ./notes." in told(server) and "the notes" not in told(server)
+
+
+def test_reads_of_one_reply_are_one_question_for_the_session(world, outside):
+    notes = outside / "notes.md"
+    world.write("mine", "mine\n")
+    with world.fake([[read(notes), read("mine"), read(notes), read(notes)], [text("All seen.")]]) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.type("look").key("enter").wait("Allow this?")
+            choose(hasp, "Allow for this session").wait("All seen.")
+    assert str(server.requests[-1].body["contents"][-1]).count("'the notes\\n'") == 3
