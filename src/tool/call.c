@@ -171,7 +171,7 @@ static bool call_is_asked_about(const struct session *session, const struct pend
 	return session->hooks.confirm && tool_kind_changes(call->tool->kind) && !is_dry_run(call);
 }
 
-static bool runs_again(struct session *session, const struct pending_call *call, json_t **result)
+static bool runs_again(struct session *session, const struct pending_call *call, json_t *result)
 {
 	const struct call_hooks *hooks = &session->hooks;
 
@@ -188,7 +188,7 @@ static json_t *plan_call(struct session *session, struct pending_call *call, jso
 	if (!call->tool->plans || is_dry_run(call))
 		return NULL;
 	plan = plan_by_dry_run(session, call->tool, call->arguments);
-	while (tool_result_failed(plan) && runs_again(session, call, &plan)) {
+	while (tool_result_failed(plan) && runs_again(session, call, plan)) {
 		json_decref(plan);
 		plan = plan_by_dry_run(session, call->tool, call->arguments);
 	}
@@ -449,7 +449,7 @@ static json_t *call_run_handler(struct session *session, const struct pending_ca
 		return tool_failure(&err);
 	}
 	result = call_run_once(session, call);
-	while (runs_again(session, call, &result)) {
+	while (runs_again(session, call, result)) {
 		json_decref(result);
 		result = call_run_once(session, call);
 	}

@@ -210,6 +210,13 @@ static void refused_release(struct refused *refused)
 	location_release(&refused->at);
 }
 
+/* Whether it is what the call is about: an edit that is refused also looks at the file, and a list
+ * of names at the states of files. */
+static bool is_meant(const struct outside *outside, enum outside_kind kind)
+{
+	return !outside->names_only && (outside->use != OUTSIDE_WRITE || kind == OUTSIDE_WRITE);
+}
+
 /* Finds who answers it instead. False: nobody; then it is noted, and *err, which is the
  * workspace's, stays, unless no worker could be had. */
 static bool refused_find(struct refused *refused, struct err *err)
@@ -224,7 +231,7 @@ static bool refused_find(struct refused *refused, struct err *err)
 	if (refused->at.path)
 		refused->place = outside_allowed(outside, refused->at.path, refused->kind);
 	if (!refused->place) {
-		if (!outside->names_only)
+		if (is_meant(outside, refused->kind))
 			outside_note(outside, refused->path, refused->kind);
 		return false;
 	}
@@ -298,7 +305,7 @@ static bool outside_walk(struct provider *provider, const struct walk_request *r
 {
 	struct outside *outside = outside_of(provider);
 	_cleanup_refused_ struct refused refused = { .outside = outside, .path = request->path,
-		                                     .kind = outside->walks };
+		                                     .kind = outside->use };
 	struct walk_request own = *request;
 
 	if (outside->base->ops->walk(outside->base, request, ret, err))
@@ -458,15 +465,15 @@ void outside_release(struct outside *outside)
 	*outside = (struct outside){ 0 };
 }
 
-/* The tools whose files may be offered, and what their walks are for. */
+/* The tools whose files may be offered, and what they are for: of those that walk, their walks. */
 static const struct {
 	const char *tool;
-	enum outside_kind walks;
+	enum outside_kind use;
 } outside_tools[] = {
 	{ "read_file", OUTSIDE_READ },       { "read_many_files", OUTSIDE_TREE },
 	{ "search_files", OUTSIDE_TREE },    { "glob", OUTSIDE_FIND },
-	{ "list_directory", OUTSIDE_LIST },  { "write_file", OUTSIDE_READ },
-	{ "update_file", OUTSIDE_READ },     { "safe_patch", OUTSIDE_READ },
+	{ "list_directory", OUTSIDE_LIST },  { "write_file", OUTSIDE_WRITE },
+	{ "update_file", OUTSIDE_WRITE },    { "safe_patch", OUTSIDE_WRITE },
 };
 
 /* What is asked of the provider of files elsewhere is theirs to say. */
@@ -489,7 +496,7 @@ void outside_begin(struct outside *outside, const struct tool *tool)
 	for (size_t i = 0; i < ARRAY_LEN(outside_tools); i++)
 		if (strcmp(outside_tools[i].tool, tool->name) == 0) {
 			outside->active = true;
-			outside->walks = outside_tools[i].walks;
+			outside->use = outside_tools[i].use;
 		}
 }
 
@@ -593,9 +600,10 @@ static void offer_one(struct outside *outside, struct outside_offer *offer,
 	const char *why;
 
 	outside_resolve(outside, wanted->path, &at);
-	/* Who names a folder among many files means what is in it. */
-	if (kind == OUTSIDE_READ && at.kind == LOCATION_FOLDER && outside->walks == OUTSIDE_TREE)
-		kind = OUTSIDE_TREE;
+	/* Who names a folder among many files means what is in it; and what is looked through may
+	 * be one file. */
+	if (outside->use == OUTSIDE_TREE && kind != OUTSIDE_WRITE)
+		kind = at.kind == LOCATION_FOLDER ? OUTSIDE_TREE : OUTSIDE_READ;
 	if (at.path && outside_allowed(outside, at.path, kind)) {
 		offer->covered = true;
 		return;

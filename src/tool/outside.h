@@ -67,7 +67,7 @@ struct outside {
 	struct provider *base;          /* borrowed */
 	struct outside_session *always; /* borrowed */
 	bool active;                    /* the tool's files may be offered */
-	enum outside_kind walks;        /* what a walk of the tool is for */
+	enum outside_kind use;          /* what the tool does with a path */
 	bool names_only;                /* a walk was answered that no file is to be opened for */
 	struct outside_places once;     /* owned; allowed for this call */
 	struct outside_places wanted;   /* owned; what the last run was refused */

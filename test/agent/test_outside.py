@@ -33,7 +33,7 @@ def read(path, **more):
 
 def run(world, *steps, answers=(), **job):  # noqa: F811
     """A step is a call, or a list of calls of one reply."""
-    job = {"interactive": True, **job}
+    job = {"interactive": True, **{k: v for k, v in job.items() if v is not None}}
     return world.run([*(s if isinstance(s, list) else [s] for s in steps), [text("Done.")]], confined=True,
                      answers=list(answers), **job)
 
@@ -55,9 +55,13 @@ def code(result):
 
 # ---- reading -------------------------------------------------------------------------------------
 
-def test_a_file_is_asked_about_and_read(world, outside):  # noqa: F811
+LEVELS = pytest.mark.parametrize("level", [None, "landlock", "paths"])
+
+
+@LEVELS
+def test_a_file_is_asked_about_and_read(world, outside, level):  # noqa: F811
     notes = outside / "notes.md"
-    done = run(world, read(notes), answers=[YES])
+    done = run(world, read(notes), answers=[YES], level=level)
     question, = asked(done)
     assert allowed(question) == [("read", str(notes))] and question["toolName"] == "read_file"
     assert question["outcomes"] == ["proceed_once", "proceed_always", "cancel"]
@@ -170,6 +174,38 @@ def test_a_glob_is_for_names(world, outside):  # noqa: F811
     assert "and no file" in asked(done)[0]["details"]["allowed"][0]["allows"]
 
 
+def test_a_pattern_that_leads_outside(world, outside):  # noqa: F811
+    done = run(world, call("glob", {"patterns": ["%s/**/*.c" % outside]}), answers=[YES])
+    assert allowed(asked(done)[0]) == [("list", str(outside))]
+    assert "a.c" in json.dumps(done.results()[0])
+
+
+def test_rules_that_look_at_files_are_no_second_item(world, outside):  # noqa: F811
+    """Where rules on paths are asked, a search is preceded by a walk."""
+    rule = world.path / "deny.toml"
+    rule.write_text('[[rule]]\ntoolName = "search_files"\ndecision = "deny"\npriority = 200\n'
+                    'argsPattern = "other.md"\n')
+    notes = str(outside / "notes.md")
+    done = run(world, call("search_files", {"pattern": "o", "path": notes}),
+               call("search_files", {"pattern": "o", "path": str(outside)}), answers=[YES, YES], policy=[str(rule)])
+    first, second = asked(done)
+    assert allowed(first) == [("read", notes)] and first["details"]["stillDenied"] == []
+    assert allowed(second) == [("read", str(outside))] and second["details"]["stillDenied"] == []
+    assert done.results()[0]["matches"] == 1
+    found = json.dumps(done.results()[1]["files"])
+    assert "notes.md" in found and "other.md" not in found
+
+
+@pytest.mark.parametrize("name", [b"\xff\x1b[m.md", "\u202egpj.md".encode(), b"a b\nc"])
+def test_odd_names(world, outside, name):  # noqa: F811
+    path = os.fsencode(outside) + b"/" + name
+    with open(path, "w") as file:
+        file.write("odd\n")
+    shown = name.decode(errors="replace").replace("\ufffd", "\\xff")
+    done = run(world, read("%s/%s" % (outside, shown)), answers=[YES])
+    assert len(asked(done)) == 1 and done.results()[0]["content"] == "odd\n"
+
+
 def test_a_search_is_for_all_beneath(world, outside):  # noqa: F811
     done = run(world, call("search_files", {"pattern": "needle", "path": str(outside)}), read(outside / "deep" / "a.c"),
                call("read_many_files", {"paths": [str(outside)]}),
@@ -218,13 +254,15 @@ def test_secrets_are_refused_without_a_question(world, outside, name, home):  # 
     assert code(done.results()[0]) == "outside_workspace"
 
 
-def test_a_folder_of_secrets_is_not_offered_and_what_is_hidden_stays_so(world):  # noqa: F811
+@LEVELS
+def test_a_folder_of_secrets_is_not_offered_and_what_is_hidden_stays_so(world, level):  # noqa: F811
     home = world.path / "home"
     (home / ".ssh").mkdir()
     (home / ".ssh" / "id_rsa").write_text("needle\n")
     (home / "x").write_text("needle\n")
     done = run(world, call("list_directory", {"path": str(home / ".ssh")}),
-               call("search_files", {"pattern": "needle", "path": str(home), "hidden": True}), answers=[YES])
+               call("search_files", {"pattern": "needle", "path": str(home), "hidden": True}),
+               answers=[YES], level=level)
     assert [allowed(q) for q in asked(done)] == [[("read", str(home))]]
     assert done.results()[1]["matches"] == 1
 
@@ -334,10 +372,11 @@ def listing(folder):
     return sorted(os.listdir(folder))
 
 
-def test_a_file_is_edited_and_only_that(world, outside):  # noqa: F811
+@LEVELS
+def test_a_file_is_edited_and_only_that(world, outside, level):  # noqa: F811
     notes, before = outside / "notes.md", listing(outside)
     done = run(world, update(notes, "the", "my", base_content_sha256=sha("the notes\n")),
-               update(outside / "other.md", "others", "x"), answers=[YES, NO], **AUTO)
+               update(outside / "other.md", "others", "x"), answers=[YES, NO], level=level, **AUTO)
     first, second = asked(done)
     assert allowed(first) == [("write", str(notes))] and allowed(second) == [("write", str(outside / "other.md"))]
     assert first["details"]["additionalPermissions"]["fileSystem"] == {"read": [], "write": [str(notes)]}
@@ -370,9 +409,10 @@ def test_the_state_has_to_be_named_as_inside(world, outside):  # noqa: F811
     assert len(asked(done)) == 1
 
 
-def test_a_new_file_is_that_name_alone(world, outside):  # noqa: F811
+@LEVELS
+def test_a_new_file_is_that_name_alone(world, outside, level):  # noqa: F811
     done = run(world, write(outside / "new.md", "new\n"), write(outside / "newer.md", "x\n"),
-               write(outside / "none" / "x.md", "x\n"), answers=[ALWAYS, NO, YES], **AUTO)
+               write(outside / "none" / "x.md", "x\n"), answers=[ALWAYS, NO, YES], level=level, **AUTO)
     assert [allowed(q) for q in asked(done)] == [[("write", str(outside / n))] for n in ("new.md", "newer.md")]
     assert (outside / "new.md").read_text() == "new\n"
     assert listing(outside) == ["deep", "new.md", "notes.md", "other.md"]

@@ -113,7 +113,7 @@ json_t *foreseen_denials(const struct call *call, const struct shell_analysis *a
                          const json_t *arguments);
 
 /* call_hooks.again; `data` is the struct call. */
-bool denied_ask(void *data, const struct tool *tool, const json_t *arguments, json_t **result);
+bool denied_ask(void *data, const struct tool *tool, const json_t *arguments, json_t *result);
 /* Another call takes this one's place, or it is over: what was allowed to it alone is gone. */
 void denied_forget(struct call *call);
 

@@ -274,7 +274,7 @@ static void allow_outside(struct call *call, const struct outside_offer *offer, 
 
 /* The refusals become the user's. Of many files each has its own. */
 static void decline_outside(struct call *call, const struct outside_offer *offer,
-                            const json_t *answer, json_t **result)
+                            const json_t *answer, json_t *result)
 {
 	struct span said = span_trim(json_span(json_object_get(answer, "message")));
 	_cleanup_buf_ struct buf text = BUF_INIT(EXPANSION_MAX);
@@ -294,14 +294,17 @@ static void decline_outside(struct call *call, const struct outside_offer *offer
 		buf_str(&text, "Do not reach it by another way: go on without it, or say what it "
 		               "is needed for.");
 	}
-	err_set(&err, ERR_DENIED_BY_USER, "Denied By User.");
-	if (!json_is_array(*result)) {
-		json_decref(*result);
-		*result = tool_failure(&err);
-		json_object_set_new(*result, "message", json_text(buf_view(&text)));
+	if (!tool_result_failed(result) && json_is_object(result)) {
+		tell_model(call, &text); /* the rest was done */
 		return;
 	}
-	json_array_foreach(*result, i, entry) {
+	err_set(&err, ERR_DENIED_BY_USER, "Denied By User.");
+	if (json_is_object(result)) {
+		json_object_set_new(result, "message", json_text(buf_view(&text)));
+		json_object_set_new(result, "error", tool_error(&err));
+		return;
+	}
+	json_array_foreach(result, i, entry) {
 		const json_t *error = json_object_get(entry, "error");
 
 		if (!span_eq(json_span(json_object_get(error, "code")), SPAN("outside_workspace")))
@@ -314,7 +317,7 @@ static void decline_outside(struct call *call, const struct outside_offer *offer
 
 /* With the lock of `asking`: what another call was allowed for the session meanwhile counts. */
 static bool put_outside_offer(struct call *call, const struct tool *tool, const json_t *arguments,
-                              json_t **result)
+                              json_t *result)
 {
 	struct outside_offer offer;
 	json_auto_t *message = NULL, *answer = NULL;
@@ -338,7 +341,7 @@ static bool put_outside_offer(struct call *call, const struct tool *tool, const 
 }
 
 static bool ask_outside(struct call *call, const struct tool *tool, const json_t *arguments,
-                        json_t **result)
+                        json_t *result)
 {
 	bool again;
 
@@ -355,7 +358,7 @@ static bool ask_outside(struct call *call, const struct tool *tool, const json_t
 
 /* ---- the hook ---------------------------------------------------------------------- */
 
-bool denied_ask(void *data, const struct tool *tool, const json_t *arguments, json_t **result)
+bool denied_ask(void *data, const struct tool *tool, const json_t *arguments, json_t *result)
 {
 	struct call *call = data;
 	struct denial_offer offer;
@@ -363,9 +366,9 @@ bool denied_ask(void *data, const struct tool *tool, const json_t *arguments, js
 
 	if (call->outside.wanted.count)
 		return ask_outside(call, tool, arguments, result);
-	if (!may_ask(call, tool, *result))
+	if (!may_ask(call, tool, result))
 		return false;
-	denial_offer_make(&call->session, *result,
+	denial_offer_make(&call->session, result,
 	                  prepare_may_network(call->agent->options.settings), &offer);
 	again = json_array_size(offer.allowed) &&
 	        !is_denied_by_rules(call, tool, arguments, &offer.grant) &&

@@ -68,3 +68,17 @@ def test_reads_of_one_reply_are_one_question_for_the_session(world, outside):
             hasp.type("look").key("enter").wait("Allow this?")
             choose(hasp, "Allow for this session").wait("All seen.")
     assert str(server.requests[-1].body["contents"][-1]).count("'the notes\\n'") == 3
+
+
+def test_a_sub_agents_question_names_it_and_the_session_is_one(world, outside):
+    path = world.home / ".gemini" / "agents" / "fruit.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("---\nname: fruit\ndescription: Does it.\n---\nLook.\n")
+    notes = outside / "notes.md"
+    steps = [[call("invoke_agent", {"agent_name": "fruit", "prompt": "Look."})], [read(notes)], [text("Child done.")],
+             [read(notes)], [text("All done.")]]
+    with world.fake(steps, append_only=False) as server:
+        with world.hasp(server, rows=40) as hasp:
+            hasp.type("go").key("enter").wait("Allow this?").wait("Agent fruit")
+            choose(hasp, "Allow for this session").wait("All done.")
+    assert "the notes" in told(server) and "the notes" in told(server, 2)
