@@ -3,10 +3,13 @@
 was told."""
 import os
 from pathlib import Path
+import re
 import shutil
 import tempfile
+import time
 
 import pytest
+from conftest import SECONDS
 from fake_gemini import call, text
 from test_dialogs import choose, told
 
@@ -82,3 +85,30 @@ def test_a_sub_agents_question_names_it_and_the_session_is_one(world, outside):
             hasp.type("go").key("enter").wait("Allow this?").wait("Agent fruit")
             choose(hasp, "Allow for this session").wait("All done.")
     assert "the notes" in told(server) and "the notes" in told(server, 2)
+
+
+def say_yes_until(hasp, end):
+    """Each question once, as it comes: what it is about stays on the screen. Returns how many there were."""
+    answered, last = 0, time.monotonic() + SECONDS
+    while end not in hasp.dump().text:
+        assert time.monotonic() < last
+        shown = hasp.quiet(0.05).dump()
+        asked = len(re.findall(r"^(Allow this|Apply this change)\?", shown.text, re.M))
+        if asked > answered and any(re.match(r"(Allow|Apply)\? \[1-", row) for row in shown.window):
+            hasp.type("1")
+            answered += 1
+    return answered
+
+
+def test_edits_of_one_reply_inside_and_outside(world, outside):
+    """Each path outside is asked about by itself; none of the questions waits for another for ever."""
+    (outside / "rest.md").write_text("the rest\n")
+    world.write("mine", "the mine\n")
+    paths = [outside / "notes.md", "mine", outside / "rest.md"]
+    edits = [call("update_file", {"file_path": str(p), "old_content": "the", "new_content": "my"}) for p in paths]
+    with world.fake([[*edits, read(outside / "notes.md")], [text("All changed.")]]) as server:
+        with world.hasp(server, rows=50) as hasp:
+            hasp.type("change").key("enter")
+            assert say_yes_until(hasp, "All changed.") == 6
+    assert [(outside / n).read_text() for n in ("notes.md", "rest.md")] == ["my notes\n", "my rest\n"]
+    assert world.read("mine") == "my mine\n" and "my notes" in told(server)
