@@ -171,6 +171,14 @@ static bool call_is_asked_about(const struct session *session, const struct pend
 	return session->hooks.confirm && tool_kind_changes(call->tool->kind) && !is_dry_run(call);
 }
 
+static bool runs_again(struct session *session, const struct pending_call *call, json_t *result)
+{
+	const struct call_hooks *hooks = &session->hooks;
+
+	return hooks->again && !session_cancelled(session) &&
+	       hooks->again(hooks->data, call->tool, call->arguments, result);
+}
+
 /* Binds an edit to the states it is planned on, without asking; a result if it cannot be made. */
 static json_t *plan_call(struct session *session, struct pending_call *call, json_t **ret_plan)
 {
@@ -180,6 +188,10 @@ static json_t *plan_call(struct session *session, struct pending_call *call, jso
 	if (!call->tool->plans || is_dry_run(call))
 		return NULL;
 	plan = plan_by_dry_run(session, call->tool, call->arguments);
+	while (tool_result_failed(plan) && runs_again(session, call, plan)) {
+		json_decref(plan);
+		plan = plan_by_dry_run(session, call->tool, call->arguments);
+	}
 	if (tool_result_failed(plan))
 		return plan_as_result(session, call->arguments, json_incref(plan));
 	bound = bound_arguments(call->arguments, plan);
@@ -425,15 +437,6 @@ static json_t *call_run_once(struct session *session, const struct pending_call 
 
 	return call->tool->run_as ? call->tool->run_as(session, call->tool, arguments) :
 	                            call->tool->run(session, arguments);
-}
-
-static bool runs_again(struct session *session, const struct pending_call *call,
-                       const json_t *result)
-{
-	const struct call_hooks *hooks = &session->hooks;
-
-	return hooks->again && !session_cancelled(session) &&
-	       hooks->again(hooks->data, call->tool, call->arguments, result);
 }
 
 static json_t *call_run_handler(struct session *session, const struct pending_call *call)

@@ -11,6 +11,7 @@
 #include "data/json.h"
 #include "diff/diff.h"
 #include "edit/edit.h"
+#include "tool/outside.h"
 #include "tool/rebase.h"
 #include "tool/set.h"
 #include "tool/tool.h"
@@ -511,6 +512,7 @@ struct session_shared {
 	struct kept *kept;
 	pthread_mutex_t grant_lock;
 	struct tool_grant grant;
+	struct outside_session *outside; /* owned; NULL where `of` has it */
 };
 
 void session_init(struct session *session, struct provider *provider)
@@ -518,6 +520,7 @@ void session_init(struct session *session, struct provider *provider)
 	struct session_shared *shared = mem_alloc(1, sizeof(*shared));
 
 	shared->kept = kept_new();
+	shared->outside = outside_session_new();
 	shared->schemas = mem_alloc(tool_builtin_count(), sizeof(*shared->schemas));
 	pthread_mutex_init(&shared->seen_lock, NULL);
 	pthread_mutex_init(&shared->grant_lock, NULL);
@@ -557,6 +560,7 @@ void session_release(struct session *session)
 	pthread_mutex_destroy(&shared->seen_lock);
 	pthread_mutex_destroy(&shared->grant_lock);
 	tool_grant_release(&shared->grant);
+	outside_session_free(shared->outside);
 	kept_free(shared->kept);
 	free(shared);
 	*session = (struct session){ .provider = session->provider };
@@ -700,6 +704,11 @@ void session_granted(const struct session *session, struct tool_grant *ret)
 	pthread_mutex_lock(&session_common(session)->grant_lock);
 	tool_grant_join(ret, &session_common(session)->grant);
 	pthread_mutex_unlock(&session_common(session)->grant_lock);
+}
+
+struct outside_session *session_outside(const struct session *session)
+{
+	return session_common(session)->outside;
 }
 
 struct provider *session_reader(const struct session *session, const char *path)

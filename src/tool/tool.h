@@ -102,10 +102,11 @@ struct call_hooks {
 	/* Whether the tool was offered to who calls: the answer to a name that is no tool's
 	 * lists only those. NULL: all were. */
 	bool (*offered)(void *data, const struct tool *tool);
-	/* Whether a call that ran, with this result, is to run once more as it was: after somebody
-	 * allowed it more (session.grant), for what it was denied. NULL: no. */
+	/* Whether a call that ran, or an edit that was planned, with this result, is to run or be
+	 * planned once more as it was: after somebody allowed it more (session.grant, outside.h),
+	 * for what it was denied.  May change the result where they did not. NULL: no. */
 	bool (*again)(void *data, const struct tool *tool, const json_t *arguments,
-	              const json_t *result);
+	              json_t *result);
 	/* Sees the result of a call that ran, and may replace it. */
 	void (*after)(void *data, const struct tool *tool, const json_t *arguments,
 	              json_t **result);

@@ -41,7 +41,7 @@ struct worker_options {
 	/* The confinement of a local worker and what the user allows in general. */
 	bool level_given;
 	enum sandbox_level level;
-	bool read_only;             /* roots are only read: of commands_only */
+	bool read_only;             /* roots are only read */
 	bool network;
 	const char *const *write, *const *read, *const *deny;
 	size_t write_count, read_count, deny_count;

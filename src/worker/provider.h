@@ -213,6 +213,12 @@ struct provider_ops {
 	 * files need not hold.  The caller frees it.  False: it is made elsewhere. */
 	bool (*plan)(struct provider *provider, const struct run_request *request,
 	             struct sandbox_plan **ret, struct err *err);
+	/* NULL, or another provider, confined as this one is, whose one root is `folder`: absolute
+	 * and canonical, and outside of this one's roots.  It is for files alone, and writes only
+	 * with `write`.  A path that leads elsewhere by now is OUTSIDE_WORKSPACE.  The caller
+	 * frees it, before this one. */
+	bool (*beside)(struct provider *provider, const char *folder, bool write,
+	               struct provider **ret, struct err *err);
 	/* Borrowed, for as long as the provider lives. Never NULL. Asked again after a command
 	 * was started, the level may be weaker (worker/local.h). */
 	const struct provider_info *(*info)(struct provider *provider);

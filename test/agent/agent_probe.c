@@ -5,6 +5,7 @@
  *
  *   {"root": FOLDER,                      the workspace
  *    "confined": true,                    files and commands in confined workers; else in this process
+ *    "level": "landlock",                 of those; else the strongest
  *    "model": {"provider", "name", "base_url", "context_tokens", "replay_file"},
  *    "prompts": [TEXT...], "history": [...], "system": TEXT,
  *    "mode": "default"|"autoEdit"|"yolo"|"plan", "interactive": true,
@@ -181,10 +182,11 @@ static void open_provider(struct probe *probe)
 		                        .durability = DURABILITY_RENAME };
 	struct jobs_options jobs = { 0 };
 	struct err err = ERR_INIT;
-	const char *content = text(probe, "return_content");
+	const char *content = text(probe, "return_content"), *level = text(probe, "level");
 
+	local.level_given = level && sandbox_level_parse(level, &local.level);
 	must(json_is_true(member(probe, "confined")) ?
-	             local_provider(&local, &probe->provider, &err) :
+	             local_provider_open(&local, &probe->provider, &err) :
 	             inprocess_provider(&here, &probe->provider, &err), &err);
 	probe->jobs = jobs_new(&jobs);
 	session_init(&probe->session, probe->provider);

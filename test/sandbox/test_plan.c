@@ -602,6 +602,63 @@ static void only_harmless_files_are_offered(void **state)
 	assert_string_not_equal(why_not_offered("/proc/sys/kernel/core_pattern"), "offered");
 }
 
+static const char *why_not_read(const char *path, bool folder)
+{
+	const char *why = NULL;
+
+	return sandbox_read_offered(path, folder, &why) ? "offered" : why;
+}
+
+static const char *why_not_made(const char *path)
+{
+	const char *why = NULL;
+
+	return sandbox_new_offered(path, &why) ? "offered" : why;
+}
+
+static void what_a_file_tool_may_be_offered(void **state)
+{
+	static const char *const secrets[] = { "out/.ssh/id_rsa", "out/a/.aws/credentials",
+		"out/.netrc", "out/.gemini/oauth_creds.json" };
+	struct fixture *f = *state;
+
+	shell(f, "cd $O; mkdir folder; touch one .bashrc; ln one twin; ln -s one link; "
+	         "ln -s folder door; mkfifo pipe");
+	for (size_t i = 0; i < ARRAY_LEN(secrets); i++) {
+		shell(f, "p='%s'; mkdir -p \"${p%%/*}\"; touch \"$p\"", in(f, secrets[i]));
+		assert_string_equal(why_not_read(in(f, secrets[i]), false), "it holds secrets");
+	}
+	assert_string_equal(why_not_read(in(f, "out/.ssh"), true), "it holds secrets");
+	assert_string_equal(why_not_read(in(f, "out/one"), false), "offered");
+	assert_string_equal(why_not_read(in(f, "out/twin"), false), "offered");
+	assert_string_equal(why_not_read(in(f, "out/.bashrc"), false), "offered");
+	assert_string_equal(why_not_read(in(f, "out/folder"), true), "offered");
+	assert_string_equal(why_not_read("/usr", true), "offered");
+	assert_string_equal(why_not_read("/etc/passwd", false), "offered");
+	assert_string_equal(why_not_read(in(f, "out/folder"), false), "it is no regular file");
+	assert_string_equal(why_not_read(in(f, "out/link"), false), "it is no regular file");
+	assert_string_equal(why_not_read(in(f, "out/pipe"), false), "it is no regular file");
+	assert_string_equal(why_not_read(in(f, "out/one"), true), "it is no folder");
+	assert_string_equal(why_not_read(in(f, "out/door"), true), "it is no folder");
+	assert_string_equal(why_not_read(in(f, "out/none"), false), "it is not there");
+	assert_string_equal(why_not_read("/proc/self/environ", false), "it belongs to the kernel");
+	assert_string_equal(why_not_read("/sys", true), "it belongs to the kernel");
+	assert_string_equal(why_not_read("/dev", true), "it belongs to the kernel");
+
+	assert_string_equal(why_not_made(in(f, "out/new")), "offered");
+	assert_string_equal(why_not_made(in(f, "out/folder/new")), "offered");
+	assert_string_equal(why_not_made(in(f, "out/one")), "it is there");
+	assert_string_equal(why_not_made(in(f, "out/link")), "it is there");
+	assert_string_equal(why_not_made(in(f, "out/none/new")), "its folder is not there");
+	assert_string_equal(why_not_made(in(f, "out/one/new")), "its folder is not there");
+	assert_string_equal(why_not_made(in(f, "out/door/new")), "its folder is not there");
+	assert_string_equal(why_not_made("/hasp-new"), "it would be in /");
+	assert_string_equal(why_not_made("/etc/hasp-new"), "it belongs to the system");
+	assert_string_equal(why_not_made("/dev/shm/hasp-new"), "it belongs to the system");
+	assert_string_equal(why_not_made(in(f, "out/.profile")),
+	                    "programs obey it, or it holds secrets");
+}
+
 static int asks_for_nothing_that_is_not_its(struct fixture *f)
 {
 	return strcmp(why_not_offered(in(f, "out/root")), "you may not write to it yourself") != 0;
@@ -640,6 +697,7 @@ int main(void)
 		TEST(a_file_is_writable_alone_and_only_as_what_it_is),
 		TEST(only_harmless_files_are_offered),
 		TEST(what_the_user_may_not_write_is_not_offered),
+		TEST(what_a_file_tool_may_be_offered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

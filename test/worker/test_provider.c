@@ -3,6 +3,7 @@
  * cancelled, and a worker that dies or hangs costs one error. */
 #pragma GCC diagnostic ignored "-Wframe-larger-than=" /* the first thread's stack has room */
 #include <dirent.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -115,6 +116,65 @@ static void test_a_worker_that_dies_with_reads_under_way(void **state)
 	read = live_read(live, "a"); /* by another worker */
 	assert_string_equal(read.content.data, "one\n");
 	read_result_release(&read);
+}
+
+/* ---- a provider beside it ---- */
+
+static char *beside_read(struct provider *provider, const char *path, enum err_code *ret)
+{
+	const struct read_request request = { .path = path };
+	struct read_result read = { 0 };
+	struct err err = ERR_INIT;
+	char *text = NULL;
+
+	if (provider->ops->read(provider, &request, &read, &err))
+		text = mem_strdup(read.content.data);
+	*ret = err.code;
+	read_result_release(&read);
+	return text;
+}
+
+static void test_beside(void **state)
+{
+	struct live *live = *state;
+	char outside[] = "/tmp/hasp-beside-XXXXXX", file[64], link[64];
+	struct provider *beside;
+	struct err err = ERR_INIT;
+	enum err_code code;
+	_cleanup_free_ char *text = NULL, *none = NULL;
+	bool elsewhere;
+	int fd;
+
+	assert_non_null(mkdtemp(outside));
+	snprintf(file, sizeof(file), "%s/a", outside);
+	snprintf(link, sizeof(link), "%s/out", outside);
+	fd = open(file, O_WRONLY | O_CREAT, 0600);
+	assert_int_equal(write(fd, "there\n", 6), 6);
+	close(fd);
+	assert_int_equal(symlink(live->folder, link), 0);
+	live_write(live, "a.txt", "here\n");
+	none = beside_read(live->provider, file, &code);
+	assert_int_equal(code, ERR_OUTSIDE_WORKSPACE);
+	/* Of files elsewhere there is none. */
+	elsewhere = strcmp(live->provider->ops->info(live->provider)->kind, "command") == 0;
+	assert_int_equal(live->provider->ops->beside(live->provider, outside, false, &beside, &err),
+	                 !elsewhere);
+	if (!elsewhere) {
+		assert_string_equal(beside->ops->root(beside, 0), outside);
+		text = beside_read(beside, file, &code);
+		assert_string_equal(text, "there\n");
+		assert_null(beside_read(beside, live->folder, &code));
+		assert_int_equal(code, ERR_OUTSIDE_WORKSPACE);
+		assert_null(beside_read(beside, "out/a.txt", &code));
+		assert_int_equal(code, ERR_OUTSIDE_WORKSPACE);
+		provider_free(beside);
+	}
+	err = (struct err)ERR_INIT;
+	assert_false(live->provider->ops->beside(live->provider, link, false, &beside, &err));
+	assert_int_equal(err.code, ERR_OUTSIDE_WORKSPACE);
+	unlink(link);
+	unlink(file);
+	rmdir(outside);
 }
 
 /* ---- edits without a thread that waits --------------------------------------- */
@@ -689,6 +749,7 @@ int main(int argc, char **argv)
 #define LIVE(name) cmocka_unit_test_setup_teardown(name, live_setup, live_teardown)
 	const struct CMUnitTest tests[] = {
 		LIVE(test_read_edit_walk_search),
+		LIVE(test_beside),
 		LIVE(test_reads_that_are_under_way_together),
 		LIVE(test_a_worker_that_dies_with_reads_under_way),
 		LIVE(test_edits_that_are_under_way_together),

@@ -11,6 +11,7 @@
 #include "agent/call/path_rules.h"
 #include "agent/private.h"
 #include "base/err.h"
+#include "tool/outside.h"
 #include "tool/tool.h"
 
 /* ---- confirmation ------------------------------------------------------------ */
@@ -98,6 +99,10 @@ enum bus_reply confirm_put(struct agent *agent, const struct tool *tool, json_t 
  * deny the same call with these permissions.  Outcomes: proceed_once, proceed_always (for what is
  * left of the session, for all its commands), cancel.  At most DENIED_RUNS_MAX runs of one call;
  * in YOLO mode nobody is asked.
+ *
+ * Likewise when a file tool was refused what is outside of the workspace and can be allowed alone
+ * (tool/outside.h): the call runs once more, or its plan is made once more, at most as often.
+ * proceed_always allows it to all file tools; a no takes the place of the refusal.
  */
 enum { DENIED_RUNS_MAX = 3 };
 
@@ -108,8 +113,7 @@ json_t *foreseen_denials(const struct call *call, const struct shell_analysis *a
                          const json_t *arguments);
 
 /* call_hooks.again; `data` is the struct call. */
-bool denied_ask(void *data, const struct tool *tool, const json_t *arguments,
-                const json_t *result);
+bool denied_ask(void *data, const struct tool *tool, const json_t *arguments, json_t *result);
 /* Another call takes this one's place, or it is over: what was allowed to it alone is gone. */
 void denied_forget(struct call *call);
 
@@ -215,7 +219,8 @@ struct call {
 
 	/* What happens on the way: of the thread that runs it. */
 	struct session session;      /* a copy, with hooks of its own */
-	struct path_rules paths;     /* its provider, where there is a policy */
+	struct outside outside;      /* its provider, in front of the workspace's */
+	struct path_rules paths;     /* and in front of that, where there is a policy */
 	struct policy_verdict verdict;
 	bool has_verdict;
 	struct tool_change change;   /* of gate_decide: how the tool was declared then */
@@ -226,6 +231,8 @@ struct call {
 	bool modified;               /* the user wrote another content */
 	struct tool_grant grant;  /* owned; what was allowed after denials */
 	unsigned runs;               /* that were followed by such a question */
+	unsigned outside_runs;       /* that were refused what is outside, and followed by a run to
+	                              * which it was allowed */
 	char *expansion;             /* owned; what the model is told of it; or NULL */
 	enum stats_decision decision;
 	uint64_t waited_ms;          /* for answers to questions about it */

@@ -189,6 +189,7 @@ static void call_release(struct call *call)
 {
 	call_order_release(&call->order);
 	path_rules_release(&call->paths);
+	outside_release(&call->outside);
 	if (call->has_verdict)
 		policy_verdict_release(&call->verdict);
 	tool_change_release(&call->change);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A command that the sandbox denied something is offered to run again with just that allowed. */
+/* A command that the sandbox denied something, or a file tool that was refused what is outside of
+ * the workspace, is offered to run again with just that allowed. */
 #include <string.h>
 
 #include "agent/call/call.h"
@@ -8,6 +9,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/name.h"
 #include "data/json.h"
 #include "shell/analysis.h"
 #include "tool/denial.h"
@@ -87,8 +89,9 @@ static json_t *expansion_outcomes(const struct agent *agent)
 	return outcomes;
 }
 
+/* Takes over the details. */
 static json_t *expansion_message(const struct call *call, const struct tool *tool,
-                                 const json_t *arguments, const struct denial_offer *offer)
+                                 const json_t *arguments, json_t *details)
 {
 	json_t *message = json_object();
 
@@ -97,7 +100,7 @@ static json_t *expansion_message(const struct call *call, const struct tool *too
 	if (call->agent->options.name)
 		json_object_set_new(message, "agentName", json_string(call->agent->options.name));
 	json_object_set(message, "arguments", (json_t *)arguments);
-	json_object_set_new(message, "details", expansion_details(call, arguments, offer));
+	json_object_set_new(message, "details", details);
 	json_object_set_new(message, "outcomes", expansion_outcomes(call->agent));
 	return message;
 }
@@ -165,46 +168,204 @@ static void decline_again(struct call *call, const struct denial_offer *offer,
 	tell_model(call, &text);
 }
 
+/* Whether it is a yes that was offered. */
+static bool expansion_answer(const json_t *outcomes, const json_t *answer)
+{
+	struct span outcome = json_span(json_object_get(answer, "outcome"));
+
+	return json_lists(outcomes, outcome) && !span_eq(outcome, SPAN("cancel"));
+}
+
+static bool expansion_for_session(const json_t *answer)
+{
+	return span_eq(json_span(json_object_get(answer, "outcome")), SPAN("proceed_always"));
+}
+
 static bool follow_expansion(struct call *call, const struct denial_offer *offer,
                              const json_t *outcomes, const json_t *answer)
 {
-	struct span outcome = json_span(json_object_get(answer, "outcome"));
-	bool session = span_eq(outcome, SPAN("proceed_always"));
-
-	if (!json_lists(outcomes, outcome) || span_eq(outcome, SPAN("cancel"))) {
+	if (!expansion_answer(outcomes, answer)) {
 		decline_again(call, offer, answer);
 		return false;
 	}
-	allow_again(call, offer, session);
+	allow_again(call, offer, expansion_for_session(answer));
 	return true;
+}
+
+/* With the lock of `asking`. */
+static enum bus_reply put_expansion(struct call *call, const struct tool *tool, json_t *message,
+                                    json_t **ret_answer)
+{
+	const uint64_t began = clock_monotonic_ms();
+	enum bus_reply reply;
+
+	if (cancelled(call->agent->options.cancel))
+		return BUS_CANCELLED;
+	reply = confirm_put(call->agent, tool, message, ret_answer);
+	call->waited_ms += clock_monotonic_ms() - began;
+	return reply;
 }
 
 static bool put_offer(struct call *call, const struct tool *tool, const json_t *arguments,
                       const struct denial_offer *offer)
 {
-	json_auto_t *message = expansion_message(call, tool, arguments, offer);
+	json_auto_t *message = expansion_message(call, tool, arguments,
+	                                         expansion_details(call, arguments, offer));
 	json_auto_t *answer = NULL;
-	enum bus_reply reply = BUS_CANCELLED;
+	enum bus_reply reply;
 
 	pthread_mutex_lock(&call->agent->top->asking);
-	if (!cancelled(call->agent->options.cancel)) {
-		const uint64_t began = clock_monotonic_ms();
-
-		reply = confirm_put(call->agent, tool, message, &answer);
-		call->waited_ms += clock_monotonic_ms() - began;
-	}
+	reply = put_expansion(call, tool, message, &answer);
 	pthread_mutex_unlock(&call->agent->top->asking);
 	return reply == BUS_ANSWERED &&
 	       follow_expansion(call, offer, json_object_get(message, "outcomes"), answer);
 }
 
-bool denied_ask(void *data, const struct tool *tool, const json_t *arguments,
-                const json_t *result)
+/* ---- files outside of the workspace ------------------------------------------------ */
+
+static json_t *outside_permissions(const struct outside_places *places)
+{
+	json_t *read = json_array(), *write = json_array();
+
+	for (size_t i = 0; i < places->count; i++)
+		json_array_append_new(places->all[i].kind == OUTSIDE_WRITE ? write : read,
+		                      json_name(places->all[i].path));
+	return json_pack("{s:b, s:{s:o, s:o}}", "network", 0, "fileSystem", "read", read, "write",
+	                 write);
+}
+
+static json_t *outside_details(const struct call *call, const struct outside_offer *offer)
+{
+	return json_pack("{s:s, s:s, s:o, s:O, s:O, s:o, s:i}", "type", "sandbox_expansion",
+	                 "title", "Sandbox Expansion Request", "additionalPermissions",
+	                 outside_permissions(&offer->places), "allowed", offer->allowed,
+	                 "stillDenied", offer->kept, "leftOut", json_size(offer->left_out),
+	                 "runs", (int)call->outside_runs + 1);
+}
+
+/* "read /srv/notes.md; list /srv". */
+static void put_outside(struct buf *out, const json_t *allowed)
+{
+	size_t i;
+	json_t *item;
+
+	json_array_foreach((json_t *)allowed, i, item) {
+		buf_str(out, i ? "; " : "");
+		buf_span(out, json_span(json_object_get(item, "kind")));
+		buf_char(out, ' ');
+		buf_span(out, json_span(json_object_get(item, "what")));
+	}
+}
+
+static void allow_outside(struct call *call, const struct outside_offer *offer, bool session)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(EXPANSION_MAX);
+
+	outside_allow(&call->outside, &offer->places, session);
+	call->decision = DECISION_ACCEPT;
+	if (call->expansion)
+		buf_printf(&text, "%s ", call->expansion);
+	buf_str(&text, "This is outside the workspace: ");
+	put_outside(&text, offer->allowed);
+	buf_printf(&text, ". The user was asked, and allowed just that %s.",
+	           session ? "for this session" : "for this one call");
+	tell_model(call, &text);
+}
+
+/* The refusals become the user's. Of many files each has its own. */
+static void decline_outside(struct call *call, const struct outside_offer *offer,
+                            const json_t *answer, json_t *result)
+{
+	struct span said = span_trim(json_span(json_object_get(answer, "message")));
+	_cleanup_buf_ struct buf text = BUF_INIT(EXPANSION_MAX);
+	struct err err = ERR_INIT;
+	json_t *entry;
+	size_t i;
+
+	call->decision = DECISION_REJECT;
+	buf_str(&text, "Denied By User: This is outside the workspace: ");
+	put_outside(&text, offer->allowed);
+	buf_str(&text, ". The user was asked whether to allow just that, and declined; nothing of "
+	               "it was done. ");
+	if (said.len) {
+		buf_str(&text, "They say: ");
+		buf_span(&text, said);
+	} else {
+		buf_str(&text, "Do not reach it by another way: go on without it, or say what it "
+		               "is needed for.");
+	}
+	if (!tool_result_failed(result) && json_is_object(result)) {
+		tell_model(call, &text); /* the rest was done */
+		return;
+	}
+	err_set(&err, ERR_DENIED_BY_USER, "Denied By User.");
+	if (json_is_object(result)) {
+		json_object_set_new(result, "message", json_text(buf_view(&text)));
+		json_object_set_new(result, "error", tool_error(&err));
+		return;
+	}
+	json_array_foreach(result, i, entry) {
+		const json_t *error = json_object_get(entry, "error");
+
+		if (!span_eq(json_span(json_object_get(error, "code")), SPAN("outside_workspace")))
+			continue;
+		json_object_set_new(entry, "error", tool_error(&err));
+		json_object_set_new(json_object_get(entry, "error"), "message",
+		                    json_text(buf_view(&text)));
+	}
+}
+
+/* With the lock of `asking`: what another call was allowed for the session meanwhile counts. */
+static bool put_outside_offer(struct call *call, const struct tool *tool, const json_t *arguments,
+                              json_t *result)
+{
+	struct outside_offer offer;
+	json_auto_t *message = NULL, *answer = NULL;
+	enum bus_reply reply;
+	bool again;
+
+	outside_offer_make(&call->outside, &offer);
+	again = offer.covered;
+	if (offer.places.count) {
+		message = expansion_message(call, tool, arguments, outside_details(call, &offer));
+		reply = put_expansion(call, tool, message, &answer);
+		again = reply == BUS_ANSWERED &&
+		        expansion_answer(json_object_get(message, "outcomes"), answer);
+		if (again)
+			allow_outside(call, &offer, expansion_for_session(answer));
+		else if (reply == BUS_ANSWERED)
+			decline_outside(call, &offer, answer, result);
+	}
+	outside_offer_release(&offer);
+	return again;
+}
+
+static bool ask_outside(struct call *call, const struct tool *tool, const json_t *arguments,
+                        json_t *result)
+{
+	bool again;
+
+	if (call->outside_runs + 1 >= DENIED_RUNS_MAX || agent_mode(call->agent) == MODE_YOLO ||
+	    !confirm_can_ask(call->agent))
+		return false;
+	call_round_settle(call); /* others are asked about meanwhile */
+	pthread_mutex_lock(&call->agent->top->asking);
+	again = put_outside_offer(call, tool, arguments, result);
+	pthread_mutex_unlock(&call->agent->top->asking);
+	call->outside_runs += again;
+	return again;
+}
+
+/* ---- the hook ---------------------------------------------------------------------- */
+
+bool denied_ask(void *data, const struct tool *tool, const json_t *arguments, json_t *result)
 {
 	struct call *call = data;
 	struct denial_offer offer;
 	bool again;
 
+	if (call->outside.wanted.count)
+		return ask_outside(call, tool, arguments, result);
 	if (!may_ask(call, tool, result))
 		return false;
 	denial_offer_make(&call->session, result,
@@ -221,5 +382,5 @@ void denied_forget(struct call *call)
 	call->session.grant = NULL;
 	tool_grant_release(&call->grant);
 	free(mem_steal(&call->expansion));
-	call->runs = 0;
+	call->runs = call->outside_runs = 0;
 }

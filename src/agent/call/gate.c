@@ -303,10 +303,11 @@ static enum call_decision decide_call(void *data, const struct tool *tool, const
                                       struct err *err)
 {
 	struct call *call = data;
-	enum call_decision decision = gate_decide(call, tool, arguments);
+	enum call_decision decision;
 
+	outside_begin(&call->outside, tool);
+	decision = gate_decide(call, tool, arguments);
 	warn_of_change(call, tool);
-
 	if (decision == CALL_DENY || tool->asks ||
 	    (decision == CALL_ALLOW && !call->hook_asks && !tool_wants_more(arguments)))
 		call_round_settle(call);
@@ -329,6 +330,8 @@ void gate_attach(struct call *call)
 		.interactive = agent->options.interactive, .trusted = agent->trusted,
 	};
 
+	outside_init(&call->outside, call->session.provider, session_outside(&call->session));
+	call->session.provider = &call->outside.provider;
 	if (agent->options.policy) {
 		path_rules_init(&call->paths, agent->options.policy, call->session.provider, &who);
 		call->session.provider = &call->paths.provider;

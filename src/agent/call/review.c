@@ -676,14 +676,17 @@ void agent_confirm_report(struct call *call)
 	    (!call->review && !call->review_files && !(call->modified && success) &&
 	     !call->expansion))
 		return;
+	/* Of a command, it is all there is to say; of an edit, what came before the review. */
+	if (call->expansion)
+		buf_str(&text, call->expansion);
+	if (call->expansion && (call->review_files || call->review || call->modified))
+		buf_char(&text, ' ');
 	if (call->review_files) {
 		update_states(call->review_files, call->result);
 		put_reviewed_files(&text, call->review_files, success);
 	} else if (call->review) {
 		put_review(&text, call->review, success);
-	} else if (call->expansion) {
-		buf_str(&text, call->expansion);
-	} else {
+	} else if (call->modified && success) {
 		buf_str(&text, "The user changed this edit before it was applied. "
 		               "latest_file_state is what stands now: go on from it.");
 	}

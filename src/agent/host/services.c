@@ -198,6 +198,12 @@ static bool plans_provider_plan(struct provider *provider, const struct run_requ
 	return plans_base(provider)->ops->plan(plans_base(provider), request, ret, err);
 }
 
+static bool plans_provider_beside(struct provider *provider, const char *folder, bool write,
+                                  struct provider **ret, struct err *err)
+{
+	return plans_base(provider)->ops->beside(plans_base(provider), folder, write, ret, err);
+}
+
 static const struct provider_info *plans_provider_info(struct provider *provider)
 {
 	return plans_base(provider)->ops->info(plans_base(provider));
@@ -234,6 +240,7 @@ static struct provider *plans_provider(struct provider *base, const char *folder
 		.unwatch = base->ops->unwatch ? unwatch : NULL,
 		.run = base->ops->run ? plans_provider_run : NULL,
 		.plan = base->ops->plan ? plans_provider_plan : NULL,
+		.beside = base->ops->beside ? plans_provider_beside : NULL,
 		.info = plans_provider_info,
 		.root = root,
 		.free = plans_free,

@@ -3,9 +3,11 @@
 #include "sandbox/plan/denial.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -180,15 +182,16 @@ bool plan_judge(const struct sandbox_plan *plan, const char *path, enum sandbox_
 /* Folders above a file that is offered. */
 enum { EXACT_DEPTH_MAX = 32 };
 
-/* Whether a plan with the folder as its workspace lets the file be written; `home`: the folder is
- * taken for somebody's home folder, too. */
-static bool is_open_in(const char *folder, const char *path, bool home)
+/* Whether a plan with the folder as its workspace lets the file be accessed so; `home`: the folder
+ * is taken for somebody's home folder, too. */
+static bool is_open_in(const char *folder, const char *path, enum sandbox_access wanted, bool home)
 {
 	static const struct sandbox_probe nothing = { .best = SANDBOX_PATHS };
 	const char *const roots[] = { folder };
 	const struct sandbox_options options = {
 		.roots = roots, .root_count = 1, .use = SANDBOX_USE_COMMAND,
-		.home = home ? folder : NULL, .assume = home,
+		/* What git's files say hides nothing. */
+		.home = home ? folder : NULL, .assume = home || wanted == SANDBOX_READ,
 		.level_given = true, .level = SANDBOX_PATHS,
 	};
 	struct err err = ERR_INIT;
@@ -197,24 +200,26 @@ static bool is_open_in(const char *folder, const char *path, bool home)
 
 	if (!sandbox_plan_make(&options, &nothing, &plan, &err))
 		return false;
-	open = plan_judge(plan, path, SANDBOX_WRITE, false, NULL);
+	open = plan_judge(plan, path, wanted, false, NULL);
 	sandbox_plan_free(plan);
 	return open;
 }
 
-static bool is_open_in_all(const char *path)
+static bool is_open_in_all(const char *path, enum sandbox_access wanted)
 {
 	size_t len = strlen(path), depth = 0;
 
 	while ((len = location_above(path, len)) > 1) {
 		_cleanup_free_ char *folder = mem_dup(path, len);
 
-		if (++depth > EXACT_DEPTH_MAX || !is_open_in(folder, path, true) ||
-		    !is_open_in(folder, path, false))
+		if (++depth > EXACT_DEPTH_MAX || !is_open_in(folder, path, wanted, true) ||
+		    !is_open_in(folder, path, wanted, false))
 			return false;
 	}
 	return true;
 }
+
+static const char obeyed[] = "programs obey it, or it holds secrets";
 
 /* Kernel interfaces, and what programs run or obey whoever started them: the answer to a question
  * is no way to change these. */
@@ -245,8 +250,70 @@ bool sandbox_exact_offered(const char *path, const char **ret_why)
 		*ret_why = "it is a program";
 	else if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
 		*ret_why = "you may not write to it yourself";
-	else if (!is_open_in_all(path))
-		*ret_why = "programs obey it, or it holds secrets";
+	else if (!is_open_in_all(path, SANDBOX_WRITE))
+		*ret_why = obeyed;
+	else
+		return true;
+	return false;
+}
+
+/* ---- what a file tool is offered ---- */
+
+/* File systems whose files are interfaces of the kernel, wherever they are mounted. */
+static bool is_kernel_interface(const char *path)
+{
+	static const unsigned long types[] = { PROC_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC,
+		TRACEFS_MAGIC, SECURITYFS_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
+		BPF_FS_MAGIC, EFIVARFS_MAGIC, DEVPTS_SUPER_MAGIC };
+	struct statfs fs;
+
+	if (location_within(path, "/proc") || location_within(path, "/sys") ||
+	    location_within(path, "/dev") || statfs(path, &fs) != 0)
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		if ((unsigned long)fs.f_type == types[i])
+			return true;
+	return false;
+}
+
+bool sandbox_read_offered(const char *path, bool folder, const char **ret_why)
+{
+	struct stat st;
+
+	if (lstat(path, &st) != 0)
+		*ret_why = "it is not there";
+	else if (folder ? !S_ISDIR(st.st_mode) : !S_ISREG(st.st_mode))
+		*ret_why = folder ? "it is no folder" : "it is no regular file";
+	else if (is_kernel_interface(path))
+		*ret_why = "it belongs to the kernel";
+	else if (faccessat(AT_FDCWD, path, folder ? R_OK | X_OK : R_OK, AT_EACCESS) != 0)
+		*ret_why = "you may not read it yourself";
+	else if (!is_open_in_all(path, SANDBOX_READ))
+		*ret_why = "it holds secrets";
+	else
+		return true;
+	return false;
+}
+
+bool sandbox_new_offered(const char *path, const char **ret_why)
+{
+	const size_t above = location_above(path, strlen(path));
+	_cleanup_free_ char *folder = mem_dup(path, above ? above : 1);
+	_cleanup_location_ struct location place = { 0 };
+
+	if (location_kind_of(path) != LOCATION_MISSING)
+		*ret_why = "it is there";
+	else if (above < 2)
+		*ret_why = "it would be in /";
+	else if (!location_canonical(folder, &place) || place.kind != LOCATION_FOLDER ||
+	         strcmp(place.path, folder) != 0)
+		*ret_why = "its folder is not there";
+	else if (belongs_to_system(path) || is_kernel_interface(folder))
+		*ret_why = "it belongs to the system";
+	else if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0)
+		*ret_why = "you may not write to its folder yourself";
+	else if (!is_open_in_all(path, SANDBOX_WRITE))
+		*ret_why = obeyed;
 	else
 		return true;
 	return false;

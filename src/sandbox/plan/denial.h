@@ -86,5 +86,13 @@ const struct sandbox_name *plan_obeyed(const struct sandbox_plan *plan, const ch
  * ~/.bashrc is a file like others.)  Makes two plans for each of these folders, a millisecond each.
  * False: *ret_why is a static phrase that says why not. */
 bool sandbox_exact_offered(const char *path, const char **ret_why);
+/* Whether reading the canonical `path`, or what is in that folder, can be permitted to a file tool
+ * and is worth a question: a regular file or a folder that this user can read, that is no interface
+ * of the kernel, and that no rule of the tables would hide if any folder above it were a workspace
+ * or a home folder.  What is hidden beneath a folder does not matter here.  Costs and *ret_why as
+ * above. */
+bool sandbox_read_offered(const char *path, bool folder, const char **ret_why);
+/* Likewise, to make a new file of this canonical name, in a folder that is there. */
+bool sandbox_new_offered(const char *path, const char **ret_why);
 
 #endif

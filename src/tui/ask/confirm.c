@@ -235,7 +235,9 @@ static void put_extent(const struct ask *ask, const char *outcome, struct buf *o
 	if (strncmp(outcome, "proceed_always", strlen("proceed_always")) != 0)
 		return;
 	if (ask_is(ask, "sandbox_expansion"))
-		buf_str(out, "to every command, without a question");
+		buf_str(out, json_object_get(ask_details(ask), "command") ?
+		        "to every command, without a question" :
+		        "to every call that works on files, without this question");
 	json_array_foreach(json_object_get(ask_details(ask), "commandPrefixes"), i, prefix) {
 		buf_str(out, i ? ", " : "what begins with: ");
 		buf_span(out, json_span(prefix));

@@ -301,6 +301,12 @@ static void put_denied(struct buf *out, const json_t *item, const char *before, 
 	buf_str(out, after);
 }
 
+/* A file tool's: no command has run. */
+static bool is_of_files(const struct subject *subject)
+{
+	return !json_object_get(ask_details(subject->ask), "command");
+}
+
 static void subject_denied(struct subject *subject)
 {
 	const json_t *details = ask_details(subject->ask);
@@ -308,8 +314,9 @@ static void subject_denied(struct subject *subject)
 	size_t i;
 	json_t *item;
 
-	subject_line(subject, NULL, SPAN("The sandbox denied this command something"),
-	             STYLE_BOLD(ROLE_TEXT));
+	subject_line(subject, NULL, is_of_files(subject) ?
+	             SPAN("This is outside of the workspace") :
+	             SPAN("The sandbox denied this command something"), STYLE_BOLD(ROLE_TEXT));
 	json_array_foreach(json_object_get(details, "stillDenied"), i, item) {
 		_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
 
@@ -323,7 +330,20 @@ static void subject_denied(struct subject *subject)
 		buf_printf(&text, "Stays denied: %lld more", (long long)left);
 		subject_line(subject, NULL, buf_view(&text), STYLE(ROLE_DIM));
 	}
-	subject_lines(subject, detail(subject, "command"), 2, STYLE(ROLE_CODE));
+	if (!is_of_files(subject))
+		subject_lines(subject, detail(subject, "command"), 2, STYLE(ROLE_CODE));
+}
+
+/* How the call names what is to be allowed, where a link or ".." leads there. */
+static void subject_named(struct subject *subject, struct span named)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	if (!named.len)
+		return;
+	buf_str(&text, "The call names it ");
+	buf_span(&text, named);
+	subject_line(subject, NULL, buf_view(&text), STYLE(ROLE_DIM));
 }
 
 /* What a yes allows, each thing by itself; never folded. */
@@ -343,10 +363,13 @@ static void subject_expansion(struct subject *subject)
 
 		put_denied(&text, item, ": ", "allows", ".");
 		subject_warning(subject, buf_view(&text));
+		subject_named(subject, json_span(json_object_get(item, "named")));
 		if (is_shown_escaped(what))
 			subject_warn(subject, "Some characters in it are invisible, or look like "
 			                      "others; they are shown as escapes.");
 	}
+	if (is_of_files(subject))
+		return;
 	buf_printf(&again, "The command has run%s, and runs again from its beginning: what it did "
 	                   "before the denial, it does once more.", runs > 1 ? " twice" : "");
 	subject_line(subject, NULL, buf_view(&again), STYLE(ROLE_TEXT));
@@ -435,7 +458,8 @@ static void subject_question(struct subject *subject)
 		buf_span(&text, detail(subject, "serverName"));
 		buf_str(&text, "\"?");
 	} else if (ask_is(subject->ask, "sandbox_expansion")) {
-		buf_str(&text, "Allow this, and run the command again?");
+		buf_str(&text, is_of_files(subject) ? "Allow this?" :
+		               "Allow this, and run the command again?");
 	} else {
 		buf_str(&text, "Do you want to proceed?");
 	}

@@ -483,6 +483,54 @@ static bool local_plan(void *data, const struct run_request *request, struct san
 	       local_make_plan(data, &command.options, ret, err);
 }
 
+/* ---- what is outside ---- */
+
+static bool open_local(const struct worker_options *options, bool none, struct provider **ret,
+                       struct err *err);
+
+/* What is hidden from the session stays so; what it may write elsewhere is no business of this
+ * one. */
+static struct worker_options options_beside(struct local *local, const char *const *folder,
+                                            bool write)
+{
+	const struct provider_info *weaker = atomic_load(&local->announced);
+	struct worker_options options = {
+		.roots = folder, .root_count = 1, .read_only = !write,
+		.read = local->options.read, .read_count = local->options.read_count,
+		.deny = local->options.deny, .deny_count = local->options.deny_count,
+		.durability = local->options.durability,
+		.max_file_bytes = local->options.max_file_bytes,
+		.program = local->options.program,
+		.level_given = local->options.level_given, .level = local->options.level,
+	};
+
+	pthread_mutex_lock(&local->lock);
+	if (local->said) {
+		options.level_given = true;
+		options.level = weaker ? weaker->level : local->said_level;
+	}
+	pthread_mutex_unlock(&local->lock);
+	return options;
+}
+
+static bool local_beside(void *data, const char *folder, bool write, struct provider **ret,
+                         struct err *err)
+{
+	struct local *local = data;
+	const char *const folders[] = { folder };
+	const struct worker_options options = options_beside(local, folders, write);
+	struct provider *provider;
+
+	if (!open_local(&options, local->none, &provider, err))
+		return false;
+	if (strcmp(provider->ops->root(provider, 0), folder) == 0) {
+		*ret = provider;
+		return true;
+	}
+	provider_free(provider);
+	return err_set(err, ERR_OUTSIDE_WORKSPACE, "%s leads elsewhere by now.", folder);
+}
+
 /* ---- the provider ---- */
 
 static void local_release(void *data)
@@ -500,9 +548,9 @@ static void local_release(void *data)
 
 static const struct remote_kind kinds[] = {
 	{ .name = "local", .open = local_open, .run = local_run, .plan = local_plan,
-	  .weaker = local_weaker, .release = local_release },
+	  .beside = local_beside, .weaker = local_weaker, .release = local_release },
 	{ .name = "none", .open = local_open, .run = local_run, .plan = local_plan,
-	  .weaker = local_weaker, .release = local_release },
+	  .beside = local_beside, .weaker = local_weaker, .release = local_release },
 };
 
 /* The plan lets the worker write to the journal's folder, so it has to be there.  Where it cannot

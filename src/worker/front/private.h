@@ -25,6 +25,9 @@ struct remote_kind {
 	/* The plan of such a command (provider.h). NULL: it is not made here. */
 	bool (*plan)(void *data, const struct run_request *request, struct sandbox_plan **ret,
 	             struct err *err);
+	/* Another provider for a folder outside of the roots (provider.h). NULL: there is none. */
+	bool (*beside)(void *data, const char *folder, bool write, struct provider **ret,
+	               struct err *err);
 	/* What holds instead of the first worker's level since a command ran at a weaker one; NULL
 	 * before. From any thread; the result lives as long as `data`. May be NULL itself. */
 	const struct provider_info *(*weaker)(void *data);

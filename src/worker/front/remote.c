@@ -716,6 +716,17 @@ static bool remote_plan(struct provider *provider, const struct run_request *req
 	return err_set(err, ERR_DENIED_BY_SANDBOX, "The plan of a command is made elsewhere.");
 }
 
+static bool remote_beside(struct provider *provider, const char *folder, bool write,
+                          struct provider **ret, struct err *err)
+{
+	struct remote *remote = (struct remote *)provider;
+
+	if (remote->kind->beside)
+		return remote->kind->beside(remote->data, folder, write, ret, err);
+	return err_set(err, ERR_OUTSIDE_WORKSPACE,
+	               "%s is outside the workspace, and that is elsewhere.", folder);
+}
+
 /* ---- the rest ---- */
 
 static const struct provider_info *remote_info(struct provider *provider)
@@ -769,6 +780,7 @@ static const struct provider_ops ops = {
 	.unwatch = remote_unwatch,
 	.run = remote_run,
 	.plan = remote_plan,
+	.beside = remote_beside,
 	.info = remote_info,
 	.root = remote_root,
 	.free = remote_free,

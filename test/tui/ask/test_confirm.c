@@ -307,6 +307,33 @@ static void a_denial_is_offered_with_its_extent(void **state)
 	ask_free(ask);
 }
 
+static void a_file_outside_is_offered_in_words_fit_for_it(void **state)
+{
+	struct ask *ask = fixture_confirmation(
+		"{\"arguments\": {}, \"toolName\": \"read_file\", \"outcomes\": [\"proceed_once\", "
+		"\"proceed_always\", \"cancel\"], \"details\": {\"type\": \"sandbox_expansion\", "
+		"\"runs\": 1, \"leftOut\": 0, \"allowed\": [{\"kind\": \"read\", "
+		"\"what\": \"/srv/a\\u001b[m\", \"named\": \"link\\u202e\", \"allows\": \"that\"}], "
+		"\"stillDenied\": [{\"kind\": \"list\", \"what\": \"/proc\", \"why\": \"no\"}]}}");
+
+	(void)state;
+	fixture_expect_subject(ask, 120,
+		"This is outside of the workspace\n"
+		"Stays denied: list /proc (no)\n"
+		"To be allowed, and nothing beyond it:\n"
+		"! read /srv/a\\x1b[m: that.\n"
+		"The call names it link\\u{202e}\n"
+		"! Some characters in it are invisible, or look like others; they are shown as "
+		"escapes.\n"
+		"Allow this?\n");
+	fixture_expect(ask, 100, 20,
+		"Allow? [1-3] |\n> 1. Allow once\n"
+		"  2. Allow for this session  to every call that works on files, without this "
+		"question\n"
+		"  3. No, suggest changes (esc)\n");
+	ask_free(ask);
+}
+
 /* However long the command is, what a yes allows is not folded away. */
 static void what_is_offered_is_always_seen(void **state)
 {
@@ -559,6 +586,7 @@ int main(void)
 		cmocka_unit_test(permissions_are_named),
 		cmocka_unit_test(what_the_sandbox_denies_is_said_before),
 		cmocka_unit_test(a_denial_is_offered_with_its_extent),
+		cmocka_unit_test(a_file_outside_is_offered_in_words_fit_for_it),
 		cmocka_unit_test(what_is_offered_is_always_seen),
 		cmocka_unit_test(what_deceives_is_said),
 		cmocka_unit_test(usual_addresses_are_not_warned_of),

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files and folders outside of the workspace that a file tool was allowed to reach all the same.
+ *
+ * A worker reaches what is beneath its roots, and that does not grow after it has begun.  So each
+ * call gets a provider of its own in front of the workspace's.  What the workspace's refuses as
+ * outside is noted; somebody is asked; what was allowed is then answered by another worker, which
+ * is confined as the first and begun for this call alone (provider_ops.beside).
+ *
+ *     outside_init(&outside, session->provider, session_outside(session));
+ *     session->provider = &outside.provider;
+ *     outside_begin(&outside, tool);
+ *     ... tool->run(session, arguments) ...
+ *     if (outside_offer_make(&outside, &offer)) ... ask ...
+ *     outside_allow(&outside, &offer.places, false);
+ *     ... tool->run(session, arguments) ...
+ *     outside_offer_release(&offer);
+ *     outside_release(&outside);
+ *
+ * What is allowed is a canonical path and what may be done there.  The path of a request is
+ * resolved anew each time, and what the worker opened is compared with what was allowed before a
+ * tool sees any of it; an edit hands the path to the worker (change.resolved), which compares it
+ * with the place that it has open.  A link that leads elsewhere by then is outside again.
+ *
+ * A file's worker has the file's folder as its root: that it answers for the one name is the work
+ * of these comparisons, not of the kernel.  It runs nothing but hasp's own code, and writes only
+ * if writing was allowed.
+ *
+ * Not here: the question (agent/call/denied.c).
+ */
+#ifndef HASP_TOOL_OUTSIDE_H
+#define HASP_TOOL_OUTSIDE_H
+
+#include "tool/tool.h"
+
+/* What may be done with a place. */
+enum outside_kind {
+	OUTSIDE_LIST,  /* the names in a folder */
+	OUTSIDE_FIND,  /* and in all folders beneath it */
+	OUTSIDE_TREE,  /* and the content of all files there */
+	OUTSIDE_READ,  /* one file */
+	OUTSIDE_WRITE, /* one file, which need not be there; and read it */
+};
+
+struct outside_place {
+	char *path; /* owned; canonical, or of `wanted` as the call named it */
+	enum outside_kind kind;
+};
+
+struct outside_places {
+	struct outside_place *all; /* owned */
+	size_t count, cap;
+};
+
+void outside_places_release(struct outside_places *places); /* leaves it empty */
+
+/* What was allowed for all calls of a session; from any thread. */
+struct outside_session;
+
+struct outside_session *outside_session_new(void); /* never NULL */
+void outside_session_free(struct outside_session *session); /* NULL is fine */
+/* That of this session and of those branched from it; borrowed (session.c). */
+struct outside_session *session_outside(const struct session *session);
+
+struct outside {
+	struct provider provider;       /* first: what the tools of the call are given */
+	struct provider_ops ops;
+	struct provider *base;          /* borrowed */
+	struct outside_session *always; /* borrowed */
+	bool active;                    /* the tool's files may be offered */
+	enum outside_kind use;          /* what the tool does with a path */
+	bool names_only;                /* a walk was answered that no file is to be opened for */
+	struct outside_places once;     /* owned; allowed for this call */
+	struct outside_places wanted;   /* owned; what the last run was refused */
+	struct outside_worker *workers; /* owned; a list */
+};
+
+/* `base` and `always` are borrowed until the release. */
+void outside_init(struct outside *outside, struct provider *base,
+                  struct outside_session *always);
+/* Ends its workers; `base` is left alone. */
+void outside_release(struct outside *outside);
+/* A call of this tool begins: what was wanted, and allowed to another call, is forgotten. */
+void outside_begin(struct outside *outside, const struct tool *tool);
+
+/* What of that somebody can be asked to allow. */
+struct outside_offer {
+	struct outside_places places; /* owned; canonical */
+	/* Owned; {"kind": "read" | "list" | "write", "what": the canonical path, "named": as the
+	 * call names it, where that differs, "allows": what a yes means}; LIMIT_DENIALS_OFFERED at
+	 * most. */
+	json_t *allowed;
+	json_t *kept;    /* owned; {"kind", "what", "why"}: what stays denied, likewise */
+	size_t left_out; /* others that stay denied */
+	bool covered;    /* some of it was allowed meanwhile: no question is needed for that */
+};
+
+/* Looks at what the last run was refused, and forgets it. Nothing that is hidden or protected is
+ * offered, nor anything unless the workspace's provider is on this machine.  False: nothing was
+ * refused as outside.  Either way *ret is for the caller to release. */
+bool outside_offer_make(struct outside *outside, struct outside_offer *ret);
+void outside_offer_release(struct outside_offer *offer);
+/* For this call, or for the session as well. */
+void outside_allow(struct outside *outside, const struct outside_places *places, bool session);
+
+#endif
