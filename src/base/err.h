@@ -103,7 +103,7 @@ enum err_class {
 	X(AUTHENTICATION_FAILED, "authentication_failed", INPUT,                              \
 	  "The user has to provide a valid key for this provider.")                           \
 	X(QUOTA_EXCEEDED, "quota_exceeded", LIMIT,                                            \
-	  "The provider's quota is used up; wait for its renewal, or use another model.")     \
+	  "A quota is used up: wait as the message says, or use another model or source.")    \
 	X(OVERLOADED, "overloaded", SYSTEM, "The provider is overloaded; try again later.")   \
 	X(CONTEXT_TOO_LARGE, "context_too_large", LIMIT,                                      \
 	  "The conversation is longer than the model takes: compress it or start a new one.") \

@@ -215,7 +215,7 @@ static void claude_hooks_add(const struct manifest_reading *reading, const json_
 json_t *config_claude_entry(const json_t *said)
 {
 	static const char *const members[] = { "command", "args", "env", "url", "headers",
-		                               "timeout" };
+		                               "headersHelper", "timeout" };
 	const struct span type = json_span(json_object_get(said, "type"));
 	json_t *entry = json_object(), *url;
 
@@ -246,11 +246,6 @@ static void claude_server_add(const struct manifest_reading *reading, json_t *se
 		config_problem(reading,
 		               "The MCP server \"%.100s\" is no object, or one too many.",
 		               name);
-		return;
-	}
-	if (json_object_get(said, "headersHelper")) {
-		config_unused(reading, "the MCP server \"%.100s\", which has a headersHelper",
-		              name);
 		return;
 	}
 	entry = config_claude_entry(said);

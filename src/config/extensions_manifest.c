@@ -105,6 +105,19 @@ static void put_hydrated(struct buf *out, struct span text, const json_t *names)
 	}
 }
 
+bool config_entry_runs(const json_t *entry)
+{
+	return json_object_get(entry, "command") || json_object_get(entry, "headersHelper");
+}
+
+void config_keep_helper(json_t *entry, const json_t *said)
+{
+	json_t *helper = json_object_get(said, "headersHelper");
+
+	if (helper)
+		json_object_set(entry, "headersHelper", helper);
+}
+
 /* Recursion is bounded by EXTENSION_DEPTH. */
 json_t *config_put_names(const json_t *value, const json_t *names)
 {

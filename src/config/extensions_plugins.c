@@ -148,7 +148,8 @@ void config_plugin_expand(const struct settings *settings, struct extension *ext
 		                                                   true, warnings);
 		json_t *env = json_copy(json_object_get(entry, "env"));
 
-		if (json_object_get(entry, "command")) {
+		config_keep_helper(entry, placed);
+		if (config_entry_runs(entry)) {
 			if (!json_is_object(env)) {
 				json_decref(env);
 				env = json_object();

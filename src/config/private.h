@@ -180,6 +180,12 @@ json_t *config_plugin_begin(const struct manifest_reading *reading, const json_t
 /* A server as Claude Code's files have it, in the form of mcpServers, but for "oauth"; a new
  * object. Variables stay as they are. */
 json_t *config_claude_entry(const json_t *said);
+/* Whether something of this computer is run for an entry of mcpServers: a program, or one that
+ * makes header fields. */
+bool config_entry_runs(const json_t *entry);
+/* Gives an entry whose variables were put in the headersHelper that it had before (`said`): its
+ * shell puts them in, and knows those of commands alone. */
+void config_keep_helper(json_t *entry, const json_t *said);
 
 struct extension;
 

@@ -210,15 +210,10 @@ static json_t *claude_entry(struct gathering *gathering, const json_t *said, boo
 	json_t *entry = variables_expand_braces(gathering->settings->variables, taken, own,
 	                                        gathering->warnings);
 
+	config_keep_helper(entry, taken);
 	if (json_is_string(client))
 		json_object_set_new(entry, "oauth", json_pack("{s:O}", "clientId", client));
 	return entry;
-}
-
-static void check_claude_row(json_t *row, const json_t *said)
-{
-	if (json_object_get(said, "headersHelper"))
-		row_off(row, "its headersHelper is a program that hasp does not run", false);
 }
 
 struct claude_file {
@@ -233,7 +228,6 @@ static void add_claude_server(struct gathering *gathering, const char *name, con
 	json_t *row = row_add_foreign(gathering, name, claude_entry(gathering, said, true),
 	                              "Claude Code", file->path);
 
-	check_claude_row(row, said);
 	if (servers_list_has(file->rejected, name))
 		row_off(row, "it is disabled in Claude Code for this project", true);
 }
@@ -457,8 +451,8 @@ static json_t *extension_entry(const json_t *said)
 /* A plugin's program may write the folder that is kept for the plugin. */
 static void put_extension_data(json_t *entry, const struct extension *extension)
 {
-	_cleanup_free_ char *folder = json_object_get(entry, "command") ?
-	                                      extension_data_make(extension) : NULL;
+	_cleanup_free_ char *folder = config_entry_runs(entry) ? extension_data_make(extension) :
+	                                                         NULL;
 
 	if (folder)
 		json_object_set_new(entry, "sandbox", json_pack("{s:[o]}", "write",
@@ -470,7 +464,7 @@ static void put_extension_values(json_t *entry, const json_t *values)
 {
 	json_t *env = json_deep_copy(values);
 
-	if (json_object_get(entry, "command") && json_object_size(values)) {
+	if (config_entry_runs(entry) && json_object_size(values)) {
 		json_object_update(env, json_object_get(entry, "env"));
 		json_object_set(entry, "env", env);
 	}
@@ -601,8 +595,7 @@ static void put_variables_wanted(struct buf *out, const json_t *said)
 	put_member_names(out, "; with your variables ", wanted);
 }
 
-/* Where an entry that mcpServers could have leads to; NULL: it is a program. */
-static const json_t *address_of_entry(const json_t *entry)
+const json_t *servers_entry_address(const json_t *entry)
 {
 	static const char *const members[] = { "httpUrl", "url", "tcp" };
 
@@ -618,7 +611,8 @@ static const json_t *address_of_entry(const json_t *entry)
 static char *server_question(const json_t *entry, const json_t *said)
 {
 	_cleanup_buf_ struct buf raw = BUF_INIT(QUESTION_BYTES), out = BUF_INIT(8 * QUESTION_BYTES);
-	const json_t *url = address_of_entry(entry), *folder = json_object_get(entry, "cwd");
+	const json_t *url = servers_entry_address(entry), *folder = json_object_get(entry, "cwd");
+	const json_t *helper = url ? json_object_get(entry, "headersHelper") : NULL;
 	const bool program = url == NULL;
 
 	buf_str(&raw, program ? "run: " : "contact: ");
@@ -629,8 +623,14 @@ static char *server_question(const json_t *entry, const json_t *said)
 		buf_str(&raw, "; in the folder ");
 		buf_span(&raw, json_span(folder));
 	}
-	put_member_names(&raw, program ? "; with the variables " : "; with the headers ",
-	                 json_object_get(said, program ? "env" : "headers"));
+	if (helper) {
+		buf_str(&raw, "; run, for headers: ");
+		buf_span(&raw, json_span(helper));
+	}
+	if (program || helper)
+		put_member_names(&raw, "; with the variables ", json_object_get(said, "env"));
+	if (!program)
+		put_member_names(&raw, "; with the headers ", json_object_get(said, "headers"));
 	put_member_names(&raw, "; with the headers ", json_object_get(said, "http_headers"));
 	put_variables_wanted(&raw, said);
 	if (raw.overflowed)
@@ -676,7 +676,6 @@ static void add_project_server(struct gathering *gathering, const char *name, co
 	json_t *row = row_add_foreign(gathering, name, claude_entry(gathering, said, false),
 	                              file->name, file->path);
 
-	check_claude_row(row, said);
 	decide_project_row(file, row, name, shown, said);
 }
 
@@ -830,8 +829,7 @@ static json_t *agent_entry(const json_t *said, bool own)
 
 		if (!strcmp(ours, "auth") && json_is_object(value))
 			put_agent_auth(entry, value);
-		else if (strcmp(ours, "trust") && strcmp(ours, "headersHelper") &&
-		         (own || strcmp(ours, "sandbox")))
+		else if (strcmp(ours, "trust") && (own || strcmp(ours, "sandbox")))
 			json_object_set(entry, ours, value);
 	}
 	if (span_eq(type, SPAN("ws")) && json_object_get(entry, "url")) {
@@ -856,14 +854,14 @@ json_t *servers_of_agent(const struct settings *settings, const json_t *said, co
 	json_object_foreach((json_t *)said, name, entry) {
 		const json_t *first = row_named(&gathering, name);
 		json_auto_t *plain = agent_entry(entry, own);
-		json_t *row = row_new(name, variables_expand_json(settings->variables, plain, own,
-		                                                  warnings), "agent", file);
+		json_t *placed = variables_expand_json(settings->variables, plain, own, warnings);
+		json_t *row = row_new(name, placed, "agent", file);
 
+		config_keep_helper(placed, plain);
 		json_object_set_new(row, "foreign", json_true());
 		if (first)
 			row_off(row, "the session has a server of that name, and the agent uses "
 			             "that one", false);
-		check_claude_row(row, entry);
 		json_array_append_new(rows, row);
 	}
 	return rows;

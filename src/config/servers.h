@@ -61,6 +61,8 @@ json_t *servers_of_agent(const struct settings *settings, const json_t *said, co
  * it is too long to be asked about. */
 char *servers_agent_question(const json_t *said);
 
+/* Where an entry that mcpServers could have leads to; NULL: it is a program. Borrowed. */
+const json_t *servers_entry_address(const json_t *entry);
 /* Whether a name can stand in a sentence and in a tool's name, as these programs make them. */
 bool servers_name_is_fine(const char *name);
 /* Whether both are the same name, as Gemini CLI compares servers' names in mcp.allowed,

@@ -202,6 +202,8 @@ struct variable {
 	char *name, *value;
 	bool projects; /* not for settings of others */
 	bool behind;   /* of the user's file, behind a project's */
+	char *users;   /* the same, where the project's has another value, which is for its own
+	                * settings alone; or NULL */
 };
 
 struct variables {
@@ -273,7 +275,8 @@ struct taking {
 	struct counted *counted;
 	bool project; /* the file is not the user's own */
 	bool gemini;  /* it is one of .gemini */
-	bool behind;  /* it is the user's, behind a project's: only what steers hasp counts */
+	bool behind;  /* it is the user's, behind a project's: what steers hasp counts, and what
+	               * settings name */
 };
 
 static bool is_excluded(const struct taking *taking, struct span name)
@@ -370,8 +373,8 @@ static bool taking_accepts(const struct taking *taking, struct span name, const 
 
 	*ret_projects = false;
 	if (!taking->project)
-		return !taking->behind ||
-		       (row && !row->others && row->project != AUTHORITY_TRUSTED);
+		return !taking->behind || !row ||
+		       (!row->others && row->project != AUTHORITY_TRUSTED);
 	if (!taking->options->trusted)
 		return row && row->project == AUTHORITY_ANY;
 	if (is_excluded(taking, name))
@@ -417,8 +420,13 @@ static void take_variable(void *data, struct span name, const char *value)
 	if (getenv(key) || !taking_accepts(taking, name, key, value, &projects))
 		return;
 	item = variables_find(variables, key);
-	if (item && taking->behind && !item->behind)
+	if (item && taking->behind && !item->behind) {
+		if (item->projects) {
+			free(item->users);
+			item->users = mem_strdup(value);
+		}
 		return;
+	}
 	if (!item && variables->count == LIMIT_ENV_FILE_VARIABLES)
 		return;
 	if (!item) {
@@ -492,6 +500,7 @@ void variables_free(struct variables *variables)
 	for (size_t i = 0; i < variables->count; i++) {
 		free(variables->items[i].name);
 		free(variables->items[i].value);
+		free(variables->items[i].users);
 	}
 	free(variables->items);
 	free(variables->file);
@@ -554,12 +563,14 @@ const char *variables_get(const struct variables *variables, const char *name)
 	return item ? item->value : value;
 }
 
-/* Whether the value is of a project's .env, and not for settings of others. */
-static bool variables_is_projects(const struct variables *variables, const char *name)
+/* The variable whose value is of a project's .env, and not for settings of others; NULL: it is
+ * not. */
+static const struct variable *projects_variable(const struct variables *variables,
+                                                const char *name)
 {
 	const struct variable *item = getenv(name) ? NULL : variables_find(variables, name);
 
-	return item && item->projects;
+	return item && item->projects ? item : NULL;
 }
 
 const char *variables_file(const struct variables *variables)
@@ -662,10 +673,13 @@ static void put_reference(const struct expansion *expansion, const struct refere
 	_cleanup_free_ char *name = mem_dup(reference->name.data, reference->name.len);
 	const char *more = json_string_value(json_object_get(expansion->more, name));
 	const char *value = more ? more : variables_get(expansion->variables, name);
+	const struct variable *projects =
+		!more && expansion->own ? projects_variable(expansion->variables, name) : NULL;
 
-	if (value && !more && expansion->own && variables_is_projects(expansion->variables, name)) {
-		warn_of_projects(expansion, name);
-		value = NULL;
+	if (projects) {
+		value = projects->users;
+		if (!value)
+			warn_of_projects(expansion, name);
 	}
 	if (value)
 		buf_str(out, value);

@@ -12,6 +12,7 @@
 #include "catalog/commands.h"
 #include "catalog/skills.h"
 #include "config/extensions.h"
+#include "config/servers.h"
 #include "data/json.h"
 #include "install/private.h"
 
@@ -80,30 +81,40 @@ static void consent_headers(const json_t *entry, struct buf *text)
 	}
 }
 
-static void consent_servers(struct bringing *bringing)
+static void consent_server(const json_t *entry, struct buf *text)
 {
-	const json_t *servers = json_object_get(bringing->manifest, "mcpServers"), *word;
-	const char *name;
-	json_t *entry;
+	const json_t *address = servers_entry_address(entry), *helper, *word;
 	size_t i;
 
-	json_object_foreach((json_t *)servers, name, entry) {
-		static const char *const addresses[] = { "httpUrl", "url", "tcp" };
-		_cleanup_buf_ struct buf text = BUF_INIT(CONSENT_BYTES);
-		const json_t *command = json_object_get(entry, "command");
-
-		buf_str(&text, command ? "run " : "contact ");
-		if (command)
-			put_word(&text, command);
-		json_array_foreach(json_object_get(entry, "args"), i, word) {
-			buf_char(&text, ' ');
-			put_word(&text, word);
+	buf_str(text, address ? "contact " : "run ");
+	if (address) {
+		buf_span(text, json_span(address));
+		helper = json_object_get(entry, "headersHelper");
+		if (helper) {
+			buf_str(text, ", run for headers: ");
+			buf_span(text, json_span(helper));
 		}
-		for (i = 0; i < ARRAY_LEN(addresses) && !command; i++)
-			if (json_object_get(entry, addresses[i]))
-				buf_span(&text, json_span(json_object_get(entry, addresses[i])));
-		consent_provider(entry, &text);
-		consent_headers(entry, &text);
+	} else {
+		put_word(text, json_object_get(entry, "command"));
+		json_array_foreach(json_object_get(entry, "args"), i, word) {
+			buf_char(text, ' ');
+			put_word(text, word);
+		}
+	}
+	consent_provider(entry, text);
+	consent_headers(entry, text);
+}
+
+static void consent_servers(struct bringing *bringing)
+{
+	const json_t *servers = json_object_get(bringing->manifest, "mcpServers");
+	const char *name;
+	json_t *entry;
+
+	json_object_foreach((json_t *)servers, name, entry) {
+		_cleanup_buf_ struct buf text = BUF_INIT(CONSENT_BYTES);
+
+		consent_server(entry, &text);
 		consent_line(bringing, "MCP server", name, text.data);
 	}
 }

@@ -418,6 +418,14 @@ static json_t *call_decide(struct session *session, struct pending_call *call, b
 	return result;
 }
 
+static json_t *call_check(struct session *session, const struct pending_call *call)
+{
+	struct err err = ERR_INIT;
+
+	return !call->tool->check || call->tool->check(session, call->arguments, &err) ?
+	               NULL : tool_failure(&err);
+}
+
 /* What somebody made of the call is checked like what the model made, and bound to the files'
  * states; it is not asked about again. */
 static json_t *accept_modified(struct session *session, struct pending_call *call)
@@ -427,8 +435,10 @@ static json_t *accept_modified(struct session *session, struct pending_call *cal
 
 	if (!call->modified)
 		return NULL;
-	ended = validate_call(session, call->tool->name, call);
-	return ended ? ended : plan_call(session, call, &plan);
+	if ((ended = validate_call(session, call->tool->name, call)) ||
+	    (ended = call_check(session, call)))
+		return ended;
+	return plan_call(session, call, &plan);
 }
 
 static json_t *call_run_once(struct session *session, const struct pending_call *call)
@@ -466,6 +476,7 @@ static json_t *go_through(struct session *session, const char *called, struct pe
 
 	if ((ended = validate_call(session, called, call)) ||
 	    (ended = run_before(session, called, call, &ask)) ||
+	    (ended = call_check(session, call)) ||
 	    (ended = call_decide(session, call, ask)) ||
 	    (ended = confirm_call(session, call)) ||
 	    (ended = accept_modified(session, call)))

@@ -2,16 +2,11 @@
 /* Tools that a program of the user's lists and runs. */
 #include "tool/set.h"
 
-#include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 
 #include "base/buf.h"
 #include "base/cancel.h"
-#include "base/fd.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "data/warnings.h"
@@ -20,164 +15,7 @@
 #include "tool/builtin/web.h"
 #include "worker/environment.h"
 #include "worker/provider.h"
-
-/* A command that is run to its end, its two streams kept apart. */
-
-struct whole_run {
-	const char *const *argv;      /* NULL-terminated */
-	const char *const *env;       /* as run_request.env: NULL: the worker's */
-	struct span input;            /* what it reads */
-	size_t max_bytes;             /* of each stream; a command that writes more is ended */
-	unsigned timeout_ms;
-	const _Atomic bool *cancel;   /* or NULL */
-	int cancel_fd;                /* readable then; 0: `cancel` is looked at often */
-};
-
-struct whole_run_result {
-	struct buf out, errors;
-	struct run_end end;
-	bool too_much;                /* ended for max_bytes */
-};
-
-/* ---- a command that is waited for -------------------------------------------- */
-
-enum { POLL_MS = 20 }; /* where there is no descriptor to wait for */
-
-/* The command while it runs. The provider's thread writes, under the lock. */
-struct watched {
-	struct whole_run_result *result;
-	pthread_mutex_t lock;
-	int bell;   /* an eventfd that is rung when watched_is_over; or -1 */
-	bool ended;
-};
-
-static void watched_ring(const struct watched *watched)
-{
-	if (watched->bell >= 0)
-		eventfd_write(watched->bell, 1);
-}
-
-static void watched_on_output(void *data, enum run_stream stream, struct span bytes)
-{
-	struct watched *watched = data;
-	struct whole_run_result *result = watched->result;
-
-	pthread_mutex_lock(&watched->lock);
-	if (!buf_span(stream == RUN_STDERR ? &result->errors : &result->out, bytes)) {
-		result->too_much = true;
-		watched_ring(watched);
-	}
-	pthread_mutex_unlock(&watched->lock);
-}
-
-static void watched_on_denied(void *data, const struct denial *denial)
-{
-	(void)data;
-	(void)denial;
-}
-
-static void watched_on_main_ended(void *data, const struct run_end *end)
-{
-	struct watched *watched = data;
-
-	pthread_mutex_lock(&watched->lock);
-	watched->result->end = *end;
-	pthread_mutex_unlock(&watched->lock);
-}
-
-static void watched_on_ended(void *data, const struct run_end *end)
-{
-	struct watched *watched = data;
-
-	(void)end;
-	pthread_mutex_lock(&watched->lock);
-	watched->ended = true;
-	watched_ring(watched);
-	pthread_mutex_unlock(&watched->lock);
-}
-
-static bool watched_is_over(struct watched *watched)
-{
-	bool over;
-
-	pthread_mutex_lock(&watched->lock);
-	over = watched->ended || watched->result->too_much;
-	pthread_mutex_unlock(&watched->lock);
-	return over;
-}
-
-/* Until it has ended, wrote too much, or nobody waits for it any more: false. */
-static bool watched_wait(struct watched *watched, const struct whole_run *request)
-{
-	const _Atomic bool *cancel = request->cancel;
-	const bool polls = watched->bell < 0 || (cancel && request->cancel_fd <= 0);
-	struct pollfd fds[] = { { .fd = watched->bell, .events = POLLIN },
-		                { .fd = cancel && !polls ? request->cancel_fd : -1,
-		                  .events = POLLIN } };
-
-	while (!watched_is_over(watched)) {
-		if (cancel && atomic_load(cancel))
-			return false;
-		poll(fds, ARRAY_LEN(fds), polls ? POLL_MS : -1);
-	}
-	return true;
-}
-
-static bool watched_attend(struct run *run, struct watched *watched,
-                           const struct whole_run *request,
-                           struct err *err)
-{
-	/* What is not taken is not read: it may have ended without looking. */
-	if (request->input.len) {
-		run->ops->input(run, request->input);
-		run->ops->close_input(run);
-	}
-	return watched_wait(watched, request) ||
-	       err_set(err, ERR_CANCELLED, "The call was cancelled; its command was ended.");
-}
-
-/* In the provider's sandbox, in the first workspace folder.  False: it could not be started (as
- * provider->ops->run), TOO_LARGE (the input), CANCELLED.  *ret is the caller's to release in any
- * case. */
-static bool whole_run(struct provider *provider, const struct whole_run *request,
-                      struct whole_run_result *ret, struct err *err)
-{
-	const struct run_request run_request = {
-		.argv = request->argv,
-		.env = request->env,
-		.no_input = !request->input.len,
-		.timeout_ms = request->timeout_ms,
-	};
-	static const struct run_events events = {
-		.output = watched_on_output,
-		.denied = watched_on_denied,
-		.main_ended = watched_on_main_ended,
-		.ended = watched_on_ended,
-	};
-	_cleanup_fd_ int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	struct watched watched = { .result = ret, .lock = PTHREAD_MUTEX_INITIALIZER,
-		                   .bell = bell };
-	struct run *run;
-	bool ok;
-
-	*ret = (struct whole_run_result){ .out = BUF_INIT(request->max_bytes),
-		                          .errors = BUF_INIT(request->max_bytes) };
-	if (!provider->ops->run)
-		return err_set(err, ERR_DENIED_BY_POLICY,
-		               "Commands cannot be run in this session.");
-	if (!provider->ops->run(provider, &run_request, &events, &watched, &run, err))
-		return false;
-	ok = watched_attend(run, &watched, request, err);
-	run->ops->free(run); /* kills what still runs; no event comes after it */
-	pthread_mutex_destroy(&watched.lock);
-	return ok;
-}
-
-static void whole_run_result_release(struct whole_run_result *result)
-{
-	buf_release(&result->out);
-	buf_release(&result->errors);
-}
+#include "worker/whole.h"
 
 /* ---- tools ------------------------------------------------------------------- */
 

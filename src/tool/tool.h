@@ -9,9 +9,9 @@
  *
  * tool_call resolves aliases of names and parameters, validates the arguments against the tool's
  * schema (errors name the argument), lets hooks see and change them (a change is validated again),
- * asks the policy, asks a person where the session wants that (call.c), runs the handler, lets
- * hooks see the result, and returns it.  Every call goes this way: of built-in tools, of MCP
- * servers', of discovered ones, of sub-agents.
+ * has the tool look at them (check), asks the policy, asks a person where the session wants that
+ * (call.c), runs the handler, lets hooks see the result, and returns it.  Every call goes this way:
+ * of built-in tools, of MCP servers', of discovered ones, of sub-agents.
  *
  * To add a tool:
  *   1. src/tool/builtin/NAME.c: its description, schemas and handler
@@ -293,6 +293,9 @@ struct tool {
 	/* An editor: dry_run and return_content are among its arguments, and a dry run says
 	 * in latest_file_state (also of each element of `changes`) what it was planned on. */
 	bool plans;
+	/* NULL, or whether such a call can be made at all: looked at when hooks have seen it,
+	 * before rules decide and anybody is asked.  False: it ends with *err. */
+	bool (*check)(struct session *session, const json_t *arguments, struct err *err);
 	/* It asks somebody itself: no question is put before it. */
 	bool asks;
 	/* NULL, or whether it has no use as the session is now, and is not offered to a model. */

@@ -139,3 +139,18 @@ def test_many_odd_keys_are_told_up_to_a_limit(place):
     place.write("project", {f"k{i}": i for i in range(1000)})
     place.run("show")
     assert 10 < place.said.count("there is no setting") <= 64
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+@pytest.mark.parametrize("users", [".gemini/.env", ".env"])
+def test_a_project_s_env_file_takes_no_value_from_the_user_s_settings(place, trusted, users):
+    """Its own settings have its own values, and else the user's."""
+    if trusted:
+        place.trust()
+    (place.home / users).write_text("HT_BOTH=mine\nHT_ONLY=too\n")
+    (place.work / ".env").write_text("HT_BOTH=theirs\nHT_FREE=free\n")
+    place.write("user", {"tools": {"shell": {"pager": "$HT_BOTH $HT_ONLY ${HT_FREE:-none}"}}})
+    place.write("project", {"ui": {"theme": "$HT_BOTH-$HT_ONLY-$HT_FREE"}})
+    assert place.get("tools.shell.pager") == "mine too none"
+    assert "HT_BOTH" not in place.said and ("$HT_FREE is set only by the project's" in place.said) == trusted
+    assert place.get("ui.theme") == ("theirs-too-free" if trusted else None)

@@ -204,7 +204,6 @@ def test_what_hasp_does_not_use_is_named(world):
         "output-styles/x.md": "x", "bin/tool": "x", "hooks/hooks.json": {"hooks": {
             "SubagentStop": [{"hooks": [{"type": "command", "command": "true"}]}],
             "Stop": [{"hooks": [{"type": "prompt", "prompt": "Is it done?"}, {"type": "command", "command": "true", "if": "y"}]}]}},
-        ".mcp.json": {"a": {"url": "https://example.org", "headersHelper": "x"}},
     }, lspServers={}, futureThing=1, hooks={"Other": []}, mcpServers="./x.mcpb")
     (folder / "x.mcpb").write_text("x")
     done = run(world, "validate", str(folder))
@@ -212,8 +211,7 @@ def test_what_hasp_does_not_use_is_named(world):
     assert sorted(named) == sorted([
         "language servers", "output styles", "programs for the search path (bin/)", '"futureThing" of the manifest',
         "hooks of the event SubagentStop", "hooks of the event Other", 'hooks of Stop of the type "prompt"',
-        '"if" of hooks of Stop, which run at each call', 'the MCP server "a", which has a headersHelper',
-        "MCP servers in bundles (./x.mcpb)"])
+        '"if" of hooks of Stop, which run at each call', "MCP servers in bundles (./x.mcpb)"])
     assert done.err == ""
     install(world, folder)
     (row,) = run(world, "list", "--json").json

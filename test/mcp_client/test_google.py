@@ -7,7 +7,7 @@ import google_server
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from google_server import CLOUD, METADATA, ROBOT, USER
+from google_server import CLOUD, METADATA, POOL, ROBOT, SUBJECT, TOKEN_TYPE, USER
 
 KEY = rsa.generate_private_key(65537, 2048)
 PEM = KEY.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
@@ -128,7 +128,7 @@ def test_a_server_that_refuses_each_token_is_given_up(world, google, tmp_path, m
 @pytest.mark.parametrize("file, said", [
     (None, "There are no application default credentials"),
     ("gone", "names is not there"), ("{", "neither a service account's key nor a user's"),
-    ({"type": "external_account"}, "neither a service account's key nor a user's"),
+    ({"type": "external_account_authorized_user"}, "neither a service account's key nor a user's"),
     ({"type": "service_account", "private_key": 5}, "lack client_email or private_key"),
     ({"type": "service_account", "private_key": "none"}, "is not in PEM form"),
     ({"type": "authorized_user", "refresh_token": None}, "lack refresh_token"),
@@ -143,6 +143,89 @@ def test_credentials_that_are_of_no_use_are_told(world, google, tmp_path, file, 
     done = tried(world, google, **({"GOOGLE_APPLICATION_CREDENTIALS": str(path)} if file else {}))
     assert done.code == 1 and said in done.err, done.err
     assert "PRIVATE" not in done.err and USER["client_secret"] not in done.err
+
+
+# ---- another provider's token (workload identity federation) ------------------------------------
+
+def federated(google, source, **more):
+    return {"type": "external_account", "audience": POOL, "subject_token_type": TOKEN_TYPE + "jwt",
+            "token_url": google.base + "/token", "credential_source": source, **more}
+
+
+def acting(google):
+    return {"service_account_impersonation_url":
+            "%s/v1/projects/-/serviceAccounts/%s:generateAccessToken" % (google.base, ROBOT)}
+
+
+def from_url(google, query=""):
+    return {"url": google.base + "/subject" + query, "headers": {"X-Metadata": "yes", "X-Bad": "a\r\nb"}}
+
+
+@pytest.mark.parametrize("kind", ["file", "json", "url", "url-json"])
+def test_another_providers_token_is_exchanged(world, google, tmp_path, kind):
+    source = from_url(google, "?x" if kind == "url-json" else "") if kind.startswith("url") else {
+        "file": write(tmp_path / "token", {"value": SUBJECT} if kind == "json" else SUBJECT + "\n")}
+    if kind.endswith("json"):
+        source["format"] = {"type": "json", "subject_token_field_name": "value"}
+    file = write(tmp_path / "key.json", federated(google, source))
+    done = tried(world, google, GOOGLE_APPLICATION_CREDENTIALS=file)
+    assert done.code == 0, done.err
+    assert google.scopes == [" ".join(SCOPES)] and google.options == google.basic == [None] and not google.acted
+    assert SUBJECT not in done.text + done.err and google.access not in done.text + done.err
+
+
+def test_the_exchanged_token_acts_for_its_service_account(world, google, tmp_path):
+    """Of the file, and then for that of the settings."""
+    more = {**acting(google), "service_account_impersonation": {"token_lifetime_seconds": 900}}
+    file = write(tmp_path / "key.json", federated(google, {"file": write(tmp_path / "token", SUBJECT)}, **more))
+    assert tried(world, google, GOOGLE_APPLICATION_CREDENTIALS=file).code == 0
+    assert google.scopes == [CLOUD] and google.acted == [{"scope": SCOPES, "lifetime": "900s"}]
+    act_for(world, google)
+    assert tried(world, google, GOOGLE_APPLICATION_CREDENTIALS=file).code == 0
+    assert google.acted[1:] == [{"scope": [CLOUD], "lifetime": "900s"}]
+
+
+@pytest.mark.parametrize("client", [False, True])
+def test_a_workforce_pools_token(world, google, tmp_path, client):
+    more = {"client_id": "the client", "client_secret": "hush"} if client else {}
+    file = write(tmp_path / "key.json", federated(google, {"file": write(tmp_path / "token", SUBJECT)},
+                                                  workforce_pool_user_project="12", **more))
+    assert tried(world, google, GOOGLE_APPLICATION_CREDENTIALS=file).code == 0
+    assert google.basic == (["Basic dGhlIGNsaWVudDpodXNo"] if client else [None])
+    assert [one and json.loads(one) for one in google.options] == [None if client else {"userProject": "12"}]
+
+
+def test_an_exchanged_token_is_renewed_before_it_ends(world, google, tmp_path):
+    google.holds = 20
+    file = write(tmp_path / "key.json", federated(google, {"file": write(tmp_path / "token", SUBJECT)}, **acting(google)))
+    assert tried(world, google, GOOGLE_APPLICATION_CREDENTIALS=file).code == 0
+    assert google.asked.count("/token") == len(google.acted) > 1
+
+
+@pytest.mark.parametrize("source, more, said", [
+    ({"file": "token"}, {}, "is no absolute path"),
+    ({"file": "/nowhere/token"}, {}, "names is not there"),
+    ({"file": "/dev/zero"}, {}, "/dev/zero"),
+    ({"file": "/dev/null/token"}, {}, "names is not there"),
+    ({"file": "TOKEN", "format": {"type": "json", "subject_token_field_name": "value"}}, {}, "has no token"),
+    ({"executable": {"command": "touch mark"}}, {}, "neither a file nor an address"),
+    ({"environment_id": "aws1", "url": "http://169.254.169.254/"}, {}, "neither a file nor an address"),
+    ({"url": "file:///etc/passwd"}, {}, "neither https nor this machine's own"),
+    ({"url": "ftp://127.0.0.1/x"}, {}, "neither https nor this machine's own"),
+    ({"url": "URL"}, {}, "gave no token (HTTP status 403)"),
+    ({"file": "TOKEN"}, {"token_url": "http://192.0.2.1/token"}, "neither https nor this machine's own"),
+    ({"file": "TOKEN"}, {"token_url": None}, "lack token_url, audience or subject_token_type"),
+    ({"file": "TOKEN"}, {"service_account_impersonation_url": "http://192.0.2.1/"}, "neither https nor this machine's own"),
+    ({"file": "WRONG"}, {}, "it refused the other provider's token (HTTP status 400: invalid_grant)"),
+], ids=range(14))
+def test_what_of_another_provider_is_of_no_use_is_told(world, google, tmp_path, source, more, said):
+    names = {"TOKEN": write(tmp_path / "token", SUBJECT), "WRONG": write(tmp_path / "wrong", "hush"), "URL": google.base + "/subject"}
+    source = {name: names.get(value, value) if isinstance(value, str) else value for name, value in source.items()}
+    write(world.root / "token", SUBJECT)
+    file = write(tmp_path / "key.json", federated(google, source, **more))
+    done = tried(world, google, GOOGLE_APPLICATION_CREDENTIALS=file)
+    assert done.code == 1 and said in done.err, done.err
+    assert SUBJECT not in done.err and "hush" not in done.err and "\x1b" not in done.err and not (world.root / "mark").exists()
 
 
 @pytest.mark.parametrize("entry, said", [

@@ -220,8 +220,24 @@ def test_a_host_is_asked_ten_times_a_minute(run, server):
     done = run(*[["web_fetch", {"url": server.url + "/plain?%d" % i}] for i in range(11)],
                loopback=True)
     assert all("pages" in result for result in done.results[:10])
-    assert code(done.results[10]) == "quota_exceeded" and "127.0.0.1" in done.results[10]["message"]
+    assert code(done.results[10]) == "quota_exceeded"
+    assert "Rate limit exceeded for host 127.0.0.1" in done.results[10]["message"]
     assert len(server.seen) == 10
+
+
+def test_what_is_too_often_asked_takes_no_other_page_along(run, server):
+    urls = [server.url + "/plain?%d" % i for i in range(12)] + [server.url.replace("127.0.0.1", "localhost") + "/html"]
+    pages = run(["web_fetch", {"prompt": "Read " + " ".join(urls)}], loopback=True).results[0]["pages"]
+    assert [page["url"] for page in pages] == urls[:10] + urls[12:] + urls[10:12]
+    assert [page["error"]["code"] for page in pages[11:]] == ["quota_exceeded"] * 2 and content(pages[10]) == TEXT
+    assert len(server.seen) == 11
+
+
+def test_a_provider_is_not_asked_for_what_is_too_often_asked(run):
+    """It would fetch all that the prompt names."""
+    prompt = "Read " + " ".join("https://h.invalid/%d" % i for i in range(11))
+    done = run(["web_fetch", {"prompt": prompt}], ground={"text": "never asked"})
+    assert done.of("ground") == [] and code(done.results[0]) == "network_error"
 
 
 @pytest.mark.parametrize("arguments, word", [

@@ -78,6 +78,8 @@ struct auth_order {
 	const char *url, *type;   /* `type` NULL: GET */
 	struct span body;
 	const char *field;        /* a further one; or NULL */
+	const char *const *fields; /* and further ones; NULL-terminated, or NULL */
+	struct buf *text;         /* gets the answer as it is; or NULL */
 	const char *says;         /* a field without which nobody has answered; or NULL */
 	const struct auth_wait *wait;
 	bool own;                 /* the address is of the user's own files, and no stranger's */

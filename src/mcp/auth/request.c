@@ -132,6 +132,25 @@ static bool own_address_allowed(const struct auth_order *order, struct err *err)
 	                     "own.");
 }
 
+/* The caller frees the list. */
+static const char **order_headers(const struct auth_order *order, const char *content)
+{
+	size_t count = 0, n = 0;
+	const char **headers;
+
+	while (order->fields && order->fields[count])
+		count++;
+	headers = mem_alloc(count + 4, sizeof(*headers));
+	headers[n++] = "Accept: application/json";
+	if (content)
+		headers[n++] = content;
+	if (order->field)
+		headers[n++] = order->field;
+	for (size_t i = 0; i < count; i++)
+		headers[n++] = order->fields[i];
+	return headers;
+}
+
 bool auth_order_send(const struct mcp_auth *auth, const struct auth_order *order, int *ret_status,
                      json_t **ret, struct err *err)
 {
@@ -141,9 +160,7 @@ bool auth_order_send(const struct mcp_auth *auth, const struct auth_order *order
 		                 .wait = order->wait };
 	_cleanup_free_ char *content =
 		order->type ? mem_printf("Content-Type: %s", order->type) : NULL;
-	const char *const headers[] = { "Accept: application/json",
-		                        content ? content : order->field,
-		                        content ? order->field : NULL, NULL };
+	_cleanup_free_ const char **headers = order_headers(order, content);
 	const unsigned ms = order->ms ? (unsigned)order->ms : AUTH_REQUEST_MS;
 	const struct http_request request = {
 		.method = order->type ? "POST" : "GET", .url = order->url, .headers = headers,
@@ -165,8 +182,10 @@ bool auth_order_send(const struct mcp_auth *auth, const struct auth_order *order
 	*ret_status = answer.status;
 	if (ok && !answer.said)
 		ok = err_set(err, ERR_NETWORK_ERROR, "Another program has answered.");
-	if (ok && json_parse_depth(buf_view(&answer.body), 32, ret, &ignored) &&
-	    !json_is_object(*ret)) {
+	if (ok && order->text)
+		buf_span(order->text, buf_view(&answer.body));
+	else if (ok && json_parse_depth(buf_view(&answer.body), 32, ret, &ignored) &&
+	         !json_is_object(*ret)) {
 		json_decref(*ret);
 		*ret = NULL;
 	}

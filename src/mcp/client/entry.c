@@ -102,8 +102,9 @@ static char *entry_value(const json_t *value)
 /* Members of an entry, Gemini CLI's and hasp's own; also those of no use here. */
 static const char *const known_members[] = {
 	"args", "authProviderType", "command", "cwd", "description", "env", "excludeTools",
-	"extension", "headers", "httpUrl", "includeTools", "oauth", "sandbox", "startupTimeout",
-	"targetAudience", "targetServiceAccount", "tcp", "timeout", "trust", "type", "url",
+	"extension", "headers", "headersHelper", "httpUrl", "includeTools", "oauth", "sandbox",
+	"startupTimeout", "targetAudience", "targetServiceAccount", "tcp", "timeout", "trust",
+	"type", "url",
 };
 
 static bool is_known_member(const char *name)
@@ -149,8 +150,7 @@ bool mcp_is_token(const char *name)
 	return *name;
 }
 
-/* Names of fields are tokens, values are visible. */
-static bool is_field(const char *name, const char *value)
+bool mcp_is_field(const char *name, const char *value)
 {
 	for (const char *c = value; *c; c++)
 		if (((unsigned char)*c < 0x20 && *c != '\t') || *c == 0x7f)
@@ -172,7 +172,7 @@ static char **entry_pairs(const struct reading *reading, const char *member, con
 	json_object_foreach(object, name, value) {
 		_cleanup_free_ char *text = entry_value(value);
 
-		if (text && (fields ? is_field(name, text) : is_variable_name(name)))
+		if (text && (fields ? mcp_is_field(name, text) : is_variable_name(name)))
 			pairs[count++] = mem_printf("%s%s%s", name, between, text);
 		else
 			entry_warn(reading, member, "has a member that cannot be used");
@@ -267,10 +267,26 @@ static void entry_program(const struct reading *reading, const char *command)
 		          "another machine's");
 }
 
+/* The header fields of an address, and the program that makes more of them. */
+static void entry_headers(const struct reading *reading)
+{
+	struct server_entry *entry = reading->entry;
+	const char *helper = entry_text(reading, "headersHelper");
+
+	entry->headers = entry_pairs(reading, "headers", ": ", true);
+	if (!helper)
+		return;
+	entry->helper = mem_strdup(helper);
+	entry->env = entry_pairs(reading, "env", "=", false);
+	entry_sandbox(reading);
+	if (!reading->options->workers)
+		entry_off(reading, "its headersHelper is a program, and none is started where the "
+		          "workspace is another machine's");
+}
+
 static void entry_address(const struct reading *reading, const char *url)
 {
 	const struct span address = span_str(url);
-
 	const json_t *type = json_object_get(reading->value, "type");
 
 	reading->entry->http = true;
@@ -278,7 +294,7 @@ static void entry_address(const struct reading *reading, const char *url)
 	                       type || json_object_get(reading->value, "httpUrl") ?
 	                               MCP_HTTP_STREAMABLE : MCP_HTTP_EITHER;
 	reading->entry->url = mem_strdup(url);
-	reading->entry->headers = entry_pairs(reading, "headers", ": ", true);
+	entry_headers(reading);
 	reading->entry->oauth = json_incref(json_object_get(reading->value, "oauth"));
 	if (!span_starts(address, SPAN("http://")) && !span_starts(address, SPAN("https://")))
 		entry_off(reading, "its address does not begin with http:// or https:// (one that "
@@ -291,7 +307,7 @@ static void entry_websocket(const struct reading *reading, const char *url)
 
 	reading->entry->websocket = true;
 	reading->entry->url = mem_strdup(url);
-	reading->entry->headers = entry_pairs(reading, "headers", ": ", true);
+	entry_headers(reading);
 	if (!span_starts(address, SPAN("ws://")) && !span_starts(address, SPAN("wss://")))
 		entry_off(reading, "its tcp does not begin with ws:// or wss://");
 }
@@ -396,7 +412,8 @@ static void entry_hash(struct server_entry *entry)
 	struct sha256_stream stream;
 	struct sha256 sum;
 	char *const *const lists[] = { entry->argv, entry->env, entry->headers };
-	const char *const texts[] = { HASP_VERSION, entry->name, entry->folder, entry->url };
+	const char *const texts[] = { HASP_VERSION, entry->name, entry->folder, entry->url,
+		                      entry->helper };
 
 	sha256_init(&stream);
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
@@ -461,6 +478,7 @@ void mcp_entry_release(struct server_entry *entry)
 	free(entry->off);
 	free(entry->folder);
 	free(entry->url);
+	free(entry->helper);
 	free(entry->audience);
 	free(entry->account);
 	*entry = (struct server_entry){ 0 };
@@ -506,6 +524,24 @@ char *mcp_denials_remedy(const char *server, const json_t *denials, bool network
 	if (!json_object_size(sandbox) || !json_print(&text, sandbox, 0))
 		return NULL;
 	return mem_printf("\"sandbox\": %s in mcpServers.%s", text.data, server);
+}
+
+void mcp_denials_explain(const char *server, const json_t *denials, bool network, struct err *err)
+{
+	const json_t *first = json_array_get(denials, 0);
+	_cleanup_free_ char *remedy = mcp_denials_remedy(server, denials, network);
+	const struct err why = *err;
+
+	if (!remedy)
+		return;
+	if (first)
+		err_set(err, why.code,
+		        "%s The sandbox denied it: %s %.200s. What would allow more: %s.",
+		        why.message, json_string_value(json_object_get(first, "kind")),
+		        json_string_value(json_object_get(first, "what")), remedy);
+	else
+		err_set(err, why.code, "%s If it needs the network, which it has not: %s.",
+		        why.message, remedy);
 }
 
 bool mcp_entry_offers(const struct server_entry *entry, const json_t *declaration)

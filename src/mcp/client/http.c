@@ -47,6 +47,7 @@ struct http {
 	char *url;
 	char **headers;
 	struct mcp_auth *auth;      /* borrowed; or NULL */
+	bool helped;                /* another connection has other headers */
 	pthread_mutex_t lock;       /* of what follows */
 	struct http_client *idle[IDLE_CLIENTS];
 	size_t idle_count;
@@ -318,8 +319,10 @@ static bool refuse_status(struct exchange *exchange, struct err *err)
 		               "status %d).", name, exchange->status);
 	if (exchange->status == 401 || exchange->status == 403)
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
-		               "The MCP server \"%s\" does not take the token in "
-		               "mcpServers.%s.headers (HTTP status %d).", name, name,
+		               "The MCP server \"%s\" does not take %s mcpServers.%s.%s (HTTP "
+		               "status %d).", name,
+		               exchange->http->helped ? "what is printed by" : "the token in", name,
+		               exchange->http->helped ? "headersHelper" : "headers",
 		               exchange->status);
 	if (exchange->status >= 400 && exchange->status < 500 && !exchange->had_session) {
 		pthread_mutex_lock(&exchange->http->lock);
@@ -336,12 +339,24 @@ static bool refuse_status(struct exchange *exchange, struct err *err)
 	               exchange->status, shown.len ? ": " : ".", shown.len ? shown.data : "");
 }
 
+/* What its headersHelper gave for this connection was taken, and is not any more. */
+static bool outlived_headers(const struct exchange *exchange)
+{
+	struct http *http = exchange->http;
+	bool agreed;
+
+	pthread_mutex_lock(&http->lock);
+	agreed = http->version;
+	pthread_mutex_unlock(&http->lock);
+	return agreed && http->helped && exchange->status == 401 && !wants_login(exchange);
+}
+
 /* Of an exchange that came to its end. */
 static bool exchange_outcome(struct exchange *exchange, struct err *err)
 {
 	struct mcp_client *client = exchange->http->client;
 
-	if (exchange->status == 404 && exchange->had_session) {
+	if ((exchange->status == 404 && exchange->had_session) || outlived_headers(exchange)) {
 		mcp_client_forget(client);
 		return true;
 	}
@@ -746,6 +761,7 @@ static struct http *http_new(const struct mcp_client_options *options,
 	http->url = mem_strdup(from->url);
 	http->headers = worker_texts_copy(from->headers, count);
 	http->auth = from->auth;
+	http->helped = from->helped;
 	pthread_mutex_init(&http->lock, NULL);
 	http->client = mcp_client_new(options, ops, http);
 	return http;

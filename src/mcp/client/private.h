@@ -99,6 +99,15 @@ struct mcp_stdio_options {
 	const char *const *env;               /* NAME=VALUE, NULL-terminated: beside those */
 };
 
+/* A provider that runs a server's programs alone, in a sandbox of their own. */
+bool mcp_program_provider(const struct worker_options *workers, struct provider **ret,
+                          struct err *err);
+/* The variables of a command there, and the server's own: the caller frees with
+ * environment_free. */
+char **mcp_program_environment(struct provider *provider,
+                               const struct environment_options *environment,
+                               const char *const *own);
+
 /* Starts it, in a sandbox of its own, and shakes hands. */
 bool mcp_client_open_stdio(const struct mcp_client_options *options,
                            const struct mcp_stdio_options *from, const struct mcp_wait *wait,
@@ -116,8 +125,27 @@ struct mcp_http_options {
 	enum mcp_http_kind kind;
 	const char *url;               /* http: or https: */
 	const char *const *headers;    /* "Name: value", NULL-terminated; copied */
+	bool helped;                   /* a headersHelper has made them, for this connection */
 	struct mcp_auth *auth;         /* logs in; borrowed, and outlives it. NULL: none */
 };
+
+/* A command that prints header fields, as Claude Code's headersHelper does (helper.c). */
+struct mcp_helper_options {
+	const char *server, *url;             /* for sentences, and its environment */
+	const char *command;                  /* for a shell */
+	const struct worker_options *workers; /* its confinement; copied */
+	const struct environment_options *environment; /* as mcp_stdio_options has them */
+	const char *const *env;
+	const char *const *headers;           /* "Name: value", which it may replace */
+	const _Atomic bool *cancel;           /* or NULL */
+};
+
+/* Runs it: *ret has `headers` and what it printed, "Name: value", for worker_texts_free.  Nothing
+ * that it prints gets into an error.  TOOL_FAILED: it failed, or printed something else; CANCELLED;
+ * errors of provider->ops->run. */
+bool mcp_helper_run(const struct mcp_helper_options *from, char ***ret, struct err *err);
+/* Whether one of the fields (NULL: none) has this name. */
+bool mcp_headers_have(const char *const *headers, const char *name);
 
 /* Shakes hands with it. */
 bool mcp_client_open_http(const struct mcp_client_options *options,
@@ -381,6 +409,8 @@ bool mcp_client_transmit(struct mcp_client *client, struct span message, int64_t
 
 /* Whether this can be the name of a header: a token (RFC 9110). */
 bool mcp_is_token(const char *name);
+/* Whether this can be a header field: such a name, and a value without control characters. */
+bool mcp_is_field(const char *name, const char *value);
 
 /* Where the old HTTP+SSE transport takes messages: what its `endpoint` event says, resolved against
  * the address of the stream, whose origin it must have. The caller frees; NULL: it has not. */
@@ -398,6 +428,7 @@ struct server_entry {
 	char *folder;            /* absolute; or NULL */
 	char *url;               /* HTTP, a WebSocket */
 	char **headers;          /* "Name: value", NULL-terminated */
+	char *helper;            /* a shell command that prints more of them (helper.c); or NULL */
 	json_t *oauth;           /* of HTTP; or NULL */
 	enum mcp_auth_kind auth; /* the same */
 	char *audience, *account; /* of MCP_AUTH_GOOGLE_ACCOUNT */
@@ -546,6 +577,8 @@ char *mcp_declaration_name(const char *server, const char *tool, bool plain);
  * sentence: "sandbox": {"network": true, "write": ["/x"]} in mcpServers.NAME; with `network` the
  * network too.  The caller frees; NULL: nothing would. */
 char *mcp_denials_remedy(const char *server, const json_t *denials, bool network);
+/* Adds the first of these, and that remedy, to why a program of the server's failed. */
+void mcp_denials_explain(const char *server, const json_t *denials, bool network, struct err *err);
 
 /* ---- results ------------------------------------------------------------------------ */
 

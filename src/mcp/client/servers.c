@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -131,46 +130,88 @@ static const char **paths_together(const char *const *a, size_t a_count, char *c
 	return all;
 }
 
+/* How a program of it is confined. The caller frees the two lists. */
+static struct worker_options slot_confinement(const struct mcp_server_slot *slot,
+                                              const char ***ret_write, const char ***ret_read)
+{
+	const struct server_entry *entry = &slot->entry;
+	struct worker_options workers = slot->all->workers;
+
+	workers.write = *ret_write = paths_together(workers.write, workers.write_count,
+	                                            entry->write, &workers.write_count);
+	workers.read = *ret_read = paths_together(workers.read, workers.read_count, entry->read,
+	                                          &workers.read_count);
+	workers.read_only = !entry->write_workspace;
+	workers.network = entry->network < 0 ? workers.network : entry->network;
+	return workers;
+}
+
 static bool slot_open_program(struct mcp_server_slot *slot, const struct mcp_wait *wait,
                               struct mcp_client **ret, struct err *err)
 {
 	const struct server_entry *entry = &slot->entry;
-	const struct mcp_servers *all = slot->all;
-	struct worker_options workers = all->workers;
-	_cleanup_free_ const char **write = paths_together(
-		workers.write, workers.write_count, entry->write, &workers.write_count);
-	_cleanup_free_ const char **read = paths_together(workers.read, workers.read_count,
-	                                                  entry->read, &workers.read_count);
+	_cleanup_free_ const char **write = NULL, **read = NULL;
+	const struct worker_options workers = slot_confinement(slot, &write, &read);
 	const struct mcp_client_options options = slot_client_options(slot);
 	const struct mcp_stdio_options stdio = {
 		.workers = &workers,
 		.argv = (const char *const *)entry->argv,
 		.env = (const char *const *)entry->env,
 		.folder = entry->folder,
-		.environment = all->options.environment,
+		.environment = slot->all->options.environment,
 	};
 
-	workers.write = write;
-	workers.read = read;
-	workers.read_only = !entry->write_workspace;
-	workers.network = entry->network < 0 ? workers.network : entry->network;
 	return mcp_client_open_stdio(&options, &stdio, wait, ret, err);
+}
+
+/* The header fields of a connection; the caller frees. */
+static bool slot_headers(const struct mcp_server_slot *slot, const _Atomic bool *cancel,
+                         char ***ret, struct err *err)
+{
+	const struct server_entry *entry = &slot->entry;
+	const char *const *headers = (const char *const *)entry->headers;
+	_cleanup_free_ const char **write = NULL, **read = NULL;
+
+	if (!entry->helper) {
+		*ret = worker_texts_copy(headers, texts_count(entry->headers));
+		return true;
+	}
+	const struct worker_options workers = slot_confinement(slot, &write, &read);
+	const struct mcp_helper_options helper = {
+		.server = entry->name, .url = entry->url, .command = entry->helper,
+		.workers = &workers, .environment = slot->all->options.environment,
+		.env = (const char *const *)entry->env, .headers = headers, .cancel = cancel,
+	};
+
+	return mcp_helper_run(&helper, ret, err);
+}
+
+static bool slot_open_address(struct mcp_server_slot *slot, const struct mcp_wait *wait,
+                              struct mcp_client **ret, struct err *err)
+{
+	const struct server_entry *entry = &slot->entry;
+	const struct mcp_client_options options = slot_client_options(slot);
+	struct mcp_http_options from = { .kind = entry->kind, .url = entry->url,
+		                         .helped = entry->helper };
+	char **headers = NULL;
+	bool ok;
+
+	if (!slot_headers(slot, wait->cancel, &headers, err))
+		return false;
+	from.headers = (const char *const *)headers;
+	from.auth = mcp_headers_have(from.headers, "authorization") ? NULL : slot->auth;
+	ok = entry->websocket ? mcp_client_open_websocket(&options, &from, wait, ret, err) :
+	                        mcp_client_open_http(&options, &from, wait, ret, err);
+	worker_texts_free(headers);
+	return ok;
 }
 
 static bool slot_open(struct mcp_server_slot *slot, const struct mcp_wait *wait,
                       struct mcp_client **ret, struct err *err)
 {
-	const struct server_entry *entry = &slot->entry;
-	const struct mcp_client_options options = slot_client_options(slot);
-	const struct mcp_http_options http = {
-		.kind = entry->kind, .url = entry->url,
-		.headers = (const char *const *)entry->headers, .auth = slot->auth,
-	};
-
-	if (entry->websocket)
-		return mcp_client_open_websocket(&options, &http, wait, ret, err);
-	return entry->http ? mcp_client_open_http(&options, &http, wait, ret, err) :
-	                     slot_open_program(slot, wait, ret, err);
+	return slot->entry.http || slot->entry.websocket ?
+	               slot_open_address(slot, wait, ret, err) :
+	               slot_open_program(slot, wait, ret, err);
 }
 
 void mcp_server_tell(const struct mcp_server_slot *slot, const char *tool, const struct err *why)
@@ -513,11 +554,11 @@ void mcp_slot_open_auth(struct mcp_server_slot *slot)
 	/* Who gives tokens is asked over HTTP. */
 	_cleanup_free_ char *url =
 		entry->websocket ? mem_printf("http%s", entry->url + strlen("ws")) : NULL;
-	bool own = !(entry->http || url) || slot->auth || entry->off || json_is_false(enabled);
+	const bool none = !(entry->http || url) || slot->auth || entry->off ||
+	                  json_is_false(enabled) ||
+	                  mcp_headers_have((const char *const *)entry->headers, "authorization");
 
-	for (char *const *header = entry->headers; !own && *header; header++)
-		own = !strncasecmp(*header, "authorization:", strlen("authorization:"));
-	if (!own)
+	if (!none)
 		slot->auth = mcp_auth_new(&(struct mcp_auth_options){
 			.name = entry->name, .url = url ? url : entry->url,
 			.settings = entry->oauth, .kind = entry->auth,

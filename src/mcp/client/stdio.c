@@ -258,31 +258,43 @@ static json_t *stdio_denials(void *transport, size_t from, size_t *ret_next)
 
 /* ---- start ---- */
 
-/* The variables of a command, and the server's own: the caller frees with environment_free. */
-static char **stdio_environment(const struct stdio *stdio, const struct mcp_stdio_options *from)
+bool mcp_program_provider(const struct worker_options *workers, struct provider **ret,
+                          struct err *err)
+{
+	struct worker_options own = *workers;
+
+	own.commands_only = true;
+	own.journal_folder = NULL;
+	own.ret_recovered = NULL;
+	return local_provider_open(&own, ret, err);
+}
+
+char **mcp_program_environment(struct provider *provider,
+                               const struct environment_options *environment,
+                               const char *const *env)
 {
 	struct environment_options options = { 0 };
 	char **usual, **all;
 	size_t count = 0, own = 0, n = 0;
 
-	if (from->environment)
-		options = *from->environment;
+	if (environment)
+		options = *environment;
 	options.pty = false;
-	options.level = stdio->provider->ops->info(stdio->provider)->level;
+	options.level = provider->ops->info(provider)->level;
 	usual = environment_for_command((const char *const *)environ, &options);
 	while (usual[count])
 		count++;
-	while (from->env && from->env[own])
+	while (env && env[own])
 		own++;
 	all = mem_alloc(count + own + 1, sizeof(*all));
 	for (size_t i = 0; i < own; i++)
-		all[n++] = mem_strdup(from->env[i]);
+		all[n++] = mem_strdup(env[i]);
 	for (size_t i = 0; i < count; i++) {
 		size_t len = (size_t)(strchrnul(usual[i], '=') - usual[i]) + 1;
 		bool replaced = false;
 
 		for (size_t j = 0; j < own && !replaced; j++)
-			replaced = strncmp(usual[i], from->env[j], len) == 0;
+			replaced = strncmp(usual[i], env[j], len) == 0;
 		if (!replaced)
 			all[n++] = mem_strdup(usual[i]);
 	}
@@ -317,7 +329,7 @@ static bool stdio_start(struct stdio *stdio, const struct mcp_stdio_options *fro
 		.ended = stdio_on_ended,
 	};
 	_cleanup_free_ const char **argv = stdio_argv(from);
-	char **env = stdio_environment(stdio, from);
+	char **env = mcp_program_environment(stdio->provider, from->environment, from->env);
 	const struct run_request request = { .argv = argv, .env = (const char *const *)env };
 	struct run *run = NULL;
 	bool ok;
@@ -331,27 +343,6 @@ static bool stdio_start(struct stdio *stdio, const struct mcp_stdio_options *fro
 	return ok;
 }
 
-/* What a server was refused before it worked, or lacked, is mostly why it did not. */
-static void explain_denials(struct stdio *stdio, bool has_network, bool late, struct err *err)
-{
-	json_auto_t *denials = stdio_denials(stdio, 0, NULL);
-	const json_t *first = json_array_get(denials, 0);
-	_cleanup_free_ char *remedy = mcp_denials_remedy(mcp_client_name(stdio->client), denials,
-	                                                 !has_network && late);
-	const struct err why = *err;
-
-	if (!remedy)
-		return;
-	if (first)
-		err_set(err, why.code,
-		        "%s The sandbox denied it: %s %.200s. What would allow more: %s.",
-		        why.message, json_string_value(json_object_get(first, "kind")),
-		        json_string_value(json_object_get(first, "what")), remedy);
-	else
-		err_set(err, why.code, "%s If it needs the network, which it has not: %s.",
-		        why.message, remedy);
-}
-
 bool mcp_client_open_stdio(const struct mcp_client_options *options,
                            const struct mcp_stdio_options *from, const struct mcp_wait *wait,
                            struct mcp_client **ret, struct err *err)
@@ -362,21 +353,22 @@ bool mcp_client_open_stdio(const struct mcp_client_options *options,
 		.free = stdio_free,
 		.denials = stdio_denials,
 	};
-	struct worker_options workers = *from->workers;
 	struct stdio *stdio = mem_alloc(1, sizeof(*stdio));
 
-	workers.commands_only = true;
-	workers.journal_folder = NULL;
-	workers.ret_recovered = NULL;
 	rpc_reader_init(&stdio->reader, LIMIT_MCP_MESSAGE_BYTES);
 	pthread_mutex_init(&stdio->writing, NULL);
 	pthread_mutex_init(&stdio->lock, NULL);
 	pthread_cond_init(&stdio->over, NULL);
 	stdio->denials = json_array();
 	stdio->client = mcp_client_new(options, &ops, stdio);
-	if (!local_provider_open(&workers, &stdio->provider, err) ||
+	if (!mcp_program_provider(from->workers, &stdio->provider, err) ||
 	    !stdio_start(stdio, from, err) || !mcp_client_begin(stdio->client, wait, err)) {
-		explain_denials(stdio, workers.network, !mcp_client_lost(stdio->client), err);
+		/* What it was refused before it worked, or lacked, is mostly why it did not. */
+		json_auto_t *denials = stdio_denials(stdio, 0, NULL);
+
+		mcp_denials_explain(mcp_client_name(stdio->client), denials,
+		                    !from->workers->network && !mcp_client_lost(stdio->client),
+		                    err);
 		mcp_client_unref(stdio->client);
 		return false;
 	}

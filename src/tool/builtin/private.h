@@ -56,6 +56,12 @@ json_t *editor_result(const struct editor *editor, const struct change *change,
 /* tool.explain of the editors with one file: adds latest_file_state. */
 void editor_explain(struct session *session, const json_t *arguments, json_t *failure);
 
+/* ---- commands that bash cannot read (syntax.c) ---- */
+
+/* tool.check of a tool with a `command`.  INVALID_ARGUMENT: a syntax error, with what and where;
+ * nothing of it was run. */
+bool builtin_syntax_check(struct session *session, const json_t *arguments, struct err *err);
+
 /* ---- filter ----------------------------------------------------------------------- */
 
 /* What search_files and glob share: which ignore files count, and names of files that other

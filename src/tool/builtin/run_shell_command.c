@@ -691,5 +691,6 @@ const struct tool tool_run_shell_command = {
 	.arguments_schema = arguments_schema,
 	.undeclared = undeclared,
 	.result_schema = result_schema,
+	.check = builtin_syntax_check,
 	.run = run_command_tool,
 };

@@ -494,6 +494,16 @@ static const char web_fetch_result_schema[] = SCHEMA(
 
 /* ---- limits ---------------------------------------------------------------------------- */
 
+static json_t *failed_page(const char *url, const struct err *err)
+{
+	json_t *page = json_object();
+
+	json_object_set_new(page, "url", json_cstr(url));
+	json_object_set_new(page, "message", json_text(span_str(err->message)));
+	json_object_set_new(page, "error", tool_error(err));
+	return page;
+}
+
 static bool count_request(struct tool_services *services, const char *url, struct err *err)
 {
 	_cleanup_free_ char *host = web_host(url);
@@ -502,8 +512,30 @@ static bool count_request(struct tool_services *services, const char *url, struc
 	if (services_count_request(services, host, &seconds))
 		return true;
 	return err_set(err, ERR_QUOTA_EXCEEDED,
-	               "%.200s was asked %d times within a minute; wait %u seconds.", host,
-	               SERVICES_REQUESTS_PER_MINUTE, seconds);
+	               "Rate limit exceeded for host %.200s: it was asked %d times within a "
+	               "minute. Wait %u seconds.", host, SERVICES_REQUESTS_PER_MINUTE, seconds);
+}
+
+/* Takes those away from `urls` whose hosts were asked too often: pages that say so, a new
+ * reference, and the first reason in *err. */
+static json_t *take_limited(struct tool_services *services, json_t *urls, struct err *err)
+{
+	json_t *limited = json_array();
+
+	for (size_t i = 0; i < json_array_size(urls);) {
+		const char *url = json_string_value(json_array_get(urls, i));
+		struct err own = ERR_INIT;
+
+		if (count_request(services, url, &own)) {
+			i++;
+			continue;
+		}
+		if (err->code == ERR_NONE)
+			*err = own;
+		json_array_append_new(limited, failed_page(url, &own));
+		json_array_remove(urls, i);
+	}
+	return limited;
 }
 
 /* Names that mean something only here are no provider's business. */
@@ -573,18 +605,9 @@ static json_t *ask_provider(struct tool_services *services, const char *prompt, 
 
 /* ---- from here ------------------------------------------------------------------------- */
 
-static json_t *failed_page(const char *url, const struct err *err)
-{
-	json_t *page = json_object();
-
-	json_object_set_new(page, "url", json_cstr(url));
-	json_object_set_new(page, "message", json_text(span_str(err->message)));
-	json_object_set_new(page, "error", tool_error(err));
-	return page;
-}
-
-/* NULL with the first *err when none could be read. */
-static json_t *read_pages(struct session *session, const json_t *urls, struct err *err)
+/* `limited`: pages that are not fetched. NULL with the first *err when none could be read. */
+static json_t *read_pages(struct session *session, const json_t *urls, json_t *limited,
+                          struct err *err)
 {
 	size_t characters = WEB_PAGE_CHARACTERS, read = 0;
 	json_t *pages = json_array(), *result;
@@ -606,6 +629,7 @@ static json_t *read_pages(struct session *session, const json_t *urls, struct er
 		json_decref(pages);
 		return NULL;
 	}
+	json_array_extend(pages, limited);
 	result = json_object();
 	json_object_set_new(result, "pages", pages);
 	return result;
@@ -639,19 +663,21 @@ static json_t *web_fetch_one(struct session *session, const json_t *arguments, s
 {
 	struct tool_services *services = session->services;
 	_cleanup_buf_ struct buf prompt = BUF_INIT(2 * PROMPT_MAX);
-	json_auto_t *urls = read_fetch_arguments(arguments, &prompt, err);
+	json_auto_t *urls = read_fetch_arguments(arguments, &prompt, err), *limited = NULL;
 	json_t *result = NULL;
 
 	if (!urls)
 		return NULL;
-	for (size_t i = 0; i < json_array_size(urls); i++)
-		if (!count_request(services, json_string_value(json_array_get(urls, i)), err))
-			return NULL;
-	if (prompt.len && services->ground && are_public(urls))
+	limited = take_limited(services, urls, err);
+	if (!json_array_size(urls))
+		return NULL;
+	/* The prompt that a provider gets names all of them. */
+	if (!json_array_size(limited) && prompt.len && services->ground && are_public(urls))
 		result = ask_provider(services, prompt.data, err);
-	if (result || err->code != ERR_NONE)
+	if (result || err->code == ERR_CANCELLED)
 		return result;
-	return read_pages(session, urls, err);
+	*err = (struct err)ERR_INIT;
+	return read_pages(session, urls, limited, err);
 }
 
 static json_t *run_web_fetch(struct session *session, const json_t *arguments)
