@@ -128,6 +128,19 @@ def test_kept_by_name(world, folder):
     assert kept(world) == {} and "keeps no marketplace" in run(world, "marketplace", "remove", "tools", code=1).err
 
 
+def test_many_are_added_at_once(world):
+    """Each writes the file anew: none may write it without what another wrote meanwhile."""
+    names = ["m%d" % number for number in range(12)]
+    folders = [without_manifest(market(world, at=world.top / name, name=name)) for name in names]
+    folders += [without_manifest(market(world, at=world.top / ("other%d" % number), name="same")) for number in range(4)]
+    codes = world.at_once(*[(["extensions", "marketplace", "add", str(folder)], None) for folder in folders])
+    assert codes[:12] == [0] * 12 and sorted(codes[12:]) == [0, 1, 1, 1]
+    assert sorted(kept(world)) == sorted([*names, "same"])
+    assert world.at_once(*[(["extensions", "marketplace", "remove", name], None) for name in names]) == [0] * 12
+    assert list(kept(world)) == ["same"]
+    assert not list((world.home / ".gemini").glob("*.lock"))
+
+
 def test_those_of_claude_code_are_known(world, folder):
     path = world.home / ".claude" / "plugins" / "known_marketplaces.json"
     path.parent.mkdir(parents=True)
