@@ -138,17 +138,24 @@ static json_t *claude_hook(const struct manifest_reading *reading, const char *e
 		              type ? type : "");
 		return NULL;
 	}
-	if (json_object_get(said, "args")) {
-		config_unused(reading, "hooks of %.60s that have \"args\"", event);
+	if (json_object_get(said, "if") && strcmp(event, "PreToolUse") != 0 &&
+	    strcmp(event, "PostToolUse") != 0) {
+		config_unused(reading, "hooks of %.60s that have an \"if\", which is for those of "
+		              "tools", event);
 		return NULL;
 	}
-	if (json_object_get(said, "if"))
-		config_unused(reading, "\"if\" of hooks of %.60s, which run at each call", event);
-	if (json_is_true(json_object_get(said, "async")))
-		config_unused(reading, "\"async\" of hooks of %.60s, which are waited for",
-		              event);
-	hook = json_pack("{s:s, s:O}", "type", "command", "command",
-	                 json_object_get(said, "command"));
+	if (span_eq(json_span(json_object_get(said, "shell")), SPAN("powershell"))) {
+		config_unused(reading, "hooks of %.60s for PowerShell", event);
+		return NULL;
+	}
+	if (json_is_true(json_object_get(said, "asyncRewake")))
+		config_unused(reading, "\"asyncRewake\" of hooks of %.60s: nobody waits for them, "
+		              "and they wake nobody", event);
+	hook = json_pack("{s:s, s:O, s:O*, s:O*, s:b}", "type", "command", "command",
+	                 json_object_get(said, "command"), "args", json_object_get(said, "args"),
+	                 "if", json_object_get(said, "if"), "async",
+	                 json_is_true(json_object_get(said, "async")) ||
+	                         json_is_true(json_object_get(said, "asyncRewake")));
 	if (json_is_number(timeout) && json_number_value(timeout) > 0 &&
 	    json_number_value(timeout) < 86400)
 		json_object_set_new(hook, "timeout",
