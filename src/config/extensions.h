@@ -130,6 +130,9 @@ enum extension_part {
 json_t *extension_manifest_read(const char *folder, json_t *problems, struct err *err);
 /* Whether a folder has a manifest, of whatever kind and content. */
 bool extension_is_in(const char *folder);
+/* Whether it has none, but what plugins of Claude Code have, which need none: then its manifest is
+ * read as one that gives the folder's name. */
+bool extension_is_bare(const char *folder);
 
 /* In which one a manifest that was read was written. */
 enum extension_format extension_format(const json_t *manifest);

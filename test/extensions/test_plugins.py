@@ -225,6 +225,48 @@ def test_hooks_that_nobody_waits_for(world):
     assert done.results(1)[0]["success"] and json.loads(world.read("given"))["tool_input"]["file_path"] == "go"
 
 
+def bare(world, name="kit"):
+    """What Claude Code takes for a plugin, too."""
+    return put(world.top / "work" / name, {
+        "commands/sum.md": "---\ndescription: Sums.\n---\nSum $ARGUMENTS.\n", ".mcp.json": {"far": {"url": "https://example.org/mcp"}},
+        "hooks/hooks.json": {"SessionStart": [{"hooks": [{"type": "command", "command": "sh ${CLAUDE_PLUGIN_ROOT}/hook.sh"}]}]},
+        "hook.sh": script("")})
+
+
+def test_one_without_a_manifest(world):
+    folder = bare(world)
+    brings = "  MCP server far: contact https://example.org/mcp\n"
+    said = run(world, "validate", str(folder)).text
+    assert said.startswith('Extension "kit" is valid.') and brings in said and not (folder / ".claude-plugin").exists()
+    refused = world.command("extensions", "install", str(folder), stdin=b"n\n")
+    assert refused.code == 1 and brings in refused.text and not (world.extensions / "kit").exists()
+    assert 'extension "kit"' in install(world, folder).text
+    assert "Sum 1." in world.run(HELLO, "-p", "/sum 1").said(0) and len(seen(world)) == 1
+    put(folder, {"commands/two.md": "Two."})
+    assert "+ command /kit:two" in world.command("extensions", "update", "--consent", "kit").text.replace("+   ", "+ ")
+    assert "Two." in world.run(HELLO, "-p", "/two").said(0)
+    run(world, "uninstall", "kit")
+    run(world, "link", "--consent", str(folder))
+    assert "Sum 2." in world.run(HELLO, "-p", "/sum 2").said(0)
+    run(world, "uninstall", "kit")
+    assert not (folder / ".claude-plugin").exists() and (folder / "commands").exists()
+
+
+@pytest.mark.parametrize("name", ["a b", "-x"])
+def test_one_without_a_manifest_whose_folder_has_no_name_for_it(world, name):
+    folder = bare(world, name)
+    for action in ("validate", "install", "link"):
+        assert 'its "name" has to be' in run(world, action, str(folder), code=1).err
+    assert not world.extensions.exists() or not list(world.extensions.iterdir())
+
+
+def test_what_stands_without_a_manifest_among_the_extensions_is_none(world):
+    put(world.extensions / "left", {"commands/sum.md": "Sum."})
+    done = world.run(HELLO, "-p", "x")
+    assert "left is ignored: It has no manifest." in done.err
+    assert world.command("-p", "/sum").code != 0
+
+
 def test_hooks_that_are_words(world):
     said = "it's $HOME \"x\" ${CLAUDE_PROJECT_DIR}"
     shown = install(world, claude(world, {"say.sh": 'printf "%s|" "$@" >"$CLAUDE_PROJECT_DIR/seen"', "hooks/hooks.json": {"hooks": {"SessionStart": [{
