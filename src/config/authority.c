@@ -231,7 +231,7 @@ static const struct authority_row files[] = {
 	         "Which MCP servers are disabled."),
 	FILE_ROW("~/.claude.json, ~/.claude/settings.json", NEVER,
 	         "Claude Code's MCP servers, and which of a project's it disables."),
-	FILE_ROW("~/.codex/config.toml", NEVER, "Codex's MCP servers."),
+	FILE_ROW("~/.codex/config.toml", NEVER, "Codex's MCP servers and marketplaces."),
 	FILE_ROW("~/.gemini/hasp-mcp-tokens.json", NEVER,
 	         "Logins at MCP servers, where no key store answers."),
 	FILE_ROW("~/.gemini/hasp-mcp-tokens.key", NEVER, "The key that encrypts them."),
@@ -255,7 +255,8 @@ static const struct authority_row files[] = {
 	         "Extensions, and all that they bring."),
 	FILE_ROW("~/.gemini/hasp-extensions.json", NEVER,
 	         "Which files of extensions you have said yes to."),
-	FILE_ROW("~/.gemini/hasp-marketplaces.json, ~/.claude/plugins/known_marketplaces.json",
+	FILE_ROW("~/.gemini/hasp-marketplaces.json, ~/.claude/plugins/known_marketplaces.json, "
+	         "~/.agents/plugins/marketplace.json",
 	         NEVER, "Which lists of plugins you keep, and which Claude Code keeps; the latter "
 	                "is only read."),
 	FILE_ROW("~/.gemini/extensions/.staging", NEVER,

@@ -112,6 +112,7 @@ enum extension_format {
 	EXTENSION_GEMINI,   /* gemini-extension.json */
 	EXTENSION_CLAUDE,   /* .claude-plugin/plugin.json: a plugin of Claude Code */
 	EXTENSION_PORTABLE, /* plugin.json: Agent Plugins 1.0 */
+	EXTENSION_CODEX,    /* .codex-plugin/plugin.json: a plugin of Codex */
 };
 
 /* What has files of its own in the extension's folder. */

@@ -247,6 +247,7 @@ static void claude_server_add(const struct manifest_reading *reading, json_t *se
                               const char *name, const json_t *said)
 {
 	const json_t *client = json_object_get(json_object_get(said, "oauth"), "clientId");
+	const json_t *cwd = json_object_get(said, "cwd");
 	json_t *entry;
 
 	if (!json_is_object(said) || json_object_size(servers) >= PLUGIN_SERVERS_MAX) {
@@ -261,6 +262,14 @@ static void claude_server_add(const struct manifest_reading *reading, json_t *se
 		return;
 	}
 	entry = config_claude_entry(said);
+	if (json_is_string(cwd)) {
+		const char *folder = json_string_value(cwd);
+		const bool placed_there = folder[0] == '/' || folder[0] == '$';
+		_cleanup_free_ char *placed =
+			mem_printf("%s%s", placed_there ? "" : "${CLAUDE_PLUGIN_ROOT}/", folder);
+
+		json_object_set_new(entry, "cwd", json_cstr(placed));
+	}
 	if (json_is_string(client))
 		json_object_set_new(entry, "oauth", json_pack("{s:O}", "clientId", client));
 	json_object_set_new_nocheck(servers, name, entry);
@@ -450,4 +459,23 @@ json_t *config_claude_read(const struct manifest_reading *reading, const json_t 
 	claude_options(reading, manifest, json_object_get(said, "userConfig"));
 	claude_note_unused(reading, said);
 	return manifest;
+}
+
+/* ---- Codex' -------------------------------------------------------------------------------- */
+
+/* Commands and agents are none of its parts.
+ *
+ * Reference: Codex 0.120 (plugins); what its "interface" says is for lists of plugins. */
+json_t *config_codex_read(const struct manifest_reading *reading, const json_t *said,
+                          struct err *err)
+{
+	json_auto_t *theirs = json_copy((json_t *)said);
+
+	if (json_object_get(said, "apps") || config_plugin_has(reading, ".app.json"))
+		config_unused(reading, "apps");
+	json_object_del(theirs, "apps");
+	json_object_del(theirs, "interface");
+	json_object_set_new(theirs, "commands", json_array());
+	json_object_set_new(theirs, "agents", json_array());
+	return config_claude_read(reading, theirs, err);
 }

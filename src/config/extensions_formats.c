@@ -89,6 +89,8 @@ static const struct format {
 	                       config_claude_read },
 	[EXTENSION_PORTABLE] = { "plugin.json", EXTENSION_PORTABLE, "Agent Plugins 1.0",
 	                         config_portable_read },
+	[EXTENSION_CODEX] = { ".codex-plugin/plugin.json", EXTENSION_CODEX, "Codex plugin",
+	                      config_codex_read },
 };
 
 static const struct format *format_of(const json_t *manifest)

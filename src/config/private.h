@@ -149,6 +149,9 @@ json_t *config_claude_read(const struct manifest_reading *reading, const json_t 
                            struct err *err);
 json_t *config_portable_read(const struct manifest_reading *reading, const json_t *said,
                              struct err *err);
+/* Codex', which has Claude Code's hooks and servers (extensions_claude.c). */
+json_t *config_codex_read(const struct manifest_reading *reading, const json_t *said,
+                          struct err *err);
 
 /* For these (extensions_plugins.c): */
 /* 1 to 64 letters, digits, "-", "_" and ".", the first and last one of the first two. */

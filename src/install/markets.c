@@ -12,9 +12,10 @@
 #include "config/extensions.h"
 #include "config/home.h"
 #include "data/json.h"
+#include "data/toml.h"
 #include "install/private.h"
 
-enum { MARKETS_DEPTH = 16, MARKETS_MAX = 200 };
+enum { MARKETS_DEPTH = 16, EXPLORED_DEPTH = 64, MARKETS_MAX = 200 };
 
 /* Of a folder or a repository the first that it has. */
 static const char *const market_files[] = { ".claude-plugin/marketplace.json",
@@ -140,6 +141,19 @@ static char *claude_word(const json_t *source)
 	return NULL;
 }
 
+/* One more, unless there is one of that name, or it names no place (`source` is NULL, or ""). */
+static void market_put(json_t *all, const char *name, const char *source, json_t *ref,
+                       const char *kept_by)
+{
+	if (source && *source && market_name_is_fine(span_str(name)) &&
+	    !json_object_get(all, name) && json_object_size(all) < MARKETS_MAX)
+		json_object_set_new(all, name,
+		                    json_pack("{s:o, s:O*, s:s}", "source",
+		                              json_text(span_str(source)), "ref",
+		                              json_is_string(ref) ? ref : NULL, "keptBy",
+		                              kept_by));
+}
+
 static void add_claude_markets(const struct home *home, json_t *all, json_t *notices)
 {
 	_cleanup_free_ char *path = mem_printf("%s/.claude/plugins/known_marketplaces.json",
@@ -153,17 +167,38 @@ static void add_claude_markets(const struct home *home, json_t *all, json_t *not
 		json_array_append_new(notices, json_text(span_str(err.message)));
 	json_object_foreach(said, name, one) {
 		const json_t *source = json_object_get(one, "source");
-		json_t *ref = json_object_get(source, "ref");
 		_cleanup_free_ char *word = claude_word(source);
 
-		if (word && market_name_is_fine(span_str(name)) && !json_object_get(all, name) &&
-		    json_object_size(all) < MARKETS_MAX)
-			json_object_set_new(all, name,
-			                    json_pack("{s:o, s:O*, s:s}", "source",
-			                              json_text(span_str(word)), "ref",
-			                              json_is_string(ref) ? ref : NULL, "keptBy",
-			                              "Claude Code"));
+		market_put(all, name, word, json_object_get(source, "ref"), "Claude Code");
 	}
+}
+
+/* Those of its settings, and the list that it has for the user alone. */
+static void add_codex_markets(const struct home *home, json_t *all, json_t *notices)
+{
+	const char *moved = getenv("CODEX_HOME");
+	_cleanup_free_ char *usual = mem_printf("%s/.codex", home_user(home));
+	_cleanup_free_ char *path = path_join(moved && *moved == '/' ? moved : usual,
+	                                      "config.toml");
+	_cleanup_free_ char *own = path_join(home_user(home), market_files[1]);
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct err err = ERR_INIT, ignored = ERR_INIT;
+	json_auto_t *settings = NULL, *listed = home_object_read(own, EXPLORED_DEPTH, &ignored);
+	const char *name;
+	json_t *one;
+
+	if (!file_read(path, LIMIT_SETTINGS_BYTES, &text, &err) ||
+	    (text.data && !toml_parse(file_text_span(&text), false, &settings, &err))) {
+		_cleanup_free_ char *sentence = mem_printf("%s: %s", path, err.message);
+
+		json_array_append_new(notices, json_text(span_str(sentence)));
+	}
+	json_object_foreach(json_object_get(settings, "marketplaces"), name, one)
+		market_put(all, name, json_string_value(json_object_get(one, "source")),
+		           json_object_get(one, "ref"), "Codex");
+	name = json_string_value(json_object_get(listed, "name"));
+	if (name)
+		market_put(all, name, own, NULL, "Codex");
 }
 
 json_t *markets_kept(const struct home *home, json_t *notices)
@@ -176,19 +211,11 @@ json_t *markets_kept(const struct home *home, json_t *notices)
 
 	if (!own)
 		json_array_append_new(notices, json_text(span_str(err.message)));
-	json_object_foreach(own, name, one) {
-		json_t *ref = json_object_get(one, "ref");
-
-		if (market_name_is_fine(span_str(name)) &&
-		    json_string_length(json_object_get(one, "source")) &&
-		    json_object_size(all) < MARKETS_MAX)
-			json_object_set_new(all, name,
-			                    json_pack("{s:O, s:O*, s:s}", "source",
-			                              json_object_get(one, "source"), "ref",
-			                              json_is_string(ref) ? ref : NULL, "keptBy",
-			                              "hasp"));
-	}
+	json_object_foreach(own, name, one)
+		market_put(all, name, json_string_value(json_object_get(one, "source")),
+		           json_object_get(one, "ref"), "hasp");
 	add_claude_markets(home, all, notices);
+	add_codex_markets(home, all, notices);
 	return all;
 }
 
