@@ -45,6 +45,10 @@ struct a2a_options {
 	 * ...}, as files have it, but that values are what variables stand for. Referenced; NULL:
 	 * nothing logs in. */
 	const json_t *auth;
+	/* What `auth` is by now, a new reference, where the agent does not take what it is logged
+	 * in with; NULL: *err. From any thread. May be NULL. */
+	json_t *(*renew)(void *data, struct err *err);
+	void *renew_data;     /* borrowed until a2a_free */
 	const char *home;     /* as mcp_auth_options has these */
 	const char *folder;
 	bool (*login)(void *data, const struct mcp_login *login, char **ret_pasted,

@@ -48,8 +48,10 @@ enum {
 
 struct a2a_agent {
 	char *name, *card_url, *card_text;
-	struct a2a_auth auth;
+	json_t *(*renew)(void *data, struct err *err); /* as a2a_options have it */
+	void *renew_data;
 	pthread_mutex_t lock;      /* of what follows */
+	struct a2a_auth auth;      /* its field alone changes */
 	struct a2a_card card;      /* does not change once `has_card` is set */
 	bool has_card;
 	char *context, *task;      /* what goes on with the next task; or NULL */
@@ -114,6 +116,8 @@ bool a2a_open(const struct a2a_options *options, struct a2a_agent **ret, struct 
 	agent->card_url = options->card_url ? card_address(options->card_url) : NULL;
 	agent->card_text = mem_strdup(options->card);
 	agent->auth = auth;
+	agent->renew = options->renew;
+	agent->renew_data = options->renew_data;
 	pthread_mutex_init(&agent->lock, NULL);
 	*ret = agent;
 	return true;
@@ -270,12 +274,25 @@ static unsigned on_agent_waiting(void *data, struct err *err)
 
 /* ---- sending ---------------------------------------------------------------------- */
 
+/* What logs in now; NULL: nothing. The caller frees. */
+static char *agent_field(struct a2a_agent *agent)
+{
+	char *field;
+
+	if (agent->auth.tokens)
+		return a2a_auth_field(&agent->auth);
+	pthread_mutex_lock(&agent->lock);
+	field = a2a_auth_field(&agent->auth);
+	pthread_mutex_unlock(&agent->lock);
+	return field;
+}
+
 static bool exchange_send_once(struct exchange *exchange, struct err *err)
 {
 	static const struct http_events events = { .head = on_agent_head,
 		                                   .body = on_agent_body,
 		                                   .waiting = on_agent_waiting };
-	const struct a2a_agent *agent = exchange->asking->agent;
+	struct a2a_agent *agent = exchange->asking->agent;
 	const bool elsewhere = !exchange->is_bare && agent->card.elsewhere;
 	const char *headers[7] = { "User-Agent: hasp/" HASP_VERSION, exchange->accept };
 	const struct http_request request = {
@@ -291,7 +308,7 @@ static bool exchange_send_once(struct exchange *exchange, struct err *err)
 	if (!exchange->is_bare && agent->card.is_v1)
 		headers[n++] = "A2A-Version: 1.0";
 	free(exchange->field);
-	exchange->field = elsewhere ? NULL : a2a_auth_field(&agent->auth);
+	exchange->field = elsewhere ? NULL : agent_field(agent);
 	if (exchange->field)
 		headers[n++] = exchange->field;
 	return http_client_send(exchange->asking->client, &request, &events, exchange, err);
@@ -312,6 +329,32 @@ static bool agent_log_in(struct exchange *exchange, struct err *err)
 	                                    task_is_unwanted, exchange, err);
 
 	asking->until_ms += clock_monotonic_ms() - since;
+	buf_clear(&exchange->body);
+	return ok;
+}
+
+/* Whether there is another field by now, so that the request may be sent again.  False without
+ * *err: it is the same that was refused. */
+static bool agent_renew_field(struct exchange *exchange, struct err *err)
+{
+	struct a2a_agent *agent = exchange->asking->agent;
+	const uint64_t since = clock_monotonic_ms();
+	json_auto_t *said = agent->renew(agent->renew_data, err);
+	const struct a2a_options options = { .name = agent->name, .auth = said };
+	struct a2a_auth auth = { 0 };
+	char *fresh;
+	bool ok = said && a2a_auth_open(&options, &auth, err);
+
+	exchange->asking->until_ms += clock_monotonic_ms() - since;
+	if (ok) {
+		pthread_mutex_lock(&agent->lock);
+		fresh = auth.field;
+		auth.field = agent->auth.field;
+		agent->auth.field = fresh;
+		ok = exchange->field && strcmp(fresh, exchange->field) != 0;
+		pthread_mutex_unlock(&agent->lock);
+	}
+	a2a_auth_release(&auth);
 	buf_clear(&exchange->body);
 	return ok;
 }
@@ -368,14 +411,23 @@ static bool agent_broke_off(const struct exchange *exchange, const struct err *w
 /* Sends it, after a login if need be. True: the answer, or all of it that is waited for, came. */
 static bool exchange_send(struct exchange *exchange, struct err *err)
 {
-	struct err why = ERR_INIT;
+	const struct a2a_agent *agent = exchange->asking->agent;
+	struct err why = ERR_INIT, renewal = ERR_INIT;
 	bool ok = exchange_send_once(exchange, &why);
 
-	for (int i = 0; ok && i < LOGINS_MAX && agent_wants_login(exchange) &&
-	     exchange->asking->agent->auth.tokens; i++) {
+	for (int i = 0; ok && i < LOGINS_MAX && agent_wants_login(exchange) && agent->auth.tokens;
+	     i++) {
 		if (!agent_log_in(exchange, err))
 			return false;
 		ok = exchange_send_once(exchange, &why);
+	}
+	if (ok && agent_wants_login(exchange) && agent->auth.field && agent->renew) {
+		if (agent_renew_field(exchange, &renewal))
+			ok = exchange_send_once(exchange, &why);
+		else if (renewal.code) {
+			*err = renewal;
+			return false;
+		}
 	}
 	if (!ok)
 		return agent_broke_off(exchange, &why, err);

@@ -95,9 +95,12 @@ bool agent_wants_allowance(const struct agent_definition *definition);
 /* Allows it. Errors of authority_allow. */
 bool agent_allow(const struct agent_definition *definition, const struct home *home,
                  struct err *err);
-/* Where tasks go and the variables that go along; or, of a local one, what its MCP servers would
- * run and contact ("" without): for people, one line. The caller frees; NULL: these are too long,
- * which only the user's own agents can be. */
+/* The command that a text in a remote agent's "auth" names, "!COMMAND", for members that may have
+ * one; the caller frees. NULL: it names none. */
+char *agent_auth_command(const char *member, const json_t *value);
+/* Where tasks go, the variables that go along, and the commands that are run for it; or, of a
+ * local one, what its MCP servers would run and contact ("" without): for people, one line. The
+ * caller frees; NULL: these are too long, which only the user's own agents can be. */
 char *agent_facts(const struct agent_definition *definition);
 
 /* Switches one on or off in the user's settings, as the file is now: agents.overrides.NAME.enabled.

@@ -15,7 +15,8 @@
 #include "config/servers.h"
 
 enum { NAME_MAX_BYTES = 64, DISPLAY_NAME_BYTES = 100, MODEL_BYTES = 200, MINUTES_MAX = 24 * 60,
-       SERVERS_MAX = 16, FACTS_BYTES = 2048, SERVER_FACTS_BYTES = 6000 };
+       SERVERS_MAX = 16, FACTS_BYTES = 64 << 10, SERVER_FACTS_BYTES = 6000,
+       AUTH_COMMAND_BYTES = 1000, AUTH_MEMBERS_MAX = 16 };
 
 /* Claude Code's tools, by the names that they have here. */
 static const struct {
@@ -211,6 +212,45 @@ static bool take_agent_kind(struct agent_definition *definition, const struct fr
 	return true;
 }
 
+char *agent_auth_command(const char *member, const json_t *value)
+{
+	/* Those that Gemini CLI runs commands for. */
+	static const char *const members[] = { "key", "token", "username", "password", "value" };
+	const struct span said = json_span(value);
+	struct span command;
+
+	if (said.len < 2 || said.data[0] != '!' || said.data[1] == '!')
+		return NULL;
+	command = span_trim(span_skip(said, 1));
+	for (size_t i = 0; i < ARRAY_LEN(members) && command.len; i++)
+		if (strcmp(members[i], member) == 0)
+			return mem_dup(command.data, command.len);
+	return NULL;
+}
+
+/* So that people can be shown all of it, in one line. */
+static bool auth_check(const json_t *auth, struct err *err)
+{
+	const char *name;
+	json_t *value;
+
+	if (json_object_size(auth) > AUTH_MEMBERS_MAX)
+		return err_set(err, ERR_INVALID_ARGUMENT, "its \"auth\" has more than %d members.",
+		               AUTH_MEMBERS_MAX);
+	json_object_foreach((json_t *)auth, name, value) {
+		_cleanup_free_ char *command = agent_auth_command(name, value);
+		bool fine = !command || strlen(command) <= AUTH_COMMAND_BYTES;
+
+		for (const char *c = command; c && *c; c++)
+			fine = fine && (unsigned char)*c >= ' ' && *c != 0x7f;
+		if (!fine)
+			return err_set(err, ERR_INVALID_ARGUMENT,
+			               "the command in its \"auth\" has to be one line of at "
+			               "most %d bytes.", AUTH_COMMAND_BYTES);
+	}
+	return true;
+}
+
 /* What a remote agent has besides. */
 static bool take_remote(struct agent_definition *definition, const struct frontmatter *front,
                         struct err *err)
@@ -227,6 +267,8 @@ static bool take_remote(struct agent_definition *definition, const struct frontm
 		return err_set(err, ERR_INVALID_ARGUMENT, "its card has a NUL character.");
 	if (auth && !json_is_null(auth) && !json_is_object(auth))
 		return err_set(err, ERR_INVALID_ARGUMENT, "its \"auth\" is no mapping.");
+	if (!auth_check(auth, err))
+		return false;
 	json_object_set(definition->remote, url ? "card_url" : "card", url ? url : card);
 	if (json_is_object(auth))
 		json_object_set(definition->remote, "auth", auth);
@@ -283,6 +325,13 @@ static char *remote_facts(const struct agent_definition *definition)
 			continue;
 		buf_printf(&out, "%s %.100s", between, word);
 		between = ",";
+	}
+	json_object_foreach(json_object_get(definition->remote, "auth"), name, value) {
+		_cleanup_free_ char *command = agent_auth_command(name, value);
+
+		if (command)
+			buf_printf(&out, ", with what the command \"%s\" prints as its \"%s\"",
+			           command, name);
 	}
 	return catalog_line(out.data, FACTS_BYTES);
 }

@@ -231,7 +231,7 @@ static const struct authority_row files[] = {
 	         "Which MCP servers are disabled."),
 	FILE_ROW("~/.claude.json, ~/.claude/settings.json", NEVER,
 	         "Claude Code's MCP servers, and which of a project's it disables."),
-	FILE_ROW("~/.codex/config.toml", NEVER, "Codex's MCP servers."),
+	FILE_ROW("~/.codex/config.toml", NEVER, "Codex's MCP servers and marketplaces."),
 	FILE_ROW("~/.gemini/hasp-mcp-tokens.json", NEVER,
 	         "Logins at MCP servers, where no key store answers."),
 	FILE_ROW("~/.gemini/hasp-mcp-tokens.key", NEVER, "The key that encrypts them."),
@@ -255,7 +255,8 @@ static const struct authority_row files[] = {
 	         "Extensions, and all that they bring."),
 	FILE_ROW("~/.gemini/hasp-extensions.json", NEVER,
 	         "Which files of extensions you have said yes to."),
-	FILE_ROW("~/.gemini/hasp-marketplaces.json, ~/.claude/plugins/known_marketplaces.json",
+	FILE_ROW("~/.gemini/hasp-marketplaces.json, ~/.claude/plugins/known_marketplaces.json, "
+	         "~/.agents/plugins/marketplace.json",
 	         NEVER, "Which lists of plugins you keep, and which Claude Code keeps; the latter "
 	                "is only read."),
 	FILE_ROW("~/.gemini/extensions/.staging", NEVER,
@@ -421,7 +422,7 @@ json_t *authority_allowances(const struct home *home, struct err *err)
 {
 	_cleanup_free_ char *path = allowances_path(home);
 	struct err why = ERR_INIT;
-	json_t *all = config_object_read(path, ALLOW_DEPTH, &why), *mine;
+	json_t *all = home_object_read(path, ALLOW_DEPTH, &why), *mine;
 
 	if (!all) {
 		err_set(err, why.code, "%s Nothing in it is allowed until that is corrected.",
@@ -456,15 +457,6 @@ bool authority_allows(const json_t *allowed, const char *name, const json_t *val
 	return known && value_hash(value, hex) && strcmp(known, hex) == 0;
 }
 
-static bool write_allowances(const char *path, const json_t *all, struct err *err)
-{
-	_cleanup_buf_ struct buf out = BUF_INIT(2 * LIMIT_REGISTRY_BYTES);
-
-	if (!json_print(&out, all, 2) || !buf_char(&out, '\n'))
-		return err_set(err, ERR_TOO_LARGE, "%s would become too large.", path);
-	return file_replace(path, buf_view(&out), 0600, err);
-}
-
 static bool change_allowance(json_t *all, const char *project, const char *name,
                              const json_t *value)
 {
@@ -490,7 +482,7 @@ bool authority_allow(const struct home *home, const char *name, const json_t *va
 {
 	_cleanup_free_ char *path = allowances_path(home);
 	_cleanup_lock_ char *lock = home_lock_file(path, err);
-	json_auto_t *all = lock ? config_object_read(path, ALLOW_DEPTH, err) : NULL;
+	json_auto_t *all = lock ? home_object_read(path, ALLOW_DEPTH, err) : NULL;
 
 	if (!all)
 		return false;
@@ -498,7 +490,7 @@ bool authority_allow(const struct home *home, const char *name, const json_t *va
 		return err_set(err, ERR_INVALID_ARGUMENT, 
 		               "\"%s\" cannot be allowed: the project's path or the value is not "
 		               "UTF-8.", name);
-	return write_allowances(path, all, err);
+	return home_object_write(path, all, err);
 }
 
 /* ---- how much of what a project says counts by itself ---- */

@@ -199,6 +199,9 @@ static bool extension_open(struct discovery *discovery, struct extension *extens
 		return false;
 	if (!door_is_own(extension->folder) || !door_is_own(installed))
 		return err_set(err, ERR_PERMISSION_DENIED, "Others may write its folder.");
+	/* One that was put here has a manifest. */
+	if (!strcmp(extension->folder, extension->installed) && extension_is_bare(installed))
+		return err_set(err, ERR_FILE_NOT_FOUND, "It has no manifest.");
 	said = extension_manifest_read(extension->folder, discovery->found->notices, err);
 	if (!said)
 		return false;

@@ -112,6 +112,7 @@ enum extension_format {
 	EXTENSION_GEMINI,   /* gemini-extension.json */
 	EXTENSION_CLAUDE,   /* .claude-plugin/plugin.json: a plugin of Claude Code */
 	EXTENSION_PORTABLE, /* plugin.json: Agent Plugins 1.0 */
+	EXTENSION_CODEX,    /* .codex-plugin/plugin.json: a plugin of Codex */
 };
 
 /* What has files of its own in the extension's folder. */
@@ -130,6 +131,9 @@ enum extension_part {
 json_t *extension_manifest_read(const char *folder, json_t *problems, struct err *err);
 /* Whether a folder has a manifest, of whatever kind and content. */
 bool extension_is_in(const char *folder);
+/* Whether it has none, but what plugins of Claude Code have, which need none: then its manifest is
+ * read as one that gives the folder's name. */
+bool extension_is_bare(const char *folder);
 
 /* In which one a manifest that was read was written. */
 enum extension_format extension_format(const json_t *manifest);

@@ -138,17 +138,24 @@ static json_t *claude_hook(const struct manifest_reading *reading, const char *e
 		              type ? type : "");
 		return NULL;
 	}
-	if (json_object_get(said, "args")) {
-		config_unused(reading, "hooks of %.60s that have \"args\"", event);
+	if (json_object_get(said, "if") && strcmp(event, "PreToolUse") != 0 &&
+	    strcmp(event, "PostToolUse") != 0) {
+		config_unused(reading, "hooks of %.60s that have an \"if\", which is for those of "
+		              "tools", event);
 		return NULL;
 	}
-	if (json_object_get(said, "if"))
-		config_unused(reading, "\"if\" of hooks of %.60s, which run at each call", event);
-	if (json_is_true(json_object_get(said, "async")))
-		config_unused(reading, "\"async\" of hooks of %.60s, which are waited for",
-		              event);
-	hook = json_pack("{s:s, s:O}", "type", "command", "command",
-	                 json_object_get(said, "command"));
+	if (span_eq(json_span(json_object_get(said, "shell")), SPAN("powershell"))) {
+		config_unused(reading, "hooks of %.60s for PowerShell", event);
+		return NULL;
+	}
+	if (json_is_true(json_object_get(said, "asyncRewake")))
+		config_unused(reading, "\"asyncRewake\" of hooks of %.60s: nobody waits for them, "
+		              "and they wake nobody", event);
+	hook = json_pack("{s:s, s:O, s:O*, s:O*, s:b}", "type", "command", "command",
+	                 json_object_get(said, "command"), "args", json_object_get(said, "args"),
+	                 "if", json_object_get(said, "if"), "async",
+	                 json_is_true(json_object_get(said, "async")) ||
+	                         json_is_true(json_object_get(said, "asyncRewake")));
 	if (json_is_number(timeout) && json_number_value(timeout) > 0 &&
 	    json_number_value(timeout) < 86400)
 		json_object_set_new(hook, "timeout",
@@ -240,6 +247,7 @@ static void claude_server_add(const struct manifest_reading *reading, json_t *se
                               const char *name, const json_t *said)
 {
 	const json_t *client = json_object_get(json_object_get(said, "oauth"), "clientId");
+	const json_t *cwd = json_object_get(said, "cwd");
 	json_t *entry;
 
 	if (!json_is_object(said) || json_object_size(servers) >= PLUGIN_SERVERS_MAX) {
@@ -249,6 +257,14 @@ static void claude_server_add(const struct manifest_reading *reading, json_t *se
 		return;
 	}
 	entry = config_claude_entry(said);
+	if (json_is_string(cwd)) {
+		const char *folder = json_string_value(cwd);
+		const bool placed_there = folder[0] == '/' || folder[0] == '$';
+		_cleanup_free_ char *placed =
+			mem_printf("%s%s", placed_there ? "" : "${CLAUDE_PLUGIN_ROOT}/", folder);
+
+		json_object_set_new(entry, "cwd", json_cstr(placed));
+	}
 	if (json_is_string(client))
 		json_object_set_new(entry, "oauth", json_pack("{s:O}", "clientId", client));
 	json_object_set_new_nocheck(servers, name, entry);
@@ -438,4 +454,23 @@ json_t *config_claude_read(const struct manifest_reading *reading, const json_t 
 	claude_options(reading, manifest, json_object_get(said, "userConfig"));
 	claude_note_unused(reading, said);
 	return manifest;
+}
+
+/* ---- Codex' -------------------------------------------------------------------------------- */
+
+/* Commands and agents are none of its parts.
+ *
+ * Reference: Codex 0.120 (plugins); what its "interface" says is for lists of plugins. */
+json_t *config_codex_read(const struct manifest_reading *reading, const json_t *said,
+                          struct err *err)
+{
+	json_auto_t *theirs = json_copy((json_t *)said);
+
+	if (json_object_get(said, "apps") || config_plugin_has(reading, ".app.json"))
+		config_unused(reading, "apps");
+	json_object_del(theirs, "apps");
+	json_object_del(theirs, "interface");
+	json_object_set_new(theirs, "commands", json_array());
+	json_object_set_new(theirs, "agents", json_array());
+	return config_claude_read(reading, theirs, err);
 }

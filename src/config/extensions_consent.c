@@ -30,7 +30,7 @@ static char *consents_file(const struct home *home)
 json_t *extension_consents(const struct home *home, struct err *err)
 {
 	_cleanup_free_ char *path = consents_file(home);
-	json_t *all = config_object_read(path, CONSENTS_DEPTH, err);
+	json_t *all = home_object_read(path, CONSENTS_DEPTH, err);
 
 	return all ? all : json_object();
 }
@@ -173,11 +173,10 @@ char *extension_changed_files(const struct home *home, const struct extension *e
  * it. */
 static bool consent_write(const struct home *home, const char *name, json_t *row, struct err *err)
 {
-	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_REGISTRY_BYTES);
 	_cleanup_free_ char *gemini = home_make(home_user(home), ".gemini", err);
 	_cleanup_free_ char *path = consents_file(home);
 	_cleanup_lock_ char *lock = gemini ? home_lock_file(path, err) : NULL;
-	json_auto_t *all = lock ? config_object_read(path, CONSENTS_DEPTH, err) : NULL;
+	json_auto_t *all = lock ? home_object_read(path, CONSENTS_DEPTH, err) : NULL;
 
 	if (!all) {
 		json_decref(row);
@@ -187,9 +186,7 @@ static bool consent_write(const struct home *home, const char *name, json_t *row
 		json_object_set_new_nocheck(all, name, row);
 	else if (json_object_del(all, name) != 0)
 		return true;
-	if (!json_print(&out, all, 2))
-		return err_set(err, ERR_TOO_LARGE, "%s would become too large.", path);
-	return file_replace(path, buf_view(&out), 0600, err);
+	return home_object_write(path, all, err);
 }
 
 bool extension_consent_record(const struct home *home, const char *name, const char *folder,

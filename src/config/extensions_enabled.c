@@ -29,7 +29,7 @@ static char *rules_file(const struct home *home)
 json_t *extensions_enablement(const struct home *home, struct err *err)
 {
 	_cleanup_free_ char *path = rules_file(home);
-	json_t *all = config_object_read(path, RULES_DEPTH, err);
+	json_t *all = home_object_read(path, RULES_DEPTH, err);
 
 	return all ? all : json_object();
 }
@@ -112,20 +112,17 @@ static bool rules_change(const struct home *home,
                          bool (*change)(json_t *all, const char *name, const void *data),
                          const char *name, const void *data, struct err *err)
 {
-	_cleanup_buf_ struct buf out = BUF_INIT(2 * LIMIT_REGISTRY_BYTES);
 	_cleanup_free_ char *gemini = home_make(home_user(home), ".gemini", err);
 	_cleanup_free_ char *folder = gemini ? home_make(gemini, "extensions", err) : NULL;
 	_cleanup_free_ char *path = rules_file(home);
 	_cleanup_lock_ char *lock = folder ? home_lock_file(path, err) : NULL;
-	json_auto_t *all = lock ? config_object_read(path, RULES_DEPTH, err) : NULL;
+	json_auto_t *all = lock ? home_object_read(path, RULES_DEPTH, err) : NULL;
 
 	if (!all)
 		return false;
 	if (!change(all, name, data))
 		return true;
-	if (!json_print(&out, all, 2))
-		return err_set(err, ERR_TOO_LARGE, "%s would become too large.", path);
-	return file_replace(path, buf_view(&out), 0600, err);
+	return home_object_write(path, all, err);
 }
 
 struct rule {

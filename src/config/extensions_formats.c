@@ -6,6 +6,7 @@
  * line in docs/extensions.md. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "base/path.h"
@@ -81,19 +82,20 @@ static const struct format {
 	 * with *err: it is no manifest that counts. */
 	json_t *(*read)(const struct manifest_reading *reading, const json_t *said,
 	                struct err *err);
-} formats[] = { /* where a folder has several, the first counts */
-	{ EXTENSION_MANIFEST, EXTENSION_GEMINI, "Gemini CLI extension", gemini_read },
-	{ ".claude-plugin/plugin.json", EXTENSION_CLAUDE, "Claude Code plugin",
-	  config_claude_read },
-	{ "plugin.json", EXTENSION_PORTABLE, "Agent Plugins 1.0", config_portable_read },
+} formats[] = { /* by enum extension_format; where a folder has several, the first counts */
+	[EXTENSION_GEMINI] = { EXTENSION_MANIFEST, EXTENSION_GEMINI, "Gemini CLI extension",
+	                       gemini_read },
+	[EXTENSION_CLAUDE] = { ".claude-plugin/plugin.json", EXTENSION_CLAUDE, "Claude Code plugin",
+	                       config_claude_read },
+	[EXTENSION_PORTABLE] = { "plugin.json", EXTENSION_PORTABLE, "Agent Plugins 1.0",
+	                         config_portable_read },
+	[EXTENSION_CODEX] = { ".codex-plugin/plugin.json", EXTENSION_CODEX, "Codex plugin",
+	                      config_codex_read },
 };
 
 static const struct format *format_of(const json_t *manifest)
 {
-	for (size_t i = 0; i < ARRAY_LEN(formats); i++)
-		if (formats[i].format == extension_format(manifest))
-			return &formats[i];
-	return &formats[0];
+	return &formats[extension_format(manifest)];
 }
 
 const char *extension_format_title(const json_t *manifest)
@@ -132,19 +134,48 @@ bool extension_is_in(const char *folder)
 	return manifest_find_format(folder, &said, &path, &err) || err.code != ERR_NONE;
 }
 
+bool extension_is_bare(const char *folder)
+{
+	static const char *const parts[] = { "commands", "agents", "skills", "hooks/hooks.json",
+		                             ".mcp.json" };
+	bool bare = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(parts) && !bare; i++) {
+		_cleanup_free_ char *path = path_join(folder, parts[i]);
+		struct stat status;
+
+		bare = lstat(path, &status) == 0;
+	}
+	return bare && !extension_is_in(folder);
+}
+
+/* What a manifest would say that there need not be. */
+static const struct format *bare_format(const char *folder, json_t **ret, char **ret_path)
+{
+	const char *slash = strrchr(folder, '/');
+
+	if (!extension_is_bare(folder))
+		return NULL;
+	*ret = json_pack("{s:o}", "name", json_name(slash ? slash + 1 : folder));
+	*ret_path = mem_strdup(folder);
+	return &formats[EXTENSION_CLAUDE];
+}
+
 json_t *extension_manifest_read(const char *folder, json_t *problems, struct err *err)
 {
 	_cleanup_free_ char *path = NULL;
 	json_auto_t *said = NULL, *parts = json_object(), *unused = json_array();
 	struct err why = ERR_INIT;
 	const struct format *format = manifest_find_format(folder, &said, &path, &why);
-	const struct manifest_reading reading = { folder, path, problems, parts, unused };
+	struct manifest_reading reading = { folder, NULL, problems, parts, unused };
 	json_t *manifest;
 
 	if (why.code != ERR_NONE) {
 		*err = why;
 		return NULL;
 	}
+	format = format ? format : bare_format(folder, &said, &path);
+	reading.path = path;
 	if (!format) {
 		err_set(err, ERR_FILE_NOT_FOUND, "There is no " EXTENSION_MANIFEST " in %s, and no "
 		        "plugin.json.", folder);

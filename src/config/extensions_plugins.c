@@ -90,6 +90,10 @@ json_t *config_plugin_names(const struct settings *settings, const struct extens
 		                 "PLUGIN_DATA", json_name(extension->data));
 	json_object_set_new(names, "CLAUDE_PLUGIN_ROOT", json_name(extension->folder));
 	json_object_set_new(names, "CLAUDE_PLUGIN_DATA", json_name(extension->data));
+	if (extension_format(extension->manifest) == EXTENSION_CODEX) {
+		json_object_set_new(names, "PLUGIN_ROOT", json_name(extension->folder));
+		json_object_set_new(names, "PLUGIN_DATA", json_name(extension->data));
+	}
 	json_object_set_new(names, "CLAUDE_PROJECT_DIR",
 	                    json_name(home_project(settings->home)));
 	json_array_foreach(json_object_get(extension->manifest, "settings"), i, one) {
@@ -105,16 +109,16 @@ json_t *config_plugin_names(const struct settings *settings, const struct extens
 
 void config_plugin_environment(const struct extension *extension, json_t *env)
 {
-	static const char *const names[][2] = {
-		[EXTENSION_CLAUDE] = { "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA" },
-		[EXTENSION_PORTABLE] = { "PLUGIN_ROOT", "PLUGIN_DATA" },
-	};
 	const enum extension_format format = extension_format(extension->manifest);
 
-	if (format == EXTENSION_GEMINI)
-		return;
-	json_object_set_new(env, names[format][0], json_name(extension->folder));
-	json_object_set_new(env, names[format][1], json_name(extension->data));
+	if (format == EXTENSION_CLAUDE || format == EXTENSION_CODEX) {
+		json_object_set_new(env, "CLAUDE_PLUGIN_ROOT", json_name(extension->folder));
+		json_object_set_new(env, "CLAUDE_PLUGIN_DATA", json_name(extension->data));
+	}
+	if (format == EXTENSION_PORTABLE || format == EXTENSION_CODEX) {
+		json_object_set_new(env, "PLUGIN_ROOT", json_name(extension->folder));
+		json_object_set_new(env, "PLUGIN_DATA", json_name(extension->data));
+	}
 }
 
 /* Of Agent Plugins these members alone have placeholders (section 9.2). */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the user set of an extension's settings: its .env file, and the key store. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/door.h"
+#include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -122,6 +125,18 @@ static void keep_env_value(void *data, struct span name, const char *value)
 		rewriting->failed = true;
 }
 
+/* Of the folder, which gets no file more by it: what it holds is what the user said yes to. */
+static int env_file_lock(const struct extension *extension, struct err *err)
+{
+	_cleanup_fd_ int fd = open(extension->installed, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		err_set_errno(err, errno, "Cannot lock %s", extension->installed);
+	else if (file_lock_take(fd, extension->installed, NULL, err))
+		return fd_steal(&fd);
+	return -1;
+}
+
 /* As Gemini CLI does, the file is written anew, without comments. */
 static bool env_file_set(const struct extension *extension, const char *variable,
                          const char *value, struct err *err)
@@ -130,8 +145,9 @@ static bool env_file_set(const struct extension *extension, const char *variable
 	_cleanup_file_text_ struct file_text text = { 0 };
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_SETTINGS_BYTES);
 	struct env_rewriting rewriting = { .out = &out, .without = variable, .err = err };
+	_cleanup_fd_ int lock = env_file_lock(extension, err);
 
-	if (!door_read(extension->installed, path, LIMIT_SETTINGS_BYTES, &text, err))
+	if (lock < 0 || !door_read(extension->installed, path, LIMIT_SETTINGS_BYTES, &text, err))
 		return false;
 	if (!text.data && !value)
 		return true;

@@ -38,7 +38,7 @@ struct home {
 
 enum { LOCK_STALE_S = 10, LOCK_WAIT_MS = 10000, LOCK_STEP_MS = 20 };
 
-json_t *config_object_read(const char *path, unsigned depth, struct err *err)
+json_t *home_object_read(const char *path, unsigned depth, struct err *err)
 {
 	_cleanup_file_text_ struct file_text text = { 0 };
 	struct err why = ERR_INIT;
@@ -57,6 +57,15 @@ json_t *config_object_read(const char *path, unsigned depth, struct err *err)
 	json_decref(all);
 	err_set(err, ERR_INVALID_ARGUMENT, "%s does not hold an object.", path);
 	return NULL;
+}
+
+bool home_object_write(const char *path, const json_t *all, struct err *err)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_REGISTRY_BYTES);
+
+	if (!json_print(&out, all, 2) || !buf_char(&out, '\n'))
+		return err_set(err, ERR_TOO_LARGE, "%s would become too large.", path);
+	return file_replace(path, buf_view(&out), 0600, err);
 }
 
 /* The lock's folder, if nobody touched it for long: who made it is gone. */
@@ -347,16 +356,6 @@ static json_t *read_registry(const struct home *home, struct err *err)
 	return registry;
 }
 
-static bool write_registry(const struct home *home, const json_t *registry, struct err *err)
-{
-	_cleanup_free_ char *path = registry_path(home);
-	_cleanup_buf_ struct buf out = BUF_INIT(2 * LIMIT_REGISTRY_BYTES);
-
-	if (!json_print(&out, registry, 2))
-		return err_set(err, ERR_TOO_LARGE, "%s would become too large.", path);
-	return file_replace(path, buf_view(&out), 0600, err);
-}
-
 static const char *registered(const json_t *registry, const struct home *home)
 {
 	const json_t *projects = json_object_get(registry, "projects");
@@ -452,7 +451,7 @@ static char *claim_slug(const struct home *home, json_t *registry, struct err *e
 {
 	json_t *projects = json_object_get(registry, "projects");
 	const char *known = registered(registry, home);
-	_cleanup_free_ char *slug = NULL;
+	_cleanup_free_ char *path = registry_path(home), *slug = NULL;
 
 	if (known && !is_others(home, known)) {
 		slug = mem_strdup(known);
@@ -463,7 +462,7 @@ static char *claim_slug(const struct home *home, json_t *registry, struct err *e
 	if (slug ? !take_slug(home, slug, err) : !(slug = take_new(home, registry, err)))
 		return NULL;
 	json_object_set_new(projects, home->project, json_string(slug));
-	return write_registry(home, registry, err) ? mem_steal(&slug) : NULL;
+	return home_object_write(path, registry, err) ? mem_steal(&slug) : NULL;
 }
 
 /* Old folders were named by the hash. They are left, for programs that know no other name. */

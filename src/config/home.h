@@ -43,6 +43,37 @@ char *home_make(const char *folder, const char *name, struct err *err);
 /* SHA-256 of the project's path in hexadecimal: projectHash of session files. Borrowed. */
 const char *home_project_hash(const struct home *home);
 
+/* ---- files that hold one object --------------------------------------------------------- */
+
+/* A file of hasp's, Gemini CLI's or another program's own in the user's home that holds one JSON
+ * object.  Who changes one reads it again under its lock, so that what others write is not lost:
+ *
+ *     _cleanup_lock_ char *lock = home_lock_file(path, err);
+ *     json_auto_t *all = lock ? home_object_read(path, depth, err) : NULL;
+ *
+ *     if (!all)
+ *             return false;
+ *     ... change it ...
+ *     return home_object_write(path, all, err);
+ */
+
+/* A new reference, of an object nested `depth` deep at most; {} when there is no file.  NULL: *err
+ * names the file. */
+json_t *home_object_read(const char *path, unsigned depth, struct err *err);
+/* Replaces the file, mode 0600. TOO_LARGE: it could not be read again. */
+bool home_object_write(const char *path, const json_t *all, struct err *err);
+
+/* Gemini CLI's lock on a file: the folder FILE.lock, made by who holds it; one that nobody touched
+ * for ten seconds is left over and taken away.  Makes the folder that FILE is in. Waits ten seconds
+ * for it, then BUSY. The caller hands the result to home_unlock_file. */
+char *home_lock_file(const char *path, struct err *err);
+void home_unlock_file(char *lock); /* NULL is fine; frees */
+static inline void home_cleanup_lock(char **lock)
+{
+	home_unlock_file(*lock);
+}
+#define _cleanup_lock_ __attribute__((cleanup(home_cleanup_lock)))
+
 /* ---- what providers have taught ---------------------------------------------- */
 
 /* ~/.gemini/hasp-models.json: what providers of models said of themselves, so that it need not
@@ -58,8 +89,8 @@ const char *home_project_hash(const struct home *home);
 /* What is known under a key, a new reference; NULL: nothing. */
 json_t *home_learnt(const char *file, const char *key);
 /* Merges an object's members (taken) into what is known: the file is replaced, mode 0600; the
- * entries that were written longest ago go when there are too many.  Under the lock that
- * settings have (config/private.h): what several processes learn at once is all kept. */
+ * entries that were written longest ago go when there are too many.  Under the
+ * file's lock: what several processes learn at once is all kept. */
 void home_learn(const char *file, const char *key, json_t *members);
 
 /* The day so many days from now, as a string; and whether such a day is yet to come. */

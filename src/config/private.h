@@ -116,23 +116,6 @@ json_t *config_path_get(const json_t *object, const char *path);
 void config_path_set(json_t *object, const char *path, json_t *value);
 void config_path_delete(json_t *object, const char *path);
 
-/* A file of hasp's or Gemini CLI's own that holds one object (JSON, nested `depth` deep at most): a
- * new reference; {} when there is no file.  NULL: *err names the file. */
-json_t *config_object_read(const char *path, unsigned depth, struct err *err);
-
-/* ---- Gemini CLI's lock on a file of settings ---- */
-
-/* The folder FILE.lock, made by who holds it; one that nobody touched for ten seconds is left
- * over and taken away.  Waits ten seconds for it, then BUSY. The caller hands the result to
- * home_unlock_file. */
-char *home_lock_file(const char *path, struct err *err);
-void home_unlock_file(char *lock); /* NULL is fine; frees */
-static inline void home_cleanup_lock(char **lock)
-{
-	home_unlock_file(*lock);
-}
-#define _cleanup_lock_ __attribute__((cleanup(home_cleanup_lock)))
-
 /* ---- manifests of extensions (extensions_manifest.c) ------------------------------------- */
 
 enum {
@@ -166,6 +149,9 @@ json_t *config_claude_read(const struct manifest_reading *reading, const json_t 
                            struct err *err);
 json_t *config_portable_read(const struct manifest_reading *reading, const json_t *said,
                              struct err *err);
+/* Codex', which has Claude Code's hooks and servers (extensions_claude.c). */
+json_t *config_codex_read(const struct manifest_reading *reading, const json_t *said,
+                          struct err *err);
 
 /* For these (extensions_plugins.c): */
 /* 1 to 64 letters, digits, "-", "_" and ".", the first and last one of the first two. */

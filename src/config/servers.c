@@ -245,7 +245,7 @@ static char *foreign_path(const struct settings *settings, const char *moved, co
 static json_t *foreign_object(struct gathering *gathering, const char *path)
 {
 	struct err err = ERR_INIT;
-	json_t *all = config_object_read(path, FOREIGN_DEPTH, &err);
+	json_t *all = home_object_read(path, FOREIGN_DEPTH, &err);
 
 	if (all)
 		return all;

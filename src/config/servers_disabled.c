@@ -37,7 +37,7 @@ json_t *servers_disabled(const struct home *home, struct err *err)
 {
 	_cleanup_free_ char *path = enablement_path(home);
 	struct err why = ERR_INIT;
-	json_auto_t *all = config_object_read(path, ENABLEMENT_DEPTH, &why);
+	json_auto_t *all = home_object_read(path, ENABLEMENT_DEPTH, &why);
 	json_t *disabled = json_array(), *state;
 	const char *name;
 
@@ -59,7 +59,6 @@ bool servers_disabled_has(const json_t *disabled, const char *name)
 
 bool servers_disabled_set(const struct home *home, const char *name, bool disable, struct err *err)
 {
-	_cleanup_buf_ struct buf out = BUF_INIT(2 * LIMIT_REGISTRY_BYTES);
 	_cleanup_free_ char *id = server_id(name), *path = NULL;
 	_cleanup_free_ char *folder = home_make(home_user(home), ".gemini", err);
 	_cleanup_lock_ char *lock = NULL;
@@ -69,14 +68,12 @@ bool servers_disabled_set(const struct home *home, const char *name, bool disabl
 		return false;
 	path = enablement_path(home);
 	lock = home_lock_file(path, err);
-	all = lock ? config_object_read(path, ENABLEMENT_DEPTH, err) : NULL;
+	all = lock ? home_object_read(path, ENABLEMENT_DEPTH, err) : NULL;
 	if (!all)
 		return false;
 	if (disable)
 		json_object_set_new(all, id, json_pack("{s:b}", "enabled", false));
 	else if (json_object_del(all, id) != 0)
 		return true;
-	if (!json_print(&out, all, 2))
-		return err_set(err, ERR_TOO_LARGE, "%s would become too large.", path);
-	return file_replace(path, buf_view(&out), 0600, err);
+	return home_object_write(path, all, err);
 }

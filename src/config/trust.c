@@ -144,15 +144,6 @@ enum trust trust_of(const struct home *home, const char *folder, struct err *err
 	return trust;
 }
 
-static bool write_rules(const char *path, json_t *rules, struct err *err)
-{
-	_cleanup_buf_ struct buf out = BUF_INIT(2 * LIMIT_REGISTRY_BYTES);
-
-	if (!json_print(&out, rules, 2))
-		return err_set(err, ERR_TOO_LARGE, "%s would become too large.", path);
-	return file_replace(path, buf_view(&out), 0600, err);
-}
-
 bool trust_set(const struct home *home, const char *folder, const char *rule, struct err *err)
 {
 	_cleanup_free_ char *path = rules_path(home);
@@ -172,7 +163,7 @@ bool trust_set(const struct home *home, const char *folder, const char *rule, st
 	if (!rules)
 		return false;
 	json_object_set_new(rules, real, json_string(rule));
-	ok = write_rules(path, rules, err);
+	ok = home_object_write(path, rules, err);
 	json_decref(rules);
 	return ok;
 }

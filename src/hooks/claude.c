@@ -69,8 +69,7 @@ char *claude_matcher(const char *matcher)
 
 /* ---- what it is given --------------------------------------------------------------------- */
 
-/* "mcp__SERVER__TOOL", or one of the table; others are what they are. */
-static json_t *claude_tool(const json_t *input)
+json_t *claude_tool(const json_t *input)
 {
 	const json_t *context = json_object_get(input, "mcp_context");
 	const json_t *name = json_object_get(input, "tool_name");

@@ -13,7 +13,7 @@
 enum { INPUT_BYTES_MAX = 64 << 20 };
 
 struct one_run {
-	const struct hooks *hooks;
+	struct hooks *hooks;
 	const struct hook *hook;
 	enum hook_event event;
 	struct span input;
@@ -45,12 +45,13 @@ static bool is_chosen(const struct chosen *chosen, const struct hook *hook)
 }
 
 static void choose_group(const struct hooks *hooks, const struct hook_group *group,
-                         enum hook_source source, struct chosen *chosen)
+                         enum hook_source source, const json_t *input, struct chosen *chosen)
 {
 	for (size_t i = 0; i < group->count; i++) {
 		const struct hook *hook = &group->hooks[i];
 
-		if (hook->source != source || !hook_counts(hooks, hook) || is_chosen(chosen, hook))
+		if (hook->source != source || !hook_counts(hooks, hook) ||
+		    is_chosen(chosen, hook) || !condition_fits(hooks, hook, group->event, input))
 			continue;
 		chosen->hooks[chosen->count++] = hook;
 		chosen->sequential |= group->sequential;
@@ -58,7 +59,7 @@ static void choose_group(const struct hooks *hooks, const struct hook_group *gro
 }
 
 static void choose_hooks(const struct hooks *hooks, enum hook_event event, const char *matched,
-                         struct chosen *chosen)
+                         const json_t *input, struct chosen *chosen)
 {
 	chosen->hooks = mem_alloc(hooks->hook_count + 1, sizeof(*chosen->hooks));
 	for (int source = 0; source <= HOOK_SOURCE_EXTENSION; source++)
@@ -66,7 +67,7 @@ static void choose_hooks(const struct hooks *hooks, enum hook_event event, const
 			if (hooks->groups[i].event == event &&
 			    hook_group_matches(&hooks->groups[i], matched))
 				choose_group(hooks, &hooks->groups[i], (enum hook_source)source,
-				             chosen);
+				             input, chosen);
 }
 
 static json_t *whole_input(struct hooks *hooks, enum hook_event event, const json_t *input)
@@ -193,6 +194,16 @@ static void give_input(struct one_run *run, const json_t *input, struct span usu
 	run->input = buf_view(&run->own_input);
 }
 
+/* Whether it is one that nobody waits for, begun now. */
+static bool run_apart(struct one_run *run)
+{
+	if (!run->hook->async)
+		return false;
+	background_start(run->hooks, run->hook, run->input);
+	buf_release(&run->own_input);
+	return true;
+}
+
 /* What the next hook of a sequence sees. */
 static void chain(json_t *input, enum hook_event event, const struct hook_outcome *said)
 {
@@ -226,6 +237,8 @@ static void run_in_order(struct one_run *runs, size_t count, json_t *input,
 
 		print_input(input, &text);
 		give_input(&runs[i], input, buf_view(&text));
+		if (run_apart(&runs[i]))
+			continue;
 		if (runs[i].hook->function)
 			run_function(&runs[i], input);
 		else
@@ -244,6 +257,8 @@ static void run_side_by_side(struct one_run *runs, size_t count, const json_t *i
 	print_input(input, &text);
 	for (size_t i = 0; i < count; i++) {
 		give_input(&runs[i], input, buf_view(&text));
+		if (run_apart(&runs[i]))
+			continue;
 		if (runs[i].hook->function)
 			run_function(&runs[i], input);
 		else if (count > 1)
@@ -253,6 +268,8 @@ static void run_side_by_side(struct one_run *runs, size_t count, const json_t *i
 			run_hook_command(&runs[i]);
 	}
 	for (size_t i = 0; i < count; i++) {
+		if (runs[i].hook->async)
+			continue;
 		if (runs[i].threaded)
 			pthread_join(runs[i].thread, NULL);
 		report_ran(&runs[i], input);
@@ -270,7 +287,7 @@ void hooks_fire(struct hooks *hooks, enum hook_event event, const char *matched,
 	*ret = (struct hook_outcome){ 0 };
 	if (!hooks)
 		return;
-	choose_hooks(hooks, event, matched, &chosen);
+	choose_hooks(hooks, event, matched, input, &chosen);
 	if (!chosen.count) {
 		free(chosen.hooks);
 		return;

@@ -5,7 +5,8 @@
  *   list.c    which hooks of a project the user has seen     fire.c    running an event's hooks
  *   process.c  one command, with its end for certain          process.c  the process above it
  *   answer.c   what a hook said                               answer.c   what several said together
- *   claude.c   hooks that were written for Claude Code
+ *   claude.c   hooks that were written for Claude Code        condition.c  at which calls they run
+ *   background.c  those that nobody waits for
  *   process.c     a command's variables
  */
 #ifndef HASP_HOOKS_HOOK_H
@@ -19,6 +20,9 @@
 #include "search/match/js_regex.h"
 
 #define HOOK_TIMEOUT_MS_DEFAULT 60000u
+/* Claude Code's: of a prompt's hooks, and of others. */
+#define HOOK_TIMEOUT_MS_CLAUDE_PROMPT 30000u
+#define HOOK_TIMEOUT_MS_CLAUDE 600000u
 /* A hook that may run longer has been given up by whoever waits for the agent. */
 #define HOOK_TIMEOUT_MS_MAX 3600000u
 /* After SIGTERM, until SIGKILL. */
@@ -37,6 +41,8 @@ struct hook {
 	bool disabled;     /* by name, in the settings */
 	bool trusted;
 	bool claude;       /* written for Claude Code (claude.c) */
+	bool async;        /* nobody waits for it (background.c) */
+	char *condition;   /* owned; the calls that it runs at (condition.c); NULL: all */
 	hook_function *function;
 	void *data;
 };
@@ -63,8 +69,22 @@ struct hooks {
 	struct hook_group *groups;
 	size_t count, cap;
 	size_t hook_count;
-	pthread_mutex_t lock;   /* transcript_path */
+	pthread_mutex_t lock;   /* transcript_path, background */
+	struct background *background; /* what runs in the background, or has; owned */
+	struct cancel background_end;  /* of all of it; with `finish` */
+	pthread_cond_t background_ended; /* one of them has */
+	void (*finish)(struct hooks *hooks); /* gives what runs there a little time, then ends it;
+	                                      * NULL: nothing has */
 };
+
+/* A copy with texts of its own; and freeing these. */
+struct hook hook_copy(const struct hook *hook);
+void hook_release(struct hook *hook);
+
+/* ---- in the background (background.c) ---- */
+
+/* Runs it with `input`, which is copied, and does not wait; hooks->finish does. */
+void background_start(struct hooks *hooks, const struct hook *hook, struct span input);
 
 /* Whether it would run when its event is fired. */
 bool hook_counts(const struct hooks *hooks, const struct hook *hook);
@@ -86,6 +106,8 @@ struct hook_process {
 bool hook_process_run(const struct hooks *hooks, const struct hook *hook, struct span input,
                       const struct cancel *cancel, struct hook_process *ret, int *why_errno);
 void hook_process_release(struct hook_process *process);
+/* The text as one word of a shell's. */
+void hook_put_quoted(struct span value, struct buf *out);
 
 /* ---- Claude Code's (claude.c) ---- */
 
@@ -93,6 +115,12 @@ void hook_process_release(struct hook_process *process);
 const char *claude_tool_name(struct span ours);
 /* One of its matchers as a regular expression for hooks_add's; the caller frees. NULL: all. */
 char *claude_matcher(const char *matcher);
+/* Its name for the tool of a call, "mcp__SERVER__TOOL" for a server's, a new reference; of
+ * others the name that they have. */
+json_t *claude_tool(const json_t *input);
+/* Whether the hook runs at this event, by its "if". `input`: as hooks_fire has it. */
+bool condition_fits(const struct hooks *hooks, const struct hook *hook, enum hook_event event,
+                    const json_t *input);
 /* What it is given; a new reference. */
 json_t *claude_input(enum hook_event event, const json_t *input);
 /* As hook_answer_read, by its rules. */

@@ -123,17 +123,35 @@ struct hooks *hooks_new(const struct hooks_options *options)
 	hooks->ran = options->ran;
 	hooks->data = options->data;
 	pthread_mutex_init(&hooks->lock, NULL);
+	pthread_cond_init(&hooks->background_ended, NULL);
 	return hooks;
+}
+
+struct hook hook_copy(const struct hook *hook)
+{
+	struct hook copy = *hook;
+
+	copy.name = copy_text(hook->name);
+	copy.command = copy_text(hook->command);
+	copy.description = copy_text(hook->description);
+	copy.condition = copy_text(hook->condition);
+	copy.env = hook->env ? copy_text_list(hook->env) : NULL;
+	return copy;
+}
+
+void hook_release(struct hook *hook)
+{
+	free(hook->name);
+	free(hook->command);
+	free(hook->description);
+	free(hook->condition);
+	free_list(hook->env);
 }
 
 static void release_group(struct hook_group *group)
 {
-	for (size_t i = 0; i < group->count; i++) {
-		free(group->hooks[i].name);
-		free(group->hooks[i].command);
-		free(group->hooks[i].description);
-		free_list(group->hooks[i].env);
-	}
+	for (size_t i = 0; i < group->count; i++)
+		hook_release(&group->hooks[i]);
 	free(group->hooks);
 	free(group->matcher);
 	js_regex_free(group->regex);
@@ -173,6 +191,8 @@ void hooks_free(struct hooks *hooks)
 {
 	if (!hooks)
 		return;
+	if (hooks->finish)
+		hooks->finish(hooks);
 	for (size_t i = 0; i < hooks->count; i++)
 		release_group(&hooks->groups[i]);
 	free(hooks->groups);
@@ -184,6 +204,7 @@ void hooks_free(struct hooks *hooks)
 	free(hooks->trust_file);
 	free_list(hooks->environment);
 	json_decref(hooks->disabled);
+	pthread_cond_destroy(&hooks->background_ended);
 	pthread_mutex_destroy(&hooks->lock);
 	free(hooks);
 }
@@ -362,7 +383,7 @@ json_t *hooks_list(const struct hooks *hooks)
  *
  * There a new hook warns once and runs; here it runs after it was trusted, and not before. */
 
-enum { TRUST_BYTES_MAX = 4 << 20, DEPTH_MAX = 8 };
+enum { TRUST_BYTES_MAX = 4 << 20, DEPTH_MAX = 8, COMMAND_BYTES_MAX = 64 << 10 };
 
 /* {} when there is none; NULL: it cannot be read. *err does not name the file. */
 static json_t *read_trusted_hooks(const struct hooks *hooks, struct err *err)
@@ -520,14 +541,14 @@ static char **read_env(const json_t *env)
 	return list;
 }
 
-static unsigned read_timeout(const json_t *value)
+static unsigned read_timeout(const json_t *value, unsigned usual)
 {
 	json_int_t ms = json_is_integer(value) ? json_integer_value(value) :
 	                json_is_real(value)    ? (json_int_t)json_real_value(value) :
 	                                         0;
 
 	if (ms <= 0)
-		return HOOK_TIMEOUT_MS_DEFAULT;
+		return usual;
 	return ms > (json_int_t)HOOK_TIMEOUT_MS_MAX ? HOOK_TIMEOUT_MS_MAX : (unsigned)ms;
 }
 
@@ -549,14 +570,51 @@ struct reading {
 	size_t beyond; /* hooks that are left out because there are HOOKS_MAX */
 };
 
+/* Its command, the caller frees. Of Claude Code's that have "args" the program and these, as words
+ * of a shell's.  NULL: there is none that can be run. */
+static char *read_command(const struct hooks *hooks, bool claude, const json_t *entry)
+{
+	static const struct span project = { "${CLAUDE_PROJECT_DIR}", 21 };
+	const char *command = member_string(entry, "command");
+	const json_t *args = claude ? json_object_get(entry, "args") : NULL;
+	_cleanup_buf_ struct buf out = BUF_INIT(COMMAND_BYTES_MAX);
+	json_t *arg;
+	size_t i;
+
+	if (!args || !command || !*command)
+		return command && *command ? mem_strdup(command) : NULL;
+	hook_put_quoted(span_str(command), &out);
+	json_array_foreach((json_t *)args, i, arg) {
+		_cleanup_buf_ struct buf text = BUF_INIT(COMMAND_BYTES_MAX);
+
+		if (!json_is_string(arg) ||
+		    strlen(json_string_value(arg)) != json_string_length(arg))
+			return NULL;
+		for (struct span rest = json_span(arg); rest.len;) {
+			const bool named = hooks->project && span_starts(rest, project);
+
+			buf_span(&text, named ? span_str(hooks->project) : span_head(rest, 1));
+			rest = span_skip(rest, named ? project.len : 1);
+		}
+		buf_char(&out, ' ');
+		hook_put_quoted(buf_view(&text), &out);
+		if (text.overflowed)
+			return NULL;
+	}
+	return json_is_array(args) && buf_char(&out, '\0') ? mem_strdup(out.data) : NULL;
+}
+
 static void read_hook(struct reading *reading, struct hook_group *group, const json_t *entry)
 {
-	const char *type = member_string(entry, "type");
-	const char *command = member_string(entry, "command");
+	const char *type = member_string(entry, "type"), *name = member_string(entry, "name");
+	_cleanup_free_ char *command = read_command(reading->hooks, group->claude, entry);
 	const char *event = hook_event_name(group->event);
+	const unsigned usual = !group->claude                     ? HOOK_TIMEOUT_MS_DEFAULT :
+	                       group->event == HOOK_BEFORE_AGENT ? HOOK_TIMEOUT_MS_CLAUDE_PROMPT :
+	                                                            HOOK_TIMEOUT_MS_CLAUDE;
 	struct hook *hook;
 
-	if (!type || strcmp(type, "command") != 0 || !command || !*command) {
+	if (!type || strcmp(type, "command") != 0 || !command) {
 		hooks_problem(reading->problems, reading->where,
 		              "a hook of %s is left out: it needs \"type\": \"command\" and a "
 		              "\"command\".",
@@ -569,11 +627,12 @@ static void read_hook(struct reading *reading, struct hook_group *group, const j
 	}
 	hook = hook_group_add(reading->hooks, group, reading->source);
 	hook->claude = group->claude;
-	hook->name = mem_strdup(member_string(entry, "name") ? member_string(entry, "name") : "");
-	hook->command = mem_strdup(command);
-	if (member_string(entry, "description"))
-		hook->description = mem_strdup(member_string(entry, "description"));
-	hook->timeout_ms = read_timeout(json_object_get(entry, "timeout"));
+	hook->name = mem_strdup(name ? name : "");
+	hook->command = mem_steal(&command);
+	hook->description = copy_text(member_string(entry, "description"));
+	hook->timeout_ms = read_timeout(json_object_get(entry, "timeout"), usual);
+	hook->condition = group->claude ? copy_text(member_string(entry, "if")) : NULL;
+	hook->async = group->claude && json_is_true(json_object_get(entry, "async"));
 	if (json_is_object(json_object_get(entry, "env")))
 		hook->env = read_env(json_object_get(entry, "env"));
 }

@@ -58,14 +58,14 @@ static size_t reference_length(const char *text, const char *name)
 	return is_name_byte(at[len]) ? 0 : len + 1;
 }
 
-static void put_quoted(const char *value, struct buf *out)
+void hook_put_quoted(struct span value, struct buf *out)
 {
 	buf_char(out, '\'');
-	for (; *value; value++)
-		if (*value == '\'')
+	for (size_t i = 0; i < value.len; i++)
+		if (value.data[i] == '\'')
 			buf_str(out, "'\\''");
 		else
-			buf_char(out, *value);
+			buf_char(out, value.data[i]);
 	buf_char(out, '\'');
 }
 
@@ -77,7 +77,7 @@ static size_t replace_variable(const struct variable *variables, const char *tex
 
 		if (!len)
 			continue;
-		put_quoted(variables[i].value, out);
+		hook_put_quoted(span_str(variables[i].value), out);
 		return len;
 	}
 	return 0;

@@ -141,6 +141,22 @@ static bool bringing_has(const struct bringing *bringing, const char *name)
 	       text.data;
 }
 
+/* With the words that it is started with ("args" of Claude Code's). */
+static void consent_hook(struct bringing *bringing, const char *event, const json_t *hook)
+{
+	const char *command = json_string_value(json_object_get(hook, "command"));
+	_cleanup_buf_ struct buf line = BUF_INIT(LIMIT_SETTINGS_BYTES);
+	const json_t *arg;
+	size_t i;
+
+	buf_str(&line, command ? command : "");
+	json_array_foreach(json_object_get(hook, "args"), i, arg)
+		if (json_is_string(arg))
+			buf_printf(&line, " %s", json_string_value(arg));
+	consent_line(bringing, "hook, which runs outside the sandbox,", event,
+	             line.data ? line.data : "");
+}
+
 static void consent_hooks(struct bringing *bringing)
 {
 	struct err err = ERR_INIT;
@@ -153,13 +169,8 @@ static void consent_hooks(struct bringing *bringing)
 		consent_line(bringing, "hooks that cannot be read", "", err.message);
 	json_object_foreach(hooks, event, groups)
 		json_array_foreach(groups, i, group)
-			json_array_foreach(json_object_get(group, "hooks"), k, hook) {
-				const char *command =
-					json_string_value(json_object_get(hook, "command"));
-
-				consent_line(bringing, "hook, which runs outside the sandbox,",
-				             event, command ? command : "");
-			}
+			json_array_foreach(json_object_get(group, "hooks"), k, hook)
+				consent_hook(bringing, event, hook);
 }
 
 static void consent_commands(struct bringing *bringing)

@@ -106,7 +106,7 @@ static char *content_folder(const struct stage *stage)
 	char **names;
 	size_t count;
 
-	if (extension_is_in(content))
+	if (extension_is_in(content) || extension_is_bare(content))
 		return content;
 	count = door_names(door_folder(content, content), 2, &names);
 	if (count == 1)
@@ -123,16 +123,39 @@ static char *content_folder(const struct stage *stage)
 	return content;
 }
 
-/* The marketplace's word in place of a manifest. */
-static bool manifest_put(struct install *install, const json_t *manifest, struct err *err)
+/* Another's word in place of a manifest. */
+static bool manifest_put(struct install *install, const json_t *manifest, const char *whose,
+                         struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_SETTINGS_BYTES);
 	_cleanup_free_ char *path = path_join(install->folder, CLAUDE_MANIFEST);
 
 	if (!json_print(&text, manifest, 2))
-		return err_set(err, ERR_TOO_LARGE, "The marketplace says too much of it.");
-	json_object_set_new(install->origin, "manifest", json_string("marketplace"));
+		return err_set(err, ERR_TOO_LARGE, "The %s says too much of it.", whose);
+	json_object_set_new(install->origin, "manifest", json_string(whose));
 	return door_replace(install->folder, path, buf_view(&text), 0644, err);
+}
+
+/* The name of a plugin that has no manifest: that of the folder, repository or archive that it
+ * was. */
+static bool bare_put(struct install *install, const struct install_wish *wish,
+                     const struct source *source, struct err *err)
+{
+	static const char *const ends[] = { "/", ".git", ".tar.gz", ".tgz", ".tar", ".zip" };
+	const bool inner = strcmp(install->folder + strlen(install->stage->path), "/content") != 0;
+	struct span name = span_str(inner       ? install->folder :
+	                            wish->path  ? wish->path :
+	                            source->git ? source->git :
+	                                          source->text);
+	json_auto_t *manifest = NULL;
+	size_t begin;
+
+	for (size_t i = 0; i < ARRAY_LEN(ends) && !inner; i++)
+		name.len -= span_ends(name, span_str(ends[i])) ? strlen(ends[i]) : 0;
+	for (begin = name.len; begin && !strchr("/:", name.data[begin - 1]);)
+		begin--;
+	manifest = json_pack("{s:o}", "name", json_text(span_skip(name, begin)));
+	return manifest_put(install, manifest, "folder", err);
 }
 
 static bool fetch_or_link(struct install *install, const struct install_wish *wish,
@@ -150,8 +173,11 @@ static bool fetch_or_link(struct install *install, const struct install_wish *wi
 	install->folder = wish->manifest && (source->git || source->kind == SOURCE_FOLDER) ?
 	                          mem_printf("%s/content", install->stage->path) :
 	                          content_folder(install->stage);
-	return !wish->manifest || extension_is_in(install->folder) ||
-	       manifest_put(install, wish->manifest, err);
+	if (!wish->manifest)
+		return !extension_is_bare(install->folder) ||
+		       bare_put(install, wish, source, err);
+	return extension_is_in(install->folder) ||
+	       manifest_put(install, wish->manifest, "marketplace", err);
 }
 
 static char *install_text(const struct install *install)

@@ -6,15 +6,16 @@
 #include <sys/stat.h>
 
 #include "base/door.h"
-#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "config/extensions.h"
+#include "config/home.h"
 #include "data/json.h"
+#include "data/toml.h"
 #include "install/private.h"
 
-enum { MARKETS_DEPTH = 16, MARKETS_MAX = 200 };
+enum { MARKETS_DEPTH = 16, EXPLORED_DEPTH = 64, MARKETS_MAX = 200 };
 
 /* Of a folder or a repository the first that it has. */
 static const char *const market_files[] = { ".claude-plugin/marketplace.json",
@@ -140,101 +141,82 @@ static char *claude_word(const json_t *source)
 	return NULL;
 }
 
+/* One more, unless there is one of that name, or it names no place (`source` is NULL, or ""). */
+static void market_put(json_t *all, const char *name, const char *source, json_t *ref,
+                       const char *kept_by)
+{
+	if (source && *source && market_name_is_fine(span_str(name)) &&
+	    !json_object_get(all, name) && json_object_size(all) < MARKETS_MAX)
+		json_object_set_new(all, name,
+		                    json_pack("{s:o, s:O*, s:s}", "source",
+		                              json_text(span_str(source)), "ref",
+		                              json_is_string(ref) ? ref : NULL, "keptBy",
+		                              kept_by));
+}
+
 static void add_claude_markets(const struct home *home, json_t *all, json_t *notices)
 {
 	_cleanup_free_ char *path = mem_printf("%s/.claude/plugins/known_marketplaces.json",
 	                                       home_user(home));
-	_cleanup_file_text_ struct file_text text = { 0 };
-	json_auto_t *said = NULL;
 	struct err err = ERR_INIT;
+	json_auto_t *said = home_object_read(path, MARKETS_DEPTH, &err);
 	const char *name;
 	json_t *one;
 
-	if (!file_read(path, LIMIT_MARKET_BYTES, &text, &err) ||
-	    (text.data && !json_parse_depth(file_text_span(&text), MARKETS_DEPTH, &said, &err))) {
+	if (!said)
+		json_array_append_new(notices, json_text(span_str(err.message)));
+	json_object_foreach(said, name, one) {
+		const json_t *source = json_object_get(one, "source");
+		_cleanup_free_ char *word = claude_word(source);
+
+		market_put(all, name, word, json_object_get(source, "ref"), "Claude Code");
+	}
+}
+
+/* Those of its settings, and the list that it has for the user alone. */
+static void add_codex_markets(const struct home *home, json_t *all, json_t *notices)
+{
+	const char *moved = getenv("CODEX_HOME");
+	_cleanup_free_ char *usual = mem_printf("%s/.codex", home_user(home));
+	_cleanup_free_ char *path = path_join(moved && *moved == '/' ? moved : usual,
+	                                      "config.toml");
+	_cleanup_free_ char *own = path_join(home_user(home), market_files[1]);
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct err err = ERR_INIT, ignored = ERR_INIT;
+	json_auto_t *settings = NULL, *listed = home_object_read(own, EXPLORED_DEPTH, &ignored);
+	const char *name;
+	json_t *one;
+
+	if (!file_read(path, LIMIT_SETTINGS_BYTES, &text, &err) ||
+	    (text.data && !toml_parse(file_text_span(&text), false, &settings, &err))) {
 		_cleanup_free_ char *sentence = mem_printf("%s: %s", path, err.message);
 
 		json_array_append_new(notices, json_text(span_str(sentence)));
 	}
-	json_object_foreach(said, name, one) {
-		const json_t *source = json_object_get(one, "source");
-		json_t *ref = json_object_get(source, "ref");
-		_cleanup_free_ char *word = claude_word(source);
-
-		if (word && market_name_is_fine(span_str(name)) && !json_object_get(all, name) &&
-		    json_object_size(all) < MARKETS_MAX)
-			json_object_set_new(all, name,
-			                    json_pack("{s:o, s:O*, s:s}", "source",
-			                              json_text(span_str(word)), "ref",
-			                              json_is_string(ref) ? ref : NULL, "keptBy",
-			                              "Claude Code"));
-	}
-}
-
-/* Of hasp's own file the entries that are one, for people or to be written again. */
-static json_t *markets_of_hasp(const struct home *home, struct err *err)
-{
-	_cleanup_free_ char *path = markets_path(home);
-	_cleanup_file_text_ struct file_text text = { 0 };
-	json_t *all = NULL;
-
-	if (!file_read(path, LIMIT_MARKET_BYTES, &text, err))
-		return NULL;
-	if (!text.data)
-		return json_object();
-	if (!json_parse_depth(file_text_span(&text), MARKETS_DEPTH, &all, err))
-		return NULL;
-	if (json_is_object(all))
-		return all;
-	json_decref(all);
-	err_set(err, ERR_INVALID_ARGUMENT, "%s does not hold an object.", path);
-	return NULL;
+	json_object_foreach(json_object_get(settings, "marketplaces"), name, one)
+		market_put(all, name, json_string_value(json_object_get(one, "source")),
+		           json_object_get(one, "ref"), "Codex");
+	name = json_string_value(json_object_get(listed, "name"));
+	if (name)
+		market_put(all, name, own, NULL, "Codex");
 }
 
 json_t *markets_kept(const struct home *home, json_t *notices)
 {
+	_cleanup_free_ char *path = markets_path(home);
 	struct err err = ERR_INIT;
-	json_auto_t *own = markets_of_hasp(home, &err);
+	json_auto_t *own = home_object_read(path, MARKETS_DEPTH, &err);
 	json_t *all = json_object(), *one;
 	const char *name;
 
 	if (!own)
 		json_array_append_new(notices, json_text(span_str(err.message)));
-	json_object_foreach(own, name, one) {
-		json_t *ref = json_object_get(one, "ref");
-
-		if (market_name_is_fine(span_str(name)) &&
-		    json_string_length(json_object_get(one, "source")) &&
-		    json_object_size(all) < MARKETS_MAX)
-			json_object_set_new(all, name,
-			                    json_pack("{s:O, s:O*, s:s}", "source",
-			                              json_object_get(one, "source"), "ref",
-			                              json_is_string(ref) ? ref : NULL, "keptBy",
-			                              "hasp"));
-	}
+	json_object_foreach(own, name, one)
+		market_put(all, name, json_string_value(json_object_get(one, "source")),
+		           json_object_get(one, "ref"), "hasp");
 	add_claude_markets(home, all, notices);
+	add_codex_markets(home, all, notices);
 	return all;
-}
-
-/* Writes hasp's own anew, with a change. */
-static bool markets_change(const struct home *home, const char *name, json_t *entry,
-                           struct err *err)
-{
-	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MARKET_BYTES);
-	_cleanup_free_ char *folder = home_make(home_user(home), ".gemini", err);
-	_cleanup_free_ char *path = markets_path(home);
-	json_auto_t *all = folder ? markets_of_hasp(home, err) : NULL, *taken = entry;
-
-	if (!all)
-		return false;
-	if (taken)
-		json_object_set(all, name, taken);
-	else if (json_object_del(all, name) != 0)
-		return err_set(err, ERR_INVALID_ARGUMENT, "hasp keeps no marketplace \"%.100s\".",
-		               name);
-	return json_print(&out, all, 2) ? file_replace(path, buf_view(&out), 0600, err) :
-	                                  err_set(err, ERR_TOO_LARGE,
-	                                          "There are too many marketplaces.");
 }
 
 /* The one of that name, letters' cases aside; *ret_name is as it is written. NULL: none is. */
@@ -251,28 +233,42 @@ static const json_t *market_named(const json_t *kept, const char *name, const ch
 	return NULL;
 }
 
+/* Whether no other marketplace has the name; what is read of it has its lock. */
+static bool market_name_is_free(const struct home *home, const char *wanted, const char *source,
+                                struct err *err)
+{
+	json_auto_t *notices = json_array(), *kept = markets_kept(home, notices);
+	const char *name;
+	const json_t *other = market_named(kept, wanted, &name);
+
+	return !other || span_eq(json_span(json_object_get(other, "source")), span_str(source)) ||
+	       err_set(err, ERR_INVALID_ARGUMENT,
+	               "There is another marketplace \"%s\", %.300s (kept by %s).", name,
+	               json_string_value(json_object_get(other, "source")),
+	               json_string_value(json_object_get(other, "keptBy")));
+}
+
 bool market_keep(const struct home *home, const char *word, const char *ref, char **ret_name,
                  struct err *err)
 {
-	json_auto_t *notices = json_array(), *kept = NULL;
 	_cleanup_free_ char *real = strstr(word, "://") ? NULL : realpath(word, NULL);
-	const char *source = real ? real : word, *name;
-	const json_t *other;
+	_cleanup_free_ char *path = markets_path(home);
+	_cleanup_lock_ char *lock = NULL;
+	json_auto_t *all = NULL;
+	const char *source = real ? real : word;
 	struct market market;
-	bool ok;
+	bool ok = false;
 
 	if (!market_open(word, ref, home, &market, err))
 		return false;
-	kept = markets_kept(home, notices);
-	other = market_named(kept, market.name, &name);
-	ok = !other || span_eq(json_span(json_object_get(other, "source")), span_str(source)) ||
-	     err_set(err, ERR_INVALID_ARGUMENT,
-	             "There is another marketplace \"%s\", %.300s (kept by %s).", name,
-	             json_string_value(json_object_get(other, "source")),
-	             json_string_value(json_object_get(other, "keptBy")));
-	ok = ok && markets_change(home, market.name,
-	                          json_pack("{s:o, s:o*}", "source", json_name(source), "ref",
-	                                    ref ? json_text(span_str(ref)) : NULL), err);
+	lock = home_lock_file(path, err);
+	all = lock ? home_object_read(path, MARKETS_DEPTH, err) : NULL;
+	if (all && market_name_is_free(home, market.name, source, err)) {
+		json_object_set_new(all, market.name,
+		                    json_pack("{s:o, s:o*}", "source", json_name(source), "ref",
+		                              ref ? json_text(span_str(ref)) : NULL));
+		ok = home_object_write(path, all, err);
+	}
 	if (ok)
 		*ret_name = mem_strdup(market.name);
 	market_release(&market);
@@ -281,7 +277,16 @@ bool market_keep(const struct home *home, const char *word, const char *ref, cha
 
 bool market_forget(const struct home *home, const char *name, struct err *err)
 {
-	return markets_change(home, name, NULL, err);
+	_cleanup_free_ char *path = markets_path(home);
+	_cleanup_lock_ char *lock = home_lock_file(path, err);
+	json_auto_t *all = lock ? home_object_read(path, MARKETS_DEPTH, err) : NULL;
+
+	if (!all)
+		return false;
+	if (json_object_del(all, name) != 0)
+		return err_set(err, ERR_INVALID_ARGUMENT, "hasp keeps no marketplace \"%.100s\".",
+		               name);
+	return home_object_write(path, all, err);
 }
 
 /* ---- by name ------------------------------------------------------------------------------ */

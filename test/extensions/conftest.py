@@ -4,6 +4,7 @@ where Gemini CLI keeps one that it installed."""
 import importlib.util
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,11 @@ class World(headless.World):
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(content if isinstance(content, str) else json.dumps(content))
         return folder
+
+    def at_once(self, *commands):
+        """Exit codes of commands that run side by side; each one is (words, standard input)."""
+        with ThreadPoolExecutor(len(commands)) as pool:
+            return list(pool.map(lambda command: self.command(*command[0], stdin=command[1]).code, commands))
 
     def enablement(self, **rules):
         self.extensions.mkdir(parents=True, exist_ok=True)

@@ -49,6 +49,13 @@ def test_set_read_and_removed(world, value, line):
     assert env_file(world) == "OTHER='x y'\n"
 
 
+def test_many_are_set_at_once(world):
+    names = ["V%d" % number for number in range(12)]
+    world.extend(settings=[{"name": name, "envVar": name} for name in names])
+    assert world.at_once(*[(["extensions", "config", "ext", name], b"of %s\n" % name.encode()) for name in names]) == [0] * 12
+    assert sorted(env_file(world).splitlines()) == sorted("%s='of %s'" % (name, name) for name in names)
+
+
 def test_a_secret_is_in_the_key_store_alone(world, store):
     env = {name: store[name] for name in ("DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR")}
     hook = {"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "printf %%s \"$THE_KEY\" >%s/seen" % world.top}]}]}}

@@ -179,6 +179,25 @@ def test_what_a_killed_installation_left_is_removed(world):
 # ---- git
 
 
+BARE = {"commands/sum.md": "Sum.\n"}
+
+
+@pytest.mark.parametrize("name,top,called", [("kit.tar.gz", "", "kit"), ("x.tar.gz", "kit-1.0/", "kit-1.0"), ("kit.git", None, "kit")])
+def test_a_plugin_without_a_manifest_has_the_name_of_what_it_was(world, name, top, called):
+    if top is None:
+        path = world.extend("x", {"commands/sum.md": "Sum.\n"}, at=world.top / name, origin=False)
+        (path / "gemini-extension.json").unlink()
+        git(path, "init", "-q", "-b", "main")
+        git(path, "add", ".")
+        git(path, "commit", "-qm", "one")
+        path = "file://%s" % path
+    else:
+        path = put(world, name, tar(files=BARE, top=top))
+    run(world, "install", "--consent", path)
+    assert [row["name"] for row in run(world, "list", "--json").json] == [called]
+    assert "/%s:sum" % called in run(world, "list").text
+
+
 def git(folder, *args):
     return subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@example.org", *args], cwd=folder, check=True,
                           capture_output=True, text=True).stdout

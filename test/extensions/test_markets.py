@@ -128,6 +128,54 @@ def test_kept_by_name(world, folder):
     assert kept(world) == {} and "keeps no marketplace" in run(world, "marketplace", "remove", "tools", code=1).err
 
 
+def test_many_are_added_at_once(world):
+    """Each writes the file anew: none may write it without what another wrote meanwhile."""
+    names = ["m%d" % number for number in range(12)]
+    folders = [without_manifest(market(world, at=world.top / name, name=name)) for name in names]
+    folders += [without_manifest(market(world, at=world.top / ("other%d" % number), name="same")) for number in range(4)]
+    codes = world.at_once(*[(["extensions", "marketplace", "add", str(folder)], None) for folder in folders])
+    assert codes[:12] == [0] * 12 and sorted(codes[12:]) == [0, 1, 1, 1]
+    assert sorted(kept(world)) == sorted([*names, "same"])
+    assert world.at_once(*[(["extensions", "marketplace", "remove", name], None) for name in names]) == [0] * 12
+    assert list(kept(world)) == ["same"]
+    assert not list((world.home / ".gemini").glob("*.lock"))
+
+
+CODEX = {"plugins/kit/.codex-plugin/plugin.json": {"name": "kit", "version": "1.0.0", "apps": "./.app.json", "interface": {"displayName": "Kit"}},
+         "plugins/kit/skills/notes/SKILL.md": "---\nname: notes\ndescription: Writes notes.\n---\nx\n",
+         "plugins/kit/commands/no.md": "Not of Codex' plugins.", "plugins/kit/.mcp.json": {"mcpServers": {"far": {"url": "https://example.org/mcp"}}},
+         "plugins/kit/hooks/hooks.json": {"hooks": {"SessionStart": [{"hooks": [
+             {"type": "command", "command": "echo \"$PLUGIN_ROOT ${CLAUDE_PLUGIN_ROOT}\" >\"$CLAUDE_PROJECT_DIR/seen\""}]}]}}}
+
+
+def test_those_of_codex_are_known(world):
+    """By its settings, and its list for the user alone; with its plugins."""
+    local = {"name": "kit", "source": {"source": "local", "path": "./plugins/kit"}}
+    folder = without_manifest(market(world, local, files=CODEX, place=".agents/plugins/marketplace.json"))
+    without_manifest(market(world, local, files={}, place=".agents/plugins/marketplace.json", at=world.home, name="mine"))
+    path = world.home / ".codex" / "config.toml"
+    path.parent.mkdir()
+    path.write_text('[marketplaces.tools]\nsource_type = "local"\nsource = "%s"\n[marketplaces.hub]\nsource_type = "git"\n'
+                    'source = "https://github.com/me/hub.git"\nref = "main"\n[marketplaces.odd]\nsource = 1\n' % folder)
+    assert run(world, "marketplace", "--json").json == {
+        "tools": {"source": str(folder), "keptBy": "Codex"},
+        "hub": {"source": "https://github.com/me/hub.git", "ref": "main", "keptBy": "Codex"},
+        "mine": {"source": str(world.home / ".agents/plugins/marketplace.json"), "keptBy": "Codex"}}
+    assert explored(world, "mine")[0]["plugins"][0]["name"] == "kit"
+    said = run(world, "install", "--consent", "kit@tools").text
+    for line in ("skill notes: Writes notes.", "MCP server far: contact https://example.org/mcp", "SessionStart: echo", "not used by hasp: apps"):
+        assert line in said
+    assert "/kit:no" not in said
+    (row,) = run(world, "list", "--json").json
+    assert (row["name"], row["format"]) == ("kit", "Codex plugin")
+    from fake_gemini import text
+    world.run([[text("Hello.")]], "-p", "x")
+    placed = world.extensions / "kit"
+    assert world.read("seen") == "%s %s\n" % (placed, placed)
+    path.write_text("[")
+    assert "config.toml" in run(world, "marketplace").err
+
+
 def test_those_of_claude_code_are_known(world, folder):
     path = world.home / ".claude" / "plugins" / "known_marketplaces.json"
     path.parent.mkdir(parents=True)

@@ -178,6 +178,105 @@ def test_matchers_of_its_hooks(world, matcher, names):
     assert [one["tool_name"] for one in (seen(world) if (world.root / "seen").exists() else [])] == names
 
 
+CALLS = {
+    "push": ("run_shell_command", {"command": "cd . && A=1 git push --force"}),
+    "wrapped": ("run_shell_command", {"command": "timeout 9 git 'status'"}),
+    "dynamic": ("run_shell_command", {"command": "X=push; git $X"}),
+    "echo": ("run_shell_command", {"command": "echo git push"}),
+    "odd": ("run_shell_command", {"command": "$(echo echo) x"}),
+    "ts": ("write_file", {"file_path": "src/a.ts", "content": "x"}),
+    "md": ("write_file", {"file_path": "./src/../doc//b.md", "content": "x"}),
+    "linked": ("write_file", {"file_path": "link/c.md", "content": "x"}),
+    "read": ("read_file", {"file_path": "src/a.ts"}),
+    "far": ("mcp_tools_echo", {"text": "x"}),
+}
+
+
+@pytest.mark.parametrize("rule,meant", [
+    ("Bash", "push wrapped dynamic echo odd"), ("Bash(*)", "push wrapped dynamic echo odd"),
+    ("Bash(git *)", "push wrapped dynamic odd"), ("Bash(git:*)", "push wrapped dynamic odd"), ("Bash(git push *)", "push dynamic odd"),
+    ("Bash(git status *)", "wrapped dynamic odd"), ("Bash(git)", "dynamic odd"), ("Bash(echo git push)", "dynamic echo odd"), ("Bash(* --force)", "push dynamic odd"),
+    ("Edit(*.ts)", "ts"), ("Edit(src/**)", "ts"), ("Edit(/src)", "ts"), ("Write(doc/b.md)", "md"), ("Edit(./doc/*)", "md linked"),
+    ("Edit(//{root}/doc/**)", "md linked"), ("Read(*.ts)", "read"), ("Edit(~/doc/**)", ""), ("Edit(doc/{a,b,c}.md)", "md linked"),
+    ("Edit([)", "ts md linked"), ("mcp__tools", "far"), ("mcp__tools__*", "far"), ("mcp__tools__echo", "far"), ("mcp__tool", ""),
+    ("Bash(x", "push wrapped dynamic echo odd ts md linked read far"), ("Other(x)", ""), ("mcp__tools__echo(what:x)", "far"),
+])
+def test_calls_that_its_hooks_are_for(world, rule, meant):
+    put(world.root, {"src/a.ts": "x", "doc/b.md": "x", "doc/c.md": "x"})
+    (world.root / "link").symlink_to("doc")
+    install(world, claude(world, {
+        ".mcp.json": {"tools": {"command": sys.executable, "args": [str(SERVER)]}},
+        "hook.sh": script("echo no >&2; exit 2\n"), "hooks/hooks.json": {"hooks": {"PreToolUse": [{"hooks": [
+            {"type": "command", "if": rule.replace("{root}", str(world.root)[1:]), "command": "sh ${CLAUDE_PLUGIN_ROOT}/hook.sh"}]}]}}}))
+    done = world.run([[call(*one) for one in CALLS.values()], [text("Done.")]], "-y", "-p", "x")
+    denied = [name for name, result in zip(CALLS, done.results(1)) if "no" == str(result.get("message", result.get("error", "")))[-2:]]
+    assert denied == meant.split(), done.results(1)
+
+
+def test_hooks_that_nobody_waits_for(world):
+    """What it says has no weight; at the end of the session it is ended."""
+    waits = 'while [ ! -e "$CLAUDE_PROJECT_DIR/go" ]; do sleep 0.05; done; echo >"$CLAUDE_PROJECT_DIR/seen"; exit 2'
+    sleeps = 'cat >"$CLAUDE_PROJECT_DIR/given"; sleep 600'
+    install(world, claude(world, {"hooks/hooks.json": {"hooks": {"PreToolUse": [{"matcher": "Write", "hooks": [
+        {"type": "command", "async": True, "command": command} for command in (waits, sleeps)]}]}}}))
+    done = world.run([[call("write_file", {"file_path": "go", "content": "x"})],
+                      [call("run_shell_command", {"command": "until [ -e seen ] && [ -s given ]; do sleep 0.05; done"})],
+                      [text("Done.")]], "-y", "-p", "x")
+    assert done.results(1)[0]["success"] and json.loads(world.read("given"))["tool_input"]["file_path"] == "go"
+
+
+def bare(world, name="kit"):
+    """What Claude Code takes for a plugin, too."""
+    return put(world.top / "work" / name, {
+        "commands/sum.md": "---\ndescription: Sums.\n---\nSum $ARGUMENTS.\n", ".mcp.json": {"far": {"url": "https://example.org/mcp"}},
+        "hooks/hooks.json": {"SessionStart": [{"hooks": [{"type": "command", "command": "sh ${CLAUDE_PLUGIN_ROOT}/hook.sh"}]}]},
+        "hook.sh": script("")})
+
+
+def test_one_without_a_manifest(world):
+    folder = bare(world)
+    brings = "  MCP server far: contact https://example.org/mcp\n"
+    said = run(world, "validate", str(folder)).text
+    assert said.startswith('Extension "kit" is valid.') and brings in said and not (folder / ".claude-plugin").exists()
+    refused = world.command("extensions", "install", str(folder), stdin=b"n\n")
+    assert refused.code == 1 and brings in refused.text and not (world.extensions / "kit").exists()
+    assert 'extension "kit"' in install(world, folder).text
+    assert "Sum 1." in world.run(HELLO, "-p", "/sum 1").said(0) and len(seen(world)) == 1
+    put(folder, {"commands/two.md": "Two."})
+    assert "+ command /kit:two" in world.command("extensions", "update", "--consent", "kit").text.replace("+   ", "+ ")
+    assert "Two." in world.run(HELLO, "-p", "/two").said(0)
+    run(world, "uninstall", "kit")
+    run(world, "link", "--consent", str(folder))
+    assert "Sum 2." in world.run(HELLO, "-p", "/sum 2").said(0)
+    run(world, "uninstall", "kit")
+    assert not (folder / ".claude-plugin").exists() and (folder / "commands").exists()
+
+
+@pytest.mark.parametrize("name", ["a b", "-x"])
+def test_one_without_a_manifest_whose_folder_has_no_name_for_it(world, name):
+    folder = bare(world, name)
+    for action in ("validate", "install", "link"):
+        assert 'its "name" has to be' in run(world, action, str(folder), code=1).err
+    assert not world.extensions.exists() or not list(world.extensions.iterdir())
+
+
+def test_what_stands_without_a_manifest_among_the_extensions_is_none(world):
+    put(world.extensions / "left", {"commands/sum.md": "Sum."})
+    done = world.run(HELLO, "-p", "x")
+    assert "left is ignored: It has no manifest." in done.err
+    assert world.command("-p", "/sum").code != 0
+
+
+def test_hooks_that_are_words(world):
+    said = "it's $HOME \"x\" ${CLAUDE_PROJECT_DIR}"
+    shown = install(world, claude(world, {"say.sh": 'printf "%s|" "$@" >"$CLAUDE_PROJECT_DIR/seen"', "hooks/hooks.json": {"hooks": {"SessionStart": [{
+        "hooks": [{"type": "command", "command": "sh", "args": ["${CLAUDE_PLUGIN_ROOT}/say.sh", said, "", "`"]},
+                  {"type": "command", "command": "sh", "args": [1]}]}]}}})).text
+    assert "SessionStart: sh ${CLAUDE_PLUGIN_ROOT}/say.sh it's $HOME" in shown
+    done = world.run([[text("Hello.")]], "-p", "x")
+    assert world.read("seen") == "%s||`|" % said.replace("${CLAUDE_PROJECT_DIR}", str(world.root)) and "a hook of SessionStart is left out" in done.err
+
+
 def test_hooks_on_tools_of_servers_and_on_results(world):
     install(world, claude(world, {
         ".mcp.json": {"tools": {"command": sys.executable, "args": [str(SERVER)]}},
@@ -203,7 +302,9 @@ def test_what_hasp_does_not_use_is_named(world):
     folder = claude(world, {
         "output-styles/x.md": "x", "bin/tool": "x", "hooks/hooks.json": {"hooks": {
             "SubagentStop": [{"hooks": [{"type": "command", "command": "true"}]}],
-            "Stop": [{"hooks": [{"type": "prompt", "prompt": "Is it done?"}, {"type": "command", "command": "true", "if": "y"}]}]}},
+            "Stop": [{"hooks": [{"type": "prompt", "prompt": "Is it done?"}, {"type": "command", "command": "true", "if": "y"}]}],
+            "SessionStart": [{"hooks": [{"type": "command", "command": "true", "shell": "powershell"},
+                                        {"type": "command", "command": "true", "asyncRewake": True, "statusMessage": "x", "once": True}]}]}},
     }, lspServers={}, futureThing=1, hooks={"Other": []}, mcpServers="./x.mcpb")
     (folder / "x.mcpb").write_text("x")
     done = run(world, "validate", str(folder))
@@ -211,7 +312,9 @@ def test_what_hasp_does_not_use_is_named(world):
     assert sorted(named) == sorted([
         "language servers", "output styles", "programs for the search path (bin/)", '"futureThing" of the manifest',
         "hooks of the event SubagentStop", "hooks of the event Other", 'hooks of Stop of the type "prompt"',
-        '"if" of hooks of Stop, which run at each call', "MCP servers in bundles (./x.mcpb)"])
+        'hooks of Stop that have an "if", which is for those of tools', "hooks of SessionStart for PowerShell",
+        '"asyncRewake" of hooks of SessionStart: nobody waits for them, and they wake nobody', 'the MCP server "a", which has a headersHelper',
+        "MCP servers in bundles (./x.mcpb)"])
     assert done.err == ""
     install(world, folder)
     (row,) = run(world, "list", "--json").json

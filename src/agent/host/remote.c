@@ -2,9 +2,10 @@
 /* Agents elsewhere (a2a/a2a.h) as sub-agents: what they log in with, whether a project's may be
  * used, what they ask, and what comes of a task as the result of a call.
  *
- * In the values of "auth" "$NAME" is a variable, as Gemini CLI has it; "$$" and "!!" stand for the
- * second character.  Its "!command" is not run.  An agent of a project's file is used after the
- * user allowed that file as it is now (catalog/agents.h).
+ * In the values of "auth" "$NAME" is a variable and "!COMMAND" what a command prints, as Gemini
+ * CLI has them; "$$" and "!!" stand for the second character.  An agent of a project's file is
+ * used after the user allowed that file as it is now (catalog/agents.h), in words that name its
+ * commands.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,11 +20,19 @@
 #include "data/json.h"
 #include "tool/builtin/web.h"
 
-enum { QUESTION_BYTES = 4096, PROGRESS_BYTES = 160, AUTH_DEPTH_MAX = 4 };
+enum { QUESTION_BYTES = 4096, PROGRESS_BYTES = 160, COMMAND_MS = 60000, COMMAND_OUT = 64 << 10 };
+
+/* What an agent logs in with, as its file has it: variables and commands may have other values
+ * later. */
+struct remote_auth {
+	const struct host *host;
+	char *name;              /* owned; of the agent */
+	json_t *said;            /* owned */
+};
 
 struct remote {
-	char *name;              /* owned */
 	struct a2a_agent *agent; /* owned */
+	struct remote_auth *auth; /* owned */
 };
 
 struct remotes {
@@ -40,13 +49,20 @@ struct remotes *remotes_new(void)
 	return remotes;
 }
 
+static void remote_auth_free(struct remote_auth *auth)
+{
+	json_decref(auth->said);
+	free(auth->name);
+	free(auth);
+}
+
 void remotes_free(struct remotes *remotes)
 {
 	if (!remotes)
 		return;
 	for (size_t i = 0; i < remotes->count; i++) {
 		a2a_free(remotes->at[i].agent);
-		free(remotes->at[i].name);
+		remote_auth_free(remotes->at[i].auth);
 	}
 	pthread_mutex_destroy(&remotes->lock);
 	free(remotes->at);
@@ -55,41 +71,77 @@ void remotes_free(struct remotes *remotes)
 
 /* ---- what it logs in with ------------------------------------------------------- */
 
+/* What the command prints, without blanks around it, a new reference; NULL: *err, which says
+ * nothing of what it printed, nor how it is called: it may have a secret in it. */
+static json_t *command_value(const struct remote_auth *auth, const char *member,
+                             const char *command, struct err *err)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(COMMAND_OUT);
+	struct err why = ERR_INIT;
+	json_t *value = NULL;
+	struct span said;
+
+	if (!hooks_run(auth->host->hooks, command, COMMAND_MS, SPAN(""), &auth->host->cancel, &out,
+	               &why)) {
+		err_set(err, why.code == ERR_CANCELLED ? ERR_CANCELLED : ERR_AUTHENTICATION_FAILED,
+		        "The command for the \"%s\" that the agent %s logs in with %s.", member,
+		        auth->name,
+		        why.code == ERR_CANCELLED       ? "was ended" :
+		        why.code == ERR_COMMAND_STOPPED ? "took longer than a minute" :
+		                                          "failed");
+		goto out;
+	}
+	said = span_trim(buf_view(&out));
+	value = said.len && !memchr(said.data, 0, said.len) ?
+	                json_stringn(said.data, said.len) : NULL;
+	if (!value)
+		err_set(err, ERR_AUTHENTICATION_FAILED,
+		        "The command for the \"%s\" that the agent %s logs in with printed %s.",
+		        member, auth->name, said.len ? "something that is no text" : "nothing");
+out:
+	if (out.data)
+		explicit_bzero(out.data, out.len);
+	return value;
+}
+
 /* What a text in "auth" stands for, a new reference; NULL: *err. */
-static json_t *auth_value(const struct host *host, const char *agent, const json_t *text,
+static json_t *auth_value(const struct remote_auth *auth, const char *member, const json_t *text,
                           struct err *err)
 {
 	const char *word = json_string_value(text), *value;
+	_cleanup_free_ char *command = agent_auth_command(member, text);
 
+	if (command)
+		return command_value(auth, member, command, err);
 	if (strncmp(word, "$$", 2) == 0 || strncmp(word, "!!", 2) == 0)
 		return json_string(word + 1);
 	if (word[0] == '!') {
 		err_set(err, ERR_INVALID_ARGUMENT,
-		        "The \"auth\" of the agent %s names a command (\"!...\"), which hasp does "
-		        "not run; a variable (\"$NAME\") can hold the value.", agent);
+		        "The \"auth\" of the agent %s names a command (\"!...\") for its "
+		        "\"%.40s\", which can have none.", auth->name, member);
 		return NULL;
 	}
 	if (word[0] != '$')
 		return json_incref((json_t *)text);
-	value = variables_get(settings_variables(host->options.settings), word + 1);
+	value = variables_get(settings_variables(auth->host->options.settings), word + 1);
 	if (!value || !*value) {
 		err_set(err, ERR_AUTHENTICATION_FAILED,
-		        "The agent %s logs in with the variable %.100s, which is not set.", agent,
-		        word + 1);
+		        "The agent %s logs in with the variable %.100s, which is not set.",
+		        auth->name, word + 1);
 		return NULL;
 	}
 	return json_string(value);
 }
 
 /* The same with the values that it is to be sent, a new reference; NULL: *err. */
-static json_t *auth_resolve(const struct host *host, const char *agent, const json_t *auth,
-                            struct err *err)
+static json_t *auth_resolve(void *data, struct err *err)
 {
+	const struct remote_auth *auth = data;
 	json_t *resolved = json_object(), *value;
 	const char *name;
 
-	json_object_foreach((json_t *)auth, name, value) {
-		json_t *own = json_is_string(value) ? auth_value(host, agent, value, err) :
+	json_object_foreach(auth->said, name, value) {
+		json_t *own = json_is_string(value) ? auth_value(auth, name, value, err) :
 		                                      json_incref(value);
 
 		if (!own) {
@@ -114,8 +166,8 @@ static bool consent_refused(const struct agent_definition *definition, bool nobo
 		               definition->name);
 	if (definition->remote)
 		return err_set(err, ERR_DENIED_BY_POLICY,
-		               "The agent %s works elsewhere (%s), and nobody has allowed its file "
-		               "in this project. The user can: hasp agents allow %s",
+		               "The agent %s works elsewhere (%.1500s), and nobody has allowed "
+		               "its file in this project. The user can: hasp agents allow %s",
 		               definition->name, what, definition->name);
 	return err_set(err, ERR_DENIED_BY_POLICY,
 	               "The agent %s has MCP servers of its own, and nobody has allowed its file "
@@ -167,16 +219,19 @@ bool host_agent_consent(struct host *host, const struct agent_definition *defini
 
 /* ---- which there are -------------------------------------------------------------- */
 
+/* *ret is set only if it can be used. */
 static bool remote_open(struct host *host, const struct agent_definition *definition,
-                        struct a2a_agent **ret, struct err *err)
+                        struct remote *ret, struct err *err)
 {
-	const json_t *auth = json_object_get(definition->remote, "auth");
-	json_auto_t *resolved = auth ? auth_resolve(host, definition->name, auth, err) : NULL;
-	const struct a2a_options options = {
+	const json_t *said = json_object_get(definition->remote, "auth");
+	struct remote_auth *auth = mem_alloc(1, sizeof(*auth));
+	json_auto_t *resolved = NULL;
+	struct a2a_options options = {
 		.name = definition->name,
 		.card_url = json_string_value(json_object_get(definition->remote, "card_url")),
 		.card = json_string_value(json_object_get(definition->remote, "card")),
-		.auth = resolved,
+		.renew = said ? auth_resolve : NULL,
+		.renew_data = auth,
 		.home = home_user(host->home),
 		.folder = home_gemini(host->home),
 		.login = host_login,
@@ -184,7 +239,15 @@ static bool remote_open(struct host *host, const struct agent_definition *defini
 		.data = host,
 	};
 
-	return (!auth || resolved) && a2a_open(&options, ret, err);
+	*auth = (struct remote_auth){ host, mem_strdup(definition->name),
+		                      json_incref((json_t *)said) };
+	resolved = said ? auth_resolve(auth, err) : NULL;
+	options.auth = resolved;
+	ret->auth = auth;
+	if ((!said || resolved) && a2a_open(&options, &ret->agent, err))
+		return true;
+	remote_auth_free(auth);
+	return false;
 }
 
 /* Borrowed from the session. */
@@ -192,20 +255,21 @@ static bool remote_need(struct host *host, const struct agent_definition *defini
                         struct a2a_agent **ret, struct err *err)
 {
 	struct remotes *remotes = host->chat.remotes;
+	struct remote one;
 	bool ok = false, known = false;
 
 	pthread_mutex_lock(&remotes->lock);
 	for (size_t i = 0; i < remotes->count && !known; i++) {
-		known = strcmp(remotes->at[i].name, definition->name) == 0;
+		known = strcmp(remotes->at[i].auth->name, definition->name) == 0;
 		*ret = known ? remotes->at[i].agent : NULL;
 	}
-	ok = known || (consent_ask(host, definition, err) &&
-	               remote_open(host, definition, ret, err));
+	ok = known ||
+	     (consent_ask(host, definition, err) && remote_open(host, definition, &one, err));
 	if (ok && !known) {
 		remotes->at = mem_grow(remotes->at, &remotes->cap, remotes->count + 1,
 		                       sizeof(*remotes->at));
-		remotes->at[remotes->count++] =
-			(struct remote){ .name = mem_strdup(definition->name), .agent = *ret };
+		remotes->at[remotes->count++] = one;
+		*ret = one.agent;
 	}
 	pthread_mutex_unlock(&remotes->lock);
 	return ok;

@@ -8,12 +8,13 @@
  * own, mode 0600, where no command may write; what is in it is checked like what comes from a
  * server all the same (mcp_declaration_recall).  A file that cannot be read or written is no error:
  * then servers are asked. */
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "data/json.h"
 #include "mcp/client/private.h"
 
-enum { CACHE_DEPTH_MAX = 64 };
+enum { CACHE_DEPTH_MAX = 64, CACHE_LOCK_MS = 500 };
 
 json_t *mcp_cache_load(const char *file)
 {
@@ -45,6 +46,8 @@ void mcp_cache_write(const char *file, const char *name, const char *hash, const
                      const json_t *offers)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_CACHE_BYTES);
+	/* What cannot be locked is written all the same: what is lost is asked for again. */
+	_cleanup_fd_ int lock = file_lock_beside(file, CACHE_LOCK_MS);
 	json_auto_t *all = mcp_cache_load(file);
 	json_auto_t *known = json_pack("{s:s, s:O, s:O}", "hash", hash, "tools", (json_t *)tools,
 	                               "offers", (json_t *)offers);
