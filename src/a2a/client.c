@@ -268,6 +268,11 @@ static unsigned on_agent_waiting(void *data, struct err *err)
 	return left;
 }
 
+static bool task_is_unwanted(void *data)
+{
+	return cancelled(((const struct exchange *)data)->cancel);
+}
+
 /* ---- sending ---------------------------------------------------------------------- */
 
 static bool exchange_send_once(struct exchange *exchange, struct err *err)
@@ -291,15 +296,11 @@ static bool exchange_send_once(struct exchange *exchange, struct err *err)
 	if (!exchange->is_bare && agent->card.is_v1)
 		headers[n++] = "A2A-Version: 1.0";
 	free(exchange->field);
-	exchange->field = elsewhere ? NULL : a2a_auth_field(&agent->auth);
+	exchange->field = elsewhere ? NULL :
+	                              a2a_auth_field(&agent->auth, task_is_unwanted, exchange);
 	if (exchange->field)
 		headers[n++] = exchange->field;
 	return http_client_send(exchange->asking->client, &request, &events, exchange, err);
-}
-
-static bool task_is_unwanted(void *data)
-{
-	return cancelled(((const struct exchange *)data)->cancel);
 }
 
 /* Whether the request may be sent again; the time that a login takes does not count. */
