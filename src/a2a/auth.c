@@ -175,7 +175,7 @@ void a2a_auth_release(struct a2a_auth *auth)
 	*auth = (struct a2a_auth){ 0 };
 }
 
-char *a2a_auth_field(const struct a2a_auth *auth)
+char *a2a_auth_field(const struct a2a_auth *auth, bool (*over)(void *data), void *data)
 {
-	return auth->tokens ? mcp_auth_field(auth->tokens) : mem_strdup(auth->field);
+	return auth->tokens ? mcp_auth_field(auth->tokens, over, data) : mem_strdup(auth->field);
 }

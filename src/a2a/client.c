@@ -272,17 +272,22 @@ static unsigned on_agent_waiting(void *data, struct err *err)
 	return left;
 }
 
+static bool task_is_unwanted(void *data)
+{
+	return cancelled(((const struct exchange *)data)->cancel);
+}
+
 /* ---- sending ---------------------------------------------------------------------- */
 
 /* What logs in now; NULL: nothing. The caller frees. */
-static char *agent_field(struct a2a_agent *agent)
+static char *agent_field(struct a2a_agent *agent, struct exchange *exchange)
 {
 	char *field;
 
 	if (agent->auth.tokens)
-		return a2a_auth_field(&agent->auth);
+		return a2a_auth_field(&agent->auth, task_is_unwanted, exchange);
 	pthread_mutex_lock(&agent->lock);
-	field = a2a_auth_field(&agent->auth);
+	field = a2a_auth_field(&agent->auth, task_is_unwanted, exchange);
 	pthread_mutex_unlock(&agent->lock);
 	return field;
 }
@@ -308,15 +313,10 @@ static bool exchange_send_once(struct exchange *exchange, struct err *err)
 	if (!exchange->is_bare && agent->card.is_v1)
 		headers[n++] = "A2A-Version: 1.0";
 	free(exchange->field);
-	exchange->field = elsewhere ? NULL : agent_field(agent);
+	exchange->field = elsewhere ? NULL : agent_field(agent, exchange);
 	if (exchange->field)
 		headers[n++] = exchange->field;
 	return http_client_send(exchange->asking->client, &request, &events, exchange, err);
-}
-
-static bool task_is_unwanted(void *data)
-{
-	return cancelled(((const struct exchange *)data)->cancel);
 }
 
 /* Whether the request may be sent again; the time that a login takes does not count. */

@@ -118,7 +118,7 @@ struct a2a_auth {
 /* INVALID_ARGUMENT: options->auth is not as a2a.h has it. */
 bool a2a_auth_open(const struct a2a_options *options, struct a2a_auth *ret, struct err *err);
 void a2a_auth_release(struct a2a_auth *auth);
-/* The field to send; NULL: none. The caller frees. */
-char *a2a_auth_field(const struct a2a_auth *auth);
+/* The field to send; NULL: none. `over` as mcp_auth_field has it. The caller frees. */
+char *a2a_auth_field(const struct a2a_auth *auth, bool (*over)(void *data), void *data);
 
 #endif

@@ -154,3 +154,15 @@ def test_a_project_s_env_file_takes_no_value_from_the_user_s_settings(place, tru
     assert place.get("tools.shell.pager") == "mine too none"
     assert "HT_BOTH" not in place.said and ("$HT_FREE is set only by the project's" in place.said) == trusted
     assert place.get("ui.theme") == ("theirs-too-free" if trusted else None)
+
+
+def test_what_is_trusted_is_named_with_its_servers(place):
+    """Of both formats; one that cannot be read has no names."""
+    (place.work / ".mcp.json").write_text('{"mcpServers": {"one": {}, "t\\u001b[31mwo": {}}}')
+    (place.work / ".codex").mkdir()
+    (place.work / ".codex/config.toml").write_text("[mcp_servers.three]\n")
+    said = place.run("trust")
+    assert "  .mcp.json: MCP servers, once you have allowed them: one, t" in said and "\x1b" not in said
+    assert "  .codex/config.toml: MCP servers, once you have allowed them: three\n" in said
+    (place.work / ".codex/config.toml").write_text("[[[")
+    assert "  .codex/config.toml: MCP servers, once you have allowed them\n" in place.run("trust")

@@ -85,7 +85,7 @@ class Handler(BaseHTTPRequestHandler):
         world.denied += 1
         if world.denied >= world.expected:
             world.crowd.set()
-        self.reply(401, {"error": "invalid_token"}, WWW_Authenticate="Bearer")
+        self.reply(401, {"error": "invalid_token"}, WWW_Authenticate=world.challenge)
         return False
 
     def websocket(self):
@@ -225,7 +225,7 @@ class Server(ThreadingHTTPServer):
         self.asked, self.clients, self.codes = [], {}, {}
         self.tokens, self.refreshes = set(), set()
         self.basic, self.answers = [], queue.Queue()
-        self.public_key, self.assertions = None, {}
+        self.public_key, self.assertions, self.challenge = None, {}, "Bearer"
         self.reused, self.denied, self.expected, self.crowd = 0, 0, 0, threading.Event()
         self.crowd.set()
         self.resource, self.metadata, self.back, self.registration = {}, {}, {}, {}

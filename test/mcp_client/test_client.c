@@ -2,10 +2,13 @@
 /* One server, without an agent: the fake of this folder. */
 #include <stdarg.h>
 #include <stddef.h>
+#include <arpa/inet.h>
 #include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -660,9 +663,87 @@ static void test_names(void **state)
 	}
 }
 
+/* ---- one login at a time ---- */
+
+/* Who asks for a token at a server that takes connections and never answers. */
+struct waiting {
+	struct mcp_auth *auth;
+	_Atomic bool asks, over, ended;
+};
+
+static bool waiting_is_over(void *data)
+{
+	struct waiting *waiting = data;
+
+	atomic_store(&waiting->asks, true);
+	return atomic_load(&waiting->over);
+}
+
+static void *wait_for_token(void *data)
+{
+	struct waiting *waiting = data;
+
+	free(mcp_auth_field(waiting->auth, waiting_is_over, waiting));
+	atomic_store(&waiting->ended, true);
+	return NULL;
+}
+
+static bool is_over(void *data)
+{
+	(void)data;
+	return true;
+}
+
+/* Google's credentials, whose tokens a silent server has; the listener. */
+static int write_silent_credentials(char *path)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		                       .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	socklen_t len = sizeof(address);
+	const int listener = socket(AF_INET, SOCK_STREAM, 0), fd = mkstemp(path);
+
+	assert_true(fd >= 0 && listener >= 0);
+	assert_int_equal(bind(listener, (struct sockaddr *)&address, len), 0);
+	assert_int_equal(listen(listener, 8), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &len), 0);
+	dprintf(fd, "{\"type\": \"authorized_user\", \"client_id\": \"a\", \"client_secret\": \"b\", "
+	        "\"refresh_token\": \"c\", \"token_uri\": \"http://127.0.0.1:%u/token\"}",
+	        ntohs(address.sin_port));
+	close(fd);
+	setenv("GOOGLE_APPLICATION_CREDENTIALS", path, 1);
+	return listener;
+}
+
+static void test_who_waits_for_another_s_login_can_be_cancelled(void **state)
+{
+	char path[] = "/tmp/test_client.XXXXXX";
+	const int listener = write_silent_credentials(path);
+	struct mcp_auth *auth = mcp_auth_new(&(struct mcp_auth_options){
+		.name = "far", .url = "http://127.0.0.1/", .kind = MCP_AUTH_GOOGLE });
+	struct waiting first = { .auth = auth };
+	struct err err = ERR_INIT;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_token, &first), 0);
+	while (!atomic_load(&first.asks))
+		usleep(1000);
+	assert_null(mcp_auth_field(auth, is_over, NULL));
+	assert_false(mcp_auth_challenged(auth, 401, SPAN("Bearer"), NULL, is_over, NULL, &err));
+	assert_int_equal(err.code, ERR_CANCELLED);
+	assert_false(atomic_load(&first.ended));
+	atomic_store(&first.over, true);
+	pthread_join(thread, NULL);
+	mcp_auth_free(auth);
+	unsetenv("GOOGLE_APPLICATION_CREDENTIALS");
+	unlink(path);
+	close(listener);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_who_waits_for_another_s_login_can_be_cancelled),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_messages_go_to_the_same_origin),
 		cmocka_unit_test(test_headers_repeat_arguments),

@@ -153,6 +153,16 @@ def test_a_server_behind_a_websocket_is_logged_in_at(world, far):
     assert world.command("mcp", "test", "far").code == 0 and "/token" in far.asked
 
 
+@pytest.mark.parametrize("entry", ["httpUrl", "tcp"])
+def test_the_challenge_says_which_scope_to_ask_for(world, far, entry):
+    """Also that of a handshake which is refused."""
+    far.challenge = 'Bearer scope="deep"'
+    base = far.base.replace("http", "ws") + "/ws" if entry == "tcp" else far.base + "/mcp"
+    world.use({"far": {entry: base, "trust": True}})
+    log_in(world)
+    assert "scope=deep&" in world.opened.read_text()
+
+
 def test_hasp_mcp_auth_takes_the_pasted_address(world, far):
     """On a terminal; the browser is elsewhere."""
     ours, its = pty.openpty()

@@ -267,10 +267,12 @@ def changed(old, new):
     (changed(b"Upgrade: WebSocket", b"Upgrade: h2c"), "does not say"),
     (changed(b"keep-alive, Upgrade", b"keep-alive"), "does not say"),
     (changed(b": mcp", b": other"), "subprotocol"),
+    (changed(b": mcp", b": mcp\r\nsec-websocket-accept: AAAAAAAAAAAAAAAAAAAAAAAAAAA="), "twice"),
+    (changed(b"Sec-WebSocket-Accept", b"Sec-WebSocket-Protocol: mcp\r\nSec-WebSocket-Accept"), "twice"),
     (changed(b": mcp", b": mcp\r\nSec-WebSocket-Extensions: permessage-deflate"), "extension"),
     (lambda usual, accept: usual[:-2] + b"X: " + b"x" * (1 << 20), "too large"),
     (lambda usual, accept: b"", "did not open"),
-], ids=["accept", "no-accept", "status", "no-http", "upgrade", "connection", "protocol", "extension", "large", "silent"])
+], ids=["accept", "no-accept", "status", "no-http", "upgrade", "connection", "protocol", "two-accepts", "two-protocols", "extension", "large", "silent"])
 def test_handshakes_that_are_wrong(world, head, word):
     with hostile(world, head=head, startupTimeout=800 if word == "did not open" else 60000):
         done = world.command("mcp", "test", "far")

@@ -18,6 +18,7 @@ enum {
 	RANDOM_BYTES = 32,
 	EXPIRY_MARGIN_S = 30,
 	ERROR_SHOWN = 200,
+	LOCK_STEP_MS = 100,
 	GOOGLE_FRESH_S = 30, /* a token of Google's that is refused so soon was not too old */
 };
 
@@ -295,13 +296,31 @@ static bool token_refresh(struct mcp_auth *auth, const struct auth_wait *wait, s
 	return ok;
 }
 
-char *mcp_auth_field(struct mcp_auth *auth)
+/* Another thread may hold it while the user logs in. False: nobody waits any more. */
+static bool auth_lock(struct mcp_auth *auth, const struct auth_wait *wait)
 {
-	const struct auth_wait wait = { 0 };
+	struct timespec until;
+
+	for (;;) {
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_nsec += LOCK_STEP_MS * 1000000L;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		if (pthread_mutex_clocklock(&auth->lock, CLOCK_MONOTONIC, &until) == 0)
+			return true;
+		if (wait->over && wait->over(wait->data))
+			return false;
+	}
+}
+
+char *mcp_auth_field(struct mcp_auth *auth, bool (*over)(void *data), void *data)
+{
+	const struct auth_wait wait = { over, data };
 	struct err ignored = ERR_INIT;
 	char *field;
 
-	pthread_mutex_lock(&auth->lock);
+	if (!auth_lock(auth, &wait))
+		return NULL;
 	token_load(auth);
 	if (auth->kind != MCP_AUTH_OAUTH) {
 		if (is_expired(auth) || !token_text(auth, "access_token"))
@@ -655,7 +674,8 @@ bool mcp_auth_challenged(struct mcp_auth *auth, int status, struct span www_auth
 	if (status == 403 && (!error || strcmp(error, "insufficient_scope") != 0))
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
 		               "The %s forbids this (HTTP status 403).", auth->called);
-	pthread_mutex_lock(&auth->lock);
+	if (!auth_lock(auth, &wait))
+		return err_set(err, ERR_CANCELLED, "The login was cancelled.");
 	token_load(auth);
 	if (!sent && !json_object_size(auth->token) && auth->kind == MCP_AUTH_OAUTH)
 		token_take_gemini(auth);

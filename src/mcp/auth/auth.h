@@ -2,7 +2,7 @@
 /* OAuth 2.1 for MCP servers over HTTP (MCP, basic/authorization, 2025-11-25 and 2026-07-28).
  *
  *     struct mcp_auth *auth = mcp_auth_new(&options);
- *     char *field = mcp_auth_field(auth);               // "Authorization: Bearer ...", or NULL
+ *     char *field = mcp_auth_field(auth, over, data);   // "Authorization: Bearer ...", or NULL
  *     ...                                               // 401 or 403 came back:
  *     again = mcp_auth_challenged(auth, status, www_authenticate, field, over, data, &err);
  *     mcp_auth_free(auth);
@@ -68,8 +68,10 @@ struct mcp_auth_options {
 struct mcp_auth *mcp_auth_new(const struct mcp_auth_options *options);
 void mcp_auth_free(struct mcp_auth *auth); /* NULL is fine */
 
-/* The field to send, refreshed if it has expired; NULL: there is no token. The caller frees. */
-char *mcp_auth_field(struct mcp_auth *auth);
+/* The field to send, refreshed if it has expired; NULL: there is no token.  A login that another
+ * thread makes is waited for, until `over(data)` says that nobody waits any more (then NULL).  The
+ * caller frees. */
+char *mcp_auth_field(struct mcp_auth *auth, bool (*over)(void *data), void *data);
 /* The server answered `status` 401 or 403 to a request with the field `sent` (NULL: none), and with
  * this WWW-Authenticate.  True: the request may be sent again.  `over(data)` says whether nobody
  * waits any more.  AUTHENTICATION_FAILED, NETWORK_ERROR, CANCELLED. */

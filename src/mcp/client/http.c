@@ -218,6 +218,15 @@ static size_t header_count(const char *const *headers)
 	return count;
 }
 
+static bool nobody_waits_for(void *data)
+{
+	const struct exchange *exchange = data;
+	struct http *http = exchange->http;
+
+	return cancelled(&http->closing) || mcp_client_lost(http->client) ||
+	       (exchange->waits && mcp_client_settled(exchange->waits));
+}
+
 /* The message's, the session's and the settings'; with `resumes`, where the stream broke. The
  * caller frees the array and the strings in `own`. */
 static const char **request_headers(struct exchange *exchange, bool resumes, char *own[static 3])
@@ -251,7 +260,8 @@ static const char **request_headers(struct exchange *exchange, bool resumes, cha
 		if (own[i])
 			headers[n++] = own[i];
 	free(exchange->token);
-	exchange->token = http->auth ? mcp_auth_field(http->auth) : NULL;
+	exchange->token =
+		http->auth ? mcp_auth_field(http->auth, nobody_waits_for, exchange) : NULL;
 	if (exchange->token)
 		headers[n++] = exchange->token;
 	return headers;
@@ -445,15 +455,6 @@ static void refuse_login(const struct exchange *exchange, const struct err *why,
 		        "could not be asked: %s A token goes into mcpServers.%s.headers, as "
 		        "{\"Authorization\": \"Bearer $TOKEN\"}.", name, exchange->status,
 		        why->message, name);
-}
-
-static bool nobody_waits_for(void *data)
-{
-	const struct exchange *exchange = data;
-	struct http *http = exchange->http;
-
-	return cancelled(&http->closing) || mcp_client_lost(http->client) ||
-	       (exchange->waits && mcp_client_settled(exchange->waits));
 }
 
 /* It may be sent again. */

@@ -26,6 +26,8 @@ struct ws {
 	bool runs;                  /* there is that thread */
 	_Atomic bool opened;
 	_Atomic int status;         /* of the handshake; 0: not known */
+	char *challenge;            /* WWW-Authenticate of one that was refused; the runner's, and
+	                             * read when the client is lost; or NULL */
 };
 
 /* ---- the thread of the connection ---- */
@@ -35,6 +37,15 @@ static void ws_on_opened(void *data)
 	struct ws *ws = data;
 
 	atomic_store(&ws->opened, true);
+}
+
+static void ws_on_refused(void *data, int status, struct span headers)
+{
+	struct ws *ws = data;
+	const struct span challenge = http_field(headers, "www-authenticate");
+
+	(void)status;
+	ws->challenge = mem_dup(challenge.data ? challenge.data : "", challenge.len);
 }
 
 static bool ws_on_message(void *data, struct span text)
@@ -48,6 +59,7 @@ static bool ws_on_message(void *data, struct span text)
 static void *ws_runner(void *data)
 {
 	static const struct websocket_events events = { .opened = ws_on_opened,
+		                                        .refused = ws_on_refused,
 		                                        .message = ws_on_message };
 	struct ws *ws = data;
 	const char *name = mcp_client_name(ws->client);
@@ -101,6 +113,7 @@ static void ws_free(void *transport)
 		pthread_join(ws->runner, NULL);
 	websocket_free(ws->socket);
 	worker_texts_free(ws->headers);
+	free(ws->challenge);
 	free(ws->url);
 	free(ws);
 }
@@ -153,14 +166,19 @@ static struct ws *ws_new(const struct mcp_client_options *options,
 	return ws;
 }
 
-/* *ret_status: of the handshake that failed; 0: it did not. */
+/* What a handshake that failed was answered with. */
+struct ws_refusal {
+	int status;      /* 0: it did not fail */
+	char *challenge; /* owned; NULL: none */
+};
+
 static bool ws_try(const struct mcp_client_options *options, const struct mcp_http_options *from,
                    const char *token, const struct mcp_wait *wait, struct mcp_client **ret,
-                   int *ret_status, struct err *err)
+                   struct ws_refusal *ret_refusal, struct err *err)
 {
 	struct ws *ws = ws_new(options, from, token, wait, err);
 
-	*ret_status = 0;
+	*ret_refusal = (struct ws_refusal){ 0 };
 	if (!ws)
 		return false;
 	if (!ws->runs)
@@ -170,7 +188,10 @@ static bool ws_try(const struct mcp_client_options *options, const struct mcp_ht
 		*ret = ws->client;
 		return true;
 	}
-	*ret_status = atomic_load(&ws->opened) ? 0 : atomic_load(&ws->status);
+	if (!atomic_load(&ws->opened) && mcp_client_lost(ws->client)) {
+		ret_refusal->status = atomic_load(&ws->status);
+		ret_refusal->challenge = mem_steal(&ws->challenge);
+	}
 	mcp_client_unref(ws->client);
 	return false;
 }
@@ -187,19 +208,24 @@ bool mcp_client_open_websocket(const struct mcp_client_options *options,
                                struct mcp_client **ret, struct err *err)
 {
 	for (int logins = 0;; logins++) {
-		_cleanup_free_ char *token = from->auth ? mcp_auth_field(from->auth) : NULL;
+		_cleanup_free_ char *token =
+			from->auth ? mcp_auth_field(from->auth, ws_nobody_waits, (void *)wait) :
+				     NULL;
+		_cleanup_free_ char *challenge = NULL;
+		struct ws_refusal refusal;
 		struct err why = ERR_INIT;
-		int status;
 
-		if (ws_try(options, from, token, wait, ret, &status, &why))
+		if (ws_try(options, from, token, wait, ret, &refusal, &why))
 			return true;
-		if (!from->auth || (status != 401 && status != 403) || logins == OPEN_LOGINS_MAX) {
+		challenge = refusal.challenge;
+		if (!from->auth || (refusal.status != 401 && refusal.status != 403) ||
+		    logins == OPEN_LOGINS_MAX) {
 			*err = why;
 			return false;
 		}
-		/* What the handshake's answer says of scopes is not known here. */
-		if (!mcp_auth_challenged(from->auth, status, SPAN(""), token, ws_nobody_waits,
-		                         (void *)wait, err))
+		if (!mcp_auth_challenged(from->auth, refusal.status,
+		                         span_str(challenge ? challenge : ""), token,
+		                         ws_nobody_waits, (void *)wait, err))
 			return false;
 	}
 }

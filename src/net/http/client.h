@@ -123,6 +123,9 @@ struct websocket_request {
 struct websocket_events {
 	/* Hands are shaken. */
 	void (*opened)(void *data);
+	/* The handshake was answered with another status than 101, and these headers, for
+	 * http_field. May be NULL. */
+	void (*refused)(void *data, int status, struct span headers);
 	/* A message came. False ends the connection. */
 	bool (*message)(void *data, struct span text);
 };

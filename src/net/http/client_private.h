@@ -109,6 +109,8 @@ bool upgrade_request(const struct http_curl_library *curl, const char *url,
                      const char *const *headers, const char *protocol,
                      const struct upgrade_key *key, struct buf *out, struct err *err);
 
+/* The fields of the head of an answer, for http_field. False: `fields` has no room for them. */
+bool upgrade_fields(struct span head, struct buf *fields);
 /* Whether the head of an answer (up to its empty line) is the one to that request. *ret_status: its
  * status; 0: it has none. NETWORK_ERROR, with the rest of a sentence: it is not. */
 bool upgrade_accepted(struct span head, const struct upgrade_key *key, const char *protocol,

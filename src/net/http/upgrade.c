@@ -167,6 +167,22 @@ static int status_of(struct span line)
 	return line.len == 12 || strchr(" \r\n", line.data[12]) ? status : 0;
 }
 
+/* Whether there is more than one: then who stands between may have seen another answer. */
+static bool stands_twice(struct span fields, const char *name)
+{
+	const size_t len = strlen(name);
+	size_t count = 0;
+
+	while (fields.len) {
+		const char *end = memchr(fields.data, '\n', fields.len);
+		const size_t line = end ? (size_t)(end - fields.data) + 1 : fields.len;
+
+		count += line > len && fields.data[len] == ':' && !memcmp(fields.data, name, len);
+		fields = span_skip(fields, line);
+	}
+	return count > 1;
+}
+
 /* What of the fields is wrong; NULL: nothing. */
 static const char *fields_wrong(struct span fields, const struct upgrade_key *key,
                                 const char *protocol)
@@ -180,6 +196,10 @@ static const char *fields_wrong(struct span fields, const struct upgrade_key *ke
 		return "does not say that it is a WebSocket's";
 	if (!span_eq(http_field(fields, "sec-websocket-accept"), span_str(accept)))
 		return "is not to this handshake (Sec-WebSocket-Accept)";
+	/* RFC 6455, sections 11.3.3 and 11.3.4. */
+	if (stands_twice(fields, "sec-websocket-accept") ||
+	    stands_twice(fields, "sec-websocket-protocol"))
+		return "has a field of the handshake twice";
 	if (http_field(fields, "sec-websocket-extensions").len)
 		return "wants an extension that was not offered";
 	if (chosen.len && !is_word(chosen, protocol))
@@ -187,11 +207,24 @@ static const char *fields_wrong(struct span fields, const struct upgrade_key *ke
 	return NULL;
 }
 
+bool upgrade_fields(struct span head, struct buf *fields)
+{
+	while (head.len) {
+		const char *end = memchr(head.data, '\n', head.len);
+		const size_t len = end ? (size_t)(end - head.data) + 1 : head.len;
+
+		http_add_field(fields, span_head(head, len));
+		head = span_skip(head, len);
+	}
+	return !fields->overflowed;
+}
+
 bool upgrade_accepted(struct span head, const struct upgrade_key *key, const char *protocol,
                       int *ret_status, struct err *err)
 {
 	_cleanup_buf_ struct buf fields = BUF_INIT(LIMIT_HTTP_HEAD_BYTES);
 	const char *wrong;
+	bool fits;
 
 	*ret_status = status_of(head);
 	if (!*ret_status)
@@ -200,14 +233,8 @@ bool upgrade_accepted(struct span head, const struct upgrade_key *key, const cha
 		return err_set(err, ERR_NETWORK_ERROR,
 		               "it answered with HTTP status %d, and with no WebSocket",
 		               *ret_status);
-	while (head.len) {
-		const char *end = memchr(head.data, '\n', head.len);
-		const size_t len = end ? (size_t)(end - head.data) + 1 : head.len;
-
-		http_add_field(&fields, span_head(head, len));
-		head = span_skip(head, len);
-	}
+	fits = upgrade_fields(head, &fields);
 	wrong = fields_wrong(buf_view(&fields), key, protocol);
-	return (!wrong && !fields.overflowed) ||
+	return (!wrong && fits) ||
 	       err_set(err, ERR_NETWORK_ERROR, "its answer %s", wrong ? wrong : "is too long");
 }

@@ -440,12 +440,21 @@ static bool read_answer_head(struct connection *connection, struct err *err)
 	}
 }
 
+static void report_refused(struct connection *connection, int status, struct span head)
+{
+	_cleanup_buf_ struct buf fields = BUF_INIT(LIMIT_HTTP_HEAD_BYTES);
+
+	if (connection->events->refused && upgrade_fields(head, &fields))
+		connection->events->refused(connection->data, status, buf_view(&fields));
+}
+
 static bool shake_hands(struct connection *connection, const char *url, int *ret_status,
                         struct err *err)
 {
 	_cleanup_buf_ struct buf request = BUF_INIT(LIMIT_HTTP_HEAD_BYTES);
 	struct upgrade_key key;
 	struct err why = ERR_INIT;
+	struct span head;
 
 	if (!upgrade_key_new(&key, err) ||
 	    !upgrade_request(connection->curl, url, connection->request->headers,
@@ -453,9 +462,12 @@ static bool shake_hands(struct connection *connection, const char *url, int *ret
 	    !send_request(connection, buf_view(&request), err) ||
 	    !read_answer_head(connection, err))
 		return false;
-	return upgrade_accepted(span_head(buf_view(&connection->head), connection->head_read), &key,
-	                        connection->request->protocol, ret_status, &why) ||
-	       err_set(err, why.code, "%s opens no WebSocket: %s.", connection->url.host,
+	head = span_head(buf_view(&connection->head), connection->head_read);
+	if (upgrade_accepted(head, &key, connection->request->protocol, ret_status, &why))
+		return true;
+	if (*ret_status && *ret_status != 101)
+		report_refused(connection, *ret_status, head);
+	return err_set(err, why.code, "%s opens no WebSocket: %s.", connection->url.host,
 	               why.message);
 }
 
