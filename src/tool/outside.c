@@ -510,8 +510,8 @@ static const char *const kind_words[] = {
 static const char *const kind_meanings[] = {
 	[OUTSIDE_LIST] = "the names in this folder, and nothing else",
 	[OUTSIDE_FIND] = "the names in this folder and in those beneath it, and no file",
-	[OUTSIDE_TREE] = "all files in this folder and beneath it may be read, but for what is "
-	                 "hidden",
+	[OUTSIDE_TREE] = ("all files in this folder and beneath it may be read, but for what is "
+	                  "hidden"),
 	[OUTSIDE_READ] = "this file may be read, and nothing else",
 	[OUTSIDE_WRITE] = "this file may be read and replaced, and nothing else",
 };
