@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -15,6 +16,7 @@
 #include "config/extensions.h"
 #include "config/private.h"
 #include "data/json.h"
+#include "data/warnings.h"
 
 #define OPTION_PREFIX "CLAUDE_PLUGIN_OPTION_"
 
@@ -473,4 +475,53 @@ json_t *config_codex_read(const struct manifest_reading *reading, const json_t *
 	json_object_set_new(theirs, "commands", json_array());
 	json_object_set_new(theirs, "agents", json_array());
 	return config_claude_read(reading, theirs, err);
+}
+
+/* ---- its settings ------------------------------------------------------------------------- */
+
+/* As of other programs' files: one that cannot be read is as none. */
+static json_t *claude_settings_read(const char *project, const char *path, json_t *problems)
+{
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct err err = ERR_INIT;
+	json_t *said = NULL;
+
+	if (!project)
+		said = home_object_read(path, EXTENSION_DEPTH, &err);
+	else if (door_read(project, path, LIMIT_SETTINGS_BYTES, &text, &err) && text.data)
+		json_parse_depth(file_text_span(&text), EXTENSION_DEPTH, &said, &err);
+	if (err.code != ERR_NONE) {
+		_cleanup_free_ char *sentence =
+			mem_printf("%s: Its hooks do not count: %s", path, err.message);
+
+		warnings_add(problems, json_pack("{s:o, s:o}", "source", json_name(path), "message",
+		                                 json_text(span_str(sentence))));
+	}
+	return said;
+}
+
+json_t *settings_claude_hooks(const char *project, const char *path, json_t *problems,
+                              json_t *unused, bool *ret_off)
+{
+	json_auto_t *said = claude_settings_read(project, path, problems);
+	json_auto_t *parts = json_pack("{s:{}}", "hooks"), *wrong = json_array();
+	json_auto_t *left = json_array();
+	const struct manifest_reading reading = { project, path, wrong, parts, left };
+	json_t *sentence;
+	size_t i;
+
+	*ret_off = json_is_true(json_object_get(said, "disableAllHooks"));
+	if (json_object_get(said, "hooks"))
+		claude_hooks_add(&reading, json_object_get(said, "hooks"), path);
+	json_array_foreach(wrong, i, sentence)
+		warnings_add(problems, json_pack("{s:o, s:O}", "source", json_name(path), "message",
+		                                 sentence));
+	json_array_foreach(left, i, sentence) {
+		_cleanup_free_ char *whole = mem_printf("%s: not used by hasp: %s", path,
+		                                        json_string_value(sentence));
+
+		if (unused)
+			json_array_append_new(unused, json_text(span_str(whole)));
+	}
+	return json_incref(json_object_get(parts, "hooks"));
 }

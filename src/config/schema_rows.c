@@ -444,6 +444,10 @@ static const char schema_hasp_rows[] =
 	        "Models that answer, in this order, when the quota of the chosen one is used up or "
 	        "it stays overloaded. See docs/models.md.",
 	        ASK)
+	BOOLEAN("hasp.hooks.claude", "true",
+	        "Run the hooks of Claude Code's settings too (~/.claude/settings.json; a project's "
+	        ".claude/settings.json and settings.local.json once they are trusted).",
+	        ONLY_FALSE)
 	BOOLEAN("hasp.keyStore", "true",
 	        "Ask the system's key store for a key that no variable holds.",
 	        ONLY_FALSE)

@@ -215,4 +215,14 @@ void variables_parse_file(struct span text,
                           void (*take)(void *data, struct span name, const char *value),
                           void *data);
 
+/* ---- Claude Code's settings (extensions_claude.c) ------------------------------------------ */
+
+/* The hooks of a file of its settings, in the form that hooks_add takes; a new reference, {}
+ * without any.  `project`: the folder that the file may not lead out of; NULL: it is the user's.
+ * *ret_off: it says that no hooks are to run.  What is wrong is appended to `problems` ({source,
+ * message}), what hasp does not use of them to `unused` (sentences; or NULL).  Nothing else of its
+ * settings is read: who may do what is said in hasp's own. */
+json_t *settings_claude_hooks(const char *project, const char *path, json_t *problems,
+                              json_t *unused, bool *ret_off);
+
 #endif

@@ -128,6 +128,9 @@ class Program:
         keys = ["%s:%s" % found
                 for found in re.findall(r'"name": "([^"]+)",.*?"command": "([^"]+)"', text, re.S)]
         assert len(keys) == self.HOOKS, keys
+        claude = self.root / ".claude" / "settings.json"
+        if claude.exists():  # those have no names
+            keys += [":" + command for command in re.findall(r'"command": "([^"]+)"', claude.read_text())]
         (self.home / ".gemini" / "trusted_hooks.json").write_text(
             json.dumps({str(self.root): keys}))
 

@@ -122,7 +122,7 @@ AGENTS = [
     Agent("agent in `.claude/agents`", False, "judge", "JUDGE-MARK"),
 ]
 FOUND = "FOUND-MARK: it is in notes."
-LEFT_ALONE = "hooks of `.claude/settings.json`"  # by both
+CLAUDE_HOOKS = "hooks of `.claude/settings.json`"
 
 
 def agent_steps(program, name):
@@ -195,8 +195,8 @@ def rows(runs):
             [(one.part, *(called(i, one, of) for of in both), one.note)
              for i, one in enumerate(CALLS)] +
             [(one.part, *pair(one, *(asked_agent(one, of) for of in both)), one.note) for one in AGENTS] +
-            [(LEFT_ALONE, *("claude-hook-ran" in of["Work."].files for of in both),
-              "those of a plugin of Claude Code run")])
+            [(CLAUDE_HOOKS, *("claude-hook-ran" in of["Work."].files for of in both),
+              "here after `hasp hooks trust`")])
 
 
 def table(runs):

@@ -5,7 +5,7 @@ import re
 
 import pytest
 from conftest import HASP
-from fake_gemini import text
+from fake_gemini import call, text
 from terminal import Terminal
 
 HELLO = [[text("Hello.")]]
@@ -170,3 +170,96 @@ def test_output_of_the_discovery_command_that_is_wrong_names_the_command(world):
         world.settings(tools={"discoveryCommand": "echo '%s'" % printed})
         done = world.run(HELLO, "-p", "x")
         assert done.code == 0 and words in done.err, done.err
+
+
+# ---- those of Claude Code's settings ----
+
+def claude(world, name="settings.json", home=False, **settings):
+    path = (world.home if home else world.root) / ".claude" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(settings))
+    return path
+
+
+def notes(name, **more):
+    """A hook that writes what it is given into `name` of the project."""
+    return group("cat >\"$CLAUDE_PROJECT_DIR\"/%s" % name, **more)
+
+
+WRITE = [[call("write_file", {"file_path": "a.ts", "content": "x"})], *HELLO]
+
+
+def test_a_projects_hooks_of_claude_code_run_once_they_are_trusted(world):
+    path = claude(world, hooks={"PreToolUse": [dict(notes("one", **{"if": "Write(*.ts)"}), matcher="Write|Edit")]},
+                  permissions={"deny": ["Write"]}, env={"X": "y"})
+    claude(world, "settings.local.json", hooks={"PostToolUse": [notes("two", **{"timeout": 5})]})
+    done = world.run(WRITE, "-y", "-p", "x")
+    assert "2 hooks of this project are not trusted" in done.err and done.results(1)[0]["success"]
+    assert not (world.root / "one").exists() and not (world.root / "two").exists()
+    (world.root / "a.ts").unlink()
+    assert [(row["event"], row["matcher"], row["source"], row["enabled"], row["timeout"]) for row in listed(world)] == [
+        ("AfterTool", "", "project", False, 5000), ("BeforeTool", "^(?:Write|Edit)$", "project", False, 600000)]
+    assert world.command("hooks", "trust").text == "".join("Trusted: :cat >\"$CLAUDE_PROJECT_DIR\"/%s\n" % name for name in ("two", "one"))
+    assert world.run(WRITE, "-y", "-p", "x").err == ""
+    given = json.loads(world.read("one"))
+    assert (given["hook_event_name"], given["tool_name"]) == ("PreToolUse", "Write")
+    assert json.loads(world.read("two"))["hook_event_name"] == "PostToolUse"
+    (world.root / "a.ts").unlink()
+    path.write_text(path.read_text().replace("/one", "/other; echo no >&2; exit 2"))
+    done = world.run(WRITE, "-y", "-p", "x")
+    assert "1 hook of this project is not trusted" in done.err and done.results(1)[0]["success"]
+    (world.root / "a.ts").unlink()
+    world.command("hooks", "trust")
+    done = world.run(WRITE, "-y", "-p", "x")
+    assert "no" in str(done.results(1)[0]) and not (world.root / "a.ts").exists()
+
+
+def test_the_users_hooks_of_claude_code_run(world):
+    claude(world, home=True, hooks={"SessionStart": [notes("one")], "Stop": [{"hooks": [{"type": "prompt", "prompt": "x"}]}]})
+    assert world.run(HELLO, "-p", "x").err == "" and json.loads(world.read("one"))["hook_event_name"] == "SessionStart"
+    told = world.command("hooks", "list")
+    assert told.err.endswith('.claude/settings.json: not used by hasp: hooks of Stop of the type "prompt"\n')
+    (world.root / "one").unlink()
+    moved = world.top / "moved"
+    (world.home / ".claude").rename(moved)
+    world.run(HELLO, "-p", "x")
+    assert not (world.root / "one").exists()
+    world.run(HELLO, "-p", "x", env={"CLAUDE_CONFIG_DIR": str(moved)})
+    assert (world.root / "one").exists()
+
+
+def test_who_switches_the_hooks_of_claude_code_off(world):
+    """A project may, but only its own."""
+    claude(world, home=True, hooks={"SessionStart": [notes("user")]})
+    claude(world, hooks={"SessionStart": [notes("project")]}, disableAllHooks=True)
+    assert [row["source"] for row in listed(world)] == ["user"]
+    claude(world, hooks={"SessionStart": [notes("project")]})
+    assert len(listed(world)) == 2
+    world.settings(hasp={"hooks": {"claude": False}})
+    assert listed(world) == []
+    world.settings()
+    claude(world, home=True, disableAllHooks=True)
+    assert listed(world) == []
+
+
+@pytest.mark.parametrize("text", ["{", "[" * 9999, '{"hooks": {"Stop": 1}}', '{"hooks": [1]}', '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a\\u0000b"}]}]}}'])
+def test_what_is_wrong_with_the_settings_of_claude_code_runs_nothing(world, text):
+    claude(world).write_text(text)
+    assert listed(world) == []
+    assert world.run(HELLO, "-p", "x").code == 0
+
+
+def test_settings_of_claude_code_that_lead_out_do_not_count(world):
+    outside = world.top / "outside.json"
+    outside.write_text(json.dumps({"hooks": {"SessionStart": [group("true")]}}))
+    (world.root / ".claude").mkdir()
+    (world.root / ".claude/settings.json").symlink_to(outside)
+    assert listed(world) == []
+
+
+def test_a_folder_is_trusted_with_the_hooks_of_claude_code_in_sight(world):
+    claude(world, hooks={"PreToolUse": [group("sh guard.sh")]})
+    untrusted = {"GEMINI_CLI_TRUST_WORKSPACE": ""}
+    assert listed(world, env=untrusted) == []
+    shown = world.command("config", "trust", env=untrusted)
+    assert ".claude/settings.json" in shown.text + shown.err and "BeforeTool: sh guard.sh" in shown.text + shown.err

@@ -333,6 +333,49 @@ static void add_hooks_toml(struct hooks *hooks, enum hook_source source, const c
 	hooks_add_toml(hooks, source, path, problems);
 }
 
+/* Those of one of Claude Code's files; its name is put behind the folder's. */
+static void add_claude_hooks(struct hooks *hooks, const struct hooks_sources *sources,
+                             enum hook_source source, const char *folder, const char *name,
+                             json_t *problems, bool *off)
+{
+	_cleanup_free_ char *path = path_join(folder, name);
+	const bool own = source == HOOK_SOURCE_USER;
+	json_auto_t *said = NULL;
+	bool ends;
+
+	said = settings_claude_hooks(own ? NULL : sources->project, path, problems, sources->unused,
+	                             &ends);
+	*off = *off || ends;
+	if (!*off && json_object_size(said))
+		hooks_add(hooks, source, said, path, problems);
+}
+
+/* The user's settings for Claude Code count as hasp's do, as the user's commands, agents, skills
+ * and servers there do. A project switches off none but its own. */
+static void add_users_claude_hooks(struct hooks *hooks, const struct hooks_sources *sources,
+                                   json_t *problems, bool *off)
+{
+	const char *moved = getenv("CLAUDE_CONFIG_DIR");
+	_cleanup_free_ char *usual = path_join(home_user(settings_home(sources->settings)),
+	                                       ".claude");
+
+	add_claude_hooks(hooks, sources, HOOK_SOURCE_USER, moved && *moved == '/' ? moved : usual,
+	                 "settings.json", problems, off);
+}
+
+static void add_projects_claude_hooks(struct hooks *hooks, const struct hooks_sources *sources,
+                                      json_t *problems, bool off)
+{
+	static const char *const names[] = { ".claude/settings.local.json",
+		                             ".claude/settings.json" };
+	const bool home = strcmp(home_user(settings_home(sources->settings)),
+	                         sources->project) == 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(names) && !home && sources->local; i++)
+		add_claude_hooks(hooks, sources, HOOK_SOURCE_PROJECT, sources->project, names[i],
+		                 problems, &off);
+}
+
 static struct hooks *make_hooks(const struct hooks_sources *sources)
 {
 	const struct settings *settings = sources->settings;
@@ -400,9 +443,15 @@ struct hooks *setup_load_hooks(const struct hooks_sources *sources, json_t *prob
 {
 	const struct settings *settings = sources->settings;
 	_cleanup_free_ char *project = mem_printf("%s/.gemini", sources->project);
+	const bool claude = settings_bool(settings, "hasp.hooks.claude", true);
 	struct hooks *hooks = make_hooks(sources);
+	bool off = !claude;
 
+	if (claude)
+		add_users_claude_hooks(hooks, sources, problems, &off);
 	if (settings_trusted(settings)) {
+		if (!off)
+			add_projects_claude_hooks(hooks, sources, problems, off);
 		add_settings(hooks, HOOK_SOURCE_PROJECT, settings, SCOPE_WORKSPACE, problems);
 		if (sources->local)
 			add_hooks_toml(hooks, HOOK_SOURCE_PROJECT, project, problems);

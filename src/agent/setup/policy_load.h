@@ -77,6 +77,8 @@ struct hooks_sources {
 	/* As hooks_options.ran. */
 	void (*ran)(void *data, const struct hook_run *run);
 	void *data;
+	json_t *unused; /* gets sentences about what hasp does not use of Claude Code's hooks; or
+	                 * NULL */
 };
 
 /* Reads them all; a project's own count if its folder is trusted, and run once they are trusted

@@ -258,6 +258,18 @@ static void bring_hooks(struct brought *brought, const char *path)
 	hooks_free(hooks);
 }
 
+static void bring_claude_hooks(struct brought *brought, const char *path)
+{
+	json_auto_t *problems = json_array(), *said = NULL;
+	struct hooks *hooks = brought_hooks(brought);
+	bool off;
+
+	said = settings_claude_hooks(brought->project, path, problems, NULL, &off);
+	hooks_add(hooks, HOOK_SOURCE_PROJECT, said, path, problems);
+	add_hook_names(hooks, brought->names);
+	hooks_free(hooks);
+}
+
 static void bring_policies(struct brought *brought, const char *path)
 {
 	static const struct kind kind = { NULL, ".toml" };
@@ -352,6 +364,9 @@ static const struct brought_row {
 } brought_rows[] = {
 	{ ".gemini/settings.json", "settings and hooks", bring_settings },
 	{ ".gemini/hooks.toml", "hooks, once they are trusted themselves", bring_hooks },
+	{ ".claude/settings.json", "hooks, once they are trusted themselves", bring_claude_hooks },
+	{ ".claude/settings.local.json", "hooks, once they are trusted themselves",
+	  bring_claude_hooks },
 	{ ".gemini/policies", "rules", bring_policies },
 	{ ".gemini/commands", "commands", bring_commands },
 	{ ".claude/commands", "commands", bring_claude_commands },

@@ -38,16 +38,21 @@ static void print_hook_problems(const json_t *problems)
 
 static bool open_project_hooks(struct hooks_command *command, struct err *err)
 {
-	json_auto_t *problems = json_array();
+	json_auto_t *problems = json_array(), *unused = json_array();
+	json_t *sentence;
+	size_t i;
 
 	if (!command_open_project(command->invocation, &command->project, &command->settings, err))
 		return false;
 	const struct hooks_sources sources = { .settings = command->settings,
 		                               .project = command->project, .local = true,
-		                               .session_id = "", .transcript_path = "" };
+		                               .session_id = "", .transcript_path = "",
+		                               .unused = unused };
 
 	command->hooks = setup_load_hooks(&sources, problems);
 	print_hook_problems(problems);
+	json_array_foreach(unused, i, sentence)
+		output_complain(json_string_value(sentence));
 	if (settings_trust_unknown(command->settings))
 		output_complain("This folder is not trusted: its own hooks do not count. \"hasp "
 		                "config trust\" changes that.");

@@ -53,6 +53,7 @@ void mcp_cache_write(const char *file, const char *name, const char *hash, const
 	                               "offers", (json_t *)offers);
 	struct err ignored = ERR_INIT;
 
+	(void)lock;
 	json_object_set(all, name, known);
 	if (!json_print(&out, all, 0)) {
 		json_object_clear(all);
