@@ -242,10 +242,25 @@ void hooks_notice(const struct hooks *hooks, const char *severity, const char *f
 	hooks->notice(hooks->data, severity, message);
 }
 
-/* "name:command"; the caller frees. */
+/* More than a file of settings may hold, however it is quoted. */
+enum { KEY_BYTES_MAX = 64 << 20 };
+
+/* "name:command"; the caller frees.  Variables of its own stand before the command, as in a shell:
+ * BASH_ENV makes another program of the same command. */
 static char *hook_key(const struct hook *hook)
 {
-	return mem_printf("%s:%s", hook->name, hook->command ? hook->command : "");
+	_cleanup_buf_ struct buf key = BUF_INIT(KEY_BYTES_MAX);
+
+	buf_printf(&key, "%s:", hook->name);
+	for (char **variable = hook->env; variable && *variable; variable++) {
+		const char *value = strchr(*variable, '=') + 1;
+
+		buf_span(&key, span_of(*variable, (size_t)(value - *variable)));
+		hook_put_quoted(span_str(value), &key);
+		buf_char(&key, ' ');
+	}
+	buf_str(&key, hook->command ? hook->command : "");
+	return mem_dup(key.data ? key.data : "", key.len);
 }
 
 /* Without blanks around the matcher. *err (or NULL) says why it is no regular expression, if it
@@ -347,6 +362,15 @@ bool hooks_any(const struct hooks *hooks, enum hook_event event, const char *mat
 	return false;
 }
 
+static json_t *describe_env(char **env)
+{
+	json_t *list = json_array();
+
+	for (; *env; env++)
+		json_array_append_new(list, json_text(span_str(*env)));
+	return list;
+}
+
 static json_t *describe_hook(const struct hooks *hooks, const struct hook_group *group,
                              const struct hook *hook)
 {
@@ -358,6 +382,8 @@ static json_t *describe_hook(const struct hooks *hooks, const struct hook_group 
 	json_object_set_new(row, "name", json_text(span_str(hook->name)));
 	json_object_set_new(row, "command", hook->command ? json_text(span_str(hook->command)) :
 	                                                    json_null());
+	if (hook->env && *hook->env)
+		json_object_set_new(row, "env", describe_env(hook->env));
 	json_object_set_new(row, "timeout", json_integer(hook->timeout_ms));
 	json_object_set_new(row, "enabled", json_boolean(hook_counts(hooks, hook)));
 	json_object_set_new(row, "trusted", json_boolean(hook->trusted));

@@ -65,6 +65,20 @@ def test_trust_is_for_exactly_these(world):
     assert trusted == {str(world.root): [":touch one"]}
 
 
+def test_trust_is_for_its_variables_too(world):
+    """The same command with BASH_ENV is another program."""
+    hook = {"type": "command", "command": "bash -c 'touch one'"}
+    (world.root / "planted").write_text("touch two\n")
+    world.settings("project", hooks={"SessionStart": [{"hooks": [hook]}]})
+    assert world.command("hooks", "trust").text == "Trusted: :bash -c 'touch one'\n"
+    world.settings("project", hooks={"SessionStart": [{"hooks": [{**hook, "env": {"BASH_ENV": "./planted"}}]}]})
+    assert "1 hook of this project is not trusted" in world.run(HELLO, "-p", "x").err
+    assert not (world.root / "two").exists() and not (world.root / "one").exists()
+    assert "    env:     BASH_ENV=./planted\n" in world.command("hooks").text
+    assert world.command("hooks", "trust").text == "Trusted: :BASH_ENV='./planted' bash -c 'touch one'\n"
+    assert world.run(HELLO, "-p", "x").err == "" and (world.root / "two").exists()
+
+
 def test_hooks_of_a_folder_that_is_not_trusted(world):
     world.settings("project", hooks={"SessionStart": [group("touch one")]})
     env = {"GEMINI_CLI_TRUST_WORKSPACE": None}

@@ -78,6 +78,8 @@ static const char *state_of(const json_t *row)
 static void print_row(const json_t *row, struct buf *out)
 {
 	const char *matcher = hook_row_text(row, "matcher"), *name = hook_row_text(row, "name");
+	json_t *variable;
+	size_t i;
 
 	buf_printf(out, "%-19s %s%s\n", hook_row_text(row, "event"), hook_row_text(row, "source"),
 	           state_of(row));
@@ -85,6 +87,8 @@ static void print_row(const json_t *row, struct buf *out)
 		buf_printf(out, "    matcher: %s\n", matcher);
 	if (*name)
 		buf_printf(out, "    name:    %s\n", name);
+	json_array_foreach(json_object_get(row, "env"), i, variable)
+		buf_printf(out, "    env:     %s\n", json_string_value(variable));
 	buf_printf(out, "    command: %s\n", hook_row_text(row, "command"));
 }
 
