@@ -162,11 +162,11 @@ void hooks_fire(struct hooks *hooks, enum hook_event event, const char *matched,
 bool hooks_run(const struct hooks *hooks, const char *command, unsigned timeout_ms,
                struct span input, const struct cancel *cancel, struct buf *out, struct err *err);
 
-/* The project's hooks that are not trusted yet ("name:command" each, variables of its own before
- * the command: "name:A='b' command"), and trusting them: they are kept in trust_file, Gemini
- * CLI's format, whose folder is locked meanwhile; `wait` may be NULL.  A changed command or
- * variable makes a new hook.  BUSY, CANCELLED: another holds the lock.  INVALID_ARGUMENT:
- * trust_file is not of that format; it stays as it is. */
+/* The project's hooks that are not trusted yet ("name:command" each, of one with variables of its
+ * own "name:[A B, digest of the values] command"), and trusting them: they are kept in
+ * trust_file, Gemini CLI's format, whose folder is locked meanwhile; `wait` may be NULL.  A
+ * changed command or variable makes a new hook.  BUSY, CANCELLED: another holds the lock.
+ * INVALID_ARGUMENT: trust_file is not of that format; it stays as it is. */
 json_t *hooks_untrusted(const struct hooks *hooks);
 bool hooks_trust(struct hooks *hooks, const struct file_lock_wait *wait, struct err *err);
 /* [{event, matcher, source, name, command, env if it has any (["A=b"]), timeout, enabled,

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/sha256.h"
 #include "data/json.h"
 #include "data/toml.h"
 #include "data/warnings.h"
@@ -242,25 +243,39 @@ void hooks_notice(const struct hooks *hooks, const char *severity, const char *f
 	hooks->notice(hooks->data, severity, message);
 }
 
-/* More than a file of settings may hold, however it is quoted. */
-enum { KEY_BYTES_MAX = 64 << 20 };
+/* More than a file of settings may hold. */
+enum { KEY_BYTES_MAX = 16 << 20, KEY_DIGITS = 16 };
 
-/* "name:command"; the caller frees.  Variables of its own stand before the command, as in a shell:
- * BASH_ENV makes another program of the same command. */
+/* "[NAME NAME, 0123456789abcdef] ": a digest stands for the values, which may be secrets of the
+ * user's that were put in for $NAME. */
+static void put_key_of_env(char **env, struct buf *key)
+{
+	struct sha256_stream stream;
+	char hex[SHA256_HEX_SIZE];
+	struct sha256 sum;
+
+	sha256_init(&stream);
+	for (char **variable = env; *variable; variable++) {
+		buf_char(key, variable == env ? '[' : ' ');
+		buf_span(key, span_of(*variable, strcspn(*variable, "=")));
+		sha256_update(&stream, span_of(*variable, strlen(*variable) + 1));
+	}
+	sum = sha256_final(&stream);
+	sha256_hex(&sum, hex);
+	buf_printf(key, ", %.*s] ", KEY_DIGITS, hex);
+}
+
+/* "name:command"; the caller frees.  Variables of its own are part of it: BASH_ENV makes another
+ * program of the same command. */
 static char *hook_key(const struct hook *hook)
 {
 	_cleanup_buf_ struct buf key = BUF_INIT(KEY_BYTES_MAX);
 
 	buf_printf(&key, "%s:", hook->name);
-	for (char **variable = hook->env; variable && *variable; variable++) {
-		const char *value = strchr(*variable, '=') + 1;
-
-		buf_span(&key, span_of(*variable, (size_t)(value - *variable)));
-		hook_put_quoted(span_str(value), &key);
-		buf_char(&key, ' ');
-	}
+	if (hook->env && *hook->env)
+		put_key_of_env(hook->env, &key);
 	buf_str(&key, hook->command ? hook->command : "");
-	return mem_dup(key.data ? key.data : "", key.len);
+	return mem_dup(key.data, key.len);
 }
 
 /* Without blanks around the matcher. *err (or NULL) says why it is no regular expression, if it

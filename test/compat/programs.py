@@ -115,12 +115,16 @@ class Program:
         if name == "gemini":
             self.env["PATH"] = npm_peers.environment()["PATH"]
         self.allow(*self.ALLOWED)
+        self.hasp("hooks", "trust")  # those with variables of their own, which count there as they are
 
     def allow(self, *names):
         """What the user of hasp would have allowed the project."""
         for name in names:
-            subprocess.run([HASP, "config", "allow", name], env=self.env, cwd=self.root, check=True,
-                           stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+            self.hasp("config", "allow", name)
+
+    def hasp(self, *args):
+        subprocess.run([HASP, *args], env=self.env, cwd=self.root, check=True,
+                       stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
 
     def trust_hooks(self):
         """What the user of both would have said of the project's hooks."""

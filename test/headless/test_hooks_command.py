@@ -75,8 +75,19 @@ def test_trust_is_for_its_variables_too(world):
     assert "1 hook of this project is not trusted" in world.run(HELLO, "-p", "x").err
     assert not (world.root / "two").exists() and not (world.root / "one").exists()
     assert "    env:     BASH_ENV=./planted\n" in world.command("hooks").text
-    assert world.command("hooks", "trust").text == "Trusted: :BASH_ENV='./planted' bash -c 'touch one'\n"
+    said = world.command("hooks", "trust").text
+    assert re.fullmatch(r"Trusted: :\[BASH_ENV, [0-9a-f]{16}\] bash -c 'touch one'\n", said)
     assert world.run(HELLO, "-p", "x").err == "" and (world.root / "two").exists()
+    world.settings("project", hooks={"SessionStart": [{"hooks": [{**hook, "env": {"BASH_ENV": "other"}}]}]})
+    assert "1 hook of this project is not trusted" in world.run(HELLO, "-p", "x").err
+
+
+def test_a_value_that_may_be_a_secret_is_not_shown(world):
+    hook = {"type": "command", "command": "true", "env": {"PLACE": "here", "API_TOKEN": "tk-4471"}}
+    world.settings("project", hooks={"SessionStart": [{"hooks": [hook]}]})
+    assert "    env:     PLACE=here\n    env:     API_TOKEN=(hidden)\n" in world.command("hooks").text
+    assert "tk-4471" not in world.command("hooks", "trust").text
+    assert "tk-4471" not in (world.home / ".gemini" / "trusted_hooks.json").read_text()
 
 
 def test_hooks_of_a_folder_that_is_not_trusted(world):

@@ -13,6 +13,7 @@
 #include "cli/view/output.h"
 #include "cli/view/view.h"
 #include "data/json.h"
+#include "worker/environment.h"
 
 struct hooks_command {
 	const struct invocation *invocation;
@@ -74,6 +75,16 @@ static const char *state_of(const json_t *row)
 	return json_is_true(json_object_get(row, "trusted")) ? "  (off)" : "  (not trusted)";
 }
 
+/* "NAME=value", where the value is no secret that was put in for $NAME. */
+static void print_variable(const char *variable, struct buf *out)
+{
+	const bool secret = environment_is_secret(variable);
+
+	buf_printf(out, "    env:     %.*s%s\n",
+	           (int)(secret ? strcspn(variable, "=") + 1 : strlen(variable)), variable,
+	           secret ? "(hidden)" : "");
+}
+
 /* "BeforeTool  write_file  project  guard  sh guard.sh": a line for each. */
 static void print_row(const json_t *row, struct buf *out)
 {
@@ -88,7 +99,7 @@ static void print_row(const json_t *row, struct buf *out)
 	if (*name)
 		buf_printf(out, "    name:    %s\n", name);
 	json_array_foreach(json_object_get(row, "env"), i, variable)
-		buf_printf(out, "    env:     %s\n", json_string_value(variable));
+		print_variable(json_string_value(variable), out);
 	buf_printf(out, "    command: %s\n", hook_row_text(row, "command"));
 }
 
