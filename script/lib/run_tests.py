@@ -47,7 +47,7 @@ BUILDS = {
 # with sanitizers.  Tests that drive hasp or a part of it from outside run without, in a third of the time, but for
 # these: what they are given is hostile, or they lead through much that no program in C does.
 HARDENED = {"agent/agent", "agent/answers", "agent/steer", "config/hostile", "extensions/fetched", "extensions/markets",
-            "extensions/plugins", "guard/later", "headless/hostile", "http/client", "http/server", "model/errors",
+            "guard/later", "headless/hostile", "http/client", "http/server", "model/errors",
             "model/media", "policy/bash", "policy/command", "rebase_history", "search/encodings",
             "search/hostile_search", "shell/analysis", "shell/words", "store/commit_faults", "tool/conversation",
             "tui/editor/vim", "tui/term/screen", "worker/test_program"}

@@ -313,7 +313,7 @@ def test_what_hasp_does_not_use_is_named(world):
         "language servers", "output styles", "programs for the search path (bin/)", '"futureThing" of the manifest',
         "hooks of the event SubagentStop", "hooks of the event Other", 'hooks of Stop of the type "prompt"',
         'hooks of Stop that have an "if", which is for those of tools', "hooks of SessionStart for PowerShell",
-        '"asyncRewake" of hooks of SessionStart: nobody waits for them, and they wake nobody', 'the MCP server "a", which has a headersHelper',
+        '"asyncRewake" of hooks of SessionStart: nobody waits for them, and they wake nobody',
         "MCP servers in bundles (./x.mcpb)"])
     assert done.err == ""
     install(world, folder)
