@@ -86,6 +86,7 @@ def test_a_value_that_may_be_a_secret_is_not_shown(world):
     hook = {"type": "command", "command": "true", "env": {"PLACE": "here", "API_TOKEN": "tk-4471"}}
     world.settings("project", hooks={"SessionStart": [{"hooks": [hook]}]})
     assert "    env:     PLACE=here\n    env:     API_TOKEN=(hidden)\n" in world.command("hooks").text
+    assert [row["env"] for row in listed(world)] == [["PLACE=here", "API_TOKEN=(hidden)"]]
     assert "tk-4471" not in world.command("hooks", "trust").text
     assert "tk-4471" not in (world.home / ".gemini" / "trusted_hooks.json").read_text()
 

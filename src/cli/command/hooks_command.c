@@ -75,14 +75,24 @@ static const char *state_of(const json_t *row)
 	return json_is_true(json_object_get(row, "trusted")) ? "  (off)" : "  (not trusted)";
 }
 
-/* "NAME=value", where the value is no secret that was put in for $NAME. */
-static void print_variable(const char *variable, struct buf *out)
+/* A variable's value may be a secret that was put in for $NAME. */
+static void hide_secrets(json_t *rows)
 {
-	const bool secret = environment_is_secret(variable);
+	size_t i, j;
+	json_t *row, *variable;
 
-	buf_printf(out, "    env:     %.*s%s\n",
-	           (int)(secret ? strcspn(variable, "=") + 1 : strlen(variable)), variable,
-	           secret ? "(hidden)" : "");
+	json_array_foreach(rows, i, row) {
+		json_t *env = json_object_get(row, "env");
+
+		json_array_foreach(env, j, variable) {
+			const char *text = json_string_value(variable);
+			const int name = (int)strcspn(text, "=");
+
+			if (environment_is_secret(text))
+				json_array_set_new(env, j,
+				                   json_sprintf("%.*s=(hidden)", name, text));
+		}
+	}
 }
 
 /* "BeforeTool  write_file  project  guard  sh guard.sh": a line for each. */
@@ -99,7 +109,7 @@ static void print_row(const json_t *row, struct buf *out)
 	if (*name)
 		buf_printf(out, "    name:    %s\n", name);
 	json_array_foreach(json_object_get(row, "env"), i, variable)
-		print_variable(json_string_value(variable), out);
+		buf_printf(out, "    env:     %s\n", json_string_value(variable));
 	buf_printf(out, "    command: %s\n", hook_row_text(row, "command"));
 }
 
@@ -111,6 +121,7 @@ static int list_hooks(struct hooks_command *command)
 	size_t i;
 	json_t *row;
 
+	hide_secrets(rows);
 	if (invocation_has(command->invocation, FLAG_JSON)) {
 		json_print(&out, rows, 2);
 		buf_char(&out, '\n');
