@@ -300,7 +300,7 @@ static bool exchange_send_once(struct exchange *exchange, struct err *err)
 	struct a2a_agent *agent = exchange->asking->agent;
 	const bool elsewhere = !exchange->is_bare && agent->card.elsewhere;
 	const char *headers[7] = { "User-Agent: hasp/" HASP_VERSION, exchange->accept };
-	const struct http_request request = {
+	const struct http_client_request request = {
 		.method = exchange->method, .url = exchange->url, .headers = headers,
 		.body = exchange->sent, .connect_ms = CONNECT_MS, .total_ms = exchange->total_ms,
 		.idle_ms = exchange->idle_ms ? exchange->idle_ms : UINT32_MAX / 2,

@@ -108,7 +108,7 @@ static bool get_once(struct http_client *client, const char *url, const char *ac
 	_cleanup_free_ char *field =
 		token && *token ? mem_printf("Authorization: Bearer %s", token) : NULL;
 	const char *const headers[] = { accept, "User-Agent: hasp", field, NULL };
-	const struct http_request request = {
+	const struct http_client_request request = {
 		.method = getting->method ? getting->method : "GET", .url = url, .headers = headers,
 		.total_ms = getting->text || getting->method ? API_MS : 0,
 		.max_bytes = getting->text ? getting->text->max : LIMIT_ARCHIVE_BYTES,

@@ -278,11 +278,11 @@ static bool limits_get(struct endpoint *endpoint, struct wire_request *wire,
 	static const struct http_events events = { .head = limits_on_head, .body = limits_on_body };
 	const char *const *header = endpoint->options.headers;
 	struct err ignored = ERR_INIT;
-	struct http_request http;
+	struct http_client_request http;
 
 	for (; header && *header; header++)
 		wire_header(wire, "%s", *header);
-	http = (struct http_request){
+	http = (struct http_client_request){
 		.method = "GET",
 		.url = wire->url.data,
 		.headers = (const char *const *)wire->headers,

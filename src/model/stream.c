@@ -554,7 +554,7 @@ static bool transfer_send(struct endpoint *endpoint, const struct model_request 
 	bool ok = build_request(endpoint, request, count, &wire, err);
 
 	if (ok) {
-		struct http_request http = {
+		struct http_client_request http = {
 			.method = "POST",
 			.url = wire.url.data,
 			.headers = (const char *const *)wire.headers,

@@ -18,14 +18,14 @@
 #include "data/toml.h"
 #include "policy/policy.h"
 
-/* The default policies (defaults/NAME.toml) as text, by embed.py. */
+/* ---- the default policies ---- */
 
 struct default_text {
 	const char *name; /* NULL ends the array */
 	const char *text;
 };
 
-extern const struct default_text default_texts[];
+#include <default_texts.h> /* made of defaults/NAME.toml by embed.py */
 
 /* ---- which members [[rule]] and [[safety_checker]] have ---- */
 

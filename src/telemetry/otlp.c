@@ -288,7 +288,7 @@ static void otlp_post(struct otlp *otlp, struct http_client *client, const char 
 {
 	static const struct http_events events = { .head = otlp_on_head, .body = otlp_on_body };
 	_cleanup_free_ char *url = mem_printf("%s%s", otlp->endpoint, path);
-	const struct http_request request = {
+	const struct http_client_request request = {
 		.method = "POST",
 		.url = url,
 		.headers = (const char *const *)otlp->headers,

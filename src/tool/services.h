@@ -61,7 +61,7 @@ struct tool_services {
 	               struct grounded *ret,
 	               struct err *err);
 	/* Sends a request as http_client_send does. NULL: that, with a client of its own. */
-	bool (*send)(void *data, const struct http_request *request,
+	bool (*send)(void *data, const struct http_client_request *request,
 	             const struct http_events *events, void *events_data, struct err *err);
 	void *data;
 

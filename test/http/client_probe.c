@@ -111,7 +111,7 @@ static void run(struct http_client *client, const json_t *job, struct cancel *ca
 			headers[i] = json_string_value(header);
 	if (alarm.after_ms && pthread_create(&thread, NULL, ring, &alarm) != 0)
 		alarm.after_ms = 0;
-	ok = http_client_send(client, &(struct http_request){
+	ok = http_client_send(client, &(struct http_client_request){
 		.method = json_string_value(json_object_get(job, "method")),
 		.url = json_string_value(json_object_get(job, "url")),
 		.headers = headers,

@@ -103,10 +103,10 @@ static bool ground(void *data, const char *server_tool, const char *prompt, stru
 }
 
 /* What keeps private hosts out is taken away, once it has been told that it was there. */
-static bool send_to_loopback(void *data, const struct http_request *request,
+static bool send_to_loopback(void *data, const struct http_client_request *request,
                              const struct http_events *events, void *events_data, struct err *err)
 {
-	struct http_request changed = *request;
+	struct http_client_request changed = *request;
 	struct http_client *client = http_client_new();
 	bool ok;
 

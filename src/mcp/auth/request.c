@@ -162,7 +162,7 @@ bool auth_order_send(const struct mcp_auth *auth, const struct auth_order *order
 		order->type ? mem_printf("Content-Type: %s", order->type) : NULL;
 	_cleanup_free_ const char **headers = order_headers(order, content);
 	const unsigned ms = order->ms ? (unsigned)order->ms : AUTH_REQUEST_MS;
-	const struct http_request request = {
+	const struct http_client_request request = {
 		.method = order->type ? "POST" : "GET", .url = order->url, .headers = headers,
 		.body = order->body, .connect_ms = ms, .total_ms = ms,
 		.max_bytes = AUTH_DOCUMENT_BYTES,

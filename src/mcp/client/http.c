@@ -291,7 +291,7 @@ static bool http_exchange_send(struct exchange *exchange, const char *method, st
 	                     is_session_name(buf_view(&exchange->events.id));
 	_cleanup_free_ const char **headers = request_headers(exchange, resumes, own);
 	_cleanup_free_ char *url = exchange_url(exchange);
-	const struct http_request request = {
+	const struct http_client_request request = {
 		.method = method, .url = url, .headers = headers, .body = body,
 		.connect_ms = CONNECT_MS, .total_ms = total_ms,
 		.idle_ms = UINT32_MAX / 2, /* the request's own time counts */

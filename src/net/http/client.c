@@ -28,7 +28,7 @@ struct http_client {
 /* What is known of the request under way. */
 struct transfer {
 	struct http_client *client;
-	const struct http_request *request;
+	const struct http_client_request *request;
 	const struct http_events *events;
 	void *data;
 	struct url_parts url;    /* of this hop */
@@ -154,7 +154,7 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *data)
 static size_t on_body_bytes(char *bytes, size_t size, size_t count, void *data)
 {
 	struct transfer *transfer = data;
-	const struct http_request *request = transfer->request;
+	const struct http_client_request *request = transfer->request;
 	size_t len = size * count;
 	size_t max = request->max_bytes ? request->max_bytes : (size_t)HTTP_MAX_BYTES;
 
@@ -186,7 +186,7 @@ static curl_socket_t on_socket(void *data, curlsocktype purpose, struct curl_soc
 /* ---- one hop ---- */
 
 static struct curl_slist *header_list(const struct http_curl_library *curl,
-                                      const struct http_request *request, bool own_headers)
+                                      const struct http_client_request *request, bool own_headers)
 {
 	/* No waiting for "100 Continue" before the body. */
 	struct curl_slist *list = curl->slist_append(NULL, "Expect:");
@@ -261,7 +261,7 @@ void http_set_authorities(const struct http_curl_library *curl, CURL *easy)
 static void set_options(struct transfer *transfer, const char *url)
 {
 	const struct http_client *client = transfer->client;
-	const struct http_request *request = transfer->request;
+	const struct http_client_request *request = transfer->request;
 	__typeof__(curl_easy_setopt) *set = client->curl->easy_setopt;
 
 	client->curl->easy_reset(client->easy); /* its connections stay */
@@ -285,7 +285,7 @@ static void set_options(struct transfer *transfer, const char *url)
 /* Milliseconds until one of the request's times is up; 0: one is, and *err says which. */
 static int transfer_time_left(struct transfer *transfer, struct err *err)
 {
-	const struct http_request *request = transfer->request;
+	const struct http_client_request *request = transfer->request;
 	uint64_t idle = request->idle_ms ? request->idle_ms : HTTP_IDLE_MS;
 	uint64_t now = clock_monotonic_ms(), left;
 	curl_off_t uploaded = 0;
@@ -326,7 +326,7 @@ static bool has_detail(CURLcode code)
 
 static bool transfer_explain(struct transfer *transfer, CURLcode code, struct err *err)
 {
-	const struct http_request *request = transfer->request;
+	const struct http_client_request *request = transfer->request;
 	const char *host = transfer->url.host;
 
 	if (transfer->refused)
@@ -425,7 +425,7 @@ static bool hop(struct transfer *transfer, const char *url, const char *method, 
 /* Where a hop goes to, and whether it may. */
 static bool prepare_hop(struct transfer *transfer, const char *url, struct err *err)
 {
-	const struct http_request *request = transfer->request;
+	const struct http_client_request *request = transfer->request;
 	const char *proxy;
 
 	http_url_release(&transfer->url);
@@ -448,7 +448,7 @@ static char *redirect_target(const struct http_client *client)
 
 static bool follow_redirect(struct transfer *transfer, struct err *err)
 {
-	const struct http_request *request = transfer->request;
+	const struct http_client_request *request = transfer->request;
 	const char *method = request->method ? request->method : request->body.len ? "POST" : "GET";
 	struct span body = request->body;
 	_cleanup_free_ char *url = mem_strdup(request->url);
@@ -503,7 +503,7 @@ void http_pipe_signal_release(const struct http_pipe_signal *hold)
 	pthread_sigmask(SIG_SETMASK, &hold->before, NULL);
 }
 
-bool http_client_send(struct http_client *client, const struct http_request *request,
+bool http_client_send(struct http_client *client, const struct http_client_request *request,
                       const struct http_events *events, void *data, struct err *err)
 {
 	struct transfer transfer = {

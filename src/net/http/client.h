@@ -2,7 +2,7 @@
 /* An HTTP client: one request at a time, its answer streamed, over libcurl.
  *
  *     struct http_client *client = http_client_new();
- *     struct http_request request = { .method = "POST", .url = url, .headers = headers,
+ *     struct http_client_request request = { .method = "POST", .url = url, .headers = headers,
  *                                     .body = body, .cancel = cancel };
  *     ok = http_client_send(client, &request, &events, data, &err);
  *     http_client_free(client);
@@ -35,7 +35,7 @@ struct http_client;
 struct http_client *http_client_new(void);
 void http_client_free(struct http_client *client); /* NULL is fine */
 
-struct http_request {
+struct http_client_request {
 	const char *method;         /* "GET", "POST"; NULL: GET, or POST when there is a body */
 	const char *url;            /* http: or https: */
 	const char *const *headers; /* "Name: value", NULL-terminated; or NULL */
@@ -78,7 +78,7 @@ enum http_stage {
  * INVALID_ARGUMENT: the URL. NETWORK_ERROR: name resolution, connection, TLS, a transfer that broke
  * or was too slow: the sentence has which, and the host. TOO_LARGE: max_bytes. DENIED_BY_SANDBOX:
  * public_only. CANCELLED. INTERNAL: libcurl is not installed. */
-bool http_client_send(struct http_client *client, const struct http_request *request,
+bool http_client_send(struct http_client *client, const struct http_client_request *request,
                       const struct http_events *events, void *data, struct err *err);
 /* Of the last http_client_send that returned false. */
 enum http_stage http_client_stage(const struct http_client *client);

@@ -250,7 +250,7 @@ static bool web_page_fetch(struct tool_services *services, const char *url, stru
 		"User-Agent: hasp/" HASP_VERSION,
 		"Accept: text/html, text/markdown, text/plain;q=0.9, */*;q=0.5", NULL
 	};
-	const struct http_request request = {
+	const struct http_client_request request = {
 		.url = url,
 		.headers = headers,
 		.connect_ms = WEB_PAGE_MS,
