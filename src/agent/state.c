@@ -413,8 +413,8 @@ void agent_replace(struct agent *agent, json_t *conversation)
 
 /* ---- tools ------------------------------------------------------------------------- */
 
-/* The same in every mode: what has been sent stays as it was. A call to one that is off is
- * refused. */
+/* The same in every mode that the session may come to: what has been sent stays as it was. A call
+ * to one that is off is refused. */
 static bool agent_declares(void *data, const struct tool *tool)
 {
 	return !gate_hides_always(data, tool);
