@@ -549,7 +549,7 @@ def test_a_hook_puts_its_own_question(world):
     with world.fake([[read], [read]]) as server:
         with world.hasp(server) as hasp:
             hasp.type("go").key("enter").wait("Is it a full moon?").wait("Allow once").type("1").wait("1 line")
-            hasp.wait("Allow once").key("esc").wait("declined")
+            hasp.wait("Allow once").key("esc").wait("Cancelled: you declined the call.")
     assert "alpha" in str(server.requests[1].body["contents"][-1])
     assert len(server.requests) == 2
 
