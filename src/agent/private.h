@@ -94,8 +94,9 @@ void agent_publish(struct agent *agent, enum bus_topic topic, const json_t *mess
 /* severity "info", "warning", "error". */
 void agent_notice(struct agent *agent, const char *severity, const char *message);
 /* A request to the model goes out; it was answered; or not, after all tries. Published, and
- * counted. `role`: "main", "compress", ... */
-void agent_report_request(struct agent *agent, const char *role);
+ * counted. `role`: "main", "compress", ...; `contents`: of a request of the conversation itself;
+ * or NULL. */
+void agent_report_request(struct agent *agent, const char *role, const json_t *contents);
 void agent_report_reply(struct agent *agent, const char *role, const struct model_reply *reply);
 void agent_report_failure(struct agent *agent, const char *role, const struct err *err, double ms);
 /* Appends; takes the reference. After a message of the same role (a prompt that was cancelled) its

@@ -267,7 +267,25 @@ void agent_notice(struct agent *agent, const char *severity, const char *message
 	notice_publish(agent, severity, message, false);
 }
 
-void agent_report_request(struct agent *agent, const char *role)
+/* What hooks added to the message that the request ends with; a new reference; NULL: nothing. */
+static json_t *hook_context_sent(const json_t *contents)
+{
+	const json_t *last = json_array_get(contents, json_array_size(contents) - 1);
+	json_t *texts = NULL, *part;
+	size_t i;
+
+	json_array_foreach(json_object_get(last, "parts"), i, part) {
+		json_t *text = json_object_get(part, "text");
+
+		if (!span_starts(json_span(text), SPAN("<hook_context>")))
+			continue;
+		texts = texts ? texts : json_array();
+		json_array_append(texts, text);
+	}
+	return texts;
+}
+
+void agent_report_request(struct agent *agent, const char *role, const json_t *contents)
 {
 	json_auto_t *message = NULL;
 
@@ -276,6 +294,7 @@ void agent_report_request(struct agent *agent, const char *role)
 	message = json_object();
 	json_object_set_new(message, "model", json_cstr(model_id(agent->options.model)));
 	json_object_set_new(message, "role", json_string(role));
+	json_object_set_new(message, "hookContext", hook_context_sent(contents));
 	agent_publish(agent, BUS_API_REQUEST, message);
 }
 
@@ -394,8 +413,8 @@ void agent_replace(struct agent *agent, json_t *conversation)
 
 /* ---- tools ------------------------------------------------------------------------- */
 
-/* The same in every mode: what has been sent stays as it was. A call to one that is off is
- * refused. */
+/* The same in every mode that the session may come to: what has been sent stays as it was. A call
+ * to one that is off is refused. */
 static bool agent_declares(void *data, const struct tool *tool)
 {
 	return !gate_hides_always(data, tool);

@@ -531,7 +531,7 @@ static bool ask_model(struct agent *agent, struct shaped *shaped, struct listene
 
 	keep_beginning(agent, shaped);
 	shaped->request.enough = &listener->enough;
-	agent_report_request(agent, purpose);
+	agent_report_request(agent, purpose, shaped->request.contents);
 	ok = model_stream(agent->options.model, &shaped->request, on_model_event, listener, ret,
 	                  err);
 	shaped->refused = mem_steal(&listener->refused);

@@ -637,15 +637,24 @@ static bool google_row(const struct settings *settings, const struct catalogue_r
 	return true;
 }
 
-/* An administrator's word that only one way of Google's is to be used. */
+/* An administrator's word that only one way of Google's is to be used.  A variable that asks for
+ * Google's login counts then even beside a key, as in Gemini CLI: which account pays is not left to
+ * what else is set. */
 static bool auth_type_allowed(const struct settings *settings, const struct catalogue_row *row,
                               struct err *err)
 {
 	const char *type = settings_string(settings, "security.auth.enforcedType", NULL);
+	const char *selected = settings_string(settings, "security.auth.selectedType", "");
 	const char *used = "", *name = row ? row->name : "";
 
 	if (!type || !type[0])
 		return true;
+	if (!selected[0] && variable_is_true(settings, "GOOGLE_GENAI_USE_GCA") &&
+	    strcmp(type, "oauth-personal") != 0)
+		return err_set(err, ERR_AUTHENTICATION_FAILED,
+		               "The enforced authentication type is '%.64s', but the current type "
+		               "is 'oauth-personal': GOOGLE_GENAI_USE_GCA is set, and "
+		               "security.auth.enforcedType allows only %.64s.", type, type);
 	if (strcmp(name, "vertex") == 0)
 		used = "vertex-ai";
 	else if (strcmp(name, "gemini") == 0 && !google_auth_type(settings, &used, err))

@@ -37,6 +37,9 @@ static void telemetry_on_prompt(struct telemetry *telemetry, const json_t *messa
 	json_object_set_new(own, "prompt_id", telemetry_prompt_id(telemetry));
 	if (telemetry->log_prompts)
 		json_object_set_new(own, "prompt", telemetry_limited_text(text));
+	json_decref(telemetry->prompt);
+	telemetry->prompt = telemetry->log_details ?
+		json_incref(json_object_get(message, "text")) : NULL;
 	event_write(telemetry, "gemini_cli.user_prompt", own, body);
 }
 
@@ -398,12 +401,23 @@ static void telemetry_on_agent(struct telemetry *telemetry, const json_t *messag
 	event_write(telemetry, "gemini_cli.agent.start", own, body);
 }
 
-/* After a reply without calls the prompt is answered. The event, as in Gemini CLI, only where
- * somebody talks. */
-static void telemetry_on_turn_end(struct telemetry *telemetry, const json_t *message)
+static void telemetry_write_metrics(struct telemetry *telemetry)
 {
-	if (!strcmp(telemetry_said(message, "reason"), "tools"))
-		return;
+	json_auto_t *all = json_pack("{s:o, s:[{s:{s:s, s:s}, s:o}]}", "resource",
+	                             telemetry_resource(telemetry), "scopeMetrics", "scope", "name",
+	                             "gemini-cli", "version", "", "metrics",
+	                             metrics_json(telemetry->metrics));
+
+	telemetry->metrics_ms = clock_monotonic_ms();
+	if (telemetry->otlp)
+		otlp_send_metrics(telemetry->otlp, all);
+	else
+		telemetry_write_file(telemetry, all);
+}
+
+/* The event, as in Gemini CLI, only where somebody talks. */
+static void telemetry_on_answer(struct telemetry *telemetry)
+{
 	if (telemetry->interactive)
 		event_write(telemetry, "gemini_cli.conversation_finished",
 		            json_pack("{s:s, s:i}", "approvalMode", event_mode(telemetry->mode),
@@ -411,6 +425,20 @@ static void telemetry_on_turn_end(struct telemetry *telemetry, const json_t *mes
 		            "Conversation finished.");
 	telemetry->replies = 0;
 	spans_on_answer(telemetry);
+}
+
+/* After a reply without calls the prompt is answered.  Where somebody talks a session may take
+ * days, and what it used is known before its end. */
+static void telemetry_on_turn_end(struct telemetry *telemetry, const json_t *message)
+{
+	const bool answered = strcmp(telemetry_said(message, "reason"), "tools") != 0;
+
+	if (answered)
+		telemetry_on_answer(telemetry);
+	if (telemetry->interactive &&
+	    (answered || !telemetry->metrics_ms ||
+	     clock_monotonic_ms() - telemetry->metrics_ms >= METRICS_EVERY_MS))
+		telemetry_write_metrics(telemetry);
 }
 
 /* Gemini CLI's scopes are in capitals. */
@@ -658,20 +686,6 @@ void telemetry_set_session(struct telemetry *telemetry, const char *session_id)
 	pthread_mutex_unlock(&telemetry->lock);
 }
 
-/* The last thing that is written: ends the sending. */
-static void telemetry_write_metrics(struct telemetry *telemetry)
-{
-	json_auto_t *all = json_pack("{s:o, s:[{s:{s:s, s:s}, s:o}]}", "resource",
-	                             telemetry_resource(telemetry), "scopeMetrics", "scope", "name",
-	                             "gemini-cli", "version", "", "metrics",
-	                             metrics_json(telemetry->metrics));
-
-	if (telemetry->otlp)
-		otlp_close(telemetry->otlp, all);
-	else
-		telemetry_write_file(telemetry, all);
-}
-
 void telemetry_close(struct telemetry *telemetry)
 {
 	if (!telemetry)
@@ -680,13 +694,16 @@ void telemetry_close(struct telemetry *telemetry)
 	spans_on_answer(telemetry);
 	if (telemetry->session)
 		event_write_mode_duration(telemetry);
-	if (telemetry->session || telemetry->otlp) /* which has to be ended */
+	if (telemetry->session || telemetry->otlp)
 		telemetry_write_metrics(telemetry);
+	if (telemetry->otlp)
+		otlp_close(telemetry->otlp);
 	if (telemetry->fd >= 0)
 		close(telemetry->fd);
 	metrics_free(telemetry->metrics);
 	pthread_mutex_destroy(&telemetry->lock);
 	json_decref(telemetry->calls);
+	json_decref(telemetry->prompt);
 	free(telemetry->session_id);
 	free(telemetry->model);
 	free(telemetry->mode);

@@ -35,7 +35,7 @@ struct otlp {
 	pthread_cond_t changed, finished_cond; /* CLOCK_MONOTONIC */
 	struct buf records;   /* waiting: elements of resourceLogs, with commas between */
 	struct buf spans;     /* likewise of resourceSpans */
-	char *metrics;        /* the last request; or NULL */
+	char *metrics;        /* the body of a request that waits; or NULL */
 	bool closing, finished;
 	unsigned references;
 	char *endpoint;       /* unchanging; without a slash at its end */
@@ -349,41 +349,43 @@ static void otlp_unref_unlock(struct otlp *otlp)
 	otlp_free_settings(otlp);
 }
 
-/* Under the lock: until there are records or spans that have waited long enough, or the session
- * ends. Both are to free; NULL: there are none. False: it ends, and nothing is left. */
-static bool otlp_next(struct otlp *otlp, char **ret_records, char **ret_spans)
+/* Under the lock: until there is something that has waited long enough, or the session ends. All
+ * are to free; NULL: there are none. False: it ends, and nothing is left. */
+static bool otlp_next(struct otlp *otlp, char **ret_records, char **ret_spans, char **ret_metrics)
 {
 	struct timespec until;
 	int late = 0;
 
-	while (!otlp->records.len && !otlp->spans.len && !otlp->closing)
+	while (!otlp->records.len && !otlp->spans.len && !otlp->metrics && !otlp->closing)
 		pthread_cond_wait(&otlp->changed, &otlp->lock);
 	until = otlp_moment_in(OTLP_BATCH_MS);
 	while (!otlp->closing && !late)
 		late = pthread_cond_timedwait(&otlp->changed, &otlp->lock, &until);
 	*ret_records = otlp->records.len ? buf_steal(&otlp->records) : NULL;
 	*ret_spans = otlp->spans.len ? buf_steal(&otlp->spans) : NULL;
-	return *ret_records || *ret_spans;
+	*ret_metrics = mem_steal(&otlp->metrics);
+	return *ret_records || *ret_spans || *ret_metrics;
 }
 
 static void *otlp_thread(void *data)
 {
 	struct otlp *otlp = data;
 	struct http_client *client = http_client_new();
-	char *records, *spans;
+	char *records, *spans, *metrics;
 
 	pthread_mutex_lock(&otlp->lock);
-	while (otlp_next(otlp, &records, &spans)) {
+	while (otlp_next(otlp, &records, &spans, &metrics)) {
 		pthread_mutex_unlock(&otlp->lock);
 		otlp_post_elements(otlp, client, "/v1/logs", "resourceLogs", records);
 		otlp_post_elements(otlp, client, "/v1/traces", "resourceSpans", spans);
+		if (metrics)
+			otlp_post(otlp, client, "/v1/metrics", span_str(metrics));
 		free(records);
 		free(spans);
+		free(metrics);
 		pthread_mutex_lock(&otlp->lock);
 	}
 	pthread_mutex_unlock(&otlp->lock);
-	if (otlp->metrics) /* set before `closing` */
-		otlp_post(otlp, client, "/v1/metrics", span_str(otlp->metrics));
 	http_client_free(client);
 	pthread_mutex_lock(&otlp->lock);
 	otlp->finished = true;
@@ -540,10 +542,20 @@ static void otlp_wait_finished(struct otlp *otlp, unsigned ms)
 		late = pthread_cond_timedwait(&otlp->finished_cond, &otlp->lock, &until);
 }
 
-void otlp_close(struct otlp *otlp, const json_t *metrics)
+void otlp_send_metrics(struct otlp *otlp, const json_t *metrics)
+{
+	char *body = otlp_metrics_body(metrics);
+
+	pthread_mutex_lock(&otlp->lock);
+	free(otlp->metrics);
+	otlp->metrics = body;
+	pthread_cond_signal(&otlp->changed);
+	pthread_mutex_unlock(&otlp->lock);
+}
+
+void otlp_close(struct otlp *otlp)
 {
 	pthread_mutex_lock(&otlp->lock);
-	otlp->metrics = otlp_metrics_body(metrics);
 	otlp->closing = true;
 	pthread_cond_signal(&otlp->changed);
 	otlp_wait_finished(otlp, OTLP_CLOSE_MS);

@@ -105,6 +105,9 @@ struct open_span {
 /* Calls under way whose arguments are kept. */
 enum { CALLS_MAX = 1000 };
 
+/* Within a prompt, as Gemini CLI has it. */
+enum { METRICS_EVERY_MS = 10000 };
+
 struct telemetry {
 	struct bus *bus;
 	pthread_mutex_t lock; /* the session may change while a message comes */
@@ -117,10 +120,13 @@ struct telemetry {
 	bool interactive, log_prompts;
 	bool log_details;      /* only with log_prompts, and a `mask` */
 	telemetry_mask *mask;
+	json_t *prompt;        /* owned; details: the text of a prompt that no reply has come to;
+	                        * NULL: there is none */
 	unsigned prompts;
 	unsigned replies;      /* of the model in this turn */
 	unsigned attempts;     /* that were asked for again since the last reply */
 	uint64_t mode_since_ms; /* clock_monotonic_ms */
+	uint64_t metrics_ms;    /* when metrics were written; 0: not yet */
 	char trace_id[2 * TRACE_ID_BYTES + 1]; /* of the prompt; "" before the first */
 	struct open_span prompt_span, calls_span;
 	json_t *calls; /* by callId: arguments of calls under way */
@@ -185,8 +191,10 @@ struct otlp *otlp_new(const char *endpoint, const char *headers, struct err *err
 /* An event or a span as the file has it; copied. Never waits: it is dropped where too many wait
  * already. */
 void otlp_send(struct otlp *otlp, const json_t *object);
-/* Sends what is left and the metrics, as the file has them, and frees it. Waits less than two
- * seconds; what is not sent by then is lost. */
-void otlp_close(struct otlp *otlp, const json_t *metrics);
+/* Likewise the metrics, as the file has them, in place of those that still wait. */
+void otlp_send_metrics(struct otlp *otlp, const json_t *metrics);
+/* Sends what is left, and frees it. Waits less than two seconds; what is not sent by then is
+ * lost. */
+void otlp_close(struct otlp *otlp);
 
 #endif

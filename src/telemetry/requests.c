@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests to models: Gemini CLI's events and metrics of them, and those of OpenTelemetry's
- * semantic conventions for generative AI (gen_ai.*).  Texts of requests and replies are in none of
- * them. */
+ * semantic conventions for generative AI (gen_ai.*).  Of texts of requests and replies only what
+ * the user and hooks said is in them, with details. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -98,15 +98,43 @@ static json_t *event_api_attributes(const struct telemetry *telemetry, const jso
 	return own;
 }
 
+static void request_add_text(const struct telemetry *telemetry, json_t *parts, const json_t *text)
+{
+	json_auto_t *cut = telemetry_limited_text(json_span(text));
+
+	json_array_append_new(parts, json_pack("{s:o}", "text", telemetry->mask(json_span(cut))));
+}
+
+/* Details: of the request that a prompt begins with, what the user and hooks said, as Gemini CLI
+ * has a request's contents. All else may be what files hold. */
+static void request_add_prompt(const struct telemetry *telemetry, json_t *own,
+                               const json_t *message)
+{
+	json_t *parts = json_array(), *text;
+	json_auto_t *contents = json_pack("[{s:s, s:o}]", "role", "user", "parts", parts);
+	char *shown;
+	size_t i;
+
+	json_array_foreach(json_object_get(message, "hookContext"), i, text)
+		request_add_text(telemetry, parts, text);
+	request_add_text(telemetry, parts, telemetry->prompt);
+	shown = json_dumps(contents, JSON_COMPACT);
+	json_object_set_new(own, "request_text",
+	                    telemetry_limited_text(span_str(shown ? shown : "[]")));
+	free(shown);
+}
+
 void telemetry_on_request(struct telemetry *telemetry, const json_t *message)
 {
 	_cleanup_free_ char *body = mem_printf("API request to %s.",
 	                                       telemetry_said(message, "model"));
+	json_t *own = event_api_attributes(telemetry, message);
 
 	spans_on_request(telemetry);
 	telemetry->attempts = 0;
-	event_write(telemetry, "gemini_cli.api_request", event_api_attributes(telemetry, message),
-	            body);
+	if (telemetry->prompt && !strcmp(telemetry_said(message, "role"), "main"))
+		request_add_prompt(telemetry, own, message);
+	event_write(telemetry, "gemini_cli.api_request", own, body);
 	genai_write_details(telemetry, genai_attributes(message));
 }
 
@@ -155,6 +183,10 @@ void telemetry_on_response(struct telemetry *telemetry, const json_t *message)
 	}
 	event_write(telemetry, "gemini_cli.api_response", own, body);
 	metrics_count_request(telemetry, message, json_pack("{s:i}", "status_code", 200));
+	if (!strcmp(telemetry_said(message, "role"), "main")) {
+		json_decref(telemetry->prompt);
+		telemetry->prompt = NULL;
+	}
 	genai_on_reply(telemetry, message);
 	spans_on_reply(telemetry, message, /* failed= */ false);
 	telemetry->replies++;

@@ -7,10 +7,10 @@
  *     telemetry_close(telemetry);                               // writes the metrics
  *
  * It only listens: it subscribes to the bus, and the agent knows nothing of it.  Events and spans
- * are appended to the file of telemetry.outfile as they happen, metrics when it is closed, each a
- * JSON object with an indentation of two, as Gemini CLI's own file exporter writes them.  Without a
- * file they go to the collector of telemetry.otlpEndpoint as OTLP over HTTP in JSON (otlp.c), by a
- * thread of its own.
+ * are appended to the file of telemetry.outfile as they happen, metrics when it is closed and,
+ * where somebody talks, after replies and each prompt; each is a JSON object with an indentation of
+ * two, as Gemini CLI's own file exporter writes them.  Without a file they go to the collector of
+ * telemetry.otlpEndpoint as OTLP over HTTP in JSON (otlp.c), by a thread of its own.
  *
  * It is off unless the user (settings, GEMINI_TELEMETRY_ENABLED) turns it on: a project can only
  * turn it off.  Prompts, arguments and commands of hooks are in it only with telemetry.logPrompts;

@@ -392,7 +392,12 @@ static void follow_ended(struct app *app, const struct heard *heard)
 	follow_drop_running(app);
 	json_array_clear(app->steers);
 	transcript_break(app->transcript);
-	if (heard->end == AGENT_CANCELLED)
+	/* Without an error and with a reason: the user declined a call. */
+	if (heard->end == AGENT_CANCELLED && reason && !heard->err.code)
+		tui_print_notice(app, "info",
+		                 SPAN("Cancelled: you declined the call. What was done stays "
+		                      "done."));
+	else if (heard->end == AGENT_CANCELLED)
 		tui_print_notice(app, "info", SPAN("Interrupted. What was done stays done."));
 	else if (heard->err.code)
 		tui_print_notice(app, "error", span_str(heard->err.message));

@@ -37,7 +37,10 @@
 	X("WAYLAND_DISPLAY", "the user's screen")                                          \
 	X("XAUTHORITY", "the user's screen")                                               \
 	X("XDG_RUNTIME_DIR", "sockets of the user's daemons")                              \
-	X("XDG_SESSION_*", "the user's login session")
+	X("XDG_SESSION_*", "the user's login session")                                     \
+	X("GEMINI_CLI_CUSTOM_HEADERS", "fields of requests, with keys in them")            \
+	X("GEMINI_CLI_IDE_*", "the user's editor")                                         \
+	X("GEMINI_CLI_TRUST*", "trust is for the user to give")
 
 #define ENVIRONMENT_TABLE(X)                                                               \
 	X("PATH", "programs")                                                              \
@@ -202,6 +205,7 @@
 	X("DEBIAN_FRONTEND", "nobody answers a package's questions")                       \
 	X("DO_NOT_TRACK", "what programs must not send")                                   \
 	X("DOTNET_CLI_TELEMETRY_OPTOUT", "what programs must not send")                    \
+	X("GEMINI_CLI_*", "what users give to commands: Gemini CLI lets these through")    \
 	X("VERBOSE", "how much programs print")                                            \
 	X("DEBUG", "how much programs print")
 

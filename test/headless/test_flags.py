@@ -3,6 +3,7 @@
 when it fails."""
 import json
 import os
+import re
 import subprocess
 import time
 
@@ -346,7 +347,7 @@ def test_a_mode_is_called_as_its_flag_is(world):
 
 
 @pytest.mark.parametrize("how,code,kind", [
-    (no_key, 41, "FatalAuthenticationError"),
+    (no_key, 41, "Error"),
     (bad_key, 41, "FatalAuthenticationError"),
     (bad_model, 42, "FatalInputError"),
     (no_session, 42, "FatalInputError"),
@@ -364,6 +365,19 @@ def test_exit_codes(world, how, code, kind):
     error = error_of(done)
     assert (done.code, error["code"], error["type"]) == (code, code, kind), done.err
     assert set(error) == {"type", "message", "code"} and error["message"]
+
+
+def test_a_run_without_a_session_has_an_id(world):
+    settings = {"security": {"auth": {"enforcedType": "gemini-api-key"}}}
+    (world.home / ".gemini/settings.json").write_text(json.dumps(settings))
+    env = {"GEMINI_API_KEY": "k", "GOOGLE_GENAI_USE_GCA": "true"}
+    done = world.command("-p", "x", "-o", "json", env=env)
+    said = json.loads(done.err)
+    assert done.code == 41 and said["error"]["type"] == "Error", done.err
+    assert "enforced authentication type is 'gemini-api-key'" in said["error"]["message"]
+    assert re.fullmatch(r"[0-9a-f-]{36}", said["session_id"]), said
+    done = world.command("-p", "x", "-o", "json", "--session-id", "mine", env=env)
+    assert json.loads(done.err)["session_id"] == "mine"
 
 
 def test_a_full_disk_is_fatal(world):

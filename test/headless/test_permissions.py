@@ -97,6 +97,19 @@ def test_tools_that_are_off_are_named(world, args, off):
     assert "read_file" in named and ("update_file" in named) == ("update_file" not in off)
 
 
+@pytest.mark.parametrize("more,changes", [([], False), (["exit_plan_mode"], True)])
+def test_what_the_mode_denies_is_declared_where_the_mode_may_change(world, more, changes):
+    """With nobody there and no tool for it the mode of the beginning stays."""
+    world.settings(tools={"core": ["list_directory", "run_shell_command", "write_file", *more]})
+    done = world.run([[SHELL], [text("Done.")]], "-p", "Do it.", "--approval-mode", "plan")
+    declared = {one["name"] for one in done.sent[0]["tools"][0]["functionDeclarations"]}
+    assert {"list_directory", "write_file"} < declared  # the latter for plans
+    assert ("run_shell_command" in declared) == changes
+    assert done.sent[1]["tools"] == done.sent[0]["tools"]
+    (result,) = done.results()
+    assert "Plan Mode" in result["message"] and not (world.root / "made").exists()
+
+
 def test_a_mode_that_is_forbidden_is_not_said_to_help(world):
     world.settings(security={"disableYoloMode": True})
     off = told_of_off(world.run([[text("Done.")]], "-p", "x"))

@@ -22,9 +22,10 @@ def test_a_home_is_the_same_however_it_is_spelled(world, variable, spelled):
 
 
 PASSED = ["CI", "GITHUB_ACTIONS", "GITHUB_REF", "GITHUB_SHA", "GITLAB_CI", "CI_COMMIT_SHA", "TRAVIS",
-          "TERM_PROGRAM", "FORCE_COLOR", "HOSTNAME", "DEBIAN_FRONTEND", "DEBUG"]
+          "TERM_PROGRAM", "FORCE_COLOR", "HOSTNAME", "DEBIAN_FRONTEND", "DEBUG", "GEMINI_CLI_MINE"]
 KEPT = ["GITHUB_TOKEN", "GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "CI_JOB_TOKEN", "CI_JOB_JWT",
-        "CI_COMMIT_TOKEN", "ACTIONS_RUNTIME_TOKEN", "BUILDKITE_AGENT_ACCESS_TOKEN", "DISPLAY"]
+        "CI_COMMIT_TOKEN", "ACTIONS_RUNTIME_TOKEN", "BUILDKITE_AGENT_ACCESS_TOKEN", "DISPLAY", "GEMINI_CLI_MY_KEY",
+        "GEMINI_CLI_CUSTOM_HEADERS", "GEMINI_CLI_IDE_SERVER_PORT"]
 
 
 def test_harmless_variables_reach_commands(world):
@@ -34,6 +35,7 @@ def test_harmless_variables_reach_commands(world):
     seen = dict(line.split("=", 1) for line in done.results()[0]["output"].splitlines() if "=" in line)
     assert {name: seen.get(name) for name in PASSED} == {name: env[name] for name in PASSED}
     assert not set(seen) & set(KEPT) and "CI_COMMIT_MESSAGE" not in seen
+    assert "GEMINI_CLI_TRUST_WORKSPACE" not in seen  # which hasp has
 
 
 def test_a_policy_file_that_is_not_there_is_a_warning(world):

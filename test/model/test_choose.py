@@ -145,6 +145,14 @@ def test_the_way_that_is_selected_and_the_one_that_is_enforced(choose):
     for words in ("m", "openai/gpt-5"):
         got = choose(words, auth(enforcedType="vertex-ai"), **key)
         assert got["error"] == "authentication_failed" and "enforcedType" in got["message"], words
+    asked = choose("m", auth(enforcedType="gemini-api-key", selectedType=""),
+                   GOOGLE_GENAI_USE_GCA="true", **key)
+    assert asked["error"] == "authentication_failed" and asked["message"].startswith(
+        "The enforced authentication type is 'gemini-api-key', but the current type is "
+        "'oauth-personal'"), asked
+    for more in ({}, {"enforcedType": "gemini-api-key", "selectedType": "gemini-api-key"}):
+        got = choose("m", auth(**more), GOOGLE_GENAI_USE_GCA="true", **key)
+        assert got["provider"] == "gemini", more
 
 
 def test_providers_of_ones_own(choose):

@@ -303,7 +303,8 @@ def detailed(program, log, **more):
                    {"type": "command", "command": "sh hook.sh"}]}],
                "BeforeTool": [{"matcher": "write_file", "hooks": [
                    {"type": "command", "command": "sh hook.sh '%s'" % moved}]}]}, **more)
-    done = program.run(HOOKED, "-p", "A prompt of mine.", "--approval-mode", "yolo")
+    done = program.run(HOOKED, "-p", "A prompt of mine. API_KEY=made-up-words",
+                       "--approval-mode", "yolo")
     assert done.code == 0, done.err
     return events(objects(log))
 
@@ -314,6 +315,7 @@ def of_kind(found, name):
 
 def test_details_only_when_asked_for(tmp_path):
     found = detailed(Program("hasp", tmp_path), tmp_path / "telemetry.log")
+    assert not any("request_text" in one for one in of_kind(found, "api_request"))
     for hook in of_kind(found, "hook_call"):
         assert not {"hook_input", "hook_output", "stdout", "stderr"} & set(hook)
     commands = [json.loads(call["function_args"])["command"]
@@ -332,6 +334,11 @@ def test_details(tmp_path):
     assert start["stdout"] == "words of the hook\n"
     assert json.loads(start["hook_output"]) == {"systemMessage": "words of the hook\n"}
     assert start["stderr"] == "API_KEY=*** and ***\n"
+    asked, *later = of_kind(found, "api_request")
+    (sent,) = json.loads(asked["request_text"])
+    assert sent["role"] == "user" and [part["text"].strip() for part in sent["parts"]] == [
+        "<hook_context>The build is red.</hook_context>", "A prompt of mine. API_KEY=***"]
+    assert later and not any("request_text" in one for one in later)
     before = next(hook for hook in hooks if hook["hook_event_name"] == "BeforeTool")
     asked = json.loads(before["hook_input"])["tool_input"]
     assert asked["file_path"] == "new.py" and asked["content"] == "[17 bytes]"

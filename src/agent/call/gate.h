@@ -39,7 +39,7 @@ struct policy_call gate_subject(const struct tool *tool);
 /* Whether the tool has no use now, or every call of it would be refused in this mode: it need
  * not be named to the model. */
 bool gate_hides(struct agent *agent, const struct tool *tool);
-/* Whether that is so in every mode: it is not declared. */
+/* Whether that is so in every mode that the session may come to: it is not declared. */
 bool gate_hides_always(struct agent *agent, const struct tool *tool);
 
 /* ---- tools that are off ------------------------------------------------------ */

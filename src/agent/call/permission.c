@@ -134,12 +134,30 @@ bool gate_hides(struct agent *agent, const struct tool *tool)
 	return agent->options.policy && policy_hides(agent->options.policy, &call);
 }
 
+/* With nobody at the keyboard only the model changes the mode, by the tools for that. */
+static bool mode_is_fixed(struct agent *agent)
+{
+	static const char *const changing[] = { "enter_plan_mode", "exit_plan_mode" };
+
+	if (agent->options.interactive || agent->options.parent)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(changing); i++) {
+		const struct tool *tool = tool_set_find(agent->options.session->tools, changing[i]);
+
+		if (tool && !gate_hides(agent, tool))
+			return false;
+	}
+	return true;
+}
+
 bool gate_hides_always(struct agent *agent, const struct tool *tool)
 {
 	struct policy_call call = policy_call(agent, tool, NULL, NULL);
 
 	if (!agent->options.policy)
 		return false;
+	if (policy_hides(agent->options.policy, &call) && mode_is_fixed(agent))
+		return true;
 	for (call.mode = 0; call.mode < MODE_COUNT; call.mode++)
 		if (!policy_hides(agent->options.policy, &call))
 			return false;

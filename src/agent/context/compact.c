@@ -327,7 +327,7 @@ static char *ask_for_summary(struct agent *agent, const json_t *head, uint64_t t
 	compact_transcript_write(&text, head, (size_t)tokens * 3);
 	buf_str(&text, "</record>\n\nWrite the state_snapshot now.");
 	json_array_append_new(contents, content_user_text(buf_view(&text)));
-	agent_report_request(agent, request.purpose);
+	agent_report_request(agent, request.purpose, NULL);
 	if (!model_stream(agent->options.model, &request, NULL, NULL, &reply, err)) {
 		if (err->code != ERR_CANCELLED)
 			agent_report_failure(agent, request.purpose, err, 0);

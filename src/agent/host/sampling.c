@@ -240,7 +240,7 @@ static json_t *sampling_run(struct host *host, const struct mcp_sampling *sampli
 
 	if (!model)
 		return NULL;
-	agent_report_request(agent, SAMPLING_ROLE);
+	agent_report_request(agent, SAMPLING_ROLE, NULL);
 	if (model_stream(model, &request, sampling_hear, &heard, &reply, err)) {
 		agent_report_reply(agent, SAMPLING_ROLE, &reply);
 		buf_clear(&heard.text);

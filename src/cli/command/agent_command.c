@@ -275,10 +275,22 @@ static void trace_line(void *data, const char *line)
 	output_complain(line);
 }
 
+/* Before there is a session. That no way to log in was found is a plain "Error" of Gemini CLI's
+ * then. */
 static struct agent_ending ending_of_error(enum agent_exit code, const struct err *err)
 {
-	return (struct agent_ending){ .code = code, .type = cli_agent_exit_type(code),
-		                      .message = err->message, .response = "" };
+	return (struct agent_ending){ .code = code, .message = err->message, .response = "",
+		                      .type = cli_agent_exit_type(code == AGENT_EXIT_AUTH ?
+		                                                  AGENT_EXIT_GENERAL : code) };
+}
+
+/* What a run is called that ends before there is a session: `-o json` always has an id. The caller
+ * frees. */
+static char *early_session_id(const struct invocation *invocation)
+{
+	const char *wanted = invocation_value(invocation, FLAG_SESSION_ID);
+
+	return wanted ? mem_strdup(wanted) : record_new_id();
 }
 
 /* --- settings ------------------------------------------------------------------------------- */
@@ -688,6 +700,7 @@ static int run_agent(const struct invocation *invocation, struct agent_input *in
 	agent_signals_install(&cancel);
 	agent_output_open(&run.output, agent_flags_format(invocation, NULL), &cancel);
 	run.output.raw = invocation_has(invocation, FLAG_RAW_OUTPUT);
+	run.output.session_id = early_session_id(invocation);
 	if (headless_prepare(&run, input, &ending, &err)) {
 		code = run_prompt(&run, input);
 	} else {
@@ -929,6 +942,7 @@ static int headless_refuse(const struct invocation *invocation, enum agent_exit 
 	struct agent_output output;
 
 	agent_output_open(&output, agent_flags_format(invocation, NULL), NULL);
+	output.session_id = early_session_id(invocation);
 	agent_output_end(&output, &ending);
 	agent_output_close(&output);
 	return code;

@@ -484,6 +484,7 @@ void agent_output_begin(struct agent_output *output, const char *session_id, con
 {
 	json_t *event;
 
+	free(output->session_id);
 	output->session_id = mem_strdup(session_id);
 	if (output->format != AGENT_STREAM_JSON)
 		return;
@@ -529,7 +530,7 @@ static void end_json(struct agent_output *output, const struct agent_ending *end
 	json_auto_t *document = json_object();
 
 	json_object_set_new(document, "session_id",
-	                    json_string(output->session_id ? output->session_id : ""));
+	                    json_text(span_str(output->session_id ? output->session_id : "")));
 	if (is_answer(ending)) {
 		json_object_set_new(document, "response", json_text(span_str(ending->response)));
 		if (ending->stats)

@@ -40,7 +40,8 @@ struct agent_output {
 	bool begun, ended;          /* events of stream-json may come; the last one has come */
 	pthread_mutex_t lock;
 	unsigned subscription;
-	char *session_id;
+	char *session_id;           /* owned; what agent_output_begin says; until then of a caller
+	                             * who wants one in -o json; or NULL */
 	struct buf held;            /* text: of the reply that is coming; empty on a terminal */
 	unsigned pieces;            /* stream-json: messages of the reply that is coming */
 	json_t *warnings;           /* of -o json */

@@ -549,7 +549,7 @@ def test_a_hook_puts_its_own_question(world):
     with world.fake([[read], [read]]) as server:
         with world.hasp(server) as hasp:
             hasp.type("go").key("enter").wait("Is it a full moon?").wait("Allow once").type("1").wait("1 line")
-            hasp.wait("Allow once").key("esc").wait("declined")
+            hasp.wait("Allow once").key("esc").wait("Cancelled: you declined the call.")
     assert "alpha" in str(server.requests[1].body["contents"][-1])
     assert len(server.requests) == 2
 
@@ -789,6 +789,11 @@ def test_what_telemetry_has_of_a_terminal(world):
     spans = [one for one in found if "_spanContext" in one]
     assert [one["name"] for one in spans][:8] == [
         *["llm_call", "tool_call", "schedule_tool_calls"] * 2, "llm_call", "user_prompt"]
+    # After the first reply (others come ten seconds later at the earliest), after the prompt, and last.
+    counted = [next(metric for metric in one["scopeMetrics"][0]["metrics"]
+                    if metric["descriptor"]["name"] == "gemini_cli.api.request.count")["dataPoints"][0]["value"]
+               for one in found if "scopeMetrics" in one]
+    assert counted[0] == 1 and counted[-2:] == [3, 3] and counted == sorted(counted)
     prompt = spans[7]["_spanContext"]
     for one in (spans[0], spans[2], spans[3], spans[5], spans[6]):
         assert one["parentSpanContext"] == prompt
