@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "tui/private.h"
 #include "tui/term/canvas.h"
+#include "tui/text/find.h"
 
 #define UNKNOWN UINT32_MAX /* a block's number of rows */
 
@@ -61,8 +62,8 @@ struct full {
 	bool finding;                  /* a text to be searched for is typed */
 	struct buf wanted;             /* it */
 	bool found, missed;            /* the last search */
-	struct spot at;               /* what it found */
-	size_t at_byte;               /* of that row's text */
+	struct spot at, at_end;       /* what it found: its first row and its last one */
+	size_t at_byte;               /* of the first row's text */
 
 	struct loop_timer *search;     /* goes on soon; NULL: nothing is looked for */
 	bool search_up;
@@ -308,17 +309,26 @@ static void full_settle(struct app *app)
 		full->top = spot_up(app, full_last(full), full->height);
 }
 
-/* What is searched for is underlined where it stands; the match that was found is in reverse. */
-static void full_mark(const struct full *full, struct row *row, struct spot spot)
+/* What is searched for is underlined where it stands; the match that was found is in reverse.
+ * `shown`: rows [from, to) of the block, the first of which is `spot`. */
+static void full_mark(const struct full *full, struct row *shown, const struct rows *block,
+                      size_t from, size_t to, struct spot spot)
 {
-	const bool here = full->found && spot.block == full->at.block && spot.row == full->at.row;
-	const size_t len = full->wanted.len;
-	size_t at = 0;
+	_cleanup_find_ struct find find;
 
-	while (len && (at = row_find(row, full->wanted.data, at, false)) != SIZE_MAX) {
-		row_mark_bytes(row, at, len,
-		               here && at == full->at_byte ? MARK_REVERSE : MARK_UNDERLINE);
-		at += len;
+	find_begin(&find, block, full->wanted.data ? full->wanted.data : "", from);
+	while (find_next(&find) && find.pieces[0].row < to) {
+		const bool here = full->found && spot.block == full->at.block &&
+		                  spot.row + find.pieces[0].row == full->at.row + from &&
+		                  find.pieces[0].start == full->at_byte;
+
+		for (size_t i = 0; i < find.count; i++) {
+			const struct find_piece *piece = &find.pieces[i];
+
+			if (piece->row >= from && piece->row < to)
+				row_mark_bytes(&shown[piece->row - from], piece->start, piece->len,
+				               here ? MARK_REVERSE : MARK_UNDERLINE);
+		}
 	}
 }
 
@@ -344,9 +354,8 @@ static void full_window(struct app *app, struct rows *rows)
 		to = from + (end - rows->count);
 		to = to < block->count ? to : block->count;
 		rows_copy(rows, block, from, to);
-		for (size_t i = from; full->finding && i < to; i++)
-			full_mark(full, &rows->at[rows->count - to + i],
-			          (struct spot){ at.block, at.row + (i - from) });
+		if (full->finding && from < to)
+			full_mark(full, &rows->at[rows->count - (to - from)], block, from, to, at);
 		at = to < block->count ? (struct spot){ at.block, at.row + (to - from) } :
 		                         (struct spot){ at.block + 1, 0 };
 	}
@@ -482,35 +491,42 @@ static bool full_scroll_key(struct app *app, const struct key *key)
 /* ---- search ------------------------------------------------------------------- */
 
 /* The match in block search_at.block that comes next, up or down, from search_at.row and
- * search_byte on: its row and byte. False: none. */
-static bool full_find_in(struct app *app, size_t *ret_row, size_t *ret_byte)
+ * search_byte on. False: none. */
+static bool full_find_in(struct app *app)
 {
-	const struct full *full = app->full;
+	struct full *full = app->full;
 	const struct view_how how = full_how(full);
 	const struct spot from = full->search_at;
 	const size_t between = from.block > 0;
-	const bool up = full->search_up;
 	_cleanup_rows_ struct rows made = { 0 };
 	const struct rows *rows = &made;
+	_cleanup_find_ struct find find;
+	bool found = false;
 
 	if (from.block + 1 == full->state.end)
 		rows = full_laid(app, from.block);
 	else
 		transcript_block(app->transcript, from.block, full->thoughts, &how, &made);
-	for (size_t i = 0; i < rows->count; i++) {
-		const size_t row = up ? rows->count - 1 - i : i, here = row + between;
-		size_t byte = up ? SIZE_MAX : 0;
+	find_begin(&find, rows, full->wanted.data,
+	           full->search_up || from.row < between ? 0 : from.row - between);
+	while (find_next(&find)) {
+		const size_t row = find.pieces[0].row + between, byte = find.pieces[0].start;
+		const bool before = row < from.row ||
+		                    (row == from.row && byte < full->search_byte);
 
-		if (up ? here > from.row : here < from.row)
+		if (full->search_up && !before)
+			break;
+		if (!full->search_up && before)
 			continue;
-		if (here == from.row)
-			byte = full->search_byte;
-		*ret_row = here;
-		*ret_byte = row_find(&rows->at[row], full->wanted.data, byte, up);
-		if (*ret_byte != SIZE_MAX)
-			return true;
+		found = true;
+		full->at = (struct spot){ from.block, row };
+		full->at_end = (struct spot){ from.block,
+			                      find.pieces[find.count - 1].row + between };
+		full->at_byte = byte;
+		if (!full->search_up)
+			break;
 	}
-	return false;
+	return found;
 }
 
 /* ---- a search, in slices between events: all of a conversation takes seconds ---- */
@@ -528,7 +544,8 @@ static void finding_end(struct app *app, bool found)
 	finding_stop(full);
 	full->found = found;
 	full->missed = !found;
-	if (found && (spot_before(full->at, full->top) || !spot_before(full->at, full->end))) {
+	if (found &&
+	    (spot_before(full->at, full->top) || !spot_before(full->at_end, full->end))) {
 		full->top = spot_up(app, full->at, full->height / 2);
 		full->follows = false;
 	}
@@ -559,11 +576,8 @@ static void finding_advance(struct full *full)
 static void finding_step(struct app *app)
 {
 	struct full *full = app->full;
-	size_t row, byte;
 
-	if (full_find_in(app, &row, &byte)) {
-		full->at = (struct spot){ full->search_at.block, row };
-		full->at_byte = byte;
+	if (full_find_in(app)) {
 		finding_end(app, true);
 	} else if (!full->search_left) {
 		finding_end(app, false);

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "tui/private.h"
 #include "tui/term/canvas.h"
+#include "tui/text/find.h"
 
 enum { SEARCH_BYTES_MAX = 256, WHEEL_ROWS = 3 };
 
@@ -139,32 +140,30 @@ void pager_close(struct app *app)
 
 /* ---- search ------------------------------------------------------------------ */
 
-static bool pager_matches(const struct pager *pager, size_t i)
-{
-	_cleanup_buf_ struct buf plain = BUF_INIT(LIMIT_MODEL_REPLY_BYTES);
-
-	row_plain(&pager->rows.at[i], &plain);
-	return plain.len && strcasestr(plain.data, pager->wanted.data);
-}
-
-/* Goes to the next row that matches behind the first one shown, or before it. */
+/* Goes to the next row in which a match begins, behind the first one shown, or before it; from the
+ * last one to the first, or the other way round. */
 static void pager_find(struct app *app, bool back)
 {
 	struct pager *pager = app->pager;
-	const size_t count = pager->rows.count;
+	const size_t none = pager->rows.count;
+	size_t edge = none, near = none;
+	_cleanup_find_ struct find find;
 
 	pager->missed = false;
-	if (!pager->wanted.len || !count)
+	if (!pager->wanted.len || !none)
 		return;
-	for (size_t step = 1; step <= count; step++) {
-		const size_t i = (back ? pager->top + count - step : pager->top + step) % count;
+	find_begin(&find, &pager->rows, pager->wanted.data, 0);
+	while ((back || near == none) && find_next(&find)) {
+		const size_t row = find.pieces[0].row;
 
-		if (pager_matches(pager, i)) {
-			pager->top = i;
-			return;
-		}
+		if (back || edge == none)
+			edge = row;
+		if (back ? row < pager->top : row > pager->top)
+			near = row;
 	}
-	pager->missed = true;
+	pager->missed = edge == none;
+	if (edge != none)
+		pager->top = near != none ? near : edge;
 }
 
 /* By its last character. */
@@ -379,6 +378,23 @@ static void pager_foot(const struct app *app, struct row *foot)
 		           pager->folded ? "unfolds" : "folds");
 }
 
+/* Matches in reverse, in the rows of the window. */
+static void pager_mark(const struct pager *pager, struct rows *window)
+{
+	const size_t end = pager->top + window->count;
+	_cleanup_find_ struct find find;
+
+	find_begin(&find, &pager->rows, pager->wanted.data ? pager->wanted.data : "", pager->top);
+	while (find_next(&find) && find.pieces[0].row < end)
+		for (size_t i = 0; i < find.count; i++) {
+			const struct find_piece *piece = &find.pieces[i];
+
+			if (piece->row >= pager->top && piece->row < end)
+				row_mark_bytes(&window->at[piece->row - pager->top], piece->start,
+				               piece->len, MARK_REVERSE);
+		}
+}
+
 void pager_draw(struct app *app)
 {
 	struct pager *pager = app->pager;
@@ -396,9 +412,8 @@ void pager_draw(struct app *app)
 			continue;
 		}
 		rows_copy(&window, &pager->rows, pager->top + i, pager->top + i + 1);
-		if (pager->wanted.len && pager_matches(pager, pager->top + i))
-			row_mark(&window.at[i], MARK_REVERSE);
 	}
+	pager_mark(pager, &window);
 	pager_foot(app, rows_add(&window));
 	canvas_draw(app->canvas, &window, &caret);
 }

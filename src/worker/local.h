@@ -42,6 +42,7 @@ struct worker_options {
 	bool level_given;
 	enum sandbox_level level;
 	bool read_only;             /* roots are only read */
+	bool other_homes;           /* sandbox_options.other_homes */
 	bool network;
 	const char *const *write, *const *read, *const *deny;
 	size_t write_count, read_count, deny_count;

@@ -180,6 +180,77 @@ def test_a_pattern_that_leads_outside(world, outside):  # noqa: F811
     assert "a.c" in json.dumps(done.results()[0])
 
 
+@pytest.mark.parametrize("answer", [YES, NO])
+def test_a_pattern_that_leads_outside_beside_others(world, outside, answer):  # noqa: F811
+    """Relative ones, ones for the same folder, a folder in a folder, exceptions: one question for all of it."""
+    world.write("mine.c", "x")
+    (outside / "b.h").write_text("x")
+    (outside / "deep" / "skip.c").write_text("x")
+    folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="hasp-outside-", dir="/var/tmp")))
+    (folder / "b.c").write_text("x")
+    patterns = ["**/*.c", "%s/**/*.c" % outside, "%s/*.h" % outside, "%s/deep/*.c" % outside, "%s/*.c" % folder,
+                "!**/skip.c"]
+    try:
+        done = run(world, call("glob", {"patterns": patterns}), call("glob", {"patterns": patterns[1:3]}),
+                   answers=[answer] * 2)
+    finally:
+        shutil.rmtree(folder)
+    first, second = asked(done)
+    assert allowed(first) == [("list", str(path)) for path in (outside, folder)]  # deep is beneath
+    assert allowed(second) == [("list", str(outside))]
+    both, alone = done.results()
+    if answer is NO:
+        assert code(both) == code(alone) == "denied_by_user"
+        return
+    assert both["path"] == str(world.root) and "roots" not in both and alone["path"] == str(outside)
+    assert sorted(both["files"]) == sorted(["mine.c", "%s/deep/a.c" % outside, "%s/b.h" % outside, "%s/b.c" % folder])
+    assert sorted(alone["files"]) == sorted("%s/%s" % (outside, name) for name in ("deep/a.c", "deep/skip.c", "b.h"))
+
+
+def test_patterns_are_for_a_path_that_is_given(world, outside):  # noqa: F811
+    world.write("mine.c", "x")
+    done = run(world, call("glob", {"patterns": ["*.c", "%s/**/*.c" % outside], "path": "."}), answers=[YES])
+    assert asked(done) == [] and code(done.results()[0]) == "outside_workspace"
+
+
+@pytest.mark.parametrize("tool, argument", [("read_many_files", "paths"), ("read_many_files", "include")])
+def test_all_that_many_files_name_outside_is_asked_about(world, outside, tool, argument):  # noqa: F811
+    world.write("mine.c", "mine\n")
+    names = ["*.c", "mine.c", "../beside.c", str(outside / "notes.md"), "%s/deep" % outside]
+    (world.path / "beside.c").write_text("beside\n")
+    done = run(world, call(tool, {argument: names}), answers=[YES])
+    assert allowed(asked(done)[0]) == [("read", str(path)) for path in (
+        world.path / "beside.c", outside / "notes.md", outside / "deep")]
+    assert [f["content"] for f in done.results()[0]["output"]] == \
+        ["mine\n", "beside\n", "the notes\n", "int needle;\n"]
+
+
+@pytest.mark.parametrize("answer", [YES, NO])
+def test_a_glob_of_many_files_is_its_folder(world, outside, answer):  # noqa: F811
+    world.write("mine.c", "mine\n")
+    (outside / "deep" / "[b].c").write_text("brackets\n")
+    (outside / "deep" / ".ssh").mkdir()
+    (outside / "deep" / ".ssh" / "key.c").write_text("secret\n")
+    names = ["*.c", "%s/deep/**/a*" % outside, "%s/deep/[b].c" % outside, "%s/deep/none*" % outside]
+    done = run(world, call("read_many_files", {"paths": names}), answers=[answer])
+    question, = asked(done)
+    assert allowed(question) == [("read", str(outside / "deep"))] and question["details"]["stillDenied"] == []
+    files = done.results()[0]["output"]
+    if answer is NO:
+        assert files[0]["content"] == "mine\n" and [code(f) for f in files[1:]] == ["denied_by_user"] * 3
+        return
+    assert [f.get("content") for f in files] == ["mine\n", "int needle;\n", "brackets\n", None]
+    assert code(files[3]) == "file_not_found"
+
+
+@pytest.mark.parametrize("glob", ["/*", "/**/*.c", "{o}/.ssh/*", "{o}/none/*.c", "/proc/self/*"])
+def test_a_glob_of_what_is_not_offered(world, outside, glob):  # noqa: F811
+    (outside / ".ssh").mkdir()
+    (outside / ".ssh" / "id_rsa").write_text("secret\n")
+    done = run(world, call("read_many_files", {"paths": [glob.format(o=outside)]}), answers=[YES])
+    assert asked(done) == [] and code(done.results()[0]["output"][0]) == "outside_workspace"
+
+
 def test_rules_that_look_at_files_are_no_second_item(world, outside):  # noqa: F811
     """Where rules on paths are asked, a search is preceded by a walk."""
     rule = world.path / "deny.toml"
@@ -265,6 +336,26 @@ def test_a_folder_of_secrets_is_not_offered_and_what_is_hidden_stays_so(world, l
                answers=[YES], level=level)
     assert [allowed(q) for q in asked(done)] == [[("read", str(home))]]
     assert done.results()[1]["matches"] == 1
+
+
+@LEVELS
+@pytest.mark.parametrize("beneath", ["", "other", "other/.config"])
+def test_secrets_of_others_stay_hidden(world, level, beneath):  # noqa: F811
+    """In a folder with home folders, in one that may be one, and in one in it."""
+    other = world.path / "other"
+    for name in (".ssh/id_rsa", ".config/gh/hosts.yml", ".netrc", ".gemini/oauth_creds.json"):
+        (other / name).parent.mkdir(parents=True, exist_ok=True)
+        (other / name).write_text("needle\n")
+    (other / ".config" / "plain").write_text("needle\n")
+    folder = world.path / beneath
+    secret = str(other / ".config" / "gh" / "hosts.yml")
+    done = run(world, call("search_files", {"pattern": "needle", "path": str(folder), "hidden": True}), read(secret),
+               call("read_many_files", {"paths": [secret, str(folder)]}), answers=[ALWAYS], level=level)
+    assert [allowed(q) for q in asked(done)] == [[("read", str(folder))]]
+    found, one, many = done.results()
+    assert [f["file_path"].split("/")[-1] for f in found["files"]] == ["plain"] and found["matches"] == 1
+    assert "needle" not in json.dumps(one) and json.dumps(many).count("needle") == 1
+    assert "hosts" not in json.dumps(found)
 
 
 @pytest.mark.parametrize("path", [

@@ -149,6 +149,8 @@ struct sandbox_options {
 	const char *temp;           /* NULL, or the session's folder for temporary files (temp.h) */
 	const char *journal;        /* files: NULL, or where apply_changes keeps its journal */
 	const char *home;           /* NULL: $HOME; whose credential stores are hidden */
+	bool other_homes;           /* in roots those of other users are hidden, too, and of what
+	                             * may be a home folder: a root, and the folders above it */
 	struct sandbox_limits limits;
 	bool level_given;           /* exactly this level, or an error */
 	enum sandbox_level level;

@@ -103,6 +103,10 @@ void plan_home(struct draft *draft, const char *home);
 void plan_system(struct draft *draft);
 void plan_variables(struct draft *draft, const char *home);
 
+/* homes.c: the same of other home folders in the canonical folder `root`, and of what could be one:
+ * it and those above it. `home`: the user's own; may be NULL. */
+void plan_other_homes(struct draft *draft, const char *root, const char *home);
+
 /* plan_names.c: after draft_settle, hides what is hidden wherever else it is mounted. */
 void plan_twins(struct draft *draft);
 

@@ -124,6 +124,22 @@ char *filter_glob_folder(const char *pattern)
 	return mem_dup(pattern, len);
 }
 
+char *filter_outer_folder(struct provider *provider, const char *pattern)
+{
+	_cleanup_free_ char *folder = NULL;
+	const char *root;
+
+	for (size_t i = 0; pattern[0] == '/' && (root = provider->ops->root(provider, i)); i++) {
+		size_t len = strlen(root);
+
+		len -= len && root[len - 1] == '/'; /* "/" itself */
+		if (strncmp(pattern, root, len) == 0 && pattern[len] == '/')
+			return NULL;
+	}
+	folder = filter_glob_folder(pattern);
+	return folder[0] == '/' ? mem_steal(&folder) : NULL;
+}
+
 json_t *filter_failure(const json_t *arguments, const struct err *err)
 {
 	const char *path = argument_str(arguments, "path");

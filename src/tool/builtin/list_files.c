@@ -291,10 +291,80 @@ static bool add_pattern(struct patterns *patterns, const char *folder, const cha
 	return true;
 }
 
-/* With `every_root` patterns for other roots are no fault; if there are no others, *ret_none is
+/* Where a call looks without a path: in all roots, and in folders that patterns name. */
+struct glob_places {
+	const char **all;  /* owned; the strings of roots are borrowed */
+	size_t count;
+	size_t root_count; /* those after these are named, and owned */
+	bool given;        /* the call has a path: the only place, for all patterns */
+};
+
+static void glob_places_release(struct glob_places *places)
+{
+	for (size_t i = places->root_count; i < places->count; i++)
+		free((void *)places->all[i]);
+	free(places->all);
+}
+
+static bool is_exception(const char *text)
+{
+	return text[0] == '!' && text[1];
+}
+
+static bool places_have(const struct glob_places *places, const char *folder)
+{
+	for (size_t i = places->root_count; i < places->count; i++)
+		if (strcmp(places->all[i], folder) == 0)
+			return true;
+	return false;
+}
+
+/* If all patterns are for one folder outside of the roots, that alone is looked in. */
+static void glob_places_find(struct provider *provider, const json_t *arguments,
+                             struct glob_places *ret)
+{
+	const char *path = argument_str(arguments, "path");
+	size_t count;
+	_cleanup_free_ const char **texts = argument_strings(arguments, "patterns", &count);
+	_cleanup_free_ const char **roots = filter_roots(provider, path, &ret->root_count);
+	bool others = false;
+
+	ret->given = path;
+	ret->count = ret->root_count;
+	ret->all = mem_alloc(ret->count + count, sizeof(*ret->all));
+	memcpy(ret->all, roots, ret->count * sizeof(*roots));
+	for (size_t i = 0; !path && i < count; i++) {
+		_cleanup_free_ char *folder = filter_outer_folder(provider, texts[i]);
+
+		others |= !folder && !is_exception(texts[i]);
+		if (folder && !places_have(ret, folder))
+			ret->all[ret->count++] = mem_steal(&folder);
+	}
+	if (!others && ret->count == ret->root_count + 1) {
+		ret->all[0] = ret->all[ret->root_count];
+		ret->root_count = 0;
+		ret->count = 1;
+	}
+}
+
+/* Whether a pattern is for another place than the one that is looked in, which is `folder` as an
+ * absolute path. */
+static bool is_for_another(struct provider *provider, const struct glob_places *places,
+                           size_t place, const char *folder, const char *text)
+{
+	_cleanup_free_ char *named = places->given ? NULL : filter_outer_folder(provider, text);
+
+	if (place >= places->root_count)
+		return !named || strcmp(named, places->all[place]) != 0;
+	return named || (places->root_count > 1 && is_elsewhere(provider, folder, text) &&
+	                 !path_is_under(text, folder));
+}
+
+/* Those for this place; patterns for others are no fault.  If all are for others, *ret_none is
  * set. */
 static bool read_patterns(struct provider *provider, const json_t *arguments, const char *folder,
-                          bool every_root, struct patterns *ret, bool *ret_none, struct err *err)
+                          const struct glob_places *places, size_t place, struct patterns *ret,
+                          bool *ret_none, struct err *err)
 {
 	size_t elsewhere = 0;
 
@@ -306,10 +376,9 @@ static bool read_patterns(struct provider *provider, const json_t *arguments, co
 	ret->exclude = mem_alloc(count + more, sizeof(*ret->exclude));
 	ret->stays_on_top = true;
 	for (size_t i = 0; i < count; i++) {
-		if (texts[i][0] == '!' && texts[i][1])
+		if (is_exception(texts[i]))
 			ret->exclude[ret->exclude_count++] = texts[i] + 1;
-		else if (every_root && is_elsewhere(provider, folder, texts[i]) &&
-		         !path_is_under(texts[i], folder))
+		else if (is_for_another(provider, places, place, folder, texts[i]))
 			elsewhere++;
 		else if (!add_pattern(ret, folder, texts[i], err))
 			return false;
@@ -445,15 +514,18 @@ static json_t *glob_result(struct session *session, const json_t *arguments, boo
 	return result;
 }
 
-/* Adds the files of another root, by the paths that other tools take. */
-static void add_walk(struct session *session, struct walk_result *into, struct walk_result *found)
+/* Adds the files of another place, by the paths that other tools take. `nested`: some may be there
+ * already. */
+static void add_walk(struct session *session, struct walk_result *into, struct walk_result *found,
+                     bool nested)
 {
 	_cleanup_free_ char *prefix = filter_prefix(session->provider, found->folder);
 	json_auto_t *seen = json_object();
 	size_t cap = 0;
 	struct walk_entry *entries = NULL;
 
-	for (size_t i = 0; prefix[0] != '/' && i < into->count; i++) { /* a root in a root */
+	nested |= prefix[0] != '/'; /* a root in a root */
+	for (size_t i = 0; nested && i < into->count; i++) {
 		json_auto_t *key = json_name(into->entries[i].path);
 
 		json_object_set_new(seen, json_string_value(key), json_true());
@@ -485,20 +557,22 @@ static void add_walk(struct session *session, struct walk_result *into, struct w
 	walk_result_release(found);
 }
 
-/* Looks in one root. */
-static bool glob_in_root(struct session *session, const json_t *arguments,
-                         struct walk_request *request,
-                         bool every_root, bool *stays_on_top, struct walk_result *into,
-                         struct err *err)
+/* Looks in one place. */
+static bool glob_in_place(struct session *session, const json_t *arguments,
+                          struct walk_request *request, const struct glob_places *places,
+                          size_t place, bool *stays_on_top, struct walk_result *into,
+                          struct err *err)
 {
 	__attribute__((cleanup(patterns_release))) struct patterns patterns = { 0 };
-	_cleanup_free_ char *folder = absolute_folder(session->provider, request->path);
+	_cleanup_free_ char *folder = absolute_folder(session->provider, places->all[place]);
 	struct walk_result found = { 0 };
 	bool none, first = !into->folder;
 
-	if (!read_patterns(session->provider, arguments, folder, every_root, &patterns, &none, err))
+	if (!read_patterns(session->provider, arguments, folder, places, place, &patterns, &none,
+	                   err))
 		return false;
 	*stays_on_top &= patterns.stays_on_top;
+	request->path = places->all[place];
 	request->include = patterns.include;
 	request->include_count = patterns.include_count;
 	request->exclude = patterns.exclude;
@@ -513,21 +587,32 @@ static bool glob_in_root(struct session *session, const json_t *arguments,
 	if (first)
 		*into = found;
 	else
-		add_walk(session, into, &found);
+		add_walk(session, into, &found, place > places->root_count);
 	return true;
 }
 
-/* Where a call looks without a path if its one pattern is absolute and begins in no root as it is
- * known here: the folder that the pattern names, by whatever spelling. NULL: in the roots. */
-static char *named_folder(struct provider *provider, const json_t *arguments)
+/* Looks in all places.  Each one outside the workspace has to be allowed: they are asked for
+ * together, so one that is refused does not keep those after it from being noted. */
+static bool glob_in_all(struct session *session, const json_t *arguments,
+                        struct walk_request *request, const struct glob_places *places,
+                        bool *stays_on_top, struct walk_result *into, struct err *err)
 {
-	const json_t *patterns = json_object_get(arguments, "patterns");
-	const char *text = json_string_value(json_array_get(patterns, 0));
+	struct err first = ERR_INIT;
 
-	if (argument_str(arguments, "path") || json_array_size(patterns) != 1 || text[0] != '/' ||
-	    strchr("*?[{", text[1]) || is_elsewhere(provider, "", text))
-		return NULL;
-	return filter_glob_folder(text);
+	for (size_t i = 0; i < places->count; i++) {
+		struct err one = ERR_INIT;
+
+		if (glob_in_place(session, arguments, request, places, i, stays_on_top, into, &one))
+			continue;
+		if (first.code == ERR_NONE)
+			first = one;
+		if (one.code != ERR_OUTSIDE_WORKSPACE)
+			break;
+	}
+	if (first.code == ERR_NONE)
+		return true;
+	*err = first;
+	return false;
 }
 
 static json_t *glob_files(struct session *session, const json_t *arguments,
@@ -535,31 +620,24 @@ static json_t *glob_files(struct session *session, const json_t *arguments,
 {
 	const char *order = argument_str(arguments, "order");
 	const bool by_name = order && strcmp(order, "name") == 0;
+	__attribute__((cleanup(glob_places_release))) struct glob_places places = { 0 };
 	struct walk_result walk = { 0 };
-	const char *path = argument_str(arguments, "path");
-	_cleanup_free_ char *named = named_folder(session->provider, arguments);
-	size_t count;
-	_cleanup_free_ const char **roots =
-		filter_roots(session->provider, named && named[0] ? named : path, &count);
 	bool stays_on_top = true;
 	json_t *result;
 
+	glob_places_find(session->provider, arguments, &places);
 	request->recursive = true;
 	request->ignore_case = !argument_bool(arguments, "case_sensitive", false);
 	request->max_entries = by_name ? argument_size(arguments, "max_results", RESULTS_DEFAULT)
 	                               : SORTED_MAX;
-	for (size_t i = 0; i < count; i++) {
-		request->path = roots[i];
-		if (!glob_in_root(session, arguments, request, count > 1, &stays_on_top, &walk,
-		                  err)) {
-			walk_result_release(&walk);
-			return NULL;
-		}
+	if (!glob_in_all(session, arguments, request, &places, &stays_on_top, &walk, err)) {
+		walk_result_release(&walk);
+		return NULL;
 	}
 	if (!by_name)
 		put_recent_first(walk.entries, walk.count);
 	result = glob_result(session, arguments, stays_on_top, &walk);
-	filter_put_roots(result, session->provider, count);
+	filter_put_roots(result, session->provider, places.root_count);
 	walk_result_release(&walk);
 	return result;
 }

@@ -96,6 +96,9 @@ const char **filter_roots(struct provider *provider, const char *path, size_t *r
 /* The folder that a glob names before anything in it means more than itself: "/a/b" of
  * "/a/b/x*.c". The caller frees. */
 char *filter_glob_folder(const char *pattern);
+/* That of an absolute one that begins in no root, as they are known here: by whatever spelling it
+ * may be in one. NULL: it is another one, or the folder is "/". The caller frees. */
+char *filter_outer_folder(struct provider *provider, const char *pattern);
 /* The result of a call that failed, with the `path` that it named. */
 json_t *filter_failure(const json_t *arguments, const struct err *err);
 /* Names the roots that were looked in, where there is more than one. */

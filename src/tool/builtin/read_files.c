@@ -536,14 +536,34 @@ static bool read_glob(struct many *many, const char *item, size_t *ret_count, st
 	return true;
 }
 
+/* A glob that begins in no root: what is asked about is its folder. Only then may it be the name of
+ * a file. As many_read_item. */
+static bool many_read_outer_glob(struct many *many, const char *item)
+{
+	struct err err = ERR_INIT, other = ERR_INIT;
+	size_t count = 0;
+
+	if (read_glob(many, item, &count, &err) && !count) {
+		if (many_read_file(many, item, true, true, &other))
+			return false;
+		err_set(&err, ERR_FILE_NOT_FOUND, "No file matches \"%s\".", item);
+	}
+	if (!count)
+		many_add_error(many, item, &err, NULL, NULL);
+	return count > 0;
+}
+
 /* Returns whether it stood for other files, which have been counted. */
 static bool many_read_item(struct many *many, const char *item)
 {
+	_cleanup_free_ char *outer = filter_outer_folder(many->session->provider, item);
 	struct err err = ERR_INIT;
 	struct err other = ERR_INIT;
 	size_t count = 0;
 	bool ok;
 
+	if (outer && glob_has_magic(span_str(item)))
+		return many_read_outer_glob(many, item);
 	if (many_read_file(many, item, true, true, &err))
 		return false;
 	if (err.code == ERR_NOT_A_FILE) {

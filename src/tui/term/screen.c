@@ -562,11 +562,14 @@ static void frame_later(struct screen *screen, uint64_t ms)
 
 static void use_answers(struct screen *screen)
 {
+	const struct term_size size = term_size(screen->term);
+
 	loop_timer_stop(screen->answer_timer);
 	screen->answer_timer = NULL;
 	screen->asked = 0;
-	/* What is drawn now is drawn at a width that nobody knows; its signal is under way. */
-	if (screen->answer_width != term_size(screen->term).columns &&
+	/* What is drawn now is drawn at a width that nobody knows, or pushes out rows of the live
+	 * region that the window is too low for; its signal is under way. */
+	if ((screen->answer_width != size.columns || screen->answer_height < size.rows) &&
 	    screen->retries++ < RETRIES_MAX) {
 		frame_later(screen, RETRY_MS);
 		return;

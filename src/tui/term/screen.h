@@ -31,7 +31,8 @@
  * window is suddenly 20 columns wide.  Not those of a question (live.whole); more than four of them
  * keep 76 columns in a window of usual height; and the draft is never clipped: a long draft in a
  * window with nothing above it can leave a row in the scrollback when the window is made many times
- * narrower in one step, and so can a window made lower than the live region.
+ * narrower in one step, and so can a window that gets lower than the live region while a frame is
+ * under way: one that is known to be lower gets none until its size is known.
  *
  * tmux loses the line of its cursor when it joins three rows at a wide character (screen.c, "a
  * cursor that went astray"): it is asked where it stands before every frame, and its column tells.

@@ -38,9 +38,8 @@ static bool style_eq(struct style a, struct style b)
 	       a.background == b.background;
 }
 
-/* Appends bytes that are safe, and make whole clusters of `width` columns. */
-static void row_put(struct row *row, struct span bytes, unsigned width, struct style style,
-                    uint32_t link)
+/* Appends bytes that are safe, and make whole clusters of `width` columns, as a run `like` that. */
+static void row_put(struct row *row, struct span bytes, unsigned width, struct row_run like)
 {
 	struct row_run *last = row->count > 0 ? &row->runs[row->count - 1] : NULL;
 	const size_t start = row->text.len;
@@ -49,14 +48,17 @@ static void row_put(struct row *row, struct span bytes, unsigned width, struct s
 	if (bytes.len == 0 || !buf_span(&row->text, bytes))
 		return;
 	row->width += width;
-	if (last && style_eq(last->style, style) && last->link == link) {
+	if (last && style_eq(last->style, like.style) && last->link == like.link &&
+	    !(last->joints & RUN_GOES_ON) && !(like.joints & RUN_CONTINUES)) {
 		last->len += (uint32_t)bytes.len;
+		last->joints |= like.joints;
 		return;
 	}
 	if (row->count == row->cap)
 		row->runs = mem_grow(row->runs, &row->cap, row->count + 1, sizeof(*row->runs));
-	row->runs[row->count++] =
-		(struct row_run){ (uint32_t)start, (uint32_t)bytes.len, style, link };
+	like.start = (uint32_t)start;
+	like.len = (uint32_t)bytes.len;
+	row->runs[row->count++] = like;
 }
 
 static void row_put_blanks(struct row *row, unsigned count, struct style style, uint32_t link)
@@ -66,7 +68,8 @@ static void row_put_blanks(struct row *row, unsigned count, struct style style, 
 	while (count > 0) {
 		unsigned n = count < blanks.len ? count : (unsigned)blanks.len;
 
-		row_put(row, span_head(blanks, n), n, style, link);
+		row_put(row, span_head(blanks, n), n,
+		        (struct row_run){ .style = style, .link = link });
 		if (row->text.overflowed)
 			return;
 		count -= n;
@@ -119,7 +122,8 @@ static void row_put_text(struct row *row, struct span untrusted, struct style st
 			row_put_blanks(row, SAFE_TAB_COLUMNS - row->width % SAFE_TAB_COLUMNS,
 			               style, link);
 		else
-			row_put(row, piece.bytes, piece.width, style, link);
+			row_put(row, piece.bytes, piece.width,
+			        (struct row_run){ .style = style, .link = link });
 	}
 }
 
@@ -184,20 +188,32 @@ const char *row_address(const struct row *row, const struct row_run *run)
 	return run->link ? row->links.data + run->link - 1 : NULL;
 }
 
+static void run_drop_joint(struct row_run *run, uint8_t joint)
+{
+	run->joints &= (uint8_t)~joint;
+	if (joint == RUN_CONTINUES)
+		run->blanks = 0;
+}
+
 /* Appends bytes of another row's run, whole clusters of `width` columns. */
 static void row_put_run(struct row *row, const struct row *other, const struct row_run *run,
                         struct span bytes, unsigned width)
 {
 	const char *address = row_address(other, run);
 	const struct row_run *last = row->count > 0 ? &row->runs[row->count - 1] : NULL;
-	uint32_t link = 0;
+	struct row_run like = *run;
 
+	like.link = 0;
 	if (address && last && last->link &&
 	    strcmp(row->links.data + last->link - 1, address) == 0)
-		link = last->link;
+		like.link = last->link;
 	else if (address)
-		link = add_address(row, span_str(address));
-	row_put(row, bytes, width, run->style, link);
+		like.link = add_address(row, span_str(address));
+	if (bytes.data != other->text.data + run->start)
+		run_drop_joint(&like, RUN_CONTINUES);
+	if (bytes.data + bytes.len != other->text.data + run->start + run->len)
+		run_drop_joint(&like, RUN_GOES_ON);
+	row_put(row, bytes, width, like);
 }
 
 static struct span run_bytes(const struct row *row, const struct row_run *run)
@@ -231,9 +247,11 @@ static void row_truncate(struct row *row, size_t bytes, unsigned width)
 {
 	while (row->count > 0 && row->runs[row->count - 1].start >= bytes)
 		row->count--;
-	if (row->count > 0)
+	if (row->count > 0) {
 		row->runs[row->count - 1].len =
 			(uint32_t)bytes - row->runs[row->count - 1].start;
+		run_drop_joint(&row->runs[row->count - 1], RUN_GOES_ON);
+	}
 	row->text.len = bytes;
 	row->text.overflowed = false;
 	if (row->text.data)
@@ -260,13 +278,7 @@ void row_clip(struct row *row, unsigned columns)
 		style = row->runs[i].style;
 	row_truncate(row, keep, width);
 	if (columns > 0)
-		row_put(row, SPAN("…"), 1, style, 0);
-}
-
-void row_mark(struct row *row, uint8_t marks)
-{
-	for (size_t i = 0; i < row->count; i++)
-		row->runs[i].style.marks |= marks;
+		row_put(row, SPAN("…"), 1, (struct row_run){ .style = style });
 }
 
 /* Parts run `i` where its byte `at` of the row is; nothing at an end of it. */
@@ -284,6 +296,8 @@ static void row_part(struct row *row, size_t i, size_t at)
 	run[0].len = (uint32_t)head;
 	run[1].start = (uint32_t)at;
 	run[1].len -= (uint32_t)head;
+	run_drop_joint(&run[0], RUN_GOES_ON);
+	run_drop_joint(&run[1], RUN_CONTINUES);
 }
 
 /* Gives marks to bytes [start, end), which are whole clusters; not none. */
@@ -330,26 +344,6 @@ void row_mark_bytes(struct row *row, size_t start, size_t len, uint8_t marks)
 	}
 	if (from < at)
 		mark_clusters(row, from, at, marks);
-}
-
-size_t row_find(const struct row *row, const char *wanted, size_t from, bool up)
-{
-	const size_t len = strlen(wanted);
-	size_t found = SIZE_MAX;
-	const char *at = row->text.len && len ? row->text.data : NULL;
-
-	while (at && (at = strcasestr(at, wanted))) {
-		const size_t start = (size_t)(at - row->text.data);
-
-		if (!up && start >= from)
-			return start;
-		if (up && start >= from)
-			break;
-		if (up)
-			found = start;
-		at += len;
-	}
-	return found;
 }
 
 bool row_same(const struct row *a, const struct row *b)
@@ -411,6 +405,8 @@ struct wrap {
 	const struct row *rest;
 	struct row *row;  /* the last of rows */
 	unsigned room;    /* columns that may be filled in a row after what stands before */
+	bool continues;   /* the line was broken, and nothing of it is in the row yet */
+	size_t blanks;    /* then: so many were dropped */
 };
 
 /* As much of what stands before a row as leaves room for a cluster. */
@@ -433,6 +429,23 @@ static void put_prefix(struct row *row, const struct row *prefix, unsigned width
 	}
 }
 
+/* Puts bytes of the run into the row. */
+static void wrap_put(struct wrap *wrap, struct span bytes)
+{
+	const struct row_run *run = &wrap->line->runs[wrap->run];
+	struct row_run begins = *run;
+
+	if (wrap->continues) {
+		wrap->continues = false;
+		begins.start = (uint32_t)wrap->at;
+		begins.len -= begins.start - run->start;
+		begins.joints |= RUN_CONTINUES;
+		begins.blanks = (uint16_t)(wrap->blanks < UINT16_MAX ? wrap->blanks : UINT16_MAX);
+		run = &begins;
+	}
+	row_put_run(wrap->row, wrap->line, run, bytes, width_of(bytes));
+}
+
 /* Moves the line's bytes up to `end` into the row. */
 static void wrap_copy(struct wrap *wrap, size_t end)
 {
@@ -441,7 +454,7 @@ static void wrap_copy(struct wrap *wrap, size_t end)
 		size_t until = run->start + run->len < end ? run->start + run->len : end;
 		struct span bytes = span_of(wrap->line->text.data + wrap->at, until - wrap->at);
 
-		row_put_run(wrap->row, wrap->line, run, bytes, width_of(bytes));
+		wrap_put(wrap, bytes);
 		wrap->at = until;
 		if (until == run->start + run->len)
 			wrap->run++;
@@ -462,6 +475,16 @@ static void wrap_row(struct wrap *wrap, const struct row *prefix, unsigned width
 	wrap->row = rows_add(wrap->rows);
 	put_prefix(wrap->row, prefix, width);
 	wrap->room = width - wrap->row->width;
+}
+
+/* The line goes on in a row of its own; `blanks` are dropped between. */
+static void wrap_break(struct wrap *wrap, size_t blanks, unsigned width)
+{
+	if (wrap->row->count)
+		wrap->row->runs[wrap->row->count - 1].joints |= RUN_GOES_ON;
+	wrap->continues = true;
+	wrap->blanks = blanks;
+	wrap_row(wrap, wrap->rest, width);
 }
 
 /* A word, or a part of one that may be broken after it: letters up to a blank, or one cluster of
@@ -498,7 +521,7 @@ static unsigned wrap_cut(struct wrap *wrap, size_t end, unsigned used, unsigned 
 	while (cluster_next(&rest, &cluster)) {
 		if (used > 0 && used + cluster.width > wrap->room) {
 			wrap_copy(wrap, at);
-			wrap_row(wrap, wrap->rest, width);
+			wrap_break(wrap, 0, width);
 			used = 0;
 		}
 		used += cluster.width;
@@ -541,7 +564,7 @@ void rows_wrap(struct rows *rows, const struct row *line, unsigned width, const 
 			}
 			wrap_drop(&wrap, blank);
 			if (!indented && used > 0) {
-				wrap_row(&wrap, rest, width);
+				wrap_break(&wrap, blank - at, width);
 				used = 0;
 			}
 			used = wrap_cut(&wrap, end, used, width);

@@ -12,7 +12,8 @@
  * Columns count as terminals do: grapheme clusters of 1 or 2 columns (width.h).  A style is a
  * role, not a colour: the theme (term/theme.h) says which colour that is today.
  *
- * Not here: escape sequences (term/), Markdown (markdown/), when something is shown (tui.c).
+ * Not here: escape sequences (term/), Markdown (markdown/), search (find.h), when something is
+ * shown (tui.c).
  */
 #ifndef HASP_TUI_TEXT_ROWS_H
 #define HASP_TUI_TEXT_ROWS_H
@@ -83,11 +84,19 @@ struct style {
 #define STYLE(r) ((struct style){ .role = (uint8_t)(r) })
 #define STYLE_BOLD(r) ((struct style){ .role = (uint8_t)(r), .marks = MARK_BOLD })
 
+/* Where rows_wrap has broken a line: it goes on behind its last run in a row, and continues with
+ * its first one in the next row. In rows with columns the first run that goes on is continued by
+ * the first of the next row, and so forth; not as many on both sides: one was cut, none is joined.
+ */
+enum { RUN_GOES_ON = 1, RUN_CONTINUES = 2 };
+
 /* A piece of a row in one style. */
 struct row_run {
 	uint32_t start, len; /* bytes of row.text */
 	struct style style;
 	uint32_t link;       /* 0: none; else 1 + where its address begins in row.links */
+	uint8_t joints;      /* RUN_ bits */
+	uint16_t blanks;     /* RUN_CONTINUES: so many were dropped before it */
 };
 
 /* Where a prompt of the user's begins and ends: terminals can jump from one to the next. */
@@ -130,16 +139,10 @@ void row_append(struct row *row, const struct row *other);
 void row_pad(struct row *row, unsigned column, struct style style);
 /* Cuts to at most `columns`, with "…" in the last one if something was cut. */
 void row_clip(struct row *row, unsigned columns);
-/* Gives all of its runs marks (MARK_ bits) besides their own. */
-void row_mark(struct row *row, uint8_t marks);
-/* Gives them to the cluster at `column`, if there is one. */
+/* Gives marks (MARK_ bits) besides its own to the cluster at `column`, if there is one. */
 void row_mark_at(struct row *row, unsigned column, uint8_t marks);
 /* Gives them to each cluster that has some of the `len` bytes of the text from `start` on. */
 void row_mark_bytes(struct row *row, size_t start, size_t len, uint8_t marks);
-/* The byte of the text at which `wanted` begins, whose ASCII letters may be capital or small: the
- * first such place at or behind byte `from`, or (`up`) the last one before it. Places do not
- * overlap: the first one counts. SIZE_MAX: there is none, or `wanted` is empty. */
-size_t row_find(const struct row *row, const char *wanted, size_t from, bool up);
 
 /* An empty row at the end; borrowed until the next one is added. */
 struct row *rows_add(struct rows *rows);
@@ -152,7 +155,8 @@ void rows_copy(struct rows *rows, const struct rows *other, size_t from, size_t 
 
 /* Appends `line` as rows of at most `width` columns (at least 4 are assumed), broken between words
  * and before and after clusters of two columns (ideographs, emoji); a word that is wider than a row
- * begins a row and is cut, within clusters never. Blanks where a row ends are dropped. `first` and
+ * begins a row and is cut, within clusters never. Blanks where a row ends are dropped. The runs on
+ * both sides of a break say so (RUN_ bits), after row_append and rows_wrap, too. `first` and
  * `rest` (NULL: nothing) stand before the first row and the others and count for the width; what
  * leaves no two columns free is cut. An empty line is one row.
  * Text that is appended to a line changes only the last of its rows. */

@@ -54,7 +54,7 @@ static struct sandbox_options plan_options(const struct local *local, enum sandb
 		.write = own->write, .write_count = own->write_count,
 		.read = own->read, .read_count = own->read_count,
 		.deny = own->deny, .deny_count = own->deny_count,
-		.roots_read_only = own->read_only,
+		.roots_read_only = own->read_only, .other_homes = own->other_homes,
 		.network = own->network, .use = use, .limits = own->limits,
 		.level_given = own->level_given || local->none,
 		.level = local->none ? SANDBOX_PATHS : own->level,
@@ -488,14 +488,15 @@ static bool local_plan(void *data, const struct run_request *request, struct san
 static bool open_local(const struct worker_options *options, bool none, struct provider **ret,
                        struct err *err);
 
-/* What is hidden from the session stays so; what it may write elsewhere is no business of this
- * one. */
+/* What is hidden from the session stays so, and so are credentials of others: who allows a folder
+ * does not mean these.  (One that writes is for a single file, which was looked at.)  What the
+ * session may write elsewhere is no business of this one. */
 static struct worker_options options_beside(struct local *local, const char *const *folder,
                                             bool write)
 {
 	const struct provider_info *weaker = atomic_load(&local->announced);
 	struct worker_options options = {
-		.roots = folder, .root_count = 1, .read_only = !write,
+		.roots = folder, .root_count = 1, .read_only = !write, .other_homes = !write,
 		.read = local->options.read, .read_count = local->options.read_count,
 		.deny = local->options.deny, .deny_count = local->options.deny_count,
 		.durability = local->options.durability,

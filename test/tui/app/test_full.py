@@ -131,6 +131,17 @@ def pieces(row, mark):
             for i in range(len(row)) if mark in row[i][1].split()]
 
 
+def reversed_are(hasp, texts):
+    """Until just these pieces are in reverse, from top to bottom; returns what is underlined."""
+    deadline = time.monotonic() + terminal.PATIENCE
+    while True:
+        cells = hasp.cells()
+        if (marked := [piece[1] for row in cells for piece in pieces(row, "reverse")]) == texts:
+            return [piece[1] for row in cells for piece in pieces(row, "underline")]
+        assert time.monotonic() < deadline, marked
+        time.sleep(0.02)
+
+
 def found(hasp, before, text, behind):
     """Until that match alone is in reverse (blanks between pieces do not count); returns what is underlined."""
     deadline = time.monotonic() + terminal.PATIENCE
@@ -165,6 +176,50 @@ def test_a_search_goes_from_match_to_match(full):
             hasp.key("esc")
             until(hasp, lambda window: not any(row.startswith("Find:") for row in window))
             assert all(pieces(row, "reverse") == [] for row in hasp.cells())
+
+
+def broken(before=0):
+    """Three matches of "lost 漢字 needle", each of them broken, in windows of 40 columns: at a blank, at a wide
+    character, between both; and "that fill" in a cell of a table, beside another cell."""
+    return ("%s lost 漢字 needle one.\n\n%s lost 漢字 needle two.\n\n%slost 漢字 needle three\n\n" %
+            ("a" * 29, "b" * 32, "漢" * 17) +
+            "| left | right |\n|---|---|\n| some words that fill the gap | other words, as many as that |\n\n" +
+            lines(1, before))
+
+
+def test_a_broken_match_is_found_once(full):
+    """Both pieces of it are in reverse, and each is one step, up and down."""
+    with full.fake([[text(broken(60))]]) as server:
+        with full.hasp(server, columns=40, shown="commands; @") as hasp:
+            ask(hasp).wait("L0060")
+            answered(hasp)
+            hasp.key("f3").wait("Find:").type("lost 漢字 needle").key("enter")
+            reversed_are(hasp, ["lost", "漢字 needle"])
+            for up, texts in [("enter", ["lost 漢", "字 needle"]), ("enter", ["lost 漢字", "needle"]),
+                              ("enter", ["lost", "漢字 needle"]), ("down", ["lost 漢字", "needle"]),
+                              ("down", ["lost 漢", "字 needle"]), ("down", ["lost", "漢字 needle"]),
+                              ("up", ["lost 漢", "字 needle"])]:
+                underlined = reversed_are(hasp.key(up), texts)
+            assert sorted(underlined) == ["lost", "lost 漢字", "needle", "漢字 needle"]
+            hasp.key("esc").wait("rows below").key("f3").wait("Find:").type("that fill").key("enter")
+            assert reversed_are(hasp, ["that", "fill"]) == []
+
+
+def test_the_pager_finds_broken_matches_once(full):
+    """n and N go to where they begin, and around the ends."""
+    with full.fake([[text(broken(60))]]) as server:
+        with full.hasp(server, columns=40, shown="commands; @") as hasp:
+            ask(hasp).wait("L0060")
+            answered(hasp)
+            hasp.key("ctrl+o").wait("q closes").type("/lost 漢字 needle").key("enter")
+            all_of_them = ["lost 漢字", "needle", "lost 漢", "字 needle", "lost", "漢字 needle"]
+            for key, first in [("n", 2), ("n", 4), ("n", 0), ("N", 4), ("N", 2), ("N", 0)]:
+                reversed_are(hasp.type(key), all_of_them[first:])
+            hasp.type("j")
+            reversed_are(hasp, all_of_them[1:])      # the first piece is above the window
+            hasp.type("/that fill").key("enter")
+            reversed_are(hasp, ["that", "fill"])
+            hasp.type("/漢字 lost").key("enter").wait("not found").type("q")
 
 
 def test_the_conversation_is_searched(full):

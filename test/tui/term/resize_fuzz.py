@@ -18,7 +18,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 from terminal import BUILD, TERMINALS  # noqa: E402
 
 DEMO = BUILD / "test" / "tui" / "term" / "screen_demo"
+DRAFT = re.compile(r"[> ] DRAFT(\d+)\b")
 LIVE = re.compile(r"\* Wor|DRAFT|drft|草稿|TAIL\d|STATUS")
+
+
+def live_begins(lines):
+    """Above the last row of the activity stand those of the draft next to the caret, each once."""
+    first = max((i for i, line in enumerate(lines) if line.startswith("* Working")), default=len(lines))
+    below = None
+    while first and (row := DRAFT.match(lines[first - 1])) and below in (None, int(row[1]) + 1):
+        below = int(row[1])
+        first -= 1
+    return first
 
 
 def check(dump, rows, cuts):
@@ -27,9 +38,7 @@ def check(dump, rows, cuts):
     wrong = []
     while lines and not lines[-1]:
         lines.pop()
-    # The live region begins at the last row that looks like its first one.
-    first = max((i for i, line in enumerate(lines) if line.startswith("> DRAFT0")), default=len(lines))
-    finished = lines[:first]
+    finished = lines[:live_begins(lines)]
     for line in finished:
         if LIVE.search(line):
             wrong.append("remnant: %r" % line[:60])
@@ -67,7 +76,7 @@ def session(kind, seed, log=None, draft=None, rows=None, most=12):
     options = {"full": True, "history": 8000} if kind == "screen" else {}
     with TERMINALS[kind]([DEMO, str(rows), str(seed), str(draft_rows), str(delay), str(draft_width)],
                          columns, height, **options) as terminal:
-        terminal.wait("DRAFT0", 60)
+        terminal.wait("DRAFT", 60)
         for _ in range(count):
             for _ in range(draw.choice([1, 1, 1, 4])):  # alone, or a storm
                 columns, height = size_of(draw)

@@ -123,7 +123,7 @@ static void runs_have_their_styles_without_gaps(void **state)
 	assert_int_equal(row.runs[1].start, 8);
 	assert_int_equal(row.runs[1].style.role, ROLE_ERROR);
 	assert_int_equal(row.runs[1].style.marks, MARK_BOLD);
-	row_mark(&row, MARK_ITALIC);
+	row_mark_bytes(&row, 0, row.text.len, MARK_ITALIC);
 	assert_int_equal(row.runs[1].style.marks, MARK_BOLD | MARK_ITALIC);
 	assert_row(&row, "one two 3       ");
 	row_pad(&row, 20, STYLE(ROLE_DIM));
@@ -329,25 +329,12 @@ static void one_cluster_is_marked(void **state)
 	row_release(&row);
 }
 
-static void text_is_found_and_marked_in_a_row(void **state)
+static void bytes_are_marked(void **state)
 {
 	_cleanup_row_ struct row row = { 0 }, empty = { 0 };
 
 	(void)state;
-	row_text(&row, SPAN("Aaa b a\u0301A\u6f22"), STYLE(ROLE_TEXT)); /* a at 0 1 2 6 9 */
-	assert_int_equal(row_find(&row, "a", 0, false), 0);
-	assert_int_equal(row_find(&row, "A", 1, false), 1);
-	assert_int_equal(row_find(&row, "a", 7, false), 9);
-	assert_int_equal(row_find(&row, "a", 10, false), SIZE_MAX);
-	assert_int_equal(row_find(&row, "a", SIZE_MAX, true), 9);
-	assert_int_equal(row_find(&row, "a", 9, true), 6);
-	assert_int_equal(row_find(&row, "a", 0, true), SIZE_MAX);
-	/* "aa" is there once, whichever way one looks. */
-	assert_int_equal(row_find(&row, "aa", 1, false), SIZE_MAX);
-	assert_int_equal(row_find(&row, "aa", SIZE_MAX, true), 0);
-	assert_int_equal(row_find(&row, "", 0, false), SIZE_MAX);
-	assert_int_equal(row_find(&empty, "a", 0, false), SIZE_MAX);
-
+	row_text(&row, SPAN("Aaa b a\u0301A\u6f22"), STYLE(ROLE_TEXT));
 	row_mark_bytes(&row, 6, 1, MARK_REVERSE); /* and what combines with it */
 	assert_int_equal(row.count, 3);
 	assert_int_equal(row.runs[1].start, 6);
@@ -382,7 +369,7 @@ int main(void)
 		cmocka_unit_test(a_text_is_a_row_for_each_line),
 		cmocka_unit_test(a_row_without_an_end_is_cut),
 		cmocka_unit_test(one_cluster_is_marked),
-		cmocka_unit_test(text_is_found_and_marked_in_a_row),
+		cmocka_unit_test(bytes_are_marked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
