@@ -80,6 +80,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         headers = {}
         if method == "server/discover":
+            server.stop.wait(server.ways.get("slow", 0))
             result = {"resultType": "complete", "supportedVersions": ["2026-07-28"],
                       "capabilities": {}, "serverInfo": {"name": "far", "version": "2"}}
             headers["Mcp_Session_Id"] = "none"
@@ -164,6 +165,10 @@ def far(world, _entry=None, **ways):
         server.server_close()
 
 
+def settings_of(world):
+    return json.loads((world.home / ".gemini" / "settings.json").read_text())
+
+
 def attempt(world, one=ECHO, **options):
     done = world.run([[one], [text("Done.")]], "-p", "Do it.", *ALLOW, **options)
     assert done.code == 0, done.err
@@ -202,6 +207,15 @@ def test_a_server_of_2026_07_28_has_no_session(world):
         assert headers["MCP-Protocol-Version"] == "2026-07-28"
         assert headers["Mcp-Method"] == message["method"] and "Mcp-Session-Id" not in headers
     assert server.seen[2][1]["Mcp-Name"] == "echo"
+
+
+def test_a_slow_server_of_2026_07_28_is_not_taken_for_an_older_one(world):
+    """Longer than one that has begun its response and never ends it is waited for (15 s)."""
+    with far(world, modern=True, slow=16) as server:
+        world.settings(hasp={"waits": {"serversSeconds": 600}}, **settings_of(world))
+        result, _ = attempt(world)
+    assert "you said hello" in result["output"] and server.sessions == 0
+    assert "initialize" not in [message["method"] for _, _, message in server.seen]
 
 
 def test_a_stream_that_breaks_is_taken_up(world):

@@ -135,6 +135,8 @@ static bool on_head(void *data, int status, struct span headers)
 	free(exchange->challenge);
 	exchange->challenge = mem_dup(challenge.data ? challenge.data : "", challenge.len);
 	exchange->streams = status == 200 && http_content_type_is(type_text, EVENT_STREAM_TYPE);
+	if (exchange->ask && status >= 200 && status <= 299)
+		mcp_client_begun(exchange->ask);
 	pthread_mutex_lock(&http->lock);
 	http->stream_answered = http->stream_answered || exchange->stands;
 	if (!http->version && !http->session && !exchange->listens && status == 200 &&

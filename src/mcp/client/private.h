@@ -80,6 +80,9 @@ struct mcp_client_options {
 /* How long a request may take. */
 struct mcp_wait {
 	unsigned timeout_ms;         /* 0: for ever */
+	/* Over HTTP: how long at most once the response has begun; 0: no less. A server that is
+	 * slow is told so from one that takes a request and never answers it. */
+	unsigned begun_ms;
 	const _Atomic bool *cancel;  /* becomes true when nobody waits any more; or NULL */
 	int cancel_fd;               /* becomes readable then; 0: `cancel` is looked at often */
 	/* What the server reports of a call's progress, as call_hooks.reported (tool/tool.h); may
@@ -265,6 +268,8 @@ uint64_t mcp_client_held_ms(struct mcp_client *client);
 /* Whether nobody waits for the answer any more: it is here, or lost, or late, or cancelled. By the
  * thread that asks, now and then: it hands over reports of progress, too. */
 bool mcp_client_settled(struct mcp_ask *ask);
+/* The response to it has begun: mcp_wait.begun_ms counts from now. */
+void mcp_client_begun(struct mcp_ask *ask);
 /* Headers that a request of 2026-07-28 must have, "Name: value", NULL-terminated: instead of a
  * session and an agreed version.  NULL: it is of an older one. Borrowed. */
 const char *const *mcp_client_headers(const struct mcp_ask *ask);
