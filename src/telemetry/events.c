@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The subscriber: messages of the bus become events and metrics; their table is at the end. */
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/door.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -143,7 +142,8 @@ static void telemetry_on_result(struct telemetry *telemetry, const json_t *messa
 {
 	const char *id = telemetry_said(message, "callId");
 	const char *instead = telemetry_said(message, "ranName");
-	const char *tool = *instead ? instead : telemetry_said(message, "toolName");
+	const char *tool = telemetry_tool_name(*instead ? instead :
+	                                                  telemetry_said(message, "toolName"));
 	const char *server = telemetry_said(message, "serverName");
 	const char *kind = *server ? "mcp" : "native";
 	const bool success = !strcmp(telemetry_said(message, "status"), "success");
@@ -519,19 +519,21 @@ static bool telemetry_is_on(const struct settings *settings, const char *variabl
 	return settings_bool(settings, path, false);
 }
 
-/* -1: *err. Only a regular file: a pipe could hold up the session. */
-static int telemetry_open_outfile(const char *path, struct err *err)
+/* -1: *err. Only a regular file: a pipe could hold up the session. A command may have written the
+ * folder that it is in. */
+static int telemetry_open_outfile(const char *path, const char *const *roots, struct err *err)
 {
-	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
-	              0600);
+	_cleanup_door_ struct door door = DOOR_INIT;
+	struct err why = ERR_INIT;
+	_cleanup_fd_ int fd = door_open(path, roots, &door, &why) ?
+	                              door_append(&door, 0600, &why) : -1;
 	struct stat status;
 
 	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-		return fd;
-	err_set(err, ERR_INVALID_ARGUMENT, "Telemetry is off: %.300s cannot be written (%s).", path,
-	        fd < 0 ? strerror(errno) : "it is no regular file");
+		return fd_steal(&fd);
 	if (fd >= 0)
-		close(fd);
+		err_set(&why, ERR_NOT_A_FILE, "%.300s is not a regular file.", path);
+	err_set(err, why.code, "Telemetry is off: %s", why.message);
 	return -1;
 }
 
@@ -576,9 +578,10 @@ static bool telemetry_open_otlp(struct telemetry *telemetry, const struct settin
 }
 
 /* The file goes before the collector, as in Gemini CLI. False: *err says what leads nowhere. */
-static bool telemetry_open_target(struct telemetry *telemetry, const struct settings *settings,
-                                  struct err *err)
+static bool telemetry_open_target(struct telemetry *telemetry,
+                                  const struct telemetry_options *options, struct err *err)
 {
+	const struct settings *settings = options->settings;
 	const char *target = telemetry_option(getenv("GEMINI_TELEMETRY_TARGET"), settings,
 	                                      "telemetry.target", "local");
 	const char *outfile = telemetry_option(getenv("GEMINI_TELEMETRY_OUTFILE"), settings,
@@ -592,7 +595,7 @@ static bool telemetry_open_target(struct telemetry *telemetry, const struct sett
 		               "to Google Cloud (telemetry.target \"gcp\"). Use \"local\" with "
 		               "telemetry.outfile or telemetry.otlpEndpoint.");
 	if (*outfile) {
-		telemetry->fd = telemetry_open_outfile(outfile, err);
+		telemetry->fd = telemetry_open_outfile(outfile, options->roots, err);
 		return telemetry->fd >= 0;
 	}
 	if (*endpoint)
@@ -609,7 +612,7 @@ struct telemetry *telemetry_open(const struct telemetry_options *options)
 
 	if (!telemetry_is_on(settings, getenv("GEMINI_TELEMETRY_ENABLED"), "telemetry.enabled"))
 		return NULL;
-	if (!telemetry_open_target(&target, settings, &err)) {
+	if (!telemetry_open_target(&target, options, &err)) {
 		if (options->notice)
 			options->notice(options->data, "warning", err.message);
 		return NULL;

@@ -84,6 +84,11 @@ typedef json_t *telemetry_mask(struct span text);
 
 /* The text, cut between characters where it is too long; a new reference. */
 json_t *telemetry_limited_text(struct span text);
+/* The name of a tool as it is written: a model may call by any text.  One that is none: "(other)".
+ * Borrowed. */
+const char *telemetry_tool_name(const char *name);
+/* Cuts all texts in it that are too long. */
+void telemetry_limit_texts(json_t *attributes);
 /* Arguments of a tool: numbers, booleans, paths and patterns; in place of other texts stands their
  * length. With a mask (NULL: none) commands of one line too. A new reference. */
 json_t *telemetry_shown_arguments(const json_t *arguments, telemetry_mask *mask);

@@ -13,6 +13,7 @@ enum {
 	COMMAND_BYTES_MAX = 1024,
 	ARGUMENT_NAME_BYTES_MAX = 64,
 	ARGUMENT_DEPTH_MAX = 16,
+	TOOL_NAME_BYTES_MAX = 128, /* providers of models take 64 */
 };
 
 static bool name_is_listed(const char *name, const char *const *names, size_t count)
@@ -143,4 +144,24 @@ json_t *telemetry_shown_hook_input(const json_t *input, telemetry_mask *mask)
 json_t *telemetry_limited_text(struct span text)
 {
 	return json_text(utf8_head(text, TELEMETRY_TEXT_BYTES_MAX));
+}
+
+const char *telemetry_tool_name(const char *name)
+{
+	const size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                                "0123456789_-.:/");
+
+	return len > 0 && len <= TOOL_NAME_BYTES_MAX && !name[len] ? name : "(other)";
+}
+
+void telemetry_limit_texts(json_t *attributes)
+{
+	const char *name;
+	json_t *value;
+	void *next;
+
+	json_object_foreach_safe(attributes, next, name, value)
+		if (json_string_length(value) > TELEMETRY_TEXT_BYTES_MAX)
+			json_object_set_new(attributes, name,
+			                    telemetry_limited_text(json_span(value)));
 }

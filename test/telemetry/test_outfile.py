@@ -2,6 +2,7 @@
 """The file of telemetry.outfile: what is in it, what never is, and beside Gemini CLI's for the
 same script."""
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -266,14 +267,52 @@ def test_the_environment_turns_it_on(tmp_path):
 @pytest.mark.parametrize("more, says", [
     ({"GEMINI_TELEMETRY_TARGET": "gcp"}, "Google Cloud"),
     ({}, "neither telemetry.outfile nor"),
-    ({"GEMINI_TELEMETRY_OUTFILE": "/dev/null"}, "no regular file"),
-    ({"GEMINI_TELEMETRY_OUTFILE": "/absent/file"}, "cannot be written"),
+    ({"GEMINI_TELEMETRY_OUTFILE": "/dev/null"}, "not a regular file"),
+    ({"GEMINI_TELEMETRY_OUTFILE": "/absent/file"}, "Cannot write"),
 ])
 def test_what_is_not_there_is_named(tmp_path, more, says):
     program = Program("hasp", tmp_path)
     done = program.run([{"reply": [fake_gemini.text("Done.")]}], "-p", "Hi.",
                        env={"GEMINI_TELEMETRY_ENABLED": "true", **more})
     assert done.code == 0 and says in done.err
+
+
+@pytest.mark.parametrize("kind", ["link", "hard link", "folder that is a link", "FIFO", "folder"])
+def test_what_a_command_may_have_put_there_is_not_written(tmp_path, kind):
+    """The file may be in the project."""
+    program, mine = Program("hasp", tmp_path), tmp_path / "mine"
+    mine.mkdir()
+    (mine / "telemetry.log").write_text("mine\n")
+    log = program.root / "logs" / "telemetry.log"
+    if kind == "folder that is a link":
+        log.parent.symlink_to(mine)
+    else:
+        log.parent.mkdir()
+    if kind == "link":
+        log.symlink_to(mine / "telemetry.log")
+    elif kind == "hard link":
+        os.link(mine / "telemetry.log", log)
+    elif kind == "FIFO":
+        os.mkfifo(log)
+    elif kind == "folder":
+        log.mkdir()
+    program.settings(telemetry={"enabled": True, "outfile": "logs/telemetry.log"})
+    done = program.run([{"reply": [fake_gemini.text("Done.")]}], "-p", "Hi.")
+    assert done.code == 0 and "Telemetry is off: " in done.err
+    assert (mine / "telemetry.log").read_text() == "mine\n"
+
+
+def test_texts_of_megabytes_and_names_of_no_tool(tmp_path):
+    """A model may write what a file holds where the name of a tool belongs."""
+    log = tmp_path / "telemetry.log"
+    name = "x" * 3000000
+    steps = [{"reply": [fake_gemini.call(name, {})]}, {"reply": [fake_gemini.text("Done.")]}]
+    program = Program("hasp", tmp_path)
+    program.settings(telemetry={"enabled": True, "outfile": str(log), "logPrompts": True})
+    program.run(steps, "-p", "Hi.")
+    assert log.stat().st_size < 500000 and name[:200] not in log.read_text()
+    (call,) = of_kind(events(objects(log)), "tool_call")
+    assert call["function_name"] == "(other)"
 
 
 HOOKED = [
