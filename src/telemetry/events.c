@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/span.h"
+#include "config/extensions.h"
 #include "data/json.h"
 #include "telemetry/private.h"
 #include "telemetry/telemetry.h"
@@ -76,17 +77,20 @@ static void event_write_file_operation(struct telemetry *telemetry, const char *
 {
 	const char *operation = event_file_operation(tool, result);
 	const char *path = telemetry_said(arguments, "file_path"), *dot = strrchr(path, '.');
-	json_t *own;
+	json_t *own, *tags;
 	_cleanup_free_ char *body = mem_printf("File operation: %s.", operation);
 
 	if (!*operation)
 		return;
 	own = json_pack("{s:s, s:s}", "tool_name", tool, "operation", operation);
+	json_object_set_new(own, "lines", telemetry_file_lines(result, arguments));
 	if (dot && !strchr(dot, '/'))
 		json_object_set_new(own, "extension", telemetry_limited_text(span_str(dot)));
+	/* Numbers of lines would make a point of the metric of nearly each call. */
+	tags = json_pack("{s:s, s:O*}", "operation", operation, "extension",
+	                 json_object_get(own, "extension"));
 	event_write(telemetry, "gemini_cli.file_operation", own, body);
-	telemetry_count(telemetry, METRIC_FILE_OPERATION_COUNT,
-	                json_pack("{s:s}", "operation", operation), 1);
+	telemetry_count(telemetry, METRIC_FILE_OPERATION_COUNT, tags, 1);
 	metrics_count_lines(telemetry, tool, "added", json_object_get(result, "lines_added"));
 	metrics_count_lines(telemetry, tool, "removed", json_object_get(result, "lines_removed"));
 }
@@ -127,6 +131,20 @@ static void event_add_call_error(const struct telemetry *telemetry, json_t *own,
 	json_object_set(own, "error.message", json_object_get(own, "error"));
 }
 
+/* Of an edit. */
+static void event_add_metadata(json_t *own, const json_t *result)
+{
+	json_t *added = json_object_get(result, "lines_added");
+	json_auto_t *metadata = json_pack("{s:O*, s:O*}", "model_added_lines", added,
+	                                  "model_removed_lines",
+	                                  json_object_get(result, "lines_removed"));
+	char *text = json_is_integer(added) ? json_dumps(metadata, JSON_INDENT(2)) : NULL;
+
+	if (text)
+		json_object_set_new(own, "metadata", json_text(span_str(text)));
+	free(text);
+}
+
 /* Of a plan that was approved: what it is worked on in. */
 static void event_write_plan(struct telemetry *telemetry)
 {
@@ -159,6 +177,9 @@ static void telemetry_on_result(struct telemetry *telemetry, const json_t *messa
 
 	json_object_del(telemetry->calls, id);
 	json_object_set(own, "decision", json_object_get(message, "decision"));
+	json_object_set_new(own, "content_length",
+	                    telemetry_json_length(json_object_get(message, "result")));
+	event_add_metadata(own, json_object_get(message, "result"));
 	if (*server)
 		json_object_set_new(own, "mcp_server_name", json_string(server));
 	if (telemetry->log_prompts && arguments)
@@ -539,18 +560,28 @@ static int telemetry_open_outfile(const char *path, const char *const *roots, st
 
 static void telemetry_write_config(struct telemetry *telemetry, const struct settings *settings)
 {
-	const json_t *servers = settings_get(settings, "mcpServers");
+	const struct extensions *extensions = extensions_installed(settings);
+	json_auto_t *servers = json_array(), *brought = json_array();
 	const bool git_ignore = settings_bool(settings, "context.fileFiltering.respectGitIgnore",
 	                                      true);
 
-	event_write(telemetry, "gemini_cli.config",
-	            json_pack("{s:s, s:s, s:b, s:b, s:I}", "model", telemetry->model,
-	                      "approval_mode", event_mode(telemetry->mode),
-	                      "log_user_prompts_enabled",
-	                      telemetry->log_prompts, "file_filtering_respect_git_ignore",
-	                      git_ignore, "mcp_servers_count",
-	                      (json_int_t)json_object_size(servers)),
-	            "CLI configuration loaded.");
+	json_t *own, *row;
+	const char *name;
+
+	json_object_foreach((json_t *)settings_get(settings, "mcpServers"), name, row)
+		json_array_append_new(servers, json_string(name));
+	for (size_t i = 0; i < extensions->count; i++)
+		if (extension_counts(&extensions->at[i]))
+			json_array_append_new(brought, json_cstr(extensions->at[i].name));
+	own = json_pack("{s:s, s:s, s:b, s:b, s:I, s:o, s:I, s:o, s:o}", "model", telemetry->model,
+	                "approval_mode", event_mode(telemetry->mode), "log_user_prompts_enabled",
+	                telemetry->log_prompts, "file_filtering_respect_git_ignore", git_ignore,
+	                "mcp_servers_count", (json_int_t)json_array_size(servers), "mcp_servers",
+	                telemetry_joined(servers), "extensions_count",
+	                (json_int_t)json_array_size(brought), "extensions",
+	                telemetry_joined(brought), "core_tools_enabled",
+	                telemetry_joined(settings_get(settings, "tools.core")));
+	event_write(telemetry, "gemini_cli.config", own, "CLI configuration loaded.");
 }
 
 /* The variable of the process, unless it is not set (NULL), else the setting. Borrowed. */
