@@ -268,7 +268,7 @@ static const struct authority_row files[] = {
 	FILE_ROW("~/.gemini/tmp/*/mcp-tools.json", NEVER,
 	         "What MCP servers declared last time; checked like what they declare."),
 	FILE_ROW("~/.gemini/tmp/*/mcp-allowed.json", NEVER,
-	         "How their tools were declared when they were last allowed."),
+	         "How their tools were declared, and by whom, when they were last allowed."),
 	FILE_ROW("~/.gemini/projects.json", NEVER,
 	         "Which folder of ~/.gemini/tmp is which project's."),
 	FILE_ROW("/etc/gitconfig, ~/.gitconfig, ~/.config/git/config", NEVER,

@@ -113,6 +113,19 @@ static const char *const scope_origins[SCOPE_COUNT] = {
 	[SCOPE_SYSTEM] = "system settings",     [SCOPE_OVERRIDE] = "command line",
 };
 
+#define CLAUDE_ORIGIN "Claude Code"
+#define CODEX_ORIGIN "Codex"
+
+bool servers_row_is_users(const json_t *row)
+{
+	const struct span origin = json_span(json_object_get(row, "origin"));
+	bool users = span_eq(origin, SPAN(CLAUDE_ORIGIN)) || span_eq(origin, SPAN(CODEX_ORIGIN));
+
+	for (size_t i = 0; i < SCOPE_COUNT && !users; i++)
+		users = i != SCOPE_WORKSPACE && span_eq(origin, span_str(scope_origins[i]));
+	return users;
+}
+
 /* The highest that has it, as its members replace those of lower ones whole. */
 static enum settings_scope scope_of_server(const struct settings *settings, const char *name)
 {
@@ -226,7 +239,7 @@ static void add_claude_server(struct gathering *gathering, const char *name, con
 {
 	const struct claude_file *file = data;
 	json_t *row = row_add_foreign(gathering, name, claude_entry(gathering, said, true),
-	                              "Claude Code", file->path);
+	                              CLAUDE_ORIGIN, file->path);
 
 	if (servers_list_has(file->rejected, name))
 		row_off(row, "it is disabled in Claude Code for this project", true);
@@ -411,7 +424,7 @@ static void add_codex_server(struct gathering *gathering, const char *name, cons
 {
 	const struct codex_server server = { gathering, name, said, .own = true };
 
-	check_codex_row(row_add_foreign(gathering, name, codex_entry(&server), "Codex", data),
+	check_codex_row(row_add_foreign(gathering, name, codex_entry(&server), CODEX_ORIGIN, data),
 	                said);
 }
 

@@ -46,6 +46,9 @@
  * the user said no to it.  Sentences about what cannot be read are appended to `warnings`. */
 json_t *servers_configured(const struct settings *settings, json_t *warnings);
 
+/* Whether it is of a file that the user alone writes: neither a project's, an extension's nor an
+ * agent's. */
+bool servers_row_is_users(const json_t *row);
 /* Writes down what the user says to a server of a file of the project's as it is in the row: it is
  * used, or it is not, and not asked about again either way until it changes. */
 bool servers_decide(const struct settings *settings, const json_t *row, bool use, struct err *err);

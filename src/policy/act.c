@@ -230,6 +230,9 @@ enum fit act_fit(const struct act *act, const struct policy_call *call,
 {
 	enum fit best = FIT_NONE;
 
+	if (selector->server_identity && (!call->server_identity ||
+	                                  strcmp(selector->server_identity, call->server_identity)))
+		return FIT_NONE;
 	for (size_t i = 0; i < selector->name_count && best != FIT_OWN; i++) {
 		enum fit fit = fit_name(selector->names[i], act, call, selector, strict);
 

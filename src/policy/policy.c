@@ -83,6 +83,7 @@ static void selector_release(struct selector *selector)
 	strings_free(selector->names, selector->name_count);
 	strings_free(selector->prefixes, selector->prefix_count);
 	free(selector->server);
+	free(selector->server_identity);
 	free(selector->subagent);
 	json_decref(selector->annotations);
 	js_regex_free(selector->regex);

@@ -98,6 +98,7 @@ struct policy_call {
 	const char *const *other_names; /* aliases that rules may use; NULL-terminated, or NULL */
 	const char *server;             /* of an MCP tool; or NULL */
 	const char *server_tool;        /* its name there; or NULL */
+	const char *server_identity;    /* as struct tool has it; or NULL */
 	const char *kind;               /* "read", "edit", ... (tool_kind_name) */
 	const json_t *arguments;        /* canonical */
 	const json_t *other_arguments;  /* the same in Gemini CLI's names for argsPattern; or
@@ -168,9 +169,12 @@ bool policy_hides(const struct policy *policy, const struct policy_call *call);
 
 /* "Always", for this session (document 2: per tool; for the shell per prefix; for MCP per tool
  * or per server): a rule in memory for this mode and the more permissive ones. From any thread,
- * as policy_decide. `prefixes`: for run_shell_command, required; `server`: all its tools. */
+ * as policy_decide. `prefixes`: for run_shell_command, required; `server`: all its tools;
+ * `identity`: the server_identity of the tool that was asked about: another server that has the
+ * name, or makes the tool's name out of another one, is not allowed by it. NULL: any. */
 void policy_allow_for_session(struct policy *policy, const char *tool, const json_t *prefixes,
-                              const char *server, enum approval_mode mode);
+                              const char *server, const char *identity,
+                              enum approval_mode mode);
 /* "Always and save": appends that rule to FOLDER/auto-saved.toml (atomic; a file that cannot be
  * parsed is moved to .bak first) and adds it. INVALID_ARGUMENT: a tool that needs narrowing
  * (Gemini CLI's list) without a prefix or `args_pattern`. BUSY, CANCELLED: `wait` (base/file.h,

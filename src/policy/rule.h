@@ -23,6 +23,7 @@ struct selector {
 	char **names; /* as written; at least one */
 	size_t name_count;
 	char *server;         /* "*": any server's */
+	char *server_identity; /* that very one */
 	char *subagent;
 	unsigned modes;       /* bits 1 << enum approval_mode; 0: all */
 	int interactive;      /* -1: either; 0, 1 */

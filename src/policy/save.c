@@ -19,6 +19,7 @@ struct always {
 	const char *tool;
 	const json_t *prefixes;   /* of run_shell_command, or NULL */
 	const char *server;       /* all its tools; or NULL */
+	const char *identity;     /* of the server; NULL: by its name alone */
 	enum approval_mode mode;
 	enum policy_tier tier;
 };
@@ -47,6 +48,7 @@ static struct rule *always_rule(const struct always *always, const char *origin)
 
 	rule_selector_add_name(selector, always->server ? "*" : always->tool);
 	selector->server = mem_strdup(always->server);
+	selector->server_identity = mem_strdup(always->identity);
 	selector->modes = policy_modes_from(always->mode);
 	rule->always = true;
 	for (size_t i = 0; i < json_array_size(always->prefixes); i++)
@@ -61,11 +63,12 @@ static bool is_shell_tool(const char *tool)
 }
 
 void policy_allow_for_session(struct policy *policy, const char *tool, const json_t *prefixes,
-                              const char *server, enum approval_mode mode)
+                              const char *server, const char *identity,
+                              enum approval_mode mode)
 {
 	const struct always always = {
-		.tool = tool, .prefixes = prefixes, .server = server, .mode = mode,
-		.tier = POLICY_WORKSPACE,
+		.tool = tool, .prefixes = prefixes, .server = server, .identity = identity,
+		.mode = mode, .tier = POLICY_WORKSPACE,
 	};
 
 	/* Without a prefix it would be every command. */

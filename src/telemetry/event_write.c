@@ -65,10 +65,11 @@ void event_write(struct telemetry *telemetry, const char *name, json_t *own, con
 	json_object_set_new(attributes, "event.timestamp", json_string(now));
 	json_object_update(attributes, own);
 	json_decref(own);
+	telemetry_limit_texts(attributes);
 	json_object_set_new(record, "hrTime", telemetry_moment(&moment));
 	json_object_set_new(record, "hrTimeObserved", telemetry_moment(&moment));
 	json_object_set_new(record, "attributes", attributes);
-	json_object_set_new(record, "_body", json_text(span_str(body)));
+	json_object_set_new(record, "_body", telemetry_limited_text(span_str(body)));
 	telemetry_write(telemetry, record);
 }
 
@@ -79,6 +80,7 @@ void telemetry_count(struct telemetry *telemetry, enum metric metric, json_t *ow
 
 	json_object_update(attributes, own);
 	json_decref(own);
+	telemetry_limit_texts(attributes);
 	metrics_add(telemetry->metrics, metric, attributes, value);
 }
 

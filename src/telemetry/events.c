@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The subscriber: messages of the bus become events and metrics; their table is at the end. */
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +7,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/door.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/span.h"
+#include "config/extensions.h"
 #include "data/json.h"
 #include "telemetry/private.h"
 #include "telemetry/telemetry.h"
@@ -80,17 +80,20 @@ static void event_write_file_operation(struct telemetry *telemetry, const char *
 {
 	const char *operation = event_file_operation(tool, result);
 	const char *path = telemetry_said(arguments, "file_path"), *dot = strrchr(path, '.');
-	json_t *own;
+	json_t *own, *tags;
 	_cleanup_free_ char *body = mem_printf("File operation: %s.", operation);
 
 	if (!*operation)
 		return;
 	own = json_pack("{s:s, s:s}", "tool_name", tool, "operation", operation);
+	json_object_set_new(own, "lines", telemetry_file_lines(result, arguments));
 	if (dot && !strchr(dot, '/'))
 		json_object_set_new(own, "extension", telemetry_limited_text(span_str(dot)));
+	/* Numbers of lines would make a point of the metric of nearly each call. */
+	tags = json_pack("{s:s, s:O*}", "operation", operation, "extension",
+	                 json_object_get(own, "extension"));
 	event_write(telemetry, "gemini_cli.file_operation", own, body);
-	telemetry_count(telemetry, METRIC_FILE_OPERATION_COUNT,
-	                json_pack("{s:s}", "operation", operation), 1);
+	telemetry_count(telemetry, METRIC_FILE_OPERATION_COUNT, tags, 1);
 	metrics_count_lines(telemetry, tool, "added", json_object_get(result, "lines_added"));
 	metrics_count_lines(telemetry, tool, "removed", json_object_get(result, "lines_removed"));
 }
@@ -131,6 +134,20 @@ static void event_add_call_error(const struct telemetry *telemetry, json_t *own,
 	json_object_set(own, "error.message", json_object_get(own, "error"));
 }
 
+/* Of an edit. */
+static void event_add_metadata(json_t *own, const json_t *result)
+{
+	json_t *added = json_object_get(result, "lines_added");
+	json_auto_t *metadata = json_pack("{s:O*, s:O*}", "model_added_lines", added,
+	                                  "model_removed_lines",
+	                                  json_object_get(result, "lines_removed"));
+	char *text = json_is_integer(added) ? json_dumps(metadata, JSON_INDENT(2)) : NULL;
+
+	if (text)
+		json_object_set_new(own, "metadata", json_text(span_str(text)));
+	free(text);
+}
+
 /* Of a plan that was approved: what it is worked on in. */
 static void event_write_plan(struct telemetry *telemetry)
 {
@@ -146,7 +163,8 @@ static void telemetry_on_result(struct telemetry *telemetry, const json_t *messa
 {
 	const char *id = telemetry_said(message, "callId");
 	const char *instead = telemetry_said(message, "ranName");
-	const char *tool = *instead ? instead : telemetry_said(message, "toolName");
+	const char *tool = telemetry_tool_name(*instead ? instead :
+	                                                  telemetry_said(message, "toolName"));
 	const char *server = telemetry_said(message, "serverName");
 	const char *kind = *server ? "mcp" : "native";
 	const bool success = !strcmp(telemetry_said(message, "status"), "success");
@@ -162,6 +180,9 @@ static void telemetry_on_result(struct telemetry *telemetry, const json_t *messa
 
 	json_object_del(telemetry->calls, id);
 	json_object_set(own, "decision", json_object_get(message, "decision"));
+	json_object_set_new(own, "content_length",
+	                    telemetry_json_length(json_object_get(message, "result")));
+	event_add_metadata(own, json_object_get(message, "result"));
 	if (*server)
 		json_object_set_new(own, "mcp_server_name", json_string(server));
 	if (telemetry->log_prompts && arguments)
@@ -547,36 +568,48 @@ static bool telemetry_is_on(const struct settings *settings, const char *variabl
 	return settings_bool(settings, path, false);
 }
 
-/* -1: *err. Only a regular file: a pipe could hold up the session. */
-static int telemetry_open_outfile(const char *path, struct err *err)
+/* -1: *err. Only a regular file: a pipe could hold up the session. A command may have written the
+ * folder that it is in. */
+static int telemetry_open_outfile(const char *path, const char *const *roots, struct err *err)
 {
-	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
-	              0600);
+	_cleanup_door_ struct door door = DOOR_INIT;
+	struct err why = ERR_INIT;
+	_cleanup_fd_ int fd = door_open(path, roots, &door, &why) ?
+	                              door_append(&door, 0600, &why) : -1;
 	struct stat status;
 
 	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-		return fd;
-	err_set(err, ERR_INVALID_ARGUMENT, "Telemetry is off: %.300s cannot be written (%s).", path,
-	        fd < 0 ? strerror(errno) : "it is no regular file");
+		return fd_steal(&fd);
 	if (fd >= 0)
-		close(fd);
+		err_set(&why, ERR_NOT_A_FILE, "%.300s is not a regular file.", path);
+	err_set(err, why.code, "Telemetry is off: %s", why.message);
 	return -1;
 }
 
 static void telemetry_write_config(struct telemetry *telemetry, const struct settings *settings)
 {
-	const json_t *servers = settings_get(settings, "mcpServers");
+	const struct extensions *extensions = extensions_installed(settings);
+	json_auto_t *servers = json_array(), *brought = json_array();
 	const bool git_ignore = settings_bool(settings, "context.fileFiltering.respectGitIgnore",
 	                                      true);
 
-	event_write(telemetry, "gemini_cli.config",
-	            json_pack("{s:s, s:s, s:b, s:b, s:I}", "model", telemetry->model,
-	                      "approval_mode", event_mode(telemetry->mode),
-	                      "log_user_prompts_enabled",
-	                      telemetry->log_prompts, "file_filtering_respect_git_ignore",
-	                      git_ignore, "mcp_servers_count",
-	                      (json_int_t)json_object_size(servers)),
-	            "CLI configuration loaded.");
+	json_t *own, *row;
+	const char *name;
+
+	json_object_foreach((json_t *)settings_get(settings, "mcpServers"), name, row)
+		json_array_append_new(servers, json_string(name));
+	for (size_t i = 0; i < extensions->count; i++)
+		if (extension_counts(&extensions->at[i]))
+			json_array_append_new(brought, json_cstr(extensions->at[i].name));
+	own = json_pack("{s:s, s:s, s:b, s:b, s:I, s:o, s:I, s:o, s:o}", "model", telemetry->model,
+	                "approval_mode", event_mode(telemetry->mode), "log_user_prompts_enabled",
+	                telemetry->log_prompts, "file_filtering_respect_git_ignore", git_ignore,
+	                "mcp_servers_count", (json_int_t)json_array_size(servers), "mcp_servers",
+	                telemetry_joined(servers), "extensions_count",
+	                (json_int_t)json_array_size(brought), "extensions",
+	                telemetry_joined(brought), "core_tools_enabled",
+	                telemetry_joined(settings_get(settings, "tools.core")));
+	event_write(telemetry, "gemini_cli.config", own, "CLI configuration loaded.");
 }
 
 /* The variable of the process, unless it is not set (NULL), else the setting. Borrowed. */
@@ -604,9 +637,10 @@ static bool telemetry_open_otlp(struct telemetry *telemetry, const struct settin
 }
 
 /* The file goes before the collector, as in Gemini CLI. False: *err says what leads nowhere. */
-static bool telemetry_open_target(struct telemetry *telemetry, const struct settings *settings,
-                                  struct err *err)
+static bool telemetry_open_target(struct telemetry *telemetry,
+                                  const struct telemetry_options *options, struct err *err)
 {
+	const struct settings *settings = options->settings;
 	const char *target = telemetry_option(getenv("GEMINI_TELEMETRY_TARGET"), settings,
 	                                      "telemetry.target", "local");
 	const char *outfile = telemetry_option(getenv("GEMINI_TELEMETRY_OUTFILE"), settings,
@@ -620,7 +654,7 @@ static bool telemetry_open_target(struct telemetry *telemetry, const struct sett
 		               "to Google Cloud (telemetry.target \"gcp\"). Use \"local\" with "
 		               "telemetry.outfile or telemetry.otlpEndpoint.");
 	if (*outfile) {
-		telemetry->fd = telemetry_open_outfile(outfile, err);
+		telemetry->fd = telemetry_open_outfile(outfile, options->roots, err);
 		return telemetry->fd >= 0;
 	}
 	if (*endpoint)
@@ -637,7 +671,7 @@ struct telemetry *telemetry_open(const struct telemetry_options *options)
 
 	if (!telemetry_is_on(settings, getenv("GEMINI_TELEMETRY_ENABLED"), "telemetry.enabled"))
 		return NULL;
-	if (!telemetry_open_target(&target, settings, &err)) {
+	if (!telemetry_open_target(&target, options, &err)) {
 		if (options->notice)
 			options->notice(options->data, "warning", err.message);
 		return NULL;

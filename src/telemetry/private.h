@@ -84,6 +84,17 @@ typedef json_t *telemetry_mask(struct span text);
 
 /* The text, cut between characters where it is too long; a new reference. */
 json_t *telemetry_limited_text(struct span text);
+/* The name of a tool as it is written: a model may call by any text.  One that is none: "(other)".
+ * Borrowed. */
+const char *telemetry_tool_name(const char *name);
+/* How many lines the text has that a call has read or written; a new reference, NULL: not known. */
+json_t *telemetry_file_lines(const json_t *result, const json_t *arguments);
+/* How long the value is as JSON, in bytes; a new reference. */
+json_t *telemetry_json_length(const json_t *value);
+/* "a,b" of an array of texts (or NULL); a new reference. */
+json_t *telemetry_joined(const json_t *names);
+/* Cuts all texts in it that are too long. */
+void telemetry_limit_texts(json_t *attributes);
 /* Arguments of a tool: numbers, booleans, paths and patterns; in place of other texts stands their
  * length. With a mask (NULL: none) commands of one line too. A new reference. */
 json_t *telemetry_shown_arguments(const json_t *arguments, telemetry_mask *mask);

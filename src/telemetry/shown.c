@@ -2,6 +2,7 @@
 /* What of arguments and of hooks' input is written: never what files hold. */
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
@@ -13,6 +14,7 @@ enum {
 	COMMAND_BYTES_MAX = 1024,
 	ARGUMENT_NAME_BYTES_MAX = 64,
 	ARGUMENT_DEPTH_MAX = 16,
+	TOOL_NAME_BYTES_MAX = 128, /* providers of models take 64 */
 };
 
 static bool name_is_listed(const char *name, const char *const *names, size_t count)
@@ -143,4 +145,65 @@ json_t *telemetry_shown_hook_input(const json_t *input, telemetry_mask *mask)
 json_t *telemetry_limited_text(struct span text)
 {
 	return json_text(utf8_head(text, TELEMETRY_TEXT_BYTES_MAX));
+}
+
+const char *telemetry_tool_name(const char *name)
+{
+	const size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                                "0123456789_-.:/");
+
+	return len > 0 && len <= TOOL_NAME_BYTES_MAX && !name[len] ? name : "(other)";
+}
+
+/* As Gemini CLI counts them: one more than there are line ends. */
+static json_t *text_lines(const json_t *text)
+{
+	const struct span all = json_span(text);
+	size_t lines = 1;
+
+	for (size_t i = 0; i < all.len; i++)
+		lines += all.data[i] == '\n';
+	return json_size(lines);
+}
+
+json_t *telemetry_file_lines(const json_t *result, const json_t *arguments)
+{
+	const json_t *texts[] = {
+		json_object_get(arguments, "content"), json_object_get(result, "content"),
+		json_object_get(json_object_get(result, "latest_file_state"), "content"),
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		if (json_is_string(texts[i]))
+			return text_lines(texts[i]);
+	return NULL;
+}
+
+json_t *telemetry_json_length(const json_t *value)
+{
+	return json_size(value ? json_dumpb(value, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY) : 0);
+}
+
+json_t *telemetry_joined(const json_t *names)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(TELEMETRY_TEXT_BYTES_MAX);
+	json_t *name;
+	size_t i;
+
+	json_array_foreach(names, i, name)
+		if (json_is_string(name))
+			buf_printf(&out, "%s%s", out.len ? "," : "", json_string_value(name));
+	return json_text(buf_view(&out));
+}
+
+void telemetry_limit_texts(json_t *attributes)
+{
+	const char *name;
+	json_t *value;
+	void *next;
+
+	json_object_foreach_safe(attributes, next, name, value)
+		if (json_string_length(value) > TELEMETRY_TEXT_BYTES_MAX)
+			json_object_set_new(attributes, name,
+			                    telemetry_limited_text(json_span(value)));
 }

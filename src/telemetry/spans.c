@@ -79,6 +79,7 @@ static void span_write(struct telemetry *telemetry, const char *operation,
 	json_object_set_new(own, "gen_ai.agent.name", json_string("gemini-cli"));
 	json_object_set_new(own, "gen_ai.agent.description", json_string("hasp " HASP_VERSION));
 	json_object_set_new(own, "gen_ai.conversation.id", json_string(telemetry->session_id));
+	telemetry_limit_texts(own);
 	if (parent)
 		json_object_set_new(object, "parentSpanContext",
 		                    span_context(telemetry, parent->id));

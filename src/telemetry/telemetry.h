@@ -36,6 +36,8 @@ struct telemetry;
 struct telemetry_options {
 	const struct settings *settings; /* until telemetry_open returns */
 	struct bus *bus;                 /* until telemetry_close */
+	const char *const *roots;        /* of the workspace, NULL-terminated: no link in them is
+	                                  * followed out of them. NULL: the current folder alone */
 	const char *session_id;
 	const char *model;               /* "provider/name"; NULL: a command without a session,
 	                                  * of which only what happens is written */

@@ -283,6 +283,9 @@ struct tool {
 	void *data;                     /* theirs */
 	const char *server;             /* of an MCP tool: the server's name; or NULL */
 	const char *server_tool;        /* and its name there */
+	/* Which server that is: another program or address under the same name has another. NULL:
+	 * it is no server's tool. */
+	const char *server_identity;
 	const json_t *annotations;      /* and what the server says about it; or NULL */
 	/* NULL, or whether a stranger declares it otherwise than when a call of it was last
 	 * allowed: then no rule allows it until somebody was asked.  *ret (filled either way) is

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hasp stats`: figures of files whose contents are known, and of real runs."""
+import hashlib
 import json
 import re
 
@@ -152,6 +153,50 @@ def test_a_real_run_records_how_long_it_took(world):
     total = stats(world)["total"]
     assert total["edits"] == {"right": 1} and total["replies"] == 2 and total["prompts"] == 1
     assert total["timed_calls"] == 1 and total["timed_replies"] == 2 and total["ms"]["user"] == 0
+
+
+def test_a_real_session_is_counted_as_what_happened(world):
+    """Edits as models write them: whatever hasp put right is named, what was refused is refused with its code."""
+    source = "def f(a):\n    if a:\n        return 1\n    return 2\n\n\ndef g(b):\n    return b\n\n\ntotal = count_all(1, 2, 3)\n"
+    base = world.write("a.py", source)
+    world.write("b.py", source)
+
+    def update(old, new, file="a.py", **more):
+        return call("update_file", {"file_path": file, "old_string": old, "new_string": new, **more})
+
+    def patch(diff, file="b.py", sha256=base):
+        return call("safe_patch", {"file_path": file, "base_content_sha256": sha256, "diff": diff})
+
+    after = hashlib.sha256(source.replace("return b", "return c").encode()).hexdigest()
+    steps = [
+        *2 * [update("total = count_all(1, 2, 3)\n", "total = count_all(1, 2)\n")],      # right, already
+        update("if a:\n    return 1", "if a:\n    return 4"),                           # indentation
+        update("1: def f(a):\n2:     if a:", "1: def h(a):\n2:     if a:"),             # listing
+        update("nothing like it", "x"),                                                 # wrong_match_count
+        patch("@@ -99,2 +99,2 @@\n def g(b):\n-    return b\n+    return c\n"),         # line_numbers
+        patch("@@ -7,2 +7,2 @@\n def g(b):  \n-    return c\n+    return d\n", sha256=after),  # trailing_space
+        patch("@@ -1,1 +1,1 @@\n-no such line\n+x\n", sha256=base),                     # state_mismatch
+        call("write_file", {"file_path": "new.txt", "content": "one\ntwo\n"}),          # right
+        call("write_file", {"file_path": "a.py", "content": "x\n", "base_content_sha256": base}),  # state_mismatch
+        update("return b", "return e", dry_run=True),                                   # neither
+        call("run_shell_command", {"command": "exit 3"}),
+        call("read_file", {"file_path": "absent"}),
+    ]
+    done = world.run([*([one] for one in steps), [text("Done.")]], "-p", "go", "-y", "--output-format", "json")
+    assert done.code == 0, done.err
+    found = stats(world)
+    total = found["total"]
+    assert total["repaired"] == {"indentation": 1, "listing": 1, "already": 1, "line_numbers": 1, "trailing_space": 1}
+    assert total["edits"] == {"right": 2, "repaired": 5, "refused": 3}
+    assert total["refused"] == {"wrong_match_count": 1, "state_mismatch": 2}
+    assert total["calls"] == {"success": 9, "error": 4}, total["calls"]
+    assert total["commands"] == {"run": 1, "failed": 1} and "denials" not in total
+    said = done.json["stats"]
+    assert total["tokens"]["total"] == sum(one["tokens"]["total"] for one in said["models"].values())
+    assert sum(total["calls"].values()) == said["tools"]["totalCalls"] == len(steps)
+    assert {name: sum(row["calls"].values()) for name, row in found["tools"].items()} == {
+        "update_file": 6, "safe_patch": 3, "write_file": 2, "run_shell_command": 1, "read_file": 1}
+    assert (total["lines_added"], total["lines_removed"]) == (said["files"]["totalLinesAdded"], said["files"]["totalLinesRemoved"])
 
 
 def test_tables_and_page(world):

@@ -129,6 +129,14 @@ def test_a_tool_that_changed_is_asked_about_again(world):
     assert not result["success"] and log_of(world).count("tools/call") == 1 and done.code == 56
 
 
+def test_a_server_of_another_agent_under_its_name_is_asked_about(world):
+    agent(world, {"own": entry(world, **writable(world))})
+    assert log_of(work_and_world(world)).count("tools/call") == 1
+    agent(world, {"own": entry(world, log="other.log", **writable(world))})
+    (result,) = results(work(world, ECHO), WORD)
+    assert "(program or address)" in result["message"] and not log_of(world, "other.log").count("tools/call")
+
+
 def work_and_world(world):
     work(world, ECHO)
     return world

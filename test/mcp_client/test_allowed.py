@@ -65,7 +65,7 @@ def test_no_rule_allows_a_tool_that_changed(world, how):
     world.command("mcp", "test", "fake")
     done = echo(world, *args)
     assert "hasp mcp allow fake" in done.results()[0]["message"] and "(description)" in done.results()[0]["message"]
-    assert "\"fake\" declares its tool" in done.err and "hasp mcp allow fake" in done.err
+    assert "of the MCP server \"fake\" is another than" in done.err and "hasp mcp allow fake" in done.err
     assert server.called == 1
 
 
@@ -133,6 +133,56 @@ def test_the_command_shows_and_allows(world):
     assert set(kept(world)["fake"]) == {"echo"}
     assert "last allowed" not in world.command("mcp", "test", "fake").text
     assert world.command("mcp", "allow", "none").code == 2
+
+
+def of_project(world, *args):
+    """The project's own server, which the user has allowed as it is now; hasp's sandbox holds it."""
+    (world.root / ".mcp.json").write_text(json.dumps({"mcpServers": {"fake": world.server("fake", *args)}}))
+    assert world.command("mcp", "allow", "fake").code == 0
+
+
+def test_another_command_of_a_projects_file_is_another_tool(world):
+    """That the user let it run says nothing of what rules allow."""
+    world.use({})
+    of_project(world)
+    assert "you said hello" in echo(world, "--yolo").results()[0]["output"]
+    assert "you said hello" in echo(world, "--yolo").results()[0]["output"]
+    of_project(world, "--secret")
+    done = echo(world, "--yolo")
+    assert "(program or address)" in done.results()[0]["message"] and "is another than" in done.err
+    shown = world.command("mcp", "test", "fake").text
+    assert "        -%s (with all arguments: " % sys.executable in shown and "--secret" not in shown
+    assert world.command("mcp", "allow", "fake").code == 0
+    assert "you said hello" in echo(world, "--yolo").results()[0]["output"]
+
+
+def test_the_users_own_command_may_change(world):
+    """Who wrote that wrote the trust, too."""
+    server = Server(world, trust=True)
+    echo(world)
+    world.use({"fake": {**server.entry, "args": [*server.entry["args"], "--other"]}})
+    assert "you said hello" in echo(world).results()[0]["output"] and server.called == 2
+
+
+def test_a_project_does_not_take_over_what_the_user_had(world):
+    Server(world, trust=True)
+    echo(world)
+    world.use({})
+    of_project(world)
+    assert "program or address)" in echo(world, "--yolo").results()[0]["message"]
+
+
+def test_what_earlier_versions_allowed_is_allowed(world):
+    """They wrote down no server."""
+    world.use({})
+    of_project(world)
+    echo(world, "--yolo")
+    file = next(world.home.glob(".gemini/tmp/*/mcp-allowed.json"))
+    all_of_it = json.loads(file.read_text())
+    del all_of_it["fake"]["echo"]["server"]
+    file.write_text(json.dumps(all_of_it))
+    assert "you said hello" in echo(world, "--yolo").results()[0]["output"]
+    assert kept(world)["fake"]["echo"]["server"]
 
 
 def test_a_flood_of_declarations_drops_no_approval(world):

@@ -149,6 +149,19 @@ def test_a_token_goes_to_no_other_address(world, far):
     assert world.command("mcp", "test", "far").code == 1
 
 
+def test_a_refresh_token_goes_to_no_other_endpoint(world, far):
+    """Whoever writes an entry for the same name and address could say that it belongs to the same issuer."""
+    assert auth(world).code == 0
+    far.tokens.clear()
+    with oauth_server.Server() as other:
+        world.use({"far": {"httpUrl": far.base + "/mcp", "oauth": {
+            "issuer": far.base + "/as", "authorizationUrl": far.base + "/authorize", "tokenUrl": other.base + "/token"}}})
+        done = world.command("mcp", "test", "far")
+        assert done.code == 1 and "wants a login" in done.err + done.text and not other.asked, done.err
+    world.use({"far": {"httpUrl": far.base + "/mcp"}})
+    assert world.command("mcp", "test", "far").code == 0  # what was kept is still good
+
+
 def test_gemini_clis_token_is_read(world, far):
     far.tokens.add("of-gemini")
     file = world.home / ".gemini" / "mcp-oauth-tokens.json"

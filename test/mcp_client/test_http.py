@@ -2,6 +2,7 @@
 """Servers at an address: JSON and streams of events, sessions, and what may be wrong with either."""
 import contextlib
 import json
+import signal
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -76,10 +77,14 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(server.ways["status"], b"<html>\x1b[31mno</html>", "text/html")
             return
         if "id" not in message or method is None:
+            if method == "notifications/initialized":
+                server.begun.set()
+                server.stop.wait(server.ways.get("slow-begun", 0))
             self.reply(202)
             return
         headers = {}
         if method == "server/discover":
+            server.stop.wait(server.ways.get("slow", 0))
             result = {"resultType": "complete", "supportedVersions": ["2026-07-28"],
                       "capabilities": {}, "serverInfo": {"name": "far", "version": "2"}}
             headers["Mcp_Session_Id"] = "none"
@@ -150,7 +155,7 @@ class Handler(BaseHTTPRequestHandler):
 def far(world, _entry=None, **ways):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.ways, server.seen, server.sessions, server.stop = ways, [], 0, threading.Event()
-    server.stood = threading.Event()
+    server.stood, server.begun = threading.Event(), threading.Event()
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -162,6 +167,10 @@ def far(world, _entry=None, **ways):
         server.stop.set()
         server.shutdown()
         server.server_close()
+
+
+def settings_of(world):
+    return json.loads((world.home / ".gemini" / "settings.json").read_text())
 
 
 def attempt(world, one=ECHO, **options):
@@ -202,6 +211,34 @@ def test_a_server_of_2026_07_28_has_no_session(world):
         assert headers["MCP-Protocol-Version"] == "2026-07-28"
         assert headers["Mcp-Method"] == message["method"] and "Mcp-Session-Id" not in headers
     assert server.seen[2][1]["Mcp-Name"] == "echo"
+
+
+def test_a_slow_server_of_2026_07_28_is_not_taken_for_an_older_one(world):
+    """Longer than one that has begun its response and never ends it is waited for (15 s)."""
+    with far(world, modern=True, slow=16) as server:
+        world.settings(hasp={"waits": {"serversSeconds": 600}}, **settings_of(world))
+        result, _ = attempt(world)
+    assert "you said hello" in result["output"] and server.sessions == 0
+    assert "initialize" not in [message["method"] for _, _, message in server.seen]
+
+
+def test_a_server_that_is_slow_to_take_that_it_was_initialized(world):
+    """Longer than other notifications may take (10 s)."""
+    with far(world, **{"slow-begun": 11}) as server:
+        world.settings(hasp={"waits": {"serversSeconds": 600}}, **settings_of(world))
+        result, _ = attempt(world)
+    assert "you said hello" in result["output"] and server.sessions == 1
+
+
+def test_one_that_never_takes_it_does_not_hold_up_the_end(world):
+    with far(world, {"startupTimeout": 3600000}, **{"slow-begun": 3600}) as server:
+        world.settings(hasp={"waits": {"serversSeconds": 600}}, **settings_of(world))
+        with world.fake([[text("Done.")]]) as model:
+            run = world.start(model, "-p", "Hi.")
+            assert server.begun.wait(120)
+            run.send_signal(signal.SIGINT)
+            run.communicate(timeout=600)
+    assert run.returncode == 130
 
 
 def test_a_stream_that_breaks_is_taken_up(world):

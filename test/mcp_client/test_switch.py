@@ -100,6 +100,23 @@ def test_settings_are_read_again(world):
     assert "you said hello" in str(server.requests[-1].body["contents"][-1])
 
 
+@pytest.mark.parametrize("what", ["tool", "all server tools"])
+def test_always_is_for_the_server_that_was_asked_about(world, what):
+    """Not for another command that has its name since."""
+    world.use({"fake": logged(world, trust=False)})
+    script = [[ECHO], [ECHO], [text("One.")], [ECHO], [text("Two.")]]
+    with world.fake(script, append_only=False) as server:
+        with on_terminal(world, server) as hasp:
+            hasp.type("hi").key("enter").wait("Allow %s for this session" % what).quiet(0.1)
+            hasp.type("2" if what == "tool" else "3").wait("One.", 60)
+            world.use({"fake": world.server("fake", "--log", world.top / "other.log",
+                                            sandbox={"write": [str(world.top)]})})
+            slash(hasp, "/mcp reload", "ready, 3 tools")
+            hasp.type("again").key("enter").wait("Allow once", 60).quiet(0.1).type("1").wait("Two.", 60)
+    assert log(world).count("tools/call") == 2
+    assert (world.top / "other.log").read_text().split().count("tools/call") == 1
+
+
 def test_settings_that_are_wrong_change_nothing(world):
     world.use({"fake": logged(world)})
     with world.fake([[text("One.")], [ECHO], [text("Two.")]]) as server:

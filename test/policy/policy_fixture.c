@@ -53,6 +53,7 @@ void decide(const struct policy *policy, const char *tool, const char *arguments
 		? json_loads(setting->annotations, 0, &error) : NULL;
 	const struct policy_call call = {
 		.tool = tool, .server = setting->server, .server_tool = setting->server_tool,
+		.server_identity = setting->server_identity,
 		.kind = "other", .arguments = args, .annotations = annotations,
 		.subagent = setting->subagent, .roots = setting->roots, .mode = setting->mode,
 		.interactive = !setting->headless, .trusted = !setting->untrusted,

@@ -23,7 +23,7 @@ struct setting {
 	enum approval_mode mode;
 	bool headless, untrusted;
 	const char *subagent;
-	const char *server, *server_tool;
+	const char *server, *server_tool, *server_identity;
 	const char *annotations; /* JSON */
 	const char *const *roots;
 	const char *project;

@@ -33,9 +33,9 @@ static void always_is_for_one_tool(void **state)
 
 	(void)state;
 	check_rows(policy, before, ARRAY_LEN(before));
-	policy_allow_for_session(policy, "write_file", NULL, NULL, MODE_DEFAULT);
+	policy_allow_for_session(policy, "write_file", NULL, NULL, NULL, MODE_DEFAULT);
 	check_rows(policy, after, ARRAY_LEN(after));
-	policy_allow_for_session(policy, "safe_patch", NULL, NULL, MODE_DEFAULT);
+	policy_allow_for_session(policy, "safe_patch", NULL, NULL, NULL, MODE_DEFAULT);
 	check_rows(policy, &(struct row){ "safe_patch", PATCH, { .mode = MODE_DEFAULT },
 	                                  POLICY_ALLOW }, 1);
 	other = policy_of(NULL, POLICY_DEFAULT);
@@ -50,12 +50,12 @@ static void always_is_for_a_prefix_or_a_server(void **state)
 	struct policy *policy = policy_of(NULL, POLICY_DEFAULT);
 
 	(void)state;
-	policy_allow_for_session(policy, "run_shell_command", NULL, NULL, MODE_DEFAULT);
+	policy_allow_for_session(policy, "run_shell_command", NULL, NULL, NULL, MODE_DEFAULT);
 	assert_int_equal(decide_command(policy, "make test", &interactive), POLICY_ASK);
-	policy_allow_for_session(policy, "run_shell_command", prefixes, NULL, MODE_DEFAULT);
+	policy_allow_for_session(policy, "run_shell_command", prefixes, NULL, NULL, MODE_DEFAULT);
 	assert_int_equal(decide_command(policy, "make test; cargo b", &interactive), POLICY_ALLOW);
 	assert_int_equal(decide_command(policy, "make", &interactive), POLICY_ASK);
-	policy_allow_for_session(policy, "mcp_s_t", NULL, "s", MODE_DEFAULT);
+	policy_allow_for_session(policy, "mcp_s_t", NULL, "s", NULL, MODE_DEFAULT);
 	check_rows(policy, (const struct row[]){
 		{ "mcp_s_u", "{}", { .mode = MODE_DEFAULT, .server = "s", .server_tool = "u" },
 		  POLICY_ALLOW },
@@ -65,13 +65,37 @@ static void always_is_for_a_prefix_or_a_server(void **state)
 	policy_free(policy);
 }
 
+static void always_is_for_the_server_that_was_asked_about(void **state)
+{
+	const struct row rows[] = {
+		{ "mcp_a_b_c", "{}", { .server = "a", .server_tool = "b_c", .mode = MODE_DEFAULT,
+		                       .server_identity = "one" }, POLICY_ALLOW },
+		/* The name has gone to another server. */
+		{ "mcp_a_b_c", "{}", { .server = "a", .server_tool = "b_c", .mode = MODE_DEFAULT,
+		                       .server_identity = "two" }, POLICY_ASK },
+		/* Its tool has the same name. */
+		{ "mcp_a_b_c", "{}", { .server = "a_b", .server_tool = "c", .mode = MODE_DEFAULT,
+		                       .server_identity = "three" }, POLICY_ASK },
+	};
+	struct policy *policy = policy_of(NULL, POLICY_DEFAULT);
+
+	(void)state;
+	policy_allow_for_session(policy, "mcp_a_b_c", NULL, NULL, "one", MODE_DEFAULT);
+	check_rows(policy, rows, ARRAY_LEN(rows));
+	policy_free(policy);
+	policy = policy_of(NULL, POLICY_DEFAULT);
+	policy_allow_for_session(policy, "mcp_a_b_c", NULL, "a", "one", MODE_DEFAULT);
+	check_rows(policy, rows, ARRAY_LEN(rows));
+	policy_free(policy);
+}
+
 static void who_denies_is_not_overruled_by_always(void **state)
 {
 	struct policy *policy = policy_of("[[rule]]\ntoolName = \"write_file\"\n"
 	                                  "decision = \"deny\"\npriority = 0\n", POLICY_USER);
 
 	(void)state;
-	policy_allow_for_session(policy, "write_file", NULL, NULL, MODE_DEFAULT);
+	policy_allow_for_session(policy, "write_file", NULL, NULL, NULL, MODE_DEFAULT);
 	check_rows(policy, &(struct row){ "write_file", WRITE, { .mode = MODE_DEFAULT },
 	                                  POLICY_DENY }, 1);
 	policy_free(policy);
@@ -249,7 +273,7 @@ static void *allow_much(void *data)
 	json_auto_t *prefixes = json_pack("[s]", "make test");
 
 	for (int i = 0; i < ROUNDS; i++)
-		policy_allow_for_session(data, "run_shell_command", prefixes, NULL, MODE_DEFAULT);
+		policy_allow_for_session(data, "run_shell_command", prefixes, NULL, NULL, MODE_DEFAULT);
 	return NULL;
 }
 
@@ -273,6 +297,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(always_is_for_one_tool),
 		cmocka_unit_test(always_is_for_a_prefix_or_a_server),
+		cmocka_unit_test(always_is_for_the_server_that_was_asked_about),
 		cmocka_unit_test(who_denies_is_not_overruled_by_always),
 		cmocka_unit_test(saved_permissions_are_read_again),
 		cmocka_unit_test(what_is_there_is_kept),

@@ -2,6 +2,7 @@
 """The file of telemetry.outfile: what is in it, what never is, and beside Gemini CLI's for the
 same script."""
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -50,9 +51,8 @@ METRICS_ELSEWHERE = {
 ATTRIBUTES_ELSEWHERE = {
     "*": {"installation.id", "auth_type"},  # hasp identifies no installation
     "gemini_cli.config": {
-        "embedding_model", "sandbox_enabled", "core_tools_enabled", "api_key_enabled",
-        "vertex_ai_enabled", "debug_mode", "mcp_servers", "mcp_tools", "mcp_tools_count",
-        "output_format", "extensions", "extensions_count", "extension_ids", "worktree_active"},
+        "embedding_model", "sandbox_enabled", "api_key_enabled", "vertex_ai_enabled", "debug_mode", "mcp_tools",
+        "mcp_tools_count", "output_format", "extension_ids", "worktree_active"},
     "gemini_cli.api_request": {"request_text"},    # has the contents of files
     "gemini_cli.api_response": {"response_text"},
     "gen_ai.client.inference.operation.details": {
@@ -61,9 +61,12 @@ ATTRIBUTES_ELSEWHERE = {
         "gen_ai.response.id", "server.address", "server.port"},
     "gemini_cli.hook_call": {"hook_input", "hook_output", "stdout", "stderr", "error"},
     # Texts of errors quote files.
-    "gemini_cli.tool_call": {"content_length", "metadata", "error", "error.message"},
-    "gemini_cli.file_operation": {"lines", "mimetype", "programming_language"},
+    "gemini_cli.tool_call": {"error", "error.message"},
+    "gemini_cli.file_operation": {"mimetype", "programming_language"},
 }
+METRIC_ATTRIBUTES_ELSEWHERE = {"gemini_cli.file.operation.count": {"lines", "mimetype", "programming_language"}}
+SPAN_ATTRIBUTES_ELSEWHERE = {
+    "llm_call": {"gen_ai.system_instructions", "gen_ai.tool.definitions"}, "tool_call": {"gen_ai.tool.description"}}
 
 
 def objects(path):
@@ -133,6 +136,50 @@ def test_attributes_are_those_of_gemini_cli(both):
         elsewhere = ATTRIBUTES_ELSEWHERE["*"] | ATTRIBUTES_ELSEWHERE.get(name, set())
         assert attributes <= theirs[name], name
         assert theirs[name] - attributes <= elsewhere, name
+
+
+def test_what_differs_is_documented():
+    """Each name that only Gemini CLI has."""
+    text = (TOP / "docs" / "telemetry.md").read_text().split("## What differs from Gemini CLI")[1]
+    names = {name.replace("gemini_cli.", "") for name in [*EVENTS_ELSEWHERE, *METRICS_ELSEWHERE]}
+    for table in (ATTRIBUTES_ELSEWHERE, METRIC_ATTRIBUTES_ELSEWHERE, SPAN_ATTRIBUTES_ELSEWHERE):
+        names.update(*table.values())
+    missing = {name for name in names if "`%s`" % name not in text}
+    assert missing <= {"hook_input", "hook_output", "stdout", "stderr"}, missing  # "hooks' input and output"
+
+
+def test_attributes_of_metrics_and_spans_are_those_of_gemini_cli(both):
+    def points(found):
+        # Gemini CLI's printer leaves "[Circular]" where it has printed the object before.
+        return {name: set().union(*(point["attributes"] for point in metric["dataPoints"]
+                                    if isinstance(point["attributes"], dict)))
+                for name, metric in metrics(found).items()}
+
+    def kinds(found):
+        names = {}
+        for span in spans(found):
+            names.setdefault(span["name"], set()).update(span["attributes"])
+        return names
+
+    for of, elsewhere, own in (
+            (points, METRIC_ATTRIBUTES_ELSEWHERE, set()),
+            (kinds, SPAN_ATTRIBUTES_ELSEWHERE, {"gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"})):
+        theirs, ours = of(both["gemini"]), of(both["hasp"])
+        for name, attributes in ours.items():
+            if theirs[name]:
+                assert attributes - own <= theirs[name], name
+                assert theirs[name] - attributes <= ATTRIBUTES_ELSEWHERE["*"] | elsewhere.get(name, set()), name
+
+
+def test_numbers_of_a_call(both):
+    """How much was read and written, never what."""
+    operations = {event["tool_name"]: event for event in events(both["hasp"])
+                  if event["event.name"] == "gemini_cli.file_operation"}
+    assert operations["read_file"]["lines"] == operations["write_file"]["lines"] == 2
+    read, written, absent = (event for event in events(both["hasp"])
+                             if event["event.name"] == "gemini_cli.tool_call")
+    assert json.loads(written["metadata"]) == {"model_added_lines": 1, "model_removed_lines": 0}
+    assert read["content_length"] > len(SECRET) and "metadata" not in read and absent["content_length"] > 0
 
 
 def test_metrics_are_those_of_gemini_cli(both):
@@ -266,14 +313,52 @@ def test_the_environment_turns_it_on(tmp_path):
 @pytest.mark.parametrize("more, says", [
     ({"GEMINI_TELEMETRY_TARGET": "gcp"}, "Google Cloud"),
     ({}, "neither telemetry.outfile nor"),
-    ({"GEMINI_TELEMETRY_OUTFILE": "/dev/null"}, "no regular file"),
-    ({"GEMINI_TELEMETRY_OUTFILE": "/absent/file"}, "cannot be written"),
+    ({"GEMINI_TELEMETRY_OUTFILE": "/dev/null"}, "not a regular file"),
+    ({"GEMINI_TELEMETRY_OUTFILE": "/absent/file"}, "Cannot write"),
 ])
 def test_what_is_not_there_is_named(tmp_path, more, says):
     program = Program("hasp", tmp_path)
     done = program.run([{"reply": [fake_gemini.text("Done.")]}], "-p", "Hi.",
                        env={"GEMINI_TELEMETRY_ENABLED": "true", **more})
     assert done.code == 0 and says in done.err
+
+
+@pytest.mark.parametrize("kind", ["link", "hard link", "folder that is a link", "FIFO", "folder"])
+def test_what_a_command_may_have_put_there_is_not_written(tmp_path, kind):
+    """The file may be in the project."""
+    program, mine = Program("hasp", tmp_path), tmp_path / "mine"
+    mine.mkdir()
+    (mine / "telemetry.log").write_text("mine\n")
+    log = program.root / "logs" / "telemetry.log"
+    if kind == "folder that is a link":
+        log.parent.symlink_to(mine)
+    else:
+        log.parent.mkdir()
+    if kind == "link":
+        log.symlink_to(mine / "telemetry.log")
+    elif kind == "hard link":
+        os.link(mine / "telemetry.log", log)
+    elif kind == "FIFO":
+        os.mkfifo(log)
+    elif kind == "folder":
+        log.mkdir()
+    program.settings(telemetry={"enabled": True, "outfile": "logs/telemetry.log"})
+    done = program.run([{"reply": [fake_gemini.text("Done.")]}], "-p", "Hi.")
+    assert done.code == 0 and "Telemetry is off: " in done.err
+    assert (mine / "telemetry.log").read_text() == "mine\n"
+
+
+def test_texts_of_megabytes_and_names_of_no_tool(tmp_path):
+    """A model may write what a file holds where the name of a tool belongs."""
+    log = tmp_path / "telemetry.log"
+    name = "x" * 3000000
+    steps = [{"reply": [fake_gemini.call(name, {})]}, {"reply": [fake_gemini.text("Done.")]}]
+    program = Program("hasp", tmp_path)
+    program.settings(telemetry={"enabled": True, "outfile": str(log), "logPrompts": True})
+    program.run(steps, "-p", "Hi.")
+    assert log.stat().st_size < 500000 and name[:200] not in log.read_text()
+    (call,) = of_kind(events(objects(log)), "tool_call")
+    assert call["function_name"] == "(other)"
 
 
 HOOKED = [
@@ -399,6 +484,44 @@ def test_a_request_that_fails_for_good(tmp_path):
     (point,) = metrics(found)["gen_ai.client.operation.duration"]["dataPoints"]
     assert point["attributes"]["error.type"]
     assert "made-up-contents" not in log.read_text()
+
+
+def test_a_plan_that_is_made_and_approved(tmp_path):
+    program, log = Program("hasp", tmp_path), tmp_path / "telemetry.log"
+    program.settings(telemetry={"enabled": True, "outfile": str(log)})
+    plan = program.home / ".gemini/tmp/project/one/plans/p.md"
+    calls = [("enter_plan_mode", {}), ("write_file", {"file_path": str(plan), "content": "# Do it\n\nAll of it.\n"}),
+             ("exit_plan_mode", {"plan_filename": "p.md"})]
+    done = program.run([*({"reply": [fake_gemini.call(*one)]} for one in calls), {"reply": [fake_gemini.text("Done.")]}],
+                       "-p", "Hi.", "-y", "--session-id", "one")
+    assert done.code == 0, done.err
+    found = objects(log)
+    modes = [(one.get("from_mode"), one["to_mode"]) for one in of_kind(events(found), "plan.approval_mode_switch")]
+    assert modes == [("yolo", "plan"), ("plan", "yolo")]
+    assert [one["mode"] for one in of_kind(events(found), "plan.approval_mode_duration")] == ["yolo", "plan", "yolo"]
+    assert [one["approval_mode"] for one in of_kind(events(found), "plan.execution")] == ["yolo"]
+    (point,) = metrics(found)["gemini_cli.plan.execution.count"]["dataPoints"]
+    assert point["value"] == 1
+
+
+def test_a_conversation_that_is_compressed(tmp_path):
+    program, log = Program("hasp", tmp_path), tmp_path / "telemetry.log"
+    program.settings(telemetry={"enabled": True, "outfile": str(log)}, model={"compressionThreshold": 0.001})
+    program.run([{"reply": [fake_gemini.text("Words.")]}] * 3, "-p", "a " * 20000)
+    (compressed,) = of_kind(events(objects(log)), "chat_compression")
+    assert compressed["tokens_before"] > compressed["tokens_after"] > 0
+    assert "gemini_cli.chat_compression" in metrics(objects(log))
+
+
+def test_what_the_configuration_names(tmp_path):
+    program, log = Program("hasp", tmp_path), tmp_path / "telemetry.log"
+    program.settings(telemetry={"enabled": True, "outfile": str(log)}, tools={"core": ["read_file", "glob"]},
+                     mcpServers={"one": {"command": "false"}, "two": {"httpUrl": "http://127.0.0.1:1/?key=hush"}})
+    program.run([{"reply": [fake_gemini.text("Done.")]}], "-p", "Hi.")
+    (config,) = of_kind(events(objects(log)), "config")
+    assert (config["mcp_servers"], config["mcp_servers_count"]) == ("one,two", 2)
+    assert config["core_tools_enabled"] == "read_file,glob"
+    assert (config["extensions"], config["extensions_count"]) == ("", 0) and "hush" not in log.read_text()
 
 
 def test_a_model_that_goes_in_circles(tmp_path):

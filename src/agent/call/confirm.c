@@ -183,8 +183,8 @@ static json_t *question_message(struct asking *asking)
 		json_object_set_new(message, "reason", json_text(span_str(call->ask_reason)));
 	else if (asking->change.parts)
 		json_object_set_new(message, "reason", json_pack(
-			"s++", "The server declares this tool otherwise than when it was last "
-			"allowed (", asking->change.parts, ")."));
+			"s++", "This tool is another than the one that was last allowed (",
+			asking->change.parts, ")."));
 	else if (call->has_verdict && call->verdict.message[0])
 		json_object_set_new(message, "reason", json_text(span_str(call->verdict.message)));
 	return message;
@@ -248,8 +248,7 @@ static void allow_for_session(struct asking *asking, const char *server)
 
 	policy_allow_for_session(asking->agent->options.policy, tool->name,
 	                         is_shell_command(tool) ? asking->call->verdict.prefixes : NULL,
-	                         server,
-	                         agent_mode(asking->agent));
+	                         server, tool->server_identity, agent_mode(asking->agent));
 	answer_others(asking);
 	publish_update(asking, server, false);
 }
@@ -369,8 +368,8 @@ static bool refuse_unasked(struct asking *asking, struct err *err)
 		               asking->call->ask_reason ? asking->call->ask_reason : "");
 	if (asking->call->wants == CALL_WANTS_LOOK)
 		return err_set(err, ERR_DENIED_BY_USER,
-		               "Denied By User: The MCP server \"%s\" declares this tool otherwise "
-		               "than when it was last allowed (%s), so no rule allows it, and "
+		               "Denied By User: This tool of the MCP server \"%s\" is another than "
+		               "the one that was last allowed (%s), so no rule allows it, and "
 		               "nobody can be asked here. \"hasp mcp test %s\" shows the user "
 		               "what changed; "
 		               "\"hasp mcp allow %s\" allows it. Nothing was called.",

@@ -18,6 +18,7 @@ struct policy_call gate_subject(const struct tool *tool)
 		.other_names = tool->aliases,
 		.server = tool->server,
 		.server_tool = tool->server_tool,
+		.server_identity = tool->server_identity,
 		.kind = tool_kind_name(tool->kind),
 		.annotations = tool->annotations,
 		.mode = MODE_DEFAULT,

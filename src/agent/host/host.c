@@ -89,12 +89,12 @@ static void record_trouble(void *data, const struct err *err)
 	host_notice(data, "error", err->message);
 }
 
-static bool open_recording(struct host *host, struct err *err)
+/* Of the workspace, NULL-terminated; the caller frees the array. */
+static const char **workspace_roots(const struct host *host)
 {
 	struct provider *provider = host->options.provider;
-	_cleanup_free_ const char **roots = NULL;
+	const char **roots = NULL, *root;
 	size_t count = 0, cap = 0;
-	const char *root;
 
 	do {
 		root = provider->ops->root(provider, count);
@@ -102,6 +102,13 @@ static bool open_recording(struct host *host, struct err *err)
 			roots = mem_grow(roots, &cap, count + 1, sizeof(*roots));
 		roots[count++] = root;
 	} while (root);
+	return roots;
+}
+
+static bool open_recording(struct host *host, struct err *err)
+{
+	_cleanup_free_ const char **roots = workspace_roots(host);
+
 	return recording_open(host->options.record_file, roots, record_trouble, host,
 	                      &host->recording, err);
 }
@@ -514,8 +521,10 @@ static bool open_cancel(struct host *host, struct err *err)
 
 static void open_telemetry(struct host *host)
 {
+	_cleanup_free_ const char **roots = workspace_roots(host);
+
 	host->telemetry = telemetry_open(&(struct telemetry_options){
-		.settings = host->options.settings, .bus = host->bus,
+		.settings = host->options.settings, .bus = host->bus, .roots = roots,
 		.session_id = record_session_id(host->chat.record),
 		.model = model_id(host->model),
 		.approval_mode = policy_mode_name(host->chat.mode),

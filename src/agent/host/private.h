@@ -159,8 +159,8 @@ void samplings_free(struct samplings *samplings); /* after the servers; NULL is 
 bool host_may_sample(void *data, const char *server);
 /* The result of sampling/createMessage, a new reference; NULL: *err, as mcp_servers_options.answer
  * has it.  While the server's tool is being called. */
-json_t *host_sample(struct host *host, const char *server, const json_t *params,
-                    const struct cancel *cancel, struct err *err);
+json_t *host_sample(struct host *host, const char *server, const char *identity,
+                    const json_t *params, const struct cancel *cancel, struct err *err);
 
 /* ---- skills (skills.c) ---------------------------------------------------------- */
 

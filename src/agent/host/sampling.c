@@ -32,7 +32,7 @@ struct samplings {
 	pthread_cond_t changed;
 	bool taken;          /* one is under way, to which what follows belongs */
 	struct model *model; /* owned; NULL: not opened */
-	json_t *allowed;     /* {server: true}: for this session */
+	json_t *allowed;     /* {identity: true}: for this session, that very server */
 	json_t *begun;       /* {server: [ms]}: when its last ones began */
 	unsigned told;
 };
@@ -149,7 +149,7 @@ static json_t *sampling_question(const struct host *host, const char *server,
 	                 (json_int_t)sampling->max_tokens);
 }
 
-static bool sampling_ask(struct host *host, const char *server,
+static bool sampling_ask(struct host *host, const char *server, const char *identity,
                          const struct mcp_sampling *sampling, const struct cancel *cancel,
                          struct err *err)
 {
@@ -161,7 +161,7 @@ static bool sampling_ask(struct host *host, const char *server,
 		if (!span_eq(json_span(json_object_get(answer, "action")), SPAN("accept")))
 			return sampling_refused(err);
 		if (json_is_true(json_object_get(answer, "session")))
-			json_object_set_new(host->samplings->allowed, server, json_true());
+			json_object_set_new(host->samplings->allowed, identity, json_true());
 		return true;
 	case BUS_NOBODY:
 		tell_nobody(host, server);
@@ -258,8 +258,8 @@ static json_t *sampling_run(struct host *host, const struct mcp_sampling *sampli
 	return result;
 }
 
-json_t *host_sample(struct host *host, const char *server, const json_t *params,
-                    const struct cancel *cancel, struct err *err)
+json_t *host_sample(struct host *host, const char *server, const char *identity,
+                    const json_t *params, const struct cancel *cancel, struct err *err)
 {
 	struct samplings *own = host->samplings;
 	struct mcp_sampling sampling;
@@ -269,8 +269,9 @@ json_t *host_sample(struct host *host, const char *server, const json_t *params,
 		return NULL;
 	if (sampling_take_turn(own, cancel, err)) {
 		if (sampling_count(own, server, err) &&
-		    (settings_name_server(host, server) || json_object_get(own->allowed, server) ||
-		     sampling_ask(host, server, &sampling, cancel, err)))
+		    (settings_name_server(host, server) ||
+		     json_object_get(own->allowed, identity) ||
+		     sampling_ask(host, server, identity, &sampling, cancel, err)))
 			result = sampling_run(host, &sampling, cancel, err);
 		sampling_give_turn(own);
 	}

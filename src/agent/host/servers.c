@@ -38,11 +38,12 @@ static void server_log(void *data, const char *line)
 }
 
 /* As mcp_servers_options.answer. */
-static json_t *answer_server(void *data, const char *server, const char *method,
-                             const json_t *params, const struct cancel *cancel, struct err *err)
+static json_t *answer_server(void *data, const char *server, const char *identity,
+                             const char *method, const json_t *params,
+                             const struct cancel *cancel, struct err *err)
 {
 	return !strcmp(method, "sampling/createMessage") ?
-	               host_sample(data, server, params, cancel, err) :
+	               host_sample(data, server, identity, params, cancel, err) :
 	               host_elicit(data, server, method, params, cancel, err);
 }
 

@@ -327,14 +327,38 @@ static const char *hunks_repaired(const json_t *hunks)
 	return how;
 }
 
+/* How the text had to be read, as the note says (edit/plan.c, patch/patch.c); NULL: as written. */
+static const char *note_repaired(const json_t *note)
+{
+	static const char *const notes[][2] = {
+		{ "The line numbers in front of the lines were taken off", "listing" },
+		{ "The text stands at line ", "indentation" },
+		{ "The old text is not in the file, and the new text already is", "already" },
+		{ "The old lines are not in the file, and the new ones already are", "already" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(notes); i++)
+		if (json_is_string(note) && strstr(json_string_value(note), notes[i][0]))
+			return notes[i][1];
+	return NULL;
+}
+
+/* Of an answer, or of one of its changes. */
+static const char *change_repaired(const json_t *change)
+{
+	const char *how = note_repaired(json_object_get(change, "note"));
+
+	return how ? how : hunks_repaired(json_object_get(change, "hunks"));
+}
+
 static const char *edit_repaired(const json_t *response)
 {
-	const char *how = hunks_repaired(json_object_get(response, "hunks"));
+	const char *how = change_repaired(response);
 	size_t i;
 	json_t *change;
 
 	json_array_foreach(json_object_get(response, "changes"), i, change)
-		how = how ? how : hunks_repaired(json_object_get(change, "hunks"));
+		how = how ? how : change_repaired(change);
 	return how;
 }
 

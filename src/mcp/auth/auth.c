@@ -600,17 +600,18 @@ static char *scopes_together(const char *a, const char *b)
 	return mem_dup(out.data + 1, out.len > 1 ? out.len - 2 : 0);
 }
 
-/* Another authorization server: nothing of the old one goes there. */
+/* Another authorization server: nothing of the old one goes there.  Settings may name the endpoint
+ * beside any issuer, and an agent's or an extension's may do so for a server of the user's. */
 static void move_to_issuer(struct mcp_auth *auth, const struct auth_place *place)
 {
-	const char *old = token_text(auth, "issuer");
+	const char *old = token_text(auth, "issuer"), *before = token_text(auth, "token_endpoint");
+	const char *now = json_string_value(json_object_get(place->server, "token_endpoint"));
 
-	if (!old || strcmp(old, place->issuer) != 0)
+	if (!old || strcmp(old, place->issuer) != 0 || !before || !now || strcmp(before, now) != 0)
 		json_object_clear(auth->token);
 	token_set(auth, "issuer", place->issuer);
 	token_set(auth, "resource", place->resource);
-	token_set(auth, "token_endpoint",
-	          json_string_value(json_object_get(place->server, "token_endpoint")));
+	token_set(auth, "token_endpoint", now);
 }
 
 static bool answer_challenge(struct mcp_auth *auth, int status, struct span www_authenticate,

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How each tool was declared when a person or a rule last allowed a call of it:
+/* How each tool was declared, and by which program or address, when a person or a rule last allowed
+ * a call of it:
  *
  *     { SERVER: { TOOL: { "title": HASH, "description": HASH, "arguments": HASH, "hints": HASH,
+ *                         "server": HASH, "own": whether the user named that server,
  *                         "text": what a person would be shown of it } } }
+ *
+ * Another server under the name of one that was allowed is no change where the user named both:
+ * whoever wrote the new command there wrote it beside the trust that it has.
  *
  * A file of hasp's own beside the cache (cache.c) and not in it: what a server sends decides what
  * the cache drops, and must not decide what is forgotten here.  Mode 0600, where no command may
@@ -14,6 +19,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/name.h"
 #include "base/text.h"
 #include "data/json.h"
 #include "diff/diff.h"
@@ -23,6 +29,7 @@ enum {
 	APPROVAL_DEPTH_MAX = 8,
 	APPROVAL_TEXT_BYTES = 8 << 10, /* kept of one declaration, to show what it was */
 	APPROVAL_CONTEXT = 1,
+	SERVER_HEX_SHOWN = 12,         /* digits of a hash: arguments may hold secrets */
 	APPROVAL_LOCK_MS = 2000,       /* the longest wait for another process that writes it */
 };
 
@@ -35,6 +42,9 @@ static const struct {
 	{ "inputSchema", "arguments" },
 	{ "annotations", "hints" },
 };
+
+#define SERVER_PART "server"
+#define SERVER_WORDS "program or address" /* the same in sentences */
 
 /* ---- one declaration ---- */
 
@@ -62,7 +72,15 @@ static void put_approved_part(struct buf *out, const char *name, const json_t *p
 	buf_char(out, '\n');
 }
 
-json_t *mcp_approval_of(const json_t *declaration)
+/* What cannot be told from its program or address alone is told from the digits. */
+static void put_approved_server(struct buf *out, const struct mcp_approval_server *server)
+{
+	buf_str(out, SERVER_WORDS ":\n");
+	name_line(out, json_span(server->what));
+	buf_printf(out, " (with all arguments: %.*s)\n", SERVER_HEX_SHOWN, server->identity);
+}
+
+json_t *mcp_approval_of(const struct mcp_approval_server *server, const json_t *declaration)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(16 * MCP_SCHEMA_BYTES);
 	struct err ignored = ERR_INIT;
@@ -73,6 +91,10 @@ json_t *mcp_approval_of(const json_t *declaration)
 	json_t *approval = json_object();
 
 	json_object_set_new(from, "inputSchema", mcp_declaration_schema(from));
+	json_object_set_new(approval, SERVER_PART, json_string(server->identity));
+	if (server->users)
+		json_object_set_new(approval, "own", json_true());
+	put_approved_server(&text, server);
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		const json_t *part = json_object_get(from, parts[i].member);
 
@@ -84,13 +106,30 @@ json_t *mcp_approval_of(const json_t *declaration)
 	return approval;
 }
 
-bool mcp_approval_eq(const json_t *a, const json_t *b)
+/* Earlier versions wrote down no server: it may be any. */
+static bool is_of_same_server(const json_t *before, const json_t *now)
+{
+	const json_t *server = json_object_get(before, SERVER_PART);
+
+	return !server || json_equal(server, json_object_get(now, SERVER_PART)) ||
+	       (json_object_get(before, "own") && json_object_get(now, "own"));
+}
+
+bool mcp_approval_eq(const json_t *before, const json_t *now)
 {
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-		if (!json_equal(json_object_get(a, parts[i].part),
-		                json_object_get(b, parts[i].part)))
+		if (!json_equal(json_object_get(before, parts[i].part),
+		                json_object_get(now, parts[i].part)))
 			return false;
-	return true;
+	return is_of_same_server(before, now);
+}
+
+bool mcp_approval_is_kept(const json_t *before, const json_t *now)
+{
+	return mcp_approval_eq(before, now) &&
+	       json_equal(json_object_get(before, SERVER_PART),
+	                  json_object_get(now, SERVER_PART)) &&
+	       !json_object_get(before, "own") == !json_object_get(now, "own");
 }
 
 /* "description, hints". */
@@ -100,6 +139,8 @@ static void put_changed_parts(const json_t *before, const json_t *now, struct bu
 		if (!json_equal(json_object_get(before, parts[i].part),
 		                json_object_get(now, parts[i].part)))
 			buf_printf(out, "%s%s", out->len ? ", " : "", parts[i].part);
+	if (!is_of_same_server(before, now))
+		buf_printf(out, "%s" SERVER_WORDS, out->len ? ", " : "");
 }
 
 /* With the signs of a diff, without its headers. */

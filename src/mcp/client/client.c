@@ -19,7 +19,7 @@
 enum {
 	POLL_MS = 20,         /* where there is no descriptor to wait for */
 	ERROR_SHOWN = 400,    /* of a server's own sentence */
-	PROBE_MS = 15000,     /* of the first request, which an old server may leave */
+	PROBE_MS = 15000,     /* of the first request, which an old server may never answer */
 	PROGRESS_MS = 100,    /* between two reports that are handed over */
 	PROGRESS_SHOWN = 200, /* bytes of what a report says */
 };
@@ -584,6 +584,16 @@ bool mcp_client_settled(struct mcp_ask *ask)
 	return settled || nobody_waits(ask);
 }
 
+void mcp_client_begun(struct mcp_ask *ask)
+{
+	const uint64_t until = clock_monotonic_ms() + ask->wait->begun_ms;
+
+	pthread_mutex_lock(&ask->client->lock);
+	if (ask->wait->begun_ms && (!ask->until_ms || until < ask->until_ms))
+		ask->until_ms = until;
+	pthread_mutex_unlock(&ask->client->lock);
+}
+
 static void ask_begin(struct mcp_ask *ask)
 {
 	struct mcp_client *client = ask->client;
@@ -879,9 +889,12 @@ static void take_discovered(struct mcp_client *client, const json_t *result)
 static bool begin_modern(struct mcp_client *client, const struct mcp_wait *wait, bool *ret_older,
                          struct err *err)
 {
+	/* Over HTTP a server that sends nothing at all would answer nothing else either. */
+	const bool tells = client->ops->exchanges && wait->timeout_ms;
 	const struct mcp_wait probe = {
-		.timeout_ms = wait->timeout_ms && wait->timeout_ms < PROBE_MS ? wait->timeout_ms :
-		                                                               PROBE_MS,
+		.timeout_ms = tells || (wait->timeout_ms && wait->timeout_ms < PROBE_MS) ?
+		                      wait->timeout_ms : PROBE_MS,
+		.begun_ms = PROBE_MS,
 		.cancel = wait->cancel,
 		.cancel_fd = wait->cancel_fd,
 	};

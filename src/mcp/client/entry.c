@@ -412,8 +412,8 @@ static void entry_hash(struct server_entry *entry)
 	struct sha256_stream stream;
 	struct sha256 sum;
 	char *const *const lists[] = { entry->argv, entry->env, entry->headers };
-	const char *const texts[] = { HASP_VERSION, entry->name, entry->folder, entry->url,
-		                      entry->helper };
+	const char *const texts[] = { entry->name, entry->folder, entry->url, entry->helper };
+	_cleanup_free_ char *of_version = NULL;
 
 	sha256_init(&stream);
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
@@ -429,6 +429,9 @@ static void entry_hash(struct server_entry *entry)
 		sha256_update(&stream, span_of("", 1));
 	}
 	sum = sha256_final(&stream);
+	sha256_hex(&sum, entry->identity);
+	of_version = mem_printf("%s %s", HASP_VERSION, entry->identity);
+	sum = sha256_of(span_str(of_version));
 	sha256_hex(&sum, entry->hash);
 }
 

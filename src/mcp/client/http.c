@@ -31,7 +31,7 @@ enum {
 	WAIT_STEP_MS = 50,
 	CONNECT_MS = 15000,
 	END_MS_MAX = 2000,     /* of the DELETE at the end */
-	ANSWER_MS = 10000,     /* of an answer, or a notification, of ours */
+	ANSWER_MS = 10000,     /* of an answer, or a notification, of ours, but in the handshake */
 	SESSION_BYTES = 1024,
 	ERROR_BODY_SHOWN = 300,
 	RETRY_MS = 1000,       /* before a stream is taken up, unless it says */
@@ -55,6 +55,8 @@ struct http {
 	bool unwanted;              /* a message was refused as nothing for this address */
 	char *session;              /* NULL: none */
 	const char *version;        /* NULL: not agreed on */
+	unsigned begin_ms;          /* of each message of the handshake; 0: that is over */
+	const _Atomic bool *begin_cancel; /* of who waits for it; or NULL */
 	pthread_t listener;         /* reads the stream of the old way, or the standing one */
 	bool listening;             /* there is that thread */
 	struct cancel closing;      /* it is to end */
@@ -135,6 +137,8 @@ static bool on_head(void *data, int status, struct span headers)
 	free(exchange->challenge);
 	exchange->challenge = mem_dup(challenge.data ? challenge.data : "", challenge.len);
 	exchange->streams = status == 200 && http_content_type_is(type_text, EVENT_STREAM_TYPE);
+	if (exchange->ask && status >= 200 && status <= 299)
+		mcp_client_begun(exchange->ask);
 	pthread_mutex_lock(&http->lock);
 	http->stream_answered = http->stream_answered || exchange->stands;
 	if (!http->version && !http->session && !exchange->listens && status == 200 &&
@@ -195,13 +199,25 @@ static bool on_body(void *data, struct span bytes)
 	       !(is_listener(exchange) && mcp_client_lost(exchange->http->client));
 }
 
+/* Whoever waited for the handshake does so no more. */
+static bool begin_is_cancelled(struct http *http)
+{
+	const _Atomic bool *cancel;
+
+	pthread_mutex_lock(&http->lock);
+	cancel = http->begin_cancel;
+	pthread_mutex_unlock(&http->lock);
+	return cancel && atomic_load(cancel);
+}
+
 static unsigned on_waiting(void *data, struct err *err)
 {
 	const struct exchange *exchange = data;
 
 	if (is_listener(exchange))
 		return UINT_MAX; /* the request's `cancel` wakes it */
-	if (!exchange->ask || !mcp_client_settled(exchange->ask))
+	if (exchange->ask ? !mcp_client_settled(exchange->ask) :
+	                    !begin_is_cancelled(exchange->http))
 		return WAIT_STEP_MS;
 	err_set(err, ERR_CANCELLED, "Nobody waits for the answer any more.");
 	return 0;
@@ -475,6 +491,34 @@ static bool exchange_log_in(struct exchange *exchange, struct err *err)
 	return ok;
 }
 
+/* One that asks has a time of its own.  A server that is slow to start is slow to take the
+ * handshake's notification, too, without which it answers nothing. */
+static unsigned message_ms(struct http *http, const struct mcp_ask *ask)
+{
+	unsigned ms;
+
+	pthread_mutex_lock(&http->lock);
+	ms = http->begin_ms > ANSWER_MS ? http->begin_ms : ANSWER_MS;
+	pthread_mutex_unlock(&http->lock);
+	return ask ? 0 : ms;
+}
+
+static bool http_begin(struct http *http, const struct mcp_wait *wait, struct err *err)
+{
+	bool ok;
+
+	pthread_mutex_lock(&http->lock);
+	http->begin_ms = wait->timeout_ms;
+	http->begin_cancel = wait->cancel;
+	pthread_mutex_unlock(&http->lock);
+	ok = mcp_client_begin(http->client, wait, err);
+	pthread_mutex_lock(&http->lock);
+	http->begin_ms = 0;
+	http->begin_cancel = NULL;
+	pthread_mutex_unlock(&http->lock);
+	return ok;
+}
+
 static bool post_message(struct http *http, struct span message, struct mcp_ask *ask,
                          struct mcp_ask *waits, struct err *err)
 {
@@ -484,13 +528,13 @@ static bool post_message(struct http *http, struct span message, struct mcp_ask 
 	bool ok;
 
 	sse_reader_init(&exchange.events, LIMIT_MCP_MESSAGE_BYTES, on_server_event, &exchange);
-	ok = http_exchange_send(&exchange, "POST", message, ask ? 0 : ANSWER_MS, &why);
+	ok = http_exchange_send(&exchange, "POST", message, message_ms(http, ask), &why);
 	for (int logins = 0; ok && wants_login(&exchange) && logins < LOGINS_MAX; logins++) {
 		if (!exchange_log_in(&exchange, err)) {
 			exchange_release(&exchange);
 			return false;
 		}
-		ok = http_exchange_send(&exchange, "POST", message, ask ? 0 : ANSWER_MS, &why);
+		ok = http_exchange_send(&exchange, "POST", message, message_ms(http, ask), &why);
 	}
 	if (broke_off(&exchange, ok, &why))
 		ok = take_up(&exchange, &why);
@@ -499,6 +543,8 @@ static bool post_message(struct http *http, struct span message, struct mcp_ask 
 		ok = exchange_outcome(&exchange, err);
 	else if (ask && mcp_client_settled(ask))
 		ok = true;
+	else if (!ask && begin_is_cancelled(http))
+		err_set(err, ERR_CANCELLED, "The call was cancelled.");
 	else
 		err_set(err, why.code == ERR_CANCELLED ? ERR_TOO_LARGE : why.code,
 		        "The MCP server \"%s\": %s", mcp_client_name(exchange.http->client),
@@ -785,7 +831,7 @@ static bool open_sse(const struct mcp_client_options *options, const struct mcp_
 	if (!http->listening)
 		err_set(err, ERR_INTERNAL, "There is no thread for the MCP server \"%s\".",
 		        mcp_client_name(http->client));
-	else if (await_endpoint(http, wait, err) && mcp_client_begin(http->client, wait, err)) {
+	else if (await_endpoint(http, wait, err) && http_begin(http, wait, err)) {
 		*ret = http->client;
 		return true;
 	}
@@ -828,7 +874,7 @@ static bool open_streamable(const struct mcp_client_options *options,
 
 	if (!http)
 		return false;
-	if (mcp_client_begin(http->client, wait, err)) {
+	if (http_begin(http, wait, err)) {
 		if (strcmp(mcp_client_version(http->client), MCP_MODERN) != 0)
 			open_standing_stream(http, wait->cancel);
 		*ret = http->client;

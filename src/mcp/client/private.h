@@ -80,6 +80,9 @@ struct mcp_client_options {
 /* How long a request may take. */
 struct mcp_wait {
 	unsigned timeout_ms;         /* 0: for ever */
+	/* Over HTTP: how long at most once the response has begun; 0: no less. A server that is
+	 * slow is told so from one that takes a request and never answers it. */
+	unsigned begun_ms;
 	const _Atomic bool *cancel;  /* becomes true when nobody waits any more; or NULL */
 	int cancel_fd;               /* becomes readable then; 0: `cancel` is looked at often */
 	/* What the server reports of a call's progress, as call_hooks.reported (tool/tool.h); may
@@ -265,6 +268,8 @@ uint64_t mcp_client_held_ms(struct mcp_client *client);
 /* Whether nobody waits for the answer any more: it is here, or lost, or late, or cancelled. By the
  * thread that asks, now and then: it hands over reports of progress, too. */
 bool mcp_client_settled(struct mcp_ask *ask);
+/* The response to it has begun: mcp_wait.begun_ms counts from now. */
+void mcp_client_begun(struct mcp_ask *ask);
 /* Headers that a request of 2026-07-28 must have, "Name: value", NULL-terminated: instead of a
  * session and an agreed version.  NULL: it is of an older one. Borrowed. */
 const char *const *mcp_client_headers(const struct mcp_ask *ask);
@@ -438,7 +443,8 @@ struct server_entry {
 	bool write_workspace;
 	int network;             /* -1: as commands */
 	char **write, **read;    /* absolute, NULL-terminated */
-	char hash[SHA256_HEX_SIZE]; /* of what makes it another server */
+	char identity[SHA256_HEX_SIZE]; /* of what makes it another server */
+	char hash[SHA256_HEX_SIZE];     /* of that and hasp's version, for the cache */
 };
 
 /* Reads one. Problems that it can be used in spite of go to `notice`. */
@@ -490,6 +496,7 @@ struct mcp_server_slot {
 	struct mcp_servers *all;
 	struct server_entry entry;
 	json_t *row;                /* of servers_configured */
+	bool users;                 /* the user alone wrote its entry (servers_row_is_users) */
 	struct mcp_auth *auth;      /* NULL: it is no address, or has a token in its headers */
 	pthread_t thread;
 	_Atomic bool stopping;      /* its thread gives up */
@@ -622,11 +629,20 @@ void mcp_cache_write(const char *file, const char *name, const char *hash, const
 
 /* ---- how tools were declared when they were allowed (approvals.c) -------------------- */
 
-/* What is kept of a declaration that was allowed: hashes of its parts, and a text. A new
- * reference. */
-json_t *mcp_approval_of(const json_t *declaration);
-/* Whether both are of the same declaration. */
-bool mcp_approval_eq(const json_t *a, const json_t *b);
+/* Whose tool it is; borrowed. */
+struct mcp_approval_server {
+	const char *identity; /* of its server_entry */
+	const json_t *what;   /* its program, or its address without what may be a secret */
+	bool users;           /* servers_row_is_users */
+};
+
+/* What is kept of a declaration that was allowed, and of the server that makes it: hashes of its
+ * parts, and a text. A new reference. */
+json_t *mcp_approval_of(const struct mcp_approval_server *server, const json_t *declaration);
+/* Whether a declaration that was allowed is the same now. */
+bool mcp_approval_eq(const json_t *before, const json_t *now);
+/* Whether that is written down already: of the same server, too. */
+bool mcp_approval_is_kept(const json_t *before, const json_t *now);
 /* What differs between two that are not. */
 void mcp_approval_compare(const json_t *before, const json_t *now, struct tool_change *ret);
 

@@ -84,7 +84,8 @@ static json_t *slot_answer(void *data, const char *method, const json_t *params,
 	const struct mcp_server_slot *slot = data;
 	const struct mcp_servers_options *options = &slot->all->options;
 
-	return options->answer(options->data, slot->entry.name, method, params, cancel, err);
+	return options->answer(options->data, slot->entry.name, slot->entry.identity, method,
+	                       params, cancel, err);
 }
 
 /* Borrows. */
@@ -654,6 +655,7 @@ static void read_server_entry(struct mcp_server_slot *slot, json_t *row, const j
 	const char *off = json_string_value(json_object_get(row, "off"));
 
 	slot->row = json_incref(row);
+	slot->users = servers_row_is_users(row);
 	mcp_entry_read(&slot->entry, name, json_object_get(row, "entry"), &slot->all->options);
 	slot->disabled = servers_disabled_has(disabled, name);
 	slot->paused = servers_list_has(slot->all->paused, name);

@@ -70,11 +70,13 @@ struct mcp_servers_options {
 	void (*notice)(void *data, const char *severity, const char *message);
 	/* What servers write to their standard error, and log: one line. May be NULL. */
 	void (*log)(void *data, const char *line);
-	/* Answers what a server asks beside ping and roots/list, as mcp_client_options.answer does:
+	/* Answers what a server (`identity`: as struct tool has it) asks beside ping and
+	 * roots/list, as mcp_client_options.answer does:
 	 * its result, a new reference; NULL: *err. On threads of their own, several at a time;
 	 * `cancel` is set when nobody waits any more. NULL: nothing is answered. */
-	json_t *(*answer)(void *data, const char *server, const char *method, const json_t *params,
-	                  const struct cancel *cancel, struct err *err);
+	json_t *(*answer)(void *data, const char *server, const char *identity,
+	                  const char *method, const json_t *params, const struct cancel *cancel,
+	                  struct err *err);
 	/* What servers are told beside roots: {"elicitation": {...}}; or NULL. Referenced. */
 	json_t *capabilities;
 	/* Whether a server is told that it may have a model answer (sampling); from any thread.

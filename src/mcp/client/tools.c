@@ -27,7 +27,7 @@ static const char server_result_schema[] = SCHEMA(
 struct server_tool {
 	struct tool tool; /* first */
 	struct mcp_server_slot *server;
-	char *name, *description, *server_name; /* owned */
+	char *name, *description, *server_name, *identity; /* owned */
 	const char *own_name;                   /* of the declaration, as all else */
 	json_t *declaration;
 };
@@ -142,6 +142,7 @@ static void declared_tool_free(struct tool *tool)
 	free(own->name);
 	free(own->description);
 	free(own->server_name);
+	free(own->identity);
 	json_decref(own->declaration);
 	free(own);
 }
@@ -157,6 +158,7 @@ static struct tool *declared_tool(struct mcp_server_slot *server, const json_t *
 
 	own->server = server;
 	own->server_name = mem_strdup(mcp_server_entry_of(server)->name);
+	own->identity = mem_strdup(mcp_server_entry_of(server)->identity);
 	own->name = name;
 	own->declaration = json_incref((json_t *)declaration);
 	own->own_name = json_string_value(json_object_get(declaration, "name"));
@@ -174,6 +176,7 @@ static struct tool *declared_tool(struct mcp_server_slot *server, const json_t *
 		.run_as = server_tool_run,
 		.server = own->server_name,
 		.server_tool = own->own_name,
+		.server_identity = own->identity,
 		.annotations = json_object_get(declaration, "annotations"),
 		.changed = declared_tool_changed,
 		.allowed = declared_tool_allowed,

@@ -149,6 +149,26 @@ void mcp_servers_reload(struct mcp_servers *servers, const struct settings *sett
 
 /* ---- what was allowed ---- */
 
+/* The program, or the address without what may be a secret. */
+static json_t *slot_what(const struct server_entry *entry)
+{
+	struct span url = span_str(entry->url ? entry->url : ""), host = url;
+	const char *slashes = strstr(url.data, "://");
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_LOG_LINE);
+	size_t at;
+
+	if (!entry->url)
+		return json_text(span_str(entry->argv ? entry->argv[0] : ""));
+	url = span_head(url, strcspn(url.data, "?#"));
+	host = slashes ? span_skip(url, (size_t)(slashes - url.data) + 3) : url;
+	buf_span(&out, span_head(url, url.len - host.len));
+	for (at = strcspn(host.data, "/"); at > 0 && at <= host.len; at--)
+		if (host.data[at - 1] == '@')
+			break;
+	buf_span(&out, span_skip(host, at <= host.len ? at : 0));
+	return json_text(buf_view(&out));
+}
+
 /* What the server declares under that name now; with the lock. Borrowed. */
 static const json_t *slot_declaration(const struct mcp_server_slot *slot, const json_t *known)
 {
@@ -168,8 +188,11 @@ static bool slot_tool_changed(const struct mcp_server_slot *slot, const json_t *
 {
 	const char *name = json_string_value(json_object_get(known, "name"));
 	const json_t *before = mcp_approvals_get(slot->all->approvals, slot->entry.name, name);
+	json_auto_t *what = slot_what(&slot->entry);
+	const struct mcp_approval_server server = { slot->entry.identity, what, slot->users };
 
-	*ret = (struct tool_change){ .state = mcp_approval_of(slot_declaration(slot, known)) };
+	*ret = (struct tool_change){ .state = mcp_approval_of(&server,
+	                                                      slot_declaration(slot, known)) };
 	if (!before || mcp_approval_eq(before, ret->state))
 		return false;
 	mcp_approval_compare(before, ret->state, ret);
@@ -183,7 +206,7 @@ static void slot_tool_allowed(struct mcp_server_slot *slot, const json_t *known,
 	const char *name = json_string_value(json_object_get(known, "name"));
 	const json_t *before = mcp_approvals_get(all->approvals, slot->entry.name, name);
 
-	if (!before || !mcp_approval_eq(before, state))
+	if (!before || !mcp_approval_is_kept(before, state))
 		mcp_approvals_set(all->approvals, all->approvals_file, slot->entry.name, name,
 		                  state);
 }
@@ -252,26 +275,6 @@ static json_t *slot_tools_shown(const struct mcp_server_slot *slot)
 			json_array_append_new(list, slot_tool_shown(slot, declaration, name));
 	}
 	return list;
-}
-
-/* The program, or the address without what may be a secret. */
-static json_t *slot_what(const struct server_entry *entry)
-{
-	struct span url = span_str(entry->url ? entry->url : ""), host = url;
-	const char *slashes = strstr(url.data, "://");
-	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_LOG_LINE);
-	size_t at;
-
-	if (!entry->url)
-		return json_text(span_str(entry->argv ? entry->argv[0] : ""));
-	url = span_head(url, strcspn(url.data, "?#"));
-	host = slashes ? span_skip(url, (size_t)(slashes - url.data) + 3) : url;
-	buf_span(&out, span_head(url, url.len - host.len));
-	for (at = strcspn(host.data, "/"); at > 0 && at <= host.len; at--)
-		if (host.data[at - 1] == '@')
-			break;
-	buf_span(&out, span_skip(host, at <= host.len ? at : 0));
-	return json_text(buf_view(&out));
 }
 
 /* What it says it is, harmless. A new reference. */

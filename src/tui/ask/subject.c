@@ -384,7 +384,7 @@ static void subject_changed(struct subject *subject)
 
 	if (!changed.len)
 		return;
-	subject_warn(subject, "Its declaration is not the one that was last allowed:");
+	subject_warn(subject, "It is not the one that was last allowed:");
 	subject_lines(subject, utf8_head(changed, SUBJECT_BYTES), 2, STYLE(ROLE_TEXT));
 	warn_of_deception(subject, changed);
 }

@@ -245,6 +245,25 @@ def test_a_server_has_the_model_answer_after_a_yes(world, key, replies):
     assert [bool(one[0]) for one in sampled(server)] == [i < replies for i in range(2)]
 
 
+def test_a_yes_for_the_session_is_for_the_server_that_asked(world):
+    """Not for another command that has its name since."""
+    def use(*more):
+        fake = TOP / "test" / "mcp_client" / "fake_server.py"
+        world.settings(mcpServers={"fake": {"command": sys.executable, "args": [str(fake), *more], "trust": True}})
+
+    use()
+    sample = call("mcp_fake_say", {"what": "sample", "path": "1"})
+    script = [[sample], [text("n0")], [text("One.")], [sample], [text("Two.")]]
+    with world.fake(script, append_only=False) as server:
+        with world.hasp(server, rows=40, columns=150) as hasp:
+            hasp.type("go").key("enter").wait("Let the model answer it? [y/s/n]").quiet(0.1).type("s").wait("One.")
+            use("other")
+            hasp.wait("? for keys").type("/mcp reload").key("enter").wait("ready, 3 tools", 120).quiet(0.1)
+            hasp.wait("? for keys").type("again").key("enter").wait("Let the model answer it? [y/s/n]").quiet(0.1).type("n")
+            hasp.wait("Two.")
+        assert not server.script
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_an_address_of_a_server_is_copied_and_opened_after_a_yes(world, tmp_path, there):
     browser, log = tmp_path / "browser", tmp_path / "opened"
