@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds, runs every test of the project, and counts test cases; called by script/test.
 
-A job is one process: a test program of the build (c/NAME with gcc, san/NAME with clang and
+A job is one process: a test of the build (c/NAME with gcc, san/NAME with clang and
 the sanitizers) or one folder of black-box tests (py/NAME, if the build does not run it).
 C tests report in TAP, pytest in JUnit's XML, so that cases are counted and not programs.  Jobs run side by side, a few
 more than there are processors (many wait for others' events), except those that their build file marks as not parallel.
@@ -52,6 +52,7 @@ HARDENED = {"agent/agent", "agent/answers", "agent/steer", "config/hostile", "ex
             "search/hostile_search", "shell/analysis", "shell/words", "store/commit_faults", "tool/conversation",
             "tui/editor/vim", "tui/term/screen", "worker/test_program"}
 # Programs in C that run without sanitizers, too: what confines is to hold for the program that is shipped.
+# These and UNHARDENED are not in test/unit_tests, or the first build would have to make all of it (test/meson.build).
 UNHARDENED_TOO = ("sandbox/", "policy/star")
 # What lines cost is not measured where the sanitizers' own cost would be; the others wait for commands in sandboxes, and
 # what hasp does for those is in job/run and worker/test_provider with sanitizers.

@@ -433,7 +433,7 @@ static int race(void)
 static void what_outruns_a_look_ends_with_its_hook(void **state)
 {
 	_cleanup_free_ char *program = realpath("/proc/self/exe", NULL);
-	_cleanup_free_ char *command = mem_printf("'%s' race; sleep 60", program);
+	_cleanup_free_ char *command = mem_printf("'%s' hooks/hooks race; sleep 60", program);
 	_cleanup_free_ char *path = mem_printf("%s/racing", folder);
 	struct cgroup *group = cgroup_make_unlimited();
 	time_t begun;

@@ -28,7 +28,7 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
 	return remove(path);
 }
 
-int fixture_open(void **state)
+int run_fixture_open(void **state)
 {
 	struct fixture *fixture = mem_alloc(1, sizeof(*fixture));
 	const char *roots[1];
@@ -43,7 +43,7 @@ int fixture_open(void **state)
 	return workspace_open(roots, 1, &fixture->workspace, &err) ? 0 : -1;
 }
 
-int fixture_close(void **state)
+int run_fixture_close(void **state)
 {
 	struct fixture *fixture = *state;
 

@@ -14,8 +14,8 @@ struct fixture {
 	struct sandbox_plan plan; /* level paths, use COMMAND: this process is the command's own */
 };
 
-int fixture_open(void **state);
-int fixture_close(void **state);
+int run_fixture_open(void **state);
+int run_fixture_close(void **state);
 
 struct told {
 	struct fixture *fixture;

@@ -34,7 +34,7 @@ struct provider *run_provider_new(void)
 	void *fixture = NULL;
 
 	own->provider.ops = &ops;
-	if (fixture_open(&fixture) < 0)
+	if (run_fixture_open(&fixture) < 0)
 		abort();
 	own->fixture = fixture;
 	return &own->provider;
@@ -49,6 +49,6 @@ void run_provider_free(struct provider *provider)
 {
 	void *fixture = ((struct run_provider *)provider)->fixture;
 
-	fixture_close(&fixture);
+	run_fixture_close(&fixture);
 	free(provider);
 }

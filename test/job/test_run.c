@@ -722,5 +722,5 @@ int main(void)
 		cmocka_unit_test(test_a_process_of_a_shared_one_ends_while_it_is_executed),
 	};
 
-	return cmocka_run_group_tests(tests, fixture_open, fixture_close);
+	return cmocka_run_group_tests(tests, run_fixture_open, run_fixture_close);
 }

@@ -61,7 +61,7 @@ static void each_version_is_answered_with_itself(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct wire *wire = wire_open(&offer);
+		struct wire *wire = wire_open_bare(&offer);
 		_cleanup_free_ char *said = mem_printf(
 			REQUEST("0", "initialize", "{\"protocolVersion\":\"%s\"}"), cases[i].asked);
 		_cleanup_free_ char *wanted = mem_printf(RESULT("0", "%s"), cases[i].answer);
@@ -92,7 +92,7 @@ static void what_is_not_offered_is_not_declared_and_does_not_exist(void **state)
 	};
 	struct happened happened;
 	struct mcp_offer offer = offer_tools(&happened);
-	struct wire *wire = wire_open(&offer);
+	struct wire *wire = wire_open_bare(&offer);
 
 	(void)state;
 	talk(wire, exchanges, ARRAY_LEN(exchanges));
@@ -120,7 +120,7 @@ static void an_offer_can_be_of_resources_alone(void **state)
 	struct mcp_offer offer = offer_whole(&happened);
 	struct mcp_offer resources = { .name = "r", .version = "1",
 		.read_resource = offer.read_resource };
-	struct wire *wire = wire_open(&resources);
+	struct wire *wire = wire_open_bare(&resources);
 
 	(void)state;
 	talk(wire, exchanges, ARRAY_LEN(exchanges));
@@ -142,7 +142,7 @@ static void nothing_but_ping_comes_before_initialize(void **state)
 	};
 	struct happened happened;
 	struct mcp_offer offer = offer_whole(&happened);
-	struct wire *wire = wire_open(&offer);
+	struct wire *wire = wire_open_bare(&offer);
 
 	(void)state;
 	talk(wire, exchanges, ARRAY_LEN(exchanges));
@@ -181,7 +181,7 @@ static void a_session_begins_gets_ready_and_ends_once(void **state)
 	};
 	struct happened happened;
 	struct mcp_offer offer = offer_whole(&happened);
-	struct wire *wire = wire_open(&offer);
+	struct wire *wire = wire_open_bare(&offer);
 
 	(void)state;
 	talk(wire, exchanges, ARRAY_LEN(exchanges));

@@ -90,7 +90,7 @@ static void requests_with_their_version_need_no_handshake(void **state)
 {
 	struct happened happened;
 	struct mcp_offer offer = offer_whole(&happened);
-	struct wire *wire = wire_open(&offer);
+	struct wire *wire = wire_open_bare(&offer);
 
 	(void)state;
 	talk(wire, served, ARRAY_LEN(served));
@@ -162,7 +162,7 @@ static void bad_meta_is_refused(void **state)
 	};
 	struct happened happened;
 	struct mcp_offer offer = offer_whole(&happened);
-	struct wire *wire = wire_open(&offer);
+	struct wire *wire = wire_open_bare(&offer);
 	struct wire *http = wire_open_beside(wire, false, true);
 
 	(void)state;
@@ -193,7 +193,7 @@ static void log_messages_come_at_the_level_of_the_request(void **state)
 	};
 	struct happened happened;
 	struct mcp_offer offer = offer_whole(&happened);
-	struct wire *wire = wire_open(&offer);
+	struct wire *wire = wire_open_bare(&offer);
 
 	(void)state;
 	talk(wire, exchanges, ARRAY_LEN(exchanges));
@@ -281,7 +281,7 @@ static void headers_have_to_say_what_the_body_says(void **state)
 	};
 	struct happened happened;
 	struct mcp_offer offer = offer_whole(&happened);
-	struct wire *wire = wire_open(&offer);
+	struct wire *wire = wire_open_bare(&offer);
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -339,7 +339,7 @@ static void questions_travel_through_the_client(void **state)
 {
 	struct happened happened;
 	struct mcp_offer offer = offer_whole(&happened);
-	struct wire *wire = wire_open(&offer);
+	struct wire *wire = wire_open_bare(&offer);
 	json_t *first, *second;
 
 	(void)state;
@@ -368,7 +368,7 @@ static void answers_too_long_to_be_carried_are_an_error(void **state)
 {
 	struct happened happened;
 	struct mcp_offer offer = offer_whole(&happened);
-	struct wire *wire = wire_open(&offer);
+	struct wire *wire = wire_open_bare(&offer);
 	_cleanup_free_ char *answer = mem_alloc((1 << 20) + 64, 1);
 	json_t *first;
 
@@ -389,8 +389,8 @@ static void a_state_that_was_changed_or_belongs_elsewhere_is_refused(void **stat
 {
 	struct happened happened;
 	struct mcp_offer offer = offer_whole(&happened);
-	struct wire *wire = wire_open(&offer);
-	struct wire *stranger = wire_open(&offer);
+	struct wire *wire = wire_open_bare(&offer);
+	struct wire *stranger = wire_open_bare(&offer);
 	static const char *const malformed[] = { "", ":", "abc", "{}" };
 	json_t *signed_state, *changed;
 	_cleanup_free_ char *text = NULL;
@@ -433,7 +433,7 @@ static void a_state_that_is_too_long_is_not_looked_at(void **state)
 {
 	struct happened happened;
 	struct mcp_offer offer = offer_whole(&happened);
-	struct wire *wire = wire_open(&offer);
+	struct wire *wire = wire_open_bare(&offer);
 	_cleanup_free_ char *text = mem_alloc((1 << 20) + 2, 1);
 	json_t *long_state;
 
@@ -499,7 +499,7 @@ static void only_what_the_client_declared_is_asked(void **state)
 	};
 	struct happened happened;
 	struct mcp_offer offer = offer_whole(&happened);
-	struct wire *wire = wire_open(&offer);
+	struct wire *wire = wire_open_bare(&offer);
 
 	(void)state;
 	talk(wire, exchanges, ARRAY_LEN(exchanges));
@@ -528,7 +528,7 @@ static void a_stream_carries_what_it_was_opened_for(void **state)
 {
 	struct happened happened;
 	struct mcp_offer offer = offer_whole(&happened);
-	struct wire *wire = wire_open(&offer);
+	struct wire *wire = wire_open_bare(&offer);
 
 	(void)state;
 	wire_say(wire,
@@ -569,7 +569,7 @@ static void a_server_that_ends_says_so_on_its_streams(void **state)
 {
 	struct happened happened;
 	struct mcp_offer offer = offer_whole(&happened);
-	struct wire *wire = wire_open(&offer);
+	struct wire *wire = wire_open_bare(&offer);
 	struct wire *http = wire_open_beside(wire, false, true);
 	struct mcp_exchange exchange = { .close_peer = true };
 
@@ -597,7 +597,7 @@ static void a_stream_whose_client_is_gone_is_forgotten(void **state)
 {
 	struct happened happened;
 	struct mcp_offer offer = offer_whole(&happened);
-	struct wire *wire = wire_open(&offer);
+	struct wire *wire = wire_open_bare(&offer);
 	struct wire *http = wire_open_beside(wire, false, true);
 	struct mcp_exchange exchange = { 0 };
 
@@ -627,7 +627,7 @@ static void bad_filters_are_refused(void **state)
 	};
 	struct happened happened;
 	struct mcp_offer offer = offer_whole(&happened);
-	struct wire *wire = wire_open(&offer);
+	struct wire *wire = wire_open_bare(&offer);
 
 	(void)state;
 	talk(wire, exchanges, ARRAY_LEN(exchanges));
@@ -639,7 +639,7 @@ static void streams_are_bounded(void **state)
 {
 	struct happened happened;
 	struct mcp_offer offer = offer_whole(&happened);
-	struct wire *wire = wire_open(&offer);
+	struct wire *wire = wire_open_bare(&offer);
 
 	(void)state;
 	for (int i = 0; i < 65; i++) {

@@ -79,7 +79,7 @@ static void open_peer(struct wire *wire, bool headers, bool stateless)
 	wire->peer = mcp_peer_open(wire->server, &face, wire);
 }
 
-struct wire *wire_open(const struct mcp_offer *offer)
+struct wire *wire_open_bare(const struct mcp_offer *offer)
 {
 	struct wire *wire = mem_alloc(1, sizeof(*wire));
 	struct err err = ERR_INIT;
@@ -105,7 +105,7 @@ struct wire *wire_open_beside(struct wire *wire, bool headers, bool stateless)
 struct wire *wire_open_version(const struct mcp_offer *offer, const char *version,
                                const char *capabilities)
 {
-	struct wire *wire = wire_open(offer);
+	struct wire *wire = wire_open_bare(offer);
 	_cleanup_free_ char *line = mem_printf(
 		"{\"jsonrpc\":\"2.0\",\"id\":\"init\",\"method\":\"initialize\",\"params\":"
 		"{\"protocolVersion\":\"%s\",\"capabilities\":%s,\"clientInfo\":"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A peer of a server on a transport that only remembers: for tests of the core.
  *
- *     struct wire *wire = wire_open(&offer);
+ *     struct wire *wire = wire_open_bare(&offer);
  *     wire_say(wire, "{...}");             a line from the client
  *     wire_expect(wire, "{...}\n{...}");   what comes back, in this order
  *     wire_close(wire);
@@ -43,7 +43,8 @@ struct wire {
 	bool stateless;
 };
 
-struct wire *wire_open(const struct mcp_offer *offer);
+/* Without a handshake. */
+struct wire *wire_open_bare(const struct mcp_offer *offer);
 /* Another peer of the same server. */
 struct wire *wire_open_beside(struct wire *wire, bool headers, bool stateless);
 /* With the handshake, in a version. */

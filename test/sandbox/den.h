@@ -79,6 +79,7 @@ struct den_probe {
 	const char *name;
 	void (*run)(char **args); /* NULL-terminated */
 };
+/* argv[0] is the test's name; this program is started inside by it. */
 void den_probe_main(int argc, char **argv, const struct den_probe *probes);
 /* "what: ok" if the result is not negative, else "what: ENAME". */
 void say(const char *what, long result);

@@ -650,7 +650,7 @@ static void it_works_in_a_container_of_bubblewrap(void **state)
 	self[len] = '\0';
 	snprintf(command, sizeof(command),
 	         "bwrap --unshare-user --unshare-pid --uid 0 --gid 0 --bind / / --dev /dev --proc /proc "
-	         "-- %s container", self);
+	         "-- %s sandbox/mounts container", self);
 	assert_int_equal(system(command), 0);
 }
 

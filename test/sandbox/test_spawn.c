@@ -575,7 +575,7 @@ static void *start_many(void *data)
 {
 	enum { TIMES = 10 };
 	struct den *den = data;
-	const char *const argv[] = { "test", "inside", "end", "3", NULL };
+	const char *const argv[] = { "sandbox/spawn", "inside", "end", "3", NULL };
 	const int fds[] = { -1, -1, -1 };
 	const struct sandbox_spawn spawn = { .plan = &den->plan, .program = -1, .argv = argv,
 		.envp = argv + 4, .fds = fds, .fd_count = 3 };

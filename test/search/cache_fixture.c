@@ -21,7 +21,7 @@
 
 enum { SETTLE_MS = 120000 };
 
-void fixture_open(struct cache_fixture *f)
+void cache_fixture_open(struct cache_fixture *f)
 {
 	struct err err = ERR_INIT;
 	_cleanup_free_ char *root = NULL;
@@ -52,7 +52,7 @@ void fixture_start(struct cache_fixture *f, const struct search_cache_options *o
 	fixture_settle(f);
 }
 
-void fixture_close(struct cache_fixture *f)
+void cache_fixture_close(struct cache_fixture *f)
 {
 	_cleanup_free_ char *command = mem_printf("rm -rf '%s'", f->top);
 

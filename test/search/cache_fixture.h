@@ -17,10 +17,10 @@ struct cache_fixture {
 };
 
 /* Makes the folders; "root" has some files with words. Git's own configuration is shut out. */
-void fixture_open(struct cache_fixture *f);
+void cache_fixture_open(struct cache_fixture *f);
 /* Makes the cache, with these limits, and waits until it has everything. */
 void fixture_start(struct cache_fixture *f, const struct search_cache_options *options);
-void fixture_close(struct cache_fixture *f);
+void cache_fixture_close(struct cache_fixture *f);
 
 /* Shell commands, run in the folder that holds "root" and "outside". */
 void fixture_run(const struct cache_fixture *f, const char *command);

@@ -172,7 +172,7 @@ static void run_change(const struct change *change)
 {
 	struct cache_fixture f;
 
-	fixture_open(&f);
+	cache_fixture_open(&f);
 	f.rules.ignore_files = custom_names;
 	f.rules.ignore_file_count = 1;
 	if (change->before)
@@ -190,7 +190,7 @@ static void run_change(const struct change *change)
 	/* And what is known, is known again. */
 	fixture_write(&f, "root/known", "nothing of that kind");
 	wait_until_known(&f, "known");
-	fixture_close(&f);
+	cache_fixture_close(&f);
 }
 
 static void every_change_is_seen_at_once(void **data)
@@ -209,7 +209,7 @@ static void files_without_the_needle_are_left_out(void **data)
 	struct cache_fixture f;
 
 	(void)data;
-	fixture_open(&f);
+	cache_fixture_open(&f);
 	fixture_run(&f, "printf 'b\\0n" NEEDLE "\\n' > root/binary && "
 	                "printf '\\377" NEEDLE "\\n' > root/latin");
 	fixture_start(&f, NULL);
@@ -220,7 +220,7 @@ static void files_without_the_needle_are_left_out(void **data)
 	assert_answer(&f, "nowhere", ANSWER_NO_FILE);
 	assert_int_equal(fixture_ask(&f, "one.txt", "QUICK brown"), ANSWER_MAY_MATCH);
 	assert_int_equal(fixture_ask(&f, "a/two.txt", "quick brown"), ANSWER_CANNOT_MATCH);
-	fixture_close(&f);
+	cache_fixture_close(&f);
 }
 
 static void a_renamed_folder_keeps_what_is_known_of_it(void **data)
@@ -228,12 +228,12 @@ static void a_renamed_folder_keeps_what_is_known_of_it(void **data)
 	struct cache_fixture f;
 
 	(void)data;
-	fixture_open(&f);
+	cache_fixture_open(&f);
 	fixture_start(&f, NULL);
 	fixture_run(&f, "mv root/a root/renamed");
 	assert_answer(&f, "renamed/b/three.txt", ANSWER_CANNOT_MATCH);
 	assert_answer(&f, "a/b/three.txt", ANSWER_NO_FILE);
-	fixture_close(&f);
+	cache_fixture_close(&f);
 }
 
 static void large_files_have_no_signature(void **data)
@@ -242,12 +242,12 @@ static void large_files_have_no_signature(void **data)
 	struct cache_fixture f;
 
 	(void)data;
-	fixture_open(&f);
+	cache_fixture_open(&f);
 	fixture_run(&f, "yes no | head -c 1000 > root/fits && yes no | head -c 1001 > root/large");
 	fixture_start(&f, &options);
 	assert_answer(&f, "fits", ANSWER_CANNOT_MATCH);
 	assert_answer(&f, "large", ANSWER_MAY_MATCH);
-	fixture_close(&f);
+	cache_fixture_close(&f);
 }
 
 static void without_memory_files_may_match_and_names_are_not_kept(void **data)
@@ -257,7 +257,7 @@ static void without_memory_files_may_match_and_names_are_not_kept(void **data)
 	struct cache_fixture f;
 
 	(void)data;
-	fixture_open(&f);
+	cache_fixture_open(&f);
 	fixture_run(&f, "yes 'no way' | head -c 5000 > root/file && "
 	                "head -c 100000 /dev/urandom | base64 > root/varied");
 	fixture_start(&f, &little);
@@ -266,7 +266,7 @@ static void without_memory_files_may_match_and_names_are_not_kept(void **data)
 	search_cache_free(f.cache);
 	fixture_start(&f, &least);
 	assert_answer(&f, "file", ANSWER_NO_TREE);
-	fixture_close(&f);
+	cache_fixture_close(&f);
 }
 
 static void the_tree_used_least_recently_makes_room(void **data)
@@ -276,7 +276,7 @@ static void the_tree_used_least_recently_makes_room(void **data)
 	struct cached_tree *tree, *held;
 
 	(void)data;
-	fixture_open(&f);
+	cache_fixture_open(&f);
 	f.rules.no_gemini_ignore = true;
 	fixture_start(&f, NULL);
 	held = search_cache_open(f.cache, 0, &f.rules);
@@ -299,7 +299,7 @@ static void the_tree_used_least_recently_makes_room(void **data)
 	assert_null(search_cache_open(f.cache, 0, &f.rules));
 	assert_int_equal(cached_tree_files(held), 4); /* what is held stays */
 	search_cache_close(f.cache, held);
-	fixture_close(&f);
+	cache_fixture_close(&f);
 }
 
 static void a_tree_that_is_held_does_not_change(void **data)
@@ -309,7 +309,7 @@ static void a_tree_that_is_held_does_not_change(void **data)
 	size_t count;
 
 	(void)data;
-	fixture_open(&f);
+	cache_fixture_open(&f);
 	fixture_start(&f, NULL);
 	before = search_cache_open(f.cache, 0, &f.rules);
 	again = search_cache_open(f.cache, 0, &f.rules);
@@ -327,7 +327,7 @@ static void a_tree_that_is_held_does_not_change(void **data)
 	search_cache_close(f.cache, before);
 	search_cache_close(f.cache, after);
 	search_cache_close(f.cache, again);
-	fixture_close(&f);
+	cache_fixture_close(&f);
 }
 
 /* ---- what no event tells --------------------------------------------------------------- */
@@ -361,14 +361,14 @@ static void a_mapping_is_seen_when_it_is_unmapped(void **data)
 	char *map;
 
 	(void)data;
-	fixture_open(&f);
+	cache_fixture_open(&f);
 	fixture_start(&f, NULL);
 	map = map_shared(&f, "root/one.txt");
 	memcpy(map, NEEDLE, strlen(NEEDLE));
 	munmap(map, 4096);
 	assert_answer(&f, "one.txt", ANSWER_MAY_MATCH);
 	assert_true(fixture_compare(&f, NEEDLE));
-	fixture_close(&f);
+	cache_fixture_close(&f);
 }
 
 static void a_sweep_notices_a_mapping_that_is_written_to(void **data)
@@ -377,7 +377,7 @@ static void a_sweep_notices_a_mapping_that_is_written_to(void **data)
 	char *map;
 
 	(void)data;
-	fixture_open(&f);
+	cache_fixture_open(&f);
 	fixture_run(&f, "touch -d '2001-01-01' root/one.txt && sleep 2.5");
 	fixture_start(&f, &sweeping_often);
 	assert_answer(&f, "one.txt", ANSWER_CANNOT_MATCH);
@@ -391,7 +391,7 @@ static void a_sweep_notices_a_mapping_that_is_written_to(void **data)
 	munmap(map, 4096);
 	fixture_settle(&f);
 	assert_answer(&f, "one.txt", ANSWER_CANNOT_MATCH);
-	fixture_close(&f);
+	cache_fixture_close(&f);
 }
 
 static void a_sweep_notices_a_name_made_elsewhere(void **data)
@@ -399,7 +399,7 @@ static void a_sweep_notices_a_name_made_elsewhere(void **data)
 	struct cache_fixture f;
 
 	(void)data;
-	fixture_open(&f);
+	cache_fixture_open(&f);
 	fixture_run(&f, "sleep 2.5");
 	fixture_start(&f, &sweeping_often);
 	fixture_run(&f, "ln root/one.txt outside/other && echo " NEEDLE " > outside/other");
@@ -411,7 +411,7 @@ static void a_sweep_notices_a_name_made_elsewhere(void **data)
 	assert_true(fixture_compare(&f, NEEDLE));
 	fixture_run(&f, "echo " NEEDLE " > outside/other");
 	assert_answer(&f, "one.txt", ANSWER_MAY_MATCH);
-	fixture_close(&f);
+	cache_fixture_close(&f);
 }
 
 /* ---- when it cannot be true ------------------------------------------------------------ */
@@ -429,7 +429,7 @@ static void what_a_sweep_takes_in_is_read(void **data)
 	atomic_bool stop = false;
 
 	(void)data;
-	fixture_open(&f);
+	cache_fixture_open(&f);
 	tree = kept_tree_new(&(struct tree_place){
 		.root_fd = workspace_root_fd(f.ws, 0),
 		.root_path = workspace_root_path(f.ws, 0),
@@ -457,7 +457,7 @@ static void what_a_sweep_takes_in_is_read(void **data)
 	kept_tree_reader_release(reader);
 	free(reader);
 	kept_tree_unref(tree);
-	fixture_close(&f);
+	cache_fixture_close(&f);
 }
 
 static void an_overflow_gives_the_tree_up_and_it_comes_back(void **data)
@@ -471,7 +471,7 @@ static void an_overflow_gives_the_tree_up_and_it_comes_back(void **data)
 	assert_non_null(limit);
 	assert_int_equal(fscanf(limit, "%ld", &events), 1);
 	fclose(limit);
-	fixture_open(&f);
+	cache_fixture_open(&f);
 	fixture_start(&f, NULL);
 	/* While the tree is held the keeper takes no events, at first. */
 	one = fixture_path(&f, "root/one.txt");
@@ -492,7 +492,7 @@ static void an_overflow_gives_the_tree_up_and_it_comes_back(void **data)
 	fixture_settle(&f);
 	assert_true(fixture_compare(&f, NEEDLE));
 	assert_answer(&f, "a/b/three.txt", ANSWER_CANNOT_MATCH);
-	fixture_close(&f);
+	cache_fixture_close(&f);
 }
 
 static void a_root_that_is_moved_is_not_kept(void **data)
@@ -500,14 +500,14 @@ static void a_root_that_is_moved_is_not_kept(void **data)
 	struct cache_fixture f;
 
 	(void)data;
-	fixture_open(&f);
+	cache_fixture_open(&f);
 	fixture_start(&f, NULL);
 	fixture_run(&f, "mv root moved");
 	assert_answer(&f, "one.txt", ANSWER_NO_TREE);
 	fixture_run(&f, "mv moved root");
 	fixture_settle(&f);
 	assert_answer(&f, "one.txt", ANSWER_CANNOT_MATCH);
-	fixture_close(&f);
+	cache_fixture_close(&f);
 }
 
 static void without_descriptors_nothing_is_kept(void **data)
@@ -516,7 +516,7 @@ static void without_descriptors_nothing_is_kept(void **data)
 	struct cache_fixture f;
 
 	(void)data;
-	fixture_open(&f);
+	cache_fixture_open(&f);
 	getrlimit(RLIMIT_NOFILE, &before);
 	f.cache = search_cache_new(f.ws, &(struct search_cache_options){ 0 });
 	none = before;
@@ -526,7 +526,7 @@ static void without_descriptors_nothing_is_kept(void **data)
 	assert_true(search_cache_settle(f.cache, 60000));
 	assert_null(search_cache_open(f.cache, 0, &f.rules));
 	setrlimit(RLIMIT_NOFILE, &before);
-	fixture_close(&f);
+	cache_fixture_close(&f);
 }
 
 static bool write_proc(const char *path, const char *text)
@@ -589,14 +589,14 @@ static void a_mount_in_the_tree_gives_it_up(void **data)
 	pid_t child;
 
 	(void)data;
-	fixture_open(&f);
+	cache_fixture_open(&f);
 	child = fork();
 	assert_true(child >= 0);
 	if (child == 0)
 		_exit(in_name_spaces(&f) % 256);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
-	fixture_close(&f);
+	cache_fixture_close(&f);
 }
 
 /* ---- several at once ------------------------------------------------------------------- */
@@ -620,7 +620,7 @@ static void threads_share_a_cache_and_nothing_is_left_over(void **data)
 	void *bad;
 
 	(void)data;
-	fixture_open(&f);
+	cache_fixture_open(&f);
 	fixture_start(&f, NULL);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, ask_often, &f), 0);
@@ -631,7 +631,7 @@ static void threads_share_a_cache_and_nothing_is_left_over(void **data)
 		assert_null(bad);
 	}
 	assert_true(fixture_compare(&f, "200"));
-	fixture_close(&f);
+	cache_fixture_close(&f);
 	assert_int_equal(fixture_count("/proc/self/fd"), descriptors);
 	assert_int_equal(fixture_count("/proc/self/task"), tasks);
 }
@@ -641,7 +641,7 @@ static void a_cache_can_go_while_it_works(void **data)
 	struct cache_fixture f;
 
 	(void)data;
-	fixture_open(&f);
+	cache_fixture_open(&f);
 	fixture_run(&f, "for i in $(seq 500); do mkdir root/$i && echo $i > root/$i/f; done");
 	for (unsigned i = 0; i < 40; i++) {
 		f.cache = search_cache_new(f.ws, &(struct search_cache_options){ 0 });
@@ -650,7 +650,7 @@ static void a_cache_can_go_while_it_works(void **data)
 		search_cache_free(f.cache);
 	}
 	f.cache = NULL;
-	fixture_close(&f);
+	cache_fixture_close(&f);
 }
 
 int main(void)

@@ -61,7 +61,7 @@ static void run_seed(uint32_t seed, bool in_a_hurry)
 	unsigned lost = 0;
 	pthread_t thread;
 
-	fixture_open(&f);
+	cache_fixture_open(&f);
 	mutator_start(&mutator, f.top, seed);
 	mutator_burst(&mutator, 100);
 	fixture_start(&f, &options);
@@ -83,7 +83,7 @@ static void run_seed(uint32_t seed, bool in_a_hurry)
 	if (in_a_hurry)
 		pthread_join(thread, NULL);
 	assert_int_equal(mutator_stop(&mutator), 0);
-	fixture_close(&f);
+	cache_fixture_close(&f);
 }
 
 static void answers_are_true_after_every_burst(void **data)
@@ -133,7 +133,7 @@ static void nothing_breaks_while_the_tree_never_rests(void **data)
 	uint32_t state = 1;
 
 	(void)data;
-	fixture_open(&f);
+	cache_fixture_open(&f);
 	mutator_start(&mutator, f.top, 77);
 	fixture_start(&f, NULL);
 	mutator_run(&mutator);
@@ -151,7 +151,7 @@ static void nothing_breaks_while_the_tree_never_rests(void **data)
 	fixture_settle(&f);
 	assert_true(compare_some(&f, &state));
 	assert_int_equal(mutator_stop(&mutator), 0);
-	fixture_close(&f);
+	cache_fixture_close(&f);
 	assert_int_equal(fixture_count("/proc/self/fd"), descriptors);
 	assert_int_equal(fixture_count("/proc/self/task"), tasks);
 }

@@ -119,7 +119,7 @@ static char *text_of(const struct rows *rows, size_t caret_row, unsigned column)
 	return buf_steal(&all);
 }
 
-void fixture_expect(struct ask *ask, unsigned width, unsigned height, const char *expected)
+void fixture_expect_rows(struct ask *ask, unsigned width, unsigned height, const char *expected)
 {
 	struct rows rows = { 0 };
 	size_t caret_row;

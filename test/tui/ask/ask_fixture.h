@@ -15,7 +15,7 @@ struct ask *fixture_questions(const char *questions);
  * <c-g> <space>. Gives what the last one did. */
 enum ask_state fixture_type(struct ask *ask, const char *keys);
 /* What ask_rows shows, the caret as "|". */
-void fixture_expect(struct ask *ask, unsigned width, unsigned height, const char *expected);
+void fixture_expect_rows(struct ask *ask, unsigned width, unsigned height, const char *expected);
 void fixture_expect_subject(const struct ask *ask, unsigned width, const char *expected);
 /* ask_answers has this alone, but for its correlationId, which is the question's. */
 void fixture_expect_answer(struct ask *ask, const char *expected);

@@ -34,7 +34,7 @@ static void an_edit_is_offered_in_geminis_words(void **state)
 	(void)state;
 	fixture_expect_subject(ask, 60,
 		"Edit /w/a.txt\na.txt\n@@ -1 +1 @@\n1   - one\n  1 + two\nApply this change?\n");
-	fixture_expect(ask, 60, 20,
+	fixture_expect_rows(ask, 60, 20,
 		"Apply? [1-6] |\n"
 		"> 1. Allow once\n"
 		"  2. Allow for this session\n"
@@ -54,8 +54,8 @@ static void only_what_is_offered_is_shown(void **state)
 	fixture_expect_subject(ask, 60,
 		"Edit /w/a.txt\na.txt\n@@ -1 +1 @@\n1   - one\n  1 + two\n"
 		"Reason: A hook wants to know.\nApply this change?\n");
-	fixture_expect(ask, 60, 20,
-	               "Apply? [1-2] |\n> 1. Allow once\n  2. No, suggest changes (esc)\n");
+	fixture_expect_rows(ask, 60, 20,
+	                    "Apply? [1-2] |\n> 1. Allow once\n  2. No, suggest changes (esc)\n");
 	assert_int_equal(fixture_type(ask, "3"), ASK_IGNORED);
 	ask_free(ask);
 }
@@ -65,12 +65,12 @@ static void what_is_selected_is_always_seen(void **state)
 	struct ask *ask = fixture_confirmation(EDIT(ALL_EDIT, ""));
 
 	(void)state;
-	fixture_expect(ask, 60, 3, "Apply? [1-6] |\n> 1. Allow once\n  2. Allow for this session\n");
+	fixture_expect_rows(ask, 60, 3, "Apply? [1-6] |\n> 1. Allow once\n  2. Allow for this session\n");
 	fixture_type(ask, "<down><down><down>");
-	fixture_expect(ask, 60, 3,
-	               "Apply? [1-6] |\n  3. Allow for this file in all future sessions\n"
-	               "> 4. Review by hunk\n");
-	fixture_expect(ask, 60, 1, "Apply? [1-6] |\n");
+	fixture_expect_rows(ask, 60, 3,
+	                    "Apply? [1-6] |\n  3. Allow for this file in all future sessions\n"
+	                    "> 4. Review by hunk\n");
+	fixture_expect_rows(ask, 60, 1, "Apply? [1-6] |\n");
 	ask_free(ask);
 }
 
@@ -113,7 +113,7 @@ static void what_to_do_instead_is_typed(void **state)
 	(void)state;
 	fixture_type(ask, "6Use");
 	assert_int_equal(ask_paste(ask, SPAN(" tabs")), ASK_OPEN);
-	fixture_expect(ask, 80, 20,
+	fixture_expect_rows(ask, 80, 20,
 		"> Use tabs|\nWhat should be done instead? Enter sends it (empty: just no), Esc goes "
 		"back.\n");
 	ask_free(ask);
@@ -144,7 +144,7 @@ static void an_external_editor_is_looked_at(void **state)
 	assert_string_equal(text, "two\n");
 	assert_string_equal(name, "a.txt");
 	assert_int_equal(ask_modified(ask, SPAN("three\n")), ASK_OPEN);
-	fixture_expect(ask, 70, 20,
+	fixture_expect_rows(ask, 70, 20,
 		"Apply? [y/n] |\nWhat you made of it. y applies it, n goes back, e edits again.\n"
 		"a.txt\n@@ -1 +1 @@\n1   - one\n  1 + three\n");
 	assert_int_equal(fixture_type(ask, "y"), ASK_DONE);
@@ -175,7 +175,7 @@ static void several_files_are_saved_as_what_they_are(void **state)
 		"\"newContent\": null}}");
 
 	(void)state;
-	fixture_expect(ask, 70, 20,
+	fixture_expect_rows(ask, 70, 20,
 		"Apply? [1-3] |\n> 1. Allow once\n"
 		"  2. Allow this tool, for any file, in all future sessions\n"
 		"  3. No, suggest changes (esc)\n");
@@ -197,7 +197,7 @@ static void a_command_is_shown_with_all_that_it_runs(void **state)
 	fixture_expect_subject(ask, 60,
 		"Run a command\nLooks.\n  git status && ls > out\nin src\nIt runs:\n  git status\n"
 		"  ls > out\n! A problem.\nAllow execution of: 'git, ls'?\n");
-	fixture_expect(ask, 60, 20,
+	fixture_expect_rows(ask, 60, 20,
 		"Allow? [1-4] |\n> 1. Allow once\n  2. Allow for this session\n"
 		"  3. Allow this command for all future sessions\n"
 		"  4. No, suggest changes (esc)\n");
@@ -231,7 +231,7 @@ static void always_says_for_what(void **state)
 		", \"arguments\": {}}");
 
 	(void)state;
-	fixture_expect(ask, 90, 20,
+	fixture_expect_rows(ask, 90, 20,
 		"Allow? [1-4] |\n> 1. Allow once\n"
 		"  2. Allow for this session  what begins with: git status, ls\n"
 		"  3. Allow this command for all future sessions  what begins with: git status, ls\n"
@@ -298,7 +298,7 @@ static void a_denial_is_offered_with_its_extent(void **state)
 		"The command has run, and runs again from its beginning: what it did before the "
 		"denial, it does once more.\n"
 		"Allow this, and run the command again?\n");
-	fixture_expect(ask, 80, 20,
+	fixture_expect_rows(ask, 80, 20,
 		"Allow? [1-3] |\n> 1. Allow once\n"
 		"  2. Allow for this session  to every command, without a question\n"
 		"  3. No, suggest changes (esc)\n");
@@ -326,7 +326,7 @@ static void a_file_outside_is_offered_in_words_fit_for_it(void **state)
 		"! Some characters in it are invisible, or look like others; they are shown as "
 		"escapes.\n"
 		"Allow this?\n");
-	fixture_expect(ask, 100, 20,
+	fixture_expect_rows(ask, 100, 20,
 		"Allow? [1-3] |\n> 1. Allow once\n"
 		"  2. Allow for this session  to every call that works on files, without this "
 		"question\n"
@@ -412,7 +412,7 @@ static void a_servers_tool_has_its_outcomes(void **state)
 	fixture_expect_subject(ask, 70,
 		"Tool Do it\nof the MCP server s\n  {\n    \"a\": 1\n  }\n"
 		"Allow execution of MCP tool \"t\" from server \"s\"?\n");
-	fixture_expect(ask, 70, 20,
+	fixture_expect_rows(ask, 70, 20,
 		"Allow? [1-5] |\n> 1. Allow once\n  2. Allow tool for this session\n"
 		"  3. Allow all server tools for this session\n"
 		"  4. Allow tool for all future sessions\n  5. No, suggest changes (esc)\n");
@@ -458,8 +458,8 @@ static void a_screen_reader_gets_words(void **state)
 
 	(void)state;
 	fixture_expect_subject(ask, 70, "T\np\nDo you want to proceed?\n");
-	fixture_expect(ask, 70, 20,
-	               "Allow? [1-2] |\n1. Allow once (selected)\n2. No, suggest changes (esc)\n");
+	fixture_expect_rows(ask, 70, 20,
+	                    "Allow? [1-2] |\n1. Allow once (selected)\n2. No, suggest changes (esc)\n");
 	ask_free(ask);
 }
 
@@ -506,7 +506,7 @@ static void likes_are_allowed_together(void **state)
 	assert_false(fixture_join(ask, COMMAND("rm b", "rm"), "q-3"));
 	assert_false(fixture_join(ask, OTHER_TOOL, "q-3"));
 	assert_true(fixture_join(ask, COMMAND("make c", "make"), "q-3"));
-	fixture_expect(ask, 70, 20,
+	fixture_expect_rows(ask, 70, 20,
 		"Allow? [1-3] |\n> 1. Allow once\n"
 		"  2. Allow these 3  this one and the 2 above\n"
 		"  3. No, suggest changes (esc)\n");
@@ -551,7 +551,7 @@ static void what_joined_is_shown_and_may_go(void **state)
 	assert_string_equal(text.data, "  make b");
 	rows_release(&rows);
 	ask_unjoin(ask, gone);
-	fixture_expect(ask, 70, 20,
+	fixture_expect_rows(ask, 70, 20,
 		"Allow? [1-2] |\n> 1. Allow once\n  2. No, suggest changes (esc)\n");
 	ask_free(ask);
 }

@@ -26,11 +26,11 @@ static void a_choice_is_shown_and_taken(void **state)
 
 	(void)state;
 	fixture_expect_subject(ask, 40, "? Which one?\n");
-	fixture_expect(ask, 60, 20,
+	fixture_expect_rows(ask, 60, 20,
 		"Choose: [1-3] |\n> 1. Red  as blood\n  2. Blue\n  3. Something else\n"
 		"Enter or a digit chooses, Esc: no answer.\n");
 	fixture_type(ask, "<down>");
-	fixture_expect(ask, 60, 20,
+	fixture_expect_rows(ask, 60, 20,
 		"Choose: [1-3] |\n  1. Red  as blood\n> 2. Blue\n  3. Something else\n"
 		"Enter or a digit chooses, Esc: no answer.\n");
 	assert_int_equal(fixture_type(ask, "<enter>"), ASK_DONE);
@@ -87,17 +87,17 @@ static void pages_go_back_and_forth(void **state)
 	(void)state;
 	fixture_expect_subject(ask, 40, "1. Which ones?\n2. Your name?\n");
 	fixture_type(ask, "2");
-	fixture_expect(ask, 60, 20,
+	fixture_expect_rows(ask, 60, 20,
 		"1/2? [1-3] |\nWhich ones?\n  1. [ ] A\n> 2. [x] B\n  3. [ ] Something else\n"
 		"Space or digits choose, Enter goes on, Esc: no answer.\n"
 		"Tab: the next question, Shift+Tab: the one before.\n");
 	fixture_type(ask, "<tab>");
-	fixture_expect(ask, 60, 20,
+	fixture_expect_rows(ask, 60, 20,
 		"> |\nYour name?\nfirst and last\nEnter sends it, Esc: no answer.\n"
 		"Tab: the next question, Shift+Tab: the one before.\n");
 	ask_paste(ask, SPAN("Me"));
 	fixture_type(ask, "<s-tab><enter><enter>");
-	fixture_expect(ask, 70, 20,
+	fixture_expect_rows(ask, 70, 20,
 		"Send? [y] |\n1. Kinds: B\n2. Name: Me\n"
 		"Enter sends the answers, Shift+Tab goes back, Esc: no answer.\n");
 	ask_free(ask);
@@ -109,7 +109,7 @@ static void what_is_missing_is_said(void **state)
 
 	(void)state;
 	fixture_type(ask, "<tab>1");
-	fixture_expect(ask, 70, 20,
+	fixture_expect_rows(ask, 70, 20,
 		"Send? [y] |\n1. Sure: no answer\n2. Sure: Yes\n"
 		"Enter sends the answers, Shift+Tab goes back, Esc: no answer.\n");
 	ask_free(ask);

@@ -226,7 +226,7 @@ static void a_hunk_is_shown_with_what_can_be_done(void **state)
 	struct ask *ask = review();
 
 	(void)state;
-	fixture_expect(ask, 100, 20,
+	fixture_expect_rows(ask, 100, 20,
 		"Hunk 1/3? |\n"
 		"y take, n leave out, e edit, c comment, s split, a/d take/leave the rest, k back, "
 		"? help, Esc\n"
@@ -280,7 +280,7 @@ static void comments_go_along(void **state)
 
 	(void)state;
 	fixture_type(ask, "cWhy?<enter>");
-	fixture_expect(ask, 40, 4,
+	fixture_expect_rows(ask, 40, 4,
 		"Hunk 1/3? |\n"
 		"y take, n leave out, e edit, c comment,\ns split, a/d take/leave the rest, k\n"
 		"back, ? help, Esc\n");
@@ -299,7 +299,7 @@ static void what_is_left_is_shown_before_it_is_applied(void **state)
 
 	(void)state;
 	fixture_type(ask, "nyn");
-	fixture_expect(ask, 60, 20,
+	fixture_expect_rows(ask, 60, 20,
 		"Apply? [y/n] |\n1 of 3 hunks. y applies it, n goes back.\n"
 		"a\n@@ -6,7 +6,7 @@\n 6  6   6\n 7  7   7\n 8  8   8\n 9    - 9\n    9 + nine\n"
 		"10 10   10\n11 11   11\n12 12   12\n");
@@ -308,7 +308,7 @@ static void what_is_left_is_shown_before_it_is_applied(void **state)
 	ask_free(ask);
 	ask = review();
 	fixture_type(ask, "d");
-	fixture_expect(ask, 60, 20,
+	fixture_expect_rows(ask, 60, 20,
 		"Decline? [y/n] |\n0 of 3 hunks. y applies nothing and says so, n goes back.\n");
 	ask_free(ask);
 }
@@ -318,7 +318,7 @@ static void a_long_hunk_scrolls(void **state)
 	struct ask *ask = review();
 
 	(void)state;
-	fixture_expect(ask, 200, 6,
+	fixture_expect_rows(ask, 200, 6,
 		"Hunk 1/3? |\n"
 		"y take, n leave out, e edit, c comment, s split, a/d take/leave the rest, k back, "
 		"? help, Esc\n"
@@ -448,28 +448,28 @@ static void it_says_which_file_it_is(void **state)
 	struct ask *ask = fixture_confirmation(ALL_FILES);
 
 	(void)state;
-	fixture_expect(ask, 70, 20,
+	fixture_expect_rows(ask, 70, 20,
 		"Apply? [1-3] |\n> 1. Allow once\n  2. Review by hunk\n"
 		"  3. No, suggest changes (esc)\n");
 	fixture_type(ask, "2y");
-	fixture_expect(ask, 100, 4,
+	fixture_expect_rows(ask, 100, 4,
 		"File 1/4, hunk 2/2? |\n"
 		"y take, n leave out, e edit, c comment, s split, a/d take/leave the rest, k back, "
 		"? help, Esc\n"
 		"Edits /w/a\nrows 1-0 of 7 (Up, Down, Ctrl+O)\n");
 	fixture_type(ask, "ny");
-	fixture_expect(ask, 100, 20,
+	fixture_expect_rows(ask, 100, 20,
 		"File 3/4? |\n"
 		"y take, n leave out, c comment, k back, ? help, Esc\n"
 		"Creates /w/new\n"
 		"new (new file)\n@@ -0,0 +1 @@\n  1 + new\n");
 	fixture_type(ask, "y");
-	fixture_expect(ask, 100, 20,
+	fixture_expect_rows(ask, 100, 20,
 		"File 4/4? |\n"
 		"y take, n leave out, c comment, k back, ? help, Esc\n"
 		"Renames /w/old to /w/moved\n");
 	fixture_type(ask, "n");
-	fixture_expect(ask, 100, 3,
+	fixture_expect_rows(ask, 100, 3,
 		"Apply? [y/n] |\n3 of 5 hunks, in 3 of 4 files. y applies them, n goes back.\n"
 		"rows 1-0 of 14 (Up, Down, Ctrl+O)\n");
 	ask_free(ask);
@@ -572,7 +572,7 @@ static void an_edit_that_is_answered_elsewhere_leaves_the_review(void **state)
 	fixture_type(ask, "3yy");
 	ask_unjoin(ask, gone);
 	assert_int_equal(fixture_type(ask, "3y"), ASK_OPEN);
-	fixture_expect(ask, 100, 2,
+	fixture_expect_rows(ask, 100, 2,
 		"Apply? [y/n] |\n2 of 2 hunks, in 2 of 2 files. y applies them, n goes back.\n");
 	ask_free(ask);
 }

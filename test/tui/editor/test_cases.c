@@ -23,6 +23,8 @@
 
 enum { ROWS_MAX = 5 };
 
+static const char *folder; /* of the files */
+
 struct test_case {
 	char name[200];
 	struct editor *editor;
@@ -188,7 +190,7 @@ static void end_case(struct test_case *test)
 
 static char *read_cases(const char *name)
 {
-	_cleanup_free_ char *path = mem_printf("%s/%s", CASES_FOLDER, name);
+	_cleanup_free_ char *path = mem_printf("%s/%s", folder, name);
 	_cleanup_buf_ struct buf text = BUF_INIT(1 << 20);
 	FILE *file = fopen(path, "re");
 	char piece[4096];
@@ -246,12 +248,13 @@ static void vim_cases_hold(void **state)
 	run_cases("vim.cases");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(editing_cases_hold),
 		cmocka_unit_test(vim_cases_hold),
 	};
 
+	folder = argc > 1 ? argv[1] : ".";
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
