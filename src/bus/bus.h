@@ -85,8 +85,8 @@ enum bus_topic {
  *       exec: command, rootCommand, rootCommands [string], summary, problems [string],
  *           commandPrefixes? [string]: what "always" would allow, denials? [object]: what
  *           the sandbox would deny, as far as can be foreseen;
- *       mcp: serverName, toolName, toolDisplayName, changed?: lines that the server declares
- *           otherwise than when it was last allowed;
+ *       mcp: serverName, toolName, toolDisplayName, changed?: the lines in which it differs
+ *           from the tool that was last allowed;
  *       info: prompt, urls [string], and of a text that may be edited (a plan): fileName,
  *           originalContent, newContent;
  *       sandbox_expansion: docs/bus.md},

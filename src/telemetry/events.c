@@ -592,7 +592,6 @@ static void telemetry_write_config(struct telemetry *telemetry, const struct set
 	json_auto_t *servers = json_array(), *brought = json_array();
 	const bool git_ignore = settings_bool(settings, "context.fileFiltering.respectGitIgnore",
 	                                      true);
-
 	json_t *own, *row;
 	const char *name;
 

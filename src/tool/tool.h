@@ -287,9 +287,10 @@ struct tool {
 	 * it is no server's tool. */
 	const char *server_identity;
 	const json_t *annotations;      /* and what the server says about it; or NULL */
-	/* NULL, or whether a stranger declares it otherwise than when a call of it was last
-	 * allowed: then no rule allows it until somebody was asked.  *ret (filled either way) is
-	 * released by the caller. From any thread. */
+	/* NULL, or whether it is not the tool of which a call was last allowed: a stranger
+	 * declares it differently, or another stranger does. Then no rule allows it until
+	 * somebody was asked.  *ret (filled either way) is released by the caller. From any
+	 * thread. */
 	bool (*changed)(const struct tool *tool, struct tool_change *ret);
 	/* A call of it was allowed, by somebody who was shown *change or by a rule. */
 	void (*allowed)(const struct tool *tool, const struct tool_change *change);

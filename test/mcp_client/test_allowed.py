@@ -65,7 +65,7 @@ def test_no_rule_allows_a_tool_that_changed(world, how):
     world.command("mcp", "test", "fake")
     done = echo(world, *args)
     assert "hasp mcp allow fake" in done.results()[0]["message"] and "(description)" in done.results()[0]["message"]
-    assert "of the MCP server \"fake\" is another than" in done.err and "hasp mcp allow fake" in done.err
+    assert "of the MCP server \"fake\" is not the one that was last allowed" in done.err and "hasp mcp allow fake" in done.err
     assert server.called == 1
 
 
@@ -149,7 +149,7 @@ def test_another_command_of_a_projects_file_is_another_tool(world):
     assert "you said hello" in echo(world, "--yolo").results()[0]["output"]
     of_project(world, "--secret")
     done = echo(world, "--yolo")
-    assert "(program or address)" in done.results()[0]["message"] and "is another than" in done.err
+    assert "(program or address)" in done.results()[0]["message"] and "is not the one that was last allowed" in done.err
     shown = world.command("mcp", "test", "fake").text
     assert "        -%s (with all arguments: " % sys.executable in shown and "--secret" not in shown
     assert world.command("mcp", "allow", "fake").code == 0

@@ -194,7 +194,7 @@ enum call_wants {
 	CALL_WANTS_RULE,  /* a rule, a flag or another mode would allow it */
 	CALL_WANTS_FLAGS, /* permissions beyond the sandbox */
 	CALL_WANTS_HOOK,  /* a hook wants somebody asked */
-	CALL_WANTS_LOOK,  /* its server declares it otherwise than when it was allowed */
+	CALL_WANTS_LOOK,  /* it is not the tool that was last allowed */
 };
 
 enum call_state { CALL_WAITING, CALL_RUNNING, CALL_ENDED };

@@ -183,7 +183,7 @@ static json_t *question_message(struct asking *asking)
 		json_object_set_new(message, "reason", json_text(span_str(call->ask_reason)));
 	else if (asking->change.parts)
 		json_object_set_new(message, "reason", json_pack(
-			"s++", "This tool is another than the one that was last allowed (",
+			"s++", "This tool is not the one that was last allowed (",
 			asking->change.parts, ")."));
 	else if (call->has_verdict && call->verdict.message[0])
 		json_object_set_new(message, "reason", json_text(span_str(call->verdict.message)));
@@ -368,7 +368,7 @@ static bool refuse_unasked(struct asking *asking, struct err *err)
 		               asking->call->ask_reason ? asking->call->ask_reason : "");
 	if (asking->call->wants == CALL_WANTS_LOOK)
 		return err_set(err, ERR_DENIED_BY_USER,
-		               "Denied By User: This tool of the MCP server \"%s\" is another than "
+		               "Denied By User: This tool of the MCP server \"%s\" is not "
 		               "the one that was last allowed (%s), so no rule allows it, and "
 		               "nobody can be asked here. \"hasp mcp test %s\" shows the user "
 		               "what changed; "

@@ -293,8 +293,8 @@ static void warn_of_change(struct call *call, const struct tool *tool)
 	if (!call->change.parts || !call->has_verdict ||
 	    call->verdict.decision != POLICY_ALLOW)
 		return;
-	text = mem_printf("The tool \"%s\" of the MCP server \"%s\" is another than the one that "
-	                  "was last allowed (%s): what allows it does not count until you have "
+	text = mem_printf("The tool \"%s\" of the MCP server \"%s\" is not the one that was "
+	                  "last allowed (%s): what allows it does not count until you have "
 	                  "said yes.", tool->title, tool->server, call->change.parts);
 	agent_notice(call->agent, "warning", text);
 }

@@ -20,7 +20,7 @@
 void gate_attach(struct call *call);
 
 /* Asks the policy anew (after somebody said "always"); fills call->verdict and call->change: a
- * tool that is declared otherwise than when it was last allowed is asked about at least. */
+ * tool that is not the one that was last allowed is asked about at least. */
 enum call_decision gate_decide(struct call *call, const struct tool *tool, const json_t *arguments);
 /* Whether the rules but those on paths say yes; changes nothing, from any thread while the call is
  * being asked about. */

@@ -152,7 +152,7 @@ static void print_changed(const json_t *tool, struct buf *out)
 	struct span rest = json_span(json_object_get(tool, "changed")), line;
 
 	if (rest.len)
-		buf_str(out, "        is another than the one that was last allowed:\n");
+		buf_str(out, "        is not the one that was last allowed:\n");
 	while (line_next(&rest, &line))
 		buf_printf(out, "        %.*s\n", (int)line_body(line).len, line.data);
 }

@@ -470,9 +470,9 @@ json_t *mcp_server_tools(struct mcp_server_slot *server);
 char *mcp_server_tool_name(const struct mcp_server_slot *server, const char *tool);
 /* What it offers besides (mcp_offers_clean); a new reference, {} when nothing is known. */
 json_t *mcp_server_offers(struct mcp_server_slot *server);
-/* Whether the server declares its tool otherwise than when a call of it was last allowed; one that
- * never was is not changed.  `declaration`: what it was known by, for one that the server has no
- * more.  *ret as struct tool has it. */
+/* Whether the server, or what it declares of the tool, has changed since a call of it was last
+ * allowed; one that never was is not changed.  `declaration`: what it was known by, for one that
+ * the server has no more.  *ret as struct tool has it. */
 bool mcp_server_tool_changed(struct mcp_server_slot *server, const json_t *declaration,
                              struct tool_change *ret);
 /* It was allowed as *change has it. */

@@ -196,8 +196,8 @@ void mcp_servers_reload(struct mcp_servers *servers, const struct settings *sett
  * "logger"?}] (its last messages), "problem"?, "version"?, "server"?, "login"? ("needed": from the
  * user)}.  "state": "off",
  * "disabled" (by the user), "known" (from last time), "unknown", "starting", "ready", "failed".
- * "changed": the lines that differ (struct tool_change) in a tool that is declared otherwise than
- * when a call of it was last allowed. A new reference. */
+ * "changed": the lines that differ (struct tool_change) in a tool that is not the one of which a
+ * call was last allowed. A new reference. */
 json_t *mcp_servers_list(struct mcp_servers *servers);
 /* Starts one, whatever is known of it, and asks for its tools.  FILE_NOT_FOUND: there is no such
  * server; DENIED_BY_POLICY: it is off; else errors as of client.h. *ret_denials (a new reference,
