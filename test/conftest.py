@@ -8,9 +8,13 @@
 runs the first attack at the first level, the second at the second, and so on around: each attack once and each level
 often, where all of them at all levels would take long.  Several names, also of fixtures with parameters, take turns
 together.  Everything is run with HASP_TESTS=all, and so is a case that is named.
+
+HASP_SAMPLE=4 runs one case of four: script/lib/run_tests.py sets it where the same cases are all run elsewhere.
 """
 
 import os
+
+from part import ALL
 
 
 def case_of(item, names):
@@ -20,8 +24,13 @@ def case_of(item, names):
 
 
 def pytest_collection_modifyitems(config, items):
-    if os.environ.get("HASP_TESTS") == "all" or any("::" in argument for argument in config.args):
+    if ALL or any("::" in argument for argument in config.args):
         return  # who names a case means that one
+    keep(config, items, taking_turns(items))
+    keep(config, items, items[::int(os.environ.get("HASP_SAMPLE", "1"))])
+
+
+def taking_turns(items):
     cases = {}
     for item in items:
         mark = item.get_closest_marker("in_turn")
@@ -31,5 +40,10 @@ def pytest_collection_modifyitems(config, items):
     for turn, same in enumerate(cases.values()):
         kept = same[turn % len(same)]
         left_out.update(item for item in same if item is not kept)
-    config.hook.pytest_deselected(items=list(left_out))
-    items[:] = [item for item in items if item not in left_out]
+    return [item for item in items if item not in left_out]
+
+
+def keep(config, items, kept):
+    chosen = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = kept

@@ -20,6 +20,10 @@ import threading
 
 PYTHON = "/usr/bin/python3"
 LARGEST = 1 << 20  # bytes of a request: mostly the environment
+# Freed memory is kept, and comes in large pages: getting the same pages again and again is half of what tests cost that
+# handle megabytes.  Of the server and the jobs alone: what they start has the request's environment.
+MEMORY = ("glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=1073741824:"
+          "glibc.malloc.top_pad=67108864")
 
 
 class PytestServer:
@@ -31,6 +35,7 @@ class PytestServer:
         with theirs:
             self.process = subprocess.Popen(
                 [PYTHON, __file__, str(theirs.fileno()), folder], pass_fds=[theirs.fileno()],
+                env=dict(os.environ, GLIBC_TUNABLES=MEMORY),
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 
     def _ask(self, question, descriptors=()):

@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "model/content.h"
+#include "part.h"
 
 static char folder[] = "/tmp/hasp-sessions-XXXXXX";
 static int troubles;
@@ -502,7 +503,7 @@ static void a_damaged_byte_costs_its_line(void **state)
 			/* A line's end may become the beginning of what is no object. */
 			if (good == '\n')
 				lost = i + 1 < ARRAY_LEN(lines) ? 1u << (i + 1) : 0;
-			for (size_t k = 0; k < ARRAY_LEN(bytes); k++) {
+			for (size_t k = at % part_step(3); k < ARRAY_LEN(bytes); k += part_step(3)) {
 				text.data[at] = bytes[k];
 				if (bytes[k] != good)
 					check_damaged(home, buf_view(&text), all & ~lost);

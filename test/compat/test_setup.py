@@ -2,16 +2,15 @@
 """A folder that was set up for Gemini CLI, Claude Code and Codex: every part works with hasp -p, and
 Gemini CLI does the same where it has the part: in one run for all calls, and in one for each part with
 HASP_TESTS=all, as in script/setup-compare."""
-import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from part import ALL
 import setups
 from programs import TOP
 
 BOTH = ("gemini", "hasp")
-ALL = os.environ.get("HASP_TESTS") == "all"
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from part import part_step
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "damage"))
 import corpus  # noqa: E402
@@ -28,7 +29,7 @@ def programs():
 
 
 # Of each so many one, unless HASP_TESTS=all.
-PART = 1 if os.environ.get("HASP_TESTS") == "all" else 10
+PART = part_step(25)
 
 
 @pytest.fixture(scope="module")

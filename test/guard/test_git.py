@@ -45,7 +45,7 @@ def test_a_rebase_in_progress_goes_on(place):
     assert (place.work / "also").exists()
 
 
-def test_a_large_workspace_costs_less_than_a_millisecond(place):
+def test_a_large_workspace_is_not_walked_for_a_small_change(place):
     """20,000 files: the shortest command pays for the smallest walk, one that makes nothing for none."""
     for number in range(400):
         folder = place.work / ("d%d" % (number % 20)) / ("e%d" % number)
@@ -55,12 +55,12 @@ def test_a_large_workspace_costs_less_than_a_millisecond(place):
     nothing = min((place.guarded("true") for _ in range(5)), key=lambda r: r.check_us)
     small = min((place.guarded(": > x", "--note", str(place.work / "x")) for _ in range(5)),
                 key=lambda r: r.check_us)
-    whole = place.guarded(": > y", "--lost")
+    whole = min((place.guarded(": > y", "--lost") for _ in range(3)), key=lambda r: r.check_us)
     print("take %.0f us; nothing made %.0f us; something made %.0f us; whole walk %.0f us"
           % (small.take_us, nothing.check_us, small.check_us, whole.check_us))
-    # Idle machines need a tenth of that.
-    assert nothing.check_us < 500
-    assert small.take_us < 2000 and small.check_us < 6000
+    # Ratios of the same minute: an idle machine has more than 1,000, 100 and 10.
+    assert 50 * nothing.check_us < whole.check_us
+    assert 10 * small.take_us < whole.check_us and 2 * small.check_us < whole.check_us
 
 
 def test_an_interrupted_command_leaves_a_worktree_that_git_can_prune(place):

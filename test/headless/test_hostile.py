@@ -8,7 +8,7 @@ import uuid
 
 import fake_gemini
 import pytest
-from conftest import HASP, KEY, KINDS, limit_processor_time
+from conftest import HASP, KEY, KINDS, LIMITED
 from fake_gemini import call, text
 from fake_server import FakeServer
 from terminal import Terminal, undrawn
@@ -249,7 +249,7 @@ def test_a_pattern_that_multiplies_is_cheap(world):
     pattern = "{a,b}" * 30
     done = world.run([[call("glob", {"pattern": pattern}),
                        call("grep_search", {"pattern": "(a+)+$", "include": pattern})],
-                      [text("Done.")]], "-p", "x", set_up=limit_processor_time, timeout=600)
+                      [text("Done.")]], "-p", "x", before=LIMITED, timeout=600)
     assert done.code == 0
     assert [result["error"]["code"] for result in done.results()] == ["invalid_argument"] * 2
 

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 from conftest import HASP, World
 from fake_gemini import call, text
+from part import part_step
 
 HELLO = [[text("Hello.")]]
 
@@ -88,7 +89,7 @@ def place(name):
 
 
 # Of so many one, unless HASP_TESTS=all.
-PART = 1 if os.environ.get("HASP_TESTS") == "all" else 2
+PART = part_step(4)
 PLACES = [place(name) for name in NAMES if len(name) < 64][::PART]
 
 

@@ -5,13 +5,12 @@ import json
 import subprocess
 
 import pytest
-from conftest import HASP, limit_processor_time
+from conftest import HASP, LIMITED
 from fake_gemini import call
 
 def hasp(world, *args, stdin=b"", code=0):
-    done = subprocess.run([HASP, *args], env=world.environment(), cwd=world.root, input=stdin,
-                          capture_output=True, timeout=600,
-                          preexec_fn=limit_processor_time)
+    done = subprocess.run([*LIMITED, HASP, *args], env=world.environment(), cwd=world.root, input=stdin,
+                          capture_output=True, timeout=600)
     assert done.returncode == code, (done.returncode, done.stderr[-500:])
     return done.stdout
 
@@ -25,18 +24,18 @@ def settings(world, values):
 
 @pytest.mark.parametrize("args", [["config", "--json", "--origin"], ["policy", "list"]], ids=" ".join)
 def test_unknown_settings(world, args):
-    settings(world, {"k%d" % i: i for i in range(120000)})
+    settings(world, {"k%d" % i: i for i in range(60000)})
     hasp(world, *args)
 
 
 def test_unknown_settings_in_depth(world):
-    settings(world, {"ui": {"k%d" % i: "v" for i in range(60000)},
-                     "mcpServers": {"s%d" % i: {"command": "x"} for i in range(20000)}})
+    settings(world, {"ui": {"k%d" % i: "v" for i in range(30000)},
+                     "mcpServers": {"s%d" % i: {"command": "x"} for i in range(10000)}})
     hasp(world, "config")
 
 
 def test_variables_of_a_project(world):
-    lines = ["GEMINI_SYSTEM_MD=%d\nX%d=1" % (i, i) for i in range(30000)]
+    lines = ["GEMINI_SYSTEM_MD=%d\nX%d=1" % (i, i) for i in range(15000)]
     (world.root / ".env").write_text("\n".join(lines))
     hasp(world, "config")
 
@@ -46,7 +45,7 @@ def test_rules_of_a_policy(world):
     folder.mkdir()
     (folder / "p.toml").write_text("".join(
         '[[rule]]\ntoolName = "t%d"\ndecision = "deny"\npriority = %d\n' % (i, i % 1000)
-        for i in range(4000)))
+        for i in range(2000)))
     hasp(world, "policy", "list")
 
 
@@ -59,14 +58,13 @@ def test_hooks(world, where):
     world.settings(where, hooks={"BeforeTool": groups})
     if where == "project":
         hasp(world, "hooks", "trust")
-    world.settings(hooksConfig={"disabled": ["x%d" % i for i in range(150000)]},
+    world.settings(hooksConfig={"disabled": ["x%d" % i for i in range(75000)]},
                    **({"hooks": {"BeforeTool": groups}} if where == "home" else {}))
     listed = hasp(world, "hooks", "list")
     assert 900 < listed.count(b"command: exit 7") < 1100
     with world.fake([[call("list_directory", {"dir_path": "."})], [{"text": "Done."}]]) as server:
-        done = subprocess.run([HASP, "-p", "x"], env=world.environment(server), cwd=world.root, timeout=600,
-                              stdin=subprocess.DEVNULL, capture_output=True,
-                              preexec_fn=limit_processor_time)
+        done = subprocess.run([*LIMITED, HASP, "-p", "x"], env=world.environment(server), cwd=world.root,
+                              timeout=600, stdin=subprocess.DEVNULL, capture_output=True)
     assert (done.returncode, done.stdout) == (0, b"Done.\n"), done.stderr[-500:]
 
 
@@ -76,7 +74,7 @@ def session(lines):
     return "".join(json.dumps(line) + "\n" for line in [head, *lines])
 
 
-MANY = 60000
+MANY = 30000
 SESSIONS = {
     "messages": lambda: [{"id": "u%d" % i, "type": "user", "content": "x"} for i in range(MANY)],
     "one message again and again": lambda: [
@@ -104,8 +102,8 @@ def test_lines_of_a_session(world, kind):
 
 
 def test_members_of_arguments(world):
-    arguments = {"file_path": "a.txt", **{"x%d" % i: i for i in range(100000)}}
+    arguments = {"file_path": "a.txt", **{"x%d" % i: i for i in range(50000)}}
     out = hasp(world, "tool", "read_file", "-", stdin=json.dumps(arguments).encode(), code=1)
     assert b"invalid_argument" in out
-    todos = [{"description": "d%d" % i, "status": "pending"} for i in range(50000)]
+    todos = [{"description": "d%d" % i, "status": "pending"} for i in range(25000)]
     hasp(world, "tool", "apply_changes", "-", stdin=json.dumps({"changes": todos}).encode(), code=1)

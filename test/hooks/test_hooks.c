@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "hooks/hooks.h"
+#include "part.h"
 #include "sandbox/apply/cgroup.h"
 
 static char folder[] = "/tmp/hasp hooks XXXXXX";
@@ -445,7 +446,7 @@ static void what_outruns_a_look_ends_with_its_hook(void **state)
 		return;
 	}
 	cgroup_free(group);
-	for (int i = 0; i < 5; i++) {
+	for (size_t i = 0; i < part_of(6, 3); i++) {
 		run_until_ready(command);
 		lock = open(path, O_RDWR);
 		assert_true(lock >= 0);

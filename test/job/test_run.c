@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "part.h"
 #include "patience.h"
 #include "run_fixture.h"
 
@@ -455,7 +456,7 @@ static void test_cancel_ends_the_whole_tree(void **state)
 	unsigned took[ARRAY_LEN(trees) * ROUNDS];
 	size_t count = 0;
 
-	for (size_t i = 0; i < ARRAY_LEN(trees) * ROUNDS; i++) {
+	for (size_t i = 0; i < ARRAY_LEN(trees) * part_of(ROUNDS, 3); i++) {
 		struct told told = { 0 };
 		uint64_t began;
 
@@ -662,7 +663,7 @@ static void test_a_process_of_a_shared_one_ends_while_it_is_executed(void **stat
 	struct fixture *fixture = *state;
 
 	fixture->plan.use = SANDBOX_USE_FILES;
-	for (int i = 0; i < ROUNDS; i++) {
+	for (size_t i = 0; i < part_of(ROUNDS, 4); i++) {
 		struct told told = { 0 };
 
 		told_start(&told, fixture,

@@ -12,10 +12,10 @@ import random
 import subprocess
 
 import pytest
+from part import part_step
 
 PROBE = os.environ["MATCHES_PROBE"]
 SOURCE = pathlib.Path(__file__).resolve().parents[2] / "src"
-ALL = os.environ.get("HASP_TESTS") == "all"  # otherwise a part of the source code, and of the patterns
 
 LITERALS = [
     "struct", "size_t", "return", "EXPORT", "err_set", "x", "(", "_", "span_of(",
@@ -46,7 +46,7 @@ def is_word(pattern):
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("text")
-    source = b"".join(path.read_bytes() for path in sorted(SOURCE.rglob("*.[ch]"))[::1 if ALL else 10])
+    source = b"".join(path.read_bytes() for path in sorted(SOURCE.rglob("*.[ch]"))[::part_step(20)])
     (folder / "source").write_bytes(source.replace(b"\r", b""))
     (folder / "odd").write_bytes(odd_text(random.Random(4)))
     (folder / "valid").write_bytes(odd_text(random.Random(5)).decode(errors="ignore").encode())
@@ -82,8 +82,8 @@ def compare(letters, pattern, path):
     return []
 
 
-# Of so many patterns one, unless HASP_TESTS=all.
-PART = 1 if ALL else 4
+# Of so many patterns one.
+PART = part_step(8)
 
 
 @pytest.mark.parametrize("letters", ["", "i", "s", "x"])

@@ -11,12 +11,12 @@ import tempfile
 import pytest
 
 import npm_peers
+from part import ALL
 import served
 import tool_calls
 from conftest import HASP
 
 SECONDS = 120
-ALL = os.environ.get("HASP_TESTS") == "all"
 COMPILED = tempfile.TemporaryDirectory(prefix="hasp-inspector-")  # its own code, for all runs
 WAYS = [("stdio", "legacy"), ("stdio", "modern"), ("http", "legacy"), ("http", "modern")]
 EACH = WAYS[::3]  # each transport and each era, not all pairs

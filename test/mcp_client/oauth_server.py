@@ -6,7 +6,7 @@ import hashlib
 import json
 import queue
 import secrets
-import sys
+import shlex
 import threading
 import time
 import urllib.parse
@@ -16,10 +16,9 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, padding, utils
 
 TOOL = {"name": "echo", "inputSchema": {"type": "object", "properties": {}}}
-BROWSER = """#!%s
-import sys, urllib.request
-open(%r, "a").write(sys.argv[1] + "\\n")
-urllib.request.urlopen(sys.argv[1], timeout=120).read()
+BROWSER = """#!/bin/sh
+echo "$1" >>%s
+exec curl -fsSL -m 120 -o /dev/null "$1"
 """
 
 
@@ -243,6 +242,6 @@ class Server(ThreadingHTTPServer):
 def browser_in(folder):
     """A program that follows the address it gets, and writes it down."""
     path, log = folder / "browser", folder / "browser.log"
-    path.write_text(BROWSER % (sys.executable, str(log)))
+    path.write_text(BROWSER % shlex.quote(str(log)))
     path.chmod(0o755)
     return str(path), log

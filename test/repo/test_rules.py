@@ -56,6 +56,9 @@ BROKEN = [
     ("a test that times the wall", {"test/base/test_b.py": "%s\nassert a and time.mono" "tonic() - begin < 20\n"
                                     % C.strip().replace("/*", "#").replace("*/", "")},
      "test/base/test_b.py:2: a busy machine takes longer than 20 s"),
+    ("a test that bounds a time", {"test/base/test_b.py": "%s\nassert a and b.check" "_us < 500\n"
+                                   % C.strip().replace("/*", "#").replace("*/", "")},
+     "test/base/test_b.py:2: bounds a time"),
     ("a test that loses patience", {"test/base/test_b.py": "%s\nend = time.mono" "tonic() + 20\n"
                                     % C.strip().replace("/*", "#").replace("*/", "")},
      "test/base/test_b.py:2: a busy machine takes longer than 20 s until"),

@@ -9,10 +9,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from part import part_step
 import search_trees
 from search_peers import ENV, git, git_files, git_ignored, hasp_files, hasp_names, shown
 
-PART = 1 if os.environ.get("HASP_TESTS") == "all" else 2  # of so many random trees one
+PART = part_step(4)  # of so many random trees one
 
 
 def init(folder, *more):

@@ -19,6 +19,7 @@ import random
 import subprocess
 
 import pytest
+from part import part_of, part_step
 import search_trees
 from search_peers import (hasp_counts, hasp_files, hasp_names, hasp_search, rg_counts, rg_files,
                           rg_names, rg_search, rg_understands)
@@ -26,10 +27,9 @@ from search_peers import (hasp_counts, hasp_files, hasp_names, hasp_search, rg_c
 ALL = {"no_ignore": True}
 RG_ALL = ["--no-ignore", "--hidden", "--crlf"]
 # A sample, unless HASP_TESTS=all.
-EVERYTHING = os.environ.get("HASP_TESTS") == "all"
-SEEDS = [11, 12, 13, 14] if EVERYTHING else [11]
-PART = 1 if EVERYTHING else 4
-SHARE = 1 if EVERYTHING else 8  # of so many files of a real tree one: its lines are like each other
+SEEDS = [11, 12, 13, 14][:part_of(4, 4)]
+PART = part_step(8)
+SHARE = part_step(16)  # of so many files of a real tree one: its lines are like each other
 
 
 @pytest.fixture(scope="module", params=SEEDS)
@@ -207,7 +207,7 @@ def test_random_regexes(tmp_path, seed):
     kinds = search_trees.kinds(tree)
     dice = random.Random(seed)
     found = 0
-    for _ in range(120 if EVERYTHING else 25):
+    for _ in range(part_of(120, 8)):
         pattern = random_pattern(dice)
         if not rg_understands(pattern):
             continue

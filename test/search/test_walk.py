@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 import pytest
+from part import part_of
 
 PROBE = os.environ["WALK_PROBE"]
 ENV = dict(os.environ, LC_ALL="C", GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null")
@@ -91,7 +92,7 @@ def random_tree(rng, root):
 def test_random_trees_with_nested_rules_are_walked_as_git_lists_them(tmp_path):
     rng = random.Random(11)
     total = 0
-    for n in range(120):
+    for n in range(part_of(120, 4)):
         root = tmp_path / str(n)
         root.mkdir()
         git(root, "init", "-q")
@@ -99,7 +100,7 @@ def test_random_trees_with_nested_rules_are_walked_as_git_lists_them(tmp_path):
         ours = files(root)
         assert ours == by_bytes(listed_by_git(root)), n
         total += len(ours)
-    assert total > 500
+    assert total > part_of(500, 4)
 
 
 def test_a_walk_of_a_folder_counts_the_rules_above_it(tmp_path):

@@ -5,15 +5,15 @@ bash runs random scripts in an empty folder where all that it finds are recorder
 wrappers; what it started is compared with the analysis of the same text.
 """
 
-import os
 
 import pytest
 
+from part import part_step
 from shell_fixture import Probe, RecordingBash, commands
 from shell_scripts import Scripts
 
 SHELLS = ("bash", "sh", "dash")
-PART = 1 if os.environ.get("HASP_TESTS") == "all" else 3  # of so many generated scripts one
+PART = part_step(6)  # of so many generated scripts one
 
 
 @pytest.fixture(scope="module")

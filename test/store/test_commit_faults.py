@@ -8,9 +8,9 @@ import subprocess
 import pytest
 
 from disturb import calls, disturbed
+from part import ALL
 from test_commit_kill import NEW, OLD, PROBE, content, litter, next_operation, prepare
 
-ALL = os.environ.get("HASP_TESTS") == "all"
 # What the kernel may answer to any call that touches the disk.
 ERRORS = ["EIO", "ENOSPC", "EINTR"]
 # Calls that cannot fail, or whose failure the C library hides.

@@ -69,6 +69,7 @@
 #include "base/mem.h"
 #include "edit/edit.h"
 #include "file/workspace.h"
+#include "part.h"
 
 enum {
 	WORKERS = 4,
@@ -446,7 +447,7 @@ int main(int argc, char **argv)
 	};
 
 	arena.deadline = argc > 1 ? 0 : SECONDS_MAX;
-	arena.updates = argc > 1 ? strtoul(argv[1], NULL, 10) : 5000;
+	arena.updates = argc > 1 ? strtoul(argv[1], NULL, 10) : part_of(5000, 4);
 	snprintf(arena.folder, sizeof(arena.folder), "%s", argc > 2 ? argv[2] : "/tmp");
 	return cmocka_run_group_tests_name("contention", tests, NULL, NULL);
 }

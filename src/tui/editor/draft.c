@@ -340,18 +340,22 @@ bool draft_redo(struct draft *draft)
 
 void draft_clean(struct buf *out, struct span text)
 {
+	struct span as_it_is = { text.data, 0 };
 	struct utf8_char c;
 
 	while (utf8_next(&text, &c)) {
-		if (c.code == '\r') {
-			if (!span_starts(text, SPAN("\n")))
-				buf_char(out, '\n');
-		} else if (c.bad || c.code == 0) {
-			buf_str(out, "\xEF\xBF\xBD");
-		} else {
-			buf_span(out, c.bytes);
+		if (c.code != '\r' && c.code && !c.bad) {
+			as_it_is.len += c.bytes.len;
+			continue;
 		}
+		buf_span(out, as_it_is);
+		as_it_is = (struct span){ text.data, 0 };
+		if (c.code != '\r')
+			buf_str(out, "\xEF\xBF\xBD");
+		else if (!span_starts(text, SPAN("\n")))
+			buf_char(out, '\n');
 	}
+	buf_span(out, as_it_is);
 }
 
 /* ---- placeholders ---- */
@@ -383,6 +387,8 @@ bool draft_is_long_paste(struct span text)
 {
 	size_t lines, chars;
 
+	if (text.len > 4 * DRAFT_PASTE_CHARS_MAX) /* a character has four bytes at most */
+		return true;
 	measure_paste(text, &lines, &chars);
 	return lines > DRAFT_PASTE_LINES_MAX || chars > DRAFT_PASTE_CHARS_MAX;
 }

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "part.h"
 #include "tui/markdown/highlight.h"
 #include "tui/text/rows.h"
 
@@ -171,7 +172,7 @@ static void any_bytes_are_survived(void **state)
 		                                    strcspn(colour_language(i) + 1, " "));
 		struct colour *colour = colour_new(name);
 
-		for (int line = 0; line < 100; line++) {
+		for (size_t line = 0; line < part_of(100, 4); line++) {
 			static const char signs[] = "/*\"'`(){}[]<>-=#!a1 \t\\\xff\xc3\xa4$&|;:,.@";
 			char text[40];
 			uint8_t roles[40];
