@@ -284,28 +284,6 @@ const char *agents_from_word(enum agents_from from)
 	return words[from];
 }
 
-/* "*" stands for any letters; in steps that grow with the product of both lengths. */
-static bool pattern_fits(const char *pattern, const char *name)
-{
-	const char *star = NULL, *again = name;
-
-	while (*name) {
-		if (*pattern == '*') {
-			star = pattern++;
-			again = name;
-		} else if (*pattern == *name) {
-			pattern++;
-			name++;
-		} else if (star) {
-			pattern = star + 1;
-			name = ++again;
-		} else {
-			return false;
-		}
-	}
-	return !pattern[strspn(pattern, "*")];
-}
-
 static bool list_has_any(const json_t *list, const char *const *names)
 {
 	size_t i;
@@ -313,7 +291,7 @@ static bool list_has_any(const json_t *list, const char *const *names)
 
 	json_array_foreach((json_t *)list, i, pattern)
 		for (const char *const *name = names; *name; name++)
-			if (pattern_fits(json_string_value(pattern), *name))
+			if (span_fits(span_str(*name), span_str(json_string_value(pattern))))
 				return true;
 	return false;
 }
