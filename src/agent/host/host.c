@@ -758,7 +758,7 @@ static void judge_mentions(const struct host *host, struct path_rules *rules,
 
 	path_rules_init(rules, host->options.policy, session->provider, &who);
 	path_rules_mention(rules, tool_find("read_many_files"));
-	session->provider = &rules->provider;
+	session->provider = &rules->front.provider;
 }
 
 /* An agent or a resource of an MCP server, as mention_others.read has it. */

@@ -35,7 +35,7 @@ void host_load_memory(struct host *host)
 
 	if (host->options.policy) {
 		path_rules_init(&host->memory_rules, host->options.policy, options.provider, &who);
-		options.provider = &host->memory_rules.provider;
+		options.provider = &host->memory_rules.front.provider;
 	}
 	host->memory = memory_load(&options);
 	json_array_foreach(memory_notices(host->memory), i, notice)
