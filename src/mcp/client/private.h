@@ -544,6 +544,23 @@ struct mcp_servers {
 	pthread_mutex_t cache_lock;
 };
 
+/* Says something to people, as mcp_servers_options.notice has it (start.c). */
+void mcp_servers_notice(const struct mcp_servers *servers, const char *severity,
+                        const char *message);
+
+/* What a server says that it has: declarations of tools that can be used, and mcp_offers_ask's. */
+struct mcp_slot_said {
+	json_t *tools, *offers;
+};
+
+/* Starts it, shakes hands and asks what it has, of `watched` resources ({uri: true}) too; both
+ * results are new.  Without the lock (start.c).  Errors as of a client, and of headersHelper. */
+bool mcp_slot_start(struct mcp_server_slot *slot, json_t *watched, const _Atomic bool *cancel,
+                    struct mcp_client **ret, struct mcp_slot_said *ret_said, struct err *err);
+/* Of what the server, or the cache (`known`), declares: what can be used; the first that cannot are
+ * warnings. A new reference (start.c). */
+json_t *mcp_slot_clean(const struct mcp_server_slot *slot, const json_t *declared, bool known);
+
 /* Why it is not used, of all that there is; with the lock, once others know the slot. */
 void mcp_slot_settle_off(struct mcp_server_slot *slot);
 /* With the lock. DENIED_BY_POLICY: it is off, and why. */
