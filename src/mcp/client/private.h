@@ -253,8 +253,18 @@ struct mcp_transport_ops {
 /* A client, held once; the transport is freed with it. */
 struct mcp_client *mcp_client_new(const struct mcp_client_options *options,
                               const struct mcp_transport_ops *ops, void *transport);
-/* Shakes hands. */
+/* Shakes hands (handshake.c). */
 bool mcp_client_begin(struct mcp_client *client, const struct mcp_wait *wait, struct err *err);
+/* For that, and before any other request: what hasp declares; whether requests are as in
+ * MCP_MODERN; what was agreed on, with the server's answer, which is kept. */
+const json_t *mcp_client_capabilities(const struct mcp_client *client);
+void mcp_client_try_modern(struct mcp_client *client, bool modern);
+void mcp_client_agree(struct mcp_client *client, const char *version, json_t *hello);
+/* What is to be logged, of a server that says that it can; NULL: nothing. */
+const char *mcp_client_log_level(const struct mcp_client *client);
+/* Sends a notification. */
+bool mcp_client_notify(struct mcp_client *client, const char *method, const json_t *params,
+                       struct err *err);
 /* One message arrived. From any thread; it may answer. */
 void mcp_client_receive(struct mcp_client *client, struct span message);
 /* No message comes any more, and all that is asked fails; the first reason counts. */
