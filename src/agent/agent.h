@@ -37,10 +37,11 @@
  *   what is kept      session/record.c and session/sessions.c; stats.c; checkpoint/ states to
  *                     return to
  *   what is shown     call/display.c for people and wrappers
- *   what holds it     host/host.c and host/services.c put it together; host/agents.c and
- *                     host/subagent.c sub-agents; host/switch.c another
- *                     session, host/rewind.c an earlier state of it; setup/prepare.c and
- *                     setup/policy_load.c what is decided before
+ *   what holds it     host/host.c and host/services.c put it together, host/chat.c one
+ *                     session of it; host/message.c what is sent for a prompt;
+ *                     host/agents.c and host/subagent.c sub-agents; host/switch.c
+ *                     another session, host/rewind.c an earlier state of it;
+ *                     setup/prepare.c and setup/policy_load.c what is decided before
  */
 #ifndef HASP_AGENT_AGENT_H
 #define HASP_AGENT_AGENT_H

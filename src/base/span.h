@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 struct span {
@@ -81,6 +82,31 @@ static inline struct span span_trim(struct span text)
 static inline bool span_is_blank(struct span text)
 {
 	return span_trim(text).len == 0;
+}
+
+/* Whether the text is what the pattern says, in which "*" stands for any bytes, or for none; in
+ * steps that grow with the product of both lengths. */
+static inline bool span_fits(struct span text, struct span pattern)
+{
+	size_t p = 0, t = 0, star = SIZE_MAX, from = 0; /* the last star, and where it resumes */
+
+	while (t < text.len) {
+		if (p < pattern.len && pattern.data[p] == '*') {
+			star = p++;
+			from = t;
+		} else if (p < pattern.len && pattern.data[p] == text.data[t]) {
+			p++;
+			t++;
+		} else if (star != SIZE_MAX) {
+			p = star + 1;
+			t = ++from;
+		} else {
+			return false;
+		}
+	}
+	while (p < pattern.len && pattern.data[p] == '*')
+		p++;
+	return p == pattern.len;
 }
 
 /* ---- ASCII ------------------------------------------------------------------------ */

@@ -214,6 +214,21 @@ size_t unseen_show(struct buf *out, struct span text)
 	return unseen_print(out, text);
 }
 
+char *unseen_line(struct span text, size_t max)
+{
+	_cleanup_free_ char *copy = mem_dup(text.data ? text.data : "", text.len);
+	/* U+061C, of two bytes, is an escape of seven. */
+	_cleanup_buf_ struct buf shown = BUF_INIT(4 * text.len + 1);
+	struct span line;
+
+	for (char *c = copy; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = ' ';
+	unseen_show(&shown, span_str(copy));
+	line = utf8_head(buf_view(&shown), max);
+	return mem_dup(line.data ? line.data : "", line.len);
+}
+
 size_t unseen_escape(struct span text, uint32_t *ret)
 {
 	uint32_t c = 0;

@@ -61,6 +61,10 @@ size_t unseen_count(struct span text);
  * UTF-8 stay. */
 size_t unseen_show(struct buf *out, struct span text);
 
+/* The text as one line that does not act on a terminal, of at most `max` bytes: control characters
+ * are blanks, those that nobody sees are escapes.  It ends at a NUL.  The caller frees. */
+char *unseen_line(struct span text, size_t max);
+
 /* Appends the text with the characters in place of such escapes (hexadecimal digits in either
  * case); returns how many there were. Escapes of any other character stay. */
 size_t unseen_read(struct buf *out, struct span text);

@@ -12,6 +12,7 @@
 #include "catalog/private.h"
 #include "config/extensions.h"
 #include "config/home.h"
+#include "data/warnings.h"
 
 /* Low to high, beneath the home and then beneath the project. */
 static const char *const places[] = { ".claude/agents", ".gemini/agents" };
@@ -32,17 +33,18 @@ static void definition_add(struct agents *agents, struct agent_definition *defin
 		if (strcasecmp(there->name, definition->name) != 0)
 			continue;
 		if (!there->sha256 || strcmp(there->sha256, definition->sha256) != 0)
-			catalog_notice(agents->notices,
-			               "The agent \"%s\" of %s takes the place of the one of %s.",
-			               definition->name, whose_file(definition),
-			               whose_file(there));
+			warnings_add_line(agents->notices,
+			                  "The agent \"%s\" of %s takes the place of the one of "
+			                  "%s.",
+			                  definition->name, whose_file(definition),
+			                  whose_file(there));
 		catalog_agent_release(there);
 		*there = *definition;
 		return;
 	}
 	if (agents->count == LIMIT_AGENTS) {
-		catalog_notice(agents->notices, "%s is ignored: there are too many agents.",
-		               whose_file(definition));
+		warnings_add_line(agents->notices, "%s is ignored: there are too many agents.",
+		                  whose_file(definition));
 		catalog_agent_release(definition);
 		return;
 	}
@@ -80,11 +82,10 @@ static void file_try(struct agents *agents, const char *root, const char *path,
 	struct agents found = { .notices = agents->notices };
 	struct err err = ERR_INIT;
 
-	if ((!door_read(root, path, LIMIT_AGENT_BYTES, &text, &err) ||
-	     !catalog_check_text(path, &text, &err) ||
+	if ((!catalog_file_read(root, path, LIMIT_AGENT_BYTES, &text, &err) ||
 	     !agents_file_read(path, file_text_span(&text), from, &found, &err)) &&
 	    err.code != ERR_FILE_NOT_FOUND)
-		catalog_notice(agents->notices, "%s is ignored: %s", path, err.message);
+		warnings_add_line(agents->notices, "%s is ignored: %s", path, err.message);
 	for (size_t i = 0; i < found.count; i++)
 		definition_add(agents, &found.at[i]);
 	free(found.at);
@@ -100,7 +101,7 @@ static void file_try_own(struct agents *agents, const char *path)
 	if (door_is_own(folder) && door_is_own(real))
 		file_try(agents, folder, real, AGENTS_USER);
 	else
-		catalog_notice(agents->notices, "%s is ignored: others may write it.", real);
+		warnings_add_line(agents->notices, "%s is ignored: others may write it.", real);
 }
 
 static bool is_agent_name(const char *name)
@@ -215,7 +216,7 @@ struct agents *agents_discover(const struct settings *settings, bool local)
 	const json_t *overrides = settings_get(settings, "agents.overrides");
 	const struct extensions *extensions = extensions_installed(settings);
 	struct agents *agents = mem_alloc(1, sizeof(*agents));
-	const bool own = strcmp(home_user(home), home_project(home)) == 0;
+	const bool project = catalog_project_counts(settings, local);
 
 	agents->notices = json_array();
 	if (!settings_bool(settings, "experimental.enableAgents", true))
@@ -227,8 +228,7 @@ struct agents *agents_discover(const struct settings *settings, bool local)
 			                    extensions->at[i].manifest);
 	for (size_t i = 0; i < ARRAY_LEN(places); i++)
 		place_look(agents, home_user(home), places[i], AGENTS_USER);
-	for (size_t i = 0;
-	     i < ARRAY_LEN(places) && local && settings_trusted(settings) && !own; i++)
+	for (size_t i = 0; i < ARRAY_LEN(places) && project; i++)
 		place_look(agents, home_project(home), places[i], AGENTS_PROJECT);
 	for (size_t i = 0; i < agents->count; i++)
 		take_override(&agents->at[i], agents_override_of(overrides, agents->at[i].name));
@@ -284,28 +284,6 @@ const char *agents_from_word(enum agents_from from)
 	return words[from];
 }
 
-/* "*" stands for any letters; in steps that grow with the product of both lengths. */
-static bool pattern_fits(const char *pattern, const char *name)
-{
-	const char *star = NULL, *again = name;
-
-	while (*name) {
-		if (*pattern == '*') {
-			star = pattern++;
-			again = name;
-		} else if (*pattern == *name) {
-			pattern++;
-			name++;
-		} else if (star) {
-			pattern = star + 1;
-			name = ++again;
-		} else {
-			return false;
-		}
-	}
-	return !pattern[strspn(pattern, "*")];
-}
-
 static bool list_has_any(const json_t *list, const char *const *names)
 {
 	size_t i;
@@ -313,7 +291,7 @@ static bool list_has_any(const json_t *list, const char *const *names)
 
 	json_array_foreach((json_t *)list, i, pattern)
 		for (const char *const *name = names; *name; name++)
-			if (pattern_fits(json_string_value(pattern), *name))
+			if (span_fits(span_str(*name), span_str(json_string_value(pattern))))
 				return true;
 	return false;
 }

@@ -9,10 +9,12 @@
 #include "base/mem.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "base/unseen.h"
 #include "catalog/agents.h"
 #include "catalog/frontmatter.h"
 #include "catalog/private.h"
 #include "config/servers.h"
+#include "data/warnings.h"
 
 enum { NAME_MAX_BYTES = 64, DISPLAY_NAME_BYTES = 100, MODEL_BYTES = 200, MINUTES_MAX = 24 * 60,
        SERVERS_MAX = 16, FACTS_BYTES = 64 << 10, SERVER_FACTS_BYTES = 6000,
@@ -92,8 +94,8 @@ static void add_tool_word(json_t *list, struct span text, const char *file, json
 	word = mem_dup(trimmed.data, trimmed.len);
 	if (strpbrk(word, "()")) {
 		/* What stands in the parentheses would be wider without them. */
-		catalog_notice(notices, "%s: the tool \"%.100s\" is left out: only whole tools can "
-		               "be named; what one may do, policies say.", file, word);
+		warnings_add_line(notices, "%s: the tool \"%.100s\" is left out: only whole tools "
+		                  "can be named; what one may do, policies say.", file, word);
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(claude_tools); i++) {
@@ -295,10 +297,11 @@ static bool take_names(struct agent_definition *definition, const struct frontma
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "its front matter has no \"description\".");
 	definition->name = mem_strdup(name);
-	definition->description = catalog_line(description ? description : "a remote agent",
-	                                       LIMIT_AGENT_DESCRIPTION);
-	definition->display_name = catalog_line(display && *display ? display : name,
-	                                        DISPLAY_NAME_BYTES);
+	definition->description = unseen_line(
+		span_trim(span_str(description ? description : "a remote agent")),
+		LIMIT_AGENT_DESCRIPTION);
+	definition->display_name = unseen_line(
+		span_trim(span_str(display && *display ? display : name)), DISPLAY_NAME_BYTES);
 	return true;
 }
 
@@ -333,7 +336,7 @@ static char *remote_facts(const struct agent_definition *definition)
 			buf_printf(&out, ", with what the command \"%s\" prints as its \"%s\"",
 			           command, name);
 	}
-	return catalog_line(out.data, FACTS_BYTES);
+	return unseen_line(span_trim(buf_view(&out)), FACTS_BYTES);
 }
 
 /* Nothing of it is cut. */

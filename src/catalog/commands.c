@@ -17,6 +17,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "catalog/frontmatter.h"
+#include "catalog/private.h"
 #include "config/extensions.h"
 #include "data/json.h"
 #include "data/toml.h"
@@ -278,8 +279,7 @@ void commands_find(const struct settings *settings, bool project,
 	const struct extensions *extensions = extensions_installed(settings);
 
 	*ret = (struct custom_commands){ 0 };
-	project = project && settings_trusted(settings) &&
-	          strcmp(home_user(home), home_project(home)) != 0;
+	project = catalog_project_counts(settings, project);
 	for (enum command_source source = 0; source < COMMANDS_EXTENSION; source++)
 		if (project || !sources[source].project)
 			look_into_source(ret, source, home);

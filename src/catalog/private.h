@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What skills and agents share: how their folders are looked through, and what of their files'
- * words is shown. */
+/* What skills, agents and commands share: which of their files count, and how they are read. */
 #ifndef HASP_CATALOG_PRIVATE_H
 #define HASP_CATALOG_PRIVATE_H
 
@@ -13,21 +12,16 @@
 #include "catalog/agents.h"
 #include "catalog/documents.h"
 
-/* One line, trimmed, with invisible characters as escapes, of at most `max` bytes. The caller
- * frees. */
-char *catalog_line(const char *text, size_t max);
-/* Characters of UTF-8. */
-size_t catalog_characters(const char *text);
-
-/* Adds a sentence to the notices, in one line. */
-__attribute__((format(printf, 2, 3)))
-void catalog_notice(json_t *notices, const char *format, ...);
-
 /* What embed.py made of docs/; ends with a row without a name. */
 extern const struct document documents_rows[];
 
-/* Whether a file that was read is text. FILE_NOT_FOUND: it is gone; NOT_TEXT. */
-bool catalog_check_text(const char *path, const struct file_text *text, struct err *err);
+/* Whether what a project has of its own is looked for: a trusted one on this machine (`local`) that
+ * is not the home folder. */
+bool catalog_project_counts(const struct settings *settings, bool local);
+/* Reads a file beneath `root` into *ret, which the caller releases (also when it fails), as
+ * door_read does. FILE_NOT_FOUND: it is gone; NOT_TEXT; errors of door_read. */
+bool catalog_file_read(const char *root, const char *path, size_t max, struct file_text *ret,
+                       struct err *err);
 
 /* ---- one file of agents (agents_file.c) --------------------------------------------- */
 

@@ -52,7 +52,7 @@ static void skill_release(struct skill *skill)
 /* As Gemini CLI has it. */
 static char *skill_name_clean(const char *text)
 {
-	char *name = catalog_line(text, SKILL_NAME_MAX);
+	char *name = unseen_line(span_trim(span_str(text)), SKILL_NAME_MAX);
 
 	for (char *c = name; *c; c++)
 		if (strchr(":\\/<>*?\"|", *c))
@@ -84,8 +84,7 @@ bool skill_read(const struct skill *skill, json_t **ret, struct err *err)
 	_cleanup_free_ char *body = NULL;
 	struct sha256 sum;
 
-	if (!door_read(skill->root, skill->file, LIMIT_SKILL_BYTES, &text, err) ||
-	    !catalog_check_text(skill->file, &text, err) ||
+	if (!catalog_file_read(skill->root, skill->file, LIMIT_SKILL_BYTES, &text, err) ||
 	    !frontmatter_parse(file_text_span(&text), &front, err) ||
 	    !skill_fields_read(&front, value, err))
 		return false;
@@ -100,18 +99,29 @@ bool skill_read(const struct skill *skill, json_t **ret, struct err *err)
 
 /* ---- discovery --------------------------------------------------------------------- */
 
+static size_t characters_in(const char *text)
+{
+	struct span rest = span_str(text);
+	struct utf8_char one;
+	size_t count = 0;
+
+	while (utf8_next(&rest, &one))
+		count++;
+	return count;
+}
+
 static void skill_check_name(struct skills *skills, const struct skill *skill)
 {
 	const char *folder = strrchr(skill->folder, '/') + 1;
 
-	if (catalog_characters(skill->name) > SKILL_NAME_CHARS)
-		catalog_notice(skills->notices,
-		               "The name of the skill in %s is longer than 64 characters.",
-		               skill->folder);
+	if (characters_in(skill->name) > SKILL_NAME_CHARS)
+		warnings_add_line(skills->notices,
+		                  "The name of the skill in %s is longer than 64 characters.",
+		                  skill->folder);
 	if (strcmp(skill->name, folder) != 0)
-		catalog_notice(skills->notices,
-		               "The skill \"%s\" is in a folder of another name, %s.", skill->name,
-		               skill->folder);
+		warnings_add_line(skills->notices,
+		                  "The skill \"%s\" is in a folder of another name, %s.",
+		                  skill->name, skill->folder);
 }
 
 /* Takes what `skill` has. The later one counts; a copy of the same text needs no word. */
@@ -123,17 +133,17 @@ static void skill_add(struct skills *skills, struct skill *skill)
 		if (strcasecmp(there->name, skill->name) != 0)
 			continue;
 		if (strcmp(there->sha256, skill->sha256) != 0)
-			catalog_notice(skills->notices,
-			               "Skill conflict detected: \"%s\" from \"%s\" is overriding "
-			              "the same skill from \"%s\".",
-			              skill->name, skill->file, there->file);
+			warnings_add_line(skills->notices,
+			                  "Skill conflict detected: \"%s\" from \"%s\" is "
+			                  "overriding the same skill from \"%s\".",
+			                  skill->name, skill->file, there->file);
 		skill_release(there);
 		*there = *skill;
 		return;
 	}
 	if (skills->count == LIMIT_SKILLS) {
-		catalog_notice(skills->notices, "%s is ignored: there are too many skills.",
-		               skill->file);
+		warnings_add_line(skills->notices, "%s is ignored: there are too many skills.",
+		                  skill->file);
 		skill_release(skill);
 		return;
 	}
@@ -172,26 +182,27 @@ static void skill_try(struct skills *skills, const char *root, const char *folde
 
 	if (!place_is_closed(place) && !door_is_own(folder)) {
 		if (access(skill.file, F_OK) == 0)
-			catalog_notice(skills->notices,
-			              "%s is ignored: others may write its folder.",
-			              skill.file);
+			warnings_add_line(skills->notices,
+			                  "%s is ignored: others may write its folder.",
+			                  skill.file);
 	} else if (skill_read(&skill, &text, &err)) {
 		const char *description = json_string_value(json_object_get(text, "description"));
 
 		skill.name = mem_strdup(json_string_value(json_object_get(text, "name")));
 		skill.sha256 = mem_strdup(json_string_value(json_object_get(text, "sha256")));
-		skill.description = catalog_line(description, LIMIT_SKILL_DESCRIPTION);
+		skill.description = unseen_line(span_trim(span_str(description)),
+		                                LIMIT_SKILL_DESCRIPTION);
 		if (!place->source)
 			skill_check_name(skills, &skill);
-		if (catalog_characters(description) > SKILL_DESCRIPTION_CHARS)
-			catalog_notice(skills->notices,
-			              "The description of the skill \"%s\" is longer than 1024 "
-			              "characters.",
-			              skill.name);
+		if (characters_in(description) > SKILL_DESCRIPTION_CHARS)
+			warnings_add_line(skills->notices,
+			                  "The description of the skill \"%s\" is longer than 1024 "
+			                  "characters.",
+			                  skill.name);
 		skill_add(skills, &skill);
 		return;
 	} else if (err.code != ERR_FILE_NOT_FOUND && err.code != ERR_NOT_A_DIRECTORY) {
-		catalog_notice(skills->notices, "%s is ignored: %s", skill.file, err.message);
+		warnings_add_line(skills->notices, "%s is ignored: %s", skill.file, err.message);
 	}
 	skill_release(&skill);
 }
@@ -290,7 +301,7 @@ struct skills *skills_discover(const struct settings *settings, bool local)
 	const struct home *home = settings_home(settings);
 	struct skills *skills = mem_alloc(1, sizeof(*skills));
 	const json_t *disabled = settings_get(settings, "skills.disabled");
-	const bool own = strcmp(home_user(home), home_project(home)) == 0;
+	const bool project = catalog_project_counts(settings, local);
 
 	skills->notices = json_array();
 	if (!settings_bool(settings, "skills.enabled", true))
@@ -299,8 +310,7 @@ struct skills *skills_discover(const struct settings *settings, bool local)
 	for (size_t i = 0; i < ARRAY_LEN(places); i++)
 		place_search(skills, &(struct skill_place){ .above = home_user(home),
 		                                            .name = places[i] });
-	for (size_t i = 0;
-	     i < ARRAY_LEN(places) && local && settings_trusted(settings) && !own; i++)
+	for (size_t i = 0; i < ARRAY_LEN(places) && project; i++)
 		place_search(skills, &(struct skill_place){ .above = home_project(home),
 		                                            .name = places[i], .project = true });
 	for (size_t i = 0; i < skills->count; i++)

@@ -3,7 +3,6 @@
 #include "config/extensions.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -13,7 +12,6 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "base/unseen.h"
 #include "config/private.h"
 #include "data/json.h"
 #include "data/warnings.h"
@@ -68,20 +66,6 @@ struct discovery {
 	json_t *enablement;
 	json_t *consents;
 };
-
-__attribute__((format(printf, 2, 3)))
-static void extensions_notice(struct extensions *extensions, const char *format, ...)
-{
-	_cleanup_free_ char *shown = NULL;
-	char text[ERR_MESSAGE_MAX];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	shown = extension_line(span_str(text));
-	warnings_add(extensions->notices, json_text(span_str(shown)));
-}
 
 static void extension_release(struct extension *extension)
 {
@@ -246,10 +230,11 @@ static void extension_try(struct discovery *discovery, const char *folder, const
 	if (!real || !door_is_folder(real))
 		return;
 	if (!extension_open(discovery, &extension, real, &err)) {
-		extensions_notice(found, "The extension in %s is ignored: %s", path, err.message);
+		warnings_add_line(found->notices, "The extension in %s is ignored: %s", path,
+		                  err.message);
 	} else if (extension_named(found, extension.name)) {
-		extensions_notice(found, "The extension in %s is ignored: there is another one "
-		                         "named \"%s\".", path, extension.name);
+		warnings_add_line(found->notices, "The extension in %s is ignored: there is "
+		                  "another one named \"%s\".", path, extension.name);
 	} else {
 		extension_check_files(discovery, &extension);
 		found->at = mem_grow(found->at, &found->cap, found->count + 1, sizeof(*found->at));
@@ -296,7 +281,7 @@ static void extensions_check_names(const struct discovery *discovery)
 	json_array_foreach(discovery->settings->extension_names, i, name)
 		if (strcasecmp(json_string_value(name), "none") != 0 &&
 		    !extension_named(discovery->found, json_string_value(name)))
-			extensions_notice(discovery->found, "Extension not found: %s",
+			warnings_add_line(discovery->found->notices, "Extension not found: %s",
 			                  json_string_value(name));
 }
 
@@ -313,13 +298,13 @@ static struct extensions *extensions_discover(const struct settings *settings)
 		return discovery.found;
 	discovery.enablement = extensions_enablement(settings->home, &err);
 	if (err.code != ERR_NONE)
-		extensions_notice(discovery.found, "%s All extensions count as enabled.",
+		warnings_add_line(discovery.found->notices, "%s All extensions count as enabled.",
 		                  err.message);
 	err = (struct err)ERR_INIT;
 	discovery.consents = extension_consents(settings->home, &err);
 	if (err.code != ERR_NONE)
-		extensions_notice(discovery.found, "%s Extensions count with the files that they "
-		                                   "have.", err.message);
+		warnings_add_line(discovery.found->notices, "%s Extensions count with the files "
+		                  "that they have.", err.message);
 	look_into_extensions(&discovery, folder);
 	for (size_t i = 0; i < discovery.found->count; i++)
 		add_themes(discovery.found, &discovery.found->at[i]);

@@ -23,14 +23,7 @@
 
 char *extension_line(struct span text)
 {
-	_cleanup_buf_ struct buf shown = BUF_INIT(8 * ERR_MESSAGE_MAX);
-	_cleanup_free_ char *copy = mem_dup(text.data ? text.data : "", text.len);
-
-	for (char *c = copy; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = ' ';
-	unseen_show(&shown, span_str(copy));
-	return mem_strdup(shown.data ? shown.data : "");
+	return unseen_line(text, 8 * ERR_MESSAGE_MAX);
 }
 
 void config_problem(const struct manifest_reading *reading, const char *format, ...)

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "config/private.h"
 #include "data/jsonc.h"
 
@@ -90,15 +91,6 @@ static char *subject(const char *folder, const struct rule_word *word)
 	return canonical_folder(copy);
 }
 
-static bool folder_holds(const char *outer, const char *folder)
-{
-	size_t len = strlen(outer);
-
-	if (strcmp(outer, "/") == 0)
-		return true;
-	return strncmp(folder, outer, len) == 0 && (folder[len] == '/' || !folder[len]);
-}
-
 /* The longest subject decides; of two that are equal, the one that forbids. */
 static enum trust decide_by_rules(const json_t *rules, const char *folder)
 {
@@ -112,7 +104,7 @@ static enum trust decide_by_rules(const json_t *rules, const char *folder)
 		_cleanup_free_ char *outer = path[0] == '/' ? subject(path, word) : NULL;
 		size_t len = outer ? strlen(outer) : 0;
 
-		if (!outer || !folder_holds(outer, folder) || len < longest)
+		if (!outer || !path_is_under(folder, outer) || len < longest)
 			continue;
 		if (len > longest || word->trust == TRUST_NO)
 			trust = word->trust;

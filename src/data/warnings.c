@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "data/warnings.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/err.h"
 #include "base/limits.h"
+#include "base/mem.h"
+#include "base/unseen.h"
 #include "data/json.h"
 
 bool warnings_full(const json_t *list)
@@ -45,6 +50,19 @@ void warnings_add(json_t *list, json_t *warning)
 		count_warning(list, warning);
 	else
 		json_array_append_new(list, warning); /* takes it without a list too */
+}
+
+void warnings_add_line(json_t *list, const char *format, ...)
+{
+	_cleanup_free_ char *line = NULL;
+	char text[ERR_MESSAGE_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	line = unseen_line(span_str(text), sizeof(text) - 1);
+	warnings_add(list, json_text(span_str(line)));
 }
 
 void warnings_add_first(json_t *list, json_t *warning)

@@ -17,6 +17,10 @@ bool warnings_full(const json_t *list);
 /* Appends `warning` (taken), a sentence or an object with the sentence as its "message"; when the
  * list is full, its last sentence counts it instead. `list` may be NULL: then it is dropped. */
 void warnings_add(json_t *list, json_t *warning);
+/* The same for a sentence that may have words of others in it: it becomes one line that does not
+ * act on a terminal, of less than ERR_MESSAGE_MAX bytes. */
+__attribute__((format(printf, 2, 3)))
+void warnings_add_line(json_t *list, const char *format, ...);
 /* The same for a warning that must be read however many there are: it stands before the others. */
 void warnings_add_first(json_t *list, json_t *warning);
 

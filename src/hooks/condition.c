@@ -20,30 +20,6 @@
 
 enum { INPUT_DEPTH = 6 };
 
-/* "*" is any text. */
-static bool wild_fits(struct span pattern, struct span text)
-{
-	size_t p = 0, t = 0, star = SIZE_MAX, from = 0;
-
-	while (t < text.len) {
-		if (p < pattern.len && pattern.data[p] == '*') {
-			star = p++;
-			from = t;
-		} else if (p < pattern.len && pattern.data[p] == text.data[t]) {
-			p++;
-			t++;
-		} else if (star != SIZE_MAX) {
-			p = star + 1;
-			t = ++from;
-		} else {
-			return false;
-		}
-	}
-	while (p < pattern.len && pattern.data[p] == '*')
-		p++;
-	return p == pattern.len;
-}
-
 /* ---- commands ----------------------------------------------------------------------------- */
 
 /* "git:*" and "git *" are git alone, too; "git*" is any text that begins so. */
@@ -55,7 +31,7 @@ static bool command_fits(struct span rule, struct span text)
 	if (old)
 		return span_eq(text, head) ||
 		       (span_starts(text, head) && text.data[head.len] == ' ');
-	return wild_fits(rule, text) || (span_ends(rule, SPAN(" *")) && wild_fits(head, text));
+	return span_fits(text, rule) || (span_ends(rule, SPAN(" *")) && span_fits(text, head));
 }
 
 /* Whether the rule could mean what begins so and goes on in a way that is not known. */
@@ -111,30 +87,6 @@ struct path_rule {
 	bool any_folder;  /* it means names, wherever they are */
 };
 
-/* Absolute, without "." and ".."; the caller frees. */
-static char *path_without_dots(const char *root, const char *path)
-{
-	_cleanup_free_ char *whole = path[0] == '/' ? mem_strdup(path) : path_join(root, path);
-	char *out = mem_alloc(strlen(whole) + 2, 1);
-	size_t len = 0;
-
-	for (const char *at = whole; *at;) {
-		const size_t part = strcspn(at, "/");
-
-		if (part == 2 && !strncmp(at, "..", 2)) {
-			while (len && out[--len] != '/')
-				;
-		} else if (part && !(part == 1 && *at == '.')) {
-			out[len++] = '/';
-			memcpy(out + len, at, part);
-			len += part;
-		}
-		at += part + (at[part] == '/');
-	}
-	out[len] = '\0';
-	return out;
-}
-
 /* The file, or a folder that it is in. */
 static bool plain_path_fits(const struct path_rule *rule, const char *path)
 {
@@ -163,7 +115,7 @@ static bool path_fits(const struct hooks *hooks, const struct path_rule *rule, c
 
 	if (glob_has_magic(span_str(path)))
 		return true;
-	plain = path_without_dots(hooks->project, path);
+	plain = path_join(hooks->project, path);
 	real = realpath(plain, NULL);
 	return plain_path_fits(rule, plain) || (real && plain_path_fits(rule, real));
 }
@@ -256,7 +208,7 @@ static bool tool_is_meant(struct span rule, const char *theirs)
 	_cleanup_free_ char *word = mem_printf(" %s ", theirs);
 
 	/* A server's name is for all that it has. */
-	if (wild_fits(rule, span_str(theirs)) ||
+	if (span_fits(span_str(theirs), rule) ||
 	    (span_starts(rule, SPAN("mcp__")) && span_starts(span_str(theirs), rule) &&
 	     !strncmp(theirs + rule.len, "__", 2)))
 		return true;

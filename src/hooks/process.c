@@ -8,13 +8,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -306,18 +306,6 @@ struct running {
 	int status;
 };
 
-static int input_file(struct span input)
-{
-	int fd = memfd_create("hook-input", MFD_CLOEXEC);
-
-	if (fd < 0)
-		return -1;
-	if (fd_write_all(fd, input.data, input.len) && lseek(fd, 0, SEEK_SET) == 0)
-		return fd;
-	close(fd);
-	return -1;
-}
-
 static int spawn_shell(const struct hooks *hooks, const struct hook *hook,
                        const int files[static 3], struct running *ret)
 {
@@ -344,7 +332,7 @@ static int start_hook(const struct hooks *hooks, const struct hook *hook, struct
                       struct running *ret)
 {
 	int out[2] = { -1, -1 }, err[2] = { -1, -1 };
-	int in = input_file(input);
+	int in = child_input("hook-input", input);
 	int failed = 0;
 
 	if (in < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)

@@ -7,7 +7,7 @@
  *     ok = model_open(&choice.options, &model, &err);
  *     model_choice_release(&choice);
  *
- * Words are read so: "replay:FILE"; "PROVIDER/NAME" where PROVIDER is a row of choose.c's table
+ * Words are read so: "replay:FILE"; "PROVIDER/NAME" where PROVIDER is a row of choice.c's table
  * (gemini, vertex, openai, openai-responses, anthropic, openrouter, ollama, llama.cpp, vllm,
  * groq, deepseek, mistral, xai, ...) or a member of the setting hasp.providers; anything else is
  * Gemini's: an alias (auto, pro, flash, flash-lite, custom ones from modelConfigs.customAliases)

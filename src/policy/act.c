@@ -172,6 +172,11 @@ static bool name_is_among(const char *name, const char *const *names)
 	return false;
 }
 
+static bool tool_fits(const char *name, const char *pattern)
+{
+	return span_fits(span_str(name), span_str(pattern));
+}
+
 static bool fits_server(const char *name, const struct policy_call *call,
                         const struct selector *selector)
 {
@@ -180,7 +185,7 @@ static bool fits_server(const char *name, const struct policy_call *call,
 	if (!call->server ||
 	    (strcmp(selector->server, "*") != 0 && strcmp(selector->server, call->server) != 0))
 		return false;
-	return names_glob(name, tool) || names_glob(name, call->tool);
+	return tool_fits(tool, name) || tool_fits(call->tool, name);
 }
 
 /* mcp_SERVER_*: that server's tools, whatever is in its name. */
@@ -199,12 +204,12 @@ static bool fits_wildcard(const char *name, const struct act *act,
 
 	if (call->server) {
 		if (for_servers && (name[4] == '*' || names_server(name, call->server)))
-			return name[4] != '*' || name[5] == '\0' || names_glob(name, call->tool);
+			return name[4] != '*' || name[5] == '\0' || tool_fits(call->tool, name);
 		/* Where the server's name ends cannot be seen: good enough to deny. */
-		return strict && names_glob(name, call->tool);
+		return strict && tool_fits(call->tool, name);
 	}
 	for (size_t i = 0; !for_servers && act->names[i]; i++)
-		if (names_glob(name, act->names[i]))
+		if (tool_fits(act->names[i], name))
 			return true;
 	return false;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "data/json.h"
 #include "policy/policy.h"
 
@@ -48,33 +49,6 @@ static bool is_path_name(const char *name)
 
 /* ---- places --------------------------------------------------------------------------------- */
 
-/* "/a/./b//../c" is "/a/c"; in place, `path` is absolute. */
-static void normalize(char *path)
-{
-	char *out = path;
-	const char *in = path;
-
-	while (*in) {
-		size_t len = strcspn(in + 1, "/");
-		const char *part = in + 1;
-
-		in += len + 1;
-		if (len == 0 || (len == 1 && part[0] == '.'))
-			continue;
-		if (len == 2 && part[0] == '.' && part[1] == '.') {
-			while (out > path && *--out != '/')
-				;
-			continue;
-		}
-		memmove(out + 1, part, len);
-		*out = '/';
-		out += len + 1;
-	}
-	if (out == path)
-		*out++ = '/';
-	*out = '\0';
-}
-
 /* Whether the first `len` bytes are the path of something; `real`: which. */
 static bool existing_part(char *full, size_t len, char real[PATH_MAX])
 {
@@ -94,7 +68,7 @@ static char *resolve_links(const char *base, const char *path)
 {
 	_cleanup_free_ char *full = path[0] == '/' ? mem_strdup(path)
 	                                           : mem_printf("%s/%s", base, path);
-	char real[PATH_MAX], *whole;
+	char real[PATH_MAX];
 	size_t len;
 
 	/* Links first, then "..": so does the kernel. */
@@ -103,19 +77,8 @@ static char *resolve_links(const char *base, const char *path)
 	len = strlen(full);
 	while (len > 0 && !existing_part(full, len, real))
 		len--;
-	whole = len > 0 ? mem_printf("%s%s", strcmp(real, "/") ? real : "", full + len)
-	                : mem_strdup(full);
-	normalize(whole);
-	return whole;
-}
-
-static bool lies_beneath(const char *path, const char *root)
-{
-	size_t len = strlen(root);
-
-	if (strcmp(root, "/") == 0)
-		return true;
-	return strncmp(path, root, len) == 0 && (path[len] == '/' || path[len] == '\0');
+	return len > 0 ? path_join(real, full + len + strspn(full + len, "/")) :
+	                 path_join("/", full);
 }
 
 static bool path_is_inside(const struct policy_call *call, const char *path)
@@ -130,7 +93,7 @@ static bool path_is_inside(const struct policy_call *call, const char *path)
 	for (const char *const *root = call->roots; *root; root++) {
 		_cleanup_free_ char *real = resolve_links("/", *root);
 
-		if (lies_beneath(place, real))
+		if (path_is_under(place, real))
 			return true;
 	}
 	return false;

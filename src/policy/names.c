@@ -141,26 +141,3 @@ const char *names_suggest(const char *name)
 	}
 	return best;
 }
-
-bool names_glob(const char *pattern, const char *name)
-{
-	const char *star = NULL, *back = NULL;
-
-	while (*name) {
-		if (*pattern == '*') {
-			star = ++pattern;
-			back = name;
-		} else if (*pattern == *name) {
-			pattern++;
-			name++;
-		} else if (star) {
-			pattern = star;
-			name = ++back;
-		} else {
-			return false;
-		}
-	}
-	while (*pattern == '*')
-		pattern++;
-	return *pattern == '\0';
-}

@@ -205,7 +205,5 @@ const char *names_canonical(const char *name);
 const char *names_gemini(const char *tool);
 /* The built-in tool whose name is like this one but not this one; NULL: it is one, or like none. */
 const char *names_suggest(const char *name);
-/* `pattern` with "*" for any text. */
-bool names_glob(const char *pattern, const char *name);
 
 #endif

@@ -2,12 +2,12 @@
 /* Other programs that get the terminal for a while: a shell (Ctrl+Z), an editor. */
 #include <errno.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "tui/private.h"
@@ -71,15 +71,9 @@ static const char *away_editor(const struct app *app)
 static int away_spawn(char *const argv[], pid_t *ret_pid)
 {
 	posix_spawnattr_t how;
-	sigset_t set;
 	int failed;
 
-	posix_spawnattr_init(&how);
-	sigfillset(&set);
-	sigdelset(&set, SIGKILL);
-	sigdelset(&set, SIGSTOP);
-	posix_spawnattr_setsigdefault(&how, &set);
-	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF);
+	child_attributes(&how, 0);
 	failed = posix_spawn(ret_pid, "/bin/sh", NULL, &how, argv, environ);
 	posix_spawnattr_destroy(&how);
 	return failed;

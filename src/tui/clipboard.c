@@ -14,16 +14,15 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cancel.h"
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/limits.h"
@@ -120,18 +119,9 @@ static int program_spawn(const char *path, char *const argv[], const int files[s
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t how;
-	sigset_t set;
 	int failed;
 
-	posix_spawnattr_init(&how);
-	sigfillset(&set);
-	sigdelset(&set, SIGKILL);
-	sigdelset(&set, SIGSTOP);
-	posix_spawnattr_setsigdefault(&how, &set);
-	sigemptyset(&set);
-	posix_spawnattr_setsigmask(&how, &set);
-	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
-	                               POSIX_SPAWN_SETSID);
+	child_attributes(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, files[0], STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, files[1], STDOUT_FILENO);
@@ -191,25 +181,13 @@ static bool program_end(pid_t pid, bool well, uint64_t until, const struct cance
 	return false;
 }
 
-static int input_of(struct span input)
-{
-	int fd = memfd_create("hasp-clipboard", MFD_CLOEXEC);
-
-	if (fd < 0)
-		return -1;
-	if (fd_write_all(fd, input.data, input.len) && lseek(fd, 0, SEEK_SET) == 0)
-		return fd;
-	close(fd);
-	return -1;
-}
-
 /* `out` NULL: what it prints is not wanted, and it may leave something behind that serves the
  * selection and holds its output open. */
 static bool helper_run(char *const argv[], struct span input, struct buf *out,
                         const struct cancel *cancel)
 {
 	const uint64_t until = clock_monotonic_ms() + TOOL_MS;
-	_cleanup_fd_ int in = input_of(input), reading = -1, writing = -1;
+	_cleanup_fd_ int in = child_input("hasp-clipboard", input), reading = -1, writing = -1;
 	int ends[2] = { -1, -1 };
 	pid_t pid;
 	bool ok;

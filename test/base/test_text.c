@@ -107,12 +107,33 @@ static void what_is_not_well_formed_is_refused(void **state)
 	}
 }
 
+static void a_star_is_any_text(void **state)
+{
+	static const struct {
+		const char *text, *pattern;
+		bool fits;
+	} cases[] = {
+		{ "", "", true },           { "", "*", true },        { "a", "", false },
+		{ "abc", "abc", true },     { "abc", "ab", false },   { "ab", "abc", false },
+		{ "abc", "*", true },       { "abc", "a*", true },    { "abc", "*c", true },
+		{ "abc", "a*c", true },     { "abc", "a**c", true },  { "abc", "b*", false },
+		{ "abcbc", "a*bc", true },  { "abcb", "a*bc", false }, { "a/b", "a*b", true },
+		{ "mcp_x_y", "mcp_*_y", true }, { "a*b", "a*b", true }, { "aab", "*ab", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		assert_int_equal(span_fits(span_str(cases[i].text), span_str(cases[i].pattern)),
+		                 cases[i].fits);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_are_where_the_line_feeds_are),
 		cmocka_unit_test(validity_is_that_of_each_character),
 		cmocka_unit_test(what_is_not_well_formed_is_refused),
+		cmocka_unit_test(a_star_is_any_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

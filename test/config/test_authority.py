@@ -20,6 +20,7 @@ INDIRECT = {
     "src/config/settings.c": "in the file",
     "src/config/variables.c": "names in settings; all of them",
     "src/net/http/client_url.c": "in the file",
+    "src/model/choice.c": "in the file and in google.c",
     "src/model/choose.c": "in the file",
     "src/sandbox/plan/config.c": "in the file: what git would obey, which is then protected",
     "src/sandbox/plan/plan_names.c": "src/sandbox/plan/names_home.c: where credentials are, which are hidden",
@@ -27,7 +28,7 @@ INDIRECT = {
     "src/worker/options.c": "in the file",
 }
 WHOLE = {  # who hands on or looks through the whole environment
-    "src/agent/host/host.c", "src/agent/setup/prepare.c", "src/cli/command/sandbox_command.c",
+    "src/agent/host/notices.c", "src/agent/setup/prepare.c", "src/cli/command/sandbox_command.c",
     "src/config/variables.c", "src/install/git.c", "src/mcp/auth/browser.c", "src/mcp/client/stdio.c", "src/tool/session.c",
     "src/tui/away.c", "src/tui/clipboard.c",
     "src/worker/environment.c", "src/worker/front/local.c", "src/worker/inside/op_run.c",
@@ -57,7 +58,7 @@ def names_in_sources():
             if quoted:
                 found[word] = name
         if calls and name not in ("src/sandbox/plan/plan_names.c",) or name in (
-                "src/model/choose.c", "src/agent/prompt/prompt.c"):
+                "src/model/choose.c", "src/model/google.c", "src/agent/prompt/prompt.c"):
             found.update((word, name) for word in UPPER.findall(text) if word not in NO_VARIABLES)
     return found
 

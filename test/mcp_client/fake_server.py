@@ -305,12 +305,14 @@ def report(request, **progress):
 
 
 def sample(what, times):
-    """Has the client's model answer, one time after the other; the tool says what it got."""
+    """Has the client's model answer, one time after the other, or all at once; the tool says what it got."""
     got = []
     for i in range(times):
         send({"jsonrpc": "2.0", "id": "s%d" % i, "method": "sampling/createMessage", "params": SAMPLES[what]})
-        if what == "sample-left":  # the call ends, and the request is still open
-            continue
+        if what not in ("sample-left", "sample-together"):  # left: the call ends, and the request is still open
+            got.append(json.loads(sys.stdin.readline()))
+    note("sampling")
+    while what == "sample-together" and len(got) < times:
         got.append(json.loads(sys.stdin.readline()))
     return text(json.dumps({"capabilities": hello_params.get("capabilities"), "answers": got}))
 
@@ -349,7 +351,7 @@ SAMPLE = {"systemPrompt": "You are terse\u202e.", "messages": [
     "modelPreferences": {"hints": [{"name": "other-model"}]}, "includeContext": "allServers",
     "maxTokens": 10 ** 9, "temperature": 0.5, "stopSequences": ["STOP", "END"]}
 SAMPLES = {
-    "sample": SAMPLE, "sample-left": SAMPLE,
+    "sample": SAMPLE, "sample-left": SAMPLE, "sample-together": SAMPLE,
     "sample-tools": {**SAMPLE, "tools": []},
     "sample-nothing": {**SAMPLE, "messages": []},
     "sample-role": {**SAMPLE, "messages": [{"role": "system", "content": {"type": "text", "text": "x"}}]},

@@ -2,6 +2,9 @@
 """What MCP servers want the model to answer (sampling): refused where nobody can be asked, unless the user's settings
 name the server; without tools and the conversation; bounded."""
 import json
+import os
+import time
+from pathlib import Path
 
 import pytest
 from fake_gemini import call, text
@@ -110,3 +113,48 @@ def test_within_an_answer_a_refusal_ends_the_call(world):
     done = sample(world, ways="modern,ask-sample")
     result = done.results()[0]
     assert result["error"]["code"] == "denied_by_user" and "refused" in result["message"]
+
+
+def switches(pid):
+    """{thread: how often it has slept or was put aside} of a process."""
+    found = {}
+    for task in Path("/proc/%d/task" % pid).iterdir():
+        lines = (task / "status").read_text().splitlines()
+        found[task.name] = [line.split()[1] for line in lines if "ctxt_switches" in line]
+    return found
+
+
+def asleep(pid):
+    """Waits until no thread of the process has woken between two looks."""
+    end = time.monotonic() + 120
+    before = switches(pid)
+    while time.monotonic() < end:
+        time.sleep(0.5)
+        now = switches(pid)
+        if now == before:
+            return
+        before = now
+    pytest.fail("it does not sleep: %r" % now)
+
+
+def test_who_waits_for_the_turn_sleeps(world):
+    """A server asks twice at a time: the second request waits for the first's answer, and no timer runs meanwhile."""
+    log = world.top / "log"
+    world.use({"fake": world.server("fake", "--log", log, sandbox={"write": [str(world.top)]})}, **ALLOWED)
+    answers = iter(["One.", "Two."])
+
+    def auto(request):
+        if "tools" in request.body:
+            return None
+        said = next(answers)
+        while "sampling" not in log.read_text().splitlines():
+            time.sleep(0.02)
+        if said == "One.":
+            asleep(int(Path("/proc/self/task/%d/children" % os.getpid()).read_text().split()[0]))
+        return {"reply": [text(said)]}
+
+    done = world.run([begun("sample-together", 2), [text("Done.")]], "-p", SECRET, "--yolo", "-o", "json",
+                     append_only=False, auto=auto)
+    assert done.code == 0, done.err
+    got = [one["result"]["content"]["text"] for one in inside(done)["answers"]]
+    assert got == ["One.", "Two."]

@@ -334,7 +334,7 @@ void gate_attach(struct call *call)
 	call->session.provider = &call->outside.provider;
 	if (agent->options.policy) {
 		path_rules_init(&call->paths, agent->options.policy, call->session.provider, &who);
-		call->session.provider = &call->paths.provider;
+		call->session.provider = &call->paths.front.provider;
 	}
 	call->session.hooks = (struct call_hooks){
 		.before = gate_before,

@@ -141,9 +141,10 @@ static void visit_paths(struct path_rules *rules, json_t *arguments, visit chang
 /* Beneath a root, from there; "." is the root. */
 static const char *path_within_root(const struct path_rules *rules, const char *path)
 {
+	struct provider *base = rules->front.base;
 	const char *root;
 
-	for (size_t i = 0; (root = rules->base->ops->root(rules->base, i)); i++) {
+	for (size_t i = 0; (root = base->ops->root(base, i)); i++) {
 		size_t len = strlen(root);
 
 		len -= len && root[len - 1] == '/';
@@ -161,11 +162,12 @@ static const char *path_within_root(const struct path_rules *rules, const char *
 static char *resolve_path(struct path_rules *rules, const char *path)
 {
 	const struct read_request request = { .path = path, .resolve = true };
+	struct provider *base = rules->front.base;
 	struct read_result result = { 0 };
 	struct err ignored = ERR_INIT;
 	char *found = NULL;
 
-	if (rules->base->ops->read(rules->base, &request, &result, &ignored))
+	if (base->ops->read(base, &request, &result, &ignored))
 		found = mem_strdup(result.state.path);
 	read_result_release(&result);
 	return found;
@@ -376,8 +378,9 @@ static bool judged_read(struct provider *provider, const struct read_request *re
                         struct read_result *ret, struct err *err)
 {
 	struct path_rules *rules = rules_of(provider);
+	struct provider *base = rules->front.base;
 	_cleanup_free_ char *opened = NULL, *why = NULL;
-	bool ok = rules->base->ops->read(rules->base, request, ret, err);
+	bool ok = base->ops->read(base, request, ret, err);
 
 	if (!rules_are_active(rules) || request->resolve || !ret->state.path ||
 	    may_open(rules, request->path, ret->state.path, &why))
@@ -436,16 +439,17 @@ static bool judged_edit(struct provider *provider, const struct change *changes,
                         struct err *err)
 {
 	struct path_rules *rules = rules_of(provider);
+	struct provider *base = rules->front.base;
 	struct edit_options own = *options;
 	_cleanup_free_ struct change *placed = NULL;
 
 	if (!rules_are_active(rules))
-		return rules->base->ops->edit(rules->base, changes, count, options, results, err);
+		return base->ops->edit(base, changes, count, options, results, err);
 	placed = mem_alloc(count + 1, sizeof(*placed));
 	if (count)
 		memcpy(placed, changes, count * sizeof(*placed));
 	if (place_changes(rules, placed, count, &own, err))
-		return rules->base->ops->edit(rules->base, placed, count, &own, results, err);
+		return base->ops->edit(base, placed, count, &own, results, err);
 	for (size_t i = 0; i < count; i++)
 		results[i] = (struct change_result){ .err = *err };
 	return false;
@@ -508,6 +512,7 @@ static bool judged_walk(struct provider *provider, const struct walk_request *re
                         struct walk_result *ret, struct err *err)
 {
 	struct path_rules *rules = rules_of(provider);
+	struct provider *base = rules->front.base;
 	const size_t max = request->max_entries ? request->max_entries : LISTED_MAX;
 	struct walk_request own = *request;
 	_cleanup_free_ char *why = NULL;
@@ -515,7 +520,7 @@ static bool judged_walk(struct provider *provider, const struct walk_request *re
 	/* What is left out must not use up what was asked for. */
 	if (rules_are_active(rules) && own.max_entries && own.max_entries < LISTED_MAX)
 		own.max_entries = LISTED_MAX;
-	if (!rules->base->ops->walk(rules->base, &own, ret, err))
+	if (!base->ops->walk(base, &own, ret, err))
 		return false;
 	ret->denied = 0;
 	ret->denied_why = NULL;
@@ -600,11 +605,12 @@ static bool find_denied(struct path_rules *rules, const struct search_request *r
 		.exclude = request->exclude, .exclude_count = request->exclude_count,
 		.recursive = true, .rules = request->rules, .max_entries = WALK_MAX,
 	};
+	struct provider *base = rules->front.base;
 	struct walk_result walk = { 0 };
 	struct err ignored = ERR_INIT;
 	bool ok;
 
-	if (!rules->base->ops->walk(rules->base, &walk_request, &walk, &ignored))
+	if (!base->ops->walk(base, &walk_request, &walk, &ignored))
 		return true;
 	ok = exclude_denied(rules, &walk, request->cancel, excludes, err);
 	walk_result_release(&walk);
@@ -663,87 +669,36 @@ static bool judged_search(struct provider *provider, const struct search_request
                           struct search_result *ret, struct err *err)
 {
 	struct path_rules *rules = rules_of(provider);
+	struct provider *base = rules->front.base;
 	__attribute__((cleanup(excludes_release))) struct excludes excludes = { 0 };
 	struct search_request own = *request;
 
 	if (!rules_are_active(rules))
-		return rules->base->ops->search(rules->base, request, ret, err);
+		return base->ops->search(base, request, ret, err);
 	if (!find_denied(rules, request, &excludes, err))
 		return false;
 	if (excludes.all) {
 		own.exclude = excludes.all;
 		own.exclude_count = excludes.count;
 	}
-	if (!rules->base->ops->search(rules->base, &own, ret, err))
+	if (!base->ops->search(base, &own, ret, err))
 		return false;
 	ret->denied = excludes.own_count;
 	ret->denied_why = mem_steal(&excludes.why);
 	return judge_found(rules, request, ret, err);
 }
 
-/* ---- what goes through as it is ------------------------------------------------------------ */
-
-static struct provider *base_provider(struct provider *provider)
-{
-	return rules_of(provider)->base;
-}
-
-static bool base_watch(struct provider *provider, const struct watch_request *request,
-                       struct watch **ret, struct err *err)
-{
-	return base_provider(provider)->ops->watch(base_provider(provider), request, ret, err);
-}
-
-static void base_unwatch(struct provider *provider, struct watch *watch)
-{
-	base_provider(provider)->ops->unwatch(base_provider(provider), watch);
-}
-
-static bool base_run(struct provider *provider, const struct run_request *request,
-                     const struct run_events *events, void *data, struct run **ret,
-                     struct err *err)
-{
-	return base_provider(provider)->ops->run(base_provider(provider), request, events, data,
-	                                         ret, err);
-}
-
-static bool base_plan(struct provider *provider, const struct run_request *request,
-                      struct sandbox_plan **ret, struct err *err)
-{
-	return base_provider(provider)->ops->plan(base_provider(provider), request, ret, err);
-}
-
-static const struct provider_info *base_info(struct provider *provider)
-{
-	return base_provider(provider)->ops->info(base_provider(provider));
-}
-
-static const char *base_root(struct provider *provider, size_t i)
-{
-	return base_provider(provider)->ops->root(base_provider(provider), i);
-}
-
-static void keep_base(struct provider *provider)
-{
-	(void)provider; /* path_rules_release */
-}
-
 void path_rules_init(struct path_rules *rules, const struct policy *policy,
                      struct provider *base, const struct policy_call *who)
 {
+	static const struct provider_ops own = {
+		.read = judged_read, .edit = judged_edit,
+		.walk = judged_walk, .search = judged_search,
+	};
 	struct policy_call reading = *who;
 
-	*rules = (struct path_rules){ .base = base, .policy = policy, .who = *who };
-	rules->ops = (struct provider_ops){
-		.name = base->ops->name, .read = judged_read, .edit = judged_edit,
-		.walk = judged_walk, .search = judged_search,
-		.watch = base->ops->watch ? base_watch : NULL,
-		.unwatch = base->ops->unwatch ? base_unwatch : NULL,
-		.run = base->ops->run ? base_run : NULL,
-		.plan = base->ops->plan ? base_plan : NULL,
-		.info = base->ops->info ? base_info : NULL, .root = base_root, .free = keep_base,
-	};
-	rules->provider.ops = &rules->ops;
+	*rules = (struct path_rules){ .policy = policy, .who = *who };
+	interpose_init(&rules->front, base, &own);
 	rules->judged = json_object();
 	reading.tool = "read_file";
 	reading.kind = "read";

@@ -8,7 +8,7 @@
  * sees any of it.
  *
  *     path_rules_init(&rules, policy, session->provider, &who); // mode, sub-agent, interactive
- *     session->provider = &rules.provider;
+ *     session->provider = &rules.front.provider;
  *     path_rules_decide(&rules, tool, &subject, &verdict);  // after policy_decide on the arguments
  *     ... tool->run(session, arguments) ...
  *     path_rules_release(&rules);
@@ -33,13 +33,12 @@
 
 #include "policy/policy.h"
 #include "tool/tool.h"
+#include "worker/interpose.h"
 
 /* ---- rules on paths ---------------------------------------------------------- */
 
 struct path_rules {
-	struct provider provider;    /* first: what the tools of the call are given */
-	struct provider_ops ops;
-	struct provider *base;       /* borrowed */
+	struct interposer front;     /* first: what the tools of the call are given */
 	const struct policy *policy; /* borrowed; NULL: nothing is judged */
 	struct policy_call who;      /* of which the tool and its arguments do not matter */
 	struct policy_files *reading; /* owned: what keeps files from read_file; NULL: nothing */

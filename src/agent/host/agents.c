@@ -135,14 +135,10 @@ static void host_guard_remote_agents(struct host *host)
 
 void host_open_agents(struct host *host)
 {
-	size_t i;
-	json_t *notice;
-
 	if (host->agents)
 		return;
 	host->agents = agents_discover(host->options.settings, host->options.local);
-	json_array_foreach(host->agents->notices, i, notice)
-		host_warn(host, json_string_value(notice));
+	host_warn_all(host, host->agents->notices);
 	host_guard_remote_agents(host);
 }
 

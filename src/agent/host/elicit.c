@@ -86,12 +86,6 @@ static json_t *elicit_action(const char *action)
 	return json_pack("{s:s}", "action", action);
 }
 
-void host_warn(struct host *host, const char *text)
-{
-	if (host->options.notice)
-		host->options.notice(host->options.data, "warning", text);
-}
-
 static json_t *elicit_nobody(struct host *host, const char *server, const json_t *question)
 {
 	const struct span said = utf8_head(json_span(json_object_get(question, "message")), 200);

@@ -104,6 +104,8 @@ struct host {
 	bool git;                  /* the workspace is a repository's root */
 };
 
+/* ---- its session (chat.c) --------------------------------------------------------- */
+
 /* These four open host->chat, in this order. Errors as of host_open. */
 
 /* The conversation that goes on: of the session that is resumed, or that is imported into a new
@@ -117,11 +119,38 @@ bool host_open_chat_agent(struct host *host, struct err *err);
 void host_forget_rewinds(struct chat *chat);
 /* Its services are kept by the host, where there is one that goes on. */
 void host_chat_release(struct chat *chat);
+/* SessionStart hooks, once a session; what they add is kept for the first prompt. */
+void host_chat_start(struct host *host);
 /* SessionEnd hooks, if those of SessionStart have run. `reason` as of host_close. */
 void host_end_session(struct host *host, const char *reason);
 
 /* The model has the tools that the session has now. */
 void host_take_new_tools(struct host *host);
+
+/* ---- what is said (notices.c) ------------------------------------------------------ */
+
+/* Says something to people, as host_options.notice has it; `data` is the host. */
+void host_notice(void *data, const char *severity, const char *message);
+/* A warning for people. */
+void host_warn(struct host *host, const char *text);
+/* Each of the sentences as one: texts, or objects with a "message". */
+void host_warn_all(struct host *host, const json_t *sentences);
+/* An error for people, as record_options.trouble has it; `data` is the host. */
+void host_trouble(void *data, const struct err *err);
+/* As hooks_sources.ran: publishes it; `data` is the host. */
+void host_hook_ran(void *data, const struct hook_run *run);
+/* As telemetry_options.mask. */
+json_t *host_mask_keys(struct span text);
+
+/* ---- prompts ------------------------------------------------------------------- */
+
+/* What is sent for what was piped in and what the user says; a new reference (message.c). */
+json_t *host_prompt_message(struct host *host, struct span piped, struct span prompt);
+/* As agent_options.steer_message; `data` is the host (message.c). */
+json_t *host_steer_message(void *data, struct span text);
+/* The rest of host_prompt, between host_begin and host_end (host.c). */
+bool host_send(struct host *host, struct span piped, struct span prompt,
+               struct agent_outcome *outcome, struct err *err);
 
 /* ---- what the model is told (surroundings.c) ---------------------------------- */
 
@@ -249,10 +278,6 @@ void host_renew_hooks(struct host *host);
 /* Waits for servers that were begun; the session has what they offer now (renew.c). */
 void host_renew_servers(struct host *host);
 
-/* The rest of host_prompt, between host_begin and host_end (host.c). */
-bool host_send(struct host *host, struct span piped, struct span prompt,
-               struct agent_outcome *outcome, struct err *err);
-
 /* Asks the user, once, about extensions whose files have changed, and takes what those bring that
  * are to be used as they are now; with nobody there they stay off (extensions.c). */
 void host_ask_extensions(struct host *host);
@@ -284,8 +309,6 @@ void host_end(struct host *host);
 /* Before what is sent next: asks about servers, waits for them, and lets the session have the tools
  * that they have listed by now. */
 void host_await_servers(struct host *host);
-/* A warning for people. */
-void host_warn(struct host *host, const char *text);
 /* Whoever shows such a question has to know that it is over. */
 void host_elicit_withdraw(struct host *host, const json_t *question);
 /* mcp_servers_options.login (login.c); `data` is the host. */

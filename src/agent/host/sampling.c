@@ -5,14 +5,15 @@
  * One at a time in a session, whichever server asks: the others wait.  The client ends all that a
  * call of a tool began before the call ends (mcp/client/answers.c), so the agent is there.
  */
-#include <pthread.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/eventfd.h>
 
 #include "agent/host/private.h"
 #include "agent/private.h"
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "bus/bus.h"
@@ -20,7 +21,6 @@
 #include "model/content.h"
 
 enum {
-	TURN_POLL_MS = 20,
 	MINUTE_MS = 60000,
 	REFUSALS_TOLD = 20, /* notices of one session */
 };
@@ -28,9 +28,8 @@ enum {
 #define SAMPLING_ROLE "sampling" /* of its requests in figures and on the bus */
 
 struct samplings {
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	bool taken;          /* one is under way, to which what follows belongs */
+	int turn;            /* an eventfd that is readable unless one is under way, to which what
+	                      * follows belongs; -1: there was no descriptor */
 	struct model *model; /* owned; NULL: not opened */
 	json_t *allowed;     /* {identity: true}: for this session, that very server */
 	json_t *begun;       /* {server: [ms]}: when its last ones began */
@@ -41,8 +40,7 @@ struct samplings *samplings_new(void)
 {
 	struct samplings *own = mem_alloc(1, sizeof(*own));
 
-	pthread_mutex_init(&own->lock, NULL);
-	pthread_cond_init(&own->changed, NULL);
+	own->turn = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
 	own->allowed = json_object();
 	own->begun = json_object();
 	return own;
@@ -55,39 +53,33 @@ void samplings_free(struct samplings *own)
 	model_free(own->model);
 	json_decref(own->allowed);
 	json_decref(own->begun);
-	pthread_cond_destroy(&own->changed);
-	pthread_mutex_destroy(&own->lock);
+	fd_cleanup_close(&own->turn);
 	free(own);
 }
 
 /* ---- one at a time ---- */
 
+/* Sleeps until it has the turn, or the request is cancelled. */
 static bool sampling_take_turn(struct samplings *own, const struct cancel *cancel, struct err *err)
 {
-	struct timespec until;
-	bool ok;
+	struct pollfd fds[] = { { .fd = own->turn, .events = POLLIN },
+		                { .fd = cancel_fd(cancel), .events = POLLIN } };
+	eventfd_t turn;
 
-	pthread_mutex_lock(&own->lock);
-	while (own->taken && !cancelled(cancel)) {
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += TURN_POLL_MS * 1000000;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
-		pthread_cond_clockwait(&own->changed, &own->lock, CLOCK_MONOTONIC, &until);
+	if (own->turn < 0)
+		return err_set(err, ERR_NO_RESOURCES, "There is no descriptor left to wait with.");
+	/* Of several that see it, one reads it. */
+	while (!cancelled(cancel)) {
+		if (eventfd_read(own->turn, &turn) == 0)
+			return true;
+		poll(fds, ARRAY_LEN(fds), -1);
 	}
-	ok = !cancelled(cancel);
-	if (ok)
-		own->taken = true;
-	pthread_mutex_unlock(&own->lock);
-	return ok || err_set(err, ERR_CANCELLED, "The request was cancelled.");
+	return err_set(err, ERR_CANCELLED, "The request was cancelled.");
 }
 
 static void sampling_give_turn(struct samplings *own)
 {
-	pthread_mutex_lock(&own->lock);
-	own->taken = false;
-	pthread_cond_broadcast(&own->changed);
-	pthread_mutex_unlock(&own->lock);
+	eventfd_write(own->turn, 1);
 }
 
 /* Counts one; those that were refused count, too. */

@@ -19,18 +19,17 @@
 #include "data/json.h"
 #include "model/content.h"
 #include "tool/set.h"
+#include "worker/interpose.h"
 #include "worker/local.h"
 #include "worker/provider.h"
 
 /* ---- plans ------------------------------------------------------------------- */
 
 struct plans {
-	struct provider provider; /* first */
-	struct provider_ops ops;  /* which of them there are depends on `base` */
-	struct provider *base;
+	struct interposer front; /* first */
 	char *folder;
 	pthread_mutex_t lock;
-	struct provider *own;     /* of the folder; NULL: not started */
+	struct provider *own;    /* of the folder; NULL: not started */
 };
 
 static struct plans *plans_of(struct provider *provider)
@@ -40,7 +39,7 @@ static struct plans *plans_of(struct provider *provider)
 
 static struct provider *plans_base(struct provider *provider)
 {
-	return plans_of(provider)->base;
+	return plans_of(provider)->front.base;
 }
 
 /* ---- the folder's own worker ------------------------------------------------------------ */
@@ -48,7 +47,8 @@ static struct provider *plans_base(struct provider *provider)
 /* At the level of the workspace's. */
 static bool plans_open_provider(struct plans *plans, struct err *err)
 {
-	const struct provider_info *info = plans->base->ops->info(plans->base);
+	struct provider *base = plans->front.base;
+	const struct provider_info *info = base->ops->info(base);
 	const char *roots[] = { plans->folder };
 	struct worker_options options = {
 		.roots = roots,
@@ -78,7 +78,9 @@ static struct provider *own_of(struct provider *provider, struct err *err)
 /* Relative paths begin at the workspace's first root. The caller frees; NULL: there is none. */
 static char *plans_absolute_path(const struct plans *plans, const char *path)
 {
-	return path ? path_join(plans->base->ops->root(plans->base, 0), path) : NULL;
+	struct provider *base = plans->front.base;
+
+	return path ? path_join(base->ops->root(base, 0), path) : NULL;
 }
 
 static bool is_plan(const struct plans *plans, const char *path)
@@ -161,57 +163,10 @@ static bool plans_provider_edit(struct provider *provider, const struct change *
 	return to->ops->edit(to, changes, count, options, results, err);
 }
 
-static bool walk_all(struct provider *provider, const struct walk_request *request,
-                 struct walk_result *ret, struct err *err)
-{
-	return plans_base(provider)->ops->walk(plans_base(provider), request, ret, err);
-}
-
-static bool search_all(struct provider *provider, const struct search_request *request,
-                       struct search_result *ret, struct err *err)
-{
-	return plans_base(provider)->ops->search(plans_base(provider), request, ret, err);
-}
-
-static bool watch(struct provider *provider, const struct watch_request *request,
-                  struct watch **ret, struct err *err)
-{
-	return plans_base(provider)->ops->watch(plans_base(provider), request, ret, err);
-}
-
-static void unwatch(struct provider *provider, struct watch *one)
-{
-	plans_base(provider)->ops->unwatch(plans_base(provider), one);
-}
-
-static bool plans_provider_run(struct provider *provider, const struct run_request *request,
-                               const struct run_events *events, void *data, struct run **ret,
-                               struct err *err)
-{
-	return plans_base(provider)->ops->run(plans_base(provider), request, events, data, ret,
-	                                      err);
-}
-
-static bool plans_provider_plan(struct provider *provider, const struct run_request *request,
-                                struct sandbox_plan **ret, struct err *err)
-{
-	return plans_base(provider)->ops->plan(plans_base(provider), request, ret, err);
-}
-
 static bool plans_provider_beside(struct provider *provider, const char *folder, bool write,
                                   struct provider **ret, struct err *err)
 {
 	return plans_base(provider)->ops->beside(plans_base(provider), folder, write, ret, err);
-}
-
-static const struct provider_info *plans_provider_info(struct provider *provider)
-{
-	return plans_base(provider)->ops->info(plans_base(provider));
-}
-
-static const char *root(struct provider *provider, size_t i)
-{
-	return plans_base(provider)->ops->root(plans_base(provider), i);
 }
 
 static void plans_free(struct provider *provider)
@@ -229,27 +184,17 @@ static void plans_free(struct provider *provider)
 static struct provider *plans_provider(struct provider *base, const char *folder)
 {
 	struct plans *plans = mem_alloc(1, sizeof(*plans));
-
-	plans->ops = (struct provider_ops){
-		.name = base->ops->name,
+	const struct provider_ops own = {
 		.read = plans_provider_read,
 		.edit = plans_provider_edit,
-		.walk = walk_all,
-		.search = search_all,
-		.watch = base->ops->watch ? watch : NULL,
-		.unwatch = base->ops->unwatch ? unwatch : NULL,
-		.run = base->ops->run ? plans_provider_run : NULL,
-		.plan = base->ops->plan ? plans_provider_plan : NULL,
 		.beside = base->ops->beside ? plans_provider_beside : NULL,
-		.info = plans_provider_info,
-		.root = root,
 		.free = plans_free,
 	};
-	plans->provider.ops = &plans->ops;
-	plans->base = base;
+
+	interpose_init(&plans->front, base, &own);
 	plans->folder = mem_strdup(folder);
 	pthread_mutex_init(&plans->lock, NULL);
-	return &plans->provider;
+	return &plans->front.provider;
 }
 
 /* ---- services ---------------------------------------------------------------- */

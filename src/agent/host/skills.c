@@ -168,14 +168,10 @@ static char *skill_schema(const struct skills *skills)
 
 void host_open_skills(struct host *host)
 {
-	size_t i;
-	json_t *notice;
-
 	if (host->skills)
 		return;
 	host->skills = skills_discover(host->options.settings, host->options.local);
-	json_array_foreach(host->skills->notices, i, notice)
-		host_warn(host, json_string_value(notice));
+	host_warn_all(host, host->skills->notices);
 }
 
 void host_add_skill_tool(struct host *host)

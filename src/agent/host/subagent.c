@@ -189,16 +189,13 @@ static bool subagent_open_servers(struct subagent *own, struct err *err)
 	const struct agent_definition *definition = own->definition;
 	const struct settings *settings = own->host->servers_settings;
 	json_auto_t *warnings = json_array(), *rows = NULL;
-	json_t *warning;
-	size_t i;
 
 	if (!definition->servers)
 		return true;
 	rows = servers_of_agent(settings ? settings : own->host->options.settings,
 	                        definition->servers, definition->file,
 	                        definition->from != AGENTS_PROJECT, warnings);
-	json_array_foreach(warnings, i, warning)
-		host_warn(own->host, json_string_value(warning));
+	host_warn_all(own->host, warnings);
 	own->servers = host_servers_open(own->host, rows);
 	mcp_servers_wait(own->servers, &own->cancel);
 	tell_failed_servers(own);

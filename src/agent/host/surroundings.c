@@ -30,16 +30,13 @@ void host_load_memory(struct host *host)
 		                          .git = host->git };
 	struct facts_options facts = { .settings = host->options.settings,
 		                       .provider = host->options.provider, .now = time(NULL) };
-	size_t i;
-	json_t *notice;
 
 	if (host->options.policy) {
 		path_rules_init(&host->memory_rules, host->options.policy, options.provider, &who);
-		options.provider = &host->memory_rules.provider;
+		options.provider = &host->memory_rules.front.provider;
 	}
 	host->memory = memory_load(&options);
-	json_array_foreach(memory_notices(host->memory), i, notice)
-		host_warn(host, json_string_value(notice));
+	host_warn_all(host, memory_notices(host->memory));
 	facts.memory = host->memory;
 	host->context = prompt_facts_pieces(&facts);
 }

@@ -300,30 +300,26 @@ static void bring_server_names(struct brought *brought, const json_t *servers)
 			json_array_append_new(brought->names, json_cstr(name));
 }
 
-/* The files that name servers, and how each is read. */
-static const struct server_file {
-	const char *path, *member;
-	bool toml;
-} server_files[] = {
-	{ ".mcp.json", "mcpServers", false },
-	{ ".codex/config.toml", "mcp_servers", true },
-};
-
 static void bring_servers(struct brought *brought, const char *path)
 {
 	_cleanup_file_text_ struct file_text text = { 0 };
 	json_auto_t *object = NULL;
 	struct err ignored = ERR_INIT;
-	const struct server_file *file = NULL;
 
-	for (size_t i = 0; i < ARRAY_LEN(server_files); i++)
-		if (span_ends(span_str(path), span_str(server_files[i].path)))
-			file = &server_files[i];
-	if (file && door_read(brought->project, path, LIMIT_SETTINGS_BYTES, &text, &ignored) &&
-	    (file->toml ? toml_parse(file_text_span(&text), false, &object, &ignored) :
-	                  json_parse_depth(file_text_span(&text), JSON_READ_DEPTH_MAX, &object,
-	                                   &ignored)))
-		bring_server_names(brought, json_object_get(object, file->member));
+	if (door_read(brought->project, path, LIMIT_SETTINGS_BYTES, &text, &ignored) &&
+	    json_parse_depth(file_text_span(&text), JSON_READ_DEPTH_MAX, &object, &ignored))
+		bring_server_names(brought, json_object_get(object, "mcpServers"));
+}
+
+static void bring_codex_servers(struct brought *brought, const char *path)
+{
+	_cleanup_file_text_ struct file_text text = { 0 };
+	json_auto_t *object = NULL;
+	struct err ignored = ERR_INIT;
+
+	if (door_read(brought->project, path, LIMIT_SETTINGS_BYTES, &text, &ignored) &&
+	    toml_parse(file_text_span(&text), false, &object, &ignored))
+		bring_server_names(brought, json_object_get(object, "mcp_servers"));
 }
 
 static void bring_variable(void *data, struct span name, const char *value)
@@ -379,7 +375,7 @@ static const struct brought_row {
 	{ ".gemini/.env", "variables", bring_variables },
 	{ ".env", "variables", bring_variables },
 	{ ".mcp.json", "MCP servers, once you have allowed them", bring_servers },
-	{ ".codex/config.toml", "MCP servers, once you have allowed them", bring_servers },
+	{ ".codex/config.toml", "MCP servers, once you have allowed them", bring_codex_servers },
 	{ "GEMINI.md", "instructions to the model", NULL },
 	{ "AGENTS.md", "instructions to the model", NULL },
 	{ "CLAUDE.md", "instructions to the model, where there is neither of those", NULL },

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program without a command: the agent, headless. */
-#include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,219 +24,6 @@
 #include "tui/command/command.h"
 #include "tui/tui.h"
 #include "worker/environment.h"
-
-/* The prompt of a headless run: flag, words, standard input. */
-
-/* Longest text taken from standard input; as Gemini CLI's. */
-#define AGENT_INPUT_BYTES_MAX ((size_t)8 << 20)
-
-struct agent_input {
-	struct buf text;  /* all of it; the caller releases */
-	size_t piped_len; /* the bytes at its beginning that were piped in beside what the user
-	                   * says */
-};
-
-#define AGENT_INPUT_INIT { .text = BUF_INIT(AGENT_INPUT_BYTES_MAX + (1 << 20)) }
-
-static struct span agent_input_said(const struct agent_input *input)
-{
-	return span_skip(buf_view(&input->text), input->piped_len);
-}
-
-/* ---- lists ------------------------------------------------------------------- */
-
-static void add_trimmed(const char *from, const char *to, json_t *out)
-{
-	while (from < to && strchr(" \t\n", *from))
-		from++;
-	while (from < to && strchr(" \t\n", to[-1]))
-		to--;
-	if (from < to)
-		json_array_append_new(out, json_text(span_of(from, (size_t)(to - from))));
-}
-
-/* Appends each value of `text`, without blanks around it, to the array `out`; empty ones are
- * left out. A comma in parentheses parts nothing: "glob,run_shell_command(a, b)" is two values. */
-static void list_split(const char *text, json_t *out)
-{
-	const char *from = text;
-	unsigned depth = 0;
-
-	for (; *text; text++) {
-		if (*text == '(')
-			depth++;
-		else if (*text == ')' && depth)
-			depth--;
-		if (*text != ',' || depth)
-			continue;
-		add_trimmed(from, text, out);
-		from = text + 1;
-	}
-	add_trimmed(from, text, out);
-}
-
-/* ---- standard input ---------------------------------------------------------- */
-
-/* Something that is going to write does so soon; a forgotten descriptor never does. */
-enum { FIRST_BYTE_MS = 500 };
-
-static bool has_input(void)
-{
-	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
-	struct stat status;
-
-	/* A closed one has become one that cannot be read (output_setup): there is nothing on
-	 * it. */
-	if (isatty(STDIN_FILENO) || fstat(STDIN_FILENO, &status) < 0 ||
-	    (fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE) == O_WRONLY)
-		return false;
-	return poll(&input, 1, FIRST_BYTE_MS) > 0 && (input.revents & (POLLIN | POLLHUP));
-}
-
-static bool read_input(struct buf *out, struct err *err)
-{
-	_cleanup_free_ char *bytes = mem_piece();
-	ssize_t got;
-
-	while ((got = read(STDIN_FILENO, bytes, MEM_PIECE_BYTES)) != 0) {
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return err_set_errno(err, errno, "Cannot read standard input");
-		if (out->len + (size_t)got > AGENT_INPUT_BYTES_MAX)
-			return err_set(err, ERR_TOO_LARGE,
-			               "There is more than %zu MB on standard input. Put it into a "
-			               "file and name that with @PATH.",
-			               AGENT_INPUT_BYTES_MAX >> 20);
-		buf_append(out, bytes, (size_t)got);
-	}
-	return true;
-}
-
-static void put_prompt_words(const struct invocation *invocation, struct buf *out)
-{
-	const char *prompt = invocation_value(invocation, FLAG_PROMPT);
-
-	if (prompt)
-		buf_str(out, prompt);
-	for (size_t i = 0; i < invocation->positional_count; i++)
-		buf_printf(out, "%s%s", i ? " " : "", invocation->positionals[i]);
-}
-
-static bool prompt_is_blank(struct span text)
-{
-	for (size_t i = 0; i < text.len; i++)
-		if (!strchr(" \t\r\n", text.data[i]) || !text.data[i])
-			return false;
-	return true;
-}
-
-/* Reads the prompt into an empty *ret: what is on standard input, if that is no terminal (waited
- * for half a second), an empty line, and --prompt or the words. Empty when there is nothing;
- * what is on standard input alone is what the user says.  INVALID_ARGUMENT: --prompt and words.
- * TOO_LARGE. IO_ERROR. */
-static bool agent_input_read(const struct invocation *invocation, struct agent_input *ret,
-                             struct err *err)
-{
-	struct buf *out = &ret->text;
-	bool prompt = invocation_has(invocation, FLAG_PROMPT);
-
-	if (prompt && invocation->positional_count)
-		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "The prompt is given twice: by --prompt and by words.");
-	if (has_input() && !read_input(out, err))
-		return false;
-	if (prompt_is_blank(buf_view(out)))
-		buf_clear(out);
-	else if (prompt || invocation->positional_count)
-		buf_str(out, "\n\n");
-	ret->piped_len = out->len;
-	put_prompt_words(invocation, out);
-	if (prompt_is_blank(agent_input_said(ret)))
-		ret->piped_len = 0;
-	if (prompt_is_blank(buf_view(out)))
-		buf_clear(out);
-	return true;
-}
-
-/* ---- flags ------------------------------------------------------------------- */
-
-/* Gemini CLI's, and what there is here in their place. */
-static const struct {
-	enum flag_id id;
-	const char *sentence;
-} missing[] = {
-	{ FLAG_ACP,
-	  "--acp: hasp does not speak the Agent Client Protocol. \"hasp serve mcp\" offers its "
-	            "tools to other agents." },
-	{ FLAG_WORKTREE,
-	  "--worktree: hasp makes no worktree. \"git worktree add DIR\" does; run hasp "
-	                 "there." },
-};
-
-static bool check_missing(const struct invocation *invocation, struct err *err)
-{
-	for (size_t i = 0; i < ARRAY_LEN(missing); i++)
-		if (invocation_has(invocation, missing[i].id))
-			return err_set(err, ERR_INVALID_ARGUMENT, "%s", missing[i].sentence);
-	return true;
-}
-
-static bool check_session(const struct invocation *invocation, struct err *err)
-{
-	int given = invocation_has(invocation, FLAG_RESUME) +
-	            invocation_has(invocation, FLAG_SESSION_ID) +
-	            invocation_has(invocation, FLAG_SESSION_FILE);
-
-	return given < 2 || err_set(err, ERR_INVALID_ARGUMENT,
-	                            "--resume, --session-id and --session-file exclude each "
-	                            "other.");
-}
-
-/* False: the run cannot be, with its exit code. */
-static bool agent_flags_check(const struct invocation *invocation, enum agent_exit *ret_code,
-                              struct err *err)
-{
-	*ret_code = AGENT_EXIT_INPUT;
-	if (!check_missing(invocation, err))
-		return false;
-	*ret_code = AGENT_EXIT_GENERAL;
-	if (!check_session(invocation, err))
-		return false;
-	if (!invocation_has(invocation, FLAG_YOLO) ||
-	    !invocation_has(invocation, FLAG_APPROVAL_MODE))
-		return true;
-	return err_set(err, ERR_INVALID_ARGUMENT,
-	               "--yolo and --approval-mode say the same thing; give one of them.");
-}
-
-/* --output-format, else the setting output.format (NULL settings: there are none yet), else
- * text. */
-static enum agent_format agent_flags_format(const struct invocation *invocation,
-                                            const struct settings *settings)
-{
-	const char *word = invocation_value(invocation, FLAG_OUTPUT_FORMAT);
-
-	if (!word && settings)
-		word = settings_string(settings, "output.format", "text");
-	if (!word || strcmp(word, "text") == 0)
-		return AGENT_TEXT;
-	return strcmp(word, "json") == 0 ? AGENT_JSON : AGENT_STREAM_JSON;
-}
-
-/* The values of a flag that takes lists, cut at commas: texts, for the caller. */
-static json_t *agent_flags_list(const struct invocation *invocation, enum flag_id id)
-{
-	size_t count;
-	_cleanup_free_ const char **values = invocation_values(invocation, id, &count);
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < count; i++)
-		list_split(values[i], list);
-	return list;
-}
-
-/* ---- the command ------------------------------------------------------------- */
 
 /* One run, with what it has opened so far. */
 struct headless {
@@ -298,8 +81,8 @@ static char *early_session_id(const struct invocation *invocation)
 /* --allowed-tools, as tools.allowed; --allowed-mcp-server-names, as mcp.allowed. */
 static void add_allowed(const struct invocation *invocation, json_t *overrides)
 {
-	json_auto_t *allowed = agent_flags_list(invocation, FLAG_ALLOWED_TOOLS);
-	json_auto_t *servers = agent_flags_list(invocation, FLAG_MCP_NAMES);
+	json_auto_t *allowed = agent_input_list(invocation, FLAG_ALLOWED_TOOLS);
+	json_auto_t *servers = agent_input_list(invocation, FLAG_MCP_NAMES);
 
 	if (invocation_has(invocation, FLAG_MCP_NAMES))
 		json_object_set_new(overrides, "mcp", json_pack("{s:O}", "allowed", servers));
@@ -310,7 +93,7 @@ static void add_allowed(const struct invocation *invocation, json_t *overrides)
 static bool headless_open_settings(struct headless *run, struct err *err)
 {
 	json_auto_t *overrides = json_object();
-	json_auto_t *extensions = agent_flags_list(run->invocation, FLAG_EXTENSIONS);
+	json_auto_t *extensions = agent_input_list(run->invocation, FLAG_EXTENSIONS);
 	struct settings_options options = {
 		.skip_trust = invocation_has(run->invocation, FLAG_SKIP_TRUST),
 		.ignore_env_files = invocation_has(run->invocation, FLAG_IGNORE_ENV),
@@ -355,8 +138,8 @@ static const char **list_texts(const json_t *list)
 
 static bool headless_open_policy(struct headless *run, struct err *err)
 {
-	json_auto_t *named = agent_flags_list(run->invocation, FLAG_POLICY);
-	json_auto_t *admin_named = agent_flags_list(run->invocation, FLAG_ADMIN_POLICY);
+	json_auto_t *named = agent_input_list(run->invocation, FLAG_POLICY);
+	json_auto_t *admin_named = agent_input_list(run->invocation, FLAG_ADMIN_POLICY);
 	_cleanup_free_ const char **files = list_texts(named), **admin = list_texts(admin_named);
 	struct policy_sources sources = { .settings = run->settings,
 		                          .files = files, .admin_files = admin };
@@ -369,7 +152,7 @@ static bool headless_open_policy(struct headless *run, struct err *err)
 static bool headless_open_provider(struct headless *run, struct err *err)
 {
 	struct worker_options *options = &run->confinement.options;
-	json_auto_t *named = agent_flags_list(run->invocation, FLAG_INCLUDE);
+	json_auto_t *named = agent_input_list(run->invocation, FLAG_INCLUDE);
 	json_auto_t *list = json_array();
 	struct prepare_folders included = { .list = list, .notice = run->notice,
 		                            .data = run->notice_data };
@@ -639,7 +422,7 @@ static bool headless_prepare(struct headless *run, struct agent_input *input,
 		*ending = ending_of_error(AGENT_EXIT_CONFIG, err);
 		return false;
 	}
-	run->output.format = agent_flags_format(run->invocation, run->settings);
+	run->output.format = agent_input_format(run->invocation, run->settings);
 	headless_watch(run);
 	if (!check_prompt(run, input, err)) {
 		*ending = ending_of_error(AGENT_EXIT_INPUT, err);
@@ -698,7 +481,7 @@ static int run_agent(const struct invocation *invocation, struct agent_input *in
 		return output_fail(&err, AGENT_EXIT_GENERAL);
 	}
 	agent_signals_install(&cancel);
-	agent_output_open(&run.output, agent_flags_format(invocation, NULL), &cancel);
+	agent_output_open(&run.output, agent_input_format(invocation, NULL), &cancel);
 	run.output.raw = invocation_has(invocation, FLAG_RAW_OUTPUT);
 	run.output.session_id = early_session_id(invocation);
 	if (headless_prepare(&run, input, &ending, &err)) {
@@ -941,7 +724,7 @@ static int headless_refuse(const struct invocation *invocation, enum agent_exit 
 	struct agent_ending ending = ending_of_error(code, err);
 	struct agent_output output;
 
-	agent_output_open(&output, agent_flags_format(invocation, NULL), NULL);
+	agent_output_open(&output, agent_input_format(invocation, NULL), NULL);
 	output.session_id = early_session_id(invocation);
 	agent_output_end(&output, &ending);
 	agent_output_close(&output);
@@ -983,7 +766,7 @@ int command_run_root(const struct invocation *invocation)
 	}
 	if (invocation_has(invocation, FLAG_LIST_EXTENSIONS))
 		return list_extensions(invocation);
-	if (!agent_flags_check(invocation, &why, &err))
+	if (!agent_input_check_flags(invocation, &why, &err))
 		return headless_refuse(invocation, why, &err);
 	if (wants_terminal(invocation))
 		return run_terminal(invocation);

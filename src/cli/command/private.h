@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
+#include "cli/view/agent_output.h"
 #include "worker/environment.h"
 #include "worker/local.h"
 #include "worker/provider.h"
@@ -48,6 +49,48 @@ const char *cli_agent_exit_type(enum agent_exit code);
 const char *cli_agent_exit_sentence(enum agent_exit code);
 /* Of an end; `err` when the agent failed, else NULL. */
 enum agent_exit cli_agent_exit_of(enum agent_end end, const struct err *err);
+
+/* ---- what a run is told (agent_input.c) ---------------------------------------- */
+
+/* Flags and the prompt of a run of the agent: by --prompt, by words, on standard input.
+ *
+ *     struct agent_input input = AGENT_INPUT_INIT;
+ *
+ *     if (!agent_input_check_flags(invocation, &exit_code, &err)) ...
+ *     if (!agent_input_read(invocation, &input, &err)) ...
+ *     buf_release(&input.text);
+ */
+
+/* Longest text taken from standard input; as Gemini CLI's. */
+#define AGENT_INPUT_BYTES_MAX ((size_t)8 << 20)
+
+struct agent_input {
+	struct buf text;  /* all of it; the caller releases */
+	size_t piped_len; /* the bytes at its beginning that were piped in beside what the user
+	                   * says */
+};
+
+#define AGENT_INPUT_INIT { .text = BUF_INIT(AGENT_INPUT_BYTES_MAX + (1 << 20)) }
+
+/* Reads the prompt into an empty *ret: what is on standard input, if that is no terminal (waited
+ * for half a second), an empty line, and --prompt or the words. Empty when there is nothing;
+ * what is on standard input alone is what the user says.  INVALID_ARGUMENT: --prompt and words.
+ * TOO_LARGE. IO_ERROR. */
+bool agent_input_read(const struct invocation *invocation, struct agent_input *ret,
+                      struct err *err);
+/* What the user says, without what was piped in. Borrowed. */
+struct span agent_input_said(const struct agent_input *input);
+/* False: flags exclude each other, or hasp does not have one of Gemini CLI's; *ret_code is how the
+ * run ends then. INVALID_ARGUMENT. */
+bool agent_input_check_flags(const struct invocation *invocation, enum agent_exit *ret_code,
+                             struct err *err);
+/* --output-format, else the setting output.format (NULL settings: there are none yet), else
+ * text. */
+enum agent_format agent_input_format(const struct invocation *invocation,
+                                     const struct settings *settings);
+/* The values of a flag that takes lists, cut at commas: texts, a new array.  A comma in parentheses
+ * parts nothing: "glob,run_shell_command(a, b)" is two values. */
+json_t *agent_input_list(const struct invocation *invocation, enum flag_id id);
 
 /* ---- signals ----------------------------------------------------------------- */
 

@@ -5,8 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -88,22 +87,6 @@ static void *browser_reap(void *data)
 	return NULL;
 }
 
-/* In a session of its own, with usual signals: it outlives the terminal. */
-static void browser_attributes(posix_spawnattr_t *how)
-{
-	sigset_t set;
-
-	posix_spawnattr_init(how);
-	sigfillset(&set);
-	sigdelset(&set, SIGKILL);
-	sigdelset(&set, SIGSTOP);
-	posix_spawnattr_setsigdefault(how, &set);
-	sigemptyset(&set);
-	posix_spawnattr_setsigmask(how, &set);
-	posix_spawnattr_setflags(how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
-	                              POSIX_SPAWN_SETSID);
-}
-
 bool mcp_browser_open(const char *url)
 {
 	const char *browser = getenv("BROWSER");
@@ -118,7 +101,8 @@ bool mcp_browser_open(const char *url)
 	posix_spawn_file_actions_init(&actions);
 	for (int fd = 0; fd <= 2; fd++)
 		posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
-	browser_attributes(&how);
+	/* In a session of its own: it outlives the terminal. */
+	child_attributes(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
 	ok = posix_spawnp(&pid, argv[0], &actions, &how, (char *const *)argv, environ) == 0;
 	posix_spawnattr_destroy(&how);
 	posix_spawn_file_actions_destroy(&actions);

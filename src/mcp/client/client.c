@@ -19,14 +19,9 @@
 enum {
 	POLL_MS = 20,         /* where there is no descriptor to wait for */
 	ERROR_SHOWN = 400,    /* of a server's own sentence */
-	PROBE_MS = 15000,     /* of the first request, which an old server may never answer */
 	PROGRESS_MS = 100,    /* between two reports that are handed over */
 	PROGRESS_SHOWN = 200, /* bytes of what a report says */
 };
-
-/* Of initialize, newest first: the first is what is offered. */
-static const char *const client_versions[] = { "2025-11-25", "2025-06-18", "2025-03-26",
-	                                       "2024-11-05" };
 
 /* A request whose answer has not come. */
 struct mcp_ask {
@@ -657,8 +652,8 @@ static void await_settled(struct mcp_ask *ask)
 	pthread_mutex_unlock(&ask->client->lock);
 }
 
-static bool client_notify_server(struct mcp_client *client, const char *method,
-                                 const json_t *params, struct err *err)
+bool mcp_client_notify(struct mcp_client *client, const char *method, const json_t *params,
+                       struct err *err)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_MESSAGE_BYTES);
 
@@ -674,7 +669,7 @@ static void cancel_ask(struct mcp_ask *ask, const char *method, const char *reas
 	struct err ignored = ERR_INIT;
 
 	if (strcmp(method, "initialize") != 0 && !ask->headers)
-		client_notify_server(ask->client, "notifications/cancelled", params, &ignored);
+		mcp_client_notify(ask->client, "notifications/cancelled", params, &ignored);
 }
 
 static bool set_late_error(const struct mcp_ask *ask, const char *method, struct err *err)
@@ -744,8 +739,7 @@ void mcp_client_pause(struct mcp_client *client, const struct mcp_wait *wait)
 	free(ask.said);
 }
 
-/* What is to be logged, of a server that says that it can. */
-static const char *wanted_log_level(const struct mcp_client *client)
+const char *mcp_client_log_level(const struct mcp_client *client)
 {
 	const json_t *can = json_object_get(client->hello, "capabilities");
 
@@ -758,7 +752,7 @@ static json_t *sent_params(const struct mcp_ask *ask, const json_t *params)
 	const struct mcp_client *client = ask->client;
 	json_t *own = params ? json_copy((json_t *)params) : json_object();
 	json_t *meta = client->modern ?
-	                       mcp_modern_meta(client->capabilities, wanted_log_level(client)) :
+	                       mcp_modern_meta(client->capabilities, mcp_client_log_level(client)) :
 	                       json_object();
 
 	if (ask->wait->progress)
@@ -819,128 +813,27 @@ bool mcp_client_exchange(struct mcp_client *client, const char *method, const js
 	return ok;
 }
 
-/* ---- the handshake ---- */
+/* ---- for the handshake ---- */
 
-static bool take_version(struct mcp_client *client, struct err *err)
+const json_t *mcp_client_capabilities(const struct mcp_client *client)
 {
-	const struct span said = json_span(json_object_get(client->hello, "protocolVersion"));
-	_cleanup_free_ char *shown =
-		mcp_said_text(json_object_get(client->hello, "protocolVersion"), ERROR_SHOWN);
-
-	for (size_t i = 0; i < ARRAY_LEN(client_versions); i++)
-		if (span_eq(said, span_str(client_versions[i])))
-			client->version = client_versions[i];
-	return client->version ||
-	       err_set(err, ERR_TOOL_FAILED,
-	               "The MCP server \"%s\" speaks protocol version \"%s\", which hasp does not.",
-	               client->name, shown);
+	return client->capabilities;
 }
 
-/* A server that refuses logs what it likes. */
-static bool set_log_level(struct mcp_client *client, const struct mcp_wait *wait, struct err *err)
+void mcp_client_try_modern(struct mcp_client *client, bool modern)
 {
-	const char *level = wanted_log_level(client);
-	json_auto_t *params = json_pack("{s:s*}", "level", level), *result = NULL;
-	struct err why = ERR_INIT;
-
-	if (!level || mcp_client_exchange(client, "logging/setLevel", params, wait, &result, NULL,
-	                                  &why) ||
-	    !mcp_client_lost(client))
-		return true;
-	*err = why;
-	return false;
+	client->modern = modern;
 }
 
-/* Up to 2025-11-25. *ret_refused: the server answered, but with an error. */
-static bool begin_session(struct mcp_client *client, const struct mcp_wait *wait,
-                          bool *ret_refused, struct err *err)
+void mcp_client_agree(struct mcp_client *client, const char *version, json_t *hello)
 {
-	json_auto_t *params = json_pack("{s:s, s:O, s:{s:s, s:s}}", "protocolVersion",
-	                                client_versions[0], "capabilities", client->capabilities,
-	                                "clientInfo", "name", "hasp", "version", HASP_VERSION);
-	json_auto_t *refusal = NULL;
-
-	if (!mcp_client_exchange(client, "initialize", params, wait, &client->hello, &refusal,
-	                         err)) {
-		*ret_refused = refusal;
-		return false;
-	}
-	if (!take_version(client, err))
-		return false;
-	if (client->ops->agreed)
-		client->ops->agreed(client->transport, client->version);
-	return client_notify_server(client, "notifications/initialized", NULL, err) &&
-	       set_log_level(client, wait, err);
+	client->version = version;
+	client->hello = json_incref(hello);
+	if (!client->modern && client->ops->agreed)
+		client->ops->agreed(client->transport, version);
 }
 
-/* What server/discover answered; the server's name is in its _meta. */
-static void take_discovered(struct mcp_client *client, const json_t *result)
-{
-	const json_t *meta = json_object_get(result, "_meta");
-	json_t *info = json_object_get(meta, "io.modelcontextprotocol/serverInfo");
-
-	client->hello = json_copy((json_t *)result);
-	if (info && !json_object_get(client->hello, "serverInfo"))
-		json_object_set(client->hello, "serverInfo", info);
-	client->version = MCP_MODERN;
-}
-
-/* *ret_older: the server lives, and may know an older version. */
-static bool begin_modern(struct mcp_client *client, const struct mcp_wait *wait, bool *ret_older,
-                         struct err *err)
-{
-	/* Over HTTP a server that sends nothing at all would answer nothing else either. */
-	const bool tells = client->ops->exchanges && wait->timeout_ms;
-	const struct mcp_wait probe = {
-		.timeout_ms = tells || (wait->timeout_ms && wait->timeout_ms < PROBE_MS) ?
-		                      wait->timeout_ms : PROBE_MS,
-		.begun_ms = PROBE_MS,
-		.cancel = wait->cancel,
-		.cancel_fd = wait->cancel_fd,
-	};
-	json_auto_t *result = NULL;
-	bool ok = false, again = true;
-
-	client->modern = true;
-	for (unsigned tries = 0; tries < 2 && !ok && again; tries++) {
-		json_auto_t *refusal = NULL;
-
-		ok = mcp_client_exchange(client, "server/discover", NULL, &probe, &result,
-		                         &refusal, err);
-		again = json_lists(json_object_get(json_object_get(refusal, "data"), "supported"),
-		                   SPAN(MCP_MODERN));
-	}
-	if (ok && json_lists(json_object_get(result, "supportedVersions"), SPAN(MCP_MODERN))) {
-		take_discovered(client, result);
-		return true;
-	}
-	client->modern = false;
-	*ret_older = (ok || err->code == ERR_TOOL_FAILED) && !mcp_client_lost(client);
-	return false;
-}
-
-bool mcp_client_begin(struct mcp_client *client, const struct mcp_wait *wait, struct err *err)
-{
-	const struct mcp_wait own = { .timeout_ms = wait->timeout_ms, .cancel = wait->cancel,
-	                              .cancel_fd = wait->cancel_fd };
-	struct err why = ERR_INIT;
-	bool other = false;
-
-	if (client->ops->exchanges) {
-		if (begin_modern(client, &own, &other, &why))
-			return true;
-		if (other)
-			return begin_session(client, &own, &other, err);
-	} else {
-		struct err ignored = ERR_INIT;
-
-		if (begin_session(client, &own, &other, &why) ||
-		    (other && begin_modern(client, &own, &other, &ignored)))
-			return true;
-	}
-	*err = why;
-	return false;
-}
+/* ---- its tools ---- */
 
 /* Over HTTP, of 2026-07-28: leaves out tools whose headers are wrong, and keeps those of others. */
 static void take_mirrored(struct mcp_client *client, json_t *tools)

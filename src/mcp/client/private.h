@@ -253,8 +253,18 @@ struct mcp_transport_ops {
 /* A client, held once; the transport is freed with it. */
 struct mcp_client *mcp_client_new(const struct mcp_client_options *options,
                               const struct mcp_transport_ops *ops, void *transport);
-/* Shakes hands. */
+/* Shakes hands (handshake.c). */
 bool mcp_client_begin(struct mcp_client *client, const struct mcp_wait *wait, struct err *err);
+/* For that, and before any other request: what hasp declares; whether requests are as in
+ * MCP_MODERN; what was agreed on, with the server's answer, which is kept. */
+const json_t *mcp_client_capabilities(const struct mcp_client *client);
+void mcp_client_try_modern(struct mcp_client *client, bool modern);
+void mcp_client_agree(struct mcp_client *client, const char *version, json_t *hello);
+/* What is to be logged, of a server that says that it can; NULL: nothing. */
+const char *mcp_client_log_level(const struct mcp_client *client);
+/* Sends a notification. */
+bool mcp_client_notify(struct mcp_client *client, const char *method, const json_t *params,
+                       struct err *err);
 /* One message arrived. From any thread; it may answer. */
 void mcp_client_receive(struct mcp_client *client, struct span message);
 /* No message comes any more, and all that is asked fails; the first reason counts. */
@@ -543,6 +553,23 @@ struct mcp_servers {
 	pthread_cond_t changed;
 	pthread_mutex_t cache_lock;
 };
+
+/* Says something to people, as mcp_servers_options.notice has it (start.c). */
+void mcp_servers_notice(const struct mcp_servers *servers, const char *severity,
+                        const char *message);
+
+/* What a server says that it has: declarations of tools that can be used, and mcp_offers_ask's. */
+struct mcp_slot_said {
+	json_t *tools, *offers;
+};
+
+/* Starts it, shakes hands and asks what it has, of `watched` resources ({uri: true}) too; both
+ * results are new.  Without the lock (start.c).  Errors as of a client, and of headersHelper. */
+bool mcp_slot_start(struct mcp_server_slot *slot, json_t *watched, const _Atomic bool *cancel,
+                    struct mcp_client **ret, struct mcp_slot_said *ret_said, struct err *err);
+/* Of what the server, or the cache (`known`), declares: what can be used; the first that cannot are
+ * warnings. A new reference (start.c). */
+json_t *mcp_slot_clean(const struct mcp_server_slot *slot, const json_t *declared, bool known);
 
 /* Why it is not used, of all that there is; with the lock, once others know the slot. */
 void mcp_slot_settle_off(struct mcp_server_slot *slot);

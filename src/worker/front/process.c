@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "base/child.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -95,17 +95,9 @@ static bool spawn_with(const struct process_start *start, const posix_spawn_file
                        struct sandbox_child *ret, struct err *err)
 {
 	posix_spawnattr_t how;
-	sigset_t set;
 	int failed;
 
-	posix_spawnattr_init(&how);
-	sigfillset(&set);
-	sigdelset(&set, SIGKILL);
-	sigdelset(&set, SIGSTOP);
-	posix_spawnattr_setsigdefault(&how, &set);
-	sigemptyset(&set);
-	posix_spawnattr_setsigmask(&how, &set);
-	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+	child_attributes(&how, POSIX_SPAWN_SETSIGMASK);
 	failed = posix_spawnp(&ret->pid, start->argv[0], files, &how, (char *const *)start->argv,
 	                      (char *const *)start->envp);
 	posix_spawnattr_destroy(&how);

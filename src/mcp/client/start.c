@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How one server is started: as a program in a sandbox, or at an address; and what it says that it
+ * has. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "config/settings.h"
+#include "data/json.h"
+#include "mcp/client/private.h"
+
+enum {
+	START_MS_MAX = 60000, /* of a handshake and a list, each answer */
+	PROBLEMS_TOLD = 5,    /* of one server's tools */
+};
+
+void mcp_servers_notice(const struct mcp_servers *servers, const char *severity,
+                        const char *message)
+{
+	if (servers->options.notice)
+		servers->options.notice(servers->options.data, severity, message);
+}
+
+/* ---- what it is told, and may ask ---- */
+
+static void slot_log(void *data, struct span bytes)
+{
+	const struct mcp_server_slot *slot = data;
+	struct span rest = bytes, line;
+
+	if (!slot->all->options.log)
+		return;
+	while (line_next(&rest, &line)) {
+		const struct span body = utf8_head(line_body(line), LIMIT_MCP_LOG_LINE);
+		_cleanup_free_ char *text = mem_printf("mcp %s: %.*s", slot->entry.name,
+		                                       (int)body.len, body.data);
+
+		if (body.len)
+			slot->all->options.log(slot->all->options.data, text);
+	}
+}
+
+/* What hasp asks for, and keeps; NULL: nothing. */
+static const char *servers_log_level(const struct mcp_servers *servers)
+{
+	const char *level = settings_string(servers->options.settings, "hasp.servers.logLevel",
+	                                    "warning");
+
+	return strcmp(level, "off") ? level : NULL;
+}
+
+static void slot_logged(void *data, const json_t *params)
+{
+	const struct mcp_server_slot *slot = data;
+	const char *least = servers_log_level(slot->all);
+	_cleanup_free_ char *told =
+		least ? mcp_log_add(slot->log, slot->entry.name, least, params) : NULL;
+
+	if (told)
+		mcp_servers_notice(slot->all, "warning", told);
+}
+
+static json_t *slot_answer(void *data, const char *method, const json_t *params,
+                           const struct cancel *cancel, struct err *err)
+{
+	const struct mcp_server_slot *slot = data;
+	const struct mcp_servers_options *options = &slot->all->options;
+
+	return options->answer(options->data, slot->entry.name, slot->entry.identity, method,
+	                       params, cancel, err);
+}
+
+/* Borrows. */
+static struct mcp_client_options slot_client_options(struct mcp_server_slot *slot)
+{
+	const struct mcp_servers *all = slot->all;
+
+	return (struct mcp_client_options){
+		.name = slot->entry.name,
+		.roots = all->roots,
+		.log = slot_log,
+		.log_level = servers_log_level(all),
+		.logged = slot_logged,
+		.answer = all->options.answer ? slot_answer : NULL,
+		.capabilities = all->options.capabilities,
+		.samples = all->options.samples &&
+		           all->options.samples(all->options.data, slot->entry.name),
+		.data = slot,
+	};
+}
+
+/* ---- connecting ---- */
+
+static size_t texts_count(char *const *texts)
+{
+	size_t count = 0;
+
+	while (texts && texts[count])
+		count++;
+	return count;
+}
+
+/* Those of commands, and the server's own. The caller frees. */
+static const char **paths_together(const char *const *a, size_t a_count, char *const *b,
+                                   size_t *ret_count)
+{
+	const size_t b_count = texts_count(b);
+	const char **all = mem_alloc(a_count + b_count + 1, sizeof(*all));
+
+	for (size_t i = 0; i < a_count; i++)
+		all[i] = a[i];
+	for (size_t i = 0; i < b_count; i++)
+		all[a_count + i] = b[i];
+	*ret_count = a_count + b_count;
+	return all;
+}
+
+/* How a program of it is confined. The caller frees the two lists. */
+static struct worker_options slot_confinement(const struct mcp_server_slot *slot,
+                                              const char ***ret_write, const char ***ret_read)
+{
+	const struct server_entry *entry = &slot->entry;
+	struct worker_options workers = slot->all->workers;
+
+	workers.write = *ret_write = paths_together(workers.write, workers.write_count,
+	                                            entry->write, &workers.write_count);
+	workers.read = *ret_read = paths_together(workers.read, workers.read_count, entry->read,
+	                                          &workers.read_count);
+	workers.read_only = !entry->write_workspace;
+	workers.network = entry->network < 0 ? workers.network : entry->network;
+	return workers;
+}
+
+static bool slot_open_program(struct mcp_server_slot *slot, const struct mcp_wait *wait,
+                              struct mcp_client **ret, struct err *err)
+{
+	const struct server_entry *entry = &slot->entry;
+	_cleanup_free_ const char **write = NULL, **read = NULL;
+	const struct worker_options workers = slot_confinement(slot, &write, &read);
+	const struct mcp_client_options options = slot_client_options(slot);
+	const struct mcp_stdio_options stdio = {
+		.workers = &workers,
+		.argv = (const char *const *)entry->argv,
+		.env = (const char *const *)entry->env,
+		.folder = entry->folder,
+		.environment = slot->all->options.environment,
+	};
+
+	return mcp_client_open_stdio(&options, &stdio, wait, ret, err);
+}
+
+/* The header fields of a connection; the caller frees. */
+static bool slot_headers(const struct mcp_server_slot *slot, const _Atomic bool *cancel,
+                         char ***ret, struct err *err)
+{
+	const struct server_entry *entry = &slot->entry;
+	const char *const *headers = (const char *const *)entry->headers;
+	_cleanup_free_ const char **write = NULL, **read = NULL;
+
+	if (!entry->helper) {
+		*ret = worker_texts_copy(headers, texts_count(entry->headers));
+		return true;
+	}
+	const struct worker_options workers = slot_confinement(slot, &write, &read);
+	const struct mcp_helper_options helper = {
+		.server = entry->name, .url = entry->url, .command = entry->helper,
+		.workers = &workers, .environment = slot->all->options.environment,
+		.env = (const char *const *)entry->env, .headers = headers, .cancel = cancel,
+	};
+
+	return mcp_helper_run(&helper, ret, err);
+}
+
+static bool slot_open_address(struct mcp_server_slot *slot, const struct mcp_wait *wait,
+                              struct mcp_client **ret, struct err *err)
+{
+	const struct server_entry *entry = &slot->entry;
+	const struct mcp_client_options options = slot_client_options(slot);
+	struct mcp_http_options from = { .kind = entry->kind, .url = entry->url,
+		                         .helped = entry->helper };
+	char **headers = NULL;
+	bool ok;
+
+	if (!slot_headers(slot, wait->cancel, &headers, err))
+		return false;
+	from.headers = (const char *const *)headers;
+	from.auth = mcp_headers_have(from.headers, "authorization") ? NULL : slot->auth;
+	ok = entry->websocket ? mcp_client_open_websocket(&options, &from, wait, ret, err) :
+	                        mcp_client_open_http(&options, &from, wait, ret, err);
+	worker_texts_free(headers);
+	return ok;
+}
+
+static bool slot_open(struct mcp_server_slot *slot, const struct mcp_wait *wait,
+                      struct mcp_client **ret, struct err *err)
+{
+	return slot->entry.http || slot->entry.websocket ?
+	               slot_open_address(slot, wait, ret, err) :
+	               slot_open_program(slot, wait, ret, err);
+}
+
+/* ---- what it has ---- */
+
+void mcp_server_tell(const struct mcp_server_slot *slot, const char *tool, const struct err *why)
+{
+	const struct span name = utf8_head(span_str(tool ? tool : ""), 80);
+	_cleanup_free_ char *text = mem_printf(
+		"A tool of the MCP server \"%s\" is left out (\"%.*s\"): %s", slot->entry.name,
+		(int)name.len, name.data, why->message);
+
+	mcp_servers_notice(slot->all, "warning", text);
+}
+
+json_t *mcp_slot_clean(const struct mcp_server_slot *slot, const json_t *declared, bool known)
+{
+	json_t *tools = json_array(), *tool;
+	size_t i, told = 0;
+
+	json_array_foreach(declared, i, tool) {
+		struct err why = ERR_INIT;
+		json_t *own = NULL;
+
+		if (json_array_size(tools) >= LIMIT_MCP_TOOLS)
+			err_set(&why, ERR_TOO_LARGE, "There are more than %d.", LIMIT_MCP_TOOLS);
+		else
+			own = known ? mcp_declaration_recall(tool, &why) :
+			              mcp_declaration_clean(tool, &why);
+		if (own)
+			json_array_append_new(tools, own);
+		else
+			told++;
+		if (!own && told <= PROBLEMS_TOLD)
+			mcp_server_tell(slot, json_string_value(json_object_get(tool, "name")),
+			                &why);
+	}
+	return tools;
+}
+
+bool mcp_slot_start(struct mcp_server_slot *slot, json_t *watched, const _Atomic bool *cancel,
+                    struct mcp_client **ret, struct mcp_slot_said *ret_said, struct err *err)
+{
+	const unsigned longest = slot->entry.startup_ms ? slot->entry.startup_ms : START_MS_MAX;
+	const unsigned most = slot->entry.timeout_ms < longest && !slot->entry.startup_ms ?
+	                              slot->entry.timeout_ms : longest;
+	const struct mcp_wait wait = { .timeout_ms = most, .cancel = cancel };
+	json_auto_t *declared = NULL;
+	const char *uri;
+	json_t *yes;
+
+	if (!slot_open(slot, &wait, ret, err))
+		return false;
+	/* One that has no tools need not know the request. */
+	if (!mcp_offers_has(*ret, "tools") &&
+	    (mcp_offers_has(*ret, "prompts") || mcp_offers_has(*ret, "resources"))) {
+		declared = json_array();
+	} else if (!mcp_client_list(*ret, "tools/list", "tools", LIMIT_MCP_TOOLS, &wait, &declared,
+	                            err)) {
+		mcp_client_unref(*ret);
+		*ret = NULL;
+		return false;
+	}
+	ret_said->tools = mcp_slot_clean(slot, declared, /* known= */ false);
+	ret_said->offers = mcp_offers_ask(*ret, &wait);
+	json_object_foreach(watched, uri, yes)
+		mcp_client_watch(*ret, uri, &wait);
+	mcp_client_listen(*ret);
+	if (!mcp_client_lost(*ret))
+		return true;
+	/* Whoever started it would find it lost, and start it again and again. */
+	json_decref(ret_said->tools);
+	json_decref(ret_said->offers);
+	mcp_client_unref(*ret);
+	*ret = NULL;
+	return err_set(err, ERR_TOOL_FAILED, "The MCP server \"%s\" ended while it was asked what "
+	               "it offers.", slot->entry.name);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of model_choose (choose.h) share: the table of providers, variables and keys
+ * (choice.c), Google's ways (google.c), and where a choice keeps what its options point to.
+ *
+ * To add a provider: a row in choice.c, and a line in docs/models.md.
+ */
+#ifndef HASP_MODEL_CHOICE_H
+#define HASP_MODEL_CHOICE_H
+
+#include "model/choose.h"
+
+struct choice_row {
+	const char *name;
+	const char *format;    /* endpoint.c's name */
+	const char *base_url;  /* NULL: the format's */
+	const char *base_variables[2]; /* hold another address; the first that is set */
+	const char *key_variables[2];  /* the first that is set */
+	bool keyless;          /* works without a key */
+};
+
+/* A model that its provider takes out of service. */
+struct choice_end {
+	const char *provider;  /* a row's name */
+	const char *prefix;    /* of the model's name; the first that fits counts */
+	const char *last_day;  /* "2026-12-01"; NULL: announced without a day; "": it goes on */
+	const char *instead;
+};
+
+enum { CHOICE_HEADERS = 64, CHOICE_FALLBACKS = 8, CHOICE_WITHOUT = 64 };
+
+/* What a choice's options point to. */
+struct choice_store {
+	char **strings;              /* owned, and what they point to */
+	size_t count, cap;
+	const char *headers[CHOICE_HEADERS + 1];
+	size_t header_count;
+	const char *key_from;        /* borrowed from a string, or static */
+	struct model_choice fallbacks[CHOICE_FALLBACKS];
+	const struct model_options *list[CHOICE_FALLBACKS + 1];
+	const char *without[CHOICE_WITHOUT + 1];
+};
+
+/* Gives a string (taken) to the store; returns it. */
+const char *choice_keep(struct choice_store *store, char *string);
+/* A header (taken); those beyond CHOICE_HEADERS are dropped. */
+void choice_add_header(struct choice_store *store, char *header);
+
+/* ---- providers (choice.c) ---------------------------------------------------------- */
+
+/* The day of what the tables of models say. */
+extern const char choice_date[];
+
+/* NULL: there is none of that name in the table. */
+const struct choice_row *choice_provider(const char *name, size_t len);
+/* Appends the names of all, with commas between them. */
+void choice_provider_names(struct buf *out);
+/* NULL: nothing is known of an end. */
+const struct choice_end *choice_retirement(const char *provider, const char *model);
+
+/* ---- variables and keys (choice.c) --------------------------------------------------- */
+
+/* NULL: it is not set, or empty. */
+const char *choice_variable(const struct settings *settings, const char *name);
+/* The first of a row's variables that is set and not empty; NULL: none. */
+const char *choice_either(const struct settings *settings, const char *const names[static 2]);
+/* Whether it is "true" or "1". */
+bool choice_is_true(const struct settings *settings, const char *name);
+/* The key for a provider: its variables, then the key store. NULL: none. Kept by the store. */
+const char *choice_key(const struct settings *settings, const struct choice_row *row,
+                       struct choice_store *store);
+/* AUTHENTICATION_FAILED: there is none, and where one would be. */
+bool choice_no_key(const struct choice_row *row, struct err *err);
+
+/* ---- Google's (google.c) --------------------------------------------------------------- */
+
+/* The name that an alias stands for; `name` itself if it is none. Borrowed from settings or
+ * `name`. */
+const char *choice_google_alias(const struct settings *settings, const char *name);
+/* The provider's way of a name of Google's: "gemini-api-key", "vertex-ai" or "gateway".
+ * AUTHENTICATION_FAILED: security.auth.selectedType is another one. */
+bool choice_google_type(const struct settings *settings, const char **ret, struct err *err);
+/* Address, key and headers for Gemini and Vertex. AUTHENTICATION_FAILED; INVALID_ARGUMENT: a
+ * variable is no name. */
+bool choice_google_options(const struct settings *settings, const struct choice_row *row,
+                           struct choice_store *store, struct model_options *options,
+                           struct err *err);
+
+#endif
