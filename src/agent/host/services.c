@@ -198,10 +198,10 @@ static bool plans_provider_plan(struct provider *provider, const struct run_requ
 	return plans_base(provider)->ops->plan(plans_base(provider), request, ret, err);
 }
 
-static bool plans_provider_beside(struct provider *provider, const char *folder, bool write,
+static bool plans_provider_beside(struct provider *provider, const struct beside_request *request,
                                   struct provider **ret, struct err *err)
 {
-	return plans_base(provider)->ops->beside(plans_base(provider), folder, write, ret, err);
+	return plans_base(provider)->ops->beside(plans_base(provider), request, ret, err);
 }
 
 static const struct provider_info *plans_provider_info(struct provider *provider)
