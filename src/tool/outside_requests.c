@@ -235,7 +235,9 @@ static bool outside_edit(struct provider *provider, const struct change *changes
 		return false;
 	}
 	own = *changes;
-	own.path = own.resolved = refused.at.path;
+	own.path = refused.at.path;
+	if (!own.resolved) /* else where it led when the rules were asked */
+		own.resolved = refused.at.path;
 	change_result_release(results);
 	*results = (struct change_result){ 0 };
 	*err = (struct err)ERR_INIT;

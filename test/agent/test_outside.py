@@ -858,6 +858,20 @@ def test_a_rule_denies_a_path_of_a_change(world, outside):  # noqa: F811
     assert asked(done) == [] and code(done.results()[0]) == "denied_by_policy" and all_of(outside) == BEFORE
 
 
+@pytest.mark.parametrize("tool", ["update_file", "apply_changes"])
+def test_a_link_that_is_swapped_to_what_a_rule_denies(world, outside, tool):  # noqa: F811
+    """The rules were asked about what it led to first."""
+    rule = world.path / "deny.toml"
+    rule.write_text('[[rule]]\ntoolName = "%s"\ndecision = "deny"\npriority = 200\nargsPattern = %s\n'
+                    % (tool, json.dumps("%s/other" % outside)))
+    (outside / "link").symlink_to("notes.md")
+    hooks = swapping(world, "ln -sfn other.md %s/link\n" % outside)
+    one = update(outside / "link", "o", "0") if tool == "update_file" else changes(edit(outside / "link", "o", "0"))
+    done = run(world, one, answers=[YES, YES], policy=[str(rule)], hooks=hooks, **AUTO)
+    assert not done.results()[0]["success"] and (outside / "other.md").read_text() == "others\n"
+    assert (outside / "notes.md").read_text() == "the notes\n"
+
+
 def test_a_change_inside_of_links_to_outside(world, outside):  # noqa: F811
     (world.root / "link").symlink_to(outside / "notes.md")
     world.write("mine", "the mine\n")
