@@ -404,12 +404,34 @@ static bool read_entries(int fd, struct journal_entries *ret)
 	return n >= 0 && journal_parse(span_of(data, (size_t)n), ret);
 }
 
+bool journal_look(int folder, const char *name, struct journal_entries *ret, bool *ret_busy)
+{
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	_cleanup_fd_ int fd = -1;
+	enum journal_state state;
+
+	if (!journal_state_of(name, &state))
+		return false;
+	fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	*ret_busy = fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+	return read_entries(fd, ret);
+}
+
+void journal_set_aside(int folder, const char *name)
+{
+	char bad[40];
+
+	snprintf(bad, sizeof(bad), "%.32s.bad", name);
+	renameat(folder, name, folder, bad);
+}
+
 bool journal_take(int folder, const char *name, struct journal *ret,
                   enum journal_state *ret_state, struct journal_entries *ret_entries,
                   struct err *err)
 {
 	struct journal journal = { .folder = folder, .durability = DURABILITY_FULL };
-	char bad[40];
 	struct stat stat;
 
 	if (!journal_state_of(name, ret_state))
@@ -429,11 +451,11 @@ bool journal_take(int folder, const char *name, struct journal *ret,
 		return false;
 	}
 	if (!read_entries(journal.fd, ret_entries)) {
-		snprintf(bad, sizeof(bad), "%s.bad", name);
-		renameat(folder, name, folder, bad);
+		journal_set_aside(folder, name);
 		journal_release(&journal);
 		return err_set(err, ERR_INVALID_ARGUMENT,
-		               "The journal %s is damaged and was set aside as %s.", name, bad);
+		               "The journal %s is damaged and was set aside as %s.bad.", name,
+		               name);
 	}
 	*ret = journal;
 	return true;

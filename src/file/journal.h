@@ -85,6 +85,12 @@ bool journal_take(int folder, const char *name, struct journal *ret,
                   enum journal_state *ret_state, struct journal_entries *ret_entries,
                   struct err *err);
 
+/* Reads the journal `name` without taking it over; *ret_busy: its process lives. False: it is none,
+ * is gone or damaged. */
+bool journal_look(int folder, const char *name, struct journal_entries *ret, bool *ret_busy);
+/* Renames it to NAME.bad: nobody obeys it any more. */
+void journal_set_aside(int folder, const char *name);
+
 /* The text format, for tests. */
 bool journal_format(const struct journal_entries *entries, struct buf *out);
 bool journal_parse(struct span text, struct journal_entries *ret);

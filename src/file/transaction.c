@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -414,14 +415,22 @@ bool transaction_delete(struct transaction *tx, struct snapshot *base, struct er
 	return true;
 }
 
-static bool same_device(const struct snapshot *base, const struct snapshot *target)
+/* Whether a rename can get from one to the other: in a sandbox roots are mounts of their own, and
+ * none goes across these, be it one file system. */
+static bool rename_reaches(const struct snapshot *base, const struct snapshot *target)
 {
+	struct statx from, to;
 	struct stat folder;
 
-	return fstat(target->place.folder, &folder) == 0 && folder.st_dev == base->stat.st_dev;
+	if (fstat(target->place.folder, &folder) < 0 || folder.st_dev != base->stat.st_dev)
+		return false;
+	if (statx(base->place.folder, "", AT_EMPTY_PATH, STATX_MNT_ID, &from) < 0 ||
+	    statx(target->place.folder, "", AT_EMPTY_PATH, STATX_MNT_ID, &to) < 0)
+		return true;
+	return !(from.stx_mask & to.stx_mask & STATX_MNT_ID) || from.stx_mnt_id == to.stx_mnt_id;
 }
 
-/* A move that also changes the content, or crosses file systems: a new file with the old one's
+/* A move that also changes the content, or crosses mounts: a new file with the old one's
  * attributes appears, the old one goes. */
 static bool move_as_copy(struct transaction *tx, struct snapshot *base, struct snapshot *target,
                          const struct span *pieces, size_t count, struct err *err)
@@ -449,7 +458,7 @@ bool transaction_move(struct transaction *tx, struct snapshot *base, struct snap
 		return false;
 	if (count)
 		return move_as_copy(tx, base, target, pieces, count, err);
-	if (!same_device(base, target))
+	if (!rename_reaches(base, target))
 		return move_as_copy(tx, base, target, &base->content, 1, err);
 	tx_add_file(tx, JOURNAL_MOVE, base)->target = target;
 	tx_end_call(tx, base->sha256);

@@ -25,6 +25,11 @@
  * of these comparisons, not of the kernel.  It runs nothing but hasp's own code, and writes only
  * if writing was allowed.
  *
+ * A change of several files (apply_changes) is offered as a whole or not at all, and made by one
+ * worker, whose roots are the workspace's, if it is about that too, and the folders of the files
+ * outside.  In it every path is compared with where it led, those inside as well: a link to what
+ * is outside, which such a worker could follow, is a link that changed (outside_change.c).
+ *
  * Not here: the question (agent/call/denied.c).
  */
 #ifndef HASP_TOOL_OUTSIDE_H
@@ -39,11 +44,14 @@ enum outside_kind {
 	OUTSIDE_TREE,  /* and the content of all files there */
 	OUTSIDE_READ,  /* one file */
 	OUTSIDE_WRITE, /* one file, which need not be there; and read it */
+	OUTSIDE_REMOVE, /* one file; and read it */
+	OUTSIDE_MOVE,  /* one file, to `to`; and read it */
 };
 
 struct outside_place {
 	char *path; /* owned; canonical, or of `wanted` as the call named it */
 	enum outside_kind kind;
+	char *to;   /* owned; MOVE alone: likewise */
 };
 
 struct outside_places {
@@ -68,6 +76,7 @@ struct outside {
 	struct outside_session *always; /* borrowed */
 	bool active;                    /* the tool's files may be offered */
 	enum outside_kind use;          /* what the tool does with a path */
+	bool many;                      /* of several files, as one change */
 	bool names_only;                /* a walk was answered that no file is to be opened for */
 	struct outside_places once;     /* owned; allowed for this call */
 	struct outside_places wanted;   /* owned; what the last run was refused */
@@ -85,13 +94,16 @@ void outside_begin(struct outside *outside, const struct tool *tool);
 /* What of that somebody can be asked to allow. */
 struct outside_offer {
 	struct outside_places places; /* owned; canonical */
-	/* Owned; {"kind": "read" | "list" | "write", "what": the canonical path, "named": as the
-	 * call names it, where that differs, "allows": what a yes means}; LIMIT_DENIALS_OFFERED at
-	 * most. */
+	/* Owned; {"kind": "read" | "list" | "write" | "create" | "remove" | "move", "what": the
+	 * canonical path, "to": where it is moved, "named": as the call names it, where that
+	 * differs, "allows": what a yes means}; LIMIT_DENIALS_OFFERED paths at most. */
 	json_t *allowed;
 	json_t *kept;    /* owned; {"kind", "what", "why"}: what stays denied, likewise */
 	size_t left_out; /* others that stay denied */
 	bool covered;    /* some of it was allowed meanwhile: no question is needed for that */
+	bool changes;    /* a yes lets files be changed */
+	char *refused;   /* owned; NULL, or why nothing of a change of several files is offered, and
+	                  * what the model can do: sentences */
 };
 
 /* Looks at what the last run was refused, and forgets it. Nothing that is hidden or protected is

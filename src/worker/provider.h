@@ -160,6 +160,31 @@ struct watch_request {
 	void *data;
 };
 
+/* What somebody allowed to be done with a file outside of the roots. */
+enum beside_kind {
+	BESIDE_WRITE,  /* to be made or replaced */
+	BESIDE_REMOVE,
+	BESIDE_MOVE,   /* to `to` */
+};
+
+struct beside_file {
+	enum beside_kind kind;
+	const char *path, *to; /* canonical; `to`: MOVE alone, which may be beneath a root */
+};
+
+struct beside_request {
+	const char *const *folders; /* its roots: absolute, canonical, each named once */
+	size_t folder_count;
+	bool write;                 /* else they are only read */
+	/* Of one change of several files: this provider's own roots come first, if it spans both,
+	 * and what was allowed.  A change that is cut short is undone or finished as one inside is,
+	 * by the next worker of this provider or the next that a provider like this one starts; and
+	 * only as far as it is about these files, or beneath these roots (front/beside.c). */
+	bool with_roots;
+	const struct beside_file *files;
+	size_t file_count;          /* 0: only one file can be changed at a time */
+};
+
 struct provider_ops {
 	const char *name; /* "in-process", "local", "command" */
 	bool (*read)(struct provider *provider, const struct read_request *request,
@@ -213,11 +238,10 @@ struct provider_ops {
 	 * files need not hold.  The caller frees it.  False: it is made elsewhere. */
 	bool (*plan)(struct provider *provider, const struct run_request *request,
 	             struct sandbox_plan **ret, struct err *err);
-	/* NULL, or another provider, confined as this one is, whose one root is `folder`: absolute
-	 * and canonical, and outside of this one's roots.  It is for files alone, and writes only
-	 * with `write`.  A path that leads elsewhere by now is OUTSIDE_WORKSPACE.  The caller
-	 * frees it, before this one. */
-	bool (*beside)(struct provider *provider, const char *folder, bool write,
+	/* NULL, or another provider, confined as this one is, for folders outside of this one's
+	 * roots.  It is for files alone.  A folder that leads elsewhere by now is
+	 * OUTSIDE_WORKSPACE.  The caller frees it, before this one. */
+	bool (*beside)(struct provider *provider, const struct beside_request *request,
 	               struct provider **ret, struct err *err);
 	/* Borrowed, for as long as the provider lives. Never NULL. Asked again after a command
 	 * was started, the level may be weaker (worker/local.h). */

@@ -178,7 +178,9 @@ static void open_provider(struct probe *probe)
 	struct inprocess_options here = { .roots = roots, .root_count = 1,
 		                          .durability = DURABILITY_RENAME,
 		                          .journal_folder = text(probe, "journal") };
+	_cleanup_free_ char *journal = local_journal_folder();
 	struct worker_options local = { .roots = roots, .root_count = 1,
+		                        .journal_folder = journal,
 		                        .durability = DURABILITY_RENAME };
 	struct jobs_options jobs = { 0 };
 	struct err err = ERR_INIT;

@@ -139,6 +139,8 @@ static void test_beside(void **state)
 {
 	struct live *live = *state;
 	char outside[] = "/tmp/hasp-beside-XXXXXX", file[64], link[64];
+	const char *folders[] = { outside };
+	const struct beside_request request = { .folders = folders, .folder_count = 1 };
 	struct provider *beside;
 	struct err err = ERR_INIT;
 	enum err_code code;
@@ -158,7 +160,7 @@ static void test_beside(void **state)
 	assert_int_equal(code, ERR_OUTSIDE_WORKSPACE);
 	/* Of files elsewhere there is none. */
 	elsewhere = strcmp(live->provider->ops->info(live->provider)->kind, "command") == 0;
-	assert_int_equal(live->provider->ops->beside(live->provider, outside, false, &beside, &err),
+	assert_int_equal(live->provider->ops->beside(live->provider, &request, &beside, &err),
 	                 !elsewhere);
 	if (!elsewhere) {
 		assert_string_equal(beside->ops->root(beside, 0), outside);
@@ -171,7 +173,8 @@ static void test_beside(void **state)
 		provider_free(beside);
 	}
 	err = (struct err)ERR_INIT;
-	assert_false(live->provider->ops->beside(live->provider, link, false, &beside, &err));
+	folders[0] = link;
+	assert_false(live->provider->ops->beside(live->provider, &request, &beside, &err));
 	assert_int_equal(err.code, ERR_OUTSIDE_WORKSPACE);
 	unlink(link);
 	unlink(file);

@@ -227,23 +227,31 @@ static json_t *outside_permissions(const struct outside_places *places)
 {
 	json_t *read = json_array(), *write = json_array();
 
-	for (size_t i = 0; i < places->count; i++)
-		json_array_append_new(places->all[i].kind == OUTSIDE_WRITE ? write : read,
+	for (size_t i = 0; i < places->count; i++) {
+		json_array_append_new(places->all[i].kind >= OUTSIDE_WRITE ? write : read,
 		                      json_name(places->all[i].path));
+		if (places->all[i].to)
+			json_array_append_new(write, json_name(places->all[i].to));
+	}
 	return json_pack("{s:b, s:{s:o, s:o}}", "network", 0, "fileSystem", "read", read, "write",
 	                 write);
 }
 
 static json_t *outside_details(const struct call *call, const struct outside_offer *offer)
 {
-	return json_pack("{s:s, s:s, s:o, s:O, s:O, s:o, s:i}", "type", "sandbox_expansion",
-	                 "title", "Sandbox Expansion Request", "additionalPermissions",
-	                 outside_permissions(&offer->places), "allowed", offer->allowed,
-	                 "stillDenied", offer->kept, "leftOut", json_size(offer->left_out),
-	                 "runs", (int)call->outside_runs + 1);
+	json_t *details = json_pack(
+		"{s:s, s:s, s:o, s:O, s:O, s:o, s:i}", "type", "sandbox_expansion", "title",
+		"Sandbox Expansion Request", "additionalPermissions",
+		outside_permissions(&offer->places), "allowed", offer->allowed, "stillDenied",
+		offer->kept, "leftOut", json_size(offer->left_out), "runs",
+		(int)call->outside_runs + 1);
+
+	if (offer->changes) /* what is outside is in no checkpoint */
+		json_object_set_new(details, "canRewind", json_false());
+	return details;
 }
 
-/* "read /srv/notes.md; list /srv". */
+/* "read /srv/notes.md; list /srv; move /srv/a to /srv/b". */
 static void put_outside(struct buf *out, const json_t *allowed)
 {
 	size_t i;
@@ -254,6 +262,10 @@ static void put_outside(struct buf *out, const json_t *allowed)
 		buf_span(out, json_span(json_object_get(item, "kind")));
 		buf_char(out, ' ');
 		buf_span(out, json_span(json_object_get(item, "what")));
+		if (json_object_get(item, "to")) {
+			buf_str(out, " to ");
+			buf_span(out, json_span(json_object_get(item, "to")));
+		}
 	}
 }
 
@@ -315,6 +327,19 @@ static void decline_outside(struct call *call, const struct outside_offer *offer
 	}
 }
 
+/* Nothing of it is offered: the model is told why, after its failure. */
+static void refuse_outside(const struct outside_offer *offer, json_t *result)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(EXPANSION_MAX);
+
+	if (!json_is_object(result))
+		return;
+	buf_span(&text, json_span(json_object_get(result, "message")));
+	buf_str(&text, " ");
+	buf_str(&text, offer->refused);
+	json_object_set_new(result, "message", json_text(buf_view(&text)));
+}
+
 /* With the lock of `asking`: what another call was allowed for the session meanwhile counts. */
 static bool put_outside_offer(struct call *call, const struct tool *tool, const json_t *arguments,
                               json_t *result)
@@ -326,6 +351,8 @@ static bool put_outside_offer(struct call *call, const struct tool *tool, const 
 
 	outside_offer_make(&call->outside, &offer);
 	again = offer.covered;
+	if (offer.refused)
+		refuse_outside(&offer, result);
 	if (offer.places.count) {
 		message = expansion_message(call, tool, arguments, outside_details(call, &offer));
 		reply = put_expansion(call, tool, message, &answer);

@@ -163,10 +163,10 @@ static bool plans_provider_edit(struct provider *provider, const struct change *
 	return to->ops->edit(to, changes, count, options, results, err);
 }
 
-static bool plans_provider_beside(struct provider *provider, const char *folder, bool write,
+static bool plans_provider_beside(struct provider *provider, const struct beside_request *request,
                                   struct provider **ret, struct err *err)
 {
-	return plans_base(provider)->ops->beside(plans_base(provider), folder, write, ret, err);
+	return plans_base(provider)->ops->beside(plans_base(provider), request, ret, err);
 }
 
 static void plans_free(struct provider *provider)

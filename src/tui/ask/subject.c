@@ -295,6 +295,10 @@ static void put_denied(struct buf *out, const json_t *item, const char *before, 
 		buf_span(out, kind);
 	buf_str(out, network ? "" : " ");
 	buf_span(out, json_span(json_object_get(item, "what")));
+	if (json_object_get(item, "to")) {
+		buf_str(out, " to ");
+		buf_span(out, json_span(json_object_get(item, "to")));
+	}
 	buf_str(out, network ? ")" : "");
 	buf_str(out, before);
 	buf_span(out, json_span(json_object_get(item, word)));
@@ -364,10 +368,15 @@ static void subject_expansion(struct subject *subject)
 		put_denied(&text, item, ": ", "allows", ".");
 		subject_warning(subject, buf_view(&text));
 		subject_named(subject, json_span(json_object_get(item, "named")));
-		if (is_shown_escaped(what))
+		if (is_shown_escaped(what) ||
+		    is_shown_escaped(json_span(json_object_get(item, "to"))))
 			subject_warn(subject, "Some characters in it are invisible, or look like "
 			                      "others; they are shown as escapes.");
 	}
+	if (json_is_false(json_object_get(details, "canRewind")))
+		subject_line(subject, NULL, SPAN("No checkpoint has it: /rewind and /restore "
+		                                 "do not undo what is done there."),
+		             STYLE(ROLE_TEXT));
 	if (is_of_files(subject))
 		return;
 	buf_printf(&again, "The command has run%s, and runs again from its beginning: what it did "

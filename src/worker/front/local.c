@@ -28,6 +28,7 @@ static const char *const worker_argv[] = { "hasp", "worker", "--confined", NULL 
 struct local {
 	struct worker_options options; /* owned (worker_options_copy) */
 	bool none;                     /* never confined */
+	bool is_beside;                /* another's, for what is outside of its roots */
 	pthread_mutex_t lock;          /* of what follows */
 	struct temp_folder *temp;      /* owned; made by the first command */
 	struct sandbox_network network; /* of commands without the machine's; made by the first */
@@ -38,6 +39,7 @@ struct local {
 	bool said;                      /* a level was: of the first worker, or of the first plan */
 	enum sandbox_level said_level;
 	struct provider_info weaker;    /* its reason is owned; what `announced` points to */
+	struct beside_record *record;   /* owned; NULL, or of the change that it is for */
 	/* NULL, or what is true since a command ran at a weaker level than was said. */
 	_Atomic(const struct provider_info *) announced;
 };
@@ -353,6 +355,19 @@ static bool start_worker(struct local *local, const struct sandbox_options *opti
 	}
 }
 
+static bool open_to_recover(void *data, const char *const *roots, size_t count,
+                            const char *journal);
+
+/* Changes of files outside that were cut short, this provider's own or of processes that are
+ * gone. */
+static void recover_outside(struct local *local)
+{
+	if (local->record)
+		beside_record_check(local->record);
+	else if (!local->is_beside && local->options.journal_folder)
+		beside_recover(local->options.journal_folder, open_to_recover, local);
+}
+
 static bool local_open(void *data, struct client **ret, struct wire_welcome *ret_welcome,
                        struct err *err)
 {
@@ -361,9 +376,10 @@ static bool local_open(void *data, struct client **ret, struct wire_welcome *ret
 	/* It is where git's global ignore file is looked for. */
 	char **env = environment_for_worker((const char *const *)environ);
 	const struct sandbox_options options = plan_options(local, SANDBOX_USE_FILES);
-	bool ok = start_worker(local, &options, (const char *const *)env, ret, ret_welcome, &plan,
-	                       err);
+	bool ok;
 
+	recover_outside(local);
+	ok = start_worker(local, &options, (const char *const *)env, ret, ret_welcome, &plan, err);
 	environment_free(env);
 	if (ok)
 		sandbox_plan_free(plan);
@@ -485,18 +501,18 @@ static bool local_plan(void *data, const struct run_request *request, struct san
 
 /* ---- what is outside ---- */
 
-static bool open_local(const struct worker_options *options, bool none, struct provider **ret,
-                       struct err *err);
+static bool open_local(const struct worker_options *options, const struct local *settings,
+                       struct provider **ret, struct err *err);
 
 /* What is hidden from the session stays so, and so are credentials of others: who allows a folder
  * does not mean these.  (One that writes is for a single file, which was looked at.)  What the
- * session may write elsewhere is no business of this one. */
-static struct worker_options options_beside(struct local *local, const char *const *folder,
-                                            bool write)
+ * session may write elsewhere is no business of this one, unless it is for the workspace, too. */
+static struct worker_options options_beside(struct local *local, const char *const *roots,
+                                            size_t count, bool write)
 {
 	const struct provider_info *weaker = atomic_load(&local->announced);
 	struct worker_options options = {
-		.roots = folder, .root_count = 1, .read_only = !write, .other_homes = !write,
+		.roots = roots, .root_count = count, .read_only = !write, .other_homes = !write,
 		.read = local->options.read, .read_count = local->options.read_count,
 		.deny = local->options.deny, .deny_count = local->options.deny_count,
 		.durability = local->options.durability,
@@ -514,22 +530,110 @@ static struct worker_options options_beside(struct local *local, const char *con
 	return options;
 }
 
-static bool local_beside(void *data, const char *folder, bool write, struct provider **ret,
-                         struct err *err)
+/* The roots of the one that is to be: this provider's own, canonical, if they are asked for; then
+ * the folders.  Both are freed by the caller, the own ones one by one. */
+static const char **roots_beside(const struct local *local, const struct beside_request *request,
+                                 size_t *ret_own)
 {
-	struct local *local = data;
-	const char *const folders[] = { folder };
-	const struct worker_options options = options_beside(local, folders, write);
+	const size_t own = request->with_roots ? local->options.root_count : 0;
+	const char **roots = mem_alloc(own + request->folder_count + 1, sizeof(*roots));
+
+	*ret_own = 0;
+	for (size_t i = 0; i < own; i++) {
+		const char *root = realpath(local->options.roots[i], NULL);
+		bool known = !root;
+
+		for (size_t k = 0; !known && k < *ret_own; k++)
+			known = strcmp(roots[k], root) == 0;
+		if (!known)
+			roots[(*ret_own)++] = mem_steal(&root);
+		free((char *)root);
+	}
+	for (size_t i = 0; i < request->folder_count; i++)
+		roots[*ret_own + i] = request->folders[i];
+	return roots;
+}
+
+/* Whether it has opened just these roots. */
+static bool has_roots(struct provider *provider, const char *const *roots, size_t count,
+                      struct err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *root = provider->ops->root(provider, i);
+
+		if (!root || strcmp(root, roots[i]) != 0)
+			return err_set(err, ERR_OUTSIDE_WORKSPACE, "%s leads elsewhere by now.",
+			               roots[i]);
+	}
+	return true;
+}
+
+/* `roots`: `own` of this provider, and the request's. */
+static bool open_beside(struct local *local, const struct beside_request *request,
+                        const char *const *roots, size_t own, struct provider **ret,
+                        struct err *err)
+{
+	const size_t count = own + request->folder_count;
+	struct worker_options options = options_beside(local, roots, count, request->write);
+	struct local settings = { .none = local->none, .is_beside = true };
 	struct provider *provider;
 
-	if (!open_local(&options, local->none, &provider, err))
+	if (request->with_roots) {
+		options.write = local->options.write;
+		options.write_count = local->options.write_count;
+		options.root_names = local->options.root_names;
+		options.root_name_count = local->options.root_name_count;
+	}
+	if (request->file_count && local->options.journal_folder) {
+		if (!beside_record_make(local->options.journal_folder, roots, own, request,
+		                        local->options.durability, &settings.record, err))
+			return false;
+		options.journal_folder = beside_record_journal(settings.record);
+	}
+	if (!open_local(&options, &settings, &provider, err))
 		return false;
-	if (strcmp(provider->ops->root(provider, 0), folder) == 0) {
+	if (has_roots(provider, roots, count, err)) {
 		*ret = provider;
 		return true;
 	}
 	provider_free(provider);
-	return err_set(err, ERR_OUTSIDE_WORKSPACE, "%s leads elsewhere by now.", folder);
+	return false;
+}
+
+static bool local_beside(void *data, const struct beside_request *request, struct provider **ret,
+                         struct err *err)
+{
+	struct local *local = data;
+	_cleanup_free_ const char **roots = NULL;
+	size_t own;
+	bool ok;
+
+	if (request->with_roots && local->options.read_only)
+		return err_set(err, ERR_OUTSIDE_WORKSPACE,
+		               "The change spans the workspace, which is only read, and what is "
+		               "outside of it.");
+	roots = roots_beside(local, request, &own);
+	ok = open_beside(local, request, roots, own, ret, err);
+	for (size_t i = 0; i < own; i++)
+		free((char *)roots[i]);
+	return ok;
+}
+
+/* Starting is all: a worker recovers first. */
+static bool open_to_recover(void *data, const char *const *roots, size_t count,
+                            const char *journal)
+{
+	struct local *local = data;
+	struct worker_options options = options_beside(local, roots, count, true);
+	const struct local settings = { .none = local->none, .is_beside = true };
+	struct provider *provider;
+	struct err ignored = ERR_INIT;
+
+	options.journal_folder = journal;
+	if (!open_local(&options, &settings, &provider, &ignored))
+		return false;
+	provider_free(provider);
+	return true;
 }
 
 /* ---- the provider ---- */
@@ -541,6 +645,7 @@ static void local_release(void *data)
 	temp_folder_free(local->temp);
 	sandbox_network_release(&local->network);
 	sandbox_pointers_free(local->known, local->known_count);
+	beside_record_free(local->record);
 	worker_options_release(&local->options);
 	free((char *)local->weaker.weaker_because);
 	pthread_mutex_destroy(&local->lock);
@@ -589,17 +694,20 @@ static bool find_program(struct worker_options *options, struct err *err)
 	return err_set(err, ERR_FILE_NOT_FOUND, "There is no program \"%.200s\" in PATH.", name);
 }
 
-static bool open_local(const struct worker_options *options, bool none, struct provider **ret,
-                       struct err *err)
+/* `settings` has what else there is to say; its record is owned from now on. */
+static bool open_local(const struct worker_options *options, const struct local *settings,
+                       struct provider **ret, struct err *err)
 {
 	struct local *local = mem_alloc(1, sizeof(*local));
-	struct remote_options remote = { .kind = &kinds[none], .data = local,
+	struct remote_options remote = { .kind = &kinds[settings->none], .data = local,
 		                         .ret_recovered = options->ret_recovered };
 	struct sandbox_options plan_of;
 	struct sandbox_plan *plan = NULL;
 	bool ok;
 
-	local->none = none;
+	local->none = settings->none;
+	local->is_beside = settings->is_beside;
+	local->record = settings->record;
 	local->network = (struct sandbox_network)SANDBOX_NETWORK_INIT;
 	local->options = worker_options_copy(options);
 	pthread_mutex_init(&local->lock, NULL);
@@ -630,13 +738,13 @@ static bool open_local(const struct worker_options *options, bool none, struct p
 
 bool local_provider(const struct worker_options *options, struct provider **ret, struct err *err)
 {
-	return open_local(options, false, ret, err);
+	return open_local(options, &(struct local){ .none = false }, ret, err);
 }
 
 bool local_provider_none(const struct worker_options *options, struct provider **ret,
                          struct err *err)
 {
-	return open_local(options, true, ret, err);
+	return open_local(options, &(struct local){ .none = true }, ret, err);
 }
 
 /* ---- A worker behind the standard input and output of any command ---- */

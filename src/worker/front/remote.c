@@ -716,15 +716,16 @@ static bool remote_plan(struct provider *provider, const struct run_request *req
 	return err_set(err, ERR_DENIED_BY_SANDBOX, "The plan of a command is made elsewhere.");
 }
 
-static bool remote_beside(struct provider *provider, const char *folder, bool write,
+static bool remote_beside(struct provider *provider, const struct beside_request *request,
                           struct provider **ret, struct err *err)
 {
 	struct remote *remote = (struct remote *)provider;
 
 	if (remote->kind->beside)
-		return remote->kind->beside(remote->data, folder, write, ret, err);
+		return remote->kind->beside(remote->data, request, ret, err);
 	return err_set(err, ERR_OUTSIDE_WORKSPACE,
-	               "%s is outside the workspace, and that is elsewhere.", folder);
+	               "%s is outside the workspace, and that is elsewhere.",
+	               request->folders[0]);
 }
 
 /* ---- the rest ---- */

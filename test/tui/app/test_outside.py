@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The question about a file outside of the workspace, on a terminal: keys against what is on disk, and what the model
 was told."""
+import hashlib
 import os
 from pathlib import Path
 import re
@@ -112,3 +113,74 @@ def test_edits_of_one_reply_inside_and_outside(world, outside):
             assert say_yes_until(hasp, "All changed.") == 6
     assert [(outside / n).read_text() for n in ("notes.md", "rest.md")] == ["my notes\n", "my rest\n"]
     assert world.read("mine") == "my mine\n" and "my notes" in told(server)
+
+
+def several(outside, *more):
+    the = {"kind": "update", "old_content": "the", "new_content": "my"}
+    return call("apply_changes", {"changes": [dict(the, file_path="mine"),
+                                              dict(the, file_path=str(outside / "notes.md")), *more]})
+
+
+def test_a_change_of_several_files_names_each(world, outside):
+    (outside / "old.md").write_text("old\n")
+    (outside / "a.md").write_text("a\n")
+    world.write("mine", "the mine\n")
+    sums = {n: hashlib.sha256(("%s\n" % n).encode()).hexdigest() for n in ("old", "a")}
+    change = several(outside, {"kind": "create", "file_path": str(outside / "new.md"), "content": "new\n"},
+                     {"kind": "delete", "file_path": str(outside / "old.md"), "base_content_sha256": sums["old"]},
+                     {"kind": "move", "file_path": str(outside / "a.md"), "new_path": str(outside / "b.md"),
+                      "base_content_sha256": sums["a"]})
+    with world.fake([[change], [text("Changed.")]]) as server:
+        with world.hasp(server, rows=50, columns=160) as hasp:
+            hasp.type("change").key("enter").wait("Allow this?")
+            for line in ("write %s/notes.md: this file may be read and replaced, and nothing else.",
+                         "create %s/new.md: this file may be made, read and replaced, and nothing else.",
+                         "remove %s/old.md: this file may be read and removed, and nothing else.",
+                         "move %s/a.md to {0}/b.md: this file may be read and get that name, and nothing else."):
+                hasp.wait(line.format(outside) % outside)
+            hasp.wait("No checkpoint has it: /rewind and /restore do not undo what is done there.")
+            assert "/mine" not in "\n".join(hasp.dump().window)
+            choose(hasp, "Allow once").wait("Apply this change?").quiet(0.1)
+            assert (outside / "notes.md").read_text() == "the notes\n" and world.read("mine") == "the mine\n"
+            choose(hasp, "Allow once").wait("Changed.")
+    assert sorted(os.listdir(outside)) == ["b.md", "new.md", "notes.md"]
+    assert (outside / "notes.md").read_text() == "my notes\n" and world.read("mine") == "my mine\n"
+
+
+def test_a_change_of_several_files_is_declined(world, outside):
+    world.write("mine", "the mine\n")
+    with world.fake([[several(outside)], [text("Here then.")]]) as server:
+        with world.hasp(server, rows=50) as hasp:
+            hasp.type("change").key("enter").wait("Allow this?")
+            choose(hasp, "No, suggest changes").wait("What should be done instead?")
+            hasp.type("Leave it.").key("enter").wait("Here then.")
+    assert "They say: Leave it." in told(server)
+    assert (outside / "notes.md").read_text() == "the notes\n" and world.read("mine") == "the mine\n"
+
+
+def test_a_change_with_a_secret_is_no_question(world, outside):
+    (outside / ".ssh").mkdir()
+    (outside / ".ssh" / "config").write_text("the key\n")
+    world.write("mine", "the mine\n")
+    secret = {"kind": "update", "file_path": str(outside / ".ssh" / "config"), "old_content": "the", "new_content": "my"}
+    with world.fake([[several(outside, secret)], [text("Refused.")]]) as server:
+        with world.hasp(server, rows=50) as hasp:
+            hasp.type("change").key("enter").wait("Refused.")
+            assert "Allow this?" not in hasp.dump().text
+    assert "this cannot be allowed: %s/.ssh/config" % outside in told(server)
+    assert (outside / "notes.md").read_text() == "the notes\n" and world.read("mine") == "the mine\n"
+
+
+def test_a_rewind_undoes_what_is_inside_alone(world, outside):
+    """As the question said."""
+    world.write("mine", "the mine\n")
+    world.settings(general={"checkpointing": {"enabled": True}})
+    with world.fake([[several(outside)], [text("Changed.")]]) as server:
+        with world.hasp(server, rows=50, columns=160) as hasp:
+            hasp.type("change").key("enter").wait("Allow this?")
+            choose(hasp, "Allow once").wait("Apply this change?")
+            choose(hasp, "Allow once").wait("Changed.").wait("? for keys")
+            assert (outside / "notes.md").read_text() == "my notes\n" and world.read("mine") == "my mine\n"
+            hasp.type("/rewind").key("enter").wait("Back to which?").key("enter").wait("What goes back?")
+            hasp.wait("Conversation and files").key("enter").wait("/rewind undo")
+    assert world.read("mine") == "the mine\n" and (outside / "notes.md").read_text() == "my notes\n"
