@@ -201,7 +201,8 @@ void tui_layout(struct app *app, struct live *ret)
 		         &live.caret_row, &live.caret_column);
 		live.caret_row += before;
 	} else {
-		layout_composer(app, size.columns, size.rows, &live);
+		layout_composer(app, app->full ? size.columns : screen_draft_columns(app->screen),
+		                size.rows, &live);
 		live.whole = live.caret_hidden = consoles_focused(app->consoles) != 0;
 	}
 	layout_beneath(app, size.columns, &live.rows);

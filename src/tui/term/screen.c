@@ -6,20 +6,17 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "net/loop/loop.h"
+#include "tui/term/private.h"
 #include "tui/text/width.h"
 
 enum {
 	ROOM_CLEARED = 3,          /* blank rows above, so that rows beneath may be wide */
-	USUAL_ROWS = 20,           /* a window of fewer is low */
-	ABOVE_MAX = 5,             /* rows above the caret: the lowest window keeps them */
 	PRINTED_BYTES_MAX = 16 << 10, /* of finished rows in one frame; the rest is in the next */
 	ANSWER_MS = 300,           /* for where the cursor is; then the likeliest is taken */
 	RETRY_MS = 60,             /* tmux tells a program of its new size up to 250 ms later */
 	RETRIES_MAX = 8,
 	STREAM_MS = 1000,          /* finished rows come until so long after the last one */
-	REMEMBERED = 32,           /* finished rows, to know where a cursor that went astray is */
-	STRICT_ROWS = 4,           /* beneath the caret; more of them may be wide all the same */
-	NARROWEST = 20,            /* a window, after a sudden resize */
+	NARROWEST = FIT_NARROWEST,
 };
 
 /* What the terminal shows beneath the finished rows. The cursor rests in row `home`. */
@@ -27,6 +24,7 @@ struct shown {
 	struct rows rows;
 	size_t home;
 	unsigned column;
+	bool marked; /* it rests behind a mark (put_mark) */
 	bool hidden; /* the cursor; the caret may be drawn instead */
 };
 
@@ -48,75 +46,14 @@ struct screen {
 	unsigned answer_width, answer_height;
 	unsigned retries;       /* the window has a width that we were not told of */
 	size_t room;            /* rows of the window above the live region, at least */
-	struct row remembered[REMEMBERED]; /* printed last; the oldest is at `oldest` */
-	unsigned oldest;
+	struct wrap_recent recent;   /* to know where a cursor that went astray is */
+	unsigned mark;          /* where the cursor rests in a blank row */
 	uint64_t last_ms, streamed_ms;
 	uint64_t key_ms;        /* when a key last had a whole frame at once */
 	struct loop_timer *timer, *answer_timer, *stream_timer;
 };
 
 /* ---- layout ---- */
-
-static unsigned rows_needed(unsigned width, unsigned columns)
-{
-	return width <= columns ? 1 : (width + columns - 1) / columns;
-}
-
-/* The widest that rows beneath the caret may be, so that those above them stay in a window that is
- * suddenly NARROWEST columns wide: a terminal that wraps them would else push as many rows out at
- * the top. `budget`: rows there are for them. */
-static unsigned width_allowed(const struct rows *rows, size_t from, size_t count, size_t budget)
-{
-	unsigned units = 1;
-
-	for (unsigned try = 2; try <= budget; try++) {
-		size_t sum = 0;
-
-		for (size_t i = from; i < from + count; i++) {
-			unsigned need = rows_needed(rows->at[i].width, NARROWEST);
-
-			sum += need < try ? need : try;
-		}
-		if (sum > budget)
-			break;
-		units = try;
-	}
-	return units * NARROWEST;
-}
-
-/* `strict`: for that alone; else rows stay readable all the same. */
-static unsigned width_of_beneath(const struct live *live, size_t from, size_t count,
-                                 size_t budget, struct term_size size, bool strict)
-{
-	unsigned allowed = width_allowed(&live->rows, from, count, budget);
-	unsigned least = strict ? NARROWEST : 76;
-
-	if (live->whole)
-		return size.columns;
-	allowed = allowed < least ? least : allowed;
-	return allowed < size.columns ? allowed : size.columns;
-}
-
-/* Copies row [from, to) of the live region, clipped. */
-static void lay_rows(const struct screen *screen, struct rows *out, size_t from, size_t to,
-                     unsigned columns)
-{
-	size_t first = out->count;
-
-	rows_copy(out, &screen->live.rows, from, to);
-	for (size_t i = first; i < out->count; i++)
-		row_clip(&out->at[i], columns);
-}
-
-/* Rows that are no more than distance to the finished ones: no harm if one is pushed out. */
-static size_t blank_rows(const struct rows *rows, size_t max)
-{
-	size_t blank = 0;
-
-	while (blank < max && rows->at[blank].width == 0)
-		blank++;
-	return blank;
-}
 
 static bool is_streaming(const struct screen *screen)
 {
@@ -132,74 +69,74 @@ static void draw_caret(struct row *row, unsigned column, unsigned columns)
 	row_mark_at(row, column, MARK_REVERSE);
 }
 
+/* A column for the mark behind which no finished row ends: kept as long as that is so. */
+static unsigned mark_column(struct screen *screen, unsigned columns)
+{
+	size_t again;
+	int down;
+
+	for (unsigned i = 0; i < NARROWEST; i++) {
+		if (screen->mark && !wrap_find(&screen->recent, screen->mark, columns, &again,
+		                                 &down))
+			break;
+		screen->mark = screen->mark % (NARROWEST - 1) + 1;
+	}
+	return screen->mark;
+}
+
 /* Where the cursor rests between frames. On a terminal that wraps lines anew nothing that it could
  * wrap is above the cursor or left of it while rows stream; the caret is drawn then, if it is
- * there. */
-static void choose_rest(const struct screen *screen, struct shown *ret, size_t caret,
-                        unsigned column, struct term_size size)
+ * there. Where the cursor may go astray it stands behind a text of its own, that is not seen:
+ * blanks that tmux keeps, as they are bold. */
+static void choose_rest(struct screen *screen, struct shown *ret, size_t caret, unsigned column,
+                        struct term_size size)
 {
-	size_t first = blank_rows(&ret->rows, caret);
+	size_t first = fit_blank_rows(&ret->rows, caret);
+	bool strays = term_strays(screen->term);
+	/* Within a text nothing tells that it went astray. */
+	bool told = !strays || column >= ret->rows.at[caret].width;
 
 	ret->home = caret;
 	ret->column = column;
 	ret->hidden = screen->live.caret_hidden;
 	if (!term_reflows(screen->term) || term_plain(screen->term) ||
-	    (caret == first && (column < NARROWEST || !is_streaming(screen))))
+	    (caret == first && ((column < NARROWEST && told) || !is_streaming(screen))))
 		return;
 	if (!ret->hidden)
 		draw_caret(&ret->rows.at[caret], column, size.columns);
 	ret->home = first;
 	ret->column = 0;
 	ret->hidden = true;
+	if (strays && first) {
+		ret->home = first - 1;
+		ret->column = mark_column(screen, size.columns);
+		ret->marked = true;
+		row_pad(&ret->rows.at[ret->home], ret->column, STYLE_BOLD(ROLE_TEXT));
+	}
 }
 
-/* Clips what stands beneath the row the cursor is in, for a window that is suddenly narrow. */
-static void lay_beneath(const struct screen *screen, struct shown *ret, size_t from, size_t to,
-                        struct term_size size)
+/* The terminal as it is, for fit.c. */
+static struct fit screen_fit(const struct screen *screen)
 {
-	size_t all = ret->rows.count + (to - from);
-	size_t room = size.rows > all ? size.rows - all : 0, wraps = 0;
-	bool strict = size.rows < USUAL_ROWS || to - from <= STRICT_ROWS;
-
-	room = room < screen->room ? room : screen->room;
-	room += blank_rows(&ret->rows, ret->rows.count);
-	for (size_t i = 0; i < ret->rows.count; i++)
-		wraps += rows_needed(ret->rows.at[i].width, NARROWEST) - 1;
-	room = room > wraps ? room - wraps : 0;
-	lay_rows(screen, &ret->rows, from, to,
-	         term_reflows(screen->term) ?
-	                 width_of_beneath(&screen->live, from, to - from, to - from + room, size,
-	                                  strict) :
-	                 size.columns);
+	return (struct fit){ .size = term_size(screen->term), .room = screen->room,
+		             .reflows = term_reflows(screen->term),
+		             .strays = term_strays(screen->term) };
 }
 
-/* What is to be shown of the live region in a window of that size. */
-static void lay_out(const struct screen *screen, struct term_size size, struct shown *ret)
+/* What is to be shown of the live region. */
+static void lay_out(struct screen *screen, struct shown *ret)
 {
 	const struct live *live = &screen->live;
-	size_t count = live->rows.count, caret = live->caret_row, top = 0, above_max, beneath;
-	unsigned room, column;
+	const struct fit fit = screen_fit(screen);
+	size_t caret;
 
 	*ret = (struct shown){ .hidden = live->caret_hidden };
-	if (!count) {
-		rows_add(&ret->rows);
-		return;
-	}
-	caret = caret < count ? caret : count - 1;
-	above_max = size.rows > ABOVE_MAX + 2 ? ABOVE_MAX : size.rows > 2 ? size.rows - 2u : 0;
-	if (caret > above_max) { /* of a long draft the rows next to the caret */
-		top = blank_rows(&live->rows, above_max ? above_max - 1 : 0);
-		lay_rows(screen, &ret->rows, 0, top, size.columns);
-		lay_rows(screen, &ret->rows, caret - (above_max - top), caret + 1, size.columns);
-	} else {
-		lay_rows(screen, &ret->rows, 0, caret + 1, size.columns);
-	}
-	top = ret->rows.count - 1;
-	column = live->caret_column < size.columns ? live->caret_column : size.columns - 1;
-	room = size.rows > ret->rows.count ? size.rows - (unsigned)ret->rows.count : 0;
-	beneath = count - caret - 1 < room ? count - caret - 1 : room;
-	lay_beneath(screen, ret, caret + 1, caret + 1 + beneath, size);
-	choose_rest(screen, ret, top, column, size);
+	caret = fit_live(&fit, live, &ret->rows);
+	if (live->rows.count)
+		choose_rest(screen, ret, caret,
+		            live->caret_column < fit.size.columns ? live->caret_column :
+		                                                    fit.size.columns - 1,
+		            fit.size);
 }
 
 /* ---- moves ---- */
@@ -236,28 +173,6 @@ static void put_erase_down(struct buf *out)
 
 /* ---- where the cursor is ---- */
 
-/* Where column `column` of a row's text comes to stand when its line is wrapped at `columns`: a
- * wide character that does not fit at the edge goes to the next row. Returns the row, from 0. */
-static unsigned wrapped_place(const struct row *row, unsigned column, unsigned columns,
-                              unsigned *ret_column)
-{
-	struct span rest = buf_view(&row->text);
-	struct cluster cluster;
-	unsigned at = 0, x = 0, y = 0;
-
-	while (at < column && cluster_next(&rest, &cluster)) {
-		if (x + cluster.width > columns) {
-			y++;
-			x = 0;
-		}
-		x += cluster.width;
-		at += cluster.width;
-	}
-	x += at < column ? column - at : 0; /* blanks behind the text */
-	*ret_column = x % columns;
-	return y + x / columns;
-}
-
 /* Whether a terminal may have made more rows of what is left of the cursor: then it is asked before
  * they are counted. */
 static bool is_uncertain(const struct screen *screen)
@@ -275,7 +190,7 @@ static size_t shown_above(const struct screen *screen)
 
 	if (!is_uncertain(screen))
 		return shown->home;
-	y = wrapped_place(&shown->rows.at[shown->home], shown->column, columns, &column);
+	y = wrap_place(&shown->rows.at[shown->home], shown->column, columns, &column);
 	/* Behind the last character of a full row some stay in that row. */
 	if (screen->answered && column == 0 && y && screen->answer_column == columns - 1)
 		y--;
@@ -288,7 +203,7 @@ static size_t rows_above(const struct screen *screen)
 	unsigned column;
 
 	if (is_uncertain(screen) && screen->answered) {
-		wrapped_place(&shown->rows.at[shown->home], shown->column, screen->answer_width,
+		wrap_place(&shown->rows.at[shown->home], shown->column, screen->answer_width,
 		              &column);
 		if (screen->answer_column != column &&
 		    !(column == 0 && screen->answer_column == screen->answer_width - 1))
@@ -300,22 +215,14 @@ static size_t rows_above(const struct screen *screen)
 /* ---- a cursor that went astray ---- */
 
 /*
- * tmux keeps the cursor in its line by counting lines; where it joins three rows and the last of
- * them begins with a wide character that does not fit, one line becomes two, and the cursor comes
- * to stand a line higher (grid.c: grid_reflow_join, still in 2026).  As it was behind the text of
- * its line, it is behind the text of another one now: that tells where it is.
+ * tmux keeps the cursor in its line by counting lines from the top of the scrollback; where it
+ * joins three rows or more and the last of them begins with a wide character that does not fit, one
+ * line becomes two, and the cursor comes to stand a line higher (grid.c: grid_reflow_join, still in
+ * 2026).  As it was behind the text of its line, it is behind the text of another one now: that
+ * tells where it is.  All that was printed after that line stands beneath the cursor, or stood
+ * there and was deleted when the window was made lower (screen.c: screen_resize_y); so it can be
+ * erased and printed again.
  */
-
-/* Where the cursor stands behind the text of a line. Returns the number of the line's rows. */
-static size_t text_end(const struct row *row, unsigned columns, unsigned *ret_column)
-{
-	unsigned y = wrapped_place(row, row->width, columns, ret_column);
-
-	if (*ret_column || !y)
-		return y + 1;
-	*ret_column = columns;
-	return y;
-}
 
 static unsigned blanks_behind(const struct row *row)
 {
@@ -335,7 +242,9 @@ static bool cursor_strayed(const struct screen *screen)
 
 	if (!screen->drawn || !screen->answered || !term_strays(screen->term))
 		return false;
-	y = wrapped_place(&shown->rows.at[shown->home], shown->column, columns, &column);
+	if (shown->marked)
+		return screen->answer_column != shown->column;
+	y = wrap_place(&shown->rows.at[shown->home], shown->column, columns, &column);
 	if (y && !column)
 		return screen->answer_column && screen->answer_column + 1 < columns;
 	/* Blanks at the end of a text may be gone. */
@@ -343,46 +252,51 @@ static bool cursor_strayed(const struct screen *screen)
 	       screen->answer_column + blanks_behind(&shown->rows.at[shown->home]) < column;
 }
 
-/* How many rows the cursor has to go down to be where it was; 0: nobody knows. */
-static size_t rows_strayed(const struct screen *screen)
+/* Rows that were printed last are to be printed again. */
+static void queue_again(struct screen *screen, size_t count)
 {
-	const struct shown *shown = &screen->shown;
-	const unsigned columns = screen->answer_width;
-	unsigned column, ignored;
-	size_t down = 1 + wrapped_place(&shown->rows.at[shown->home], shown->column, columns,
-	                                &ignored);
+	struct rows queue = { 0 };
 
-	for (size_t i = 0; i < shown->home + REMEMBERED; i++) {
-		size_t back = i - shown->home + 1;
-		const struct row *row = i < shown->home ?
-		                                &shown->rows.at[shown->home - 1 - i] :
-		                                &screen->remembered[(screen->oldest + REMEMBERED -
-		                                                     back) % REMEMBERED];
-		size_t rows = text_end(row, columns, &column);
-
-		if (column == screen->answer_column)
-			return down;
-		down += rows;
-	}
-	return 0;
+	wrap_take_back(&screen->recent, count, &queue);
+	for (size_t i = screen->printed; i < screen->queue.count; i++)
+		rows_take(&queue, &screen->queue.at[i]);
+	rows_release(&screen->queue);
+	screen->queue = queue;
+	screen->printed = 0;
 }
 
-/* Goes to the first row of the live region. When that cannot be known, or it was taken away with
- * what was beneath the cursor, a new one at the end. */
-static void put_first_row(const struct screen *screen, struct buf *out)
+/* Goes to the first row of the live region, or where finished rows have to be printed again; when
+ * that cannot be known, to a new row at the end. */
+static void put_first_row(struct screen *screen, struct buf *out)
 {
-	size_t down, first;
+	const struct shown *shown = &screen->shown;
+	size_t again;
+	unsigned end;
+	int down;
 
 	if (!cursor_strayed(screen)) {
 		put_up(out, rows_above(screen));
 		return;
 	}
-	down = rows_strayed(screen);
-	first = screen->answer_row + down - shown_above(screen);
-	if (down && first < screen->answer_height)
-		put_move(out, screen->answer_row, first);
-	else
+	for (size_t i = shown->home; i--;) {
+		size_t rows = wrap_end(&shown->rows.at[i], screen->answer_width, &end);
+
+		if (end == screen->answer_column) {
+			put_up(out, i + rows - 1);
+			return;
+		}
+	}
+	if (!wrap_find(&screen->recent, screen->answer_column, screen->answer_width, &again,
+	                 &down)) {
 		buf_str(out, "\033[999B\r\n");
+		return;
+	}
+	screen->room = screen->answer_row;
+	if (down > 0)
+		buf_str(out, "\r\n");
+	else
+		put_up(out, (size_t)-down);
+	queue_again(screen, again);
 }
 
 /* ---- frames ---- */
@@ -397,10 +311,7 @@ static void put_finished(struct screen *screen, struct buf *out)
 
 		term_put_finished(screen->term, out, row);
 		buf_str(out, "\r\n");
-		row_release(&screen->remembered[screen->oldest]);
-		screen->remembered[screen->oldest] = *row;
-		*row = (struct row){ 0 };
-		screen->oldest = (screen->oldest + 1) % REMEMBERED;
+		wrap_remember(&screen->recent, row);
 		screen->room++;
 		screen->streamed_ms = clock_monotonic_ms();
 	}
@@ -589,7 +500,7 @@ static void answer_is_late(void *data)
 	screen->stale += screen->asked;
 	screen->answer_width = term_size(screen->term).columns;
 	screen->answer_height = term_size(screen->term).rows;
-	wrapped_place(&screen->shown.rows.at[screen->shown.home], screen->shown.column,
+	wrap_place(&screen->shown.rows.at[screen->shown.home], screen->shown.column,
 	              screen->answer_width, &column);
 	screen->answer_column = column;
 	screen->answer_row = 0;
@@ -635,7 +546,7 @@ void screen_key_frame(struct screen *screen)
 
 	if (!screen->live_changed || screen->held || screen->asked || term_busy(screen->term))
 		return;
-	lay_out(screen, term_size(screen->term), &next);
+	lay_out(screen, &next);
 	if (screen->drawn && !screen->anew && screen->shown.home == next.home &&
 	    screen->shown.rows.count >= next.rows.count && !term_plain(screen->term)) {
 		uint64_t last_ms = screen->last_ms;
@@ -665,8 +576,8 @@ void screen_frame(struct screen *screen)
 		frame_later(screen, SCREEN_FRAME_MS - since);
 		return;
 	}
-	lay_out(screen, term_size(screen->term), &next);
-	whole = is_whole(screen, &next);
+	lay_out(screen, &next);
+	whole = is_whole(screen, &next) || cursor_strayed(screen);
 	if (!screen->answered && screen->drawn &&
 	    (term_strays(screen->term) || (whole && (screen->unsure || is_uncertain(screen))))) {
 		rows_release(&next.rows);
@@ -679,6 +590,13 @@ void screen_frame(struct screen *screen)
 }
 
 /* ---- what changes ---- */
+
+unsigned screen_draft_columns(const struct screen *screen)
+{
+	const struct fit fit = screen_fit(screen);
+
+	return fit_draft_columns(&fit);
+}
 
 void screen_print(struct screen *screen, struct rows *rows)
 {
@@ -772,8 +690,7 @@ void screen_free(struct screen *screen)
 	rows_release(&screen->queue);
 	rows_release(&screen->live.rows);
 	rows_release(&screen->shown.rows);
-	for (size_t i = 0; i < REMEMBERED; i++)
-		row_release(&screen->remembered[i]);
+	wrap_forget(&screen->recent);
 	free(screen);
 }
 
@@ -793,6 +710,8 @@ void screen_clear(struct screen *screen)
 	buf_printf(out, "\033[%dH", ROOM_CLEARED + 1);
 	term_frame_end(screen->term);
 	screen->room = ROOM_CLEARED;
+	for (int i = 0; i < ROOM_CLEARED; i++)
+		wrap_remember(&screen->recent, &(struct row){ 0 });
 }
 
 void screen_leave(struct screen *screen)
@@ -806,5 +725,6 @@ void screen_return(struct screen *screen)
 	term_return(screen->term);
 	screen->anew = true;
 	screen->room = 0;
+	wrap_forget(&screen->recent); /* what stands above is another's */
 	screen_frame(screen);
 }

@@ -26,18 +26,18 @@
  * whenever that is in the first row, and is asked for before a frame counts rows.  Terminals that
  * cut lines (term_reflows) have it at the caret always.
  *
- * A terminal that wraps what is beneath the cursor pushes as many rows out at the top, first those
- * above the live region.  Rows beneath are clipped so that there are enough of these even if the
- * window is suddenly 20 columns wide.  Not those of a question (live.whole); more than four of them
- * keep 76 columns in a window of usual height; and the draft is never clipped: a long draft in a
- * window with nothing above it can leave a row in the scrollback when the window is made many times
- * narrower in one step, and so can a window that gets lower than the live region while a frame is
- * under way: one that is known to be lower gets none until its size is known.
+ * A terminal that wraps the live region anew pushes as many rows out at the top, first those above
+ * the live region.  What is shown of it (fit.c) is so much that there are enough of these even if
+ * the window is suddenly 20 columns wide: of a long draft fewer rows, the caret's always, as wide
+ * as screen_draft_columns says; rows beneath are clipped.  Not those of a question (live.whole);
+ * more than four of them keep 76 columns in a window of usual height.  A window that gets lower
+ * than the live region while a frame is under way can leave rows in the scrollback: one that is
+ * known to be lower gets none until its size is known.
  *
  * tmux loses the line of its cursor when it joins three rows at a wide character (screen.c, "a
  * cursor that went astray"): it is asked where it stands before every frame, and its column tells.
- * When tmux is made lower before that, it deletes the rows beneath, and these may be finished ones:
- * no program can help that.
+ * Where it does not rest at the caret, it rests behind blanks of its own in the blank row above the
+ * draft: at the beginning of a row nothing would tell.
  *
  * Measured by script/resize-fuzz: see test/tui/term/resize_fuzz.py.
  */
@@ -53,8 +53,8 @@ enum { SCREEN_FRAME_MS = 33 };
 
 /* The live region, top to bottom: empty rows if any, the rows of a draft or of a question with the
  * caret, and what is beneath. All is clipped to the window, and what is beneath is clipped so that
- * it does no harm when the window is suddenly narrow; when there are more rows than the window has,
- * rows at the end are left out. */
+ * it does no harm when the window is suddenly narrow; rows of a long draft that are far from the
+ * caret, and when there are more rows than the window has, rows at the end are left out. */
 struct live {
 	struct rows rows;
 	size_t caret_row;
@@ -68,6 +68,9 @@ struct screen;
 struct screen *screen_new(struct term *term);
 void screen_free(struct screen *screen); /* NULL is fine */
 
+/* The widest that a row of a draft should be: as wide as the window or, with few rows above the
+ * live region or in a low window, so wide that it stays in a window that is suddenly narrow. */
+unsigned screen_draft_columns(const struct screen *screen);
 /* Queues finished rows; they are taken over, *rows is empty. */
 void screen_print(struct screen *screen, struct rows *rows);
 /* Replaces the live region by *live, whose rows are taken over. */

@@ -253,8 +253,14 @@ class Tmux(Terminal):
         return self
 
     def resize(self, columns, rows):
-        self.size = (columns, rows)
-        self.run("resize-window", "-x", str(columns), "-y", str(rows))
+        return self.storm((columns, rows))
+
+    def storm(self, *sizes):
+        """One after the other, before the program can hear of any but the last."""
+        self.size = sizes[-1]
+        words = [word for columns, rows in sizes
+                 for word in ("resize-window", "-x", str(columns), "-y", str(rows), ";")]
+        self.run(*words[:-1])
         return self
 
     def dump(self, joined=False):

@@ -33,7 +33,8 @@ static unsigned demo_random(struct demo *demo, unsigned below)
 
 static void show_demo(struct demo *demo)
 {
-	unsigned columns = term_size(demo->term).columns;
+	const unsigned columns = term_size(demo->term).columns;
+	const unsigned widest = screen_draft_columns(demo->screen);
 	struct live live = { .caret_row = demo->draft_rows };
 	struct row *row;
 
@@ -44,7 +45,7 @@ static void show_demo(struct demo *demo)
 		row = rows_add(&live.rows);
 		row_printf(row, STYLE(ROLE_USER), "%s", i ? "  " : "> ");
 		row_printf(row, STYLE(ROLE_TEXT), "DRAFT%u ", i);
-		while (row->width + 5 < demo->draft_width && row->width + 5 < columns)
+		while (row->width + 5 < demo->draft_width && row->width + 5 < widest)
 			row_printf(row, STYLE(ROLE_TEXT), "%s", i % 2 ? "drft " : "\u8349\u7a3f ");
 		if (last) {
 			row_text(row, buf_view(&demo->typed), STYLE(ROLE_TEXT));

@@ -155,3 +155,23 @@ def test_resizes_lose_repeat_and_tear_nothing(kind, seed):
     """A few seeds with a narrow draft that went wrong once; script/resize-fuzz does thousands, with all kinds."""
     wrong, _, what = resize_fuzz.session(kind, seed, draft=(1, 10))
     assert not wrong, what
+
+
+@pytest.mark.parametrize("seed,draft,first,storm", [
+    # tmux joins three rows at a wide character: its cursor goes astray by one line or more, and the window gets lower
+    (1, (6, 10), (152, 26), [(24, 24), (48, 24), (48, 11)]),
+    (5, (6, 10), (112, 35), [(39, 30), (79, 30), (79, 13)]),
+    (16, (6, 10), (140, 39), [(31, 37), (62, 37), (62, 9)]),
+    (71, (6, 10), (145, 24), [(30, 22), (60, 22), (60, 14)]),
+    (36, (1, 10), (87, 24), [(30, 22), (60, 22), (60, 8)]),
+    # a draft that needs more rows than the window has when it is narrow
+    (1, (3, 70), (351, 12), [(24, 12), (250, 38)]),
+    (17, (4, 140), (272, 27), [(25, 27), (381, 25)]),
+    (12, (6, 70), (197, 30), [(22, 30), (211, 38)]),
+])
+def test_a_storm_of_sizes_in_tmux_takes_nothing_away_and_leaves_nothing(seed, draft, first, storm):
+    """What tmux does at once, before the program hears of it."""
+    with Tmux([DEMO, "40", str(seed), str(draft[0]), "5", str(draft[1])], *first) as terminal:
+        terminal.wait("DONE").quiet()
+        terminal.storm(*storm, (200, 50)).wait("window of 200x50")
+        assert not resize_fuzz.check(terminal.dump(), 40, False)
