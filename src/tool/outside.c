@@ -122,7 +122,9 @@ void outside_allow(struct outside *outside, const struct outside_places *places,
 
 void outside_resolve(const struct outside *outside, const char *path, struct location *ret)
 {
-	location_resolve(outside->base->ops->root(outside->base, 0), path, NULL, NULL, ret);
+	struct provider *base = outside->front.base;
+
+	location_resolve(base->ops->root(base, 0), path, NULL, NULL, ret);
 }
 
 void outside_note(struct outside *outside, const struct outside_place *wanted)
@@ -142,7 +144,7 @@ bool outside_is_inside(const struct outside *outside, const char *path)
 {
 	const char *root;
 
-	for (size_t i = 0; (root = outside->base->ops->root(outside->base, i)); i++)
+	for (size_t i = 0; (root = outside->front.base->ops->root(outside->front.base, i)); i++)
 		if (location_within(path, root))
 			return true;
 	return false;
@@ -153,7 +155,7 @@ bool outside_is_inside(const struct outside *outside, const char *path)
 struct provider *outside_worker(struct outside *outside, const char *key,
                                 const struct beside_request *request, struct err *err)
 {
-	struct provider *base = outside->base, *provider;
+	struct provider *base = outside->front.base, *provider;
 	struct outside_worker *worker;
 
 	for (worker = outside->workers; worker; worker = worker->next)

@@ -7,7 +7,7 @@
  * is confined as the first and begun for this call alone (provider_ops.beside).
  *
  *     outside_init(&outside, session->provider, session_outside(session));
- *     session->provider = &outside.provider;
+ *     session->provider = &outside.front.provider;
  *     outside_begin(&outside, tool);
  *     ... tool->run(session, arguments) ...
  *     if (outside_offer_make(&outside, &offer)) ... ask ...
@@ -36,6 +36,7 @@
 #define HASP_TOOL_OUTSIDE_H
 
 #include "tool/tool.h"
+#include "worker/interpose.h"
 
 /* What may be done with a place. */
 enum outside_kind {
@@ -70,9 +71,7 @@ void outside_session_free(struct outside_session *session); /* NULL is fine */
 struct outside_session *session_outside(const struct session *session);
 
 struct outside {
-	struct provider provider;       /* first: what the tools of the call are given */
-	struct provider_ops ops;
-	struct provider *base;          /* borrowed */
+	struct interposer front;        /* first: what the tools of the call are given */
 	struct outside_session *always; /* borrowed */
 	bool active;                    /* the tool's files may be offered */
 	enum outside_kind use;          /* what the tool does with a path */

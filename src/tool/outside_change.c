@@ -48,7 +48,7 @@ static void spread_release(struct spread *spread)
 static char *leg_resolve(const struct outside *outside, const char *path, bool *ret_outside)
 {
 	const struct read_request request = { .path = path, .resolve = true };
-	struct provider *base = outside->base;
+	struct provider *base = outside->front.base;
 	_cleanup_location_ struct location at = { 0 };
 	struct read_result result = { 0 };
 	struct err err = ERR_INIT;

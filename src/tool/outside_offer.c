@@ -98,7 +98,7 @@ static bool session_hides(const struct outside *outside, const char *path)
 	struct err ignored = ERR_INIT;
 	bool hides = true;
 
-	if (outside->base->ops->plan(outside->base, &request, &plan, &ignored))
+	if (outside->front.base->ops->plan(outside->front.base, &request, &plan, &ignored))
 		hides = !plan_judge(plan, path, SANDBOX_READ, false, NULL);
 	sandbox_plan_free(plan);
 	return hides;

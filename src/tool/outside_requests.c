@@ -133,7 +133,7 @@ static bool outside_read(struct provider *provider, const struct read_request *r
 	struct read_request own = *request;
 	bool ok;
 
-	if (outside->base->ops->read(outside->base, request, ret, err))
+	if (outside->front.base->ops->read(outside->front.base, request, ret, err))
 		return true;
 	if (request->resolve)
 		return resolve_outside(outside, request->path, ret, err);
@@ -161,7 +161,7 @@ static bool outside_walk(struct provider *provider, const struct walk_request *r
 		                                     .kind = outside->use };
 	struct walk_request own = *request;
 
-	if (outside->base->ops->walk(outside->base, request, ret, err))
+	if (outside->front.base->ops->walk(outside->front.base, request, ret, err))
 		return true;
 	if (refused.kind == OUTSIDE_LIST && request->recursive)
 		refused.kind = OUTSIDE_FIND;
@@ -186,7 +186,7 @@ static bool outside_search(struct provider *provider, const struct search_reques
 		                                     .kind = OUTSIDE_READ };
 	struct search_request own = *request;
 
-	if (outside->base->ops->search(outside->base, request, ret, err))
+	if (outside->front.base->ops->search(outside->front.base, request, ret, err))
 		return true;
 	if (err->code != ERR_OUTSIDE_WORKSPACE || !outside->active)
 		return false;
@@ -218,12 +218,13 @@ static bool outside_edit(struct provider *provider, const struct change *changes
                          struct err *err)
 {
 	struct outside *outside = outside_of(provider);
+	struct provider *base = outside->front.base;
 	_cleanup_refused_ struct refused refused = { .outside = outside, .kind = OUTSIDE_WRITE,
 		                                     .path = count ? changes->path : NULL };
 	struct err why = ERR_INIT;
 	struct change own;
 
-	if (outside->base->ops->edit(outside->base, changes, count, options, results, err))
+	if (base->ops->edit(base, changes, count, options, results, err))
 		return true;
 	if (outside->many && outside->active)
 		return outside_change(outside, changes, count, options, results, err);
@@ -244,73 +245,16 @@ static bool outside_edit(struct provider *provider, const struct change *changes
 	return refused.provider->ops->edit(refused.provider, &own, 1, options, results, err);
 }
 
-/* ---- what goes through as it is ------------------------------------------------ */
+/* ---- a call ---------------------------------------------------------------------- */
 
-static bool outside_watch(struct provider *provider, const struct watch_request *request,
-                          struct watch **ret, struct err *err)
-{
-	struct provider *base = outside_of(provider)->base;
-
-	return base->ops->watch(base, request, ret, err);
-}
-
-static void outside_unwatch(struct provider *provider, struct watch *watch)
-{
-	struct provider *base = outside_of(provider)->base;
-
-	base->ops->unwatch(base, watch);
-}
-
-static bool outside_run(struct provider *provider, const struct run_request *request,
-                        const struct run_events *events, void *data, struct run **ret,
-                        struct err *err)
-{
-	struct provider *base = outside_of(provider)->base;
-
-	return base->ops->run(base, request, events, data, ret, err);
-}
-
-static bool outside_plan(struct provider *provider, const struct run_request *request,
-                         struct sandbox_plan **ret, struct err *err)
-{
-	struct provider *base = outside_of(provider)->base;
-
-	return base->ops->plan(base, request, ret, err);
-}
-
-static const struct provider_info *outside_info(struct provider *provider)
-{
-	struct provider *base = outside_of(provider)->base;
-
-	return base->ops->info(base);
-}
-
-static const char *outside_root(struct provider *provider, size_t i)
-{
-	struct provider *base = outside_of(provider)->base;
-
-	return base->ops->root(base, i);
-}
-
-static void outside_keep(struct provider *provider)
-{
-	(void)provider; /* outside_release */
-}
+static const struct provider_ops outside_ops = {
+	.read = outside_read, .edit = outside_edit, .walk = outside_walk, .search = outside_search,
+};
 
 void outside_init(struct outside *outside, struct provider *base, struct outside_session *always)
 {
-	*outside = (struct outside){ .base = base, .always = always };
-	outside->ops = (struct provider_ops){
-		.name = base->ops->name, .read = outside_read, .edit = outside_edit,
-		.walk = outside_walk, .search = outside_search,
-		.watch = base->ops->watch ? outside_watch : NULL,
-		.unwatch = base->ops->unwatch ? outside_unwatch : NULL,
-		.run = base->ops->run ? outside_run : NULL,
-		.plan = base->ops->plan ? outside_plan : NULL,
-		.info = base->ops->info ? outside_info : NULL, .root = outside_root,
-		.free = outside_keep,
-	};
-	outside->provider.ops = &outside->ops;
+	*outside = (struct outside){ .always = always };
+	interpose_init(&outside->front, base, &outside_ops);
 }
 
 void outside_release(struct outside *outside)
@@ -337,9 +281,9 @@ static const struct {
 /* What is asked of the provider of files elsewhere is theirs to say. */
 static bool is_of_this_machine(const struct outside *outside)
 {
-	const char *kind = outside->base->ops->info(outside->base)->kind;
+	const char *kind = outside->front.base->ops->info(outside->front.base)->kind;
 
-	return outside->base->ops->beside && outside->base->ops->plan &&
+	return outside->front.base->ops->beside && outside->front.base->ops->plan &&
 	       (strcmp(kind, "local") == 0 || strcmp(kind, "none") == 0);
 }
 

@@ -17,7 +17,7 @@ import peers
 import report
 from kinds import RECOVER, REFUSE
 
-CASES = int(os.environ.get("DAMAGE_CASES", "150" if ALL else "24"))
+CASES = int(os.environ.get("DAMAGE_CASES", "150" if ALL else "32"))
 SEED = os.environ.get("DAMAGE_SEED", "1")
 
 

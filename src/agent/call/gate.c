@@ -331,7 +331,7 @@ void gate_attach(struct call *call)
 	};
 
 	outside_init(&call->outside, call->session.provider, session_outside(&call->session));
-	call->session.provider = &call->outside.provider;
+	call->session.provider = &call->outside.front.provider;
 	if (agent->options.policy) {
 		path_rules_init(&call->paths, agent->options.policy, call->session.provider, &who);
 		call->session.provider = &call->paths.front.provider;
