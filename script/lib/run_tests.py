@@ -69,17 +69,22 @@ UBSAN = {"UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1"}
 PY_ENV = {"HASP": str(TOP / "build" / "hasp"), "DAMAGE_PROGRAM": str(TOP / "build" / "hasp"),
           "PYTHONDONTWRITEBYTECODE": "1"}
 # Begun first, in this order: whoever began one of them last would wait for it alone.  Seconds that they
-# take on two processors, roughly; what is not here takes less than ten.
-LONGEST = {"py/honest": 60, "py/cli": 60, "c/search/differential_ripgrep": 50, "c/damage": 50, "c/mcp/sdk": 45,
-           "c/guard/effective": 40, "c/mcp/inspector": 40, "c/mcp/transport_http": 40, "c/headless/endings": 35,
-           "c/mcp/agents": 30, "py/serve": 30, "c/match/matches": 25, "py/compat": 45, "c/attack/git": 25,
-           "c/shell/recorder": 20, "c/names/names": 20, "c/mcp/hostile": 20, "c/differential": 15, "py/repo": 15,
-           "c/policy/tracing": 15, "c/model/sdk": 15, "c/search/hostile_search": 15, "san/tui/term/screen": 25,
-           "c/tui/term/screen": 12, "c/mcp_client/conformance": 40, "c/attack/attacks": 35, "c/store/commit_faults": 35,
-           "c/job/confined": 30, "c/headless/scaling": 30, "c/headless/limits": 30, "c/worker/test_providers": 25,
-           "c/guard/config": 25, "c/search/search": 25, "c/shell/real_bash": 25, "c/store/commit_kill": 20,
-           "c/headless/hooks_table": 20, "c/mcp/transport_stdio": 20, "c/headless/names": 20, "c/tool/conversation": 20,
-           "c/search/cache_truth": 20, "c/job/jobs": 15, "c/agent/denied": 15, "c/tui/markdown/rows": 15}
+# take on two processors, roughly; what is not here takes less than fifteen.
+LONGEST = {"c/headless/endings": 120, "py/cli": 100, "c/agent/outside": 65, "c/guard/effective": 60, "py/compat": 60,
+           "py/honest": 60, "py/serve": 55, "c/mcp/inspector": 50, "c/worker/test_providers": 50, "c/damage": 45,
+           "c/mcp/hostile": 40, "c/search/differential_ripgrep": 40, "c/extensions/plugins": 30, "c/mcp/agents": 30,
+           "c/mcp/transport_http": 30, "c/mcp_client/http": 30, "c/telemetry/outfile": 30, "c/a2a/asking": 25,
+           "c/differential": 25, "c/extensions/fetched": 25, "c/guard/git": 25, "c/guard/later": 25,
+           "c/job/confined": 25, "c/mcp_client/auth": 25, "c/mcp_client/conformance": 25, "c/mcp_client/stdio": 25,
+           "c/search/hostile_search": 25, "c/shell/recorder": 25, "san/search/cache": 25, "c/a2a/hostile": 20,
+           "c/attack/attacks": 20, "c/attack/git": 20, "c/headless/isolation": 20, "c/headless/names": 20,
+           "c/mcp/sdk": 20, "c/mcp_client/allowed": 20, "c/mcp_client/google": 20, "c/mcp_client/npm": 20,
+           "c/mcp_client/start": 20, "c/search/differential_git": 20, "c/store/commit_kill": 20, "c/tui/app_app": 20,
+           "c/updates": 20, "py/repo": 20, "san/mcp_client/client": 20, "san/sandbox/plan": 20,
+           "san/search/cache_truth": 20, "c/agent/denied": 15, "c/extensions/markets": 15, "c/headless/hooks_table": 15,
+           "c/headless/limits": 15, "c/mcp/transport_stdio": 15, "c/mcp_client/websocket": 15, "c/names/names": 15,
+           "c/shell/real_bash": 15, "c/tool/conversation": 15, "c/tui/app_commands": 15, "c/tui/app_full": 15,
+           "san/sandbox/cgroup": 15, "san/tui/term/screen": 15}
 MORE_JOBS = 2  # side by side than there are processors
 PYTEST_SECONDS = 5  # of others that are a folder or a file of pytest
 USAGE = """usage: script/test [WORD ...]   the jobs whose names contain a word, or all
@@ -310,8 +315,7 @@ def excerpt(output, head=30, tail=40, width=300):
 
 
 def weight(job):
-    san_of = "c/" + job.name.removeprefix("san/")  # twice as long with sanitizers, or about
-    return LONGEST.get(job.name) or 2 * LONGEST.get(san_of, 0) or (PYTEST_SECONDS if job.report else 0)
+    return LONGEST.get(job.name) or (PYTEST_SECONDS if job.report else 0)
 
 
 class Board:

@@ -316,6 +316,7 @@ def test_a_flood_is_cut(world, outside):  # noqa: F811
 
 # ---- what is never offered -----------------------------------------------------------------------
 
+@pytest.mark.in_turn("home")
 @pytest.mark.parametrize("name", [".ssh/id_rsa", ".aws/credentials", ".netrc", ".gemini/oauth_creds.json",
                                   ".gemini/tmp/x", ".config/gh/hosts.yml"])
 @pytest.mark.parametrize("home", ["own", "other"])
@@ -543,6 +544,7 @@ def test_what_is_allowed_to_file_tools_is_not_to_commands(world, outside):  # no
     assert len(done.told("tool-confirmation-request")) == 2
 
 
+@pytest.mark.in_turn("there")
 @pytest.mark.parametrize("name", [
     ".bashrc", ".profile", ".ssh/config", ".ssh/new", ".git/config", ".git/hooks/pre-commit", ".vscode/tasks.json",
     ".config/git/config", ".gemini/settings.json", ".gemini/policies/x.toml", "deep/er/.mcp.json", ".netrc",
@@ -772,6 +774,7 @@ def test_one_that_fails_when_it_is_written(world, outside):  # noqa: F811
     assert all_of(outside) == BEFORE and world.read("mine") == "the mine\n" and nothing_is_left(world)
 
 
+@pytest.mark.in_turn("kind")
 @pytest.mark.parametrize("name", [".ssh/id_rsa", ".bashrc", ".git/config", ".gemini/settings.json", "program", "fifo",
                                   "twin", "/proc/self/comm", "/etc/hostname", "none/new", "deep"])
 @pytest.mark.parametrize("kind", ["update", "delete", "move", "move to"])
