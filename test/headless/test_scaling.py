@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Large input costs in proportion to its size: of each kind so much that a step for every pair of members would
-take minutes of processor time, under a limit of seconds of it."""
+take far longer than the seconds of processor time that are given."""
 import json
 import subprocess
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What is shown of a live region, so that it stays in a window that is suddenly narrow. */
 #include "tui/term/private.h"
 
 enum {

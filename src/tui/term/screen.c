@@ -77,7 +77,7 @@ static unsigned mark_column(struct screen *screen, unsigned columns)
 
 	for (unsigned i = 0; i < NARROWEST; i++) {
 		if (screen->mark && !wrap_find(&screen->recent, screen->mark, columns, &again,
-		                                 &down))
+		                               &down))
 			break;
 		screen->mark = screen->mark % (NARROWEST - 1) + 1;
 	}
@@ -204,7 +204,7 @@ static size_t rows_above(const struct screen *screen)
 
 	if (is_uncertain(screen) && screen->answered) {
 		wrap_place(&shown->rows.at[shown->home], shown->column, screen->answer_width,
-		              &column);
+		           &column);
 		if (screen->answer_column != column &&
 		    !(column == 0 && screen->answer_column == screen->answer_width - 1))
 			return shown->home; /* nothing wrapped: these lines were cut */
@@ -287,7 +287,7 @@ static void put_first_row(struct screen *screen, struct buf *out)
 		}
 	}
 	if (!wrap_find(&screen->recent, screen->answer_column, screen->answer_width, &again,
-	                 &down)) {
+	               &down)) {
 		buf_str(out, "\033[999B\r\n");
 		return;
 	}
@@ -501,7 +501,7 @@ static void answer_is_late(void *data)
 	screen->answer_width = term_size(screen->term).columns;
 	screen->answer_height = term_size(screen->term).rows;
 	wrap_place(&screen->shown.rows.at[screen->shown.home], screen->shown.column,
-	              screen->answer_width, &column);
+	           screen->answer_width, &column);
 	screen->answer_column = column;
 	screen->answer_row = 0;
 	use_answers(screen);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Where a text comes to stand when a terminal wraps its line anew, and by what a cursor that went
+ * astray is found. */
 #include "base/mem.h"
 #include "tui/term/private.h"
 #include "tui/text/width.h"
