@@ -234,9 +234,9 @@ static void refuse_whole(struct outside_offer *offer)
 			buf_str(&text, i ? ", " : "");
 			buf_span(&text, json_span(json_object_get(item, "what")));
 		}
-		buf_str(&text, ". Only plain files of the user's are, and new ones in a folder "
-		               "that is there; no secrets, programs, or what programs obey. Leave "
-		               "it out.");
+		buf_str(&text, ". Only the user's plain files can be, and new files in a folder "
+		               "that exists; no secrets, no programs, and nothing that programs "
+		               "obey. Leave it out.");
 	}
 	offer->refused = buf_steal(&text);
 	outside_places_release(&offer->places);

@@ -610,8 +610,8 @@ static bool local_beside(void *data, const struct beside_request *request, struc
 
 	if (request->with_roots && local->options.read_only)
 		return err_set(err, ERR_OUTSIDE_WORKSPACE,
-		               "The change spans the workspace, which is only read, and what is "
-		               "outside of it.");
+		               "The change is about the workspace, which may only be read, and "
+		               "about files outside.");
 	roots = roots_beside(local, request, &own);
 	ok = open_beside(local, request, roots, own, ret, err);
 	for (size_t i = 0; i < own; i++)
