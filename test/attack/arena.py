@@ -135,6 +135,7 @@ class Arena:
     def __init__(self, hasp, probe, user):
         self.user = user
         self.uid = 0 if user == "root" else UNPRIVILEGED
+        self.token = user.upper() + "_API_TOKEN"  # another arena's may be seen
         # Not beneath /tmp: at full that is another one, and attacks would fail for that alone.
         self.top = Path(tempfile.mkdtemp(prefix="hasp-attack-", dir="/var/tmp"))
         self.shared = Path(tempfile.mkdtemp(prefix="hasp-attack-", dir="/tmp"))
@@ -214,7 +215,7 @@ class Arena:
         return {"W": self.work, "O": self.outside, "S": self.top / "sockets", "P": self.probe,
                 "T": self.shared, "SHMFILE": self.shm, "C": self.canary.pid, "HASP": self.hasp,
                 "ADDRESS": self.canary.address, "SHM": self.canary.shm, "CFD": self.canary.fd,
-                "ABSTRACT": self.listeners.abstract, **self.listeners.ports}
+                "ABSTRACT": self.listeners.abstract, "TOKEN": self.token, **self.listeners.ports}
 
     # ---- an attack ----
 
@@ -240,7 +241,7 @@ class Arena:
         self.fresh()
         variables = self.variables()
         env = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": str(self.home),
-               "LC_ALL": "C", "HASP_SANDBOX": level, "TEST_API_TOKEN": SECRET,
+               "LC_ALL": "C", "HASP_SANDBOX": level, self.token: SECRET,
                "XDG_CONFIG_HOME": str(self.outside / "config")}
         if attack.before:
             self.shell(attack.before, variables, env)

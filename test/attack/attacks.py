@@ -147,7 +147,7 @@ def hidden():
     yield row("secrets in the environment of others", "E 73",
               "tr '\\0' '\\n' < /proc/$C/environ | grep API_TOKEN")
     yield row("secrets in hasp's environment", "E 73",
-              "cat /proc/[0-9]*/environ 2> /dev/null | tr '\\0' '\\n' | grep ^TEST_API_TOKEN",
+              "cat /proc/[0-9]*/environ 2> /dev/null | tr '\\0' '\\n' | grep ^$TOKEN=",
               paths="hasp blanks what it was given there")
 
 
