@@ -19,6 +19,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "cache_fixture.h"
+#include "part.h"
 #include "search/cache/kept_tree.h"
 
 #define NEEDLE "xylophone"
@@ -145,10 +146,10 @@ static const struct change {
 	  "mkdir root/n && for i in $(seq 1500); do echo no > root/n/$i; done && "
 	  "echo " NEEDLE " > root/n/1234", "n/1234" },
 	{ "many folders", NULL,
-	  "for i in $(seq 300); do mkdir root/a/$i && echo no > root/a/$i/f; done && "
+	  "mkdir $(seq -f root/a/%g 300) && for i in $(seq 300); do echo no > root/a/$i/f; done && "
 	  "echo " NEEDLE " > root/a/217/f", "a/217/f" },
 	{ "many changed folders",
-	  "for i in $(seq 300); do mkdir root/a/$i && echo no > root/a/$i/f; done",
+	  "mkdir $(seq -f root/a/%g 300) && for i in $(seq 300); do echo no > root/a/$i/f; done",
 	  "for i in $(seq 300); do echo no > root/a/$i/g; done && "
 	  "echo " NEEDLE " > root/a/217/f && rm -r root/a/218", "a/217/f" },
 };
@@ -614,7 +615,12 @@ static void *ask_often(void *data)
 static void threads_share_a_cache_and_nothing_is_left_over(void **data)
 {
 	const size_t descriptors = fixture_count("/proc/self/fd");
-	const size_t tasks = fixture_count("/proc/self/task");
+	const size_t tasks = fixture_count("/proc/self/task"), rounds = part_of(200, 4);
+	_cleanup_free_ char *last = mem_printf("%zu", rounds);
+	_cleanup_free_ char *changes =
+		mem_printf("for i in $(seq %zu); do echo $i > root/one.txt; mkdir root/n; "
+	                   "echo x > root/n/x; mv root/n root/m; rm -r root/m; done",
+	                   rounds);
 	struct cache_fixture f;
 	pthread_t threads[4];
 	void *bad;
@@ -624,13 +630,12 @@ static void threads_share_a_cache_and_nothing_is_left_over(void **data)
 	fixture_start(&f, NULL);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, ask_often, &f), 0);
-	fixture_run(&f, "for i in $(seq 200); do echo $i > root/one.txt; mkdir root/n; "
-	                "echo x > root/n/x; mv root/n root/m; rm -r root/m; done");
+	fixture_run(&f, changes);
 	for (size_t i = 0; i < 4; i++) {
 		pthread_join(threads[i], &bad);
 		assert_null(bad);
 	}
-	assert_true(fixture_compare(&f, "200"));
+	assert_true(fixture_compare(&f, last));
 	cache_fixture_close(&f);
 	assert_int_equal(fixture_count("/proc/self/fd"), descriptors);
 	assert_int_equal(fixture_count("/proc/self/task"), tasks);
@@ -642,8 +647,9 @@ static void a_cache_can_go_while_it_works(void **data)
 
 	(void)data;
 	cache_fixture_open(&f);
-	fixture_run(&f, "for i in $(seq 500); do mkdir root/$i && echo $i > root/$i/f; done");
-	for (unsigned i = 0; i < 40; i++) {
+	fixture_run(&f, "mkdir $(seq -f root/%g 500) && "
+	                "for i in $(seq 500); do echo $i > root/$i/f; done");
+	for (unsigned i = 0; i < 40; i += part_step(2)) {
 		f.cache = search_cache_new(f.ws, &(struct search_cache_options){ 0 });
 		search_cache_want(f.cache, 0, &f.rules);
 		usleep(i * 500);

@@ -68,7 +68,7 @@ static void run_seed(uint32_t seed, bool in_a_hurry)
 	fixture_start(&f, &options);
 	if (in_a_hurry)
 		assert_int_equal(pthread_create(&thread, NULL, hurry, &hurrier), 0);
-	for (unsigned i = 0; i < BURSTS; i++) {
+	for (unsigned i = 0; i < part_of(BURSTS, 2); i++) {
 		mutator_burst(&mutator, 1 + roll(&state) % 30);
 		if (roll(&state) % 2 == 0)
 			fixture_settle(&f);
@@ -139,7 +139,7 @@ static void nothing_breaks_while_the_tree_never_rests(void **data)
 		askers[i] = (struct asker){ &f, &stop, i, 0 };
 		assert_int_equal(pthread_create(&threads[i], NULL, ask_on, &askers[i]), 0);
 	}
-	usleep(FREE_MS * 1000);
+	usleep(part_of(FREE_MS, 4) * 1000);
 	atomic_store(&stop, true);
 	for (size_t i = 0; i < ASKERS; i++) {
 		pthread_join(threads[i], NULL);

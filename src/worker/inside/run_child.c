@@ -30,7 +30,10 @@
 enum {
 	STAT_BYTES = 1024,
 	ENVIRONMENT_BYTES = 256 << 10,
-	EXECUTION_MS = 100, /* the longest wait for the environment of one process */
+	/* The longest waits for the environment of one process, while it is executed, and while it
+	 * only runs and shows none. */
+	EXECUTION_MS = 10000,
+	RUNNING_MS = 100,
 };
 
 void run_tree_init(struct run_tree *tree, const struct sandbox_plan *plan)
@@ -132,12 +135,13 @@ static struct run_process *find_process(struct run_process *list, size_t count, 
 
 /*
  * Between the moment when execve(2) has given a process its new memory and the one when all of its
- * arguments and environment are known there, /proc shows no environment.  On a busy machine, or
- * with a slow disk, that takes milliseconds.  Then the end of the environment (proc(5),
- * /proc/PID/stat, field 51) is 0, or the process runs (field 3); what was really started without
- * one mostly sleeps.  Only a kernel thread has no memory (field 23).
+ * arguments and environment are known there, /proc shows no environment, and the environment's end
+ * (proc(5), /proc/PID/stat, field 51) is 0.  That takes milliseconds with a slow disk, and seconds
+ * where many processes want the processors.  One that was executed while its environment was read
+ * shows none either, but runs (field 3); what was really started without one mostly sleeps.  Only a
+ * kernel thread has no memory (field 23).
  */
-static bool is_between_programs(pid_t pid)
+static int execution_ms(pid_t pid)
 {
 	unsigned long long memory = 0, environment_end = 1;
 	char text[STAT_BYTES], state;
@@ -145,10 +149,10 @@ static bool is_between_programs(pid_t pid)
 	int field = 2;
 
 	if (read_of(pid, "stat", text, sizeof(text)) <= 0)
-		return false;
+		return 0;
 	at = strrchr(text, ')');
 	if (!at || sscanf(at + 1, " %c", &state) != 1)
-		return false;
+		return 0;
 	for (at = strchr(at, ' '); at && field < 51; at = strchr(at + 1, ' ')) {
 		field++;
 		if (field == 23)
@@ -156,7 +160,11 @@ static bool is_between_programs(pid_t pid)
 		else if (field == 51)
 			environment_end = strtoull(at + 1, NULL, 10);
 	}
-	return memory && (!environment_end || state == 'R' || state == 'D');
+	if (!memory)
+		return 0;
+	if (!environment_end)
+		return EXECUTION_MS;
+	return state == 'R' || state == 'D' ? RUNNING_MS : 0;
 }
 
 /* The environment that it was executed with; of one that is just being executed the next. */
@@ -164,7 +172,7 @@ static ssize_t read_first_environment(pid_t pid, char *text, size_t size)
 {
 	ssize_t len = read_of(pid, "environ", text, size);
 
-	for (int i = 0; len == 0 && i < EXECUTION_MS && is_between_programs(pid); i++) {
+	for (int ms = 0; len == 0 && ms < execution_ms(pid); ms++) {
 		usleep(1000);
 		len = read_of(pid, "environ", text, size);
 	}
