@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all folders of tests share: cases that take turns.
+"""What all folders of tests share: cases and rows that take turns.
 
     @pytest.mark.in_turn("level")
     @pytest.mark.parametrize("level", LEVELS)
@@ -7,7 +7,14 @@
 
 runs the first attack at the first level, the second at the second, and so on around: each attack once and each level
 often, where all of them at all levels would take long.  Several names, also of fixtures with parameters, take turns
-together.  Everything is run with HASP_TESTS=all, and so is a case that is named.
+together.
+
+    pytestmark = pytest.mark.rows_in_turn(2)
+
+runs of each table of the file that has ROWS or more rows (a test's parameters) every second, and the others at another
+commit: script/lib/run_tests.py makes HASP_TURN of the commit's name.  It is for files whose tables take long.
+
+Everything is run with HASP_TESTS=all, and so is a case that is named.
 
 HASP_SAMPLE=4 runs one case of four: script/lib/run_tests.py sets it where the same cases are all run elsewhere.
 """
@@ -15,6 +22,9 @@ HASP_SAMPLE=4 runs one case of four: script/lib/run_tests.py sets it where the s
 import os
 
 from part import ALL
+
+ROWS = 4
+TURN = int(os.environ.get("HASP_TURN", "0"))
 
 
 def case_of(item, names):
@@ -27,6 +37,7 @@ def pytest_collection_modifyitems(config, items):
     if ALL or any("::" in argument for argument in config.args):
         return  # who names a case means that one
     keep(config, items, taking_turns(items))
+    keep(config, items, rows_taking_turns(items))
     keep(config, items, items[::int(os.environ.get("HASP_SAMPLE", "1"))])
 
 
@@ -40,6 +51,19 @@ def taking_turns(items):
     for turn, same in enumerate(cases.values()):
         kept = same[turn % len(same)]
         left_out.update(item for item in same if item is not kept)
+    return [item for item in items if item not in left_out]
+
+
+def rows_taking_turns(items):
+    tables = {}
+    for item in items:
+        mark = item.get_closest_marker("rows_in_turn")
+        if mark and hasattr(item, "callspec"):
+            tables.setdefault((item.path, item.originalname, *mark.args), []).append(item)
+    left_out = set()
+    for (*_, parts), rows in tables.items():
+        if len(rows) >= ROWS:
+            left_out.update(row for i, row in enumerate(rows) if (i + TURN) % parts)
     return [item for item in items if item not in left_out]
 
 

@@ -18,7 +18,7 @@ from guard_fixture import Place  # noqa: E402
 from guard_work import WORK  # noqa: E402
 from guard_attacks import ATTACKS, BARE  # noqa: E402
 
-pytestmark = pytest.mark.in_turn("level")
+pytestmark = [pytest.mark.in_turn("level"), pytest.mark.rows_in_turn(2)]
 
 HASP = os.environ["HASP"]
 

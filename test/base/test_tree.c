@@ -111,7 +111,7 @@ static void what_is_too_much(void **state)
 	assert_refused(place, ERR_TOO_LARGE);
 	shell(place, "rm -rf from; mkdir from; truncate -s %zu from/f", LIMIT_TREE_BYTES + 1);
 	assert_refused(place, ERR_TOO_LARGE);
-	shell(place, "rm from/f; cd from; seq %zu | xargs touch", LIMIT_TREE_FILES + 1);
+	shell(place, "rm from/f; cd from; seq %zu | xargs ln -st .", LIMIT_TREE_FILES + 1);
 	assert_refused(place, ERR_TOO_LARGE);
 }
 

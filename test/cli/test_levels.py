@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from conftest import HASP, Done, program
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 REFUSED = [sys.executable, str(Path(__file__).with_name("refused.py"))]
 COMMAND = 'echo "level $HASP_LEVEL"; echo text > "$0"'
 

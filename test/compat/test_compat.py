@@ -64,11 +64,13 @@ def outcome(run, i):
 
 
 def test_every_run_came_to_its_end(all_runs):
-    found = {name: [run.code for run in ([both["gemini"], both["hasp"]] if both["gemini"] else
-                                         both["hasp"])] for name, both in all_runs.items()}
+    found = {(name, program): [run.code for run in (both if isinstance(both, list) else [both])]
+             for name, programs in all_runs.items() for program, both in programs.items() if both}
     # Gemini CLI's 144 is the HTTP status, cut to a byte.
-    assert found == {"whole": [0, 0], "editing": [0, 0], "resumed": [0, 0, 0], "limited": [53, 53],
-                     "refused": [144, 42], "untrusted": [55, 0]}
+    known = {"whole": ([0], [0]), "editing": ([0], [0]), "resumed": (None, [0, 0, 0]), "limited": ([53], [53]),
+             "refused": ([144], [42]), "untrusted": ([55], [0])}
+    assert found == {(name, program): codes for name, pair in known.items() for program, codes in zip(BOTH, pair)
+                     if all_runs[name][program]}
     for both in all_runs.values():
         ours = both["hasp"] if isinstance(both["hasp"], list) else [both["hasp"]]
         assert [run.violations for run in ours] == [[]] * len(ours)
@@ -276,7 +278,8 @@ def test_a_prompt_with_a_file_and_standard_input(all_runs):
 
 def test_nothing_of_a_folder_that_is_not_trusted_counts(all_runs):
     there, here = (all_runs["untrusted"][program] for program in BOTH)
-    assert there.requests == [] and "not running in a trusted directory" in there.err
+    if there:
+        assert there.requests == [] and "not running in a trusted directory" in there.err
     assert here.hooks == [] and here.out == "I look. \nRead.\n"
     assert "GEMINI-MARK" not in here.said() and "AGENTS-MARK" not in here.said()
     assert "HOME-MARK" in here.said()
@@ -405,8 +408,7 @@ def test_text_is_the_same(all_runs):
 
 
 def test_errors_in_json(all_runs):
-    for program in BOTH:
-        run = all_runs["refused"][program]
+    for run in filter(None, all_runs["refused"].values()):
         assert run.out == ""
         error = json.loads(run.err[run.err.index('{\n  "session_id"'):])
         assert set(error) == {"session_id", "error"}

@@ -29,7 +29,7 @@ def programs():
 
 
 # Of each so many one, unless HASP_TESTS=all.
-PART = part_step(25)
+PART = part_step(50)
 
 
 @pytest.fixture(scope="module")

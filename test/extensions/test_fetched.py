@@ -14,6 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 MANIFEST = {"name": "ext", "version": "1.2.3"}
 FILES = {"gemini-extension.json": json.dumps(MANIFEST), "GEMINI.md": "MANGO\n", "skills/a/SKILL.md": "x"}
 

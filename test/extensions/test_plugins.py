@@ -8,6 +8,8 @@ import pytest
 from conftest import SERVER
 from fake_gemini import call, text
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 HELLO = [[text("Hello.")]]
 SCHEMA = "https://agent-plugins.org/schemas/1.0.0/"
 

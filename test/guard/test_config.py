@@ -8,6 +8,8 @@ import subprocess
 import pytest
 from part import part_of
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 PROBE = os.environ["CONFIG_PROBE"]
 
 # git-config(1): keys that name a program, or bring in what does.

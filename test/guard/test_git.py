@@ -9,7 +9,7 @@ import pytest
 from guard_fixture import Place
 from guard_work import WORK
 
-pytestmark = pytest.mark.in_turn("level")
+pytestmark = [pytest.mark.in_turn("level"), pytest.mark.rows_in_turn(2)]
 
 
 @pytest.fixture(name="place")

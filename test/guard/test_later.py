@@ -9,6 +9,8 @@ import pytest
 from guard_attacks import ATTACKS, BARE
 from guard_fixture import Place
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 
 def make(tmp_path, attack, name):
     place = Place(tmp_path / name)

@@ -9,6 +9,8 @@ import pytest
 from conftest import HASP
 from fake_gemini import text
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 HELLO = [[text("Hello.")]]
 CANARY = "CANARY"
 

@@ -97,7 +97,7 @@ def check_killed(world, server, delay):
 
 
 def test_a_killed_run_can_be_resumed_from_any_point(world, tmp_path):
-    points = 4 if SANITIZED else part_of(28, 3)
+    points = 4 if SANITIZED else part_of(28, 4)
     # The shortest of some: on a busy machine one of them alone may take several times as long.  Runs that
     # end before they are killed say that they have become shorter.
     seconds = min(length_of_a_run(world) for _ in range(3))
@@ -340,7 +340,7 @@ def test_many_runs_leave_nothing_but_sessions(world):
                 call("run_shell_command", {"command": "cat a.txt"})], [text("Seen.")]],
               "-p", "Look.", "--yolo", "--record", records[1])
     homes, sessions = tree(world.home), len(world.sessions())
-    runs = 8 if SANITIZED else part_of(200, 5)
+    runs = 8 if SANITIZED else part_of(200, 8)
     for i in range(runs):  # each eighth works, the others talk
         done = world.command("-p", "Look.", "--yolo", "--fake-responses", records[i % 8 == 0])
         assert (done.code, done.text, done.err) == (0, "Seen.\n", "")

@@ -10,6 +10,8 @@ import time
 import pytest
 from fake_gemini import call, text
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 HELLO = [[text("Hello.")]]
 
 

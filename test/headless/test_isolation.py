@@ -10,6 +10,8 @@ import pytest
 from fake_gemini import call, text
 from test_agents import Conversations, invoke, put, results, run
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 WORD = "PLUM-PROMPT"
 DONE = [[invoke("plum")], [text("Done.")]]
 

@@ -11,6 +11,8 @@ import pytest
 from conftest import HASP, SANITIZED
 from fake_gemini import call, text
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 COMMANDS = {
     "--version": [], "--help": [], "prompt": ["-p", "hi"], "config": ["config"],
     "policy": ["policy", "list"], "hooks": ["hooks", "list"], "sessions": ["--list-sessions"],

@@ -11,6 +11,8 @@ from conftest import HASP, World
 from fake_gemini import call, text
 from part import part_step
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 HELLO = [[text("Hello.")]]
 
 # Name on the disk, and as a model reads and writes it.

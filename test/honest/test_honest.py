@@ -11,6 +11,8 @@ from jobs import LEVELS, USERS, all_jobs, table
 from part import ALL
 from workshop import Workshop
 
+pytestmark = pytest.mark.rows_in_turn(3)
+
 HASP = os.environ["HASP"]
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs/honest-work.md"
 JOBS = {job.name: job for job in all_jobs()}

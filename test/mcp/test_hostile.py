@@ -18,6 +18,8 @@ import tool_calls
 from conftest import HASP
 from wire import LEGACY, MODERN, Refused, Wire, meta
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 SANITIZED = "ASAN_OPTIONS" in os.environ
 MESSAGE_MAX = 64 << 20           # LIMIT_MESSAGE_BYTES
 PEAK_MB = 1200 if SANITIZED else 400

@@ -12,6 +12,8 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 
 @pytest.fixture
 def far(world, tmp_path):

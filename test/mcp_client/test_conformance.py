@@ -11,6 +11,8 @@ import pytest
 
 import npm_peers
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 CLIENT = os.environ["CONFORMANCE_CLIENT"]
 REVISIONS = ("2025-11-25", "2026-07-28")
 SUITE = "@modelcontextprotocol/conformance"

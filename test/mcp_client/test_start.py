@@ -12,6 +12,8 @@ sys.path.insert(0, str(TOP / "test" / "tui" / "harness"))
 
 import terminal  # noqa: E402
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 ECHO = call("mcp_fake_echo", {"text": "hello"})
 
 

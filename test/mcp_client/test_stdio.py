@@ -7,6 +7,8 @@ import pytest
 from conftest import declared, headless
 from fake_gemini import call, text
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 ECHO = call("mcp_fake_echo", {"text": "hello"})
 ALLOW = ("--allowed-mcp-server-names", "fake")
 

@@ -17,6 +17,8 @@ import pytest
 from conftest import declared
 from fake_gemini import call, text
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 ALLOW = ("--allowed-mcp-server-names", "far")
 TOKEN = {"Authorization": "Bearer sesame", "Sec-WebSocket-Key": "mine", "X-Own": "yes"}
 TEXT, BINARY, CLOSE, PING, MASK = 1, 2, 8, 9, 0x80

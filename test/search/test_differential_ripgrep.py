@@ -24,6 +24,8 @@ import search_trees
 from search_peers import (hasp_counts, hasp_files, hasp_names, hasp_search, rg_counts, rg_files,
                           rg_names, rg_search, rg_understands)
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 ALL = {"no_ignore": True}
 RG_ALL = ["--no-ignore", "--hidden", "--crlf"]
 # A sample, unless HASP_TESTS=all.

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from search_peers import ENV, HASP, hasp_call, hasp_files, hasp_search
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 MIB = 1 << 20
 SANITIZED = "ASAN_OPTIONS" in os.environ  # memory and time are not the program's own then
 SECONDS = 60

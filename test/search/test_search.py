@@ -10,6 +10,8 @@ import time
 import pytest
 from part import part_of
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 PROBE = os.environ["SEARCH_PROBE"]
 ENV = dict(os.environ, LC_ALL="C", GIT_CONFIG_GLOBAL="/dev/null", XDG_CONFIG_HOME="/nonexistent")
 LINES, NAMES, COUNTS = 0, 1, 2

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 from conftest import Refused
+from part import part_of
 from test_life import start_tool
 
 FILES = 48
@@ -158,7 +159,7 @@ def test_large_writes_among_many_edits_whose_answers_are_large(ws):
     for i in range(FILES):
         ws.write("f%d" % i, "first\n" + text)
     client = ws.client()
-    for turn in range(9):
+    for turn in range(part_of(9, 3)):
         calls = []
         for i in range(FILES):
             calls.append(start_tool(client, "update_file", file_path="f%d" % i,

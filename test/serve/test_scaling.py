@@ -6,6 +6,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 LIMITED = ["prlimit", "--cpu=5", "--"]
 MANY = 30000
 DEEP = 10000

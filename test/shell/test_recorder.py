@@ -15,6 +15,8 @@ from recorder import WRAPPERS, Machine, unnamed
 from shell_fixture import Probe, kinds
 from shell_scripts import Scripts
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 HERE = pathlib.Path(__file__).resolve().parent
 # The long search for lines that the analysis misses is that of HASP_TESTS=all, with HASP_SEED.
 HOSTILE_LINES = 40000 if ALL else 300

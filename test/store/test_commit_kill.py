@@ -9,6 +9,8 @@ import pytest
 
 from disturb import calls, disturbed
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 PROBE = os.environ["COMMIT_PROBE"]
 OLD, NEW, OTHER, WRITTEN = "old content\n", "new content\n", "other content\n", "written"
 WAYS = ["", "f", "t", "x", "tx", "l", "tl"]

@@ -16,6 +16,8 @@ import tempfile
 import pytest
 from part import part_step
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 PROBE = os.environ["TRANSACTION_PROBE"]
 OLD = {"a": "a\n", "s/c": "c\n", "s/d": "d\n"}
 NEW = {"a": "A\n", "n/m/new": "N\n", "o/moved": "d\n"}

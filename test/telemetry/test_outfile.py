@@ -24,6 +24,12 @@ STEPS = [
     {"reply": [fake_gemini.text("Done.")]},
 ]
 
+LONG = [
+    {"reply": [fake_gemini.call("run_shell_command", {
+        "command": "printf '%s\\n' made-up-contents-{1..3000}", "description": "Much."})]},
+    {"reply": [fake_gemini.text("Done.")]},
+]
+
 # What quotes a file without being its content: a refused edit, and texts of one short line.
 LEAKS = [
     {"reply": [fake_gemini.call("read_file", {"file_path": "secret.txt"})]},
@@ -94,11 +100,11 @@ def metrics(found):
             for scope in one.get("scopeMetrics", []) for metric in scope["metrics"]}
 
 
-def run(program, log, steps=None, **more):
+def run(program, log, steps=None, mode="auto_edit", **more):
     (program.root / "secret.txt").write_text(SECRET + "\n")
     program.settings(telemetry={"enabled": True, "target": "local", "outfile": str(log),
                                 "logPrompts": True, **more})
-    done = program.run(steps or STEPS, "-p", "A prompt of mine.", "--approval-mode", "auto_edit")
+    done = program.run(steps or STEPS, "-p", "A prompt of mine.", "--approval-mode", mode)
     assert done.code == 0, done.err
     return done
 
@@ -109,7 +115,9 @@ def both(tmp_path_factory):
     for name in ("gemini", "hasp"):
         folder = tmp_path_factory.mktemp(name)
         log = folder / "telemetry.log"
-        run(Program(name, folder), log)
+        program = Program(name, folder)
+        program.settings(tools={"truncateToolOutputThreshold": 40000})
+        run(program, log, [*STEPS[:-1], *LONG], "yolo")
         found[name] = objects(log)
     return found
 
@@ -176,8 +184,7 @@ def test_numbers_of_a_call(both):
     operations = {event["tool_name"]: event for event in events(both["hasp"])
                   if event["event.name"] == "gemini_cli.file_operation"}
     assert operations["read_file"]["lines"] == operations["write_file"]["lines"] == 2
-    read, written, absent = (event for event in events(both["hasp"])
-                             if event["event.name"] == "gemini_cli.tool_call")
+    read, written, absent, _ = of_kind(events(both["hasp"]), "tool_call")
     assert json.loads(written["metadata"]) == {"model_added_lines": 1, "model_removed_lines": 0}
     assert read["content_length"] > len(SECRET) and "metadata" not in read and absent["content_length"] > 0
 
@@ -192,9 +199,9 @@ def test_metrics_are_those_of_gemini_cli(both):
         assert metric["dataPointType"] == theirs[name]["dataPointType"], name
         assert set(metric["dataPoints"][0]) == set(theirs[name]["dataPoints"][0]), name
     calls = ours["gemini_cli.tool.call.count"]["dataPoints"]
-    assert sum(point["value"] for point in calls) == 3
+    assert sum(point["value"] for point in calls) == 4
     latency = ours["gemini_cli.tool.call.latency"]["dataPoints"]
-    assert sum(point["value"]["count"] for point in latency) == 3
+    assert sum(point["value"]["count"] for point in latency) == 4
     for point in latency:
         assert sum(point["value"]["buckets"]["counts"]) == point["value"]["count"]
 
@@ -246,7 +253,7 @@ def test_what_happened(both):
     calls = [event for event in events(both["hasp"])
              if event["event.name"] == "gemini_cli.tool_call"]
     assert [(call["function_name"], call["success"]) for call in calls] == [
-        ("read_file", True), ("write_file", True), ("read_file", False)]
+        ("read_file", True), ("write_file", True), ("read_file", False), ("run_shell_command", True)]
     assert json.loads(calls[0]["function_args"])["file_path"] == "secret.txt"
     assert calls[2]["error_type"] == "file_not_found"
     operations = [event for event in events(both["hasp"])
@@ -255,7 +262,7 @@ def test_what_happened(both):
         ("read", ".txt"), ("create", ".py")]
     tokens = [event["total_token_count"] for event in events(both["hasp"])
               if event["event.name"] == "gemini_cli.api_response"]
-    assert len(tokens) == 4 and all(tokens)
+    assert len(tokens) == 5 and all(tokens)
 
 
 def test_contents_and_keys_never(both):
@@ -537,29 +544,17 @@ def test_a_model_that_goes_in_circles(tmp_path):
 
 # ---- long results, and sub-agents ----
 
-LONG = [
-    {"reply": [fake_gemini.call("run_shell_command", {
-        "command": "printf '%s\\n' made-up-contents-{1..3000}", "description": "Much."})]},
-    {"reply": [fake_gemini.text("Done.")]},
-]
 
-
-@pytest.mark.parametrize("name", ["gemini", "hasp"])
-def test_a_long_result_is_truncated(name, tmp_path):
+def test_a_long_result_is_truncated(both):
     """The same attributes from both."""
-    program, log = Program(name, tmp_path), tmp_path / "telemetry.log"
-    program.settings(telemetry={"enabled": True, "target": "local", "outfile": str(log)},
-                     tools={"truncateToolOutputThreshold": 40000})
-    done = program.run(LONG, "-p", "Go.", "--approval-mode", "yolo")
-    assert done.code == 0, done.err
-    (event,) = [one for one in events(objects(log))
-                if one["event.name"] == "gemini_cli.tool_output_truncated"]
-    assert set(event) - {"installation.id", "user.email", "auth_type"} == {
-        "event.name", "event.timestamp", "eventName", "session.id", "interactive", "prompt_id",
-        "tool_name", "original_content_length",
-        "truncated_content_length", "threshold"}
-    assert (event["tool_name"], event["threshold"]) == ("run_shell_command", 40000)
-    assert event["original_content_length"] >= 51000 > event["truncated_content_length"] > 39000
+    for found in both.values():
+        (event,) = of_kind(events(found), "tool_output_truncated")
+        assert set(event) - {"installation.id", "user.email", "auth_type"} == {
+            "event.name", "event.timestamp", "eventName", "session.id", "interactive", "prompt_id",
+            "tool_name", "original_content_length",
+            "truncated_content_length", "threshold"}
+        assert (event["tool_name"], event["threshold"]) == ("run_shell_command", 40000)
+        assert event["original_content_length"] >= 51000 > event["truncated_content_length"] > 39000
 
 
 def test_old_results_are_masked(tmp_path):

@@ -14,6 +14,8 @@ import time
 import pytest
 from places import HASP, NAMES, SECONDS, place, wait_for
 
+pytestmark = pytest.mark.rows_in_turn(2)
+
 
 class Session:
     """`hasp serve mcp --worker ...`, spoken to line by line."""
