@@ -29,6 +29,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "den.h"
+#include "part.h"
 
 extern char **environ;
 
@@ -580,7 +581,7 @@ static void *start_many(void *data)
 	const struct sandbox_spawn spawn = { .plan = &den->plan, .program = -1, .argv = argv,
 		.envp = argv + 4, .fds = fds, .fd_count = 3 };
 
-	for (int i = 0; i < TIMES; i++) {
+	for (size_t i = 0; i < part_of(TIMES, 2); i++) {
 		struct sandbox_child child;
 		struct err err = ERR_INIT;
 		int status = 0;
@@ -621,7 +622,7 @@ static void *make_many_networks(void *data)
 	enum { TIMES = 25 };
 	const struct den *den = data;
 
-	for (int i = 0; i < TIMES; i++) {
+	for (size_t i = 0; i < part_of(TIMES, 3); i++) {
 		struct sandbox_network network = SANDBOX_NETWORK_INIT;
 		struct err err = ERR_INIT;
 

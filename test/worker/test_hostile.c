@@ -382,9 +382,9 @@ static void test_every_damage_to_the_fronts_words_is_survived(void **state)
 	live_write(live, "a", "x\n");
 	record(&session, talk_as_front, live->folder);
 	worker_hears(session.bytes, session.len);
-	for (size_t len = 0; len < session.len; len += 3 * part_step(3))
+	for (size_t len = 0; len < session.len; len += 3 * part_step(6))
 		worker_hears(session.bytes, len);
-	for (size_t bit = 0; bit < 8 * session.len; bit += 3 * part_step(5)) {
+	for (size_t bit = 0; bit < 8 * session.len; bit += 3 * part_step(10)) {
 		session.bytes[bit / 8] = (char)(session.bytes[bit / 8] ^ (1 << bit % 8));
 		worker_hears(session.bytes, session.len);
 		session.bytes[bit / 8] = (char)(session.bytes[bit / 8] ^ (1 << bit % 8));

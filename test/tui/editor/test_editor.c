@@ -98,7 +98,7 @@ static void pastes_of_old_prompts_make_room(void **state)
 
 	(void)state;
 	memset(text, 'x', len);
-	for (int i = 0; i < 7; i++) {
+	for (int i = 0; i < 5; i++) {
 		assert_true(editor_paste(editor, span_of(text, len)));
 		_cleanup_free_ char *taken = editor_take(editor);
 		assert_int_equal(strlen(taken), len);
