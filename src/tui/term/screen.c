@@ -47,6 +47,7 @@ struct screen {
 	unsigned answer_row, answer_column; /* from 0 */
 	unsigned answer_width, answer_height;
 	unsigned retries;       /* the window has a width that we were not told of */
+	bool retrying;          /* until the timer fires, whoever wants a frame */
 	struct tmux_look *looking; /* tmux is asked what there is */
 	bool looked;            /* as far as it can be: not again before the next frame */
 	struct look look;       /* columns 0: nothing is known by it; its text is gone */
@@ -516,6 +517,7 @@ static void frame_is_due(void *data)
 
 	loop_timer_stop(screen->timer);
 	screen->timer = NULL;
+	screen->retrying = false;
 	screen_frame(screen);
 }
 
@@ -573,6 +575,8 @@ static void use_answers(struct screen *screen)
 	if ((screen->answer_width != size.columns || screen->answer_height < size.rows) &&
 	    screen->retries++ < RETRIES_MAX) {
 		forget_look(screen);
+		loop_timer_stop(mem_steal(&screen->timer));
+		screen->retrying = true;
 		frame_later(screen, RETRY_MS);
 		return;
 	}
@@ -645,7 +649,8 @@ bool screen_dirty(const struct screen *screen)
 /* Whether no frame can be written now: answers are to come, or the terminal takes none. */
 static bool screen_waits(struct screen *screen)
 {
-	return screen->held || screen->asked || screen->looking || term_busy(screen->term);
+	return screen->held || screen->asked || screen->looking || screen->retrying ||
+	       term_busy(screen->term);
 }
 
 void screen_key_frame(struct screen *screen)
@@ -732,7 +737,8 @@ void screen_hold(struct screen *screen, bool held)
 void screen_resized(struct screen *screen)
 {
 	screen->anew = true;
-	screen->answered = false;
+	screen->answered = screen->retrying = false;
+	screen->retries = 0;
 	screen->resized_ms = clock_monotonic_ms();
 	screen->unsure = screen->drawn && term_reflows(screen->term);
 	forget_look(screen);
