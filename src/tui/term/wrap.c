@@ -111,14 +111,16 @@ bool wrap_find(const struct wrap_recent *recent, unsigned column, unsigned colum
 /* ---- what is there of them ---- */
 
 enum {
-	LINES_MAX = 4096,  /* of a window and the scrollback above it */
-	MATCH_BYTES = 8,   /* of text that stands in both, at least, to believe it */
-	MATCH_ABOVE_BYTES = 24, /* of what stands above it */
+	LINES_MAX = 4096,          /* of a window and the scrollback above it */
+	MATCH_TEXT_MAX = 4 << 20,  /* bytes that are compared */
+	MATCH_BYTES = 8,           /* of text that stands in both, at least, to believe it */
+	MATCH_ABOVE_BYTES = 24,    /* of what stands above it */
 };
 
-struct lines {
-	struct span at[LINES_MAX];
-	size_t count;
+/* Of a row, or of a line of the window: where match.text has what is compared. */
+struct part {
+	size_t start, len;
+	size_t lines; /* of a row: those that it takes in the window */
 };
 
 /* Rows one after the other that stand in lines one after the other. */
@@ -129,86 +131,78 @@ struct chain {
 };
 
 struct match {
-	const struct wrap_recent *recent;
 	const struct look *look;
 	size_t reach;
-	struct lines lines;
+	struct buf text;
+	struct part rows[WRAP_RECENT], lines[LINES_MAX + 1];
+	size_t row_count, line_count;
 	struct chain lower; /* what ends at the live region; zeroed: it is looked for */
 	struct chain best;
 };
 
-/* Blanks do not count, as a terminal may drop some, nor what has no width. */
-static bool next_seen(struct span *rest, struct cluster *ret)
-{
-	while (cluster_next(rest, ret))
-		if (ret->width && ret->bytes.data[0] != ' ')
-			return true;
-	return false;
-}
-
-/* Whether they begin with the same character: of marks behind it a terminal keeps some. */
-static bool same_seen(const struct cluster *a, const struct cluster *b)
-{
-	size_t len = 1;
-
-	while (len < a->bytes.len && ((unsigned char)a->bytes.data[len] & 0xc0) == 0x80)
-		len++;
-	return b->bytes.len >= len && memcmp(a->bytes.data, b->bytes.data, len) == 0;
-}
-
-static bool line_is_blank(struct span line)
+/* Blanks are not compared, as a terminal may drop some, nor marks behind a character. */
+static void part_add(struct match *match, struct span text, struct part *ret)
 {
 	struct cluster cluster;
 
-	return !next_seen(&line, &cluster);
+	ret->start = match->text.len;
+	while (cluster_next(&text, &cluster)) {
+		size_t len = 1;
+
+		if (!cluster.width || cluster.bytes.data[0] == ' ')
+			continue;
+		while (len < cluster.bytes.len &&
+		       ((unsigned char)cluster.bytes.data[len] & 0xc0) == 0x80)
+			len++;
+		buf_append(&match->text, cluster.bytes.data, len);
+	}
+	ret->len = match->text.len - ret->start;
+}
+
+/* False: the numbers do not fit the text, or it is too much. */
+static bool parts_read(struct match *match, const struct wrap_recent *recent)
+{
+	struct span text = match->look->text;
+	unsigned end;
+
+	match->row_count = recent->count;
+	for (size_t i = 0; i < recent->count; i++) {
+		const struct row *row = &recent->rows[index_back(recent, recent->count - i)];
+
+		part_add(match, buf_view(&row->text), &match->rows[i]);
+		match->rows[i].lines = wrap_end(row, match->look->columns, &end);
+	}
+	while (text.len && match->line_count < LINES_MAX) {
+		const char *line_end = memchr(text.data, '\n', text.len);
+		const size_t len = line_end ? (size_t)(line_end - text.data) : text.len;
+
+		part_add(match, span_of(text.data, len), &match->lines[match->line_count++]);
+		text = span_skip(text, len + (line_end != NULL));
+	}
+	return match->line_count == match->look->above + match->look->rows &&
+	       !match->text.overflowed;
 }
 
 /* How many lines, from `first` on, have the text of the row and nothing else, wherever it was
- * wrapped; 0: they have not. Adds to *bytes. */
-static size_t lines_of_row(const struct lines *lines, size_t first, const struct row *row,
-                           unsigned columns, size_t *bytes)
+ * wrapped; 0: they have not. */
+static size_t lines_of_row(const struct match *match, size_t first, const struct part *row)
 {
-	struct span want = buf_view(&row->text), have = lines->at[first];
-	struct cluster wanted, got;
-	size_t next = first + 1, sum = 0;
-	unsigned end;
+	const struct part *lines = match->lines;
+	size_t next = first, done = 0;
 
-	for (; next_seen(&want, &wanted); sum += wanted.bytes.len) {
-		if (!next_seen(&have, &got)) {
-			if (next == lines->count || line_is_blank(lines->at[next - 1]))
-				return 0;
-			have = lines->at[next++];
-			if (!next_seen(&have, &got))
-				return 0;
-		}
-		if (!same_seen(&wanted, &got))
+	do {
+		const size_t len = lines[next].len;
+
+		if (next == match->line_count || len > row->len - done || (!len && row->len) ||
+		    (len && memcmp(match->text.data + lines[next].start,
+		                   match->text.data + row->start + done, len) != 0))
 			return 0;
-	}
-	if (!line_is_blank(have))
-		return 0;
-	for (size_t rows = wrap_end(row, columns, &end);
-	     next < first + rows && next < lines->count && line_is_blank(lines->at[next]); next++)
-		; /* blanks that it ends with */
-	*bytes += sum;
+		done += len;
+		next++;
+	} while (done < row->len);
+	while (next < first + row->lines && next < match->line_count && !lines[next].len)
+		next++; /* blanks that it ends with */
 	return next - first;
-}
-
-static void split_lines(struct span text, struct lines *ret)
-{
-	ret->count = 0;
-	while (text.len && ret->count < LINES_MAX) {
-		const char *end = memchr(text.data, '\n', text.len);
-		const size_t len = end ? (size_t)(end - text.data) : text.len;
-
-		ret->at[ret->count++] = span_of(text.data, len);
-		text = span_skip(text, len + (end != NULL));
-	}
-}
-
-/* Where the `i`th row is, from the oldest. */
-static const struct row *row_at(const struct wrap_recent *recent, size_t i)
-{
-	return &recent->rows[index_back(recent, recent->count - i)];
 }
 
 /* Whether what stands behind the chain may be the live region with the cursor, or the row in which
@@ -216,10 +210,9 @@ static const struct row *row_at(const struct wrap_recent *recent, size_t i)
 static bool chain_reaches(const struct match *match, const struct chain *chain)
 {
 	size_t reach = match->reach + 1;
-	unsigned end;
 
-	if (chain->row < match->recent->count)
-		reach += wrap_end(row_at(match->recent, chain->row), match->look->columns, &end);
+	if (chain->row < match->row_count)
+		reach += match->rows[chain->row].lines;
 	return chain->line + reach >= match->look->above + match->look->row;
 }
 
@@ -245,7 +238,7 @@ static void chain_consider(struct match *match, const struct chain *chain)
 /* Considers each chain that there is. */
 static void chains_find(struct match *match)
 {
-	const size_t count = match->lines.count, rows = match->recent->count;
+	const size_t count = match->line_count, rows = match->row_count;
 	/* chains[l]: the one that begins in line l with the row that is looked at, from the last
 	 * one on; what it goes on with was looked at before. */
 	_cleanup_free_ struct chain *chains = mem_alloc(count + 1, sizeof(*chains));
@@ -255,14 +248,12 @@ static void chains_find(struct match *match)
 		chains[l] = (struct chain){ l, rows, l, rows, 0 };
 	for (size_t i = rows; i--;) {
 		for (size_t l = 0; l < count; l++) {
-			size_t bytes = 0;
-			const size_t used = lines_of_row(&match->lines, l, row_at(match->recent, i),
-			                                 match->look->columns, &bytes);
+			const size_t used = lines_of_row(match, l, &match->rows[i]);
 
 			chains[l] = used ? chains[l + used] : (struct chain){ l, i, l, i, 0 };
 			chains[l].first_line = l;
 			chains[l].first_row = i;
-			chains[l].bytes += bytes;
+			chains[l].bytes += used ? match->rows[i].len : 0;
 			if (used)
 				chain_consider(match, &chains[l]);
 		}
@@ -270,28 +261,36 @@ static void chains_find(struct match *match)
 	}
 }
 
+/* What a window has of the rows; false: nothing that can be believed. */
+static bool chain_find(struct match *match, struct chain *ret)
+{
+	chains_find(match);
+	*ret = match->best;
+	if (ret->bytes < MATCH_BYTES)
+		return false;
+	if (ret->first_row && ret->first_line > match->look->above) {
+		match->lower = *ret;
+		chains_find(match);
+		if (match->best.bytes)
+			*ret = match->best;
+	}
+	return true;
+}
+
 bool wrap_match(const struct wrap_recent *recent, const struct look *look, size_t reach,
                 size_t *ret_row, size_t *ret_again)
 {
 	_cleanup_free_ struct match *match = mem_alloc(1, sizeof(*match));
 	struct chain found;
+	bool ok;
 
-	match->recent = recent;
 	match->look = look;
 	match->reach = reach;
-	split_lines(look->text, &match->lines);
-	if (match->lines.count != look->above + look->rows)
+	match->text.max = MATCH_TEXT_MAX;
+	ok = parts_read(match, recent) && chain_find(match, &found);
+	buf_release(&match->text);
+	if (!ok)
 		return false;
-	chains_find(match);
-	found = match->best;
-	if (found.bytes < MATCH_BYTES)
-		return false;
-	if (found.first_row && found.first_line > look->above) {
-		match->lower = found;
-		chains_find(match);
-		if (match->best.bytes)
-			found = match->best;
-	}
 	*ret_row = found.line > look->above ? found.line - look->above : 0;
 	*ret_again = recent->count - found.row;
 	return true;
