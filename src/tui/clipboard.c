@@ -111,6 +111,14 @@ static char *helper_find(const char *name, const struct roots *roots)
 	return NULL;
 }
 
+char *tui_program_find(const struct app *app, const char *name)
+{
+	struct roots roots;
+
+	roots_of(app, &roots);
+	return helper_find(name, &roots);
+}
+
 /* ---- running one ------------------------------------------------------------- */
 
 /* In a session of its own: what serves a selection stays when the terminal is closed. */

@@ -416,6 +416,9 @@ void tui_copy(struct app *app, struct span text);
 void tui_paste(struct app *app);
 /* True: the terminal's reply was about its clipboard. */
 bool tui_clipboard_reply(struct app *app, struct span reply);
+/* The path of a program of the user's, found in the absolute folders of PATH that are outside of
+ * the workspace; the caller frees it. NULL: there is none. */
+char *tui_program_find(const struct app *app, const char *name);
 
 /* ---- paste.c ---- */
 

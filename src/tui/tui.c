@@ -127,6 +127,11 @@ static void tui_ended(void *data)
 	tui_signalled(data, SIGHUP);
 }
 
+static char *tui_program(void *data, const char *name)
+{
+	return tui_program_find(data, name);
+}
+
 static bool tui_signals(struct app *app, struct err *err)
 {
 	static const int ends[] = { SIGTERM, SIGHUP };
@@ -332,7 +337,7 @@ int tui_run(const struct tui_options *options)
 		.in = STDIN_FILENO, .out = STDOUT_FILENO,
 		.event = tui_event, .resized = tui_resized, .writable = tui_writable,
 		.restyled = tui_restyled, .suspended = tui_stopped, .ended = tui_ended,
-		.data = &app,
+		.program = tui_program, .data = &app,
 	};
 	bool ok;
 

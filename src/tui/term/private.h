@@ -54,6 +54,31 @@ size_t fit_blank_rows(const struct rows *rows, size_t max);
 /* screen_draft_columns */
 unsigned fit_draft_columns(const struct fit *fit);
 
+/* ---- what tmux says of its window (tmux.c) ---- */
+
+/* What a terminal was opened with. */
+const struct term_options *term_opened_with(const struct term *term);
+
+enum { LOOK_ABOVE = 40 }; /* rows of the scrollback that are looked at, at most */
+
+struct look {
+	unsigned columns, rows; /* of the window */
+	unsigned row, column;   /* of the cursor, from 0 */
+	size_t above;           /* rows of `text` that are in the scrollback, at its beginning */
+	struct span text;       /* rows, with a line feed behind each; borrowed, and foreign */
+};
+
+struct tmux_look;
+/* Asks tmux what there is in the window that is this terminal, and calls `seen` once, at most a
+ * second later and not before this has returned; it calls tmux_look_stop. NULL for `look`: it was
+ * not answered.
+ * Returns NULL where nobody can be asked: the terminal is not a window of a tmux on this machine,
+ * or the program is not found. */
+struct tmux_look *tmux_look_start(const struct term *term,
+                                  void (*seen)(void *data, const struct look *look), void *data);
+/* Ends and frees it, NULL is fine; what `seen` was given is gone. */
+void tmux_look_stop(struct tmux_look *looking);
+
 /* ---- rows that are wrapped anew (wrap.c) ---- */
 
 /* Where column `column` of a row's text comes to stand when its line is wrapped at `columns`: a
@@ -63,7 +88,8 @@ unsigned wrap_place(const struct row *row, unsigned column, unsigned columns, un
  * number of the line's rows. */
 size_t wrap_end(const struct row *row, unsigned columns, unsigned *ret_column);
 
-enum { WRAP_RECENT = 32 };
+/* As many rows as a window has and as may be missing from it; how many wrap_find looks at. */
+enum { WRAP_RECENT = 256, WRAP_FIND = 32 };
 
 /* The finished rows that were printed last. Zeroed: none. */
 struct wrap_recent {
@@ -76,9 +102,16 @@ void wrap_remember(struct wrap_recent *recent, struct row *row);
 void wrap_forget(struct wrap_recent *recent);
 /* Moves the last `count` rows, which are not more than there are, to the end of `rows`. */
 void wrap_take_back(struct wrap_recent *recent, size_t count, struct rows *rows);
-/* Finds the last row behind whose text a cursor in column `column` of a window of `columns` may
- * stand, if it went astray (screen.c). Rows from the one `*ret_down` beneath the cursor on (above
- * it, if less than 0) are the last `*ret_again` ones then, as far as they are there still. */
+/* Finds where in a window the finished rows end that are there as they were printed: in row
+ * `*ret_row` of it, from 0, the last `*ret_again` ones have to be printed again, and then the live
+ * region; what stands there and beneath it is neither. `reach`: rows of the live region above the
+ * cursor, if that did not go astray. False: it cannot be told. */
+bool wrap_match(const struct wrap_recent *recent, const struct look *look, size_t reach,
+                size_t *ret_row, size_t *ret_again);
+/* Finds the last row, of WRAP_FIND, behind whose text a cursor in column `column` of a window of
+ * `columns` may stand, if it went astray (screen.c) and nobody shows where it is. Rows from the one
+ * `*ret_down` beneath the cursor on (above it, if less than 0) are the last `*ret_again` ones then,
+ * as far as they are there still. */
 bool wrap_find(const struct wrap_recent *recent, unsigned column, unsigned columns,
                size_t *ret_again, int *ret_down);
 

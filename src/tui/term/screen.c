@@ -15,6 +15,7 @@ enum {
 	ANSWER_MS = 300,           /* for where the cursor is; then the likeliest is taken */
 	RETRY_MS = 60,             /* tmux tells a program of its new size up to 250 ms later */
 	RETRIES_MAX = 8,
+	CALM_MS = 300,             /* after a resize, where the cursor goes astray */
 	STREAM_MS = 1000,          /* finished rows come until so long after the last one */
 	NARROWEST = FIT_NARROWEST,
 };
@@ -32,6 +33,7 @@ struct screen {
 	struct term *term;
 	struct rows queue;      /* finished, and not printed yet */
 	size_t printed;         /* of them */
+	size_t again;           /* so many of the next ones were printed before */
 	struct live live;       /* as it should be */
 	bool live_changed;
 	struct shown shown;
@@ -45,10 +47,15 @@ struct screen {
 	unsigned answer_row, answer_column; /* from 0 */
 	unsigned answer_width, answer_height;
 	unsigned retries;       /* the window has a width that we were not told of */
+	bool retrying;          /* until the timer fires, whoever wants a frame */
+	struct tmux_look *looking; /* tmux is asked what there is */
+	bool looked;            /* as far as it can be: not again before the next frame */
+	struct look look;       /* columns 0: nothing is known by it; its text is gone */
+	size_t look_row, look_again; /* what wrap_match made of it */
 	size_t room;            /* rows of the window above the live region, at least */
 	struct wrap_recent recent;   /* to know where a cursor that went astray is */
 	unsigned mark;          /* where the cursor rests in a blank row */
-	uint64_t last_ms, streamed_ms;
+	uint64_t last_ms, streamed_ms, resized_ms;
 	uint64_t key_ms;        /* when a key last had a whole frame at once */
 	struct loop_timer *timer, *answer_timer, *stream_timer;
 };
@@ -222,6 +229,14 @@ static size_t rows_above(const struct screen *screen)
  * tells where it is.  All that was printed after that line stands beneath the cursor, or stood
  * there and was deleted when the window was made lower (screen.c: screen_resize_y); so it can be
  * erased and printed again.
+ *
+ * Several lines may end in one column.  So a tmux that can be reached is asked after a resize what
+ * there is in the window (tmux.c), and what was printed is compared with it (wrap_match); the
+ * column tells where none can.
+ *
+ * Nothing that a terminal is told keeps tmux from it.  A cursor is counted down from the top of the
+ * scrollback, whatever row it is in, and any line in there may be halved, also one of a program
+ * before us.  Of our own only such are safe as have no wide character behind column 38.
  */
 
 static unsigned blanks_behind(const struct row *row)
@@ -263,6 +278,13 @@ static void queue_again(struct screen *screen, size_t count)
 	rows_release(&screen->queue);
 	screen->queue = queue;
 	screen->printed = 0;
+	screen->again += count;
+}
+
+/* Whether tmux has shown where finished rows end. */
+static bool is_seen(const struct screen *screen)
+{
+	return screen->answered && screen->look.columns;
 }
 
 /* Goes to the first row of the live region, or where finished rows have to be printed again; when
@@ -274,6 +296,14 @@ static void put_first_row(struct screen *screen, struct buf *out)
 	unsigned end;
 	int down;
 
+	if (is_seen(screen)) {
+		if (screen->look_row < screen->look.rows)
+			put_move(out, screen->look.row, screen->look_row);
+		else
+			buf_str(out, "\033[999B\r\n");
+		queue_again(screen, screen->look_again);
+		return;
+	}
 	if (!cursor_strayed(screen)) {
 		put_up(out, rows_above(screen));
 		return;
@@ -299,16 +329,34 @@ static void put_first_row(struct screen *screen, struct buf *out)
 	queue_again(screen, again);
 }
 
+static void forget_look(struct screen *screen)
+{
+	tmux_look_stop(mem_steal(&screen->looking));
+	screen->looked = false;
+	screen->look.columns = 0;
+}
+
 /* ---- frames ---- */
 
-/* Finished rows, as many as a frame takes. */
-static void put_finished(struct screen *screen, struct buf *out)
+/* Whether tmux may be about to tell of another size: one frame can come to a window that is not any
+ * more as it was when the frame was made.  If that takes finished rows away they can be printed
+ * again as long as no others were printed beneath them, and where some are there to begin with. */
+static bool is_calming(const struct screen *screen)
+{
+	return term_strays(screen->term) && screen->resized_ms && screen->recent.count &&
+	       clock_monotonic_ms() - screen->resized_ms < CALM_MS;
+}
+
+/* Finished rows, as many as a frame takes; `new`: also those that were never printed. */
+static void put_finished(struct screen *screen, struct buf *out, bool new)
 {
 	size_t start = out->len;
 
-	while (screen->printed < screen->queue.count && out->len - start < PRINTED_BYTES_MAX) {
+	while (screen->printed < screen->queue.count && (new || screen->again) &&
+	       out->len - start < PRINTED_BYTES_MAX) {
 		struct row *row = &screen->queue.at[screen->printed++];
 
+		screen->again -= screen->again > 0;
 		term_put_finished(screen->term, out, row);
 		buf_str(out, "\r\n");
 		wrap_remember(&screen->recent, row);
@@ -341,7 +389,7 @@ static void put_anew(struct screen *screen, struct buf *out, const struct shown 
 	if (screen->drawn)
 		put_first_row(screen, out);
 	put_erase_down(out);
-	put_finished(screen, out);
+	put_finished(screen, out, !is_calming(screen));
 	put_live(screen, out, next);
 }
 
@@ -389,7 +437,7 @@ static void put_plain(struct screen *screen, struct buf *out, struct shown *next
 			buf_char(out, ' ');
 		buf_char(out, '\r');
 	}
-	put_finished(screen, out);
+	put_finished(screen, out, true);
 	term_put_row(screen->term, out, row);
 	if (next->column < row->width) {
 		buf_char(out, '\r');
@@ -400,10 +448,17 @@ static void put_plain(struct screen *screen, struct buf *out, struct shown *next
 	}
 }
 
+/* Whether finished rows wait that a frame may print now. */
+static bool is_to_print(const struct screen *screen)
+{
+	return screen->printed < screen->queue.count &&
+	       (screen->again || !is_calming(screen));
+}
+
 /* Whether a frame has to draw all of it: what differs needs other rows, or comes above it. */
 static bool is_whole(const struct screen *screen, const struct shown *next)
 {
-	return !screen->drawn || screen->anew || screen->printed < screen->queue.count ||
+	return !screen->drawn || screen->anew || is_to_print(screen) ||
 	       screen->shown.home != next->home ||
 	       screen->shown.rows.count < next->rows.count;
 }
@@ -447,6 +502,7 @@ static void screen_draw(struct screen *screen, struct shown *next, bool whole)
 	screen->shown = *next;
 	screen->drawn = true;
 	screen->anew = screen->answered = screen->unsure = screen->live_changed = false;
+	forget_look(screen);
 	screen->last_ms = clock_monotonic_ms();
 	loop_timer_stop(screen->stream_timer);
 	screen->stream_timer = NULL;
@@ -461,6 +517,7 @@ static void frame_is_due(void *data)
 
 	loop_timer_stop(screen->timer);
 	screen->timer = NULL;
+	screen->retrying = false;
 	screen_frame(screen);
 }
 
@@ -471,6 +528,39 @@ static void frame_later(struct screen *screen, uint64_t ms)
 		                                 screen);
 }
 
+static void tmux_seen(void *data, const struct look *look)
+{
+	struct screen *screen = data;
+
+	screen->looked = true;
+	screen->look.columns = 0;
+	if (look && wrap_match(&screen->recent, look, rows_above(screen), &screen->look_row,
+	                       &screen->look_again))
+		screen->look = *look;
+	tmux_look_stop(mem_steal(&screen->looking));
+	screen_frame(screen); /* which asks where the cursor is */
+}
+
+/* Whether tmux is asked now, after which the cursor is asked for again: only then is it known that
+ * what tmux shows is what there still is. */
+static bool look_begins(struct screen *screen)
+{
+	if (screen->looked || !term_strays(screen->term) ||
+	    !(screen->unsure || cursor_strayed(screen)))
+		return false;
+	screen->looked = true;
+	screen->looking = tmux_look_start(screen->term, tmux_seen, screen);
+	return screen->looking != NULL;
+}
+
+static bool is_as_looked_at(const struct screen *screen)
+{
+	const struct look *look = &screen->look;
+
+	return look->columns == screen->answer_width && look->rows == screen->answer_height &&
+	       look->row == screen->answer_row && look->column == screen->answer_column;
+}
+
 static void use_answers(struct screen *screen)
 {
 	const struct term_size size = term_size(screen->term);
@@ -478,16 +568,32 @@ static void use_answers(struct screen *screen)
 	loop_timer_stop(screen->answer_timer);
 	screen->answer_timer = NULL;
 	screen->asked = 0;
+	if (screen->held)
+		return; /* perhaps the other screen's cursor */
 	/* What is drawn now is drawn at a width that nobody knows, or pushes out rows of the live
 	 * region that the window is too low for; its signal is under way. */
 	if ((screen->answer_width != size.columns || screen->answer_height < size.rows) &&
 	    screen->retries++ < RETRIES_MAX) {
+		forget_look(screen);
+		loop_timer_stop(mem_steal(&screen->timer));
+		screen->retrying = true;
 		frame_later(screen, RETRY_MS);
 		return;
 	}
-	screen->retries = 0;
 	screen->answered = true;
-	if (screen->drawn && screen->answer_row >= rows_above(screen) && !cursor_strayed(screen))
+	if (screen->look.columns && !is_as_looked_at(screen)) {
+		forget_look(screen);
+		screen->looked = screen->retries++ >= RETRIES_MAX;
+	}
+	if (look_begins(screen)) {
+		screen->answered = false;
+		return;
+	}
+	screen->retries = 0;
+	if (is_seen(screen))
+		screen->room = screen->look_row;
+	else if (screen->drawn && screen->answer_row >= rows_above(screen) &&
+	         !cursor_strayed(screen))
 		screen->room = screen->answer_row - rows_above(screen);
 	screen_frame(screen);
 }
@@ -540,11 +646,18 @@ bool screen_dirty(const struct screen *screen)
 	return screen->live_changed || screen->anew || screen->printed < screen->queue.count;
 }
 
+/* Whether no frame can be written now: answers are to come, or the terminal takes none. */
+static bool screen_waits(struct screen *screen)
+{
+	return screen->held || screen->asked || screen->looking || screen->retrying ||
+	       term_busy(screen->term);
+}
+
 void screen_key_frame(struct screen *screen)
 {
 	struct shown next;
 
-	if (!screen->live_changed || screen->held || screen->asked || term_busy(screen->term))
+	if (!screen->live_changed || screen_waits(screen))
 		return;
 	lay_out(screen, &next);
 	if (screen->drawn && !screen->anew && screen->shown.home == next.home &&
@@ -570,14 +683,18 @@ void screen_frame(struct screen *screen)
 	struct shown next;
 	bool whole;
 
-	if (!screen_dirty(screen) || screen->held || screen->asked || term_busy(screen->term))
+	if (!screen_dirty(screen) || screen_waits(screen))
 		return;
 	if (since < SCREEN_FRAME_MS) {
 		frame_later(screen, SCREEN_FRAME_MS - since);
 		return;
 	}
+	if (screen->drawn && !screen->anew && !screen->live_changed && !is_to_print(screen)) {
+		frame_later(screen, SCREEN_FRAME_MS);
+		return;
+	}
 	lay_out(screen, &next);
-	whole = is_whole(screen, &next) || cursor_strayed(screen);
+	whole = is_whole(screen, &next) || is_seen(screen) || cursor_strayed(screen);
 	if (!screen->answered && screen->drawn &&
 	    (term_strays(screen->term) || (whole && (screen->unsure || is_uncertain(screen))))) {
 		rows_release(&next.rows);
@@ -614,13 +731,17 @@ void screen_live(struct screen *screen, struct live *live)
 void screen_hold(struct screen *screen, bool held)
 {
 	screen->held = held;
+	forget_look(screen);
 }
 
 void screen_resized(struct screen *screen)
 {
 	screen->anew = true;
-	screen->answered = false;
+	screen->answered = screen->retrying = false;
+	screen->retries = 0;
+	screen->resized_ms = clock_monotonic_ms();
 	screen->unsure = screen->drawn && term_reflows(screen->term);
+	forget_look(screen);
 	/* Answers under way were given in another window. */
 	screen->stale += screen->asked;
 	screen->asked = 0;
@@ -670,12 +791,13 @@ static void screen_erase(struct screen *screen)
 			put_erase_down(out);
 		}
 		screen->drawn = false;
-		put_finished(screen, out);
+		put_finished(screen, out, true);
 		term_show_cursor(screen->term, true);
 		term_frame_end(screen->term);
 	} while (screen->printed < screen->queue.count);
 	rows_release(&screen->shown.rows);
 	screen->anew = true;
+	forget_look(screen);
 }
 
 void screen_free(struct screen *screen)
@@ -684,6 +806,7 @@ void screen_free(struct screen *screen)
 		return;
 	screen_erase(screen);
 	term_on_resize(screen->term, NULL, NULL);
+	tmux_look_stop(screen->looking);
 	loop_timer_stop(screen->timer);
 	loop_timer_stop(screen->answer_timer);
 	loop_timer_stop(screen->stream_timer);
@@ -710,6 +833,7 @@ void screen_clear(struct screen *screen)
 	buf_printf(out, "\033[%dH", ROOM_CLEARED + 1);
 	term_frame_end(screen->term);
 	screen->room = ROOM_CLEARED;
+	wrap_forget(&screen->recent); /* far above */
 	for (int i = 0; i < ROOM_CLEARED; i++)
 		wrap_remember(&screen->recent, &(struct row){ 0 });
 }

@@ -37,7 +37,11 @@
  * tmux loses the line of its cursor when it joins three rows at a wide character (screen.c, "a
  * cursor that went astray"): it is asked where it stands before every frame, and its column tells.
  * Where it does not rest at the caret, it rests behind blanks of its own in the blank row above the
- * draft: at the beginning of a row nothing would tell.
+ * draft: at the beginning of a row nothing would tell.  After a resize a tmux on this machine is
+ * asked what there is in the window (tmux.c), and finished rows that are missing above the live
+ * region, or have something between them, are printed again from there on.  For 300 ms no new ones
+ * are: tmux may have another size to tell, and a frame that it read meanwhile takes away what still
+ * stands at the end of the window.
  *
  * Measured by script/resize-fuzz: see test/tui/term/resize_fuzz.py.
  */

@@ -667,6 +667,11 @@ void term_stop(void)
 
 /* ---- facts ---- */
 
+const struct term_options *term_opened_with(const struct term *term)
+{
+	return &term->options;
+}
+
 struct loop *term_loop(const struct term *term)
 {
 	return term->options.loop;

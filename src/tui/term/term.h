@@ -53,6 +53,9 @@ struct term_options {
 	void (*restyled)(void *data);       /* colours or theme are others; may be NULL */
 	void (*suspended)(void *data);      /* SIGTSTP from outside: leave, term_stop, return */
 	void (*ended)(void *data);          /* the terminal is gone; may be NULL */
+	/* The path of a program of the user's (tmux), to be freed; NULL: none that may be run, as
+	 * where this is NULL. */
+	char *(*program)(void *data, const char *name);
 	void *data;
 };
 

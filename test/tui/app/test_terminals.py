@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same session under real tmux, GNU screen and xterm: a question, streaming while the window changes, an
 interruption; afterwards every finished line stands there once and in order."""
+import os
 import shutil
 import struct
 import sys
+import time
 import zlib
 from pathlib import Path
 
@@ -38,6 +40,35 @@ def test_a_session(world, held, kind):
     assert [line for line in LINES if shown.count(line) != 1] == []
     assert sorted(LINES, key=shown.index) == LINES
     assert "Never." not in shown
+
+
+def test_in_tmux_the_user_s_tmux_is_asked_after_a_resize_and_none_of_the_workspace(world, tmp_path):
+    """What becomes of it: test/tui/term/test_screen.py."""
+    theirs, ours = world.root, tmp_path / "bin"
+    ours.mkdir()
+    for folder in theirs, ours:
+        program = folder / "tmux"
+        program.write_text("#!/bin/sh\necho \"$@\" >>%s/asked\nexec %s \"$@\"\n" % (folder, shutil.which("tmux")),
+                           encoding="utf-8")
+        program.chmod(0o755)
+
+    def asked(folder):
+        log = folder / "asked"
+        return log.exists() and "capture-pane" in log.read_text(encoding="utf-8")
+
+    path = "%s:.:%s:%s" % (theirs, ours, os.environ["PATH"])
+    with world.fake([[text("An answer.")]]) as server:
+        with world.hasp(server, columns=100, rows=30, kind=terminal.Tmux, env={"PATH": path}) as hasp:
+            hasp.wait("sandbox:", 60).type("say something").key("enter").wait("An answer.", 60).quiet(0.5)
+            assert not asked(ours)
+            hasp.resize(90, 20)
+            end = time.monotonic() + terminal.PATIENCE
+            while not asked(ours):
+                assert time.monotonic() < end, "tmux is never asked"
+                time.sleep(0.02)
+            assert hasp.quiet(0.5).dump().text.count("An answer.") == 1
+            hasp.key("ctrl+d")
+    assert not asked(theirs)
 
 
 def test_a_picture_is_taken_of_what_xterm_shows(world):

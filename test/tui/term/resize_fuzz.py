@@ -88,7 +88,7 @@ def session(kind, seed, log=None, draft=None, rows=None, most=12):
             time.sleep(draw.choice([0, 0.01, 0.05, 0.06, 0.1, 0.2]))
         terminal.resize(120, 30)
         terminal.wait("DONE", 60)
-        terminal.quiet(0.2)
+        terminal.quiet(0.5)  # in tmux no new row is printed for 300 ms after a resize
         dump = terminal.dump()
         wrong = check(dump, rows, kind == "vterm")
         if wrong and log:

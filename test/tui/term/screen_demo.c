@@ -150,6 +150,15 @@ static void demo_ended(void *data)
 	loop_stop(((struct demo *)data)->loop);
 }
 
+/* DEMO_TMUX: another program in tmux's place. */
+static char *demo_program(void *data, const char *name)
+{
+	const char *other = getenv("DEMO_TMUX");
+
+	(void)data;
+	return other ? mem_strdup(other) : mem_printf("/usr/bin/%s", name);
+}
+
 static unsigned argument(char **argv, int argc, int i, unsigned fallback)
 {
 	return i < argc ? (unsigned)strtoul(argv[i], NULL, 10) : fallback;
@@ -167,7 +176,8 @@ int main(int argc, char **argv)
 	};
 	struct term_options options = { .in = 0, .out = 1, .event = demo_event,
 		                        .resized = demo_resized, .writable = demo_writable,
-		                        .ended = demo_ended, .data = &demo };
+		                        .ended = demo_ended, .program = demo_program,
+		                        .data = &demo };
 	struct err err = ERR_INIT;
 
 	if (!loop_new(&demo.loop, &err) ||

@@ -15,7 +15,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "harness"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import resize_fuzz  # noqa: E402
-from terminal import BUILD, Screen, Tmux, Vterm  # noqa: E402
+from terminal import BUILD, Screen, Tmux, Vterm, descendants, switches_of  # noqa: E402
 
 DEMO = str(BUILD / "test" / "tui" / "term" / "screen_demo")
 ON_AND_OFF = [(b"\x1b[?2004h", b"\x1b[?2004l"), (b"\x1b[?1004h", b"\x1b[?1004l"), (b"\x1b[?7l", b"\x1b[?7h"),
@@ -168,6 +168,11 @@ def test_resizes_lose_repeat_and_tear_nothing(kind, seed):
     (1, (3, 70), (351, 12), [(24, 12), (250, 38)]),
     (17, (4, 140), (272, 27), [(25, 27), (381, 25)]),
     (12, (6, 70), (197, 30), [(22, 30), (211, 38)]),
+    # astray by several lines, to one that ends in the same column as another: only what tmux shows tells which it is
+    (126, (3, 70), (97, 38), [(40, 29), (81, 39), (27, 29), (54, 39), (54, 8)]),
+    (154, (6, 10), (138, 39), [(34, 40), (68, 38), (28, 36), (57, 25), (57, 11)]),
+    (174, (6, 10), (146, 24), [(31, 26), (62, 31), (23, 34), (47, 35), (41, 26), (83, 34), (83, 12)]),
+    (183, (6, 10), (101, 24), [(29, 31), (58, 40), (47, 26), (94, 25), (22, 37), (44, 24), (44, 11)]),
 ])
 def test_a_storm_of_sizes_in_tmux_takes_nothing_away_and_leaves_nothing(seed, draft, first, storm):
     """What tmux does at once, before the program hears of it."""
@@ -175,3 +180,43 @@ def test_a_storm_of_sizes_in_tmux_takes_nothing_away_and_leaves_nothing(seed, dr
         terminal.wait("DONE").quiet()
         terminal.storm(*storm, (200, 50)).wait("window of 200x50")
         assert not resize_fuzz.check(terminal.dump(), 40, False)
+
+
+@pytest.mark.parametrize("tmux", [
+    "exec sleep 600",                                      # it never answers
+    "exit 1",
+    "exec yes 200 50 0 0 0 /dev/pts/0",                    # nor ends
+    "echo 200 50 0 0 0 /dev/pts/999; seq 50",              # another terminal's window
+    "printf '\\377 \\033[2J %s' \"$(seq 99999)\"",
+    'tmux "$@" | sed "1!s/L0000/X0000/"',                    # what is there was never printed
+])
+def test_a_tmux_that_answers_wrongly_or_never_takes_no_row_and_leaves_no_process(tmux, tmp_path):
+    program = tmp_path / "tmux"
+    program.write_text("#!/bin/sh\necho >>%s/asked\n%s\n" % (tmp_path, tmux), encoding="utf-8")
+    program.chmod(0o755)
+    with Tmux([DEMO, "40", "1", "6", "5", "10"], 152, 26, env={"DEMO_TMUX": str(program)}) as terminal:
+        terminal.wait("DONE").quiet()
+        assert not (tmp_path / "asked").exists(), "nobody is asked unless the size has changed"
+        terminal.storm((100, 30), (120, 20), (200, 50)).wait("window of 200x50")
+        assert (tmp_path / "asked").exists()
+        assert not resize_fuzz.check(terminal.quiet(0.2).dump(), 40, False)
+        assert not descendants(int(terminal.run("display-message", "-p", "#{pane_pid}")))
+
+
+def test_in_tmux_nothing_wakes_up_after_a_resize():
+    with Tmux([DEMO, "40", "1", "1", "5", "10"], 152, 26) as terminal:
+        terminal.wait("DONE").quiet(1.2)
+        terminal.storm((100, 30), (120, 20), (200, 50)).wait("window of 200x50")
+        terminal.quiet(0.5)
+        process = int(terminal.run("display-message", "-p", "#{pane_pid}"))
+        assert wait_until_idle(process), "the program never rests"
+
+
+def wait_until_idle(process):
+    """Whether there is a second in which it does not wake up, soon."""
+    for _ in range(30):
+        before = switches_of([process])
+        time.sleep(1)
+        if switches_of([process]) == before:
+            return True
+    return False
