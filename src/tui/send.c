@@ -148,28 +148,39 @@ static void slash_anew(struct app *app, const char *draft)
 		editor_set(app->editor, span_str(draft));
 }
 
-enum { CHORDS_COLUMNS = 30, HELP_COLUMN = 76 };
+enum { CHORDS_COLUMNS = 30, HELP_COLUMN = 76, NAMES_COLUMNS = 30 };
+
+struct shortcuts {
+	struct rows rows;
+	unsigned width;
+};
 
 /* A key's row: what is pressed, what that does, the name in keybindings.json. */
 static void shortcut_row(void *data, enum bind command, const char *chords)
 {
-	struct row *row = rows_add(data);
+	struct shortcuts *shortcuts = data;
+	_cleanup_row_ struct row row = { 0 }, rest = { 0 };
 
-	row_text(row, span_str(chords), STYLE(ROLE_ACCENT));
-	row_text(row, SPAN("  "), STYLE(ROLE_TEXT));
-	row_pad(row, CHORDS_COLUMNS, STYLE(ROLE_TEXT));
-	row_text(row, span_str(bindings_help(command)), STYLE(ROLE_TEXT));
-	row_text(row, SPAN("  "), STYLE(ROLE_TEXT));
-	row_pad(row, HELP_COLUMN, STYLE(ROLE_TEXT));
-	row_text(row, span_str(bindings_name(command)), STYLE(ROLE_DIM));
+	row_text(&row, span_str(chords), STYLE(ROLE_ACCENT));
+	row_text(&row, SPAN("  "), STYLE(ROLE_TEXT));
+	if (shortcuts->width >= 2 * CHORDS_COLUMNS)
+		row_pad(&row, CHORDS_COLUMNS, STYLE(ROLE_TEXT));
+	row_text(&row, span_str(bindings_help(command)), STYLE(ROLE_TEXT));
+	row_text(&row, SPAN("  "), STYLE(ROLE_TEXT));
+	if (shortcuts->width >= HELP_COLUMN + NAMES_COLUMNS)
+		row_pad(&row, HELP_COLUMN, STYLE(ROLE_TEXT));
+	row_text(&row, span_str(bindings_name(command)), STYLE(ROLE_DIM));
+	row_text(&rest, SPAN("    "), STYLE(ROLE_TEXT));
+	rows_wrap(&shortcuts->rows, &row, shortcuts->width, NULL, &rest);
 }
 
 static void slash_shortcuts(struct app *app)
 {
-	_cleanup_rows_ struct rows rows = { 0 };
+	struct shortcuts shortcuts = { .width = term_size(app->term).columns };
 
-	bindings_list(app->bindings, shortcut_row, &rows);
-	pager_open(app, "Keys", &rows, false);
+	bindings_list(app->bindings, shortcut_row, &shortcuts);
+	pager_open(app, "Keys", &shortcuts.rows, false);
+	rows_release(&shortcuts.rows);
 }
 
 static void slash_then(struct app *app, const struct command_result *result)
@@ -324,6 +335,7 @@ static bool send_steer(struct app *app, struct span text)
 	if (!opened || !host_steer(opened->host, text))
 		return false;
 	json_array_append_new(app->steers, json_text(text));
+	tui_speak_waiting(app, "Joins at the next step", text);
 	return true;
 }
 
@@ -366,6 +378,8 @@ void tui_queue(struct app *app, struct span text)
 		app->queued = mem_grow(app->queued, &app->queued_cap, app->queued_count + 1,
 		                       sizeof(*app->queued));
 	app->queued[app->queued_count++] = mem_dup(text.data, text.len);
+	if (app->since_ms)
+		tui_speak_waiting(app, "Queued", text);
 	tui_changed(app);
 }
 
