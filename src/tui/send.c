@@ -408,19 +408,27 @@ void tui_draft(struct app *app, struct span text)
 }
 
 /* What waits is the draft again, before what was being typed: nothing is sent that was meant for
- * what was interrupted, and nothing is lost. */
+ * what was interrupted, and nothing is lost.  Commands would be none in the midst of a text: they are
+ * named, and in the history. */
 static void send_unqueue(struct app *app)
 {
 	_cleanup_buf_ struct buf all = BUF_INIT(STASH_BYTES_MAX);
 	_cleanup_free_ char *draft = editor_text(app->editor);
+	const bool alone = app->queued_count == 1 && !*draft;
 
-	if (!app->queued_count)
-		return;
 	for (size_t i = 0; i < app->queued_count; i++) {
-		buf_printf(&all, "%s%s", i ? "\n\n" : "", app->queued[i]);
-		free(app->queued[i]);
+		_cleanup_free_ char *text = app->queued[i], *said = NULL;
+
+		if (alone || !(is_shell(span_str(text)) || command_is(span_str(text)))) {
+			buf_printf(&all, "%s%s", all.len ? "\n\n" : "", text);
+			continue;
+		}
+		said = mem_printf("Not run: %s", text);
+		tui_print_notice(app, "info", span_str(said));
 	}
 	app->queued_count = 0;
+	if (!all.len)
+		return;
 	if (*draft)
 		buf_printf(&all, "\n\n%s%s", editor_is_shell(app->editor) ? "!" : "", draft);
 	tui_draft(app, buf_view(&all));
@@ -460,12 +468,18 @@ void tui_prompt(struct app *app, struct span text)
 	tui_next(app);
 }
 
-/* Commands do not wait for a prompt that is under way, but for the session that is being opened. */
+/* Commands that are not about the conversation do not wait for a prompt that is under way, but for
+ * the session that is being opened. */
 static bool send_command(struct app *app, struct span text)
 {
+	const struct command_context context = slash_context(app);
+
 	if (!command_is(text) || (!app->since_ms && !runner_idle(app->runner)))
 		return false;
-	tui_slash(app, text);
+	if (command_waits(&context, text))
+		tui_queue(app, text);
+	else
+		tui_slash(app, text);
 	return true;
 }
 

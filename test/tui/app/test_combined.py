@@ -97,6 +97,37 @@ def test_what_is_typed_into_a_question_is_not_lost(world, kill):
                 hasp.wait("Hunk 1: too short").wait("a longer one")
 
 
+# ---- what waits -----------------------------------------------------------------------------------
+
+
+def test_a_command_about_the_conversation_waits_for_its_turn(world, held):
+    """Custom ones, too, of which nobody knows before."""
+    world.write(".gemini/commands/greet.toml", 'prompt = "Greet me."\n')
+    with world.fake([{"reply": [text("One.")], "expect": held}, [text("Hello you.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("go").key("enter")
+            held.wait()
+            hasp.type("/export out.md").key("enter").wait("queued: /export out.md")
+            hasp.type("/greet").key("enter").wait("queued: /greet").type("/about").key("enter").wait("session    ")
+            held.go.set()
+            hasp.wait("Written to").wait("Hello you.").wait(READY)
+    assert "One." in world.read("out.md") and "Hello you." not in world.read("out.md")
+
+
+def test_an_interruption_makes_no_command_a_part_of_the_draft(world, held):
+    with world.fake([{"reply": [text("Never.")], "expect": held}]) as server:
+        with world.hasp(server) as hasp:
+            hasp.type("go").key("enter")
+            held.wait()
+            hasp.type("/export out.md").key("enter").wait("queued: /export out.md").type("then this").key("tab")
+            hasp.wait("queued: then this").type("half a").key("esc").wait("Not run: /export out.md").wait("> then this")
+            held.go.set()
+            hasp.wait("Interrupted").wait("half a").quiet()
+            assert "  /export out.md" not in hasp.dump().window
+            hasp.key("ctrl+c").wait(READY).key("up").quiet().key("up").wait("> /export out.md")
+    assert not (world.root / "out.md").exists()
+
+
 # ---- other programs -------------------------------------------------------------------------------
 
 
