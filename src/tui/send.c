@@ -408,8 +408,8 @@ void tui_draft(struct app *app, struct span text)
 }
 
 /* What waits is the draft again, before what was being typed: nothing is sent that was meant for
- * what was interrupted, and nothing is lost.  Commands would be none in the midst of a text: they are
- * named, and in the history. */
+ * what was interrupted, and nothing is lost.  Commands would be none in the midst of a text: they
+ * are named, and in the history. */
 static void send_unqueue(struct app *app)
 {
 	_cleanup_buf_ struct buf all = BUF_INIT(STASH_BYTES_MAX);

@@ -44,6 +44,22 @@ def test_a_paste_that_a_question_has_no_use_for_is_in_the_prompt(world):
             hasp.wait("What was pasted is in the prompt").type("1").wait("Written.").wait("> words for later")
 
 
+# ---- completion -----------------------------------------------------------------------------------
+
+
+def test_a_completed_path_is_one_whatever_is_in_it(world):
+    """Behind an @ and in a command; also where it is typed on with its backslash."""
+    name = 'it\'s (a) "b", c.txt'
+    world.write(name, "the content\n")
+    with world.fake([[text("Read.")]]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").type("!cat it").wait("> it's").key("tab").key("enter").wait("the content").wait("exit 0")
+            hasp.wait(READY).key("backspace").type("see @it's\\ ").wait("> it's").key("tab").wait("c.txt").type(" please")
+            hasp.wait(" please").key("enter").wait("Read.")
+    sent = str(server.requests[-1].body["contents"][-1])
+    assert sent.count("the content") == 2, sent
+
+
 # ---- questions ------------------------------------------------------------------------------------
 
 
