@@ -90,6 +90,11 @@ struct script_print_options {
  * `out` overflowed. */
 bool script_print(struct buf *out, const struct lines *base, const struct script *script,
                   const struct script_print_options *options);
+/* Appends the line that names a file: `marker` ("--- " or "+++ ") and the name, as script_print. */
+void script_print_name(struct buf *out, const char *marker, const char *name);
+/* A name as it was before it was quoted: what stands between the quotation marks, escapes undone.
+ * The caller frees. A NUL in it ends it. */
+char *script_unquote_name(struct span name);
 
 /* ---- line differences -------------------------------------------------------- */
 

@@ -225,7 +225,7 @@ static void print_quoted(struct buf *out, struct span name)
 	buf_char(out, '"');
 }
 
-static void print_file_name(struct buf *out, const char *marker, const char *name)
+void script_print_name(struct buf *out, const char *marker, const char *name)
 {
 	struct span text = span_str(name);
 
@@ -239,6 +239,48 @@ static void print_file_name(struct buf *out, const char *marker, const char *nam
 			buf_char(out, '\t');
 	}
 	buf_char(out, '\n');
+}
+
+static bool is_octal_byte(struct span text)
+{
+	return text.len >= 3 && text.data[0] >= '0' && text.data[0] <= '3' &&
+	       text.data[1] >= '0' && text.data[1] <= '7' && text.data[2] >= '0' &&
+	       text.data[2] <= '7';
+}
+
+/* The byte for the letter behind a backslash, or 0. */
+static char escaped_byte(char letter)
+{
+	static const char pairs[] = "a\ab\bt\tn\nv\vf\fr\r\"\"\\\\";
+
+	for (size_t i = 0; i + 1 < sizeof(pairs); i += 2) {
+		if (pairs[i] == letter)
+			return pairs[i + 1];
+	}
+	return 0;
+}
+
+char *script_unquote_name(struct span name)
+{
+	char *out = mem_alloc(name.len + 1, 1);
+	size_t n = 0;
+
+	for (size_t i = 0; i < name.len; i++) {
+		const struct span rest = span_skip(name, i + 1);
+		const char *at = rest.data;
+		const bool escape = name.data[i] == '\\' && rest.len;
+
+		if (escape && is_octal_byte(rest)) {
+			out[n++] = (char)((at[0] - '0') * 64 + (at[1] - '0') * 8 + (at[2] - '0'));
+			i += 3;
+		} else if (escape && escaped_byte(at[0])) {
+			out[n++] = escaped_byte(at[0]);
+			i++;
+		} else {
+			out[n++] = name.data[i];
+		}
+	}
+	return out;
 }
 
 static void print_line(struct buf *out, char sign, struct span line)
@@ -328,8 +370,8 @@ bool script_print(struct buf *out, const struct lines *base, const struct script
 	size_t drift = 0;
 
 	if (script->count > 0 && options->old_name && options->new_name) {
-		print_file_name(out, "--- ", options->old_name);
-		print_file_name(out, "+++ ", options->new_name);
+		script_print_name(out, "--- ", options->old_name);
+		script_print_name(out, "+++ ", options->new_name);
 	}
 	for (size_t i = 0; i < script->count && !out->overflowed;) {
 		struct hunk hunk = hunk_gather(base, script, i, options->context, &drift);

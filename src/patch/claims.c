@@ -222,30 +222,6 @@ bool claims_check(const struct claims *claims, struct err *err)
 /* How far a name in the diff is that of the file. */
 enum likeness { LIKE_NONE, LIKE_LEAF, LIKE_PATH };
 
-/* Undoes git's quoting of unusual bytes: \303, \t, \", \\. */
-static char *claims_unquote(struct span name)
-{
-	char *out = mem_alloc(name.len + 1, 1);
-	size_t n = 0;
-
-	for (size_t i = 0; i < name.len; i++) {
-		const char *at = name.data + i;
-		bool octal = name.len - i >= 4 && at[0] == '\\' && at[1] >= '0' && at[1] <= '3' &&
-		             at[2] >= '0' && at[2] <= '7' && at[3] >= '0' && at[3] <= '7';
-
-		if (octal) {
-			out[n++] = (char)((at[1] - '0') * 64 + (at[2] - '0') * 8 + (at[3] - '0'));
-			i += 3;
-		} else if (at[0] == '\\' && name.len - i >= 2 && (at[1] == '"' || at[1] == '\\')) {
-			out[n++] = at[1];
-			i++;
-		} else {
-			out[n++] = at[0];
-		}
-	}
-	return out;
-}
-
 /* The last part of a path from *end on, which becomes where the part before ends. */
 static struct span part_before(struct span path, size_t *end)
 {
@@ -301,7 +277,7 @@ static bool names_file(struct span name)
 /* Words may follow a name: "a.c (original)". */
 static enum likeness likeness_of(struct span name, const char *path)
 {
-	_cleanup_free_ char *plain = claims_unquote(name);
+	_cleanup_free_ char *plain = script_unquote_name(name);
 	enum likeness whole = claims_compare_paths(span_str(plain), span_str(path)), head;
 	const char *blank = strchr(plain, ' ');
 

@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "diff/diff.h"
 #include "tool/private.h"
 
 enum { KEY_MAX = 1 << 20 };
@@ -210,34 +211,26 @@ static struct change *spread_changes(const struct spread *spread, const struct c
 static bool label_is_plain(const char *path)
 {
 	for (; *path; path++)
-		if ((unsigned char)*path <= ' ' || (unsigned char)*path >= 0x7f || *path == '"' ||
-		    *path == '\\')
+		if ((unsigned char)*path < ' ' || *path == '"' || *path == '\\')
 			return false;
 	return true;
 }
 
-/* A diff names a file from its root, which is its folder: beside those of the workspace that would
- * be a name of theirs.  Its first two lines get the whole path. */
-static void name_whole(struct buf *diff, const char *path)
+void outside_change_name_diff(struct buf *diff, const char *path)
 {
-	static const char *const marks[] = { "--- a/", "--- \"a/", "+++ b/", "+++ \"b/" };
+	static const struct {
+		const char *marker, *prefix;
+	} names[] = { { "--- ", "a/" }, { "+++ ", "b/" } };
 	struct buf named = BUF_INIT(LIMIT_RESULT_BYTES);
-	const size_t above = location_above(path, strlen(path));
-	_cleanup_free_ char *folder = mem_dup(path, above);
 	struct span rest = buf_view(diff), line;
 
-	if (!label_is_plain(folder))
-		return;
-	for (size_t count = 0; count < 2 && line_next(&rest, &line); count++) {
-		size_t mark = 0;
+	for (size_t i = 0; i < ARRAY_LEN(names) && line_next(&rest, &line); i++) {
+		_cleanup_free_ char *name = mem_printf("%s%s", names[i].prefix, path);
 
-		for (size_t i = 0; i < ARRAY_LEN(marks); i++)
-			if (span_starts(line, span_str(marks[i])))
-				mark = strlen(marks[i]);
-		buf_span(&named, span_head(line, mark));
-		if (mark)
-			buf_printf(&named, "%s/", folder);
-		buf_span(&named, span_skip(line, mark));
+		if (span_starts(span_skip(line, strlen(names[i].marker)), SPAN("/dev/null")))
+			buf_span(&named, line);
+		else
+			script_print_name(&named, names[i].marker, name);
 	}
 	buf_span(&named, rest);
 	buf_release(diff);
@@ -268,7 +261,7 @@ static void name_diffs(const struct spread *spread, const struct change *changes
 		if (changes[i].kind == CHANGE_MOVE)
 			name_move(&results[i].diff, leg);
 		else
-			name_whole(&results[i].diff, leg->path);
+			outside_change_name_diff(&results[i].diff, leg->path);
 	}
 }
 

@@ -242,7 +242,10 @@ static bool outside_edit(struct provider *provider, const struct change *changes
 	change_result_release(results);
 	*results = (struct change_result){ 0 };
 	*err = (struct err)ERR_INIT;
-	return refused.provider->ops->edit(refused.provider, &own, 1, options, results, err);
+	if (!refused.provider->ops->edit(refused.provider, &own, 1, options, results, err))
+		return false;
+	outside_change_name_diff(&results->diff, refused.at.path);
+	return true;
 }
 
 /* ---- a call ---------------------------------------------------------------------- */

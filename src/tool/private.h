@@ -57,5 +57,8 @@ void outside_end_workers(struct outside *outside);
 bool outside_change(struct outside *outside, const struct change *changes, size_t count,
                     const struct edit_options *options, struct change_result *results,
                     struct err *err);
+/* A diff names a file from its worker's root, which outside is its folder: that would be a name in
+ * the workspace.  Its first two lines get the canonical path instead. */
+void outside_change_name_diff(struct buf *diff, const char *path);
 
 #endif

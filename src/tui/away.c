@@ -20,6 +20,7 @@ extern char **environ;
  * stand above the main screen. */
 static void away_leave(struct app *app)
 {
+	stash_keep(app); /* hasp may not see the end of it */
 	if (app->full) {
 		canvas_leave(app->canvas);
 		return;
@@ -107,6 +108,22 @@ static bool away_run_editor(const char *editor, const char *path)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+/* What the editor saved before it failed is nobody's but the user's: it stays, and they hear where.
+ * False: it is what it got. */
+static bool away_keep(struct app *app, const char *path, struct span text)
+{
+	_cleanup_file_text_ struct file_text left = { 0 };
+	struct err unread = ERR_INIT;
+	_cleanup_free_ char *said = NULL;
+
+	if (file_read(path, STASH_BYTES_MAX, &left, &unread) &&
+	    (!left.data || span_eq(file_text_span(&left), text)))
+		return false;
+	said = mem_printf("What it saved is in %s.", path);
+	tui_print_notice(app, "info", span_str(said));
+	return true;
+}
+
 char *tui_edit(struct app *app, struct span text, const char *name)
 {
 	const char *base = name && strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
@@ -135,7 +152,9 @@ char *tui_edit(struct app *app, struct span text, const char *name)
 	ok = ok && file_read(path, STASH_BYTES_MAX, &edited, &err) && edited.data;
 	if (!ok && err.code)
 		tui_print_notice(app, "error", span_str(err.message));
-	unlink(path);
-	rmdir(folder);
+	if (ok || !away_keep(app, path, text)) {
+		unlink(path);
+		rmdir(folder);
+	}
 	return ok ? mem_steal(&edited.data) : NULL;
 }

@@ -18,6 +18,7 @@ enum {
 	END_MESSAGES = 30,   /* read of a session */
 	END_LINES = 3,       /* of each, shown beneath */
 	DATE_BYTES = 16,     /* "2026-11-24T05:32" */
+	DATED_COLUMNS = 50,  /* in fewer a title needs the room */
 };
 
 enum browse_stage { BROWSE_LIST, BROWSE_DELETE, BROWSE_RENAME };
@@ -169,6 +170,14 @@ void browse_new(struct app *app, void (*run)(struct app *app, struct span line))
 
 /* ---- keys -------------------------------------------------------------------- */
 
+/* Keeps a NUL behind it. */
+static void browse_add(struct buf *text, struct span more)
+{
+	buf_span(text, more);
+	buf_char(text, '\0');
+	text->len--;
+}
+
 /* Types into a line of text. False: the key is no text. */
 static bool browse_type(struct buf *text, const struct key *key)
 {
@@ -181,13 +190,25 @@ static bool browse_type(struct buf *text, const struct key *key)
 		buf_clear(text);
 	} else if (key->text.len && !(key->mods & (KEY_CTRL | KEY_ALT | KEY_META)) &&
 	           text->len + key->text.len + 1 < WORDS_BYTES_MAX) {
-		buf_span(text, key->text);
-		buf_char(text, '\0');
-		text->len--;
+		browse_add(text, key->text);
 	} else {
 		return false;
 	}
 	return true;
+}
+
+void browse_paste(struct app *app, struct span text)
+{
+	struct browse *browse = app->browse;
+	struct buf *into = browse->stage == BROWSE_RENAME ? &browse->title : &browse->words;
+	struct span line = { 0 };
+
+	if (browse->stage == BROWSE_DELETE)
+		return;
+	line_next(&text, &line);
+	browse_add(into, utf8_head(line_body(line), WORDS_BYTES_MAX - 2 - into->len));
+	browse->enter = false;
+	browse_idle(app);
 }
 
 /* Deletes or renames the selected one by a command, and looks again. */
@@ -304,8 +325,11 @@ static void browse_row(const struct browse *browse, size_t i, unsigned width, st
 	struct row *row = rows_add(rows);
 
 	row_text(row, selected ? SPAN("> ") : SPAN("  "), dim);
-	row_text(row, utf8_head(json_span(json_object_get(session, "time")), DATE_BYTES), dim);
-	row_text(row, SPAN("  "), dim);
+	if (width >= DATED_COLUMNS) {
+		row_text(row, utf8_head(json_span(json_object_get(session, "time")), DATE_BYTES),
+		         dim);
+		row_text(row, SPAN("  "), dim);
+	}
 	if (tag.len) {
 		row_text(row, SPAN("["), dim);
 		row_text(row, tag, STYLE(selected ? ROLE_SELECTED : ROLE_ACCENT));
@@ -356,35 +380,47 @@ static void browse_end_rows(const struct browse *browse, unsigned width, size_t 
 
 static void browse_foot(const struct browse *browse, unsigned width, struct rows *rows)
 {
-	struct row *row = rows_add(rows);
+	_cleanup_row_ struct row row = { 0 };
 
 	if (browse->stage == BROWSE_DELETE) {
-		row_text(row, SPAN("Delete this session with all that belongs to it? y deletes, "
+		row_text(&row, SPAN("Delete this session with all that belongs to it? y deletes, "
 		                   "any other key does not"), STYLE(ROLE_WARNING));
 	} else if (browse->stage == BROWSE_RENAME) {
-		row_text(row, SPAN("New title: "), STYLE(ROLE_ACCENT));
-		row_text(row, buf_view(&browse->title), STYLE(ROLE_TEXT));
+		row_text(&row, SPAN("New title: "), STYLE(ROLE_ACCENT));
+		row_text(&row, buf_view(&browse->title), STYLE(ROLE_TEXT));
 	} else {
-		row_text(row, SPAN("Enter opens, Ctrl+O shows its end, Ctrl+R renames, Ctrl+X "
+		row_text(&row, SPAN("Enter opens, Ctrl+O shows its end, Ctrl+R renames, Ctrl+X "
 		                   "deletes, Esc closes"), STYLE(ROLE_DIM));
 	}
-	row_clip(row, width);
+	rows_wrap(rows, &row, width, NULL, NULL);
+}
+
+static void browse_head(const struct browse *browse, unsigned width, struct rows *rows)
+{
+	const size_t count = json_array_size(browse->rows);
+	_cleanup_row_ struct row row = { 0 };
+
+	row_text(&row, SPAN("Search: "), STYLE_BOLD(ROLE_ACCENT));
+	row_text(&row, buf_view(&browse->words), STYLE(ROLE_TEXT));
+	if (browse->searched)
+		row_printf(&row, STYLE(ROLE_DIM), "  %zu session%s", count, count == 1 ? "" : "s");
+	rows_wrap(rows, &row, width, NULL, NULL);
 }
 
 void browse_rows(struct browse *browse, unsigned width, size_t height, struct rows *rows)
 {
 	const size_t count = json_array_size(browse->rows);
-	const size_t room = height > 6 ? height - 3 : 3;
-	size_t shown = room / 2 < LIST_ROWS_MAX ? room / 2 : LIST_ROWS_MAX, top;
-	struct row *row = rows_add(rows);
+	_cleanup_rows_ struct rows head = { 0 }, foot = { 0 };
+	size_t taken, room, shown, top;
 
+	browse_head(browse, width, &head);
+	browse_foot(browse, width, &foot);
+	taken = head.count + foot.count + 1;
+	room = height > taken + 3 ? height - taken : 3;
+	shown = room / 2 < LIST_ROWS_MAX ? room / 2 : LIST_ROWS_MAX;
 	shown = count < shown ? count : shown;
 	top = browse->at >= shown ? browse->at - shown + 1 : 0;
-	row_text(row, SPAN("Search: "), STYLE_BOLD(ROLE_ACCENT));
-	row_text(row, buf_view(&browse->words), STYLE(ROLE_TEXT));
-	if (browse->searched)
-		row_printf(row, STYLE(ROLE_DIM), "  %zu session%s", count, count == 1 ? "" : "s");
-	row_clip(row, width);
+	rows_move(rows, &head);
 	for (size_t i = top; i < top + shown; i++)
 		browse_row(browse, i, width, rows);
 	if (count && !browse->end)
@@ -392,5 +428,5 @@ void browse_rows(struct browse *browse, unsigned width, size_t height, struct ro
 			browse_selected(browse), "file")), END_MESSAGES);
 	rows_add(rows);
 	browse_end_rows(browse, width, room - shown, rows);
-	browse_foot(browse, width, rows);
+	rows_move(rows, &foot);
 }

@@ -198,6 +198,33 @@ static void ranking_add(struct ranking *ranking, struct span wanted, const char 
 	best[at] = (struct found){ path, score, resource };
 }
 
+/* A path as a word of a command. */
+static void complete_put_word(struct buf *out, struct span path)
+{
+	for (size_t i = 0; i < path.len; i++) {
+		const unsigned char c = (unsigned char)path.data[i];
+
+		if (c < 0x80 && !isalnum(c) && !strchr("_-+=./,:@%", c))
+			buf_char(out, '\\');
+		buf_char(out, (char)c);
+	}
+}
+
+/* A file, as what reads the draft wants it: behind an @, or in a command. */
+static void complete_offer_file(struct editor *editor, size_t from, size_t to, struct span path)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(2 * LIMIT_PATH_BYTES);
+
+	for (size_t i = 0; i < path.len; i++)
+		if ((unsigned char)path.data[i] < ' ')
+			return; /* neither takes it */
+	if (editor_is_shell(editor))
+		complete_put_word(&text, path);
+	else
+		mention_put_path(&text, path);
+	editor_offer(editor, from, to, buf_view(&text), path, SPAN(""));
+}
+
 /* Of a template what stands before the first brace; the rest is typed. */
 static void offer_found(struct editor *editor, size_t from, size_t to, const struct found *found)
 {
@@ -206,7 +233,7 @@ static void offer_found(struct editor *editor, size_t from, size_t to, const str
 	struct span note = json_span(json_object_get(found->resource, "title"));
 
 	if (!found->resource) {
-		editor_offer(editor, from, to, label, label, SPAN(""));
+		complete_offer_file(editor, from, to, label);
 		return;
 	}
 	if (!note.len)
@@ -247,14 +274,20 @@ static json_t *resource_names(const json_t *resources)
 
 /* `mentions`: also agents, and resources of servers. */
 static void complete_paths(struct complete *complete, struct editor *editor, size_t from, size_t to,
-                           struct span wanted, bool mentions)
+                           struct span typed, bool mentions)
 {
+	_cleanup_buf_ struct buf plain = BUF_INIT(4 * LIMIT_PATH_BYTES);
 	const struct tui_opened *opened = runner_opened(complete->app->runner);
 	json_auto_t *resources = mentions && opened && opened->host ?
 		host_server_resources(opened->host) : NULL;
 	json_auto_t *names = NULL;
 	struct ranking ranking = { .count = 0 };
+	struct span wanted;
 
+	for (size_t i = 0; i < typed.len; i++)
+		if (typed.data[i] != '\\' || (i && typed.data[i - 1] == '\\'))
+			buf_char(&plain, typed.data[i]);
+	wanted = buf_view(&plain);
 	if (resources)
 		add_agents(host_agents(opened->host), resources);
 	names = resource_names(resources);
@@ -408,7 +441,9 @@ static size_t complete_word_start(struct span text, size_t caret)
 {
 	size_t from = caret;
 
-	while (from > 0 && !strchr(" \t\n", text.data[from - 1]))
+	/* A blank behind a backslash is the word's. */
+	while (from > 0 && (!strchr(" \t\n", text.data[from - 1]) ||
+	                    (from > 1 && text.data[from - 2] == '\\')))
 		from--;
 	return from;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
@@ -379,6 +380,7 @@ bool consoles_key(struct consoles *consoles, const struct key *key)
 	struct app *app = consoles->app;
 
 	if (consoles_focused(consoles)) {
+		app->key_ms = clock_monotonic_ms();
 		if (bindings_has(app->bindings, BIND_APP_UNFOCUS_SHELL_INPUT, key))
 			consoles_leave(consoles);
 		else
@@ -396,6 +398,7 @@ bool consoles_paste(struct consoles *consoles, struct span text)
 {
 	if (!consoles_focused(consoles))
 		return false;
+	consoles->app->key_ms = clock_monotonic_ms();
 	consoles_encode(consoles, NULL, text);
 	return true;
 }
@@ -410,7 +413,9 @@ static void put_hint(const struct consoles *consoles, const struct console *cons
 	struct row *row = rows_add(rows);
 
 	row_pad(row, CONSOLE_INDENT, STYLE(ROLE_DIM));
-	if (!focused && !console->call)
+	if (focused && consoles->app->ask)
+		row_printf(row, STYLE_BOLD(ROLE_WARNING), "The question above has the keyboard.");
+	else if (!focused && !console->call)
 		row_printf(row, STYLE(ROLE_DIM), "%s types into it",
 		           bindings_chord(bindings, BIND_APP_FOCUS_SHELL_INPUT));
 	else if (focused)

@@ -259,9 +259,12 @@ static void follow_model(struct app *app, const json_t *message)
 static void follow_mode(struct app *app, const json_t *message)
 {
 	const char *word = json_string_value(json_object_get(message, "mode"));
+	_cleanup_free_ char *said = NULL;
 
-	if (word)
-		policy_mode_parse(word, &app->status.mode);
+	if (!word || !policy_mode_parse(word, &app->status.mode) || !app->plain)
+		return;
+	said = mem_printf("Mode: %s.", status_mode_word(app->status.mode));
+	tui_print_notice(app, "info", span_str(said));
 }
 
 static void follow_todos(struct app *app, const json_t *message)

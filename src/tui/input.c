@@ -5,7 +5,8 @@
  * A question may come while somebody types.  Its first key must not be one that was meant for the
  * draft: so when the draft was being typed (it is not empty, and its last key is not older than a
  * second), keys go on to the draft until there was none for ASIDE_MS; Enter among them does
- * nothing.  No timer is needed for that, and who answers deliberately notices nothing. */
+ * nothing.  The same holds for a command that has the keyboard, which gets Enter, too.  No timer is
+ * needed for that, and who answers deliberately notices nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,7 +111,8 @@ static bool input_ask_state(struct app *app, enum ask_state state)
 	return state != ASK_IGNORED;
 }
 
-/* Whether a key still belongs to the draft that was being typed when the question came. */
+/* Whether a key still belongs to the draft or the command that was being typed into when the
+ * question came. */
 static bool input_is_aside(struct app *app)
 {
 	const uint64_t now = clock_monotonic_ms();
@@ -125,7 +127,9 @@ static bool input_is_aside(struct app *app)
 static bool input_question(struct app *app, const struct key *key)
 {
 	if (input_is_aside(app)) {
-		if (key->code != KEY_ENTER && key->code != KEY_TAB && key->code != KEY_ESC)
+		if (consoles_focused(app->consoles))
+			consoles_key(app->consoles, key);
+		else if (key->code != KEY_ENTER && key->code != KEY_TAB && key->code != KEY_ESC)
 			editor_key(app->editor, key);
 		return true;
 	}
@@ -288,24 +292,39 @@ static bool input_paste_text(struct app *app, struct span text)
 	return !escaped.overflowed && editor_paste(app->editor, buf_view(&escaped));
 }
 
+/* What has no use where it was pasted is in the draft, which may not be seen. */
+static const char *input_pasted_hint(const struct app *app)
+{
+	return app->pager || app->pick || app->ask ? "What was pasted is in the prompt, for later" :
+	                                             NULL;
+}
+
 static void input_paste(struct app *app, struct span text)
 {
-	if (app->secret)
+	const bool asked = app->ask && !input_is_aside(app);
+
+	if (app->pager && pager_paste(app, text))
+		return;
+	if (!app->pager && app->browse) {
+		browse_paste(app, text);
+		return;
+	}
+	if (!app->pager && app->secret) {
 		first_paste(app, text);
-	if (app->pager || app->browse || app->secret)
 		return;
-	if (full_paste(app, text))
+	}
+	if (!app->pager && full_paste(app, text))
 		return;
-	if (!app->ask && consoles_paste(app->consoles, text))
+	if (!app->pager && !asked && consoles_paste(app->consoles, text))
 		return;
 	app->key_ms = clock_monotonic_ms();
-	if (app->ask && !input_is_aside(app))
-		input_ask_state(app, ask_paste(app->ask, text));
-	else if (paste_files(app, text))
-		app->hint = NULL;
-	else
-		app->hint = input_paste_text(app, text) ? NULL :
-		                    "There is no room for what was pasted: nothing was taken";
+	if (!app->pager && asked && input_ask_state(app, ask_paste(app->ask, text)))
+		return;
+	app->hint = paste_files(app, text) || input_paste_text(app, text) ?
+	                    input_pasted_hint(app) :
+	                    "There is no room for what was pasted: nothing was taken";
+	if (app->pager && app->hint)
+		pager_notice(app, "info", app->hint);
 }
 
 void tui_took(struct app *app, enum pasted_kind kind, struct span bytes)
@@ -316,6 +335,13 @@ void tui_took(struct app *app, enum pasted_kind kind, struct span bytes)
 		input_paste(app, bytes);
 }
 
+/* Of what takes all keys otherwise. */
+static bool input_suspends(const struct app *app, const struct key *key)
+{
+	return (app->pager || app->browse || app->secret || app->pick) &&
+	       input_bound(app, BIND_APP_SUSPEND, key);
+}
+
 void tui_event(void *data, const struct event *event)
 {
 	struct app *app = data;
@@ -323,7 +349,9 @@ void tui_event(void *data, const struct event *event)
 	switch (event->kind) {
 	case EVENT_KEY:
 		app->keyed = true;
-		if (app->pager)
+		if (input_suspends(app, &event->key))
+			tui_suspend(app);
+		else if (app->pager)
 			pager_key(app, &event->key);
 		else
 			input_key(app, &event->key);

@@ -145,6 +145,14 @@ static void layout_todos(const struct app *app, unsigned width, struct rows *row
 	}
 }
 
+void tui_overlay_rows(const struct app *app, unsigned width, struct rows *rows)
+{
+	if (app->overlay == OVERLAY_SHORTCUTS)
+		layout_shortcuts(app, width, rows);
+	if (app->overlay == OVERLAY_TODOS)
+		layout_todos(app, width, rows);
+}
+
 /* What stands beneath the composer. */
 static void layout_beneath(struct app *app, unsigned width, struct rows *rows)
 {
@@ -158,10 +166,7 @@ static void layout_beneath(struct app *app, unsigned width, struct rows *rows)
 	layout_running(app, width, rows);
 	consoles_away_rows(app->consoles, width, rows);
 	layout_queued(app, width, rows);
-	if (app->overlay == OVERLAY_SHORTCUTS)
-		layout_shortcuts(app, width, rows);
-	if (app->overlay == OVERLAY_TODOS)
-		layout_todos(app, width, rows);
+	tui_overlay_rows(app, width, rows);
 	if (app->hint) {
 		struct row *row = rows_add(rows);
 
@@ -174,6 +179,23 @@ static void layout_beneath(struct app *app, unsigned width, struct rows *rows)
 		status_row(app, width, &row);
 		rows_take(rows, &row);
 	}
+}
+
+/* In plain lines the rest of the question is printed (speak.c). */
+static void layout_question(struct app *app, struct term_size size, struct live *live)
+{
+	const size_t before = live->rows.count;
+	_cleanup_rows_ struct rows rows = { 0 };
+	size_t caret_row;
+
+	live->whole = true;
+	ask_rows(app->ask, size.columns, size.rows > 4 ? size.rows - 4 : 1, &rows, &caret_row,
+	         &live->caret_column);
+	if (app->plain)
+		rows_copy(&live->rows, &rows, caret_row, caret_row + 1);
+	else
+		rows_move(&live->rows, &rows);
+	live->caret_row = before + (app->plain ? 0 : caret_row);
 }
 
 void tui_layout(struct app *app, struct live *ret)
@@ -194,12 +216,7 @@ void tui_layout(struct app *app, struct live *ret)
 		live.caret_hidden = true;
 		pick_rows(app->pick, app->plain, size.columns, size.rows / 2, &live.rows);
 	} else if (app->ask) {
-		const size_t before = live.rows.count;
-
-		live.whole = true;
-		ask_rows(app->ask, size.columns, size.rows > 4 ? size.rows - 4 : 1, &live.rows,
-		         &live.caret_row, &live.caret_column);
-		live.caret_row += before;
+		layout_question(app, size, &live);
 	} else {
 		layout_composer(app, app->full ? size.columns : screen_draft_columns(app->screen),
 		                size.rows, &live);

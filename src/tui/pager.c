@@ -11,7 +11,7 @@
 #include "tui/term/canvas.h"
 #include "tui/text/find.h"
 
-enum { SEARCH_BYTES_MAX = 256, WHEEL_ROWS = 3 };
+enum { SEARCH_BYTES_MAX = 256, WHEEL_ROWS = 3, FOOT_COLUMNS = 60 };
 
 struct pager {
 	char *title;       /* owned */
@@ -76,13 +76,38 @@ void pager_open(struct app *app, const char *title, struct rows *rows, bool end)
 	pager_begin(app, title, rows, end, NULL);
 }
 
+/* In plain lines: the last entry of which something was left out, whole. */
+static void pager_print_folded(struct app *app)
+{
+	const struct transcript_state state = transcript_state(app->transcript);
+	struct view_how how = tui_how(app);
+
+	for (size_t i = state.end; i-- > state.first;) {
+		_cleanup_rows_ struct rows folded = { 0 }, whole = { 0 };
+
+		how.folded = true;
+		transcript_block(app->transcript, i, /* thoughts= */ false, &how, &folded);
+		how.folded = false;
+		transcript_block(app->transcript, i, /* thoughts= */ false, &how, &whole);
+		if (folded.count == whole.count)
+			continue;
+		tui_print(app, &whole);
+		return;
+	}
+	tui_print_notice(app, "info", SPAN("Nothing was left out."));
+}
+
 void pager_transcript(struct app *app)
 {
 	struct view_how how = tui_how(app);
 	_cleanup_rows_ struct rows rows = { 0 };
 	struct entries entries = { 0 };
 
-	if (app->pager || app->plain)
+	if (app->plain) {
+		pager_print_folded(app);
+		return;
+	}
+	if (app->pager)
 		return;
 	how.folded = false;
 	transcript_rows(app->transcript, &how, &rows, &entries);
@@ -174,6 +199,20 @@ static void pager_shorten(struct buf *text)
 	text->len -= text->len > 0;
 	if (text->data)
 		text->data[text->len] = '\0';
+}
+
+bool pager_paste(struct app *app, struct span text)
+{
+	struct pager *pager = app->pager;
+	struct span line = { 0 };
+
+	if (!pager->typing)
+		return false;
+	line_next(&text, &line);
+	buf_span(&pager->wanted, utf8_head(line_body(line),
+	                                   SEARCH_BYTES_MAX - 1 - pager->wanted.len));
+	pager_draw(app);
+	return true;
 }
 
 static void pager_type(struct app *app, const struct key *key)
@@ -365,6 +404,11 @@ static void pager_foot(const struct app *app, struct row *foot)
 	}
 	if (pager->said) {
 		row_text(foot, span_str(pager->said), STYLE(ROLE_ACCENT));
+		return;
+	}
+	if (term_size(app->term).columns < FOOT_COLUMNS) { /* the way out first */
+		row_printf(foot, STYLE(ROLE_DIM), "q closes  %s%zu of %zu",
+		           pager->missed ? "not found  " : "", seen, pager->rows.count);
 		return;
 	}
 	row_text(foot, span_str(pager->title), STYLE_BOLD(ROLE_ACCENT));

@@ -190,32 +190,32 @@ static void pick_plain_row(const struct pick *pick, unsigned width, struct rows 
 void pick_rows(const struct pick *pick, bool plain, unsigned width, size_t height,
                struct rows *rows)
 {
-	const size_t count = json_array_size(pick->labels);
-	const size_t shown = height < 3 ? 1 : height - 2;
-	size_t top = pick->at >= shown ? pick->at - shown + 1 : 0;
-	struct row *row;
+	const size_t count = json_array_size(pick->labels), before = rows->count;
+	_cleanup_rows_ struct rows foot = { 0 };
+	size_t taken, shown, top;
 
 	if (plain) {
 		pick_plain_row(pick, width, rows);
 		return;
 	}
-	row = rows_add(rows);
-	row_text(row, span_str(pick->title), STYLE_BOLD(ROLE_ACCENT));
-	row_clip(row, width);
+	rows_text(rows, span_str(pick->title), STYLE_BOLD(ROLE_ACCENT), width);
+	rows_text(&foot, pick->changes ? SPAN("Enter or its number chooses, Esc closes, Ctrl+O "
+	                                      "shows the changes") :
+	                                 SPAN("Enter or its number chooses, Esc closes"),
+	          STYLE(ROLE_DIM), width);
+	taken = rows->count - before + foot.count;
+	shown = height > taken ? height - taken : 1;
+	top = pick->at >= shown ? pick->at - shown + 1 : 0;
 	for (size_t i = top; i < count && i < top + shown; i++) {
 		const bool selected = i == pick->at;
 		struct span rest = json_span(json_array_get(pick->labels, i)), line = { 0 };
+		struct row *row = rows_add(rows);
 
 		line_next(&rest, &line);
-		row = rows_add(rows);
 		row_printf(row, STYLE(selected ? ROLE_SELECTED : ROLE_DIM), "%s %zu. ",
 		           selected ? ">" : " ", i + 1);
 		row_text(row, line_body(line), STYLE(selected ? ROLE_SELECTED : ROLE_TEXT));
 		row_clip(row, width);
 	}
-	row = rows_add(rows);
-	row_text(row, SPAN("Enter or its number chooses, Esc closes"), STYLE(ROLE_DIM));
-	if (pick->changes)
-		row_text(row, SPAN(", Ctrl+O shows the changes"), STYLE(ROLE_DIM));
-	row_clip(row, width);
+	rows_move(rows, &foot);
 }

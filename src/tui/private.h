@@ -237,8 +237,9 @@ struct app {
 	json_t *rounds;               /* of questions that are put together: how many came, by id */
 	bool ruling;                  /* an answer is about to make a rule, which may answer more */
 	struct ask *ask;              /* the question that is put; NULL: none */
-	uint64_t ask_ms;              /* when, moved on by keys that went to the draft */
-	bool aside;                   /* keys still go to the draft */
+	uint64_t ask_ms;              /* when, moved on by keys that were not for it */
+	struct rows asked;            /* in plain lines: what was printed of it */
+	bool aside;                   /* keys still go where they went before */
 
 	struct running *running;      /* owned array */
 	size_t running_count, running_cap;
@@ -266,7 +267,7 @@ struct app {
 	void (*frame)(struct app *app); /* makes one */
 	bool frame_posted;
 
-	uint64_t key_ms;              /* of the last key of the draft */
+	uint64_t key_ms;              /* of the last key of the draft, or of a command */
 	uint64_t quit_ms, escape_ms;  /* of the last Ctrl+C and Esc that did nothing else */
 	const char *hint;             /* a line beneath the composer until the next key; or NULL */
 	bool blurred;                 /* the window has not the focus */
@@ -364,9 +365,20 @@ void tui_show_history(struct app *app, const json_t *end, bool more);
 
 /* Makes the live region anew; *ret is zeroed before. */
 void tui_layout(struct app *app, struct live *ret);
+/* Appends the list of keys, or of todos, if one is wanted. */
+void tui_overlay_rows(const struct app *app, unsigned width, struct rows *rows);
+
+/* ---- speak.c ---- */
+
+/* In plain lines, before tui_layout: prints what elsewhere is in the live region for a while. */
+void tui_speak(struct app *app);
+/* Says how a text waits, likewise. */
+void tui_speak_waiting(struct app *app, const char *how, struct span text);
 
 /* ---- status.c ---- */
 
+/* What the mode is called; never NULL. */
+const char *status_mode_word(enum approval_mode mode);
 /* Appends the line. */
 void status_row(const struct app *app, unsigned width, struct row *row);
 /* Sets the window's title and the progress, if they differ. */
@@ -536,13 +548,14 @@ void browse_idle(struct app *app);
 void browse_free(struct browse *browse); /* NULL is fine */
 /* Takes any key; it may be gone afterwards. */
 void browse_key(struct app *app, const struct key *key);
+void browse_paste(struct app *app, struct span text);
 void browse_rows(struct browse *browse, unsigned width, size_t height, struct rows *rows);
 
 /* ---- pager.c ---- */
 
 /* Rows to look at on the alternate screen; taken over. `end`: begins at the last. */
 void pager_open(struct app *app, const char *title, struct rows *rows, bool end);
-/* The whole transcript. */
+/* The whole transcript; in plain lines, the last entry of which something was left out. */
 void pager_transcript(struct app *app);
 /* The warnings and errors of it. */
 void pager_problems(struct app *app);
@@ -550,6 +563,8 @@ void pager_close(struct app *app);
 void pager_key(struct app *app, const struct key *key);
 /* A notice: in its last row until the next key, if it is shown, else printed. */
 void pager_notice(struct app *app, const char *severity, const char *text);
+/* Pasted text, into what is being searched for; false: nothing is. */
+bool pager_paste(struct app *app, struct span text);
 void pager_wheel(struct app *app, bool up);
 void pager_draw(struct app *app);
 

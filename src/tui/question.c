@@ -96,11 +96,14 @@ static void question_put(struct app *app)
 		return;
 	app->ask = ask_new(entry_topic(first), json_object_get(first, "message"), &options);
 	app->ask_ms = now;
-	app->aside = !editor_is_empty(app->editor) && now - app->key_ms < 2 * ASIDE_MS;
+	app->aside = now - app->key_ms < 2 * ASIDE_MS &&
+	             (!editor_is_empty(app->editor) || consoles_focused(app->consoles));
 	question_join_others(app, &rows);
 	ask_subject(app->ask, term_size(app->term).columns, &rows);
 	tui_print_only(app, &rows);
 	status_notify(app, "hasp has a question.");
+	if (app->pager)
+		pager_notice(app, "info", "hasp has a question: q goes to it");
 	tui_changed(app);
 }
 

@@ -148,28 +148,39 @@ static void slash_anew(struct app *app, const char *draft)
 		editor_set(app->editor, span_str(draft));
 }
 
-enum { CHORDS_COLUMNS = 30, HELP_COLUMN = 76 };
+enum { CHORDS_COLUMNS = 30, HELP_COLUMN = 76, NAMES_COLUMNS = 30 };
+
+struct shortcuts {
+	struct rows rows;
+	unsigned width;
+};
 
 /* A key's row: what is pressed, what that does, the name in keybindings.json. */
 static void shortcut_row(void *data, enum bind command, const char *chords)
 {
-	struct row *row = rows_add(data);
+	struct shortcuts *shortcuts = data;
+	_cleanup_row_ struct row row = { 0 }, rest = { 0 };
 
-	row_text(row, span_str(chords), STYLE(ROLE_ACCENT));
-	row_text(row, SPAN("  "), STYLE(ROLE_TEXT));
-	row_pad(row, CHORDS_COLUMNS, STYLE(ROLE_TEXT));
-	row_text(row, span_str(bindings_help(command)), STYLE(ROLE_TEXT));
-	row_text(row, SPAN("  "), STYLE(ROLE_TEXT));
-	row_pad(row, HELP_COLUMN, STYLE(ROLE_TEXT));
-	row_text(row, span_str(bindings_name(command)), STYLE(ROLE_DIM));
+	row_text(&row, span_str(chords), STYLE(ROLE_ACCENT));
+	row_text(&row, SPAN("  "), STYLE(ROLE_TEXT));
+	if (shortcuts->width >= 2 * CHORDS_COLUMNS)
+		row_pad(&row, CHORDS_COLUMNS, STYLE(ROLE_TEXT));
+	row_text(&row, span_str(bindings_help(command)), STYLE(ROLE_TEXT));
+	row_text(&row, SPAN("  "), STYLE(ROLE_TEXT));
+	if (shortcuts->width >= HELP_COLUMN + NAMES_COLUMNS)
+		row_pad(&row, HELP_COLUMN, STYLE(ROLE_TEXT));
+	row_text(&row, span_str(bindings_name(command)), STYLE(ROLE_DIM));
+	row_text(&rest, SPAN("    "), STYLE(ROLE_TEXT));
+	rows_wrap(&shortcuts->rows, &row, shortcuts->width, NULL, &rest);
 }
 
 static void slash_shortcuts(struct app *app)
 {
-	_cleanup_rows_ struct rows rows = { 0 };
+	struct shortcuts shortcuts = { .width = term_size(app->term).columns };
 
-	bindings_list(app->bindings, shortcut_row, &rows);
-	pager_open(app, "Keys", &rows, false);
+	bindings_list(app->bindings, shortcut_row, &shortcuts);
+	pager_open(app, "Keys", &shortcuts.rows, false);
+	rows_release(&shortcuts.rows);
 }
 
 static void slash_then(struct app *app, const struct command_result *result)
@@ -324,6 +335,7 @@ static bool send_steer(struct app *app, struct span text)
 	if (!opened || !host_steer(opened->host, text))
 		return false;
 	json_array_append_new(app->steers, json_text(text));
+	tui_speak_waiting(app, "Joins at the next step", text);
 	return true;
 }
 
@@ -366,6 +378,8 @@ void tui_queue(struct app *app, struct span text)
 		app->queued = mem_grow(app->queued, &app->queued_cap, app->queued_count + 1,
 		                       sizeof(*app->queued));
 	app->queued[app->queued_count++] = mem_dup(text.data, text.len);
+	if (app->since_ms)
+		tui_speak_waiting(app, "Queued", text);
 	tui_changed(app);
 }
 
@@ -394,19 +408,27 @@ void tui_draft(struct app *app, struct span text)
 }
 
 /* What waits is the draft again, before what was being typed: nothing is sent that was meant for
- * what was interrupted, and nothing is lost. */
+ * what was interrupted, and nothing is lost.  Commands would be none in the midst of a text: they
+ * are named, and in the history. */
 static void send_unqueue(struct app *app)
 {
 	_cleanup_buf_ struct buf all = BUF_INIT(STASH_BYTES_MAX);
 	_cleanup_free_ char *draft = editor_text(app->editor);
+	const bool alone = app->queued_count == 1 && !*draft;
 
-	if (!app->queued_count)
-		return;
 	for (size_t i = 0; i < app->queued_count; i++) {
-		buf_printf(&all, "%s%s", i ? "\n\n" : "", app->queued[i]);
-		free(app->queued[i]);
+		_cleanup_free_ char *text = app->queued[i], *said = NULL;
+
+		if (alone || !(is_shell(span_str(text)) || command_is(span_str(text)))) {
+			buf_printf(&all, "%s%s", all.len ? "\n\n" : "", text);
+			continue;
+		}
+		said = mem_printf("Not run: %s", text);
+		tui_print_notice(app, "info", span_str(said));
 	}
 	app->queued_count = 0;
+	if (!all.len)
+		return;
 	if (*draft)
 		buf_printf(&all, "\n\n%s%s", editor_is_shell(app->editor) ? "!" : "", draft);
 	tui_draft(app, buf_view(&all));
@@ -446,12 +468,18 @@ void tui_prompt(struct app *app, struct span text)
 	tui_next(app);
 }
 
-/* Commands do not wait for a prompt that is under way, but for the session that is being opened. */
+/* Commands that are not about the conversation do not wait for a prompt that is under way, but for
+ * the session that is being opened. */
 static bool send_command(struct app *app, struct span text)
 {
+	const struct command_context context = slash_context(app);
+
 	if (!command_is(text) || (!app->since_ms && !runner_idle(app->runner)))
 		return false;
-	tui_slash(app, text);
+	if (command_waits(&context, text))
+		tui_queue(app, text);
+	else
+		tui_slash(app, text);
 	return true;
 }
 

@@ -148,10 +148,11 @@ static bool stash_write_anew(struct stash *stash, struct span text)
 	return true;
 }
 
-/* What is to be kept; NULL: nothing. */
+/* What is to be kept, also of what is typed into a question; NULL: nothing. */
 static json_t *stash_draft(const struct app *app)
 {
-	const size_t waiting = app->queued_count + json_array_size(app->steers);
+	_cleanup_free_ char *typed = app->ask ? ask_unsent(app->ask) : NULL;
+	const size_t waiting = app->queued_count + json_array_size(app->steers) + (typed != NULL);
 	json_t *saved, *texts;
 
 	if (editor_is_empty(app->editor) && !waiting)
@@ -163,6 +164,8 @@ static json_t *stash_draft(const struct app *app)
 	json_array_extend(texts, app->steers);
 	for (size_t i = 0; i < app->queued_count; i++)
 		json_array_append_new(texts, json_text(span_str(app->queued[i])));
+	if (typed)
+		json_array_append_new(texts, json_text(span_str(typed)));
 	json_object_set_new(saved, "waiting", texts);
 	return saved;
 }

@@ -208,14 +208,20 @@ static const struct {
 	{ "code-changes", status_changes, NULL, false },
 };
 
-static void status_mode(const struct app *app, struct row *row)
+const char *status_mode_word(enum approval_mode mode)
 {
 	static const char *const words[] = { [MODE_PLAN] = "plan mode",
 		                             [MODE_AUTO_EDIT] = "edits accepted",
 		                             [MODE_YOLO] = "YOLO" };
-	const char *word = words[app->status.mode];
 
-	if (word)
+	return words[mode] ? words[mode] : "default";
+}
+
+static void status_mode(const struct app *app, struct row *row)
+{
+	const char *word = status_mode_word(app->status.mode);
+
+	if (app->status.mode != MODE_DEFAULT)
 		status_item(row, span_str(word),
 		            STYLE_BOLD(app->status.mode == MODE_YOLO ? ROLE_ERROR : ROLE_ACCENT));
 }

@@ -54,8 +54,12 @@ static void tui_frame(struct app *app)
 		return;
 	tui_tick(app);
 	stash_keep(app);
-	if (app->pager)
+	if (app->plain)
+		tui_speak(app);
+	if (app->pager) {
+		status_title(app);
 		return;
+	}
 	status_line_update(app->status_line);
 	app->frame_ms = clock_monotonic_ms();
 	tui_layout(app, &live);
@@ -234,6 +238,7 @@ static void tui_free(struct app *app)
 	}
 	free(app->running);
 	ask_free(app->ask);
+	rows_release(&app->asked);
 	pick_free(app->pick);
 	browse_free(app->browse);
 	first_free(app->secret);

@@ -17,7 +17,7 @@
  *   transcript.c  the conversation as it was, within bounded memory
  *   layout.c      the live region; status.c its last line, the window's title and progress;
  *                 status_line.c the user's own command for that line
- *   layout.c      the live region; status.c its last line, the window's title and progress
+ *   speak.c       what of that is printed instead, for screen readers and plain terminals
  *   full.c        the full screen: a window over the transcript, in place of printed rows
  *   colours.c     the theme that the settings name
  *   input.c       who gets a key

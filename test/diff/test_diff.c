@@ -259,6 +259,26 @@ static void changes_that_come_to_touch_are_joined(void **context)
 	assert_diff("x\nx\nx\np\nz\n", "x\nx\nq\nz\n", "@@ -2,4 +2,3 @@\n x\n-x\n-p\n+q\n z\n");
 }
 
+/* And what is no escape is left as it is. */
+static void a_quoted_name_is_read_as_it_was(void **state)
+{
+	static const char *const names[] = { "n\303\266t.md", "a\tb\nc", "\"q\"\\x", "\\303", "\x7f\x01" };
+	static const char odd[] = "\\ \\39 \\400 \\";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		_cleanup_buf_ struct buf out = BUF_INIT(256);
+		_cleanup_free_ char *read = NULL;
+
+		script_print_name(&out, "", names[i]);
+		assert_true(out.len > 3 && out.data[0] == '"' && out.data[out.len - 2] == '"');
+		read = script_unquote_name(span_of(out.data + 1, out.len - 3));
+		assert_string_equal(read, names[i]);
+	}
+	_cleanup_free_ char *same = script_unquote_name(span_str(odd));
+	assert_string_equal(same, odd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +294,7 @@ int main(void)
 		cmocka_unit_test(a_new_block_ends_with_its_brace),
 		cmocka_unit_test(a_repeated_line_is_added_after_its_likes),
 		cmocka_unit_test(changes_that_come_to_touch_are_joined),
+		cmocka_unit_test(a_quoted_name_is_read_as_it_was),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -442,8 +442,11 @@ static void test_the_end_cancels_what_it_asks(void **state)
 static void test_requests_within_an_answer(void **state)
 {
 	struct bench *bench = *state;
-	const _Atomic bool cancelled = true, waits = false;
+	const _Atomic bool cancelled = true, no = false;
+	const struct mcp_wait waits = { .cancel = &no }, gone = { .cancel = &cancelled };
+	const struct mcp_expected over = { .over = true, .bell = -1 };
 	json_auto_t *params = json_pack("{s:i}", "n", 7), *result = NULL, *ended = NULL;
+	json_t *other = NULL;
 	struct err err = ERR_INIT;
 
 	if (!open_fake(bench, "usual", &err))
@@ -451,10 +454,13 @@ static void test_requests_within_an_answer(void **state)
 	assert_true(mcp_client_answer(bench->client, "test/answer", params, &waits, NULL,
 	                              &result, &err));
 	assert_int_equal(json_integer_value(json_object_get(result, "n")), 7);
-	assert_true(mcp_client_answer(bench->client, "test/wait", NULL, &waits, &cancelled,
-	                              &ended, &err));
+	assert_true(mcp_client_answer(bench->client, "test/wait", NULL, &waits, &over, &ended,
+	                              &err));
 	assert_true(bench->withdrawn);
-	assert_false(mcp_client_answer(bench->client, "test/none", NULL, NULL, NULL, &ended,
+	assert_true(mcp_client_answer(bench->client, "test/wait", NULL, &gone, NULL, &other,
+	                              &err));
+	json_decref(other);
+	assert_false(mcp_client_answer(bench->client, "test/none", NULL, &waits, NULL, &other,
 	                               &err));
 	assert_int_equal(err.code, ERR_UNKNOWN_TOOL);
 }

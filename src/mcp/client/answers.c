@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a server asks of hasp, and the threads that answer it: each request has one of its own, so
  * that a person who is asked holds up neither the reader nor another request. */
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/eventfd.h>
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -28,6 +30,7 @@ struct answering {
 	json_t *result;      /* as mcp_client_options.answer returned it */
 	struct err err;
 	bool done, withdrawn; /* with the lock; `withdrawn`: it is not answered any more */
+	int bell;            /* an eventfd, rung when it is done; -1: none */
 	struct answering *next;
 };
 
@@ -195,6 +198,7 @@ static struct answering *answering_new(struct mcp_answers *all, const json_t *id
 	struct answering *one = mem_alloc(1, sizeof(*one));
 
 	one->all = all;
+	one->bell = -1;
 	one->id = json_incref((json_t *)id);
 	one->method = mem_strdup(method);
 	/* The message is the reader's. */
@@ -353,33 +357,47 @@ static void *answering_within_thread(void *data)
 	one->done = true;
 	pthread_cond_broadcast(&all->changed);
 	pthread_mutex_unlock(&all->lock);
+	if (one->bell >= 0)
+		eventfd_write(one->bell, 1);
 	return NULL;
 }
 
-/* Until it is answered; what nobody waits for is cancelled first. */
-static void await_answered(struct answering *one, const _Atomic bool *cancel,
-                           const _Atomic bool *over)
+static bool answering_is_done(struct answering *one)
 {
-	struct mcp_answers *all = one->all;
-	struct timespec until;
+	bool done;
 
-	pthread_mutex_lock(&all->lock);
-	while (!one->done) {
-		if ((cancel && atomic_load(cancel)) || (over && atomic_load(over)))
+	pthread_mutex_lock(&one->all->lock);
+	done = one->done;
+	pthread_mutex_unlock(&one->all->lock);
+	return done;
+}
+
+/* Until it is answered; what nobody waits for is cancelled first. */
+static void await_answered(struct answering *one, const struct mcp_wait *wait,
+                           const struct mcp_expected *expected)
+{
+	const bool polls = one->bell < 0 || (wait->cancel && wait->cancel_fd <= 0) ||
+	                   (expected && expected->bell < 0);
+	struct pollfd fds[] = {
+		{ .fd = one->bell, .events = POLLIN },
+		{ .fd = wait->cancel && !polls ? wait->cancel_fd : -1, .events = POLLIN },
+		{ .fd = expected ? expected->bell : -1, .events = POLLIN },
+	};
+
+	while (!answering_is_done(one)) {
+		if ((wait->cancel && atomic_load(wait->cancel)) || (expected && expected->over)) {
 			cancel_set(&one->cancel);
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += ANSWER_POLL_MS * 1000000;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
-		pthread_cond_clockwait(&all->changed, &all->lock, CLOCK_MONOTONIC, &until);
+			fds[1].fd = fds[2].fd = -1; /* they stay readable */
+		}
+		poll(fds, ARRAY_LEN(fds), polls ? ANSWER_POLL_MS : -1);
 	}
-	pthread_mutex_unlock(&all->lock);
 }
 
 bool mcp_answers_within(struct mcp_answers *all, const char *method, const json_t *params,
-                        const _Atomic bool *cancel, const _Atomic bool *over, json_t **ret,
-                        struct err *err)
+                        const struct mcp_wait *wait, const struct mcp_expected *expected,
+                        json_t **ret, struct err *err)
 {
+	_cleanup_fd_ int bell = -1;
 	struct answering *one;
 	pthread_t thread;
 	bool ok;
@@ -393,9 +411,10 @@ bool mcp_answers_within(struct mcp_answers *all, const char *method, const json_
 		answering_free_unbegun(one);
 		return false;
 	}
+	bell = one->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	ok = pthread_create(&thread, NULL, answering_within_thread, one) == 0;
 	if (ok) {
-		await_answered(one, cancel, over);
+		await_answered(one, wait, expected);
 		pthread_join(thread, NULL);
 	} else {
 		err_set(&one->err, ERR_NO_RESOURCES, "No more threads can be started.");

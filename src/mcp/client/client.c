@@ -291,10 +291,10 @@ char *mcp_said_text(const json_t *text, size_t max)
 }
 
 bool mcp_client_answer(struct mcp_client *client, const char *method, const json_t *params,
-                       const _Atomic bool *cancel, const _Atomic bool *over, json_t **ret,
-                       struct err *err)
+                       const struct mcp_wait *wait, const struct mcp_expected *expected,
+                       json_t **ret, struct err *err)
 {
-	return mcp_answers_within(client->answers, method, params, cancel, over, ret, err);
+	return mcp_answers_within(client->answers, method, params, wait, expected, ret, err);
 }
 
 void mcp_client_calls(struct mcp_client *client, bool begins)
@@ -314,6 +314,7 @@ uint64_t mcp_client_held_ms(struct mcp_client *client)
 
 void mcp_client_expect(struct mcp_client *client, struct mcp_expected *expected)
 {
+	expected->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_mutex_lock(&client->lock);
 	expected->next = client->expected;
 	client->expected = expected;
@@ -329,6 +330,7 @@ void mcp_client_expect_no_more(struct mcp_client *client, struct mcp_expected *e
 		at = &(*at)->next;
 	*at = expected->next;
 	pthread_mutex_unlock(&client->lock);
+	fd_cleanup_close(&expected->bell);
 }
 
 /* With the lock. False: nobody waits for it. */
@@ -341,8 +343,11 @@ static bool note_complete(struct mcp_client *client, const json_t *params)
 		if (json_object_del(one->ids, id) < 0)
 			continue;
 		known = true;
-		if (!json_object_size(one->ids))
-			one->over = true;
+		if (json_object_size(one->ids))
+			continue;
+		one->over = true;
+		if (one->bell >= 0)
+			eventfd_write(one->bell, 1);
 	}
 	return known;
 }

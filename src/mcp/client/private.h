@@ -182,11 +182,12 @@ bool mcp_client_call(struct mcp_client *client, const char *tool, const json_t *
                      const struct mcp_wait *wait, json_t **ret, struct err *err);
 
 /* Answers a request that the server put into its answer to one of ours (multi-round-trip requests,
- * 2026-07-28), roots/list too: as options.answer says.  Blocks; *cancel or *over (either may be
- * NULL) becomes true when nobody waits any more.  *ret: a new reference. */
+ * 2026-07-28), roots/list too: as options.answer says.  Blocks until then, or somebody cancels, or
+ * `expected` (NULL: nothing) is over.  *ret: a new reference. */
+struct mcp_expected;
 bool mcp_client_answer(struct mcp_client *client, const char *method, const json_t *params,
-                       const _Atomic bool *cancel, const _Atomic bool *over, json_t **ret,
-                       struct err *err);
+                       const struct mcp_wait *wait, const struct mcp_expected *expected,
+                       json_t **ret, struct err *err);
 
 /* Whether it is of no use any more. */
 bool mcp_client_lost(struct mcp_client *client);
@@ -319,7 +320,7 @@ bool mcp_client_request(struct mcp_client *client, const char *method, const jso
 /* Answers what `requests` ({key: {"method", "params"}}) asks, but for what `responses` has, and
  * puts the answers there. */
 bool mcp_inputs_answer(struct mcp_client *client, const json_t *requests,
-                       const _Atomic bool *cancel, json_t *responses, struct err *err);
+                       const struct mcp_wait *wait, json_t *responses, struct err *err);
 
 /* For these, of a client: one request and its answer. *ret_refusal (may be NULL): the error that it
  * was answered with, a new reference. */
@@ -333,6 +334,7 @@ void mcp_client_pause(struct mcp_client *client, const struct mcp_wait *wait);
 struct mcp_expected {
 	json_t *ids;        /* {ID: true}: those that are not yet; with the client's lock */
 	_Atomic bool over;  /* all of them are */
+	int bell;           /* owned, while expected; readable then; -1: no descriptor is left */
 	struct mcp_expected *next;
 };
 
@@ -372,8 +374,8 @@ void mcp_answers_take(struct mcp_answers *answers, const json_t *id, const char 
 void mcp_answers_withdraw(struct mcp_answers *answers, const json_t *id);
 /* mcp_client_answer. */
 bool mcp_answers_within(struct mcp_answers *answers, const char *method, const json_t *params,
-                        const _Atomic bool *cancel, const _Atomic bool *over, json_t **ret,
-                        struct err *err);
+                        const struct mcp_wait *wait, const struct mcp_expected *expected,
+                        json_t **ret, struct err *err);
 /* Around a call of a tool: only while there is one the server may have a model answer
  * (LIMIT_MCP_SAMPLINGS_CALL of them), and what is being answered when the last one ends is
  * cancelled and waited for. */

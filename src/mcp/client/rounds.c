@@ -20,7 +20,7 @@ enum {
 /* ---- answers that ask for more ---- */
 
 static bool answer_input(struct mcp_client *client, const json_t *request,
-                         const _Atomic bool *cancel, json_t **ret, struct err *err)
+                         const struct mcp_wait *wait, json_t **ret, struct err *err)
 {
 	const char *method = json_string_value(json_object_get(request, "method"));
 	const json_t *params = json_object_get(request, "params");
@@ -32,7 +32,7 @@ static bool answer_input(struct mcp_client *client, const json_t *request,
 		return err_set(err, ERR_TOOL_FAILED,
 		               "The MCP server \"%s\" asked for more without saying what.",
 		               mcp_client_name(client));
-	if (mcp_client_answer(client, method, json_is_object(params) ? params : none, cancel, NULL,
+	if (mcp_client_answer(client, method, json_is_object(params) ? params : none, wait, NULL,
 	                      ret, &why))
 		return true;
 	if (why.code == ERR_UNKNOWN_TOOL)
@@ -51,7 +51,7 @@ static bool asked_wrongly(const struct mcp_client *client, struct err *err)
 }
 
 bool mcp_inputs_answer(struct mcp_client *client, const json_t *requests,
-                       const _Atomic bool *cancel, json_t *responses, struct err *err)
+                       const struct mcp_wait *wait, json_t *responses, struct err *err)
 {
 	const char *key;
 	json_t *request;
@@ -63,7 +63,7 @@ bool mcp_inputs_answer(struct mcp_client *client, const json_t *requests,
 
 		if (json_object_get(responses, key))
 			continue;
-		if (!answer_input(client, request, cancel, &answer, err))
+		if (!answer_input(client, request, wait, &answer, err))
 			return false;
 		json_object_set_new(responses, key, answer);
 	}
@@ -72,7 +72,7 @@ bool mcp_inputs_answer(struct mcp_client *client, const json_t *requests,
 
 /* Answers what such a result asks, and puts it into the params of the next round. */
 static bool answer_result(struct mcp_client *client, const json_t *result,
-                          const _Atomic bool *cancel, json_t *params, struct err *err)
+                          const struct mcp_wait *wait, json_t *params, struct err *err)
 {
 	const json_t *requests = json_object_get(result, "inputRequests");
 	json_t *state = json_object_get(result, "requestState");
@@ -80,7 +80,7 @@ static bool answer_result(struct mcp_client *client, const json_t *result,
 
 	if (!requests && !json_is_string(state))
 		return asked_wrongly(client, err);
-	if (!mcp_inputs_answer(client, requests, cancel, responses, err))
+	if (!mcp_inputs_answer(client, requests, wait, responses, err))
 		return false;
 	json_object_del(params, "inputResponses");
 	json_object_del(params, "requestState");
@@ -132,7 +132,7 @@ static bool ask_addresses(struct mcp_client *client, const json_t *refusal,
 			mcp_said_text(json_object_get(one, "message"), WORDS_SHOWN);
 		json_auto_t *answer = NULL;
 
-		if (!mcp_client_answer(client, "elicitation/create", one, wait->cancel, NULL,
+		if (!mcp_client_answer(client, "elicitation/create", one, wait, NULL,
 		                       &answer, err))
 			return false;
 		if (!accepts(answer))
@@ -154,8 +154,8 @@ static bool await_addresses(struct mcp_client *client, struct mcp_expected *expe
 	json_auto_t *params = json_pack("{s:s, s:{s:s, s:{}}}", "message", question,
 	                                "requestedSchema", "type", "object", "properties");
 	json_auto_t *answer = NULL;
-	const bool ok = mcp_client_answer(client, "elicitation/create", params, wait->cancel,
-	                                  &expected->over, &answer, err);
+	const bool ok = mcp_client_answer(client, "elicitation/create", params, wait, expected,
+	                                  &answer, err);
 
 	if (expected->over || accepts(answer))
 		return true;
@@ -208,7 +208,7 @@ bool mcp_client_request(struct mcp_client *client, const char *method, const jso
 			*ret = mem_steal(&result);
 			return true;
 		}
-		if (!answer_result(client, result, wait->cancel, own, err))
+		if (!answer_result(client, result, wait, own, err))
 			return false;
 	}
 	return err_set(err, ERR_TOOL_FAILED,

@@ -93,7 +93,7 @@ static bool task_input(struct task *task, const json_t *state, json_t **ret, str
 		return mcp_client_ask(task->client, "tasks/result", task->params, &task->wait, ret,
 		                      err);
 	if (!mcp_inputs_answer(task->client, json_object_get(state, "inputRequests"),
-	                       task->wait.cancel, task->answered, err))
+	                       &task->wait, task->answered, err))
 		return false;
 	/* A server that asks a person is not late. */
 	task->until_ms += task->until_ms ? clock_monotonic_ms() - since_ms : 0;

@@ -71,14 +71,21 @@ enum ask_state ask_paste(struct ask *ask, struct span text)
 
 char *ask_unsent(struct ask *ask)
 {
-	const struct editor *field = ask_field(ask);
-	char *text;
+	_cleanup_buf_ struct buf all = BUF_INIT(LIMIT_RESULT_BYTES);
+	const struct editor *field = is_confirmation(ask) ? ask_field(ask) : NULL;
+	_cleanup_free_ char *text = NULL;
 
-	/* The lines of a hunk are the model's; a server's field is not for the model. */
-	if (!field || elicit_is(ask) ||
-	    (is_confirmation(ask) && ask->confirm.stage == CONFIRM_EDIT))
+	/* A server's field is not for the model. */
+	if (elicit_is(ask))
 		return NULL;
-	return ask_typed(field, &text) ? text : NULL;
+	if (is_confirmation(ask))
+		review_comments(ask, &all);
+	else
+		questions_typed(ask, &all);
+	/* The lines of a hunk are the model's. */
+	if (ask->confirm.stage != CONFIRM_EDIT && ask_typed(field, &text))
+		buf_printf(&all, "%s%s", all.len ? "\n" : "", text);
+	return all.len ? buf_steal(&all) : NULL;
 }
 
 json_t *ask_answers(const struct ask *ask)

@@ -57,8 +57,8 @@ bool ask_join(struct ask *ask, json_t *message);
 void ask_unjoin(struct ask *ask, const json_t *message);
 /* What the last that joined is about, without the question. */
 void ask_subject_joined(const struct ask *ask, unsigned width, struct rows *rows);
-/* What was typed into one of its fields and would be lost with it, trimmed; the caller frees. NULL:
- * nothing. */
+/* What was typed into its fields (an answer, comments on hunks) and would be lost with it, trimmed,
+ * a line each; the caller frees. NULL: nothing. */
 char *ask_unsent(struct ask *ask);
 /* "No" and nothing else: for an interruption. A new reference. */
 json_t *ask_refusal(const struct ask *ask);

@@ -218,6 +218,8 @@ void review_end(struct ask *ask);                             /* frees what it h
 void review_begin(struct ask *ask);
 enum ask_state review_key(struct ask *ask, const struct key *key); /* from CONFIRM_HUNKS on */
 void review_rows(struct ask *ask, struct ask_page *page);     /* likewise */
+/* Appends the comments that were made so far, a line each. */
+void review_comments(const struct ask *ask, struct buf *out);
 /* The diff of the hunk in front, or of what is left. */
 void review_diff(const struct ask *ask, struct buf *out);
 
@@ -238,6 +240,7 @@ void questions_end(struct ask *ask);                          /* frees what they
 enum ask_state questions_key(struct ask *ask, const struct key *key); /* as ask_key */
 void questions_rows(struct ask *ask, struct ask_page *page);  /* as ask_rows */
 struct editor *questions_field(struct ask *ask);              /* that has the keys; or NULL */
+void questions_typed(struct ask *ask, struct buf *out);       /* what was, a line each */
 /* The questions' sentences. */
 void questions_subject(const struct ask *ask, unsigned width, struct rows *rows);
 

@@ -132,6 +132,16 @@ static json_t *page_answer(const struct question_page *page)
 	return NULL;
 }
 
+void questions_typed(struct ask *ask, struct buf *out)
+{
+	for (size_t i = 0; i < ask->questions.count; i++) {
+		_cleanup_free_ char *text = NULL;
+
+		if (ask_typed(ask->questions.pages[i].text, &text))
+			buf_printf(out, "%s%s", out->len ? "\n" : "", text);
+	}
+}
+
 static enum ask_state questions_send(struct ask *ask)
 {
 	json_t *answers = json_object();

@@ -392,6 +392,14 @@ static void put_comments(const struct review_file *file, bool named, struct buf 
 	}
 }
 
+void review_comments(const struct ask *ask, struct buf *out)
+{
+	const struct confirm *confirm = &ask->confirm;
+
+	for (size_t i = 0; i < confirm->file_count; i++)
+		put_comments(&confirm->files[i], confirm->file_count > 1, out);
+}
+
 /* The answer's row for a file of several. */
 static json_t *file_answer(const struct review_file *file)
 {

@@ -338,6 +338,18 @@ bool command_is_slow(const struct command_context *context, struct span line)
 	return row && (row->is.flags & COMMAND_SLOW || row_works(row, line));
 }
 
+static bool row_is_idle(const struct command_row *row, struct span arguments)
+{
+	return row->is.flags & COMMAND_IDLE || row_works(row, arguments);
+}
+
+bool command_waits(const struct command_context *context, struct span line)
+{
+	const struct command_row *row = find_command_row(name_of(&line));
+
+	return context->busy && (!row || row_is_idle(row, line));
+}
+
 /* Its own name, never what stands behind it. */
 static void report_command(const struct command_context *context, const struct command_row *row,
                            const struct command_result *result)
@@ -372,7 +384,7 @@ void command_run(const struct command_context *context, struct span line,
 		return;
 	}
 	call.command = &row->is;
-	if ((row->is.flags & COMMAND_IDLE || row_works(row, line)) && context->busy)
+	if (context->busy && row_is_idle(row, line))
 		command_fail(&call, "/%s has to wait until the work under way has ended.",
 		             row->is.name);
 	else if (!context->host && !(row->is.flags & COMMAND_ALONE))

@@ -126,6 +126,9 @@ const struct command_info *command_of(struct span line);
 bool command_exists(const struct command_context *context, struct span line);
 /* Whether running it takes its time: a row that is COMMAND_SLOW, or a prompt of an MCP server. */
 bool command_is_slow(const struct command_context *context, struct span line);
+/* Whether it is to be run when what is under way (`busy`) has ended: a row that is COMMAND_IDLE, or
+ * what is no row, and so perhaps a custom command, or a prompt of an MCP server. */
+bool command_waits(const struct command_context *context, struct span line);
 /* Fills *result in any case. */
 void command_run(const struct command_context *context, struct span line,
                  struct command_result *result);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Diffs as rows: one column, or old and new side by side. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/text.h"
+#include "diff/diff.h"
 #include "diff/unified.h"
 #include "tui/markdown/highlight.h"
 #include "tui/view/private.h"
@@ -12,7 +16,7 @@ enum { TEXT_LEAST = 20 };
 struct diff_rows {
 	struct body *body;
 	struct highlight *code; /* NULL: the file's name is not known */
-	struct span old_name;   /* of the "---" line before */
+	char *old_name;         /* owned; of the "---" line before; NULL: there was none */
 	unsigned digits;        /* of line numbers; 0: none are shown */
 	bool sides;
 };
@@ -190,52 +194,59 @@ static void diff_lines_shown(struct diff_rows *d, const struct unified_block *bl
 		                 i < added ? &block->lines[removed + i] : NULL);
 }
 
-/* "a/src/main.c", perhaps with a tab and a time behind it, without git's prefix. */
-static struct span cleaned_name(struct span name)
+/* "a/src/main.c", perhaps with a tab and a time behind it, or quoted as git does, without git's
+ * prefix; the caller frees. */
+static char *cleaned_name(struct span name)
 {
 	const char *tab = name.len ? memchr(name.data, '\t', name.len) : NULL;
+	bool quoted;
 
 	if (tab)
 		name.len = (size_t)(tab - name.data);
 	name = span_trim(name);
-	return span_starts(name, SPAN("a/")) || span_starts(name, SPAN("b/")) ?
-	               span_skip(name, 2) : name;
+	quoted = name.len > 1 && name.data[0] == '"' && name.data[name.len - 1] == '"';
+	if (quoted)
+		name = span_of(name.data + 1, name.len - 2);
+	if (span_starts(name, SPAN("a/")) || span_starts(name, SPAN("b/")))
+		name = span_skip(name, 2);
+	return quoted ? script_unquote_name(name) : mem_dup(name.data, name.len);
 }
 
-static void diff_names(struct diff_rows *d, struct span old_name, struct span new_name)
+static void diff_names(struct diff_rows *d, const char *old_name, const char *new_name)
 {
-	const bool created = span_eq(old_name, SPAN("/dev/null"));
-	const bool deleted = span_eq(new_name, SPAN("/dev/null"));
+	const bool created = old_name && strcmp(old_name, "/dev/null") == 0;
+	const bool deleted = strcmp(new_name, "/dev/null") == 0 && old_name;
+	const char *name = deleted ? old_name : new_name;
 	struct row row = { 0 };
 
-	row_text(&row, deleted ? old_name : new_name, STYLE_BOLD(ROLE_TEXT));
+	row_text(&row, span_str(name), STYLE_BOLD(ROLE_TEXT));
 	if (created || deleted)
 		row_printf(&row, STYLE(ROLE_DIM), created ? " (new file)" : " (deleted)");
-	else if (old_name.len && !span_eq(old_name, new_name)) {
+	else if (old_name && strcmp(old_name, new_name) != 0) {
 		row_printf(&row, STYLE(ROLE_DIM), " (was ");
-		row_text(&row, old_name, STYLE(ROLE_DIM));
+		row_text(&row, span_str(old_name), STYLE(ROLE_DIM));
 		row_printf(&row, STYLE(ROLE_DIM), ")");
 	}
 	body_take(d->body, &row, NULL);
 	highlight_free(d->code);
-	d->code = highlight_new(deleted ? old_name : new_name);
+	d->code = highlight_new(span_str(name));
 }
 
 static void diff_heading(struct diff_rows *d, struct span text)
 {
+	_cleanup_free_ char *name = NULL;
 	struct row row = { 0 };
 
-	if (span_starts(text, SPAN("--- "))) {
-		d->old_name = cleaned_name(span_skip(text, 4));
+	if (!span_starts(text, SPAN("--- ")) && !span_starts(text, SPAN("+++ "))) {
+		row_text(&row, text, STYLE(ROLE_DIM));
+		body_take(d->body, &row, NULL);
 		return;
 	}
-	if (span_starts(text, SPAN("+++ "))) {
-		diff_names(d, d->old_name, cleaned_name(span_skip(text, 4)));
-		d->old_name = span_of("", 0);
-		return;
-	}
-	row_text(&row, text, STYLE(ROLE_DIM));
-	body_take(d->body, &row, NULL);
+	name = cleaned_name(span_skip(text, 4));
+	if (text.data[0] == '+')
+		diff_names(d, d->old_name, name);
+	free(d->old_name);
+	d->old_name = text.data[0] == '-' ? mem_steal(&name) : NULL;
 }
 
 static void diff_block(struct diff_rows *d, const struct unified_block *block)
@@ -267,6 +278,7 @@ void diff_body(struct body *body, struct span unified)
 	while (!body_full(body) && unified_next(&reader, &block))
 		diff_block(&d, &block);
 	body->left_out += lines_count(reader.rest);
+	free(d.old_name);
 	highlight_free(d.code);
 }
 

@@ -297,12 +297,12 @@ static bool record_open_folder(struct beside_record *record)
 	return record->folder >= 0;
 }
 
-static bool random_name(char name[static 2 * RANDOM_BYTES + 1])
+static bool random_name(char name[static 2 * RANDOM_BYTES + 1], struct err *err)
 {
 	unsigned char bytes[RANDOM_BYTES];
 
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		return false;
+		return err_set_errno(err, errno, "There are no random bytes for a name");
 	for (size_t i = 0; i < RANDOM_BYTES; i++)
 		snprintf(name + 2 * i, 3, "%02x", bytes[i]);
 	return true;
@@ -332,12 +332,10 @@ bool beside_record_make(const char *journal_folder, const char *const *roots, si
 	struct buf text = BUF_INIT(RECORD_MAX);
 	char name[2 * RANDOM_BYTES + 1] = "";
 	struct beside_record *record;
-	bool ok;
 
-	if (!file_make_folders(parent, err))
+	if (!file_make_folders(parent, err) || !random_name(name, err))
 		return false;
 	record_format(&text, roots, root_count, request);
-	ok = !text.overflowed && random_name(name);
 	record = record_new(parent, name);
 	record->text.len = text.len;
 	record->text.data = buf_steal(&text);
@@ -345,8 +343,8 @@ bool beside_record_make(const char *journal_folder, const char *const *roots, si
 		record_drop(record);
 		return false;
 	}
-	ok = ok && record_parse(record) && record_write(record, durability == DURABILITY_FULL);
-	if (!ok) {
+	errno = EFBIG; /* a text that is too long is none, and parsing it sets none */
+	if (!record_parse(record) || !record_write(record, durability == DURABILITY_FULL)) {
 		err_set_errno(err, errno, "Cannot write down in %s what was allowed", parent);
 		if (record->folder >= 0)
 			record_remove(record);

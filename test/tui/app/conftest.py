@@ -4,6 +4,7 @@ world.hasp(server) is that program in a terminal."""
 import importlib.util
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,14 @@ class Held:
 class Hasp(terminal.Vterm):
     def wait(self, text, seconds=SECONDS):
         return super().wait(text, seconds)
+
+    def titled(self, start):
+        """Until the window's title begins so."""
+        end = time.monotonic() + SECONDS
+        while not (title := self.dump().title).startswith(start):
+            assert time.monotonic() < end, title
+            time.sleep(0.02)
+        return self
 
 
 class World(headless.World):

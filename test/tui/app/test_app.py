@@ -715,16 +715,12 @@ def test_the_topic_is_shown_and_is_there_again(world, held):
             assert dump.title.startswith("Working: Parser") and "No topic" not in dump.title
             assert b"\x1b]0;evil" not in hasp.raw()
             held.go.set()
-            hasp.wait("Done so.").wait(READY).quiet()
-            assert hasp.dump().title.startswith("Ready: Parser")
-            hasp.key("ctrl+d")
+            hasp.wait("Done so.").wait(READY).titled("Ready: Parser").key("ctrl+d")
             assert hasp.end() == 0
     with world.fake([[text("On.")]]) as server:
         with world.hasp(server, "--resume", "latest") as hasp:
-            hasp.wait("The session goes on here.").wait(READY).quiet()
-            assert hasp.dump().title.startswith("Ready: Parser")
-            hasp.type("/clear").key("enter").quiet(0.5)
-            assert hasp.dump().title.startswith("Ready (")
+            hasp.wait("The session goes on here.").wait(READY).titled("Ready: Parser")
+            hasp.type("/clear").key("enter").titled("Ready (")
     world.settings(general={"topicUpdateNarration": False})
     with world.fake([[text("On.")]]) as server:
         with world.hasp(server) as hasp:

@@ -144,8 +144,13 @@ def images(server):
 
 
 def answered(hasp, said="The *answer* \N{SNOWMAN}"):
-    """Where rows are kept narrow the status line may have no room for its last words."""
+    """Until the turn is over, too, which is when there is something to copy. Where rows are kept narrow the status line
+    may have no room for its last words: so by the row that is there while it works."""
     hasp.type("hi").key("enter").wait("The answer").wait("context left")
+    end = time.monotonic() + terminal.PATIENCE
+    while any(line.startswith("* ") for line in hasp.dump().window):
+        assert time.monotonic() < end
+        time.sleep(0.02)
     return said
 
 

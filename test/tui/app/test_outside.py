@@ -42,17 +42,21 @@ def test_a_file_is_read_when_that_is_allowed(world, outside, level):
     assert "the notes" in told(server) and "allowed just that for this session" in told(server, 1)
 
 
-def test_a_file_is_written_after_two_questions(world, outside):
-    notes = outside / "notes.md"
+@pytest.mark.parametrize("name", ["notes.md", "my f\N{LATIN SMALL LETTER O WITH DIAERESIS}lder/notes.md"])
+def test_a_file_is_written_after_two_questions(world, outside, name):
+    notes = outside / name
+    notes.parent.mkdir(exist_ok=True)
+    notes.write_text("the notes\n")
     change = call("update_file", {"file_path": str(notes), "old_content": "the", "new_content": "my"})
     with world.fake([[change], [text("Changed.")]]) as server:
         with world.hasp(server, rows=40) as hasp:
             hasp.type("change").key("enter")
             hasp.wait("write %s: this file may be read and replaced, and nothing else." % notes)
             choose(hasp, "Allow once").wait("Apply this change?").quiet(0.1)
+            assert "\n%s\n@@" % notes in hasp.dump().text, "the diff names a file of the workspace"
             assert notes.read_text() == "the notes\n"
             choose(hasp, "Allow once").wait("Changed.")
-    assert notes.read_text() == "my notes\n" and os.listdir(outside) == ["notes.md"]
+    assert notes.read_text() == "my notes\n" and os.listdir(notes.parent) == ["notes.md"]
 
 
 def test_no_and_what_to_do_instead(world, outside):
