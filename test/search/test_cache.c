@@ -617,7 +617,7 @@ static void threads_share_a_cache_and_nothing_is_left_over(void **data)
 	const size_t descriptors = fixture_count("/proc/self/fd");
 	const size_t tasks = fixture_count("/proc/self/task"), rounds = part_of(200, 4);
 	_cleanup_free_ char *last = mem_printf("%zu", rounds);
-	_cleanup_free_ char *changes =
+	_cleanup_free_ char *script =
 		mem_printf("for i in $(seq %zu); do echo $i > root/one.txt; mkdir root/n; "
 	                   "echo x > root/n/x; mv root/n root/m; rm -r root/m; done",
 	                   rounds);
@@ -630,7 +630,7 @@ static void threads_share_a_cache_and_nothing_is_left_over(void **data)
 	fixture_start(&f, NULL);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, ask_often, &f), 0);
-	fixture_run(&f, changes);
+	fixture_run(&f, script);
 	for (size_t i = 0; i < 4; i++) {
 		pthread_join(threads[i], &bad);
 		assert_null(bad);
@@ -649,7 +649,7 @@ static void a_cache_can_go_while_it_works(void **data)
 	cache_fixture_open(&f);
 	fixture_run(&f, "mkdir $(seq -f root/%g 500) && "
 	                "for i in $(seq 500); do echo $i > root/$i/f; done");
-	for (unsigned i = 0; i < 40; i += part_step(2)) {
+	for (unsigned i = 0; i < 40; i += (unsigned)part_step(2)) {
 		f.cache = search_cache_new(f.ws, &(struct search_cache_options){ 0 });
 		search_cache_want(f.cache, 0, &f.rules);
 		usleep(i * 500);
