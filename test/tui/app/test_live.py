@@ -31,7 +31,7 @@ def test_vim_edits_and_saves(world):
             focus(hasp).wait("old line")
             hasp.type("onew line").wait("new line").key("esc").type(":wq").key("enter").wait("Edited.")
             assert world.read("a.txt") == "old line\nnew line\n"
-            assert KEYS not in hasp.dump().text
+            hasp.gone(KEYS)
     assert "exit_code" in result(server) and "new line" not in result(server)
 
 

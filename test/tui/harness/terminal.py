@@ -127,6 +127,14 @@ class Terminal:
             raise AssertionError("%r never came; there is:\n%s" % (text, self.dump().text))
         return self
 
+    def gone(self, text, seconds=PATIENCE):
+        """Until neither has `text` any more."""
+        end = time.monotonic() + seconds
+        while text in (there := self.dump().text):
+            assert time.monotonic() < end, "%r stays; there is:\n%s" % (text, there)
+            time.sleep(0.02)
+        return self
+
     def _wait(self, text, seconds):
         end = time.monotonic() + seconds
         while text not in self.dump().text:
