@@ -138,7 +138,7 @@ static const struct authority_row variables[] = {
 	ROW("COLORTERM", PROCESS, "How many colours the terminal has."),
 	ROW("COLORFGBG", PROCESS, "Whether the terminal's background is a light one."),
 	ROW("TMUX", PROCESS, "Whether the terminal is one of tmux."),
-	ROW("TMUX_PANE", PROCESS, "Which window of tmux the terminal is."),
+	ROW("TMUX_PANE", PROCESS, "Which pane of tmux the terminal is."),
 	ROW("STY", PROCESS, "Whether the terminal is one of GNU screen."),
 	ROW("VISUAL", PROCESS, "The editor in which to open files."),
 	ROW("EDITOR", PROCESS, "The editor in which to open files, without VISUAL."),

@@ -284,9 +284,11 @@ static void complete_paths(struct complete *complete, struct editor *editor, siz
 	struct ranking ranking = { .count = 0 };
 	struct span wanted;
 
-	for (size_t i = 0; i < typed.len; i++)
-		if (typed.data[i] != '\\' || (i && typed.data[i - 1] == '\\'))
-			buf_char(&plain, typed.data[i]);
+	for (size_t i = 0; i < typed.len; i++) {
+		if (typed.data[i] == '\\' && ++i == typed.len)
+			break;
+		buf_char(&plain, typed.data[i]);
+	}
 	wanted = buf_view(&plain);
 	if (resources)
 		add_agents(host_agents(opened->host), resources);

@@ -292,37 +292,37 @@ static bool input_paste_text(struct app *app, struct span text)
 	return !escaped.overflowed && editor_paste(app->editor, buf_view(&escaped));
 }
 
-/* What has no use where it was pasted is in the draft, which may not be seen. */
-static const char *input_pasted_hint(const struct app *app)
+/* What has the keys gets what is pasted, too; false: it has no use for it, or it is the draft. */
+static bool input_paste_taken(struct app *app, struct span text)
 {
-	return app->pager || app->pick || app->ask ? "What was pasted is in the prompt, for later" :
-	                                             NULL;
+	if (app->pager)
+		return pager_paste(app, text);
+	if (app->browse) {
+		browse_paste(app, text);
+		return true;
+	}
+	if (app->secret) {
+		first_paste(app, text);
+		return true;
+	}
+	if (full_paste(app, text))
+		return true;
+	if (!app->ask || input_is_aside(app))
+		return consoles_paste(app->consoles, text);
+	app->key_ms = clock_monotonic_ms();
+	return input_ask_state(app, ask_paste(app->ask, text));
 }
 
 static void input_paste(struct app *app, struct span text)
 {
-	const bool asked = app->ask && !input_is_aside(app);
-
-	if (app->pager && pager_paste(app, text))
-		return;
-	if (!app->pager && app->browse) {
-		browse_paste(app, text);
-		return;
-	}
-	if (!app->pager && app->secret) {
-		first_paste(app, text);
-		return;
-	}
-	if (!app->pager && full_paste(app, text))
-		return;
-	if (!app->pager && !asked && consoles_paste(app->consoles, text))
+	if (input_paste_taken(app, text))
 		return;
 	app->key_ms = clock_monotonic_ms();
-	if (!app->pager && asked && input_ask_state(app, ask_paste(app->ask, text)))
-		return;
-	app->hint = paste_files(app, text) || input_paste_text(app, text) ?
-	                    input_pasted_hint(app) :
-	                    "There is no room for what was pasted: nothing was taken";
+	if (!paste_files(app, text) && !input_paste_text(app, text))
+		app->hint = "There is no room for what was pasted: nothing was taken";
+	else /* the draft may not be seen */
+		app->hint = app->pager || app->pick || app->ask ?
+		                    "What was pasted is in the prompt, for later" : NULL;
 	if (app->pager && app->hint)
 		pager_notice(app, "info", app->hint);
 }

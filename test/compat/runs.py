@@ -63,5 +63,5 @@ def all_of(folder):
         started = {(run.__name__, name): pool.submit(run, programs[run.__name__, name])
                    for run in ALL for name in ("gemini", "hasp")
                    if name == "hasp" or run not in ENDS or part.ALL}
-    return {run.__name__: {name: started[run.__name__, name].result() if (run.__name__, name) in started else None
-                           for name in ("gemini", "hasp")} for run in ALL}
+    ended = {way: one.result() for way, one in started.items()}
+    return {run.__name__: {name: ended.get((run.__name__, name)) for name in ("gemini", "hasp")} for run in ALL}

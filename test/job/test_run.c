@@ -45,7 +45,8 @@ static bool is_of(const struct fixture *fixture, const char *pid)
 	       memcmp(folder, fixture->root, (size_t)n) == 0;
 }
 
-/* Processes of the fixture's commands whose arguments hold a text; with "" also one without any yet. */
+/* Processes of the fixture's commands whose arguments hold a text; with "" also one that has none
+ * yet. */
 static int count_processes(const struct fixture *fixture, const char *text)
 {
 	DIR *proc = opendir("/proc");

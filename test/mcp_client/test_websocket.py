@@ -138,7 +138,8 @@ def test_a_connection_that_was_closed_is_opened_again(world):
 
 def test_a_call_that_takes_too_long_is_withdrawn(world):
     with peer() as far:
-        world.use({"far": {"tcp": "ws://127.0.0.1:%d/" % far.port, "headers": TOKEN, "timeout": 5000}})  # the handshake's, too
+        # The handshake has this time, too.
+        world.use({"far": {"tcp": "ws://127.0.0.1:%d/" % far.port, "headers": TOKEN, "timeout": 5000}})
         done = attempt(world, echo("hang"))
         far.until("closed")
     assert done.results(1)[0]["success"] is False

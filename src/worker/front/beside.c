@@ -343,7 +343,7 @@ bool beside_record_make(const char *journal_folder, const char *const *roots, si
 		record_drop(record);
 		return false;
 	}
-	errno = EFBIG; /* a text that is too long is none, and parsing it sets none */
+	errno = EFBIG; /* why parsing fails: the text was cut */
 	if (!record_parse(record) || !record_write(record, durability == DURABILITY_FULL)) {
 		err_set_errno(err, errno, "Cannot write down in %s what was allowed", parent);
 		if (record->folder >= 0)
