@@ -3,8 +3,9 @@
  *
  * Both are asked before anything of the project or the provider is opened, each with one question.
  * A folder is asked about only if it brings something along that trust would switch on, and that is
- * named.  A key is typed into a row that shows dots; it goes to the key store or the user's .env
- * (model_key_keep) and nowhere else: not into the draft, its history or the stash. */
+ * named; what was typed before the question stood there is no answer to it.  A key is typed into a
+ * row that shows dots; it goes to the key store or the user's .env (model_key_keep) and nowhere
+ * else: not into the draft, its history or the stash. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ enum {
 	NAMES_SHOWN = 12,     /* of each thing that a folder brings along */
 	KEY_BYTES_MAX = 4096,
 	DOTS_MAX = 24,        /* shown for a key */
+	AHEAD_MS = 1,         /* a timer of 0 would fire before the loop has read anything */
 };
 
 /* ---- settings ---------------------------------------------------------------- */
@@ -113,6 +115,17 @@ static void trust_ask(struct app *app)
 	pick_show(app, pick);
 }
 
+/* What was typed before has been read by now: it is in the draft. */
+static void first_trust(void *data)
+{
+	struct app *app = data;
+
+	loop_timer_stop(app->first_timer);
+	app->first_timer = NULL;
+	if (!app->quitting)
+		trust_ask(app);
+}
+
 void first_begin(struct app *app)
 {
 	json_auto_t *brought = NULL;
@@ -124,7 +137,7 @@ void first_begin(struct app *app)
 		return;
 	}
 	trust_subject(app, brought);
-	trust_ask(app);
+	app->first_timer = loop_timer_start(app->loop, AHEAD_MS, 0, first_trust, app);
 }
 
 /* ---- a key that is typed ----------------------------------------------------- */

@@ -263,6 +263,7 @@ struct app {
 	uint64_t frame_ms;            /* of the last frame */
 	bool keyed;                   /* a key came since: it is shown at once */
 	struct loop_timer *frame_timer;
+	struct loop_timer *first_timer; /* until the first question (first.c); or NULL */
 	struct loop_task frame_task;
 	void (*frame)(struct app *app); /* makes one */
 	bool frame_posted;

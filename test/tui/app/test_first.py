@@ -188,6 +188,23 @@ def test_what_is_typed_before_the_answer_is_the_draft(world):
             hasp.wait("Trust this folder?").type("fix it ").paste("now").key("enter").wait("Not trusted").wait("> fix it now")
 
 
+def test_what_is_typed_before_the_question_is_no_answer(world):
+    """Into the terminal, before hasp has even begun: neither a digit nor Enter decides about trust. It is the draft."""
+    bring_along(world)
+    held = world.root.parent / "begin"
+    begin = ["sh", "-c", 'echo ready; until [ -e "$0" ]; do sleep 0.02; done; exec "$@"', held]
+    with world.fake([]) as server:
+        with world.Hasp([*begin, *world.argv(server, [])], 120, 24, env=world.environment(server, **UNDECIDED),
+                  cwd=world.root).wait("ready") as hasp:
+            hasp.type("1 + 2?").key("enter").wait("1 + 2?")  # which the terminal echoes
+            held.touch()
+            hasp.wait("Trust this folder?")
+            hasp.quiet()
+            assert "Trusted." not in hasp.dump().text and trusted(world) == {} and server.requests == []
+            hasp.key("enter").wait("Not trusted").wait("> 1 + 2?")
+    assert list(trusted(world).values()) == ["DO_NOT_TRUST"]
+
+
 def test_a_folder_that_brings_nothing_is_not_asked_about(world):
     with world.fake([]) as server:
         with world.hasp(server, env=UNDECIDED) as hasp:
