@@ -46,12 +46,34 @@ struct complete {
 
 /* ---- the list ---------------------------------------------------------------- */
 
+/* What is asked now cannot be answered yet. */
+static void complete_remember(struct complete *complete, struct editor *editor, struct span text,
+                              size_t caret)
+{
+	free(complete->text);
+	complete->text = mem_dup(text.data, text.len);
+	complete->caret = caret;
+	complete->version = editor_version(editor);
+	complete->editor = editor;
+}
+
+void complete_again(struct complete *complete)
+{
+	struct editor *editor = complete->editor;
+	_cleanup_free_ char *text = mem_steal(&complete->text);
+
+	complete->editor = NULL;
+	if (editor && !complete->app->quitting && complete->version == editor_version(editor)) {
+		editor_offer_none(editor);
+		complete_offer(complete->app, editor, span_str(text), complete->caret);
+		tui_changed(complete->app);
+	}
+}
+
 static void complete_arrived(struct loop_task *task)
 {
 	struct complete *complete = (struct complete *)((char *)task -
 	                                                offsetof(struct complete, task));
-	struct editor *editor = complete->editor;
-	_cleanup_free_ char *text = mem_steal(&complete->text);
 
 	if (!complete->joined)
 		pthread_join(complete->thread, NULL);
@@ -60,12 +82,7 @@ static void complete_arrived(struct loop_task *task)
 	complete->files = complete->fetched;
 	complete->fetched = (struct walk_result){ 0 };
 	complete->files_ms = clock_monotonic_ms();
-	complete->editor = NULL;
-	if (editor && !complete->app->quitting && complete->version == editor_version(editor)) {
-		editor_offer_none(editor);
-		complete_offer(complete->app, editor, span_str(text), complete->caret);
-		tui_changed(complete->app);
-	}
+	complete_again(complete);
 }
 
 static void *complete_fetch(void *data)
@@ -92,13 +109,8 @@ static bool complete_ready(struct complete *complete, struct editor *editor, str
 
 	if (!old || !opened)
 		return complete->files_ms != 0;
-	if (!complete->files_ms) {
-		free(complete->text);
-		complete->text = mem_dup(text.data, text.len);
-		complete->caret = caret;
-		complete->version = editor_version(editor);
-		complete->editor = editor;
-	}
+	if (!complete->files_ms)
+		complete_remember(complete, editor, text, caret);
 	if (!complete->running && !complete->joined) {
 		complete->provider = opened->provider;
 		complete->task.run = complete_arrived;
@@ -439,13 +451,23 @@ static void complete_variables(struct app *app, struct editor *editor, struct sp
 
 /* ---- the word ---------------------------------------------------------------- */
 
+/* Whether the byte at `at` stands behind a backslash that is not escaped itself. */
+static bool complete_escaped(struct span text, size_t at)
+{
+	size_t backslashes = 0;
+
+	while (backslashes < at && text.data[at - 1 - backslashes] == '\\')
+		backslashes++;
+	return backslashes % 2;
+}
+
+/* An escaped blank is the word's. */
 static size_t complete_word_start(struct span text, size_t caret)
 {
 	size_t from = caret;
 
-	/* A blank behind a backslash is the word's. */
 	while (from > 0 && (!strchr(" \t\n", text.data[from - 1]) ||
-	                    (from > 1 && text.data[from - 2] == '\\')))
+	                    complete_escaped(text, from - 1)))
 		from--;
 	return from;
 }
@@ -458,6 +480,8 @@ void complete_offer(void *data, struct editor *editor, struct span text, size_t 
 
 	if (!app->complete || app->plain)
 		return;
+	if (!runner_opened(app->runner))
+		complete_remember(app->complete, editor, text, caret);
 	if (!editor_is_shell(editor) && (command_is(text) || span_eq(text, SPAN("/")))) {
 		tui_slash_complete(app, editor, text, caret);
 		complete_argument(app, editor, text, caret);

@@ -365,6 +365,7 @@ static void follow_opened(struct app *app, const struct heard *heard)
 	app->status.window =
 		(uint64_t)json_integer_value(json_object_get(facts, "window"));
 	transcript_move(app->transcript, heard->transcript);
+	complete_again(app->complete);
 	tui_show_history(app, json_object_get(facts, "history"),
 	                 json_is_true(json_object_get(facts, "more")));
 }

@@ -573,6 +573,9 @@ void pager_draw(struct app *app);
 
 /* Nothing is fetched yet. */
 struct complete *complete_new(struct app *app);
+/* A session is open, or its files are known: what was typed last is completed from that, unless the
+ * draft has changed since. */
+void complete_again(struct complete *complete);
 /* Waits for what it has begun, while the provider lives. */
 void complete_stop(struct complete *complete);
 void complete_free(struct complete *complete);

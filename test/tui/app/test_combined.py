@@ -62,6 +62,13 @@ def test_a_completed_path_is_one_whatever_is_in_it(world):
     assert sent.count("the content") == 2, sent
 
 
+def test_a_backslash_that_is_part_of_a_name_does_not_join_two_words(world):
+    world.write("notes.txt", "the content\n")
+    with world.fake([]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").type("see @end\\\\ @not").wait("> notes.txt").key("tab").wait("see @end\\\\ @notes.txt")
+
+
 # ---- questions ------------------------------------------------------------------------------------
 
 

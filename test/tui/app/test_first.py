@@ -188,6 +188,13 @@ def test_what_is_typed_before_the_answer_is_the_draft(world):
             hasp.wait("Trust this folder?").type("fix it ").paste("now").key("enter").wait("Not trusted").wait("> fix it now")
 
 
+def test_what_is_typed_before_the_answer_is_completed_once_it_can_be(world):
+    bring_along(world)
+    with world.fake([]) as server:
+        with world.hasp(server, env=UNDECIDED) as hasp:
+            hasp.wait("Trust this folder?").type("see @GEM").key("enter").wait("> GEMINI.md").key("tab").wait("> see @GEMINI.md")
+
+
 def test_what_is_typed_before_the_question_is_no_answer(world):
     """Into the terminal, before hasp has even begun: neither a digit nor Enter decides about trust. It is the draft."""
     bring_along(world)
