@@ -139,7 +139,7 @@ static void nothing_breaks_while_the_tree_never_rests(void **data)
 		askers[i] = (struct asker){ &f, &stop, i, 0 };
 		assert_int_equal(pthread_create(&threads[i], NULL, ask_on, &askers[i]), 0);
 	}
-	usleep(part_of(FREE_MS, 4) * 1000);
+	usleep((useconds_t)part_of(FREE_MS, 4) * 1000);
 	atomic_store(&stop, true);
 	for (size_t i = 0; i < ASKERS; i++) {
 		pthread_join(threads[i], NULL);
