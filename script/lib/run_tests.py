@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds, runs every test of the project, and counts test cases; called by script/test.
 
-A job is one process: a test of the build (c/NAME with gcc, san/NAME with clang and
-the sanitizers) or one folder of black-box tests (py/NAME, if the build does not run it).
-C tests report in TAP, pytest in JUnit's XML, so that cases are counted and not programs.  Jobs run side by side, a few
-more than there are processors (many wait for others' events), except those that their build file marks as not parallel.
-The first build's jobs run while the second is made.
+A job is one process: a test of the build (c/NAME with gcc, san/NAME with clang and the sanitizers), several short ones
+of one folder that are pytest's (c/FOLDER/{NAME,NAME}), or one folder of black-box tests (py/NAME, if the build does not
+run it).  C tests report in TAP, pytest in JUnit's XML, so that cases are counted and not programs.  Jobs run side by
+side, a few more than there are processors (many wait for others' events), except those that their build file marks as
+not parallel.  The first build's jobs run while the second is made.
 """
 
 import json
@@ -36,7 +36,8 @@ SAN_ARGS = ("['-gline-tables-only','-fdata-sections','--start-no-unused-argument
             "'-fsanitize-address-globals-dead-stripping','--end-no-unused-arguments','-fno-sanitize-recover=all']")
 BUILDS = {
     "c": ("build", {}, []),
-    "san": ("build-san", {"CC": CACHE + "clang", "CXX": CACHE + "clang++"},
+    # clang's own archiver would take seven times as long to begin.
+    "san": ("build-san", {"CC": CACHE + "clang", "CXX": CACHE + "clang++", "AR": "ar"},
             # Reports need lines and nothing else: all of it takes minutes to link.
             ["-Db_sanitize=address,undefined", "-Db_lundef=false",
              # Each program makes its globals known at once, not file by file: hasp begins in half the time.
@@ -90,6 +91,7 @@ LONGEST = {"c/headless/endings": 120, "py/cli": 100, "c/guard/effective": 60, "p
            "san/sandbox/cgroup": 15, "san/tui/term/screen": 15}
 MORE_JOBS = 2  # side by side than there are processors
 PYTEST_SECONDS = 5  # of others that are a folder or a file of pytest
+FILES_TOGETHER = 6  # of pytest in one process, at most: each process takes 0.3 s before its first test
 USAGE = """usage: script/test [WORD ...]   the jobs whose names contain a word, or all
        script/test --list       their names"""
 MOST_SECONDS = 1200
@@ -101,6 +103,7 @@ SECONDS_FACTOR = 10  # meson's time-outs are for an idle machine
 class Job(NamedTuple):
     name: str
     argv: list
+    files: tuple  # or folders of pytest, behind argv
     env: dict
     cwd: str
     seconds: int
@@ -132,17 +135,24 @@ def make(kind, targets):
 
 
 def introspect(kind, what):
-    return json.loads(subprocess.run(["meson", "introspect", what, str(TOP / BUILDS[kind][0])], check=True,
-                                     stdout=subprocess.PIPE, cwd=TOP).stdout)
+    """What "meson introspect" prints, which takes half a second to begin."""
+    return json.loads((TOP / BUILDS[kind][0] / "meson-info" / ("intro-%s.json" % what)).read_text())
 
 
 def targets_of(kind, jobs):
-    """All but the programs whose tests are not among the jobs."""
+    """All but what is made for tests that are not among the jobs; with sanitizers no other program beneath test/ either."""
     folder = TOP / BUILDS[kind][0]
-    run = {job.argv[0] for job in jobs}
-    left_out = {test["cmd"][0] for test in introspect(kind, "--tests")} - run
-    return [os.path.relpath(file, folder) for target in introspect(kind, "--targets") if target["build_by_default"]
-            for file in target["filename"] if file not in left_out]
+    names, run, others = {job.name for job in jobs}, set(), set()
+    for test in introspect(kind, "tests"):
+        (run if job_name(kind, test) in names else others).update([test["cmd"][0], *test["depends"]])
+    targets = []
+    for target in introspect(kind, "targets"):
+        file = Path(target["filename"][0])
+        wanted, is_tests = {target["id"], str(file)} & run, file.is_relative_to(folder / "test")
+        left_out = is_tests and (kind == "san" or {target["id"], str(file)} & others)
+        if target["build_by_default"] and (wanted or not left_out):
+            targets += [os.path.relpath(name, folder) for name in target["filename"]]
+    return targets
 
 
 def build(kind, words, reports):
@@ -159,22 +169,26 @@ def build(kind, words, reports):
     return jobs
 
 
+def job_name(kind, test):
+    return "%s/%s" % (kind, test["name"].replace(" ", "_"))
+
+
 def c_jobs(kind, reports):
     """The tests that the build knows; some are pytest with an environment of their own."""
     folder = TOP / BUILDS[kind][0]
     jobs = []
-    for test in introspect(kind, "--tests"):
-        name = "%s/%s" % (kind, test["name"].replace(" ", "_"))
-        argv, report = test["cmd"], ""
+    for test in introspect(kind, "tests"):
+        name = job_name(kind, test)
+        argv, files, report = test["cmd"], (), ""
         if "pytest" in argv:
             report = report_file(reports, name)
-            argv = argv + ["--junitxml", report, "--basetemp", folder_of(report)]
+            files = tuple(word for word in argv if word.endswith(".py"))
+            argv = [word for word in argv if word not in files]
         env = {"CMOCKA_MESSAGE_OUTPUT": "TAP", **PY_ENV, **test["env"]}
         if kind == "san":
             env.update(UBSAN, ASAN_OPTIONS=ASAN % (0 if report else 1))
             env.update({"HASP_SAMPLE": str(SAMPLE)} if test["name"] not in HARDENED else {})
-        jobs.append(Job(name, argv, env,
-                        test["workdir"] or str(folder),
+        jobs.append(Job(name, argv, files, env, test["workdir"] or str(folder),
                         min(MOST_SECONDS, test["timeout"] * SECONDS_FACTOR),
                         not test["is_parallel"], report))
     return jobs
@@ -198,9 +212,8 @@ def folder_of(report):
 
 def py_jobs(reports, build_jobs):
     """One job per folder with test_*.py, but those that the build runs itself."""
-    known = {str(Path(argument).resolve().parent) for job in build_jobs for argument in job.argv
-             if argument.endswith(".py") and "pytest" in job.argv}
-    ran = {str(Path(argument).resolve()) for job in build_jobs for argument in job.argv}
+    ran = {str(Path(file).resolve()) for job in build_jobs for file in job.files}
+    known = {str(Path(file).parent) for file in ran}
     # With sanitizers some files are left out on purpose.
     whole = any(job.name.startswith("c/") for job in build_jobs)
     for path in sorted((TOP / "test").rglob("test_*.py")):
@@ -213,11 +226,14 @@ def py_jobs(reports, build_jobs):
         if str(folder) in known:
             continue
         name = "py/" + folder.relative_to(TOP / "test").as_posix()
-        report = report_file(reports, name)
-        argv = [*PYTEST, "-q", "-p", "no:cacheprovider",
-                "--junitxml", report, "--basetemp", folder_of(report), str(folder)]
-        jobs.append(Job(name, argv, PY_ENV, str(TOP), MOST_SECONDS, False, report))
+        argv = [*PYTEST, "-q", "-p", "no:cacheprovider"]
+        jobs.append(Job(name, argv, (str(folder),), PY_ENV, str(TOP), MOST_SECONDS, False, report_file(reports, name)))
     return jobs
+
+
+def command_of(job):
+    reports = ["--junitxml", job.report, "--basetemp", folder_of(job.report)] if job.report else []
+    return [*job.argv, *job.files, *reports]
 
 
 def count_tap(output, code):
@@ -251,7 +267,7 @@ class Started:
     """A process in a session of its own."""
 
     def __init__(self, job, output):
-        process = subprocess.Popen(job.argv, cwd=job.cwd, env=dict(os.environ, **job.env),
+        process = subprocess.Popen(command_of(job), cwd=job.cwd, env=dict(os.environ, **job.env),
                                    stdin=subprocess.DEVNULL, stdout=output,
                                    stderr=subprocess.STDOUT, start_new_session=True)
         self.process, self.pid = process, process.pid
@@ -268,7 +284,7 @@ class StartedByServer:
 
     def __init__(self, job, output, server):
         self.server = server
-        self.pid = server.start(job.argv[len(PYTEST):], dict(os.environ, **job.env), job.cwd, output)
+        self.pid = server.start(command_of(job)[len(PYTEST):], dict(os.environ, **job.env), job.cwd, output)
 
     def wait(self):
         return self.server.reap(self.pid)
@@ -325,7 +341,33 @@ def excerpt(output, head=30, tail=40, width=300):
 
 
 def weight(job):
-    return LONGEST.get(job.name) or (PYTEST_SECONDS if job.report else 0)
+    return LONGEST.get(job.name) or PYTEST_SECONDS * len(job.files)
+
+
+def together(jobs):
+    """The same, where short files of one folder that are started alike are one job: c/headless/{door,flags,job}."""
+    alike, result = {}, []
+    for job in jobs:
+        if job.alone or job.name in LONGEST or not job.files or not job.files[0].endswith(".py"):
+            result.append(job)
+        else:
+            key = (str(Path(job.files[0]).parent), job.argv, job.env, job.cwd)
+            alike.setdefault(json.dumps(key, sort_keys=True), []).append(job)
+    for same in alike.values():
+        parts = -(-len(same) // FILES_TOGETHER)
+        for i in range(parts):
+            result.append(joined(same[i::parts]))
+    return result
+
+
+def joined(jobs):
+    if len(jobs) == 1:
+        return jobs[0]
+    folder = jobs[0].name.rpartition("/")[0]
+    return jobs[0]._replace(
+        name="%s/{%s}" % (folder, ",".join(job.name.rpartition("/")[2] for job in jobs)),
+        files=tuple(file for job in jobs for file in job.files),
+        seconds=min(MOST_SECONDS, sum(job.seconds for job in jobs)))
 
 
 class Board:
@@ -431,7 +473,7 @@ def run_all(words, reports, server):
             if (jobs := build(kind, words, reports)) is None:
                 board.failed += 1
                 break
-            board.add(jobs)
+            board.add(jobs if words else together(jobs))
     finally:
         board.close()
     for thread in threads:
