@@ -11,7 +11,7 @@ import tempfile
 import pytest
 
 import npm_peers
-from part import ALL
+from part import ALL, share_of
 import served
 import tool_calls
 from conftest import HASP
@@ -19,7 +19,6 @@ from conftest import HASP
 pytestmark = pytest.mark.rows_in_turn(2)  # each run takes a second
 
 SECONDS = 120
-TURN = int(os.environ.get("HASP_TURN", "0"))
 COMPILED = tempfile.TemporaryDirectory(prefix="hasp-inspector-")  # its own code, for all runs
 WAYS = [("stdio", "legacy"), ("stdio", "modern"), ("http", "legacy"), ("http", "modern")]
 EACH = WAYS[::3]  # each transport and each era, not all pairs
@@ -75,8 +74,8 @@ def test_every_tool_is_listed_without_a_complaint_about_its_schema(inspector):
                          indirect=["inspector"], ids=["-".join(way) for way in EACH])
 def test_every_tool_can_be_called(inspector, part):
     """One run for each tool, of a quarter of them in turn; all tools in all pairs are called in test_sdk.py."""
-    calls, step = list(tool_calls.calls(alone=True)), 4 * len(EACH)
-    for call in calls if ALL else calls[(TURN + part * step // 2) % step::step]:
+    calls = list(tool_calls.calls(alone=True))
+    for call in calls if ALL else share_of(calls[part::len(EACH)], 4):
         result = inspector.do("tools/call", "--tool-name", call.name,
                               "--tool-args-json", json.dumps(call.arguments))
         assert not result.get("isError"), (call.name, result)
