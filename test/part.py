@@ -3,6 +3,7 @@
 import os
 
 ALL = os.environ.get("HASP_TESTS") == "all"
+TURN = int(os.environ.get("HASP_TURN", "0"))  # another at most commits
 
 
 def part_of(whole, parts):
@@ -13,3 +14,8 @@ def part_of(whole, parts):
 def part_step(step):
     """From one case of a table to the next that is run: 1, or `step`."""
     return 1 if ALL else step
+
+
+def share_of(cases, parts):
+    """Of a list: all of it, or each of so many, another share at another commit."""
+    return cases if ALL else cases[TURN % parts::parts]

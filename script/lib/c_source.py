@@ -6,6 +6,8 @@ preprocessor lines are blanked out, line numbers kept; then whatever stands at d
 semicolon is a definition or a declaration.
 """
 
+import bisect
+import functools
 import re
 from typing import NamedTuple
 
@@ -40,9 +42,10 @@ class Source(NamedTuple):
 
 
 def blank(match):
-    return re.sub(r"[^\n]", " ", match.group(0))
+    return "\n".join(" " * len(line) for line in match.group(0).split("\n"))
 
 
+@functools.cache  # several checks read the same files
 def without_comments(text):
     """The code alone, strings kept, line numbers kept."""
     return COMMENT_OR_TEXT.sub(
@@ -54,11 +57,14 @@ def code_alone(text):
     return DIRECTIVE.sub(blank, COMMENT_OR_TEXT.sub(blank, text))
 
 
+@functools.cache
 def includes(text):
+    found = []
     for number, line in enumerate(without_comments(text).splitlines(), 1):
-        match = INCLUDE.match(line)
+        match = INCLUDE.match(line) if "#" in line else None
         if match:
-            yield number, match.group(1), match.group(2)
+            found.append((number, match.group(1), match.group(2)))
+    return found
 
 
 def head_name(head):
@@ -91,12 +97,16 @@ def top_level(code):
             start = at + 1
 
 
+def line_ends(text):
+    return [match.start() for match in re.finditer("\n", text)]
+
+
 def comment_lines(text):
     """Numbers of the lines that hold a comment, or a part of one."""
-    found = set()
+    found, ends = set(), line_ends(text)
     for match in COMMENT_OR_TEXT.finditer(text):
         if match.group(0)[0] == "/":
-            first = text.count("\n", 0, match.start()) + 1
+            first = bisect.bisect_left(ends, match.start()) + 1
             found.update(range(first, first + match.group(0).count("\n") + 1))
     return found
 
@@ -116,14 +126,14 @@ def is_documented(first, last, lines, comments):
 def read(text):
     code = code_alone(text)
     lines = text.splitlines()
-    comments = comment_lines(text)
+    comments, ends = comment_lines(text), line_ends(code)
     functions, prototypes = [], []
     for head, start, end, has_body in top_level(code):
         name = head_name(head)
         if not name:
             continue
         start += len(head) - len(head.lstrip())
-        first, last = code.count("\n", 0, start) + 1, code.count("\n", 0, end) + 1
+        first, last = bisect.bisect_left(ends, start) + 1, bisect.bisect_left(ends, end) + 1
         if has_body:
             functions.append(Function(name, first, last - first + 1,
                                       bool(re.search(r"\bstatic\b", head))))

@@ -183,24 +183,31 @@ static bool make_killable(char **arguments)
 	return (fd >= 0 && write(fd, "900", 3) == 3) || refused(path);
 }
 
+static int wait_for_the_end(void *unused)
+{
+	(void)unused;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pause();
+	return 0;
+}
+
+/* They share their memory, as after vfork: a copy of it for each would take most of the time. */
 static bool fork_many(char **arguments) /* how many */
 {
-	long wanted = number(arguments[0]), made = 0;
+	enum { STACK = 4096 };
+	const size_t wanted = (size_t)number(arguments[0]);
+	char *stacks = mmap(NULL, wanted * STACK, PROT_READ | PROT_WRITE,
+	                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	size_t made = 0;
 
-	for (; made < wanted; made++) {
-		pid_t pid = fork();
-
-		if (pid == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			pause();
-			_exit(0);
-		}
-		if (pid < 0)
-			break;
-	}
+	if (stacks == MAP_FAILED)
+		return refused("mmap");
+	while (made < wanted && clone(wait_for_the_end, stacks + (made + 1) * STACK,
+	                              CLONE_VM | SIGCHLD, NULL) >= 0)
+		made++;
 	if (made == wanted)
 		usleep(500000); /* a limit may be looked at now and then */
-	printf("%ld processes: %s\n", made, made < wanted ? strerror(errno) : "no limit");
+	printf("%zu processes: %s\n", made, made < wanted ? strerror(errno) : "no limit");
 	return made == wanted;
 }
 

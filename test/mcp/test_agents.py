@@ -26,8 +26,6 @@ import snippets
 from conftest import HASP
 from fake_model import FakeModel, Task
 
-pytestmark = pytest.mark.in_turn("transport")
-
 SECONDS = 180
 PROMPT = "In note.txt, change the line beta to BETA."
 TASK = Task("note.txt", "beta", "BETA")
@@ -161,24 +159,24 @@ def command(agent):
     return npm_peers.package(agent.name, ".bin/" + agent.name)
 
 
-def port_of(request, transport):
-    return request.getfixturevalue("http_port") if transport == "http" else 0
-
-
-@pytest.mark.parametrize("transport", ["stdio", "http"])
-@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
-def test_an_agent_edits_with_the_configuration_that_is_shown(agent, transport, place, request):
-    shown = snippets.at(snippets.block("%s-%s" % (agent.name, transport)),
-                        port_of(request, transport))
+def with_configuration(agent, transport, port, place):
+    shown = snippets.at(snippets.block("%s-%s" % (agent.name, transport)), port)
     check(agent, place, lambda _: place.append(agent.snippet, shown), agent.with_snippet)
 
 
-@pytest.mark.parametrize("transport", ["stdio", "http"])
-@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
-def test_an_agent_edits_after_the_command_that_is_shown(agent, transport, place, request):
-    shown = snippets.at(snippets.command(agent.name, transport), port_of(request, transport))
+def after_command(agent, transport, port, place):
+    shown = snippets.at(snippets.command(agent.name, transport), port)
     line = shown.replace(agent.name, str(command(agent)), 1)
     check(agent, place, lambda environment: place.run(["sh", "-c", line], **environment))
+
+
+@pytest.mark.rows_in_turn(4)  # each agent in one of its four ways
+@pytest.mark.parametrize("told", [with_configuration, after_command], ids=lambda told: told.__name__)
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
+def test_an_agent_edits_as_it_is_shown(agent, transport, told, place, request):
+    port = request.getfixturevalue("http_port") if transport == "http" else 0
+    told(agent, transport, port, place)
 
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])

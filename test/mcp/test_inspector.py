@@ -11,10 +11,12 @@ import tempfile
 import pytest
 
 import npm_peers
-from part import ALL
+from part import ALL, share_of
 import served
 import tool_calls
 from conftest import HASP
+
+pytestmark = pytest.mark.rows_in_turn(2)  # each run takes a second
 
 SECONDS = 120
 COMPILED = tempfile.TemporaryDirectory(prefix="hasp-inspector-")  # its own code, for all runs
@@ -71,9 +73,9 @@ def test_every_tool_is_listed_without_a_complaint_about_its_schema(inspector):
 @pytest.mark.parametrize("inspector, part", [(way, part) for part, way in enumerate(EACH)],
                          indirect=["inspector"], ids=["-".join(way) for way in EACH])
 def test_every_tool_can_be_called(inspector, part):
-    """One run for each tool, of half of them in part; all tools in all pairs are called in test_sdk.py."""
+    """One run for each tool, of a quarter of them in turn; all tools in all pairs are called in test_sdk.py."""
     calls = list(tool_calls.calls(alone=True))
-    for call in calls if ALL else calls[part::2 * len(EACH)]:
+    for call in calls if ALL else share_of(calls[part::len(EACH)], 4):
         result = inspector.do("tools/call", "--tool-name", call.name,
                               "--tool-args-json", json.dumps(call.arguments))
         assert not result.get("isError"), (call.name, result)

@@ -22,7 +22,7 @@ SERVER = os.environ["TRANSPORT_SERVER"]
 WAIT = 60  # for whatever has to happen at once, on a busy machine
 with open(SERVER, "rb") as program:
     # A sanitizer keeps back what was freed.
-    SLACK_MB, PEAK_MB = (600, 1400) if b"__asan_init" in program.read() else (160, 512)
+    SLACK_MB, PEAK_MB = (600, 1400) if b"__asan_init" in program.read() else (160, 256)
 
 
 def line(message):
@@ -79,7 +79,7 @@ class Server:
         while b"\n" not in parts[-1]:  # joined once: lines may be long
             ready, _, _ = select.select([self.read_fd], [], [], WAIT)
             assert ready, "the server is silent"
-            parts.append(os.read(self.read_fd, 1 << 20))
+            parts.append(os.read(self.read_fd, 1 << 16))
             assert parts[-1], "the server has ended"
         first, _, self.buffer = b"".join(parts).partition(b"\n")
         return first
@@ -87,7 +87,7 @@ class Server:
     def read_rest(self):
         """Messages until the end of the output."""
         parts = [self.buffer]
-        while more := os.read(self.read_fd, 1 << 20):
+        while more := os.read(self.read_fd, 1 << 16):
             parts.append(more)
         return [json.loads(text) for text in b"".join(parts).splitlines()]
 
@@ -218,8 +218,8 @@ def test_quick_answers_overtake_slow_ones(server):
 
 def test_a_client_that_never_reads_costs_no_more_than_its_answers(server):
     server.start()
-    # Answers of 700 MiB are asked for, or twice that.
-    count, padding = part_of(2800, 2), "p" * 16384
+    # Answers of 460 MiB are asked for, or three times that.
+    count, padding = part_of(2800, 3), "p" * 16384
     data = b"".join(call("big", {"kilobytes": 512, "padding": padding}, i)
                     for i in range(1, count + 1))
     os.set_blocking(server.write_fd, False)
@@ -228,7 +228,7 @@ def test_a_client_that_never_reads_costs_no_more_than_its_answers(server):
         with contextlib.suppress(BlockingIOError):
             view = view[os.write(server.write_fd, view):]
             quiet = time.monotonic()
-        time.sleep(0.0001)
+        time.sleep(0.01)
     assert len(view) > len(data) / 2, "it reads on although nobody takes its answers"
     assert server.peak_mb() < PEAK_MB
     # When the client reads after all, everything that was sent is answered.
@@ -246,7 +246,7 @@ def test_a_line_without_an_end_is_not_kept(server):
     server.start()
     before = server.peak_mb()
     block = b"x" * (1 << 20)
-    for _ in range(1024):
+    for _ in range(part_of(1024, 4)):
         server.write(block)
     server.write(b"\n" + call("echo", {"text": "after"}, 5))
     assert server.read_line()["error"]["code"] == -32600

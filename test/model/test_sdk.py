@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from jobs import last, options, run, user
+from part import ALL, TURN, part_of
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "script" / "lib"))
@@ -106,8 +107,9 @@ def check_usage(provider, sdk, ours, where):
 @pytest.mark.parametrize("name", ["gemini", "openai_chat", "openai_responses", "anthropic"])
 def test_what_the_sdk_reads_hasp_reads(name):
     cases = json.loads((HERE / "cases" / (name + ".json")).read_text())
-    rows = [(case, style, STYLES[style](stream(case["events"]))) for case in cases["answers"]
-            for style in STYLES]
+    # Each case in one style, in another at another commit.
+    rows = [(case, style, STYLES[style](stream(case["events"]))) for i, case in enumerate(cases["answers"])
+            for k, style in enumerate(STYLES) if ALL or (i + k + TURN) % len(STYLES) == 0]
     server = Server([text.encode() for _, _, text in rows])
     urls = [server.url(i) for i in range(len(rows))]
     compared = counted = 0
@@ -130,4 +132,4 @@ def test_what_the_sdk_reads_hasp_reads(name):
         assert all(call in sdk["calls"] for call in ours["calls"]) or not sdk["calls"], where
     server.shutdown()
     assert compared >= len(rows) // 3, "%d of %d were compared" % (compared, len(rows))
-    assert counted >= 8, "usage of %d was compared" % counted
+    assert counted >= part_of(8, 4), "usage of %d was compared" % counted
