@@ -3,6 +3,7 @@
 import os
 
 ALL = os.environ.get("HASP_TESTS") == "all"
+TURN = int(os.environ.get("HASP_TURN", "0"))  # another number at most commits: script/lib/run_tests.py
 
 
 def part_of(whole, parts):
@@ -13,3 +14,8 @@ def part_of(whole, parts):
 def part_step(step):
     """From one case of a table to the next that is run: 1, or `step`."""
     return 1 if ALL else step
+
+
+def in_turn(cases, parts):
+    """Of these cases every `parts`-th, others at another commit, or all; 2, 3, 4, 6 and 12 parts all have their turn."""
+    return cases if ALL else cases[TURN % parts::parts]
