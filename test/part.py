@@ -3,7 +3,7 @@
 import os
 
 ALL = os.environ.get("HASP_TESTS") == "all"
-TURN = int(os.environ.get("HASP_TURN", "0"))  # another at most commits
+TURN = int(os.environ.get("HASP_TURN", "0"))  # another number at most commits: script/lib/run_tests.py
 
 
 def part_of(whole, parts):
@@ -16,6 +16,6 @@ def part_step(step):
     return 1 if ALL else step
 
 
-def share_of(cases, parts):
-    """Of a list: all of it, or each of so many, another share at another commit."""
+def in_turn(cases, parts):
+    """Of these cases every `parts`-th, others at another commit, or all; 2, 3, 4, 6 and 12 parts all have their turn."""
     return cases if ALL else cases[TURN % parts::parts]

@@ -17,6 +17,7 @@ result is what the history says.
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import os
 import pickle
@@ -48,20 +49,37 @@ PACKAGES = [
 MAX_BYTES = 300_000   # larger bases make the comparison with the peers slow, not better
 MAX_HUNKS = 60        # nobody writes more in one call
 PER_EXTENSION = 60    # most files of one kind from one package
-FORMAT = 2            # of the cache: raise it when what is stored changes
+FORMAT = 3            # of the cache: raise it when what is stored changes
 
 
 class CorpusError(Exception):
     """What could not be had, as one sentence."""
 
 
-@dataclass(frozen=True)
 class Triple:
-    name: str      # where it is from, for a reader
-    path: str      # of the file in its tree
-    base: bytes
-    result: bytes
-    diffs: dict    # "U3", "U10": the diff between them
+    """A change.  Its texts are read from the cache when one of them is asked for: most tests look at few."""
+
+    def __init__(self, name, path, load):
+        self.name = name   # where it is from, for a reader
+        self.path = path   # of the file in its tree
+        self._load = load  # () -> (base, result, diffs)
+
+    @functools.cached_property
+    def _texts(self):
+        return self._load()
+
+    @property
+    def base(self):
+        return self._texts[0]
+
+    @property
+    def result(self):
+        return self._texts[1]
+
+    @property
+    def diffs(self):
+        """"U3", "U10": the diff between them."""
+        return self._texts[2]
 
 
 def cache_folder():
@@ -175,10 +193,14 @@ def gnu_patch(base, diff, folder, *options):
         return file.read()
 
 
-def series_steps(sources=None):
-    """Every file diff of every patch of the series, in order, as a Step."""
+def fetched_sources():
     with locked("debian"):
-        fetched = debian_series.fetch(sources or SOURCES, cache_folder() / "debian")
+        return debian_series.fetch(SOURCES, cache_folder() / "debian")
+
+
+def series_steps(fetched=None):
+    """Every file diff of every patch of the series, in order, as a Step."""
+    fetched = fetched or fetched_sources()
     with tempfile.TemporaryDirectory() as folder:
         for source in fetched:
             tree = Tree(source.orig)
@@ -195,8 +217,18 @@ def series_steps(sources=None):
                     tree.changed[path] = None if new is None else result
 
 
+def kept_steps():
+    """For each of series_steps() a function that gives it: GNU patch made them in an earlier run."""
+    fetched = fetched_sources()
+    versions = " ".join("%s-%s" % (source.name, source.version) for source in fetched)
+    records = _records("steps", hashlib.sha256(versions.encode()).hexdigest()[:12],
+                       lambda: ((None, step) for step in series_steps(fetched)))
+    return [load for _, load in records]
+
+
 def _series_pairs():
-    for step in series_steps():
+    for load in kept_steps():
+        step = load()
         if not step.deleted and step.base and _usable(step.base, step.result):
             yield ("%s/%s (%s)" % (step.source, step.path, step.patch), step.path,
                    step.base, step.result)
@@ -287,20 +319,39 @@ def _triples(pairs):
     for i, (name, path, old, new) in enumerate(pairs):
         diffs = {key: found[i] for key, found in by_context.items() if i in found}
         if len(diffs) == 2 and diffs["U3"].count(b"\n@@ ") < MAX_HUNKS:
-            yield Triple(name, path, old, new, diffs)
+            yield (name, path), (old, new, diffs)
+
+
+def _records(kind, key, make):
+    """[(head, load)] of what make() yields as (head, body), now or in an earlier run; load() gives the body.
+
+    The file has the heads, each with the place of its body, and then the bodies: only those that are looked at are read."""
+    path = cache_folder() / ("%s-%d-%s" % (kind, FORMAT, key))
+    with locked(kind):
+        if not path.exists():
+            heads, bodies, at = [], [], 0
+            for head, body in make():
+                heads.append((head, at))
+                bodies.append(pickle.dumps(body))
+                at += len(bodies[-1])
+            partial = path.with_name(path.name + ".partial")
+            partial.write_bytes(b"".join([pickle.dumps(heads), *bodies]))
+            partial.rename(path)
+    with open(path, "rb") as file:
+        heads = pickle.load(file)
+        start = file.tell()
+
+    def body_at(at):
+        with open(path, "rb") as file:
+            file.seek(start + at)
+            return pickle.load(file)
+
+    return [(head, functools.partial(body_at, at)) for head, at in heads]
 
 
 def _cached(key, make):
     """The triples made of make()'s pairs, or of an earlier run's."""
-    path = cache_folder() / ("triples-%d-%s.pickle" % (FORMAT, key))
-    with locked("triples"):
-        if path.exists():
-            return [Triple(*row) for row in pickle.loads(path.read_bytes())]
-        triples = list(_triples(make()))
-        partial = path.with_suffix(".partial")
-        partial.write_bytes(pickle.dumps([tuple(vars(t).values()) for t in triples]))
-        partial.rename(path)
-        return triples
+    return [Triple(*head, load) for head, load in _records("triples", key, lambda: _triples(make()))]
 
 
 def load():

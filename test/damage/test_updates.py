@@ -12,15 +12,21 @@ import pytest
 
 import corpus
 import updates
+from part import ALL
 
-CASES = int(os.environ.get("UPDATE_CASES", "60" if "ASAN_OPTIONS" in os.environ else "150"))
+CASES = int(os.environ.get("UPDATE_CASES", "150" if ALL and "ASAN_OPTIONS" not in os.environ else "60"))
+
+
+@pytest.fixture(scope="module")
+def found():
+    edits = list(updates.edits(corpus._commit_pairs(120), random.Random("1")))
+    if len(edits) < 200:
+        pytest.skip("this clone has too little history")
+    return edits
 
 
 @pytest.fixture(scope="module", params=updates.FORMS)
-def rows(request):
-    found = list(updates.edits(corpus._commit_pairs(120), random.Random("1")))
-    if len(found) < 200:
-        pytest.skip("this clone has too little history")
+def rows(request, found):
     with updates.Driver(os.environ["UPDATE_DRIVER"]) as driver:
         return updates.run(driver, request.param, found, CASES, "1")
 

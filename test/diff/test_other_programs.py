@@ -29,11 +29,17 @@ def diff(folder, old, new, context, *names):
     return run(PROBE, str(folder / "old"), str(folder / "new"), str(context), *names).stdout
 
 
+ODD = [b"", b" ", b"\t", b"-- a", b"++ b", b"\\ No newline", b"@@ -1 +1 @@", b"\xff\x80 \x01", b"\xc3\xa9", b"\r",
+       b"end \r x"]
+
+
 def random_lines(rng, count, kinds):
     endings = rng.choice([[b"\n"], [b"\r\n"], [b"\n", b"\r\n"]])
-    bodies = [b"", b" ", b"\t", b"-- a", b"++ b", b"\\ No newline", b"@@ -1 +1 @@", b"\xff\x80 \x01",
-              b"\xc3\xa9", b"\r", b"end \r x"] + [b"line %d" % n for n in range(kinds)]
-    return [rng.choice(bodies) + rng.choice(endings) for _ in range(count)]
+
+    def body():
+        n = rng.randrange(len(ODD) + kinds)
+        return ODD[n] if n < len(ODD) else b"line %d" % (n - len(ODD))
+    return [body() + rng.choice(endings) for _ in range(count)]
 
 
 def damaged(rng, lines, kinds):

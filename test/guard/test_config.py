@@ -6,7 +6,7 @@ import random
 import subprocess
 
 import pytest
-from part import part_of, share_of
+from part import part_of, in_turn
 
 pytestmark = pytest.mark.rows_in_turn(2)
 
@@ -118,7 +118,7 @@ def test_random_texts_hide_nothing_from_git(tmp_path):
     understood = 0
     texts = ["[user]\n\tname = " * chance.randrange(2) +
              "".join(chance.choice(pieces) for _ in range(chance.randrange(1, 14))) for _ in range(1500)]
-    for text in share_of(texts, 12):
+    for text in in_turn(texts, 12):
         left, _ = clean(tmp_path, text)
         if left is None:
             continue

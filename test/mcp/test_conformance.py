@@ -14,11 +14,11 @@ import subprocess
 import pytest
 
 import npm_peers
-from part import share_of
+from part import in_turn
 
 SERVER = os.environ["CONFORMANCE_SERVER"]
 REQUIRED = {"2025-11-25": 30, "2026-07-28": 37}
-REVISIONS = share_of(list(REQUIRED), 2)
+REVISIONS = in_turn(list(REQUIRED), 2)
 NOT_OFFERED = "tasks-"
 SUITE = "@modelcontextprotocol/conformance"
 SECONDS = 240

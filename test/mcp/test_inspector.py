@@ -11,7 +11,7 @@ import tempfile
 import pytest
 
 import npm_peers
-from part import ALL, share_of
+from part import ALL, in_turn
 import served
 import tool_calls
 from conftest import HASP
@@ -75,7 +75,7 @@ def test_every_tool_is_listed_without_a_complaint_about_its_schema(inspector):
 def test_every_tool_can_be_called(inspector, part):
     """One run for each tool, of a quarter of them in turn; all tools in all pairs are called in test_sdk.py."""
     calls = list(tool_calls.calls(alone=True))
-    for call in calls if ALL else share_of(calls[part::len(EACH)], 4):
+    for call in calls if ALL else in_turn(calls[part::len(EACH)], 4):
         result = inspector.do("tools/call", "--tool-name", call.name,
                               "--tool-args-json", json.dumps(call.arguments))
         assert not result.get("isError"), (call.name, result)

@@ -16,7 +16,7 @@ from fake_openai import call, text, thought
 from fake_server import FakeServer
 from jobs import ends_well  # noqa: F401
 from jobs import READ, Talk, ask, options, user
-from part import share_of
+from part import in_turn
 
 PNG = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
 RS = {"id": "rs_9", "type": "reasoning", "summary": [], "encrypted_content": "encrypted=="}
@@ -108,7 +108,7 @@ def test_no_conversation_is_sent_with_half_a_pair(provider, name, fake, base):
     faults = {}
     with FakeServer(fake(), auto=lambda _request: {"reply": [text("Yes.")]}) as server:
         how = options(provider=provider, name=name, base_url=server.url + base, max_attempts=1)
-        for contents in share_of([conversation(draw) for _ in range(400)], 4):
+        for contents in in_turn([conversation(draw) for _ in range(400)], 4):
             got = ask(how, contents=contents, tools=[READ])
             if "reply" not in got:
                 shorter = sorted([contents, faults.get(got["message"], contents)], key=repr)

@@ -4,7 +4,7 @@
 import pytest
 from search_peers import hasp_result, hasp_search
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(4)
 
 GERMAN = "Die stra\u00dfe nach Z\u00fcrich ist l\u00e4nger als man denkt.\nSch\u00f6ne Gr\u00fc\u00dfe aus \u00d6sterreich!\nA plain line.\n"
 JAPANESE = ("\u65e5\u672c\u8a9e\u306e\u30c6\u30ad\u30b9\u30c8\u3067\u3059\u3002\u3053\u308c\u306f\u691c\u7d22\u306e\u30c6\u30b9\u30c8\u7528\u306e\u6587\u7ae0\u3067\u3059\u3002\n"

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from disturb import calls, disturbed
-from part import ALL
+from part import ALL, in_turn
 from test_commit_kill import NEW, OLD, PROBE, content, litter, next_operation, prepare
 
 # What the kernel may answer to any call that touches the disk.
@@ -24,7 +24,7 @@ def fail_everywhere(folder, operation, modes, before, after, errors):
     prepare(folder, operation, modes)
     fallible = [call for call in calls(command) if call[0] not in NEVER]
     assert len(fallible) > 5
-    for number, (name, count) in enumerate(fallible):
+    for number, (name, count) in in_turn(list(enumerate(fallible)), 4):
         for error in errors(number):
             prepare(folder, operation, modes)
             run = disturbed(command, name, count, f"error={error}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A commit killed at every system call leaves the old or the new file, and the next
-operation in the folder leaves no litter."""
+"""A commit killed at every system call, a part of them at each commit of the project, leaves the old
+or the new file, and the next operation in the folder leaves no litter."""
 
 import os
 import subprocess
@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from disturb import calls, disturbed
+from part import in_turn
 
 pytestmark = pytest.mark.rows_in_turn(2)
 
@@ -45,7 +46,7 @@ def kill_everywhere(folder, operation, modes, check):
     prepare(folder, operation, modes)
     every = calls(command)
     assert len(every) > 5
-    for name, count in every:
+    for name, count in in_turn(every, 3):
         prepare(folder, operation, modes)
         run = disturbed(command, name, count, "signal=KILL")
         assert run.returncode in (-9, 137), (name, count, run)
@@ -72,7 +73,7 @@ def test_a_strangers_file_survives_a_kill(tmp_path, operation, modes):
     """Recovery gives it its name back; only until then can ours be seen (or none)."""
     command = [PROBE, tmp_path, operation, "file", modes]
     prepare(tmp_path, operation, modes)
-    for name, count in calls(command):
+    for name, count in in_turn(calls(command), 3):
         prepare(tmp_path, operation, modes)
         disturbed(command, name, count, "signal=KILL")
         renamed = not (tmp_path / "other").exists()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A transaction killed before each of its system calls, and its recovery too.
 
-strace kills the probe as it enters one system call; every call of a run is tried
-once.  After the recovery the four files are all old or all new, and
+strace kills the probe as it enters one system call; every call of a run has its turn,
+a part of them at each commit.  After the recovery the four files are all old or all new, and
 there is nothing else: no temporary, no folder, no journal.
 """
 import collections
@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 
 import pytest
-from part import part_step
+from part import ALL, in_turn
 
 pytestmark = pytest.mark.rows_in_turn(2)
 
@@ -131,8 +131,8 @@ def in_parallel(work, items):
 def test_a_kill_at_any_call_leaves_all_old_or_all_new(more):
     calls = all_calls("change", *more)
     assert len(calls) > 40
-    if more:  # more calls to sync, between those that are all tried without
-        calls = [*calls[:-1:part_step(3)], calls[-1]]
+    # Fewer of the second: only calls to sync are more.
+    calls = [*in_turn(calls[:-1], 6 if more else 3), calls[-1]]
     states = in_parallel(lambda call: kill_and_recover(call, more), calls)
     # Old up to the commit point, new from there on.
     assert states == sorted(states, key="old new".split().index)
@@ -144,12 +144,12 @@ def test_a_kill_during_recovery_is_recovered_too():
     steps = [call for call in calls if call[0] in ("renameat2", "renameat", "linkat", "unlinkat",
                                                    "mkdirat")]
     pairs = []
-    for first in steps:
+    for first in in_turn(steps, 3):
         for second in all_calls("recover", before=first):
             if second[0] in ("renameat2", "renameat", "linkat", "unlinkat", "unlink", "rmdir"):
                 pairs.append((first, second))
-    assert len(pairs) > 20
-    states = in_parallel(lambda pair: kill_twice(*pair, ()), pairs[::part_step(3)])
+    assert len(pairs) > (60 if ALL else 15)
+    states = in_parallel(lambda pair: kill_twice(*pair, ()), [*in_turn(pairs[:-1], 2), pairs[-1]])
     assert set(states) == {"old", "new"}
 
 

@@ -40,7 +40,7 @@ def until(hasp, true, seconds=terminal.PATIENCE):
             return window
         assert time.monotonic() < end, "it never came; there is:\n%s" % "\n".join(window)
         before = window
-        time.sleep(0.005)
+        time.sleep(hasp.POLL)
 
 
 def idle(window):

@@ -107,6 +107,8 @@ class Dump(NamedTuple):
 class Terminal:
     """What all of them have in common."""
 
+    POLL = 0.02  # seconds between two looks at it; longer where a look starts programs
+
     def __enter__(self):
         return self
 
@@ -132,7 +134,7 @@ class Terminal:
         end = time.monotonic() + seconds
         while text in (there := self.dump().text):
             assert time.monotonic() < end, "%r stays; there is:\n%s" % (text, there)
-            time.sleep(0.02)
+            time.sleep(self.POLL)
         return self
 
     def _wait(self, text, seconds):
@@ -140,7 +142,7 @@ class Terminal:
         while text not in self.dump().text:
             if time.monotonic() > end:
                 return False
-            time.sleep(0.02)
+            time.sleep(self.POLL)
         return True
 
     def quiet(self, quiet=0.1, seconds=PATIENCE):
@@ -152,7 +154,7 @@ class Terminal:
                 since, before = time.monotonic(), now
             elif time.monotonic() - since >= quiet:
                 return self
-            time.sleep(0.02)
+            time.sleep(self.POLL)
         raise AssertionError("it is never quiet; there is:\n%s" % self.dump().text)
 
 
@@ -237,6 +239,8 @@ class Vterm(Terminal):
 class Tmux(Terminal):
     """Real tmux: it wraps lines anew when the window has another width."""
 
+    POLL = 0.05
+
     def __init__(self, argv, columns=80, rows=24, env=None, cwd=None, history=100000):
         self.folder = tempfile.mkdtemp(prefix="hasp-tmux-")
         self.size = (columns, rows)
@@ -273,10 +277,11 @@ class Tmux(Terminal):
 
     def dump(self, joined=False):
         """`joined`: lines as they were before they were wrapped."""
-        what = self.run("display-message", "-p", "#{cursor_y} #{cursor_x} #{cursor_flag} #{pane_dead} "
-                        "#{alternate_on} #{pane_title}").rstrip("\n").split(" ", 5)
-        flags = ["-J"] if joined else []
-        lines = [line.rstrip() for line in self.run("capture-pane", "-p", *flags, "-S", "-").split("\n")[:-1]]
+        said, rest = self.run("display-message", "-p", "#{cursor_y} #{cursor_x} #{cursor_flag} #{pane_dead} "
+                              "#{alternate_on} #{pane_title}", ";", "capture-pane", "-p", *(["-J"] if joined else []),
+                              "-S", "-").split("\n", 1)
+        what = said.split(" ", 5)
+        lines = [line.rstrip() for line in rest.split("\n")[:-1]]
         rows = self.size[1] if not joined else 0
         return Dump(lines[len(lines) - rows:] if rows else [], lines[:len(lines) - rows] if rows else lines,
                     (int(what[0]), int(what[1])), self.size, what[2] == "1", what[5], 0, what[3] == "0",
@@ -377,6 +382,7 @@ class Screen(Terminal):
 class Xterm(Terminal):
     """Real xterm on an X server of its own (Xvfb); what stands in it is what it prints."""
 
+    POLL = 0.1
     FILLER = 200  # lines; more than a window has
     LOOK = ()     # more words for xterm
 

@@ -150,6 +150,7 @@ def test_a_line_that_was_begun_is_not_written_over():
         assert terminal.dump().window[0] == "begun by another"
 
 
+@pytest.mark.rows_in_turn(2)
 @pytest.mark.parametrize("kind,seed", [("vterm", 1), ("tmux", 1044), ("tmux", 1051), ("screen", 1005), ("screen", 1009)])
 def test_resizes_lose_repeat_and_tear_nothing(kind, seed):
     """A few seeds with a narrow draft that went wrong once; script/resize-fuzz does thousands, with all kinds."""
@@ -157,6 +158,7 @@ def test_resizes_lose_repeat_and_tear_nothing(kind, seed):
     assert not wrong, what
 
 
+@pytest.mark.rows_in_turn(4)
 @pytest.mark.parametrize("seed,draft,first,storm", [
     # tmux joins three rows at a wide character: its cursor goes astray by one line or more, and the window gets lower
     (1, (6, 10), (152, 26), [(24, 24), (48, 24), (48, 11)]),
