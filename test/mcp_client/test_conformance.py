@@ -12,7 +12,7 @@ import subprocess
 import pytest
 
 import npm_peers
-from part import ALL
+from part import ALL, TURN
 
 CLIENT = os.environ["CONFORMANCE_CLIENT"]
 REVISIONS = ("2025-11-25", "2026-07-28")
@@ -39,8 +39,7 @@ def pytest_generate_tests(metafunc):
         return
     revisions, extensions = REVISIONS, EXTENSIONS
     if not ALL and not any("::" in argument for argument in metafunc.config.args):  # who names a case means that one
-        turn = int(os.environ.get("HASP_TURN", "0")) % 2
-        revisions, extensions = REVISIONS[turn:][:1], EXTENSIONS[turn:][:1]
+        revisions, extensions = [REVISIONS[TURN % 2]], [EXTENSIONS[TURN % 2]]
     metafunc.parametrize("revision, scenario", [
         *((revision, name) for revision in revisions for name in required(revision)),
         *(("extension", name) for name in extensions)])
