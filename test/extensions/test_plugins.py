@@ -7,7 +7,7 @@ import fake_mcp
 import pytest
 from fake_gemini import call, text
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(4)
 
 HELLO = [[text("Hello.")]]
 SCHEMA = "https://agent-plugins.org/schemas/1.0.0/"

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(4)
 
 LIMITED = ["prlimit", "--cpu=5", "--"]
 MANY = 30000
