@@ -21,10 +21,9 @@ HASP_SAMPLE=4 runs one case of four: script/lib/run_tests.py sets it where the s
 
 import os
 
-from part import ALL
+from part import ALL, TURN
 
 ROWS = 4
-TURN = int(os.environ.get("HASP_TURN", "0"))
 
 
 def case_of(item, names):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from test_agent import call, text, world  # noqa: F401  (world is a fixture)
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 YES, ALWAYS, NO = ({"outcome": o} for o in ("proceed_once", "proceed_always", "cancel"))
 

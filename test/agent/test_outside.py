@@ -57,7 +57,7 @@ def code(result):
 # ---- reading -------------------------------------------------------------------------------------
 
 LEVELS = pytest.mark.parametrize("level", [None, "landlock", "paths"])
-pytestmark = [pytest.mark.in_turn("level"), pytest.mark.rows_in_turn(2)]
+pytestmark = [pytest.mark.in_turn("level"), pytest.mark.rows_in_turn(3)]
 
 
 @LEVELS

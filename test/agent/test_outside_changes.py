@@ -14,7 +14,7 @@ from test_agent import call, world  # noqa: F401  (world is a fixture)
 from test_outside import (  # noqa: F401  (outside is a fixture)
     ALWAYS, AUTO, LEVELS, NO, YES, allowed, asked, code, listing, outside, read, run, sha, swapping, update)
 
-pytestmark = [pytest.mark.in_turn("level"), pytest.mark.rows_in_turn(2)]
+pytestmark = [pytest.mark.in_turn("level"), pytest.mark.rows_in_turn(3)]
 
 
 def changes(*all, **more):

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 TOP = Path(__file__).resolve().parents[2]
-SERVER = TOP / "test" / "mcp_client" / "fake_server.py"
 sys.path[:0] = [str(TOP / "test" / "headless")]
 
 _spec = importlib.util.spec_from_file_location("headless_conftest",

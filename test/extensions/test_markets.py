@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from test_fetched import Server, git, nothing_is_left, origin, put, run, server, tar  # noqa: F401
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 KIT = {"plugins/kit/.claude-plugin/plugin.json": {"name": "kit", "version": "1.0.0"},
        "plugins/kit/commands/sum.md": "---\ndescription: Sums.\n---\nSum $ARGUMENTS.\n"}

@@ -2,13 +2,12 @@
 """Plugins of Claude Code and of Agent Plugins 1.0: installed, shown and used like an extension of Gemini CLI."""
 import json
 import os
-import sys
 
+import fake_mcp
 import pytest
-from conftest import SERVER
 from fake_gemini import call, text
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(4)
 
 HELLO = [[text("Hello.")]]
 SCHEMA = "https://agent-plugins.org/schemas/1.0.0/"
@@ -68,7 +67,7 @@ def test_all_of_a_claude_plugin_in_one_run(world):
             "PreToolUse": [{"matcher": "Write|Edit", "hooks": [{"type": "command", "command": "sh \"$CLAUDE_PLUGIN_ROOT/no.sh\""}]}],
         }},
         "say": "from a hook: FIG", "no.sh": script("echo no writing here >&2; exit 2\n"),
-        ".mcp.json": {"mcpServers": {"tools": {"command": sys.executable, "args": [str(SERVER)]}}},
+        ".mcp.json": {"mcpServers": {"tools": fake_mcp.entry()}},
     }, version="1.2.3", description="All of it.")
     said = install(world, folder).text
     for line in ("command /kit:sum", "skill notes: Writes notes.", "agent: critic.md", "MCP server tools: run",
@@ -127,7 +126,7 @@ def test_paths_of_its_manifest(world):
 
 def test_variables_of_its_servers(world):
     folder = claude(world, {".mcp.json": {"tools": {
-        "command": sys.executable, "args": [str(SERVER), "env"], "env": {
+        **fake_mcp.entry("env"), "env": {
             "A": "${CLAUDE_PLUGIN_ROOT}/x", "B": "${CLAUDE_PROJECT_DIR}", "C": "${UNSET:-none} $B",
             "D": "${user_config.the_key}", "E": "${CLAUDE_PLUGIN_DATA}"}}}},
         userConfig={"the_key": {"type": "string", "title": "The key", "description": "A key."}})
@@ -207,7 +206,7 @@ def test_calls_that_its_hooks_are_for(world, rule, meant):
     put(world.root, {"src/a.ts": "x", "doc/b.md": "x", "doc/c.md": "x"})
     (world.root / "link").symlink_to("doc")
     install(world, claude(world, {
-        ".mcp.json": {"tools": {"command": sys.executable, "args": [str(SERVER)]}},
+        ".mcp.json": {"tools": fake_mcp.entry()},
         "hook.sh": script("echo no >&2; exit 2\n"), "hooks/hooks.json": {"hooks": {"PreToolUse": [{"hooks": [
             {"type": "command", "if": rule.replace("{root}", str(world.root)[1:]), "command": "sh ${CLAUDE_PLUGIN_ROOT}/hook.sh"}]}]}}}))
     done = world.run([[call(*one) for one in CALLS.values()], [text("Done.")]], "-y", "-p", "x")
@@ -281,7 +280,7 @@ def test_hooks_that_are_words(world):
 
 def test_hooks_on_tools_of_servers_and_on_results(world):
     install(world, claude(world, {
-        ".mcp.json": {"tools": {"command": sys.executable, "args": [str(SERVER)]}},
+        ".mcp.json": {"tools": fake_mcp.entry()},
         "hook.sh": script("echo look again >&2; exit 2\n"), "hooks/hooks.json": {"hooks": {"PostToolUse": [
             {"matcher": "mcp__tools__.*", "hooks": [{"type": "command", "command": "sh ${CLAUDE_PLUGIN_ROOT}/hook.sh"}]}]}}}))
     done = world.run([[call("mcp_tools_echo", {"text": "called"})], [text("Done.")]], "-y", "-p", "x")
@@ -426,7 +425,7 @@ def test_hooks_of_the_usual_file_and_of_another(world, named, ran):
 def test_a_portable_plugin_at_work(world):
     folder = portable(world, {
         "skills/notes/SKILL.md": "---\nname: notes\ndescription: Writes notes.\n---\nKIWI\n",
-        "bin/server": "#!/bin/sh\nexec %s %s env\n" % (sys.executable, SERVER),
+        "bin/server": "#!/bin/sh\nexec %s\n" % " ".join(fake_mcp.words("env")),
         "mcp.json": mcp(tools={"type": "stdio", "command": "./bin/server", "args": ["${PLUGIN_ROOT}", "$HOME ${HOME}"], "env": {
             "A": "${PLUGIN_ROOT}/x", "B": "${PLUGIN_DATA}/y", "C": "${HOME} $HOME ${CLAUDE_PLUGIN_ROOT} ${extensionPath}"}},
             far={"type": "streamable-http", "url": "https://example.org/mcp", "headers": {"X-Tenant": "${PLUGIN_ROOT}"}}),

@@ -8,7 +8,7 @@ import pytest
 from fake_gemini import text
 from test_fetched import FILES, Server, git, origin, put, repository, run, server, tar, zipped  # noqa: F401
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 HELLO = [[text("Hello.")]]
 HOOKS = json.dumps({"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "touch $HOME/seen ${KEY:-x}"}]}]}})

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an extension that Gemini CLI installed brings is used in place: one test for each part."""
 import json
-import sys
 
+import fake_mcp
 import pytest
-from conftest import SERVER
 from fake_gemini import call, text
 
 HELLO = [[text("Hello.")]]
 
 
 def server(*args, **more):
-    return {"command": sys.executable, "args": [str(SERVER), *args], **more}
+    return fake_mcp.entry(*args, **more)
 
 
 def declared(done, i=0):

@@ -10,7 +10,7 @@ import time
 import pytest
 from conftest import KEY, KINDS, SANITIZED, become_reaper, nothing_left
 from fake_gemini import call, text, thought
-from part import part_of
+from part import TURN, part_of, part_step
 
 STATES = ["value = %d\n%s" % (i, "# a line that stays\n" * 3000) for i in range(3)]
 
@@ -97,12 +97,13 @@ def check_killed(world, server, delay):
 
 
 def test_a_killed_run_can_be_resumed_from_any_point(world, tmp_path):
-    points = 4 if SANITIZED else part_of(28, 4)
+    points, step = (4, 1) if SANITIZED else (28, part_step(7))
     # The shortest of some: on a busy machine one of them alone may take several times as long.  Runs that
     # end before they are killed say that they have become shorter.
     seconds = min(length_of_a_run(world) for _ in range(3))
+    tried = range(TURN % step, points, step)  # other ones at another commit
     killed = 0
-    for i in range(points):
+    for i in tried:
         place = type(world)(tmp_path / str(i))
         place.write("value.py", STATES[0])
         kind = list(KINDS)[i % len(KINDS)]
@@ -110,7 +111,7 @@ def test_a_killed_run_can_be_resumed_from_any_point(world, tmp_path):
             early = check_killed(place, server, seconds * (i + 0.5) / points)
         killed += early
         seconds *= 1 if early else 0.8
-    assert killed >= points // 4
+    assert killed >= len(tried) // 4
 
 
 # ---- signals -------------------------------------------------------------------------------------
@@ -269,14 +270,19 @@ def test_what_was_interrupted_can_be_resumed(world):
 
 # ---- nobody reads --------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("form", ["text", "stream-json"])
-def test_a_reader_that_goes_away_ends_the_run(world, form):
-    step = {"reply": [text("line %d\n" % i) for i in range(4000)], "pace": 0.05}
+LINES = ["".join("%d of %d\n" % (j, i) for j in range(5000)) for i in range(20)]  # more than a pipe holds
+
+
+@pytest.mark.parametrize("form, step", [
+    ("text", {"reply": [text(piece) for piece in LINES]}),  # an answer that is written when it is whole
+    ("stream-json", {"reply": [text("line %d\n" % i) for i in range(400)], "pace": 0.5}),  # all of it takes 200 s
+], ids=["text", "stream-json"])
+def test_a_reader_that_goes_away_ends_the_run(world, form, step):
     with world.fake([step]) as server:
         process = world.start(server, "-p", "Talk.", "-o", form)
         assert process.stdout.readline()
         process.stdout.close()
-        assert process.wait(120) == 0  # the whole answer takes 200 s
+        assert process.wait(120) == 0
     assert process.stderr.read() == b""
     process.stderr.close()
 
@@ -294,8 +300,7 @@ def test_a_reader_that_goes_away_ends_commands(world):
 
 
 def test_a_reader_that_stands_still_does_not_keep_a_signal_waiting(world):
-    pieces = ["".join("%d of %d\n" % (j, i) for j in range(5000)) for i in range(20)]
-    with world.fake([[text(piece) for piece in pieces]]) as server:
+    with world.fake([[text(piece) for piece in LINES]]) as server:
         process = world.start(server, "-p", "Talk.", "-o", "stream-json")
         wait_for(lambda: server.requests)
         time.sleep(0.5)  # the pipe is full by now
@@ -307,12 +312,11 @@ def test_a_reader_that_stands_still_does_not_keep_a_signal_waiting(world):
 
 
 def test_a_slow_reader_gets_all(world):
-    pieces = ["".join("%d of %d\n" % (j, i) for j in range(5000)) for i in range(20)]
-    with world.fake([[text(piece) for piece in pieces]]) as server:
+    with world.fake([[text(piece) for piece in LINES]]) as server:
         process = world.start(server, "-p", "Talk.")
         time.sleep(0.5)
         out, err = process.communicate(timeout=300)
-    assert (process.returncode, out.decode(), err) == (0, "".join(pieces), b"")
+    assert (process.returncode, out.decode(), err) == (0, "".join(LINES), b"")
 
 
 def test_a_full_disk_on_standard_output_is_an_error(world):

@@ -5,7 +5,7 @@ import json
 import pytest
 from fake_gemini import call, text
 
-pytestmark = [pytest.mark.in_turn("code"), pytest.mark.rows_in_turn(2)]
+pytestmark = [pytest.mark.in_turn("code"), pytest.mark.rows_in_turn(3)]
 
 LIST = [call("list_directory", {"dir_path": "."})]
 EVENTS = ["SessionStart", "BeforeAgent", "BeforeModel", "BeforeToolSelection", "AfterModel", "BeforeTool",

@@ -11,7 +11,7 @@ import pytest
 from conftest import HASP, SANITIZED
 from fake_gemini import call, text
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 COMMANDS = {
     "--version": [], "--help": [], "prompt": ["-p", "hi"], "config": ["config"],

@@ -11,7 +11,7 @@ from conftest import HASP, World
 from fake_gemini import call, text
 from part import part_step
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 HELLO = [[text("Hello.")]]
 

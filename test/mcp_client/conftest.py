@@ -5,11 +5,11 @@ import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(TOP / "test" / "headless"), str(TOP / "script" / "lib")]
 
 import importlib.util  # noqa: E402
 
+import fake_mcp  # noqa: E402
 import pytest  # noqa: E402
 
 _spec = importlib.util.spec_from_file_location("headless_conftest",
@@ -21,8 +21,7 @@ _spec.loader.exec_module(headless)
 class World(headless.World):
     def server(self, name="fake", *args, **more):
         """An entry of mcpServers: the fake server of this folder."""
-        return {"command": sys.executable, "args": [str(HERE / "fake_server.py"), *map(str, args)],
-                **more}
+        return fake_mcp.entry(*args, **more)
 
     def use(self, servers=None, **settings):
         self.settings(mcpServers=servers or {}, **settings)

@@ -99,6 +99,7 @@ def test_a_file_from_before_encryption_is_encrypted(world, far):
     assert world.command("mcp", "test", "far").code == 1
 
 
+@pytest.mark.rows_in_turn(2)
 @pytest.mark.parametrize("damage", [
     lambda sealed, key: key.unlink(),
     lambda sealed, key: key.write_bytes(bytes(32)),

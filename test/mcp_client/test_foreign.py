@@ -5,11 +5,10 @@ import json
 import sys
 import threading
 
+import fake_mcp
 import pytest
-from conftest import HERE
 from fake_gemini import call, text
 
-FAKE = str(HERE / "fake_server.py")
 
 
 def claude(world, servers=None, projects=None, file=".claude.json", **more):
@@ -74,6 +73,7 @@ def test_a_server_that_claude_code_disables_is_off(world):
 
 
 def test_codexs_servers_are_used(world):
+    program, *words = fake_mcp.words()
     codex(world, """
 model = "gpt-5"
 [mcp_servers.mine]
@@ -87,7 +87,7 @@ disabled_tools = ["echo"]
 [mcp_servers.off]
 command = "true"
 enabled = false
-""" % (json.dumps(sys.executable), json.dumps(FAKE)))
+""" % (json.dumps(program), json.dumps(words)[1:-1]))
     got = environment_of(world, "mine", env={"WANTED": "w", "UNWANTED": "u"})
     assert got["A"] == "1" and got["WANTED"] == "w" and "MISSING" not in got
     rows = listed(world, env={"WANTED": "w"})
@@ -178,7 +178,7 @@ def test_a_projects_servers_are_started_only_after_they_are_allowed(world):
 def test_what_is_allowed_is_asked_about_again_when_it_changes(world):
     project(world, {"theirs": world.server()})
     done = world.command("mcp", "allow", "theirs")
-    assert done.code == 0 and FAKE in done.text, done.err
+    assert done.code == 0 and fake_mcp.words()[-1] in done.text, done.err
     done = asked(world)
     assert "hasp mcp allow" not in done.err and "mcp_theirs_say" in declared(done)
     project(world, {"theirs": world.server("fake", "modern")})
@@ -232,7 +232,7 @@ def test_codexs_file_of_a_project_is_asked_about_too(world):
     assert "theirs (.codex/config.toml)" in done.err and "mcp_theirs_say" not in declared(done)
     row = listed(world, env={"WANTED": "w"})["theirs"]
     assert (row["state"], row["origin"]) == ("off", ".codex/config.toml")
-    assert row["asks"].endswith("fake_server.py; with your variables WANTED")
+    assert row["asks"].endswith("%s; with your variables WANTED" % fake_mcp.words()[-1])
     done = world.command("mcp", "allow", "theirs")
     assert done.code == 0 and ".codex/config.toml" in done.text, done.err
     got = environment_of(world, "theirs", env={"WANTED": "w", "UNWANTED": "u"})

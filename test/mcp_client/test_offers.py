@@ -49,7 +49,7 @@ def test_long_instructions_are_cut_and_that_is_said(world):
 
 
 def test_many_instructions_have_a_limit_together(world):
-    world.use({"s%d" % i: world.server("fake", "long-instructions", "none") for i in range(12)})
+    world.use({"s%d" % i: world.server("fake", "long-instructions", "none") for i in range(9)})
     said = first_text(hello(world).sent[0])
     part = said.split("<server_instructions>")[1].split("</server_instructions>")[0]
     assert len(part.encode()) < 17500 and "more servers have instructions" in part

@@ -267,6 +267,7 @@ def test_many_calls_at_once(world):
 
 # ---- hostile, and broken -------------------------------------------------------------------------
 
+@pytest.mark.rows_in_turn(2)
 @pytest.mark.parametrize("way,words", [
     ("die-on-call", ["fake", "exit code 3", "terrible happened"]),
     ("endless-line", ["fake", "too long"]),

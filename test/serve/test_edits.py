@@ -167,6 +167,6 @@ def test_large_writes_among_many_edits_whose_answers_are_large(ws):
                                     new_content="first" * (turn + 2)))
             if i % 4 == 1:
                 calls.append(start_tool(client, "write_file", file_path="large%d-%d" % (turn, i),
-                                        content="y" * 79 * 8000))
+                                        content="y" * 200_000))
         assert all(client.wait(call)["structuredContent"]["success"] for call in calls)
     assert client.close() == 0

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(4)
 
 LIMITED = ["prlimit", "--cpu=5", "--"]
 MANY = 30000
@@ -82,7 +82,7 @@ def test_large_arguments(ws, name, kind):
 
 NESTS = {
     "arrays": "[" * DEEP + "]" * DEEP,
-    "arrays that do not end": "[" * (1 << 20),
+    "arrays that do not end": "[" * (1 << 18),
     "objects": '{"a":' * DEEP + "1" + "}" * DEEP,
 }
 

@@ -2,11 +2,10 @@
 """What meets: a paste, a kill, a question, a narrow window, an editor that fails, while something else has the keys."""
 import shlex
 import signal
-import sys
 
+import fake_mcp
 import pytest
 import terminal
-from conftest import TOP
 from fake_gemini import call, text
 from test_live import KEYS, TYPES, run
 from test_sessions import three_sessions
@@ -125,8 +124,7 @@ def test_what_is_typed_into_a_question_is_not_lost(world, kill):
 def test_no_timer_runs_while_a_form_within_an_answer_waits(world):
     """Of a server of 2026-07-28: its call waits for the user, an interruption, and the server. The server's own worker
     looks around now and then."""
-    fake = TOP / "test" / "mcp_client" / "fake_server.py"
-    world.settings(mcpServers={"fake": {"command": sys.executable, "args": [str(fake), "modern,ask-form"], "trust": True}})
+    world.settings(mcpServers={"fake": fake_mcp.entry("modern,ask-form", trust=True)})
     with world.fake([[call("mcp_fake_say", {"what": "x"})]]) as server:
         with world.hasp(server, rows=40, columns=100) as hasp:
             hasp.type("go").key("enter").wait('The MCP server "fake" asks you to fill in a form:').wait("Name")

@@ -3,11 +3,10 @@
 import json
 import re
 from pathlib import Path
-import sys
 import time
 
+import fake_mcp
 import pytest
-from conftest import TOP
 from fake_gemini import call, text
 
 
@@ -162,8 +161,7 @@ def test_questions_of_the_model(world):
 
 def server_asks(world, what, **more):
     """A session whose MCP server asks the user when its tool is called; the tool says what it got."""
-    fake = TOP / "test" / "mcp_client" / "fake_server.py"
-    world.settings(mcpServers={"fake": {"command": sys.executable, "args": [str(fake)], "trust": True}})
+    world.settings(mcpServers={"fake": fake_mcp.entry(trust=True)})
     return world.fake([[call("mcp_fake_say", {"what": what, **more})], [text("That is all.")]])
 
 
@@ -226,8 +224,7 @@ def sampled(server):
 @pytest.mark.parametrize("key, replies", [("y", 1), ("s", 2), ("n", 0)])
 def test_a_server_has_the_model_answer_after_a_yes(world, key, replies):
     """Once, for the session, or not: of two requests."""
-    fake = TOP / "test" / "mcp_client" / "fake_server.py"
-    world.settings(mcpServers={"fake": {"command": sys.executable, "args": [str(fake)], "trust": True}})
+    world.settings(mcpServers={"fake": fake_mcp.entry(trust=True)})
     script = [[call("mcp_fake_say", {"what": "sample", "path": "2"})], *[[text("n%d" % i)] for i in range(replies)],
               [text("That is all.")]]
     with world.fake(script, append_only=False) as server:
@@ -248,8 +245,7 @@ def test_a_server_has_the_model_answer_after_a_yes(world, key, replies):
 def test_a_yes_for_the_session_is_for_the_server_that_asked(world):
     """Not for another command that has its name since."""
     def use(*more):
-        fake = TOP / "test" / "mcp_client" / "fake_server.py"
-        world.settings(mcpServers={"fake": {"command": sys.executable, "args": [str(fake), *more], "trust": True}})
+        world.settings(mcpServers={"fake": fake_mcp.entry(*more, trust=True)})
 
     use()
     sample = call("mcp_fake_say", {"what": "sample", "path": "1"})
@@ -294,14 +290,13 @@ def answer(server):
 
 @pytest.mark.parametrize("answer", ["Yes", "No"])
 def test_a_projects_servers_are_asked_about_once(world, answer):
-    fake = TOP / "test" / "mcp_client" / "fake_server.py"
-    world.write(".mcp.json", json.dumps({"mcpServers": {"theirs": {"command": sys.executable, "args": [str(fake)]}}}))
+    world.write(".mcp.json", json.dumps({"mcpServers": {"theirs": fake_mcp.entry()}}))
     for first in (True, False):
         with world.fake([[text("Done.")]], append_only=False) as server:
             with world.hasp(server, rows=40) as hasp:
                 hasp.type("go").key("enter")
                 if first:
-                    hasp.wait('names the MCP server "theirs"').wait("fake_server.py")
+                    hasp.wait('names the MCP server "theirs"').wait("fake_server")
                     choose(hasp, answer)
                     hasp.key("enter")
                 hasp.wait("Done.")

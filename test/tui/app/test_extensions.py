@@ -2,13 +2,12 @@
 """/extensions in a session: what it lists, and that all that an extension brings comes and goes with it."""
 import json
 import re
-import sys
 
+import fake_mcp
 import pytest
 from fake_gemini import call, text
-from test_commands import READY, TOP
+from test_commands import READY
 
-SERVER = TOP / "test" / "mcp_client" / "fake_server.py"
 SKILL = "---\nname: %s\ndescription: Does %s.\n---\nDo it.\n"
 POLICY = '[[rule]]\ntoolName = "write_file"\ndecision = "deny"\npriority = 900\ndenyMessage = "MANGO-RULE"\n'
 HOOKS = {"hooks": {"BeforeAgent": [{"hooks": [{"type": "command", "command": "touch $HOME/hooked"}]}]}}
@@ -47,7 +46,7 @@ def brings(world, name="all", **more):
     """One with everything."""
     extend(world, name, {"GEMINI.md": "FIG-WORDS\n", "skills/notes/SKILL.md": SKILL % ("notes", "notes"), "agents/fruit.md": AGENT,
                                "hooks/hooks.json": HOOKS, "policies/p.toml": POLICY, "commands/greet.toml": 'prompt = "GREETING"\n'},
-                        excludeTools=["web_fetch"], mcpServers={"far": {"command": sys.executable, "args": [str(SERVER)]}}, **more)
+                        excludeTools=["web_fetch"], mcpServers={"far": fake_mcp.entry()}, **more)
 
 
 def declared(request):
