@@ -9,7 +9,6 @@ Ways: see below."""
 import base64
 import json
 import os
-import socket
 import sys
 import time
 
@@ -197,6 +196,7 @@ def say(request, arguments):
             return text(error.strerror, isError=True)
         return text("written")
     if what == "net":
+        import socket  # few ask for it, and it is dear
         try:
             with socket.create_connection(("127.0.0.1", int(arguments["path"])), 20):
                 return text("connected")
