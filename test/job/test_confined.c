@@ -23,10 +23,12 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "part.h"
+#include "patience.h"
+#include "sleepers.h"
 #include "worker/inside/serve.h"
 #include "worker/job/job.h"
 #include "worker/local.h"
-#include "patience.h"
 
 /* What the tests of one level share. */
 struct bench {
@@ -216,19 +218,11 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Also those of PID namespaces inside this one. */
-static int count_sleepers(const char *seconds)
-{
-	_cleanup_free_ char *command = mem_printf("exit $(pgrep -cfx 'sleep %s')", seconds);
-
-	return WEXITSTATUS(system(command));
-}
-
 static void wait_for_sleepers(const char *seconds, int count)
 {
 	uint64_t until = now_ms() + PATIENCE_MS;
 
-	while (count_sleepers(seconds) < count) {
+	while (sleepers_count(seconds) < count) {
 		assert_true(now_ms() < until);
 		usleep(5000);
 	}
@@ -416,14 +410,16 @@ static void test_git_knows_its_user(void **state)
 
 static void test_much_output_goes_to_the_log(void **state)
 {
+	const size_t bytes = part_of(50 << 20, 5);
+	_cleanup_free_ char *script = mem_printf("yes 0123456789abcde | head -c %zu", bytes);
 	struct bench *bench = *state;
 	struct job_report report;
 	struct stat info;
 
-	finish(start(bench, "yes 0123456789abcde | head -c 52428800"), &report);
+	finish(start(bench, script), &report);
 	assert_int_equal(stat(report.log_path, &info), 0);
-	assert_int_equal(info.st_size, 52428800);
-	print_message("50 MiB into a log: %u ms\n", (unsigned)report.info.end.wall_ms);
+	assert_int_equal(info.st_size, bytes);
+	print_message("%zu MiB into a log: %u ms\n", bytes >> 20, (unsigned)report.info.end.wall_ms);
 	job_report_release(&report);
 }
 
@@ -436,7 +432,7 @@ static void test_time_is_limited(void **state)
 	finish(start_with(bench, bench->provider, "trap '' TERM; echo a; (setsid sleep 903.1 &); "
 	                  "sleep 903.1", &request), &report);
 	assert_int_equal(report.info.end.why, RUN_TIMED_OUT);
-	assert_int_equal(count_sleepers("903.1"), 0);
+	assert_int_equal(sleepers_count("903.1"), 0);
 	job_report_release(&report);
 }
 
@@ -477,7 +473,7 @@ static void test_what_outruns_a_look_is_ended(void **state)
 		return;
 	}
 	assert_int_equal(system(copy), 0);
-	for (int round = 0; round < 3; round++) {
+	for (unsigned round = 0; round < part_of(3, 3); round++) {
 		struct job *job = start(bench, script);
 		struct job_report report;
 		time_t begun;
@@ -487,7 +483,7 @@ static void test_what_outruns_a_look_is_ended(void **state)
 			usleep(5000);
 		if (unlink(ready) != 0) {
 			job_report(job, &report);
-			fail_msg("round %d: state %d, why %d, exit %d: %s", round, report.info.state,
+			fail_msg("round %u: state %d, why %d, exit %d: %s", round, report.info.state,
 			         report.info.end.why, report.info.end.exit_code, text(&report));
 		}
 		job_kill(job);
@@ -517,11 +513,11 @@ static void test_cancel_ends_the_whole_tree(void **state)
 		"trap '' TERM; sleep 903.2 & setsid sleep 903.2",
 		"setsid bash -c 'sleep 903.2 & exec sleep 903.2' & sleep 903.2 & kill -STOP $$",
 	};
-	enum { ROUNDS = 3 };
-	unsigned took[ARRAY_LEN(scripts) * ROUNDS];
+	unsigned took[ARRAY_LEN(scripts) * 3];
+	const size_t count = part_of(ARRAY_LEN(took), 3);
 	struct bench *bench = *state;
 
-	for (size_t i = 0; i < ARRAY_LEN(took); i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct job *job = start(bench, scripts[i % ARRAY_LEN(scripts)]);
 		struct job_report report;
 		uint64_t began;
@@ -531,13 +527,12 @@ static void test_cancel_ends_the_whole_tree(void **state)
 		job_kill(job);
 		finish(job, &report);
 		took[i] = (unsigned)(now_ms() - began);
-		assert_int_equal(count_sleepers("903.2"), 0);
+		assert_int_equal(sleepers_count("903.2"), 0);
 		assert_int_equal(report.info.end.why, RUN_CANCELLED);
 		job_report_release(&report);
 	}
-	qsort(took, ARRAY_LEN(took), sizeof(*took), compare);
-	print_message("cancel: median %u ms, longest %u ms\n", took[ARRAY_LEN(took) / 2],
-	              took[ARRAY_LEN(took) - 1]);
+	qsort(took, count, sizeof(*took), compare);
+	print_message("cancel: median %u ms, longest %u ms\n", took[count / 2], took[count - 1]);
 }
 
 static void test_what_is_left_running_runs_until_it_is_killed(void **state)
@@ -555,7 +550,7 @@ static void test_what_is_left_running_runs_until_it_is_killed(void **state)
 	wait_for_sleepers("903.3", 1);
 	job_kill(job);
 	assert_true(job_wait_all(job, PATIENCE_MS));
-	assert_int_equal(count_sleepers("903.3"), 0);
+	assert_int_equal(sleepers_count("903.3"), 0);
 	job_release(job);
 }
 
@@ -569,7 +564,7 @@ static void test_the_end_of_the_session_ends_all(void **state)
 		job_release(start(bench, "(setsid sleep 903.4 &); sleep 903.4"));
 	wait_for_sleepers("903.4", 6);
 	jobs_free(bench->jobs);
-	assert_int_equal(count_sleepers("903.4"), 0);
+	assert_int_equal(sleepers_count("903.4"), 0);
 	bench->jobs = jobs;
 }
 
@@ -591,25 +586,25 @@ static void ends_with_limit(struct bench *bench, const struct sandbox_limits *li
 	provider_free(provider);
 }
 
-/* A tree of some 2,000 processes, not one without end: what outruns the looks on a busy machine must
+/* A tree of some 500 processes, not one without end: what outruns the looks on a busy machine must
  * not take the machine and the tests beside it along. */
 #define BOMB "bomb() { [ $1 = 0 ] && exec sleep 300.7; bomb $(($1 - 1)) | bomb $(($1 - 1)) & wait; }; " \
-	"bomb 10"
+	"bomb 8"
 
 static void test_a_fork_bomb_ends_with_an_error(void **state)
 {
-	const struct sandbox_limits limits = { .processes = 100 };
+	const struct sandbox_limits limits = { .processes = 40 };
 
 	ends_with_limit(*state, &limits, BOMB, "processes");
-	assert_int_equal(count_sleepers("300.7"), 0);
+	assert_int_equal(sleepers_count("300.7"), 0);
 }
 
 static void test_a_memory_hog_ends_with_an_error(void **state)
 {
-	const struct sandbox_limits limits = { .memory_bytes = 96 << 20 };
+	const struct sandbox_limits limits = { .memory_bytes = 32 << 20 };
 
-	/* It stays at 256 MiB, or bash may meet a limit of its own before anybody looks. */
-	ends_with_limit(*state, &limits, "a=x; for i in {1..28}; do a=$a$a; done; sleep 600", "memory");
+	/* It stays at 64 MiB, or bash may meet a limit of its own before anybody looks. */
+	ends_with_limit(*state, &limits, "a=x; for i in {1..26}; do a=$a$a; done; sleep 600", "memory");
 }
 
 static void test_a_file_too_large_is_not_written(void **state)
@@ -631,7 +626,7 @@ static void test_short_commands_follow_one_another(void **state)
 {
 	struct bench *bench = *state;
 
-	for (int i = 0; i < 21; i++) {
+	for (size_t i = 0; i < part_of(21, 3); i++) {
 		struct job_report report;
 
 		finish(start(bench, ":"), &report);

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "offer_fixture.h"
+#include "part.h"
 #include "phrases.h"
 #include "wire_fixture.h"
 
@@ -523,17 +524,17 @@ static void thousands_of_calls_are_each_answered_once(void **state)
 		CALL("%d", "no_such", "{}"),
 		CALL("%d", "pause", "{\"ms\":0}"),
 	};
-	enum { COUNT = 9000 };
+	const int count = (int)part_of(9000, 5);
 	struct happened happened;
 	struct mcp_offer offer = offer_whole(&happened);
 	struct wire *wire = wire_open_version(&offer, "2025-11-25", "{}");
 	size_t from = wire->count;
 
 	(void)state;
-	for (int i = 0; i < COUNT; i++)
+	for (int i = 0; i < count; i++)
 		say_numbered(wire, lines[i % (int)ARRAY_LEN(lines)], i);
-	wire_run_until(wire, from + COUNT);
-	answered_once_each(wire, from, COUNT);
+	wire_run_until(wire, from + (size_t)count);
+	answered_once_each(wire, from, count);
 	assert_int_equal(mcp_peer_calls(wire->peer), 0);
 	wire_close(wire);
 	assert_int_equal(happened.ended, 1);
@@ -563,25 +564,28 @@ static void calls_past_the_limit_are_refused(void **state)
 
 static void calls_that_hold_too_much_are_refused(void **state)
 {
-	enum { EACH = 50 << 20 };
+	/* Two fill it all but for 2 MiB, which the third has and more. */
+	enum { EACH = (LIMIT_PEER_BYTES >> 1) - (1 << 20), LAST = 3 << 20 };
 	struct happened happened;
 	struct mcp_offer offer = offer_whole(&happened);
 	struct wire *wire = wire_open_version(&offer, "2025-11-25", "{}");
-	_cleanup_free_ char *filling = mem_alloc(EACH + 1, 1);
-	char *line;
+	_cleanup_free_ char *filling = mem_alloc(EACH + 1, 1), *line = NULL;
 
 	(void)state;
 	memset(filling, 'x', EACH);
-	for (int i = 0; i < 3; i++) {
-		line = mem_printf(CALL("%d", "wait", "{\"x\":\"%s\"}"), i, filling);
-		wire_say(wire, line);
-		free(line);
-	}
-	wire_expect(wire, ERROR("2", "-32603"));
+	line = mem_printf(CALL("7", "wait", "{\"x\":\"%s\"}"), filling);
+	wire_say(wire, line);
+	*strchr(line, '7') = '8'; /* its id */
+	wire_say(wire, line);
+	filling[LAST] = '\0';
+	free(line);
+	line = mem_printf(CALL("9", "wait", "{\"x\":\"%s\"}"), filling);
+	wire_say(wire, line);
+	wire_expect(wire, ERROR("9", "-32603"));
 	assert_int_equal(mcp_peer_calls(wire->peer), 2);
 	wait_for(&happened.running, 2);
 	/* Small ones have room again when one of the large ones is gone. */
-	wire_say(wire, CANCEL("0"));
+	wire_say(wire, CANCEL("7"));
 	wait_for(&happened.running, 1);
 	wire_expect_nothing(wire);
 	wire_say(wire, CALL("3", "greet_later", "{}"));
@@ -682,7 +686,7 @@ static void a_server_can_be_freed_while_handlers_run(void **state)
 	struct mcp_offer offer = offer_whole(&happened);
 
 	(void)state;
-	for (int round = 0; round < 10; round++) {
+	for (size_t round = 0; round < part_of(10, 3); round++) {
 		struct wire *wire = wire_open_version(&offer, "2025-11-25", ALL);
 
 		memset(&happened, 0, sizeof(happened));

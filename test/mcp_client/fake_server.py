@@ -225,7 +225,7 @@ def say(request, arguments):
             return text(error.strerror, isError=True)
         return text("written")
     if what == "net":
-        import socket
+        import socket  # few ask for it, and it is dear
         try:
             with socket.create_connection(("127.0.0.1", int(arguments["path"])), 20):
                 return text("connected")

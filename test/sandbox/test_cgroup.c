@@ -26,14 +26,15 @@
 #include "sandbox/apply/cgroup.h"
 #include "sandbox/apply/processes.h"
 
-enum { PROCESSES = 40 };
-#define MEMORY ((uint64_t)256 << 20)
+enum { PROCESSES = 24 };
+/* Small, since each page costs; what a process with sanitizers takes by itself leaves room. */
+#define MEMORY ((uint64_t)96 << 20)
 
 /* ---- probes: this is the process that runs the command --------------------------------------- */
 
 /* Bombs fork as fast as they can, and stop at MOST: one that outruns the looks must not take the
  * machine and the tests beside it along. */
-enum { MOST = 3000 };
+enum { MOST = 60 };
 
 static void fork_counted(atomic_int *count, bool parent_pauses)
 {
@@ -89,9 +90,9 @@ static void hog(void)
 /* Each of many takes little. */
 static void hogs(void)
 {
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < 12; i++) {
 		if (fork() == 0) {
-			take(16 << 20);
+			take(10 << 20);
 			pause();
 		}
 	}
@@ -100,7 +101,7 @@ static void hogs(void)
 
 static void shared(void)
 {
-	take(96 << 20);
+	take(32 << 20);
 	for (int i = 0; i < 8; i++) {
 		if (fork() == 0)
 			pause();
@@ -195,8 +196,8 @@ static const struct den_probe probes[] = { { "watch", probe_watch }, { "hog", pr
 
 /* ---- tests ------------------------------------------------------------------------------- */
 
-#define TOO_MANY "limit processes: more than 40\n"
-#define TOO_MUCH "limit memory: more than 256 MiB\n"
+#define TOO_MANY "limit processes: more than 24\n"
+#define TOO_MUCH "limit memory: more than 96 MiB\n"
 
 static void expect_limit(struct den *den, const char *command, const char *what)
 {
@@ -380,7 +381,7 @@ static void a_worker_that_the_kernel_ended_is_explained(void **state)
 	den_run(&den, "hog", NULL);
 	assert_int_equal(den.status, SIGKILL);
 	assert_true(den.explained);
-	assert_string_equal(den.denial.what, "memory: more than 256 MiB");
+	assert_string_equal(den.denial.what, "memory: more than 96 MiB");
 	den_release(&den);
 }
 
