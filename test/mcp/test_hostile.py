@@ -479,7 +479,7 @@ def test_a_client_that_does_not_read_costs_bounded_memory(deaf, folder):
     (folder / "big.txt").write_text(text)
     calls = b"".join(complete(i, "tools/call", name="read_file", arguments={
         "file_path": "big.txt", "max_lines": 100000})
-        for i in range(600 if SANITIZED else part_of(2500, 4)))
+        for i in range(600 if SANITIZED else part_of(2500, 2)))
     deaf.write(HELLO)
     taken = deaf.write_what_fits(calls, 4)
     asked_for = set(range(calls[:taken].count(b"\n")))
