@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from part import ALL, TURN
+from part import ALL, TURN, in_turn
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from program_calls import Calls  # noqa: E402
@@ -183,8 +183,9 @@ def test_the_trace_sees_what_writes_and_runs(scratch, tmp_path):
     """Else the other tests would say nothing."""
     copy = tmp_path / "scratch"
     shutil.copytree(scratch, copy, symlinks=True)
-    for line in ["sed -n 'w M' f", "sed 1e'touch M' f", "find . -fprint M", "find k -delete", "git log --output=M",
-                 "sort -o M f", "awk '{print > \"M\"}' f", "uniq f M", "sed -i s/a/b/ f", "tree -o M",
-                 "find f -exec touch M \\;", "xxd f M",
-                 "git -c diff.external=./run diff HEAD~1", "git stash push"]:
+    lines = ["sed -n 'w M' f", "sed 1e'touch M' f", "find . -fprint M", "find k -delete", "git log --output=M",
+             "sort -o M f", "awk '{print > \"M\"}' f", "uniq f M", "sed -i s/a/b/ f", "tree -o M",
+             "find f -exec touch M \\;", "xxd f M",
+             "git -c diff.external=./run diff HEAD~1", "git stash push"]
+    for line in in_turn(lines, 2):
         assert check(copy, [line]), line
