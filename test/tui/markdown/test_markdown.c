@@ -280,14 +280,15 @@ static void however_a_text_of_marks_is_cut_its_rows_are_the_same(void **state)
 	unsigned seed = 7;
 
 	(void)state;
-	for (int i = 0; i < 300; i++) {
+	for (size_t i = 0; i < 300; i++) {
 		_cleanup_buf_ struct buf text = BUF_INIT(1 << 20);
 
 		for (int k = 0; k < 60; k++) {
 			seed = seed * 1103515245u + 12345u;
 			buf_str(&text, pieces[(seed >> 16) % ARRAY_LEN(pieces)]);
 		}
-		assert_cuts_do_not_matter(buf_view(&text), 10 + (unsigned)i % 50, text.data);
+		if (i % part_step(3) == part_first(3))
+			assert_cuts_do_not_matter(buf_view(&text), 10 + (unsigned)i % 50, text.data);
 	}
 }
 
@@ -459,7 +460,7 @@ static void what_never_ends_is_bounded(void **state)
 		                              "- ", "](", "_a_", "\\" };
 
 	(void)state;
-	for (size_t i = 0; i < 2 * ARRAY_LEN(pieces); i += part_step(3)) {
+	for (size_t i = part_first(6); i < 2 * ARRAY_LEN(pieces); i += part_step(6)) {
 		const char *piece = pieces[i / 2];
 		struct markdown *md = markdown_new(80);
 		_cleanup_rows_ struct rows rows = { 0 };
