@@ -69,7 +69,10 @@ TURNS = 12  # into which each number of rows that take turns in test/conftest.py
 ASAN = ("detect_leaks=%d:allocator_may_return_null=1:quarantine_size_mb=16:malloc_context_size=8:"
         "allocator_release_to_os_interval_ms=-1")
 UBSAN = {"UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1"}
+# Another python3 may be a script that looks for one (pyenv's), fifteen times as dear to begin.
+PATH = os.environ["PATH"]
 PY_ENV = {"HASP": str(TOP / "build" / "hasp"), "DAMAGE_PROGRAM": str(TOP / "build" / "hasp"),
+          "PATH": PATH if shutil.which("python3") == PYTHON else "%s:%s" % (os.path.dirname(PYTHON), PATH),
           "PYTHONDONTWRITEBYTECODE": "1"}
 # Begun first, in this order: whoever began one of them last would wait for it alone.  Seconds that they
 # take on two processors, roughly; what is not here takes less than fifteen.
