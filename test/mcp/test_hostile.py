@@ -491,7 +491,8 @@ def test_a_client_that_does_not_read_costs_bounded_memory(deaf, folder):
         if not asked_for:
             break
     assert not asked_for
-    assert deaf.peak_mb() < PEAK_MB
+    # Of a gigabyte.  How many reads are under way when it is full depends on how busy the machine is.
+    assert deaf.peak_mb() < 1.5 * PEAK_MB
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
