@@ -104,14 +104,14 @@ def judge(answer, text, expected):
         assert text == "one\ntwo\nthree\n"
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("tool", ["safe_patch", "apply_changes"])
 @pytest.mark.parametrize("head,expected", ROWS)
 def test_what_stands_before_the_hunks(tmp_path, tool, head, expected):
     judge(*call(tmp_path, tool, head + HUNK), expected)
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("tool", ["safe_patch", "apply_changes"])
 @pytest.mark.parametrize("tail,expected", AFTER)
 def test_what_stands_after_the_hunks(tmp_path, tool, tail, expected):

@@ -26,7 +26,7 @@ def call(ws, which, base):
     return ws.tool(tool, arguments).json
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("which", CALLS)
 @pytest.mark.parametrize("base", [
     lambda h: "garbage", lambda h: h[:8], lambda h: h[:63], lambda h: h + "0",
@@ -41,7 +41,7 @@ def test_what_is_no_hash_is_a_wrong_argument(ws, which, base):
     assert ws.read("a.txt") == TEXT.encode()
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("which", CALLS)
 @pytest.mark.parametrize("form", [str.upper, "sha256:{}".format, " {}\n".format,
                                   lambda h: "sha256:" + h.upper()],

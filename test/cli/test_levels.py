@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import HASP, Done, program
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 REFUSED = [sys.executable, str(Path(__file__).with_name("refused.py"))]
 COMMAND = 'echo "level $HASP_LEVEL"; echo text > "$0"'

@@ -17,7 +17,7 @@ import peers
 import report
 from kinds import RECOVER, REFUSE
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 CASES = int(os.environ.get("DAMAGE_CASES", "150" if ALL else "32"))
 SEED = os.environ.get("DAMAGE_SEED", "1")

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from part import part_of, in_turn
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 PROBE = os.environ["CONFIG_PROBE"]
 

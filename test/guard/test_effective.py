@@ -13,7 +13,7 @@ import pytest
 from effective_attacks import ADD, ATTACKS, COMMIT, FILTERED, REPOSITORY
 from effective_fixture import HASP, Ground
 
-pytestmark = [pytest.mark.in_turn("level", "ground", "grounds"), pytest.mark.rows_in_turn(2)]
+pytestmark = [pytest.mark.in_turn("level", "ground", "grounds"), pytest.mark.rows_in_turn(3)]
 
 LEVELS = ("full", "landlock")
 USERS = ("root", "user")

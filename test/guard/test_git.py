@@ -9,7 +9,7 @@ import pytest
 from guard_fixture import Place
 from guard_work import WORK
 
-pytestmark = [pytest.mark.in_turn("level"), pytest.mark.rows_in_turn(2)]
+pytestmark = [pytest.mark.in_turn("level"), pytest.mark.rows_in_turn(3)]
 
 
 @pytest.fixture(name="place")

@@ -9,7 +9,7 @@ import pytest
 from guard_attacks import ATTACKS, BARE
 from guard_fixture import Place
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 
 def make(tmp_path, attack, name):

@@ -9,7 +9,7 @@ import pytest
 from conftest import HASP
 from fake_gemini import text
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 HELLO = [[text("Hello.")]]
 CANARY = "CANARY"

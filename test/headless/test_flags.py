@@ -10,7 +10,7 @@ import time
 import pytest
 from fake_gemini import call, text
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 HELLO = [[text("Hello.")]]
 

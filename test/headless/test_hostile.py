@@ -29,7 +29,7 @@ def files_with(folder, secret):
             secret.encode() in path.read_bytes()]
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_keys_stay_in_their_request(world, kind):
     """Not in what is printed, in what the model gets, in what commands and hooks see, in any file."""

@@ -10,7 +10,7 @@ import pytest
 from fake_gemini import call, text
 from test_agents import Conversations, invoke, put, results, run
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 WORD = "PLUM-PROMPT"
 DONE = [[invoke("plum")], [text("Done.")]]

@@ -115,7 +115,7 @@ CHECKS = {"text": check_text, "json": check_json, "stream-json": check_stream}
 CASES = [(kind, form) for kind in KINDS for form in FORMATS]
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("kind,form", CASES[2::4] if SANITIZED else CASES)
 def test_a_job(world, kind, form):
     world.write("add.sh", BEFORE)

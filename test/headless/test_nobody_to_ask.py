@@ -53,7 +53,7 @@ def flags_in(line):
     return ways + ([["-y"]] if "(-y)" in told else [])
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("name", CALLS)
 def test_each_way_that_is_named_helps(world, name):
     done = ask(world, [CALLS[name]])

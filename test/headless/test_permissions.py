@@ -5,7 +5,7 @@ import json
 import pytest
 from fake_gemini import call, text
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 SHELL = call("run_shell_command", {"command": "touch made; echo made it"})
 WRITE = call("write_file", {"file_path": "new.txt", "content": "new\n"})

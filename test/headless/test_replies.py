@@ -152,7 +152,7 @@ def named(done):
     return "write_file" in done.err and "not run" in done.err or "calls were not run" in done.err
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("kind, reply", cases(BLOCKED))
 def test_no_call_of_a_blocked_or_cut_reply_is_run_and_the_session_goes_on(world, kind, reply):
     done = write(world, [{"reply": reply}], kind)

@@ -316,7 +316,7 @@ def twenty_turns(world):
     return first, second, third
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_of_twenty_turns_each_request_equals_the_last_but_for_what_is_new(world, kind):
     world.write("a.txt", "".join("line %d\n" % i for i in range(12)))

@@ -7,7 +7,7 @@ from fake_gemini import call, text
 HELLO = [[text("Hello.")]]
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("variable", ["GEMINI_CLI_HOME", "HOME"])
 @pytest.mark.parametrize("spelled", ["{root}/../home", "{top}//home", "{top}/./home", "{home}/.",
                                      "{home}/", "{top}/x/../home", "../home"])

@@ -182,7 +182,7 @@ def days_left(world):
     return sorted(int(match.group(1)) for match in found if match)
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("retention,left", [
     ({}, [0, 3, 20]),
     ({"enabled": False}, [0, 3, 20, 40, 400]),

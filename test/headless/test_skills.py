@@ -32,7 +32,7 @@ def system(done, i=0):
     return json.dumps(done.sent[i]["systemInstruction"])
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("where", ["home", "root"])
 def test_one_is_activated_its_file_read_and_its_script_run(world, where, place):

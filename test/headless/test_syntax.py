@@ -15,7 +15,7 @@ def run(world, *calls, mode="default", **options):
     return world.run([list(calls), [text("Done.")]], "-p", "Go.", "--approval-mode", mode, **options)
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("mode", ["default", "yolo"])
 @pytest.mark.parametrize("command, what, where", [
     ("touch mark\nif", "unexpected end of file", "line 2, column 3"),

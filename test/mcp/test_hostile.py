@@ -18,7 +18,7 @@ import tool_calls
 from conftest import HASP
 from wire import LEGACY, MODERN, Refused, Wire, meta
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 SANITIZED = "ASAN_OPTIONS" in os.environ
 MESSAGE_MAX = 64 << 20           # LIMIT_MESSAGE_BYTES

@@ -16,7 +16,7 @@ import served
 import tool_calls
 from conftest import HASP
 
-pytestmark = pytest.mark.rows_in_turn(2)  # each run takes a second
+pytestmark = pytest.mark.rows_in_turn(3)  # each run takes a second
 
 SECONDS = 120
 COMPILED = tempfile.TemporaryDirectory(prefix="hasp-inspector-")  # its own code, for all runs

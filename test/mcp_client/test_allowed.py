@@ -12,7 +12,7 @@ sys.path.insert(0, str(TOP / "test" / "tui" / "harness"))
 
 import terminal  # noqa: E402
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 ECHO = call("mcp_fake_echo", {"text": "hello"})
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}

@@ -12,7 +12,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_a_file_from_before_encryption_is_encrypted(world, far):
     assert world.command("mcp", "test", "far").code == 1
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("damage", [
     lambda sealed, key: key.unlink(),
     lambda sealed, key: key.write_bytes(bytes(32)),

@@ -12,7 +12,7 @@ sys.path.insert(0, str(TOP / "test" / "tui" / "harness"))
 
 import terminal  # noqa: E402
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 ALLOW = ("--allowed-mcp-server-names", "fake")
 RAW = ("\x1b", "\x07", "\x08", "\x9b", "\u202e", "\u200b", "\U000e0041")

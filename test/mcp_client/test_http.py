@@ -290,7 +290,7 @@ def test_a_forgotten_session_begins_anew(world):
     assert "you said hello" in result["output"] and server.sessions == 2
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("way,words", [
     ("no-result", "without a result"), ("no-json", "without a result"), ("large", "too large"),
     ("redirect", "307"), ("error", "-32602"), ("endless", "nobody asked for"), ("hang", "3000 ms"),

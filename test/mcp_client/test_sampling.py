@@ -77,7 +77,7 @@ def test_a_server_that_is_not_named_is_refused(world):
     assert inside(done)["answers"][0]["error"]["code"] == -1
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("what", ["tools", "nothing", "role", "block", "image", "large", "tokens", "stop", "hot"])
 def test_what_is_no_request_is_refused(world, what):
     """-32602, before anybody is asked, and no model is."""

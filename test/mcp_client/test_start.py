@@ -12,7 +12,7 @@ sys.path.insert(0, str(TOP / "test" / "tui" / "harness"))
 
 import terminal  # noqa: E402
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 ECHO = call("mcp_fake_echo", {"text": "hello"})
 
@@ -128,7 +128,7 @@ def test_what_the_file_says_is_believed_no_more_than_a_server(world):
 SCHEMA = '{"type":"object","properties":{"text":{"type":"string","description":%s}}}'
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("schema, expected", [
     (SCHEMA % r'"Says \"it\"."', {"text": {"type": "string", "description": 'Says "it".'}}),
     (SCHEMA % r'"Red\u001b[31m\ud83d\ude00."', {"text": {"type": "string", "description": "Red[31m\U0001f600."}}),

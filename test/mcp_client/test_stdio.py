@@ -7,7 +7,7 @@ import pytest
 from conftest import declared, headless
 from fake_gemini import call, text
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 ECHO = call("mcp_fake_echo", {"text": "hello"})
 ALLOW = ("--allowed-mcp-server-names", "fake")
@@ -267,7 +267,7 @@ def test_many_calls_at_once(world):
 
 # ---- hostile, and broken -------------------------------------------------------------------------
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("way,words", [
     ("die-on-call", ["fake", "exit code 3", "terrible happened"]),
     ("endless-line", ["fake", "too long"]),

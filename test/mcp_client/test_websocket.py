@@ -17,7 +17,7 @@ import pytest
 from conftest import declared
 from fake_gemini import call, text
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 ALLOW = ("--allowed-mcp-server-names", "far")
 TOKEN = {"Authorization": "Bearer sesame", "Sec-WebSocket-Key": "mine", "X-Own": "yes"}

@@ -45,7 +45,7 @@ WAYS = {
 }
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("way", WAYS)
 def test_what_git_obeys_in_a_closed_folder(place, level, way):

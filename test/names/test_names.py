@@ -11,7 +11,7 @@ import pytest
 
 from names_fixture import CANARY, NAMES, Place, table
 
-pytestmark = [pytest.mark.in_turn("place", "level"), pytest.mark.rows_in_turn(2)]
+pytestmark = [pytest.mark.in_turn("place", "level"), pytest.mark.rows_in_turn(3)]
 
 LEVELS = ["full", "landlock"]
 ATTACKS = Path(__file__).resolve().parents[2] / "docs/attacks.md"

@@ -13,7 +13,7 @@ from part import part_step
 import search_trees
 from search_peers import ENV, git, git_files, git_ignored, hasp_files, hasp_names, shown
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 PART = part_step(4)  # of so many random trees one
 

@@ -24,7 +24,7 @@ import search_trees
 from search_peers import (hasp_counts, hasp_files, hasp_names, hasp_search, rg_counts, rg_files,
                           rg_names, rg_search, rg_understands)
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 ALL = {"no_ignore": True}
 RG_ALL = ["--no-ignore", "--hidden", "--crlf"]

@@ -14,7 +14,7 @@ import pytest
 from part import part_of
 from search_peers import ENV, HASP, hasp_call, hasp_files, hasp_search
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 MIB = 1 << 20
 SANITIZED = "ASAN_OPTIONS" in os.environ  # memory and time are not the program's own then

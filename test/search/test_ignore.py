@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from part import TURN, part_of
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 PROBE = os.environ["IGNORE_PROBE"]
 ENV = dict(os.environ, LC_ALL="C", GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null")

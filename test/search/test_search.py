@@ -10,7 +10,7 @@ import time
 import pytest
 from part import part_of
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 PROBE = os.environ["SEARCH_PROBE"]
 ENV = dict(os.environ, LC_ALL="C", GIT_CONFIG_GLOBAL="/dev/null", XDG_CONFIG_HOME="/nonexistent")

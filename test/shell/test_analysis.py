@@ -454,7 +454,7 @@ HUGE = [
 ]
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("number", range(len(HUGE)))
 def test_cost_is_bounded(probe, number):
     """The worst inputs take about the parser's second at most, and are not called analysed."""

@@ -12,7 +12,7 @@ from part import part_step
 from shell_fixture import Probe, RecordingBash, commands
 from shell_scripts import Scripts
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 SHELLS = ("bash", "sh", "dash")
 PART = part_step(6)  # of so many generated scripts one

@@ -15,7 +15,7 @@ from recorder import WRAPPERS, Machine, unnamed
 from shell_fixture import Probe, kinds
 from shell_scripts import Scripts
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 HERE = pathlib.Path(__file__).resolve().parent
 # The long search for lines that the analysis misses is that of HASP_TESTS=all, with HASP_SEED; else there are other

@@ -54,7 +54,7 @@ def bash_words(batch, folder):
     return lines
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("seed", range(4))
 def test_words_are_those_of_bash(seed, tmp_path):
     """A word with a known value has exactly the value that bash gives it; most of these have."""

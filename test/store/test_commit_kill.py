@@ -10,7 +10,7 @@ import pytest
 from disturb import calls, disturbed
 from part import in_turn
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 PROBE = os.environ["COMMIT_PROBE"]
 OLD, NEW, OTHER, WRITTEN = "old content\n", "new content\n", "other content\n", "written"

@@ -16,7 +16,7 @@ import tempfile
 import pytest
 from part import ALL, in_turn
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 PROBE = os.environ["TRANSACTION_PROBE"]
 OLD = {"a": "a\n", "s/c": "c\n", "s/d": "d\n"}

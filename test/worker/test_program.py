@@ -77,7 +77,7 @@ CALLS = [
 ]
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("name, arguments", CALLS, ids=[name for name, _ in CALLS])
 def test_each_file_tool_hands_over_the_denial(place, name, arguments):
     """At full an ordinary user cannot even look into a hidden folder; a link leads there too."""

@@ -14,7 +14,7 @@ import time
 import pytest
 from places import HASP, NAMES, SECONDS, place, wait_for
 
-pytestmark = pytest.mark.rows_in_turn(2)
+pytestmark = pytest.mark.rows_in_turn(3)
 
 
 class Session:

@@ -150,7 +150,7 @@ def test_a_line_that_was_begun_is_not_written_over():
         assert terminal.dump().window[0] == "begun by another"
 
 
-@pytest.mark.rows_in_turn(2)
+@pytest.mark.rows_in_turn(3)
 @pytest.mark.parametrize("kind,seed", [("vterm", 1), ("tmux", 1044), ("tmux", 1051), ("screen", 1005), ("screen", 1009)])
 def test_resizes_lose_repeat_and_tear_nothing(kind, seed):
     """A few seeds with a narrow draft that went wrong once; script/resize-fuzz does thousands, with all kinds."""
