@@ -51,7 +51,8 @@ HARDENED = {"agent/answers", "agent/steer", "config/hostile", "http/client", "ht
             "model/media", "policy/bash", "policy/command", "rebase_history", "search/encodings",
             "shell/analysis", "shell/words", "store/commit_faults", "tui/editor/vim", "tui/term/screen",
             "worker/test_program"}
-# The same of these, but dear: they run without sanitizers, and one case of so many with them, in turn (test/conftest.py).
+# The same of these, but dear: they run without sanitizers, and one case of so many with them, another one at another
+# commit (test/conftest.py).
 SAMPLED = {"agent/agent", "extensions/fetched", "extensions/markets", "guard/later", "headless/hostile",
            "search/hostile_search", "tool/conversation"}
 SAMPLE = 6
@@ -142,7 +143,7 @@ def introspect(kind, what):
 
 
 def targets_of(kind, jobs):
-    """All but what is made for tests that are not among the jobs; with sanitizers no other program beneath test/ either."""
+    """All but what is made for tests that are not among the jobs; with sanitizers no program for no test, either."""
     folder = TOP / BUILDS[kind][0]
     names, run, others = {job.name for job in jobs}, set(), set()
     for test in introspect(kind, "tests"):
@@ -347,7 +348,7 @@ def weight(job):
 
 
 def together(jobs):
-    """The same, where short files of one folder that are started alike are one job: c/headless/{door,flags,job}."""
+    """The jobs, where short files of one folder that are started alike are one job: c/headless/{door,flags,job}."""
     alike, result = {}, []
     for job in jobs:
         if job.alone or job.name in LONGEST or not job.files or not job.files[0].endswith(".py"):

@@ -115,15 +115,15 @@ static void trust_ask(struct app *app)
 	pick_show(app, pick);
 }
 
-/* What was typed before has been read by now: it is in the draft. */
+/* What was typed before has been read by now: it is in the draft, which may be typed on. */
 static void first_trust(void *data)
 {
 	struct app *app = data;
 
 	loop_timer_stop(app->first_timer);
 	app->first_timer = NULL;
-	if (!app->quitting)
-		trust_ask(app);
+	tui_question_comes(app);
+	trust_ask(app);
 }
 
 void first_begin(struct app *app)

@@ -2,11 +2,11 @@
 /* Who gets a key: the pager, a list, the question, what always means the same, the editor, and
  * what is left.
  *
- * A question may come while somebody types.  Its first key must not be one that was meant for the
- * draft: so when the draft was being typed (it is not empty, and its last key is not older than a
- * second), keys go on to the draft until there was none for ASIDE_MS; Enter among them does
- * nothing.  The same holds for a command that has the keyboard, which gets Enter, too.  No timer is
- * needed for that, and who answers deliberately notices nothing. */
+ * A question may come while somebody types, also the one about trust.  Its first key must not be
+ * one that was meant for the draft: so when the draft was being typed (it is not empty, and its
+ * last key is not older than a second), keys go on to the draft until there was none for ASIDE_MS;
+ * Enter among them does nothing.  The same holds for a command that has the keyboard, which gets
+ * Enter, too.  No timer is needed for that, and who answers deliberately notices nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,15 +124,22 @@ static bool input_is_aside(struct app *app)
 	return app->aside;
 }
 
+/* True: it went there. */
+static bool input_aside(struct app *app, const struct key *key)
+{
+	if (!input_is_aside(app))
+		return false;
+	if (consoles_focused(app->consoles))
+		consoles_key(app->consoles, key);
+	else if (key->code != KEY_ENTER && key->code != KEY_TAB && key->code != KEY_ESC)
+		editor_key(app->editor, key);
+	return true;
+}
+
 static bool input_question(struct app *app, const struct key *key)
 {
-	if (input_is_aside(app)) {
-		if (consoles_focused(app->consoles))
-			consoles_key(app->consoles, key);
-		else if (key->code != KEY_ENTER && key->code != KEY_TAB && key->code != KEY_ESC)
-			editor_key(app->editor, key);
+	if (input_aside(app, key))
 		return true;
-	}
 	if (input_ask_state(app, ask_key(app->ask, key)))
 		return true;
 	if (input_bound(app, BIND_BASIC_CANCEL, key) || input_bound(app, BIND_BASIC_QUIT, key)) {
@@ -241,7 +248,7 @@ static void input_key(struct app *app, const struct key *key)
 	}
 	if (app->full && full_finds(app->full) && full_key(app, key))
 		return;
-	if (app->pick && (pick_key(app, key) || full_key(app, key)))
+	if (app->pick && (input_aside(app, key) || pick_key(app, key) || full_key(app, key)))
 		return;
 	if (app->pick) { /* what is typed meanwhile is not lost */
 		if (key->text.len && !(key->mods & ~KEY_SHIFT))

@@ -341,6 +341,8 @@ void tui_heard(void *data, const struct heard *heard);
 
 /* Puts a question when those before it are answered, and those that are put with it are here. */
 void tui_question(struct app *app, enum bus_topic topic, const json_t *message);
+/* One is shown now: while the draft is being typed, its keys stay the draft's (input.c). */
+void tui_question_comes(struct app *app);
 /* Gives the answers to the question that is put, and to those that joined it; puts the next.
  * `answers` is taken. */
 void tui_answer(struct app *app, json_t *answers);

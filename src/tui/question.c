@@ -85,19 +85,23 @@ static void question_join_others(struct app *app, struct rows *rows)
 	}
 }
 
+void tui_question_comes(struct app *app)
+{
+	app->ask_ms = clock_monotonic_ms();
+	app->aside = app->ask_ms - app->key_ms < 2 * ASIDE_MS &&
+	             (!editor_is_empty(app->editor) || consoles_focused(app->consoles));
+}
+
 static void question_put(struct app *app)
 {
 	const struct ask_options options = { .bindings = app->bindings, .plain = app->plain };
 	const json_t *first = json_array_get(app->questions, 0);
-	const uint64_t now = clock_monotonic_ms();
 	_cleanup_rows_ struct rows rows = { 0 };
 
 	if (!first || app->ask || app->ruling || !round_is_here(app, first))
 		return;
 	app->ask = ask_new(entry_topic(first), json_object_get(first, "message"), &options);
-	app->ask_ms = now;
-	app->aside = now - app->key_ms < 2 * ASIDE_MS &&
-	             (!editor_is_empty(app->editor) || consoles_focused(app->consoles));
+	tui_question_comes(app);
 	question_join_others(app, &rows);
 	ask_subject(app->ask, term_size(app->term).columns, &rows);
 	tui_print_only(app, &rows);

@@ -205,8 +205,7 @@ def test_what_is_typed_before_the_question_is_no_answer(world):
                   cwd=world.root).wait("ready") as hasp:
             hasp.type("1 + 2?").key("enter").wait("1 + 2?")  # which the terminal echoes
             held.touch()
-            hasp.wait("Trust this folder?")
-            hasp.quiet()
+            hasp.wait("Trust this folder?").quiet(0.6)  # who is typing does not answer
             assert "Trusted." not in hasp.dump().text and trusted(world) == {} and server.requests == []
             hasp.key("enter").wait("Not trusted").wait("> 1 + 2?")
     assert list(trusted(world).values()) == ["DO_NOT_TRUST"]
