@@ -545,6 +545,8 @@ static bool parse_lines(struct parser *p, struct err *err)
 			if (!take_outside(p, err))
 				return false;
 		} else if (at_file_header(p)) {
+			p->out->hunks[p->out->hunk_count - 1].at_end =
+				span_starts(parser_peek(p, 0), SPAN("*** End of File"));
 			end_hunk(p);
 		} else if (at_signature(p)) {
 			end_hunk(p);
