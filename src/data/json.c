@@ -299,6 +299,8 @@ static bool json_print_value(struct printer *printer, const json_t *value)
 {
 	if (printer->depth > JSON_DEPTH_MAX)
 		return false;
+	if (!value)
+		return buf_str(printer->out, "null");
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:
 		return json_print_object(printer, (json_t *)value);

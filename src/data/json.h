@@ -63,7 +63,7 @@ size_t json_half_at_end(struct span text);
 /* Appends the value: on one line when `indent` is 0, otherwise indented by that many
  * spaces a level (at most 8).  UTF-8 is written as it is.  False when `out` overflowed (it
  * wants room for a sixteenth more than the text) or the value is nested deeper than
- * JSON_DEPTH_MAX. */
+ * JSON_DEPTH_MAX.  NULL prints as null: a member that is missing. */
 bool json_print(struct buf *out, const json_t *value, unsigned indent);
 /* Appends well-formed UTF-8 as a JSON string, in quotation marks. */
 bool json_print_string(struct buf *out, struct span text);

@@ -84,8 +84,14 @@ static void consent_headers(const json_t *entry, struct buf *text)
 static void consent_server(const json_t *entry, struct buf *text)
 {
 	const json_t *address = servers_entry_address(entry), *helper, *word;
+	const json_t *command = json_object_get(entry, "command");
 	size_t i;
 
+	if (!address && !json_string_length(command)) {
+		buf_str(text, "cannot be started: it has neither a command nor an address "
+		              "(\"command\", \"httpUrl\" or \"url\")");
+		return;
+	}
 	buf_str(text, address ? "contact " : "run ");
 	if (address) {
 		buf_span(text, json_span(address));
@@ -95,7 +101,7 @@ static void consent_server(const json_t *entry, struct buf *text)
 			buf_span(text, json_span(helper));
 		}
 	} else {
-		put_word(text, json_object_get(entry, "command"));
+		put_word(text, command);
 		json_array_foreach(json_object_get(entry, "args"), i, word) {
 			buf_char(text, ' ');
 			put_word(text, word);
