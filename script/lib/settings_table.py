@@ -87,6 +87,36 @@ def unknown(paths):
                   for call, path, file in readers() if call and path not in known)
 
 
+LITERALS = {"true": True, "false": False, "NULL": None}
+
+
+def fallbacks():
+    """(path, what the source takes where nothing is set, file) of each read of one setting, but for named constants."""
+    for source in sorted((TOP / "src").rglob("*.c")):
+        text = source.read_text(encoding="utf-8")
+        macros = dict(re.findall(r'^#define (\w+) "([^"]*)"$', text, re.M))
+        for match in re.finditer(r'\bsettings_(?:string|bool|integer|number)\([^;"{}]*?,\s*((?:\b[A-Z_]+\s*)?"[\w.]+"|\b[A-Z_]+\b),'
+                                 r'\s*([^;{}()]+?)\)', text):
+            path = joined(match[1], macros)
+            if path and not re.fullmatch(r"[A-Z][A-Z_0-9]+", match[2]) or match[2] == "NULL":
+                yield path, match[2], source.relative_to(TOP)
+
+
+def contradictions(settings):
+    """Complaints about reads whose own default is not the table's, which comes first: theirs never counts."""
+    defaults = {path: leaf["default"] for path, leaf in settings if "default" in leaf}
+    for path, fallback, file in fallbacks():
+        if path not in defaults:
+            continue
+        try:
+            own = LITERALS[fallback] if fallback in LITERALS else json.loads(fallback)
+        except ValueError:
+            own = "%s, which is decided there" % fallback
+        if own != defaults[path] and own is not None:
+            yield "%s takes %s for %s where it is not set, but its row says %s" % (
+                file, own, path, json.dumps(defaults[path]))
+
+
 def values(leaf):
     if "enum" in leaf:
         return ", ".join(f"`{word}`" for word in leaf["enum"])
@@ -168,7 +198,8 @@ def updated(page):
 def main():
     page = PAGE.read_text(encoding="utf-8")
     new = updated(page)
-    complaints = unknown([path for path, _ in leaves(said("schema"))])
+    settings = list(leaves(said("schema")))
+    complaints = unknown([path for path, _ in settings]) + list(contradictions(settings))
     for complaint in complaints:
         print(complaint, file=sys.stderr)
     if complaints:

@@ -190,7 +190,7 @@ static const char schema_core_rows[] =
 	HOOK("BeforeToolSelection", "before the model may choose a tool")
 	HOOK("*", "at an event of another name")
 
-	BOOLEAN("general.checkpointing.enabled", "false",
+	BOOLEAN("general.checkpointing.enabled", NONE,
 	        "Keep the state of files before each edit. On a terminal hasp does, unless "
 	        "this is set to false.",
 	        ONLY_TRUE)

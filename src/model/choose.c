@@ -145,7 +145,7 @@ static void common_options(const struct settings *settings, struct choice_store 
 	const char *value = NULL;
 
 	options->max_attempts =
-		(unsigned)settings_integer(settings, "general.maxAttempts", 0) & 0xFFFF;
+		(unsigned)settings_integer(settings, "general.maxAttempts", 10) & 0xFFFF;
 	if (settings_integer(settings, "hasp.contextTokens", 0) > 0)
 		options->context_tokens =
 			(uint64_t)settings_integer(settings, "hasp.contextTokens", 0);

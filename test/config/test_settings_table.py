@@ -63,3 +63,15 @@ def test_what_is_asked_for_and_has_no_row_is_complained_of(sources):
     assert settings_table.unknown(known[1:]) == [
         "src/agent/some.c asks for the setting tools.useRipgrep, which has no row"]
     assert {"ui.theme", "hasp.sandbox.level", *settings_table.WHOLE} <= settings_table.asked_for()
+
+
+def test_a_default_that_the_table_takes_away_is_complained_of(sources):
+    sources("src/agent/some.c", 'a = settings_bool(s, "a.on", wanted);\nb = settings_integer(x->s, "a.n", 3);\n'
+                                'c = settings_string(s, "a.word", "x");\nd = settings_bool(s, "a.off", false);\n'
+                                'e = settings_string(s, "a.none", NULL);\nf = settings_integer(s, "a.limit", LIMIT);\n')
+    rows = [("a.on", {}), ("a.n", {"default": 3}), ("a.word", {"default": "x"}), ("a.off", {"default": False}),
+            ("a.none", {"default": "y"}), ("a.limit", {"default": 5})]
+    assert list(settings_table.contradictions(rows)) == []
+    rows = [(path, {**leaf, "default": True}) for path, leaf in rows[:4]]
+    assert [line.split()[2] + " " + line.split()[-1] for line in settings_table.contradictions(rows)] == [
+        "wanted, true", "3 true", "x true", "False true"]

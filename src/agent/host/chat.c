@@ -191,7 +191,7 @@ static void open_ignores(struct host *host)
 static void open_commands(struct host *host)
 {
 	const struct settings *settings = host->options.settings;
-	const double silent = settings_number(settings, "tools.shell.inactivityTimeout", -1);
+	const double silent = settings_number(settings, "tools.shell.inactivityTimeout", 300);
 
 	setup_command_env_release(&host->command_env);
 	setup_command_env_init(&host->command_env, settings);

@@ -178,7 +178,6 @@ def test_a_change_with_a_secret_is_no_question(world, outside):
 def test_a_rewind_undoes_what_is_inside_alone(world, outside):
     """As the question said."""
     world.write("mine", "the mine\n")
-    world.settings(general={"checkpointing": {"enabled": True}})
     with world.fake([[several(outside)], [text("Changed.")]]) as server:
         with world.hasp(server, rows=50, columns=160) as hasp:
             hasp.type("change").key("enter").wait("Allow this?")

@@ -20,7 +20,6 @@ def edited(hasp):
 
 def test_a_rewind_says_what_it_would_change_and_keeps_what_the_user_changed(world):
     """Chosen by list: first the prompt, then what goes back; with its undo."""
-    world.settings(general={"checkpointing": {"enabled": True}})
     world.write("a.txt", TEN)
     with world.fake([[call("read_file", {"file_path": "a.txt"})],
                      [call("update_file", {"file_path": "a.txt", "old_content": "2\n", "new_content": "an edit\n"})],
@@ -39,7 +38,6 @@ def test_a_rewind_says_what_it_would_change_and_keeps_what_the_user_changed(worl
 
 
 def test_a_rewind_of_files_leaves_conflicts_and_the_conversation(world):
-    world.settings(general={"checkpointing": {"enabled": True}})
     world.write("a.txt", "one\n")
     with world.fake([[call("read_file", {"file_path": "a.txt"})], [write("a.txt", "two\n")], [text("Edited.")],
                      [text("Still here.")]]) as server:
