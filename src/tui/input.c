@@ -39,10 +39,15 @@ static bool input_twice(uint64_t *last_ms)
 static void input_submit(struct app *app, bool queue)
 {
 	const bool shell = editor_is_shell(app->editor);
-	_cleanup_free_ char *taken = editor_take(app->editor);
-	_cleanup_free_ char *text = mem_printf("%s%s", shell ? "!" : "", taken);
+	_cleanup_free_ char *taken = NULL, *text = NULL;
 
-	if (queue && !runner_idle(app->runner))
+	if (queue && runner_idle(app->runner)) {
+		app->hint = "Nothing to wait for: Enter sends";
+		return;
+	}
+	taken = editor_take(app->editor);
+	text = mem_printf("%s%s", shell ? "!" : "", taken);
+	if (queue)
 		tui_queue(app, span_str(text));
 	else
 		tui_send(app, span_str(text));

@@ -99,7 +99,7 @@
 	  "show one line of a long suggestion") \
 	X(INPUT_SUBMIT, "input.submit", "enter", \
 	  "send the prompt") \
-	X(INPUT_QUEUE_MESSAGE, "input.queueMessage", "tab", \
+	X(INPUT_QUEUE_MESSAGE, "input.queueMessage", "ctrl+q", \
 	  "queue the prompt until the agent is done") \
 	X(INPUT_NEWLINE, "input.newline", "ctrl+j shift+enter alt+enter ctrl+enter cmd+enter", \
 	  "begin a new line") \

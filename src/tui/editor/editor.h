@@ -51,7 +51,7 @@ enum editor_action {
 	EDITOR_IGNORED,  /* the key is not the editor's: the caller's bindings may have it */
 	EDITOR_CHANGED,  /* text, caret or candidates: draw again */
 	EDITOR_SUBMIT,   /* Enter: editor_take */
-	EDITOR_QUEUE,    /* Tab, while there is text and nothing to complete */
+	EDITOR_QUEUE,    /* Ctrl+Q, while there is text: editor_take */
 	EDITOR_EXTERNAL, /* edit in an external editor: editor_text, then editor_set */
 };
 

@@ -71,7 +71,7 @@ class Round:
             if kind in ("draft", "queue"):
                 self.typed(hasp, "draft%d" % number)
             if kind == "queue":
-                hasp.key("tab")
+                hasp.key("ctrl+q")
                 self.step(hasp)
                 self.draft = None
                 self.answered(hasp, "later%d." % number)

@@ -171,13 +171,36 @@ def test_a_message_joins_while_it_works(world, held):
     assert "second" in said(server) and len(server.requests) == 2
 
 
+@pytest.mark.parametrize("draft, shown", [("!touch ran", "touch ran"), ("/clear ", "/clear"), ("see @nothing-like-it", "nothing-like-it"),
+                                          ("half a thought", "half a thought")])
+@pytest.mark.parametrize("works", [False, True])
+def test_tab_runs_sends_and_queues_nothing(world, held, draft, shown, works):
+    with world.fake([{"reply": [text("One.")], "expect": held}, [text("Two.")]][:1 + works] if works else []) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:")
+            if works:
+                hasp.type("first").key("enter")
+                held.wait()
+            hasp.type(draft).wait(shown).key("tab").key("tab").type("x").wait("x").quiet()
+            assert "queued:" not in hasp.dump().text and not (world.root / "ran").exists()
+            held.go.set()
+    assert len(server.requests) == works
+
+
+def test_ctrl_q_waits_for_nothing_where_nothing_runs(world):
+    with world.fake([]) as server:
+        with world.hasp(server) as hasp:
+            hasp.wait("sandbox:").type("a thought").key("ctrl+q").wait("Nothing to wait for: Enter sends").wait("> a thought")
+    assert not server.requests
+
+
 def test_a_queued_prompt_is_sent_afterwards(world, held):
     with world.fake([{"reply": [text("One.")], "expect": held}, [text("Two.")]]) as server:
         with world.hasp(server) as hasp:
             hasp.type("first").key("enter")
             held.wait()
-            hasp.type("second").key("tab").wait("queued: second")
-            hasp.type("third").key("tab").wait("queued: third").key("up").wait("> third").key("ctrl+c")
+            hasp.type("second").key("ctrl+q").wait("queued: second")
+            hasp.type("third").key("ctrl+q").wait("queued: third").key("up").wait("> third").key("ctrl+c")
             held.go.set()
             hasp.wait("Two.").wait(READY)
     assert "second" in said(server) and "third" not in said(server)

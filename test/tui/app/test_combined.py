@@ -154,7 +154,7 @@ def test_an_interruption_makes_no_command_a_part_of_the_draft(world, held):
         with world.hasp(server) as hasp:
             hasp.type("go").key("enter")
             held.wait()
-            hasp.type("/export out.md").key("enter").wait("queued: /export out.md").type("then this").key("tab")
+            hasp.type("/export out.md").key("enter").wait("queued: /export out.md").type("then this").key("ctrl+q")
             hasp.wait("queued: then this").type("half a").key("esc").wait("Not run: /export out.md").wait("> then this")
             held.go.set()
             hasp.wait("Interrupted").wait("half a").quiet()
@@ -267,6 +267,6 @@ def test_plain_lines_say_what_waits(world, how, held):
             hasp.type("go").key("enter")
             held.wait()
             hasp.type("a steer").key("enter").wait("Joins at the next step: a steer")
-            hasp.type("the next").key("tab").wait("Queued: the next")
+            hasp.type("the next").key("ctrl+q").wait("Queued: the next")
             held.go.set()
             hasp.wait("Three.")

@@ -147,7 +147,7 @@ def test_what_waits_survives_a_kill(world, held):
         with world.hasp(server) as hasp:
             hasp.type("first").key("enter")
             held.wait()
-            hasp.type("a steer").key("enter").wait("joins at the next step").type("the next").key("tab")
+            hasp.type("a steer").key("enter").wait("joins at the next step").type("the next").key("ctrl+q")
             hasp.wait("queued: the next").type("half a").wait("> half a")
             hasp.signal(signal.SIGKILL)
             held.go.set()
