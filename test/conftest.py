@@ -16,13 +16,20 @@ commits: script/lib/run_tests.py makes HASP_TURN of the commit's name.  It is fo
 
 Everything is run with HASP_TESTS=all, and so is a case that is named.
 
+What a registry lacked, and what stood in for it (script/lib/candidates.py), is printed at the end.
+
 HASP_SAMPLE=6 runs one case of six, another at another commit: script/lib/run_tests.py sets it where the same cases are
 all run elsewhere.
 """
 
 import os
+import sys
+from pathlib import Path
 
 from part import ALL, TURN
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "script" / "lib"))
+import candidates  # noqa: E402
 
 ROWS = 4
 
@@ -72,3 +79,8 @@ def keep(config, items, kept):
     chosen = set(kept)
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = kept
+
+
+def pytest_terminal_summary(terminalreporter):
+    for note in candidates.notes():
+        terminalreporter.write_line(note)

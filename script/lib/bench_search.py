@@ -17,6 +17,7 @@ from pathlib import Path
 
 import bench
 import bench_agent
+import candidates
 import npm_peers
 
 HASP = str(bench.TOP / "build" / "hasp")
@@ -34,27 +35,33 @@ QUERIES = [
 ]
 
 
-def kernel_tree():
-    """The unpacked source, fetched once into the cache folder."""
+def unpacked(name):
+    """The source that this package holds, fetched once into the cache folder."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "hasp-bench"
-    for name in SOURCES:
-        tree = home / name
-        if (tree / "MAINTAINERS").exists():
-            return tree
-        home.mkdir(parents=True, exist_ok=True)
-        if subprocess.run(["apt-get", "download", "-qq", name], cwd=home,
-                          stderr=subprocess.DEVNULL).returncode != 0:
-            continue
-        package = glob.glob(str(home / (name + "_*.deb")))[0]
-        subprocess.run("dpkg-deb --fsys-tarfile '%s' | tar xf - --to-stdout "
-                       "./usr/src/%s.tar.xz | tar xJf -" % (package, name), shell=True, check=True,
-                       cwd=home)
-        os.unlink(package)
-        # Debian's own .gitignore ends with a line that leaves out everything.
-        ignore = tree / ".gitignore"
-        ignore.write_text(ignore.read_text().replace("\n/*\n", "\n"))
+    tree = home / name
+    if (tree / "MAINTAINERS").exists():
         return tree
-    raise SystemExit("bench: no package with the kernel's source: " + " ".join(SOURCES))
+    home.mkdir(parents=True, exist_ok=True)
+    if subprocess.run(["apt-get", "download", "-qq", name], cwd=home,
+                      stderr=subprocess.DEVNULL).returncode != 0:
+        raise candidates.Missing("apt-get cannot download it")
+    package = glob.glob(str(home / (name + "_*.deb")))[0]
+    subprocess.run("dpkg-deb --fsys-tarfile '%s' | tar xf - --to-stdout "
+                   "./usr/src/%s.tar.xz | tar xJf -" % (package, name), shell=True, check=True,
+                   cwd=home)
+    os.unlink(package)
+    # Debian's own .gitignore ends with a line that leaves out everything.
+    ignore = tree / ".gitignore"
+    ignore.write_text(ignore.read_text().replace("\n/*\n", "\n"))
+    return tree
+
+
+def kernel_tree():
+    try:
+        ((_, tree),) = candidates.take(SOURCES, unpacked)
+        return tree
+    except candidates.Missing as error:
+        raise SystemExit("bench: no package with the kernel's source: %s" % error) from None
 
 
 def npm_ripgrep():

@@ -13,6 +13,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "test" / "corpus"))
 
+import candidates  # noqa: E402
 import debian_series  # noqa: E402
 import demo_agent  # noqa: E402
 import scenes  # noqa: E402
@@ -20,10 +21,12 @@ from hasp_tool import HASP, Hasp, ToolError  # noqa: E402
 from series_run import Count, SeriesRun, compare  # noqa: E402
 from term import Progress, paint, printable, table  # noqa: E402
 
-# Long series of moderate size: mail, crypto, boot loader, shell tools, a machine emulator.
+# Long series of moderate size: mail, crypto, boot loader, shell tools, a machine emulator; then
+# what stands in for those that the mirror lacks.
 PACKAGES = ["cron", "unzip", "exim4", "openssh", "curl", "gnutls28", "libxml2", "busybox",
-            "grub2", "qemu"]
-QUICK = ["cron"]
+            "grub2", "qemu", "rsync", "gnupg2", "groff", "postfix", "screen"]
+SHOWN = 10   # of them
+QUICK = ["cron", "unzip", "bash", "dash"]   # one of them
 
 
 def cache_folder():
@@ -87,31 +90,29 @@ def report(results):
     return total
 
 
-def prepare(names):
-    """Fetches and takes apart; [(source, [(patch, parts)])] and the number of parts."""
-    started = time.monotonic()
+def fetched(names, enough):
+    """The sources of the first `enough` of these packages that the mirror has."""
+    on_terminal = sys.stdout.isatty()
 
     def say(name):
-        print("\r\x1b[KFetching %s" % name if sys.stdout.isatty() else "fetching %s" % name,
-              end="" if sys.stdout.isatty() else "\n", flush=True)
+        print("\r\x1b[KFetching %s" % name if on_terminal else "fetching %s" % name,
+              end="" if on_terminal else "\n", flush=True)
 
-    sources = debian_series.fetch(names, cache_folder(), say, skip_missing=True)
-    if sys.stdout.isatty():
+    sources = debian_series.fetch(names, cache_folder(), say, enough)
+    if on_terminal:
         print("\r\x1b[K", end="")
-    for name in sorted(set(names) - {source.name for source in sources}):
-        print("%s is left out: the mirror does not have its source" % name)
+    for note in candidates.notes():
+        print(note)
+    return sources
+
+
+def apply_all(sources, durability):
+    print(paint("Whole patch series, each edit locked by the hash of the one before", "bold"))
     work = [(source, [(patch, debian_series.split(patch.read(), patch.strip))
                       for patch in source.series]) for source in sources]
     parts = sum(len(files) for _, patches in work for _, files in patches)
-    print("%d Debian source packages, %d patches, %d file diffs (%.1f s)\n" % (
-        len(work), sum(len(patches) for _, patches in work), parts,
-        time.monotonic() - started))
-    return work, parts
-
-
-def apply_all(names, durability):
-    print(paint("Whole patch series, each edit locked by the hash of the one before", "bold"))
-    work, parts = prepare(names)
+    print("%d Debian source packages, %d patches, %d file diffs\n" % (
+        len(work), sum(len(patches) for _, patches in work), parts))
     progress = Progress(parts)
     results = []
     for source, patches in work:
@@ -136,11 +137,6 @@ def apply_all(names, durability):
     return good
 
 
-def play_agent(name):
-    sources = debian_series.fetch([name], cache_folder())
-    return demo_agent.play(sources[0])
-
-
 def main():
     parser = argparse.ArgumentParser(prog="script/demo", description=__doc__)
     parser.add_argument("--packages", help="Debian source packages, separated by commas")
@@ -149,15 +145,19 @@ def main():
     parser.add_argument("--agent", action="store_true", help="only the agent's job")
     parser.add_argument("--durability", choices=["full", "rename"], default="rename")
     options = parser.parse_args()
-    names = options.packages.split(",") if options.packages else \
-        QUICK if options.quick else PACKAGES
+    names, enough = (QUICK, 1) if options.quick else (PACKAGES, SHOWN)
+    if options.packages:
+        names, enough = options.packages.split(","), None
     try:
+        if options.scenes:
+            return 0 if scenes.play() else 1
+        sources = fetched(names, 1 if options.agent and enough else enough)
         if options.agent:
-            return 0 if play_agent(names[0]) else 1
-        good = options.scenes or apply_all(names, options.durability)
+            return 0 if demo_agent.play(sources[0]) else 1
+        good = apply_all(sources, options.durability)
         good = scenes.play() and good
-        return 0 if (options.scenes or play_agent(names[0])) and good else 1
-    except (debian_series.SeriesError, ToolError) as error:
+        return 0 if demo_agent.play(sources[0]) and good else 1
+    except (candidates.Missing, ToolError) as error:
         print("script/demo: %s" % error, file=sys.stderr)
         return 1
     except FileNotFoundError as error:

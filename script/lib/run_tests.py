@@ -24,6 +24,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import NamedTuple
 
+import candidates
 from pytest_server import PYTHON, PytestServer
 
 TOP = Path(__file__).resolve().parents[2]
@@ -383,6 +384,7 @@ class Board:
         self.total = self.done = self.passed = self.failed = 0
         self.failures = []  # what is shown of each, once more at the end
         self.spent = []  # (seconds of processors, name) of each job
+        self.notes = set()  # what registries lacked
         self.lock = threading.Lock()
         self.changed = threading.Condition(self.lock)
 
@@ -426,6 +428,10 @@ class Board:
                 ", %d failed" % outcome.failed if outcome.failed else "", outcome.seconds,
                 outcome.cpu),
                 flush=True)
+            for note in re.findall(r"(?m)^%s.*" % re.escape(candidates.MARK), outcome.output):
+                if note not in self.notes:
+                    print(note, flush=True)
+                self.notes.add(note)
             if outcome.failed:
                 shown = "\n".join("    | " + line for line in excerpt(outcome.output))
                 print(shown, flush=True)

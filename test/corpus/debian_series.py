@@ -3,7 +3,7 @@
 
     from debian_series import fetch, file_diffs, reference
 
-    for source in fetch(["cron", "unzip"], cache_dir):   # a list of Source
+    for source in fetch(["cron", "unzip", "zip"], cache_dir, enough=2):   # a list of Source
         source.orig        # the upstream tree plus debian/, no patch applied: do not write to it
         source.series      # [Patch(name, path, strip)], in the order they are applied
         for patch in source.series:
@@ -16,20 +16,28 @@ A file may come several times.  diff_bytes runs from its "--- " line to the end 
 last hunk.  split() gives the same with what a git prelude says (modes, renames, binary).
 target_name(root, old, new) is the file that GNU patch would choose.
 
-fetch() uses apt with a sources list of its own, made from the system's by turning deb into
-deb-src; the system's lists, settings and caches are neither written nor cleaned.  What has
-been fetched once is used without asking the network again.  Needs apt-get, tar and patch.
+fetch() takes names that are missing from the mirror out, and the next ones in (candidates.py).
+It uses apt with a sources list of its own, made from the system's by turning deb into deb-src;
+the system's lists, settings and caches are neither written nor cleaned.  Of the suites only the
+releases themselves are in that list: what updates and security fixes replace leaves their archives
+while indexes still name it.  What has been fetched once is used without asking the network again.
+Needs apt-get, tar and patch.
 """
 
+import functools
 import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import NamedTuple, Optional
 
+sys.path.append(str(Path(__file__).resolve().parents[2] / "script" / "lib"))
+import candidates  # noqa: E402
 
-class SeriesError(Exception):
+
+class SeriesError(candidates.Missing):
     """What went wrong, as one sentence for a reader."""
 
 
@@ -91,24 +99,44 @@ def _stanzas(text):
         yield stanza
 
 
+# Suites whose packages are replaced at any time, and older ones removed.
+_SHORT_LIVED = re.compile(r"-(?:security|updates|proposed-updates|backports\S*)$|/updates$")
+
+
+def _lasting(suites):
+    """The suites that keep their packages."""
+    return [suite for suite in suites if not _SHORT_LIVED.search(suite)]
+
+
 def _deb822_sources(text):
-    """The enabled binary stanzas of `text`, as source stanzas."""
+    """The enabled binary stanzas of `text`, as source stanzas with the suites that last."""
     out = []
     for lines in _stanzas(text):
-        fields = {line.split(":", 1)[0].lower(): line.split(":", 1)[1].strip()
-                  for line in lines if ":" in line and not line[0].isspace()}
-        if "deb" not in fields.get("types", "").split():
+        fields = {}
+        for line in lines:
+            if not line[0].isspace() and ":" in line:
+                name, value = line.split(":", 1)
+                fields[name.lower()] = [name, value.strip()]
+            elif fields:  # a continuation
+                fields[list(fields)[-1]][1] += "\n" + line
+        if "deb" not in fields.get("types", ("", ""))[1].split() or \
+                fields.get("enabled", ("", "yes"))[1].lower() in ("no", "false", "0"):
             continue
-        if fields.get("enabled", "yes").lower() in ("no", "false", "0"):
-            continue
-        out.append("\n".join("Types: deb-src" if line.lower().startswith("types:") else line
-                             for line in lines))
+        suites = _lasting(fields.get("suites", ("", ""))[1].split())
+        if suites:
+            fields.update(types=["Types", "deb-src"], suites=["Suites", " ".join(suites)])
+            out.append("\n".join("%s: %s" % (name, value) for name, value in fields.values()))
     return out
 
 
 def _oneline_sources(text):
-    lines = (line.split("#", 1)[0].strip() for line in text.splitlines())
-    return [re.sub(r"^deb\s", "deb-src ", line) for line in lines if re.match(r"deb\s", line)]
+    """The same for lines of the older format."""
+    out = []
+    for line in text.splitlines():
+        entry = re.match(r"deb\s+(\[[^]]*\]\s+)?(\S+)\s+(\S+)", line.split("#", 1)[0].strip())
+        if entry and _lasting([entry.group(3)]):
+            out.append(re.sub(r"^deb\s+", "deb-src ", entry.string))
+    return out
 
 
 def _prefer_debian(entries):
@@ -139,7 +167,8 @@ def write_apt_sources(home, etc=Path("/etc/apt")):
 def _run(argv, **kwargs):
     result = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **kwargs)
     if result.returncode != 0:
-        tail = result.stdout.decode(errors="replace").strip().splitlines()[-6:]
+        lines = result.stdout.decode(errors="replace").strip().splitlines()
+        tail = [line for line in lines if line.startswith("E: ")][:2] or lines[-6:]
         raise SeriesError("%s failed: %s" % (" ".join(argv[:4]), " / ".join(tail)))
     return result.stdout
 
@@ -216,31 +245,35 @@ def _download(home, name, folder):
     partial.rename(folder)
 
 
-def fetch(packages, cache_dir, progress=lambda name: None, skip_missing=False):
-    """The sources of `packages` (source package names), fetched unless the cache has them.
+def fetch(packages, cache_dir, progress=lambda name: None, enough=None):
+    """Sources of the first of `packages` (source package names, best first) that can be had.
 
-    `progress(name)` is called before each.  SeriesError says what failed; with
-    `skip_missing` what the mirror does not have is left out, as long as something remains."""
+    `enough` is how many, or a function that says whether a list of Sources suffices; None: all of
+    them are needed.  Fetched unless the cache has them.  `progress(name)` is called before each.
+    SeriesError says what failed."""
     home = Path(cache_dir).absolute()
-    updated = False
-    sources, failures = [], []
-    for name in packages:
+
+    @functools.cache
+    def prepare():
+        """Once for all: without a mirror each of them would wait for it."""
+        try:
+            _prepare_apt(home)
+        except SeriesError as error:
+            return error
+
+    def get(name):
         progress(name)
         folder = home / "source" / name
-        try:
-            if not folder.is_dir():
-                if not updated:
-                    _prepare_apt(home)
-                    updated = True
-                _download(home, name, folder)
-            sources.append(_unpack(name, folder))
-        except SeriesError as error:
-            if not skip_missing:
-                raise
-            failures.append("%s: %s" % (name, error))
-    if failures and not sources:
-        raise SeriesError("; ".join(failures))
-    return sources
+        if not folder.is_dir():
+            if error := prepare():
+                raise error
+            _download(home, name, folder)
+        return _unpack(name, folder)
+
+    if enough is None:
+        return [get(name) for name in packages]
+    home.mkdir(parents=True, exist_ok=True)
+    return [source for _, source in candidates.take(packages, get, enough, home / "chosen")]
 
 
 # The options of dpkg-source (Dpkg::Source::Patch), so: no fuzz, no questions.

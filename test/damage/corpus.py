@@ -11,14 +11,17 @@ Languages: whatever is in them; PACKAGES is chosen for C, C++, Python, JavaScrip
 Markdown, HTML, CSS, JSON, YAML, shell, Makefiles, manual pages, and files with CRLF.
 
 Everything fetched is kept in ${XDG_CACHE_HOME:-~/.cache}/hasp-corpus; the second run needs no
-network.  Versions may move (a point release of Debian), so no expectation is stored: the
-result is what the history says.
+network.  Versions may move (a point release of Debian), and any of them may be missing: both
+lists are longer than needed, and the next name stands in (script/lib/candidates.py).  So no
+expectation is stored: the result is what the history says.
 """
 
+import collections
 import contextlib
 import fcntl
 import functools
 import hashlib
+import itertools
 import os
 import pickle
 import re
@@ -32,9 +35,13 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "corpus"))
 import debian_series  # noqa: E402
+import candidates  # noqa: E402
 
 SOURCES = ["cron", "openssh", "busybox", "exim4", "dash", "bash", "sudo", "procps",
-           "shadow", "screen", "inetutils", "gnupg2", "cups", "postfix", "grub2"]
+           "shadow", "screen", "inetutils", "gnupg2", "cups", "postfix", "grub2",
+           "rsync", "gnutls28", "unzip", "groff", "mutt", "curl", "libxml2"]
+FEWEST_SOURCES = 15
+FEWEST_DIFFS = 1100   # of single files, in all their series
 PACKAGES = [
     ("lodash", "4.17.15", "4.17.21"), ("node-gyp", "9.4.1", "10.2.0"), ("rxjs", "7.5.0", "7.8.1"),
     ("bootstrap", "5.2.3", "5.3.3"), ("usb", "1.9.2", "2.9.0"), ("nan", "2.17.0", "2.20.0"),
@@ -45,15 +52,23 @@ PACKAGES = [
     ("highlight.js", "11.8.0", "11.10.0"), ("uglify-js", "3.16.0", "3.19.0"),
     ("@types/node", "18.19.0", "20.11.0"), ("moment", "2.29.1", "2.30.1"),
     ("markdown-it", "13.0.1", "14.1.0"), ("chart.js", "3.9.1", "4.4.0"),
+    ("npm", "8.19.2", "9.5.0"), ("node-gyp", "8.4.1", "9.3.1"), ("bootstrap", "5.1.3", "5.2.2"),
+    ("usb", "1.8.3", "1.9.1"), ("rxjs", "7.4.0", "7.8.0"), ("jquery", "3.6.0", "3.7.1"),
+    ("leaflet", "1.8.0", "1.9.4"), ("highlight.js", "11.6.0", "11.7.0"),
 ]
+FEWEST_PACKAGES = 20
+FEWEST_CHANGES = 2000
+# Each with at least FEWEST_FILES changes.
+EXTENSIONS = ("c", "h", "js", "ts", "py", "md", "html", "css", "json", "sh")
+FEWEST_FILES = 3
 MAX_BYTES = 300_000   # larger bases make the comparison with the peers slow, not better
 MAX_HUNKS = 60        # nobody writes more in one call
 PER_EXTENSION = 60    # most files of one kind from one package
 FORMAT = 3            # of the cache: raise it when what is stored changes
 
 
-class CorpusError(Exception):
-    """What could not be had, as one sentence."""
+class CorpusError(candidates.Missing):
+    """What could not be fetched or made, as one sentence."""
 
 
 class Triple:
@@ -125,7 +140,7 @@ def _npm_tarball(name, version):
     path = folder / ("%s-%s.tgz" % (name.lstrip("@").replace("/", "-"), version))
     if not path.exists():
         with tempfile.TemporaryDirectory(dir=folder) as temporary:
-            run(["npm", "pack", "--silent", "--pack-destination", temporary,
+            run(["npm", "pack", "--loglevel", "error", "--pack-destination", temporary,
                   "%s@%s" % (name, version)])
             (made,) = Path(temporary).iterdir()
             made.rename(path)
@@ -193,9 +208,15 @@ def gnu_patch(base, diff, folder, *options):
         return file.read()
 
 
+def _are_enough(sources):
+    """Whether their series have as many diffs of single files as tests need."""
+    return len(sources) >= FEWEST_SOURCES and FEWEST_DIFFS <= sum(
+        patch.read().count(b"\n+++ ") for source in sources for patch in source.series)
+
+
 def fetched_sources():
     with locked("debian"):
-        return debian_series.fetch(SOURCES, cache_folder() / "debian")
+        return debian_series.fetch(SOURCES, cache_folder() / "debian", enough=_are_enough)
 
 
 def series_steps(fetched=None):
@@ -217,17 +238,22 @@ def series_steps(fetched=None):
                     tree.changed[path] = None if new is None else result
 
 
-def kept_steps():
-    """For each of series_steps() a function that gives it: GNU patch made them in an earlier run."""
-    fetched = fetched_sources()
+def _versions(fetched):
+    """A name for these sources."""
     versions = " ".join("%s-%s" % (source.name, source.version) for source in fetched)
-    records = _records("steps", hashlib.sha256(versions.encode()).hexdigest()[:12],
+    return hashlib.sha256(versions.encode()).hexdigest()[:12]
+
+
+def kept_steps(fetched=None):
+    """For each of series_steps() a function that gives it: GNU patch made them in an earlier run."""
+    fetched = fetched or fetched_sources()
+    records = _records("steps", _versions(fetched),
                        lambda: ((None, step) for step in series_steps(fetched)))
     return [load for _, load in records]
 
 
-def _series_pairs():
-    for load in kept_steps():
+def _series_pairs(fetched):
+    for load in kept_steps(fetched):
         step = load()
         if not step.deleted and step.base and _usable(step.base, step.result):
             yield ("%s/%s (%s)" % (step.source, step.path, step.patch), step.path,
@@ -354,31 +380,48 @@ def _cached(key, make):
     return [Triple(*head, load) for head, load in _records("triples", key, lambda: _triples(make()))]
 
 
+def extension(triple):
+    """The end of a file's name without its dot; the whole name if it has none."""
+    return os.path.basename(triple.path).rsplit(".", 1)[-1]
+
+
+def _npm_changes(pair):
+    name, before, after = pair
+    key = "%s-%s-%s" % (name.lstrip("@").replace("/", "-"), before, after)
+    return _cached(key, lambda: _npm_pair(name, before, after))
+
+
+def is_broad(triples):
+    """Whether there are changes enough, and of each kind of file."""
+    kinds = collections.Counter(map(extension, triples))
+    return len(triples) >= FEWEST_CHANGES and all(kinds[end] >= FEWEST_FILES for end in EXTENSIONS)
+
+
 def load():
     """All triples, from the cache once made."""
-    out = []
-    for name, before, after in PACKAGES:
-        key = "%s-%s-%s" % (name.lstrip("@").replace("/", "-"), before, after)
-        out += _cached(key, lambda n=name, b=before, a=after: _npm_pair(n, b, a))
-    key = hashlib.sha256(" ".join(SOURCES).encode()).hexdigest()[:12]
-    out += _cached("debian-" + key, _series_pairs)
+    fetched = fetched_sources()
+    others = _cached("debian-" + _versions(fetched), lambda: _series_pairs(fetched))
     if _has_history():
-        out += _cached("commits-" + NEWEST[:12], _commit_pairs)
-    if len(out) < 1000:
-        raise CorpusError("the corpus has only %d changes; is something missing?" % len(out))
-    return out
+        others += _cached("commits-" + NEWEST[:12], _commit_pairs)
+
+    def are_enough(groups):
+        return len(groups) >= FEWEST_PACKAGES and is_broad([*itertools.chain(*groups), *others])
+
+    with locked("npm"):
+        groups = candidates.take(PACKAGES, _npm_changes, are_enough, cache_folder() / "npm" / "chosen",
+                                 lambda pair: "npm's %s, %s to %s" % pair)
+    return [*itertools.chain(*(group for _, group in groups)), *others]
 
 
 if __name__ == "__main__":
     kinds = {}
     for triple in load():
-        leaf = os.path.basename(triple.path)
-        extension = os.path.splitext(leaf)[1] or leaf
-        kinds[extension] = kinds.get(extension, 0) + 1
+        end = extension(triple)
+        kinds[end] = kinds.get(end, 0) + 1
         if b"\r\n" in triple.base:
             kinds["(CRLF)"] = kinds.get("(CRLF)", 0) + 1
         if not triple.base.endswith(b"\n"):
             kinds["(no newline)"] = kinds.get("(no newline)", 0) + 1
-    for extension, count in sorted(kinds.items(), key=lambda item: -item[1])[:40]:
-        print("%6d %s" % (count, extension))
+    for end, count in sorted(kinds.items(), key=lambda item: -item[1])[:40]:
+        print("%6d %s" % (count, end))
     print("%6d in all" % sum(n for e, n in kinds.items() if e[0] != "("))

@@ -16,7 +16,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-import corpus
+import corpus  # finds the next
+import npm_peers
 
 HERE = Path(__file__).resolve().parent
 
@@ -64,15 +65,8 @@ class Engine(Peer):
 
 
 def js_diff(fuzz=0):
-    """npm's `diff`, installed into the cache."""
-    folder = corpus.cache_folder() / "jsdiff"
-    package = folder / "node_modules" / "diff"
-    with corpus.locked("jsdiff"):
-        if not package.is_dir():
-            folder.mkdir(exist_ok=True)
-            corpus.run(["npm", "install", "--silent", "--no-audit", "--no-fund",
-                        "--ignore-scripts", "--prefix", str(folder), "diff@9.0.0"])
-    return Engine(["node", HERE / "jsdiff.cjs", package, fuzz],
+    """npm's `diff`."""
+    return Engine([npm_peers.node(), HERE / "jsdiff.cjs", npm_peers.package("jsdiff", "diff"), fuzz],
                   "npm diff" if not fuzz else "npm diff, fuzz %d" % fuzz)
 
 
