@@ -161,6 +161,7 @@ struct session {
 	const struct tool_set *tools;  /* borrowed (set.h); NULL: the built-in ones */
 	struct tool_services *services; /* borrowed (services.h); NULL: tools that need them fail */
 	struct session_shared *shared; /* owned by the original: counter and compiled schemas */
+	struct kept *kept;             /* likewise: what it keeps of files (rebase.h) */
 	size_t read_max_lines;         /* settings; 0 means the default */
 	size_t read_max_line_chars;
 	/* Which ignore files count where the arguments do not say; of a file that is read by its
