@@ -314,11 +314,34 @@ static void list_candidates(const struct candidates *found, struct patch_failure
 	failure->candidates_total = found->total;
 }
 
+/* What the header says of the place, and why that settles nothing: what was given is not asked for
+ * again. "" if it says nothing. */
+static char *what_was_given(const struct diff_text *diff, size_t hunk,
+                            const struct candidates *found, size_t stated)
+{
+	struct span heading = diff->hunks[hunk].heading;
+	struct buf out = BUF_INIT(1024);
+	bool listed = false;
+
+	if (!heading.len)
+		heading = diff->hunks[hunk].within;
+	heading = utf8_head(heading, 80);
+	for (size_t i = 0; i < found->kept; i++)
+		listed |= found->places[i] + 1 == stated;
+	if (stated && (listed || found->kept == found->total))
+		buf_printf(&out, listed ? " Line %zu is one of them, but the diff's other numbers "
+		                          "do not bear it out." :
+		                          " Line %zu is none of them.", stated);
+	if (heading.len)
+		buf_printf(&out, " The text after its @@, `%.*s`, does not say which one it is.",
+		           (int)heading.len, heading.data);
+	return buf_steal(&out);
+}
+
 bool explain_ambiguous(const struct diff_text *diff, size_t hunk, const struct candidates *found,
                        struct patch_failure *failure, struct err *err)
 {
-	_cleanup_free_ char *title = NULL, *lines = NULL;
-	bool numbered = false; /* the header already has one of the numbers */
+	_cleanup_free_ char *title = NULL, *lines = NULL, *given = NULL;
 
 	explain_hunk(diff, hunk, failure);
 	list_candidates(found, failure);
@@ -329,13 +352,12 @@ bool explain_ambiguous(const struct diff_text *diff, size_t hunk, const struct c
 		               "where they belong. Add unchanged lines before and after them.",
 		               title);
 	lines = list_lines(failure);
-	for (size_t i = 0; i < failure->candidate_count; i++)
-		numbered |= failure->candidates[i].line == failure->stated_line;
+	given = what_was_given(diff, hunk, found, failure->stated_line);
 	return err_set(err, ERR_AMBIGUOUS_DIFF,
-	               "Ambiguous Diff: %s fits %s%zu places in the file (lines %s). Add context "
+	               "Ambiguous Diff: %s fits %s%zu places in the file (lines %s).%s Add context "
 	               "lines until it fits one%s.",
 	               title, found->total > found->kept ? "more than " : "", found->kept, lines,
-	               numbered ? "" : ", or give the right line number in its @@ header");
+	               given, *given ? "" : ", or give the right line number in its @@ header");
 }
 
 bool explain_order(const struct diff_text *diff, size_t hunk, size_t other,

@@ -203,8 +203,10 @@ static json_t *hunk_json(const struct patch_hunk_report *hunk)
 
 	json_object_set_new(object, "hunk", json_size(hunk->hunk));
 	json_object_set_new(object, "line", json_size(hunk->line));
+	/* Line 0 is a number, too: that of a hunk that adds before the first line. */
 	json_object_set_new(object, "stated_line",
-	                    hunk->stated_line ? json_size(hunk->stated_line) : json_null());
+	                    hunk->stated_line || hunk->settled == PATCH_SETTLED_NUMBER ?
+	                            json_size(hunk->stated_line) : json_null());
 	json_object_set_new(object, "matched", json_cstr(patch_match_name(hunk->match)));
 	json_object_set_new(object, "settled_by", json_cstr(patch_settled_name(hunk->settled)));
 	json_object_set_new(object, "added", json_size(hunk->added));
@@ -372,6 +374,9 @@ json_t *editor_result(const struct editor *editor, const struct change *change,
 	    result->state.path && !sha256_eq(&result->before.sha256, &result->state.sha256))
 		rebase_wrote(editor->session, result->state.path, &result->before.sha256,
 		             &result->state.sha256);
+	if (!result->done && result->state_known && !result->state.exists &&
+	    (result->err.code == ERR_STATE_MISMATCH || result->err.code == ERR_FILE_NOT_FOUND))
+		filter_suggest_file(editor->session, change->path, &message);
 	json_object_set_new(object, "success", json_boolean(result->done));
 	json_object_set_new(object, "message", json_text(buf_view(&message)));
 	json_object_set_new(object, "latest_file_state", latest_state(editor, change, result));

@@ -182,6 +182,15 @@ static struct read_request make_request(const struct session *session, const jso
 	return request;
 }
 
+static void suggest_file(const struct session *session, const char *path, json_t *failure)
+{
+	_cleanup_buf_ struct buf message = BUF_INIT(1 << 16);
+
+	buf_span(&message, json_span(json_object_get(failure, "message")));
+	filter_suggest_file(session, path, &message);
+	json_object_set_new(failure, "message", json_text(buf_view(&message)));
+}
+
 /* `ok`: the file was read. */
 static json_t *make_result(struct session *session, const struct read_request *request, bool ok,
                            struct read_result *read, const struct err *err)
@@ -196,6 +205,8 @@ static json_t *make_result(struct session *session, const struct read_request *r
 			*session->hooks.not_at_once = true;
 		result = tool_failure(err);
 		file_failure_state(session, request, read, result);
+		if (err->code == ERR_FILE_NOT_FOUND)
+			suggest_file(session, request->path, result);
 	}
 	read_result_release(read);
 	return result;
