@@ -20,8 +20,12 @@
 #define LIMIT_DIFF_HUNKS 10000
 /* Sections of context alone in a patch: each costs a pass over the file. */
 #define LIMIT_DIFF_ANCHORS 256
+/* A MIME type with its NUL: RFC 6838 allows 127 bytes on each side of the slash. */
+#define LIMIT_MIME_TYPE 256
 /* Candidate places named for one ambiguous hunk: more would only fill a context. */
 #define LIMIT_CANDIDATES 8
+/* Failed hunks that one answer explains: more are for the next try. */
+#define LIMIT_FAILED_HUNKS 8
 /* Texts that a session's answers showed, kept to merge a late edit with what changed since
  * (tool/rebase.h): in all; the largest one; and the largest edit that is offered so. */
 #define LIMIT_KEPT_BYTES ((size_t)8 << 20)

@@ -343,8 +343,27 @@ const char *schema_nearest_name(const char *name, const char *const *names, size
 struct check {
 	struct buf path;      /* "changes[2].kind"; empty at the top */
 	struct buf *problems; /* borrowed */
+	const json_t *names;  /* borrowed; paths as they were sent; or NULL */
 	size_t count;         /* problems so far */
 };
+
+/* Appends the path, or what it was when the value came. */
+static void put_path_as_sent(const struct check *check, struct buf *out)
+{
+	_cleanup_free_ char *path = mem_strdup(check->path.len ? check->path.data : "arguments");
+	const char *whole = check->path.len ? check->path.data : path;
+	const char *sent = NULL;
+	size_t len = strlen(path);
+
+	while (check->names && len && !(sent = json_string_value(json_object_get(check->names,
+	                                                                         path)))) {
+		while (len && path[len - 1] != '.' && path[len - 1] != '[')
+			len--;
+		len -= len > 0;
+		path[len] = '\0';
+	}
+	buf_printf(out, "%s%s", sent ? sent : "", sent ? whole + len : whole);
+}
 
 __attribute__((format(printf, 2, 3))) static void report_problem(struct check *check,
                                                                  const char *format, ...)
@@ -363,8 +382,10 @@ __attribute__((format(printf, 2, 3))) static void report_problem(struct check *c
 	va_end(args);
 	if (len < 0)
 		abort();
-	buf_printf(check->problems, "%s%s: %s", check->count > 1 ? "; " : "",
-	           check->path.len ? check->path.data : "arguments", text);
+	if (check->count > 1)
+		buf_str(check->problems, "; ");
+	put_path_as_sent(check, check->problems);
+	buf_printf(check->problems, ": %s", text);
 }
 
 static void path_cut(struct check *check, size_t len)
@@ -707,7 +728,8 @@ static json_t *no_branch(struct check *check, const struct schema *schema, const
 static json_t *try_branch(const struct check *check, const struct schema *branch, json_t *value,
                           struct buf *problems, size_t *ret_count)
 {
-	struct check trial = { .path = BUF_INIT(check->path.max), .problems = problems };
+	struct check trial = { .path = BUF_INIT(check->path.max), .problems = problems,
+	                       .names = check->names };
 	json_t *result;
 
 	buf_span(&trial.path, buf_view(&check->path));
@@ -804,11 +826,17 @@ static json_t *schema_check_value(struct check *check, const struct schema *sche
 	return result;
 }
 
-json_t *schema_check(const struct schema *schema, json_t *value, struct buf *problems)
+json_t *schema_check_sent(const struct schema *schema, json_t *value, const json_t *names,
+                          struct buf *problems)
 {
-	struct check check = { .path = BUF_INIT(4096), .problems = problems };
+	struct check check = { .path = BUF_INIT(4096), .problems = problems, .names = names };
 	json_t *result = schema_check_value(&check, schema, value);
 
 	buf_release(&check.path);
 	return result;
+}
+
+json_t *schema_check(const struct schema *schema, json_t *value, struct buf *problems)
+{
+	return schema_check_sent(schema, value, NULL, problems);
 }

@@ -46,6 +46,11 @@ void schema_free(struct schema *schema); /* NULL is fine */
  * that had to be taken for something else.  `value` is not changed. */
 json_t *schema_check(const struct schema *schema, json_t *value, struct buf *problems);
 
+/* The same, of a value whose members had other names when they came: `names` has by path
+ * ("changes[2].old_content") what the path was, and problems name that. NULL: none had. */
+json_t *schema_check_sent(const struct schema *schema, json_t *value, const json_t *names,
+                          struct buf *problems);
+
 /* Of `count` names the one that `name` most likely stands for; NULL if none is near.
  * Case, '_' and '-' do not count, and one of the two may be part of the other. */
 const char *schema_nearest_name(const char *name, const char *const *names, size_t count);

@@ -85,7 +85,8 @@ struct change_result {
 	struct buf diff;              /* unified diff before -> after, 3 lines of context */
 	size_t lines_added, lines_removed;
 	bool created;
-	bool already;                 /* PATCH, UPDATE: it was made before; nothing is written */
+	bool already;                 /* PATCH, UPDATE, WRITE: the file has the edit already;
+	                               * nothing is written. With STATE_MISMATCH, too */
 	size_t replaced;              /* UPDATE: places replaced (or found, on failure) */
 	size_t match_lines[8];        /* UPDATE: 1-based lines of the first matches */
 	struct patch_hunk_report *hunks; /* PATCH */
@@ -118,7 +119,7 @@ void change_result_release(struct change_result *result);
  * refuse text with omission placeholders (placeholder_check).
  *
  * Messages of STATE_MISMATCH begin with "State Mismatch: File has changed on disk since it was
- * last read.", those about diffs with "Invalid Diff: ".
+ * last read." if the file exists; those about diffs with "Invalid Diff: ".
  *
  * Codes: those of patch_make, commit_write, document_open, and
  *   STATE_MISMATCH     the file is not what `base` says; or the result not what `expect` says

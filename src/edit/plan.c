@@ -245,9 +245,7 @@ static bool explain_absence(const struct edit_step *step, struct err *err)
 	struct patch_failure *failure = &step->result->failure;
 
 	patch_failure_release(failure);
-	other_reading_explain(&step->doc.lines, step->change->old_text, failure, &where);
-	if (!where.len)
-		buf_str(&where, " Nothing in the file is like it.");
+	patch_explain_absence(&step->doc.lines, step->change->old_text, failure, &where);
 	return err_set(err, ERR_WRONG_MATCH_COUNT,
 	               "The text to replace does not occur in %s; nothing was written.%.*s",
 	               step->change->path, (int)where.len, where.data);
@@ -614,6 +612,33 @@ static bool base_matches(struct edit_body *body, const struct sha256 *base)
 	return sha256_eq(edit_body_sha256(body), base);
 }
 
+/* Whether the file is as the change, which is meant for another state of it, would make it. */
+static bool was_made(struct edit_step *step)
+{
+	const struct change *change = step->change;
+	_cleanup_other_reading_ struct other_reading reading = { 0 };
+	struct patch_failure failure = { 0 };
+	struct patch_plan plan = { 0 };
+	struct err ignored = ERR_INIT;
+	bool made = false;
+
+	if ((change->kind != CHANGE_PATCH && change->kind != CHANGE_UPDATE &&
+	     change->kind != CHANGE_WRITE) || change->bytes ||
+	    !edit_step_document(step, /* opaque_is_fine= */ false, &ignored))
+		return false;
+	if (change->kind == CHANGE_WRITE)
+		return span_eq(step->doc.lines.text, utf8_skip_mark(change->text));
+	if (change->kind == CHANGE_UPDATE)
+		return other_reading_done(&step->doc.lines, change->old_text, change->text,
+		                          &reading);
+	if (patch_make(&step->doc.lines, change->text, NULL, &plan, &failure, &ignored)) {
+		made = plan.already;
+		patch_plan_release(&plan);
+	}
+	patch_failure_release(&failure);
+	return made;
+}
+
 static bool check_existing(struct edit_step *step, const struct kind_rule *rule, struct err *err)
 {
 	const struct change *change = step->change;
@@ -626,9 +651,11 @@ static bool check_existing(struct edit_step *step, const struct kind_rule *rule,
 	if (change->base && !base_matches(body, change->base)) {
 		sha256_hex(edit_body_sha256(body), have);
 		sha256_hex(change->base, want);
+		step->result->already = was_made(step);
 		return err_set(err, ERR_STATE_MISMATCH,
 		               "State Mismatch: File has changed on disk since it was last read. "
-		               "%s now has the SHA-256 %s, not %s.", change->path, have, want);
+		               "%s now has the SHA-256 %s, not %s.%s", change->path, have, want,
+		               step->result->already ? " It has this edit already." : "");
 	}
 	if (change->base)
 		body->verified = true;
@@ -650,7 +677,9 @@ static bool plan_check_missing(struct edit_step *step, const struct kind_rule *r
 		return err_set(err, ERR_FILE_NOT_FOUND, "File not found: %s does not exist.",
 		               change->path);
 	if (change->base && !sha256_eq(change->base, &nothing))
-		return base_mismatch(step, "it does not exist any more", err);
+		return err_set(err, ERR_STATE_MISMATCH,
+		               "State Mismatch: The file does not exist: %s was deleted or moved, "
+		               "or it never was there.", change->path);
 	return true;
 }
 
@@ -781,9 +810,11 @@ static bool plan_write(struct edit_call *call, struct edit_step *step, struct er
 	(void)call;
 	if (!(change->bytes ? plan_bytes(step, err) : edit_plan_text(step, change->text, err)))
 		return false;
-	if (step->after.made_by != step && step->before.exists)
+	if (step->after.made_by != step && step->before.exists) {
+		step->result->already = true;
 		snprintf(step->result->note, sizeof(step->result->note),
-		         "The file had this content already; nothing was written.");
+		         "The file had this content already.");
+	}
 	return true;
 }
 

@@ -21,6 +21,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/limits.h"
 #include "base/span.h"
 #include "base/text.h"
 #include "diff/diff.h"
@@ -93,10 +94,8 @@ bool document_encode_text(const struct document *doc, struct span text, struct p
  * To add a type: one row in `kinds` (media.c).
  */
 
-enum { MEDIA_MIME_SIZE = 64 };
-
 struct media {
-	char mime_type[MEDIA_MIME_SIZE]; /* as providers of models spell it: "audio/wav" */
+	char mime_type[LIMIT_MIME_TYPE]; /* as providers of models spell it: "audio/wav" */
 	char words[96];     /* for people, with article: "an ELF executable" */
 	const char *advice; /* what to do instead of reading it as text; static */
 	bool is_media;      /* an image, audio, video or PDF that a model can be handed */

@@ -283,7 +283,7 @@ static void plain_words(char *words)
 
 void media_identify(struct span content, const char *name, struct media *ret)
 {
-	char mime[MEDIA_MIME_SIZE];
+	char mime[LIMIT_MIME_TYPE];
 	char description[sizeof(ret->words)];
 	const struct kind *named = kind_by_name(name);
 	const struct kind *kind;

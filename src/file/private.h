@@ -207,6 +207,7 @@ bool snapshot_content_is(int fd, const struct sha256 *sum);
 struct window {
 	/* what to collect */
 	size_t first, last;    /* lines, 1-based, inclusive */
+	size_t skip;           /* code points of line `first` that are left out */
 	size_t max_line_chars; /* SIZE_MAX: no limit */
 	size_t max_bytes;
 	struct buf *content; /* borrowed */
@@ -214,12 +215,14 @@ struct window {
 	size_t line;         /* the line that is passing by, 1-based */
 	size_t line_bytes;   /* its bytes so far */
 	size_t chars;        /* its code points collected so far */
+	size_t to_skip;      /* those still to be left out, of line `first` */
 	size_t line_start;   /* where it begins in content */
 	bool cut;            /* it has reached a limit */
 	bool full;           /* max_bytes is reached: no more is collected */
 	bool after_cr;       /* the last byte was a CR */
 	size_t total_lines, lf_lines, crlf_lines;
 	size_t first_line, last_line, cut_lines;
+	size_t cut_line, cut_column; /* the first line that was cut, and where it goes on */
 	bool final_newline;
 };
 

@@ -199,6 +199,12 @@ static bool take_window(const struct window *window, const struct read_request *
 		               "start_line (%zu) is past the end: %s has %zu line%s.",
 		               request->start_line, ret->state.path, window->total_lines,
 		               window->total_lines == 1 ? "" : "s");
+	if (window->to_skip)
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "start_column (%zu) is past the end of line %zu of %s, which has "
+		               "%zu character%s.", request->start_column, window->first,
+		               ret->state.path, window->skip - window->to_skip,
+		               window->skip - window->to_skip == 1 ? "" : "s");
 	if (ret->content.overflowed)
 		return err_set(err, ERR_TOO_LARGE, "The text of %s is too large to return.",
 		               ret->state.path);
@@ -213,6 +219,8 @@ static bool take_window(const struct window *window, const struct read_request *
 	ret->first_line = window->first_line;
 	ret->last_line = window->last_line;
 	ret->cut_lines = window->cut_lines;
+	ret->cut_line = window->cut_line;
+	ret->cut_column = window->cut_column;
 	ret->truncated = more || window->cut_lines > 0;
 	ret->next_line = more ? window->last_line + 1 : 0;
 	return true;
@@ -435,12 +443,15 @@ void read_window_init(struct window *window, const struct read_request *request,
 		.content = content,
 		.line = 1,
 		.final_newline = true,
+		.skip = request->start_column ? request->start_column - 1 : 0,
 	};
 	if (request->whole) {
+		window->skip = 0;
 		window->first = 1;
 		window->last = SIZE_MAX;
 		window->max_line_chars = SIZE_MAX;
 	}
+	window->to_skip = window->skip;
 }
 
 /* The longest head of `text` of at most `chars` code points and `bytes` bytes. */
@@ -473,6 +484,10 @@ static void window_collect(struct window *window, struct span body, bool last)
 
 	if (window->cut)
 		return;
+	if (window->to_skip) {
+		body = span_skip(body, head_within(body, window->to_skip, SIZE_MAX, &chars));
+		window->to_skip -= chars;
+	}
 	/* Bytes are at least as many as characters: no need to count these. */
 	if (body.len <= room && (window->max_line_chars == SIZE_MAX ||
 	                         (last && body.len <= window->max_line_chars - window->chars))) {
@@ -524,11 +539,25 @@ static bool drop_line(struct window *window, struct span ending)
 	return true;
 }
 
+/* Where the first line that is cut goes on. */
+static void note_cut(struct window *window)
+{
+	struct span shown = buf_from(window->content, window->line_start);
+	size_t chars;
+
+	if (window->cut_line)
+		return;
+	head_within(shown, SIZE_MAX, SIZE_MAX, &chars);
+	window->cut_line = window->line;
+	window->cut_column = (window->line == window->first ? window->skip : 0) + chars + 1;
+}
+
 static void window_end_line(struct window *window, struct span ending)
 {
 	if (drop_line(window, ending))
 		return;
 	if (window->cut) {
+		note_cut(window);
 		buf_span(window->content, TRUNCATED_MARK);
 		window->cut_lines++;
 	}
@@ -566,7 +595,8 @@ static bool pass_plain_line(struct window *window, struct span line)
 	if (window->line_bytes)
 		return false;
 	if (window_wants(window)) {
-		if (line.len > window->max_line_chars || content->len > window->max_bytes ||
+		if (window->to_skip || line.len > window->max_line_chars ||
+		    content->len > window->max_bytes ||
 		    line.len > window->max_bytes - content->len)
 			return false;
 		buf_span(content, line);

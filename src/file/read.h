@@ -24,10 +24,13 @@
 
 #include "file/commit.h"
 #include "base/buf.h"
+#include "base/limits.h"
 
 struct read_request {
 	const char *path;
 	size_t start_line;     /* 1-based; 0 means 1 */
+	size_t start_column;   /* first code point of start_line, 1-based; 0 means 1. Later lines
+	                        * are whole */
 	size_t end_line;       /* inclusive; 0 means to the end */
 	size_t max_lines;      /* most lines returned; 0 means 2000 */
 	size_t max_line_chars; /* code points a line before it is cut; 0 means 2000 */
@@ -59,7 +62,7 @@ struct read_result {
 	enum read_kind kind;
 	struct file_state state;  /* exists is always true on success */
 	struct buf content;       /* UTF-8 text of the range, or the media's bytes */
-	char mime_type[64];       /* "text/plain" or what the content is */
+	char mime_type[LIMIT_MIME_TYPE]; /* "text/plain" or what the content is */
 	char encoding[32];        /* text only */
 	const char *line_endings; /* text only; static string */
 	bool final_newline;       /* text only */
@@ -67,6 +70,8 @@ struct read_result {
 	size_t first_line;        /* 1-based first line returned; 0 if none */
 	size_t last_line;         /* last line returned */
 	size_t cut_lines;         /* lines that were cut at max_line_chars */
+	size_t cut_line;          /* the first of them; 0: none */
+	size_t cut_column;        /* start_column that continues it */
 	bool truncated;           /* lines remain after last_line, or some were cut */
 	size_t next_line;         /* start_line that continues; 0 when all was returned */
 	bool not_at_once;         /* on failure: only because of request->at_once */

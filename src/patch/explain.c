@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "patch/private.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 
-/* Lines that occur more often say nothing about where a hunk belongs. */
-enum { COMMON_LINE = 64, QUOTE_MAX = 160 };
+/* Places that are named, and the last lines of a text that may be a footer. */
+enum { NEAREST_NAMED = 3, FOOTER_LINES = 8 };
 
 void patch_failure_release(struct patch_failure *failure)
 {
 	free(failure->expected);
 	free(failure->found);
+	for (size_t i = 0; i < failure->failed_count; i++) {
+		free(failure->failed[i].expected);
+		free(failure->failed[i].found);
+	}
 	*failure = (struct patch_failure){ 0 };
 }
 
@@ -35,176 +40,259 @@ static char *hunk_title(const struct patch_failure *failure)
 
 /* ---- the nearest places ---- */
 
-struct vote {
-	size_t at;
-	size_t lines;
+/* Whose lines are looked for, and how they are compared. */
+struct asker {
+	const char *who, *lines;
+	bool tolerant; /* white space and look-alikes alone do not keep them from fitting */
 };
 
-static int compare_votes_by_place(const void *a, const void *b)
-{
-	const struct vote *one = a, *other = b;
+static const struct asker of_text = { "the text", "lines", false };
+static const struct asker of_diff = { "the diff", "old lines", true };
 
-	return (one->at > other->at) - (one->at < other->at);
+/* In what the lines differ that are similar only; NULL where one is not even that. */
+static const char *kind_of_difference(const struct lines *base, const struct lines *wanted,
+                                      const struct nearest *near)
+{
+	_cleanup_buf_ struct buf one = BUF_INIT(LIMIT_FILE_BYTES), two = BUF_INIT(LIMIT_FILE_BYTES);
+	bool characters = false;
+
+	if (near->similar < near->telling || near->equal == near->telling)
+		return NULL;
+	for (size_t i = 0; i < wanted->count && near->line + i < base->count && !characters; i++)
+		characters = !span_eq(
+			fold_line(FOLD_DROP, line_body(lines_at(wanted, i)), &one),
+			fold_line(FOLD_DROP, line_body(lines_at(base, near->line + i)), &two));
+	return characters ? " and the others differ in look-alike characters (quotes, dashes, "
+	                    "spaces)" : " and the others differ in white space only";
 }
 
-static int compare_votes_by_lines(const void *a, const void *b)
+/* A line that is plainly none of the file, or else what only line ends tell apart. */
+static void say_cause(const struct lines *base, const struct lines *wanted,
+                      const struct nearest *near, const struct asker *asker, struct buf *out)
 {
-	const struct vote *one = a, *other = b;
+	for (size_t i = near->unlike; i < wanted->count; i++) {
+		struct span line = line_body(lines_at(wanted, i));
+		const char *why = difference_foreign(line, i + FOOTER_LINES >= wanted->count);
+		struct span shown = utf8_head(span_trim(line), 40);
 
-	if (one->lines != other->lines)
-		return (one->lines < other->lines) - (one->lines > other->lines);
-	return compare_votes_by_place(a, b);
-}
-
-/* Each old line that is not everywhere votes for the places where it would be in line. */
-static size_t collect_votes(const struct fold_index *index, const uint32_t *ids, size_t count,
-                            struct vote **ret)
-{
-	struct vote *votes = NULL;
-	size_t n = 0, cap = 0, merged = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		size_t from = index->starts[ids[i] - 1], to = index->starts[ids[i]];
-
-		if (to - from > COMMON_LINE)
+		if (!why || (near->line + i < base->count &&
+		             span_eq(line, line_body(lines_at(base, near->line + i)))))
 			continue;
-		for (size_t k = from; k < to; k++) {
-			if (index->positions[k] < i)
-				continue;
-			votes = mem_grow(votes, &cap, n + 1, sizeof(*votes));
-			votes[n++] = (struct vote){ index->positions[k] - i, 1 };
-		}
+		buf_printf(out, " `%.*s` %s.", (int)shown.len, shown.data, why);
+		return;
 	}
-	if (n)
-		qsort(votes, n, sizeof(*votes), compare_votes_by_place);
-	for (size_t i = 0; i < n; i++) {
-		if (merged && votes[merged - 1].at == votes[i].at)
-			votes[merged - 1].lines++;
+	for (size_t i = 0; near->differs == wanted->count && i < wanted->count; i++) {
+		struct span given = line_ending(lines_at(wanted, i));
+		struct span has = line_ending(lines_at(base, near->line + i));
+
+		if (!given.len || span_eq(given, has))
+			continue;
+		if (has.len)
+			buf_printf(out, " Line %zu of the file ends in %s, that of %s in %s.",
+			           near->line + i + 1, has.len == 2 ? "CR LF" : "LF",
+			           asker->who, given.len == 2 ? "CR LF" : "LF");
 		else
-			votes[merged++] = votes[i];
+			buf_printf(out, " The last line of the file has no line end; %s has one "
+			                "after it.", asker->who);
+		return;
 	}
-	if (merged)
-		qsort(votes, merged, sizeof(*votes), compare_votes_by_lines);
-	*ret = votes;
-	return merged;
 }
 
-static size_t equal_lines(const struct fold_index *index, const uint32_t *ids, size_t count,
-                          size_t at)
+/* Says where most of the lines stand, and which is the first that differs; *ret_differs is its
+ * index, wanted->count if none. False: nothing is near. */
+static bool say_nearest(const struct lines *base, const struct lines *wanted,
+                        const struct asker *asker, struct patch_failure *failure, struct buf *out,
+                        size_t *ret_differs)
 {
-	size_t equal = 0;
+	struct nearest near[NEAREST_NAMED];
+	size_t count = nearest_find(base, wanted, near, NEAREST_NAMED), first;
+	const char *kind;
 
-	for (size_t i = 0; i < count && at + i < index->base_count; i++)
-		equal += index->base_ids[at + i] == ids[i];
-	return equal;
+	*ret_differs = wanted->count;
+	if (!count)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		failure->candidates[i] =
+			(struct patch_candidate){ near[i].line + 1, near[i].equal };
+	failure->candidate_count = failure->candidates_total = count;
+	kind = kind_of_difference(base, wanted, near);
+	buf_printf(out, " The nearest place is line %zu, where %zu of %zu %s are the same%s.",
+	           near->line + 1, near->equal, near->telling, asker->lines, kind ? kind : "");
+	first = asker->tolerant && near->unlike < wanted->count ? near->unlike : near->differs;
+	if (first < wanted->count && near->line + first >= base->count) {
+		struct span line = line_body(lines_at(wanted, first));
+
+		failure->expected = mem_dup(line.data, line.len);
+		buf_printf(out, " The file ends before line %zu of %s.", first + 1, asker->who);
+	} else if (first < wanted->count) {
+		difference_say(near->line + first + 1,
+		               line_body(lines_at(base, near->line + first)),
+		               line_body(lines_at(wanted, first)), asker->who, failure, out);
+	}
+	say_cause(base, wanted, near, asker, out);
+	*ret_differs = first;
+	return true;
 }
 
-/* Fills the candidates with the best places that votes name. */
-static void list_nearest(const struct fold_index *index, const uint32_t *ids, size_t count,
-                         struct patch_failure *failure)
+/* Where the text stands without a level of escapes; false: it does not. */
+static bool say_escapes(const struct lines *file, struct span text, struct buf *out)
 {
-	struct vote *votes = NULL;
-	size_t n = collect_votes(index, ids, count, &votes);
+	_cleanup_buf_ struct buf plain = BUF_INIT(text.len + 1);
+	const char *found;
+	size_t line = 1;
 
-	for (size_t i = 0; i < n && failure->candidate_count < 3; i++)
-		failure->candidates[failure->candidate_count++] = (struct patch_candidate){
-			votes[i].at + 1, equal_lines(index, ids, count, votes[i].at)
-		};
-	failure->candidates_total = failure->candidate_count;
-	free(votes);
+	if (!difference_unescape(text, &plain) || !plain.len || file->text.len < plain.len ||
+	    !(found = memmem(file->text.data, file->text.len, plain.data, plain.len)))
+		return false;
+	while (line < file->count && file->text.data + file->starts[line] <= found)
+		line++;
+	buf_printf(out, " The text has one level of backslash escapes too many: without it, it "
+	                "stands at line %zu.", line);
+	return true;
 }
 
-/* The first old line that the file does not have at the best place. */
-static void find_difference(const struct lines *base, const struct diff_text *diff,
-                            const struct fold_index *index, const struct hunk *hunk,
-                            size_t count, struct patch_failure *failure)
+void patch_explain_absence(const struct lines *file, struct span old_text,
+                           struct patch_failure *failure, struct buf *out)
 {
-	size_t line = failure->candidate_count ? failure->candidates[0].line - 1 : base->count;
+	_cleanup_lines_ struct lines wanted = { 0 };
+	size_t differs;
+	bool near;
+
+	lines_index(&wanted, old_text);
+	near = say_nearest(file, &wanted, &of_text, failure, out, &differs);
+	if (!say_escapes(file, old_text, out) && !near)
+		buf_str(out, " Nothing in the file is like it.");
+}
+
+/* ---- a hunk that fits nowhere ---- */
+
+/* The lines of the first `count` of a hunk that are one of `ops`, as a text. */
+static void ops_text(const struct diff_text *diff, const struct hunk *hunk, size_t count,
+                     const char *ops, struct buf *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct hunk_line *line = &diff->lines[hunk->first + i];
+
+		if (!strchr(ops, line->op))
+			continue;
+		buf_span(out, line->text);
+		buf_char(out, '\n');
+	}
+}
+
+/* The line of the diff that is old line `index` of the hunk. */
+static const struct hunk_line *old_line(const struct diff_text *diff, const struct hunk *hunk,
+                                        size_t count, size_t index)
+{
+	for (size_t i = 0; i < count; i++)
+		if (diff->lines[hunk->first + i].op != '+' && !index--)
+			return &diff->lines[hunk->first + i];
+	return NULL;
+}
+
+/* Where the result of the hunk stands, line by line, 1-based; 0: nowhere, or it is not known. */
+static size_t result_stands(const struct lines *base, const struct lines *result)
+{
+	size_t work = 4 * base->count + 4096;
+
+	for (size_t at = 0; at + result->count <= base->count && work; at++) {
+		size_t i = 0;
+
+		while (i < result->count && work &&
+		       span_eq(line_body(lines_at(base, at + i)), line_body(lines_at(result, i)))) {
+			work--;
+			i++;
+		}
+		if (i == result->count)
+			return at + 1;
+	}
+	return 0;
+}
+
+/* A hunk whose old and new lines are exchanged: so it is with one that was applied. */
+static void say_exchanged(const struct lines *base, const struct diff_text *diff,
+                          const struct hunk *hunk, size_t count, struct buf *out)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_DIFF_BYTES);
+	_cleanup_lines_ struct lines result = { 0 };
+	size_t removed = 0, added = 0, line;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct hunk_line *old = &diff->lines[hunk->first + i];
-		uint32_t id = index->diff_ids[hunk->first + i];
-		bool known = id && index->starts[id] > index->starts[id - 1];
-
-		if (!id)
-			continue;
-		if (failure->candidate_count ? line >= base->count || index->base_ids[line] != id
-		                             : !known) {
-			failure->expected = mem_dup(old->text.data, old->text.len);
-			failure->diff_line = old->diff_line;
-			if (line < base->count) {
-				struct span body = line_body(lines_at(base, line));
-
-				failure->found = mem_dup(body.data, body.len);
-				failure->found_line = line + 1;
-			}
-			return;
-		}
-		line++;
+		removed += diff->lines[hunk->first + i].op == '-';
+		added += diff->lines[hunk->first + i].op == '+';
 	}
+	if (!removed || !added)
+		return;
+	ops_text(diff, hunk, count, " +", &text);
+	lines_index(&result, buf_view(&text));
+	line = result_stands(base, &result);
+	if (line)
+		buf_printf(out, " At line %zu the file has its lines with + where those with - "
+		                "should be: either the change was made already, or + and - are "
+		                "exchanged.", line);
 }
 
-/* A line for a message: cut, without control characters. */
-static char *quote_for_message(const char *text)
-{
-	struct buf out = BUF_INIT(QUOTE_MAX * 2);
-	struct span rest = utf8_head(span_str(text), QUOTE_MAX);
-
-	for (size_t i = 0; i < rest.len; i++)
-		buf_char(&out, (unsigned char)rest.data[i] < ' ' && rest.data[i] != '\t'
-		                       ? '?' : rest.data[i]);
-	if (strlen(text) > rest.len)
-		buf_str(&out, "...");
-	return buf_steal(&out);
-}
-
-static bool say_no_match(const struct patch_failure *failure, size_t old_count, struct err *err)
-{
-	_cleanup_free_ char *title = hunk_title(failure);
-	_cleanup_free_ char *expected = quote_for_message(failure->expected ? failure->expected :
-	                                                  "");
-	_cleanup_free_ char *found = quote_for_message(failure->found ? failure->found : "");
-	_cleanup_free_ char *nearest = NULL, *difference = NULL;
-
-	if (failure->candidate_count)
-		nearest = mem_printf(" The nearest place is line %zu, where %zu of %zu old lines "
-		                     "are the same.", failure->candidates[0].line,
-		                     failure->candidates[0].lines_equal, old_count);
-	if (failure->expected && failure->found)
-		difference = mem_printf(" First difference: line %zu of the file is `%s`, the diff "
-		                        "has `%s`.", failure->found_line, found, expected);
-	else if (failure->expected)
-		difference = mem_printf(" The file has no line `%s`.", expected);
-	return err_set(err, ERR_NO_MATCH,
-	               "Invalid Diff: The provided diff content does not match the file's content. "
-	               "The context or lines to be removed may be incorrect. %s fits nowhere.%s%s",
-	               title, nearest ? nearest : "", difference ? difference : "");
-}
+static const char no_match[] =
+	"Invalid Diff: The provided diff content does not match the file's content. The context or "
+	"lines to be removed may be incorrect.";
 
 bool explain_no_match(const struct lines *base, const struct diff_text *diff, size_t hunk,
                       const struct candidates *found, struct patch_failure *failure,
                       struct err *err)
 {
-	_cleanup_free_ uint32_t *ids = mem_alloc(diff->line_count, sizeof(*ids));
-	/* The second look is for hunks that are indented otherwise, too, and so have no line as the
-	 * file has it. */
-	static const enum fold folds[] = { FOLD_EXACT, FOLD_COLLAPSE };
-	size_t count = 0;
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_DIFF_BYTES), out = BUF_INIT(ERR_MESSAGE_MAX);
+	const struct hunk *of = &diff->hunks[hunk];
+	_cleanup_lines_ struct lines wanted = { 0 };
+	_cleanup_free_ char *title = NULL;
+	const struct hunk_line *line;
+	size_t differs;
 
 	explain_hunk(diff, hunk, failure);
-	for (size_t i = 0; i < ARRAY_LEN(folds) && !failure->found; i++) {
-		struct fold_index index;
+	title = hunk_title(failure);
+	ops_text(diff, of, found->count, " -", &text);
+	lines_index(&wanted, buf_view(&text));
+	if (!say_nearest(base, &wanted, &of_diff, failure, &out, &differs)) {
+		struct span shown;
 
-		free(mem_steal(&failure->expected));
-		failure->candidate_count = 0;
-		fold_index_build(&index, base, diff, folds[i], false);
-		count = candidates_ids(&index, &diff->hunks[hunk], found->count, ids);
-		list_nearest(&index, ids, count, failure);
-		find_difference(base, diff, &index, &diff->hunks[hunk], found->count, failure);
-		fold_index_release(&index);
+		for (differs = 0; differs < wanted.count; differs++)
+			if (!span_is_blank(lines_at(&wanted, differs)))
+				break;
+		if (differs < wanted.count) {
+			shown = line_body(lines_at(&wanted, differs));
+			failure->expected = mem_dup(shown.data, shown.len);
+			shown = utf8_head(shown, 160);
+			buf_printf(&out, " The file has no line `%.*s`.", (int)shown.len,
+			           shown.data);
+		}
 	}
-	return say_no_match(failure, count, err);
+	line = old_line(diff, of, found->count, differs);
+	failure->diff_line = line ? line->diff_line : failure->diff_line;
+	say_exchanged(base, diff, of, found->count, &out);
+	return err_set(err, ERR_NO_MATCH, "%s %s fits nowhere.%.*s", no_match, title, (int)out.len,
+	               out.data ? out.data : "");
 }
+
+/* ---- several hunks ---- */
+
+void explain_add_failed(struct patch_failure *failure, enum err_code code,
+                        const struct patch_failure *of)
+{
+	failure->failed_total++;
+	if (failure->failed_count == ARRAY_LEN(failure->failed))
+		return;
+	failure->failed[failure->failed_count++] = (struct patch_failed_hunk){
+		.hunk = of->hunk,
+		.code = code,
+		.stated_line = of->stated_line,
+		.diff_line = of->diff_line,
+		.expected = of->expected ? mem_strdup(of->expected) : NULL,
+		.found = of->found ? mem_strdup(of->found) : NULL,
+		.found_line = of->found_line,
+		.near_line = of->candidate_count ? of->candidates[0].line : 0,
+	};
+}
+
+/* ---- several places ---- */
 
 /* "12, 40 and more" */
 static char *list_lines(const struct patch_failure *failure)
@@ -226,11 +314,34 @@ static void list_candidates(const struct candidates *found, struct patch_failure
 	failure->candidates_total = found->total;
 }
 
+/* What the header says of the place, and why that settles nothing: what was given is not asked for
+ * again. "" if it says nothing. */
+static char *what_was_given(const struct diff_text *diff, size_t hunk,
+                            const struct candidates *found, size_t stated)
+{
+	struct span heading = diff->hunks[hunk].heading;
+	struct buf out = BUF_INIT(1024);
+	bool listed = false;
+
+	if (!heading.len)
+		heading = diff->hunks[hunk].within;
+	heading = utf8_head(heading, 80);
+	for (size_t i = 0; i < found->kept; i++)
+		listed |= found->places[i] + 1 == stated;
+	if (stated && (listed || found->kept == found->total))
+		buf_printf(&out, listed ? " Line %zu is one of them, but the diff's other numbers "
+		                          "do not bear it out." :
+		                          " Line %zu is none of them.", stated);
+	if (heading.len)
+		buf_printf(&out, " The text after its @@, `%.*s`, does not say which one it is.",
+		           (int)heading.len, heading.data);
+	return buf_steal(&out);
+}
+
 bool explain_ambiguous(const struct diff_text *diff, size_t hunk, const struct candidates *found,
                        struct patch_failure *failure, struct err *err)
 {
-	_cleanup_free_ char *title = NULL, *lines = NULL;
-	bool numbered = false; /* the header already has one of the numbers */
+	_cleanup_free_ char *title = NULL, *lines = NULL, *given = NULL;
 
 	explain_hunk(diff, hunk, failure);
 	list_candidates(found, failure);
@@ -241,13 +352,12 @@ bool explain_ambiguous(const struct diff_text *diff, size_t hunk, const struct c
 		               "where they belong. Add unchanged lines before and after them.",
 		               title);
 	lines = list_lines(failure);
-	for (size_t i = 0; i < failure->candidate_count; i++)
-		numbered |= failure->candidates[i].line == failure->stated_line;
+	given = what_was_given(diff, hunk, found, failure->stated_line);
 	return err_set(err, ERR_AMBIGUOUS_DIFF,
-	               "Ambiguous Diff: %s fits %s%zu places in the file (lines %s). Add context "
+	               "Ambiguous Diff: %s fits %s%zu places in the file (lines %s).%s Add context "
 	               "lines until it fits one%s.",
 	               title, found->total > found->kept ? "more than " : "", found->kept, lines,
-	               numbered ? "" : ", or give the right line number in its @@ header");
+	               given, *given ? "" : ", or give the right line number in its @@ header");
 }
 
 bool explain_order(const struct diff_text *diff, size_t hunk, size_t other,

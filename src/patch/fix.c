@@ -17,6 +17,7 @@ struct fixer {
 	struct span customary;   /* the file's prevailing line ending */
 	bool has_bom;
 	struct patch_plan *plan;
+	size_t hunk;             /* the one being fixed */
 	bool open;               /* `edit` is being built */
 	struct edit edit;
 	size_t insert_from;      /* where its text begins in plan->inserted */
@@ -106,6 +107,7 @@ static void fixer_open_edit(struct fixer *f, size_t at, bool adding)
 	if (line_ending(last).len)
 		return;
 	f->edit = (struct edit){ .at = at - 1, .remove = 1 };
+	f->plan->ended_by = f->hunk + 1;
 	buf_span(&f->plan->inserted, last);
 	buf_span(&f->plan->inserted, f->customary);
 }
@@ -186,8 +188,8 @@ static void say_first_difference(const struct fixer *f, size_t h, struct patch_f
 
 		if (span_eq(body, walk.line->text))
 			continue;
-		nearest_say_difference(walk.base_line + 1, body, walk.line->text, "the diff",
-		                       failure, out);
+		difference_say(walk.base_line + 1, body, walk.line->text, "the diff", failure,
+		               out);
 		return;
 	}
 }
@@ -258,6 +260,7 @@ static bool fix_hunk(struct fixer *f, size_t h, struct patch_failure *failure, s
 	size_t at = f->places[h].at;
 	bool adds_last = false;
 
+	f->hunk = h;
 	for (size_t i = 0; i < f->places[h].count; i++) {
 		size_t index = hunk->first + i;
 		char op = f->diff->lines[index].op;

@@ -156,7 +156,7 @@ struct keys {
 };
 
 /* FNV-1a over words: collisions only cost a comparison. */
-static uint64_t hash_text(struct span text)
+uint64_t fold_hash(struct span text)
 {
 	uint64_t hash = 0xcbf29ce484222325u ^ text.len;
 	size_t at = 0;
@@ -201,7 +201,7 @@ static void number_diff_lines(struct fold_index *index, struct keys *keys,
 		if (diff->lines[i].op == '+')
 			continue;
 		folded = fold_line(fold, strip_bom ? utf8_skip_mark(text) : text, &scratch);
-		hash = hash_text(folded);
+		hash = fold_hash(folded);
 		slot = key_slot(keys, folded, hash);
 		if (!slot->id) {
 			size_t start = keys->folded.len;
@@ -223,7 +223,7 @@ static void number_base_lines(struct fold_index *index, const struct keys *keys,
 	for (size_t i = 0; i < base->count; i++) {
 		struct span text = fold_line(fold, line_body(lines_at(base, i)), &scratch);
 
-		index->base_ids[i] = key_slot(keys, text, hash_text(text))->id;
+		index->base_ids[i] = key_slot(keys, text, fold_hash(text))->id;
 	}
 	buf_release(&scratch);
 }

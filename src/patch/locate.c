@@ -636,27 +636,67 @@ static bool is_astray(const struct settling *s, size_t h)
 	       hunk->at + hunk->old_count < other->at + other->lead;
 }
 
+/* What is wrong with the hunk or its place; true: nothing is. */
+static bool explain_one(const struct settling *s, size_t h, struct patch_failure *failure,
+                        struct err *err)
+{
+	const struct candidates *hunk = &s->hunks[h];
+	size_t expected;
+
+	if ((!hunk->placed && hunk->old_count && !hunk->total) ||
+	    (hunk->placed && is_astray(s, h)))
+		return explain_no_match(s->base, s->diff, h, hunk, failure, err);
+	if (!hunk->placed)
+		return explain_ambiguous(s->diff, h, hunk, failure, err);
+	if (doubt_contradiction(s, h, &expected))
+		return explain_contradiction(s->diff, h, hunk, expected, failure, err);
+	if (doubt_lost_lines(s, h))
+		return explain_lost_lines(s->diff, h, hunk, failure, err);
+	return true;
+}
+
+/* Lines of the base that are looked through to explain the hunks after the first that failed. */
+enum { EXPLAINED_LINES_MAX = 2 << 20 };
+
+/* All hunks that failed, when one has: one answer names them all. */
+static void explain_others(const struct settling *s, struct patch_failure *failure,
+                           struct err *err)
+{
+	size_t first = failure->hunk - 1, left = EXPLAINED_LINES_MAX;
+	_cleanup_free_ char *why = mem_strdup(err->message);
+
+	explain_add_failed(failure, err->code, failure);
+	for (size_t h = 0; h < s->count; h++) {
+		struct patch_failure other = { 0 };
+		struct err reason = ERR_INIT;
+
+		if (left < s->base->count) {
+			failure->failed_total += h != first && !s->hunks[h].placed;
+		} else if (h != first && !explain_one(s, h, &other, &reason)) {
+			explain_add_failed(failure, reason.code, &other);
+			left -= s->base->count;
+		}
+		patch_failure_release(&other);
+	}
+	if (failure->failed_total > 1)
+		err_set(err, err->code, "%s %zu of the %zu hunks fail: see failed_hunks.", why,
+		        failure->failed_total, s->count);
+}
+
 static bool explain_unplaced(const struct settling *s, struct patch_failure *failure,
                              struct err *err)
 {
-	size_t expected, other;
+	size_t other, failed = s->count;
 
-	for (size_t h = 0; h < s->count; h++) {
-		const struct candidates *hunk = &s->hunks[h];
-
-		if (!hunk->placed && hunk->old_count && !hunk->total)
-			return explain_no_match(s->base, s->diff, h, hunk, failure, err);
-	}
-	for (size_t h = 0; h < s->count; h++) {
-		if (!s->hunks[h].placed)
-			return explain_ambiguous(s->diff, h, &s->hunks[h], failure, err);
-		if (is_astray(s, h))
-			return explain_no_match(s->base, s->diff, h, &s->hunks[h], failure, err);
-		if (doubt_contradiction(s, h, &expected))
-			return explain_contradiction(s->diff, h, &s->hunks[h], expected, failure,
-			                             err);
-		if (doubt_lost_lines(s, h))
-			return explain_lost_lines(s->diff, h, &s->hunks[h], failure, err);
+	/* One that fits nowhere comes first: it says why others are not settled. */
+	for (size_t h = 0; h < s->count && failed == s->count; h++)
+		if (!s->hunks[h].placed && s->hunks[h].old_count && !s->hunks[h].total)
+			failed = h;
+	for (size_t h = failed < s->count ? failed : 0; h < s->count; h++) {
+		if (explain_one(s, h, failure, err))
+			continue;
+		explain_others(s, failure, err);
+		return false;
 	}
 	if (doubt_none_out_of_order(s))
 		return true;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The places where most lines of a text stand, found in one pass over the base. */
 #include "patch/private.h"
 
 #include <ctype.h>
@@ -6,23 +7,19 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/unseen.h"
 
-/* Bounds of the work: wanted lines that are looked for, places of one of them, lines of the
- * base that are compared letter by letter, and bytes of each. */
-enum { WANTED_MAX = 64, PLACES_MAX = 64, LIKENESS_LINES = 200000, LIKENESS_BYTES = 400 };
+/* Bounds of the work: distinct wanted lines that are looked for, places of each, places compared
+ * with the whole text, and lines compared there (the places that are named are compared whole). */
+enum { WANTED_MAX = 1024, PLACES_MAX = 64, TRIES_MAX = 256, COMPARED_MAX = 1024 };
 
 /* Lines less alike than this have nothing to do with each other. */
 enum { LIKENESS_MIN = 55 };
-
-/* Bytes of a line in a message, and of those before the difference. */
-enum { SHOWN_MAX = 160, SHOWN_BEFORE = 60 };
 
 bool nearest_is_distinctive(struct span line)
 {
 	size_t letters = 0;
 
-	for (size_t i = 0; i < line.len; i++)
+	for (size_t i = 0; i < line.len && letters < 4; i++)
 		letters += isalnum((unsigned char)line.data[i]) || (line.data[i] & 0x80);
 	return letters >= 4;
 }
@@ -31,249 +28,292 @@ bool nearest_is_distinctive(struct span line)
 
 static unsigned pair_at(struct span line, size_t i)
 {
-	return ((unsigned char)line.data[i] * 31u + (unsigned char)line.data[i + 1]) % 1024;
+	return ((unsigned char)line.data[i] * 31u + (unsigned char)line.data[i + 1]) %
+	       LIKENESS_PAIRS;
 }
 
-/* Dice's coefficient over pairs of neighbouring bytes. */
+void nearest_sketch(struct sketch *sketch, struct span line)
+{
+	*sketch = (struct sketch){ .line = span_head(span_trim(line), LIKENESS_BYTES) };
+	for (size_t i = 0; i + 1 < sketch->line.len; i++) {
+		unsigned pair = pair_at(sketch->line, i) % (64 * ARRAY_LEN(sketch->pairs));
+
+		sketch->pairs[pair / 64] |= (uint64_t)1 << pair % 64;
+	}
+}
+
+void nearest_likeness_init(struct likeness *likeness, struct span line)
+{
+	*likeness = (struct likeness){ 0 };
+	nearest_sketch(&likeness->sketch, line);
+	for (size_t i = 0; i + 1 < likeness->sketch.line.len; i++)
+		likeness->counts[pair_at(likeness->sketch.line, i)]++;
+}
+
+/* Pairs of `a` that `b` can have at most: each kind that it lacks is one less. */
+static size_t common_at_most(const struct sketch *a, const struct sketch *b)
+{
+	size_t pairs = a->line.len - 1;
+
+	for (size_t i = 0; i < ARRAY_LEN(a->pairs); i++)
+		pairs -= (size_t)__builtin_popcountll(a->pairs[i] & ~b->pairs[i]);
+	return pairs;
+}
+
+unsigned nearest_compare(struct likeness *likeness, const struct sketch *other, unsigned least)
+{
+	const struct sketch *own = &likeness->sketch;
+	unsigned short taken[LIKENESS_BYTES];
+	struct span line = other->line;
+	size_t common = 0, all, most;
+
+	if (own->line.len < 2 || line.len < 2)
+		return span_eq(own->line, line) ? 100 : 0;
+	all = own->line.len + line.len - 2;
+	most = common_at_most(other, own);
+	if (most * 200 < least * all || common_at_most(own, other) * 200 < least * all)
+		return 0;
+	if (span_eq(own->line, line))
+		return 100;
+	for (size_t i = 0; i + 1 < line.len; i++) {
+		unsigned pair = pair_at(line, i);
+
+		if (!likeness->counts[pair])
+			continue;
+		likeness->counts[pair]--;
+		taken[common++] = (unsigned short)pair;
+	}
+	for (size_t i = 0; i < common; i++)
+		likeness->counts[taken[i]]++;
+	return (unsigned)(common * 200 / all) * 99 / 100;
+}
+
 unsigned nearest_likeness(struct span a, struct span b)
 {
-	unsigned short counts[1024] = { 0 };
-	size_t common = 0;
+	struct likeness likeness;
+	struct sketch sketch;
 
-	a = span_head(span_trim(a), LIKENESS_BYTES);
-	b = span_head(span_trim(b), LIKENESS_BYTES);
-	if (span_eq(a, b))
-		return 100;
-	if (a.len < 2 || b.len < 2)
-		return 0;
-	for (size_t i = 0; i + 1 < a.len; i++)
-		counts[pair_at(a, i)]++;
-	for (size_t i = 0; i + 1 < b.len; i++)
-		if (counts[pair_at(b, i)]) {
-			counts[pair_at(b, i)]--;
-			common++;
+	nearest_likeness_init(&likeness, a);
+	nearest_sketch(&sketch, b);
+	return nearest_compare(&likeness, &sketch, 0);
+}
+
+/* ---- the wanted lines ---- */
+
+/* A line of the wanted text, folded, and where the base has it. */
+struct sought {
+	uint64_t hash;
+	size_t index;      /* the first wanted line that is this one */
+	bool distinctive;
+	size_t *places;    /* owned; the first PLACES_MAX of them, ascending */
+	size_t count, cap; /* of `places` */
+};
+
+struct search {
+	const struct lines *base, *wanted;
+	struct buf folded;            /* the wanted lines, folded, one after the other */
+	struct span *lines;           /* owned; of `folded` */
+	struct sought sought[WANTED_MAX];
+	size_t sought_count;
+	uint16_t slots[4 * WANTED_MAX]; /* open addressing: 1-based index in `sought`; 0: empty */
+	struct likeness likeness;     /* to the first distinctive line, which is `model` */
+	size_t model;                 /* its index in the wanted text; wanted->count: none */
+	unsigned best;                /* the highest likeness so far, and the line that has it */
+	size_t best_line;
+	struct buf scratch;
+};
+
+static uint16_t *slot_of(struct search *search, struct span line, uint64_t hash)
+{
+	size_t at = hash % ARRAY_LEN(search->slots);
+
+	for (;; at = (at + 1) % ARRAY_LEN(search->slots)) {
+		const struct sought *sought;
+
+		if (!search->slots[at])
+			return &search->slots[at];
+		sought = &search->sought[search->slots[at] - 1];
+		if (sought->hash == hash && span_eq(search->lines[sought->index], line))
+			return &search->slots[at];
+	}
+}
+
+static void seek_line(struct search *search, size_t index)
+{
+	struct span line = search->lines[index];
+	uint64_t hash = fold_hash(line);
+	uint16_t *slot;
+
+	if (!line.len || search->sought_count == WANTED_MAX)
+		return;
+	slot = slot_of(search, line, hash);
+	if (*slot)
+		return;
+	search->sought[search->sought_count++] = (struct sought){
+		.hash = hash, .index = index, .distinctive = nearest_is_distinctive(line)
+	};
+	*slot = (uint16_t)search->sought_count;
+	if (search->model == search->wanted->count && nearest_is_distinctive(line)) {
+		search->model = index;
+		nearest_likeness_init(&search->likeness, line);
+	}
+}
+
+static struct span folded_line(struct search *search, const struct lines *lines, size_t i)
+{
+	return fold_line(FOLD_LOOKALIKE_DROP, line_body(lines_at(lines, i)), &search->scratch);
+}
+
+static struct search *search_new(const struct lines *base, const struct lines *wanted)
+{
+	struct search *search = mem_alloc(1, sizeof(*search));
+
+	search->base = base;
+	search->wanted = wanted;
+	search->folded = (struct buf)BUF_INIT(LIMIT_FILE_BYTES);
+	search->scratch = (struct buf)BUF_INIT(LIMIT_FILE_BYTES);
+	search->lines = mem_alloc(wanted->count + 1, sizeof(*search->lines));
+	search->model = wanted->count;
+	search->best = LIKENESS_MIN - 1;
+	/* Folding never lengthens a line, so the buffer never moves. */
+	buf_reserve(&search->folded, wanted->text.len + 1);
+	for (size_t i = 0; i < wanted->count; i++) {
+		size_t start = search->folded.len;
+
+		buf_span(&search->folded, folded_line(search, wanted, i));
+		search->lines[i] = buf_from(&search->folded, start);
+		seek_line(search, i);
+	}
+	return search;
+}
+
+static void search_free(struct search *search)
+{
+	for (size_t i = 0; i < search->sought_count; i++)
+		free(search->sought[i].places);
+	buf_release(&search->folded);
+	buf_release(&search->scratch);
+	free(search->lines);
+	free(search);
+}
+
+/* The one pass over the base: where the wanted lines are, and which line is most like the first. */
+static void search_base(struct search *search)
+{
+	for (size_t k = 0; k < search->base->count; k++) {
+		struct span line = folded_line(search, search->base, k);
+		uint16_t slot = line.len ? *slot_of(search, line, fold_hash(line)) : 0;
+		struct sought *sought = slot ? &search->sought[slot - 1] : NULL;
+		struct sketch sketch;
+		unsigned likeness;
+
+		if (sought && sought->count < PLACES_MAX) {
+			sought->places = mem_grow(sought->places, &sought->cap, sought->count + 1,
+			                          sizeof(*sought->places));
+			sought->places[sought->count++] = k;
 		}
-	return (unsigned)(common * 200 / (a.len + b.len - 2)) * 99 / 100;
+		if (sought || search->model == search->wanted->count || k < search->model)
+			continue;
+		nearest_sketch(&sketch, line);
+		likeness = nearest_compare(&search->likeness, &sketch, search->best + 1);
+		if (likeness > search->best) {
+			search->best = likeness;
+			search->best_line = k;
+		}
+	}
 }
 
 /* ---- places ---- */
 
-struct folded {
-	struct buf text;
-	struct span *lines;
-	uint64_t *hashes;
-	size_t count;
-};
-
-static uint64_t hash_line(struct span line)
+/* Compares the wanted text, up to line `max`, with the base from line `at` on. */
+static struct nearest compare_place(struct search *search, size_t at, size_t max)
 {
-	uint64_t hash = 0xcbf29ce484222325u;
+	const struct lines *wanted = search->wanted;
+	struct nearest place = { .line = at, .differs = wanted->count, .unlike = wanted->count };
 
-	for (size_t i = 0; i < line.len; i++)
-		hash = (hash ^ (unsigned char)line.data[i]) * 0x100000001b3u;
-	return hash;
-}
+	for (size_t i = 0; i < wanted->count && i < max; i++) {
+		struct span line = line_body(lines_at(wanted, i)), folded = { 0 };
+		bool there = at + i < search->base->count, equal, similar;
 
-static void fold_all(const struct lines *lines, struct folded *ret)
-{
-	_cleanup_buf_ struct buf scratch = BUF_INIT(LIMIT_FILE_BYTES);
-
-	*ret = (struct folded){ .text = BUF_INIT(LIMIT_FILE_BYTES), .count = lines->count,
-	                        .lines = mem_alloc(lines->count + 1, sizeof(*ret->lines)),
-	                        .hashes = mem_alloc(lines->count + 1, sizeof(*ret->hashes)) };
-	/* Folding never lengthens a line, so the buffer never moves. */
-	buf_reserve(&ret->text, lines->text.len + 1);
-	for (size_t i = 0; i < lines->count; i++) {
-		struct span line = fold_line(FOLD_LOOKALIKE_DROP, line_body(lines_at(lines, i)),
-		                             &scratch);
-		size_t start = ret->text.len;
-
-		buf_span(&ret->text, line);
-		ret->lines[i] = buf_from(&ret->text, start);
-		ret->hashes[i] = hash_line(ret->lines[i]);
-	}
-}
-
-static void folded_release(struct folded *folded)
-{
-	buf_release(&folded->text);
-	free(folded->lines);
-	free(folded->hashes);
-}
-#define _cleanup_folded_ __attribute__((cleanup(folded_release)))
-
-static bool same_folded(const struct folded *a, size_t i, const struct folded *b, size_t k)
-{
-	return a->hashes[i] == b->hashes[k] && span_eq(a->lines[i], b->lines[k]);
-}
-
-/* Counts what is the same when the first wanted line is at `at`. */
-static void nearest_count_equal(const struct lines *base, const struct lines *wanted,
-                                const struct folded *base_folded,
-                                const struct folded *wanted_folded, size_t at, struct nearest *ret)
-{
-	*ret = (struct nearest){ .line = at, .differs = wanted->count };
-	for (size_t i = 0; i < wanted->count; i++) {
-		struct span line = line_body(lines_at(wanted, i));
-		bool there = at + i < base->count;
-		bool equal = there && span_eq(line, line_body(lines_at(base, at + i)));
-
-		if (!equal && ret->differs == wanted->count &&
-		    (span_trim(line).len || !there || base_folded->lines[at + i].len))
-			ret->differs = i;
-		if (!span_trim(line).len)
-			continue;
-		ret->equal += equal;
-		ret->similar += there && same_folded(wanted_folded, i, base_folded, at + i);
-	}
-}
-
-static bool is_better(const struct nearest *a, const struct nearest *b)
-{
-	return a->similar != b->similar ? a->similar > b->similar : a->equal > b->equal;
-}
-
-/* Each line that is distinctive, or not blank, votes for the places where it would be in line. */
-static bool nearest_find_by_lines(const struct lines *base, const struct lines *wanted,
-                                  const struct folded *base_folded,
-                                  const struct folded *wanted_folded, bool distinctive,
-                                  struct nearest *ret)
-{
-	size_t used = 0, tries = 0;
-	bool found = false;
-
-	for (size_t i = 0; i < wanted->count && used < WANTED_MAX && tries < 256; i++) {
-		size_t places = 0;
-
-		if (distinctive ? !nearest_is_distinctive(wanted_folded->lines[i]) :
-		              !wanted_folded->lines[i].len)
-			continue;
-		used++;
-		for (size_t k = i; k < base->count && places < PLACES_MAX; k++) {
-			struct nearest place;
-
-			if (!same_folded(wanted_folded, i, base_folded, k))
-				continue;
-			places++;
-			tries++;
-			if (found && ret->line == k - i)
-				continue;
-			nearest_count_equal(base, wanted, base_folded, wanted_folded, k - i,
-			                    &place);
-			if (!found || is_better(&place, ret))
-				*ret = place;
-			found = true;
+		equal = there && span_eq(line, line_body(lines_at(search->base, at + i)));
+		if (there && !equal)
+			folded = folded_line(search, search->base, at + i);
+		similar = equal || (there && span_eq(folded, search->lines[i]));
+		/* A blank line for a blank one is no difference. */
+		if (!equal && place.differs == wanted->count && (search->lines[i].len || !similar))
+			place.differs = i;
+		if (!similar && place.unlike == wanted->count)
+			place.unlike = i;
+		if (search->lines[i].len) {
+			place.equal += equal;
+			place.similar += similar;
+			place.telling++;
 		}
 	}
+	return place;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct nearest *one = a, *other = b;
+
+	if (one->similar != other->similar)
+		return one->similar < other->similar ? 1 : -1;
+	if (one->equal != other->equal)
+		return one->equal < other->equal ? 1 : -1;
+	return (one->line > other->line) - (one->line < other->line);
+}
+
+static int compare_rarity(const void *a, const void *b)
+{
+	const struct sought *one = *(const struct sought *const *)a;
+	const struct sought *other = *(const struct sought *const *)b;
+
+	if (one->count != other->count)
+		return one->count < other->count ? -1 : 1;
+	return (one->index > other->index) - (one->index < other->index);
+}
+
+/* The places that lines of the text, the rarest first, name; how many. */
+static size_t vote(struct search *search, bool distinctive, struct nearest places[TRIES_MAX])
+{
+	_cleanup_free_ const struct sought **rare = mem_alloc(WANTED_MAX, sizeof(*rare));
+	size_t count = 0, found = 0;
+
+	for (size_t i = 0; i < search->sought_count; i++)
+		if (search->sought[i].distinctive || !distinctive)
+			rare[count++] = &search->sought[i];
+	qsort(rare, count, sizeof(*rare), compare_rarity);
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < rare[i]->count && found < TRIES_MAX; k++) {
+			size_t at = rare[i]->places[k] - rare[i]->index, same = 0;
+
+			if (rare[i]->places[k] < rare[i]->index)
+				continue;
+			while (same < found && places[same].line != at)
+				same++;
+			if (same == found)
+				places[found++] = compare_place(search, at, COMPARED_MAX);
+		}
+	qsort(places, found, sizeof(*places), compare_places);
 	return found;
 }
 
-static bool find_by_likeness(const struct lines *base, const struct lines *wanted,
-                             const struct folded *base_folded,
-                             const struct folded *wanted_folded, struct nearest *ret)
+size_t nearest_find(const struct lines *base, const struct lines *wanted, struct nearest *ret,
+                    size_t max)
 {
-	unsigned best = LIKENESS_MIN - 1;
-	size_t first = 0, at = 0;
+	struct search *search = search_new(base, wanted);
+	struct nearest places[TRIES_MAX];
+	size_t found;
 
-	while (first < wanted->count && !nearest_is_distinctive(wanted_folded->lines[first]))
-		first++;
-	if (first == wanted->count)
-		return false;
-	for (size_t k = first; k < base->count && k < LIKENESS_LINES; k++) {
-		unsigned likeness = nearest_likeness(base_folded->lines[k],
-		                                     wanted_folded->lines[first]);
-
-		if (likeness > best) {
-			best = likeness;
-			at = k - first;
-		}
-	}
-	if (best < LIKENESS_MIN)
-		return false;
-	nearest_count_equal(base, wanted, base_folded, wanted_folded, at, ret);
-	return true;
-}
-
-bool nearest_find(const struct lines *base, const struct lines *wanted, struct nearest *ret)
-{
-	_cleanup_folded_ struct folded base_folded = { 0 }, wanted_folded = { 0 };
-
-	fold_all(base, &base_folded);
-	fold_all(wanted, &wanted_folded);
-	return nearest_find_by_lines(base, wanted, &base_folded, &wanted_folded, true, ret) ||
-	       find_by_likeness(base, wanted, &base_folded, &wanted_folded, ret) ||
-	       nearest_find_by_lines(base, wanted, &base_folded, &wanted_folded, false, ret);
-}
-
-/* ---- for messages ---- */
-
-static size_t nearest_common_head(struct span a, struct span b)
-{
-	size_t n = 0;
-
-	while (n < a.len && n < b.len && a.data[n] == b.data[n])
-		n++;
-	return n;
-}
-
-static void show_one(struct span line, size_t from, bool closely, struct buf *out)
-{
-	_cleanup_buf_ struct buf seen = BUF_INIT(LIMIT_FILE_BYTES);
-	struct span rest = utf8_head(span_skip(line, from), SHOWN_MAX);
-	bool cut = from + rest.len < line.len;
-	struct utf8_char c;
-
-	unseen_show(&seen, rest);
-	rest = buf_view(&seen);
-	if (from)
-		buf_str(out, "...");
-	while (utf8_next(&rest, &c)) {
-		if (c.bad)
-			buf_printf(out, "\\x%02x", (unsigned char)c.bytes.data[0]);
-		else if (c.code == '\t' && closely)
-			buf_str(out, "\\t");
-		else if (c.code == '\r')
-			buf_str(out, "\\r");
-		else if ((c.code < ' ' && c.code != '\t') || c.code == 0x7F)
-			buf_printf(out, "\\x%02x", c.code);
-		else if (closely && c.bytes.len > 1 && fold_lookalike(c.code))
-			buf_printf(out, "\\u{%x}", c.code);
-		else
-			buf_span(out, c.bytes);
-	}
-	if (cut)
-		buf_str(out, "...");
-}
-
-/* Appends both lines for a message, cut to a readable length from about where they differ.  Control
- * characters are escapes; so are tabs, unusual spaces and look-alikes if nothing else differs. */
-static void nearest_show_lines(struct span one, struct span other, struct buf *ret_one,
-                               struct buf *ret_other)
-{
-	_cleanup_buf_ struct buf first = BUF_INIT(LIMIT_FILE_BYTES);
-	_cleanup_buf_ struct buf second = BUF_INIT(LIMIT_FILE_BYTES);
-	size_t from = nearest_common_head(one, other);
-	bool closely = span_eq(fold_line(FOLD_LOOKALIKE_DROP, one, &first),
-	                       fold_line(FOLD_LOOKALIKE_DROP, other, &second));
-
-	from = from > SHOWN_BEFORE && (one.len > SHOWN_MAX || other.len > SHOWN_MAX) ?
-	               from - SHOWN_BEFORE : 0;
-	while (from && (one.data[from] & 0xC0) == 0x80)
-		from--;
-	show_one(one, from, closely, ret_one);
-	show_one(other, from, closely, ret_other);
-}
-
-void nearest_say_difference(size_t line, struct span body, struct span given, const char *who,
-                            struct patch_failure *failure, struct buf *out)
-{
-	_cleanup_buf_ struct buf file = BUF_INIT(4096), other = BUF_INIT(4096);
-
-	failure->expected = mem_dup(given.data, given.len);
-	failure->found = mem_dup(body.data, body.len);
-	failure->found_line = line;
-	nearest_show_lines(body, given, &file, &other);
-	buf_printf(out, " First difference: line %zu of the file is `%.*s`, %s has `%.*s`.", line,
-	           (int)file.len, file.data ? file.data : "", who, (int)other.len,
-	           other.data ? other.data : "");
+	search_base(search);
+	found = vote(search, /* distinctive= */ true, places);
+	if (!found && search->best >= LIKENESS_MIN)
+		places[found++].line = search->best_line - search->model;
+	if (!found)
+		found = vote(search, /* distinctive= */ false, places);
+	for (size_t i = 0; i < found && i < max; i++)
+		ret[i] = compare_place(search, places[i].line, SIZE_MAX);
+	search_free(search);
+	return found < max ? found : max;
 }

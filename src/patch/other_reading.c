@@ -329,29 +329,51 @@ struct intent {
 	bool fewer; /* the new text has a line that the old one has more often: which is gone? */
 };
 
-static bool has_like(const struct lines *file, struct span line, const struct lines *new)
+/* How much a line of the file must be like one that the update removes: as much as those that it
+ * makes of it are, which are like it too. */
+static unsigned least_likeness(struct likeness *likeness, const struct lines *new)
 {
-	unsigned alike = 0;
+	unsigned alike = 60;
 
-	/* A line that the update makes of it is like it, too: how much may be expected. */
 	for (size_t i = 0; i < new->count; i++) {
-		unsigned likeness = nearest_likeness(lines_at(new, i), line);
+		struct sketch sketch;
+		unsigned one;
 
-		alike = likeness > alike ? likeness : alike;
+		nearest_sketch(&sketch, lines_at(new, i));
+		one = nearest_compare(likeness, &sketch, alike);
+		alike = one > alike ? one : alike;
 	}
-	alike = alike < 60 ? 60 : alike;
-	for (size_t i = 0; i < file->count; i++) {
-		struct span trimmed = span_trim(lines_at(file, i));
+	return alike;
+}
 
-		if (nearest_likeness(trimmed, line) >= alike && !has_trimmed_line(new, trimmed))
-			return true;
+/* Whether the file has one of `count` removed lines, or one like it, that the update does not
+ * make. One pass over the file. */
+static bool has_like(const struct lines *file, const struct span *removed, size_t count,
+                     const struct lines *new)
+{
+	_cleanup_free_ struct likeness *likeness = mem_alloc(count + 1, sizeof(*likeness));
+	_cleanup_free_ unsigned *least = mem_alloc(count + 1, sizeof(*least));
+	bool found = false;
+
+	for (size_t i = 0; i < count; i++) {
+		nearest_likeness_init(&likeness[i], removed[i]);
+		least[i] = least_likeness(&likeness[i], new);
 	}
-	return false;
+	for (size_t k = 0; k < file->count && count && !found; k++) {
+		struct sketch sketch;
+
+		nearest_sketch(&sketch, lines_at(file, k));
+		for (size_t i = 0; i < count && !found; i++)
+			found = nearest_compare(&likeness[i], &sketch, least[i]) >= least[i] &&
+			        !has_trimmed_line(new, span_trim(lines_at(file, k)));
+	}
+	return found;
 }
 
 static struct intent read_intent(const struct lines *file, const struct lines *old,
                                  const struct lines *new)
 {
+	_cleanup_free_ struct span *removed = mem_alloc(old->count + 1, sizeof(*removed));
 	struct intent intent = { 0 };
 
 	for (size_t i = 0; i < new->count; i++) {
@@ -364,7 +386,7 @@ static struct intent read_intent(const struct lines *file, const struct lines *o
 		else
 			intent.added++;
 	}
-	for (size_t i = 0; i < old->count && !intent.removed_is_there; i++) {
+	for (size_t i = 0; i < old->count; i++) {
 		struct span line = span_trim(lines_at(old, i));
 
 		if (!line.len)
@@ -377,9 +399,9 @@ static struct intent read_intent(const struct lines *file, const struct lines *o
 			intent.small++;
 			continue;
 		}
-		intent.removed++;
-		intent.removed_is_there = has_like(file, line, new);
+		removed[intent.removed++] = line;
 	}
+	intent.removed_is_there = has_like(file, removed, intent.removed, new);
 	return intent;
 }
 
@@ -413,37 +435,4 @@ bool other_reading_done(const struct lines *file, struct span old_text, struct s
 	while (ret->line < file->count && file->starts[ret->line] <= at)
 		ret->line++;
 	return true;
-}
-
-/* ---- what differs ---- */
-
-void other_reading_explain(const struct lines *file, struct span old_text,
-                           struct patch_failure *failure, struct buf *out)
-{
-	_cleanup_lines_ struct lines wanted = { 0 };
-	struct nearest near;
-	struct span line, body;
-	size_t telling = 0;
-
-	lines_index(&wanted, old_text);
-	if (!nearest_find(file, &wanted, &near))
-		return;
-	for (size_t i = 0; i < wanted.count; i++)
-		telling += !span_is_blank(lines_at(&wanted, i));
-	failure->candidates[0] = (struct patch_candidate){ near.line + 1, near.equal };
-	failure->candidate_count = failure->candidates_total = 1;
-	buf_printf(out, " The nearest place is line %zu, where %zu of %zu lines are the same%s.",
-	           near.line + 1, near.equal, telling,
-	           near.similar == telling && near.equal < telling ? " and the others differ in "
-	                                                             "white space only" : "");
-	if (near.differs >= wanted.count)
-		return;
-	line = line_body(lines_at(&wanted, near.differs));
-	if (near.line + near.differs >= file->count) {
-		failure->expected = mem_dup(line.data, line.len);
-		buf_printf(out, " The file ends before line %zu of the text.", near.differs + 1);
-		return;
-	}
-	body = line_body(lines_at(file, near.line + near.differs));
-	nearest_say_difference(near.line + near.differs + 1, body, line, "the text", failure, out);
 }

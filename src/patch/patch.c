@@ -172,6 +172,8 @@ static void report_hunks(const struct diff_text *diff, const struct placement *p
 			report->added += diff->lines[hunk->first + i].op == '+';
 			report->removed += diff->lines[hunk->first + i].op == '-';
 		}
+		report->added += plan->ended_by == h + 1;
+		report->removed += plan->ended_by == h + 1;
 	}
 }
 

@@ -30,6 +30,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/limits.h"
 #include "base/text.h"
 #include "diff/diff.h"
 
@@ -64,7 +65,8 @@ struct patch_hunk_report {
 	size_t stated_line; /* old line number in its header, 0 when it had none */
 	size_t line;        /* 1-based line of the base where its first old line is */
 	size_t lines;       /* old lines it covers */
-	size_t added;
+	size_t added;       /* lines, as a diff of the bytes counts them: a last line without a line
+	                     * end that gets one is removed and added */
 	size_t removed;
 	enum patch_match match;
 	enum patch_settled settled;
@@ -76,6 +78,7 @@ struct patch_plan {
 	struct buf corrected;  /* the same change as a strict unified diff, 3 lines of context */
 	struct patch_hunk_report *hunks;
 	size_t hunk_count;
+	size_t ended_by; /* 1-based hunk that gave the file's last line its line end; 0: none */
 	bool drops_bom; /* the diff removes the byte-order mark of line 1 */
 	bool already;   /* the diff was applied before: the script is empty, no hunk has a place */
 	char note[256]; /* what the diff says beside its hunks and was not done (parse.h), or how
@@ -91,6 +94,16 @@ struct patch_candidate {
 	size_t lines_equal; /* how many of the hunk's old lines are the same there */
 };
 
+/* One of several hunks that failed: as the fields of the same names below. */
+struct patch_failed_hunk {
+	size_t hunk;
+	enum err_code code;
+	size_t stated_line, diff_line;
+	char *expected, *found;
+	size_t found_line;
+	size_t near_line; /* 1-based line of the nearest place; 0 if none */
+};
+
 /* What a model needs to try again. */
 struct patch_failure {
 	size_t hunk;          /* 1-based; 0 when the diff as a whole is wrong */
@@ -104,6 +117,9 @@ struct patch_failure {
 	struct patch_candidate candidates[8];
 	size_t candidate_count;
 	size_t candidates_total; /* places in all, also those not listed; counted to 257 at most */
+	struct patch_failed_hunk failed[LIMIT_FAILED_HUNKS]; /* of several that failed */
+	size_t failed_count;
+	size_t failed_total; /* also those not listed, or not looked at any more */
 };
 
 /* Frees what a refusal gave. */
@@ -145,7 +161,7 @@ bool patch_make(const struct lines *base, struct span diff, const struct patch_o
  *     other_reading_shifted      the whole block indented otherwise (patch/whitespace/indent.h)
  *     other_reading_done         the change was made already
  *
- * When none helps, other_reading_explain says where the text was probably meant and what differs.
+ * When none helps, patch_explain_absence says where the text was probably meant and what differs.
  */
 
 struct other_reading {
@@ -176,9 +192,11 @@ bool other_reading_shifted(const struct lines *file, struct span old_text, struc
 bool other_reading_done(const struct lines *file, struct span old_text, struct span text,
                         struct other_reading *ret);
 
-/* Fills *failure and appends sentences about the nearest place and the first difference;
- * nothing when no place is near. */
-void other_reading_explain(const struct lines *file, struct span old_text,
+/* ---- explaining ------------------------------------------------------------------- */
+
+/* For an old text that the file does not have: fills *failure and appends sentences about the
+ * nearest place, the first difference and what seems to be the cause.  One pass over the file. */
+void patch_explain_absence(const struct lines *file, struct span old_text,
                            struct patch_failure *failure, struct buf *out);
 
 #endif

@@ -39,6 +39,9 @@ enum patch_match fold_match(enum fold fold);
  * in *scratch, which is overwritten. */
 struct span fold_line(enum fold fold, struct span body, struct buf *scratch);
 
+/* A hash of a folded line. */
+uint64_t fold_hash(struct span text);
+
 /* The ASCII text that a look-alike stands for ("\"", "-", " ", "..."; "" for an
  * invisible character); NULL for any other character. */
 const char *fold_lookalike(uint32_t code_point);
@@ -256,6 +259,10 @@ bool explain_order(const struct diff_text *diff, size_t hunk, size_t other,
 bool explain_lost_lines(const struct diff_text *diff, size_t hunk, const struct candidates *found,
                         struct patch_failure *failure, struct err *err);
 
+/* Adds a hunk that failed with `code`, as `of` says, to the list of them in *failure. */
+void explain_add_failed(struct patch_failure *failure, enum err_code code,
+                        const struct patch_failure *of);
+
 /* Fills the fields that all failures have. */
 void explain_hunk(const struct diff_text *diff, size_t hunk, struct patch_failure *failure);
 
@@ -267,27 +274,60 @@ void explain_hunk(const struct diff_text *diff, size_t hunk, struct patch_failur
  */
 
 struct nearest {
-	size_t line;       /* 0-based line of the base where the first wanted line would be */
-	size_t equal;      /* how many wanted lines are the same there, blank ones aside */
-	size_t similar;    /* and how many are but for white space and look-alikes */
-	size_t differs;    /* 0-based wanted line that is the first to differ; wanted->count:
-	                    * none */
+	size_t line;    /* 0-based line of the base where the first wanted line would be */
+	size_t telling; /* wanted lines that are not blank; of these: */
+	size_t equal;   /* the same there */
+	size_t similar; /* the same but for white space and look-alikes */
+	size_t differs; /* 0-based wanted line that is the first to differ; wanted->count: none */
+	size_t unlike;  /* likewise, the first that is not even similar */
 };
 
-/* Finds the place where most of the wanted lines stand, or without such the line that is most
- * like the first of them.  False when nothing is near.  Time is bounded whatever the texts. */
-bool nearest_find(const struct lines *base, const struct lines *wanted, struct nearest *ret);
+/* Finds up to `max` places where most of the wanted lines stand, best first; or, if none of those
+ * that say something is in the base, the line that is most like the first of them.  Returns how
+ * many; 0 when nothing is near.  One pass over the base; memory is that of `wanted`. */
+size_t nearest_find(const struct lines *base, const struct lines *wanted, struct nearest *ret,
+                    size_t max);
 
-/* How much two lines have in common, from 0 to 100, white space at their ends aside. */
+/* How much lines have in common: Dice's coefficient over pairs of neighbouring bytes, from 0 to
+ * 100, white space at their ends and what is beyond LIKENESS_BYTES aside.  A sketch says which
+ * pairs a line has, roughly, so that most lines need no closer look. */
+enum { LIKENESS_PAIRS = 1024, LIKENESS_BYTES = 400 };
+struct sketch {
+	struct span line;
+	uint64_t pairs[4];
+};
+struct likeness {
+	struct sketch sketch;
+	unsigned short counts[LIKENESS_PAIRS];
+};
+/* Both borrow the line. */
+void nearest_sketch(struct sketch *sketch, struct span line);
+/* For a line that many are compared with. */
+void nearest_likeness_init(struct likeness *likeness, struct span line);
+/* What is below `least` may be 0. */
+unsigned nearest_compare(struct likeness *likeness, const struct sketch *other, unsigned least);
+/* The same of two lines alone. */
 unsigned nearest_likeness(struct span a, struct span b);
 
 /* Whether the line says enough to be recognised by: not blank, not a lone brace or keyword. */
 bool nearest_is_distinctive(struct span line);
 
+/* ---- how lines differ ------------------------------------------------------------- */
+
 /* Puts both lines into *failure, and appends a sentence: line `line` (1-based) of the file is the
- * first that differs; `who` has the other: "the diff", "the text". */
-void nearest_say_difference(size_t line, struct span body, struct span given, const char *who,
-                            struct patch_failure *failure, struct buf *out);
+ * first that differs; `who` has the other: "the diff", "the text".  Both are shown from about where
+ * they differ; control characters are escapes, and so are look-alikes and letters where nothing
+ * else differs. */
+void difference_say(size_t line, struct span body, struct span given, const char *who,
+                    struct patch_failure *failure, struct buf *out);
+
+/* Of a line that the file does not have: the rest of a sentence if it plainly never was a line of
+ * a file (a fence, dots for lines left out; a mail's footer, for one of the `last` lines), or
+ * NULL. */
+const char *difference_foreign(struct span line, bool last);
+
+/* Appends the text with one level of backslash escapes undone; returns how many there were. */
+size_t difference_unescape(struct span text, struct buf *out);
 
 /* ---- fixing ----------------------------------------------------------------------- */
 

@@ -12,6 +12,12 @@
 /* Sent by models to any tool, of use to none. */
 static const char *const ignored_everywhere[] = { "wait_for_previous" };
 
+/* What is found out on the way. */
+struct sent {
+	json_t *names;        /* borrowed */
+	struct buf *problems; /* borrowed */
+};
+
 /* The value under the canonical name; integers, also as text, moved by the offset. */
 static json_t *move_member(json_t *value, int offset_by)
 {
@@ -44,13 +50,45 @@ static void replace_member(json_t *object, const char *alias, const char *name, 
 	json_decref(value);
 }
 
-static void rename_member(json_t *object, const char *alias, const char *name, int offset_by,
-                          const char *where, struct buf *problems)
+/* The name under which the member came, by its canonical one; whole paths. */
+static void note_sent(struct sent *sent, const char *where, const char *alias, const char *name)
+{
+	_cleanup_free_ char *path = mem_printf("%s%s", where, name);
+	_cleanup_free_ char *as = mem_printf("%s%s", where, alias);
+
+	json_object_set_new(sent->names, path, json_string(as));
+}
+
+/* What counts from 1 in the canonical words counts from the offset less in these. */
+static bool in_range(const json_t *value, const struct tool_alias *row, const char *where,
+                     const char *alias, struct sent *sent)
+{
+	json_t *moved = move_member((json_t *)value, row->offset_by);
+	bool ok = !row->offset_by || !json_is_integer(moved) || json_integer_value(moved) >= 1;
+
+	if (!ok)
+		buf_printf(sent->problems, "%s%s%s: must be at least %d, got %lld",
+		           sent->problems->len ? "; " : "", where, alias, 1 - row->offset_by,
+		           (long long)json_integer_value(moved) - row->offset_by);
+	json_decref(moved);
+	return ok;
+}
+
+static void rename_member(json_t *object, const char *alias, const struct tool_alias *row,
+                          const char *where, struct sent *sent)
 {
 	json_t *value = json_object_get(object, alias);
 
-	if (value)
-		replace_member(object, alias, name, move_member(value, offset_by), where, problems);
+	if (!value)
+		return;
+	if (!in_range(value, row, where, alias, sent)) {
+		json_object_del(object, alias);
+		return;
+	}
+	if (row->name && !json_object_get(object, row->name))
+		note_sent(sent, where, alias, row->name);
+	replace_member(object, alias, row->name, move_member(value, row->offset_by), where,
+	               sent->problems);
 }
 
 /* 1, 0, or -1 when the value is neither; models write "true" as well. */
@@ -115,7 +153,7 @@ static bool any_has(const json_t *array, const char *member)
 
 /* "changes[].old_string": in a copy of each object of the array. */
 static void rename_in_elements(json_t *object, const struct tool_alias *row,
-                               const char *brackets, struct buf *problems)
+                               const char *brackets, struct sent *sent)
 {
 	_cleanup_free_ char *array_name = mem_dup(row->alias, (size_t)(brackets - row->alias));
 	json_t *array = json_object_get(object, array_name);
@@ -131,17 +169,18 @@ static void rename_in_elements(json_t *object, const struct tool_alias *row,
 		json_t *own = json_is_object(element) ? json_copy(element) : json_incref(element);
 
 		if (json_is_object(own))
-			rename_member(own, brackets + 3, row->name, row->offset_by, where,
-			              problems);
+			rename_member(own, brackets + 3, row, where, sent);
 		json_array_append_new(copy, own);
 	}
 	json_object_set_new(object, array_name, copy);
 }
 
 json_t *alias_resolve(const struct tool *tool, const char *called, const json_t *arguments,
-                      struct buf *problems)
+                      json_t **ret_sent, struct buf *problems)
 {
 	json_t *object = json_copy((json_t *)arguments);
+	json_auto_t *names = json_object();
+	struct sent sent = { names, problems };
 
 	for (size_t i = 0; i < ARRAY_LEN(ignored_everywhere); i++)
 		json_object_del(object, ignored_everywhere[i]);
@@ -149,13 +188,15 @@ json_t *alias_resolve(const struct tool *tool, const char *called, const json_t 
 		const char *brackets = strstr(row->alias, "[].");
 
 		if (brackets)
-			rename_in_elements(object, row, brackets, problems);
+			rename_in_elements(object, row, brackets, &sent);
 		else
-			rename_member(object, row->alias, row->name, row->offset_by, "", problems);
+			rename_member(object, row->alias, row, "", &sent);
 	}
 	for (const struct tool_switch *row = tool->switches; row && row->alias; row++)
 		resolve_switch(object, row, problems);
 	set_defaults_of_name(object, tool, called);
+	if (ret_sent)
+		*ret_sent = json_incref(names);
 	return object;
 }
 

@@ -24,6 +24,7 @@
 struct pending_call {
 	const struct tool *tool;
 	json_t *arguments;           /* owned by the caller; perhaps replaced */
+	json_t *sent;                /* likewise; names that came in place of theirs; or NULL */
 	enum call_decision decision; /* with `decided` */
 	bool decided;                /* the session has rules; else the tool's kind decides */
 	bool modified;               /* by who was asked: `tool` and `arguments` are to be
@@ -326,17 +327,17 @@ static void check_hashes(const json_t *arguments, struct buf *problems)
 /* Canonical names, right types; what is wrong goes to `problems`. */
 static json_t *normalise_call(struct session *session, const struct tool *tool, const char *called,
                               const struct schema *schema, const json_t *arguments,
-                              struct buf *problems)
+                              json_t **ret_sent, struct buf *problems)
 {
 	_cleanup_buf_ struct buf more = BUF_INIT(PROBLEMS_MAX);
 	json_t *renamed, *checked, *expanded;
 
 	if (!json_is_object(arguments))
 		return schema_check(schema, (json_t *)arguments, problems);
-	renamed = alias_resolve(tool, called, arguments, problems);
+	renamed = alias_resolve(tool, called, arguments, ret_sent, problems);
 	expanded = rebase_expand(session, tool, renamed, problems);
 	json_decref(renamed);
-	checked = schema_check(schema, expanded, &more);
+	checked = schema_check_sent(schema, expanded, *ret_sent, &more);
 	json_decref(expanded);
 	if (problems->len && more.len)
 		buf_str(problems, "; ");
@@ -354,13 +355,15 @@ static bool bring_into_form(struct session *session, const char *called, struct 
 	json_auto_t *given = call->arguments;
 
 	call->arguments = NULL;
+	json_decref(call->sent);
+	call->sent = NULL;
 	if (!session_schema(session, call->tool, &schema, err)) {
 		call->arguments = json_incref(given);
 		return false;
 	}
 	if (schema) {
 		call->arguments = normalise_call(session, call->tool, called, schema, given,
-		                                 problems);
+		                                 &call->sent, problems);
 	} else {
 		call->arguments = json_incref(given);
 		if (!json_is_object(given))
@@ -468,6 +471,54 @@ static json_t *call_run_handler(struct session *session, const struct pending_ca
 	return result;
 }
 
+static bool has_word(struct span text, struct span word)
+{
+	const char *at;
+
+	while (text.len && (at = memmem(text.data, text.len, word.data, word.len))) {
+		size_t before = (size_t)(at - text.data);
+		struct span after = span_skip(text, before + word.len);
+
+		if ((!before || (!ascii_is_alnum(at[-1]) && at[-1] != '_')) &&
+		    (!after.len || (!ascii_is_alnum(after.data[0]) && after.data[0] != '_')))
+			return true;
+		text = after;
+	}
+	return false;
+}
+
+/* Whether it counts from 0 where the canonical name counts from 1. */
+static bool is_offset(const struct tool *tool, const char *alias)
+{
+	const struct tool_alias *row = tool->parameter_aliases;
+
+	while (row && row->alias && strcmp(row->alias, alias) != 0)
+		row++;
+	return row && row->alias && row->offset_by == 1;
+}
+
+/* Handlers know the canonical names alone: where the message of a failure has one, it also gets the
+ * name that the call has in its place. */
+static void name_as_sent(const struct pending_call *call, json_t *result)
+{
+	json_t *message = json_object_get(result, "message"), *as;
+	_cleanup_buf_ struct buf text = BUF_INIT(PROBLEMS_MAX + (64 << 10));
+	const char *name;
+
+	if (!json_is_string(message) || !json_object_size(call->sent) ||
+	    !tool_result_failed(result))
+		return;
+	buf_span(&text, json_span(message));
+	json_object_foreach(call->sent, name, as)
+		if (has_word(json_span(message), span_str(name)) &&
+		    !has_word(json_span(message), json_span(as)))
+			buf_printf(&text, " (%s is %s%s in this call.)", name,
+			           json_string_value(as),
+			           is_offset(call->tool, json_string_value(as)) ? " + 1" : "");
+	if (text.len > json_string_length(message))
+		json_object_set_new(result, "message", json_text(buf_view(&text)));
+}
+
 /* The order of every call. */
 static json_t *go_through(struct session *session, const char *called, struct pending_call *call)
 {
@@ -493,7 +544,9 @@ json_t *tool_call(struct session *session, const char *name, const json_t *argum
 		return unknown_tool(session, name);
 	call.arguments = arguments ? json_incref((json_t *)arguments) : json_object();
 	result = go_through(session, name, &call);
+	name_as_sent(&call, result);
 	json_decref(call.arguments);
+	json_decref(call.sent);
 	return result;
 }
 
@@ -507,6 +560,7 @@ struct begun_call {
 static void begun_free(struct begun_call *begun)
 {
 	json_decref(begun->call.arguments);
+	json_decref(begun->call.sent);
 	free(begun);
 }
 
@@ -549,6 +603,7 @@ json_t *tool_call_end(struct session *session, struct begun_call *begun)
 {
 	json_t *result = begun->call.tool->end(session, begun->call.arguments, begun->begun);
 
+	name_as_sent(&begun->call, result);
 	begun_free(begun);
 	return result;
 }

@@ -19,11 +19,26 @@
 /* Keeps a whole text that an answer shows: a reference to the JSON string, no copy. */
 void rebase_keep(struct session *session, const struct sha256 *sum, json_t *content);
 
+/* The advice of an answer with an offer, in place of its code's. */
+#define REBASE_ADVICE \
+	"Look at rebased.diff. If the edit is still right, call safe_patch with file_path, " \
+	"rebase (rebased.id) and the sha256 of latest_file_state."
+
+/* What a session keeps for this: made and freed with it (session.c). Never NULL. */
+struct kept *rebase_kept_new(void);
+void rebase_kept_free(struct kept *kept); /* NULL is fine */
+
+/* Remembers that an edit of this session turned the state `before` of a file, whose path is
+ * canonical, into `after`. */
+void rebase_wrote(struct session *session, const char *path, const struct sha256 *before,
+                  const struct sha256 *after);
+
 /* What `rebased` is to be in the answer to an edit that failed, and adds to `message` how to
  * take it up. NULL where nothing is offered: another error, a text that is not kept, changes
- * that touch. */
+ * that touch.  *made becomes true if the file is as the edit would make it.  `message` also says
+ * when only this session's own edits changed the file. */
 json_t *rebase_offer(struct session *session, const struct change *change,
-                     const struct change_result *result, struct buf *message);
+                     const struct change_result *result, struct buf *message, bool *made);
 
 /* Puts the diffs of offers in the place of their ids: arguments of an editor, not validated
  * yet.  A new reference; what is wrong is appended to `problems`. */

@@ -161,6 +161,7 @@ struct session {
 	const struct tool_set *tools;  /* borrowed (set.h); NULL: the built-in ones */
 	struct tool_services *services; /* borrowed (services.h); NULL: tools that need them fail */
 	struct session_shared *shared; /* owned by the original: counter and compiled schemas */
+	struct kept *kept;             /* likewise: what it keeps of files (rebase.h) */
 	size_t read_max_lines;         /* settings; 0 means the default */
 	size_t read_max_line_chars;
 	/* Which ignore files count where the arguments do not say; of a file that is read by its
@@ -227,7 +228,8 @@ void session_wait(const struct session *session, bool begins); /* in pairs, not 
 struct tool_alias {
 	const char *alias;
 	const char *name; /* NULL: accepted from models that send it, and ignored */
-	int offset_by;    /* added to an integer value (0-based offset to 1-based start_line: 1) */
+	int offset_by;    /* added to an integer value (0-based offset to 1-based start_line: 1),
+	                   * which is then at least 1 */
 };
 
 /* Another name for a parameter, whose values are "true" and "false", in the canonical words:
@@ -361,9 +363,11 @@ json_t *tool_failure(const struct err *err);
 
 /* Returns a new reference to the arguments with canonical names (a copy as deep as needed;
  * `arguments` is an object and not changed).  `called` is the name by which the tool was
- * called.  An alias beside its canonical name with another value is appended to `problems`. */
+ * called.  An alias beside its canonical name with another value is appended to `problems`, and so
+ * is one that is out of range.  *ret_sent (NULL: not wanted) is a new reference to an object: the
+ * names that came, by the canonical ones ("changes[0].old_content": "changes[0].old_string"). */
 json_t *alias_resolve(const struct tool *tool, const char *called, const json_t *arguments,
-                      struct buf *problems);
+                      json_t **ret_sent, struct buf *problems);
 
 /* The arguments as the tool's handler gets them: paths in the bytes that they are the text of
  * (base/name.h). A new reference, to `arguments` where that changes nothing. Not to be printed,

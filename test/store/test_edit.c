@@ -35,7 +35,7 @@ static const struct row rows[] = {
 	{ "write creates a missing file with the hash of nothing", NULL, CHANGE_WRITE, EMPTY,
 	  .text = "new\n", .after = "new\n" },
 	{ "write refuses a base for a file that is gone", NULL, CHANGE_WRITE, WRONG,
-	  .text = "new\n", .code = ERR_STATE_MISMATCH, .message = "State Mismatch: File has changed on disk since it was last read." },
+	  .text = "new\n", .code = ERR_STATE_MISMATCH, .message = "State Mismatch: The file does not exist" },
 	{ "write replaces a file whose base is right", "old\n", CHANGE_WRITE, RIGHT,
 	  .text = "new\n", .after = "new\n" },
 	{ "write refuses an existing file without a base", "old\n", CHANGE_WRITE, NONE,

@@ -77,7 +77,7 @@ void call_order_describe(struct order_call *ret, const struct tool *tool, const 
 	}
 	if (!json_is_object(args) || (ret->effect != ORDER_READS && ret->effect != ORDER_EDITS))
 		return;
-	canonical = alias_resolve(tool, name, args, &problems);
+	canonical = alias_resolve(tool, name, args, NULL, &problems);
 	add_paths(ret, canonical, root);
 }
 

@@ -67,7 +67,7 @@ static void rewrite_arguments(const struct tool *tool, json_t **arguments, const
 	json_object_foreach((json_t *)changed, name, value)
 		if (!json_equal(value, json_object_get(shown, name)))
 			json_object_set(changes, name, value);
-	ours = alias_resolve(tool, tool->name, changes, &problems);
+	ours = alias_resolve(tool, tool->name, changes, NULL, &problems);
 	json_object_update(all, ours);
 	json_decref(*arguments);
 	*arguments = all;

@@ -109,7 +109,7 @@ static bool subject_read(const struct policy_command *command, struct subject *r
 		split_server(command->settings, ret);
 	if (!read_call_arguments(ret, invocation_positional(command->invocation, 2), &given, err))
 		return false;
-	ret->arguments = ret->tool ? alias_resolve(ret->tool, name, given, &problems)
+	ret->arguments = ret->tool ? alias_resolve(ret->tool, name, given, NULL, &problems)
 	                           : json_incref(given);
 	if (problems.len)
 		return err_set(err, ERR_INVALID_ARGUMENT, "%.*s", (int)problems.len, problems.data);

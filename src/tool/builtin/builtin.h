@@ -125,6 +125,15 @@ extern const struct tool tool_exit_plan_mode;
 			"properties": {"line": {"type": "integer"}, \
 			               "lines_equal": {"type": "integer"}}}}, \
 		"candidates_total": {"type": "integer"}, \
+		"failed_hunks": {"type": "array", "description": "All that fail.", "items": { \
+			"type": "object", "required": ["hunk", "code"], \
+			"additionalProperties": false, "properties": { \
+			"hunk": {"type": "integer"}, "code": {"type": "string"}, \
+			"stated_line": {"type": "integer"}, "diff_line": {"type": "integer"}, \
+			"expected": {"type": "string"}, "found": {"type": "string"}, \
+			"found_line": {"type": "integer"}, \
+			"nearest_line": {"type": "integer"}}}}, \
+		"failed_hunks_total": {"type": "integer"}, \
 		"matches": {"type": "integer", "description": "Places with the old text."}, \
 		"match_lines": {"type": "array", "items": {"type": "integer"}}, \
 		"change": {"type": "integer", "description": "The change at fault, from 1."}, \
@@ -157,6 +166,8 @@ extern const struct tool tool_exit_plan_mode;
 		"file_path": {"type": "string"}, "sha256": {"type": ["string", "null"]}, \
 		"content": {"type": ["string", "null"]}, ) RESULT_FORM SCHEMA(}}, \
 	"created": {"type": "boolean", "const": true}, \
+	"already_applied": {"type": "boolean", "const": true, "description": \
+		"The file has this edit already; nothing was written."}, \
 	"lines_added": {"type": "integer"}, \
 	"lines_removed": {"type": "integer"}, \
 	"replaced": {"type": "integer"}, \
@@ -192,6 +203,7 @@ extern const struct tool tool_exit_plan_mode;
 
 /* A file as a model gets it. */
 #define RESULT_FILE_PROPERTIES SCHEMA( \
+	"success": {"const": true}, \
 	"file_path": {"type": "string"}, \
 	"version": {"type": "integer", "description": "Higher is later in this session."}, \
 	"sha256": {"type": "string", "description": "Of all bytes on disk, always."}, \
@@ -201,6 +213,8 @@ extern const struct tool tool_exit_plan_mode;
 	"end_line": {"type": "integer"}, \
 	"truncated": {"type": "boolean"}, \
 	"next_start_line": {"type": "integer", "description": "Where to go on reading."}, \
+	"cut_line": {"type": "integer", "description": "The first line that was cut."}, \
+	"cut_column": {"type": "integer", "description": "Where it goes on (start_column)."}, \
 	) RESULT_FORM SCHEMA(, \
 	"final_newline": {"type": "boolean"}, \
 	"size": {"type": "integer", "description": "Bytes on disk."}, \

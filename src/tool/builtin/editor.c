@@ -113,6 +113,11 @@ static void describe_hunks(struct buf *out, const struct change_result *result)
 	}
 }
 
+/* In place of a mismatch's own advice, where there is no file. */
+#define MISSING_ADVICE \
+	"Check the path; list_directory shows what is there. To create the file, leave " \
+	"base_content_sha256 out."
+
 /* The sentence for a person or model; owned by the caller. */
 static char *editor_message(const struct change *change, const struct change_result *result,
                             bool dry_run)
@@ -122,7 +127,8 @@ static char *editor_message(const struct change *change, const struct change_res
 	if (!result->done)
 		return failure_message(change, &result->err);
 	if (result->already)
-		buf_str(&out, "No change was needed: the file already is as asked.");
+		buf_str(&out, "No change was needed: the file has this edit already. Nothing was "
+		              "written.");
 	else if (dry_run)
 		buf_printf(&out, "%s This was a dry run: nothing was written.",
 		           successes[change->kind].planned);
@@ -133,8 +139,8 @@ static char *editor_message(const struct change *change, const struct change_res
 		buf_printf(&out, " %zu place%s replaced.", result->replaced,
 		           result->replaced == 1 ? " was" : "s were");
 	describe_hunks(&out, result);
-	/* What a diff says beside its hunks must not be lost in a success. */
-	if (change->kind == CHANGE_PATCH && result->note[0])
+	/* What a diff says beside its hunks must not be lost, nor where the edit is. */
+	if ((change->kind == CHANGE_PATCH || result->already) && result->note[0])
 		buf_printf(&out, " %s", result->note);
 	return buf_steal(&out);
 }
@@ -197,8 +203,10 @@ static json_t *hunk_json(const struct patch_hunk_report *hunk)
 
 	json_object_set_new(object, "hunk", json_size(hunk->hunk));
 	json_object_set_new(object, "line", json_size(hunk->line));
+	/* Line 0 is a number, too: that of a hunk that adds before the first line. */
 	json_object_set_new(object, "stated_line",
-	                    hunk->stated_line ? json_size(hunk->stated_line) : json_null());
+	                    hunk->stated_line || hunk->settled == PATCH_SETTLED_NUMBER ?
+	                            json_size(hunk->stated_line) : json_null());
 	json_object_set_new(object, "matched", json_cstr(patch_match_name(hunk->match)));
 	json_object_set_new(object, "settled_by", json_cstr(patch_settled_name(hunk->settled)));
 	json_object_set_new(object, "added", json_size(hunk->added));
@@ -212,19 +220,51 @@ static void put_size(json_t *object, const char *name, size_t value)
 		json_object_set_new(object, name, json_size(value));
 }
 
+/* The first line of a hunk that differs. */
+static void put_first_difference(json_t *object, size_t stated_line, size_t diff_line,
+                           const char *expected, const char *found, size_t found_line)
+{
+	put_size(object, "stated_line", stated_line);
+	put_size(object, "diff_line", diff_line);
+	if (expected)
+		json_object_set_new(object, "expected", json_cstr(expected));
+	if (found)
+		json_object_set_new(object, "found", json_cstr(found));
+	put_size(object, "found_line", found_line);
+}
+
+/* All hunks that failed, where there are several. */
+static void put_failed_hunks(json_t *error, const struct patch_failure *failure)
+{
+	json_t *list;
+
+	if (failure->failed_total < 2)
+		return;
+	list = json_array();
+	for (size_t i = 0; i < failure->failed_count; i++) {
+		const struct patch_failed_hunk *failed = &failure->failed[i];
+		json_t *object = json_object();
+
+		json_object_set_new(object, "hunk", json_size(failed->hunk));
+		json_object_set_new(object, "code", json_cstr(err_name(failed->code)));
+		put_first_difference(object, failed->stated_line, failed->diff_line,
+		                     failed->expected, failed->found, failed->found_line);
+		put_size(object, "nearest_line", failed->near_line);
+		json_array_append_new(list, object);
+	}
+	json_object_set_new(error, "failed_hunks", list);
+	json_object_set_new(error, "failed_hunks_total", json_size(failure->failed_total));
+}
+
 static void put_patch_failure(json_t *error, const struct patch_failure *failure)
 {
 	json_t *candidates;
 
 	put_size(error, "hunk", failure->hunk);
 	put_size(error, "hunk_count", failure->hunk_count);
-	put_size(error, "stated_line", failure->stated_line);
-	put_size(error, "diff_line", failure->diff_line);
-	if (failure->expected)
-		json_object_set_new(error, "expected", json_cstr(failure->expected));
-	if (failure->found)
-		json_object_set_new(error, "found", json_cstr(failure->found));
-	put_size(error, "found_line", failure->found_line);
+	put_first_difference(error, failure->stated_line, failure->diff_line, failure->expected,
+	                     failure->found, failure->found_line);
+	put_failed_hunks(error, failure);
 	if (!failure->candidate_count)
 		return;
 	candidates = json_array();
@@ -254,6 +294,8 @@ static json_t *error_json(const struct change *change, const struct change_resul
 {
 	json_t *error = tool_error(&result->err);
 
+	if (result->err.code == ERR_STATE_MISMATCH && result->state_known && !result->state.exists)
+		json_object_set_new(error, "advice", json_cstr(MISSING_ADVICE));
 	if (change->kind == CHANGE_PATCH || change->kind == CHANGE_UPDATE)
 		put_patch_failure(error, &result->failure);
 	if (change->kind == CHANGE_UPDATE && result->err.code == ERR_WRONG_MATCH_COUNT)
@@ -323,20 +365,33 @@ json_t *editor_result(const struct editor *editor, const struct change *change,
 	json_t *object = json_object(), *rebased = NULL;
 	_cleanup_free_ char *said = editor_message(change, result, editor->options.dry_run);
 	_cleanup_buf_ struct buf message = BUF_INIT(16384);
+	bool made = result->already;
 
 	buf_str(&message, said);
 	if (editor->alone)
-		rebased = rebase_offer(editor->session, change, result, &message);
+		rebased = rebase_offer(editor->session, change, result, &message, &made);
+	if (result->done && !editor->options.dry_run && result->state_known &&
+	    result->state.path && !sha256_eq(&result->before.sha256, &result->state.sha256))
+		rebase_wrote(editor->session, result->state.path, &result->before.sha256,
+		             &result->state.sha256);
+	if (!result->done && result->state_known && !result->state.exists &&
+	    (result->err.code == ERR_STATE_MISMATCH || result->err.code == ERR_FILE_NOT_FOUND))
+		filter_suggest_file(editor->session, change->path, &message);
 	json_object_set_new(object, "success", json_boolean(result->done));
 	json_object_set_new(object, "message", json_text(buf_view(&message)));
 	json_object_set_new(object, "latest_file_state", latest_state(editor, change, result));
 	remember_state(editor, change, result);
+	if (made)
+		json_object_set_new(object, "already_applied", json_true());
 	if (result->done)
 		put_success(object, editor, result);
 	else
 		json_object_set_new(object, "error", error_json(change, result));
-	if (rebased)
+	if (rebased) {
+		json_object_set_new(json_object_get(object, "error"), "advice",
+		                    json_cstr(REBASE_ADVICE));
 		json_object_set_new(object, "rebased", rebased);
+	}
 	if (result->note[0])
 		json_object_set_new(object, "note", json_cstr(result->note));
 	return object;

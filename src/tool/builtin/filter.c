@@ -5,6 +5,8 @@
 
 #include "base/mem.h"
 #include "data/json.h"
+#include "data/schema.h"
+#include "search/rules/glob.h"
 #include "tool/builtin/arguments.h"
 
 /* Later names decide: the call's own are last. NULL without any. */
@@ -138,6 +140,72 @@ char *filter_outer_folder(struct provider *provider, const char *pattern)
 	}
 	folder = filter_glob_folder(pattern);
 	return folder[0] == '/' ? mem_steal(&folder) : NULL;
+}
+
+/* ---- a file that is not there ---- */
+
+/* Entries of a folder that are compared with the name. */
+enum { NEAR_ENTRIES_MAX = 4096 };
+
+/* The file of the folder whose name is most like `name`. */
+static char *near_in_folder(const struct session *session, const char *folder, const char *name)
+{
+	struct walk_request request = { .path = *folder ? folder : ".", .rules = session->ignores,
+		                        .max_entries = NEAR_ENTRIES_MAX };
+	struct walk_result found = { 0 };
+	_cleanup_free_ const char **names = NULL;
+	const char *near;
+	struct err ignored = ERR_INIT;
+	char *path;
+	size_t count = 0;
+
+	if (!session->provider->ops->walk(session->provider, &request, &found, &ignored))
+		return NULL;
+	names = mem_alloc(found.count + 1, sizeof(*names));
+	for (size_t i = 0; i < found.count; i++)
+		if (found.entries[i].kind == ENTRY_FILE)
+			names[count++] = found.entries[i].path;
+	near = schema_nearest_name(name, names, count);
+	path = near ? mem_printf("%s%s", folder, near) : NULL;
+	walk_result_release(&found);
+	return path;
+}
+
+/* The one file of that name anywhere in the workspace. */
+static char *near_elsewhere(const struct session *session, const char *name)
+{
+	struct walk_request request = { .path = ".", .rules = session->ignores, .include = &name,
+		                        .include_count = 1, .recursive = true, .max_entries = 2 };
+	struct walk_result found = { 0 };
+	struct err ignored = ERR_INIT;
+	char *path = NULL;
+
+	if (glob_has_magic(span_str(name)) ||
+	    !session->provider->ops->walk(session->provider, &request, &found, &ignored))
+		return NULL;
+	if (found.count == 1 && !found.more)
+		path = mem_strdup(found.entries[0].path);
+	walk_result_release(&found);
+	return path;
+}
+
+void filter_suggest_file(const struct session *session, const char *path, struct buf *out)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	const char *name = slash ? slash + 1 : path;
+	_cleanup_free_ char *folder = NULL, *near = NULL;
+	json_auto_t *shown = NULL;
+
+	if (!path || !*name || session->hooks.not_at_once)
+		return;
+	folder = mem_dup(path, (size_t)(name - path));
+	near = near_in_folder(session, folder, name);
+	if (!near)
+		near = near_elsewhere(session, name);
+	if (!near)
+		return;
+	shown = json_name(near);
+	buf_printf(out, " Did you mean %s?", json_string_value(shown));
 }
 
 json_t *filter_failure(const json_t *arguments, const struct err *err)

@@ -86,6 +86,10 @@ void filter_put_denied(json_t *result, size_t denied, const char *why);
 #define RESULT_DENIED SCHEMA("left_out_by_policy": {"type": "integer", "description": \
 	"Number of files left out because a policy denies them."})
 
+/* For a file that does not exist: appends a question that names the one that may be meant, which
+ * has a similar name in its folder or the same name elsewhere; nothing if there is none. */
+void filter_suggest_file(const struct session *session, const char *path, struct buf *out);
+
 /* Sets "version", "sha256" and "size" of a file that somebody may now edit. */
 void filter_put_state(struct session *session, json_t *file, const struct sha256 *sha256,
                       uint64_t size);

@@ -40,12 +40,14 @@ static json_t *continuation(const struct read_request *request, const struct rea
 		buf_printf(&text, " To go on, call read_file with start_line %zu.",
 		           read->next_line);
 	if (read->cut_lines)
-		buf_printf(&text, " %zu line%s longer than %zu characters %s cut (max_line_chars).",
+		buf_printf(&text, " %zu line%s longer than %zu characters %s cut; line %zu goes on "
+		                  "with start_line %zu and start_column %zu.",
 		           read->cut_lines,
 		           read->cut_lines == 1 ? "" : "s",
 		           request->max_line_chars ? request->max_line_chars :
 		                                     (size_t)LINE_CHARS_DEFAULT,
-		           read->cut_lines == 1 ? "is" : "are");
+		           read->cut_lines == 1 ? "is" : "are", read->cut_line, read->cut_line,
+		           read->cut_column);
 	buf_str(&text, " The sha256 is that of the whole file.");
 	return json_text(buf_view(&text));
 }
@@ -60,6 +62,10 @@ static void put_read_text(json_t *file, const struct read_request *request,
 	json_object_set_new(file, "truncated", json_boolean(read->truncated));
 	if (read->next_line)
 		json_object_set_new(file, "next_start_line", json_size(read->next_line));
+	if (read->cut_line) {
+		json_object_set_new(file, "cut_line", json_size(read->cut_line));
+		json_object_set_new(file, "cut_column", json_size(read->cut_column));
+	}
 	json_object_set_new(file, "encoding", json_cstr(read->encoding));
 	json_object_set_new(file, "line_endings", json_cstr(read->line_endings));
 	json_object_set_new(file, "final_newline", json_boolean(read->final_newline));
@@ -89,10 +95,10 @@ static json_t *file_result(struct session *session, const struct read_request *r
 		put_read_media(file, read);
 	else
 		put_read_text(file, request, read);
-	if (!read->truncated)
+	if (!read->truncated && read->first_line <= 1 && request->start_column <= 1)
 		session_saw(session, read->state.path, &read->state.sha256);
 	if (read->kind != READ_MEDIA && !read->truncated && !read->cut_lines &&
-	    read->first_line <= 1 && !request->encoding)
+	    read->first_line <= 1 && request->start_column <= 1 && !request->encoding)
 		rebase_keep(session, &read->state.sha256, json_object_get(file, "content"));
 	return file;
 }
@@ -131,6 +137,9 @@ static const char read_file_arguments_schema[] = SCHEMA(
 	"properties": { ) ARGUMENT_FILE_PATH SCHEMA(,
 		"start_line": {"type": "integer", "minimum": 1, "description":
 			"First line to return, counted from 1. Default 1."},
+		"start_column": {"type": "integer", "minimum": 1, "description":
+			"First character of start_line to return, counted from 1: to go on in a \
+long line that was cut. Default 1."},
 		"end_line": {"type": "integer", "minimum": 1, "description":
 			"Last line to return, included. Default: as many as max_lines allows."},
 		"max_lines": {"type": "integer", "minimum": 1, "maximum": 10000000, "description":
@@ -159,6 +168,7 @@ static struct read_request make_request(const struct session *session, const jso
 	struct read_request request = {
 		.path = argument_str(arguments, "file_path"),
 		.start_line = argument_size(arguments, "start_line", 0),
+		.start_column = argument_size(arguments, "start_column", 0),
 		.end_line = argument_size(arguments, "end_line", 0),
 		.max_lines = argument_size(arguments, "max_lines", session->read_max_lines),
 		.max_line_chars = argument_size(arguments, "max_line_chars",
@@ -172,6 +182,15 @@ static struct read_request make_request(const struct session *session, const jso
 	return request;
 }
 
+static void suggest_file(const struct session *session, const char *path, json_t *failure)
+{
+	_cleanup_buf_ struct buf message = BUF_INIT(1 << 16);
+
+	buf_span(&message, json_span(json_object_get(failure, "message")));
+	filter_suggest_file(session, path, &message);
+	json_object_set_new(failure, "message", json_text(buf_view(&message)));
+}
+
 /* `ok`: the file was read. */
 static json_t *make_result(struct session *session, const struct read_request *request, bool ok,
                            struct read_result *read, const struct err *err)
@@ -180,11 +199,14 @@ static json_t *make_result(struct session *session, const struct read_request *r
 
 	if (ok) {
 		result = file_result(session, request, read);
+		json_object_set_new(result, "success", json_true());
 	} else {
 		if (read->not_at_once && session->hooks.not_at_once)
 			*session->hooks.not_at_once = true;
 		result = tool_failure(err);
 		file_failure_state(session, request, read, result);
+		if (err->code == ERR_FILE_NOT_FOUND)
+			suggest_file(session, request->path, result);
 	}
 	read_result_release(read);
 	return result;

@@ -132,6 +132,7 @@ static const char *const line_endings[] = { "none", "lf", "crlf", "mixed", NULL 
 static const struct wire_field read_fields[] = {
 	WIRE_FIELD(TEXT, struct read_request, path, LIMIT_WIRE_PATH),
 	WIRE_FIELD(U64, struct read_request, start_line, 0),
+	WIRE_FIELD(U64, struct read_request, start_column, 0),
 	WIRE_FIELD(U64, struct read_request, end_line, 0),
 	WIRE_FIELD(U64, struct read_request, max_lines, 0),
 	WIRE_FIELD(U64, struct read_request, max_line_chars, 0),
@@ -171,6 +172,8 @@ static const struct wire_field read_result_fields[] = {
 	WIRE_FIELD(U64, struct read_result, first_line, 0),
 	WIRE_FIELD(U64, struct read_result, last_line, 0),
 	WIRE_FIELD(U64, struct read_result, cut_lines, 0),
+	WIRE_FIELD(U64, struct read_result, cut_line, 0),
+	WIRE_FIELD(U64, struct read_result, cut_column, 0),
 	WIRE_FIELD(BOOL, struct read_result, truncated, 0),
 	WIRE_FIELD(U64, struct read_result, next_line, 0),
 	WIRE_FIELD(BOOL, struct read_result, not_at_once, 0),
@@ -251,6 +254,19 @@ static const struct wire_field candidate_fields[] = {
 static const struct wire_layout layout_candidate = WIRE_LAYOUT("candidate", struct patch_candidate,
                                                                candidate_fields);
 
+static const struct wire_field failed_hunk_fields[] = {
+	WIRE_FIELD(U64, struct patch_failed_hunk, hunk, 0),
+	WIRE_FIELD(ENUM, struct patch_failed_hunk, code, ERR_CODE_COUNT),
+	WIRE_FIELD(U64, struct patch_failed_hunk, stated_line, 0),
+	WIRE_FIELD(U64, struct patch_failed_hunk, diff_line, 0),
+	WIRE_FIELD(TEXT_OR_NULL, struct patch_failed_hunk, expected, TEXT_MAX),
+	WIRE_FIELD(TEXT_OR_NULL, struct patch_failed_hunk, found, TEXT_MAX),
+	WIRE_FIELD(U64, struct patch_failed_hunk, found_line, 0),
+	WIRE_FIELD(U64, struct patch_failed_hunk, near_line, 0),
+};
+static const struct wire_layout layout_failed_hunk =
+	WIRE_LAYOUT("failed_hunk", struct patch_failed_hunk, failed_hunk_fields);
+
 static const struct wire_field failure_fields[] = {
 	WIRE_FIELD(U64, struct patch_failure, hunk, 0),
 	WIRE_FIELD(U64, struct patch_failure, hunk_count, 0),
@@ -262,6 +278,9 @@ static const struct wire_field failure_fields[] = {
 	WIRE_COUNTED(ARRAY_INLINE, struct patch_failure, candidates, candidate_count,
 	             LIMIT_CANDIDATES, &layout_candidate),
 	WIRE_FIELD(U64, struct patch_failure, candidates_total, 0),
+	WIRE_COUNTED(ARRAY_INLINE, struct patch_failure, failed, failed_count,
+	             LIMIT_FAILED_HUNKS, &layout_failed_hunk),
+	WIRE_FIELD(U64, struct patch_failure, failed_total, 0),
 };
 static const struct wire_layout layout_failure = WIRE_LAYOUT("failure", struct patch_failure,
                                                              failure_fields);
@@ -280,6 +299,7 @@ static const struct wire_field result_fields[] = {
 	WIRE_FIELD(U64, struct change_result, lines_added, 0),
 	WIRE_FIELD(U64, struct change_result, lines_removed, 0),
 	WIRE_FIELD(BOOL, struct change_result, created, 0),
+	WIRE_FIELD(BOOL, struct change_result, already, 0),
 	WIRE_FIELD(U64, struct change_result, replaced, 0),
 	WIRE_FIELD(U64S, struct change_result, match_lines, 0),
 	WIRE_COUNTED(ARRAY, struct change_result, hunks, hunk_count, LIMIT_DIFF_HUNKS,
