@@ -39,7 +39,7 @@ static const char safe_patch_arguments_schema[] = SCHEMA(
 			"At least 10 lines of context a hunk. Required without rebase."},
 		"rebase": {"type": "string", "description":
 			"Instead of a diff: rebased.id of an answer."}, )
-		ARGUMENT_BASE ", " ARGUMENTS_EDIT SCHEMA(
+		ARGUMENT_LITERAL ", " ARGUMENT_BASE ", " ARGUMENTS_EDIT SCHEMA(
 	}
 } );
 /* clang-format on */
@@ -113,7 +113,7 @@ static const char update_file_arguments_schema[] = SCHEMA(
 			"How often old_content occurs. Default 1."},
 		"allow_multiple": {"type": "boolean", "description":
 			"Replace every occurrence. Default false."}, )
-		ARGUMENT_BASE ", " ARGUMENTS_EDIT SCHEMA(
+		ARGUMENT_LITERAL ", " ARGUMENT_BASE ", " ARGUMENTS_EDIT SCHEMA(
 	}
 } );
 /* clang-format on */
@@ -181,7 +181,7 @@ static const char write_file_arguments_schema[] = SCHEMA(
 	"type": "object", "required": ["file_path", "content"], "additionalProperties": false,
 	"properties": { ) ARGUMENT_FILE_PATH SCHEMA(,
 		"content": {"type": "string", "description": "The complete new content."}, )
-		ARGUMENT_BASE SCHEMA(,
+		ARGUMENT_LITERAL ", " ARGUMENT_BASE SCHEMA(,
 		"create_dirs": {"type": "boolean", "description":
 			"Make missing folders. Default true."},
 		"encoding": {"type": "string", "description":
@@ -252,6 +252,7 @@ static const char apply_changes_description[] =
 /* The description above says it once; a model would pay for six copies. */
 #define CHANGE_PATH SCHEMA("file_path": {"type": "string", "minLength": 1})
 #define CHANGE_BASE SCHEMA("base_content_sha256": {"type": "string"})
+#define CHANGE_LITERAL SCHEMA("literal": {"type": "boolean"})
 
 #define CHANGE_SCHEMA(NAME, REQUIRED, ...) SCHEMA( \
 	{"type": "object", "required": ["kind", "file_path") REQUIRED SCHEMA(], \
@@ -266,16 +267,18 @@ static const char apply_changes_arguments_schema[] = SCHEMA(
 	 "description": "In the order in which they are made.", "items": {"oneOf": [ )
 	CHANGE_SCHEMA("patch", "", SCHEMA(,
 		"unified_diff": {"type": "string", "minLength": 1}, "rebase": {"type": "string"}, )
-		CHANGE_BASE) ", "
+		CHANGE_LITERAL ", " CHANGE_BASE) ", "
 	CHANGE_SCHEMA("write", SCHEMA(, "content"), SCHEMA(,
 		"content": {"type": "string"},
-		"exact_line_endings": {"type": "boolean"}, ) CHANGE_BASE) ", "
+		"exact_line_endings": {"type": "boolean"}, )
+		CHANGE_LITERAL ", " CHANGE_BASE) ", "
 	CHANGE_SCHEMA("create", SCHEMA(, "content"), SCHEMA(,
-		"content": {"type": "string"})) ", "
+		"content": {"type": "string"}, ) CHANGE_LITERAL) ", "
 	CHANGE_SCHEMA("update", SCHEMA(, "old_content", "new_content"), SCHEMA(,
 		"old_content": {"type": "string"}, "new_content": {"type": "string"},
 		"expected_matches": {"type": "integer", "minimum": 1},
-		"allow_multiple": {"type": "boolean"}, ) CHANGE_BASE) ", "
+		"allow_multiple": {"type": "boolean"}, )
+		CHANGE_LITERAL ", " CHANGE_BASE) ", "
 	CHANGE_SCHEMA("delete", "", ", " CHANGE_BASE) ", "
 	CHANGE_SCHEMA("move", SCHEMA(, "new_path"), SCHEMA(,
 		"new_path": {"type": "string", "minLength": 1}, ) CHANGE_BASE) SCHEMA(
