@@ -56,9 +56,8 @@ extern const struct tool tool_exit_plan_mode;
 	"dry_run": {"type": "boolean", "description": \
 		"Compute and check everything, write nothing. Default false."})
 
-#define ARGUMENT_LITERAL SCHEMA( \
-	"literal": {"type": "boolean", "description": \
-		"Write even what looks like a placeholder or a listing."})
+/* What it does stands in the refusal that asks for it (edit/content.c). */
+#define ARGUMENT_LITERAL SCHEMA("literal": {"type": "boolean"})
 
 /* A list of names or globs; with its description. */
 #define ARGUMENT_STRINGS(text) SCHEMA( \
