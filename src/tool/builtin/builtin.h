@@ -56,6 +56,9 @@ extern const struct tool tool_exit_plan_mode;
 	"dry_run": {"type": "boolean", "description": \
 		"Compute and check everything, write nothing. Default false."})
 
+/* What it does stands in the refusal that asks for it (edit/content.c). */
+#define ARGUMENT_LITERAL SCHEMA("literal": {"type": "boolean"})
+
 /* A list of names or globs; with its description. */
 #define ARGUMENT_STRINGS(text) SCHEMA( \
 	{"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1}, \
