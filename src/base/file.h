@@ -43,7 +43,7 @@ bool file_replace(const char *path, struct span text, mode_t mode, struct err *e
 /* The path of a folder without ".", ".." and "//"; canonical if it has some and the
  * folder exists. NULL: a relative path of nothing. The caller frees. */
 char *file_plain_path(const char *path);
-/* The user's home folder: HOME, else the user's entry; NULL: neither names one. The caller frees. */
+/* The home folder: HOME, else of the user's entry; NULL: neither names one. The caller frees. */
 char *file_home(void);
 /* False: the folder is the home folder or beneath it, and that does not exist (system users have
  * /nonexistent). FILE_NOT_FOUND says so. */

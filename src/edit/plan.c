@@ -261,8 +261,10 @@ static bool find_places(struct edit_step *step, struct matches *ret, bool *ret_c
 
 	*ret_crlf = false;
 	find_all(doc->lines.text, change->old_text, ret);
+	/* In a file of both endings a text with LF stands equally well in lines of either. */
 	if (doc->crlf_lines && memchr(change->old_text.data, '\n', change->old_text.len) &&
-	    (ret->count == 0 || splits_crlf(doc->lines.text, ret))) {
+	    (ret->count == 0 || splits_crlf(doc->lines.text, ret) ||
+	     (doc->lf_lines && !memmem(change->old_text.data, change->old_text.len, "\r\n", 2)))) {
 		*ret_crlf = true;
 		ret->count = 0;
 		if (!find_folded(step, ret, err))
@@ -336,9 +338,10 @@ static void region_close(struct region *region, const struct lines *lines, struc
 	region->open = false;
 }
 
-/* Builds step->script, whose inserted text is in step->text_owned. */
-static bool build_script(struct edit_step *step, const struct matches *matches,
-                         struct span replacement, struct err *err)
+/* Builds step->script, whose inserted text is in step->text_owned. `ends` NULL: the replacement is
+ * as it is. */
+static bool build_script(struct edit_step *step, struct matches *matches, struct span replacement,
+                         const struct line_ends *ends, struct err *err)
 {
 	const struct lines *lines = &step->doc.lines;
 	struct buf *out = &step->text_owned;
@@ -346,17 +349,18 @@ static bool build_script(struct edit_step *step, const struct matches *matches,
 
 	out->max = LIMIT_FILE_BYTES;
 	for (size_t i = 0; i < matches->count && !out->overflowed; i++) {
-		const struct match *match = &matches->items[i];
+		struct match *match = &matches->items[i];
+		size_t line = line_of_offset(lines, match->start);
 
 		if (region.open && !region_reaches(&region, lines, out, match->start))
 			region_close(&region, lines, out, &step->script);
-		if (!region.open) {
-			size_t line = line_of_offset(lines, match->start);
-
+		if (!region.open)
 			region = (struct region){ line, lines->starts[line], out->len, true };
-		}
 		buf_append(out, lines->text.data + region.cursor, match->start - region.cursor);
-		buf_span(out, replacement);
+		if (ends)
+			match->end = line_ends_put(ends, line, match->end, out);
+		else
+			buf_span(out, replacement);
 		region.cursor = match->end;
 	}
 	region_close(&region, lines, out, &step->script);
@@ -413,8 +417,9 @@ static bool plan_as_written(struct edit_step *step, struct err *err)
 	_cleanup_matches_ struct matches matches = { 0 };
 	_cleanup_buf_ struct buf owned = BUF_INIT(LIMIT_FILE_BYTES);
 	const struct change *change = step->change;
+	_cleanup_line_ends_ struct line_ends ends = { 0 };
 	struct span replacement;
-	bool crlf;
+	bool crlf, by_line;
 
 	if (!step->before.exists)
 		return edit_plan_text(step, change->text, err);
@@ -430,8 +435,10 @@ static bool plan_as_written(struct edit_step *step, struct err *err)
 		               "was written.");
 	if (!edit_step_document(step, /* opaque_is_fine= */ false, err) ||
 	    !find_places(step, &matches, &crlf, err) ||
-	    !replacement_of(step, crlf, &owned, &replacement, err) ||
-	    !build_script(step, &matches, replacement, err) ||
+	    !replacement_of(step, crlf, &owned, &replacement, err))
+		return false;
+	by_line = line_ends_make(&step->doc, change->old_text, change->text, crlf, &ends);
+	if (!build_script(step, &matches, replacement, by_line ? &ends : NULL, err) ||
 	    !edit_plan_script(step, &step->script, /* keep_bom= */ true, err))
 		return false;
 	if (step->after.made_by != step)

@@ -6,6 +6,7 @@
  *     file.c           the files of a call, their evolving bodies, their encodings
  *     content.c        whether the new content is meant so (placeholders, fences, ...)
  *     placeholder.c    one line as what may stand for text that was left out
+ *     line_ends.c      line endings of a replacement, in a file with both kinds
  *     change_result.c  states, contents and diffs for the caller
  *
  * A *file* is a canonical path with the snapshot that was read.  Its *body* is
@@ -92,6 +93,26 @@ bool edit_encode_text(struct edit_step *step, struct span text, struct err *err)
 void edit_form_of_document(const struct document *doc, struct text_form *ret);
 /* Of the body that the step made. */
 void edit_form_of_step(const struct edit_step *step, struct text_form *ret);
+
+/* line_ends.c */
+
+/* How the lines of a replacement get their endings. All spans are borrowed. */
+struct line_ends {
+	const struct lines *file;
+	struct lines old, new; /* owned */
+	size_t *pairs;         /* owned; patch_pair_lines */
+};
+
+/* Whether the endings are to be chosen line by line, and then what is needed for it: the file has
+ * both kinds, and the texts do not say theirs. `folded`: LF in the old text stood for CRLF. */
+bool line_ends_make(const struct document *doc, struct span old_text, struct span text,
+                    bool folded, struct line_ends *ret);
+void line_ends_release(struct line_ends *ends);
+#define _cleanup_line_ends_ __attribute__((cleanup(line_ends_release)))
+/* Appends the new text for a place that begins in line `first` (0-based) of the file and ends at
+ * offset `end`.  A line that stays, or replaces another, has the ending of that one; a new
+ * line that of the line above.  Returns where the place ends: with the last line's ending. */
+size_t line_ends_put(const struct line_ends *ends, size_t first, size_t end, struct buf *out);
 
 /* plan.c */
 

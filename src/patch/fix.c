@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/unseen.h"
 #include "patch/whitespace/whitespace.h"
 
 static const struct span bom = { "\xEF\xBB\xBF", 3 };
@@ -12,6 +13,7 @@ struct fixer {
 	const struct lines *base;
 	const struct diff_text *diff;
 	const struct placement *places;
+	struct pairing pairing;
 	struct adapter *adapter;
 	bool faithful;           /* the diff has the file's own line endings throughout */
 	struct span customary;   /* the file's prevailing line ending */
@@ -155,62 +157,68 @@ static bool ends_without_newline(const struct fixer *f, size_t h)
 	return base_lacks;
 }
 
-/* ---- one hunk ---- */
-
-/* The removed line that an added one takes the place of: the first of a run of
- * added lines replaces the first of the run of removed lines before it, and so on. */
-struct pairing {
-	size_t removed_first; /* index into diff->lines */
-	size_t removed_count;
-	size_t added_count;
-	size_t base_first;
-};
-
-static void pair_line(struct pairing *pairing, size_t index, char op, size_t at)
-{
-	if (op == ' ') {
-		*pairing = (struct pairing){ 0 };
-	} else if (op == '-') {
-		if (pairing->added_count || !pairing->removed_count)
-			*pairing = (struct pairing){ .removed_first = index, .base_first = at };
-		pairing->removed_count++;
-	}
-}
-
-/* The first old line that the file has otherwise. */
-static void say_first_difference(const struct fixer *f, size_t h, struct patch_failure *failure,
-                                 struct buf *out)
+/* A CR at the very end of the file stays, if the diff shows none there. */
+static void keep_final_cr(const struct fixer *f, size_t h)
 {
 	struct evidence_walk walk = evidence_walk_begin(f->diff, f->places, h);
+	struct buf *inserted = &f->plan->inserted;
 
-	while (evidence_walk_next(&walk)) {
-		struct span body = line_body(lines_at(f->base, walk.base_line));
+	while (evidence_walk_next(&walk))
+		if (walk.base_line + 1 == f->base->count && span_ends(f->base->text, SPAN("\r")) &&
+		    !span_ends(walk.line->text, SPAN("\r")) &&
+		    !span_ends(buf_view(inserted), SPAN("\r")))
+			buf_char(inserted, '\r');
+}
 
-		if (span_eq(body, walk.line->text))
-			continue;
-		difference_say(walk.base_line + 1, body, walk.line->text, "the diff", failure,
-		               out);
+/* ---- one hunk ---- */
+
+/* The line of the base that an old line stands for, if it has other bytes. */
+static bool say_difference(const struct fixer *f, const struct hunk_line *line, size_t base_line,
+                           struct patch_failure *failure, struct buf *out)
+{
+	struct span body = line_body(lines_at(f->base, base_line));
+
+	if (span_eq(body, line->text))
+		return false;
+	difference_say(base_line + 1, body, line->text, "the diff", failure, out);
+	return true;
+}
+
+/* The difference that an added line is in doubt for: that of the removed line it repeats, or the
+ * first of the hunk. */
+static void say_doubt(const struct fixer *f, size_t h, size_t index, struct patch_failure *failure,
+                      struct buf *out)
+{
+	struct evidence_walk walk = evidence_walk_begin(f->diff, f->places, h);
+	const struct line_pair *pair = &f->pairing.of[index];
+
+	if (pair->removed && span_eq(pair->removed->text, f->diff->lines[index].text) &&
+	    say_difference(f, pair->removed, pair->base_line, failure, out))
 		return;
-	}
+	while (evidence_walk_next(&walk))
+		if (say_difference(f, walk.line, walk.base_line, failure, out))
+			return;
 }
 
 static bool cannot_adapt(const struct fixer *f, size_t h, size_t index,
                          struct patch_failure *failure, struct err *err)
 {
 	_cleanup_buf_ struct buf difference = BUF_INIT(ERR_MESSAGE_MAX);
+	const struct hunk_line *line = &f->diff->lines[index];
+	_cleanup_free_ char *shown = unseen_line(line->text, /* max= */ 80);
 
 	explain_hunk(f->diff, h, failure);
-	say_first_difference(f, h, failure, &difference);
-	failure->diff_line = f->diff->lines[index].diff_line;
+	say_doubt(f, h, index, failure, &difference);
+	failure->diff_line = line->diff_line;
 	failure->candidates[0] = (struct patch_candidate){ f->places[h].at + 1, 0 };
 	failure->candidate_count = failure->candidates_total = 1;
 	return err_set(err, ERR_NO_MATCH,
 	               "Invalid Diff: The provided diff content does not match the file's content. "
-	               "Hunk %zu of %zu fits line %zu only when white space is ignored, and then "
-	               "the indentation of the lines it adds cannot be told. Copy the lines with "
-	               "the file's own white space.%.*s",
-	               h + 1, f->diff->hunk_count, f->places[h].at + 1, (int)difference.len,
-	               difference.data ? difference.data : "");
+	               "Hunk %zu of %zu fits line %zu only when white space is ignored, so the "
+	               "white space of the line added by line %zu of the diff, `%s`, cannot be "
+	               "determined. Copy the lines with the file's own white space.%.*s",
+	               h + 1, f->diff->hunk_count, f->places[h].at + 1, line->diff_line, shown,
+	               (int)difference.len, difference.data ? difference.data : "");
 }
 
 /* The byte-order mark is not part of the base; a diff may show it or not. One that
@@ -228,26 +236,21 @@ static void strip_bom(struct fixer *f, size_t start)
 }
 
 static bool fixer_add_line(struct fixer *f, size_t h, size_t index, size_t at,
-                           struct pairing *pairing, struct patch_failure *failure, struct err *err)
+                           struct patch_failure *failure, struct err *err)
 {
 	const struct hunk_line *line = &f->diff->lines[index];
-	const struct hunk_line *removed = NULL;
-	struct span body = { 0 }, ending;
+	const struct line_pair *pair = &f->pairing.of[index];
+	struct span ending;
 	size_t start;
 
-	if (pairing->added_count < pairing->removed_count) {
-		removed = &f->diff->lines[pairing->removed_first + pairing->added_count];
-		body = line_body(lines_at(f->base, pairing->base_first + pairing->added_count));
-	}
-	pairing->added_count++;
 	fixer_open_edit(f, at, true);
 	start = f->plan->inserted.len;
-	if (!adapt_line(f->adapter, h, index, removed, &body, &f->plan->inserted))
+	if (!adapt_line(f->adapter, h, index, &f->plan->inserted))
 		return cannot_adapt(f, h, index, failure, err);
 	if (f->has_bom && f->edit.at == 0 && start == f->insert_from)
 		strip_bom(f, start);
 	f->last_blank = f->plan->inserted.len == start;
-	ending = ending_for(f, line, removed ? pairing->base_first + pairing->added_count : at);
+	ending = ending_for(f, line, pair->removed ? pair->base_line + 1 : at);
 	buf_span(&f->plan->inserted, ending);
 	f->last_added = ending.len;
 	return true;
@@ -256,7 +259,6 @@ static bool fixer_add_line(struct fixer *f, size_t h, size_t index, size_t at,
 static bool fix_hunk(struct fixer *f, size_t h, struct patch_failure *failure, struct err *err)
 {
 	const struct hunk *hunk = &f->diff->hunks[h];
-	struct pairing pairing = { 0 };
 	size_t at = f->places[h].at;
 	bool adds_last = false;
 
@@ -265,10 +267,9 @@ static bool fix_hunk(struct fixer *f, size_t h, struct patch_failure *failure, s
 		size_t index = hunk->first + i;
 		char op = f->diff->lines[index].op;
 
-		pair_line(&pairing, index, op, at);
 		adds_last = op == '+' || (adds_last && op == '-');
 		if (op == '+') {
-			if (!fixer_add_line(f, h, index, at, &pairing, failure, err))
+			if (!fixer_add_line(f, h, index, at, failure, err))
 				return false;
 			continue;
 		}
@@ -281,8 +282,10 @@ static bool fix_hunk(struct fixer *f, size_t h, struct patch_failure *failure, s
 		at++;
 	}
 	if (at == f->base->count && adds_last && f->open && !f->last_blank &&
-	    f->plan->inserted.len > f->insert_from && ends_without_newline(f, h))
+	    f->plan->inserted.len > f->insert_from && ends_without_newline(f, h)) {
 		f->plan->inserted.len -= f->last_added;
+		keep_final_cr(f, h);
+	}
 	return true;
 }
 
@@ -327,11 +330,13 @@ bool fix_hunks(const struct lines *base, const struct diff_text *diff,
 	bool ok = true;
 
 	f.faithful = is_faithful(&f);
-	f.adapter = adapt_make(base, diff, places);
+	pairing_make(diff, places, &f.pairing);
+	f.adapter = adapt_make(base, diff, places, &f.pairing);
 	for (size_t i = 0; i < diff->hunk_count && ok; i++)
 		ok = fix_hunk(&f, order[i].hunk, failure, err);
 	fixer_close_edit(&f);
 	adapt_free(f.adapter);
+	pairing_release(&f.pairing);
 	if (ok && ret->inserted.overflowed)
 		ok = err_set(err, ERR_TOO_LARGE, "The diff adds more than %zu bytes.",
 		             ret->inserted.max);

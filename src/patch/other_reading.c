@@ -188,18 +188,6 @@ static void unit_of_both(const struct lines *a, const struct lines *b, struct sh
 		}
 }
 
-/* Lines that both texts begin with, or (with `from_end`) end with, at most `max`. */
-static size_t common_lines(const struct lines *a, const struct lines *b, bool from_end, size_t max)
-{
-	size_t n = 0;
-
-	while (n < max && n < a->count && n < b->count &&
-	       span_eq(line_body(lines_at(a, from_end ? a->count - 1 - n : n)),
-	               line_body(lines_at(b, from_end ? b->count - 1 - n : n))))
-		n++;
-	return n;
-}
-
 /* The line of the block that is this very line; SIZE_MAX: none. */
 static size_t find_line(const struct lines *block, struct span body)
 {
@@ -209,31 +197,24 @@ static size_t find_line(const struct lines *block, struct span body)
 	return SIZE_MAX;
 }
 
-/* The new text, shifted; lines that it begins or ends with as the old text does, and lines that
- * it has anywhere as the old text does, are the file's. */
+/* The new text, shifted; lines that it has as the old text does are the file's. */
 static bool put_shifted(const struct shift *shift, const struct lines *file, size_t at,
                         const struct lines *block, const struct lines *new, struct buf *out)
 {
-	size_t head = common_lines(block, new, false, SIZE_MAX);
-	size_t tail = common_lines(block, new, true,
-	                           (block->count < new->count ? block->count : new->count) - head);
-
+	_cleanup_free_ size_t *pairs = patch_pair_lines(block, new);
 	struct span above = { 0 };
 
 	for (size_t i = 0; i < new->count; i++) {
 		struct span line = lines_at(new, i), body = line_body(line);
-		size_t from_end = new->count - i, same;
+		size_t same = pairs[i];
 
-		if (i < head)
-			buf_span(out, line_body(lines_at(file, at + i)));
-		else if (from_end <= tail)
-			buf_span(out, line_body(lines_at(file, at + block->count - from_end)));
-		else if (span_is_blank(body))
-			buf_span(out, span_trim(body));
-		else if ((same = find_line(block, body)) != SIZE_MAX)
+		if (same == SIZE_MAX || !span_eq(line_body(lines_at(block, same)), body))
+			same = span_is_blank(body) ? SIZE_MAX : find_line(block, body);
+		if (same != SIZE_MAX)
 			buf_span(out, line_body(lines_at(file, at + same)));
-		else if (!indent_shift_apply(shift, indent_of_line(body), above, out) ||
-		         !buf_span(out, without_indent(line)))
+		else if (body.len &&
+		         (!indent_shift_apply(shift, indent_of_line(body), above, out) ||
+		          !buf_span(out, without_indent(line))))
 			return false;
 		if (!span_is_blank(body))
 			above = body;

@@ -384,6 +384,17 @@ static bool is_no_newline_marker(struct span line)
 	return span_starts(line, SPAN("\\ ")) || span_starts(line, SPAN("\\No newline"));
 }
 
+/* The line is followed by a marker.  Its CR is text then, not a line ending, unless the whole diff
+ * has got CRs, the marker too. */
+static void end_without_newline(struct hunk_line *line, bool marker_cr)
+{
+	line->no_newline = true;
+	if (!line->cr || marker_cr)
+		return;
+	line->cr = false;
+	line->text.len++;
+}
+
 /* Takes one line of a hunk's body. */
 static void take_body_line(struct parser *p)
 {
@@ -395,7 +406,7 @@ static void take_body_line(struct parser *p)
 	p->at++;
 	if (is_no_newline_marker(body)) {
 		if (p->out->hunks[p->out->hunk_count - 1].count)
-			p->out->lines[p->out->line_count - 1].no_newline = true;
+			end_without_newline(&p->out->lines[p->out->line_count - 1], line.cr);
 		return;
 	}
 	if (body.len && (body.data[0] == ' ' || body.data[0] == '-' || body.data[0] == '+')) {

@@ -148,6 +148,13 @@ struct patch_options {
 bool patch_make(const struct lines *base, struct span diff, const struct patch_options *options,
                 struct patch_plan *ret, struct patch_failure *ret_failure, struct err *err);
 
+/* ---- lines paired ----------------------------------------------------------------- */
+
+/* For each line of the new text the line of the old one (0-based) that it repeats or, in a run
+ * of lines that differ, replaces; SIZE_MAX: none.  Line endings are not compared. The caller
+ * frees. */
+size_t *patch_pair_lines(const struct lines *old, const struct lines *new);
+
 /* ---- other readings --------------------------------------------------------------- */
 
 /* Other readings of an edit whose old text is found nowhere.

@@ -329,6 +329,37 @@ const char *difference_foreign(struct span line, bool last);
 /* Appends the text with one level of backslash escapes undone; returns how many there were. */
 size_t difference_unescape(struct span text, struct buf *out);
 
+/* ---- lines paired ----------------------------------------------------------------- */
+
+/* What a run of added lines does to the run of removed lines before it. */
+enum block_change {
+	BLOCK_CHANGES,
+	BLOCK_RESPACES, /* nothing, line by line, but to white space */
+	BLOCK_IDLE,     /* nothing at all */
+};
+
+/* What a line of a hunk stands for. */
+struct line_pair {
+	const struct hunk_line *removed; /* of an added line: the removed one that it replaces, or
+	                                  * that it repeats; NULL: none */
+	size_t base_line;                /* of an old line: its line of the base (0-based); of an
+	                                  * added one: that of `removed` */
+	enum block_change change;        /* of an added line: what its run does */
+};
+
+/* The first of a run of added lines that are spelled otherwise than those removed replaces the
+ * first such of the run of removed lines before it, and so on; lines spelled alike stand for each
+ * other. */
+struct pairing {
+	struct line_pair *of; /* owned; one for each line of the diff */
+};
+
+/* Pairs the lines of all hunks. */
+void pairing_make(const struct diff_text *diff, const struct placement *places,
+                  struct pairing *ret);
+/* Frees what pairing_make gave. */
+void pairing_release(struct pairing *pairing);
+
 /* ---- fixing ----------------------------------------------------------------------- */
 
 /* From placed hunks to an edit script in the file's own bytes.

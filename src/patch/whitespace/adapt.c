@@ -190,6 +190,7 @@ enum { SEEN_MAX = 16 };
 struct adapter {
 	const struct diff_text *diff;
 	const struct placement *places;
+	const struct pairing *pairing;
 	struct evidence evidence;    /* what the old lines of the whole diff say of indentation */
 	struct uniform *uniform;   /* owned; what those of each hunk do */
 	const struct lines *base;
@@ -201,6 +202,7 @@ struct adapter {
 	                            * of */
 	unsigned old_plain;        /* classes that old lines did not lose throughout */
 	unsigned spared;           /* classes that they did, and added lines did not */
+	bool whole_blocks;         /* see writes_whole_blocks */
 	struct buf scratch;
 };
 
@@ -455,18 +457,49 @@ static bool would_mix_quotes(struct span old, struct span file, struct span rest
 	return typographic && (plain_classes(middle) & CLASS_QUOTE);
 }
 
+/* ---- lines spelled as the removed ones that they stand for ---- */
+
+/* Whether an added line is spelled as the removed one that it stands for. */
+static bool line_repeats(const struct adapter *a, size_t index)
+{
+	const struct line_pair *pair = &a->pairing->of[index];
+
+	return pair->removed && pair->change != BLOCK_IDLE &&
+	       span_eq(pair->removed->text, a->diff->lines[index].text);
+}
+
+/* Whether the diff writes lines that stay as removed and added, which no program that compares
+ * files does. */
+static bool writes_whole_blocks(const struct adapter *a)
+{
+	for (size_t h = 0; h < a->diff->hunk_count; h++)
+		for (size_t i = 0; i < a->places[h].count; i++) {
+			size_t index = a->diff->hunks[h].first + i;
+			const struct line_pair *pair = &a->pairing->of[index];
+
+			if (a->diff->lines[index].op == '+' && line_repeats(a, index) &&
+			    !span_is_blank(pair->removed->text) &&
+			    span_eq(pair->removed->text,
+			            line_body(lines_at(a->base, pair->base_line))))
+				return true;
+		}
+	return false;
+}
+
 /* ---- the adapter ---- */
 
 struct adapter *adapt_make(const struct lines *base, const struct diff_text *diff,
-                           const struct placement *places)
+                           const struct placement *places, const struct pairing *pairing)
 {
 	struct adapter *a = mem_alloc(1, sizeof(*a));
 
-	*a = (struct adapter){ .diff = diff, .places = places, .base = base,
-	                       .scratch = BUF_INIT(LIMIT_FILE_BYTES) };
+	*a = (struct adapter){ .diff = diff, .places = places, .pairing = pairing,
+	                       .base = base, .scratch = BUF_INIT(LIMIT_FILE_BYTES) };
 	find_lookalikes(a);
-	evidence_collect(&a->evidence, base, diff, places, a->lookalikes & CLASS_SPACE);
+	evidence_collect(&a->evidence, base, diff, places, pairing,
+	                 a->lookalikes & CLASS_SPACE);
 	a->uniform = uniform_make(base, diff, places);
+	a->whole_blocks = a->evidence.any_folded && writes_whole_blocks(a);
 	return a;
 }
 
@@ -559,14 +592,62 @@ static bool put_indent(struct adapter *a, size_t h, size_t index, struct span in
 	return true;
 }
 
-bool adapt_line(struct adapter *a, size_t h, size_t index, const struct hunk_line *removed,
-                const struct span *body, struct buf *out)
+/* Whether an added line that repeats a removed one has the neighbour in that direction, too: blank
+ * lines may be alike by chance. */
+static bool stands_in_place(const struct adapter *a, size_t h, size_t index)
 {
-	struct span text = a->diff->lines[index].text, indent;
+	const struct hunk_line *lines = a->diff->lines;
+	size_t first = a->diff->hunks[h].first, end = first + a->places[h].count;
+	const struct line_pair *pair = &a->pairing->of[index];
+	const struct hunk_line *old = pair->removed;
+
+	if (index + 1 < end && lines[index + 1].op == ' ')
+		return pair->base_line + 1 == a->pairing->of[index + 1].base_line;
+	if (index + 1 < end && lines[index + 1].op == '+' && line_repeats(a, index + 1) &&
+	    a->pairing->of[index + 1].base_line == pair->base_line + 1)
+		return true;
+	if (lines[index - 1].op == '-')
+		return old > &lines[first] && old[-1].op == ' ';
+	return line_repeats(a, index - 1) &&
+	       a->pairing->of[index - 1].base_line + 1 == pair->base_line;
+}
+
+/* The file's line.  But where all else says that the added lines were not changed on the way, such
+ * a line may be in the diff for its white space, which the removed line lost. */
+static bool keep_line(struct adapter *a, size_t h, size_t index, struct span body,
+                         struct buf *out)
+{
+	struct span text = a->diff->lines[index].text, indent = indent_of_line(text);
+	size_t start = out->len;
+	bool about_space;
+
+	if (span_eq(text, body) || span_is_blank(text) || a->lookalikes & CLASS_SPACE)
+		return buf_span(out, body);
+	about_space = a->pairing->of[index].change == BLOCK_RESPACES ||
+	              (span_starts(body, text) && span_is_blank(span_skip(body, text.len)));
+	if (about_space && !a->whole_blocks)
+		return false;
+	if (!span_eq(indent, indent_of_line(body)) &&
+	    !(put_indent(a, h, index, indent, a->pairing->of[index].removed, &body, out) &&
+	      span_eq(buf_from(out, start), indent_of_line(body))))
+		return false;
+	out->len = start;
+	return buf_span(out, body);
+}
+
+bool adapt_line(struct adapter *a, size_t h, size_t index, struct buf *out)
+{
+	const struct line_pair *pair = &a->pairing->of[index];
+	const struct hunk_line *removed = pair->removed;
+	struct span text = a->diff->lines[index].text, indent, body = { 0 };
 	bool exact = a->places[h].fold == FOLD_EXACT;
 
 	if (!a->evidence.any_folded && !a->lookalikes)
 		return buf_span(out, text);
+	if (removed)
+		body = line_body(lines_at(a->base, pair->base_line));
+	if (line_repeats(a, index) && (!span_is_blank(text) || stands_in_place(a, h, index)))
+		return keep_line(a, h, index, body, out);
 	while (a->evidence.extra_cr && span_ends(text, SPAN("\r")))
 		text.len--;
 	if (a->evidence.trim_end)
@@ -581,6 +662,6 @@ bool adapt_line(struct adapter *a, size_t h, size_t index, const struct hunk_lin
 		text = buf_view(&a->scratch);
 	}
 	indent = indent_of_line(text);
-	return put_indent(a, h, index, indent, removed, body, out) &&
-	       put_body(a, span_skip(text, indent.len), exact ? NULL : removed, body, out);
+	return put_indent(a, h, index, indent, removed, &body, out) &&
+	       put_body(a, span_skip(text, indent.len), exact ? NULL : removed, &body, out);
 }

@@ -18,6 +18,7 @@ struct evidence_scan {
 	const struct lines *base;
 	const struct diff_text *diff;
 	const struct placement *places;
+	const struct pairing *pairing;
 	bool fold_spaces;
 	size_t spared, damaged; /* votes */
 	size_t asked;           /* pairs that could have voted */
@@ -246,6 +247,31 @@ static bool same_end(const struct hunk_line *a, const struct hunk_line *b)
 	return a->cr == b->cr && !a->no_newline && !b->no_newline;
 }
 
+/* A run of removed lines and the run of `added` lines at `first` that takes its place; true if
+ * it says nothing unless it is about white space. */
+static bool compare_run(struct evidence_scan *hr, size_t first, size_t removed, size_t added,
+                        size_t base_line)
+{
+	const struct hunk_line *old = &hr->diff->lines[first - removed];
+	const struct hunk_line *new = &hr->diff->lines[first];
+	bool about_space = false;
+
+	for (size_t k = 0; k < removed && k < added; k++) {
+		struct span file = file_line(hr, base_line + k);
+
+		if (span_is_blank(old[k].text) || span_is_blank(new[k].text))
+			continue;
+		if (hr->pairing->of[first].change != BLOCK_CHANGES)
+			about_space |= span_eq(old[k].text, new[k].text) &&
+			               !span_eq(old[k].text, file) &&
+			               same_end(&old[k], &new[k]);
+		else
+			evidence_vote(hr, diff_indent(hr, new[k].text),
+			              diff_indent(hr, old[k].text), indent_of_line(file));
+	}
+	return about_space;
+}
+
 /* Each run of removed lines and the run of added lines that takes its place. */
 static bool compare_pairs(struct evidence_scan *hr)
 {
@@ -256,24 +282,14 @@ static bool compare_pairs(struct evidence_scan *hr)
 		size_t count = hr->places[h].count, base_line = hr->places[h].at;
 
 		for (size_t i = 0; i < count && is_folded(hr, h);) {
-			size_t removed = 0, added = 0, first = base_line;
+			size_t removed = 0, added = 0;
 
 			while (i + removed < count && lines[i + removed].op == '-')
 				removed++;
 			while (i + removed + added < count && lines[i + removed + added].op == '+')
 				added++;
-			for (size_t k = 0; k < removed && k < added; k++) {
-				struct span old = lines[i + k].text;
-				struct span new = lines[i + removed + k].text;
-				struct span file = file_line(hr, first + k);
-
-				if (span_is_blank(old) || span_is_blank(new))
-					continue;
-				about_space |= span_eq(old, new) && !span_eq(old, file) &&
-				               same_end(&lines[i + k], &lines[i + removed + k]);
-				evidence_vote(hr, diff_indent(hr, new), diff_indent(hr, old),
-				              indent_of_line(file));
-			}
+			about_space |= compare_run(hr, hr->diff->hunks[h].first + i + removed,
+			                           removed, added, base_line);
 			base_line += removed + !(removed + added);
 			i += removed + added + !(removed + added);
 		}
@@ -479,8 +495,10 @@ static enum verdict evidence_judge(struct evidence_scan *hr)
 		return (hr->damaged && !hr->spared) || added_line_stands_for_another(hr) ?
 		               VERDICT_UNKNOWN : VERDICT_SPARED;
 	}
-	if (added_lines_keep_indent(hr) || changed_lines_spared(hr) || compare_pairs(hr))
+	if (added_lines_keep_indent(hr) || changed_lines_spared(hr))
 		return VERDICT_SPARED;
+	if (compare_pairs(hr))
+		return hr->damaged ? VERDICT_UNKNOWN : VERDICT_SPARED;
 	/* A block that is a level less has fewer tabs, too, and so have its added lines. */
 	if ((hr->w->keeps_tabs && (hr->w->rule.kind != INDENT_ADD || hr->spared || !hr->damaged)) ||
 	    (hr->w->rule.kind == INDENT_TABS && added_line_has_tab(hr, false)))
@@ -599,10 +617,11 @@ static void reserve_indents(struct evidence_scan *hr)
 }
 
 void evidence_collect(struct evidence *w, const struct lines *base, const struct diff_text *diff,
-                      const struct placement *places, bool fold_spaces)
+                      const struct placement *places, const struct pairing *pairing,
+                      bool fold_spaces)
 {
 	struct evidence_scan hr = { .w = w, .base = base, .diff = diff, .places = places,
-	                            .fold_spaces = fold_spaces };
+	                            .pairing = pairing, .fold_spaces = fold_spaces };
 
 	*w = (struct evidence){ 0 };
 	for (size_t h = 0; h < diff->hunk_count; h++)
@@ -651,7 +670,8 @@ bool evidence_indent(const struct evidence *w, size_t h, bool exact, struct span
 		    span_eq(indent_of_line(removed->text), indent))
 			return buf_span(out, indent_of_line(*body));
 		/* Context speaks against the shift: it may have been a slip in a line or two. */
-		if (w->in_part && rule_for(w, h)->kind == INDENT_ADD)
+		if (w->in_part && rule_for(w, h)->kind == INDENT_ADD &&
+		    (w->pair_count < 2 || !stands_for_another(w, indent)))
 			return false;
 		return indent_undo(rule_for(w, h), indent, out);
 	}

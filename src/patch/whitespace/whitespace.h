@@ -26,14 +26,13 @@ struct adapter;
 
 /* Gathers the evidence. Everything passed in must outlive the adapter. */
 struct adapter *adapt_make(const struct lines *base, const struct diff_text *diff,
-                           const struct placement *places);
+                           const struct placement *places, const struct pairing *pairing);
 void adapt_free(struct adapter *adapter);
 
 /* Appends the text that added line `line` (an index into diff->lines) of hunk `h` is to
- * have. `removed` is the removed line it takes the place of, and `body` that
- * line in the file; NULL when there is none. False: it cannot be known. */
-bool adapt_line(struct adapter *adapter, size_t h, size_t line,
-                const struct hunk_line *removed, const struct span *body, struct buf *out);
+ * have.  One that is spelled as the removed line it stands for has the file's bytes.  False: it
+ * cannot be known. */
+bool adapt_line(struct adapter *adapter, size_t h, size_t line, struct buf *out);
 
 /* ---- whitespace evidence ---------------------------------------------------------- */
 
@@ -96,11 +95,13 @@ struct evidence {
 
 /* `fold_spaces`: no-break spaces count as spaces. */
 void evidence_collect(struct evidence *w, const struct lines *base, const struct diff_text *diff,
-                      const struct placement *places, bool fold_spaces);
+                      const struct placement *places, const struct pairing *pairing,
+                      bool fold_spaces);
 void evidence_release(struct evidence *w);
 
 /* Appends the indentation that an added line with `indent` is to have; false when it cannot be
- * told. `removed` and `body` are as in adapt_line; `exact`: the hunk fits as it is. */
+ * told. `removed` is the line that it replaces (NULL: none), and `body` that line in the file;
+ * `exact`: the hunk fits as it is. */
 bool evidence_indent(const struct evidence *w, size_t h, bool exact, struct span indent,
                      const struct hunk_line *removed, const struct span *body, struct buf *out);
 

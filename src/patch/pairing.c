@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which line of a new text stands for which of the old one. */
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "patch/private.h"
+
+/* ---- two texts -------------------------------------------------------------------- */
+
+/* The lines with LF throughout, as diff_lines compares them. */
+static void put_with_lf(const struct lines *lines, struct buf *out)
+{
+	for (size_t i = 0; i < lines->count; i++) {
+		buf_span(out, line_body(lines_at(lines, i)));
+		buf_char(out, '\n');
+	}
+}
+
+size_t *patch_pair_lines(const struct lines *old, const struct lines *new)
+{
+	_cleanup_buf_ struct buf old_text = BUF_INIT(2 * LIMIT_FILE_BYTES);
+	_cleanup_buf_ struct buf new_text = BUF_INIT(2 * LIMIT_FILE_BYTES);
+	_cleanup_lines_ struct lines old_lines = { 0 }, new_lines = { 0 };
+	_cleanup_script_ struct script script = { 0 };
+	size_t *ret = mem_alloc(new->count + 1, sizeof(*ret)), old_at = 0, new_at = 0;
+
+	put_with_lf(old, &old_text);
+	put_with_lf(new, &new_text);
+	lines_index(&old_lines, buf_view(&old_text));
+	lines_index(&new_lines, buf_view(&new_text));
+	diff_lines(&old_lines, &new_lines, &script);
+	for (size_t i = 0; i < script.count; i++) {
+		const struct edit *edit = &script.edits[i];
+		size_t added = lines_count(edit->insert);
+
+		while (old_at < edit->at)
+			ret[new_at++] = old_at++;
+		for (size_t k = 0; k < added; k++)
+			ret[new_at++] = k < edit->remove ? old_at + k : SIZE_MAX;
+		old_at += edit->remove;
+	}
+	while (new_at < new_lines.count)
+		ret[new_at++] = old_at++;
+	return ret;
+}
+
+/* ---- hunks ------------------------------------------------------------------------ */
+
+/* A run of removed lines and the run of added ones that takes its place; indices into
+ * diff->lines. */
+struct change_block {
+	size_t removed, removed_count;
+	size_t added, added_count;
+};
+
+static void index_run(const struct diff_text *diff, size_t first, size_t count, struct buf *text,
+                      struct lines *ret)
+{
+	for (size_t i = 0; i < count; i++) {
+		buf_span(text, diff->lines[first + i].text);
+		buf_char(text, '\n');
+	}
+	lines_index(ret, buf_view(text));
+}
+
+/* Whether the block adds, line by line, what it removes. */
+static enum block_change compare_block(const struct diff_text *diff,
+                                       const struct change_block *block)
+{
+	_cleanup_buf_ struct buf one = BUF_INIT(LIMIT_DIFF_BYTES);
+	_cleanup_buf_ struct buf other = BUF_INIT(LIMIT_DIFF_BYTES);
+	enum block_change change = BLOCK_IDLE;
+
+	if (block->removed_count != block->added_count)
+		return BLOCK_CHANGES;
+	for (size_t i = 0; i < block->added_count; i++) {
+		struct span removed = diff->lines[block->removed + i].text;
+		struct span added = diff->lines[block->added + i].text;
+
+		if (span_eq(removed, added))
+			continue;
+		change = BLOCK_RESPACES;
+		if (!span_eq(fold_line(FOLD_DROP, removed, &one),
+		             fold_line(FOLD_DROP, added, &other)))
+			return BLOCK_CHANGES;
+	}
+	return change;
+}
+
+static void pair_block(const struct diff_text *diff, const struct change_block *block,
+                       struct pairing *ret)
+{
+	_cleanup_buf_ struct buf removed = BUF_INIT(2 * LIMIT_DIFF_BYTES);
+	_cleanup_buf_ struct buf added = BUF_INIT(2 * LIMIT_DIFF_BYTES);
+	_cleanup_lines_ struct lines old = { 0 }, new = { 0 };
+	_cleanup_free_ size_t *pairs = NULL;
+	enum block_change change;
+
+	if (!block->removed_count || !block->added_count)
+		return;
+	change = compare_block(diff, block);
+	index_run(diff, block->removed, block->removed_count, &removed, &old);
+	index_run(diff, block->added, block->added_count, &added, &new);
+	pairs = patch_pair_lines(&old, &new);
+	for (size_t i = 0; i < block->added_count; i++) {
+		struct line_pair *pair = &ret->of[block->added + i];
+
+		if (pairs[i] != SIZE_MAX)
+			pair->removed = &diff->lines[block->removed + pairs[i]];
+		if (pairs[i] != SIZE_MAX)
+			pair->base_line = ret->of[block->removed + pairs[i]].base_line;
+		pair->change = change;
+	}
+}
+
+static void pair_hunk(const struct diff_text *diff, const struct placement *place, size_t first,
+                      struct pairing *ret)
+{
+	const struct hunk_line *lines = diff->lines;
+	size_t at = first, end = first + place->count, base_line = place->at;
+
+	while (at < end) {
+		struct change_block block = { .removed = at };
+
+		for (; at < end && lines[at].op == '-'; at++)
+			ret->of[at].base_line = base_line++;
+		block.removed_count = at - block.removed;
+		for (block.added = at; at < end && lines[at].op == '+';)
+			at++;
+		block.added_count = at - block.added;
+		pair_block(diff, &block, ret);
+		if (at < end && lines[at].op == ' ')
+			ret->of[at++].base_line = base_line++;
+	}
+}
+
+void pairing_make(const struct diff_text *diff, const struct placement *places,
+                  struct pairing *ret)
+{
+	ret->of = mem_alloc(diff->line_count + 1, sizeof(*ret->of));
+	for (size_t h = 0; h < diff->hunk_count; h++)
+		pair_hunk(diff, &places[h], diff->hunks[h].first, ret);
+}
+
+void pairing_release(struct pairing *pairing)
+{
+	free(pairing->of);
+}
