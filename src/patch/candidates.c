@@ -103,7 +103,7 @@ static bool candidates_markers_lost(const struct diff_text *diff)
 }
 
 /* Whether what follows the lines that the header counts is not part of the hunk:
- * blank lines, or prose (which may hold a list with + and - after its first words). */
+ * blank lines, or prose without any line that begins with + or -. */
 static bool prose_after_cut(const struct diff_text *diff, const struct hunk *hunk, bool lost)
 {
 	bool words = false;
@@ -115,6 +115,8 @@ static bool prose_after_cut(const struct diff_text *diff, const struct hunk *hun
 
 		if (hunk_line_is_blank(line) && line->op == ' ')
 			continue;
+		if (line->op != ' ')
+			return false;
 		if (!line->bare)
 			return words;
 		if (lost)
@@ -143,12 +145,18 @@ static size_t may_drop(const struct diff_text *diff, const struct hunk *hunk, bo
 }
 
 /* The readings in the order of belief: as the counts say, then whole, then
- * with ever fewer lines at the end. Returns how many. */
+ * with ever fewer lines at the end. Returns how many.  None drops a line that begins with + or -,
+ * but for an echo, which reads as a header too. */
 static size_t list_readings(const struct diff_text *diff, const struct hunk *hunk, bool lost,
                             size_t readings[static DROP_MAX + 3])
 {
 	size_t drop = may_drop(diff, hunk, lost), n = 0;
 
+	if (hunk->echo) {
+		readings[n++] = hunk->count;
+		readings[n++] = hunk->count - hunk->echo;
+		return n;
+	}
 	if (prose_after_cut(diff, hunk, lost)) {
 		readings[n++] = hunk->cut;
 		drop = bare_tail(diff, hunk);
@@ -241,4 +249,121 @@ void candidates_release(struct candidates *hunks, size_t count)
 	for (size_t i = 0; i < count; i++)
 		free(hunks[i].places);
 	free(hunks);
+}
+
+/* ---- lines that may be prose ------------------------------------------------------- */
+
+/* Readings that do not depend on the place of a hunk: whether lines are of a diff at all. */
+struct readings {
+	const struct diff_text *diff;
+	struct fold_index index;
+	uint32_t *ids; /* owned; one per line of the diff */
+};
+
+/* Whether the old lines among these, of which one must have words, stand anywhere in the file. */
+static bool lines_fit(struct readings *r, const struct hunk *hunk, size_t from, size_t to)
+{
+	struct hunk part = { .first = hunk->first + from };
+	bool words = false;
+	size_t count, place;
+
+	for (size_t i = from; i < to; i++) {
+		const struct hunk_line *line = &r->diff->lines[hunk->first + i];
+
+		words |= line->op != '+' && !hunk_line_is_blank(line);
+	}
+	count = words ? candidates_ids(&r->index, &part, to - from, r->ids) : 0;
+	return count && fold_index_find(&r->index, r->ids, count, &place, 1);
+}
+
+/* The first line of a run of lines with markers behind the cut that the file has; hunk->count if
+ * there is none. */
+static size_t find_change_behind(struct readings *r, const struct hunk *hunk)
+{
+	const struct hunk_line *lines = &r->diff->lines[hunk->first];
+	size_t i = hunk->cut;
+
+	while (i < hunk->count) {
+		size_t from = i;
+		bool changes = false;
+
+		for (; i < hunk->count && !lines[i].bare; i++)
+			changes |= lines[i].op != ' ';
+		if (changes && lines_fit(r, hunk, from, i))
+			return from;
+		i += from == i;
+	}
+	return hunk->count;
+}
+
+/* There must be a line that begins with + or - at `line` or behind it. */
+static bool refuse_doubt(const struct hunk_line *line, size_t *ret_diff_line, struct err *err)
+{
+	struct span shown;
+
+	while (line->op == ' ')
+		line++;
+	shown = utf8_head(line->text, LINE_SHOWN);
+	*ret_diff_line = line->diff_line;
+	return err_set(err, ERR_INVALID_DIFF,
+	               "Invalid Diff: line %zu of the diff, `%c%.*s`, can be read in two ways: "
+	               "as words around the diff, or as a change, since the file has such lines. "
+	               "Nothing was written. If it is a change, put a line @@ before it; if not, "
+	               "leave it out.",
+	               line->diff_line, line->op, (int)shown.len, shown.data);
+}
+
+/* Decides whether what follows words behind a hunk is prose, too. */
+static bool read_tail(struct readings *r, struct diff_text *diff, size_t h, size_t *ret_diff_line,
+                      struct err *err)
+{
+	struct hunk *hunk = &diff->hunks[h];
+	size_t change;
+
+	if (lines_fit(r, hunk, 0, hunk->count) ||
+	    lines_fit(r, hunk, 0, hunk->count - bare_tail(diff, hunk))) {
+		hunk->cut = 0;
+		hunk->tail = TAIL_PLAIN;
+		return true;
+	}
+	change = find_change_behind(r, hunk);
+	if (change < hunk->count)
+		return refuse_doubt(&diff->lines[hunk->first + change], ret_diff_line, err);
+	if (hunk->tail == TAIL_LIST)
+		hunks_end(diff, h, hunk->cut);
+	return true;
+}
+
+bool candidates_read_doubts(const struct lines *base, struct diff_text *diff,
+                            size_t *ret_diff_line, struct err *err)
+{
+	_cleanup_free_ bool *keep = mem_alloc(diff->hunk_count, sizeof(*keep));
+	struct readings r = { .diff = diff };
+	bool any = false, ok = true;
+
+	for (size_t h = 0; h < diff->hunk_count; h++)
+		any |= diff->hunks[h].doubted || diff->hunks[h].tail != TAIL_PLAIN;
+	if (!any)
+		return true;
+	fold_index_build(&r.index, base, diff, FOLD_LOOKALIKE_DROP, /* strip_bom= */ true);
+	r.index.work_max = WORK_MAX;
+	r.ids = mem_alloc(diff->line_count, sizeof(*r.ids));
+	for (size_t h = 0; h < diff->hunk_count && ok; h++) {
+		const struct hunk *hunk = &diff->hunks[h];
+
+		keep[h] = !hunk->doubted;
+		if (hunk->tail != TAIL_PLAIN)
+			ok = read_tail(&r, diff, h, ret_diff_line, err);
+		else if (hunk->doubted && lines_fit(&r, hunk, 0, hunk->count))
+			ok = refuse_doubt(&diff->lines[hunk->first], ret_diff_line, err);
+	}
+	if (ok && r.index.work > WORK_MAX)
+		ok = err_set(err, ERR_TOO_LARGE,
+		             "The diff and the file are too large and too repetitive to tell prose "
+		             "from hunks. Send the hunks alone.");
+	if (ok)
+		hunks_keep(diff, keep);
+	free(r.ids);
+	fold_index_release(&r.index);
+	return ok;
 }

@@ -54,6 +54,7 @@ static const struct claim_row {
 	{ "*** Delete File: ", NULL, CLAIM_DELETED, false, true },
 	{ "*** Move to: ", NULL, CLAIM_RENAME_TO, false, true },
 	{ "*** Add File: ", NULL, CLAIM_NOTHING, false, true },
+	{ "===================", "===================", CLAIM_NOTHING, false, false },
 };
 
 static const struct claim_row *claim_row_of(struct span line)
@@ -113,13 +114,13 @@ static bool is_paired(const struct claim_row *row, const struct claims *claims, 
 	}
 }
 
-void claims_take(struct claims *claims, struct span line, struct span next, bool in_git_header)
+bool claims_take(struct claims *claims, struct span line, struct span next, bool in_git_header)
 {
 	const struct claim_row *row = claim_row_of(line);
 	struct span rest;
 
 	if (!row || (row->prose && !in_git_header && !is_paired(row, claims, next)))
-		return;
+		return false;
 	rest = span_trim(span_skip(span_trim(line), strlen(row->prefix)));
 	switch (row->claim) {
 	case CLAIM_NOTHING:
@@ -164,6 +165,7 @@ void claims_take(struct claims *claims, struct span line, struct span next, bool
 		claims->submodule |= memmem(rest.data, rest.len, "..", 2) != NULL;
 		break;
 	}
+	return true;
 }
 
 bool claims_end_hunk(struct span line)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a diff: out of its wrapping, line by line into hunks. */
+/* Reading a diff: line by line into hunks, with a record of what each line was taken for. */
 #include "patch/parse.h"
 
 #include <stdbool.h>
@@ -12,174 +12,29 @@
 #include "base/text.h"
 #include "patch/private.h"
 
-/* ---- taking a diff out of its wrapping -------------------------------------------- */
-
-/* What models wrap a diff in: code fences (CommonMark 0.30, section 4.5), indentation. */
-
-struct fence {
-	char mark;     /* '`' or '~' */
-	size_t run;    /* how many */
-	size_t indent; /* spaces before */
-	bool info;     /* text follows: it can only open */
+/* Where the next line stands, outside of hunks. */
+enum place {
+	AT_START,   /* nothing but blank lines came before */
+	IN_PROSE,   /* words came before: what begins with + or - may be a list */
+	IN_SECTION, /* after a header, or in a wrapper: what begins with + or - is a hunk's */
+	AFTER_END,  /* of an envelope or a mail: only headers count */
 };
 
-static size_t count_spaces(struct span line)
-{
-	size_t n = 0;
-
-	while (n < line.len && line.data[n] == ' ')
-		n++;
-	return n;
-}
-
-/* Spaces and tabs. */
-static size_t count_blanks(struct span line)
-{
-	size_t n = 0;
-
-	while (n < line.len && (line.data[n] == ' ' || line.data[n] == '\t'))
-		n++;
-	return n;
-}
-
-static bool parse_fence(struct span line, struct fence *ret)
-{
-	struct fence fence = { .indent = count_spaces(line) };
-	struct span rest = span_skip(line_body(line), fence.indent);
-
-	if (!rest.len || (rest.data[0] != '`' && rest.data[0] != '~'))
-		return false;
-	fence.mark = rest.data[0];
-	while (fence.run < rest.len && rest.data[fence.run] == fence.mark)
-		fence.run++;
-	if (fence.run < 3)
-		return false;
-	fence.info = span_trim(span_skip(rest, fence.run)).len > 0;
-	*ret = fence;
-	return true;
-}
-
-static bool fence_closes(const struct fence *open, const struct fence *line)
-{
-	return line->mark == open->mark && line->run >= open->run && !line->info &&
-	       line->indent == open->indent;
-}
-
-static bool starts_hunk(struct span line)
-{
-	return span_starts(line, SPAN("@@"));
-}
-
-/* A diff line of a file header, which only counts when a name follows. */
-static bool starts_header(struct span line)
-{
-	return (span_starts(line, SPAN("--- ")) || span_starts(line, SPAN("+++ ")) ||
-	        span_starts(line, SPAN("diff --git "))) &&
-	       span_trim(line).len > 4;
-}
-
-static bool holds_hunk(struct span text)
-{
-	struct span line;
-
-	while (line_next(&text, &line))
-		if (starts_hunk(span_skip(line, count_blanks(line))))
-			return true;
-	return false;
-}
-
-/* Appends the contents of the fenced blocks that hold hunks. A fence after
- * an unfenced hunk is part of a file's text, not a wrapper: then nothing is fenced. */
-static bool collect_fenced(struct span text, struct buf *out)
-{
-	struct span rest = text, line;
-	struct fence open, fence;
-
-	while (line_next(&rest, &line)) {
-		struct span block;
-
-		if (starts_hunk(span_skip(line, count_blanks(line))) && !out->len)
-			return false;
-		if (!parse_fence(line, &open))
-			continue;
-		block = span_of(rest.data, 0);
-		while (line_next(&rest, &line)) {
-			if (parse_fence(line, &fence) && fence_closes(&open, &fence))
-				break;
-			block.len = (size_t)(line.data + line.len - block.data);
-		}
-		if (holds_hunk(block)) {
-			buf_span(out, block);
-			if (!span_ends(block, SPAN("\n")))
-				buf_char(out, '\n');
-		}
-	}
-	return out->len > 0;
-}
-
-/* The white space before the first header of a diff whose lines all begin with it;
- * empty when the diff is not indented as a whole. */
-static struct span whole_indent(struct span text)
-{
-	struct span line, indent = span_of(NULL, 0);
-	bool inside = false;
-
-	while (line_next(&text, &line)) {
-		size_t blanks = count_blanks(line);
-		struct span rest = span_skip(line, blanks);
-
-		if (!inside && (starts_hunk(rest) || starts_header(rest))) {
-			inside = true;
-			indent = span_head(line, blanks);
-		}
-		if (inside && span_trim(line).len && !span_starts(line, indent))
-			return span_of(NULL, 0);
-	}
-	return indent;
-}
-
-/* Returns `text` itself when nothing wraps it, otherwise the unwrapped text in
- * *storage.  Lines that are left out stay as empty prose before the first hunk or
- * vanish between blocks; line numbers of the diff then count from the unwrapped text. */
-static struct span diff_unwrap(struct span text, struct buf *storage)
-{
-	struct span source, line, indent;
-
-	text = utf8_skip_mark(text);
-	source = text;
-	if (collect_fenced(text, storage))
-		source = buf_view(storage);
-	indent = whole_indent(source);
-	if (indent.len) {
-		struct buf shifted = BUF_INIT(storage->max);
-
-		while (line_next(&source, &line)) {
-			size_t blanks = count_blanks(line);
-
-			buf_span(&shifted,
-			         span_skip(line, blanks < indent.len ? blanks : indent.len));
-		}
-		buf_release(storage);
-		*storage = shifted;
-		source = buf_view(storage);
-	}
-	return source;
-}
-
-/* ---- parsing ---------------------------------------------------------------------- */
-
-/* Hunks that a later one is compared with: bounds the work on hostile diffs. */
-enum { REPEATS_LOOKED_AT = 1000 };
-
 struct parser {
-	struct lines text;     /* the unwrapped diff */
-	size_t at;             /* next line, 0-based */
+	struct diff_source source;
+	size_t at;             /* next line, of those kept */
 	struct diff_text *out;
+	enum place place;
 	bool in_hunk;
 	bool in_git_header;    /* a `diff --git` line came after the last hunk */
 	bool loose;            /* no @@ is at the left edge: indented ones count */
+	size_t last_marked;    /* index of the last line that a hunk could have; 0 if none */
 	struct span name;      /* the file that the hunks so far belong to; empty: unknown */
 	struct span old_name, new_name; /* from the latest file header */
+	struct span old_line, new_line; /* the --- and +++ lines of the section; empty: none yet */
+	size_t old_seen, new_seen;      /* lines of the hunk so far */
+	bool echoes;           /* since line `echo` of the hunk all of them look like a header */
+	size_t echo;
 };
 
 void parse_diff_release(struct diff_text *diff)
@@ -187,15 +42,43 @@ void parse_diff_release(struct diff_text *diff)
 	free(diff->lines);
 	free(diff->hunks);
 	free(diff->anchors);
-	buf_release(&diff->shifted);
+	free(diff->record);
 	*diff = (struct diff_text){ 0 };
 }
 
+/* The line so many lines ahead; empty if the text between them was left out. */
 static struct span parser_peek(const struct parser *p, size_t ahead)
 {
-	if (p->at + ahead >= p->text.count)
+	const struct diff_source *s = &p->source;
+
+	if (p->at + ahead >= s->kept_count || s->kept[p->at + ahead] != s->kept[p->at] + ahead)
 		return span_of("", 0);
-	return line_body(lines_at(&p->text, p->at + ahead));
+	return unwrap_line(s, p->at + ahead);
+}
+
+/* Records what the next line is, and goes on to the one after it. */
+static void parser_take(struct parser *p, enum line_role role)
+{
+	struct line_record *record = &p->source.record[p->source.kept[p->at++]];
+
+	*record = (struct line_record){ .role = role };
+}
+
+/* 1-based, in the whole text. */
+static size_t line_number(const struct parser *p)
+{
+	return p->source.kept[p->at] + (size_t)1;
+}
+
+/* Whether the counts of a hunk include the next line for certain. */
+static bool at_counted(const struct parser *p)
+{
+	return p->source.record[p->source.kept[p->at]].role == LINE_HUNK;
+}
+
+static struct hunk *last_hunk(const struct parser *p)
+{
+	return &p->out->hunks[p->out->hunk_count - 1];
 }
 
 /* ---- file headers ---- */
@@ -230,35 +113,120 @@ static struct span section_name(const struct parser *p)
 	return span_of("", 0);
 }
 
-static const struct {
+/* The names of "diff --git a/x b/x"; with blanks in them only if both are the same. */
+static void take_git_names(struct parser *p, struct span rest)
+{
+	size_t middle = rest.len / 2;
+	const char *b = rest.len ? memmem(rest.data, rest.len, " b/", 3) : NULL;
+
+	rest = span_trim(rest);
+	middle = rest.len / 2;
+	if (!(rest.len % 2 && rest.data[middle] == ' ' &&
+	      span_eq(clean_name(span_head(rest, middle)), clean_name(span_skip(rest, middle)))))
+		middle = b ? (size_t)(b - rest.data) : rest.len;
+	p->old_name = clean_name(span_head(rest, middle));
+	p->new_name = clean_name(span_skip(rest, middle));
+}
+
+enum header_names { NAMES_NONE, NAMES_OLD, NAMES_NEW, NAMES_BOTH, NAMES_GIT };
+
+/* Lines that speak of a file. To add one: a row, here and in claims.c if it claims something. */
+static const struct header_row {
 	struct span prefix;
-	enum { HEADER_NONE, HEADER_OLD, HEADER_NEW, HEADER_BOTH } names;
-} header_lines[] = {
-	{ { "diff --git ", 11 }, HEADER_NONE },   { { "--- ", 4 }, HEADER_OLD },
-	{ { "+++ ", 4 }, HEADER_NEW },            { { "*** Update File: ", 17 }, HEADER_BOTH },
-	{ { "*** Add File: ", 14 }, HEADER_BOTH }, { { "*** Begin Patch", 15 }, HEADER_NONE },
-	{ { "*** End Patch", 13 }, HEADER_NONE }, { { "*** End of File", 15 }, HEADER_NONE },
-	{ { "Index: ", 7 }, HEADER_NONE },        { { "diff -", 6 }, HEADER_NONE },
+	enum header_names names;
+	enum line_role role;
+	enum place then;
+	bool envelope; /* of the apply_patch format: blanks around it do not count */
+} header_rows[] = {
+	{ { "diff --git ", 11 }, NAMES_GIT, LINE_HEADER, IN_SECTION, false },
+	{ { "--- ", 4 }, NAMES_OLD, LINE_HEADER, IN_SECTION, false },
+	{ { "+++ ", 4 }, NAMES_NEW, LINE_HEADER, IN_SECTION, false },
+	{ { "*** Update File: ", 17 }, NAMES_BOTH, LINE_HEADER, IN_SECTION, true },
+	{ { "*** Add File: ", 14 }, NAMES_BOTH, LINE_HEADER, IN_SECTION, true },
+	{ { "*** Delete File: ", 17 }, NAMES_BOTH, LINE_HEADER, IN_SECTION, true },
+	{ { "*** Move to: ", 13 }, NAMES_NONE, LINE_HEADER, IN_SECTION, true },
+	{ { "*** Begin Patch", 15 }, NAMES_NONE, LINE_OPENS, IN_SECTION, true },
+	{ { "*** End Patch", 13 }, NAMES_NONE, LINE_CLOSES, AFTER_END, true },
+	{ { "*** End of File", 15 }, NAMES_NONE, LINE_HEADER, IN_SECTION, true },
+	{ { "Index: ", 7 }, NAMES_BOTH, LINE_HEADER, IN_SECTION, false },
+	{ { "diff -", 6 }, NAMES_NONE, LINE_HEADER, IN_SECTION, false },
 };
 
-/* Takes a file header line; false if it is none. */
-static bool parser_take_header(struct parser *p, struct span line)
+static const struct header_row *header_row_of(struct span line)
 {
-	for (size_t i = 0; i < ARRAY_LEN(header_lines); i++) {
-		struct span name;
+	for (size_t i = 0; i < ARRAY_LEN(header_rows); i++)
+		if (span_starts(header_rows[i].envelope ? span_trim(line) : line,
+		                header_rows[i].prefix))
+			return &header_rows[i];
+	return NULL;
+}
 
-		if (!span_starts(line, header_lines[i].prefix))
-			continue;
-		name = clean_name(span_skip(line, header_lines[i].prefix.len));
-		if (header_lines[i].names == HEADER_OLD || header_lines[i].names == HEADER_BOTH) {
-			p->old_name = name;
-			p->new_name = span_of("", 0);
-		}
-		if (header_lines[i].names == HEADER_NEW || header_lines[i].names == HEADER_BOTH)
-			p->new_name = name;
+/* In an envelope " *** End Patch" is context, but at the end of all. */
+static bool is_indented_end(const struct parser *p, const struct header_row *row)
+{
+	return row->then == AFTER_END && p->at >= p->last_marked && p->out->apply_patch;
+}
+
+/* Whether the next line, outside of hunks, is a header of this row and not a line of a hunk
+ * without @@ that looks like one. */
+static bool is_header(const struct parser *p, const struct header_row *row)
+{
+	struct span line = parser_peek(p, 0), next = parser_peek(p, 1);
+
+	if ((row->names == NAMES_OLD || row->names == NAMES_NEW) &&
+	    !span_trim(span_skip(line, 4)).len)
+		return false;
+	if (row->envelope && line.data[0] != '*' && p->out->apply_patch && p->place == IN_SECTION)
+		return is_indented_end(p, row);
+	if (p->place != IN_SECTION || at_line_begins(next))
 		return true;
+	if (row->names == NAMES_OLD)
+		return !p->old_line.len || span_starts(next, SPAN("+++ "));
+	return row->names != NAMES_NEW || !p->new_line.len ||
+	       (p->at && span_starts(unwrap_line(&p->source, p->at - 1), SPAN("--- ")));
+}
+
+static bool refuse_files(struct span one, struct span other, struct err *err)
+{
+	return err_set(err, ERR_INVALID_DIFF,
+	               "Invalid Diff: the diff is for several files (%.*s and %.*s). Send "
+	               "one diff per file, or use apply_changes.",
+	               (int)(one.len < 200 ? one.len : 200), one.data,
+	               (int)(other.len < 200 ? other.len : 200), other.data);
+}
+
+/* Takes a file header line into the parser's state. False: it begins another file's part. */
+static bool take_header(struct parser *p, const struct header_row *row, struct err *err)
+{
+	struct span line = row->envelope ? span_trim(parser_peek(p, 0)) : parser_peek(p, 0);
+	struct span rest = span_skip(line, row->prefix.len), next = parser_peek(p, 1);
+
+	if (row->names == NAMES_GIT) {
+		take_git_names(p, rest);
+	} else if (row->names == NAMES_BOTH) {
+		p->old_name = p->new_name = span_trim(rest);
+	} else if (row->names == NAMES_OLD) {
+		p->old_name = clean_name(rest);
+		p->new_name = span_of("", 0);
+	} else if (row->names == NAMES_NEW) {
+		p->new_name = clean_name(rest);
 	}
-	return false;
+	if (row->names == NAMES_OLD)
+		p->old_line = line;
+	else if (row->names == NAMES_NEW)
+		p->new_line = line;
+	else if (row->names != NAMES_NONE)
+		p->old_line = p->new_line = span_of("", 0);
+	p->out->apply_patch |= row->envelope;
+	/* A lone "--- words" may be prose. */
+	if (row->names != NAMES_OLD || p->place == IN_SECTION || at_line_begins(next) ||
+	    span_starts(next, SPAN("+++ ")))
+		p->place = row->then;
+	parser_take(p, row->role);
+	if (row->envelope && row->names == NAMES_BOTH && p->name.len &&
+	    !span_eq(p->name, p->new_name))
+		return refuse_files(p->name, p->new_name, err);
+	return true;
 }
 
 /* Half a file header, with the name that the file has had so far. */
@@ -272,100 +240,66 @@ static bool is_name_again(const struct parser *p, struct span line)
 	       (span_starts(line, SPAN("--- ")) && span_eq(name, p->old_name));
 }
 
-/* Whether the next line starts another file inside a hunk. "--- x" alone may be a
- * removed line, so it needs a "+++ y" and a hunk after it. */
+/* Whether a --- and a +++ line come next: two of a hunk's lines may look so. Without an @@ line
+ * after them they must name one file, where the hunk may end. */
+static bool at_names(const struct parser *p)
+{
+	struct span one = parser_peek(p, 0), other = parser_peek(p, 1), third = parser_peek(p, 2);
+	const struct hunk *hunk = last_hunk(p);
+	struct span old_name, new_name;
+
+	if (!span_starts(one, SPAN("--- ")) || !span_starts(other, SPAN("+++ ")))
+		return false;
+	if (at_line_begins(third) || hunk->doubted)
+		return true;
+	old_name = clean_name(span_skip(one, 4));
+	new_name = clean_name(span_skip(other, 4));
+	return parse_is_marked(third) && (!hunk->counted || hunk->cut) &&
+	       (span_eq(old_name, new_name) || is_dev_null(old_name) || is_dev_null(new_name));
+}
+
+/* The first line of a mail in a series: "From " and a hash. */
+static bool is_mail(struct span line)
+{
+	size_t hex = 0;
+
+	if (!span_starts(line, SPAN("From ")))
+		return false;
+	line = span_skip(line, 5);
+	while (hex < line.len && ascii_hex((unsigned char)line.data[hex]) >= 0)
+		hex++;
+	return hex == 40 && span_starts(span_skip(line, hex), SPAN(" Mon Sep 17 "));
+}
+
+/* Whether the next line, inside a hunk whose counts do not include it for certain, starts another
+ * section.  "--- x" alone may be a removed line, so it needs more behind it. */
 static bool at_file_header(const struct parser *p)
 {
-	struct span line = parser_peek(p, 0);
+	struct span line = parser_peek(p, 0), next = parser_peek(p, 1);
+	const struct header_row *row = header_row_of(line);
 
-	if (span_starts(line, SPAN("diff --git ")) ||
-	    span_starts(line, SPAN("*** Update File: ")) ||
-	    span_starts(line, SPAN("*** End Patch")) ||
-	    span_starts(line, SPAN("*** End of File")) ||
-	    span_starts(line, SPAN("Index: ")) || claims_end_hunk(line))
+	if (row && span_starts(row->prefix, SPAN("Index: ")) &&
+	    (span_starts(next, SPAN("=====")) || span_starts(next, SPAN("--- ")) ||
+	     at_line_begins(next) || span_eq(clean_name(span_skip(line, 7)), p->name)))
 		return true;
-	if (span_starts(line, SPAN("--- ")) && span_starts(parser_peek(p, 1), SPAN("+++ ")) &&
-	    span_starts(parser_peek(p, 2), SPAN("@@")))
-		return true;
-	return is_name_again(p, line) && span_starts(parser_peek(p, 1), SPAN("@@"));
+	if (row && row->envelope)
+		return line.data[0] == '*' || is_indented_end(p, row);
+	return (row && row->names == NAMES_GIT) || claims_end_hunk(line) || is_mail(line) ||
+	       at_names(p) || (is_name_again(p, line) && at_line_begins(next));
 }
 
-/* A mail signature: "-- " and then the program's version, nothing else. */
+/* A mail's signature: "-- ", and then the program's version.  Where the counts are not met it
+ * could be the removal of "-": then nothing that a hunk could have may follow. */
 static bool at_signature(const struct parser *p)
 {
-	struct span version = span_trim(parser_peek(p, 1));
+	struct span line = parser_peek(p, 0), next = parser_peek(p, 1);
 
-	if (!span_eq(parser_peek(p, 0), SPAN("-- ")) && !span_eq(parser_peek(p, 0), SPAN("--")))
+	if (!span_eq(line, SPAN("-- ")) && !span_eq(line, SPAN("--")))
 		return false;
-	for (size_t i = 2; p->at + i < p->text.count; i++)
-		if (span_trim(parser_peek(p, i)).len)
-			return false;
-	return version.len && ascii_is_digit(version.data[0]) &&
-	       memchr(version.data, '.', version.len) != NULL;
-}
-
-/* ---- hunk headers ---- */
-
-static bool hunk_take_number(struct span *text, size_t *ret)
-{
-	size_t n = 0, digits = 0;
-
-	while (digits < text->len && ascii_is_digit(text->data[digits])) {
-		if (n > ((size_t)1 << 48))
-			return false;
-		n = n * 10 + (size_t)(text->data[digits++] - '0');
-	}
-	if (!digits)
-		return false;
-	*text = span_skip(*text, digits);
-	*ret = n;
-	return true;
-}
-
-/* "-12,3": sign, start and optional count (1 when absent). */
-static bool hunk_take_range(struct span *text, char sign, size_t *ret_start, size_t *ret_count)
-{
-	struct span rest = span_skip(*text, 1);
-
-	if (!text->len || text->data[0] != sign || !hunk_take_number(&rest, ret_start))
-		return false;
-	*ret_count = 1;
-	if (rest.len && rest.data[0] == ',') {
-		rest = span_skip(rest, 1);
-		if (!hunk_take_number(&rest, ret_count))
-			*ret_count = 1;
-	}
-	*text = rest;
-	return true;
-}
-
-/* Only signs, commas, dots, digits and blanks: numbers that were left out or garbled. */
-static bool is_number_noise(struct span text)
-{
-	for (size_t i = 0; i < text.len; i++)
-		if (!strchr("-+,. \t0123456789?xXN#", text.data[i]) || !text.data[i])
-			return false;
-	return true;
-}
-
-static void parse_hunk_header(struct span line, struct hunk *hunk)
-{
-	struct span inside = span_trim(span_skip(line, 2));
-	struct span after = span_of("", 0);
-	const char *close = inside.len ? memmem(inside.data, inside.len, "@@", 2) : NULL;
-
-	if (close) {
-		after = span_trim(span_skip(inside, (size_t)(close - inside.data) + 2));
-		inside = span_trim(span_head(inside, (size_t)(close - inside.data)));
-	}
-	hunk->has_old = hunk_take_range(&inside, '-', &hunk->old_start, &hunk->old_count);
-	while (inside.len && (inside.data[0] == ' ' || inside.data[0] == '\t'))
-		inside = span_skip(inside, 1);
-	hunk->has_new = hunk_take_range(&inside, '+', &hunk->new_start, &hunk->new_count);
-	inside = span_trim(inside);
-	if (!after.len && !is_number_noise(inside))
-		after = inside;
-	hunk->heading = is_number_noise(after) ? span_of("", 0) : after;
+	if (last_hunk(p)->counted && last_hunk(p)->cut)
+		return span_is_blank(next) || parse_is_version(next) ||
+		       (line.len == 3 && !parse_is_marked(next));
+	return parse_is_version(next) && !parse_is_marked(next) && p->last_marked <= p->at;
 }
 
 /* ---- hunk bodies ---- */
@@ -373,15 +307,27 @@ static void parse_hunk_header(struct span line, struct hunk *hunk)
 static void parser_add_line(struct parser *p, struct hunk_line line)
 {
 	struct diff_text *out = p->out;
+	struct hunk *hunk = last_hunk(p);
 
 	out->lines = mem_grow(out->lines, &out->line_cap, out->line_count + 1, sizeof(*out->lines));
 	out->lines[out->line_count++] = line;
-	out->hunks[out->hunk_count - 1].count++;
+	hunk->count++;
+	p->old_seen += line.op != '+';
+	p->new_seen += line.op != '-';
+	if (hunk->counted && !hunk->cut && p->old_seen == hunk->old_count &&
+	    p->new_seen == hunk->new_count)
+		hunk->cut = hunk->count;
 }
 
-static bool is_no_newline_marker(struct span line)
+/* Whether a line that the counts include looks like the header of this section said again, or like
+ * a mail's signature. */
+static bool at_echo(const struct parser *p)
 {
-	return span_starts(line, SPAN("\\ ")) || span_starts(line, SPAN("\\No newline"));
+	struct span line = parser_peek(p, 0);
+
+	return (line.len && (span_eq(line, p->old_line) || span_eq(line, p->new_line))) ||
+	       ((span_eq(line, SPAN("-- ")) || span_eq(line, SPAN("--"))) &&
+	        parse_is_version(parser_peek(p, 1)) && !parse_is_marked(parser_peek(p, 1)));
 }
 
 /* The line is followed by a marker.  Its CR is text then, not a line ending, unless the whole diff
@@ -398,16 +344,21 @@ static void end_without_newline(struct hunk_line *line, bool marker_cr)
 /* Takes one line of a hunk's body. */
 static void take_body_line(struct parser *p)
 {
-	struct span whole = lines_at(&p->text, p->at);
-	struct span body = line_body(whole);
-	struct hunk_line line = { .diff_line = p->at + 1 };
+	struct span body = parser_peek(p, 0);
+	struct hunk_line line = { .diff_line = line_number(p) };
 
-	line.cr = span_ends(whole, SPAN("\r\n"));
-	p->at++;
-	if (is_no_newline_marker(body)) {
-		if (p->out->hunks[p->out->hunk_count - 1].count)
+	line.cr = span_ends(lines_at(&p->source.text, p->source.kept[p->at]), SPAN("\r\n"));
+	if (parse_is_eof_note(body)) {
+		parser_take(p, LINE_HEADER);
+		if (last_hunk(p)->count)
 			end_without_newline(&p->out->lines[p->out->line_count - 1], line.cr);
 		return;
+	}
+	if (at_echo(p)) {
+		p->echo = p->echoes ? p->echo : last_hunk(p)->count;
+		p->echoes = true;
+	} else if (parse_is_marked(body)) {
+		p->echoes = false;
 	}
 	if (body.len && (body.data[0] == ' ' || body.data[0] == '-' || body.data[0] == '+')) {
 		line.op = body.data[0];
@@ -417,34 +368,18 @@ static void take_body_line(struct parser *p)
 		line.bare = true;
 		line.text = body;
 	}
+	parser_take(p, LINE_HUNK);
 	parser_add_line(p, line);
 }
 
-/* Where the header's counts are met, looking at the lines read so far. */
-static size_t find_cut(const struct diff_text *diff, const struct hunk *hunk)
+static void end_hunk(struct parser *p, enum place then)
 {
-	size_t old_seen = 0, new_seen = 0;
+	struct hunk *hunk = p->in_hunk ? last_hunk(p) : NULL;
 
-	if (!hunk->has_old || !hunk->has_new)
-		return 0;
-	for (size_t i = 0; i < hunk->count; i++) {
-		char op = diff->lines[hunk->first + i].op;
-
-		old_seen += op != '+';
-		new_seen += op != '-';
-		if (old_seen == hunk->old_count && new_seen == hunk->new_count)
-			return i + 1;
-	}
-	return 0;
-}
-
-static void end_hunk(struct parser *p)
-{
-	if (!p->in_hunk)
-		return;
 	p->in_hunk = false;
-	p->out->hunks[p->out->hunk_count - 1].cut =
-		find_cut(p->out, &p->out->hunks[p->out->hunk_count - 1]);
+	p->place = then;
+	if (hunk && p->echoes && hunk->cut == hunk->count)
+		hunk->echo = hunk->count - p->echo;
 }
 
 /* Without spaces of any kind and invisible characters in front. */
@@ -462,26 +397,40 @@ static struct span skip_spaces(struct span line)
 	return line;
 }
 
-/* The hunk header on the next line; empty if it is none. */
-static struct span peek_header(const struct parser *p)
+/* Whether the next line, an indented @@, is of a hunk that words quote: the line after it is
+ * indented as far, and a real one comes later. */
+static bool at_quote(const struct parser *p)
 {
-	struct span line = p->loose || !p->in_hunk ? skip_spaces(parser_peek(p, 0)) :
-	                   parser_peek(p, 0);
+	struct span line = parser_peek(p, 0), next = parser_peek(p, 1);
+	size_t blanks = line.len - skip_spaces(line).len;
 
-	return span_starts(line, SPAN("@@")) ? line : span_of("", 0);
+	return blanks && !p->loose && p->place != IN_SECTION && !span_is_blank(next) &&
+	       next.len - skip_spaces(next).len >= blanks;
 }
 
-static bool begin_hunk(struct parser *p, struct err *err)
+/* The @@ line that comes next; empty if none does. */
+static struct span peek_header(const struct parser *p)
+{
+	struct span line = parser_peek(p, 0);
+
+	if (p->in_hunk && at_counted(p))
+		return span_of("", 0);
+	if (p->loose || (!p->in_hunk && !at_quote(p)))
+		line = skip_spaces(line);
+	return at_line_begins(line) ? line : span_of("", 0);
+}
+
+static bool begin_hunk(struct parser *p, bool doubted, struct err *err)
 {
 	struct diff_text *out = p->out;
-	struct hunk hunk = { .first = out->line_count, .diff_line = p->at + 1,
-	                     .header_cr = span_ends(lines_at(&p->text, p->at), SPAN("\r\n")) &&
-	                                  peek_header(p).len };
-	struct span name = section_name(p);
+	struct span header = peek_header(p), name = section_name(p);
+	struct span whole = lines_at(&p->source.text, p->source.kept[p->at]);
+	struct hunk hunk = { .first = out->line_count, .diff_line = line_number(p),
+	                     .doubted = doubted,
+	                     .header_cr = header.len && span_ends(whole, SPAN("\r\n")) };
 
-	end_hunk(p);
-	if (span_starts(parser_peek(p, 0), SPAN("@@@ -")) ||
-	    span_starts(parser_peek(p, 0), SPAN("@@@@ -")))
+	end_hunk(p, IN_SECTION);
+	if (at_line_is_combined(header))
 		return err_set(err, ERR_INVALID_DIFF,
 		               "Invalid Diff: this is a combined diff of a merge (@@@). Send a "
 		               "plain unified diff against one state of the file.");
@@ -489,225 +438,219 @@ static bool begin_hunk(struct parser *p, struct err *err)
 		return err_set(err, ERR_TOO_LARGE, "The diff has more than %d hunks.",
 		               LIMIT_DIFF_HUNKS);
 	if (p->name.len && name.len && !span_eq(p->name, name))
-		return err_set(err, ERR_INVALID_DIFF,
-		               "Invalid Diff: the diff is for several files (%.*s and %.*s). Send "
-		               "one diff per file, or use apply_changes.",
-		               (int)(p->name.len < 200 ? p->name.len : 200), p->name.data,
-		               (int)(name.len < 200 ? name.len : 200), name.data);
+		return refuse_files(p->name, name, err);
 	if (name.len)
 		p->name = name;
-	if (!out->hunk_count) {
+	if (!out->claims.old_name.len && !out->claims.new_name.len) {
 		out->claims.old_name = p->old_name;
 		out->claims.new_name = p->new_name;
 	}
 	out->claims.deletes |= is_dev_null(p->new_name) && p->old_name.len;
-	p->in_git_header = false;
+	if (header.len)
+		at_line_parse(header, &hunk);
+	p->in_git_header = p->echoes = false;
+	p->old_seen = p->new_seen = 0;
 	out->hunks = mem_grow(out->hunks, &out->hunk_cap, out->hunk_count + 1, sizeof(*out->hunks));
 	out->hunks[out->hunk_count++] = hunk;
 	p->in_hunk = true;
+	if (header.len)
+		parser_take(p, LINE_HEADER);
 	return true;
 }
 
-/* One line outside a hunk: prose, a header, or the start of a hunk without an @@ line
- * (which must follow a +++ header and be marked). */
+/* ---- outside of hunks ---- */
+
+/* "---" and "+++" without names, or with a dash too few, before an @@ line. */
+static bool at_odd_names(const struct parser *p)
+{
+	struct span one = parser_peek(p, 0), other = parser_peek(p, 1);
+
+	if (span_eq(span_trim(one), SPAN("---")) && span_eq(span_trim(other), SPAN("+++")))
+		return true;
+	return span_starts(one, SPAN("-- ")) && span_starts(other, SPAN("++ ")) &&
+	       at_line_begins(parser_peek(p, 2));
+}
+
+/* Lines at which a mail, or what git show prints, begins: a message follows. */
+static bool starts_message(struct span line)
+{
+	static const struct span starts[] = { { "From ", 5 },    { "From: ", 6 },
+		                              { "Date: ", 6 },    { "commit ", 7 },
+		                              { "Author: ", 8 },  { "Subject: ", 9 } };
+
+	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
+		if (span_starts(line, starts[i]))
+			return true;
+	return false;
+}
+
+/* Begins a hunk without an @@ line with the next line. */
+static bool begin_bare(struct parser *p, bool doubted, struct err *err)
+{
+	if (!begin_hunk(p, doubted, err))
+		return false;
+	take_body_line(p);
+	return true;
+}
+
+/* The lines with markers that come next; in *ret_kinds bits for what is among them. */
+enum { RUN_ITEMS = 1, RUN_REMOVES = 2, RUN_ADDS = 4 };
+static size_t look_at_run(const struct parser *p, unsigned *ret_kinds)
+{
+	struct span line;
+	size_t n = 0;
+
+	*ret_kinds = 0;
+	while (parse_is_marked(line = parser_peek(p, n)) && !(n && span_eq(line, SPAN("---")))) {
+		if (parse_is_item(line))
+			*ret_kinds |= RUN_ITEMS;
+		else if (parse_is_change(line))
+			*ret_kinds |= line.data[0] == '-' ? RUN_REMOVES : RUN_ADDS;
+		n++;
+	}
+	return n;
+}
+
+/* Takes a line, or several, that are no header: words, or the first of a hunk without @@.  Among
+ * words, what is not plainly a change may be a list. */
+static bool take_plain(struct parser *p, struct err *err)
+{
+	struct span line = parser_peek(p, 0), next = parser_peek(p, 1);
+	unsigned kinds = 0;
+	size_t run = 0;
+
+	if (p->place == IN_SECTION &&
+	    (parse_is_marked(line) || (p->out->apply_patch && parse_is_marked(next) &&
+	                              !span_is_blank(line) && !starts_message(line))))
+		return begin_bare(p, /* doubted= */ false, err);
+	/* The line between a mail's message and its diff. */
+	if (p->place != IN_SECTION && span_eq(line, SPAN("---")) &&
+	    (!parse_is_change(next) || span_starts(next, SPAN("--- ")))) {
+		parser_take(p, LINE_CLOSES);
+		return true;
+	}
+	if (p->place != AFTER_END)
+		run = look_at_run(p, &kinds);
+	if (kinds)
+		return begin_bare(p, kinds & RUN_ITEMS || (p->place == IN_PROSE &&
+		                     kinds != (RUN_REMOVES | RUN_ADDS)), err);
+	if (starts_message(line) || (!span_is_blank(line) && p->place == AT_START))
+		p->place = IN_PROSE;
+	parser_take(p, starts_message(line) ? LINE_CLOSES : LINE_PROSE);
+	for (; run > 1; run--)
+		parser_take(p, LINE_PROSE);
+	return true;
+}
+
+/* One line outside a hunk: prose, a header, or the start of a hunk without an @@ line. */
 static bool take_outside(struct parser *p, struct err *err)
 {
 	struct span line = parser_peek(p, 0);
+	const struct header_row *row = header_row_of(line);
+	bool known;
 
 	p->in_git_header |= span_starts(line, SPAN("diff --git "));
-	p->out->apply_patch |= span_starts(line, SPAN("*** Begin Patch")) ||
-	                       span_starts(line, SPAN("*** Update File: "));
-	claims_take(&p->out->claims, line, parser_peek(p, 1), p->in_git_header);
-	if (parser_take_header(p, line)) {
-		bool names_new = span_starts(line, SPAN("+++ ")) ||
-		                 span_starts(line, SPAN("*** Add File: "));
-
-		p->at++;
-		line = parser_peek(p, 0);
-		if (names_new && line.len && strchr(" +-", line.data[0]) &&
-		    !span_starts(line, SPAN("--- ")) && !span_starts(line, SPAN("+++ ")))
-			return begin_hunk(p, err);
+	known = claims_take(&p->out->claims, line, parser_peek(p, 1), p->in_git_header);
+	if (row && is_header(p, row))
+		return take_header(p, row, err);
+	if (at_odd_names(p)) {
+		parser_take(p, LINE_HEADER);
+		parser_take(p, LINE_HEADER);
+		p->place = IN_SECTION;
 		return true;
 	}
-	p->at++;
-	return true;
+	if (known && p->place == IN_SECTION) {
+		parser_take(p, LINE_HEADER);
+		return true;
+	}
+	return take_plain(p, err);
 }
 
-static bool has_header_at_edge(const struct parser *p)
+/* ---- all lines ---- */
+
+/* Looks over the lines for what the parser must know before it comes there. */
+static void survey(struct parser *p)
 {
-	for (size_t i = 0; i < p->text.count; i++)
-		if (span_starts(lines_at(&p->text, i), SPAN("@@")))
-			return true;
-	return false;
+	p->loose = true;
+	for (size_t i = 0; i < p->source.kept_count; i++) {
+		struct span line = unwrap_line(&p->source, i);
+
+		if (p->source.record[p->source.kept[i]].role != LINE_HUNK && at_line_begins(line))
+			p->loose = false;
+		if (parse_is_marked(line) || at_line_begins(line))
+			p->last_marked = i;
+	}
+}
+
+/* At the first line of what a wrapper holds, and at the first line after one. */
+static void enter_piece(struct parser *p)
+{
+	size_t line = p->source.kept[p->at];
+	enum line_role before = line ? p->source.record[line - 1].role : LINE_UNASSIGNED;
+	bool doubted = p->source.record[line].role == LINE_PROSE;
+
+	if (p->at && p->source.kept[p->at - 1] + 1 == line)
+		return;
+	if (doubted)
+		end_hunk(p, IN_PROSE);
+	else if (before == LINE_OPENS || before == LINE_CLOSES)
+		end_hunk(p, IN_SECTION);
+	else
+		end_hunk(p, p->at || line ? IN_PROSE : AT_START);
 }
 
 static bool parse_lines(struct parser *p, struct err *err)
 {
-	p->loose = !has_header_at_edge(p);
-	while (p->at < p->text.count) {
-		struct span header = peek_header(p);
-
-		if (header.len) {
-			if (!begin_hunk(p, err))
+	survey(p);
+	while (p->at < p->source.kept_count) {
+		enter_piece(p);
+		if (peek_header(p).len) {
+			if (!begin_hunk(p, /* doubted= */ false, err))
 				return false;
-			parse_hunk_header(header, &p->out->hunks[p->out->hunk_count - 1]);
-			p->at++;
 		} else if (!p->in_hunk) {
 			if (!take_outside(p, err))
 				return false;
+		} else if (at_counted(p)) {
+			take_body_line(p);
 		} else if (at_file_header(p)) {
-			p->out->hunks[p->out->hunk_count - 1].at_end =
-				span_starts(parser_peek(p, 0), SPAN("*** End of File"));
-			end_hunk(p);
+			last_hunk(p)->at_end |= span_starts(parser_peek(p, 0),
+			                                    SPAN("*** End of File"));
+			end_hunk(p, is_mail(parser_peek(p, 0)) ? IN_PROSE : IN_SECTION);
+			p->old_line = p->new_line = span_of("", 0);
 		} else if (at_signature(p)) {
-			end_hunk(p);
-			p->at = p->text.count;
+			end_hunk(p, AFTER_END);
+			parser_take(p, LINE_CLOSES);
+		} else if (last_hunk(p)->doubted &&
+		           !parse_is_marked(parser_peek(p, 0))) {
+			end_hunk(p, IN_PROSE);
 		} else {
 			take_body_line(p);
 		}
 	}
-	end_hunk(p);
+	end_hunk(p, AFTER_END);
 	return true;
-}
-
-static bool same_hunk(const struct diff_text *diff, const struct hunk *a, const struct hunk *b)
-{
-	/* Line 0 or 1 everywhere is what models write that do not know the line. */
-	if (!a->has_old || !b->has_old || a->old_start != b->old_start || a->old_start <= 1 ||
-	    a->count != b->count)
-		return false;
-	for (size_t i = 0; i < a->count; i++)
-		if (diff->lines[a->first + i].op != diff->lines[b->first + i].op ||
-		    !span_eq(diff->lines[a->first + i].text, diff->lines[b->first + i].text))
-			return false;
-	return true;
-}
-
-/* Drops hunks that were said before, with the same number: a diff pasted twice. */
-static void drop_repeated_hunks(struct diff_text *diff)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < diff->hunk_count; i++) {
-		bool repeated = false;
-
-		for (size_t j = 0; j < kept && j < REPEATS_LOOKED_AT && !repeated; j++)
-			repeated = same_hunk(diff, &diff->hunks[j], &diff->hunks[i]);
-		if (!repeated)
-			diff->hunks[kept++] = diff->hunks[i];
-	}
-	diff->hunk_count = kept;
-}
-
-/* A diff that stops in the middle of a line, in a hunk that its header says goes on,
- * after hunks whose headers were right, was cut off. */
-static bool is_cut_off(const struct diff_text *diff, struct span text)
-{
-	const struct hunk *last = &diff->hunks[diff->hunk_count - 1];
-
-	if (diff->hunk_count < 2 || span_ends(text, SPAN("\n")) || !last->has_old ||
-	    !last->has_new || last->cut)
-		return false;
-	for (size_t i = 0; i + 1 < diff->hunk_count; i++)
-		if (diff->hunks[i].cut != diff->hunks[i].count)
-			return false;
-	return true;
-}
-
-static bool has_words(const struct diff_text *diff, const struct hunk *hunk)
-{
-	if (hunk->heading.len)
-		return true;
-	for (size_t j = 0; j < hunk->count; j++)
-		if (span_trim(diff->lines[hunk->first + j].text).len)
-			return true;
-	return false;
-}
-
-/* The last line of an anchor that could head a function, or its own heading. */
-static struct span heading_of_anchor(const struct diff_text *diff, const struct hunk *anchor)
-{
-	for (size_t j = anchor->count; j-- > 0;) {
-		struct span text = span_trim(diff->lines[anchor->first + j].text);
-		unsigned char c = text.len ? (unsigned char)text.data[0] : 0;
-
-		if (ascii_is_letter(c) || c == '_')
-			return text;
-	}
-	return anchor->heading;
-}
-
-/* Drops hunks that change nothing; they have nothing to place.  In the apply_patch format
- * they are anchors of the next one. */
-static void drop_idle_hunks(struct diff_text *diff)
-{
-	struct span within = span_of("", 0);
-	size_t kept = 0, cap = 0;
-
-	for (size_t i = 0; i < diff->hunk_count; i++) {
-		struct hunk *hunk = &diff->hunks[i];
-		bool changes = false;
-
-		for (size_t j = 0; j < hunk->count; j++)
-			changes |= diff->lines[hunk->first + j].op != ' ';
-		if (changes) {
-			hunk->within = within;
-			within = span_of("", 0);
-			diff->hunks[kept++] = *hunk;
-		} else if (diff->apply_patch && has_words(diff, hunk)) {
-			diff->anchors = mem_grow(diff->anchors, &cap, diff->anchor_count + 1,
-			                         sizeof(*diff->anchors));
-			diff->anchors[diff->anchor_count] = *hunk;
-			diff->anchors[diff->anchor_count++].before = kept;
-			within = heading_of_anchor(diff, hunk);
-		}
-	}
-	diff->hunk_count = kept;
 }
 
 bool parse_diff(struct span text, struct diff_text *ret, size_t *ret_diff_line,
                 struct err *err)
 {
-	struct diff_text diff = { .shifted = BUF_INIT(LIMIT_DIFF_BYTES + 1) };
+	struct diff_text diff = { 0 };
 	struct parser parser = { .out = &diff };
-	size_t stated;
 	bool ok;
 
 	*ret_diff_line = 0;
 	if (text.len > LIMIT_DIFF_BYTES)
 		return err_set(err, ERR_TOO_LARGE, "The diff has %zu bytes; the limit is %zu.",
 		               text.len, LIMIT_DIFF_BYTES);
-	lines_index(&parser.text, diff_unwrap(text, &diff.shifted));
+	unwrap_read(utf8_skip_mark(text), &parser.source);
 	ok = parse_lines(&parser, err);
 	if (!ok)
-		*ret_diff_line = parser.at + 1;
-	lines_release(&parser.text);
-	stated = diff.hunk_count;
-	if (ok && stated && is_cut_off(&diff, text))
-		ok = err_set(err, ERR_INVALID_DIFF,
-		             "Invalid Diff: the diff stops inside its last hunk. Send it whole.");
-	ok = ok && claims_check(&diff.claims, err);
-	if (ok) {
-		drop_repeated_hunks(&diff);
-		drop_idle_hunks(&diff);
-		if (!stated && diff.claims.mode.len)
-			ok = err_set(err, ERR_INVALID_DIFF,
-			             "Invalid Diff: there is no hunk in it, only the file mode "
-			             "%.*s. Nothing was written; modes are set with chmod.",
-			             (int)diff.claims.mode.len, diff.claims.mode.data);
-		else if (!stated)
-			ok = err_set(err, ERR_INVALID_DIFF,
-			             "Invalid Diff: there is no hunk in it (no line that begins "
-			             "with @@).");
-		else if (diff.anchor_count > LIMIT_DIFF_ANCHORS)
-			ok = err_set(err, ERR_TOO_LARGE,
-			             "The diff has more than %d sections of context alone.",
-			             LIMIT_DIFF_ANCHORS);
-		else if (!diff.hunk_count)
-			ok = err_set(err, ERR_INVALID_DIFF,
-			             "Invalid Diff: no line in it begins with + or -, so it "
-			             "changes nothing.");
-	}
+		*ret_diff_line = parser.at < parser.source.kept_count ? line_number(&parser) :
+		                 parser.source.text.count;
+	diff.record_count = parser.source.text.count;
+	diff.record = mem_steal(&parser.source.record);
+	unwrap_release(&parser.source);
+	ok = ok && hunks_judge(&diff, text, ret_diff_line, err);
 	if (ok)
 		*ret = diff;
 	else

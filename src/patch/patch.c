@@ -13,6 +13,24 @@
 #include "patch/parse.h"
 #include "patch/private.h"
 
+/* ---- reading the diff ------------------------------------------------------------- */
+
+/* The diff's hunks, and nothing that the file shows to be prose. */
+static bool read_diff(const struct lines *base, struct span diff_bytes, struct diff_text *ret,
+                      size_t *ret_diff_line, struct err *err)
+{
+	struct diff_text diff;
+
+	if (!parse_diff(diff_bytes, &diff, ret_diff_line, err))
+		return false;
+	if (!candidates_read_doubts(base, &diff, ret_diff_line, err)) {
+		parse_diff_release(&diff);
+		return false;
+	}
+	*ret = diff;
+	return true;
+}
+
 /* ---- other readings of hunks ------------------------------------------------------ */
 
 /* What hunks may plainly mean that fit nowhere as they are: the readings of other_reading.h. */
@@ -205,6 +223,29 @@ static bool verify_strictly(const struct lines *base, const struct patch_plan *p
 	return true;
 }
 
+/* Adds a sentence to the note. */
+static void plan_say(struct patch_plan *plan, const char *sentence)
+{
+	size_t len = strlen(plan->note);
+
+	snprintf(plan->note + len, sizeof(plan->note) - len, "%s%s", len ? " " : "", sentence);
+}
+
+/* Ends each hunk where it was found to end; what is behind it is prose, and the note says so. */
+static void plan_hunk_ends(struct diff_text *diff, const struct placement *places,
+                           struct patch_plan *plan)
+{
+	_cleanup_free_ char *sentence = NULL;
+
+	for (size_t h = 0; h < diff->hunk_count; h++)
+		hunks_end(diff, h, places[h].count);
+	if (!diff->passed_over)
+		return;
+	sentence = mem_printf("Line %zu of the diff was read as prose, not as a change.",
+	                      diff->passed_over);
+	plan_say(plan, sentence);
+}
+
 static bool plan_hunks(const struct lines *base, struct diff_text *diff,
                        const struct patch_options *options, struct patch_plan *plan,
                        struct patch_failure *failure, struct err *err)
@@ -218,6 +259,7 @@ static bool plan_hunks(const struct lines *base, struct diff_text *diff,
 	if (!script_print(&plan->corrected, base, &plan->script, &print))
 		return err_set(err, ERR_TOO_LARGE, "The diff is too large to verify.");
 	report_hunks(diff, places, plan);
+	plan_hunk_ends(diff, places, plan);
 	return verify_strictly(base, plan, err);
 }
 
@@ -235,7 +277,7 @@ static bool plan_text(const struct lines *base, struct span diff_bytes,
 	bool ok;
 
 	plan_begin(plan);
-	if (!parse_diff(diff_bytes, &diff, &failure->diff_line, err))
+	if (!read_diff(base, diff_bytes, &diff, &failure->diff_line, err))
 		return false;
 	failure->hunk_count = diff.hunk_count;
 	ok = claims_compare(&diff.claims, options, plan->note, sizeof(plan->note), err) &&
@@ -267,13 +309,6 @@ static void plan_again(struct patch_plan *plan)
 	*plan = empty;
 }
 
-static void plan_say(struct patch_plan *plan, const char *sentence)
-{
-	size_t len = strlen(plan->note);
-
-	snprintf(plan->note + len, sizeof(plan->note) - len, "%s%s", len ? " " : "", sentence);
-}
-
 static bool plan_without_numbers(const struct lines *base, struct span diff_bytes, bool space,
                                  const struct patch_options *options, struct patch_plan *plan)
 {
@@ -283,11 +318,11 @@ static bool plan_without_numbers(const struct lines *base, struct span diff_byte
 	bool ok;
 
 	plan_again(plan);
-	if (!parse_diff(diff_bytes, &diff, &failure.diff_line, &ignored))
+	if (!read_diff(base, diff_bytes, &diff, &failure.diff_line, &ignored))
 		return false;
 	ok = hunk_reading_unnumbered(&diff, space) &&
 	     plan_hunks(base, &diff, options, plan, &failure, &ignored) &&
-	     parse_diff(diff_bytes, &listed, &failure.diff_line, &ignored);
+	     read_diff(base, diff_bytes, &listed, &failure.diff_line, &ignored);
 	if (ok) {
 		ok = stands_where_listed(&listed, plan);
 		parse_diff_release(&listed);
@@ -319,7 +354,7 @@ static bool plan_already(const struct lines *base, struct span diff_bytes,
 	struct err ignored = ERR_INIT;
 	struct diff_text diff;
 
-	if (!parse_diff(diff_bytes, &diff, &diff_line, &ignored))
+	if (!read_diff(base, diff_bytes, &diff, &diff_line, &ignored))
 		return false;
 	count = diff.hunk_count;
 	for (size_t h = 0; h < count && done == h; h++)

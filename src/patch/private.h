@@ -158,6 +158,12 @@ size_t candidates_core_end(const struct candidates *hunk, size_t at);
 size_t candidates_ids(const struct fold_index *index, const struct hunk *hunk, size_t count,
                       uint32_t *ids);
 
+/* Reads what the parser left open: drops hunks among words, and lists behind hunks, that the file
+ * has no lines for.  INVALID_DIFF, with *ret_diff_line, if it has them: then both readings are
+ * possible. TOO_LARGE. */
+bool candidates_read_doubts(const struct lines *base, struct diff_text *diff,
+                            size_t *ret_diff_line, struct err *err);
+
 /* ---- anchors ---------------------------------------------------------------------- */
 
 /* Anchors: the lines that a patch of the apply_patch format names before a hunk.
