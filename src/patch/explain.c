@@ -197,7 +197,7 @@ bool explain_no_match(const struct lines *base, const struct diff_text *diff, si
 
 		free(mem_steal(&failure->expected));
 		failure->candidate_count = 0;
-		fold_index_build(&index, base, diff, folds[i], false);
+		fold_index_build(&index, base, diff, FOLD_SIDE_OLD, folds[i], false);
 		count = candidates_ids(&index, &diff->hunks[hunk], found->count, ids);
 		list_nearest(&index, ids, count, failure);
 		find_difference(base, diff, &index, &diff->hunks[hunk], found->count, failure);
