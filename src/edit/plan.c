@@ -158,6 +158,59 @@ static void find_all(struct span text, struct span needle, struct matches *ret)
 	}
 }
 
+/* Every place, also those that overlap (Knuth-Morris-Pratt). */
+static void find_overlapping(struct span text, struct span needle, struct matches *ret)
+{
+	_cleanup_free_ size_t *border = mem_alloc(needle.len + 1, sizeof(*border));
+
+	for (size_t i = 1, k = 0; i < needle.len; i++) {
+		while (k && needle.data[i] != needle.data[k])
+			k = border[k];
+		k += needle.data[i] == needle.data[k];
+		border[i + 1] = k;
+	}
+	if (!border[needle.len])
+		return;
+	ret->count = 0;
+	for (size_t i = 0, k = 0; i < text.len; i++) {
+		while (k && text.data[i] != needle.data[k])
+			k = border[k];
+		k += text.data[i] == needle.data[k];
+		if (k < needle.len)
+			continue;
+		ret->items = mem_grow(ret->items, &ret->cap, ret->count + 1, sizeof(*ret->items));
+		ret->items[ret->count++] = (struct match){ i + 1 - needle.len, i + 1 };
+		k = border[k];
+	}
+}
+
+/* Whether the text becomes the same if the second of two places that overlap is replaced. */
+static bool gives_same(struct span text, struct match one, struct match other,
+                       struct span replacement)
+{
+	_cleanup_buf_ struct buf a = BUF_INIT(LIMIT_FILE_BYTES), b = BUF_INIT(LIMIT_FILE_BYTES);
+
+	buf_span(&a, replacement);
+	buf_append(&a, text.data + one.end, other.end - one.end);
+	buf_append(&b, text.data + one.start, other.start - one.start);
+	buf_span(&b, replacement);
+	return !a.overflowed && span_eq(buf_view(&a), buf_view(&b));
+}
+
+/* One place was found: adds those that overlap it, unless it makes no difference which is meant. */
+static void add_overlapping(struct span text, struct span needle, struct span replacement,
+                            struct matches *ret)
+{
+	bool same = true;
+
+	find_overlapping(text, needle, ret);
+	for (size_t i = 1; i < ret->count && same; i++)
+		same = ret->items[i].start < ret->items[i - 1].end &&
+		       gives_same(text, ret->items[i - 1], ret->items[i], replacement);
+	if (same)
+		ret->count = 1;
+}
+
 static bool is_crlf_at(struct span text, size_t at)
 {
 	return text.data[at] == '\r' && at + 1 < text.len && text.data[at + 1] == '\n';
@@ -178,19 +231,20 @@ static bool fold_crlf(struct buf *out, struct span text)
 	return true;
 }
 
-/* Turns places in the folded text into places in `text`, in one pass over it.  A place that
- * begins with LF begins with the CR before it. */
+/* Turns places in the folded text into places in `text`, in one pass over it for where they begin
+ * and one for where they end, as places may overlap.  A place that begins with LF begins with the
+ * CR before it. */
 static void map_back(struct span text, struct matches *matches)
 {
-	size_t folded = 0, at = 0;
+	for (size_t k = 0; k < 2; k++) {
+		size_t folded = 0, at = 0;
 
-	for (size_t i = 0; i < matches->count; i++) {
-		size_t *edges[] = { &matches->items[i].start, &matches->items[i].end };
+		for (size_t i = 0; i < matches->count; i++) {
+			size_t *edge = k ? &matches->items[i].end : &matches->items[i].start;
 
-		for (size_t k = 0; k < ARRAY_LEN(edges); k++) {
-			for (; folded < *edges[k]; folded++)
+			for (; folded < *edge; folded++)
 				at += is_crlf_at(text, at) ? 2 : 1;
-			*edges[k] = at;
+			*edge = at;
 		}
 	}
 }
@@ -208,16 +262,20 @@ static bool splits_crlf(struct span text, const struct matches *matches)
 }
 
 /* The second look, with LF standing for CRLF; the old text itself may have either. */
-static bool find_folded(const struct edit_step *step, struct matches *ret, struct err *err)
+static bool find_folded(const struct edit_step *step, bool one, struct matches *ret,
+                        struct err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_FILE_BYTES);
 	_cleanup_buf_ struct buf needle = BUF_INIT(LIMIT_FILE_BYTES);
+	_cleanup_buf_ struct buf replacement = BUF_INIT(LIMIT_FILE_BYTES);
 
 	if (!fold_crlf(&text, step->doc.lines.text) ||
 	    !fold_crlf(&needle, step->change->old_text))
 		return err_set(err, ERR_TOO_LARGE, "%s is too large to be searched.",
 		               step->change->path);
 	find_all(buf_view(&text), buf_view(&needle), ret);
+	if (ret->count == 1 && one && fold_crlf(&replacement, step->change->text))
+		add_overlapping(buf_view(&text), buf_view(&needle), buf_view(&replacement), ret);
 	map_back(step->doc.lines.text, ret);
 	return true;
 }
@@ -258,6 +316,7 @@ static bool find_places(struct edit_step *step, struct matches *ret, bool *ret_c
 	const struct document *doc = &step->doc;
 	struct change_result *result = step->result;
 	size_t want = change->expected_count ? change->expected_count : 1;
+	bool one = want == 1 && !change->any_count;
 
 	*ret_crlf = false;
 	find_all(doc->lines.text, change->old_text, ret);
@@ -267,9 +326,11 @@ static bool find_places(struct edit_step *step, struct matches *ret, bool *ret_c
 	     (doc->lf_lines && !memmem(change->old_text.data, change->old_text.len, "\r\n", 2)))) {
 		*ret_crlf = true;
 		ret->count = 0;
-		if (!find_folded(step, ret, err))
+		if (!find_folded(step, one, ret, err))
 			return false;
 	}
+	if (ret->count == 1 && !*ret_crlf && one)
+		add_overlapping(doc->lines.text, change->old_text, change->text, ret);
 	result->replaced = ret->count;
 	for (size_t i = 0; i < ret->count && i < ARRAY_LEN(result->match_lines); i++)
 		result->match_lines[i] = line_of_offset(&doc->lines, ret->items[i].start) + 1;
@@ -520,49 +581,93 @@ static bool plan_unnumbered(struct edit_step *step)
 	return false;
 }
 
-static bool plan_shifted(struct edit_step *step)
+static bool plan_shifted(struct edit_step *step, struct other_reading *reading)
 {
-	_cleanup_other_reading_ struct other_reading reading = { 0 };
-
 	if (!other_reading_shifted(&step->doc.lines, step->change->old_text, step->change->text,
-	                     &reading) ||
-	    !plan_as_meant(step, &reading.old_text, &reading.text))
+	                           reading) ||
+	    !plan_as_meant(step, &reading->old_text, &reading->text))
 		return false;
 	snprintf(step->result->note, sizeof(step->result->note),
 	         "The text stands at line %zu with other indentation; the new text was indented "
-	         "likewise.", reading.line);
+	         "likewise.", reading->line);
 	return true;
 }
 
-static bool plan_done(struct edit_step *step)
+/* Nothing is left to do: the new text stands at line `line`. */
+static bool plan_nothing(struct edit_step *step, const char *old_text_is, size_t line)
 {
-	_cleanup_other_reading_ struct other_reading reading = { 0 };
 	struct err ignored = ERR_INIT;
 
-	if (!other_reading_done(&step->doc.lines, step->change->old_text, step->change->text,
-	                        &reading) ||
-	    !edit_plan_script(step, &step->script, /* keep_bom= */ true, &ignored))
+	forget_plan(step);
+	if (!edit_plan_script(step, &step->script, /* keep_bom= */ true, &ignored))
 		return false;
 	step->result->replaced = 0;
+	memset(step->result->match_lines, 0, sizeof(step->result->match_lines));
 	step->result->already = true;
 	snprintf(step->result->note, sizeof(step->result->note),
-	         "The old text is not in the file, and the new text already is, at line %zu.",
-	         reading.line);
+	         "The old text is %s, and the new text already is, at line %zu.", old_text_is,
+	         line);
 	return true;
+}
+
+/* Whether the update was made before, as it is written or without the numbers of a listing. */
+static bool plan_done(struct edit_step *step)
+{
+	_cleanup_other_reading_ struct other_reading reading = { 0 }, plain = { 0 };
+	const struct change *change = step->change;
+	const struct lines *lines = &step->doc.lines;
+	bool done = other_reading_done(lines, change->old_text, change->text, &reading);
+
+	for (int space = 1; space >= 0 && !done; space--)
+		done = other_reading_unnumbered(change->old_text, change->text, space, &plain) &&
+		       other_reading_done(lines, buf_view(&plain.old_text),
+		                          buf_view(&plain.text), &reading);
+	return done && plan_nothing(step, "not in the file", reading.line);
+}
+
+/* Whether the update would add lines that it added before. */
+static bool plan_repeated(struct edit_step *step)
+{
+	_cleanup_other_reading_ struct other_reading reading = { 0 };
+
+	return step->has_doc && step->before.exists && !step->change->any_count &&
+	       step->change->expected_count <= 1 &&
+	       other_reading_repeated(&step->doc.lines, step->change->old_text,
+	                              step->change->text, &reading) &&
+	       plan_nothing(step, "part of the new text", reading.line);
+}
+
+static bool explain_rival(const struct edit_step *step, const struct other_reading *reading,
+                          struct err *err)
+{
+	struct patch_failure *failure = &step->result->failure;
+
+	patch_failure_release(failure);
+	failure->candidates[0] = (struct patch_candidate){ reading->rival, 0 };
+	failure->candidates[1] = (struct patch_candidate){ reading->line, 0 };
+	failure->candidate_count = failure->candidates_total = 2;
+	return err_set(err, ERR_WRONG_MATCH_COUNT,
+	               "The text to replace does not occur in %s; nothing was written. It stands "
+	               "at line %zu with other indentation, but line %zu %s exactly. Copy the text "
+	               "of the place that you mean from the file.", step->change->path,
+	               reading->line,
+	               reading->rival, reading->rival_is_new ? "has the new text" :
+	                                                       "has more of its lines");
 }
 
 /* The text as it is written is nowhere: the other things that it may plainly mean. */
-static bool plan_otherwise(struct edit_step *step)
+static bool plan_otherwise(struct edit_step *step, struct err *err)
 {
+	_cleanup_other_reading_ struct other_reading shifted = { 0 };
 	bool one = !step->change->any_count && step->change->expected_count <= 1;
 
-	/* What wraps its old lines into deeper ones has them, shifted, when it is done. */
-	if (plan_unseen(step) || (one && (plan_unnumbered(step) || plan_done(step) ||
-	                                  plan_shifted(step))))
+	/* What was made is known before any looser reading, which may find a text like it. */
+	if ((one && plan_done(step)) || plan_unseen(step) ||
+	    (one && (plan_unnumbered(step) || plan_shifted(step, &shifted))))
 		return true;
 	step->result->replaced = 0;
 	memset(step->result->match_lines, 0, sizeof(step->result->match_lines));
-	return false;
+	return shifted.rival ? explain_rival(step, &shifted, err) : explain_absence(step, err);
 }
 
 static bool edit_plan_update(struct edit_call *call, struct edit_step *step, struct err *err)
@@ -570,13 +675,15 @@ static bool edit_plan_update(struct edit_call *call, struct edit_step *step, str
 	struct err why = ERR_INIT;
 
 	(void)call;
-	if (plan_as_written(step, &why))
+	if (plan_as_written(step, &why)) {
+		plan_repeated(step);
 		return true;
+	}
 	if (why.code != ERR_WRONG_MATCH_COUNT || step->result->replaced) {
 		*err = why;
 		return false;
 	}
-	return plan_otherwise(step) || explain_absence(step, err);
+	return plan_otherwise(step, err);
 }
 
 /* ---- one change ------------------------------------------------------------------- */
@@ -760,10 +867,39 @@ static bool make_unseen(struct edit_step *step, const struct patch_options *opti
 	return made;
 }
 
+/* What this call has changed, from first to last, since the state on disk that the change names as
+ * its base; NULL, and 0, if it is of the state before it.  *ret_unknown: what changed is not known
+ * by lines. */
+static const struct script **changes_since(const struct edit_call *call, struct edit_step *step,
+                                           size_t *ret_count, bool *ret_unknown)
+{
+	const struct script **since = NULL;
+	const struct edit_step *made = step->before.made_by;
+	size_t count = 0;
+
+	*ret_count = 0;
+	if (!made || !step->change->base ||
+	    sha256_eq(edit_body_sha256(&step->before), step->change->base))
+		return NULL;
+	since = mem_alloc(call->step_count, sizeof(*since));
+	for (; made && made->edits && count < call->step_count; made = made->before.made_by)
+		since[count++] = made->edits;
+	*ret_unknown = made != NULL;
+	for (size_t i = 0; i < count / 2; i++) {
+		const struct script *one = since[i];
+
+		since[i] = since[count - 1 - i];
+		since[count - 1 - i] = one;
+	}
+	*ret_count = count;
+	return since;
+}
+
 static bool plan_patch(struct edit_call *call, struct edit_step *step, struct err *err)
 {
 	struct change_result *result = step->result;
 	struct patch_options options = { 0 };
+	_cleanup_free_ const struct script **since = NULL;
 	struct err why = ERR_INIT;
 
 	if (!edit_step_document(step, /* opaque_is_fine= */ false, err))
@@ -773,6 +909,8 @@ static bool plan_patch(struct edit_call *call, struct edit_step *step, struct er
 	options.called = step->change->path;
 	options.exists = step->before.exists && step->before.size;
 	options.executable = step->before.exists && (step->file->disk.stat.st_mode & S_IXUSR);
+	since = changes_since(call, step, &options.since_count, &options.numbers_are_lost);
+	options.since = since;
 	patch_failure_release(&result->failure);
 	step->has_plan = patch_make(&step->doc.lines, step->change->text, &options, &step->plan,
 	                            &result->failure, &why) ||

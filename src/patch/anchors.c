@@ -12,24 +12,24 @@ enum { PLACES_MAX = 4096 };
 struct search {
 	const struct lines *base;
 	const struct diff_text *diff;
+	struct headings *headings;
 	struct fold_index index;
 	size_t *places;  /* owned; PLACES_MAX */
 	uint32_t *ids;   /* owned */
-	struct buf one, other;
 };
 
-static struct search search_begin(const struct lines *base, const struct diff_text *diff)
+static struct search search_begin(const struct lines *base, const struct diff_text *diff,
+                                  struct headings *headings)
 {
 	struct search s = {
 		.base = base,
 		.diff = diff,
+		.headings = headings,
 		.places = mem_alloc(PLACES_MAX, sizeof(*s.places)),
 		.ids = mem_alloc(diff->line_count, sizeof(*s.ids)),
-		.one = BUF_INIT(LIMIT_FILE_BYTES),
-		.other = BUF_INIT(LIMIT_FILE_BYTES),
 	};
 
-	fold_index_build(&s.index, base, diff, FOLD_LOOKALIKE_DROP, false);
+	fold_index_build(&s.index, base, diff, FOLD_SIDE_OLD, FOLD_LOOKALIKE_DROP, false);
 	return s;
 }
 
@@ -38,8 +38,6 @@ static void search_end(struct search *s)
 	fold_index_release(&s->index);
 	free(s->places);
 	free(s->ids);
-	buf_release(&s->one);
-	buf_release(&s->other);
 }
 
 /* What one step of a chain looks for: the text of an @@ line, or the lines of a section. */
@@ -75,20 +73,6 @@ static size_t list_anchors(const struct diff_text *diff, size_t h, struct anchor
 	return n;
 }
 
-/* The end of the first line from `from` on that begins with the text; SIZE_MAX if none. */
-static size_t find_text(struct search *s, struct span text, size_t from)
-{
-	struct span wanted = fold_line(FOLD_LOOKALIKE_DROP, text, &s->one);
-
-	for (size_t line = from; line < s->base->count; line++) {
-		struct span body = line_body(lines_at(s->base, line));
-
-		if (span_starts(fold_line(FOLD_LOOKALIKE_DROP, body, &s->other), wanted))
-			return line + 1;
-	}
-	return SIZE_MAX;
-}
-
 static size_t anchors_find_section(struct search *s, const struct hunk *section, size_t from)
 {
 	size_t count = candidates_ids(&s->index, section, section->count, s->ids);
@@ -112,9 +96,10 @@ static size_t chain_end(struct search *s, const struct anchor *anchors, size_t c
 		if (anchors[i].section)
 			at = anchors_find_section(s, anchors[i].section, at > floor ? at : floor);
 		else
-			at = find_text(s, anchors[i].text, at);
+			at = headings_find(s->headings, anchors[i].text, at);
 		if (at == SIZE_MAX)
 			return SIZE_MAX;
+		at += !anchors[i].section;
 	}
 	return at;
 }
@@ -170,10 +155,64 @@ static void drop_before(struct candidates *hunk, size_t from)
 	hunk->kept = hunk->total = kept;
 }
 
-bool anchors_narrow(const struct lines *base, const struct diff_text *diff,
-                    struct candidates *hunks, struct patch_failure *failure, struct err *err)
+/* How the place stands to the last text that heads a block, if that is in the block of the text
+ * before it, and so on. */
+static enum heading_hold hold_in_blocks(struct search *s, const struct anchor *anchors,
+                                        size_t count, const struct candidates *hunk, size_t at)
 {
-	struct search s = search_begin(base, diff);
+	enum heading_hold hold = HEADING_ELSEWHERE;
+
+	for (size_t i = count; i-- > 0;) {
+		struct span text = anchors[i].text;
+
+		if (anchors[i].section || !headings_opens(s->headings, text))
+			continue;
+		if (hold == HEADING_ELSEWHERE) {
+			hold = headings_hold(s->headings, text, hunk, at);
+			at += hunk->lead;
+		}
+		if (hold == HEADING_ELSEWHERE)
+			return hold;
+		at = headings_above(s->headings, text, at, NULL);
+		if (at == SIZE_MAX)
+			return HEADING_ELSEWHERE;
+	}
+	return hold;
+}
+
+/* Leaves the places in the block that the anchors head; false when they head one, and no place is
+ * in it. */
+static bool keep_in_blocks(struct search *s, const struct anchor *anchors, size_t count,
+                           struct candidates *hunk)
+{
+	_cleanup_free_ enum heading_hold *holds = mem_alloc(hunk->kept + 1, sizeof(*holds));
+	enum heading_hold best = HEADING_ELSEWHERE;
+	bool heads = false;
+	size_t kept = 0;
+
+	if (hunk->total > hunk->kept)
+		return true;
+	for (size_t i = 0; i < count; i++)
+		heads |= !anchors[i].section && headings_opens(s->headings, anchors[i].text);
+	for (size_t i = 0; i < hunk->kept && heads; i++) {
+		holds[i] = hold_in_blocks(s, anchors, count, hunk, hunk->places[i]);
+		best = holds[i] > best ? holds[i] : best;
+	}
+	if (best == HEADING_ELSEWHERE)
+		return !heads;
+	for (size_t i = 0; i < hunk->kept; i++)
+		if (holds[i] == best)
+			hunk->places[kept++] = hunk->places[i];
+	hunk->narrowed |= kept < hunk->kept;
+	hunk->kept = hunk->total = kept;
+	return true;
+}
+
+bool anchors_narrow(const struct lines *base, const struct diff_text *diff,
+                    struct headings *headings, struct candidates *hunks,
+                    struct patch_failure *failure, struct err *err)
+{
+	struct search s = search_begin(base, diff, headings);
 	struct anchor *anchors = mem_alloc(2 * diff->anchor_count + 1, sizeof(*anchors));
 	bool ok = true;
 
@@ -186,8 +225,7 @@ bool anchors_narrow(const struct lines *base, const struct diff_text *diff,
 		end = chain_end(&s, anchors, count, 0, &missing);
 		if (end == SIZE_MAX) {
 			ok = anchors_refuse(diff, h, missing, "the file has no such lines there",
-			                    failure,
-			                    err);
+			                    failure, err);
 			continue;
 		}
 		if (h == diff->hunk_count || !hunks[h].total)
@@ -196,8 +234,11 @@ bool anchors_narrow(const struct lines *base, const struct diff_text *diff,
 		if (!hunks[h].total)
 			ok = anchors_refuse(diff, h, &anchors[count - 1],
 			                    "in the file the hunk's own lines stand before that "
-			                    "only", failure,
-			                    err);
+			                    "only", failure, err);
+		else if (!keep_in_blocks(&s, anchors, count, &hunks[h]))
+			ok = anchors_refuse(diff, h, &anchors[count - 1],
+			                    "in the file the hunk's own lines are not in what "
+			                    "that line begins", failure, err);
 	}
 	free(anchors);
 	search_end(&s);
@@ -205,10 +246,10 @@ bool anchors_narrow(const struct lines *base, const struct diff_text *diff,
 }
 
 bool anchors_check_order(const struct lines *base, const struct diff_text *diff,
-                         const struct candidates *hunks, struct patch_failure *failure,
-                         struct err *err)
+                         struct headings *headings, const struct candidates *hunks,
+                         struct patch_failure *failure, struct err *err)
 {
-	struct search s = search_begin(base, diff);
+	struct search s = search_begin(base, diff, headings);
 	struct anchor *anchors = mem_alloc(2 * diff->anchor_count + 1, sizeof(*anchors));
 	bool ok = true;
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 
 /* Readings of one hunk: how many trailing lines may be prose (see may_drop). */
@@ -174,8 +175,8 @@ static size_t list_readings(const struct diff_text *diff, const struct hunk *hun
 	return n;
 }
 
-/* Tries one hunk at one level; true when it fits somewhere. */
-static bool find_hunk(struct fold_index *index, const struct diff_text *diff,
+/* Tries one hunk at one level. */
+static void find_hunk(struct fold_index *index, const struct diff_text *diff,
                       const struct hunk *hunk, bool lost, enum fold fold, uint32_t *ids,
                       struct candidates *ret)
 {
@@ -199,49 +200,158 @@ static bool find_hunk(struct fold_index *index, const struct diff_text *diff,
 		/* A number can still settle a hunk that fits too many places to list. */
 		if (ret->total > ret->kept && fold_index_fits(index, ids, old_count, ret->stated))
 			ret->places[ret->kept - 1] = ret->stated;
-		return true;
+		return;
+	}
+}
+
+void candidates_note_stated(const struct hunk *hunk, struct candidates *ret)
+{
+	int64_t line = (int64_t)hunk->old_start + hunk->moved;
+
+	ret->has_stated = hunk->has_old;
+	/* A side without lines names the line before it. */
+	if (ret->old_count && hunk->old_start)
+		line--;
+	ret->stated = line > 0 ? (size_t)line : 0;
+}
+
+/* ---- words ------------------------------------------------------------------------ */
+
+/* What a line that only closes or parts blocks is made of, beside punctuation. */
+static const struct span closing_words[] = {
+	{ "end", 3 }, { "fi", 2 }, { "done", 4 }, { "esac", 4 }, { "else", 4 }, { "then", 4 },
+	{ "do", 2 }, { "begin", 5 }, { "endif", 5 },
+};
+
+static bool is_letter_or_digit_of_any(char c)
+{
+	return ascii_is_alnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+bool candidates_has_word(struct span line)
+{
+	struct span text = span_trim(line);
+	size_t end;
+
+	if (span_starts(text, SPAN("</")))
+		return false;
+	while (text.len && !is_letter_or_digit_of_any(text.data[0]))
+		text = span_skip(text, 1);
+	for (end = text.len; end && !is_letter_or_digit_of_any(text.data[end - 1]);)
+		end--;
+	text.len = end;
+	for (size_t i = 0; i < ARRAY_LEN(closing_words); i++)
+		if (span_eq(text, closing_words[i]))
+			return false;
+	return text.len > 0;
+}
+
+static bool old_side_has_word(const struct diff_text *diff, const struct hunk *hunk, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct hunk_line *line = &diff->lines[hunk->first + i];
+
+		if (line->op != '+' && candidates_has_word(line->text))
+			return true;
 	}
 	return false;
 }
 
-static void note_stated(const struct hunk *hunk, struct candidates *ret)
+/* ---- finding ---------------------------------------------------------------------- */
+
+/* One level for all hunks that are still open. */
+static void find_at_level(const struct lines *base, const struct diff_text *diff, bool base_has_bom,
+                    enum fold fold, size_t *work, struct candidates *ret)
 {
-	ret->has_stated = hunk->has_old;
-	/* A side without lines names the line before it. */
-	ret->stated = hunk->old_start;
-	if (ret->old_count && ret->stated)
-		ret->stated--;
+	_cleanup_free_ uint32_t *ids = mem_alloc(diff->line_count, sizeof(*ids));
+	bool lost = candidates_markers_lost(diff);
+	struct fold_index index;
+
+	fold_index_build(&index, base, diff, FOLD_SIDE_OLD, fold, base_has_bom);
+	index.work = *work;
+	index.work_max = WORK_MAX;
+	for (size_t h = 0; h < diff->hunk_count; h++) {
+		const struct hunk *hunk = &diff->hunks[h];
+
+		if (ret[h].total || !ret[h].old_count || ret[h].made ||
+		    (fold > FOLD_TRAILING && !old_side_has_word(diff, hunk, hunk->count)))
+			continue;
+		find_hunk(&index, diff, hunk, lost, fold, ids, &ret[h]);
+	}
+	*work = index.work;
+	fold_index_release(&index);
+}
+
+static bool any_open(const struct candidates *hunks, size_t count)
+{
+	for (size_t h = 0; h < count; h++)
+		if (!hunks[h].total && hunks[h].old_count && !hunks[h].made)
+			return true;
+	return false;
 }
 
 bool candidates_find(const struct lines *base, const struct diff_text *diff, bool base_has_bom,
                      struct candidates *ret)
 {
 	bool lost = candidates_markers_lost(diff);
-	uint32_t *ids = mem_alloc(diff->line_count, sizeof(*ids));
-	size_t open = 0, work = 0;
+	size_t work = 0;
 
 	for (size_t h = 0; h < diff->hunk_count; h++) {
 		const struct hunk *hunk = &diff->hunks[h];
 
 		candidates_measure(diff, hunk, hunk->count - may_drop(diff, hunk, lost), &ret[h]);
-		note_stated(hunk, &ret[h]);
-		open += ret[h].old_count > 0;
+		candidates_note_stated(hunk, &ret[h]);
 	}
-	for (enum fold fold = 0; fold < FOLD_COUNT && open; fold++) {
-		struct fold_index index;
-
-		fold_index_build(&index, base, diff, fold, base_has_bom);
-		index.work = work;
-		index.work_max = WORK_MAX;
-		for (size_t h = 0; h < diff->hunk_count; h++)
-			if (!ret[h].total && ret[h].old_count)
-				open -= find_hunk(&index, diff, &diff->hunks[h], lost, fold, ids,
-				                  &ret[h]);
-		work = index.work;
-		fold_index_release(&index);
-	}
-	free(ids);
+	if (any_open(ret, diff->hunk_count))
+		find_at_level(base, diff, base_has_bom, FOLD_EXACT, &work, ret);
 	return work <= WORK_MAX;
+}
+
+bool candidates_find_looser(const struct lines *base, const struct diff_text *diff,
+                            bool base_has_bom, struct candidates *ret)
+{
+	static const enum fold folds[] = { FOLD_TRAILING, FOLD_LOOKALIKE_DROP };
+	size_t work = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(folds) && any_open(ret, diff->hunk_count); i++)
+		find_at_level(base, diff, base_has_bom, folds[i], &work, ret);
+	return work <= WORK_MAX;
+}
+
+bool candidates_are_loose(const struct candidates *hunk)
+{
+	return hunk->total && hunk->fold > FOLD_TRAILING;
+}
+
+static bool fits_folded(const struct lines *base, const struct diff_text *diff,
+                        const struct hunk *hunk, size_t count, size_t at, enum fold fold)
+{
+	_cleanup_buf_ struct buf one = BUF_INIT(LIMIT_FILE_BYTES);
+	_cleanup_buf_ struct buf other = BUF_INIT(LIMIT_FILE_BYTES);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct hunk_line *line = &diff->lines[hunk->first + i];
+
+		if (line->op == '+')
+			continue;
+		if (at >= base->count ||
+		    !span_eq(fold_line(fold, line->text, &one),
+		             fold_line(fold, line_body(lines_at(base, at)), &other)))
+			return false;
+		at++;
+	}
+	return true;
+}
+
+enum fold candidates_fold_at(const struct lines *base, const struct diff_text *diff, size_t h,
+                             const struct candidates *hunk, size_t at)
+{
+	enum fold fold = FOLD_EXACT;
+
+	while (fold < FOLD_LOOKALIKE_DROP &&
+	       !fits_folded(base, diff, &diff->hunks[h], hunk->count, at, fold))
+		fold++;
+	return fold;
 }
 
 void candidates_release(struct candidates *hunks, size_t count)
@@ -345,7 +455,8 @@ bool candidates_read_doubts(const struct lines *base, struct diff_text *diff,
 		any |= diff->hunks[h].doubted || diff->hunks[h].tail != TAIL_PLAIN;
 	if (!any)
 		return true;
-	fold_index_build(&r.index, base, diff, FOLD_LOOKALIKE_DROP, /* strip_bom= */ true);
+	fold_index_build(&r.index, base, diff, FOLD_SIDE_OLD, FOLD_LOOKALIKE_DROP,
+	                 /* strip_bom= */ true);
 	r.index.work_max = WORK_MAX;
 	r.ids = mem_alloc(diff->line_count, sizeof(*r.ids));
 	for (size_t h = 0; h < diff->hunk_count && ok; h++) {

@@ -184,8 +184,10 @@ static struct key *key_slot(const struct keys *keys, struct span text, uint64_t 
 }
 
 static void number_diff_lines(struct fold_index *index, struct keys *keys,
-                              const struct diff_text *diff, enum fold fold, bool strip_bom)
+                              const struct diff_text *diff, enum fold_side side,
+                              enum fold fold, bool strip_bom)
 {
+	char other = side == FOLD_SIDE_OLD ? '+' : '-';
 	struct buf scratch = BUF_INIT(LIMIT_DIFF_BYTES * 2);
 	size_t total = 1;
 
@@ -198,7 +200,7 @@ static void number_diff_lines(struct fold_index *index, struct keys *keys,
 		struct key *slot;
 		uint64_t hash;
 
-		if (diff->lines[i].op == '+')
+		if (diff->lines[i].op == other)
 			continue;
 		folded = fold_line(fold, strip_bom ? utf8_skip_mark(text) : text, &scratch);
 		hash = fold_hash(folded);
@@ -246,7 +248,8 @@ static void list_positions(struct fold_index *index)
 }
 
 void fold_index_build(struct fold_index *index, const struct lines *base,
-                      const struct diff_text *diff, enum fold fold, bool strip_bom)
+                      const struct diff_text *diff, enum fold_side side, enum fold fold,
+                      bool strip_bom)
 {
 	struct keys keys = { .folded = BUF_INIT(LIMIT_DIFF_BYTES * 4) };
 	size_t slots = 16;
@@ -258,7 +261,7 @@ void fold_index_build(struct fold_index *index, const struct lines *base,
 	*index = (struct fold_index){ .base_count = base->count };
 	index->base_ids = mem_alloc(base->count, sizeof(*index->base_ids));
 	index->diff_ids = mem_alloc(diff->line_count, sizeof(*index->diff_ids));
-	number_diff_lines(index, &keys, diff, fold, strip_bom);
+	number_diff_lines(index, &keys, diff, side, fold, strip_bom);
 	index->id_count = keys.count;
 	index->starts = mem_alloc(index->id_count + 1, sizeof(*index->starts));
 	number_base_lines(index, &keys, base, fold);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Placing hunks: those that fit nowhere are put right if they can be, then candidates are found and
- * settled, and what is doubtful is refused. */
+ * settled, and what is doubtful (doubts.c) is refused. */
 #include "patch/private.h"
 
 #include <stdlib.h>
@@ -184,7 +184,7 @@ static void collect_solid(const struct lines *base, const struct diff_text *diff
 {
 	struct fold_index index;
 
-	fold_index_build(&index, base, diff, FOLD_TRAILING, false);
+	fold_index_build(&index, base, diff, FOLD_SIDE_OLD, FOLD_TRAILING, false);
 	ret->base_ids = mem_alloc(base->count, sizeof(*ret->base_ids));
 	ret->base_lines = mem_alloc(base->count, sizeof(*ret->base_lines));
 	ret->ids = mem_alloc(count, sizeof(*ret->ids));
@@ -299,165 +299,6 @@ static bool blanks_restore(const struct lines *base, struct diff_text *diff, siz
 	return ok && total;
 }
 
-/* ---- doubts ----------------------------------------------------------------------- */
-
-/* Reasons to refuse a hunk although it fits one place only.
- */
-
-/* How far a number that means the right place may be off. */
-enum { NUMBER_SLIP = 6 };
-
-/* How far the lines at some place are the hunk's, at the most tolerant level. */
-struct resemblance {
-	size_t lines, equal;             /* all old lines */
-	size_t solid_lines, solid_equal; /* those that are not blank */
-};
-
-static struct resemblance compare_at(const struct settling *s, size_t i, size_t at)
-{
-	struct buf one = BUF_INIT(LIMIT_FILE_BYTES), other = BUF_INIT(LIMIT_FILE_BYTES);
-	const struct hunk *hunk = &s->diff->hunks[i];
-	struct resemblance r = { 0 };
-
-	for (size_t j = 0; j < s->hunks[i].count; j++) {
-		const struct hunk_line *old = &s->diff->lines[hunk->first + j];
-		struct span want, have = span_of(NULL, 0);
-		size_t line = at + r.lines;
-		bool equal;
-
-		if (old->op == '+')
-			continue;
-		want = fold_line(FOLD_LOOKALIKE_DROP, old->text, &one);
-		if (line < s->base->count)
-			have = fold_line(FOLD_LOOKALIKE_DROP, line_body(lines_at(s->base, line)),
-			                 &other);
-		equal = line < s->base->count && span_eq(want, have);
-		r.lines++;
-		r.equal += equal;
-		r.solid_lines += want.len > 0;
-		r.solid_equal += equal && want.len;
-	}
-	buf_release(&one);
-	buf_release(&other);
-	return r;
-}
-
-/* Whether the lines at `at` are mostly the hunk's, but not all. */
-static bool hunk_resembles_lines(const struct settling *s, size_t i, size_t at, bool stated)
-{
-	const struct candidates *hunk = &s->hunks[i];
-	struct resemblance r;
-
-	/* Where it overlaps the place that was found, it resembles it anyway. */
-	if (at < hunk->at + hunk->old_count && hunk->at < at + hunk->old_count)
-		return false;
-	r = compare_at(s, i, at);
-	if (r.solid_equal >= 2 && 2 * r.solid_equal >= r.solid_lines)
-		return true;
-	return stated && r.solid_equal && 2 * r.equal >= r.lines;
-}
-
-/* Whether a placed hunk contradicts its own header in a way that means "the file has
- * changed there": its number is to be believed, the lines near it resemble the hunk,
- * but it was found elsewhere. *ret_expected is the 0-based line. */
-static bool doubt_contradiction(const struct settling *s, size_t i, size_t *ret_expected)
-{
-	int64_t expected, offset, found_away;
-
-	if (!settle_expects(s, i, &expected, &offset) || (size_t)expected == s->hunks[i].at)
-		return false;
-	/* A place that is nearer to the number than a similar one is what it means. */
-	found_away = llabs((int64_t)s->hunks[i].at - expected);
-	for (int64_t away = 0; away <= NUMBER_SLIP && away <= found_away; away++)
-		for (int64_t sign = -1; sign <= 1; sign += 2) {
-			int64_t at = expected + sign * away;
-
-			if (at < 0 || (size_t)at >= s->base->count ||
-			    !hunk_resembles_lines(s, i, (size_t)at, !away))
-				continue;
-			*ret_expected = (size_t)at;
-			return true;
-		}
-	return false;
-}
-
-/* Whether a placed hunk seems to have lost context lines: its header counts more old lines,
- * names another place, and one side of it has no context to hold it. */
-static bool doubt_lost_lines(const struct settling *s, size_t i)
-{
-	const struct candidates *hunk = &s->hunks[i];
-	bool open_above = !hunk->lead && hunk->at > 0;
-	bool open_below = !hunk->trail && hunk->at + hunk->old_count < s->base->count;
-
-	return hunk->has_stated && hunk->at != hunk->stated && (open_above || open_below) &&
-	       s->diff->hunks[i].old_count > hunk->old_count;
-}
-
-/* Whether the change of hunk `i` ends before that of hunk `j` begins. */
-static bool comes_before(const struct settling *s, size_t i, size_t j)
-{
-	const struct candidates *one = &s->hunks[i], *other = &s->hunks[j];
-
-	return candidates_core_end(one, one->at) <= candidates_core_start(other, other->at);
-}
-
-/* Whether any of their places would have hunk `i` before hunk `j`. A hunk without old lines
- * could be anywhere. */
-static bool could_come_before(const struct settling *s, size_t i, size_t j)
-{
-	const struct candidates *one = &s->hunks[i], *other = &s->hunks[j];
-
-	if (!one->kept || !other->kept || one->total > one->kept || other->total > other->kept)
-		return true;
-	return candidates_core_end(one, one->places[0]) <=
-	       candidates_core_start(other, other->places[other->kept - 1]);
-}
-
-/* Hunks with the same lines may change places: the result is the same. */
-static bool same_lines(const struct settling *s, size_t i, size_t j)
-{
-	const struct hunk *one = &s->diff->hunks[i], *other = &s->diff->hunks[j];
-
-	if (s->hunks[i].count != s->hunks[j].count)
-		return false;
-	for (size_t k = 0; k < s->hunks[i].count; k++) {
-		const struct hunk_line *a = &s->diff->lines[one->first + k];
-		const struct hunk_line *b = &s->diff->lines[other->first + k];
-
-		if (a->op != b->op || !span_eq(a->text, b->text))
-			return false;
-	}
-	return true;
-}
-
-/* Whether all hunks, which must be placed, come in the order of the diff. */
-static bool doubt_none_out_of_order(const struct settling *s)
-{
-	for (size_t i = 1; i < s->count; i++)
-		if (!comes_before(s, i - 1, i))
-			return false;
-	return true;
-}
-
-/* Whether a hunk that fits several places was put out of the diff's own order, which another
- * of its places would keep. *ret_other is the hunk that it stands on the wrong side of. All hunks
- * must be placed. */
-static bool doubt_order(const struct settling *s, size_t i, size_t *ret_other)
-{
-	if (s->hunks[i].total == 1 || s->hunks[i].settled == PATCH_SETTLED_SAME)
-		return false;
-	for (size_t j = 0; j < s->count; j++) {
-		size_t first = i < j ? i : j, second = i < j ? j : i;
-
-		if (i == j || comes_before(s, first, second) ||
-		    !could_come_before(s, first, second) || same_lines(s, i, j))
-			continue;
-		*ret_other = j;
-		return true;
-	}
-	return false;
-}
-
 /* ---- placing ---------------------------------------------------------------------- */
 
 /* Hunks for which that is tried: each costs a pass over the base. */
@@ -487,6 +328,17 @@ static bool stands_at_stated(const struct lines *base, const struct diff_text *d
 	return true;
 }
 
+/* Whether every hunk that is marked as the file's end stands there. */
+static bool ends_are_ends(const struct settling *s)
+{
+	bool marked;
+
+	for (size_t h = 0; h < s->count; h++)
+		if (!settle_ends_file(s, h, s->hunks[h].at, &marked))
+			return false;
+	return true;
+}
+
 /* All hunks in one look, without reading the rest of the base. Only for diffs
  * whose numbers agree with each other and whose hunks end where their counts say. */
 static bool locate_as_stated(const struct lines *base, const struct diff_text *diff,
@@ -501,15 +353,16 @@ static bool locate_as_stated(const struct lines *base, const struct diff_text *d
 
 		fits = hunk->has_old && hunk->has_new && hunk->cut == hunk->count;
 		candidates_measure(diff, hunk, hunk->count, &hunks[h]);
-		hunks[h].has_stated = true;
-		hunks[h].stated = hunk->old_start - (hunk->old_start && hunks[h].old_count);
+		candidates_note_stated(hunk, &hunks[h]);
 		hunks[h].at = hunks[h].stated;
-		fits = fits && stands_at_stated(base, diff, hunk, &hunks[h], strip_bom);
+		/* A lone number 1 may be a guess. */
+		fits = fits && (diff->hunk_count > 1 || !settle_number_is_idle(hunk, &hunks[h])) &&
+		       stands_at_stated(base, diff, hunk, &hunks[h], strip_bom);
 	}
 	if (fits) {
-		settle_init(&settling, base, diff, hunks);
+		settle_init(&settling, base, diff, NULL, hunks);
 		/* Against the order of the hunks the numbers could be exchanged. */
-		fits = settling.chained && doubt_none_out_of_order(&settling);
+		fits = settling.chained && doubts_in_order(&settling) && ends_are_ends(&settling);
 		settle_release(&settling);
 	}
 	for (size_t h = 0; h < diff->hunk_count && fits; h++)
@@ -623,89 +476,6 @@ static bool check_applied(const struct lines *base, const struct diff_text *diff
 
 /* ---- the general case ---- */
 
-/* A hunk whose context was read as the result of another must stand beside that one. */
-static bool is_astray(const struct settling *s, size_t h)
-{
-	const struct candidates *hunk = &s->hunks[h], *other;
-	size_t of = s->diff->hunks[h].sequel_of;
-
-	if (!of)
-		return false;
-	other = &s->hunks[of - 1];
-	return !other->placed || hunk->at > other->at + other->old_count - other->trail ||
-	       hunk->at + hunk->old_count < other->at + other->lead;
-}
-
-/* What is wrong with the hunk or its place; true: nothing is. */
-static bool explain_one(const struct settling *s, size_t h, struct patch_failure *failure,
-                        struct err *err)
-{
-	const struct candidates *hunk = &s->hunks[h];
-	size_t expected;
-
-	if ((!hunk->placed && hunk->old_count && !hunk->total) ||
-	    (hunk->placed && is_astray(s, h)))
-		return explain_no_match(s->base, s->diff, h, hunk, failure, err);
-	if (!hunk->placed)
-		return explain_ambiguous(s->diff, h, hunk, failure, err);
-	if (doubt_contradiction(s, h, &expected))
-		return explain_contradiction(s->diff, h, hunk, expected, failure, err);
-	if (doubt_lost_lines(s, h))
-		return explain_lost_lines(s->diff, h, hunk, failure, err);
-	return true;
-}
-
-/* Lines of the base that are looked through to explain the hunks after the first that failed. */
-enum { EXPLAINED_LINES_MAX = 2 << 20 };
-
-/* All hunks that failed, when one has: one answer names them all. */
-static void explain_others(const struct settling *s, struct patch_failure *failure,
-                           struct err *err)
-{
-	size_t first = failure->hunk - 1, left = EXPLAINED_LINES_MAX;
-	_cleanup_free_ char *why = mem_strdup(err->message);
-
-	explain_add_failed(failure, err->code, failure);
-	for (size_t h = 0; h < s->count; h++) {
-		struct patch_failure other = { 0 };
-		struct err reason = ERR_INIT;
-
-		if (left < s->base->count) {
-			failure->failed_total += h != first && !s->hunks[h].placed;
-		} else if (h != first && !explain_one(s, h, &other, &reason)) {
-			explain_add_failed(failure, reason.code, &other);
-			left -= s->base->count;
-		}
-		patch_failure_release(&other);
-	}
-	if (failure->failed_total > 1)
-		err_set(err, err->code, "%s %zu of the %zu hunks fail: see failed_hunks.", why,
-		        failure->failed_total, s->count);
-}
-
-static bool explain_unplaced(const struct settling *s, struct patch_failure *failure,
-                             struct err *err)
-{
-	size_t other, failed = s->count;
-
-	/* One that fits nowhere comes first: it says why others are not settled. */
-	for (size_t h = 0; h < s->count && failed == s->count; h++)
-		if (!s->hunks[h].placed && s->hunks[h].old_count && !s->hunks[h].total)
-			failed = h;
-	for (size_t h = failed < s->count ? failed : 0; h < s->count; h++) {
-		if (explain_one(s, h, failure, err))
-			continue;
-		explain_others(s, failure, err);
-		return false;
-	}
-	if (doubt_none_out_of_order(s))
-		return true;
-	for (size_t h = 0; h < s->count; h++)
-		if (doubt_order(s, h, &other))
-			return explain_order(s->diff, h, other, &s->hunks[h], failure, err);
-	return true;
-}
-
 /* Rewrites hunks that fit nowhere as they would be if the model had not made one of its
  * habitual mistakes; true if any was rewritten. */
 static bool rewrite_lost(const struct lines *base, struct diff_text *diff,
@@ -715,7 +485,7 @@ static bool rewrite_lost(const struct lines *base, struct diff_text *diff,
 	bool any = false;
 
 	for (size_t h = 0; h < diff->hunk_count && tried < REWRITES_TRIED; h++) {
-		if (hunks[h].total || !hunks[h].old_count)
+		if (hunks[h].total || !hunks[h].old_count || hunks[h].made)
 			continue;
 		tried++;
 		/* A count that is met says that no line was left out. */
@@ -733,6 +503,10 @@ static struct candidates *find_candidates(const struct lines *base, struct diff_
 		struct candidates *hunks = mem_alloc(diff->hunk_count, sizeof(*hunks));
 		bool done = candidates_find(base, diff, base_has_bom, hunks);
 
+		if (done) {
+			made_find(base, diff, base_has_bom, hunks);
+			done = candidates_find_looser(base, diff, base_has_bom, hunks);
+		}
 		if (done && (attempt || !rewrite_lost(base, diff, hunks)))
 			return hunks;
 		candidates_release(hunks, diff->hunk_count);
@@ -742,32 +516,46 @@ static struct candidates *find_candidates(const struct lines *base, struct diff_
 }
 
 /* Chooses among the candidates that were found. */
-static bool locate_found(const struct lines *base, struct diff_text *diff,
+static bool locate_found(const struct lines *base, struct diff_text *diff, bool base_has_bom,
                          struct candidates *hunks, struct placement *ret,
                          struct patch_failure *failure, struct err *err)
 {
-	bool anchored = anchors_any(diff), ok;
+	struct headings *headings = headings_make(base, diff);
+	bool anchored = anchors_any(diff);
+	bool ok = !anchored || anchors_narrow(base, diff, headings, hunks, failure, err);
 	struct settling settling;
 
-	if (anchored && !anchors_narrow(base, diff, hunks, failure, err))
-		return false;
-	settle_init(&settling, base, diff, hunks);
-	settle_all(&settling);
-	ok = explain_unplaced(&settling, failure, err) &&
-	     (!anchored || anchors_check_order(base, diff, hunks, failure, err));
+	if (ok) {
+		settle_init(&settling, base, diff, headings, hunks);
+		settle_all(&settling);
+		ok = !doubts_refuse(&settling, base_has_bom, failure, err) &&
+		     (!anchored || anchors_check_order(base, diff, headings, hunks, failure, err));
+		settle_release(&settling);
+	}
 	for (size_t h = 0; h < diff->hunk_count && ok; h++)
 		ret[h] = (struct placement){ hunks[h].at, hunks[h].count, hunks[h].old_count,
 		                             hunks[h].fold, hunks[h].settled };
-	settle_release(&settling);
+	headings_free(headings);
 	return ok;
 }
 
+/* The line where the first hunk was made, if all were; otherwise 0. */
+static size_t made_before(const struct candidates *hunks, size_t count)
+{
+	for (size_t h = 0; h < count; h++)
+		if (!hunks[h].made)
+			return 0;
+	return count ? hunks[0].at + 1 : 0;
+}
+
 bool locate_hunks(const struct lines *base, struct diff_text *diff, bool base_has_bom,
-                  struct placement *ret, struct patch_failure *failure, struct err *err)
+                  struct placement *ret, size_t *ret_made, struct patch_failure *failure,
+                  struct err *err)
 {
 	struct candidates *hunks;
 	bool ok;
 
+	*ret_made = 0;
 	if (anchors_any(diff) || !locate_as_stated(base, diff, base_has_bom, ret)) {
 		hunks = find_candidates(base, diff, base_has_bom);
 		if (!hunks)
@@ -775,10 +563,11 @@ bool locate_hunks(const struct lines *base, struct diff_text *diff, bool base_ha
 			               "The diff and the file are too large and too repetitive to "
 			               "place %zu hunks. Send fewer hunks at a time.",
 			               diff->hunk_count);
-		ok = locate_found(base, diff, hunks, ret, failure, err);
+		*ret_made = made_before(hunks, diff->hunk_count);
+		ok = *ret_made || locate_found(base, diff, base_has_bom, hunks, ret, failure, err);
 		candidates_release(hunks, diff->hunk_count);
-		if (!ok)
-			return false;
+		if (!ok || *ret_made)
+			return ok;
 	}
 	return check_overlap(diff, ret, failure, err) &&
 	       check_applied(base, diff, ret, failure, err);

@@ -130,31 +130,18 @@ static bool same_but_indent(struct span a, struct span b)
 	       (span_is_blank(a) && span_is_blank(b));
 }
 
-static bool stands_at(const struct lines *file, const struct lines *block, size_t at)
+/* The one place where the block stands in any loose reading, but only if it does so but for its
+ * indentation. */
+static bool only_place(const struct lines *file, const struct lines *block,
+                       const struct diff_text *update, struct candidates *found)
 {
+	if (!candidates_find_looser(file, update, false, found) || found->total != 1 ||
+	    found->old_count != block->count)
+		return false;
 	for (size_t i = 0; i < block->count; i++)
-		if (!same_but_indent(lines_at(file, at + i), lines_at(block, i)))
+		if (!same_but_indent(lines_at(file, found->places[0] + i), lines_at(block, i)))
 			return false;
 	return true;
-}
-
-/* The one place where the block stands but for indentation. */
-static bool only_place(const struct lines *file, const struct lines *block, size_t *ret)
-{
-	size_t found = 0, anchor = 0;
-
-	while (anchor < block->count && !nearest_is_distinctive(lines_at(block, anchor)))
-		anchor++;
-	if (anchor == block->count)
-		anchor = 0;
-	for (size_t at = 0; at + block->count <= file->count && found < 2; at++) {
-		if (!same_but_indent(lines_at(file, at + anchor), lines_at(block, anchor)) ||
-		    !stands_at(file, block, at))
-			continue;
-		*ret = at;
-		found++;
-	}
-	return found == 1;
 }
 
 static size_t pair_with_file(const struct lines *file, const struct lines *block, size_t at,
@@ -225,17 +212,11 @@ static bool put_shifted(const struct shift *shift, const struct lines *file, siz
 }
 
 static bool shift_block(const struct lines *file, const struct lines *block,
-                        const struct lines *new, struct other_reading *ret)
+                        const struct lines *new, size_t at, struct other_reading *ret)
 {
-	_cleanup_free_ struct indent_pair *pairs = NULL;
-	struct shift shift = { .file_unit = indent_unit(file) };
-	size_t at = 0;
+	_cleanup_free_ struct indent_pair *pairs = mem_alloc(block->count + 1, sizeof(*pairs));
+	struct shift shift = { .file_unit = indent_unit(file), .pairs = pairs };
 
-	if (block->count > SHIFT_LINES_MAX || new->count > SHIFT_NEW_LINES_MAX ||
-	    !only_place(file, block, &at))
-		return false;
-	pairs = mem_alloc(block->count + 1, sizeof(*pairs));
-	shift.pairs = pairs;
 	unit_of_both(block, new, &shift);
 	shift.count = pair_with_file(file, block, at, pairs);
 	if (shift.count < 2 || !indent_shift_infer(&shift) ||
@@ -254,166 +235,105 @@ bool other_reading_shifted(const struct lines *file, struct span old_text, struc
                            struct other_reading *ret)
 {
 	_cleanup_lines_ struct lines block = { 0 }, new = { 0 };
+	struct candidates *found = mem_alloc(1, sizeof(*found));
+	struct diff_text update;
+	size_t rival;
+	bool ok;
 
 	other_reading_reset(ret);
 	lines_index(&block, old_text);
 	lines_index(&new, text);
-	return shift_block(file, &block, &new, ret);
+	made_diff_of(old_text, text, &update);
+	candidates_measure(&update, &update.hunks[0], update.hunks[0].count, found);
+	ok = block.count <= SHIFT_LINES_MAX && new.count <= SHIFT_NEW_LINES_MAX &&
+	     only_place(file, &block, &update, found);
+	if (ok && doubts_rival(file, &update, 0, found, found->places[0], &rival,
+	                       &ret->rival_is_new)) {
+		ret->line = found->places[0] + 1;
+		ret->rival = rival + 1;
+		ok = false;
+	}
+	ok = ok && shift_block(file, &block, &new, found->places[0], ret);
+	candidates_release(found, 1);
+	parse_diff_release(&update);
+	return ok;
 }
 
 /* ---- done already ---- */
 
-/* Whether [start, end) is whole lines, white space around it aside. */
-static bool is_whole_lines(struct span file, size_t start, size_t end)
+/* The indentation that the file has in front of the text's first line, which lacks it, where the
+ * whole text stands so in one place; empty: it does not. */
+static struct span indent_left_out(const struct lines *file, struct span text)
 {
-	while (start && file.data[start] != '\n' && strchr(" \t", file.data[start - 1]))
-		start--;
-	while (end < file.len && file.data[end - 1] != '\n' && strchr(" \t\r", file.data[end]))
-		end++;
-	return (!start || file.data[start - 1] == '\n' || file.data[start] == '\n') &&
-	       (end == file.len || file.data[end] == '\n' || file.data[end - 1] == '\n');
-}
+	_cleanup_lines_ struct lines lines = { 0 };
+	struct span found = { 0 };
+	size_t places = 0;
 
-/* Where the text stands, if it does so once, and alone on its lines. */
-static bool stands_once(struct span file, struct span text, size_t *ret)
-{
-	const char *first = text.len && file.len >= text.len ?
-	                            memmem(file.data, file.len, text.data, text.len) : NULL;
+	lines_index(&lines, text);
+	if (!lines.count || indent_of_line(lines_at(&lines, 0)).len)
+		return found;
+	for (size_t at = 0; at + lines.count <= file->count && places < 2; at++) {
+		struct span body = line_body(lines_at(file, at)), indent = indent_of_line(body);
+		size_t same = 1;
 
-	if (!first)
-		return false;
-	*ret = (size_t)(first - file.data);
-	return !memmem(first + 1, file.len - *ret - 1, text.data, text.len) &&
-	       is_whole_lines(file, *ret, *ret + text.len);
-}
-
-static size_t count_line(const struct lines *lines, struct span line)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < lines->count; i++)
-		count += span_eq(span_trim(lines_at(lines, i)), line);
-	return count;
-}
-
-static bool has_trimmed_line(const struct lines *lines, struct span line)
-{
-	return count_line(lines, line) > 0;
-}
-
-/* What the comparison of the two texts of an update says. */
-struct intent {
-	size_t shared, added; /* distinctive lines of the new text: in the old one, too; not
-	                       * there */
-	size_t removed, small; /* lines that the old text has alone: distinctive ones, others */
-	bool removed_is_there; /* one of the former is in the file, or one like it */
-	bool fewer; /* the new text has a line that the old one has more often: which is gone? */
-};
-
-/* How much a line of the file must be like one that the update removes: as much as those that it
- * makes of it are, which are like it too. */
-static unsigned least_likeness(struct likeness *likeness, const struct lines *new)
-{
-	unsigned alike = 60;
-
-	for (size_t i = 0; i < new->count; i++) {
-		struct sketch sketch;
-		unsigned one;
-
-		nearest_sketch(&sketch, lines_at(new, i));
-		one = nearest_compare(likeness, &sketch, alike);
-		alike = one > alike ? one : alike;
-	}
-	return alike;
-}
-
-/* Whether the file has one of `count` removed lines, or one like it, that the update does not
- * make. One pass over the file. */
-static bool has_like(const struct lines *file, const struct span *removed, size_t count,
-                     const struct lines *new)
-{
-	_cleanup_free_ struct likeness *likeness = mem_alloc(count + 1, sizeof(*likeness));
-	_cleanup_free_ unsigned *least = mem_alloc(count + 1, sizeof(*least));
-	bool found = false;
-
-	for (size_t i = 0; i < count; i++) {
-		nearest_likeness_init(&likeness[i], removed[i]);
-		least[i] = least_likeness(&likeness[i], new);
-	}
-	for (size_t k = 0; k < file->count && count && !found; k++) {
-		struct sketch sketch;
-
-		nearest_sketch(&sketch, lines_at(file, k));
-		for (size_t i = 0; i < count && !found; i++)
-			found = nearest_compare(&likeness[i], &sketch, least[i]) >= least[i] &&
-			        !has_trimmed_line(new, span_trim(lines_at(file, k)));
-	}
-	return found;
-}
-
-static struct intent read_intent(const struct lines *file, const struct lines *old,
-                                 const struct lines *new)
-{
-	_cleanup_free_ struct span *removed = mem_alloc(old->count + 1, sizeof(*removed));
-	struct intent intent = { 0 };
-
-	for (size_t i = 0; i < new->count; i++) {
-		struct span line = span_trim(lines_at(new, i));
-
-		if (!nearest_is_distinctive(line))
+		if (!indent.len ||
+		    !span_eq(span_skip(body, indent.len), line_body(lines_at(&lines, 0))))
 			continue;
-		if (has_trimmed_line(old, line))
-			intent.shared++;
-		else
-			intent.added++;
+		while (same < lines.count && span_eq(line_body(lines_at(file, at + same)),
+		                                     line_body(lines_at(&lines, same))))
+			same++;
+		if (same < lines.count)
+			continue;
+		found = indent;
+		places++;
 	}
-	for (size_t i = 0; i < old->count; i++) {
-		struct span line = span_trim(lines_at(old, i));
-
-		if (!line.len)
-			continue;
-		if (has_trimmed_line(new, line)) {
-			intent.fewer |= count_line(old, line) > count_line(new, line);
-			continue;
-		}
-		if (!nearest_is_distinctive(line)) {
-			intent.small++;
-			continue;
-		}
-		removed[intent.removed++] = line;
-	}
-	intent.removed_is_there = has_like(file, removed, intent.removed, new);
-	return intent;
+	return places == 1 ? found : span_of("", 0);
 }
-
-/* Texts of more lines are not compared line by line. */
-enum { DONE_LINES_MAX = 400 };
-
-/* Letters and digits of a text that cannot stand somewhere by chance. */
-enum { DONE_BYTES_MIN = 12 };
 
 bool other_reading_done(const struct lines *file, struct span old_text, struct span text,
                         struct other_reading *ret)
 {
-	_cleanup_lines_ struct lines old = { 0 }, new = { 0 };
-	struct intent intent;
-	size_t at = 0;
+	struct span indent = indent_left_out(file, text);
+	struct candidates made = { 0 };
+	struct diff_text update;
 
 	other_reading_reset(ret);
-	if (span_trim(text).len < DONE_BYTES_MIN || !stands_once(file->text, text, &at))
-		return false;
-	lines_index(&old, old_text);
-	lines_index(&new, text);
-	if (old.count > DONE_LINES_MAX || new.count > DONE_LINES_MAX)
-		return false;
-	intent = read_intent(file, &old, &new);
-	/* That a brace is gone cannot be seen where there are many. */
-	if (intent.removed_is_there || intent.small || intent.fewer)
-		return false;
-	/* One new line alone has to be like the old one; or it may stand there for itself. */
-	if (!intent.shared && intent.added < 2 && nearest_likeness(old_text, text) < 50)
-		return false;
-	while (ret->line < file->count && file->starts[ret->line] <= at)
-		ret->line++;
-	return true;
+	buf_span(&ret->old_text, indent);
+	buf_span(&ret->old_text, old_text);
+	buf_span(&ret->text, indent);
+	buf_span(&ret->text, text);
+	made_diff_of(buf_view(&ret->old_text), buf_view(&ret->text), &update);
+	candidates_measure(&update, &update.hunks[0], update.hunks[0].count, &made);
+	made_find(file, &update, false, &made);
+	ret->line = made.at + 1;
+	parse_diff_release(&update);
+	return made.made;
+}
+
+bool other_reading_repeated(const struct lines *file, struct span old_text, struct span text,
+                            struct other_reading *ret)
+{
+	_cleanup_free_ uint32_t *ids = NULL;
+	struct diff_text update;
+	struct fold_index index;
+	size_t count, places[2], found = 0;
+	bool telling = false, removes = false;
+
+	other_reading_reset(ret);
+	made_diff_of(old_text, text, &update);
+	for (size_t i = 0; i < update.line_count; i++) {
+		telling |= update.lines[i].op == '+' &&
+		           nearest_is_distinctive(update.lines[i].text);
+		removes |= update.lines[i].op == '-';
+	}
+	if (telling && !removes) {
+		fold_index_build(&index, file, &update, FOLD_SIDE_NEW, FOLD_EXACT, false);
+		ids = mem_alloc(update.line_count, sizeof(*ids));
+		count = candidates_ids(&index, &update.hunks[0], update.line_count, ids);
+		found = fold_index_find(&index, ids, count, places, ARRAY_LEN(places));
+		fold_index_release(&index);
+	}
+	ret->line = found ? places[0] + 1 : 0;
+	parse_diff_release(&update);
+	return found == 1;
 }

@@ -132,6 +132,8 @@ struct hunk {
 	                      * a function's line; empty if none */
 	size_t before;       /* an anchor: index of the hunk that follows it; hunk_count: none
 	                      * does */
+	int64_t moved;       /* lines by which the place that its numbers name has moved since
+	                      * (patch_options.since) */
 	size_t sequel_of;    /* 1-based hunk whose result its context showed (locate.c); 0: none */
 };
 

@@ -120,20 +120,6 @@ static size_t hunk_reading_lone_number(const struct diff_text *diff, size_t h)
 	return reading.line;
 }
 
-/* Whether what hunk `h` does was done already; *ret_line (1-based) is where its new lines stand. */
-static bool hunk_reading_done(const struct lines *base, const struct diff_text *diff, size_t h,
-                              size_t *ret_line)
-{
-	_cleanup_texts_ struct texts texts;
-	_cleanup_other_reading_ struct other_reading reading = { 0 };
-	bool done;
-
-	hunk_texts(diff, h, " +", &texts);
-	done = other_reading_done(base, buf_view(&texts.old_text), buf_view(&texts.text), &reading);
-	*ret_line = reading.line;
-	return done;
-}
-
 /* ---- making a plan ---------------------------------------------------------------- */
 
 static const char *const match_names[PATCH_MATCH_COUNT] = {
@@ -143,21 +129,9 @@ static const char *const match_names[PATCH_MATCH_COUNT] = {
 	[PATCH_MATCH_LOOKALIKE] = "lookalike",
 };
 
-static const char *const settled_names[PATCH_SETTLED_COUNT] = {
-	[PATCH_SETTLED_UNIQUE] = "unique",     [PATCH_SETTLED_NUMBER] = "line_number",
-	[PATCH_SETTLED_NEIGHBOUR] = "neighbour", [PATCH_SETTLED_ORDER] = "order",
-	[PATCH_SETTLED_HEADING] = "heading",   [PATCH_SETTLED_EDGE] = "file_edge",
-	[PATCH_SETTLED_SAME] = "same_result",
-};
-
 const char *patch_match_name(enum patch_match match)
 {
 	return match_names[match];
-}
-
-const char *patch_settled_name(enum patch_settled settled)
-{
-	return settled_names[settled];
 }
 
 void patch_plan_release(struct patch_plan *plan)
@@ -194,6 +168,68 @@ static void report_hunks(const struct diff_text *diff, const struct placement *p
 		report->removed += plan->ended_by == h + 1;
 	}
 }
+
+/* ---- numbers of an earlier state ---- */
+
+/* Lines that the edit adds less those that it removes. */
+static int64_t edit_delta(const struct edit *edit)
+{
+	return (int64_t)lines_count(edit->insert) - (int64_t)edit->remove;
+}
+
+/* By how much the line, if the edit replaces it, is past what the edit puts there. */
+static int64_t past_edit(const struct edit *edit, int64_t line)
+{
+	int64_t past = line - (int64_t)edit->at - (int64_t)lines_count(edit->insert);
+
+	return line >= (int64_t)edit->at && past > 0 ? past : 0;
+}
+
+/* Adds to each hunk's `moved` by how much the line that its number names is moved by a script.
+ * `order` has the hunks by their numbers. */
+static void move_by(struct diff_text *diff, const size_t *order, const struct script *script)
+{
+	int64_t delta = 0;
+	size_t next = 0;
+
+	for (size_t k = 0; k < diff->hunk_count; k++) {
+		struct hunk *hunk = &diff->hunks[order[k]];
+		int64_t line = (int64_t)hunk->old_start - 1 + hunk->moved;
+
+		while (next < script->count &&
+		       (int64_t)(script->edits[next].at + script->edits[next].remove) <= line)
+			delta += edit_delta(&script->edits[next++]);
+		hunk->moved += delta;
+		if (next < script->count)
+			hunk->moved -= past_edit(&script->edits[next], line);
+	}
+}
+
+static int compare_numbers(const void *a, const void *b, void *hunks)
+{
+	const struct hunk *one = &((const struct hunk *)hunks)[*(const size_t *)a];
+	const struct hunk *other = &((const struct hunk *)hunks)[*(const size_t *)b];
+
+	return (one->old_start > other->old_start) - (one->old_start < other->old_start);
+}
+
+/* The numbers are of the state that the caller knows, and the base is not that any more. */
+static void move_numbers(struct diff_text *diff, const struct patch_options *options)
+{
+	_cleanup_free_ size_t *order = mem_alloc(diff->hunk_count, sizeof(*order));
+
+	for (size_t h = 0; h < diff->hunk_count; h++) {
+		order[h] = h;
+		diff->hunks[h].has_old &= !options->numbers_are_lost;
+		diff->hunks[h].has_new &= !options->numbers_are_lost;
+	}
+	if (options->since_count)
+		qsort_r(order, diff->hunk_count, sizeof(*order), compare_numbers, diff->hunks);
+	for (size_t i = 0; i < options->since_count; i++)
+		move_by(diff, order, options->since[i]);
+}
+
+/* ---- making ---- */
 
 /* Whether two scripts do the same; touching edits count as one. */
 static bool same_effect(const struct script *a, const struct script *b)
@@ -246,15 +282,44 @@ static void plan_hunk_ends(struct diff_text *diff, const struct placement *place
 	plan_say(plan, sentence);
 }
 
+/* All hunks were made before: the first stands at line `line`. */
+static bool plan_already(struct patch_plan *plan, size_t line)
+{
+	_cleanup_free_ char *sentence = mem_printf(
+		"The old lines are not in the file, and the new ones already are, at line %zu.",
+		line);
+
+	plan->already = true;
+	plan_say(plan, sentence);
+	return true;
+}
+
+static void plan_note_end(const struct lines *base, const struct diff_text *diff,
+                          const struct placement *places, struct patch_plan *plan)
+{
+	for (size_t h = 0; h < diff->hunk_count; h++)
+		if (diff->hunks[h].at_end && places[h].at + places[h].old_count < base->count) {
+			plan_say(plan, "The file goes on after the hunk that is marked as its "
+			               "end.");
+			return;
+		}
+}
+
 static bool plan_hunks(const struct lines *base, struct diff_text *diff,
                        const struct patch_options *options, struct patch_plan *plan,
                        struct patch_failure *failure, struct err *err)
 {
 	_cleanup_free_ struct placement *places = mem_alloc(diff->hunk_count, sizeof(*places));
 	struct script_print_options print = { .context = options->context ? options->context : 3 };
+	size_t made;
 
-	if (!locate_hunks(base, diff, options->base_has_bom, places, failure, err) ||
-	    !fix_hunks(base, diff, places, options->base_has_bom, plan, failure, err))
+	move_numbers(diff, options);
+	if (!locate_hunks(base, diff, options->base_has_bom, places, &made, failure, err))
+		return false;
+	if (made)
+		return plan_already(plan, made);
+	plan_note_end(base, diff, places, plan);
+	if (!fix_hunks(base, diff, places, options->base_has_bom, plan, failure, err))
 		return false;
 	if (!script_print(&plan->corrected, base, &plan->script, &print))
 		return err_set(err, ERR_TOO_LARGE, "The diff is too large to verify.");
@@ -335,49 +400,6 @@ static bool plan_without_numbers(const struct lines *base, struct span diff_byte
 	return ok;
 }
 
-static bool ignores_space(const struct patch_plan *plan)
-{
-	for (size_t i = 0; i < plan->hunk_count; i++)
-		if (plan->hunks[i].match == PATCH_MATCH_ALL_SPACE)
-			return true;
-	return false;
-}
-
-/* Whether all hunks were applied already.  If only some were, but the one that failed among them,
- * the message gets a sentence. */
-static bool plan_already(const struct lines *base, struct span diff_bytes,
-                         const struct patch_failure *failure, struct patch_plan *plan,
-                         struct err *err)
-{
-	size_t line, first = 0, done = 0, count, diff_line;
-	_cleanup_free_ char *sentence = NULL;
-	struct err ignored = ERR_INIT;
-	struct diff_text diff;
-
-	if (!read_diff(base, diff_bytes, &diff, &diff_line, &ignored))
-		return false;
-	count = diff.hunk_count;
-	for (size_t h = 0; h < count && done == h; h++)
-		if (hunk_reading_done(base, &diff, h, &line))
-			first = done++ ? first : line;
-	if (done < count && failure->hunk &&
-	    hunk_reading_done(base, &diff, failure->hunk - 1, &line)) {
-		_cleanup_free_ char *why = mem_printf("%s", err->message);
-
-		err_set(err, err->code, "%s What hunk %zu does is there already, at line %zu: send "
-		        "the diff without it.", why, failure->hunk, line);
-	}
-	parse_diff_release(&diff);
-	if (!count || done < count)
-		return false;
-	plan_again(plan);
-	plan->already = true;
-	sentence = mem_printf("The old lines are not in the file, and the new ones already are, at "
-	                      "line %zu.", first);
-	plan_say(plan, sentence);
-	return true;
-}
-
 bool patch_make(const struct lines *base, struct span diff_bytes,
                 const struct patch_options *options, struct patch_plan *ret,
                 struct patch_failure *ret_failure, struct err *err)
@@ -390,13 +412,9 @@ bool patch_make(const struct lines *base, struct span diff_bytes,
 	options = options ? options : &defaults;
 	*ret_failure = (struct patch_failure){ 0 };
 	ok = plan_text(base, diff_bytes, options, &plan, ret_failure, &why);
-	/* What wraps its old lines into deeper ones has them, folded, when it is done. */
-	if (ok && ignores_space(&plan))
-		plan_already(base, diff_bytes, ret_failure, &plan, &why);
 	if (!ok && why.code == ERR_NO_MATCH) {
 		ok = plan_without_numbers(base, diff_bytes, /* space= */ true, options, &plan) ||
-		     plan_without_numbers(base, diff_bytes, /* space= */ false, options, &plan) ||
-		     plan_already(base, diff_bytes, ret_failure, &plan, &why);
+		     plan_without_numbers(base, diff_bytes, /* space= */ false, options, &plan);
 		if (ok)
 			patch_failure_release(ret_failure);
 	}

@@ -47,9 +47,10 @@ enum patch_match {
 enum patch_settled {
 	PATCH_SETTLED_UNIQUE,    /* it fits nowhere else */
 	PATCH_SETTLED_NUMBER,    /* the line number in the header */
+	PATCH_SETTLED_END,       /* the mark of the file's end */
 	PATCH_SETTLED_NEIGHBOUR, /* the same offset as the hunks around it */
 	PATCH_SETTLED_ORDER,     /* the order of the hunks */
-	PATCH_SETTLED_HEADING,   /* the function named after the @@ */
+	PATCH_SETTLED_HEADING,   /* the line named after the @@ */
 	PATCH_SETTLED_EDGE,      /* its context ends with the file */
 	PATCH_SETTLED_SAME,      /* every place gives the same result */
 	PATCH_SETTLED_COUNT
@@ -58,6 +59,9 @@ enum patch_settled {
 /* "exact", "trailing_space", ...; "unique", "line_number", ... for results. */
 const char *patch_match_name(enum patch_match match);
 const char *patch_settled_name(enum patch_settled settled);
+
+/* What the name means, as docs/edits.md has it. */
+const char *patch_settled_because(enum patch_settled settled);
 
 /* Where one hunk went. */
 struct patch_hunk_report {
@@ -132,6 +136,11 @@ struct patch_options {
 	                    * compared */
 	const char *called; /* the name by which the caller reached it, perhaps a link; or NULL */
 	bool exists, executable; /* the file; only with `path` */
+	/* What was changed, one after the other, since the state whose lines the numbers in the
+	 * headers count; NULL: nothing. */
+	const struct script *const *since;
+	size_t since_count;
+	bool numbers_are_lost; /* the numbers count the lines of a text that is not known */
 };
 
 /* Makes the plan. `options` may be NULL. On failure *ret is untouched, and *ret_failure
@@ -175,6 +184,8 @@ struct other_reading {
 	struct buf old_text, text; /* with LF */
 	size_t line;               /* 1-based line of the file; unnumbered: the number in front of
 	                            * a lone line, 0 if there are several */
+	size_t rival;              /* shifted: another line that may be meant; 0: none */
+	bool rival_is_new;         /* and it has the new text */
 };
 
 /* Zeroed is fine. */
@@ -188,16 +199,21 @@ bool other_reading_unnumbered(struct span old_text, struct span text, bool space
                               struct other_reading *ret);
 
 /* The old text as the file has it, and the new text shifted likewise, when the lines of the
- * old text, of which at least two are not blank, stand in one place of the file but for their
- * indentation, and the shift is the same for all of them. */
+ * old text, of which at least two are not blank and one has a word, stand in one place of the file
+ * but for their indentation, in no other in any reading, and the shift is the same for all of
+ * them.  Where another place has more of the lines exactly, or the new text, false, with
+ * ret->line and ret->rival. */
 bool other_reading_shifted(const struct lines *file, struct span old_text, struct span text,
                            struct other_reading *ret);
 
-/* Whether the file plainly is as the update would make it: the new text stands in it once and
- * says enough not to stand there by chance, shares lines with the old text or is made of
- * several, and nothing that the update would remove is in the file. */
+/* Whether the update, whose old text is not in the file, was made already: made.c has the rule. */
 bool other_reading_done(const struct lines *file, struct span old_text, struct span text,
                         struct other_reading *ret);
+
+/* Whether the update only adds lines to an old text that stands in the file once, and they are
+ * there already: the whole new text stands where the old one does. */
+bool other_reading_repeated(const struct lines *file, struct span old_text, struct span text,
+                            struct other_reading *ret);
 
 /* ---- explaining ------------------------------------------------------------------- */
 

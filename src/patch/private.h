@@ -55,14 +55,18 @@ static inline bool fold_is_space(char c)
 
 /* Which lines of the base are lines of the diff, at one level of tolerance.
  *
- * Every distinct old line (context or removed) of the diff gets a number, 1 and
- * up; base lines get the number of the diff line they equal, or 0.  One pass
- * over the base serves all hunks.
+ * Every distinct line of one side of the diff gets a number, 1 and up; base lines get the number
+ * of the diff line they equal, or 0.  One pass over the base serves all hunks.
  */
+
+enum fold_side {
+	FOLD_SIDE_OLD, /* context and removed lines */
+	FOLD_SIDE_NEW, /* context and added lines */
+};
 
 struct fold_index {
 	uint32_t *base_ids;   /* one per base line */
-	uint32_t *diff_ids;   /* one per line of the diff; 0 for added lines */
+	uint32_t *diff_ids;   /* one per line of the diff; 0: not of that side */
 	size_t base_count;
 	size_t id_count;      /* ids are 1..id_count */
 	size_t *starts;       /* positions of id are positions[starts[id - 1] .. starts[id]) */
@@ -73,7 +77,8 @@ struct fold_index {
 
 /* `strip_bom` ignores a byte-order mark at the start of a diff line. */
 void fold_index_build(struct fold_index *index, const struct lines *base,
-                      const struct diff_text *diff, enum fold fold, bool strip_bom);
+                      const struct diff_text *diff, enum fold_side side, enum fold fold,
+                      bool strip_bom);
 void fold_index_release(struct fold_index *index);
 
 /* Whether the `count` ids stand in the base from line `at` on. */
@@ -89,14 +94,12 @@ size_t fold_index_find(struct fold_index *index, const uint32_t *ids, size_t cou
 
 /* Placing every hunk of a diff in the base, all together or not at all.
  *
- * Candidates (below) are the places where all old lines of a hunk stand
- * one after the other, at the strictest level that gives any.  One candidate
- * is a place unless the header's line number, proven right by the other hunks,
- * says that the file has changed there (locate.c).  Several candidates are
- * settled by what the diff says, in this order: its line number, the offset of
- * its neighbours, the order of the hunks, the function named after the @@, an edge
- * of the file; or because every candidate gives the same result.  Nothing else
- * counts: "the nearest" is a guess and is refused.
+ * Candidates (below) are the places where all old lines of a hunk stand one after the other: as
+ * they are, or without white space at line ends, or else in any looser reading.  A hunk whose new
+ * lines plainly stand where its old ones were is made already (made.c), and no looser reading of it
+ * is tried.  Several candidates are settled by the table of rules in settle.c, and every choice
+ * must then withstand the doubts in doubts.c.  Nothing else counts: "the nearest" is a guess and is
+ * refused.
  */
 
 /* Where one hunk goes. */
@@ -108,10 +111,12 @@ struct placement {
 	enum patch_settled settled;
 };
 
-/* Fills `ret` (one per hunk); may rewrite hunks that fit nowhere. On failure fills *failure (zeroed
- * by the caller).  NO_MATCH, AMBIGUOUS_DIFF. */
+/* Fills `ret` (one per hunk); may rewrite hunks that fit nowhere.  If all hunks were made already,
+ * *ret_made is the 1-based line where the first stands, and `ret` is not filled; otherwise 0.  On
+ * failure fills *failure (zeroed by the caller).  NO_MATCH, AMBIGUOUS_DIFF. */
 bool locate_hunks(const struct lines *base, struct diff_text *diff, bool base_has_bom,
-                  struct placement *ret, struct patch_failure *failure, struct err *err);
+                  struct placement *ret, size_t *ret_made, struct patch_failure *failure,
+                  struct err *err);
 
 /* ---- candidates ------------------------------------------------------------------- */
 
@@ -125,24 +130,45 @@ struct candidates {
 	size_t count;       /* lines of the hunk that count (see placement.count) */
 	size_t old_count;   /* context and removed lines among them */
 	size_t lead, trail; /* old lines before the first and after the last change */
-	enum fold fold;     /* level of the places */
+	enum fold fold;     /* level of the places; at the loosest one, of `at` once it is placed */
 	size_t *places;     /* owned; ascending */
 	size_t kept;        /* elements in `places` */
 	size_t total;       /* places in all; CANDIDATES_KEPT + 1 stands for more */
 	bool narrowed;      /* anchors took places away */
+	bool made;          /* made already: its new lines stand at `at` (made.c) */
 	bool has_stated;    /* the header has a line number */
-	size_t stated;      /* 0-based line where it says the hunk begins */
+	size_t stated;      /* 0-based line where it says the hunk begins, in the base */
 	bool placed;
 	size_t at;
 	enum patch_settled settled;
 };
 
-/* Finds the candidates of all hunks; `ret` has diff->hunk_count zeroed
- * elements. Each hunk stops at the strictest level that fits anywhere.  False when
- * hunks and base are so alike that the search was given up (hostile input). */
+/* Measures all hunks and finds the places that they fit as they are; `ret` has diff->hunk_count
+ * zeroed elements.  False, as for the next, when hunks and base are so alike that the search was
+ * given up (hostile input). */
 bool candidates_find(const struct lines *base, const struct diff_text *diff, bool base_has_bom,
                      struct candidates *ret);
+
+/* For hunks that have no place and were not made already: those that they fit but for white space
+ * at line ends, or else those of all looser readings together, which are rivals, whichever is
+ * looser.  A hunk without a word gets none of the latter. */
+bool candidates_find_looser(const struct lines *base, const struct diff_text *diff,
+                            bool base_has_bom, struct candidates *ret);
 void candidates_release(struct candidates *hunks, size_t count);
+
+/* Whether the places of the hunk are those of the looser readings. */
+bool candidates_are_loose(const struct candidates *hunk);
+
+/* The strictest level at which the hunk fits at line `at`, where it does at the loosest. */
+enum fold candidates_fold_at(const struct lines *base, const struct diff_text *diff, size_t h,
+                             const struct candidates *hunk, size_t at);
+
+/* Notes where the header says that the hunk, which was measured, begins. */
+void candidates_note_stated(const struct hunk *hunk, struct candidates *ret);
+
+/* Whether the line says something: it has a letter or a digit, and does not only close or part
+ * blocks ("end", "fi", a closing tag). */
+bool candidates_has_word(struct span line);
 
 /* Measures what the first `count` lines of a hunk are made of. */
 void candidates_measure(const struct diff_text *diff, const struct hunk *hunk, size_t count,
@@ -164,6 +190,67 @@ size_t candidates_ids(const struct fold_index *index, const struct hunk *hunk, s
 bool candidates_read_doubts(const struct lines *base, struct diff_text *diff,
                             size_t *ret_diff_line, struct err *err);
 
+/* ---- made already ----------------------------------------------------------------- */
+
+/* Whether the change of a hunk, or of an update, was made before.
+ *
+ * Its new lines must stand in the file, byte for byte and in one place, and something must say that
+ * they stand where the old ones were: a line of both sides that the file has nowhere else, or the
+ * number in the header; or, where no line like the removed ones is left in the file, lines of both
+ * sides, or new lines that are like the old ones.  That the new lines stand somewhere says nothing.
+ */
+
+/* Marks the hunks that fit nowhere as they are (total is 0) and were made already. */
+void made_find(const struct lines *base, const struct diff_text *diff, bool base_has_bom,
+               struct candidates *hunks);
+
+/* The two texts of an update as a diff of one hunk, without a number: the lines that both begin or
+ * end with are its context.  Borrows from the texts; free it with parse_diff_release. */
+void made_diff_of(struct span old_text, struct span text, struct diff_text *ret);
+
+/* ---- headings --------------------------------------------------------------------- */
+
+/* Lines of the file that a diff names: the text after an @@, which is the line of a function or of
+ * any other heading: a tag, a key, a selector, a target, a title.
+ *
+ * A text names the lines that begin with it (white space and look-alikes aside) and do not go on in
+ * the middle of a word; if the file has none, those that do, since git cuts long lines.  A place is
+ * under a heading if the heading is above it, and no other line that opens a block, or begins with
+ * the same word, stands between them at the heading's depth or less; or, as git has it, if no
+ * other line between them begins with a letter in the first column (which for some languages it
+ * looks for among functions only, so that a value may begin between them).  All texts are looked up
+ * in one pass over the file.
+ */
+
+struct headings;
+
+/* Everything passed in must outlive the result. */
+struct headings *headings_make(const struct lines *base, const struct diff_text *diff);
+void headings_free(struct headings *headings);
+
+/* The first line (0-based) at or after `from` that the text names; SIZE_MAX: none.  `text` is one
+ * of the diff's, as for all that follow. */
+size_t headings_find(const struct headings *headings, struct span text, size_t from);
+
+/* Whether the text names a line that has deeper lines below it. */
+bool headings_opens(const struct headings *headings, struct span text);
+
+/* The line named so that line `at` is under; SIZE_MAX: none.  *ret_beyond (may be NULL): see
+ * heading_hold. */
+size_t headings_above(struct headings *headings, struct span text, size_t at, bool *ret_beyond);
+
+/* How a place stands to a heading. */
+enum heading_hold {
+	HEADING_ELSEWHERE, /* not under it */
+	HEADING_BEYOND,    /* below it, but in a table or another value that begins between them */
+	HEADING_ABOVE,     /* under it, at no greater depth */
+	HEADING_INSIDE,    /* under it, and deeper */
+};
+
+/* How the hunk at line `at` stands to the text's line, which may be in its leading context. */
+enum heading_hold headings_hold(struct headings *headings, struct span text,
+                                const struct candidates *hunk, size_t at);
+
 /* ---- anchors ---------------------------------------------------------------------- */
 
 /* Anchors: the lines that a patch of the apply_patch format names before a hunk.
@@ -171,8 +258,9 @@ bool candidates_read_doubts(const struct lines *base, struct diff_text *diff,
  * In that format ("*** Begin Patch", "*** Update File: ...") a section of context alone, and the
  * text after an @@ without numbers, say where to go on looking.  They are heeded in order: the
  * lines of a section stand after the hunk before it and before the change of the one
- * after it; the text of an @@ begins a line somewhere before that change.  What
- * the file lacks, or has in another order only, is refused.
+ * after it; the text of an @@ begins a line somewhere before that change.  Where that line heads a
+ * block, the change is in the block.  What the file lacks, or has in another order only, is
+ * refused.
  */
 
 /* Whether the diff has any. */
@@ -181,42 +269,30 @@ bool anchors_any(const struct diff_text *diff);
 /* Leaves each hunk the places that its anchors allow. NO_MATCH when an anchor is not in the
  * file, or none of the places that fit the hunk follows it. */
 bool anchors_narrow(const struct lines *base, const struct diff_text *diff,
-                    struct candidates *hunks, struct patch_failure *failure, struct err *err);
+                    struct headings *headings, struct candidates *hunks,
+                    struct patch_failure *failure, struct err *err);
 
 /* Once all hunks are placed: whether each section of context comes after the hunk before
  * it. NO_MATCH. */
 bool anchors_check_order(const struct lines *base, const struct diff_text *diff,
-                         const struct candidates *hunks, struct patch_failure *failure,
-                         struct err *err);
+                         struct headings *headings, const struct candidates *hunks,
+                         struct patch_failure *failure, struct err *err);
 
 /* ---- settling --------------------------------------------------------------------- */
 
 /* Choosing among candidates by what the diff says, or refusing.
  *
- * The evidence, strongest first:
- *
- *   number     the header names exactly this line.  Believed when the hunks
- *              that fit one place only are all where their headers say (or all off by
- *              the same distance), or, when there is no such hunk, when the
- *              old and new numbers of all headers agree with each other.
- *   neighbour  the placed hunks before and after are both off by the same
- *              distance, and this candidate is off by it too.
- *   order      exactly one choice keeps the hunks in the diff's own order without overlap,
- *              and their numbers do not run against that order.
- *   heading    only this candidate lies in the function named after the @@. Only for a hunk
- *              without a number: beside a wrong one the heading may be as old.
- *   edge       the context is shorter on one side because the file ends there.
- *   same       all candidates give the same bytes.
- *
+ * The rules are rows of one table (settle.c), strongest first; docs/edits.md has the same table.
  * Numbers never change the order of hunks: where a hunk was chosen among several candidates and
  * so comes to stand before one that precedes it in the diff, though other candidates would
- * keep the order, the evidence contradicts itself and locate.c refuses.
+ * keep the order, the evidence contradicts itself and doubts.c refuses.
  */
 
 struct settling {
 	const struct lines *base;
 	const struct diff_text *diff;
 	struct candidates *hunks;
+	struct headings *headings;
 	size_t count;
 	size_t *by_number;  /* hunk indices in the order of their stated lines, if all have one;
 	                     * otherwise in the order of the diff */
@@ -228,7 +304,7 @@ struct settling {
 
 /* Reads what the headers state; nothing is placed. Everything passed in must outlive it. */
 void settle_init(struct settling *s, const struct lines *base, const struct diff_text *diff,
-                 struct candidates *hunks);
+                 struct headings *headings, struct candidates *hunks);
 void settle_release(struct settling *s);
 
 /* Places what can be placed; hunks that cannot stay !placed. */
@@ -237,6 +313,34 @@ void settle_all(struct settling *s);
 /* Where the numbers say that hunk `i` is (0-based), if they are to be believed, and by how much
  * they are all off. */
 bool settle_expects(const struct settling *s, size_t i, int64_t *ret, int64_t *ret_offset);
+
+/* Whether the number says nothing.  Line 0 or 1 is what models write that do not know the line,
+ * unless there is context in front, or as much behind as a tool prints at a file's beginning. */
+bool settle_number_is_idle(const struct hunk *hunk, const struct candidates *measured);
+
+/* The heading that the hunk names, if nothing better than it says where the hunk is: not beside a
+ * number, which the heading may be as old as.  Empty: none. */
+struct span settle_heading(const struct settling *s, size_t i);
+
+/* Whether the hunk at line `at` ends the file as its end-of-file mark says; true without a mark. */
+bool settle_ends_file(const struct settling *s, size_t i, size_t at, bool *ret_marked);
+
+/* ---- doubts ----------------------------------------------------------------------- */
+
+/* Reasons to refuse a hunk although a place was found for it: rows of the table in doubts.c. */
+
+/* Whether a hunk has no place, or one that is in doubt; then *failure and *err say why. */
+bool doubts_refuse(struct settling *s, bool base_has_bom, struct patch_failure *failure,
+                   struct err *err);
+
+/* Whether all hunks, which must be placed, come in the order of the diff. */
+bool doubts_in_order(const struct settling *s);
+
+/* Another place (0-based, in *ret) where more lines with words stand exactly than of the hunk at
+ * `at`, where it fits in a loose reading only: lines like its old ones, or (*ret_made) the very
+ * lines that it would make. */
+bool doubts_rival(const struct lines *base, const struct diff_text *diff, size_t h,
+                  const struct candidates *hunk, size_t at, size_t *ret, bool *ret_made);
 
 /* ---- explaining a refusal --------------------------------------------------------- */
 

@@ -11,6 +11,9 @@
  * run of equal blocks a wrong number hits one of them by chance. */
 enum { SPACING_MIN = 16 };
 
+/* Lines of context that tools print. */
+enum { CUSTOMARY_CONTEXT = 3 };
+
 /* Candidates that are tried out for giving the same result: each costs an application. */
 enum { SAME_RESULT_MAX = 32 };
 
@@ -138,9 +141,9 @@ static void renumber_from_result(struct settling *s)
 }
 
 void settle_init(struct settling *s, const struct lines *base, const struct diff_text *diff,
-                 struct candidates *hunks)
+                 struct headings *headings, struct candidates *hunks)
 {
-	*s = (struct settling){ .base = base, .diff = diff, .hunks = hunks,
+	*s = (struct settling){ .base = base, .diff = diff, .hunks = hunks, .headings = headings,
 	                        .count = diff->hunk_count, .numbered = true };
 	for (size_t i = 0; i < s->count; i++)
 		s->numbered &= hunks[i].has_stated;
@@ -191,13 +194,20 @@ static bool any_anchor(const struct settling *s, size_t except)
 	return false;
 }
 
+bool settle_number_is_idle(const struct hunk *hunk, const struct candidates *measured)
+{
+	return hunk->old_start <= 1 && !measured->lead && measured->trail < CUSTOMARY_CONTEXT;
+}
+
 bool settle_expects(const struct settling *s, size_t i, int64_t *ret, int64_t *ret_offset)
 {
+	bool anchored = any_anchor(s, i);
 	int64_t offset = 0;
 
-	if (!s->hunks[i].has_stated || !s->distinct)
+	if (!s->hunks[i].has_stated || !s->distinct ||
+	    (!anchored && settle_number_is_idle(hunk_of(s, i), &s->hunks[i])))
 		return false;
-	if (any_anchor(s, i)) {
+	if (anchored) {
 		if (!common_offset(s, i, &offset))
 			return false;
 	} else if (!s->chained) {
@@ -342,61 +352,83 @@ static void by_order(struct settling *s)
 	free(latest);
 }
 
-static size_t body_indent(struct span body)
+struct span settle_heading(const struct settling *s, size_t i)
 {
-	size_t n = 0;
+	const struct hunk *hunk = hunk_of(s, i);
 
-	while (n < body.len && (body.data[n] == ' ' || body.data[n] == '\t'))
-		n++;
-	return n;
+	/* Beside a number that is wrong, the heading may be as old as the number. */
+	if (s->hunks[i].has_stated && !settle_number_is_idle(hunk_of(s, i), &s->hunks[i]))
+		return span_of("", 0);
+	return hunk->heading.len ? hunk->heading : hunk->within;
 }
 
-static bool begins_name(struct span body)
-{
-	unsigned char c = body.len ? (unsigned char)body.data[0] : 0;
-
-	return ascii_is_letter(c) || c == '_' || c == '$' ||
-	       c >= 0x80;
-}
-
-/* Whether the nearest line above `at` that could head a function (as git's default
- * pattern sees it: a name at or left of the heading's own indentation) is the heading. */
-static bool under_heading(const struct lines *base, size_t at, struct span heading)
-{
-	for (size_t i = at; i-- > 0;) {
-		struct span body = line_body(lines_at(base, i));
-		size_t indent = body_indent(body);
-		struct span text = span_skip(body, indent);
-
-		if (!begins_name(text))
-			continue;
-		if (span_starts(text, heading))
-			return true;
-		if (indent == 0)
-			return false;
-	}
-	return false;
-}
-
+/* Of the places under the heading those that are deeper than it, if there are any. */
 static bool by_heading(struct settling *s, size_t i)
 {
 	struct candidates *hunk = &s->hunks[i];
-	struct span named = hunk_of(s, i)->heading;
-	struct span heading = named.len ? named : hunk_of(s, i)->within;
-	size_t found = 0, at = 0;
+	struct span heading = settle_heading(s, i);
+	size_t found[HEADING_INSIDE + 1] = { 0 }, at[HEADING_INSIDE + 1] = { 0 };
 
-	/* Beside a number that is wrong, the heading may be as old as the number. */
-	if (heading.len < 3 || hunk->kept != hunk->total || hunk->has_stated)
+	if (!heading.len || hunk->kept != hunk->total)
 		return false;
-	for (size_t k = 0; k < hunk->kept; k++)
-		if (under_heading(s->base, hunk->places[k], heading)) {
-			at = hunk->places[k];
-			found++;
-		}
-	if (found != 1)
+	for (size_t k = 0; k < hunk->kept; k++) {
+		enum heading_hold hold = headings_hold(s->headings, heading, hunk,
+		                                       hunk->places[k]);
+
+		found[hold]++;
+		at[hold] = hunk->places[k];
+	}
+	for (int hold = HEADING_INSIDE; hold >= HEADING_ABOVE; hold--) {
+		if (found[hold] == 1)
+			settle_place(hunk, at[hold], PATCH_SETTLED_HEADING);
+		if (found[hold])
+			break;
+	}
+	return hunk->placed;
+}
+
+static bool is_marked_as_end(const struct settling *s, size_t i)
+{
+	bool marked = hunk_of(s, i)->at_end;
+
+	for (size_t j = 0; j < s->hunks[i].count; j++) {
+		const struct hunk_line *line = &s->diff->lines[hunk_of(s, i)->first + j];
+
+		marked |= line->op != '+' && line->no_newline;
+	}
+	return marked;
+}
+
+/* The file may go on with blank lines. */
+bool settle_ends_file(const struct settling *s, size_t i, size_t at, bool *ret_marked)
+{
+	size_t line = at + s->hunks[i].old_count;
+
+	*ret_marked = is_marked_as_end(s, i);
+	if (!*ret_marked)
+		return true;
+	while (line < s->base->count && span_is_blank(lines_at(s->base, line)))
+		line++;
+	return line >= s->base->count;
+}
+
+static bool by_end_of_file(struct settling *s, size_t i)
+{
+	struct candidates *hunk = &s->hunks[i];
+	size_t found = 0, at = 0;
+	bool marked;
+
+	if (hunk->kept != hunk->total)
 		return false;
-	settle_place(hunk, at, PATCH_SETTLED_HEADING);
-	return true;
+	for (size_t k = 0; k < hunk->kept; k++) {
+		if (!settle_ends_file(s, i, hunk->places[k], &marked) || !marked)
+			continue;
+		at = hunk->places[k];
+		found++;
+	}
+	if (found == 1)
+		settle_place(hunk, at, PATCH_SETTLED_END);
+	return found == 1;
 }
 
 /* A tool's diff has equal context before and after a change unless the file ends. */
@@ -416,7 +448,7 @@ static bool by_edge(struct settling *s, size_t i)
 			return false;
 		customary = other->lead;
 	}
-	if (customary < 3)
+	if (customary < CUSTOMARY_CONTEXT)
 		return false;
 	if (hunk->lead < customary && hunk->trail == customary && hunk->places[0] == 0) {
 		settle_place(hunk, 0, PATCH_SETTLED_EDGE);
@@ -481,27 +513,25 @@ static bool by_same_result(struct settling *s, size_t i)
 	return same;
 }
 
-/* ---- all together ---- */
-
-static void each_open(struct settling *s, bool (*settle)(struct settling *, size_t))
+static bool by_being_alone(struct settling *s, size_t i)
 {
-	for (size_t i = 0; i < s->count; i++)
-		if (!s->hunks[i].placed && s->hunks[i].total)
-			settle(s, i);
+	struct candidates *hunk = &s->hunks[i];
+
+	/* Without old lines there is no context to check: any place is as good, but in an empty
+	 * file there is one only. */
+	if (!hunk->old_count && !s->base->count)
+		settle_place(hunk, 0, PATCH_SETTLED_UNIQUE);
+	else if (hunk->total == 1)
+		settle_place(hunk, hunk->places[0], hunk->narrowed ? PATCH_SETTLED_HEADING :
+		                                    PATCH_SETTLED_UNIQUE);
+	return hunk->placed;
 }
 
-/* A hunk without old lines has no context to check. It is believed only in an
- * empty file, or when other hunks prove every number right. */
+/* A hunk without old lines is believed only when other hunks prove every number right. */
 static bool by_number_alone(struct settling *s, size_t i)
 {
 	int64_t at, offset;
 
-	if (s->hunks[i].old_count)
-		return false;
-	if (s->base->count == 0) {
-		settle_place(&s->hunks[i], 0, PATCH_SETTLED_UNIQUE);
-		return true;
-	}
 	if (!s->chained || !any_anchor(s, i) || !settle_expects(s, i, &at, &offset) || offset ||
 	    (size_t)at > s->base->count)
 		return false;
@@ -509,21 +539,69 @@ static bool by_number_alone(struct settling *s, size_t i)
 	return true;
 }
 
-void settle_all(struct settling *s)
+/* ---- the rules ---- */
+
+/* What may settle a hunk, strongest first: each is tried on all hunks that are still open before
+ * the next.  docs/edits.md has these rows, and a test compares them.  To add one: a value of enum
+ * patch_settled, a function, its row here and in the document. */
+static const struct settle_rule {
+	enum patch_settled settled;
+	const char *name, *because;
+	bool (*one)(struct settling *s, size_t i); /* places hunk `i`, or leaves it */
+	void (*all)(struct settling *s);           /* or looks at all of them together */
+} rules[] = {
+	{ PATCH_SETTLED_UNIQUE, "unique", "it fits nowhere else", by_being_alone, NULL },
+	{ PATCH_SETTLED_NUMBER, "line_number", "the header names exactly this line, and the other "
+	  "hunks show that its numbers can be believed", by_number, NULL },
+	{ PATCH_SETTLED_END, "end_of_file", "the diff marks its last old line as the file's last, "
+	  "and only here the file ends", by_end_of_file, NULL },
+	{ PATCH_SETTLED_NEIGHBOUR, "neighbour", "the hunks before and after are off by the same "
+	  "distance", by_neighbours, NULL },
+	{ PATCH_SETTLED_ORDER, "order", "only one choice keeps the hunks in the diff's own order, "
+	  "and their numbers do not run against it", NULL, by_order },
+	{ PATCH_SETTLED_HEADING, "heading", "the hunk has no number, and only this place is under "
+	  "the line that the text after the `@@` names, or follows the lines that the patch names "
+	  "before it", by_heading, NULL },
+	{ PATCH_SETTLED_EDGE, "file_edge", "the context is short on one side because the file ends "
+	  "there", by_edge, NULL },
+	{ PATCH_SETTLED_SAME, "same_result", "all places give the same bytes", by_same_result,
+	  NULL },
+};
+
+const char *patch_settled_name(enum patch_settled settled)
+{
+	return rules[settled].name;
+}
+
+const char *patch_settled_because(enum patch_settled settled)
+{
+	return rules[settled].because;
+}
+
+static void each_open(struct settling *s, bool (*settle)(struct settling *, size_t))
 {
 	for (size_t i = 0; i < s->count; i++)
-		if (s->hunks[i].total == 1)
-			settle_place(&s->hunks[i], s->hunks[i].places[0],
-			             s->hunks[i].narrowed ? PATCH_SETTLED_HEADING :
-			                             PATCH_SETTLED_UNIQUE);
-	each_open(s, by_number);
+		if (!s->hunks[i].placed && !s->hunks[i].made &&
+		    (s->hunks[i].total || settle == by_being_alone))
+			settle(s, i);
+}
+
+void settle_all(struct settling *s)
+{
+	for (size_t k = 0; k < ARRAY_LEN(rules); k++) {
+		if (rules[k].all)
+			rules[k].all(s);
+		else
+			each_open(s, rules[k].one);
+		for (size_t i = 0; i < s->count && rules[k].one == by_number; i++)
+			if (!s->hunks[i].placed && !s->hunks[i].old_count)
+				by_number_alone(s, i);
+		/* What a heading or an edge settled may leave the order one choice. */
+		if (rules[k].one == by_edge)
+			by_order(s);
+	}
 	for (size_t i = 0; i < s->count; i++)
-		if (!s->hunks[i].placed && !s->hunks[i].old_count)
-			by_number_alone(s, i);
-	each_open(s, by_neighbours);
-	by_order(s);
-	each_open(s, by_heading);
-	each_open(s, by_edge);
-	by_order(s);
-	each_open(s, by_same_result);
+		if (s->hunks[i].placed && candidates_are_loose(&s->hunks[i]))
+			s->hunks[i].fold = candidates_fold_at(s->base, s->diff, i, &s->hunks[i],
+			                                      s->hunks[i].at);
 }

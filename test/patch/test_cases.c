@@ -13,7 +13,11 @@
  * "\_" for a space that editors would strip, "\u{XXXX}" for a character.
  * "#### settled WORD" and "#### matched WORD" check every hunk's report;
  * "#### note WORDS" is what the plan's note must have; it may be given several times.
- * "#### bom" says that the file has a byte-order mark.
+ * "#### bom" says that the file has a byte-order mark; "#### already" that the diff was made
+ * before: nothing is left to do.
+ *
+ * Every diff that is applied is then given to the engine with its own result: it must be there
+ * already, or be refused, but change nothing; "#### again" is for cases that do change it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +35,7 @@ struct patch_case {
 	char *refused;  /* code, or NULL */
 	char *settled, *matched;
 	char *notes[2];
-	bool bom;
+	bool bom, already, again;
 };
 
 static struct patch_case *cases;
@@ -125,6 +129,10 @@ static void load_cases(const char *path)
 			section = &current->result;
 		else if (span_eq(title, SPAN("bom")))
 			current->bom = true;
+		else if (span_eq(title, SPAN("already")))
+			current->already = true;
+		else if (span_eq(title, SPAN("again")))
+			current->again = true;
 		else if (span_starts(title, SPAN("settled ")))
 			current->settled = word(span_skip(title, 8));
 		else if (span_starts(title, SPAN("matched ")))
@@ -169,6 +177,29 @@ static void check_refusal(const struct patch_case *c, const struct err *err)
 	}
 }
 
+/* Made twice is made once. */
+static void check_twice(const struct patch_case *c, const struct patch_options *options,
+                        struct span result)
+{
+	struct buf again = BUF_INIT(1 << 24);
+	struct patch_failure failure;
+	struct patch_plan plan = { 0 };
+	struct err err = ERR_INIT;
+	struct lines base;
+
+	lines_index(&base, result);
+	if (patch_make(&base, buf_view(&c->diff), options, &plan, &failure, &err)) {
+		script_apply(&base, &plan.script, &again);
+		assert_int_equal(c->again, !span_eq(buf_view(&again), result));
+	} else {
+		assert_false(c->again);
+	}
+	buf_release(&again);
+	patch_plan_release(&plan);
+	patch_failure_release(&failure);
+	lines_release(&base);
+}
+
 static void run_case(void **state)
 {
 	const struct patch_case *c = *state;
@@ -189,6 +220,8 @@ static void run_case(void **state)
 		assert_string_equal(result.data ? result.data : "",
 		                    c->result.data ? c->result.data : "");
 		check_reports(c, &plan);
+		assert_int_equal(c->already, plan.already);
+		check_twice(c, &options, buf_view(&result));
 	}
 	buf_release(&result);
 	patch_plan_release(&plan);

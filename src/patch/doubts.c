@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reasons to refuse a hunk although a place was found for it.
+ *
+ * To add one: a function that fills *err and returns true, and its row in the table below. */
+#include "patch/private.h"
+
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+
+/* How far a number that means the right place may be off. */
+enum { NUMBER_SLIP = 6 };
+
+/* How alike (nearest_likeness) a line and the one that was made of it are at least. */
+enum { CHANGED_LIKE = 60 };
+
+/* Old lines that occur more often do not lead to a place. */
+enum { RIVAL_LINES = 64, RIVAL_PLACES = 8 };
+
+/* Both sides of the diff in the base, byte for byte. */
+struct sides {
+	struct fold_index old, new;
+	bool built;
+};
+
+struct doubting {
+	struct settling *s;
+	bool base_has_bom;
+	struct sides sides;
+	struct patch_failure *failure;
+	struct err *err;
+};
+
+static struct sides *sides_of(struct sides *sides, const struct lines *base,
+                              const struct diff_text *diff, bool base_has_bom)
+{
+	if (!sides->built) {
+		fold_index_build(&sides->old, base, diff, FOLD_SIDE_OLD, FOLD_EXACT, base_has_bom);
+		fold_index_build(&sides->new, base, diff, FOLD_SIDE_NEW, FOLD_EXACT, base_has_bom);
+	}
+	sides->built = true;
+	return sides;
+}
+
+static void sides_release(struct sides *sides)
+{
+	if (!sides->built)
+		return;
+	fold_index_release(&sides->old);
+	fold_index_release(&sides->new);
+}
+
+/* Starts a refusal: the hunk, the two places, and in *ret_title what to call it. */
+static char *doubt_begin(struct doubting *d, size_t h, size_t meant, size_t found)
+{
+	struct patch_failure *failure = d->failure;
+
+	explain_hunk(d->s->diff, h, failure);
+	failure->candidates[0] = (struct patch_candidate){ meant + 1, 0 };
+	failure->candidates[1] = (struct patch_candidate){ found + 1, d->s->hunks[h].old_count };
+	failure->candidate_count = failure->candidates_total = 2;
+	return mem_printf("Hunk %zu of %zu", h + 1, d->s->count);
+}
+
+/* ---- no place ---- */
+
+static bool refuse_missing(struct doubting *d, size_t h)
+{
+	const struct candidates *hunk = &d->s->hunks[h];
+	size_t made = 0;
+
+	if (hunk->made || hunk->placed || !hunk->old_count || hunk->total)
+		return false;
+	explain_no_match(d->s->base, d->s->diff, h, hunk, d->failure, d->err);
+	while (made < d->s->count && !d->s->hunks[made].made)
+		made++;
+	if (made < d->s->count) {
+		_cleanup_free_ char *why = mem_printf("%s", d->err->message);
+
+		err_set(d->err, d->err->code, "%s What hunk %zu does is there already, at line "
+		        "%zu.", why, made + 1, d->s->hunks[made].at + 1);
+	}
+	return true;
+}
+
+static bool refuse_made(struct doubting *d, size_t h)
+{
+	const struct candidates *hunk = &d->s->hunks[h];
+
+	if (!hunk->made)
+		return false;
+	explain_hunk(d->s->diff, h, d->failure);
+	d->failure->candidates[0] = (struct patch_candidate){ hunk->at + 1, 0 };
+	d->failure->candidate_count = d->failure->candidates_total = 1;
+	err_set(d->err, ERR_NO_MATCH,
+	        "Invalid Diff: The provided diff content does not match the file's content. What "
+	        "hunk %zu does is there already, at line %zu: send the diff without it.", h + 1,
+	        hunk->at + 1);
+	return true;
+}
+
+/* The text after the @@ heads a block of the file that has none of the hunk's places. */
+static bool heads_another(struct doubting *d, size_t h)
+{
+	const struct candidates *hunk = &d->s->hunks[h];
+	struct span heading = settle_heading(d->s, h);
+
+	if (!heading.len || !headings_opens(d->s->headings, heading) || hunk->total > hunk->kept)
+		return false;
+	for (size_t i = 0; i < hunk->kept; i++)
+		if ((!hunk->placed || hunk->at == hunk->places[i]) &&
+		    headings_hold(d->s->headings, heading, hunk, hunk->places[i]) !=
+		            HEADING_ELSEWHERE)
+			return false;
+	return hunk->kept > 0;
+}
+
+static bool refuse_heading(struct doubting *d, size_t h)
+{
+	const struct candidates *hunk = &d->s->hunks[h];
+	struct span heading = settle_heading(d->s, h), words = utf8_head(heading, 120);
+	_cleanup_free_ char *title = NULL;
+	size_t named, found;
+
+	if (!heads_another(d, h))
+		return false;
+	named = headings_find(d->s->headings, heading, 0);
+	found = hunk->placed ? hunk->at : hunk->places[0];
+	title = doubt_begin(d, h, named, found);
+	err_set(d->err, ERR_AMBIGUOUS_DIFF,
+	        "Ambiguous Diff: %s is said to be in `%.*s` (line %zu), but the file has its lines "
+	        "only outside of that (first at line %zu). Read the file again: copy the lines of "
+	        "the place that you mean, or the line that heads it.",
+	        title, (int)words.len, words.data, named + 1, found + 1);
+	return true;
+}
+
+static bool refuse_ambiguous(struct doubting *d, size_t h)
+{
+	return !d->s->hunks[h].placed &&
+	       !explain_ambiguous(d->s->diff, h, &d->s->hunks[h], d->failure, d->err);
+}
+
+/* A hunk whose context was read as the result of another must stand beside that one. */
+static bool is_astray(const struct settling *s, size_t h)
+{
+	const struct candidates *hunk = &s->hunks[h], *other;
+	size_t of = s->diff->hunks[h].sequel_of;
+
+	if (!of)
+		return false;
+	other = &s->hunks[of - 1];
+	return !other->placed || hunk->at > other->at + other->old_count - other->trail ||
+	       hunk->at + hunk->old_count < other->at + other->lead;
+}
+
+static bool refuse_astray(struct doubting *d, size_t h)
+{
+	return is_astray(d->s, h) && !explain_no_match(d->s->base, d->s->diff, h,
+	                                               &d->s->hunks[h], d->failure, d->err);
+}
+
+/* ---- the number ---- */
+
+/* How far the lines at some place are the hunk's, at the most tolerant level. */
+struct resemblance {
+	size_t lines, equal;             /* all old lines */
+	size_t solid_lines, solid_equal; /* those that are not blank */
+	size_t solid_like;               /* lines that may have been made of the old one */
+	size_t solid_context;            /* solid lines that the hunk does not remove */
+};
+
+/* With `likeness`, lines that differ are compared letter by letter, too. */
+static struct resemblance compare_at(const struct settling *s, size_t i, size_t at, bool likeness)
+{
+	struct buf one = BUF_INIT(LIMIT_FILE_BYTES), other = BUF_INIT(LIMIT_FILE_BYTES);
+	const struct hunk *hunk = &s->diff->hunks[i];
+	struct resemblance r = { 0 };
+
+	for (size_t j = 0; j < s->hunks[i].count; j++) {
+		const struct hunk_line *old = &s->diff->lines[hunk->first + j];
+		struct span want, have = span_of(NULL, 0);
+		size_t line = at + r.lines;
+		bool equal;
+
+		if (old->op == '+')
+			continue;
+		want = fold_line(FOLD_LOOKALIKE_DROP, old->text, &one);
+		if (line < s->base->count)
+			have = fold_line(FOLD_LOOKALIKE_DROP, line_body(lines_at(s->base, line)),
+			                 &other);
+		equal = line < s->base->count && span_eq(want, have);
+		r.lines++;
+		r.equal += equal;
+		r.solid_lines += want.len > 0;
+		r.solid_equal += equal && want.len;
+		r.solid_like += likeness && !equal && want.len &&
+		                nearest_likeness(want, have) >= CHANGED_LIKE;
+		r.solid_context += want.len && old->op == ' ';
+	}
+	buf_release(&one);
+	buf_release(&other);
+	return r;
+}
+
+/* Whether the lines at `at` are mostly the hunk's, but not all. */
+static bool hunk_resembles_lines(const struct settling *s, size_t i, size_t at, bool stated)
+{
+	const struct candidates *hunk = &s->hunks[i];
+	struct resemblance r;
+
+	/* Where it overlaps the place that was found, it resembles it anyway. */
+	if (at < hunk->at + hunk->old_count && hunk->at < at + hunk->old_count)
+		return false;
+	r = compare_at(s, i, at, stated);
+	if (r.solid_equal >= 2 && 2 * r.solid_equal >= r.solid_lines)
+		return true;
+	if (!stated)
+		return false;
+	/* Without context, all that a changed line has in common with the old one is its words. */
+	return (r.solid_equal && 2 * r.equal >= r.lines) ||
+	       (!r.solid_context && r.solid_like &&
+	        r.solid_equal + r.solid_like == r.solid_lines);
+}
+
+/* Whether a placed hunk contradicts its own header in a way that means "the file has
+ * changed there": its number is to be believed, the lines near it resemble the hunk,
+ * but it was found elsewhere. *ret_expected is the 0-based line. */
+static bool doubt_contradiction(const struct settling *s, size_t i, size_t *ret_expected)
+{
+	int64_t expected, offset, found_away;
+
+	if (!settle_expects(s, i, &expected, &offset) || (size_t)expected == s->hunks[i].at)
+		return false;
+	/* A place that is nearer to the number than a similar one is what it means. */
+	found_away = llabs((int64_t)s->hunks[i].at - expected);
+	for (int64_t away = 0; away <= NUMBER_SLIP && away <= found_away; away++)
+		for (int64_t sign = -1; sign <= 1; sign += 2) {
+			int64_t at = expected + sign * away;
+
+			if (at < 0 || (size_t)at >= s->base->count ||
+			    !hunk_resembles_lines(s, i, (size_t)at, !away))
+				continue;
+			*ret_expected = (size_t)at;
+			return true;
+		}
+	return false;
+}
+
+static bool refuse_contradiction(struct doubting *d, size_t h)
+{
+	size_t expected;
+
+	return doubt_contradiction(d->s, h, &expected) &&
+	       !explain_contradiction(d->s->diff, h, &d->s->hunks[h], expected, d->failure,
+	                              d->err);
+}
+
+/* Whether the hunk's new lines stand at line `at`, away from the place that was found. */
+static bool is_made_at(struct doubting *d, size_t h, int64_t at)
+{
+	const struct candidates *hunk = &d->s->hunks[h];
+	const struct fold_index *index =
+		&sides_of(&d->sides, d->s->base, d->s->diff, d->base_has_bom)->new;
+	_cleanup_free_ uint32_t *ids = mem_alloc(hunk->count + 1, sizeof(*ids));
+	size_t count = candidates_ids(index, &d->s->diff->hunks[h], hunk->count, ids);
+
+	return count && at >= 0 && (size_t)at < d->s->base->count &&
+	       ((size_t)at >= hunk->at + hunk->old_count || (size_t)at + count <= hunk->at) &&
+	       fold_index_fits(index, ids, count, (size_t)at);
+}
+
+/* The place that the number names was changed already, and a copy of the old lines is elsewhere. */
+static bool refuse_made_there(struct doubting *d, size_t h)
+{
+	const struct hunk *hunk = &d->s->diff->hunks[h];
+	const struct candidates *found = &d->s->hunks[h];
+	_cleanup_free_ char *title = NULL;
+	int64_t at, offset;
+
+	if (!found->has_stated || hunk->old_start <= 1 || found->at == found->stated)
+		return false;
+	if (!settle_expects(d->s, h, &at, &offset) || !is_made_at(d, h, at))
+		at = hunk->has_new ? (int64_t)hunk->new_start - 1 + hunk->moved : -1;
+	if (!is_made_at(d, h, at))
+		return false;
+	title = doubt_begin(d, h, (size_t)at, found->at);
+	err_set(d->err, ERR_AMBIGUOUS_DIFF,
+	        "Ambiguous Diff: %s names line %zu, where the file has the new lines already; the "
+	        "old lines stand at line %zu. If that place is meant, give its line number.",
+	        title, (size_t)at + 1, found->at + 1);
+	return true;
+}
+
+/* Whether a placed hunk seems to have lost context lines: its header counts more old lines,
+ * names another place, and one side of it has no context to hold it. */
+static bool doubt_lost_lines(const struct settling *s, size_t i)
+{
+	const struct candidates *hunk = &s->hunks[i];
+	bool open_above = !hunk->lead && hunk->at > 0;
+	bool open_below = !hunk->trail && hunk->at + hunk->old_count < s->base->count;
+
+	return hunk->has_stated && hunk->at != hunk->stated && (open_above || open_below) &&
+	       s->diff->hunks[i].old_count > hunk->old_count;
+}
+
+static bool refuse_lost_lines(struct doubting *d, size_t h)
+{
+	return doubt_lost_lines(d->s, h) &&
+	       !explain_lost_lines(d->s->diff, h, &d->s->hunks[h], d->failure, d->err);
+}
+
+/* ---- the end of the file ---- */
+
+/* The hunk has the mark of a file's end, and stands elsewhere.  The mark may be wrong where nothing
+ * is like the hunk at the end; but not if the hunk says little. */
+static bool refuse_end(struct doubting *d, size_t h)
+{
+	const struct settling *s = d->s;
+	const struct candidates *hunk = &s->hunks[h];
+	_cleanup_free_ char *title = NULL;
+	bool marked, telling = false;
+	size_t end = s->base->count - hunk->old_count;
+
+	if (settle_ends_file(s, h, hunk->at, &marked) || !s->diff->hunks[h].at_end)
+		return false;
+	for (size_t i = 0; i < hunk->count; i++) {
+		const struct hunk_line *line = &s->diff->lines[s->diff->hunks[h].first + i];
+
+		telling |= line->op != '+' && nearest_is_distinctive(line->text);
+	}
+	if (telling && hunk->total == 1 && !candidates_are_loose(hunk) &&
+	    !hunk_resembles_lines(s, h, end, /* stated= */ true))
+		return false;
+	title = doubt_begin(d, h, end, hunk->at);
+	err_set(d->err, ERR_AMBIGUOUS_DIFF,
+	        "Ambiguous Diff: %s is said to end the file, but its lines stand at line %zu only, "
+	        "and the file goes on after them. Leave the end-of-file mark out if that place is "
+	        "meant.", title, hunk->at + 1);
+	return true;
+}
+
+/* ---- a loose reading ---- */
+
+struct rival {
+	size_t at, lines;
+};
+
+static int compare_rivals(const void *a, const void *b)
+{
+	const struct rival *one = a, *other = b;
+
+	return (one->at > other->at) - (one->at < other->at);
+}
+
+/* What is looked at in one hunk that was placed in a loose reading. */
+struct loosely {
+	const struct lines *base;
+	const struct diff_text *diff;
+	const struct sides *sides;
+	const struct hunk *hunk;
+	const struct candidates *found;
+	size_t at;
+	size_t words; /* old lines with a word */
+	size_t exact; /* of these, those that stand exactly at the place that was found */
+};
+
+/* The old lines with a word in turn: *i is an index into the hunk's lines, *offset their number
+ * among the old ones.  Both begin as SIZE_MAX. */
+static bool next_word_line(const struct loosely *l, size_t *i, size_t *offset)
+{
+	while (++*i < l->found->count) {
+		const struct hunk_line *line = &l->diff->lines[l->hunk->first + *i];
+
+		*offset += line->op != '+';
+		if (line->op != '+' && candidates_has_word(line->text))
+			return true;
+	}
+	return false;
+}
+
+static bool line_stands(const struct loosely *l, size_t i, size_t line)
+{
+	return line < l->base->count &&
+	       l->sides->old.base_ids[line] == l->sides->old.diff_ids[l->hunk->first + i];
+}
+
+/* Whether the other lines at a rival's place may have been made of the old ones. */
+static bool others_are_like(const struct loosely *l, size_t at)
+{
+	for (size_t i = SIZE_MAX, k = SIZE_MAX; next_word_line(l, &i, &k);) {
+		struct span text = l->diff->lines[l->hunk->first + i].text;
+
+		if (line_stands(l, i, at + k))
+			continue;
+		if (at + k >= l->base->count ||
+		    nearest_likeness(line_body(lines_at(l->base, at + k)), text) < CHANGED_LIKE)
+			return false;
+	}
+	return true;
+}
+
+/* Places where old lines stand exactly, with how many; returns how many places. */
+static size_t list_rivals(const struct loosely *l, struct rival **ret)
+{
+	struct rival *rivals = NULL;
+	size_t n = 0, cap = 0, merged = 0;
+
+	for (size_t i = SIZE_MAX, k = SIZE_MAX; next_word_line(l, &i, &k);) {
+		uint32_t id = l->sides->old.diff_ids[l->hunk->first + i];
+		size_t from = l->sides->old.starts[id - 1], to = l->sides->old.starts[id];
+
+		for (; to - from <= RIVAL_LINES && from < to; from++) {
+			if (l->sides->old.positions[from] < k)
+				continue;
+			rivals = mem_grow(rivals, &cap, n + 1, sizeof(*rivals));
+			rivals[n++] = (struct rival){ l->sides->old.positions[from] - k, 1 };
+		}
+	}
+	if (n)
+		qsort(rivals, n, sizeof(*rivals), compare_rivals);
+	for (size_t i = 0; i < n; i++) {
+		if (merged && rivals[merged - 1].at == rivals[i].at)
+			rivals[merged - 1].lines++;
+		else
+			rivals[merged++] = rivals[i];
+	}
+	*ret = rivals;
+	return merged;
+}
+
+/* A place where more of the old lines stand exactly, and the others may have been changed. */
+static bool find_old_rival(const struct loosely *l, size_t *ret)
+{
+	struct rival *rivals;
+	size_t count = list_rivals(l, &rivals);
+	bool found = false;
+
+	for (size_t i = 0; i < count && !found; i++) {
+		bool beside = rivals[i].at + l->found->old_count <= l->at ||
+		              rivals[i].at >= l->at + l->found->old_count;
+
+		found = beside && rivals[i].lines > l->exact && 2 * rivals[i].lines >= l->words &&
+		        (rivals[i].lines >= 2 || others_are_like(l, rivals[i].at));
+		if (found)
+			*ret = rivals[i].at;
+	}
+	free(rivals);
+	return found;
+}
+
+/* A place where the new lines stand, more of them than old ones where the hunk was found. */
+static bool find_new_rival(const struct loosely *l, size_t *ret)
+{
+	_cleanup_free_ uint32_t *ids = mem_alloc(l->found->count + 1, sizeof(*ids));
+	struct fold_index index = l->sides->new;
+	size_t count = candidates_ids(&index, l->hunk, l->found->count, ids), words = 0;
+	size_t places[RIVAL_PLACES];
+
+	for (size_t i = 0; i < l->found->count; i++) {
+		const struct hunk_line *line = &l->diff->lines[l->hunk->first + i];
+
+		words += line->op != '-' && candidates_has_word(line->text);
+	}
+	return count && words > l->exact &&
+	       fold_index_find(&index, ids, count, places, RIVAL_PLACES) &&
+	       (*ret = places[0], true);
+}
+
+static bool find_rival(const struct sides *sides, const struct lines *base,
+                       const struct diff_text *diff, size_t h, const struct candidates *hunk,
+                       size_t at, size_t *ret, bool *ret_made)
+{
+	struct loosely l = { .base = base, .diff = diff, .sides = sides, .hunk = &diff->hunks[h],
+	                     .found = hunk, .at = at };
+
+	for (size_t i = SIZE_MAX, k = SIZE_MAX; next_word_line(&l, &i, &k);) {
+		l.words++;
+		l.exact += line_stands(&l, i, at + k);
+	}
+	*ret_made = find_new_rival(&l, ret);
+	return *ret_made || find_old_rival(&l, ret);
+}
+
+bool doubts_rival(const struct lines *base, const struct diff_text *diff, size_t h,
+                  const struct candidates *hunk, size_t at, size_t *ret, bool *ret_made)
+{
+	struct sides sides = { 0 };
+	bool found = find_rival(sides_of(&sides, base, diff, false), base, diff, h, hunk, at, ret,
+	                        ret_made);
+
+	sides_release(&sides);
+	return found;
+}
+
+/* The hunk was found in a loose reading, nothing else speaks for the place, and at another more
+ * lines stand exactly as the hunk has them. */
+static bool refuse_loose(struct doubting *d, size_t h)
+{
+	static const bool speaks[PATCH_SETTLED_COUNT] = {
+		[PATCH_SETTLED_NUMBER] = true, [PATCH_SETTLED_NEIGHBOUR] = true,
+		[PATCH_SETTLED_HEADING] = true, [PATCH_SETTLED_END] = true,
+	};
+	const struct candidates *hunk = &d->s->hunks[h];
+	_cleanup_free_ char *title = NULL;
+	int64_t expected, offset;
+	size_t rival;
+	bool made;
+
+	if (!candidates_are_loose(hunk) || speaks[hunk->settled] ||
+	    (settle_expects(d->s, h, &expected, &offset) && (size_t)expected == hunk->at) ||
+	    !find_rival(sides_of(&d->sides, d->s->base, d->s->diff, d->base_has_bom), d->s->base,
+	                d->s->diff, h, hunk, hunk->at, &rival, &made))
+		return false;
+	title = doubt_begin(d, h, rival, hunk->at);
+	err_set(d->err, ERR_AMBIGUOUS_DIFF,
+	        "Ambiguous Diff: %s fits line %zu, but only if white space and look-alikes are "
+	        "ignored; at line %zu the file has %s exactly. Read the file again, and copy the "
+	        "lines of the place that you mean, with their indentation.", title, hunk->at + 1,
+	        rival + 1, made ? "the new lines" : "more of its lines");
+	return true;
+}
+
+/* ---- the order ---- */
+
+/* Whether the change of hunk `i` ends before that of hunk `j` begins. */
+static bool comes_before(const struct settling *s, size_t i, size_t j)
+{
+	const struct candidates *one = &s->hunks[i], *other = &s->hunks[j];
+
+	return candidates_core_end(one, one->at) <= candidates_core_start(other, other->at);
+}
+
+/* Whether any of their places would have hunk `i` before hunk `j`. A hunk without old lines
+ * could be anywhere. */
+static bool could_come_before(const struct settling *s, size_t i, size_t j)
+{
+	const struct candidates *one = &s->hunks[i], *other = &s->hunks[j];
+
+	if (!one->kept || !other->kept || one->total > one->kept || other->total > other->kept)
+		return true;
+	return candidates_core_end(one, one->places[0]) <=
+	       candidates_core_start(other, other->places[other->kept - 1]);
+}
+
+/* Hunks with the same lines may change places: the result is the same. */
+static bool same_lines(const struct settling *s, size_t i, size_t j)
+{
+	const struct hunk *one = &s->diff->hunks[i], *other = &s->diff->hunks[j];
+
+	if (s->hunks[i].count != s->hunks[j].count)
+		return false;
+	for (size_t k = 0; k < s->hunks[i].count; k++) {
+		const struct hunk_line *a = &s->diff->lines[one->first + k];
+		const struct hunk_line *b = &s->diff->lines[other->first + k];
+
+		if (a->op != b->op || !span_eq(a->text, b->text))
+			return false;
+	}
+	return true;
+}
+
+bool doubts_in_order(const struct settling *s)
+{
+	for (size_t i = 1; i < s->count; i++)
+		if (!comes_before(s, i - 1, i))
+			return false;
+	return true;
+}
+
+/* Whether a hunk that fits several places was put out of the diff's own order, which another
+ * of its places would keep. *ret_other is the hunk that it stands on the wrong side of. All hunks
+ * must be placed. */
+static bool doubt_order(const struct settling *s, size_t i, size_t *ret_other)
+{
+	if (s->hunks[i].total == 1 || s->hunks[i].settled == PATCH_SETTLED_SAME)
+		return false;
+	for (size_t j = 0; j < s->count; j++) {
+		size_t first = i < j ? i : j, second = i < j ? j : i;
+
+		if (i == j || comes_before(s, first, second) ||
+		    !could_come_before(s, first, second) || same_lines(s, i, j))
+			continue;
+		*ret_other = j;
+		return true;
+	}
+	return false;
+}
+
+static bool refuse_order(struct doubting *d, size_t h)
+{
+	size_t other;
+
+	return doubt_order(d->s, h, &other) &&
+	       !explain_order(d->s->diff, h, other, &d->s->hunks[h], d->failure, d->err);
+}
+
+/* ---- all together ---- */
+
+/* Each is asked of all hunks before the next. */
+static const struct {
+	bool (*refuses)(struct doubting *d, size_t h);
+} doubts[] = {
+	{ refuse_missing },
+	{ refuse_made },
+	{ refuse_heading },
+	{ refuse_ambiguous },
+	{ refuse_astray },
+	{ refuse_contradiction },
+	{ refuse_made_there },
+	{ refuse_lost_lines },
+	{ refuse_end },
+	{ refuse_loose },
+};
+
+/* Lines of the base that are looked through to explain the hunks after the first that failed. */
+enum { EXPLAINED_LINES_MAX = 2 << 20 };
+
+/* One answer names all the hunks that fail.  Those that are no longer explained count if they have
+ * no place. */
+static void refuse_others(struct doubting *d)
+{
+	struct patch_failure *answer = d->failure;
+	struct err *err = d->err;
+	const size_t first = answer->hunk - 1, lines = d->s->base->count;
+	_cleanup_free_ char *why = mem_strdup(err->message);
+	size_t left = EXPLAINED_LINES_MAX;
+
+	explain_add_failed(answer, err->code, answer);
+	for (size_t h = 0; h < d->s->count; h++) {
+		struct patch_failure failure = { 0 };
+		struct err other = ERR_INIT;
+		bool refused = false;
+
+		if (h == first)
+			continue;
+		if (left < lines) {
+			answer->failed_total += !d->s->hunks[h].placed;
+			continue;
+		}
+		d->failure = &failure;
+		d->err = &other;
+		for (size_t i = 0; i < ARRAY_LEN(doubts) && !refused; i++)
+			refused = doubts[i].refuses(d, h);
+		if (refused) {
+			explain_add_failed(answer, other.code, &failure);
+			left -= lines;
+		}
+		patch_failure_release(&failure);
+	}
+	d->failure = answer;
+	d->err = err;
+	if (answer->failed_total > 1)
+		err_set(err, err->code, "%s %zu of the %zu hunks fail: see failed_hunks.", why,
+		        answer->failed_total, d->s->count);
+}
+
+bool doubts_refuse(struct settling *s, bool base_has_bom, struct patch_failure *failure,
+                   struct err *err)
+{
+	struct doubting d = { .s = s, .base_has_bom = base_has_bom, .failure = failure,
+	                      .err = err };
+	bool refused = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(doubts) && !refused; i++)
+		for (size_t h = 0; h < s->count && !refused; h++)
+			refused = doubts[i].refuses(&d, h);
+	if (refused)
+		refuse_others(&d);
+	else if (!doubts_in_order(s))
+		for (size_t h = 0; h < s->count && !refused; h++)
+			refused = refuse_order(&d, h);
+	sides_release(&d.sides);
+	return refused;
+}
