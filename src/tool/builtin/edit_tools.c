@@ -253,6 +253,7 @@ static const char apply_changes_description[] =
 /* The description above says it once; a model would pay for six copies. */
 #define CHANGE_PATH SCHEMA("file_path": {"type": "string", "minLength": 1})
 #define CHANGE_BASE SCHEMA("base_content_sha256": {"type": "string"})
+#define CHANGE_LITERAL SCHEMA("literal": {"type": "boolean"})
 
 #define CHANGE_SCHEMA(NAME, REQUIRED, ...) SCHEMA( \
 	{"type": "object", "required": ["kind", "file_path") REQUIRED SCHEMA(], \
@@ -267,18 +268,18 @@ static const char apply_changes_arguments_schema[] = SCHEMA(
 	 "description": "In the order in which they are made.", "items": {"oneOf": [ )
 	CHANGE_SCHEMA("patch", "", SCHEMA(,
 		"unified_diff": {"type": "string", "minLength": 1}, "rebase": {"type": "string"}, )
-		ARGUMENT_LITERAL ", " CHANGE_BASE) ", "
+		CHANGE_LITERAL ", " CHANGE_BASE) ", "
 	CHANGE_SCHEMA("write", SCHEMA(, "content"), SCHEMA(,
 		"content": {"type": "string"},
 		"exact_line_endings": {"type": "boolean"}, )
-		ARGUMENT_LITERAL ", " CHANGE_BASE) ", "
+		CHANGE_LITERAL ", " CHANGE_BASE) ", "
 	CHANGE_SCHEMA("create", SCHEMA(, "content"), SCHEMA(,
-		"content": {"type": "string"}, ) ARGUMENT_LITERAL) ", "
+		"content": {"type": "string"}, ) CHANGE_LITERAL) ", "
 	CHANGE_SCHEMA("update", SCHEMA(, "old_content", "new_content"), SCHEMA(,
 		"old_content": {"type": "string"}, "new_content": {"type": "string"},
 		"expected_matches": {"type": "integer", "minimum": 1},
 		"allow_multiple": {"type": "boolean"}, )
-		ARGUMENT_LITERAL ", " CHANGE_BASE) ", "
+		CHANGE_LITERAL ", " CHANGE_BASE) ", "
 	CHANGE_SCHEMA("delete", "", ", " CHANGE_BASE) ", "
 	CHANGE_SCHEMA("move", SCHEMA(, "new_path"), SCHEMA(,
 		"new_path": {"type": "string", "minLength": 1}, ) CHANGE_BASE) SCHEMA(
