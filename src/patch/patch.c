@@ -272,18 +272,22 @@ static void plan_say(struct patch_plan *plan, const char *sentence)
 	snprintf(plan->note + len, sizeof(plan->note) - len, "%s%s", len ? " " : "", sentence);
 }
 
+/* *ret_read: all hunks have such numbers. */
 static bool plan_without_numbers(const struct lines *base, struct span diff_bytes, bool space,
-                                 const struct patch_options *options, struct patch_plan *plan)
+                                 const struct patch_options *options, struct patch_plan *plan,
+                                 bool *ret_read)
 {
 	struct patch_failure failure = { 0 };
 	struct diff_text listed, diff;
 	struct err ignored = ERR_INIT;
 	bool ok;
 
+	*ret_read = false;
 	plan_again(plan);
 	if (!parse_diff(diff_bytes, &diff, &failure.diff_line, &ignored))
 		return false;
-	ok = hunk_reading_unnumbered(&diff, space) &&
+	*ret_read = hunk_reading_unnumbered(&diff, space);
+	ok = *ret_read &&
 	     plan_hunks(base, &diff, options, plan, &failure, &ignored) &&
 	     parse_diff(diff_bytes, &listed, &failure.diff_line, &ignored);
 	if (ok) {
@@ -298,12 +302,45 @@ static bool plan_without_numbers(const struct lines *base, struct span diff_byte
 	return ok;
 }
 
-static bool ignores_space(const struct patch_plan *plan)
+/* The loosest comparison that a hunk needed. */
+static enum patch_match loosest_match(const struct patch_plan *plan)
 {
+	enum patch_match loosest = PATCH_MATCH_EXACT;
+
 	for (size_t i = 0; i < plan->hunk_count; i++)
-		if (plan->hunks[i].match == PATCH_MATCH_ALL_SPACE)
-			return true;
-	return false;
+		if (plan->hunks[i].match > loosest)
+			loosest = plan->hunks[i].match;
+	return loosest;
+}
+
+/* Without the numbers of a listing.  Whether a space after them belongs to it, in all lines, the
+ * old ones show: they fit more exactly so, or otherwise.  If they do not show it, and it matters,
+ * neither is right. */
+static bool plan_unlisted(const struct lines *base, struct span diff_bytes,
+                          const struct patch_options *options, struct patch_plan *plan)
+{
+	struct patch_plan spaced = { 0 };
+	bool with, without, spaced_read, read;
+
+	memcpy(spaced.note, plan->note, sizeof(spaced.note));
+	with = plan_without_numbers(base, diff_bytes, /* space= */ true, options, &spaced,
+	                            &spaced_read);
+	without = plan_without_numbers(base, diff_bytes, /* space= */ false, options, plan,
+	                               &read);
+	if (with != without && spaced_read && read &&
+	    loosest_match(with ? &spaced : plan) >= PATCH_MATCH_ALL_SPACE)
+		with = without = false;
+	if (with && without && loosest_match(&spaced) == loosest_match(plan) &&
+	    !same_effect(&spaced.script, &plan->script))
+		with = without = false;
+	if (with && (!without || loosest_match(&spaced) < loosest_match(plan))) {
+		struct patch_plan other = *plan;
+
+		*plan = spaced;
+		spaced = other;
+	}
+	patch_plan_release(&spaced);
+	return with || without;
 }
 
 /* Whether all hunks were applied already.  If only some were, but the one that failed among them,
@@ -354,11 +391,10 @@ bool patch_make(const struct lines *base, struct span diff_bytes,
 	*ret_failure = (struct patch_failure){ 0 };
 	ok = plan_text(base, diff_bytes, options, &plan, ret_failure, &why);
 	/* What wraps its old lines into deeper ones has them, folded, when it is done. */
-	if (ok && ignores_space(&plan))
+	if (ok && loosest_match(&plan) >= PATCH_MATCH_ALL_SPACE)
 		plan_already(base, diff_bytes, ret_failure, &plan, &why);
 	if (!ok && why.code == ERR_NO_MATCH) {
-		ok = plan_without_numbers(base, diff_bytes, /* space= */ true, options, &plan) ||
-		     plan_without_numbers(base, diff_bytes, /* space= */ false, options, &plan) ||
+		ok = plan_unlisted(base, diff_bytes, options, &plan) ||
 		     plan_already(base, diff_bytes, ret_failure, &plan, &why);
 		if (ok)
 			patch_failure_release(ret_failure);

@@ -166,8 +166,9 @@ void other_reading_release(struct other_reading *reading);
 #define _cleanup_other_reading_ __attribute__((cleanup(other_reading_release)))
 
 /* Both texts without the numbers, when every line of the old text has one, each by one more
- * than the last, all followed by the same of "→", "|", ":" and a tab; and in the new text every
- * line or none.  With `space`, one space after it belongs to the listing too. */
+ * than the last, all in the same form ("12→", "12 |", "12:", "L12:", "[12]", "12" and a tab); and
+ * in the new text every line or none.  With `space`, one space after it belongs to the listing
+ * too: the caller tries both, and takes the one with which the file has the old text. */
 bool other_reading_unnumbered(struct span old_text, struct span text, bool space,
                               struct other_reading *ret);
 
