@@ -188,6 +188,7 @@ void parse_diff_release(struct diff_text *diff)
 	free(diff->hunks);
 	free(diff->anchors);
 	buf_release(&diff->shifted);
+	buf_release(&diff->respelled);
 	*diff = (struct diff_text){ 0 };
 }
 

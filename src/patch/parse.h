@@ -104,6 +104,7 @@ struct diff_text {
 	size_t anchor_count;
 	bool apply_patch;        /* it is in that format (anchors.c) */
 	struct claims claims;    /* what it says beside its hunks */
+	struct buf respelled;    /* owned; lines that are read otherwise (respell.c) */
 	struct buf shifted;      /* owned; the diff without fences and indentation, if it had
 	                          * them */
 };

@@ -343,6 +343,63 @@ static bool plan_unlisted(const struct lines *base, struct span diff_bytes,
 	return with || without;
 }
 
+/* With escapes for invisible characters as these.  *refusal: they fit so, but some of an added line
+ * may mean either. */
+static bool plan_with_unseen(const struct lines *base, struct span diff_bytes,
+                        const struct patch_options *options, struct patch_plan *plan,
+                        struct err *refusal)
+{
+	struct patch_failure failure = { 0 };
+	struct err ignored = ERR_INIT;
+	struct diff_text diff;
+	size_t doubt;
+	bool ok;
+
+	if (!parse_diff(diff_bytes, &diff, &failure.diff_line, &ignored))
+		return false;
+	plan_again(plan);
+	ok = respell_unseen(base, &diff, &doubt) &&
+	     plan_hunks(base, &diff, options, plan, &failure, &ignored);
+	parse_diff_release(&diff);
+	patch_failure_release(&failure);
+	if (!ok || !doubt)
+		return ok;
+	return err_set(refusal, ERR_INVALID_DIFF,
+	               "Invalid Diff: line %zu of the diff has an escape such as \\u{200b}, and so "
+	               "has the removed line that it replaces, where it stands for a character of "
+	               "the file. It may mean that character, or the escape as it is written. "
+	               "Repeat the text next to it unchanged, or leave it out.", doubt);
+}
+
+/* With one level of escapes less. */
+static bool plan_unescaped(const struct lines *base, struct span diff_bytes,
+                           const struct patch_options *options, struct patch_plan *plan)
+{
+	static const enum spelling_escapes levels[] = { SPELLING_CODE, SPELLING_QUOTES };
+
+	for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
+		struct patch_failure failure = { 0 };
+		struct err ignored = ERR_INIT;
+		struct diff_text diff;
+		bool ok;
+
+		if (!parse_diff(diff_bytes, &diff, &failure.diff_line, &ignored))
+			return false;
+		plan_again(plan);
+		ok = respell_escapes(levels[i], &diff) &&
+		     plan_hunks(base, &diff, options, plan, &failure, &ignored) &&
+		     loosest_match(plan) <= PATCH_MATCH_TRAILING_SPACE;
+		parse_diff_release(&diff);
+		patch_failure_release(&failure);
+		if (!ok)
+			continue;
+		plan_say(plan, "All lines had a backslash before every quotation mark; these were "
+		               "removed.");
+		return true;
+	}
+	return false;
+}
+
 /* Whether all hunks were applied already.  If only some were, but the one that failed among them,
  * the message gets a sentence. */
 static bool plan_already(const struct lines *base, struct span diff_bytes,
@@ -393,8 +450,18 @@ bool patch_make(const struct lines *base, struct span diff_bytes,
 	/* What wraps its old lines into deeper ones has them, folded, when it is done. */
 	if (ok && loosest_match(&plan) >= PATCH_MATCH_ALL_SPACE)
 		plan_already(base, diff_bytes, ret_failure, &plan, &why);
+	if (!ok) {
+		struct err refusal = ERR_INIT;
+
+		ok = plan_with_unseen(base, diff_bytes, options, &plan, &refusal);
+		if (refusal.code)
+			why = refusal;
+		if (ok)
+			patch_failure_release(ret_failure);
+	}
 	if (!ok && why.code == ERR_NO_MATCH) {
 		ok = plan_unlisted(base, diff_bytes, options, &plan) ||
+		     plan_unescaped(base, diff_bytes, options, &plan) ||
 		     plan_already(base, diff_bytes, ret_failure, &plan, &why);
 		if (ok)
 			patch_failure_release(ret_failure);

@@ -148,6 +148,9 @@ size_t *patch_pair_lines(const struct lines *old, const struct lines *new);
  * one such way; the caller then looks for the old text as it is read.  A reading counts only if
  * that text occurs exactly once.
  *
+ *     patch_reading_unseen       escapes for invisible characters
+ *     patch_readings             a table of what is wrong with the text itself
+ *     patch_reading_trimmed      white space at the ends of lines, more or less of it
  *     other_reading_unnumbered   the line numbers of a listing in front of every line
  *     other_reading_shifted      the whole block indented otherwise (patch/whitespace/indent.h)
  *     other_reading_done         the change was made already
@@ -159,6 +162,8 @@ struct other_reading {
 	struct buf old_text, text; /* with LF */
 	size_t line;               /* 1-based line of the file; unnumbered: the number in front of
 	                            * a lone line, 0 if there are several */
+	size_t doubt;              /* unseen: 1-based line of the new text whose escapes may mean
+	                            * either; 0: none */
 };
 
 /* Zeroed is fine. */
@@ -183,6 +188,29 @@ bool other_reading_shifted(const struct lines *file, struct span old_text, struc
  * several, and nothing that the update would remove is in the file. */
 bool other_reading_done(const struct lines *file, struct span old_text, struct span text,
                         struct other_reading *ret);
+
+/* Escapes such as \u{200b}, which stand in the old text for characters that nobody sees
+ * (base/unseen.h), as these.  In the new text only those that it has from the old one, in the same
+ * place; others are what is written.  False: the old text has none. */
+bool patch_reading_unseen(struct span old_text, struct span text, struct other_reading *ret);
+
+/* Both texts with the file's own white space at line ends, when the lines of the old text, all of
+ * them whole, stand in one place of the file but for that.  False, too, if what the end of a
+ * new line is to be is not plain. */
+bool patch_reading_trimmed(const struct lines *file, struct span old_text, struct span text,
+                           struct other_reading *ret);
+
+/* A reading of both texts that does not depend on the file.  To add one: a row in spelling.c, and
+ * cases in test/tool/cases/readings.json. */
+struct patch_reading {
+	bool (*read)(struct span old_text, struct span text, struct other_reading *ret);
+	bool at_line;     /* what is found begins a line, and line `line` if that is not 0 */
+	const char *way;  /* "the text can be read ..." */
+	const char *note; /* a sentence for who gets the result */
+};
+
+enum { PATCH_READINGS = 7 };
+extern const struct patch_reading patch_readings[PATCH_READINGS];
 
 /* Fills *failure and appends sentences about the nearest place and the first difference;
  * nothing when no place is near. */
