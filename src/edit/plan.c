@@ -538,20 +538,28 @@ static bool plan_as_meant(struct edit_step *step, const struct buf *old_text,
 }
 
 /* Escapes may stand for the invisible characters that the model was shown as such
- * (base/unseen.h); those of the replacement then do too. */
-static bool plan_unseen(struct edit_step *step)
+ * (base/unseen.h); those that the replacement has from the old text then do too. */
+static bool plan_unseen(struct edit_step *step, struct err *refusal)
 {
-	_cleanup_buf_ struct buf old = BUF_INIT(LIMIT_FILE_BYTES), new = BUF_INIT(LIMIT_FILE_BYTES);
+	_cleanup_other_reading_ struct other_reading reading = { 0 };
 
-	if (!unseen_read(&old, step->change->old_text))
+	if (!patch_reading_unseen(step->change->old_text, step->change->text, &reading) ||
+	    !plan_as_meant(step, &reading.old_text, &reading.text))
 		return false;
-	unseen_read(&new, step->change->text);
-	return plan_as_meant(step, &old, &new);
+	if (!reading.doubt)
+		return true;
+	forget_plan(step);
+	return err_set(refusal, ERR_WRONG_MATCH_COUNT,
+	               "The text to replace occurs in %s, with escapes such as \\u{200b} read as "
+	               "characters; nothing was written. Whether the escape in line %zu of the new "
+	               "text means such a character, or is text, cannot be determined: repeat the "
+	               "text next to it unchanged, or leave it out.", step->change->path,
+	               reading.doubt);
 }
 
 /* Whether the text that was found begins with a line, as all that a listing shows does, and with
- * the one that its number names, if it is one line only. */
-static bool number_is_listed(const struct edit_step *step, const struct other_reading *reading)
+ * the one that the reading names. */
+static bool begins_line(const struct edit_step *step, const struct other_reading *reading)
 {
 	size_t at = step->result->match_lines[0];
 	struct span rest = buf_view(&reading->old_text), first;
@@ -560,25 +568,64 @@ static bool number_is_listed(const struct edit_step *step, const struct other_re
 	       span_starts(lines_at(&step->doc.lines, at - 1), line_body(first));
 }
 
-static bool plan_unnumbered(struct edit_step *step)
+static bool same_texts(const struct other_reading *a, const struct other_reading *b)
+{
+	return span_eq(buf_view(&a->old_text), buf_view(&b->old_text)) &&
+	       span_eq(buf_view(&a->text), buf_view(&b->text));
+}
+
+/* The old text is in the file as both readings have it. */
+static bool refuse_two_readings(const struct edit_step *step, const struct patch_reading *one,
+                                const struct patch_reading *other, struct err *refusal)
+{
+	return err_set(refusal, ERR_WRONG_MATCH_COUNT,
+	               "The text to replace does not occur in %s as it is written; nothing was "
+	               "written. It can be read %s, and %s, with different results. Copy it from "
+	               "the file.", step->change->path, one->way, other->way);
+}
+
+/* What is wrong with the texts themselves is undone, if there is one way to do it. */
+static bool plan_misspelled(struct edit_step *step, struct err *refusal)
+{
+	_cleanup_other_reading_ struct other_reading found = { 0 };
+	const struct patch_reading *by = NULL;
+
+	for (size_t i = 0; i < PATCH_READINGS; i++) {
+		_cleanup_other_reading_ struct other_reading reading = { 0 };
+		const struct patch_reading *way = &patch_readings[i];
+
+		if (!way->read(step->change->old_text, step->change->text, &reading) ||
+		    !plan_as_meant(step, &reading.old_text, &reading.text))
+			continue;
+		forget_plan(step);
+		if (way->at_line && !begins_line(step, &reading))
+			continue;
+		if (by && !same_texts(&found, &reading))
+			return refuse_two_readings(step, by, way, refusal);
+		if (by)
+			continue;
+		by = way;
+		found = reading;
+		reading = (struct other_reading){ 0 };
+	}
+	if (!by || !plan_as_meant(step, &found.old_text, &found.text))
+		return false;
+	snprintf(step->result->note, sizeof(step->result->note), "%s", by->note);
+	return true;
+}
+
+static bool plan_trimmed(struct edit_step *step)
 {
 	_cleanup_other_reading_ struct other_reading reading = { 0 };
 
-	for (int space = 1; space >= 0; space--) {
-		if (!other_reading_unnumbered(step->change->old_text, step->change->text, space,
-		                             &reading) ||
-		    !plan_as_meant(step, &reading.old_text, &reading.text))
-			continue;
-		if (!number_is_listed(step, &reading)) {
-			forget_plan(step);
-			continue;
-		}
-		snprintf(step->result->note, sizeof(step->result->note),
-		         "The line numbers in front of the lines were taken off: they are not in "
-		         "the file.");
-		return true;
-	}
-	return false;
+	if (!patch_reading_trimmed(&step->doc.lines, step->change->old_text, step->change->text,
+	                           &reading) ||
+	    !plan_as_meant(step, &reading.old_text, &reading.text))
+		return false;
+	snprintf(step->result->note, sizeof(step->result->note),
+	         "The text stands at line %zu with other white space at the ends of lines; lines "
+	         "that stay keep the file's.", reading.line);
+	return true;
 }
 
 static bool plan_shifted(struct edit_step *step, struct other_reading *reading)
@@ -610,7 +657,7 @@ static bool plan_nothing(struct edit_step *step, const char *old_text_is, size_t
 	return true;
 }
 
-/* Whether the update was made before, as it is written or without the numbers of a listing. */
+/* Whether the update was made before, as it is written or in one of the other readings. */
 static bool plan_done(struct edit_step *step)
 {
 	_cleanup_other_reading_ struct other_reading reading = { 0 }, plain = { 0 };
@@ -618,8 +665,8 @@ static bool plan_done(struct edit_step *step)
 	const struct lines *lines = &step->doc.lines;
 	bool done = other_reading_done(lines, change->old_text, change->text, &reading);
 
-	for (int space = 1; space >= 0 && !done; space--)
-		done = other_reading_unnumbered(change->old_text, change->text, space, &plain) &&
+	for (size_t i = 0; i < PATCH_READINGS && !done; i++)
+		done = patch_readings[i].read(change->old_text, change->text, &plain) &&
 		       other_reading_done(lines, buf_view(&plain.old_text),
 		                          buf_view(&plain.text), &reading);
 	return done && plan_nothing(step, "not in the file", reading.line);
@@ -661,12 +708,19 @@ static bool plan_otherwise(struct edit_step *step, struct err *err)
 	_cleanup_other_reading_ struct other_reading shifted = { 0 };
 	bool one = !step->change->any_count && step->change->expected_count <= 1;
 
+	struct err refusal = ERR_INIT;
+
 	/* What was made is known before any looser reading, which may find a text like it. */
-	if ((one && plan_done(step)) || plan_unseen(step) ||
-	    (one && (plan_unnumbered(step) || plan_shifted(step, &shifted))))
+	if ((one && plan_done(step)) || plan_unseen(step, &refusal) ||
+	    (one && (plan_misspelled(step, &refusal) ||
+	             (!refusal.code && (plan_trimmed(step) || plan_shifted(step, &shifted))))))
 		return true;
 	step->result->replaced = 0;
 	memset(step->result->match_lines, 0, sizeof(step->result->match_lines));
+	if (refusal.code) {
+		*err = refusal;
+		return false;
+	}
 	return shifted.rival ? explain_rival(step, &shifted, err) : explain_absence(step, err);
 }
 
@@ -871,24 +925,6 @@ static void patch_message(struct edit_step *step, const struct err *why, struct 
 		        "have to have.", step->change->path);
 }
 
-/* The second look: what does not fit as it is may have invisible characters as the escapes that the
- * model was shown (base/unseen.h). Its added lines get the characters too. */
-static bool make_unseen(struct edit_step *step, const struct patch_options *options)
-{
-	struct patch_failure failure = { 0 };
-	struct err why = ERR_INIT;
-	bool made;
-
-	step->text_owned.max = LIMIT_FILE_BYTES;
-	made = unseen_read(&step->text_owned, step->change->text) && !step->text_owned.overflowed &&
-	       patch_make(&step->doc.lines, buf_view(&step->text_owned), options, &step->plan,
-	                  &failure, &why);
-	patch_failure_release(&failure);
-	if (made)
-		patch_failure_release(&step->result->failure);
-	return made;
-}
-
 /* What this call has changed, from first to last, since the state on disk that the change names as
  * its base; NULL, and 0, if it is of the state before it.  *ret_unknown: what changed is not known
  * by lines. */
@@ -935,8 +971,7 @@ static bool plan_patch(struct edit_call *call, struct edit_step *step, struct er
 	options.since = since;
 	patch_failure_release(&result->failure);
 	step->has_plan = patch_make(&step->doc.lines, step->change->text, &options, &step->plan,
-	                            &result->failure, &why) ||
-	                 make_unseen(step, &options);
+	                            &result->failure, &why);
 	if (!step->has_plan) {
 		patch_message(step, &why, err);
 		return false;

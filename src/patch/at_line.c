@@ -149,7 +149,7 @@ static bool take_words(struct span *text)
 }
 
 /* Reads the text as the form has it, and leaves in *text what follows. */
-static bool take_form(const struct at_form *form, struct span *text, struct hunk *hunk)
+static bool take_number_form(const struct at_form *form, struct span *text, struct hunk *hunk)
 {
 	struct hunk read = *hunk;
 	struct span rest = *text;
@@ -203,7 +203,7 @@ void at_line_parse(struct span line, struct hunk *hunk)
 		inside = span_trim(span_head(inside, before));
 	}
 	for (size_t i = 0; i < ARRAY_LEN(forms); i++)
-		if (take_form(&forms[i], &inside, hunk))
+		if (take_number_form(&forms[i], &inside, hunk))
 			break;
 	if (!after.len && !is_number_noise(inside))
 		after = inside;

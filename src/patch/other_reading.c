@@ -26,29 +26,56 @@ static void other_reading_reset(struct other_reading *reading)
 
 /* ---- the numbers of a listing ---- */
 
-static const struct span separators[] = {
-	{ "\xE2\x86\x92", 3 }, { "|", 1 }, { ":", 1 }, { "\t", 1 },
+/* What stands before and after the number, blanks in front aside; of those that begin alike the
+ * longest first.  Some have blanks between the number and the mark, too. */
+static const struct listing_form {
+	struct span before, after;
+	bool padded;
+} listing_forms[] = {
+	{ { "", 0 }, { "\xE2\x86\x92", 3 }, true },  /* U+2192, an arrow */
+	{ { "", 0 }, { "\xE2\x94\x82", 3 }, true },  /* U+2502, a line of a frame */
+	{ { "", 0 }, { "|", 1 }, true },
+	{ { "", 0 }, { ":", 1 }, false },
+	{ { "", 0 }, { "\t", 1 }, false },
+	{ { "L", 1 }, { ":", 1 }, false },
+	{ { "L", 1 }, { "|", 1 }, true },
+	{ { "[", 1 }, { "]:", 2 }, false },
+	{ { "[", 1 }, { "]", 1 }, false },
 };
 
-/* Takes "  12→" off the front of a line. */
-static bool take_listed_number(struct span *line, struct span *separator, unsigned long *ret)
+/* Takes what a listing in this form has in front of a line. */
+static bool take_form(const struct listing_form *form, struct span *line, unsigned long *ret)
 {
 	struct span rest = span_skip(*line, indent_of_line(*line).len);
 	unsigned long number = 0;
 	size_t digits = 0;
 
+	if (!span_starts(rest, form->before))
+		return false;
+	rest = span_skip(rest, form->before.len);
 	while (digits < rest.len && digits < 8 && ascii_is_digit(rest.data[digits]))
 		number = number * 10 + (unsigned long)(rest.data[digits++] - '0');
 	rest = span_skip(rest, digits);
-	for (size_t i = 0; i < ARRAY_LEN(separators) && digits; i++) {
-		if (!span_starts(rest, separators[i]) ||
-		    (separator->len && !span_eq(*separator, separators[i])))
-			continue;
-		*separator = separators[i];
-		*line = span_skip(rest, separators[i].len);
-		*ret = number;
-		return true;
-	}
+	while (form->padded && rest.len && rest.data[0] == ' ')
+		rest = span_skip(rest, 1);
+	if (!digits || !span_starts(rest, form->after))
+		return false;
+	*line = span_skip(rest, form->after.len);
+	*ret = number;
+	return true;
+}
+
+/* Takes "  12→" off the front of a line. *form is that of the first line, NULL before it. */
+static bool take_listed_number(struct span *line, const struct listing_form **form,
+                               unsigned long *ret)
+{
+	if (*form)
+		return take_form(*form, line, ret);
+	for (size_t i = 0; i < ARRAY_LEN(listing_forms); i++)
+		if (take_form(&listing_forms[i], line, ret)) {
+			*form = &listing_forms[i];
+			return true;
+		}
 	return false;
 }
 
@@ -62,15 +89,16 @@ static bool take_space(struct span *line)
 }
 
 /* Appends the text without the numbers; how many lines had one, and how many there are. */
-static bool strip_numbers(struct span text, bool space, bool in_order, struct span *separator,
-                          struct buf *out, size_t *ret_stripped, size_t *ret_lines)
+static bool strip_numbers(struct span text, bool space, bool in_order,
+                          const struct listing_form **form, struct buf *out,
+                          size_t *ret_stripped, size_t *ret_lines)
 {
 	unsigned long number = 0, last = 0;
 	struct span line;
 
 	*ret_stripped = *ret_lines = 0;
 	while (line_next(&text, &line)) {
-		bool numbered = take_listed_number(&line, separator, &number);
+		bool numbered = take_listed_number(&line, form, &number);
 
 		/* What the listing shows may end with a line end of its own. */
 		if (!numbered && span_is_blank(line) && !text.len)
@@ -90,18 +118,19 @@ static bool strip_numbers(struct span text, bool space, bool in_order, struct sp
 bool other_reading_unnumbered(struct span old_text, struct span text, bool space,
                               struct other_reading *ret)
 {
-	struct span separator = { 0 }, lone = old_text;
+	const struct listing_form *form = NULL;
+	struct span lone = old_text;
 	size_t stripped, lines;
 	unsigned long number;
 
 	other_reading_reset(ret);
-	if (!strip_numbers(old_text, space, /* in_order= */ true, &separator, &ret->old_text,
-	                   &stripped, &lines) ||
+	if (!strip_numbers(old_text, space, /* in_order= */ true, &form, &ret->old_text, &stripped,
+	                   &lines) ||
 	    !lines || stripped != lines || !ret->old_text.len)
 		return false;
-	if (lines == 1 && take_listed_number(&lone, &separator, &number))
+	if (lines == 1 && take_listed_number(&lone, &form, &number))
 		ret->line = number;
-	if (!strip_numbers(text, space, /* in_order= */ false, &separator, &ret->text, &stripped,
+	if (!strip_numbers(text, space, /* in_order= */ false, &form, &ret->text, &stripped,
 	                   &lines))
 		return false;
 	if (stripped && stripped != lines)

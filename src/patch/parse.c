@@ -43,6 +43,7 @@ void parse_diff_release(struct diff_text *diff)
 	free(diff->hunks);
 	free(diff->anchors);
 	free(diff->record);
+	buf_release(&diff->respelled);
 	*diff = (struct diff_text){ 0 };
 }
 

@@ -150,6 +150,7 @@ struct diff_text {
 	size_t record_count;
 	size_t passed_over;      /* 1-based; the first line that begins with + or - and was found to
 	                          * be prose behind a hunk or before one; 0: none */
+	struct buf respelled;    /* owned; lines that are read otherwise (respell.c) */
 };
 
 /* Frees what parse_diff gave. */

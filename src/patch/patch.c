@@ -374,18 +374,22 @@ static void plan_again(struct patch_plan *plan)
 	*plan = empty;
 }
 
+/* *ret_read: all hunks have such numbers. */
 static bool plan_without_numbers(const struct lines *base, struct span diff_bytes, bool space,
-                                 const struct patch_options *options, struct patch_plan *plan)
+                                 const struct patch_options *options, struct patch_plan *plan,
+                                 bool *ret_read)
 {
 	struct patch_failure failure = { 0 };
 	struct diff_text listed, diff;
 	struct err ignored = ERR_INIT;
 	bool ok;
 
+	*ret_read = false;
 	plan_again(plan);
 	if (!read_diff(base, diff_bytes, &diff, &failure.diff_line, &ignored))
 		return false;
-	ok = hunk_reading_unnumbered(&diff, space) &&
+	*ret_read = hunk_reading_unnumbered(&diff, space);
+	ok = *ret_read &&
 	     plan_hunks(base, &diff, options, plan, &failure, &ignored) &&
 	     read_diff(base, diff_bytes, &listed, &failure.diff_line, &ignored);
 	if (ok) {
@@ -400,6 +404,104 @@ static bool plan_without_numbers(const struct lines *base, struct span diff_byte
 	return ok;
 }
 
+/* The loosest comparison that a hunk needed. */
+static enum patch_match loosest_match(const struct patch_plan *plan)
+{
+	enum patch_match loosest = PATCH_MATCH_EXACT;
+
+	for (size_t i = 0; i < plan->hunk_count; i++)
+		if (plan->hunks[i].match > loosest)
+			loosest = plan->hunks[i].match;
+	return loosest;
+}
+
+/* Without the numbers of a listing.  Whether a space after them belongs to it, in all lines, the
+ * old ones show: they fit more exactly so, or otherwise.  If they do not show it, and it matters,
+ * neither is right. */
+static bool plan_unlisted(const struct lines *base, struct span diff_bytes,
+                          const struct patch_options *options, struct patch_plan *plan)
+{
+	struct patch_plan spaced = { 0 };
+	bool with, without, spaced_read, read;
+
+	memcpy(spaced.note, plan->note, sizeof(spaced.note));
+	with = plan_without_numbers(base, diff_bytes, /* space= */ true, options, &spaced,
+	                            &spaced_read);
+	without = plan_without_numbers(base, diff_bytes, /* space= */ false, options, plan,
+	                               &read);
+	if (with != without && spaced_read && read &&
+	    loosest_match(with ? &spaced : plan) >= PATCH_MATCH_ALL_SPACE)
+		with = without = false;
+	if (with && without && loosest_match(&spaced) == loosest_match(plan) &&
+	    !same_effect(&spaced.script, &plan->script))
+		with = without = false;
+	if (with && (!without || loosest_match(&spaced) < loosest_match(plan))) {
+		struct patch_plan other = *plan;
+
+		*plan = spaced;
+		spaced = other;
+	}
+	patch_plan_release(&spaced);
+	return with || without;
+}
+
+/* With escapes for invisible characters as these.  *refusal: they fit so, but some of an added line
+ * may mean either. */
+static bool plan_with_unseen(const struct lines *base, struct span diff_bytes,
+                        const struct patch_options *options, struct patch_plan *plan,
+                        struct err *refusal)
+{
+	struct patch_failure failure = { 0 };
+	struct err ignored = ERR_INIT;
+	struct diff_text diff;
+	size_t doubt;
+	bool ok;
+
+	if (!read_diff(base, diff_bytes, &diff, &failure.diff_line, &ignored))
+		return false;
+	plan_again(plan);
+	ok = respell_unseen(base, &diff, &doubt) &&
+	     plan_hunks(base, &diff, options, plan, &failure, &ignored);
+	parse_diff_release(&diff);
+	patch_failure_release(&failure);
+	if (!ok || !doubt)
+		return ok;
+	return err_set(refusal, ERR_INVALID_DIFF,
+	               "Invalid Diff: line %zu of the diff has an escape such as \\u{200b}, and so "
+	               "has the removed line that it replaces, where it stands for a character of "
+	               "the file. It may mean that character, or the escape as it is written. "
+	               "Repeat the text next to it unchanged, or leave it out.", doubt);
+}
+
+/* With one level of escapes less. */
+static bool plan_unescaped(const struct lines *base, struct span diff_bytes,
+                           const struct patch_options *options, struct patch_plan *plan)
+{
+	static const enum spelling_escapes levels[] = { SPELLING_CODE, SPELLING_QUOTES };
+
+	for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
+		struct patch_failure failure = { 0 };
+		struct err ignored = ERR_INIT;
+		struct diff_text diff;
+		bool ok;
+
+		if (!read_diff(base, diff_bytes, &diff, &failure.diff_line, &ignored))
+			return false;
+		plan_again(plan);
+		ok = respell_escapes(levels[i], &diff) &&
+		     plan_hunks(base, &diff, options, plan, &failure, &ignored) &&
+		     loosest_match(plan) <= PATCH_MATCH_TRAILING_SPACE;
+		parse_diff_release(&diff);
+		patch_failure_release(&failure);
+		if (!ok)
+			continue;
+		plan_say(plan, "All lines had a backslash before every quotation mark; these were "
+		               "removed.");
+		return true;
+	}
+	return false;
+}
+
 bool patch_make(const struct lines *base, struct span diff_bytes,
                 const struct patch_options *options, struct patch_plan *ret,
                 struct patch_failure *ret_failure, struct err *err)
@@ -412,9 +514,18 @@ bool patch_make(const struct lines *base, struct span diff_bytes,
 	options = options ? options : &defaults;
 	*ret_failure = (struct patch_failure){ 0 };
 	ok = plan_text(base, diff_bytes, options, &plan, ret_failure, &why);
+	if (!ok) {
+		struct err refusal = ERR_INIT;
+
+		ok = plan_with_unseen(base, diff_bytes, options, &plan, &refusal);
+		if (refusal.code)
+			why = refusal;
+		if (ok)
+			patch_failure_release(ret_failure);
+	}
 	if (!ok && why.code == ERR_NO_MATCH) {
-		ok = plan_without_numbers(base, diff_bytes, /* space= */ true, options, &plan) ||
-		     plan_without_numbers(base, diff_bytes, /* space= */ false, options, &plan);
+		ok = plan_unlisted(base, diff_bytes, options, &plan) ||
+		     plan_unescaped(base, diff_bytes, options, &plan);
 		if (ok)
 			patch_failure_release(ret_failure);
 	}

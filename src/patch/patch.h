@@ -173,6 +173,9 @@ size_t *patch_pair_lines(const struct lines *old, const struct lines *new);
  * one such way; the caller then looks for the old text as it is read.  A reading counts only if
  * that text occurs exactly once.
  *
+ *     patch_reading_unseen       escapes for invisible characters
+ *     patch_readings             a table of what is wrong with the text itself
+ *     patch_reading_trimmed      white space at the ends of lines, more or less of it
  *     other_reading_unnumbered   the line numbers of a listing in front of every line
  *     other_reading_shifted      the whole block indented otherwise (patch/whitespace/indent.h)
  *     other_reading_done         the change was made already
@@ -186,6 +189,8 @@ struct other_reading {
 	                            * a lone line, 0 if there are several */
 	size_t rival;              /* shifted: another line that may be meant; 0: none */
 	bool rival_is_new;         /* and it has the new text */
+	size_t doubt;              /* unseen: 1-based line of the new text whose escapes may mean
+	                            * either; 0: none */
 };
 
 /* Zeroed is fine. */
@@ -193,8 +198,9 @@ void other_reading_release(struct other_reading *reading);
 #define _cleanup_other_reading_ __attribute__((cleanup(other_reading_release)))
 
 /* Both texts without the numbers, when every line of the old text has one, each by one more
- * than the last, all followed by the same of "→", "|", ":" and a tab; and in the new text every
- * line or none.  With `space`, one space after it belongs to the listing too. */
+ * than the last, all in the same form ("12→", "12 |", "12:", "L12:", "[12]", "12" and a tab); and
+ * in the new text every line or none.  With `space`, one space after it belongs to the listing
+ * too: the caller tries both, and takes the one with which the file has the old text. */
 bool other_reading_unnumbered(struct span old_text, struct span text, bool space,
                               struct other_reading *ret);
 
@@ -214,6 +220,29 @@ bool other_reading_done(const struct lines *file, struct span old_text, struct s
  * there already: the whole new text stands where the old one does. */
 bool other_reading_repeated(const struct lines *file, struct span old_text, struct span text,
                             struct other_reading *ret);
+
+/* Escapes such as \u{200b}, which stand in the old text for characters that nobody sees
+ * (base/unseen.h), as these.  In the new text only those that it has from the old one, in the same
+ * place; others are what is written.  False: the old text has none. */
+bool patch_reading_unseen(struct span old_text, struct span text, struct other_reading *ret);
+
+/* Both texts with the file's own white space at line ends, when the lines of the old text, all of
+ * them whole, stand in one place of the file but for that.  False, too, if what the end of a
+ * new line is to be is not plain. */
+bool patch_reading_trimmed(const struct lines *file, struct span old_text, struct span text,
+                           struct other_reading *ret);
+
+/* A reading of both texts that does not depend on the file.  To add one: a row in spelling.c, and
+ * cases in test/tool/cases/readings.json. */
+struct patch_reading {
+	bool (*read)(struct span old_text, struct span text, struct other_reading *ret);
+	bool at_line;     /* what is found begins a line, and line `line` if that is not 0 */
+	const char *way;  /* "the text can be read ..." */
+	const char *note; /* a sentence for who gets the result */
+};
+
+enum { PATCH_READINGS = 7 };
+extern const struct patch_reading patch_readings[PATCH_READINGS];
 
 /* ---- explaining ------------------------------------------------------------------- */
 

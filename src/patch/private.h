@@ -470,6 +470,34 @@ void pairing_make(const struct diff_text *diff, const struct placement *places,
 /* Frees what pairing_make gave. */
 void pairing_release(struct pairing *pairing);
 
+/* ---- spelling --------------------------------------------------------------------- */
+
+/* How a text with one level of escapes too much is written. */
+enum spelling_escapes {
+	SPELLING_JSON,   /* as a JSON string, line ends and all */
+	SPELLING_CODE,   /* a backslash before each quotation mark and backslash */
+	SPELLING_QUOTES, /* a backslash before each quotation mark */
+	SPELLING_ESCAPES_COUNT
+};
+
+/* Appends the text without them, and counts them.  False when it is not written so. */
+bool spelling_unescape(enum spelling_escapes level, struct span text, struct buf *out,
+                       size_t *ret_count);
+
+/* Appends `line`, which takes the place of `old`, with those escapes for invisible characters as
+ * these that it has from there (patch_reading_unseen). False, appending a part: it cannot be
+ * told which they are. */
+bool spelling_carry_unseen(struct span old, struct span line, struct buf *out);
+
+/* The same for hunks (respell.c).  Each rewrites the lines of the diff; false, leaving it in any
+ * state, when there is nothing to rewrite, or it is not written so. */
+
+/* Escapes for invisible characters, in old lines that the base does not have as they are.
+ * *ret_doubt: 1-based line of the diff text whose escapes may mean either; 0: none. */
+bool respell_unseen(const struct lines *base, struct diff_text *diff, size_t *ret_doubt);
+/* One level of escapes too much, in all lines. */
+bool respell_escapes(enum spelling_escapes level, struct diff_text *diff);
+
 /* ---- fixing ----------------------------------------------------------------------- */
 
 /* From placed hunks to an edit script in the file's own bytes.

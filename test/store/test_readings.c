@@ -49,8 +49,9 @@ static const struct row rows[] = {
 	  "class A:\n    def f(self):\n        if x:\n            one()\n        two()\n\n"
 	  "    def g(self):\n        pass\n",
 	  "line 2" },
-	{ "aligned lines keep their place", "x(a,\n  b)\n    f(a,\n      b)\n",
-	  "f(a,\n  b)", "f(a,\n  b,\n  c)", "x(a,\n  b)\n    f(a,\n      b,\n      c)\n", "line 3" },
+	{ "aligned lines keep their place", "other_call(1,\n  b)\n    f(a,\n      b)\n",
+	  "f(a,\n  b)", "f(a,\n  b,\n  c)",
+	  "other_call(1,\n  b)\n    f(a,\n      b,\n      c)\n", "line 3" },
 	{ "lines of a CRLF file", "a\r\n\tbcde\r\n\tcdef\r\n", "bcde\ncdef\n", "bcde\nx\ncdef\n",
 	  "a\r\n\tbcde\r\n\tx\r\n\tcdef\r\n", "line 2" },
 	{ "one line is too little evidence", SPACED, "\tone()", "\tone(1)", NULL,
