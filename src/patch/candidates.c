@@ -146,7 +146,7 @@ static size_t may_drop(const struct diff_text *diff, const struct hunk *hunk, bo
 
 /* The readings in the order of belief: as the counts say, then whole, then
  * with ever fewer lines at the end. Returns how many.  None drops a line that begins with + or -,
- * but for an echo, which reads as a header too. */
+ * but for an echo, which goes whole. */
 static size_t list_readings(const struct diff_text *diff, const struct hunk *hunk, bool lost,
                             size_t readings[static DROP_MAX + 3])
 {
@@ -154,7 +154,8 @@ static size_t list_readings(const struct diff_text *diff, const struct hunk *hun
 
 	if (hunk->echo) {
 		readings[n++] = hunk->count;
-		readings[n++] = hunk->count - hunk->echo;
+		readings[n++] = hunk->cut;
+		readings[n++] = hunk->cut - hunk->echo;
 		return n;
 	}
 	if (prose_after_cut(diff, hunk, lost)) {

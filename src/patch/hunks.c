@@ -44,14 +44,16 @@ void hunks_end(struct diff_text *diff, size_t h, size_t count)
 {
 	struct hunk *hunk = &diff->hunks[h];
 
-	if (hunk->echo && count == hunk->count - hunk->echo)
-		record_lines(diff, hunk, count, hunk->count, LINE_HEADER, h);
-	else
+	if (hunk->echo && count == hunk->cut - hunk->echo) {
+		pass_over(diff, hunk, hunk->cut);
+		record_lines(diff, hunk, count, hunk->cut, LINE_HEADER, h);
+	} else {
 		pass_over(diff, hunk, count);
+	}
 	hunk->count = count;
+	hunk->echo = count < hunk->cut ? 0 : hunk->echo;
 	hunk->cut = hunk->cut < count ? hunk->cut : count;
 	hunk->tail = TAIL_PLAIN;
-	hunk->echo = 0;
 }
 
 void hunks_keep(struct diff_text *diff, const bool *keep)

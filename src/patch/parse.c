@@ -315,8 +315,10 @@ static void parser_add_line(struct parser *p, struct hunk_line line)
 	p->old_seen += line.op != '+';
 	p->new_seen += line.op != '-';
 	if (hunk->counted && !hunk->cut && p->old_seen == hunk->old_count &&
-	    p->new_seen == hunk->new_count)
+	    p->new_seen == hunk->new_count) {
 		hunk->cut = hunk->count;
+		hunk->echo = p->echoes ? hunk->cut - p->echo : 0;
+	}
 }
 
 /* Whether a line that the counts include looks like the header of this section said again, or like
@@ -363,12 +365,8 @@ static void take_body_line(struct parser *p)
 
 static void end_hunk(struct parser *p, enum place then)
 {
-	struct hunk *hunk = p->in_hunk ? last_hunk(p) : NULL;
-
 	p->in_hunk = false;
 	p->place = then;
-	if (hunk && p->echoes && hunk->cut == hunk->count)
-		hunk->echo = hunk->count - p->echo;
 }
 
 /* Without spaces of any kind and invisible characters in front. */

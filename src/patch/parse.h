@@ -116,8 +116,8 @@ struct hunk {
 	size_t first;       /* index of its first line in diff_text.lines */
 	size_t count;       /* lines up to the next hunk, header or end */
 	size_t cut;         /* lines after which the header's counts are met; 0 if they never are */
-	size_t echo;        /* lines at the end that the counts include and that look like the
-	                     * file's header again, or like a mail's signature */
+	size_t echo;        /* lines before the cut that look like the header said again, or like a
+	                     * mail's signature */
 	enum hunk_tail tail;
 	bool doubted;       /* it has no @@ line and stands among words, or reads as a list: it is
 	                     * none if it fits nowhere */
