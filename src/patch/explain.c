@@ -203,7 +203,8 @@ bool explain_no_match(const struct lines *base, const struct diff_text *diff, si
 		find_difference(base, diff, &index, &diff->hunks[hunk], found->count, failure);
 		fold_index_release(&index);
 	}
-	return say_no_match(failure, count, err);
+	say_no_match(failure, count, err);
+	return hunks_name_cause(base, diff, hunk, err);
 }
 
 /* "12, 40 and more" */

@@ -314,6 +314,117 @@ static bool judge_tail(struct diff_text *diff, size_t h, size_t *ret_diff_line, 
 	return true;
 }
 
+/* ---- why a hunk fits nowhere ---------------------------------------------------------- */
+
+/* Lines of the file compared in search of a cause: enough for any file that is read. */
+enum { CAUSE_WORK = 50 * 1000 * 1000 };
+
+/* Lines of a hunk that are looked for in the file: each costs a pass over it. */
+enum { CAUSE_LINES = 16 };
+
+static bool base_has(const struct lines *base, struct span text)
+{
+	text = span_trim(text);
+	for (size_t i = 0; i < base->count; i++)
+		if (span_eq(span_trim(lines_at(base, i)), text))
+			return true;
+	return false;
+}
+
+/* The line (1-based) of the file where the new side of the hunk stands, if its old side has lines
+ * to remove that are not there; 0 if it does not. */
+static size_t find_new_side(const struct lines *base, const struct diff_text *diff,
+                            const struct hunk *hunk)
+{
+	const struct hunk_line *lines = &diff->lines[hunk->first];
+	size_t adds = 0, removes = 0, work = 0;
+
+	for (size_t i = 0; i < hunk->count; i++) {
+		adds += lines[i].op == '+' && !span_is_blank(lines[i].text);
+		removes += lines[i].op == '-';
+	}
+	for (size_t at = 0; adds && removes && at < base->count && work < CAUSE_WORK; at++) {
+		size_t i = 0, line = at;
+
+		for (; i < hunk->count && line <= base->count; i++, work++) {
+			if (lines[i].op == '-')
+				continue;
+			if (line == base->count ||
+			    !span_eq(line_body(lines_at(base, line)), lines[i].text))
+				break;
+			line++;
+		}
+		if (i == hunk->count)
+			return at + 1;
+	}
+	return 0;
+}
+
+/* "...", "# ...", "// ...": what stands for lines that were left out. */
+static bool is_ellipsis(struct span text)
+{
+	size_t dots = 0;
+
+	text = span_trim(text);
+	for (size_t i = 0; i < text.len; i++) {
+		dots += text.data[i] == '.';
+		if (!strchr(".#/*-<!>[]() ", text.data[i]) || !text.data[i])
+			return span_eq(text, SPAN("\xe2\x80\xa6"));
+	}
+	return dots >= 3;
+}
+
+static bool looks_fenced(struct span text)
+{
+	text = span_trim(text);
+	return span_starts(text, SPAN("```")) || span_starts(text, SPAN("~~~"));
+}
+
+/* What is wrong with an old line that the file lacks, as a sentence; NULL if nothing is known. */
+static const char *line_cause(const struct hunk *hunk, size_t i, const struct hunk_line *line)
+{
+	if (is_ellipsis(line->text))
+		return "stands for lines that were left out: write those lines, or begin a new "
+		       "hunk behind them";
+	if (looks_fenced(line->text))
+		return "is a fence that the file does not have: leave it out, or begin a new hunk "
+		       "behind it";
+	if (hunk->cut && i >= hunk->cut)
+		return "comes after the lines that the header of the hunk counts: leave it out if "
+		       "it is not part of the hunk, otherwise correct the counts";
+	if (line->bare)
+		return "begins with no space, + or -, and was read as context: leave it out if it "
+		       "is not part of the hunk";
+	return NULL;
+}
+
+bool hunks_name_cause(const struct lines *base, const struct diff_text *diff, size_t h,
+                      struct err *err)
+{
+	const struct hunk *hunk = &diff->hunks[h];
+	_cleanup_free_ char *said = mem_printf("%s", err->message);
+	size_t swapped = find_new_side(base, diff, hunk), looked = 0;
+
+	if (swapped)
+		return err_set(err, err->code,
+		               "%s Its lines with + and without sign stand in the file, at line "
+		               "%zu: either the change was made already, or the signs are swapped "
+		               "(- is for lines of the file that go, + for new ones).",
+		               said, swapped);
+	for (size_t i = 0; i < hunk->count && looked < CAUSE_LINES; i++) {
+		const struct hunk_line *line = &diff->lines[hunk->first + i];
+		const char *cause = line->op == '+' || span_is_blank(line->text) ? NULL :
+		                    line_cause(hunk, i, line);
+		struct span shown = utf8_head(line->text, LINE_SHOWN);
+
+		looked += cause != NULL;
+		if (cause && !base_has(base, line->text))
+			return err_set(err, err->code, "%s Line %zu of the diff, `%.*s`, %s.", said,
+			               line->diff_line, (int)shown.len, shown.data, cause);
+	}
+	return false;
+}
+
 /* ---- all together -------------------------------------------------------------------- */
 
 static bool refuse_no_hunk(const struct diff_text *diff, size_t *ret_diff_line, struct err *err)

@@ -245,6 +245,11 @@ bool explain_no_match(const struct lines *base, const struct diff_text *diff, si
                       const struct candidates *found, struct patch_failure *failure,
                       struct err *err);
 
+/* Adds to such a message what the hunk's own lines show to be wrong: swapped signs, "..." for lines
+ * left out, a fence or a footer in it. Returns false. (hunks.c) */
+bool hunks_name_cause(const struct lines *base, const struct diff_text *diff, size_t hunk,
+                      struct err *err);
+
 /* The hunk fits several places (or has no context at all). Returns false. */
 bool explain_ambiguous(const struct diff_text *diff, size_t hunk, const struct candidates *found,
                        struct patch_failure *failure, struct err *err);
