@@ -297,6 +297,21 @@ static size_t find_change_behind(struct readings *r, const struct hunk *hunk)
 	return hunk->count;
 }
 
+/* What is among the lines of a hunk without @@. */
+static unsigned run_kinds(const struct diff_text *diff, const struct hunk *hunk)
+{
+	unsigned kinds = 0;
+
+	for (size_t i = 0; i < hunk->count; i++) {
+		const struct hunk_line *line = &diff->lines[hunk->first + i];
+		size_t marker = !line->bare;
+
+		parse_run_goes_on(span_of(line->text.data - marker, line->text.len + marker),
+		                  /* first= */ true, &kinds);
+	}
+	return kinds;
+}
+
 /* There must be a line that begins with + or - at `line` or behind it. */
 static bool refuse_doubt(const struct hunk_line *line, size_t *ret_diff_line, struct err *err)
 {
@@ -308,10 +323,23 @@ static bool refuse_doubt(const struct hunk_line *line, size_t *ret_diff_line, st
 	*ret_diff_line = line->diff_line;
 	return err_set(err, ERR_INVALID_DIFF,
 	               "Invalid Diff: line %zu of the diff, `%c%.*s`, can be read in two ways: "
-	               "as words around the diff, or as a change, since the file has such lines. "
-	               "Nothing was written. If it is a change, put a line @@ before it; if not, "
-	               "leave it out.",
+	               "as words around the diff, or as a change of the file. Nothing was "
+	               "written. If it is a change, put a line @@ before it; if not, leave it out.",
 	               line->diff_line, line->op, (int)shown.len, shown.data);
+}
+
+/* Decides whether lines among words are a hunk: with context that the file has they are. Without
+ * old lines the file cannot tell, but a list is one. */
+static bool read_among_words(struct readings *r, const struct hunk *hunk, bool *ret_keep,
+                     size_t *ret_diff_line, struct err *err)
+{
+	unsigned kinds = run_kinds(r->diff, hunk);
+	bool fits = lines_fit(r, hunk, 0, hunk->count);
+
+	*ret_keep = fits && kinds & RUN_CONTEXT;
+	if (fits ? *ret_keep : kinds & (RUN_CONTEXT | RUN_REMOVES) || !(kinds & RUN_ADDS))
+		return true;
+	return refuse_doubt(&r->diff->lines[hunk->first], ret_diff_line, err);
 }
 
 /* Decides whether what follows words behind a hunk is prose, too. */
@@ -352,11 +380,11 @@ bool candidates_read_doubts(const struct lines *base, struct diff_text *diff,
 	for (size_t h = 0; h < diff->hunk_count && ok; h++) {
 		const struct hunk *hunk = &diff->hunks[h];
 
-		keep[h] = !hunk->doubted;
+		keep[h] = true;
 		if (hunk->tail != TAIL_PLAIN)
 			ok = read_tail(&r, diff, h, ret_diff_line, err);
-		else if (hunk->doubted && lines_fit(&r, hunk, 0, hunk->count))
-			ok = refuse_doubt(&diff->lines[hunk->first], ret_diff_line, err);
+		else if (hunk->doubted)
+			ok = read_among_words(&r, hunk, &keep[h], ret_diff_line, err);
 	}
 	if (ok && r.index.work > WORK_MAX)
 		ok = err_set(err, ERR_TOO_LARGE,

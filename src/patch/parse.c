@@ -254,7 +254,8 @@ static bool at_names(const struct parser *p)
 		return true;
 	old_name = clean_name(span_skip(one, 4));
 	new_name = clean_name(span_skip(other, 4));
-	return parse_is_marked(third) && (!hunk->counted || hunk->cut) &&
+	return third.len && strchr("+- ", third.data[0]) && third.data[0] &&
+	       (!hunk->counted || hunk->cut) &&
 	       (span_eq(old_name, new_name) || is_dev_null(old_name) || is_dev_null(new_name));
 }
 
@@ -480,21 +481,16 @@ static bool begin_bare(struct parser *p, bool doubted, struct err *err)
 	return true;
 }
 
-/* The lines with markers that come next; in *ret_kinds bits for what is among them. */
-enum { RUN_ITEMS = 1, RUN_REMOVES = 2, RUN_ADDS = 4 };
+/* How many lines come next that a hunk without @@ could have; in *ret_kinds what is among them. */
 static size_t look_at_run(const struct parser *p, unsigned *ret_kinds)
 {
-	struct span line;
 	size_t n = 0;
 
 	*ret_kinds = 0;
-	while (parse_is_marked(line = parser_peek(p, n)) && !(n && span_eq(line, SPAN("---")))) {
-		if (parse_is_item(line))
-			*ret_kinds |= RUN_ITEMS;
-		else if (parse_is_change(line))
-			*ret_kinds |= line.data[0] == '-' ? RUN_REMOVES : RUN_ADDS;
+	if (!parse_is_marked(parser_peek(p, 0)))
+		return 0;
+	while (parse_run_goes_on(parser_peek(p, n), n == 0, ret_kinds))
 		n++;
-	}
 	return n;
 }
 
@@ -518,9 +514,8 @@ static bool take_plain(struct parser *p, struct err *err)
 	}
 	if (p->place != AFTER_END)
 		run = look_at_run(p, &kinds);
-	if (kinds)
-		return begin_bare(p, kinds & RUN_ITEMS || (p->place == IN_PROSE &&
-		                     kinds != (RUN_REMOVES | RUN_ADDS)), err);
+	if (kinds & ~(unsigned)RUN_CONTEXT)
+		return begin_bare(p, !parse_run_is_hunk(kinds, p->place == AT_START), err);
 	if (starts_message(line) || (!span_is_blank(line) && p->place == AT_START))
 		p->place = IN_PROSE;
 	parser_take(p, starts_message(line) ? LINE_CLOSES : LINE_PROSE);
@@ -588,6 +583,8 @@ static void enter_piece(struct parser *p)
 
 static bool parse_lines(struct parser *p, struct err *err)
 {
+	unsigned kinds = 0;
+
 	survey(p);
 	while (p->at < p->source.kept_count) {
 		enter_piece(p);
@@ -608,7 +605,7 @@ static bool parse_lines(struct parser *p, struct err *err)
 			end_hunk(p, AFTER_END);
 			parser_take(p, LINE_CLOSES);
 		} else if (last_hunk(p)->doubted &&
-		           !parse_is_marked(parser_peek(p, 0))) {
+		           !parse_run_goes_on(parser_peek(p, 0), false, &kinds)) {
 			end_hunk(p, IN_PROSE);
 		} else {
 			take_body_line(p);

@@ -217,6 +217,17 @@ bool parse_is_marked(struct span line);
 bool parse_is_change(struct span line);
 bool parse_is_item(struct span line);
 
+/* What lines that begin with +, - or a space, one after the other, have among them: items of a
+ * list, others that begin with - and with +, and words behind a space. */
+enum { RUN_ITEMS = 1, RUN_REMOVES = 2, RUN_ADDS = 4, RUN_CONTEXT = 8 };
+
+/* Whether such lines begin a hunk, also among words; at the start of a text (`first`) and not. */
+bool parse_run_is_hunk(unsigned kinds, bool first);
+
+/* Adds what the line is to *kinds; false if the run ends before it: also at "---" alone, after
+ * which a mail's diff comes, unless it is the first. */
+bool parse_run_goes_on(struct span line, bool first, unsigned *kinds);
+
 /* "\ No newline at end of file", in whatever language; the version in a mail's signature. */
 bool parse_is_eof_note(struct span line);
 bool parse_is_version(struct span line);

@@ -56,6 +56,28 @@ bool parse_is_item(struct span line)
 	       line.data[2] != ' ' && line.data[2] != '\t';
 }
 
+bool parse_run_goes_on(struct span line, bool first, unsigned *kinds)
+{
+	if (!line.len || !strchr("+- ", line.data[0]) || !line.data[0] ||
+	    (!first && span_eq(line, SPAN("---"))))
+		return false;
+	if (parse_is_item(line))
+		*kinds |= RUN_ITEMS;
+	else if (line.data[0] != ' ')
+		*kinds |= line.data[0] == '-' ? RUN_REMOVES : RUN_ADDS;
+	else if (!span_is_blank(line))
+		*kinds |= RUN_CONTEXT;
+	return true;
+}
+
+bool parse_run_is_hunk(unsigned kinds, bool first)
+{
+	unsigned changes = kinds & (RUN_REMOVES | RUN_ADDS);
+
+	return !(kinds & RUN_ITEMS) && changes &&
+	       (first || changes == (RUN_REMOVES | RUN_ADDS) || kinds & RUN_CONTEXT);
+}
+
 /* "\ No newline at end of file", in whatever language. */
 bool parse_is_eof_note(struct span line)
 {
@@ -286,7 +308,8 @@ static enum contents contents_within(const struct diff_source *s, const struct w
                                      size_t from, size_t to)
 {
 	static const struct span languages[] = { { "diff", 4 }, { "patch", 5 }, { "udiff", 5 } };
-	bool plus = false, minus = false, diff = false;
+	bool diff = false, marked = true;
+	unsigned kinds = 0, changes;
 
 	for (size_t i = from; i < to; i++) {
 		struct span line = line_within(&s->text, i, SIZE_MAX);
@@ -294,14 +317,15 @@ static enum contents contents_within(const struct diff_source *s, const struct w
 		if (starts_diff(line, line_within(&s->text, i + 1, SIZE_MAX)))
 			return CONTENTS_DIFF;
 		line = line_within(&s->text, i, open->indent);
-		plus |= span_starts(line, SPAN("+"));
-		minus |= span_starts(line, SPAN("-"));
+		marked &= parse_run_goes_on(line, true, &kinds) || !line.len;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(languages) && open->kind == WRAP_FENCE; i++)
 		diff |= span_eq(open->word, languages[i]);
-	if (!(plus || minus) || open->kind != WRAP_FENCE)
+	changes = kinds & ~(unsigned)RUN_CONTEXT;
+	if (!changes || open->kind != WRAP_FENCE)
 		return CONTENTS_OTHER;
-	return diff || (plus && minus) ? CONTENTS_DIFF : CONTENTS_DOUBTED;
+	diff |= marked && !open->word.len && parse_run_is_hunk(kinds, false);
+	return diff || (kinds & RUN_REMOVES && kinds & RUN_ADDS) ? CONTENTS_DIFF : CONTENTS_DOUBTED;
 }
 
 /* The line that closes the wrapper opened on line `at`; the number of lines if none does. */
@@ -390,21 +414,52 @@ static size_t unwrap_block(struct diff_source *s, const struct wrapper *open, si
 	return behind;
 }
 
+/* Lines that speak of a file, as a section begins with them. */
+static bool is_header_like(struct span line)
+{
+	static const struct span starts[] = { { "--- ", 4 }, { "+++ ", 4 }, { "diff -", 6 },
+		                              { "Index: ", 7 }, { "=====", 5 },
+		                              { "index ", 6 } };
+
+	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
+		if (span_starts(line, starts[i]))
+			return true;
+	return false;
+}
+
+/* Whether the first hunk begins on line `at`, without an @@ line and without a wrapper: behind a
+ * header, or with lines that are no list.  *run is the line up to which that is known. */
+static bool starts_bare(const struct diff_source *s, size_t at, bool first, size_t *run)
+{
+	struct span line = line_within(&s->text, at, 0);
+	unsigned kinds = 0;
+
+	if (!parse_is_marked(line) || at < *run)
+		return false;
+	if (at && is_header_like(line_within(&s->text, at - 1, 0)) && !is_header_like(line))
+		return true;
+	for (*run = at; *run < s->text.count; (*run)++)
+		if (!parse_run_goes_on(line_within(&s->text, *run, 0), *run == at, &kinds))
+			break;
+	return parse_run_is_hunk(kinds, first);
+}
+
 /* Keeps what is in wrappers that hold a diff, if there are such; else all lines.  A wrapper after
  * an unwrapped hunk is part of a file's text: then nothing is wrapped. */
 static void unwrap(struct diff_source *s)
 {
-	size_t i = 0, tried = 0;
-	bool any = false;
+	size_t i = 0, tried = 0, run = 0;
+	bool any = false, first = true;
 
-	while (i < s->text.count) {
+	for (; i < s->text.count; first &= span_is_blank(line_within(&s->text, i - 1, 0))) {
 		struct span line = line_body(lines_at(&s->text, i));
 		struct span rest = any ? line : span_skip(line, count_blanks(line));
 		struct span next = line_within(&s->text, i + 1, 0);
 		struct wrapper open;
 
-		if (!any && (at_line_begins(rest) || span_starts(rest, SPAN("*** "))) &&
-		    starts_diff(rest, next))
+		if (!any && (starts_bare(s, i, first, &run) ||
+		             ((at_line_begins(rest) || span_starts(rest, SPAN("*** "))) &&
+		              starts_diff(rest, next))))
 			break;
 		if (any && starts_diff(rest, next) &&
 		    (!at_line_begins(rest) || parse_is_marked(next))) {
