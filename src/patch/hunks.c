@@ -427,7 +427,7 @@ bool hunks_name_cause(const struct lines *base, const struct diff_text *diff, si
 
 /* ---- all together -------------------------------------------------------------------- */
 
-static bool refuse_no_hunk(const struct diff_text *diff, size_t *ret_diff_line, struct err *err)
+bool hunks_refuse_none(const struct diff_text *diff, size_t *ret_diff_line, struct err *err)
 {
 	const struct hunk_line *line;
 	struct span shown;
@@ -462,8 +462,8 @@ bool hunks_judge(struct diff_text *diff, struct span text, size_t *ret_diff_line
 		               "Invalid Diff: the diff stops inside its last hunk. Send it whole.");
 	if (!claims_check(&diff->claims, err))
 		return false;
-	if (!certain)
-		return refuse_no_hunk(diff, ret_diff_line, err);
+	if (!diff->hunk_count)
+		return hunks_refuse_none(diff, ret_diff_line, err);
 	drop_repeated_hunks(diff);
 	for (size_t h = 0; h < diff->hunk_count; h++)
 		if (!judge_tail(diff, h, ret_diff_line, err))

@@ -392,6 +392,8 @@ static bool at_quote(const struct parser *p)
 	struct span line = parser_peek(p, 0), next = parser_peek(p, 1);
 	size_t blanks = line.len - skip_spaces(line).len;
 
+	if (span_is_blank(next))
+		next = parser_peek(p, 2);
 	return blanks && !p->loose && p->place != IN_SECTION && !span_is_blank(next) &&
 	       next.len - skip_spaces(next).len >= blanks;
 }

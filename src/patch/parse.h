@@ -171,6 +171,9 @@ void hunks_keep(struct diff_text *diff, const bool *keep);
 bool hunks_judge(struct diff_text *diff, struct span text, size_t *ret_diff_line,
                  struct err *err);
 
+/* Refuses a text without a hunk, or with some that are all among words. Returns false. */
+bool hunks_refuse_none(const struct diff_text *diff, size_t *ret_diff_line, struct err *err);
+
 /* Bytes of a line of a diff in a message. */
 enum { LINE_SHOWN = 120 };
 
