@@ -279,12 +279,12 @@ static bool lines_fit(struct readings *r, struct fold_index *index, const struct
 	return count && fold_index_find(index, r->ids, count, &place, 1);
 }
 
-/* The first line of a run of lines with markers behind the cut that the file has; hunk->count if
+/* The first line of a run of lines with markers in the tail that the file has; hunk->count if
  * there is none. */
 static size_t find_change_behind(struct readings *r, const struct hunk *hunk)
 {
 	const struct hunk_line *lines = &r->diff->lines[hunk->first];
-	size_t i = hunk->cut;
+	size_t i = hunk->tail_at;
 
 	while (i < hunk->count) {
 		size_t from = i;
@@ -338,14 +338,14 @@ static bool read_among_words(struct readings *r, const struct hunk *hunk, bool *
 	unsigned kinds = run_kinds(r->diff, hunk);
 	bool fits = lines_fit(r, &r->loose, hunk, 0, hunk->count);
 
-	if (fits && kinds & RUN_CONTEXT && !r->strict.base_ids) {
+	if (fits && kinds & (RUN_CONTEXT | RUN_LED) && !r->strict.base_ids) {
 		fold_index_build(&r->strict, r->base, r->diff, FOLD_TRAILING,
 		                 /* strip_bom= */ true);
 		r->strict.work_max = WORK_MAX;
 	}
-	*ret_keep = fits && kinds & RUN_CONTEXT &&
+	*ret_keep = fits && kinds & (RUN_CONTEXT | RUN_LED) &&
 	            lines_fit(r, &r->strict, hunk, 0, hunk->count);
-	if (fits ? *ret_keep : kinds & (RUN_CONTEXT | RUN_REMOVES) || !(kinds & RUN_ADDS))
+	if (fits ? *ret_keep : kinds & (RUN_CONTEXT | RUN_LED | RUN_REMOVES) || !(kinds & RUN_ADDS))
 		return true;
 	return refuse_doubt(&r->diff->lines[hunk->first], ret_diff_line, err);
 }
@@ -367,7 +367,7 @@ static bool read_tail(struct readings *r, struct diff_text *diff, size_t h, size
 	if (change < hunk->count)
 		return refuse_doubt(&diff->lines[hunk->first + change], ret_diff_line, err);
 	if (hunk->tail == TAIL_LIST)
-		hunks_end(diff, h, hunk->cut);
+		hunks_end(diff, h, hunk->tail_at);
 	return true;
 }
 

@@ -204,21 +204,28 @@ struct behind {
 	bool words;         /* lines without markers come before them */
 	bool context;       /* marked context */
 	size_t first;       /* the first of them: index into the hunk's lines */
+	size_t gap;         /* the first line without a marker before them */
 };
+
+static bool is_item(const struct hunk_line *line)
+{
+	return line->op != ' ' &&
+	       parse_is_item(span_of(line->text.data - 1, line->text.len + 1));
+}
 
 static struct behind look_behind(const struct diff_text *diff, const struct hunk *hunk)
 {
-	struct behind b = { .listed = true };
+	struct behind b = { .listed = true, .gap = hunk->count };
 	bool gap = false;
 
 	for (size_t i = hunk->cut; i < hunk->count; i++) {
 		const struct hunk_line *line = &diff->lines[hunk->first + i];
-		bool item = line->text.len > 1 && line->text.data[0] == ' ' &&
-		            line->text.data[1] != ' ' && line->text.data[1] != '\t';
+		bool item = is_item(line);
 
 		if (line->op == ' ') {
 			bool blank = span_is_blank(line->text);
 
+			b.gap = !gap && (blank || line->bare) ? i : b.gap;
 			gap |= blank || line->bare;
 			b.words |= line->bare && !blank && !b.adds && !b.removes;
 			b.context |= !line->bare && !blank;
@@ -291,23 +298,82 @@ static bool judge_additions(struct diff_text *diff, size_t h, const struct behin
 	               line->diff_line, (int)shown.len, shown.data);
 }
 
+/* Where a list in prose seems to begin at the end of a hunk whose counts say nothing: words after a
+ * blank line, and then nothing but words and items.  The number of lines if there is none. */
+static size_t find_list(const struct diff_text *diff, const struct hunk *hunk)
+{
+	const struct hunk_line *lines = &diff->lines[hunk->first];
+	size_t list = hunk->count;
+	bool items = false;
+
+	for (size_t i = hunk->count; i-- > 0 && (lines[i].bare || is_item(&lines[i]));) {
+		if (lines[i].bare && !span_is_blank(lines[i].text) && items && i &&
+		    lines[i - 1].bare && span_is_blank(lines[i - 1].text))
+			list = i - 1;
+		items |= !lines[i].bare;
+	}
+	return list;
+}
+
+/* Whether nothing but added items of a list comes after a blank line at the end of the hunk. */
+static bool ends_with_items(const struct diff_text *diff, const struct hunk *hunk, size_t *ret)
+{
+	const struct hunk_line *lines = &diff->lines[hunk->first];
+	size_t end = hunk->count, i;
+
+	while (end && lines[end - 1].bare && span_is_blank(lines[end - 1].text))
+		end--;
+	for (i = end; i && lines[i - 1].op == '+' && is_item(&lines[i - 1]);)
+		i--;
+	*ret = i;
+	return i < end && i && lines[i - 1].bare && span_is_blank(lines[i - 1].text) &&
+	       hunk_changes(diff, hunk, 0, i);
+}
+
+static bool judge_uncounted(struct diff_text *diff, size_t h, size_t *ret_diff_line,
+                            struct err *err)
+{
+	struct hunk *hunk = &diff->hunks[h];
+	const struct hunk_line *line;
+	struct span shown;
+	size_t at;
+
+	hunk->tail_at = find_list(diff, hunk);
+	if (hunk->tail_at < hunk->count && hunk_changes(diff, hunk, 0, hunk->tail_at))
+		hunk->tail = TAIL_LIST;
+	if (diff->apply_patch || !ends_with_items(diff, hunk, &at))
+		return true;
+	line = &diff->lines[hunk->first + at];
+	shown = utf8_head(line->text, LINE_SHOWN);
+	*ret_diff_line = line->diff_line;
+	return err_set(err, ERR_INVALID_DIFF,
+	               "Invalid Diff: the end of hunk %zu of %zu can be read in two ways: line %zu "
+	               "of the diff, `+%.*s`, is added to the file, or an item of a list in prose. "
+	               "Nothing was written. Correct the counts in the hunk's header, or leave the "
+	               "line out.",
+	               h + 1, diff->hunk_count, line->diff_line, (int)shown.len, shown.data);
+}
+
 static bool judge_tail(struct diff_text *diff, size_t h, size_t *ret_diff_line, struct err *err)
 {
 	struct hunk *hunk = &diff->hunks[h];
 	struct behind behind;
 
-	if (!hunk->cut || hunk->cut == hunk->count)
-		return true;
+	if (!hunk->cut)
+		return judge_uncounted(diff, h, ret_diff_line, err);
 	behind = look_behind(diff, hunk);
 	if (!behind.adds && !behind.removes)
 		return true;
+	hunk->tail_at = behind.gap;
 	/* Counts that leave out every change are wrong; what is no item of a list goes on. */
 	if (!hunk_changes(diff, hunk, 0, hunk->cut) ||
-	    (behind.attached && !behind.removes && !behind.listed))
+	    (behind.attached && !behind.removes && !behind.listed)) {
 		hunk->cut = 0;
-	else if (!behind.words && !behind.removes && !behind.context)
+		return judge_uncounted(diff, h, ret_diff_line, err);
+	}
+	if (!behind.words && !behind.removes && !behind.context)
 		return judge_additions(diff, h, &behind, ret_diff_line, err);
-	else if (behind.words && behind.plain_adds && behind.plain_removes)
+	if (behind.words && behind.plain_adds && behind.plain_removes)
 		hunk->tail = TAIL_CHANGES;
 	else if (!behind.attached && (behind.words || behind.listed))
 		hunk->tail = TAIL_LIST;

@@ -33,6 +33,7 @@ struct parser {
 	struct span old_name, new_name; /* from the latest file header */
 	struct span old_line, new_line; /* the --- and +++ lines of the section; empty: none yet */
 	size_t old_seen, new_seen;      /* lines of the hunk so far */
+	bool worded;           /* lines without markers came after the cut of the hunk */
 	bool echoes;           /* since line `echo` of the hunk all of them look like a header */
 	size_t echo;
 };
@@ -361,6 +362,7 @@ static void take_body_line(struct parser *p)
 		line.text = body;
 	}
 	parser_take(p, LINE_HUNK);
+	p->worded |= last_hunk(p)->cut && line.bare && !span_is_blank(body);
 	parser_add_line(p, line);
 }
 
@@ -438,7 +440,7 @@ static bool begin_hunk(struct parser *p, bool doubted, struct err *err)
 	out->claims.deletes |= is_dev_null(p->new_name) && p->old_name.len;
 	if (header.len)
 		at_line_parse(header, &hunk);
-	p->in_git_header = p->echoes = false;
+	p->in_git_header = p->echoes = p->worded = false;
 	p->old_seen = p->new_seen = 0;
 	out->hunks = mem_grow(out->hunks, &out->hunk_cap, out->hunk_count + 1, sizeof(*out->hunks));
 	out->hunks[out->hunk_count++] = hunk;
@@ -496,6 +498,19 @@ static size_t look_at_run(const struct parser *p, unsigned *ret_kinds)
 	return n;
 }
 
+/* Whether a hunk without @@ begins inside of one whose counts are met, behind words. */
+static bool at_next_hunk(const struct parser *p)
+{
+	const struct hunk *hunk = last_hunk(p);
+	const struct hunk_line *lines = &p->out->lines[hunk->first];
+	unsigned kinds;
+
+	if (!hunk->cut || !p->worded || !lines[hunk->count - 1].bare)
+		return false;
+	look_at_run(p, &kinds);
+	return parse_run_is_hunk(kinds, /* first= */ false);
+}
+
 /* Takes a line, or several, that are no header: words, or the first of a hunk without @@.  Among
  * words, what is not plainly a change may be a list. */
 static bool take_plain(struct parser *p, struct err *err)
@@ -516,7 +531,7 @@ static bool take_plain(struct parser *p, struct err *err)
 	}
 	if (p->place != AFTER_END)
 		run = look_at_run(p, &kinds);
-	if (kinds & ~(unsigned)RUN_CONTEXT)
+	if (kinds & (RUN_ITEMS | RUN_REMOVES | RUN_ADDS))
 		return begin_bare(p, !parse_run_is_hunk(kinds, p->place == AT_START), err);
 	if (starts_message(line) || (!span_is_blank(line) && p->place == AT_START))
 		p->place = IN_PROSE;
@@ -609,6 +624,9 @@ static bool parse_lines(struct parser *p, struct err *err)
 		} else if (last_hunk(p)->doubted &&
 		           !parse_run_goes_on(parser_peek(p, 0), false, &kinds)) {
 			end_hunk(p, IN_PROSE);
+		} else if (at_next_hunk(p)) {
+			if (!begin_bare(p, /* doubted= */ false, err))
+				return false;
 		} else {
 			take_body_line(p);
 		}

@@ -105,7 +105,7 @@ struct hunk_line {
 	size_t diff_line;   /* 1-based line of the diff */
 };
 
-/* What comes after the lines that a hunk's counts include. */
+/* What comes at the end of a hunk, if its counts do not include it. */
 enum hunk_tail {
 	TAIL_PLAIN,   /* nothing, or nothing that begins with + or - */
 	TAIL_LIST,    /* a list in prose, if the file has no such lines */
@@ -119,6 +119,7 @@ struct hunk {
 	size_t echo;        /* lines before the cut that look like the header said again, or like a
 	                     * mail's signature */
 	enum hunk_tail tail;
+	size_t tail_at;     /* the line where what is not plain begins */
 	bool doubted;       /* it has no @@ line and stands among words, or reads as a list: it is
 	                     * none if it fits nowhere */
 	bool has_old, has_new; /* whether the header states the start of each side */
@@ -221,8 +222,8 @@ bool parse_is_change(struct span line);
 bool parse_is_item(struct span line);
 
 /* What lines that begin with +, - or a space, one after the other, have among them: items of a
- * list, others that begin with - and with +, and words behind a space. */
-enum { RUN_ITEMS = 1, RUN_REMOVES = 2, RUN_ADDS = 4, RUN_CONTEXT = 8 };
+ * list, others that begin with - and with +, words behind a space after those and before them. */
+enum { RUN_ITEMS = 1, RUN_REMOVES = 2, RUN_ADDS = 4, RUN_CONTEXT = 8, RUN_LED = 16 };
 
 /* Whether such lines begin a hunk, also among words; at the start of a text (`first`) and not. */
 bool parse_run_is_hunk(unsigned kinds, bool first);

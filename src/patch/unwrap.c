@@ -52,8 +52,11 @@ bool parse_is_change(struct span line)
 
 bool parse_is_item(struct span line)
 {
+	struct span text = span_skip(line, 2);
+
 	return line.len > 2 && parse_is_change(line) && line.data[1] == ' ' &&
-	       line.data[2] != ' ' && line.data[2] != '\t';
+	       text.data[0] != ' ' && text.data[0] != '\t' && !span_eq(text, SPAN("*")) &&
+	       !span_starts(text, SPAN("* ")) && !span_starts(text, SPAN("*/"));
 }
 
 bool parse_run_goes_on(struct span line, bool first, unsigned *kinds)
@@ -66,7 +69,7 @@ bool parse_run_goes_on(struct span line, bool first, unsigned *kinds)
 	else if (line.data[0] != ' ')
 		*kinds |= line.data[0] == '-' ? RUN_REMOVES : RUN_ADDS;
 	else if (!span_is_blank(line))
-		*kinds |= RUN_CONTEXT;
+		*kinds |= *kinds & (RUN_ITEMS | RUN_REMOVES | RUN_ADDS) ? RUN_CONTEXT : RUN_LED;
 	return true;
 }
 
@@ -74,6 +77,8 @@ bool parse_run_is_hunk(unsigned kinds, bool first)
 {
 	unsigned changes = kinds & (RUN_REMOVES | RUN_ADDS);
 
+	if (kinds & RUN_LED)
+		return kinds & RUN_ITEMS || changes;
 	return !(kinds & RUN_ITEMS) && changes &&
 	       (first || changes == (RUN_REMOVES | RUN_ADDS) || kinds & RUN_CONTEXT);
 }
@@ -321,7 +326,7 @@ static enum contents contents_within(const struct diff_source *s, const struct w
 	}
 	for (size_t i = 0; i < ARRAY_LEN(languages) && open->kind == WRAP_FENCE; i++)
 		diff |= span_eq(open->word, languages[i]);
-	changes = kinds & ~(unsigned)RUN_CONTEXT;
+	changes = kinds & (RUN_ITEMS | RUN_REMOVES | RUN_ADDS);
 	if (!changes || open->kind != WRAP_FENCE)
 		return CONTENTS_OTHER;
 	diff |= marked && !open->word.len && parse_run_is_hunk(kinds, false);
