@@ -225,8 +225,8 @@ static struct behind look_behind(const struct diff_text *diff, const struct hunk
 		if (line->op == ' ') {
 			bool blank = span_is_blank(line->text);
 
-			b.gap = !gap && (blank || line->bare) ? i : b.gap;
-			gap |= blank || line->bare;
+			b.gap = !gap && line->bare ? i : b.gap;
+			gap |= line->bare;
 			b.words |= line->bare && !blank && !b.adds && !b.removes;
 			b.context |= !line->bare && !blank;
 			continue;
@@ -330,19 +330,13 @@ static bool ends_with_items(const struct diff_text *diff, const struct hunk *hun
 	       hunk_changes(diff, hunk, 0, i);
 }
 
-static bool judge_uncounted(struct diff_text *diff, size_t h, size_t *ret_diff_line,
-                            struct err *err)
+static bool refuse_items(const struct diff_text *diff, size_t h, size_t at, size_t *ret_diff_line,
+                         struct err *err)
 {
-	struct hunk *hunk = &diff->hunks[h];
+	const struct hunk *hunk = &diff->hunks[h];
 	const struct hunk_line *line;
 	struct span shown;
-	size_t at;
 
-	hunk->tail_at = find_list(diff, hunk);
-	if (hunk->tail_at < hunk->count && hunk_changes(diff, hunk, 0, hunk->tail_at))
-		hunk->tail = TAIL_LIST;
-	if (diff->apply_patch || !ends_with_items(diff, hunk, &at))
-		return true;
 	line = &diff->lines[hunk->first + at];
 	shown = utf8_head(line->text, LINE_SHOWN);
 	*ret_diff_line = line->diff_line;
@@ -352,6 +346,21 @@ static bool judge_uncounted(struct diff_text *diff, size_t h, size_t *ret_diff_l
 	               "Nothing was written. Correct the counts in the hunk's header, or leave the "
 	               "line out.",
 	               h + 1, diff->hunk_count, line->diff_line, (int)shown.len, shown.data);
+}
+
+/* The counts say nothing about where the hunk ends. */
+static bool judge_uncounted(struct diff_text *diff, size_t h, size_t *ret_diff_line,
+                            struct err *err)
+{
+	struct hunk *hunk = &diff->hunks[h];
+	size_t at;
+
+	hunk->tail_at = find_list(diff, hunk);
+	if (hunk->tail_at < hunk->count && hunk_changes(diff, hunk, 0, hunk->tail_at))
+		hunk->tail = TAIL_LIST;
+	if (diff->apply_patch || !ends_with_items(diff, hunk, &at))
+		return true;
+	return refuse_items(diff, h, at, ret_diff_line, err);
 }
 
 static bool judge_tail(struct diff_text *diff, size_t h, size_t *ret_diff_line, struct err *err)
@@ -373,6 +382,8 @@ static bool judge_tail(struct diff_text *diff, size_t h, size_t *ret_diff_line, 
 	}
 	if (!behind.words && !behind.removes && !behind.context)
 		return judge_additions(diff, h, &behind, ret_diff_line, err);
+	if (!behind.words && !behind.removes && !behind.attached && behind.listed)
+		return refuse_items(diff, h, behind.first, ret_diff_line, err);
 	if (behind.words && behind.plain_adds && behind.plain_removes)
 		hunk->tail = TAIL_CHANGES;
 	else if (!behind.attached && (behind.words || behind.listed))

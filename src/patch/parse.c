@@ -12,6 +12,9 @@
 #include "base/text.h"
 #include "patch/private.h"
 
+/* Blank lines at the beginning of a quoted hunk that are looked past. */
+enum { QUOTE_BLANKS = 8 };
+
 /* Where the next line stands, outside of hunks. */
 enum place {
 	AT_START,   /* nothing but blank lines came before */
@@ -394,8 +397,8 @@ static bool at_quote(const struct parser *p)
 	struct span line = parser_peek(p, 0), next = parser_peek(p, 1);
 	size_t blanks = line.len - skip_spaces(line).len;
 
-	if (span_is_blank(next))
-		next = parser_peek(p, 2);
+	for (size_t ahead = 2; span_is_blank(next) && ahead <= QUOTE_BLANKS; ahead++)
+		next = parser_peek(p, ahead);
 	return blanks && !p->loose && p->place != IN_SECTION && !span_is_blank(next) &&
 	       next.len - skip_spaces(next).len >= blanks;
 }
