@@ -298,19 +298,23 @@ static bool judge_additions(struct diff_text *diff, size_t h, const struct behin
 	               line->diff_line, (int)shown.len, shown.data);
 }
 
-/* Where a list in prose seems to begin at the end of a hunk whose counts say nothing: words after a
- * blank line, and then nothing but words and items.  The number of lines if there is none. */
+/* Where a list in prose seems to begin at the end of a hunk whose counts say nothing: words or an
+ * item after a blank line, and then nothing but words and items.  The number of lines if there is
+ * none.  Items that are only added are not enough: the file cannot tell. */
 static size_t find_list(const struct diff_text *diff, const struct hunk *hunk)
 {
 	const struct hunk_line *lines = &diff->lines[hunk->first];
 	size_t list = hunk->count;
-	bool items = false;
+	bool items = false, removes = false;
 
 	for (size_t i = hunk->count; i-- > 0 && (lines[i].bare || is_item(&lines[i]));) {
-		if (lines[i].bare && !span_is_blank(lines[i].text) && items && i &&
-		    lines[i - 1].bare && span_is_blank(lines[i - 1].text))
-			list = i - 1;
+		bool words = lines[i].bare && !span_is_blank(lines[i].text);
+
 		items |= !lines[i].bare;
+		removes |= lines[i].op == '-';
+		if ((words ? items : removes && !lines[i].bare) && i && lines[i - 1].bare &&
+		    span_is_blank(lines[i - 1].text))
+			list = i - 1;
 	}
 	return list;
 }
