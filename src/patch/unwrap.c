@@ -490,21 +490,24 @@ static struct span kept_line(const struct diff_source *s, size_t k)
 	return line_body(lines_at(&s->text, s->kept[k]));
 }
 
-/* Whether lines [from, ...) are words that have nothing of a diff. */
-static bool are_words(const struct diff_source *s, size_t from)
+/* Whether lines [from, ...) behind a diff with this indentation are words, or a list. */
+static bool are_words(const struct diff_source *s, size_t from, size_t indent)
 {
 	for (size_t k = from; k < s->kept_count; k++) {
 		struct span line = kept_line(s, k);
+		size_t blanks = count_blanks(line);
+		struct span rest = span_skip(line, blanks);
 
-		if (parse_is_change(line) ||
-		    starts_diff(span_skip(line, count_blanks(line)), span_of("", 0)))
+		if (starts_diff(rest, span_of("", 0)) ||
+		    (parse_is_change(rest) && (blanks >= indent || !parse_is_item(rest))))
 			return false;
 	}
 	return true;
 }
 
 /* The white space before the first header of a diff whose lines all begin with it; empty when the
- * diff is not indented as a whole.  Words at the left edge may follow it, which are dropped. */
+ * diff is not indented as a whole.  Words at the left edge may follow it, which end it as a fence
+ * would. */
 static size_t take_indent(struct diff_source *s)
 {
 	struct span indent = span_of("", 0);
@@ -522,8 +525,9 @@ static size_t take_indent(struct diff_source *s)
 		}
 		if (!inside || span_is_blank(line) || span_starts(line, indent))
 			continue;
-		if (parse_is_marked(line) || !are_words(s, k))
+		if (parse_is_marked(line) || !are_words(s, k, indent.len))
 			return 0;
+		s->record[s->kept[k]].role = LINE_CLOSES;
 		s->kept_count = k;
 	}
 	return indent.len;
