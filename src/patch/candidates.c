@@ -147,7 +147,7 @@ static size_t may_drop(const struct diff_text *diff, const struct hunk *hunk, bo
 
 /* The readings in the order of belief: as the counts say, then whole, then
  * with ever fewer lines at the end. Returns how many.  None drops a line that begins with + or -,
- * but for an echo, which reads as a header too. */
+ * but for an echo, which goes whole. */
 static size_t list_readings(const struct diff_text *diff, const struct hunk *hunk, bool lost,
                             size_t readings[static DROP_MAX + 3])
 {
@@ -155,7 +155,8 @@ static size_t list_readings(const struct diff_text *diff, const struct hunk *hun
 
 	if (hunk->echo) {
 		readings[n++] = hunk->count;
-		readings[n++] = hunk->count - hunk->echo;
+		readings[n++] = hunk->cut;
+		readings[n++] = hunk->cut - hunk->echo;
 		return n;
 	}
 	if (prose_after_cut(diff, hunk, lost)) {
@@ -365,13 +366,15 @@ void candidates_release(struct candidates *hunks, size_t count)
 
 /* Readings that do not depend on the place of a hunk: whether lines are of a diff at all. */
 struct readings {
+	const struct lines *base;
 	const struct diff_text *diff;
-	struct fold_index index;
+	struct fold_index loose, strict; /* for a possible change, and a certain one */
 	uint32_t *ids; /* owned; one per line of the diff */
 };
 
 /* Whether the old lines among these, of which one must have words, stand anywhere in the file. */
-static bool lines_fit(struct readings *r, const struct hunk *hunk, size_t from, size_t to)
+static bool lines_fit(struct readings *r, struct fold_index *index, const struct hunk *hunk,
+                      size_t from, size_t to)
 {
 	struct hunk part = { .first = hunk->first + from };
 	bool words = false;
@@ -382,16 +385,16 @@ static bool lines_fit(struct readings *r, const struct hunk *hunk, size_t from, 
 
 		words |= line->op != '+' && !hunk_line_is_blank(line);
 	}
-	count = words ? candidates_ids(&r->index, &part, to - from, r->ids) : 0;
-	return count && fold_index_find(&r->index, r->ids, count, &place, 1);
+	count = words ? candidates_ids(index, &part, to - from, r->ids) : 0;
+	return count && fold_index_find(index, r->ids, count, &place, 1);
 }
 
-/* The first line of a run of lines with markers behind the cut that the file has; hunk->count if
+/* The first line of a run of lines with markers in the tail that the file has; hunk->count if
  * there is none. */
 static size_t find_change_behind(struct readings *r, const struct hunk *hunk)
 {
 	const struct hunk_line *lines = &r->diff->lines[hunk->first];
-	size_t i = hunk->cut;
+	size_t i = hunk->tail_at;
 
 	while (i < hunk->count) {
 		size_t from = i;
@@ -399,11 +402,26 @@ static size_t find_change_behind(struct readings *r, const struct hunk *hunk)
 
 		for (; i < hunk->count && !lines[i].bare; i++)
 			changes |= lines[i].op != ' ';
-		if (changes && lines_fit(r, hunk, from, i))
+		if (changes && lines_fit(r, &r->loose, hunk, from, i))
 			return from;
 		i += from == i;
 	}
 	return hunk->count;
+}
+
+/* What is among the lines of a hunk without @@. */
+static unsigned run_kinds(const struct diff_text *diff, const struct hunk *hunk)
+{
+	unsigned kinds = 0;
+
+	for (size_t i = 0; i < hunk->count; i++) {
+		const struct hunk_line *line = &diff->lines[hunk->first + i];
+		size_t marker = !line->bare;
+
+		parse_run_goes_on(span_of(line->text.data - marker, line->text.len + marker),
+		                  /* first= */ true, &kinds);
+	}
+	return kinds;
 }
 
 /* There must be a line that begins with + or - at `line` or behind it. */
@@ -417,10 +435,29 @@ static bool refuse_doubt(const struct hunk_line *line, size_t *ret_diff_line, st
 	*ret_diff_line = line->diff_line;
 	return err_set(err, ERR_INVALID_DIFF,
 	               "Invalid Diff: line %zu of the diff, `%c%.*s`, can be read in two ways: "
-	               "as words around the diff, or as a change, since the file has such lines. "
-	               "Nothing was written. If it is a change, put a line @@ before it; if not, "
-	               "leave it out.",
+	               "as words around the diff, or as a change of the file. Nothing was "
+	               "written. If it is a change, put a line @@ before it; if not, leave it out.",
 	               line->diff_line, line->op, (int)shown.len, shown.data);
+}
+
+/* Decides whether lines among words are a hunk: with context that the file has, they are. Without
+ * old lines the file cannot tell, but a list is one. */
+static bool read_among_words(struct readings *r, const struct hunk *hunk, bool *ret_keep,
+                     size_t *ret_diff_line, struct err *err)
+{
+	unsigned kinds = run_kinds(r->diff, hunk);
+	bool fits = lines_fit(r, &r->loose, hunk, 0, hunk->count);
+
+	if (fits && kinds & (RUN_CONTEXT | RUN_LED) && !r->strict.base_ids) {
+		fold_index_build(&r->strict, r->base, r->diff, FOLD_SIDE_OLD, FOLD_TRAILING,
+		                 /* strip_bom= */ true);
+		r->strict.work_max = WORK_MAX;
+	}
+	*ret_keep = fits && kinds & (RUN_CONTEXT | RUN_LED) &&
+	            lines_fit(r, &r->strict, hunk, 0, hunk->count);
+	if (fits ? *ret_keep : kinds & (RUN_CONTEXT | RUN_LED | RUN_REMOVES) || !(kinds & RUN_ADDS))
+		return true;
+	return refuse_doubt(&r->diff->lines[hunk->first], ret_diff_line, err);
 }
 
 /* Decides whether what follows words behind a hunk is prose, too. */
@@ -430,8 +467,8 @@ static bool read_tail(struct readings *r, struct diff_text *diff, size_t h, size
 	struct hunk *hunk = &diff->hunks[h];
 	size_t change;
 
-	if (lines_fit(r, hunk, 0, hunk->count) ||
-	    lines_fit(r, hunk, 0, hunk->count - bare_tail(diff, hunk))) {
+	if (lines_fit(r, &r->loose, hunk, 0, hunk->count) ||
+	    lines_fit(r, &r->loose, hunk, 0, hunk->count - bare_tail(diff, hunk))) {
 		hunk->cut = 0;
 		hunk->tail = TAIL_PLAIN;
 		return true;
@@ -440,7 +477,7 @@ static bool read_tail(struct readings *r, struct diff_text *diff, size_t h, size
 	if (change < hunk->count)
 		return refuse_doubt(&diff->lines[hunk->first + change], ret_diff_line, err);
 	if (hunk->tail == TAIL_LIST)
-		hunks_end(diff, h, hunk->cut);
+		hunks_end(diff, h, hunk->tail_at);
 	return true;
 }
 
@@ -448,33 +485,38 @@ bool candidates_read_doubts(const struct lines *base, struct diff_text *diff,
                             size_t *ret_diff_line, struct err *err)
 {
 	_cleanup_free_ bool *keep = mem_alloc(diff->hunk_count, sizeof(*keep));
-	struct readings r = { .diff = diff };
+	struct readings r = { .base = base, .diff = diff };
 	bool any = false, ok = true;
+	size_t kept = 0;
 
 	for (size_t h = 0; h < diff->hunk_count; h++)
 		any |= diff->hunks[h].doubted || diff->hunks[h].tail != TAIL_PLAIN;
 	if (!any)
 		return true;
-	fold_index_build(&r.index, base, diff, FOLD_SIDE_OLD, FOLD_LOOKALIKE_DROP,
+	fold_index_build(&r.loose, base, diff, FOLD_SIDE_OLD, FOLD_LOOKALIKE_DROP,
 	                 /* strip_bom= */ true);
-	r.index.work_max = WORK_MAX;
+	r.loose.work_max = WORK_MAX;
 	r.ids = mem_alloc(diff->line_count, sizeof(*r.ids));
 	for (size_t h = 0; h < diff->hunk_count && ok; h++) {
 		const struct hunk *hunk = &diff->hunks[h];
 
-		keep[h] = !hunk->doubted;
+		keep[h] = true;
 		if (hunk->tail != TAIL_PLAIN)
 			ok = read_tail(&r, diff, h, ret_diff_line, err);
-		else if (hunk->doubted && lines_fit(&r, hunk, 0, hunk->count))
-			ok = refuse_doubt(&diff->lines[hunk->first], ret_diff_line, err);
+		else if (hunk->doubted)
+			ok = read_among_words(&r, hunk, &keep[h], ret_diff_line, err);
+		kept += keep[h];
 	}
-	if (ok && r.index.work > WORK_MAX)
+	if (ok && r.loose.work > WORK_MAX)
 		ok = err_set(err, ERR_TOO_LARGE,
 		             "The diff and the file are too large and too repetitive to tell prose "
 		             "from hunks. Send the hunks alone.");
+	if (ok && !kept)
+		ok = hunks_refuse_none(diff, ret_diff_line, err);
 	if (ok)
 		hunks_keep(diff, keep);
 	free(r.ids);
-	fold_index_release(&r.index);
+	fold_index_release(&r.loose);
+	fold_index_release(&r.strict);
 	return ok;
 }

@@ -190,6 +190,22 @@ static const struct hunk_line *old_line(const struct diff_text *diff, const stru
 	return NULL;
 }
 
+/* The line that differs may be no part of the hunk. */
+static void say_doubtful(const struct diff_text *diff, const struct hunk *hunk,
+                         const struct hunk_line *line, struct buf *out)
+{
+	const size_t index = (size_t)(line - &diff->lines[hunk->first]);
+
+	if (hunk->cut && index >= hunk->cut)
+		buf_printf(out, " Line %zu of the diff comes after the lines that the header of "
+		           "the hunk counts: leave it out if it is not part of the hunk, otherwise "
+		           "correct the counts.", line->diff_line);
+	else if (line->bare && !span_is_blank(line->text))
+		buf_printf(out, " Line %zu of the diff begins with no space, + or -, and was read "
+		           "as context: leave it out if it is not part of the hunk.",
+		           line->diff_line);
+}
+
 /* Where the result of the hunk stands, line by line, 1-based; 0: nowhere, or it is not known. */
 static size_t result_stands(const struct lines *base, const struct lines *result)
 {
@@ -267,6 +283,8 @@ bool explain_no_match(const struct lines *base, const struct diff_text *diff, si
 	}
 	line = old_line(diff, of, found->count, differs);
 	failure->diff_line = line ? line->diff_line : failure->diff_line;
+	if (line)
+		say_doubtful(diff, of, line, &out);
 	say_exchanged(base, diff, of, found->count, &out);
 	return err_set(err, ERR_NO_MATCH, "%s %s fits nowhere.%.*s", no_match, title, (int)out.len,
 	               out.data ? out.data : "");

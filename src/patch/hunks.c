@@ -44,14 +44,16 @@ void hunks_end(struct diff_text *diff, size_t h, size_t count)
 {
 	struct hunk *hunk = &diff->hunks[h];
 
-	if (hunk->echo && count == hunk->count - hunk->echo)
-		record_lines(diff, hunk, count, hunk->count, LINE_HEADER, h);
-	else
+	if (hunk->echo && count == hunk->cut - hunk->echo) {
+		pass_over(diff, hunk, hunk->cut);
+		record_lines(diff, hunk, count, hunk->cut, LINE_HEADER, h);
+	} else {
 		pass_over(diff, hunk, count);
+	}
 	hunk->count = count;
+	hunk->echo = count < hunk->cut ? 0 : hunk->echo;
 	hunk->cut = hunk->cut < count ? hunk->cut : count;
 	hunk->tail = TAIL_PLAIN;
-	hunk->echo = 0;
 }
 
 void hunks_keep(struct diff_text *diff, const bool *keep)
@@ -202,22 +204,29 @@ struct behind {
 	bool words;         /* lines without markers come before them */
 	bool context;       /* marked context */
 	size_t first;       /* the first of them: index into the hunk's lines */
+	size_t gap;         /* the first line without a marker before them */
 };
+
+static bool is_item(const struct hunk_line *line)
+{
+	return line->op != ' ' &&
+	       parse_is_item(span_of(line->text.data - 1, line->text.len + 1));
+}
 
 static struct behind look_behind(const struct diff_text *diff, const struct hunk *hunk)
 {
-	struct behind b = { .listed = true };
+	struct behind b = { .listed = true, .gap = hunk->count };
 	bool gap = false;
 
 	for (size_t i = hunk->cut; i < hunk->count; i++) {
 		const struct hunk_line *line = &diff->lines[hunk->first + i];
-		bool item = line->text.len > 1 && line->text.data[0] == ' ' &&
-		            line->text.data[1] != ' ' && line->text.data[1] != '\t';
+		bool item = is_item(line);
 
 		if (line->op == ' ') {
 			bool blank = span_is_blank(line->text);
 
-			gap |= blank || line->bare;
+			b.gap = !gap && line->bare ? i : b.gap;
+			gap |= line->bare;
 			b.words |= line->bare && !blank && !b.adds && !b.removes;
 			b.context |= !line->bare && !blank;
 			continue;
@@ -289,23 +298,97 @@ static bool judge_additions(struct diff_text *diff, size_t h, const struct behin
 	               line->diff_line, (int)shown.len, shown.data);
 }
 
+/* Where a list in prose seems to begin at the end of a hunk whose counts say nothing: words or an
+ * item after a blank line, and then nothing but words and items.  The number of lines if there is
+ * none.  Items that are only added are not enough: the file cannot tell. */
+static size_t find_list(const struct diff_text *diff, const struct hunk *hunk)
+{
+	const struct hunk_line *lines = &diff->lines[hunk->first];
+	size_t list = hunk->count;
+	bool items = false, removes = false;
+
+	for (size_t i = hunk->count; i-- > 0 && (lines[i].bare || is_item(&lines[i]));) {
+		bool words = lines[i].bare && !span_is_blank(lines[i].text);
+
+		items |= !lines[i].bare;
+		removes |= lines[i].op == '-';
+		if ((words ? items : removes && !lines[i].bare) && i && lines[i - 1].bare &&
+		    span_is_blank(lines[i - 1].text))
+			list = i - 1;
+	}
+	return list;
+}
+
+/* Whether nothing but added items of a list comes after a blank line at the end of the hunk. */
+static bool ends_with_items(const struct diff_text *diff, const struct hunk *hunk, size_t *ret)
+{
+	const struct hunk_line *lines = &diff->lines[hunk->first];
+	size_t end = hunk->count, i;
+
+	while (end && lines[end - 1].bare && span_is_blank(lines[end - 1].text))
+		end--;
+	for (i = end; i && lines[i - 1].op == '+' && is_item(&lines[i - 1]);)
+		i--;
+	*ret = i;
+	return i < end && i && lines[i - 1].bare && span_is_blank(lines[i - 1].text) &&
+	       hunk_changes(diff, hunk, 0, i);
+}
+
+static bool refuse_items(const struct diff_text *diff, size_t h, size_t at, size_t *ret_diff_line,
+                         struct err *err)
+{
+	const struct hunk *hunk = &diff->hunks[h];
+	const struct hunk_line *line;
+	struct span shown;
+
+	line = &diff->lines[hunk->first + at];
+	shown = utf8_head(line->text, LINE_SHOWN);
+	*ret_diff_line = line->diff_line;
+	return err_set(err, ERR_INVALID_DIFF,
+	               "Invalid Diff: the end of hunk %zu of %zu can be read in two ways: line %zu "
+	               "of the diff, `+%.*s`, is added to the file, or an item of a list in prose. "
+	               "Nothing was written. Correct the counts in the hunk's header, or leave the "
+	               "line out.",
+	               h + 1, diff->hunk_count, line->diff_line, (int)shown.len, shown.data);
+}
+
+/* The counts say nothing about where the hunk ends. */
+static bool judge_uncounted(struct diff_text *diff, size_t h, size_t *ret_diff_line,
+                            struct err *err)
+{
+	struct hunk *hunk = &diff->hunks[h];
+	size_t at;
+
+	hunk->tail_at = find_list(diff, hunk);
+	if (hunk->tail_at < hunk->count && hunk_changes(diff, hunk, 0, hunk->tail_at))
+		hunk->tail = TAIL_LIST;
+	if (diff->apply_patch || !ends_with_items(diff, hunk, &at))
+		return true;
+	return refuse_items(diff, h, at, ret_diff_line, err);
+}
+
 static bool judge_tail(struct diff_text *diff, size_t h, size_t *ret_diff_line, struct err *err)
 {
 	struct hunk *hunk = &diff->hunks[h];
 	struct behind behind;
 
-	if (!hunk->cut || hunk->cut == hunk->count)
-		return true;
+	if (!hunk->cut)
+		return judge_uncounted(diff, h, ret_diff_line, err);
 	behind = look_behind(diff, hunk);
 	if (!behind.adds && !behind.removes)
 		return true;
+	hunk->tail_at = behind.gap;
 	/* Counts that leave out every change are wrong; what is no item of a list goes on. */
 	if (!hunk_changes(diff, hunk, 0, hunk->cut) ||
-	    (behind.attached && !behind.removes && !behind.listed))
+	    (behind.attached && !behind.removes && !behind.listed)) {
 		hunk->cut = 0;
-	else if (!behind.words && !behind.removes && !behind.context)
+		return judge_uncounted(diff, h, ret_diff_line, err);
+	}
+	if (!behind.words && !behind.removes && !behind.context)
 		return judge_additions(diff, h, &behind, ret_diff_line, err);
-	else if (behind.words && behind.plain_adds && behind.plain_removes)
+	if (!behind.words && !behind.removes && !behind.attached && behind.listed)
+		return refuse_items(diff, h, behind.first, ret_diff_line, err);
+	if (behind.words && behind.plain_adds && behind.plain_removes)
 		hunk->tail = TAIL_CHANGES;
 	else if (!behind.attached && (behind.words || behind.listed))
 		hunk->tail = TAIL_LIST;
@@ -314,7 +397,7 @@ static bool judge_tail(struct diff_text *diff, size_t h, size_t *ret_diff_line, 
 
 /* ---- all together -------------------------------------------------------------------- */
 
-static bool refuse_no_hunk(const struct diff_text *diff, size_t *ret_diff_line, struct err *err)
+bool hunks_refuse_none(const struct diff_text *diff, size_t *ret_diff_line, struct err *err)
 {
 	const struct hunk_line *line;
 	struct span shown;
@@ -349,8 +432,8 @@ bool hunks_judge(struct diff_text *diff, struct span text, size_t *ret_diff_line
 		               "Invalid Diff: the diff stops inside its last hunk. Send it whole.");
 	if (!claims_check(&diff->claims, err))
 		return false;
-	if (!certain)
-		return refuse_no_hunk(diff, ret_diff_line, err);
+	if (!diff->hunk_count)
+		return hunks_refuse_none(diff, ret_diff_line, err);
 	drop_repeated_hunks(diff);
 	for (size_t h = 0; h < diff->hunk_count; h++)
 		if (!judge_tail(diff, h, ret_diff_line, err))

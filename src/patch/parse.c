@@ -12,6 +12,9 @@
 #include "base/text.h"
 #include "patch/private.h"
 
+/* Blank lines at the beginning of a quoted hunk that are looked past. */
+enum { QUOTE_BLANKS = 8 };
+
 /* Where the next line stands, outside of hunks. */
 enum place {
 	AT_START,   /* nothing but blank lines came before */
@@ -33,6 +36,7 @@ struct parser {
 	struct span old_name, new_name; /* from the latest file header */
 	struct span old_line, new_line; /* the --- and +++ lines of the section; empty: none yet */
 	size_t old_seen, new_seen;      /* lines of the hunk so far */
+	bool worded;           /* lines without markers came after the cut of the hunk */
 	bool echoes;           /* since line `echo` of the hunk all of them look like a header */
 	size_t echo;
 };
@@ -255,7 +259,8 @@ static bool at_names(const struct parser *p)
 		return true;
 	old_name = clean_name(span_skip(one, 4));
 	new_name = clean_name(span_skip(other, 4));
-	return parse_is_marked(third) && (!hunk->counted || hunk->cut) &&
+	return third.len && strchr("+- ", third.data[0]) && third.data[0] &&
+	       (!hunk->counted || hunk->cut) &&
 	       (span_eq(old_name, new_name) || is_dev_null(old_name) || is_dev_null(new_name));
 }
 
@@ -316,8 +321,10 @@ static void parser_add_line(struct parser *p, struct hunk_line line)
 	p->old_seen += line.op != '+';
 	p->new_seen += line.op != '-';
 	if (hunk->counted && !hunk->cut && p->old_seen == hunk->old_count &&
-	    p->new_seen == hunk->new_count)
+	    p->new_seen == hunk->new_count) {
 		hunk->cut = hunk->count;
+		hunk->echo = p->echoes ? hunk->cut - p->echo : 0;
+	}
 }
 
 /* Whether a line that the counts include looks like the header of this section said again, or like
@@ -370,17 +377,14 @@ static void take_body_line(struct parser *p)
 		line.text = body;
 	}
 	parser_take(p, LINE_HUNK);
+	p->worded |= last_hunk(p)->cut && line.bare && !span_is_blank(body);
 	parser_add_line(p, line);
 }
 
 static void end_hunk(struct parser *p, enum place then)
 {
-	struct hunk *hunk = p->in_hunk ? last_hunk(p) : NULL;
-
 	p->in_hunk = false;
 	p->place = then;
-	if (hunk && p->echoes && hunk->cut == hunk->count)
-		hunk->echo = hunk->count - p->echo;
 }
 
 /* Without spaces of any kind and invisible characters in front. */
@@ -405,6 +409,8 @@ static bool at_quote(const struct parser *p)
 	struct span line = parser_peek(p, 0), next = parser_peek(p, 1);
 	size_t blanks = line.len - skip_spaces(line).len;
 
+	for (size_t ahead = 2; span_is_blank(next) && ahead <= QUOTE_BLANKS; ahead++)
+		next = parser_peek(p, ahead);
 	return blanks && !p->loose && p->place != IN_SECTION && !span_is_blank(next) &&
 	       next.len - skip_spaces(next).len >= blanks;
 }
@@ -449,7 +455,7 @@ static bool begin_hunk(struct parser *p, bool doubted, struct err *err)
 	out->claims.deletes |= is_dev_null(p->new_name) && p->old_name.len;
 	if (header.len)
 		at_line_parse(header, &hunk);
-	p->in_git_header = p->echoes = false;
+	p->in_git_header = p->echoes = p->worded = false;
 	p->old_seen = p->new_seen = 0;
 	out->hunks = mem_grow(out->hunks, &out->hunk_cap, out->hunk_count + 1, sizeof(*out->hunks));
 	out->hunks[out->hunk_count++] = hunk;
@@ -494,22 +500,30 @@ static bool begin_bare(struct parser *p, bool doubted, struct err *err)
 	return true;
 }
 
-/* The lines with markers that come next; in *ret_kinds bits for what is among them. */
-enum { RUN_ITEMS = 1, RUN_REMOVES = 2, RUN_ADDS = 4 };
+/* How many lines come next that a hunk without @@ could have; in *ret_kinds what is among them. */
 static size_t look_at_run(const struct parser *p, unsigned *ret_kinds)
 {
-	struct span line;
 	size_t n = 0;
 
 	*ret_kinds = 0;
-	while (parse_is_marked(line = parser_peek(p, n)) && !(n && span_eq(line, SPAN("---")))) {
-		if (parse_is_item(line))
-			*ret_kinds |= RUN_ITEMS;
-		else if (parse_is_change(line))
-			*ret_kinds |= line.data[0] == '-' ? RUN_REMOVES : RUN_ADDS;
+	if (!parse_is_marked(parser_peek(p, 0)))
+		return 0;
+	while (parse_run_goes_on(parser_peek(p, n), n == 0, ret_kinds))
 		n++;
-	}
 	return n;
+}
+
+/* Whether a hunk without @@ begins inside of one whose counts are met, behind words. */
+static bool at_next_hunk(const struct parser *p)
+{
+	const struct hunk *hunk = last_hunk(p);
+	const struct hunk_line *lines = &p->out->lines[hunk->first];
+	unsigned kinds;
+
+	if (!hunk->cut || !p->worded || !lines[hunk->count - 1].bare)
+		return false;
+	look_at_run(p, &kinds);
+	return parse_run_is_hunk(kinds, /* first= */ false);
 }
 
 /* Takes a line, or several, that are no header: words, or the first of a hunk without @@.  Among
@@ -532,9 +546,8 @@ static bool take_plain(struct parser *p, struct err *err)
 	}
 	if (p->place != AFTER_END)
 		run = look_at_run(p, &kinds);
-	if (kinds)
-		return begin_bare(p, kinds & RUN_ITEMS || (p->place == IN_PROSE &&
-		                     kinds != (RUN_REMOVES | RUN_ADDS)), err);
+	if (kinds & (RUN_ITEMS | RUN_REMOVES | RUN_ADDS))
+		return begin_bare(p, !parse_run_is_hunk(kinds, p->place == AT_START), err);
 	if (starts_message(line) || (!span_is_blank(line) && p->place == AT_START))
 		p->place = IN_PROSE;
 	parser_take(p, starts_message(line) ? LINE_CLOSES : LINE_PROSE);
@@ -602,6 +615,8 @@ static void enter_piece(struct parser *p)
 
 static bool parse_lines(struct parser *p, struct err *err)
 {
+	unsigned kinds = 0;
+
 	survey(p);
 	while (p->at < p->source.kept_count) {
 		enter_piece(p);
@@ -622,8 +637,11 @@ static bool parse_lines(struct parser *p, struct err *err)
 			end_hunk(p, AFTER_END);
 			parser_take(p, LINE_CLOSES);
 		} else if (last_hunk(p)->doubted &&
-		           !parse_is_marked(parser_peek(p, 0))) {
+		           !parse_run_goes_on(parser_peek(p, 0), false, &kinds)) {
 			end_hunk(p, IN_PROSE);
+		} else if (at_next_hunk(p)) {
+			if (!begin_bare(p, /* doubted= */ false, err))
+				return false;
 		} else {
 			take_body_line(p);
 		}

@@ -105,7 +105,7 @@ struct hunk_line {
 	size_t diff_line;   /* 1-based line of the diff */
 };
 
-/* What comes after the lines that a hunk's counts include. */
+/* What comes at the end of a hunk, if its counts do not include it. */
 enum hunk_tail {
 	TAIL_PLAIN,   /* nothing, or nothing that begins with + or - */
 	TAIL_LIST,    /* a list in prose, if the file has no such lines */
@@ -116,9 +116,10 @@ struct hunk {
 	size_t first;       /* index of its first line in diff_text.lines */
 	size_t count;       /* lines up to the next hunk, header or end */
 	size_t cut;         /* lines after which the header's counts are met; 0 if they never are */
-	size_t echo;        /* lines at the end that the counts include and that look like the
-	                     * file's header again, or like a mail's signature */
+	size_t echo;        /* lines before the cut that look like the header said again, or like a
+	                     * mail's signature */
 	enum hunk_tail tail;
+	size_t tail_at;     /* the line where what is not plain begins */
 	bool doubted;       /* it has no @@ line and stands among words, or reads as a list: it is
 	                     * none if it fits nowhere */
 	bool has_old, has_new; /* whether the header states the start of each side */
@@ -174,6 +175,9 @@ void hunks_keep(struct diff_text *diff, const bool *keep);
 bool hunks_judge(struct diff_text *diff, struct span text, size_t *ret_diff_line,
                  struct err *err);
 
+/* Refuses a text without a hunk, or with some that are all among words. Returns false. */
+bool hunks_refuse_none(const struct diff_text *diff, size_t *ret_diff_line, struct err *err);
+
 /* Bytes of a line of a diff in a message. */
 enum { LINE_SHOWN = 120 };
 
@@ -219,6 +223,17 @@ struct span unwrap_line(const struct diff_source *source, size_t at);
 bool parse_is_marked(struct span line);
 bool parse_is_change(struct span line);
 bool parse_is_item(struct span line);
+
+/* What lines that begin with +, - or a space, one after the other, have among them: items of a
+ * list, others that begin with - and with +, words behind a space after those and before them. */
+enum { RUN_ITEMS = 1, RUN_REMOVES = 2, RUN_ADDS = 4, RUN_CONTEXT = 8, RUN_LED = 16 };
+
+/* Whether such lines begin a hunk, also among words; at the start of a text (`first`) and not. */
+bool parse_run_is_hunk(unsigned kinds, bool first);
+
+/* Adds what the line is to *kinds; false if the run ends before it: also at "---" alone, after
+ * which a mail's diff comes, unless it is the first. */
+bool parse_run_goes_on(struct span line, bool first, unsigned *kinds);
 
 /* "\ No newline at end of file", in whatever language; the version in a mail's signature. */
 bool parse_is_eof_note(struct span line);

@@ -52,8 +52,35 @@ bool parse_is_change(struct span line)
 
 bool parse_is_item(struct span line)
 {
+	struct span text = span_skip(line, 2);
+
 	return line.len > 2 && parse_is_change(line) && line.data[1] == ' ' &&
-	       line.data[2] != ' ' && line.data[2] != '\t';
+	       text.data[0] != ' ' && text.data[0] != '\t' && !span_eq(text, SPAN("*")) &&
+	       !span_starts(text, SPAN("* ")) && !span_starts(text, SPAN("*/"));
+}
+
+bool parse_run_goes_on(struct span line, bool first, unsigned *kinds)
+{
+	if (!line.len || !strchr("+- ", line.data[0]) || !line.data[0] ||
+	    (!first && span_eq(line, SPAN("---"))))
+		return false;
+	if (parse_is_item(line))
+		*kinds |= RUN_ITEMS;
+	else if (line.data[0] != ' ')
+		*kinds |= line.data[0] == '-' ? RUN_REMOVES : RUN_ADDS;
+	else if (!span_is_blank(line))
+		*kinds |= *kinds & (RUN_ITEMS | RUN_REMOVES | RUN_ADDS) ? RUN_CONTEXT : RUN_LED;
+	return true;
+}
+
+bool parse_run_is_hunk(unsigned kinds, bool first)
+{
+	unsigned changes = kinds & (RUN_REMOVES | RUN_ADDS);
+
+	if (kinds & RUN_LED)
+		return kinds & RUN_ITEMS || changes;
+	return !(kinds & RUN_ITEMS) && changes &&
+	       (first || changes == (RUN_REMOVES | RUN_ADDS) || kinds & RUN_CONTEXT);
 }
 
 /* "\ No newline at end of file", in whatever language. */
@@ -286,7 +313,8 @@ static enum contents contents_within(const struct diff_source *s, const struct w
                                      size_t from, size_t to)
 {
 	static const struct span languages[] = { { "diff", 4 }, { "patch", 5 }, { "udiff", 5 } };
-	bool plus = false, minus = false, diff = false;
+	bool diff = false, marked = true;
+	unsigned kinds = 0, changes;
 
 	for (size_t i = from; i < to; i++) {
 		struct span line = line_within(&s->text, i, SIZE_MAX);
@@ -294,14 +322,15 @@ static enum contents contents_within(const struct diff_source *s, const struct w
 		if (starts_diff(line, line_within(&s->text, i + 1, SIZE_MAX)))
 			return CONTENTS_DIFF;
 		line = line_within(&s->text, i, open->indent);
-		plus |= span_starts(line, SPAN("+"));
-		minus |= span_starts(line, SPAN("-"));
+		marked &= parse_run_goes_on(line, true, &kinds) || !line.len;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(languages) && open->kind == WRAP_FENCE; i++)
 		diff |= span_eq(open->word, languages[i]);
-	if (!(plus || minus) || open->kind != WRAP_FENCE)
+	changes = kinds & (RUN_ITEMS | RUN_REMOVES | RUN_ADDS);
+	if (!changes || open->kind != WRAP_FENCE)
 		return CONTENTS_OTHER;
-	return diff || (plus && minus) ? CONTENTS_DIFF : CONTENTS_DOUBTED;
+	diff |= marked && !open->word.len && parse_run_is_hunk(kinds, false);
+	return diff || (kinds & RUN_REMOVES && kinds & RUN_ADDS) ? CONTENTS_DIFF : CONTENTS_DOUBTED;
 }
 
 /* The line that closes the wrapper opened on line `at`; the number of lines if none does. */
@@ -390,21 +419,52 @@ static size_t unwrap_block(struct diff_source *s, const struct wrapper *open, si
 	return behind;
 }
 
+/* Lines that speak of a file, as a section begins with them. */
+static bool is_header_like(struct span line)
+{
+	static const struct span starts[] = { { "--- ", 4 }, { "+++ ", 4 }, { "diff -", 6 },
+		                              { "Index: ", 7 }, { "=====", 5 },
+		                              { "index ", 6 } };
+
+	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
+		if (span_starts(line, starts[i]))
+			return true;
+	return false;
+}
+
+/* Whether the first hunk begins on line `at`, without an @@ line and without a wrapper: behind a
+ * header, or with lines that are no list.  *run is the line up to which that is known. */
+static bool starts_bare(const struct diff_source *s, size_t at, bool first, size_t *run)
+{
+	struct span line = line_within(&s->text, at, 0);
+	unsigned kinds = 0;
+
+	if (!parse_is_marked(line) || at < *run)
+		return false;
+	if (at && is_header_like(line_within(&s->text, at - 1, 0)) && !is_header_like(line))
+		return true;
+	for (*run = at; *run < s->text.count; (*run)++)
+		if (!parse_run_goes_on(line_within(&s->text, *run, 0), *run == at, &kinds))
+			break;
+	return parse_run_is_hunk(kinds, first);
+}
+
 /* Keeps what is in wrappers that hold a diff, if there are such; else all lines.  A wrapper after
  * an unwrapped hunk is part of a file's text: then nothing is wrapped. */
 static void unwrap(struct diff_source *s)
 {
-	size_t i = 0, tried = 0;
-	bool any = false;
+	size_t i = 0, tried = 0, run = 0;
+	bool any = false, first = true;
 
-	while (i < s->text.count) {
+	for (; i < s->text.count; first &= span_is_blank(line_within(&s->text, i - 1, 0))) {
 		struct span line = line_body(lines_at(&s->text, i));
 		struct span rest = any ? line : span_skip(line, count_blanks(line));
 		struct span next = line_within(&s->text, i + 1, 0);
 		struct wrapper open;
 
-		if (!any && (at_line_begins(rest) || span_starts(rest, SPAN("*** "))) &&
-		    starts_diff(rest, next))
+		if (!any && (starts_bare(s, i, first, &run) ||
+		             ((at_line_begins(rest) || span_starts(rest, SPAN("*** "))) &&
+		              starts_diff(rest, next))))
 			break;
 		if (any && starts_diff(rest, next) &&
 		    (!at_line_begins(rest) || parse_is_marked(next))) {
@@ -430,21 +490,24 @@ static struct span kept_line(const struct diff_source *s, size_t k)
 	return line_body(lines_at(&s->text, s->kept[k]));
 }
 
-/* Whether lines [from, ...) are words that have nothing of a diff. */
-static bool are_words(const struct diff_source *s, size_t from)
+/* Whether lines [from, ...) behind a diff with this indentation are words, or a list. */
+static bool are_words(const struct diff_source *s, size_t from, size_t indent)
 {
 	for (size_t k = from; k < s->kept_count; k++) {
 		struct span line = kept_line(s, k);
+		size_t blanks = count_blanks(line);
+		struct span rest = span_skip(line, blanks);
 
-		if (parse_is_change(line) ||
-		    starts_diff(span_skip(line, count_blanks(line)), span_of("", 0)))
+		if (starts_diff(rest, span_of("", 0)) ||
+		    (parse_is_change(rest) && (blanks >= indent || !parse_is_item(rest))))
 			return false;
 	}
 	return true;
 }
 
 /* The white space before the first header of a diff whose lines all begin with it; empty when the
- * diff is not indented as a whole.  Words at the left edge may follow it, which are dropped. */
+ * diff is not indented as a whole.  Words at the left edge may follow it, which end it as a fence
+ * would. */
 static size_t take_indent(struct diff_source *s)
 {
 	struct span indent = span_of("", 0);
@@ -462,8 +525,9 @@ static size_t take_indent(struct diff_source *s)
 		}
 		if (!inside || span_is_blank(line) || span_starts(line, indent))
 			continue;
-		if (parse_is_marked(line) || !are_words(s, k))
+		if (parse_is_marked(line) || !are_words(s, k, indent.len))
 			return 0;
+		s->record[s->kept[k]].role = LINE_CLOSES;
 		s->kept_count = k;
 	}
 	return indent.len;

@@ -101,8 +101,9 @@ static const struct row rows[] = {
 	  "log(\"second\");\nf();\nlog('first');\n", "log(\"first\");\n", "log(\"second\");\n", NULL, "" },
 	{ "a lone new line that has nothing of the old one", "initialise_everything();\nx\n", "zq();\n",
 	  "initialise_everything();\n", NULL, "" },
-	{ "only a brace that goes", "first line\nlast line\n}\n", "first line\n}\nlast line\n",
-	  "first line\nlast line\n", NULL, "" },
+	{ "only a brace that goes, from between lines that adjoin now", "first line\nlast line\n}\n",
+	  "first line\n}\nlast line\n", "first line\nlast line\n", "first line\nlast line\n}\n",
+	  "line 1" },
 
 	/* what is left, what differs */
 	{ "whole lines without their end", "a\nb\nc\n", "b", "", "a\n\nc\n",
