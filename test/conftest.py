@@ -16,15 +16,22 @@ commits: script/lib/run_tests.py makes HASP_TURN of the commit's name.  It is fo
 
 Everything is run with HASP_TESTS=all, and so is a case that is named.
 
+Every answer of `hasp tool` is checked on its way (claims.py).
+
 HASP_SAMPLE=6 runs one case of six, another at another commit: script/lib/run_tests.py sets it where the same cases are
 all run elsewhere.
 """
 
 import os
+import subprocess
 
+import claims
 from part import ALL, TURN
 
 ROWS = 4
+
+# What every `hasp tool` of every test claims is held against the bytes.
+subprocess.run = claims.watch(subprocess.run)
 
 
 def case_of(item, names):
