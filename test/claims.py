@@ -47,8 +47,11 @@ def changes_of(tool, arguments):
 
 
 def look(folder, tool, arguments):
-    """By path as the call has it: the bytes; None if there is no file; missing if it is not known."""
+    """By path as the call has it: the bytes; None if there is no file; missing if it is not known, as all are where the
+    folder is None."""
     found = {}
+    if folder is None:
+        return found
     for change in changes_of(tool, arguments):
         for name in ("file_path", "new_path"):
             path = change.get(name)
@@ -414,7 +417,7 @@ def command_call(argv, cwd, stdin):
 def parse(text):
     try:
         return json.loads(text)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return None
 
 

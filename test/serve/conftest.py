@@ -45,7 +45,8 @@ class Client:
         self.process = subprocess.Popen(command, cwd=cwd, env=env, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.answers = answers or {}
-        self.cwd = cwd
+        # Where its files are; None: the server is told other roots.
+        self.cwd = None if "--root" in command or "roots/list" in self.answers else cwd
         self.asked = []          # requests of the server: (method, params)
         self.asked_ids = []
         self.notes = queue.Queue()  # its notifications
