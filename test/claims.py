@@ -27,6 +27,9 @@ SETTLED = {"unique", "line_number", "neighbour", "order", "heading", "file_edge"
 # Failures after which nobody knows what was written.
 UNKNOWN = {"worker_lost", "internal", "io_error", "cancelled"}
 
+# Of larger files only the hashes are compared.
+LOOKED_AT_MAX = 4 << 20
+
 checked = {"alone": 0, "edits": 0, "reads": 0}
 
 
@@ -79,9 +82,9 @@ def body(line):
 
 
 def text_of(content_bytes, state=None):
-    """The text without its mark; None: it is not UTF-8."""
+    """The text without its mark; None: it is not UTF-8, or too large."""
     encoding = (state or {}).get("encoding") or "UTF-8"
-    if content_bytes is None or not encoding.upper().replace("_", "-").startswith(("UTF-8", "ASCII", "US-ASCII")):
+    if content_bytes is None or len(content_bytes) > LOOKED_AT_MAX or not encoding.upper().replace("_", "-").startswith(("UTF-8", "ASCII", "US-ASCII")):
         return None
     try:
         return content_bytes.decode("utf-8").removeprefix("\ufeff")

@@ -383,8 +383,9 @@ static json_t *changes_succeeded(const struct editor *editor, const struct chang
 		           editor->options.dry_run ?
 		                   "All %zu changes can be made. This was a dry run: nothing was "
 		                   "written." :
-		           already ? "All %zu changes were made; %zu of them had been made already." :
-		                     "All %zu changes were made.", count, already);
+		           already ?
+		                   "All %zu changes were made; %zu of them had been made already." :
+		                   "All %zu changes were made.", count, already);
 
 	json_object_set_new(object, "success", json_true());
 	json_object_set_new(object, "message", json_cstr(message));
