@@ -18,20 +18,27 @@ Everything is run with HASP_TESTS=all, and so is a case that is named.
 
 What a registry lacked, and what stood in for it (script/lib/candidates.py), is printed at the end.
 
+Every answer of `hasp tool` is checked on its way (claims.py).
+
 HASP_SAMPLE=6 runs one case of six, another at another commit: script/lib/run_tests.py sets it where the same cases are
 all run elsewhere.
 """
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
+import claims
 from part import ALL, TURN
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "script" / "lib"))
 import candidates  # noqa: E402
 
 ROWS = 4
+
+# What every `hasp tool` of every test claims is held against the bytes.
+subprocess.run = claims.watch(subprocess.run)
 
 
 def case_of(item, names):

@@ -66,7 +66,8 @@ enum err_class {
 	X(NOT_A_DIRECTORY, "not_a_directory", INPUT, "Name a folder.")                        \
 	X(NOT_TEXT, "not_text", INPUT,                                                        \
 	  "This content cannot be shown or edited as text; use a program that knows the type.") \
-	X(TOO_LARGE, "too_large", LIMIT, "Ask for a range, or raise the named limit.")        \
+	X(TOO_LARGE, "too_large", LIMIT,                                                      \
+	  "Do it in parts: read a range of lines, name fewer files, or send a smaller edit.")  \
 	X(OUTSIDE_WORKSPACE, "outside_workspace", DENIED,                                     \
 	  "Only paths beneath the workspace roots can be reached.")                           \
 	X(PERMISSION_DENIED, "permission_denied", DENIED,                                     \
@@ -81,7 +82,7 @@ enum err_class {
 	  "Nothing was changed. Free some space (or quota), then call again.")                \
 	X(NO_RESOURCES, "no_resources", SYSTEM,                                               \
 	  "Nothing was changed. No more files can be opened, or memory ran out: end what is not "  \
-	  "needed, or raise the limit, then call again.")                      \
+	  "needed, then call again.")                                                           \
 	X(BUSY, "busy", CONFLICT,                                                             \
 	  "Another program has the file open for writing. Try again when it is done.")        \
 	X(CANNOT_PRESERVE, "cannot_preserve", SYSTEM,                                         \

@@ -190,20 +190,40 @@ static const struct hunk_line *old_line(const struct diff_text *diff, const stru
 	return NULL;
 }
 
-/* The line that differs may be no part of the hunk. */
-static void say_doubtful(const struct diff_text *diff, const struct hunk *hunk,
-                         const struct hunk_line *line, struct buf *out)
-{
-	const size_t index = (size_t)(line - &diff->lines[hunk->first]);
+/* Lines that may be no part of the hunk, of which the file is searched for: each costs a pass. */
+enum { DOUBTFUL_LOOKED_AT = 8 };
 
-	if (hunk->cut && index >= hunk->cut)
-		buf_printf(out, " Line %zu of the diff comes after the lines that the header of "
-		           "the hunk counts: leave it out if it is not part of the hunk, otherwise "
-		           "correct the counts.", line->diff_line);
-	else if (line->bare && !span_is_blank(line->text))
-		buf_printf(out, " Line %zu of the diff begins with no space, + or -, and was read "
-		           "as context: leave it out if it is not part of the hunk.",
-		           line->diff_line);
+static bool text_stands(const struct lines *base, struct span text)
+{
+	text = span_trim(text);
+	for (size_t i = 0; i < base->count; i++)
+		if (span_eq(span_trim(lines_at(base, i)), text))
+			return true;
+	return false;
+}
+
+/* Names the first line that the file lacks and that may be no part of the hunk. */
+static void say_doubtful(const struct lines *base, const struct diff_text *diff,
+                         const struct hunk *hunk, struct buf *out)
+{
+	size_t looked = 0;
+
+	for (size_t i = 0; i < hunk->count && looked < DOUBTFUL_LOOKED_AT; i++) {
+		const struct hunk_line *line = &diff->lines[hunk->first + i];
+		bool behind = hunk->cut && i >= hunk->cut;
+
+		if (line->op == '+' || span_is_blank(line->text) || !(behind || line->bare))
+			continue;
+		looked++;
+		if (text_stands(base, line->text))
+			continue;
+		buf_printf(out, " Line %zu of the diff %s: leave it out if it is not part of the "
+		           "hunk%s.", line->diff_line,
+		           behind ? "comes after the lines that the header of the hunk counts" :
+		                    "begins with no space, + or -, and was read as context",
+		           behind ? ", otherwise correct the counts" : "");
+		return;
+	}
 }
 
 /* Where the result of the hunk stands, line by line, 1-based; 0: nowhere, or it is not known. */
@@ -283,8 +303,7 @@ bool explain_no_match(const struct lines *base, const struct diff_text *diff, si
 	}
 	line = old_line(diff, of, found->count, differs);
 	failure->diff_line = line ? line->diff_line : failure->diff_line;
-	if (line)
-		say_doubtful(diff, of, line, &out);
+	say_doubtful(base, diff, of, &out);
 	say_exchanged(base, diff, of, found->count, &out);
 	return err_set(err, ERR_NO_MATCH, "%s %s fits nowhere.%.*s", no_match, title, (int)out.len,
 	               out.data ? out.data : "");

@@ -253,6 +253,7 @@ static struct nearest compare_place(struct search *search, size_t at, size_t max
 	return place;
 }
 
+/* Where as many are the same, the one that differs later comes first. */
 static int compare_places(const void *a, const void *b)
 {
 	const struct nearest *one = a, *other = b;
@@ -261,6 +262,8 @@ static int compare_places(const void *a, const void *b)
 		return one->similar < other->similar ? 1 : -1;
 	if (one->equal != other->equal)
 		return one->equal < other->equal ? 1 : -1;
+	if (one->unlike != other->unlike)
+		return one->unlike < other->unlike ? 1 : -1;
 	return (one->line > other->line) - (one->line < other->line);
 }
 

@@ -165,7 +165,7 @@ def test_json_is_one_line_unless_pretty(file):
     done = file.tool("read_file", {"file_path": "a.txt"})
     assert done.out.count(b"\n") == 1 and done.out.endswith(b"}\n")
     pretty = file.tool("read_file", {"file_path": "a.txt"}, "--json", "--pretty")
-    assert pretty.out.startswith(b'{\n  "file_path"') and pretty.json == done.json
+    assert pretty.out.startswith(b'{\n  "success"') and pretty.json == done.json
 
 
 def test_json_keeps_text_and_odd_characters(ws):

@@ -152,7 +152,11 @@ def try_one(server, folder, triple, rng):
     assert late["error"]["code"] == "state_mismatch", late["message"]
     if "rebased" not in late:
         if merged == theirs:
-            return "done already, none offered"
+            # Of large changes it is not known.
+            said = "already_applied" in late or _size(base, mine) > 256 or _size(base, theirs) > 256
+            return "done already, none offered" if said else "wrong: not said to be done already"
+        if "already_applied" in late:
+            return "wrong: said to be done already"
         if merged is None:
             return "conflict, none offered"
         return "large, none offered" if _size(base, mine) > 256 or _size(base, theirs) > 256 \

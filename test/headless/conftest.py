@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+import claims
 import pytest
 
 TOP = Path(__file__).resolve().parents[2]
@@ -190,6 +191,8 @@ class World:
         done = subprocess.run([*before, *self.argv(server, args, env)], cwd=cwd or self.root, timeout=timeout,
                               env=self.environment(server, **(env or {})),
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, **given)
+        for request in server.requests if server else ():
+            claims.check_alone(request.body)
         return Done(done.returncode, done.stdout, done.stderr, server)
 
 

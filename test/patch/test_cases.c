@@ -7,7 +7,8 @@
  *     #### diff
  *     ...
  *     #### result            or   #### refused CODE
- *     ...                         words that the message must have
+ *     ...                         words that the message must have, or with "lacks: " before them
+ *                                 must not have
  *
  * In all texts "\r" at the end of a line stands for CR, "\c" for "no newline here",
  * "\_" for a space that editors would strip, "\u{XXXX}" for a character.
@@ -162,17 +163,50 @@ static void check_reports(const struct patch_case *c, const struct patch_plan *p
 	}
 }
 
+/* What the plan claims, counted anew from the bytes: whatever the case is about. */
+static void check_claims(const struct patch_case *c, const struct patch_plan *plan,
+                         const struct lines *base, struct span result)
+{
+	size_t added = 0, removed = 0, script_added, script_removed;
+
+	script_stat(&plan->script, &script_added, &script_removed);
+	assert_int_equal((int64_t)script_added - (int64_t)script_removed,
+	                 (int64_t)lines_count(result) - (int64_t)base->count);
+	if (plan->already) {
+		assert_int_equal(plan->hunk_count, 0);
+		assert_true(span_eq(result, base->text));
+		return;
+	}
+	for (size_t h = 0; h < plan->hunk_count; h++) {
+		const struct patch_hunk_report *hunk = &plan->hunks[h];
+
+		added += hunk->added;
+		removed += hunk->removed;
+		assert_in_range(hunk->line, 1, base->count + 1);
+		assert_in_range(hunk->line + hunk->lines, 1, base->count + 1);
+		/* A number settles only what has one; 0 is the number of what has no line. */
+		if (hunk->settled == PATCH_SETTLED_NUMBER && !hunk->stated_line)
+			assert_non_null(strstr(c->diff.data, "-0,0"));
+		if (hunk->settled == PATCH_SETTLED_NUMBER && hunk->stated_line && hunk->lines)
+			assert_int_equal(hunk->stated_line, hunk->line);
+	}
+	assert_int_equal(added, script_added);
+	assert_int_equal(removed, script_removed);
+}
+
 static void check_refusal(const struct patch_case *c, const struct err *err)
 {
 	struct span words = buf_view(&c->result), line;
 
 	assert_string_equal(err_name(err->code), c->refused ? c->refused : "(applied)");
 	while (line_next(&words, &line)) {
-		char *expected = word(line);
+		const bool lacks = span_starts(line, SPAN("lacks: "));
+		char *expected = word(lacks ? span_skip(line, 7) : line);
 
-		if (!strstr(err->message, expected))
-			print_message("message: %s\nlacks:   %s\n", err->message, expected);
-		assert_non_null(strstr(err->message, expected));
+		if (lacks == (strstr(err->message, expected) != NULL))
+			print_message("message: %s\n%s:   %s\n", err->message,
+			              lacks ? "has" : "lacks", expected);
+		assert_int_equal(lacks, strstr(err->message, expected) == NULL);
 		free(expected);
 	}
 }
@@ -222,6 +256,7 @@ static void run_case(void **state)
 		check_reports(c, &plan);
 		assert_int_equal(c->already, plan.already);
 		check_twice(c, &options, buf_view(&result));
+		check_claims(c, &plan, &base, buf_view(&result));
 	}
 	buf_release(&result);
 	patch_plan_release(&plan);

@@ -8,6 +8,7 @@ import subprocess
 import threading
 from pathlib import Path
 
+import claims
 import pytest
 
 TOP = Path(__file__).resolve().parents[2]
@@ -44,6 +45,8 @@ class Client:
         self.process = subprocess.Popen(command, cwd=cwd, env=env, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.answers = answers or {}
+        # Where its files are; None: the server is told other roots.
+        self.cwd = None if "--root" in command or "roots/list" in self.answers else cwd
         self.asked = []          # requests of the server: (method, params)
         self.asked_ids = []
         self.notes = queue.Queue()  # its notifications
@@ -130,7 +133,12 @@ class Client:
         return self.wait(self.start(method, params))
 
     def tool(self, name, **arguments):
-        return self.request("tools/call", {"name": name, "arguments": arguments})
+        before = claims.look(self.cwd, name, arguments)
+        result = self.request("tools/call", {"name": name, "arguments": arguments})
+        if isinstance(result.get("structuredContent"), dict):
+            claims.check(name, arguments, result["structuredContent"], before, self.cwd,
+                         others=bool(self.answers))
+        return result
 
     def call(self, name, **arguments):
         """The structured result of a tool."""

@@ -228,3 +228,56 @@ void expect_match(const char *where, const json_t *wanted, const json_t *got,
 		print_wanted(where, wanted, got, differences);
 	}
 }
+
+static json_int_t claimed(const json_t *result, const char *name)
+{
+	return json_integer_value(json_object_get(result, name));
+}
+
+static void claims_of_hunks(const json_t *result, struct buf *differences)
+{
+	json_int_t added = 0, removed = 0;
+	size_t i;
+	json_t *hunk;
+
+	json_array_foreach(json_object_get(result, "hunks"), i, hunk) {
+		added += claimed(hunk, "added");
+		removed += claimed(hunk, "removed");
+		if (span_eq(json_span(json_object_get(hunk, "settled_by")), SPAN("line_number")) &&
+		    !json_is_integer(json_object_get(hunk, "stated_line")))
+			buf_printf(differences, "\n  hunk %zu is settled by a number that it lacks",
+			           i + 1);
+	}
+	if (i && (added != claimed(result, "lines_added") ||
+	          removed != claimed(result, "lines_removed")))
+		buf_printf(differences, "\n  the hunks add %lld and remove %lld lines, the edit %lld "
+		           "and %lld", (long long)added, (long long)removed,
+		           (long long)claimed(result, "lines_added"),
+		           (long long)claimed(result, "lines_removed"));
+}
+
+void expect_claims(const json_t *result, struct buf *differences, bool *ret_writes)
+{
+	const bool already = json_is_true(json_object_get(result, "already_applied"));
+	const bool done = json_is_true(json_object_get(result, "success"));
+	struct span message = json_span(json_object_get(result, "message"));
+	const json_t *changes = json_object_get(result, "changes");
+	size_t i;
+	json_t *change;
+
+	*ret_writes = false;
+	json_array_foreach(changes, i, change) {
+		bool writes;
+
+		expect_claims(change, differences, &writes);
+		*ret_writes |= writes;
+	}
+	if (changes || !json_object_get(result, "latest_file_state"))
+		return;
+	*ret_writes = done && !already && !json_object_get(result, "dry_run");
+	claims_of_hunks(result, differences);
+	if (done && already != span_starts(message, SPAN("No change was needed")))
+		buf_printf(differences, "\n  already_applied and the message disagree");
+	if (already && (claimed(result, "lines_added") || claimed(result, "lines_removed")))
+		buf_printf(differences, "\n  what was there already changes lines");
+}

@@ -21,4 +21,9 @@ json_t *expect_expand(const json_t *value, const char *root);
 void expect_match(const char *where, const json_t *wanted, const json_t *got,
                   struct buf *differences);
 
+/* Appends which claims of an edit's result (or of each of its `changes`) contradict each other: the
+ * hunks' lines and the file's, a number that settles and is not there, an edit that was there
+ * already and changed something.  *ret_writes: whether it says that files were changed. */
+void expect_claims(const json_t *result, struct buf *differences, bool *ret_writes);
+
 #endif

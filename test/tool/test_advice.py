@@ -139,3 +139,67 @@ def test_what_a_refusal_says_can_be_done(place, known, code, tool, arguments):
         assert error.get("stated_line") not in [c["line"] for c in error.get("candidates", [])]
     if code == "invalid_argument":
         assert re.search(r"start_line|content|pattern", message)
+
+
+# ---- what errors name --------------------------------------------------------------------------
+
+# Names in messages that are not hasp's own, or that helps leave out.
+FOREIGN = {"plugin.json", "fs.inotify", "sampling.tools", "max_user_watches", "--session"}
+
+
+def literals(source, start):
+    """The texts of a call's arguments from after its parenthesis on, parted by blanks."""
+    depth, at, texts = 1, start, []
+    while depth:
+        if source[at] == '"':
+            end = at + 1
+            while source[end] != '"':
+                end += 2 if source[end] == "\\" else 1
+            texts.append(source[at + 1:end])
+            # The compiler joins neighbours.
+            more = re.compile(r'\s*"').match(source, end + 1)
+            texts.append("" if more else " ")
+            at = end
+        elif source[at] == "'":
+            at += 3 if source[at + 1] == "\\" else 2
+        else:
+            depth += {"(": 1, ")": -1}.get(source[at], 0)
+        at += 1
+    return "".join(texts)
+
+
+def error_texts():
+    for path in sorted((ROOT / "src").rglob("*.[ch]")):
+        source = path.read_text(errors="replace")
+        for call in re.finditer(r"\berr_set(?:_errno)?\((?!struct)|\bX\((?=[A-Z_]+, \"[a-z_]+\", [A-Z]+,)",
+                                source):
+            yield path.relative_to(ROOT), literals(source, call.end())
+
+
+def flags():
+    """All flags that the helps of hasp and its commands name."""
+    def help_of(*command):
+        return subprocess.run([HASP, *command, "--help"], capture_output=True, text=True).stdout
+    first = help_of()
+    commands = re.findall(r"(?m)^  ([a-z][a-z0-9-]+)  ", first.split("Commands:\n")[1])
+    return set(re.findall(r"--[a-z][a-z-]+", first + "".join(map(help_of, commands))))
+
+
+def test_errors_name_flags_settings_and_parameters_that_exist(known):
+    there = flags()
+    settings = (ROOT / "docs" / "settings.md").read_text()
+    members = known + (ROOT / "docs" / "tools.md").read_text()
+    texts = list(error_texts())
+    assert len(texts) > 500 and len(there) > 40
+    unknown = {(str(path), flag) for path, text in texts
+               for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]+", text) if flag not in there | FOREIGN}
+    assert not unknown
+    for path, text in texts:
+        for name in re.findall(r"(?<![\w./%-])[a-z][a-zA-Z]*(?:\.[a-z][a-zA-Z]+)+\b", text):
+            assert name in FOREIGN or "`%s`" % name in settings, (path, name, text)
+        if re.match(r"src/(base/err\.h|(tool|edit|patch|file|search)/)", str(path)):
+            for word in re.findall(r"(?<![\w%])[a-z]+(?:_[a-z0-9]+)+\b", text.split('"')[-1]):
+                assert word in FOREIGN or word in members, (path, word, text)
+        # Who is to raise something needs its name.
+        raised = re.search(r"\b([Rr]aise|[Ii]ncrease|higher)\b([^.;]*)", text)
+        assert not raised or re.search(r"[a-z]+_[a-z]+|--[a-z]|[a-z]\.[a-zA-Z]", raised[2]), (path, text)

@@ -91,7 +91,10 @@ static void run_call(struct one_case *one, struct session *session, const char *
 	_cleanup_free_ char *where = mem_printf("call %zu", index + 1);
 	const char *remove_path = json_string_value(json_object_get(call, "remove"));
 	const char *tool = json_string_value(json_object_get(call, "tool"));
+	_cleanup_buf_ struct buf before = BUF_INIT(TEXT_MAX), now = BUF_INIT(TEXT_MAX);
 	json_t *arguments, *wanted, *result;
+	const char *named;
+	bool writes, was;
 
 	fixture_files(root, json_object_get(call, "before"));
 	if (remove_path) {
@@ -100,7 +103,14 @@ static void run_call(struct one_case *one, struct session *session, const char *
 		assert_int_equal(remove(path), 0);
 	}
 	arguments = expect_expand(json_object_get(call, "arguments"), root);
+	named = json_string_value(json_object_get(arguments, "file_path"));
+	named = named && *named && *named != '/' ? named : NULL;
+	was = named && fixture_read(root, named, &before);
 	result = tool_call(session, tool, arguments);
+	expect_claims(result, &one->report, &writes);
+	if (named && !writes &&
+	    (fixture_read(root, named, &now) != was || !span_eq(buf_view(&before), buf_view(&now))))
+		buf_printf(&one->report, "\n  %s says that it wrote nothing, and did", where);
 	wanted = expect_expand(json_object_get(call, "expect"), root);
 	expect_match(where, wanted, result, &one->report);
 	check_result_schema(tool, result, &one->report);

@@ -367,14 +367,29 @@ static json_t *changes_failed(const struct err *err, const struct change_result 
 	return object;
 }
 
-static json_t *changes_succeeded(const struct editor *editor, size_t count)
+static size_t count_already(const struct change_result *results, size_t count)
+{
+	size_t already = 0;
+
+	for (size_t i = 0; i < count; i++)
+		already += results[i].already;
+	return already;
+}
+
+static json_t *changes_succeeded(const struct editor *editor, const struct change_result *results,
+                                 size_t count)
 {
 	json_t *object = json_object();
+	size_t already = count_already(results, count);
 	_cleanup_free_ char *message =
-		mem_printf(editor->options.dry_run ?
+		mem_printf(already == count ? "No change was needed: all %zu changes were made "
+		                              "already. Nothing was written." :
+		           editor->options.dry_run ?
 		                   "All %zu changes can be made. This was a dry run: nothing was "
 		                   "written." :
-		                   "All %zu changes were made.", count);
+		           already ?
+		                   "All %zu changes were made; %zu of them had been made already." :
+		                   "All %zu changes were made.", count, already);
 
 	json_object_set_new(object, "success", json_true());
 	json_object_set_new(object, "message", json_cstr(message));
@@ -427,7 +442,7 @@ static json_t *run_apply_changes(struct session *session, const json_t *argument
 		changes[i] = editor_change(json_array_get(items, i),
 		                           editor_kind(json_array_get(items, i)), &hashes[i]);
 	if (apply_with_seen_bases(&editor, changes, hashes, count, results, &err))
-		object = changes_succeeded(&editor, count);
+		object = changes_succeeded(&editor, results, count);
 	else
 		object = changes_failed(&err, results, count);
 	for (size_t i = 0; i < count; i++) {

@@ -198,8 +198,9 @@ static json_t *make_result(struct session *session, const struct read_request *r
 	json_t *result;
 
 	if (ok) {
-		result = file_result(session, request, read);
+		result = json_object();
 		json_object_set_new(result, "success", json_true());
+		json_object_update_new(result, file_result(session, request, read));
 	} else {
 		if (read->not_at_once && session->hooks.not_at_once)
 			*session->hooks.not_at_once = true;
