@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pwd.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/path.h"
 
 void file_text_release(struct file_text *text)
 {
@@ -58,10 +60,67 @@ bool file_read(const char *path, size_t max, struct file_text *ret, struct err *
 	return file_read_open(fd, path, max, ret, err);
 }
 
+/* ---- folders ---------------------------------------------------------------------- */
+
+/* "/a/../b", "/a//b" and "/a/./b" name a folder that others name otherwise: what is found
+ * beneath it would seem to be elsewhere. Links in a plain path stay as they are. */
+static bool is_plain_path(const char *path)
+{
+	if (path[0] != '/' || strstr(path, "//"))
+		return false;
+	for (const char *at = strstr(path, "/."); at; at = strstr(at + 1, "/.")) {
+		at += at[2] == '.';
+		if (at[2] == '\0' || at[2] == '/')
+			return false;
+	}
+	return true;
+}
+
+/* A folder that is missing has only its text. */
+char *file_plain_path(const char *path)
+{
+	char *found = is_plain_path(path) ? mem_strdup(path) : realpath(path, NULL);
+
+	return found || path[0] != '/' ? found : path_join("/", path);
+}
+
+char *file_home(void)
+{
+	const char *value = getenv("HOME");
+	struct passwd entry, *found = NULL;
+	char room[4096];
+
+	if (value && *value)
+		return file_plain_path(value);
+	if (getpwuid_r(getuid(), &entry, room, sizeof(room), &found) != 0 || !found ||
+	    entry.pw_dir[0] != '/')
+		return NULL;
+	return mem_strdup(entry.pw_dir);
+}
+
+bool file_may_make(const char *folder, struct err *err)
+{
+	_cleanup_free_ char *home = file_home();
+	struct stat st;
+
+	/* "/" at its end is no name. */
+	for (size_t len = home ? strlen(home) : 0; len > 1 && home[len - 1] == '/'; len--)
+		home[len - 1] = '\0';
+	if (!home || !path_is_under(folder, home) || stat(home, &st) == 0 || errno != ENOENT)
+		return true;
+	return err_set(err, ERR_FILE_NOT_FOUND,
+	               "The home folder %s does not exist, so nothing is saved; set "
+	               "GEMINI_CLI_HOME to an existing folder to change that.", home);
+}
+
 bool file_make_folders(const char *folder, struct err *err)
 {
 	_cleanup_free_ char *path = mem_strdup(folder);
 
+	if (access(folder, F_OK) == 0)
+		return true;
+	if (!file_may_make(folder, err))
+		return false;
 	if (mkdir(folder, 0700) == 0 || errno == EEXIST)
 		return true;
 	for (char *at = path + 1; errno == ENOENT && (at = strchr(at, '/')); at++) {

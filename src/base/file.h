@@ -40,7 +40,15 @@ bool file_read_open(int fd, const char *path, size_t max, struct file_text *ret,
  * Folders on the way are made with mode 0700. */
 bool file_replace(const char *path, struct span text, mode_t mode, struct err *err);
 
-/* The folder and those above it, mode 0700. */
+/* The path of a folder without ".", ".." and "//"; canonical if it has some and the
+ * folder exists. NULL: a relative path of nothing. The caller frees. */
+char *file_plain_path(const char *path);
+/* The user's home folder: HOME, else the user's entry; NULL: none is named. The caller frees. */
+char *file_home(void);
+/* False: the folder is the home folder or beneath it, and that does not exist (system users have
+ * /nonexistent). FILE_NOT_FOUND says so. */
+bool file_may_make(const char *folder, struct err *err);
+/* The folder and those above it, mode 0700, but not the user's home folder (file_may_make). */
 bool file_make_folders(const char *folder, struct err *err);
 /* The same of the folder that the file is in. */
 bool file_make_parent(const char *path, struct err *err);

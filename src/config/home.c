@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pwd.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -609,41 +608,11 @@ bool home_learnt_holds(const json_t *until)
 
 /* ---- the user's folder ------------------------------------------------------- */
 
-/* "/a/../b", "/a//b" and "/a/./b" name a folder that others name otherwise: what is found
- * beneath it would seem to be elsewhere. Links in a plain path stay as they are. */
-static bool is_plain_path(const char *path)
-{
-	if (path[0] != '/' || strstr(path, "//"))
-		return false;
-	for (const char *at = strstr(path, "/."); at; at = strstr(at + 1, "/.")) {
-		at += at[2] == '.';
-		if (at[2] == '\0' || at[2] == '/')
-			return false;
-	}
-	return true;
-}
-
-/* A folder that is not there yet has only its text. */
-static char *plain_path(const char *path)
-{
-	char *found = is_plain_path(path) ? mem_strdup(path) : realpath(path, NULL);
-
-	return found || path[0] != '/' ? found : path_join("/", path);
-}
-
 static char *user_folder(void)
 {
-	const char *const names[] = { "GEMINI_CLI_HOME", "HOME" };
-	const struct passwd *entry;
+	const char *own = getenv("GEMINI_CLI_HOME");
 
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		const char *value = getenv(names[i]);
-
-		if (value && *value)
-			return plain_path(value);
-	}
-	entry = getpwuid(getuid());
-	return entry && entry->pw_dir && entry->pw_dir[0] == '/' ? mem_strdup(entry->pw_dir) : NULL;
+	return own && *own ? file_plain_path(own) : file_home();
 }
 
 static void set_hash(struct home *home)
@@ -696,6 +665,11 @@ void home_free(struct home *home)
 const char *home_user(const struct home *home)
 {
 	return home->user;
+}
+
+bool home_missing(const struct home *home, struct err *err)
+{
+	return !file_may_make(home->gemini, err);
 }
 
 const char *home_gemini(const struct home *home)

@@ -8,7 +8,7 @@
  * GEMINI_CLI_HOME, if set, stands for ~.  SLUG is Gemini CLI's: projects.json maps a project's path
  * to it, the marker .project_root in the folder confirms; an old folder named by the SHA-256 of the
  * path is found too.  Paths are absolute; folders are made (mode 0700) when home_make is called,
- * not before.
+ * not before, and never the home folder that HOME or the user's entry names (base/file.h).
  */
 #ifndef HASP_CONFIG_HOME_H
 #define HASP_CONFIG_HOME_H
@@ -26,6 +26,8 @@ struct home;
 bool home_open(const char *project, struct home **ret, struct err *err);
 void home_free(struct home *home);
 
+/* True: ~ is a home folder that does not exist, so nothing can be kept; *err says so. */
+bool home_missing(const struct home *home, struct err *err);
 const char *home_user(const struct home *home);    /* what ~ is */
 const char *home_gemini(const struct home *home);  /* ~/.gemini */
 const char *home_project(const struct home *home); /* the project, canonical */

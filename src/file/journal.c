@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -251,25 +252,18 @@ void journal_release(struct journal *journal)
 
 int journal_folder_open(const char *path, bool create, struct err *err)
 {
-	_cleanup_free_ char *copy = mem_strdup(path ? path : "");
 	int fd;
 
-	if (copy[0] != '/') {
+	if (!path || path[0] != '/') {
 		err_set(err, ERR_INVALID_ARGUMENT, "The journal folder is no absolute path: %s",
-		        copy);
+		        path ? path : "");
 		return -1;
 	}
-	fd = open(copy, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0)
-		return fd;
-	for (char *slash = copy + 1; create && (slash = strchr(slash, '/')); slash++) {
-		*slash = '\0';
-		mkdir(copy, 0700);
-		*slash = '/';
-	}
-	if (create) {
-		mkdir(copy, 0700);
-		fd = open(copy, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 && create) {
+		if (!file_make_folders(path, err))
+			return -1;
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	}
 	if (fd < 0)
 		err_set_errno(err, errno, "Cannot open the journal folder %s", path);

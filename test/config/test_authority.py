@@ -16,7 +16,6 @@ INDIRECT = {
     "src/agent/host/remote.c": "names in the user's agents, and in others that the user allowed",
     "src/agent/setup/prepare.c": "names of a setting of the user's",
     "src/agent/prompt/prompt.c": "GEMINI_PROMPT_*",
-    "src/config/home.c": "in the file",
     "src/config/settings.c": "in the file",
     "src/config/variables.c": "names in settings; all of them",
     "src/net/http/client_url.c": "in the file",

@@ -85,11 +85,14 @@ bool host_open_record(struct host *host, struct err *err)
 		.trouble = host_trouble,
 		.data = host,
 	};
+	struct err missing = ERR_INIT;
 	bool ok;
 
 	if (!host->home && !home_open(host->root, &host->home, err))
 		return false;
 	options.home = host->home;
+	if (home_missing(host->home, &missing))
+		host_notice(host, "warning", missing.message);
 	if (!check_new_id(host, err))
 		return false;
 	ok = record_open(&options, &host->chat.record, err);

@@ -28,6 +28,7 @@ struct record {
 	int fd;                    /* -1: not made yet */
 	bool resumed;              /* the file has its first line already */
 	bool in_trouble;           /* the last write failed, and it was said */
+	bool off;                  /* nothing is recorded: the home folder does not exist */
 	struct err why;            /* of that write */
 	struct buf pending;        /* lines that are not written yet */
 	size_t waiting, dropped;   /* how many those are; how many will never be written */
@@ -164,7 +165,8 @@ bool record_open(const struct record_options *options, struct record **ret, stru
 		record_close(record);
 		return false;
 	}
-	if (!choose_path(record, &why))
+	record->off = !record->path && home_missing(record->home, &why);
+	if (!record->off && !choose_path(record, &why))
 		report_unrecorded(record, &why);
 	*ret = record;
 	return true;
@@ -311,6 +313,8 @@ static void put_metadata(struct record *record)
 
 static void record_append(struct record *record, const json_t *line)
 {
+	if (record->off)
+		return;
 	put_metadata(record);
 	queue_line(record, line);
 	flush_pending(record);

@@ -51,7 +51,8 @@ struct record_options {
 	void *data;
 };
 
-/* The file is made by the first message, not before: a run that fails early leaves nothing.
+/* The file is made by the first message, not before: a run that fails early leaves nothing. With a
+ * home folder that does not exist (home_missing) a new session has no file; that is no trouble.
  * INVALID_ARGUMENT: a session id that is not [A-Za-z0-9_-]{1,128}. BUSY: the session that is to
  * be resumed is open in another program. */
 bool record_open(const struct record_options *options, struct record **ret, struct err *err);

@@ -162,10 +162,8 @@ static int lock_folder(const struct tool_services *services, const char *file, s
 	_cleanup_free_ char *folder = mem_dup(file, (size_t)(strrchr(file, '/') - file));
 	_cleanup_fd_ int fd = -1;
 
-	if (mkdir(folder, 0700) < 0 && errno != EEXIST) {
-		err_set_errno(err, errno, "Cannot make %s", folder);
+	if (!file_make_folders(folder, err))
 		return -1;
-	}
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		err_set_errno(err, errno, "Cannot lock %s", folder);

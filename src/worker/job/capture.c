@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -73,27 +74,15 @@ static void remove_stale_sessions(const char *folder)
 		closedir(parent);
 }
 
-static bool make_parents(const char *folder)
-{
-	_cleanup_free_ char *path = mem_strdup(folder);
-
-	for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-		*slash = 0;
-		if (mkdir(path, 0700) < 0 && errno != EEXIST)
-			return false;
-		*slash = '/';
-	}
-	return mkdir(path, 0700) == 0 || errno == EEXIST;
-}
-
 /* A session is made under a name that the sweep of others passes by, until it is locked. */
 static bool make_session(struct logs *logs)
 {
 	_cleanup_free_ char *path = mem_printf("%s/new-XXXXXX", logs->folder);
 	_cleanup_free_ char *final = NULL;
 	_cleanup_fd_ int fd = -1;
+	struct err ignored = ERR_INIT;
 
-	if (!make_parents(logs->folder))
+	if (!file_make_folders(logs->folder, &ignored))
 		return false;
 	remove_stale_sessions(logs->folder);
 	if (!mkdtemp(path))
