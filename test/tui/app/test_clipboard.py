@@ -144,9 +144,9 @@ def images(server):
 
 
 def answered(hasp, said="The *answer* \N{SNOWMAN}"):
-    """Until the turn is over, too, which is when there is something to copy. Where rows are kept narrow the status line
-    may have no room for its last words: so by the row that is there while it works."""
-    hasp.type("hi").key("enter").wait("The answer").wait("context left")
+    """Until the turn is over, too, which is when there is something to copy: the row that is there while it works is
+    drawn together with the answer. (The status line may have no room for its last words.)"""
+    hasp.type("hi").key("enter").wait("The answer")
     end = time.monotonic() + terminal.PATIENCE
     while any(line.startswith("* ") for line in hasp.dump().window):
         assert time.monotonic() < end
