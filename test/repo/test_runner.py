@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""script/test on a project of two jobs: whatever ends it, nothing that it started is left, nor its folders."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+
+# Three processes that are hard to end: they ignore signals, have sessions of their own and have lost their parents.
+# Each says so in the FIFO, which has no end as long as one of them lives.
+STAY = """
+import os, signal, time
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    signal.signal(number, signal.SIG_IGN)
+fifo = os.open(os.environ["FIFO"], os.O_WRONLY)
+for _ in range(2):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() > 0:
+            os._exit(0)
+        os.closerange(0, 3)
+        os.write(fifo, b"here\\n")
+        while True:
+            signal.pause()
+os.write(fifo, b"here\\n")
+"""
+WAIT = "while True:\n    signal.pause()\n"
+IN_PYTEST = "import os\ndef test_it():\n    source = open(os.environ['STAY']).read()\n    exec(source)\n"
+
+
+class Project:
+    """A folder with the real runner and other jobs; not beneath /tmp, where it would be copied first."""
+
+    def __init__(self, top):
+        self.top = top
+        for name in ("lib", "../build/meson-info", "../test/stay"):
+            (top / "script" / name).mkdir(parents=True, exist_ok=True)
+        shutil.copy(TOP / "script" / "test", top / "script" / "test")
+        for name in ("run_tests", "pytest_server", "keeper", "candidates"):
+            shutil.copy(TOP / "script" / "lib" / (name + ".py"), top / "script" / "lib")
+        for name in ("setup", "build"):
+            (top / "script" / name).write_text("#!/bin/sh\n")
+            (top / "script" / name).chmod(0o755)
+        (top / "test" / "stay" / "test_stay.py").write_text(IN_PYTEST)
+        tests = [{"name": "stay", "cmd": ["/usr/bin/python3", str(top / "stay.py")], "env": {}, "workdir": str(top),
+                  "timeout": 60, "is_parallel": True, "depends": []}]
+        (top / "build" / "meson-info" / "intro-tests.json").write_text(json.dumps(tests))
+        (top / "build" / "meson-info" / "intro-targets.json").write_text("[]")
+        (top / "temp").mkdir()
+        self.fifo = top / "fifo"
+        os.mkfifo(self.fifo)
+
+    def start(self, job, source):
+        """The process, and a pipe that has an end when the runner's own processes have ended."""
+        (self.top / "stay.py").write_text(source)
+        end, theirs = os.pipe()
+        environment = dict(os.environ, TMPDIR=str(self.top / "temp"), FIFO=str(self.fifo),
+                           STAY=str(self.top / "stay.py"))
+        process = subprocess.Popen([self.top / "script" / "test", job], env=environment, pass_fds=[theirs],
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        os.close(theirs)
+        return process, open(end, "rb")
+
+    def listen(self, flags=0):
+        """What the jobs say; waits until one of them speaks, but for O_NONBLOCK."""
+        fifo = os.open(self.fifo, os.O_RDONLY | flags)
+        os.set_blocking(fifo, True)
+        return open(fifo, "rb", buffering=0)
+
+
+@pytest.fixture
+def project():
+    with tempfile.TemporaryDirectory(prefix="hasp-runner-", dir="/var/tmp") as folder:
+        yield Project(Path(folder).resolve())
+
+
+def hear(fifo, lines):
+    said = b""
+    while said.count(b"\n") < lines:
+        more = fifo.read(100)
+        assert more, "the jobs have ended"
+        said += more
+
+
+def nothing_is_left(project, fifo, end):
+    assert fifo.readall() == b"" and end.read() == b""  # returns when the last one is dead
+    assert os.listdir(project.top / "temp") == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL],
+                         ids=lambda number: number.name)
+@pytest.mark.parametrize("job", ["c/stay", "py/stay"])
+def test_a_signal_ends_all_that_runs(project, job, number):
+    process, end = project.start(job, STAY + WAIT)
+    with process, end, project.listen() as fifo:
+        hear(fifo, 3)
+        process.send_signal(number)
+        assert process.wait() == -number
+        nothing_is_left(project, fifo, end)
+
+
+@pytest.mark.parametrize("job", ["c/stay", "py/stay"])
+def test_what_a_job_leaves_running_ends_with_the_suite(project, job):
+    process, end = project.start(job, STAY)
+    with process, end, project.listen() as fifo:
+        hear(fifo, 3)
+        said = process.communicate()[0]
+        assert said.endswith("\n1 passed, 0 failed\n") and process.returncode == 0, said
+        nothing_is_left(project, fifo, end)
+
+
+def test_a_job_that_takes_too_long_is_ended_with_its_children(project):
+    tests = project.top / "build" / "meson-info" / "intro-tests.json"
+    tests.write_text(tests.read_text().replace('"timeout": 60', '"timeout": 0.1'))
+    with project.listen(os.O_NONBLOCK) as fifo:
+        process, end = project.start("c/stay", STAY + WAIT)
+        with process, end:
+            said = process.communicate()[0]
+            assert "ended after 1 s" in said and said.endswith("\n0 passed, 1 failed\n"), said
+            assert process.returncode == 1
+            fifo.readall()
+            nothing_is_left(project, fifo, end)
+
+
+def test_a_runner_that_fails_says_why(project):
+    (project.top / "build" / "meson-info" / "intro-tests.json").write_text("{")
+    process, end = project.start("c/stay", STAY)
+    with process, end:
+        said = process.communicate()[0]
+        assert "JSONDecodeError" in said and process.returncode == 1
+        assert end.read() == b"" and os.listdir(project.top / "temp") == []
