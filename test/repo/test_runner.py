@@ -43,7 +43,7 @@ class Project:
         for name in ("lib", "../build/meson-info", "../test/stay"):
             (top / "script" / name).mkdir(parents=True, exist_ok=True)
         shutil.copy(TOP / "script" / "test", top / "script" / "test")
-        for name in ("run_tests", "pytest_server", "keeper", "candidates"):
+        for name in ("run_tests", "pytest_server", "keeper", "candidates", "stand_in"):
             shutil.copy(TOP / "script" / "lib" / (name + ".py"), top / "script" / "lib")
         for name in ("setup", "build"):
             (top / "script" / name).write_text("#!/bin/sh\n")
@@ -51,7 +51,7 @@ class Project:
         (top / "test" / "stay" / "test_stay.py").write_text(IN_PYTEST)
         tests = [{"name": "stay", "cmd": ["/usr/bin/python3", str(top / "stay.py")], "env": {}, "workdir": str(top),
                   "timeout": 60, "is_parallel": True, "depends": []}]
-        (top / "build" / "meson-info" / "intro-tests.json").write_text(json.dumps(tests))
+        (top / "build" / "meson-info" / "intro-tests.json").write_text(json.dumps(tests, ensure_ascii=False))
         (top / "build" / "meson-info" / "intro-targets.json").write_text("[]")
         (top / "temp").mkdir()
         self.fifo = top / "fifo"
@@ -136,3 +136,69 @@ def test_a_runner_that_fails_says_why(project):
         said = process.communicate()[0]
         assert "JSONDecodeError" in said and process.returncode == 1
         assert end.read() == b"" and os.listdir(project.top / "temp") == []
+
+
+# ---- a clone where tests cannot run ----------------------------------------------------------
+
+@pytest.fixture
+def clone(tmp_path, monkeypatch):
+    """Makes a project in a folder of that name, in pytest's own place beneath /tmp or elsewhere; copies are elsewhere."""
+    with tempfile.TemporaryDirectory(prefix="hasp-runner-", dir="/var/tmp") as elsewhere:
+        monkeypatch.setenv("XDG_CACHE_HOME", elsewhere)
+
+        def make(name, beneath_tmp=False):
+            top = (tmp_path if beneath_tmp else Path(elsewhere).resolve()) / name
+            top.mkdir(parents=True)
+            project = Project(top)
+            info = top / "build" / "meson-info"
+            shutil.move(info, top / "script" / "info")
+            (top / "script" / "build").write_text(  # as meson, with the names of the folder that it is in
+                "#!/bin/sh\nmkdir -p build/meson-info\nfor file in script/info/*; do\n"
+                "sed \"s,$ORIGIN,$PWD,g\" \"$file\" > build/meson-info/${file##*/}\ndone\n")
+            (top / "stay.py").write_text("import os\nprint('1..1\\nok 1')\n"
+                                         "open(os.environ['SAID'], 'w').write(os.getcwd())\n")
+            return project
+        make.copies = Path(elsewhere) / "hasp-test"
+        yield make
+
+
+def run_in(project):
+    said = project.top / "temp" / "said"
+    done = subprocess.run([project.top / "script" / "test", "c/stay"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, env=dict(os.environ, SAID=str(said), ORIGIN=str(project.top)))
+    assert done.returncode == 0 and done.stdout.endswith("\n1 passed, 0 failed\n"), done.stdout
+    return said.read_text(), done.stdout.splitlines()[0]
+
+
+@pytest.mark.parametrize("name, beneath_tmp, why", [
+    ("plain", True, "is beneath /tmp,"), ("with a blank", False, "has a path with blanks"),
+    ("\u00e4", False, "has a path with blanks"), ("/".join(["long" * 20] * 3), False, "has a path of more than")],
+    ids=["beneath /tmp", "a blank", "an umlaut", "a long path"])
+def test_a_clone_where_tests_cannot_run_is_copied(clone, name, beneath_tmp, why):
+    project = clone(name, beneath_tmp)
+    where, first = run_in(project)
+    assert first.startswith("%s %s" % (project.top, why)) and first.endswith(": testing a copy, " + where)
+    assert Path(where).parent == clone.copies and not (project.top / "build" / "meson-info").exists()
+
+
+def test_a_clone_where_tests_can_run_is_not(clone):
+    project = clone("plain")
+    assert run_in(project)[0] == str(project.top) and not clone.copies.exists()
+
+
+def test_the_copy_follows_the_clone_and_keeps_its_builds(clone):
+    project = clone("plain", True)
+    copy = Path(run_in(project)[0])
+    (copy / "build" / "kept").write_text("")
+    (project.top / "new").write_text("x")
+    (project.top / "fifo").unlink()
+    assert run_in(project)[0] == str(copy)
+    assert (copy / "new").exists() and (copy / "build" / "kept").exists() and not (copy / "fifo").exists()
+
+
+def test_the_copy_of_a_clone_that_was_removed_goes(clone):
+    first = clone("first", True)
+    copy = Path(run_in(first)[0])
+    shutil.rmtree(first.top)
+    second = Path(run_in(clone("second", True))[0])
+    assert sorted(clone.copies.iterdir()) == sorted([second, second.with_suffix(".clone")]) and second != copy
