@@ -3,6 +3,7 @@
 
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -68,9 +69,9 @@ class Project:
         os.close(theirs)
         return process, open(end, "rb")
 
-    def listen(self, flags=0):
-        """What the jobs say; waits until one of them speaks, but for O_NONBLOCK."""
-        fifo = os.open(self.fifo, os.O_RDONLY | flags)
+    def listen(self):
+        """What the jobs say."""
+        fifo = os.open(self.fifo, os.O_RDONLY | os.O_NONBLOCK)  # without waiting for one that speaks
         os.set_blocking(fifo, True)
         return open(fifo, "rb", buffering=0)
 
@@ -81,12 +82,12 @@ def project():
         yield Project(Path(folder).resolve())
 
 
-def hear(fifo, lines):
+def hear(process, fifo, end, lines):
     said = b""
     while said.count(b"\n") < lines:
-        more = fifo.read(100)
-        assert more, "the jobs have ended"
-        said += more
+        ready, _, _ = select.select([fifo, end], [], [])  # a FIFO is not ready before its first writer
+        assert fifo in ready, process.communicate()[0]
+        said += fifo.read(100)
 
 
 def nothing_is_left(project, fifo, end):
@@ -100,7 +101,7 @@ def nothing_is_left(project, fifo, end):
 def test_a_signal_ends_all_that_runs(project, job, number):
     process, end = project.start(job, STAY + WAIT)
     with process, end, project.listen() as fifo:
-        hear(fifo, 3)
+        hear(process, fifo, end, 3)
         process.send_signal(number)
         assert process.wait() == -number
         nothing_is_left(project, fifo, end)
@@ -110,7 +111,7 @@ def test_a_signal_ends_all_that_runs(project, job, number):
 def test_what_a_job_leaves_running_ends_with_the_suite(project, job):
     process, end = project.start(job, STAY)
     with process, end, project.listen() as fifo:
-        hear(fifo, 3)
+        hear(process, fifo, end, 3)
         said = process.communicate()[0]
         assert said.endswith("\n1 passed, 0 failed\n") and process.returncode == 0, said
         nothing_is_left(project, fifo, end)
@@ -119,7 +120,7 @@ def test_what_a_job_leaves_running_ends_with_the_suite(project, job):
 def test_a_job_that_takes_too_long_is_ended_with_its_children(project):
     tests = project.top / "build" / "meson-info" / "intro-tests.json"
     tests.write_text(tests.read_text().replace('"timeout": 60', '"timeout": 0.1'))
-    with project.listen(os.O_NONBLOCK) as fifo:
+    with project.listen() as fifo:
         process, end = project.start("c/stay", STAY + WAIT)
         with process, end:
             said = process.communicate()[0]
