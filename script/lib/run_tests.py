@@ -13,7 +13,6 @@ import os
 import re
 import select
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -25,6 +24,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import candidates
+import keeper
+import stand_in
 from pytest_server import PYTHON, PytestServer
 
 TOP = Path(__file__).resolve().parents[2]
@@ -294,8 +295,24 @@ class StartedByServer:
         return self.server.reap(self.pid)
 
 
+def read_until_end(output, pid):
+    """What a process and those that it leaves in the background write until it ends; closes `output`."""
+    pieces, ended, reads = [], os.pidfd_open(pid), [output]
+    os.set_blocking(output, False)
+    while True:
+        ready, _, _ = select.select([*reads, ended], [], [])
+        if output in ready:
+            pieces.append(os.read(output, 1 << 16))
+            reads = reads if pieces[-1] else []
+        elif ready:
+            break
+    os.close(output)
+    os.close(ended)
+    return b"".join(pieces)
+
+
 def run(job, server):
-    """Runs one job; a time-out ends all its processes."""
+    """Runs one job; a time-out ends its processes (those whose parents have ended wait for the end of the suite)."""
     start = time.monotonic()
     output, theirs = os.pipe()
     is_pytest = job.argv[:len(PYTEST)] == PYTEST
@@ -305,16 +322,11 @@ def run(job, server):
 
     def end_it():
         late.set()
-        os.killpg(process.pid, signal.SIGKILL)  # not waited for yet, so the number is its own
+        keeper.end_tree(process.pid)  # not waited for yet, so the number is its own
 
     timer = threading.Timer(job.seconds, end_it)
     timer.start()
-    with open(output, "rb") as stream:
-        raw = stream.read()
-    # What it left in the background may have closed its output: the end is that of the process.
-    ended = os.pidfd_open(process.pid)
-    select.select([ended], [], [])
-    os.close(ended)
+    raw = read_until_end(output, process.pid)
     timer.cancel()
     timer.join()
     code, cpu = process.wait()
@@ -492,37 +504,21 @@ def run_all(words, reports, server):
     return board
 
 
-def heed_signals():
-    """What ignored signals the suite was started with (by nohup, or in a shell's background) is not the tests'."""
-    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
-        if signal.getsignal(number) == signal.SIG_IGN:
-            signal.signal(number, signal.SIG_DFL)
+def list_jobs(reports):
+    for kind in BUILDS:
+        if make(kind, ["build.ninja"]) is None:
+            return 1
+        print("\n".join(job.name for job in jobs_of(kind, [], reports)))
+    return 0
 
 
-def main(words):
-    if words != ["--list"] and any(word.startswith("-") for word in words):
-        print(USAGE)
-        return 0 if words in (["-h"], ["--help"]) else 2
-    if TOP.is_relative_to("/tmp"):
-        print("%s is beneath /tmp: tests fail whose programs run in sandboxes, which have a /tmp of their own. "
-              "Clone into another folder." % TOP, flush=True)
-    heed_signals()
-    reports = tempfile.mkdtemp(prefix="hasp-test-")
-    try:
-        if words == ["--list"]:
-            for kind in BUILDS:
-                if make(kind, ["build.ninja"]) is None:
-                    return 1
-                print("\n".join(job.name for job in jobs_of(kind, [], reports)))
-            return 0
-        start = time.monotonic()
-        PY_ENV["HASP_TURN"] = turn()
-        print("rows of long tables: HASP_TURN=" + PY_ENV["HASP_TURN"], flush=True)
-        server = PytestServer(str(Path(reports) / "compiled"))
-        board = run_all(words, reports, server)
-        server.close()
-    finally:
-        subprocess.run(["rm", "-rf", reports])
+def run_suite(words, reports):
+    start = time.monotonic()
+    PY_ENV["HASP_TURN"] = turn()
+    print("rows of long tables: HASP_TURN=" + PY_ENV["HASP_TURN"], flush=True)
+    server = PytestServer(str(Path(reports) / "compiled"))
+    board = run_all(words, reports, server)
+    server.close()
     if not board.total and not board.failed:
         print("no test is named so")
         board.failed = 1
@@ -535,6 +531,30 @@ def main(words):
         board.total, time.monotonic() - start, sum(cpu for cpu, _ in board.spent)))
     print("%d passed, %d failed" % (board.passed, board.failed))
     return 0 if board.failed == 0 else 1
+
+
+def go_elsewhere(why, words):
+    """Goes on in a copy of this clone; returns only if there is none."""
+    try:
+        copy = stand_in.make(TOP)
+    except stand_in.CopyError as error:
+        print("%s %s, so tests fail there, and %s. Clone into another folder." % (TOP, why, error), flush=True)
+        print("0 passed, 1 failed")
+        return 1
+    print("%s %s: testing a copy, %s" % (TOP, why, copy), flush=True)
+    os.chdir(copy)
+    os.execv(sys.executable, [sys.executable, str(copy / "script" / "lib" / "run_tests.py"), *words])
+
+
+def main(words):
+    if words != ["--list"] and any(word.startswith("-") for word in words):
+        print(USAGE)
+        return 0 if words in (["-h"], ["--help"]) else 2
+    if why := stand_in.reason(TOP):
+        return go_elsewhere(why, words)
+    reports = tempfile.mkdtemp(prefix="hasp-test-")
+    return keeper.run(lambda: list_jobs(reports) if words == ["--list"] else run_suite(words, reports),
+                      lambda: subprocess.run(["rm", "-rf", reports]))
 
 
 if __name__ == "__main__":
