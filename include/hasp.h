@@ -176,7 +176,10 @@ enum {
 	HASP_WANT_DIFF = 1 << 2,  /* make a unified diff of what changed */
 	HASP_NO_FOLDERS = 1 << 3, /* do not make missing folders */
 	HASP_ANY_COUNT = 1 << 4,  /* hasp_update: any number of places above 0 */
-	HASP_EXACT_ENDINGS = 1 << 5 /* hasp_write: do not write CRLF for LF in a CRLF file */
+	HASP_EXACT_ENDINGS = 1 << 5, /* hasp_write: do not write CRLF for LF in a CRLF file */
+	HASP_LITERAL = 1 << 6     /* write also what looks like a placeholder for omitted text, a
+	                           * fenced or numbered listing, or a diff in place of a file
+	                           * (INVALID_ARGUMENT otherwise) */
 };
 
 /* One change of one file.  All return true when it was made.  `base_sha256` is the state
@@ -231,7 +234,7 @@ HASP_API hasp_batch *hasp_batch_new(void); /* never NULL; the caller frees it */
 HASP_API void hasp_batch_free(hasp_batch *batch);
 
 /* Each adds one change, with the meaning of the function above, and the flags
- * HASP_ANY_COUNT and HASP_EXACT_ENDINGS.  Mistakes are found by hasp_batch_apply. */
+ * HASP_ANY_COUNT, HASP_EXACT_ENDINGS and HASP_LITERAL.  Mistakes are found by hasp_batch_apply. */
 HASP_API void hasp_batch_patch(hasp_batch *batch, const char *path, const char *base_sha256,
                                const char *diff, size_t diff_len);
 HASP_API void hasp_batch_write(hasp_batch *batch, const char *path, const char *base_sha256,

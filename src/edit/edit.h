@@ -44,6 +44,7 @@ struct change {
 	size_t expected_count;        /* UPDATE: exact number of places; 0 means 1 */
 	bool any_count;               /* UPDATE: one or more places are fine */
 	bool exact_line_endings;      /* WRITE: do not turn LF into CRLF for a CRLF file */
+	bool literal;                 /* the new content is meant as it is: no content_check */
 	bool bytes;                   /* WRITE, CREATE: `text` is the file's bytes as they are to
 	                               * be, text or not: nothing is checked, nothing adapted, no
 	                               * diff */
@@ -114,8 +115,8 @@ void change_result_release(struct change_result *result);
  * CRLF when the text is not found otherwise, and the replacement then gets CRLF.  Of one place
  * (not of several, or any number) the other readings in patch/patch.h are tried, too;
  * `note` says so.  An update or a patch that was made already succeeds, with `already`, and writes
- * nothing.  A WRITE of what the file has already succeeds, and writes nothing.  WRITE and UPDATE
- * refuse text with omission placeholders (placeholder_check).
+ * nothing.  A WRITE of what the file has already succeeds, and writes nothing.  New content that is
+ * plainly not meant so is refused (content_check) unless the change is `literal`.
  *
  * Messages of STATE_MISMATCH begin with "State Mismatch: File has changed on disk since it was
  * last read.", those about diffs with "Invalid Diff: ".
@@ -127,27 +128,51 @@ void change_result_release(struct change_result *result);
  *   FILE_EXISTS        CREATE, MOVE, or UPDATE with an empty old_text
  *   WRONG_MATCH_COUNT  UPDATE; where the text is not found, `failure` has the nearest place
  *   NO_CHANGE          PATCH, UPDATE and MOVE that leave everything as it is
- *   INVALID_ARGUMENT   a placeholder; text that is not UTF-8;
+ *   INVALID_ARGUMENT   content_check; text that is not UTF-8;
  *                      an encoding that iconv does not know or that lacks a character
  *   IO_ERROR           also: no journal_folder for several files */
 bool edit_apply(const struct workspace *ws, const struct change *changes, size_t count,
                 const struct edit_options *options, struct change_result *results,
                 struct err *err);
 
-/* ---- placeholders ----------------------------------------------------------------- */
+/* ---- content that is not meant so ------------------------------------------------- */
 
-/* Omission placeholders: "// ... rest of the code ..." where a model left out what it
- * did not want to repeat.
+/* What models write by mistake, refused by one rule for all kinds of changes.
  *
- * Written to a file such a line replaces real code.  A line counts when it is nothing but
- * an optional comment marker, three dots (or an ellipsis) at the beginning, the end or both,
- * and words that say "the rest", "existing code", "unchanged".  A line that the
- * old text has too is the file's own and is let through.
+ * Only lines that are new count, and of these only lines that the file did not have.  What a line
+ * looks like decides what must speak against it besides:
+ *
+ *     looks like                                          is refused
+ *     words of omission only, and dots                    always; in prose, or amid a comment,
+ *       "// ... existing code ..."                          where text is lost
+ *       "[... rest of file ...]"
+ *     such words in a comment or in brackets, or with     where text is lost
+ *       names among them and dots
+ *       "# same as before", "# ... old retry logic unchanged ..."
+ *     such words with nothing around them                 where text is lost, in source
+ *       "rest of the code remains the same"
+ *     dots alone, in a comment or not                     where text is lost, unless they belong
+ *       "// ...", "...", "# [...]", "f() { ... }"           to the language, or to a sample
+ *     numbers of a listing before three lines or more     if they have arrows, in front of lines
+ *       "12→", "12 |", "12:"                                that the file has without them, or as
+ *                                                         the whole of a source file
+ *     a code fence round the whole content                except in Markdown and other prose
+ *     a diff, or SEARCH and REPLACE, as the whole         in source, and in place of what was none;
+ *       content                                           not in a .diff or .patch
+ *
+ * Text is lost where the line stands if more lines of code go than come there, comparing what
+ * is removed with what is added line by line; comments, blank lines and closing brackets do not
+ * count.  The words are a closed list (placeholder.c).  "TODO" and "your code here" are none of
+ * them: people write them.  Dots belong to the language as a body in Python and Perl, as the end of
+ * a list of parameters, as the end of a document in YAML.
+ *
+ * The kind of a file (source, prose, data, patch) is known by its name; others are unknown, and
+ * count as source but for fences, numbers and diffs, which need the file's own lines as evidence.
  */
 
-/* INVALID_ARGUMENT, naming the line, when `text` has a placeholder that `old_text` lacks.
- * `what` names the text in the message ("content"). Linear in both texts. */
-bool placeholder_check(struct span text, struct span old_text, const char *what,
-                       struct err *err);
+/* INVALID_ARGUMENT, naming the first line at fault, when `edits` would put such a thing into the
+ * text `before`. `path` is the file's. Near-linear in both texts. */
+bool content_check(const char *path, const struct lines *before, const struct edit *edits,
+                   size_t count, struct err *err);
 
 #endif

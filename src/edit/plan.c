@@ -94,8 +94,7 @@ static bool edit_plan_text(struct edit_step *step, struct span text, struct err 
 	if (!utf8_valid(text))
 		return err_set(err, ERR_INVALID_ARGUMENT, "The new content of %s is not UTF-8.",
 		               step->change->path);
-	if (!edit_step_document(step, /* opaque_is_fine= */ true, err) ||
-	    !placeholder_check(text, step->doc.lines.text, "content", err))
+	if (!edit_step_document(step, /* opaque_is_fine= */ true, err))
 		return false;
 	if (step->doc.bom_bytes)
 		text = utf8_skip_mark(text); /* the file's own mark is kept */
@@ -432,7 +431,6 @@ static bool plan_as_written(struct edit_step *step, struct err *err)
 		return err_set(err, ERR_NO_CHANGE, "The old and the new text are the same; nothing "
 		               "was written.");
 	if (!edit_step_document(step, /* opaque_is_fine= */ false, err) ||
-	    !placeholder_check(change->text, step->doc.lines.text, "text", err) ||
 	    !find_places(step, &matches, &crlf, err) ||
 	    !replacement_of(step, crlf, &owned, &replacement, err) ||
 	    !build_script(step, &matches, replacement, err) ||
@@ -818,6 +816,20 @@ static bool plan_move(struct edit_call *call, struct edit_step *step, struct err
 	return true;
 }
 
+/* What the step adds is plainly meant so, or the caller says that it is. */
+static bool check_content(const struct edit_step *step, struct err *err)
+{
+	const struct change *change = step->change;
+	struct edit whole = { .remove = step->doc.lines.count, .insert = step->text };
+	bool scripted = step->edits != NULL;
+
+	if (change->literal || change->bytes || !step->has_doc || step->after.made_by != step)
+		return true;
+	return content_check(change->path, &step->doc.lines,
+	                     scripted ? step->edits->edits : &whole,
+	                     scripted ? step->edits->count : 1, err);
+}
+
 static bool check_expected(struct edit_step *step, struct err *err)
 {
 	if (!step->change->expect ||
@@ -846,7 +858,8 @@ bool edit_plan_step(struct edit_call *call, struct edit_step *step, struct err *
 	if (!ok || (rule->may_create && !check_folders(call, step->file, err)))
 		return false;
 	step->before = step->file->body; /* hashed and verified by the check */
-	if (!rule->plan(call, step, err) || !check_expected(step, err))
+	if (!rule->plan(call, step, err) || !check_content(step, err) ||
+	    !check_expected(step, err))
 		return false;
 	if (step->target)
 		step->target->body = step->after;

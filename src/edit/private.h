@@ -4,6 +4,8 @@
  *     edit.c           the call: plan every change, commit, report
  *     plan.c           one change: check the base, compute the new body; the exact replacement
  *     file.c           the files of a call, their evolving bodies, their encodings
+ *     content.c        whether the new content is meant so (placeholders, fences, ...)
+ *     placeholder.c    one line as what may stand for text that was left out
  *     change_result.c  states, contents and diffs for the caller
  *
  * A *file* is a canonical path with the snapshot that was read.  Its *body* is
@@ -99,6 +101,23 @@ bool edit_plan_step(struct edit_call *call, struct edit_step *step, struct err *
 /* Opens step->doc over the body before, once.  With `opaque_is_fine` content that is not
  * text is taken for nothing, and step->opaque set. */
 bool edit_step_document(struct edit_step *step, bool opaque_is_fine, struct err *err);
+
+/* placeholder.c */
+
+/* What a line may stand for; content.c has the evidence that each needs. */
+enum placeholder {
+	PLACEHOLDER_NONE,
+	PLACEHOLDER_DOTS,           /* dots alone, perhaps in brackets, or as a body in braces */
+	PLACEHOLDER_COMMENTED_DOTS, /* dots alone, in a comment's marks */
+	PLACEHOLDER_SENTENCE,       /* words that say so, with nothing around them */
+	PLACEHOLDER_LIKELY,         /* the same in a comment, in brackets, or with dots */
+	PLACEHOLDER_CERTAIN,        /* dots, and words that say nothing else */
+};
+
+/* Reads one line, with or without its ending. In time linear in the line. */
+enum placeholder placeholder_read(struct span line);
+/* Whether the line, trimmed, begins with a comment mark of any language. */
+bool placeholder_is_comment(struct span body);
 
 /* change_result.c */
 

@@ -153,11 +153,9 @@ static bool make_update(const struct change *change, struct span base, struct bu
 {
 	size_t places = count_places(base, change->old_text);
 	size_t wanted = change->expected_count ? change->expected_count : 1;
-	struct err ignored = ERR_INIT;
 	const char *at;
 
-	if (!places || (!change->any_count && places != wanted) ||
-	    !placeholder_check(change->text, base, "new_content", &ignored))
+	if (!places || (!change->any_count && places != wanted))
 		return false;
 	while ((at = memmem(base.data, base.len, change->old_text.data, change->old_text.len))) {
 		buf_append(out, base.data, (size_t)(at - base.data));
@@ -169,13 +167,10 @@ static bool make_update(const struct change *change, struct span base, struct bu
 
 static bool make_write(const struct change *change, struct span base, struct buf *out)
 {
-	struct err ignored = ERR_INIT;
-
 	/* What would be adapted to the file's own line endings is left to the call itself. */
 	if (change->encoding || change->bytes ||
 	    memchr(base.data ? base.data : "", '\r', base.len) ||
-	    !utf8_valid(change->text) ||
-	    !placeholder_check(change->text, base, "content", &ignored))
+	    !utf8_valid(change->text))
 		return false;
 	return buf_span(out, change->text);
 }
@@ -293,6 +288,18 @@ static bool merges_so_backwards(const struct lines *const texts[3], const struct
 	return same;
 }
 
+/* Whether the change itself will not be refused for what it adds. */
+static bool is_plainly_meant(const struct change *change, const struct lines *base,
+                             const struct lines *mine)
+{
+	_cleanup_script_ struct script script = { 0 };
+	struct err ignored = ERR_INIT;
+
+	diff_lines(base, mine, &script);
+	return change->literal ||
+	       content_check(change->path, base, script.edits, script.count, &ignored);
+}
+
 /* The change of `base` by `change`, as a diff of `now`; false when the two touch. */
 static bool merge_change(const struct change *change, struct span base_text, struct span now_text,
                          struct buf *diff)
@@ -308,7 +315,8 @@ static bool merge_change(const struct change *change, struct span base_text, str
 		return false;
 	lines_index(&mine, buf_view(&mine_text));
 	lines_index(&now, now_text);
-	return merge_lines(&base, &mine, &now, &merged) && merged.count &&
+	return is_plainly_meant(change, &base, &mine) &&
+	       merge_lines(&base, &mine, &now, &merged) && merged.count &&
 	       merges_so_backwards(texts, &merged) &&
 	       script_print(diff, &now, &merged, &print) &&
 	       makes_the_same(&now, &merged, buf_view(diff));

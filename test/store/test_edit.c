@@ -166,7 +166,7 @@ static const struct row rows[] = {
 	  "plain text here\nb\xFF\n\xC3\xA9t\xC3\xA9 d\xC3\xA9j\xC3\xA0 \xE2\x82\xAC \xE2\x82\xAC \xC3\xA9\nc\n", CHANGE_UPDATE, NONE, "b", "x", ANY,
 	  .code = ERR_INVALID_ARGUMENT, .replaced = 1 },
 	{ "update refuses a placeholder", "a\nb\n", CHANGE_UPDATE, NONE, "b\n",
-	  "# ... existing code ...\n", .code = ERR_INVALID_ARGUMENT },
+	  "# ... existing code ...\n", .code = ERR_INVALID_ARGUMENT, .replaced = 1 },
 	/* PATCH */
 	{ "patch applies to the right base", "a\nb\nc\n", CHANGE_PATCH, RIGHT,
 	  .text = "@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n", .after = "a\nx\nc\n" },

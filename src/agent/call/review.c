@@ -319,6 +319,7 @@ static bool use_content(struct call *call, const struct tool_question *question,
 	json_object_set(arguments, "content", content);
 	if (json_string_length(base))
 		json_object_set(arguments, "base_content_sha256", (json_t *)base);
+	json_object_set_new(arguments, "literal", json_true());
 	if (call->review)
 		json_object_set_new(arguments, "exact_line_endings", json_true());
 	ask_for_diff(call, question, arguments);
@@ -411,6 +412,7 @@ static json_t *write_change(const json_t *change, const json_t *state, json_t *c
 	json_object_set(write, "content", content);
 	json_object_set(write, "base_content_sha256", json_object_get(state, "sha256"));
 	json_object_set_new(write, "exact_line_endings", json_true());
+	json_object_set_new(write, "literal", json_true());
 	return write;
 }
 

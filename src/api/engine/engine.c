@@ -595,6 +595,7 @@ static struct request request_of(enum change_kind kind, const char *path, const 
 			.text = span_of(text, len),
 			.any_count = flags & HASP_ANY_COUNT,
 			.exact_line_endings = flags & HASP_EXACT_ENDINGS,
+			.literal = flags & HASP_LITERAL,
 		},
 		.base = base,
 	};

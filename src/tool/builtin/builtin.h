@@ -56,6 +56,11 @@ extern const struct tool tool_exit_plan_mode;
 	"dry_run": {"type": "boolean", "description": \
 		"Compute and check everything, write nothing. Default false."})
 
+/* Undeclared, or bare (apply_changes): the refusal that it overrides names it (edit/content.c). */
+#define ARGUMENT_LITERAL SCHEMA( \
+	"literal": {"type": "boolean", "description": \
+		"Write even what looks like a placeholder, fence, listing or diff. Default false."})
+
 /* A list of names or globs; with its description. */
 #define ARGUMENT_STRINGS(text) SCHEMA( \
 	{"type": "array", "maxItems": 1000, "items": {"type": "string", "minLength": 1}, \

@@ -14,7 +14,7 @@
 
 static const char safe_patch_description[] =
 	"Changes one file, in as many places as needed, by a unified diff. This is the preferred "
-	"tool for all changes to files.\n\n"
+	"tool for changes.\n\n"
 	"1. Work from the latest version in your context: the one with the highest version "
 	"number, from a read or an edit.\n"
 	"2. If there is none, you MUST call read_file or read_many_files first.\n"
@@ -25,8 +25,8 @@ static const char safe_patch_description[] =
 	"5. To create a file, diff against /dev/null and leave base_content_sha256 out.\n\n"
 	"All hunks apply or none does. Every answer has latest_file_state (content, version, "
 	"sha256): make the next edit from it without reading again, also after state_mismatch; if "
-	"that answer has rebased, call again with rebase (its id) and the new sha256 instead of a "
-	"diff, if the edit is still right. no_match: error.expected and error.found differ in "
+	"it has rebased and the edit is still right, call again with rebase (its id) and the new "
+	"sha256 instead of a diff. no_match: error.expected and error.found differ in "
 	"error.hunk; copy exactly. ambiguous_diff: add context until the hunk fits one of "
 	"error.candidates. outside_workspace, permission_denied, denied_*: do not retry.";
 
@@ -39,7 +39,7 @@ static const char safe_patch_arguments_schema[] = SCHEMA(
 			"At least 10 lines of context a hunk. Required without rebase."},
 		"rebase": {"type": "string", "description":
 			"Instead of a diff: rebased.id of an answer."}, )
-		ARGUMENT_BASE ", " ARGUMENTS_EDIT SCHEMA(
+		ARGUMENT_LITERAL ", " ARGUMENT_BASE ", " ARGUMENTS_EDIT SCHEMA(
 	}
 } );
 /* clang-format on */
@@ -70,7 +70,7 @@ static void *patch_begin(struct session *session, const json_t *arguments)
 	return editor_begin(session, arguments, CHANGE_PATCH);
 }
 
-static const char *const safe_patch_undeclared[] = { "dry_run", NULL };
+static const char *const safe_patch_undeclared[] = { "literal", "dry_run", NULL };
 
 const struct tool tool_safe_patch = {
 	.name = "safe_patch",
@@ -96,7 +96,7 @@ static const char update_file_description[] =
 	"Replaces exact text in one file: old_content, which occurs expected_matches times (once "
 	"by default), becomes new_content. For more or larger changes use safe_patch.\n\n"
 	"Copy old_content from the latest version in your context (highest version number), with "
-	"enough lines around it to occur only there; base_content_sha256 locks that version. An "
+	"enough lines to occur only once; base_content_sha256 locks that version. An "
 	"empty old_content creates a file.\n\n"
 	"Every answer has latest_file_state: after state_mismatch start again from it. "
 	"wrong_match_count: error.match_lines says where it occurs. denied_*: do not retry.";
@@ -113,7 +113,7 @@ static const char update_file_arguments_schema[] = SCHEMA(
 			"How often old_content occurs. Default 1."},
 		"allow_multiple": {"type": "boolean", "description":
 			"Replace every occurrence. Default false."}, )
-		ARGUMENT_BASE ", " ARGUMENTS_EDIT SCHEMA(
+		ARGUMENT_LITERAL ", " ARGUMENT_BASE ", " ARGUMENTS_EDIT SCHEMA(
 	}
 } );
 /* clang-format on */
@@ -141,7 +141,7 @@ static void *update_begin(struct session *session, const json_t *arguments)
 }
 
 static const char *const update_file_undeclared[] =
-	{ "allow_multiple", "return_content", "dry_run", NULL };
+	{ "allow_multiple", "literal", "return_content", "dry_run", NULL };
 
 const struct tool tool_update_file = {
 	.name = "update_file",
@@ -167,11 +167,11 @@ const struct tool tool_update_file = {
 static const char write_file_description[] =
 	"Writes the whole content of a file, new or existing. To change parts of one, use "
 	"safe_patch.\n\n"
-	"To create a file, leave base_content_sha256 out. To overwrite a file you MUST have its "
-	"latest content (highest version number, from read_file or an edit) and you MUST pass the "
-	"sha256 of that version as base_content_sha256: a lock against overwriting newer "
-	"changes. Without it, the call fails if the file exists. Never shorten content with a "
-	"placeholder.\n\n"
+	"To create a file, leave base_content_sha256 out. To overwrite one you MUST have its "
+	"latest content (highest version number, from read_file or an edit) and MUST pass the "
+	"sha256 of that version as base_content_sha256: a lock against overwriting newer changes. "
+	"Without it, the call fails if the file exists. Never shorten content with a placeholder "
+	"(only literal: true writes one).\n\n"
 	"Every answer has latest_file_state: after state_mismatch decide again from it. denied_*: "
 	"do not retry.";
 
@@ -181,7 +181,7 @@ static const char write_file_arguments_schema[] = SCHEMA(
 	"type": "object", "required": ["file_path", "content"], "additionalProperties": false,
 	"properties": { ) ARGUMENT_FILE_PATH SCHEMA(,
 		"content": {"type": "string", "description": "The complete new content."}, )
-		ARGUMENT_BASE SCHEMA(,
+		ARGUMENT_LITERAL ", " ARGUMENT_BASE SCHEMA(,
 		"create_dirs": {"type": "boolean", "description":
 			"Make missing folders. Default true."},
 		"encoding": {"type": "string", "description":
@@ -212,7 +212,8 @@ static void *write_begin(struct session *session, const json_t *arguments)
 }
 
 static const char *const write_file_undeclared[] = {
-	"create_dirs", "encoding", "exact_line_endings", "return_content", "dry_run", NULL,
+	"create_dirs", "encoding", "exact_line_endings", "literal", "return_content", "dry_run",
+	NULL,
 };
 
 const struct tool tool_write_file = {
@@ -236,8 +237,8 @@ const struct tool tool_write_file = {
 /* apply_changes: changes to many files, all or nothing. */
 
 static const char apply_changes_description[] =
-	"Changes many files in one step: all changes are made or none. Use it for changes that "
-	"only make sense together.\n\n"
+	"Changes many files in one step, all or none. Use it for changes that only make sense "
+	"together.\n\n"
 	"By kind, changes have: patch: unified_diff, at least 10 lines of context, or rebase; "
 	"write: content; create: content of a file that must not exist; update: old_content, "
 	"new_content; delete; move: new_path, which must be free.\n"
@@ -252,6 +253,7 @@ static const char apply_changes_description[] =
 /* The description above says it once; a model would pay for six copies. */
 #define CHANGE_PATH SCHEMA("file_path": {"type": "string", "minLength": 1})
 #define CHANGE_BASE SCHEMA("base_content_sha256": {"type": "string"})
+#define CHANGE_LITERAL SCHEMA("literal": {"type": "boolean"})
 
 #define CHANGE_SCHEMA(NAME, REQUIRED, ...) SCHEMA( \
 	{"type": "object", "required": ["kind", "file_path") REQUIRED SCHEMA(], \
@@ -266,16 +268,18 @@ static const char apply_changes_arguments_schema[] = SCHEMA(
 	 "description": "In the order in which they are made.", "items": {"oneOf": [ )
 	CHANGE_SCHEMA("patch", "", SCHEMA(,
 		"unified_diff": {"type": "string", "minLength": 1}, "rebase": {"type": "string"}, )
-		CHANGE_BASE) ", "
+		CHANGE_LITERAL ", " CHANGE_BASE) ", "
 	CHANGE_SCHEMA("write", SCHEMA(, "content"), SCHEMA(,
 		"content": {"type": "string"},
-		"exact_line_endings": {"type": "boolean"}, ) CHANGE_BASE) ", "
+		"exact_line_endings": {"type": "boolean"}, )
+		CHANGE_LITERAL ", " CHANGE_BASE) ", "
 	CHANGE_SCHEMA("create", SCHEMA(, "content"), SCHEMA(,
-		"content": {"type": "string"})) ", "
+		"content": {"type": "string"}, ) CHANGE_LITERAL) ", "
 	CHANGE_SCHEMA("update", SCHEMA(, "old_content", "new_content"), SCHEMA(,
 		"old_content": {"type": "string"}, "new_content": {"type": "string"},
 		"expected_matches": {"type": "integer", "minimum": 1},
-		"allow_multiple": {"type": "boolean"}, ) CHANGE_BASE) ", "
+		"allow_multiple": {"type": "boolean"}, )
+		CHANGE_LITERAL ", " CHANGE_BASE) ", "
 	CHANGE_SCHEMA("delete", "", ", " CHANGE_BASE) ", "
 	CHANGE_SCHEMA("move", SCHEMA(, "new_path"), SCHEMA(,
 		"new_path": {"type": "string", "minLength": 1}, ) CHANGE_BASE) SCHEMA(

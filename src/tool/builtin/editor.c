@@ -440,6 +440,7 @@ struct change editor_change(const json_t *arguments, enum change_kind kind, stru
 		.expected_count = argument_size(arguments, "expected_matches", 1),
 		.any_count = argument_bool(arguments, "allow_multiple", false),
 		.exact_line_endings = argument_bool(arguments, "exact_line_endings", false),
+		.literal = argument_bool(arguments, "literal", false),
 		.encoding = argument_str(arguments, "encoding"),
 	};
 }

@@ -197,6 +197,7 @@ static const struct wire_field change_fields[] = {
 	WIRE_FIELD(U64, struct change, expected_count, 0),
 	WIRE_FIELD(BOOL, struct change, any_count, 0),
 	WIRE_FIELD(BOOL, struct change, exact_line_endings, 0),
+	WIRE_FIELD(BOOL, struct change, literal, 0),
 	WIRE_FIELD(BOOL, struct change, bytes, 0),
 	WIRE_FIELD(TEXT_OR_NULL, struct change, encoding, LIMIT_WIRE_WORD),
 	WIRE_FIELD(HASH_OR_NULL, struct change, expect, 0),
