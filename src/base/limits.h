@@ -35,6 +35,8 @@
 #define LIMIT_RESULT_BYTES ((size_t)4 << 30)
 /* Changes in one apply_changes; each holds two open descriptors at most while planned. */
 #define LIMIT_CHANGES 4096
+/* What a model is shown of the folders that it may read besides its workspace. */
+#define LIMIT_READ_PATHS_SHOWN ((size_t)4 << 10)
 /* A path longer than the kernel takes is an error before it is a system call. */
 #define LIMIT_PATH_BYTES 4096
 #define LIMIT_SYMLINKS 40

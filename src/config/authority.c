@@ -338,6 +338,7 @@ static const struct {
 	{ "general.defaultApprovalMode", "--approval-mode" },
 	{ "hasp.durability", "--durability" },
 	{ "hasp.sandbox.level", "--sandbox" },
+	{ "hasp.sandbox.readPaths", "--read" },
 	{ "model.name", "--model" },
 	{ "output.format", "--output-format" },
 	{ "policyPaths", "--policy" },

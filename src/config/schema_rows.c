@@ -460,6 +460,10 @@ static const char schema_hasp_rows[] =
 	       "How tools and commands are confined: at the strongest level that the machine "
 	       "allows (auto), or at exactly this one.",
 	       NEVER)
+	STRINGS("hasp.sandbox.readPaths", "[]",
+	        "Folders outside the workspace that tools can read, and files too that commands "
+	        "can read although they are hidden by default.",
+	        CONCAT ASK)
 	BOOLEAN("hasp.servers.claude", "true",
 	        "Use Claude Code's MCP servers too (~/.claude.json).", ONLY_FALSE)
 	BOOLEAN("hasp.servers.codex", "true",

@@ -130,6 +130,7 @@ void change_result_release(struct change_result *result);
  *   NO_CHANGE          PATCH, UPDATE and MOVE that leave everything as it is
  *   INVALID_ARGUMENT   content_check; text that is not UTF-8;
  *                      an encoding that iconv does not know or that lacks a character
+ *   DENIED_BY_SANDBOX  the file is in a folder for reading alone (workspace_is_read_only)
  *   IO_ERROR           also: no journal_folder for several files */
 bool edit_apply(const struct workspace *ws, const struct change *changes, size_t count,
                 const struct edit_options *options, struct change_result *results,

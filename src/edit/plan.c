@@ -696,6 +696,28 @@ static struct edit_file *judged_file(struct edit_call *call, const char *path,
 	return NULL;
 }
 
+/* Whether the files may be changed where they are. */
+static bool check_writable(const struct edit_call *call, const struct edit_step *step,
+                           struct err *err)
+{
+	const struct edit_file *files[] = { step->file, step->target };
+
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		const struct place *place = files[i] ? &files[i]->disk.place : NULL;
+		const char *folder;
+
+		if (!place || !workspace_is_read_only(call->ws, place->root))
+			continue;
+		folder = workspace_root_path(call->ws, place->root);
+		return err_set(err, ERR_DENIED_BY_SANDBOX,
+		               "%s is in %s, which can only be read (--read, "
+		               "hasp.sandbox.readPaths). Nothing was written. To change files "
+		               "there, the user has to make it a folder of the workspace "
+		               "(--include-directories %s).", place->path, folder, folder);
+	}
+	return true;
+}
+
 /* The engine's own words, except that it knows nothing of files that do not exist. */
 static void patch_message(struct edit_step *step, const struct err *why, struct err *err)
 {
@@ -802,7 +824,7 @@ static bool plan_move(struct edit_call *call, struct edit_step *step, struct err
 		return err_set(err, ERR_INVALID_ARGUMENT, "Moving %s needs a new path.",
 		               change->path);
 	step->target = judged_file(call, change->new_path, change->new_resolved, err);
-	if (!step->target)
+	if (!step->target || !check_writable(call, step, err))
 		return false;
 	if (step->target == step->file)
 		return err_set(err, ERR_NO_CHANGE, "%s already has that name; nothing was moved.",
@@ -850,7 +872,7 @@ bool edit_plan_step(struct edit_call *call, struct edit_step *step, struct err *
 		               "A change needs a known kind and a path.");
 	rule = &rules[step->change->kind];
 	step->file = judged_file(call, step->change->path, step->change->resolved, err);
-	if (!step->file)
+	if (!step->file || !check_writable(call, step, err))
 		return false;
 	step->before = step->file->body;
 	ok = step->before.exists ? check_existing(step, rule, err) :

@@ -22,6 +22,7 @@ struct workspace_root {
 	char *path;  /* owned; canonical, absolute, without a slash at the end ("/" is "") */
 	char *alias; /* owned; the path as it was given, made absolute as text */
 	int fd;      /* owned; O_PATH */
+	bool read_only; /* nothing in it is changed; behind those that can be */
 };
 
 /* Another absolute spelling of a root. */
@@ -32,7 +33,7 @@ struct workspace_name {
 
 struct workspace {
 	struct workspace_root *roots; /* owned */
-	size_t count;
+	size_t count, own_count;      /* those after own_count are read-only */
 	struct workspace_name *names; /* owned */
 	size_t name_count, name_cap;
 	struct file_cache *cache; /* owned */

@@ -74,8 +74,32 @@ bool workspace_open(const char *const *roots, size_t count, struct workspace **r
 			return false;
 		}
 	}
+	ws->own_count = count;
 	*ret = ws;
 	return true;
+}
+
+void workspace_add_read_only(struct workspace *ws, const char *folder)
+{
+	struct workspace_root root = { .fd = -1, .read_only = true };
+	struct err ignored = ERR_INIT;
+	const char *rest;
+	size_t beneath;
+	bool opened = root_open(folder, &root, &ignored);
+
+	if (opened && !workspace_match(ws, root.path[0] ? root.path : "/", &beneath, &rest)) {
+		struct workspace_root *roots = mem_alloc(ws->count + 1, sizeof(*roots));
+
+		memcpy(roots, ws->roots, ws->count * sizeof(*roots));
+		roots[ws->count++] = root;
+		free(ws->roots);
+		ws->roots = roots;
+		return;
+	}
+	free(root.path);
+	free(root.alias);
+	if (root.fd >= 0)
+		close(root.fd);
 }
 
 void workspace_free(struct workspace *ws)
@@ -110,7 +134,17 @@ void workspace_name_root(struct workspace *ws, const char *name, const char *roo
 
 size_t workspace_root_count(const struct workspace *ws)
 {
+	return ws->own_count;
+}
+
+size_t workspace_folder_count(const struct workspace *ws)
+{
 	return ws->count;
+}
+
+bool workspace_is_read_only(const struct workspace *ws, size_t i)
+{
+	return ws->roots[i].read_only;
 }
 
 const char *workspace_root_path(const struct workspace *ws, size_t i)

@@ -14,6 +14,9 @@
  *     if (workspace_resolve(ws, "src/main.c", PLACE_FILE, &place, &err))
  *             ... place.folder, place.leaf, place.path ...
  *     place_release(&place);
+ *
+ * Folders beside the workspace can be added for reading alone.  Paths in them are absolute; they
+ * are resolved as beneath any root, and edits of what they lead to are refused (edit/edit.h).
  */
 #ifndef HASP_FILE_WORKSPACE_H
 #define HASP_FILE_WORKSPACE_H
@@ -37,8 +40,15 @@ void workspace_free(struct workspace *ws);
  * path; without such a root nothing happens.  Before the workspace is used. */
 void workspace_name_root(struct workspace *ws, const char *name, const char *root);
 
-/* How many roots there are. */
+/* Adds a folder for reading alone, behind the roots and likewise numbered. What is beneath a root
+ * already, or is no folder that can be opened, is left out. Before the workspace is used. */
+void workspace_add_read_only(struct workspace *ws, const char *folder);
+
+/* How many roots there are; and with the folders for reading alone. */
 size_t workspace_root_count(const struct workspace *ws);
+size_t workspace_folder_count(const struct workspace *ws);
+/* Whether root `i` is for reading alone. */
+bool workspace_is_read_only(const struct workspace *ws, size_t i);
 /* The canonical absolute path, and the descriptor, of root `i`; borrowed. */
 const char *workspace_root_path(const struct workspace *ws, size_t i);
 int workspace_root_fd(const struct workspace *ws, size_t i);

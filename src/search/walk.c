@@ -546,7 +546,7 @@ bool search_nothing_ignored(const struct workspace *ws, const struct walk_rules 
 	if (rules->no_gemini_ignore)
 		return true;
 	/* Asked before every read. For faccessat the kernel makes credentials of their own. */
-	for (size_t i = 0; i < workspace_root_count(ws); i++) {
+	for (size_t i = 0; i < workspace_folder_count(ws); i++) {
 		int root = workspace_root_fd(ws, i);
 		struct stat st;
 

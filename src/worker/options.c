@@ -3,7 +3,10 @@
  * machine, words for how a command ended. */
 #include <stdlib.h>
 
+#include "base/buf.h"
+#include "base/limits.h"
 #include "base/mem.h"
+#include "base/name.h"
 #include "worker/local.h"
 #include "worker/provider.h"
 
@@ -95,14 +98,23 @@ bool local_provider_open(const struct worker_options *options, struct provider *
 
 char *local_sentences(const struct worker_options *options, enum sandbox_level level)
 {
+	_cleanup_buf_ struct buf read = BUF_INIT(LIMIT_READ_PATHS_SHOWN);
+
+	for (size_t i = 0; i < options->read_count; i++) {
+		buf_str(&read, i ? ", " : " Outside the workspace these can be read: ");
+		name_line(&read, span_str(options->read[i]));
+	}
+	if (read.len)
+		buf_char(&read, '.');
 	if (level == SANDBOX_PATHS)
-		return mem_strdup("WARNING: commands are not confined here (sandbox level paths): "
-		                  "they can do all that the user can. Be careful.");
+		return mem_printf("WARNING: commands are not confined here (sandbox level paths): "
+		                  "they can do all that the user can. Be careful.%s",
+		                  read.data ? read.data : "");
 	return mem_printf("All is confined by the kernel (sandbox level %s): only the workspace "
 	                  "can be written%s, credentials cannot be read, the network is %s. What "
 	                  "is denied is told with what would allow it: ask the user, do not work "
-	                  "around it.",
+	                  "around it.%s",
 	                  sandbox_level_name(level),
 	                  options->write_count ? " (and what the user added)" : "",
-	                  options->network ? "on" : "off");
+	                  options->network ? "on" : "off", read.data ? read.data : "");
 }

@@ -70,6 +70,32 @@ def test_a_project_cannot_open_its_sandbox(world):
     assert not (world.top / "more" / "made").exists()
 
 
+def test_folders_to_read(world):
+    """File tools and @ read there unasked; an edit is refused in every mode."""
+    more = world.top / "more"
+    more.mkdir()
+    (more / "a.txt").write_text("needle\n")
+    calls = [call("read_file", {"file_path": str(more / "a.txt")}),
+             call("search_files", {"pattern": "needle", "path": str(more)}),
+             call("write_file", {"file_path": str(more / "b.txt"), "content": "x\n"})]
+    world.settings(hasp={"sandbox": {"readPaths": [str(more)]}})
+    done = world.run([calls, [text("Done.")]], "-p", "see @%s/a.txt" % more, "--yolo")
+    read, found, written = done.results()
+    assert read["content"] == "needle\n" and found["matches"] == 1
+    assert written["error"]["code"] == "denied_by_sandbox" and "can only be read" in written["message"]
+    assert not (more / "b.txt").exists()
+    asked = json.dumps(done.server.requests[0].body)
+    assert "Outside the workspace these can be read: %s." % more in asked and "needle" in asked
+
+
+def test_a_project_cannot_have_more_read(world):
+    (world.top / "more").mkdir()
+    (world.top / "more" / "a.txt").write_text("needle\n")
+    world.settings("project", hasp={"sandbox": {"readPaths": [str(world.top / "more")]}})
+    done = world.run([[call("read_file", {"file_path": str(world.top / "more" / "a.txt")})], [text("Done.")]], "-p", "x")
+    assert done.results()[0]["error"]["code"] == "outside_workspace"
+
+
 # ---- files ---------------------------------------------------------------------------------------
 
 def test_ignore_files_of_the_user(world):

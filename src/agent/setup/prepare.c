@@ -788,22 +788,34 @@ bool prepare_level(const struct settings *settings, const struct prepare_level *
 	return true;
 }
 
-const char **prepare_sandbox(const struct settings *settings, struct worker_options *ret)
+/* Those given, then those of the settings; returns how many are in `ret`. */
+static size_t join_paths(const char *const *given, size_t count, const json_t *more,
+                         const char **ret)
 {
-	const json_t *more = settings_get(settings, "tools.sandboxAllowedPaths");
-	const char **write = mem_alloc(ret->write_count + json_array_size(more) + 1,
-	                               sizeof(*write));
-	size_t i;
 	json_t *path;
+	size_t i;
 
-	ret->network |= settings_bool(settings, NETWORK, false);
-	for (i = 0; i < ret->write_count; i++)
-		write[i] = ret->write[i];
+	for (i = 0; i < count; i++)
+		ret[i] = given[i];
 	json_array_foreach((json_t *)more, i, path)
 		if (json_string_length(path))
-			write[ret->write_count++] = json_string_value(path);
-	ret->write = write;
-	return write;
+			ret[count++] = json_string_value(path);
+	return count;
+}
+
+const char **prepare_sandbox(const struct settings *settings, struct worker_options *ret)
+{
+	const json_t *write = settings_get(settings, "tools.sandboxAllowedPaths");
+	const json_t *read = settings_get(settings, "hasp.sandbox.readPaths");
+	const char **all = mem_alloc(ret->write_count + json_array_size(write) + ret->read_count +
+	                             json_array_size(read) + 1, sizeof(*all));
+
+	ret->network |= settings_bool(settings, NETWORK, false);
+	ret->write_count = join_paths(ret->write, ret->write_count, write, all);
+	ret->read_count = join_paths(ret->read, ret->read_count, read, all + ret->write_count);
+	ret->write = all;
+	ret->read = all + ret->write_count;
+	return all;
 }
 
 char **prepare_environment(const struct settings *settings)

@@ -126,8 +126,8 @@ bool prepare_level(const struct settings *settings, const struct prepare_level *
 bool prepare_may_network(const struct settings *settings);
 
 /* What the settings say of the sandbox, beside what `ret` has already: the network; paths to
- * write, in an array that takes the place of ret->write.  The caller frees that; its strings are
- * the settings'. */
+ * write and to read, in an array that takes the place of ret->write and ret->read.  The caller
+ * frees that; its strings are the settings'. */
 const char **prepare_sandbox(const struct settings *settings, struct worker_options *ret);
 
 /* Of hooks, from this process's: they are the user's programs, but secrets are not theirs,

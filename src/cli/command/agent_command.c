@@ -175,6 +175,9 @@ static bool headless_open_provider(struct headless *run, struct err *err)
 	if (!confinement_open(&run->confinement, &run->provider, err))
 		return false;
 	run->workers = worker_options_copy(options);
+	options->roots = run->workers.roots; /* what they were is freed here */
+	options->write = run->workers.write;
+	options->read = run->workers.read;
 	return true;
 }
 

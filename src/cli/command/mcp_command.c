@@ -114,7 +114,8 @@ static bool open_sandbox(struct mcp_command *command, struct err *err)
 	servers.provider = command->provider;
 	setup_command_env_init(&command->env, command->settings);
 	command->servers = mcp_servers_open(&servers);
-	options->roots = options->write = NULL;
+	options->roots = options->write = options->read = NULL;
+	options->root_count = options->write_count = options->read_count = 0;
 	return true;
 }
 

@@ -42,7 +42,10 @@ static const char *const level_choices[] __attribute__((unused)) = {
 	  .help = "also let commands write this file or folder" },                           \
 	{ .id = FLAG_READ, .name = "read", .repeatable = true,                                   \
 	  .value = { "PATH", COMPLETE_FILE, NULL },                                              \
-	  .help = "allow reading this normally hidden path" },                               \
+	  .help = "allow reading this folder or hidden path",                                    \
+	  .man = "Allows reading PATH: commands can read it even if it is hidden by default, "   \
+		 "and file tools can read what is in it, if it is a folder outside the "         \
+		 "workspace. Nothing in it can be written." },                                    \
 	{ .id = FLAG_DENY, .name = "deny", .repeatable = true,                                   \
 	  .value = { "PATH", COMPLETE_FILE, NULL }, .help = "forbid reading this path" }
 

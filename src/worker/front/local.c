@@ -164,11 +164,24 @@ static bool start_in(struct local *local, const struct sandbox_plan *plan,
 		                       .program = local->options.program };
 	struct process process;
 
-	/* What the plan has resolved, and nothing else. */
+	_cleanup_free_ const char **read = mem_alloc(hello.options.read_count + 1, sizeof(*read));
+	size_t read_count = 0;
+	bool ok;
+
+	for (size_t i = 0; i < hello.options.read_count; i++) {
+		read[read_count] = realpath(hello.options.read[i], NULL);
+		read_count += read[read_count] != NULL;
+	}
+	/* What the plan has resolved, and what is there to be read, and nothing else. */
 	hello.options.roots = (const char *const *)plan->roots;
 	hello.options.root_count = plan->root_count;
-	return start_process(local, &start, &process, err) &&
-	       client_open(&process, &hello, &options, ret, ret_welcome, err);
+	hello.options.read = read;
+	hello.options.read_count = read_count;
+	ok = start_process(local, &start, &process, err) &&
+	     client_open(&process, &hello, &options, ret, ret_welcome, err);
+	while (read_count)
+		free((char *)read[--read_count]);
+	return ok;
 }
 
 /* ---- weaker levels ---- */
@@ -288,8 +301,8 @@ static void name_root(const char ***names, size_t *count, size_t *cap, const cha
 	(*names)[*count] = NULL;
 }
 
-/* How users spell the roots: as they gave them, and as their shell spells the current folder
- * ($PWD goes through links where the kernel's name of it does not). */
+/* How users spell the roots, and folders for reading: as they gave them, and as their shell spells
+ * the current folder ($PWD goes through links where the kernel's name of it does not). */
 static void name_roots(struct worker_options *options)
 {
 	const char *shell = getenv("PWD");
@@ -305,8 +318,9 @@ static void name_roots(struct worker_options *options)
 		names = room;
 		cap = count + 1;
 	}
-	for (size_t i = 0; i < options->root_count; i++) {
-		const char *given = options->roots[i];
+	for (size_t i = 0; i < options->root_count + options->read_count; i++) {
+		const char *given = i < options->root_count ? options->roots[i] :
+		                    options->read[i - options->root_count];
 		_cleanup_free_ char *root = realpath(given, NULL);
 		_cleanup_free_ char *here = cwd ? path_join(cwd, given) : NULL;
 		_cleanup_free_ char *there =

@@ -53,14 +53,17 @@ static char *hidden_above(const struct worker *worker, const char *path)
 	return NULL;
 }
 
-/* The canonical path to judge, owned by the caller; NULL: it leads nowhere. */
-static char *judged_path(const struct worker *worker, const char *path)
+/* The canonical path to judge, owned by the caller; NULL: it leads nowhere, or what is wanted is to
+ * write where there is only reading, which the edit refuses itself. */
+static char *judged_path(const struct worker *worker, const char *path, enum sandbox_access wanted)
 {
 	_cleanup_place_ struct place place = PLACE_INIT;
 	struct err err = ERR_INIT;
 
 	if (workspace_resolve(worker->workspace, path, PLACE_FILE, &place, &err))
-		return mem_steal(&place.path);
+		return wanted == SANDBOX_WRITE &&
+		                       workspace_is_read_only(worker->workspace, place.root) ?
+		               NULL : mem_steal(&place.path);
 	if (err.code != ERR_PERMISSION_DENIED || !worker->hides)
 		return NULL;
 	return hidden_above(worker, path);
@@ -76,7 +79,7 @@ static bool op_may(const struct worker *worker, const char *path, enum sandbox_a
 
 	if (!worker->plan || (wanted == SANDBOX_READ && !worker->hides) || !path)
 		return true;
-	canonical = judged_path(worker, path);
+	canonical = judged_path(worker, path, wanted);
 	if (!canonical || plan_judge(worker->plan, canonical, wanted, removes, &denial))
 		return true;
 	return denial_refuse(&denial, err);
@@ -85,7 +88,7 @@ static bool op_may(const struct worker *worker, const char *path, enum sandbox_a
 static bool plan_hides_beneath(const struct sandbox_plan *plan, const struct workspace *ws)
 {
 	for (size_t i = 0; i < plan->rule_count; i++)
-		for (size_t r = 0; r < workspace_root_count(ws); r++)
+		for (size_t r = 0; r < workspace_folder_count(ws); r++)
 			if (plan->rules[i].access == SANDBOX_HIDDEN &&
 			    location_within(plan->rules[i].path, workspace_root_path(ws, r)))
 				return true;
@@ -438,6 +441,8 @@ bool inprocess_provider(const struct inprocess_options *options, struct provider
 		provider_free(&own->provider);
 		return false;
 	}
+	for (size_t i = 0; i < options->read_count; i++)
+		workspace_add_read_only(worker->workspace, options->read[i]);
 	for (size_t i = 0; i + 1 < options->root_name_count; i += 2)
 		workspace_name_root(worker->workspace, options->root_names[i],
 		                    options->root_names[i + 1]);

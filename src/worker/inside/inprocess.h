@@ -14,6 +14,9 @@ struct inprocess_options {
 	size_t root_count;
 	const char *const *root_names; /* as in struct worker_options (worker/local.h) */
 	size_t root_name_count;
+	const char *const *read; /* folders that can be read besides, and not changed; others are
+	                          * left out */
+	size_t read_count;
 	const char *journal_folder; /* absolute; where apply_changes keeps its journal */
 	enum durability durability;
 	size_t max_file_bytes; /* 0: the default */

@@ -34,6 +34,8 @@ static bool open_confined(void *data, const struct wire_hello *hello, struct pro
 		.root_count = from->root_count,
 		.root_names = from->root_names,
 		.root_name_count = from->root_name_count,
+		.read = from->read,
+		.read_count = from->read_count,
 		.journal_folder = from->journal_folder,
 		.durability = from->durability,
 		.max_file_bytes = (size_t)from->max_file_bytes,
