@@ -285,6 +285,15 @@ static bool is_doc_comment(struct span body)
 	return false;
 }
 
+/* Whether a comment stands directly above or below the line: perhaps the same one goes on. */
+static bool is_part_of_comment(const struct guard *guard, size_t line)
+{
+	struct span body;
+
+	return (line_near(guard, line, -1, &body) && placeholder_is_comment(span_trim(body))) ||
+	       (line_near(guard, line, 1, &body) && placeholder_is_comment(span_trim(body)));
+}
+
 /* Whether the line stands within a longer comment. */
 static bool is_amid_comment(const struct guard *guard, size_t line)
 {
@@ -333,7 +342,8 @@ static bool has_evidence(struct guard *guard, size_t line, enum placeholder foun
 	case PLACEHOLDER_CERTAIN:
 		return (code && !is_amid_comment(guard, line)) || is_lost_at(guard, line);
 	case PLACEHOLDER_LIKELY:
-		return (code || is_marked(body)) && is_lost_at(guard, line);
+		return (is_marked(body) || (code && !is_part_of_comment(guard, line))) &&
+		       is_lost_at(guard, line);
 	case PLACEHOLDER_SENTENCE:
 		return is_source(guard->kind) && is_lost_at(guard, line);
 	case PLACEHOLDER_COMMENTED_DOTS:

@@ -162,6 +162,8 @@ bool edit_apply(const struct workspace *ws, const struct change *changes, size_t
  *     a diff, or SEARCH and REPLACE, as the whole         in source, and in place of what was none;
  *       content                                           not in a .diff or .patch
  *
+ * A comment without dots is none of these directly above or below another comment.
+ *
  * Text is lost where the line stands if more lines of code go than come there, comparing what
  * is removed with what is added line by line; comments, blank lines and closing brackets do not
  * count.  The words are a closed list (placeholder.c).  "TODO" and "your code here" are none of

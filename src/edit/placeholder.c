@@ -206,8 +206,10 @@ static bool is_word_end(char c)
 
 static bool is_only_words(struct span line)
 {
+	static const char marks[] = " ,.-'()";
+
 	for (size_t i = 0; i < line.len; i++)
-		if (!ascii_is_alnum((unsigned char)line.data[i]) && !strchr(" ,.-'", line.data[i]))
+		if (!ascii_is_alnum((unsigned char)line.data[i]) && !strchr(marks, line.data[i]))
 			return false;
 	return true;
 }
@@ -289,7 +291,7 @@ static enum placeholder placeholder_weigh(const struct placeholder_parts *parts)
 	    (both || front || (parts->back && marked && (parts->rest || parts->bracket))))
 		return PLACEHOLDER_CERTAIN;
 	if (says >= (dots ? SAYS_PERHAPS : SAYS_SAME) &&
-	    (dots || parts->comment || (parts->bracket && parts->plain)) &&
+	    (dots || (marked && parts->plain)) &&
 	    parts->others <= (both || firm ? OTHERS_MAX : dots ? OTHERS_MAX / 2 : 0))
 		return PLACEHOLDER_LIKELY;
 	if (says == SAYS_CLEARLY && parts->plain && parts->words > 2 &&

@@ -334,6 +334,20 @@ static void what_is_no_hash_is_refused(void **state)
 	assert_disk(f, "a", "1\n");
 }
 
+static void what_does_not_look_meant_is_written_when_it_is_literal(void **state)
+{
+	static const char text[] = "f();\n// ... existing code ...\n";
+	struct fixture *f = *state;
+	hasp_error error;
+
+	put(f, "a.js", "f();\ng();\n");
+	assert_false(hasp_write(f->ws, "a.js", hash_of(f, "a.js"), text, strlen(text), 0, NULL, &error));
+	assert_int_equal(error.code, HASP_INVALID_ARGUMENT);
+	assert_disk(f, "a.js", "f();\ng();\n");
+	assert_true(hasp_write(f->ws, "a.js", hash_of(f, "a.js"), text, strlen(text), HASP_LITERAL, NULL, &error));
+	assert_disk(f, "a.js", text);
+}
+
 /* ---- batches ------------------------------------------------------------ */
 
 static hasp_batch *sample_batch(const struct fixture *f)
@@ -483,6 +497,7 @@ int main(void)
 		WITH_WORKSPACE(a_stale_hash_is_refused_with_the_new_state),
 		WITH_WORKSPACE(an_ambiguous_diff_names_its_candidates),
 		WITH_WORKSPACE(files_are_created_written_moved_and_deleted),
+		WITH_WORKSPACE(what_does_not_look_meant_is_written_when_it_is_literal),
 		WITH_WORKSPACE(an_update_counts_its_places),
 		WITH_WORKSPACE(a_dry_run_foretells_and_writes_nothing),
 		WITH_WORKSPACE(what_is_no_hash_is_refused),

@@ -241,6 +241,8 @@ static const struct {
 	{ "a.py", "f()\ng()\nh()\n", "if remaining > rest:\n    same = other\n" },
 	{ "a.js", "f();\ng();\nh();\n", "it('should keep the existing body', () => {\n});\n" },
 	{ "a.js", "f();\ng();\nh();\n", "const t = ['Other', 'Rest'];\n" },
+	{ "a.ts", "f();\ng();\nh();\n", "// test('f w/ skipped value alias', () => {\n// })\nf();\n" },
+	{ "a.ts", "f();\ng();\nh();\n", "// Falls back to the\n// existing values.\nf();\n" },
 	/* comments for comments, and where nothing goes */
 	{ "a.js", "// the old ones\nf();\n", "// Other methods remain the same.\nf();\n" },
 	{ "a.js", "f();\ng();\n", "f();\n// ...\ng();\n" },
