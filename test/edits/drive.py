@@ -209,7 +209,7 @@ def shown_claims(case, error):
         found.append("a candidate is beyond the file")
     fits = case.facts.get("fits")
     if fits and error.get("code") == "ambiguous_diff":
-        if set(places) - set(fits) or error.get("candidates_total", len(fits)) != len(fits):
+        if {files.lead_of(lines, line) for line in places} - {files.lead_of(lines, line) for line in fits} or error.get("candidates_total", len(fits)) != len(fits):
             found.append("candidates %s, and it fits at %s" % (places, fits))
     if case.tool == "update_file" and "matches" in error:
         old, text = (one.replace(b"\r\n", b"\n") for one in (case.arguments["old_content"].encode(), data))
@@ -232,19 +232,21 @@ def success_claims(case, answer, got):
         least, lost = line_bounds(before, after)
         if added - removed != len(files.split(after)) - len(files.split(before)) or added < least or removed < lost:
             found.append("lines_added %d, lines_removed %d are not so" % (added, removed))
-    found += hunk_claims(facts, answer)
+    found += hunk_claims(facts, answer, files.split(before), files.split(after))
+    if case.tool == "update_file" and facts.get("exact") is False and before != after and not answer.get("note"):
+        found.append("it was read otherwise than written, and no note says so")
     if "replaced" in answer and facts.get("replaced", answer["replaced"]) != answer["replaced"]:
         found.append("replaced %d, not %d" % (answer["replaced"], facts["replaced"]))
     return found
 
 
-def hunk_claims(facts, answer):
+def hunk_claims(facts, answer, before, after):
     found, made = [], answer.get("hunks")
     if not made:
         return found
     if "starts" in facts and len(made) == len(facts["starts"]):
         for hunk, (old, new) in zip(made, facts["starts"]):
-            if hunk["line"] not in (old, new):
+            if hunk["line"] not in (old, new, files.lead_of(before, old), files.lead_of(after, new)):
                 found.append("hunk %d went to line %d, not %d" % (hunk["hunk"], old, hunk["line"]))
     for hunk in made:
         by = hunk.get("settled_by")

@@ -90,6 +90,13 @@ def indent_of(line):
     return text[:len(text) - len(text.lstrip(b" \t"))]
 
 
+def lead_of(lines, number):
+    """The first line with text, from line `number` on: blank context before it may be left out."""
+    while number < len(lines) and not lines[number - 1].strip():
+        number += 1
+    return number
+
+
 def has_word(line):
     return re.search(rb"[A-Za-z_]{3,}", line) is not None
 

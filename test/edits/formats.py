@@ -124,7 +124,7 @@ def mail(edit, made, message=b"", footer=b"2.39.2\n\n", header=numbers):
 
 
 def fenced(text, language=b"diff", fence=b"```"):
-    return fence + language + b"\n" + text + fence + b"\n"
+    return fence + language + b"\n" + text + (b"" if text.endswith(b"\n") else b"\n") + fence + b"\n"
 
 
 # ---- *** Begin Patch -------------------------------------------------------------------------------------------------------------

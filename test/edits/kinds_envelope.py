@@ -31,13 +31,18 @@ for _prop in PROPERTIES:
 @kind(GROUP, "section: one chunk without @@", APPLIES)
 def _(rng):
     edit, made = drawn(rng)
-    return edit and len(made) == 1 and patch(edit, made, envelope(edit, made, ())) or None
+    return edit and len(made) == 1 and begins(made) and patch(edit, made, envelope(edit, made, ())) or None
+
+
+def begins(made):
+    """The first chunk does not begin with a blank line, which Codex' parser passes over there."""
+    return bool(bare(made[0].old[0]).strip())
 
 
 @kind(GROUP, "section: the first chunk without @@, the next with it", APPLIES)
 def _(rng):
     edit, made = drawn(rng, "several", context=3)
-    if not edit or len(made) < 2:
+    if not edit or len(made) < 2 or not begins(made):
         return None
     return patch(edit, made, enveloped(section(edit, [chunk(made[0], ())] + [chunk(hunk) for hunk in made[1:]])))
 
@@ -45,7 +50,7 @@ def _(rng):
 @kind(GROUP, "section: the first chunk without @@, the next with an anchor", APPLIES)
 def _(rng):
     edit, made = drawn(rng, "several", context=3)
-    if not edit or len(made) < 2:
+    if not edit or len(made) < 2 or not begins(made):
         return None
     parts = [chunk(made[0], ())]
     for before, hunk in zip(made, made[1:]):
@@ -55,12 +60,24 @@ def _(rng):
 
 
 def anchor_of(file, hunk, after=0):
-    """A line above the hunk that stands in one place."""
+    """The line right above the hunk, or the nearest that it is in by its indentation, if that stands in one place."""
+    depth = min((len(indent_of(line)) for line in hunk.old if bare(line).strip()), default=0)
     for at in range(hunk.start - 1, after - 1, -1):
         line = file.lines[at]
-        if has_word(line) and len(file.places([line], loose)) == 1:
-            return bare(line)
+        near = at == hunk.start - 1 and len(indent_of(line)) == depth and not bare(line).strip().startswith((b"/*", b"*", b"#"))
+        if bare(line).strip() and (len(indent_of(line)) < depth or near):
+            depth = len(indent_of(line))
+            if has_word(line) and len(file.places([line], loose)) == 1:
+                return bare(line)
     return None
+
+
+def sibling_of(file, hunk):
+    """A line as deep as the hunk, with others as deep between."""
+    depth = min((len(indent_of(line)) for line in hunk.old if bare(line).strip()), default=0)
+    same = [line for line in file.lines[:hunk.start] if bare(line).strip() and len(indent_of(line)) == depth]
+    found = [line for line in same[-6:-2] if has_word(line) and len(file.places([line], loose)) == 1]
+    return bare(found[-1]) if found else None
 
 
 ANCHORS = {"as it is": lambda a: [a], "trimmed": lambda a: [a.strip()], "behind another anchor": None, "with a blank after it": lambda a: [a + b" "]}
@@ -75,11 +92,19 @@ for _name, _make in ANCHORS.items():
             return None
         anchors = make and make(anchor)
         if make is None:
-            first = anchor_of(edit.file, formats.Hunk(edit.file.places([anchor])[0], 0, []))
+            at = edit.file.places([anchor])[0]
+            first = anchor_of(edit.file, formats.Hunk(at, at, [(b" ", edit.file.lines[at])]))
             if first is None:
                 return None
             anchors = [first.strip(), anchor]
         return patch(edit, made, envelope(edit, made, anchors), numbers=False)
+
+
+@kind(GROUP, "section: an anchor above, in what is beside the chunk", EITHER)
+def _(rng):
+    edit, made = clearly(rng)
+    anchor = edit and sibling_of(edit.file, made[0])
+    return anchor and patch(edit, made, envelope(edit, made, [anchor.strip()]))
 
 
 @kind(GROUP, "section: an anchor on the line above, the next chunk with its own", APPLIES)
@@ -128,7 +153,7 @@ def last_lines(rng, prop=None):
     new = changes.reworded(rng, file, file.lines[at]) if has_word(file.lines[at]) else None
     edit = new and changes.tidy(file, [Place(at, at + 1, [new])], "last")
     made = edit and formats.hunks(edit, 3)
-    if not made or made[0].start + len(made[0].old) != len(file.lines) or not single(edit, made):
+    if not made or made[0].start + len(made[0].old) != len(file.lines) or not single(edit, made) or not begins(made):
         return None, None
     return edit, made
 
@@ -225,7 +250,7 @@ for _name in SHIFTS:
 @kind(GROUP, "the same file in two sections", EITHER)
 def _(rng):
     edit, made = clearly(rng, "several", one=False)
-    if not edit or len(made) < 2:
+    if not edit or len(made) < 2 or not all(begins([hunk]) for hunk in made):
         return None
     anchors = rng.choice([(b"",), ()])
     return patch(edit, made, enveloped(section(edit, [chunk(made[0])]) + b"".join(section(edit, [chunk(hunk, anchors)]) for hunk in made[1:])))

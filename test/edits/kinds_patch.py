@@ -425,9 +425,9 @@ for _name, _make in FIRST_BARE.items():
     @kind(AROUND, "diff: the first hunk without @@, " + _name, EITHER)
     def _(rng, make=_make):
         edit, made = clearly(rng, "several", one=False)
-        if not edit or len(made) < 2:
+        if not edit or len(made) < 2 or not bare(made[0].old[0]).strip():
             return None
-        return patch(edit, made, make(edit, formats.body(made[0]), formats.unified(edit, made[1:], "none")))
+        return patch(edit, made, make(edit, formats.body(made[0]), formats.unified(edit, made[1:], "none")), starts=[])
 
 LATER_BARE = {
     "in a second fence": lambda edit, first, rest: formats.fenced(first) + b"\nand\n\n" + formats.fenced(rest),
@@ -439,7 +439,7 @@ for _name, _make in LATER_BARE.items():
     @kind(AROUND, "diff: a later hunk without @@, " + _name, EITHER)
     def _(rng, make=_make):
         edit, made = clearly(rng, "several", one=False)
-        if not edit or len(made) != 2 or any(b"```" in line for hunk in made for line in hunk.old + hunk.new):
+        if not edit or len(made) != 2 or not bare(made[1].old[0]).strip() or any(b"```" in line for hunk in made for line in hunk.old + hunk.new):
             return None
         return patch(edit, made, make(edit, formats.unified(edit, made[:1]), formats.body(made[1])))
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kinds of edits whose text stands in more than one place, at the same depth or another, and what an edit says besides decides, or nothing does."""
 
+import re
+
 import files
 import formats
 import sections
@@ -58,20 +60,31 @@ NAMINGS = {
     "the line without its bracket": lambda s, k: s.head(k).strip().rstrip(b"{:([ "),
     "the name alone": lambda s, k: s.names[k].encode(),
 }
+
+
+def a_word(sheet, k, make):
+    """The name alone is a word of one line; what is not to be the name alone is more."""
+    if make is not NAMINGS["the name alone"]:
+        return make(sheet, k).strip(b'":') != sheet.names[k].encode()
+    return len(re.findall(rb"(?<![\w.-])%s(?![\w-])" % sheet.names[k].encode(), sheet.file.data)) == 1
+
+
 for _name, _make in NAMINGS.items():
-    @kind(SHEETS, "section by a heading: " + _name, APPLIES)
+    _asked = EITHER if _name == "the name alone" else APPLIES  # it may as well describe what is done
+
+    @kind(SHEETS, "section by a heading: " + _name, _asked)
     def _(rng, make=_make):
         sheet, k, edit, hunk = drawn(rng)
-        if not sheet or make is NAMINGS["the name alone"] and sheet.language in ("Python", "C", "CSS", "SQL"):
-            return None  # there the name is part of a word
+        if not sheet or not a_word(sheet, k, make):
+            return None
         diff = formats.unified(edit, [hunk], "none", header=heading(make(sheet, k)))
         return patch(edit, [hunk], diff, again=False, twins=True, numbers=False)
 
     if _make is not NAMINGS["the line, closed by @@"]:
-        @kind(SHEETS, "section by an anchor: " + _name, APPLIES)
+        @kind(SHEETS, "section by an anchor: " + _name, _asked)
         def _(rng, make=_make):
             sheet, k, edit, hunk = drawn(rng)
-            if not sheet or make is NAMINGS["the name alone"] and sheet.language in ("Python", "C", "CSS", "SQL"):
+            if not sheet or not a_word(sheet, k, make):
                 return None
             return patch(edit, [hunk], formats.envelope(edit, [hunk], [make(sheet, k)]), again=False, twins=True, numbers=False)
 
@@ -483,7 +496,7 @@ def _(rng):
 def closers(rng, test):
     """(file, at, count): two or three lines of closers, in one place of a real file in the loosest reading."""
     file = rng.choice(files.load())
-    runs = [i for i in range(2, len(file.lines) - 3) if all(bare(line).strip() and not has_word(line) and len(loose(line)) < 4 for line in file.lines[i:i + 2])
+    runs = [i for i in range(2, len(file.lines) - 3) if all(loose(line) and not re.search(r"\w", loose(line)) for line in file.lines[i:i + 2])
             and test(file.lines[i:i + 2])]
     if not runs:
         return None, 0

@@ -289,15 +289,24 @@ PLACEHOLDERS = {
     "existing code": ["... existing code ...", "... existing code", "existing code here", "... (existing code) ..."],
     "rest": ["... rest of the code ...", "rest of function remains the same", "... rest of the file unchanged", "rest of the code here..."],
     "unchanged": ["... unchanged ...", "(unchanged)", "remaining code unchanged", "... remains unchanged ..."],
-    "previous": ["... previous code ...", "previous implementation stays the same", "... same as before ...", "keep existing logic as is"],
-    "omitted": ["... omitted for brevity ...", "code omitted", "[... omitted ...]", "... other methods ..."],
+    "previous": ["... previous code ...", "previous implementation stays the same", "... same as before ...", "... previous implementation ..."],
+    "omitted": ["... omitted for brevity ...", "code omitted for brevity", "[... omitted ...]", "... other methods ..."],
 }
 
 
+PROSE = ("Markdown", "AsciiDoc", "Text", "POD", "Manual page", "Test cases")
+COMMENTED = (b"#", b"//", b"*", b"/*", b"<!--", b"--", b";", b"%", b"dnl", b"REM", b"=", b"!", b'"', b"{-", b"'")
+
+
+def of_code(lines):
+    """How many of these lines are of code: not blank, no comment, more than brackets."""
+    return sum(has_word(line) and not bare(line).strip().startswith(COMMENTED) for line in lines)
+
+
 def shortened(rng, line_of, languages=None):
-    """An edit of six lines or more of which a placeholder stands for most."""
+    """An edit of six lines or more, of a source, in which a placeholder stands for three lines of code or more."""
     edit = pick(rng, "replace", languages=languages)
-    if not edit:
+    if not edit or edit.file.language in PROSE:
         return None, None, None
     file, size = edit.file, rng.randint(6, 12)
     at = rng.randrange(0, len(file.lines) - size) if len(file.lines) > size + 2 else None
@@ -307,7 +316,7 @@ def shortened(rng, line_of, languages=None):
     depth = indent_of(old[1]) if has_word(old[1]) else indent_of(old[0])
     from changes import reworded
     first, line = reworded(rng, file, old[0]), depth + line_of(file) + file.end
-    if first is None or not once(edit, b"".join(old)) or bare(line).strip() in file.data:
+    if first is None or of_code(old[1:-1]) < 3 or not once(edit, b"".join(old)) or bare(line).strip() in file.data:
         return None, None, None
     return edit, old, [first, line, old[-1]]
 
@@ -401,6 +410,8 @@ def respelled(rng, change, test, shape=None, prop=None, depths=True):
     if not edit or depths and not known_depths(hunk):
         return None
     step = change(hunk)
+    if not depths and len({indent_of(line) for line in hunk.old if bare(line).strip()}) < 2:
+        return None  # moved, or of another width: one depth does not tell
     old = step and each(hunk.old, step)
     if not old or old in edit.file.data or each(hunk.new, step) in edit.file.data:
         return None
@@ -515,7 +526,7 @@ for _fence, _language in ((b"```", b""), (b"```", b"LANGUAGE"), (b"~~~", b"")):
     @kind(SPELLED, "update: a fence round both, %s%s" % (_fence.decode(), _language.decode().lower()), APPLIES)
     def _(rng, fence=_fence, language=_language):
         edit, hunk = block(rng, None, indented=False)
-        if not edit or fence in edit.file.data:
+        if not edit or fence in edit.file.data or not end_of(hunk.old[-1]):
             return None
         word = language and edit.file.language.split()[0].lower().encode()
         return update(edit, *(formats.fenced(t, word, fence) for t in formats.texts(hunk)), again=False)
@@ -580,7 +591,7 @@ def _(rng):
         return None
     edit.places[0].new = edit.places[0].new + [b"separator = '\\u{200b}';" + edit.file.end]
     hunk = around(rng, edit)
-    if not hunk or not clear(edit, [hunk]):
+    if not hunk or not clear(edit, [hunk]) or not framed(hunk):
         return None
     shown = lambda t: t.replace("\u200b".encode(), b"\\u{200b}")
     old, new = map(shown, formats.texts(hunk))

@@ -11,7 +11,7 @@ from drive import Case
 from files import File, bare, has_word
 from table import ALREADY, APPLIES, EITHER, REFUSE, SIMPLE, around, kind, pick, text_of
 from kinds_patch import clearly, drawn
-from kinds_update import MARK, PLACEHOLDERS, stale
+from kinds_update import MARK, PLACEHOLDERS, PROSE, of_code, stale
 
 WHOLE, MANY = "whole files", "several changes in one call"
 
@@ -91,7 +91,7 @@ def _(rng):
 
 def source(rng, *apart):
     edit = some(rng)
-    return edit if edit and edit.file.language not in ("Markdown", "AsciiDoc", "Text", "POD", "Manual page", "Test cases") + apart else None
+    return edit if edit and edit.file.language not in PROSE + apart else None
 
 
 for _fence, _word in (("```", ""), ("```", "LANGUAGE"), ("~~~", ""), ("````", "")):
@@ -129,7 +129,7 @@ for _name, _words in PLACEHOLDERS.items():
             return None
         before, after = COMMENTS.get(edit.file.language, (b"#", b""))
         line = before + b" " + rng.choice(words).encode() + after + edit.file.end
-        if bare(line) in edit.file.data:
+        if bare(line) in edit.file.data or of_code(edit.file.lines[8:-6]) < 3:
             return None
         lines = edit.lines
         return write(edit, b"".join(lines[:8] + [line] + lines[-6:]), [])
@@ -357,7 +357,7 @@ def _(rng):
     items = [update_item(name, *formats.texts(h)) for h in made]
     start = made[0].start
     old = edit.file.lines[start:start + 8]
-    if edit.file.data.count(b"".join(old)) != 1 or not has_word(old[0]):
+    if edit.file.data.count(b"".join(old)) != 1 or not has_word(old[0]) or of_code(old[1:-1]) < 3 or edit.file.language in PROSE:
         return None
     items[0] = update_item(name, b"".join(old), old[0] + line + old[-1])
     return changing({name: edit.file.data}, items, [])

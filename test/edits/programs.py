@@ -10,17 +10,17 @@ PEERS = ("GNU patch", "git apply")
 def by_patch(case, folder):
     name = case.name
     path, text = os.path.join(folder, name), os.path.join(folder, "the.diff")
-    out = os.path.join(folder, "out")
     for where, data in ((path, case.before[name]), (text, case.diff)):
         with open(where, "wb") as file:
             file.write(data)
-    if os.path.exists(out):
-        os.unlink(out)
-    done = subprocess.run(["patch", "-s", "-f", "--binary", "-r", "-", "-o", out, path, text], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    if done.returncode != 0 or not os.path.exists(out):
+    done = subprocess.run(["patch", "-s", "-f", "--no-backup-if-mismatch", "-r", "-", path, text], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if done.returncode != 0:
         return None
-    with open(out, "rb") as file:
-        return file.read()
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return b""
 
 
 def by_git(case, folder):
