@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes as people ask for them: which lines of a file become which, so that the result is known before any tool has seen the edit.
+"""Changes as people ask for them: which lines of a file become which, so that the result is known before any tool
+has seen the edit.
 
     edit = SHAPES["rename"](rng, file)      # an Edit, or None where the file has nothing of the kind
     edit.file, edit.places, edit.result     # result: bytes
     real(rng)                               # an Edit between two published versions
     PROPERTIES["crlf"](rng, file)           # the file with another property: line ends, tabs, no end of the last line
 
-A Place replaces the lines start..end (from 0, end excluded) by others.  Places are in order and do not touch.
+A Place replaces the lines start..end (from 0, end excluded) by others. Places are in order and do not touch.
 """
 
 import difflib
@@ -17,8 +18,10 @@ import files
 from files import File, bare, end_of, has_word, indent_of
 
 WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{3,30}")
-KEYWORDS = set(b"""function return const static public private import from class struct this self else while break continue true false null
-None True False void int char string unsigned include define endif ifdef begin require module export default""".split())
+KEYWORDS = set(
+    b"""function return const static public private import from class struct this self else while break continue true false null
+None True False void int char string unsigned include define endif ifdef begin require module export default""".split()
+)
 
 
 @dataclass
@@ -36,7 +39,7 @@ class Edit:
     def lines(self):
         out, at = [], 0
         for place in self.places:
-            out += self.file.lines[at:place.start] + place.new
+            out += self.file.lines[at : place.start] + place.new
             at = place.end
         return out + self.file.lines[at:]
 
@@ -54,7 +57,7 @@ def tidy(file, places, shape):
     last = len(file.lines)
     places = sorted(places, key=lambda p: p.start)
     for one in places:
-        if file.lines[one.start:one.end] == one.new:
+        if file.lines[one.start : one.end] == one.new:
             return None
         while one.start < one.end and one.new and file.lines[one.start] == one.new[0]:
             one.start, one.new = one.start + 1, one.new[1:]
@@ -69,7 +72,8 @@ def tidy(file, places, shape):
     return edit if text != file.data and files.split(text) == edit.lines else None
 
 
-# ---- where -----------------------------------------------------------------------------------------------------------------------
+# ---- where ---------------------------------------------------------------------------------------
+
 
 def spot(rng, file, test=has_word, size=1):
     """The first of `size` lines, the first of which passes; not the file's last one."""
@@ -104,7 +108,8 @@ def reworded(rng, file, line):
     return new if new != line else None
 
 
-# ---- shapes ----------------------------------------------------------------------------------------------------------------------
+# ---- shapes --------------------------------------------------------------------------------------
+
 
 def rename(rng, file):
     at = spot(rng, file, lambda line: bool(words_of(line)))
@@ -143,20 +148,20 @@ def parameter(rng, file):
 
 
 def _some_new_lines(rng, file, at, most=5):
-    """Lines like those elsewhere in the file, at the depth of line `at`, with a name that is new in each that has a word."""
+    """Lines like others of the file, at the depth of line `at`, with a new name in each that has a word."""
     out, want = [], indent_of(file.lines[at])
     source = spot(rng, file, size=most + 1)
     if source is None:
         return None
     base = indent_of(file.lines[source])
-    for line in file.lines[source:source + rng.randint(1, most)]:
+    for line in file.lines[source : source + rng.randint(1, most)]:
         if has_word(line):
             line = reworded(rng, file, line)
         if line is None or not bare(line).strip():
             continue
         here = indent_of(line)
-        deeper = here[len(base):] if here.startswith(base) else b""
-        out.append(want + deeper + bare(line)[len(here):].rstrip() + file.end)
+        deeper = here[len(base) :] if here.startswith(base) else b""
+        out.append(want + deeper + bare(line)[len(here) :].rstrip() + file.end)
     return out if out and any(map(has_word, out)) else None
 
 
@@ -186,7 +191,7 @@ def wrap(rng, file):
         return None
     depth, unit = indent_of(file.lines[at]), b"\t" if any(line.startswith(b"\t") for line in file.lines) else b"    "
     name, end = fresh(rng, file, b"enabled"), file.end
-    inner = [unit + line if bare(line).strip() else line for line in file.lines[at:at + size]]
+    inner = [unit + line if bare(line).strip() else line for line in file.lines[at : at + size]]
     new = [depth + b"if (" + name + b") {" + end] + inner + [depth + b"}" + end]
     if file.extension in (".py", ".pyi", ".gyp"):
         new = [depth + b"if " + name + b":" + end] + inner
@@ -206,7 +211,7 @@ def swap(rng, file):
     at = spot(rng, file, size=3)
     if at is None or not has_word(file.lines[at + 1]):
         return None
-    one, two = file.lines[at:at + 2]
+    one, two = file.lines[at : at + 2]
     return tidy(file, [Place(at, at + 2, [two, one])], "swap")
 
 
@@ -232,7 +237,9 @@ def several(rng, file, most=4):
     """Two to four changes, far enough from each other for a hunk each."""
     places, wanted = [], rng.randint(2, most)
     for _ in range(30):
-        edit = SHAPES[rng.choice(["constant", "parameter", "insert", "delete", "replace", "comment", "tail"])](rng, file)
+        edit = SHAPES[rng.choice(["constant", "parameter", "insert", "delete", "replace", "comment", "tail"])](
+            rng, file
+        )
         if edit and all(p.end + 12 < q.start or q.end + 12 < p.start for p in edit.places for q in places):
             places += edit.places
         if len(places) >= wanted:
@@ -248,23 +255,35 @@ def real(rng):
     if not places or sum(p.end - p.start + len(p.new) for p in places) > 400:
         return None
     first = rng.randrange(len(places))
-    return tidy(old, places[first:first + rng.randint(1, 6)], "real")
+    return tidy(old, places[first : first + rng.randint(1, 6)], "real")
 
 
 COMMENTS = {}
 for _names, _marks in (
-        ("C|C header|C++|C#|Java|JavaScript|TypeScript|Kotlin|Objective-C|Solidity|GLSL|Gradle|Protocol Buffers|SCSS|Swift|Xcode settings"
-         "|Resource script", (b"//", b"")),
-        ("CSS", (b"/*", b" */")), ("HTML|Vue|Svelte|XML|MSBuild|Markdown|Property list|SVG", (b"<!--", b" -->")),
-        ("SQL|Elm|Lua", (b"--", b"")), ("Scheme|Emacs Lisp|INI", (b";;", b"")), ("Manual page", (b'.\\"', b"")), ("M4|Autoconf", (b"dnl", b"")),
-        ("Batch", (b"REM", b""))):
+    (
+        "C|C header|C++|C#|Java|JavaScript|TypeScript|Kotlin|Objective-C|Solidity|GLSL|Gradle|Protocol Buffers|SCSS|Swift|Xcode settings"
+        "|Resource script",
+        (b"//", b""),
+    ),
+    ("CSS", (b"/*", b" */")),
+    ("HTML|Vue|Svelte|XML|MSBuild|Markdown|Property list|SVG", (b"<!--", b" -->")),
+    ("SQL|Elm|Lua", (b"--", b"")),
+    ("Scheme|Emacs Lisp|INI", (b";;", b"")),
+    ("Manual page", (b'.\\"', b"")),
+    ("M4|Autoconf", (b"dnl", b"")),
+    ("Batch", (b"REM", b"")),
+):
     for _name in _names.split("|"):
         COMMENTS[_name] = _marks
 
-SHAPES = {f.__name__: f for f in (rename, constant, parameter, insert, delete, replace, wrap, comment, swap, blank, tail, several)}
+SHAPES = {
+    f.__name__: f
+    for f in (rename, constant, parameter, insert, delete, replace, wrap, comment, swap, blank, tail, several)
+}
 
 
-# ---- properties of files ---------------------------------------------------------------------------------------------------------
+# ---- properties of files -------------------------------------------------------------------------
+
 
 def _with(file, lines):
     return File(file.name, b"".join(lines), file.source)
@@ -305,13 +324,20 @@ def tabs(rng, file):
     unit = min(units)
     if unit not in (2, 4) or sum(n % unit for n in units):
         return None
-    return _with(file, [b"\t" * (len(indent_of(line)) // unit) + line[len(indent_of(line)) // unit * unit:] for line in file.lines])
+    return _with(
+        file,
+        [b"\t" * (len(indent_of(line)) // unit) + line[len(indent_of(line)) // unit * unit :] for line in file.lines],
+    )
 
 
 def trailing(rng, file):
     """Blanks at the end of some lines."""
-    lines = [bare(line) + rng.choice([b" ", b"  ", b"\t"]) + end_of(line) if rng.random() < 0.2 and bare(line).strip() else line
-             for line in file.lines]
+    lines = [
+        bare(line) + rng.choice([b" ", b"  ", b"\t"]) + end_of(line)
+        if rng.random() < 0.2 and bare(line).strip()
+        else line
+        for line in file.lines
+    ]
     return _with(file, lines)
 
 
@@ -333,8 +359,13 @@ def lookalikes(rng, file):
 
 def lone_cr(rng, file):
     """A CR within some lines: text of a progress bar, an old Mac's end."""
-    return _with(file, [line[:len(line) // 2] + b"\r" + line[len(line) // 2:] if rng.random() < 0.1 and len(line) > 8 else line
-                        for line in file.lines])
+    return _with(
+        file,
+        [
+            line[: len(line) // 2] + b"\r" + line[len(line) // 2 :] if rng.random() < 0.1 and len(line) > 8 else line
+            for line in file.lines
+        ],
+    )
 
 
 def long_lines(rng, file):
@@ -343,7 +374,12 @@ def long_lines(rng, file):
     for _ in range(4):
         at = spot(rng, file)
         if at is not None:
-            out[at] = bare(out[at]) + b"  " + b",".join(b"0x%04x" % rng.randrange(65536) for _ in range(700)) + end_of(out[at])
+            out[at] = (
+                bare(out[at])
+                + b"  "
+                + b",".join(b"0x%04x" % rng.randrange(65536) for _ in range(700))
+                + end_of(out[at])
+            )
     return _with(file, out)
 
 
@@ -352,7 +388,7 @@ def unseen(rng, file):
     out = []
     for line in file.lines:
         word = WORD.search(line) if rng.random() < 0.3 else None
-        out.append(line[:word.end()] + "\u200b".encode() + line[word.end():] if word else line)
+        out.append(line[: word.end()] + "\u200b".encode() + line[word.end() :] if word else line)
     one = _with(file, out)
     return one if one.data != file.data else None
 
@@ -363,8 +399,10 @@ def accents(rng, file):
     for line in file.lines:
         word = WORD.search(line) if rng.random() < 0.4 else None
         letter = rng.choice(["\u00e9", "e\u0301", "\u4e16\u754c", "\U0001f600", "\u00df"]).encode()
-        out.append(line[:word.end()] + letter + line[word.end():] if word else line)
+        out.append(line[: word.end()] + letter + line[word.end() :] if word else line)
     return _with(file, out)
 
 
-PROPERTIES = {f.__name__: f for f in (crlf, mixed, no_end, mark, tabs, trailing, lookalikes, lone_cr, long_lines, unseen, accents)}
+PROPERTIES = {
+    f.__name__: f for f in (crlf, mixed, no_end, mark, tabs, trailing, lookalikes, lone_cr, long_lines, unseen, accents)
+}

@@ -4,8 +4,9 @@
     with Server(program) as server:
         verdict = judge(server, case, rng)     # a Verdict
 
-A Case has the files before, one call, what may be there afterwards, and what the answer may say.  Nothing here knows how hasp finds a place:
-the outcome is right, refused or wrong by the bytes, and each claim of an answer is checked against them.
+A Case has the files before, one call, what may be there afterwards, and what the answer may say. Nothing here
+knows how hasp finds a place: the outcome is right, refused or wrong by the bytes, and each claim of an answer
+is checked against them.
 """
 
 import hashlib
@@ -27,13 +28,13 @@ RIGHT, REFUSED, WRONG = "right", "refused", "wrong"
 
 @dataclass
 class Case:
-    before: dict        # name: bytes of each file
+    before: dict  # name: bytes of each file
     tool: str
-    arguments: dict     # "HASH NAME" stands for the hash of the file as it is
-    after: list         # what may be there: a dict as `before` for each possibility; the first is what is meant
-    again: bool = False     # making the edit twice is another edit: its old text is in the result
+    arguments: dict  # "HASH NAME" stands for the hash of the file as it is
+    after: list  # what may be there: a dict as `before` for each possibility; the first is what is meant
+    again: bool = False  # making the edit twice is another edit: its old text is in the result
     facts: dict = field(default_factory=dict)  # what claims are checked by
-    diff: bytes = b""   # for GNU patch and git apply
+    diff: bytes = b""  # for GNU patch and git apply
     orders: list = field(default_factory=list)  # other calls' arguments that must come to the same
 
     @property
@@ -44,7 +45,7 @@ class Case:
 @dataclass
 class Verdict:
     outcome: str
-    wrong: str = ""       # what is wrong with the bytes
+    wrong: str = ""  # what is wrong with the bytes
     torn: bool = False
     twice: bool = False
     claims: list = field(default_factory=list)
@@ -64,10 +65,19 @@ class Server:
         self.folder.mkdir()
         env = {"PATH": os.environ["PATH"], "HOME": str(self.top / "home")}
         env.update({k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS")})
-        self.process = subprocess.Popen([str(Path(program).resolve()), "serve", "mcp", "--durability", "rename"], cwd=self.folder, env=env,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(
+            [str(Path(program).resolve()), "serve", "mcp", "--durability", "rename"],
+            cwd=self.folder,
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
         self.count = 0
-        self.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}})
+        self.request(
+            "initialize",
+            {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+        )
         self._send({"method": "notifications/initialized"})
 
     def __enter__(self):
@@ -104,20 +114,27 @@ class Server:
 
     def call(self, tool, arguments, before):
         """The tool's answer; hashes of the files as `before` has them."""
+
         def put(value):
             if isinstance(value, str) and value.startswith("HASH "):
                 return hashlib.sha256(before[value[5:]]).hexdigest()
             if isinstance(value, list):
                 return [put(one) for one in value]
             return {k: put(v) for k, v in value.items()} if isinstance(value, dict) else value
+
         arguments = put(arguments)
         arguments.setdefault("return_content", "none")
         reply = self.request("tools/call", {"name": tool, "arguments": arguments})
         result = reply.get("result", {})
-        return result.get("structuredContent") or {"success": False, "message": json.dumps(reply)[:300], "error": {"code": "protocol"}}
+        return result.get("structuredContent") or {
+            "success": False,
+            "message": json.dumps(reply)[:300],
+            "error": {"code": "protocol"},
+        }
 
 
-# ---- judging ---------------------------------------------------------------------------------------------------------------------
+# ---- judging -------------------------------------------------------------------------------------
+
 
 def judge(server, kind, case, deep=False):
     """`deep`: the properties too, which take further calls."""
@@ -183,7 +200,11 @@ def refusal_claims(case, answer):
         found.append("the refusal has no code or no message")
     if error.get("code") in ("internal", "protocol"):
         found.append("the refusal is %s: %s" % (error["code"], answer.get("message", "")[:80]))
-    if case.tool == "safe_patch" and error.get("code") in ("no_match", "ambiguous_diff") and not re.search(r"[Hh]unk \d|[Ll]ine \d", answer["message"]):
+    if (
+        case.tool == "safe_patch"
+        and error.get("code") in ("no_match", "ambiguous_diff")
+        and not re.search(r"[Hh]unk \d|[Ll]ine \d", answer["message"])
+    ):
         found.append("the refusal names no hunk and no line")
     if len(case.before) == 1 and case.tool in ("safe_patch", "update_file"):
         found += shown_claims(case, error)
@@ -209,7 +230,9 @@ def shown_claims(case, error):
         found.append("a candidate is beyond the file")
     fits = case.facts.get("fits")
     if fits and error.get("code") == "ambiguous_diff":
-        if set(places) - set(fits) or error.get("candidates_total", len(fits)) != len(fits):
+        if {files.lead_of(lines, line) for line in places} - {files.lead_of(lines, line) for line in fits} or error.get(
+            "candidates_total", len(fits)
+        ) != len(fits):
             found.append("candidates %s, and it fits at %s" % (places, fits))
     if case.tool == "update_file" and "matches" in error:
         old, text = (one.replace(b"\r\n", b"\n") for one in (case.arguments["old_content"].encode(), data))
@@ -232,19 +255,21 @@ def success_claims(case, answer, got):
         least, lost = line_bounds(before, after)
         if added - removed != len(files.split(after)) - len(files.split(before)) or added < least or removed < lost:
             found.append("lines_added %d, lines_removed %d are not so" % (added, removed))
-    found += hunk_claims(facts, answer)
+    found += hunk_claims(facts, answer, files.split(before), files.split(after))
+    if case.tool == "update_file" and facts.get("exact") is False and before != after and not answer.get("note"):
+        found.append("it was read otherwise than written, and no note says so")
     if "replaced" in answer and facts.get("replaced", answer["replaced"]) != answer["replaced"]:
         found.append("replaced %d, not %d" % (answer["replaced"], facts["replaced"]))
     return found
 
 
-def hunk_claims(facts, answer):
+def hunk_claims(facts, answer, before, after):
     found, made = [], answer.get("hunks")
     if not made:
         return found
     if "starts" in facts and len(made) == len(facts["starts"]):
         for hunk, (old, new) in zip(made, facts["starts"]):
-            if hunk["line"] not in (old, new):
+            if hunk["line"] not in (old, new, files.lead_of(before, old), files.lead_of(after, new)):
                 found.append("hunk %d went to line %d, not %d" % (hunk["hunk"], old, hunk["line"]))
     for hunk in made:
         by = hunk.get("settled_by")
@@ -262,7 +287,7 @@ def hunk_claims(facts, answer):
     return found
 
 
-# ---- properties ------------------------------------------------------------------------------------------------------------------
+# ---- properties ----------------------------------------------------------------------------------
 
 _UNSEEN = re.compile(b"\xe2\x80\x8b|\xef\xbb\xbf")  # answers show these as escapes
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -309,13 +334,19 @@ def reverse(diff):
         out.extend(plus + minus)
         minus.clear()
         plus.clear()
+
     lines, i = files.split(diff), 0
     while i < len(lines):
         line = lines[i]
         pair = [line] if i + 1 >= len(lines) or not lines[i + 1].startswith(b"\\") else [line, lines[i + 1]]
         i += len(pair)
         match = _HUNK.match(line)
-        if not out and line.startswith((b"--- ", b"+++ ")) or line.startswith((b"--- ", b"+++ ")) and not any(map(_HUNK.match, out)):
+        if (
+            not out
+            and line.startswith((b"--- ", b"+++ "))
+            or line.startswith((b"--- ", b"+++ "))
+            and not any(map(_HUNK.match, out))
+        ):
             continue
         if match:
             flush()
@@ -333,7 +364,7 @@ def reverse(diff):
 
 
 def properties(server, case):
-    """reverse(edit) restores the bytes; the diff of the answer makes them; other orders of the hunks come to the same."""
+    """reverse(edit) restores the bytes, the answer's diff makes them, other orders of the hunks come to the same."""
     broken = []
     answer = server.call(case.tool, dict(case.arguments, return_content="diff"), case.before)
     got = server.state()
@@ -344,7 +375,11 @@ def properties(server, case):
         if strictly(case.before[name], diff) != got[name]:
             broken.append("the answer's diff does not make the file")
         else:
-            back = server.call("safe_patch", {"file_path": name, "unified_diff": reverse(diff).decode(), "base_content_sha256": "HASH " + name}, got)
+            back = server.call(
+                "safe_patch",
+                {"file_path": name, "unified_diff": reverse(diff).decode(), "base_content_sha256": "HASH " + name},
+                got,
+            )
             if server.state() != case.before:
                 broken.append("reversed, it does not restore the file: " + back.get("message", "")[:100])
     for arguments in case.orders:

@@ -5,11 +5,12 @@
         file.name, file.language, file.data, file.lines
     for old, new in pairs():   # two Files each, of two versions
 
-From npm packages (test/damage/corpus.py fetches and keeps them), Python's and Perl's libraries, and this repository's history.  Only
-UTF-8 text without NUL is taken, with lines that people write: tools that edit anything else are not what is tested here.
+From npm packages (test/damage/corpus.py fetches and keeps them), Python's and Perl's libraries, and this
+repository's history. Only UTF-8 text without NUL is taken, with lines that people write: tools that edit
+anything else are not what is tested here.
 
-A File knows where its lines and blocks of lines stand, exactly and in the loosest reading (no white space, look-alikes equal): what a
-kind demands is decided by that, not by any locator.
+A File knows where its lines and blocks of lines stand, exactly and in the loosest reading (no white space,
+look-alikes equal): what a kind demands is decided by that, not by any locator.
 """
 
 import functools
@@ -35,22 +36,29 @@ PACKAGES = [
     ("svelte-select", "5.8.3"), ("vue-multiselect", "2.1.7"), ("tree-sitter-go", "0.23.1"), ("tcl", "3.1.0"),
 ]
 # Of corpus.PACKAGES only these: they are fetched for the other tables too, and have what the rest has.
-SHARED = ("usb", "node-gyp", "node-pty", "tree-sitter-python", "bootstrap", "commander", "highlight.js", "uglify-js", "pyright", "chart.js")
+SHARED = (
+    "usb", "node-gyp", "node-pty", "tree-sitter-python", "bootstrap", "commander", "highlight.js", "uglify-js",
+    "pyright", "chart.js",
+)
 PAIRS = ("node-gyp", "usb", "commander", "chart.js", "uglify-js", "markdown-it")
 
 LANGUAGES = {  # of a file, by the end of its name or by its whole name
-    ".adoc": "AsciiDoc", ".am": "Automake", ".awk": "Awk", ".bat": "Batch", ".bnf": "BNF", ".c": "C", ".cc": "C++", ".cmd": "Batch",
-    ".cpp": "C++", ".cs": "C#", ".css": "CSS", ".csproj": "MSBuild", ".dust": "Dust", ".ejs": "EJS", ".el": "Emacs Lisp", ".elm": "Elm",
-    ".fish": "Fish", ".glsl": "GLSL", ".gradle": "Gradle", ".gyp": "GYP", ".gypi": "GYP", ".h": "C header", ".hbs": "Handlebars",
-    ".hpp": "C++", ".html": "HTML", ".ini": "INI", ".jade": "Pug", ".java": "Java", ".js": "JavaScript", ".json": "JSON", ".kt": "Kotlin",
-    ".ac": "Autoconf", ".lua": "Lua", ".m": "Objective-C", ".m4": "M4", ".md": "Markdown", ".mjs": "JavaScript", ".mk": "Make",
-    ".ne": "Nearley", ".pbxproj": "Xcode project", ".pl": "Perl", ".plist": "Property list", ".pm": "Perl", ".pod": "POD",
-    ".podspec": "Ruby", ".props": "MSBuild", ".proto": "Protocol Buffers", ".ps1": "PowerShell", ".pug": "Pug", ".py": "Python",
-    ".pyi": "Python stub", ".rc": "Resource script", ".sass": "Sass", ".scm": "Scheme", ".scss": "SCSS", ".sh": "Shell", ".sln": "Solution",
-    ".sol": "Solidity", ".sql": "SQL", ".styl": "Stylus", ".svelte": "Svelte", ".svg": "SVG", ".swift": "Swift", ".tcl": "Tcl",
-    ".toml": "TOML", ".ts": "TypeScript", ".tsx": "TypeScript", ".twig": "Twig", ".txt": "Text", ".vcxproj": "MSBuild", ".vash": "Vash",
-    ".vue": "Vue", ".xcconfig": "Xcode settings", ".xml": "XML", ".yaml": "YAML", ".yml": "YAML", ".1": "Manual page", ".5": "Manual page",
-    ".7": "Manual page", "Makefile": "Make", "configure": "Shell", ".coffee": "CoffeeScript", ".build": "Meson", ".case": "Test cases",
+    ".adoc": "AsciiDoc", ".am": "Automake", ".awk": "Awk", ".bat": "Batch", ".bnf": "BNF", ".c": "C",
+    ".cc": "C++", ".cmd": "Batch", ".cpp": "C++", ".cs": "C#", ".css": "CSS", ".csproj": "MSBuild",
+    ".dust": "Dust", ".ejs": "EJS", ".el": "Emacs Lisp", ".elm": "Elm", ".fish": "Fish", ".glsl": "GLSL",
+    ".gradle": "Gradle", ".gyp": "GYP", ".gypi": "GYP", ".h": "C header", ".hbs": "Handlebars", ".hpp": "C++",
+    ".html": "HTML", ".ini": "INI", ".jade": "Pug", ".java": "Java", ".js": "JavaScript", ".json": "JSON",
+    ".kt": "Kotlin", ".ac": "Autoconf", ".lua": "Lua", ".m": "Objective-C", ".m4": "M4", ".md": "Markdown",
+    ".mjs": "JavaScript", ".mk": "Make", ".ne": "Nearley", ".pbxproj": "Xcode project", ".pl": "Perl",
+    ".plist": "Property list", ".pm": "Perl", ".pod": "POD", ".podspec": "Ruby", ".props": "MSBuild",
+    ".proto": "Protocol Buffers", ".ps1": "PowerShell", ".pug": "Pug", ".py": "Python", ".pyi": "Python stub",
+    ".rc": "Resource script", ".sass": "Sass", ".scm": "Scheme", ".scss": "SCSS", ".sh": "Shell",
+    ".sln": "Solution", ".sol": "Solidity", ".sql": "SQL", ".styl": "Stylus", ".svelte": "Svelte",
+    ".svg": "SVG", ".swift": "Swift", ".tcl": "Tcl", ".toml": "TOML", ".ts": "TypeScript", ".tsx": "TypeScript",
+    ".twig": "Twig", ".txt": "Text", ".vcxproj": "MSBuild", ".vash": "Vash", ".vue": "Vue",
+    ".xcconfig": "Xcode settings", ".xml": "XML", ".yaml": "YAML", ".yml": "YAML", ".1": "Manual page",
+    ".5": "Manual page", ".7": "Manual page", "Makefile": "Make", "configure": "Shell",
+    ".coffee": "CoffeeScript", ".build": "Meson", ".case": "Test cases",
 }
 PER_LANGUAGE = 10
 MIN_LINES, MAX_LINES, MAX_BYTES, MAX_LINE = 14, 900, 40_000, 400
@@ -73,7 +81,7 @@ def end_of(line):
 
 def bare(line):
     """A line without its end."""
-    return line[:len(line) - len(end_of(line))]
+    return line[: len(line) - len(end_of(line))]
 
 
 @functools.lru_cache(1 << 16)
@@ -87,7 +95,14 @@ def loose(line):
 
 def indent_of(line):
     text = bare(line)
-    return text[:len(text) - len(text.lstrip(b" \t"))]
+    return text[: len(text) - len(text.lstrip(b" \t"))]
+
+
+def lead_of(lines, number):
+    """The first line with text, from line `number` on: blank context before it may be left out."""
+    while number < len(lines) and not lines[number - 1].strip():
+        number += 1
+    return number
 
 
 def has_word(line):
@@ -133,8 +148,11 @@ class File:
         found = []
         for at in self._index(how).get(block[rare], ()):
             start = at - rare
-            if start >= 0 and start + len(block) <= len(self.lines) and all(
-                    how(self.lines[start + k]) == line for k, line in enumerate(block)):
+            if (
+                start >= 0
+                and start + len(block) <= len(self.lines)
+                and all(how(self.lines[start + k]) == line for k, line in enumerate(block))
+            ):
                 found.append(start)
         return found
 
@@ -159,7 +177,8 @@ def occurs(text, within):
     return count
 
 
-# ---- where they are from ---------------------------------------------------------------------------------------------------------
+# ---- where they are from -------------------------------------------------------------------------
+
 
 def usable(data):
     if not data or len(data) > MAX_BYTES or b"\0" in data:
@@ -169,8 +188,12 @@ def usable(data):
     except UnicodeDecodeError:
         return False
     lines = split(data)
-    return (MIN_LINES <= len(lines) <= MAX_LINES and max(map(len, lines)) <= MAX_LINE and not text.startswith("\ufeff")
-            and sum(map(has_word, lines)) * 3 >= len(lines))
+    return (
+        MIN_LINES <= len(lines) <= MAX_LINES
+        and max(map(len, lines)) <= MAX_LINE
+        and not text.startswith("\ufeff")
+        and sum(map(has_word, lines)) * 3 >= len(lines)
+    )
 
 
 def _candidates():
@@ -178,7 +201,12 @@ def _candidates():
     for name, version in [(name, after) for name, _, after in corpus.PACKAGES if name in SHARED] + PACKAGES:
         for path, data in corpus._npm_files(name, version).items():
             yield "%s-%s" % (name, version), path, data
-    for folder in (sysconfig.get_paths()["stdlib"], *map(str, Path("/usr/share/perl").glob("5*")), "/usr/share/aclocal", "/usr/share/awk"):
+    for folder in (
+        sysconfig.get_paths()["stdlib"],
+        *map(str, Path("/usr/share/perl").glob("5*")),
+        "/usr/share/aclocal",
+        "/usr/share/awk",
+    ):
         for path in sorted(Path(folder).glob("*.*")):
             if path.is_file() and path.stat().st_size <= MAX_BYTES:
                 yield folder, path.name, path.read_bytes()
@@ -217,7 +245,9 @@ def _pairs():
 
 
 def _kept(what, make):
-    chosen = repr([PACKAGES, SHARED, PAIRS, LANGUAGES, PER_LANGUAGE, MIN_LINES, MAX_LINES, MAX_BYTES, MAX_LINE, corpus.NEWEST])
+    chosen = repr(
+        [PACKAGES, SHARED, PAIRS, LANGUAGES, PER_LANGUAGE, MIN_LINES, MAX_LINES, MAX_BYTES, MAX_LINE, corpus.NEWEST]
+    )
     path = corpus.cache_folder() / ("edits-%s-%d-%s" % (what, FORMAT, hashlib.sha256(chosen.encode()).hexdigest()[:12]))
     with corpus.locked("edits"):
         if not path.exists():

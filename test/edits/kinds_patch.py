@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of unified diffs: as programs print them, as models write them (numbers, headings, what stands around them), and damaged."""
+"""Kinds of unified diffs: as programs print them, and as models write them (numbers, headings, what stands around
+them, lines that look like a diff's own)."""
 
 import difflib
 import re
@@ -7,12 +8,12 @@ import re
 import changes
 import files
 import formats
-from changes import COMMENTS, LOOKALIKES, PROPERTIES, SHAPES, Place
+from changes import PROPERTIES, SHAPES, Place
 from files import bare, end_of, has_word, indent_of, loose
-from table import (ALREADY, APPLIES, EITHER, REFUSE, SIMPLE, WORDY, clear, kind, narrowed, patch, pick, single, unchanged)
-from kinds_update import MARK, PLACEHOLDERS, SHIFTS, WIDTHS, SAME_DEPTH, common, known_depths, nothing, one_end, only, shortened, stale
+from kinds_update import MARK, nothing, one_end
+from table import APPLIES, EITHER, REFUSE, SIMPLE, WORDY, clear, kind, narrowed, patch, pick, single
 
-PLAIN, NUMBERS, AROUND, DAMAGED = "unified diffs", "numbers and headings", "what stands around a diff", "white space"
+PLAIN, NUMBERS, AROUND = "unified diffs", "numbers and headings", "what stands around a diff"
 
 
 def drawn(rng, shape=None, prop=None, context=None, **more):
@@ -35,9 +36,10 @@ def clearly(rng, shape=None, prop=None, context=3, one=True, **more):
     return edit, made
 
 
-# ---- as programs print them ------------------------------------------------------------------------------------------------------
+# ---- as programs print them ----------------------------------------------------------------------
 
 for _shape in SHAPES:
+
     @kind(PLAIN, "diff: " + _shape, APPLIES)
     def _(rng, shape=_shape):
         edit, made = drawn(rng, shape)
@@ -51,7 +53,9 @@ for _shape in SHAPES:
     @kind(PLAIN, "diff without numbers: " + _shape, APPLIES)
     def _(rng, shape=_shape):
         edit, made = drawn(rng, shape)
-        return edit and patch(edit, made, formats.unified(edit, made, header=lambda h: b"@@"), numbers=False, heading=False)
+        return edit and patch(
+            edit, made, formats.unified(edit, made, header=lambda h: b"@@"), numbers=False, heading=False
+        )
 
 
 def permuted(rng, edit, made):
@@ -64,18 +68,23 @@ def permuted(rng, edit, made):
 
 
 for _context in (0, 1, 2, 5, 10, 400):
+
     @kind(PLAIN, "diff -U%d" % _context, APPLIES)
     def _(rng, context=_context):
-        edit, made = drawn(rng, rng.choice(["constant", "replace", "delete", "tail", "rename"] if context == 0 else SIMPLE + ["several"]),
-                           context=context)
+        edit, made = drawn(
+            rng,
+            rng.choice(["constant", "replace", "delete", "tail", "rename"] if context == 0 else SIMPLE + ["several"]),
+            context=context,
+        )
         return edit and patch(edit, made, formats.unified(edit, made), numbers=True)
 
+
 for _head in formats.HEADS:
+
     @kind(PLAIN, "head: " + _head, APPLIES)
     def _(rng, head=_head):
         edit, made = drawn(rng)
         return edit and patch(edit, made, formats.unified(edit, made, head))
-
 
 
 def marked(edit, made):
@@ -84,6 +93,7 @@ def marked(edit, made):
 
 
 for _prop in PROPERTIES:
+
     @kind("line ends, marks, alphabets", "diff: " + _prop, APPLIES)
     def _(rng, prop=_prop):
         edit, made = drawn(rng, prop=prop)
@@ -128,14 +138,20 @@ def at_end(rng, what):
     text = bare(lines[-1])
     if what == "loses it" and end_of(lines[-1]) == b"" or not text.strip():
         return None, None
-    new = {"gets it": [text + b"\n"], "loses it": [text], "keeps none": [text + b" more_at_the_end"], "more after it": [text + b"\n", b"one_more_line\n"],
-           "more without": [text + b"\n", b"one_more_line"]}[what]
+    new = {
+        "gets it": [text + b"\n"],
+        "loses it": [text],
+        "keeps none": [text + b" more_at_the_end"],
+        "more after it": [text + b"\n", b"one_more_line\n"],
+        "more without": [text + b"\n", b"one_more_line"],
+    }[what]
     edit = changes.Edit(file, [Place(last, last + 1, new)])
     made = formats.hunks(edit, 3)
     return (edit, made) if single(edit, made) else (None, None)
 
 
 for _what in ("gets it", "loses it", "keeps none", "more after it", "more without"):
+
     @kind("line ends, marks, alphabets", "diff: the end of the last line: " + _what, APPLIES)
     def _(rng, what=_what):
         edit, made = at_end(rng, what)
@@ -161,7 +177,10 @@ def _(rng):
     if not made or not single(edit, made):
         return None
     case = patch(edit, made, formats.unified(edit, made, "git"))
-    case.orders = [dict(case.arguments, unified_diff=formats.unified(edit, made, order=o).decode()) for o in permuted(rng, edit, made)]
+    case.orders = [
+        dict(case.arguments, unified_diff=formats.unified(edit, made, order=o).decode())
+        for o in permuted(rng, edit, made)
+    ]
     return case
 
 
@@ -193,13 +212,17 @@ def near(rng):
     if at >= len(edit.file.lines) - 1 or not has_word(edit.file.lines[at]):
         return None
     new = changes.reworded(rng, edit.file, edit.file.lines[at])
-    return new and changes.tidy(edit.file, [Place(first.start, first.end, list(first.new)), Place(at, at + 1, [new])], "near")
+    return new and changes.tidy(
+        edit.file, [Place(first.start, first.end, list(first.new)), Place(at, at + 1, [new])], "near"
+    )
 
 
 @kind(PLAIN, "diff: each changed line a hunk, no context, aider's way", APPLIES)
 def _(rng):
     edit, made = drawn(rng, rng.choice(["rename", "several"]), context=0)
-    return edit and patch(edit, made, formats.unified(edit, made, "plain", header=lambda h: b"@@ ... @@"), numbers=False)
+    return edit and patch(
+        edit, made, formats.unified(edit, made, "plain", header=lambda h: b"@@ ... @@"), numbers=False
+    )
 
 
 @kind(PLAIN, "diff: whole blocks removed and added again, aider's way", APPLIES)
@@ -209,10 +232,13 @@ def _(rng):
         return None
     for hunk in made:
         hunk.rows = [(b"-", line) for line in hunk.old] + [(b"+", line) for line in hunk.new]
-    return patch(edit, made, formats.fenced(formats.unified(edit, made, "plain", header=lambda h: b"@@ ... @@")), numbers=False)
+    return patch(
+        edit, made, formats.fenced(formats.unified(edit, made, "plain", header=lambda h: b"@@ ... @@")), numbers=False
+    )
 
 
-# ---- numbers and headings --------------------------------------------------------------------------------------------------------
+# ---- numbers and headings ------------------------------------------------------------------------
+
 
 def some_heading(rng, edit, hunk):
     """A line above that git might print as heading."""
@@ -228,13 +254,18 @@ def _wild(rng):
 
 
 DIALECTS = {  # of a hunk's first line: (name, what it is made by, whether it says where)
-    "@@": (lambda h: b"@@", False), "@@ @@": (lambda h: b"@@ @@", False), "@@ ... @@": (lambda h: b"@@ ... @@", False),
-    "@@ -,+ @@ without digits": (lambda h: b"@@ -,+ @@", False), "@@ -X,Y +X,Y @@": (lambda h: b"@@ -X,Y +X,Y @@", False),
+    "@@": (lambda h: b"@@", False),
+    "@@ @@": (lambda h: b"@@ @@", False),
+    "@@ ... @@": (lambda h: b"@@ ... @@", False),
+    "@@ -,+ @@ without digits": (lambda h: b"@@ -,+ @@", False),
+    "@@ -X,Y +X,Y @@": (lambda h: b"@@ -X,Y +X,Y @@", False),
     "@@ -0,0 +0,0 @@": (lambda h: b"@@ -0,0 +0,0 @@", False),
     "@@ -12 +12 @@": (lambda h: b"@@ -%d +%d @@" % (h.start + 1, h.new_start + 1), True),
     "@@ -12,7 @@": (lambda h: b"@@ -%d,%d @@" % (h.start + 1, len(h.old)), True),
-    "@@ -12 @@": (lambda h: b"@@ -%d @@" % (h.start + 1), True), "@@ line 12 @@": (lambda h: b"@@ line %d @@" % (h.start + 1), True),
-    "@@ Line 12": (lambda h: b"@@ Line %d" % (h.start + 1), True), "@@ 12 @@": (lambda h: b"@@ %d @@" % (h.start + 1), True),
+    "@@ -12 @@": (lambda h: b"@@ -%d @@" % (h.start + 1), True),
+    "@@ line 12 @@": (lambda h: b"@@ line %d @@" % (h.start + 1), True),
+    "@@ Line 12": (lambda h: b"@@ Line %d" % (h.start + 1), True),
+    "@@ 12 @@": (lambda h: b"@@ %d @@" % (h.start + 1), True),
     "@@ 12,7 @@": (lambda h: b"@@ %d,%d @@" % (h.start + 1, len(h.old)), True),
     "@@ lines 12-18 @@": (lambda h: b"@@ lines %d-%d @@" % (h.start + 1, h.start + len(h.old)), True),
     "@@ L12 @@": (lambda h: b"@@ L%d @@" % (h.start + 1), True),
@@ -244,6 +275,7 @@ DIALECTS = {  # of a hunk's first line: (name, what it is made by, whether it sa
     "@@ -12,7 +12,8 @@ with blanks after": (lambda h: formats.numbers(h) + b"   ", True),
 }
 for _name, (_make, _says) in DIALECTS.items():
+
     @kind(NUMBERS, "diff: " + _name, APPLIES)
     def _(rng, make=_make, says=_says):
         edit, made = drawn(rng)
@@ -251,24 +283,36 @@ for _name, (_make, _says) in DIALECTS.items():
             return None
         return patch(edit, made, formats.unified(edit, made, header=make), numbers=says)
 
+
 OFF = {
     "all off alike": lambda rng: (lambda n: lambda h: formats.numbers(h, n))(rng.choice([-2, -1, 1, 2, 3, 7, 40])),
     "each off otherwise": _wild,
     "from 0": lambda rng: lambda h: formats.numbers(h, -1),
-    "of the result": lambda rng: lambda h: b"@@ -%s +%s @@" % ((formats.span(h.new_start, len(h.old)), formats.span(h.new_start, len(h.new)))),
+    "of the result": lambda rng: lambda h: b"@@ -%s +%s @@"
+    % ((formats.span(h.new_start, len(h.old)), formats.span(h.new_start, len(h.new)))),
     "beyond the end of the file": lambda rng: lambda h: formats.numbers(h, 5000),
-    "counts one too large": lambda rng: lambda h: b"@@ -%d,%d +%d,%d @@" % (h.start + 1, len(h.old) + 1, h.new_start + 1, len(h.new) + 1),
-    "counts one too small": lambda rng: lambda h: b"@@ -%d,%d +%d,%d @@" % (h.start + 1, len(h.old) - 1, h.new_start + 1, len(h.new) - 1),
-    "counts wrong by several": lambda rng: lambda h: b"@@ -%d,%d +%d,%d @@" % (h.start + 1, len(h.old) + 4, h.new_start + 1, len(h.new) + 9),
-    "counts of the changed lines alone": lambda rng: lambda h: b"@@ -%d,%d +%d,%d @@" % (
-        h.start + 1, sum(m == b"-" for m, _ in h.rows), h.new_start + 1, sum(m == b"+" for m, _ in h.rows)),
-    "of the changed line": lambda rng: lambda h: b"@@ -%d,%d +%d,%d @@" % (h.start + 1 + h.lead, len(h.old), h.new_start + 1 + h.lead, len(h.new)),
+    "counts one too large": lambda rng: lambda h: b"@@ -%d,%d +%d,%d @@"
+    % (h.start + 1, len(h.old) + 1, h.new_start + 1, len(h.new) + 1),
+    "counts one too small": lambda rng: lambda h: b"@@ -%d,%d +%d,%d @@"
+    % (h.start + 1, len(h.old) - 1, h.new_start + 1, len(h.new) - 1),
+    "counts wrong by several": lambda rng: lambda h: b"@@ -%d,%d +%d,%d @@"
+    % (h.start + 1, len(h.old) + 4, h.new_start + 1, len(h.new) + 9),
+    "counts of the changed lines alone": lambda rng: lambda h: b"@@ -%d,%d +%d,%d @@"
+    % (h.start + 1, sum(m == b"-" for m, _ in h.rows), h.new_start + 1, sum(m == b"+" for m, _ in h.rows)),
+    "of the changed line": lambda rng: lambda h: b"@@ -%d,%d +%d,%d @@"
+    % (h.start + 1 + h.lead, len(h.old), h.new_start + 1 + h.lead, len(h.new)),
 }
 for _name, _make in OFF.items():
+
     @kind(NUMBERS, "diff: numbers, " + _name, APPLIES)
     def _(rng, make=_make):
         edit, made = drawn(rng, context=3)
-        if not edit or not all(edit.file.alone(hunk.old) for hunk in made) or min(h.start for h in made) < 45 and make is OFF["all off alike"]:
+        if (
+            not edit
+            or not all(edit.file.alone(hunk.old) for hunk in made)
+            or min(h.start for h in made) < 45
+            and make is OFF["all off alike"]
+        ):
             return None
         header = make(rng)
         heads = [header(hunk) for hunk in made]
@@ -277,14 +321,15 @@ for _name, _make in OFF.items():
         return patch(edit, made, formats.unified(edit, made, header=lambda h: heads[made.index(h)]))
 
 
-
 def resembles(file, hunk, at):
     """Where a wrong number points, a line is like one of the hunk's: it may be the place, changed since."""
     if at == hunk.start:
         return False
-    near = [loose(line) for line in file.lines[max(0, at - 3):at + len(hunk.old) + 3] if has_word(line)]
+    near = [loose(line) for line in file.lines[max(0, at - 3) : at + len(hunk.old) + 3] if has_word(line)]
     own = {loose(line) for line in hunk.old if has_word(line)}
-    return any(difflib.SequenceMatcher(None, line, there).ratio() > 0.5 for line in own for there in near if there not in own)
+    return any(
+        difflib.SequenceMatcher(None, line, there).ratio() > 0.5 for line in own for there in near if there not in own
+    )
 
 
 HEADINGS = {
@@ -294,6 +339,7 @@ HEADINGS = {
     "behind dots": lambda rng, e, h: b"@@ ... @@ " + some_heading(rng, e, h),
 }
 for _name, _make in HEADINGS.items():
+
     @kind(NUMBERS, "diff: a heading, " + _name, APPLIES)
     def _(rng, make=_make):
         edit, made = drawn(rng)
@@ -311,21 +357,32 @@ def _(rng):
     return edit and patch(edit, made, formats.unified(edit, made, header=lambda h: b"@@ " + words + b" @@"))
 
 
-# ---- what stands around ----------------------------------------------------------------------------------------------------------
+# ---- what stands around --------------------------------------------------------------------------
 
-BEFORE = b"I'll change how this is computed.\n\n1. The helper is renamed.\n2. Its callers follow.\n\nHere is the diff:\n\n"
+BEFORE = (
+    b"I'll change how this is computed.\n\n1. The helper is renamed.\n2. Its callers follow.\n\nHere is the diff:\n\n"
+)
 AFTER = b"\nThis keeps the behaviour for old callers. Run the tests to check it.\n"
 AROUNDS = {
-    "prose before and after": lambda d: BEFORE + d + AFTER, "a fence": formats.fenced, "a fence without a language": lambda d: formats.fenced(d, b""),
-    "a fence of tildes": lambda d: formats.fenced(d, b"diff", b"~~~"), "a fence of four": lambda d: formats.fenced(d, b"diff", b"````"),
+    "prose before and after": lambda d: BEFORE + d + AFTER,
+    "a fence": formats.fenced,
+    "a fence without a language": lambda d: formats.fenced(d, b""),
+    "a fence of tildes": lambda d: formats.fenced(d, b"diff", b"~~~"),
+    "a fence of four": lambda d: formats.fenced(d, b"diff", b"````"),
     "a fence, and prose": lambda d: BEFORE + formats.fenced(d) + AFTER,
-    "a fence, and a list with dashes": lambda d: BEFORE + formats.fenced(d) + b"\nWhat changed:\n- the helper\n- its callers\n+ a test\n",
-    "a fence that is not closed": lambda d: b"```diff\n" + d, "the word diff first": lambda d: b"diff\n" + d,
+    "a fence, and a list with dashes": lambda d: BEFORE
+    + formats.fenced(d)
+    + b"\nWhat changed:\n- the helper\n- its callers\n+ a test\n",
+    "a fence that is not closed": lambda d: b"```diff\n" + d,
+    "the word diff first": lambda d: b"diff\n" + d,
     "indented by four": lambda d: b"".join(b"    " + line for line in files.split(d)),
-    "a here document": lambda d: b"cat <<'EOF' | patch -p1\n" + d + b"EOF\n", "blank lines before and after": lambda d: b"\n\n" + d + b"\n\n",
-    "XML's tags": lambda d: b"<patch>\n" + d + b"</patch>\n", "a prompt of a shell": lambda d: b"$ git diff\n" + d,
+    "a here document": lambda d: b"cat <<'EOF' | patch -p1\n" + d + b"EOF\n",
+    "blank lines before and after": lambda d: b"\n\n" + d + b"\n\n",
+    "XML's tags": lambda d: b"<patch>\n" + d + b"</patch>\n",
+    "a prompt of a shell": lambda d: b"$ git diff\n" + d,
 }
 for _name, _make in AROUNDS.items():
+
     @kind(AROUND, "diff: " + _name, APPLIES)
     def _(rng, make=_make):
         edit, made = drawn(rng, context=3)
@@ -365,7 +422,9 @@ def _(rng):
 @kind(AROUND, "mail: the message quotes a hunk", APPLIES)
 def _(rng):
     edit, made = drawn(rng)
-    return edit and patch(edit, made, formats.mail(edit, made, b"Before:\n\n    @@ -1 +1 @@\n    -old_name\n    +new_name\n\n"))
+    return edit and patch(
+        edit, made, formats.mail(edit, made, b"Before:\n\n    @@ -1 +1 @@\n    -old_name\n    +new_name\n\n")
+    )
 
 
 @kind(AROUND, "mail: the message has a list with dashes and plus signs", APPLIES)
@@ -410,46 +469,88 @@ def _(rng):
     edit, made = clearly(rng)
     if not edit:
         return None
-    other = rng.choice([b"--- a/other.txt\n+++ b/other.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n",
-                        b"diff --git a/other.txt b/other.txt\n--- a/other.txt\n+++ b/other.txt\n one\n-two\n+TWO\n"])
+    other = rng.choice(
+        [
+            b"--- a/other.txt\n+++ b/other.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n",
+            b"diff --git a/other.txt b/other.txt\n--- a/other.txt\n+++ b/other.txt\n one\n-two\n+TWO\n",
+        ]
+    )
     return nothing(patch(edit, made, formats.unified(edit, made, "git") + other, []))
 
 
 FIRST_BARE = {
-    "in a fence": lambda edit, first, rest: formats.fenced(first + rest), "bare": lambda edit, first, rest: first + rest,
-    "behind diff --git": lambda edit, first, rest: b"diff --git a/%s b/%s\n" % ((edit.file.name.encode(),) * 2) + first + rest,
+    "in a fence": lambda edit, first, rest: formats.fenced(first + rest),
+    "bare": lambda edit, first, rest: first + rest,
+    "behind diff --git": lambda edit, first, rest: b"diff --git a/%s b/%s\n" % ((edit.file.name.encode(),) * 2)
+    + first
+    + rest,
     "behind Index:": lambda edit, first, rest: b"Index: %s\n%s\n" % (edit.file.name.encode(), b"=" * 67) + first + rest,
     "behind --- and +++": lambda edit, first, rest: formats.HEADS["prefixed"](edit.file.name.encode()) + first + rest,
 }
 for _name, _make in FIRST_BARE.items():
+
     @kind(AROUND, "diff: the first hunk without @@, " + _name, EITHER)
     def _(rng, make=_make):
         edit, made = clearly(rng, "several", one=False)
-        if not edit or len(made) < 2:
+        if not edit or len(made) < 2 or not bare(made[0].old[0]).strip():
             return None
-        return patch(edit, made, make(edit, formats.body(made[0]), formats.unified(edit, made[1:], "none")))
+        return patch(edit, made, make(edit, formats.body(made[0]), formats.unified(edit, made[1:], "none")), starts=[])
+
 
 LATER_BARE = {
     "in a second fence": lambda edit, first, rest: formats.fenced(first) + b"\nand\n\n" + formats.fenced(rest),
-    "behind diff --git": lambda edit, first, rest: first + b"diff --git a/%s b/%s\n" % ((edit.file.name.encode(),) * 2) + rest,
+    "behind diff --git": lambda edit, first, rest: first
+    + b"diff --git a/%s b/%s\n" % ((edit.file.name.encode(),) * 2)
+    + rest,
     "behind --- and +++": lambda edit, first, rest: first + formats.HEADS["prefixed"](edit.file.name.encode()) + rest,
     "behind a blank line and prose": lambda edit, first, rest: first + b"\nAnd further down:\n\n" + rest,
 }
 for _name, _make in LATER_BARE.items():
+
     @kind(AROUND, "diff: a later hunk without @@, " + _name, EITHER)
     def _(rng, make=_make):
         edit, made = clearly(rng, "several", one=False)
-        if not edit or len(made) != 2 or any(b"```" in line for hunk in made for line in hunk.old + hunk.new):
+        if (
+            not edit
+            or len(made) != 2
+            or not bare(made[1].old[0]).strip()
+            or any(b"```" in line for hunk in made for line in hunk.old + hunk.new)
+        ):
             return None
         return patch(edit, made, make(edit, formats.unified(edit, made[:1]), formats.body(made[1])))
 
 
-# ---- lines that look like a diff's own -------------------------------------------------------------------------------------------
+# ---- lines that look like a diff's own -----------------------------------------------------------
 
-LIKE = [b"Index: of terms", b"diff --git a/x b/x", b"--- a/x.sql", b"-- x.sql", b"++ x.sql", b"+++ b/x.sql", b"@@ -1,3 +1,3 @@", b"*** Begin Patch",
-        b"*** End Patch", b"*** Update File: x", b"\\ No newline at end of file", b"-", b"+", b"- item", b"+ item", b"-- ", b"1.5 release", b"2.39.2",
-        b"```", b"```diff", b"From: somebody", b"---", b"***", b"===", b"@@"]
+LIKE = [
+    b"Index: of terms",
+    b"diff --git a/x b/x",
+    b"--- a/x.sql",
+    b"-- x.sql",
+    b"++ x.sql",
+    b"+++ b/x.sql",
+    b"@@ -1,3 +1,3 @@",
+    b"*** Begin Patch",
+    b"*** End Patch",
+    b"*** Update File: x",
+    b"\\ No newline at end of file",
+    b"-",
+    b"+",
+    b"- item",
+    b"+ item",
+    b"-- ",
+    b"1.5 release",
+    b"2.39.2",
+    b"```",
+    b"```diff",
+    b"From: somebody",
+    b"---",
+    b"***",
+    b"===",
+    b"@@",
+]
 for _where in ("kept", "removed", "added"):
+
     @kind("lines that look like a diff's", "diff: a line that is " + _where, APPLIES)
     def _(rng, where=_where):
         return looking(rng, where, formats.numbers)
@@ -489,7 +590,7 @@ def _(rng):
     first = edit.places[0]
     file = edit.file
     lines = list(file.lines)
-    lines[first.start:first.end] = [b"-- x.sql" + file.end]
+    lines[first.start : first.end] = [b"-- x.sql" + file.end]
     by = 1 - (first.end - first.start)
     places = [Place(first.start, first.start + 1, [b"++ x.sql" + file.end])]
     places += [Place(p.start + by, p.end + by, p.new) for p in edit.places[1:]]
@@ -508,335 +609,11 @@ def _(rng):
     if at < 3:
         return None
     line = rng.choice([b"Index: of terms", b"diff --git of trees", b"From: here on"]) + edit.file.end
-    edit = edit.moved(files.File(edit.file.name, b"".join(edit.file.lines[:at - 1] + [line] + edit.file.lines[at - 1:])), 1)
+    edit = edit.moved(
+        files.File(edit.file.name, b"".join(edit.file.lines[: at - 1] + [line] + edit.file.lines[at - 1 :])), 1
+    )
     made = formats.hunks(edit, 3)
     if not single(edit, made) or not clear(edit, made):
         return None
     diff = formats.unified(edit, made).replace(b"\n " + line, b"\n" + line)
     return patch(edit, made, diff)
-
-
-# ---- damaged ---------------------------------------------------------------------------------------------------------------------
-
-@kind(DAMAGED, "diff: blank context lines without their blank", APPLIES)
-def _(rng):
-    edit, made = drawn(rng, context=4)
-    if not edit:
-        return None
-    diff = formats.unified(edit, made)
-    bared = re.sub(rb"(?m)^ $", b"", diff)
-    return patch(edit, made, bared) if bared != diff else None
-
-
-@kind(DAMAGED, "diff: no context line has its blank", APPLIES)
-def _(rng):
-    edit, made = clearly(rng)
-    if not edit:
-        return None
-    kept = [line for mark, line in made[0].rows if mark == b" "]
-    if any(not re.match(rb"[A-Za-z_#/(){}\]<.&\"';]", line) for line in kept if bare(line)) or len(kept) < 3:
-        return None
-    if any(line.startswith((b"From", b"Index", b"diff", b"index", b"```", b"deleted", b"new ", b"old ", b"rename", b"copy", b"Only")) for line in kept):
-        return None
-    diff = b"".join(formats.row(mark, line, False)[mark == b" ":] for mark, line in made[0].rows)
-    head = formats.HEADS["prefixed"](edit.file.name.encode())
-    return patch(edit, made, head + formats.numbers(made[0]) + b"\n" + diff)
-
-
-@kind(DAMAGED, "diff: a blank context line left out", EITHER)
-def _(rng):
-    edit, made = clearly(rng, context=4)
-    if not edit:
-        return None
-    rows = made[0].rows
-    blanks = [i for i in range(1, len(rows) - 1) if rows[i][0] == b" " and not bare(rows[i][1]).strip()]
-    if not blanks:
-        return None
-    at = rng.choice(blanks)
-    shown = formats.Hunk(made[0].start, made[0].new_start, rows[:at] + rows[at + 1:], made[0].places)
-    return patch(edit, made, formats.unified(edit, [shown]), again=False)
-
-
-@kind(DAMAGED, "diff: dots in place of context lines", EITHER)
-def _(rng):
-    edit, made = clearly(rng, context=8)
-    if not edit or made[0].lead < 6:
-        return None
-    rows = made[0].rows
-    shown = formats.Hunk(made[0].start, made[0].new_start, rows[:2] + [(b" ", b"...\n")] + rows[made[0].lead - 2:], made[0].places)
-    return patch(edit, made, formats.unified(edit, [shown]), again=False, starts=[])
-
-
-@kind(DAMAGED, "diff: trailing blanks of context lines lost", APPLIES)
-def _(rng):
-    edit, made = clearly(rng, prop="trailing")
-    if not edit or any(bare(line) != bare(line).rstrip() for mark, line in made[0].rows if mark != b" "):
-        return None
-    rows = [(mark, bare(line).rstrip(b" \t") + end_of(line)) for mark, line in made[0].rows]
-    if rows == made[0].rows:
-        return None
-    return patch(edit, made, formats.unified(edit, [formats.Hunk(made[0].start, made[0].new_start, rows, [])]), exact=False)
-
-
-@kind(DAMAGED, "diff: trailing blanks that the file has not, in context", APPLIES)
-def _(rng):
-    edit, made = clearly(rng)
-    if not edit:
-        return None
-    rows = [(mark, bare(line) + b"  " + end_of(line) if mark == b" " else line) for mark, line in made[0].rows]
-    return patch(edit, made, formats.unified(edit, [formats.Hunk(made[0].start, made[0].new_start, rows, [])]), exact=False)
-
-
-def respelled(rng, change, test, shape=None, prop=None, header=formats.numbers, marks=b" -+", depths=True):
-    """A hunk whose rows with these marks are indented otherwise."""
-    edit, made = clearly(rng, shape, prop, 3)
-    if not edit or len(edit.places) != 1:
-        return None
-    hunk = made[0]
-    full = [line for line in hunk.old + hunk.new if bare(line).strip()]
-    if not all(map(indent_of, full)) or test and not test(full) or depths and not known_depths(hunk) or sum(map(has_word, hunk.old)) < 3:
-        return None
-    if not bare(hunk.old[0]).strip() or not bare(hunk.old[-1]).strip():
-        return None
-    step = change(hunk)
-    if not step:
-        return None
-    rows = [(mark, step(line) if mark in marks and bare(line).strip() else line) for mark, line in hunk.rows]
-    if rows == hunk.rows or files.File("", edit.file.data).places([line for mark, line in rows if mark != b"+"]):
-        return None
-    shown = formats.Hunk(hunk.start, hunk.new_start, rows, hunk.places)
-    return patch(edit, made, formats.unified(edit, [shown], header=header), exact=False)
-
-
-for _name, (_change, _test) in SHIFTS.items():
-    @kind(DAMAGED, "diff: " + _name, APPLIES)
-    def _(rng, change=_change, test=_test):
-        return respelled(rng, change, test, prop="tabs" if test and test([b"\tx"]) else None)
-
-for _name, (_change, _chars) in WIDTHS.items():
-    @kind(DAMAGED, "diff: " + _name, APPLIES)
-    def _(rng, change=_change, chars=_chars):
-        return respelled(rng, change, only(chars), rng.choice(SAME_DEPTH), "tabs" if chars == b"\t" else None)
-
-for _name in ("four blanks too deep", "a tab too deep", "the common indentation missing"):
-    @kind(DAMAGED, "diff: removed and added lines: %s, context exact" % _name, EITHER)
-    def _(rng, change=SHIFTS[_name][0], test=SHIFTS[_name][1]):
-        return respelled(rng, change, test, rng.choice(["rename", "constant", "replace", "tail"]), "tabs" if test and test([b"\tx"]) else None,
-                         marks=b"-+")
-
-for _name in ("tabs as four blanks", "tabs as eight blanks", "four blanks as a tab"):
-    @kind(DAMAGED, "diff: removed and added lines: %s, context exact" % _name, EITHER)
-    def _(rng, change=WIDTHS[_name][0], chars=WIDTHS[_name][1]):
-        return respelled(rng, change, only(chars), rng.choice(["rename", "constant", "replace", "tail"]), "tabs" if chars == b"\t" else None,
-                         marks=b"-+")
-
-
-@kind("listings, escapes, fences", "diff: typographic quotes in context lines", APPLIES)
-def _(rng):
-    return other_quotes(rng, b" ")
-
-
-@kind("listings, escapes, fences", "diff: typographic quotes in all lines", EITHER)
-def _(rng):
-    return other_quotes(rng, b" -+")
-
-
-def other_quotes(rng, marks):
-    edit, made = clearly(rng)
-    if not edit:
-        return None
-    char = rng.choice([b"'", b'"'])
-    rows = [(mark, line.replace(char, LOOKALIKES[char]) if mark in marks else line) for mark, line in made[0].rows]
-    if not any(mark != b"+" and line != kept for (mark, line), (_, kept) in zip(rows, made[0].rows)):
-        return None
-    return patch(edit, made, formats.unified(edit, [formats.Hunk(made[0].start, made[0].new_start, rows, [])]), exact=False)
-
-
-@kind("listings, escapes, fences", "diff: plain quotes where the file has typographic ones, in context", APPLIES)
-def _(rng):
-    edit, made = clearly(rng, prop="lookalikes")
-    if not edit:
-        return None
-    rows = []
-    for mark, line in made[0].rows:
-        for plain, typographic in LOOKALIKES.items():
-            line = line.replace(typographic, plain) if mark == b" " else line
-        rows.append((mark, line))
-    if rows == made[0].rows:
-        return None
-    return patch(edit, made, formats.unified(edit, [formats.Hunk(made[0].start, made[0].new_start, rows, [])]), exact=False)
-
-
-for _style in formats.LISTINGS:
-    @kind("listings, escapes, fences", "diff: a listing's numbers, %s" % _style, APPLIES)
-    def _(rng, style=_style):
-        edit, made = clearly(rng, rng.choice(["constant", "tail", "replace", "comment"]))
-        if not edit or len(made[0].old) < 3 or not all(map(has_word, made[0].old[:2])):
-            return None
-        at, rows = [made[0].start + 1, made[0].new_start + 1], []
-        for mark, line in made[0].rows:
-            rows.append((mark, formats.LISTINGS[style](at[mark == b"+"], line)))
-            at = [at[0] + (mark != b"+"), at[1] + (mark != b"-")]
-        return patch(edit, made, formats.unified(edit, [formats.Hunk(made[0].start, made[0].new_start, rows, [])], header=lambda h: b"@@"))
-
-
-# ---- to be refused ---------------------------------------------------------------------------------------------------------------
-
-@kind("stale and absent", "diff: hunks of another file", REFUSE)
-def _(rng):
-    edit, made = clearly(rng, one=False)
-    other = pick(rng)
-    if not edit or not other or any(other.file.places(hunk.old, loose) or other.file.places(hunk.new, loose) for hunk in made):
-        return None
-    return unchanged(patch(edit, made, formats.unified(edit, made, "none")), other.file.data)
-
-
-for _header in (formats.numbers, lambda h: b"@@"):
-    @kind("stale and absent", "diff: a word has changed, %s" % ("with numbers" if _header is formats.numbers else "without numbers"), REFUSE)
-    def _(rng, header=_header):
-        edit, made = clearly(rng, rng.choice(["constant", "replace", "tail", "parameter", "wrap"]))
-        now = edit and stale(rng, edit, made[0])
-        if not now or now.places(made[0].old, loose) or now.places(made[0].new, loose):
-            return None
-        return unchanged(patch(edit, made, formats.unified(edit, made, header=header)), now.data)
-
-for _which in ("first", "last"):
-    @kind("stale and absent", "diff: of several hunks the %s has no place" % _which, REFUSE)
-    def _(rng, which=_which):
-        edit, made = clearly(rng, "several", one=False)
-        if not edit or len(made) < 2:
-            return None
-        bad = made[0 if which == "first" else -1]
-        lines = list(edit.file.lines)
-        at = next((bad.start + i for i, line in enumerate(bad.old) if has_word(line)), None)
-        lines[at] = b"something quite different from before\n"
-        now = files.File(edit.file.name, b"".join(lines))
-        if now.places(bad.old, loose) or now.places(bad.new, loose):
-            return None
-        case = unchanged(patch(edit, made, formats.unified(edit, made)), now.data)
-        case.facts = {"bad_hunk": 1 if which == "first" else len(made)}
-        return case
-
-
-@kind("stale and absent", "diff: signs the wrong way round", ALREADY)
-def _(rng):
-    edit, made = clearly(rng)
-    swap = {b"-": b"+", b"+": b"-", b" ": b" "}
-    return edit and nothing(patch(edit, made, b"@@\n" + b"".join(formats.row(swap[mark], line, False) for mark, line in made[0].rows)))
-
-
-@kind("stale and absent", "diff: context alone", ALREADY)
-def _(rng):
-    edit, made = clearly(rng)
-    return edit and nothing(patch(edit, made, b"@@\n" + b"".join(formats.row(b" ", line, False) for line in made[0].old)))
-
-
-@kind("stale and absent", "diff: the hash of another state", REFUSE)
-def _(rng):
-    edit, made = drawn(rng)
-    return edit and nothing(patch(edit, made, formats.unified(edit, made), arguments={"base_content_sha256": "%064x" % rng.getrandbits(256)}))
-
-
-def search_replace(edit, hunk, before=b""):
-    """aider's and cline's blocks, which are no diffs."""
-    return b"<<<<<<< SEARCH\n" + before + b"".join(hunk.old) + b"=======\n" + b"".join(hunk.new) + b">>>>>>> REPLACE\n"
-
-
-def context_diff(edit, hunk):
-    """As diff -c prints it, for one place."""
-    name = edit.file.name.encode()
-    gone, new = ([(b"! " if mark in b"-+" else b"  ") + bare(line) + b"\n" for mark, line in hunk.rows if mark != skip] for skip in (b"+", b"-"))
-    return b"*** %s\n--- %s\n***************\n*** %d,%d ****\n%s--- %d,%d ----\n%s" % (
-        name, name, hunk.start + 1, hunk.start + len(hunk.old), b"".join(gone), hunk.new_start + 1, hunk.new_start + len(hunk.new), b"".join(new))
-
-
-def normal_diff(edit, hunk):
-    """As diff prints it without options."""
-    place = hunk.places[0]
-    old, new = edit.file.lines[place.start:place.end], place.new
-    head = b"%d,%dc%d,%d\n" % (place.start + 1, place.end, place.start + 1, place.start + len(new))
-    return head + b"".join(b"< " + bare(line) + b"\n" for line in old) + b"---\n" + b"".join(b"> " + bare(line) + b"\n" for line in new)
-
-
-FOREIGN = {
-    "aider's search and replace": search_replace, "Roo Code's, with a line": lambda e, h: search_replace(e, h, b":start_line:%d\n-------\n" % (h.start + 1)),
-    "a context diff": context_diff, "a normal diff": normal_diff,
-    "the new text alone": lambda e, h: b"".join(h.new), "a fence with the new text": lambda e, h: formats.fenced(b"".join(h.new), b""),
-    "only added lines with plus signs": lambda e, h: b"".join(b"+" + line for mark, line in h.rows if mark == b"+"),
-}
-for _name, _make in FOREIGN.items():
-    @kind("stale and absent", "diff: another format: " + _name, EITHER)
-    def _(rng, make=_make):
-        edit, made = clearly(rng, rng.choice(["constant", "replace", "tail"]))
-        return edit and patch(edit, made, make(edit, made[0]), again=True)
-
-
-@kind("stale and absent", "diff: prose alone", REFUSE)
-def _(rng):
-    edit, made = clearly(rng)
-    return edit and nothing(patch(edit, made, BEFORE + AFTER, []))
-
-
-ASKED_ELSE = {
-    "a deletion": b"diff --git a/%s b/%s\ndeleted file mode 100644\n--- a/%s\n+++ /dev/null\n",
-    "a rename": b"diff --git a/%s b/new_%s\nsimilarity index 90%%\nrename from %s\nrename to new_name\n",
-}
-for _name, _head in ASKED_ELSE.items():
-    @kind("stale and absent", "diff: %s beside the change" % _name, REFUSE)
-    def _(rng, head=_head):
-        edit, made = clearly(rng)
-        return edit and nothing(patch(edit, made, head % ((edit.file.name.encode(),) * 3) + formats.unified(edit, made, "none"), []))
-
-
-for _name, _words in PLACEHOLDERS.items():
-    @kind("placeholders", "diff: a comment, %s" % _name, REFUSE)
-    def _(rng, words=_words):
-        def line_of(file):
-            before, after = COMMENTS.get(file.language, (b"#", b""))
-            return before + b" " + rng.choice(words).encode() + after
-        return placeheld(rng, line_of)
-
-
-@kind("placeholders", "diff: dots alone on a line", REFUSE)
-def _(rng):
-    return placeheld(rng, lambda file: rng.choice([b"...", "\u2026".encode()]), {"C", "JavaScript", "Java", "CSS", "Shell", "C++", "Make", "SQL", "SCSS", "JSON"})
-
-
-def placeheld(rng, line_of, languages=None):
-    edit, old, new = shortened(rng, line_of, languages)
-    if not edit:
-        return None
-    start = edit.file.places(old)[0]
-    whole = changes.tidy(edit.file, [Place(start, start + len(old), new)], "short")
-    made = whole and formats.hunks(whole, 2)
-    return nothing(patch(whole, made, formats.unified(whole, made), [])) if made else None
-
-
-# ---- made before -----------------------------------------------------------------------------------------------------------------
-
-for _name, _header in (("with numbers", formats.numbers), ("without numbers", lambda h: b"@@")):
-    @kind("made before", "diff: sent again, " + _name, ALREADY)
-    def _(rng, header=_header):
-        edit, made = drawn(rng, rng.choice(WORDY + ["several"]), context=3)
-        case = edit and patch(edit, made, formats.unified(edit, made, header=header))
-        return unchanged(case, edit.result) if case and not case.again else None
-
-
-@kind("made before", "diff: of several hunks one is made", EITHER)
-def _(rng):
-    edit, made = clearly(rng, "several", one=False)
-    if not edit or len(made) < 2:
-        return None
-    case = patch(edit, made, formats.unified(edit, made))
-    if case.again:
-        return None
-    half = changes.Edit(edit.file, made[0].places).result
-    case.before = {case.name: half}
-    case.facts = {}
-    return case
-
-
-@kind("made before", "diff: at the file's end, sent again", ALREADY)
-def _(rng):
-    edit, made = at_end(rng, rng.choice(["more after it", "more without", "keeps none"]))
-    return edit and unchanged(patch(edit, made, formats.unified(edit, made)), edit.result)

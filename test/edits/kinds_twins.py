@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of edits whose text stands in more than one place, at the same depth or another, and what an edit says besides decides, or nothing does."""
+"""Kinds of edits whose text stands in more than one place, at the same depth or another, and what an edit says
+besides decides, or nothing does."""
+
+import re
 
 import files
 import formats
@@ -9,7 +12,7 @@ from files import File, bare, has_word, indent_of, loose
 from formats import Hunk
 from table import ALREADY, APPLIES, EITHER, REFUSE, kind, narrowed, patch, single, trail, unchanged, update
 from kinds_patch import DIALECTS, clearly
-from kinds_update import block, nothing
+from kinds_update import nothing
 
 SHEETS, COPIES = "twins: sections alike", "twins: copies in real files"
 
@@ -43,56 +46,93 @@ def heading(text):
     return lambda h: b"@@ " + text
 
 
-# ---- sections: what decides ------------------------------------------------------------------------------------------------------
+# ---- sections: what decides ----------------------------------------------------------------------
 
 for _name, (_make, _says) in list(DIALECTS.items()) + [("@@ -12,7 +12,8 @@", (formats.numbers, True))]:
     if _says:
+
         @kind(SHEETS, "section by its number: " + _name, APPLIES)
         def _(rng, make=_make):
             sheet, k, edit, hunk = drawn(rng)
-            return sheet and patch(edit, [hunk], formats.unified(edit, [hunk], "none", header=make), again=False, twins=True)
+            return sheet and patch(
+                edit, [hunk], formats.unified(edit, [hunk], "none", header=make), again=False, twins=True
+            )
+
 
 NAMINGS = {
-    "the whole line": lambda s, k: s.head(k).strip(), "the line with its indentation": lambda s, k: s.head(k),
+    "the whole line": lambda s, k: s.head(k).strip(),
+    "the line with its indentation": lambda s, k: s.head(k),
     "the line, closed by @@": lambda s, k: s.head(k).strip() + b" @@",
     "the line without its bracket": lambda s, k: s.head(k).strip().rstrip(b"{:([ "),
     "the name alone": lambda s, k: s.names[k].encode(),
 }
+
+
+def a_word(sheet, k, make):
+    """The name alone is a word of one line; what is not to be the name alone is more."""
+    if make is not NAMINGS["the name alone"]:
+        return make(sheet, k).strip(b'":') != sheet.names[k].encode()
+    return len(re.findall(rb"(?<![\w.-])%s(?![\w-])" % sheet.names[k].encode(), sheet.file.data)) == 1
+
+
 for _name, _make in NAMINGS.items():
-    @kind(SHEETS, "section by a heading: " + _name, APPLIES)
+    _asked = EITHER if _name == "the name alone" else APPLIES  # it may as well describe what is done
+
+    @kind(SHEETS, "section by a heading: " + _name, _asked)
     def _(rng, make=_make):
         sheet, k, edit, hunk = drawn(rng)
-        if not sheet or make is NAMINGS["the name alone"] and sheet.language in ("Python", "C", "CSS", "SQL"):
-            return None  # there the name is part of a word
+        if not sheet or not a_word(sheet, k, make):
+            return None
         diff = formats.unified(edit, [hunk], "none", header=heading(make(sheet, k)))
         return patch(edit, [hunk], diff, again=False, twins=True, numbers=False)
 
     if _make is not NAMINGS["the line, closed by @@"]:
-        @kind(SHEETS, "section by an anchor: " + _name, APPLIES)
+
+        @kind(SHEETS, "section by an anchor: " + _name, _asked)
         def _(rng, make=_make):
             sheet, k, edit, hunk = drawn(rng)
-            if not sheet or make is NAMINGS["the name alone"] and sheet.language in ("Python", "C", "CSS", "SQL"):
+            if not sheet or not a_word(sheet, k, make):
                 return None
-            return patch(edit, [hunk], formats.envelope(edit, [hunk], [make(sheet, k)]), again=False, twins=True, numbers=False)
+            return patch(
+                edit, [hunk], formats.envelope(edit, [hunk], [make(sheet, k)]), again=False, twins=True, numbers=False
+            )
 
 
 @kind(SHEETS, "section by git's numbers and heading", APPLIES)
 def _(rng):
     sheet, k, edit, hunk = drawn(rng)
-    return sheet and patch(edit, [hunk], formats.unified(edit, [hunk], "git", lambda h: formats.numbers(h) + b" " + sheet.head(k)), again=False, twins=True)
+    return sheet and patch(
+        edit,
+        [hunk],
+        formats.unified(edit, [hunk], "git", lambda h: formats.numbers(h) + b" " + sheet.head(k)),
+        again=False,
+        twins=True,
+    )
 
 
 @kind(SHEETS, "section by a heading, the name is part of another's", APPLIES)
 def _(rng):
-    names = rng.choice([["save", "load_all", "load", "list"], ["load", "load_all", "save", "list"], ["list", "load_all", "load", "load_one", "save"]])
-    sheet = sections.draw(rng, rng.choice(["Python, methods", "TypeScript", "Go", "Java", "Ruby", "Lua", "Rust"]), names)
+    names = rng.choice(
+        [
+            ["save", "load_all", "load", "list"],
+            ["load", "load_all", "save", "list"],
+            ["list", "load_all", "load", "load_one", "save"],
+        ]
+    )
+    sheet = sections.draw(
+        rng, rng.choice(["Python, methods", "TypeScript", "Go", "Java", "Ruby", "Lua", "Rust"]), names
+    )
     k = names.index("load")
     edit, hunk = within(rng, sheet, k)
     head = sheet.head(k).strip()
-    text = head[:head.index(b"load") + 4]
+    text = head[: head.index(b"load") + 4]
     if len(sheet.file.places(hunk.old)) != len(names):
         return None
-    diff = formats.envelope(edit, [hunk], [text]) if rng.random() < 0.5 else formats.unified(edit, [hunk], "none", header=heading(text))
+    diff = (
+        formats.envelope(edit, [hunk], [text])
+        if rng.random() < 0.5
+        else formats.unified(edit, [hunk], "none", header=heading(text))
+    )
     return patch(edit, [hunk], diff, again=False, twins=True)
 
 
@@ -108,10 +148,17 @@ def _(rng):
             lines += [b"        self.check(value)\n", b"        self.limit = 10\n", b"        return value\n", b"\n"]
         lines.append(b"\n")
     i, name, start = rng.choice(starts[1:-1])
-    edit = Edit(File("workers.py", b"".join(lines)), [Place(start + 1, start + 2, [b"        self.limit = %d\n" % rng.randrange(11, 999)])])
+    edit = Edit(
+        File("workers.py", b"".join(lines)),
+        [Place(start + 1, start + 2, [b"        self.limit = %d\n" % rng.randrange(11, 999)])],
+    )
     hunk = formats.hunks(edit, rng.randint(0, 1))[0]
-    anchors = [b"class Worker%s:" % bytes([65 + i]), (b"    def %s(self, value):" % name.encode()).strip() if rng.random() < 0.5 else b"    def %s(self, value):"
-               % name.encode()]
+    anchors = [
+        b"class Worker%s:" % bytes([65 + i]),
+        (b"    def %s(self, value):" % name.encode()).strip()
+        if rng.random() < 0.5
+        else b"    def %s(self, value):" % name.encode(),
+    ]
     return patch(edit, [hunk], formats.envelope(edit, [hunk], anchors), again=False, twins=True)
 
 
@@ -168,7 +215,9 @@ def _(rng):
 
 @kind(SHEETS, "the last section by *** End of File", APPLIES)
 def _(rng):
-    sheet, k, edit, hunk = drawn(rng, last=True, language=rng.choice([n for n in sections.TEMPLATES if n not in ("Markdown",)]))
+    sheet, k, edit, hunk = drawn(
+        rng, last=True, language=rng.choice([n for n in sections.TEMPLATES if n not in ("Markdown",)])
+    )
     if not sheet:
         return None
     hunk = narrowed(formats.hunks(edit, 40)[0], hunk.lead, 40)
@@ -199,7 +248,8 @@ def _(rng):
     return update(edit, old, new, [sheet.file.data.replace(old, new)], arguments=how, replaced=len(sheet.names))
 
 
-# ---- sections: nothing decides, or what decides is gone --------------------------------------------------------------------------
+# ---- sections: nothing decides, or what decides is gone ------------------------------------------
+
 
 @kind(SHEETS, "section: nothing tells which, update", REFUSE)
 def _(rng):
@@ -217,13 +267,17 @@ def _(rng):
     if not sheet:
         return None
     header = rng.choice([b"@@", b"@@ ... @@", b"@@ -0,0 +0,0 @@"])
-    return nothing(patch(edit, [hunk], formats.unified(edit, [hunk], header=lambda h: header), [], fits=fits(edit, hunk)))
+    return nothing(
+        patch(edit, [hunk], formats.unified(edit, [hunk], header=lambda h: header), [], fits=fits(edit, hunk))
+    )
 
 
 @kind(SHEETS, "section: nothing tells which, *** Begin Patch", REFUSE)
 def _(rng):
     sheet, k, edit, hunk = drawn(rng)
-    return sheet and nothing(patch(edit, [hunk], formats.envelope(edit, [hunk], rng.choice([(b"",), ()])), [], fits=fits(edit, hunk)))
+    return sheet and nothing(
+        patch(edit, [hunk], formats.envelope(edit, [hunk], rng.choice([(b"",), ()])), [], fits=fits(edit, hunk))
+    )
 
 
 @kind(SHEETS, "section: the number is none of theirs", REFUSE)
@@ -245,14 +299,22 @@ def changed_there(rng, sheet, hunk):
     return File(sheet.file.name, b"".join(lines))
 
 
-STALE = {"number": lambda s, k, e, h: formats.unified(e, [h]), "heading": lambda s, k, e, h: formats.unified(e, [h], "none", heading(s.head(k).strip())),
-         "anchor": lambda s, k, e, h: formats.envelope(e, [h], [s.head(k).strip()]),
-         "number and heading": lambda s, k, e, h: formats.unified(e, [h], "git", lambda x: formats.numbers(x) + b" " + s.head(k).strip())}
+STALE = {
+    "number": lambda s, k, e, h: formats.unified(e, [h]),
+    "heading": lambda s, k, e, h: formats.unified(e, [h], "none", heading(s.head(k).strip())),
+    "anchor": lambda s, k, e, h: formats.envelope(e, [h], [s.head(k).strip()]),
+    "number and heading": lambda s, k, e, h: formats.unified(
+        e, [h], "git", lambda x: formats.numbers(x) + b" " + s.head(k).strip()
+    ),
+}
 for _name, _make in STALE.items():
+
     @kind(SHEETS, "section by its %s: its line has changed, the others' has not" % _name, REFUSE)
     def _(rng, make=_make):
         sheet, k, edit, hunk = drawn(rng)
-        return sheet and unchanged(patch(edit, [hunk], make(sheet, k, edit, hunk)), changed_there(rng, sheet, hunk).data)
+        return sheet and unchanged(
+            patch(edit, [hunk], make(sheet, k, edit, hunk)), changed_there(rng, sheet, hunk).data
+        )
 
     @kind("made before", "section by its %s: sent again" % _name, ALREADY)
     def _(rng, make=_make):
@@ -262,13 +324,21 @@ for _name, _make in STALE.items():
 
 @kind(SHEETS, "section by a heading, part of another's name: its line has changed", REFUSE)
 def _(rng):
-    names = rng.choice([["save", "load", "load_all", "list"], ["load", "load_all", "save"], ["list", "load_one", "load", "load_all"]])
-    sheet = sections.draw(rng, rng.choice(["Python, methods", "TypeScript", "Go", "Java", "Ruby", "Lua", "Rust"]), names)
+    names = rng.choice(
+        [["save", "load", "load_all", "list"], ["load", "load_all", "save"], ["list", "load_one", "load", "load_all"]]
+    )
+    sheet = sections.draw(
+        rng, rng.choice(["Python, methods", "TypeScript", "Go", "Java", "Ruby", "Lua", "Rust"]), names
+    )
     k = names.index("load")
     edit, hunk = within(rng, sheet, k)
     head = sheet.head(k).strip()
-    text = head[:head.index(b"load") + 4]
-    diff = formats.envelope(edit, [hunk], [text]) if rng.random() < 0.5 else formats.unified(edit, [hunk], "none", header=heading(text))
+    text = head[: head.index(b"load") + 4]
+    diff = (
+        formats.envelope(edit, [hunk], [text])
+        if rng.random() < 0.5
+        else formats.unified(edit, [hunk], "none", header=heading(text))
+    )
     return unchanged(patch(edit, [hunk], diff), changed_there(rng, sheet, hunk).data)
 
 
@@ -288,10 +358,11 @@ def _(rng):
     return patch(whole, [first, hunk], formats.envelope(whole, [first, hunk]), again=False)
 
 
-# ---- copies in real files --------------------------------------------------------------------------------------------------------
+# ---- copies in real files ------------------------------------------------------------------------
+
 
 def copied(rng, edit, hunk, change=lambda line: line, after=None):
-    """(edit, hunk) in the file with a copy of the hunk's old lines elsewhere, each line changed; None if there is no room."""
+    """(edit, hunk) in the file with a copy of the hunk's old lines elsewhere, each line changed."""
     lines, size = edit.file.lines, len(hunk.old)
     if not all(map(files.end_of, hunk.old)):
         return None, None
@@ -310,7 +381,13 @@ def copied(rng, edit, hunk, change=lambda line: line, after=None):
 def real(rng, change=None, shape=None, worded=2, after=None):
     """(edit, hunk) with a copy; the hunk's own place is alone but for that."""
     edit, made = clearly(rng, shape, context=rng.choice([1, 2, 3]))
-    if not edit or len(edit.places) != 1 or sum(map(has_word, made[0].old)) < worded or not bare(made[0].old[0]).strip() or not bare(made[0].old[-1]).strip():
+    if (
+        not edit
+        or len(edit.places) != 1
+        or sum(map(has_word, made[0].old)) < worded
+        or not bare(made[0].old[0]).strip()
+        or not bare(made[0].old[-1]).strip()
+    ):
         return None, None
     if change is None:
         return copied(rng, edit, made[0], after=after)
@@ -335,7 +412,9 @@ def _(rng):
 @kind(COPIES, "copy: nothing tells which, diff", REFUSE)
 def _(rng):
     edit, hunk = real(rng)
-    return edit and nothing(patch(edit, [hunk], formats.unified(edit, [hunk], header=lambda h: b"@@"), [], fits=fits(edit, hunk)))
+    return edit and nothing(
+        patch(edit, [hunk], formats.unified(edit, [hunk], header=lambda h: b"@@"), [], fits=fits(edit, hunk))
+    )
 
 
 @kind(COPIES, "copy: the number tells", APPLIES)
@@ -361,17 +440,29 @@ def _(rng):
     wide = edit and formats.hunks(edit, 8)
     if not edit or not single(edit, wide):
         return None
-    return update(edit, *formats.texts(wide[0])) if bare(wide[0].old[0]).strip() and bare(wide[0].old[-1]).strip() else None
+    return (
+        update(edit, *formats.texts(wide[0]))
+        if bare(wide[0].old[0]).strip() and bare(wide[0].old[-1]).strip()
+        else None
+    )
 
 
-WRITE = {"update": lambda e, h: update(e, *formats.texts(h), again=False), "diff": lambda e, h: patch(e, [h], formats.unified(e, [h], header=lambda x: b"@@"), again=False),
-         "diff with numbers": lambda e, h: patch(e, [h], formats.unified(e, [h]), again=False),
-         "*** Begin Patch": lambda e, h: patch(e, [h], formats.envelope(e, [h]), again=False)}
+WRITE = {
+    "update": lambda e, h: update(e, *formats.texts(h), again=False),
+    "diff": lambda e, h: patch(e, [h], formats.unified(e, [h], header=lambda x: b"@@"), again=False),
+    "diff with numbers": lambda e, h: patch(e, [h], formats.unified(e, [h]), again=False),
+    "*** Begin Patch": lambda e, h: patch(e, [h], formats.envelope(e, [h]), again=False),
+}
 for _name, _write in WRITE.items():
+
     @kind(COPIES, "copy at another depth: the exact one, " + _name, APPLIES)
     def _(rng, write=_write):
         edit, hunk = real(rng, deeper)
-        return write(edit, hunk) if edit and single(edit, [hunk]) and files.occurs(b"".join(hunk.old), edit.file.data) == 1 else None
+        return (
+            write(edit, hunk)
+            if edit and single(edit, [hunk]) and files.occurs(b"".join(hunk.old), edit.file.data) == 1
+            else None
+        )
 
     @kind(COPIES, "copy at another depth: the place itself has changed, " + _name, REFUSE)
     def _(rng, write=_write):
@@ -390,11 +481,19 @@ for _name, _write in WRITE.items():
     @kind("made before", "copy at another depth: made before, " + _name, ALREADY)
     def _(rng, write=_write):
         edit, hunk = real(rng, deeper)
-        if not edit or files.occurs(b"".join(hunk.old), edit.result) or files.occurs(b"".join(hunk.new), edit.file.data):
+        if (
+            not edit
+            or files.occurs(b"".join(hunk.old), edit.result)
+            or files.occurs(b"".join(hunk.new), edit.file.data)
+        ):
             return None
         return unchanged(write(edit, hunk), edit.result)
 
-    @kind(COPIES, "copies at two depths, the edit at a third, " + _name, EITHER if _name == "diff with numbers" else REFUSE)
+    @kind(
+        COPIES,
+        "copies at two depths, the edit at a third, " + _name,
+        EITHER if _name == "diff with numbers" else REFUSE,
+    )
     def _(rng, write=_write):
         edit, hunk = real(rng, deeper)
         if not edit or not all(indent_of(line)[:1] in b" \t" for line in hunk.old + hunk.new if bare(line).strip()):
@@ -402,7 +501,9 @@ for _name, _write in WRITE.items():
         pad = b"\t\t" if any(line.startswith(b"\t") for line in edit.file.lines) else b" " * 8
         rows = [(mark, pad + line if bare(line).strip() else line) for mark, line in hunk.rows]
         shown = Hunk(hunk.start, hunk.new_start, rows, hunk.places)
-        if not all(indent_of(line) for line in hunk.old if bare(line).strip()) or files.occurs(b"".join(shown.old), edit.file.data):
+        if not all(indent_of(line) for line in hunk.old if bare(line).strip()) or files.occurs(
+            b"".join(shown.old), edit.file.data
+        ):
             return None
         case = write(edit, shown)
         return case if write is WRITE["diff with numbers"] else nothing(case)
@@ -428,17 +529,26 @@ def _(rng):
     return edit and unchanged(patch(edit, [hunk], formats.unified(edit, [hunk])), edit.result)
 
 
-OTHER = {"its trailing blanks": lambda pad, line: bare(line) + b"  \n", "its quotes": lambda pad, line: line.replace(b"'", "\u2019".encode()).replace(b'"', "\u201d".encode()),
-         "blanks within its lines": lambda pad, line: indent_of(line) + line[len(indent_of(line)):].replace(b" ", b"  ")}
+OTHER = {
+    "its trailing blanks": lambda pad, line: bare(line) + b"  \n",
+    "its quotes": lambda pad, line: line.replace(b"'", "\u2019".encode()).replace(b'"', "\u201d".encode()),
+    "blanks within its lines": lambda pad, line: indent_of(line) + line[len(indent_of(line)) :].replace(b" ", b"  "),
+}
 for _name, _change in OTHER.items():
     for _form in ("update", "diff"):
+
         @kind(COPIES, "copy that differs in %s: the exact one, %s" % (_name, _form), APPLIES)
         def _(rng, change=_change, write=WRITE[_form]):
             edit, hunk = real(rng, change)
-            return write(edit, hunk) if edit and single(edit, [hunk]) and files.occurs(b"".join(hunk.old), edit.file.data) == 1 else None
+            return (
+                write(edit, hunk)
+                if edit and single(edit, [hunk]) and files.occurs(b"".join(hunk.old), edit.file.data) == 1
+                else None
+            )
 
 
 for _form in ("update", "diff", "diff with numbers"):
+
     @kind(COPIES, "the new text stands elsewhere already, " + _form, APPLIES)
     def _(rng, write=WRITE[_form]):
         edit, made = clearly(rng, context=2)
@@ -451,7 +561,11 @@ for _form in ("update", "diff", "diff with numbers"):
             return None
         by = other.start - shown.start
         hunk = Hunk(hunk.start + by, hunk.new_start + by, hunk.rows, hunk.places)
-        return write(moved, hunk) if single(moved, [hunk]) and files.occurs(b"".join(hunk.old), moved.file.data) == 1 else None
+        return (
+            write(moved, hunk)
+            if single(moved, [hunk]) and files.occurs(b"".join(hunk.old), moved.file.data) == 1
+            else None
+        )
 
 
 @kind(COPIES, "copy at the file's first line, no leading context", REFUSE)
@@ -478,26 +592,32 @@ def _(rng):
     return unchanged(patch(edit, [hunk], formats.unified(edit, [hunk], header=lambda h: b"@@")), file.data)
 
 
-# ---- closers ---------------------------------------------------------------------------------------------------------------------
+# ---- closers -------------------------------------------------------------------------------------
+
 
 def closers(rng, test):
     """(file, at, count): two or three lines of closers, in one place of a real file in the loosest reading."""
     file = rng.choice(files.load())
-    runs = [i for i in range(2, len(file.lines) - 3) if all(bare(line).strip() and not has_word(line) and len(loose(line)) < 4 for line in file.lines[i:i + 2])
-            and test(file.lines[i:i + 2])]
+    runs = [
+        i
+        for i in range(2, len(file.lines) - 3)
+        if all(loose(line) and not re.search(r"\w", loose(line)) for line in file.lines[i : i + 2])
+        and test(file.lines[i : i + 2])
+    ]
     if not runs:
         return None, 0
     at = rng.choice(runs)
-    return (file, at) if len(file.places(file.lines[at:at + 2], loose)) == 1 else (None, 0)
+    return (file, at) if len(file.places(file.lines[at : at + 2], loose)) == 1 else (None, 0)
 
 
 for _form in ("update", "diff", "*** Begin Patch"):
+
     @kind("white space", "closers alone, two blanks too deep, " + _form, REFUSE)
     def _(rng, write=WRITE[_form]):
         file, at = closers(rng, lambda lines: all(line[:1] == b" " for line in lines))
         if not file:
             return None
-        old = [b"  " + line for line in file.lines[at:at + 2]]
+        old = [b"  " + line for line in file.lines[at : at + 2]]
         if files.occurs(b"".join(old), file.data):
             return None
         rows = [(b" ", old[0]), (b"+", indent_of(old[0]) + b"added_here();\n"), (b" ", old[1])]

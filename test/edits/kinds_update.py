@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of exact text for exact text: Gemini CLI's `replace`, Claude Code's `Edit`, the search and replace blocks of aider and cline,
-which all come to update_file; and what models do to the two texts."""
+"""Kinds of exact text for exact text: Gemini CLI's `replace`, Claude Code's `Edit`, the search and replace blocks
+of aider and cline, which all come to update_file; and what models do to the two texts."""
 
 import json
 import re
@@ -9,7 +9,7 @@ import files
 import formats
 from changes import COMMENTS, LOOKALIKES, PROPERTIES, SHAPES
 from files import bare, end_of, has_word, indent_of, loose
-from table import (ALREADY, APPLIES, EITHER, REFUSE, SIMPLE, WORDY, around, clear, kind, pick, unchanged, update)
+from table import ALREADY, APPLIES, EITHER, REFUSE, SIMPLE, WORDY, around, clear, kind, pick, unchanged, update
 
 MARK = b"\xef\xbb\xbf"
 EXACT, SPACES, SPELLED = "old and new text", "white space", "listings, escapes, fences"
@@ -33,16 +33,19 @@ def framed(hunk):
     return all(bare(line).strip() for line in (hunk.old[0], hunk.old[-1], hunk.new[0], hunk.new[-1]))
 
 
-# ---- as asked for ----------------------------------------------------------------------------------------------------------------
+# ---- as asked for --------------------------------------------------------------------------------
 
 for _shape in SHAPES:
     if _shape != "several":
+
         @kind(EXACT, "update: " + _shape, APPLIES)
         def _(rng, shape=_shape):
             edit, hunk = drawn(rng, shape)
             return edit and update(edit, *formats.texts(hunk, rng.random() < 0.7))
 
+
 for _prop in PROPERTIES:
+
     @kind("line ends, marks, alphabets", "update: " + _prop, APPLIES)
     def _(rng, prop=_prop):
         edit, hunk = drawn(rng, prop=prop)
@@ -53,7 +56,7 @@ for _prop in PROPERTIES:
 
 def one_end(hunk):
     """What is added has the end of the lines around it."""
-    near = hunk.rows[max(0, hunk.lead - 1):]
+    near = hunk.rows[max(0, hunk.lead - 1) :]
     ends = [end_of(line) for mark, line in near]
     return len(set(ends)) == 1
 
@@ -103,6 +106,7 @@ def _(rng):
     if not edit:
         return None
     from changes import reworded, tidy, Place
+
     last = len(edit.file.lines) - 1
     new = reworded(rng, edit.file, edit.file.lines[last])
     edit = new and tidy(edit.file, [Place(last, last + 1, [new])], "last")
@@ -149,6 +153,7 @@ def _(rng):
 @kind(EXACT, "update: every occurrence of a name", APPLIES)
 def _(rng):
     from changes import fresh, words_of
+
     edit = pick(rng, "rename")
     if not edit:
         return None
@@ -163,7 +168,8 @@ def _(rng):
     return update(edit, old, new, [edit.file.data.replace(old, new)], arguments=how, replaced=count)
 
 
-# ---- what must be refused --------------------------------------------------------------------------------------------------------
+# ---- what must be refused ------------------------------------------------------------------------
+
 
 def nothing(case):
     case.after, case.again = [], False
@@ -174,7 +180,12 @@ def nothing(case):
 def _(rng):
     edit, hunk = drawn(rng)
     other = pick(rng)
-    if not edit or not other or loose(b"".join(hunk.old)) in other.file.squeezed or loose(b"".join(hunk.new)) in other.file.squeezed:
+    if (
+        not edit
+        or not other
+        or loose(b"".join(hunk.old)) in other.file.squeezed
+        or loose(b"".join(hunk.new)) in other.file.squeezed
+    ):
         return None
     old, new = formats.texts(hunk)
     return nothing(update(other, old, new))
@@ -183,6 +194,7 @@ def _(rng):
 def stale(rng, edit, hunk):
     """The file in which somebody has changed a word of a line that the hunk removes; None if there is none."""
     from changes import reworded
+
     gone = [p for p in edit.places if p.end > p.start]
     if not gone:
         return None
@@ -234,12 +246,15 @@ def _(rng):
 @kind("twins", "update: another count than is there", REFUSE)
 def _(rng):
     from changes import fresh, words_of
+
     edit = pick(rng, "rename")
     words = edit and words_of(edit.file.lines[edit.places[0].start])
     if not words:
         return None
     count = edit.file.data.count(words[0])
-    return nothing(update(edit, words[0], fresh(rng, edit.file), [], arguments={"expected_matches": count + rng.choice([1, 2, 5])}))
+    return nothing(
+        update(edit, words[0], fresh(rng, edit.file), [], arguments={"expected_matches": count + rng.choice([1, 2, 5])})
+    )
 
 
 @kind("twins", "update: the old text overlaps itself", REFUSE)
@@ -271,7 +286,9 @@ def _(rng):
 @kind("stale and absent", "update: the hash of another state", REFUSE)
 def _(rng):
     edit, hunk = drawn(rng)
-    return edit and nothing(update(edit, *formats.texts(hunk), arguments={"base_content_sha256": "%064x" % rng.getrandbits(256)}))
+    return edit and nothing(
+        update(edit, *formats.texts(hunk), arguments={"base_content_sha256": "%064x" % rng.getrandbits(256)})
+    )
 
 
 @kind(SPELLED, "update: aider's markers within the old text", REFUSE)
@@ -283,40 +300,67 @@ def _(rng):
     return nothing(update(edit, b"<<<<<<< SEARCH\n" + old + b"=======\n" + new + b">>>>>>> REPLACE\n", new))
 
 
-# ---- placeholders for what was left out ------------------------------------------------------------------------------------------
+# ---- placeholders for what was left out ----------------------------------------------------------
 
 PLACEHOLDERS = {
     "existing code": ["... existing code ...", "... existing code", "existing code here", "... (existing code) ..."],
-    "rest": ["... rest of the code ...", "rest of function remains the same", "... rest of the file unchanged", "rest of the code here..."],
+    "rest": [
+        "... rest of the code ...",
+        "rest of function remains the same",
+        "... rest of the file unchanged",
+        "rest of the code here...",
+    ],
     "unchanged": ["... unchanged ...", "(unchanged)", "remaining code unchanged", "... remains unchanged ..."],
-    "previous": ["... previous code ...", "previous implementation stays the same", "... same as before ...", "keep existing logic as is"],
-    "omitted": ["... omitted for brevity ...", "code omitted", "[... omitted ...]", "... other methods ..."],
+    "previous": [
+        "... previous code ...",
+        "previous implementation stays the same",
+        "... same as before ...",
+        "... previous implementation ...",
+    ],
+    "omitted": [
+        "... omitted for brevity ...",
+        "code omitted for brevity",
+        "[... omitted ...]",
+        "... other methods ...",
+    ],
 }
 
 
+PROSE = ("Markdown", "AsciiDoc", "Text", "POD", "Manual page", "Test cases")
+COMMENTED = (b"#", b"//", b"*", b"/*", b"<!--", b"--", b";", b"%", b"dnl", b"REM", b"=", b"!", b'"', b"{-", b"'")
+
+
+def of_code(lines):
+    """How many of these lines are of code: not blank, no comment, more than brackets."""
+    return sum(has_word(line) and not bare(line).strip().startswith(COMMENTED) for line in lines)
+
+
 def shortened(rng, line_of, languages=None):
-    """An edit of six lines or more of which a placeholder stands for most."""
+    """An edit of six lines or more, of a source, in which a placeholder stands for three lines of code or more."""
     edit = pick(rng, "replace", languages=languages)
-    if not edit:
+    if not edit or edit.file.language in PROSE:
         return None, None, None
     file, size = edit.file, rng.randint(6, 12)
     at = rng.randrange(0, len(file.lines) - size) if len(file.lines) > size + 2 else None
     if at is None or not has_word(file.lines[at]):
         return None, None, None
-    old = file.lines[at:at + size]
+    old = file.lines[at : at + size]
     depth = indent_of(old[1]) if has_word(old[1]) else indent_of(old[0])
     from changes import reworded
+
     first, line = reworded(rng, file, old[0]), depth + line_of(file) + file.end
-    if first is None or not once(edit, b"".join(old)) or bare(line).strip() in file.data:
+    if first is None or of_code(old[1:-1]) < 3 or not once(edit, b"".join(old)) or bare(line).strip() in file.data:
         return None, None, None
     return edit, old, [first, line, old[-1]]
 
 
 for _name, _words in PLACEHOLDERS.items():
+
     def _line(rng, words):
         def line_of(file):
             before, after = COMMENTS.get(file.language, (b"#", b""))
             return before + b" " + rng.choice(words).encode() + after
+
         return line_of
 
     @kind("placeholders", "update: a comment, %s" % _name, REFUSE)
@@ -327,8 +371,11 @@ for _name, _words in PLACEHOLDERS.items():
 
 @kind("placeholders", "update: dots alone on a line", REFUSE)
 def _(rng):
-    edit, old, new = shortened(rng, lambda file: rng.choice([b"...", "\u2026".encode()]),
-                               {"C", "JavaScript", "Java", "CSS", "Shell", "C++", "Make", "SQL", "SCSS", "Solidity", "JSON"})
+    edit, old, new = shortened(
+        rng,
+        lambda file: rng.choice([b"...", "\u2026".encode()]),
+        {"C", "JavaScript", "Java", "CSS", "Shell", "C++", "Make", "SQL", "SCSS", "Solidity", "JSON"},
+    )
     return edit and nothing(update(edit, b"".join(old), b"".join(new), []))
 
 
@@ -339,7 +386,7 @@ def _(rng):
         return None
     before, after = COMMENTS.get(edit.file.language, (b"#", b""))
     line = before + b" ... existing code ..." + after + edit.file.end
-    file = files.File(edit.file.name, b"".join(edit.file.lines[:hunk.start] + [line] + edit.file.lines[hunk.start:]))
+    file = files.File(edit.file.name, b"".join(edit.file.lines[: hunk.start] + [line] + edit.file.lines[hunk.start :]))
     moved = edit.moved(file, 1)
     old, new = formats.texts(hunk)
     return update(moved, line + old, line + new)
@@ -347,20 +394,28 @@ def _(rng):
 
 @kind("placeholders", "update: dots that belong to the code", APPLIES)
 def _(rng):
-    edit, hunk = drawn(rng, "insert", languages={"JavaScript", "TypeScript", "C", "Python", "Java", "Shell", "Markdown"})
+    edit, hunk = drawn(
+        rng, "insert", languages={"JavaScript", "TypeScript", "C", "Python", "Java", "Shell", "Markdown"}
+    )
     if not edit:
         return None
     file = edit.file
     mark = COMMENTS.get(file.language, (b"#", b""))[0]
-    line = {"JavaScript": b"call(...rest_%d);", "TypeScript": b"call(...rest_%d);", "C": b"int print_%d(const char *format, ...);",
-            "Python": b"view_%d = table[..., 0]", "Java": b"void call%d(String... names) {}"}.get(file.language, mark + b" Wait %d s... then try again.")
+    line = {
+        "JavaScript": b"call(...rest_%d);",
+        "TypeScript": b"call(...rest_%d);",
+        "C": b"int print_%d(const char *format, ...);",
+        "Python": b"view_%d = table[..., 0]",
+        "Java": b"void call%d(String... names) {}",
+    }.get(file.language, mark + b" Wait %d s... then try again.")
     line = indent_of(edit.places[0].new[0]) + line % rng.randrange(10, 99) + file.end
     edit.places[0].new = edit.places[0].new + [line]
     hunk = around(rng, edit)
     return update(edit, *formats.texts(hunk)) if hunk and once(edit, b"".join(hunk.old)) else None
 
 
-# ---- white space -----------------------------------------------------------------------------------------------------------------
+# ---- white space ---------------------------------------------------------------------------------
+
 
 def block(rng, test, shape=None, prop=None, indented=True):
     """(edit, hunk) of at least three lines with words, alone in the file in any reading."""
@@ -401,6 +456,8 @@ def respelled(rng, change, test, shape=None, prop=None, depths=True):
     if not edit or depths and not known_depths(hunk):
         return None
     step = change(hunk)
+    if not depths and len({indent_of(line) for line in hunk.old if bare(line).strip()}) < 2:
+        return None  # moved, or of another width: one depth does not tell
     old = step and each(hunk.old, step)
     if not old or old in edit.file.data or each(hunk.new, step) in edit.file.data:
         return None
@@ -418,37 +475,51 @@ def _less(hunk):
 
 
 SHIFTS = {
-    "the common indentation missing": (_dedent, None), "half of the common indentation missing": (_less, only(b" ")),
+    "the common indentation missing": (_dedent, None),
+    "half of the common indentation missing": (_less, only(b" ")),
     "four blanks too deep": (lambda hunk: lambda line: b"    " + line, only(b" ")),
     "two blanks too deep": (lambda hunk: lambda line: b"  " + line, only(b" ")),
     "a tab too deep": (lambda hunk: lambda line: b"\t" + line, only(b"\t")),
     "a tab not deep enough": (lambda hunk: lambda line: line[1:], only(b"\t")),
 }
 for _name, (_change, _test) in SHIFTS.items():
+
     @kind(SPACES, "update: " + _name, APPLIES)
     def _(rng, change=_change, test=_test):
         return respelled(rng, change, test, prop="tabs" if test and test([b"\tx"]) else None)
 
 
 def _expand(width):
-    return lambda hunk: lambda line: b" " * width * len(indent_of(line)) + line[len(indent_of(line)):]
+    return lambda hunk: lambda line: b" " * width * len(indent_of(line)) + line[len(indent_of(line)) :]
 
 
 def _units(old, new):
     def change(hunk):
         if any(len(indent_of(line)) % old for line in hunk.old + hunk.new if bare(line).strip()):
             return None
-        return lambda line: new * (len(indent_of(line)) // old) + line[len(indent_of(line)):]
+        return lambda line: new * (len(indent_of(line)) // old) + line[len(indent_of(line)) :]
+
     return change
 
 
-SAME_DEPTH = ["rename", "constant", "parameter", "tail", "comment"]  # each new line is as deep as the old one in its place
+SAME_DEPTH = [
+    "rename",
+    "constant",
+    "parameter",
+    "tail",
+    "comment",
+]  # each new line is as deep as the old one in its place
 WIDTHS = {
-    "tabs as four blanks": (_expand(4), b"\t"), "tabs as eight blanks": (_expand(8), b"\t"), "tabs as two blanks": (_expand(2), b"\t"),
-    "four blanks as a tab": (_units(4, b"\t"), b" "), "two blanks as a tab": (_units(2, b"\t"), b" "),
-    "four blanks as two": (_units(4, b"  "), b" "), "two blanks as four": (_units(2, b"    "), b" "),
+    "tabs as four blanks": (_expand(4), b"\t"),
+    "tabs as eight blanks": (_expand(8), b"\t"),
+    "tabs as two blanks": (_expand(2), b"\t"),
+    "four blanks as a tab": (_units(4, b"\t"), b" "),
+    "two blanks as a tab": (_units(2, b"\t"), b" "),
+    "four blanks as two": (_units(4, b"  "), b" "),
+    "two blanks as four": (_units(2, b"    "), b" "),
 }
 for _name, (_change, _chars) in WIDTHS.items():
+
     @kind(SPACES, "update: " + _name, APPLIES)
     def _(rng, change=_change, chars=_chars):
         return respelled(rng, change, only(chars), rng.choice(SAME_DEPTH), "tabs" if chars == b"\t" else None)
@@ -500,9 +571,10 @@ def _(rng):
     return update(moved, each(old, deeper), each(new, deeper), again=False)
 
 
-# ---- listings, escapes, fences ---------------------------------------------------------------------------------------------------
+# ---- listings, escapes, fences -------------------------------------------------------------------
 
 for _style in formats.LISTINGS:
+
     @kind(SPELLED, "update: a listing's numbers, %s" % _style, APPLIES)
     def _(rng, style=_style):
         edit, hunk = block(rng, None, indented=False)
@@ -511,11 +583,13 @@ for _style in formats.LISTINGS:
         new = formats.listed(hunk.new, hunk.start, style) if rng.random() < 0.6 else b"".join(hunk.new)
         return update(edit, formats.listed(hunk.old, hunk.start, style), new, again=False)
 
+
 for _fence, _language in ((b"```", b""), (b"```", b"LANGUAGE"), (b"~~~", b"")):
+
     @kind(SPELLED, "update: a fence round both, %s%s" % (_fence.decode(), _language.decode().lower()), APPLIES)
     def _(rng, fence=_fence, language=_language):
         edit, hunk = block(rng, None, indented=False)
-        if not edit or fence in edit.file.data:
+        if not edit or fence in edit.file.data or not end_of(hunk.old[-1]):
             return None
         word = language and edit.file.language.split()[0].lower().encode()
         return update(edit, *(formats.fenced(t, word, fence) for t in formats.texts(hunk)), again=False)
@@ -532,7 +606,11 @@ def _(rng):
 
 @kind(SPELLED, "update: quotes escaped that are not", APPLIES)
 def _(rng):
-    edit, hunk = block(rng, lambda lines: any(b'"' in line for line in lines) and not any(b"\\" in line for line in lines), indented=False)
+    edit, hunk = block(
+        rng,
+        lambda lines: any(b'"' in line for line in lines) and not any(b"\\" in line for line in lines),
+        indented=False,
+    )
     if not edit or b'"' not in b"".join(hunk.old):
         return None
     old, new = (t.replace(b'"', b'\\"') for t in formats.texts(hunk))
@@ -541,7 +619,11 @@ def _(rng):
 
 @kind(SPELLED, "update: HTML's escapes", EITHER)
 def _(rng):
-    edit, hunk = block(rng, lambda lines: any(re.search(rb"[<>&]", line) for line in lines) and not any(b"&lt" in line for line in lines), indented=False)
+    edit, hunk = block(
+        rng,
+        lambda lines: any(re.search(rb"[<>&]", line) for line in lines) and not any(b"&lt" in line for line in lines),
+        indented=False,
+    )
     if not edit:
         return None
     escape = lambda t: t.replace(b"&", b"&amp;").replace(b"<", b"&lt;").replace(b">", b"&gt;")
@@ -580,14 +662,15 @@ def _(rng):
         return None
     edit.places[0].new = edit.places[0].new + [b"separator = '\\u{200b}';" + edit.file.end]
     hunk = around(rng, edit)
-    if not hunk or not clear(edit, [hunk]):
+    if not hunk or not clear(edit, [hunk]) or not framed(hunk):
         return None
     shown = lambda t: t.replace("\u200b".encode(), b"\\u{200b}")
     old, new = map(shown, formats.texts(hunk))
     return update(edit, old, new, again=False) if old not in edit.file.data else None
 
 
-# ---- made before -----------------------------------------------------------------------------------------------------------------
+# ---- made before ---------------------------------------------------------------------------------
+
 
 @kind("made before", "update: sent again", ALREADY)
 def _(rng):
@@ -602,6 +685,7 @@ def once_again(edit, hunk):
 
 
 for _prop in ("crlf", "tabs", "mixed", "no_end"):
+
     @kind("made before", "update: sent again, " + _prop, ALREADY)
     def _(rng, prop=_prop):
         edit, hunk = drawn(rng, rng.choice(WORDY), prop)

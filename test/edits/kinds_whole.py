@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of whole contents (write_file, Gemini CLI's and Claude Code's `Write`), and of several changes in one call (apply_changes,
-Claude Code's MultiEdit): all or nothing."""
+"""Kinds of whole contents (write_file, Gemini CLI's and Claude Code's `Write`), and of several changes in one call
+(apply_changes, Claude Code's MultiEdit): all or nothing."""
 
-import changes
 import files
 import formats
 import sections
 from changes import COMMENTS, Edit, Place, fresh, reworded
 from drive import Case
 from files import File, bare, has_word
-from table import ALREADY, APPLIES, EITHER, REFUSE, SIMPLE, around, kind, pick, text_of
+from table import ALREADY, APPLIES, EITHER, REFUSE, SIMPLE, kind, pick, text_of
 from kinds_patch import clearly, drawn
-from kinds_update import MARK, PLACEHOLDERS, stale
+from kinds_update import MARK, PLACEHOLDERS, PROSE, of_code, stale
 
 WHOLE, MANY = "whole files", "several changes in one call"
 
@@ -22,7 +21,12 @@ def write(edit, content, truths=None, **more):
     arguments = {"file_path": name, "content": text_of(content), "base_content_sha256": "HASH " + name}
     arguments.update(more)
     truths = [edit.result] if truths is None else truths
-    return Case({name: edit.file.data}, "write_file", {k: v for k, v in arguments.items() if v is not None}, [{name: t} for t in truths])
+    return Case(
+        {name: edit.file.data},
+        "write_file",
+        {k: v for k, v in arguments.items() if v is not None},
+        [{name: t} for t in truths],
+    )
 
 
 def some(rng, shape=None, prop=None, **more):
@@ -30,6 +34,7 @@ def some(rng, shape=None, prop=None, **more):
 
 
 for _prop in (None, "tabs", "lookalikes", "trailing", "no_end", "accents", "long_lines", "unseen"):
+
     @kind(WHOLE, "write: the whole file" + (", " + _prop if _prop else ""), APPLIES)
     def _(rng, prop=_prop):
         edit = some(rng, prop=prop)
@@ -51,7 +56,13 @@ def _(rng):
 @kind(WHOLE, "write: the byte-order mark stays", APPLIES)
 def _(rng):
     edit = some(rng, prop="mark")
-    return edit and edit.result.startswith(MARK) and MARK not in edit.result[3:] and write(edit, edit.result[3:] if rng.random() < 0.5 else edit.result) or None
+    return (
+        edit
+        and edit.result.startswith(MARK)
+        and MARK not in edit.result[3:]
+        and write(edit, edit.result[3:] if rng.random() < 0.5 else edit.result)
+        or None
+    )
 
 
 @kind(WHOLE, "write: what the file has", ALREADY)
@@ -91,24 +102,33 @@ def _(rng):
 
 def source(rng, *apart):
     edit = some(rng)
-    return edit if edit and edit.file.language not in ("Markdown", "AsciiDoc", "Text", "POD", "Manual page", "Test cases") + apart else None
+    return edit if edit and edit.file.language not in PROSE + apart else None
 
 
 for _fence, _word in (("```", ""), ("```", "LANGUAGE"), ("~~~", ""), ("````", "")):
+
     @kind("placeholders", "write: a fence round the content, %s%s" % (_fence, _word.lower()), REFUSE)
     def _(rng, fence=_fence.encode(), word=_word):
         edit = source(rng)
         if not edit or fence in edit.file.data:
             return None
-        return write(edit, formats.fenced(edit.result, edit.file.language.split()[0].lower().encode() if word else b"", fence), [])
+        return write(
+            edit,
+            formats.fenced(edit.result, edit.file.language.split()[0].lower().encode() if word else b"", fence),
+            [],
+        )
+
 
 for _style in ("cat -n", "arrow", "bar", "colon, blank", "blank, bar"):
+
     @kind("placeholders", "write: a listing's numbers, " + _style, REFUSE)
     def _(rng, style=_style):
         edit = source(rng, "JSON")
         return edit and write(edit, formats.listed(files.split(edit.result), 0, style), [])
 
+
 for _head in ("git", "prefixed", "none"):
+
     @kind("placeholders", "write: a diff in place of the content, head %s" % _head, REFUSE)
     def _(rng, head=_head):
         edit = source(rng)
@@ -122,14 +142,20 @@ def _(rng):
 
 
 for _name, _words in PLACEHOLDERS.items():
+
     @kind("placeholders", "write: a comment for most of the file, %s" % _name, REFUSE)
     def _(rng, words=_words):
         edit = some(rng, "tail")
-        if not edit or len(edit.file.lines) < 30 or edit.file.language not in COMMENTS and edit.file.language not in ("Python", "Shell", "YAML", "Perl", "Make"):
+        if (
+            not edit
+            or len(edit.file.lines) < 30
+            or edit.file.language not in COMMENTS
+            and edit.file.language not in ("Python", "Shell", "YAML", "Perl", "Make")
+        ):
             return None
         before, after = COMMENTS.get(edit.file.language, (b"#", b""))
         line = before + b" " + rng.choice(words).encode() + after + edit.file.end
-        if bare(line) in edit.file.data:
+        if bare(line) in edit.file.data or of_code(edit.file.lines[8:-6]) < 3:
             return None
         lines = edit.lines
         return write(edit, b"".join(lines[:8] + [line] + lines[-6:]), [])
@@ -157,7 +183,12 @@ def _(rng):
 @kind(WHOLE, "write: a fence round the content, literal", APPLIES)
 def _(rng):
     edit = source(rng)
-    return edit and b"```" not in edit.file.data and write(edit, formats.fenced(edit.result), [formats.fenced(edit.result)], literal=True) or None
+    return (
+        edit
+        and b"```" not in edit.file.data
+        and write(edit, formats.fenced(edit.result), [formats.fenced(edit.result)], literal=True)
+        or None
+    )
 
 
 @kind(WHOLE, "write: a numbered list", APPLIES)
@@ -170,7 +201,8 @@ def _(rng):
     return write(edit, content, [content])
 
 
-# ---- several changes -------------------------------------------------------------------------------------------------------------
+# ---- several changes -----------------------------------------------------------------------------
+
 
 def changing(before, items, after, again=False, **facts):
     """apply_changes; an item is a dict, which has HASH if it needs one."""
@@ -200,7 +232,9 @@ def _(rng):
     order = list(made)
     rng.shuffle(order)
     name = edit.file.name
-    return changing({name: edit.file.data}, [update_item(name, *formats.texts(h)) for h in order], [{name: edit.result}], again=True)
+    return changing(
+        {name: edit.file.data}, [update_item(name, *formats.texts(h)) for h in order], [{name: edit.result}], again=True
+    )
 
 
 @kind(MANY, "changes: an update of what the one before wrote", APPLIES)
@@ -210,7 +244,11 @@ def _(rng):
         return None
     name, place = edit.file.name, edit.places[0]
     second = reworded(rng, edit.file, place.new[0])
-    if second is None or edit.result.count(place.new[0]) != 1 or edit.file.data.count(b"".join(edit.file.lines[place.start:place.end])) != 1:
+    if (
+        second is None
+        or edit.result.count(place.new[0]) != 1
+        or edit.file.data.count(b"".join(edit.file.lines[place.start : place.end])) != 1
+    ):
         return None
     items = [update_item(name, edit.file.lines[place.start], place.new[0]), update_item(name, place.new[0], second)]
     return changing({name: edit.file.data}, items, [{name: edit.result.replace(place.new[0], second)}], again=True)
@@ -218,9 +256,14 @@ def _(rng):
 
 def on_disk(rng, edit, made):
     """Each hunk a change, with numbers and hash of the file as it is on disk."""
+
     def header(hunk):
         return b"@@ -%s +%s @@" % (formats.span(hunk.start, len(hunk.old)), formats.span(hunk.start, len(hunk.new)))
-    return [patch_item(edit.file.name, formats.unified(edit, [hunk], rng.choice(["none", "prefixed"]), header)) for hunk in made]
+
+    return [
+        patch_item(edit.file.name, formats.unified(edit, [hunk], rng.choice(["none", "prefixed"]), header))
+        for hunk in made
+    ]
 
 
 @kind(MANY, "changes: several patches of one file, numbers and hash of the disk", APPLIES)
@@ -275,12 +318,21 @@ def _(rng):
     if not found:
         return None
     one, first, two, second = found
-    items = [patch_item(one.file.name, formats.envelope(one, first)), patch_item(two.file.name, formats.envelope(two, second))]
-    return changing({one.file.name: one.file.data, two.file.name: two.file.data}, items, [{one.file.name: one.result, two.file.name: two.result}], again=True)
+    items = [
+        patch_item(one.file.name, formats.envelope(one, first)),
+        patch_item(two.file.name, formats.envelope(two, second)),
+    ]
+    return changing(
+        {one.file.name: one.file.data, two.file.name: two.file.data},
+        items,
+        [{one.file.name: one.result, two.file.name: two.result}],
+        again=True,
+    )
 
 
 for _form in ("a patch", "an update"):
     for _first in (True, False):
+
         @kind(MANY, "changes: two files, %s of the %s has no place" % (_form, "first" if _first else "second"), REFUSE)
         def _(rng, form=_form, first=_first):
             found = two_files(rng)
@@ -290,9 +342,15 @@ for _form in ("a patch", "an update"):
             now = stale(rng, two, second[0])
             if not now or now.places(second[0].old, files.loose) or now.places(second[0].new, files.loose):
                 return None
-            bad = patch_item(two.file.name, formats.unified(two, second)) if form == "a patch" else update_item(two.file.name, *formats.texts(second[0]))
+            bad = (
+                patch_item(two.file.name, formats.unified(two, second))
+                if form == "a patch"
+                else update_item(two.file.name, *formats.texts(second[0]))
+            )
             good = patch_item(one.file.name, formats.unified(one, made))
-            return changing({one.file.name: one.file.data, two.file.name: now.data}, [bad, good] if first else [good, bad], [])
+            return changing(
+                {one.file.name: one.file.data, two.file.name: now.data}, [bad, good] if first else [good, bad], []
+            )
 
 
 @kind(MANY, "changes: one of several patches of one file has no place", REFUSE)
@@ -303,7 +361,9 @@ def _(rng):
     items = on_disk(rng, edit, made)
     bad = rng.choice(made)
     lines = list(edit.file.lines)
-    lines[next(bad.start + i for i, line in enumerate(bad.old) if has_word(line))] = b"something quite different from before\n"
+    lines[
+        next(bad.start + i for i, line in enumerate(bad.old) if has_word(line))
+    ] = b"something quite different from before\n"
     now = File(edit.file.name, b"".join(lines))
     if now.places(bad.old, files.loose) or now.places(bad.new, files.loose):
         return None
@@ -316,8 +376,13 @@ def _(rng):
     if not edit:
         return None
     text = b"".join(fresh(rng, edit.file) + b"\n" for _ in range(3))
-    items = [{"kind": "create", "file_path": "made.txt", "content": text.decode()}, patch_item(edit.file.name, formats.unified(edit, made))]
-    return changing({edit.file.name: edit.file.data}, items, [{edit.file.name: edit.result, "made.txt": text}], again=True)
+    items = [
+        {"kind": "create", "file_path": "made.txt", "content": text.decode()},
+        patch_item(edit.file.name, formats.unified(edit, made)),
+    ]
+    return changing(
+        {edit.file.name: edit.file.data}, items, [{edit.file.name: edit.result, "made.txt": text}], again=True
+    )
 
 
 @kind(MANY, "changes: a file is moved and patched", APPLIES)
@@ -342,7 +407,10 @@ def _(rng):
     now = stale(rng, two, second[0])
     if not now or now.places(second[0].old, files.loose) or now.places(second[0].new, files.loose):
         return None
-    items = [{"kind": "delete", "file_path": one.file.name, "base_content_sha256": "HASH " + one.file.name}, patch_item(two.file.name, formats.unified(two, second))]
+    items = [
+        {"kind": "delete", "file_path": one.file.name, "base_content_sha256": "HASH " + one.file.name},
+        patch_item(two.file.name, formats.unified(two, second)),
+    ]
     return changing({one.file.name: one.file.data, two.file.name: now.data}, items, [])
 
 
@@ -356,8 +424,13 @@ def _(rng):
     name = edit.file.name
     items = [update_item(name, *formats.texts(h)) for h in made]
     start = made[0].start
-    old = edit.file.lines[start:start + 8]
-    if edit.file.data.count(b"".join(old)) != 1 or not has_word(old[0]):
+    old = edit.file.lines[start : start + 8]
+    if (
+        edit.file.data.count(b"".join(old)) != 1
+        or not has_word(old[0])
+        or of_code(old[1:-1]) < 3
+        or edit.file.language in PROSE
+    ):
         return None
     items[0] = update_item(name, b"".join(old), old[0] + line + old[-1])
     return changing({name: edit.file.data}, items, [])

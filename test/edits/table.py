@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of kinds: a format, a damage, a file's property, copies elsewhere; and what must become of such an edit.
+"""The table of kinds: a format, a damage, a file's property, copies elsewhere; and what must become of such an
+edit.
 
     applies   the edit says what it means: the result must be the truth; a refusal counts as refused
     either    it may be refused; if it is made, the result must be the truth
     refuse    nothing decides where it belongs, or it is wrong: any change of the file is wrong, and so is a success
     already   it was made before: the file stays as it is, with success or not
 
-A kind is a function (rng) -> Case, or None if this draw does not fit; kinds_*.py have them, in groups.  A kind must draw only cases in
-which its outcome follows from the edit, the file, and the published format; `files.File.alone` and `places` decide that.
+A kind is a function (rng) -> Case, or None if this draw does not fit; kinds_*.py have them, in groups. A kind
+must draw only cases in which its outcome follows from the edit, the file, and the published format;
+`files.File.alone` and `places` decide that.
 """
 
 import hashlib
@@ -23,7 +25,7 @@ from files import File, bare
 
 SIMPLE = [name for name in SHAPES if name not in ("several", "blank")]
 WORDY = [name for name in SIMPLE if name not in ("swap", "delete")]  # what they add is new in the file
-TRIES = 60   # draws for each case wanted
+TRIES = 60  # draws for each case wanted
 
 
 @dataclass(frozen=True)
@@ -53,19 +55,22 @@ def kind(group, name, outcome):
     def add(make):
         KINDS.append(Kind(name, group, outcome, make))
         return make
+
     return add
 
 
 def load():
     """All kinds."""
     if not KINDS:
-        import kinds_envelope, kinds_patch, kinds_twins, kinds_update, kinds_whole  # noqa: F401, E401
+        import kinds_damaged, kinds_envelope, kinds_patch, kinds_twins, kinds_update, kinds_whole  # noqa: F401, E401
+
         names = [one.name for one in KINDS]
         assert len(set(names)) == len(names), [name for name in names if names.count(name) > 1]
     return KINDS
 
 
-# ---- draws -----------------------------------------------------------------------------------------------------------------------
+# ---- draws ---------------------------------------------------------------------------------------
+
 
 def pick(rng, shape=None, prop=None, languages=None, test=None):
     """An Edit of a file from the corpus, or None."""
@@ -85,7 +90,9 @@ def around(rng, edit, least=1, most=4):
     first, last = edit.places[0], edit.places[-1]
     if last.end - first.start > 40:
         return None
-    made = formats.hunks(edit, 1000, rng.randint(least, most), rng.randint(least, most)) if len(edit.places) == 1 else None
+    made = (
+        formats.hunks(edit, 1000, rng.randint(least, most), rng.randint(least, most)) if len(edit.places) == 1 else None
+    )
     if made is None:
         wide = changes.Edit(edit.file, edit.places)
         made = formats.hunks(wide, 0, 40, 40)
@@ -102,10 +109,11 @@ def trail(hunk):
 def narrowed(hunk, before, after):
     """The hunk with at most so much context."""
     cut, tail = max(0, hunk.lead - before), max(0, trail(hunk) - after)
-    return formats.Hunk(hunk.start + cut, hunk.new_start + cut, hunk.rows[cut:len(hunk.rows) - tail], hunk.places)
+    return formats.Hunk(hunk.start + cut, hunk.new_start + cut, hunk.rows[cut : len(hunk.rows) - tail], hunk.places)
 
 
-# ---- cases -----------------------------------------------------------------------------------------------------------------------
+# ---- cases ---------------------------------------------------------------------------------------
+
 
 def text_of(data):
     return data.decode("utf-8")
@@ -154,7 +162,10 @@ def single(edit, made):
 
 def clear(edit, made):
     """Each hunk's old lines stand in one place in whatever reading, and its new ones nowhere yet."""
-    return all(edit.file.alone(hunk.old) and files.occurs("".join(map(files.loose, hunk.new)), edit.file.squeezed) == 0 for hunk in made)
+    return all(
+        edit.file.alone(hunk.old) and files.occurs("".join(map(files.loose, hunk.new)), edit.file.squeezed) == 0
+        for hunk in made
+    )
 
 
 def same_but_place(lines):

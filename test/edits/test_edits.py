@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Edits as models write them, by rules of published formats alone: what must apply applies, nothing lands elsewhere, claims are true.
+"""Edits as models write them, by rules of published formats alone: what must apply applies, nothing lands
+elsewhere, claims are true.
 
-A third of the kinds at each commit, others at the next ones (HASP_TURN); all of them, whole, with HASP_TESTS=all or script/edits-report.
-EDIT_CASES is how many cases of each kind are drawn, EDIT_SEED another draw.
+A third of the kinds at each commit, others at the next ones (HASP_TURN); all of them, whole, with
+HASP_TESTS=all or script/edits-report. EDIT_CASES is how many cases of each kind are drawn, EDIT_SEED another
+draw.
 """
 
 import json
@@ -37,8 +39,17 @@ def failures(tallies, name, of=lambda tally: True):
     for tally in tallies:
         if tally.counts[name] and of(tally):
             text = json.dumps(tally.worst[1].arguments)[:600] if tally.worst else ""
-            lines.append("%d of %d: %s, asked: %s\n      %s\n      %s" % (
-                tally.counts[name], tally.cases, tally.kind.name, tally.kind.outcome, dict(tally.reasons.most_common(2)), text))
+            lines.append(
+                "%d of %d: %s, asked: %s\n      %s\n      %s"
+                % (
+                    tally.counts[name],
+                    tally.cases,
+                    tally.kind.name,
+                    tally.kind.outcome,
+                    dict(tally.reasons.most_common(2)),
+                    text,
+                )
+            )
     return "\n".join(["%d kinds" % len(lines)] + lines[:SHOWN])
 
 
@@ -56,17 +67,25 @@ def test_every_kind_has_cases(tallies):
     assert not [tally.kind.name for tally in tallies if tally.cases < CASES]
 
 
-@pytest.mark.parametrize("what, sentence", [
-    ("wrong", "changed otherwise than meant, or success without it"), ("torn", "changed, and the answer is a failure"),
-    ("twice", "sent again, it changes the file again"), ("claims", "the answer says what is not so"),
-    ("broken", "reversed, or with its hunks in another order, it comes to something else")])
+@pytest.mark.parametrize(
+    "what, sentence",
+    [
+        ("wrong", "changed otherwise than meant, or success without it"),
+        ("torn", "changed, and the answer is a failure"),
+        ("twice", "sent again, it changes the file again"),
+        ("claims", "the answer says what is not so"),
+        ("broken", "reversed, or with its hunks in another order, it comes to something else"),
+    ],
+)
 def test_none_is(tallies, what, sentence):
     assert not count(tallies, what), "%s: %s" % (sentence, failures(tallies, what))
 
 
 def test_what_must_apply_applies(tallies):
     total = report.totals(tallies)
-    assert total["refused, must apply"] <= report.SHARE * total["must apply"], failures(tallies, REFUSED, lambda tally: tally.kind.outcome == APPLIES)
+    assert total["refused, must apply"] <= report.SHARE * total["must apply"], failures(
+        tallies, REFUSED, lambda tally: tally.kind.outcome == APPLIES
+    )
 
 
 def test_the_strict_applier_reads_what_it_should():
