@@ -11,7 +11,7 @@
 #include "base/mem.h"
 
 /* Heredocs and tags looked at: each may cost a pass over the text. */
-enum { WRAPPERS_TRIED = 64 };
+enum { WRAPPERS_TRIED = 16 };
 
 /* ---- lines ------------------------------------------------------------------------ */
 
