@@ -508,10 +508,9 @@ static size_t look_at_run(const struct parser *p, unsigned *ret_kinds)
 static bool at_next_hunk(const struct parser *p)
 {
 	const struct hunk *hunk = last_hunk(p);
-	const struct hunk_line *lines = &p->out->lines[hunk->first];
 	unsigned kinds;
 
-	if (!hunk->cut || !p->worded || !lines[hunk->count - 1].bare)
+	if (!hunk->cut || !p->worded || !p->out->lines[p->out->line_count - 1].bare)
 		return false;
 	look_at_run(p, &kinds);
 	return parse_run_is_hunk(kinds, /* first= */ false);
