@@ -149,9 +149,13 @@ static void check_success(const struct lines *base, struct span diff,
 	_cleanup_script_ struct script strict = { 0 };
 	struct err err = ERR_INIT;
 
+	if (plan->already) {
+		CHECK(!plan->script.count && !plan->hunk_count);
+		return;
+	}
 	check_order(base, &plan->script);
 	check_removed(base, &plan->script, diff);
-	CHECK(plan->hunk_count > 0 || plan->already);
+	CHECK(plan->hunk_count > 0);
 	CHECK(strict_apply(base, buf_view(&plan->corrected), &strict, &inserted, &err));
 	CHECK(script_apply(base, &plan->script, &by_script));
 	CHECK(script_apply(base, &strict, &by_strict));

@@ -3,7 +3,7 @@
  *
  * diff -u writes "@@ -12,7 +12,8 @@ heading" (POSIX diff, "Diff -u Output Format").  Models also
  * write the numbers without signs, one of them alone, or in words.  Each form is a row of the
- * table.  To add one: a row, and its line in test/patch/accounting.case.
+ * table.  To add one: a row, and its line in test/patch/reading.case.
  */
 #include "patch/parse.h"
 

@@ -372,6 +372,8 @@ static bool judge_tail(struct diff_text *diff, size_t h, size_t *ret_diff_line, 
 	struct hunk *hunk = &diff->hunks[h];
 	struct behind behind;
 
+	if (!hunk->count)
+		return true;
 	if (!hunk->cut)
 		return judge_uncounted(diff, h, ret_diff_line, err);
 	behind = look_behind(diff, hunk);

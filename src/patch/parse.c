@@ -30,7 +30,8 @@ struct parser {
 	enum place place;
 	bool in_hunk;
 	bool in_git_header;    /* a `diff --git` line came after the last hunk */
-	bool loose;            /* no @@ is at the left edge: indented ones count */
+	bool loose;            /* no @@ is at the left edge: indented ones are no quotes */
+	bool indented;         /* the @@ line of this hunk is, so that others may be */
 	size_t last_marked;    /* index of the last line that a hunk could have; 0 if none */
 	struct span name;      /* the file that the hunks so far belong to; empty: unknown */
 	struct span old_name, new_name; /* from the latest file header */
@@ -252,6 +253,7 @@ static bool at_names(const struct parser *p)
 	struct span one = parser_peek(p, 0), other = parser_peek(p, 1), third = parser_peek(p, 2);
 	const struct hunk *hunk = last_hunk(p);
 	struct span old_name, new_name;
+	unsigned kinds = 0;
 
 	if (!span_starts(one, SPAN("--- ")) || !span_starts(other, SPAN("+++ ")))
 		return false;
@@ -259,7 +261,7 @@ static bool at_names(const struct parser *p)
 		return true;
 	old_name = clean_name(span_skip(one, 4));
 	new_name = clean_name(span_skip(other, 4));
-	return third.len && strchr("+- ", third.data[0]) && third.data[0] &&
+	return parse_run_goes_on(third, /* first= */ true, &kinds) &&
 	       (!hunk->counted || hunk->cut) &&
 	       (span_eq(old_name, new_name) || is_dev_null(old_name) || is_dev_null(new_name));
 }
@@ -422,7 +424,7 @@ static struct span peek_header(const struct parser *p)
 
 	if (p->in_hunk && at_counted(p))
 		return span_of("", 0);
-	if (p->loose || (!p->in_hunk && !at_quote(p)))
+	if (p->in_hunk ? p->indented : !at_quote(p))
 		line = skip_spaces(line);
 	return at_line_begins(line) ? line : span_of("", 0);
 }
@@ -456,6 +458,7 @@ static bool begin_hunk(struct parser *p, bool doubted, struct err *err)
 	if (header.len)
 		at_line_parse(header, &hunk);
 	p->in_git_header = p->echoes = p->worded = false;
+	p->indented = p->loose && header.len && !at_line_begins(parser_peek(p, 0));
 	p->old_seen = p->new_seen = 0;
 	out->hunks = mem_grow(out->hunks, &out->hunk_cap, out->hunk_count + 1, sizeof(*out->hunks));
 	out->hunks[out->hunk_count++] = hunk;
@@ -517,10 +520,9 @@ static size_t look_at_run(const struct parser *p, unsigned *ret_kinds)
 static bool at_next_hunk(const struct parser *p)
 {
 	const struct hunk *hunk = last_hunk(p);
-	const struct hunk_line *lines = &p->out->lines[hunk->first];
 	unsigned kinds;
 
-	if (!hunk->cut || !p->worded || !lines[hunk->count - 1].bare)
+	if (!hunk->cut || !p->worded || !p->out->lines[p->out->line_count - 1].bare)
 		return false;
 	look_at_run(p, &kinds);
 	return parse_run_is_hunk(kinds, /* first= */ false);

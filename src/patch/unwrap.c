@@ -11,7 +11,7 @@
 #include "base/mem.h"
 
 /* Heredocs and tags looked at: each may cost a pass over the text. */
-enum { WRAPPERS_TRIED = 64 };
+enum { WRAPPERS_TRIED = 16 };
 
 /* ---- lines ------------------------------------------------------------------------ */
 
@@ -39,10 +39,14 @@ static struct span line_within(const struct lines *text, size_t i, size_t indent
 	return span_skip(line, blanks < indent ? blanks : indent);
 }
 
+static bool begins_marked(struct span line)
+{
+	return line.len && (line.data[0] == '+' || line.data[0] == '-' || line.data[0] == ' ');
+}
+
 bool parse_is_marked(struct span line)
 {
-	return line.len && (line.data[0] == '+' || line.data[0] == '-' || line.data[0] == ' ') &&
-	       !span_is_blank(line);
+	return begins_marked(line) && !span_is_blank(line);
 }
 
 bool parse_is_change(struct span line)
@@ -61,8 +65,7 @@ bool parse_is_item(struct span line)
 
 bool parse_run_goes_on(struct span line, bool first, unsigned *kinds)
 {
-	if (!line.len || !strchr("+- ", line.data[0]) || !line.data[0] ||
-	    (!first && span_eq(line, SPAN("---"))))
+	if (!begins_marked(line) || (!first && span_eq(line, SPAN("---"))))
 		return false;
 	if (parse_is_item(line))
 		*kinds |= RUN_ITEMS;
@@ -166,8 +169,7 @@ static size_t certain_end(const struct lines *text, size_t from, size_t to, size
 		struct span line = line_within(text, i, indent);
 		struct span next = line_within(text, i + 1, indent);
 
-		if (parse_is_marked(line) && !is_header_half(line, next) &&
-		    !is_signature(line, next))
+		if (begins_marked(line) && !is_header_half(line, next) && !is_signature(line, next))
 			end = i + 1;
 	}
 	while (end < to) {
@@ -236,7 +238,7 @@ static bool take_heredoc(struct span line, struct wrapper *ret)
 	struct span text = span_trim(line), word;
 	const char *mark = text.len ? memmem(text.data, text.len, "<<", 2) : NULL;
 
-	if (!mark)
+	if (!mark || parse_is_change(text))
 		return false;
 	word = span_trim(span_skip(text, (size_t)(mark - text.data) + 2));
 	if (span_starts(word, SPAN("-")))
@@ -446,7 +448,7 @@ static bool starts_bare(const struct diff_source *s, size_t at, bool first, size
 	for (*run = at; *run < s->text.count; (*run)++)
 		if (!parse_run_goes_on(line_within(&s->text, *run, 0), *run == at, &kinds))
 			break;
-	return parse_run_is_hunk(kinds, first);
+	return parse_run_is_hunk(kinds, first) && (first || kinds & (RUN_REMOVES | RUN_ADDS));
 }
 
 /* Keeps what is in wrappers that hold a diff, if there are such; else all lines.  A wrapper after
@@ -466,8 +468,9 @@ static void unwrap(struct diff_source *s)
 		             ((at_line_begins(rest) || span_starts(rest, SPAN("*** "))) &&
 		              starts_diff(rest, next))))
 			break;
-		if (any && starts_diff(rest, next) &&
-		    (!at_line_begins(rest) || parse_is_marked(next))) {
+		if (any && (starts_bare(s, i, false, &run) ||
+		            (starts_diff(rest, next) &&
+		             (!at_line_begins(rest) || at_line_is_certain(rest))))) {
 			size_t end = end_of_bare(s, i);
 
 			keep_lines(s, i, end);
