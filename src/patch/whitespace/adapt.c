@@ -650,9 +650,10 @@ bool adapt_line(struct adapter *a, size_t h, size_t index, struct buf *out)
 		return keep_line(a, h, index, body, out);
 	while (a->evidence.extra_cr && span_ends(text, SPAN("\r")))
 		text.len--;
-	if (a->evidence.trim_end)
-		while (span_ends_in_space(text))
-			text.len--;
+	if (span_ends(text, a->evidence.extra_end))
+		text.len -= a->evidence.extra_end.len;
+	else if (a->evidence.doubtful_ends && span_ends_in_space(text) && !span_is_blank(text))
+		return false;
 	if (span_is_blank(text))
 		return evidence_blank(&a->evidence, text, out);
 	/* No-break spaces in front are damaged indentation. */

@@ -88,7 +88,8 @@ struct evidence {
 	enum verdict verdict;
 	bool keeps_tabs;          /* old lines lost all their tabs, added ones did not */
 	bool inner_tabs;          /* tabs inside lines became spaces, maybe in added lines, too */
-	bool trim_end;            /* added lines got white space at their ends */
+	struct span extra_end;    /* white space that added lines got at their ends */
+	bool doubtful_ends;       /* some may have got some */
 	bool extra_cr;            /* lines of the diff end in a CR more than the file's */
 	struct buf indents;       /* owned; indentations with no-break spaces as spaces */
 };
