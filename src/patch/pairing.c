@@ -58,8 +58,9 @@ static void weigh_pairs(const struct pairing_gap *gap, unsigned *likeness, unsig
 static void pair_by_likeness(const struct pairing_gap *gap, size_t *ret)
 {
 	size_t width = gap->new_count + 1, i = 0, j = 0;
-	_cleanup_free_ unsigned *likeness = mem_alloc((gap->old_count + 1) * width, sizeof(*likeness));
-	_cleanup_free_ unsigned *best = mem_alloc((gap->old_count + 1) * width, sizeof(*best));
+	size_t cells = (gap->old_count + 1) * width;
+	_cleanup_free_ unsigned *likeness = mem_alloc(cells, sizeof(*likeness));
+	_cleanup_free_ unsigned *best = mem_alloc(cells, sizeof(*best));
 	struct pairing_gap part = *gap;
 
 	weigh_pairs(gap, likeness, best);
@@ -85,7 +86,9 @@ static void pair_by_likeness(const struct pairing_gap *gap, size_t *ret)
 	pair_by_order(&part, ret);
 }
 
-size_t *patch_pair_lines(const struct lines *old, const struct lines *new)
+/* `by_likeness`: lines that differ stand for the ones they are most like, and not for the ones at
+ * their place. */
+static size_t *pair_lines(const struct lines *old, const struct lines *new, bool by_likeness)
 {
 	_cleanup_buf_ struct buf old_text = BUF_INIT(2 * LIMIT_FILE_BYTES);
 	_cleanup_buf_ struct buf new_text = BUF_INIT(2 * LIMIT_FILE_BYTES);
@@ -108,7 +111,7 @@ size_t *patch_pair_lines(const struct lines *old, const struct lines *new)
 			ret[new_at++] = old_at++;
 		gap.old_at = old_at;
 		gap.new_at = new_at;
-		if (gap.old_count * gap.new_count <= 1 ||
+		if (!by_likeness || gap.old_count * gap.new_count <= 1 ||
 		    gap.old_count * gap.new_count > LIKENESS_PAIRS)
 			pair_by_order(&gap, ret);
 		else
@@ -119,6 +122,11 @@ size_t *patch_pair_lines(const struct lines *old, const struct lines *new)
 	while (new_at < new_lines.count)
 		ret[new_at++] = old_at++;
 	return ret;
+}
+
+size_t *patch_pair_lines(const struct lines *old, const struct lines *new)
+{
+	return pair_lines(old, new, /* by_likeness= */ true);
 }
 
 /* ---- hunks ------------------------------------------------------------------------ */
@@ -170,7 +178,7 @@ static void pair_block(const struct diff_text *diff, const struct change_block *
 	_cleanup_buf_ struct buf removed = BUF_INIT(2 * LIMIT_DIFF_BYTES);
 	_cleanup_buf_ struct buf added = BUF_INIT(2 * LIMIT_DIFF_BYTES);
 	_cleanup_lines_ struct lines old = { 0 }, new = { 0 };
-	_cleanup_free_ size_t *pairs = NULL;
+	_cleanup_free_ size_t *pairs = NULL, *likest = NULL;
 	enum block_change change;
 
 	if (!block->removed_count || !block->added_count)
@@ -178,7 +186,8 @@ static void pair_block(const struct diff_text *diff, const struct change_block *
 	change = compare_block(diff, block);
 	index_run(diff, block->removed, block->removed_count, &removed, &old);
 	index_run(diff, block->added, block->added_count, &added, &new);
-	pairs = patch_pair_lines(&old, &new);
+	pairs = pair_lines(&old, &new, /* by_likeness= */ false);
+	likest = pair_lines(&old, &new, /* by_likeness= */ true);
 	for (size_t i = 0; i < block->added_count; i++) {
 		struct line_pair *pair = &ret->of[block->added + i];
 
@@ -186,6 +195,8 @@ static void pair_block(const struct diff_text *diff, const struct change_block *
 			pair->removed = &diff->lines[block->removed + pairs[i]];
 		if (pairs[i] != SIZE_MAX)
 			pair->base_line = ret->of[block->removed + pairs[i]].base_line;
+		if (likest[i] != SIZE_MAX)
+			pair->likest = &diff->lines[block->removed + likest[i]];
 		pair->change = change;
 	}
 }

@@ -247,6 +247,33 @@ static bool same_end(const struct hunk_line *a, const struct hunk_line *b)
 	return a->cr == b->cr && !a->no_newline && !b->no_newline;
 }
 
+/* The base line of a line of the diff. */
+static size_t base_line_of(const struct evidence_scan *hr, const struct hunk_line *line)
+{
+	return hr->pairing->of[line - hr->diff->lines].base_line;
+}
+
+/* Whether the added lines, each beside the removed one that it is most like, contradict the verdict. */
+static bool likest_contradict(struct evidence_scan *hr, enum verdict verdict)
+{
+	struct evidence_scan votes = *hr;
+
+	votes.spared = votes.damaged = 0;
+	for (size_t i = 0; i < hr->diff->line_count; i++) {
+		const struct hunk_line *added = &hr->diff->lines[i];
+		const struct line_pair *pair = &hr->pairing->of[i];
+
+		if (pair->likest && pair->change == BLOCK_CHANGES &&
+		    !span_is_blank(added->text) && !span_is_blank(pair->likest->text) &&
+		    nearest_likeness(added->text, pair->likest->text) >= LIKE_ENOUGH)
+			evidence_vote(&votes, diff_indent(hr, added->text),
+			              diff_indent(hr, pair->likest->text),
+			              indent_of_line(file_line(hr, base_line_of(hr, pair->likest))));
+	}
+	return verdict == VERDICT_SPARED ? votes.damaged && !votes.spared :
+	                                   votes.spared && !votes.damaged;
+}
+
 /* A run of removed lines and the run of `added` lines at `first` that takes its place; true if
  * it says nothing unless it is about white space. */
 static bool compare_run(struct evidence_scan *hr, size_t first, size_t removed, size_t added,
@@ -495,7 +522,7 @@ static enum verdict evidence_judge(struct evidence_scan *hr)
 		return (hr->damaged && !hr->spared) || added_line_stands_for_another(hr) ?
 		               VERDICT_UNKNOWN : VERDICT_SPARED;
 	}
-	if (added_lines_keep_indent(hr) || changed_lines_spared(hr))
+	if ((!hr->w->in_part && added_lines_keep_indent(hr)) || changed_lines_spared(hr))
 		return VERDICT_SPARED;
 	if (compare_pairs(hr))
 		return hr->damaged ? VERDICT_UNKNOWN : VERDICT_SPARED;
@@ -554,7 +581,7 @@ static bool lost_inner_tabs(const struct evidence_scan *hr)
 }
 
 /* The white space at the end of a line, CRs aside. */
-static struct span tail_of(struct span text)
+static struct span line_tail(struct span text)
 {
 	size_t end = text.len;
 
@@ -579,8 +606,8 @@ static bool count_ends(struct evidence_scan *hr, struct end_count *removed,
 
 		while (evidence_walk_next(&walk)) {
 			struct end_count *count = walk.line->op == '-' ? removed : context;
-			struct span tail = tail_of(walk.line->text), extra;
-			struct span file = tail_of(file_line(hr, walk.base_line));
+			struct span tail = line_tail(walk.line->text), extra;
+			struct span file = line_tail(file_line(hr, walk.base_line));
 
 			if (span_is_blank(walk.line->text))
 				continue;
@@ -597,8 +624,8 @@ static bool count_ends(struct evidence_scan *hr, struct end_count *removed,
 	return same;
 }
 
-/* Whether all lines that are added end in this white space, or in some if it is empty; false if none
- * is. */
+/* Whether all lines that are added end in this white space, or in some if it is empty; false if
+ * none is added. */
 static bool added_lines_end_in(const struct evidence_scan *hr, struct span extra, bool all)
 {
 	size_t lines = 0, ending = 0;
@@ -609,7 +636,7 @@ static bool added_lines_end_in(const struct evidence_scan *hr, struct span extra
 		if (hr->diff->lines[i].op != '+' || span_is_blank(text))
 			continue;
 		lines++;
-		ending += tail_of(text).len && span_ends(text, extra);
+		ending += line_tail(text).len && span_ends(text, extra);
 	}
 	return ending && (!all || ending == lines);
 }
@@ -676,6 +703,9 @@ void evidence_collect(struct evidence *w, const struct lines *base, const struct
 	infer_rule(&hr);
 	w->keeps_tabs = added_lines_keep_tabs(&hr);
 	w->verdict = evidence_judge(&hr);
+	if (w->verdict != VERDICT_UNKNOWN && w->rule.kind != INDENT_SAME &&
+	    likest_contradict(&hr, w->verdict))
+		w->verdict = VERDICT_UNKNOWN;
 	w->inner_tabs = lost_inner_tabs(&hr);
 	read_line_ends(&hr);
 	w->extra_cr = has_extra_cr(&hr);

@@ -24,6 +24,9 @@
 
 struct adapter;
 
+/* Of lines that have as much in common, of 100, one stands for the other. */
+enum { LIKE_ENOUGH = 50 };
+
 /* Gathers the evidence. Everything passed in must outlive the adapter. */
 struct adapter *adapt_make(const struct lines *base, const struct diff_text *diff,
                            const struct placement *places, const struct pairing *pairing);
