@@ -250,7 +250,9 @@ static bool fixer_add_line(struct fixer *f, size_t h, size_t index, size_t at,
 	if (f->has_bom && f->edit.at == 0 && start == f->insert_from)
 		strip_bom(f, start);
 	f->last_blank = f->plan->inserted.len == start;
-	ending = ending_for(f, line, pair->removed ? pair->base_line + 1 : at);
+	if (pair->likest)
+		at = f->pairing.of[pair->likest - f->diff->lines].base_line + 1;
+	ending = ending_for(f, line, at);
 	buf_span(&f->plan->inserted, ending);
 	f->last_added = ending.len;
 	return true;

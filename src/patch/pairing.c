@@ -17,7 +17,78 @@ static void put_with_lf(const struct lines *lines, struct buf *out)
 	}
 }
 
-size_t *patch_pair_lines(const struct lines *old, const struct lines *new)
+/* Runs of lines that differ are compared, each line with each, up to so many pairs. */
+enum { LIKENESS_PAIRS = 256 };
+
+/* Two lines with less in common, of 100, have nothing to do with each other. */
+enum { LIKENESS_ENOUGH = 50 };
+
+/* A run of lines that the new text has otherwise, and the old lines in its place. */
+struct pairing_gap {
+	const struct lines *old, *new;
+	size_t old_at, old_count, new_at, new_count;
+};
+
+static void pair_by_order(const struct pairing_gap *gap, size_t *ret)
+{
+	for (size_t k = 0; k < gap->new_count; k++)
+		ret[gap->new_at + k] = k < gap->old_count ? gap->old_at + k : SIZE_MAX;
+}
+
+/* Fills best[i][j]: how much the lines from the i-th old one and the j-th new one on can have in
+ * common, pair by pair, in order. */
+static void weigh_pairs(const struct pairing_gap *gap, unsigned *likeness, unsigned *best)
+{
+	size_t width = gap->new_count + 1;
+
+	for (size_t i = gap->old_count; i-- > 0;)
+		for (size_t j = gap->new_count; j-- > 0;) {
+			unsigned *cell = &best[i * width + j], skip_old = cell[width];
+			unsigned like = nearest_likeness(lines_at(gap->old, gap->old_at + i),
+			                                 lines_at(gap->new, gap->new_at + j));
+
+			likeness[i * width + j] = like;
+			*cell = cell[1] > skip_old ? cell[1] : skip_old;
+			if (like >= LIKENESS_ENOUGH && like + cell[width + 1] > *cell)
+				*cell = like + cell[width + 1];
+		}
+}
+
+/* Lines that have most in common stand for each other; between those, it goes by their order. */
+static void pair_by_likeness(const struct pairing_gap *gap, size_t *ret)
+{
+	size_t width = gap->new_count + 1, i = 0, j = 0;
+	size_t cells = (gap->old_count + 1) * width;
+	_cleanup_free_ unsigned *likeness = mem_alloc(cells, sizeof(*likeness));
+	_cleanup_free_ unsigned *best = mem_alloc(cells, sizeof(*best));
+	struct pairing_gap part = *gap;
+
+	weigh_pairs(gap, likeness, best);
+	while (i < gap->old_count && j < gap->new_count) {
+		const unsigned *cell = &best[i * width + j];
+		unsigned like = likeness[i * width + j];
+
+		if (like >= LIKENESS_ENOUGH && *cell == like + cell[width + 1]) {
+			part.old_count = gap->old_at + i - part.old_at;
+			part.new_count = gap->new_at + j - part.new_at;
+			pair_by_order(&part, ret);
+			ret[gap->new_at + j++] = gap->old_at + i++;
+			part.old_at = gap->old_at + i;
+			part.new_at = gap->new_at + j;
+		} else if (*cell == cell[1]) {
+			j++;
+		} else {
+			i++;
+		}
+	}
+	part.old_count = gap->old_at + gap->old_count - part.old_at;
+	part.new_count = gap->new_at + gap->new_count - part.new_at;
+	pair_by_order(&part, ret);
+}
+
+/* `by_likeness`: lines that differ stand for the ones they are most like, and not for the ones at
+ * their place. */
+static size_t *pair_lines(const struct lines *old, const struct lines *new, bool by_likeness)
 {
 	_cleanup_buf_ struct buf old_text = BUF_INIT(2 * LIMIT_FILE_BYTES);
 	_cleanup_buf_ struct buf new_text = BUF_INIT(2 * LIMIT_FILE_BYTES);
@@ -32,17 +103,30 @@ size_t *patch_pair_lines(const struct lines *old, const struct lines *new)
 	diff_lines(&old_lines, &new_lines, &script);
 	for (size_t i = 0; i < script.count; i++) {
 		const struct edit *edit = &script.edits[i];
-		size_t added = lines_count(edit->insert);
+		struct pairing_gap gap = { .old = &old_lines, .new = &new_lines,
+		                           .old_count = edit->remove,
+		                           .new_count = lines_count(edit->insert) };
 
 		while (old_at < edit->at)
 			ret[new_at++] = old_at++;
-		for (size_t k = 0; k < added; k++)
-			ret[new_at++] = k < edit->remove ? old_at + k : SIZE_MAX;
-		old_at += edit->remove;
+		gap.old_at = old_at;
+		gap.new_at = new_at;
+		if (!by_likeness || gap.old_count * gap.new_count <= 1 ||
+		    gap.old_count * gap.new_count > LIKENESS_PAIRS)
+			pair_by_order(&gap, ret);
+		else
+			pair_by_likeness(&gap, ret);
+		old_at += gap.old_count;
+		new_at += gap.new_count;
 	}
 	while (new_at < new_lines.count)
 		ret[new_at++] = old_at++;
 	return ret;
+}
+
+size_t *patch_pair_lines(const struct lines *old, const struct lines *new)
+{
+	return pair_lines(old, new, /* by_likeness= */ true);
 }
 
 /* ---- hunks ------------------------------------------------------------------------ */
@@ -94,7 +178,7 @@ static void pair_block(const struct diff_text *diff, const struct change_block *
 	_cleanup_buf_ struct buf removed = BUF_INIT(2 * LIMIT_DIFF_BYTES);
 	_cleanup_buf_ struct buf added = BUF_INIT(2 * LIMIT_DIFF_BYTES);
 	_cleanup_lines_ struct lines old = { 0 }, new = { 0 };
-	_cleanup_free_ size_t *pairs = NULL;
+	_cleanup_free_ size_t *pairs = NULL, *likest = NULL;
 	enum block_change change;
 
 	if (!block->removed_count || !block->added_count)
@@ -102,7 +186,8 @@ static void pair_block(const struct diff_text *diff, const struct change_block *
 	change = compare_block(diff, block);
 	index_run(diff, block->removed, block->removed_count, &removed, &old);
 	index_run(diff, block->added, block->added_count, &added, &new);
-	pairs = patch_pair_lines(&old, &new);
+	pairs = pair_lines(&old, &new, /* by_likeness= */ false);
+	likest = pair_lines(&old, &new, /* by_likeness= */ true);
 	for (size_t i = 0; i < block->added_count; i++) {
 		struct line_pair *pair = &ret->of[block->added + i];
 
@@ -110,6 +195,8 @@ static void pair_block(const struct diff_text *diff, const struct change_block *
 			pair->removed = &diff->lines[block->removed + pairs[i]];
 		if (pairs[i] != SIZE_MAX)
 			pair->base_line = ret->of[block->removed + pairs[i]].base_line;
+		if (likest[i] != SIZE_MAX)
+			pair->likest = &diff->lines[block->removed + likest[i]];
 		pair->change = change;
 	}
 }

@@ -452,14 +452,15 @@ enum block_change {
 struct line_pair {
 	const struct hunk_line *removed; /* of an added line: the removed one that it replaces, or
 	                                  * that it repeats; NULL: none */
+	const struct hunk_line *likest;  /* the same, but of lines that differ the one that it is most
+	                                  * like */
 	size_t base_line;                /* of an old line: its line of the base (0-based); of an
 	                                  * added one: that of `removed` */
 	enum block_change change;        /* of an added line: what its run does */
 };
 
-/* The first of a run of added lines that are spelled otherwise than those removed replaces the
- * first such of the run of removed lines before it, and so on; lines spelled alike stand for each
- * other. */
+/* Lines of a run of added ones that are spelled as lines of the run of removed ones before it stand
+ * for these.  Of those in between the first added one replaces the first removed one, and so on. */
 struct pairing {
 	struct line_pair *of; /* owned; one for each line of the diff */
 };

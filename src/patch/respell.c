@@ -77,7 +77,7 @@ bool respell_unseen(const struct lines *base, struct diff_text *diff, size_t *re
 		return false;
 	}
 	for (size_t i = 0; i < diff->line_count; i++) {
-		const struct hunk_line *removed = pairing.of[i].removed;
+		const struct hunk_line *removed = pairing.of[i].likest;
 		size_t start = diff->respelled.len;
 
 		/* What the file has as it is written stands for nothing. */

@@ -592,24 +592,40 @@ static bool put_indent(struct adapter *a, size_t h, size_t index, struct span in
 	return true;
 }
 
-/* Whether an added line that repeats a removed one has the neighbour in that direction, too: blank
- * lines may be alike by chance. */
-static bool stands_in_place(const struct adapter *a, size_t h, size_t index)
+/* Whether the added line plainly stands for a removed one: it repeats it, or much of it. */
+static bool corresponds(const struct adapter *a, size_t index)
+{
+	const struct hunk_line *old = a->pairing->of[index].likest;
+
+	return old && !span_is_blank(old->text) &&
+	       nearest_likeness(old->text, a->diff->lines[index].text) >= LIKE_ENOUGH;
+}
+
+/* Whether the next line of the new text that the old one has, too, in that direction is its neighbour
+ * there. */
+static bool has_neighbour(const struct adapter *a, size_t h, size_t index, int step)
 {
 	const struct hunk_line *lines = a->diff->lines;
 	size_t first = a->diff->hunks[h].first, end = first + a->places[h].count;
 	const struct line_pair *pair = &a->pairing->of[index];
-	const struct hunk_line *old = pair->removed;
+	size_t i = index + (size_t)step;
 
-	if (index + 1 < end && lines[index + 1].op == ' ')
-		return pair->base_line + 1 == a->pairing->of[index + 1].base_line;
-	if (index + 1 < end && lines[index + 1].op == '+' && line_repeats(a, index + 1) &&
-	    a->pairing->of[index + 1].base_line == pair->base_line + 1)
-		return true;
-	if (lines[index - 1].op == '-')
-		return old > &lines[first] && old[-1].op == ' ';
-	return line_repeats(a, index - 1) &&
-	       a->pairing->of[index - 1].base_line + 1 == pair->base_line;
+	while (i >= first && i < end && lines[i].op == '+' && !a->pairing->of[i].likest)
+		i += (size_t)step;
+	if (i < first || i >= end)
+		return false;
+	/* Upwards the removed lines come before the added ones: what is above them counts. */
+	if (lines[i].op == '-')
+		return pair->removed > &lines[first] && pair->removed[-1].op == ' ';
+	if (lines[i].op == ' ')
+		return a->pairing->of[i].base_line == pair->base_line + (size_t)step;
+	return corresponds(a, i) && a->pairing->of[i].likest == pair->removed + step;
+}
+
+/* Whether a blank line stands for the removed one that it repeats: they may be alike by chance. */
+static bool stands_in_place(const struct adapter *a, size_t h, size_t index)
+{
+	return a->whole_blocks || has_neighbour(a, h, index, -1) || has_neighbour(a, h, index, 1);
 }
 
 /* The file's line.  But where all else says that the added lines were not changed on the way, such
@@ -650,9 +666,10 @@ bool adapt_line(struct adapter *a, size_t h, size_t index, struct buf *out)
 		return keep_line(a, h, index, body, out);
 	while (a->evidence.extra_cr && span_ends(text, SPAN("\r")))
 		text.len--;
-	if (a->evidence.trim_end)
-		while (span_ends_in_space(text))
-			text.len--;
+	if (span_ends(text, a->evidence.extra_end))
+		text.len -= a->evidence.extra_end.len;
+	else if (a->evidence.doubtful_ends && span_ends_in_space(text) && !span_is_blank(text))
+		return false;
 	if (span_is_blank(text))
 		return evidence_blank(&a->evidence, text, out);
 	/* No-break spaces in front are damaged indentation. */

@@ -247,6 +247,33 @@ static bool same_end(const struct hunk_line *a, const struct hunk_line *b)
 	return a->cr == b->cr && !a->no_newline && !b->no_newline;
 }
 
+/* The base line of a line of the diff. */
+static size_t base_line_of(const struct evidence_scan *hr, const struct hunk_line *line)
+{
+	return hr->pairing->of[line - hr->diff->lines].base_line;
+}
+
+/* Whether the added lines, each beside the removed one that it is most like, contradict the verdict. */
+static bool likest_contradict(struct evidence_scan *hr, enum verdict verdict)
+{
+	struct evidence_scan votes = *hr;
+
+	votes.spared = votes.damaged = 0;
+	for (size_t i = 0; i < hr->diff->line_count; i++) {
+		const struct hunk_line *added = &hr->diff->lines[i];
+		const struct line_pair *pair = &hr->pairing->of[i];
+
+		if (pair->likest && pair->change == BLOCK_CHANGES &&
+		    !span_is_blank(added->text) && !span_is_blank(pair->likest->text) &&
+		    nearest_likeness(added->text, pair->likest->text) >= LIKE_ENOUGH)
+			evidence_vote(&votes, diff_indent(hr, added->text),
+			              diff_indent(hr, pair->likest->text),
+			              indent_of_line(file_line(hr, base_line_of(hr, pair->likest))));
+	}
+	return verdict == VERDICT_SPARED ? votes.damaged && !votes.spared :
+	                                   votes.spared && !votes.damaged;
+}
+
 /* A run of removed lines and the run of `added` lines at `first` that takes its place; true if
  * it says nothing unless it is about white space. */
 static bool compare_run(struct evidence_scan *hr, size_t first, size_t removed, size_t added,
@@ -495,7 +522,7 @@ static enum verdict evidence_judge(struct evidence_scan *hr)
 		return (hr->damaged && !hr->spared) || added_line_stands_for_another(hr) ?
 		               VERDICT_UNKNOWN : VERDICT_SPARED;
 	}
-	if (added_lines_keep_indent(hr) || changed_lines_spared(hr))
+	if ((!hr->w->in_part && added_lines_keep_indent(hr)) || changed_lines_spared(hr))
 		return VERDICT_SPARED;
 	if (compare_pairs(hr))
 		return hr->damaged ? VERDICT_UNKNOWN : VERDICT_SPARED;
@@ -519,11 +546,6 @@ static enum verdict evidence_judge(struct evidence_scan *hr)
 }
 
 /* ---- inside and at the end of lines ---- */
-
-static bool text_ends_in_space(struct span text)
-{
-	return text.len && fold_is_space(text.data[text.len - 1]);
-}
 
 static size_t count_blank_runs(struct span text)
 {
@@ -558,35 +580,83 @@ static bool lost_inner_tabs(const struct evidence_scan *hr)
 	return lost && !added_line_has_tab(hr, true);
 }
 
-/* Whether every line of the diff, old and added, has white space at its end that the
- * file lacks in the old ones. */
-static bool every_end_spaced(const struct evidence_scan *hr)
+/* The white space at the end of a line, CRs aside. */
+static struct span line_tail(struct span text)
 {
-	size_t old = 0, added = 0;
+	size_t end = text.len;
+
+	while (end && (text.data[end - 1] == ' ' || text.data[end - 1] == '\t'))
+		end--;
+	return span_skip(text, end);
+}
+
+/* What old lines of one kind have at their ends. */
+struct end_count {
+	size_t lines, longer; /* those not blank; with more white space than in the file */
+};
+
+/* Whether no two lines got different white space at their ends. */
+static bool count_ends(struct evidence_scan *hr, struct end_count *removed,
+                       struct end_count *context, struct span *ret_extra)
+{
+	bool same = true;
 
 	for (size_t h = 0; h < hr->diff->hunk_count; h++) {
 		struct evidence_walk walk = evidence_walk_begin(hr->diff, hr->places, h);
-		const struct hunk *hunk = &hr->diff->hunks[h];
 
 		while (evidence_walk_next(&walk)) {
+			struct end_count *count = walk.line->op == '-' ? removed : context;
+			struct span tail = line_tail(walk.line->text), extra;
+			struct span file = line_tail(file_line(hr, walk.base_line));
+
 			if (span_is_blank(walk.line->text))
 				continue;
-			if (!text_ends_in_space(walk.line->text) ||
-			    text_ends_in_space(file_line(hr, walk.base_line)))
-				return false;
-			old++;
-		}
-		for (size_t i = 0; i < hr->places[h].count; i++) {
-			const struct hunk_line *line = &hr->diff->lines[hunk->first + i];
-
-			if (line->op != '+' || span_is_blank(line->text))
+			count->lines++;
+			if (tail.len <= file.len)
 				continue;
-			if (!text_ends_in_space(line->text))
-				return false;
-			added++;
+			extra = span_skip(tail, file.len);
+			same &= span_starts(tail, file) &&
+			        (!ret_extra->len || span_eq(*ret_extra, extra));
+			*ret_extra = extra;
+			count->longer++;
 		}
 	}
-	return old >= 2 && added;
+	return same;
+}
+
+/* Whether all lines that are added end in this white space, or in some if it is empty; false if
+ * none is added. */
+static bool added_lines_end_in(const struct evidence_scan *hr, struct span extra, bool all)
+{
+	size_t lines = 0, ending = 0;
+
+	for (size_t i = 0; i < hr->diff->line_count; i++) {
+		struct span text = hr->diff->lines[i].text;
+
+		if (hr->diff->lines[i].op != '+' || span_is_blank(text))
+			continue;
+		lines++;
+		ending += line_tail(text).len && span_ends(text, extra);
+	}
+	return ending && (!all || ending == lines);
+}
+
+/* Finds out whether added lines got white space at their ends.  They did if each removed line (or
+ * without such each line of context, of which there are two) got the same, and each of them has it.
+ * If only some removed lines got it, it cannot be known. */
+static void read_line_ends(struct evidence_scan *hr)
+{
+	struct end_count removed = { 0 }, context = { 0 };
+	struct span extra = { 0 };
+	bool same = count_ends(hr, &removed, &context, &extra);
+	bool all = removed.lines ? removed.longer == removed.lines :
+	                           context.longer > 1 && context.longer == context.lines;
+
+	if (all && same && added_lines_end_in(hr, extra, /* all= */ true))
+		hr->w->extra_end = extra;
+	else
+		hr->w->doubtful_ends = removed.longer &&
+		                       added_lines_end_in(hr, span_of("", 0), /* all= */ false);
 }
 
 /* Whether old lines still end in CR without their line ending, where the file's do not. */
@@ -633,8 +703,11 @@ void evidence_collect(struct evidence *w, const struct lines *base, const struct
 	infer_rule(&hr);
 	w->keeps_tabs = added_lines_keep_tabs(&hr);
 	w->verdict = evidence_judge(&hr);
+	if (w->verdict != VERDICT_UNKNOWN && w->rule.kind != INDENT_SAME &&
+	    likest_contradict(&hr, w->verdict))
+		w->verdict = VERDICT_UNKNOWN;
 	w->inner_tabs = lost_inner_tabs(&hr);
-	w->trim_end = every_end_spaced(&hr);
+	read_line_ends(&hr);
 	w->extra_cr = has_extra_cr(&hr);
 }
 
@@ -688,7 +761,7 @@ bool evidence_indent(const struct evidence *w, size_t h, bool exact, struct span
 
 bool evidence_blank(const struct evidence *w, struct span text, struct buf *out)
 {
-	if (w->trim_end)
+	if (w->extra_end.len)
 		return true;
 	if (w->verdict == VERDICT_DAMAGED && w->rule.kind == INDENT_STRIP &&
 	    span_starts(text, w->rule.prefix))

@@ -24,6 +24,9 @@
 
 struct adapter;
 
+/* Of lines that have as much in common, of 100, one stands for the other. */
+enum { LIKE_ENOUGH = 50 };
+
 /* Gathers the evidence. Everything passed in must outlive the adapter. */
 struct adapter *adapt_make(const struct lines *base, const struct diff_text *diff,
                            const struct placement *places, const struct pairing *pairing);
@@ -88,7 +91,8 @@ struct evidence {
 	enum verdict verdict;
 	bool keeps_tabs;          /* old lines lost all their tabs, added ones did not */
 	bool inner_tabs;          /* tabs inside lines became spaces, maybe in added lines, too */
-	bool trim_end;            /* added lines got white space at their ends */
+	struct span extra_end;    /* white space that added lines got at their ends */
+	bool doubtful_ends;       /* some may have got some */
 	bool extra_cr;            /* lines of the diff end in a CR more than the file's */
 	struct buf indents;       /* owned; indentations with no-break spaces as spaces */
 };
