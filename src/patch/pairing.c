@@ -18,10 +18,10 @@ static void put_with_lf(const struct lines *lines, struct buf *out)
 }
 
 /* Runs of lines that differ are compared, each line with each, up to so many pairs. */
-enum { LIKENESS_PAIRS = 256 };
+enum { PAIRS_COMPARED = 256 };
 
 /* Two lines with less in common, of 100, have nothing to do with each other. */
-enum { LIKENESS_ENOUGH = 50 };
+enum { PAIR_LIKE = 50 };
 
 /* A run of lines that the new text has otherwise, and the old lines in its place. */
 struct pairing_gap {
@@ -49,7 +49,7 @@ static void weigh_pairs(const struct pairing_gap *gap, unsigned *likeness, unsig
 
 			likeness[i * width + j] = like;
 			*cell = cell[1] > skip_old ? cell[1] : skip_old;
-			if (like >= LIKENESS_ENOUGH && like + cell[width + 1] > *cell)
+			if (like >= PAIR_LIKE && like + cell[width + 1] > *cell)
 				*cell = like + cell[width + 1];
 		}
 }
@@ -68,7 +68,7 @@ static void pair_by_likeness(const struct pairing_gap *gap, size_t *ret)
 		const unsigned *cell = &best[i * width + j];
 		unsigned like = likeness[i * width + j];
 
-		if (like >= LIKENESS_ENOUGH && *cell == like + cell[width + 1]) {
+		if (like >= PAIR_LIKE && *cell == like + cell[width + 1]) {
 			part.old_count = gap->old_at + i - part.old_at;
 			part.new_count = gap->new_at + j - part.new_at;
 			pair_by_order(&part, ret);
@@ -112,7 +112,7 @@ static size_t *pair_lines(const struct lines *old, const struct lines *new, bool
 		gap.old_at = old_at;
 		gap.new_at = new_at;
 		if (!by_likeness || gap.old_count * gap.new_count <= 1 ||
-		    gap.old_count * gap.new_count > LIKENESS_PAIRS)
+		    gap.old_count * gap.new_count > PAIRS_COMPARED)
 			pair_by_order(&gap, ret);
 		else
 			pair_by_likeness(&gap, ret);
