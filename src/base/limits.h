@@ -18,8 +18,8 @@
 #define LIMIT_DIFF_BYTES ((size_t)64 << 20)
 /* Hunks are compared with each other when they are placed together. */
 #define LIMIT_DIFF_HUNKS 10000
-/* Sections of context alone in a patch: each costs a pass over the file. */
-#define LIMIT_DIFF_ANCHORS 256
+/* Sections of context alone in a patch, and texts after an @@: they are compared with each hunk. */
+#define LIMIT_DIFF_ANCHORS 4096
 /* Candidate places named for one ambiguous hunk: more would only fill a context. */
 #define LIMIT_CANDIDATES 8
 /* Texts that a session's answers showed, kept to merge a late edit with what changed since

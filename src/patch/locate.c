@@ -417,15 +417,18 @@ static bool check_overlap(const struct diff_text *diff, const struct placement *
 }
 
 static bool run_is_there(const struct lines *base, const struct hunk_line *added, size_t count,
-                         size_t at)
+                         size_t at, enum fold fold)
 {
+	_cleanup_buf_ struct buf one = BUF_INIT(LIMIT_FILE_BYTES);
+	_cleanup_buf_ struct buf other = BUF_INIT(LIMIT_FILE_BYTES);
 	bool text = false;
 
 	if (!count || at > base->count || count > base->count - at)
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		text |= span_trim(added[i].text).len > 0;
-		if (!span_eq(added[i].text, line_body(lines_at(base, at + i))))
+		if (!span_eq(fold_line(fold, added[i].text, &one),
+		             fold_line(fold, line_body(lines_at(base, at + i)), &other)))
 			return false;
 	}
 	return text;
@@ -449,8 +452,9 @@ static bool already_there(const struct lines *base, const struct diff_text *diff
 	while (tail < place->count && lines[place->count - 1 - tail].op == '+')
 		tail++;
 	return run_is_there(base, lines + place->count - tail, tail,
-	                    place->at + place->old_count) ||
-	       (head <= place->at && run_is_there(base, lines, head, place->at - head));
+	                    place->at + place->old_count, place->fold) ||
+	       (head <= place->at && run_is_there(base, lines, head, place->at - head,
+	                                          place->fold));
 }
 
 static bool check_applied(const struct lines *base, const struct diff_text *diff,
@@ -489,7 +493,8 @@ static bool rewrite_lost(const struct lines *base, struct diff_text *diff,
 			continue;
 		tried++;
 		/* A count that is met says that no line was left out. */
-		any |= (!diff->hunks[h].cut && blanks_restore(base, diff, h, hunks[h].count)) ||
+		any |= (!diff->hunks[h].cut && !hunks[h].new_stands &&
+		        blanks_restore(base, diff, h, hunks[h].count)) ||
 		       sequel_rewrite(diff, h, hunks[h].count);
 	}
 	return any;
@@ -506,6 +511,7 @@ static struct candidates *find_candidates(const struct lines *base, struct diff_
 		if (done) {
 			made_find(base, diff, base_has_bom, hunks);
 			done = candidates_find_looser(base, diff, base_has_bom, hunks);
+			made_confirm(diff, hunks);
 		}
 		if (done && (attempt || !rewrite_lost(base, diff, hunks)))
 			return hunks;
@@ -545,7 +551,7 @@ static size_t made_before(const struct candidates *hunks, size_t count)
 	for (size_t h = 0; h < count; h++)
 		if (!hunks[h].made)
 			return 0;
-	return count ? hunks[0].at + 1 : 0;
+	return count ? hunks[0].made_at + 1 : 0;
 }
 
 bool locate_hunks(const struct lines *base, struct diff_text *diff, bool base_has_bom,

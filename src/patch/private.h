@@ -132,7 +132,10 @@ struct candidates {
 	size_t kept;        /* elements in `places` */
 	size_t total;       /* places in all; CANDIDATES_KEPT + 1 stands for more */
 	bool narrowed;      /* anchors took places away */
-	bool made;          /* made already: its new lines stand at `at` (made.c) */
+	bool made;          /* made already: its new lines stand at `made_at` (made.c) */
+	bool made_if_alone; /* the same, if no looser reading of the old lines has another place */
+	bool new_stands;    /* its new lines stand somewhere */
+	size_t made_at;
 	bool has_stated;    /* the header has a line number */
 	size_t stated;      /* 0-based line where it says the hunk begins, in the base */
 	bool placed;
@@ -185,15 +188,22 @@ size_t candidates_ids(const struct fold_index *index, const struct hunk *hunk, s
 
 /* Whether the change of a hunk, or of an update, was made before.
  *
- * Its new lines must stand in the file, byte for byte and in one place, and something must say that
- * they stand where the old ones were: a line of both sides that the file has nowhere else, or the
- * number in the header; or, where no line like the removed ones is left in the file, lines of both
- * sides, or new lines that are like the old ones.  That the new lines stand somewhere says nothing.
+ * Its new lines must stand in the file, but for white space at line ends, and in one place, and
+ * something must say that they stand where the old ones were: a line of both sides that the file
+ * has nowhere else, or the number in the header; or, where no line like the removed ones is left in
+ * the file, lines of both sides, or new lines that are like the old ones.  Where the old lines then
+ * have another place in a looser reading, either may be meant, unless the number says which.  That
+ * the new lines stand somewhere says nothing.
  */
 
-/* Marks the hunks that fit nowhere as they are (total is 0) and were made already. */
+/* Marks the hunks that fit nowhere as they are (total is 0) and were made already, or were if they
+ * fit nowhere else in a looser reading. */
 void made_find(const struct lines *base, const struct diff_text *diff, bool base_has_bom,
                struct candidates *hunks);
+
+/* After the looser readings: those that have no place but in the new lines were made, if they were
+ * marked so. */
+void made_confirm(const struct diff_text *diff, struct candidates *hunks);
 
 /* The two texts of an update as a diff of one hunk, without a number: the lines that both begin or
  * end with are its context.  Borrows from the texts; free it with parse_diff_release. */
@@ -226,17 +236,17 @@ size_t headings_find(const struct headings *headings, struct span text, size_t f
 /* Whether the text names a line that has deeper lines below it. */
 bool headings_opens(const struct headings *headings, struct span text);
 
-/* The line named so that line `at` is under; SIZE_MAX: none.  *ret_beyond (may be NULL): see
- * heading_hold. */
-size_t headings_above(struct headings *headings, struct span text, size_t at, bool *ret_beyond);
-
 /* How a place stands to a heading. */
 enum heading_hold {
 	HEADING_ELSEWHERE, /* not under it */
 	HEADING_BEYOND,    /* below it, but in a table or another value that begins between them */
-	HEADING_ABOVE,     /* under it, at no greater depth */
-	HEADING_INSIDE,    /* under it, and deeper */
+	HEADING_ABOVE,     /* under it, after the end of its block */
+	HEADING_INSIDE,    /* in its block */
 };
+
+/* The line named so that line `at` is under, and how it stands to that; SIZE_MAX: none. */
+size_t headings_above(struct headings *headings, struct span text, size_t at,
+                      enum heading_hold *ret);
 
 /* How the hunk at line `at` stands to the text's line, which may be in its leading context. */
 enum heading_hold headings_hold(struct headings *headings, struct span text,

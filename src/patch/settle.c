@@ -316,6 +316,15 @@ static bool last_until(const struct candidates *hunk, size_t until, size_t *ret)
 	return false;
 }
 
+/* Whether the header names another place of the hunk: whichever is right, the other is wrong. */
+static bool number_says_another(const struct settling *s, size_t i, size_t at)
+{
+	const struct candidates *hunk = &s->hunks[i];
+
+	return hunk->has_stated && !settle_number_is_idle(hunk_of(s, i), hunk) &&
+	       hunk->stated != at && has_place(hunk, (int64_t)hunk->stated);
+}
+
 /* Hunks whose earliest and latest place in any orderly choice are the same
  * have one place only.  The order is the diff's own; numbers that run against it leave
  * open which of the two is wrong, so then neither settles anything. */
@@ -345,7 +354,8 @@ static void by_order(struct settling *s)
 	for (size_t i = 0; i < s->count && orderly; i++) {
 		struct candidates *hunk = &s->hunks[i];
 
-		if (!hunk->placed && earliest[i] == latest[i])
+		if (!hunk->placed && earliest[i] == latest[i] &&
+		    !number_says_another(s, i, earliest[i]))
 			settle_place(hunk, earliest[i], PATCH_SETTLED_ORDER);
 	}
 	free(earliest);
@@ -568,14 +578,23 @@ static const struct settle_rule {
 	  NULL },
 };
 
+static const struct settle_rule *rule_of(enum patch_settled settled)
+{
+	const struct settle_rule *rule = rules;
+
+	while (rule->settled != settled)
+		rule++;
+	return rule;
+}
+
 const char *patch_settled_name(enum patch_settled settled)
 {
-	return rules[settled].name;
+	return rule_of(settled)->name;
 }
 
 const char *patch_settled_because(enum patch_settled settled)
 {
-	return rules[settled].because;
+	return rule_of(settled)->because;
 }
 
 static void each_open(struct settling *s, bool (*settle)(struct settling *, size_t))
