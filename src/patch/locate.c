@@ -483,20 +483,26 @@ static bool check_applied(const struct lines *base, const struct diff_text *diff
 /* Rewrites hunks that fit nowhere as they would be if the model had not made one of its
  * habitual mistakes; true if any was rewritten. */
 static bool rewrite_lost(const struct lines *base, struct diff_text *diff,
-                         const struct candidates *hunks)
+                         bool base_has_bom, const struct candidates *hunks)
 {
+	struct fold_index new_side = { 0 };
 	size_t tried = 0;
 	bool any = false;
 
 	for (size_t h = 0; h < diff->hunk_count && tried < REWRITES_TRIED; h++) {
 		if (hunks[h].total || !hunks[h].old_count || hunks[h].made)
 			continue;
-		tried++;
+		if (!tried++)
+			fold_index_build(&new_side, base, diff, FOLD_SIDE_NEW, FOLD_LOOKALIKE_DROP,
+			                 base_has_bom);
+		/* It may have been made where it was meant. */
+		if (made_stands(&new_side, diff, h, &hunks[h]))
+			continue;
 		/* A count that is met says that no line was left out. */
-		any |= (!diff->hunks[h].cut && !hunks[h].new_stands &&
-		        blanks_restore(base, diff, h, hunks[h].count)) ||
+		any |= (!diff->hunks[h].cut && blanks_restore(base, diff, h, hunks[h].count)) ||
 		       sequel_rewrite(diff, h, hunks[h].count);
 	}
+	fold_index_release(&new_side);
 	return any;
 }
 
@@ -513,7 +519,7 @@ static struct candidates *find_candidates(const struct lines *base, struct diff_
 			done = candidates_find_looser(base, diff, base_has_bom, hunks);
 			made_confirm(diff, hunks);
 		}
-		if (done && (attempt || !rewrite_lost(base, diff, hunks)))
+		if (done && (attempt || !rewrite_lost(base, diff, base_has_bom, hunks)))
 			return hunks;
 		candidates_release(hunks, diff->hunk_count);
 		if (!done)

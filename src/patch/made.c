@@ -306,6 +306,26 @@ enum found {
 	FOUND_MADE,
 };
 
+/* Leaves the places whose lines have no white space at their ends that the hunk's lack; returns how
+ * many. */
+static size_t keep_exact(const struct made *m, size_t *places, size_t found)
+{
+	size_t kept = 0;
+
+	for (size_t k = 0; k < found && k < MADE_PLACES; k++) {
+		bool exact = true;
+		size_t at = places[k];
+
+		for (size_t i = 0; i < m->count && exact; i++)
+			if (made_line(m, i)->op != '-')
+				exact = line_body(lines_at(m->base, at++)).len <=
+				        made_line(m, i)->text.len;
+		if (exact)
+			places[kept++] = places[k];
+	}
+	return found > MADE_PLACES ? found : kept;
+}
+
 /* Looks for the new lines of the hunk; *ret is their place. */
 static enum found look_for(struct made *m, const struct candidates *c, size_t *ret)
 {
@@ -317,6 +337,7 @@ static enum found look_for(struct made *m, const struct candidates *c, size_t *r
 	    changes_ends_only(m))
 		return FOUND_NOT;
 	found = fold_index_find(&m->index, ids, m->new_count, places, MADE_PLACES);
+	found = keep_exact(m, places, found);
 	for (size_t i = 0; i < found && i < MADE_PLACES; i++) {
 		*ret = places[i];
 		if (ends_as_marked(m, *ret))
@@ -380,7 +401,6 @@ void made_find(const struct lines *base, const struct diff_text *diff, bool base
 		found[h] = look_for(&m, &hunks[h], &at[h]);
 		hunks[h].made = found[h] == FOUND_MADE;
 		hunks[h].made_if_alone = found[h] == FOUND_IF_ALONE;
-		hunks[h].new_stands = found[h] != FOUND_NOT;
 	}
 	join_neighbours(found, at, diff->hunk_count, hunks);
 	for (size_t h = 0; h < diff->hunk_count; h++)
@@ -388,6 +408,21 @@ void made_find(const struct lines *base, const struct diff_text *diff, bool base
 			hunks[h].made_at = at[h];
 	if (built)
 		fold_index_release(&m.index);
+}
+
+bool made_stands(struct fold_index *index, const struct diff_text *diff, size_t h,
+                 const struct candidates *hunk)
+{
+	_cleanup_free_ uint32_t *ids = mem_alloc(hunk->count + 1, sizeof(*ids));
+	size_t count = candidates_ids(index, &diff->hunks[h], hunk->count, ids), solid = 0;
+	size_t place;
+
+	for (size_t i = 0; i < hunk->count; i++) {
+		const struct hunk_line *line = &diff->lines[diff->hunks[h].first + i];
+
+		solid += line->op != '-' && !span_is_blank(line->text);
+	}
+	return solid >= 2 && fold_index_find(index, ids, count, &place, 1);
 }
 
 void made_confirm(const struct diff_text *diff, struct candidates *hunks)

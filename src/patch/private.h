@@ -134,7 +134,6 @@ struct candidates {
 	bool narrowed;      /* anchors took places away */
 	bool made;          /* made already: its new lines stand at `made_at` (made.c) */
 	bool made_if_alone; /* the same, if no looser reading of the old lines has another place */
-	bool new_stands;    /* its new lines stand somewhere */
 	size_t made_at;
 	bool has_stated;    /* the header has a line number */
 	size_t stated;      /* 0-based line where it says the hunk begins, in the base */
@@ -204,6 +203,11 @@ void made_find(const struct lines *base, const struct diff_text *diff, bool base
 /* After the looser readings: those that have no place but in the new lines were made, if they were
  * marked so. */
 void made_confirm(const struct diff_text *diff, struct candidates *hunks);
+
+/* Whether the new lines of hunk `h`, if they are enough to be known by, stand somewhere in the
+ * loosest reading.  `index` is of the new side at that level. */
+bool made_stands(struct fold_index *index, const struct diff_text *diff, size_t h,
+                 const struct candidates *hunk);
 
 /* The two texts of an update as a diff of one hunk, without a number: the lines that both begin or
  * end with are its context.  Borrows from the texts; free it with parse_diff_release. */
