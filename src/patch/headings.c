@@ -326,7 +326,7 @@ static bool is_value(struct span text)
 	const char *sign = text.len ? memchr(text.data, '=', text.len) : NULL;
 	size_t before = sign ? (size_t)(sign - text.data) : 0;
 
-	return sign && !memchr(text.data, '(', text.len) && before &&
+	return sign && !memchr(text.data, '(', before) && before &&
 	       (size_t)(sign - text.data) + 1 < text.len && sign[1] != '=' && sign[1] != '>';
 }
 

@@ -320,7 +320,8 @@ void settle_all(struct settling *s);
 bool settle_expects(const struct settling *s, size_t i, int64_t *ret, int64_t *ret_offset);
 
 /* Whether the number says nothing.  Line 0 or 1 is what models write that do not know the line,
- * unless there is context in front, or as much behind as a tool prints at a file's beginning. */
+ * unless there is context in front, or as much behind as a tool prints at a file's beginning, or
+ * many old lines. */
 bool settle_number_is_idle(const struct hunk *hunk, const struct candidates *measured);
 
 /* The heading that the hunk names, if nothing better than it says where the hunk is: not beside a

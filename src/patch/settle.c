@@ -11,8 +11,8 @@
  * run of equal blocks a wrong number hits one of them by chance. */
 enum { SPACING_MIN = 16 };
 
-/* Lines of context that tools print. */
-enum { CUSTOMARY_CONTEXT = 3 };
+/* Lines of context that tools print, and old lines that are few. */
+enum { CUSTOMARY_CONTEXT = 3, FEW_LINES = 6 };
 
 /* Candidates that are tried out for giving the same result: each costs an application. */
 enum { SAME_RESULT_MAX = 32 };
@@ -196,7 +196,8 @@ static bool any_anchor(const struct settling *s, size_t except)
 
 bool settle_number_is_idle(const struct hunk *hunk, const struct candidates *measured)
 {
-	return hunk->old_start <= 1 && !measured->lead && measured->trail < CUSTOMARY_CONTEXT;
+	return hunk->old_start <= 1 && !measured->lead &&
+	       measured->trail < CUSTOMARY_CONTEXT && measured->old_count <= FEW_LINES;
 }
 
 bool settle_expects(const struct settling *s, size_t i, int64_t *ret, int64_t *ret_offset)
