@@ -18,8 +18,8 @@
 #define LIMIT_DIFF_BYTES ((size_t)64 << 20)
 /* Hunks are compared with each other when they are placed together. */
 #define LIMIT_DIFF_HUNKS 10000
-/* Sections of context alone in a patch: each costs a pass over the file. */
-#define LIMIT_DIFF_ANCHORS 256
+/* Sections of context alone in a patch, and texts after an @@: they are compared with each hunk. */
+#define LIMIT_DIFF_ANCHORS 4096
 /* A MIME type with its NUL: RFC 6838 allows 127 bytes on each side of the slash. */
 #define LIMIT_MIME_TYPE 256
 /* Candidate places named for one ambiguous hunk: more would only fill a context. */

@@ -473,6 +473,41 @@ static void note_empty_line(struct edit_step *step, const struct matches *matche
 	         "text did not include its line end.", line + 1);
 }
 
+/* Undoes what plan_as_written does to the step. */
+static void forget_plan(struct edit_step *step)
+{
+	step->script.count = 0;
+	document_pieces_release(&step->pieces);
+	buf_clear(&step->text_owned);
+}
+
+/* Nothing is left to do: the new text stands at line `line`. */
+static bool plan_nothing(struct edit_step *step, const char *old_text_is, size_t line)
+{
+	struct err ignored = ERR_INIT;
+
+	forget_plan(step);
+	if (!edit_plan_script(step, &step->script, /* keep_bom= */ true, &ignored))
+		return false;
+	step->result->replaced = 0;
+	step->result->already = true;
+	snprintf(step->result->note, sizeof(step->result->note),
+	         "The old text is %s, and the new text already is, at line %zu.", old_text_is,
+	         line);
+	return true;
+}
+
+/* An update that would add lines that it added before has nothing left to do. */
+static bool plan_unless_repeated(struct edit_step *step)
+{
+	_cleanup_other_reading_ struct other_reading reading = { 0 };
+
+	return step->change->any_count || step->change->expected_count > 1 ||
+	       !other_reading_repeated(&step->doc.lines, step->change->old_text,
+	                               step->change->text, &reading) ||
+	       plan_nothing(step, "part of the new text", reading.line);
+}
+
 static bool plan_as_written(struct edit_step *step, struct err *err)
 {
 	_cleanup_matches_ struct matches matches = { 0 };
@@ -507,15 +542,7 @@ static bool plan_as_written(struct edit_step *step, struct err *err)
 		               "The replacement leaves %s as it is; nothing was written.",
 		               change->path);
 	note_empty_line(step, &matches, replacement);
-	return true;
-}
-
-/* Undoes what plan_as_written does to the step. */
-static void forget_plan(struct edit_step *step)
-{
-	step->script.count = 0;
-	document_pieces_release(&step->pieces);
-	buf_clear(&step->text_owned);
+	return plan_unless_repeated(step);
 }
 
 /* Plans the update as if it had been written with these texts. */
@@ -598,6 +625,7 @@ static bool plan_misspelled(struct edit_step *step, struct err *refusal)
 		    !plan_as_meant(step, &reading.old_text, &reading.text))
 			continue;
 		forget_plan(step);
+		step->result->already = false;
 		if (way->at_line && !begins_line(step, &reading))
 			continue;
 		if (by && !same_texts(&found, &reading))
@@ -610,7 +638,8 @@ static bool plan_misspelled(struct edit_step *step, struct err *refusal)
 	}
 	if (!by || !plan_as_meant(step, &found.old_text, &found.text))
 		return false;
-	snprintf(step->result->note, sizeof(step->result->note), "%s", by->note);
+	if (!step->result->already)
+		snprintf(step->result->note, sizeof(step->result->note), "%s", by->note);
 	return true;
 }
 
@@ -634,26 +663,10 @@ static bool plan_shifted(struct edit_step *step, struct other_reading *reading)
 	                           reading) ||
 	    !plan_as_meant(step, &reading->old_text, &reading->text))
 		return false;
-	snprintf(step->result->note, sizeof(step->result->note),
-	         "The text stands at line %zu with other indentation; the new text was indented "
-	         "likewise.", reading->line);
-	return true;
-}
-
-/* Nothing is left to do: the new text stands at line `line`. */
-static bool plan_nothing(struct edit_step *step, const char *old_text_is, size_t line)
-{
-	struct err ignored = ERR_INIT;
-
-	forget_plan(step);
-	if (!edit_plan_script(step, &step->script, /* keep_bom= */ true, &ignored))
-		return false;
-	step->result->replaced = 0;
-	memset(step->result->match_lines, 0, sizeof(step->result->match_lines));
-	step->result->already = true;
-	snprintf(step->result->note, sizeof(step->result->note),
-	         "The old text is %s, and the new text already is, at line %zu.", old_text_is,
-	         line);
+	if (!step->result->already)
+		snprintf(step->result->note, sizeof(step->result->note),
+		         "The text stands at line %zu with other indentation; the new text was "
+		         "indented likewise.", reading->line);
 	return true;
 }
 
@@ -672,18 +685,6 @@ static bool plan_done(struct edit_step *step)
 	return done && plan_nothing(step, "not in the file", reading.line);
 }
 
-/* Whether the update would add lines that it added before. */
-static bool plan_repeated(struct edit_step *step)
-{
-	_cleanup_other_reading_ struct other_reading reading = { 0 };
-
-	return step->has_doc && step->before.exists && !step->change->any_count &&
-	       step->change->expected_count <= 1 &&
-	       other_reading_repeated(&step->doc.lines, step->change->old_text,
-	                              step->change->text, &reading) &&
-	       plan_nothing(step, "part of the new text", reading.line);
-}
-
 static bool explain_rival(const struct edit_step *step, const struct other_reading *reading,
                           struct err *err)
 {
@@ -695,11 +696,10 @@ static bool explain_rival(const struct edit_step *step, const struct other_readi
 	failure->candidate_count = failure->candidates_total = 2;
 	return err_set(err, ERR_WRONG_MATCH_COUNT,
 	               "The text to replace does not occur in %s; nothing was written. It stands "
-	               "at line %zu with other indentation, but line %zu %s exactly. Copy the text "
-	               "of the place that you mean from the file.", step->change->path,
-	               reading->line,
-	               reading->rival, reading->rival_is_new ? "has the new text" :
-	                                                       "has more of its lines");
+	               "at line %zu with other indentation, but line %zu has %s. Copy the text of "
+	               "the place that you mean from the file.", step->change->path, reading->line,
+	               reading->rival, reading->rival_is_new ? "the new text already" :
+	                                                       "more of its lines exactly");
 }
 
 /* The text as it is written is nowhere: the other things that it may plainly mean. */
@@ -707,7 +707,6 @@ static bool plan_otherwise(struct edit_step *step, struct err *err)
 {
 	_cleanup_other_reading_ struct other_reading shifted = { 0 };
 	bool one = !step->change->any_count && step->change->expected_count <= 1;
-
 	struct err refusal = ERR_INIT;
 
 	/* What was made is known before any looser reading, which may find a text like it. */
@@ -729,10 +728,8 @@ static bool edit_plan_update(struct edit_call *call, struct edit_step *step, str
 	struct err why = ERR_INIT;
 
 	(void)call;
-	if (plan_as_written(step, &why)) {
-		plan_repeated(step);
+	if (plan_as_written(step, &why))
 		return true;
-	}
 	if (why.code != ERR_WRONG_MATCH_COUNT || step->result->replaced) {
 		*err = why;
 		return false;

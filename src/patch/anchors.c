@@ -9,6 +9,9 @@
 /* Places of one section that are looked at. */
 enum { PLACES_MAX = 4096 };
 
+/* Lines compared for all sections together, before the rest counts as missing: hostile input. */
+#define SECTION_WORK_MAX ((size_t)200 * 1000 * 1000)
+
 struct search {
 	const struct lines *base;
 	const struct diff_text *diff;
@@ -30,6 +33,7 @@ static struct search search_begin(const struct lines *base, const struct diff_te
 	};
 
 	fold_index_build(&s.index, base, diff, FOLD_SIDE_OLD, FOLD_LOOKALIKE_DROP, false);
+	s.index.work_max = SECTION_WORK_MAX;
 	return s;
 }
 
@@ -160,7 +164,7 @@ static void drop_before(struct candidates *hunk, size_t from)
 static enum heading_hold hold_in_blocks(struct search *s, const struct anchor *anchors,
                                         size_t count, const struct candidates *hunk, size_t at)
 {
-	enum heading_hold hold = HEADING_ELSEWHERE;
+	enum heading_hold hold = HEADING_ELSEWHERE, outer;
 
 	for (size_t i = count; i-- > 0;) {
 		struct span text = anchors[i].text;
@@ -173,7 +177,7 @@ static enum heading_hold hold_in_blocks(struct search *s, const struct anchor *a
 		}
 		if (hold == HEADING_ELSEWHERE)
 			return hold;
-		at = headings_above(s->headings, text, at, NULL);
+		at = headings_above(s->headings, text, at, &outer);
 		if (at == SIZE_MAX)
 			return HEADING_ELSEWHERE;
 	}

@@ -18,9 +18,10 @@ enum { CHANGED_LIKE = 60 };
 /* Old lines that occur more often do not lead to a place. */
 enum { RIVAL_LINES = 64, RIVAL_PLACES = 8 };
 
-/* Both sides of the diff in the base, byte for byte. */
+/* Both sides of the diff in the base, but for white space at line ends, and the new one in the
+ * loosest reading. */
 struct sides {
-	struct fold_index old, new;
+	struct fold_index old, new, loose;
 	bool built;
 };
 
@@ -36,8 +37,12 @@ static struct sides *sides_of(struct sides *sides, const struct lines *base,
                               const struct diff_text *diff, bool base_has_bom)
 {
 	if (!sides->built) {
-		fold_index_build(&sides->old, base, diff, FOLD_SIDE_OLD, FOLD_EXACT, base_has_bom);
-		fold_index_build(&sides->new, base, diff, FOLD_SIDE_NEW, FOLD_EXACT, base_has_bom);
+		fold_index_build(&sides->old, base, diff, FOLD_SIDE_OLD, FOLD_TRAILING,
+		                 base_has_bom);
+		fold_index_build(&sides->new, base, diff, FOLD_SIDE_NEW, FOLD_TRAILING,
+		                 base_has_bom);
+		fold_index_build(&sides->loose, base, diff, FOLD_SIDE_NEW, FOLD_LOOKALIKE_DROP,
+		                 base_has_bom);
 	}
 	sides->built = true;
 	return sides;
@@ -45,10 +50,18 @@ static struct sides *sides_of(struct sides *sides, const struct lines *base,
 
 static void sides_release(struct sides *sides)
 {
-	if (!sides->built)
-		return;
 	fold_index_release(&sides->old);
 	fold_index_release(&sides->new);
+	fold_index_release(&sides->loose);
+}
+
+/* The new side as the hunk is read: what is made in a loose reading stands so. */
+static const struct fold_index *new_side_for(struct doubting *d, const struct candidates *hunk)
+{
+	struct settling *s = d->s;
+
+	sides_of(&d->sides, s->base, s->diff, d->base_has_bom);
+	return candidates_are_loose(hunk) ? &d->sides.loose : &d->sides.new;
 }
 
 /* Starts a refusal: the hunk, the two places, and in *ret_title what to call it. */
@@ -79,7 +92,7 @@ static bool refuse_missing(struct doubting *d, size_t h)
 		_cleanup_free_ char *why = mem_printf("%s", d->err->message);
 
 		err_set(d->err, d->err->code, "%s What hunk %zu does is there already, at line "
-		        "%zu.", why, made + 1, d->s->hunks[made].at + 1);
+		        "%zu.", why, made + 1, d->s->hunks[made].made_at + 1);
 	}
 	return true;
 }
@@ -91,12 +104,12 @@ static bool refuse_made(struct doubting *d, size_t h)
 	if (!hunk->made)
 		return false;
 	explain_hunk(d->s->diff, h, d->failure);
-	d->failure->candidates[0] = (struct patch_candidate){ hunk->at + 1, 0 };
+	d->failure->candidates[0] = (struct patch_candidate){ hunk->made_at + 1, 0 };
 	d->failure->candidate_count = d->failure->candidates_total = 1;
 	err_set(d->err, ERR_NO_MATCH,
 	        "Invalid Diff: The provided diff content does not match the file's content. What "
 	        "hunk %zu does is there already, at line %zu: send the diff without it.", h + 1,
-	        hunk->at + 1);
+	        hunk->made_at + 1);
 	return true;
 }
 
@@ -261,8 +274,7 @@ static bool refuse_contradiction(struct doubting *d, size_t h)
 static bool is_made_at(struct doubting *d, size_t h, int64_t at)
 {
 	const struct candidates *hunk = &d->s->hunks[h];
-	const struct fold_index *index =
-		&sides_of(&d->sides, d->s->base, d->s->diff, d->base_has_bom)->new;
+	const struct fold_index *index = new_side_for(d, hunk);
 	_cleanup_free_ uint32_t *ids = mem_alloc(hunk->count + 1, sizeof(*ids));
 	size_t count = candidates_ids(index, &d->s->diff->hunks[h], hunk->count, ids);
 
@@ -279,7 +291,8 @@ static bool refuse_made_there(struct doubting *d, size_t h)
 	_cleanup_free_ char *title = NULL;
 	int64_t at, offset;
 
-	if (!found->has_stated || hunk->old_start <= 1 || found->at == found->stated)
+	if (!found->has_stated || settle_number_is_idle(hunk, found) ||
+	    found->at == found->stated)
 		return false;
 	if (!settle_expects(d->s, h, &at, &offset) || !is_made_at(d, h, at))
 		at = hunk->has_new ? (int64_t)hunk->new_start - 1 + hunk->moved : -1;
@@ -364,6 +377,7 @@ struct loosely {
 	size_t at;
 	size_t words; /* old lines with a word */
 	size_t exact; /* of these, those that stand exactly at the place that was found */
+	size_t lines, exact_lines; /* the same of all lines that are not blank */
 };
 
 /* The old lines with a word in turn: *i is an index into the hunk's lines, *offset their number
@@ -386,15 +400,15 @@ static bool line_stands(const struct loosely *l, size_t i, size_t line)
 	       l->sides->old.base_ids[line] == l->sides->old.diff_ids[l->hunk->first + i];
 }
 
-/* Whether the other lines at a rival's place may have been made of the old ones. */
+/* Whether the lines that stand at a rival's place are telling, and the others may have been made of
+ * the old ones. */
 static bool others_are_like(const struct loosely *l, size_t at)
 {
 	for (size_t i = SIZE_MAX, k = SIZE_MAX; next_word_line(l, &i, &k);) {
 		struct span text = l->diff->lines[l->hunk->first + i].text;
 
-		if (line_stands(l, i, at + k))
-			continue;
-		if (at + k >= l->base->count ||
+		if (line_stands(l, i, at + k) ? !nearest_is_distinctive(text) :
+		    at + k >= l->base->count ||
 		    nearest_likeness(line_body(lines_at(l->base, at + k)), text) < CHANGED_LIKE)
 			return false;
 	}
@@ -430,95 +444,199 @@ static size_t list_rivals(const struct loosely *l, struct rival **ret)
 	return merged;
 }
 
-/* A place where more of the old lines stand exactly, and the others may have been changed. */
-static bool find_old_rival(const struct loosely *l, size_t *ret)
-{
-	struct rival *rivals;
-	size_t count = list_rivals(l, &rivals);
-	bool found = false;
+/* Places that speak against the one that was found. */
+struct against {
+	size_t at[2 * RIVAL_PLACES];
+	size_t count;
+	size_t new_count; /* the first so many have the new lines */
+};
 
-	for (size_t i = 0; i < count && !found; i++) {
-		bool beside = rivals[i].at + l->found->old_count <= l->at ||
-		              rivals[i].at >= l->at + l->found->old_count;
-
-		found = beside && rivals[i].lines > l->exact && 2 * rivals[i].lines >= l->words &&
-		        (rivals[i].lines >= 2 || others_are_like(l, rivals[i].at));
-		if (found)
-			*ret = rivals[i].at;
-	}
-	free(rivals);
-	return found;
-}
-
-/* A place where the new lines stand, more of them than old ones where the hunk was found. */
-static bool find_new_rival(const struct loosely *l, size_t *ret)
+/* Adds the places where the new lines stand.  What only removes lines has them where it was found,
+ * too. */
+static void add_new_rivals(const struct loosely *l, struct fold_index index, bool adds,
+                           struct against *ret)
 {
 	_cleanup_free_ uint32_t *ids = mem_alloc(l->found->count + 1, sizeof(*ids));
-	struct fold_index index = l->sides->new;
-	size_t count = candidates_ids(&index, l->hunk, l->found->count, ids), words = 0;
-	size_t places[RIVAL_PLACES];
+	size_t count = candidates_ids(&index, l->hunk, l->found->count, ids);
+	size_t places[RIVAL_PLACES], found;
+
+	found = fold_index_find(&index, ids, count, places, RIVAL_PLACES);
+	for (size_t i = 0; i < found && i < RIVAL_PLACES; i++)
+		if (adds || places[i] < l->at ||
+		    places[i] + count > l->at + l->found->old_count)
+			ret->at[ret->count++] = places[i];
+	ret->new_count = ret->count;
+}
+
+/* Where the new lines stand, as many of them as old ones where the hunk was found; or, what was
+ * made in a loose reading, in such a one. */
+static void find_new_rivals(const struct loosely *l, struct against *ret)
+{
+	size_t lines = 0;
+	bool adds = false;
 
 	for (size_t i = 0; i < l->found->count; i++) {
 		const struct hunk_line *line = &l->diff->lines[l->hunk->first + i];
 
-		words += line->op != '-' && candidates_has_word(line->text);
+		lines += line->op != '-' && !span_is_blank(line->text);
+		adds |= line->op == '+' && !span_is_blank(line->text);
 	}
-	return count && words > l->exact &&
-	       fold_index_find(&index, ids, count, places, RIVAL_PLACES) &&
-	       (*ret = places[0], true);
+	if (!lines || lines < l->exact_lines)
+		return;
+	add_new_rivals(l, l->sides->new, adds, ret);
+	if (!ret->count && (adds || lines >= 2))
+		add_new_rivals(l, l->sides->loose, adds, ret);
 }
 
-static bool find_rival(const struct sides *sides, const struct lines *base,
-                       const struct diff_text *diff, size_t h, const struct candidates *hunk,
-                       size_t at, size_t *ret, bool *ret_made)
+/* Where more of the old lines stand exactly, and the others may have been changed. */
+static void find_old_rivals(const struct loosely *l, struct against *ret)
+{
+	struct rival *rivals;
+	size_t count = list_rivals(l, &rivals);
+
+	for (size_t i = 0; i < count && ret->count < ret->new_count + RIVAL_PLACES; i++) {
+		bool beside = rivals[i].at + l->found->old_count <= l->at ||
+		              rivals[i].at >= l->at + l->found->old_count;
+
+		if (beside && rivals[i].lines > l->exact && 2 * rivals[i].lines >= l->words &&
+		    (rivals[i].lines >= 2 || others_are_like(l, rivals[i].at)))
+			ret->at[ret->count++] = rivals[i].at;
+	}
+	free(rivals);
+}
+
+static struct against find_rivals(const struct sides *sides, const struct lines *base,
+                                  const struct diff_text *diff, size_t h,
+                                  const struct candidates *hunk, size_t at)
 {
 	struct loosely l = { .base = base, .diff = diff, .sides = sides, .hunk = &diff->hunks[h],
 	                     .found = hunk, .at = at };
+	struct against against = { 0 };
 
 	for (size_t i = SIZE_MAX, k = SIZE_MAX; next_word_line(&l, &i, &k);) {
 		l.words++;
 		l.exact += line_stands(&l, i, at + k);
 	}
-	*ret_made = find_new_rival(&l, ret);
-	return *ret_made || find_old_rival(&l, ret);
+	for (size_t i = 0, k = 0; i < hunk->count; i++) {
+		const struct hunk_line *line = &diff->lines[l.hunk->first + i];
+
+		if (line->op == '+')
+			continue;
+		l.lines += !span_is_blank(line->text);
+		l.exact_lines += !span_is_blank(line->text) && line_stands(&l, i, at + k);
+		k++;
+	}
+	find_new_rivals(&l, &against);
+	find_old_rivals(&l, &against);
+	return against;
 }
 
 bool doubts_rival(const struct lines *base, const struct diff_text *diff, size_t h,
                   const struct candidates *hunk, size_t at, size_t *ret, bool *ret_made)
 {
 	struct sides sides = { 0 };
-	bool found = find_rival(sides_of(&sides, base, diff, false), base, diff, h, hunk, at, ret,
-	                        ret_made);
+	struct against against = find_rivals(sides_of(&sides, base, diff, false), base, diff, h,
+	                                     hunk, at);
 
 	sides_release(&sides);
-	return found;
+	*ret = against.at[0];
+	*ret_made = against.new_count > 0;
+	return against.count > 0;
 }
 
-/* The hunk was found in a loose reading, nothing else speaks for the place, and at another more
- * lines stand exactly as the hunk has them. */
-static bool refuse_loose(struct doubting *d, size_t h)
+/* Whether the heading says that the found place is meant, and not this one. */
+static bool heading_speaks(const struct doubting *d, size_t h, size_t rival)
+{
+	const struct candidates *hunk = &d->s->hunks[h];
+	struct span heading = settle_heading(d->s, h);
+
+	return heading.len &&
+	       headings_hold(d->s->headings, heading, hunk, hunk->at) >= HEADING_ABOVE &&
+	       headings_hold(d->s->headings, heading, hunk, rival) == HEADING_ELSEWHERE;
+}
+
+/* Whether the place is under the only line that its heading names. */
+static bool has_sole_heading(const struct doubting *d, size_t h)
+{
+	const struct candidates *hunk = &d->s->hunks[h];
+	struct span heading = settle_heading(d->s, h);
+	size_t first = heading.len ? headings_find(d->s->headings, heading, 0) : SIZE_MAX;
+
+	return first != SIZE_MAX &&
+	       headings_find(d->s->headings, heading, first + 1) == SIZE_MAX &&
+	       headings_hold(d->s->headings, heading, hunk, hunk->at) >= HEADING_ABOVE;
+}
+
+/* Whether the number, a neighbour or the end of the file speaks for the place. */
+static bool has_loose_evidence(const struct doubting *d, size_t h)
 {
 	static const bool speaks[PATCH_SETTLED_COUNT] = {
 		[PATCH_SETTLED_NUMBER] = true, [PATCH_SETTLED_NEIGHBOUR] = true,
-		[PATCH_SETTLED_HEADING] = true, [PATCH_SETTLED_END] = true,
+		[PATCH_SETTLED_END] = true,
 	};
+	int64_t expected, offset;
+
+	return speaks[d->s->hunks[h].settled] ||
+	       (settle_expects(d->s, h, &expected, &offset) &&
+	        (size_t)expected == d->s->hunks[h].at);
+}
+
+/* Whether the hunk says too little for a loose reading: nothing that would be in the file if it was
+ * made already. */
+static bool says_little(const struct doubting *d, size_t h)
+{
+	const struct hunk *hunk = &d->s->diff->hunks[h];
+
+	for (size_t i = 0; i < d->s->hunks[h].count; i++) {
+		const struct hunk_line *line = &d->s->diff->lines[hunk->first + i];
+
+		if (line->op != '-' && !span_is_blank(line->text))
+			return false;
+	}
+	return true;
+}
+
+static bool refuse_little(struct doubting *d, size_t h)
+{
 	const struct candidates *hunk = &d->s->hunks[h];
 	_cleanup_free_ char *title = NULL;
-	int64_t expected, offset;
-	size_t rival;
-	bool made;
 
-	if (!candidates_are_loose(hunk) || speaks[hunk->settled] ||
-	    (settle_expects(d->s, h, &expected, &offset) && (size_t)expected == hunk->at) ||
-	    !find_rival(sides_of(&d->sides, d->s->base, d->s->diff, d->base_has_bom), d->s->base,
-	                d->s->diff, h, hunk, hunk->at, &rival, &made))
+	if (!candidates_are_loose(hunk) || has_loose_evidence(d, h) || !says_little(d, h) ||
+	    has_sole_heading(d, h))
 		return false;
-	title = doubt_begin(d, h, rival, hunk->at);
+	title = doubt_begin(d, h, hunk->at, hunk->at);
+	d->failure->candidate_count = d->failure->candidates_total = 1;
 	err_set(d->err, ERR_AMBIGUOUS_DIFF,
 	        "Ambiguous Diff: %s fits line %zu, but only if white space and look-alikes are "
-	        "ignored; at line %zu the file has %s exactly. Read the file again, and copy the "
-	        "lines of the place that you mean, with their indentation.", title, hunk->at + 1,
-	        rival + 1, made ? "the new lines" : "more of its lines");
+	        "ignored, and it says too little to be sure of that. Copy the line from the file "
+	        "as it is, and unchanged lines before and after it.", title, hunk->at + 1);
+	return true;
+}
+
+/* The hunk was found in a loose reading, nothing else speaks for the place, and at another as many
+ * lines stand exactly as the hunk has them. */
+static bool refuse_loose(struct doubting *d, size_t h)
+{
+	const struct candidates *hunk = &d->s->hunks[h];
+	_cleanup_free_ char *title = NULL;
+	struct against against;
+	size_t i = 0;
+
+	if (!candidates_are_loose(hunk) || has_loose_evidence(d, h))
+		return false;
+	against = find_rivals(sides_of(&d->sides, d->s->base, d->s->diff, d->base_has_bom),
+	                      d->s->base, d->s->diff, h, hunk, hunk->at);
+	while (i < against.count && heading_speaks(d, h, against.at[i]))
+		i++;
+	if (i == against.count)
+		return false;
+	title = doubt_begin(d, h, against.at[i], hunk->at);
+	err_set(d->err, ERR_AMBIGUOUS_DIFF,
+	        "Ambiguous Diff: %s fits line %zu, but only if white space and look-alikes are "
+	        "ignored; at line %zu the file has %s. Read the file again, and copy the lines of "
+	        "the place that you mean, with their indentation.", title, hunk->at + 1,
+	        against.at[i] + 1, i < against.new_count ? "the new lines already" :
+	                                                   "more of its lines exactly");
 	return true;
 }
 
@@ -611,6 +729,7 @@ static const struct {
 	{ refuse_made_there },
 	{ refuse_lost_lines },
 	{ refuse_end },
+	{ refuse_little },
 	{ refuse_loose },
 };
 

@@ -326,64 +326,98 @@ static bool is_value(struct span text)
 	const char *sign = text.len ? memchr(text.data, '=', text.len) : NULL;
 	size_t before = sign ? (size_t)(sign - text.data) : 0;
 
-	return sign && !memchr(text.data, '(', text.len) && before &&
+	return sign && !memchr(text.data, '(', before) && before &&
 	       (size_t)(sign - text.data) + 1 < text.len && sign[1] != '=' && sign[1] != '>';
 }
 
-size_t headings_above(struct headings *h, struct span text, size_t at, bool *ret_beyond)
+/* What a walk from a line upwards has met. */
+struct walk {
+	size_t parted;   /* least depth of a line that parts it from what is above */
+	size_t by_value; /* the same of lines that begin a value */
+	size_t least;    /* the same of any line, but of a lone brace */
+	bool by_git;     /* the heading is one that git names, and it named no line since */
+};
+
+static void walk_past(struct walk *walk, const struct heading *heading, const struct seen *seen,
+                      const struct seen *below)
+{
+	bool opens = seen_opens(seen, below);
+	size_t *least = &walk->parted;
+
+	if (!span_eq(seen->text, SPAN("{")) && seen->depth < walk->least)
+		walk->least = seen->depth;
+	walk->by_git &= seen->depth || !begins_name(seen->text);
+	if (!is_of_its_kind(seen->text, heading->text)) {
+		if (opens && is_value(seen->text))
+			least = &walk->by_value;
+		else if (!opens || !may_head(seen->text, heading->text))
+			return;
+	}
+	*least = seen->depth < *least ? seen->depth : *least;
+}
+
+size_t headings_above(struct headings *h, struct span text, size_t at, enum heading_hold *ret)
 {
 	const struct heading *heading = heading_of(h, text);
 	struct seen below = see_below(h->base, at);
-	size_t parted = SIZE_MAX; /* least depth of a line that parts `at` from what is above */
-	size_t by_value = SIZE_MAX; /* the same of those that begin a value */
-	bool by_git; /* the heading is one that git names, and no line since */
+	struct walk walk = { SIZE_MAX, SIZE_MAX, SIZE_MAX, false };
 
+	*ret = HEADING_ELSEWHERE;
 	if (!heading || !heading->count || !has_heading_byte(heading->text))
 		return SIZE_MAX;
-	by_git = begins_name(heading->text);
-	for (size_t line = at; line-- > 0 && (parted || by_git) && h->walked < WALK_MAX;) {
+	walk.by_git = begins_name(heading->text);
+	for (size_t line = at; line-- > 0 && (walk.parted || walk.by_git);) {
 		struct seen seen = see_depth(h->base, line);
+		bool by_git = walk.by_git && !seen.depth;
 
-		h->walked++;
+		if (h->walked++ > WALK_MAX)
+			break;
 		if (!seen.text.len)
 			continue;
-		if (names_line(heading, line) && (seen.depth < parted || (by_git && !seen.depth))) {
-			if (ret_beyond)
-				*ret_beyond = seen.depth >= by_value && !(by_git && !seen.depth);
+		if (names_line(heading, line) && (seen.depth < walk.parted || by_git)) {
+			*ret = walk.least > seen.depth ? HEADING_INSIDE :
+			       seen.depth >= walk.by_value && !by_git ? HEADING_BEYOND :
+			                                                HEADING_ABOVE;
 			return line;
 		}
-		if (is_of_its_kind(seen.text, heading->text) ||
-		    (seen_opens(&seen, &below) && may_head(seen.text, heading->text) &&
-		     !is_value(seen.text)))
-			parted = seen.depth < parted ? seen.depth : parted;
-		else if (seen_opens(&seen, &below) && is_value(seen.text))
-			by_value = seen.depth < by_value ? seen.depth : by_value;
-		by_git &= seen.depth || !begins_name(seen.text);
+		walk_past(&walk, heading, &seen, &below);
 		below = seen;
 	}
 	return SIZE_MAX;
+}
+
+/* Whether a hunk at line `at`, under a heading of this depth, begins after its block: with a line
+ * at no greater depth, which does not close it. */
+static bool begins_after(const struct lines *base, const struct candidates *hunk, size_t at,
+                         size_t depth)
+{
+	for (size_t i = at; i < at + hunk->old_count && i < base->count; i++) {
+		struct seen seen = see_depth(base, i);
+
+		if (seen.text.len)
+			return seen.depth <= depth && has_heading_byte(seen.text) &&
+			       !span_starts(seen.text, SPAN("</")) &&
+			       !span_starts(seen.text, SPAN("end"));
+	}
+	return false;
 }
 
 enum heading_hold headings_hold(struct headings *h, struct span text,
                                 const struct candidates *hunk, size_t at)
 {
 	const struct heading *heading = heading_of(h, text);
-	size_t line = SIZE_MAX;
-	bool beyond = false;
+	enum heading_hold hold;
+	size_t line;
 
 	if (!heading || !heading->count)
 		return HEADING_ELSEWHERE;
 	for (size_t i = at; i < at + hunk->lead && i < h->base->count; i++)
 		if (names_line(heading, i))
-			line = i;
-	if (line == SIZE_MAX)
-		line = headings_above(h, text, at, &beyond);
-	if (line == SIZE_MAX)
-		return HEADING_ELSEWHERE;
-	if (beyond)
-		return HEADING_BEYOND;
-	return see_below(h->base, at + hunk->lead).depth > see_depth(h->base, line).depth ?
-	               HEADING_INSIDE : HEADING_ABOVE;
+			return HEADING_INSIDE;
+	line = headings_above(h, text, at, &hold);
+	return hold == HEADING_INSIDE &&
+	       begins_after(h->base, hunk, at, see_depth(h->base, line).depth) ? HEADING_ABOVE :
+	                                                                         hold;
 }
 
 size_t headings_find(const struct headings *h, struct span text, size_t from)

@@ -417,15 +417,18 @@ static bool check_overlap(const struct diff_text *diff, const struct placement *
 }
 
 static bool run_is_there(const struct lines *base, const struct hunk_line *added, size_t count,
-                         size_t at)
+                         size_t at, enum fold fold)
 {
+	_cleanup_buf_ struct buf one = BUF_INIT(LIMIT_FILE_BYTES);
+	_cleanup_buf_ struct buf other = BUF_INIT(LIMIT_FILE_BYTES);
 	bool text = false;
 
 	if (!count || at > base->count || count > base->count - at)
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		text |= span_trim(added[i].text).len > 0;
-		if (!span_eq(added[i].text, line_body(lines_at(base, at + i))))
+		if (!span_eq(fold_line(fold, added[i].text, &one),
+		             fold_line(fold, line_body(lines_at(base, at + i)), &other)))
 			return false;
 	}
 	return text;
@@ -449,8 +452,9 @@ static bool already_there(const struct lines *base, const struct diff_text *diff
 	while (tail < place->count && lines[place->count - 1 - tail].op == '+')
 		tail++;
 	return run_is_there(base, lines + place->count - tail, tail,
-	                    place->at + place->old_count) ||
-	       (head <= place->at && run_is_there(base, lines, head, place->at - head));
+	                    place->at + place->old_count, place->fold) ||
+	       (head <= place->at && run_is_there(base, lines, head, place->at - head,
+	                                          place->fold));
 }
 
 static bool check_applied(const struct lines *base, const struct diff_text *diff,
@@ -479,19 +483,26 @@ static bool check_applied(const struct lines *base, const struct diff_text *diff
 /* Rewrites hunks that fit nowhere as they would be if the model had not made one of its
  * habitual mistakes; true if any was rewritten. */
 static bool rewrite_lost(const struct lines *base, struct diff_text *diff,
-                         const struct candidates *hunks)
+                         bool base_has_bom, const struct candidates *hunks)
 {
+	struct fold_index new_side = { 0 };
 	size_t tried = 0;
 	bool any = false;
 
 	for (size_t h = 0; h < diff->hunk_count && tried < REWRITES_TRIED; h++) {
 		if (hunks[h].total || !hunks[h].old_count || hunks[h].made)
 			continue;
-		tried++;
+		if (!tried++)
+			fold_index_build(&new_side, base, diff, FOLD_SIDE_NEW, FOLD_LOOKALIKE_DROP,
+			                 base_has_bom);
+		/* It may have been made where it was meant. */
+		if (made_stands(&new_side, diff, h, &hunks[h]))
+			continue;
 		/* A count that is met says that no line was left out. */
 		any |= (!diff->hunks[h].cut && blanks_restore(base, diff, h, hunks[h].count)) ||
 		       sequel_rewrite(diff, h, hunks[h].count);
 	}
+	fold_index_release(&new_side);
 	return any;
 }
 
@@ -506,8 +517,9 @@ static struct candidates *find_candidates(const struct lines *base, struct diff_
 		if (done) {
 			made_find(base, diff, base_has_bom, hunks);
 			done = candidates_find_looser(base, diff, base_has_bom, hunks);
+			made_confirm(diff, hunks);
 		}
-		if (done && (attempt || !rewrite_lost(base, diff, hunks)))
+		if (done && (attempt || !rewrite_lost(base, diff, base_has_bom, hunks)))
 			return hunks;
 		candidates_release(hunks, diff->hunk_count);
 		if (!done)
@@ -545,7 +557,7 @@ static size_t made_before(const struct candidates *hunks, size_t count)
 	for (size_t h = 0; h < count; h++)
 		if (!hunks[h].made)
 			return 0;
-	return count ? hunks[0].at + 1 : 0;
+	return count ? hunks[0].made_at + 1 : 0;
 }
 
 bool locate_hunks(const struct lines *base, struct diff_text *diff, bool base_has_bom,

@@ -22,7 +22,7 @@ enum { MADE_PLACES = 16 };
 struct made {
 	const struct lines *base;
 	const struct diff_text *diff;
-	struct fold_index index; /* new side, exact */
+	struct fold_index index; /* new side, but for white space at line ends */
 	size_t looks;            /* lines compared letter by letter so far */
 	const struct hunk *hunk;
 	size_t count;            /* its lines that count */
@@ -44,11 +44,18 @@ static bool side_has(const struct made *m, char not_op, struct span text)
 	return false;
 }
 
-/* Whether a side has this very line. */
+static bool same_but_end(struct span a, struct span b)
+{
+	struct buf unused = BUF_INIT(0);
+
+	return span_eq(fold_line(FOLD_TRAILING, a, &unused), fold_line(FOLD_TRAILING, b, &unused));
+}
+
+/* Whether a side has this line. */
 static bool is_line_of(const struct made *m, char not_op, struct span text)
 {
 	for (size_t i = 0; i < m->count; i++)
-		if (made_line(m, i)->op != not_op && span_eq(made_line(m, i)->text, text))
+		if (made_line(m, i)->op != not_op && same_but_end(made_line(m, i)->text, text))
 			return true;
 	return false;
 }
@@ -121,8 +128,8 @@ static bool edge_is_open(const struct made *m, bool at_end)
 
 		if (line->op == ' ' && span_trim(line->text).len)
 			break;
-		removed += line->op == '-' && candidates_has_word(line->text);
-		added += line->op == '+' && candidates_has_word(line->text);
+		removed += line->op == '-' && !span_is_blank(line->text);
+		added += line->op == '+' && !span_is_blank(line->text);
 	}
 	return removed > added;
 }
@@ -137,7 +144,7 @@ static bool old_line_stands(const struct made *m, size_t from, size_t to)
 		    is_line_of(m, '-', gone))
 			continue;
 		for (size_t at = from; at < to; at++)
-			if (span_eq(line_body(lines_at(m->base, at)), gone))
+			if (same_but_end(line_body(lines_at(m->base, at)), gone))
 				return true;
 	}
 	return false;
@@ -257,6 +264,23 @@ static size_t new_bytes(const struct made *m)
 	return bytes;
 }
 
+/* Whether the hunk changes nothing but white space at line ends. */
+static bool changes_ends_only(const struct made *m)
+{
+	size_t i = 0, k = 0;
+
+	for (;;) {
+		while (i < m->count && made_line(m, i)->op == '+')
+			i++;
+		while (k < m->count && made_line(m, k)->op == '-')
+			k++;
+		if (i == m->count || k == m->count)
+			return i == m->count && k == m->count;
+		if (!same_but_end(made_line(m, i++)->text, made_line(m, k++)->text))
+			return false;
+	}
+}
+
 static bool new_side_has_word(const struct made *m)
 {
 	for (size_t i = 0; i < m->count; i++)
@@ -265,8 +289,42 @@ static bool new_side_has_word(const struct made *m)
 	return false;
 }
 
+static bool adds_lines(const struct made *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (made_line(m, i)->op == '+' && !span_is_blank(made_line(m, i)->text))
+			return true;
+	return false;
+}
+
 /* What is known of the new lines of one hunk. */
-enum found { FOUND_NOT, FOUND_ALONE, FOUND_MADE };
+enum found {
+	FOUND_NOT,
+	FOUND_SEVERAL,
+	FOUND_ALONE,         /* in one place, and nothing says that it is the right one */
+	FOUND_IF_ALONE,      /* it is, if the old lines have no place in a looser reading */
+	FOUND_MADE,
+};
+
+/* Leaves the places whose lines have no white space at their ends that the hunk's lack; returns how
+ * many. */
+static size_t keep_exact(const struct made *m, size_t *places, size_t found)
+{
+	size_t kept = 0;
+
+	for (size_t k = 0; k < found && k < MADE_PLACES; k++) {
+		bool exact = true;
+		size_t at = places[k];
+
+		for (size_t i = 0; i < m->count && exact; i++)
+			if (made_line(m, i)->op != '-')
+				exact = line_body(lines_at(m->base, at++)).len <=
+				        made_line(m, i)->text.len;
+		if (exact)
+			places[kept++] = places[k];
+	}
+	return found > MADE_PLACES ? found : kept;
+}
 
 /* Looks for the new lines of the hunk; *ret is their place. */
 static enum found look_for(struct made *m, const struct candidates *c, size_t *ret)
@@ -275,22 +333,24 @@ static enum found look_for(struct made *m, const struct candidates *c, size_t *r
 	size_t places[MADE_PLACES], found;
 
 	m->new_count = candidates_ids(&m->index, m->hunk, m->count, ids);
-	if (!m->new_count || m->count > MADE_LINES_MAX || !new_side_has_word(m))
+	if (!m->new_count || m->count > MADE_LINES_MAX || !new_side_has_word(m) ||
+	    changes_ends_only(m))
 		return FOUND_NOT;
 	found = fold_index_find(&m->index, ids, m->new_count, places, MADE_PLACES);
+	found = keep_exact(m, places, found);
 	for (size_t i = 0; i < found && i < MADE_PLACES; i++) {
 		*ret = places[i];
-		if (ends_as_marked(m, *ret) ||
-		    (number_names(m, c, *ret) && !c->total && !removed_is_left(m, *ret)))
+		if (ends_as_marked(m, *ret))
 			return FOUND_MADE;
+		if (number_names(m, c, *ret) && !c->total && !removed_is_left(m, *ret))
+			return adds_lines(m) ? FOUND_MADE : FOUND_IF_ALONE;
 	}
 	if (found != 1 || c->total)
-		return FOUND_NOT;
+		return found ? FOUND_SEVERAL : FOUND_NOT;
 	*ret = places[0];
-	if (new_bytes(m) <= MADE_BYTES_MIN)
+	if (new_bytes(m) <= MADE_BYTES_MIN || removed_is_left(m, *ret))
 		return FOUND_ALONE;
-	return !removed_is_left(m, *ret) && (has_own_line(m) || no_old_line_is_left(m)) ?
-	               FOUND_MADE : FOUND_ALONE;
+	return has_own_line(m) || no_old_line_is_left(m) ? FOUND_IF_ALONE : FOUND_ALONE;
 }
 
 /* Whether a hunk that has places may have been made all the same: it says that it ends the file,
@@ -311,12 +371,12 @@ static void join_neighbours(const enum found *found, const size_t *at, size_t co
 	bool any = false;
 
 	for (size_t h = 0; h < count; h++) {
-		if (found[h] == FOUND_NOT || (h && at[h] <= at[h - 1]))
+		if (found[h] < FOUND_ALONE || (h && at[h] <= at[h - 1]))
 			return;
-		any |= found[h] == FOUND_MADE;
+		any |= found[h] >= FOUND_IF_ALONE;
 	}
 	for (size_t h = 0; h < count && any; h++)
-		hunks[h].made = true;
+		hunks[h].made_if_alone = true;
 }
 
 void made_find(const struct lines *base, const struct diff_text *diff, bool base_has_bom,
@@ -335,18 +395,51 @@ void made_find(const struct lines *base, const struct diff_text *diff, bool base
 		    (hunks[h].total && !misses_end(&m, &hunks[h])))
 			continue;
 		if (!built)
-			fold_index_build(&m.index, base, diff, FOLD_SIDE_NEW, FOLD_EXACT,
+			fold_index_build(&m.index, base, diff, FOLD_SIDE_NEW, FOLD_TRAILING,
 			                 base_has_bom);
 		built = true;
 		found[h] = look_for(&m, &hunks[h], &at[h]);
 		hunks[h].made = found[h] == FOUND_MADE;
+		hunks[h].made_if_alone = found[h] == FOUND_IF_ALONE;
 	}
 	join_neighbours(found, at, diff->hunk_count, hunks);
 	for (size_t h = 0; h < diff->hunk_count; h++)
-		if (hunks[h].made)
-			hunks[h].at = at[h];
+		if (hunks[h].made || hunks[h].made_if_alone)
+			hunks[h].made_at = at[h];
 	if (built)
 		fold_index_release(&m.index);
+}
+
+bool made_stands(struct fold_index *index, const struct diff_text *diff, size_t h,
+                 const struct candidates *hunk)
+{
+	_cleanup_free_ uint32_t *ids = mem_alloc(hunk->count + 1, sizeof(*ids));
+	size_t count = candidates_ids(index, &diff->hunks[h], hunk->count, ids), solid = 0;
+	size_t place;
+
+	for (size_t i = 0; i < hunk->count; i++) {
+		const struct hunk_line *line = &diff->lines[diff->hunks[h].first + i];
+
+		solid += line->op != '-' && !span_is_blank(line->text);
+	}
+	return solid >= 2 && fold_index_find(index, ids, count, &place, 1);
+}
+
+void made_confirm(const struct diff_text *diff, struct candidates *hunks)
+{
+	for (size_t h = 0; h < diff->hunk_count; h++) {
+		struct candidates *hunk = &hunks[h];
+		size_t end = hunk->made_at;
+		bool alone = hunk->kept == hunk->total;
+
+		for (size_t i = 0; i < hunk->count; i++)
+			end += diff->lines[diff->hunks[h].first + i].op != '-';
+		/* What puts its old lines deeper has them, in a loose reading. */
+		for (size_t i = 0; i < hunk->kept; i++)
+			alone &= hunk->places[i] >= hunk->made_at &&
+			         hunk->places[i] + hunk->old_count <= end;
+		hunk->made |= hunk->made_if_alone && alone;
+	}
 }
 
 /* ---- updates ---------------------------------------------------------------------- */

@@ -323,8 +323,9 @@ bool other_reading_done(const struct lines *file, struct span old_text, struct s
                         struct other_reading *ret)
 {
 	struct span indent = indent_left_out(file, text);
-	struct candidates made = { 0 };
+	struct candidates *made = mem_alloc(1, sizeof(*made));
 	struct diff_text update;
+	bool done;
 
 	other_reading_reset(ret);
 	buf_span(&ret->old_text, indent);
@@ -332,11 +333,15 @@ bool other_reading_done(const struct lines *file, struct span old_text, struct s
 	buf_span(&ret->text, indent);
 	buf_span(&ret->text, text);
 	made_diff_of(buf_view(&ret->old_text), buf_view(&ret->text), &update);
-	candidates_measure(&update, &update.hunks[0], update.hunks[0].count, &made);
-	made_find(file, &update, false, &made);
-	ret->line = made.at + 1;
+	candidates_measure(&update, &update.hunks[0], update.hunks[0].count, made);
+	made_find(file, &update, false, made);
+	if (made->made_if_alone && candidates_find_looser(file, &update, false, made))
+		made_confirm(&update, made);
+	ret->line = made->made_at + 1;
+	done = made->made;
+	candidates_release(made, 1);
 	parse_diff_release(&update);
-	return made.made;
+	return done;
 }
 
 bool other_reading_repeated(const struct lines *file, struct span old_text, struct span text,

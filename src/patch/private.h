@@ -135,7 +135,9 @@ struct candidates {
 	size_t kept;        /* elements in `places` */
 	size_t total;       /* places in all; CANDIDATES_KEPT + 1 stands for more */
 	bool narrowed;      /* anchors took places away */
-	bool made;          /* made already: its new lines stand at `at` (made.c) */
+	bool made;          /* made already: its new lines stand at `made_at` (made.c) */
+	bool made_if_alone; /* the same, if no looser reading of the old lines has another place */
+	size_t made_at;
 	bool has_stated;    /* the header has a line number */
 	size_t stated;      /* 0-based line where it says the hunk begins, in the base */
 	bool placed;
@@ -194,15 +196,27 @@ bool candidates_read_doubts(const struct lines *base, struct diff_text *diff,
 
 /* Whether the change of a hunk, or of an update, was made before.
  *
- * Its new lines must stand in the file, byte for byte and in one place, and something must say that
- * they stand where the old ones were: a line of both sides that the file has nowhere else, or the
- * number in the header; or, where no line like the removed ones is left in the file, lines of both
- * sides, or new lines that are like the old ones.  That the new lines stand somewhere says nothing.
+ * Its new lines must stand in the file, but for white space at line ends, and in one place, and
+ * something must say that they stand where the old ones were: a line of both sides that the file
+ * has nowhere else, or the number in the header; or, where no line like the removed ones is left in
+ * the file, lines of both sides, or new lines that are like the old ones.  Where the old lines then
+ * have another place in a looser reading, either may be meant, unless the number says which.  That
+ * the new lines stand somewhere says nothing.
  */
 
-/* Marks the hunks that fit nowhere as they are (total is 0) and were made already. */
+/* Marks the hunks that fit nowhere as they are (total is 0) and were made already, or were if they
+ * fit nowhere else in a looser reading. */
 void made_find(const struct lines *base, const struct diff_text *diff, bool base_has_bom,
                struct candidates *hunks);
+
+/* After the looser readings: those that have no place but in the new lines were made, if they were
+ * marked so. */
+void made_confirm(const struct diff_text *diff, struct candidates *hunks);
+
+/* Whether the new lines of hunk `h`, if they are enough to be known by, stand somewhere in the
+ * loosest reading.  `index` is of the new side at that level. */
+bool made_stands(struct fold_index *index, const struct diff_text *diff, size_t h,
+                 const struct candidates *hunk);
 
 /* The two texts of an update as a diff of one hunk, without a number: the lines that both begin or
  * end with are its context.  Borrows from the texts; free it with parse_diff_release. */
@@ -235,17 +249,17 @@ size_t headings_find(const struct headings *headings, struct span text, size_t f
 /* Whether the text names a line that has deeper lines below it. */
 bool headings_opens(const struct headings *headings, struct span text);
 
-/* The line named so that line `at` is under; SIZE_MAX: none.  *ret_beyond (may be NULL): see
- * heading_hold. */
-size_t headings_above(struct headings *headings, struct span text, size_t at, bool *ret_beyond);
-
 /* How a place stands to a heading. */
 enum heading_hold {
 	HEADING_ELSEWHERE, /* not under it */
 	HEADING_BEYOND,    /* below it, but in a table or another value that begins between them */
-	HEADING_ABOVE,     /* under it, at no greater depth */
-	HEADING_INSIDE,    /* under it, and deeper */
+	HEADING_ABOVE,     /* under it, after the end of its block */
+	HEADING_INSIDE,    /* in its block */
 };
+
+/* The line named so that line `at` is under, and how it stands to that; SIZE_MAX: none. */
+size_t headings_above(struct headings *headings, struct span text, size_t at,
+                      enum heading_hold *ret);
 
 /* How the hunk at line `at` stands to the text's line, which may be in its leading context. */
 enum heading_hold headings_hold(struct headings *headings, struct span text,
@@ -315,7 +329,8 @@ void settle_all(struct settling *s);
 bool settle_expects(const struct settling *s, size_t i, int64_t *ret, int64_t *ret_offset);
 
 /* Whether the number says nothing.  Line 0 or 1 is what models write that do not know the line,
- * unless there is context in front, or as much behind as a tool prints at a file's beginning. */
+ * unless there is context in front, or as much behind as a tool prints at a file's beginning, or
+ * many old lines. */
 bool settle_number_is_idle(const struct hunk *hunk, const struct candidates *measured);
 
 /* The heading that the hunk names, if nothing better than it says where the hunk is: not beside a
@@ -452,8 +467,8 @@ enum block_change {
 struct line_pair {
 	const struct hunk_line *removed; /* of an added line: the removed one that it replaces, or
 	                                  * that it repeats; NULL: none */
-	const struct hunk_line *likest;  /* the same, but of lines that differ the one that it is most
-	                                  * like */
+	const struct hunk_line *likest;  /* the same, but of lines that differ the one that is
+	                                  * most like it */
 	size_t base_line;                /* of an old line: its line of the base (0-based); of an
 	                                  * added one: that of `removed` */
 	enum block_change change;        /* of an added line: what its run does */

@@ -11,8 +11,8 @@
  * run of equal blocks a wrong number hits one of them by chance. */
 enum { SPACING_MIN = 16 };
 
-/* Lines of context that tools print. */
-enum { CUSTOMARY_CONTEXT = 3 };
+/* Lines of context that tools print, and old lines that are few. */
+enum { CUSTOMARY_CONTEXT = 3, FEW_LINES = 6 };
 
 /* Candidates that are tried out for giving the same result: each costs an application. */
 enum { SAME_RESULT_MAX = 32 };
@@ -196,7 +196,8 @@ static bool any_anchor(const struct settling *s, size_t except)
 
 bool settle_number_is_idle(const struct hunk *hunk, const struct candidates *measured)
 {
-	return hunk->old_start <= 1 && !measured->lead && measured->trail < CUSTOMARY_CONTEXT;
+	return hunk->old_start <= 1 && !measured->lead &&
+	       measured->trail < CUSTOMARY_CONTEXT && measured->old_count <= FEW_LINES;
 }
 
 bool settle_expects(const struct settling *s, size_t i, int64_t *ret, int64_t *ret_offset)
@@ -316,6 +317,15 @@ static bool last_until(const struct candidates *hunk, size_t until, size_t *ret)
 	return false;
 }
 
+/* Whether the header names another place of the hunk: whichever is right, the other is wrong. */
+static bool number_says_another(const struct settling *s, size_t i, size_t at)
+{
+	const struct candidates *hunk = &s->hunks[i];
+
+	return hunk->has_stated && !settle_number_is_idle(hunk_of(s, i), hunk) &&
+	       hunk->stated != at && has_place(hunk, (int64_t)hunk->stated);
+}
+
 /* Hunks whose earliest and latest place in any orderly choice are the same
  * have one place only.  The order is the diff's own; numbers that run against it leave
  * open which of the two is wrong, so then neither settles anything. */
@@ -345,7 +355,8 @@ static void by_order(struct settling *s)
 	for (size_t i = 0; i < s->count && orderly; i++) {
 		struct candidates *hunk = &s->hunks[i];
 
-		if (!hunk->placed && earliest[i] == latest[i])
+		if (!hunk->placed && earliest[i] == latest[i] &&
+		    !number_says_another(s, i, earliest[i]))
 			settle_place(hunk, earliest[i], PATCH_SETTLED_ORDER);
 	}
 	free(earliest);
@@ -568,14 +579,23 @@ static const struct settle_rule {
 	  NULL },
 };
 
+static const struct settle_rule *rule_of(enum patch_settled settled)
+{
+	const struct settle_rule *rule = rules;
+
+	while (rule->settled != settled)
+		rule++;
+	return rule;
+}
+
 const char *patch_settled_name(enum patch_settled settled)
 {
-	return rules[settled].name;
+	return rule_of(settled)->name;
 }
 
 const char *patch_settled_because(enum patch_settled settled)
 {
-	return rules[settled].because;
+	return rule_of(settled)->because;
 }
 
 static void each_open(struct settling *s, bool (*settle)(struct settling *, size_t))

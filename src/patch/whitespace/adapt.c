@@ -601,8 +601,8 @@ static bool corresponds(const struct adapter *a, size_t index)
 	       nearest_likeness(old->text, a->diff->lines[index].text) >= LIKE_ENOUGH;
 }
 
-/* Whether the next line of the new text that the old one has, too, in that direction is its neighbour
- * there. */
+/* Whether the next line of the new text in that direction that the old one has, too, is its
+ * neighbour there. */
 static bool has_neighbour(const struct adapter *a, size_t h, size_t index, int step)
 {
 	const struct hunk_line *lines = a->diff->lines;

@@ -253,7 +253,8 @@ static size_t base_line_of(const struct evidence_scan *hr, const struct hunk_lin
 	return hr->pairing->of[line - hr->diff->lines].base_line;
 }
 
-/* Whether the added lines, each beside the removed one that it is most like, contradict the verdict. */
+/* Whether the added lines, each beside the removed one that it is most like, contradict the
+ * verdict. */
 static bool likest_contradict(struct evidence_scan *hr, enum verdict verdict)
 {
 	struct evidence_scan votes = *hr;
@@ -266,9 +267,10 @@ static bool likest_contradict(struct evidence_scan *hr, enum verdict verdict)
 		if (pair->likest && pair->change == BLOCK_CHANGES &&
 		    !span_is_blank(added->text) && !span_is_blank(pair->likest->text) &&
 		    nearest_likeness(added->text, pair->likest->text) >= LIKE_ENOUGH)
-			evidence_vote(&votes, diff_indent(hr, added->text),
-			              diff_indent(hr, pair->likest->text),
-			              indent_of_line(file_line(hr, base_line_of(hr, pair->likest))));
+			evidence_vote(
+				&votes, diff_indent(hr, added->text),
+				diff_indent(hr, pair->likest->text),
+				indent_of_line(file_line(hr, base_line_of(hr, pair->likest))));
 	}
 	return verdict == VERDICT_SPARED ? votes.damaged && !votes.spared :
 	                                   votes.spared && !votes.damaged;
