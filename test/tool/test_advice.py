@@ -9,6 +9,7 @@ import json
 import os
 import re
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -203,3 +204,13 @@ def test_errors_name_flags_settings_and_parameters_that_exist(known):
         # Who is to raise something needs its name.
         raised = re.search(r"\b([Rr]aise|[Ii]ncrease|higher)\b([^.;]*)", text)
         assert not raised or re.search(r"[a-z]+_[a-z]+|--[a-z]|[a-z]\.[a-zA-Z]", raised[2]), (path, text)
+
+
+def test_a_long_type_is_named_whole(place):
+    with zipfile.ZipFile(place / "text.docx", "w", zipfile.ZIP_DEFLATED) as office:
+        office.writestr("[Content_Types].xml", "<Types/>")
+        office.writestr("_rels/.rels", "<Relationships/>")
+        office.writestr("word/document.xml", "<document/>")
+    answer = call(place, "read_file", {"file_path": "text.docx"}, home=True)
+    assert answer["error"]["code"] == "not_text"
+    assert "application/vnd.openxmlformats-officedocument.wordprocessingml.document" in answer["message"]

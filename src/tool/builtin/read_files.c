@@ -127,8 +127,8 @@ static const char read_file_description[] =
 	"and the SHA-256 of the whole file. To change the file pass that as base_content_sha256 "
 	"to safe_patch.\n\n"
 	"Do not read a file again while your context has its latest state: edits return the new "
-	"one. Returns at most 2000 lines of 2000 characters; truncated and message say how to "
-	"continue. Images, audio, video and PDF are returned as data.";
+	"one. Returns at most 2000 lines of 2000 characters; message says how to continue. "
+	"Images, audio, video and PDF are returned as data.";
 
 /* clang-format off */
 static const char read_file_arguments_schema[] = SCHEMA(
@@ -136,14 +136,13 @@ static const char read_file_arguments_schema[] = SCHEMA(
 	"type": "object", "required": ["file_path"], "additionalProperties": false,
 	"properties": { ) ARGUMENT_FILE_PATH SCHEMA(,
 		"start_line": {"type": "integer", "minimum": 1, "description":
-			"First line to return, counted from 1. Default 1."},
+			"First line, counted from 1."},
 		"start_column": {"type": "integer", "minimum": 1, "description":
-			"First character of start_line to return, counted from 1: to go on in a \
-long line that was cut. Default 1."},
+			"Column in start_line."},
 		"end_line": {"type": "integer", "minimum": 1, "description":
-			"Last line to return, included. Default: as many as max_lines allows."},
+			"Last line, included. Default: by max_lines."},
 		"max_lines": {"type": "integer", "minimum": 1, "maximum": 10000000, "description":
-			"Most lines to return. Default 2000."},
+			"Most lines. Default 2000."},
 		"max_line_chars": {"type": "integer", "minimum": 1, "maximum": 1000000000,
 		                    "description":
 			"Longer lines are cut to this many characters. Default 2000."},
