@@ -153,7 +153,7 @@ static size_t list_readings(const struct diff_text *diff, const struct hunk *hun
 {
 	size_t drop = may_drop(diff, hunk, lost), n = 0;
 
-	if (hunk->echo) {
+	if (hunk->echo && hunk->echo < hunk->cut) {
 		readings[n++] = hunk->count;
 		readings[n++] = hunk->cut;
 		readings[n++] = hunk->cut - hunk->echo;

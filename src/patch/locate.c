@@ -95,6 +95,7 @@ static void block_replace(struct diff_text *diff, struct hunk *hunk, size_t coun
 	block_append(diff, at + seen, start + count - at - seen, 0);
 	hunk->first = first;
 	hunk->count = hunk->cut = diff->line_count - first;
+	hunk->echo = 0;
 }
 
 /* Looks for the block's added lines in the hunk's context: all of them anywhere, the
@@ -274,6 +275,7 @@ static void blanks_rewrite(struct diff_text *diff, struct hunk *hunk, size_t cou
 	}
 	hunk->first = first;
 	hunk->count = hunk->cut = diff->line_count - first;
+	hunk->echo = 0;
 }
 
 /* Completes hunk `h`, of which the first `count` lines count; false (nothing changed)

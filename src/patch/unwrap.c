@@ -530,6 +530,9 @@ static size_t take_indent(struct diff_source *s)
 			continue;
 		if (parse_is_marked(line) || !are_words(s, k, indent.len))
 			return 0;
+		for (size_t i = s->kept[k] + (size_t)1; i < s->text.count; i++)
+			if (s->record[i].role == LINE_OPENS)
+				s->record[i].role = LINE_CLOSES;
 		s->record[s->kept[k]].role = LINE_CLOSES;
 		s->kept_count = k;
 	}
