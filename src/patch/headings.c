@@ -330,10 +330,24 @@ static bool is_value(struct span text)
 	       (size_t)(sign - text.data) + 1 < text.len && sign[1] != '=' && sign[1] != '>';
 }
 
+/* "for item in items:": a block, but no function either. */
+static bool is_statement(struct span text)
+{
+	static const struct span words[] = {
+		{ "if", 2 }, { "for", 3 }, { "while", 5 }, { "with", 4 }, { "try", 3 }, { "do", 2 },
+		{ "switch", 6 }, { "match", 5 }, { "foreach", 7 }, { "until", 5 }, { "unless", 6 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (span_eq(kind_word(text), words[i]))
+			return true;
+	return false;
+}
+
 /* What a walk from a line upwards has met. */
 struct walk {
 	size_t parted;   /* least depth of a line that parts it from what is above */
-	size_t by_value; /* the same of lines that begin a value */
+	size_t by_value; /* the same of lines that begin a value or a statement */
 	size_t least;    /* the same of any line, but of a lone brace */
 	bool by_git;     /* the heading is one that git names, and it named no line since */
 };
@@ -348,7 +362,7 @@ static void walk_past(struct walk *walk, const struct heading *heading, const st
 		walk->least = seen->depth;
 	walk->by_git &= seen->depth || !begins_name(seen->text);
 	if (!is_of_its_kind(seen->text, heading->text)) {
-		if (opens && is_value(seen->text))
+		if (opens && (is_value(seen->text) || is_statement(seen->text)))
 			least = &walk->by_value;
 		else if (!opens || !may_head(seen->text, heading->text))
 			return;

@@ -232,8 +232,8 @@ void made_diff_of(struct span old_text, struct span text, struct diff_text *ret)
  * under a heading if the heading is above it, and no other line that opens a block, or begins with
  * the same word, stands between them at the heading's depth or less; or, as git has it, if no
  * other line between them begins with a letter in the first column (which for some languages it
- * looks for among functions only, so that a value may begin between them).  All texts are looked up
- * in one pass over the file.
+ * looks for among functions only, so that other blocks may begin between them).  All texts are
+ * looked up in one pass over the file.
  */
 
 struct headings;
@@ -252,7 +252,7 @@ bool headings_opens(const struct headings *headings, struct span text);
 /* How a place stands to a heading. */
 enum heading_hold {
 	HEADING_ELSEWHERE, /* not under it */
-	HEADING_BEYOND,    /* below it, but in a table or another value that begins between them */
+	HEADING_BEYOND,    /* below it, but in a value or a statement that begins between them */
 	HEADING_ABOVE,     /* under it, after the end of its block */
 	HEADING_INSIDE,    /* in its block */
 };
