@@ -574,7 +574,7 @@ def _(rng):
     if not edit or len(edit.places) != 1:
         return None
     hunk = narrowed(made[0], 0, 3)
-    if sum(map(has_word, hunk.old)) < 2 or hunk.start < 20:
+    if sum(map(has_word, hunk.old)) < 2 or hunk.start < 20 or not all(map(files.end_of, hunk.old)):
         return None
     file = File(edit.file.name, b"".join(hunk.old + edit.file.lines))
     return unchanged(patch(edit, [hunk], formats.unified(edit, [hunk], header=lambda h: b"@@")), file.data)

@@ -535,9 +535,11 @@ def _(rng):
     if not edit:
         return None
     strip = lambda lines: b"".join(bare(line).rstrip(b" \t") + end_of(line) for line in lines)
-    gone = [bare(line) for mark, line in hunk.rows if mark == b"+"]
-    if strip(hunk.old) == b"".join(hunk.old) or any(line != line.rstrip(b" \t") for line in gone):
+    added = [bare(line) for mark, line in hunk.rows if mark == b"+"]
+    if strip(hunk.old) == b"".join(hunk.old) or any(line != line.rstrip(b" \t") for line in added):
         return None
+    if set(added) & {bare(line).rstrip(b" \t") for line in hunk.old}:
+        return None  # is it a line that stays, then?
     return update(edit, strip(hunk.old), strip(hunk.new), again=False, exact=False)
 
 
