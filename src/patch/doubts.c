@@ -461,6 +461,8 @@ static void add_new_rivals(const struct loosely *l, struct fold_index index, boo
 	size_t places[RIVAL_PLACES], found;
 
 	found = fold_index_find(&index, ids, count, places, RIVAL_PLACES);
+	/* Where only white space at line ends differs, the new lines may stand where the old do. */
+	adds &= candidates_are_loose(l->found);
 	for (size_t i = 0; i < found && i < RIVAL_PLACES; i++)
 		if (adds || places[i] < l->at ||
 		    places[i] + count > l->at + l->found->old_count)
@@ -468,23 +470,24 @@ static void add_new_rivals(const struct loosely *l, struct fold_index index, boo
 	ret->new_count = ret->count;
 }
 
-/* Where the new lines stand, as many of them as old ones where the hunk was found; or, what was
- * made in a loose reading, in such a one. */
+/* Where the new lines stand: as many of them as old ones where the hunk was found, or some that
+ * would not stand there by chance; or, what was made in a loose reading, in such a one. */
 static void find_new_rivals(const struct loosely *l, struct against *ret)
 {
 	size_t lines = 0;
-	bool adds = false;
+	bool adds = false, telling = false;
 
 	for (size_t i = 0; i < l->found->count; i++) {
 		const struct hunk_line *line = &l->diff->lines[l->hunk->first + i];
 
 		lines += line->op != '-' && !span_is_blank(line->text);
 		adds |= line->op == '+' && !span_is_blank(line->text);
+		telling |= line->op == '+' && nearest_is_distinctive(line->text);
 	}
-	if (!lines || lines < l->exact_lines)
+	if (!lines || (lines < l->exact_lines && !telling))
 		return;
 	add_new_rivals(l, l->sides->new, adds, ret);
-	if (!ret->count && (adds || lines >= 2))
+	if (!ret->count && (adds || lines >= 2) && candidates_are_loose(l->found))
 		add_new_rivals(l, l->sides->loose, adds, ret);
 }
 
@@ -622,10 +625,13 @@ static bool refuse_loose(struct doubting *d, size_t h)
 	struct against against;
 	size_t i = 0;
 
-	if (!candidates_are_loose(hunk) || has_loose_evidence(d, h))
+	if (!hunk->total || hunk->fold < FOLD_TRAILING || has_loose_evidence(d, h))
 		return false;
 	against = find_rivals(sides_of(&d->sides, d->s->base, d->s->diff, d->base_has_bom),
 	                      d->s->base, d->s->diff, h, hunk, hunk->at);
+	/* White space at line ends is easily lost: only a hunk that was made speaks against it. */
+	if (!candidates_are_loose(hunk))
+		against.count = against.new_count;
 	while (i < against.count && heading_speaks(d, h, against.at[i]))
 		i++;
 	if (i == against.count)

@@ -457,6 +457,12 @@ bool headings_opens(const struct headings *h, struct span text)
 	return heading && heading->opens;
 }
 
+/* "[x]": a title, whose section is not deeper than itself. */
+static bool is_section(struct span text)
+{
+	return text.len > 2 && text.data[0] == '[' && text.data[text.len - 1] == ']';
+}
+
 static void note_opening(struct headings *h)
 {
 	for (size_t i = 0; i < h->count; i++) {
@@ -467,7 +473,7 @@ static void note_opening(struct headings *h)
 			struct seen below = see_below(h->base, heading->lines[k] + 1);
 
 			heading->opens = has_heading_byte(heading->text) &&
-			                 seen_opens(&seen, &below);
+			                 (is_section(seen.text) || seen_opens(&seen, &below));
 		}
 	}
 }

@@ -360,7 +360,8 @@ bool other_reading_repeated(const struct lines *file, struct span old_text, stru
 		           nearest_is_distinctive(update.lines[i].text);
 		removes |= update.lines[i].op == '-';
 	}
-	if (telling && !removes) {
+	/* Lines put between old ones part them: then the old text stands elsewhere. */
+	if (telling && !removes && memmem(text.data, text.len, old_text.data, old_text.len)) {
 		fold_index_build(&index, file, &update, FOLD_SIDE_NEW, FOLD_EXACT, false);
 		ids = mem_alloc(update.line_count, sizeof(*ids));
 		count = candidates_ids(&index, &update.hunks[0], update.line_count, ids);

@@ -408,6 +408,17 @@ static bool put_new_tail(const struct line_tails *tails, struct span body, struc
 	return replaced.len >= have.len && buf_span(out, body);
 }
 
+/* Whether the new text stands in the file, and says enough for that to be no chance: then the edit
+ * was made, and what looks like the old text is a copy of it. */
+static bool stands_already(const struct lines *file, const struct lines *new)
+{
+	bool telling = false;
+
+	for (size_t i = 0; i < new->count && !telling; i++)
+		telling = nearest_is_distinctive(lines_at(new, i));
+	return telling && memmem(file->text.data, file->text.len, new->text.data, new->text.len);
+}
+
 bool patch_reading_trimmed(const struct lines *file, struct span old_text, struct span text,
                            struct other_reading *ret)
 {
@@ -420,7 +431,7 @@ bool patch_reading_trimmed(const struct lines *file, struct span old_text, struc
 	spelling_reset(ret);
 	lines_index(&block, old_text);
 	lines_index(&new, text);
-	if (!block.count || !find_trimmed(file, &block, &at))
+	if (!block.count || !find_trimmed(file, &block, &at) || stands_already(file, &new))
 		return false;
 	ret->line = at + 1;
 	tails = compare_tails(file, &block, at);

@@ -101,6 +101,20 @@ def _removed_in_each(draft):
     return True
 
 
+def _none_repeated(function):
+    """No removed line is spelled, once it is damaged, as an added one of its hunk: such a line stays as the file has
+    it, since nothing says that its white space is what changes."""
+    def shown(draft):
+        for hunk in draft.change.hunks:
+            body = lambda text: text.rstrip(b"\r\n")
+            added = {body(text) for tag, text in hunk.lines if tag == b"+"}
+            if any(tag == b"-" and function(body(text)) != body(text) and function(body(text)) in added
+                   for tag, text in hunk.lines):
+                return False
+        return True
+    return shown
+
+
 def _spared_in_each(function):
     """Every hunk that adds and whose context was damaged also removes a line that the damage
     would have changed: it shows that only context was damaged."""
@@ -167,7 +181,8 @@ _white_space("context: words run together", CONTEXT,
 _white_space("context: trailing white space stripped", CONTEXT, lambda text: text.rstrip(b" \t"),
              oracle.TRAILING, composable=True)
 _white_space("context and removed lines: trailing white space stripped", OLD,
-             lambda text: text.rstrip(b" \t"), oracle.TRAILING)
+             lambda text: text.rstrip(b" \t"), oracle.TRAILING,
+             shown=_none_repeated(lambda text: text.rstrip(b" \t")))
 _white_space("whole diff: trailing white space stripped", ALL, lambda text: text.rstrip(b" \t"),
              oracle.TRAILING, group=EFFORT)
 _white_space("whole diff: an extra space after the marker", ALL,

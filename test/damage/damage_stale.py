@@ -320,8 +320,9 @@ def another_file(draft, rng):
     from kinds import parse
     other = parse(rng.choice(draft.others), "U3")
     places = oracle.Places(draft.change.base)
-    if all(places.of(hunk.old(), oracle.LOOKALIKE) for hunk in other.hunks):
-        return False
+    if all(places.of(hunk.old(), oracle.LOOKALIKE) for hunk in other.hunks) or \
+            all(places.of(hunk.new(), oracle.EXACT) for hunk in other.hunks):
+        return False  # it applies here too, or it is in this state of the same file
     draft.text = other.print()
     return True
 
