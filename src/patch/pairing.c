@@ -172,6 +172,17 @@ static enum block_change compare_block(const struct diff_text *diff,
 	return change;
 }
 
+static bool has_same_blanks(const struct diff_text *diff, const struct change_block *block)
+{
+	size_t removed = 0, added = 0;
+
+	for (size_t i = 0; i < block->removed_count; i++)
+		removed += span_is_blank(diff->lines[block->removed + i].text);
+	for (size_t i = 0; i < block->added_count; i++)
+		added += span_is_blank(diff->lines[block->added + i].text);
+	return removed == added;
+}
+
 static void pair_block(const struct diff_text *diff, const struct change_block *block,
                        struct pairing *ret)
 {
@@ -180,10 +191,12 @@ static void pair_block(const struct diff_text *diff, const struct change_block *
 	_cleanup_lines_ struct lines old = { 0 }, new = { 0 };
 	_cleanup_free_ size_t *pairs = NULL, *likest = NULL;
 	enum block_change change;
+	bool same_blanks;
 
 	if (!block->removed_count || !block->added_count)
 		return;
 	change = compare_block(diff, block);
+	same_blanks = has_same_blanks(diff, block);
 	index_run(diff, block->removed, block->removed_count, &removed, &old);
 	index_run(diff, block->added, block->added_count, &added, &new);
 	pairs = pair_lines(&old, &new, /* by_likeness= */ false);
@@ -198,6 +211,7 @@ static void pair_block(const struct diff_text *diff, const struct change_block *
 		if (likest[i] != SIZE_MAX)
 			pair->likest = &diff->lines[block->removed + likest[i]];
 		pair->change = change;
+		pair->same_blanks = same_blanks;
 	}
 }
 

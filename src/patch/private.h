@@ -302,15 +302,18 @@ enum block_change {
 struct line_pair {
 	const struct hunk_line *removed; /* of an added line: the removed one that it replaces, or
 	                                  * that it repeats; NULL: none */
-	const struct hunk_line *likest;  /* the same, but of lines that differ the one that it is most
-	                                  * like */
+	const struct hunk_line *likest;  /* the same, but of lines that differ the one that it is
+	                                  * most like */
 	size_t base_line;                /* of an old line: its line of the base (0-based); of an
 	                                  * added one: that of `removed` */
+	bool same_blanks;                /* of an added line: its run has as many blank lines as the
+	                                  * removed ones before it */
 	enum block_change change;        /* of an added line: what its run does */
 };
 
-/* Lines of a run of added ones that are spelled as lines of the run of removed ones before it stand
- * for these.  Of those in between the first added one replaces the first removed one, and so on. */
+/* Lines of a run of added ones that are spelled as lines of the run of removed ones before it
+ * stand for these.  Of those in between the first added one replaces the first removed one, and so
+ * on. */
 struct pairing {
 	struct line_pair *of; /* owned; one for each line of the diff */
 };

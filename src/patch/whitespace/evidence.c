@@ -253,7 +253,8 @@ static size_t base_line_of(const struct evidence_scan *hr, const struct hunk_lin
 	return hr->pairing->of[line - hr->diff->lines].base_line;
 }
 
-/* Whether the added lines, each beside the removed one that it is most like, contradict the verdict. */
+/* Whether the added lines, each beside the removed one that it is most like, contradict the
+ * verdict. */
 static bool likest_contradict(struct evidence_scan *hr, enum verdict verdict)
 {
 	struct evidence_scan votes = *hr;
@@ -262,13 +263,16 @@ static bool likest_contradict(struct evidence_scan *hr, enum verdict verdict)
 	for (size_t i = 0; i < hr->diff->line_count; i++) {
 		const struct hunk_line *added = &hr->diff->lines[i];
 		const struct line_pair *pair = &hr->pairing->of[i];
+		struct span file;
 
 		if (pair->likest && pair->change == BLOCK_CHANGES &&
 		    !span_is_blank(added->text) && !span_is_blank(pair->likest->text) &&
-		    nearest_likeness(added->text, pair->likest->text) >= LIKE_ENOUGH)
+		    nearest_likeness(added->text, pair->likest->text) >= LIKE_ENOUGH) {
+			file = file_line(hr, base_line_of(hr, pair->likest));
 			evidence_vote(&votes, diff_indent(hr, added->text),
 			              diff_indent(hr, pair->likest->text),
-			              indent_of_line(file_line(hr, base_line_of(hr, pair->likest))));
+			              indent_of_line(file));
+		}
 	}
 	return verdict == VERDICT_SPARED ? votes.damaged && !votes.spared :
 	                                   votes.spared && !votes.damaged;
@@ -401,7 +405,7 @@ static bool added_line_has_tab(const struct evidence_scan *hr, bool anywhere)
 	for (size_t i = 0; i < hr->diff->line_count; i++) {
 		struct span text = hr->diff->lines[i].text;
 
-		if (hr->diff->lines[i].op == '+' &&
+		if (hr->diff->lines[i].op == '+' && !span_is_blank(text) &&
 		    text_has_tab(anywhere ? text : indent_of_line(text)))
 			return true;
 	}
@@ -540,7 +544,11 @@ static enum verdict evidence_judge(struct evidence_scan *hr)
 	if (hr->damaged && !hr->spared)
 		return is_about_tabs(hr) && !file_is_mixed(hr) ? VERDICT_DAMAGED : VERDICT_UNKNOWN;
 	compare_style(hr, &literal, &undone);
-	if (literal == undone || hr->damaged || (literal && is_without_rule(hr)))
+	/* That all removed lines alone are off by the same, or all lines in proportion, is no
+	 * chance. */
+	if (literal == undone || hr->damaged ||
+	    (literal && (hr->w->in_part || hr->w->rule.kind == INDENT_SCALE ||
+	                 is_without_rule(hr))))
 		return VERDICT_UNKNOWN;
 	return literal ? VERDICT_SPARED : VERDICT_DAMAGED;
 }
