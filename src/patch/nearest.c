@@ -216,7 +216,14 @@ static size_t nearest_common_head(struct span a, struct span b)
 	return n;
 }
 
-static void show_one(struct span line, size_t from, bool closely, struct buf *out)
+/* How the characters of a line are shown. */
+enum show_how {
+	SHOW_PLAINLY,
+	SHOW_CLOSELY, /* tabs, unusual spaces and look-alikes as escapes */
+	SHOW_SPELLED, /* and everything that is not ASCII */
+};
+
+static void show_one(struct span line, size_t from, enum show_how how, struct buf *out)
 {
 	_cleanup_buf_ struct buf seen = BUF_INIT(LIMIT_FILE_BYTES);
 	struct span rest = utf8_head(span_skip(line, from), SHOWN_MAX);
@@ -230,13 +237,14 @@ static void show_one(struct span line, size_t from, bool closely, struct buf *ou
 	while (utf8_next(&rest, &c)) {
 		if (c.bad)
 			buf_printf(out, "\\x%02x", (unsigned char)c.bytes.data[0]);
-		else if (c.code == '\t' && closely)
+		else if (c.code == '\t' && how != SHOW_PLAINLY)
 			buf_str(out, "\\t");
 		else if (c.code == '\r')
 			buf_str(out, "\\r");
 		else if ((c.code < ' ' && c.code != '\t') || c.code == 0x7F)
 			buf_printf(out, "\\x%02x", c.code);
-		else if (closely && c.bytes.len > 1 && fold_lookalike(c.code))
+		else if (c.bytes.len > 1 && (how == SHOW_SPELLED ||
+		                             (how == SHOW_CLOSELY && fold_lookalike(c.code))))
 			buf_printf(out, "\\u{%x}", c.code);
 		else
 			buf_span(out, c.bytes);
@@ -245,23 +253,43 @@ static void show_one(struct span line, size_t from, bool closely, struct buf *ou
 		buf_str(out, "...");
 }
 
+/* Whether the line has letters and combining marks, which together may look like one character. */
+static bool has_combining_marks(struct span line)
+{
+	struct utf8_char c;
+
+	while (utf8_next(&line, &c))
+		if ((c.code >= 0x300 && c.code <= 0x36F) || c.code == 0x3099 || c.code == 0x309A ||
+		    (c.code >= 0x1160 && c.code <= 0x11FF))
+			return true;
+	return false;
+}
+
+static bool differ_in_marks(struct span one, struct span other)
+{
+	return has_combining_marks(one) != has_combining_marks(other);
+}
+
 /* Appends both lines for a message, cut to a readable length from about where they differ.  Control
- * characters are escapes; so are tabs, unusual spaces and look-alikes if nothing else differs. */
+ * characters are escapes; so are tabs, unusual spaces and look-alikes if nothing else differs, and
+ * all but ASCII if one has accents as characters of their own, and the other has not. */
 static void nearest_show_lines(struct span one, struct span other, struct buf *ret_one,
                                struct buf *ret_other)
 {
 	_cleanup_buf_ struct buf first = BUF_INIT(LIMIT_FILE_BYTES);
 	_cleanup_buf_ struct buf second = BUF_INIT(LIMIT_FILE_BYTES);
 	size_t from = nearest_common_head(one, other);
-	bool closely = span_eq(fold_line(FOLD_LOOKALIKE_DROP, one, &first),
-	                       fold_line(FOLD_LOOKALIKE_DROP, other, &second));
+	bool alike = span_eq(fold_line(FOLD_LOOKALIKE_DROP, one, &first),
+	                     fold_line(FOLD_LOOKALIKE_DROP, other, &second));
+	enum show_how how = differ_in_marks(one, other) ? SHOW_SPELLED :
+	                    alike ? SHOW_CLOSELY : SHOW_PLAINLY;
 
 	from = from > SHOWN_BEFORE && (one.len > SHOWN_MAX || other.len > SHOWN_MAX) ?
 	               from - SHOWN_BEFORE : 0;
 	while (from && (one.data[from] & 0xC0) == 0x80)
 		from--;
-	show_one(one, from, closely, ret_one);
-	show_one(other, from, closely, ret_other);
+	show_one(one, from, how, ret_one);
+	show_one(other, from, how, ret_other);
 }
 
 void nearest_say_difference(size_t line, struct span body, struct span given, const char *who,
@@ -276,4 +304,7 @@ void nearest_say_difference(size_t line, struct span body, struct span given, co
 	buf_printf(out, " First difference: line %zu of the file is `%.*s`, %s has `%.*s`.", line,
 	           (int)file.len, file.data ? file.data : "", who, (int)other.len,
 	           other.data ? other.data : "");
+	if (differ_in_marks(body, given))
+		buf_printf(out, " They may look alike: only %s has accents as combining marks "
+		           "(NFD).", has_combining_marks(body) ? "the file" : who);
 }

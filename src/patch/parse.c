@@ -385,17 +385,6 @@ static bool is_no_newline_marker(struct span line)
 	return span_starts(line, SPAN("\\ ")) || span_starts(line, SPAN("\\No newline"));
 }
 
-/* The line is followed by a marker.  Its CR is text then, not a line ending, unless the whole diff
- * has got CRs, the marker too. */
-static void end_without_newline(struct hunk_line *line, bool marker_cr)
-{
-	line->no_newline = true;
-	if (!line->cr || marker_cr)
-		return;
-	line->cr = false;
-	line->text.len++;
-}
-
 /* Takes one line of a hunk's body. */
 static void take_body_line(struct parser *p)
 {
@@ -407,7 +396,8 @@ static void take_body_line(struct parser *p)
 	p->at++;
 	if (is_no_newline_marker(body)) {
 		if (p->out->hunks[p->out->hunk_count - 1].count)
-			end_without_newline(&p->out->lines[p->out->line_count - 1], line.cr);
+			p->out->lines[p->out->line_count - 1].no_newline = true;
+		p->out->hunks[p->out->hunk_count - 1].header_cr |= line.cr;
 		return;
 	}
 	if (body.len && (body.data[0] == ' ' || body.data[0] == '-' || body.data[0] == '+')) {
@@ -666,6 +656,23 @@ static void drop_idle_hunks(struct diff_text *diff)
 	diff->hunk_count = kept;
 }
 
+/* The CR of a line without a line ending is text, unless other lines show that the diff got CRs. */
+static void keep_final_crs(struct diff_text *diff)
+{
+	bool added = false;
+
+	for (size_t h = 0; h < diff->hunk_count; h++)
+		added |= diff->hunks[h].header_cr;
+	for (size_t i = 0; i < diff->line_count; i++)
+		added |= diff->lines[i].cr && !diff->lines[i].no_newline;
+	for (size_t i = 0; i < diff->line_count && !added; i++) {
+		struct hunk_line *line = &diff->lines[i];
+
+		line->text.len += line->cr && line->no_newline;
+		line->cr = false;
+	}
+}
+
 bool parse_diff(struct span text, struct diff_text *ret, size_t *ret_diff_line,
                 struct err *err)
 {
@@ -709,9 +716,11 @@ bool parse_diff(struct span text, struct diff_text *ret, size_t *ret_diff_line,
 			             "Invalid Diff: no line in it begins with + or -, so it "
 			             "changes nothing.");
 	}
-	if (ok)
+	if (ok) {
+		keep_final_crs(&diff);
 		*ret = diff;
-	else
+	} else {
 		parse_diff_release(&diff);
+	}
 	return ok;
 }

@@ -294,7 +294,7 @@ void nearest_say_difference(size_t line, struct span body, struct span given, co
 /* What a run of added lines does to the run of removed lines before it. */
 enum block_change {
 	BLOCK_CHANGES,
-	BLOCK_RESPACES, /* nothing, line by line, but to white space */
+	BLOCK_RESPACES, /* nothing but to white space and line breaks */
 	BLOCK_IDLE,     /* nothing at all */
 };
 
@@ -308,6 +308,7 @@ struct line_pair {
 	                                  * added one: that of `removed` */
 	bool same_blanks;                /* of an added line: its run has as many blank lines as the
 	                                  * removed ones before it */
+	bool replaces;                   /* of an added line: some of those removed ones are gone */
 	enum block_change change;        /* of an added line: what its run does */
 };
 

@@ -631,9 +631,11 @@ static bool stands_in_place(const struct adapter *a, size_t h, size_t index)
 {
 	const struct line_pair *pair = &a->pairing->of[index];
 
-	return span_eq(pair->removed->text, line_body(lines_at(a->base, pair->base_line))) ||
-	       a->whole_blocks || has_neighbour(a, h, index, -1) ||
-	       has_neighbour(a, h, index, 1) || pair->same_blanks;
+	if (a->whole_blocks ||
+	    span_eq(pair->removed->text, line_body(lines_at(a->base, pair->base_line))))
+		return true;
+	return pair->replaces && (pair->same_blanks || has_neighbour(a, h, index, -1) ||
+	                          has_neighbour(a, h, index, 1));
 }
 
 /* The file's line.  But where all else says that the added lines were not changed on the way, such

@@ -287,19 +287,20 @@ static bool compare_run(struct evidence_scan *hr, size_t first, size_t removed, 
 	const struct hunk_line *new = &hr->diff->lines[first];
 	bool about_space = false;
 
-	for (size_t k = 0; k < removed && k < added; k++) {
-		struct span file = file_line(hr, base_line + k);
+	for (size_t k = 0; k < added && hr->pairing->of[first].change != BLOCK_CHANGES; k++) {
+		const struct line_pair *pair = &hr->pairing->of[first + k];
 
-		if (span_is_blank(old[k].text) || span_is_blank(new[k].text))
-			continue;
-		if (hr->pairing->of[first].change != BLOCK_CHANGES)
-			about_space |= span_eq(old[k].text, new[k].text) &&
-			               !span_eq(old[k].text, file) &&
-			               same_end(&old[k], &new[k]);
-		else
-			evidence_vote(hr, diff_indent(hr, new[k].text),
-			              diff_indent(hr, old[k].text), indent_of_line(file));
+		about_space |= pair->removed && !span_is_blank(new[k].text) &&
+		               span_eq(pair->removed->text, new[k].text) &&
+		               !span_eq(new[k].text, file_line(hr, pair->base_line)) &&
+		               same_end(pair->removed, &new[k]);
 	}
+	for (size_t k = 0; k < removed && k < added; k++)
+		if (hr->pairing->of[first].change == BLOCK_CHANGES &&
+		    !span_is_blank(old[k].text) && !span_is_blank(new[k].text))
+			evidence_vote(hr, diff_indent(hr, new[k].text),
+			              diff_indent(hr, old[k].text),
+			              indent_of_line(file_line(hr, base_line + k)));
 	return about_space;
 }
 
