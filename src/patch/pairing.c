@@ -148,28 +148,41 @@ static void index_run(const struct diff_text *diff, size_t first, size_t count, 
 	lines_index(ret, buf_view(text));
 }
 
-/* Whether the block adds, line by line, what it removes. */
+static void append_folded(const struct diff_text *diff, size_t first, size_t count, struct buf *out)
+{
+	_cleanup_buf_ struct buf scratch = BUF_INIT(LIMIT_DIFF_BYTES);
+
+	for (size_t i = 0; i < count; i++)
+		buf_span(out, fold_line(FOLD_DROP, diff->lines[first + i].text, &scratch));
+}
+
+/* Whether the block adds what it removes. */
 static enum block_change compare_block(const struct diff_text *diff,
                                        const struct change_block *block)
 {
-	_cleanup_buf_ struct buf one = BUF_INIT(LIMIT_DIFF_BYTES);
-	_cleanup_buf_ struct buf other = BUF_INIT(LIMIT_DIFF_BYTES);
-	enum block_change change = BLOCK_IDLE;
+	_cleanup_buf_ struct buf removed = BUF_INIT(LIMIT_DIFF_BYTES);
+	_cleanup_buf_ struct buf added = BUF_INIT(LIMIT_DIFF_BYTES);
+	bool same = block->removed_count == block->added_count;
 
-	if (block->removed_count != block->added_count)
-		return BLOCK_CHANGES;
-	for (size_t i = 0; i < block->added_count; i++) {
-		struct span removed = diff->lines[block->removed + i].text;
-		struct span added = diff->lines[block->added + i].text;
+	for (size_t i = 0; i < block->added_count && same; i++)
+		same = span_eq(diff->lines[block->removed + i].text,
+		               diff->lines[block->added + i].text);
+	if (same)
+		return BLOCK_IDLE;
+	append_folded(diff, block->removed, block->removed_count, &removed);
+	append_folded(diff, block->added, block->added_count, &added);
+	return span_eq(buf_view(&removed), buf_view(&added)) ? BLOCK_RESPACES : BLOCK_CHANGES;
+}
 
-		if (span_eq(removed, added))
-			continue;
-		change = BLOCK_RESPACES;
-		if (!span_eq(fold_line(FOLD_DROP, removed, &one),
-		             fold_line(FOLD_DROP, added, &other)))
-			return BLOCK_CHANGES;
-	}
-	return change;
+static bool has_same_blanks(const struct diff_text *diff, const struct change_block *block)
+{
+	size_t removed = 0, added = 0;
+
+	for (size_t i = 0; i < block->removed_count; i++)
+		removed += span_is_blank(diff->lines[block->removed + i].text);
+	for (size_t i = 0; i < block->added_count; i++)
+		added += span_is_blank(diff->lines[block->added + i].text);
+	return removed == added;
 }
 
 static void pair_block(const struct diff_text *diff, const struct change_block *block,
@@ -180,14 +193,21 @@ static void pair_block(const struct diff_text *diff, const struct change_block *
 	_cleanup_lines_ struct lines old = { 0 }, new = { 0 };
 	_cleanup_free_ size_t *pairs = NULL, *likest = NULL;
 	enum block_change change;
+	bool same_blanks, replaces;
+	size_t repeated = 0;
 
 	if (!block->removed_count || !block->added_count)
 		return;
 	change = compare_block(diff, block);
+	same_blanks = has_same_blanks(diff, block);
 	index_run(diff, block->removed, block->removed_count, &removed, &old);
 	index_run(diff, block->added, block->added_count, &added, &new);
 	pairs = pair_lines(&old, &new, /* by_likeness= */ false);
 	likest = pair_lines(&old, &new, /* by_likeness= */ true);
+	for (size_t i = 0; i < block->added_count; i++)
+		repeated += pairs[i] != SIZE_MAX && span_eq(lines_at(&old, pairs[i]),
+		                                            lines_at(&new, i));
+	replaces = repeated < block->removed_count;
 	for (size_t i = 0; i < block->added_count; i++) {
 		struct line_pair *pair = &ret->of[block->added + i];
 
@@ -198,6 +218,8 @@ static void pair_block(const struct diff_text *diff, const struct change_block *
 		if (likest[i] != SIZE_MAX)
 			pair->likest = &diff->lines[block->removed + likest[i]];
 		pair->change = change;
+		pair->same_blanks = same_blanks;
+		pair->replaces = replaces;
 	}
 }
 

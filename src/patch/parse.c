@@ -340,17 +340,6 @@ static bool at_echo(const struct parser *p)
 	        parse_is_version(parser_peek(p, 1)) && !parse_is_marked(parser_peek(p, 1)));
 }
 
-/* The line is followed by a marker.  Its CR is text then, not a line ending, unless the whole diff
- * has got CRs, the marker too. */
-static void end_without_newline(struct hunk_line *line, bool marker_cr)
-{
-	line->no_newline = true;
-	if (!line->cr || marker_cr)
-		return;
-	line->cr = false;
-	line->text.len++;
-}
-
 /* Takes one line of a hunk's body. */
 static void take_body_line(struct parser *p)
 {
@@ -361,7 +350,8 @@ static void take_body_line(struct parser *p)
 	if (parse_is_eof_note(body)) {
 		parser_take(p, LINE_HEADER);
 		if (last_hunk(p)->count)
-			end_without_newline(&p->out->lines[p->out->line_count - 1], line.cr);
+			p->out->lines[p->out->line_count - 1].no_newline = true;
+		last_hunk(p)->header_cr |= line.cr;
 		return;
 	}
 	if (at_echo(p)) {
@@ -652,6 +642,23 @@ static bool parse_lines(struct parser *p, struct err *err)
 	return true;
 }
 
+/* The CR of a line without a line ending is text, unless other lines show that the diff got CRs. */
+static void keep_final_crs(struct diff_text *diff)
+{
+	bool added = false;
+
+	for (size_t h = 0; h < diff->hunk_count; h++)
+		added |= diff->hunks[h].header_cr;
+	for (size_t i = 0; i < diff->line_count; i++)
+		added |= diff->lines[i].cr && !diff->lines[i].no_newline;
+	for (size_t i = 0; i < diff->line_count && !added; i++) {
+		struct hunk_line *line = &diff->lines[i];
+
+		line->text.len += line->cr && line->no_newline;
+		line->cr = false;
+	}
+}
+
 bool parse_diff(struct span text, struct diff_text *ret, size_t *ret_diff_line,
                 struct err *err)
 {
@@ -672,9 +679,11 @@ bool parse_diff(struct span text, struct diff_text *ret, size_t *ret_diff_line,
 	diff.record = mem_steal(&parser.source.record);
 	unwrap_release(&parser.source);
 	ok = ok && hunks_judge(&diff, text, ret_diff_line, err);
-	if (ok)
+	if (ok) {
+		keep_final_crs(&diff);
 		*ret = diff;
-	else
+	} else {
 		parse_diff_release(&diff);
+	}
 	return ok;
 }

@@ -127,7 +127,7 @@ struct hunk {
 	size_t old_start, old_count, new_start, new_count; /* a count is 0 if not known */
 	struct span heading; /* text after the second @@, trimmed; empty if none */
 	size_t diff_line;
-	bool header_cr;      /* its @@ line ended in CR LF, which no tool writes */
+	bool header_cr;      /* its @@ line, or a marker, ended in CR LF, which no tool writes */
 	bool at_end;         /* "*** End of File" follows: its last old line is the file's last */
 	struct span within;  /* of the apply_patch format: the anchor it follows, if that reads as
 	                      * a function's line; empty if none */

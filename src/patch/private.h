@@ -459,7 +459,7 @@ size_t difference_unescape(struct span text, struct buf *out);
 /* What a run of added lines does to the run of removed lines before it. */
 enum block_change {
 	BLOCK_CHANGES,
-	BLOCK_RESPACES, /* nothing, line by line, but to white space */
+	BLOCK_RESPACES, /* nothing but to white space and line breaks */
 	BLOCK_IDLE,     /* nothing at all */
 };
 
@@ -471,11 +471,15 @@ struct line_pair {
 	                                  * most like it */
 	size_t base_line;                /* of an old line: its line of the base (0-based); of an
 	                                  * added one: that of `removed` */
+	bool same_blanks;                /* of an added line: its run has as many blank lines as the
+	                                  * removed ones before it */
+	bool replaces;                   /* of an added line: some of those removed ones are gone */
 	enum block_change change;        /* of an added line: what its run does */
 };
 
-/* Lines of a run of added ones that are spelled as lines of the run of removed ones before it stand
- * for these.  Of those in between the first added one replaces the first removed one, and so on. */
+/* Lines of a run of added ones that are spelled as lines of the run of removed ones before it
+ * stand for these.  Of those in between the first added one replaces the first removed one, and so
+ * on. */
 struct pairing {
 	struct line_pair *of; /* owned; one for each line of the diff */
 };

@@ -592,6 +592,9 @@ static bool put_indent(struct adapter *a, size_t h, size_t index, struct span in
 	return true;
 }
 
+/* New lines that are looked past for a neighbour: bounds the work on hostile diffs. */
+enum { NEIGHBOUR_FAR = 64 };
+
 /* Whether the added line plainly stands for a removed one: it repeats it, or much of it. */
 static bool corresponds(const struct adapter *a, size_t index)
 {
@@ -601,7 +604,7 @@ static bool corresponds(const struct adapter *a, size_t index)
 	       nearest_likeness(old->text, a->diff->lines[index].text) >= LIKE_ENOUGH;
 }
 
-/* Whether the next line of the new text in that direction that the old one has, too, is its
+/* Whether the next line of the new text that the old one has, too, in that direction is its
  * neighbour there. */
 static bool has_neighbour(const struct adapter *a, size_t h, size_t index, int step)
 {
@@ -610,9 +613,10 @@ static bool has_neighbour(const struct adapter *a, size_t h, size_t index, int s
 	const struct line_pair *pair = &a->pairing->of[index];
 	size_t i = index + (size_t)step;
 
-	while (i >= first && i < end && lines[i].op == '+' && !a->pairing->of[i].likest)
+	for (int n = 0; n < NEIGHBOUR_FAR && i >= first && i < end && lines[i].op == '+' &&
+	                !a->pairing->of[i].likest; n++)
 		i += (size_t)step;
-	if (i < first || i >= end)
+	if (i < first || i >= end || (lines[i].op == '+' && !a->pairing->of[i].likest))
 		return false;
 	/* Upwards the removed lines come before the added ones: what is above them counts. */
 	if (lines[i].op == '-')
@@ -625,7 +629,13 @@ static bool has_neighbour(const struct adapter *a, size_t h, size_t index, int s
 /* Whether a blank line stands for the removed one that it repeats: they may be alike by chance. */
 static bool stands_in_place(const struct adapter *a, size_t h, size_t index)
 {
-	return a->whole_blocks || has_neighbour(a, h, index, -1) || has_neighbour(a, h, index, 1);
+	const struct line_pair *pair = &a->pairing->of[index];
+
+	if (a->whole_blocks ||
+	    span_eq(pair->removed->text, line_body(lines_at(a->base, pair->base_line))))
+		return true;
+	return pair->replaces && (pair->same_blanks || has_neighbour(a, h, index, -1) ||
+	                          has_neighbour(a, h, index, 1));
 }
 
 /* The file's line.  But where all else says that the added lines were not changed on the way, such

@@ -263,14 +263,16 @@ static bool likest_contradict(struct evidence_scan *hr, enum verdict verdict)
 	for (size_t i = 0; i < hr->diff->line_count; i++) {
 		const struct hunk_line *added = &hr->diff->lines[i];
 		const struct line_pair *pair = &hr->pairing->of[i];
+		struct span file;
 
 		if (pair->likest && pair->change == BLOCK_CHANGES &&
 		    !span_is_blank(added->text) && !span_is_blank(pair->likest->text) &&
-		    nearest_likeness(added->text, pair->likest->text) >= LIKE_ENOUGH)
-			evidence_vote(
-				&votes, diff_indent(hr, added->text),
-				diff_indent(hr, pair->likest->text),
-				indent_of_line(file_line(hr, base_line_of(hr, pair->likest))));
+		    nearest_likeness(added->text, pair->likest->text) >= LIKE_ENOUGH) {
+			file = file_line(hr, base_line_of(hr, pair->likest));
+			evidence_vote(&votes, diff_indent(hr, added->text),
+			              diff_indent(hr, pair->likest->text),
+			              indent_of_line(file));
+		}
 	}
 	return verdict == VERDICT_SPARED ? votes.damaged && !votes.spared :
 	                                   votes.spared && !votes.damaged;
@@ -285,19 +287,20 @@ static bool compare_run(struct evidence_scan *hr, size_t first, size_t removed, 
 	const struct hunk_line *new = &hr->diff->lines[first];
 	bool about_space = false;
 
-	for (size_t k = 0; k < removed && k < added; k++) {
-		struct span file = file_line(hr, base_line + k);
+	for (size_t k = 0; k < added && hr->pairing->of[first].change != BLOCK_CHANGES; k++) {
+		const struct line_pair *pair = &hr->pairing->of[first + k];
 
-		if (span_is_blank(old[k].text) || span_is_blank(new[k].text))
-			continue;
-		if (hr->pairing->of[first].change != BLOCK_CHANGES)
-			about_space |= span_eq(old[k].text, new[k].text) &&
-			               !span_eq(old[k].text, file) &&
-			               same_end(&old[k], &new[k]);
-		else
-			evidence_vote(hr, diff_indent(hr, new[k].text),
-			              diff_indent(hr, old[k].text), indent_of_line(file));
+		about_space |= pair->removed && !span_is_blank(new[k].text) &&
+		               span_eq(pair->removed->text, new[k].text) &&
+		               !span_eq(new[k].text, file_line(hr, pair->base_line)) &&
+		               same_end(pair->removed, &new[k]);
 	}
+	for (size_t k = 0; k < removed && k < added; k++)
+		if (hr->pairing->of[first].change == BLOCK_CHANGES &&
+		    !span_is_blank(old[k].text) && !span_is_blank(new[k].text))
+			evidence_vote(hr, diff_indent(hr, new[k].text),
+			              diff_indent(hr, old[k].text),
+			              indent_of_line(file_line(hr, base_line + k)));
 	return about_space;
 }
 
@@ -403,7 +406,7 @@ static bool added_line_has_tab(const struct evidence_scan *hr, bool anywhere)
 	for (size_t i = 0; i < hr->diff->line_count; i++) {
 		struct span text = hr->diff->lines[i].text;
 
-		if (hr->diff->lines[i].op == '+' &&
+		if (hr->diff->lines[i].op == '+' && !span_is_blank(text) &&
 		    text_has_tab(anywhere ? text : indent_of_line(text)))
 			return true;
 	}
@@ -542,7 +545,11 @@ static enum verdict evidence_judge(struct evidence_scan *hr)
 	if (hr->damaged && !hr->spared)
 		return is_about_tabs(hr) && !file_is_mixed(hr) ? VERDICT_DAMAGED : VERDICT_UNKNOWN;
 	compare_style(hr, &literal, &undone);
-	if (literal == undone || hr->damaged || (literal && is_without_rule(hr)))
+	/* That all removed lines alone are off by the same, or all lines in proportion, is no
+	 * chance. */
+	if (literal == undone || hr->damaged ||
+	    (literal && (hr->w->in_part || hr->w->rule.kind == INDENT_SCALE ||
+	                 is_without_rule(hr))))
 		return VERDICT_UNKNOWN;
 	return literal ? VERDICT_SPARED : VERDICT_DAMAGED;
 }
