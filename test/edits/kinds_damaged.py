@@ -405,7 +405,10 @@ def placeheld(rng, line_of, languages=None):
     start = edit.file.places(old)[0]
     whole = changes.tidy(edit.file, [Place(start, start + len(old), new)], "short")
     made = whole and formats.hunks(whole, 2)
-    return nothing(patch(whole, made, formats.unified(whole, made), [])) if made else None
+    case = made and nothing(patch(whole, made, formats.unified(whole, made), []))
+    if case:
+        case.diff = b""  # other programs know nothing of placeholders
+    return case
 
 
 # ---- made before ---------------------------------------------------------------------------------

@@ -327,7 +327,7 @@ PLACEHOLDERS = {
 
 
 PROSE = ("Markdown", "AsciiDoc", "Text", "POD", "Manual page", "Test cases")
-COMMENTED = (b"#", b"//", b"*", b"/*", b"<!--", b"--", b";", b"%", b"dnl", b"REM", b"=", b"!", b'"', b"{-", b"'")
+COMMENTED = tuple(b"# // * /* <!-- -- ; % dnl REM rem = ! {- '".split()) + (b'"',)
 
 
 def of_code(lines):
@@ -351,7 +351,20 @@ def shortened(rng, line_of, languages=None):
     first, line = reworded(rng, file, old[0]), depth + line_of(file) + file.end
     if first is None or of_code(old[1:-1]) < 3 or not once(edit, b"".join(old)) or bare(line).strip() in file.data:
         return None, None, None
+    if not stands_alone(file, at + 1, at + size - 1, line):
+        return None, None, None
     return edit, old, [first, line, old[-1]]
+
+
+def stands_alone(file, at, to, line):
+    """In place of these lines, a placeholder is no part of a comment: words without dots could be one's sentence."""
+    before = b"".join(file.lines[:at])
+    within = before.count(b"/*") > before.count(b"*/") or before.count(b"<!--") > before.count(b"-->")
+    return (
+        not within
+        and before.count(b'"""') % 2 == 0
+        and (b"..." in line or of_code([file.lines[at - 1], file.lines[to]]) == 2)
+    )
 
 
 for _name, _words in PLACEHOLDERS.items():

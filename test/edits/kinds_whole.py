@@ -10,7 +10,7 @@ from drive import Case
 from files import File, bare, has_word
 from table import ALREADY, APPLIES, EITHER, REFUSE, SIMPLE, kind, pick, text_of
 from kinds_patch import clearly, drawn
-from kinds_update import MARK, PLACEHOLDERS, PROSE, of_code, stale
+from kinds_update import MARK, PLACEHOLDERS, PROSE, of_code, stale, stands_alone
 
 WHOLE, MANY = "whole files", "several changes in one call"
 
@@ -155,7 +155,11 @@ for _name, _words in PLACEHOLDERS.items():
             return None
         before, after = COMMENTS.get(edit.file.language, (b"#", b""))
         line = before + b" " + rng.choice(words).encode() + after + edit.file.end
-        if bare(line) in edit.file.data or of_code(edit.file.lines[8:-6]) < 3:
+        if (
+            bare(line) in edit.file.data
+            or of_code(edit.file.lines[8:-6]) < 3
+            or not stands_alone(edit.file, 8, len(edit.file.lines) - 6, line)
+        ):
             return None
         lines = edit.lines
         return write(edit, b"".join(lines[:8] + [line] + lines[-6:]), [])

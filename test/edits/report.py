@@ -45,6 +45,7 @@ def by_patch(case, folder):
             file.write(data)
     done = subprocess.run(
         ["patch", "-s", "-f", "--no-backup-if-mismatch", "-r", "-", path, text],
+        cwd=folder,  # where a diff that renames makes its new file
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -82,11 +83,17 @@ def by_git(case, folder):
         return b""
 
 
+def emptied(folder):
+    for name in os.listdir(folder):
+        os.unlink(os.path.join(folder, name))
+    return folder
+
+
 def peer_outcomes(case, folder):
     """Per program, what it makes of the file: bytes, or None for a refusal; {} for what is no diff of one file."""
     if not case.diff or len(case.before) != 1:
         return {}
-    return {"GNU patch": by_patch(case, folder), "git apply": by_git(case, folder)}
+    return {"GNU patch": by_patch(case, emptied(folder)), "git apply": by_git(case, emptied(folder))}
 
 
 # ---- counting ------------------------------------------------------------------------------------

@@ -138,8 +138,10 @@ def patch(edit, made, diff, truths=None, again=None, **facts):
         again = bool(truths) and repeatable(edit, made, truths[0])
     facts.setdefault("starts", [(h.start + 1, h.new_start + 1) for h in made])
     arguments = {"file_path": name, "unified_diff": text_of(diff), "base_content_sha256": "HASH " + name}
-    arguments.update(facts.pop("arguments", {}))
-    return Case({name: before}, "safe_patch", arguments, [{name: one} for one in truths], again, facts, diff)
+    changed = facts.pop("arguments", {})
+    arguments.update(changed)
+    beside = b"" if changed else diff  # GNU patch and git apply know nothing of hashes
+    return Case({name: before}, "safe_patch", arguments, [{name: one} for one in truths], again, facts, beside)
 
 
 def repeatable(edit, made, result):
