@@ -214,6 +214,22 @@ static size_t find_line(const struct lines *block, struct span body)
 }
 
 /* The new text, shifted; lines that it has as the old text does are the file's. */
+static void put_with_indent(struct span indent, struct span line, struct buf *out)
+{
+	buf_span(out, indent);
+	buf_span(out, without_indent(line));
+}
+
+/* Whether the new line is plainly the old one, changed: then it is indented as that one is in the
+ * file, whatever other lines show. */
+static bool keeps_indent(struct span old, struct span new)
+{
+	enum { CHANGED_LIKE_MIN = 60 };
+
+	return span_eq(indent_of_line(old), indent_of_line(new)) && !span_is_blank(new) &&
+	       nearest_likeness(old, new) >= CHANGED_LIKE_MIN;
+}
+
 static bool put_shifted(const struct shift *shift, const struct lines *file, size_t at,
                         const struct lines *block, const struct lines *new, struct buf *out)
 {
@@ -228,6 +244,8 @@ static bool put_shifted(const struct shift *shift, const struct lines *file, siz
 			same = span_is_blank(body) ? SIZE_MAX : find_line(block, body);
 		if (same != SIZE_MAX)
 			buf_span(out, line_body(lines_at(file, at + same)));
+		else if (pairs[i] != SIZE_MAX && keeps_indent(lines_at(block, pairs[i]), line))
+			put_with_indent(indent_of_line(lines_at(file, at + pairs[i])), line, out);
 		else if (body.len &&
 		         (!indent_shift_apply(shift, indent_of_line(body), above, out) ||
 		          !buf_span(out, without_indent(line))))

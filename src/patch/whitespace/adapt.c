@@ -661,6 +661,17 @@ static bool keep_line(struct adapter *a, size_t h, size_t index, struct span bod
 	return buf_span(out, body);
 }
 
+/* Whether the added line is plainly its removed one, changed, and the diff indents both alike: then
+ * it is indented as that one is in the file, unless others show that added lines were spared. */
+static bool keeps_indent_of(const struct adapter *a, size_t index, struct span indent)
+{
+	const struct line_pair *pair = &a->pairing->of[index];
+
+	return a->evidence.verdict != VERDICT_SPARED && !a->evidence.keeps_tabs &&
+	       pair->removed && pair->removed == pair->likest && corresponds(a, index) &&
+	       span_eq(indent_of_line(pair->removed->text), indent);
+}
+
 bool adapt_line(struct adapter *a, size_t h, size_t index, struct buf *out)
 {
 	const struct line_pair *pair = &a->pairing->of[index];
@@ -689,6 +700,8 @@ bool adapt_line(struct adapter *a, size_t h, size_t index, struct buf *out)
 		text = buf_view(&a->scratch);
 	}
 	indent = indent_of_line(text);
-	return put_indent(a, h, index, indent, removed, &body, out) &&
+	return (!exact && keeps_indent_of(a, index, indent) ?
+	                buf_span(out, indent_of_line(body)) :
+	                put_indent(a, h, index, indent, removed, &body, out)) &&
 	       put_body(a, span_skip(text, indent.len), exact ? NULL : removed, &body, out);
 }
