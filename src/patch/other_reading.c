@@ -220,14 +220,17 @@ static void put_with_indent(struct span indent, struct span line, struct buf *ou
 	buf_span(out, without_indent(line));
 }
 
-/* Whether the new line is plainly the old one, changed: then it is indented as that one is in the
- * file, whatever other lines show. */
-static bool keeps_indent(struct span old, struct span new)
+/* Whether the new line is plainly the old one, changed, and all lines of that indentation have the
+ * same in the file: then it has it, too. */
+static bool keeps_indent(const struct shift *shift, struct span old, struct span in_file,
+                         struct span new)
 {
 	enum { CHANGED_LIKE_MIN = 60 };
 
 	return span_eq(indent_of_line(old), indent_of_line(new)) && !span_is_blank(new) &&
-	       nearest_likeness(old, new) >= CHANGED_LIKE_MIN;
+	       nearest_likeness(old, new) >= CHANGED_LIKE_MIN &&
+	       indent_is_always(shift->pairs, shift->count, indent_of_line(old),
+	                        indent_of_line(in_file));
 }
 
 static bool put_shifted(const struct shift *shift, const struct lines *file, size_t at,
@@ -244,7 +247,9 @@ static bool put_shifted(const struct shift *shift, const struct lines *file, siz
 			same = span_is_blank(body) ? SIZE_MAX : find_line(block, body);
 		if (same != SIZE_MAX)
 			buf_span(out, line_body(lines_at(file, at + same)));
-		else if (pairs[i] != SIZE_MAX && keeps_indent(lines_at(block, pairs[i]), line))
+		else if (pairs[i] != SIZE_MAX &&
+		         keeps_indent(shift, lines_at(block, pairs[i]),
+		                      lines_at(file, at + pairs[i]), line))
 			put_with_indent(indent_of_line(lines_at(file, at + pairs[i])), line, out);
 		else if (body.len &&
 		         (!indent_shift_apply(shift, indent_of_line(body), above, out) ||

@@ -149,7 +149,7 @@ static const struct header_row {
 	{ { "+++ ", 4 }, NAMES_NEW, LINE_HEADER, IN_SECTION, false },
 	{ { "*** Update File: ", 17 }, NAMES_BOTH, LINE_HEADER, IN_SECTION, true },
 	{ { "*** Add File: ", 14 }, NAMES_BOTH, LINE_HEADER, IN_SECTION, true },
-	{ { "*** Delete File: ", 17 }, NAMES_BOTH, LINE_HEADER, IN_SECTION, true },
+	{ { "*** Delete File: ", 17 }, NAMES_NONE, LINE_HEADER, IN_SECTION, true },
 	{ { "*** Move to: ", 13 }, NAMES_NONE, LINE_HEADER, IN_SECTION, true },
 	{ { "*** Begin Patch", 15 }, NAMES_NONE, LINE_OPENS, IN_SECTION, true },
 	{ { "*** End Patch", 13 }, NAMES_NONE, LINE_CLOSES, AFTER_END, true },

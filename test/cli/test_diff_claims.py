@@ -55,6 +55,7 @@ ROWS = [
     ("--- sub/x.c.orig\t2024-01-01 10:00:00\n+++ sub/x.c\t2024-01-01 10:00:00\n", "ok:"),
     ("--- a/sub/x.c (original)\n+++ b/sub/x.c (modified)\n", "ok:"),
     ("--- original\n+++ modified\n", "ok:"),
+    ("Index: sub/x.c\n" + 67 * "=" + "\n" + NAMES, "ok:"),
     ("*** Begin Patch\n*** Update File: sub/x.c\n", "ok:"),
     ("*** Begin Patch\n*** Update File: other.py\n", "for other.py, but the call names sub/x.c"),
     ("*** Begin Patch\n*** Update File: sub/x.c\n*** Move to: sub/y.c\n", "renames"),

@@ -669,7 +669,9 @@ static bool keeps_indent_of(const struct adapter *a, size_t index, struct span i
 
 	return a->evidence.verdict != VERDICT_SPARED && !a->evidence.keeps_tabs &&
 	       pair->removed && pair->removed == pair->likest && corresponds(a, index) &&
-	       span_eq(indent_of_line(pair->removed->text), indent);
+	       span_eq(indent_of_line(pair->removed->text), indent) &&
+	       indent_is_always(a->evidence.pairs, a->evidence.pair_count, indent,
+	                        indent_of_line(line_body(lines_at(a->base, pair->base_line))));
 }
 
 bool adapt_line(struct adapter *a, size_t h, size_t index, struct buf *out)

@@ -487,6 +487,15 @@ static bool put_known(const struct shift *shift, const struct indent_pair *known
 	return buf_span(out, known->file);
 }
 
+bool indent_is_always(const struct indent_pair *pairs, size_t count, struct span diff,
+                      struct span file)
+{
+	for (size_t i = 0; i < count; i++)
+		if (span_eq(pairs[i].diff, diff) && !span_eq(pairs[i].file, file))
+			return false;
+	return true;
+}
+
 bool indent_shift_apply(const struct shift *shift, struct span indent, struct span above,
                         struct buf *out)
 {

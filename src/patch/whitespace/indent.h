@@ -47,6 +47,10 @@ static inline bool indent_has_tab(struct span indent)
 	return indent.len && memchr(indent.data, '\t', indent.len);
 }
 
+/* Whether each line that the diff indents so is indented as `file` in the file. */
+bool indent_is_always(const struct indent_pair *pairs, size_t count, struct span diff,
+                      struct span file);
+
 /* The leading spaces and tabs of a line. */
 struct span indent_of_line(struct span text);
 

@@ -789,7 +789,7 @@ def test_what_telemetry_has_of_a_terminal(world):
             hasp.wait("sandbox:").type("write it").key("enter").wait("Allow once").key("enter")
             hasp.wait("echo also").wait("Allow once").key("enter").wait("Written.").wait(READY).type("/about made-up-word").key("enter").wait("no arguments")
             hasp.type("/about").key("enter").wait("session    ")
-            hasp.type("/rewind 1").key("enter").wait("/rewind undo").quiet().key("ctrl+c").wait(READY).key("ctrl+d")
+            hasp.type("/rewind 1").key("enter").wait("What goes back?").key("enter").wait("/rewind undo").quiet().key("ctrl+c").wait(READY).key("ctrl+d")
             assert hasp.end() == 0
     found = telemetry_of(log)
     events = {}
@@ -799,8 +799,8 @@ def test_what_telemetry_has_of_a_terminal(world):
     (finished,) = events["gemini_cli.conversation_finished"]
     assert (finished["approvalMode"], finished["turnCount"]) == ("default", 3)
     assert [(one["command"], one["status"]) for one in events["gemini_cli.slash_command"]] == [
-        ("about", "error"), ("about", "success"), ("rewind", "success")]
-    assert [one["outcome"] for one in events["gemini_cli.rewind"]] == ["rewind_only"]
+        ("about", "error"), ("about", "success"), ("rewind", "success"), ("rewind", "success")]
+    assert [one["outcome"] for one in events["gemini_cli.rewind"]] == ["rewind_and_revert"]
     edit, command = (json.loads(one["hook_input"])["details"] for one in events["gemini_cli.hook_call"]
                      if one["hook_event_name"] == "Notification")
     assert (edit["type"], edit["filePath"], edit["newContent"]) == ("edit", str(world.root / "a.c"), "[17 bytes]")
