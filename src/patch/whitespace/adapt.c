@@ -620,9 +620,11 @@ static bool has_neighbour(const struct adapter *a, size_t h, size_t index, int s
 		return false;
 	/* Upwards the removed lines come before the added ones: what is above them counts. */
 	if (lines[i].op == '-')
-		return pair->removed > &lines[first] && pair->removed[-1].op == ' ';
+		return pair->replaces && pair->removed > &lines[first] &&
+		       pair->removed[-1].op == ' ';
 	if (lines[i].op == ' ')
-		return a->pairing->of[i].base_line == pair->base_line + (size_t)step;
+		return pair->replaces &&
+		       a->pairing->of[i].base_line == pair->base_line + (size_t)step;
 	return corresponds(a, i) && a->pairing->of[i].likest == pair->removed + step;
 }
 
@@ -634,8 +636,8 @@ static bool stands_in_place(const struct adapter *a, size_t h, size_t index)
 	if (a->whole_blocks ||
 	    span_eq(pair->removed->text, line_body(lines_at(a->base, pair->base_line))))
 		return true;
-	return pair->replaces && (pair->same_blanks || has_neighbour(a, h, index, -1) ||
-	                          has_neighbour(a, h, index, 1));
+	return (pair->replaces && pair->same_blanks) || has_neighbour(a, h, index, -1) ||
+	       has_neighbour(a, h, index, 1);
 }
 
 /* The file's line.  But where all else says that the added lines were not changed on the way, such
@@ -689,7 +691,7 @@ bool adapt_line(struct adapter *a, size_t h, size_t index, struct buf *out)
 		return keep_line(a, h, index, body, out);
 	while (a->evidence.extra_cr && span_ends(text, SPAN("\r")))
 		text.len--;
-	if (span_ends(text, a->evidence.extra_end))
+	if (a->evidence.extra_end.len && span_ends(text, a->evidence.extra_end))
 		text.len -= a->evidence.extra_end.len;
 	else if (a->evidence.doubtful_ends && span_ends_in_space(text) && !span_is_blank(text))
 		return false;

@@ -84,10 +84,9 @@ static bool infer_tabs(const struct indent_pair *pairs, size_t count, bool file_
 	return seen;
 }
 
-static bool infer_scale(const struct indent_pair *pairs, size_t count, size_t *ret_file,
-                        size_t *ret_diff)
+static bool infer_scale(const struct indent_pair *pairs, size_t count, struct indent_rule *rule)
 {
-	size_t file = 0, diff = 0;
+	size_t file = 0, diff = 0, deepest = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		if (has_tab(pairs[i].diff) || has_tab(pairs[i].file))
@@ -98,13 +97,15 @@ static bool infer_scale(const struct indent_pair *pairs, size_t count, size_t *r
 			return false;
 		if (diff && pairs[i].file.len * diff != file * pairs[i].diff.len)
 			return false;
+		deepest = pairs[i].diff.len > deepest ? pairs[i].diff.len : deepest;
 		if (!diff || pairs[i].diff.len < diff) {
 			diff = pairs[i].diff.len;
 			file = pairs[i].file.len;
 		}
 	}
-	*ret_file = file;
-	*ret_diff = diff;
+	rule->width = file;
+	rule->from = diff;
+	rule->one_depth = deepest == diff;
 	return diff > 0;
 }
 
@@ -141,7 +142,7 @@ struct indent_rule indent_infer(const struct indent_pair *pairs, size_t count)
 	if (infer_prefix(pairs, count, false, &rule.prefix))
 		return rule;
 	rule.kind = INDENT_SCALE;
-	if (infer_scale(pairs, count, &rule.width, &rule.from))
+	if (infer_scale(pairs, count, &rule))
 		return rule;
 	rule.kind = is_map(pairs, count) ? INDENT_MAP : INDENT_UNKNOWN;
 	return rule;
@@ -219,7 +220,9 @@ bool indent_undo(const struct indent_rule *rule, struct span indent, struct buf 
 	case INDENT_SPACES:
 		return put_repeated(out, ' ', columns_of(indent, rule->width));
 	case INDENT_SCALE:
-		if (has_tab(indent) || indent.len * rule->width % rule->from)
+		/* One depth alone may as well be a shift. */
+		if (has_tab(indent) || indent.len * rule->width % rule->from ||
+		    (rule->one_depth && indent.len && indent.len != rule->from))
 			return false;
 		return put_repeated(out, ' ', indent.len * rule->width / rule->from);
 	case INDENT_MAP:

@@ -31,6 +31,7 @@ struct indent_rule {
 	enum indent_kind kind;
 	struct span prefix;
 	size_t width, from;
+	bool one_depth;                  /* of SCALE: the pairs have no other depth than `from` */
 	const struct indent_pair *pairs; /* borrowed, for TABS and MAP */
 	size_t count;
 };
