@@ -219,8 +219,10 @@ def markdown(tallies):
     for tally in tallies:
         groups.setdefault((tally.kind.group, tally.kind.outcome, not as_asked(tally)), []).append(tally)
     lines = ["| kinds | asked | hasp | GNU patch | git apply |", "|---|---|---|---|---|"]
-    for (group, asked, otherwise), some in groups.items():
-        what = "%s: %d kinds" % (group, len(some)) if not otherwise else "%s, otherwise: %s" % (group, named(some))
+    for (group, asked, otherwise), some in sorted(groups.items(), key=lambda item: item[0]):
+        what = "%s: %d kind%s" % (group, len(some), "s" * (len(some) > 1))
+        if otherwise:
+            what = "%s, otherwise: %s" % (group, named(some))
         beside = [summed(tally.peers[name] for tally in some) for name in PEERS]
         cells = [
             cell(counts) if sum(counts.values()) else "" for counts in [summed(tally.counts for tally in some), *beside]
