@@ -165,6 +165,7 @@ static enum heading_hold hold_in_blocks(struct search *s, const struct anchor *a
                                         size_t count, const struct candidates *hunk, size_t at)
 {
 	enum heading_hold hold = HEADING_ELSEWHERE, outer;
+	size_t start = at, line;
 
 	for (size_t i = count; i-- > 0;) {
 		struct span text = anchors[i].text;
@@ -177,9 +178,13 @@ static enum heading_hold hold_in_blocks(struct search *s, const struct anchor *a
 		}
 		if (hold == HEADING_ELSEWHERE)
 			return hold;
-		at = headings_above(s->headings, text, at, &outer);
-		if (at == SIZE_MAX)
+		/* A hunk may begin in the block and change what comes after it. */
+		line = headings_above(s->headings, text, at, &outer);
+		if (line == SIZE_MAX)
+			line = headings_above(s->headings, text, start, &outer);
+		if (line == SIZE_MAX)
 			return HEADING_ELSEWHERE;
+		start = at = line;
 	}
 	return hold;
 }

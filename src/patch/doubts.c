@@ -18,6 +18,9 @@ enum { CHANGED_LIKE = 60 };
 /* Old lines that occur more often do not lead to a place. */
 enum { RIVAL_LINES = 64, RIVAL_PLACES = 8 };
 
+/* Old lines with words, of a hunk whose other place may have none of them left as it was. */
+enum { RIVAL_WORDS = 3 };
+
 /* Both sides of the diff in the base, but for white space at line ends, and the new one in the
  * loosest reading. */
 struct sides {
@@ -306,6 +309,55 @@ static bool refuse_made_there(struct doubting *d, size_t h)
 	return true;
 }
 
+/* Whether an added line says enough not to stand somewhere by chance. */
+static bool adds_words(const struct doubting *d, size_t h)
+{
+	const struct hunk *hunk = &d->s->diff->hunks[h];
+
+	for (size_t i = 0; i < d->s->hunks[h].count; i++)
+		if (d->s->diff->lines[hunk->first + i].op == '+' &&
+		    nearest_is_distinctive(d->s->diff->lines[hunk->first + i].text))
+			return true;
+	return false;
+}
+
+/* The new lines stand between the line that the hunk is under and the place that was found: it was
+ * made there, and the lines that were found are another block's. */
+static bool refuse_passed(struct doubting *d, size_t h)
+{
+	const struct candidates *hunk = &d->s->hunks[h];
+	struct span heading = settle_heading(d->s, h), words = utf8_head(heading, 120);
+	const struct fold_index *index;
+	_cleanup_free_ uint32_t *ids = NULL;
+	_cleanup_free_ char *title = NULL;
+	size_t named, next, places[RIVAL_PLACES], count, found;
+	struct fold_index copy;
+
+	named = heading.len && !hunk->has_stated ? headings_find(d->s->headings, heading, 0) :
+	                                           SIZE_MAX;
+	if (named == SIZE_MAX || named >= hunk->at || !adds_words(d, h))
+		return false;
+	while ((next = headings_find(d->s->headings, heading, named + 1)) < hunk->at)
+		named = next;
+	index = new_side_for(d, hunk);
+	copy = *index;
+	ids = mem_alloc(hunk->count + 1, sizeof(*ids));
+	count = candidates_ids(index, &d->s->diff->hunks[h], hunk->count, ids);
+	found = count ? fold_index_find(&copy, ids, count, places, RIVAL_PLACES) : 0;
+	for (size_t i = 0; i < found && i < RIVAL_PLACES; i++) {
+		if (places[i] < named || places[i] + count > hunk->at + hunk->lead)
+			continue;
+		title = doubt_begin(d, h, places[i], hunk->at);
+		err_set(d->err, ERR_AMBIGUOUS_DIFF,
+		        "Ambiguous Diff: %s is for `%.*s` (line %zu), where the file has the new "
+		        "lines already (line %zu); the old lines stand behind that, at line %zu. "
+		        "If that place is meant, name the line that heads it.", title,
+		        (int)words.len, words.data, named + 1, places[i] + 1, hunk->at + 1);
+		return true;
+	}
+	return false;
+}
+
 /* Whether a placed hunk seems to have lost context lines: its header counts more old lines,
  * names another place, and one side of it has no context to hold it. */
 static bool doubt_lost_lines(const struct settling *s, size_t i)
@@ -491,6 +543,58 @@ static void find_new_rivals(const struct loosely *l, struct against *ret)
 		add_new_rivals(l, l->sides->loose, adds, ret);
 }
 
+/* The old lines that are not blank and stand exactly from line `at` on. */
+static size_t count_exact(const struct loosely *l, size_t at)
+{
+	size_t exact = 0;
+
+	for (size_t i = 0, k = 0; i < l->found->count; i++) {
+		const struct hunk_line *line = &l->diff->lines[l->hunk->first + i];
+
+		if (line->op == '+')
+			continue;
+		exact += !span_is_blank(line->text) && line_stands(l, i, at + k);
+		k++;
+	}
+	return exact;
+}
+
+/* Two lines of three, and two at least. */
+static bool most_stand(const struct loosely *l, size_t at)
+{
+	size_t exact = count_exact(l, at);
+
+	return exact >= 2 && 3 * exact >= 2 * l->lines;
+}
+
+/* Where lines of a short hunk stand exactly, but for those with words, which are like its own. */
+static void find_changed_rivals(const struct loosely *l, struct against *ret)
+{
+	_cleanup_buf_ struct buf old = BUF_INIT(LIMIT_DIFF_BYTES);
+	_cleanup_lines_ struct lines wanted = { 0 };
+	struct nearest near[RIVAL_PLACES];
+	size_t count;
+
+	if (l->words > RIVAL_WORDS)
+		return;
+	for (size_t i = 0; i < l->found->count; i++) {
+		const struct hunk_line *line = &l->diff->lines[l->hunk->first + i];
+
+		if (line->op != '+' && buf_span(&old, line->text))
+			buf_char(&old, '\n');
+	}
+	lines_index(&wanted, buf_view(&old));
+	count = nearest_find(l->base, &wanted, near, RIVAL_PLACES);
+	for (size_t i = 0; i < count && ret->count < ARRAY_LEN(ret->at); i++) {
+		size_t at = near[i].line;
+		bool beside = at + l->found->old_count <= l->at ||
+		              at >= l->at + l->found->old_count;
+
+		if (beside && count_exact(l, at) > l->exact_lines && others_are_like(l, at))
+			ret->at[ret->count++] = at;
+	}
+}
+
 /* Where more of the old lines stand exactly, and the others may have been changed. */
 static void find_old_rivals(const struct loosely *l, struct against *ret)
 {
@@ -502,10 +606,13 @@ static void find_old_rivals(const struct loosely *l, struct against *ret)
 		              rivals[i].at >= l->at + l->found->old_count;
 
 		if (beside && rivals[i].lines > l->exact && 2 * rivals[i].lines >= l->words &&
-		    (rivals[i].lines >= 2 || others_are_like(l, rivals[i].at)))
+		    (rivals[i].lines >= 2 || most_stand(l, rivals[i].at) ||
+		     others_are_like(l, rivals[i].at)))
 			ret->at[ret->count++] = rivals[i].at;
 	}
 	free(rivals);
+	if (!ret->count)
+		find_changed_rivals(l, ret);
 }
 
 static struct against find_rivals(const struct sides *sides, const struct lines *base,
@@ -520,15 +627,10 @@ static struct against find_rivals(const struct sides *sides, const struct lines 
 		l.words++;
 		l.exact += line_stands(&l, i, at + k);
 	}
-	for (size_t i = 0, k = 0; i < hunk->count; i++) {
-		const struct hunk_line *line = &diff->lines[l.hunk->first + i];
-
-		if (line->op == '+')
-			continue;
-		l.lines += !span_is_blank(line->text);
-		l.exact_lines += !span_is_blank(line->text) && line_stands(&l, i, at + k);
-		k++;
-	}
+	for (size_t i = 0; i < hunk->count; i++)
+		l.lines += diff->lines[l.hunk->first + i].op != '+' &&
+		           !span_is_blank(diff->lines[l.hunk->first + i].text);
+	l.exact_lines = count_exact(&l, at);
 	find_new_rivals(&l, &against);
 	find_old_rivals(&l, &against);
 	return against;
@@ -733,6 +835,7 @@ static const struct {
 	{ refuse_astray },
 	{ refuse_contradiction },
 	{ refuse_made_there },
+	{ refuse_passed },
 	{ refuse_lost_lines },
 	{ refuse_end },
 	{ refuse_little },

@@ -460,7 +460,8 @@ bool headings_opens(const struct headings *h, struct span text)
 /* "[x]": a title, whose section is not deeper than itself. */
 static bool is_section(struct span text)
 {
-	return text.len > 2 && text.data[0] == '[' && text.data[text.len - 1] == ']';
+	return text.len > 2 && text.data[0] == '[' && text.data[text.len - 1] == ']' &&
+	       !memchr(text.data, '(', text.len);
 }
 
 static void note_opening(struct headings *h)

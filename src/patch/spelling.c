@@ -299,6 +299,10 @@ static bool take_fences(struct span text, struct span *ret)
 	if (!len || measure_fence(lines_at(&lines, last - 1), /* opens= */ false) != len ||
 	    span_trim(lines_at(&lines, last - 1)).data[0] != span_trim(lines_at(&lines, 0)).data[0])
 		return false;
+	/* A fence among them ends the first: both are lines of the text. */
+	for (size_t i = 1; i + 1 < last; i++)
+		if (measure_fence(lines_at(&lines, i), /* opens= */ true) >= len)
+			return false;
 	*ret = lines_range(&lines, 1, last - 1);
 	return true;
 }
