@@ -2,7 +2,9 @@
 /* What the stages of an edit share (edit.h is the public face).
  *
  *     edit.c           the call: plan every change, commit, report
- *     plan.c           one change: check the base, compute the new body; the exact replacement
+ *     plan.c           one change: check the base, compute the new body
+ *     update.c         the exact replacement
+ *     body.c           a step's document, and the body that new text makes of it
  *     file.c           the files of a call, their evolving bodies, their encodings
  *     content.c        whether the new content is meant so (placeholders, fences, ...)
  *     placeholder.c    one line as what may stand for text that was left out
@@ -119,9 +121,27 @@ size_t line_ends_put(const struct line_ends *ends, size_t first, size_t end, str
 /* Plans one change and updates the bodies of its files.  On failure nothing but
  * step->result (reports of a failed diff) and step->file is touched. */
 bool edit_plan_step(struct edit_call *call, struct edit_step *step, struct err *err);
+
+/* update.c */
+
+/* Plans an UPDATE: finds the places of the old text, or of what it plainly means, and makes step's
+ * body with the new text there.  WRONG_MATCH_COUNT, NO_CHANGE, FILE_EXISTS, INVALID_ARGUMENT. */
+bool edit_plan_update(struct edit_call *call, struct edit_step *step, struct err *err);
+
+/* body.c */
+
 /* Opens step->doc over the body before, once.  With `opaque_is_fine` content that is not
  * text is taken for nothing, and step->opaque set. */
 bool edit_step_document(struct edit_step *step, bool opaque_is_fine, struct err *err);
+/* Makes step->pieces the body after the step: false if it is too large. */
+bool edit_take_pieces(struct edit_step *step, struct err *err);
+/* Whole new text as the step's body, with the line endings and encoding that the file had. */
+bool edit_plan_text(struct edit_step *step, struct span text, struct err *err);
+/* The document as `edits`, which is borrowed, leaves it as the step's body. */
+bool edit_plan_script(struct edit_step *step, const struct script *edits, bool keep_bom,
+                      struct err *err);
+/* Appends `text` with CRLF for each LF that has none; false: no room. */
+bool edit_to_crlf(struct buf *out, struct span text);
 
 /* placeholder.c */
 

@@ -263,7 +263,8 @@ static bool at_names(const struct parser *p)
 	new_name = clean_name(span_skip(other, 4));
 	return parse_run_goes_on(third, /* first= */ true, &kinds) &&
 	       (!hunk->counted || hunk->cut) &&
-	       (span_eq(old_name, new_name) || is_dev_null(old_name) || is_dev_null(new_name));
+	       ((old_name.len && span_eq(old_name, new_name)) || is_dev_null(old_name) ||
+	        is_dev_null(new_name));
 }
 
 /* The first line of a mail in a series: "From " and a hash. */

@@ -169,7 +169,7 @@ size_t *patch_pair_lines(const struct lines *old, const struct lines *new);
 /* Other readings of an edit whose old text is found nowhere.
  *
  * What models copy is damaged in a few ways that can be undone for certain.  Each function
- * here reads the two texts of an update (edit/plan.c), or of a hunk (patch.c), in
+ * here reads the two texts of an update (edit/update.c), or of a hunk (patch.c), in
  * one such way; the caller then looks for the old text as it is read.  A reading counts only if
  * that text occurs exactly once.
  *

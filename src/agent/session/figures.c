@@ -327,12 +327,17 @@ static const char *hunks_repaired(const json_t *hunks)
 	return how;
 }
 
-/* How the text had to be read, as the note says (edit/plan.c, patch/patch.c); NULL: as written. */
+/* How the text had to be read, as the note says (edit/update.c, patch/patch.c); NULL: as written. */
 static const char *note_repaired(const json_t *note)
 {
 	static const char *const notes[][2] = {
 		{ "The line numbers in front of the lines were taken off", "listing" },
+		{ "with other white space at the ends of lines", "trailing_space" },
 		{ "The text stands at line ", "indentation" },
+		{ "The fence around the text was taken off", "fence" },
+		{ "The byte-order mark in front of the text was left out", "byte_order_mark" },
+		{ "escaped as JSON strings", "escapes" },
+		{ " had a backslash before every quotation mark", "escapes" },
 		{ "The old text is not in the file, and the new text already is", "already" },
 		{ "The old lines are not in the file, and the new ones already are", "already" },
 	};
