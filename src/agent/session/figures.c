@@ -327,7 +327,7 @@ static const char *hunks_repaired(const json_t *hunks)
 	return how;
 }
 
-/* How the text had to be read, as the note says (edit/update.c, patch/patch.c); NULL: as written. */
+/* How the text had to be read, by the note (edit/update.c, patch/patch.c); NULL: as written. */
 static const char *note_repaired(const json_t *note)
 {
 	static const char *const notes[][2] = {

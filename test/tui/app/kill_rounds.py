@@ -62,6 +62,17 @@ class Round:
         self.finished.append(end)
         self.step(hasp)
 
+    def queued(self, hasp, draft, answer):
+        """Queued while the reply goes on; sent, if that has just ended and there is nothing to wait for."""
+        ends = ("queued: " + draft, "Nothing to wait for", answer)
+        hasp.key("ctrl+q")
+        patience = time.monotonic() + 60
+        while not any(end in row for row in hasp.dump().window for end in ends):
+            assert time.monotonic() < patience, hasp.dump().text
+            time.sleep(0.005)
+        if any("Nothing to wait for" in row for row in hasp.dump().window):
+            hasp.key("enter")
+
     def session(self, hasp):
         for number, kind in enumerate(self.plan):
             self.typed(hasp, "prompt%d" % number + (" and more of it" * 400 + " tail" if kind == "long" else ""))
@@ -71,7 +82,7 @@ class Round:
             if kind in ("draft", "queue"):
                 self.typed(hasp, "draft%d" % number)
             if kind == "queue":
-                hasp.key("ctrl+q")
+                self.queued(hasp, "draft%d" % number, "later%d." % number)
                 self.step(hasp)
                 self.draft = None
                 self.answered(hasp, "later%d." % number)
