@@ -145,9 +145,9 @@ static bool refuse_heading(struct doubting *d, size_t h)
 	found = hunk->placed ? hunk->at : hunk->places[0];
 	title = doubt_begin(d, h, named, found);
 	err_set(d->err, ERR_AMBIGUOUS_DIFF,
-	        "Ambiguous Diff: %s is said to be in `%.*s` (line %zu), but the file has its lines "
-	        "only outside of that (first at line %zu). Read the file again: copy the lines of "
-	        "the place that you mean, or the line that heads it.",
+	        "Ambiguous Diff: %s names `%.*s` (line %zu) as its heading, but the file has its "
+	        "lines only outside of that (first at line %zu). Read the file again: copy the "
+	        "lines of the place that you mean, or the line that heads it.",
 	        title, (int)words.len, words.data, named + 1, found + 1);
 	return true;
 }
@@ -400,9 +400,9 @@ static bool refuse_end(struct doubting *d, size_t h)
 		return false;
 	title = doubt_begin(d, h, end, hunk->at);
 	err_set(d->err, ERR_AMBIGUOUS_DIFF,
-	        "Ambiguous Diff: %s is said to end the file, but its lines stand at line %zu only, "
-	        "and the file goes on after them. Leave the end-of-file mark out if that place is "
-	        "meant.", title, hunk->at + 1);
+	        "Ambiguous Diff: %s is marked as the end of the file, but its lines stand at line "
+	        "%zu only, and the file goes on after them. Leave the end-of-file mark out if that "
+	        "place is meant.", title, hunk->at + 1);
 	return true;
 }
 

@@ -221,7 +221,7 @@ bool other_reading_done(const struct lines *file, struct span old_text, struct s
 bool other_reading_repeated(const struct lines *file, struct span old_text, struct span text,
                             struct other_reading *ret);
 
-/* Escapes such as \u{200b}, which stand in the old text for characters that nobody sees
+/* Escapes such as \u{200b}, which stand in the old text for characters that cannot be seen
  * (base/unseen.h), as these.  In the new text only those that it has from the old one, in the same
  * place; others are what is written.  False: the old text has none. */
 bool patch_reading_unseen(struct span old_text, struct span text, struct other_reading *ret);
