@@ -83,7 +83,7 @@ static json_t *info_details(const struct tool_question *question)
 	const struct tool *tool = question->tool;
 	const json_t *arguments = question->arguments;
 	_cleanup_free_ char *about = question->preview ? mem_strdup(question->preview) :
-	                                                 display_call(tool, arguments);
+	                                                 display_arguments(tool, arguments);
 	json_t *details = json_object(), *urls = json_array();
 	const json_t *url = json_object_get(arguments, "url");
 
@@ -121,10 +121,18 @@ static json_t *details_of(struct asking *asking)
 
 /* ---- what may be answered ---------------------------------------------------------- */
 
+/* Tools of which each call says something else, that no other call speaks for: what is typed into a
+ * running program, what every later session is instructed with. */
+static const char *const asked_each_time[] = { "write_background_input", "save_memory" };
+
 static bool can_always(const struct asking *asking)
 {
 	const struct call *call = asking->call;
+	const struct tool *tool = asking->question->tool;
 
+	for (size_t i = 0; i < ARRAY_LEN(asked_each_time) && !tool->server; i++)
+		if (!strcmp(tool->name, asked_each_time[i]))
+			return false;
 	/* A hook would ask again, and permissions beyond the sandbox are for one command. */
 	if (!asking->agent->may_always || call->hook_asks || !asking->agent->options.policy ||
 	    tool_wants_more(asking->question->arguments))
