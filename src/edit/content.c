@@ -179,15 +179,15 @@ static void exchange_compare(struct guard *guard)
 	script_release(&script);
 }
 
-/* Whether more goes than comes where line `line` of the edit stands, which itself is none that
+/* How many lines more go than come where line `line` of the edit stands, which itself is none that
  * comes. */
-static bool is_lost_at(struct guard *guard, size_t line)
+static size_t lost_at(struct guard *guard, size_t line)
 {
 	struct exchange *x = &guard->exchange;
-	size_t low = 0, high;
+	size_t low = 0, high, gone;
 
 	if (!guard->edit->remove)
-		return false;
+		return 0;
 	if (!x->places)
 		exchange_compare(guard);
 	for (high = x->count; low < high;) {
@@ -198,9 +198,10 @@ static bool is_lost_at(struct guard *guard, size_t line)
 		else
 			high = middle;
 	}
-	return low < x->count && x->places[low].start <= line &&
-	       x->places[low].gone + count_weight(guard, &x->new, line, line + 1) >
-	               x->places[low].come;
+	if (low == x->count || x->places[low].start > line)
+		return 0;
+	gone = x->places[low].gone + count_weight(guard, &x->new, line, line + 1);
+	return gone > x->places[low].come ? gone - x->places[low].come : 0;
 }
 
 /* The line `steps` lines after line `line` of the edit, or before it if negative, whether it is
@@ -301,8 +302,11 @@ static bool is_amid_comment(const struct guard *guard, size_t line)
 	       placeholder_is_comment(span_trim(neighbour_of(guard, line, 1)));
 }
 
+/* Parameters that may go when dots come at the end of their list: more were left out. */
+enum { LIST_LOST_MAX = 2 };
+
 /* Whether dots alone are none of the language's own, at line `line` of the edit. */
-static bool are_foreign_dots(const struct guard *guard, size_t line, enum placeholder found)
+static bool are_foreign_dots(struct guard *guard, size_t line, enum placeholder found)
 {
 	struct span text = line_body(lines_at(&guard->exchange.new, line));
 	struct span above = neighbour_of(guard, line, -1), below = neighbour_of(guard, line, 1);
@@ -316,7 +320,8 @@ static bool are_foreign_dots(const struct guard *guard, size_t line, enum placeh
 		        stands_alone(guard, line));
 	if (!alone)
 		return guard->kind != TEXT_DOTTED || found != PLACEHOLDER_DOTS;
-	if (ends_with_any(above, ",(") && span_starts(span_trim(below), SPAN(")")))
+	if (ends_with_any(above, ",(") && span_starts(span_trim(below), SPAN(")")) &&
+	    lost_at(guard, line) <= LIST_LOST_MAX)
 		return false; /* the end of a list of parameters */
 	if (guard->kind == TEXT_MARKUP || (guard->kind == TEXT_YAML && !indentation_of(text)))
 		return false;
@@ -340,16 +345,16 @@ static bool has_evidence(struct guard *guard, size_t line, enum placeholder foun
 
 	switch (found) {
 	case PLACEHOLDER_CERTAIN:
-		return (code && !is_amid_comment(guard, line)) || is_lost_at(guard, line);
+		return (code && !is_amid_comment(guard, line)) || lost_at(guard, line);
 	case PLACEHOLDER_LIKELY:
 		return (is_marked(body) || (code && !is_part_of_comment(guard, line))) &&
-		       is_lost_at(guard, line);
+		       lost_at(guard, line);
 	case PLACEHOLDER_SENTENCE:
-		return is_source(guard->kind) && is_lost_at(guard, line);
+		return is_source(guard->kind) && lost_at(guard, line);
 	case PLACEHOLDER_COMMENTED_DOTS:
 	case PLACEHOLDER_DOTS:
 		return (code || guard->kind == TEXT_PROSE) &&
-		       are_foreign_dots(guard, line, found) && is_lost_at(guard, line);
+		       are_foreign_dots(guard, line, found) && lost_at(guard, line);
 	default:
 		return false;
 	}

@@ -408,7 +408,8 @@ static bool put_new_tail(const struct line_tails *tails, struct span body, struc
 	struct span trimmed = trim_line_end(body);
 
 	if (trimmed.len < body.len && tails->added)
-		return trimmed.len && tails->added == tails->lines && buf_span(out, trimmed);
+		return (trimmed.len || span_eq(body, SPAN("\r"))) &&
+		       tails->added == tails->lines && buf_span(out, trimmed);
 	return replaced.len >= have.len && buf_span(out, body);
 }
 

@@ -307,6 +307,7 @@ static const struct {
 	{ "a.diff", "int a;\n", "@@ -1 +1 @@\n-int a;\n+int b;\n", NULL },
 	{ "a.py", "a\n", "<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n", "begins an edit" },
 	{ "a.py", NULL, "def f():\n    # (rest of methods...)\n", "Line 2 of the new content" },
+	{ "a.sql", "insert (\n  a,\n  b,\n  c,\n  d,\n  e\n)\n", "insert (\n  a,\n  ...\n)\n", "Line 3 of the new content" },
 	{ "a.py", NULL, "def f():\n    # ...\n    g()\n", NULL },
 	{ "a.md", NULL, "// ... rest of the code ...\n", NULL },
 	{ "a.md", "One\n\nTwo\n\nThree\n", "One\n\n...\n", "stand for text that was left out" },
