@@ -64,8 +64,10 @@ def look(folder, tool, arguments):
 
 
 def content(path):
+    """None: it does not exist. NotImplemented: it is no file, such as a pipe that would be waited for, or cannot be read."""
     try:
-        return Path(path).read_bytes()
+        path = Path(path)
+        return path.read_bytes() if not path.exists() or path.is_file() else NotImplemented
     except FileNotFoundError:
         return None
     except OSError:
