@@ -424,6 +424,13 @@ static bool stands_already(const struct lines *file, const struct lines *new)
 	return telling && memmem(file->text.data, file->text.len, new->text.data, new->text.len);
 }
 
+/* The line ending that a reading has for whatever the line has. */
+static void put_line_feed(struct span line, struct buf *out)
+{
+	if (line_ending(line).len)
+		buf_char(out, '\n');
+}
+
 bool patch_reading_trimmed(const struct lines *file, struct span old_text, struct span text,
                            struct other_reading *ret)
 {
@@ -446,7 +453,7 @@ bool patch_reading_trimmed(const struct lines *file, struct span old_text, struc
 
 		/* What follows a text without a line ending stays behind it. */
 		buf_span(&ret->old_text, open && i + 1 == block.count ? trim_line_end(body) : body);
-		buf_span(&ret->old_text, line_ending(lines_at(&block, i)));
+		put_line_feed(lines_at(&block, i), &ret->old_text);
 	}
 	for (size_t i = 0; i < new.count; i++) {
 		struct span line = lines_at(&new, i), body = line_body(line);
@@ -460,7 +467,7 @@ bool patch_reading_trimmed(const struct lines *file, struct span old_text, struc
 			buf_span(&ret->text, have);
 		else if (!put_new_tail(&tails, body, old, have, &ret->text))
 			return false;
-		buf_span(&ret->text, line_ending(line));
+		put_line_feed(line, &ret->text);
 	}
 	return !ret->old_text.overflowed && !ret->text.overflowed;
 }
