@@ -114,19 +114,32 @@ static void report_run(const struct one_run *run, const struct hook_process *pro
 		             event, process->err.len ? process->err.data : "(exit code 1)");
 }
 
+/* `refused`: it names a file that is not as it was trusted. A guard that is held back has not said
+ * yes: the event is denied. */
+static void did_not_run(struct one_run *run, bool refused, const struct err *why)
+{
+	hooks_notice(run->hooks, "warning", "The hook \"%.200s\" of %s %s: %s",
+	             name_for_people(run->hook), hook_event_name(run->event),
+	             refused ? "did not run" : "cannot be run", why->message);
+	if (!refused)
+		return;
+	run->outcome.denied = true;
+	run->outcome.reason = mem_printf("The hook \"%.200s\" did not run: %s",
+	                                 name_for_people(run->hook), why->message);
+}
+
 static void run_hook_command(struct one_run *run)
 {
 	const uint64_t began = clock_monotonic_ms();
 	struct hook_process *process = &run->process;
+	struct err why = ERR_INIT;
 	bool said = false;
-	int why;
 
 	run->exit_code = -1;
 	if (!hook_process_run(run->hooks, run->hook, run->input, run->cancel, process, &why)) {
+		did_not_run(run, process->refused, &why);
+		hook_process_release(process);
 		*process = (struct hook_process){ 0 };
-		hooks_notice(run->hooks, "warning", "The hook \"%.200s\" of %s cannot be run: %s.",
-		             name_for_people(run->hook), hook_event_name(run->event),
-		             strerror(why));
 		return;
 	}
 	buf_char(&process->err, 0);
