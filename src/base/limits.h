@@ -321,4 +321,16 @@
 #define LIMIT_CHECKPOINTS 100000
 #define LIMIT_CHECKPOINT_LEDGER_BYTES ((size_t)256 << 20)
 
+/* What one command of a hook may name of the workspace, and words that are looked at for it
+ * (hooks/held.c): a command line that has more is no command line. */
+#define LIMIT_HELD_FILES 256
+#define LIMIT_HELD_WORDS 16384
+/* A command with placeholders for its variables. */
+#define LIMIT_HELD_COMMAND_BYTES ((size_t)1 << 20)
+/* A file that a hook runs is hashed before each run. */
+#define LIMIT_HELD_BYTES ((size_t)64 << 20)
+/* The texts of trusted files are kept to show what has changed: scripts, not bundles. */
+#define LIMIT_HELD_TEXT_BYTES ((size_t)64 << 10)
+#define LIMIT_HELD_RECORD_BYTES ((size_t)16 << 20)
+
 #endif

@@ -226,6 +226,8 @@ static const struct authority_row files[] = {
 	FILE_ROW("~/.gemini/hooks.toml", NEVER, "The user's hooks."),
 	FILE_ROW("~/.gemini/trustedFolders.json", NEVER, "Which folders are trusted."),
 	FILE_ROW("~/.gemini/trusted_hooks.json", NEVER, "Which hooks of projects are trusted."),
+	FILE_ROW("~/.gemini/hasp-trusted-files.json", NEVER,
+	         "Which files that hooks and other commands name are trusted."),
 	FILE_ROW("~/.gemini/keybindings.json", NEVER, "The user's keys."),
 	FILE_ROW("~/.gemini/hasp-allowed.json", NEVER, "What projects may set."),
 	FILE_ROW("~/.gemini/mcp-server-enablement.json", NEVER,
