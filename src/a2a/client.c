@@ -482,9 +482,9 @@ static bool card_take(struct a2a_agent *agent, struct span text, struct err *err
 		const struct span host = a2a_url_host(card.url);
 
 		err_set(err, ERR_TOOL_FAILED,
-		        "The agent %s cannot be used: its card sends tasks to %.*s, port %lu, which "
-		        "is not its own %s, and its login must not be sent there.", agent->name,
-		        (int)host.len, host.data, a2a_url_port(card.url),
+		        "The agent %s cannot be used: its card sends tasks to %.*s, port %lu, "
+		        "which is not its own %s, and its login must not be sent there.",
+		        agent->name, (int)host.len, host.data, a2a_url_port(card.url),
 		        card.elsewhere ? "host" : "address");
 		a2a_card_release(&card);
 		return false;
