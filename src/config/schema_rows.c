@@ -448,6 +448,13 @@ static const char schema_hasp_rows[] =
 	        "Run the hooks of Claude Code's settings too (~/.claude/settings.json; a project's "
 	        ".claude/settings.json and settings.local.json once they are trusted).",
 	        ONLY_FALSE)
+	CHOICE("hasp.hooks.onError", "\"deny\"", "deny|allow",
+	       "What a hook that fails, or whose answer hasp does not understand, means where it "
+	       "could have refused; a hook's own onError overrides it.",
+	       NEVER)
+	CHOICE("hasp.hooks.onTimeout", "\"deny\"", "deny|allow",
+	       "The same for a hook that runs out of time; a hook's own onTimeout overrides it.",
+	       NEVER)
 	BOOLEAN("hasp.keyStore", "true",
 	        "Ask the system's key store for a key that no variable holds.",
 	        ONLY_FALSE)

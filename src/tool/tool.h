@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "data/tool_names.h"
 #include "worker/provider.h"
 
 struct job;
@@ -40,22 +41,6 @@ struct session_terminal {
 	_Atomic unsigned rows, columns;
 };
 struct tool_services;
-
-/* What a tool does to the world (Gemini CLI's names). */
-enum tool_kind {
-	TOOL_KIND_READ,
-	TOOL_KIND_EDIT,
-	TOOL_KIND_DELETE,
-	TOOL_KIND_MOVE,
-	TOOL_KIND_SEARCH,
-	TOOL_KIND_EXECUTE,
-	TOOL_KIND_THINK,
-	TOOL_KIND_FETCH,
-	TOOL_KIND_COMMUNICATE,
-	TOOL_KIND_PLAN,
-	TOOL_KIND_AGENT,
-	TOOL_KIND_OTHER,
-};
 
 const char *tool_kind_name(enum tool_kind kind); /* "read", "edit", ... */
 /* Whether such a tool changes files, or anything else. */
@@ -260,7 +245,6 @@ struct tool {
 	const char *name;
 	const char *title;              /* for people: "Safe patch" */
 	enum tool_kind kind;
-	const char *const *aliases;     /* NULL-terminated, or NULL */
 	const struct tool_alias *parameter_aliases; /* ends with a NULL alias, or NULL */
 	const struct tool_switch *switches;         /* ends with a NULL alias, or NULL */
 	const struct tool_name_default *name_defaults; /* ends with a NULL alias, or NULL */
@@ -320,8 +304,10 @@ struct tool {
 /* All tools that need no conversation, in the order shown to a model. */
 size_t tool_count(void);
 const struct tool *tool_at(size_t i);
-/* By name or alias; NULL if there is none. */
+/* By any of its names (data/tool_names.h); NULL if there is none. */
 const struct tool *tool_find(const char *name);
+/* Its other names, NULL-terminated; NULL: it has none, as no tool of a server has. */
+const char *const *tool_aliases(const struct tool *tool);
 
 /* Runs one call. `arguments` may be NULL (no arguments). The caller owns the result, an
  * object (or array, read_many_files). From any thread. */

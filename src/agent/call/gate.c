@@ -21,7 +21,7 @@ static char *gate_names(const struct tool *tool)
 	_cleanup_buf_ struct buf names = BUF_INIT(NAMES_MAX);
 
 	buf_str(&names, tool->name);
-	for (const char *const *alias = tool->aliases; alias && *alias; alias++)
+	for (const char *const *alias = tool_aliases(tool); alias && *alias; alias++)
 		buf_printf(&names, " %s", *alias);
 	if (tool->server && !strpbrk(tool->server, " ") && !strpbrk(tool->server_tool, " "))
 		buf_printf(&names, " mcp__%s__%s", tool->server, tool->server_tool);
