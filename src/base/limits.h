@@ -116,6 +116,9 @@
 /* Connections to a loopback server: a stream for each of some hundred clients, and their
  * calls; each holds a descriptor and up to 64 KiB. */
 #define LIMIT_HTTP_CONNECTIONS 1024
+/* Of these, those that have sent no request yet that may be answered: some hundred clients may
+ * connect at the same time; the oldest go first. */
+#define LIMIT_HTTP_STRANGERS 512
 /* Bodies that are arriving, of all connections together: many calls, a few of the largest. */
 #define LIMIT_HTTP_BODIES ((size_t)256 << 20)
 /* What waits for one reader of an event stream before it is cut off: all that may be kept for

@@ -84,6 +84,17 @@ bool auth_address_allowed(const struct mcp_auth *auth, const char *url, struct e
 	                     "https nor this machine's own.", auth->called);
 }
 
+bool auth_token_is_sendable(const json_t *token)
+{
+	const struct span text = json_span(token);
+
+	for (size_t i = 0; i < text.len; i++)
+		if (!ascii_is_alnum(text.data[i]) &&
+		    (!text.data[i] || !strchr("-._~+/=", text.data[i])))
+			return false;
+	return text.len > 0;
+}
+
 /* ---- one request ---- */
 
 struct answer {

@@ -503,6 +503,16 @@ void http_pipe_signal_release(const struct http_pipe_signal *hold)
 	pthread_sigmask(SIG_SETMASK, &hold->before, NULL);
 }
 
+bool http_headers_are_lines(const char *const *headers, struct err *err)
+{
+	for (; headers && *headers; headers++)
+		if ((*headers)[strcspn(*headers, "\r\n")])
+			return err_set(err, ERR_INVALID_ARGUMENT,
+			               "The value of the header %.*s has a line break in it.",
+			               (int)strcspn(*headers, ":\r\n"), *headers);
+	return true;
+}
+
 bool http_client_send(struct http_client *client, const struct http_client_request *request,
                       const struct http_events *events, void *data, struct err *err)
 {
@@ -521,7 +531,7 @@ bool http_client_send(struct http_client *client, const struct http_client_reque
 	client->stage = HTTP_NOT_SENT;
 	if (cancelled(request->cancel))
 		return err_set(err, ERR_CANCELLED, "The request was cancelled.");
-	if (!client_open_curl(client, err))
+	if (!http_headers_are_lines(request->headers, err) || !client_open_curl(client, err))
 		return false;
 	http_pipe_signal_hold(&hold);
 	ok = follow_redirect(&transfer, err);
