@@ -85,8 +85,9 @@ void http_url_release(struct url_parts *parts);
 bool http_url_same_origin(const struct url_parts *a, const struct url_parts *b);
 
 /* Whether an address belongs to a host of the public internet: not loopback, private, link-local,
- * shared (RFC 6598), multicast, unspecified, documentation or reserved, nor one where a cloud serves
- * its own machines; addresses that carry an IPv4 one (mapped, NAT64, 6to4) are judged by that. */
+ * shared (RFC 6598), multicast, unspecified, documentation or reserved, nor one where a cloud
+ * serves its own machines; addresses that carry an IPv4 one (mapped, NAT64, 6to4) are judged by
+ * that. */
 bool http_address_is_public(const struct sockaddr *address);
 /* A host that is an address in digits, or a name that never is public ("localhost"). */
 bool http_host_is_private(const char *host);

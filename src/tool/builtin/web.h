@@ -48,9 +48,9 @@ json_t *web_citations_sources(const struct grounded *grounded);
  * between fences, cells between bars; no scripts, styles or addresses.
  *
  * Read by libxml2's tolerant parser, as a stream: no tree is built.  It is loaded by the first
- * page, not before.  What a hostile page can make of it is bounded: nesting, time, text.  Attributes,
- * of which nothing is shown, and comments are taken out first: the parser compares each attribute
- * of a tag with all before it.
+ * page, not before.  What a hostile page can make of it is bounded: nesting, time, text.
+ * Attributes, of which nothing is shown, and comments are taken out first: the parser compares each
+ * attribute of a tag with all before it.
  */
 
 struct web_html_text {

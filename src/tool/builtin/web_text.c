@@ -554,7 +554,7 @@ static size_t after(struct span html, const char *end)
 	return at ? (size_t)(at - html.data) + strlen(end) : html.len;
 }
 
-static bool is_blank(char c)
+static bool html_is_blank(char c)
 {
 	return c && strchr(" \t\r\n\f", c);
 }
@@ -581,7 +581,7 @@ static size_t tag_len(struct span html)
 				return html.len;
 			i = (size_t)(end - html.data);
 		}
-		value = c == '=' || (value && is_blank(c));
+		value = c == '=' || (value && html_is_blank(c));
 	}
 	return i < html.len ? i + 1 : html.len;
 }
@@ -607,14 +607,14 @@ static size_t raw_len(struct span html, struct span name)
 }
 
 /* The tag that the text begins with, by its name alone. Returns how much of the text it is. */
-static size_t put_tag(struct buf *out, struct span html)
+static size_t html_put_tag(struct buf *out, struct span html)
 {
 	const size_t len = tag_len(html), slash = html.data[1] == '/';
 	struct span name = span_skip(span_head(html, len), 1 + slash);
 	const bool closed = len > 2 && html.data[len - 1] == '>' && html.data[len - 2] == '/';
 	size_t end = 0;
 
-	while (end < name.len && end < TAG_NAME_MAX && !is_blank(name.data[end]) &&
+	while (end < name.len && end < TAG_NAME_MAX && !html_is_blank(name.data[end]) &&
 	       !strchr("/>", name.data[end]))
 		end++;
 	name = span_head(name, end);
@@ -651,7 +651,7 @@ static void put_bare(struct buf *out, struct span html)
 		if (!len && html.len > 1 &&
 		    (is_letter(html.data[1]) ||
 		     (html.len > 2 && html.data[1] == '/' && is_letter(html.data[2]))))
-			len = put_tag(out, html);
+			len = html_put_tag(out, html);
 		if (!len) {
 			buf_str(out, "&lt;"); /* a mere character */
 			len = 1;
