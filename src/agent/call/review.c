@@ -668,13 +668,6 @@ static void update_states(json_t *files, const json_t *result)
 	}
 }
 
-void confirm_advise(json_t *error)
-{
-	json_object_set_new(error, "advice", json_string(
-		"Nothing was done. What the user says is an instruction: go on as it says, with "
-		"another call if it needs one."));
-}
-
 /* All of their words: an error's sentence has room for less. */
 static void report_said(struct call *call)
 {
