@@ -41,8 +41,6 @@ bool agent_confirm_ask(void *data, const struct tool_question *question, struct 
 /* Adds to the result of a call what the user made of it (`user_review`, or the words of a no), if
  * anything. */
 void agent_confirm_report(struct call *call);
-/* Gives a refusal's `error` the advice that belongs to a no with words: they say how to go on. */
-void confirm_advise(json_t *error);
 
 /* The calls of a reply on their way to their questions.  A call that has begun is awaited until it
  * asks, runs, or has ended.  All but
@@ -131,6 +129,8 @@ const char *call_error_type(const struct tool *tool, const json_t *result);
 enum err_code call_error_code(const json_t *result);
 /* The sentence of a failed result; "" without. Borrowed. */
 const char *call_error_message(const json_t *result);
+/* Gives a refusal's `error` the advice that belongs to a no with words: they say how to go on. */
+void call_error_instruct(json_t *error);
 
 /* ---- what people are shown --------------------------------------------------- */
 

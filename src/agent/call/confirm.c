@@ -387,15 +387,6 @@ static bool refuse_unasked(struct asking *asking, struct err *err)
 	               tool->name, tool->name, mode);
 }
 
-/* ---- the words of a no ----------------------------------------------------------------- */
-
-void confirm_advise(json_t *error)
-{
-	json_object_set_new(error, "advice", json_string(
-		"Nothing was done. What the user says is an instruction: go on as it says, with "
-		"another call if it needs one."));
-}
-
 /* ---- asking ------------------------------------------------------------------------ */
 
 bool confirm_can_ask(const struct agent *agent)

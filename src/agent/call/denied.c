@@ -315,7 +315,7 @@ static void decline_outside(struct call *call, const struct outside_offer *offer
 		json_object_set_new(result, "message", json_text(buf_view(&text)));
 		json_object_set_new(result, "error", tool_error(&err));
 		if (said.len)
-			confirm_advise(json_object_get(result, "error"));
+			call_error_instruct(json_object_get(result, "error"));
 		return;
 	}
 	json_array_foreach(result, i, entry) {
@@ -327,7 +327,7 @@ static void decline_outside(struct call *call, const struct outside_offer *offer
 		json_object_set_new(json_object_get(entry, "error"), "message",
 		                    json_text(buf_view(&text)));
 		if (said.len)
-			confirm_advise(json_object_get(entry, "error"));
+			call_error_instruct(json_object_get(entry, "error"));
 	}
 }
 

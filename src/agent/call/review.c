@@ -677,7 +677,7 @@ static void report_said(struct call *call)
 		return;
 	json_object_set_new(call->result, "message", json_pack(
 		"s+", "Denied By User: The user declined this call and says: ", call->said));
-	confirm_advise(error);
+	call_error_instruct(error);
 }
 
 void agent_confirm_report(struct call *call)
