@@ -182,10 +182,10 @@ uint64_t session_version(const struct session *session); /* the last one given o
 /* Versions go on above `at_least`: a conversation is resumed that has seen such ones. */
 void session_raise_version(struct session *session, uint64_t at_least);
 
-/* The state in which this session last had a file whole: read all of it, wrote it, or was shown
- * it by the answer to an edit.  A refusal that shows a state does not count: who did not expect
- * it has to name it.  `path` is canonical.  session_seen is false for a file that was not seen,
- * or too long ago (some thousand files are remembered). */
+/* The state in which this session last had a file whole: read all of it, wrote it, was shown it by
+ * the answer to an edit, or edited what it had whole.  A refusal that shows a state does not count:
+ * who did not expect it has to name it.  `path` is canonical.  session_seen is false for a file
+ * that was not seen, or too long ago (some thousand files are remembered). */
 void session_saw(struct session *session, const char *path, const struct sha256 *sha256);
 bool session_seen(const struct session *session, const char *path, struct sha256 *ret);
 
