@@ -174,6 +174,8 @@
 
 /* Calls of connect of one command that wait for the other side: each holds two descriptors. */
 #define LIMIT_WAITING_CONNECTS 128
+/* Opens of one command that wait (for a FIFO's other side, a lease): each may hold a descriptor. */
+#define LIMIT_WAITING_OPENS 128
 /* Addresses that servers of a command have bound, where its connects are held to them. */
 #define LIMIT_BOUND_ADDRESSES 4096
 /* Segments of shared memory that a command has at once, at level landlock: a database has one. */
