@@ -169,7 +169,5 @@ char *hook_text_copy(struct span text);
 char *hook_escape_context(const char *text);
 void hook_answer_of_function(struct hook_answer *answer, enum hook_event event,
                              struct hook_outcome *ret);
-/* Adds what one hook said; `one` is emptied. */
-void hook_outcome_merge(struct hook_outcome *all, struct hook_outcome *one);
 
 #endif

@@ -143,7 +143,9 @@ void hooks_add_function(struct hooks *hooks, enum hook_event event, const char *
                         hook_function *function, void *data);
 
 /* Whether any hook would run: callers need not build an input then. `matched`: the trigger, the
- * source, ..., or the names of a tool, with a blank between them: one that matches is enough;
+ * source, ..., or the names of a tool, with a blank between them: one that matches is enough.
+ * Behind "|" are names of tools that do the same, here or in other programs: a matcher that names
+ * one of them means this one, too; one that excludes (with "(?!", "[^") is not compared with them.
  * NULL: an event without such, whatever the matchers say. */
 bool hooks_any(const struct hooks *hooks, enum hook_event event, const char *matched);
 
@@ -167,6 +169,8 @@ struct hook_outcome {
 };
 /* Frees what it owns; one that is all zeros is fine. */
 void hook_outcome_release(struct hook_outcome *outcome);
+/* Adds what one hook, or hooks of one case, said; `one` is emptied. */
+void hook_outcome_merge(struct hook_outcome *all, struct hook_outcome *one);
 
 /* `input`: the members beyond the base ones (session_id, transcript_path, cwd, hook_event_name,
  * timestamp are added). A hook that cannot be run, runs out of time, or says what is not understood

@@ -384,6 +384,13 @@ static bool word_matches(const struct hook_group *group, struct span word)
 	return js_regex_test(group->regex, word) != JS_REGEX_NO;
 }
 
+/* Whether the matcher says what it does not mean: names of other tools of the kind match it then
+ * without being meant. */
+static bool matcher_excludes(const char *matcher)
+{
+	return strstr(matcher, "(?!") || strstr(matcher, "(?<!") || strstr(matcher, "[^");
+}
+
 bool hook_group_matches(const struct hook_group *group, const char *matched)
 {
 	if (!*group->matcher || !matched)
@@ -392,7 +399,11 @@ bool hook_group_matches(const struct hook_group *group, const char *matched)
 		size_t len = strcspn(matched, " ");
 		const char *theirs = group->claude ? claude_tool_name(span_of(matched, len)) : NULL;
 
-		if (word_matches(group, theirs ? span_str(theirs) : span_of(matched, len)))
+		if (*matched == '|' && hook_event_is_of_tools(group->event)) {
+			if (matcher_excludes(group->matcher))
+				return false;
+		} else if (word_matches(group, theirs ? span_str(theirs) :
+		                                        span_of(matched, len)))
 			return true;
 		matched += len + (matched[len] == ' ');
 	}

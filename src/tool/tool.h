@@ -313,6 +313,13 @@ const char *const *tool_aliases(const struct tool *tool);
  * object (or array, read_many_files). From any thread. */
 json_t *tool_call(struct session *session, const char *name, const json_t *arguments);
 
+/* What an editor's call would do: the result of a dry run, with a diff; a new reference. NULL: the
+ * tool is no editor, or the call is a dry run itself. `arguments` have passed validation. */
+json_t *tool_plan(struct session *session, const struct tool *tool, const json_t *arguments);
+/* The arguments bound to the states that a plan was made on: they make the same bytes, or fail with
+ * state_mismatch. A new reference. */
+json_t *tool_bind(const json_t *arguments, const json_t *plan);
+
 /* The same in two steps, where that is possible: for callers who have several calls and one thread.
  * NULL: it is not, tool_call it.  Sessions with hooks that look at every call (before, decide,
  * after; for editors, confirm) have no such calls.  Each that has begun has to be ended with the

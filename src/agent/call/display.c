@@ -39,6 +39,7 @@ static const struct {
 	{ ERR_IGNORED, -1, "invalid_tool_params" },
 	{ ERR_DENIED_BY_POLICY, -1, "policy_violation" },
 	{ ERR_DENIED_BY_USER, -1, "policy_violation" },
+	{ ERR_DENIED_BY_HOOK, -1, "policy_violation" },
 	{ ERR_DENIED_BY_SANDBOX, -1, "permission_denied" },
 	{ ERR_DISK_FULL, -1, "no_space_left" },
 	{ ERR_NO_RESOURCES, TOOL_KIND_EDIT, "file_write_failure" },
