@@ -347,4 +347,8 @@
 #define LIMIT_HELD_TEXT_BYTES ((size_t)64 << 10)
 #define LIMIT_HELD_RECORD_BYTES ((size_t)16 << 20)
 
+/* A line of a session's file, which holds one message: its images are sent inline, and so are
+ * bounded by LIMIT_MEDIA_BYTES.  A longer one is skipped while the file is read. */
+#define LIMIT_SESSION_LINE_BYTES ((size_t)64 << 20)
+
 #endif
