@@ -30,8 +30,8 @@
  * descriptors, so that depth and length of names are no matter.  Folders whose names have not
  * changed since the walk before are not listed (recall.h).  Besides, every name that a command
  * makes is noted by the supervisor before it is made, and the git folders among them are remembered
- * as they were.  What cannot be looked at is reported (DENIAL_UNCHECKED), and the next command of the
- * session looks at it before it starts; so it does if a command's worker was killed.
+ * as they were.  What cannot be looked at is reported (DENIAL_UNCHECKED), and the next command of
+ * the session looks at it before it starts; so it does if a command's worker was killed.
  *
  * The command's processes may still run.  All is done beneath descriptors of the writable paths,
  * without following symbolic links, and by renames inside one folder.
