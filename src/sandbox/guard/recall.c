@@ -345,7 +345,8 @@ static bool open_file(struct recall *recall, int fd, const struct timespec *bega
 	if (recall->fd < 0 || !lock_byte(recall->fd, LOCK_ALL, F_WRLCK, true))
 		return false;
 	ok = recall_read_head(recall->fd, &head);
-	if (!ok || began->tv_sec - head.walked.tv_sec > LIMIT_GUARD_SESSION_S) {
+	if (!ok || began->tv_sec - (head.valid ? head.walked : head.since).tv_sec >
+	                   LIMIT_GUARD_SESSION_S) {
 		forget_session(&head, began);
 		ok = write_at(recall->fd, &head, sizeof(head), &at) &&
 		     (ok || ftruncate(recall->fd, (off_t)PAYLOAD) == 0);
