@@ -44,8 +44,7 @@ static void replace_part(const struct look *look, const struct part *part, struc
 
 	if (folder < 0 ||
 	    !guard_replace(look->guard, folder, name, content, part->st.st_mode, aside))
-		guard_report(look->guard, SANDBOX_REASON_GIT, root, path,
-		             "it could not be put right: %s", strerror(errno));
+		guard_report_failed(look->guard, SANDBOX_REASON_GIT, root, path, "put right");
 	else
 		guard_report(look->guard, SANDBOX_REASON_GIT, root, path,
 		             "%s; what it was is in %s", how, aside);

@@ -221,8 +221,7 @@ static void report_kept(struct guard *guard, const struct kept_item *item, bool 
 	if (done)
 		guard_report(guard, item->reason, item->root, item->path, "put back as it was");
 	else
-		guard_report(guard, item->reason, item->root, item->path,
-		             "it could not be put back: %s", strerror(errno));
+		guard_report_failed(guard, item->reason, item->root, item->path, "put back");
 }
 
 struct search {
@@ -485,20 +484,27 @@ static void release_places(struct guard *guard)
 
 /* A command ended, and was not looked after: its worker was killed, or could not look at all.  What
  * it left is put right before anything else runs. */
-static void complete_earlier(struct guard *guard)
+static bool complete_earlier(struct guard *guard, struct err *err)
 {
 	const struct timespec began = guard->began;
 
 	if (!recall_unchecked(guard->recall, &guard->began)) {
 		guard->began = began;
-		return;
+		return true;
 	}
 	guard->completing = true;
 	guard_look_everywhere(guard);
 	guard->completing = false;
 	release_places(guard);
+	if (guard->stuck)
+		err_set(err, ERR_DENIED_BY_SANDBOX,
+		        "An earlier command left %.600s, and ended without a check. It cannot be "
+		        "put right at level %s, so no command runs. Put it right yourself, or run "
+		        "\"hasp sandbox --sandbox landlock -- true\" in this workspace.",
+		        guard->stuck, sandbox_level_name(guard->plan->level));
 	guard->began = began;
 	guard->reported = 0;
+	return !guard->stuck;
 }
 
 bool guard_take(const struct sandbox_plan *plan, int recall, struct guard **ret, struct err *err)
@@ -508,11 +514,11 @@ bool guard_take(const struct sandbox_plan *plan, int recall, struct guard **ret,
 	guard->plan = plan;
 	pthread_mutex_init(&guard->lock, NULL);
 	guard->began = guard_now();
-	if (!recall_open(recall, &guard->began, &guard->recall, err) || !take_roots(guard, err)) {
+	if (!recall_open(recall, &guard->began, &guard->recall, err) || !take_roots(guard, err) ||
+	    !complete_earlier(guard, err)) {
 		guard_free(guard);
 		return false;
 	}
-	complete_earlier(guard);
 	take_repositories(guard);
 	keep_take(guard);
 	*ret = guard;
@@ -529,6 +535,7 @@ void guard_free(struct guard *guard)
 	release_places(guard);
 	free(guard->opened);
 	free(guard->early);
+	free(guard->stuck);
 	recall_free(guard->recall);
 	keep_free(guard->kept);
 	names_free(guard);

@@ -30,8 +30,8 @@
  * descriptors, so that depth and length of names are no matter.  Folders whose names have not
  * changed since the walk before are not listed (recall.h).  Besides, every name that a command
  * makes is noted by the supervisor before it is made, and the git folders among them are remembered
- * as they were.  What cannot be looked at is reported (DENIAL_UNCHECKED), and the next command of the
- * session looks at it before it starts; so it does if a command's worker was killed.
+ * as they were.  What cannot be looked at is reported (DENIAL_UNCHECKED), and the next command of
+ * the session looks at it before it starts; so it does if a command's worker was killed.
  *
  * The command's processes may still run.  All is done beneath descriptors of the writable paths,
  * without following symbolic links, and by renames inside one folder.
@@ -45,7 +45,7 @@ struct guard;
 
 /* Before the command's first instruction; puts right what an earlier one left that was not checked.
  * Borrows the plan. `recall`: the session's file (recall.h), or 0.  TOO_LARGE: too
- * many commands run; else what opening the writable paths and the file says. */
+ * many commands run; DENIED_BY_SANDBOX: what was left cannot be put right; else what opening the writable paths and the file says. */
 bool guard_take(const struct sandbox_plan *plan, int recall, struct guard **ret, struct err *err);
 
 /* A name is about to be made or opened for writing: its canonical path, or "" where that is not

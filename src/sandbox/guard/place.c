@@ -415,6 +415,15 @@ void guard_report(struct guard *guard, enum sandbox_reason reason, const struct 
 	deliver(guard, &denial);
 }
 
+void guard_report_failed(struct guard *guard, enum sandbox_reason reason,
+                         const struct guard_root *root, const char *path, const char *done)
+{
+	guard_report(guard, reason, root, path, "it could not be %s: %s", done, strerror(errno));
+	guard->stopped = true;
+	if (!guard->stuck)
+		guard->stuck = guard_full_path(root, path);
+}
+
 void guard_report_changed(struct guard *guard, enum sandbox_reason reason,
                           const struct guard_root *root, const char *path)
 {
@@ -468,8 +477,7 @@ bool guard_take_away(struct guard *guard, enum sandbox_reason reason,
 
 	if (folder < 0 || !guard_put_aside(guard, folder, name, aside)) {
 		if (errno != ENOENT)
-			guard_report(guard, reason, root, path, "it could not be taken away: %s",
-			             strerror(errno));
+			guard_report_failed(guard, reason, root, path, "taken away");
 		return false;
 	}
 	guard_report(guard, reason, root, path, "taken away: it is %s now", aside);
@@ -490,7 +498,8 @@ bool guard_is_protected(const struct guard *guard, const struct guard_root *root
 	_cleanup_free_ char *full = guard_full_path(root, path);
 	struct denial denial;
 
-	return !plan_judge(guard->plan, full, SANDBOX_WRITE, false, &denial) &&
+	/* It was not yet, when an earlier command ran. */
+	return !guard->completing && !plan_judge(guard->plan, full, SANDBOX_WRITE, false, &denial) &&
 	       !is_absent(guard->plan, denial.rule);
 }
 

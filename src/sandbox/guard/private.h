@@ -103,6 +103,7 @@ struct guard {
 	void *data;
 	size_t reported;
 	bool stopped;                    /* not everything could be looked at */
+	char *stuck;                     /* owned; what could not be put right; or NULL */
 	struct denial *early;            /* owned; reported with the first check */
 	size_t early_count, early_cap;
 };
@@ -155,6 +156,9 @@ bool guard_same(const struct stat *a, const struct stat *b);
 /* "ROOT/PATH" and what was done about it, as printf has it; counts. */
 void guard_report(struct guard *guard, enum sandbox_reason reason, const struct guard_root *root,
                   const char *path, const char *done, ...) __attribute__((format(printf, 5, 6)));
+/* It could not be `done` (errno): the check is not whole. */
+void guard_report_failed(struct guard *guard, enum sandbox_reason reason,
+                         const struct guard_root *root, const char *path, const char *done);
 /* A name that others obey has changed, and stays so. */
 void guard_report_changed(struct guard *guard, enum sandbox_reason reason,
                           const struct guard_root *root, const char *path);

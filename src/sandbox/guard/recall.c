@@ -63,7 +63,7 @@ struct recall {
 
 /* ---- tables ---- */
 
-static size_t slot_of(uint64_t a, uint64_t b)
+static size_t folder_slot_of(uint64_t a, uint64_t b)
 {
 	uint64_t hash = a * 0x9e3779b97f4a7c15u ^ b * 0xc2b2ae3d27d4eb4fu;
 
@@ -80,7 +80,7 @@ static void seen_fill(struct seen *seen)
 	seen->slots = mem_alloc(size, sizeof(*seen->slots));
 	seen->mask = size - 1;
 	for (size_t i = 0; i < seen->count; i++) {
-		size_t at = slot_of(seen->list[i].dev, seen->list[i].ino) & seen->mask;
+		size_t at = folder_slot_of(seen->list[i].dev, seen->list[i].ino) & seen->mask;
 
 		while (seen->slots[at])
 			at = (at + 1) & seen->mask;
@@ -94,7 +94,7 @@ const struct seen_folder *recall_find(const struct recall *recall, const struct 
 
 	if (!seen->count)
 		return NULL;
-	for (size_t at = slot_of(st->st_dev, st->st_ino);; at++) {
+	for (size_t at = folder_slot_of(st->st_dev, st->st_ino);; at++) {
 		uint32_t slot = seen->slots[at & seen->mask];
 
 		if (!slot)
@@ -345,7 +345,8 @@ static bool open_file(struct recall *recall, int fd, const struct timespec *bega
 	if (recall->fd < 0 || !lock_byte(recall->fd, LOCK_ALL, F_WRLCK, true))
 		return false;
 	ok = recall_read_head(recall->fd, &head);
-	if (!ok || began->tv_sec - head.walked.tv_sec > LIMIT_GUARD_SESSION_S) {
+	if (!ok || began->tv_sec - (head.valid ? head.walked : head.since).tv_sec >
+	                   LIMIT_GUARD_SESSION_S) {
 		forget_session(&head, began);
 		ok = write_at(recall->fd, &head, sizeof(head), &at) &&
 		     (ok || ftruncate(recall->fd, (off_t)PAYLOAD) == 0);
@@ -486,8 +487,8 @@ static void write_payload(struct recall *recall)
 	write_at(recall->fd, &head, sizeof(head), &start);
 	head.valid = write_at(recall->fd, seen->list, seen->count * sizeof(*seen->list), &at) &&
 	             write_at(recall->fd, seen->text, seen->text_len, &at) &&
-	             write_at(recall->fd, recall->keys, recall->key_count * sizeof(*recall->keys),
-	                      &at) &&
+	             write_at(recall->fd, recall->keys,
+	                      recall->key_count * sizeof(*recall->keys), &at) &&
 	             write_at(recall->fd, recall->vacated, recall->vacated_len, &at);
 	head.folders = seen->count;
 	head.text_bytes = seen->text_len;

@@ -432,6 +432,11 @@ bool denial_is_routine(const struct denial *denial)
 	return is_cache(denial);
 }
 
+bool denial_is_none(const struct denial *denial)
+{
+	return denial->kind == DENIAL_CHANGED || denial->kind == DENIAL_UNCHECKED;
+}
+
 /* Characters that change how text around them is shown (UAX 9, and those without a width). */
 static bool code_point_misleads(uint32_t c)
 {

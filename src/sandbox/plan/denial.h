@@ -42,6 +42,9 @@ struct denial {
  * models are not shown it then.  Reports keep it.  Of what is written, only caches are routine. */
 bool denial_is_routine(const struct denial *denial);
 
+/* Whether the record is about what was found afterwards, and nothing was denied. */
+bool denial_is_none(const struct denial *denial);
+
 /* "write /etc/x: outside the writable paths (rule: default, level full). To allow: --write /etc".
  * One line; control characters, and others that mislead, are escaped. */
 void denial_sentence(const struct denial *denial, struct buf *out);

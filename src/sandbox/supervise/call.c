@@ -169,7 +169,20 @@ static int kept_folder(struct supervisor *supervisor, pid_t thread, bool again)
 	snprintf(path, sizeof(path), "/proc/%d", number);
 	kept->fd = number <= 0 ? -1 : open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	kept->thread = kept->fd < 0 ? 0 : thread;
+	kept->umask_epoch = 0;
 	return kept->fd;
+}
+
+struct kept_proc *call_kept(const struct call *call)
+{
+	struct supervisor *supervisor = call->supervisor;
+	struct kept_proc *kept = &supervisor->procs[(unsigned)call->thread % KEPT_PROCS];
+	int folder = kept_folder(supervisor, call->thread, false);
+	struct stat st;
+
+	if (folder < 0 || fstatat(folder, "comm", &st, 0) != 0)
+		folder = kept_folder(supervisor, call->thread, true);
+	return folder < 0 ? NULL : kept;
 }
 
 int call_open_proc(const struct call *call, const char *name, int flags)

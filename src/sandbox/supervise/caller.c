@@ -25,11 +25,63 @@
 
 /* ---- umask ---- */
 
+/* /proc says it for 10 us, so it is remembered for each thread until any thread calls umask.  That
+ * call returns some time after the supervisor has seen it, and threads can have one umask together:
+ * nothing is remembered before it is known to have returned. */
+
+/* Whether one has: it is gone, makes another call, or has what it asked for. */
+static bool has_returned(const struct call *call, const struct umask_call *last)
+{
+	const struct call theirs = { .supervisor = call->supervisor, .thread = last->thread };
+
+	return last->thread == call->thread || !call_kept(&theirs) ||
+	       call_umask(&theirs) == last->wanted;
+}
+
+static bool have_returned(const struct call *call)
+{
+	struct supervisor *supervisor = call->supervisor;
+
+	for (unsigned i = 0; i < supervisor->umask_count;) {
+		if (has_returned(call, &supervisor->umasks[i]))
+			supervisor->umasks[i] = supervisor->umasks[--supervisor->umask_count];
+		else
+			i++;
+	}
+	return !supervisor->umask_count && !supervisor->umask_lost;
+}
+
 struct answer supervise_umask(const struct call *call, const struct handler *row)
 {
+	struct supervisor *supervisor = call->supervisor;
+
 	(void)row;
-	call->supervisor->umask_varies = true;
+	supervisor->umask_epoch++;
+	have_returned(call);
+	if (supervisor->umask_count < ARRAY_LEN(supervisor->umasks))
+		supervisor->umasks[supervisor->umask_count++] = (struct umask_call){
+			.thread = call->thread, .wanted = (mode_t)call->args[0] & 0777 };
+	else
+		supervisor->umask_lost = true;
 	return answer_go_on(CONTINUE_UMASK);
+}
+
+static mode_t find_umask(const struct call *call)
+{
+	const unsigned epoch = call->supervisor->umask_epoch;
+	bool returned = have_returned(call);
+	struct kept_proc *kept = call_kept(call);
+
+	if (!kept || kept->umask_epoch != epoch) {
+		mode_t mask = call_umask(call);
+
+		kept = returned ? call_kept(call) : NULL;
+		if (!kept)
+			return mask;
+		kept->umask = mask;
+		kept->umask_epoch = epoch;
+	}
+	return kept->umask;
 }
 
 void caller_take_umask(const struct call *call)
@@ -37,9 +89,9 @@ void caller_take_umask(const struct call *call)
 	struct supervisor *supervisor = call->supervisor;
 	mode_t mask;
 
-	if (!supervisor->umask_varies)
+	if (!supervisor->umask_epoch)
 		return;
-	mask = call_umask(call);
+	mask = find_umask(call);
 	if (mask != supervisor->umask)
 		umask(mask);
 	supervisor->umask = mask;
@@ -154,7 +206,8 @@ int caller_take_ids(const struct call *call)
 	if (is_same_ids(&theirs, &ours))
 		return 0;
 	supervisor->ids = mem_dup((const char *)&ours, sizeof(ours));
-	if (set_ids(&theirs) && set_effective(theirs.caps))
+	/* Looking into processes of other users has nothing to do with opening files. */
+	if (set_ids(&theirs) && set_effective(theirs.caps | UINT64_C(1) << CAP_SYS_PTRACE))
 		return 0;
 	caller_resign_ids(call);
 	return EACCES;
@@ -182,15 +235,29 @@ uid_t caller_user(const struct call *call)
 
 /* ---- descriptors ---- */
 
-/* How many it has, from Linux 6.2 on, and how many it may have. */
+/* Of a process with other ids, only /proc says it. */
+static rlim_t files_limit(const struct call *call)
+{
+	char text[4096];
+	const char *line;
+	struct rlimit limit;
+	unsigned long long files;
+	_cleanup_fd_ int fd = -1;
+
+	if (prlimit(call->thread, RLIMIT_NOFILE, NULL, &limit) == 0)
+		return limit.rlim_cur;
+	fd = call_open_proc(call, "limits", O_RDONLY);
+	line = fd_read_text(fd, text, sizeof(text)) ? status_line(text, "\nMax open files") :
+	                                              NULL;
+	return line && sscanf(line, "%llu", &files) == 1 ? (rlim_t)files : RLIM_INFINITY;
+}
+
+/* How many it has (from Linux 6.2 on), and how many it may have. */
 bool caller_has_room(const struct call *call)
 {
-	struct rlimit limit;
 	struct stat st;
 
-	return call_stat_proc(call, "fd", &st) != 0 ||
-	       prlimit(call->thread, RLIMIT_NOFILE, NULL, &limit) != 0 ||
-	       (rlim_t)st.st_size < limit.rlim_cur;
+	return call_stat_proc(call, "fd", &st) != 0 || (rlim_t)st.st_size < files_limit(call);
 }
 
 struct answer caller_hand_over(const struct call *call, int fd, uint64_t flags)

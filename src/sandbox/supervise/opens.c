@@ -67,15 +67,21 @@ static uint64_t safe_flags(uint64_t flags)
 	return flags | O_CLOEXEC | (flags & O_PATH ? 0 : O_NOCTTY | O_NONBLOCK);
 }
 
-static int open_with(int folder, const char *name, const struct opening *opening, uint64_t flags)
+/* What open and openat know; the rest they leave out, where openat2 fails. */
+#define KNOWN_FLAGS (O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | \
+	O_SYNC | O_ASYNC | O_DIRECT | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC | O_PATH | \
+	O_TMPFILE)
+
+static int open_with(int folder, const char *name, const struct opening *opening, uint64_t flags,
+                     uint64_t resolve)
 {
-	struct open_how how = { .flags = safe_flags(flags) };
+	struct open_how how = { .flags = safe_flags(flags), .resolve = resolve };
 
 	if (flags & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY)))
 		how.mode = opening->how.mode;
-	if (opening->strict)
-		return (int)syscall(SYS_openat2, folder, name, &how, sizeof(how));
-	return openat(folder, name, (int)how.flags, (mode_t)how.mode);
+	if (!opening->strict)
+		how.flags &= KNOWN_FLAGS;
+	return (int)syscall(SYS_openat2, folder, name, &how, sizeof(how));
 }
 
 /* Opens what a descriptor (O_PATH) stands for. */
@@ -84,7 +90,7 @@ static int reopen_descriptor(int fd, const struct opening *opening)
 	char text[FD_PATH_SIZE];
 
 	return open_with(AT_FDCWD, fd_path(fd, text), opening,
-	                 opening->how.flags & ~(uint64_t)(O_CREAT | O_EXCL | O_NOFOLLOW));
+	                 opening->how.flags & ~(uint64_t)(O_CREAT | O_EXCL | O_NOFOLLOW), 0);
 }
 
 /* A name with a slash behind it is a folder, which is not opened for writing; the kernel would
@@ -110,7 +116,8 @@ static int open_opening(const struct named *named, const struct opening *opening
 		return reopen_descriptor(named->folder, opening);
 	if (strchr(named->name, '/'))
 		return open_folder_name(named, opening);
-	return open_with(named->folder, named->name, opening, opening->how.flags | O_NOFOLLOW);
+	return open_with(named->folder, named->name, opening, opening->how.flags,
+	                 RESOLVE_NO_SYMLINKS);
 }
 
 /* ---- the caller's terminal ---- */
@@ -235,12 +242,12 @@ static int open_nameless(const struct call *call, const struct opening *opening,
 	supervise_judge(call, path, (struct wanted){ 0 }, &verdict);
 	if (!verdict.allowed && plan->level == SANDBOX_LANDLOCK && plan->temp &&
 	    strcmp(path, "/tmp") == 0)
-		return open_with(AT_FDCWD, plan->temp, opening, opening->how.flags);
+		return open_with(AT_FDCWD, plan->temp, opening, opening->how.flags, 0);
 	if (verdict.refused) {
 		*ret_answer = supervise_refuse_name(call, &verdict);
 		return -1;
 	}
-	fd = open_with(folder, ".", opening, opening->how.flags);
+	fd = open_with(folder, ".", opening, opening->how.flags, 0);
 	supervise_record_verdict(call, &verdict, fd < 0 ? errno : 0);
 	return fd;
 }
@@ -393,7 +400,8 @@ static struct answer try_open(const struct call *call, struct opening *opening)
 	struct answer answer = { .kind = ANSWER_LATER };
 	int fd;
 
-	if ((opening->how.flags & (O_CREAT | O_TRUNC)) && !caller_has_room(call))
+	if ((opening->how.flags & O_TRUNC) && !(opening->how.flags & O_EXCL) &&
+	    !caller_has_room(call))
 		return answer_error(EMFILE);
 	if (opening->how.flags & O_CREAT)
 		caller_take_umask(call);

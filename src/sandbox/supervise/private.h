@@ -61,6 +61,13 @@ enum { KEPT_PROCS = 16 };
 struct kept_proc {
 	pid_t thread;  /* 0: none */
 	int fd;        /* O_PATH of /proc/THREAD */
+	unsigned umask_epoch; /* supervisor->umask_epoch when it was read; 0: it was not */
+	mode_t umask;
+};
+
+struct umask_call {
+	pid_t thread;
+	mode_t wanted;
 };
 
 struct supervisor {
@@ -86,7 +93,10 @@ struct supervisor {
 	bool takes_descriptors;          /* pidfd_getfd is to be had: containers may forbid it */
 	bool own_folder;                 /* working folder and umask are the thread's alone */
 	bool same_ids;                   /* no process can have other ids than this one */
-	bool umask_varies;               /* some process may have another than at the start */
+	unsigned umask_epoch;            /* counts calls of umask; 0: all are as at the start */
+	struct umask_call umasks[8];     /* that are not known to have returned */
+	unsigned umask_count;
+	bool umask_lost;                 /* there were more: nothing is remembered any more */
 	void *ids;                       /* owned; the thread's own while it has a caller's */
 	mode_t umask;                    /* that of the thread, at the start every process's */
 	struct kept_proc procs[KEPT_PROCS];
@@ -154,12 +164,15 @@ int call_descriptor(const struct call *call, int fd);
 int call_open_proc(const struct call *call, const char *name, int flags);
 /* stat of a name in /proc/THREAD (followed): 0, or -1 with errno set. */
 int call_stat_proc(const struct call *call, const char *name, struct stat *ret);
+/* The caller's place among supervisor->procs, looked up again if its thread is gone; NULL:
+ * unknown. */
+struct kept_proc *call_kept(const struct call *call);
 /* Whether /proc counts processes as we do. */
 bool call_proc_is_own(void);
 void call_free_procs(struct supervisor *supervisor); /* closes supervisor->procs */
 /* Whether this process may use pidfd_getfd at all. */
 bool call_can_take_descriptors(void);
-/* The process's umask; 077 if it cannot be read. */
+/* The process's umask, from /proc; 077 if it cannot be read. */
 mode_t call_umask(const struct call *call);
 /* Gives the thread the process's umask, before something is made. */
 void caller_take_umask(const struct call *call);
