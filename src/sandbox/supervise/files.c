@@ -199,10 +199,9 @@ static struct answer make(const struct call *call, const struct handler *row,
 		return named_exists(&named) ? answer_error(EEXIST) :
 		                              supervise_refuse_name(call, &verdict);
 	caller_take_umask(call);
+	supervise_report_made(call, named.path);
 	error = make_at(&named, making);
 	supervise_record_verdict(call, &verdict, error);
-	if (!error)
-		supervise_report_made(call, named.path);
 	return answer_made(error);
 }
 
@@ -284,11 +283,10 @@ static struct answer link_names(const struct call *call, const struct named *fro
 		return supervise_refuse_name(call, &source);
 	if (target.refused)
 		return supervise_refuse_name(call, &target);
+	supervise_report_made(call, to->path);
 	error = make_link(from, to);
 	supervise_record_verdict(call, &source, error);
 	supervise_record_verdict(call, &target, error);
-	if (!error)
-		supervise_report_made(call, to->path);
 	return answer_made(error);
 }
 
@@ -328,16 +326,14 @@ static struct answer rename_names(const struct call *call, const struct named *f
 		return supervise_refuse_name(call, &target);
 	report_gone(call, from->path);
 	report_gone(call, to->path);
+	if (exchanges)
+		supervise_report_made(call, from->path);
+	supervise_report_made(call, to->path);
 	if (syscall(SYS_renameat2, from->folder, from->name, to->folder, to->name, flags) != 0)
 		error = errno;
 	supervise_record_verdict(call, &source, error);
 	supervise_record_verdict(call, &target, error);
-	if (error)
-		return answer_error(error);
-	if (exchanges)
-		supervise_report_made(call, from->path);
-	supervise_report_made(call, to->path);
-	return answer_made(0);
+	return answer_made(error);
 }
 
 struct answer supervise_rename(const struct call *call, const struct handler *row)
@@ -419,9 +415,8 @@ struct answer supervise_truncate(const struct call *call, const struct handler *
 		return supervise_refuse_name(call, &verdict);
 	if (is_over_limit(call, length))
 		return answer_error(EFBIG);
+	supervise_report_made(call, named.path);
 	error = truncate(fd_path(fd, link), length) ? errno : 0;
 	supervise_record_verdict(call, &verdict, error);
-	if (!error)
-		supervise_report_made(call, named.path);
 	return answer_made(error);
 }

@@ -199,12 +199,11 @@ static int try_named(const struct call *call, const struct opening *opening,
 		*ret_answer = error ? answer_error(error) : supervise_refuse_name(call, &verdict);
 		return -1;
 	}
+	supervise_report_made(call, named->path);
 	fd = strcmp(named->path, "/dev/tty") == 0 ? open_terminal(call, opening) :
 	                                            open_opening(named, opening);
 	error = fd < 0 ? errno : 0;
 	supervise_record_verdict(call, &verdict, error);
-	if (!error)
-		supervise_report_made(call, named->path);
 	errno = error;
 	return fd;
 }
@@ -279,11 +278,11 @@ static int open_existing(const struct call *call, const struct opening *opening,
 		*ret_answer = supervise_refuse_name(call, &verdict);
 		return -1;
 	}
+	if (opens_for_writing(opening))
+		supervise_report_made(call, path);
 	fd = strcmp(path, "/dev/tty") == 0 ? open_terminal(call, opening) :
 	                                     reopen_descriptor(found, opening);
 	supervise_record_verdict(call, &verdict, fd < 0 ? errno : 0);
-	if (fd >= 0 && opens_for_writing(opening))
-		supervise_report_made(call, path);
 	return fd;
 }
 

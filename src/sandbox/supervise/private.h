@@ -262,7 +262,7 @@ void supervise_judge(const struct call *call, const char *path, struct wanted wa
 void supervise_record_verdict(const struct call *call, struct verdict *verdict, int error);
 /* What the supervisor refuses: its record, and the answer. */
 struct answer supervise_refuse_name(const struct call *call, struct verdict *verdict);
-/* A name was made, moved to, or opened for writing. */
+/* A name is about to be made, moved to, or opened for writing. */
 void supervise_report_made(const struct call *call, const char *path);
 
 /* ---- records (call.c) ---- */

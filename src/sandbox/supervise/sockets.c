@@ -194,10 +194,9 @@ static int bind_path(const struct call *call, int fd, const char *path,
 	if (verdict.refused ||
 	    (!verdict.allowed && call->supervisor->plan->level == SANDBOX_LANDLOCK))
 		return supervise_refuse_name(call, &verdict).error;
+	supervise_report_made(call, named.path);
 	error = bind_judged(call, fd, &named, address, len);
 	supervise_record_verdict(call, &verdict, error);
-	if (!error)
-		supervise_report_made(call, named.path);
 	return error;
 }
 

@@ -51,8 +51,9 @@ struct supervisor;
 struct supervisor_events {
 	/* On the supervisor's thread. Each different denial once (LIMIT_DENIALS in all). */
 	void (*denied)(void *data, const struct denial *denial);
-	/* A name was made, moved to, or opened for writing: its canonical path.  A fact: the
-	 * supervisor made the call itself.  May be NULL. */
+	/* A name is about to be made, moved to, or opened for writing, by the supervisor itself:
+	 * its canonical path.  What was there is still there; the call may yet fail.  May be
+	 * NULL. */
 	void (*made)(void *data, const char *path);
 	/* A folder or file of this canonical path is about to be moved away, replaced or removed.
 	 * May be NULL. */
