@@ -28,6 +28,7 @@ static const struct {
 	[SANDBOX_REASON_NETWORK] = { "network", "the network is off" },
 	[SANDBOX_REASON_KERNEL] = { "kernel", "a system call that no command needs" },
 	[SANDBOX_REASON_LIMIT] = { "limit", "a limit was reached" },
+	[SANDBOX_REASON_UNJUDGED] = { "unjudged", "hasp cannot tell what the call is about" },
 };
 
 const char *sandbox_reason_name(enum sandbox_reason reason)

@@ -75,6 +75,7 @@ enum sandbox_reason {
 	SANDBOX_REASON_NETWORK,     /* the network is off */
 	SANDBOX_REASON_KERNEL,      /* a system call that no command needs */
 	SANDBOX_REASON_LIMIT,       /* a limit was reached */
+	SANDBOX_REASON_UNJUDGED,    /* what a call is about cannot be read or found out */
 	SANDBOX_REASON_COUNT
 };
 
