@@ -72,7 +72,8 @@ struct filter_program {
 
 extern const struct filter_program filter_programs[FILTER_COUNT];
 
-/* The rows of refused calls, on this architecture; a call may have several rows. */
+/* The rows of calls that the supervisor gets, on this architecture; a call may have several rows.
+ * error 0: it is not refused as such. */
 struct filter_call {
 	int number, error;
 	const char *name, *why;

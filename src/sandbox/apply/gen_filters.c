@@ -622,7 +622,7 @@ static void print_filter(const struct machine *machine, enum filter_name filter)
 	printf("};\n\n");
 }
 
-/* Names and answers of the refused calls, for the supervisor. */
+/* Names and answers of the calls that the supervisor gets; without an answer (0) it decides. */
 static void print_calls(const struct machine *machine)
 {
 	printf("static const struct filter_call calls[] = {\n");
@@ -630,7 +630,7 @@ static void print_calls(const struct machine *machine)
 		const struct filter_rule *rule = &filter_rules[i];
 		int number = rule->number;
 
-		if (rule->answer != RULE_DENY || !(rule->filters >> FILTER_COMMAND))
+		if (rule->answer == RULE_ERRNO || !(rule->filters >> FILTER_COMMAND))
 			continue;
 		if (!number)
 			number = seccomp_syscall_resolve_name_arch(machine->scmp, rule->call);

@@ -81,7 +81,6 @@ static bool find_mapping(const struct call *call, uint64_t address, char rights[
  * looked into: there is no deciding then, and the record says so. */
 static int memory_refused(const struct call *call, uint64_t address, int error)
 {
-	struct denial denial = { .kind = DENIAL_CALL, .reason = SANDBOX_REASON_KERNEL };
 	char rights[5] = "";
 
 	if (error == ESRCH)
@@ -89,10 +88,7 @@ static int memory_refused(const struct call *call, uint64_t address, int error)
 	if (error == EFAULT && (!find_mapping(call, address, rights) ||
 	                        !strpbrk(rights, "rx")))
 		return EFAULT;
-	snprintf(denial.what, sizeof(denial.what),
-	         "call %d: its arguments are in memory that the sandbox cannot read",
-	         call->request->data.nr);
-	supervise_record_denial(call, &denial);
+	call_record_unjudged(call, "memory that cannot be read");
 	return error == EFAULT ? EFAULT : EACCES;
 }
 
@@ -383,6 +379,24 @@ void supervise_record_denial(const struct call *call, struct denial *denial)
 	supervise_report_denial(supervisor, denial);
 }
 
+static const struct filter_call *first_row(int number)
+{
+	for (size_t i = 0; i < filter_call_count; i++) {
+		if (filter_calls[i].number == number)
+			return &filter_calls[i];
+	}
+	return NULL;
+}
+
+void call_record_unjudged(const struct call *call, const char *why)
+{
+	struct denial denial = { .kind = DENIAL_CALL, .reason = SANDBOX_REASON_UNJUDGED };
+	const struct filter_call *known = first_row(call->number);
+
+	snprintf(denial.what, sizeof(denial.what), "%s (%s)", known ? known->name : "?", why);
+	supervise_record_denial(call, &denial);
+}
+
 static void report_pending(struct supervisor *supervisor)
 {
 	struct denial denial = { .kind = DENIAL_LIMIT, .reason = SANDBOX_REASON_LIMIT,
@@ -419,15 +433,6 @@ void supervise_records_free(struct supervisor *supervisor)
 /* Refused, with a record. */
 
 #define FAST_OPEN 0x20000000
-
-static const struct filter_call *first_row(int number)
-{
-	for (size_t i = 0; i < filter_call_count; i++) {
-		if (filter_calls[i].number == number)
-			return &filter_calls[i];
-	}
-	return NULL;
-}
 
 static const char *family_name(int family, char text[static 24])
 {
@@ -516,14 +521,14 @@ static void refuse_ioctl(const struct call *call, struct denial *denial, int *re
 struct answer supervise_refuse(const struct call *call, const struct handler *row)
 {
 	struct denial denial = { .kind = DENIAL_CALL, .reason = SANDBOX_REASON_KERNEL };
-	const struct filter_call *known = first_row(call->request->data.nr);
-	int error = known ? known->error : EPERM;
+	const struct filter_call *known = first_row(call->number);
+	int error = known && known->error ? known->error : EPERM;
 
 	(void)row;
-	switch (call->request->data.nr) {
+	switch (call->number) {
 	case SYS_socket:
 	case SYS_socketpair:
-		refuse_socket(call, call->request->data.nr == SYS_socketpair, &denial, &error);
+		refuse_socket(call, call->number == SYS_socketpair, &denial, &error);
 		break;
 	case SYS_ioctl:
 		refuse_ioctl(call, &denial, &error);
@@ -533,7 +538,7 @@ struct answer supervise_refuse(const struct call *call, const struct handler *ro
 			snprintf(denial.what, sizeof(denial.what), "%s", known->name);
 		else
 			snprintf(denial.what, sizeof(denial.what), "call %d",
-			         call->request->data.nr);
+			         call->number);
 	}
 	supervise_record_denial(call, &denial);
 	return answer_error(error);

@@ -316,6 +316,9 @@ static int name_place(const struct call *call, bool in_proc, struct named *ret)
 	if (!error && len && !ret->path[0]) /* a folder out of reach */
 		error = EACCES;
 	if (error)
+		call_record_unjudged(call, error == ENAMETOOLONG ? "a folder with too long a path" :
+		                                                   "a folder without a path");
+	if (error)
 		return error;
 	if (in_proc &&
 	    (error = judge_proc(call, ret->path, len ? ret->name : last_of(ret->path), true)) != 0)

@@ -46,6 +46,7 @@ struct waiting_open {
 	struct waiting_open *next;
 	uint64_t id;
 	pid_t thread;
+	int number;
 	struct opening opening;
 };
 
@@ -423,7 +424,7 @@ static void keep_open(const struct call *call, const struct opening *opening)
 	struct waiting_open *kept = mem_alloc(1, sizeof(*kept));
 
 	*kept = (struct waiting_open){ .next = supervisor->opens, .id = call->id,
-		.thread = call->thread, .opening = *opening };
+		.thread = call->thread, .number = call->number, .opening = *opening };
 	supervisor->opens = kept;
 	supervisor->opens_count++;
 }
@@ -442,7 +443,7 @@ void opens_continue(struct supervisor *supervisor)
 {
 	for (struct waiting_open **at = &supervisor->opens; *at;) {
 		struct call call = { .supervisor = supervisor, .id = (*at)->id,
-			.thread = (*at)->thread };
+			.thread = (*at)->thread, .number = (*at)->number };
 		struct answer answer = { .kind = ANSWER_LATER };
 		bool alive = call_alive(&call);
 

@@ -104,8 +104,8 @@ struct supervisor {
 
 struct call {
 	struct supervisor *supervisor;
-	const struct seccomp_notif *request;
 	uint64_t id;
+	int number;             /* of the call */
 	pid_t thread;           /* in the supervisor's PID namespace */
 	const __u64 *args;
 };
@@ -267,6 +267,8 @@ void supervise_report_made(const struct call *call, const char *path);
 
 /* ---- records (call.c) ---- */
 
+/* Records that a call was refused because hasp cannot tell what it is about. */
+void call_record_unjudged(const struct call *call, const char *why);
 /* Counts a denial and reports it if it is new. pid and program are filled in here. */
 void supervise_record_denial(const struct call *call, struct denial *denial);
 /* At the end: reports once more, with its count, what was met more than once. */

@@ -246,7 +246,7 @@ void supervise_hold_groups(struct supervisor *supervisor)
 static struct answer handle_call(const struct call *call)
 {
 	static const struct handler refuse = { .run = supervise_refuse };
-	int number = call->request->data.nr;
+	int number = call->number;
 	const struct handler *row = number >= 0 && number < NR_COUNT && handlers[number].run ?
 		&handlers[number] : &refuse;
 
@@ -257,7 +257,7 @@ static struct answer handle_call(const struct call *call)
 static void take_request(struct supervisor *supervisor)
 {
 	struct seccomp_notif *request = supervisor->request;
-	struct call call = { .supervisor = supervisor, .request = request };
+	struct call call = { .supervisor = supervisor };
 	struct answer answer;
 	int error;
 
@@ -265,6 +265,7 @@ static void take_request(struct supervisor *supervisor)
 	if (ioctl(supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_RECV, request) != 0)
 		return;
 	call.id = request->id;
+	call.number = request->data.nr;
 	call.thread = (pid_t)request->pid;
 	call.args = request->data.args;
 	error = caller_take_ids(&call);
