@@ -44,8 +44,9 @@
 struct guard;
 
 /* Before the command's first instruction; puts right what an earlier one left that was not checked.
- * Borrows the plan. `recall`: the session's file (recall.h), or 0.  TOO_LARGE: too
- * many commands run; DENIED_BY_SANDBOX: what was left cannot be put right; else what opening the writable paths and the file says. */
+ * Borrows the plan. `recall`: the session's file (recall.h), or 0.  TOO_LARGE: too many commands
+ * run; DENIED_BY_SANDBOX: what was left cannot be put right; else what opening the writable paths
+ * and the file says. */
 bool guard_take(const struct sandbox_plan *plan, int recall, struct guard **ret, struct err *err);
 
 /* A name is about to be made or opened for writing: its canonical path, or "" where that is not

@@ -499,7 +499,8 @@ bool guard_is_protected(const struct guard *guard, const struct guard_root *root
 	struct denial denial;
 
 	/* It was not yet, when an earlier command ran. */
-	return !guard->completing && !plan_judge(guard->plan, full, SANDBOX_WRITE, false, &denial) &&
+	return !guard->completing &&
+	       !plan_judge(guard->plan, full, SANDBOX_WRITE, false, &denial) &&
 	       !is_absent(guard->plan, denial.rule);
 }
 

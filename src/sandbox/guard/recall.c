@@ -31,6 +31,8 @@ struct recall_place {
 };
 
 enum { PLACES = LIMIT_GUARD_COMMANDS, LOCK_ALL = 0, LOCK_PLACES = 1 };
+/* The texts of a folder: three ends. */
+enum { TEXTS_LEAST = 3 };
 #define PAYLOAD (sizeof(struct recall_head) + PLACES * sizeof(struct recall_place))
 
 static const char magic[8] = "hasp-gm1";
@@ -63,7 +65,7 @@ struct recall {
 
 /* ---- tables ---- */
 
-static size_t folder_slot_of(uint64_t a, uint64_t b)
+static size_t recall_slot_of(uint64_t a, uint64_t b)
 {
 	uint64_t hash = a * 0x9e3779b97f4a7c15u ^ b * 0xc2b2ae3d27d4eb4fu;
 
@@ -80,7 +82,7 @@ static void seen_fill(struct seen *seen)
 	seen->slots = mem_alloc(size, sizeof(*seen->slots));
 	seen->mask = size - 1;
 	for (size_t i = 0; i < seen->count; i++) {
-		size_t at = folder_slot_of(seen->list[i].dev, seen->list[i].ino) & seen->mask;
+		size_t at = recall_slot_of(seen->list[i].dev, seen->list[i].ino) & seen->mask;
 
 		while (seen->slots[at])
 			at = (at + 1) & seen->mask;
@@ -94,7 +96,7 @@ const struct seen_folder *recall_find(const struct recall *recall, const struct 
 
 	if (!seen->count)
 		return NULL;
-	for (size_t at = folder_slot_of(st->st_dev, st->st_ino);; at++) {
+	for (size_t at = recall_slot_of(st->st_dev, st->st_ino);; at++) {
 		uint32_t slot = seen->slots[at & seen->mask];
 
 		if (!slot)
@@ -345,8 +347,10 @@ static bool open_file(struct recall *recall, int fd, const struct timespec *bega
 	if (recall->fd < 0 || !lock_byte(recall->fd, LOCK_ALL, F_WRLCK, true))
 		return false;
 	ok = recall_read_head(recall->fd, &head);
-	if (!ok || began->tv_sec - (head.valid ? head.walked : head.since).tv_sec >
-	                   LIMIT_GUARD_SESSION_S) {
+	/* Or the clock was set back. */
+	if (!ok || is_before(began, &head.since) ||
+	    began->tv_sec - (head.valid ? head.walked : head.since).tv_sec >
+	            LIMIT_GUARD_SESSION_S) {
 		forget_session(&head, began);
 		ok = write_at(recall->fd, &head, sizeof(head), &at) &&
 		     (ok || ftruncate(recall->fd, (off_t)PAYLOAD) == 0);
@@ -423,29 +427,35 @@ bool recall_unchecked(const struct recall *recall, struct timespec *ret_began)
 
 /* ---- before a check and after it ---- */
 
-static void *recall_read_part(int fd, size_t count, size_t size, off_t *at)
+/* The next part of the file, owned by the caller; *ok is false if it is not all there. */
+static void *recall_read_part(int fd, size_t count, size_t size, off_t *at, bool *ok)
 {
 	void *part = mem_alloc(count + 1, size);
 
-	if (!read_at(fd, part, count * size, *at)) {
-		free(part);
-		return NULL;
-	}
+	*ok = *ok && read_at(fd, part, count * size, *at);
 	*at += (off_t)(count * size);
 	return part;
 }
 
 static bool read_payload(struct recall *recall, const struct recall_head *head)
 {
+	const int fd = recall->fd;
+	const off_t most = head->folders | head->text_bytes | head->keys | head->vacated_bytes;
 	off_t at = (off_t)PAYLOAD;
+	struct stat st;
+	bool ok = true;
 
-	recall->old.list = recall_read_part(recall->fd, head->folders, sizeof(*recall->old.list), &at);
-	recall->old.text = recall->old.list ? recall_read_part(recall->fd, head->text_bytes, 1, &at) :
-	                                      NULL;
-	recall->keys = recall->old.text ? recall_read_part(recall->fd, head->keys,
-	                                            sizeof(*recall->keys), &at) : NULL;
-	recall->vacated = recall->keys ? recall_read_part(recall->fd, head->vacated_bytes, 1, &at) : NULL;
-	return recall->vacated;
+	if (fstat(fd, &st) != 0 || most < 0 || most > st.st_size)
+		return false;
+	recall->old.list = recall_read_part(fd, head->folders, sizeof(*recall->old.list), &at, &ok);
+	recall->old.text = recall_read_part(fd, head->text_bytes, 1, &at, &ok);
+	for (size_t i = 0; i < head->folders; i++) /* after a crash of the machine: anything */
+		ok = ok && recall->old.list[i].text + TEXTS_LEAST <= head->text_bytes;
+	ok = ok && head->text_bytes >= TEXTS_LEAST &&
+	     memcmp(recall->old.text + head->text_bytes - 2, "\0", 2) == 0;
+	recall->keys = recall_read_part(fd, head->keys, sizeof(*recall->keys), &at, &ok);
+	recall->vacated = recall_read_part(fd, head->vacated_bytes, 1, &at, &ok);
+	return ok;
 }
 
 void recall_load(struct recall *recall)
