@@ -29,6 +29,7 @@ class Layout(NamedTuple):
 OUTSIDE = ("stash", "stash and pop", "stash with new files", "checkout wide", "merge wide", "rebase wide", "reset",
            "restore", "new worktree", "pull")
 
+SUBMODULE = ("update of submodules",)  # it writes configurations, which are protected
 ELSEWHERE = (*OUTSIDE, "checkout narrow", "merge narrow", "rebase narrow")
 
 LAYOUTS = {
@@ -48,7 +49,7 @@ LAYOUTS = {
     "the bare one of worktrees": Layout("make s; git clone -q --bare s b.git; "
                                         "git -C b.git worktree add -q ../m main", "b.git", ("m",)),
     "with a submodule": Layout("make s; make m; git -C m submodule --quiet add ../s sub; git -C m commit -qm s",
-                               "m", ("m", "m/sub")),
+                               "m", ("m", "m/sub"), refused=SUBMODULE),
     "submodule": Layout("make s; make m; git -C m submodule --quiet add ../s sub; git -C m commit -qm s",
                         "m/sub", ("m", "m/sub")),
     "folder of a submodule": Layout("make s; make m; git -C m submodule --quiet add ../s sub; git -C m commit -qm s",
