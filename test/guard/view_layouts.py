@@ -27,9 +27,8 @@ class Layout(NamedTuple):
 
 
 OUTSIDE = ("stash", "stash and pop", "stash with new files", "checkout wide", "merge wide", "rebase wide", "reset",
-           "restore", "new worktree", "pull")
+           "restore", "new worktree")
 
-SUBMODULE = ("update of submodules",)  # it writes configurations, which are protected
 ELSEWHERE = (*OUTSIDE, "checkout narrow", "merge narrow", "rebase narrow")
 
 LAYOUTS = {
@@ -49,7 +48,7 @@ LAYOUTS = {
     "the bare one of worktrees": Layout("make s; git clone -q --bare s b.git; "
                                         "git -C b.git worktree add -q ../m main", "b.git", ("m",)),
     "with a submodule": Layout("make s; make m; git -C m submodule --quiet add ../s sub; git -C m commit -qm s",
-                               "m", ("m", "m/sub"), refused=SUBMODULE),
+                               "m", ("m", "m/sub")),
     "submodule": Layout("make s; make m; git -C m submodule --quiet add ../s sub; git -C m commit -qm s",
                         "m/sub", ("m", "m/sub")),
     "folder of a submodule": Layout("make s; make m; git -C m submodule --quiet add ../s sub; git -C m commit -qm s",
@@ -110,6 +109,7 @@ COMMANDS = {
     "restore": (CHANGE, "git restore ."),
     "new worktree": ("", "git worktree add -q $ROOT/new"),
     "prune": (CHANGE, "git worktree prune; git worktree list"),
+    "rename of a branch": ("", "git branch -m narrow n"),
     "gc": ("", "git gc -q --prune=now"),
     "update of submodules": ("", "git submodule --quiet update --init"),
 }

@@ -20,6 +20,7 @@
 #include <utime.h>
 
 #include "base/fd.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "sandbox/plan/denial.h"
 #include "sandbox/supervise/private.h"
@@ -272,6 +273,69 @@ struct answer supervise_link(const struct call *call, const struct handler *row)
 	return answer_judged(call, refused, to->path);
 }
 
+/* ---- what git does with a protected configuration ---- */
+
+/* The bytes of a small regular file; -1: it is none. */
+static ssize_t read_whole_small(const char *path, char *text, size_t size)
+{
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (size_t)st.st_size >= size)
+		return -1;
+	return fd_read_full(fd, text, size);
+}
+
+/* git writes a configuration again even where it changes nothing ("git branch -m" of a branch
+ * without an upstream, "git submodule update --init" of what is there), and is half done when that
+ * is refused.  Where the lock file has the very bytes of a protected file, the rename comes to its
+ * removal, which is made here; nothing rests on the lock file's content afterwards. */
+static bool replaces_equal(const struct call *call, const struct named *from,
+                           const struct named *to)
+{
+	_cleanup_free_ char *old = NULL, *new = NULL;
+	const size_t len = strlen(to->path);
+	struct denial denial;
+	ssize_t n;
+
+	if (strncmp(from->path, to->path, len) != 0 || strcmp(from->path + len, ".lock") != 0 ||
+	    plan_judge_rules(call->supervisor->plan, to->path, SANDBOX_WRITE, true, &denial) ||
+	    denial.reason != SANDBOX_REASON_GIT || strcmp(denial.rule, to->path) != 0 ||
+	    !plan_judge(call->supervisor->plan, from->path, SANDBOX_WRITE, true, NULL))
+		return false;
+	old = mem_alloc(1, LIMIT_GUARD_FILE_BYTES);
+	new = mem_alloc(1, LIMIT_GUARD_FILE_BYTES);
+	n = read_whole_small(to->path, old, LIMIT_GUARD_FILE_BYTES);
+	return n >= 0 && read_whole_small(from->path, new, LIMIT_GUARD_FILE_BYTES) == n &&
+	       memcmp(old, new, (size_t)n) == 0 && call_alive(call) && unlink(from->path) == 0;
+}
+
+/* "git branch -m" moves the branch's log aside, renames the branch, and then its section of the
+ * configuration; where that has one and may not be written, it is refused before it begins. */
+static bool begins_half(const struct call *call, const struct named *from, const struct named *to)
+{
+	static const char aside[] = "/logs/refs/.tmp-renamed-log", logs[] = "/logs/refs/heads/";
+	const size_t len = strlen(to->path), git = len - strlen(aside);
+	_cleanup_free_ char *config = NULL, *section = NULL, *text = NULL;
+	struct denial denial = { 0 };
+	ssize_t n;
+
+	if (len <= strlen(aside) || strcmp(to->path + git, aside) != 0 ||
+	    strncmp(from->path, to->path, git) != 0 ||
+	    strncmp(from->path + git, logs, strlen(logs)) != 0)
+		return false;
+	config = mem_printf("%.*s/config", (int)git, to->path);
+	if (plan_judge_rules(call->supervisor->plan, config, SANDBOX_WRITE, true, &denial))
+		return false;
+	section = mem_printf("[branch \"%s\"]", from->path + git + strlen(logs));
+	text = mem_alloc(1, LIMIT_GUARD_FILE_BYTES);
+	n = read_whole_small(config, text, LIMIT_GUARD_FILE_BYTES);
+	if (n >= 0 && !memmem(text, (size_t)n, section, strlen(section)))
+		return false;
+	supervise_record_denial(call, &denial);
+	return true;
+}
+
 struct answer supervise_rename(const struct call *call, const struct handler *row)
 {
 	uint64_t flags = row->flags < 0 ? 0 : call->args[(unsigned char)row->flags];
@@ -291,6 +355,10 @@ struct answer supervise_rename(const struct call *call, const struct handler *ro
 		return not_found(call, error);
 	if (!named_exists(from))
 		return answer_go_on();
+	if (!flags && replaces_equal(call, from, to))
+		return answer_made(0);
+	if (begins_half(call, from, to))
+		return answer_error(refusal(call->supervisor));
 	refused = name_is_refused(call, from, source);
 	refused |= name_is_refused(call, to, target);
 	if (!refused) {
