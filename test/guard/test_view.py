@@ -5,7 +5,7 @@ What git does not find it takes for deleted, and commits that.  So each shape of
 view of a command differs from the machine's is made twice (of the same path: one after the other); the command is run
 outside on the one and inside on the other; then commits, refs, indexes, files and status are compared.
 
-All 8,400 take an hour; 28 have their turn at each commit (test/part.py), all with HASP_TESTS=all.
+All 8,400 take an hour; 14 have their turn at each commit (test/part.py), all with HASP_TESTS=all.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ REFUSED = ("branch -m tracked n", "branch -M tracked n", "branch -m n", "remote 
 CASES = [(layout, place, level, command) for command in COMMANDS for layout in LAYOUTS for place in PLACES
          for level in LEVELS]
 random.Random(7).shuffle(CASES)  # what has its turn is of all kinds
-PARTS = 300
+PARTS = 600
 
 
 class Ground:
