@@ -27,7 +27,7 @@ class Layout(NamedTuple):
 
 
 OUTSIDE = ("stash", "stash and pop", "stash with new files", "checkout wide", "merge wide", "rebase wide", "reset",
-           "restore", "new worktree", "pull")
+           "restore", "new worktree")
 
 ELSEWHERE = (*OUTSIDE, "checkout narrow", "merge narrow", "rebase narrow")
 
@@ -109,6 +109,7 @@ COMMANDS = {
     "restore": (CHANGE, "git restore ."),
     "new worktree": ("", "git worktree add -q $ROOT/new"),
     "prune": (CHANGE, "git worktree prune; git worktree list"),
+    "rename of a branch": ("", "git branch -m narrow n"),
     "gc": ("", "git gc -q --prune=now"),
     "update of submodules": ("", "git submodule --quiet update --init"),
 }

@@ -205,6 +205,61 @@ bool plan_judge(const struct sandbox_plan *plan, const char *path, enum sandbox_
 	       (wanted != SANDBOX_WRITE || plan_judge_obeyed(plan, path, ret_denial));
 }
 
+/* ---- what a command names ---- */
+
+static bool is_path_char(char c)
+{
+	return ascii_is_alnum(c) || (c && strchr("._-/~", c));
+}
+
+/* Whether a path may begin at `at` in a text; "./" may stand before it. */
+static bool begins_path(const char *text, const char *at)
+{
+	if (at >= text + 2 && at[-1] == '/' && at[-2] == '.')
+		at -= 2;
+	return at == text || !is_path_char(at[-1]);
+}
+
+/* Whether `path` stands in a text, by itself or with more of a path behind it. */
+static bool text_names(const char *text, const char *path)
+{
+	size_t len = strlen(path);
+
+	for (const char *at = text; len && (at = strstr(at, path)) != NULL; at++)
+		if (begins_path(text, at) && (at[len] == '/' || !is_path_char(at[len])))
+			return true;
+	return false;
+}
+
+static bool text_names_rule(const struct sandbox_plan *plan, const char *text, const char *home,
+                            const char *path)
+{
+	static const char *const before[] = { "~", "$HOME", "${HOME}" };
+	const char *root = plan->root_count ? plan->roots[0] : NULL;
+
+	for (size_t i = 0; home && is_strictly_beneath(path, home) && i < ARRAY_LEN(before); i++) {
+		_cleanup_free_ char *word = mem_printf("%s%s", before[i], path + strlen(home));
+
+		if (text_names(text, word))
+			return true;
+	}
+	return text_names(text, path) || (root && is_strictly_beneath(path, root) &&
+	                                  text_names(text, path + strlen(root) + 1));
+}
+
+bool plan_names_hidden(const struct sandbox_plan *plan, const char *text, const char *home,
+                       struct denial *ret)
+{
+	for (size_t i = 0; i < plan->rule_count; i++) {
+		const struct sandbox_rule *rule = &plan->rules[i];
+
+		if (rule->access == SANDBOX_HIDDEN && rule->reason != SANDBOX_REASON_DEVICE &&
+		    text_names_rule(plan, text, home, rule->path))
+			return !plan_judge_rules(plan, rule->path, SANDBOX_READ, false, ret);
+	}
+	return false;
+}
+
 /* ---- one file ---- */
 
 /* Folders above a file that is offered. */

@@ -83,6 +83,13 @@ bool plan_judge_obeyed(const struct sandbox_plan *plan, const char *path,
 const struct sandbox_name *plan_obeyed(const struct sandbox_plan *plan, const char *path,
                                        size_t *ret_at, size_t *ret_end);
 
+/* The first hidden path of the plan that `text`, words of a command, names: itself or what is
+ * beneath it, by its own path, from the first root, or by "~/" or "$HOME/" where `home` (may be
+ * NULL) leads.  Fills in *ret as plan_judge does.  Whether the command tried to read it nothing
+ * shows: the kernel refuses that without a report. */
+bool plan_names_hidden(const struct sandbox_plan *plan, const char *text, const char *home,
+                       struct denial *ret);
+
 /* Whether to write to the canonical `path` can be permitted as options.exact has it, and is worth a
  * question: a file of one name that this user can write to, that is no program and not the
  * system's, and that no rule of the tables would protect if any folder above it were a workspace or

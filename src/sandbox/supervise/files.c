@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "sandbox/plan/denial.h"
@@ -307,23 +308,91 @@ struct answer supervise_link(const struct call *call, const struct handler *row)
 	return error ? answer_error(error) : link_names(call, &from, &to);
 }
 
+/* ---- what git does with a protected configuration ---- */
+
+/* The bytes of a small regular file; -1: it is none. */
+static ssize_t read_whole_small(int folder, const char *name, char *text, size_t size)
+{
+	_cleanup_fd_ int fd = openat(folder, name,
+	                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (size_t)st.st_size >= size)
+		return -1;
+	return fd_read_full(fd, text, size);
+}
+
+/* git writes a configuration again even where it changes nothing ("git branch -m" of a branch
+ * without an upstream, "git submodule update --init" of what is there), and is half done when that
+ * is refused.  Where the lock file has the very bytes of a protected file, the rename comes to its
+ * removal, which is made here; nothing rests on the lock file's content afterwards. */
+static bool replaces_equal(const struct call *call, const struct named *from,
+                           const struct named *to)
+{
+	_cleanup_free_ char *old = NULL, *new = NULL;
+	const size_t len = strlen(to->path);
+	struct denial denial;
+	ssize_t n;
+
+	if (strncmp(from->path, to->path, len) != 0 || strcmp(from->path + len, ".lock") != 0 ||
+	    plan_judge_rules(call->supervisor->plan, to->path, SANDBOX_WRITE, true, &denial) ||
+	    denial.reason != SANDBOX_REASON_GIT || strcmp(denial.rule, to->path) != 0 ||
+	    !plan_judge(call->supervisor->plan, from->path, SANDBOX_WRITE, true, NULL))
+		return false;
+	old = mem_alloc(1, LIMIT_GUARD_FILE_BYTES);
+	new = mem_alloc(1, LIMIT_GUARD_FILE_BYTES);
+	n = read_whole_small(to->folder, to->name, old, LIMIT_GUARD_FILE_BYTES);
+	return n >= 0 && read_whole_small(from->folder, from->name, new, LIMIT_GUARD_FILE_BYTES) == n &&
+	       memcmp(old, new, (size_t)n) == 0 && unlinkat(from->folder, from->name, 0) == 0;
+}
+
+/* "git branch -m" moves the branch's log aside, renames the branch, and then its section of the
+ * configuration; where that has one and may not be written, it is refused before it begins. */
+static bool begins_half(const struct call *call, const struct named *from, const struct named *to,
+                        struct verdict *ret)
+{
+	static const char aside[] = "/logs/refs/.tmp-renamed-log", logs[] = "/logs/refs/heads/";
+	const size_t len = strlen(to->path), git = len - strlen(aside);
+	_cleanup_free_ char *config = NULL, *section = NULL, *text = NULL;
+	ssize_t n;
+
+	if (len <= strlen(aside) || strcmp(to->path + git, aside) != 0 ||
+	    strncmp(from->path, to->path, git) != 0 ||
+	    strncmp(from->path + git, logs, strlen(logs)) != 0)
+		return false;
+	config = mem_printf("%.*s/config", (int)git, to->path);
+	supervise_judge(call, config, (struct wanted){ .removes = true }, ret);
+	if (ret->allowed)
+		return false;
+	section = mem_printf("[branch \"%s\"]", from->path + git + strlen(logs));
+	text = mem_alloc(1, LIMIT_GUARD_FILE_BYTES);
+	n = read_whole_small(AT_FDCWD, config, text, LIMIT_GUARD_FILE_BYTES);
+	if (n >= 0 && !memmem(text, (size_t)n, section, strlen(section)))
+		return false;
+	return true;
+}
+
 /* ---- moving ---- */
 
 static struct answer rename_names(const struct call *call, const struct named *from,
                                   const struct named *to, unsigned flags)
 {
 	const bool exchanges = flags & RENAME_EXCHANGE;
-	struct verdict source, target;
+	struct verdict source, target, config;
 	int error = 0;
 
 	judge_named(call, from, (struct wanted){ .removes = true, .leaves = !exchanges }, &source);
 	judge_named(call, to, (struct wanted){ .removes = true }, &target);
 	if ((source.refused || target.refused) && !named_exists(from))
 		return answer_error(ENOENT);
+	if (!flags && replaces_equal(call, from, to))
+		return answer_made(0);
 	if (source.refused)
 		return supervise_refuse_name(call, &source);
 	if (target.refused)
 		return supervise_refuse_name(call, &target);
+	if (begins_half(call, from, to, &config))
+		return supervise_refuse_name(call, &config);
 	report_gone(call, from->path);
 	report_gone(call, to->path);
 	if (exchanges)
