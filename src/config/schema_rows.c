@@ -448,6 +448,10 @@ static const char schema_hasp_rows[] =
 	        "Run the hooks of Claude Code's settings too (~/.claude/settings.json; a project's "
 	        ".claude/settings.json and settings.local.json once they are trusted).",
 	        ONLY_FALSE)
+	BOOLEAN("hasp.ignoreUnknownRules", "false",
+	        "Start although a rule that restricts names a tool, server, agent, level or mode "
+	        "that does not exist, or a policy file cannot be used. See docs/policy.md.",
+	        NEVER)
 	BOOLEAN("hasp.keyStore", "true",
 	        "Ask the system's key store for a key that no variable holds.",
 	        ONLY_FALSE)
