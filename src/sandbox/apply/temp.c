@@ -218,10 +218,11 @@ static bool temp_make_in(struct temp_folder *folder, const char *base)
 		free(folder->path);
 		folder->path = mem_printf("%s/" PREFIX "XXXXXX",
 		                          strcmp(canonical, "/") == 0 ? "" : canonical);
-		if (!mkdtemp(folder->path) || chmod(folder->path, S_IRWXU) != 0) /* any umask */
+		if (!mkdtemp(folder->path))
 			return false;
 		folder->name = strrchr(folder->path, '/') + 1;
-		if (lock_new_folder(folder))
+		/* Whatever the umask is.  Another hasp may remove it before it is locked. */
+		if (chmod(folder->path, S_IRWXU) == 0 && lock_new_folder(folder))
 			return true;
 	}
 	return false;
