@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the bytes lie that a call hands to the kernel. */
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hostile.h"
+
+enum { SLOT_BYTES = 32768, SLOTS = 4, PAGE = 4096 };
+
+static char *slots[SLOTS];
+
+/* ---- memory that a program may read, and its tracer perhaps not ---- */
+
+static char *slot_map(int slot, int flags, int fd)
+{
+	if (slots[slot])
+		munmap(slots[slot], SLOT_BYTES);
+	slots[slot] = mmap(NULL, SLOT_BYTES, PROT_READ | PROT_WRITE, flags, fd, 0);
+	return slots[slot] == MAP_FAILED ? NULL : slots[slot];
+}
+
+static const void *place_plain(int slot, const void *bytes, const void *other, size_t size)
+{
+	char *at = slot_map(slot, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	(void)other;
+	return at ? memcpy(at, bytes, size) : NULL;
+}
+
+static const void *place_exec_only(int slot, const void *bytes, const void *other, size_t size)
+{
+	const char *at = place_plain(slot, bytes, other, size);
+
+	return at && mprotect(slots[slot], SLOT_BYTES, PROT_EXEC) == 0 ? at : NULL;
+}
+
+static const void *place_no_access(int slot, const void *bytes, const void *other, size_t size)
+{
+	const char *at = place_plain(slot, bytes, other, size);
+
+	/* A file's pages without any right, in the middle of a path. */
+	return at && mprotect(slots[slot] + PAGE, SLOT_BYTES - PAGE, PROT_NONE) == 0 ? at : NULL;
+}
+
+static const void *place_secret(int slot, const void *bytes, const void *other, size_t size)
+{
+	int fd = (int)syscall(447 /* memfd_secret */, 0);
+	char *at;
+
+	(void)other;
+	if (fd < 0 || ftruncate(fd, SLOT_BYTES) != 0)
+		return NULL;
+	at = slot_map(slot, MAP_SHARED, fd);
+	close(fd);
+	return at ? memcpy(at, bytes, size) : NULL;
+}
+
+/* The last byte is the last of its page, and there is nothing behind it. */
+static const void *place_page_end(int slot, const void *bytes, const void *other, size_t size)
+{
+	char *at = slot_map(slot, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	(void)other;
+	if (!at || munmap(at + SLOT_BYTES - PAGE, PAGE) != 0)
+		return NULL;
+	return memcpy(at + SLOT_BYTES - PAGE - size, bytes, size);
+}
+
+/* ---- memory that changes while it is looked at ---- */
+
+/* One byte goes to and fro: the other text's and this one's. */
+static struct {
+	_Atomic(volatile char *) at;
+	volatile char one, two;
+	atomic_bool ended;
+} *flip;
+
+static pthread_t flipper;
+static bool flipper_runs;
+static pid_t flipper_process;
+
+static void flip_for_ever(void)
+{
+	while (!atomic_load(&flip->ended)) {
+		volatile char *at = atomic_load(&flip->at);
+
+		if (!at)
+			continue;
+		*at = flip->two;
+		*at = flip->one;
+	}
+}
+
+static void *flip_thread(void *data)
+{
+	flip_for_ever();
+	return data;
+}
+
+static const void *place_flipping(int slot, const void *bytes, const void *other, size_t size,
+                                  int flags)
+{
+	char *at;
+	size_t i = 0;
+
+	if (slot == 0)
+		atomic_store(&flip->at, NULL);
+	/* A process shares only what was there when it began. */
+	at = flags & MAP_SHARED ? (char *)flip + PAGE + (size_t)slot * SLOT_BYTES :
+	                          slot_map(slot, flags | MAP_ANONYMOUS, -1);
+	if (!at)
+		return NULL;
+	memcpy(at, bytes, size);
+	while (other && i < size && ((const char *)bytes)[i] == ((const char *)other)[i])
+		i++;
+	if (other && i < size) {
+		flip->one = ((const char *)bytes)[i];
+		flip->two = ((const char *)other)[i];
+		atomic_store(&flip->at, at + i);
+	}
+	return at;
+}
+
+static const void *place_for_thread(int slot, const void *bytes, const void *other, size_t size)
+{
+	return place_flipping(slot, bytes, other, size, MAP_PRIVATE);
+}
+
+static const void *place_for_process(int slot, const void *bytes, const void *other, size_t size)
+{
+	return place_flipping(slot, bytes, other, size, MAP_SHARED);
+}
+
+bool texts_prepare(const struct text_kind *kind)
+{
+	flip = mmap(NULL, PAGE + SLOTS * SLOT_BYTES, PROT_READ | PROT_WRITE,
+	            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (flip == MAP_FAILED)
+		return false;
+	if (kind->place == place_for_thread) {
+		flipper_runs = pthread_create(&flipper, NULL, flip_thread, NULL) == 0;
+		return flipper_runs;
+	}
+	if (kind->place == place_for_process) {
+		flipper_process = fork();
+		if (flipper_process == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			flip_for_ever();
+			_exit(0);
+		}
+		return flipper_process > 0;
+	}
+	return kind->place(0, "", NULL, 1) != NULL;
+}
+
+void texts_end(void)
+{
+	atomic_store(&flip->ended, true);
+	if (flipper_runs)
+		pthread_join(flipper, NULL);
+	if (flipper_process > 0)
+		waitpid(flipper_process, NULL, 0);
+}
+
+const struct text_kind texts[] = {
+	{ "plain", 1, place_plain },
+	{ "exec-only", 1, place_exec_only },
+	{ "no-access-behind", 1, place_no_access },
+	{ "secret", 1, place_secret },
+	{ "page-end", 1, place_page_end },
+	{ "thread", 20, place_for_thread },
+	{ "process", 20, place_for_process },
+	{ 0 },
+};
