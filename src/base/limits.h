@@ -213,6 +213,11 @@
 /* A command's output that nobody has handled yet. */
 #define LIMIT_RUN_WINDOW ((size_t)512 << 10)
 
+/* What a command leaves free on the file systems of its temporary files and of the workspace, or a
+ * sixteenth of them if that is less: it is stopped before it fills the machine's disk. */
+#define LIMIT_DISK_RESERVE_BYTES ((uint64_t)512 << 20)
+#define LIMIT_DISK_RESERVE_FILES ((uint64_t)10000)
+
 /* The guard (sandbox/guard/guard.h) looks at git folders before and after every command.
  * Git folders that are remembered as they were before a command touched them; what the command did
  * in others is judged by times. */

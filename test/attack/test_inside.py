@@ -133,3 +133,18 @@ def test_a_plan_of_many_long_paths(top, level):
     deny = [word for i in range(1400) for word in ("--deny", str(top / "work" / ("n" * 200 + str(i))))]
     ended = hasp(top, "sandbox", *deny, "--", "sh", "-c", "echo works; ! echo x > %s7" % ("n" * 200), level=level)
     assert ended.returncode == 0 and "works" in ended.stdout, ended.stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small file system")
+@pytest.mark.parametrize("level", ["full", "landlock"])
+@pytest.mark.parametrize("fill, said", [("head -c 65000000 /dev/zero > x", "disk space"),
+                                        ("for i in $(seq 1950); do : > f$i; done", "number of files")])
+def test_a_command_that_fills_the_disk_is_stopped(top, level, fill, said):
+    small = top / "work/small"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64M,nr_inodes=2000", "none", small], check=True)
+    try:
+        ended = hasp(top, "sandbox", "--root", str(small), "--", "sh", "-c", fill + "; sleep 250", level=level)
+        assert "ended" in ended.stdout and said in ended.stdout, ended.stdout
+    finally:
+        subprocess.run(["umount", "-l", small], check=True)

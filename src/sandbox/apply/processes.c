@@ -8,10 +8,12 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "sandbox/apply/cgroup.h"
 
@@ -196,7 +198,17 @@ void processes_kill_descendants(pid_t ancestor)
 
 /* Counting the processes of a command and their memory, and what the kernel says of its group. */
 
+/* A file system that a command can write to, and what it must leave free there; 0: it was nearly
+ * full before. */
+struct reserve {
+	const char *path; /* borrowed from the plan */
+	uint64_t bytes, files;
+};
+
+enum { RESERVE_SHARE = 16, RESERVES = 2 };
+
 struct limits {
+	struct reserve reserves[RESERVES]; /* of temporary files, of the first root */
 	struct sandbox_limits max;
 	enum sandbox_level level;
 	pid_t ancestor;     /* as /proc has it: all that is beneath it is the command's */
@@ -206,6 +218,26 @@ struct limits {
 	uint64_t bytes;
 	unsigned pause_ms;
 };
+
+static struct reserve reserve_of(const char *path)
+{
+	struct reserve reserve = { .path = path };
+	struct statvfs fs;
+
+	if (!path || statvfs(path, &fs) != 0)
+		return (struct reserve){ 0 };
+	reserve.bytes = (uint64_t)fs.f_blocks * fs.f_frsize / RESERVE_SHARE;
+	if (reserve.bytes > LIMIT_DISK_RESERVE_BYTES)
+		reserve.bytes = LIMIT_DISK_RESERVE_BYTES;
+	if ((uint64_t)fs.f_bavail * fs.f_frsize <= reserve.bytes)
+		reserve.bytes = 0;
+	reserve.files = fs.f_files / RESERVE_SHARE; /* 0 where there is no such number */
+	if (reserve.files > LIMIT_DISK_RESERVE_FILES)
+		reserve.files = LIMIT_DISK_RESERVE_FILES;
+	if (fs.f_favail <= reserve.files)
+		reserve.files = 0;
+	return reserve;
+}
 
 struct limits *sandbox_limits_new(const struct sandbox_plan *plan, pid_t main)
 {
@@ -217,6 +249,8 @@ struct limits *sandbox_limits_new(const struct sandbox_plan *plan, pid_t main)
 	 * it. */
 	limits->ancestor = plan->use == SANDBOX_USE_COMMAND ? descendants_self() : main;
 	limits->pause_ms = LIMITS_LOOK_MS;
+	limits->reserves[0] = reserve_of(plan->temp);
+	limits->reserves[1] = reserve_of(plan->root_count ? plan->roots[0] : NULL);
 	cgroup_watch_init(&limits->group);
 	return limits;
 }
@@ -342,12 +376,36 @@ static bool limits_passed_by_count(struct limits *limits, struct denial *ret)
 	       memory_passed(limits->level, &limits->max, ret);
 }
 
+static bool reserve_passed(const struct limits *limits, const struct reserve *reserve,
+                           struct denial *ret)
+{
+	struct statvfs fs;
+	bool space;
+
+	if ((!reserve->bytes && !reserve->files) || statvfs(reserve->path, &fs) != 0)
+		return false;
+	space = reserve->bytes && (uint64_t)fs.f_bavail * fs.f_frsize < reserve->bytes;
+	if (!space && !(reserve->files && fs.f_favail < reserve->files))
+		return false;
+	*ret = (struct denial){ .kind = DENIAL_LIMIT, .reason = SANDBOX_REASON_LIMIT,
+		                .level = limits->level, .count = 1 };
+	if (space)
+		snprintf(ret->what, sizeof(ret->what), "disk space: less than %llu MiB free at %s",
+		         (unsigned long long)reserve->bytes >> 20, reserve->path);
+	else
+		snprintf(ret->what, sizeof(ret->what), "number of files: room for less than %llu "
+		         "more at %s", (unsigned long long)reserve->files, reserve->path);
+	return true;
+}
+
 bool sandbox_limits_look(struct limits *limits, struct denial *ret)
 {
 	if (limits->reported || (!limits->max.memory_bytes && !limits->max.processes))
 		return false;
 	limits->reported = group_passed(limits->level, &limits->max,
 	                                cgroup_watch_look(&limits->group), ret) ||
+	               reserve_passed(limits, &limits->reserves[0], ret) ||
+	               reserve_passed(limits, &limits->reserves[1], ret) ||
 	               limits_passed_by_count(limits, ret);
 	return limits->reported;
 }
