@@ -4,10 +4,11 @@
  *   list.c     the groups of an event and what matches        list.c, list.c  reading them
  *   list.c    which hooks of a project the user has seen     fire.c    running an event's hooks
  *   process.c  one command, with its end for certain          process.c  the process above it
- *   answer.c   what a hook said                               answer.c   what several said together
+ *   answer.c   what a hook said, and several together
  *   claude.c   hooks that were written for Claude Code        condition.c  at which calls they run
  *   background.c  those that nobody waits for
- *   process.c     a command's variables
+ *   held.c        files of the workspace that commands name
+ *   variables.c   a command's variables
  */
 #ifndef HASP_HOOKS_HOOK_H
 #define HASP_HOOKS_HOOK_H
@@ -38,6 +39,7 @@ struct hook {
 	char *description; /* owned; or NULL */
 	char **env;        /* owned "NAME=VALUE", NULL-terminated; or NULL */
 	unsigned timeout_ms;
+	enum hook_pass on_timeout, on_error;
 	bool disabled;     /* by name, in the settings */
 	bool trusted;
 	bool claude;       /* written for Claude Code (claude.c) */
@@ -60,9 +62,13 @@ struct hook_group {
 struct hooks {
 	char *project, *cwd, *session_id, *transcript_path, *plans_folder, *trust_file;
 	char **environment;     /* owned copy */
+	char **roots;           /* owned; what commands of the workspace may write (held.c) */
+	struct hook *others;    /* owned; commands that are no hooks (hooks_hold) */
+	size_t other_count, other_cap;
 	json_t *disabled;       /* an object with their names: there may be many, and each hook
 	                         * asks */
 	bool enabled, project_trusted;
+	enum hook_pass on_timeout, on_error; /* of hooks that do not say themselves */
 	void (*notice)(void *data, const char *severity, const char *message);
 	void (*ran)(void *data, const struct hook_run *run);
 	void *data;
@@ -98,16 +104,33 @@ struct hook_process {
 	struct buf out, err; /* bounded; the rest is read and dropped */
 	int exit_code;       /* 128 + signal when one ended it */
 	bool timed_out, cancelled;
+	bool cut;            /* it wrote more than `out` takes */
+	bool refused;        /* it was not started: held_check said no */
 };
-/* Runs it with `input` on its standard input. False: it could not be started; *why_errno. When
+/* Runs it with `input` on its standard input. False: it did not start; *err. When
  * it returns, after a timeout or cancel, no process that came from it runs any more: for certain
  * where a control group can be had (sandbox/apply/cgroup.h), else but for what
  * processes_kill_descendants names. */
 bool hook_process_run(const struct hooks *hooks, const struct hook *hook, struct span input,
-                      const struct cancel *cancel, struct hook_process *ret, int *why_errno);
+                      const struct cancel *cancel, struct hook_process *ret, struct err *err);
 void hook_process_release(struct hook_process *process);
+/* The command with $GEMINI_PROJECT_DIR and the like, where they stand outside of quotes,
+ * replaced by quoted text, so that a path with blanks stays one word; with a NUL at its end. */
+void hook_command_text(const struct hooks *hooks, const char *command, struct buf *out);
+/* What a hook's command is given as variables; the caller frees the array and each string. */
+char **hook_environment(const struct hooks *hooks, const struct hook *hook);
 /* The text as one word of a shell's. */
 void hook_put_quoted(struct span value, struct buf *out);
+
+/* ---- files that commands name (held.c) ---- */
+
+/* Sets hooks->roots. */
+void held_set_roots(struct hooks *hooks, const struct hooks_options *options);
+/* Whether the files of the workspace that the hook's command names are as they were trusted.
+ * False: *err says which is not (DENIED_BY_POLICY), or that it cannot be found out. */
+bool held_check(const struct hooks *hooks, const struct hook *hook, struct err *err);
+/* Writes down `rows` (hooks_held) as trusted. */
+bool held_trust(const struct hooks *hooks, const json_t *rows, struct err *err);
 
 /* ---- Claude Code's (claude.c) ---- */
 
@@ -123,10 +146,6 @@ bool condition_fits(const struct hooks *hooks, const struct hook *hook, enum hoo
                     const json_t *input);
 /* What it is given; a new reference. */
 json_t *claude_input(enum hook_event event, const json_t *input);
-/* As hook_answer_read, by its rules. */
-bool claude_answer_read(const struct hook_process *process, enum hook_event event,
-                        struct hook_outcome *ret);
-
 struct hook_start {
 	const char *command, *cwd; /* for bash -c, else sh -c; NULL: here */
 	char *const *environment;
@@ -134,13 +153,13 @@ struct hook_start {
 	const struct cgroup_door *door; /* of the control group that the shell is to be born in */
 };
 
-/* What one hook said: an outcome of one. True: it was text, and that is its message or its
- * reason. */
-bool hook_answer_read(const struct hook_process *process, struct hook_outcome *ret);
-/* What a JSON object in its output says; `exit_code` 2 blocks unless it says otherwise. */
-void hook_answer_read_object(const json_t *said, int exit_code, struct hook_outcome *ret);
-/* The value that the text is, or that the JSON string in it is, a new reference; NULL: no JSON. */
-json_t *hook_answer_value(struct span text);
+/* What one hook said: an outcome of one. What of it is not understood, contradicts itself, or says
+ * that the hook failed is ret->unclear, whatever else was read; the caller decides what follows.
+ * `claude`: it was written for Claude Code, whose exit codes and texts mean something else. */
+void hook_answer_read(const struct hook_process *process, bool claude, enum hook_event event,
+                      struct hook_outcome *ret);
+/* Whether an event's hooks can keep something from happening. */
+bool hook_event_refuses(enum hook_event event, bool claude);
 /* Without blanks around it. */
 struct span hook_text_trimmed(struct span text);
 /* A string of any bytes, as one that can be shown and sent; the caller frees. */
@@ -150,7 +169,5 @@ char *hook_text_copy(struct span text);
 char *hook_escape_context(const char *text);
 void hook_answer_of_function(struct hook_answer *answer, enum hook_event event,
                              struct hook_outcome *ret);
-/* Adds what one hook said; `one` is emptied. */
-void hook_outcome_merge(struct hook_outcome *all, struct hook_outcome *one);
 
 #endif

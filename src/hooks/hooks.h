@@ -15,7 +15,8 @@
  * Eleven events with Gemini CLI's JSON on standard input and output, its exit codes, matchers
  * and rules of merging; docs/hooks.md has them and where hasp differs on purpose: a timeout
  * kills all that the hook started, and a project's hooks run only after the user trusted exactly
- * these (hooks_trust). From any thread; a hook never blocks longer than its timeout.
+ * these (hooks_trust). From any thread; a hook blocks no longer than its timeout after its start or
+ * its last sign of progress.
  */
 #ifndef HASP_HOOKS_HOOKS_H
 #define HASP_HOOKS_HOOKS_H
@@ -28,28 +29,38 @@
 #include "base/err.h"
 #include "base/file.h"
 
-/* X(symbol, name) */
+/* X(symbol, name, refuses): refuses: a hook can keep something from happening, and one that fails
+ * does (enum hook_pass). */
 #define HOOK_EVENT_TABLE(X)                          \
-	X(BEFORE_TOOL, "BeforeTool")                 \
-	X(AFTER_TOOL, "AfterTool")                   \
-	X(BEFORE_AGENT, "BeforeAgent")               \
-	X(AFTER_AGENT, "AfterAgent")                 \
-	X(BEFORE_MODEL, "BeforeModel")               \
-	X(AFTER_MODEL, "AfterModel")                 \
-	X(BEFORE_TOOL_SELECTION, "BeforeToolSelection") \
-	X(SESSION_START, "SessionStart")             \
-	X(SESSION_END, "SessionEnd")                 \
-	X(NOTIFICATION, "Notification")              \
-	X(PRE_COMPRESS, "PreCompress")
+	X(BEFORE_TOOL, "BeforeTool", true)           \
+	X(AFTER_TOOL, "AfterTool", true)             \
+	X(BEFORE_AGENT, "BeforeAgent", true)         \
+	X(AFTER_AGENT, "AfterAgent", false)          \
+	X(BEFORE_MODEL, "BeforeModel", true)         \
+	X(AFTER_MODEL, "AfterModel", true)           \
+	X(BEFORE_TOOL_SELECTION, "BeforeToolSelection", true) \
+	X(SESSION_START, "SessionStart", false)      \
+	X(SESSION_END, "SessionEnd", false)          \
+	X(NOTIFICATION, "Notification", false)       \
+	X(PRE_COMPRESS, "PreCompress", false)
 
 enum hook_event {
-#define HOOK_EVENT_ENUM(symbol, name) HOOK_##symbol,
+#define HOOK_EVENT_ENUM(symbol, name, refuses) HOOK_##symbol,
 	HOOK_EVENT_TABLE(HOOK_EVENT_ENUM) /* one a row, in their order */
 #undef HOOK_EVENT_ENUM
 	HOOK_EVENT_COUNT
 };
 /* As Gemini CLI spells it: "BeforeTool". */
 const char *hook_event_name(enum hook_event event);
+
+/* What a hook that ran out of time, or failed, means for an event that it could have refused. */
+enum hook_pass {
+	HOOK_PASS_UNSET, /* as all hooks; of all: HOOK_PASS_DENY */
+	HOOK_PASS_DENY,  /* it refuses */
+	HOOK_PASS_ALLOW, /* it has no objection */
+};
+/* "deny", "allow"; NULL: not set. False: it is another word. */
+bool hook_pass_parse(const char *word, enum hook_pass *ret);
 
 enum hook_source {
 	HOOK_SOURCE_RUNTIME, /* functions */
@@ -76,11 +87,15 @@ struct hooks_options {
 	const char *transcript_path; /* "" while there is none */
 	const char *plans_folder;    /* GEMINI_PLANS_DIR; or NULL */
 	char *const *environment;    /* "NAME=VALUE", scrubbed by the caller; NULL-terminated */
-	const char *trust_file;      /* ~/.gemini/trusted_hooks.json */
+	const char *trust_file;      /* ~/.gemini/trusted_hooks.json; beside it hasp's own
+	                              * hasp-trusted-files.json */
+	const char *const *roots;    /* what else than `project` and `cwd` commands may write; or
+	                              * NULL */
 	const json_t *disabled;      /* hooksConfig.disabled: names; or NULL */
 	bool project_trusted;        /* the folder is; else the project's hooks do not count at
 	                              * all */
 	bool enabled;                /* hooksConfig.enabled */
+	enum hook_pass on_timeout, on_error; /* hasp.hooks.onTimeout, onError */
 	/* Lines of stderr, systemMessages, warnings, for people; may be NULL; from any thread. */
 	void (*notice)(void *data, const char *severity, const char *message);
 	/* A command has run. On the thread of hooks_fire; may be NULL. */
@@ -91,6 +106,8 @@ struct hooks_options {
 struct hooks;
 /* Without hooks. The options are copied. */
 struct hooks *hooks_new(const struct hooks_options *options);
+/* `command` is no hook, but runs by hooks_run: the files that it names are among hooks_held. */
+void hooks_hold(struct hooks *hooks, const char *command);
 /* What was read into `from` takes the place of what was read into `hooks`; functions and all else
  * stay. `from` is freed. No event may be under way. */
 void hooks_renew(struct hooks *hooks, struct hooks *from);
@@ -102,8 +119,8 @@ void hooks_free(struct hooks *hooks);
 
 /* `config`: {"BeforeTool": [{matcher?, sequential?, hooks: [{type, command, ...}]}], ...}, from
  * the file `where`. What is wrong is appended to `problems` ({source, message}: the file, and a
- * sentence that begins with it) and left out; a matcher that is no regular expression counts as
- * the text it is. `problems` is a list of warnings (data/warnings.h). */
+ * sentence that begins with it) and left out; a matcher that is not a regular expression matches
+ * every tool. `problems` is a list of warnings (data/warnings.h). */
 void hooks_add(struct hooks *hooks, enum hook_source source, const json_t *config,
                const char *where, json_t *problems);
 /* False: the file is there and is not TOML (appended to `problems` too). */
@@ -126,7 +143,9 @@ void hooks_add_function(struct hooks *hooks, enum hook_event event, const char *
                         hook_function *function, void *data);
 
 /* Whether any hook would run: callers need not build an input then. `matched`: the trigger, the
- * source, ..., or the names of a tool, with a blank between them: one that matches is enough;
+ * source, ..., or the names of a tool, with a blank between them: one that matches is enough.
+ * Behind "|" are names of tools that do the same, here or in other programs: a matcher that names
+ * one of them means this one, too; one that excludes (with "(?!", "[^") is not compared with them.
  * NULL: an event without such, whatever the matchers say. */
 bool hooks_any(const struct hooks *hooks, enum hook_event event, const char *matched);
 
@@ -139,8 +158,10 @@ struct hook_outcome {
 	char *reason;              /* denials' reasons, a line each; or stopReason; NULL without */
 	char *system_message;      /* for people; NULL without */
 	char *additional_context;  /* < and > escaped; for the model; NULL without */
-	char *alternative;         /* a function's alternative_response; NULL without */
+	char *alternative;         /* alternative_response; NULL without */
 	char *error;               /* a function's error; NULL without */
+	char *unclear;             /* within this folder: what of one hook's answer is not
+	                            * understood, as a predicate; NULL otherwise */
 	json_t *tool_input;        /* BeforeTool's rewrite */
 	json_t *tail_call;         /* AfterTool: {name, args} */
 	json_t *llm_request, *llm_response; /* model events: overrides, merged */
@@ -148,17 +169,20 @@ struct hook_outcome {
 };
 /* Frees what it owns; one that is all zeros is fine. */
 void hook_outcome_release(struct hook_outcome *outcome);
+/* Adds what one hook, or hooks of one case, said; `one` is emptied. */
+void hook_outcome_merge(struct hook_outcome *all, struct hook_outcome *one);
 
 /* `input`: the members beyond the base ones (session_id, transcript_path, cwd, hook_event_name,
- * timestamp are added). Never fails: a hook that cannot be run is a warning, unless it is
- * denied. */
+ * timestamp are added). A hook that cannot be run, runs out of time, or says what is not understood
+ * is a warning, and refuses what its event can refuse unless it is set to let it pass. */
 void hooks_fire(struct hooks *hooks, enum hook_event event, const char *matched,
                 const json_t *input, const struct cancel *cancel, struct hook_outcome *ret);
 
 /* Runs a command that is no hook of an event but is run as one (the setting statusLine): `input` on
  * its standard input, a hook's environment and folder, an end for certain after `timeout_ms`. What
  * it writes is appended to `out`, as much as fits. COMMAND_STOPPED: it took too long. CANCELLED.
- * TOOL_FAILED: it ended with another code than 0. Else why it cannot be started. */
+ * TOOL_FAILED: it ended with another code than 0. DENIED_BY_POLICY: a file of the workspace that it
+ * names is not as it was trusted (hooks_held). Else why it cannot be started. */
 bool hooks_run(const struct hooks *hooks, const char *command, unsigned timeout_ms,
                struct span input, const struct cancel *cancel, struct buf *out, struct err *err);
 
@@ -168,7 +192,15 @@ bool hooks_run(const struct hooks *hooks, const char *command, unsigned timeout_
  * changed command or variable makes a new hook.  BUSY, CANCELLED: another holds the lock.
  * INVALID_ARGUMENT: trust_file is not of that format; it stays as it is. */
 json_t *hooks_untrusted(const struct hooks *hooks);
-bool hooks_trust(struct hooks *hooks, const struct file_lock_wait *wait, struct err *err);
+bool hooks_trust(struct hooks *hooks, const json_t *held, const struct file_lock_wait *wait,
+                 struct err *err);
+/* The files of the workspace that commands name, of whosever hooks, each with how it is and how it
+ * was trusted: [{key, file, state, before?, now?, why?}]. state: "trusted", "new", "changed",
+ * "missing", "unreadable"; before and now: {sha256?, leads?, text?}, "now" null where it is
+ * missing; "text" only of small texts. A command that names one with another state than "trusted"
+ * does not run; hooks_trust records as `held` has them. `loose` gets phrases for what commands name
+ * and hasp cannot compare; or NULL. A new reference. */
+json_t *hooks_held(const struct hooks *hooks, json_t *loose);
 /* [{event, matcher, source, name, command, env if it has any (["A=b"]), timeout, enabled,
  * trusted}]; a new reference. */
 json_t *hooks_list(const struct hooks *hooks);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One hook's process, what it gets of the session, and the process between it and this one. */
+/* One hook's process, and the process between it and this one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -18,134 +18,10 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "data/json.h"
 #include "hooks/hook.h"
 #include "sandbox/apply/cgroup.h"
 #include "sandbox/apply/processes.h"
-
-/* ---- what a hook's command and environment say about the session ---- */
-
-struct variable {
-	const char *name, *value;
-};
-
-enum { VARIABLE_COUNT = 5 };
-
-static void variables_of(const struct hooks *hooks, struct variable ret[static VARIABLE_COUNT])
-{
-	ret[0] = (struct variable){ "GEMINI_PROJECT_DIR", hooks->project };
-	ret[1] = (struct variable){ "CLAUDE_PROJECT_DIR", hooks->project };
-	ret[2] = (struct variable){ "GEMINI_PLANS_DIR", hooks->plans_folder };
-	ret[3] = (struct variable){ "GEMINI_CWD", hooks->cwd };
-	ret[4] = (struct variable){ "GEMINI_SESSION_ID", hooks->session_id };
-}
-
-static bool is_name_byte(char c)
-{
-	return ascii_is_alnum(c) || c == '_';
-}
-
-/* The length of "$NAME" or "${NAME}" at `text`; 0: it is something else. */
-static size_t reference_length(const char *text, const char *name)
-{
-	size_t len = strlen(name);
-	bool braces = text[1] == '{';
-	const char *at = text + 1 + braces;
-
-	if (strncmp(at, name, len) != 0)
-		return 0;
-	if (braces)
-		return at[len] == '}' ? len + 3 : 0;
-	return is_name_byte(at[len]) ? 0 : len + 1;
-}
-
-void hook_put_quoted(struct span value, struct buf *out)
-{
-	buf_char(out, '\'');
-	for (size_t i = 0; i < value.len; i++)
-		if (value.data[i] == '\'')
-			buf_str(out, "'\\''");
-		else
-			buf_char(out, value.data[i]);
-	buf_char(out, '\'');
-}
-
-/* Replaces the reference at `text`; returns its length, or 0. */
-static size_t replace_variable(const struct variable *variables, const char *text, struct buf *out)
-{
-	for (size_t i = 0; i < VARIABLE_COUNT; i++) {
-		size_t len = variables[i].value ? reference_length(text, variables[i].name) : 0;
-
-		if (!len)
-			continue;
-		hook_put_quoted(span_str(variables[i].value), out);
-		return len;
-	}
-	return 0;
-}
-
-/* The command with $GEMINI_PROJECT_DIR and the like, where they stand outside of quotes,
- * replaced by quoted text, so that a path with blanks stays one word. */
-static void hook_command_text(const struct hooks *hooks, const char *command, struct buf *out)
-{
-	struct variable variables[VARIABLE_COUNT];
-	char quote = 0;
-
-	variables_of(hooks, variables);
-	while (*command) {
-		size_t replaced = 0;
-
-		if (*command == '\\' && quote != '\'' && command[1])
-			buf_char(out, *command++);
-		else if (quote ? *command == quote : *command == '\'' || *command == '"')
-			quote = quote ? 0 : *command;
-		else if (*command == '$' && !quote)
-			replaced = replace_variable(variables, command, out);
-		if (replaced)
-			command += replaced;
-		else
-			buf_char(out, *command++);
-	}
-	buf_char(out, 0);
-}
-
-static bool is_set_by(char *const *list, const char *entry)
-{
-	size_t len = (size_t)(strchrnul(entry, '=') - entry);
-
-	for (; list && *list; list++)
-		if (strncmp(*list, entry, len) == 0 && (*list)[len] == '=')
-			return true;
-	return false;
-}
-
-/* The environment of a hook; the caller frees the array and each string. */
-static char **hook_environment(const struct hooks *hooks, const struct hook *hook)
-{
-	struct variable variables[VARIABLE_COUNT];
-	size_t count = 0, own = 0, n = 0;
-	char **env;
-
-	variables_of(hooks, variables);
-	while (hooks->environment[count])
-		count++;
-	while (hook->env && hook->env[own])
-		own++;
-	env = mem_alloc(count + own + VARIABLE_COUNT + 1, sizeof(*env));
-	for (size_t i = 0; i < own; i++)
-		env[n++] = mem_strdup(hook->env[i]);
-	for (size_t i = 0; i < VARIABLE_COUNT; i++) {
-		_cleanup_free_ char *entry = mem_printf("%s=%s", variables[i].name,
-		                                        variables[i].value ?
-		                                        variables[i].value : "");
-
-		if (variables[i].value && !is_set_by(env, entry))
-			env[n++] = mem_steal(&entry);
-	}
-	for (size_t i = 0; i < count; i++)
-		if (!is_set_by(env, hooks->environment[i]))
-			env[n++] = mem_strdup(hooks->environment[i]);
-	return env;
-}
 
 /* ---- the process between ----------------------------------------------------- */
 
@@ -295,10 +171,16 @@ static int hook_keeper_start(const struct hook_start *start, pid_t *ret)
  * ends and leaves something running in the background is not waited for beyond what it had
  * written. */
 
-/* After its end, for what others that hold its output are still writing. */
-enum { DRAIN_MS = 50 };
+/* After its end, for what others that hold its output are still writing; between two notices of its
+ * progress. */
+enum { DRAIN_MS = 50, PROGRESS_NOTICE_MS = 1000, ERROR_LINE_BYTES_MAX = 4096 };
 
 struct running {
+	const struct hooks *hooks;
+	const struct hook *hook;
+	uint64_t until;     /* its time is up then; a sign of progress moves it */
+	uint64_t notice_at; /* no notice of its progress before */
+	struct buf line;    /* what it wrote to standard error since the last newline */
 	pid_t pid; /* the keeper's, and of its process group */
 	struct cgroup *group; /* owned; NULL: none can be had */
 	int pidfd, out, err;
@@ -352,22 +234,69 @@ static int start_hook(const struct hooks *hooks, const struct hook *hook, struct
 	return failed;
 }
 
-/* Reads what is there; closes at the end. Past the bound of `out` it is dropped. */
-static void read_hook_output(int *fd, struct buf *out)
+/* Reads what is there; closes at the end. Past the bound of `out` it is dropped: true. */
+static bool read_hook_output(int *fd, struct buf *out)
 {
 	char bytes[12 << 10];
 	ssize_t got = read(*fd, bytes, sizeof(bytes));
 	size_t room;
 
 	if (got < 0 && (errno == EINTR || errno == EAGAIN))
-		return;
+		return false;
 	if (got <= 0) {
 		close(*fd);
 		*fd = -1;
-		return;
+		return false;
 	}
 	room = out->max - out->len;
 	buf_append(out, bytes, (size_t)got < room ? (size_t)got : room);
+	return (size_t)got > room;
+}
+
+/* What {"progress": "..."} says; NULL: the line is something else. The caller frees. */
+static char *progress_text(struct span line)
+{
+	struct err ignored = ERR_INIT;
+	json_auto_t *value = NULL;
+	const json_t *text;
+
+	if (!memmem(line.data, line.len, "progress", 8) ||
+	    !json_parse_depth(line, 2, &value, &ignored))
+		return NULL;
+	text = json_object_get(value, "progress");
+	return json_is_string(text) ? hook_text_copy(json_span(text)) : NULL;
+}
+
+/* A line of standard error that has ended: a sign of progress, or text like all else there. */
+static void take_error_line(struct running *running, struct buf *err)
+{
+	const uint64_t now = clock_monotonic_ms();
+	_cleanup_free_ char *text = progress_text(buf_view(&running->line));
+
+	if (!text) {
+		buf_span(err, span_head(buf_view(&running->line), err->max - err->len));
+	} else {
+		running->until = now + running->hook->timeout_ms;
+		if (now >= running->notice_at) {
+			running->notice_at = now + PROGRESS_NOTICE_MS;
+			hooks_notice(running->hooks, "hook", "The hook \"%.200s\": %.600s",
+			             *running->hook->name ? running->hook->name :
+			                                    running->hook->command, text);
+		}
+	}
+	buf_clear(&running->line);
+}
+
+static void read_hook_errors(struct running *running, struct buf *err)
+{
+	_cleanup_buf_ struct buf bytes = BUF_INIT(12 << 10);
+
+	read_hook_output(&running->err, &bytes);
+	for (size_t i = 0; i < bytes.len; i++) {
+		buf_char(&running->line, bytes.data[i]);
+		if (bytes.data[i] == '\n' || running->line.len == running->line.max)
+			take_error_line(running, err);
+	}
 }
 
 static void reap(struct running *running)
@@ -396,10 +325,10 @@ static void wait_some(struct running *running, struct hook_process *process, uin
 
 	if (poll(fds, 4, ms) < 0)
 		return;
-	if (fds[0].revents)
-		read_hook_output(&running->out, &process->out);
+	if (fds[0].revents && read_hook_output(&running->out, &process->out))
+		process->cut = true;
 	if (fds[1].revents)
-		read_hook_output(&running->err, &process->err);
+		read_hook_errors(running, &process->err);
 	if (!running->ended)
 		reap(running);
 }
@@ -450,20 +379,21 @@ static void stop_hook(struct running *running, struct hook_process *process)
 }
 
 static void wait_for_hook(struct running *running, struct hook_process *process,
-                          unsigned timeout_ms, const struct cancel *cancel)
+                          const struct cancel *cancel)
 {
-	uint64_t until = clock_monotonic_ms() + timeout_ms;
+	uint64_t until;
 
+	running->until = clock_monotonic_ms() + running->hook->timeout_ms;
 	while (!running->ended) {
 		if (cancelled(cancel))
 			process->cancelled = true;
-		else if (clock_monotonic_ms() >= until)
+		else if (clock_monotonic_ms() >= running->until)
 			process->timed_out = true;
 		if (process->cancelled || process->timed_out) {
 			stop_hook(running, process);
 			break;
 		}
-		wait_some(running, process, until, cancel);
+		wait_some(running, process, running->until, cancel);
 	}
 	until = clock_monotonic_ms() + DRAIN_MS;
 	while ((running->out >= 0 || running->err >= 0) && clock_monotonic_ms() < until)
@@ -471,19 +401,26 @@ static void wait_for_hook(struct running *running, struct hook_process *process,
 }
 
 bool hook_process_run(const struct hooks *hooks, const struct hook *hook, struct span input,
-                      const struct cancel *cancel, struct hook_process *ret, int *why_errno)
+                      const struct cancel *cancel, struct hook_process *ret, struct err *err)
 {
-	struct running running = { .pid = -1, .pidfd = -1, .out = -1, .err = -1 };
+	struct running running = { .hooks = hooks, .hook = hook, .pid = -1, .pidfd = -1, .out = -1,
+		                   .err = -1, .line = BUF_INIT(ERROR_LINE_BYTES_MAX) };
+	int failed;
 
 	*ret = (struct hook_process){ .out = BUF_INIT(HOOK_OUTPUT_BYTES_MAX),
 		                      .err = BUF_INIT(HOOK_ERROR_BYTES_MAX) };
-	*why_errno = start_hook(hooks, hook, input, &running);
-	if (*why_errno) {
-		cgroup_free(running.group);
+	ret->refused = !held_check(hooks, hook, err);
+	if (ret->refused)
 		return false;
+	failed = start_hook(hooks, hook, input, &running);
+	if (failed) {
+		cgroup_free(running.group);
+		return err_set(err, ERR_IO_ERROR, "%s.", strerror(failed));
 	}
 	running.pidfd = (int)syscall(SYS_pidfd_open, running.pid, 0);
-	wait_for_hook(&running, ret, hook->timeout_ms, cancel);
+	wait_for_hook(&running, ret, cancel);
+	take_error_line(&running, &ret->err);
+	buf_release(&running.line);
 	if (ret->timed_out || ret->cancelled)
 		cgroup_free(running.group);
 	else
@@ -510,11 +447,12 @@ bool hooks_run(const struct hooks *hooks, const char *command, unsigned timeout_
 {
 	const struct hook hook = { .command = (char *)command, .timeout_ms = timeout_ms };
 	struct hook_process process;
-	int why;
+	struct err why = ERR_INIT;
 	bool ok = false;
 
 	if (!hook_process_run(hooks, &hook, input, cancel, &process, &why))
-		return err_set_errno(err, why, "The command \"%.200s\" cannot be run", command);
+		return err_set(err, why.code, "The command \"%.200s\" does not run: %s", command,
+		               why.message);
 	if (process.cancelled)
 		err_set(err, ERR_CANCELLED, "The command \"%.200s\" was ended.", command);
 	else if (process.timed_out)

@@ -283,8 +283,7 @@ static void sandbox_report_lines(const struct attended *attended, struct buf *ou
 	for (size_t i = 0; i < attended->denial_count; i++) {
 		if (succeeded && denial_is_routine(&attended->denials[i]))
 			continue;
-		buf_str(out, attended->denials[i].kind == DENIAL_CHANGED ? "hasp: " :
-		                                                           "hasp: denied: ");
+		buf_str(out, denial_is_none(&attended->denials[i]) ? "hasp: " : "hasp: denied: ");
 		denial_sentence(&attended->denials[i], out);
 		buf_char(out, '\n');
 	}

@@ -407,6 +407,7 @@ bool sandbox_new_offered(const char *path, const char **ret_why)
 static const struct {
 	const char *name;
 	const char *verb; /* in front of what it was about */
+	const char *text; /* behind it; NULL: the reason's */
 } kinds[DENIAL_KIND_COUNT] = {
 	[DENIAL_READ] = { "read", "read" },
 	[DENIAL_WRITE] = { "write", "write" },
@@ -416,7 +417,9 @@ static const struct {
 	[DENIAL_CALL] = { "call", "call" },
 	[DENIAL_REMOVED] = { "removed", "make or change" },
 	[DENIAL_LIMIT] = { "limit", "exceed" },
-	[DENIAL_CHANGED] = { "changed", "changed:" },
+	[DENIAL_CHANGED] = { "changed", "changed:", "other programs obey it, so review it" },
+	[DENIAL_UNCHECKED] = { "unchecked", "not checked:",
+		                "hasp looks at it again before the next command" },
 };
 
 const char *denial_kind_name(enum denial_kind kind)
@@ -482,6 +485,11 @@ bool denial_is_routine(const struct denial *denial)
 			return true;
 	}
 	return is_cache(denial);
+}
+
+bool denial_is_none(const struct denial *denial)
+{
+	return denial->kind == DENIAL_CHANGED || denial->kind == DENIAL_UNCHECKED;
 }
 
 /* Characters that change how text around them is shown (UAX 9, and those without a width). */
@@ -653,6 +661,7 @@ void denial_remedy(const struct denial *denial, struct buf *out)
 	case DENIAL_LIMIT:
 	case DENIAL_REMOVED:
 	case DENIAL_CHANGED:
+	case DENIAL_UNCHECKED:
 		break;
 	default:
 		put_place(denial, out);
@@ -667,9 +676,8 @@ void denial_sentence(const struct denial *denial, struct buf *out)
 
 	buf_printf(out, "%s ", kinds[kind].verb);
 	denial_put_escaped(out, denial->what);
-	buf_printf(out, ": %s", denial->kind == DENIAL_CHANGED ?
-	                                "other programs obey it, so review it" :
-	                                sandbox_reason_text(denial->reason));
+	buf_printf(out, ": %s", kinds[kind].text ? kinds[kind].text :
+	                                           sandbox_reason_text(denial->reason));
 	if (denial->rule[0] && strcmp(denial->rule, denial->what) != 0) {
 		buf_str(out, ", ");
 		denial_put_escaped(out, denial->rule);

@@ -18,6 +18,7 @@ enum denial_kind {
 	DENIAL_REMOVED,  /* it was made all the same, and taken away or put back by the guard */
 	DENIAL_LIMIT,    /* memory, processes, size of a file */
 	DENIAL_CHANGED,  /* no denial: a name that other programs obey was changed, and stays so */
+	DENIAL_UNCHECKED, /* no denial: the guard could not look at it */
 	DENIAL_KIND_COUNT
 };
 
@@ -40,6 +41,9 @@ struct denial {
  * looked up, a cache cannot be kept): a command that succeeds has lost nothing by it, so people and
  * models are not shown it then.  Reports keep it.  Of what is written, only caches are routine. */
 bool denial_is_routine(const struct denial *denial);
+
+/* Whether the record is about what was found afterwards, and nothing was denied. */
+bool denial_is_none(const struct denial *denial);
 
 /* "write /etc/x: outside the writable paths (rule: default, level full). To allow: --write /etc".
  * One line; control characters, and others that mislead, are escaped. */
