@@ -89,9 +89,13 @@ def names():
 
 
 def state(place):
-    """Files, and folders with hidden names."""
-    return {str(path.relative_to(place.home)): path.read_text() if path.is_file() else None
-            for path in place.home.rglob("*") if path.is_file() or path.relative_to(place.home).parts[0][0] == "."}
+    """Files, and folders with hidden names; but hasp's own, in .gemini."""
+    found = {}
+    for path in place.home.rglob("*"):
+        first = path.relative_to(place.home).parts[0]
+        if first != ".gemini" and (path.is_file() or first[0] == "."):
+            found[str(path.relative_to(place.home))] = path.read_bytes() if path.is_file() else None
+    return found
 
 
 @pytest.mark.parametrize("how", HOW)

@@ -313,8 +313,8 @@ struct answer supervise_link(const struct call *call, const struct handler *row)
 /* The bytes of a small regular file; -1: it is none. */
 static ssize_t read_whole_small(int folder, const char *name, char *text, size_t size)
 {
-	_cleanup_fd_ int fd = openat(folder, name,
-	                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	_cleanup_fd_ int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC |
+	                                           O_NOCTTY);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (size_t)st.st_size >= size)
@@ -342,7 +342,8 @@ static bool replaces_equal(const struct call *call, const struct named *from,
 	old = mem_alloc(1, LIMIT_GUARD_FILE_BYTES);
 	new = mem_alloc(1, LIMIT_GUARD_FILE_BYTES);
 	n = read_whole_small(to->folder, to->name, old, LIMIT_GUARD_FILE_BYTES);
-	return n >= 0 && read_whole_small(from->folder, from->name, new, LIMIT_GUARD_FILE_BYTES) == n &&
+	return n >= 0 &&
+	       read_whole_small(from->folder, from->name, new, LIMIT_GUARD_FILE_BYTES) == n &&
 	       memcmp(old, new, (size_t)n) == 0 && unlinkat(from->folder, from->name, 0) == 0;
 }
 
