@@ -53,7 +53,7 @@ enum { LIST_NONE = -1 };
 struct hook_case {
 	const char *name; /* tool_name; borrowed */
 	json_t *shown;    /* tool_input; owned */
-	int element;      /* of the list in the arguments that it is about; LIST_NONE: all of them */
+	int element;      /* of the list that it is about; LIST_NONE: of all arguments */
 };
 
 struct hook_cases {

@@ -22,21 +22,6 @@ struct hooks_command {
 	struct hooks *hooks;
 };
 
-static void print_hook_problems(const json_t *problems)
-{
-	size_t i;
-	json_t *problem;
-
-	json_array_foreach(problems, i, problem) {
-		_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
-
-		buf_str(&line, "[WARNING] ");
-		render_safe(&line, json_span(json_object_get(problem, "message")));
-		buf_char(&line, '\n');
-		output_stderr(buf_view(&line));
-	}
-}
-
 static bool open_project_hooks(struct hooks_command *command, struct err *err)
 {
 	json_auto_t *problems = json_array(), *unused = json_array();
@@ -51,7 +36,7 @@ static bool open_project_hooks(struct hooks_command *command, struct err *err)
 		                               .unused = unused };
 
 	command->hooks = setup_load_hooks(&sources, problems);
-	print_hook_problems(problems);
+	command_hooks_problems(problems);
 	json_array_foreach(unused, i, sentence)
 		output_complain(json_string_value(sentence));
 	if (settings_trust_unknown(command->settings))
