@@ -87,15 +87,15 @@ static void print_row(const json_t *row, struct buf *out)
 	json_t *variable;
 	size_t i;
 
-	buf_printf(out, "%-19s %s%s\n", hook_row_text(row, "event"), hook_row_text(row, "source"),
-	           state_of(row));
+	render_printf(out, "%-19s %s%s\n", hook_row_text(row, "event"),
+	              hook_row_text(row, "source"), state_of(row));
 	if (*matcher)
-		buf_printf(out, "    matcher: %s\n", matcher);
+		render_printf(out, "    matcher: %s\n", matcher);
 	if (*name)
-		buf_printf(out, "    name:    %s\n", name);
+		render_printf(out, "    name:    %s\n", name);
 	json_array_foreach(json_object_get(row, "env"), i, variable)
-		buf_printf(out, "    env:     %s\n", json_string_value(variable));
-	buf_printf(out, "    command: %s\n", hook_row_text(row, "command"));
+		render_printf(out, "    env:     %s\n", json_string_value(variable));
+	render_printf(out, "    command: %s\n", hook_row_text(row, "command"));
 }
 
 static int list_hooks(struct hooks_command *command)
@@ -108,9 +108,8 @@ static int list_hooks(struct hooks_command *command)
 
 	hide_secrets(rows);
 	if (invocation_has(command->invocation, FLAG_JSON)) {
-		json_print(&out, rows, 2);
-		buf_char(&out, '\n');
-		return output_text(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
+		return output_json(rows, /* indent= */ true, &err) ?
+		               CLI_OK : output_fail(&err, CLI_FAILED);
 	}
 	if (!json_array_size(rows))
 		buf_str(&out, "There are no hooks.\n");
@@ -145,7 +144,7 @@ static int trust_hooks(struct hooks_command *command)
 	if (json_array_size(untrusted) && !hooks_trust(command->hooks, &wait, &err))
 		return output_fail(&err, CLI_FAILED);
 	json_array_foreach(untrusted, i, key)
-		buf_printf(&out, "Trusted: %s\n", json_string_value(key));
+		render_printf(&out, "Trusted: %s\n", json_string_value(key));
 	if (!json_array_size(untrusted))
 		buf_str(&out, "Nothing of this project is left to trust.\n");
 	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/command/private.h"
 #include "cli/options/invocation.h"
+#include "cli/view/agent_output.h"
 #include "cli/view/output.h"
 #include "config/authority.h"
 #include "config/home.h"
@@ -34,7 +35,7 @@ static bool change_report(const struct server_change *change, const char *format
 	_cleanup_free_ char *line = mem_printf("MCP server \"%s\" %s %s settings.\n", change->name,
 	                                       format, scope_word(change));
 
-	return output_text(span_str(line), err);
+	return agent_output_lines(span_str(line), err);
 }
 
 /* ---- an entry from the command line ---- */
@@ -271,7 +272,7 @@ static int server_switch(struct server_change *change, bool disable)
 		return output_fail(&err, CLI_FAILED);
 	line = mem_printf("MCP server \"%s\" is %s.\n", change->name,
 	                  disable ? "disabled" : "enabled");
-	return output_text(span_str(line), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
+	return agent_output_lines(span_str(line), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 /* ---- all of them ---- */
