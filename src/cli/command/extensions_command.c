@@ -470,6 +470,7 @@ static bool new_one(struct extensions_command *command, const char *folder, stru
 static bool validate_one(struct extensions_command *command, const char *folder, struct err *err)
 {
 	_cleanup_free_ char *real = realpath(folder, NULL), *brings = NULL, *text = NULL;
+	_cleanup_free_ char *stray = NULL;
 	json_auto_t *problems = json_array(), *manifest = NULL;
 	const json_t *problem;
 	size_t i;
@@ -478,6 +479,9 @@ static bool validate_one(struct extensions_command *command, const char *folder,
 	manifest = extension_manifest_read(real ? real : folder, problems, err);
 	if (!manifest)
 		return false;
+	stray = extension_hooks_stray(real, manifest);
+	if (stray)
+		json_array_append_new(problems, json_text(span_str(stray)));
 	json_array_foreach(problems, i, problem)
 		output_complain(json_string_value(problem));
 	if (json_array_size(problems))

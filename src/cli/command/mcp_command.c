@@ -279,6 +279,16 @@ static json_t *find_server(struct mcp_command *command, const char *name)
 	return json_object();
 }
 
+/* What is not found may be there, and not count yet. */
+static int fail_not_found(struct mcp_command *command, const char *name, struct err *err)
+{
+	_cleanup_free_ char *waits = mcp_change_waits(command->settings, name);
+
+	if (waits)
+		output_complain(waits);
+	return waits ? CLI_FAILED : output_fail(err, CLI_USAGE);
+}
+
 /* `allow`: the user takes what it declares now, which is shown all the same. */
 static int test_server(struct mcp_command *command, const char *name, bool allow,
                        struct cancel *cancel)
@@ -289,7 +299,7 @@ static int test_server(struct mcp_command *command, const char *name, bool allow
 	const bool works = mcp_servers_test(command->servers, name, cancel, &denials, &err);
 
 	if (!works && err.code == ERR_FILE_NOT_FOUND)
-		return output_fail(&err, CLI_USAGE);
+		return fail_not_found(command, name, &err);
 	server = find_server(command, name);
 	json_object_set(server, "denials", denials);
 	if (works && allow)
@@ -364,9 +374,10 @@ static int log_in(struct mcp_command *command, const char *name, struct cancel *
 	                         mcp_servers_test(command->servers, name, cancel, &denials, &err);
 
 	if (!ok)
-		return output_fail(&err, err.code == ERR_FILE_NOT_FOUND ? CLI_USAGE : CLI_FAILED);
+		return err.code == ERR_FILE_NOT_FOUND ? fail_not_found(command, name, &err) :
+		                                        output_fail(&err, CLI_FAILED);
 	render_printf(&out, forget ? "The login at %s is forgotten.\n" :
-	              "%s answers: the login holds, or none is needed.\n", name);
+	                             "%s answers: the login holds, or none is needed.\n", name);
 	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 

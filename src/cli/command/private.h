@@ -184,6 +184,9 @@ bool command_open_project(const struct invocation *invocation, char **ret_projec
 
 /* hasp mcp add, remove, enable, disable NAME; mcp_change.c. The exit code. */
 int mcp_change_run(const struct invocation *invocation, struct settings *settings);
+/* Why a server of the project's files does not count yet, and what changes that: a sentence for the
+ * caller to free. NULL: they name no such server, or it counts as far as its settings say. */
+char *mcp_change_waits(const struct settings *settings, const char *name);
 
 /* ---- providers --------------------------------------------------------------- */
 
