@@ -522,6 +522,10 @@ static const char schema_hasp_rows[] =
 	INTEGER("hasp.waits.serversSeconds", "10",
 	        "The longest that a prompt waits for MCP servers that have not listed their tools "
 	        "yet. 0 to 600.")
+	BOOLEAN("hasp.web.proxyResolves", "false",
+	        "Where a proxy is set: let web_fetch reach hosts whose names only the proxy can "
+	        "resolve. Whether they are of the public internet is not checked then.",
+	        ONLY_FALSE)
 	STRINGS("hasp.withoutParameters", "[]",
 	        "Parameters that are left out of requests to models, such as reasoning.summary. "
 	        "docs/models.md lists them.");

@@ -55,17 +55,6 @@ char *hook_escape_context(const char *text)
 	return buf_steal(&out);
 }
 
-void hook_put_quoted(struct span value, struct buf *out)
-{
-	buf_char(out, '\'');
-	for (size_t i = 0; i < value.len; i++)
-		if (value.data[i] == '\'')
-			buf_str(out, "'\\''");
-		else
-			buf_char(out, value.data[i]);
-	buf_char(out, '\'');
-}
-
 /* The first is kept. */
 static void unclear(struct hook_outcome *ret, const char *what, struct span quoted)
 {

@@ -11,34 +11,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
+#include "data/tool_names.h"
 #include "hooks/hook.h"
-
-/* Tools of hasp and of Gemini CLI by the names that they have there. */
-static const struct {
-	const char *ours, *theirs;
-} claude_tools[] = {
-	{ "read_file", "Read" },
-	{ "read_many_files", "Read" },
-	{ "write_file", "Write" },
-	{ "update_file", "Edit" },
-	{ "replace", "Edit" },
-	{ "safe_patch", "Edit" },
-	{ "apply_changes", "Edit" },
-	{ "run_shell_command", "Bash" },
-	{ "read_background_output", "BashOutput" },
-	{ "glob", "Glob" },
-	{ "search_files", "Grep" },
-	{ "grep_search", "Grep" },
-	{ "search_file_content", "Grep" },
-	{ "list_directory", "LS" },
-	{ "web_fetch", "WebFetch" },
-	{ "google_web_search", "WebSearch" },
-	{ "write_todos", "TodoWrite" },
-	{ "activate_skill", "Skill" },
-	{ "invoke_agent", "Task" },
-	{ "ask_user", "AskUserQuestion" },
-	{ "exit_plan_mode", "ExitPlanMode" },
-};
 
 static const struct {
 	enum hook_event event;
@@ -51,10 +25,10 @@ static const struct {
 
 const char *claude_tool_name(struct span ours)
 {
-	for (size_t i = 0; i < ARRAY_LEN(claude_tools); i++)
-		if (span_eq(ours, span_str(claude_tools[i].ours)))
-			return claude_tools[i].theirs;
-	return NULL;
+	_cleanup_free_ char *name = mem_dup(ours.data ? ours.data : "", ours.len);
+	const struct tool_names *names = tool_names_find(name);
+
+	return names ? names->claude : NULL;
 }
 
 char *claude_matcher(const char *matcher)

@@ -78,6 +78,13 @@ const char *call_error_message(const json_t *result)
 	return message ? message : "";
 }
 
+void call_error_instruct(json_t *error)
+{
+	json_object_set_new(error, "advice", json_string(
+		"Nothing was done. What the user says is an instruction: go on as it says, with "
+		"another call if it needs one."));
+}
+
 const char *call_error_type(const struct tool *tool, const json_t *result)
 {
 	const json_t *error = json_object_get(result, "error");
