@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/sha256.h"
 #include "data/json.h"
+#include "data/tool_names.h"
 #include "data/toml.h"
 #include "data/warnings.h"
 #include "hooks/hook.h"
@@ -391,6 +392,19 @@ static bool matcher_excludes(const char *matcher)
 	return strstr(matcher, "(?!") || strstr(matcher, "(?<!") || strstr(matcher, "[^");
 }
 
+/* In Claude Code's format by its name for the tool, and by those of other programs. */
+static bool name_matches(const struct hook_group *group, struct span word)
+{
+	const char *theirs = group->claude ? claude_tool_name(word) : NULL;
+	_cleanup_free_ char *name = NULL;
+
+	if (!theirs)
+		return word_matches(group, word);
+	name = mem_dup(word.data, word.len);
+	return word_matches(group, span_str(theirs)) ||
+	       (!tool_names_of(name) && word_matches(group, word));
+}
+
 bool hook_group_matches(const struct hook_group *group, const char *matched)
 {
 	const bool of_tools = hook_event_is_of_tools(group->event);
@@ -401,12 +415,10 @@ bool hook_group_matches(const struct hook_group *group, const char *matched)
 	while (*matched) {
 		const size_t len = strcspn(matched, " ");
 		const bool parts = of_tools && *matched == '|';
-		const char *theirs = group->claude ? claude_tool_name(span_of(matched, len)) : NULL;
 
 		if (parts && excludes)
 			return true;
-		if (!parts && word_matches(group, theirs ? span_str(theirs) :
-		                                           span_of(matched, len)) != excludes)
+		if (!parts && name_matches(group, span_of(matched, len)) != excludes)
 			return !excludes;
 		matched += len + (matched[len] == ' ');
 	}
