@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A hook that guards a folder guards every way to write there, in whatever program's format it was written."""
 import json
+import re
 import subprocess
 
 import pytest
+from conftest import TOP
 from fake_gemini import call, text
 
 GUARD = """import json, os, sys
@@ -271,3 +273,24 @@ def test_a_server_whose_hook_asks(world):
     guarded(world, "write_file", command="cat >/dev/null; echo '{\"decision\": \"ask\"}'")
     (result,) = served(world, [("write_file", {"file_path": "a", "content": "x"})], "--hooks")
     assert result["success"] is False and not (world.root / "a").exists()
+
+
+# ---- the documents' example --------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("form", ["json", "toml"])
+def test_the_example_of_the_documents(world, form):
+    """docs/hooks.md: its guard, as it stands there, against every way to write."""
+    page = (TOP / "docs" / "hooks.md").read_text()
+    blocks = dict(reversed(re.findall(r"(?ms)^```(json|toml|sh)\n(.*?)^```$", page)))
+    sha, other = tree(world)
+    world.write("tools/guard.sh", blocks["sh"], 0o755)
+    name = "settings.json" if form == "json" else "hooks.toml"
+    (world.home / ".gemini" / name).write_text(blocks[form])
+    world.command("hooks", "trust")
+    calls = list(ways(world, sha, other))
+    before = state(world)
+    honest = call("apply_changes", {"changes": [change("create", "free/new", None)]})
+    done = world.run([calls + [honest], [text("Done.")]], "-p", "Do it.", "-y")
+    for made, result in zip(calls, done.results()):
+        assert result["error"]["code"] == "denied_by_hook" and "make alone" in result["message"], (made, result)
+    assert done.results()[-1]["success"] is True and state(world) == {**before, "free/new": "x\n"}
