@@ -151,6 +151,9 @@ const json_t *extension_unused(const json_t *manifest);
 /* Its hooks as settings have them under "hooks", but for variables; a new reference.  NULL: it has
  * none; with *err, they cannot be read. */
 json_t *extension_hooks_said(const char *folder, const json_t *manifest, struct err *err);
+/* A sentence about a hooks.json at the top of the folder, which is not read unless the manifest
+ * names it: for the caller to free. NULL: there is none. */
+char *extension_hooks_stray(const char *folder, const json_t *manifest);
 /* The text of a command, skill or agent of an extension in `folder`, where a plugin of Claude Code
  * may name that folder; the caller frees. */
 char *extension_text(enum extension_format format, const char *folder, struct span text);

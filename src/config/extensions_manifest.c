@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/door.h"
@@ -208,4 +209,22 @@ json_t *extension_hooks_said(const char *folder, const json_t *manifest, struct 
 		return NULL;
 	}
 	return json_incref(hooks);
+}
+
+char *extension_hooks_stray(const char *folder, const json_t *manifest)
+{
+	_cleanup_free_ char *path = path_join(folder, "hooks.json");
+	struct err ignored = ERR_INIT;
+	json_auto_t *said = NULL;
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return NULL;
+	if (extension_format(manifest) != EXTENSION_GEMINI) {
+		said = extension_hooks_said(folder, manifest, &ignored);
+		if (json_object_size(said))
+			return NULL;
+	}
+	return mem_printf("%s is not read, and its hooks do not run: move it to hooks/hooks.json.",
+	                  path);
 }

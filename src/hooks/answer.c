@@ -441,7 +441,8 @@ void hook_answer_read(const struct hook_process *process, bool claude, enum hook
 		text = span_of("", 0);
 	if (from_err)
 		text = err;
-	said = hook_answer_value(text);
+	/* What begins as an answer may go on as another, beyond what was read. */
+	said = process->cut ? NULL : hook_answer_value(text);
 	if (json_is_object(said))
 		read_answer_object(said, event, ret);
 	else if (process->cut || !hook_text_is_plain(said, text, free) ||

@@ -144,8 +144,9 @@ void hooks_add_function(struct hooks *hooks, enum hook_event event, const char *
 
 /* Whether any hook would run: callers need not build an input then. `matched`: the trigger, the
  * source, ..., or the names of a tool, with a blank between them: one that matches is enough.
- * Behind "|" are names of tools that do the same, here or in other programs: a matcher that names
- * one of them means this one, too; one that excludes (with "(?!", "[^") is not compared with them.
+ * Behind "|" are further names, and those of tools that do the same, here or in other programs: a
+ * matcher that names one of them means this one, too.  A matcher that excludes ("(?!", "[^") is
+ * compared with the names before "|" alone, all of which it must match.
  * NULL: an event without such, whatever the matchers say. */
 bool hooks_any(const struct hooks *hooks, enum hook_event event, const char *matched);
 

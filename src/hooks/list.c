@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/sha256.h"
 #include "data/json.h"
+#include "data/tool_names.h"
 #include "data/toml.h"
 #include "data/warnings.h"
 #include "hooks/hook.h"
@@ -391,23 +392,37 @@ static bool matcher_excludes(const char *matcher)
 	return strstr(matcher, "(?!") || strstr(matcher, "(?<!") || strstr(matcher, "[^");
 }
 
+/* In Claude Code's format by its name for the tool, and by those of other programs. */
+static bool name_matches(const struct hook_group *group, struct span word)
+{
+	const char *theirs = group->claude ? claude_tool_name(word) : NULL;
+	_cleanup_free_ char *name = NULL;
+
+	if (!theirs)
+		return word_matches(group, word);
+	name = mem_dup(word.data, word.len);
+	return word_matches(group, span_str(theirs)) ||
+	       (!tool_names_of(name) && word_matches(group, word));
+}
+
 bool hook_group_matches(const struct hook_group *group, const char *matched)
 {
+	const bool of_tools = hook_event_is_of_tools(group->event);
+	const bool excludes = of_tools && matcher_excludes(group->matcher);
+
 	if (!*group->matcher || !matched)
 		return true;
 	while (*matched) {
-		size_t len = strcspn(matched, " ");
-		const char *theirs = group->claude ? claude_tool_name(span_of(matched, len)) : NULL;
+		const size_t len = strcspn(matched, " ");
+		const bool parts = of_tools && *matched == '|';
 
-		if (*matched == '|' && hook_event_is_of_tools(group->event)) {
-			if (matcher_excludes(group->matcher))
-				return false;
-		} else if (word_matches(group, theirs ? span_str(theirs) :
-		                                        span_of(matched, len)))
+		if (parts && excludes)
 			return true;
+		if (!parts && name_matches(group, span_of(matched, len)) != excludes)
+			return !excludes;
 		matched += len + (matched[len] == ' ');
 	}
-	return false;
+	return excludes;
 }
 
 bool hooks_any(const struct hooks *hooks, enum hook_event event, const char *matched)

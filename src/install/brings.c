@@ -167,12 +167,15 @@ static void consent_hooks(struct bringing *bringing)
 {
 	struct err err = ERR_INIT;
 	json_auto_t *hooks = extension_hooks_said(bringing->folder, bringing->manifest, &err);
+	_cleanup_free_ char *stray = extension_hooks_stray(bringing->folder, bringing->manifest);
 	const json_t *groups, *group, *hook;
 	const char *event;
 	size_t i, k;
 
 	if (err.code != ERR_NONE)
 		consent_line(bringing, "hooks that cannot be read", "", err.message);
+	if (stray)
+		consent_line(bringing, "hooks that do not run", "", stray);
 	json_object_foreach(hooks, event, groups)
 		json_array_foreach(groups, i, group)
 			json_array_foreach(json_object_get(group, "hooks"), k, hook)

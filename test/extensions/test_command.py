@@ -207,6 +207,28 @@ def test_new_and_validate(world):
     assert "gemini-extension.json" in run(world, "validate", ".", code=1).err
 
 
+@pytest.mark.parametrize("manifest", ["gemini-extension.json", ".claude-plugin/plugin.json"])
+def test_hooks_where_they_are_not_read(world, manifest):
+    """A guard that would not run is no valid extension, and a warning wherever it is used."""
+    folder = world.root / "mine"
+    (folder / manifest).parent.mkdir(parents=True)
+    (folder / manifest).write_text('{"name": "mine", "version": "1"}')
+    hooks = {"hooks": {"BeforeTool" if "gemini" in manifest else "PreToolUse": [
+        {"hooks": [{"type": "command", "command": "exit 2"}]}]}}
+    (folder / "hooks.json").write_text(json.dumps(hooks))
+    assert "move it to hooks/hooks.json" in run(world, "validate", "mine", code=1).err
+    assert "hooks that do not run" in run(world, "link", "mine", "--consent").text
+    assert "hooks.json is not read" in world.command("hooks", "list").err
+    (folder / "hooks").mkdir()
+    (folder / "hooks.json").rename(folder / "hooks" / "hooks.json")
+    assert "exit 2" in run(world, "validate", "mine").text
+    assert "exit 2" in world.command("hooks", "list").text
+    if "claude" in manifest:  # which may name any file
+        (folder / "hooks" / "hooks.json").rename(folder / "hooks.json")
+        (folder / manifest).write_text('{"name": "mine", "version": "1", "hooks": "./hooks.json"}')
+        assert "exit 2" in run(world, "validate", "mine").text
+
+
 @pytest.mark.parametrize("args,code", [
     (["list", "x"], 2), (["enable"], 2), (["enable", "a", "b"], 2), (["install"], 2), (["explode"], 2),
     (["enable", "x", "--json"], 2), (["enable", "nope"], 1), (["install", "nowhere"], 1), (["disable", "nope"], 1),

@@ -146,8 +146,8 @@ def test_variables_of_its_servers(world):
 
 
 @pytest.mark.parametrize("answer,blocked,context", [
-    ("echo bad >&2; exit 1", False, None),
-    ("echo bad >&2; exit 3", False, None),
+    ("echo bad >&2; exit 1", True, "ended with exit code 1"),
+    ("echo bad >&2; exit 3", True, "ended with exit code 3"),
     ("echo told >&2; echo ignored; exit 2", True, "told"),
     ("""echo '{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "told"}}'""", True, "told"),
     ("""echo '{"decision": "block", "reason": "told"}'""", True, "told"),
@@ -223,7 +223,7 @@ def test_hooks_that_nobody_waits_for(world):
     done = world.run([[call("write_file", {"file_path": "go", "content": "x"})],
                       [call("run_shell_command", {"command": "until [ -e seen ] && [ -s given ]; do sleep 0.05; done"})],
                       [text("Done.")]], "-y", "-p", "x")
-    assert done.results(1)[0]["success"] and json.loads(world.read("given"))["tool_input"]["file_path"] == "go"
+    assert done.results(1)[0]["success"] and json.loads(world.read("given"))["tool_input"]["file_path"] == str(world.root / "go")
 
 
 def bare(world, name="kit"):

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A hook that guards a folder guards every way to write there, in whatever program's format it was written."""
 import json
+import re
+import subprocess
 
 import pytest
+from conftest import TOP
 from fake_gemini import call, text
 
 GUARD = """import json, os, sys
@@ -208,3 +211,86 @@ def test_a_guard_that_fails_holds(world, command, form):
         (world.root / "free").unlink()
         world.settings(hooks={"BeforeTool": [group]})
         assert "error" in run().results()[0]
+
+
+# ---- calls that no agent of hasp makes -------------------------------------------------------------------------
+
+NEW = {"changes": [{"kind": "create", "file_path": "generated/new", "content": "x\n"}]}
+FREE = {"changes": [{"kind": "create", "file_path": "free/new", "content": "x\n"}]}
+
+
+def test_hasp_tool_runs_them_when_told_to(world):
+    guarded(world, "replace")
+    tree(world)
+    refused = world.command("tool", "--hooks", "apply_changes", json.dumps(NEW))
+    assert refused.code == 1 and refused.json["error"]["code"] == "denied_by_hook" and len(seen(world)) == 1
+    assert world.command("tool", "--hooks", "apply_changes", json.dumps(FREE)).code == 0
+    assert world.command("tool", "apply_changes", json.dumps(NEW)).code == 0 and len(seen(world)) == 2
+
+
+def test_a_question_of_a_hook_is_a_no_where_nobody_can_be_asked(world):
+    guarded(world, "write_file", command="cat >/dev/null; echo '{\"decision\": \"ask\"}'")
+    done = world.command("tool", "--hooks", "write_file", "-a", "file_path=a", "-a", "content=x")
+    assert done.code == 1 and done.json["error"]["code"] == "denied_by_user" and not (world.root / "a").exists()
+
+
+def served(world, calls, *args):
+    """The results of calls over MCP, by their ids."""
+    messages = [{"id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {},
+                                                            "clientInfo": {"name": "t", "version": "1"}}},
+                {"method": "notifications/initialized"}]
+    messages += [{"id": i + 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+                 for i, (name, arguments) in enumerate(calls)]
+    lines = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages)
+    process = world.start(None, "serve", "mcp", *args, stdin=subprocess.PIPE, text=True)
+    process.stdin.write(lines)
+    process.stdin.flush()
+    answers = {}
+    while len(answers) <= len(calls):
+        answer = json.loads(process.stdout.readline())
+        if "id" in answer and "result" in answer:
+            answers[answer["id"]] = answer["result"]
+    process.communicate()
+    return [answers[i + 1]["structuredContent"] for i in range(len(calls))]
+
+
+def test_a_server_runs_them_when_told_to(world):
+    guarded(world, "Edit|Read", "claude", "claude")
+    tree(world)
+    calls = [("apply_changes", NEW), ("read_file", {"file_path": "link/a"}), ("read_file", {"file_path": "free/b"}),
+             ("update_file", {"file_path": "generated/a", "old_content": "made", "new_content": "x"})]
+    refused = served(world, calls, "--hooks")
+    assert [result.get("error", {}).get("code") for result in refused] == ["denied_by_hook", "denied_by_hook", None,
+                                                                          "denied_by_hook"]
+    assert refused[2]["content"] == "free\n" and world.read("generated/a") == "made\n"
+    assert served(world, [("apply_changes", FREE), *calls[:1]], "--hooks")[0]["success"] is True
+    count = len(seen(world))
+    assert all("error" not in result for result in served(world, calls)) and len(seen(world)) == count
+
+
+def test_a_server_whose_hook_asks(world):
+    """The client cannot ask, so nothing is written."""
+    guarded(world, "write_file", command="cat >/dev/null; echo '{\"decision\": \"ask\"}'")
+    (result,) = served(world, [("write_file", {"file_path": "a", "content": "x"})], "--hooks")
+    assert result["success"] is False and not (world.root / "a").exists()
+
+
+# ---- the documents' example --------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("form", ["json", "toml"])
+def test_the_example_of_the_documents(world, form):
+    """docs/hooks.md: its guard, as it stands there, against every way to write."""
+    page = (TOP / "docs" / "hooks.md").read_text()
+    blocks = dict(reversed(re.findall(r"(?ms)^```(json|toml|sh)\n(.*?)^```$", page)))
+    sha, other = tree(world)
+    world.write("tools/guard.sh", blocks["sh"], 0o755)
+    name = "settings.json" if form == "json" else "hooks.toml"
+    (world.home / ".gemini" / name).write_text(blocks[form])
+    world.command("hooks", "trust")
+    calls = list(ways(world, sha, other))
+    before = state(world)
+    honest = call("apply_changes", {"changes": [change("create", "free/new", None)]})
+    done = world.run([calls + [honest], [text("Done.")]], "-p", "Do it.", "-y")
+    for made, result in zip(calls, done.results()):
+        assert result["error"]["code"] == "denied_by_hook" and "make alone" in result["message"], (made, result)
+    assert done.results()[-1]["success"] is True and state(world) == {**before, "free/new": "x\n"}

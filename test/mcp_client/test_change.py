@@ -115,6 +115,24 @@ def test_a_disabled_server_is_not_used(world):
     assert "mcp_Fake_echo" in world.command("mcp", "test", "Fake").text
 
 
+def test_a_server_that_does_not_count_yet(world):
+    """It is there: a command that names it says what keeps it from counting."""
+    projects(world).parent.mkdir(exist_ok=True)
+    projects(world).write_text('{"mcpServers": {"own": {"command": "true"}}}')
+    (world.root / ".mcp.json").write_text('{"mcpServers": {"shared": {"command": "true"}}}')
+    untrusted = {"GEMINI_CLI_TRUST_WORKSPACE": "false"}
+    for name, file in (("own", ".gemini/settings.json"), ("shared", ".mcp.json")):
+        for action in ("disable", "enable", "test", "auth"):
+            done = world.command("mcp", action, name, env=untrusted)
+            assert done.code == (0 if action in ("disable", "enable") else 1), done.err
+            assert file in done.err and "hasp config trust" in done.err and "no MCP server" not in done.err
+    assert world.command("mcp", "disable", "own", env=untrusted).code == 0
+    assert json.loads(enablement(world).read_text()) == {"own": {"enabled": False}}
+    assert "hasp config allow mcpServers" in world.command("mcp", "disable", "own").err
+    done = world.command("mcp", "disable", "neither", env=untrusted)
+    assert done.code == 1 and "no MCP server" in done.err
+
+
 def test_what_settings_exclude_is_not_enabled(world):
     world.use({"fake": world.server()}, mcp={"excluded": ["fake"]})
     done = world.command("mcp", "enable", "fake")

@@ -9,39 +9,56 @@
 #include "base/name.h"
 #include "base/path.h"
 #include "data/json.h"
+#include "data/tool_names.h"
 
 enum { PROBLEMS_MAX = 4096, NAMES_MAX = 4096 };
 
 /* ---- names --------------------------------------------------------------------- */
 
-/* What a matcher means by a name: all tools that do the same, whatever they are called here, in
- * Gemini CLI, Claude Code and Codex. */
-static const struct {
-	const char *tools, *names; /* with a blank around each; behind "|" as hooks_any has them */
-} kinds[] = {
-	{ " write_file update_file safe_patch apply_changes ",
-	  " | write_file update_file replace edit safe_patch apply_changes Edit Write MultiEdit "
-	  "NotebookEdit apply_patch" },
-	{ " read_file read_many_files ", " | read_file read_many_files Read" },
-	{ " run_shell_command write_background_input ", " | run_shell_command Bash" },
-	{ " invoke_agent ", " | invoke_agent Task Agent" },
-};
+static void put_name(struct buf *names, const char *name)
+{
+	if (name)
+		buf_printf(names, " %s", name);
+}
 
-/* "update_file replace edit | write_file ...": all names of a tool, for matchers; the caller
- * frees. */
+static void put_spellings(struct buf *names, const struct tool_names *row)
+{
+	put_name(names, row->name);
+	put_name(names, row->claude);
+	for (const char *const *alias = row->aliases; *alias; alias++)
+		put_name(names, *alias);
+}
+
+/* Whether a matcher that names `other` means this tool: both write files, do the same, or run what
+ * they are given. */
+static bool is_of_kind(const struct tool_names *row, const struct tool_names *other)
+{
+	if (row == other || (row->edits && other->edits))
+		return true;
+	if (!strcmp(row->name, "write_background_input"))
+		return !strcmp(other->name, "run_shell_command");
+	return (row->like && !strcmp(row->like, other->name)) ||
+	       (other->like && !strcmp(other->like, row->name));
+}
+
+/* "search_files grep_search | Grep grep ...", as hooks_any has it; the caller frees. */
 static char *names_for_matchers(const struct tool *tool)
 {
 	_cleanup_buf_ struct buf names = BUF_INIT(NAMES_MAX);
-	_cleanup_free_ char *word = mem_printf(" %s ", tool->name);
+	const struct tool_names *row = tool->server ? NULL : tool_names_of(tool->name);
 
 	buf_str(&names, tool->name);
-	for (const char *const *alias = tool_aliases(tool); alias && *alias; alias++)
-		buf_printf(&names, " %s", *alias);
 	if (tool->server && !strpbrk(tool->server, " |") && !strpbrk(tool->server_tool, " |"))
 		buf_printf(&names, " mcp__%s__%s", tool->server, tool->server_tool);
-	for (size_t i = 0; i < ARRAY_LEN(kinds) && !tool->server; i++)
-		if (strstr(kinds[i].tools, word))
-			buf_str(&names, kinds[i].names);
+	if (!row)
+		return buf_steal(&names);
+	put_name(&names, row->gemini);
+	buf_str(&names, " |");
+	for (size_t i = 0; i < tool_names_count(); i++)
+		if (is_of_kind(row, tool_names_at(i)))
+			put_spellings(&names, tool_names_at(i));
+	if (row->edits)
+		put_name(&names, "NotebookEdit");
 	return buf_steal(&names);
 }
 
@@ -53,7 +70,7 @@ enum { LIST_NONE = -1 };
 struct hook_case {
 	const char *name; /* tool_name; borrowed */
 	json_t *shown;    /* tool_input; owned */
-	int element;      /* of the list in the arguments that it is about; LIST_NONE: all of them */
+	int element;      /* of the list that it is about; LIST_NONE: of all arguments */
 };
 
 struct hook_cases {

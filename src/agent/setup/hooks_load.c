@@ -178,11 +178,17 @@ static void add_extension_hooks(struct hooks *hooks, const struct settings *sett
 		                                      extension_format(one->manifest) ==
 		                                      EXTENSION_GEMINI ? "hooks/hooks.json" :
 		                                      extension_manifest_file(one->manifest));
+		_cleanup_free_ char *stray = NULL;
 		struct err err = ERR_INIT;
 		json_auto_t *said = NULL;
 
 		if (!extension_counts(one))
 			continue;
+		stray = extension_hooks_stray(one->folder, one->manifest);
+		if (stray)
+			json_array_append_new(problems,
+			                      json_pack("{s:s, s:o}", "source", file, "message",
+			                                json_text(span_str(stray))));
 		said = extension_hooks(settings, one, &err);
 		if (said)
 			hooks_add(hooks, extension_hook_source(settings, one), said, file,

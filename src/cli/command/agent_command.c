@@ -18,6 +18,7 @@
 #include "cli/view/agent_output.h"
 #include "cli/view/output.h"
 #include "cli/view/progress.h"
+#include "cli/view/view.h"
 #include "config/extensions.h"
 #include "config/servers.h"
 #include "data/json.h"
@@ -678,7 +679,7 @@ static int list_or_delete(const struct invocation *invocation)
 	}
 	home_free(home);
 	if (ok)
-		ok = agent_output_list(buf_view(&out), &err);
+		ok = agent_output_lines(buf_view(&out), &err);
 	if (!ok)
 		output_complain(err.message);
 	return ok ? AGENT_EXIT_OK : AGENT_EXIT_INPUT;
@@ -698,9 +699,9 @@ static int list_extensions(const struct invocation *invocation)
 		buf_str(&out, all->count ? "Installed extensions:\n" :
 		                           "No extensions installed.\n");
 		for (size_t i = 0; i < all->count; i++)
-			buf_printf(&out, "- %s (%s)%s\n", all->at[i].name, all->at[i].version,
-			           extension_counts(&all->at[i]) ? "" : ", not used here");
-		ok = output_text(buf_view(&out), &err);
+			render_printf(&out, "- %s (%s)%s\n", all->at[i].name, all->at[i].version,
+			              extension_counts(&all->at[i]) ? "" : ", not used here");
+		ok = agent_output_lines(buf_view(&out), &err);
 	}
 	settings_free(run.settings);
 	free(run.root);

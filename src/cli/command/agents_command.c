@@ -12,6 +12,7 @@
 #include "cli/options/invocation.h"
 #include "cli/view/agent_output.h"
 #include "cli/view/output.h"
+#include "cli/view/view.h"
 #include "data/json.h"
 
 /* As its file has it. */
@@ -55,9 +56,9 @@ static void put_agents(struct buf *out, const struct agents *agents, const struc
 	for (size_t i = 0; i < agents->count; i++) {
 		const struct agent_definition *one = &agents->at[i];
 
-		buf_printf(out, "%s%s %s\n  Description: %s\n  Location:    ", i ? "\n" : "",
-		           one->name, one->disabled ? "[Disabled]" : "[Enabled]",
-		           one->description);
+		render_printf(out, "%s%s %s\n  Description: %s\n  Location:    ", i ? "\n" : "",
+		              one->name, one->disabled ? "[Disabled]" : "[Enabled]",
+		              one->description);
 		name_line(out, span_str(one->file ? one->file : "built-in"));
 		if (one->remote) {
 			buf_str(out, "\n  Remote:      ");
@@ -70,7 +71,7 @@ static void put_agents(struct buf *out, const struct agents *agents, const struc
 			name_line(out, span_str(facts ? facts : "too many words to be shown"));
 		}
 		if (!agent_is_allowed(one, home))
-			buf_printf(out, " (not allowed yet: hasp agents allow %s)", one->name);
+			render_printf(out, " (not allowed yet: hasp agents allow %s)", one->name);
 		buf_char(out, '\n');
 	}
 }

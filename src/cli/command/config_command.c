@@ -463,8 +463,8 @@ static void print_brought(struct buf *out, const char *project)
 	json_array_foreach(brought, i, item) {
 		_cleanup_free_ char *names = prepare_brought_names(item, TRUSTED_NAMES_MAX);
 
-		buf_printf(out, "  %s: %s%s", json_string_value(json_object_get(item, "path")),
-		           json_string_value(json_object_get(item, "what")), *names ? ": " : "");
+		render_printf(out, "  %s: %s%s", json_string_value(json_object_get(item, "path")),
+		              json_string_value(json_object_get(item, "what")), *names ? ": " : "");
 		render_safe(out, span_str(names));
 		buf_char(out, '\n');
 	}

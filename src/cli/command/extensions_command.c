@@ -16,6 +16,7 @@
 #include "cli/options/invocation.h"
 #include "cli/view/agent_output.h"
 #include "cli/view/output.h"
+#include "cli/view/view.h"
 #include "config/extensions.h"
 #include "data/json.h"
 #include "install/install.h"
@@ -117,17 +118,17 @@ static void put_extension(struct buf *out, const struct extensions_command *comm
 	_cleanup_free_ char *brings = install_brings(extension->folder, said);
 	_cleanup_free_ char *path = extension_line(span_str(extension->folder));
 
-	buf_printf(out, "%s (%s)%s\n  Path: %s\n", extension->name, extension->version,
-	           extension_counts(extension) ? "" : ", not used here", path);
+	render_printf(out, "%s (%s)%s\n  Path: %s\n", extension->name, extension->version,
+	              extension_counts(extension) ? "" : ", not used here", path);
 	if (extension_format(extension->manifest) != EXTENSION_GEMINI)
-		buf_printf(out, "  Format: %s\n", extension_format_title(extension->manifest));
+		render_printf(out, "  Format: %s\n", extension_format_title(extension->manifest));
 	if (extension->origin) {
 		_cleanup_free_ char *source = extension_line(
 			json_span(json_object_get(extension->origin, "source")));
 		_cleanup_free_ char *type = extension_line(
 			json_span(json_object_get(extension->origin, "type")));
 
-		buf_printf(out, "  Source: %s (Type: %s)\n", source, type);
+		render_printf(out, "  Source: %s (Type: %s)\n", source, type);
 	}
 	buf_printf(out, "  Enabled (User): %s\n  Enabled (Workspace): %s\n%s\n",
 	           is_enabled_for(command, extension, home_user(home)) ? "true" : "false",
@@ -164,11 +165,10 @@ static int list_installed(struct extensions_command *command)
 		else
 			put_extension(&out, command, &command->all->at[i]);
 	if (as_json)
-		json_print(&out, rows, 2);
-	else if (!command->all->count)
-		buf_str(&out, "No extensions installed.");
-	if (as_json || !command->all->count)
-		buf_char(&out, '\n');
+		return output_json(rows, /* indent= */ true, &err) ?
+		               CLI_OK : output_fail(&err, CLI_FAILED);
+	if (!command->all->count)
+		buf_str(&out, "No extensions installed.\n");
 	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
@@ -334,9 +334,9 @@ static void put_extension_setting(struct buf *out, const struct extension *exten
 	                                                     secret ? "[a secret]" : value));
 	_cleanup_free_ char *asked = extension_line(span_str(variable ? variable : ""));
 
-	buf_printf(out, "  %s (%s): %s\n", name, asked, shown);
+	render_printf(out, "  %s (%s): %s\n", name, asked, shown);
 	if (*about)
-		buf_printf(out, "    %s\n", about);
+		render_printf(out, "    %s\n", about);
 	if (secret && value)
 		explicit_bzero(value, strlen(value));
 }
@@ -348,7 +348,7 @@ static void put_extension_settings(struct buf *out, const struct extension *exte
 	const json_t *list = json_object_get(said, "settings"), *setting;
 	size_t i;
 
-	buf_printf(out, "%s (%s)\n", extension->name, extension->version);
+	render_printf(out, "%s (%s)\n", extension->name, extension->version);
 	json_array_foreach(list, i, setting)
 		put_extension_setting(out, extension, setting);
 	if (!json_array_size(list))
@@ -470,6 +470,7 @@ static bool new_one(struct extensions_command *command, const char *folder, stru
 static bool validate_one(struct extensions_command *command, const char *folder, struct err *err)
 {
 	_cleanup_free_ char *real = realpath(folder, NULL), *brings = NULL, *text = NULL;
+	_cleanup_free_ char *stray = NULL;
 	json_auto_t *problems = json_array(), *manifest = NULL;
 	const json_t *problem;
 	size_t i;
@@ -478,6 +479,9 @@ static bool validate_one(struct extensions_command *command, const char *folder,
 	manifest = extension_manifest_read(real ? real : folder, problems, err);
 	if (!manifest)
 		return false;
+	stray = extension_hooks_stray(real, manifest);
+	if (stray)
+		json_array_append_new(problems, json_text(span_str(stray)));
 	json_array_foreach(problems, i, problem)
 		output_complain(json_string_value(problem));
 	if (json_array_size(problems))

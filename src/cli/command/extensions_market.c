@@ -9,6 +9,7 @@
 #include "cli/command/private.h"
 #include "cli/view/agent_output.h"
 #include "cli/view/output.h"
+#include "cli/view/view.h"
 #include "data/json.h"
 #include "install/market.h"
 
@@ -27,19 +28,19 @@ static void put_plugin(struct buf *out, const json_t *plugin)
 	const char *taken = market_member(plugin, "taken");
 	const char *problem = market_member(plugin, "problem");
 
-	buf_printf(out, "%s%s%s%s", market_member(plugin, "name"), *version ? " (" : "", version,
-	           *version ? ")" : "");
+	render_printf(out, "%s%s%s%s", market_member(plugin, "name"), *version ? " (" : "", version,
+	              *version ? ")" : "");
 	if (*installed)
-		buf_printf(out, ", installed: %s", installed);
+		render_printf(out, ", installed: %s", installed);
 	buf_char(out, '\n');
 	if (*about)
-		buf_printf(out, "  %s\n", about);
+		render_printf(out, "  %s\n", about);
 	if (*market_member(plugin, "from"))
-		buf_printf(out, "  From: %s\n", market_member(plugin, "from"));
+		render_printf(out, "  From: %s\n", market_member(plugin, "from"));
 	if (*problem)
-		buf_printf(out, "  Cannot be installed: %s.\n", problem);
+		render_printf(out, "  Cannot be installed: %s.\n", problem);
 	if (*taken)
-		buf_printf(out, "  There is an extension \"%s\" from elsewhere.\n", taken);
+		render_printf(out, "  There is an extension \"%s\" from elsewhere.\n", taken);
 }
 
 static void put_market(struct buf *out, const json_t *market)
@@ -47,18 +48,18 @@ static void put_market(struct buf *out, const json_t *market)
 	const json_t *plugins = json_object_get(market, "plugins"), *plugin;
 	size_t i;
 
-	buf_printf(out, "Marketplace %s (%s), %s\n\n", market_member(market, "name"),
-	           market_member(market, "format"), market_member(market, "source"));
+	render_printf(out, "Marketplace %s (%s), %s\n\n", market_member(market, "name"),
+	              market_member(market, "format"), market_member(market, "source"));
 	json_array_foreach(plugins, i, plugin)
 		put_plugin(out, plugin);
 	if (!json_array_size(plugins))
 		buf_str(out, "It lists nothing.\n");
 	if (json_is_true(json_object_get(market, "kept")))
-		buf_printf(out, "\nTo install one: hasp extensions install NAME@%s\n",
-		           market_member(market, "name"));
+		render_printf(out, "\nTo install one: hasp extensions install NAME@%s\n",
+		              market_member(market, "name"));
 	else
-		buf_printf(out, "\nTo install one, first: hasp extensions marketplace add %s\n",
-		           market_member(market, "source"));
+		render_printf(out, "\nTo install one, first: hasp extensions marketplace add %s\n",
+		              market_member(market, "source"));
 }
 
 static void complain_of(const json_t *sentences)
@@ -93,12 +94,11 @@ bool extensions_market_explore(const struct invocation *invocation, const struct
 		else if (!as_json)
 			put_market(&out, market);
 	}
-	if (as_json && json_print(&out, all, 2))
-		buf_char(&out, '\n');
-	else if (!json_array_size(all))
+	if (!as_json && !json_array_size(all))
 		buf_str(&out, "No marketplaces are kept. \"hasp extensions marketplace add "
 		              "SOURCE\" adds one.\n");
-	return agent_output_lines(buf_view(&out), err) &&
+	return (as_json ? output_json(all, /* indent= */ true, err) :
+	                  agent_output_lines(buf_view(&out), err)) &&
 	       (!error || err_set(err, ERR_INVALID_ARGUMENT, "%s", error));
 }
 
@@ -121,13 +121,11 @@ static bool markets_list(const struct invocation *invocation, const struct home 
 		                                       own ? "" : " (Claude Code's)");
 		_cleanup_free_ char *line = extension_line(span_str(text));
 
-		buf_printf(&out, "%s: %s\n", name, line);
+		render_printf(&out, "%s: %s\n", name, line);
 	}
-	if (invocation_has(invocation, FLAG_JSON)) {
-		out.len = 0;
-		json_print(&out, kept, 2);
-		buf_char(&out, '\n');
-	} else if (!json_object_size(kept))
+	if (invocation_has(invocation, FLAG_JSON))
+		return output_json(kept, /* indent= */ true, err);
+	if (!json_object_size(kept))
 		buf_str(&out, "No marketplaces are kept.\n");
 	return agent_output_lines(buf_view(&out), err);
 }

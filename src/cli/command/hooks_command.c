@@ -26,21 +26,6 @@ struct hooks_command {
 	json_t *loose; /* owned */
 };
 
-static void print_hook_problems(const json_t *problems)
-{
-	size_t i;
-	json_t *problem;
-
-	json_array_foreach(problems, i, problem) {
-		_cleanup_buf_ struct buf line = BUF_INIT(64 << 10);
-
-		buf_str(&line, "[WARNING] ");
-		render_safe(&line, json_span(json_object_get(problem, "message")));
-		buf_char(&line, '\n');
-		output_stderr(buf_view(&line));
-	}
-}
-
 /* Commands that remote agents log in with run as hooks do. */
 static void hold_logins(struct hooks_command *command)
 {
@@ -81,7 +66,7 @@ static bool open_project_hooks(struct hooks_command *command, struct err *err)
 	hold_logins(command);
 	command->loose = json_array();
 	command->held = hooks_held(command->hooks, command->loose);
-	print_hook_problems(problems);
+	command_hooks_problems(problems);
 	json_array_foreach(unused, i, sentence)
 		output_complain(json_string_value(sentence));
 	if (settings_trust_unknown(command->settings))
@@ -148,8 +133,8 @@ static void print_row(const json_t *row, struct buf *out)
 	json_t *variable;
 	size_t i;
 
-	buf_printf(out, "%-19s %s%s\n", hook_row_text(row, "event"), hook_row_text(row, "source"),
-	           state_of(row));
+	render_printf(out, "%-19s %s%s\n", hook_row_text(row, "event"),
+	              hook_row_text(row, "source"), state_of(row));
 	if (*matcher)
 		print_part("    matcher: ", matcher, out);
 	if (*name)
@@ -231,9 +216,8 @@ static int list_hooks(struct hooks_command *command)
 
 	hide_secrets(rows);
 	if (invocation_has(command->invocation, FLAG_JSON)) {
-		json_print(&out, rows, 2);
-		buf_char(&out, '\n');
-		return output_text(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
+		return output_json(rows, /* indent= */ true, &err) ?
+		               CLI_OK : output_fail(&err, CLI_FAILED);
 	}
 	if (!json_array_size(rows))
 		buf_str(&out, "There are no hooks.\n");
@@ -245,7 +229,7 @@ static int list_hooks(struct hooks_command *command)
 		print_held(command->held, &out);
 	}
 	print_loose(command->loose, &out);
-	return agent_output_list(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
+	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 static void show_wait(void *data, const char *severity, const char *message)
@@ -303,7 +287,7 @@ static int trust_hooks(struct hooks_command *command)
 	if ((json_array_size(untrusted) || count_changed(command->held)) &&
 	    !hooks_trust(command->hooks, command->held, &wait, &err))
 		return output_fail(&err, CLI_FAILED);
-	return agent_output_list(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
+	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 int command_run_hooks(const struct invocation *invocation)

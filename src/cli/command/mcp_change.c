@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/setup/prepare.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command/private.h"
 #include "cli/options/invocation.h"
+#include "cli/view/agent_output.h"
 #include "cli/view/output.h"
 #include "config/authority.h"
 #include "config/home.h"
@@ -34,7 +36,7 @@ static bool change_report(const struct server_change *change, const char *format
 	_cleanup_free_ char *line = mem_printf("MCP server \"%s\" %s %s settings.\n", change->name,
 	                                       format, scope_word(change));
 
-	return output_text(span_str(line), err);
+	return agent_output_lines(span_str(line), err);
 }
 
 /* ---- an entry from the command line ---- */
@@ -225,6 +227,29 @@ static int server_remove(struct server_change *change)
 
 /* ---- enable, disable ---- */
 
+char *mcp_change_waits(const struct settings *settings, const char *name)
+{
+	_cleanup_free_ char *path = mem_printf("mcpServers.%s", name);
+	const char *how = settings_trusted(settings) ? "config allow mcpServers" : "config trust";
+	const char *file = NULL;
+	json_auto_t *brought = prepare_brought(settings);
+	struct err ignored = ERR_INIT;
+	size_t i;
+	json_t *item;
+	bool there;
+
+	if (settings_stands(settings, SCOPE_WORKSPACE, path, &there, &ignored) && there)
+		file = ".gemini/settings.json";
+	json_array_foreach(brought, i, item)
+		if (!file && !settings_trusted(settings) &&
+		    span_starts(json_span(json_object_get(item, "what")), SPAN("MCP servers")) &&
+		    json_lists(json_object_get(item, "names"), span_str(name)))
+			file = json_string_value(json_object_get(item, "path"));
+	return file ? mem_printf("The server \"%.100s\" of the project's %s does not count until "
+	                         "you run: hasp %s", name, file, how) :
+	              NULL;
+}
+
 /* A server is found whatever counts of it: as Gemini CLI compares names. */
 static bool server_is_there(const struct server_change *change, struct err *err)
 {
@@ -259,19 +284,23 @@ static bool server_blocked(const struct server_change *change, struct err *err)
 static int server_switch(struct server_change *change, bool disable)
 {
 	struct err err = ERR_INIT;
-	_cleanup_free_ char *line = NULL;
+	_cleanup_free_ char *line = NULL, *waits = NULL;
 
 	if (invocation_has(change->invocation, FLAG_SESSION)) {
 		err_set(&err, ERR_INVALID_ARGUMENT,
 		        "--session is about a session, and this command has none.");
 		return output_fail(&err, CLI_USAGE);
 	}
-	if (!server_is_there(change, &err) || (!disable && server_blocked(change, &err)) ||
+	if (!server_is_there(change, &err))
+		waits = mcp_change_waits(change->settings, change->name);
+	if ((err.code != ERR_NONE && !waits) || (!disable && server_blocked(change, &err)) ||
 	    !servers_disabled_set(settings_home(change->settings), change->name, disable, &err))
 		return output_fail(&err, CLI_FAILED);
 	line = mem_printf("MCP server \"%s\" is %s.\n", change->name,
 	                  disable ? "disabled" : "enabled");
-	return output_text(span_str(line), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
+	if (waits)
+		output_complain(waits);
+	return agent_output_lines(span_str(line), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 /* ---- all of them ---- */

@@ -15,6 +15,7 @@
 #include "cli/options/invocation.h"
 #include "cli/view/agent_output.h"
 #include "cli/view/output.h"
+#include "cli/view/view.h"
 #include "config/home.h"
 #include "config/servers.h"
 #include "data/json.h"
@@ -155,7 +156,7 @@ static void print_changed(const json_t *tool, struct buf *out)
 	if (rest.len)
 		buf_str(out, "        is not the one that was last allowed:\n");
 	while (line_next(&rest, &line))
-		buf_printf(out, "        %.*s\n", (int)line_body(line).len, line.data);
+		render_printf(out, "        %.*s\n", (int)line_body(line).len, line.data);
 }
 
 /* What a server offers besides tools: prompts by name, then its instructions. */
@@ -169,16 +170,16 @@ static void print_offers(const json_t *server, struct buf *out)
 	json_array_foreach(json_object_get(server, "prompts"), i, prompt) {
 		const struct span about = json_span(json_object_get(prompt, "description"));
 
-		buf_printf(out, "    prompt %s", server_member(prompt, "name"));
+		render_printf(out, "    prompt %s", server_member(prompt, "name"));
 		line = utf8_head(span_head(about, about.len ? strcspn(about.data, "\n") : 0), 200);
 		if (line.len)
-			buf_printf(out, "  %.*s", (int)line.len, line.data);
+			render_printf(out, "  %.*s", (int)line.len, line.data);
 		buf_char(out, '\n');
 	}
 	if (said.len)
 		buf_str(out, "    instructions:\n");
 	while (line_next(&rest, &line))
-		buf_printf(out, "        %.*s\n", (int)line_body(line).len, line.data);
+		render_printf(out, "        %.*s\n", (int)line_body(line).len, line.data);
 }
 
 /* As they are to be typed behind an @. */
@@ -189,8 +190,8 @@ static void print_resources(const json_t *server, const char *list, const char *
 	json_t *one;
 
 	json_array_foreach(json_object_get(server, list), i, one)
-		buf_printf(out, "    @%s:%s  %s\n", server_member(server, "name"),
-		           server_member(one, member), server_member(one, "name"));
+		render_printf(out, "    @%s:%s  %s\n", server_member(server, "name"),
+		              server_member(one, member), server_member(one, "name"));
 }
 
 static void print_server(const json_t *server, bool describe, struct buf *out)
@@ -199,29 +200,29 @@ static void print_server(const json_t *server, bool describe, struct buf *out)
 	size_t i;
 	json_t *tool;
 
-	buf_printf(out, "%s: %s\n    %s %s\n", server_member(server, "name"),
-	           server_state_words(server_member(server, "state")),
-	           server_member(server, "transport"), server_member(server, "what"));
-	buf_printf(out, "    from %s", server_member(server, "origin"));
+	render_printf(out, "%s: %s\n    %s %s\n", server_member(server, "name"),
+	              server_state_words(server_member(server, "state")),
+	              server_member(server, "transport"), server_member(server, "what"));
+	render_printf(out, "    from %s", server_member(server, "origin"));
 	if (*server_member(server, "file"))
-		buf_printf(out, " (%s)", server_member(server, "file"));
+		render_printf(out, " (%s)", server_member(server, "file"));
 	buf_char(out, '\n');
 	if (*server_member(server, "asks"))
-		buf_printf(out, "    would %s\n", server_member(server, "asks"));
+		render_printf(out, "    would %s\n", server_member(server, "asks"));
 	if (*server_member(server, "problem"))
-		buf_printf(out, "    %s\n", server_member(server, "problem"));
+		render_printf(out, "    %s\n", server_member(server, "problem"));
 	said = json_object_get(server, "server");
 	if (said)
-		buf_printf(out, "    %.100s %.100s, protocol %s\n", server_member(said, "name"),
-		           server_member(said, "version"), server_member(server, "version"));
+		render_printf(out, "    %.100s %.100s, protocol %s\n", server_member(said, "name"),
+		              server_member(said, "version"), server_member(server, "version"));
 	json_array_foreach(tools, i, tool) {
 		struct span rest = json_span(json_object_get(tool, "description")), line = SPAN("");
 
 		line_next(&rest, &line);
 		line = utf8_head(line_body(line), 200);
-		buf_printf(out, "    %s", server_member(tool, "name"));
+		render_printf(out, "    %s", server_member(tool, "name"));
 		if (describe && line.len)
-			buf_printf(out, "  %.*s", (int)line.len, line.data);
+			render_printf(out, "  %.*s", (int)line.len, line.data);
 		buf_char(out, '\n');
 		print_changed(tool, out);
 	}
@@ -233,12 +234,10 @@ static void print_server(const json_t *server, bool describe, struct buf *out)
 
 static int print_json(const json_t *value)
 {
-	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 	struct err err = ERR_INIT;
 
-	json_print(&out, value, 2);
-	buf_char(&out, '\n');
-	return output_text(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
+	return output_json(value, /* indent= */ true, &err) ?
+	               CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 static int list_servers(struct mcp_command *command)
@@ -265,7 +264,7 @@ static void print_denials(const json_t *denials, struct buf *out)
 	json_t *denial;
 
 	json_array_foreach(denials, i, denial)
-		buf_printf(out, "    denied: %s\n", server_member(denial, "message"));
+		render_printf(out, "    denied: %s\n", server_member(denial, "message"));
 }
 
 static json_t *find_server(struct mcp_command *command, const char *name)
@@ -280,6 +279,16 @@ static json_t *find_server(struct mcp_command *command, const char *name)
 	return json_object();
 }
 
+/* What is not found may be there, and not count yet. */
+static int fail_not_found(struct mcp_command *command, const char *name, struct err *err)
+{
+	_cleanup_free_ char *waits = mcp_change_waits(command->settings, name);
+
+	if (waits)
+		output_complain(waits);
+	return waits ? CLI_FAILED : output_fail(err, CLI_USAGE);
+}
+
 /* `allow`: the user takes what it declares now, which is shown all the same. */
 static int test_server(struct mcp_command *command, const char *name, bool allow,
                        struct cancel *cancel)
@@ -290,7 +299,7 @@ static int test_server(struct mcp_command *command, const char *name, bool allow
 	const bool works = mcp_servers_test(command->servers, name, cancel, &denials, &err);
 
 	if (!works && err.code == ERR_FILE_NOT_FOUND)
-		return output_fail(&err, CLI_USAGE);
+		return fail_not_found(command, name, &err);
 	server = find_server(command, name);
 	json_object_set(server, "denials", denials);
 	if (works && allow)
@@ -345,10 +354,11 @@ static bool allow_project_server(struct mcp_command *command, const char *name, 
 
 		if (!json_object_get(row, "asks") || strcmp(server_member(row, "name"), name) != 0)
 			continue;
-		buf_printf(&out, "%s is allowed in this project, as %s has it now. It will %s\n",
-		           name, server_member(row, "file"), server_member(row, "asks"));
+		render_printf(&out, "%s is allowed in this project, as %s has it now. It will %s\n",
+		              name, server_member(row, "file"), server_member(row, "asks"));
 		*ret = servers_decide(command->settings, row, true, &err) &&
-		       output_text(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
+		                       agent_output_lines(buf_view(&out), &err) ?
+		               CLI_OK : output_fail(&err, CLI_FAILED);
 		return true;
 	}
 	return false;
@@ -364,10 +374,11 @@ static int log_in(struct mcp_command *command, const char *name, struct cancel *
 	                         mcp_servers_test(command->servers, name, cancel, &denials, &err);
 
 	if (!ok)
-		return output_fail(&err, err.code == ERR_FILE_NOT_FOUND ? CLI_USAGE : CLI_FAILED);
-	buf_printf(&out, forget ? "The login at %s is forgotten.\n" :
-	                          "%s answers: the login holds, or none is needed.\n", name);
-	return output_text(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
+		return err.code == ERR_FILE_NOT_FOUND ? fail_not_found(command, name, &err) :
+		                                        output_fail(&err, CLI_FAILED);
+	render_printf(&out, forget ? "The login at %s is forgotten.\n" :
+	                             "%s answers: the login holds, or none is needed.\n", name);
+	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 static int run_mcp_action(struct mcp_command *command, struct cancel *cancel)

@@ -110,6 +110,27 @@ int agent_signal(void);
  * Returns if none came. */
 void agent_signal_die(void);
 
+/* ---- hooks around calls that no agent makes (hooked_calls.c) ---- */
+
+struct command_hooks;
+/* Those of the user, and of the project (--root, else the current folder) as far as they are
+ * trusted; what is wrong with them is printed. `cancel` is borrowed, or NULL. FILE_NOT_FOUND, and
+ * the errors of settings_load. */
+bool command_hooks_open(const struct invocation *invocation, const struct cancel *cancel,
+                        struct command_hooks **ret, struct err *err);
+void command_hooks_close(struct command_hooks *all); /* NULL is fine */
+/* As before and after of call_hooks (tool/tool.h), for a call of `session`; `data` is the struct
+ * command_hooks. From any thread. */
+json_t *command_hooks_before(void *data, struct session *session, const struct tool *tool,
+                             json_t **arguments, bool *ask);
+void command_hooks_after(void *data, struct session *session, const struct tool *tool,
+                         const json_t *arguments, json_t **result);
+/* "[WARNING] ..." on standard error, with nothing in it that acts on a terminal; `data` is not
+ * looked at. */
+void command_hooks_notice(void *data, const char *severity, const char *message);
+/* The same for what is wrong with files of hooks ({message} each). */
+void command_hooks_problems(const json_t *problems);
+
 /* ---- words ------------------------------------------------------------------- */
 
 /* A command line as words, without a shell.
@@ -163,6 +184,9 @@ bool command_open_project(const struct invocation *invocation, char **ret_projec
 
 /* hasp mcp add, remove, enable, disable NAME; mcp_change.c. The exit code. */
 int mcp_change_run(const struct invocation *invocation, struct settings *settings);
+/* Why a server of the project's files does not count yet, and what changes that: a sentence for the
+ * caller to free. NULL: they name no such server, or it counts as far as its settings say. */
+char *mcp_change_waits(const struct settings *settings, const char *name);
 
 /* ---- providers --------------------------------------------------------------- */
 

@@ -161,6 +161,7 @@ struct service {
 	const struct invocation *invocation;
 	const char **roots, **tools, **exclude, **renames, **hosts, **origins; /* owned */
 	struct confinement confinement;
+	struct command_hooks *hooks; /* owned; NULL: none run */
 	char *sentences;  /* owned; what the model is told about it */
 	char *token; /* owned; NULL: none */
 	struct loop *loop;
@@ -249,6 +250,13 @@ static bool make_serve(struct service *service, struct err *err)
 		.open_data = &service->confinement,
 	};
 
+	if (invocation_has(invocation, FLAG_HOOKS)) {
+		if (!command_hooks_open(invocation, NULL, &service->hooks, err))
+			return false;
+		options.before = command_hooks_before;
+		options.after = command_hooks_after;
+		options.hooks_data = service->hooks;
+	}
 	service->sentences = confinement_sentences(&service->confinement);
 	options.confinement = service->sentences;
 	if (invocation_value_is(invocation, FLAG_RETURN_CONTENT, "diff"))
@@ -378,6 +386,7 @@ static void service_stop(struct service *service)
 	free(service->hosts);
 	free(service->origins);
 	free(service->token);
+	command_hooks_close(service->hooks);
 	free(service->sentences);
 	confinement_release(&service->confinement);
 }

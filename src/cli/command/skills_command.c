@@ -13,6 +13,7 @@
 #include "cli/options/invocation.h"
 #include "cli/view/agent_output.h"
 #include "cli/view/output.h"
+#include "cli/view/view.h"
 #include "data/json.h"
 
 struct skills_command {
@@ -46,8 +47,8 @@ static void put_skills(struct buf *out, const struct skills *skills)
 	for (size_t i = 0; i < skills->count; i++) {
 		const struct skill *skill = &skills->at[i];
 
-		buf_printf(out, "%s %s\n  Description: %s\n  Location:    ", skill->name,
-		           skill->disabled ? "[Disabled]" : "[Enabled]", skill->description);
+		render_printf(out, "%s %s\n  Description: %s\n  Location:    ", skill->name,
+		              skill->disabled ? "[Disabled]" : "[Enabled]", skill->description);
 		name_line(out, span_str(skill->file));
 		buf_str(out, "\n\n");
 	}

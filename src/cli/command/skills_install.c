@@ -21,6 +21,7 @@
 #include "cli/command/private.h"
 #include "cli/view/agent_output.h"
 #include "cli/view/output.h"
+#include "cli/view/view.h"
 #include "config/home.h"
 #include "install/install.h"
 
@@ -184,10 +185,10 @@ static bool skill_put_files(struct buf *out, const struct skill *skill, struct e
 	for (size_t i = 0; i < count && i < SKILL_FILES_SHOWN; i++) {
 		_cleanup_free_ char *line = extension_line(json_span(sorted[i]));
 
-		buf_printf(out, "    %s\n", line);
+		render_printf(out, "    %s\n", line);
 	}
 	if (count > SKILL_FILES_SHOWN)
-		buf_printf(out, "    ... and %zu more\n", count - SKILL_FILES_SHOWN);
+		render_printf(out, "    ... and %zu more\n", count - SKILL_FILES_SHOWN);
 	free(sorted);
 	return true;
 }
@@ -201,11 +202,11 @@ static void skill_put_others(struct buf *out, const struct skills_target *target
 	_cleanup_free_ char *shown = extension_line(span_str(place));
 
 	if (target_has(target, skill->name))
-		buf_printf(out, "  It REPLACES all of %s, which is removed.\n", shown);
+		render_printf(out, "  It REPLACES all of %s, which is removed.\n", shown);
 	if (other && strcmp(other->folder, place) != 0) {
 		_cleanup_free_ char *file = extension_line(span_str(other->file));
 
-		buf_printf(out, "  There is another skill of that name, %s.\n", file);
+		render_printf(out, "  There is another skill of that name, %s.\n", file);
 	}
 }
 
@@ -224,12 +225,12 @@ static bool consent_make(struct buf *out, const struct skills_target *target,
 	_cleanup_free_ char *from = extension_line(span_str(source));
 	_cleanup_free_ char *to = extension_line(span_str(target->path));
 
-	buf_printf(out, "%s %s, %s %s:\n", link ? "Linking to" : "Installing from", from,
-	           link ? "from" : "to", to);
+	render_printf(out, "%s %s, %s %s:\n", link ? "Linking to" : "Installing from", from,
+	              link ? "from" : "to", to);
 	for (size_t i = 0; i < found->count; i++) {
 		const struct skill *skill = &found->at[i];
 
-		buf_printf(out, "  %s: %s\n", skill->name, skill->description);
+		render_printf(out, "  %s: %s\n", skill->name, skill->description);
 		if (!skill_name_fits(skill, err) || !skill_put_files(out, skill, err))
 			return false;
 		skill_put_others(out, target, there, skill);

@@ -421,11 +421,38 @@ static bool show_tool_result(const struct invocation *invocation, const json_t *
 	return output_text(buf_view(&text), err);
 }
 
+/* What stands around the one call. */
+struct single_call {
+	struct session *session;
+	struct live *live;           /* NULL: its output is not shown as it comes */
+	struct command_hooks *hooks; /* NULL: none run */
+};
+
+static void single_output(void *data, enum run_stream stream, struct span bytes)
+{
+	output_live(((struct single_call *)data)->live, stream, bytes);
+}
+
+static json_t *single_before(void *data, const struct tool *tool, json_t **arguments, bool *ask)
+{
+	const struct single_call *single = data;
+
+	return command_hooks_before(single->hooks, single->session, tool, arguments, ask);
+}
+
+static void single_after(void *data, const struct tool *tool, const json_t *arguments,
+                         json_t **result)
+{
+	const struct single_call *single = data;
+
+	command_hooks_after(single->hooks, single->session, tool, arguments, result);
+}
+
 /* The call, with what a command needs: a place for it among jobs, which end with it, and for people
  * its output as it comes. */
 static json_t *run_tool(const struct invocation *invocation, const struct tool *tool,
-                        struct provider *provider, const json_t *arguments, struct live *live,
-                        const struct cancel *cancel)
+                        struct provider *provider, const json_t *arguments,
+                        struct single_call *single, const struct cancel *cancel)
 {
 	_cleanup_free_ char *logs = jobs_default_log_folder();
 	struct jobs *jobs = jobs_new(&(struct jobs_options){ .log_folder = logs });
@@ -433,13 +460,17 @@ static json_t *run_tool(const struct invocation *invocation, const struct tool *
 	json_t *result;
 
 	session_init(&session, provider);
+	single->session = &session;
 	session.jobs = jobs;
 	session.hooks.cancel = &cancel->set;
 	session.hooks.cancel_fd = cancel_fd(cancel);
+	session.hooks.data = single;
 	session.one_call = true;
-	if (live && tool->kind == TOOL_KIND_EXECUTE) {
-		session.hooks.output = output_live;
-		session.hooks.data = live;
+	if (single->live && tool->kind == TOOL_KIND_EXECUTE)
+		session.hooks.output = single_output;
+	if (single->hooks) {
+		session.hooks.before = single_before;
+		session.hooks.after = single_after;
 	}
 	result = tool_call(&session, tool_find(invocation_positional(invocation, 0)) ?
 	                             invocation_positional(invocation, 0) : tool->name, arguments);
@@ -459,21 +490,27 @@ static int tool_command_call(const struct invocation *invocation, const struct t
 	struct provider *provider = NULL;
 	struct err err = ERR_INIT;
 	struct live live;
+	struct single_call single = { .live = for_people ? &live : NULL };
 	json_t *result;
 	bool failed, shown;
 
 	if (!cancel_init(&cancel, &err))
 		return output_fail(&err, CLI_FAILED);
 	agent_signals_install(&cancel);
-	if (!confinement_open_roots(invocation, &provider, &err))
+	if (invocation_has(invocation, FLAG_HOOKS) &&
+	    !command_hooks_open(invocation, &cancel, &single.hooks, &err))
 		return output_fail(&err, CLI_USAGE);
+	if (!confinement_open_roots(invocation, &provider, &err)) {
+		command_hooks_close(single.hooks);
+		return output_fail(&err, CLI_USAGE);
+	}
 	confinement_warn(provider);
 	if (for_people)
 		view_prepare(tool, arguments);
 	output_live_init(&live);
-	result =
-		run_tool(invocation, tool, provider, arguments, for_people ? &live : NULL, &cancel);
+	result = run_tool(invocation, tool, provider, arguments, &single, &cancel);
 	output_live_release(&live);
+	command_hooks_close(single.hooks);
 	failed = tool_result_failed(result);
 	if (json_is_object(result) && !for_people)
 		json_object_set_new(result, member_sandbox, json_string(sandbox_level_name(

@@ -237,6 +237,12 @@ static const char *const env_choices[] = { "safe", "keep", "clean", NULL };
 static const char *const tty_choices[] = { "auto", "always", "never", NULL };
 static const char *const shell_choices[] = { "bash", "zsh", "fish", NULL };
 
+#define HOOKS_FLAG(WHAT) \
+	{ .id = FLAG_HOOKS, .name = "hooks", \
+	  .help = "run BeforeTool and AfterTool hooks around " WHAT, \
+	  .man = "Runs your BeforeTool and AfterTool hooks, and those of the project that you " \
+		 "have trusted, around " WHAT ". Without this flag no hook runs." }
+
 static const struct flag tool_flags[] = {
 	{ .id = FLAG_ARG, .name = "arg", .letter = 'a', .repeatable = true,
 	  .value = { "KEY=VALUE", COMPLETE_PARAMETER, NULL },
@@ -263,6 +269,7 @@ static const struct flag tool_flags[] = {
 	  .help = "colour the view for people: auto, always or never",
 	  .man = "Colours the view for people: auto (the default: on a terminal that has colours, "
 		 "unless NO_COLOR is set), always or never." },
+	HOOKS_FLAG("the call"),
 	DURABILITY_FLAG,
 	SANDBOX_FLAGS("the tool"),
 	WORKER_FLAG,
@@ -349,6 +356,7 @@ static const struct flag serve_flags[] = {
 		 "check structuredContent against it. These schemas are two thirds of the list, "
 		 "and no model needs them; without this flag, a client gets them by sending "
 		 "\"hasp/outputSchemas\": true in the _meta of tools/list." },
+	HOOKS_FLAG("each call"),
 	DURABILITY_FLAG,
 	SANDBOX_FLAGS("each tool"),
 	WORKER_FLAG,

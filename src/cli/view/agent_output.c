@@ -35,11 +35,6 @@ static void put_safe(struct buf *out, struct span text)
 
 bool agent_output_lines(struct span text, struct err *err)
 {
-	return output_is_terminal() ? agent_output_list(text, err) : output_text(text, err);
-}
-
-bool agent_output_list(struct span text, struct err *err)
-{
 	_cleanup_buf_ struct buf safe = BUF_INIT(LIMIT_RESULT_BYTES);
 
 	put_safe(&safe, text);

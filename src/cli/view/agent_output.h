@@ -75,9 +75,8 @@ void agent_output_notice(struct agent_output *output, const char *severity, cons
 void agent_output_end(struct agent_output *output, const struct agent_ending *ending);
 void agent_output_close(struct agent_output *output);
 
-/* Lines with foreign text in them to standard output: as they are, or made safe for a terminal. */
+/* Lines with foreign text in them to standard output, made safe wherever they go: a pager or ssh
+ * hands them on to a terminal. */
 bool agent_output_lines(struct span text, struct err *err);
-/* Likewise lines that are for eyes alone: made safe wherever they go, for a pager too. */
-bool agent_output_list(struct span text, struct err *err);
 
 #endif

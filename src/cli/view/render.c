@@ -2,7 +2,10 @@
 /* Foreign text and diffs for a terminal. */
 #include "cli/view/view.h"
 
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -87,6 +90,51 @@ void render_safe(struct buf *out, struct span untrusted)
 	struct cells cells = { .out = out };
 
 	render_cells_text(&cells, untrusted);
+}
+
+/* A conversion of a text, with its width and precision. */
+static void put_conversion(struct buf *out, const char *spec, const char *text, int precision)
+{
+	const bool left = *spec == '-';
+	const size_t width = (size_t)strtoul(spec + left, NULL, 10), before = out->len;
+	size_t len = strlen(text);
+
+	if (precision >= 0 && (size_t)precision < len)
+		len = (size_t)precision;
+	render_safe(out, span_of(text, len));
+	while (left && out->len - before < width && buf_char(out, ' '))
+		;
+}
+
+void render_printf(struct buf *out, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	while (*format) {
+		const size_t plain = strcspn(format, "%");
+		const char *spec = format + plain + 1, *end;
+		int precision = -1;
+
+		buf_span(out, span_of(format, plain));
+		format += plain;
+		if (!*format)
+			break;
+		end = spec + strspn(spec, "-0123456789.*");
+		if (memchr(spec, '.', (size_t)(end - spec)))
+			precision = end[-1] == '*' ? va_arg(args, int) :
+			                             (int)strtol(strchr(spec, '.') + 1, NULL, 10);
+		if (*end == 's')
+			put_conversion(out, spec, va_arg(args, const char *), precision);
+		else if (*end == 'z')
+			buf_printf(out, "%zu", va_arg(args, size_t)), end++;
+		else if (*end == 'd' || *end == 'u')
+			buf_printf(out, "%d", va_arg(args, int));
+		else
+			buf_char(out, *end);
+		format = end + 1;
+	}
+	va_end(args);
 }
 
 /* ---- diffs ------------------------------------------------------------------- */

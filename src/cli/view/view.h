@@ -44,6 +44,10 @@ bool view_print(struct buf *out, const json_t *result, const struct view *view);
 
 /* Appends the text, usually one line without its ending. */
 void render_safe(struct buf *out, struct span untrusted);
+/* As buf_printf, with each text made safe, line ends in it too: a foreign one is never a line that
+ * hasp seems to print. Knows %s (with -WIDTH and .PRECISION), %zu, %d and %u. */
+void render_printf(struct buf *out, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* Appends a unified diff for people: line numbers in the margin, long lines wrapped at `width`
  * columns (0: not at all).  With `colour`, names are bold, hunk headers cyan, removed

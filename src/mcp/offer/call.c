@@ -256,6 +256,7 @@ struct work {
 	struct conversation *conversation;
 	struct opened *opened; /* reference */
 	bool pending;          /* the client has to answer first, and to come back */
+	bool hook_asks;        /* a hook requires confirmation, whatever the options say */
 	bool missed;           /* it could not be done at once */
 	struct begun_call *begun; /* or NULL */
 	struct begun_edit edit;   /* of an edit that is begun */
@@ -349,7 +350,7 @@ static bool confirm(void *data, const struct tool_question *question, struct err
 {
 	struct work *work = data;
 
-	if (!server_confirms(work->offered->serve, question->tool) &&
+	if (!server_confirms(work->offered->serve, question->tool) && !work->hook_asks &&
 	    !tool_wants_more(question->arguments))
 		return true;
 	return confirm_ask(work->call, &work->offered->serve->names, question, &work->pending, err);
@@ -378,15 +379,57 @@ static void answer_is_ready(void *data, bool here)
 	begun_ready(&((struct work *)data)->edit, here);
 }
 
-static struct session session_of(struct work *work, bool at_once)
+/* Of the conversation, without what stands around its calls. */
+static struct session bare_session(const struct work *work)
 {
 	struct session session = *conversation_session(work->conversation);
-	const struct tool *tool = work->offered->item->tool;
 
 	session.provider = work->opened->provider;
+	return session;
+}
+
+/* A hook may take its time: on the loop's thread the call is missed, and made on the pool. */
+static json_t *work_before(void *data, const struct tool *tool, json_t **arguments, bool *ask)
+{
+	struct work *work = data;
+	const struct serve_options *options = &work->offered->serve->options;
+	struct session session = bare_session(work);
+	json_t *ended = options->before(options->hooks_data, &session, tool, arguments, ask);
+
+	work->hook_asks = *ask;
+	return ended;
+}
+
+static json_t *work_missed(void *data, const struct tool *tool, json_t **arguments, bool *ask)
+{
+	(void)tool;
+	(void)arguments;
+	(void)ask;
+	((struct work *)data)->missed = true;
+	return json_object();
+}
+
+static void work_after(void *data, const struct tool *tool, const json_t *arguments,
+                       json_t **result)
+{
+	struct work *work = data;
+	const struct serve_options *options = &work->offered->serve->options;
+	struct session session = bare_session(work);
+
+	options->after(options->hooks_data, &session, tool, arguments, result);
+}
+
+static struct session session_of(struct work *work, bool at_once)
+{
+	const bool hooked = work->offered->serve->options.before != NULL;
+	struct session session = bare_session(work);
+	const struct tool *tool = work->offered->item->tool;
+
 	session.hooks = (struct call_hooks){
+		.before = !hooked ? NULL : at_once ? work_missed : work_before,
+		.after = hooked ? work_after : NULL,
 		/* An edit is planned before it is asked about: not without need. */
-		.confirm = tool->kind == TOOL_KIND_EXECUTE ||
+		.confirm = hooked || tool->kind == TOOL_KIND_EXECUTE ||
 		                   server_confirms(work->offered->serve, tool) ? confirm : NULL,
 		.progress = report_progress,
 		.wait = at_once ? NULL : give_way,

@@ -96,6 +96,13 @@ struct serve_options {
 	} confirm;
 	const char *confinement; /* NULL, or sentences that tell the model how it is confined */
 	enum return_content return_content;
+	/* Hooks around each call, as before and after of call_hooks (tool/tool.h) have them, for a
+	 * call of `session`; on threads that may wait. NULL: there are none. */
+	json_t *(*before)(void *data, struct session *session, const struct tool *tool,
+	                  json_t **arguments, bool *ask);
+	void (*after)(void *data, struct session *session, const struct tool *tool,
+	              const json_t *arguments, json_t **result);
+	void *hooks_data;
 	bool output_schemas; /* in each tools/list, not only for clients that ask
 	                      * (mcp/protocol/server.h) */
 	/* Opens a workspace. On any thread; *ret_recovered as in worker/inside/inprocess.h. */
