@@ -384,6 +384,19 @@ static int be_oneself(void *data)
 		CHECK(waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 7);
 		CHECK((fd = open("f", O_RDWR)) >= 0 && close(fd) == 0);
 	}
+	/* also one that becomes a program only then */
+	for (int i = 0; i < 50; i++) {
+		CHECK((fd = open("p", O_WRONLY | O_CREAT | O_EXCL, 0600)) >= 0);
+		CHECK(write(fd, "#!/bin/sh\nexit 8\n", 17) == 17);
+		CHECK(fchmod(fd, 0700) == 0 && close(fd) == 0);
+		pid = fork();
+		if (pid == 0) {
+			execl("./p", "./p", NULL);
+			_exit(errno);
+		}
+		CHECK(waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 8);
+		CHECK(unlink("p") == 0);
+	}
 	/* files without a name, which get one */
 	CHECK((fd = open(".", O_TMPFILE | O_WRONLY, 0600)) >= 0);
 	snprintf(text, sizeof(text), "/proc/self/fd/%d", fd);
@@ -488,7 +501,7 @@ static void what_goes_on_has_a_reason(void **state)
 	};
 	/* Calls whose path, flags or address in memory decide about something. */
 	static const char *const never[] = { "openat2", "creat", "mkdir", "mknod", "symlink", "link",
-		"rename", "truncate", "chmod", "chown", "setxattr", "utime", "unlink", "rmdir" };
+		"rename", "truncate", "fchmodat", "chown", "setxattr", "utime", "unlink", "rmdir" };
 
 	(void)state;
 	assert_int_equal(ARRAY_LEN(rows), CONTINUE_COUNT);

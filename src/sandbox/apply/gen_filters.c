@@ -344,6 +344,7 @@ const struct filter_rule filter_rules[] = {
 
 	/* What Landlock does not cover and read-only mounts do. */
 	NOTIFY(BARE, "fchmod", "mode"),
+	NOTIFY_IF(NAMED, "fchmod", "may be executed from now on", ANY_OF(1, 0111)),
 	NOTIFY(BARE, "fchown", "owner"),
 	NOTIFY(BARE, "utime", "times"),
 	NOTIFY(BARE, "utimes", "times"),

@@ -260,13 +260,31 @@ bool caller_has_room(const struct call *call)
 	return call_stat_proc(call, "fd", &st) != 0 || (rlim_t)st.st_size < files_limit(call);
 }
 
+static bool may_be_executed(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) != 0 || (S_ISREG(st.st_mode) && (st.st_mode & 0111));
+}
+
 struct answer caller_hand_over(const struct call *call, int fd, uint64_t flags)
 {
 	struct seccomp_notif_addfd add = { .id = call->id, .srcfd = (uint32_t)fd,
 		.newfd_flags = flags & O_CLOEXEC };
-	int number = ioctl(call->supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
-	struct answer answer = supervise_answer_of(number);
+	bool at_once = !may_be_executed(fd);
+	struct answer answer;
+	int number;
 
+	add.flags = at_once ? SECCOMP_ADDFD_FLAG_SEND : 0;
+	number = ioctl(call->supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
+	if (number < 0 && errno == EINVAL && at_once) { /* before Linux 5.14 */
+		at_once = false;
+		add.flags = 0;
+		number = ioctl(call->supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
+	}
+	answer = supervise_answer_of(number);
+	if (number >= 0 && at_once)
+		answer.kind = ANSWER_SENT;
 	close(fd);
 	return answer;
 }

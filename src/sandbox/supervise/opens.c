@@ -2,8 +2,8 @@
 /* Opening: for writing by any call, and all of openat2, whose flags are in memory.
  *
  * The supervisor opens what was judged, and hands the descriptor over (SECCOMP_IOCTL_NOTIF_ADDFD).
- * Its own copy is closed before the process goes on: a program that was just written could not be
- * executed while somebody has it open for writing (ETXTBSY).
+ * Its own copy is closed before the process goes on, or can make the file executable: a program
+ * that was just written could not be executed while it is open for writing here (ETXTBSY).
  *
  * Nothing that may block is waited for on this thread: everything is opened with O_NONBLOCK, which
  * is taken off afterwards.  What would have blocked (a FIFO without a reader, a file under a lease)
@@ -460,7 +460,7 @@ void opens_continue(struct supervisor *supervisor)
 			continue;
 		}
 		remove_open(supervisor, at);
-		if (alive)
+		if (alive && answer.kind != ANSWER_SENT)
 			supervise_answer(supervisor, call.id, answer);
 	}
 }

@@ -46,6 +46,8 @@ struct segment;
 	X(GROUP, "setsid setpgid", "allowed until the end; all arguments are numbers")            \
 	X(SEGMENT, "shmat shmctl",                                                                \
 	  "the command's own segment, named by a number; memory is only written to")              \
+	X(EXECUTABLE, "fchmod",                                                                   \
+	  "only waits until copies of descriptors are closed; all arguments are numbers")         \
 	X(UMASK, "umask", "noted: files are made with it; the argument is a number")
 
 enum continued {
@@ -116,6 +118,7 @@ enum answer_kind {
 	ANSWER_GO_ON,  /* the kernel makes the call: see SUPERVISE_CONTINUES */
 	ANSWER_RESULT, /* it returns `value`, or fails with `error` */
 	ANSWER_LATER,  /* the handler has kept it */
+	ANSWER_SENT,   /* the process has it already */
 };
 
 struct answer {
@@ -192,8 +195,9 @@ bool caller_has_room(const struct call *call);
  * names, both as /proc counts; 0: unknown. */
 pid_t call_group(const struct call *call);
 pid_t call_proc_group(const char *text);
-/* Hands a descriptor over and closes it here, before the process goes on: the call's answer.
- * `flags`: O_CLOEXEC or not. */
+/* Hands a descriptor over and closes it here: the call's answer.  `flags`: O_CLOEXEC or not.  What
+ * may be executed is closed before the process goes on (ETXTBSY); for all else one way there and
+ * back does: to become executable it must pass this thread again, which has closed it by then. */
 struct answer caller_hand_over(const struct call *call, int fd, uint64_t flags);
 /* Whether a signal with a handler waits for the thread: what would interrupt a call. */
 bool call_is_interrupted(const struct call *call);

@@ -271,7 +271,7 @@ static void take_request(struct supervisor *supervisor)
 	error = caller_take_ids(&call);
 	answer = error ? answer_error(error) : handle_call(&call);
 	caller_resign_ids(&call);
-	if (answer.kind != ANSWER_LATER)
+	if (answer.kind != ANSWER_LATER && answer.kind != ANSWER_SENT)
 		supervise_answer(supervisor, call.id, answer);
 }
 

@@ -8,7 +8,7 @@
  * the descriptor of its folder and a name, the folder's own name is what is judged, and the call is
  * made beneath that descriptor.  So nothing that a thread or another process changes meanwhile has
  * any effect.  Directory, umask, /proc/self and terminal are the caller's; a descriptor is handed
- * over, and closed here before the caller goes on.  What cannot be read is EFAULT, what cannot be
+ * over, and closed here before the file could be executed.  What cannot be read is EFAULT, what cannot be
  * resolved EACCES, ENAMETOOLONG or ELOOP.  Calls that go on to the kernel all the same are in
  * SUPERVISE_CONTINUES (private.h), each with its reason.
  *
@@ -38,7 +38,7 @@
  * whose program nobody may read forbids it all the same: its calls are EACCES, with a record.
  *
  * Costs (Linux 6.18, a virtual machine; CPU time of both sides): 7.5 us for the way there and back,
- * 30 us more for making a file, of which 5 us are what it costs outside.  All other calls, reading,
+ * 20 us more for making a file, of which 5 us are what it costs outside.  All other calls, reading,
  * writing and at full removing files among them, cost what the filter costs.
  */
 #ifndef HASP_SANDBOX_SUPERVISE_SUPERVISE_H
