@@ -32,12 +32,12 @@ static void read_event(struct a2a_reply *reply, struct span line)
 {
 	json_auto_t *read = NULL, *event = NULL;
 	struct err err = ERR_INIT;
-	bool lone;
+	bool lone, news = false;
 
 	if (!json_parse_lenient(line, A2A_DEPTH_MAX, &read, &lone, &err))
 		return;
 	event = json_whole(read);
-	if (a2a_reply_take(reply, event) && !reply->latest.len)
+	if (a2a_reply_take(reply, event, &news, &err) && news && !reply->latest.len)
 		abort();
 	if (reply->state == A2A_STATE_INPUT)
 		a2a_reply_continue(reply);

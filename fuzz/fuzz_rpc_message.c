@@ -53,7 +53,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 	struct rpc_message message;
 	struct rpc_problem problem;
+	struct rpc_remains remains;
 
+	rpc_remains_read(span_of((const char *)data, size), &remains);
 	if (rpc_parse(span_of((const char *)data, size), &message, &problem)) {
 		write_again(&message);
 		rpc_message_release(&message);

@@ -48,6 +48,19 @@ struct span a2a_url_host(const char *url)
 	return authority_host(address_authority(span_str(url)));
 }
 
+static bool url_is_https(const char *url)
+{
+	return span_starts(span_str(url), SPAN("https://"));
+}
+
+unsigned long a2a_url_port(const char *url)
+{
+	const struct span authority = address_authority(span_str(url));
+	const struct span rest = span_skip(authority, authority_host(authority).len);
+
+	return rest.len > 1 ? strtoul(rest.data + 1, NULL, 10) : url_is_https(url) ? 443 : 80;
+}
+
 bool a2a_host_is_loopback(struct span host)
 {
 	if (span_eq(host, SPAN("[::1]")) ||
@@ -193,13 +206,15 @@ static bool check_where(const char *from, struct a2a_card *card, struct err *err
 	if (!a2a_url_check(span_str(card->url), "the address that its card sends tasks to", &why))
 		return err_set(err, ERR_TOOL_FAILED, "%s", why.message);
 	card->elsewhere = own.len != host.len || strncasecmp(own.data, host.data, own.len) != 0;
+	card->other_origin = card->elsewhere ||
+			     (from && (a2a_url_port(from) != a2a_url_port(card->url) ||
+	                               url_is_https(from) != url_is_https(card->url)));
 	if (a2a_host_is_loopback(own) && a2a_host_is_loopback(host))
 		card->elsewhere = false;
 	if (card->elsewhere && a2a_host_is_loopback(host))
 		return err_set(err, ERR_TOOL_FAILED,
 		               "its card sends tasks to this machine, and is not from here.");
-	if (from && span_starts(span_str(from), SPAN("https://")) &&
-	    !span_starts(span_str(card->url), SPAN("https://")))
+	if (from && url_is_https(from) && !url_is_https(card->url))
 		return err_set(err, ERR_TOOL_FAILED,
 		               "its card came over https and sends tasks over plain http.");
 	return true;

@@ -191,12 +191,12 @@ static void take_rpc_error(struct exchange *exchange, const json_t *error)
 static bool take_response(struct exchange *exchange, struct span text)
 {
 	struct asking *asking = exchange->asking;
-	struct err ignored = ERR_INIT;
+	struct err why = ERR_INIT;
 	json_auto_t *response = NULL, *result = NULL;
 	const json_t *error;
-	bool lone;
+	bool lone, news = false;
 
-	if (!json_parse_lenient(text, A2A_DEPTH_MAX, &response, &lone, &ignored))
+	if (!json_parse_lenient(text, A2A_DEPTH_MAX, &response, &lone, &why))
 		return err_set(&exchange->why, ERR_TOOL_FAILED,
 		               "The agent %s answered with something that is no JSON.",
 		               asking->agent->name);
@@ -205,9 +205,14 @@ static bool take_response(struct exchange *exchange, struct span text)
 		take_rpc_error(exchange, error);
 		return false;
 	}
+	if (exchange->status < 200 || exchange->status > 299)
+		return true; /* the status says more */
 	result = json_whole(asking->agent->card.is_rest ? response :
 	                                                   json_object_get(response, "result"));
-	if (a2a_reply_take(&asking->reply, result) && asking->request->progress)
+	if (!a2a_reply_take(&asking->reply, result, &news, &why))
+		return err_set(&exchange->why, why.code, "The agent %s cannot be understood: %s",
+		               asking->agent->name, why.message);
+	if (news && asking->request->progress)
 		asking->request->progress(asking->request->data,
 		                          buf_view(&asking->reply.latest));
 	return true;
@@ -304,7 +309,8 @@ static bool exchange_send_once(struct exchange *exchange, struct err *err)
 		.method = exchange->method, .url = exchange->url, .headers = headers,
 		.body = exchange->sent, .connect_ms = CONNECT_MS, .total_ms = exchange->total_ms,
 		.idle_ms = exchange->idle_ms ? exchange->idle_ms : UINT32_MAX / 2,
-		.max_bytes = ANSWER_BYTES, .public_only = elsewhere, .cancel = exchange->cancel,
+		.max_bytes = ANSWER_BYTES, .public_only = elsewhere, .proxy_resolves = true,
+		.cancel = exchange->cancel,
 	};
 	size_t n = 2;
 
@@ -313,7 +319,8 @@ static bool exchange_send_once(struct exchange *exchange, struct err *err)
 	if (!exchange->is_bare && agent->card.is_v1)
 		headers[n++] = "A2A-Version: 1.0";
 	free(exchange->field);
-	exchange->field = elsewhere ? NULL : agent_field(agent, exchange);
+	exchange->field = !exchange->is_bare && agent->card.other_origin ?
+		                  NULL : agent_field(agent, exchange);
 	if (exchange->field)
 		headers[n++] = exchange->field;
 	return http_client_send(exchange->asking->client, &request, &events, exchange, err);
@@ -472,13 +479,14 @@ static bool card_take(struct a2a_agent *agent, struct span text, struct err *err
 	if (!a2a_card_read(text, agent->card_url, &card, &why))
 		return err_set(err, why.code, "The agent %s cannot be used: %s", agent->name,
 		               why.message);
-	if (card.elsewhere && agent->auth.any) {
+	if (card.other_origin && agent->auth.any) {
 		const struct span host = a2a_url_host(card.url);
 
 		err_set(err, ERR_TOOL_FAILED,
-		        "The agent %s cannot be used: its card sends tasks to %.*s, which is not "
-		        "its own host, and what it logs in with must not go there.", agent->name,
-		        (int)host.len, host.data);
+		        "The agent %s cannot be used: its card sends tasks to %.*s, port %lu, "
+		        "which is not its own %s, and its login must not be sent there.",
+		        agent->name, (int)host.len, host.data, a2a_url_port(card.url),
+		        card.elsewhere ? "host" : "address");
 		a2a_card_release(&card);
 		return false;
 	}

@@ -15,6 +15,8 @@ enum { A2A_URL_BYTES = 4096, A2A_CARD_BYTES = 1 << 20, A2A_DEPTH_MAX = 64 };
 bool a2a_url_check(struct span url, const char *what, struct err *err);
 /* The host of such an address, without a port. */
 struct span a2a_url_host(const char *url);
+/* The port of such an address, as a number or that of its scheme. */
+unsigned long a2a_url_port(const char *url);
 /* Whether the host is this machine. */
 bool a2a_host_is_loopback(struct span host);
 
@@ -25,6 +27,7 @@ struct a2a_card {
 	bool is_rest;    /* HTTP+JSON, of 1.0; else JSON-RPC */
 	bool streams;
 	bool elsewhere;  /* another host than the card's own */
+	bool other_origin; /* another host, port or scheme: nothing that logs in goes there */
 };
 
 /* Reads a card that was fetched from `from`; NULL: the user's own file has it.  TOOL_FAILED: it is
@@ -97,9 +100,9 @@ void a2a_reply_release(struct a2a_reply *reply); /* frees what it has */
 /* The agent gets an answer: what it said last was on the way. */
 void a2a_reply_continue(struct a2a_reply *reply);
 /* Takes an event of a stream, or the result of a request: a task, a message, an update of either
- * version.  True: it has said something new, which is reply->latest.  What is none of these is
- * passed over. */
-bool a2a_reply_take(struct a2a_reply *reply, const json_t *event);
+ * version.  *ret_news: it has said something new, which is reply->latest.  TOOL_FAILED: it is none
+ * of these, or in a state that neither version has; nothing more can be waited for then. */
+bool a2a_reply_take(struct a2a_reply *reply, const json_t *event, bool *ret_news, struct err *err);
 /* Whether nothing more is to be waited for. */
 bool a2a_reply_is_settled(const struct a2a_reply *reply);
 /* What it comes to, at most LIMIT_AGENT_ANSWER bytes. The caller frees. */

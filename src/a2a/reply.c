@@ -13,10 +13,12 @@
 #include "a2a/private.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/name.h"
 #include "base/text.h"
 #include "data/json.h"
 
-enum { LATEST_BYTES = 64 << 10, DATA_BYTES = 64 << 10, WORD_BYTES = 200 };
+enum { LATEST_BYTES = 64 << 10, DATA_BYTES = 64 << 10, WORD_BYTES = 200,
+       STATE_BYTES = 40 };
 
 void a2a_reply_init(struct a2a_reply *reply)
 {
@@ -295,7 +297,22 @@ static bool take_update(struct a2a_reply *reply, const json_t *update)
 	return take_status(reply, json_object_get(update, "status"));
 }
 
-bool a2a_reply_take(struct a2a_reply *reply, const json_t *event)
+/* Where the states of a task and of an update stand. */
+static bool check_state(const json_t *of, struct err *err)
+{
+	const json_t *state = json_object_get(json_object_get(of, "status"), "state");
+	_cleanup_buf_ struct buf word = BUF_INIT(8 * STATE_BYTES);
+
+	if (!state || task_state_of(state) != A2A_STATE_NONE ||
+	    span_eq(json_span(state), SPAN("unknown")) ||
+	    span_eq(json_span(state), SPAN("TASK_STATE_UNSPECIFIED")))
+		return true;
+	name_line(&word, utf8_head(json_span(state), STATE_BYTES));
+	return err_set(err, ERR_TOOL_FAILED, "its task is in a state that is unknown: \"%s\".",
+	               word.len ? word.data : "");
+}
+
+bool a2a_reply_take(struct a2a_reply *reply, const json_t *event, bool *ret_news, struct err *err)
 {
 	const struct span kind = event_text(event, "kind");
 	const json_t *task = json_object_get(event, "task");
@@ -309,11 +326,15 @@ bool a2a_reply_take(struct a2a_reply *reply, const json_t *event)
 		update = event;
 	else if (json_is_object(json_object_get(event, "status")))
 		task = event; /* of either version: GetTask has no member around it */
-	if (json_is_object(task))
-		return reply_take_task(reply, task);
-	if (json_is_object(update))
-		return take_update(reply, update);
-	return json_is_object(message) && reply_take_message(reply, message);
+	if (!json_is_object(task) && !json_is_object(update) && !json_is_object(message))
+		return err_set(err, ERR_TOOL_FAILED,
+		               "its answer is neither a task nor a message nor an update.");
+	if (!check_state(json_is_object(task) ? task : update, err))
+		return false;
+	*ret_news = json_is_object(task)   ? reply_take_task(reply, task) :
+	            json_is_object(update) ? take_update(reply, update) :
+	                                     reply_take_message(reply, message);
+	return true;
 }
 
 bool a2a_reply_is_settled(const struct a2a_reply *reply)

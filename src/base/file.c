@@ -113,6 +113,12 @@ bool file_may_make(const char *folder, struct err *err)
 	               "GEMINI_CLI_HOME to an existing folder to change that.", home);
 }
 
+/* For its owner, whatever the umask takes away: with 0777 nothing could be kept in it. */
+static bool make_own_folder(const char *path)
+{
+	return mkdir(path, 0700) == 0 ? chmod(path, 0700) == 0 : errno == EEXIST;
+}
+
 bool file_make_folders(const char *folder, struct err *err)
 {
 	_cleanup_free_ char *path = mem_strdup(folder);
@@ -121,16 +127,16 @@ bool file_make_folders(const char *folder, struct err *err)
 		return true;
 	if (!file_may_make(folder, err))
 		return false;
-	if (mkdir(folder, 0700) == 0 || errno == EEXIST)
+	if (make_own_folder(folder))
 		return true;
 	for (char *at = path + 1; errno == ENOENT && (at = strchr(at, '/')); at++) {
 		*at = '\0';
-		if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		if (!make_own_folder(path))
 			break;
 		*at = '/';
 		errno = ENOENT;
 	}
-	if (mkdir(folder, 0700) == 0 || errno == EEXIST)
+	if (make_own_folder(folder))
 		return true;
 	return err_set_errno(err, errno, "Cannot make the folder %s", folder);
 }

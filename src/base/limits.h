@@ -116,6 +116,9 @@
 /* Connections to a loopback server: a stream for each of some hundred clients, and their
  * calls; each holds a descriptor and up to 64 KiB. */
 #define LIMIT_HTTP_CONNECTIONS 1024
+/* Of these, those that have sent no request yet that may be answered: some hundred clients may
+ * connect at the same time; the oldest go first. */
+#define LIMIT_HTTP_STRANGERS 512
 /* Bodies that are arriving, of all connections together: many calls, a few of the largest. */
 #define LIMIT_HTTP_BODIES ((size_t)256 << 20)
 /* What waits for one reader of an event stream before it is cut off: all that may be kept for
@@ -171,6 +174,8 @@
 
 /* Calls of connect of one command that wait for the other side: each holds two descriptors. */
 #define LIMIT_WAITING_CONNECTS 128
+/* Opens of one command that wait (for a FIFO's other side, a lease): each may hold a descriptor. */
+#define LIMIT_WAITING_OPENS 128
 /* Addresses that servers of a command have bound, where its connects are held to them. */
 #define LIMIT_BOUND_ADDRESSES 4096
 /* Segments of shared memory that a command has at once, at level landlock: a database has one. */
@@ -209,21 +214,30 @@
 #define LIMIT_RUN_WINDOW ((size_t)512 << 10)
 
 /* The guard (sandbox/guard/guard.h) looks at git folders before and after every command.
- * Folders that are looked at for what a command did in them, and their modules and worktrees. */
-#define LIMIT_GUARD_PLACES 1024
+ * Git folders that are remembered as they were before a command touched them; what the command did
+ * in others is judged by times. */
+#define LIMIT_GUARD_PLACES 4096
 /* A configuration, or a list of steps of a rebase: far above any; larger ones are not read, and so
  * not believed. */
 #define LIMIT_GUARD_FILE_BYTES ((size_t)256 << 10)
 /* What is remembered of protected files where no mount keeps them, in all. */
 #define LIMIT_GUARD_KEPT_FILES 4096
 #define LIMIT_GUARD_KEPT_BYTES ((size_t)16 << 20)
-/* Folders of one walk in search of new repositories. */
-#define LIMIT_GUARD_FOLDERS 200000
-/* Folders that a command removed or moved away, and that are remembered. */
+/* Folders that are remembered from one walk to the next (about 100 bytes each); others are listed
+ * by each. */
+#define LIMIT_GUARD_FOLDERS 1000000
+/* Names that others obey, and that a session's commands have changed; others are reported again. */
+#define LIMIT_GUARD_KEYS 100000
+/* Folders that a command removed or moved away, and that are remembered: beyond these, no folder
+ * counts as the command's own. */
 #define LIMIT_GUARD_VACATED 4096
-/* Names in a git folder that are looked through for symbolic links after a command. */
-#define LIMIT_GUARD_LINKS 1000000
-/* Things that one check tells of one by one. */
+/* And their paths, of a session's commands. */
+#define LIMIT_GUARD_VACATED_BYTES ((size_t)1 << 20)
+/* Seconds without a command, after which the next one begins a session of its own. */
+#define LIMIT_GUARD_SESSION_S (12 * 3600)
+/* Commands of a session that run at the same time. */
+#define LIMIT_GUARD_COMMANDS 1024
+/* Things that one check tells of one by one; then it says how many more there were. */
 #define LIMIT_GUARD_TOLD 64
 
 /* The search for hard links that lead outside of a workspace (`hasp sandbox --status`): entries

@@ -12,6 +12,7 @@
 #include "catalog/private.h"
 #include "config/extensions.h"
 #include "config/home.h"
+#include "data/tool_names.h"
 #include "data/warnings.h"
 
 /* Low to high, beneath the home and then beneath the project. */
@@ -284,25 +285,25 @@ const char *agents_from_word(enum agents_from from)
 	return words[from];
 }
 
-static bool list_has_any(const json_t *list, const char *const *names)
+static bool agent_list_has(const json_t *list, const char *tool, bool restricts)
 {
 	size_t i;
-	json_t *pattern;
+	json_t *word;
 
-	json_array_foreach((json_t *)list, i, pattern)
-		for (const char *const *name = names; *name; name++)
-			if (span_fits(span_str(*name), span_str(json_string_value(pattern))))
-				return true;
+	json_array_foreach((json_t *)list, i, word)
+		if (tool_names_stand_for(json_string_value(word), tool, restricts))
+			return true;
 	return false;
 }
 
-bool agent_definition_wants(const struct agent_definition *definition, const char *const *names)
+bool agent_definition_wants(const struct agent_definition *definition, const char *tool)
 {
-	return (!definition->tools || list_has_any(definition->tools, names)) &&
-	       !agent_definition_refuses(definition, names);
+	return (!definition->tools ||
+	        agent_list_has(definition->tools, tool, /* restricts= */ false)) &&
+	       !agent_definition_refuses(definition, tool);
 }
 
-bool agent_definition_refuses(const struct agent_definition *definition, const char *const *names)
+bool agent_definition_refuses(const struct agent_definition *definition, const char *tool)
 {
-	return list_has_any(definition->without, names);
+	return agent_list_has(definition->without, tool, /* restricts= */ true);
 }

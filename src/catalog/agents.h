@@ -110,11 +110,10 @@ char *agent_facts(const struct agent_definition *definition);
 bool agents_switch(const struct agents *agents, struct settings *settings, const char *name,
                    bool enable, char **ret, struct err *err);
 
-/* Whether the agent is to have the tool, going by its lists: `names` are the tool's own and its
- * other ones, NULL-terminated. */
-bool agent_definition_wants(const struct agent_definition *definition, const char *const *names);
-/* Whether it is not to have it, whatever else it has (disallowedTools). */
-bool agent_definition_refuses(const struct agent_definition *definition, const char *const *names);
+/* Whether the agent's lists give it the tool, by its canonical name. */
+bool agent_definition_wants(const struct agent_definition *definition, const char *tool);
+/* Whether they take the tool away whatever else they say (disallowedTools). */
+bool agent_definition_refuses(const struct agent_definition *definition, const char *tool);
 
 /* Appends the names of the agents in a folder of the project, whether or not it is trusted: for who
  * is asked about that. `folder`: absolute. */

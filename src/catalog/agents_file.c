@@ -20,25 +20,6 @@ enum { NAME_MAX_BYTES = 64, DISPLAY_NAME_BYTES = 100, MODEL_BYTES = 200, MINUTES
        SERVERS_MAX = 16, FACTS_BYTES = 64 << 10, SERVER_FACTS_BYTES = 6000,
        AUTH_COMMAND_BYTES = 1000, AUTH_MEMBERS_MAX = 16 };
 
-/* Claude Code's tools, by the names that they have here. */
-static const struct {
-	const char *theirs, *ours[3];
-} claude_tools[] = {
-	{ "Read", { "read_file", "read_many_files" } },
-	{ "Write", { "write_file" } },
-	{ "Edit", { "update_file", "safe_patch" } },
-	{ "MultiEdit", { "update_file", "safe_patch" } },
-	{ "Bash", { "run_shell_command" } },
-	{ "BashOutput", { "read_background_output" } },
-	{ "KillShell", { "kill_background_process" } },
-	{ "Glob", { "glob" } },
-	{ "Grep", { "search_files" } },
-	{ "LS", { "list_directory" } },
-	{ "WebFetch", { "web_fetch" } },
-	{ "WebSearch", { "google_web_search" } },
-	{ "Skill", { "activate_skill" } },
-};
-
 struct agent_definition catalog_agent_new(enum agents_from from)
 {
 	return (struct agent_definition){ .temperature = -1, .max_turns = AGENT_TURNS_DEFAULT,
@@ -96,14 +77,6 @@ static void add_tool_word(json_t *list, struct span text, const char *file, json
 		/* What stands in the parentheses would be wider without them. */
 		warnings_add_line(notices, "%s: the tool \"%.100s\" is left out: only whole tools "
 		                  "can be named; what one may do, policies say.", file, word);
-		return;
-	}
-	for (size_t i = 0; i < ARRAY_LEN(claude_tools); i++) {
-		if (strcmp(claude_tools[i].theirs, word) != 0)
-			continue;
-		for (size_t k = 0; k < ARRAY_LEN(claude_tools[i].ours); k++)
-			if (claude_tools[i].ours[k])
-				json_array_append_new(list, json_string(claude_tools[i].ours[k]));
 		return;
 	}
 	if (strncmp(word, "mcp__", 5) == 0)

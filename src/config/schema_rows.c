@@ -448,6 +448,13 @@ static const char schema_hasp_rows[] =
 	        "Run the hooks of Claude Code's settings too (~/.claude/settings.json; a project's "
 	        ".claude/settings.json and settings.local.json once they are trusted).",
 	        ONLY_FALSE)
+	CHOICE("hasp.hooks.onError", "\"deny\"", "deny|allow",
+	       "What a hook that fails, or whose answer hasp does not understand, means where it "
+	       "could have refused; a hook's own onError overrides it.",
+	       NEVER)
+	CHOICE("hasp.hooks.onTimeout", "\"deny\"", "deny|allow",
+	       "The same for a hook that runs out of time; a hook's own onTimeout overrides it.",
+	       NEVER)
 	BOOLEAN("hasp.keyStore", "true",
 	        "Ask the system's key store for a key that no variable holds.",
 	        ONLY_FALSE)
@@ -515,6 +522,10 @@ static const char schema_hasp_rows[] =
 	INTEGER("hasp.waits.serversSeconds", "10",
 	        "The longest that a prompt waits for MCP servers that have not listed their tools "
 	        "yet. 0 to 600.")
+	BOOLEAN("hasp.web.proxyResolves", "false",
+	        "Where a proxy is set: let web_fetch reach hosts whose names only the proxy can "
+	        "resolve. Whether they are of the public internet is not checked then.",
+	        ONLY_FALSE)
 	STRINGS("hasp.withoutParameters", "[]",
 	        "Parameters that are left out of requests to models, such as reasoning.summary. "
 	        "docs/models.md lists them.");

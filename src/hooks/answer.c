@@ -5,12 +5,14 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/unseen.h"
 #include "data/json.h"
 #include "hooks/hook.h"
 
-/* ---- what one hook said: JSON if it is, else text and the exit code ---- */
+/* ---- texts ---- */
 
-enum { DEPTH_MAX = 64 };
+/* An answer that is quoted in a message is cut here. */
+enum { DEPTH_MAX = 64, QUOTE_BYTES_MAX = 200 };
 
 struct span hook_text_trimmed(struct span text)
 {
@@ -26,22 +28,16 @@ struct span hook_text_trimmed(struct span text)
 char *hook_text_copy(struct span text)
 {
 	json_auto_t *clean = json_text(text);
+	const struct span bytes = json_span(clean);
+	_cleanup_buf_ struct buf copy = BUF_INIT(3 * bytes.len + 1);
 
-	return mem_strdup(json_string_value(clean));
-}
-
-static char *answer_member_text(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	return json_string_length(value) ? hook_text_copy(json_span(value)) : NULL;
-}
-
-static json_t *member_object(const json_t *object, const char *key)
-{
-	json_t *value = json_object_get(object, key);
-
-	return json_is_object(value) ? json_incref(value) : NULL;
+	for (size_t i = 0; i < bytes.len; i++)
+		if (bytes.data[i])
+			buf_char(&copy, bytes.data[i]);
+		else
+			buf_str(&copy, "\xef\xbf\xbd");
+	buf_char(&copy, 0);
+	return buf_steal(&copy);
 }
 
 char *hook_escape_context(const char *text)
@@ -59,98 +55,165 @@ char *hook_escape_context(const char *text)
 	return buf_steal(&out);
 }
 
-static bool is_either_word(const char *text, const char *a, const char *b)
+/* The first is kept. */
+static void unclear(struct hook_outcome *ret, const char *what, struct span quoted)
 {
-	return text && (strcmp(text, a) == 0 || strcmp(text, b) == 0);
-}
+	_cleanup_free_ char *clean = NULL, *line = NULL;
 
-static void read_specific(const json_t *specific, struct hook_outcome *ret)
-{
-	_cleanup_free_ char *context = answer_member_text(specific, "additionalContext");
-
-	if (context)
-		ret->additional_context = hook_escape_context(context);
-	ret->tool_input = member_object(specific, "tool_input");
-	ret->tail_call = member_object(specific, "tailToolCallRequest");
-	ret->llm_request = member_object(specific, "llm_request");
-	ret->llm_response = member_object(specific, "llm_response");
-	ret->tool_config = member_object(specific, "toolConfig");
-	ret->clear_context = json_is_true(json_object_get(specific, "clearContext"));
-}
-
-void hook_answer_read_object(const json_t *said, int exit_code, struct hook_outcome *ret)
-{
-	const char *decision = json_string_value(json_object_get(said, "decision"));
-
-	ret->denied = is_either_word(decision, "block", "deny");
-	ret->ask = is_either_word(decision, "ask", "ask_user");
-	ret->allowed = is_either_word(decision, "allow", "approve");
-	ret->stop = json_is_false(json_object_get(said, "continue"));
-	ret->suppress_output = json_is_true(json_object_get(said, "suppressOutput"));
-	ret->reason = answer_member_text(said, "reason");
-	if (ret->stop && !ret->reason)
-		ret->reason = answer_member_text(said, "stopReason");
-	ret->system_message = answer_member_text(said, "systemMessage");
-	read_specific(json_object_get(said, "hookSpecificOutput"), ret);
-	/* Exit code 2 blocks, unless the hook says in words that it does not. */
-	if (exit_code == 2 && !decision)
-		ret->denied = true;
-	if (ret->denied && !ret->reason)
-		ret->reason = mem_strdup("A hook refused it without a reason.");
-}
-
-/* The words are Gemini CLI's: "Warning: " is what tells exit code 1 from 0. */
-static void read_text_answer(struct span text, int exit_code, struct hook_outcome *ret)
-{
-	if (exit_code == 0 || exit_code == 1) {
-		_cleanup_free_ char *copy = text.len ? hook_text_copy(text) : NULL;
-
-		if (copy)
-			ret->system_message =
-				mem_printf("%s%s", exit_code ? "Warning: " : "", copy);
+	if (ret->unclear)
 		return;
+	clean = hook_text_copy(span_head(quoted, 4 * QUOTE_BYTES_MAX));
+	line = unseen_line(span_str(clean), QUOTE_BYTES_MAX);
+	ret->unclear = quoted.len ? mem_printf("%s: \"%s\"%s", what, line,
+	                                       quoted.len > QUOTE_BYTES_MAX ? "..." : "") :
+	                            mem_strdup(what);
+}
+
+/* ---- members of an answer: one vocabulary for all formats ---- */
+
+enum member_type { MEMBER_WORD, MEMBER_SWITCH, MEMBER_TEXT, MEMBER_OBJECT, MEMBER_ANY };
+
+/* Those of Gemini CLI, of Claude Code, and "proceed", "alternative_response", "modified_args". Each
+ * is understood at the top and in hookSpecificOutput. */
+static const struct answer_member {
+	const char *name;
+	enum member_type type;
+	bool decides; /* says whether to go on: null is no answer */
+} answer_members[] = {
+	{ "decision", MEMBER_WORD, true },
+	{ "permissionDecision", MEMBER_WORD, true },
+	{ "proceed", MEMBER_SWITCH, true },
+	{ "continue", MEMBER_SWITCH, true },
+	{ "reason", MEMBER_TEXT, false },
+	{ "permissionDecisionReason", MEMBER_TEXT, false },
+	{ "stopReason", MEMBER_TEXT, false },
+	{ "systemMessage", MEMBER_TEXT, false },
+	{ "suppressOutput", MEMBER_SWITCH, false },
+	{ "alternative_response", MEMBER_TEXT, false },
+	{ "modified_args", MEMBER_OBJECT, false },
+	{ "hookSpecificOutput", MEMBER_OBJECT, false },
+	{ "hookEventName", MEMBER_TEXT, false },
+	{ "additionalContext", MEMBER_TEXT, false },
+	{ "tool_input", MEMBER_OBJECT, false },
+	{ "updatedInput", MEMBER_OBJECT, false },
+	{ "updatedMCPToolOutput", MEMBER_ANY, false },
+	{ "tailToolCallRequest", MEMBER_OBJECT, false },
+	{ "llm_request", MEMBER_OBJECT, false },
+	{ "llm_response", MEMBER_OBJECT, false },
+	{ "toolConfig", MEMBER_OBJECT, false },
+	{ "clearContext", MEMBER_SWITCH, false },
+};
+
+static const struct answer_word {
+	const char *word;
+	bool denies, asks;
+} answer_words[] = {
+	{ "deny", true, false }, { "block", true, false }, { "ask", false, true },
+	{ "ask_user", false, true }, { "allow", false, false }, { "approve", false, false },
+};
+
+static const struct answer_member *find_answer_member(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(answer_members); i++)
+		if (!strcmp(answer_members[i].name, name))
+			return &answer_members[i];
+	return NULL;
+}
+
+static const struct answer_word *find_answer_word(const json_t *value)
+{
+	const char *word = json_string_value(value);
+
+	for (size_t i = 0; word && i < ARRAY_LEN(answer_words); i++)
+		if (strlen(word) == json_string_length(value) &&
+		    !strcmp(answer_words[i].word, word))
+			return &answer_words[i];
+	return NULL;
+}
+
+static bool member_is_understood(const struct answer_member *member, const json_t *value)
+{
+	if (json_is_null(value))
+		return !member->decides;
+	switch (member->type) {
+	case MEMBER_WORD:
+		return find_answer_word(value) != NULL;
+	case MEMBER_SWITCH:
+		return json_is_boolean(value);
+	case MEMBER_TEXT:
+		return json_is_string(value);
+	case MEMBER_OBJECT:
+		return json_is_object(value);
+	case MEMBER_ANY:
+		return true;
 	}
-	/* A broken hook is no objection; one that was killed (a shell adds 128 to the signal)
-	 * had no chance to make one. */
-	if (!text.len && exit_code > 2 && exit_code <= 128)
+	return false;
+}
+
+/* "decision": "denied", for a message. */
+static void unclear_member(struct hook_outcome *ret, const char *name, const json_t *value)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(4096);
+	_cleanup_free_ char *printed = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+
+	buf_printf(&text, "%.100s: %.200s", name, printed ? printed : "?");
+	unclear(ret, "answered something that hasp does not understand", buf_view(&text));
+}
+
+/* Whether each member is understood. One that is unknown may be a decision that is spelt otherwise,
+ * so it is ignored only where a known one decides. */
+static void check_answer(const json_t *said, struct hook_outcome *ret)
+{
+	const json_t *levels[] = { said, json_object_get(said, "hookSpecificOutput") };
+	const char *name, *unknown = NULL;
+	const json_t *unknown_value = NULL;
+	bool decided = false;
+	json_t *value;
+
+	for (size_t i = 0; i < ARRAY_LEN(levels); i++)
+		json_object_foreach((json_t *)levels[i], name, value) {
+			const struct answer_member *member = find_answer_member(name);
+
+			if (member && !member_is_understood(member, value))
+				unclear_member(ret, name, value);
+			decided = decided || (member && member->decides);
+			if (!member && !unknown) {
+				unknown = name;
+				unknown_value = value;
+			}
+		}
+	if (unknown && !decided)
+		unclear_member(ret, unknown, unknown_value);
+}
+
+static char *answer_text(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_string_length(value) ? hook_text_copy(json_span(value)) : NULL;
+}
+
+static void take_text(const json_t *object, const char *key, char **ret)
+{
+	char *text = answer_text(object, key);
+
+	if (!text)
 		return;
-	ret->denied = true;
-	ret->reason = text.len ? hook_text_copy(text) :
-	                         mem_printf("A hook ended with exit code %d.", exit_code);
+	free(*ret);
+	*ret = text;
 }
 
-json_t *hook_answer_value(struct span text)
+static void take_object(const json_t *object, const char *key, json_t **ret)
 {
-	struct err ignored = ERR_INIT;
-	json_t *value = NULL, *inner = NULL;
+	json_t *value = json_object_get(object, key);
 
-	if (!text.len || !json_parse_depth(text, DEPTH_MAX, &value, &ignored))
-		return NULL;
-	if (!json_is_string(value))
-		return value;
-	if (!json_parse_depth(json_span(value), DEPTH_MAX, &inner, &ignored))
-		inner = NULL;
-	json_decref(value);
-	return inner;
+	if (!json_is_object(value))
+		return;
+	json_decref(*ret);
+	*ret = json_incref(value);
 }
 
-bool hook_answer_read(const struct hook_process *process, struct hook_outcome *ret)
-{
-	struct span text = hook_text_trimmed(buf_view(&process->out));
-	json_auto_t *said = NULL;
-
-	*ret = (struct hook_outcome){ 0 };
-	if (!text.len)
-		text = hook_text_trimmed(buf_view(&process->err));
-	said = hook_answer_value(text);
-	if (json_is_object(said))
-		hook_answer_read_object(said, process->exit_code, ret);
-	else if (!said || process->exit_code > 1)
-		read_text_answer(text, process->exit_code, ret);
-	return !said && text.len;
-}
-
-/* What a function's new arguments are, depends on the event. */
+/* What new arguments are, depends on the event. */
 static json_t **modified_place(enum hook_event event, struct hook_outcome *outcome)
 {
 	switch (event) {
@@ -165,20 +228,251 @@ static json_t **modified_place(enum hook_event event, struct hook_outcome *outco
 	}
 }
 
+/* A text in place of what the model would answer, or of what a tool would. */
+static void answer_instead(enum hook_event event, struct hook_outcome *ret)
+{
+	if (!ret->alternative || (event != HOOK_BEFORE_MODEL && event != HOOK_AFTER_MODEL))
+		return;
+	json_decref(ret->llm_response);
+	ret->llm_response = json_pack("{s:o}", "text", json_text(span_str(ret->alternative)));
+}
+
+static void take_verdicts(const json_t *object, struct hook_outcome *ret)
+{
+	static const char *const words[] = { "decision", "permissionDecision" };
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		const struct answer_word *word = find_answer_word(json_object_get(object,
+		                                                                  words[i]));
+
+		ret->denied = ret->denied || (word && word->denies);
+		ret->ask = ret->ask || (word && word->asks);
+		ret->allowed = ret->allowed || (word && !word->denies && !word->asks);
+	}
+	ret->denied = ret->denied || json_is_false(json_object_get(object, "proceed"));
+	ret->stop = ret->stop || json_is_false(json_object_get(object, "continue"));
+	ret->suppress_output = ret->suppress_output ||
+	                       json_is_true(json_object_get(object, "suppressOutput"));
+	ret->clear_context = ret->clear_context ||
+	                     json_is_true(json_object_get(object, "clearContext"));
+}
+
+static void take_members(const json_t *object, enum hook_event event, struct hook_outcome *ret)
+{
+	_cleanup_free_ char *context = answer_text(object, "additionalContext");
+
+	take_verdicts(object, ret);
+	take_text(object, "reason", &ret->reason);
+	take_text(object, "permissionDecisionReason", &ret->reason);
+	take_text(object, "systemMessage", &ret->system_message);
+	take_text(object, "alternative_response", &ret->alternative);
+	if (context) {
+		free(ret->additional_context);
+		ret->additional_context = hook_escape_context(context);
+	}
+	take_object(object, "tool_input", &ret->tool_input);
+	take_object(object, "updatedInput", &ret->tool_input);
+	take_object(object, "tailToolCallRequest", &ret->tail_call);
+	take_object(object, "llm_request", &ret->llm_request);
+	take_object(object, "llm_response", &ret->llm_response);
+	take_object(object, "toolConfig", &ret->tool_config);
+	take_object(object, "modified_args", modified_place(event, ret));
+}
+
+/* From the weakest to the strongest. */
+static const char *const tool_modes[] = { "AUTO", "ANY", "NONE" };
+
+/* A limit of tools that is not understood would limit none. */
+static void check_tool_config(const json_t *config, struct hook_outcome *ret)
+{
+	const json_t *mode = json_object_get(config, "mode");
+	const json_t *names = json_object_get(config, "allowedFunctionNames");
+	bool known = !mode;
+	json_t *name;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(tool_modes); i++)
+		known = known || span_eq(json_span(mode), span_str(tool_modes[i]));
+	if (!known)
+		unclear_member(ret, "mode", mode);
+	if (names && !json_is_array(names))
+		unclear_member(ret, "allowedFunctionNames", names);
+	json_array_foreach(names, i, name)
+		if (!json_is_string(name))
+			unclear_member(ret, "allowedFunctionNames", name);
+}
+
+static void read_answer_object(const json_t *said, enum hook_event event, struct hook_outcome *ret)
+{
+	check_answer(said, ret);
+	take_members(said, event, ret);
+	take_members(json_object_get(said, "hookSpecificOutput"), event, ret);
+	answer_instead(event, ret);
+	if (ret->tool_config)
+		check_tool_config(ret->tool_config, ret);
+	if (ret->stop && !ret->reason)
+		ret->reason = answer_text(said, "stopReason");
+}
+
+/* ---- what one hook said: JSON if it is, else text and the exit code ---- */
+
+/* The value that the text is, or that the JSON string in it is; NULL: it is not JSON. */
+static json_t *hook_answer_value(struct span text)
+{
+	struct err ignored = ERR_INIT;
+	json_t *value = NULL, *inner = NULL;
+
+	if (!text.len || !json_parse_depth(text, DEPTH_MAX, &value, &ignored))
+		return NULL;
+	if (!json_is_string(value) ||
+	    !json_parse_depth(json_span(value), DEPTH_MAX, &inner, &ignored))
+		return value;
+	json_decref(value);
+	return inner;
+}
+
+/* Whether the text looks like an answer that went wrong: cut JSON, words before it, "deny" alone.
+ * `free`: a text for the model or a log, in which braces are nothing odd. */
+static bool text_tries_to_answer(struct span text, bool free)
+{
+	static const char *const words[] = { "deny", "denied", "block", "blocked", "refuse",
+		                             "refused", "reject", "rejected", "no", "false" };
+
+	if (text.len && (text.data[0] == '{' || (!free && memchr(text.data, '{', text.len))))
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(answer_members); i++) {
+		_cleanup_free_ char *quoted = mem_printf("\"%s\"", answer_members[i].name);
+
+		if ((answer_members[i].decides || !strcmp(answer_members[i].name,
+		                                          "hookSpecificOutput")) &&
+		    memmem(text.data, text.len, quoted, strlen(quoted)))
+			return true;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (strlen(words[i]) == text.len && !strncasecmp(text.data, words[i], text.len))
+			return true;
+	return false;
+}
+
+/* Whether what is no JSON object, and perhaps no JSON at all, can be read as text. */
+static bool hook_text_is_plain(const json_t *said, struct span text, bool free)
+{
+	if (said && !free && !json_is_number(said) && !json_is_true(said))
+		return false;
+	return utf8_valid(text) && !text_tries_to_answer(text, free);
+}
+
+/* Where text of a hook of Claude Code's format is for the model. */
+static bool text_is_context(bool claude, enum hook_event event)
+{
+	return claude && (event == HOOK_SESSION_START || event == HOOK_BEFORE_AGENT);
+}
+
+/* The words are Gemini CLI's: "Warning: " distinguishes exit code 1 from 0. */
+static void read_hook_text(struct span text, const struct hook_process *process, bool claude,
+                      enum hook_event event, struct hook_outcome *ret)
+{
+	_cleanup_free_ char *copy = text.len ? hook_text_copy(text) : NULL;
+
+	if (!copy)
+		return;
+	if (text_is_context(claude, event)) {
+		if (!process->exit_code)
+			ret->additional_context = hook_escape_context(copy);
+	} else if (!claude && process->exit_code < 2) {
+		ret->system_message = mem_printf("%s%s", process->exit_code ? "Warning: " : "",
+		                                 copy);
+	}
+}
+
+/* Exit code 2 is a no, whatever was said beside it; any other than 0 is a hook that failed, unless
+ * what it said is an answer. */
+static void judge_exit_code(const struct hook_process *process, bool claude, bool answered,
+                            struct span text, struct hook_outcome *ret)
+{
+	const struct span why = claude || !text.len ? hook_text_trimmed(buf_view(&process->err)) :
+	                                              text;
+	_cleanup_free_ char *ended = mem_printf("ended with exit code %d", process->exit_code);
+
+	if (!process->exit_code || (ret->denied && process->exit_code != 2))
+		return;
+	if (process->exit_code == 2) {
+		if (ret->allowed || ret->ask)
+			unclear(ret, "ended with exit code 2, which refuses, and answered", text);
+		ret->denied = true;
+		if (!ret->reason && why.len && !answered)
+			ret->reason = hook_text_copy(why);
+		return;
+	}
+	if (!claude && answered && process->exit_code == 1)
+		return;
+	if (!claude && !answered && text.len && process->exit_code > 2) {
+		ret->denied = true;
+		ret->reason = hook_text_copy(text);
+		return;
+	}
+	unclear(ret, ended, why);
+}
+
+/* Of Claude Code: a no about a call that was already made is a word about its result. */
+static void deny_result(struct hook_outcome *ret)
+{
+	_cleanup_free_ char *reason = mem_steal(&ret->reason), *context = NULL;
+	_cleanup_free_ char *before = mem_steal(&ret->additional_context);
+
+	context = hook_escape_context(reason);
+	ret->denied = false;
+	ret->additional_context = before ? mem_printf("%s\n%s", context, before) :
+	                                   mem_steal(&context);
+}
+
+void hook_answer_read(const struct hook_process *process, bool claude, enum hook_event event,
+                      struct hook_outcome *ret)
+{
+	const struct span err = hook_text_trimmed(buf_view(&process->err));
+	struct span text = hook_text_trimmed(buf_view(&process->out));
+	const bool from_err = !claude && !text.len;
+	const bool free = from_err || text_is_context(claude, event);
+	json_auto_t *said = NULL;
+
+	*ret = (struct hook_outcome){ 0 };
+	/* Exit code 2 in Claude Code's format has its reason on standard error alone. */
+	if (claude && process->exit_code == 2)
+		text = span_of("", 0);
+	if (from_err)
+		text = err;
+	said = hook_answer_value(text);
+	if (json_is_object(said))
+		read_answer_object(said, event, ret);
+	else if (process->cut || !hook_text_is_plain(said, text, free) ||
+	         (!claude && !from_err && text_tries_to_answer(err, true)))
+		unclear(ret, process->cut ? "wrote more than hasp reads" :
+		                            "answered something that hasp does not understand",
+		        text);
+	else
+		read_hook_text(text, process, claude, event, ret);
+	judge_exit_code(process, claude, json_is_object(said), text, ret);
+	if (ret->denied && !ret->reason)
+		ret->reason = ret->alternative ? mem_strdup(ret->alternative) :
+		              process->exit_code == 2 ?
+		                                 mem_strdup("A hook ended with exit code 2.") :
+		                                 mem_strdup("A hook refused it without a reason.");
+	if (claude && event == HOOK_AFTER_TOOL && ret->denied)
+		deny_result(ret);
+}
+
 void hook_answer_of_function(struct hook_answer *answer, enum hook_event event,
                              struct hook_outcome *ret)
 {
 	*ret = (struct hook_outcome){ 0 };
 	ret->denied = !answer->proceed;
 	ret->reason = mem_steal(&answer->reason);
-	if (ret->denied && !ret->reason)
-		ret->reason = mem_strdup("A hook refused it without a reason.");
-	if (answer->alternative_response &&
-	    (event == HOOK_BEFORE_MODEL || event == HOOK_AFTER_MODEL))
-		ret->llm_response = json_pack("{s:o}", "text",
-		                              json_text(span_str(answer->alternative_response)));
 	ret->alternative = mem_steal(&answer->alternative_response);
 	ret->error = mem_steal(&answer->error);
+	answer_instead(event, ret);
+	if (ret->denied && !ret->reason)
+		ret->reason = mem_strdup(ret->alternative ? ret->alternative :
+		                                            "A hook refused it without a reason.");
 	if (answer->modified_arguments) {
 		json_decref(*modified_place(event, ret));
 		*modified_place(event, ret) = answer->modified_arguments;
@@ -245,11 +539,10 @@ static void replace_members(json_t **all, json_t **one)
 
 static int mode_strength(const json_t *config)
 {
-	static const char *const modes[] = { "AUTO", "ANY", "NONE" };
 	const char *mode = json_string_value(json_object_get(config, "mode"));
 
-	for (int i = 0; mode && i < 3; i++)
-		if (strcmp(modes[i], mode) == 0)
+	for (int i = 0; mode && i < (int)ARRAY_LEN(tool_modes); i++)
+		if (strcmp(tool_modes[i], mode) == 0)
 			return i;
 	return 0;
 }
@@ -337,6 +630,7 @@ void hook_outcome_release(struct hook_outcome *outcome)
 	free(outcome->additional_context);
 	free(outcome->alternative);
 	free(outcome->error);
+	free(outcome->unclear);
 	json_decref(outcome->tool_input);
 	json_decref(outcome->tail_call);
 	json_decref(outcome->llm_request);

@@ -2,8 +2,7 @@
 /* Hooks that were written for Claude Code ("format": "claude" of a group): the same events, but
  * tools and events have its names in what a hook is given, and it answers as it would there.
  *
- * Its exit codes: 0 is a yes, with JSON or, at the beginning of a session or a prompt, text that is
- * added for the model; 2 is a no, for the reason on standard error; any other is no objection.
+ * What it prints and its exit codes mean: answer.c.
  *
  * Reference: Claude Code 2.1 (hooks reference). */
 #include <stdlib.h>
@@ -12,34 +11,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
+#include "data/tool_names.h"
 #include "hooks/hook.h"
-
-/* Tools of hasp and of Gemini CLI by the names that they have there. */
-static const struct {
-	const char *ours, *theirs;
-} claude_tools[] = {
-	{ "read_file", "Read" },
-	{ "read_many_files", "Read" },
-	{ "write_file", "Write" },
-	{ "update_file", "Edit" },
-	{ "replace", "Edit" },
-	{ "safe_patch", "Edit" },
-	{ "apply_changes", "Edit" },
-	{ "run_shell_command", "Bash" },
-	{ "read_background_output", "BashOutput" },
-	{ "glob", "Glob" },
-	{ "search_files", "Grep" },
-	{ "grep_search", "Grep" },
-	{ "search_file_content", "Grep" },
-	{ "list_directory", "LS" },
-	{ "web_fetch", "WebFetch" },
-	{ "google_web_search", "WebSearch" },
-	{ "write_todos", "TodoWrite" },
-	{ "activate_skill", "Skill" },
-	{ "invoke_agent", "Task" },
-	{ "ask_user", "AskUserQuestion" },
-	{ "exit_plan_mode", "ExitPlanMode" },
-};
 
 static const struct {
 	enum hook_event event;
@@ -52,10 +25,10 @@ static const struct {
 
 const char *claude_tool_name(struct span ours)
 {
-	for (size_t i = 0; i < ARRAY_LEN(claude_tools); i++)
-		if (span_eq(ours, span_str(claude_tools[i].ours)))
-			return claude_tools[i].theirs;
-	return NULL;
+	_cleanup_free_ char *name = mem_dup(ours.data ? ours.data : "", ours.len);
+	const struct tool_names *names = tool_names_find(name);
+
+	return names ? names->claude : NULL;
 }
 
 char *claude_matcher(const char *matcher)
@@ -95,72 +68,4 @@ json_t *claude_input(enum hook_event event, const json_t *input)
 	if (json_object_get(input, "tool_name"))
 		json_object_set_new(theirs, "tool_name", claude_tool(input));
 	return theirs;
-}
-
-/* ---- what it says ---------------------------------------------------------------------------- */
-
-/* A no about a call that was made already is a word about its result. */
-static void claude_deny(enum hook_event event, char *reason, struct hook_outcome *ret)
-{
-	if (event != HOOK_AFTER_TOOL) {
-		ret->denied = true;
-		free(ret->reason);
-		ret->reason = reason;
-		return;
-	}
-	ret->denied = false;
-	free(ret->additional_context);
-	ret->additional_context = hook_escape_context(reason);
-	free(reason);
-}
-
-static void claude_read_object(const json_t *said, enum hook_event event,
-                               struct hook_outcome *ret)
-{
-	const json_t *specific = json_object_get(said, "hookSpecificOutput");
-	const struct span decision = json_span(json_object_get(specific, "permissionDecision"));
-	const json_t *reason = json_object_get(specific, "permissionDecisionReason");
-	json_t *changed = json_object_get(specific, "updatedInput");
-
-	hook_answer_read_object(said, 0, ret);
-	if (json_is_object(changed)) {
-		json_decref(ret->tool_input);
-		ret->tool_input = json_incref(changed);
-	}
-	if (decision.len && json_string_length(reason)) {
-		free(ret->reason);
-		ret->reason = hook_text_copy(json_span(reason));
-	}
-	ret->ask = ret->ask || span_eq(decision, SPAN("ask"));
-	ret->allowed = ret->allowed || span_eq(decision, SPAN("allow"));
-	if (ret->denied || span_eq(decision, SPAN("deny")))
-		claude_deny(event, ret->reason ? mem_steal(&ret->reason) :
-		                                 mem_strdup("A hook refused it without a reason."),
-		            ret);
-}
-
-bool claude_answer_read(const struct hook_process *process, enum hook_event event,
-                        struct hook_outcome *ret)
-{
-	const struct span out = hook_text_trimmed(buf_view(&process->out));
-	const struct span err = hook_text_trimmed(buf_view(&process->err));
-	json_auto_t *said = NULL;
-	_cleanup_free_ char *text = NULL;
-
-	*ret = (struct hook_outcome){ 0 };
-	if (process->exit_code == 2)
-		claude_deny(event, err.len ? hook_text_copy(err) :
-		                             mem_strdup("A hook ended with exit code 2."), ret);
-	if (process->exit_code != 0)
-		return process->exit_code == 2;
-	said = hook_answer_value(out);
-	if (json_is_object(said)) {
-		claude_read_object(said, event, ret);
-		return false;
-	}
-	if (!out.len || (event != HOOK_SESSION_START && event != HOOK_BEFORE_AGENT))
-		return out.len > 0;
-	text = hook_text_copy(out);
-	ret->additional_context = hook_escape_context(text);
-	return true;
 }

@@ -93,64 +93,113 @@ static const char *name_for_people(const struct hook *hook)
 	return *hook->name ? hook->name : hook->command;
 }
 
-/* `said`: its text is the outcome's message already. */
-static void report_run(const struct one_run *run, const struct hook_process *process, bool said)
+/* What a hook refuses whose word cannot be had. */
+static void refuse_unheard(struct one_run *run, const char *why)
 {
-	const char *event = hook_event_name(run->event);
-	const char *name = name_for_people(run->hook);
+	struct hook_outcome *outcome = &run->outcome;
 
-	if (process->timed_out)
-		hooks_notice(run->hooks, "warning",
-		             "The hook \"%.200s\" of %s was ended: it took longer than %u ms.",
-		             name,
-		             event, run->hook->timeout_ms);
-	else if (process->exit_code > 2 && !said && !run->outcome.denied)
-		hooks_notice(run->hooks, "warning",
-		             "The hook \"%.200s\" of %s ended with exit code %d and said nothing: "
-		             "the run goes on as if it had not been there.", name, event,
-		             process->exit_code);
-	else if (process->exit_code == 1 && !said)
-		hooks_notice(run->hooks, "warning", "The hook \"%.200s\" of %s warns: %.600s", name,
-		             event, process->err.len ? process->err.data : "(exit code 1)");
+	hook_outcome_release(outcome);
+	if (run->event == HOOK_BEFORE_TOOL_SELECTION) {
+		outcome->tool_config = json_pack("{s:s}", "mode", "NONE");
+		return;
+	}
+	outcome->denied = true;
+	outcome->reason = mem_printf("The hook \"%.200s\" %s, so it could not allow this.",
+	                             name_for_people(run->hook), why);
 }
 
-/* `refused`: it names a file that is not as it was trusted. A guard that is held back has not said
- * yes: the event is denied. */
-static void did_not_run(struct one_run *run, bool refused, const struct err *why)
+/* What a hook that failed cannot do either: allow, and change what happens. */
+static void drop_changes(struct hook_outcome *outcome)
 {
-	hooks_notice(run->hooks, "warning", "The hook \"%.200s\" of %s %s: %s",
-	             name_for_people(run->hook), hook_event_name(run->event),
-	             refused ? "did not run" : "cannot be run", why->message);
-	if (!refused)
+	struct hook_outcome left = { .denied = outcome->denied, .ask = outcome->ask,
+		                     .stop = outcome->stop,
+		                     .reason = mem_steal(&outcome->reason),
+		                     .system_message = mem_steal(&outcome->system_message) };
+
+	hook_outcome_release(outcome);
+	*outcome = left;
+}
+
+/* `why`: what happened to it, as a predicate. `setting`: which of the two decides what follows;
+ * NULL: none, its program is not the one that was trusted. */
+static void hook_failed(struct one_run *run, const char *setting, enum hook_pass own,
+                        enum hook_pass usual, const char *why)
+{
+	const enum hook_pass pass = own ? own : usual;
+	const bool could = hook_event_refuses(run->event, run->hook->claude);
+	const bool refused = could && pass != HOOK_PASS_ALLOW && !run->outcome.denied;
+	const char *event = hook_event_name(run->event), *name = name_for_people(run->hook);
+
+	if (run->outcome.denied)
+		hooks_notice(run->hooks, "warning", "The hook \"%.200s\" of %s %s.", name, event,
+		             why);
+	else if (refused && !setting)
+		hooks_notice(run->hooks, "warning",
+		             "The hook \"%.200s\" of %s %s. This counts as a refusal.", name, event,
+		             why);
+	else if (refused)
+		hooks_notice(run->hooks, "warning",
+		             "The hook \"%.200s\" of %s %s. This counts as a refusal; \"%s\": "
+		             "\"allow\" beside its command, or the setting hasp.hooks.%s, lets it "
+		             "pass.", name, event, why, setting, setting);
+	else if (!run->outcome.system_message)
+		hooks_notice(run->hooks, "warning",
+		             "The hook \"%.200s\" of %s %s. The run continues without it.", name,
+		             event, why);
+	drop_changes(&run->outcome);
+	if (refused)
+		refuse_unheard(run, why);
+}
+
+static void hook_erred(struct one_run *run, const char *why)
+{
+	hook_failed(run, "onError", run->hook->on_error, run->hooks->on_error, why);
+}
+
+static void judge_run(struct one_run *run, const struct hook_process *process)
+{
+	_cleanup_free_ char *why = NULL;
+
+	if (process->cancelled)
 		return;
-	run->outcome.denied = true;
-	run->outcome.reason = mem_printf("The hook \"%.200s\" did not run: %s",
-	                                 name_for_people(run->hook), why->message);
+	if (process->timed_out) {
+		why = mem_printf("took longer than %u ms and was ended", run->hook->timeout_ms);
+		hook_failed(run, "onTimeout", run->hook->on_timeout, run->hooks->on_timeout, why);
+		return;
+	}
+	hook_answer_read(process, run->hook->claude, run->event, &run->outcome);
+	why = mem_steal(&run->outcome.unclear);
+	if (why)
+		hook_erred(run, why);
 }
 
 static void run_hook_command(struct one_run *run)
 {
 	const uint64_t began = clock_monotonic_ms();
 	struct hook_process *process = &run->process;
-	struct err why = ERR_INIT;
-	bool said = false;
+	_cleanup_free_ char *why = NULL;
+	struct err problem = ERR_INIT;
 
 	run->exit_code = -1;
-	if (!hook_process_run(run->hooks, run->hook, run->input, run->cancel, process, &why)) {
-		did_not_run(run, process->refused, &why);
-		hook_process_release(process);
-		*process = (struct hook_process){ 0 };
+	if (!run->input.len) {
+		hook_erred(run, "cannot be given its input, which is too long or too deep");
 		return;
 	}
-	buf_char(&process->err, 0);
-	process->err.len -= process->err.len > 0;
-	if (!process->timed_out && !process->cancelled)
-		said = run->hook->claude ?
-		               claude_answer_read(process, run->event, &run->outcome) :
-		               hook_answer_read(process, &run->outcome);
+	if (!hook_process_run(run->hooks, run->hook, run->input, run->cancel, process, &problem)) {
+		const bool refused = process->refused;
+
+		hook_process_release(process);
+		*process = (struct hook_process){ 0 };
+		why = mem_printf("%s: %s", refused ? "did not run" : "cannot be run",
+		                 problem.message);
+		hook_failed(run, refused ? NULL : "onError",
+		            refused ? HOOK_PASS_DENY : run->hook->on_error, run->hooks->on_error,
+		            why);
+		return;
+	}
 	run->ms = (unsigned)(clock_monotonic_ms() - began);
 	run->exit_code = process->exit_code;
-	report_run(run, process, said);
+	judge_run(run, process);
 }
 
 /* On the thread that fires: listeners may be busy on it. `input`: what the command was given. */
@@ -184,13 +233,11 @@ static void run_function(struct one_run *run, const json_t *input)
 	hook_answer_of_function(&answer, run->event, &run->outcome);
 }
 
+/* Nothing, if it is deeper or longer than a hook can read. */
 static void print_input(const json_t *input, struct buf *out)
 {
-	if (!json_print(out, input, 0)) {
-		/* Deeper or longer than any hook could read: the base members remain. */
+	if (!json_print(out, input, 0))
 		buf_clear(out);
-		buf_str(out, "{}");
-	}
 }
 
 /* `usual`: the input as most hooks are given it. */
@@ -212,7 +259,8 @@ static bool run_apart(struct one_run *run)
 {
 	if (!run->hook->async)
 		return false;
-	background_start(run->hooks, run->hook, run->input);
+	if (run->input.len)
+		background_start(run->hooks, run->hook, run->input);
 	buf_release(&run->own_input);
 	return true;
 }

@@ -193,7 +193,7 @@ static void note_loose(struct held *held, const char *before, const char *name,
 }
 
 /* `name` is taken. */
-static void note_named(struct held *held, char *name)
+static void held_note_named(struct held *held, char *name)
 {
 	_cleanup_location_ struct location place = { 0 };
 	struct held_file *file;
@@ -243,7 +243,7 @@ static void note_word(void *data, enum git_word kind, struct span word)
 		                     word_path(held, word, folders[i]) : NULL;
 
 		if (name)
-			note_named(held, name);
+			held_note_named(held, name);
 	}
 }
 

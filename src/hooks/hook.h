@@ -4,7 +4,7 @@
  *   list.c     the groups of an event and what matches        list.c, list.c  reading them
  *   list.c    which hooks of a project the user has seen     fire.c    running an event's hooks
  *   process.c  one command, with its end for certain          process.c  the process above it
- *   answer.c   what a hook said                               answer.c   what several said together
+ *   answer.c   what a hook said, and several together
  *   claude.c   hooks that were written for Claude Code        condition.c  at which calls they run
  *   background.c  those that nobody waits for
  *   held.c        files of the workspace that commands name
@@ -39,6 +39,7 @@ struct hook {
 	char *description; /* owned; or NULL */
 	char **env;        /* owned "NAME=VALUE", NULL-terminated; or NULL */
 	unsigned timeout_ms;
+	enum hook_pass on_timeout, on_error;
 	bool disabled;     /* by name, in the settings */
 	bool trusted;
 	bool claude;       /* written for Claude Code (claude.c) */
@@ -69,6 +70,7 @@ struct hooks {
 	json_t *disabled;       /* an object with their names: there may be many, and each hook
 	                         * asks */
 	bool enabled, project_trusted;
+	enum hook_pass on_timeout, on_error; /* of hooks that do not say themselves */
 	void (*notice)(void *data, const char *severity, const char *message);
 	void (*ran)(void *data, const struct hook_run *run);
 	void *data;
@@ -104,6 +106,7 @@ struct hook_process {
 	struct buf out, err; /* bounded; the rest is read and dropped */
 	int exit_code;       /* 128 + signal when one ended it */
 	bool timed_out, cancelled;
+	bool cut;            /* it wrote more than `out` takes */
 	bool refused;        /* it was not started: held_check said no */
 };
 /* Runs it with `input` on its standard input. False: it did not start; *err. When
@@ -145,10 +148,6 @@ bool condition_fits(const struct hooks *hooks, const struct hook *hook, enum hoo
                     const json_t *input);
 /* What it is given; a new reference. */
 json_t *claude_input(enum hook_event event, const json_t *input);
-/* As hook_answer_read, by its rules. */
-bool claude_answer_read(const struct hook_process *process, enum hook_event event,
-                        struct hook_outcome *ret);
-
 struct hook_start {
 	const char *command, *cwd; /* for bash -c, else sh -c; NULL: here */
 	char *const *environment;
@@ -156,13 +155,13 @@ struct hook_start {
 	const struct cgroup_door *door; /* of the control group that the shell is to be born in */
 };
 
-/* What one hook said: an outcome of one. True: it was text, and that is its message or its
- * reason. */
-bool hook_answer_read(const struct hook_process *process, struct hook_outcome *ret);
-/* What a JSON object in its output says; `exit_code` 2 blocks unless it says otherwise. */
-void hook_answer_read_object(const json_t *said, int exit_code, struct hook_outcome *ret);
-/* The value that the text is, or that the JSON string in it is, a new reference; NULL: no JSON. */
-json_t *hook_answer_value(struct span text);
+/* What one hook said: an outcome of one. What of it is not understood, contradicts itself, or says
+ * that the hook failed is ret->unclear, whatever else was read; the caller decides what follows.
+ * `claude`: it was written for Claude Code, whose exit codes and texts mean something else. */
+void hook_answer_read(const struct hook_process *process, bool claude, enum hook_event event,
+                      struct hook_outcome *ret);
+/* Whether an event's hooks can keep something from happening. */
+bool hook_event_refuses(enum hook_event event, bool claude);
 /* Without blanks around it. */
 struct span hook_text_trimmed(struct span text);
 /* A string of any bytes, as one that can be shown and sent; the caller frees. */
@@ -172,7 +171,5 @@ char *hook_text_copy(struct span text);
 char *hook_escape_context(const char *text);
 void hook_answer_of_function(struct hook_answer *answer, enum hook_event event,
                              struct hook_outcome *ret);
-/* Adds what one hook said; `one` is emptied. */
-void hook_outcome_merge(struct hook_outcome *all, struct hook_outcome *one);
 
 #endif

@@ -15,7 +15,8 @@
  * Eleven events with Gemini CLI's JSON on standard input and output, its exit codes, matchers
  * and rules of merging; docs/hooks.md has them and where hasp differs on purpose: a timeout
  * kills all that the hook started, and a project's hooks run only after the user trusted exactly
- * these (hooks_trust). From any thread; a hook never blocks longer than its timeout.
+ * these (hooks_trust). From any thread; a hook blocks no longer than its timeout after its start or
+ * its last sign of progress.
  */
 #ifndef HASP_HOOKS_HOOKS_H
 #define HASP_HOOKS_HOOKS_H
@@ -28,28 +29,38 @@
 #include "base/err.h"
 #include "base/file.h"
 
-/* X(symbol, name) */
+/* X(symbol, name, refuses): refuses: a hook can keep something from happening, and one that fails
+ * does (enum hook_pass). */
 #define HOOK_EVENT_TABLE(X)                          \
-	X(BEFORE_TOOL, "BeforeTool")                 \
-	X(AFTER_TOOL, "AfterTool")                   \
-	X(BEFORE_AGENT, "BeforeAgent")               \
-	X(AFTER_AGENT, "AfterAgent")                 \
-	X(BEFORE_MODEL, "BeforeModel")               \
-	X(AFTER_MODEL, "AfterModel")                 \
-	X(BEFORE_TOOL_SELECTION, "BeforeToolSelection") \
-	X(SESSION_START, "SessionStart")             \
-	X(SESSION_END, "SessionEnd")                 \
-	X(NOTIFICATION, "Notification")              \
-	X(PRE_COMPRESS, "PreCompress")
+	X(BEFORE_TOOL, "BeforeTool", true)           \
+	X(AFTER_TOOL, "AfterTool", true)             \
+	X(BEFORE_AGENT, "BeforeAgent", true)         \
+	X(AFTER_AGENT, "AfterAgent", false)          \
+	X(BEFORE_MODEL, "BeforeModel", true)         \
+	X(AFTER_MODEL, "AfterModel", true)           \
+	X(BEFORE_TOOL_SELECTION, "BeforeToolSelection", true) \
+	X(SESSION_START, "SessionStart", false)      \
+	X(SESSION_END, "SessionEnd", false)          \
+	X(NOTIFICATION, "Notification", false)       \
+	X(PRE_COMPRESS, "PreCompress", false)
 
 enum hook_event {
-#define HOOK_EVENT_ENUM(symbol, name) HOOK_##symbol,
+#define HOOK_EVENT_ENUM(symbol, name, refuses) HOOK_##symbol,
 	HOOK_EVENT_TABLE(HOOK_EVENT_ENUM) /* one a row, in their order */
 #undef HOOK_EVENT_ENUM
 	HOOK_EVENT_COUNT
 };
 /* As Gemini CLI spells it: "BeforeTool". */
 const char *hook_event_name(enum hook_event event);
+
+/* What a hook that ran out of time, or failed, means for an event that it could have refused. */
+enum hook_pass {
+	HOOK_PASS_UNSET, /* as all hooks; of all: HOOK_PASS_DENY */
+	HOOK_PASS_DENY,  /* it refuses */
+	HOOK_PASS_ALLOW, /* it has no objection */
+};
+/* "deny", "allow"; NULL: not set. False: it is another word. */
+bool hook_pass_parse(const char *word, enum hook_pass *ret);
 
 enum hook_source {
 	HOOK_SOURCE_RUNTIME, /* functions */
@@ -84,6 +95,7 @@ struct hooks_options {
 	bool project_trusted;        /* the folder is; else the project's hooks do not count at
 	                              * all */
 	bool enabled;                /* hooksConfig.enabled */
+	enum hook_pass on_timeout, on_error; /* hasp.hooks.onTimeout, onError */
 	/* Lines of stderr, systemMessages, warnings, for people; may be NULL; from any thread. */
 	void (*notice)(void *data, const char *severity, const char *message);
 	/* A command has run. On the thread of hooks_fire; may be NULL. */
@@ -107,8 +119,8 @@ void hooks_free(struct hooks *hooks);
 
 /* `config`: {"BeforeTool": [{matcher?, sequential?, hooks: [{type, command, ...}]}], ...}, from
  * the file `where`. What is wrong is appended to `problems` ({source, message}: the file, and a
- * sentence that begins with it) and left out; a matcher that is no regular expression counts as
- * the text it is. `problems` is a list of warnings (data/warnings.h). */
+ * sentence that begins with it) and left out; a matcher that is not a regular expression matches
+ * every tool. `problems` is a list of warnings (data/warnings.h). */
 void hooks_add(struct hooks *hooks, enum hook_source source, const json_t *config,
                const char *where, json_t *problems);
 /* The same of hooks that run only as long as `check` says so, before each run; `data` is for it,
@@ -136,7 +148,9 @@ void hooks_add_function(struct hooks *hooks, enum hook_event event, const char *
                         hook_function *function, void *data);
 
 /* Whether any hook would run: callers need not build an input then. `matched`: the trigger, the
- * source, ..., or the names of a tool, with a blank between them: one that matches is enough;
+ * source, ..., or the names of a tool, with a blank between them: one that matches is enough.
+ * Behind "|" are names of tools that do the same, here or in other programs: a matcher that names
+ * one of them means this one, too; one that excludes (with "(?!", "[^") is not compared with them.
  * NULL: an event without such, whatever the matchers say. */
 bool hooks_any(const struct hooks *hooks, enum hook_event event, const char *matched);
 
@@ -149,8 +163,10 @@ struct hook_outcome {
 	char *reason;              /* denials' reasons, a line each; or stopReason; NULL without */
 	char *system_message;      /* for people; NULL without */
 	char *additional_context;  /* < and > escaped; for the model; NULL without */
-	char *alternative;         /* a function's alternative_response; NULL without */
+	char *alternative;         /* alternative_response; NULL without */
 	char *error;               /* a function's error; NULL without */
+	char *unclear;             /* within this folder: what of one hook's answer is not
+	                            * understood, as a predicate; NULL otherwise */
 	json_t *tool_input;        /* BeforeTool's rewrite */
 	json_t *tail_call;         /* AfterTool: {name, args} */
 	json_t *llm_request, *llm_response; /* model events: overrides, merged */
@@ -158,10 +174,12 @@ struct hook_outcome {
 };
 /* Frees what it owns; one that is all zeros is fine. */
 void hook_outcome_release(struct hook_outcome *outcome);
+/* Adds what one hook, or hooks of one case, said; `one` is emptied. */
+void hook_outcome_merge(struct hook_outcome *all, struct hook_outcome *one);
 
 /* `input`: the members beyond the base ones (session_id, transcript_path, cwd, hook_event_name,
- * timestamp are added). Never fails: a hook that cannot be run is a warning, unless it is
- * denied. */
+ * timestamp are added). A hook that cannot be run, runs out of time, or says what is not understood
+ * is a warning, and refuses what its event can refuse unless it is set to let it pass. */
 void hooks_fire(struct hooks *hooks, enum hook_event event, const char *matched,
                 const json_t *input, const struct cancel *cancel, struct hook_outcome *ret);
 

@@ -21,10 +21,30 @@
 /* ---- the hooks of a session: groups by event, and what would run ---- */
 
 static const char *const event_names[] = {
-#define HOOK_EVENT_NAME(symbol, name) [HOOK_##symbol] = name,
+#define HOOK_EVENT_NAME(symbol, name, refuses) [HOOK_##symbol] = name,
 	HOOK_EVENT_TABLE(HOOK_EVENT_NAME)
 #undef HOOK_EVENT_NAME
 };
+
+bool hook_event_refuses(enum hook_event event, bool claude)
+{
+	static const bool events[] = {
+#define HOOK_EVENT_REFUSES(symbol, name, refuses) [HOOK_##symbol] = refuses,
+		HOOK_EVENT_TABLE(HOOK_EVENT_REFUSES)
+#undef HOOK_EVENT_REFUSES
+	};
+
+	/* PostToolUse withholds nothing: its no is a word about the result. */
+	return events[event] && !(claude && event == HOOK_AFTER_TOOL);
+}
+
+bool hook_pass_parse(const char *word, enum hook_pass *ret)
+{
+	*ret = !word                   ? HOOK_PASS_UNSET :
+	       !strcmp(word, "allow") ? HOOK_PASS_ALLOW :
+	                                HOOK_PASS_DENY;
+	return !word || *ret == HOOK_PASS_ALLOW || !strcmp(word, "deny");
+}
 
 static void hooks_problem(json_t *problems, const char *where, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -120,6 +140,8 @@ struct hooks *hooks_new(const struct hooks_options *options)
 	hooks->environment = copy_text_list(options->environment);
 	hooks->disabled = disabled_set(options->disabled);
 	hooks->enabled = options->enabled;
+	hooks->on_timeout = options->on_timeout;
+	hooks->on_error = options->on_error;
 	hooks->project_trusted = options->project_trusted;
 	hooks->notice = options->notice;
 	hooks->ran = options->ran;
@@ -293,8 +315,8 @@ static char *hook_key(const struct hook *hook)
 	return mem_dup(key.data, key.len);
 }
 
-/* Without blanks around the matcher. *err (or NULL) says why it is no regular expression, if it
- * is none. */
+/* Without blanks around the matcher. *err (or NULL) says why it is not a regular expression; then
+ * it matches every tool. */
 static struct hook_group *hooks_add_group(struct hooks *hooks, enum hook_event event,
                                           const char *matcher, struct err *err)
 {
@@ -309,7 +331,6 @@ static struct hook_group *hooks_add_group(struct hooks *hooks, enum hook_event e
 	*group = (struct hook_group){
 		.event = event, .matcher = all ? mem_strdup("") : mem_dup(text.data, text.len),
 	};
-	/* One that cannot be compiled is compared as text, as Gemini CLI does. */
 	if (!all && hook_event_is_of_tools(event) &&
 	    !js_regex_compile(text, &group->regex, err ? err : &ignored))
 		group->regex = NULL;
@@ -357,10 +378,19 @@ bool hook_counts(const struct hooks *hooks, const struct hook *hook)
 
 static bool word_matches(const struct hook_group *group, struct span word)
 {
+	/* One that cannot be compiled, or takes too long, counts as a match: a guard must not be
+	 * got around by it. */
 	if (!group->regex)
-		return span_eq(span_str(group->matcher), word);
-	/* One that takes too long counts as a match: a guard must not be got around by it. */
+		return hook_event_is_of_tools(group->event) ||
+		       span_eq(span_str(group->matcher), word);
 	return js_regex_test(group->regex, word) != JS_REGEX_NO;
+}
+
+/* Whether the matcher says what it does not mean: names of other tools of the kind match it then
+ * without being meant. */
+static bool matcher_excludes(const char *matcher)
+{
+	return strstr(matcher, "(?!") || strstr(matcher, "(?<!") || strstr(matcher, "[^");
 }
 
 bool hook_group_matches(const struct hook_group *group, const char *matched)
@@ -371,7 +401,11 @@ bool hook_group_matches(const struct hook_group *group, const char *matched)
 		size_t len = strcspn(matched, " ");
 		const char *theirs = group->claude ? claude_tool_name(span_of(matched, len)) : NULL;
 
-		if (word_matches(group, theirs ? span_str(theirs) : span_of(matched, len)))
+		if (*matched == '|' && hook_event_is_of_tools(group->event)) {
+			if (matcher_excludes(group->matcher))
+				return false;
+		} else if (word_matches(group, theirs ? span_str(theirs) :
+		                                        span_of(matched, len)))
 			return true;
 		matched += len + (matched[len] == ' ');
 	}
@@ -664,6 +698,20 @@ static char *read_command(const struct hooks *hooks, bool claude, const json_t *
 	return json_is_array(args) && buf_char(&out, '\0') ? mem_strdup(out.data) : NULL;
 }
 
+/* What is no such word denies. */
+static enum hook_pass read_pass(struct reading *reading, const json_t *entry, const char *member)
+{
+	const json_t *value = json_object_get(entry, member);
+	enum hook_pass pass;
+
+	if (!hook_pass_parse(value ? (json_is_string(value) ? json_string_value(value) : "") : NULL,
+	                     &pass))
+		hooks_problem(reading->problems, reading->where,
+		              "\"%s\" of a hook must be \"deny\" or \"allow\"; the hook counts as "
+		              "one with \"deny\".", member);
+	return pass;
+}
+
 static void read_hook(struct reading *reading, struct hook_group *group, const json_t *entry)
 {
 	const char *type = member_string(entry, "type"), *name = member_string(entry, "name");
@@ -693,6 +741,8 @@ static void read_hook(struct reading *reading, struct hook_group *group, const j
 	hook->command = mem_steal(&command);
 	hook->description = copy_text(member_string(entry, "description"));
 	hook->timeout_ms = read_timeout(json_object_get(entry, "timeout"), usual);
+	hook->on_timeout = read_pass(reading, entry, "onTimeout");
+	hook->on_error = read_pass(reading, entry, "onError");
 	hook->condition = group->claude ? copy_text(member_string(entry, "if")) : NULL;
 	hook->async = group->claude && json_is_true(json_object_get(entry, "async"));
 	if (json_is_object(json_object_get(entry, "env")))
@@ -726,7 +776,8 @@ static void read_group(struct reading *reading, enum hook_event event, const jso
 	group->claude = claude;
 	if (err.code != ERR_NONE)
 		hooks_problem(reading->problems, reading->where,
-		              "the matcher \"%.100s\" of %s counts as the name of a tool. %s",
+		              "the matcher \"%.100s\" of %s is not a regular expression, so its "
+		              "hooks run for every tool. %s",
 		              matcher,
 		              hook_event_name(event), err.message);
 	group->sequential = json_is_true(json_object_get(entry, "sequential"));

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "data/json.h"
 #include "hooks/hook.h"
 #include "sandbox/apply/cgroup.h"
 #include "sandbox/apply/processes.h"
@@ -170,10 +171,16 @@ static int hook_keeper_start(const struct hook_start *start, pid_t *ret)
  * ends and leaves something running in the background is not waited for beyond what it had
  * written. */
 
-/* After its end, for what others that hold its output are still writing. */
-enum { DRAIN_MS = 50 };
+/* After its end, for what others that hold its output are still writing; between two notices of its
+ * progress. */
+enum { DRAIN_MS = 50, PROGRESS_NOTICE_MS = 1000, ERROR_LINE_BYTES_MAX = 4096 };
 
 struct running {
+	const struct hooks *hooks;
+	const struct hook *hook;
+	uint64_t until;     /* its time is up then; a sign of progress moves it */
+	uint64_t notice_at; /* no notice of its progress before */
+	struct buf line;    /* what it wrote to standard error since the last newline */
 	pid_t pid; /* the keeper's, and of its process group */
 	struct cgroup *group; /* owned; NULL: none can be had */
 	int pidfd, out, err;
@@ -227,22 +234,69 @@ static int start_hook(const struct hooks *hooks, const struct hook *hook, struct
 	return failed;
 }
 
-/* Reads what is there; closes at the end. Past the bound of `out` it is dropped. */
-static void read_hook_output(int *fd, struct buf *out)
+/* Reads what is there; closes at the end. Past the bound of `out` it is dropped: true. */
+static bool read_hook_output(int *fd, struct buf *out)
 {
 	char bytes[12 << 10];
 	ssize_t got = read(*fd, bytes, sizeof(bytes));
 	size_t room;
 
 	if (got < 0 && (errno == EINTR || errno == EAGAIN))
-		return;
+		return false;
 	if (got <= 0) {
 		close(*fd);
 		*fd = -1;
-		return;
+		return false;
 	}
 	room = out->max - out->len;
 	buf_append(out, bytes, (size_t)got < room ? (size_t)got : room);
+	return (size_t)got > room;
+}
+
+/* What {"progress": "..."} says; NULL: the line is something else. The caller frees. */
+static char *progress_text(struct span line)
+{
+	struct err ignored = ERR_INIT;
+	json_auto_t *value = NULL;
+	const json_t *text;
+
+	if (!memmem(line.data, line.len, "progress", 8) ||
+	    !json_parse_depth(line, 2, &value, &ignored))
+		return NULL;
+	text = json_object_get(value, "progress");
+	return json_is_string(text) ? hook_text_copy(json_span(text)) : NULL;
+}
+
+/* A line of standard error that has ended: a sign of progress, or text like all else there. */
+static void take_error_line(struct running *running, struct buf *err)
+{
+	const uint64_t now = clock_monotonic_ms();
+	_cleanup_free_ char *text = progress_text(buf_view(&running->line));
+
+	if (!text) {
+		buf_span(err, span_head(buf_view(&running->line), err->max - err->len));
+	} else {
+		running->until = now + running->hook->timeout_ms;
+		if (now >= running->notice_at) {
+			running->notice_at = now + PROGRESS_NOTICE_MS;
+			hooks_notice(running->hooks, "hook", "The hook \"%.200s\": %.600s",
+			             *running->hook->name ? running->hook->name :
+			                                    running->hook->command, text);
+		}
+	}
+	buf_clear(&running->line);
+}
+
+static void read_hook_errors(struct running *running, struct buf *err)
+{
+	_cleanup_buf_ struct buf bytes = BUF_INIT(12 << 10);
+
+	read_hook_output(&running->err, &bytes);
+	for (size_t i = 0; i < bytes.len; i++) {
+		buf_char(&running->line, bytes.data[i]);
+		if (bytes.data[i] == '\n' || running->line.len == running->line.max)
+			take_error_line(running, err);
+	}
 }
 
 static void reap(struct running *running)
@@ -271,10 +325,10 @@ static void wait_some(struct running *running, struct hook_process *process, uin
 
 	if (poll(fds, 4, ms) < 0)
 		return;
-	if (fds[0].revents)
-		read_hook_output(&running->out, &process->out);
+	if (fds[0].revents && read_hook_output(&running->out, &process->out))
+		process->cut = true;
 	if (fds[1].revents)
-		read_hook_output(&running->err, &process->err);
+		read_hook_errors(running, &process->err);
 	if (!running->ended)
 		reap(running);
 }
@@ -325,20 +379,21 @@ static void stop_hook(struct running *running, struct hook_process *process)
 }
 
 static void wait_for_hook(struct running *running, struct hook_process *process,
-                          unsigned timeout_ms, const struct cancel *cancel)
+                          const struct cancel *cancel)
 {
-	uint64_t until = clock_monotonic_ms() + timeout_ms;
+	uint64_t until;
 
+	running->until = clock_monotonic_ms() + running->hook->timeout_ms;
 	while (!running->ended) {
 		if (cancelled(cancel))
 			process->cancelled = true;
-		else if (clock_monotonic_ms() >= until)
+		else if (clock_monotonic_ms() >= running->until)
 			process->timed_out = true;
 		if (process->cancelled || process->timed_out) {
 			stop_hook(running, process);
 			break;
 		}
-		wait_some(running, process, until, cancel);
+		wait_some(running, process, running->until, cancel);
 	}
 	until = clock_monotonic_ms() + DRAIN_MS;
 	while ((running->out >= 0 || running->err >= 0) && clock_monotonic_ms() < until)
@@ -348,7 +403,8 @@ static void wait_for_hook(struct running *running, struct hook_process *process,
 bool hook_process_run(const struct hooks *hooks, const struct hook *hook, struct span input,
                       const struct cancel *cancel, struct hook_process *ret, struct err *err)
 {
-	struct running running = { .pid = -1, .pidfd = -1, .out = -1, .err = -1 };
+	struct running running = { .hooks = hooks, .hook = hook, .pid = -1, .pidfd = -1, .out = -1,
+		                   .err = -1, .line = BUF_INIT(ERROR_LINE_BYTES_MAX) };
 	int failed;
 
 	*ret = (struct hook_process){ .out = BUF_INIT(HOOK_OUTPUT_BYTES_MAX),
@@ -363,7 +419,9 @@ bool hook_process_run(const struct hooks *hooks, const struct hook *hook, struct
 		return err_set(err, ERR_IO_ERROR, "%s.", strerror(failed));
 	}
 	running.pidfd = (int)syscall(SYS_pidfd_open, running.pid, 0);
-	wait_for_hook(&running, ret, hook->timeout_ms, cancel);
+	wait_for_hook(&running, ret, cancel);
+	take_error_line(&running, &ret->err);
+	buf_release(&running.line);
 	if (ret->timed_out || ret->cancelled)
 		cgroup_free(running.group);
 	else

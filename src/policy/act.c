@@ -138,20 +138,15 @@ bool act_write_json(struct buf *out, const json_t *value)
 void act_init(const struct policy_call *call, const json_t *arguments, struct act *ret)
 {
 	const bool foreign = strncmp(call->tool, "mcp_", strlen("mcp_")) == 0;
-	const char *const *lists[] = { foreign ? NULL : names_same(call->tool), call->other_names };
-	size_t count = 0;
 
-	*ret = (struct act){ .arguments = json_incref((json_t *)arguments) };
+	*ret = (struct act){
+		.name = call->tool,
+		.names = foreign ? NULL : tool_names_of(call->tool),
+		.arguments = json_incref((json_t *)arguments),
+	};
 	ret->own.max = ret->other.max = ret->whole.max = TEXT_MAX;
-	ret->names[count++] = call->tool;
-	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-		for (const char *const *name = lists[i]; name && *name; name++)
-			if (count + 2 < ACT_NAMES_MAX)
-				ret->names[count++] = *name;
-	/* A sub-agent goes by its own name too. */
 	if (strcmp(call->tool, "invoke_agent") == 0)
-		ret->names[count] = json_string_value(json_object_get(call->arguments,
-		                                                      "agent_name"));
+		ret->agent = json_string_value(json_object_get(call->arguments, "agent_name"));
 }
 
 void act_release(struct act *act)
@@ -163,14 +158,6 @@ void act_release(struct act *act)
 }
 
 /* ---- names -------------------------------------------------------------------------- */
-
-static bool name_is_among(const char *name, const char *const *names)
-{
-	for (; names && *names; names++)
-		if (strcmp(name, *names) == 0)
-			return true;
-	return false;
-}
 
 static bool tool_fits(const char *name, const char *pattern)
 {
@@ -208,24 +195,40 @@ static bool fits_wildcard(const char *name, const struct act *act,
 		/* Where the server's name ends cannot be seen: good enough to deny. */
 		return strict && tool_fits(call->tool, name);
 	}
-	for (size_t i = 0; !for_servers && act->names[i]; i++)
-		if (tool_fits(act->names[i], name))
+	if (for_servers)
+		return false;
+	for (const char *const *alias = act->names ? act->names->aliases : NULL; alias && *alias;
+	     alias++)
+		if (tool_fits(*alias, name))
 			return true;
-	return false;
+	return tool_fits(act->name, name) || (act->agent && tool_fits(act->agent, name));
 }
 
-static enum fit fit_name(const char *name, const struct act *act, const struct policy_call *call,
-                         const struct selector *selector, bool strict)
+/* Whether the name is another agent's for the tool. */
+static bool covers_act(const char *tool, const char *name, const struct tool_names *known)
 {
+	return tool && known && strcmp(known->name, tool) == 0 &&
+	       tool_names_means_other(known, name);
+}
+
+static enum fit fit_name(const struct selector *selector, size_t i, const struct act *act,
+                         const struct policy_call *call, bool strict)
+{
+	const char *name = selector->names[i];
+	const struct tool_names *known = selector->known[i];
+
 	if (selector->server)
 		return fits_server(name, call, selector) ? FIT_OWN : FIT_NONE;
 	if (strcmp(name, "*") == 0)
 		return FIT_OWN;
 	if (strchr(name, '*'))
 		return fits_wildcard(name, act, call, strict) ? FIT_OWN : FIT_NONE;
-	if (name_is_among(name, act->names))
+	if (strcmp(name, act->name) == 0 || (act->agent && strcmp(name, act->agent) == 0) ||
+	    (known && known == act->names))
 		return FIT_OWN;
-	if (name_is_among(name, act->covers) || (strict && name_is_among(name, act->strict)))
+	if (covers_act(act->covers, name, known) ||
+	    (strict && (covers_act(act->strict, name, known) ||
+	                (act->names && act->names->edits && tool_names_means_edits(name)))))
 		return FIT_COVER;
 	return FIT_NONE;
 }
@@ -239,7 +242,7 @@ enum fit act_fit(const struct act *act, const struct policy_call *call,
 	                                  strcmp(selector->server_identity, call->server_identity)))
 		return FIT_NONE;
 	for (size_t i = 0; i < selector->name_count && best != FIT_OWN; i++) {
-		enum fit fit = fit_name(selector->names[i], act, call, selector, strict);
+		enum fit fit = fit_name(selector, i, act, call, strict);
 
 		if (fit != FIT_NONE)
 			best = fit;
@@ -321,12 +324,6 @@ bool act_matches(struct act *act, const struct policy_call *call, struct js_rege
 
 /* ---- what each tool's call does, in Gemini CLI's words ---- */
 
-static const char *const as_replace[] = { "replace", "edit", "EditTool", NULL };
-static const char *const as_write[] = { "write_file", "WriteFileTool", NULL };
-static const char *const as_read[] = { "read_file", "ReadFileTool", NULL };
-static const char *const as_shell[] = { "run_shell_command", "ShellTool", "shell", "bash", "Bash",
-	                                NULL };
-
 /* Takes the reference to `arguments`; the act is good until the next one is added. */
 static struct act *acts_add(struct acts *acts, const struct policy_call *call, json_t *arguments)
 {
@@ -405,8 +402,8 @@ static void add_place(struct acts *acts, const struct policy_call *call, const j
 {
 	if (!path)
 		return;
-	acts_add(acts, call, json_pack("{s:O}", "file_path", path))->covers = as_replace;
-	acts_add(acts, call, json_pack("{s:O}", "file_path", path))->covers = as_write;
+	acts_add(acts, call, json_pack("{s:O}", "file_path", path))->covers = "update_file";
+	acts_add(acts, call, json_pack("{s:O}", "file_path", path))->covers = "write_file";
 }
 
 /* Deleting and moving is what neither of Gemini CLI's editors does: both must allow it. */
@@ -419,14 +416,14 @@ static void add_change(struct acts *acts, const struct policy_call *call, const 
 	const json_t *after = json_object_get(change, "new_content");
 
 	if (diff)
-		acts_add(acts, call, diff_as_replace(path, diff))->covers = as_replace;
+		acts_add(acts, call, diff_as_replace(path, diff))->covers = "update_file";
 	if (before || after)
-		acts_add(acts, call,
-		         json_pack("{s:O?, s:O?, s:O?}", "file_path", path, "old_string",
-		                               before, "new_string", after))->covers = as_replace;
+		acts_add(acts, call, json_pack("{s:O?, s:O?, s:O?}", "file_path", path,
+		                               "old_string", before, "new_string",
+		                               after))->covers = "update_file";
 	if (content)
 		acts_add(acts, call, json_pack("{s:O?, s:O}", "file_path", path, "content",
-		                               content))->covers = as_write;
+		                               content))->covers = "write_file";
 	if (!diff && !before && !after && !content) {
 		add_place(acts, call, path);
 		add_place(acts, call, json_object_get(change, "new_path"));
@@ -458,11 +455,11 @@ static void read_many_files(struct acts *acts, const struct policy_call *call)
 
 			if (json_is_string(path))
 				acts_add(acts, call, json_pack("{s:O}", "file_path",
-				                               path))->strict = as_read;
+				                               path))->strict = "read_file";
 		}
 	}
 	if (acts->count == 0)
-		acts_add(acts, call, NULL)->strict = as_read;
+		acts_add(acts, call, NULL)->strict = "read_file";
 }
 
 static void glob(struct acts *acts, const struct policy_call *call)
@@ -487,7 +484,7 @@ static void safe_patch(struct acts *acts, const struct policy_call *call)
 	const json_t *diff = json_object_get(call->arguments, "unified_diff");
 	const json_t *path = json_object_get(call->arguments, "file_path");
 
-	acts_add(acts, call, diff_as_replace(path, diff))->covers = as_replace;
+	acts_add(acts, call, diff_as_replace(path, diff))->covers = "update_file";
 }
 
 /* Input of a command is more commands, if it is a shell that reads it. */
@@ -495,7 +492,7 @@ static void write_background_input(struct acts *acts, const struct policy_call *
 {
 	json_t *input = json_object_get(call->arguments, "input");
 
-	acts_add(acts, call, json_pack("{s:O?}", "command", input))->strict = as_shell;
+	acts_add(acts, call, json_pack("{s:O?}", "command", input))->strict = "run_shell_command";
 }
 
 void acts_make(const struct policy_call *call, struct acts *ret)

@@ -265,7 +265,7 @@ static struct policy_call canonical_call(const struct policy_call *call)
 	struct policy_call copy = *call;
 
 	if (!copy.server)
-		copy.tool = names_canonical(copy.tool);
+		copy.tool = tool_names_canonical(copy.tool);
 	return copy;
 }
 
@@ -346,7 +346,7 @@ static bool hides_act(const struct policy *policy, const struct policy_call *cal
 {
 	enum policy_decision left = decide_default(call);
 	/* It goes by no name of hasp's own tools. */
-	const bool foreign = call->server && !act->names[1] && !act->covers && !act->strict &&
+	const bool foreign = call->server && !act->names && !act->covers && !act->strict &&
 	                     strncmp(call->tool, "mcp_", strlen("mcp_")) == 0;
 
 	for (size_t i = 0; i < policy->rule_count; i++) {
@@ -425,7 +425,7 @@ bool policy_judges_files(const struct policy *policy, const struct policy_call *
 	_cleanup_acts_ struct acts acts;
 	bool found = false;
 
-	any.tool = call->server ? call->tool : names_canonical(call->tool);
+	any.tool = call->server ? call->tool : tool_names_canonical(call->tool);
 	any.arguments = any.other_arguments = NULL;
 	acts_make(&any, &acts);
 	pthread_rwlock_rdlock(lock);
@@ -471,7 +471,7 @@ struct policy_files *policy_files_new(const struct policy *policy, const struct 
 	_cleanup_acts_ struct acts acts;
 	bool keeps = false;
 
-	any.tool = call->server ? call->tool : names_canonical(call->tool);
+	any.tool = call->server ? call->tool : tool_names_canonical(call->tool);
 	any.arguments = any.other_arguments = NULL;
 	acts_make(&any, &acts);
 	pthread_rwlock_rdlock(lock);

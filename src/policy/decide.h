@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
+#include "data/tool_names.h"
 #include "policy/rule.h"
 #include "shell/analysis.h"
 
@@ -19,14 +20,13 @@
  * holds for them as well.  A call is decided on act by act, and the strictest counts.
  */
 
-enum { ACT_NAMES_MAX = 24 };
-
 struct act {
-	/* Of the tool itself; "covers": of Gemini CLI's tool that would do this; "strict": of
-	 * tools whose denials and questions are meant for this too, but whose permissions are
-	 * not. */
-	const char *names[ACT_NAMES_MAX];
-	const char *const *covers, *const *strict; /* NULL-terminated, or NULL */
+	const char *name;               /* of the tool */
+	const struct tool_names *names; /* its row; NULL: a server's, or discovered */
+	const char *agent;              /* of invoke_agent: the agent, whose name is one, too */
+	/* "covers": the tool of another agent that would do this; "strict": one whose denials and
+	 * questions are meant for this too, but whose permissions are not.  Canonical, or NULL. */
+	const char *covers, *strict;
 	json_t *arguments; /* owned: in Gemini CLI's names; NULL: there is none but the call's
 	                    * own */
 	bool part;         /* it is not all that the call does */

@@ -302,7 +302,8 @@ static bool read_names(struct loader *loader, const json_t *table, struct select
 
 	for (size_t i = 0; i < string_count(names); i++) {
 		const char *name = string_at(names, i);
-		const char *meant = json_object_get(table, "mcpName") ? NULL : names_suggest(name);
+		const char *meant = json_object_get(table, "mcpName") ? NULL :
+		                                                        tool_names_nearest(name);
 
 		if (!*name) {
 			load_problem(loader, table, "rule_validation",
@@ -344,7 +345,7 @@ static bool check_shell(struct loader *loader, const json_t *table)
 
 	if (!prefix && !regex)
 		return true;
-	if (!name || strcmp(names_canonical(name), "run_shell_command") != 0)
+	if (!name || strcmp(tool_names_canonical(name), "run_shell_command") != 0)
 		wrong = "commandPrefix and commandRegex need toolName = \"run_shell_command\"";
 	else if (json_object_get(table, "argsPattern"))
 		wrong = "commandPrefix and commandRegex cannot stand beside argsPattern";
@@ -570,7 +571,7 @@ static const char *example_tool(const json_t *rule, const json_t *example)
 		name = "run_shell_command";
 	if (!name)
 		name = json_string_value(json_is_array(names) ? json_array_get(names, 0) : names);
-	return names_canonical(name);
+	return tool_names_canonical(name);
 }
 
 static json_t *arguments_of(const json_t *example)

@@ -81,6 +81,7 @@ static void strings_free(char **strings, size_t count)
 static void selector_release(struct selector *selector)
 {
 	strings_free(selector->names, selector->name_count);
+	free(selector->known);
 	strings_free(selector->prefixes, selector->prefix_count);
 	free(selector->server);
 	free(selector->server_identity);
@@ -103,6 +104,14 @@ static char **strings_add(char **strings, size_t *count, const char *string)
 
 void rule_selector_add_name(struct selector *selector, const char *name)
 {
+	const size_t count = selector->name_count;
+	const struct tool_names **known = mem_alloc(count + 1, sizeof(*known));
+
+	if (count)
+		memcpy(known, selector->known, count * sizeof(*known));
+	known[count] = tool_names_find(name);
+	free(selector->known);
+	selector->known = known;
 	selector->names = strings_add(selector->names, &selector->name_count, name);
 }
 
@@ -413,7 +422,7 @@ static bool add_settings_entry(struct policy *policy, const char *entry,
 	_cleanup_free_ char *name = NULL, *prefix = split_entry(entry, &name);
 	struct rule *rule = make_rule(decision, priority, origin, prefix ? name : entry, modes);
 	bool narrow = prefix && *prefix &&
-	              strcmp(names_canonical(name), "run_shell_command") == 0;
+	              strcmp(tool_names_canonical(name), "run_shell_command") == 0;
 
 	if (narrow)
 		rule_selector_add_prefix(&rule->selector, prefix);

@@ -95,7 +95,6 @@ void policy_drop_tier(struct policy *policy, enum policy_tier tier);
 /* One call to be decided on. All borrowed. */
 struct policy_call {
 	const char *tool;               /* canonical: "update_file", "mcp_server_tool" */
-	const char *const *other_names; /* aliases that rules may use; NULL-terminated, or NULL */
 	const char *server;             /* of an MCP tool; or NULL */
 	const char *server_tool;        /* its name there; or NULL */
 	const char *server_identity;    /* as struct tool has it; or NULL */
@@ -186,24 +185,5 @@ bool policy_save(struct policy *policy, const char *folder, const char *tool,
 /* All rules, highest first: [{decision, toolName [..], priority, modes [..], rule, ...}], then
  * the safety checkers: [{checker, ...}]; a new reference. */
 json_t *policy_list(const struct policy *policy);
-
-/* ---- names of tools --------------------------------------------------------------- */
-
-/* Names of tools in rules: hasp's own, Gemini CLI's, their class names.
- *
- * Two kinds of other names.  The same tool under another name (search_files is grep_search): a
- * rule for one is a rule for the other.  A tool that does what Gemini CLI has another tool for
- * (safe_patch does what replace does): Gemini CLI's name covers it, its own name covers nothing
- * else.
- */
-
-/* Other names of the same tool, or NULL; NULL-terminated. */
-const char *const *names_same(const char *tool);
-/* The canonical name for any name; the name itself when it is not known. */
-const char *names_canonical(const char *name);
-/* Gemini CLI's name for `tool`, for files that it reads too; the name itself when it has none. */
-const char *names_gemini(const char *tool);
-/* The built-in tool whose name is like this one but not this one; NULL: it is one, or like none. */
-const char *names_suggest(const char *name);
 
 #endif

@@ -35,7 +35,7 @@ static const char *const need_narrowing[] = {
 static bool always_needs_narrowing(const char *tool)
 {
 	for (size_t i = 0; i < ARRAY_LEN(need_narrowing); i++)
-		if (strcmp(names_canonical(tool), need_narrowing[i]) == 0)
+		if (strcmp(tool_names_canonical(tool), need_narrowing[i]) == 0)
 			return true;
 	return false;
 }
@@ -59,7 +59,7 @@ static struct rule *always_rule(const struct always *always, const char *origin)
 
 static bool is_shell_tool(const char *tool)
 {
-	return strcmp(names_canonical(tool), "run_shell_command") == 0;
+	return strcmp(tool_names_canonical(tool), "run_shell_command") == 0;
 }
 
 void policy_allow_for_session(struct policy *policy, const char *tool, const json_t *prefixes,
@@ -120,7 +120,11 @@ static void append_member(struct buf *out, const char *name, const char *value)
 /* The name as Gemini CLI's loader joins it with mcpName again. */
 static const char *saved_name(const struct saved *saved)
 {
-	return saved->always.server ? "*" : names_gemini(names_canonical(saved->always.tool));
+	const struct tool_names *names = tool_names_find(saved->always.tool);
+
+	if (saved->always.server)
+		return "*";
+	return !names ? saved->always.tool : names->gemini ? names->gemini : names->name;
 }
 
 static void append_rule(struct buf *out, const struct saved *saved)

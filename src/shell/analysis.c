@@ -140,6 +140,16 @@ static bool is_descriptor(struct span word)
 	return digits == word.len || (digits + 1 == word.len && word.data[digits] == '-');
 }
 
+/* bash opens a connection for these two, by the expanded word as it is: with another "/" or a "."
+ * in it, it is a file (bash(1), REDIRECTION).  <& takes descriptors alone. */
+static bool redirect_may_connect(const struct shell_redirect *redirect)
+{
+	return redirect->kind != SHELL_REDIRECT_HERESTRING &&
+	       redirect->kind != SHELL_REDIRECT_DUP_IN &&
+	       (shell_word_may_begin(&redirect->target, "/dev/tcp/") ||
+	        shell_word_may_begin(&redirect->target, "/dev/udp/"));
+}
+
 static struct shell_redirect convert_redirect(struct converter *c,
                                               const struct read_redirect *from)
 {
@@ -167,6 +177,9 @@ static struct shell_redirect convert_redirect(struct converter *c,
 	    (to.target.dynamic || span_find(to.target.value, '$') ||
 	     span_find(to.target.value, '`')))
 		store_problem(c->store, SHELL_PROBLEM_EXPANSION, c->script, from->target.start,
+		              raw.len);
+	if (redirect_may_connect(&to))
+		store_problem(c->store, SHELL_PROBLEM_NETWORK, c->script, from->target.start,
 		              raw.len);
 	to.writes_file = to.kind == SHELL_REDIRECT_WRITE || to.kind == SHELL_REDIRECT_APPEND ||
 	                 to.kind == SHELL_REDIRECT_CLOBBER ||

@@ -181,7 +181,8 @@ struct shell_script {
 	unsigned depth;     /* 0 for the command line */
 };
 
-/* Why the list may be incomplete or a name may mean something else. X(symbol, name, sentence) */
+/* Why the list may be incomplete, a name may mean something else, or bash itself does more.
+ * X(symbol, name, sentence) */
 #define SHELL_PROBLEM_TABLE(X)                                                                \
 	X(SYNTAX, "syntax", "This is not a command that bash would read, or an unusual one.") \
 	X(READINGS_DIFFER, "readings_differ", "This can be read in more than one way.")       \
@@ -207,7 +208,9 @@ struct shell_script {
 	X(EXPANSION, "expansion", "A value is expanded once more, and may hold a command.")   \
 	X(REMOTE, "remote", "A command runs on another machine, where names may mean others.") \
 	X(DIALECT, "dialect", "Another shell than bash reads this, with rules of its own.")   \
-	X(COPROCESS, "coprocess", "A coprocess is started.")
+	X(COPROCESS, "coprocess", "A coprocess is started.")                                  \
+	X(NETWORK, "network",                                                                 \
+	  "A redirection opens a network connection, or may when it runs (/dev/tcp).")
 
 enum shell_problem_kind {
 #define SHELL_PROBLEM_ENUM(symbol, name, sentence) SHELL_PROBLEM_##symbol,
@@ -272,6 +275,9 @@ bool shell_command_matches_prefix(const struct shell_command *command, struct sp
  * a name of one dash, the letter in a cluster (-xo). True also when a dynamic word may be it or
  * when arguments are appended. Words after "--" do not count. */
 bool shell_command_has_option(const struct shell_command *command, const char *name, char letter);
+
+/* Whether the word begins with `name`, an absolute path ("/dev/tcp/"), or may when it runs. */
+bool shell_word_may_begin(const struct shell_word *word, const char *name);
 
 /* The name without folders ("/usr/bin/git": "git"); empty when there is none or it is dynamic. */
 struct span shell_command_base(const struct shell_command *command);

@@ -19,6 +19,35 @@ struct span shell_command_base(const struct shell_command *command)
 	return slash ? span_skip(name, (size_t)(slash - name.data) + 1) : name;
 }
 
+/* What is known at the beginning of the word. */
+static struct span known_head(const struct shell_word *word)
+{
+	const char *brace = word->dynamic & SHELL_DYNAMIC_BRACES ? span_find(word->value, '{')
+	                                                         : NULL;
+
+	return brace ? span_head(word->value, (size_t)(brace - word->value.data)) : word->value;
+}
+
+/* What expands to paths that are there, beneath a home folder, or among /dev/fd. ~NAME, ~+ and ~-
+ * may be any folder, /dev too. */
+static bool begins_elsewhere(const struct shell_word *word)
+{
+	const struct span raw = word->raw;
+
+	return word->dynamic == SHELL_DYNAMIC_GLOB || span_starts(raw, SPAN("<(")) ||
+	       span_starts(raw, SPAN(">(")) || span_starts(raw, SPAN("~/")) ||
+	       span_eq(raw, SPAN("~"));
+}
+
+bool shell_word_may_begin(const struct shell_word *word, const char *name)
+{
+	const struct span known = known_head(word), wanted = span_str(name);
+
+	if (known.len >= wanted.len || !word->dynamic)
+		return span_starts(known, wanted);
+	return span_starts(wanted, known) && (known.len || !begins_elsewhere(word));
+}
+
 /* Whether word `i` of the command has the value of the prefix's word. */
 static bool prefix_word_matches(const struct shell_command *command, size_t i,
                                 const struct reading *prefix, struct place at)

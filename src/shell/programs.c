@@ -21,7 +21,7 @@ static unsigned strength(enum program_effect effect)
 {
 	static const unsigned char strengths[] = {
 		[PROGRAM_WRITES] = 1, [PROGRAM_UNKNOWN] = 2, [PROGRAM_DELETES] = 3,
-		[PROGRAM_RUNS] = 4,
+		[PROGRAM_CONNECTS] = 4, [PROGRAM_RUNS] = 5,
 	};
 
 	return strengths[effect];
@@ -52,10 +52,11 @@ void judge_note_effect(struct judging *j, enum program_effect effect, size_t wor
 {
 	static const char *const verbs[] = {
 		[PROGRAM_WRITES] = "writes", [PROGRAM_DELETES] = "deletes", [PROGRAM_RUNS] = "runs",
+		[PROGRAM_CONNECTS] = "connects to",
 	};
 	static const char *const objects[] = {
 		[PROGRAM_WRITES] = "a file", [PROGRAM_DELETES] = "files",
-		[PROGRAM_RUNS] = "a program or script",
+		[PROGRAM_RUNS] = "a program or script", [PROGRAM_CONNECTS] = "a network address",
 	};
 	bool shown = value && !value->dynamic && text_is_shown(value->value);
 	char name[48];

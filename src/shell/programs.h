@@ -30,6 +30,7 @@ enum program_effect {
 	PROGRAM_WRITES = 1, /* creates or changes a file that the call names */
 	PROGRAM_DELETES,
 	PROGRAM_RUNS,       /* runs a program, or takes commands from a file */
+	PROGRAM_CONNECTS,   /* opens a network connection */
 	PROGRAM_UNKNOWN,    /* a word that is known only when it runs may be such an option */
 };
 
@@ -44,8 +45,8 @@ struct program_excess {
 bool program_reads(const struct shell_command *command);
 
 /* Whether the call does more than what its program is there for.  Words before `from` are
- * somebody's own: what they say does not count.  Fills in the strongest (RUNS, DELETES, UNKNOWN,
- * then WRITES), of equals the first. */
+ * somebody's own: what they say does not count.  Fills in the strongest (RUNS,
+ * CONNECTS, DELETES, UNKNOWN, then WRITES), of equals the first. */
 bool program_exceeds(const struct shell_command *command, size_t from, struct program_excess *ret);
 
 /* git's -C, of which there may be several: calls `judge` with each folder until it returns false;

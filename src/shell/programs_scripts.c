@@ -324,6 +324,7 @@ struct awk {
 	int before;      /* the last character that was no blank; 'a' of a word, '1' of a number,
 	                  * 'p' of ++ and getline, 'k' of print and the like; 0 at first */
 	bool printing;   /* in a print statement */
+	bool getting;    /* behind getline, in its statement */
 	unsigned depth;  /* of parentheses, since it began */
 	bool lost;
 };
@@ -372,6 +373,9 @@ static void awk_name(struct awk *awk)
 	awk->rest = span_skip(awk->rest, len);
 	if (span_eq(name, SPAN("system")))
 		judge_note_effect(awk->j, PROGRAM_RUNS, awk->word, "function system", NULL);
+	awk->getting |= span_eq(name, SPAN("getline"));
+	if (span_eq(name, SPAN("ARGV")))
+		judge_note_unknown(awk->j, awk->word, "list of files");
 	if (name_in(name, "print printf")) {
 		awk->printing = true;
 		awk->depth = 0;
@@ -403,6 +407,23 @@ static bool awk_prints_to_device(const struct awk *awk)
 	return false;
 }
 
+/* getline < FILE: gawk connects where the name begins so, whatever the name is made of. */
+static void awk_reads_from(struct awk *awk)
+{
+	struct span rest = awk->rest, name, start = SPAN("/inet");
+	const char *end;
+
+	while (rest.len > 0 && (rest.data[0] == ' ' || rest.data[0] == '\t'))
+		rest = span_skip(rest, 1);
+	end = span_starts(rest, SPAN("\"")) ? span_find(span_skip(rest, 1), '"') : NULL;
+	name = end ? span_of(rest.data + 1, (size_t)(end - rest.data) - 1) : span_of("", 0);
+	name = span_head(name, start.len);
+	if (!end || span_find(name, '\\') || (name.len < start.len && span_starts(start, name)))
+		judge_note_unknown(awk->j, awk->word, "file behind getline <");
+	else if (span_eq(name, start))
+		judge_note_effect(awk->j, PROGRAM_CONNECTS, awk->word, "getline <", NULL);
+}
+
 /* A statement ends at a newline, but not behind a comma, an operator or in parentheses; what stands
  * before the newline then stands before what follows, too. */
 static void awk_newline(struct awk *awk)
@@ -411,7 +432,7 @@ static void awk_newline(struct awk *awk)
 	if (awk->printing &&
 	    (awk->depth || (awk->before && !strchr("a1]\")pk", awk->before))))
 		return;
-	awk->printing = false;
+	awk->printing = awk->getting = false;
 	awk->before = '\n';
 }
 
@@ -447,7 +468,9 @@ static void awk_sign(struct awk *awk)
 	else if (c == ')' && awk->depth)
 		awk->depth--;
 	else if (c && strchr(";{}", c))
-		awk->printing = false;
+		awk->printing = awk->getting = false;
+	else if (c == '<' && awk->getting)
+		awk_reads_from(awk);
 	if ((c == '|' || c == '+' || c == '-') && twice)
 		awk->rest = span_skip(awk->rest, 1);
 	else if (c == '|')
@@ -494,7 +517,31 @@ static bool awk_is_plain(struct span text)
 {
 	return !span_find(text, '|') && !span_find(text, '>') && !span_find(text, '@') &&
 	       !(text.len && (memmem(text.data, text.len, "system", 6) ||
-	                      memmem(text.data, text.len, "/inet", 5)));
+	                      memmem(text.data, text.len, "getline", 7) ||
+	                      memmem(text.data, text.len, "ARGV", 4)));
+}
+
+/* gawk's names of connections as files that are read: the operands behind the script.  find gives
+ * names of files that are there. */
+static void awk_operands(struct judging *j, const struct script *script)
+{
+	const struct shell_command *command = j->command;
+	const bool found = command->via == SHELL_VIA_FIND;
+	size_t at = script->operand ? script->operand + !script->given : command->word_count;
+
+	for (; at < command->word_count; at++) {
+		const struct shell_word *word = &command->words[at];
+
+		if ((found && word->dynamic == SHELL_DYNAMIC_INSERTED) ||
+		    !shell_word_may_begin(word, "/inet"))
+			continue;
+		if (word->dynamic && word->value.len < strlen("/inet"))
+			judge_note_unknown(j, at, "file");
+		else
+			judge_note_effect(j, PROGRAM_CONNECTS, at, "operand", word);
+	}
+	if (command->flags & SHELL_FLAG_APPENDED && !found)
+		judge_note_unknown(j, command->word_count, "input");
 }
 
 void judge_awk(struct judging *j)
@@ -506,7 +553,8 @@ void judge_awk(struct judging *j)
 	awk.rest = buf_from(&script.text, 0);
 	awk.word = script.word;
 	if (awk.rest.len && memmem(awk.rest.data, awk.rest.len, "/inet", 5))
-		j->unsure = true; /* gawk's names of connections */
+		j->unsure = true; /* wherever it is used */
+	awk_operands(j, &script);
 	if (!awk_is_plain(awk.rest))
 		while (awk.rest.len > 0 && !awk.lost)
 			awk_step(&awk);

@@ -14,6 +14,7 @@
 #include "base/span.h"
 #include "config/extensions.h"
 #include "data/json.h"
+#include "data/tool_names.h"
 #include "telemetry/private.h"
 #include "telemetry/telemetry.h"
 
@@ -63,16 +64,13 @@ static void metrics_count_lines(struct telemetry *telemetry, const char *tool, c
 /* "" of a tool that reads and writes no single file. */
 static const char *event_file_operation(const char *tool, const json_t *result)
 {
-	static const char *const writers[] = { "write_file", "update_file", "safe_patch",
-		                               "replace" };
+	const struct tool_names *names = tool_names_find(tool);
 
-	if (!strcmp(tool, "read_file"))
+	if (names && !strcmp(names->name, "read_file"))
 		return "read";
-	for (size_t i = 0; i < ARRAY_LEN(writers); i++)
-		if (!strcmp(tool, writers[i]))
-			return json_is_true(json_object_get(result, "created")) ? "create" :
-			                                                          "update";
-	return "";
+	if (!names || !names->edits || !strcmp(names->name, "apply_changes"))
+		return "";
+	return json_is_true(json_object_get(result, "created")) ? "create" : "update";
 }
 
 static void event_write_file_operation(struct telemetry *telemetry, const char *tool,

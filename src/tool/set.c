@@ -15,45 +15,6 @@
 #include "tool/builtin/builtin.h"
 #include "tool/services.h"
 
-/* ---- names of Gemini CLI's classes ------------------------------------------- */
-
-static const struct {
-	const char *class_name, *tool;
-} class_rows[] = {
-	{ "ReadFileTool", "read_file" },
-	{ "ReadManyFilesTool", "read_many_files" },
-	{ "WriteFileTool", "write_file" },
-	{ "EditTool", "update_file" },
-	{ "ReplaceTool", "update_file" },
-	{ "SmartEditTool", "update_file" },
-	{ "SafePatchTool", "safe_patch" },
-	{ "LSTool", "list_directory" },
-	{ "GlobTool", "glob" },
-	{ "GrepTool", "search_files" },
-	{ "RipGrepTool", "search_files" },
-	{ "ShellTool", "run_shell_command" },
-	{ "WebFetchTool", "web_fetch" },
-	{ "WebSearchTool", "google_web_search" },
-	{ "MemoryTool", "save_memory" },
-	{ "WriteTodosTool", "write_todos" },
-	{ "UpdateTopicTool", "update_topic" },
-	{ "AskUserTool", "ask_user" },
-	{ "EnterPlanModeTool", "enter_plan_mode" },
-	{ "ExitPlanModeTool", "exit_plan_mode" },
-	{ "ActivateSkillTool", "activate_skill" },
-	{ "AgentTool", "invoke_agent" },
-};
-
-/* The tool that a class name means ("ShellTool": "run_shell_command"), by the name hasp has for it;
- * NULL: it is none. */
-static const char *class_name_tool(const char *class_name)
-{
-	for (size_t i = 0; i < ARRAY_LEN(class_rows); i++)
-		if (strcmp(class_rows[i].class_name, class_name) == 0)
-			return class_rows[i].tool;
-	return NULL;
-}
-
 /* ---- the table --------------------------------------------------------------- */
 
 /* The table of tools, in the order shown to a model. */
@@ -96,11 +57,18 @@ const struct tool *tool_builtin_at(size_t i)
 	return i < tool_count() ? everywhere[i] : conversation[i - tool_count()];
 }
 
+const char *const *tool_aliases(const struct tool *tool)
+{
+	const struct tool_names *names = tool->server ? NULL : tool_names_of(tool->name);
+
+	return names ? names->aliases : NULL;
+}
+
 static bool is_called(const struct tool *tool, const char *name)
 {
 	if (strcmp(tool->name, name) == 0)
 		return true;
-	for (const char *const *alias = tool->aliases; alias && *alias; alias++)
+	for (const char *const *alias = tool_aliases(tool); alias && *alias; alias++)
 		if (strcmp(*alias, name) == 0)
 			return true;
 	return false;
@@ -108,8 +76,10 @@ static bool is_called(const struct tool *tool, const char *name)
 
 const struct tool *tool_find(const char *name)
 {
+	const char *canonical = tool_names_canonical(name);
+
 	for (size_t i = 0; i < tool_count(); i++)
-		if (is_called(everywhere[i], name))
+		if (strcmp(everywhere[i]->name, canonical) == 0)
 			return everywhere[i];
 	return NULL;
 }
@@ -205,7 +175,7 @@ static void names_put_row(struct tool_set *set, size_t row)
 	const struct tool *tool = set->rows[row].tool;
 
 	names_put(set, tool->name, row);
-	for (const char *const *alias = tool->aliases; alias && *alias; alias++)
+	for (const char *const *alias = tool_aliases(tool); alias && *alias; alias++)
 		names_put(set, *alias, row);
 }
 
@@ -214,7 +184,7 @@ static void names_reserve(struct tool_set *set, const struct tool *tool)
 {
 	size_t more = 1;
 
-	for (const char *const *alias = tool->aliases; alias && *alias; alias++)
+	for (const char *const *alias = tool_aliases(tool); alias && *alias; alias++)
 		more++;
 	if ((set->names_count + more) * 2 <= set->names_cap)
 		return;
@@ -399,9 +369,9 @@ static bool is_taken(const struct tool_set *set, const char *name)
 static bool entry_names(const struct tool *tool, const char *entry, size_t len)
 {
 	_cleanup_free_ char *name = mem_dup(entry, len);
-	const char *canonical = class_name_tool(name);
 
-	return is_called(tool, canonical ? canonical : name);
+	return strcmp(tool->name, name) == 0 ||
+	       (!tool->server && strcmp(tool->name, tool_names_canonical(name)) == 0);
 }
 
 static bool list_names(const json_t *list, const struct tool *tool, bool with_prefix)
@@ -519,6 +489,8 @@ const struct tool *tool_set_find(const struct tool_set *set, const char *name)
 		return tool_find(name);
 	set_read(set);
 	row = names_find(set, name, is_not_left_out, NULL);
+	if (!row)
+		row = names_find(set, tool_names_canonical(name), is_not_left_out, NULL);
 	tool = row ? row->tool : NULL;
 	set_read_end(set);
 	return tool;

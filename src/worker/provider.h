@@ -108,6 +108,9 @@ struct run_events {
 	void (*started)(void *data, int pid);  /* pid (and process group) as the command sees it;
 	                                        * may be NULL */
 	void (*output)(void *data, enum run_stream stream, struct span bytes);
+	/* No more output comes on this stream, and the command runs on: 200 ms after it was
+	 * closed, since a command that ends closes it, too.  Of pipes; may be NULL. */
+	void (*closed)(void *data, enum run_stream stream);
 	void (*hidden)(void *data, const struct run_hidden *hidden); /* at most once, before
 	                              * `main_ended`, if the command is confined; may be NULL */
 	void (*denied)(void *data, const struct denial *denial);

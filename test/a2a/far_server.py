@@ -70,7 +70,14 @@ class Handler(google_server.Handler):
             for one in answers]
         if message["method"] not in ("SendStreamingMessage", "SubscribeToTask"):
             return self.send(200, "application/json", events[0])
-        return self.send(200, "text/event-stream", b"".join(b"data: " + one + b"\n\n" for one in events))
+        stream = b"".join(b"data: " + one + b"\n\n" for one in events)
+        if not far.open:
+            return self.send(200, "text/event-stream", stream)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        self.wfile.write(stream)
+        return far.open.wait(600)
 
 
 class Server(google_server.Server):
@@ -79,7 +86,7 @@ class Server(google_server.Server):
     def __init__(self):
         super().__init__()
         self.url, self.got, self.says = self.base + "/.well-known/agent-card.json", [], []
-        self.protected, self.moved, self.rest = False, None, False
+        self.protected, self.moved, self.rest, self.open = False, None, False, None
         self.card = self.card_of(self.base + "/rpc")
 
     @staticmethod

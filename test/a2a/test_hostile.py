@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Agents and cards that break the rules: nothing goes where it should not, and each failure is one."""
 import json
+import threading
 
 import far_server
 import pytest
@@ -44,8 +45,25 @@ def test_a_card_sends_tasks_to_addresses_alone(world, far, url, said):
 
 def test_what_logs_in_goes_to_no_other_host(world, far):
     far.card = far.card_of("https://example.com/rpc")
-    refused(world, far, "sends tasks to example.com, which is not its own host",
+    refused(world, far, "sends tasks to example.com, port 443, which is not its own host",
             auth={"type": "apiKey", "key": "hush"})
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+@pytest.mark.parametrize("auth", [{"type": "apiKey", "key": "hush"}, {"type": "http", "scheme": "Bearer", "token": "hush"}])
+def test_what_logs_in_goes_to_no_other_port(world, far, host, auth):
+    with far_server.Server() as other:
+        far.card = far.card_of("http://%s:%s/rpc" % (host, other.base.rsplit(":", 1)[1]))
+        refused(world, far, "which is not its own", auth=auth)
+        assert other.got == []
+
+
+def test_without_a_login_another_port_is_used(world, far):
+    with far_server.Server() as other:
+        far.card = far.card_of(other.base + "/rpc")
+        world.agent(far.url)
+        (result,) = world.ask("x").got
+        assert result["success"] and len(other.got) == 1, result
 
 
 def test_a_private_address_that_is_not_the_cards_gets_nothing(world, far):
@@ -123,7 +141,9 @@ def test_its_reply_is_bounded(world, far):
 
 @pytest.mark.parametrize("answer, said", [
     ([b"{"], "no JSON"), ([{"error": {"code": -32603, "message": "\x1b[31mNo."}}], "answered with an error: "),
-    ([{"odd": 1}], "without a result"), ([], "without a result"),
+    ([{"odd": 1}], "neither a task nor a message nor an update"), ([], "without a result"),
+    ([b'{"jsonrpc":"2.0","id":1}'], "neither a task"), ([b'{"jsonrpc":"2.0","id":1,"result":7}'], "neither a task"),
+    ([b"[1]"], "neither a task"), ([b"[" * 500], "no JSON"), ([task("RESTING")], 'unknown: "TASK_STATE_RESTING"'),
     ((500, "text/plain", b"oops"), "HTTP status 500"), ((302, "text/plain", b""), "redirects are not followed"),
     ((200, "text/event-stream", b"data: " + b"x" * (5 << 20) + b"\n\n"), "too large"),
     ((404, "application/json", b'{"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "Nobody."}}'), "Nobody."),
@@ -134,6 +154,19 @@ def test_what_is_no_answer_is_an_error(world, far, answer, said):
     world.agent(far.url)
     (result,) = world.ask("x").got
     assert not result["success"] and said in result["message"] and "\x1b" not in result["message"], result
+
+
+@pytest.mark.parametrize("event, said", [
+    (b"{", "no JSON"), (b'{"jsonrpc":"2.0","id":1}', "neither a task"), (b"[1]", "neither a task"),
+    (b'{"jsonrpc":"2.0","id":1,"result":{"status":{"state":"TASK_STATE_RESTING"}}}', "unknown"),
+])
+def test_an_event_that_is_none_is_an_error_while_the_stream_stays_open(world, far, event, said):
+    far.says = [[event]]
+    far.open = threading.Event()
+    world.agent(far.url)
+    (result,) = world.ask("x").got
+    far.open.set()
+    assert not result["success"] and said in result["message"], result
 
 
 def test_a_stream_that_ends_early_is_taken_up_again(world, far):

@@ -62,6 +62,26 @@ def test_works(top, name, level):
 
 
 @pytest.mark.parametrize("level", ["full", "landlock"])
+@pytest.mark.parametrize("user", ["root", "nobody"])
+@pytest.mark.parametrize("mask", ["0777", "0700", "0377", "0077", "0027", "0"])
+def test_a_umask_takes_nothing_from_what_is_hasps(top, mask, user, level):
+    """The command has the user's umask, but the session's folder and hasp's own belong to their user."""
+    if user == "nobody" and os.geteuid() == 0:
+        subprocess.run(["chown", "-R", "65534:65534", top], check=True)
+        as_user = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    else:
+        as_user = []
+    script = "test $(umask) -eq %s && : > $TMPDIR/x && mkdir $TMPDIR/d && : > y && test -e $TMPDIR/x" % mask
+    env = {"PATH": os.environ["PATH"], "HOME": str(top / "home"), "HASP_SANDBOX": level}
+    ended = subprocess.run([*as_user, "sh", "-c", 'umask $1; exec "$2" tool run_shell_command -a command="$3"', "sh",
+                            mask, HASP, script], cwd=top / "work", env=env, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+    assert json.loads(ended.stdout)["exit_code"] == 0, ended.stdout
+    for path in (top / "home").rglob("*"):
+        assert not path.is_dir() or path.stat().st_mode & 0o777 == 0o700, path
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
 def test_nothing_is_left_behind(top, level):
     def look():
         return sorted(str(path) for path in top.rglob("*") if not path.is_relative_to(top / "home"))

@@ -19,7 +19,7 @@ def test_all_are_listed_with_where_they_come_from(world):
     assert list(rows) == sorted(["fruit", *BUILT_IN]) and {rows[name]["from"] for name in BUILT_IN} == {"built-in"}
     assert rows["fruit"] == {"name": "fruit", "description": "Does it.", "from": "project", "enabled": True, "kind": "local",
                              "location": str(path), "model": "gemini-2.5-flash", "max_turns": 7, "timeout_mins": 0.5,
-                             "tools": ["read_file", "read_many_files"]}
+                             "tools": ["Read"]}
     assert "fruit [Enabled]\n  Description: Does it.\n  Location:    %s\n" % path in agents(world).text
     assert 'kind "elsewhere"' in done.err
     done = agents(world, env={"GEMINI_CLI_TRUST_WORKSPACE": None})

@@ -81,92 +81,222 @@ static struct hook_outcome fire_one(const char *event_name, enum hook_event even
 	return outcome;
 }
 
-static void exit_codes(void **state)
+/* What an answer counts as. */
+enum counts { PASSES, REFUSED, FAILED };
+
+static const struct answer_row {
+	const char *command;
+	enum counts gemini, claude; /* of BeforeTool */
+	const char *reason;         /* REFUSED: of Gemini CLI's format; FAILED: a part of the notice */
+	const char *message;        /* that Gemini CLI's format shows */
+} answer_rows[] = {
+	/* No opinion. */
+	{ "exit 0", PASSES, PASSES, NULL, NULL },
+	{ "echo fine", PASSES, PASSES, NULL, "fine" },
+	{ "echo 12", PASSES, PASSES, NULL, "12" },
+	{ "printf ' \\n'; echo careful >&2", PASSES, PASSES, NULL, "careful" },
+	{ "echo 'got {\"tool_name\": 1}' >&2", PASSES, PASSES, NULL, "got {\"tool_name\": 1}" },
+	{ "echo '{}'", PASSES, PASSES, NULL, NULL },
+	{ "echo '{\"reason\":null,\"systemMessage\":\"m\"}'", PASSES, PASSES, NULL, "m" },
+	{ "echo '{\"decision\":\"allow\",\"x\":1}'", PASSES, PASSES, NULL, NULL },
+	{ "echo '{\"continue\":true,\"x\":1}'", PASSES, PASSES, NULL, NULL },
+	{ "echo '{\"proceed\":true}'", PASSES, PASSES, NULL, NULL },
+	{ "echo '{\"hookSpecificOutput\":{\"permissionDecision\":\"allow\"}}'", PASSES, PASSES, NULL, NULL },
+	{ "echo '{\"decision\":\"approve\",\"systemMessage\":\"m\"}'; exit 1", PASSES, FAILED, NULL, "m" },
+	/* A refusal. */
+	{ "echo '{\"decision\":\"deny\",\"reason\":\"r\"}'", REFUSED, REFUSED, "r", NULL },
+	{ "echo '{\"decision\":\"deny\",\"reason\":\"r\"}'; exit 1", REFUSED, REFUSED, "r", NULL },
+	{ "echo '{\"decision\":\"deny\",\"reason\":\"r\"}'; exit 7", REFUSED, REFUSED, "r", NULL },
+	{ "echo '{\"decision\":\"block\"}'", REFUSED, REFUSED, "A hook refused it without a reason.", NULL },
+	{ "echo '{\"proceed\":false,\"reason\":\"r\"}'", REFUSED, REFUSED, "r", NULL },
+	{ "echo '{\"proceed\":false,\"alternative_response\":\"a\"}'", REFUSED, REFUSED, "a", NULL },
+	{ "echo '{\"proceed\":false,\"decision\":\"allow\",\"reason\":\"r\"}'", REFUSED, REFUSED, "r", NULL },
+	{ "echo '{\"hookSpecificOutput\":{\"permissionDecision\":\"deny\",\"permissionDecisionReason\":"
+	  "\"r\"}}'", REFUSED, REFUSED, "r", NULL },
+	{ "echo '{\"hookSpecificOutput\":{\"decision\":\"deny\",\"reason\":\"r\"}}'", REFUSED, REFUSED, "r",
+	  NULL },
+	{ "echo '\"{\\\"decision\\\":\\\"deny\\\",\\\"reason\\\":\\\"twice\\\"}\"'", REFUSED, REFUSED,
+	  "twice", NULL },
+	{ "echo no way >&2; exit 2", REFUSED, REFUSED, "no way", NULL },
+	{ "exit 2", REFUSED, REFUSED, "A hook ended with exit code 2.", NULL },
+	{ "echo '[1]'; exit 2", REFUSED, REFUSED, "[1]", NULL },
+	{ "echo '{\"reason\":\"r\"}'; exit 2", REFUSED, REFUSED, "r", NULL },
+	{ "echo '{\"decision\":\"allow\",\"reason\":\"r\"}'; exit 2", REFUSED, REFUSED, "r", NULL },
+	{ "echo '{\"hookSpecificOutput\":{\"permissionDecision\":\"allow\"}}'; exit 2", REFUSED, REFUSED,
+	  "A hook ended with exit code 2.", NULL },
+	{ "echo no way; exit 3", REFUSED, FAILED, "no way", NULL },
+	{ "echo no way >&2; exit 7", REFUSED, FAILED, "no way", NULL },
+	/* Nothing that is understood. */
+	{ "echo '{\"decision\":\"denied\"}'", FAILED, FAILED, "decision: \"denied\"", NULL },
+	{ "echo '{\"decision\":\"Deny\"}'", FAILED, FAILED, "decision: \"Deny\"", NULL },
+	{ "echo '{\"decision\":false}'", FAILED, FAILED, "decision: false", NULL },
+	{ "echo '{\"decision\":null}'", FAILED, FAILED, "decision: null", NULL },
+	{ "echo '{\"decision\":[\"deny\"]}'", FAILED, FAILED, "decision: [", NULL },
+	{ "echo '{\"decision\":{\"behavior\":\"deny\"}}'", FAILED, FAILED, "decision: {", NULL },
+	{ "echo '{\"decision\":\"allow\\u0000\"}'", FAILED, FAILED, "not understand", NULL },
+	{ "echo '{\"proceed\":\"no\"}'", FAILED, FAILED, "proceed: \"no\"", NULL },
+	{ "echo '{\"continue\":\"false\"}'", FAILED, FAILED, "continue: \"false\"", NULL },
+	{ "echo '{\"proced\":false}'", FAILED, FAILED, "proced: false", NULL },
+	{ "echo '{\"reason\":\"bad\",\"decison\":\"deny\"}'", FAILED, FAILED, "decison", NULL },
+	{ "echo '{\"ok\":true}'", FAILED, FAILED, "ok: true", NULL },
+	{ "echo '{\"decision\":\"allow\",\"reason\":5}'", FAILED, FAILED, "reason: 5", NULL },
+	{ "echo '{\"decision\":\"allow\",\"decision\":\"deny\"}'", FAILED, FAILED, "not understand", NULL },
+	{ "echo '{\"hookSpecificOutput\":\"deny\"}'", FAILED, FAILED, "hookSpecificOutput", NULL },
+	{ "echo '{\"hookSpecificOutput\":{\"permissionDecision\":\"denied\"}}'", FAILED, FAILED,
+	  "permissionDecision: \"denied\"", NULL },
+	{ "echo '{\"hookSpecificOutput\":{\"tool_input\":[1]}}'", FAILED, FAILED, "tool_input: [1]", NULL },
+	{ "echo '{\"hookSpecificOutput\":{\"toolConfig\":{\"mode\":\"none\"}}}'", FAILED, FAILED, "mode",
+	  NULL },
+	{ "echo '{\"decision\":\"deny\"'", FAILED, FAILED, "{\"decision\":\"deny\"", NULL },
+	{ "echo '{not json'", FAILED, FAILED, "{not json", NULL },
+	{ "echo checking; echo '{\"decision\":\"deny\"}'", FAILED, FAILED, "checking", NULL },
+	{ "echo 'result: {\"x\": 1}'", FAILED, FAILED, "result: ", NULL },
+	{ "echo '{\"decision\":\"deny\"}'; echo done", FAILED, FAILED, "done", NULL },
+	{ "echo checking; echo '{\"decision\":\"deny\"}' >&2", FAILED, PASSES, "checking", NULL },
+	{ "echo '{\"decision\":\"deny\"' >&2", FAILED, PASSES, "{\"decision\"", NULL },
+	{ "echo \"{'decision': 'deny'}\"", FAILED, FAILED, "'decision'", NULL },
+	{ "echo deny", FAILED, FAILED, "\"deny\"", NULL },
+	{ "echo '\"deny\"'", FAILED, FAILED, "deny", NULL },
+	{ "echo FALSE", FAILED, FAILED, "FALSE", NULL },
+	{ "echo null", FAILED, FAILED, "null", NULL },
+	{ "echo '[{\"decision\":\"deny\"}]'", FAILED, FAILED, "decision", NULL },
+	{ "printf '\\xff\\xfe'", FAILED, FAILED, "xff", NULL },
+	{ "printf '{\"decision\":\"deny\",\"reason\":\"\\xff\"}'", FAILED, FAILED, "deny", NULL },
+	{ "printf '\\033]52;c;aGk=\\a{'", FAILED, FAILED, "]52;c;aGk= {", NULL },
+	{ "head -c 9000000 /dev/zero | tr '\\0' x", FAILED, FAILED, "more than hasp reads", NULL },
+	/* A hook that failed. */
+	{ "exit 1", FAILED, FAILED, "ended with exit code 1", NULL },
+	{ "echo careful >&2; exit 1", FAILED, FAILED, "code 1: \"careful\"", NULL },
+	{ "printf ' \\t\\v\\n of  this \\f\\n'; exit 1", FAILED, FAILED, "exit code 1", NULL },
+	{ "exit 3", FAILED, FAILED, "ended with exit code 3", NULL },
+	{ "no-such-command-of-hasp", REFUSED, FAILED, NULL, NULL },
+	{ "kill -9 $$", FAILED, FAILED, "ended with exit code 137", NULL },
+	{ "echo '{\"decision\":\"allow\"}'; exit 3", FAILED, FAILED, "exit code 3", NULL },
+	{ "echo '{\"decision\":\"allow\"}'; kill -9 $$", FAILED, FAILED, "exit code 137", NULL },
+};
+
+/* One command of BeforeTool in one of the formats, with more members of its entry. */
+static struct hook_outcome fire_as(const char *format, const char *command, json_t *more)
 {
-	static const struct {
-		const char *command;
-		bool denied;
-		const char *reason, *message;
-	} rows[] = {
-		{ "exit 0", false, NULL, NULL },
-		{ "echo fine", false, NULL, "fine" },
-		{ "exit 1", false, NULL, NULL },
-		{ "echo careful >&2; exit 1", false, NULL, "Warning: careful" },
-		{ "printf ' \\t\\v\\n of  this \\f\\n'; echo not this >&2; exit 1", false, NULL,
-		  "Warning: of  this" },
-		{ "printf ' \\n'; echo careful >&2", false, NULL, "careful" },
-		{ "echo '{\"decision\":\"deny\",\"reason\":\"r\"}'; exit 1", true, "r", NULL },
-		/* JSON that is no object says nothing, and forbids what the exit code forbids. */
-		{ "echo null", false, NULL, NULL },
-		{ "echo '[1]'; exit 1", false, NULL, NULL },
-		{ "echo '\"7\"'", false, NULL, NULL },
-		{ "echo '[1]'; exit 2", true, "[1]", NULL },
-		{ "echo '\"words\"'; exit 2", true, "\"words\"", NULL },
-		{ "echo no way >&2; exit 2", true, "no way", NULL },
-		{ "exit 2", true, "A hook ended with exit code 2.", NULL },
-		{ "exit 3", false, NULL, NULL },
-		{ "kill -9 $$", true, "A hook ended with exit code 137.", NULL },
-		{ "exit 7", false, NULL, NULL },
-		{ "printf ' \\n'; exit 127", false, NULL, NULL },
-		{ "echo no way; exit 3", true, "no way", NULL },
-		{ "echo no way >&2; exit 7", true, "no way", NULL },
-		{ "echo '{\"decision\":\"deny\",\"reason\":\"r\"}'", true, "r", NULL },
-		{ "echo '{\"decision\":\"block\"}'", true, "A hook refused it without a reason.",
-		  NULL },
-		{ "echo '{\"decision\":\"allow\",\"systemMessage\":\"m\"}'; exit 2", false, NULL, "m" },
-		{ "echo '{\"reason\":\"r\"}'; exit 2", true, "r", NULL },
-		{ "echo '{\"systemMessage\":\"m\"}' >&2; exit 1", false, NULL, "m" },
-		{ "echo '\"{\\\"decision\\\":\\\"deny\\\",\\\"reason\\\":\\\"twice\\\"}\"'", true,
-		  "twice", NULL },
-		{ "echo '{not json'", false, NULL, "{not json" },
-	};
+	struct hooks *hooks = open_hooks();
+	json_auto_t *config = json_pack("{s:[{s:s,s:[{s:s,s:s}]}]}", "BeforeTool", "format", format,
+	                                "hooks", "type", "command", "command", command);
+	json_t *entry = json_array_get(json_object_get(json_array_get(
+		json_object_get(config, "BeforeTool"), 0), "hooks"), 0);
+	struct hook_outcome outcome;
+
+	json_object_update(entry, more);
+	json_decref(more);
+	hooks_add(hooks, HOOK_SOURCE_USER, config, "settings.json", NULL);
+	hooks_fire(hooks, HOOK_BEFORE_TOOL, "write_file", NULL, NULL, &outcome);
+	hooks_free(hooks);
+	return outcome;
+}
+
+static void check_row(const struct answer_row *row, const char *format, enum counts counts)
+{
+	struct hook_outcome said = fire_as(format, row->command, json_object());
+
+	if (said.denied != (counts != PASSES))
+		fail_msg("%s (%s): denied is %d", row->command, format, said.denied);
+	if (counts == FAILED) {
+		if (!strstr(last_notice, "onError") ||
+		    (row->reason && !strstr(last_notice, row->reason)))
+			fail_msg("%s (%s): %s", row->command, format, last_notice);
+		if (strpbrk(last_notice, "\033\a\n"))
+			fail_msg("%s: not one harmless line", row->command);
+	}
+	if (!strcmp(format, "gemini") && counts == REFUSED && row->reason)
+		assert_string_equal(said.reason, row->reason);
+	if (!strcmp(format, "gemini") && row->message)
+		assert_string_equal(said.system_message, row->message);
+	hook_outcome_release(&said);
+	if (counts != FAILED)
+		return;
+	said = fire_as(format, row->command, json_pack("{s:s}", "onError", "allow"));
+	if (said.denied || said.allowed || strstr(last_notice, "onError"))
+		fail_msg("%s (%s): refused although errors pass", row->command, format);
+	hook_outcome_release(&said);
+}
+
+/* What is not understood is never a yes. */
+static void answers_of_both_formats(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(answer_rows); i++) {
+		check_row(&answer_rows[i], "gemini", answer_rows[i].gemini);
+		check_row(&answer_rows[i], "claude", answer_rows[i].claude);
+	}
+}
+
+/* At each event, a hook that says nothing that is understood refuses what can be refused. */
+static void what_is_not_understood_at_each_event(void **state)
+{
+	static const char *const refusing[] = { "BeforeTool", "AfterTool", "BeforeAgent", "BeforeModel",
+		                                "AfterModel", "BeforeToolSelection" };
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct hook_outcome said = fire_one("BeforeTool", HOOK_BEFORE_TOOL,
-		                                    rows[i].command, "{}");
+	for (enum hook_event event = 0; event < HOOK_EVENT_COUNT; event++) {
+		const char *name = hook_event_name(event);
+		struct hook_outcome said = fire_one(name, event, "echo '{'", "{}");
+		bool refuses = false;
 
-		if (said.denied != rows[i].denied)
-			fail_msg("%s: denied is %d", rows[i].command, said.denied);
-		if (rows[i].reason)
-			assert_string_equal(said.reason, rows[i].reason);
-		if (rows[i].message)
-			assert_string_equal(said.system_message, rows[i].message);
-		else
-			assert_null(said.system_message);
+		for (size_t i = 0; i < ARRAY_LEN(refusing); i++)
+			refuses = refuses || !strcmp(refusing[i], name);
+		assert_int_equal(said.denied, refuses && event != HOOK_BEFORE_TOOL_SELECTION);
+		assert_int_equal(said.tool_config != NULL, event == HOOK_BEFORE_TOOL_SELECTION);
+		assert_int_equal(strstr(last_notice, "onError") != NULL, refuses);
+		assert_non_null(strstr(last_notice, "not understand"));
 		hook_outcome_release(&said);
 	}
 }
 
-static void exit_code_1_is_told_once(void **state)
+static void text_of_claudes_prompt_hooks_is_context(void **state)
 {
-	static const struct {
-		const char *command, *notice, *message;
-	} rows[] = {
-		{ "exit 1", "warns: (exit code 1)", NULL },
-		{ "exit 3", "ended with exit code 3 and said nothing", NULL },
-		{ "exit 128", "ended with exit code 128 and said nothing", NULL },
-		{ "kill -9 $$", NULL, NULL },
-		{ "exit 2", NULL, NULL },
-		{ "echo no; exit 3", NULL, NULL },
-		{ "echo careful; exit 1", NULL, "Warning: careful" },
-		{ "echo careful >&2; exit 1", NULL, "Warning: careful" },
-		{ "echo '{}'; echo careful >&2; exit 1", "warns: careful", NULL },
-	};
+	struct hooks *hooks = open_hooks();
+	struct hook_outcome said;
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct hook_outcome said = fire_one("AfterTool", HOOK_AFTER_TOOL, rows[i].command, "{}");
+	add(hooks, HOOK_SOURCE_USER,
+	    "{\"BeforeAgent\":[{\"format\":\"claude\",\"hooks\":[{\"type\":\"command\",\"command\":"
+	    "\"echo 'int main(void) { return 0; }'\"}]}]}");
+	hooks_fire(hooks, HOOK_BEFORE_AGENT, NULL, NULL, NULL, &said);
+	assert_false(said.denied);
+	assert_string_equal(said.additional_context, "int main(void) { return 0; }");
+	hook_outcome_release(&said);
+	hooks_free(hooks);
+}
 
-		assert_int_equal(rows[i].notice != NULL, *last_notice != '\0');
-		if (rows[i].notice)
-			assert_non_null(strstr(last_notice, rows[i].notice));
-		if (rows[i].message)
-			assert_string_equal(said.system_message, rows[i].message);
-		else
-			assert_null(said.system_message);
-		hook_outcome_release(&said);
-	}
+/* {"progress": ...} on standard error starts the time anew; other lines do not. */
+static void a_hook_that_waits_for_a_person(void **state)
+{
+	static const char waits[] =
+		"for i in 1 2 3 4 5 6; do echo '{\"progress\": \"asking Ada\"}' >&2; sleep .1; done; "
+		"echo '{\"decision\":\"deny\",\"reason\":\"Ada says no\"}'";
+	static const char babbles[] =
+		"for i in 1 2 3 4 5 6; do echo 'progress is slow' >&2; sleep .1; done";
+	struct hook_outcome said;
+
+	(void)state;
+	said = fire_as("gemini", waits, json_pack("{s:i}", "timeout", 300));
+	assert_string_equal(said.reason, "Ada says no");
+	assert_non_null(strstr(last_notice, "asking Ada"));
+	hook_outcome_release(&said);
+	/* Its signs are no part of what it says. */
+	said = fire_as("gemini", "echo '{\"progress\": \"x\"}' >&2", json_object());
+	assert_false(said.denied);
+	assert_null(said.system_message);
+	hook_outcome_release(&said);
+	said = fire_as("claude", babbles, json_pack("{s:f}", "timeout", .3));
+	hook_outcome_release(&said);
+	said = fire_as("gemini", babbles, json_pack("{s:i}", "timeout", 300));
+	assert_true(said.denied);
+	assert_non_null(strstr(last_notice, "\"onTimeout\""));
+	hook_outcome_release(&said);
+	said = fire_as("gemini", babbles,
+	               json_pack("{s:i,s:s}", "timeout", 300, "onTimeout", "allow"));
+	assert_false(said.denied);
+	hook_outcome_release(&said);
 }
 
 static void what_a_hook_is_told(void **state)
@@ -252,8 +382,8 @@ static void wrong_entries_are_named_and_left_out(void **state)
 	hooks_free(hooks);
 }
 
-/* Gemini CLI compares such a matcher with the tool's name; nobody hears of it there. */
-static void a_matcher_that_is_no_regular_expression_is_told_of(void **state)
+/* Gemini CLI compares such a matcher with the tool's name, and guards nothing. */
+static void a_matcher_that_is_not_a_regular_expression_matches_all(void **state)
 {
 	struct hooks *hooks = open_hooks();
 	json_auto_t *problems = json_array();
@@ -274,7 +404,7 @@ static void a_matcher_that_is_no_regular_expression_is_told_of(void **state)
 	assert_ptr_equal(strstr(message, "/home/me/.gemini/settings.json: "), message);
 	assert_non_null(strstr(message, "\"write_(file\" of BeforeTool"));
 	assert_true(hooks_any(hooks, HOOK_BEFORE_TOOL, "write_(file"));
-	assert_false(hooks_any(hooks, HOOK_BEFORE_TOOL, "write_file"));
+	assert_true(hooks_any(hooks, HOOK_BEFORE_TOOL, "write_file"));
 	assert_true(hooks_any(hooks, HOOK_BEFORE_TOOL, "glob"));
 	assert_true(hooks_any(hooks, HOOK_SESSION_START, "("));
 	assert_false(hooks_any(hooks, HOOK_SESSION_START, "startup"));
@@ -302,7 +432,7 @@ static void a_timeout_really_kills(void **state)
 	    "\"trap '' TERM; setsid bash -c 'trap \\\"\\\" TERM; sleep 1077.125; sleep 1077.125' & "
 	    "sleep 1077.125; sleep 1077.125\"}]}]}");
 	hooks_fire(hooks, HOOK_BEFORE_TOOL, "glob", NULL, NULL, &said);
-	assert_false(said.denied);
+	assert_true(said.denied);
 	assert_non_null(strstr(last_notice, "longer than 200 ms"));
 	usleep(100000);
 	assert_false(is_running("1077.125"));
@@ -491,7 +621,7 @@ static void a_hook_that_cannot_be_run_says_why(void **state)
 	add(hooks, HOOK_SOURCE_USER,
 	    "{\"BeforeTool\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"exit 2\"}]}]}");
 	hooks_fire(hooks, HOOK_BEFORE_TOOL, "glob", NULL, NULL, &said);
-	assert_false(said.denied);
+	assert_true(said.denied);
 	assert_non_null(strstr(last_notice, "cannot be run: No such file or directory"));
 	hook_outcome_release(&said);
 	hooks_free(hooks);
@@ -534,16 +664,6 @@ static void what_is_left_in_the_background_is_not_waited_for(void **state)
 	assert_string_equal(said.system_message, "done");
 	hook_outcome_release(&said);
 	assert_int_equal(system("pkill -f '[s]leep 1000.75$' >/dev/null"), 0);
-}
-
-static void long_output_is_bounded(void **state)
-{
-	struct hook_outcome said = fire_one("BeforeTool", HOOK_BEFORE_TOOL,
-	                                    "head -c 20000000 /dev/zero | tr '\\0' x", "{}");
-
-	(void)state;
-	assert_int_equal(strlen(said.system_message), 8 << 20);
-	hook_outcome_release(&said);
 }
 
 static void several_are_merged(void **state)
@@ -729,13 +849,15 @@ static void a_command_that_is_no_hook(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(exit_codes),
-		cmocka_unit_test(exit_code_1_is_told_once),
+		cmocka_unit_test(answers_of_both_formats),
+		cmocka_unit_test(what_is_not_understood_at_each_event),
+		cmocka_unit_test(text_of_claudes_prompt_hooks_is_context),
+		cmocka_unit_test(a_hook_that_waits_for_a_person),
 		cmocka_unit_test(what_a_hook_is_told),
 		cmocka_unit_test(variables_outside_of_quotes_stay_one_word),
 		cmocka_unit_test(matchers),
 		cmocka_unit_test(wrong_entries_are_named_and_left_out),
-		cmocka_unit_test(a_matcher_that_is_no_regular_expression_is_told_of),
+		cmocka_unit_test(a_matcher_that_is_not_a_regular_expression_matches_all),
 		cmocka_unit_test(a_timeout_really_kills),
 		cmocka_unit_test(a_daemon_ends_with_its_hook),
 		cmocka_unit_test(what_outruns_a_look_ends_with_its_hook),
@@ -743,7 +865,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_hook_that_cannot_be_run_says_why),
 		cmocka_unit_test(a_cancel_ends_it),
 		cmocka_unit_test(what_is_left_in_the_background_is_not_waited_for),
-		cmocka_unit_test(long_output_is_bounded),
 		cmocka_unit_test(several_are_merged),
 		cmocka_unit_test(a_sequence_hands_on_what_it_changed),
 		cmocka_unit_test(a_projects_hooks_run_after_they_were_trusted),

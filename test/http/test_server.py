@@ -301,6 +301,8 @@ GARBAGE = {
     "another version": b"GET / HTTP/9.9\r\n\r\n",
     "NUL bytes": b"\0" * 1000,
     "a chunk of no length": CHUNKED + b"zz\r\n",
+    "a chunk's extension that is too long": CHUNKED + b"5;" + b"x" * 200000 + b"\r\nhello\r\n0\r\n\r\n",
+    "a trailer that is too long": CHUNKED + b"0\r\nX: " + b"y" * 200000 + b"\r\n\r\n",
     "a chunk of too great a length": CHUNKED + b"ffffffffffffffffffff\r\n",
 }
 
@@ -367,6 +369,38 @@ def test_a_reader_that_does_not_read_is_cut_off(server):
         server.wait_until_closed(1, 1)
         assert server.memory_mb() - before < SLACK_MB
     assert server.ask("GET", "/echo")[0] == 200
+
+
+@pytest.mark.parametrize("tail", [b"5;" + b"x" * 100000 + b"\r\nhello\r\n0\r\n\r\n",
+                                  b"0" * 100000 + b"5\r\nhello\r\n0\r\n\r\n",
+                                  b"0\r\n" + b"X: y\r\n" * 20000 + b"\r\n"], ids=["extension", "length", "trailer"])
+def test_framing_that_does_not_fit_is_refused_while_its_client_waits(server, tail):
+    with server.connect() as sock:
+        with contextlib.suppress(OSError):
+            sock.sendall(CHUNKED + tail)
+        assert read_all(sock)[:12] in (b"HTTP/1.1 400", b"HTTP/1.1 413", b"HTTP/1.1 431", b"")
+        assert server.ask("GET", "/echo")[:2] == (200, b"hello")
+
+
+@pytest.mark.parametrize("said", [b"", b"GET /echo HT", b"GET /echo HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                                  CHUNKED + b"5\r\n"], ids=["nothing", "half a line", "no token", "half a body"])
+def test_who_only_connects_keeps_nobody_out(said):
+    """More than all connections that there may be; a client with the token, new or old, is answered."""
+    token = {"Authorization": "Bearer secret"}
+    with serving("-t", "secret") as server, contextlib.ExitStack() as stack:
+        old = stack.enter_context(contextlib.closing(server.client()))
+        old.request("GET", "/echo", headers=token)
+        assert old.getresponse().read() == b"hello"
+        first = old.sock
+        for _ in range(1100):
+            sock = stack.enter_context(server.connect())
+            with contextlib.suppress(OSError):
+                sock.sendall(said)
+        for _ in range(3):
+            assert server.ask("GET", "/echo", headers=token)[:2] == (200, b"hello")
+            old.request("GET", "/echo", headers=token)
+            assert old.getresponse().read() == b"hello" and old.sock is first
+        assert server.descriptors() < 600
 
 
 def test_two_hundred_streams_at_once(server):

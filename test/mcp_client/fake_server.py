@@ -466,8 +466,15 @@ def call(request):
         while True:
             sys.stdout.write("no JSON\n")
     if "wrong-ids" in ways:
-        for wrong in (None, "x", 10 ** 12, -1):
+        for wrong in ("x", 10 ** 12, -1):
             send({"jsonrpc": "2.0", "id": wrong, "result": text("wrong")})
+    if "bent" in ways and name == "echo" and arguments["text"].startswith("~"):
+        line = arguments["text"][1:]
+        if line == "close":
+            os.close(1)
+            time.sleep(3600)
+        os.write(1, line.replace("@", str(request["id"])).replace("NUL", "\0").encode("latin-1") + b"\n")
+        return
     if "twice" in ways:
         answer(request, text("first"))
         answer(request, text("second"))

@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import subprocess
+import sys
 import threading
 
 import oauth_server
@@ -274,6 +275,56 @@ def test_a_client_with_a_key_logs_a_user_in(world, far, tmp_path):
     far.tokens = set()
     assert world.command("mcp", "test", "far", env={"FAR_KEY": pem(EC)}).code == 0
     assert len(far.assertions) == 2
+
+
+@pytest.mark.parametrize("oauth, host", [({}, "127.0.0.1"), ({"clientId": "the client"}, "localhost"),
+                                         ({"clientId": "the client", "redirectUri": "127.0.0.1"}, "127.0.0.1"),
+                                         ({"clientId": "the client", "redirectUri": "localhost"}, "localhost")])
+def test_the_way_back_leads_to_what_hasp_listens_on(world, far, tmp_path, oauth, host):
+    """RFC 8252, section 8.3.  Of the name localhost both addresses are held."""
+    port, seen = free_port(), tmp_path / "seen"
+    if "redirectUri" in oauth:
+        oauth = {**oauth, "redirectUri": "http://%s:%d/oauth/callback" % (oauth["redirectUri"], port)}
+    world.use({"far": {"httpUrl": far.base + "/mcp", "oauth": oauth}})
+    browser = tmp_path / "looks"
+    browser.write_text("#!%s\n%s" % (sys.executable, LOOKS % (str(seen),)))
+    browser.chmod(0o755)
+    done = world.command("mcp", "auth", "far", env={"BROWSER": str(browser), "OAUTH_CALLBACK_PORT": str(port)})
+    said, v4, v6 = json.loads(seen.read_text()), *json.loads(seen.read_text())[1:]
+    assert done.code == 1 and said[0] == "http://%s:%d/oauth/callback" % (host, port), done.err
+    assert v4 and (v6 == (host == "localhost") or not has_ipv6())
+
+
+LOOKS = '''import json, socket, sys, urllib.parse, urllib.request
+back = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(sys.argv[1]).query))
+where = urllib.parse.urlsplit(back["redirect_uri"])
+def listens(host):
+    try:
+        socket.create_connection((host, where.port), 5).close()
+        return True
+    except OSError:
+        return False
+open(%r, "w").write(json.dumps([back["redirect_uri"], listens("127.0.0.1"), listens("::1")]))
+urllib.request.urlopen("http://127.0.0.1:%%d%%s?error=access_denied&state=%%s" %% (where.port, where.path, back["state"]))
+'''
+
+
+def has_ipv6():
+    try:
+        with socket.socket(socket.AF_INET6) as one:
+            one.bind(("::1", 0))
+        return True
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("token", ["a\r\nX-Evil: b", "a b", "caf\u00e9", "a\0b", ""])
+def test_a_token_that_cannot_be_sent_is_an_error_at_once(world, far, token):
+    far.granted = token
+    done = auth(world)
+    assert done.code == 1 and "token" in done.err, done.err
+    assert far.asked.count("/authorize") == 1, far.asked
+    assert world.command("mcp", "test", "far").code == 1
 
 
 def free_port():

@@ -108,6 +108,8 @@ class Handler(BaseHTTPRequestHandler):
         ways, said = self.server.ways, json.dumps(message).encode()
         if method != "tools/call":
             self.reply(200, said, **headers)
+        elif "bent" in ways:
+            self.bent(message)
         elif "hang" in ways:
             self.server.stop.wait(60)
         elif "stands" in ways:
@@ -131,6 +133,18 @@ class Handler(BaseHTTPRequestHandler):
             self.stream(said, "endless" in ways)
         else:
             self.reply(200, said)
+
+    def bent(self, message):
+        """What the call says, in a stream that stays open, or as a body."""
+        line = self.server.line.replace("@", str(message["id"])).replace("NUL", "\0").encode("latin-1")
+        if self.server.ways["bent"] == "body":
+            self.reply(200, line)
+            return
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        self.wfile.write(b"data: " + line + b"\n\n")
+        self.server.stop.wait(600)
 
     def stream(self, said, endless):
         self.send_response(200)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "data/tool_names.h"
 
 #define DEFAULT .mode = MODE_DEFAULT
 #define PLAN .mode = MODE_PLAN
@@ -138,6 +139,33 @@ static void plans_may_be_written_in_plan_mode(void **state)
 
 /* ---- names ------------------------------------------------------------------------------ */
 
+/* What no other rule decides, a rule and a setting deny by every name in the table. */
+static void every_name_of_a_tool_denies_it(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < tool_names_count(); i++) {
+		const struct tool_names *names = tool_names_at(i);
+
+		if (names->kind == TOOL_KIND_AGENT)
+			continue;
+		for (const char *const *alias = names->aliases; *alias; alias++) {
+			_cleanup_free_ char *text = mem_printf(
+				"[[rule]]\ntoolName = \"%s\"\ndecision = \"deny\"\npriority = 1\n",
+				*alias);
+			const struct row row = { names->name, "{}", { YOLO }, POLICY_DENY };
+			struct policy *policy = policy_of(text, POLICY_USER);
+			json_auto_t *tools = json_pack("{s:[s]}", "exclude", *alias);
+
+			check_rows(policy, &row, 1);
+			policy_free(policy);
+			policy = policy_of(NULL, POLICY_DEFAULT);
+			policy_add_settings(policy, tools, NULL, NULL);
+			check_rows(policy, &row, 1);
+			policy_free(policy);
+		}
+	}
+}
+
 static void what_denies_an_edit_denies_every_tool_that_does_it(void **state)
 {
 	static const char *const both[] = {
@@ -145,6 +173,15 @@ static void what_denies_an_edit_denies_every_tool_that_does_it(void **state)
 		"decision = \"deny\"\npriority = 100\n",
 		"[[rule]]\ntoolName = [\"EditTool\", \"WriteFileTool\"]\n"
 		"decision = \"deny\"\npriority = 100\n",
+		/* Other classes, and what other agents call it. */
+		"[[rule]]\ntoolName = [\"SmartEditTool\", \"WriteFileTool\"]\n"
+		"decision = \"deny\"\npriority = 100\n",
+		"[[rule]]\ntoolName = [\"ReplaceTool\", \"Write\"]\n"
+		"decision = \"deny\"\npriority = 100\n",
+		"[[rule]]\ntoolName = [\"MultiEdit\", \"writeFile\"]\n"
+		"decision = \"deny\"\npriority = 100\n",
+		"[[rule]]\ntoolName = \"Edit\"\ndecision = \"deny\"\npriority = 100\n",
+		"[[rule]]\ntoolName = \"apply_patch\"\ndecision = \"deny\"\npriority = 100\n",
 	};
 	static const struct row rows[] = {
 		{ "update_file", UPDATE, { YOLO }, POLICY_DENY },
@@ -573,6 +610,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_are_gemini_clis),
 		cmocka_unit_test(plans_may_be_written_in_plan_mode),
+		cmocka_unit_test(every_name_of_a_tool_denies_it),
 		cmocka_unit_test(what_denies_an_edit_denies_every_tool_that_does_it),
 		cmocka_unit_test(what_allows_one_edit_allows_no_other),
 		cmocka_unit_test(a_rule_for_one_of_hasps_own_tools_is_for_it_alone),

@@ -124,7 +124,7 @@ static size_t all_names(const char **names)
 
 	for (size_t i = 0; i < tool_count(); i++) {
 		count = add_name(names, count, tool_at(i)->name);
-		for (const char *const *other = tool_at(i)->aliases; other && *other; other++)
+		for (const char *const *other = tool_aliases(tool_at(i)); other && *other; other++)
 			count = add_name(names, count, *other);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(subjects); i++)

@@ -72,6 +72,44 @@ static void messages_are_told_apart(void **state)
 	}
 }
 
+static void what_is_left_of_a_broken_message_is_read(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t messages;
+		bool is_call, has_id;
+		int64_t id;
+	} cases[] = {
+		{ "", 0, false, false, 0 },
+		{ "hello {", 0, false, false, 0 },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"a\":1,\"a\"", 1, false, true, 7 },
+		{ "{\"jsonrpc\":\"2.0\",\"result\":{\"id\":3},\"id\" : \"12\" ", 1, false, true, 12 },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":1,", 1, false, true, 1 },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,", 1, false, false, 0 },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"id\":2", 1, false, false, 0 },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":1.5,", 1, false, false, 0 },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":null,", 1, false, false, 0 },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":99999999999999999999,", 1, false, false, 0 },
+		{ "{\"id\":4,\"method\":\"\\\"jsonrpc\\\":\",", 0, true, true, 4 },
+		{ "{\"id\":4,\"result\":", 1, false, true, 4 },
+		{ "{\"id\":4,\"level\":\"info\"}", 0, false, true, 4 },
+		{ "[{\"jsonrpc\":\"2.0\",\"id\":1},{\"jsonrpc\":\"2.0\",\"id\":2},", 2, false, false, 0 },
+		{ "{\"a\":\"\\", 0, false, false, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct rpc_remains remains;
+
+		rpc_remains_read(span_str(cases[i].text), &remains);
+		assert_int_equal(remains.messages, cases[i].messages);
+		assert_int_equal(remains.is_call, cases[i].is_call);
+		assert_int_equal(remains.has_id, cases[i].has_id);
+		if (remains.has_id)
+			assert_int_equal(remains.id, cases[i].id);
+	}
+}
+
 static void what_is_no_message_is_refused_with_the_id_if_it_has_one(void **state)
 {
 	static const struct {
@@ -267,6 +305,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(messages_are_told_apart),
+		cmocka_unit_test(what_is_left_of_a_broken_message_is_read),
 		cmocka_unit_test(what_is_no_message_is_refused_with_the_id_if_it_has_one),
 		cmocka_unit_test(nesting_is_bounded),
 		cmocka_unit_test(an_id_that_is_too_long_cannot_be_answered),

@@ -380,6 +380,124 @@ static void a_configuration_cannot_make_plans_expensive(void **state)
 	}
 }
 
+/* ---- work trees and what is seen of them ---- */
+
+static struct sandbox_plan *plan_with_temp(struct fixture *f)
+{
+	shell(f, "mkdir -p temp");
+	f->options.temp = in(f, "temp");
+	return plan_of(f);
+}
+
+static void files_of_a_writable_repository_are_shown(void **state)
+{
+	struct fixture *f = *state;
+	struct sandbox_plan *plan;
+
+	shell(f, "git init $O; mkdir -p $O/a; git -C $O commit --allow-empty -m x");
+	f->root = in(f, "out/a");
+	plan = plan_with_temp(f);
+	assert_rule(plan, in(f, "out/.git"), SANDBOX_WRITE, SANDBOX_REASON_GIT);
+	assert_rule(plan, f->out, SANDBOX_READ, SANDBOX_REASON_DEFAULT);
+	sandbox_plan_free(plan);
+	/* Where nothing covers it, it is seen anyway. */
+	f->probe.best = SANDBOX_LANDLOCK;
+	plan = plan_of(f);
+	assert_rule(plan, in(f, "out/.git"), SANDBOX_WRITE, SANDBOX_REASON_GIT);
+	assert_no_rule(plan, f->out);
+	sandbox_plan_free(plan);
+	f->probe.best = SANDBOX_FULL;
+
+	/* Linked worktrees elsewhere, and the main one of a linked one. */
+	f->root = f->work;
+	shell(f, "git -C $O worktree add $W/t; git -C $O worktree add $H/u");
+	f->root = in(f, "tree/t");
+	plan = plan_with_temp(f);
+	assert_rule(plan, in(f, "out/.git"), SANDBOX_WRITE, SANDBOX_REASON_GIT);
+	assert_rule(plan, f->out, SANDBOX_READ, SANDBOX_REASON_DEFAULT);
+	/* The home folder has a rule, which shows what is in it. */
+	assert_rule(plan, f->home, SANDBOX_READ, SANDBOX_REASON_DEFAULT);
+	sandbox_plan_free(plan);
+	f->root = f->out;
+	plan = plan_with_temp(f);
+	assert_rule(plan, in(f, "tree/t"), SANDBOX_READ, SANDBOX_REASON_DEFAULT);
+	sandbox_plan_free(plan);
+
+	/* A command can write such a pointer: nothing is shown that does not say the same. */
+	shell(f, "mkdir secret $O/.git/worktrees/x; echo 'gitdir: /nowhere' >secret/.git; "
+	         "echo $PWD/secret/.git >$O/.git/worktrees/x/gitdir; rm -rf $O/.git/worktrees/t; "
+	         "echo $PWD/secret >$O/.git/objects/info/alternates");
+	plan = plan_with_temp(f);
+	assert_no_rule(plan, in(f, "secret"));
+	assert_rule(plan, in(f, "out/.git"), SANDBOX_WRITE, SANDBOX_REASON_GIT);
+	sandbox_plan_free(plan);
+}
+
+static void borrowed_objects_are_shown(void **state)
+{
+	struct fixture *f = *state;
+	struct sandbox_plan *plan;
+
+	shell(f, "git init $O; git -C $O commit --allow-empty -m x; rm -r $W; git clone -s $O $W");
+	plan = plan_with_temp(f);
+	assert_rule(plan, in(f, "out/.git/objects"), SANDBOX_READ, SANDBOX_REASON_DEFAULT);
+	sandbox_plan_free(plan);
+}
+
+static void a_repository_is_read_only_whose_files_cannot_be_shown(void **state)
+{
+	struct fixture *f = *state;
+	const char *deny = in(f, "tree/a/s"), *read = in(f, "tree/a/s/p");
+	const char *named = in(f, "tree/.git");
+	struct sandbox_plan *plan;
+	struct denial denial;
+
+	/* What lies over /tmp is in the middle of these files, and --write is no remedy. */
+	shell(f, "git init $W; git -C $W config core.worktree /tmp");
+	f->options.write = &named;
+	f->options.write_count = 1;
+	plan = plan_with_temp(f);
+	assert_rule(plan, in(f, "tree/.git"), SANDBOX_READ, SANDBOX_REASON_VIEW);
+	assert_false(plan_judge(plan, in(f, "tree/.git/index.lock"), SANDBOX_WRITE, false, &denial));
+	assert_int_equal(denial.reason, SANDBOX_REASON_VIEW);
+	assert_false(may(plan, in(f, "tree/.git/refs/heads/x"), SANDBOX_WRITE));
+	sandbox_plan_free(plan);
+	f->options.write_count = 0;
+
+	/* A folder that is hidden in part, however deep the repository is; other systems, too. */
+	shell(f, "git -C $W config --unset core.worktree; mkdir -p $W/a/s/p $W/a/.jj");
+	f->options.deny = &deny;
+	f->options.read = &read;
+	f->options.deny_count = 1;
+	plan = plan_with_temp(f);
+	assert_rule(plan, in(f, "tree/.git"), SANDBOX_WRITE, SANDBOX_REASON_GIT);
+	sandbox_plan_free(plan);
+	f->options.read_count = 1;
+	plan = plan_with_temp(f);
+	assert_rule(plan, in(f, "tree/.git"), SANDBOX_READ, SANDBOX_REASON_VIEW);
+	assert_rule(plan, in(f, "tree/a/.jj"), SANDBOX_READ, SANDBOX_REASON_VIEW);
+	assert_true(may(plan, in(f, "tree/a/x"), SANDBOX_WRITE));
+	sandbox_plan_free(plan);
+}
+
+static void what_the_tables_show_in_a_hidden_folder_is_hidden_in_a_repository(void **state)
+{
+	struct fixture *f = *state;
+	struct sandbox_plan *plan;
+
+	shell(f, "mkdir -p $H/.gemini/commands $H/.gemini/tmp; :>$H/.gemini/settings.json");
+	f->root = f->home;
+	plan = plan_of(f);
+	assert_rule(plan, in(f, "home/.gemini/commands"), SANDBOX_READ, SANDBOX_REASON_OWN_SECRETS);
+	sandbox_plan_free(plan);
+	shell(f, "git init $H");
+	plan = plan_of(f);
+	assert_rule(plan, in(f, "home/.gemini"), SANDBOX_HIDDEN, SANDBOX_REASON_OWN_SECRETS);
+	assert_no_rule(plan, in(f, "home/.gemini/commands"));
+	assert_rule(plan, in(f, "home/.git"), SANDBOX_WRITE, SANDBOX_REASON_GIT);
+	sandbox_plan_free(plan);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -399,6 +517,10 @@ int main(void)
 		TEST(what_has_another_name_is_said),
 		TEST(parameters_of_git_count),
 		TEST(a_configuration_cannot_make_plans_expensive),
+		TEST(files_of_a_writable_repository_are_shown),
+		TEST(borrowed_objects_are_shown),
+		TEST(a_repository_is_read_only_whose_files_cannot_be_shown),
+		TEST(what_the_tables_show_in_a_hidden_folder_is_hidden_in_a_repository),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,6 +92,23 @@ static void it_is_its_owner_s_alone(void **state)
 	temp_folder_free(NULL);
 }
 
+static void a_umask_takes_nothing_from_its_owner(void **state)
+{
+	static const mode_t masks[] = { 0777, 0700, 0377, 0077, 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(masks); i++) {
+		mode_t before = umask(masks[i]);
+		struct temp_folder *folder = make();
+		struct stat at;
+
+		umask(before);
+		assert_int_equal(stat(temp_folder_path(folder), &at), 0);
+		assert_int_equal(at.st_mode, S_IFDIR | 0700);
+		temp_folder_free(folder);
+	}
+}
+
 static void its_path_is_canonical(void **state)
 {
 	struct temp_folder *folder;
@@ -268,6 +285,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(it_is_its_owner_s_alone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_umask_takes_nothing_from_its_owner, set_up,
+		                                tear_down),
 		cmocka_unit_test_setup_teardown(its_path_is_canonical, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(where_tmpdir_is_of_no_use_tmp_is, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(all_in_it_goes_and_nothing_else, set_up, tear_down),

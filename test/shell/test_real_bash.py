@@ -5,6 +5,8 @@ bash runs random scripts in an empty folder where all that it finds are recorder
 wrappers; what it started is compared with the analysis of the same text.
 """
 
+import socket
+import subprocess
 
 import pytest
 
@@ -127,3 +129,54 @@ def test_tricks(bash, script):
     names, _ = missing(probe, bash, script)
     probe.close()
     assert names == set()
+
+
+class Listener:
+    """Counts the connections that a script makes to a port of this machine."""
+
+    def __init__(self):
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+
+    def connects(self, script):
+        subprocess.run(["bash", "-c", script], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, timeout=60, check=False, env={"PATH": "/usr/bin:/bin", "HOME": "/root"})
+        self.socket.settimeout(0)
+        found = False
+        try:
+            while True:
+                self.socket.accept()[0].close()
+                found = True
+        except OSError:
+            return found
+
+
+# @: the address as bash has it. What connects must be a problem; what is marked "-" must be none.
+NETWORK = [
+    ": <@", ": <\"@\"", ": <'@'", ": < \\@", ": >@", ": >>@", ": >|@", ": <>@", ": &>@", ": >&@", ": &>>@", "exec 3<>@",
+    "exec {fd}<>@", ": 2>&1 >@", "<@", ">@", "{ :; } <@", "( : ) >@", "while false; do :; done <@", "if true; then :; fi <@",
+    "f() { :; } <@; f", "x=$(: <@)", ": $(<@)", ": <(: <@)", "sh -c ': <@'; bash -c ': <@'", "eval ': <@'", "read -t 0.1 x <@",
+    "p=@; : <$p", "p=@; : <\"$p\"", "p=/dev; : <$p/tcp/127.0.0.1/PORT", ": <$(echo @)", ": <`echo @`", "set -- @; : <$1",
+    "a=(@); : <${a[0]}", ": <${x:-@}", ": </dev/tcp/${x:-127.0.0.1}/PORT", ": </dev/{t..t}cp/127.0.0.1/PORT",
+    ": <\"/dev\"/{t..t}cp/127.0.0.1/PORT", ": <$'/dev/t\\x63p/127.0.0.1/PORT'", ": <$\"@\"", "cd /dev; : <~+/tcp/127.0.0.1/PORT",
+    "cd /dev; cd /; : <~-/tcp/127.0.0.1/PORT", ": <~sys/tcp/127.0.0.1/PORT", "HOME=/dev; : <~/tcp/127.0.0.1/PORT",
+    "coproc : <@; wait", ": <<< $(: <@)", ": </dev/tcp/$((127)).0.0.1/PORT",
+    "- : <~/x", "- : <x*", "- : <dir/$x", "- : <<< @", "- : <<E\n@\nE", "- : @", "- [[ a < @ ]]", "- : <x@", "- : </tmp/$x", "- : 2>&1",
+    "- : <(a)", "- : < <(a)", "- : <&3",
+]
+
+
+@pytest.mark.parametrize("script", NETWORK)
+def test_a_redirection_that_connects_is_a_problem(script):
+    listener, probe = Listener(), Probe()
+    harmless = script.startswith("- ")
+    script = script[2:] if harmless else script
+    script = script.replace("@", "/dev/tcp/127.0.0.1/PORT").replace("PORT", str(listener.port))
+    said = {problem["kind"] for problem in probe(script)["problems"]} - {"syntax"}
+    probe.close()
+    assert not (harmless and said)
+    if listener.connects(script):
+        assert not harmless
+        assert said & {"network", "expansion", "environment"}, script
+    elif not harmless:
+        assert "network" in said, "bash does not connect, so nothing requires this row"

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "data/json.h"
 #include "data/schema.h"
+#include "tool/set.h"
 #include "tool/tool.h"
 #include "worker/inside/inprocess.h"
 #include "workspace_fixture.h"
@@ -117,8 +118,14 @@ static void names_and_aliases_find_their_tool_and_no_other(void **state)
 		const struct tool *tool = tool_at(i);
 
 		assert_ptr_equal(tool_find(tool->name), tool);
-		for (const char *const *alias = tool->aliases; alias && *alias; alias++)
+		for (const char *const *alias = tool_aliases(tool); alias && *alias; alias++)
 			assert_ptr_equal(tool_find(*alias), tool);
+	}
+	for (size_t i = 0; i < tool_builtin_count(); i++) {
+		const struct tool_names *names = tool_names_of(tool_builtin_at(i)->name);
+
+		assert_non_null(names);
+		assert_int_equal(names->kind, tool_builtin_at(i)->kind);
 	}
 	assert_string_equal(tool_find("replace")->name, "update_file");
 	assert_null(tool_find(""));

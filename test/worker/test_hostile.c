@@ -30,6 +30,7 @@
 /* ---- the bad worker -------------------------------------------------------- */
 
 static void play_until_signs(const char *folder);
+static void play_bent(const char *row);
 
 static int play(const char *what, const char *rest)
 {
@@ -65,6 +66,8 @@ static int play(const char *what, const char *rest)
 		play_until_signs(rest);
 		return 0;
 	}
+	if (strcmp(what, "bent") == 0) /* opens a workspace, and answers a read with a row's frame */
+		play_bent(rest);
 	if (strcmp(what, "replay") == 0) { /* a file's bytes, whatever is asked */
 		_cleanup_fd_ int fd = open(rest, O_RDONLY | O_CLOEXEC);
 		static char bytes[1 << 20];
@@ -194,6 +197,27 @@ static void test_a_stopped_worker_is_found_out(void **state)
 	assert_non_null(strstr(err.message, " s. It was killed."));
 	assert_false(client_alive(client));
 	client_unref(client);
+}
+
+/* What the other side would refuse to read is an error of the call, and not of the connection. */
+static void test_a_path_that_no_message_takes_fails_one_call(void **state)
+{
+	enum { LONG = 100000 };
+	struct live *live = *state;
+	char *path = mem_alloc(LONG + 1, 1);
+	struct client *client;
+	struct err err = ERR_INIT;
+	int pid;
+
+	memset(path, 'a', LONG);
+	live_write(live, "a", "x\n");
+	client = open_client(live, &pid);
+	assert_false(read_by(client, path, &err));
+	assert_int_equal(err.code, ERR_TOO_LARGE);
+	assert_non_null(strstr(err.message, "65536 bytes of \"path\""));
+	assert_true(read_by(client, "a", &err));
+	client_unref(client);
+	free(path);
 }
 
 /* A call that takes its time is no hang. */
@@ -388,6 +412,108 @@ static void test_every_damage_to_the_fronts_words_is_survived(void **state)
 		session.bytes[bit / 8] = (char)(session.bytes[bit / 8] ^ (1 << bit % 8));
 		worker_hears(session.bytes, session.len);
 		session.bytes[bit / 8] = (char)(session.bytes[bit / 8] ^ (1 << bit % 8));
+	}
+}
+
+/* ---- answers that are none ---------------------------------------------------- */
+
+/* What comes in place of READ_DONE, and nothing after it: the connection stays open.  `id` counts
+ * from that of the READ. */
+static const struct bent {
+	const char *name;
+	unsigned number;     /* of the message */
+	int id;
+	uint32_t fields_len; /* as the header says; 0: as many as there are */
+	uint64_t blob_len;
+	const char *fields;
+	size_t len;          /* of what is sent: the header's and the fields' bytes; 0: all */
+} bents[] = {
+#define TEN "0123456789"
+	{ "an answer to nothing", WIRE_MESSAGE_WALK_DONE, 7, 0, 0, "", 0 },
+	{ "an answer to a request before", WIRE_MESSAGE_WELCOME, -1, 0, 0, "", 0 },
+	{ "another answer", WIRE_MESSAGE_WALK_DONE, 0, 0, 0, TEN, 0 },
+	{ "an answer without fields", WIRE_MESSAGE_READ_DONE, 0, 0, 0, "", 0 },
+	{ "an answer of other fields", WIRE_MESSAGE_READ_DONE, 0, 0, 0, TEN, 0 },
+	{ "an error without fields", WIRE_MESSAGE_ERROR, 0, 0, 0, "", 0 },
+	{ "an error that is none", WIRE_MESSAGE_ERROR, 0, 0, 0, "\4\0\0\0none\0\0\0\0\0\0\0\0\0\0\0", 0 },
+	{ "an error of nothing", WIRE_MESSAGE_ERROR, 9, 0, 0, TEN, 0 },
+	{ "more fields than a message has", WIRE_MESSAGE_READ_DONE, 0, 0xfffffff0, 0, "", 0 },
+	{ "more of a blob than a message has", WIRE_MESSAGE_READ_DONE, 0, 0, ~0ull, "", 0 },
+	{ "a blob where there is none", WIRE_MESSAGE_PONG, 0, 0, 10, TEN, 0 },
+	{ "a message that there is not", 250, 0, 0, 0, "", 0 },
+	{ "a message to a worker", WIRE_MESSAGE_READ, 0, 0, 0, TEN, 0 },
+	{ "a welcome", WIRE_MESSAGE_WELCOME, 0, 0, 0, "", 0 },
+	{ "a change of what is read", WIRE_MESSAGE_CHANGED, 0, 0, 0, "", 0 },
+	{ "a change of what comes later", WIRE_MESSAGE_CHANGED, 3, 0, 0, "", 0 },
+	{ "output of what is read", WIRE_MESSAGE_RUN_OUTPUT, 0, 0, 0, "\0\0\0\0\0", 0 },
+	{ "the end of what is read", WIRE_MESSAGE_RUN_ENDED, 0, 0, 0, TEN, 0 },
+	{ "a command that runs", WIRE_MESSAGE_RUNNING, 0, 0, 0, "", 0 },
+	{ "a watch that begins", WIRE_MESSAGE_WATCHING, 0, 0, 0, "", 0 },
+	{ "a pong for what is read", WIRE_MESSAGE_PONG, 0, 0, 0, "", 0 },
+	{ "half a header", WIRE_MESSAGE_READ_DONE, 0, 100, 0, "", 11 },
+	{ "half of the fields", WIRE_MESSAGE_READ_DONE, 0, 100, 0, TEN, 0 },
+	{ "fields that never come", WIRE_MESSAGE_READ_DONE, 0, 1 << 20, 0, "", 0 },
+};
+
+static void play_bent(const char *row)
+{
+	const struct bent *bent = &bents[strtoul(row, NULL, 10)];
+	char *roots[] = { (char *)"/" };
+	const struct wire_welcome welcome = { .roots = roots, .root_count = 1,
+		                              .kind = (char *)"in-process" };
+	/* "an error that is none" has NULs; the others end with their first. */
+	const size_t len = bent->number == WIRE_MESSAGE_ERROR && bent->fields[0] == 4 ? 18 :
+	                   bent->fields[0] ? strlen(bent->fields) :
+	                   bent->number == WIRE_MESSAGE_RUN_OUTPUT ? 5 : 0;
+	char frame[WIRE_HEADER_BYTES + 64];
+	struct wire wire;
+	struct err err = ERR_INIT;
+
+	wire_init(&wire, 0, 1, WIRE_TO_WORKER);
+	wire_greet(&wire, 0, &err);
+	wire_greeted(&wire, NULL, 0);
+	wire_next(&wire);
+	wire_done(&wire);
+	add(&wire, WIRE_MESSAGE_WELCOME, 1, &wire_layout_welcome, &welcome);
+	wire_next(&wire);
+	bytes_put(frame, bent->fields_len ? bent->fields_len : len, 4);
+	bytes_put(frame + 4, bent->number, 4);
+	bytes_put(frame + 8, wire.frame.id + (uint64_t)bent->id, 8);
+	bytes_put(frame + 16, bent->blob_len, 8);
+	memcpy(frame + WIRE_HEADER_BYTES, bent->fields, len);
+	fd_write_all(1, frame, bent->len ? bent->len : WIRE_HEADER_BYTES + len);
+	pause();
+}
+
+/* One that waited for its patience to end would not end while this test may run. */
+static void test_an_answer_that_is_none_is_an_error_without_waiting(void **state)
+{
+	const char *const roots[] = { "/" };
+	const struct wire_hello hello = { .options = { .roots = roots, .root_count = 1 } };
+	static const char *const env[] = { NULL };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(bents); i++) {
+		const bool half = bents[i].len || bents[i].fields_len;
+		const bool cut = half && bents[i].fields_len != 0xfffffff0;
+		const struct client_options options = { .patience_ms = cut ? 1000 : 1000000 };
+		char row[8];
+		const char *const argv[] = { "/proc/self/exe", "play", "bent", row, NULL };
+		const struct process_start start = { .argv = argv, .envp = env };
+		struct wire_welcome welcome;
+		struct process process;
+		struct client *client;
+		struct err err = ERR_INIT;
+
+		snprintf(row, sizeof(row), "%zu", i);
+		if (!process_start(&start, &process, &err) ||
+		    !client_open(&process, &hello, &options, &client, &welcome, &err))
+			fail_msg("%s: %s", bents[i].name, err.message);
+		wire_welcome_release(&welcome);
+		if (read_by(client, "a", &err) || err.code != ERR_WORKER_LOST ||
+		    !strstr(err.message, "broke the protocol"))
+			fail_msg("%s: %s", bents[i].name, err.message);
+		client_unref(client);
 	}
 }
 
@@ -608,9 +734,11 @@ int main(int argc, char **argv)
 		LIVE(test_garbage_is_shown),
 		LIVE(test_last_words_are_shown_without_escapes),
 		LIVE(test_a_stopped_worker_is_found_out),
+		LIVE(test_a_path_that_no_message_takes_fails_one_call),
 		LIVE(test_a_slow_answer_is_waited_for),
 		LIVE(test_every_damage_to_a_workers_words_is_survived),
 		LIVE(test_every_damage_to_the_fronts_words_is_survived),
+		LIVE(test_an_answer_that_is_none_is_an_error_without_waiting),
 		LIVE(test_a_held_connection_ends_with_its_lease),
 		LIVE(test_an_older_front_may_be_silent),
 		LIVE(test_a_front_gives_signs_of_life),

@@ -15,7 +15,6 @@ struct policy_call gate_subject(const struct tool *tool)
 {
 	return (struct policy_call){
 		.tool = tool->name,
-		.other_names = tool->aliases,
 		.server = tool->server,
 		.server_tool = tool->server_tool,
 		.server_identity = tool->server_identity,

@@ -323,10 +323,7 @@ static json_t *named_paths(const struct checkpoints *checkpoints, const json_t *
 /* What Gemini CLI calls the tool, if it has one like it. */
 static const char *gemini_name(const struct tool *tool)
 {
-	for (const char *const *alias = tool->aliases; alias && *alias; alias++)
-		if (strcmp(*alias, "replace") == 0)
-			return *alias;
-	return tool->name;
+	return strcmp(tool->name, "update_file") == 0 ? "replace" : tool->name;
 }
 
 /* NULL when the arguments are too large to be written twice. */

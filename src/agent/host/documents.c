@@ -208,7 +208,5 @@ void host_add_documents_tool(struct host *host, struct tool_set *tools)
 
 bool host_wants_documents(const struct agent_definition *definition)
 {
-	static const char *const names[] = { documents_name, NULL };
-
-	return definition->tools && agent_definition_wants(definition, names);
+	return definition->tools && agent_definition_wants(definition, documents_name);
 }

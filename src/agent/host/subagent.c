@@ -26,7 +26,7 @@
 #include "model/content.h"
 #include "tool/set.h"
 
-enum { REPORT_MS = 60000, TOOL_NAMES_MAX = 32 };
+enum { REPORT_MS = 60000 };
 
 struct subagent {
 	struct host *host;
@@ -148,19 +148,15 @@ static bool is_of_the_user(const struct tool *tool)
 static bool subagent_wants(void *data, const struct tool *tool)
 {
 	const struct subagent *own = data;
-	const char *names[TOOL_NAMES_MAX] = { tool->name };
 
-	for (size_t i = 0; tool->aliases && tool->aliases[i] && i + 2 < TOOL_NAMES_MAX; i++)
-		names[i + 1] = tool->aliases[i];
-	return !is_of_the_user(tool) && agent_definition_wants(own->definition, names);
+	return !is_of_the_user(tool) && agent_definition_wants(own->definition, tool->name);
 }
 
 static bool subagent_refuses(void *data, const struct tool *tool)
 {
 	const struct subagent *own = data;
-	const char *const names[] = { tool->name, NULL };
 
-	return agent_definition_refuses(own->definition, names);
+	return agent_definition_refuses(own->definition, tool->name);
 }
 
 /* It works without those that cannot be had, and people are told. */

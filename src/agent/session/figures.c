@@ -22,6 +22,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
+#include "data/tool_names.h"
 #include "model/prices.h"
 
 /* Of a line; and of a file of the older form, which is one value. */
@@ -293,10 +294,9 @@ static bool word_among(const char *word, const char *const *words, size_t count)
 
 static bool is_editor(const char *tool)
 {
-	static const char *const tools[] = { "safe_patch", "update_file", "write_file",
-		                             "apply_changes", "replace", "edit", "apply_patch" };
+	const struct tool_names *names = tool_names_find(tool);
 
-	return word_among(tool, tools, ARRAY_LEN(tools));
+	return names && names->edits;
 }
 
 /* What the model got; NULL: nothing is known. */
@@ -408,6 +408,8 @@ static const char *denied_by(const json_t *response, const char *code)
 		return "user";
 	if (!strcmp(code, "denied_by_policy"))
 		return "policy";
+	if (!strcmp(code, "denied_by_hook"))
+		return "hook";
 	return !strcmp(code, "denied_by_sandbox") ||
 	                       json_array_size(json_object_get(response, "denials")) ?
 	               "sandbox" : NULL;

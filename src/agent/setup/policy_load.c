@@ -376,6 +376,15 @@ static void add_projects_claude_hooks(struct hooks *hooks, const struct hooks_so
 		                 problems, &off);
 }
 
+/* The schema knows the two words. */
+static enum hook_pass pass_of(const struct settings *settings, const char *name)
+{
+	enum hook_pass pass;
+
+	hook_pass_parse(settings_string(settings, name, NULL), &pass);
+	return pass;
+}
+
 static enum hook_source extension_hook_source(const struct settings *settings,
                                               const struct extension *extension);
 
@@ -435,6 +444,8 @@ static struct hooks *make_hooks(const struct hooks_sources *sources)
 		.disabled = settings_get(settings, "hooksConfig.disabled"),
 		.project_trusted = settings_trusted(settings),
 		.enabled = settings_bool(settings, "hooksConfig.enabled", true),
+		.on_timeout = pass_of(settings, "hasp.hooks.onTimeout"),
+		.on_error = pass_of(settings, "hasp.hooks.onError"),
 		.notice = sources->notice,
 		.ran = sources->ran,
 		.data = sources->data,

@@ -222,7 +222,6 @@ static int check_call(struct policy_command *command)
 	}
 	const struct policy_call call = {
 		.tool = subject.name,
-		.other_names = subject.tool ? subject.tool->aliases : NULL,
 		.server = subject.server,
 		.server_tool = subject.server_tool,
 		.kind = subject.tool ? tool_kind_name(subject.tool->kind) : "other",

@@ -338,7 +338,7 @@ static json_t *declaration_document(const struct tool *tool)
 {
 	return json_pack("{s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:o}", "name", tool->name, "title",
 	                 tool->title, "kind", tool_kind_name(tool->kind), "aliases",
-	                 names_array(tool->aliases), "description", tool->description,
+	                 names_array(tool_aliases(tool)), "description", tool->description,
 	                 "arguments_schema", json_loads(tool->arguments_schema, 0, NULL),
 	                 "undeclared", names_array(tool->undeclared), "result_schema",
 	                 with_sandbox(json_loads(tool->result_schema, 0, NULL)));
@@ -381,10 +381,8 @@ const struct tool *command_tool(const char *name)
 		return tool_find(name);
 	for (char *c = lower; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
-	if (tool_find(names_canonical(name)))
-		return tool_find(names_canonical(name));
-	if (tool_find(names_canonical(lower)))
-		return tool_find(names_canonical(lower));
+	if (tool_find(lower))
+		return tool_find(lower);
 	for (size_t i = 0; i < tool_count(); i++)
 		names[i] = tool_at(i)->name;
 	near = schema_nearest_name(name, names, tool_count());

@@ -90,15 +90,12 @@ static bool is_expired(const struct mcp_auth *auth)
 	return json_is_integer(at) && json_integer_value(at) <= time(NULL) + EXPIRY_MARGIN_S;
 }
 
-/* Only what may stand in a header (RFC 6750, section 2.1). */
 static char *token_field(const struct mcp_auth *auth)
 {
 	const char *token = token_text(auth, "access_token");
 
-	for (const char *c = token; c && *c; c++)
-		if (!ascii_is_alnum(*c) && !strchr("-._~+/=", *c))
-			return NULL;
-	return token && *token ? mem_printf("Authorization: Bearer %s", token) : NULL;
+	return auth_token_is_sendable(json_object_get(auth->token, "access_token")) ?
+	               mem_printf("Authorization: Bearer %s", token) : NULL;
 }
 
 static char *random_text(void)
@@ -206,6 +203,10 @@ static bool take_token(struct mcp_auth *auth, const json_t *answer, const char *
 		return err_set(err, ERR_AUTHENTICATION_FAILED,
 		               "The authorization server of the %s gave no bearer "
 		               "token.", auth->called);
+	if (!auth_token_is_sendable(json_object_get(answer, "access_token")))
+		return err_set(err, ERR_AUTHENTICATION_FAILED,
+		               "The authorization server of the %s gave a token with characters "
+		               "that cannot be sent (RFC 6750, section 2.1).", auth->called);
 	atomic_store(&auth->wanted, false);
 	token_set(auth, "access_token", token);
 	/* Without another one the old stays good (RFC 6749, section 6). */

@@ -20,7 +20,8 @@
 
 extern char **environ;
 
-enum { POLL_STEP_MS = 100, CALLBACK_READ_MS = 5000, CALLBACK_BYTES = 16 << 10 };
+enum { POLL_STEP_MS = 100, CALLBACK_READ_MS = 5000, CALLBACK_BYTES = 16 << 10,
+       PORT_TRIES = 16 };
 
 static const char callback_path[] = "/oauth/callback";
 
@@ -40,38 +41,85 @@ static unsigned wanted_port(const char *redirect)
 	return port < 65536 ? (unsigned)port : 0;
 }
 
+/* A socket that listens; -1 with errno. */
+static int callback_listen(int family, unsigned port)
+{
+	const struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port),
+		                        .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	const struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
+		                         .sin6_port = htons((uint16_t)port),
+		                         .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+	const bool is_v4 = family == AF_INET;
+	_cleanup_fd_ int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int yes = 1;
+
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	if (!is_v4)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
+	if (bind(fd, is_v4 ? (const struct sockaddr *)&v4 : (const struct sockaddr *)&v6,
+	         is_v4 ? sizeof(v4) : sizeof(v6)) < 0 || listen(fd, 8) < 0)
+		return -1;
+	return fd_steal(&fd);
+}
+
+static unsigned callback_port(const struct auth_callback *callback)
+{
+	struct sockaddr_in address = { 0 };
+	socklen_t len = sizeof(address);
+
+	return getsockname(callback->listeners[0], (struct sockaddr *)&address, &len) == 0 ?
+	               ntohs(address.sin_port) : 0;
+}
+
+static void callback_stop(struct auth_callback *callback)
+{
+	for (size_t i = 0; i < ARRAY_LEN(callback->listeners); i++) {
+		fd_cleanup_close(&callback->listeners[i]);
+		callback->listeners[i] = -1;
+	}
+}
+
+/* `both`: of localhost; a machine without IPv6 has only the one.  False with errno. */
+static bool callback_listen_on(struct auth_callback *callback, unsigned port, bool both)
+{
+	for (int tries = 0; tries < (port ? 1 : PORT_TRIES); tries++) {
+		callback->listeners[0] = callback_listen(AF_INET, port);
+		if (callback->listeners[0] < 0)
+			return false;
+		callback->listeners[1] = both ? callback_listen(AF_INET6, callback_port(callback)) :
+		                                -1;
+		if (!both || callback->listeners[1] >= 0 || errno == EADDRNOTAVAIL ||
+		    errno == EAFNOSUPPORT)
+			return true;
+		callback_stop(callback);
+	}
+	return false;
+}
+
 bool auth_callback_open(const struct mcp_auth *auth, struct auth_callback *ret, struct err *err)
 {
 	const char *redirect = auth_setting(auth, "redirectUri");
-	struct sockaddr_in address = { .sin_family = AF_INET,
-		                       .sin_port = htons((uint16_t)wanted_port(redirect)),
-		                       .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	socklen_t len = sizeof(address);
-	int yes = 1;
+	const struct span origin = auth_origin(redirect ? redirect : "");
+	/* A client that others registered, as for Gemini CLI, has this name. */
+	const bool named = redirect || auth_setting(auth, "clientId");
+	const bool both = named && !(origin.len && memmem(origin.data, origin.len, "127.0.0.1", 9));
 
-	ret->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (ret->listener >= 0)
-		setsockopt(ret->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	if (ret->listener < 0 || bind(ret->listener, (struct sockaddr *)&address, len) < 0 ||
-	    listen(ret->listener, 8) < 0 ||
-	    getsockname(ret->listener, (struct sockaddr *)&address, &len) < 0) {
-		const int why = errno;
-
-		if (ret->listener >= 0)
-			close(ret->listener);
+	*ret = (struct auth_callback){ { -1, -1 }, NULL };
+	if (!callback_listen_on(ret, wanted_port(redirect), both))
 		return err_set(err, ERR_IO_ERROR,
-		               "No port on 127.0.0.1 for the login's way back: %s.",
-		               strerror(why));
-	}
+		               "No port on %s for the redirect of the login: %s.",
+		               both ? "127.0.0.1 and ::1" : "127.0.0.1", strerror(errno));
 	ret->uri = redirect ? mem_strdup(redirect) :
-	                      mem_printf("http://localhost:%u%s", ntohs(address.sin_port),
-	                                 callback_path);
+	                      mem_printf("http://%s:%u%s", named ? "localhost" : "127.0.0.1",
+	                                 callback_port(ret), callback_path);
 	return true;
 }
 
 void auth_callback_close(struct auth_callback *callback)
 {
-	close(callback->listener);
+	callback_stop(callback);
 	free(callback->uri);
 }
 
@@ -255,13 +303,14 @@ static bool await_callback(struct asking *asking, const struct auth_callback *ca
                            struct err *err)
 {
 	const uint64_t until = clock_monotonic_ms() + AUTH_LOGIN_MS;
-	struct pollfd poller = { .fd = callback->listener, .events = POLLIN };
+	struct pollfd pollers[] = { { .fd = callback->listeners[0], .events = POLLIN },
+		                    { .fd = callback->listeners[1], .events = POLLIN } };
 
 	while (!*ret && clock_monotonic_ms() < until) {
 		if (wait->over && wait->over(wait->data))
 			return err_set(err, ERR_CANCELLED, "The login was cancelled.");
-		if (poll(&poller, 1, POLL_STEP_MS) > 0)
-			*ret = callback_take(callback->listener, state);
+		if (poll(pollers, ARRAY_LEN(pollers), POLL_STEP_MS) > 0)
+			*ret = callback_take(pollers[pollers[0].revents ? 0 : 1].fd, state);
 		else if (asking->runs && atomic_load(&asking->done) &&
 		         !asking_take(asking, state, ret, err))
 			return false;

@@ -74,7 +74,7 @@ static bool take_access_token(struct google *google, const char *what, int statu
 	const json_t *seconds = json_object_get(answer, "expires_in");
 	const double holds = json_is_number(seconds) ? json_number_value(seconds) : 0;
 
-	if (status != 200 || !token || !*token)
+	if (status != 200 || !auth_token_is_sendable(json_object_get(answer, "access_token")))
 		return google_failed(google, what, status, answer, err);
 	free(google->token);
 	google->token = mem_strdup(token);

@@ -119,14 +119,21 @@ bool auth_google_fetch(struct mcp_auth *auth, const struct auth_wait *wait, stru
 bool auth_discover(const struct mcp_auth *auth, struct span www_authenticate,
                    const struct auth_wait *wait, struct auth_place *ret, struct err *err);
 
+/* Whether a token is one that a header may carry (RFC 6750, section 2.1); request.c.
+ * NULL: no. */
+bool auth_token_is_sendable(const json_t *token);
+
 /* ---- the browser (browser.c) ---- */
 
 struct auth_callback {
-	int listener;
-	char *uri;           /* http://localhost:PORT/oauth/callback */
+	int listeners[2];    /* owned; 127.0.0.1 and ::1; -1: not */
+	char *uri;           /* http://127.0.0.1:PORT/oauth/callback; owned */
 };
 
-/* Listens on 127.0.0.1. IO_ERROR: the port cannot be had. */
+/* Listens where the address leads that is sent: on 127.0.0.1 for that literal (RFC 8252, section
+ * 8.3), which is what hasp registers itself; on both addresses of this machine for "localhost",
+ * which a client has that was registered by others, so that no one else can listen on the other
+ * one.  IO_ERROR: the port cannot be had. */
 bool auth_callback_open(const struct mcp_auth *auth, struct auth_callback *ret, struct err *err);
 /* Stops listening, and frees the address. */
 void auth_callback_close(struct auth_callback *callback);

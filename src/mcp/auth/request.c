@@ -84,6 +84,17 @@ bool auth_address_allowed(const struct mcp_auth *auth, const char *url, struct e
 	                     "https nor this machine's own.", auth->called);
 }
 
+bool auth_token_is_sendable(const json_t *token)
+{
+	const struct span text = json_span(token);
+
+	for (size_t i = 0; i < text.len; i++)
+		if (!ascii_is_alnum(text.data[i]) &&
+		    (!text.data[i] || !strchr("-._~+/=", text.data[i])))
+			return false;
+	return text.len > 0;
+}
+
 /* ---- one request ---- */
 
 struct answer {
@@ -167,6 +178,7 @@ bool auth_order_send(const struct mcp_auth *auth, const struct auth_order *order
 		.body = order->body, .connect_ms = ms, .total_ms = ms,
 		.max_bytes = AUTH_DOCUMENT_BYTES,
 		.public_only = !order->own && !is_named_host(auth, address_host(order->url)),
+		.proxy_resolves = true,
 	};
 	struct http_client *client;
 	struct err ignored = ERR_INIT;

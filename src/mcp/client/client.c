@@ -32,7 +32,9 @@ struct mcp_ask {
 	/* With the client's lock. */
 	uint64_t until_ms;      /* 0: for ever */
 	uint64_t longest_ms;    /* no progress moves that behind this */
+	bool sent;              /* a request goes with it */
 	bool answered;
+	bool doubtful;          /* one of the answers that could not be read may have been its */
 	bool reported;          /* progress, at least once */
 	bool news;              /* and it has not been handed over */
 	double done, total;
@@ -65,6 +67,8 @@ struct mcp_client {
 	struct mcp_expected *expected;
 	int64_t last_id;
 	size_t unasked;          /* messages since the last answer */
+	size_t unread;           /* answers that could not be read, to some of the doubtful */
+	char unread_why[ERROR_SHOWN];
 	bool lost, forgotten;
 	unsigned lists_changed;  /* enum mcp_list_changed */
 	struct err why_lost;
@@ -475,7 +479,87 @@ static void set_answer_error(struct mcp_ask *ask, const json_t *error)
 	        (long long)json_integer_value(json_object_get(error, "code")), said);
 }
 
-static void match_answer(struct mcp_client *client, const struct rpc_message *message)
+/* With the lock. */
+static struct mcp_ask *find_ask(const struct mcp_client *client, int64_t id)
+{
+	struct mcp_ask *ask = client->asked;
+
+	while (ask && !(ask->sent && ask->id == id && !ask->answered))
+		ask = ask->next;
+	return ask;
+}
+
+/* With the lock: what came in place of its answer. */
+static void fail_ask(struct mcp_ask *ask, const char *why)
+{
+	ask->answered = true;
+	err_set(&ask->error, ERR_TOOL_FAILED,
+	        "The MCP server \"%s\" sent an answer that cannot be read: %s", ask->client->name,
+	        why);
+	ask_ring(ask);
+}
+
+/* With the lock: when no more wait than answers could not be read, these were theirs. */
+static void settle_doubtful(struct mcp_client *client)
+{
+	size_t waiting = 0;
+
+	for (const struct mcp_ask *ask = client->asked; ask; ask = ask->next)
+		waiting += ask->doubtful && !ask->answered;
+	if (waiting > client->unread)
+		return;
+	for (struct mcp_ask *ask = client->asked; ask; ask = ask->next)
+		if (ask->doubtful && !ask->answered)
+			fail_ask(ask, client->unread_why);
+	client->unread = 0;
+}
+
+/* With the lock: of `count` answers it is not known whose they were. */
+static void doubt_all(struct mcp_client *client, size_t count, const char *why)
+{
+	snprintf(client->unread_why, sizeof(client->unread_why), "%s", why);
+	client->unread += count;
+	for (struct mcp_ask *ask = client->asked; ask; ask = ask->next)
+		ask->doubtful = ask->doubtful || (ask->sent && !ask->answered);
+	settle_doubtful(client);
+}
+
+/* The number that a server has made a string of; -1: none. */
+static int64_t id_of_string(const json_t *id)
+{
+	struct rpc_remains remains = { 0 };
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RPC_ID_BYTES + 20);
+
+	buf_str(&text, "{\"id\":\"");
+	buf_span(&text, json_span(id));
+	if (buf_str(&text, "\"}"))
+		rpc_remains_read(buf_view(&text), &remains);
+	return remains.has_id ? remains.id : -1;
+}
+
+/* With the lock.  It is for no request that waits: perhaps for one that gave up waiting; else it
+ * takes the place of an answer. */
+static void take_stray_answer(struct mcp_client *client, const struct rpc_message *message,
+                              struct mcp_ask *asked)
+{
+	struct mcp_ask *ask = asked;
+
+	client->unasked++;
+	if (!ask && json_is_string(message->id))
+		ask = find_ask(client, id_of_string(message->id));
+	if (ask && !ask->answered && message->id) {
+		fail_ask(ask, "its id is not that of the request.");
+	} else if (ask && !ask->answered) { /* an error: what we sent was not read to its id */
+		ask->answered = true;
+		set_answer_error(ask, message->body);
+		ask_ring(ask);
+	} else if (!message->id) {
+		doubt_all(client, 1, "it is an error without an id.");
+	}
+}
+
+static void match_answer(struct mcp_client *client, const struct rpc_message *message,
+                         struct mcp_ask *asked)
 {
 	struct mcp_ask *ask;
 
@@ -484,12 +568,10 @@ static void match_answer(struct mcp_client *client, const struct rpc_message *me
 	                    message->kind == RPC_ERROR))
 		return;
 	pthread_mutex_lock(&client->lock);
-	ask = client->asked;
-	while (ask && !(json_is_integer(message->id) &&
-	                json_integer_value(message->id) == ask->id && !ask->answered))
-		ask = ask->next;
+	ask = json_is_integer(message->id) ? find_ask(client, json_integer_value(message->id)) :
+	                                     NULL;
 	if (!ask) {
-		client->unasked++;
+		take_stray_answer(client, message, asked);
 	} else {
 		ask->answered = true;
 		client->unasked = 0;
@@ -498,6 +580,7 @@ static void match_answer(struct mcp_client *client, const struct rpc_message *me
 		else
 			ask->result = json_incref((json_t *)message->body);
 		ask_ring(ask);
+		settle_doubtful(client);
 	}
 	pthread_mutex_unlock(&client->lock);
 }
@@ -519,35 +602,99 @@ static void check_unasked(struct mcp_client *client)
 	mcp_client_lose(client, &why);
 }
 
-void mcp_client_receive(struct mcp_client *client, struct span text)
+static void client_take_message(struct mcp_client *client, struct rpc_message *message,
+                                struct mcp_ask *asked)
 {
-	struct rpc_message message;
-	struct rpc_problem problem;
-
-	if (client_flag(client, &client->lost))
-		return;
-	if (!rpc_parse(text, &message, &problem)) {
-		/* Many print a greeting, or log, where messages belong. */
-		mcp_client_log(client, utf8_head(text, LIMIT_MCP_LOG_LINE));
-		rpc_problem_release(&problem);
+	if (message->kind == RPC_REQUEST) {
+		mcp_answers_take(client->answers, message->id, message->method, message->body);
 		pthread_mutex_lock(&client->lock);
 		client->unasked++;
 		pthread_mutex_unlock(&client->lock);
-		check_unasked(client);
-		return;
-	}
-	if (message.kind == RPC_REQUEST) {
-		mcp_answers_take(client->answers, message.id, message.method, message.body);
-		pthread_mutex_lock(&client->lock);
-		client->unasked++;
-		pthread_mutex_unlock(&client->lock);
-	} else if (message.kind == RPC_NOTIFICATION) {
-		take_notification(client, &message);
+	} else if (message->kind == RPC_NOTIFICATION) {
+		take_notification(client, message);
 	} else {
-		match_answer(client, &message);
+		match_answer(client, message, asked);
 	}
 	check_unasked(client);
-	rpc_message_release(&message);
+	rpc_message_release(message);
+}
+
+/* No message.  Many servers print a greeting, or log, where messages belong: what is none of ours
+ * is only logged. */
+static void client_take_unreadable(struct mcp_client *client, struct span text,
+                                   struct mcp_ask *asked, const char *why)
+{
+	struct rpc_remains remains;
+	struct mcp_ask *ask;
+
+	mcp_client_log(client, utf8_head(text, LIMIT_MCP_LOG_LINE));
+	rpc_remains_read(text, &remains);
+	pthread_mutex_lock(&client->lock);
+	client->unasked++;
+	ask = asked && !asked->answered ? asked :
+	      remains.has_id            ? find_ask(client, remains.id) : NULL;
+	if (remains.messages && !remains.is_call) {
+		if (ask)
+			fail_ask(ask, why);
+		else if (!remains.has_id)
+			doubt_all(client, remains.messages, why);
+	}
+	pthread_mutex_unlock(&client->lock);
+	check_unasked(client);
+}
+
+/* Messages of 2025-03-26 may come together. */
+static bool client_take_batch(struct mcp_client *client, struct span text,
+                              struct mcp_ask *asked)
+{
+	json_auto_t *batch = NULL;
+	struct rpc_problem problem;
+	struct rpc_message message;
+	json_t *value;
+	size_t i;
+
+	if (!span_starts(text, SPAN("[")) || !rpc_parse_json(text, &batch, &problem))
+		return false;
+	json_array_foreach(batch, i, value) {
+		if (rpc_parse_value(json_incref(value), &message, &problem)) {
+			client_take_message(client, &message, asked);
+		} else {
+			_cleanup_buf_ struct buf one = BUF_INIT(LIMIT_MCP_MESSAGE_BYTES);
+
+			json_print(&one, value, 0);
+			client_take_unreadable(client, buf_view(&one), asked, problem.message);
+			rpc_problem_release(&problem);
+		}
+	}
+	return true;
+}
+
+void mcp_client_receive(struct mcp_client *client, struct span text, struct mcp_ask *asked)
+{
+	const char *glued = span_starts(text, SPAN("{")) || !text.len ? NULL :
+	                    memmem(text.data, text.len, "{\"jsonrpc\"", 10);
+	struct rpc_message message;
+	struct rpc_problem problem, ignored;
+
+	if (client_flag(client, &client->lost) || client_take_batch(client, text, asked))
+		return;
+	if (rpc_parse(text, &message, &problem)) {
+		client_take_message(client, &message, asked);
+		return;
+	}
+	/* What a program prints without a line's end stands before its next message. */
+	if (glued && rpc_parse(span_skip(text, (size_t)(glued - text.data)), &message, &ignored)) {
+		if (message.kind == RPC_RESULT || message.kind == RPC_ERROR) {
+			client_take_message(client, &message, asked);
+			rpc_problem_release(&problem);
+			return;
+		}
+		rpc_message_release(&message);
+	} else if (glued) {
+		rpc_problem_release(&ignored);
+	}
+	client_take_unreadable(client, text, asked, problem.message);
+	rpc_problem_release(&problem);
 }
 
 /* ---- requests ---- */
@@ -617,6 +764,7 @@ static void ask_end(struct mcp_ask *ask)
 	while (*at != ask)
 		at = &(*at)->next;
 	*at = ask->next;
+	settle_doubtful(ask->client);
 	pthread_mutex_unlock(&ask->client->lock);
 }
 
@@ -786,7 +934,8 @@ bool mcp_client_exchange(struct mcp_client *client, const char *method, const js
                          const struct mcp_wait *wait, json_t **ret, json_t **ret_refusal,
                          struct err *err)
 {
-	struct mcp_ask ask = { .client = client, .wait = wait, .bell = -1, .error = ERR_INIT };
+	struct mcp_ask ask = { .client = client, .wait = wait, .sent = true, .bell = -1,
+		               .error = ERR_INIT };
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_MCP_MESSAGE_BYTES);
 	json_auto_t *own = NULL;
 	struct err why = ERR_INIT;

@@ -25,6 +25,7 @@
 #include "net/http/client.h"
 #include "net/http/headers.h"
 #include "net/http/sse.h"
+#include "net/rpc/rpc.h"
 
 enum {
 	IDLE_CLIENTS = 8,      /* connections that are kept; each serves one thread */
@@ -177,7 +178,7 @@ static bool on_server_event(void *data, const struct sse_event *event, struct er
 	if (exchange->listens && span_eq(event->type, SPAN("endpoint")))
 		take_endpoint(exchange->http, event->data);
 	else if (event->data.len)
-		mcp_client_receive(exchange->http->client, event->data);
+		mcp_client_receive(exchange->http->client, event->data, exchange->ask);
 	return true;
 }
 
@@ -377,6 +378,17 @@ static bool outlived_headers(const struct exchange *exchange)
 	return agreed && http->helped && exchange->status == 401 && !wants_login(exchange);
 }
 
+static bool body_is_answer(const struct exchange *exchange)
+{
+	const struct span body = span_trim(buf_view(&exchange->body));
+	struct rpc_remains remains;
+
+	if (!span_starts(body, SPAN("{")) && !span_starts(body, SPAN("[")))
+		return false;
+	rpc_remains_read(body, &remains);
+	return (exchange->status >= 200 && exchange->status <= 299) || remains.has_id;
+}
+
 /* Of an exchange that came to its end. */
 static bool exchange_outcome(struct exchange *exchange, struct err *err)
 {
@@ -386,10 +398,10 @@ static bool exchange_outcome(struct exchange *exchange, struct err *err)
 		mcp_client_forget(client);
 		return true;
 	}
-	/* Errors of the protocol may come with a status of their own. */
-	if (exchange->ask && !exchange->streams && exchange->body.len &&
-	    span_starts(span_trim(buf_view(&exchange->body)), SPAN("{")))
-		mcp_client_receive(client, buf_view(&exchange->body));
+	/* Errors of the protocol may come with a status of their own, which says more than one
+	 * without an id. */
+	if (exchange->ask && !exchange->streams && body_is_answer(exchange))
+		mcp_client_receive(client, buf_view(&exchange->body), exchange->ask);
 	if (exchange->ask && mcp_client_settled(exchange->ask))
 		return true;
 	if (exchange->status < 200 || exchange->status > 299)

@@ -266,8 +266,11 @@ const char *mcp_client_log_level(const struct mcp_client *client);
 /* Sends a notification. */
 bool mcp_client_notify(struct mcp_client *client, const char *method, const json_t *params,
                        struct err *err);
-/* One message arrived. From any thread; it may answer. */
-void mcp_client_receive(struct mcp_client *client, struct span message);
+/* One message arrived, from any thread; it may answer.  An answer that cannot be read fails the
+ * request it was for without waiting: the one that it names, or `asked` where the transport answers
+ * each request separately (else NULL).  If neither is known, the requests that still wait fail as
+ * soon as no more of them wait than such answers came. */
+void mcp_client_receive(struct mcp_client *client, struct span message, struct mcp_ask *asked);
 /* No message comes any more, and all that is asked fails; the first reason counts. */
 void mcp_client_lose(struct mcp_client *client, const struct err *why);
 /* The server does not know the session any more. */

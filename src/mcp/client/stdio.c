@@ -97,7 +97,7 @@ static bool stdio_on_line(void *data, struct span line, bool too_long)
 		stdio_lose(stdio, "sent a message that is too long, and was ended");
 		return false;
 	}
-	mcp_client_receive(stdio->client, line);
+	mcp_client_receive(stdio->client, line, NULL);
 	return !mcp_client_lost(stdio->client);
 }
 
@@ -114,6 +114,19 @@ static void stdio_on_output(void *data, enum run_stream stream, struct span byte
 	if (!mcp_client_lost(stdio->client))
 		rpc_feed(&stdio->reader, bytes, stdio_on_line, stdio);
 	if (run && mcp_client_lost(stdio->client))
+		run->ops->kill(run);
+}
+
+/* Nothing can be answered any more: what waits need not wait for its time to pass. */
+static void stdio_on_closed(void *data, enum run_stream stream)
+{
+	struct stdio *stdio = data;
+	struct run *run = stdio->run;
+
+	if (stream != RUN_STDOUT)
+		return;
+	stdio_lose(stdio, "closed its standard output, and was ended");
+	if (run)
 		run->ops->kill(run);
 }
 
@@ -324,6 +337,7 @@ static bool stdio_start(struct stdio *stdio, const struct mcp_stdio_options *fro
 {
 	static const struct run_events events = {
 		.output = stdio_on_output,
+		.closed = stdio_on_closed,
 		.denied = stdio_on_denied,
 		.main_ended = stdio_on_main_ended,
 		.ended = stdio_on_ended,

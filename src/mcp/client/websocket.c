@@ -52,7 +52,7 @@ static bool ws_on_message(void *data, struct span text)
 {
 	struct ws *ws = data;
 
-	mcp_client_receive(ws->client, text);
+	mcp_client_receive(ws->client, text, NULL);
 	return !mcp_client_lost(ws->client);
 }
 

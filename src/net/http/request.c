@@ -376,13 +376,24 @@ static void check_method(struct http_request *request, const char *url)
 	http_refuse(request, 405, "This path does not have that method.");
 }
 
+/* Its client may ask: no stranger takes its place. */
+static void connection_know(struct http_connection *connection)
+{
+	if (connection->known)
+		return;
+	connection->known = true;
+	connection->server->strangers -= !connection->shut;
+}
+
 static void check_token(struct http_request *request, const char *url)
 {
 	const char *authorization = http_request_header(request, "Authorization");
 
 	(void)url;
-	if (http_guard_token(&request->server->guard, authorization))
+	if (http_guard_token(&request->server->guard, authorization)) {
+		connection_know(request->connection);
 		return;
+	}
 	http_add_header(request, "WWW-Authenticate",
 	                authorization ? "Bearer error=\"invalid_token\"" : "Bearer");
 	http_refuse(request, 401, authorization ? "The bearer token is not the right one." :

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -109,6 +110,28 @@ static void watch_for_hangup(struct http_connection *connection)
 	                                connection->fd, &event) == 0;
 }
 
+/* Ends it: libmicrohttpd finds out by itself. */
+static void connection_shut(struct http_connection *connection)
+{
+	if (connection->shut)
+		return;
+	connection->shut = true;
+	connection->server->strangers -= !connection->known;
+	shutdown(connection->fd, SHUT_RDWR);
+}
+
+/* Whoever only connects takes nobody's place: the oldest stranger goes. */
+static void strangers_bound(struct http_server *server)
+{
+	struct http_connection *connection = server->connections.next;
+
+	while (server->strangers > LIMIT_HTTP_STRANGERS && connection != &server->connections) {
+		if (!connection->known)
+			connection_shut(connection);
+		connection = connection->next;
+	}
+}
+
 static void connection_open(struct http_server *server, struct MHD_Connection *mhd, void **socket)
 {
 	struct http_connection *connection = mem_alloc(1, sizeof(*connection));
@@ -122,6 +145,8 @@ static void connection_open(struct http_server *server, struct MHD_Connection *m
 	connection->prev->next = connection->next->prev = connection;
 	*socket = connection;
 	watch_for_hangup(connection);
+	server->strangers++;
+	strangers_bound(server);
 }
 
 static void connection_close(struct http_connection *connection)
@@ -130,6 +155,7 @@ static void connection_close(struct http_connection *connection)
 		epoll_ctl(connection->server->hangups, EPOLL_CTL_DEL, connection->fd, NULL);
 	connection->prev->next = connection->next;
 	connection->next->prev = connection->prev;
+	connection->server->strangers -= !connection->known && !connection->shut;
 	free(connection);
 }
 
@@ -171,8 +197,34 @@ static bool is_overdue(const struct http_server *server, const struct http_conne
 	    server->now > connection->hung_up_since + HUNG_UP_SECONDS)
 		return true;
 	if (!request)
-		return server->now > connection->since + HEAD_SECONDS;
+		return server->now > connection->since + (connection->known ?
+		                                          HEAD_SECONDS : STRANGER_HEAD_SECONDS);
 	return !request->delivered && server->now > request->since + BODY_SECONDS;
+}
+
+/* With every tick.  libmicrohttpd takes what is there unless it has no room for it. */
+static bool body_is_stalled(struct http_request *request)
+{
+	const size_t bytes = request->body.len + request->discarded;
+	int waiting = 0;
+
+	if (request->delivered || bytes != request->seen_bytes ||
+	    ioctl(request->connection->fd, FIONREAD, &waiting) != 0 || !waiting)
+		request->stalled = 0;
+	else
+		request->stalled++;
+	request->seen_bytes = bytes;
+	return request->stalled >= STALLED_TICKS;
+}
+
+/* Its head was understood, so that an answer can be: but libmicrohttpd has no way to it. */
+static void refuse_stalled(struct http_connection *connection)
+{
+	static const char answer[] = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n"
+				     "Connection: close\r\n\r\n";
+
+	if (send(connection->fd, answer, sizeof(answer) - 1, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
+		connection_shut(connection);
 }
 
 static void keep_alive(struct http_request *request)
@@ -196,10 +248,11 @@ static void on_tick(void *data)
 	for (; connection != &server->connections; connection = connection->next) {
 		if (connection->request)
 			keep_alive(connection->request);
-		if (!connection->shut && is_overdue(server, connection)) {
-			connection->shut = true;
-			shutdown(connection->fd, SHUT_RDWR);
-		}
+		if (!connection->shut && connection->request &&
+		    body_is_stalled(connection->request))
+			refuse_stalled(connection);
+		if (is_overdue(server, connection))
+			connection_shut(connection);
 	}
 	run_daemon(server);
 }

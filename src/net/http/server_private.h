@@ -43,6 +43,11 @@ enum {
 	/* From one request's end to the next one's whole head: also for a client that sends a
 	 * byte now and then. */
 	HEAD_SECONDS = 90,
+	/* The same for one that has not shown yet that it may ask for anything. */
+	STRANGER_HEAD_SECONDS = 15,
+	/* Ticks in which a body got on no further though more of it is there: a line of its framing
+	 * that is longer than all memory of its connection, which libmicrohttpd waits for. */
+	STALLED_TICKS = 2,
 	/* A whole body: the largest one at a bit over 0.5 MB a second. */
 	BODY_SECONDS = 120,
 	/* After the client's last byte: for what of it is still to be read and answered. */
@@ -60,6 +65,7 @@ struct http_connection {
 	struct http_request *request; /* the one under way, or NULL */
 	int fd;
 	uint64_t since;   /* second of its beginning or its last request's end */
+	bool known;       /* a request of it had the token (or none is asked for) */
 	bool watched;     /* is in server->hangups */
 	bool hung_up;     /* the client has closed its side */
 	uint64_t hung_up_since; /* second */
@@ -78,7 +84,8 @@ struct http_server {
 	struct loop_timer *tick;
 	struct loop_task again; /* the daemon has more to do than one turn allows */
 	bool again_posted, ended;
-	struct http_connection connections; /* a ring; this is its fixed point */
+	struct http_connection connections; /* a ring, the oldest first; this is its fixed point */
+	size_t strangers;                   /* of these, neither known nor shut */
 	size_t body_bytes;                  /* that are arriving */
 	uint64_t now;                       /* second; of the last tick */
 };
@@ -94,6 +101,8 @@ struct http_request {
 	uint64_t since;                 /* second of its head */
 	struct buf body;
 	size_t discarded;
+	size_t seen_bytes;              /* of the body, with the last tick */
+	unsigned stalled;               /* ticks since then */
 	bool delivered; /* route->request was called */
 	bool in_call;   /* libmicrohttpd waits for us to return */
 	bool suspended;

@@ -790,7 +790,8 @@ void websocket_run(struct websocket *socket, const struct websocket_request *req
 	};
 	*ret_status = 0;
 	http_pipe_signal_hold(&hold);
-	if (websocket_open(connection, ret_status, err))
+	if (http_headers_are_lines(request->headers, err) &&
+	    websocket_open(connection, ret_status, err))
 		connection_serve(connection, err);
 	connection_release(connection);
 	http_pipe_signal_release(&hold);

@@ -252,6 +252,87 @@ bool rpc_parse(struct span text, struct rpc_message *ret, struct rpc_problem *pr
 	return rpc_parse_json(text, &value, problem) && rpc_parse_value(value, ret, problem);
 }
 
+/* ---- what is left of a broken message ---- */
+
+/* Where the string ends that begins at text[at], behind its quote. */
+static size_t rpc_string_end(struct span text, size_t at)
+{
+	for (at++; at < text.len && text.data[at] != '"'; at++)
+		at += text.data[at] == '\\';
+	return at < text.len ? at + 1 : text.len;
+}
+
+static size_t rpc_skip_blanks(struct span text, size_t at)
+{
+	while (at < text.len && strchr(" \t\r\n", text.data[at]) && text.data[at])
+		at++;
+	return at;
+}
+
+/* The value at text[at], if it is a number, or a string of one: strings are what some servers make
+ * of ids. */
+static bool remains_take_id(struct span text, size_t at, struct rpc_remains *ret)
+{
+	struct span digits = span_skip(text, at);
+	const bool quoted = span_starts(digits, SPAN("\""));
+	size_t len = 0;
+	int64_t id = 0;
+
+	digits = span_skip(digits, quoted ? 1 : 0);
+	for (; len < digits.len && len < 18 && ascii_is_digit(digits.data[len]); len++)
+		id = id * 10 + (digits.data[len] - '0');
+	if (!len || (len < digits.len && !strchr(quoted ? "\"" : ",} \t\r", digits.data[len])))
+		return false;
+	if (ret->has_id && ret->id != id)
+		return false;
+	ret->id = id;
+	return true;
+}
+
+static void remains_take_member(struct span text, struct span name, size_t value, bool *ids_differ,
+                                struct rpc_remains *ret)
+{
+	if (span_eq(name, SPAN("\"jsonrpc\"")))
+		ret->messages++;
+	else if (span_eq(name, SPAN("\"method\"")))
+		ret->is_call = true;
+	else if (span_eq(name, SPAN("\"result\"")))
+		ret->has_result = true;
+	else if (span_eq(name, SPAN("\"id\""))) {
+		ret->has_id = remains_take_id(text, value, ret);
+		*ids_differ = *ids_differ || !ret->has_id;
+	}
+}
+
+/* Members of the outermost object count; of a batch, those of each. */
+void rpc_remains_read(struct span text, struct rpc_remains *ret)
+{
+	bool ids_differ = false;
+	size_t depth = 0;
+
+	*ret = (struct rpc_remains){ 0 };
+	for (size_t at = 0; at < text.len;) {
+		const char c = text.data[at];
+		size_t end = at + 1;
+
+		if (c == '"') {
+			const size_t colon = rpc_skip_blanks(text, end = rpc_string_end(text, at));
+
+			if (depth == 1 && colon < text.len && text.data[colon] == ':')
+				remains_take_member(text, span_of(text.data + at, end - at),
+				                    rpc_skip_blanks(text, colon + 1), &ids_differ,
+				                    ret);
+		} else if (c == '{' || (c == '[' && depth)) {
+			depth++;
+		} else if ((c == '}' || c == ']') && depth) {
+			depth--;
+		}
+		at = end;
+	}
+	ret->has_id = ret->has_id && !ids_differ;
+	ret->messages += !ret->messages && ret->has_id && ret->has_result;
+}
+
 /* Writing. */
 
 bool rpc_write_id(struct buf *out, const json_t *id)

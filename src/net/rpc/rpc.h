@@ -100,6 +100,19 @@ enum { RPC_DEPTH_MAX = 128 };
  * `problem` on failure only; each is released by the caller. */
 bool rpc_parse(struct span text, struct rpc_message *ret, struct rpc_problem *problem);
 
+/* What a text that rpc_parse refuses seems to have been. */
+struct rpc_remains {
+	size_t messages; /* how many; 0: it is something else, as a line of a log */
+	bool is_call;    /* it has a method: no response */
+	bool has_result;
+	bool has_id;     /* one, a number or a string of digits */
+	int64_t id;
+};
+
+/* Reads as much as can be read of a broken message, in one pass, so that the request it was for can
+ * fail.  It is a guess: nothing but an error may follow from it. */
+void rpc_remains_read(struct span text, struct rpc_remains *ret);
+
 /* Reads a JSON value that may be a batch; RPC_PARSE_ERROR as above. */
 bool rpc_parse_json(struct span text, json_t **ret, struct rpc_problem *problem);
 /* The same as rpc_parse for a value that was read already (an element of a batch); takes it

@@ -207,6 +207,21 @@ static bool lock_new_folder(struct temp_folder *folder)
 	return false;
 }
 
+/* mkdtemp makes it of mode 700 without what the umask takes away, which may be all.  By descriptor:
+ * a name could become a symlink. */
+static bool open_to_owner(const struct temp_folder *folder)
+{
+	_cleanup_fd_ int place = openat(folder->above, folder->name,
+	                                O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	char link[32];
+	struct stat at;
+
+	if (place < 0 || fstat(place, &at) != 0 || at.st_uid != geteuid())
+		return false;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
+	return (at.st_mode & 07777) == S_IRWXU || chmod(link, S_IRWXU) == 0;
+}
+
 static bool temp_make_in(struct temp_folder *folder, const char *base)
 {
 	char canonical[PATH_MAX];
@@ -221,7 +236,7 @@ static bool temp_make_in(struct temp_folder *folder, const char *base)
 		if (!mkdtemp(folder->path))
 			return false;
 		folder->name = strrchr(folder->path, '/') + 1;
-		if (lock_new_folder(folder))
+		if (open_to_owner(folder) && lock_new_folder(folder))
 			return true;
 	}
 	return false;

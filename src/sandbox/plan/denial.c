@@ -10,6 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "sandbox/plan/location.h"
@@ -123,6 +124,31 @@ static size_t named_above(const struct sandbox_plan *plan, const char *path)
 	return longest;
 }
 
+/* Whether `path` is a hidden entry of a home folder, or beneath one: the plan has "HOME/.*" among
+ * its absent names (homes.c).  Not where a longer path was named than that of the home folder. */
+static bool in_hidden_entry(const struct sandbox_plan *plan, const char *path, size_t named,
+                            size_t *ret_at, size_t *ret_end)
+{
+	for (size_t len = strlen(path); plan->absent_count;) {
+		char name[LIMIT_PATH_BYTES];
+
+		len = location_above(path, len);
+		if (len < named || len < 2)
+			return false;
+		if (path[len + 1] != '.' || len + 4 > sizeof(name))
+			continue;
+		memcpy(name, path, len);
+		memcpy(name + len, "/.*", 4);
+		if (!location_row(plan->absent, plan->absent_count, sizeof(*plan->absent), name,
+		                  len + 3))
+			continue;
+		*ret_at = len + 1;
+		*ret_end = len + 1 + strcspn(path + len + 1, "/");
+		return names_is_hidden_entry(path + len + 1);
+	}
+	return false;
+}
+
 const struct sandbox_name *plan_obeyed(const struct sandbox_plan *plan, const char *path,
                                        size_t *ret_at, size_t *ret_end)
 {
@@ -131,6 +157,8 @@ const struct sandbox_name *plan_obeyed(const struct sandbox_plan *plan, const ch
 
 	if (!skip || path[skip] != '/')
 		return NULL;
+	if (in_hidden_entry(plan, path, skip, ret_at, ret_end))
+		return &names_hidden_entry;
 	row = names_obeyed_beneath(path + skip + 1, ret_at, ret_end);
 	*ret_at += skip + 1;
 	*ret_end += skip + 1;
@@ -324,6 +352,7 @@ bool sandbox_new_offered(const char *path, const char **ret_why)
 static const struct {
 	const char *name;
 	const char *verb; /* in front of what it was about */
+	const char *text; /* behind it; NULL: the reason's */
 } kinds[DENIAL_KIND_COUNT] = {
 	[DENIAL_READ] = { "read", "read" },
 	[DENIAL_WRITE] = { "write", "write" },
@@ -333,7 +362,9 @@ static const struct {
 	[DENIAL_CALL] = { "call", "call" },
 	[DENIAL_REMOVED] = { "removed", "make or change" },
 	[DENIAL_LIMIT] = { "limit", "exceed" },
-	[DENIAL_CHANGED] = { "changed", "changed:" },
+	[DENIAL_CHANGED] = { "changed", "changed:", "other programs obey it, so review it" },
+	[DENIAL_UNCHECKED] = { "unchecked", "not checked:",
+		                "hasp looks at it again before the next command" },
 };
 
 const char *denial_kind_name(enum denial_kind kind)
@@ -570,6 +601,7 @@ void denial_remedy(const struct denial *denial, struct buf *out)
 	case DENIAL_LIMIT:
 	case DENIAL_REMOVED:
 	case DENIAL_CHANGED:
+	case DENIAL_UNCHECKED:
 		break;
 	default:
 		put_place(denial, out);
@@ -584,9 +616,8 @@ void denial_sentence(const struct denial *denial, struct buf *out)
 
 	buf_printf(out, "%s ", kinds[kind].verb);
 	denial_put_escaped(out, denial->what);
-	buf_printf(out, ": %s", denial->kind == DENIAL_CHANGED ?
-	                                "other programs obey it, so review it" :
-	                                sandbox_reason_text(denial->reason));
+	buf_printf(out, ": %s", kinds[kind].text ? kinds[kind].text :
+	                                           sandbox_reason_text(denial->reason));
 	if (denial->rule[0] && strcmp(denial->rule, denial->what) != 0) {
 		buf_str(out, ", ");
 		denial_put_escaped(out, denial->rule);

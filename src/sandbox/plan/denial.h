@@ -18,6 +18,7 @@ enum denial_kind {
 	DENIAL_REMOVED,  /* it was made all the same, and taken away or put back by the guard */
 	DENIAL_LIMIT,    /* memory, processes, size of a file */
 	DENIAL_CHANGED,  /* no denial: a name that other programs obey was changed, and stays so */
+	DENIAL_UNCHECKED, /* no denial: the guard could not look at it */
 	DENIAL_KIND_COUNT
 };
 

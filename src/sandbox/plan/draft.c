@@ -24,6 +24,12 @@ void draft_release(struct draft *draft)
 	free_strings(draft->writable, draft->writable_count);
 	free_strings(draft->lifted, draft->lifted_count);
 	free_strings(draft->unjudged, draft->unjudged_count);
+	for (size_t i = 0; i < draft->tree_count; i++) {
+		free(draft->trees[i].git);
+		free(draft->trees[i].tree);
+		free(draft->trees[i].own);
+	}
+	free(draft->trees);
 	free(draft->globals);
 	plan_reader_release(&draft->reader);
 	*draft = (struct draft){ 0 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What git would run or obey, in and around a writable folder.
+/* What git would run or obey, in and around a writable folder; and which files its repositories
+ * describe (view.c).
  *
  * A git folder stays writable, so that add, commit, branch, checkout, gc and "worktree add" work;
  * what names programs in it (names_git) is read-only, and the folder is a mount, so that it keeps
@@ -85,8 +86,8 @@ struct git_walk {
 
 static void protect_git_folder(struct draft *draft, const char *folder, const char *worktree);
 
-/* The folder that core.worktree of a repository leads to, if commands can write there: git runs
- * commands in it.  NULL: it is not set, or is no such folder; the caller frees. */
+/* The folder that core.worktree of a repository leads to, which is noted, if commands can write
+ * there: git runs commands in it.  NULL: it is not set, or is no such folder; the caller frees. */
 static char *configured_top(struct draft *draft, const char *git)
 {
 	static const char *const files[] = { "config.worktree", "config" };
@@ -101,7 +102,10 @@ static char *configured_top(struct draft *draft, const char *git)
 		if (!rel)
 			continue;
 		location_resolve(git, rel, NULL, NULL, &place);
-		if (place.kind == LOCATION_FOLDER && draft_in_writable(draft, place.path))
+		if (place.kind != LOCATION_FOLDER)
+			continue;
+		plan_describes(draft, git, place.path, NULL);
+		if (draft_in_writable(draft, place.path))
 			return mem_steal(&place.path);
 	}
 	return NULL;
@@ -175,7 +179,7 @@ static void protect_each(struct git_walk *walk, const char *folder, const char *
 /* What the configuration names is protected in a linked worktree that commands can write. */
 static void protect_checkout(struct git_walk *walk, const char *own, const char *pointed)
 {
-	_cleanup_free_ char *top = mem_dup(pointed, (size_t)(strrchr(pointed, '/') - pointed));
+	_cleanup_free_ char *top = location_folder(pointed);
 
 	plan_config(walk->draft, walk->git, top);
 	if (location_kind_beneath(own, "config.worktree") == LOCATION_FILE)
@@ -194,6 +198,11 @@ static bool protect_worktree(void *data, const char *path)
 		return false;
 	if (checkout)
 		location_resolve(path, checkout, NULL, NULL, &place);
+	if (place.kind == LOCATION_FILE) {
+		_cleanup_free_ char *top = location_folder(place.path);
+
+		plan_describes(draft, walk->git, top, path);
+	}
 	if (!place.path || !draft_in_writable(draft, place.path))
 		plan_names(draft, path, names_git_worktree());
 	else if (place.kind == LOCATION_FILE)
@@ -205,9 +214,13 @@ static bool protect_worktree(void *data, const char *path)
 static void protect_git_folder(struct draft *draft, const char *folder, const char *worktree)
 {
 	_cleanup_free_ char *top = configured_top(draft, folder);
+	_cleanup_free_ char *above = location_folder(folder);
 	struct git_walk walk = { .draft = draft, .git = folder, .worktree = top ? top : worktree };
 
 	draft->git_folders++;
+	plan_describes(draft, folder, worktree, NULL);
+	if (strcmp(folder + strlen(above), "/.git") == 0)
+		plan_describes(draft, folder, above, NULL);
 	draft_rule(draft, mem_strdup(folder), true, SANDBOX_WRITE, SANDBOX_REASON_GIT, DRAFT_TABLE,
 	           "a repository");
 	plan_names(draft, folder, names_git());

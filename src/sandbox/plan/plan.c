@@ -265,28 +265,13 @@ static bool add_deny(struct draft *draft, const struct sandbox_plan *plan, const
 	return true;
 }
 
-/* At full commands get the session's folder as /tmp: what is read there must have a rule. */
-static bool is_covered(const struct draft *draft, const struct sandbox_plan *plan, const char *path)
-{
-	return plan->level == SANDBOX_FULL && draft->options->use == SANDBOX_USE_COMMAND &&
-	       draft->options->temp && location_within(path, "/tmp");
-}
-
 /* --read: where a rule of the tables hides it. What is denied by its very path stays so, and what
  * is not there need not be lifted. */
-static void lift_reading(struct draft *draft, const struct sandbox_plan *plan, const char *path)
+static void lift_reading(struct draft *draft, const char *path)
 {
 	_cleanup_location_ struct location place = { 0 };
-	const struct draft_rule *rule;
-	bool hidden;
 
-	if (!location_canonical(path, &place))
-		return;
-	rule = draft_decide(draft, place.path);
-	hidden = rule && rule->rule.access == SANDBOX_HIDDEN;
-	if (!rule || location_within("/tmp", rule->rule.path))
-		hidden = hidden || is_covered(draft, plan, place.path);
-	if (hidden)
+	if (location_canonical(path, &place) && !plan_is_seen(draft, place.path))
 		draft_rule(draft, mem_steal(&place.path), place.kind == LOCATION_FOLDER,
 		           SANDBOX_READ, SANDBOX_REASON_OPTION, DRAFT_OPTION, NULL);
 }
@@ -346,7 +331,7 @@ static void add_tables(struct draft *draft, const struct sandbox_plan *plan)
 	}
 	if (text && location_canonical(text, &home) && strcmp(home.path, "/") != 0) {
 		plan_home(draft, home.path);
-		if (is_covered(draft, plan, home.path) && !draft_in_writable(draft, home.path))
+		if (plan_cover(draft, home.path) && !draft_in_writable(draft, home.path))
 			draft_rule(draft, mem_strdup(home.path), home.kind == LOCATION_FOLDER,
 			           SANDBOX_READ, SANDBOX_REASON_DEFAULT, DRAFT_PIN,
 			           "the home folder, which the session's /tmp would cover");
@@ -360,6 +345,7 @@ static void add_tables(struct draft *draft, const struct sandbox_plan *plan)
 	if (geteuid() == 0 && (!home.path || strcmp(home.path, "/root") != 0) &&
 	    !draft->options->home)
 		plan_home(draft, "/root");
+	plan_writable_homes(draft);
 	for (size_t i = 0; draft->options->other_homes && i < plan->root_count; i++)
 		plan_other_homes(draft, plan->roots[i], home.path);
 	plan_variables(draft, home.path);
@@ -397,8 +383,13 @@ static bool add_all_rules(struct draft *draft, struct sandbox_plan *plan, struct
 	plan_twins(draft);
 	draft_settle(draft);
 	for (size_t i = 0; i < options->read_count; i++) {
-		lift_reading(draft, plan, options->read[i]);
+		lift_reading(draft, options->read[i]);
 		draft_settle(draft);
+	}
+	plan_views(draft);
+	if (draft->reader.failed) {
+		*err = draft->reader.err;
+		return false;
 	}
 	draft_pin(draft);
 	draft_prune(draft);

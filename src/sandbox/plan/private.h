@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan while it is being made: between plan.c, draft.c, plan_names.c, git.c, config.c and
- * read.c.
+/* A plan while it is being made: between plan.c, draft.c, plan_names.c, git.c, config.c,
+ * view.c and read.c.
  *
  * Rules are noted in any order, several for one path.  draft_settle sorts them and keeps, for each
  * path, the strongest; among equally strong ones the strictest.
@@ -41,6 +41,13 @@ struct plan_reader {
 	int socket;     /* owned, if it is started */
 };
 
+/* What describes files (a .git), and the folder with these files. */
+struct draft_tree {
+	char *git;  /* owned; canonical */
+	char *tree; /* owned; canonical */
+	char *own;  /* owned; of a linked worktree: its part of the repository; NULL: it is none */
+};
+
 struct draft {
 	const struct sandbox_options *options;
 	const struct sandbox_plan *plan; /* borrowed: its roots, and what is given */
@@ -57,6 +64,8 @@ struct draft {
 	size_t writable_count, writable_cap;
 	char **lifted;                 /* owned; missing paths named by --write */
 	size_t lifted_count, lifted_cap;
+	struct draft_tree *trees;      /* owned */
+	size_t tree_count, tree_cap;
 	size_t git_folders;            /* looked into so far */
 	size_t named;                  /* words of git's configuration, so far */
 	size_t named_by;               /* pointers that were read when the last word was noted */
@@ -107,6 +116,10 @@ void plan_variables(struct draft *draft, const char *home);
  * it and those above it. `home`: the user's own; may be NULL. */
 void plan_other_homes(struct draft *draft, const char *root, const char *home);
 
+/* homes.c: hidden entries of home folders that may be written to are not made or changed
+ * (names_is_hidden_entry): "HOME/.*" is noted among the absent names. */
+void plan_writable_homes(struct draft *draft);
+
 /* plan_names.c: after draft_settle, hides what is hidden wherever else it is mounted. */
 void plan_twins(struct draft *draft);
 
@@ -137,5 +150,20 @@ void plan_config(struct draft *draft, const char *git_folder, const char *top);
 /* git.c: what is there of git in and around a writable folder. `root`: it is a workspace root,
  * whose worktree may write to its repository elsewhere. */
 void plan_git(struct draft *draft, const char *folder, bool root);
+
+/* ---- what commands see (view.c) ---- */
+
+/* Notes that `git` describes the files in `tree` (NULL: nothing is noted); `own` as in draft_tree,
+ * or NULL. */
+void plan_describes(struct draft *draft, const char *git, const char *tree, const char *own);
+/* Where commands of this plan see another folder than the machine's: that which the canonical
+ * `path` is in, a static text; NULL: in none. */
+const char *plan_cover(const struct draft *draft, const char *path);
+/* After draft_settle: whether commands see at `path` what the machine has there; what is hidden
+ * deeper down does not matter. */
+bool plan_is_seen(const struct draft *draft, const char *path);
+/* After draft_settle, which it leaves so: shows the files of repositories that may be written to,
+ * or makes these read-only. */
+void plan_views(struct draft *draft);
 
 #endif

@@ -58,14 +58,52 @@ static ssize_t read_memory(const struct call *call, uint64_t address, void *data
 	return process_vm_readv(call->thread, &here, 1, &there, 1, 0);
 }
 
+/* What the access rights of the caller's memory are at an address: the text of /proc/THREAD/maps
+ * ("r-xp"); false when nothing is there. */
+static bool find_mapping(const struct call *call, uint64_t address, char rights[static 5])
+{
+	_cleanup_fd_ int fd = call_open_proc(call, "maps", O_RDONLY);
+	FILE *maps = fd < 0 ? NULL : fdopen(fd_steal(&fd), "r");
+	unsigned long long start, end;
+	char line[LIMIT_PATH_BYTES + 128];
+	bool found = false;
+
+	while (maps && !found && fgets(line, sizeof(line), maps)) {
+		found = sscanf(line, "%llx-%llx %4s", &start, &end, rights) == 3 &&
+		        address >= start && address < end;
+	}
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+/* Memory that only the kernel could read (execute-only; memfd_secret) or a process that may not be
+ * looked into: there is no deciding then, and the record says so. */
+static int memory_refused(const struct call *call, uint64_t address, int error)
+{
+	struct denial denial = { .kind = DENIAL_CALL, .reason = SANDBOX_REASON_KERNEL };
+	char rights[5] = "";
+
+	if (error == ESRCH)
+		return ESRCH;
+	if (error == EFAULT && (!find_mapping(call, address, rights) ||
+	                        !strpbrk(rights, "rx")))
+		return EFAULT;
+	snprintf(denial.what, sizeof(denial.what),
+	         "call %d: its arguments are in memory that the sandbox cannot read",
+	         call->request->data.nr);
+	supervise_record_denial(call, &denial);
+	return error == EFAULT ? EFAULT : EACCES;
+}
+
 int call_read(const struct call *call, uint64_t address, void *data, size_t len)
 {
 	ssize_t n = read_memory(call, address, data, len);
 
 	if (n < 0)
-		return errno == EFAULT ? EFAULT : EPERM;
+		return memory_refused(call, address, errno);
 	if ((size_t)n != len)
-		return EFAULT;
+		return memory_refused(call, address + (size_t)n, EFAULT);
 	return call_alive(call) ? 0 : ESRCH;
 }
 
@@ -84,7 +122,7 @@ int call_read_path(const struct call *call, uint64_t address, char path[LIMIT_PA
 			want = LIMIT_PATH_BYTES - len;
 		n = read_memory(call, address + len, path + len, want);
 		if (n <= 0)
-			return n < 0 && errno != EFAULT ? EPERM : EFAULT;
+			return memory_refused(call, address + len, n < 0 ? errno : EFAULT);
 		if (memchr(path + len, '\0', (size_t)n))
 			return 0;
 		len += (size_t)n;
@@ -134,18 +172,6 @@ static int kept_folder(struct supervisor *supervisor, pid_t thread, bool again)
 	return kept->fd;
 }
 
-ssize_t call_read_link(const struct call *call, const char *name, char *text, size_t size)
-{
-	int folder = kept_folder(call->supervisor, call->thread, false);
-	ssize_t n = folder < 0 ? -1 : readlinkat(folder, name, text, size);
-
-	if (n < 0 && (errno == ENOENT || errno == ESRCH)) {
-		folder = kept_folder(call->supervisor, call->thread, true);
-		n = folder < 0 ? -1 : readlinkat(folder, name, text, size);
-	}
-	return n;
-}
-
 int call_open_proc(const struct call *call, const char *name, int flags)
 {
 	int folder = kept_folder(call->supervisor, call->thread, false);
@@ -156,6 +182,13 @@ int call_open_proc(const struct call *call, const char *name, int flags)
 		fd = folder < 0 ? -1 : openat(folder, name, flags | O_CLOEXEC);
 	}
 	return fd;
+}
+
+int call_stat_proc(const struct call *call, const char *name, struct stat *ret)
+{
+	int folder = kept_folder(call->supervisor, call->thread, false);
+
+	return folder < 0 ? -1 : fstatat(folder, name, ret, 0);
 }
 
 void call_free_procs(struct supervisor *supervisor)
@@ -175,12 +208,10 @@ bool call_proc_is_own(void)
 	return strtol(text, NULL, 10) == getpid();
 }
 
-/* The value behind "Name:\t" in /proc/THREAD/status; false when there is none. */
-static bool status_value(const struct call *call, const char *name, int base,
-                         unsigned long long *ret)
+/* The value behind "Name:\t" in a status file of /proc; false when there is none. */
+static bool value_in(int fd, const char *name, int base, unsigned long long *ret)
 {
 	char text[4096], *line;
-	_cleanup_fd_ int fd = call_open_proc(call, "status", O_RDONLY);
 
 	if (!fd_read_text(fd, text, sizeof(text)))
 		return false;
@@ -189,6 +220,32 @@ static bool status_value(const struct call *call, const char *name, int base,
 		return false;
 	*ret = strtoull(line + strlen(name), NULL, base);
 	return true;
+}
+
+static bool status_value(const struct call *call, const char *name, int base,
+                         unsigned long long *ret)
+{
+	_cleanup_fd_ int fd = call_open_proc(call, "status", O_RDONLY);
+
+	return value_in(fd, name, base, ret);
+}
+
+pid_t call_group(const struct call *call)
+{
+	unsigned long long group = 0;
+
+	return status_value(call, "Tgid:", 10, &group) ? (pid_t)group : 0;
+}
+
+pid_t call_proc_group(const char *text)
+{
+	char path[64];
+	_cleanup_fd_ int fd = -1;
+	unsigned long long group = 0;
+
+	snprintf(path, sizeof(path), "/proc/%.*s/status", (int)strcspn(text, "/") % 32, text);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return value_in(fd, "Tgid:", 10, &group) ? (pid_t)group : 0;
 }
 
 /* The process of the thread, and its name; 0 and "" when it is gone.

@@ -33,8 +33,6 @@ static const char kill_background_process_result_schema[] = SCHEMA(
 	 RESULT_COMMAND_STATE SCHEMA(}}, ) RESULT_FAILURE SCHEMA(]} );
 /* clang-format on */
 
-static const char *const kill_background_process_aliases[] = { "KillShell", "KillBash", NULL };
-
 static const struct tool_alias kill_background_process_parameter_aliases[] = {
 	{ "id", "pid", 0 },
 	{ "shell_id", "pid", 0 },
@@ -73,7 +71,6 @@ const struct tool tool_kill_background_process = {
 	.name = "kill_background_process",
 	.title = "End a background command",
 	.kind = TOOL_KIND_OTHER,
-	.aliases = kill_background_process_aliases,
 	.parameter_aliases = kill_background_process_parameter_aliases,
 	.description = kill_background_process_description,
 	.arguments_schema = kill_background_process_arguments_schema,
@@ -184,8 +181,6 @@ static const char read_background_output_result_schema[] = SCHEMA(
 	 RESULT_COMMAND_STATE SCHEMA(}}, ) RESULT_FAILURE SCHEMA(]} );
 /* clang-format on */
 
-static const char *const read_background_output_aliases[] = { "BashOutput", NULL };
-
 static const struct tool_alias read_background_output_parameter_aliases[] = {
 	{ "id", "pid", 0 },
 	{ "bash_id", "pid", 0 },
@@ -264,7 +259,6 @@ const struct tool tool_read_background_output = {
 	.name = "read_background_output",
 	.title = "Read a command's output",
 	.kind = TOOL_KIND_READ,
-	.aliases = read_background_output_aliases,
 	.parameter_aliases = read_background_output_parameter_aliases,
 	.description = read_background_output_description,
 	.arguments_schema = read_background_output_arguments_schema,
@@ -300,8 +294,6 @@ static const char write_background_input_result_schema[] = SCHEMA(
 	 "message": {"type": "string"},
 	 "pid": {"type": "integer"}}}, ) RESULT_FAILURE SCHEMA(]} );
 /* clang-format on */
-
-static const char *const write_background_input_aliases[] = { "write_stdin", NULL };
 
 static const struct tool_alias write_background_input_parameter_aliases[] = {
 	{ "id", "pid", 0 },
@@ -346,7 +338,6 @@ const struct tool tool_write_background_input = {
 	.name = "write_background_input",
 	.title = "Write to a command's input",
 	.kind = TOOL_KIND_EXECUTE,
-	.aliases = write_background_input_aliases,
 	.parameter_aliases = write_background_input_parameter_aliases,
 	.description = write_background_input_description,
 	.arguments_schema = write_background_input_arguments_schema,

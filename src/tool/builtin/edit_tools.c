@@ -118,8 +118,6 @@ static const char update_file_arguments_schema[] = SCHEMA(
 } );
 /* clang-format on */
 
-static const char *const aliases[] = { "replace", "edit", NULL };
-
 static const struct tool_alias update_file_parameter_aliases[] = {
 	ALIASES_FILE_PATH,
 	{ "old_string", "old_content", 0 },
@@ -147,7 +145,6 @@ const struct tool tool_update_file = {
 	.name = "update_file",
 	.title = "Update file",
 	.kind = TOOL_KIND_EDIT,
-	.aliases = aliases,
 	.parameter_aliases = update_file_parameter_aliases,
 	.description = update_file_description,
 	.arguments_schema = update_file_arguments_schema,

@@ -442,9 +442,6 @@ static const char result_schema[] = SCHEMA(
 	RESULT_ERROR SCHEMA(}} );
 /* clang-format on */
 
-static const char *const aliases[] = { "ShellTool",       "shell",       "bash", "Bash",
-	                               "execute_command", "run_command", NULL };
-
 static const struct tool_alias parameter_aliases[] = {
 	{ "directory", "dir_path", 0 },
 	{ "workdir", "dir_path", 0 },
@@ -685,7 +682,6 @@ const struct tool tool_run_shell_command = {
 	.name = "run_shell_command",
 	.title = "Run a command",
 	.kind = TOOL_KIND_EXECUTE,
-	.aliases = aliases,
 	.parameter_aliases = parameter_aliases,
 	.description = description,
 	.arguments_schema = arguments_schema,

@@ -417,8 +417,6 @@ static const char result_schema[] = SCHEMA(
 	 "message": {"type": "string"}}}, ) RESULT_FAILURE SCHEMA(]} );
 /* clang-format on */
 
-static const char *const aliases[] = { "grep_search", "search_file_content", NULL };
-
 static const struct tool_alias parameter_aliases[] = {
 	{ "directory", "path", 0 },
 	{ "dir_path", "path", 0 },
@@ -637,7 +635,6 @@ const struct tool tool_search_files = {
 	.name = "search_files",
 	.title = "Search in files",
 	.kind = TOOL_KIND_SEARCH,
-	.aliases = aliases,
 	.parameter_aliases = parameter_aliases,
 	.switches = switches,
 	.name_defaults = name_defaults,

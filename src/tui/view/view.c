@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
+#include "data/tool_names.h"
 #include "tui/markdown/highlight.h"
 #include "tui/view/private.h"
 
@@ -35,54 +36,19 @@ static void row_count(struct row *row, json_int_t count, const char *one, const 
 
 /* ---- heads ------------------------------------------------------------------- */
 
-/* What people call what a tool does. */
-static const struct {
-	const char *tool, *verb;
-	bool alone; /* its arguments are shown beneath, or say nothing */
-} verbs[] = {
-	{ "read_file", "Read", false },
-	{ "read_many_files", "Read", false },
-	{ "safe_patch", "Edit", false },
-	{ "update_file", "Edit", false },
-	{ "replace", "Edit", false },
-	{ "write_file", "Write", false },
-	{ "apply_changes", "Change", false },
-	{ "search_files", "Search", false },
-	{ "search_file_content", "Search", false },
-	{ "grep_search", "Search", false },
-	{ "glob", "Find", false },
-	{ "list_directory", "List", false },
-	{ "run_shell_command", "Run", false },
-	{ "list_background_processes", "List running commands", true },
-	{ "read_background_output", "Read the output of command", false },
-	{ "write_background_input", "Write to command", false },
-	{ "kill_background_process", "End command", false },
-	{ "web_fetch", "Fetch", false },
-	{ "google_web_search", "Search the web for", false },
-	{ "save_memory", "Remember", false },
-	{ "write_todos", "Steps", true },
-	{ "update_topic", "Topic", false },
-	{ "ask_user", "Ask you", true },
-	{ "enter_plan_mode", "Plan", false },
-	{ "exit_plan_mode", "Carry out the plan", false },
-};
-
 static void head_subject(struct row *row, const json_t *call, const json_t *result)
 {
 	const char *name = json_string_value(json_object_get(call ? call : result, "toolName"));
 	struct span title = member_span(call, "title");
 	struct span description = member_span(call, "description");
-	size_t i = 0;
+	const struct tool_names *names = name ? tool_names_find(name) : NULL;
 
-	while (i < ARRAY_LEN(verbs) && (!name || strcmp(verbs[i].tool, name)))
-		i++;
-	if (i < ARRAY_LEN(verbs))
-		row_text(row, span_str(verbs[i].verb), STYLE_BOLD(ROLE_TEXT));
+	if (names && names->verb)
+		row_text(row, span_str(names->verb), STYLE_BOLD(ROLE_TEXT));
 	else
 		row_text(row, title.len ? title : span_str(name ? name : "Call"),
 		         STYLE_BOLD(ROLE_TEXT));
-	if (!description.len || (i < ARRAY_LEN(verbs) && verbs[i].alone) ||
-	    span_eq(description, title))
+	if (!description.len || (names && names->verb_alone) || span_eq(description, title))
 		return;
 	row_printf(row, STYLE(ROLE_TEXT), " ");
 	row_text(row, description, STYLE(ROLE_TEXT));
@@ -450,6 +416,17 @@ static void web_facts(struct row *row, const json_t *value)
 		          "source", "sources");
 }
 
+/* Without the marks that say to a model whose words it is. */
+static struct span web_title(const json_t *page)
+{
+	const struct span begin = SPAN("<untrusted_context>"), end = SPAN("</untrusted_context>");
+	struct span title = member_span(page, "title");
+
+	if (span_starts(title, begin) && span_ends(title, end))
+		title = span_head(span_skip(title, begin.len), title.len - begin.len - end.len);
+	return title;
+}
+
 static void web_body(struct body *body, const json_t *value)
 {
 	const char *const lists[] = { "pages", "sources" };
@@ -459,7 +436,7 @@ static void web_body(struct body *body, const json_t *value)
 	for (size_t k = 0; k < ARRAY_LEN(lists); k++)
 		json_array_foreach(json_object_get(value, lists[k]), i, page) {
 			struct span url = member_span(page, "url");
-			struct span title = member_span(page, "title");
+			struct span title = web_title(page);
 			struct row row = { 0 };
 
 			row_link(&row, url, STYLE(ROLE_LINK), url);

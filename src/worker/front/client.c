@@ -166,6 +166,16 @@ static bool take_answer(struct client *client)
 	return ok;
 }
 
+/* Whether the number of this frame may name a run or a watch that has ended: not while it is that
+ * of another request, which would wait for its answer for ever. */
+static bool may_have_ended(struct client *client, enum wire_type began)
+{
+	const uint64_t id = client->wire.frame.id;
+	const struct pending *pending = find_pending(client, id);
+
+	return id && id <= client->last_id && (!pending || pending->call->request == began);
+}
+
 static bool take_change(struct client *client)
 {
 	for (struct change_mark *mark = client->marks; mark; mark = mark->next)
@@ -174,7 +184,7 @@ static bool take_change(struct client *client)
 			client_waiter_wake(&client->watcher);
 			return true;
 		}
-	return client->wire.frame.id <= client->last_id;
+	return may_have_ended(client, WIRE_MESSAGE_WATCH);
 }
 
 static struct client_run *find_run(struct client *client, uint64_t id)
@@ -204,7 +214,7 @@ static bool take_run_event(struct client *client)
 	struct run_event *event;
 
 	if (!run) /* freed meanwhile */
-		return frame->id <= client->last_id;
+		return may_have_ended(client, WIRE_MESSAGE_RUN);
 	if (frame->message->number == WIRE_MESSAGE_RUN_INPUT_TAKEN)
 		return take_credit(client, run);
 	if (run->queued_bytes + frame->fields.len + sizeof(*event) > QUEUE_BYTES)
@@ -230,7 +240,7 @@ static bool hand_out(struct client *client)
 	case WIRE_WHEN_RUN:
 		return take_run_event(client);
 	case WIRE_WHEN_READY: /* PONG: that it came is all */
-		return true;
+		return client->wire.frame.id == 0;
 	case WIRE_WHEN_FIRST:
 		break;
 	}
@@ -239,6 +249,19 @@ static bool hand_out(struct client *client)
 
 /* ---- reading --------------------------------------------------------------- */
 
+/* How long the rest of a frame may take that has begun: it is sent in one go, and only a network
+ * holds it up. */
+static int client_stall_ms(const struct client *client)
+{
+	return (int)(client->keeping ? 2 * client->patience_ms : client->patience_ms / 2);
+}
+
+/* Locked; not while another thread reads. */
+static bool is_within_frame(const struct client *client)
+{
+	return !client->reading && wire_is_within_frame(&client->wire);
+}
+
 /* Whether the worker still gives signs of life; asks for one when it does not. Locked. */
 static void check_life(struct client *client)
 {
@@ -246,10 +269,14 @@ static void check_life(struct client *client)
 	int64_t now = client_now_ms();
 	struct err err = ERR_INIT;
 
-	if (!client->pending || bytes != client->seen_bytes) {
+	if ((!client->pending && !is_within_frame(client)) || bytes != client->seen_bytes) {
 		client->seen_bytes = bytes;
 		client->quiet_ms = now;
 		client->pinged = false;
+		return;
+	}
+	if (is_within_frame(client) && now - client->quiet_ms >= client_stall_ms(client)) {
+		client_fail_locked(client, "broke the protocol (it stopped within a message).");
 		return;
 	}
 	if (now - client->quiet_ms < client->patience_ms)
@@ -426,7 +453,7 @@ static int64_t next_look(const struct client *client, int64_t until_ms)
 {
 	int64_t look = client_now_ms() + client->patience_ms / 2;
 
-	if (!client->pending || (until_ms >= 0 && until_ms < look))
+	if ((!client->pending && !is_within_frame(client)) || (until_ms >= 0 && until_ms < look))
 		return until_ms;
 	return look;
 }
@@ -602,7 +629,7 @@ static bool wait_patiently(void *data, int fd, short events)
 	if (events == POLLOUT)
 		return await_room(client, fd);
 	while (!client->failed_hint) {
-		int got = poll(fds, ARRAY_LEN(fds), (int)(2 * client->patience_ms));
+		int got = poll(fds, ARRAY_LEN(fds), client_stall_ms(client));
 
 		if (got == 0 || (got < 0 && errno != EINTR))
 			return false;

@@ -60,7 +60,10 @@ static bool deliver_output(struct client_run *run, const void *object)
 
 	if (run->main_ended && run->ended)
 		return false;
-	run->events.output(run->data, output->stream, output->bytes);
+	if (output->bytes.len)
+		run->events.output(run->data, output->stream, output->bytes);
+	else if (run->events.closed && !run->main_ended)
+		run->events.closed(run->data, output->stream);
 	run->taken = taken.bytes;
 	if (taken.bytes < LIMIT_RUN_WINDOW / 4)
 		return true;

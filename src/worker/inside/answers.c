@@ -317,6 +317,14 @@ static void served_output(void *data, enum run_stream stream, struct span bytes)
 	}
 }
 
+static void served_closed(void *data, enum run_stream stream)
+{
+	struct served_run *served = data;
+	const struct wire_run_output body = { .stream = stream };
+
+	server_send(served->server, WIRE_MESSAGE_RUN_OUTPUT, served->id, &body);
+}
+
 static void served_denied(void *data, const struct denial *denial)
 {
 	struct served_run *served = data;
@@ -431,6 +439,7 @@ static void answer_run(struct server *server, struct job *job)
 {
 	static const struct run_events events = { .started = served_started,
 	                                          .output = served_output,
+		                                  .closed = served_closed,
 		                                  .hidden = served_hidden,
 		                                  .denied = served_denied,
 		                                  .secret = served_secret,

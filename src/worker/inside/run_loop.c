@@ -118,6 +118,7 @@ enum {
 	SECRET_MS = 100,   /* between looks at what a terminal that is typed into echoes */
 	SECRET_QUIET_MS = 1000, /* when nothing was written or typed for so long, between looks */
 	DRAIN_MS = 200,    /* for output that others than the command's processes hold open */
+	CLOSED_MS = 200,   /* from the end of a stream to its report, if the command runs on */
 	GIVE_UP_MS = 5000, /* a process that cannot be killed is left to the kernel */
 };
 
@@ -131,6 +132,7 @@ struct loop {
 	uint64_t alive_ms;    /* the last output or order: something typed, mostly */
 	struct limits *limits; /* owned; NULL: none */
 	uint64_t look_ms;     /* the next look at them */
+	uint64_t closed_ms[2]; /* by enum run_stream: when it ended, until reported; 0: not */
 	uint64_t reaped_ms;   /* when the command itself ended; 0 before */
 	bool main_reported;
 	bool stopped;         /* by us: `end.why` says why */
@@ -205,8 +207,11 @@ static bool read_output(struct loop *loop, enum run_stream stream)
 		len += n > 0 ? (size_t)n : 0;
 	} while (len < RUN_PIECE_BYTES && (n > 0 || (n < 0 && errno == EINTR)));
 	/* The end; a terminal's is EIO. */
-	if (len < RUN_PIECE_BYTES && (n == 0 || (n < 0 && errno != EAGAIN)))
+	if (len < RUN_PIECE_BYTES && (n == 0 || (n < 0 && errno != EAGAIN))) {
 		close_output(state, stream);
+		if (state->events.closed && !state->streams.terminal)
+			loop->closed_ms[stream] = clock_monotonic_ms();
+	}
 	if (!len)
 		return false;
 	loop_sign_of_life(loop);
@@ -359,6 +364,27 @@ static void look_at_echo(struct loop *loop)
 	pthread_mutex_unlock(&state->reporting);
 }
 
+/* When it is due; 0: nothing is, or the last output is still being passed on. */
+static uint64_t closed_due_ms(const struct loop *loop, enum run_stream stream)
+{
+	return loop->closed_ms[stream] && loop->phase == RUNNING && !loop->reaped_ms &&
+			       !run_reporter_busy(&loop->state->reporter) ?
+	               loop->closed_ms[stream] + CLOSED_MS : 0;
+}
+
+static void report_closed(struct loop *loop, enum run_stream stream, uint64_t now)
+{
+	struct run_state *state = loop->state;
+	const uint64_t due = closed_due_ms(loop, stream);
+
+	if (!due || now < due)
+		return;
+	loop->closed_ms[stream] = 0;
+	pthread_mutex_lock(&state->reporting);
+	state->events.closed(state->data, stream);
+	pthread_mutex_unlock(&state->reporting);
+}
+
 /* Reported later: whoever gets it may keep others waiting. */
 static bool past_limits(struct loop *loop)
 {
@@ -379,6 +405,8 @@ static void check_times(struct loop *loop)
 
 	if (loop->phase == STOPPING && now >= loop->phase_ms + STOP_MS)
 		loop_kill_all(loop);
+	report_closed(loop, RUN_STDOUT, now);
+	report_closed(loop, RUN_STDERR, now);
 	if (loop->phase != RUNNING && loop->phase != LEFT)
 		return;
 	if (loop->limits && now >= loop->look_ms) {
@@ -577,6 +605,9 @@ static int wait_ms(const struct loop *loop)
 		return ms;
 	if (state->typed_into)
 		ms = lesser(ms, secret_ms(loop, now));
+	for (enum run_stream stream = RUN_STDOUT; stream <= RUN_STDERR; stream++)
+		if (closed_due_ms(loop, stream))
+			ms = lesser(ms, ms_until(now, closed_due_ms(loop, stream)));
 	if (state->timeout_ms)
 		ms = lesser(ms, ms_until(now, state->began_ms + state->timeout_ms));
 	if (state->inactivity_ms && !run_reporter_busy(&state->reporter))

@@ -51,6 +51,16 @@ static void put_terminated_text(struct wire_out *out, struct span text)
 	buf_append(&out->fields, "", 1);
 }
 
+/* Whether the other side takes so much of a field. */
+static bool fits_field(struct wire_out *out, const struct wire_field *field, size_t count)
+{
+	if (count <= field->max)
+		return true;
+	out->too_long = out->too_long ? out->too_long : field;
+	out->fields.overflowed = true;
+	return false;
+}
+
 static size_t counted_items(const struct wire_field *field, const char *object)
 {
 	return *(const size_t *)(object + field->count_offset);
@@ -83,7 +93,7 @@ static void put_string(struct wire_out *out, const struct wire_field *field, con
 {
 	const char *text = *(const char *const *)(object + field->offset);
 
-	if (text)
+	if (text && fits_field(out, field, strlen(text)))
 		put_terminated_text(out, span_str(text));
 	else if (field->kind == WIRE_TEXT_OR_NULL)
 		put_integer(out, UINT32_MAX, 4);
@@ -110,7 +120,10 @@ static void put_word_field(struct wire_out *out, const struct wire_field *field,
 
 static void put_bytes(struct wire_out *out, const struct wire_field *field, const char *object)
 {
-	put_span(out, *(const struct span *)(object + field->offset));
+	const struct span bytes = *(const struct span *)(object + field->offset);
+
+	if (fits_field(out, field, bytes.len))
+		put_span(out, bytes);
 }
 
 static void put_hash_field(struct wire_out *out, const struct wire_field *field, const char *object)
@@ -170,6 +183,8 @@ static void put_texts(struct wire_out *out, const struct wire_field *field, cons
 	else
 		while (texts && texts[count])
 			count++;
+	if (!fits_field(out, field, count))
+		return;
 	put_integer(out, count, 4);
 	for (size_t i = 0; i < count; i++)
 		put_terminated_text(out, span_str(texts[i]));
@@ -182,6 +197,8 @@ static void put_array(struct wire_out *out, const struct wire_field *field, cons
 
 	if (field->kind != WIRE_ARRAY_INLINE)
 		items = *(const char *const *)items;
+	if (field->kind == WIRE_ARRAY && !fits_field(out, field, count))
+		return;
 	put_integer(out, count, 4);
 	for (size_t i = 0; i < count && !out->fields.overflowed; i++)
 		wire_encode(out, field->of, items + i * field->of->size);

@@ -136,13 +136,16 @@ struct wire_out {
 	struct span *blobs;       /* owned array; the bytes are borrowed from what was encoded */
 	size_t blob_count, blob_cap;
 	uint64_t blob_bytes;
+	const struct wire_field *too_long; /* the first that the other side would refuse: there is
+	                                    * more of it than its `max`; NULL: none */
 };
 
 void wire_out_init(struct wire_out *out); /* room in fields for a frame's fields */
 void wire_out_release(struct wire_out *out);
 #define _cleanup_wire_out_ __attribute__((cleanup(wire_out_release)))
 
-/* Appends the structure at `object`, which must be as its layout says (our own data). */
+/* Appends the structure at `object`, which must be as its layout says (our own data).  Of a field
+ * that is too long, fields.overflowed is set, too: one call fails then, and not the connection. */
 void wire_encode(struct wire_out *out, const struct wire_layout *layout, const void *object);
 
 /* ---- reading ---- */

@@ -58,7 +58,8 @@
 	X(RUN, 32, TO_WORKER, READY, 64 << 20, 0, run, "starts a command; its number names it")   \
 	X(RUNNING, 33, TO_FRONT, ANSWER, 0, 0, nothing, "RUN: it is being started")               \
 	X(RUN_STARTED, 34, TO_FRONT, RUN, 64, 0, run_started, "its process number")               \
-	X(RUN_OUTPUT, 35, TO_FRONT, RUN, 128 << 10, 0, run_output, "what it wrote")               \
+	X(RUN_OUTPUT, 35, TO_FRONT, RUN, 128 << 10, 0, run_output,                                \
+	  "what it wrote; empty: it closed the stream, and runs on")                              \
 	X(RUN_DENIED, 36, TO_FRONT, RUN, 8192, 0, run_denied, "what was denied to it")            \
 	X(RUN_MAIN_ENDED, 37, TO_FRONT, RUN, 256, 0, run_end, "the command has ended")            \
 	X(RUN_ENDED, 38, TO_FRONT, RUN, 256, 0, run_end, "all its processes have; the last of it") \

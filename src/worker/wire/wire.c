@@ -282,6 +282,12 @@ enum wire_step wire_next(struct wire *wire)
 	return step;
 }
 
+bool wire_is_within_frame(const struct wire *wire)
+{
+	return wire->state == WIRE_IN_FIELDS ||
+	       (wire->state == WIRE_IN_HEADER && wire->header_len);
+}
+
 char *wire_take_fields(struct wire *wire)
 {
 	char *fields = mem_steal(&wire->fields);
@@ -534,6 +540,13 @@ static bool wire_write(struct wire *wire, const void *bytes, size_t len, struct 
 static bool check_size(const struct wire_message *message, const struct wire_out *out,
                        struct err *err)
 {
+	if (out->too_long)
+		return err_set(err, ERR_TOO_LARGE,
+		               "A worker's %s message takes at most %llu %s of \"%s\".",
+		               message->name, (unsigned long long)out->too_long->max,
+		               out->too_long->of || out->too_long->kind == WIRE_TEXTS ||
+		                               out->too_long->kind == WIRE_TEXTS_OR_NULL ?
+		                       "elements" : "bytes", out->too_long->name);
 	if (out->fields.overflowed || out->fields.len > message->fields_max ||
 	    out->blob_bytes > message->blob_max)
 		return err_set(err, ERR_TOO_LARGE, "This is too large for a worker's %s message.",

@@ -153,6 +153,8 @@ bool wire_queue_unless_busy(struct wire *wire, enum wire_type type, uint64_t id,
 enum wire_step wire_next(struct wire *wire);
 /* Whether bytes were read ahead, or a frame is not taken yet: poll does not know of them. */
 bool wire_has_input(const struct wire *wire);
+/* Whether a frame's header or fields have begun to arrive, and not ended; for who reads. */
+bool wire_is_within_frame(const struct wire *wire);
 /* The fields' memory is the caller's to free from now on. */
 char *wire_take_fields(struct wire *wire);
 /* Prepares `in` for the current frame's fields. */

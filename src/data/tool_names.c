@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sources: Gemini CLI (tool-names.ts, its classes and display names), Claude Code's tools
+ * reference, Codex (its function tools), OpenCode, Qwen Code, Cline and Cursor. */
+#include "data/tool_names.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/schema.h"
+
+enum { NAME_MAX_BYTES = 64, NAMES_ALL_MAX = 256 };
+
+#define ALIASES(...) .aliases = (const char *const[]){ __VA_ARGS__ __VA_OPT__(, ) NULL }
+
+static const struct tool_names rows[] = {
+	{ "read_file", TOOL_KIND_READ, .claude = "Read", .verb = "Read",
+	  ALIASES("ReadFileTool", "Read", "read", "view", "view_file") },
+	{ "read_many_files", TOOL_KIND_READ, .claude = "Read", .like = "read_file", .verb = "Read",
+	  ALIASES("ReadManyFilesTool") },
+	{ "safe_patch", TOOL_KIND_EDIT, .ours = true, .edits = true, .claude = "Edit",
+	  .like = "update_file", .verb = "Edit",
+	  ALIASES("SafePatchTool") },
+	{ "write_file", TOOL_KIND_EDIT, .edits = true, .claude = "Write", .verb = "Write",
+	  ALIASES("WriteFileTool", "Write", "write", "write_to_file", "create_file") },
+	{ "update_file", TOOL_KIND_EDIT, .ours = true, .edits = true, .claude = "Edit",
+	  .verb = "Edit",
+	  ALIASES("replace", "edit", "EditTool", "ReplaceTool", "SmartEditTool", "Edit",
+	          "MultiEdit", "multiedit", "multi_edit", "edit_file", "replace_in_file",
+	          "str_replace", "str_replace_editor", "str_replace_based_edit_tool") },
+	{ "apply_changes", TOOL_KIND_EDIT, .ours = true, .edits = true, .claude = "Edit",
+	  .verb = "Change",
+	  ALIASES("ApplyChangesTool", "apply_patch") },
+	{ "search_files", TOOL_KIND_SEARCH, .gemini = "grep_search", .claude = "Grep",
+	  .verb = "Search",
+	  ALIASES("grep_search", "search_file_content", "GrepTool", "RipGrepTool", "Grep", "grep",
+	          "grep_files", "search_text") },
+	{ "glob", TOOL_KIND_SEARCH, .claude = "Glob", .verb = "Find",
+	  ALIASES("GlobTool", "Glob", "find_files", "file_search") },
+	{ "list_directory", TOOL_KIND_SEARCH, .claude = "LS", .verb = "List",
+	  ALIASES("LSTool", "LS", "ls", "list", "list_dir", "list_files", "read_folder") },
+	{ "run_shell_command", TOOL_KIND_EXECUTE, .claude = "Bash", .verb = "Run",
+	  ALIASES("ShellTool", "shell", "bash", "Bash", "execute_command", "run_command",
+	          "exec_command", "local_shell", "unified_exec", "container.exec",
+	          "run_terminal_cmd", "run_terminal_command") },
+	{ "list_background_processes", TOOL_KIND_READ, .verb = "List running commands",
+	  .verb_alone = true, ALIASES() },
+	{ "read_background_output", TOOL_KIND_READ, .claude = "BashOutput",
+	  .verb = "Read the output of command", ALIASES("BashOutput", "TaskOutput") },
+	{ "write_background_input", TOOL_KIND_EXECUTE, .verb = "Write to command",
+	  ALIASES("write_stdin") },
+	{ "kill_background_process", TOOL_KIND_OTHER, .verb = "End command",
+	  ALIASES("KillShell", "KillBash", "TaskStop") },
+	{ "web_fetch", TOOL_KIND_FETCH, .claude = "WebFetch", .verb = "Fetch",
+	  ALIASES("WebFetchTool", "WebFetch", "webfetch", "fetch") },
+	{ "google_web_search", TOOL_KIND_SEARCH, .claude = "WebSearch",
+	  .verb = "Search the web for",
+	  ALIASES("WebSearchTool", "WebSearch", "websearch", "web_search", "google_search") },
+	{ "save_memory", TOOL_KIND_OTHER, .verb = "Remember", ALIASES("MemoryTool", "memory") },
+	{ "write_todos", TOOL_KIND_OTHER, .claude = "TodoWrite", .verb = "Steps",
+	  .verb_alone = true,
+	  ALIASES("WriteTodosTool", "TodoWrite", "todowrite", "todo_write", "update_plan") },
+	{ "ask_user", TOOL_KIND_COMMUNICATE, .claude = "AskUserQuestion", .verb = "Ask you",
+	  .verb_alone = true,
+	  ALIASES("AskUserTool", "AskUserQuestion", "request_user_input", "question",
+	          "ask_followup_question") },
+	{ "enter_plan_mode", TOOL_KIND_PLAN, .verb = "Plan",
+	  ALIASES("EnterPlanModeTool", "EnterPlanMode") },
+	{ "exit_plan_mode", TOOL_KIND_PLAN, .claude = "ExitPlanMode",
+	  .verb = "Carry out the plan", ALIASES("ExitPlanModeTool", "ExitPlanMode") },
+	{ "request_permission", TOOL_KIND_COMMUNICATE, .ours = true,
+	  ALIASES("request_permissions") },
+	{ "search_tools", TOOL_KIND_SEARCH, .ours = true, ALIASES("ToolSearch", "tool_search") },
+	{ "call_tool", TOOL_KIND_THINK, .ours = true, ALIASES() },
+	{ "activate_skill", TOOL_KIND_OTHER, .claude = "Skill",
+	  ALIASES("ActivateSkillTool", "Skill", "skill") },
+	{ "invoke_agent", TOOL_KIND_AGENT, .claude = "Task",
+	  ALIASES("AgentTool", "Task", "Agent", "task", "spawn_agent") },
+	{ "update_topic", TOOL_KIND_THINK, .verb = "Topic", ALIASES("UpdateTopicTool") },
+	{ "get_internal_docs", TOOL_KIND_READ, ALIASES("GetInternalDocsTool") },
+	{ "read_mcp_resource", TOOL_KIND_READ, ALIASES("ReadMcpResourceTool") },
+	{ "list_mcp_resources", TOOL_KIND_SEARCH, ALIASES("ListMcpResourcesTool") },
+	/* Agents, which rules name as tools. */
+	{ "codebase_investigator", TOOL_KIND_AGENT, ALIASES() },
+	{ "cli_help", TOOL_KIND_AGENT, ALIASES() },
+};
+
+/* Tools of other agents that hasp has nothing like. Sorted. */
+static const char *const foreign[] = {
+	"CronCreate", "CronDelete", "CronList", "EnterWorktree", "ExitWorktree", "LSP", "Monitor",
+	"NotebookEdit", "NotebookRead", "PowerShell", "PushNotification", "RemoteTrigger",
+	"SendMessage", "SlashCommand", "StructuredOutput", "TaskCreate", "TaskGet", "TaskList",
+	"TaskUpdate", "TeamCreate", "TeamDelete", "TodoRead", "access_mcp_resource",
+	"attempt_completion", "browser_action", "browser_agent", "close_agent", "codebase_search",
+	"codesearch", "complete_task", "generalist", "image_generation", "js_repl",
+	"list_code_definition_names", "lsp", "new_task", "read_lints", "resume_agent", "send_input",
+	"todoread", "tracker_add_dependency", "tracker_create_task", "tracker_get_task",
+	"tracker_list_tasks", "tracker_update_task", "tracker_visualize", "use_mcp_tool",
+	"view_image", "wait_agent",
+};
+
+/* ---- look-up ----------------------------------------------------------------- */
+
+size_t tool_names_count(void)
+{
+	return ARRAY_LEN(rows);
+}
+
+const struct tool_names *tool_names_at(size_t i)
+{
+	return &rows[i];
+}
+
+const struct tool_names *tool_names_of(const char *canonical)
+{
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (strcmp(rows[i].name, canonical) == 0)
+			return &rows[i];
+	return NULL;
+}
+
+static const struct tool_names *tool_names_exact(const char *name)
+{
+	const struct tool_names *found = tool_names_of(name);
+
+	for (size_t i = 0; i < ARRAY_LEN(rows) && !found; i++)
+		for (const char *const *alias = rows[i].aliases; *alias && !found; alias++)
+			if (strcmp(*alias, name) == 0)
+				found = &rows[i];
+	return found;
+}
+
+/* "readFile" and "ReadFile" as "read_file"; false: the name is not written so, or is too long. */
+static bool snake_case(const char *name, char ret[NAME_MAX_BYTES])
+{
+	size_t len = 0;
+
+	for (const char *c = name; *c; c++) {
+		const bool upper = *c >= 'A' && *c <= 'Z';
+
+		if (!ascii_is_alnum(*c) || len + 3 > NAME_MAX_BYTES)
+			return false;
+		if (upper && c > name)
+			ret[len++] = '_';
+		ret[len++] = (char)(upper ? *c - 'A' + 'a' : *c);
+	}
+	ret[len] = '\0';
+	return len > 0;
+}
+
+const struct tool_names *tool_names_find(const char *name)
+{
+	static const char *const before[] = { "default_api.", "default_api:", "functions." };
+	const struct tool_names *found;
+	char snake[NAME_MAX_BYTES];
+
+	if (strchr(name, '*') || strncmp(name, "mcp_", 4) == 0)
+		return NULL;
+	found = tool_names_exact(name);
+	for (size_t i = 0; i < ARRAY_LEN(before) && !found; i++)
+		if (strncmp(name, before[i], strlen(before[i])) == 0)
+			found = tool_names_exact(name += strlen(before[i]));
+	if (!found && snake_case(name, snake))
+		found = tool_names_exact(snake);
+	return found;
+}
+
+const char *tool_names_canonical(const char *name)
+{
+	const struct tool_names *names = tool_names_find(name);
+
+	return names ? names->name : name;
+}
+
+bool tool_names_means_other(const struct tool_names *names, const char *name)
+{
+	return !names->ours || strcmp(names->name, name) != 0;
+}
+
+bool tool_names_means_edits(const char *name)
+{
+	return strcmp(name, "Edit") == 0 || strcmp(name, "apply_patch") == 0;
+}
+
+bool tool_names_stand_for(const char *word, const char *tool, bool restricts)
+{
+	const struct tool_names *known = tool_names_find(word), *own = tool_names_of(tool);
+
+	if (span_fits(span_str(tool), span_str(word)) || (known && known == own))
+		return true;
+	for (const char *const *alias = own ? own->aliases : NULL; alias && *alias; alias++)
+		if (strchr(word, '*') && span_fits(span_str(*alias), span_str(word)))
+			return true;
+	if (!own || !known || (!restricts && strcmp(known->name, word) == 0))
+		return false;
+	if (restricts && known->edits && strcmp(own->name, "apply_changes") == 0)
+		return tool_names_means_other(known, word);
+	return own->like && strcmp(own->like, known->name) == 0 &&
+	       tool_names_means_other(known, word);
+}
+
+bool tool_names_foreign(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(foreign); i++)
+		if (strcmp(foreign[i], name) == 0)
+			return true;
+	return false;
+}
+
+const char *tool_names_nearest(const char *name)
+{
+	const char *all[NAMES_ALL_MAX];
+	size_t count = 0;
+
+	if (tool_names_find(name) || tool_names_foreign(name))
+		return NULL;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (count < ARRAY_LEN(all))
+			all[count++] = rows[i].name;
+		for (const char *const *alias = rows[i].aliases; *alias; alias++)
+			if (count < ARRAY_LEN(all))
+				all[count++] = *alias;
+	}
+	return schema_nearest_name(name, all, count);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one table of tool names: each tool that hasp has or may have, by every name in use for it.
+ *
+ *     const struct tool_names *names = tool_names_find("SmartEditTool");
+ *     names->name                                   // "update_file"
+ *     tool_names_means_other(names, "SmartEditTool") // true: safe_patch is meant, too
+ *     tool_names_find("NotebookEdit")               // NULL, but tool_names_foreign() knows it
+ *     tool_names_nearest("run_shell_comand")        // "run_shell_command"
+ *
+ * Calls, policy rules, hooks' matchers, settings, agent files and flags look names up here alone.
+ *
+ * To add a tool: a row in tool_names.c with its name and those of similar tools in other agents.
+ * To add a spelling: one word in its row.  A name that another agent has and hasp has no tool for
+ * belongs in the list of foreign names, so that a rule about it is no mistake.
+ *
+ * Two kinds of other names.  The same tool under another name (search_files is grep_search): a
+ * rule for one is a rule for the other.  A tool that does what another agent has another tool for
+ * (safe_patch does what Gemini CLI's replace does): the other agent's name stands for it as well,
+ * hasp's own name (update_file) for nothing else.
+ *
+ * Not here: tools of MCP servers and those found by a discovery command, whose names are known
+ * only when they are; what a tool does (tool/tool.h).
+ */
+#ifndef HASP_DATA_TOOL_NAMES_H
+#define HASP_DATA_TOOL_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a tool does to the world (Gemini CLI's names). */
+enum tool_kind {
+	TOOL_KIND_READ,
+	TOOL_KIND_EDIT,
+	TOOL_KIND_DELETE,
+	TOOL_KIND_MOVE,
+	TOOL_KIND_SEARCH,
+	TOOL_KIND_EXECUTE,
+	TOOL_KIND_THINK,
+	TOOL_KIND_FETCH,
+	TOOL_KIND_COMMUNICATE,
+	TOOL_KIND_PLAN,
+	TOOL_KIND_AGENT,
+	TOOL_KIND_OTHER,
+};
+
+/* All static. */
+struct tool_names {
+	const char *name;           /* canonical */
+	enum tool_kind kind;
+	bool ours;                  /* no other agent has a tool of the canonical name */
+	bool edits;                 /* it writes the files that its arguments name */
+	const char *gemini;         /* in files that Gemini CLI reads, too; NULL: `name` */
+	const char *claude;         /* what hooks for Claude Code get; NULL: it has no such tool */
+	const char *like;           /* the tool whose foreign names stand for this, too; NULL */
+	const char *verb;           /* what people call it: "Read"; NULL: its title */
+	bool verb_alone;            /* its arguments add nothing to the verb */
+	const char *const *aliases; /* NULL-terminated */
+};
+
+/* The row of a name in any spelling: canonical, alias, with "default_api." or "functions." before
+ * it, in camelCase. NULL: hasp has no such tool of its own. */
+const struct tool_names *tool_names_find(const char *name);
+/* The row of a canonical name alone; NULL: it is none. */
+const struct tool_names *tool_names_of(const char *canonical);
+/* All rows. */
+size_t tool_names_count(void);
+const struct tool_names *tool_names_at(size_t i);
+/* The canonical name for any name; the name itself if it is not known. */
+const char *tool_names_canonical(const char *name);
+
+/* Whether `name`, which finds `names`, stands for tools that are like it, too. */
+bool tool_names_means_other(const struct tool_names *names, const char *name);
+/* Whether the name stands for every tool that writes files, for what restricts: Claude Code's
+ * "Edit" and Codex' "apply_patch". */
+bool tool_names_means_edits(const char *name);
+/* Whether a word of a list of tools stands for the tool (canonical name, or a server's): any name
+ * of it, "*" in it for any letters, or another agent's name for what it does. `restricts`: the list
+ * takes tools away, so a name of any editor stands for apply_changes, too. */
+bool tool_names_stand_for(const char *word, const char *tool, bool restricts);
+/* Whether another agent has a tool of this name, and hasp none that does the same. */
+bool tool_names_foreign(const char *name);
+/* The known name nearest to this one; NULL: none is near, or the name is known. */
+const char *tool_names_nearest(const char *name);
+
+#endif
