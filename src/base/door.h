@@ -117,7 +117,8 @@ bool tree_link_stays(struct span target, unsigned depth);
 /* The digest of all that is in a folder (tree_hash.c): names, kinds, whether a file may be run,
  * content, targets of links; not owners, times or other permissions.  Names in `skip`
  * (NULL-terminated), at its top, do not count.  With `quick` files are not read, but their numbers,
- * sizes and times count: those who change a file cannot set them back.  Bounded as tree_copy is.
+ * sizes and times count: those who change a file cannot set them back; and what others than the
+ * user and root own or may write is an error (PERMISSION_DENIED).  Bounded as tree_copy is.
  * TOO_LARGE; FILE_NOT_FOUND, PERMISSION_DENIED, IO_ERROR: also where it changes meanwhile. */
 bool tree_hash(const char *folder, const char *const *skip, bool quick, struct sha256 *ret,
                struct err *err);

@@ -88,6 +88,14 @@ static void hash_looks(struct tree_hashing *hashing, const struct stat *status)
 	hash_number(hashing, (uint64_t)status->st_ctim.tv_nsec);
 }
 
+/* As door_is_own has it. */
+static bool is_own_entry(const struct stat *status)
+{
+	return S_ISLNK(status->st_mode) ||
+	       ((status->st_uid == geteuid() || status->st_uid == 0) &&
+	        !(status->st_mode & S_IWOTH));
+}
+
 /* entry = kind (1 file, 2 program, 3 folder, 4 link, 5 other) name (what it holds) */
 static bool hash_entry(struct tree_hashing *hashing, int folder, const char *name, unsigned depth,
                        struct err *err)
@@ -106,6 +114,9 @@ static bool hash_entry(struct tree_hashing *hashing, int folder, const char *nam
 	                     !S_ISREG(status.st_mode)  ? 5 :
 	                     status.st_mode & S_IXUSR ? 2 : 1);
 	hash_counted_text(hashing, span_str(name));
+	if (hashing->quick && !is_own_entry(&status))
+		return err_set(err, ERR_PERMISSION_DENIED, "Others may write %.200s in %s.", name,
+		               hashing->folder);
 	if (hashing->quick && !S_ISDIR(status.st_mode))
 		hash_looks(hashing, &status);
 	if (S_ISLNK(status.st_mode)) {

@@ -20,10 +20,12 @@
 
 #define ROW(NAME, PROJECT, HELP) FLAGGED(NAME, PROJECT, NULL, HELP)
 #define FLAGGED(NAME, PROJECT, FLAG, HELP) \
-	{ AUTHORITY_VARIABLE, NAME, AUTHORITY_##PROJECT, HELP, FLAG, false }
-#define OTHERS(NAME, HELP) { AUTHORITY_VARIABLE, NAME, AUTHORITY_NEVER, HELP, NULL, true }
-#define FILE_ROW(NAME, PROJECT, HELP) \
-	{ AUTHORITY_FILE, NAME, AUTHORITY_##PROJECT, HELP, NULL, false }
+	{ AUTHORITY_VARIABLE, NAME, AUTHORITY_##PROJECT, HELP, FLAG, false, HELD_OUTSIDE }
+#define OTHERS(NAME, HELP) \
+	{ AUTHORITY_VARIABLE, NAME, AUTHORITY_NEVER, HELP, NULL, true, HELD_OUTSIDE }
+#define FILE_ROW(NAME, PROJECT, HELP) HELD_ROW(NAME, PROJECT, OUTSIDE, HELP)
+#define HELD_ROW(NAME, PROJECT, HELD, HELP) \
+	{ AUTHORITY_FILE, NAME, AUTHORITY_##PROJECT, HELP, NULL, false, HELD_##HELD }
 
 #define KEY "A key of a model's provider."
 #define ADDRESS "Where a model's provider is: keys and contents go there."
@@ -130,6 +132,8 @@ static const struct authority_row variables[] = {
 	ROW("WAYLAND_DISPLAY", PROCESS,
 	    "Whether the key store may ask for its password, and where the clipboard is."),
 	ROW("SSH_CONNECTION", PROCESS, "Whether the clipboard of this machine is the user's."),
+	ROW("GIT_DIR", PROCESS, "Where the repository is."),
+	ROW("GIT_WORK_TREE", PROCESS, "Which files the repository describes."),
 	ROW("GIT_CONFIG_NOSYSTEM", PROCESS, GIT_FILES),
 	ROW("GIT_CONFIG_SYSTEM", PROCESS, GIT_FILES),
 	ROW("GIT_CONFIG_GLOBAL", PROCESS, GIT_FILES),
@@ -279,33 +283,41 @@ static const struct authority_row files[] = {
 	         "Which ignore files count (core.excludesFile); which files git obeys, and "
 	         "commands so may not write."),
 	FILE_ROW("~/.config/git/ignore", NEVER, "What searches leave out."),
-	FILE_ROW(".gemini/settings.json", TRUSTED, "The project's settings, each as its row says."),
-	FILE_ROW(".gemini/hooks.toml", CONTENT, "The project's hooks."),
-	FILE_ROW(".claude/settings.json, .claude/settings.local.json", CONTENT,
+	HELD_ROW(".gemini/settings.json", TRUSTED, PROTECTED,
+	         "The project's settings, each as its row says."),
+	HELD_ROW(".gemini/hooks.toml", CONTENT, PROTECTED, "The project's hooks."),
+	HELD_ROW(".claude/settings.json, .claude/settings.local.json", CONTENT, PROTECTED,
 	         "The project's hooks for Claude Code."),
-	FILE_ROW(".gemini/.env", TRUSTED, "The project's variables, each as its row says."),
-	FILE_ROW(".env", TRUSTED,
+	HELD_ROW(".gemini/.env", TRUSTED, PROTECTED,
+	         "The project's variables, each as its row says."),
+	HELD_ROW(".env", TRUSTED, VALUES,
 	         "The project's variables, each as its row says; also in folders above that are "
 	         "trusted. No file of another user."),
-	FILE_ROW(".claude/skills/*/SKILL.md, .gemini/skills, .agents/skills", TRUSTED,
+	HELD_ROW(".claude/skills/*/SKILL.md, .gemini/skills, .agents/skills", TRUSTED, PROTECTED,
 	         "The project's skills; each is asked about before it is used."),
-	FILE_ROW(".claude/agents/*.md, .gemini/agents/*.md", TRUSTED,
+	HELD_ROW(".claude/agents/*.md, .gemini/agents/*.md", TRUSTED, PROTECTED,
 	         "The project's agents; what they do, policies decide. Remote ones count after "
 	         "hasp agents allow."),
-	FILE_ROW("GEMINI.md, AGENTS.md, CLAUDE.md", TRUSTED,
+	HELD_ROW("GEMINI.md, AGENTS.md, CLAUDE.md", TRUSTED, TEXT,
 	         "Instructions for the model (context.fileName); also in the folders above."),
-	FILE_ROW(".gemini/system.md", TRUSTED,
+	HELD_ROW(".gemini/system.md", TRUSTED, PROTECTED,
 	         "The system prompt, where GEMINI_SYSTEM_MD says so."),
-	FILE_ROW(".gemini/policies/*.toml, .gemini/policies.toml", ASK,
+	HELD_ROW(".gemini/policies/*.toml, .gemini/policies.toml", ASK, PROTECTED,
 	         "The project's policies: rules that deny or ask count in a trusted project, rules "
 	         "that allow after \"hasp config allow .gemini/policies\"."),
-	FILE_ROW(".gemini/commands/**/*.toml, .claude/commands/**/*.md", TRUSTED,
+	HELD_ROW(".gemini/commands/**/*.toml, .claude/commands/**/*.md", TRUSTED, PROTECTED,
 	         "The project's own commands; what they run, policies decide."),
-	FILE_ROW(".mcp.json, .codex/config.toml", ASK,
+	HELD_ROW(".mcp.json, .codex/config.toml", ASK, PROTECTED,
 	         "The project's MCP servers; \"hasp mcp allow NAME\" allows one of them."),
-	FILE_ROW(".gitignore, .geminiignore, .git/info/exclude", ANY_FILE,
+	HELD_ROW(".gitignore, .geminiignore, .git/info/exclude", ANY_FILE, TEXT,
 	         "What searches leave out."),
-	FILE_ROW(".git/config", ANY_FILE, "Which files git obeys, and commands so may not write."),
+	HELD_ROW("files that commands of hooks, of statusLine and of agents' logins name", CONTENT,
+	         HASH, "What these commands run and read, outside of the sandbox."),
+	HELD_ROW("programs of MCP servers, headersHelper, tools.discoveryCommand, "
+	         "tools.callCommand, scripts of skills, shell parts of commands", ASK, SANDBOX,
+	         "What they run."),
+	HELD_ROW(".git/config", ANY_FILE, PROTECTED,
+	         "Which files git obeys, and commands so may not write."),
 };
 
 #define ALLOW "\"hasp config allow\""
@@ -408,6 +420,16 @@ const char *authority_word(enum authority authority)
 const char *authority_sentence(enum authority authority)
 {
 	return (unsigned)authority < AUTHORITY_COUNT ? words[authority].sentence : "";
+}
+
+const char *authority_held_word(enum authority_held held)
+{
+	static const char *const held_words[HELD_COUNT] = {
+		[HELD_OUTSIDE] = "outside", [HELD_PROTECTED] = "protected", [HELD_HASH] = "hash",
+		[HELD_SANDBOX] = "sandbox", [HELD_VALUES] = "values",       [HELD_TEXT] = "text",
+	};
+
+	return (unsigned)held < HELD_COUNT ? held_words[held] : "";
 }
 
 const char *authority_kind_name(enum authority_kind kind)

@@ -47,6 +47,17 @@ enum authority {
 	AUTHORITY_COUNT,
 };
 
+/* How a file stays what it was when it was judged, although commands and edits may reach it. */
+enum authority_held {
+	HELD_OUTSIDE,   /* no command may write there */
+	HELD_PROTECTED, /* commands cannot write it, and an edit needs a permission each time */
+	HELD_HASH,      /* its hash is part of what was trusted, and compared before each run */
+	HELD_SANDBOX,   /* it runs in the sandbox, as commands do */
+	HELD_VALUES,    /* each value in it is judged when it is read, by its own row */
+	HELD_TEXT,      /* it is text for the model, or says what is left out: it runs nothing */
+	HELD_COUNT,
+};
+
 enum authority_kind { AUTHORITY_SETTING, AUTHORITY_VARIABLE, AUTHORITY_FILE };
 
 struct authority_row {
@@ -58,6 +69,7 @@ struct authority_row {
 	/* Of a variable: hasp does not obey it, but libraries, shells or programs that it starts
 	 * do. A project's .env cannot set it, and that is worth no warning. */
 	bool others;
+	enum authority_held held; /* of files */
 };
 
 /* Whether the user can allow a project what it may not set by itself. */
@@ -73,6 +85,8 @@ const char *authority_word(enum authority authority);
 /* "a trusted project, paths inside it; others after hasp config allow" */
 const char *authority_sentence(enum authority authority);
 const char *authority_kind_name(enum authority_kind kind);
+/* "protected", "hash", ...: of JSON. */
+const char *authority_held_word(enum authority_held held);
 
 /* ---- what the user allowed --------------------------------------------------- */
 

@@ -210,7 +210,10 @@ static bool extension_open(struct discovery *discovery, struct extension *extens
 /* Files that are not those which the user said yes to are not used until the user has looked. */
 static void extension_check_files(struct discovery *discovery, struct extension *extension)
 {
-	if (!extension->enabled || strcmp(extension->folder, extension->installed) != 0 ||
+	if (!extension->enabled)
+		return;
+	extension->off = extension_others_may_write(extension->folder);
+	if (extension->off || strcmp(extension->folder, extension->installed) != 0 ||
 	    extension_consent_holds(discovery->settings->home, discovery->consents,
 	                            extension->name, extension->folder))
 		return;

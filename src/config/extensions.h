@@ -214,12 +214,24 @@ json_t *extension_consents(const struct home *home, struct err *err);
 /* Whether the files are those; true also where nothing is known of the extension. */
 bool extension_consent_holds(const struct home *home, const json_t *consents, const char *name,
                              const char *folder);
+/* Whether others than the user and root may write something in the extension's folder: a sentence,
+ * the caller frees; NULL: they may not. */
+char *extension_others_may_write(const char *folder);
+/* Who may have written what a program of an extension is, when it is started: {"consents", "name",
+ * "folder"}, a new reference; NULL: it is linked. */
+json_t *extension_watch(const struct settings *settings, const struct extension *extension);
+/* Whether its files are still those that the user said yes to.  DENIED_BY_POLICY: they are not, or
+ * others may write them. */
+bool extension_watch_holds(const json_t *watch, struct err *err);
 /* Writes down that the user said yes to the files in `folder`, and to what they bring. */
 bool extension_consent_record(const struct home *home, const char *name, const char *folder,
                               const char *brings, struct err *err);
-/* Which files are others than those: lines "  changed: PATH", "  new: PATH", "  gone: PATH", as
- * they may be shown; the caller frees.  "": that is not known. */
-char *extension_changed_files(const struct home *home, const struct extension *extension);
+/* Which files of `folder` are others than those: lines "  changed: PATH", "  new: PATH",
+ * "  gone: PATH", as they may be shown; the caller frees.  "": that is not known. */
+char *extension_changed_files(const struct home *home, const char *name, const char *folder);
+/* Whether the variable steers programs or hasp itself (BASH_ENV, LD_PRELOAD, PATH, GIT_SSH, ...),
+ * and so is no setting of an extension. */
+bool extension_variable_steers(const char *variable);
 bool extension_consent_forget(const struct home *home, const char *name, struct err *err);
 /* The digest of an extension's files, as above. Errors as of tree_hash. */
 bool extension_content_hash(const char *folder, struct sha256 *ret, struct err *err);

@@ -139,12 +139,12 @@ static void put_changed_files(char **lines, size_t *count, const char *word, jso
 	}
 }
 
-char *extension_changed_files(const struct home *home, const struct extension *extension)
+char *extension_changed_files(const struct home *home, const char *name, const char *folder)
 {
 	struct err ignored = ERR_INIT;
 	json_auto_t *consents = extension_consents(home, &ignored);
-	json_t *before = json_object_get(json_object_get(consents, extension->name), "files");
-	json_auto_t *now = json_is_object(before) ? content_files(extension->folder) : NULL;
+	json_t *before = json_object_get(json_object_get(consents, name), "files");
+	json_auto_t *now = json_is_object(before) ? content_files(folder) : NULL;
 	_cleanup_buf_ struct buf out = BUF_INIT(1 << 20);
 	char **lines;
 	size_t count = 0;
@@ -241,4 +241,50 @@ bool extension_consent_holds(const struct home *home, const json_t *consents, co
 	json_object_set_new(now, "looks", json_sha256(&looks));
 	(void)consent_write(home, name, now, &ignored);
 	return true;
+}
+
+/* ---- when a program of it is started -------------------------------------------------------- */
+
+char *extension_others_may_write(const char *folder)
+{
+	struct err err = ERR_INIT;
+	struct sha256 ignored;
+
+	return tree_hash(folder, not_content, true, &ignored, &err) ||
+	                       err.code != ERR_PERMISSION_DENIED ?
+	               NULL : mem_printf("%s", err.message);
+}
+
+json_t *extension_watch(const struct settings *settings, const struct extension *extension)
+{
+	_cleanup_free_ char *path = consents_file(settings_home(settings));
+
+	if (strcmp(extension->folder, extension->installed) != 0)
+		return NULL;
+	return json_pack("{s:o, s:s, s:o}", "consents", json_name(path), "name", extension->name,
+	                 "folder", json_name(extension->folder));
+}
+
+bool extension_watch_holds(const json_t *watch, struct err *err)
+{
+	const char *name = json_string_value(json_object_get(watch, "name"));
+	_cleanup_free_ char *path =
+		name_from_shown(json_string_value(json_object_get(watch, "consents")));
+	_cleanup_free_ char *folder =
+		name_from_shown(json_string_value(json_object_get(watch, "folder")));
+	json_auto_t *all = home_object_read(path, CONSENTS_DEPTH, err);
+	const json_t *row = json_object_get(all, name);
+	struct sha256 looks, content;
+
+	if (!all)
+		return false;
+	if (!tree_hash(folder, not_content, true, &looks, err))
+		return false;
+	if (!row || is_hash(json_object_get(row, "looks"), &looks) ||
+	    (extension_content_hash(folder, &content, err) &&
+	     is_hash(json_object_get(row, "content"), &content)))
+		return true;
+	return err_set(err, ERR_DENIED_BY_POLICY,
+	               "Files of the extension %s have changed since you said yes to them. \"hasp "
+	               "extensions approve %s\" shows what it brings now, and asks.", name, name);
 }

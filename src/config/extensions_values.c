@@ -64,6 +64,15 @@ static void take_env_value(void *data, struct span name, const char *value)
 	search->found = mem_strdup(value);
 }
 
+bool extension_variable_steers(const char *variable)
+{
+	const struct authority_row *row = authority_variable(span_str(variable));
+
+	/* A token is the user's to give. */
+	return row && (row->others || (row->project == AUTHORITY_PROCESS &&
+	                               strcmp(variable, "GITHUB_TOKEN") != 0));
+}
+
 char *extension_value(const struct extension *extension, const char *variable, bool secret)
 {
 	_cleanup_free_ char *path = path_join(extension->installed, ".env");
@@ -72,6 +81,8 @@ char *extension_value(const struct extension *extension, const char *variable, b
 	struct err ignored = ERR_INIT;
 	char *kept = NULL;
 
+	if (extension_variable_steers(variable))
+		return NULL;
 	if (secret) {
 		_cleanup_free_ char *service = secrets_service(extension);
 
@@ -172,6 +183,10 @@ bool extension_value_set(const struct extension *extension, const char *variable
 	if (!is_env_name(variable))
 		return err_set(err, ERR_INVALID_ARGUMENT,
 		               "The extension names a variable that cannot be one.");
+	if (value && extension_variable_steers(variable))
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "%s cannot be set for an extension: programs that hasp starts obey "
+		               "it.", variable);
 	if (secret && value && !keystore_set(service, variable, value, err))
 		return false;
 	/* One that is a secret does not stay in the file, whoever wrote it there. */

@@ -492,7 +492,11 @@ static void add_extension_server(struct gathering *gathering, const char *name, 
 	                                      extension_manifest_file(extension->manifest));
 	_cleanup_free_ char *origin = mem_printf("extension %s", extension->name);
 	json_t *entry = extension_entry(said);
+	json_t *watch = extension_watch(gathering->settings, extension);
 
+	/* Looked at when it is started. */
+	if (watch)
+		json_object_set_new(entry, "extension", watch);
 	put_extension_values(entry, extension->values);
 	put_extension_data(entry, extension);
 	row_add_foreign(gathering, name, entry, origin, file);

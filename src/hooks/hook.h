@@ -45,6 +45,8 @@ struct hook {
 	bool claude;       /* written for Claude Code (claude.c) */
 	bool async;        /* nobody waits for it (background.c) */
 	char *condition;   /* owned; the calls that it runs at (condition.c); NULL: all */
+	hook_check *check; /* or NULL; asked before each run, with check_data */
+	json_t *check_data; /* owned; or NULL */
 	hook_function *function;
 	void *data;
 };

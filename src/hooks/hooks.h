@@ -123,6 +123,11 @@ void hooks_free(struct hooks *hooks);
  * every tool. `problems` is a list of warnings (data/warnings.h). */
 void hooks_add(struct hooks *hooks, enum hook_source source, const json_t *config,
                const char *where, json_t *problems);
+/* The same of hooks that run only as long as `check` says so, before each run; `data` is for it,
+ * and kept. False: *err says why they do not. */
+typedef bool hook_check(const json_t *data, struct err *err);
+void hooks_add_checked(struct hooks *hooks, enum hook_source source, const json_t *config,
+                       const char *where, json_t *problems, hook_check *check, json_t *data);
 /* False: the file is there and is not TOML (appended to `problems` too). */
 bool hooks_add_toml(struct hooks *hooks, enum hook_source source, const char *path,
                     json_t *problems);

@@ -169,6 +169,7 @@ struct hook hook_copy(const struct hook *hook)
 	copy.description = copy_text(hook->description);
 	copy.condition = copy_text(hook->condition);
 	copy.env = hook->env ? copy_text_list(hook->env) : NULL;
+	json_incref(copy.check_data);
 	return copy;
 }
 
@@ -179,6 +180,7 @@ void hook_release(struct hook *hook)
 	free(hook->description);
 	free(hook->condition);
 	free_list(hook->env);
+	json_decref(hook->check_data);
 }
 
 static void release_group(struct hook_group *group)
@@ -673,6 +675,8 @@ struct reading {
 	const char *where;
 	json_t *problems;
 	size_t beyond; /* hooks that are left out because there are HOOKS_MAX */
+	hook_check *check;
+	json_t *check_data;
 };
 
 /* Its command, the caller frees. Of Claude Code's that have "args" the program and these, as words
@@ -746,6 +750,8 @@ static void read_hook(struct reading *reading, struct hook_group *group, const j
 	}
 	hook = hook_group_add(reading->hooks, group, reading->source);
 	hook->claude = group->claude;
+	hook->check = reading->check;
+	hook->check_data = json_incref(reading->check_data);
 	hook->name = mem_strdup(name ? name : "");
 	hook->command = mem_steal(&command);
 	hook->description = copy_text(member_string(entry, "description"));
@@ -801,10 +807,10 @@ static bool is_hooks_switch(const char *name)
 	       strcmp(name, "notifications") == 0;
 }
 
-void hooks_add(struct hooks *hooks, enum hook_source source, const json_t *config,
-               const char *where, json_t *problems)
+void hooks_add_checked(struct hooks *hooks, enum hook_source source, const json_t *config,
+                       const char *where, json_t *problems, hook_check *check, json_t *data)
 {
-	struct reading reading = { hooks, source, where, problems, 0 };
+	struct reading reading = { hooks, source, where, problems, 0, check, data };
 	const char *name;
 	json_t *entries, *entry;
 	enum hook_event event;
@@ -829,6 +835,12 @@ void hooks_add(struct hooks *hooks, enum hook_source source, const json_t *confi
 		              HOOKS_MAX);
 	if (source == HOOK_SOURCE_PROJECT && json_object_size(config))
 		hooks_read_trust(hooks, problems);
+}
+
+void hooks_add(struct hooks *hooks, enum hook_source source, const json_t *config,
+               const char *where, json_t *problems)
+{
+	hooks_add_checked(hooks, source, config, where, problems, NULL, NULL);
 }
 
 /* ---- hooks.toml -------------------------------------------------------------- */

@@ -409,7 +409,8 @@ bool hook_process_run(const struct hooks *hooks, const struct hook *hook, struct
 
 	*ret = (struct hook_process){ .out = BUF_INIT(HOOK_OUTPUT_BYTES_MAX),
 		                      .err = BUF_INIT(HOOK_ERROR_BYTES_MAX) };
-	ret->refused = !held_check(hooks, hook, err);
+	ret->refused = (hook->check && !hook->check(hook->check_data, err)) ||
+	               !held_check(hooks, hook, err);
 	if (ret->refused)
 		return false;
 	failed = start_hook(hooks, hook, input, &running);

@@ -18,8 +18,10 @@
 
 enum {
 	CONSENT_BYTES = 256 << 10,
-	CONSENT_LINE_BYTES = 4000, /* of what one thing says of itself */
+	CONSENT_LINE_BYTES = 4000, /* of what one thing says of itself; of what runs programs all */
 	CONSENT_FILES_MAX = 1000,  /* of one folder */
+	CONSENT_KIND_MAX = 30,     /* lines of one kind, of kinds that run nothing */
+	CONSENT_SCREEN = 15,       /* more lines may have left the screen when the last is read */
 };
 
 /* ---- what it brings ------------------------------------------------------------------ */
@@ -28,7 +30,28 @@ struct bringing {
 	const char *folder;
 	const json_t *manifest;
 	struct buf out;
+	bool all;        /* nothing is left out but the ends of long texts */
+	size_t of_kind;  /* lines since consent_kind */
 };
+
+static void consent_kind(struct bringing *bringing)
+{
+	if (bringing->of_kind > CONSENT_KIND_MAX && !bringing->all)
+		buf_printf(&bringing->out,
+		           "  ... and %zu more of these: \"hasp extensions validate %s\" shows "
+		           "all\n", bringing->of_kind - CONSENT_KIND_MAX, bringing->folder);
+	bringing->of_kind = 0;
+}
+
+/* "  TEXT": of what runs a program nothing is left out, as the end of it is run too. */
+static void consent_program(struct bringing *bringing, const char *what, const char *name,
+                            const char *text)
+{
+	_cleanup_free_ char *whole = mem_printf("%s %s: %s", what, name, text);
+	_cleanup_free_ char *line = extension_line(span_str(whole));
+
+	buf_printf(&bringing->out, "  %s\n", line);
+}
 
 /* "  WHAT: TEXT"; what is a stranger's is made harmless. */
 static void consent_line(struct bringing *bringing, const char *what, const char *name,
@@ -39,8 +62,13 @@ static void consent_line(struct bringing *bringing, const char *what, const char
 	_cleanup_free_ char *line =
 		extension_line(utf8_head(span_str(whole), CONSENT_LINE_BYTES));
 
-	buf_printf(&bringing->out, "  %s%s\n", line,
-	           strlen(whole) > CONSENT_LINE_BYTES ? " ... (cut)" : "");
+	if (++bringing->of_kind > CONSENT_KIND_MAX && !bringing->all)
+		return;
+	buf_printf(&bringing->out, "  %s", line);
+	if (strlen(whole) > CONSENT_LINE_BYTES)
+		buf_printf(&bringing->out, " ... (cut: %zu more bytes)",
+		           strlen(whole) - CONSENT_LINE_BYTES);
+	buf_char(&bringing->out, '\n');
 }
 
 static void put_word(struct buf *out, const json_t *word)
@@ -81,6 +109,21 @@ static void consent_headers(const json_t *entry, struct buf *text)
 	}
 }
 
+/* Variables that it is given: some of them name what is run (BASH_ENV, NODE_OPTIONS). */
+static void consent_environment(const json_t *env, struct buf *text)
+{
+	const char *name, *before = ", with the variables ";
+	json_t *value;
+
+	json_object_foreach((json_t *)env, name, value) {
+		buf_str(text, before);
+		buf_str(text, name);
+		buf_char(text, '=');
+		put_word(text, value);
+		before = ", ";
+	}
+}
+
 static void consent_server(const json_t *entry, struct buf *text)
 {
 	const json_t *address = servers_entry_address(entry), *helper, *word;
@@ -109,6 +152,11 @@ static void consent_server(const json_t *entry, struct buf *text)
 	}
 	consent_provider(entry, text);
 	consent_headers(entry, text);
+	consent_environment(json_object_get(entry, "env"), text);
+	if (json_string_length(json_object_get(entry, "cwd"))) {
+		buf_str(text, ", in the folder ");
+		put_word(text, json_object_get(entry, "cwd"));
+	}
 }
 
 static void consent_servers(struct bringing *bringing)
@@ -121,7 +169,7 @@ static void consent_servers(struct bringing *bringing)
 		_cleanup_buf_ struct buf text = BUF_INIT(CONSENT_BYTES);
 
 		consent_server(entry, &text);
-		consent_line(bringing, "MCP server", name, text.data);
+		consent_program(bringing, "MCP server", name, text.data ? text.data : "");
 	}
 }
 
@@ -159,8 +207,9 @@ static void consent_hook(struct bringing *bringing, const char *event, const jso
 	json_array_foreach(json_object_get(hook, "args"), i, arg)
 		if (json_is_string(arg))
 			buf_printf(&line, " %s", json_string_value(arg));
-	consent_line(bringing, "hook, which runs outside the sandbox,", event,
-	             line.data ? line.data : "");
+	consent_environment(json_object_get(hook, "env"), &line);
+	consent_program(bringing, "hook, which runs outside the sandbox,", event,
+	                line.data ? line.data : "");
 }
 
 static void consent_hooks(struct bringing *bringing)
@@ -356,32 +405,74 @@ static void consent_settings(struct bringing *bringing)
 		const char *name = json_string_value(json_object_get(one, "name"));
 		const char *variable = json_string_value(json_object_get(one, "envVar"));
 
-		if (name && variable)
+		if (name && variable && extension_variable_steers(variable))
+			consent_line(bringing, "setting that is not used, as programs obey it,",
+			             name, variable);
+		else if (name && variable)
 			consent_line(bringing, "setting", name, variable);
 	}
 }
 
-char *install_brings(const char *folder, const json_t *manifest)
+static char *brings_text(const char *folder, const json_t *manifest, bool all)
 {
-	struct bringing bringing = { folder, manifest, BUF_INIT(CONSENT_BYTES) };
+	struct bringing bringing = { .folder = folder, .manifest = manifest,
+		                     .out = BUF_INIT(CONSENT_BYTES), .all = all };
 	char *text;
 
+	/* What runs programs stands first. */
 	consent_servers(&bringing);
 	consent_hooks(&bringing);
 	consent_texts(&bringing, "contextFileName", "instructions");
 	if (!json_object_get(manifest, "contextFileName") && bringing_has(&bringing, "GEMINI.md"))
 		consent_line(&bringing, "instructions", "", "GEMINI.md");
+	consent_kind(&bringing);
 	consent_commands(&bringing);
+	consent_kind(&bringing);
 	consent_part(&bringing, EXTENSION_SKILLS, consent_skill);
+	consent_kind(&bringing);
 	consent_part(&bringing, EXTENSION_AGENTS, consent_agent);
+	consent_kind(&bringing);
 	consent_texts(&bringing, "excludeTools", "takes away the tool");
 	consent_part(&bringing, EXTENSION_POLICIES, consent_policy);
+	consent_kind(&bringing);
 	consent_settings(&bringing);
+	consent_kind(&bringing);
 	consent_variables(&bringing);
+	consent_kind(&bringing);
 	consent_unused(&bringing);
+	consent_kind(&bringing);
 	text = mem_printf("%s%s", bringing.out.data ? bringing.out.data : "",
 	                  bringing.out.overflowed ? "\n  ... and more than can be shown\n" :
 	                  bringing.out.len ? "" : "  nothing\n");
 	buf_release(&bringing.out);
 	return text;
+}
+
+char *install_brings(const char *folder, const json_t *manifest)
+{
+	return brings_text(folder, manifest, /* all= */ true);
+}
+
+static size_t lines_beginning(struct span text, struct span begin)
+{
+	size_t count = 0;
+	struct span line;
+
+	while (line_next(&text, &line))
+		count += span_starts(line, begin);
+	return count;
+}
+
+char *install_brings_shown(const char *folder, const json_t *manifest)
+{
+	_cleanup_free_ char *text = brings_text(folder, manifest, /* all= */ false);
+	const size_t lines = lines_beginning(span_str(text), SPAN(""));
+	const size_t hooks = lines_beginning(span_str(text), SPAN("  hook, which runs outside"));
+	const size_t servers = lines_beginning(span_str(text), SPAN("  MCP server "));
+
+	if (lines <= CONSENT_SCREEN || hooks + servers == 0)
+		return mem_steal(&text);
+	return mem_printf("%sOf these lines the first %zu run programs: %zu of hooks, outside the "
+	                  "sandbox, and %zu of MCP servers.\n", text, hooks + servers, hooks,
+	                  servers);
 }

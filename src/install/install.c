@@ -180,6 +180,19 @@ static bool fetch_or_link(struct install *install, const struct install_wish *wi
 	       manifest_put(install, wish->manifest, "marketplace", err);
 }
 
+#define ENV_LINE \
+	"  .env: not used, the source's answers to settings are none of yours\n"
+
+/* A .env of the source would count as what the user set. */
+static bool env_leave_out(struct install *install, struct err *err)
+{
+	_cleanup_free_ char *path = path_join(install->folder, ".env");
+	struct stat status;
+
+	install->env = lstat(path, &status) == 0;
+	return !install->env || !install->stage || tree_remove(install->folder, ".env", err);
+}
+
 static char *install_text(const struct install *install)
 {
 	_cleanup_free_ char *version =
@@ -192,12 +205,14 @@ static char *install_text(const struct install *install)
 		extension_line(json_span(json_object_get(install->origin, "path")));
 	_cleanup_free_ char *plugin =
 		extension_line(json_span(json_object_get(install->origin, "marketplace")));
+	_cleanup_free_ char *shown_brings =
+		install_brings_shown(install->folder, install->manifest);
 
-	return mem_printf("%s extension \"%s\" (%s) from %s%s%s%s%s%s%s. It brings:\n%s",
+	return mem_printf("%s extension \"%s\" (%s) from %s%s%s%s%s%s%s. It brings:\n%s%s",
 	                  is_link(install) ? "Linking" : "Installing", install_name(install),
 	                  version, shown, *path ? ", folder " : "", path,
 	                  *tag ? ", release " : "", tag, *plugin ? ", which is " : "", plugin,
-	                  install->brings);
+	                  shown_brings, install->env ? ENV_LINE : "");
 }
 
 /* Says of a manifest that is missing where it was looked for, not in which folder of ours. */
@@ -224,7 +239,7 @@ bool install_look(struct install *install, const struct install_wish *wish,
 	install->origin = origin_begin(wish, source);
 	if (!origin_may(install->origin, settings, err) ||
 	    !fetch_or_link(install, wish, source, settings_home(settings), err) ||
-	    !manifest_find(install, source, err))
+	    !manifest_find(install, source, err) || !env_leave_out(install, err))
 		return false;
 	install->brings = install_brings(install->folder, install->manifest);
 	return true;

@@ -44,6 +44,7 @@ struct install {
 	json_t *manifest;    /* as it stands */
 	json_t *origin;      /* {"source", "type", ...}: .gemini-extension-install.json */
 	char *brings;        /* lines: what it brings, as may be shown */
+	bool env;            /* its source has a .env, which is left out */
 	char *consent;       /* what the user is to read, with these */
 	struct stage *stage; /* NULL: it is linked */
 	bool asks;           /* the user has to say yes */
@@ -98,6 +99,9 @@ bool install_new(const char *folder, struct err *err);
 /* What an extension in a folder brings, a line for each thing, each beginning with two blanks; the
  * caller frees. `manifest` as it stands. */
 char *install_brings(const char *folder, const json_t *manifest);
+/* The same for a question: of many lines that run nothing some, with how many more there are, and
+ * of many in all a last one says how many run programs. */
+char *install_brings_shown(const char *folder, const json_t *manifest);
 
 /* ---- what is fetched, of skills, too (source.c, fetch.c) ---------------------------------- */
 

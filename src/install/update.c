@@ -89,7 +89,7 @@ char *install_approval(const struct extension *extension, const struct home *hom
 		return NULL;
 	*ret_brings = install_brings(extension->folder, said);
 	changes = install_changes(extension, home, *ret_brings, &any);
-	files = extension_changed_files(home, extension);
+	files = extension_changed_files(home, extension->name, extension->folder);
 	return mem_printf("%s%s%s%sExtension \"%s\" (%s) brings now, with + for what is new and - "
 	                  "for what is gone:\n%s", *files ? "Files of extension \"" : "",
 	                  *files ? extension->name : "", *files ? "\" are others now:\n" : "",
@@ -196,17 +196,41 @@ static bool update_is_idle(const struct extension *extension, const struct insta
 	       server_has_the_same(origin, wish, source);
 }
 
-static char *update_text(const struct install *install, const struct extension *extension,
-                         const char *changes)
+/* By install_brings. */
+static bool runs_programs(const char *brings)
 {
+	struct span rest = span_str(brings), line;
+
+	while (line_next(&rest, &line))
+		if (span_starts(line, SPAN("  hook, which runs")) ||
+		    span_starts(line, SPAN("  MCP server ")))
+			return true;
+	return false;
+}
+
+/* Numbers by their value, other text by its bytes; one that is not known is lower. */
+static bool version_is_lower(const char *now, const char *before)
+{
+	return strverscmp(now ? now : "", before ? before : "") < 0;
+}
+
+static char *update_text(const struct install *install, const struct extension *extension,
+                         const struct home *home, const char *changes)
+{
+	_cleanup_free_ char *files =
+		runs_programs(install->brings) ?
+			extension_changed_files(home, extension->name, install->folder) :
+			mem_strdup("");
 	_cleanup_free_ char *version =
 		extension_line(json_span(json_object_get(install->manifest, "version")));
 	_cleanup_free_ char *source =
 		extension_line(json_span(json_object_get(install->origin, "source")));
 
-	return mem_printf("Updating extension \"%s\" from %s to %s, out of %s. It brings, with + "
-	                  "for what is new and - for what is gone:\n%s", extension->name,
-	                  extension->version, version, source, changes);
+	return mem_printf("Updating extension \"%s\" from %s to %s%s, out of %s. It brings, with + "
+	                  "for what is new and - for what is gone:\n%s%s%s", extension->name,
+	                  extension->version, version,
+	                  version_is_lower(version, extension->version) ? ", a lower version" : "",
+	                  source, changes, *files ? "Files that change:\n" : "", files);
 }
 
 static bool update_find(struct install *install, const struct extension *extension,
@@ -245,10 +269,15 @@ static bool update_find(struct install *install, const struct extension *extensi
 	    !keep_values(extension, install->folder, err))
 		return false;
 	changes = install_changes(extension, home, install->brings, &install->asks);
-	/* Another place is somebody else, whatever it brings. */
+	/* Another place is somebody else, whatever it brings; other files are other programs; and a
+	 * lower version may have what a later one mended. */
 	install->asks = install->asks || !origin_has(origin, "source", wish.source) ||
-	                !origin_has(origin, "path", wish.path);
-	install->consent = update_text(install, extension, changes);
+	                !origin_has(origin, "path", wish.path) ||
+	                (!install->same && runs_programs(install->brings)) ||
+	                version_is_lower(json_string_value(json_object_get(install->manifest,
+	                                                                   "version")),
+	                                 extension->version);
+	install->consent = update_text(install, extension, home, changes);
 	install->replaces = mem_strdup(extension->entry);
 	return true;
 }

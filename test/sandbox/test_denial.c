@@ -146,10 +146,10 @@ static void hidden_paths_are_found_in_words(void **state)
 		{ "ls /h /w", NULL },                { "", NULL },
 	};
 	struct sandbox_rule rules[] = {
-		{ .path = "/h/.ssh", .access = SANDBOX_HIDDEN, .folder = true,
+		{ .path = (char *)"/h/.ssh", .access = SANDBOX_HIDDEN, .folder = true,
 		  .reason = SANDBOX_REASON_CREDENTIALS },
-		{ .path = "/w", .access = SANDBOX_WRITE, .folder = true },
-		{ .path = "/w/a/key", .access = SANDBOX_HIDDEN, .reason = SANDBOX_REASON_DENY },
+		{ .path = (char *)"/w", .access = SANDBOX_WRITE, .folder = true },
+		{ .path = (char *)"/w/a/key", .access = SANDBOX_HIDDEN, .reason = SANDBOX_REASON_DENY },
 	};
 	char work[] = "/w", *root = work;
 	const struct sandbox_plan plan = { .rules = rules, .rule_count = ARRAY_LEN(rules),

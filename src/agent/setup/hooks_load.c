@@ -180,7 +180,7 @@ static void add_extension_hooks(struct hooks *hooks, const struct settings *sett
 		                                      extension_manifest_file(one->manifest));
 		_cleanup_free_ char *stray = NULL;
 		struct err err = ERR_INIT;
-		json_auto_t *said = NULL;
+		json_auto_t *said = NULL, *watch = NULL;
 
 		if (!extension_counts(one))
 			continue;
@@ -190,9 +190,10 @@ static void add_extension_hooks(struct hooks *hooks, const struct settings *sett
 			                      json_pack("{s:s, s:o}", "source", file, "message",
 			                                json_text(span_str(stray))));
 		said = extension_hooks(settings, one, &err);
+		watch = extension_watch(settings, one);
 		if (said)
-			hooks_add(hooks, extension_hook_source(settings, one), said, file,
-			          problems);
+			hooks_add_checked(hooks, extension_hook_source(settings, one), said, file,
+			                  problems, watch ? extension_watch_holds : NULL, watch);
 		else if (err.code != ERR_NONE)
 			json_array_append_new(problems,
 			                      json_pack("{s:s, s:o}", "source", file, "message",

@@ -357,6 +357,8 @@ static json_t *authority_json(const struct config_call *call, const struct autho
 	                         json_cstr(standing_word(call, row->name)));
 	struct settings_origin origin;
 
+	if (row->kind == AUTHORITY_FILE)
+		json_object_set_new(item, "held", json_string(authority_held_word(row->held)));
 	if (row->kind != AUTHORITY_SETTING)
 		return item;
 	origin = settings_origin_of(call->settings, row->name);

@@ -254,6 +254,8 @@ static void entry_program(const struct reading *reading, const char *command)
 
 	while (args[count])
 		count++;
+	entry->watch = json_is_object(json_object_get(reading->value, "extension")) ?
+	                       json_incref(json_object_get(reading->value, "extension")) : NULL;
 	entry->argv = mem_alloc(count + 2, sizeof(*entry->argv));
 	entry->argv[0] = mem_strdup(command);
 	for (size_t i = 0; i < count; i++)
@@ -475,6 +477,7 @@ void mcp_entry_release(struct server_entry *entry)
 	worker_texts_free(entry->write);
 	worker_texts_free(entry->read);
 	json_decref(entry->include);
+	json_decref(entry->watch);
 	json_decref(entry->oauth);
 	json_decref(entry->exclude);
 	free(entry->name);

@@ -438,6 +438,8 @@ char *mcp_http_endpoint(const char *url, struct span said);
 
 /* What an entry of mcpServers says, checked. */
 struct server_entry {
+	json_t *watch;           /* owned; of an extension's program: whether its files hold
+	                          * (extension_watch); or NULL */
 	char *name;
 	char *off;               /* a sentence: why it is not used; NULL: it is */
 	bool http;

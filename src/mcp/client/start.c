@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "config/extensions.h"
 #include "config/settings.h"
 #include "data/json.h"
 #include "mcp/client/private.h"
@@ -249,7 +250,8 @@ bool mcp_slot_start(struct mcp_server_slot *slot, json_t *watched, const _Atomic
 	const char *uri;
 	json_t *yes;
 
-	if (!slot_open(slot, &wait, ret, err))
+	if ((slot->entry.watch && !extension_watch_holds(slot->entry.watch, err)) ||
+	    !slot_open(slot, &wait, ret, err))
 		return false;
 	/* One that has no tools need not know the request. */
 	if (!mcp_offers_has(*ret, "tools") &&
