@@ -107,6 +107,11 @@ void plan_variables(struct draft *draft, const char *home);
  * it and those above it. `home`: the user's own; may be NULL. */
 void plan_other_homes(struct draft *draft, const char *root, const char *home);
 
+/* plan_keep.c: rules for options->keep and ->ask. */
+void plan_keep(struct draft *draft);
+/* Whether options->keep has the path, or one above it: --write does not lift that. */
+bool plan_keeps(const struct draft *draft, const char *given);
+
 /* plan_names.c: after draft_settle, hides what is hidden wherever else it is mounted. */
 void plan_twins(struct draft *draft);
 
