@@ -9,8 +9,8 @@
  *
  *     static void guard(void *data, hasp_event event, const char *input, hasp_decision *decision)
  *     {
- *             if (!may_write(data, input))
- *                     hasp_decision_refuse(decision, "Generated files are not edited by hand.");
+ *             if (!may_fetch(data, input))
+ *                     hasp_decision_refuse(decision, "This page is not for agents.");
  *     }
  *
  *     const char *folders[] = { "." };
@@ -18,8 +18,10 @@
  *     hasp_agent_error error;
  *     options.folders = folders;
  *     options.folder_count = 1;
+ *     // Nothing changes these files: no tool, no command, no server.
+ *     options.settings = "{\"hasp\": {\"sandbox\": {\"keepPaths\": [\"generated\"]}}}";
  *     hasp_agent *agent = hasp_agent_open(&options, &error);
- *     hasp_agent_on(agent, HASP_BEFORE_TOOL, "write_file|safe_patch", guard, data, &error);
+ *     hasp_agent_on(agent, HASP_BEFORE_TOOL, "web_fetch", guard, data, &error);
  *     char *answer;
  *     if (hasp_agent_prompt(agent, "fix the build", &answer, &error))
  *             puts(answer);

@@ -467,6 +467,10 @@ static const char schema_hasp_rows[] =
 	       ASK)
 	CHOICE("hasp.returnContent", "\"full\"", "full|diff|none",
 	       "What the answer to an edit carries of the file's new state.")
+	STRINGS("hasp.sandbox.keepPaths", "[]",
+	        "Files and folders that nothing may change: no tool, command or server. See "
+	        "docs/policy.md.",
+	        UNION)
 	CHOICE("hasp.sandbox.level", "\"auto\"", "auto|full|landlock|paths",
 	       "How tools and commands are confined: at the strongest level that the machine "
 	       "allows (auto), or at exactly this one.",

@@ -443,12 +443,13 @@ static void warn_unknown(struct check *check)
 		scope_warn(check, "there is no setting \"%.200s\".", check->path.data);
 }
 
-/* Whether less is allowed by the setting than without it. The mode yolo, which no file sets, is none
- * that does. */
+/* Whether less is allowed by the setting than without it. The mode yolo, which no file sets, is
+ * none that does. */
 static bool restricts(const struct setting *row, const json_t *value)
 {
 	static const char *const names[] = {
-		"general.defaultApprovalMode", "hasp.sandbox.level", "mcp.allowed", "mcp.excluded",
+		"general.defaultApprovalMode", "hasp.sandbox.keepPaths",
+		"hasp.sandbox.level", "mcp.allowed", "mcp.excluded",
 		"security.allowedExtensions", "tools.confirmationRequired", "tools.core",
 		"tools.exclude",
 	};

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Policy files: read, checked, made rules and checkers, and tried on their own examples. */
+/* The text of a policy file: checked, made rules and checkers, and tried on its own examples. */
 #include "policy/rule.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/door.h"
-#include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "data/json.h"
@@ -68,6 +62,14 @@ static const struct member rule_members[] = {
 	{ "safety_checker", TABLE, false },
 	{ "examples", TABLES, false },
 };
+/* Of a rule with "path", which has no others. */
+static const struct member path_rule_members[] = {
+	{ "path", STRINGS, true },
+	{ "decision", DECISION, true },
+	{ "priority", PRIORITY, false },
+	{ "denyMessage", STRING, false },
+	{ "deny_message", STRING, false },
+};
 static const struct member checker_rule_members[] = {
 	{ "priority", PRIORITY, false },
 	{ "checker", TABLE, true },
@@ -85,9 +87,6 @@ static const struct member example_members[] = {
 	{ "mode", STRING, false },
 	{ "interactive", BOOLEAN, false },
 };
-
-static void load_problem(struct loader *loader, const json_t *table, const char *kind,
-                  const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 static bool load_decision(const char *word, enum policy_decision *ret)
 {
@@ -180,13 +179,44 @@ static bool check_members(struct loader *loader, const json_t *table, const char
 	return fits;
 }
 
+/* What would make the rule narrower than the sandbox, which knows of no conditions. */
+static bool check_path_rule(struct loader *loader, const json_t *rule)
+{
+	const struct {
+		const struct member *members;
+		size_t count;
+	} lists[] = { { selector_members, ARRAY_LEN(selector_members) },
+		      { rule_members, ARRAY_LEN(rule_members) } };
+	bool fits = check_members(loader, rule, "a rule with path", path_rule_members,
+	                          ARRAY_LEN(path_rule_members));
+
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		for (size_t k = 0; k < lists[i].count; k++) {
+			const char *name = lists[i].members[k].name;
+			bool known = false;
+
+			for (size_t j = 0; j < ARRAY_LEN(path_rule_members); j++)
+				known |= strcmp(path_rule_members[j].name, name) == 0;
+			if (known || !json_object_get(rule, name))
+				continue;
+			load_problem(loader, rule, "schema_validation",
+			             "A rule with path cannot have %s: it holds for every way to "
+			             "write.", name);
+			fits = false;
+		}
+	return fits;
+}
+
 static bool check_rule(struct loader *loader, const json_t *rule)
 {
 	const json_t *examples = json_object_get(rule, "examples");
 	const json_t *checker = json_object_get(rule, "safety_checker");
-	bool fits = check_members(loader, rule, "a rule", selector_members,
-	                          ARRAY_LEN(selector_members));
+	bool fits;
 
+	if (json_object_get(rule, "path"))
+		return check_path_rule(loader, rule);
+	fits = check_members(loader, rule, "a rule", selector_members,
+	                     ARRAY_LEN(selector_members));
 	fits = check_members(loader, rule, "a rule", rule_members, ARRAY_LEN(rule_members)) && fits;
 	if (fits && checker)
 		fits = check_members(loader, checker, "a safety checker", checker_members,
@@ -243,10 +273,8 @@ static long table_line(const json_t *table)
 	return (long)json_integer_value(json_object_get(table, TOML_LINE));
 }
 
-/* Appends a problem; `kind` is one of Gemini CLI's words (policy.h). Of a file's problems after the
- * first LIMIT_WARNINGS load_text reports only the number, but the first error always counts. */
-static void load_problem(struct loader *loader, const json_t *table, const char *kind,
-                         const char *format, ...)
+void load_problem(struct loader *loader, const json_t *table, const char *kind,
+                  const char *format, ...)
 {
 	const bool first_error = !loader->failed && strcmp(kind, WARNING) != 0;
 	char message[1024];
@@ -478,6 +506,17 @@ static void load_rule(struct loader *loader, const json_t *table)
 	rule->allow_redirection =
 		json_is_true(load_member(table, "allowRedirection", "allow_redirection"));
 	rule->always = json_integer_value(json_object_get(table, "priority")) == ALWAYS_PRIORITY;
+	if (json_object_get(table, "path")) {
+		_cleanup_free_ char *why = rule_take_paths(rule, table);
+
+		if (!why) {
+			policy_add_rule(loader->policy, rule);
+			return;
+		}
+		load_problem(loader, table, "rule_validation", "path: %s", why);
+		rule_free(rule);
+		return;
+	}
 	if (json_object_get(table, LOAD_FAILED) ||
 	    !read_selector(loader, table, &rule->selector) || !is_let_through(loader, rule)) {
 		rule_free(rule);
@@ -644,201 +683,7 @@ static void load_examples(struct loader *loader, json_t *table)
 	policy_free(trial.policy);
 }
 
-/* ---- policy files and folders of them ---- */
-
-static bool read_policy_file(int fd, struct buf *out)
-{
-	struct stat info;
-
-	if (fstat(fd, &info) != 0)
-		return false;
-	if (!S_ISREG(info.st_mode) || (uint64_t)info.st_size >= LIMIT_POLICY_BYTES) {
-		errno = S_ISREG(info.st_mode) ? EFBIG : EINVAL;
-		return false;
-	}
-	return fd_read_into(fd, out, (size_t)info.st_size + 1) >= 0;
-}
-
-bool policy_add_file(struct policy *policy, enum policy_tier tier, const char *path,
-                     json_t *problems)
-{
-	struct loader loader = {
-		.policy = policy, .tier = tier, .file = path, .problems = problems,
-	};
-	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_POLICY_BYTES + 1);
-	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	if (fd < 0 || !read_policy_file(fd, &text)) {
-		load_problem(&loader, NULL, "file_read", "it cannot be read: %s.",
-		             strerror(errno));
-		return false;
-	}
-	return load_text(&loader, buf_from(&text, 0));
-}
-
-/* ---- folders -------------------------------------------------------------------------- */
-
-static int is_policy(const struct dirent *entry)
-{
-	size_t len = strlen(entry->d_name);
-
-	return len > 5 && strcmp(entry->d_name + len - 5, ".toml") == 0 &&
-	       entry->d_name[0] != '.';
-}
-
-/* Bytes, whatever the locale. */
-static int compare_file_names(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static bool report_file_problem(struct policy *policy, enum policy_tier tier, const char *path,
-                                json_t *problems, const char *what)
-{
-	struct loader loader = {
-		.policy = policy, .tier = tier, .file = path, .problems = problems,
-	};
-
-	load_problem(&loader, NULL, "file_read", "it %s.", what);
-	return false;
-}
-
-static bool complain_errno(struct policy *policy, enum policy_tier tier, const char *path,
-                           json_t *problems)
-{
-	_cleanup_free_ char *what = mem_printf("cannot be read: %s", strerror(errno));
-
-	return report_file_problem(policy, tier, path, problems, what);
-}
-
-static bool add_folder_files(struct policy *policy, enum policy_tier tier, const char *folder,
-                             json_t *problems)
-{
-	struct dirent **entries = NULL;
-	int count = scandir(folder, &entries, is_policy, compare_file_names);
-	bool well = count >= 0 || complain_errno(policy, tier, folder, problems);
-
-	for (int i = 0; i < count; i++) {
-		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entries[i]->d_name);
-
-		well = policy_add_file(policy, tier, path, problems) && well;
-		free(entries[i]);
-	}
-	free(entries);
-	return well;
-}
-
-/* Where a link leads out of the project: whether there is nothing that would not be used. */
-static bool policy_is_missing(const char *path)
-{
-	struct stat info;
-	const int saved = errno;
-	const bool missing = stat(path, &info) != 0 && errno == ENOENT;
-
-	errno = saved;
-	return missing;
-}
-
-static bool add_project_file(struct policy *policy, const char *project, const char *path,
-                             json_t *problems)
-{
-	_cleanup_file_text_ struct file_text text = { 0 };
-	struct loader loader = { .policy = policy, .tier = POLICY_WORKSPACE, .file = path,
-		                 .problems = problems };
-	struct err err = ERR_INIT;
-
-	if (!door_read(project, path, LIMIT_POLICY_BYTES - 1, &text, &err) && !policy_is_missing(path))
-		load_problem(&loader, NULL, "file_read", "%s", err.message);
-	return text.data ? load_text(&loader, file_text_span(&text)) : !loader.failed;
-}
-
-bool policy_add_project(struct policy *policy, const char *project, json_t *problems)
-{
-	_cleanup_free_ char *folder = mem_printf("%s/.gemini/policies", project);
-	_cleanup_free_ char *single = mem_printf("%s.toml", folder);
-	_cleanup_fd_ int fd = door_folder(project, folder);
-	struct dirent **entries = NULL;
-	int count = fd < 0 ? -1 : scandirat(fd, ".", &entries, is_policy, compare_file_names);
-	bool well = count >= 0 || errno == ENOENT || (errno == EXDEV && policy_is_missing(folder)) ||
-	            (errno == EXDEV ?
-	             report_file_problem(policy, POLICY_WORKSPACE, folder, problems,
-	                                 "is not used: it leads outside of the project") :
-	                              complain_errno(policy, POLICY_WORKSPACE, folder, problems));
-
-	for (int i = 0; i < count; i++) {
-		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entries[i]->d_name);
-
-		well = add_project_file(policy, project, path, problems) && well;
-		free(entries[i]);
-	}
-	free(entries);
-	return add_project_file(policy, project, single, problems) && well;
-}
-
-bool policy_add_path(struct policy *policy, enum policy_tier tier, const char *path,
-                     json_t *problems)
-{
-	struct stat info;
-
-	if (stat(path, &info) != 0)
-		return errno == ENOENT || complain_errno(policy, tier, path, problems);
-	if (!S_ISDIR(info.st_mode))
-		return policy_add_file(policy, tier, path, problems);
-	return add_folder_files(policy, tier, path, problems);
-}
-
-/* Whoever could write it could write rules for everybody. */
-static bool is_roots(const char *path)
-{
-	struct stat info;
-
-	return stat(path, &info) == 0 && info.st_uid == 0 && !(info.st_mode & (S_IWGRP | S_IWOTH));
-}
-
-static bool all_roots(const char *folder)
-{
-	struct dirent **entries = NULL;
-	int count = scandir(folder, &entries, is_policy, compare_file_names);
-	bool well = count >= 0 && is_roots(folder);
-
-	for (int i = 0; i < count; i++) {
-		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entries[i]->d_name);
-
-		well = well && is_roots(path);
-		free(entries[i]);
-	}
-	free(entries);
-	return well;
-}
-
-bool policy_add_folder(struct policy *policy, enum policy_tier tier, const char *folder,
-                       json_t *problems)
-{
-	struct stat info;
-
-	if (stat(folder, &info) != 0 && errno == ENOENT)
-		return true;
-	if (tier == POLICY_ADMIN && !all_roots(folder))
-		return report_file_problem(policy, tier, folder, problems,
-		                           "is not used: it and its files must belong to root, and "
-		                           "nobody else may write them");
-	return policy_add_path(policy, tier, folder, problems);
-}
-
 /* ---- the rule for a folder of plans in the project: the default one's counterpart ---- */
-
-/* As an expression finds it in arguments, which are JSON. */
-static void put_literal(struct buf *out, struct span text)
-{
-	_cleanup_buf_ struct buf quoted = BUF_INIT(8 * LIMIT_PATH_BYTES);
-
-	json_print_string(&quoted, text);
-	for (size_t i = 1; i + 1 < quoted.len; i++) {
-		if (strchr("\\^$.|?*+()[]{}/", quoted.data[i]))
-			buf_char(out, '\\');
-		buf_char(out, quoted.data[i]);
-	}
-}
 
 void policy_add_plans(struct policy *policy, const char *project, const char *folder)
 {
@@ -851,9 +696,9 @@ void policy_add_plans(struct policy *policy, const char *project, const char *fo
 	if (strncmp(folder, project, len) != 0 || folder[len] != '/')
 		return;
 	buf_str(&pattern, "\\x00\"file_path\":\"(?:");
-	put_literal(&pattern, span_str(project));
+	rule_put_literal(&pattern, span_str(project));
 	buf_str(&pattern, "\\/|\\.\\/|)");
-	put_literal(&pattern, span_str(folder + len + 1));
+	rule_put_literal(&pattern, span_str(folder + len + 1));
 	buf_str(&pattern, "\\/[\\w-]+\\.md\"\\x00");
 	buf_str(&text, "[[rule]]\ntoolName = [\"write_file\", \"replace\"]\ndecision = \"allow\"\n"
 	               "priority = 70\nmodes = [\"plan\"]\nargsPattern = ");

@@ -152,6 +152,7 @@ void rule_free(struct rule *rule)
 	if (!rule)
 		return;
 	selector_release(&rule->selector);
+	strings_free(rule->paths, rule->path_count);
 	free(rule->message);
 	free(rule->origin);
 	free(rule);

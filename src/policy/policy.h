@@ -73,8 +73,11 @@ bool policy_add_project(struct policy *policy, const char *project, json_t *prob
  * confirmationRequired}, mcp {allowed, excluded}, mcpServers {name: {trust}}. */
 void policy_add_settings(struct policy *policy, const json_t *tools, const json_t *mcp,
                          const json_t *servers);
-/* The same of mcp and mcpServers alone, in place of what they meant before: the settings were read
- * again. */
+/* A rule on paths that denies, of tier USER: hasp.sandbox.keepPaths, an array of texts or NULL.
+ * What is wrong with it goes to `problems`. */
+void policy_add_kept(struct policy *policy, const json_t *paths, json_t *problems);
+/* What policy_add_settings makes of mcp and mcpServers alone, in place of what they meant before:
+ * the settings were read again. */
 void policy_renew_servers(struct policy *policy, const json_t *mcp, const json_t *servers);
 /* The tools that are excluded, an array as tools.exclude, in place of those before. */
 void policy_renew_excluded(struct policy *policy, const json_t *entries);
@@ -195,6 +198,10 @@ void policy_allow_for_session(struct policy *policy, const char *tool, const jso
 bool policy_save(struct policy *policy, const char *folder, const char *tool,
                  const json_t *prefixes, const char *server, const char *args_pattern,
                  enum approval_mode mode, const struct file_lock_wait *wait, struct err *err);
+
+/* Appends the paths of rules on paths: those that nothing may write, and those that are asked
+ * about. Texts, absolute or beneath each root: for the sandbox (worker_options.keep, .ask). */
+void policy_kept_paths(const struct policy *policy, json_t *keep, json_t *ask);
 
 /* All rules, highest first: [{decision, toolName [..], priority, modes [..], rule, ...}], then
  * the safety checkers: [{checker, ...}]; a new reference. */

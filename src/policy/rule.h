@@ -45,6 +45,8 @@ struct rule {
 	bool always;            /* somebody chose "always" */
 	bool foreign;           /* it may be about tools of MCP servers; set when it is added */
 	char *message;          /* denyMessage, or NULL */
+	char **paths;           /* owned; of a rule on paths: as the sandbox gets them; or NULL */
+	size_t path_count;
 	char *origin;           /* "FILE:LINE", "default:NAME:LINE", "settings: ..." */
 };
 
@@ -105,6 +107,18 @@ struct loader {
 	bool failed;       /* something worse than a warning was found */
 	size_t reported;   /* problems of this file */
 };
+
+/* Appends a problem; `kind` is one of Gemini CLI's words (policy.h). `table`: where, or NULL.  Of a
+ * file's problems after the first LIMIT_WARNINGS load_text reports only the number, but the first
+ * error always counts. */
+__attribute__((format(printf, 4, 5)))
+void load_problem(struct loader *loader, const json_t *table, const char *kind,
+                  const char *format, ...);
+/* Makes `rule`, whose decision and priority are set, one about the paths of `table` (path.c).
+ * Returns why it cannot be used, a sentence that the caller frees; NULL: it can. */
+char *rule_take_paths(struct rule *rule, const json_t *table);
+/* A text as an expression finds it in arguments, which are JSON. */
+void rule_put_literal(struct buf *out, struct span text);
 
 /* Adds the rules and checkers of one file. False: what loader->failed says. */
 bool load_text(struct loader *loader, struct span text);

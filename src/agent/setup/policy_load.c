@@ -181,6 +181,8 @@ static void add_user_policies(struct loading *loading)
 	}
 	policy_add_settings(loading->policy, tools, settings_get(settings, "mcp"),
 	                    settings_get(settings, "mcpServers"));
+	policy_add_kept(loading->policy, settings_get(settings, "hasp.sandbox.keepPaths"),
+	                loading->problems);
 	if (settings_bool(settings, "security.disableAlwaysAllow", false))
 		policy_forget_always(loading->policy);
 }

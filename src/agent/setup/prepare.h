@@ -132,6 +132,19 @@ bool prepare_may_network(const struct settings *settings);
  * frees that; its strings are the settings'. */
 const char **prepare_sandbox(const struct settings *settings, struct worker_options *ret);
 
+/* What rules on paths keep from being written, as ret->keep and ret->ask.  The caller frees the
+ * array; its strings are *ret_texts', which the caller releases later. */
+const char **prepare_kept(const struct policy *policy, json_t **ret_texts,
+                          struct worker_options *ret);
+
+/* The same for what is no session of the agent's (hasp tool, sandbox, serve mcp) and begins in
+ * `project`, by the policies of the user, the administrator, extensions, and a trusted project.
+ * *ret_kept, *ret_texts as above; NULL where there are no policy files at all.  INVALID_ARGUMENT:
+ * as policy_load.  What else rules have wrong is a warning. */
+bool prepare_kept_of(const char *project, prepare_notice *notice, void *data,
+                     const char ***ret_kept, json_t **ret_texts, struct worker_options *ret,
+                     struct err *err);
+
 /* Of hooks, from this process's: they are the user's programs, but secrets are not theirs,
  * unless the settings say so. Freed with environment_free. */
 char **prepare_environment(const struct settings *settings);

@@ -285,7 +285,8 @@ static bool open_agent_workspace(hasp_agent *agent, const hasp_agent_options *op
                                  struct err *err)
 {
 	_cleanup_free_ char *journal = local_journal_folder();
-	_cleanup_free_ const char **roots = NULL, **write = NULL;
+	_cleanup_free_ const char **roots = NULL, **write = NULL, **kept = NULL;
+	json_auto_t *texts = NULL;
 	json_auto_t *list = json_array();
 	const struct prepare_folders included = { .list = list, .notice = forward_notice,
 		                                  .data = agent };
@@ -300,6 +301,7 @@ static bool open_agent_workspace(hasp_agent *agent, const hasp_agent_options *op
 	                   &worker, err))
 		return false;
 	write = prepare_sandbox(agent->settings, &worker);
+	kept = prepare_kept(agent->policy, &texts, &worker);
 	if (!local_provider_open(&worker, &agent->provider, err))
 		return false;
 	agent->workers = worker_options_copy(&worker);

@@ -166,7 +166,8 @@ static bool headless_open_provider(struct headless *run, struct err *err)
 	json_auto_t *list = json_array();
 	struct prepare_folders included = { .list = list, .notice = run->notice,
 		                            .data = run->notice_data };
-	_cleanup_free_ const char **roots = NULL, **write = NULL;
+	_cleanup_free_ const char **roots = NULL, **write = NULL, **kept = NULL;
+	json_auto_t *texts = NULL;
 	bool strongest = invocation_has(run->invocation, FLAG_SANDBOX) &&
 	                 !invocation_value(run->invocation, FLAG_SANDBOX);
 
@@ -179,6 +180,7 @@ static bool headless_open_provider(struct headless *run, struct err *err)
 	                             run->notice_data, err))
 		return false;
 	write = prepare_sandbox(run->settings, options);
+	kept = prepare_kept(run->policy, &texts, options);
 	prepare_add_folders(named, "--include-directories", &included);
 	roots = prepare_roots(run->settings, run->root, &included, &options->root_count);
 	options->roots = roots;
@@ -188,6 +190,8 @@ static bool headless_open_provider(struct headless *run, struct err *err)
 	options->roots = run->workers.roots; /* what they were is freed here */
 	options->write = run->workers.write;
 	options->read = run->workers.read;
+	options->keep = run->workers.keep;
+	options->ask = run->workers.ask;
 	return true;
 }
 

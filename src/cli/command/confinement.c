@@ -250,7 +250,10 @@ bool confinement_settle(struct confinement *confinement, struct err *err)
 	if (settings)
 		warn_of_level(settings);
 	settings_free(settings);
-	return ok;
+	return ok && (!confinement->project ||
+	              prepare_kept_of(confinement->project, complain_of_level, NULL,
+	                              &confinement->kept, &confinement->kept_texts,
+	                              &confinement->options, err));
 }
 
 /* "$UNSET" as a path is a mistake, and as a relative path it would be the current folder. */
@@ -283,6 +286,7 @@ bool confinement_read(const struct invocation *invocation, struct confinement *r
 {
 	const char *durability = invocation_value(invocation, FLAG_DURABILITY);
 	const char *worker = invocation_value(invocation, FLAG_WORKER);
+	const char *root = invocation_value(invocation, FLAG_ROOT);
 	struct confinement confinement = { 0 };
 	struct worker_options *options = &confinement.options;
 	struct err why = ERR_INIT;
@@ -300,6 +304,7 @@ bool confinement_read(const struct invocation *invocation, struct confinement *r
 	options->write = confinement.write;
 	options->read = confinement.read;
 	options->deny = confinement.deny;
+	confinement.project = realpath(root ? root : ".", NULL);
 	options->network = invocation_has(invocation, FLAG_NET);
 	options->journal_folder = confinement.journal;
 	options->durability = durability && strcmp(durability, "rename") == 0 ? DURABILITY_RENAME
@@ -344,6 +349,9 @@ void confinement_release(struct confinement *confinement)
 	free(confinement->read);
 	free(confinement->deny);
 	free(confinement->journal);
+	free(confinement->project);
+	free(confinement->kept);
+	json_decref(confinement->kept_texts);
 	*confinement = (struct confinement){ 0 };
 }
 

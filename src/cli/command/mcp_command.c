@@ -105,6 +105,9 @@ static bool open_sandbox(struct mcp_command *command, struct err *err)
 	    !confinement_settle_with(&command->confinement, command->settings, show_notice, NULL,
 	                             err))
 		return false;
+	if (!prepare_kept_of(command->project, show_notice, NULL, &command->confinement.kept,
+	                     &command->confinement.kept_texts, options, err))
+		return false;
 	write = prepare_sandbox(command->settings, options);
 	roots = prepare_roots(command->settings, command->project, &included,
 	                      &options->root_count);

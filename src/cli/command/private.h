@@ -206,14 +206,18 @@ struct confinement {
 	char **worker;                 /* owned; the words of --worker, or NULL: this machine */
 	const char **write, **read, **deny; /* owned arrays; `options` points to them */
 	char *journal;                 /* owned; likewise */
+	char *project;                 /* owned; where commands without a session begin */
+	const char **kept;             /* owned; what rules on paths keep; `options` points to it */
+	json_t *kept_texts;            /* owned; its strings */
 	struct prepare_level level;    /* what --sandbox and HASP_SANDBOX say; borrowed */
 };
 
 /* What the flags and HASP_SANDBOX say. INVALID_ARGUMENT. */
 bool confinement_read(const struct invocation *invocation, struct confinement *ret,
                       struct err *err);
-/* The level, out of these and of what the user or the administrator require (prepare_level): for
- * commands that have read no settings, and need no project's. INVALID_ARGUMENT: a file is wrong. */
+/* The level, out of these and of what the user or the administrator require (prepare_level), and
+ * what rules on paths keep (prepare_kept_of): for commands that have read no settings, and need no
+ * project's. INVALID_ARGUMENT: a file is wrong. */
 bool confinement_settle(struct confinement *confinement, struct err *err);
 /* The same for a command that has read settings. */
 bool confinement_settle_with(struct confinement *confinement, const struct settings *settings,

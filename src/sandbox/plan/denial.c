@@ -614,6 +614,7 @@ static void put_place(const struct denial *denial, struct buf *out)
 		break;
 	case SANDBOX_REASON_OPTION:
 	case SANDBOX_REASON_GIT:
+	case SANDBOX_REASON_POLICY:
 	case SANDBOX_REASON_SETTINGS:
 		if (denial->kind != DENIAL_READ)
 			put_lifting_rule(out, denial, path);

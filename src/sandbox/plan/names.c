@@ -16,6 +16,7 @@ static const struct {
 	[SANDBOX_REASON_ROOT] = { "root", "a workspace root" },
 	[SANDBOX_REASON_OPTION] = { "option", "asked for by the user" },
 	[SANDBOX_REASON_DENY] = { "deny", "denied by the user" },
+	[SANDBOX_REASON_POLICY] = { "policy", "a policy rule asks before it is written" },
 	[SANDBOX_REASON_TEMP] = { "temp", "the session's temporary files" },
 	[SANDBOX_REASON_JOURNAL] = { "journal", "hasp's own journal" },
 	[SANDBOX_REASON_DEVICE] = { "device", "a device: commands get the harmless ones" },

@@ -287,10 +287,12 @@ static bool add_writables(struct draft *draft, struct sandbox_plan *plan, struct
 	plan->given = mem_alloc(options->write_count + options->exact_count + 1,
 	                        sizeof(*plan->given));
 	for (size_t i = 0; i < options->write_count; i++)
-		if (!add_write(draft, plan, options->write[i], err))
+		if (!plan_keeps(draft, options->write[i]) &&
+		    !add_write(draft, plan, options->write[i], err))
 			return false;
 	for (size_t i = 0; i < options->exact_count; i++)
-		add_exact(draft, plan, options->exact[i]);
+		if (!plan_keeps(draft, options->exact[i]))
+			add_exact(draft, plan, options->exact[i]);
 	return add_own(draft, options->temp, SANDBOX_REASON_TEMP, err) &&
 	       (options->use != SANDBOX_USE_FILES ||
 	        add_own(draft, options->journal, SANDBOX_REASON_JOURNAL, err));
@@ -379,6 +381,7 @@ static bool add_all_rules(struct draft *draft, struct sandbox_plan *plan, struct
 			return false;
 	if (options->check_only)
 		return true;
+	plan_keep(draft);
 	draft_settle(draft);
 	plan_twins(draft);
 	draft_settle(draft);

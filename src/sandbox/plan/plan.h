@@ -64,6 +64,7 @@ enum sandbox_reason {
 	SANDBOX_REASON_ROOT,        /* a workspace root */
 	SANDBOX_REASON_OPTION,      /* --write, --read; permission of the user */
 	SANDBOX_REASON_DENY,        /* --deny: nothing lifts it */
+	SANDBOX_REASON_POLICY,      /* a policy rule asks before it is written: commands only */
 	SANDBOX_REASON_TEMP,        /* the session's folder for temporary files */
 	SANDBOX_REASON_JOURNAL,     /* hasp's own journal (files only) */
 	SANDBOX_REASON_DEVICE,      /* /dev/null and the like */
@@ -142,6 +143,11 @@ struct sandbox_options {
 	const char *const *deny;    /* hidden (--deny), whatever else is said of that path; missing
 	                             * ones in a writable path become absent names */
 	size_t deny_count;
+	/* Readable only, by rules on paths (policy/): absolute, or beneath each root.  They need
+	 * not be there. `keep`: nothing lifts it; `ask`, for commands: --write and permissions of
+	 * single paths do. */
+	const char *const *keep, *const *ask;
+	size_t keep_count, ask_count;
 	/* Files that may be written, each by its own canonical name and while that is a regular
 	 * file without another one; what is not is left out, as if it were not named. */
 	const char *const *exact;

@@ -119,6 +119,10 @@ void plan_other_homes(struct draft *draft, const char *root, const char *home);
 /* homes.c: hidden entries of home folders that may be written to are not made or changed
  * (names_is_hidden_entry): "HOME/.*" is noted among the absent names. */
 void plan_writable_homes(struct draft *draft);
+/* plan_keep.c: rules for options->keep and ->ask. */
+void plan_keep(struct draft *draft);
+/* Whether options->keep has the path, or one above it: --write does not lift that. */
+bool plan_keeps(const struct draft *draft, const char *given);
 
 /* plan_names.c: after draft_settle, hides what is hidden wherever else it is mounted. */
 void plan_twins(struct draft *draft);

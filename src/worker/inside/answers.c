@@ -93,6 +93,10 @@ bool server_limit_options(struct worker_options *options, const struct worker_op
 	                                                     most->deny_count);
 	options->deny_count += most->deny_count;
 	wire_arena_keep(arena, (void *)options->deny);
+	options->keep = (const char *const *)join_text_lists(options->keep, options->keep_count,
+	                                                     most->keep, most->keep_count);
+	options->keep_count += most->keep_count;
+	wire_arena_keep(arena, (void *)options->keep);
 	return true;
 }
 

@@ -106,6 +106,10 @@ static const struct wire_field hello_fields[] = {
 	             NULL),
 	WIRE_COUNTED(TEXTS, struct wire_hello, options.deny, options.deny_count, LIMIT_WIRE_TEXTS,
 	             NULL),
+	WIRE_COUNTED(TEXTS, struct wire_hello, options.keep, options.keep_count, LIMIT_WIRE_TEXTS,
+	             NULL),
+	WIRE_COUNTED(TEXTS, struct wire_hello, options.ask, options.ask_count, LIMIT_WIRE_TEXTS,
+	             NULL),
 	WIRE_NESTED(STRUCT, struct wire_hello, options.limits, wire_layout_limits),
 	WIRE_NESTED(STRUCT_OR_NULL, struct wire_hello, plan, layout_plan),
 };

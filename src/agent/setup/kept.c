@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What rules on paths keep from being written, for workers. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/setup/prepare.h"
+#include "base/mem.h"
+#include "data/json.h"
+
+const char **prepare_kept(const struct policy *policy, json_t **ret_texts,
+                          struct worker_options *ret)
+{
+	json_t *keep = json_array(), *ask = json_array();
+	const char **all;
+
+	policy_kept_paths(policy, keep, ask);
+	ret->keep_count = json_array_size(keep);
+	ret->ask_count = json_array_size(ask);
+	json_array_extend(keep, ask);
+	json_decref(ask);
+	all = mem_alloc(json_array_size(keep) + 1, sizeof(*all));
+	for (size_t i = 0; i < json_array_size(keep); i++)
+		all[i] = json_string_value(json_array_get(keep, i));
+	ret->keep = all;
+	ret->ask = all + ret->keep_count;
+	*ret_texts = keep;
+	return all;
+}
+
+static bool rules_are_there(const char *folder, const char *name)
+{
+	_cleanup_free_ char *path = mem_printf("%s/%s", folder, name);
+
+	return access(path, F_OK) == 0;
+}
+
+/* Whether anybody has written rules: most have not, and then nothing is read. */
+static bool has_rules(const char *project)
+{
+	static const char *const users[] = {
+		".gemini/policies", ".gemini/policies.toml", ".gemini/extensions",
+		".gemini/settings.json",
+	};
+	static const char *const projects[] = { ".gemini/policies", ".gemini/policies.toml" };
+	const char *moved = getenv("GEMINI_CLI_HOME"), *home = getenv("HOME");
+	bool found = access("/etc/gemini-cli", F_OK) == 0;
+
+	if (moved && *moved)
+		home = moved;
+	for (size_t i = 0; i < ARRAY_LEN(users) && home; i++)
+		found |= rules_are_there(home, users[i]);
+	for (size_t i = 0; i < ARRAY_LEN(projects); i++)
+		found |= rules_are_there(project, projects[i]);
+	return found;
+}
+
+bool prepare_kept_of(const char *project, prepare_notice *notice, void *data,
+                     const char ***ret_kept, json_t **ret_texts, struct worker_options *ret,
+                     struct err *err)
+{
+	struct settings_options options = { .project = project };
+	json_auto_t *problems = json_array();
+	_cleanup_free_ char *lost = NULL;
+	struct settings *settings = NULL;
+	struct policy *policy = NULL;
+	bool ok;
+
+	*ret_kept = NULL;
+	*ret_texts = NULL;
+	if (!has_rules(project))
+		return true;
+	if (!settings_load(&options, &settings, err))
+		return false;
+	ok = policy_load(&(struct policy_sources){ .settings = settings }, problems, &policy, &lost,
+	                 err);
+	if (ok && lost)
+		notice(data, "warning", lost);
+	if (ok)
+		*ret_kept = prepare_kept(policy, ret_texts, ret);
+	policy_free(policy);
+	settings_free(settings);
+	return ok;
+}

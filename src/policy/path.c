@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules on paths: path = "generated", decision = "deny".
+ *
+ * One rule for every way to write.  For the tools that write files it is a rule on their arguments,
+ * which is judged again by the file that a path leads to (agent/call/path_rules.h); everything
+ * else, commands above all, is kept away by the sandbox (sandbox_options.keep and .ask), which
+ * knows folders and files, and no patterns: so a rule is about these.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "data/json.h"
+#include "policy/policy.h"
+#include "policy/rule.h"
+
+enum { PATH_PRIORITY = 999, PATH_TEXT_MAX = 64 * LIMIT_PATH_BYTES };
+
+void rule_put_literal(struct buf *out, struct span text)
+{
+	_cleanup_buf_ struct buf quoted = BUF_INIT(8 * LIMIT_PATH_BYTES);
+
+	json_print_string(&quoted, text);
+	for (size_t i = 1; i + 1 < quoted.len; i++) {
+		if (strchr("\\^$.|?*+()[]{}/", quoted.data[i]))
+			buf_char(out, '\\');
+		buf_char(out, quoted.data[i]);
+	}
+}
+
+/* The path without what means "all of it" at its end. The caller frees. NULL: it cannot be kept,
+ * and *ret_why says why. */
+static char *kept_path(const char *given, const char **ret_why)
+{
+	struct span path = span_str(given);
+	const char *home = getenv("HOME");
+
+	while (span_starts(path, SPAN("./")))
+		path = span_skip(path, 2);
+	while (path.len > 1 && (span_ends(path, SPAN("/")) || span_ends(path, SPAN("/**"))))
+		path.len -= span_ends(path, SPAN("/")) ? 1 : 3;
+	*ret_why = NULL;
+	for (size_t i = 0; i < path.len; i++)
+		if (strchr("*?[", path.data[i]))
+			*ret_why = "name a file or a folder (\"generated/**\"): commands cannot "
+			           "be kept from names that only a pattern says";
+	for (struct span rest = path; rest.len;) {
+		const char *slash = memchr(rest.data, '/', rest.len);
+		const size_t len = slash ? (size_t)(slash - rest.data) : rest.len;
+
+		if (span_eq(span_head(rest, len), SPAN("..")))
+			*ret_why = "\"..\" cannot be in it";
+		rest = span_skip(rest, slash ? len + 1 : len);
+	}
+	if (!path.len || span_eq(path, SPAN("/")) || span_eq(path, SPAN(".")))
+		*ret_why = "it is everything";
+	if (*ret_why)
+		return NULL;
+	if (span_starts(path, SPAN("~/")) && home)
+		return mem_printf("%s%.*s", home, (int)path.len - 1, path.data + 1);
+	return mem_dup(path.data, path.len);
+}
+
+/* "file_path":"generated" or beneath, and new_path, wherever they stand in the arguments. */
+static void put_path_pattern(struct buf *out, char *const *paths, size_t count)
+{
+	buf_str(out, "\"(?:file_path|new_path)\":\"(?:\\.\\/)?(?:");
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			buf_char(out, '|');
+		rule_put_literal(out, span_str(paths[i]));
+	}
+	buf_str(out, ")(?:\\/[^\"]*)?\"");
+}
+
+/* Fills in rule->paths; as rule_take_paths. */
+static char *take_each(struct rule *rule, const json_t *given)
+{
+	const size_t count = json_is_array(given) ? json_array_size(given) : 1;
+
+	rule->paths = mem_alloc(count + 1, sizeof(*rule->paths));
+	for (size_t i = 0; i < count; i++) {
+		const json_t *one = json_is_array(given) ? json_array_get(given, i) : given;
+		const char *why;
+		char *path = kept_path(json_string_value(one), &why);
+
+		if (!path)
+			return mem_printf("\"%.200s\": %s.", json_string_value(one), why);
+		rule->paths[rule->path_count++] = path;
+	}
+	return NULL;
+}
+
+char *rule_take_paths(struct rule *rule, const json_t *table)
+{
+	static const char *const writers[] = { "write_file", "update_file", "safe_patch",
+		                               "apply_changes" };
+	_cleanup_buf_ struct buf pattern = BUF_INIT(PATH_TEXT_MAX);
+	struct err err = ERR_INIT;
+	char *why;
+
+	if (rule->decision == POLICY_ALLOW)
+		return mem_strdup("such a rule denies or asks; --write and the setting "
+		                  "tools.sandboxAllowedPaths allow.");
+	why = take_each(rule, json_object_get(table, "path"));
+	if (why)
+		return why;
+	if (!json_object_get(table, "priority"))
+		rule->priority += PATH_PRIORITY / 1000.0;
+	for (size_t i = 0; i < ARRAY_LEN(writers); i++)
+		rule_selector_add_name(&rule->selector, writers[i]);
+	put_path_pattern(&pattern, rule->paths, rule->path_count);
+	rule->selector.narrow = NARROW_ARGUMENTS;
+	if (pattern.overflowed)
+		return mem_strdup("these are too many.");
+	if (!js_regex_compile_with(buf_view(&pattern), JS_REGEX_BOUNDED, &rule->selector.regex,
+	                           &err))
+		return mem_strdup(err.message);
+	return NULL;
+}
+
+void policy_add_kept(struct policy *policy, const json_t *paths, json_t *problems)
+{
+	static const char origin[] = "settings: hasp.sandbox.keepPaths";
+	json_auto_t *table = json_pack("{s:O?}", "path", paths);
+	struct rule *rule = rule_new(POLICY_DENY, POLICY_USER, origin);
+	_cleanup_free_ char *why = NULL;
+
+	if (json_array_size(paths) && !(why = rule_take_paths(rule, table))) {
+		policy_add_rule(policy, rule);
+		return;
+	}
+	rule_free(rule);
+	if (why)
+		json_array_append_new(problems, json_pack(
+			"{s:s, s:i, s:s, s:s}", "file", origin, "line", 0, "kind",
+			"rule_validation", "message", why));
+}
+
+void policy_kept_paths(const struct policy *policy, json_t *keep, json_t *ask)
+{
+	for (size_t i = 0; i < policy->rule_count; i++)
+		for (size_t k = 0; k < policy->rules[i]->path_count; k++)
+			json_array_append_new(
+				policy->rules[i]->decision == POLICY_DENY ? keep : ask,
+				json_path_bytes(policy->rules[i]->paths[k]));
+}

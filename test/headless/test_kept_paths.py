@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A rule on a path holds for every way to write: each is tried below a folder that a rule keeps."""
+import json
+import os
+
+import pytest
+from fake_gemini import call, text
+
+RULE = '[[rule]]\npath = "generated/**"\ndecision = "%s"\n'
+DIFF = "--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n"
+
+# What a tool writes, by each editor; {p}: a spelling of the path of a file that is there, {n}: of a new one.
+EDITS = [
+    ("write_file", {"file_path": "{n}", "content": "x"}),
+    ("write_file", {"file_path": "{p}", "content": "x"}),
+    ("update_file", {"file_path": "{p}", "old_content": "old", "new_content": "new"}),
+    ("replace", {"file_path": "{p}", "old_string": "old", "new_string": "new"}),
+    ("safe_patch", {"file_path": "{p}", "unified_diff": DIFF}),
+    ("apply_changes", {"changes": [{"kind": "create", "file_path": "{n}", "content": "x"}]}),
+    ("apply_changes", {"changes": [{"kind": "update", "file_path": "{p}", "old_content": "old", "new_content": "new"}]}),
+    ("apply_changes", {"changes": [{"kind": "delete", "file_path": "{p}"}]}),
+    ("apply_changes", {"changes": [{"kind": "move", "file_path": "{p}", "new_path": "out"}]}),
+    ("apply_changes", {"changes": [{"kind": "move", "file_path": "src/s", "new_path": "{n}"}]}),
+]
+SPELLINGS = ["generated", "./generated", "src/../generated", "generated//.", "link", "{root}/generated"]
+COMMANDS = [
+    "echo x > {d}/a", "echo x >> {d}/new", "cd {d} && echo x > new", "rm -f {d}/a", "rm -rf generated", "mv generated g2", "mv {d}/a out",
+    "mv src/s {d}/", "cp src/s {d}/new", "mkdir {d}/n", "ln -s /etc {d}/l", "ln {d}/a hard && echo x > hard", "chmod 600 {d}/a", "sed -i s/old/new/ {d}/a",
+    "touch -d 2001-01-01 {d}/a", "python3 -c 'open(\"{d}/a\", \"w\").write(\"x\")'", "sh -c 'echo x > {d}/a' & wait", "truncate -s 0 {d}/a",
+    "mkdir e && mv generated e/ && echo x > e/generated/a", "exec 3<>{d}/a; echo x >&3", "(cd src && echo x > ../generated/a)",
+    "dd if=/dev/zero of={d}/a count=1 2>&1", "tar -cf t.tar src && tar -C {d} -xf t.tar", "git init -q {d}/repo",
+]
+
+
+def shell(command):
+    return call("run_shell_command", {"command": command})
+
+
+def put(world, decision="deny", where="home"):
+    (world.root / "generated" / "sub").mkdir(parents=True)
+    (world.root / "generated" / "a").write_text("old\n")
+    (world.root / "src").mkdir()
+    (world.root / "src" / "s").write_text("s\n")
+    (world.root / "link").symlink_to("generated")
+    folder = getattr(world, where) / ".gemini"
+    folder.mkdir(exist_ok=True)
+    (folder / "policies.toml").write_text(RULE % decision)
+
+
+def state(world):
+    found = {}
+    for folder, folders, names in os.walk(world.root / "generated"):
+        for name in folders + names:
+            path = os.path.join(folder, name)
+            info = os.lstat(path)
+            content = open(path, encoding="utf-8").read() if name in names and not os.path.islink(path) else None
+            found[os.path.relpath(path, world.root)] = (info.st_mode, info.st_mtime_ns, content)
+    return found
+
+
+def filled(value, **words):
+    data = json.dumps(value)
+    for name, word in words.items():
+        data = data.replace("{%s}" % name, word)
+    return json.loads(data)
+
+
+@pytest.mark.parametrize("spelled", SPELLINGS)
+@pytest.mark.parametrize("how", ["agent", "tool"])
+def test_no_editor_writes_there(world, spelled, how):
+    put(world)
+    before, folder = state(world), spelled.format(root=world.root)
+    words = {"p": folder + "/a", "n": folder + "/new"}
+    edits = [(name, filled(arguments, **words)) for name, arguments in EDITS]
+    if how == "tool":
+        for name, arguments in edits:
+            done = world.command("tool", name, stdin=json.dumps(arguments).encode())
+            assert done.code != 0, (name, arguments)
+    else:
+        done = world.run([[call(name, arguments) for name, arguments in edits], [text("Done.")]], "-p", "x", "-y")
+        for (name, arguments), result in zip(edits, done.results()):
+            assert not result["success"] and "policies.toml:1" in result["message"], (name, arguments, result)
+    assert state(world) == before and not (world.root / "out").exists() and (world.root / "src" / "s").exists()
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
+def test_no_command_writes_there(world, level):
+    put(world)
+    before = state(world)
+    lines = [line.replace("{d}", folder) for line in COMMANDS for folder in ("generated", "link")]
+    for begin in range(0, len(lines), 12):
+        part = lines[begin:begin + 12]
+        world.run([[shell(line)] for line in part] + [[text("Done.")]], "-p", "x", "-y", "--sandbox", level)
+        assert state(world) == before, part
+    # Reading, and writing elsewhere, goes on.
+    done = world.run([[shell("cat generated/a && echo y > src/t")], [text("Done.")]], "-p", "x", "-y", "--sandbox", level)
+    assert done.results()[0]["output"] == "old\n" and (world.root / "src" / "t").read_text() == "y\n"
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
+def test_other_programs_do_not_either(world, level):
+    """A command in the background, hasp sandbox, hasp tool with --write, and a sub-agent's command."""
+    put(world)
+    before = state(world)
+    done = world.command("sandbox", "--sandbox", level, "--", "sh", "-c", "echo x > generated/a")
+    assert done.code != 0
+    world.command("sandbox", "--sandbox", level, "--write", world.root / "generated", "--", "sh", "-c", "echo x > generated/a")
+    world.command("tool", "run_shell_command", "--sandbox", level, "--write", world.root / "generated" / "a",
+                  "-a", "command=echo x > generated/a")
+    permission = {"command": "echo x > generated/a", "additional_permissions": {"fileSystem": {"write": [str(world.root / "generated")]}}}
+    world.run([[call("run_shell_command", {"command": "echo x > generated/a", "is_background": True})], [shell("sleep 0.5")],
+               [call("run_shell_command", permission)], [text("Done.")]], "-p", "x", "-y", "--sandbox", level)
+    assert state(world) == before
+
+
+def test_a_folder_that_is_not_there_does_not_come_into_being(world):
+    (world.home / ".gemini" / "policies.toml").write_text(RULE % "deny")
+    lines = ["mkdir generated", "echo x > generated", "mkdir g && mv g generated", "ln -s /tmp generated"]
+    world.run([[call("write_file", {"file_path": "generated/a", "content": "x"})], *[[shell(line)] for line in lines],
+               [text("Done.")]], "-p", "x", "-y")
+    assert not os.path.lexists(world.root / "generated")
+
+
+def test_a_projects_rule_and_the_setting_do_the_same(world):
+    put(world, where="root")
+    before = state(world)
+    attempt = [[shell("echo x > generated/a"), call("write_file", {"file_path": "generated/a", "content": "x"})], [text("Done.")]]
+    world.run(attempt, "-p", "x", "-y")
+    assert state(world) == before
+    (world.root / ".gemini" / "policies.toml").unlink()
+    world.settings(hasp={"sandbox": {"keepPaths": ["generated/"]}})
+    world.run(attempt, "-p", "x", "-y")
+    assert state(world) == before
+    world.command("tool", "write_file", "-a", "file_path=generated/a", "-a", "content=x")
+    assert state(world) == before
+
+
+def test_a_rule_that_asks_is_a_refusal_where_nobody_can_be_asked(world):
+    put(world, "ask_user")
+    before = state(world)
+    done = world.run([[call("write_file", {"file_path": "link/new", "content": "x"})], [shell("echo x > generated/a")],
+                      [text("Done.")]], "-p", "x", "-y")
+    assert not done.results()[0]["success"] and state(world) == before
+    world.command("sandbox", "--write", world.root / "generated", "--", "sh", "-c", "echo x > generated/a")
+    assert (world.root / "generated" / "a").read_text() == "x\n"
+
+
+@pytest.mark.parametrize("rule", [
+    'path = "**/*.lock"\ndecision = "deny"\n', 'path = "src/*.c"\ndecision = "ask_user"\n', 'path = "../x"\ndecision = "deny"\n',
+    'path = "/"\ndecision = "deny"\n', 'path = "."\ndecision = "deny"\n', 'path = "generated"\ndecision = "allow"\n', 'path = ""\ndecision = "deny"\n',
+    'path = "generated"\ndecision = "deny"\ntoolName = "write_file"\n', 'path = "generated"\ndecision = "deny"\nmodes = ["plan"]\n', 'path = 1\ndecision = "deny"\n',
+])
+def test_what_cannot_be_kept_is_refused(world, rule):
+    (world.home / ".gemini" / "policies.toml").write_text("[[rule]]\n" + rule)
+    done = world.command("-p", "x", env={"GEMINI_API_KEY": "k"})
+    assert done.code == 52 and "policies.toml:1" in done.err
