@@ -14,6 +14,7 @@
 #include "catalog/frontmatter.h"
 #include "catalog/private.h"
 #include "config/servers.h"
+#include "data/tool_names.h"
 #include "data/warnings.h"
 
 enum { NAME_MAX_BYTES = 64, DISPLAY_NAME_BYTES = 100, MODEL_BYTES = 200, MINUTES_MAX = 24 * 60,
@@ -65,14 +66,23 @@ static json_t *tool_name_of_mcp(const char *word)
 }
 
 /* Adds a word of a list of tools, by the names that hasp has. */
-static void add_tool_word(json_t *list, struct span text, const char *file, json_t *notices)
+static void add_tool_word(json_t *list, struct span text, bool restricts, const char *file,
+                          json_t *notices)
 {
 	const struct span trimmed = span_trim(text);
 	_cleanup_free_ char *word = NULL;
 
-	if (!trimmed.len || json_array_size(list) >= LIMIT_AGENT_TOOLS)
+	if (!trimmed.len || json_array_size(list) > LIMIT_AGENT_TOOLS)
 		return;
+	if (json_array_size(list) == LIMIT_AGENT_TOOLS) {
+		if (restricts) /* what is not read may be any tool */
+			json_array_append_new(list, json_string("*"));
+		return;
+	}
 	word = mem_dup(trimmed.data, trimmed.len);
+	/* What is taken away is then the whole tool. */
+	if (restricts)
+		word[strcspn(word, "(")] = '\0';
 	if (strpbrk(word, "()")) {
 		/* What stands in the parentheses would be wider without them. */
 		warnings_add_line(notices, "%s: the tool \"%.100s\" is left out: only whole tools "
@@ -86,20 +96,26 @@ static void add_tool_word(json_t *list, struct span text, const char *file, json
 }
 
 /* Commas in parentheses are none. */
-void catalog_agent_tools(json_t *list, struct span text, const char *file, json_t *notices)
+static void read_tool_words(json_t *list, struct span text, bool restricts, const char *file,
+                            json_t *notices)
 {
 	while (text.len) {
 		size_t len = 0;
 
 		for (int depth = 0; len < text.len && (depth > 0 || text.data[len] != ','); len++)
 			depth += (text.data[len] == '(') - (text.data[len] == ')');
-		add_tool_word(list, span_head(text, len), file, notices);
+		add_tool_word(list, span_head(text, len), restricts, file, notices);
 		text = span_skip(text, len < text.len ? len + 1 : len);
 	}
 }
 
+void catalog_agent_tools(json_t *list, struct span text, const char *file, json_t *notices)
+{
+	read_tool_words(list, text, /* restricts= */ false, file, notices);
+}
+
 /* NULL: the file says nothing about it. */
-static json_t *read_tools(const json_t *value, const char *file, json_t *notices)
+static json_t *read_tools(const json_t *value, bool restricts, const char *file, json_t *notices)
 {
 	json_t *list, *one;
 	size_t i;
@@ -108,10 +124,44 @@ static json_t *read_tools(const json_t *value, const char *file, json_t *notices
 		return NULL;
 	list = json_array();
 	if (json_is_string(value))
-		catalog_agent_tools(list, json_span(value), file, notices);
+		read_tool_words(list, json_span(value), restricts, file, notices);
 	json_array_foreach((json_t *)value, i, one)
-		add_tool_word(list, json_span(one), file, notices);
+		add_tool_word(list, json_span(one), restricts, file, notices);
 	return list;
+}
+
+/* What restricts must be understood: an agent with a wrong list would have more than its author
+ * meant. */
+static bool lists_are_known(const struct agent_definition *definition,
+                            const struct frontmatter *front, struct err *err)
+{
+	static const char *const members[] = { "tools", "disallowedTools" };
+	size_t i;
+	json_t *word;
+
+	for (i = 0; i < ARRAY_LEN(members); i++) {
+		const json_t *value = json_object_get(front->fields, members[i]);
+
+		if (value && !json_is_null(value) && !json_is_array(value) &&
+		    !json_is_string(value))
+			return err_set(err, ERR_INVALID_ARGUMENT,
+			               "its %s is neither a list nor words with commas between "
+			               "them.", members[i]);
+	}
+	json_array_foreach(definition->without, i, word) {
+		const char *name = json_string_value(word);
+		const char *near = tool_names_nearest(name);
+
+		if (strchr(name, '*') || !strncmp(name, "mcp_", 4) || strstr(name, "__") ||
+		    !strncmp(name, "discovered_tool_", 16) || tool_names_find(name) ||
+		    tool_names_foreign(name))
+			continue;
+		return err_set(err, ERR_INVALID_ARGUMENT,
+		               "its disallowedTools name \"%.100s\", which is no tool%s%s%s", name,
+		               near ? "; did you mean \"" : ".", near ? near : "",
+		               near ? "\"?" : "");
+	}
+	return true;
 }
 
 static bool is_between(const json_t *value, double least, double most)
@@ -424,10 +474,12 @@ static bool take_front(struct agent_definition *definition, const struct frontma
 		               "nothing follows its front matter: that would be its system "
 		               "prompt.");
 	definition->prompt = mem_dup(span_trim(front->body).data, span_trim(front->body).len);
-	definition->tools = read_tools(json_object_get(front->fields, "tools"), definition->file,
-	                               notices);
+	definition->tools = read_tools(json_object_get(front->fields, "tools"),
+	                               /* restricts= */ false, definition->file, notices);
 	definition->without = read_tools(json_object_get(front->fields, "disallowedTools"),
-	                                 definition->file, notices);
+	                                 /* restricts= */ true, definition->file, notices);
+	if (!lists_are_known(definition, front, err))
+		return false;
 	if (is_between(temperature, 0, 2))
 		definition->temperature = json_number_value(temperature);
 	if (!take_isolation(definition, json_object_get(front->fields, "isolation"), err))

@@ -35,6 +35,7 @@ struct settings {
 	json_t *merged;
 	json_t *warnings; /* sentences */
 	json_t *allowed;  /* what the user allows this project (authority.h); NULL: nothing */
+	json_t *unusable; /* sentences: settings that restrict and have no valid value */
 	json_t *withheld; /* what the project says and does not count until it is allowed:
 	                   * settings.h */
 	bool skip_trust, ignore_env_files; /* of the options */

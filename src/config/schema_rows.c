@@ -455,6 +455,10 @@ static const char schema_hasp_rows[] =
 	CHOICE("hasp.hooks.onTimeout", "\"deny\"", "deny|allow",
 	       "The same for a hook that runs out of time; a hook's own onTimeout overrides it.",
 	       NEVER)
+	BOOLEAN("hasp.ignoreUnknownRules", "false",
+	        "Start although a rule that restricts names a tool, server, agent, level or mode "
+	        "that does not exist, or a policy file cannot be used. See docs/policy.md.",
+	        NEVER)
 	BOOLEAN("hasp.keyStore", "true",
 	        "Ask the system's key store for a key that no variable holds.",
 	        ONLY_FALSE)

@@ -382,32 +382,52 @@ struct check {
 	struct buf path;
 };
 
-/* "FILE, line 3: " and the rest. */
-__attribute__((format(printf, 2, 3)))
-static void scope_warn(struct check *check, const char *format, ...)
+/* "FILE, line 3: " and the rest, a new reference. */
+__attribute__((format(printf, 2, 0)))
+static json_t *scope_sentence(const struct check *check, const char *format, va_list args)
 {
 	_cleanup_buf_ struct buf sentence = BUF_INIT(LIMIT_WIRE_SENTENCE);
 	unsigned line = scope_line(check->scope, check->path.data);
-	const bool matters = span_eq(buf_view(&check->path), SPAN("hasp.sandbox.level"));
 	char text[1024];
-	va_list args;
 
-	if (warnings_full(check->warnings) && !matters) {
-		warnings_add(check->warnings, json_string(""));
-		return;
-	}
 	if (check->scope->path)
 		buf_str(&sentence, check->scope->path);
 	else
 		buf_printf(&sentence, "The %s settings", settings_scope_name(check->kind));
 	if (line)
 		buf_printf(&sentence, ", line %u", line);
-	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
 	buf_printf(&sentence, ": %s", text);
+	return json_text(buf_view(&sentence));
+}
+
+__attribute__((format(printf, 2, 3)))
+static void scope_warn(struct check *check, const char *format, ...)
+{
+	const bool matters = span_eq(buf_view(&check->path), SPAN("hasp.sandbox.level"));
+	va_list args;
+
+	if (warnings_full(check->warnings) && !matters) {
+		warnings_add(check->warnings, json_string(""));
+		return;
+	}
+	va_start(args, format);
 	(matters ? warnings_add_first : warnings_add)(check->warnings,
-	                                              json_text(buf_view(&sentence)));
+	                                              scope_sentence(check, format, args));
+	va_end(args);
+}
+
+/* Of a setting that restricts: what has no valid value must not count as no restriction. */
+__attribute__((format(printf, 2, 3)))
+static void scope_add_unusable(struct check *check, const char *format, ...)
+{
+	va_list args;
+
+	if (json_array_size(check->settings->unusable) >= LIMIT_WARNINGS)
+		return;
+	va_start(args, format);
+	json_array_append_new(check->settings->unusable, scope_sentence(check, format, args));
+	va_end(args);
 }
 
 static void warn_unknown(struct check *check)
@@ -423,12 +443,31 @@ static void warn_unknown(struct check *check)
 		scope_warn(check, "there is no setting \"%.200s\".", check->path.data);
 }
 
-static void warn_type(struct check *check, const struct setting *row)
+/* Whether less is allowed by the setting than without it. The mode yolo, which no file sets, is none
+ * that does. */
+static bool restricts(const struct setting *row, const json_t *value)
+{
+	static const char *const names[] = {
+		"general.defaultApprovalMode", "hasp.sandbox.level", "mcp.allowed", "mcp.excluded",
+		"security.allowedExtensions", "tools.confirmationRequired", "tools.core",
+		"tools.exclude",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(row->path, names[i]) == 0)
+			return !span_eq(json_span(value), SPAN("yolo"));
+	return row->project == AUTHORITY_ONLY_TRUE;
+}
+
+static void warn_type(struct check *check, const struct setting *row, const json_t *value)
 {
 	_cleanup_buf_ struct buf phrase = BUF_INIT(4096);
 
 	schema_phrase(row, &phrase);
 	scope_warn(check, "\"%.200s\" has to be %s; it is ignored.", check->path.data, phrase.data);
+	if (restricts(row, value))
+		scope_add_unusable(check, "\"%.200s\" must be %s.", check->path.data,
+		                   phrase.data);
 }
 
 /* --- What a project may say ----------------------------------------------------------------- */
@@ -495,7 +534,7 @@ static bool project_may_set(struct check *check, const struct setting *row, json
 static bool row_counts(struct check *check, const struct setting *row, json_t **value)
 {
 	if (!schema_accepts(row, *value)) {
-		warn_type(check, row);
+		warn_type(check, row, *value);
 		return false;
 	}
 	if (row->project != AUTHORITY_REMOTE)

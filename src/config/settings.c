@@ -378,6 +378,7 @@ bool settings_load(const struct settings_options *options, struct settings **ret
 
 	settings->warnings = json_array();
 	settings->withheld = json_array();
+	settings->unusable = json_array();
 	settings->skip_trust = options->skip_trust;
 	settings->ignore_env_files = options->ignore_env_files;
 	settings->extension_names = json_deep_copy(options->extensions);
@@ -457,6 +458,7 @@ void settings_free(struct settings *settings)
 	json_decref(settings->warnings);
 	json_decref(settings->allowed);
 	json_decref(settings->withheld);
+	json_decref(settings->unusable);
 	if (settings->extensions)
 		settings->extensions_free(settings->extensions);
 	json_decref(settings->extension_names);
@@ -546,6 +548,11 @@ struct settings_origin settings_origin_of(const struct settings *settings, const
 const json_t *settings_warnings(const struct settings *settings)
 {
 	return settings->warnings;
+}
+
+const json_t *settings_unusable(const struct settings *settings)
+{
+	return settings->unusable;
 }
 
 const json_t *settings_withheld(const struct settings *settings)

@@ -102,6 +102,10 @@ json_t *settings_list(const struct settings *settings, bool defaults);
 /* Sentences about unknown keys, wrong types, deprecated names; each key once. Borrowed array. */
 const json_t *settings_warnings(const struct settings *settings);
 
+/* Those among them that are about a setting that restricts (a level, a mode, a list of what is
+ * excluded, a switch that forbids) and whose value is none: it restricts nothing.  Borrowed. */
+const json_t *settings_unusable(const struct settings *settings);
+
 /* What the project says and the user has not allowed yet: an array of {name, value, file, line};
  * file null: the name is a path in the project.  Borrowed. */
 const json_t *settings_withheld(const struct settings *settings);

@@ -283,22 +283,24 @@ static size_t least_of_three(size_t a, size_t b, size_t c)
 	return ab < c ? ab : c;
 }
 
-/* Levenshtein's distance, one row at a time. */
+/* Levenshtein's distance; two neighbours that changed places are one change. */
 static size_t name_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
-	size_t row[NAME_MAX_COMPARED + 1];
+	size_t row[NAME_MAX_COMPARED + 1], last[NAME_MAX_COMPARED + 1] = { 0 };
+	size_t before[NAME_MAX_COMPARED + 1] = { 0 };
 
 	for (size_t j = 0; j <= b_len; j++)
-		row[j] = j;
+		row[j] = last[j] = j;
 	for (size_t i = 1; i <= a_len; i++) {
-		size_t diagonal = row[0];
-
+		memcpy(before, last, sizeof(before));
+		memcpy(last, row, (b_len + 1) * sizeof(*last));
 		row[0] = i;
 		for (size_t j = 1; j <= b_len; j++) {
-			size_t change = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			row[j] = least_of_three(row[j] + 1, row[j - 1] + 1, change);
+			row[j] = least_of_three(last[j] + 1, row[j - 1] + 1,
+			                        last[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    before[j - 2] + 1 < row[j])
+				row[j] = before[j - 2] + 1;
 		}
 	}
 	return row[b_len];

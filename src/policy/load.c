@@ -295,28 +295,19 @@ static const char *string_at(const json_t *value, size_t i)
 	return json_string_value(json_is_array(value) ? json_array_get(value, i) : value);
 }
 
-/* Names may be anything; those that look like a slip are named. */
+/* Names may be anything: what nothing has is found later (unknown.c). */
 static bool read_names(struct loader *loader, const json_t *table, struct selector *selector)
 {
 	const json_t *names = json_object_get(table, "toolName");
 
 	for (size_t i = 0; i < string_count(names); i++) {
 		const char *name = string_at(names, i);
-		const char *meant = json_object_get(table, "mcpName") ? NULL :
-		                                                        tool_names_nearest(name);
 
 		if (!*name) {
 			load_problem(loader, table, "rule_validation",
 			             "toolName must not be empty; \"*\" stands for all tools.");
 			return false;
 		}
-		if (meant)
-			load_problem(loader, table, WARNING,
-			             "There is no tool \"%s\". Did you mean \"%s\"?", name, meant);
-		if (strstr(name, "__"))
-			load_problem(loader, table, WARNING,
-			             "\"%s\": tools of MCP servers are named mcp_SERVER_TOOL, or "
-			             "with mcpName.", name);
 		rule_selector_add_name(selector, name);
 	}
 	return true;
@@ -450,7 +441,7 @@ static void add_checker(struct loader *loader, const json_t *row, const json_t *
 	checker->excluded = json_incref(json_object_get(config, "excluded_args"));
 	if (strcmp(type, "in-process") != 0 || strcmp(name, "allowed-path") != 0) {
 		checker->kind = CHECKER_UNSUPPORTED;
-		load_problem(loader, row, "rule_validation",
+		load_problem(loader, row, "checker_unsupported",
 		             "The safety checker \"%s\" (%s) is not supported: somebody is asked "
 		             "about each call that it would check.", name, type);
 	}
@@ -737,13 +728,38 @@ static bool add_folder_files(struct policy *policy, enum policy_tier tier, const
 	return well;
 }
 
+/* Where a link leads out of the project: whether there is nothing that would not be used. */
+static bool policy_is_missing(const char *path)
+{
+	struct stat info;
+	const int saved = errno;
+	const bool missing = stat(path, &info) != 0 && errno == ENOENT;
+
+	errno = saved;
+	return missing;
+}
+
+static bool add_project_file(struct policy *policy, const char *project, const char *path,
+                             json_t *problems)
+{
+	_cleanup_file_text_ struct file_text text = { 0 };
+	struct loader loader = { .policy = policy, .tier = POLICY_WORKSPACE, .file = path,
+		                 .problems = problems };
+	struct err err = ERR_INIT;
+
+	if (!door_read(project, path, LIMIT_POLICY_BYTES - 1, &text, &err) && !policy_is_missing(path))
+		load_problem(&loader, NULL, "file_read", "%s", err.message);
+	return text.data ? load_text(&loader, file_text_span(&text)) : !loader.failed;
+}
+
 bool policy_add_project(struct policy *policy, const char *project, json_t *problems)
 {
 	_cleanup_free_ char *folder = mem_printf("%s/.gemini/policies", project);
+	_cleanup_free_ char *single = mem_printf("%s.toml", folder);
 	_cleanup_fd_ int fd = door_folder(project, folder);
 	struct dirent **entries = NULL;
 	int count = fd < 0 ? -1 : scandirat(fd, ".", &entries, is_policy, compare_file_names);
-	bool well = count >= 0 || errno == ENOENT ||
+	bool well = count >= 0 || errno == ENOENT || (errno == EXDEV && policy_is_missing(folder)) ||
 	            (errno == EXDEV ?
 	             report_file_problem(policy, POLICY_WORKSPACE, folder, problems,
 	                                 "is not used: it leads outside of the project") :
@@ -751,18 +767,12 @@ bool policy_add_project(struct policy *policy, const char *project, json_t *prob
 
 	for (int i = 0; i < count; i++) {
 		_cleanup_free_ char *path = mem_printf("%s/%s", folder, entries[i]->d_name);
-		_cleanup_file_text_ struct file_text text = { 0 };
-		struct loader loader = { .policy = policy, .tier = POLICY_WORKSPACE,
-			                 .file = path, .problems = problems };
-		struct err err = ERR_INIT;
 
-		if (!door_read(project, path, LIMIT_POLICY_BYTES - 1, &text, &err))
-			load_problem(&loader, NULL, "file_read", "%s", err.message);
-		well = text.data && load_text(&loader, file_text_span(&text)) && well;
+		well = add_project_file(policy, project, path, problems) && well;
 		free(entries[i]);
 	}
 	free(entries);
-	return well;
+	return add_project_file(policy, project, single, problems) && well;
 }
 
 bool policy_add_path(struct policy *policy, enum policy_tier tier, const char *path,

@@ -102,8 +102,23 @@ static char **strings_add(char **strings, size_t *count, const char *string)
 	return more;
 }
 
-void rule_selector_add_name(struct selector *selector, const char *name)
+/* mcp__SERVER__TOOL and SERVER__TOOL, as other agents write mcp_SERVER_TOOL, and mcp__SERVER. The
+ * caller frees. */
+static char *server_tool_name(const char *name)
 {
+	const char *rest = strncmp(name, "mcp__", 5) == 0 ? name + 5 : name;
+	const char *tool = strstr(rest, "__");
+
+	if (rest == name && (!tool || tool == name || strncmp(name, "mcp_", 4) == 0 ||
+	                     strncmp(name, "discovered_tool_", 16) == 0))
+		return mem_strdup(name);
+	return tool ? mem_printf("mcp_%.*s_%s", (int)(tool - rest), rest, tool + 2) :
+	              mem_printf("mcp_%s_*", rest);
+}
+
+void rule_selector_add_name(struct selector *selector, const char *given)
+{
+	_cleanup_free_ char *name = selector->server ? mem_strdup(given) : server_tool_name(given);
 	const size_t count = selector->name_count;
 	const struct tool_names **known = mem_alloc(count + 1, sizeof(*known));
 

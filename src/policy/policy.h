@@ -66,8 +66,8 @@ bool policy_add_path(struct policy *policy, enum policy_tier tier, const char *p
 /* No such folder: true, nothing added. ADMIN: not owned by root or writable by others: refused. */
 bool policy_add_folder(struct policy *policy, enum policy_tier tier, const char *folder,
                        json_t *problems);
-/* Those of PROJECT/.gemini/policies, in tier WORKSPACE. Anybody may have written them: no link
- * out of the project is followed (base/door.h). */
+/* Those of PROJECT/.gemini/policies and PROJECT/.gemini/policies.toml, in tier WORKSPACE. Anybody
+ * may have written them: no link out of the project is followed (base/door.h). */
 bool policy_add_project(struct policy *policy, const char *project, json_t *problems);
 /* What settings and flags mean as rules; any may be NULL: tools {core, allowed, exclude,
  * confirmationRequired}, mcp {allowed, excluded}, mcpServers {name: {trust}}. */
@@ -91,6 +91,20 @@ void policy_forget_always(struct policy *policy);
 size_t policy_drop_allowing(struct policy *policy, enum policy_tier tier);
 /* Takes away all of a tier: rules and checkers. */
 void policy_drop_tier(struct policy *policy, enum policy_tier tier);
+
+/* What there is beside hasp's own tools; each array of names is asked for when a rule needs it. */
+struct policy_names {
+	const json_t *(*servers)(void *data); /* MCP servers that are configured, used or not */
+	const json_t *(*agents)(void *data);
+	void *data;
+};
+/* Appends to `problems` what rules and checkers name and nothing has: as policy_add_file's, `file`
+ * being the rule's "FILE:LINE", with "restricts": the rule denies, asks or checks, so that it
+ * guards less than it says.  kind: "unknown_name", or "without_effect" where no mistake is likely
+ * (another agent's tool; a server or agent that is not configured).  The defaults are not looked
+ * at, and tools of servers and discovered ones, which are known later. */
+void policy_report_unknown(const struct policy *policy, const struct policy_names *names,
+                           json_t *problems);
 
 /* One call to be decided on. All borrowed. */
 struct policy_call {

@@ -75,7 +75,8 @@ struct policy {
 
 /* `selector` is released with the rule or checker. */
 void rule_selector_init(struct selector *selector);
-void rule_selector_add_name(struct selector *selector, const char *name);
+/* After `server`, if it has one. */
+void rule_selector_add_name(struct selector *selector, const char *given);
 void rule_selector_add_prefix(struct selector *selector, const char *prefix);
 void rule_free(struct rule *rule);
 void rule_checker_free(struct checker *checker);

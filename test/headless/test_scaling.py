@@ -53,7 +53,7 @@ def test_rules_of_a_policy(world):
 def test_hooks(world, where):
     """More than there may be, in groups of their own, and many names that are disabled. Few are run: each is a
     process of its own, and what those cost is not the question here."""
-    groups = [{"matcher": "t%d" % i if i % 100 else "list", "hooks": [
+    groups = [{"matcher": "mcp_t%d" % i if i % 100 else "list", "hooks": [
         {"type": "command", "name": "n%d" % i, "command": "exit 7"}]} for i in range(3000)]
     world.settings(where, hooks={"BeforeTool": groups})
     if where == "project":

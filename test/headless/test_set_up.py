@@ -39,10 +39,13 @@ def test_harmless_variables_reach_commands(world):
     assert "GEMINI_CLI_TRUST_WORKSPACE" not in seen  # which hasp has
 
 
-def test_a_policy_file_that_is_not_there_is_a_warning(world):
-    done = world.run(HELLO, "-p", "x", "--policy", world.top / "none.toml")
-    assert done.code == 0 and "[WARNING]" in done.err and "none.toml" in done.err
-    assert world.command("-p", "x", "--admin-policy", world.top / "none.toml").code == 52
+def test_a_policy_file_that_cannot_be_read_ends_the_start(world):
+    for flag in ("--policy", "--admin-policy"):
+        done = world.command("-p", "x", flag, world.top / "none.toml")
+        assert done.code == 52 and "none.toml" in done.err
+    world.settings(policyPaths=[str(world.top / "none.toml")])
+    done = world.command("-p", "x")
+    assert done.code == 52 and "none.toml" in done.err
 
 
 @pytest.mark.parametrize("folder", [".gemini/tmp/foo/123/plans", "plans", "docs/plans"])

@@ -3,14 +3,14 @@
  *
  *     struct policy_sources sources = { .settings = settings };
  *     json_t *problems = json_array();
- *     if (!policy_load(&sources, problems, &policy, &err)) ...      // also tell the problems
+ *     if (!policy_load(&sources, problems, &policy, &lost, &err)) ...   // report the problems
  *     policy_free(policy);
  *
  * From low to high: the defaults; those of extensions (config/extensions.h), which can forbid and
- * ask; .gemini/policies/ of the project, if its folder is trusted, those that allow only after
- * "hasp config allow .gemini/policies";
- * the user's, which is ~/.gemini/policies/ unless flags or the setting policyPaths name others,
- * and what settings say (tools.*, mcp.*, mcpServers.*.trust); the administrator's, which is
+ * ask; .gemini/policies/ and .gemini/policies.toml of the project, if its folder is trusted, those
+ * that allow only after "hasp config allow .gemini/policies"; the user's, which are
+ * ~/.gemini/policies/ and ~/.gemini/policies.toml unless flags or the setting policyPaths name
+ * others, and what settings say (tools.*, mcp.*, mcpServers.*.trust); the administrator's, which is
  * /etc/gemini-cli/policies/, and only if there is none there what flags or adminPolicyPaths
  * name.
  */
@@ -30,10 +30,18 @@ struct policy_sources {
 };
 
 /* Appends to `problems` (policy.h); the caller frees *ret. INVALID_ARGUMENT: a policy of the
- * user or the administrator is wrong, with the first problem; whoever wrote it relies on it.
- * Problems of the project's are only told. */
+ * user or the administrator is wrong, or a file that a flag or a setting names is missing, with the
+ * first problem; whoever wrote it relies on it.  *ret_lost (the caller frees): the first problem
+ * by which a guard is lost, anyone's: a rule that restricts and names what does not exist, a
+ * project's or extension's file that cannot be used; NULL: there is none.  A run that may write
+ * does not start with one (prepare_policy). */
 bool policy_load(const struct policy_sources *sources, json_t *problems, struct policy **ret,
-                 struct err *err);
+                 char **ret_lost, struct err *err);
+
+/* Appends to `problems` what the policy's rules, settings and hooks' matchers name and nothing has
+ * (policy_report_unknown), with the file and line of a setting. */
+void setup_report_names(const struct settings *settings, const struct policy *policy,
+                        json_t *problems);
 
 /* What these settings, which were read again, say of MCP servers takes the place of what was loaded
  * (policy_renew_servers). */

@@ -364,6 +364,7 @@ static const struct brought_row {
 	{ ".claude/settings.local.json", "hooks, once they are trusted themselves",
 	  bring_claude_hooks },
 	{ ".gemini/policies", "rules", bring_policies },
+	{ ".gemini/policies.toml", "rules", NULL },
 	{ ".gemini/commands", "commands", bring_commands },
 	{ ".claude/commands", "commands", bring_claude_commands },
 	{ ".claude/skills", "skills", bring_skills },
@@ -493,6 +494,34 @@ static void warn_of_changed_extensions(const struct settings *settings, prepare_
 	}
 }
 
+/* Protections of Gemini CLI that are switched on and do nothing here. */
+static void warn_of_other_protections(const struct settings *settings, prepare_notice *notice,
+                                      void *data)
+{
+	static const struct {
+		const char *path, *instead;
+	} rows[] = {
+		{ "tools.sandbox", "hasp confines tools and commands by itself; "
+		                   "hasp.sandbox.level and --sandbox require a level" },
+		{ "security.toolSandboxing", "hasp confines all tools; hasp.sandbox.level and "
+		                             "--sandbox require a level" },
+		{ "security.enableConseca", "rules decide on calls, see docs/policy.md" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const json_t *value = settings_get(settings, rows[i].path);
+		_cleanup_free_ char *sentence = NULL;
+
+		if (!value || json_is_false(value) || json_is_null(value) ||
+		    (json_is_string(value) && (!json_string_length(value) ||
+		                               span_eq(json_span(value), SPAN("false")))))
+			continue;
+		sentence = mem_printf("The setting %s has no effect: %s.", rows[i].path,
+		                      rows[i].instead);
+		notice(data, "warning", sentence);
+	}
+}
+
 void prepare_warnings(const struct settings *settings, bool asks, prepare_notice *notice,
                       void *data)
 {
@@ -503,6 +532,7 @@ void prepare_warnings(const struct settings *settings, bool asks, prepare_notice
 		notice(data, "warning", json_string_value(sentence));
 	json_array_foreach(extensions_installed(settings)->notices, i, sentence)
 		notice(data, "warning", json_string_value(sentence));
+	warn_of_other_protections(settings, notice, data);
 	if (!asks)
 		warn_of_changed_extensions(settings, notice, data);
 	if (settings_trust_unknown(settings) && has_something_of_its_own(settings))
@@ -542,19 +572,42 @@ bool prepare_mode_check(const struct settings *settings, enum approval_mode mode
 	return true;
 }
 
+/* What restricts must be understood, unless the user said otherwise. False: *err says what is
+ * not. */
+static bool rules_are_known(const struct settings *settings, const char *lost, struct err *err)
+{
+	const char *unusable =
+		json_string_value(json_array_get(settings_unusable(settings), 0));
+
+	if ((!unusable && !lost) || settings_bool(settings, "hasp.ignoreUnknownRules", false))
+		return true;
+	return err_set(err, ERR_INVALID_ARGUMENT,
+	               "%s Correct it, or start with --ignore-unknown-rules.",
+	               unusable ? unusable : lost);
+}
+
 bool prepare_policy(const struct policy_sources *sources, prepare_notice *notice, void *data,
                     struct policy **ret, struct err *err)
 {
 	json_auto_t *problems = json_array();
-	bool ok = policy_load(sources, problems, ret, err);
+	_cleanup_free_ char *lost = NULL;
+	bool ok = policy_load(sources, problems, ret, &lost, err);
 	size_t i;
 	json_t *problem;
 
+	if (ok && !rules_are_known(sources->settings, lost, err)) {
+		policy_free(*ret);
+		*ret = NULL;
+		ok = false;
+	}
 	json_array_foreach(problems, i, problem) {
 		_cleanup_free_ char *text = setup_policy_problem_text(problem);
 
+		if (strcmp(json_string_value(json_object_get(problem, "kind")),
+		           "without_effect") == 0)
+			continue;
 		/* What ends the run is told once, as its end. */
-		if (ok || strcmp(text, err->message) != 0)
+		if (ok || strncmp(text, err->message, strlen(text)) != 0)
 			notice(data, "warning", text);
 	}
 	return ok;

@@ -84,7 +84,9 @@ const char *prepare_mode_word(enum approval_mode mode);
 /* DENIED_BY_POLICY: the settings forbid it. PERMISSION_DENIED: it is for trusted folders. */
 bool prepare_mode_check(const struct settings *settings, enum approval_mode mode, struct err *err);
 
-/* policy_load, with its problems told. */
+/* policy_load, with its problems reported.  INVALID_ARGUMENT also where a rule or a setting that
+ * restricts cannot be understood (policy_load's *ret_lost, settings_unusable), unless
+ * hasp.ignoreUnknownRules is set. */
 bool prepare_policy(const struct policy_sources *sources, prepare_notice *notice, void *data,
                     struct policy **ret, struct err *err);
 

@@ -91,6 +91,14 @@ static void add_allowed(const struct invocation *invocation, json_t *overrides)
 		json_object_set_new(overrides, "tools", json_pack("{s:O}", "allowed", allowed));
 }
 
+/* The flag as the setting. */
+static void add_ignored(const struct invocation *invocation, json_t *overrides)
+{
+	if (invocation_has(invocation, FLAG_IGNORE_UNKNOWN))
+		json_object_set_new(overrides, "hasp",
+		                    json_pack("{s:b}", "ignoreUnknownRules", 1));
+}
+
 static bool headless_open_settings(struct headless *run, struct err *err)
 {
 	json_auto_t *overrides = json_object();
@@ -107,6 +115,7 @@ static bool headless_open_settings(struct headless *run, struct err *err)
 		return err_set(err, ERR_FILE_NOT_FOUND, "The current folder is gone.");
 	options.project = run->root;
 	add_allowed(run->invocation, overrides);
+	add_ignored(run->invocation, overrides);
 	if (!settings_load(&options, &run->settings, err))
 		return false;
 	agent_signals_limit(settings_integer(run->settings, "hasp.endSeconds",

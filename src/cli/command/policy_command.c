@@ -340,6 +340,7 @@ static bool open_policies(struct policy_command *command, struct err *err)
 	                                                      &count);
 	_cleanup_free_ const char **admin_files = invocation_values(command->invocation,
 	                                                            FLAG_ADMIN_POLICY, &count);
+	_cleanup_free_ char *lost = NULL; /* among the problems */
 	json_auto_t *problems = json_array();
 	bool ok;
 
@@ -349,7 +350,7 @@ static bool open_policies(struct policy_command *command, struct err *err)
 		.settings = command->settings, .files = files, .admin_files = admin_files,
 	};
 
-	ok = policy_load(&sources, problems, &command->policy, err);
+	ok = policy_load(&sources, problems, &command->policy, &lost, err);
 	print_rule_problems(problems, err);
 	return ok;
 }

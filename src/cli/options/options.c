@@ -125,6 +125,11 @@ static const struct flag flags[] = {
 	  .value = { "LIST", COMPLETE_TOOL, NULL },
 	  .help = "tools that run without asking, as \"run_shell_command(git status)\"" },
 	POLICY_FLAGS,
+	{ .id = FLAG_IGNORE_UNKNOWN, .name = "ignore-unknown-rules", .boolean = true,
+	  .help = "start although a rule that restricts names what does not exist",
+	  .man = "Starts although a rule that restricts (deny, ask, exclude, a hook's matcher) "
+		 "names a tool, server, agent, level or mode that does not exist, or a policy "
+		 "file cannot be used. Without it, that is an error." },
 	{ .id = FLAG_RESUME, .name = "resume", .letter = 'r',
 	  .value = { "SESSION", COMPLETE_NOTHING, NULL }, .optional = true,
 	  .help = "resume a session: latest, a number or an id; on a terminal without one: "
