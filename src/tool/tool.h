@@ -210,6 +210,12 @@ void session_grant(struct session *session, const struct tool_grant *grant);
  * it. */
 void session_granted(const struct session *session, struct tool_grant *ret);
 
+/* What was allowed for the session beyond the sandbox and the workspace, each in words: [".."], a
+ * new reference. */
+json_t *session_permissions(const struct session *session);
+/* Takes all of that back. A command that runs keeps what it began with. */
+void session_revoke(const struct session *session);
+
 /* For handlers: whether to end soon, with whatever result; and how far the work is. */
 bool session_cancelled(const struct session *session);
 /* The same for who sleeps meanwhile: as job_wait_news (worker/job/job.h), which is woken by that,
@@ -302,6 +308,9 @@ struct tool {
 	/* NULL, or whether such a call can be made at all: looked at when hooks have seen it,
 	 * before rules decide and anybody is asked.  False: it ends with *err. */
 	bool (*check)(struct session *session, const json_t *arguments, struct err *err);
+	/* NULL, or the addresses that a call fetches: [{"url", "host"}], a new reference.  NULL:
+	 * they cannot be told, and the call fails. */
+	json_t *(*addresses)(const json_t *arguments);
 	/* It asks somebody itself: no question is put before it. */
 	bool asks;
 	/* NULL, or whether it has no use as the session is now, and is not offered to a model. */

@@ -331,8 +331,9 @@ static void always_is_offered_where_it_means_something(void **state)
 			         prefixes ? json_dumps(prefixes, 0) : "nothing offered");
 		/* And once it is given it is enough. */
 		if (prefixes) {
-			policy_allow_for_session(policy, "run_shell_command", prefixes, NULL, NULL,
-			                         MODE_DEFAULT);
+			policy_allow_for_session(policy, &(struct policy_scope){
+				.tool = "run_shell_command", .prefixes = prefixes,
+				.mode = MODE_DEFAULT });
 			assert_int_equal(decide_command(policy, rows[i].command, &interactive),
 			                 POLICY_ALLOW);
 			policy_free(policy);
