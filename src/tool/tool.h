@@ -350,6 +350,12 @@ json_t *tool_call_end(struct session *session, struct begun_call *begun);
  * has to be asked; where nobody can be, the answer is no. */
 bool tool_wants_more(const json_t *arguments);
 
+/* All arguments of a call but those named in `without` (NULL-terminated; NULL: none), none of them
+ * cut, for a question: what is asked is what is seen.  A lone text stands for itself, others are
+ * "name: value", a line each.  NULL: they are longer than LIMIT_QUESTION_BYTES, or of more lines
+ * than LIMIT_QUESTION_LINES, and nobody can be asked about them.  The caller frees. */
+char *tool_arguments_text(const json_t *arguments, const char *const *without);
+
 /* Whether a result says that the call failed: "success": false, or a list with nothing but
  * errors. */
 bool tool_result_failed(const json_t *result);

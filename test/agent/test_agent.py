@@ -70,7 +70,7 @@ class World:
             env.update({k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS")})
             done = subprocess.run([PROBE], input=json.dumps(job), env=env, timeout=300,
                                   stdout=subprocess.PIPE, text=True)
-            lines = [json.loads(line) for line in done.stdout.splitlines()]
+            lines = [json.loads(line) for line in done.stdout.split("\n") if line]
             assert done.returncode == 0, lines[-3:]
             assert len(server.violations) == violations, server.violations
             assert not server.script, "steps that were not asked for: %r" % server.script
@@ -370,6 +370,96 @@ def test_always_is_not_for_what_hasp_obeys(world, path):
     assert len(asked) == 2, asked
     assert not {"proceed_always", "proceed_always_and_save"} & set(asked[1]["outcomes"]) and "scope" not in asked[1]
     assert world.read("b") == "2\n" and world.read("GEMINI.md") == "old\n"
+
+
+HOSTILE = {
+    "long": "begin " + 3000 * "0123456789 " + "end",
+    "blank": "first" + 2000 * " " + "hidden" + 40 * "\n" + "below\t\t" + 500 * "\u00a0" + "last",
+    "invisible": "a\u202eb\u200bc\u2066d\ufeffe\rf\r\ng\x1b[2Kh\x07i\u00adj\u2028k",
+}
+ASK_ALL = '[[rule]]\ntoolName = "*"\ndecision = "ask_user"\npriority = 900\n'
+
+
+def shown_of(message):
+    """What the kind of question shows (src/tui/ask/subject.c), as one text for each member."""
+    details, arguments = message["details"], message["arguments"]
+    return {"edit": [details.get("filePath"), details.get("fileDiff"), details.get("otherArguments")],
+            "exec": [details.get("command"), arguments.get("description"), arguments.get("dir_path"),
+                     json.dumps(arguments.get("additional_permissions")), details.get("otherArguments")],
+            "mcp": [json.dumps(arguments, ensure_ascii=False)],
+            "info": [details.get("prompt"), *details.get("urls", [])]}[details["type"]]
+
+
+def is_shown(value, texts, kind):
+    lines = value.split("\n") if kind == "edit" else [value]
+    forms = lambda line: (line, json.dumps(line, ensure_ascii=False)[1:-1], json.dumps(line)[1:-1])  # noqa: E731
+    return all(any(form.rstrip("\r") in (text_ or "") for text_ in texts for form in forms(line)) for line in lines)
+
+
+def string_arguments(tool):
+    def walk(schema, path):
+        if schema.get("type") == "string" and "enum" not in schema:
+            yield path
+        for name, member in schema.get("properties", {}).items():
+            yield from walk(member, path + [name])
+        if isinstance(schema.get("items"), dict):
+            yield from walk(schema["items"], path + [0])
+    return list(walk(tool["arguments_schema"], []))
+
+
+def minimal(schema):
+    if "enum" in schema:
+        return schema["enum"][0]
+    kind = schema.get("type")
+    if kind == "object":
+        return {name: minimal(schema["properties"][name]) for name in schema.get("required", [])}
+    if kind == "array":
+        return [minimal(schema["items"])]
+    return {"integer": schema.get("minimum", 1), "boolean": True, "number": 1}.get(kind, "a.txt")
+
+
+TOOLS = json.loads(subprocess.run([os.environ.get("HASP") or str(TOP / "build" / "hasp"), "tool", "--list", "--json"],
+                                  stdout=subprocess.PIPE, check=True).stdout)
+
+
+@pytest.mark.parametrize("hostile", sorted(HOSTILE))
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS if string_arguments(tool)], ids=lambda tool: tool["name"])
+def test_every_argument_of_every_tool_is_in_its_question(world, tool, hostile):
+    value, schema = HOSTILE[hostile], tool["arguments_schema"]
+    rule = world.path / "ask.toml"
+    rule.write_text(ASK_ALL)
+    if tool["name"] != "write_file":
+        world.write("a.txt", "a.txt\n")
+    tried = []
+    for path in string_arguments(tool):
+        arguments = minimal(schema)
+        at = arguments
+        for name in path[:-1]:  # what is optional has to be made
+            if isinstance(name, str):
+                at = at.setdefault(name, [] if path[path.index(name) + 1] == 0 else {})
+            elif not at:
+                at.append({})
+                at = at[0]
+            else:
+                at = at[0]
+        if isinstance(at, list):
+            at[:] = [value]
+        else:
+            at[path[-1]] = value
+        tried.append((path, arguments))
+    asked = 0
+    for path, arguments in tried:
+        run = world.run([[call(tool["name"], arguments)], [text("Done.")]], interactive=True, policy=[str(rule)],
+                        answers=[{"outcome": "cancel", "message": "No."}])
+        for message in run.told("tool-confirmation-request"):
+            asked += 1
+            kind = message["details"]["type"]
+            assert is_shown(value, shown_of(message), kind), (path, kind)
+    assert asked or tool["name"] in NEVER_ASKED, [r for r in run.results()]
+
+
+# These texts are no diffs: refused before anybody is asked. Of what is one, the question shows what it makes.
+NEVER_ASKED = {"safe_patch", "apply_changes"}
 
 
 def test_always_counts_for_what_it_says_in_the_session(world):

@@ -166,9 +166,6 @@ void call_error_instruct(json_t *error);
 
 /* One line that says what a call is about: "src/main.c", "git status". For the caller. */
 char *display_call(const struct tool *tool, const json_t *args);
-/* All arguments of a call, none of them cut, for a question: what is asked is what is seen.  A lone
- * text stands for itself, others are "name: value", a line each.  For the caller. */
-char *display_arguments(const struct tool *tool, const json_t *args);
 /* What came of it: an editor's message and diff, a command's output, a count. For the caller. */
 char *display_result(const struct tool *tool, const json_t *result);
 

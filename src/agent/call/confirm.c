@@ -82,13 +82,14 @@ static json_t *info_details(const struct tool_question *question)
 {
 	const struct tool *tool = question->tool;
 	const json_t *arguments = question->arguments;
-	_cleanup_free_ char *about = question->preview ? mem_strdup(question->preview) :
-	                                                 display_arguments(tool, arguments);
-	json_t *details = json_object(), *urls = json_array();
-	const json_t *url = json_object_get(arguments, "url");
+	_cleanup_free_ char *all = tool_arguments_text(arguments, NULL);
+	const char *about = question->preview ? question->preview : all ? all : "";
+	json_auto_t *addresses = tool->addresses ? tool->addresses(arguments) : NULL;
+	json_t *details = json_object(), *urls = json_array(), *address;
+	size_t i;
 
-	if (json_is_string(url))
-		json_array_append(urls, (json_t *)url);
+	json_array_foreach(addresses, i, address)
+		json_array_append(urls, json_object_get(address, "url"));
 	json_object_set_new(details, "type", json_string("info"));
 	json_object_set_new(details, "title", json_cstr(tool->title ? tool->title : tool->name));
 	json_object_set_new(details, "prompt", json_text(span_str(about)));
@@ -106,17 +107,37 @@ static bool is_shell_command(const struct tool *tool)
 	return !tool->server && !strcmp(tool->name, "run_shell_command");
 }
 
+/* The arguments that the kind of question itself has no place for. */
+static void put_others(json_t *details, const struct tool_question *question)
+{
+	static const char *const of_edit[] = { "file_path", "new_path", "content", "unified_diff",
+		                               "old_content", "new_content", "changes",
+		                               "base_content_sha256", "return_content", NULL };
+	static const char *const of_command[] = { "command", "description", "dir_path",
+		                                  "is_background", "additional_permissions",
+		                                  NULL };
+	_cleanup_free_ char *others =
+		tool_arguments_text(question->arguments, question->plan ? of_edit : of_command);
+
+	if (others && *others)
+		json_object_set_new(details, "otherArguments", json_text(span_str(others)));
+}
+
 static json_t *details_of(struct asking *asking)
 {
 	const struct tool *tool = asking->question->tool;
+	json_t *details;
 
-	if (tool->plans && asking->question->plan)
-		return review_details(asking->call, asking->question);
-	if (is_shell_command(tool))
-		return exec_details(asking);
 	if (tool->server)
 		return mcp_details(asking);
-	return info_details(asking->question);
+	if (tool->plans && asking->question->plan)
+		details = review_details(asking->call, asking->question);
+	else if (is_shell_command(tool))
+		details = exec_details(asking);
+	else
+		return info_details(asking->question);
+	put_others(details, asking->question);
+	return details;
 }
 
 /* ---- what may be answered ---------------------------------------------------------- */
@@ -628,6 +649,19 @@ static bool ask_together(struct asking *asking, struct err *err)
 	}
 }
 
+/* A person can be shown only so much, and nothing runs that was not shown. */
+static bool confirm_can_show(const struct tool_question *question, struct err *err)
+{
+	_cleanup_free_ char *all = question->plan ? NULL :
+	                                            tool_arguments_text(question->arguments, NULL);
+
+	return all || question->plan ||
+	       err_set(err, ERR_TOO_LARGE,
+	               "The user has to be asked about this call, and its arguments are more than "
+	               "a question shows (%zu bytes, %zu lines). Nothing was done.",
+	               LIMIT_QUESTION_BYTES, LIMIT_QUESTION_LINES);
+}
+
 bool agent_confirm_ask(void *data, const struct tool_question *question, struct err *err)
 {
 	struct call *call = data;
@@ -640,7 +674,9 @@ bool agent_confirm_ask(void *data, const struct tool_question *question, struct 
 	else if (answered_by_now(&asking)) {
 		call_round_settle(call);
 		yes = true;
-	} else if (call->agent->options.asks_together && call->round)
+	} else if (!confirm_can_show(question, err))
+		yes = false;
+	else if (call->agent->options.asks_together && call->round)
 		yes = ask_together(&asking, err);
 	else
 		yes = ask_in_turn(&asking, err);

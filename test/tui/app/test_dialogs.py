@@ -341,6 +341,7 @@ def test_what_is_asked_is_what_is_seen(world, name, arguments, shown):
             hasp.wait("sandbox:").type("go").key("enter").wait("Do you want to proceed?")
             for words in shown:
                 hasp.wait(words)
+            hasp.wait("No, suggest changes")
             assert ("for this session: fetches from a.invalid and b.invalid" in hasp.dump().text) == (name == "web_fetch")
             assert ("for this session" in hasp.dump().text) == (name == "web_fetch")
             hasp.key("esc").wait("you declined the call")
