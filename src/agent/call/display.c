@@ -217,6 +217,21 @@ static void say_changes(struct buf *out, const json_t *result)
 		display_add_line(out, json_span(json_object_get(change, "diff")));
 }
 
+/* What a command printed.  A line that looks like hasp's own about denials, which follow it, is
+ * quoted. */
+static void say_output(struct buf *out, struct span text)
+{
+	struct span line;
+
+	display_add_line(out, SPAN(""));
+	text = utf8_head(text, DISPLAY_MAX / 2);
+	while (line_next(&text, &line)) {
+		if (span_starts(line, SPAN("denied: ")) || span_starts(line, SPAN("hasp: ")))
+			buf_str(out, "| ");
+		buf_span(out, line);
+	}
+}
+
 static void say_denials(struct buf *out, const json_t *result)
 {
 	size_t i;
@@ -239,7 +254,9 @@ static void say_result(struct buf *out, const struct tool *tool, const json_t *r
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		struct span text = json_span(json_object_get(result, parts[i]));
 
-		if (text.len)
+		if (text.len && !strcmp(parts[i], "output"))
+			say_output(out, text);
+		else if (text.len)
 			display_add_line(out, text);
 	}
 	say_changes(out, result);
