@@ -34,6 +34,10 @@
 /* And lines that either side may add and remove: in a rewrite it is not certain which lines of the
  * two texts are the same ones. Up to here git's comparison, too, is exact. */
 #define LIMIT_KEPT_CHANGE ((size_t)256)
+/* What a question to a person shows of a call, all of which can be opened and read; a longer call
+ * is refused. An edit shows its diff instead. */
+#define LIMIT_QUESTION_BYTES ((size_t)1 << 20)
+#define LIMIT_QUESTION_LINES ((size_t)100000)
 /* Arguments of one call (a write_file carries a whole file). */
 #define LIMIT_ARGUMENT_BYTES ((size_t)1 << 30)
 #define LIMIT_RESULT_BYTES ((size_t)4 << 30)

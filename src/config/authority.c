@@ -405,6 +405,43 @@ const struct authority_row *authority_variable(struct span name)
 	return NULL;
 }
 
+/* "/" TEXT "/" in lower case, `before` and `after` around it. */
+static char *as_folders(const char *before, struct span text, const char *after)
+{
+	char *folders = mem_printf("%s/%.*s/%s", before, (int)text.len, text.data, after);
+
+	for (char *c = folders; *c; c++)
+		if (*c >= 'A' && *c <= 'Z')
+			*c = (char)(*c + 32);
+	return folders;
+}
+
+/* `names`: as a row has them, "GEMINI.md, .gemini/skills". */
+static bool file_is_among(const char *names, const char *path)
+{
+	_cleanup_free_ char *folders = as_folders("", span_str(path), "");
+
+	while (*names) {
+		size_t len = strcspn(names, ",");
+		_cleanup_free_ char *pattern = as_folders("*", span_of(names, len), "*");
+
+		if (names[0] != '~' && names[0] != '/' &&
+		    span_fits(span_str(folders), span_str(pattern)))
+			return true;
+		names += len + strspn(names + len, ", ");
+	}
+	return false;
+}
+
+const struct authority_row *authority_file(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_LEN(files); i++)
+		if (files[i].project != AUTHORITY_ANY_FILE &&
+		    files[i].project != AUTHORITY_ANY_ENV && file_is_among(files[i].name, path))
+			return &files[i];
+	return NULL;
+}
+
 bool authority_can_be_allowed(enum authority authority)
 {
 	return authority == AUTHORITY_ASK || authority == AUTHORITY_PLAIN ||

@@ -79,6 +79,9 @@ bool authority_can_be_allowed(enum authority authority);
 bool authority_at(size_t i, struct authority_row *ret);
 /* The row of a variable; NULL: none. */
 const struct authority_row *authority_variable(struct span name);
+/* The row of the files of a project that such a path, in whatever folder and case, is one of, or is
+ * beneath; NULL: hasp obeys none like it, or obeys it in every project, trusted or not. */
+const struct authority_row *authority_file(const char *path);
 
 /* "trusted", "ask", ...: of JSON and of the schema's x-hasp. */
 const char *authority_word(enum authority authority);

@@ -273,7 +273,8 @@ static struct policy_call canonical_call(const struct policy_call *call)
 static struct outcome decide_acts(const struct policy *policy, const struct policy_call *call,
                                   struct acts *acts, struct policy_verdict *verdict)
 {
-	struct outcome strictest = { .decision = POLICY_ALLOW };
+	const bool types = !call->server && !strcmp(call->tool, "write_background_input");
+	struct outcome strictest = { .decision = POLICY_ALLOW }, typed;
 
 	for (size_t i = 0; i < acts->count; i++) {
 		struct outcome outcome = is_shell_call(call)
@@ -282,6 +283,11 @@ static struct outcome decide_acts(const struct policy *policy, const struct poli
 
 		if (i == 0 || is_stricter(&outcome, &strictest))
 			strictest = outcome;
+	}
+	if (types) {
+		typed = decide_typed(policy, call);
+		if (is_stricter(&typed, &strictest))
+			strictest = typed;
 	}
 	return strictest;
 }

@@ -140,6 +140,10 @@ static inline bool is_stricter(const struct outcome *a, const struct outcome *b)
 struct outcome decide_shell(const struct policy *policy, const struct policy_call *call,
                             struct act *act, struct policy_verdict *verdict);
 
+/* What rules about particular commands say of what write_background_input types, as a command line:
+ * a shell may read it. Allow: none of them minds. */
+struct outcome decide_typed(const struct policy *policy, const struct policy_call *typed);
+
 /* Whether a name is one of a list's. */
 bool decide_is_listed(struct span name, const char *const *list, size_t count);
 /* What "always" would allow for the command: "git status"; NULL: nothing sensible. The caller

@@ -233,6 +233,33 @@ static bool has_annotations(const json_t *wanted, const json_t *given)
 	return true;
 }
 
+static bool array_has(const json_t *array, const json_t *value)
+{
+	size_t i;
+	json_t *item;
+
+	json_array_foreach((json_t *)array, i, item)
+		if (json_equal(item, value))
+			return true;
+	return false;
+}
+
+/* Whether the call does nothing beyond the scope that somebody said "always" to. */
+static bool is_in_scope(const struct selector *selector, const struct policy_call *call)
+{
+	size_t i;
+	json_t *host;
+
+	if (selector->changes && (!call->changes || call->changes & ~selector->changes))
+		return false;
+	if (selector->hosts && !json_array_size(call->hosts))
+		return false;
+	json_array_foreach((json_t *)call->hosts, i, host)
+		if (selector->hosts && !array_has(selector->hosts, host))
+			return false;
+	return true;
+}
+
 bool decide_applies(const struct selector *selector, const struct policy_call *call)
 {
 	if (selector->modes && !(selector->modes & 1u << call->mode))
@@ -242,7 +269,15 @@ bool decide_applies(const struct selector *selector, const struct policy_call *c
 	if (selector->subagent &&
 	    (!call->subagent || strcmp(selector->subagent, call->subagent) != 0))
 		return false;
+	if (!is_in_scope(selector, call))
+		return false;
 	return !selector->annotations || has_annotations(selector->annotations, call->annotations);
+}
+
+/* "Always" for a tool is not about files that hasp obeys, unless it names the file. */
+static bool is_about_less(const struct rule *rule, const struct policy_call *call)
+{
+	return rule->always && call->obeyed && rule->selector.narrow != NARROW_ARGUMENTS;
 }
 
 enum policy_decision decide_default(const struct policy_call *call)
@@ -318,7 +353,8 @@ struct outcome decide_act(const struct policy *policy, const struct policy_call 
 		enum prefix_match match;
 		enum fit fit;
 
-		if ((rule->always && policy->no_always) || !decide_applies(&rule->selector, call))
+		if ((rule->always && policy->no_always) || !decide_applies(&rule->selector, call) ||
+		    is_about_less(rule, call))
 			continue;
 		fit = act_fit(act, call, &rule->selector, strict);
 		if (fit == FIT_NONE)

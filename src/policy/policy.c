@@ -87,6 +87,7 @@ static void selector_release(struct selector *selector)
 	free(selector->server_identity);
 	free(selector->subagent);
 	json_decref(selector->annotations);
+	json_decref(selector->hosts);
 	js_regex_free(selector->regex);
 }
 
@@ -270,6 +271,16 @@ static bool is_of_tier(double priority, enum policy_tier tier)
 	return priority >= (double)tier && priority < (double)tier + 1;
 }
 
+bool rule_is_of_session(const struct rule *rule)
+{
+	return strcmp(rule->origin, RULE_OF_SESSION) == 0;
+}
+
+void policy_session_end(struct policy *policy)
+{
+	policy_drop(policy, rule_is_of_session);
+}
+
 void policy_drop_tier(struct policy *policy, enum policy_tier tier)
 {
 	size_t rules = 0, checkers = 0;
@@ -337,6 +348,17 @@ static void set_modes(json_t *row, unsigned modes)
 	json_object_set_new(row, "modes", array);
 }
 
+static json_t *changes_json(unsigned changes)
+{
+	static const char *const words[] = { "edit", "create", "delete", "move" };
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (changes & 1u << i)
+			json_array_append_new(array, json_string(words[i]));
+	return array;
+}
+
 static void set_selector(json_t *row, const struct selector *selector)
 {
 	json_object_set_new(row, "toolName", strings(selector->names, selector->name_count));
@@ -350,6 +372,10 @@ static void set_selector(json_t *row, const struct selector *selector)
 		           js_regex_pattern(selector->regex));
 	if (selector->annotations)
 		json_object_set(row, "toolAnnotations", selector->annotations);
+	if (selector->changes)
+		json_object_set_new(row, "changes", changes_json(selector->changes));
+	if (selector->hosts)
+		json_object_set_new(row, "hosts", json_deep_copy(selector->hosts));
 	if (selector->interactive >= 0)
 		json_object_set_new(row, "interactive", json_boolean(selector->interactive));
 	set_modes(row, selector->modes);
@@ -363,7 +389,7 @@ static json_t *rule_json(const struct rule *rule)
 	set_selector(row, &rule->selector);
 	if (rule->allow_redirection)
 		json_object_set_new(row, "allowRedirection", json_true());
-	set_string(row, "denyMessage", rule->message);
+	set_string(row, rule_is_of_session(rule) ? "scope" : "denyMessage", rule->message);
 	set_string(row, "rule", rule->origin);
 	return row;
 }
@@ -377,6 +403,52 @@ static json_t *checker_json(const struct checker *checker)
 	set_selector(row, &checker->selector);
 	set_string(row, "rule", checker->origin);
 	return row;
+}
+
+/* The next rule of the session in the order in which they were added, after `order`; NULL: none. */
+static struct rule *session_next(const struct policy *policy, size_t order)
+{
+	struct rule *next = NULL;
+
+	for (size_t i = 0; i < policy->rule_count; i++) {
+		struct rule *rule = policy->rules[i];
+
+		if (rule_is_of_session(rule) && rule->order >= order &&
+		    (!next || rule->order < next->order))
+			next = rule;
+	}
+	return next;
+}
+
+json_t *policy_session_list(const struct policy *policy)
+{
+	pthread_rwlock_t *lock = (pthread_rwlock_t *)&policy->lock;
+	json_t *rows = json_array();
+	const struct rule *rule;
+
+	pthread_rwlock_rdlock(lock);
+	for (size_t order = 0; (rule = session_next(policy, order)); order = rule->order + 1)
+		json_array_append_new(rows, rule_json(rule));
+	pthread_rwlock_unlock(lock);
+	return rows;
+}
+
+bool policy_session_drop(struct policy *policy, size_t at)
+{
+	struct rule *rule;
+	size_t kept = 0;
+
+	pthread_rwlock_wrlock(&policy->lock);
+	rule = session_next(policy, 0);
+	for (size_t i = 0; i < at && rule; i++)
+		rule = session_next(policy, rule->order + 1);
+	for (size_t i = 0; i < policy->rule_count; i++)
+		if (policy->rules[i] != rule)
+			policy->rules[kept++] = policy->rules[i];
+	policy->rule_count = kept;
+	pthread_rwlock_unlock(&policy->lock);
+	rule_free(rule);
+	return rule;
 }
 
 json_t *policy_list(const struct policy *policy)

@@ -128,6 +128,18 @@ struct policy_call {
 	bool interactive;               /* somebody can be asked */
 	bool trusted;                   /* the folder is */
 	const char *project;            /* that folder, absolute; NULL: its name is not known */
+	unsigned changes;               /* of an edit that was planned: enum policy_change; 0: not
+	                                 * known, and no scope of edits covers it */
+	const json_t *hosts;            /* that it fetches from, [".."]; NULL: none is known */
+	bool obeyed;                    /* it changes what hasp obeys: "always" is not about that */
+};
+
+/* What becomes of files, as bits. */
+enum policy_change {
+	POLICY_EDITS = 1 << 0,
+	POLICY_CREATES = 1 << 1,
+	POLICY_DELETES = 1 << 2,
+	POLICY_MOVES = 1 << 3,
 };
 
 struct policy_verdict {
@@ -183,14 +195,33 @@ enum policy_decision policy_files_judge(const struct policy_files *files,
 /* Whether every call of the tool is denied whatever its arguments: it need not be offered. */
 bool policy_hides(const struct policy *policy, const struct policy_call *call);
 
-/* "Always", for this session (document 2: per tool; for the shell per prefix; for MCP per tool
- * or per server): a rule in memory for this mode and the more permissive ones. From any thread,
- * as policy_decide. `prefixes`: for run_shell_command, required; `server`: all its tools;
- * `identity`: the server_identity of the tool that was asked about: another server that has the
- * name, or makes the tool's name out of another one, is not allowed by it. NULL: any. */
-void policy_allow_for_session(struct policy *policy, const char *tool, const json_t *prefixes,
-                              const char *server, const char *identity,
-                              enum approval_mode mode);
+/* What "always" in a question is about: what was shown, and nothing else.  All borrowed; NULL and
+ * 0: it does not matter. */
+struct policy_scope {
+	const char *tool;         /* canonical; with `changes` any editor's call is meant */
+	unsigned changes;         /* enum policy_change: edits that do nothing but these */
+	const json_t *prefixes;   /* of run_shell_command, which needs them */
+	const json_t *hosts;      /* fetches from nowhere but these */
+	const char *args_pattern; /* as in a rule */
+	const char *server;       /* all its tools */
+	const char *text;         /* what it is about, in words: for people */
+	const char *identity;     /* the server_identity of the tool that was asked about: another
+	                           * server that has the name, or makes the tool's name out of
+	                           * another one, is not allowed by it */
+	enum approval_mode mode;
+};
+
+/* "Always", for this session: a rule in memory for this mode and the more permissive ones.  Hosts
+ * join those that were allowed before. From any thread, as policy_decide. */
+void policy_allow_for_session(struct policy *policy, const struct policy_scope *scope);
+/* Those rules, oldest first, as policy_list has rules, with "scope": the text; a new reference. */
+json_t *policy_session_list(const struct policy *policy);
+/* Takes back the rule at this place of that list. False: there is none. */
+bool policy_session_drop(struct policy *policy, size_t at);
+/* The session ends, and what was allowed for it. */
+void policy_session_end(struct policy *policy);
+/* Whether such a rule would come before the one that made the verdict. */
+bool policy_session_helps(const struct policy_verdict *verdict);
 /* "Always and save": appends that rule to FOLDER/auto-saved.toml (atomic; a file that cannot be
  * parsed is moved to .bak first) and adds it. INVALID_ARGUMENT: a tool that needs narrowing
  * (Gemini CLI's list) without a prefix or `args_pattern`. BUSY, CANCELLED: `wait` (base/file.h,

@@ -30,6 +30,8 @@ struct selector {
 	unsigned modes;       /* bits 1 << enum approval_mode; 0: all */
 	int interactive;      /* -1: either; 0, 1 */
 	json_t *annotations;  /* each must be there and equal */
+	unsigned changes;     /* enum policy_change: of calls that do nothing else; 0: any */
+	json_t *hosts;        /* of calls that fetch from nowhere else */
 	enum narrow narrow;
 	char **prefixes;
 	size_t prefix_count;
@@ -44,9 +46,10 @@ struct rule {
 	bool allow_redirection;
 	bool always;            /* somebody chose "always" */
 	bool foreign;           /* it may be about tools of MCP servers; set when it is added */
-	char *message;          /* denyMessage, or NULL */
 	char **paths;           /* owned; of a rule on paths: as the sandbox gets them; or NULL */
 	size_t path_count;
+	char *message;          /* denyMessage; of a rule of the session, the scope's text; or
+	                         * NULL */
 	char *origin;           /* "FILE:LINE", "default:NAME:LINE", "settings: ..." */
 };
 
@@ -94,6 +97,10 @@ struct rule *rule_new(enum policy_decision decision, double priority, const char
 unsigned policy_modes_from(enum approval_mode mode);
 /* Gemini CLI's priority for "always", within its tier. */
 enum { ALWAYS_PRIORITY = 950 };
+/* The origin of rules that somebody chose for this session. */
+#define RULE_OF_SESSION "session"
+/* Whether it is one of these. */
+bool rule_is_of_session(const struct rule *rule);
 
 /* ---- from TOML to rules ------------------------------------------------------------ */
 

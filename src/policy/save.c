@@ -15,15 +15,6 @@
 
 /* Rules that somebody chose while being asked. */
 
-struct always {
-	const char *tool;
-	const json_t *prefixes;   /* of run_shell_command, or NULL */
-	const char *server;       /* all its tools; or NULL */
-	const char *identity;     /* of the server; NULL: by its name alone */
-	enum approval_mode mode;
-	enum policy_tier tier;
-};
-
 /* ---- "Always": rules that somebody chose while being asked ---- */
 
 /* Tools for which a permission without any condition is too much to be kept for ever. */
@@ -40,17 +31,37 @@ static bool always_needs_narrowing(const char *tool)
 	return false;
 }
 
-static struct rule *always_rule(const struct always *always, const char *origin)
+/* Whose edits a scope of changes is about: how a file comes to be changed does not matter. */
+static const char *const editors[] = { "safe_patch", "update_file", "write_file",
+	                               "apply_changes" };
+
+static void always_add_names(struct selector *selector, const struct policy_scope *scope)
 {
-	struct rule *rule = rule_new(
-		POLICY_ALLOW, (double)always->tier + ALWAYS_PRIORITY / 1000.0, origin);
+	if (!scope->changes)
+		rule_selector_add_name(selector, scope->server ? "*" : scope->tool);
+	for (size_t i = 0; i < ARRAY_LEN(editors) && scope->changes; i++)
+		rule_selector_add_name(selector, editors[i]);
+}
+
+static double always_priority(enum policy_tier tier)
+{
+	return (double)tier + ALWAYS_PRIORITY / 1000.0;
+}
+
+static struct rule *always_rule(const struct policy_scope *always, enum policy_tier tier,
+                                const char *origin)
+{
+	struct rule *rule = rule_new(POLICY_ALLOW, always_priority(tier), origin);
 	struct selector *selector = &rule->selector;
 
-	rule_selector_add_name(selector, always->server ? "*" : always->tool);
+	always_add_names(selector, always);
+	selector->changes = always->changes;
+	selector->hosts = json_copy((json_t *)always->hosts);
 	selector->server = mem_strdup(always->server);
 	selector->server_identity = mem_strdup(always->identity);
 	selector->modes = policy_modes_from(always->mode);
 	rule->always = true;
+	rule->message = mem_strdup(always->text);
 	for (size_t i = 0; i < json_array_size(always->prefixes); i++)
 		rule_selector_add_prefix(selector,
 		                         json_string_value(json_array_get(always->prefixes, i)));
@@ -62,19 +73,66 @@ static bool is_shell_tool(const char *tool)
 	return strcmp(tool_names_canonical(tool), "run_shell_command") == 0;
 }
 
-void policy_allow_for_session(struct policy *policy, const char *tool, const json_t *prefixes,
-                              const char *server, const char *identity,
-                              enum approval_mode mode)
+static void join_host(struct rule *rule, json_t *host)
 {
-	const struct always always = {
-		.tool = tool, .prefixes = prefixes, .server = server, .identity = identity,
-		.mode = mode, .tier = POLICY_WORKSPACE,
-	};
+	char *text = rule->message ? mem_printf("%s, %s", rule->message,
+	                                        json_string_value(host)) : NULL;
+
+	json_array_append(rule->selector.hosts, host);
+	free(rule->message);
+	rule->message = text;
+}
+
+/* A fetch may name several hosts, so the hosts of one mode are one rule. */
+static bool join_hosts(struct policy *policy, const struct policy_scope *scope)
+{
+	struct rule *rule = NULL;
+	size_t i, k;
+	json_t *host, *there;
+
+	pthread_rwlock_wrlock(&policy->lock);
+	for (i = 0; i < policy->rule_count && !rule; i++)
+		if (rule_is_of_session(policy->rules[i]) && policy->rules[i]->selector.hosts &&
+		    policy->rules[i]->selector.modes == policy_modes_from(scope->mode) &&
+		    !strcmp(policy->rules[i]->selector.names[0], scope->tool))
+			rule = policy->rules[i];
+	json_array_foreach((json_t *)scope->hosts, i, host) {
+		bool known = !rule;
+
+		json_array_foreach(rule ? rule->selector.hosts : NULL, k, there)
+			known = known || json_equal(there, host);
+		if (!known)
+			join_host(rule, host);
+	}
+	pthread_rwlock_unlock(&policy->lock);
+	return rule;
+}
+
+void policy_allow_for_session(struct policy *policy, const struct policy_scope *scope)
+{
+	struct js_regex *regex = NULL;
+	struct err ignored = ERR_INIT;
+	struct rule *rule;
 
 	/* Without a prefix it would be every command. */
-	if (!server && is_shell_tool(tool) && json_array_size(prefixes) == 0)
+	if (!scope->server && is_shell_tool(scope->tool) && json_array_size(scope->prefixes) == 0)
 		return;
-	policy_add_rule(policy, always_rule(&always, "session"));
+	if (scope->args_pattern && !js_regex_compile_with(span_str(scope->args_pattern),
+	                                                  JS_REGEX_BOUNDED, &regex, &ignored))
+		return;
+	if (scope->hosts && join_hosts(policy, scope))
+		return;
+	rule = always_rule(scope, POLICY_WORKSPACE, RULE_OF_SESSION);
+	if (regex) {
+		rule->selector.regex = regex;
+		rule->selector.narrow = NARROW_ARGUMENTS;
+	}
+	policy_add_rule(policy, rule);
+}
+
+bool policy_session_helps(const struct policy_verdict *verdict)
+{
+	return verdict->priority < always_priority(POLICY_WORKSPACE);
 }
 
 /* ---- always and save --------------------------------------------------------- */
@@ -88,7 +146,7 @@ void policy_allow_for_session(struct policy *policy, const char *tool, const jso
 #define FILE_NAME "auto-saved.toml"
 
 struct saved {
-	struct always always;
+	struct policy_scope always;
 	const char *args_pattern;
 	const char *folder;
 	char *path;
@@ -129,7 +187,7 @@ static const char *saved_name(const struct saved *saved)
 
 static void append_rule(struct buf *out, const struct saved *saved)
 {
-	const struct always *always = &saved->always;
+	const struct policy_scope *always = &saved->always;
 	size_t count = json_array_size(always->prefixes);
 
 	buf_str(out, out->len ? "\n[[rule]]\n" : "[[rule]]\n");
@@ -241,7 +299,7 @@ static bool are_prefixes(const json_t *prefixes)
 
 static bool check_saved(const struct saved *saved, struct err *err)
 {
-	const struct always *always = &saved->always;
+	const struct policy_scope *always = &saved->always;
 	bool narrow = json_array_size(always->prefixes) > 0;
 
 	if (!are_prefixes(always->prefixes) || (narrow && saved->args_pattern))
@@ -261,8 +319,7 @@ bool policy_save(struct policy *policy, const char *folder, const char *tool,
 {
 	_cleanup_free_ char *path = mem_printf("%s/" FILE_NAME, folder);
 	const struct saved saved = {
-		.always = { .tool = tool, .prefixes = prefixes, .server = server, .mode = mode,
-		            .tier = POLICY_USER },
+		.always = { .tool = tool, .prefixes = prefixes, .server = server, .mode = mode },
 		.args_pattern = args_pattern, .folder = folder, .path = path,
 	};
 	struct js_regex *regex = NULL;
@@ -277,7 +334,7 @@ bool policy_save(struct policy *policy, const char *folder, const char *tool,
 		js_regex_free(regex);
 		return false;
 	}
-	rule = always_rule(&saved.always, path);
+	rule = always_rule(&saved.always, POLICY_USER, path);
 	if (regex) {
 		rule->selector.regex = regex;
 		rule->selector.narrow = NARROW_ARGUMENTS;

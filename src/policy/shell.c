@@ -606,6 +606,37 @@ static json_t *harmless_json(const struct line *line)
 	return prefixes;
 }
 
+struct outcome decide_typed(const struct policy *policy, const struct policy_call *typed)
+{
+	json_t *input = json_object_get(typed->arguments, "input");
+	json_auto_t *arguments = json_pack("{s:O?}", "command", input);
+	struct outcome strictest = { .decision = POLICY_ALLOW };
+	struct policy_call call = *typed;
+	struct act_whole whole;
+	struct line line = { .policy = policy, .call = &call, .whole = &whole };
+
+	if (!json_is_string(input))
+		return strictest;
+	call.tool = "run_shell_command";
+	call.arguments = arguments;
+	call.other_names = NULL;
+	call.other_arguments = NULL;
+	act_whole_init(&whole, arguments);
+	shell_analyse(json_span(input), &line.analysis);
+	for (size_t i = 0; i < line.analysis.command_count; i++) {
+		struct outcome outcome;
+
+		if (!is_unit(&line.analysis.commands[i]))
+			continue;
+		outcome = decide_view(&line, &line.analysis.commands[i]);
+		if (!is_general(&outcome) && is_stricter(&outcome, &strictest))
+			strictest = outcome;
+	}
+	act_whole_release(&whole);
+	shell_analysis_release(&line.analysis);
+	return strictest;
+}
+
 struct outcome decide_shell(const struct policy *policy, const struct policy_call *call,
                             struct act *act, struct policy_verdict *verdict)
 {

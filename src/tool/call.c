@@ -133,6 +133,49 @@ static json_t *denied_result(struct session *session, const struct tool *tool,
 	return result;
 }
 
+/* "name: value"; the lines of a text begin below its name. */
+static void put_argument(struct buf *out, const char *name, const json_t *value)
+{
+	bool lines = json_is_string(value) && memchr(json_string_value(value), '\n',
+	                                             json_string_length(value));
+
+	buf_printf(out, "%s%s:%s", out->len ? "\n" : "", name, lines ? "\n" : " ");
+	if (json_is_string(value))
+		buf_span(out, json_span(value));
+	else
+		json_print(out, value, 0);
+}
+
+static bool is_shown_elsewhere(const char *name, const char *const *without)
+{
+	for (; without && *without; without++)
+		if (!strcmp(name, *without))
+			return true;
+	return false;
+}
+
+char *tool_arguments_text(const json_t *arguments, const char *const *without)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_QUESTION_BYTES);
+	size_t lines = 0;
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)arguments, name, value) {
+		if (is_shown_elsewhere(name, without))
+			continue;
+		if (json_object_size(arguments) == 1 && json_is_string(value))
+			buf_span(&text, json_span(value));
+		else
+			put_argument(&text, name, value);
+	}
+	for (size_t i = 0; i < text.len; i++)
+		lines += text.data[i] == '\n';
+	if (text.overflowed || lines > LIMIT_QUESTION_LINES)
+		return NULL;
+	return text.len ? buf_steal(&text) : mem_strdup("");
+}
+
 bool tool_wants_more(const json_t *arguments)
 {
 	const json_t *more = json_object_get(arguments, "additional_permissions");

@@ -6,6 +6,8 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/name.h"
+#include "data/json.h"
 #include "tool/private.h"
 
 /* Paths of one call that are noted. */
@@ -86,6 +88,36 @@ void outside_session_free(struct outside_session *session)
 	outside_places_release(&session->places);
 	pthread_mutex_destroy(&session->lock);
 	free(session);
+}
+
+void outside_session_list(struct outside_session *session, json_t *list)
+{
+	static const char *const words[] = {
+		[OUTSIDE_LIST] = "listing ", [OUTSIDE_FIND] = "listing all beneath ",
+		[OUTSIDE_TREE] = "reading all beneath ", [OUTSIDE_READ] = "reading ",
+		[OUTSIDE_WRITE] = "writing to ", [OUTSIDE_REMOVE] = "removing ",
+		[OUTSIDE_MOVE] = "moving ",
+	};
+
+	pthread_mutex_lock(&session->lock);
+	for (size_t i = 0; i < session->places.count; i++) {
+		const struct outside_place *place = &session->places.all[i];
+		json_auto_t *path = json_name(place->path);
+		json_auto_t *to = json_name(place->to ? place->to : "");
+		const char *from = json_string_value(path);
+
+		json_array_append_new(list, json_pack("s+++", words[place->kind], from,
+		                                      place->to ? " to " : "",
+		                                      json_string_value(to)));
+	}
+	pthread_mutex_unlock(&session->lock);
+}
+
+void outside_session_clear(struct outside_session *session)
+{
+	pthread_mutex_lock(&session->lock);
+	outside_places_release(&session->places);
+	pthread_mutex_unlock(&session->lock);
 }
 
 const struct outside_place *outside_allowed(struct outside *outside,

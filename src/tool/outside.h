@@ -67,6 +67,10 @@ struct outside_session;
 
 struct outside_session *outside_session_new(void); /* never NULL */
 void outside_session_free(struct outside_session *session); /* NULL is fine */
+/* Appends what it is, in words. */
+void outside_session_list(struct outside_session *session, json_t *list);
+/* Takes all of it back. */
+void outside_session_clear(struct outside_session *session);
 /* That of this session and of those branched from it; borrowed (session.c). */
 struct outside_session *session_outside(const struct session *session);
 

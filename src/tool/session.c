@@ -227,6 +227,33 @@ void session_granted(const struct session *session, struct tool_grant *ret)
 	pthread_mutex_unlock(&session_common(session)->grant_lock);
 }
 
+json_t *session_permissions(const struct session *session)
+{
+	json_t *list = json_array();
+	struct tool_grant grant;
+
+	session_granted(session, &grant);
+	if (grant.network)
+		json_array_append_new(list, json_string("the network, for commands"));
+	for (size_t i = 0; i < grant.file_count; i++) {
+		json_auto_t *name = json_name(grant.files[i]);
+
+		json_array_append_new(list, json_pack("s++", "writing to ", json_string_value(name),
+		                                      ", for commands"));
+	}
+	tool_grant_release(&grant);
+	outside_session_list(session_outside(session), list);
+	return list;
+}
+
+void session_revoke(const struct session *session)
+{
+	pthread_mutex_lock(&session_common(session)->grant_lock);
+	tool_grant_release(&session_common(session)->grant);
+	pthread_mutex_unlock(&session_common(session)->grant_lock);
+	outside_session_clear(session_outside(session));
+}
+
 struct outside_session *session_outside(const struct session *session)
 {
 	return session_common(session)->outside;

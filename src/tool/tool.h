@@ -195,6 +195,12 @@ void session_grant(struct session *session, const struct tool_grant *grant);
  * it. */
 void session_granted(const struct session *session, struct tool_grant *ret);
 
+/* What was allowed for the session beyond the sandbox and the workspace, each in words: [".."], a
+ * new reference. */
+json_t *session_permissions(const struct session *session);
+/* Takes all of that back. A command that runs keeps what it began with. */
+void session_revoke(const struct session *session);
+
 /* For handlers: whether to end soon, with whatever result; and how far the work is. */
 bool session_cancelled(const struct session *session);
 /* The same for who sleeps meanwhile: as job_wait_news (worker/job/job.h), which is woken by that,
@@ -286,6 +292,9 @@ struct tool {
 	/* NULL, or whether such a call can be made at all: looked at when hooks have seen it,
 	 * before rules decide and anybody is asked.  False: it ends with *err. */
 	bool (*check)(struct session *session, const json_t *arguments, struct err *err);
+	/* NULL, or the addresses that a call fetches: [{"url", "host"}], a new reference.  NULL:
+	 * they cannot be told, and the call fails. */
+	json_t *(*addresses)(const json_t *arguments);
 	/* It asks somebody itself: no question is put before it. */
 	bool asks;
 	/* NULL, or whether it has no use as the session is now, and is not offered to a model. */
@@ -333,6 +342,12 @@ json_t *tool_call_end(struct session *session, struct begun_call *begun);
 /* Whether a call asks for permissions beyond the session's (additional_permissions): somebody
  * has to be asked; where nobody can be, the answer is no. */
 bool tool_wants_more(const json_t *arguments);
+
+/* All arguments of a call but those named in `without` (NULL-terminated; NULL: none), none of them
+ * cut, for a question: what is asked is what is seen.  A lone text stands for itself, others are
+ * "name: value", a line each.  NULL: they are longer than LIMIT_QUESTION_BYTES, or of more lines
+ * than LIMIT_QUESTION_LINES, and nobody can be asked about them.  The caller frees. */
+char *tool_arguments_text(const json_t *arguments, const char *const *without);
 
 /* Whether a result says that the call failed: "success": false, or a list with nothing but
  * errors. */

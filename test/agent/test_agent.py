@@ -70,7 +70,7 @@ class World:
             env.update({k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS")})
             done = subprocess.run([PROBE], input=json.dumps(job), env=env, timeout=300,
                                   stdout=subprocess.PIPE, text=True)
-            lines = [json.loads(line) for line in done.stdout.splitlines()]
+            lines = [json.loads(line) for line in done.stdout.split("\n") if line]
             assert done.returncode == 0, lines[-3:]
             assert len(server.violations) == violations, server.violations
             assert not server.script, "steps that were not asked for: %r" % server.script
@@ -305,26 +305,186 @@ def test_nobody_to_ask_means_no_and_says_what_to_do(world):
         assert run.end["edits"] == []
 
 
-def test_always_is_for_the_tool_and_the_session(world):
+DIFF = "@@ -1 +1 @@\n-1\n+one\n"
+CHANGES = {  # of a file aI with "1", or to a new one nI: a tool, its arguments, and what they do
+    "write new": ("write_file", {"file_path": "nI", "content": "x\n"}, {"new files"}),
+    "write old": ("write_file", {"file_path": "aI", "content": "x\n", "base_content_sha256": "SHA"}, {"edits of files"}),
+    "patch": ("safe_patch", {"file_path": "aI", "unified_diff": DIFF, "base_content_sha256": "SHA"}, {"edits of files"}),
+    "update": ("update_file", {"file_path": "aI", "old_content": "1", "new_content": "one"}, {"edits of files"}),
+    "create": ("apply_changes", {"changes": [{"kind": "create", "file_path": "nI", "content": "x\n"}]}, {"new files"}),
+    "delete": ("apply_changes", {"changes": [{"kind": "delete", "file_path": "aI", "base_content_sha256": "SHA"}]},
+               {"deletions of files"}),
+    "move": ("apply_changes", {"changes": [{"kind": "move", "file_path": "aI", "new_path": "nI",
+                                            "base_content_sha256": "SHA"}]}, {"moves of files"}),
+    "both": ("apply_changes", {"changes": [{"kind": "create", "file_path": "nI", "content": "x\n"},
+                                           {"kind": "patch", "file_path": "aI", "unified_diff": DIFF,
+                                            "base_content_sha256": "SHA"}]}, {"edits of files", "new files"}),
+}
+
+
+def change(world, name, number):
+    tool, arguments, does = CHANGES[name]
+    sha = world.write("a%d" % number, "1\n")
+    for text_, by in (("SHA", sha), ("aI", "a%d" % number), ("nI", "n%d" % number)):
+        arguments = json.loads(json.dumps(arguments).replace(text_, by))
+    return call(tool, arguments), does
+
+
+def scope_of(name):
+    """write_file both makes and replaces files: its choice is about both (requirement 2: per tool)."""
+    return CHANGES[name][2] | ({"edits of files", "new files"} if name.startswith("write") else set())
+
+
+@pytest.mark.parametrize("first", sorted(CHANGES))
+def test_always_is_for_the_kind_of_change_that_was_shown_by_whatever_editor(world, first):
+    order = [first] + [name for name in CHANGES if name != first] + [first]
+    calls = [change(world, name, i) for i, name in enumerate(order)]
+    run = world.run([[one] for one, _ in calls] + [[text("Done.")]], interactive=True,
+                    answers=[{"outcome": "proceed_always"}] + [{"outcome": "proceed_once"}] * len(calls))
+    asked = run.told("tool-confirmation-request")
+    assert set(asked[0]["scope"].replace(" and ", ", ").split(", ")) == scope_of(first)
+    expected = [name for name, (_, does) in zip(order[1:], calls[1:]) if not does <= scope_of(first)]
+    assert [m["toolName"] for m in asked[1:]] == [CHANGES[name][0] for name in expected], expected
+    assert not any("denied" in json.dumps(result) for result in run.results())
+
+
+@pytest.mark.parametrize("path", ["GEMINI.md", "sub/AGENTS.md", "claude.MD", ".gemini/policies/a.toml", ".mcp.json",
+                                  ".claude/agents/x.md", ".agents/skills/x/SKILL.md", "sub/../GEMINI.md", "link.md",
+                                  "RULES.md"])
+def test_always_is_not_for_what_hasp_obeys(world, path):
+    for folder in ("sub", ".gemini/policies", ".claude/agents", ".agents/skills/x"):
+        (world.root / folder).mkdir(parents=True)
+    (world.root / "GEMINI.md").write_text("old\n")
+    (world.root / "link.md").symlink_to("GEMINI.md")
     run = world.run([[call("write_file", {"file_path": "a", "content": "1\n"})],
                      [call("write_file", {"file_path": "b", "content": "2\n"})],
-                     [call("safe_patch", {"file_path": "a", "unified_diff":
-                                          "@@ -1 +1 @@\n-1\n+one\n", "base_content_sha256":
-                                          hashlib.sha256(b"1\n").hexdigest()})],
+                     [call("update_file", {"file_path": "GEMINI.md", "old_content": "old", "new_content": "new"})
+                      if path in ("link.md", "sub/../GEMINI.md") else
+                      call("write_file", {"file_path": path, "content": "obey\n"})]
+                     if path != "GEMINI.md" else
+                     [call("safe_patch", {"file_path": path, "unified_diff": "@@ -1 +1 @@\n-old\n+new\n",
+                                          "base_content_sha256": hashlib.sha256(b"old\n").hexdigest()})],
+                     [text("Done.")]], interactive=True, settings={"context": {"fileName": ["RULES.md"]}},
+                    answers=[{"outcome": "proceed_always"}, {"outcome": "cancel", "message": "No."}])
+    asked = run.told("tool-confirmation-request")
+    assert len(asked) == 2, asked
+    assert not {"proceed_always", "proceed_always_and_save"} & set(asked[1]["outcomes"]) and "scope" not in asked[1]
+    assert world.read("b") == "2\n" and world.read("GEMINI.md") == "old\n"
+
+
+HOSTILE = {
+    "long": "begin " + 3000 * "0123456789 " + "end",
+    "blank": "first" + 2000 * " " + "hidden" + 40 * "\n" + "below\t\t" + 500 * "\u00a0" + "last",
+    "invisible": "a\u202eb\u200bc\u2066d\ufeffe\rf\r\ng\x1b[2Kh\x07i\u00adj\u2028k",
+}
+ASK_ALL = '[[rule]]\ntoolName = "*"\ndecision = "ask_user"\npriority = 900\n'
+
+
+def shown_of(message):
+    """What the kind of question shows (src/tui/ask/subject.c), as one text for each member."""
+    details, arguments = message["details"], message["arguments"]
+    return {"edit": [details.get("filePath"), details.get("fileDiff"), details.get("otherArguments")],
+            "exec": [details.get("command"), arguments.get("description"), arguments.get("dir_path"),
+                     json.dumps(arguments.get("additional_permissions")), details.get("otherArguments")],
+            "mcp": [json.dumps(arguments, ensure_ascii=False)],
+            "info": [details.get("prompt"), *details.get("urls", [])]}[details["type"]]
+
+
+def is_shown(value, texts, kind):
+    lines = value.split("\n") if kind == "edit" else [value]
+    forms = lambda line: (line, json.dumps(line, ensure_ascii=False)[1:-1], json.dumps(line)[1:-1])  # noqa: E731
+    return all(any(form.rstrip("\r") in (text_ or "") for text_ in texts for form in forms(line)) for line in lines)
+
+
+def string_arguments(tool):
+    def walk(schema, path):
+        if schema.get("type") == "string" and "enum" not in schema:
+            yield path
+        for name, member in schema.get("properties", {}).items():
+            yield from walk(member, path + [name])
+        if isinstance(schema.get("items"), dict):
+            yield from walk(schema["items"], path + [0])
+    return list(walk(tool["arguments_schema"], []))
+
+
+def minimal(schema):
+    if "enum" in schema:
+        return schema["enum"][0]
+    kind = schema.get("type")
+    if kind == "object":
+        return {name: minimal(schema["properties"][name]) for name in schema.get("required", [])}
+    if kind == "array":
+        return [minimal(schema["items"])]
+    return {"integer": schema.get("minimum", 1), "boolean": True, "number": 1}.get(kind, "a.txt")
+
+
+TOOLS = json.loads(subprocess.run([os.environ.get("HASP") or str(TOP / "build" / "hasp"), "tool", "--list", "--json"],
+                                  stdout=subprocess.PIPE, check=True).stdout)
+
+
+@pytest.mark.parametrize("hostile", sorted(HOSTILE))
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS if string_arguments(tool)], ids=lambda tool: tool["name"])
+def test_every_argument_of_every_tool_is_in_its_question(world, tool, hostile):
+    value, schema = HOSTILE[hostile], tool["arguments_schema"]
+    rule = world.path / "ask.toml"
+    rule.write_text(ASK_ALL)
+    if tool["name"] != "write_file":
+        world.write("a.txt", "a.txt\n")
+    tried = []
+    for path in string_arguments(tool):
+        arguments = minimal(schema)
+        at = arguments
+        for name in path[:-1]:  # what is optional has to be made
+            if isinstance(name, str):
+                at = at.setdefault(name, [] if path[path.index(name) + 1] == 0 else {})
+            elif not at:
+                at.append({})
+                at = at[0]
+            else:
+                at = at[0]
+        if isinstance(at, list):
+            at[:] = [value]
+        else:
+            at[path[-1]] = value
+        tried.append((path, arguments))
+    asked = 0
+    for path, arguments in tried:
+        run = world.run([[call(tool["name"], arguments)], [text("Done.")]], interactive=True, policy=[str(rule)],
+                        answers=[{"outcome": "cancel", "message": "No."}])
+        for message in run.told("tool-confirmation-request"):
+            asked += 1
+            kind = message["details"]["type"]
+            assert is_shown(value, shown_of(message), kind), (path, kind)
+    assert asked or tool["name"] in NEVER_ASKED, [r for r in run.results()]
+
+
+# These texts are no diffs: refused before anybody is asked. Of what is one, the question shows what it makes.
+NEVER_ASKED = {"safe_patch", "apply_changes"}
+
+
+def test_always_counts_for_what_it_says_in_the_session(world):
+    run = world.run([[call("write_file", {"file_path": "a", "content": "1\n"})],
+                     [call("write_file", {"file_path": "b", "content": "2\n"})],
+                     [call("run_shell_command", {"command": "make -n"})],
                      [text("Done.")]], interactive=True,
                     answers=[{"outcome": "proceed_always"}, {"outcome": "proceed_once"}])
     asked = run.told("tool-confirmation-request")
-    assert [m["toolName"] for m in asked] == ["write_file", "safe_patch"]
-    details = asked[1]["details"]
-    assert details["type"] == "edit" and details["filePath"] == str(world.root / "a")
-    assert details["originalContent"] == "1\n" and details["newContent"] == "one\n"
-    assert "-1\n+one\n" in details["fileDiff"]
-    assert asked[1]["outcomes"] == ["proceed_once", "proceed_always", "modify_with_editor",
-                                    "cancel"]
+    assert [m["toolName"] for m in asked] == ["write_file", "run_shell_command"]
+    assert asked[0]["outcomes"] == ["proceed_once", "proceed_always", "modify_with_editor", "cancel"]
     assert run.told("update-policy") == [{"toolName": "write_file", "saved": False}]
-    assert world.read("a") == "one\n" and world.read("b") == "2\n"
+    assert world.read("a") == "1\n" and world.read("b") == "2\n"
     assert run.stats["tools"]["totalDecisions"] == {"accept": 2, "reject": 0, "modify": 0,
                                                     "auto_accept": 1}
+
+
+def test_a_question_shows_the_edit(world):
+    world.write("a", "1\n")
+    run = world.run([[change(world, "patch", 0)[0]], [text("Done.")]], interactive=True,
+                    answers=[{"outcome": "proceed_once"}])
+    details = run.told("tool-confirmation-request")[0]["details"]
+    assert details["type"] == "edit" and details["filePath"] == str(world.root / "a0")
+    assert details["originalContent"] == "1\n" and details["newContent"] == "one\n"
+    assert "-1\n+one\n" in details["fileDiff"]
 
 
 def test_what_somebody_made_of_an_edit_is_written(world):

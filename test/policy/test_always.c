@@ -33,9 +33,9 @@ static void always_is_for_one_tool(void **state)
 
 	(void)state;
 	check_rows(policy, before, ARRAY_LEN(before));
-	policy_allow_for_session(policy, "write_file", NULL, NULL, NULL, MODE_DEFAULT);
+	policy_allow_for_session(policy, &(struct policy_scope){ .tool = "write_file", .mode = MODE_DEFAULT });
 	check_rows(policy, after, ARRAY_LEN(after));
-	policy_allow_for_session(policy, "safe_patch", NULL, NULL, NULL, MODE_DEFAULT);
+	policy_allow_for_session(policy, &(struct policy_scope){ .tool = "safe_patch", .mode = MODE_DEFAULT });
 	check_rows(policy, &(struct row){ "safe_patch", PATCH, { .mode = MODE_DEFAULT },
 	                                  POLICY_ALLOW }, 1);
 	other = policy_of(NULL, POLICY_DEFAULT);
@@ -50,12 +50,13 @@ static void always_is_for_a_prefix_or_a_server(void **state)
 	struct policy *policy = policy_of(NULL, POLICY_DEFAULT);
 
 	(void)state;
-	policy_allow_for_session(policy, "run_shell_command", NULL, NULL, NULL, MODE_DEFAULT);
+	policy_allow_for_session(policy, &(struct policy_scope){ .tool = "run_shell_command", .mode = MODE_DEFAULT });
 	assert_int_equal(decide_command(policy, "make test", &interactive), POLICY_ASK);
-	policy_allow_for_session(policy, "run_shell_command", prefixes, NULL, NULL, MODE_DEFAULT);
+	policy_allow_for_session(policy, &(struct policy_scope){
+		.tool = "run_shell_command", .prefixes = prefixes, .mode = MODE_DEFAULT });
 	assert_int_equal(decide_command(policy, "make test; cargo b", &interactive), POLICY_ALLOW);
 	assert_int_equal(decide_command(policy, "make", &interactive), POLICY_ASK);
-	policy_allow_for_session(policy, "mcp_s_t", NULL, "s", NULL, MODE_DEFAULT);
+	policy_allow_for_session(policy, &(struct policy_scope){ .tool = "mcp_s_t", .server = "s", .mode = MODE_DEFAULT });
 	check_rows(policy, (const struct row[]){
 		{ "mcp_s_u", "{}", { .mode = MODE_DEFAULT, .server = "s", .server_tool = "u" },
 		  POLICY_ALLOW },
@@ -80,12 +81,112 @@ static void always_is_for_the_server_that_was_asked_about(void **state)
 	struct policy *policy = policy_of(NULL, POLICY_DEFAULT);
 
 	(void)state;
-	policy_allow_for_session(policy, "mcp_a_b_c", NULL, NULL, "one", MODE_DEFAULT);
+	policy_allow_for_session(policy, &(struct policy_scope){ .tool = "mcp_a_b_c", .identity = "one", .mode = MODE_DEFAULT });
 	check_rows(policy, rows, ARRAY_LEN(rows));
 	policy_free(policy);
 	policy = policy_of(NULL, POLICY_DEFAULT);
-	policy_allow_for_session(policy, "mcp_a_b_c", NULL, "a", "one", MODE_DEFAULT);
+	policy_allow_for_session(policy, &(struct policy_scope){ .tool = "mcp_a_b_c", .server = "a", .identity = "one", .mode = MODE_DEFAULT });
 	check_rows(policy, rows, ARRAY_LEN(rows));
+	policy_free(policy);
+}
+
+static const unsigned changed[] = { POLICY_EDITS, POLICY_CREATES, POLICY_DELETES, POLICY_MOVES,
+	                            POLICY_EDITS | POLICY_CREATES, POLICY_CREATES | POLICY_DELETES,
+	                            0 };
+
+static enum policy_decision decide_scoped(const struct policy *policy, struct policy_call call)
+{
+	json_auto_t *arguments = json_pack("{s:s}", "file_path", "a");
+	struct policy_verdict verdict;
+	enum policy_decision decision;
+
+	call.arguments = arguments;
+	call.mode = MODE_DEFAULT;
+	call.interactive = true;
+	policy_decide(policy, &call, &verdict);
+	decision = verdict.decision;
+	policy_verdict_release(&verdict);
+	return decision;
+}
+
+/* Of every editor, each set of changes: exactly those within the scope are allowed. */
+static void a_scope_of_changes_is_of_all_editors_and_of_these_kinds(void **state)
+{
+	static const char *const editors[] = { "safe_patch", "update_file", "write_file",
+		                               "apply_changes" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(changed) - 1; i++) {
+		struct policy *policy = policy_of(NULL, POLICY_DEFAULT);
+
+		policy_allow_for_session(policy, &(struct policy_scope){
+			.tool = "apply_changes", .changes = changed[i], .mode = MODE_DEFAULT });
+		for (size_t k = 0; k < ARRAY_LEN(changed) * ARRAY_LEN(editors); k++) {
+			const unsigned does = changed[k % ARRAY_LEN(changed)];
+			const bool within = does && !(does & ~changed[i]);
+			struct policy_call call = { .changes = does };
+
+			call.tool = editors[k / ARRAY_LEN(changed)];
+			assert_int_equal(decide_scoped(policy, call),
+			                 within ? POLICY_ALLOW : POLICY_ASK);
+			call.obeyed = true;
+			assert_int_equal(decide_scoped(policy, call), POLICY_ASK);
+		}
+		policy_free(policy);
+	}
+}
+
+static void a_scope_of_hosts_grows_and_is_for_these_alone(void **state)
+{
+	json_auto_t *a = json_pack("[s]", "a.org"), *b = json_pack("[s]", "b.org");
+	json_auto_t *both = json_pack("[s, s]", "b.org", "a.org");
+	json_auto_t *more = json_pack("[s, s]", "a.org", "c.org");
+	struct policy *policy = policy_of(NULL, POLICY_DEFAULT);
+	const struct policy_scope scopes[] = {
+		{ .tool = "web_fetch", .hosts = a, .mode = MODE_DEFAULT },
+		{ .tool = "web_fetch", .hosts = b, .mode = MODE_DEFAULT },
+	};
+	const struct policy_call with_a = { .tool = "web_fetch", .hosts = a },
+	                         with_both = { .tool = "web_fetch", .hosts = both },
+	                         with_more = { .tool = "web_fetch", .hosts = more },
+	                         with_none = { .tool = "web_fetch" };
+	json_auto_t *listed = NULL;
+
+	(void)state;
+	policy_allow_for_session(policy, &scopes[0]);
+	assert_int_equal(decide_scoped(policy, with_a), POLICY_ALLOW);
+	assert_int_equal(decide_scoped(policy, with_both), POLICY_ASK);
+	policy_allow_for_session(policy, &scopes[1]);
+	assert_int_equal(decide_scoped(policy, with_both), POLICY_ALLOW);
+	assert_int_equal(decide_scoped(policy, with_more), POLICY_ASK);
+	assert_int_equal(decide_scoped(policy, with_none), POLICY_ASK);
+	listed = policy_session_list(policy);
+	assert_int_equal(json_array_size(listed), 1);
+	policy_free(policy);
+}
+
+static void what_is_allowed_for_the_session_can_be_taken_back(void **state)
+{
+	json_auto_t *prefixes = json_pack("[s]", "make test"), *listed = NULL;
+	struct policy *policy = policy_of(NULL, POLICY_DEFAULT);
+	const struct policy_call edits = { .tool = "update_file", .changes = POLICY_EDITS };
+
+	(void)state;
+	policy_allow_for_session(policy, &(struct policy_scope){
+		.tool = "run_shell_command", .prefixes = prefixes, .mode = MODE_DEFAULT });
+	policy_allow_for_session(policy, &(struct policy_scope){
+		.tool = "safe_patch", .changes = POLICY_EDITS, .mode = MODE_DEFAULT });
+	listed = policy_session_list(policy);
+	assert_int_equal(json_array_size(listed), 2);
+	assert_non_null(json_object_get(json_array_get(listed, 0), "commandPrefix"));
+	assert_string_equal(json_string_value(json_array_get(json_object_get(
+		json_array_get(listed, 1), "changes"), 0)), "edit");
+	assert_false(policy_session_drop(policy, 2));
+	assert_true(policy_session_drop(policy, 0));
+	assert_int_equal(decide_command(policy, "make test", &interactive), POLICY_ASK);
+	assert_int_equal(decide_scoped(policy, edits), POLICY_ALLOW);
+	policy_session_end(policy);
+	assert_int_equal(decide_scoped(policy, edits), POLICY_ASK);
 	policy_free(policy);
 }
 
@@ -95,7 +196,7 @@ static void who_denies_is_not_overruled_by_always(void **state)
 	                                  "decision = \"deny\"\npriority = 0\n", POLICY_USER);
 
 	(void)state;
-	policy_allow_for_session(policy, "write_file", NULL, NULL, NULL, MODE_DEFAULT);
+	policy_allow_for_session(policy, &(struct policy_scope){ .tool = "write_file", .mode = MODE_DEFAULT });
 	check_rows(policy, &(struct row){ "write_file", WRITE, { .mode = MODE_DEFAULT },
 	                                  POLICY_DENY }, 1);
 	policy_free(policy);
@@ -273,7 +374,7 @@ static void *allow_much(void *data)
 	json_auto_t *prefixes = json_pack("[s]", "make test");
 
 	for (int i = 0; i < ROUNDS; i++)
-		policy_allow_for_session(data, "run_shell_command", prefixes, NULL, NULL, MODE_DEFAULT);
+		policy_allow_for_session(data, &(struct policy_scope){ .tool = "run_shell_command", .prefixes = prefixes, .mode = MODE_DEFAULT });
 	return NULL;
 }
 
@@ -298,6 +399,9 @@ int main(void)
 		cmocka_unit_test(always_is_for_one_tool),
 		cmocka_unit_test(always_is_for_a_prefix_or_a_server),
 		cmocka_unit_test(always_is_for_the_server_that_was_asked_about),
+		cmocka_unit_test(a_scope_of_changes_is_of_all_editors_and_of_these_kinds),
+		cmocka_unit_test(a_scope_of_hosts_grows_and_is_for_these_alone),
+		cmocka_unit_test(what_is_allowed_for_the_session_can_be_taken_back),
 		cmocka_unit_test(who_denies_is_not_overruled_by_always),
 		cmocka_unit_test(saved_permissions_are_read_again),
 		cmocka_unit_test(what_is_there_is_kept),

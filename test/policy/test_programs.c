@@ -387,8 +387,9 @@ static void always_covers_what_it_was_offered_for(void **state)
 		if (rows[i].prefix) {
 			assert_string_equal(json_string_value(json_array_get(verdict.prefixes, 0)),
 			                    rows[i].prefix);
-			policy_allow_for_session(policy, "run_shell_command", verdict.prefixes, NULL, NULL,
-			                         MODE_DEFAULT);
+			policy_allow_for_session(policy, &(struct policy_scope){
+				.tool = "run_shell_command", .prefixes = verdict.prefixes,
+				.mode = MODE_DEFAULT });
 			assert_int_equal(decide_command(policy, rows[i].command, &interactive),
 			                 POLICY_ALLOW);
 		} else {

@@ -331,8 +331,9 @@ static void always_is_offered_where_it_means_something(void **state)
 			         prefixes ? json_dumps(prefixes, 0) : "nothing offered");
 		/* And once it is given it is enough. */
 		if (prefixes) {
-			policy_allow_for_session(policy, "run_shell_command", prefixes, NULL, NULL,
-			                         MODE_DEFAULT);
+			policy_allow_for_session(policy, &(struct policy_scope){
+				.tool = "run_shell_command", .prefixes = prefixes,
+				.mode = MODE_DEFAULT });
 			assert_int_equal(decide_command(policy, rows[i].command, &interactive),
 			                 POLICY_ALLOW);
 			policy_free(policy);
@@ -387,7 +388,20 @@ static void input_of_a_command_is_no_way_around(void **state)
 	policy_free(policy);
 	policy = policy_of(DENY_PREFIX("\"rm\""), POLICY_USER);
 	check_rows(policy, (const struct row[]){
-		{ "write_background_input", input, yolo, POLICY_ASK } }, 1);
+		{ "write_background_input", input, yolo, POLICY_DENY },
+		{ "write_background_input", "{\"pid\": 1, \"input\": \"cd x && /bin/rm y; ls\"}", yolo,
+		  POLICY_DENY },
+		{ "write_background_input", "{\"pid\": 1, \"input\": \"sh -c 'rm y'\"}", yolo,
+		  POLICY_DENY },
+		/* What comes before it is not known. */
+		{ "write_background_input", "{\"pid\": 1, \"input\": \"ls\\n\"}", yolo, POLICY_ASK },
+		{ "write_background_input", "{\"pid\": 1, \"input\": \"(\"}", yolo, POLICY_ASK } }, 5);
+	policy_free(policy);
+	policy = policy_of("[[rule]]\ntoolName = \"run_shell_command\"\ncommandRegex = \"git push\"\n"
+	                   "decision = \"deny\"\npriority = 1\n", POLICY_USER);
+	check_rows(policy, (const struct row[]){
+		{ "write_background_input", "{\"pid\": 1, \"input\": \"ls; git push\\n\"}", yolo,
+		  POLICY_DENY } }, 1);
 	policy_free(policy);
 }
 

@@ -91,6 +91,32 @@ bool confirm_can_ask(const struct agent *agent);
 enum bus_reply confirm_put(struct agent *agent, const struct tool *tool, json_t *message,
                            json_t **ret_answer);
 
+/* ---- what "always" is about (scope.c) ------------------------------------------ */
+
+/* Notes what a call does, for rules that somebody chose with "always": from its plan and arguments,
+ * what becomes of files, whether hasp obeys one of them, and where it fetches from.  `plan` NULL:
+ * it is not planned yet.  Private to this folder, as what follows. */
+void call_scope_note(struct call *call, const struct tool *tool, const json_t *arguments,
+                const json_t *plan);
+/* Forgets it. */
+void call_scope_release(struct call *call);
+
+/* What "for this session" would allow: what is shown, of that kind.  Released with
+ * call_scope_choice_release. */
+struct scope_choice {
+	struct policy_scope scope;
+	char *pattern;      /* owned; of scope.args_pattern */
+	char *text;         /* owned; for the choice: "edits of files and new files" */
+};
+
+/* False: nothing; each such call is asked about. */
+bool call_scope_choose(const struct call *call, const struct tool_question *question,
+                       struct scope_choice *ret);
+void call_scope_choice_release(struct scope_choice *choice);
+/* A pattern for the text of a member of the arguments, which the caller frees; NULL: it has
+ * none. */
+char *call_scope_pattern(const json_t *arguments, const char *member);
+
 /* ---- denials ----------------------------------------------------------------- */
 
 /* The offer to run a command again that the sandbox denied something, with exactly that allowed.
@@ -140,9 +166,6 @@ void call_error_instruct(json_t *error);
 
 /* One line that says what a call is about: "src/main.c", "git status". For the caller. */
 char *display_call(const struct tool *tool, const json_t *args);
-/* All arguments of a call, none of them cut, for a question: what is asked is what is seen.  A lone
- * text stands for itself, others are "name: value", a line each.  For the caller. */
-char *display_arguments(const struct tool *tool, const json_t *args);
 /* What came of it: an editor's message and diff, a command's output, a count. For the caller. */
 char *display_result(const struct tool *tool, const json_t *result);
 
@@ -230,6 +253,9 @@ struct call {
 	struct policy_verdict verdict;
 	bool has_verdict;
 	struct tool_change change;   /* of gate_decide: how the tool was declared then */
+	unsigned changes;            /* call_scope_note: enum policy_change, once it is planned */
+	json_t *hosts;               /* likewise: owned, that it fetches from; or NULL */
+	bool obeyed;                 /* likewise: hasp obeys a file that it changes */
 	bool hook_asks;              /* a hook wants somebody asked, whatever the rules say */
 	char *ask_reason;            /* owned; what it said */
 	json_t *review;              /* owned; the hunks that the user took, and not; or NULL */

@@ -206,6 +206,7 @@ static void call_release(struct call *call)
 	denied_forget(call);
 	free(call->ask_reason);
 	free(call->said);
+	call_scope_release(call);
 	free(call->context);
 }
 

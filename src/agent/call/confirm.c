@@ -82,13 +82,14 @@ static json_t *info_details(const struct tool_question *question)
 {
 	const struct tool *tool = question->tool;
 	const json_t *arguments = question->arguments;
-	_cleanup_free_ char *about = question->preview ? mem_strdup(question->preview) :
-	                                                 display_arguments(tool, arguments);
-	json_t *details = json_object(), *urls = json_array();
-	const json_t *url = json_object_get(arguments, "url");
+	_cleanup_free_ char *all = tool_arguments_text(arguments, NULL);
+	const char *about = question->preview ? question->preview : all ? all : "";
+	json_auto_t *addresses = tool->addresses ? tool->addresses(arguments) : NULL;
+	json_t *details = json_object(), *urls = json_array(), *address;
+	size_t i;
 
-	if (json_is_string(url))
-		json_array_append(urls, (json_t *)url);
+	json_array_foreach(addresses, i, address)
+		json_array_append(urls, json_object_get(address, "url"));
 	json_object_set_new(details, "type", json_string("info"));
 	json_object_set_new(details, "title", json_cstr(tool->title ? tool->title : tool->name));
 	json_object_set_new(details, "prompt", json_text(span_str(about)));
@@ -106,58 +107,70 @@ static bool is_shell_command(const struct tool *tool)
 	return !tool->server && !strcmp(tool->name, "run_shell_command");
 }
 
+/* The arguments that the kind of question itself has no place for. */
+static void put_others(json_t *details, const struct tool_question *question)
+{
+	static const char *const of_edit[] = { "file_path", "new_path", "content", "unified_diff",
+		                               "old_content", "new_content", "changes",
+		                               "base_content_sha256", "return_content", NULL };
+	static const char *const of_command[] = { "command", "description", "dir_path",
+		                                  "is_background", "additional_permissions",
+		                                  NULL };
+	_cleanup_free_ char *others =
+		tool_arguments_text(question->arguments, question->plan ? of_edit : of_command);
+
+	if (others && *others)
+		json_object_set_new(details, "otherArguments", json_text(span_str(others)));
+}
+
 static json_t *details_of(struct asking *asking)
 {
 	const struct tool *tool = asking->question->tool;
+	json_t *details;
 
-	if (tool->plans && asking->question->plan)
-		return review_details(asking->call, asking->question);
-	if (is_shell_command(tool))
-		return exec_details(asking);
 	if (tool->server)
 		return mcp_details(asking);
-	return info_details(asking->question);
+	if (tool->plans && asking->question->plan)
+		details = review_details(asking->call, asking->question);
+	else if (is_shell_command(tool))
+		details = exec_details(asking);
+	else
+		return info_details(asking->question);
+	put_others(details, asking->question);
+	return details;
 }
 
 /* ---- what may be answered ---------------------------------------------------------- */
 
-/* Tools of which each call says something else, that no other call speaks for: what is typed into a
- * running program, what every later session is instructed with. */
-static const char *const asked_each_time[] = { "write_background_input", "save_memory" };
-
-static bool can_always(const struct asking *asking)
+/* What "for this session" is about. False: it is not offered. */
+static bool can_always(const struct asking *asking, struct scope_choice *ret)
 {
 	const struct call *call = asking->call;
-	const struct tool *tool = asking->question->tool;
 
-	for (size_t i = 0; i < ARRAY_LEN(asked_each_time) && !tool->server; i++)
-		if (!strcmp(tool->name, asked_each_time[i]))
-			return false;
-	/* A hook would ask again, and permissions beyond the sandbox are for one command. */
+	*ret = (struct scope_choice){ 0 };
+	/* A hook would ask again, and so would a rule that is above; permissions beyond the sandbox
+	 * are for one command. */
 	if (!asking->agent->may_always || call->hook_asks || !asking->agent->options.policy ||
-	    tool_wants_more(asking->question->arguments))
+	    tool_wants_more(asking->question->arguments) ||
+	    (call->has_verdict && !policy_session_helps(&call->verdict)))
 		return false;
-	return !is_shell_command(asking->question->tool) || json_array_size(call->verdict.prefixes);
+	return call_scope_choose(call, asking->question, ret);
 }
 
-static bool can_save(const struct asking *asking)
-{
-	return asking->agent->may_save && asking->agent->options.policy_folder &&
-	       can_always(asking);
-}
-
-static json_t *outcomes_of(const struct asking *asking)
+static json_t *outcomes_of(const struct asking *asking, bool always)
 {
 	const bool server = asking->question->tool->server != NULL;
+	const bool save = always && asking->agent->may_save &&
+	                  asking->agent->options.policy_folder;
 	const struct {
 		const char *name;
 		bool offered;
 	} rows[] = {
 		{ "proceed_once", true },
-		{ "proceed_always", can_always(asking) && !server },
-		{ "proceed_always_tool", can_always(asking) && server },
-		{ "proceed_always_server", can_always(asking) && server },
-		{ "proceed_always_and_save", can_save(asking) },
+		{ "proceed_always", always && !server },
+		{ "proceed_always_tool", always && server },
+		{ "proceed_always_server", always && server },
+		{ "proceed_always_and_save", save },
 		{ "modify_with_editor", review_may_modify(asking->question) },
 		{ "cancel", true },
 	};
@@ -174,6 +187,8 @@ static json_t *question_message(struct asking *asking)
 	const struct tool *tool = asking->question->tool;
 	const struct call *call = asking->call;
 	json_t *message = json_object();
+	struct scope_choice choice;
+	bool always;
 
 	if (tool->changed && !asking->change.state)
 		tool->changed(tool, &asking->change);
@@ -185,7 +200,11 @@ static json_t *question_message(struct asking *asking)
 		json_object_set_new(message, "agentName", json_string(asking->agent->options.name));
 	json_object_set(message, "arguments", (json_t *)asking->question->arguments);
 	json_object_set_new(message, "details", details_of(asking));
-	asking->outcomes = outcomes_of(asking);
+	always = can_always(asking, &choice);
+	if (always)
+		json_object_set_new(message, "scope", json_text(span_str(choice.text)));
+	call_scope_choice_release(&choice);
+	asking->outcomes = outcomes_of(asking, always);
 	json_object_set_new(message, "outcomes", asking->outcomes);
 	if (call->ask_reason)
 		json_object_set_new(message, "reason", json_text(span_str(call->ask_reason)));
@@ -249,40 +268,21 @@ static void answer_others(struct asking *asking)
 	}
 }
 
-/* "Always": for what is left of the session. Of a tool: document 2, per tool, not a mode. */
+/* "Always": for what is left of the session, within what the choice says. */
 static void allow_for_session(struct asking *asking, const char *server)
 {
-	const struct tool *tool = asking->question->tool;
+	_cleanup_free_ char *all = server ? mem_printf("all tools of the server %s", server) : NULL;
+	struct scope_choice choice;
 
-	policy_allow_for_session(asking->agent->options.policy, tool->name,
-	                         is_shell_command(tool) ? asking->call->verdict.prefixes : NULL,
-	                         server, tool->server_identity, agent_mode(asking->agent));
+	if (!call_scope_choose(asking->call, asking->question, &choice))
+		return;
+	choice.scope.server = server;
+	if (all)
+		choice.scope.text = all;
+	policy_allow_for_session(asking->agent->options.policy, &choice.scope);
+	call_scope_choice_release(&choice);
 	answer_others(asking);
 	publish_update(asking, server, false);
-}
-
-static void append_escaped(struct buf *out, struct span text)
-{
-	for (size_t i = 0; i < text.len; i++) {
-		if (strchr("\\^$.|?*+()[]{}/", text.data[i]))
-			buf_char(out, '\\');
-		buf_char(out, text.data[i]);
-	}
-}
-
-/* An edit that is always allowed is so for its file: a pattern for the arguments' text. */
-static char *file_pattern(const json_t *arguments)
-{
-	_cleanup_buf_ struct buf name = BUF_INIT(8 * LIMIT_PATH_BYTES);
-	_cleanup_buf_ struct buf pattern = BUF_INIT(16 * LIMIT_PATH_BYTES);
-	const json_t *path = json_object_get(arguments, "file_path");
-
-	if (!json_string_length(path))
-		return NULL;
-	json_print(&name, path, 0);
-	buf_str(&pattern, "\"file_path\":");
-	append_escaped(&pattern, buf_view(&name));
-	return pattern.overflowed ? NULL : buf_steal(&pattern);
 }
 
 static void wait_notice(void *data, const char *severity, const char *message)
@@ -297,8 +297,9 @@ static void save_rule(struct asking *asking)
 		                             .max_ms = settings_lock_wait_ms(options->settings),
 		                             .notice = wait_notice };
 	const struct tool *tool = asking->question->tool;
+	/* An edit that is always allowed is so for its file. */
 	_cleanup_free_ char *pattern =
-		tool->plans ? file_pattern(asking->question->arguments) : NULL;
+		tool->plans ? call_scope_pattern(asking->question->arguments, "file_path") : NULL;
 	struct err err = ERR_INIT;
 
 	if (policy_save(options->policy, options->policy_folder, tool->name,
@@ -648,14 +649,33 @@ static bool ask_together(struct asking *asking, struct err *err)
 	}
 }
 
+/* A person can be shown only so much, and nothing runs that was not shown. */
+static bool confirm_can_show(const struct tool_question *question, struct err *err)
+{
+	_cleanup_free_ char *all = question->plan ? NULL :
+	                                            tool_arguments_text(question->arguments, NULL);
+
+	return all || question->plan ||
+	       err_set(err, ERR_TOO_LARGE,
+	               "The user has to be asked about this call, and its arguments are more than "
+	               "a question shows (%zu bytes, %zu lines). Nothing was done.",
+	               LIMIT_QUESTION_BYTES, LIMIT_QUESTION_LINES);
+}
+
 bool agent_confirm_ask(void *data, const struct tool_question *question, struct err *err)
 {
 	struct call *call = data;
 	struct asking asking = { .call = call, .agent = call->agent, .question = question };
 	bool yes;
 
+	call_scope_note(call, question->tool, question->arguments, question->plan);
 	if (!confirm_can_ask(call->agent))
 		yes = refuse_unasked(&asking, err);
+	else if (answered_by_now(&asking)) {
+		call_round_settle(call);
+		yes = true;
+	} else if (!confirm_can_show(question, err))
+		yes = false;
 	else if (call->agent->options.asks_together && call->round)
 		yes = ask_together(&asking, err);
 	else

@@ -174,34 +174,6 @@ char *display_call(const struct tool *tool, const json_t *args)
 	return display_one_line(&text);
 }
 
-/* "name: value"; the lines of a text begin below its name. */
-static void say_argument(struct buf *out, const char *name, const json_t *value)
-{
-	bool lines = json_is_string(value) && memchr(json_string_value(value), '\n',
-	                                             json_string_length(value));
-
-	buf_printf(out, "%s%s:%s", out->len ? "\n" : "", name, lines ? "\n" : " ");
-	if (json_is_string(value))
-		buf_span(out, json_span(value));
-	else
-		json_print(out, value, 0);
-}
-
-char *display_arguments(const struct tool *tool, const json_t *args)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT(2 * LIMIT_ARGUMENT_BYTES);
-	const char *name;
-	json_t *value;
-
-	json_object_foreach((json_t *)args, name, value) {
-		if (json_object_size(args) == 1 && json_is_string(value))
-			buf_span(&text, json_span(value));
-		else
-			say_argument(&text, name, value);
-	}
-	return text.len && !text.overflowed ? buf_steal(&text) : display_call(tool, args);
-}
-
 static void display_add_line(struct buf *out, struct span text)
 {
 	if (out->len && !span_ends(buf_view(out), SPAN("\n")))
@@ -246,6 +218,21 @@ static void say_changes(struct buf *out, const json_t *result)
 		display_add_line(out, json_span(json_object_get(change, "diff")));
 }
 
+/* What a command printed.  A line that looks like hasp's own about denials, which follow it, is
+ * quoted. */
+static void say_output(struct buf *out, struct span text)
+{
+	struct span line;
+
+	display_add_line(out, SPAN(""));
+	text = utf8_head(text, DISPLAY_MAX / 2);
+	while (line_next(&text, &line)) {
+		if (span_starts(line, SPAN("denied: ")) || span_starts(line, SPAN("hasp: ")))
+			buf_str(out, "| ");
+		buf_span(out, line);
+	}
+}
+
 static void say_denials(struct buf *out, const json_t *result)
 {
 	size_t i;
@@ -268,7 +255,9 @@ static void say_result(struct buf *out, const struct tool *tool, const json_t *r
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		struct span text = json_span(json_object_get(result, parts[i]));
 
-		if (text.len)
+		if (text.len && !strcmp(parts[i], "output"))
+			say_output(out, text);
+		else if (text.len)
 			display_add_line(out, text);
 	}
 	say_changes(out, result);

@@ -222,6 +222,7 @@ static enum call_decision decide_call(void *data, const struct tool *tool, const
 	enum call_decision decision;
 
 	outside_begin(&call->outside, tool);
+	call_scope_note(call, tool, arguments, NULL);
 	decision = gate_decide(call, tool, arguments);
 	warn_of_change(call, tool);
 	if (decision == CALL_DENY || tool->asks ||

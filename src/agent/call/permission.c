@@ -125,6 +125,18 @@ static struct policy_call policy_call(struct agent *agent, const struct tool *to
 	return call;
 }
 
+/* With what call_scope_note has found. */
+static struct policy_call subject_in_scope(const struct call *call, const struct tool *tool,
+                                       const json_t *arguments, const json_t *theirs)
+{
+	struct policy_call subject = policy_call(call->agent, tool, arguments, theirs);
+
+	subject.changes = call->changes;
+	subject.hosts = call->hosts;
+	subject.obeyed = call->obeyed;
+	return subject;
+}
+
 bool gate_hides(struct agent *agent, const struct tool *tool)
 {
 	struct policy_call call = policy_call(agent, tool, NULL, NULL);
@@ -182,7 +194,7 @@ enum call_decision gate_decide(struct call *call, const struct tool *tool, const
 		[POLICY_ALLOW] = CALL_ALLOW, [POLICY_ASK] = CALL_ASK, [POLICY_DENY] = CALL_DENY,
 	};
 	json_auto_t *theirs = call_gemini_arguments(tool, arguments);
-	struct policy_call subject = policy_call(call->agent, tool, arguments, theirs);
+	struct policy_call subject = subject_in_scope(call, tool, arguments, theirs);
 	bool changed;
 
 	tool_change_release(&call->change);
@@ -211,7 +223,7 @@ static bool is_changed(const struct tool *tool)
 bool gate_would_allow(const struct call *call, const struct tool *tool, const json_t *arguments)
 {
 	json_auto_t *theirs = call_gemini_arguments(tool, arguments);
-	struct policy_call subject = policy_call(call->agent, tool, arguments, theirs);
+	struct policy_call subject = subject_in_scope(call, tool, arguments, theirs);
 	struct policy_verdict verdict;
 	bool allow;
 

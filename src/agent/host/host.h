@@ -145,6 +145,12 @@ bool host_rewind_undo(struct host *host, struct host_rewound *ret, struct err *e
 /* All borrowed. The conversation's (agent_history), only while nothing is under way. */
 const struct session *host_session(const struct host *host); /* its tools, jobs, services */
 const struct policy *host_policy(const struct host *host);
+/* What was allowed for this session, each in words, [".."]: what "always" was said to, then what
+ * commands and file tools may do beyond the sandbox and the workspace; a new reference. */
+json_t *host_allowed(const struct host *host);
+/* Takes back the one with this number of that list, from 1; 0: all; of what is beyond the sandbox
+ * and the workspace, all goes with one. False: there is none. */
+bool host_revoke(struct host *host, size_t number);
 struct provider *host_provider(const struct host *host);
 /* The MCP servers of the settings, as mcp_servers_list has them (mcp/client/servers.h); a new
  * reference. From any thread. */

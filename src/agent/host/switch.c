@@ -39,12 +39,43 @@ static bool host_switch(struct host *host, const struct chat *chat, const char *
 		return false;
 	}
 	host_end_session(host, reason);
+	if (host->options.policy)
+		policy_session_end(host->options.policy);
 	host->chat = next;
 	telemetry_set_session(host->telemetry, record_session_id(next.record));
 	hooks_set_session(host->hooks, record_session_id(next.record), record_path(next.record),
 	                  services_plans_folder(next.services));
 	keep_services(host, &before);
 	host_chat_release(&before);
+	return true;
+}
+
+json_t *host_allowed(const struct host *host)
+{
+	const struct policy *policy = host->options.policy;
+	json_auto_t *rules = policy ? policy_session_list(policy) : json_array();
+	json_auto_t *permissions = session_permissions(&host->chat.session);
+	json_t *list = json_array(), *rule;
+	size_t i;
+
+	json_array_foreach(rules, i, rule)
+		json_array_append(list, json_object_get(rule, "scope") ?:
+		                        json_object_get(rule, "rule"));
+	json_array_extend(list, permissions);
+	return list;
+}
+
+bool host_revoke(struct host *host, size_t number)
+{
+	json_auto_t *list = host_allowed(host);
+	struct policy *policy = host->options.policy;
+
+	if (number > json_array_size(list))
+		return false;
+	if (!number && policy)
+		policy_session_end(policy);
+	if (!number || !policy || !policy_session_drop(policy, number - 1))
+		session_revoke(&host->chat.session);
 	return true;
 }
 

@@ -53,7 +53,7 @@ static void show_diff_line(struct buf *out, struct span line)
 
 	show_text(out, head);
 	if (head.len < body.len)
-		buf_str(out, " ...");
+		buf_printf(out, " ... (%zu more bytes of this line)", body.len - head.len);
 	buf_char(out, '\n');
 }
 
@@ -134,13 +134,14 @@ static void show_command(struct buf *out, const struct tool_question *question)
 
 	while (line_next(&command, &line)) {
 		buf_str(out, "    ");
-		show_text(out, line_body(line));
+		show_text(out, span_head(line, line.len - span_ends(line, SPAN("\n"))));
 		buf_char(out, '\n');
 	}
 	json_object_del(rest, "command");
 	if (!json_object_size(rest))
 		return;
 	json_print(&printed, rest, 2);
+	out->overflowed = out->overflowed || printed.overflowed;
 	buf_str(out, "\nwith ");
 	for (struct span all = buf_view(&printed); line_next(&all, &line); buf_char(out, '\n'))
 		show_text(out, line_body(line));
@@ -159,18 +160,20 @@ static json_t *question_text(const struct names *names, const struct tool_questi
 		show_plan(&text, question);
 	} else {
 		json_print(&arguments, question->arguments, 2);
-		show_text(&text, utf8_head(buf_view(&arguments), MESSAGE_MAX / 8));
+		show_text(&text, buf_view(&arguments));
 	}
-	return json_text(buf_view(&text));
+	return text.overflowed || arguments.overflowed ? NULL : json_text(buf_view(&text));
 }
 
-/* A form with one switch that is on: who accepts it as it is has said yes. */
+/* A form with one switch that is on: who accepts it as it is has said yes.  NULL: a person can be
+ * shown only so much, and nothing may run that was not shown. */
 static json_t *question_form(const struct names *names, const struct tool_question *question)
 {
 	bool command = question_is_command(question);
+	json_t *text = question_text(names, question);
 
-	return json_pack("{s:o, s:{s:s, s:{s:{s:s, s:s, s:s, s:b}}, s:[s]}}",
-	                 "message", question_text(names, question), "requestedSchema",
+	return !text ? NULL : json_pack("{s:o, s:{s:s, s:{s:{s:s, s:s, s:s, s:b}}, s:[s]}}",
+	                 "message", text, "requestedSchema",
 	                 "type", "object", "properties", "allow", "type", "boolean", "title",
 	                 command ? "Allow this command" : "Allow this change", "description",
 	                 command ? "Exactly what is shown is run, or nothing."
@@ -217,30 +220,21 @@ static bool same_plan(const struct mcp_call *call, const char *id, struct err *e
 	               "was shown a change of its earlier state.");
 }
 
-/* A person can be shown only so much, and nothing may run that was not shown. Escapes make text
- * up to eight times as long. */
-static bool can_be_shown(const struct tool_question *question)
-{
-	_cleanup_buf_ struct buf arguments = BUF_INIT(MESSAGE_MAX / 8);
-
-	return !question_is_command(question) || json_print(&arguments, question->arguments, 2);
-}
-
 bool confirm_ask(struct mcp_call *call, const struct names *names,
                  const struct tool_question *question, bool *pending, struct err *err)
 {
 	char id[SHA256_HEX_SIZE];
-	json_auto_t *answer = NULL;
+	json_auto_t *form = question_form(names, question), *answer = NULL;
 
-	if (!can_be_shown(question))
-		return deny_question(question, "The command is too long to be shown to the user.",
+	if (!form)
+		return deny_question(question, "The call is too long to be shown to the user.",
 		                     err);
 	plan_id(question, id);
 	if (!same_plan(call, id, err))
 		return false;
 	mcp_call_set_state(call, id);
-	switch (mcp_call_ask(call, "confirm", "elicitation/create", question_form(names, question),
-	                     ANSWER_MS, &answer)) {
+	switch (mcp_call_ask(call, "confirm", "elicitation/create", json_incref(form), ANSWER_MS,
+	                     &answer)) {
 	case MCP_ASK_ANSWERED:
 		return allowed(answer) ||
 		       deny_question(question, question_is_command(question) ?

@@ -692,6 +692,24 @@ static json_t *run_web_fetch(struct session *session, const json_t *arguments)
 	return result ? result : tool_failure(&err);
 }
 
+static json_t *web_fetch_addresses(const json_t *arguments)
+{
+	_cleanup_buf_ struct buf prompt = BUF_INIT(2 * PROMPT_MAX);
+	struct err ignored = ERR_INIT;
+	json_auto_t *urls = read_fetch_arguments(arguments, &prompt, &ignored);
+	json_t *addresses = urls ? json_array() : NULL;
+	size_t i;
+	json_t *url;
+
+	json_array_foreach(urls, i, url) {
+		_cleanup_free_ char *host = web_host(json_string_value(url));
+
+		json_array_append_new(addresses, json_pack("{s:O, s:o}", "url", url, "host",
+		                                           json_text(span_str(host))));
+	}
+	return addresses;
+}
+
 const struct tool tool_web_fetch = {
 	.name = "web_fetch",
 	.title = "Fetch from the web",
@@ -700,6 +718,7 @@ const struct tool tool_web_fetch = {
 	.arguments_schema = web_fetch_arguments_schema,
 	.result_schema = web_fetch_result_schema,
 	.run = run_web_fetch,
+	.addresses = web_fetch_addresses,
 };
 
 /* ---- google_web_search ------------------------------------------------------- */

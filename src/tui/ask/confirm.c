@@ -226,12 +226,26 @@ enum ask_state confirm_key(struct ask *ask, const struct key *key)
 
 /* ---- rows -------------------------------------------------------------------- */
 
-/* What "always" would allow: of a command its prefixes. */
+/* The choice, and what it is about: "Allow for this session: edits of files". */
+static void put_choice_label(const struct ask *ask, const char *outcome, struct buf *out)
+{
+	struct span scope = json_span(json_object_get(ask->message, "scope"));
+
+	buf_str(out, choice_label(ask, outcome));
+	if (scope.len && !strcmp(outcome, "proceed_always")) {
+		buf_str(out, ": ");
+		buf_span(out, scope);
+	}
+}
+
+/* What "always" would allow, where the choice does not say it: of a command its prefixes. */
 static void put_extent(const struct ask *ask, const char *outcome, struct buf *out)
 {
 	size_t i;
 	json_t *prefix;
 
+	if (!strcmp(outcome, "proceed_always") && json_object_get(ask->message, "scope"))
+		return;
 	if (strncmp(outcome, "proceed_always", strlen("proceed_always")) != 0)
 		return;
 	if (ask_is(ask, "sandbox_expansion"))
@@ -253,14 +267,15 @@ static void choose_rows(struct ask *ask, struct ask_page *page)
 	ask_page_prompt(page, prompt);
 	for (size_t i = 0; i < confirm->count; i++) {
 		_cleanup_buf_ struct buf note = BUF_INIT(4 * LIMIT_SHELL_ALL_BYTES);
+		_cleanup_buf_ struct buf label = BUF_INIT(4 * LIMIT_SHELL_ALL_BYTES);
 
+		put_choice_label(ask, confirm->choices[i], &label);
 		put_extent(ask, confirm->choices[i], &note);
 		if (choice_is(confirm, i, CONFIRM_ALL))
 			buf_printf(&note, "this one and the %zu above",
 			           json_array_size(ask->joined));
 		ask_page_choice(ask, page, i + 1, i == confirm->selected, NULL,
-		                span_str(choice_label(ask, confirm->choices[i])),
-		                buf_view(&note));
+		                buf_view(&label), buf_view(&note));
 	}
 }
 

@@ -13,8 +13,9 @@
 
 enum {
 	SUBJECT_ROWS = 40,         /* of one when it is folded: what is read before an answer */
-	SUBJECT_WHOLE_ROWS = 20000,
-	SUBJECT_BYTES = 1 << 20,   /* of a text in it */
+	SUBJECT_WHOLE_ROWS = 200000, /* more than a question of LIMIT_QUESTION_BYTES has */
+	BLANKS_SHOWN = 24,         /* of a longer run the number is shown */
+	EMPTY_SHOWN = 3,           /* likewise, of lines without anything */
 	NAMES_MAX = 10,            /* programs in the question */
 };
 
@@ -26,8 +27,7 @@ struct subject {
 
 static struct span detail(const struct subject *subject, const char *name)
 {
-	return utf8_head(json_span(json_object_get(ask_details(subject->ask), name)),
-	                 SUBJECT_BYTES);
+	return json_span(json_object_get(ask_details(subject->ask), name));
 }
 
 /* ---- parts ------------------------------------------------------------------- */
@@ -47,7 +47,51 @@ static void subject_line(struct subject *subject, const char *label, struct span
 	row_release(&row);
 }
 
-/* Each line of a text, `indent` columns in. */
+static size_t blanks_len(struct span text)
+{
+	size_t len = 0;
+
+	while (len < text.len && (text.data[len] == ' ' || text.data[len] == '\t'))
+		len++;
+	return len;
+}
+
+/* A line whose long runs of blanks, which push what follows them out of sight, are numbers. */
+static void row_foreign(struct row *row, struct span line, struct style style)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; i < line.len;) {
+		const size_t blanks = blanks_len(span_skip(line, i));
+
+		if (blanks > BLANKS_SHOWN) {
+			row_text(row, span_head(span_skip(line, from), i - from), style);
+			row_printf(row, STYLE(ROLE_WARNING), "[%zu blanks]", blanks);
+			from = i + blanks;
+		}
+		i += blanks ? blanks : 1;
+	}
+	row_text(row, span_skip(line, from), style);
+}
+
+/* The empty lines that a text begins with, and what they are of it. */
+static size_t empty_lines(struct span text, size_t *ret_bytes)
+{
+	size_t count = 0;
+
+	*ret_bytes = 0;
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.data[i] == '\n') {
+			count++;
+			*ret_bytes = i + 1;
+		} else if (text.data[i] != ' ' && text.data[i] != '\t') {
+			break;
+		}
+	}
+	return count;
+}
+
+/* Each line of a text, `indent` columns in.  A CR at its end is shown: a shell sees it. */
 static void subject_lines(struct subject *subject, struct span text, unsigned indent,
                           struct style style)
 {
@@ -56,12 +100,31 @@ static void subject_lines(struct subject *subject, struct span text, unsigned in
 
 	if (!subject->ask->plain)
 		row_pad(&margin, indent, STYLE(ROLE_TEXT));
-	while (line_next(&text, &line)) {
+	while (text.len) {
 		_cleanup_row_ struct row row = { 0 };
+		size_t bytes, empty = empty_lines(text, &bytes);
 
-		row_text(&row, line_body(line), style);
+		if (empty > EMPTY_SHOWN) {
+			row_printf(&row, STYLE(ROLE_WARNING), "[%zu empty lines]", empty);
+			text = span_skip(text, bytes);
+		} else {
+			line_next(&text, &line);
+			line.len -= span_ends(line, SPAN("\n"));
+			row_foreign(&row, line, style);
+		}
 		rows_wrap(subject->rows, &row, subject->width, &margin, &margin);
 	}
+}
+
+/* What the arguments say that has no place of its own. */
+static void subject_others(struct subject *subject)
+{
+	struct span others = detail(subject, "otherArguments");
+
+	if (!others.len)
+		return;
+	subject_line(subject, NULL, SPAN("with"), STYLE(ROLE_DIM));
+	subject_lines(subject, others, 2, STYLE(ROLE_TEXT));
 }
 
 static void subject_warning(struct subject *subject, struct span text)
@@ -203,6 +266,7 @@ static void subject_edit(struct subject *subject)
 	}
 	view_diff(subject->rows,
 	          json_span(json_object_get(ask_details(subject->ask), "fileDiff")), &how);
+	subject_others(subject);
 }
 
 /* ---- commands ---------------------------------------------------------------- */
@@ -263,12 +327,13 @@ static void subject_command(struct subject *subject)
 
 	subject_line(subject, NULL, SPAN("Run a command"), STYLE_BOLD(ROLE_TEXT));
 	if (about.len)
-		subject_line(subject, NULL, about, STYLE(ROLE_DIM));
+		subject_lines(subject, about, 0, STYLE(ROLE_DIM));
 	subject_lines(subject, command, 2, STYLE(ROLE_CODE));
 	if (folder.len)
 		subject_line(subject, "in", folder, STYLE(ROLE_TEXT));
 	if (json_is_true(json_object_get(arguments, "is_background")))
 		subject_line(subject, NULL, SPAN("in the background"), STYLE(ROLE_TEXT));
+	subject_others(subject);
 	if (summary.len && !span_eq(span_trim(summary), span_trim(command))) {
 		subject_line(subject, NULL, SPAN("It runs:"), STYLE(ROLE_DIM));
 		subject_lines(subject, span_trim(summary), 2, STYLE(ROLE_TEXT));
@@ -394,7 +459,7 @@ static void subject_changed(struct subject *subject)
 	if (!changed.len)
 		return;
 	subject_warn(subject, "It is not the one that was last allowed:");
-	subject_lines(subject, utf8_head(changed, SUBJECT_BYTES), 2, STYLE(ROLE_TEXT));
+	subject_lines(subject, changed, 2, STYLE(ROLE_TEXT));
 	warn_of_deception(subject, changed);
 }
 
@@ -408,7 +473,7 @@ static void subject_server(struct subject *subject)
 	             STYLE_BOLD(ROLE_TEXT));
 	subject_changed(subject);
 	json_print(&text, arguments, 2);
-	subject_lines(subject, utf8_head(buf_view(&text), SUBJECT_BYTES), 2, STYLE(ROLE_CODE));
+	subject_lines(subject, buf_view(&text), 2, STYLE(ROLE_CODE));
 	warn_of_deception(subject, buf_view(&text));
 }
 

@@ -104,8 +104,8 @@ void prompts_put_value(struct buf *out, struct span value);
 command_handler command_about, command_bug, command_docs, command_directory, command_hooks,
 	command_memory, command_policies, command_stats, command_tasks, command_todos,
 	command_tools;
-command_completer command_complete_memory, command_complete_stats, command_complete_tasks,
-	command_complete_tools;
+command_completer command_complete_memory, command_complete_policies, command_complete_stats,
+	command_complete_tasks, command_complete_tools;
 /* context.c: what is sent. */
 command_handler command_context;
 command_completer command_complete_context;

@@ -252,6 +252,62 @@ static void put_rule(struct command_call *call, const json_t *row, struct span w
 	command_term(call, "", 9, span_str(rule), STYLE(ROLE_DIM));
 }
 
+static void put_session_allowed(struct command_call *call)
+{
+	json_auto_t *list = host_allowed(call->context->host);
+	size_t i;
+	json_t *item;
+
+	if (!json_array_size(list))
+		return;
+	command_say(call, STYLE_BOLD(ROLE_TEXT), "Allowed for this session:");
+	json_array_foreach(list, i, item) {
+		char number[24];
+
+		snprintf(number, sizeof(number), "%zu", i + 1);
+		command_term(call, number, 9, json_span(item), STYLE(ROLE_SUCCESS));
+	}
+	command_say(call, STYLE(ROLE_DIM), "/policies revoke NUMBER, or /policies revoke all, asks "
+	            "about such calls again.");
+}
+
+/* From 1; SIZE_MAX: it is none. */
+static size_t revoked_number(struct span word)
+{
+	size_t number = 0;
+
+	for (size_t i = 0; i < word.len; i++) {
+		if (word.data[i] < '0' || word.data[i] > '9' || number > SIZE_MAX / 100)
+			return SIZE_MAX;
+		number = 10 * number + (size_t)(word.data[i] - '0');
+	}
+	return number ? number : SIZE_MAX;
+}
+
+static void policies_revoke(struct command_call *call, struct span which)
+{
+	struct host *host = call->context->host;
+	json_auto_t *list = host_allowed(host);
+	const size_t number = command_word_is(which, "all") ? 0 : revoked_number(which);
+
+	if (!host_revoke(host, number))
+		command_fail(call, "\"%.*s\" is no number of what is allowed for this session; "
+		             "/policies lists it.", (int)which.len, which.len ? which.data : "");
+	else if (!number)
+		command_say(call, STYLE(ROLE_TEXT),
+		            "Nothing is allowed for this session any more.");
+	else
+		command_say(call, STYLE(ROLE_TEXT), "No longer allowed for this session: %s",
+		            json_string_value(json_array_get(list, number - 1)));
+}
+
+void command_complete_policies(struct command_completion *completion)
+{
+	static const char *const words[] = { "list", "revoke", NULL };
+
+	complete_words(completion, words);
+}
+
 void command_policies(struct command_call *call)
 {
 	const struct policy *policy = host_policy(call->context->host);
@@ -260,8 +316,14 @@ void command_policies(struct command_call *call)
 	size_t i;
 	json_t *row;
 
+	if (command_word_is(word, "revoke")) {
+		policies_revoke(call, span_trim(wanted));
+		return;
+	}
 	if (!command_word_is(word, "list"))
 		wanted = call->arguments;
+	if (!span_trim(wanted).len)
+		put_session_allowed(call);
 	json_array_foreach(rules, i, row)
 		put_rule(call, row, wanted);
 	if (!call->result->rows.count)

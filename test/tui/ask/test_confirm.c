@@ -239,6 +239,68 @@ static void always_says_for_what(void **state)
 	ask_free(ask);
 }
 
+/* The whole of a question as the pager shows it, without blanks and line ends. */
+static char *whole_text(const char *message, unsigned width)
+{
+	struct ask *ask = fixture_confirmation(message);
+	_cleanup_buf_ struct buf all = BUF_INIT(64 << 20), text = BUF_INIT(64 << 20);
+	_cleanup_rows_ struct rows rows = { 0 };
+
+	ask_whole(ask, width, &rows);
+	for (size_t i = 0; i < rows.count; i++)
+		row_plain(&rows.at[i], &all);
+	for (size_t i = 0; i < all.len; i++)
+		if (!strchr(" \n", all.data[i]))
+			buf_char(&text, all.data[i]);
+	ask_free(ask);
+	return buf_steal(&text);
+}
+
+/* Each place of each kind of question that has text of others. */
+static void every_byte_of_a_question_can_be_read(void **state)
+{
+	static const char *const messages[] = {
+		"{\"toolName\": \"run_shell_command\", \"arguments\": {\"command\": \"c\"}, "
+		"\"outcomes\": [\"cancel\"], \"details\": {\"type\": \"exec\", \"command\": \"%s\"}}",
+		"{\"toolName\": \"run_shell_command\", \"arguments\": {\"description\": \"%s\"}, "
+		"\"outcomes\": [\"cancel\"], \"details\": {\"type\": \"exec\", \"command\": \"c\"}}",
+		"{\"toolName\": \"run_shell_command\", \"arguments\": {\"command\": \"c\"}, "
+		"\"outcomes\": [\"cancel\"], \"details\": {\"type\": \"exec\", \"command\": \"c\", "
+		"\"otherArguments\": \"%s\"}}",
+		"{\"toolName\": \"save_memory\", \"arguments\": {}, \"outcomes\": [\"cancel\"], "
+		"\"details\": {\"type\": \"info\", \"title\": \"t\", \"prompt\": \"%s\"}}",
+		"{\"toolName\": \"write_file\", \"arguments\": {}, \"outcomes\": [\"cancel\"], "
+		"\"details\": {\"type\": \"edit\", \"filePath\": \"a\", \"fileDiff\": \"\", "
+		"\"otherArguments\": \"%s\"}}",
+		"{\"toolName\": \"mcp_s_t\", \"arguments\": {}, \"outcomes\": [\"cancel\"], "
+		"\"details\": {\"type\": \"mcp\", \"serverName\": \"s\", \"toolName\": \"t\", "
+		"\"toolDisplayName\": \"t\", \"changed\": \"%s\"}}",
+	};
+	static const char *const shown[] = {
+		"first[2000blanks]hidden", "[50emptylines]", "below", "\\u{202e}", "\\u{200b}",
+		"\\x1b", "cr\\rd", "crlf\\rlast",
+	};
+	_cleanup_free_ char *blanks = mem_alloc(2001, 1);
+	_cleanup_buf_ struct buf value = BUF_INIT(1 << 20);
+
+	(void)state;
+	memset(blanks, ' ', 2000);
+	buf_printf(&value, "first%shidden", blanks);
+	for (int i = 0; i < 51; i++)
+		buf_str(&value, "\\n");
+	buf_str(&value, "below\\u202ea\\u200bb\\u001bccr\\rd crlf\\r\\nlast");
+	for (size_t i = 0; i < ARRAY_LEN(messages); i++) {
+		const char *at = strstr(messages[i], "%s");
+		_cleanup_free_ char *message = mem_printf("%.*s%s%s", (int)(at - messages[i]),
+		                                          messages[i], value.data, at + 2);
+		_cleanup_free_ char *text = whole_text(message, 60);
+
+		for (size_t k = 0; k < ARRAY_LEN(shown); k++)
+			if (!strstr(text, shown[k]))
+				fail_msg("%s is not in the question %zu: %s", shown[k], i, text);
+	}
+}
+
 static void permissions_are_named(void **state)
 {
 	struct ask *ask = fixture_confirmation(
@@ -583,6 +645,7 @@ int main(void)
 		cmocka_unit_test(a_command_is_shown_with_all_that_it_runs),
 		cmocka_unit_test(what_was_typed_can_be_kept),
 		cmocka_unit_test(always_says_for_what),
+		cmocka_unit_test(every_byte_of_a_question_can_be_read),
 		cmocka_unit_test(permissions_are_named),
 		cmocka_unit_test(what_the_sandbox_denies_is_said_before),
 		cmocka_unit_test(a_denial_is_offered_with_its_extent),
