@@ -471,6 +471,10 @@ static const char schema_hasp_rows[] =
 	        "Folders outside the workspace that tools can read, and files too that commands "
 	        "can read although they are hidden by default.",
 	        CONCAT ASK)
+	STRINGS("hasp.sandbox.syscalls", "[]",
+	        "System calls that commands cannot make, on top of those that hasp refuses: names, "
+	        "or groups such as @clock. See docs/sandbox.md.",
+	        CONCAT)
 	BOOLEAN("hasp.servers.claude", "true",
 	        "Use Claude Code's MCP servers too (~/.claude.json).", ONLY_FALSE)
 	BOOLEAN("hasp.servers.codex", "true",

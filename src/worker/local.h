@@ -46,6 +46,8 @@ struct worker_options {
 	bool network;
 	const char *const *write, *const *read, *const *deny;
 	size_t write_count, read_count, deny_count;
+	const char *const *syscalls; /* sandbox_options.syscalls */
+	size_t syscall_count;
 	struct sandbox_limits limits; /* of commands; all 0: the defaults */
 	/* Of local workers: the program that has `hasp worker`, looked up in PATH if there is no
 	 * "/" in it; NULL: this program itself. */

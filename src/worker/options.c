@@ -52,6 +52,8 @@ struct worker_options worker_options_copy(const struct worker_options *options)
 	copy.write = (const char *const *)worker_texts_copy(options->write, options->write_count);
 	copy.read = (const char *const *)worker_texts_copy(options->read, options->read_count);
 	copy.deny = (const char *const *)worker_texts_copy(options->deny, options->deny_count);
+	copy.syscalls = (const char *const *)worker_texts_copy(options->syscalls,
+	                                                       options->syscall_count);
 	copy.journal_folder = mem_strdup(options->journal_folder);
 	copy.program = mem_strdup(options->program);
 	copy.ret_recovered = NULL;
@@ -65,6 +67,7 @@ void worker_options_release(struct worker_options *options)
 	worker_texts_free((char **)options->write);
 	worker_texts_free((char **)options->read);
 	worker_texts_free((char **)options->deny);
+	worker_texts_free((char **)options->syscalls);
 	free((char *)options->journal_folder);
 	free((char *)options->program);
 	*options = (struct worker_options){ 0 };

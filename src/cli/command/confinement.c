@@ -15,6 +15,7 @@
 #include "cli/view/output.h"
 #include "config/settings.h"
 #include "data/json.h"
+#include "sandbox/plan/calls.h"
 #include "sandbox/plan/probe.h"
 #include "worker/inside/serve.h"
 #include "worker/local.h"
@@ -232,9 +233,11 @@ static void complain_of_level(void *data, const char *severity, const char *mess
 bool confinement_settle_with(struct confinement *confinement, const struct settings *settings,
                              prepare_notice *notice, void *data, struct err *err)
 {
-	/* Over there, it is that machine's to say. */
-	return confinement->worker || prepare_level(settings, &confinement->level, notice, data,
-	                                            &confinement->options, err);
+	/* Over there, the level is that machine's to say. */
+	if (!confinement->worker && !prepare_level(settings, &confinement->level, notice, data,
+	                                           &confinement->options, err))
+		return false;
+	return prepare_syscalls(settings, &confinement->options, &confinement->syscalls, err);
 }
 
 bool confinement_settle(struct confinement *confinement, struct err *err)
@@ -242,8 +245,6 @@ bool confinement_settle(struct confinement *confinement, struct err *err)
 	struct settings *settings;
 	bool ok;
 
-	if (confinement->worker)
-		return true;
 	if (!settings_load_own(&settings, err))
 		return false;
 	ok = confinement_settle_with(confinement, settings, complain_of_level, NULL, err);
@@ -344,6 +345,7 @@ void confinement_release(struct confinement *confinement)
 	free(confinement->read);
 	free(confinement->deny);
 	free(confinement->journal);
+	sandbox_calls_free(confinement->syscalls);
 	*confinement = (struct confinement){ 0 };
 }
 

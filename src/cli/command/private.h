@@ -182,13 +182,15 @@ struct confinement {
 	char **worker;                 /* owned; the words of --worker, or NULL: this machine */
 	const char **write, **read, **deny; /* owned arrays; `options` points to them */
 	char *journal;                 /* owned; likewise */
+	char **syscalls;               /* owned; likewise (hasp.sandbox.syscalls) */
 	struct prepare_level level;    /* what --sandbox and HASP_SANDBOX say; borrowed */
 };
 
 /* What the flags and HASP_SANDBOX say. INVALID_ARGUMENT. */
 bool confinement_read(const struct invocation *invocation, struct confinement *ret,
                       struct err *err);
-/* The level, out of these and of what the user or the administrator require (prepare_level): for
+/* The level, out of these and of what the user or the administrator require (prepare_level), and
+ * what they forbid (prepare_syscalls): for
  * commands that have read no settings, and need no project's. INVALID_ARGUMENT: a file is wrong. */
 bool confinement_settle(struct confinement *confinement, struct err *err);
 /* The same for a command that has read settings. */

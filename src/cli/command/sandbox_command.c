@@ -121,6 +121,8 @@ static bool make_command_plan(const struct confinement *confinement, struct sand
 		.read_count = from->read_count,
 		.deny = from->deny,
 		.deny_count = from->deny_count,
+		.syscalls = from->syscalls,
+		.syscall_count = from->syscall_count,
 		.network = from->network,
 		.use = SANDBOX_USE_COMMAND,
 		.limits = sandbox_limits_default(),

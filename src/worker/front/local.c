@@ -56,6 +56,7 @@ static struct sandbox_options plan_options(const struct local *local, enum sandb
 		.write = own->write, .write_count = own->write_count,
 		.read = own->read, .read_count = own->read_count,
 		.deny = own->deny, .deny_count = own->deny_count,
+		.syscalls = own->syscalls, .syscall_count = own->syscall_count,
 		.roots_read_only = own->read_only, .other_homes = own->other_homes,
 		.network = own->network, .use = use, .limits = own->limits,
 		.level_given = own->level_given || local->none,

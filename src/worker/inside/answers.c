@@ -93,6 +93,12 @@ bool server_limit_options(struct worker_options *options, const struct worker_op
 	                                                     most->deny_count);
 	options->deny_count += most->deny_count;
 	wire_arena_keep(arena, (void *)options->deny);
+	options->syscalls = (const char *const *)join_text_lists(options->syscalls,
+	                                                         options->syscall_count,
+	                                                         most->syscalls,
+	                                                         most->syscall_count);
+	options->syscall_count += most->syscall_count;
+	wire_arena_keep(arena, (void *)options->syscalls);
 	return true;
 }
 
