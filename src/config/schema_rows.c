@@ -526,6 +526,10 @@ static const char schema_hasp_rows[] =
 	INTEGER("hasp.waits.serversSeconds", "10",
 	        "The longest that a prompt waits for MCP servers that have not listed their tools "
 	        "yet. 0 to 600.")
+	ARRAY("hasp.worker", "[]",
+	      "Where work runs: places in the order in which they are tried, each with the weakest "
+	      "sandbox level that will do. See docs/providers.md.",
+	      NEVER)
 	STRINGS("hasp.withoutParameters", "[]",
 	        "Parameters that are left out of requests to models, such as reasoning.summary. "
 	        "docs/models.md lists them.");

@@ -389,7 +389,8 @@ static void scope_warn(struct check *check, const char *format, ...)
 	_cleanup_buf_ struct buf sentence = BUF_INIT(LIMIT_WIRE_SENTENCE);
 	unsigned line = scope_line(check->scope, check->path.data);
 	/* Those that restrict: their problem is said first, whatever else is. */
-	const bool matters = span_starts(buf_view(&check->path), SPAN("hasp.sandbox."));
+	const bool matters = span_starts(buf_view(&check->path), SPAN("hasp.sandbox.")) ||
+	                     span_eq(buf_view(&check->path), SPAN("hasp.worker"));
 	char text[1024];
 	va_list args;
 

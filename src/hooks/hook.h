@@ -59,7 +59,7 @@ struct hook_group {
 };
 
 struct hooks {
-	char *project, *cwd, *session_id, *transcript_path, *plans_folder, *trust_file;
+	char *project, *cwd, *here, *session_id, *transcript_path, *plans_folder, *trust_file;
 	char **environment;     /* owned copy */
 	json_t *disabled;       /* an object with their names: there may be many, and each hook
 	                         * asks */

@@ -390,9 +390,11 @@ static struct hooks *make_hooks(const struct hooks_sources *sources)
 	const struct settings *settings = sources->settings;
 	_cleanup_free_ char *trust = mem_printf("%s/trusted_hooks.json",
 	                                        home_gemini(settings_home(settings)));
+	_cleanup_free_ char *here = sources->local ? NULL : getcwd(NULL, 0);
 	struct hooks_options options = {
 		.project = sources->project,
 		.cwd = sources->project,
+		.here = here,
 		.session_id = sources->session_id,
 		.transcript_path = sources->transcript_path,
 		.plans_folder = sources->plans_folder,

@@ -821,14 +821,14 @@ const char **prepare_sandbox(const struct settings *settings, struct worker_opti
 
 #define SYSCALLS "hasp.sandbox.syscalls"
 
-/* A value that is no list of names is left out of the settings, and would forbid nothing. */
-static bool check_syscalls(const struct settings *settings, struct err *err)
+bool prepare_is_read(const struct settings *settings, const char *name, struct err *err)
 {
+	_cleanup_free_ char *wrong = mem_printf("\"%s\" has to be", name);
 	size_t i;
 	json_t *sentence;
 
 	json_array_foreach((json_t *)settings_warnings(settings), i, sentence)
-		if (strstr(json_string_value(sentence), SYSCALLS))
+		if (strstr(json_string_value(sentence), wrong))
 			return err_set(err, ERR_INVALID_ARGUMENT, "%s",
 			               json_string_value(sentence));
 	return true;
@@ -844,7 +844,7 @@ bool prepare_syscalls(const struct settings *settings, struct worker_options *op
 	json_t *name;
 
 	*ret = NULL;
-	if (settings && !check_syscalls(settings, err))
+	if (settings && !prepare_is_read(settings, SYSCALLS, err))
 		return false;
 	json_array_foreach((json_t *)list, i, name)
 		names[count++] = json_is_string(name) ? json_string_value(name) : "";

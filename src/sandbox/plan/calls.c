@@ -31,8 +31,8 @@ static const struct group {
 	{ "@keyring", "add_key keyctl request_key" },
 	{ "@memlock", "mlock mlock2 mlockall munlock munlockall" },
 	{ "@module", "delete_module finit_module init_module" },
-	{ "@mount", "chroot fsconfig fsmount fsopen fspick mount mount_setattr move_mount open_tree "
-	            "pivot_root umount2" },
+	{ "@mount", "chroot fsconfig fsmount fsopen fspick mount mount_setattr move_mount "
+	            "open_tree pivot_root umount2" },
 	{ "@obsolete", "_sysctl afs_syscall create_module get_kernel_syms getpmsg putpmsg "
 	               "query_module security sysfs tuxcall uselib ustat vserver" },
 	{ "@pkey", "pkey_alloc pkey_free pkey_mprotect" },
@@ -87,7 +87,7 @@ static const struct group *find_group(const char *name)
 	return NULL;
 }
 
-static bool is_needed(const char *name)
+static bool call_is_needed(const char *name)
 {
 	char word[NAME_MAX_BYTES + 3];
 
@@ -216,7 +216,7 @@ bool sandbox_calls_expand(const char *const *names, size_t count, char ***ret, s
 			calls_add_group(&calls, group->calls);
 		else if (!find_call(names[i]))
 			ok = call_is_unknown(names[i], err);
-		else if (is_needed(names[i]))
+		else if (call_is_needed(names[i]))
 			ok = err_set(err, ERR_INVALID_ARGUMENT,
 			             "\"%s\" cannot be forbidden: no command starts without it.",
 			             names[i]);

@@ -242,7 +242,7 @@ void supervise_hold_groups(struct supervisor *supervisor)
 		atomic_store(&supervisor->holds_groups, true);
 }
 
-/* One that the plan forbids (hasp.sandbox.syscalls): first of all, whatever else is done about it. */
+/* One that the plan forbids (hasp.sandbox.syscalls): before anything else is done about it. */
 static struct answer supervise_forbid(const struct call *call, const char *name)
 {
 	struct denial denial = { .kind = DENIAL_CALL, .reason = SANDBOX_REASON_SYSCALLS };
