@@ -28,9 +28,8 @@ PROJECT = {"trusted": "yes", "content": "after `hasp hooks trust`", "ask": "when
            "plain": "a plain name; else when allowed", "inside": "paths inside it; else when allowed",
            "text names": "names of Markdown and text files; else when allowed", "never": "no",
            "only true": "only `true`", "only false": "only `false`", "remote": "no",
-           "any": "yes; an untrusted one too, of letters, digits and `-_./`",
+           "lacking": "where you have none; else when allowed",
            "any file": "yes; an untrusted one too",
-           "any env": "yes; of an untrusted one, four variables",
            "process": "never"}
 
 

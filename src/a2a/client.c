@@ -309,7 +309,8 @@ static bool exchange_send_once(struct exchange *exchange, struct err *err)
 		.method = exchange->method, .url = exchange->url, .headers = headers,
 		.body = exchange->sent, .connect_ms = CONNECT_MS, .total_ms = exchange->total_ms,
 		.idle_ms = exchange->idle_ms ? exchange->idle_ms : UINT32_MAX / 2,
-		.max_bytes = ANSWER_BYTES, .public_only = elsewhere, .cancel = exchange->cancel,
+		.max_bytes = ANSWER_BYTES, .public_only = elsewhere, .proxy_resolves = true,
+		.cancel = exchange->cancel,
 	};
 	size_t n = 2;
 

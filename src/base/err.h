@@ -76,6 +76,8 @@ enum err_class {
 	  "The user's ignore files exclude it: work without it, or ask the user.")      \
 	X(DENIED_BY_POLICY, "denied_by_policy", DENIED, "A policy forbids it; do not retry.") \
 	X(DENIED_BY_USER, "denied_by_user", DENIED, "The user said no; do not retry.")        \
+	X(DENIED_BY_HOOK, "denied_by_hook", DENIED,                                           \
+	  "A hook of the user refused this call; the message has its reason.")                \
 	X(DENIED_BY_SANDBOX, "denied_by_sandbox", DENIED,                                     \
 	  "The sandbox forbids it; ask the user for the permission it names.")                \
 	X(DISK_FULL, "disk_full", SYSTEM,                                                     \

@@ -174,6 +174,8 @@
 
 /* Calls of connect of one command that wait for the other side: each holds two descriptors. */
 #define LIMIT_WAITING_CONNECTS 128
+/* Opens of one command that wait (for a FIFO's other side, a lease): each may hold a descriptor. */
+#define LIMIT_WAITING_OPENS 128
 /* Addresses that servers of a command have bound, where its connects are held to them. */
 #define LIMIT_BOUND_ADDRESSES 4096
 /* Segments of shared memory that a command has at once, at level landlock: a database has one. */
@@ -212,21 +214,30 @@
 #define LIMIT_RUN_WINDOW ((size_t)512 << 10)
 
 /* The guard (sandbox/guard/guard.h) looks at git folders before and after every command.
- * Folders that are looked at for what a command did in them, and their modules and worktrees. */
-#define LIMIT_GUARD_PLACES 1024
+ * Git folders that are remembered as they were before a command touched them; what the command did
+ * in others is judged by times. */
+#define LIMIT_GUARD_PLACES 4096
 /* A configuration, or a list of steps of a rebase: far above any; larger ones are not read, and so
  * not believed. */
 #define LIMIT_GUARD_FILE_BYTES ((size_t)256 << 10)
 /* What is remembered of protected files where no mount keeps them, in all. */
 #define LIMIT_GUARD_KEPT_FILES 4096
 #define LIMIT_GUARD_KEPT_BYTES ((size_t)16 << 20)
-/* Folders of one walk in search of new repositories. */
-#define LIMIT_GUARD_FOLDERS 200000
-/* Folders that a command removed or moved away, and that are remembered. */
+/* Folders that are remembered from one walk to the next (about 100 bytes each); others are listed
+ * by each. */
+#define LIMIT_GUARD_FOLDERS 1000000
+/* Names that others obey, and that a session's commands have changed; others are reported again. */
+#define LIMIT_GUARD_KEYS 100000
+/* Folders that a command removed or moved away, and that are remembered: beyond these, no folder
+ * counts as the command's own. */
 #define LIMIT_GUARD_VACATED 4096
-/* Names in a git folder that are looked through for symbolic links after a command. */
-#define LIMIT_GUARD_LINKS 1000000
-/* Things that one check tells of one by one. */
+/* And their paths, of a session's commands. */
+#define LIMIT_GUARD_VACATED_BYTES ((size_t)1 << 20)
+/* Seconds without a command, after which the next one begins a session of its own. */
+#define LIMIT_GUARD_SESSION_S (12 * 3600)
+/* Commands of a session that run at the same time. */
+#define LIMIT_GUARD_COMMANDS 1024
+/* Things that one check tells of one by one; then it says how many more there were. */
 #define LIMIT_GUARD_TOLD 64
 
 /* The search for hard links that lead outside of a workspace (`hasp sandbox --status`): entries
@@ -323,5 +334,21 @@
 /* Notes of one project; and its ledger of what edits wrote, of which only the end counts. */
 #define LIMIT_CHECKPOINTS 100000
 #define LIMIT_CHECKPOINT_LEDGER_BYTES ((size_t)256 << 20)
+
+/* What one command of a hook may name of the workspace, and words that are looked at for it
+ * (hooks/held.c): a command line that has more is no command line. */
+#define LIMIT_HELD_FILES 256
+#define LIMIT_HELD_WORDS 16384
+/* A command with placeholders for its variables. */
+#define LIMIT_HELD_COMMAND_BYTES ((size_t)1 << 20)
+/* A file that a hook runs is hashed before each run. */
+#define LIMIT_HELD_BYTES ((size_t)64 << 20)
+/* The texts of trusted files are kept to show what has changed: scripts, not bundles. */
+#define LIMIT_HELD_TEXT_BYTES ((size_t)64 << 10)
+#define LIMIT_HELD_RECORD_BYTES ((size_t)16 << 20)
+
+/* A line of a session's file, which holds one message: its images are sent inline, and so are
+ * bounded by LIMIT_MEDIA_BYTES.  A longer one is skipped while the file is read. */
+#define LIMIT_SESSION_LINE_BYTES ((size_t)64 << 20)
 
 #endif

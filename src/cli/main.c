@@ -47,6 +47,18 @@ static void raise_descriptor_limit(void)
 	}
 }
 
+/* Of a process that holds keys no memory is written down, and of what it starts neither.  A limit
+ * of one byte also keeps the kernel from handing it to a program (core(5)); 0 does not. */
+static void forbid_core_dumps(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur != 1 && limit.rlim_max >= 1) {
+		limit.rlim_cur = 1;
+		setrlimit(RLIMIT_CORE, &limit);
+	}
+}
+
 static int run_program(int argc, char **argv)
 {
 	_cleanup_invocation_ struct invocation invocation = { 0 };
@@ -98,6 +110,7 @@ int main(int argc, char **argv)
 	struct program program = { argc, argv, CLI_FAILED };
 	pthread_t thread;
 
+	forbid_core_dumps();
 	environment_conceal();
 	output_setup();
 	raise_descriptor_limit();

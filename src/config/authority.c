@@ -33,31 +33,31 @@
 
 /* The first row that fits decides. */
 static const struct authority_row variables[] = {
-	/* Keys; a project may bring its own. */
-	ROW("GEMINI_API_KEY", ANY, KEY),
-	ROW("GOOGLE_API_KEY", ANY, KEY),
-	ROW("GOOGLE_CLOUD_PROJECT", ANY, "The project at Google Cloud."),
-	ROW("GOOGLE_CLOUD_LOCATION", ANY, "The place at Google Cloud."),
+	/* Keys; a project may bring its own, but contents go out under the account of a key. */
+	ROW("GEMINI_API_KEY", LACKING, KEY),
+	ROW("GOOGLE_API_KEY", LACKING, KEY),
+	ROW("GOOGLE_CLOUD_PROJECT", TRUSTED, "The project at Google Cloud."),
+	ROW("GOOGLE_CLOUD_LOCATION", TRUSTED, "The place at Google Cloud."),
 	ROW("GOOGLE_CLOUD_PROJECT_ID", TRUSTED, "The project at Google Cloud."),
-	ROW("GOOGLE_CLOUD_ACCESS_TOKEN", TRUSTED, KEY),
-	ROW("OPENAI_API_KEY", TRUSTED, KEY),
-	ROW("ANTHROPIC_API_KEY", TRUSTED, KEY),
-	ROW("ANTHROPIC_AUTH_TOKEN", TRUSTED, KEY),
-	ROW("OPENROUTER_API_KEY", TRUSTED, KEY),
-	ROW("OLLAMA_API_KEY", TRUSTED, KEY),
-	ROW("LLAMA_API_KEY", TRUSTED, KEY),
-	ROW("VLLM_API_KEY", TRUSTED, KEY),
-	ROW("LMSTUDIO_API_KEY", TRUSTED, KEY),
-	ROW("GROQ_API_KEY", TRUSTED, KEY),
-	ROW("DEEPSEEK_API_KEY", TRUSTED, KEY),
-	ROW("MISTRAL_API_KEY", TRUSTED, KEY),
-	ROW("XAI_API_KEY", TRUSTED, KEY),
-	ROW("TOGETHER_API_KEY", TRUSTED, KEY),
-	ROW("FIREWORKS_API_KEY", TRUSTED, KEY),
-	ROW("CEREBRAS_API_KEY", TRUSTED, KEY),
-	ROW("MOONSHOT_API_KEY", TRUSTED, KEY),
-	ROW("HF_TOKEN", TRUSTED, KEY),
-	ROW("HUGGING_FACE_HUB_TOKEN", TRUSTED, KEY),
+	ROW("GOOGLE_CLOUD_ACCESS_TOKEN", LACKING, KEY),
+	ROW("OPENAI_API_KEY", LACKING, KEY),
+	ROW("ANTHROPIC_API_KEY", LACKING, KEY),
+	ROW("ANTHROPIC_AUTH_TOKEN", LACKING, KEY),
+	ROW("OPENROUTER_API_KEY", LACKING, KEY),
+	ROW("OLLAMA_API_KEY", LACKING, KEY),
+	ROW("LLAMA_API_KEY", LACKING, KEY),
+	ROW("VLLM_API_KEY", LACKING, KEY),
+	ROW("LMSTUDIO_API_KEY", LACKING, KEY),
+	ROW("GROQ_API_KEY", LACKING, KEY),
+	ROW("DEEPSEEK_API_KEY", LACKING, KEY),
+	ROW("MISTRAL_API_KEY", LACKING, KEY),
+	ROW("XAI_API_KEY", LACKING, KEY),
+	ROW("TOGETHER_API_KEY", LACKING, KEY),
+	ROW("FIREWORKS_API_KEY", LACKING, KEY),
+	ROW("CEREBRAS_API_KEY", LACKING, KEY),
+	ROW("MOONSHOT_API_KEY", LACKING, KEY),
+	ROW("HF_TOKEN", LACKING, KEY),
+	ROW("HUGGING_FACE_HUB_TOKEN", LACKING, KEY),
 
 	/* Where keys and contents go. */
 	FLAGGED("GEMINI_MODEL", PLAIN, "--model", "The model."),
@@ -226,6 +226,8 @@ static const struct authority_row files[] = {
 	FILE_ROW("~/.gemini/hooks.toml", NEVER, "The user's hooks."),
 	FILE_ROW("~/.gemini/trustedFolders.json", NEVER, "Which folders are trusted."),
 	FILE_ROW("~/.gemini/trusted_hooks.json", NEVER, "Which hooks of projects are trusted."),
+	FILE_ROW("~/.gemini/hasp-trusted-files.json", NEVER,
+	         "Which files that hooks and other commands name are trusted."),
 	FILE_ROW("~/.gemini/keybindings.json", NEVER, "The user's keys."),
 	FILE_ROW("~/.gemini/hasp-allowed.json", NEVER, "What projects may set."),
 	FILE_ROW("~/.gemini/mcp-server-enablement.json", NEVER,
@@ -281,8 +283,9 @@ static const struct authority_row files[] = {
 	FILE_ROW(".claude/settings.json, .claude/settings.local.json", CONTENT,
 	         "The project's hooks for Claude Code."),
 	FILE_ROW(".gemini/.env", TRUSTED, "The project's variables, each as its row says."),
-	FILE_ROW(".env", ANY_ENV,
-	         "The project's variables, each as its row says; also in the folders above."),
+	FILE_ROW(".env", TRUSTED,
+	         "The project's variables, each as its row says; also in folders above that are "
+	         "trusted. No file of another user."),
 	FILE_ROW(".claude/skills/*/SKILL.md, .gemini/skills, .agents/skills", TRUSTED,
 	         "The project's skills; each is asked about before it is used."),
 	FILE_ROW(".claude/agents/*.md, .gemini/agents/*.md", TRUSTED,
@@ -310,11 +313,9 @@ static const struct {
 	const char *word, *sentence;
 } words[AUTHORITY_COUNT] = {
 	[AUTHORITY_TRUSTED] = { "trusted", "a trusted project" },
-	[AUTHORITY_ANY] =
-		{ "any", "any project, of an untrusted one letters, digits and -_./ alone" },
 	[AUTHORITY_ANY_FILE] = { "any file", "any project" },
-	[AUTHORITY_ANY_ENV] =
-		{ "any env", "a trusted project; of an untrusted one, four variables" },
+	[AUTHORITY_LACKING] = { "lacking", "a trusted project, where you have none; else after "
+	                                   ALLOW },
 	[AUTHORITY_ONLY_TRUE] = { "only true", "a trusted project, true alone" },
 	[AUTHORITY_ONLY_FALSE] = { "only false", "a trusted project, false alone" },
 	[AUTHORITY_PLAIN] = { "plain", "a trusted project, a plain name; else after " ALLOW },
@@ -393,6 +394,7 @@ const struct authority_row *authority_variable(struct span name)
 bool authority_can_be_allowed(enum authority authority)
 {
 	return authority == AUTHORITY_ASK || authority == AUTHORITY_PLAIN ||
+	       authority == AUTHORITY_LACKING ||
 	       authority == AUTHORITY_TEXT_NAMES || authority == AUTHORITY_INSIDE;
 }
 
@@ -588,7 +590,7 @@ enum permission authority_permits(enum authority authority, const char *project,
 {
 	switch (authority) {
 	case AUTHORITY_TRUSTED:
-	case AUTHORITY_ANY:
+	case AUTHORITY_LACKING:
 	case AUTHORITY_CONTENT:
 		return PERMITTED_ALL;
 	case AUTHORITY_ONLY_TRUE:

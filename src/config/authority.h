@@ -27,12 +27,11 @@
 
 /* ---- who may set what -------------------------------------------------------- */
 
-/* What a project may set.  Values of settings count only in a trusted folder, except ANY. */
+/* What a project may set.  Values of settings count only in a trusted folder. */
 enum authority {
 	AUTHORITY_TRUSTED,    /* a trusted project */
-	AUTHORITY_ANY,        /* an untrusted one too, harmless characters only */
 	AUTHORITY_ANY_FILE,   /* of files: an untrusted project's too */
-	AUTHORITY_ANY_ENV,    /* of files: an untrusted project's too, for the variables with ANY */
+	AUTHORITY_LACKING,    /* a trusted project, where the user has none (keys); else ASK */
 	AUTHORITY_ONLY_TRUE,  /* a trusted project, true alone: it can only be stricter */
 	AUTHORITY_ONLY_FALSE,
 	AUTHORITY_PLAIN,      /* a trusted project, a plain name; else ASK */

@@ -81,12 +81,16 @@ json_t *settings_merge(const struct settings *settings);
 struct variables_options {
 	const struct home *home;
 	bool trusted;           /* the project folder */
+	bool all_trusted;       /* every folder is: settings switch folders' trust off */
 	bool ignore_env_files;  /* those of the project that are called .env */
 	const json_t *excluded; /* names that project files do not set; an array or NULL */
 	const json_t *allowed;  /* what the user allows the project (authority.h); NULL: nothing */
 	json_t *withheld;       /* gets what could be allowed (settings.h); NULL: nobody asks */
 	json_t *warnings;       /* gets a sentence about a file that cannot be read */
 };
+
+/* What trustedFolders.json alone says of a folder; errors as of trust_of. */
+enum trust trust_by_rules(const struct home *home, const char *folder, struct err *err);
 
 /* Reads the .env files that count. Never NULL: what cannot be read is a warning. */
 struct variables *variables_open(const struct variables_options *options);

@@ -526,6 +526,10 @@ static const char schema_hasp_rows[] =
 	INTEGER("hasp.waits.serversSeconds", "10",
 	        "The longest that a prompt waits for MCP servers that have not listed their tools "
 	        "yet. 0 to 600.")
+	BOOLEAN("hasp.web.proxyResolves", "false",
+	        "Where a proxy is set: let web_fetch reach hosts whose names only the proxy can "
+	        "resolve. Whether they are of the public internet is not checked then.",
+	        ONLY_FALSE)
 	ARRAY("hasp.worker", "[]",
 	      "Where work runs: places in the order in which they are tried, each with the weakest "
 	      "sandbox level that will do. See docs/providers.md.",

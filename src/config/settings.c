@@ -236,14 +236,21 @@ static bool early_bool(const struct settings *settings, const char *path, bool f
 	return fallback;
 }
 
-static void decide_trust(struct settings *settings, bool skip)
+/* Settings switch folders' trust off, and the environment does not say otherwise. */
+static bool all_folders_trusted(const struct settings *settings)
 {
 	const char *variable = getenv("GEMINI_CLI_TRUST_WORKSPACE");
-	bool off = !early_bool(settings, "security.folderTrust.enabled", true);
+
+	return !early_bool(settings, "security.folderTrust.enabled", true) &&
+	       (!variable || strcmp(variable, "false") != 0);
+}
+
+static void decide_trust(struct settings *settings, bool skip)
+{
 	struct err err = ERR_INIT;
 	enum trust trust;
 
-	if (skip || (off && (!variable || strcmp(variable, "false") != 0))) {
+	if (skip || all_folders_trusted(settings)) {
 		settings->trusted = true;
 		return;
 	}
@@ -261,6 +268,7 @@ static void open_variables(struct settings *settings, const struct settings_opti
 	struct variables_options how = {
 		.home = settings->home,
 		.trusted = settings->trusted,
+		.all_trusted = all_folders_trusted(settings),
 		.ignore_env_files = options->ignore_env_files ||
 		                    json_is_true(config_path_get(merged,
 		                                                 "advanced.ignoreLocalEnv")),

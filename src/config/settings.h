@@ -165,17 +165,20 @@ bool trust_set(const struct home *home, const char *folder, const char *rule, st
 /* Environment variables and the one .env file that counts, without touching the process's
  * environment.
  *
- * .env (Gemini CLI's order): from the folder upward, .gemini/.env (trusted folders only) then
- * .env; then ~/.gemini/.env, ~/.env; the first that exists.  It never replaces a variable that
- * is set.  Of a project's file each variable counts as its row says (authority.h), without those
- * of advanced.excludedEnvVars; in an untrusted folder only the API keys and Google Cloud project
- * and location.  What steers hasp (AUTHORITY_ASK), and keys, are taken of the user's file also
- * where a project has one: a project cannot take the user's proxy or address away by a file of its
- * own, and one without a key does not hide the user's.
+ * .env (Gemini CLI's order): in a trusted folder from there upward .gemini/.env, then .env; then
+ * ~/.gemini/.env, ~/.env; the first that counts.  One in a folder above counts if that is trusted,
+ * too; none that another user owns or may write does.  It never replaces a variable that is set.
+ * Of a project's file each variable counts as its row says (authority.h), without those of
+ * advanced.excludedEnvVars.  What steers hasp (AUTHORITY_ASK) is taken of the user's file also
+ * where a project has one, and keys are taken of the user's first: a project cannot take the user's
+ * proxy or address away by a file of its own, nor have contents sent under another's account.
  */
 
 /* NULL: not set. Borrowed. */
 const char *variables_get(const struct variables *variables, const char *name);
+/* The same, without what a project's .env says and the user has not allowed: NULL, or what the
+ * user's own says. */
+const char *variables_own(const struct variables *variables, const char *name);
 /* The .env file that was read; NULL: none. */
 const char *variables_file(const struct variables *variables);
 /* "NAME=VALUE" strings, NULL-terminated, process's and .env's: the caller frees the array and

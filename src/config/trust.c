@@ -113,20 +113,14 @@ static enum trust decide_by_rules(const json_t *rules, const char *folder)
 	return trust;
 }
 
-enum trust trust_of(const struct home *home, const char *folder, struct err *err)
+enum trust trust_by_rules(const struct home *home, const char *folder, struct err *err)
 {
-	const char *given = getenv("GEMINI_CLI_TRUST_WORKSPACE");
 	_cleanup_free_ char *path = rules_path(home);
 	_cleanup_free_ char *real = canonical_folder(folder);
 	struct err why = ERR_INIT;
 	enum trust trust;
-	json_t *rules;
+	json_t *rules = read_trust_rules(path, &why);
 
-	if (given && strcmp(given, "true") == 0)
-		return TRUST_YES;
-	if (given && strcmp(given, "false") == 0)
-		return TRUST_NO;
-	rules = read_trust_rules(path, &why);
 	if (!rules) {
 		err_set(err, why.code, "%s No folder is trusted by that file.", why.message);
 		return TRUST_UNKNOWN;
@@ -134,6 +128,17 @@ enum trust trust_of(const struct home *home, const char *folder, struct err *err
 	trust = decide_by_rules(rules, real);
 	json_decref(rules);
 	return trust;
+}
+
+enum trust trust_of(const struct home *home, const char *folder, struct err *err)
+{
+	const char *given = getenv("GEMINI_CLI_TRUST_WORKSPACE");
+
+	if (given && strcmp(given, "true") == 0)
+		return TRUST_YES;
+	if (given && strcmp(given, "false") == 0)
+		return TRUST_NO;
+	return trust_by_rules(home, folder, err);
 }
 
 bool trust_set(const struct home *home, const char *folder, const char *rule, struct err *err)

@@ -200,7 +200,8 @@ void variables_parse_file(struct span text,
 
 struct variable {
 	char *name, *value;
-	bool projects; /* not for settings of others */
+	bool projects; /* of a project's file, and not allowed: not for settings of others */
+	bool lacking;  /* likewise a key: the user's own comes first */
 	bool behind;   /* of the user's file, behind a project's */
 	char *users;   /* the same, where the project's has another value, which is for its own
 	                * settings alone; or NULL */
@@ -226,6 +227,51 @@ static char *regular(char *path)
 	return NULL;
 }
 
+/* Whether nobody else may have written what is there: the user's or root's, and not for others to
+ * write. *ret_owner: whose it is. */
+static bool is_own_file(const char *path, const char *home, uid_t *ret_owner)
+{
+	struct stat file, folder;
+
+	if (stat(path, &file) != 0)
+		return false;
+	*ret_owner = file.st_uid;
+	if (file.st_uid == geteuid() || file.st_uid == 0)
+		return !(file.st_mode & S_IWOTH);
+	/* sudo leaves $HOME as it is: that home's owner is who began it. */
+	return home && stat(home, &folder) == 0 && folder.st_uid == file.st_uid;
+}
+
+/* Takes the path of a file in a folder on the way up; it, or NULL: it does not count. */
+static char *counting(const struct variables_options *options, const char *folder, char *path)
+{
+	const bool home = strcmp(folder, home_user(options->home)) == 0;
+	struct err ignored = ERR_INIT;
+	uid_t owner = 0;
+
+	if (!path)
+		return NULL;
+	if (!is_own_file(path, home ? folder : NULL, &owner)) {
+		_cleanup_free_ char *sentence = mem_printf(
+			"%s is not read: it belongs to another user, or others may write it "
+			"(owner %u).", path, (unsigned)owner);
+
+		warnings_add(options->warnings, json_cstr(sentence));
+	} else if (home || strcmp(folder, home_project(options->home)) == 0 ||
+	           options->all_trusted || trust_by_rules(options->home, folder, &ignored) ==
+	                                           TRUST_YES) {
+		return path;
+	} else {
+		_cleanup_free_ char *sentence = mem_printf(
+			"%s is not read: its folder is not trusted. \"hasp config trust %s\" "
+			"changes that.", path, folder);
+
+		warnings_add(options->warnings, json_cstr(sentence));
+	}
+	free(path);
+	return NULL;
+}
+
 /* The file of one folder on the way up. */
 static char *file_in(const struct variables_options *options, const char *folder)
 {
@@ -233,10 +279,11 @@ static char *file_in(const struct variables_options *options, const char *folder
 	bool home = strcmp(folder, home_user(options->home)) == 0;
 	char *found = NULL;
 
-	if (options->trusted || home)
-		found = regular(mem_printf("%s/.gemini/.env", slash));
+	if (!options->trusted && !home)
+		return NULL;
+	found = counting(options, folder, regular(mem_printf("%s/.gemini/.env", slash)));
 	if (!found && (!options->ignore_env_files || home))
-		found = regular(mem_printf("%s/.env", slash));
+		found = counting(options, folder, regular(mem_printf("%s/.env", slash)));
 	return found;
 }
 
@@ -365,40 +412,27 @@ static bool project_may_give(const struct taking *taking, const struct authority
 	return false;
 }
 
-/* *ret_projects: its value is not for settings of others. */
+/* ret->projects and ->lacking are set. */
 static bool taking_accepts(const struct taking *taking, struct span name, const char *key,
-                           const char *value, bool *ret_projects)
+                           const char *value, struct variable *ret)
 {
 	const struct authority_row *row = authority_variable(name);
+	bool *says = row ? &ret->lacking : &ret->projects;
 
-	*ret_projects = false;
 	if (!taking->project)
 		return !taking->behind || !row ||
 		       (!row->others && row->project != AUTHORITY_TRUSTED);
-	if (!taking->options->trusted)
-		return row && row->project == AUTHORITY_ANY;
 	if (is_excluded(taking, name))
 		return false;
-	if (row)
+	if (row && row->project != AUTHORITY_LACKING)
 		return project_may_give(taking, row, name, key, value);
-	*ret_projects = !is_allowed(taking, key, value);
-	if (*ret_projects) {
+	*says = !is_allowed(taking, key, value);
+	if (*says) {
 		json_auto_t *text = json_text(span_str(value));
 
 		withhold(taking, name, text);
 	}
 	return true;
-}
-
-static void keep_harmless(char *value)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; value[i]; i++)
-		if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./",
-		           value[i]))
-			value[kept++] = value[i];
-	value[kept] = '\0';
 }
 
 static struct variable *variables_find(const struct variables *variables, const char *name)
@@ -414,13 +448,12 @@ static void take_variable(void *data, struct span name, const char *value)
 	const struct taking *taking = data;
 	struct variables *variables = taking->variables;
 	_cleanup_free_ char *key = mem_dup(name.data, name.len);
-	struct variable *item;
-	bool projects;
+	struct variable *item, said = { 0 };
 
-	if (getenv(key) || !taking_accepts(taking, name, key, value, &projects))
+	if (getenv(key) || !taking_accepts(taking, name, key, value, &said))
 		return;
 	item = variables_find(variables, key);
-	if (item && taking->behind && !item->behind) {
+	if (item && taking->behind && !item->behind && !item->lacking) {
 		if (item->projects) {
 			free(item->users);
 			item->users = mem_strdup(value);
@@ -437,11 +470,10 @@ static void take_variable(void *data, struct span name, const char *value)
 		*item = (struct variable){ .name = mem_steal(&key) };
 	}
 	free(item->value);
-	item->projects = projects;
+	item->projects = said.projects;
+	item->lacking = said.lacking;
 	item->behind = taking->behind;
 	item->value = mem_strdup(value);
-	if (taking->project && !taking->options->trusted)
-		keep_harmless(item->value);
 }
 
 /* A project's is anybody's: it is in the folder where it was found, whatever link stands there. */
@@ -571,6 +603,15 @@ static const struct variable *projects_variable(const struct variables *variable
 	const struct variable *item = getenv(name) ? NULL : variables_find(variables, name);
 
 	return item && item->projects ? item : NULL;
+}
+
+const char *variables_own(const struct variables *variables, const char *name)
+{
+	const struct variable *item = getenv(name) ? NULL : variables_find(variables, name);
+
+	if (item && (item->projects || item->lacking))
+		return item->users;
+	return variables_get(variables, name);
 }
 
 const char *variables_file(const struct variables *variables)

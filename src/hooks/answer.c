@@ -28,8 +28,16 @@ struct span hook_text_trimmed(struct span text)
 char *hook_text_copy(struct span text)
 {
 	json_auto_t *clean = json_text(text);
+	const struct span bytes = json_span(clean);
+	_cleanup_buf_ struct buf copy = BUF_INIT(3 * bytes.len + 1);
 
-	return mem_strdup(json_string_value(clean));
+	for (size_t i = 0; i < bytes.len; i++)
+		if (bytes.data[i])
+			buf_char(&copy, bytes.data[i]);
+		else
+			buf_str(&copy, "\xef\xbf\xbd");
+	buf_char(&copy, 0);
+	return buf_steal(&copy);
 }
 
 char *hook_escape_context(const char *text)
@@ -45,17 +53,6 @@ char *hook_escape_context(const char *text)
 			buf_char(&out, *text);
 	buf_char(&out, 0);
 	return buf_steal(&out);
-}
-
-void hook_put_quoted(struct span value, struct buf *out)
-{
-	buf_char(out, '\'');
-	for (size_t i = 0; i < value.len; i++)
-		if (value.data[i] == '\'')
-			buf_str(out, "'\\''");
-		else
-			buf_char(out, value.data[i]);
-	buf_char(out, '\'');
 }
 
 /* The first is kept. */

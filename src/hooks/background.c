@@ -35,14 +35,14 @@ static void *background_run(void *data)
 {
 	struct background *one = data;
 	struct hook_process process;
-	int why;
+	struct err why = ERR_INIT;
 
 	if (hook_process_run(one->own, &one->hook, buf_view(&one->input),
 	                     &one->all->background_end, &process, &why))
 		hook_process_release(&process);
 	else
-		hooks_notice(one->all, "warning", "The hook \"%.200s\" cannot be run: %s.",
-		             *one->hook.name ? one->hook.name : one->hook.command, strerror(why));
+		hooks_notice(one->all, "warning", "The hook \"%.200s\" did not run: %s",
+		             *one->hook.name ? one->hook.name : one->hook.command, why.message);
 	pthread_mutex_lock(&one->all->lock);
 	one->ended = true;
 	pthread_cond_broadcast(&one->all->background_ended);
@@ -90,7 +90,8 @@ static struct background *background_copy(struct hooks *hooks, const struct hook
 		.project = hooks->project, .cwd = hooks->cwd, .here = hooks->here,
 		.session_id = hooks->session_id,
 		.transcript_path = hooks->transcript_path, .plans_folder = hooks->plans_folder,
-		.environment = hooks->environment,
+		.environment = hooks->environment, .trust_file = hooks->trust_file,
+		.roots = (const char *const *)hooks->roots,
 	};
 
 	one->all = hooks;

@@ -202,6 +202,8 @@ static bool tool_is_meant(struct span rule, const char *theirs)
 		const char *rule, *tools;
 	} rows[] = {
 		{ "Edit", " Write MultiEdit NotebookEdit " },
+		{ "Write", " Edit MultiEdit NotebookEdit " },
+		{ "MultiEdit", " Edit Write NotebookEdit " },
 		{ "Read", " Glob Grep LS NotebookRead " },
 		{ "Agent", " Task " },
 	};
@@ -238,7 +240,7 @@ static bool rule_fits_call(const struct hooks *hooks, const char *said, const ch
 	if (span_eq(tool, SPAN("Bash")))
 		return bash_fits(span_str(what), input);
 	if (span_eq(tool, SPAN("Edit")) || span_eq(tool, SPAN("Read")) ||
-	    span_eq(tool, SPAN("Write")))
+	    span_eq(tool, SPAN("Write")) || span_eq(tool, SPAN("MultiEdit")))
 		return files_fit(hooks, what, input);
 	if (span_eq(tool, SPAN("WebFetch")) && !strncmp(what, "domain:", 7))
 		return input_mentions(input, what + 7 + strspn(what + 7, "*."), 0);

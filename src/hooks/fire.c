@@ -120,7 +120,8 @@ static void drop_changes(struct hook_outcome *outcome)
 	*outcome = left;
 }
 
-/* `why`: what happened to it, as a predicate. `setting`: which of the two decides what follows. */
+/* `why`: what happened to it, as a predicate. `setting`: which of the two decides what follows;
+ * NULL: none, its program is not the one that was trusted. */
 static void hook_failed(struct one_run *run, const char *setting, enum hook_pass own,
                         enum hook_pass usual, const char *why)
 {
@@ -131,6 +132,10 @@ static void hook_failed(struct one_run *run, const char *setting, enum hook_pass
 
 	if (run->outcome.denied)
 		hooks_notice(run->hooks, "warning", "The hook \"%.200s\" of %s %s.", name, event,
+		             why);
+	else if (refused && !setting)
+		hooks_notice(run->hooks, "warning",
+		             "The hook \"%.200s\" of %s %s. This counts as a refusal.", name, event,
 		             why);
 	else if (refused)
 		hooks_notice(run->hooks, "warning",
@@ -173,17 +178,23 @@ static void run_hook_command(struct one_run *run)
 	const uint64_t began = clock_monotonic_ms();
 	struct hook_process *process = &run->process;
 	_cleanup_free_ char *why = NULL;
-	int number;
+	struct err problem = ERR_INIT;
 
 	run->exit_code = -1;
 	if (!run->input.len) {
 		hook_erred(run, "cannot be given its input, which is too long or too deep");
 		return;
 	}
-	if (!hook_process_run(run->hooks, run->hook, run->input, run->cancel, process, &number)) {
+	if (!hook_process_run(run->hooks, run->hook, run->input, run->cancel, process, &problem)) {
+		const bool refused = process->refused;
+
+		hook_process_release(process);
 		*process = (struct hook_process){ 0 };
-		why = mem_printf("cannot be run: %s", strerror(number));
-		hook_erred(run, why);
+		why = mem_printf("%s: %s", refused ? "did not run" : "cannot be run",
+		                 problem.message);
+		hook_failed(run, refused ? NULL : "onError",
+		            refused ? HOOK_PASS_DENY : run->hook->on_error, run->hooks->on_error,
+		            why);
 		return;
 	}
 	run->ms = (unsigned)(clock_monotonic_ms() - began);

@@ -7,7 +7,8 @@
  *   answer.c   what a hook said, and several together
  *   claude.c   hooks that were written for Claude Code        condition.c  at which calls they run
  *   background.c  those that nobody waits for
- *   process.c     a command's variables
+ *   held.c        files of the workspace that commands name
+ *   variables.c   a command's variables
  */
 #ifndef HASP_HOOKS_HOOK_H
 #define HASP_HOOKS_HOOK_H
@@ -61,6 +62,9 @@ struct hook_group {
 struct hooks {
 	char *project, *cwd, *here, *session_id, *transcript_path, *plans_folder, *trust_file;
 	char **environment;     /* owned copy */
+	char **roots;           /* owned; what commands of the workspace may write (held.c) */
+	struct hook *others;    /* owned; commands that are no hooks (hooks_hold) */
+	size_t other_count, other_cap;
 	json_t *disabled;       /* an object with their names: there may be many, and each hook
 	                         * asks */
 	bool enabled, project_trusted;
@@ -101,16 +105,32 @@ struct hook_process {
 	int exit_code;       /* 128 + signal when one ended it */
 	bool timed_out, cancelled;
 	bool cut;            /* it wrote more than `out` takes */
+	bool refused;        /* it was not started: held_check said no */
 };
-/* Runs it with `input` on its standard input. False: it could not be started; *why_errno. When
+/* Runs it with `input` on its standard input. False: it did not start; *err. When
  * it returns, after a timeout or cancel, no process that came from it runs any more: for certain
  * where a control group can be had (sandbox/apply/cgroup.h), else but for what
  * processes_kill_descendants names. */
 bool hook_process_run(const struct hooks *hooks, const struct hook *hook, struct span input,
-                      const struct cancel *cancel, struct hook_process *ret, int *why_errno);
+                      const struct cancel *cancel, struct hook_process *ret, struct err *err);
 void hook_process_release(struct hook_process *process);
+/* The command with $GEMINI_PROJECT_DIR and the like, where they stand outside of quotes,
+ * replaced by quoted text, so that a path with blanks stays one word; with a NUL at its end. */
+void hook_command_text(const struct hooks *hooks, const char *command, struct buf *out);
+/* What a hook's command is given as variables; the caller frees the array and each string. */
+char **hook_environment(const struct hooks *hooks, const struct hook *hook);
 /* The text as one word of a shell's. */
 void hook_put_quoted(struct span value, struct buf *out);
+
+/* ---- files that commands name (held.c) ---- */
+
+/* Sets hooks->roots. */
+void held_set_roots(struct hooks *hooks, const struct hooks_options *options);
+/* Whether the files of the workspace that the hook's command names are as they were trusted.
+ * False: *err says which is not (DENIED_BY_POLICY), or that it cannot be found out. */
+bool held_check(const struct hooks *hooks, const struct hook *hook, struct err *err);
+/* Writes down `rows` (hooks_held) as trusted. */
+bool held_trust(const struct hooks *hooks, const json_t *rows, struct err *err);
 
 /* ---- Claude Code's (claude.c) ---- */
 
@@ -149,7 +169,5 @@ char *hook_text_copy(struct span text);
 char *hook_escape_context(const char *text);
 void hook_answer_of_function(struct hook_answer *answer, enum hook_event event,
                              struct hook_outcome *ret);
-/* Adds what one hook said; `one` is emptied. */
-void hook_outcome_merge(struct hook_outcome *all, struct hook_outcome *one);
 
 #endif

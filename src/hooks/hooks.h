@@ -88,7 +88,10 @@ struct hooks_options {
 	const char *transcript_path; /* "" while there is none */
 	const char *plans_folder;    /* GEMINI_PLANS_DIR; or NULL */
 	char *const *environment;    /* "NAME=VALUE", scrubbed by the caller; NULL-terminated */
-	const char *trust_file;      /* ~/.gemini/trusted_hooks.json */
+	const char *trust_file;      /* ~/.gemini/trusted_hooks.json; beside it hasp's own
+	                              * hasp-trusted-files.json */
+	const char *const *roots;    /* what else than `project` and `cwd` commands may write; or
+	                              * NULL */
 	const json_t *disabled;      /* hooksConfig.disabled: names; or NULL */
 	bool project_trusted;        /* the folder is; else the project's hooks do not count at
 	                              * all */
@@ -104,6 +107,8 @@ struct hooks_options {
 struct hooks;
 /* Without hooks. The options are copied. */
 struct hooks *hooks_new(const struct hooks_options *options);
+/* `command` is no hook, but runs by hooks_run: the files that it names are among hooks_held. */
+void hooks_hold(struct hooks *hooks, const char *command);
 /* What was read into `from` takes the place of what was read into `hooks`; functions and all else
  * stay. `from` is freed. No event may be under way. */
 void hooks_renew(struct hooks *hooks, struct hooks *from);
@@ -139,7 +144,9 @@ void hooks_add_function(struct hooks *hooks, enum hook_event event, const char *
                         hook_function *function, void *data);
 
 /* Whether any hook would run: callers need not build an input then. `matched`: the trigger, the
- * source, ..., or the names of a tool, with a blank between them: one that matches is enough;
+ * source, ..., or the names of a tool, with a blank between them: one that matches is enough.
+ * Behind "|" are names of tools that do the same, here or in other programs: a matcher that names
+ * one of them means this one, too; one that excludes (with "(?!", "[^") is not compared with them.
  * NULL: an event without such, whatever the matchers say. */
 bool hooks_any(const struct hooks *hooks, enum hook_event event, const char *matched);
 
@@ -163,6 +170,8 @@ struct hook_outcome {
 };
 /* Frees what it owns; one that is all zeros is fine. */
 void hook_outcome_release(struct hook_outcome *outcome);
+/* Adds what one hook, or hooks of one case, said; `one` is emptied. */
+void hook_outcome_merge(struct hook_outcome *all, struct hook_outcome *one);
 
 /* `input`: the members beyond the base ones (session_id, transcript_path, cwd, hook_event_name,
  * timestamp are added). A hook that cannot be run, runs out of time, or says what is not understood
@@ -173,7 +182,8 @@ void hooks_fire(struct hooks *hooks, enum hook_event event, const char *matched,
 /* Runs a command that is no hook of an event but is run as one (the setting statusLine): `input` on
  * its standard input, a hook's environment and folder, an end for certain after `timeout_ms`. What
  * it writes is appended to `out`, as much as fits. COMMAND_STOPPED: it took too long. CANCELLED.
- * TOOL_FAILED: it ended with another code than 0. Else why it cannot be started. */
+ * TOOL_FAILED: it ended with another code than 0. DENIED_BY_POLICY: a file of the workspace that it
+ * names is not as it was trusted (hooks_held). Else why it cannot be started. */
 bool hooks_run(const struct hooks *hooks, const char *command, unsigned timeout_ms,
                struct span input, const struct cancel *cancel, struct buf *out, struct err *err);
 
@@ -183,7 +193,15 @@ bool hooks_run(const struct hooks *hooks, const char *command, unsigned timeout_
  * changed command or variable makes a new hook.  BUSY, CANCELLED: another holds the lock.
  * INVALID_ARGUMENT: trust_file is not of that format; it stays as it is. */
 json_t *hooks_untrusted(const struct hooks *hooks);
-bool hooks_trust(struct hooks *hooks, const struct file_lock_wait *wait, struct err *err);
+bool hooks_trust(struct hooks *hooks, const json_t *held, const struct file_lock_wait *wait,
+                 struct err *err);
+/* The files of the workspace that commands name, of whosever hooks, each with how it is and how it
+ * was trusted: [{key, file, state, before?, now?, why?}]. state: "trusted", "new", "changed",
+ * "missing", "unreadable"; before and now: {sha256?, leads?, text?}, "now" null where it is
+ * missing; "text" only of small texts. A command that names one with another state than "trusted"
+ * does not run; hooks_trust records as `held` has them. `loose` gets phrases for what commands name
+ * and hasp cannot compare; or NULL. A new reference. */
+json_t *hooks_held(const struct hooks *hooks, json_t *loose);
 /* [{event, matcher, source, name, command, env if it has any (["A=b"]), timeout, enabled,
  * trusted}]; a new reference. */
 json_t *hooks_list(const struct hooks *hooks);

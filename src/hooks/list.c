@@ -137,6 +137,7 @@ struct hooks *hooks_new(const struct hooks_options *options)
 	hooks_set_session(hooks, options->session_id, options->transcript_path,
 	                  options->plans_folder);
 	hooks->trust_file = copy_text(options->trust_file);
+	held_set_roots(hooks, options);
 	hooks->environment = copy_text_list(options->environment);
 	hooks->disabled = disabled_set(options->disabled);
 	hooks->enabled = options->enabled;
@@ -149,6 +150,14 @@ struct hooks *hooks_new(const struct hooks_options *options)
 	pthread_mutex_init(&hooks->lock, NULL);
 	pthread_cond_init(&hooks->background_ended, NULL);
 	return hooks;
+}
+
+void hooks_hold(struct hooks *hooks, const char *command)
+{
+	hooks->others = mem_grow(hooks->others, &hooks->other_cap, hooks->other_count + 1,
+	                         sizeof(*hooks->others));
+	hooks->others[hooks->other_count++] = (struct hook){ .source = HOOK_SOURCE_USER,
+		                                             .command = mem_strdup(command) };
 }
 
 struct hook hook_copy(const struct hook *hook)
@@ -228,6 +237,10 @@ void hooks_free(struct hooks *hooks)
 	free(hooks->plans_folder);
 	free(hooks->trust_file);
 	free_list(hooks->environment);
+	free_list(hooks->roots);
+	for (size_t i = 0; i < hooks->other_count; i++)
+		hook_release(&hooks->others[i]);
+	free(hooks->others);
 	json_decref(hooks->disabled);
 	pthread_cond_destroy(&hooks->background_ended);
 	pthread_mutex_destroy(&hooks->lock);
@@ -373,6 +386,13 @@ static bool word_matches(const struct hook_group *group, struct span word)
 	return js_regex_test(group->regex, word) != JS_REGEX_NO;
 }
 
+/* Whether the matcher says what it does not mean: names of other tools of the kind match it then
+ * without being meant. */
+static bool matcher_excludes(const char *matcher)
+{
+	return strstr(matcher, "(?!") || strstr(matcher, "(?<!") || strstr(matcher, "[^");
+}
+
 bool hook_group_matches(const struct hook_group *group, const char *matched)
 {
 	if (!*group->matcher || !matched)
@@ -381,7 +401,11 @@ bool hook_group_matches(const struct hook_group *group, const char *matched)
 		size_t len = strcspn(matched, " ");
 		const char *theirs = group->claude ? claude_tool_name(span_of(matched, len)) : NULL;
 
-		if (word_matches(group, theirs ? span_str(theirs) : span_of(matched, len)))
+		if (*matched == '|' && hook_event_is_of_tools(group->event)) {
+			if (matcher_excludes(group->matcher))
+				return false;
+		} else if (word_matches(group, theirs ? span_str(theirs) :
+		                                        span_of(matched, len)))
 			return true;
 		matched += len + (matched[len] == ' ');
 	}
@@ -566,7 +590,8 @@ static bool add_to_file(struct hooks *hooks, struct err *err)
 	return write_trusted_hooks(hooks->trust_file, all, err);
 }
 
-bool hooks_trust(struct hooks *hooks, const struct file_lock_wait *wait, struct err *err)
+bool hooks_trust(struct hooks *hooks, const json_t *held, const struct file_lock_wait *wait,
+                 struct err *err)
 {
 	_cleanup_free_ char *folder = NULL;
 	_cleanup_fd_ int lock = -1;
@@ -580,7 +605,8 @@ bool hooks_trust(struct hooks *hooks, const struct file_lock_wait *wait, struct 
 	lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (lock < 0)
 		return err_set_errno(err, errno, "%s cannot be locked", folder);
-	return file_lock_take(lock, folder, wait, err) && add_to_file(hooks, err);
+	return file_lock_take(lock, folder, wait, err) &&
+	       (!json_array_size(held) || held_trust(hooks, held, err)) && add_to_file(hooks, err);
 }
 
 /* ---- settings ---------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One hook's process, what it gets of the session, and the process between it and this one. */
+/* One hook's process, and the process between it and this one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -22,120 +22,6 @@
 #include "hooks/hook.h"
 #include "sandbox/apply/cgroup.h"
 #include "sandbox/apply/processes.h"
-
-/* ---- what a hook's command and environment say about the session ---- */
-
-struct variable {
-	const char *name, *value;
-};
-
-enum { VARIABLE_COUNT = 5 };
-
-static void variables_of(const struct hooks *hooks, struct variable ret[static VARIABLE_COUNT])
-{
-	ret[0] = (struct variable){ "GEMINI_PROJECT_DIR", hooks->project };
-	ret[1] = (struct variable){ "CLAUDE_PROJECT_DIR", hooks->project };
-	ret[2] = (struct variable){ "GEMINI_PLANS_DIR", hooks->plans_folder };
-	ret[3] = (struct variable){ "GEMINI_CWD", hooks->cwd };
-	ret[4] = (struct variable){ "GEMINI_SESSION_ID", hooks->session_id };
-}
-
-static bool is_name_byte(char c)
-{
-	return ascii_is_alnum(c) || c == '_';
-}
-
-/* The length of "$NAME" or "${NAME}" at `text`; 0: it is something else. */
-static size_t reference_length(const char *text, const char *name)
-{
-	size_t len = strlen(name);
-	bool braces = text[1] == '{';
-	const char *at = text + 1 + braces;
-
-	if (strncmp(at, name, len) != 0)
-		return 0;
-	if (braces)
-		return at[len] == '}' ? len + 3 : 0;
-	return is_name_byte(at[len]) ? 0 : len + 1;
-}
-
-/* Replaces the reference at `text`; returns its length, or 0. */
-static size_t replace_variable(const struct variable *variables, const char *text, struct buf *out)
-{
-	for (size_t i = 0; i < VARIABLE_COUNT; i++) {
-		size_t len = variables[i].value ? reference_length(text, variables[i].name) : 0;
-
-		if (!len)
-			continue;
-		hook_put_quoted(span_str(variables[i].value), out);
-		return len;
-	}
-	return 0;
-}
-
-/* The command with $GEMINI_PROJECT_DIR and the like, where they stand outside of quotes,
- * replaced by quoted text, so that a path with blanks stays one word. */
-static void hook_command_text(const struct hooks *hooks, const char *command, struct buf *out)
-{
-	struct variable variables[VARIABLE_COUNT];
-	char quote = 0;
-
-	variables_of(hooks, variables);
-	while (*command) {
-		size_t replaced = 0;
-
-		if (*command == '\\' && quote != '\'' && command[1])
-			buf_char(out, *command++);
-		else if (quote ? *command == quote : *command == '\'' || *command == '"')
-			quote = quote ? 0 : *command;
-		else if (*command == '$' && !quote)
-			replaced = replace_variable(variables, command, out);
-		if (replaced)
-			command += replaced;
-		else
-			buf_char(out, *command++);
-	}
-	buf_char(out, 0);
-}
-
-static bool is_set_by(char *const *list, const char *entry)
-{
-	size_t len = (size_t)(strchrnul(entry, '=') - entry);
-
-	for (; list && *list; list++)
-		if (strncmp(*list, entry, len) == 0 && (*list)[len] == '=')
-			return true;
-	return false;
-}
-
-/* The environment of a hook; the caller frees the array and each string. */
-static char **hook_environment(const struct hooks *hooks, const struct hook *hook)
-{
-	struct variable variables[VARIABLE_COUNT];
-	size_t count = 0, own = 0, n = 0;
-	char **env;
-
-	variables_of(hooks, variables);
-	while (hooks->environment[count])
-		count++;
-	while (hook->env && hook->env[own])
-		own++;
-	env = mem_alloc(count + own + VARIABLE_COUNT + 1, sizeof(*env));
-	for (size_t i = 0; i < own; i++)
-		env[n++] = mem_strdup(hook->env[i]);
-	for (size_t i = 0; i < VARIABLE_COUNT; i++) {
-		_cleanup_free_ char *entry = mem_printf("%s=%s", variables[i].name,
-		                                        variables[i].value ?
-		                                        variables[i].value : "");
-
-		if (variables[i].value && !is_set_by(env, entry))
-			env[n++] = mem_steal(&entry);
-	}
-	for (size_t i = 0; i < count; i++)
-		if (!is_set_by(env, hooks->environment[i]))
-			env[n++] = mem_strdup(hooks->environment[i]);
-	return env;
-}
 
 /* ---- the process between ----------------------------------------------------- */
 
@@ -517,17 +403,21 @@ static void wait_for_hook(struct running *running, struct hook_process *process,
 }
 
 bool hook_process_run(const struct hooks *hooks, const struct hook *hook, struct span input,
-                      const struct cancel *cancel, struct hook_process *ret, int *why_errno)
+                      const struct cancel *cancel, struct hook_process *ret, struct err *err)
 {
 	struct running running = { .hooks = hooks, .hook = hook, .pid = -1, .pidfd = -1, .out = -1,
 		                   .err = -1, .line = BUF_INIT(ERROR_LINE_BYTES_MAX) };
+	int failed;
 
 	*ret = (struct hook_process){ .out = BUF_INIT(HOOK_OUTPUT_BYTES_MAX),
 		                      .err = BUF_INIT(HOOK_ERROR_BYTES_MAX) };
-	*why_errno = start_hook(hooks, hook, input, &running);
-	if (*why_errno) {
-		cgroup_free(running.group);
+	ret->refused = !held_check(hooks, hook, err);
+	if (ret->refused)
 		return false;
+	failed = start_hook(hooks, hook, input, &running);
+	if (failed) {
+		cgroup_free(running.group);
+		return err_set(err, ERR_IO_ERROR, "%s.", strerror(failed));
 	}
 	running.pidfd = (int)syscall(SYS_pidfd_open, running.pid, 0);
 	wait_for_hook(&running, ret, cancel);
@@ -559,11 +449,12 @@ bool hooks_run(const struct hooks *hooks, const char *command, unsigned timeout_
 {
 	const struct hook hook = { .command = (char *)command, .timeout_ms = timeout_ms };
 	struct hook_process process;
-	int why;
+	struct err why = ERR_INIT;
 	bool ok = false;
 
 	if (!hook_process_run(hooks, &hook, input, cancel, &process, &why))
-		return err_set_errno(err, why, "The command \"%.200s\" cannot be run", command);
+		return err_set(err, why.code, "The command \"%.200s\" does not run: %s", command,
+		               why.message);
 	if (process.cancelled)
 		err_set(err, ERR_CANCELLED, "The command \"%.200s\" was ended.", command);
 	else if (process.timed_out)

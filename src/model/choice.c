@@ -137,24 +137,54 @@ void choice_add_header(struct choice_store *store, char *header)
 		store->headers[store->header_count++] = header;
 }
 
+/* The first of the variables that the user set, or with `projects` that a project's .env did. */
+static const char *key_variable(const struct settings *settings, const struct choice_row *row,
+                                bool projects)
+{
+	const struct variables *variables = settings_variables(settings);
+
+	for (size_t i = 0; i < ARRAY_LEN(row->key_variables); i++) {
+		const char *name = row->key_variables[i];
+		const char *own = name ? variables_own(variables, name) : NULL;
+
+		if (name && choice_variable(settings, name) && (own && *own ? !projects : projects))
+			return name;
+	}
+	return NULL;
+}
+
+static const char *take_key(const struct settings *settings, const char *name,
+                            struct choice_store *store)
+{
+	store->key_from = name;
+	return choice_keep(store, mem_strdup(choice_variable(settings, name)));
+}
+
+static const char *stored_key(const struct choice_row *row, struct choice_store *store)
+{
+	char *stored = NULL;
+	const bool found = strcmp(row->name, "gemini") == 0 ?
+	                           keystore_gemini_key(&stored) :
+	                           keystore_get(SERVICE, row->name, &stored);
+
+	store->key_from = found ? "key store" : NULL;
+	return found ? choice_keep(store, stored) : NULL;
+}
+
 const char *choice_key(const struct settings *settings, const struct choice_row *row,
                        struct choice_store *store)
 {
-	const char *key = choice_either(settings, row->key_variables);
-	char *stored = NULL;
-	bool found;
+	const char *name = key_variable(settings, row, /* projects= */ false), *key = NULL;
 
-	if (key) {
-		store->key_from = row->key_variables[!choice_variable(settings,
-		                                                      row->key_variables[0])];
-		return choice_keep(store, mem_strdup(key));
-	}
-	if (row->keyless || !settings_bool(settings, "hasp.keyStore", true))
-		return NULL;
-	found = strcmp(row->name, "gemini") == 0 ? keystore_gemini_key(&stored) :
-	                                           keystore_get(SERVICE, row->name, &stored);
-	store->key_from = found ? "key store" : NULL;
-	return found ? choice_keep(store, stored) : NULL;
+	if (name)
+		return take_key(settings, name, store);
+	if (!row->keyless && settings_bool(settings, "hasp.keyStore", true))
+		key = stored_key(row, store);
+	name = key ? NULL : key_variable(settings, row, /* projects= */ true);
+	if (!name)
+		return key;
+	store->key_file = variables_file(settings_variables(settings));
+	return take_key(settings, name, store);
 }
 
 bool choice_no_key(const struct choice_row *row, struct err *err)
@@ -193,7 +223,7 @@ static bool key_is_free(const struct settings *settings, const struct choice_row
 	for (size_t i = 0; i < ARRAY_LEN(row->key_variables); i++) {
 		const char *name = row->key_variables[i];
 
-		if (!choice_variable(settings, name))
+		if (!choice_variable(settings, name) || !variables_own(variables, name))
 			continue;
 		if (i == 0 && !getenv(name) && variables_is_users(variables, name))
 			*ret_users = true;

@@ -35,6 +35,8 @@ struct choice_store {
 	const char *headers[CHOICE_HEADERS + 1];
 	size_t header_count;
 	const char *key_from;        /* borrowed from a string, or static */
+	const char *key_file;        /* borrowed from the settings; of the project, where the key
+	                              * is its; NULL: it is the user's */
 	struct model_choice fallbacks[CHOICE_FALLBACKS];
 	const struct model_options *list[CHOICE_FALLBACKS + 1];
 	const char *without[CHOICE_WITHOUT + 1];

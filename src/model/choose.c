@@ -73,9 +73,8 @@ static bool row_options(const struct settings *settings, const struct choice_row
 		options->provider = "openai-responses";
 	options->api_key = choice_key(settings, row, store);
 	/* ANTHROPIC_AUTH_TOKEN is a token for a gateway. */
-	options->bearer = options->api_key && row->key_variables[1] &&
-	                  !choice_variable(settings, row->key_variables[0]) &&
-	                  strcmp(row->key_variables[1], "ANTHROPIC_AUTH_TOKEN") == 0;
+	options->bearer = options->api_key && store->key_from &&
+	                  strcmp(store->key_from, "ANTHROPIC_AUTH_TOKEN") == 0;
 	return options->api_key || row->keyless || choice_no_key(row, err);
 }
 
@@ -88,7 +87,9 @@ static bool own_options(const struct settings *settings, const json_t *own, cons
 	const char *format = json_string_value(json_object_get(own, "format"));
 	const char *base = json_string_value(json_object_get(own, "baseUrl"));
 	const char *key_name = json_string_value(json_object_get(own, "apiKeyEnv"));
-	const char *key = choice_variable(settings, key_name), *header;
+	const struct variables *variables = settings_variables(settings);
+	const char *own_key = key_name ? variables_own(variables, key_name) : NULL, *header;
+	const char *key = own_key && *own_key ? own_key : choice_variable(settings, key_name);
 	json_t *value;
 
 	if (!base && !row)
@@ -100,8 +101,10 @@ static bool own_options(const struct settings *settings, const json_t *own, cons
 		               key_name);
 	options->provider = format ? format : row ? row->format : "openai";
 	options->base_url = base ? base : row->base_url;
-	if (key)
+	if (key) {
 		store->key_from = choice_keep(store, mem_strdup(key_name));
+		store->key_file = key == own_key ? NULL : variables_file(variables);
+	}
 	options->api_key = key ? choice_keep(store, mem_strdup(key)) :
 	                   row ? choice_key(settings, row, store) :
 	                         NULL;
@@ -334,6 +337,17 @@ static bool choose_one(const struct settings *settings, const char *words,
 	return ok;
 }
 
+/* Contents go out under the account of whoever wrote that file. */
+static void warn_of_projects_key(struct model_choice *choice, const struct choice_store *store)
+{
+	if (store->key_file)
+		choice_warn(choice,
+		            mem_printf("The key is the project's: %s of %s. Set your own in the "
+		                       "environment or in ~/.gemini/.env, or allow this one: "
+		                       "hasp config allow %s", store->key_from, store->key_file,
+		                       store->key_from));
+}
+
 static void warn_of_fallback(struct model_choice *choice, const char *name, const char *why)
 {
 	choice_warn(choice,
@@ -351,6 +365,8 @@ static bool add_fallback(const struct settings *settings, const char *name, size
 		err_set(&err, ERR_INVALID_ARGUMENT, "There may be %d of them.", CHOICE_FALLBACKS);
 	else if (choose_one(settings, name, &store->fallbacks[at], &err)) {
 		store->fallbacks[at].options.fallbacks = NULL;
+		if (!store->key_file)
+			warn_of_projects_key(choice, store->fallbacks[at].store);
 		store->list[at] = &store->fallbacks[at].options;
 		return true;
 	}
@@ -395,6 +411,7 @@ bool model_choose(const struct settings *settings, const char *words, struct mod
 	warn_of_retirement(&choice);
 	add_fallbacks(settings, words, &choice);
 	choice.key_from = choice.store->key_from;
+	warn_of_projects_key(&choice, choice.store);
 	*ret = choice;
 	return true;
 }

@@ -56,7 +56,7 @@ static const char *auth_type_of_variables(const struct settings *settings)
 		return given;
 	if (choice_is_true(settings, "GOOGLE_GENAI_USE_VERTEXAI"))
 		return "vertex-ai";
-	if (choice_variable(settings, "GEMINI_API_KEY"))
+	if (variables_own(settings_variables(settings), "GEMINI_API_KEY"))
 		return "gemini-api-key";
 	if (choice_variable(settings, "GOOGLE_GEMINI_BASE_URL"))
 		return "gateway";
@@ -193,8 +193,8 @@ bool choice_google_options(const struct settings *settings, const struct choice_
 	options->vertex = strcmp(row->name, "vertex") == 0;
 	options->api_key = choice_key(settings, row, store);
 	options->bearer = (mechanism && strcmp(mechanism, "bearer") == 0) ||
-	                  (options->vertex &&
-	                   choice_variable(settings, row->key_variables[0]));
+	                  (options->vertex && store->key_from && row->key_variables[0] &&
+	                   strcmp(store->key_from, row->key_variables[0]) == 0);
 	custom_headers(settings, store);
 	/* A gateway of one's own may put in the key itself. */
 	if (!options->api_key && !base)

@@ -49,12 +49,14 @@ static json_t *bound_change(const json_t *change, const json_t *plan)
 	json_t *bound = json_copy((json_t *)change);
 	json_t *base = json_object_get(change, "base_content_sha256");
 
-	if (!json_string_length(base))
+	/* What is to be created has no state, and must not exist when it is. */
+	if (!json_string_length(base) &&
+	    !span_eq(json_span(json_object_get(change, "kind")), SPAN("create")))
 		json_object_set_new(bound, "base_content_sha256", planned_base(plan));
 	return bound;
 }
 
-static json_t *bound_arguments(const json_t *arguments, const json_t *plan)
+json_t *tool_bind(const json_t *arguments, const json_t *plan)
 {
 	const json_t *changes = json_object_get(arguments, "changes");
 	const json_t *plans = json_object_get(plan, "changes");
@@ -83,12 +85,14 @@ static void explain_failure(struct session *session, const struct tool *tool,
 	tool->explain(session, bytes, failure);
 }
 
-static json_t *plan_by_dry_run(struct session *session, const struct tool *tool,
-                               const json_t *arguments)
+json_t *tool_plan(struct session *session, const struct tool *tool, const json_t *arguments)
 {
-	json_auto_t *bytes = alias_path_bytes(tool, arguments);
-	json_auto_t *dry = json_copy(bytes);
+	json_auto_t *bytes = NULL, *dry = NULL;
 
+	if (!tool->plans || json_is_true(json_object_get(arguments, "dry_run")))
+		return NULL;
+	bytes = alias_path_bytes(tool, arguments);
+	dry = json_copy(bytes);
 	json_object_set_new(dry, "dry_run", json_true());
 	json_object_set_new(dry, "return_content", json_string("diff"));
 	return tool->run(session, dry);
@@ -186,16 +190,16 @@ static json_t *plan_call(struct session *session, struct pending_call *call, jso
 	json_auto_t *plan = NULL;
 	json_t *bound;
 
-	if (!call->tool->plans || is_dry_run(call))
+	plan = tool_plan(session, call->tool, call->arguments);
+	if (!plan)
 		return NULL;
-	plan = plan_by_dry_run(session, call->tool, call->arguments);
 	while (tool_result_failed(plan) && runs_again(session, call, plan)) {
 		json_decref(plan);
-		plan = plan_by_dry_run(session, call->tool, call->arguments);
+		plan = tool_plan(session, call->tool, call->arguments);
 	}
 	if (tool_result_failed(plan))
 		return plan_as_result(session, call->arguments, json_incref(plan));
-	bound = bound_arguments(call->arguments, plan);
+	bound = tool_bind(call->arguments, plan);
 	json_decref(call->arguments);
 	call->arguments = bound;
 	*ret_plan = json_incref(plan);

@@ -190,7 +190,8 @@ void denial_offer_make(const struct session *session, const json_t *result, bool
 			offer_address(&maker, denial);
 	offer_network(&maker);
 	json_array_foreach((json_t *)denials, i, denial)
-		if (!is_network(denial) && !is_kind(denial, DENIAL_CHANGED))
+		if (!is_network(denial) && !is_kind(denial, DENIAL_CHANGED) &&
+		    !is_kind(denial, DENIAL_UNCHECKED))
 			offer_file(&maker, denial);
 	buf_release(&maker.addresses);
 }

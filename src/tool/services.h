@@ -40,6 +40,7 @@ struct tool_services {
 	bool interactive;           /* somebody can be asked */
 	bool todos;                 /* write_todos is offered */
 	bool topic;                 /* update_topic is offered */
+	bool proxy_resolves;        /* of web_fetch (net/http/client.h) */
 	const char *memory_file;    /* absolute: where save_memory writes; NULL: nowhere */
 	const char *plans_folder;   /* absolute: where plans are; NULL: there is no plan mode */
 

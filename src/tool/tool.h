@@ -182,10 +182,10 @@ uint64_t session_version(const struct session *session); /* the last one given o
 /* Versions go on above `at_least`: a conversation is resumed that has seen such ones. */
 void session_raise_version(struct session *session, uint64_t at_least);
 
-/* The state in which this session last had a file whole: read all of it, wrote it, or was shown
- * it by the answer to an edit.  A refusal that shows a state does not count: who did not expect
- * it has to name it.  `path` is canonical.  session_seen is false for a file that was not seen,
- * or too long ago (some thousand files are remembered). */
+/* The state in which this session last had a file whole: read all of it, wrote it, was shown it by
+ * the answer to an edit, or edited what it had whole.  A refusal that shows a state does not count:
+ * who did not expect it has to name it.  `path` is canonical.  session_seen is false for a file
+ * that was not seen, or too long ago (some thousand files are remembered). */
 void session_saw(struct session *session, const char *path, const struct sha256 *sha256);
 bool session_seen(const struct session *session, const char *path, struct sha256 *ret);
 
@@ -312,6 +312,13 @@ const char *const *tool_aliases(const struct tool *tool);
 /* Runs one call. `arguments` may be NULL (no arguments). The caller owns the result, an
  * object (or array, read_many_files). From any thread. */
 json_t *tool_call(struct session *session, const char *name, const json_t *arguments);
+
+/* What an editor's call would do: the result of a dry run, with a diff; a new reference. NULL: the
+ * tool is no editor, or the call is a dry run itself. `arguments` have passed validation. */
+json_t *tool_plan(struct session *session, const struct tool *tool, const json_t *arguments);
+/* The arguments bound to the states that a plan was made on: they make the same bytes, or fail with
+ * state_mismatch. A new reference. */
+json_t *tool_bind(const json_t *arguments, const json_t *plan);
 
 /* The same in two steps, where that is possible: for callers who have several calls and one thread.
  * NULL: it is not, tool_call it.  Sessions with hooks that look at every call (before, decide,

@@ -201,6 +201,7 @@ struct status_line *status_line_new(struct app *app)
 	const json_t *setting = settings_get(app->settings, "statusLine");
 	const char *type = json_string_value(json_object_get(setting, "type"));
 	const char *command = json_string_value(json_object_get(setting, "command"));
+	_cleanup_free_ char *trust = NULL;
 	struct status_line *line;
 	struct err err = ERR_INIT;
 
@@ -222,11 +223,12 @@ struct status_line *status_line_new(struct app *app)
 	line->input = (struct buf)BUF_INIT(LIMIT_MESSAGE_BYTES);
 	line->output = (struct buf)BUF_INIT(LINE_BYTES_MAX);
 	line->environment = prepare_environment(app->settings);
+	trust = mem_printf("%s/trusted_hooks.json", home_gemini(settings_home(app->settings)));
 	line->hooks = hooks_new(&(struct hooks_options){
 		.project = app->options->project,
 		.cwd = app->options->local ? app->options->project : NULL,
 		.session_id = "", .transcript_path = "", .environment = line->environment,
-		.enabled = true,
+		.trust_file = trust, .enabled = true,
 	});
 	return line;
 }

@@ -2,6 +2,7 @@
 /* What a provider is opened with: copies of options, what everybody gives a workspace of this
  * machine, words for how a command ended. */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/limits.h"
@@ -75,10 +76,11 @@ void worker_options_release(struct worker_options *options)
 
 /* ---- a workspace of this machine ---- */
 
-/* The end of the journal's path beneath the home folder. */
 #define JOURNAL_BENEATH_HOME "/.gemini/tmp/hasp/journal"
+#define GUARD_BENEATH_HOME "/.gemini/tmp/hasp/guard"
 
-char *local_journal_folder(void)
+/* Borrowed; NULL: there is none. */
+static const char *home_folder(void)
 {
 	static const char *const homes[] = { "GEMINI_CLI_HOME", "HOME" };
 
@@ -86,9 +88,23 @@ char *local_journal_folder(void)
 		const char *home = getenv(homes[i]);
 
 		if (home && home[0] == '/')
-			return mem_printf("%s" JOURNAL_BENEATH_HOME, home);
+			return home;
 	}
 	return NULL;
+}
+
+char *local_journal_folder(void)
+{
+	const char *home = home_folder();
+
+	return home ? mem_printf("%s" JOURNAL_BENEATH_HOME, home) : NULL;
+}
+
+char *local_guard_folder(void)
+{
+	const char *home = home_folder();
+
+	return home && access(home, X_OK) == 0 ? mem_printf("%s" GUARD_BENEATH_HOME, home) : NULL;
 }
 
 bool local_provider_open(const struct worker_options *options, struct provider **ret,

@@ -347,9 +347,12 @@ def test_no_to_one_call_is_no_to_the_rest(world):
 
 def test_no_with_a_word_goes_to_the_model(world):
     run = world.run([[call("write_file", {"file_path": "a", "content": "x\n"})], [text("As B.")]],
-                    interactive=True, answers=[{"outcome": "cancel", "message": "Call it b."}])
+                    interactive=True, answers=[{"outcome": "cancel", "message": "Call it b. " + 3000 * "Really. " + "Now."}])
     assert run.outcomes[0]["end"] == "answered"
-    assert "Call it b." in run.results()[0]["message"]
+    result = run.results()[0]
+    assert result["message"].endswith("The user declined this call and says: Call it b. " + 3000 * "Really. " + "Now.")
+    assert result["error"]["code"] == "denied_by_user"
+    assert "instruction" in result["error"]["advice"] and "retry" not in json.dumps(result)
 
 
 def test_an_outcome_that_was_not_offered_is_no(world):

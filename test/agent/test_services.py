@@ -169,7 +169,8 @@ def test_a_search_is_a_request_of_its_own(world):
     done = world.run([[call("google_web_search", {"query": "how many"})],
                       {"expect": asks_for("googleSearch"), "reply": {"chunks": [found]}},
                       [text("Five.")]])
-    assert done.results()[0]["sources"] == [{"title": "A", "url": "https://a.org"}]
+    assert done.results()[0]["sources"] == [
+        {"title": "<untrusted_context>A</untrusted_context>", "url": "https://a.org"}]
     assert "It is 5.[1]\n" in done.results()[0]["text"]
     assert "how many" in json.dumps(done.sent[1]["contents"]) and len(done.sent[1]["contents"]) == 1
 

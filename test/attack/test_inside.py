@@ -125,3 +125,11 @@ def test_a_models_command_gets_no_secrets(top, level):
                            cwd=top / "work", env=env, stdout=subprocess.PIPE, text=True)
     assert ended.returncode == 0 and "PATH=" in ended.stdout
     assert "CANARY" not in ended.stdout
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
+def test_a_plan_of_many_long_paths(top, level):
+    """Larger than what a socket takes at once, before the worker has said a word (A12)."""
+    deny = [word for i in range(1400) for word in ("--deny", str(top / "work" / ("n" * 200 + str(i))))]
+    ended = hasp(top, "sandbox", *deny, "--", "sh", "-c", "echo works; ! echo x > %s7" % ("n" * 200), level=level)
+    assert ended.returncode == 0 and "works" in ended.stdout, ended.stdout

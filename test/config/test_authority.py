@@ -158,10 +158,10 @@ def test_every_file_that_is_read_by_its_place_has_a_row(table):
 
 def test_sentences_of_files_are_about_files(place):
     text = place.run("authority")
-    assert ".env: by a project: a trusted project; of an untrusted one, four variables\n" in text
+    assert ".env: by a project: a trusted project\n" in text
     assert ".gitignore, .geminiignore, .git/info/exclude: by a project: any project\n" in text
-    letters = [line.split(":")[0] for line in text.splitlines() if "letters, digits" in line]
-    assert len(letters) == 4 and "GEMINI_API_KEY" in letters
+    lacking = [line.split(":")[0] for line in text.splitlines() if "where you have none" in line]
+    assert "GEMINI_API_KEY" in lacking and "HF_TOKEN" in lacking and "HTTPS_PROXY" not in lacking
 
 
 # --- hasp config allow ------------------------------------------------------------------------

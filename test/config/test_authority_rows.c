@@ -366,10 +366,10 @@ static bool variable_should_count(enum authority authority, enum source source, 
 	if (source == USER)
 		return true;
 	if (source == UNTRUSTED)
-		return authority == AUTHORITY_ANY;
+		return false;
 	switch (authority) {
 	case AUTHORITY_TRUSTED:
-	case AUTHORITY_ANY:
+	case AUTHORITY_LACKING:
 		return true;
 	case AUTHORITY_PLAIN:
 		return !second || source == ALLOWED;
@@ -456,7 +456,7 @@ static void the_environment_always_counts(void **state)
 	settings_free(settings);
 }
 
-/* A project's .env hides the user's, but for what steers. */
+/* A project's .env hides the user's, but for what steers, and keys. */
 static void a_project_cannot_hide_the_users_addresses(void **state)
 {
 	struct settings *settings;
@@ -471,7 +471,7 @@ static void a_project_cannot_hide_the_users_addresses(void **state)
 		assert_string_equal(variables_get(settings_variables(settings),
 		                                  "GOOGLE_GEMINI_BASE_URL"), "users");
 		assert_string_equal(variables_get(settings_variables(settings), "GEMINI_API_KEY"),
-		                    "projects");
+		                    "users");
 		settings_free(settings);
 	}
 }

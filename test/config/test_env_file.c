@@ -159,6 +159,14 @@ static void expect(struct place *place, bool trusted, bool ignore, const char *f
 	variables_free(variables);
 }
 
+static void trust_folder(const struct place *place, const char *path)
+{
+	_cleanup_free_ char *folder = mem_printf("%s/%s", place->folder, path);
+	struct err err = ERR_INIT;
+
+	assert_true(trust_set(place->home, folder, "TRUST_FOLDER", &err));
+}
+
 static void the_nearest_file_counts(void **state)
 {
 	struct place *place = *state;
@@ -169,6 +177,8 @@ static void the_nearest_file_counts(void **state)
 	write_text(place, "own/.gemini/.env", "A=gemini");
 	expect(place, true, false, "own/.gemini/.env", "gemini");
 	write_text(place, "own/up/.env", "A=work");
+	expect(place, true, false, "own/.gemini/.env", "gemini"); /* that folder is not trusted */
+	trust_folder(place, "own/up");
 	expect(place, true, false, "own/up/.env", "work");
 	expect(place, true, true, "own/.gemini/.env", "gemini");
 	make_folder(place, "own/up/p/.env"); /* a folder is no such file */
@@ -179,19 +189,68 @@ static void the_nearest_file_counts(void **state)
 	expect(place, false, true, "own/.gemini/.env", "gemini");
 }
 
-static void untrusted_files_give_keys_alone(void **state)
+static void untrusted_files_give_nothing(void **state)
 {
 	struct place *place = *state;
 	struct variables *variables;
 
 	unsetenv("GEMINI_API_KEY");
 	write_text(place, "own/up/p/.gemini/.env", "GEMINI_API_KEY=hidden");
-	write_text(place, "own/up/p/.env",
-	           "GEMINI_API_KEY=\"k;$(id)-1\"\nA=1\nHASP_TEST_PATH=/evil\n");
+	write_text(place, "own/up/p/.env", "GEMINI_API_KEY=k\nA=1\nHASP_TEST_PATH=/evil\n");
+	write_text(place, "own/up/.env", "GEMINI_API_KEY=k\nA=1\n");
 	variables = open_them(place, false, false);
-	assert_string_equal(variables_get(variables, "GEMINI_API_KEY"), "kid-1");
+	assert_null(variables_get(variables, "GEMINI_API_KEY"));
 	assert_null(variables_get(variables, "A"));
 	assert_null(variables_get(variables, "HASP_TEST_PATH"));
+	assert_null(variables_file(variables));
+	variables_free(variables);
+	write_text(place, "own/.env", "GEMINI_API_KEY=own");
+	expect(place, false, false, "own/.env", NULL);
+}
+
+/* Of another user, or one that others may write. */
+static void files_of_others_give_nothing(void **state)
+{
+	static const char *const files[] = { "own/up/p/.env", "own/up/p/.gemini/.env",
+		                             "own/up/.env" };
+	struct place *place = *state;
+
+	trust_folder(place, "own/up");
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		_cleanup_free_ char *path = mem_printf("%s/%s", place->folder, files[i]);
+
+		write_text(place, files[i], "A=others");
+		expect(place, true, false, files[i], "others");
+		assert_int_equal(chmod(path, 0666), 0);
+		expect(place, true, false, NULL, NULL);
+		assert_int_equal(chmod(path, 0600), 0);
+		if (geteuid() == 0) {
+			assert_int_equal(chown(path, 4321, 4321), 0);
+			expect(place, true, false, NULL, NULL);
+		}
+		assert_true(json_array_size(place->warnings) > i);
+		assert_int_equal(unlink(path), 0);
+	}
+}
+
+static void the_users_key_comes_first(void **state)
+{
+	struct place *place = *state;
+	struct variables *variables;
+
+	unsetenv("OPENAI_API_KEY");
+	write_text(place, "own/up/p/.env", "OPENAI_API_KEY=projects\nB=projects\n");
+	variables = open_them(place, true, false);
+	assert_string_equal(variables_get(variables, "OPENAI_API_KEY"), "projects");
+	assert_null(variables_own(variables, "OPENAI_API_KEY"));
+	assert_null(variables_own(variables, "B"));
+	variables_free(variables);
+	write_text(place, "own/.env", "OPENAI_API_KEY=users\nB=users\n");
+	variables = open_them(place, true, false);
+	assert_string_equal(variables_get(variables, "OPENAI_API_KEY"), "users");
+	assert_string_equal(variables_own(variables, "OPENAI_API_KEY"), "users");
+	assert_string_equal(variables_get(variables, "B"), "projects");
+	assert_string_equal(variables_own(variables, "B"), "users");
 	variables_free(variables);
 }
 
@@ -272,7 +331,9 @@ int main(void)
 		cmocka_unit_test(files_are_read_as_dotenv_reads_them),
 		cmocka_unit_test(a_byte_0_spoils_its_line_alone),
 		cmocka_unit_test_setup_teardown(the_nearest_file_counts, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(untrusted_files_give_keys_alone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(untrusted_files_give_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(files_of_others_give_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_users_key_comes_first, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_set_or_excluded_stays, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(references_are_replaced, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(expansion_is_bounded, set_up, tear_down),

@@ -77,15 +77,17 @@ class Place:
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                        stdin=subprocess.DEVNULL)
 
-    def guarded(self, script, *options, user=None, works=True):
+    def guarded(self, script, *options, user=None, works=True, files=None, pass_fds=()):
         argv = [PROBE, *options, str(self.work), "--", "sh", "-c", script]
         if user is not None:
             argv = ["setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups", *argv]
+        if files:  # descriptors that the probe may have
+            argv = ["prlimit", "--nofile=%d" % files, *argv]
         done = subprocess.run(argv, cwd=self.work, env=self.env, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True)
+                              stderr=subprocess.STDOUT, text=True, pass_fds=pass_fds)
         assert done.returncode == 0, done.stdout
         assert not works or "the command failed" not in done.stdout, done.stdout
         last = re.search(r"count (\d+) take_us (\d+) check_us (\d+)", done.stdout)
         told = [line for line in done.stdout.splitlines()
-                if re.match(r"(git|settings|option|credentials): ", line)]
+                if re.match(r"(git|settings|option|credentials|limit): ", line)]
         return Report(told, int(last[1]), float(last[2]), float(last[3]))

@@ -2,11 +2,14 @@
 /* Runs a command between guard_take and guard_check, not confined at all: what the guard leaves is
  * what it alone achieves.
  *
- *     guard_probe [--level full|landlock] [--note PATH]... [--lost] [--quiet] ROOT -- COMMAND ...
+ *     guard_probe [--level full|landlock] [--note PATH]... [--lost] [--gone PATH] [--memory FILE]
+ *                 [--killed] ROOT -- COMMAND ...
  *
- * --note says beforehand what the supervisor would say; --lost that it says nothing of use.  Prints
+ * --note and --gone say beforehand what the supervisor would say; --lost that it says nothing of use.  The
+ * commands with the same --memory are of one session; --killed ends without a check.  Prints
  * each denial's `what`, then how many, and the microseconds that taking and checking took.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +78,9 @@ int main(int argc, char **argv)
 	struct sandbox_plan *plan;
 	struct guard *guard;
 	struct err err = ERR_INIT;
+	int memory = 0;
+	const char *gone = NULL;
+	bool killed = false;
 	double began, taken, checked;
 	int i = 1;
 
@@ -85,18 +91,31 @@ int main(int argc, char **argv)
 			notes[note_count++] = argv[++i];
 		else if (strcmp(argv[i], "--lost") == 0)
 			notes[note_count++] = "";
+		else if (strcmp(argv[i], "--gone") == 0)
+			gone = argv[++i];
+		else if (strcmp(argv[i], "--memory") == 0)
+			memory = open(argv[++i], O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		else if (strcmp(argv[i], "--killed") == 0)
+			killed = true;
 	}
 	if (i + 2 >= argc)
 		return 2;
 	plan = make_plan(argv[i], level);
 	began = now_us();
-	if (!guard_take(plan, &guard, &err))
+	if (!guard_take(plan, memory, &guard, &err))
 		return fail(&err);
 	taken = now_us() - began;
 	for (size_t n = 0; n < note_count; n++)
 		guard_note(guard, notes[n]);
+	if (gone)
+		guard_gone(guard, gone);
 	if (run(argv + i + 2) != 0)
 		printf("the command failed\n");
+	if (killed) {
+		printf("count 0 take_us 0 check_us 0\n");
+		fflush(stdout);
+		_exit(0);
+	}
 	began = now_us();
 	count = guard_check(guard, print, NULL);
 	checked = now_us() - began;

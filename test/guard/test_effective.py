@@ -170,7 +170,8 @@ def test_checkout_of_other_settings_says_what_is_missing(ground, level):
                  "git commit -qam 2")
     ended = ground.inside("git checkout -q main", level)
     assert "unable to unlink old '.vscode/settings.json'" in ended.stdout
-    assert "To allow: --write %s/.vscode" % ground.work in ended.stdout, ended.stdout
+    # At full the mount alone refuses it, which leaves no record.
+    assert level == "full" or "To allow: --write %s/.vscode" % ground.work in ended.stdout, ended.stdout
     ground.shell("git restore .vscode; git checkout -q b")
     ended = ground.inside("git checkout -q main", level, "--write", ".vscode")
     assert ended.returncode == 0 and ended.stdout == "", ended.stdout

@@ -76,7 +76,8 @@ def test_trust_is_for_its_variables_too(world):
     assert not (world.root / "two").exists() and not (world.root / "one").exists()
     assert "    env:     BASH_ENV=./planted\n" in world.command("hooks").text
     said = world.command("hooks", "trust").text
-    assert re.fullmatch(r"Trusted: :\[BASH_ENV, [0-9a-f]{16}\] bash -c 'touch one'\n", said)
+    assert re.match(r"Trusted: :\[BASH_ENV, [0-9a-f]{16}\] bash -c 'touch one'\n"
+                    r"Trusted: planted\n    sha256: [0-9a-f]{64}\n", said), "what bash reads is held, too"
     assert world.run(HELLO, "-p", "x").err == "" and (world.root / "two").exists()
     world.settings("project", hooks={"SessionStart": [{"hooks": [{**hook, "env": {"BASH_ENV": "other"}}]}]})
     assert "1 hook of this project is not trusted" in world.run(HELLO, "-p", "x").err
@@ -289,3 +290,100 @@ def test_a_folder_is_trusted_with_the_hooks_of_claude_code_in_sight(world):
     assert listed(world, env=untrusted) == []
     shown = world.command("config", "trust", env=untrusted)
     assert ".claude/settings.json" in shown.text + shown.err and "BeforeTool: sh guard.sh" in shown.text + shown.err
+
+
+# ---- files of the workspace that commands name ------------------------------------------------
+
+MAKE = [[call("write_file", {"file_path": "a.txt", "content": "x\n"})], [text("Done.")]]
+GUARD = "#!/bin/sh\nexit 0\n"
+CHANGED = "#!/bin/sh\ntouch \"$GEMINI_PROJECT_DIR/planted\"\n"
+
+
+def guard(world, command, source="project", content=GUARD):
+    world.write("tools/guard.sh", content, 0o755)
+    world.settings("project" if source == "project" else "home",
+                   hooks={"BeforeTool": [group(command, name="guard")]})
+
+
+@pytest.mark.parametrize("source", ["project", "user"])
+@pytest.mark.parametrize("command", [
+    "$GEMINI_PROJECT_DIR/tools/guard.sh", '"$CLAUDE_PROJECT_DIR"/tools/guard.sh',
+    '"${CLAUDE_PROJECT_DIR}/tools/guard.sh" x', "tools/guard.sh", "./tools/guard.sh >>log.txt 2>&1",
+    "cd tools && sh guard.sh", "bash -c 'exec $PWD/tools/guard.sh'", ". tools/guard.sh",
+    "env A=b sh -e tools/guard.sh", '[ -x "$PWD/tools/guard.sh" ] && "$PWD/tools/guard.sh"',
+    "python3 run.py --with=tools/guard.sh", "cat tools/guard.sh >out.txt",
+])
+def test_a_script_that_changed_does_not_run(world, command, source):
+    world.write("run.py", "")
+    guard(world, command, source)
+    trusted = world.command("hooks", "trust").text
+    assert "Trusted: tools/guard.sh\n    sha256: " in trusted
+    for _ in range(2):
+        assert world.run(MAKE, "-p", "x", "-y").code == 0
+        assert (world.root / "a.txt").exists()
+        (world.root / "a.txt").unlink()
+
+    guard(world, command, source, CHANGED)
+    done = world.run(MAKE, "-p", "x", "-y")
+    assert not (world.root / "planted").exists(), "what was put there did not run"
+    assert not (world.root / "a.txt").exists(), "a guard that cannot run refuses"
+    assert "tools/guard.sh, which it runs or reads, has changed since it was trusted" in done.err
+    assert '"hasp hooks trust" trusts it' in done.err
+    assert '+ touch "$GEMINI_PROJECT_DIR/planted"\n' in world.command("hooks", "list").text
+
+    (world.root / "tools/guard.sh").unlink()
+    done = world.run(MAKE, "-p", "x", "-y")
+    assert "tools/guard.sh, which it runs or reads, was trusted and is missing" in done.err
+    assert not (world.root / "a.txt").exists()
+    guard(world, command, source)
+    assert world.run(MAKE, "-p", "x", "-y").code == 0
+    assert (world.root / "a.txt").exists(), "as it was trusted, it runs again"
+
+
+@pytest.mark.parametrize("command", [
+    "echo x >>tools/log.txt", "echo x | tee -a tools/log.txt", "touch tools/log.txt",
+    'echo x >> "$CLAUDE_PROJECT_DIR"/tools/log.txt', 'echo "x" > "$CLAUDE_PROJECT_DIR/tools/log.txt"',
+    "mkdir -p tools/made.d && rmdir tools/made.d", "true", "ls -d tools/",
+])
+def test_what_a_hook_only_writes_is_not_compared(world, command):
+    world.settings("project", hooks={"BeforeTool": [group(command)]})
+    world.write("tools/x", "")
+    world.command("hooks", "trust")
+    for _ in range(3):
+        done = world.run(MAKE, "-p", "x", "-y")
+        assert done.code == 0 and "did not run" not in done.err
+        (world.root / "a.txt").unlink()
+
+
+def test_a_link_counts_as_where_it_leads(world):
+    (world.root / "tools").mkdir()
+    world.write("tools/one.sh", GUARD, 0o755)
+    world.write("tools/two.sh", GUARD, 0o755)
+    (world.root / "tools/guard.sh").symlink_to("one.sh")
+    world.settings("project", hooks={"BeforeTool": [group("tools/guard.sh")]})
+    assert "leads to: " in world.command("hooks", "trust").text
+    assert world.run(MAKE, "-p", "x", "-y").code == 0
+    (world.root / "tools/guard.sh").unlink()
+    (world.root / "tools/guard.sh").symlink_to("two.sh")
+    assert "has changed since" in world.run(MAKE, "-p", "x", "-y").err
+    (world.root / "tools/guard.sh").unlink()
+    (world.root / "tools/guard.sh").symlink_to("/bin/true")
+    assert "has changed since" in world.run(MAKE, "-p", "x", "-y").err
+
+
+def test_what_cannot_be_compared_is_named(world):
+    (world.root / "checks").mkdir()
+    world.settings("project", hooks={"BeforeTool": [group("python3 checks"), group("sh $THERE/x.sh"),
+                                                    group("npm run lint")]})
+    shown = world.command("hooks", "trust").text
+    assert "Not compared: what lies in " in shown and "checks\n" in shown
+    assert 'Not compared: what "lint" stands for' in shown or "Not compared: what \"" in shown
+
+
+def test_texts_of_hooks_stay_on_their_lines(world):
+    world.settings("project", hooks={"BeforeTool": [group("touch M #\r\x1b[K    command: make lint\n"
+                                                          "    command: make")]})
+    for word in ("list", "trust"):
+        shown = world.command("hooks", word).text
+        assert "\x1b" not in shown and "\r" not in shown
+        assert not any(line.startswith("    command: make") for line in shown.splitlines())

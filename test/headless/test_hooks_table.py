@@ -26,12 +26,20 @@ def once(world, event, output, code):
             world.home, world.home, output or ":", code)}]}]})
 
 
+REFUSING = ["BeforeAgent", "BeforeModel", "BeforeToolSelection", "AfterModel", "BeforeTool", "AfterTool"]
+
+
 def denies(output, code):
-    if output == "allowed":
-        return False
     if code == 2:
         return True
     return code > 2 and output in ("text", "on stderr")
+
+
+def fails(output, code):
+    """It says nothing that counts beside an exit code of failure."""
+    if code == 1:
+        return output in ("nothing", "text", "on stderr")
+    return code > 2 and not denies(output, code)
 
 
 def run(world, *args):
@@ -59,6 +67,10 @@ def test_what_is_shown_of_a_hook(world, event, code):
         if denies(output, code):
             if event.startswith("Session"):  # which nothing can stop
                 assert done.code == 0 and "[WARNING] A hook of %s objects" % event in done.err, where
+            continue
+        if fails(output, code) and event in REFUSING:
+            (warning,) = [line for line in done.err.splitlines() if "hasp.hooks.onError" in line]
+            assert "exit code %d" % code in warning and ("KIWI" in warning) == (output != "nothing"), where
             continue
         assert done.code == 0 and done.text.endswith("Done.\n"), (where, done.err)
         shown = "[INFO] %sKIWI" % ("Warning: " if code == 1 and output in ("text", "on stderr") else "")

@@ -132,3 +132,41 @@ def test_the_code_is_that_of_the_cause(world, path, code):
     done = subprocess.run([HASP, "tool", "read_file", "-a", "file_path=" + path],
                           env=world.environment(), cwd=world.root, capture_output=True, timeout=300)
     assert json.loads(done.stdout)["error"]["code"] == code, done
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGABRT, signal.SIGQUIT])
+def test_no_memory_of_a_process_that_holds_keys_is_written_down(world, number):
+    with world.fake([]) as server:
+        process = subprocess.Popen(after("ulimit -c unlimited; ", HASP, "serve", "mcp"), cwd=world.root,
+                                   env=world.environment(server), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+        process.stdin.flush()
+        assert process.stdout.readline()
+        with open("/proc/%d/limits" % process.pid) as lines:
+            limit = next(line.split()[4] for line in lines if line.startswith("Max core file size"))
+        process.send_signal(number)
+        process.communicate()
+    assert process.returncode == -number
+    assert limit == "1", "a limit of 0 keeps no program from being given the memory (core(5))"
+    assert list(world.root.glob("*core*")) == []
+
+
+def test_a_line_without_an_end_in_a_session_costs_its_limit(world):
+    """The line is skipped while the file is read, and the rest is there."""
+    world.run([[text("Hello.")]], "-p", "first")
+    path, = world.sessions()
+    with open(path, "a") as file:
+        file.write('{"id":"long","type":"user","content":[{"text":"')
+        for _ in range(200):
+            file.write("x" * (1 << 20))
+        file.write('"}]}\n')
+    with world.fake([[text("Again.")]]) as server:
+        process = world.start(server, "--resume", "-p", "second")
+        said = process.stderr.read()
+        process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, said
+    assert b"1 line of this session's file had more than 64 MB, and was skipped" in said
+    assert b"first" in server.requests[0].raw
+    assert usage.ru_maxrss < 150 << 10, usage.ru_maxrss

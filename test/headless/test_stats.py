@@ -67,6 +67,7 @@ def test_edits_denials_commands_and_time(world):
               called("d", "safe_patch", "error", **failed("no_match")),
               called("e", "update_file", "error", **failed("denied_by_policy")),
               called("f", "write_file", "cancelled", **failed("denied_by_user")),
+              called("i", "list_directory", "error", **failed("denied_by_hook")),
               called("g", "run_shell_command", exit_code=1, denials=[{"path": "/x"}]),
               called("h", "safe_patch", dry_run=True, hunks=[hunk()])]))
     found = stats(world)
@@ -74,10 +75,10 @@ def test_edits_denials_commands_and_time(world):
     assert (total["prompts"], total["replies"]) == (1, 1)
     assert total["edits"] == {"right": 1, "repaired": 2, "refused": 1}
     assert total["repaired"] == {"all_space": 1, "line_numbers": 1} and total["refused"] == {"no_match": 1}
-    assert total["denials"] == {"policy": 1, "user": 1, "sandbox": 1}
+    assert total["denials"] == {"policy": 1, "hook": 1, "user": 1, "sandbox": 1}
     assert total["commands"] == {"run": 1, "failed": 1}
     assert (total["lines_added"], total["lines_removed"]) == (4, 1)
-    assert total["calls"] == {"success": 5, "error": 2, "cancelled": 1}
+    assert total["calls"] == {"success": 5, "error": 3, "cancelled": 1}
     assert total["ms"] == {"tools": 20, "user": 50}
     assert total["tokens"]["input"] == 100 and total["tokens"]["cached"] == 40
     assert found["editors"]["gemini/x"]["safe_patch"]["edits"] == total["edits"]

@@ -514,6 +514,8 @@ static void run_until_ready(const char *command)
 
 	assert_true(cancel_init(&at.cancel, &err));
 	add(hooks, HOOK_SOURCE_USER, text);
+	json_auto_t *held = hooks_held(hooks, NULL);
+	assert_true(hooks_trust(hooks, held, NULL, &err));
 	pthread_create(&thread, NULL, cancel_when_there, &at);
 	hooks_fire(hooks, HOOK_BEFORE_TOOL, "glob", NULL, &at.cancel, &said);
 	pthread_join(thread, NULL);
@@ -732,7 +734,7 @@ static void a_projects_hooks_run_after_they_were_trusted(void **state)
 	assert_false(said.denied);
 	untrusted = hooks_untrusted(hooks);
 	assert_string_equal(json_string_value(json_array_get(untrusted, 0)), "guard:exit 2");
-	assert_true(hooks_trust(hooks, NULL, &err));
+	assert_true(hooks_trust(hooks, NULL, NULL, &err));
 	hooks_free(hooks);
 
 	hooks = open_hooks();

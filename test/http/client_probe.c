@@ -2,7 +2,7 @@
 /* The HTTP client at the other end of a pipe.  Each line on stdin is a request as JSON:
  *
  *   {"method", "url", "headers": [...], "body", "proxy", "connect_ms", "idle_ms", "total_ms",
- *    "max_bytes", "max_redirects", "public_only", "cancel_after_ms", "stop_after": bytes}
+ *    "max_bytes", "max_redirects", "public_only", "proxy_resolves", "cancel_after_ms", "stop_after": bytes}
  *
  * and gets one line: {"ok", "status", "headers", "body", "pieces", "stream_retry_after", "code", "message",
  * "stage", "ms"}.  All requests go through one client.
@@ -123,6 +123,7 @@ static void run(struct http_client *client, const json_t *job, struct cancel *ca
 		.max_bytes = number(job, "max_bytes"),
 		.max_redirects = number(job, "max_redirects"),
 		.public_only = json_is_true(json_object_get(job, "public_only")),
+		.proxy_resolves = json_is_true(json_object_get(job, "proxy_resolves")),
 		.cancel = cancel,
 	}, &events, &answer, &err);
 	put(&answer, ok, client, now_ms() - begun, &err);

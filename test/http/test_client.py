@@ -291,7 +291,8 @@ def test_what_is_not_a_url_is_refused(client, url):
     "127.0.0.1", "127.1", "2130706433", "0x7f.1", "0", "localhost", "localhost.", "a.localhost",
     "[::1]", "[::]", "[::ffff:127.0.0.1]", "[fe80::1]", "[fc00::1]", "[64:ff9b::7f00:1]",
     "[2002:7f00:1::]", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1",
-    "224.0.0.1", "255.255.255.255", "[ff02::1]", "[2001:db8::1]", "192.0.2.1"])
+    "224.0.0.1", "255.255.255.255", "[ff02::1]", "[2001:db8::1]", "192.0.2.1", "168.63.129.16",
+    "192.80.8.124", "161.26.0.10", "166.9.1.1", "[::ffff:168.63.129.16]", "[3fff::1]"])
 def test_only_public_addresses_when_asked_for(client, host):
     with Server() as server:
         got = client.ask("http://%s:%d/" % (host, server.port), public_only=True, connect_ms=3000)
@@ -311,11 +312,53 @@ def test_a_name_of_a_private_address_is_refused_when_it_connects(client):
 
 
 def test_a_redirect_does_not_lead_inside(client):
-    # The first hop is let through by a proxy, which is where the check of names in digits is left.
     with Server(redirect(302, "http://169.254.169.254/latest")) as proxy:
-        got = client.ask("http://public.example/", proxy=proxy.url, public_only=True,
-                         max_redirects=3)
+        got = client.ask("http://8.8.8.8/", proxy=proxy.url, public_only=True, max_redirects=3)
     assert got["code"] == "denied_by_sandbox" and len(proxy.asked) == 1
+
+
+@pytest.mark.parametrize("to_proxy", ["http", "socks5h"])
+def test_a_name_is_judged_the_same_with_a_proxy(client, to_proxy):
+    # Names of this machine, from /etc/hosts: a proxy must not be asked for them.
+    names = [name for name in ("ip6-localhost", "localhost", socket.gethostname()) if resolves(name)]
+    with Server() as proxy:
+        through = proxy.url.replace("http", to_proxy)
+        for name in names:
+            for scheme in ("http", "https"):
+                got = client.ask("%s://%s:81/" % (scheme, name), proxy=through, public_only=True)
+                assert got["code"] == "denied_by_sandbox", (name, got)
+    assert len(names) >= 2 and proxy.connections == 0
+
+
+def resolves(name):
+    try:
+        return bool(socket.getaddrinfo(name, 80))
+    except OSError:
+        return False
+
+
+def test_a_name_that_cannot_be_judged_is_refused_unless_the_proxy_may(client):
+    with Server(ok(b"by proxy"), ok(b"in digits")) as proxy:
+        job = {"proxy": proxy.url, "public_only": True, "connect_ms": 5000}
+        got = client.ask("http://no-such-host.invalid/", **job)
+        assert got["code"] == "denied_by_sandbox" and "hasp.web.proxyResolves" in got["message"]
+        assert proxy.connections == 0
+        got = client.ask("http://no-such-host.invalid/", proxy_resolves=True, **job)
+        assert got["body"] == "by proxy"
+        assert client.ask("http://8.8.8.8/", **job)["body"] == "in digits"
+        got = client.ask("http://127.0.0.1/", proxy_resolves=True, **job)
+        assert got["code"] == "denied_by_sandbox"
+
+
+@pytest.mark.parametrize("login", ["u:p@", "u@", ":p@", "u%40x:p@"])
+def test_a_redirect_sends_no_login(client, login):
+    with Server(ok()) as other:
+        target = other.url.replace("http://", "http://" + login)
+        with Server(redirect(302, target)) as server:
+            got = client.ask(server.url, max_redirects=3)
+    assert (got["ok"], got["code"]) == (False, "invalid_argument"), got
+    assert "user name or password" in got["message"] and other.asked == []
+    assert "u:p" not in got["message"]
 
 
 def test_proxies_of_the_environment_are_used():

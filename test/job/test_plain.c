@@ -116,6 +116,25 @@ static void test_many_lines_come_in_order(void **state)
 	assert_true(span_eq(buf_view(&came), buf_view(&out)));
 }
 
+/* Lines that later ones push out are passed on without becoming rows, what may yet change is not. */
+static void test_large_pieces_give_what_bytes_give(void **state)
+{
+	static const char *const odd[] = { "", "\33[3A\33[2Kup\n", "\r50 %", "\303\244\n", "\302\2331mbold\n",
+		                           "\33[?1049h", "\33[?1049l", "\ttab\n", "\b\bx", "end\n" };
+	_cleanup_buf_ struct buf came = BUF_INIT(8 << 20), bytes = BUF_INIT(8 << 20);
+
+	(void)state;
+	for (unsigned i = 0; i < 3000; i++)
+		buf_printf(&came, "line %u\n%s", i, i % 100 < 60 ? "" : odd[i * 7919 % ARRAY_LEN(odd)]);
+	feed(buf_view(&came), 1, &bytes);
+	for (size_t piece = 2; piece < came.len * 2; piece = piece * 3 / 2 + 1) {
+		_cleanup_buf_ struct buf out = BUF_INIT(8 << 20);
+
+		feed(buf_view(&came), piece, &out);
+		assert_true(span_eq(buf_view(&bytes), buf_view(&out)));
+	}
+}
+
 static void test_looking_changes_nothing(void **state)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(1000), seen = BUF_INIT(1000);
@@ -153,6 +172,7 @@ int main(void)
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_long_lines_come_in_pieces_and_whole),
 		cmocka_unit_test(test_many_lines_come_in_order),
+		cmocka_unit_test(test_large_pieces_give_what_bytes_give),
 		cmocka_unit_test(test_looking_changes_nothing),
 	};
 

@@ -15,7 +15,8 @@
  *    "cancel_after_ms": 100, "enough_after": pieces of text,
  *    "repeat": 3}
  *
- *   {"choose": WORDS or null, "project": FOLDER}   -> {"chosen": {options...}} or an error; with
+ *   {"choose": WORDS or null, "project": FOLDER, "untrusted": true}
+ *                                                 -> {"chosen": {options..., "warnings"}} or an error; with
  *                                                    "request" beside it that goes to the choice
  *
  * Options are needed in the first job; later ones without them go to the same model.  Lines:
@@ -304,9 +305,20 @@ static json_t *chosen_json(const struct model_options *options)
 	                 (int)options->idle_ms, (int)options->ping_ms, (int)options->reply_ms);
 }
 
+static void put_chosen(const struct model_choice *choice)
+{
+	json_t *chosen = chosen_json(&choice->options);
+
+	if (choice->warnings)
+		json_object_set(chosen, "warnings", choice->warnings);
+	put(json_pack("{s:o}", "chosen", chosen));
+}
+
 static void choose(struct model **model, const json_t *job, struct cancel *cancel)
 {
-	struct settings_options options = { .project = word(job, "project"), .skip_trust = true };
+	struct settings_options options = { .project = word(job, "project"),
+		                            .skip_trust = !json_is_true(json_object_get(
+						    job, "untrusted")) };
 	struct model_choice choice = { 0 };
 	struct settings *settings = NULL;
 	struct err err = ERR_INIT;
@@ -316,7 +328,7 @@ static void choose(struct model **model, const json_t *job, struct cancel *cance
 	    !model_open(&choice.options, model, &err))
 		put_error(&err);
 	else
-		put(json_pack("{s:o}", "chosen", chosen_json(&choice.options)));
+		put_chosen(&choice);
 	model_choice_release(&choice);
 	settings_free(settings);
 	if (*model && json_object_get(job, "request"))

@@ -19,10 +19,11 @@ def choose(tmp_path):
     (home / ".gemini").mkdir(parents=True)
     project.mkdir()
 
-    def ask(words=None, settings=None, dotenv=None, request=None, **env):
+    def ask(words=None, settings=None, dotenv=None, request=None, projects=None, untrusted=False, **env):
         (home / ".gemini" / "settings.json").write_text(json.dumps(settings or {}))
         (home / ".env").write_text(dotenv or "")
-        job = {"choose": words, "project": str(project)}
+        (project / ".env").write_text(projects or "")
+        job = {"choose": words, "project": str(project), "untrusted": untrusted}
         if words is None:
             job["choose"] = ""
         if request:
@@ -64,6 +65,29 @@ def test_each_provider_has_its_address_and_its_key(choose, words, variable, prov
     missing = choose(words)
     assert missing["error"] == "authentication_failed" and variable in missing["message"]
     assert choose(words, dotenv="%s='from file'\n" % variable)["api_key"] == "from file"
+
+
+def test_a_projects_key_comes_last_and_is_named(choose):
+    """Contents go out under the account of a key."""
+    projects = "GEMINI_API_KEY=projects\nANTHROPIC_API_KEY=projects\n"
+    got = choose("gemini-x", projects=projects)
+    assert got["api_key"] == "projects" and len(got["warnings"]) == 1
+    assert "The key is the project's: GEMINI_API_KEY of /" in got["warnings"][0]
+    assert "project/.env" in got["warnings"][0] and "hasp config allow GEMINI_API_KEY" in got["warnings"][0]
+    for own in ({"dotenv": "GEMINI_API_KEY=mine"}, {"dotenv": "GOOGLE_API_KEY=mine"},
+                {"GEMINI_API_KEY": "mine"}, {"GOOGLE_API_KEY": "mine"}):
+        got = choose("gemini-x", projects=projects, **own)
+        assert (got["api_key"], got.get("warnings") or []) == ("mine", []), own
+    got = choose("anthropic/claude-x", projects=projects, ANTHROPIC_AUTH_TOKEN="mine")
+    assert got["api_key"] == "mine"
+    provider = {"hasp": {"providers": {"box": {"baseUrl": "http://box/v1", "apiKeyEnv": "BOX_KEY"}}}}
+    got = choose("box/m", provider, projects="BOX_KEY=projects\n")
+    assert "BOX_KEY of /" in got["warnings"][0]
+    got = choose("box/m", provider, projects="BOX_KEY=projects\n", dotenv="BOX_KEY=mine\n")
+    assert (got["api_key"], got.get("warnings") or []) == ("mine", [])
+    for variable in ("GEMINI_API_KEY", "GOOGLE_API_KEY"):
+        got = choose("gemini-x", projects="%s=projects\n" % variable, untrusted=True)
+        assert got["error"] == "authentication_failed", "of a folder that is not trusted"
 
 
 @pytest.mark.parametrize("words, env, base", [

@@ -149,7 +149,7 @@ def writing(folder, rows):
 
 
 def files(folder):
-    return {str(path.relative_to(folder)): path.read_text()
+    return {str(path.relative_to(folder)): path.read_text(errors="replace")
             for path in folder.rglob("*") if path.is_file()}
 
 

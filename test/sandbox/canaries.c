@@ -107,7 +107,8 @@ long connect_unix(int type, const char *path)
 	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
 	long done;
 
-	CHECK(fd >= 0);
+	if (fd < 0) /* where a container forbids what it takes to judge them */
+		return -errno;
 	done = result(connect(fd, (struct sockaddr *)&at, sizeof(at)));
 	close(fd);
 	return done;

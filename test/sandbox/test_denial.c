@@ -132,6 +132,39 @@ static void errors_carry_their_record(void **state)
 	assert_false(denial_of(&err, &got));
 }
 
+/* By whatever words a command names it; never a longer name that only begins like it. */
+static void hidden_paths_are_found_in_words(void **state)
+{
+	static const struct {
+		const char *text, *path;
+	} rows[] = {
+		{ "cat /h/.ssh/id_rsa", "/h/.ssh" }, { "cat ~/.ssh/id_rsa", "/h/.ssh" },
+		{ "cat $HOME/.ssh", "/h/.ssh" },     { "tar c \"${HOME}/.ssh\"", "/h/.ssh" },
+		{ "x --file=/h/.ssh", "/h/.ssh" },   { "cat a/key", "/w/a/key" },
+		{ "cat ./a/key", "/w/a/key" },             { "cat /h/.sshx", NULL },
+		{ "cat /x/h/.ssh", NULL },           { "cat a/keys", NULL },
+		{ "ls /h /w", NULL },                { "", NULL },
+	};
+	struct sandbox_rule rules[] = {
+		{ .path = "/h/.ssh", .access = SANDBOX_HIDDEN, .folder = true,
+		  .reason = SANDBOX_REASON_CREDENTIALS },
+		{ .path = "/w", .access = SANDBOX_WRITE, .folder = true },
+		{ .path = "/w/a/key", .access = SANDBOX_HIDDEN, .reason = SANDBOX_REASON_DENY },
+	};
+	char work[] = "/w", *root = work;
+	const struct sandbox_plan plan = { .rules = rules, .rule_count = ARRAY_LEN(rules),
+		.roots = &root, .root_count = 1, .level = SANDBOX_FULL };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct denial denial = { 0 };
+
+		if (plan_names_hidden(&plan, rows[i].text, "/h", &denial) != !!rows[i].path ||
+		    strcmp(denial.what, rows[i].path ? rows[i].path : "") != 0)
+			fail_msg("%s: %s", rows[i].text, denial.what);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,6 +172,7 @@ int main(void)
 		cmocka_unit_test(what_a_stranger_chose_stays_on_its_line),
 		cmocka_unit_test(every_kind_has_a_name_and_a_sentence),
 		cmocka_unit_test(errors_carry_their_record),
+		cmocka_unit_test(hidden_paths_are_found_in_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

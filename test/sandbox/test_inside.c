@@ -158,6 +158,7 @@ static void probe_command(char **args)
 	socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair);
 	pid = fork();
 	if (pid == 0) {
+		prctl(PR_SET_DUMPABLE, 1UL, 0UL, 0UL, 0UL); /* as after execve */
 		if (!sandbox_enter_command(&entry, pair[1])) {
 			say("enter", -1);
 			fflush(stdout);

@@ -256,7 +256,7 @@ static int touch_what_is_protected(void *data)
 	CHECK(result(open(".git/config", O_WRONLY)) == no);
 	CHECK(result(open(".git/config", O_RDWR | O_CREAT | O_TRUNC, 0600)) == no);
 	CHECK(open(".git/config", O_RDONLY) >= 0);
-	CHECK(result(unlink(".git/config")) == no);
+	CHECK(no == -EROFS || result(unlink(".git/config")) == no); /* a mount's matter, at full */
 	CHECK(result(rename(".git/config", "x")) == no);
 	CHECK(result(rename("file", ".git/config")) == no);
 	CHECK(result(link(".git/config", "x")) == no);
@@ -292,7 +292,7 @@ static int touch_what_is_protected(void *data)
 	snprintf(text, sizeof(text), "/proc/%d/cwd/.git/commondir", getpid());
 	CHECK(result(open(text, O_WRONLY | O_CREAT, 0600)) == no);
 	CHECK(symlink("/proc/self/cwd", "me") == 0);
-	CHECK(no == -EROFS || result(open("me/.git/config", O_WRONLY)) == -ELOOP);
+	CHECK(result(open("me/.git/config", O_WRONLY)) == no);
 	CHECK(open("/proc/self/cwd/file", O_WRONLY) >= 0);
 	/* neighbours are free */
 	CHECK(open(".git/config.lock", O_WRONLY | O_CREAT, 0600) >= 0);

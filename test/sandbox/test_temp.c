@@ -281,9 +281,25 @@ static void nothing_that_is_not_ours_is_removed(void **state)
 	temp_folder_free(folder);
 }
 
+static void a_umask_takes_nothing_from_it(void **state)
+{
+	struct err err = ERR_INIT;
+	struct temp_folder *folder;
+	mode_t before = umask(0777);
+	struct stat st;
+
+	(void)state;
+	assert_true(temp_folder_make(&folder, &err));
+	umask(before);
+	assert_int_equal(stat(temp_folder_path(folder), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0700);
+	temp_folder_free(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_umask_takes_nothing_from_it),
 		cmocka_unit_test_setup_teardown(it_is_its_owner_s_alone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_umask_takes_nothing_from_its_owner, set_up,
 		                                tear_down),

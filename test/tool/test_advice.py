@@ -66,7 +66,7 @@ ROWS = {
 
 # Codes that these tools give only with rules, people, a full disk, too few descriptors or the network.
 ELSEWHERE = {
-    "unknown_tool", "too_large", "permission_denied", "denied_by_policy", "denied_by_user",
+    "unknown_tool", "too_large", "permission_denied", "denied_by_policy", "denied_by_hook", "denied_by_user",
     "denied_by_sandbox", "disk_full", "busy", "cannot_preserve", "worker_lost", "cancelled",
     "command_stopped", "limit_reached", "network_error", "authentication_failed", "quota_exceeded", "overloaded",
     "context_too_large", "model_error", "tool_failed", "rolled_back", "internal", "no_resources",

@@ -38,7 +38,8 @@ struct shell_analysis;
 
 /* For struct call_hooks; `data` is the struct call. */
 bool agent_confirm_ask(void *data, const struct tool_question *question, struct err *err);
-/* Adds to the result of a call what the user made of it (`user_review`), if anything. */
+/* Adds to the result of a call what the user made of it (`user_review`, or the words of a no), if
+ * anything. */
 void agent_confirm_report(struct call *call);
 
 /* The calls of a reply on their way to their questions.  A call that has begun is awaited until it
@@ -128,6 +129,8 @@ const char *call_error_type(const struct tool *tool, const json_t *result);
 enum err_code call_error_code(const json_t *result);
 /* The sentence of a failed result; "" without. Borrowed. */
 const char *call_error_message(const json_t *result);
+/* Gives a refusal's `error` the advice that belongs to a no with words: they say how to go on. */
+void call_error_instruct(json_t *error);
 
 /* ---- what people are shown --------------------------------------------------- */
 
@@ -240,6 +243,7 @@ struct call {
 	enum stats_decision decision;
 	uint64_t waited_ms;          /* for answers to questions about it */
 	bool refused;                /* somebody said no, without a word about what else to do */
+	char *said;                  /* owned; what else to do; or NULL */
 	enum call_wants wants;
 	json_t *allowing;            /* owned; words for --allowed-tools that would; or NULL */
 	char *context;               /* owned; hooks' words for the model */

@@ -205,6 +205,7 @@ static void call_release(struct call *call)
 	json_decref(call->review_files);
 	denied_forget(call);
 	free(call->ask_reason);
+	free(call->said);
 	free(call->context);
 }
 

@@ -319,10 +319,8 @@ static bool decline_call(struct asking *asking, const json_t *answer, struct err
 
 	asking->call->decision = DECISION_REJECT;
 	asking->call->refused = !said.len;
-	if (said.len)
-		return err_set(err, ERR_DENIED_BY_USER,
-		               "Denied By User: The user declined this call, and says: %.*s",
-		               (int)said.len, said.data);
+	free(asking->call->said);
+	asking->call->said = said.len ? mem_dup(said.data, said.len) : NULL;
 	return err_set(err, ERR_DENIED_BY_USER, "Denied By User: The user declined this call.");
 }
 

@@ -314,6 +314,8 @@ static void decline_outside(struct call *call, const struct outside_offer *offer
 	if (json_is_object(result)) {
 		json_object_set_new(result, "message", json_text(buf_view(&text)));
 		json_object_set_new(result, "error", tool_error(&err));
+		if (said.len)
+			call_error_instruct(json_object_get(result, "error"));
 		return;
 	}
 	json_array_foreach(result, i, entry) {
@@ -324,6 +326,8 @@ static void decline_outside(struct call *call, const struct outside_offer *offer
 		json_object_set_new(entry, "error", tool_error(&err));
 		json_object_set_new(json_object_get(entry, "error"), "message",
 		                    json_text(buf_view(&text)));
+		if (said.len)
+			call_error_instruct(json_object_get(entry, "error"));
 	}
 }
 

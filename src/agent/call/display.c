@@ -39,6 +39,7 @@ static const struct {
 	{ ERR_IGNORED, -1, "invalid_tool_params" },
 	{ ERR_DENIED_BY_POLICY, -1, "policy_violation" },
 	{ ERR_DENIED_BY_USER, -1, "policy_violation" },
+	{ ERR_DENIED_BY_HOOK, -1, "policy_violation" },
 	{ ERR_DENIED_BY_SANDBOX, -1, "permission_denied" },
 	{ ERR_DISK_FULL, -1, "no_space_left" },
 	{ ERR_NO_RESOURCES, TOOL_KIND_EDIT, "file_write_failure" },
@@ -75,6 +76,13 @@ const char *call_error_message(const json_t *result)
 	if (!message)
 		message = json_string_value(json_object_get(error, "message"));
 	return message ? message : "";
+}
+
+void call_error_instruct(json_t *error)
+{
+	json_object_set_new(error, "advice", json_string(
+		"Nothing was done. What the user says is an instruction: go on as it says, with "
+		"another call if it needs one."));
 }
 
 const char *call_error_type(const struct tool *tool, const json_t *result)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/call/call.h"
+#include "agent/call/hooked.h"
 #include "agent/call/path_rules.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -13,96 +14,45 @@
 
 /* ---- the gate ---------------------------------------------------------------- */
 
-enum { PROBLEMS_MAX = 4096, NAMES_MAX = 4096 };
-
-/* "update_file replace edit": all names of a tool, for matchers; for the caller. */
-static char *gate_names(const struct tool *tool)
+static bool hooked_any(void *data, enum hook_event event, const char *matched)
 {
-	_cleanup_buf_ struct buf names = BUF_INIT(NAMES_MAX);
+	const struct call *call = data;
 
-	buf_str(&names, tool->name);
-	for (const char *const *alias = tool_aliases(tool); alias && *alias; alias++)
-		buf_printf(&names, " %s", *alias);
-	if (tool->server && !strpbrk(tool->server, " ") && !strpbrk(tool->server_tool, " "))
-		buf_printf(&names, " mcp__%s__%s", tool->server, tool->server_tool);
-	return buf_steal(&names);
+	return agent_has_hooks(call->agent, event, matched);
 }
 
-/* ---- before ------------------------------------------------------------------------ */
-
-/* The name by which rules and hooks know the call: the model's word, when it is one of ours. */
-static const char *name_in_hooks(const struct call *call, const struct tool *tool)
+static bool hooked_fire(void *data, enum hook_event event, const char *matched, const json_t *input,
+                        struct hook_outcome *ret)
 {
-	return tool == call->tool ? call->name : tool->name;
+	struct call *call = data;
+
+	if (event == HOOK_BEFORE_TOOL)
+		call_round_settle(call); /* a hook may take its time */
+	return agent_fire(call->agent, event, matched, input, ret);
 }
 
-static json_t *hook_input(const struct call *call, const struct tool *tool, const json_t *arguments)
+/* `bare` is the workspace without rules and questions. The name by which hooks know the call is the
+ * model's word, when that is one of ours. */
+static struct hooked_call hooked_as(struct call *call, const struct tool *tool,
+                                    struct session *bare)
 {
-	json_t *input = json_object(), *context;
-	const char *name = name_in_hooks(call, tool);
-
-	json_object_set_new(input, "tool_name", json_string(name));
-	json_object_set_new(input, "tool_input", call_both_arguments(tool, arguments));
-	if (tool != call->tool) /* a hook asked for this one instead */
-		json_object_set_new(input, "original_request_name", json_string(call->name));
-	if (tool->server) {
-		context = json_object();
-		json_object_set_new(context, "server_name", json_cstr(tool->server));
-		json_object_set_new(context, "tool_name", json_cstr(tool->server_tool));
-		json_object_set_new(input, "mcp_context", context);
-	}
-	return input;
+	*bare = call->session;
+	bare->provider = call->agent->options.session->provider;
+	bare->hooks = (struct call_hooks){ .cancel = call->session.hooks.cancel,
+		                           .cancel_fd = call->session.hooks.cancel_fd };
+	return (struct hooked_call){
+		.any = hooked_any, .fire = hooked_fire, .data = call, .session = bare,
+		.name = tool == call->tool ? call->name : tool->name,
+		.original = tool == call->tool ? NULL : call->name,
+	};
 }
 
-/* What a hook changed of what it was shown, laid over the arguments. */
-static void rewrite_arguments(const struct tool *tool, json_t **arguments, const json_t *changed)
+/* With what the tool adds to its failures. */
+static json_t *explained(struct call *call, const struct tool *tool, const json_t *arguments,
+                         json_t *result)
 {
-	_cleanup_buf_ struct buf problems = BUF_INIT(PROBLEMS_MAX);
-	json_auto_t *shown = call_both_arguments(tool, *arguments);
-	json_auto_t *changes = json_object();
-	json_auto_t *ours = NULL;
-	json_t *all = json_copy(*arguments), *value;
-	const char *name;
-
-	json_object_foreach((json_t *)changed, name, value)
-		if (!json_equal(value, json_object_get(shown, name)))
-			json_object_set(changes, name, value);
-	ours = alias_resolve(tool, tool->name, changes, NULL, &problems);
-	json_object_update(all, ours);
-	json_decref(*arguments);
-	*arguments = all;
-}
-
-static json_t *refusal_result(struct call *call, const struct tool *tool, const json_t *arguments,
-                              enum err_code code, const char *before, const char *reason)
-{
-	struct err err = ERR_INIT;
-	json_t *result;
-
-	err_set(&err, code, "%s%s", before, reason ? reason : "no reason was given.");
-	result = tool_failure(&err);
-	if (tool->explain)
+	if (result && tool_result_failed(result) && tool->explain)
 		tool->explain(&call->session, arguments, result);
-	return result;
-}
-
-static json_t *stopped_result(struct call *call, const struct tool *tool, const json_t *arguments,
-                              const char *reason)
-{
-	json_t *result = refusal_result(call, tool, arguments, ERR_DENIED_BY_POLICY,
-	                                "Agent execution stopped by hook: ", reason);
-
-	json_object_set_new(json_object_get(result, "error"), "type",
-	                    json_string("stop_execution"));
-	return result;
-}
-
-static json_t *alternative_result(const char *text)
-{
-	json_t *result = json_object();
-
-	json_object_set_new(result, "success", json_true());
-	json_object_set_new(result, "output", json_text(span_str(text)));
 	return result;
 }
 
@@ -123,48 +73,33 @@ void call_ran_with(struct call *call, const json_t *arguments)
 	call->ran_args = json_is_object(arguments) ? json_copy((json_t *)arguments) : NULL;
 }
 
-static json_t *before_outcome(struct call *call, const struct tool *tool, json_t **arguments,
+static json_t *before_outcome(struct call *call, const struct tool *tool, const json_t *arguments,
                               const struct hook_outcome *outcome, bool *ask)
 {
-	static const char blocked[] = "Tool execution blocked: ";
-
 	add_context(call, outcome->additional_context);
 	if (outcome->stop || outcome->denied || outcome->error)
 		call->decision = DECISION_REJECT;
-	if (outcome->stop)
-		return stopped_result(call, tool, *arguments, outcome->reason);
-	if (outcome->error || outcome->denied)
-		return refusal_result(call, tool, *arguments, ERR_DENIED_BY_POLICY, blocked,
-		                      outcome->error ? outcome->error : outcome->reason);
-	if (outcome->alternative)
-		return alternative_result(outcome->alternative);
-	if (outcome->tool_input) {
-		rewrite_arguments(tool, arguments, outcome->tool_input);
-		call_ran_with(call, *arguments);
-	}
-	if (outcome->ask) {
+	else if (outcome->ask && !outcome->alternative) {
 		*ask = call->hook_asks = true;
 		call->ask_reason = mem_strdup(outcome->system_message ? outcome->system_message :
 		                                                        outcome->reason);
 	}
-	return NULL;
+	return explained(call, tool, arguments, hooked_ended(outcome));
 }
 
 static json_t *gate_before(void *data, const struct tool *tool, json_t **arguments, bool *ask)
 {
 	struct call *call = data;
-	_cleanup_free_ char *names = gate_names(tool);
-	json_auto_t *input = NULL;
+	struct session bare;
+	const struct hooked_call hooked = hooked_as(call, tool, &bare);
 	struct hook_outcome outcome;
 	json_t *ended;
 
-	if (!agent_has_hooks(call->agent, HOOK_BEFORE_TOOL, names))
+	if (!hooked_before(&hooked, tool, arguments, &outcome))
 		return NULL;
-	call_round_settle(call); /* a hook may take its time */
-	input = hook_input(call, tool, *arguments);
-	if (!agent_fire(call->agent, HOOK_BEFORE_TOOL, names, input, &outcome))
-		return NULL;
-	ended = before_outcome(call, tool, arguments, &outcome, ask);
+	ended = before_outcome(call, tool, *arguments, &outcome, ask);
+	if (outcome.tool_input)
+		call_ran_with(call, *arguments);
 	hook_outcome_release(&outcome);
 	return ended;
 }
@@ -190,45 +125,26 @@ static json_t *tool_response(const struct tool *tool, const json_t *result)
 	return response;
 }
 
-static void after_outcome(struct call *call, const struct tool *tool, const json_t *arguments,
-                          const struct hook_outcome *outcome, json_t **result)
-{
-	json_t *instead = NULL;
-
-	add_context(call, outcome->additional_context);
-	if (outcome->stop)
-		instead = stopped_result(call, tool, arguments, outcome->reason);
-	else if (outcome->error || outcome->denied)
-		instead = refusal_result(call, tool, arguments, ERR_DENIED_BY_POLICY,
-		                         "The call was made, but a hook withholds its result: ",
-		                         outcome->error ? outcome->error : outcome->reason);
-	else if (outcome->alternative)
-		instead = alternative_result(outcome->alternative);
-	if (instead) {
-		json_decref(*result);
-		*result = instead;
-	}
-	if (outcome->tail_call && !instead) {
-		json_decref(call->tail);
-		call->tail = json_incref(outcome->tail_call);
-	}
-}
-
 static void gate_after(void *data, const struct tool *tool, const json_t *arguments,
                        json_t **result)
 {
 	struct call *call = data;
-	_cleanup_free_ char *names = gate_names(tool);
-	json_auto_t *input = NULL;
+	struct session bare;
+	const struct hooked_call hooked = hooked_as(call, tool, &bare);
 	struct hook_outcome outcome;
+	json_t *instead;
 
-	if (!agent_has_hooks(call->agent, HOOK_AFTER_TOOL, names))
+	if (!hooked_after(&hooked, tool, arguments, *result, tool_response, &outcome))
 		return;
-	input = hook_input(call, tool, arguments);
-	json_object_set_new(input, "tool_response", tool_response(tool, *result));
-	if (!agent_fire(call->agent, HOOK_AFTER_TOOL, names, input, &outcome))
-		return;
-	after_outcome(call, tool, arguments, &outcome, result);
+	add_context(call, outcome.additional_context);
+	instead = explained(call, tool, arguments, hooked_replaced(&outcome));
+	if (instead) {
+		json_decref(*result);
+		*result = instead;
+	} else if (outcome.tail_call) {
+		json_decref(call->tail);
+		call->tail = json_incref(outcome.tail_call);
+	}
 	hook_outcome_release(&outcome);
 }
 

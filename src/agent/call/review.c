@@ -668,12 +668,26 @@ static void update_states(json_t *files, const json_t *result)
 	}
 }
 
+/* All of their words: an error's sentence has room for less. */
+static void report_said(struct call *call)
+{
+	json_t *error = json_object_get(call->result, "error");
+
+	if (!call->said || call_error_code(call->result) != ERR_DENIED_BY_USER)
+		return;
+	json_object_set_new(call->result, "message", json_pack(
+		"s+", "Denied By User: The user declined this call and says: ", call->said));
+	call_error_instruct(error);
+}
+
 void agent_confirm_report(struct call *call)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(REVIEW_TEXT_MAX);
 	bool success = !tool_result_failed(call->result);
 	json_t *report;
 
+	if (json_is_object(call->result))
+		report_said(call);
 	if (!json_is_object(call->result) ||
 	    (!call->review && !call->review_files && !(call->modified && success) &&
 	     !call->expansion))

@@ -108,6 +108,7 @@ out:
 static json_t *auth_value(const struct remote_auth *auth, const char *member, const json_t *text,
                           struct err *err)
 {
+	const struct variables *variables = settings_variables(auth->host->options.settings);
 	const char *word = json_string_value(text), *value;
 	_cleanup_free_ char *command = agent_auth_command(member, text);
 
@@ -123,7 +124,9 @@ static json_t *auth_value(const struct remote_auth *auth, const char *member, co
 	}
 	if (word[0] != '$')
 		return json_incref((json_t *)text);
-	value = variables_get(settings_variables(auth->host->options.settings), word + 1);
+	value = variables_own(variables, word + 1);
+	if (!value)
+		value = variables_get(variables, word + 1);
 	if (!value || !*value) {
 		err_set(err, ERR_AUTHENTICATION_FAILED,
 		        "The agent %s logs in with the variable %.100s, which is not set.",

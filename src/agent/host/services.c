@@ -418,6 +418,8 @@ struct services *services_open(const struct services_options *options)
 		.interactive = options->interactive,
 		.todos = settings_bool(options->settings, "useWriteTodos", true),
 		.topic = settings_bool(options->settings, "general.topicUpdateNarration", true),
+		.proxy_resolves =
+			settings_bool(options->settings, "hasp.web.proxyResolves", false),
 		.memory_file = services->memory_file,
 		.plans_folder = services->plans_folder,
 		.in_plan_mode = in_plan_mode,

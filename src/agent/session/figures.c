@@ -408,6 +408,8 @@ static const char *denied_by(const json_t *response, const char *code)
 		return "user";
 	if (!strcmp(code, "denied_by_policy"))
 		return "policy";
+	if (!strcmp(code, "denied_by_hook"))
+		return "hook";
 	return !strcmp(code, "denied_by_sandbox") ||
 	                       json_array_size(json_object_get(response, "denials")) ?
 	               "sandbox" : NULL;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading a session's file: its lines replayed, then the conversation that they make. */
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/context/context.h"
@@ -11,7 +13,7 @@
 #include "agent/session/record.h"
 #include "agent/session/sessions.h"
 #include "base/fd.h"
-#include "base/file.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
@@ -519,7 +521,8 @@ static bool replay_legacy(struct replay *replay, struct span text)
 {
 	struct err ignored = ERR_INIT;
 	json_t *value = NULL;
-	bool is_legacy = json_parse(text, &value, &ignored) &&
+	bool is_legacy = text.len <= LIMIT_SESSION_LINE_BYTES &&
+	                 json_parse(text, &value, &ignored) &&
 	                 json_is_array(json_object_get(value, "messages"));
 
 	if (is_legacy)
@@ -711,6 +714,12 @@ void session_read_defects(const struct session_read *read, struct buf *out)
 		           "%s%zu line%s of this session's file cannot be read, and what %s said "
 		                "is missing here.", out->len ? " " : "", read->bad_lines,
 		           read->bad_lines == 1 ? "" : "s", read->bad_lines == 1 ? "it" : "they");
+	if (read->long_lines)
+		buf_printf(out,
+		           "%s%zu line%s of this session's file had more than %zu MB, %s skipped.",
+		           out->len ? " " : "", read->long_lines, read->long_lines == 1 ? "" : "s",
+		           LIMIT_SESSION_LINE_BYTES >> 20,
+		           read->long_lines == 1 ? "and was" : "and were");
 }
 
 bool session_is_name(const char *name)
@@ -742,17 +751,79 @@ static char *id_of_name(const char *path)
 	return NULL;
 }
 
+/* A session's file as it is read, without lines that are too long. */
+struct pieces {
+	char *room;   /* for the whole file; what is not read into it takes no memory */
+	size_t len, line; /* what is kept, and where in it the last line begins */
+	size_t too_long;  /* lines that were dropped */
+	bool skipping;    /* up to the end of one */
+};
+
+/* `got` more bytes stand behind what is kept. */
+static void session_piece_add(struct pieces *pieces, size_t got)
+{
+	char *at = pieces->room + pieces->len;
+	const char *end = memchr(at, '\n', got), *last = memrchr(at, '\n', got);
+
+	if (pieces->skipping) {
+		const size_t skip = end ? (size_t)(end + 1 - at) : got;
+
+		pieces->skipping = !end;
+		memmove(at, at + skip, got - skip);
+		got -= skip;
+		last = memrchr(at, '\n', got);
+	}
+	if (last)
+		pieces->line = (size_t)(last + 1 - pieces->room);
+	pieces->len += got;
+	if (pieces->len - pieces->line <= LIMIT_SESSION_LINE_BYTES)
+		return;
+	pieces->len = pieces->line;
+	pieces->skipping = true;
+	pieces->too_long++;
+}
+
+static bool read_session_file(const char *path, struct pieces *ret, struct err *err)
+{
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	ssize_t got = 1;
+
+	*ret = (struct pieces){ 0 };
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR ?
+		               err_set(err, ERR_FILE_NOT_FOUND, "There is no session's file %s.",
+		                       path) :
+		               err_set_errno(err, errno, "Cannot read %s", path);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return err_set(err, ERR_NOT_A_FILE, "%s is not a regular file.", path);
+	if ((uint64_t)st.st_size > SESSION_BYTES_MAX)
+		return err_set(err, ERR_TOO_LARGE, "%s has more than %zu bytes.", path,
+		               SESSION_BYTES_MAX);
+	ret->room = mem_alloc((size_t)st.st_size + 1, 1);
+	for (size_t left = (size_t)st.st_size; left && got > 0; left -= (size_t)got) {
+		got = fd_read_full(fd, ret->room + ret->len,
+		                   left < END_BYTES ? left : (size_t)END_BYTES);
+		if (got < 0)
+			return err_set_errno(err, errno, "Cannot read %s", path);
+		session_piece_add(ret, (size_t)got);
+	}
+	return true;
+}
+
 bool session_read(const char *path, struct session_read *ret, struct err *err)
 {
-	_cleanup_file_text_ struct file_text text = { 0 };
 	_cleanup_free_ char *named = id_of_name(path);
+	struct pieces pieces;
+	bool ok;
 
 	*ret = (struct session_read){ 0 };
-	if (!file_read(path, SESSION_BYTES_MAX, &text, err))
-		return false;
-	if (!text.data)
-		return err_set(err, ERR_FILE_NOT_FOUND, "There is no session's file %s.", path);
-	return read_session_text(file_text_span(&text), named, ret, err);
+	ok = read_session_file(path, &pieces, err) &&
+	     read_session_text(span_of(pieces.room, pieces.len), named, ret, err);
+	if (ok)
+		ret->long_lines = pieces.too_long;
+	free(pieces.room);
+	return ok;
 }
 
 json_t *session_read_metadata(const char *path)

@@ -37,6 +37,7 @@ struct session_read {
 	                    * [PIECE...], "tools": HASH, "told": [PIECE...] what changed since}
 	                    * (surroundings.h); NULL: the file does not have it. Owned */
 	size_t bad_lines;  /* that cannot be read, or have no meaning */
+	size_t long_lines; /* that were skipped: more than LIMIT_SESSION_LINE_BYTES */
 	size_t gap_lines;  /* that could not be written */
 	char *gap_since;   /* when that began; NULL: none are missing. Owned */
 	bool legacy;       /* one JSON object: cannot be appended to */

@@ -385,12 +385,54 @@ static enum hook_pass pass_of(const struct settings *settings, const char *name)
 	return pass;
 }
 
+static enum hook_source extension_hook_source(const struct settings *settings,
+                                              const struct extension *extension);
+
+/* What commands of the workspace may write besides the project: folders that settings and flags
+ * add, and folders that extensions are linked to.  The caller frees each, and the array. */
+static char **hooks_roots(const struct settings *settings)
+{
+	static const char *const names[] = { "context.includeDirectories",
+		                             "tools.sandboxAllowedPaths" };
+	const struct extensions *all = extensions_installed(settings);
+	const struct home *home = settings_home(settings);
+	char **roots = NULL;
+	size_t count = 0, cap = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const json_t *list = settings_get(settings, names[i]);
+		json_t *path;
+		size_t k;
+
+		json_array_foreach((json_t *)list, k, path) {
+			const char *text = json_string_value(path);
+
+			if (!text || !*text)
+				continue;
+			roots = mem_grow(roots, &cap, count + 1, sizeof(*roots));
+			roots[count++] = text[0] == '~' && (!text[1] || text[1] == '/') ?
+			                         path_join(home_user(home), text + 1 + !!text[1]) :
+			                         path_join(home_project(home), text);
+		}
+	}
+	for (size_t i = 0; i < all->count; i++) {
+		if (extension_hook_source(settings, &all->at[i]) != HOOK_SOURCE_PROJECT)
+			continue;
+		roots = mem_grow(roots, &cap, count + 1, sizeof(*roots));
+		roots[count++] = mem_strdup(all->at[i].folder);
+	}
+	roots = mem_grow(roots, &cap, count + 1, sizeof(*roots));
+	roots[count] = NULL;
+	return roots;
+}
+
 static struct hooks *make_hooks(const struct hooks_sources *sources)
 {
 	const struct settings *settings = sources->settings;
 	_cleanup_free_ char *trust = mem_printf("%s/trusted_hooks.json",
 	                                        home_gemini(settings_home(settings)));
 	_cleanup_free_ char *here = sources->local ? NULL : getcwd(NULL, 0);
+	char **roots = hooks_roots(settings);
 	struct hooks_options options = {
 		.project = sources->project,
 		.cwd = sources->project,
@@ -400,6 +442,7 @@ static struct hooks *make_hooks(const struct hooks_sources *sources)
 		.plans_folder = sources->plans_folder,
 		.environment = sources->environment,
 		.trust_file = trust,
+		.roots = (const char *const *)roots,
 		.disabled = settings_get(settings, "hooksConfig.disabled"),
 		.project_trusted = settings_trusted(settings),
 		.enabled = settings_bool(settings, "hooksConfig.enabled", true),
@@ -409,8 +452,15 @@ static struct hooks *make_hooks(const struct hooks_sources *sources)
 		.ran = sources->ran,
 		.data = sources->data,
 	};
+	const json_t *line = json_object_get(settings_get(settings, "statusLine"), "command");
+	struct hooks *hooks = hooks_new(&options);
 
-	return hooks_new(&options);
+	if (json_string_length(line))
+		hooks_hold(hooks, json_string_value(line));
+	for (size_t i = 0; roots[i]; i++)
+		free(roots[i]);
+	free(roots);
+	return hooks;
 }
 
 /* Where an extension is linked to, commands may write: its hooks run once the user trusts exactly
@@ -479,9 +529,18 @@ struct hooks *setup_load_hooks(const struct hooks_sources *sources, json_t *prob
 
 char *setup_hooks_untrusted_sentence(const struct hooks *hooks)
 {
-	json_auto_t *untrusted = hooks_untrusted(hooks);
-	size_t count = json_array_size(untrusted);
+	json_auto_t *untrusted = hooks_untrusted(hooks), *held = hooks_held(hooks, NULL);
+	json_t *row;
+	size_t count = json_array_size(untrusted), i;
 
+	json_array_foreach(held, i, row)
+		if (!count && strcmp(json_string_value(json_object_get(row, "state")), "trusted"))
+			return mem_printf("%s, which a hook or another command outside of the "
+			                  "sandbox names, is not as you trusted it (%s): \"hasp "
+			                  "hooks list\" shows the difference, \"hasp hooks "
+			                  "trust\" trusts it.",
+			                  json_string_value(json_object_get(row, "file")),
+			                  json_string_value(json_object_get(row, "state")));
 	if (!count)
 		return NULL;
 	return mem_printf("%zu %s of this project %s not trusted and %s not run: \"hasp hooks "

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "agent/setup/policy_load.h"
+#include "agent/setup/prepare.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "catalog/agents.h"
 #include "cli/command/private.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
@@ -20,6 +22,8 @@ struct hooks_command {
 	char *project;
 	struct settings *settings;
 	struct hooks *hooks;
+	json_t *held;  /* owned; hooks_held, with what commands name that cannot be compared */
+	json_t *loose; /* owned */
 };
 
 static void print_hook_problems(const json_t *problems)
@@ -37,20 +41,46 @@ static void print_hook_problems(const json_t *problems)
 	}
 }
 
+/* Commands that remote agents log in with run as hooks do. */
+static void hold_logins(struct hooks_command *command)
+{
+	struct agents *agents = agents_discover(command->settings, /* local= */ true);
+
+	for (size_t i = 0; i < agents->count; i++) {
+		json_t *auth = json_object_get(agents->at[i].remote, "auth"), *value;
+		const char *member;
+
+		json_object_foreach(auth, member, value) {
+			_cleanup_free_ char *said = agent_auth_command(member, value);
+
+			if (said)
+				hooks_hold(command->hooks, said);
+		}
+	}
+	agents_free(agents);
+}
+
 static bool open_project_hooks(struct hooks_command *command, struct err *err)
 {
 	json_auto_t *problems = json_array(), *unused = json_array();
+	char **environment;
 	json_t *sentence;
 	size_t i;
 
 	if (!command_open_project(command->invocation, &command->project, &command->settings, err))
 		return false;
+	environment = prepare_environment(command->settings);
 	const struct hooks_sources sources = { .settings = command->settings,
 		                               .project = command->project, .local = true,
+		                               .environment = environment,
 		                               .session_id = "", .transcript_path = "",
 		                               .unused = unused };
 
 	command->hooks = setup_load_hooks(&sources, problems);
+	environment_free(environment);
+	hold_logins(command);
+	command->loose = json_array();
+	command->held = hooks_held(command->hooks, command->loose);
 	print_hook_problems(problems);
 	json_array_foreach(unused, i, sentence)
 		output_complain(json_string_value(sentence));
@@ -95,6 +125,22 @@ static void hide_secrets(json_t *rows)
 	}
 }
 
+/* Foreign text behind a word of ours: all of it on that line. */
+static void print_part(const char *word, const char *text, struct buf *out)
+{
+	buf_str(out, word);
+	while (*text) {
+		const size_t len = strcspn(text, "\n");
+
+		buf_append(out, text, len);
+		text += len;
+		if (*text)
+			buf_str(out, "\\n");
+		text += *text != '\0';
+	}
+	buf_char(out, '\n');
+}
+
 /* "BeforeTool  write_file  project  guard  sh guard.sh": a line for each. */
 static void print_row(const json_t *row, struct buf *out)
 {
@@ -105,12 +151,74 @@ static void print_row(const json_t *row, struct buf *out)
 	buf_printf(out, "%-19s %s%s\n", hook_row_text(row, "event"), hook_row_text(row, "source"),
 	           state_of(row));
 	if (*matcher)
-		buf_printf(out, "    matcher: %s\n", matcher);
+		print_part("    matcher: ", matcher, out);
 	if (*name)
-		buf_printf(out, "    name:    %s\n", name);
+		print_part("    name:    ", name, out);
 	json_array_foreach(json_object_get(row, "env"), i, variable)
-		buf_printf(out, "    env:     %s\n", json_string_value(variable));
-	buf_printf(out, "    command: %s\n", hook_row_text(row, "command"));
+		print_part("    env:     ", json_string_value(variable), out);
+	print_part("    command: ", hook_row_text(row, "command"), out);
+}
+
+/* ---- files that commands name --------------------------------------------------- */
+
+static bool is_held(const json_t *row)
+{
+	return strcmp(hook_row_text(row, "state"), "trusted") == 0;
+}
+
+static size_t count_changed(const json_t *held)
+{
+	size_t count = 0, i;
+	json_t *row;
+
+	json_array_foreach((json_t *)held, i, row)
+		count += !is_held(row);
+	return count;
+}
+
+/* What is different of one that is not as it was trusted. */
+static void print_difference(const json_t *row, struct buf *out)
+{
+	const json_t *before = json_object_get(row, "before"), *now = json_object_get(row, "now");
+	const json_t *old = json_object_get(before, "text"), *new = json_object_get(now, "text");
+	const char *leads = hook_row_text(now, "leads");
+
+	if (*leads)
+		print_part("    leads to: ", leads, out);
+	if (json_object_get(now, "sha256"))
+		print_part("    sha256: ", hook_row_text(now, "sha256"), out);
+	if (old && new)
+		render_difference(out, hook_row_text(row, "file"), json_span(old), json_span(new),
+		                  false);
+	else if (before && json_is_object(now))
+		buf_str(out, "    The difference cannot be shown: hasp keeps texts up to 64 "
+		             "KiB.\n");
+}
+
+static void print_held(const json_t *held, struct buf *out)
+{
+	size_t i;
+	json_t *row;
+
+	json_array_foreach((json_t *)held, i, row) {
+		_cleanup_free_ char *word = mem_printf("%-19s ", hook_row_text(row, "state"));
+
+		print_part(word, hook_row_text(row, "file"), out);
+		if (*hook_row_text(row, "why"))
+			print_part("    ", hook_row_text(row, "why"), out);
+		if (!is_held(row))
+			print_difference(row, out);
+	}
+}
+
+/* What trust does not cover. */
+static void print_loose(const json_t *loose, struct buf *out)
+{
+	size_t i;
+	json_t *phrase;
+
+	json_array_foreach((json_t *)loose, i, phrase)
+		print_part("Not compared: ", json_string_value(phrase), out);
 }
 
 static int list_hooks(struct hooks_command *command)
@@ -131,7 +239,13 @@ static int list_hooks(struct hooks_command *command)
 		buf_str(&out, "There are no hooks.\n");
 	json_array_foreach(rows, i, row)
 		print_row(row, &out);
-	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
+	if (json_array_size(command->held)) {
+		buf_str(&out, "\nFiles of the workspace that commands outside of the sandbox "
+		              "name:\n");
+		print_held(command->held, &out);
+	}
+	print_loose(command->loose, &out);
+	return agent_output_list(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 static void show_wait(void *data, const char *severity, const char *message)
@@ -141,6 +255,36 @@ static void show_wait(void *data, const char *severity, const char *message)
 	output_complain(message);
 }
 
+static void print_trusted(const struct hooks_command *command, const json_t *untrusted,
+                          struct buf *out)
+{
+	const size_t changed = count_changed(command->held);
+	size_t i;
+	json_t *one;
+
+	json_array_foreach((json_t *)untrusted, i, one)
+		print_part("Trusted: ", json_string_value(one), out);
+	json_array_foreach(command->held, i, one) {
+		const bool missing = json_is_null(json_object_get(one, "now"));
+
+		if (is_held(one))
+			continue;
+		print_part(*hook_row_text(one, "why") ? "Not trusted: " :
+		           missing                    ? "No longer trusted: " : "Trusted: ",
+		           hook_row_text(one, "file"), out);
+		if (*hook_row_text(one, "why"))
+			print_part("    ", hook_row_text(one, "why"), out);
+		print_difference(one, out);
+	}
+	if (!json_array_size(untrusted) && !changed)
+		buf_str(out, "Nothing of this project is left to trust.\n");
+	else if (json_array_size(command->held))
+		buf_str(out, "These files are compared before each run. What they run or read in "
+		             "turn is not.\n");
+	if (json_array_size(untrusted) || changed)
+		print_loose(command->loose, out);
+}
+
 static int trust_hooks(struct hooks_command *command)
 {
 	const struct file_lock_wait wait = { .max_ms = settings_lock_wait_ms(command->settings),
@@ -148,8 +292,6 @@ static int trust_hooks(struct hooks_command *command)
 	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_auto_t *untrusted = hooks_untrusted(command->hooks);
 	struct err err = ERR_INIT;
-	size_t i;
-	json_t *key;
 
 	if (!settings_trusted(command->settings)) {
 		err_set(&err, ERR_DENIED_BY_POLICY,
@@ -157,13 +299,11 @@ static int trust_hooks(struct hooks_command *command)
 		        "trust\" comes first.");
 		return output_fail(&err, CLI_FAILED);
 	}
-	if (json_array_size(untrusted) && !hooks_trust(command->hooks, &wait, &err))
+	print_trusted(command, untrusted, &out);
+	if ((json_array_size(untrusted) || count_changed(command->held)) &&
+	    !hooks_trust(command->hooks, command->held, &wait, &err))
 		return output_fail(&err, CLI_FAILED);
-	json_array_foreach(untrusted, i, key)
-		buf_printf(&out, "Trusted: %s\n", json_string_value(key));
-	if (!json_array_size(untrusted))
-		buf_str(&out, "Nothing of this project is left to trust.\n");
-	return agent_output_lines(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
+	return agent_output_list(buf_view(&out), &err) ? CLI_OK : output_fail(&err, CLI_FAILED);
 }
 
 int command_run_hooks(const struct invocation *invocation)
@@ -178,6 +318,8 @@ int command_run_hooks(const struct invocation *invocation)
 	else
 		code = action && strcmp(action, "trust") == 0 ? trust_hooks(&command) :
 		       list_hooks(&command);
+	json_decref(command.held);
+	json_decref(command.loose);
 	hooks_free(command.hooks);
 	settings_free(command.settings);
 	free(command.project);

@@ -292,8 +292,7 @@ static void sandbox_report_lines(const struct attended *attended, struct buf *ou
 	for (size_t i = 0; i < attended->denial_count; i++) {
 		if (succeeded && denial_is_routine(&attended->denials[i]))
 			continue;
-		buf_str(out, attended->denials[i].kind == DENIAL_CHANGED ? "hasp: " :
-		                                                           "hasp: denied: ");
+		buf_str(out, denial_is_none(&attended->denials[i]) ? "hasp: " : "hasp: denied: ");
 		denial_sentence(&attended->denials[i], out);
 		buf_char(out, '\n');
 	}
@@ -500,6 +499,29 @@ static int run_in(struct provider *provider, const struct invocation *invocation
 	return failed ? failed : code;
 }
 
+/* After a failure: a hidden path that the command names.  The kernel refuses reading it without a
+ * report, so this is no record of a denial. */
+static void note_hidden(const struct invocation *invocation, const struct confinement *confinement)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+	struct sandbox_plan *plan = NULL;
+	struct denial denial = { 0 };
+	struct err err = ERR_INIT;
+
+	if (invocation_has(invocation, FLAG_JSON) || !make_command_plan(confinement, &plan, &err))
+		return;
+	for (size_t i = 0; plan->level != SANDBOX_PATHS && !text.len &&
+	     i < invocation->positional_count; i++) {
+		if (!plan_names_hidden(plan, invocation->positionals[i], getenv("HOME"), &denial))
+			continue;
+		buf_str(&text, "hasp: note: the command names a path that it cannot read: ");
+		denial_sentence(&denial, &text);
+		buf_char(&text, '\n');
+	}
+	output_stderr(buf_view(&text));
+	sandbox_plan_free(plan);
+}
+
 /* Whatever the command may write is a root for the report's path. */
 static bool open_report(const char *path, const struct worker_options *options,
                         struct door *ret, struct err *err)
@@ -534,6 +556,8 @@ static int run_confined(const struct invocation *invocation, struct confinement 
 		confinement_warn(provider);
 	code = run_in(provider, invocation, path ? &door : NULL, confinement->worker != NULL,
 	              &interrupted);
+	if (code && code < EXIT_NOT_RUN && !confinement->worker)
+		note_hidden(invocation, confinement);
 	provider_free(provider);
 	if (interrupted)
 		die_interrupted();

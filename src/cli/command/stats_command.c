@@ -68,6 +68,7 @@ static const struct section sections[] = {
 	{ "Denied", "", "denied", 0,
 	  { { "sandbox", "denials", "sandbox", 9, COUNT },
 	    { "policy", "denials", "policy", 9, COUNT },
+	    { "hook", "denials", "hook", 9, COUNT },
 	    { "user", "denials", "user", 9, COUNT } } },
 	{ "Commands", "", "commands", 0,
 	  { { "run", "commands", "run", 9, COUNT },

@@ -50,6 +50,9 @@ void render_safe(struct buf *out, struct span untrusted);
  * lines red, added ones green, and what differs between paired lines is in
  * reverse.  The diff is foreign text too.  False when `out` overflowed. */
 bool render_diff(struct buf *out, struct span unified, bool colour, size_t width);
+/* Appends what differs between two texts of a file, as render_diff. */
+bool render_difference(struct buf *out, const char *name, struct span before, struct span now,
+                       bool colour);
 
 /* ---- cells ------------------------------------------------------------------- */
 

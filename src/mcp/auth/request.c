@@ -178,6 +178,7 @@ bool auth_order_send(const struct mcp_auth *auth, const struct auth_order *order
 		.body = order->body, .connect_ms = ms, .total_ms = ms,
 		.max_bytes = AUTH_DOCUMENT_BYTES,
 		.public_only = !order->own && !is_named_host(auth, address_host(order->url)),
+		.proxy_resolves = true,
 	};
 	struct http_client *client;
 	struct err ignored = ERR_INIT;

@@ -43,6 +43,8 @@ struct transfer {
 	char detail[CURL_ERROR_SIZE];
 	bool headed;             /* `head` was called */
 	bool stopped, too_large, refused; /* by a callback; by max_bytes; by public_only */
+	bool judging;            /* the host's addresses are looked up, and nothing is connected */
+	bool judged;             /* and there was one */
 };
 
 struct http_client *http_client_new(void)
@@ -175,11 +177,14 @@ static curl_socket_t on_socket(void *data, curlsocktype purpose, struct curl_soc
 	struct transfer *transfer = data;
 
 	(void)purpose;
-	if (transfer->request->public_only && !transfer->proxy[0] &&
+	if (transfer->request->public_only && (!transfer->proxy[0] || transfer->judging) &&
 	    !http_address_is_public(&address->addr)) {
 		transfer->refused = true;
 		return CURL_SOCKET_BAD;
 	}
+	transfer->judged = true;
+	if (transfer->judging)
+		return CURL_SOCKET_BAD;
 	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
@@ -272,7 +277,9 @@ static void set_options(struct transfer *transfer, const char *url)
 	set(client->easy, CURLOPT_ACCEPT_ENCODING, "");
 	set(client->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
 	set(client->easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-	set(client->easy, CURLOPT_PROXY, transfer->proxy);
+	set(client->easy, CURLOPT_PROXY, transfer->judging ? "" : transfer->proxy);
+	set(client->easy, CURLOPT_FRESH_CONNECT, transfer->judging ? 1L : 0L);
+	set(client->easy, CURLOPT_CONNECT_ONLY, transfer->judging ? 1L : 0L);
 	set(client->easy, CURLOPT_SOCKS5_AUTH, (long)CURLAUTH_BASIC); /* no Kerberos: left_out.c */
 	set(client->easy, CURLOPT_NOPROXY, "");
 	set(client->easy, CURLOPT_CONNECTTIMEOUT_MS,
@@ -422,6 +429,30 @@ static bool hop(struct transfer *transfer, const char *url, const char *method, 
 
 /* ---- the whole request ---- */
 
+/* Whether the addresses of a host that a proxy will connect to are public, all of them.  libcurl
+ * looks them up as it does without a proxy, in our time limits, and is stopped before it
+ * connects. */
+static bool judge_name(struct transfer *transfer, const char *url, struct err *err)
+{
+	struct err ended = ERR_INIT;
+
+	transfer->judging = true;
+	transfer->judged = false;
+	hop(transfer, url, "GET", span_of(NULL, 0), /* own_headers= */ false, &ended);
+	transfer->judging = false;
+	if (transfer->refused)
+		return transfer_explain(transfer, CURLE_OK, err);
+	if (transfer->judged)
+		return true;
+	if (ended.code == ERR_CANCELLED)
+		return err_set(err, ERR_CANCELLED, "The request was cancelled.");
+	return transfer->request->proxy_resolves ||
+	       err_set(err, ERR_DENIED_BY_SANDBOX,
+	               "The name %s cannot be resolved here, so whether the proxy would connect to "
+	               "a host of the public internet is unknown. The setting "
+	               "hasp.web.proxyResolves leaves that to the proxy.", transfer->url.host);
+}
+
 /* Where a hop goes to, and whether it may. */
 static bool prepare_hop(struct transfer *transfer, const char *url, struct err *err)
 {
@@ -434,7 +465,18 @@ static bool prepare_hop(struct transfer *transfer, const char *url, struct err *
 	proxy = request->proxy ? request->proxy : http_proxy_of_environment(&transfer->url);
 	transfer->proxy = proxy ? proxy : "";
 	transfer->refused = request->public_only && http_host_is_private(transfer->url.host);
-	return !transfer->refused || transfer_explain(transfer, CURLE_OK, err);
+	if (transfer->refused)
+		return transfer_explain(transfer, CURLE_OK, err);
+	return !request->public_only || !transfer->proxy[0] || judge_name(transfer, url, err);
+}
+
+/* A server may not choose what hasp logs in with elsewhere. */
+static bool no_login(const struct transfer *transfer, struct err *err)
+{
+	return !transfer->url.login ||
+	       err_set(err, ERR_INVALID_ARGUMENT,
+	               "A redirect leads to %s with a user name or password in the address; it is "
+	               "not followed.", transfer->url.host);
 }
 
 /* The absolute URL to which the last answer leads. */
@@ -456,7 +498,8 @@ static bool follow_redirect(struct transfer *transfer, struct err *err)
 	bool ok = true, own_headers = true;
 
 	for (;;) {
-		ok = prepare_hop(transfer, url, err);
+		ok = prepare_hop(transfer, url, err) &&
+		     (!first.curl || no_login(transfer, err));
 		if (ok && !first.curl)
 			ok = http_url_parse(transfer->client->curl, url, &first, err);
 		/* Once away from the first origin, nothing of the caller's goes out any more. */

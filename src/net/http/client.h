@@ -48,11 +48,13 @@ struct http_client_request {
 	unsigned max_redirects;     /* 0: a redirect is an answer like any other. Only http and
 	                             * https,
 	                             * and no header of the request goes to another origin */
-	bool public_only;           /* refuse to connect to loopback, private, link-local, multicast
-	                             * and
-	                             * unspecified addresses: checked on the address that is
-	                             * connected to, after each redirect too. Where a proxy
-	                             * connects, only hosts in digits and localhost can be told */
+	/* Refuse hosts whose addresses are loopback, private, link-local, multicast, unspecified,
+	 * or a cloud's own services: checked on the address that is connected to, after each
+	 * redirect too.  Where a proxy connects, the name is resolved here first and all its
+	 * addresses are checked; the proxy resolves it again. */
+	bool public_only;
+	bool proxy_resolves;        /* with public_only: a name that cannot be resolved here is
+	                             * left to the proxy; otherwise it is refused */
 	const struct cancel *cancel;
 };
 
@@ -75,8 +77,9 @@ enum http_stage {
 };
 
 /* True when the whole answer came, whatever its status.
- * INVALID_ARGUMENT: the URL. NETWORK_ERROR: name resolution, connection, TLS, a transfer that broke
- * or was too slow: the sentence has which, and the host. TOO_LARGE: max_bytes. DENIED_BY_SANDBOX:
+ * INVALID_ARGUMENT: the URL, or a redirect to one with a user name or password. NETWORK_ERROR: name
+ * resolution, connection, TLS, a transfer that broke or was too slow: the sentence has which, and
+ * the host. TOO_LARGE: max_bytes. DENIED_BY_SANDBOX:
  * public_only. CANCELLED. INTERNAL: libcurl is not installed. */
 bool http_client_send(struct http_client *client, const struct http_client_request *request,
                       const struct http_events *events, void *data, struct err *err);

@@ -74,6 +74,7 @@ enum { HTTP_CONNECT_MS = 30000, HTTP_IDLE_MS = 300000, HTTP_MAX_BYTES = 256 << 2
 /* A URL's pieces that decide about origins and sentences. Released with http_url_release. */
 struct url_parts {
 	char *scheme, *host, *port; /* libcurl's; the port is always there */
+	bool login;                 /* it has a user name or a password */
 	const struct http_curl_library *curl;
 };
 
@@ -84,8 +85,9 @@ void http_url_release(struct url_parts *parts);
 bool http_url_same_origin(const struct url_parts *a, const struct url_parts *b);
 
 /* Whether an address belongs to a host of the public internet: not loopback, private, link-local,
- * shared (RFC 6598), multicast, unspecified, documentation or reserved; addresses that carry an
- * IPv4 one (mapped, NAT64, 6to4) are judged by that. */
+ * shared (RFC 6598), multicast, unspecified, documentation or reserved, nor one where a cloud
+ * serves its own machines; addresses that carry an IPv4 one (mapped, NAT64, 6to4) are judged by
+ * that. */
 bool http_address_is_public(const struct sockaddr *address);
 /* INVALID_ARGUMENT: one of these (NULL-terminated; or NULL) is several to whoever reads it. */
 bool http_headers_are_lines(const char *const *headers, struct err *err);

@@ -90,6 +90,16 @@ void http_url_release(struct url_parts *parts)
 	*parts = (struct url_parts){ 0 };
 }
 
+/* Whether the URL has this part, and it is not empty. */
+static bool has_part(const struct http_curl_library *curl, CURLU *handle, CURLUPart part)
+{
+	char *text = NULL;
+	const bool has = curl->url_get(handle, part, &text, 0) == CURLUE_OK && text && *text;
+
+	curl->free(text);
+	return has;
+}
+
 bool http_url_parse(const struct http_curl_library *curl, const char *url, struct url_parts *ret,
                   struct err *err)
 {
@@ -100,6 +110,8 @@ bool http_url_parse(const struct http_curl_library *curl, const char *url, struc
 	ok = ok && curl->url_get(handle, CURLUPART_SCHEME, &ret->scheme, 0) == CURLUE_OK &&
 	     curl->url_get(handle, CURLUPART_HOST, &ret->host, 0) == CURLUE_OK &&
 	     curl->url_get(handle, CURLUPART_PORT, &ret->port, CURLU_DEFAULT_PORT) == CURLUE_OK;
+	ret->login = ok && (has_part(curl, handle, CURLUPART_USER) ||
+	                    has_part(curl, handle, CURLUPART_PASSWORD));
 	curl->url_cleanup(handle);
 	if (ok && (strcasecmp(ret->scheme, "http") == 0 || strcasecmp(ret->scheme, "https") == 0))
 		return true;
@@ -123,6 +135,9 @@ static const struct block4 {
 	{ 0xA9FE0000, 16 }, { 0xAC100000, 12 }, { 0xC0000000, 24 }, { 0xC0000200, 24 },
 	{ 0xC0586300, 24 }, { 0xC0A80000, 16 }, { 0xC6120000, 15 }, { 0xC6336400, 24 },
 	{ 0xCB007100, 24 }, { 0xE0000000, 4 },  { 0xF0000000, 4 },
+	/* Registered as public, but where a cloud answers its own machines: Azure's wire server,
+	 * Equinix Metal's metadata, IBM Cloud's services. */
+	{ 0xA83F8110, 32 }, { 0xC050087C, 32 }, { 0xA11A0000, 16 }, { 0xA6080000, 14 },
 };
 
 static bool public4(uint32_t address)
@@ -150,6 +165,8 @@ static bool public6(const unsigned char *b)
 		return public4(bytes4(b + 2));
 	if (b[0] == 0x20 && b[1] == 0x01 && (b[2] < 0x02 || (b[2] == 0x0D && b[3] == 0xB8)))
 		return false; /* Teredo and its neighbours; documentation */
+	if (b[0] == 0x3F && b[1] == 0xFF && b[2] < 0x10)
+		return false; /* documentation (RFC 9637) */
 	return (b[0] & 0xE0) == 0x20; /* 2000::/3 is all there is */
 }
 

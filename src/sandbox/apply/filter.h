@@ -12,11 +12,12 @@
  * The deny list is not in `base`, because of several filters the kernel takes the strictest
  * answer: a plain refusal there would go before the supervisor's, and have no record.
  *
- * The command filters notify the supervisor (supervise.h) of: opening for writing, making, moving
- * and removing names, truncate, mode and owner by path, connect, every call on the deny list (so
+ * The command filters hand over to the supervisor (supervise.h): opening for writing, all of
+ * openat2, making and moving names, truncate, mode and owner by path, removing folders, umask,
+ * connect, bind, sockets of AF_UNIX, every call on the deny list (so
  * that a denial has a record), and, where only loopback is there, sendto with an address; at the
- * landlock level also of what Landlock does not cover: mode, owner, times, attributes, and with the
- * network off bind and listen.  What is not notified is answered by the kernel alone.
+ * landlock level also removing files and what Landlock does not cover: mode, owner, times,
+ * attributes, and with the network off listen.  All else is answered by the kernel alone.
  *
  * Costs (Linux 6.18, a virtual machine): 40 ns for any call, 80 ns for openat; what is notified,
  * see supervise.h. */
@@ -71,7 +72,8 @@ struct filter_program {
 
 extern const struct filter_program filter_programs[FILTER_COUNT];
 
-/* The rows of refused calls, on this architecture; a call may have several rows. */
+/* The rows of calls that the supervisor gets, on this architecture; a call may have several rows.
+ * error 0: it is not refused as such. */
 struct filter_call {
 	int number, error;
 	const char *name, *why;

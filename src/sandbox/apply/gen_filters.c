@@ -296,7 +296,8 @@ const struct filter_rule filter_rules[] = {
 	SHARED("mq_open"),
 	SHARED("mq_unlink"),
 
-	/* Names and contents: looked at, then the kernel decides. */
+	/* Names and contents: judged and made by the supervisor (supervise.h).  Removing a file is
+	 * the kernel's matter where mounts keep what must stay. */
 	NOTIFY_IF(COMMAND, "open", "opening for writing", ANY_OF(1, FOR_WRITING)),
 	NOTIFY_IF(COMMAND, "openat", "opening for writing", ANY_OF(2, FOR_WRITING)),
 	NOTIFY(COMMAND, "openat2", "its flags are in memory"),
@@ -313,15 +314,20 @@ const struct filter_rule filter_rules[] = {
 	NOTIFY(COMMAND, "rename", "moving a name"),
 	NOTIFY(COMMAND, "renameat", "moving a name"),
 	NOTIFY(COMMAND, "renameat2", "moving a name"),
-	NOTIFY(COMMAND, "unlink", "removing a name"),
-	NOTIFY(COMMAND, "unlinkat", "removing a name"),
-	NOTIFY(COMMAND, "rmdir", "removing a name"),
+	NOTIFY(BARE, "unlink", "removing a name"),
+	NOTIFY(BARE, "unlinkat", "removing a name"),
+	NOTIFY_IF(NAMED, "unlinkat", "removing a folder, which may be made anew",
+	          ANY_OF(2, AT_REMOVEDIR)),
+	NOTIFY(COMMAND, "rmdir", "removing a folder, which may be made anew"),
+	NOTIFY(COMMAND, "umask", "the supervisor makes files with it"),
 
 	/* Addresses. */
+	NOTIFY_IF(COMMAND, "socket", "where sockets cannot be taken over",
+	          IS(0, AF_UNIX)),
+	NOTIFY(COMMAND, "bind", "the address is in memory"),
 	NOTIFY(COMMAND, "connect", "the address is in memory"),
 	NOTIFY_IF(BIT(FILTER_COMMAND), "sendto", "for the record: nothing but loopback is there",
 	          IS_NOT(4, 0)),
-	NOTIFY(BARE_OFF, "bind", "the address is in memory"),
 	NOTIFY(BARE_OFF, "listen", "binds to any address what is not bound yet"),
 
 	/* A signal reaches a process group whole, and what its members fork meanwhile. */
@@ -616,7 +622,7 @@ static void print_filter(const struct machine *machine, enum filter_name filter)
 	printf("};\n\n");
 }
 
-/* Names and answers of the refused calls, for the supervisor. */
+/* Names and answers of the calls that the supervisor gets; without an answer (0) it decides. */
 static void print_calls(const struct machine *machine)
 {
 	printf("static const struct filter_call calls[] = {\n");
@@ -624,7 +630,7 @@ static void print_calls(const struct machine *machine)
 		const struct filter_rule *rule = &filter_rules[i];
 		int number = rule->number;
 
-		if (rule->answer != RULE_DENY || !(rule->filters >> FILTER_COMMAND))
+		if (rule->answer == RULE_ERRNO || !(rule->filters >> FILTER_COMMAND))
 			continue;
 		if (!number)
 			number = seccomp_syscall_resolve_name_arch(machine->scmp, rule->call);

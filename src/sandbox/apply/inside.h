@@ -19,9 +19,9 @@ bool sandbox_harden_files(const struct sandbox_plan *plan, struct err *err);
 /* The worker that runs a command: not dumpable, subreaper where there is no PID namespace. */
 bool sandbox_harden_runner(const struct sandbox_plan *plan, struct err *err);
 
-/* What the child needs, made by the worker before the fork: a second Landlock layer (signals
- * and, network off, TCP cannot leave the command's own processes; the journal is out of
- * reach) and the filter of commands.  `ruleset` -1: none. */
+/* What the child needs, made by the worker before the fork: a second Landlock layer (signals,
+ * abstract sockets and, network off, TCP cannot leave the command's own processes; of files it says
+ * nothing) and the filter of commands.  `ruleset` -1: none. */
 struct sandbox_command_entry {
 	const struct sandbox_plan *plan;
 	int ruleset; /* owned */

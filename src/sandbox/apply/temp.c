@@ -233,7 +233,7 @@ static bool temp_make_in(struct temp_folder *folder, const char *base)
 		free(folder->path);
 		folder->path = mem_printf("%s/" PREFIX "XXXXXX",
 		                          strcmp(canonical, "/") == 0 ? "" : canonical);
-		if (!mkdtemp(folder->path))
+		if (!mkdtemp(folder->path) || chmod(folder->path, S_IRWXU) != 0) /* any umask */
 			return false;
 		folder->name = strrchr(folder->path, '/') + 1;
 		if (open_to_owner(folder) && lock_new_folder(folder))

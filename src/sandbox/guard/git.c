@@ -44,8 +44,7 @@ static void replace_part(const struct look *look, const struct part *part, struc
 
 	if (folder < 0 ||
 	    !guard_replace(look->guard, folder, name, content, part->st.st_mode, aside))
-		guard_report(look->guard, SANDBOX_REASON_GIT, root, path,
-		             "it could not be put right: %s", strerror(errno));
+		guard_report_failed(look->guard, SANDBOX_REASON_GIT, root, path, "put right");
 	else
 		guard_report(look->guard, SANDBOX_REASON_GIT, root, path,
 		             "%s; what it was is in %s", how, aside);
@@ -291,6 +290,14 @@ static const struct part *find_part(const struct parts *parts, const char *name)
 	return NULL;
 }
 
+static bool is_of_command(const struct look *look, const struct stat *st)
+{
+	const struct guard_place *place = look->place;
+
+	return place->by_time ? guard_stat_since(st, &place->from) :
+	                        guard_changed_since(look->guard, st);
+}
+
 /* Links that the user's tools made (git-new-workdir, repo) stay.  What was listed while the command
  * ran may be its own, and a folder that it moved brings links with an old time. */
 static bool link_is_known(const struct look *look, const struct part *part, const struct part *old)
@@ -298,7 +305,7 @@ static bool link_is_known(const struct look *look, const struct part *part, cons
 	const struct guard_place *place = look->place;
 	struct stat now;
 
-	if (guard_changed_since(look->guard, &part->st))
+	if (is_of_command(look, &part->st))
 		return false;
 	if (old && old->kind == part->kind && guard_same(&old->st, &part->st))
 		return true;
@@ -316,7 +323,7 @@ static bool part_is_known(const struct look *look, const struct part *part, cons
 	if (part->kind == PART_LINK)
 		return link_is_known(look, part, old);
 	if (place->by_time)
-		return !guard_changed_since(look->guard, &part->st);
+		return !is_of_command(look, &part->st);
 	return old && old->kind == part->kind && guard_same(&old->st, &part->st);
 }
 
@@ -367,25 +374,26 @@ static void check_git_folder(struct guard *guard, struct guard_place *place, int
 }
 
 /* Not touched by the command. */
-static bool place_is_known(const struct guard *guard, const struct guard_place *place,
-                           const struct stat *now)
+static bool place_is_known(const struct guard_place *place, const struct stat *now)
 {
 	if (place->by_time)
-		return !guard_changed_since(guard, now);
+		return !guard_stat_since(now, &place->from);
 	return place->existed && guard_same(&place->st, now);
 }
 
 /* A folder that was found by a file that leads there. */
-static void check_target(struct guard *guard, const struct guard_root *root, const char *path)
+static void check_target(struct guard *guard, const struct guard_root *root, const char *path,
+                         const struct guard_place *by)
 {
 	_cleanup_free_ char *owner = guard_git_owner(root, path);
 	bool fresh = false;
 	struct guard_place *place = guard_add_place(guard, root, owner ? owner : path, &fresh);
 	_cleanup_fd_ int fd = -1;
 
-	if (!place || !fresh)
+	if (!fresh)
 		return;
 	place->by_time = true;
+	place->from = by->by_time ? by->from : guard->began;
 	fd = guard_open(root->fd, place->path, O_PATH | O_DIRECTORY);
 	if (fd >= 0)
 		check_git_folder(guard, place, fd);
@@ -408,8 +416,8 @@ static void check_git_file(struct guard *guard, struct guard_place *place, const
 	}
 	fd = root ? guard_open(root->fd, rest, O_PATH | O_DIRECTORY) : -1;
 	if (fd >= 0)
-		check_target(guard, root, rest);
-	else if (!place_is_known(guard, place, now))
+		check_target(guard, root, rest, place);
+	else if (!place_is_known(place, now))
 		guard_take_away(guard, SANDBOX_REASON_GIT, place->root, place->path);
 }
 
@@ -427,7 +435,7 @@ void git_place_check(struct guard *guard, struct guard_place *place)
 	else if (S_ISREG(now.st_mode) && is_git_name(place->path))
 		check_git_file(guard, place, &now);
 	else if ((is_git_name(place->path) || place->is_module) &&
-	         !place_is_known(guard, place, &now))
+	         !place_is_known(place, &now))
 		guard_take_away(guard, SANDBOX_REASON_GIT, place->root, place->path);
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "sandbox/guard/recall.h"
 #include "sandbox/guard/private.h"
 #include "sandbox/plan/denial.h"
 
@@ -220,8 +221,7 @@ static void report_kept(struct guard *guard, const struct kept_item *item, bool 
 	if (done)
 		guard_report(guard, item->reason, item->root, item->path, "put back as it was");
 	else
-		guard_report(guard, item->reason, item->root, item->path,
-		             "it could not be put back: %s", strerror(errno));
+		guard_report_failed(guard, item->reason, item->root, item->path, "put back");
 }
 
 struct search {
@@ -386,9 +386,6 @@ static void keep_free(struct kept *kept)
 
 /* ---- the guard ---- */
 
-/* The walk: a part of the command's own time, so that it does not show. */
-enum { WALK_SHARE = 10, WALK_MIN_NS = 500000, WALK_MAX_NS = 250000000 };
-
 /* ---- places ---- */
 
 static struct guard_place *take_place(struct guard *guard, const struct guard_root *root,
@@ -397,17 +394,14 @@ static struct guard_place *take_place(struct guard *guard, const struct guard_ro
 	bool fresh;
 	struct guard_place *place = guard_add_place(guard, root, path, &fresh);
 
-	if (place && fresh)
+	if (fresh)
 		git_place_take(guard, place);
 	return place;
 }
 
 static void take_module(struct guard *guard, const struct guard_root *root, const char *path)
 {
-	struct guard_place *place = take_place(guard, root, path);
-
-	if (place)
-		place->is_module = true;
+	take_place(guard, root, path)->is_module = true;
 }
 
 /* ---- before ---- */
@@ -449,7 +443,7 @@ static void take_repository(struct guard *guard, const struct guard_root *root, 
 {
 	struct guard_place *place = take_place(guard, root, path);
 
-	if (!place || place->by_plan)
+	if (place->by_plan)
 		return;
 	place->by_plan = true;
 	if (place->was_git)
@@ -473,15 +467,55 @@ static void take_repositories(struct guard *guard)
 	}
 }
 
-bool guard_take(const struct sandbox_plan *plan, struct guard **ret, struct err *err)
+static void guard_look_everywhere(struct guard *guard);
+
+static void release_places(struct guard *guard)
+{
+	for (size_t i = 0; i < guard->place_count; i++) {
+		guard_release_parts(&guard->places[i]->parts);
+		free(guard->places[i]->path);
+		free(guard->places[i]);
+	}
+	free(guard->places);
+	free(guard->place_slots);
+	guard->places = guard->place_slots = NULL;
+	guard->place_count = guard->place_cap = 0;
+}
+
+/* A command ended, and was not looked after: its worker was killed, or could not look at all.  What
+ * it left is put right before anything else runs. */
+static bool complete_earlier(struct guard *guard, struct err *err)
+{
+	const struct timespec began = guard->began;
+
+	if (!recall_unchecked(guard->recall, &guard->began)) {
+		guard->began = began;
+		return true;
+	}
+	guard->completing = true;
+	guard_look_everywhere(guard);
+	guard->completing = false;
+	release_places(guard);
+	if (guard->stuck)
+		err_set(err, ERR_DENIED_BY_SANDBOX,
+		        "An earlier command left %.600s, and ended without a check. It cannot be "
+		        "put right at level %s, so no command runs. Put it right yourself, or run "
+		        "\"hasp sandbox --sandbox landlock -- true\" in this workspace.",
+		        guard->stuck, sandbox_level_name(guard->plan->level));
+	guard->began = began;
+	guard->reported = 0;
+	return !guard->stuck;
+}
+
+bool guard_take(const struct sandbox_plan *plan, int recall, struct guard **ret, struct err *err)
 {
 	struct guard *guard = mem_alloc(1, sizeof(*guard));
 
 	guard->plan = plan;
 	pthread_mutex_init(&guard->lock, NULL);
-	clock_gettime(CLOCK_REALTIME_COARSE, &guard->began);
-	clock_gettime(CLOCK_MONOTONIC, &guard->began_running);
-	if (!take_roots(guard, err)) {
+	guard->began = guard_now();
+	if (!recall_open(recall, &guard->began, &guard->recall, err) || !take_roots(guard, err) ||
+	    !complete_earlier(guard, err)) {
 		guard_free(guard);
 		return false;
 	}
@@ -498,12 +532,11 @@ void guard_free(struct guard *guard)
 	for (size_t i = 0; i < guard->root_count; i++)
 		close(guard->roots[i].fd);
 	free(guard->roots);
-	for (size_t i = 0; i < guard->place_count; i++) {
-		guard_release_parts(&guard->places[i]->parts);
-		free(guard->places[i]->path);
-		free(guard->places[i]);
-	}
-	free(guard->places);
+	release_places(guard);
+	free(guard->opened);
+	free(guard->early);
+	free(guard->stuck);
+	recall_free(guard->recall);
 	keep_free(guard->kept);
 	names_free(guard);
 	pthread_mutex_destroy(&guard->lock);
@@ -537,6 +570,19 @@ static size_t parent_length(const char *path, size_t len)
 	return len ? len - 1 : 0;
 }
 
+/* How many bytes of a path name the first folder ".git" in it; -1: there is none. */
+static long git_component(const char *path)
+{
+	for (const char *at = path; *at; at += strspn(at, "/")) {
+		size_t len = strcspn(at, "/");
+
+		if (len == 4 && strncasecmp(at, ".git", len) == 0)
+			return (long)((size_t)(at - path) + len);
+		at += len;
+	}
+	return -1;
+}
+
 /* How many bytes of a path name the folder that it is about; -1: none. */
 static long git_folder_of(const char *path)
 {
@@ -555,7 +601,7 @@ static long git_folder_of(const char *path)
 	}
 	if (up && span_eq(span_of(path + last(path, up), up - last(path, up)), SPAN("hooks")))
 		return (long)parent_length(path, up);
-	return -1;
+	return git_component(path);
 }
 
 void guard_note(struct guard *guard, const char *path)
@@ -565,10 +611,9 @@ void guard_note(struct guard *guard, const char *path)
 	long len = root ? git_folder_of(rest) : -1;
 
 	pthread_mutex_lock(&guard->lock);
-	guard->any = true;
-	guard->lost |= path[0] == '\0';
 	names_note(guard, path);
-	if (len >= 0) {
+	/* What the command does in one more is judged by times. */
+	if (len >= 0 && guard->place_count < LIMIT_GUARD_PLACES) {
 		_cleanup_free_ char *folder = mem_dup(rest, (size_t)len);
 		_cleanup_free_ char *owner = guard_git_owner(root, folder);
 
@@ -626,9 +671,8 @@ static void check_module(struct guard *guard, const struct guard_root *root, con
 	bool fresh;
 	struct guard_place *place = guard_add_place(guard, root, path, &fresh);
 
-	if (place)
-		place->is_module = true;
-	if (place && fresh)
+	place->is_module = true;
+	if (fresh)
 		git_place_check(guard, place);
 }
 
@@ -643,45 +687,67 @@ static void check_places(struct guard *guard)
 		git_place_check(guard, place);
 		if (place->was_git && place->by_plan)
 			guard_git_modules(guard, place->root, place->path, check_module);
+		guard_close_up(guard, 0);
 	}
 }
 
-static void check_found(struct guard *guard, const struct guard_root *root, const char *path)
+/* Which git folder it is, while it is there and after, wherever it is. */
+static struct sha256 git_folder_key(const struct birth *birth)
 {
+	const struct stat st = { .st_ino = birth->inode,
+		                 .st_ctim = { birth->seconds, birth->nanoseconds } };
+
+	return recall_key("git", "", &st);
+}
+
+/* When it was looked at last.  Where one came from that moved, no walk may have been. */
+static struct timespec from_when(struct guard *guard, const struct guard_root *root,
+                                 const char *path, bool arrived)
+{
+	_cleanup_fd_ int fd = guard_open(root->fd, path, O_PATH);
+	struct birth birth = birth_of(fd, "");
+	struct sha256 key = git_folder_key(&birth);
+	bool known = birth.inode && recall_knows(guard->recall, &key);
+	struct statx stx;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) != 0)
+		return guard->began;
+	if (birth.inode)
+		recall_learn(guard->recall, &key);
+	if (known || (!arrived && !guard_changed_since(guard, &st)) ||
+	    (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &stx) == 0 &&
+	     recall_is_new(guard->recall, &stx)))
+		return guard->began;
+	return recall_since(guard->recall);
+}
+
+static void check_found(struct guard *guard, const struct guard_root *root, const char *path,
+                        bool arrived)
+{
+	const size_t opened = guard->opened_count;
 	bool fresh;
 	struct guard_place *place = guard_add_place(guard, root, path, &fresh);
 
-	if (place && fresh) {
-		place->by_time = true;
-		git_place_check(guard, place);
-	}
+	if (!fresh && !place->by_time)
+		return;
+	place->by_time = true;
+	place->from = from_when(guard, root, path, arrived);
+	git_place_check(guard, place);
+	guard_close_up(guard, opened);
 }
 
-static uint64_t walk_budget(const struct guard *guard)
+static void guard_look_everywhere(struct guard *guard)
 {
-	struct timespec now;
-	int64_t ns;
+	const struct timespec began = guard_now();
 
-	if (guard->lost)
-		return WALK_MAX_NS;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	ns = (now.tv_sec - guard->began_running.tv_sec) * 1000000000LL + now.tv_nsec -
-	     guard->began_running.tv_nsec;
-	ns /= WALK_SHARE;
-	return (uint64_t)(ns < WALK_MIN_NS ? WALK_MIN_NS : ns > WALK_MAX_NS ? WALK_MAX_NS : ns);
-}
-
-static void guard_check_all(struct guard *guard)
-{
-	uint64_t budget = walk_budget(guard);
-
-	check_absent(guard);
-	keep_check(guard);
-	check_places(guard);
-	names_check_vacated(guard);
+	recall_load(guard->recall);
 	for (size_t i = 0; i < guard->root_count; i++)
-		guard_walk(guard, &guard->roots[i], budget, check_found);
-	guard_close_up(guard);
+		guard_find(guard, &guard->roots[i], check_found);
+	names_remember(guard);
+	recall_save(guard->recall, !guard->stopped, &began);
+	guard_close_up(guard, 0);
+	guard_report_rest(guard);
 }
 
 size_t guard_check(struct guard *guard, void (*denied)(void *data, const struct denial *denial),
@@ -692,9 +758,14 @@ size_t guard_check(struct guard *guard, void (*denied)(void *data, const struct 
 	pthread_mutex_lock(&guard->lock);
 	guard->denied = denied;
 	guard->data = data;
-	guard->reported = 0;
-	if (guard->any)
-		guard_check_all(guard);
+	guard->reported = guard->early_count;
+	guard->stopped = false;
+	guard_deliver_early(guard);
+	check_absent(guard);
+	keep_check(guard);
+	check_places(guard);
+	names_check_vacated(guard);
+	guard_look_everywhere(guard);
 	reported = guard->reported;
 	pthread_mutex_unlock(&guard->lock);
 	return reported;

@@ -2,7 +2,7 @@
 /* What no mount can keep from being made: looked at before and after a command.
  *
  *     struct guard *guard;
- *     if (!guard_take(plan, &guard, &err)) ...
+ *     if (!guard_take(plan, recall, &guard, &err)) ...
  *     ... the command and all its processes; guard_note for every name they make ...
  *     guard_check(guard, denied, data);    // puts right and reports what was wrong
  *     guard_free(guard);
@@ -26,11 +26,12 @@
  * NAME.hasp-taken, or with a number behind; denial.what says so.  Of a configuration only the
  * keys in question go, if it can be read; of a rebase only the lines.
  *
- * How new repositories are found: every name that a command makes is noted by the supervisor
- * before it is made, and the few that can make a repository (.git, HEAD, config, hooks ...) are
- * remembered with what was there.  Since a program with several threads can change a path after
- * it was noted, the folders are also walked, for at most a tenth of the time that the command took
- * (0.5 ms to 250 ms), if anything was made at all.  A command that made nothing costs nothing.
+ * How what is new is found: after every command each writable path is looked through (find.c), by
+ * descriptors, so that depth and length of names are no matter.  Folders whose names have not
+ * changed since the walk before are not listed (recall.h).  Besides, every name that a command
+ * makes is noted by the supervisor before it is made, and the git folders among them are remembered
+ * as they were.  What cannot be looked at is reported (DENIAL_UNCHECKED), and the next command of
+ * the session looks at it before it starts; so it does if a command's worker was killed.
  *
  * The command's processes may still run.  All is done beneath descriptors of the writable paths,
  * without following symbolic links, and by renames inside one folder.
@@ -42,11 +43,14 @@
 
 struct guard;
 
-/* Before the command's first instruction. Borrows the plan. */
-bool guard_take(const struct sandbox_plan *plan, struct guard **ret, struct err *err);
+/* Before the command's first instruction; puts right what an earlier one left that was not checked.
+ * Borrows the plan. `recall`: the session's file (recall.h), or 0.  TOO_LARGE: too many commands
+ * run; DENIED_BY_SANDBOX: what was left cannot be put right; else what opening the writable paths
+ * and the file says. */
+bool guard_take(const struct sandbox_plan *plan, int recall, struct guard **ret, struct err *err);
 
-/* A name is about to be made or opened for writing: its canonical path. "": something is, and its
- * name is not known (also: nobody will report it).  From any thread. */
+/* A name is about to be made or opened for writing: its canonical path, or "" where that is not
+ * known.  From any thread. */
 void guard_note(struct guard *guard, const char *path);
 
 /* What has this canonical path is about to be moved away, replaced or removed: a folder that comes

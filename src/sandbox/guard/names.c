@@ -8,19 +8,19 @@
  *
  * Commands run for hours, and meanwhile users edit their own settings: nothing is taken away but
  * where the command was seen to make names. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "sandbox/guard/recall.h"
 #include "sandbox/guard/private.h"
+#include "sandbox/guard/walk.h"
 #include "sandbox/plan/denial.h"
 #include "sandbox/plan/location.h"
 #include "sandbox/plan/names.h"
@@ -35,10 +35,15 @@ static bool is_since(const struct guard *guard, const struct statx *stx)
 	                                              birth->tv_nsec >= guard->began.tv_nsec;
 }
 
-static bool look_at_link(const char *path, struct statx *ret)
+/* Of a canonical path of any length. */
+static bool look_at_link(const struct guard *guard, const char *path, struct statx *ret)
 {
-	return statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_TYPE | STATX_INO | STATX_BTIME,
-	             ret) == 0;
+	const char *rest;
+	const struct guard_root *root = guard_find_root(guard, path, &rest);
+	_cleanup_fd_ int fd = root ? guard_open(root->fd, rest, O_PATH) : -1;
+
+	return statx(root ? fd : AT_FDCWD, root ? "" : path, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW,
+	             STATX_TYPE | STATX_INO | STATX_BTIME, ret) == 0;
 }
 
 /* What is in packages is not looked at. */
@@ -97,7 +102,7 @@ void guard_gone(struct guard *guard, const char *path)
 {
 	struct statx stx;
 
-	if (!look_at_link(path, &stx) || !S_ISDIR(stx.stx_mode))
+	if (!look_at_link(guard, path, &stx) || !S_ISDIR(stx.stx_mode))
 		return;
 	pthread_mutex_lock(&guard->lock);
 	vacate(guard, path, &stx);
@@ -118,7 +123,8 @@ static bool was_replaced(const struct guard *guard, const char *folder)
 		struct statx now;
 
 		if (location_within(folder, guard->vacated[i].path) &&
-		    (!look_at_link(guard->vacated[i].path, &now) || now.stx_ino != old->stx_ino ||
+		    (!look_at_link(guard, guard->vacated[i].path, &now) ||
+		     now.stx_ino != old->stx_ino ||
 		     now.stx_btime.tv_sec != old->stx_btime.tv_sec ||
 		     now.stx_btime.tv_nsec != old->stx_btime.tv_nsec))
 			return true;
@@ -133,7 +139,7 @@ static bool folder_is_fresh(const struct guard *guard, const char *folder)
 	/* What is missing will be made by the command. */
 	if (was_vacated(guard, folder))
 		return false;
-	return !look_at_link(folder, &stx) || is_since(guard, &stx);
+	return !look_at_link(guard, folder, &stx) || is_since(guard, &stx);
 }
 
 bool guard_is_fresh(struct guard *guard, const char *folder)
@@ -184,96 +190,148 @@ static bool is_listed(const struct guard *guard, const char *path)
 	return !plan_judge_rules(guard->plan, path, SANDBOX_WRITE, false, &denial);
 }
 
-/* Puts right what the command did to such a name, or to a file beneath one, if it did. */
-static void names_check(struct guard *guard, const struct guard_root *root, const char *path)
+/* Of a path beneath a root: what fstat says, and whether the name came into being since. */
+static bool look_at_name(const struct guard *guard, const struct guard_root *root,
+                         const char *path, struct stat *ret, bool *ret_is_new)
 {
-	_cleanup_free_ char *full = mem_printf("%s/%s", root->len == 1 ? "" : root->path, path);
-	_cleanup_free_ char *folder = NULL;
+	_cleanup_fd_ int fd = guard_open(root->fd, path, O_PATH);
+	struct statx stx;
+
+	if (fd < 0 || fstat(fd, ret) != 0)
+		return false;
+	*ret_is_new = statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &stx) == 0 && is_since(guard, &stx);
+	return true;
+}
+
+enum judged { JUDGED_NONE, JUDGED_HERE, JUDGED_ANYWHERE };
+
+/* What becomes of a name: JUDGED_NONE, none that others obey; else where it is not judged again in
+ * this state: at this place, or, the user's, wherever it comes to be.  `concerned`: it was
+ * changed while the command ran, or came with what the command moved. */
+static enum judged judge_name(struct guard *guard, const struct guard_root *root, const char *path,
+                              const struct stat *st, bool is_new, bool concerned)
+{
+	_cleanup_free_ char *full = guard_full_path(root, path), *folder = NULL;
 	const struct sandbox_name *row;
-	struct statx stx = { 0 };
 	size_t at = 0, end = 0;
-	struct stat st;
-	bool replaced;
+	bool replaced, again;
 
 	row = plan_obeyed(guard->plan, full, &at, &end);
-	if (!row || is_listed(guard, full) || lstat(full, &st) != 0)
-		return;
+	if (!row || (is_listed(guard, full) && !guard->completing))
+		return JUDGED_NONE;
 	folder = mem_dup(full, at - 1);
 	replaced = was_replaced(guard, folder);
-	if ((!replaced && !guard_changed_since(guard, &st)) || folder_is_fresh(guard, folder) ||
-	    !look_at_link(full, &stx))
-		return;
-	if (replaced ||
-	    (is_since(guard, &stx) &&
-	     (was_vacated(guard, folder) || is_noted(guard, full, at - 1) ||
-	      is_noted(guard, full, folder_len(full)))))
+	again = recall_was_vacated(guard->recall, folder);
+	if (folder_is_fresh(guard, folder) && !again)
+		return JUDGED_HERE;
+	if (!replaced && !concerned)
+		return JUDGED_ANYWHERE;
+	if (replaced || (is_new && (was_vacated(guard, folder) || is_noted(guard, full, at - 1) ||
+	                            is_noted(guard, full, folder_len(full)))))
 		guard_take_away(guard, row->reason, root, path);
-	else if (!S_ISDIR(st.st_mode))
+	else if (!S_ISDIR(st->st_mode))
 		guard_report_changed(guard, row->reason, root, path);
+	return JUDGED_HERE;
+}
+
+void names_check(struct guard *guard, const struct guard_root *root, const char *path, bool arrived)
+{
+	const struct timespec since = recall_since(guard->recall);
+	struct sha256 here, anywhere;
+	bool is_new, changed;
+	struct stat st;
+
+	if (!look_at_name(guard, root, path, &st, &is_new))
+		return;
+	changed = guard_stat_since(&st, &since);
+	/* Else no command of the session has made or changed it. */
+	if (!changed && !guard->vacated_count && !guard->vacated_lost)
+		return;
+	here = recall_key(root->path, path, &st);
+	anywhere = recall_key("", "", &st);
+	if (recall_knows(guard->recall, &here) || recall_knows(guard->recall, &anywhere))
+		return;
+	switch (judge_name(guard, root, path, &st, is_new,
+	                   guard_changed_since(guard, &st) || (changed && arrived))) {
+	case JUDGED_HERE:
+		recall_learn(guard->recall, &here);
+		break;
+	case JUDGED_ANYWHERE:
+		if (changed)
+			recall_learn(guard->recall, &anywhere);
+		break;
+	case JUDGED_NONE:
+		break;
+	}
 }
 
 /* ---- links where folders were ---- */
 
-struct search {
-	int fd;         /* where the link leads to */
-	const char *path; /* of the folder beneath it that is being listed */
-	char **pending; /* owned, and each of them */
-	size_t count, cap, seen;
+/* Whether there is a name that others obey beneath where it leads. */
+struct link_search {
+	struct walk walk;
+	size_t seen;
+	bool found;
 };
 
-static bool entry_is_harmless(void *data, const char *name, unsigned char type)
+static enum walk_answer enter_linked(struct walk *walk, struct walk_folder *folder,
+                                     const char *name)
 {
-	struct search *search = data;
-	_cleanup_free_ char *path = search->path[0] ? mem_printf("%s/%s", search->path, name) :
-	                                              mem_strdup(name);
+	struct link_search *search = walk->data;
+
+	(void)folder;
+	if (search->found || strcmp(name, ".git") == 0 || names_is_packages(span_str(name)))
+		return WALK_SKIP;
+	/* Too much to know. */
+	search->found = ++search->seen >= LIMIT_GUARD_VACATED;
+	return WALK_LIST;
+}
+
+static bool entry_linked(struct walk *walk, struct walk_folder *folder, const char *name,
+                         unsigned char type)
+{
+	struct link_search *search = walk->data;
+	_cleanup_free_ char *path = walk_join(walk, name);
 	size_t at, end;
 
-	if (names_obeyed_beneath(path, &at, &end))
-		return false;
-	if ((type != DT_DIR && type != DT_UNKNOWN) || strcmp(name, ".git") == 0 ||
-	    names_is_packages(span_str(name)))
-		return true;
-	search->pending = mem_grow(search->pending, &search->cap, search->count + 1,
-	                           sizeof(*search->pending));
-	search->pending[search->count++] = mem_steal(&path);
-	return true;
+	(void)folder;
+	(void)type;
+	search->found |= names_obeyed_beneath(path, &at, &end) != NULL;
+	return !search->found;
 }
 
-/* Whether there is a name that others obey in the folder or beneath it, or too much to know. */
+static void linked_failed(struct walk *walk, int error)
+{
+	struct link_search *search = walk->data;
+
+	(void)error;
+	search->found = true;
+}
+
 static bool holds_obeyed(struct guard *guard, int fd)
 {
-	struct search search = { .fd = fd };
-	bool harmless = true;
+	struct link_search search = { .walk = { .guard = guard, .data = &search,
+		                                .enter = enter_linked, .entry = entry_linked,
+		                                .failed = linked_failed } };
 
-	search.pending = mem_grow(search.pending, &search.cap, 1, sizeof(*search.pending));
-	search.pending[search.count++] = mem_strdup("");
-	while (search.count) {
-		_cleanup_free_ char *path = search.pending[--search.count];
-		_cleanup_fd_ int folder = harmless ? guard_open_folder(guard, fd, path) : -1;
-
-		search.path = path;
-		if (folder >= 0)
-			harmless = ++search.seen < LIMIT_GUARD_VACATED &&
-			           guard_list(folder, LIMIT_FOLDER_ENTRIES, entry_is_harmless,
-			                      &search);
-	}
-	free(search.pending);
-	return !harmless;
+	walk_run(&search.walk, fd);
+	return search.found;
 }
 
-static void names_check_link(struct guard *guard, const struct guard_root *root, const char *path)
+void names_check_link(struct guard *guard, const struct guard_root *root, const char *path)
 {
-	_cleanup_free_ char *full = mem_printf("%s/%s", root->len == 1 ? "" : root->path, path);
+	_cleanup_free_ char *full = guard_full_path(root, path);
 	char real[LIMIT_PATH_BYTES], link[32];
-	_cleanup_fd_ int fd = -1;
-	const char *rest;
+	_cleanup_fd_ int folder = -1, fd = -1;
+	const char *rest, *name;
 	struct stat st;
 	ssize_t n;
 
-	if (!was_vacated(guard, full) || lstat(full, &st) != 0 || !S_ISLNK(st.st_mode) ||
-	    !guard_changed_since(guard, &st))
+	if (!was_vacated(guard, full) || !guard_stat(root->fd, path, &st) ||
+	    !S_ISLNK(st.st_mode) || !guard_changed_since(guard, &st))
 		return;
-	fd = open(full, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	folder = guard_open_parent(root->fd, path, &name);
+	fd = folder < 0 ? -1 : openat(folder, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = fd < 0 ? -1 : readlink(link, real, sizeof(real) - 1);
 	if (n <= 0)
@@ -296,130 +354,25 @@ void names_check_vacated(struct guard *guard)
 	}
 }
 
+/* Places of folders that were there before the session, and have not come back. */
+void names_remember(struct guard *guard)
+{
+	const struct timespec since = recall_since(guard->recall);
+
+	for (size_t i = 0; i < guard->vacated_count; i++) {
+		const struct vacated *vacated = &guard->vacated[i];
+		const struct statx_timestamp *birth = &vacated->stx.stx_btime;
+
+		if (was_replaced(guard, vacated->path) &&
+		    (birth->tv_sec != since.tv_sec ? birth->tv_sec < since.tv_sec :
+		                                     birth->tv_nsec < since.tv_nsec))
+			recall_vacate(guard->recall, vacated->path);
+	}
+}
+
 void names_free(struct guard *guard)
 {
 	for (size_t i = 0; i < guard->vacated_count; i++)
 		free(guard->vacated[i].path);
 	free(guard->vacated);
-}
-
-/* ---- walk ---- */
-
-/* Looking for repositories, and for names that others obey, in folders that nobody has named.
- *
- * Only folders are opened, each once; a repository's own folders are not entered.  The time is
- * looked at after every folder. */
-
-struct walk {
-	struct guard *guard;
-	const struct guard_root *root;
-	void (*found)(struct guard *guard, const struct guard_root *root, const char *path);
-	char **pending; /* owned, and each of them */
-	size_t count, cap, seen;
-	/* of the folder that is being listed */
-	const char *path;
-	int fd;
-	size_t first;   /* of its folders in `pending` */
-	bool head, objects, refs, common;
-	bool inside;    /* on the way to, or beneath, a name that others obey */
-	bool begins[256]; /* what such names begin with */
-};
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static char *join_beneath(const char *folder, const char *name)
-{
-	return folder[0] ? mem_printf("%s/%s", folder, name) : mem_strdup(name);
-}
-
-static bool is_folder(const struct walk *walk, const char *name, unsigned char type)
-{
-	struct stat st;
-
-	if (type != DT_UNKNOWN)
-		return type == DT_DIR;
-	return fstatat(walk->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
-}
-
-static bool each_entry(void *data, const char *name, unsigned char type)
-{
-	struct walk *walk = data;
-
-	if (strcasecmp(name, ".git") == 0) {
-		_cleanup_free_ char *path = join_beneath(walk->path, name);
-
-		walk->found(walk->guard, walk->root, path);
-		return true;
-	}
-	if (walk->inside || (walk->begins[(unsigned char)name[0]] && names_obeyed_at(name))) {
-		_cleanup_free_ char *path = join_beneath(walk->path, name);
-
-		names_check(walk->guard, walk->root, path);
-	}
-	if (type == DT_LNK && (walk->guard->vacated_count || walk->guard->vacated_lost)) {
-		_cleanup_free_ char *path = join_beneath(walk->path, name);
-
-		names_check_link(walk->guard, walk->root, path);
-	}
-	walk->head |= strcmp(name, "HEAD") == 0;
-	walk->objects |= strcmp(name, "objects") == 0;
-	walk->refs |= strcmp(name, "refs") == 0;
-	walk->common |= strcmp(name, "commondir") == 0;
-	if (!is_folder(walk, name, type))
-		return true;
-	if (walk->seen + walk->count >= LIMIT_GUARD_FOLDERS)
-		return false;
-	walk->pending = mem_grow(walk->pending, &walk->cap, walk->count + 1,
-	                         sizeof(*walk->pending));
-	walk->pending[walk->count++] = join_beneath(walk->path, name);
-	return true;
-}
-
-static bool guard_walk_folder(struct walk *walk, const char *path)
-{
-	_cleanup_fd_ int fd = guard_open_folder(walk->guard, walk->root->fd, path);
-	bool all;
-
-	if (fd < 0)
-		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
-	walk->seen++;
-	walk->path = path;
-	walk->fd = fd;
-	walk->first = walk->count;
-	walk->inside = names_leads_to_obeyed(path);
-	walk->head = walk->objects = walk->refs = walk->common = false;
-	all = guard_list(fd, LIMIT_FOLDER_ENTRIES, each_entry, walk);
-	if (!walk->head || !(walk->common || (walk->objects && walk->refs)))
-		return all;
-	while (walk->count > walk->first) /* a repository: it is not entered */
-		free(walk->pending[--walk->count]);
-	walk->found(walk->guard, walk->root, path);
-	return all;
-}
-
-bool guard_walk(struct guard *guard, const struct guard_root *root, uint64_t budget_ns,
-                void (*found)(struct guard *guard, const struct guard_root *root,
-                              const char *path))
-{
-	struct walk walk = { .guard = guard, .root = root, .found = found };
-	uint64_t end = now_ns() + budget_ns;
-	bool all;
-
-	names_obeyed_first(walk.begins);
-	all = guard_walk_folder(&walk, "");
-	while (all && walk.count) {
-		_cleanup_free_ char *path = walk.pending[--walk.count];
-
-		all = guard_walk_folder(&walk, path) && now_ns() < end;
-	}
-	while (walk.count)
-		free(walk.pending[--walk.count]);
-	free(walk.pending);
-	return all;
 }

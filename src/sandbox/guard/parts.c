@@ -9,9 +9,10 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "sandbox/guard/private.h"
+#include "sandbox/guard/walk.h"
 
 /* A hook has one of a dozen names; folders that hold more are not what git makes. */
-enum { HOOKS_MAX = 1000, MODULE_DEPTH = 8 };
+enum { HOOKS_MAX = 1000 };
 
 static const struct {
 	const char *name;
@@ -83,7 +84,7 @@ static void add_link(const struct reading *reading, const char *name)
 
 		if (slash)
 			*slash = '\0';
-		if (fstatat(reading->folder, path, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		if (!guard_stat(reading->folder, path, &st))
 			return;
 		if (S_ISLNK(st.st_mode)) {
 			parts_append(reading, path, PART_LINK, &st);
@@ -180,14 +181,10 @@ static bool each_worktree(void *data, const char *name, unsigned char type)
  * what is deeper is judged by its time (git_place_check). */
 struct link_walk {
 	struct reading *reading;
-	char **pending; /* owned, and each of them */
-	size_t count, cap, seen;
-	/* of the folder that is being listed */
-	const char *path;
-	int fd;
-	bool changed;   /* it, or one above it in the git folder */
-	bool deep;
+	struct timespec from; /* what changed since is the command's */
 };
+
+enum { LINK_CHANGED = 1 }; /* the folder, or one above it in the git folder, changed since */
 
 static bool is_skipped(const char *path)
 {
@@ -222,83 +219,63 @@ static bool is_reference(int folder, const char *name, const char *path)
 	       span_starts(span_str(text), SPAN("refs/")) && !strstr(text, "..");
 }
 
-static bool link_walk_entry(void *data, const char *name, unsigned char type)
+static enum walk_answer link_walk_enter(struct walk *walk, struct walk_folder *folder,
+                                        const char *name)
 {
-	struct link_walk *walk = data;
+	const struct link_walk *links = walk->data;
+
+	(void)name;
+	if (!walk->path[0])
+		return WALK_LIST;
+	if (is_skipped(walk->path) || (links->reading->content && !is_near(walk->path)))
+		return WALK_SKIP;
+	if (guard_stat_since(&folder->st, &links->from))
+		folder->marks |= LINK_CHANGED;
+	return WALK_LIST;
+}
+
+static bool link_walk_entry(struct walk *walk, struct walk_folder *folder, const char *name,
+                            unsigned char type)
+{
+	const struct link_walk *links = walk->data;
 	_cleanup_free_ char *path = NULL;
 	struct part *part;
 	struct stat st;
 
-	if (++walk->seen > LIMIT_GUARD_LINKS)
+	if (strstr(name, ".hasp-taken"))
 		return false;
-	if ((type != DT_DIR && type != DT_LNK && type != DT_UNKNOWN) || strstr(name, ".hasp-taken"))
+	if (type != DT_LNK)
 		return true;
-	path = walk->path[0] ? mem_printf("%s/%s", walk->path, name) : mem_strdup(name);
-	if (fstatat(walk->fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-		return true;
-	if (S_ISLNK(st.st_mode) && !is_protected(walk->reading, path) &&
-	    !is_reference(walk->fd, name, path)) {
-		part = parts_append(walk->reading, path, PART_LINK, &st);
-		part->deep = walk->deep;
-		part->moved = walk->changed;
+	path = walk_join(walk, name);
+	if (fstatat(folder->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode) &&
+	    !is_protected(links->reading, path) && !is_reference(folder->fd, name, path)) {
+		part = parts_append(links->reading, path, PART_LINK, &st);
+		part->deep = !is_near(walk->path);
+		part->moved = folder->marks & LINK_CHANGED;
 	}
-	if (!S_ISDIR(st.st_mode) || is_skipped(path) ||
-	    (walk->reading->content && !is_near(path)))
-		return true;
-	walk->pending = mem_grow(walk->pending, &walk->cap, walk->count + 1,
-	                         sizeof(*walk->pending));
-	walk->pending[walk->count++] = mem_steal(&path);
 	return true;
 }
 
-/* Whether a folder on the way was made, moved or got new names since the command began. */
-static bool way_changed(const struct reading *reading, const char *path)
+static void link_walk_failed(struct walk *walk, int error)
 {
-	_cleanup_free_ char *way = mem_strdup(path);
+	const struct reading *reading = ((const struct link_walk *)walk->data)->reading;
+	const struct guard_place *place = reading->place;
+	_cleanup_free_ char *path = place->path[0] ? mem_printf("%s/%s", place->path, walk->path) :
+	                                             mem_strdup(walk->path);
 
-	for (char *slash = way; slash && way[0];) {
-		struct stat st;
-
-		slash = strchr(slash + 1, '/');
-		if (slash)
-			*slash = '\0';
-		if (fstatat(reading->folder, way, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
-		    guard_changed_since(reading->guard, &st))
-			return true;
-		if (slash)
-			*slash = '/';
-	}
-	return false;
-}
-
-static bool list_links(struct link_walk *walk, const char *path)
-{
-	_cleanup_fd_ int fd = guard_open_folder(walk->reading->guard, walk->reading->folder, path);
-
-	if (fd < 0)
-		return true;
-	walk->path = path;
-	walk->fd = fd;
-	walk->deep = !is_near(path);
-	walk->changed = way_changed(walk->reading, path);
-	return guard_list(fd, LIMIT_GUARD_LINKS, link_walk_entry, walk);
+	if (!reading->content)
+		guard_report_unchecked(reading->guard, place->root, path, error);
 }
 
 static void read_links(struct reading *reading)
 {
-	struct link_walk walk = { .reading = reading };
-	bool all = list_links(&walk, "");
+	const struct guard_place *place = reading->place;
+	struct link_walk links = { reading, place->by_time ? place->from :
+		                                             reading->guard->began };
+	struct walk walk = { .guard = reading->guard, .data = &links, .enter = link_walk_enter,
+		             .entry = link_walk_entry, .failed = link_walk_failed };
 
-	while (walk.count) {
-		_cleanup_free_ char *path = walk.pending[--walk.count];
-
-		all = all && list_links(&walk, path);
-	}
-	free(walk.pending);
-	if (!all && !reading->content)
-		guard_report(reading->guard, SANDBOX_REASON_GIT, reading->place->root,
-		             reading->place->path,
-		             "too large to be looked through for symbolic links");
+	walk_run(&walk, reading->folder);
 }
 
 void guard_read_parts(struct guard *guard, const struct guard_place *place, int folder,
@@ -346,52 +323,57 @@ void guard_release_parts(struct parts *parts)
 /* ---- modules --------------------------------------------------------------------------- */
 
 struct modules {
-	struct guard *guard;
 	const struct guard_root *root;
-	const char *folder; /* what is listed: .../modules, or a folder in it */
-	unsigned depth;
+	const char *folder; /* REPOSITORY/modules */
 	void (*found)(struct guard *guard, const struct guard_root *root, const char *path);
 };
 
-static void list_modules(const struct modules *modules);
+enum { MODULE_ITSELF = 1 }; /* the folder is a git folder: only its own modules count */
 
-/* A module's name may have slashes: what is no git folder is a part of a name. */
-static bool each_module(void *data, const char *name, unsigned char type)
+static enum walk_answer modules_enter(struct walk *walk, struct walk_folder *folder,
+                                      const char *name)
 {
-	const struct modules *modules = data;
-	_cleanup_free_ char *path = mem_printf("%s/%s", modules->folder, name);
-	_cleanup_free_ char *inner = NULL;
-	struct modules next = *modules;
+	const struct modules *modules = walk->data;
+	_cleanup_free_ char *path = mem_printf("%s%s%s", modules->folder, name[0] ? "/" : "",
+	                                       walk->path);
 	_cleanup_fd_ int fd = -1;
 
-	if (type == DT_REG || strstr(name, ".hasp-taken"))
-		return true;
-	if (type == DT_LNK) { /* git makes none: it is looked at */
-		modules->found(modules->guard, modules->root, path);
-		return true;
+	if (strstr(name, ".hasp-taken"))
+		return WALK_SKIP;
+	if (folder->marks & MODULE_ITSELF) { /* its "modules" */
+		folder->marks = 0;
+		return WALK_LIST;
 	}
-	fd = guard_open(modules->root->fd, path, O_PATH | O_DIRECTORY);
-	if (fd < 0)
-		return true;
-	if (guard_is_git_folder(fd)) {
-		modules->found(modules->guard, modules->root, path);
-		inner = mem_printf("%s/modules", path);
-		next.folder = inner;
-	} else {
-		next.folder = path;
+	fd = name[0] ? guard_open(modules->root->fd, path, O_PATH | O_DIRECTORY) : -1;
+	if (fd >= 0 && guard_is_git_folder(fd)) {
+		modules->found(walk->guard, modules->root, path);
+		folder->marks = MODULE_ITSELF;
 	}
-	next.depth++;
-	if (next.depth < MODULE_DEPTH)
-		list_modules(&next);
+	return WALK_LIST;
+}
+
+/* A module's name may have slashes: what is no git folder is a part of a name. */
+static bool modules_entry(struct walk *walk, struct walk_folder *folder, const char *name,
+                          unsigned char type)
+{
+	const struct modules *modules = walk->data;
+	_cleanup_free_ char *inner = NULL, *path = NULL;
+
+	if (folder->marks & MODULE_ITSELF)
+		return strcmp(name, "modules") == 0;
+	if (type == DT_LNK && !strstr(name, ".hasp-taken")) { /* git makes none: it is looked at */
+		inner = walk_join(walk, name);
+		path = mem_printf("%s/%s", modules->folder, inner);
+		modules->found(walk->guard, modules->root, path);
+	}
 	return true;
 }
 
-static void list_modules(const struct modules *modules)
+static void modules_failed(struct walk *walk, int error)
 {
-	_cleanup_fd_ int fd = guard_open_folder(modules->guard, modules->root->fd, modules->folder);
+	const struct modules *modules = walk->data;
 
-	if (fd >= 0)
-		guard_list(fd, LIMIT_GUARD_PLACES, each_module, (void *)(uintptr_t)modules);
+	guard_report_unchecked(walk->guard, modules->root, modules->folder, error);
 }
 
 void guard_git_modules(struct guard *guard, const struct guard_root *root, const char *git_folder,
@@ -400,7 +382,11 @@ void guard_git_modules(struct guard *guard, const struct guard_root *root, const
 {
 	_cleanup_free_ char *folder = git_folder[0] ? mem_printf("%s/modules", git_folder) :
 	                                              mem_strdup("modules");
-	struct modules modules = { guard, root, folder, 0, found };
+	_cleanup_fd_ int fd = guard_open_folder(guard, root->fd, folder);
+	struct modules modules = { root, folder, found };
+	struct walk walk = { .guard = guard, .data = &modules, .enter = modules_enter,
+		             .entry = modules_entry, .failed = modules_failed };
 
-	list_modules(&modules);
+	if (fd >= 0)
+		walk_run(&walk, fd);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,9 +22,35 @@ enum { ASIDE_MAX = 99, LIST_BYTES = 8 << 10 };
 
 #define TAKEN ".hasp-taken"
 
+/* The kernel takes PATH_MAX bytes at a time; a component has 255 at most. */
+enum { PIECE_BYTES = 3500 };
+
 int guard_open(int folder, const char *path, int flags)
 {
-	return fd_open_beneath(folder, path[0] ? path : ".", flags);
+	_cleanup_fd_ int above = -1;
+
+	while (strlen(path) > PIECE_BYTES) {
+		const char *slash = memrchr(path, '/', PIECE_BYTES);
+		_cleanup_free_ char *piece = slash ? mem_dup(path, (size_t)(slash - path)) : NULL;
+		int next = piece ? fd_open_beneath(above < 0 ? folder : above, piece,
+		                                   O_PATH | O_DIRECTORY) : -1;
+
+		if (!slash)
+			errno = ENAMETOOLONG;
+		if (next < 0)
+			return -1;
+		fd_cleanup_close(&above);
+		above = next;
+		path = slash + 1;
+	}
+	return fd_open_beneath(above < 0 ? folder : above, path[0] ? path : ".", flags);
+}
+
+bool guard_stat(int folder, const char *path, struct stat *ret)
+{
+	_cleanup_fd_ int fd = guard_open(folder, path, O_PATH);
+
+	return fd >= 0 && fstat(fd, ret) == 0;
 }
 
 struct opened {
@@ -33,7 +60,7 @@ struct opened {
 
 enum { OPENED_MAX = 256 };
 
-static bool set_mode(int fd, mode_t mode)
+bool guard_set_mode(int fd, mode_t mode)
 {
 	char link[32];
 
@@ -47,10 +74,14 @@ static bool open_up_one(struct guard *guard, int fd)
 	int copy;
 
 	if (fstat(fd, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
-	    (st.st_mode & 0700) == 0700 || guard->opened_count == OPENED_MAX)
+	    (st.st_mode & 0700) == 0700)
 		return false;
+	if (guard->opened_count == OPENED_MAX) {
+		guard->stopped = true;
+		return false;
+	}
 	copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	if (copy < 0 || !set_mode(fd, (st.st_mode & 07777) | 0700)) {
+	if (copy < 0 || !guard_set_mode(fd, (st.st_mode & 07777) | 0700)) {
 		if (copy >= 0)
 			close(copy);
 		return false;
@@ -85,16 +116,14 @@ bool guard_open_up(struct guard *guard, int folder, const char *path)
 	return any;
 }
 
-void guard_close_up(struct guard *guard)
+void guard_close_up(struct guard *guard, size_t first)
 {
-	while (guard->opened_count) {
+	while (guard->opened_count > first) {
 		struct opened *one = &guard->opened[--guard->opened_count];
 
-		set_mode(one->fd, one->mode);
+		guard_set_mode(one->fd, one->mode);
 		close(one->fd);
 	}
-	free(guard->opened);
-	guard->opened = NULL;
 }
 
 int guard_open_folder(struct guard *guard, int folder, const char *path)
@@ -291,11 +320,29 @@ bool guard_list(int folder, size_t max,
 	}
 }
 
+/* Of the clock that file times come from: CLOCK_REALTIME_COARSE lags behind it by a part of a tick
+ * (Linux 6.13, multigrain timestamps). */
+struct timespec guard_now(void)
+{
+	_cleanup_fd_ int fd = memfd_create("now", MFD_CLOEXEC);
+	struct timespec now;
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0)
+		return st.st_ctim;
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	return now;
+}
+
+bool guard_stat_since(const struct stat *st, const struct timespec *when)
+{
+	return st->st_ctim.tv_sec != when->tv_sec ? st->st_ctim.tv_sec > when->tv_sec :
+	                                            st->st_ctim.tv_nsec >= when->tv_nsec;
+}
+
 bool guard_changed_since(const struct guard *guard, const struct stat *st)
 {
-	return st->st_ctim.tv_sec != guard->began.tv_sec ?
-	               st->st_ctim.tv_sec > guard->began.tv_sec :
-	               st->st_ctim.tv_nsec >= guard->began.tv_nsec;
+	return guard_stat_since(st, &guard->began);
 }
 
 bool guard_same(const struct stat *a, const struct stat *b)
@@ -312,23 +359,69 @@ char *guard_full_path(const struct guard_root *root, const char *path)
 	return mem_printf("%s%s%s", root->len == 1 ? "" : root->path, path[0] ? "/" : "", path);
 }
 
+/* Of a long path both ends. */
+static void put_both_ends(char *out, size_t size, const char *path)
+{
+	size_t len = strlen(path), half = (size - 8) / 2;
+
+	if (len < size)
+		memcpy(out, path, len + 1);
+	else
+		snprintf(out, size, "%.*s ... %s", (int)half, path, path + len - half);
+}
+
+static void deliver(struct guard *guard, const struct denial *denial)
+{
+	if (guard->denied) {
+		guard->denied(guard->data, denial);
+		return;
+	}
+	/* What was left by an earlier command, and is reported with this one's. */
+	guard->early = mem_grow(guard->early, &guard->early_cap, guard->early_count + 1,
+	                        sizeof(*guard->early));
+	guard->early[guard->early_count++] = *denial;
+}
+
+void guard_deliver_early(struct guard *guard)
+{
+	for (size_t i = 0; i < guard->early_count; i++)
+		guard->denied(guard->data, &guard->early[i]);
+	guard->early_count = 0;
+}
+
+/* One more; false if it is only counted. */
+static bool report_one(struct guard *guard)
+{
+	return ++guard->reported <= LIMIT_GUARD_TOLD;
+}
+
 void guard_report(struct guard *guard, enum sandbox_reason reason, const struct guard_root *root,
                   const char *path, const char *done, ...)
 {
 	struct denial denial = { .kind = DENIAL_REMOVED, .reason = reason,
 		.level = guard->plan->level, .count = 1 };
-	_cleanup_free_ char *full = guard_full_path(root, path);
+	_cleanup_free_ char *full = NULL;
 	va_list args;
-	char how[400];
+	char how[400], where[sizeof(denial.what) - sizeof(how) - 4];
 
+	if (!report_one(guard))
+		return;
 	va_start(args, done);
 	vsnprintf(how, sizeof(how), done, args);
 	va_end(args);
-	if (++guard->reported > LIMIT_GUARD_TOLD || !guard->denied)
-		return;
-	snprintf(denial.what, sizeof(denial.what), "%.*s (%s)",
-	         (int)(sizeof(denial.what) - sizeof(how) - 4), full, how);
-	guard->denied(guard->data, &denial);
+	full = guard_full_path(root, path);
+	put_both_ends(where, sizeof(where), full);
+	snprintf(denial.what, sizeof(denial.what), "%s (%s)", where, how);
+	deliver(guard, &denial);
+}
+
+void guard_report_failed(struct guard *guard, enum sandbox_reason reason,
+                         const struct guard_root *root, const char *path, const char *done)
+{
+	guard_report(guard, reason, root, path, "it could not be %s: %s", done, strerror(errno));
+	guard->stopped = true;
+	if (!guard->stuck)
+		guard->stuck = guard_full_path(root, path);
 }
 
 void guard_report_changed(struct guard *guard, enum sandbox_reason reason,
@@ -336,12 +429,43 @@ void guard_report_changed(struct guard *guard, enum sandbox_reason reason,
 {
 	struct denial denial = { .kind = DENIAL_CHANGED, .reason = reason,
 		.level = guard->plan->level, .count = 1 };
-	_cleanup_free_ char *full = guard_full_path(root, path);
+	_cleanup_free_ char *full = NULL;
 
-	if (++guard->reported > LIMIT_GUARD_TOLD || !guard->denied)
+	if (!report_one(guard))
 		return;
-	snprintf(denial.what, sizeof(denial.what), "%s", full);
-	guard->denied(guard->data, &denial);
+	full = guard_full_path(root, path);
+	put_both_ends(denial.what, sizeof(denial.what), full);
+	deliver(guard, &denial);
+}
+
+void guard_report_unchecked(struct guard *guard, const struct guard_root *root, const char *path,
+                            int error)
+{
+	struct denial denial = { .kind = DENIAL_UNCHECKED, .reason = SANDBOX_REASON_LIMIT,
+		.level = guard->plan->level, .count = 1 };
+	_cleanup_free_ char *full = NULL;
+	char where[900];
+
+	guard->stopped = true;
+	if (!report_one(guard))
+		return;
+	full = guard_full_path(root, path);
+	put_both_ends(where, sizeof(where), full);
+	snprintf(denial.what, sizeof(denial.what), "%s (%s)", where, strerror(error));
+	deliver(guard, &denial);
+}
+
+void guard_report_rest(struct guard *guard)
+{
+	struct denial denial = { .kind = DENIAL_REMOVED, .reason = SANDBOX_REASON_LIMIT,
+		.level = guard->plan->level, .count = 1 };
+
+	if (guard->reported <= LIMIT_GUARD_TOLD)
+		return;
+	snprintf(denial.what, sizeof(denial.what),
+	         "%zu more names (put right or changed likewise, and not listed)",
+	         guard->reported - LIMIT_GUARD_TOLD);
+	deliver(guard, &denial);
 }
 
 bool guard_take_away(struct guard *guard, enum sandbox_reason reason,
@@ -353,8 +477,7 @@ bool guard_take_away(struct guard *guard, enum sandbox_reason reason,
 
 	if (folder < 0 || !guard_put_aside(guard, folder, name, aside)) {
 		if (errno != ENOENT)
-			guard_report(guard, reason, root, path, "it could not be taken away: %s",
-			             strerror(errno));
+			guard_report_failed(guard, reason, root, path, "taken away");
 		return false;
 	}
 	guard_report(guard, reason, root, path, "taken away: it is %s now", aside);
@@ -375,32 +498,65 @@ bool guard_is_protected(const struct guard *guard, const struct guard_root *root
 	_cleanup_free_ char *full = guard_full_path(root, path);
 	struct denial denial;
 
-	return !plan_judge(guard->plan, full, SANDBOX_WRITE, false, &denial) &&
+	/* It was not yet, when an earlier command ran. */
+	return !guard->completing &&
+	       !plan_judge(guard->plan, full, SANDBOX_WRITE, false, &denial) &&
 	       !is_absent(guard->plan, denial.rule);
 }
 
 /* ---- the list of places ---- */
 
+/* Places have a name that strangers choose: the digest of it finds them. */
+static size_t place_slot(const struct guard *guard, const struct sha256 *key)
+{
+	size_t at;
+
+	memcpy(&at, key->bytes, sizeof(at));
+	for (at &= guard->place_mask; guard->place_slots[at]; at = (at + 1) & guard->place_mask)
+		if (sha256_eq(&guard->place_slots[at]->key, key))
+			break;
+	return at;
+}
+
+static void grow_places(struct guard *guard)
+{
+	struct guard_place **old = guard->place_slots;
+	size_t size = old ? guard->place_mask + 1 : 0;
+
+	guard->place_mask = old ? size * 2 - 1 : 63;
+	guard->place_slots = mem_alloc(guard->place_mask + 1, sizeof(struct guard_place *));
+	for (size_t i = 0; i < size; i++)
+		if (old[i])
+			guard->place_slots[place_slot(guard, &old[i]->key)] = old[i];
+	free(old);
+}
+
 struct guard_place *guard_add_place(struct guard *guard, const struct guard_root *root,
                                     const char *path, bool *ret_new)
 {
+	const size_t number = (size_t)(root - guard->roots);
+	struct sha256_stream stream;
 	struct guard_place *place;
+	struct sha256 key;
+	size_t at;
 
-	*ret_new = false;
-	for (size_t i = 0; i < guard->place_count; i++) {
-		if (guard->places[i]->root == root && strcmp(guard->places[i]->path, path) == 0)
-			return guard->places[i];
-	}
-	if (guard->place_count == LIMIT_GUARD_PLACES) {
-		guard->lost = true;
-		return NULL;
-	}
+	sha256_init(&stream);
+	sha256_update(&stream, span_of((const char *)&number, sizeof(number)));
+	sha256_update(&stream, span_str(path));
+	key = sha256_final(&stream);
+	if (!guard->place_slots || guard->place_count * 2 > guard->place_mask)
+		grow_places(guard);
+	at = place_slot(guard, &key);
+	*ret_new = !guard->place_slots[at];
+	if (!*ret_new)
+		return guard->place_slots[at];
 	place = mem_alloc(1, sizeof(*place));
 	place->root = root;
 	place->path = mem_strdup(path);
+	place->key = key;
+	guard->place_slots[at] = place;
 	guard->places = mem_grow(guard->places, &guard->place_cap, guard->place_count + 1,
 	                         sizeof(*guard->places));
 	guard->places[guard->place_count++] = place;
-	*ret_new = true;
 	return place;
 }

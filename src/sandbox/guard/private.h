@@ -17,6 +17,7 @@
 
 #include "base/buf.h"
 #include "base/fd.h"
+#include "base/sha256.h"
 #include "base/span.h"
 #include "sandbox/guard/guard.h"
 
@@ -61,7 +62,9 @@ struct guard_place {
 	bool was_git;       /* it was a git folder before: its parts are not the command's */
 	bool by_plan;       /* known before the command: its modules are known, too */
 	bool is_module;     /* beneath modules/ */
-	bool by_time;       /* found afterwards: what changed since the command began is its own */
+	bool by_time;       /* found afterwards: what changed since `from` is the command's own */
+	struct timespec from;
+	struct sha256 key;  /* of the root's number and the path */
 	struct stat st;
 	struct parts parts; /* as they were before */
 };
@@ -81,12 +84,13 @@ struct guard {
 	struct guard_root *roots;        /* owned */
 	size_t root_count;
 	struct timespec began;           /* of the clock that file times come from */
-	struct timespec began_running;   /* monotonic */
 	pthread_mutex_t lock;            /* of what follows, until the check */
 	struct guard_place **places;     /* owned, and each of them */
 	size_t place_count, place_cap;
-	bool any;                        /* something was made, somewhere */
-	bool lost;                       /* the notes are not complete */
+	struct guard_place **place_slots; /* owned; where each is found, by its key */
+	size_t place_mask;
+	struct recall *recall;           /* owned; recall.h */
+	bool completing;                 /* looks at what a command left that nobody looked after */
 	struct kept *kept;               /* owned; guard.c */
 	struct vacated *vacated;         /* owned */
 	size_t vacated_count, vacated_cap;
@@ -98,16 +102,26 @@ struct guard {
 	void (*denied)(void *data, const struct denial *denial);
 	void *data;
 	size_t reported;
+	bool stopped;                    /* not everything could be looked at */
+	char *stuck;                     /* owned; what could not be put right; or NULL */
+	struct denial *early;            /* owned; reported with the first check */
+	size_t early_count, early_cap;
 };
 
 /* ---- places (place.c) ---- */
 
-/* Opens beneath a folder, no symbolic links; "" and "." are the folder itself. -1 with errno. */
+/* Opens beneath a folder, no symbolic links; "" and "." are the folder itself.  Paths may be of any
+ * length.  -1 with errno. */
 int guard_open(int folder, const char *path, int flags);
+/* Likewise: what a name is, itself a link or not.  False with errno. */
+bool guard_stat(int folder, const char *path, struct stat *ret);
 /* A command can make folders that their owner cannot read, and root outside can: those on the way
  * to the path that are ours get mode u+rwx until guard_close_up.  True if any did. */
 bool guard_open_up(struct guard *guard, int folder, const char *path);
-void guard_close_up(struct guard *guard);
+/* Those that were opened up since there were `first` of them (guard->opened_count). */
+void guard_close_up(struct guard *guard, size_t first);
+/* Of a folder that is open, if only O_PATH. */
+bool guard_set_mode(int fd, mode_t mode);
 /* A folder to be read, opened up if need be. */
 int guard_open_folder(struct guard *guard, int folder, const char *path);
 /* The folder of a path, O_PATH, and its last component. */
@@ -126,12 +140,15 @@ bool guard_put_aside(struct guard *guard, int folder, const char *name, char ret
 bool guard_replace(struct guard *guard, int folder, const char *name, struct span content,
                    mode_t mode, char ret_name[static 256]);
 /* Calls `each` for the entries of a folder (but "." and ".."), at most `max`; false if that was not
- * all. */
+ * all: errno, which is left as it was where there were more. */
 bool guard_list(int folder, size_t max,
                 bool (*each)(void *data, const char *name, unsigned char type), void *data);
 
+/* The time that a change now would get; one before has no later one. */
+struct timespec guard_now(void);
 /* Whether the change time is one of the command's. */
 bool guard_changed_since(const struct guard *guard, const struct stat *st);
+bool guard_stat_since(const struct stat *st, const struct timespec *when);
 bool guard_same(const struct stat *a, const struct stat *b);
 
 /* ---- reporting (place.c) ---- */
@@ -139,16 +156,26 @@ bool guard_same(const struct stat *a, const struct stat *b);
 /* "ROOT/PATH" and what was done about it, as printf has it; counts. */
 void guard_report(struct guard *guard, enum sandbox_reason reason, const struct guard_root *root,
                   const char *path, const char *done, ...) __attribute__((format(printf, 5, 6)));
+/* It could not be `done` (errno): the check is not whole. */
+void guard_report_failed(struct guard *guard, enum sandbox_reason reason,
+                         const struct guard_root *root, const char *path, const char *done);
 /* A name that others obey has changed, and stays so. */
 void guard_report_changed(struct guard *guard, enum sandbox_reason reason,
                           const struct guard_root *root, const char *path);
+/* Something could not be looked at, and why: the check is not whole. */
+void guard_report_unchecked(struct guard *guard, const struct guard_root *root, const char *path,
+                            int error);
+/* How many there were beyond those that were reported one by one. */
+void guard_report_rest(struct guard *guard);
+/* What was reported before anybody listened. */
+void guard_deliver_early(struct guard *guard);
 /* Puts a name aside and reports it; false (and reported) if that cannot be done. */
 bool guard_take_away(struct guard *guard, enum sandbox_reason reason,
                      const struct guard_root *root, const char *path);
 /* Whether a rule of the plan protects what is there: a mount at full, guard.c at landlock. */
 bool guard_is_protected(const struct guard *guard, const struct guard_root *root, const char *path);
 
-/* The place with this path, or a new one; NULL: too many. The lock is held. */
+/* The place with this path, or a new one; never NULL. The lock is held. */
 struct guard_place *guard_add_place(struct guard *guard, const struct guard_root *root,
                                     const char *path, bool *ret_new);
 
@@ -171,18 +198,25 @@ void git_place_take(struct guard *guard, struct guard_place *place);
 /* Puts right what the command did there. */
 void git_place_check(struct guard *guard, struct guard_place *place);
 
-/* ---- new repositories (names.c) ---- */
+/* ---- looking everywhere (find.c) ---- */
 
-/* Calls `found` for everything beneath the root that looks like one: `path` is that of a
- * name `.git` or of a folder with a repository's content. False if it was not all seen. */
-bool guard_walk(struct guard *guard, const struct guard_root *root, uint64_t budget_ns,
+/* Checks names that others obey, and calls `found` for what looks like a repository: `path` is that
+ * of a name `.git` or of a folder with a repository's content.  `arrived`: it came to this place
+ * while the command ran.  Reports what cannot be looked at. */
+void guard_find(struct guard *guard, const struct guard_root *root,
                 void (*found)(struct guard *guard, const struct guard_root *root,
-                              const char *path));
+                              const char *path, bool arrived));
 
 /* ---- names that others obey (names.c) ---- */
 
-/* Takes a link away that the command made where a folder was, when it leads to such names. */
+/* Puts right what the command did to such a name, or to a file beneath one, if it did. */
+void names_check(struct guard *guard, const struct guard_root *root, const char *path,
+                 bool arrived);
+/* A link that the command made where a folder was is taken away, if it leads to such names. */
+void names_check_link(struct guard *guard, const struct guard_root *root, const char *path);
 void names_check_vacated(struct guard *guard);
+/* For the commands to come: which folders are not where they were. */
+void names_remember(struct guard *guard);
 /* A name is about to be made: its folder is one in which the command was seen. The lock is held. */
 void names_note(struct guard *guard, const char *path);
 void names_free(struct guard *guard);

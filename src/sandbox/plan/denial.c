@@ -10,6 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "sandbox/plan/location.h"
@@ -123,6 +124,31 @@ static size_t named_above(const struct sandbox_plan *plan, const char *path)
 	return longest;
 }
 
+/* Whether `path` is a hidden entry of a home folder, or beneath one: the plan has "HOME/.*" among
+ * its absent names (homes.c).  Not where a longer path was named than that of the home folder. */
+static bool in_hidden_entry(const struct sandbox_plan *plan, const char *path, size_t named,
+                            size_t *ret_at, size_t *ret_end)
+{
+	for (size_t len = strlen(path); plan->absent_count;) {
+		char name[LIMIT_PATH_BYTES];
+
+		len = location_above(path, len);
+		if (len < named || len < 2)
+			return false;
+		if (path[len + 1] != '.' || len + 4 > sizeof(name))
+			continue;
+		memcpy(name, path, len);
+		memcpy(name + len, "/.*", 4);
+		if (!location_row(plan->absent, plan->absent_count, sizeof(*plan->absent), name,
+		                  len + 3))
+			continue;
+		*ret_at = len + 1;
+		*ret_end = len + 1 + strcspn(path + len + 1, "/");
+		return names_is_hidden_entry(path + len + 1);
+	}
+	return false;
+}
+
 const struct sandbox_name *plan_obeyed(const struct sandbox_plan *plan, const char *path,
                                        size_t *ret_at, size_t *ret_end)
 {
@@ -131,6 +157,8 @@ const struct sandbox_name *plan_obeyed(const struct sandbox_plan *plan, const ch
 
 	if (!skip || path[skip] != '/')
 		return NULL;
+	if (in_hidden_entry(plan, path, skip, ret_at, ret_end))
+		return &names_hidden_entry;
 	row = names_obeyed_beneath(path + skip + 1, ret_at, ret_end);
 	*ret_at += skip + 1;
 	*ret_end += skip + 1;
@@ -175,6 +203,61 @@ bool plan_judge(const struct sandbox_plan *plan, const char *path, enum sandbox_
 {
 	return plan_judge_rules(plan, path, wanted, removes, ret_denial) &&
 	       (wanted != SANDBOX_WRITE || plan_judge_obeyed(plan, path, ret_denial));
+}
+
+/* ---- what a command names ---- */
+
+static bool is_path_char(char c)
+{
+	return ascii_is_alnum(c) || (c && strchr("._-/~", c));
+}
+
+/* Whether a path may begin at `at` in a text; "./" may stand before it. */
+static bool begins_path(const char *text, const char *at)
+{
+	if (at >= text + 2 && at[-1] == '/' && at[-2] == '.')
+		at -= 2;
+	return at == text || !is_path_char(at[-1]);
+}
+
+/* Whether `path` stands in a text, by itself or with more of a path behind it. */
+static bool text_names(const char *text, const char *path)
+{
+	size_t len = strlen(path);
+
+	for (const char *at = text; len && (at = strstr(at, path)) != NULL; at++)
+		if (begins_path(text, at) && (at[len] == '/' || !is_path_char(at[len])))
+			return true;
+	return false;
+}
+
+static bool text_names_rule(const struct sandbox_plan *plan, const char *text, const char *home,
+                            const char *path)
+{
+	static const char *const before[] = { "~", "$HOME", "${HOME}" };
+	const char *root = plan->root_count ? plan->roots[0] : NULL;
+
+	for (size_t i = 0; home && is_strictly_beneath(path, home) && i < ARRAY_LEN(before); i++) {
+		_cleanup_free_ char *word = mem_printf("%s%s", before[i], path + strlen(home));
+
+		if (text_names(text, word))
+			return true;
+	}
+	return text_names(text, path) || (root && is_strictly_beneath(path, root) &&
+	                                  text_names(text, path + strlen(root) + 1));
+}
+
+bool plan_names_hidden(const struct sandbox_plan *plan, const char *text, const char *home,
+                       struct denial *ret)
+{
+	for (size_t i = 0; i < plan->rule_count; i++) {
+		const struct sandbox_rule *rule = &plan->rules[i];
+
+		if (rule->access == SANDBOX_HIDDEN && rule->reason != SANDBOX_REASON_DEVICE &&
+		    text_names_rule(plan, text, home, rule->path))
+			return !plan_judge_rules(plan, rule->path, SANDBOX_READ, false, ret);
+	}
+	return false;
 }
 
 /* ---- one file ---- */
@@ -324,6 +407,7 @@ bool sandbox_new_offered(const char *path, const char **ret_why)
 static const struct {
 	const char *name;
 	const char *verb; /* in front of what it was about */
+	const char *text; /* behind it; NULL: the reason's */
 } kinds[DENIAL_KIND_COUNT] = {
 	[DENIAL_READ] = { "read", "read" },
 	[DENIAL_WRITE] = { "write", "write" },
@@ -333,7 +417,9 @@ static const struct {
 	[DENIAL_CALL] = { "call", "call" },
 	[DENIAL_REMOVED] = { "removed", "make or change" },
 	[DENIAL_LIMIT] = { "limit", "exceed" },
-	[DENIAL_CHANGED] = { "changed", "changed:" },
+	[DENIAL_CHANGED] = { "changed", "changed:", "other programs obey it, so review it" },
+	[DENIAL_UNCHECKED] = { "unchecked", "not checked:",
+		                "hasp looks at it again before the next command" },
 };
 
 const char *denial_kind_name(enum denial_kind kind)
@@ -399,6 +485,11 @@ bool denial_is_routine(const struct denial *denial)
 			return true;
 	}
 	return is_cache(denial);
+}
+
+bool denial_is_none(const struct denial *denial)
+{
+	return denial->kind == DENIAL_CHANGED || denial->kind == DENIAL_UNCHECKED;
 }
 
 /* Characters that change how text around them is shown (UAX 9, and those without a width). */
@@ -570,6 +661,7 @@ void denial_remedy(const struct denial *denial, struct buf *out)
 	case DENIAL_LIMIT:
 	case DENIAL_REMOVED:
 	case DENIAL_CHANGED:
+	case DENIAL_UNCHECKED:
 		break;
 	default:
 		put_place(denial, out);
@@ -584,9 +676,8 @@ void denial_sentence(const struct denial *denial, struct buf *out)
 
 	buf_printf(out, "%s ", kinds[kind].verb);
 	denial_put_escaped(out, denial->what);
-	buf_printf(out, ": %s", denial->kind == DENIAL_CHANGED ?
-	                                "other programs obey it, so review it" :
-	                                sandbox_reason_text(denial->reason));
+	buf_printf(out, ": %s", kinds[kind].text ? kinds[kind].text :
+	                                           sandbox_reason_text(denial->reason));
 	if (denial->rule[0] && strcmp(denial->rule, denial->what) != 0) {
 		buf_str(out, ", ");
 		denial_put_escaped(out, denial->rule);

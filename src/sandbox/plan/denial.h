@@ -18,6 +18,7 @@ enum denial_kind {
 	DENIAL_REMOVED,  /* it was made all the same, and taken away or put back by the guard */
 	DENIAL_LIMIT,    /* memory, processes, size of a file */
 	DENIAL_CHANGED,  /* no denial: a name that other programs obey was changed, and stays so */
+	DENIAL_UNCHECKED, /* no denial: the guard could not look at it */
 	DENIAL_KIND_COUNT
 };
 
@@ -40,6 +41,9 @@ struct denial {
  * looked up, a cache cannot be kept): a command that succeeds has lost nothing by it, so people and
  * models are not shown it then.  Reports keep it.  Of what is written, only caches are routine. */
 bool denial_is_routine(const struct denial *denial);
+
+/* Whether the record is about what was found afterwards, and nothing was denied. */
+bool denial_is_none(const struct denial *denial);
 
 /* "write /etc/x: outside the writable paths (rule: default, level full). To allow: --write /etc".
  * One line; control characters, and others that mislead, are escaped. */
@@ -78,6 +82,13 @@ bool plan_judge_obeyed(const struct sandbox_plan *plan, const char *path,
 /* The row, and where in `path` the name begins and ends; NULL if there is none. */
 const struct sandbox_name *plan_obeyed(const struct sandbox_plan *plan, const char *path,
                                        size_t *ret_at, size_t *ret_end);
+
+/* The first hidden path of the plan that `text`, words of a command, names: itself or what is
+ * beneath it, by its own path, from the first root, or by "~/" or "$HOME/" where `home` (may be
+ * NULL) leads.  Fills in *ret as plan_judge does.  Whether the command tried to read it nothing
+ * shows: the kernel refuses that without a report. */
+bool plan_names_hidden(const struct sandbox_plan *plan, const char *text, const char *home,
+                       struct denial *ret);
 
 /* Whether to write to the canonical `path` can be permitted as options.exact has it, and is worth a
  * question: a file of one name that this user can write to, that is no program and not the

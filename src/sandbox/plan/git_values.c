@@ -125,6 +125,7 @@ enum position {
 	AT_RUNNER,  /* a script, or a sub-command */
 	AT_TASK,    /* behind "run" */
 	AT_FOLDER,
+	AT_OUTPUT,  /* behind a program that obeys none of its arguments */
 	AT_ARGUMENT,
 };
 
@@ -133,6 +134,8 @@ struct scan {
 	void *data;
 	bool quotes;             /* they are heeded; else they separate */
 	bool alias;              /* arguments are what somebody types */
+	bool read;               /* what is only written does not count (git_value_command_words) */
+	bool output;             /* the next word stands behind ">"; where `read` */
 	char quote;              /* inside of one; 0: not */
 	enum position position;
 	bool node;               /* what it runs may be called without its ".js" */
@@ -158,6 +161,9 @@ static const char filters[] = "awk gawk mawk nawk sed gsed";
 /* Behind these, or behind their "run"; it may as well be a name that another file explains. */
 static const char runners[] =
 	"deno bun uv go java dotnet cargo npm npx pnpm yarn poetry pipenv pipx rye hatch";
+/* These only write, make, remove or print what their arguments name; where `read`. */
+static const char writers[] =
+	"echo printf touch mkdir rmdir rm tee true false : [ test exit chmod return";
 
 static bool is_usable_word(struct span word)
 {
@@ -301,6 +307,8 @@ static enum position position_after(enum position position, struct span word,
 		if (position != AT_COMMAND)
 			*ret_kind = GIT_WORD_RUN;
 		return position;
+	case AT_OUTPUT:
+		return position;
 	case AT_OPTION:
 		return span_eq(word, SPAN("-f")) || span_eq(word, SPAN("--file")) ? AT_SCRIPT :
 		                                                                    AT_OPTION;
@@ -333,6 +341,25 @@ static void put_loaded(struct scan *scan, struct span word)
 	scan_put_word(scan, GIT_WORD_SCRIPT, span_of(name, word.len + strlen(".js")));
 }
 
+/* Whether the word is only written to, and so was passed over. */
+static bool drop_output(struct scan *scan, struct span word)
+{
+	const bool writer = scan->read && scan->position == AT_COMMAND &&
+	                    keys_have(writers, program_name(word));
+	const bool drop = scan->output || scan->position == AT_OUTPUT;
+
+	if (writer && !scan->output)
+		scan->position = AT_OUTPUT;
+	else if (!drop)
+		return false;
+	/* A writer of the workspace is a program that is run. */
+	if (!drop && has_slash(word))
+		put_paths(scan, GIT_WORD_RUN, word);
+	scan->output = scan->started = scan->unknown = false;
+	scan->len = 0;
+	return true;
+}
+
 static void end_word(struct scan *scan)
 {
 	struct span word = span_of(scan->word, scan->len);
@@ -344,6 +371,8 @@ static void end_word(struct scan *scan)
 	scan->word[scan->len] = '\0';
 	if (!word.len)
 		word = SPAN("?"); /* all of it is unknown, or empty */
+	if (drop_output(scan, word))
+		return;
 	scan->position = position_after(position, word, &kind);
 	if (position == AT_COMMAND)
 		scan->node = keys_have("node nodejs", program_name(word));
@@ -461,6 +490,8 @@ static size_t read_expansion(struct scan *scan, struct span rest, char kind)
 static void separate(struct scan *scan, char c)
 {
 	end_word(scan);
+	if (scan->read && (c == '>' || !strchr(" \t&", c)))
+		scan->output = c == '>';
 	if (c == '<' && (scan->position == AT_SCRIPT || scan->position == AT_VALUE))
 		scan->position = AT_SCRIPT; /* which it reads */
 	else if (c == '<' || c == '>')
@@ -469,11 +500,29 @@ static void separate(struct scan *scan, char c)
 		scan->position = AT_COMMAND;
 }
 
+/* The length of quoted text, with its marks, that is one word and no command; 0: it is not. */
+static size_t quoted_word_length(const struct scan *scan, struct span text)
+{
+	size_t len = 1;
+
+	if (!scan->read || scan->quotes || (text.data[0] != '\'' && text.data[0] != '"'))
+		return 0;
+	while (len < text.len && text.data[len] != text.data[0] &&
+	       !strchr(" \t\n;|&<>(){}$`\\", text.data[len]))
+		len++;
+	return len < text.len && text.data[len] == text.data[0] ? len + 1 : 0;
+}
+
 /* One character outside of expansions, at the begin of `text`; how much was taken. */
 static size_t read_character(struct scan *scan, struct span text)
 {
+	const size_t quoted = quoted_word_length(scan, text);
 	char c = text.data[0];
 
+	if (quoted) {
+		scan_add_text(scan, span_of(text.data + 1, quoted - 2));
+		return quoted;
+	}
 	if (!scan->quotes && (c == '\'' || c == '"' || c == '`')) {
 		separate(scan, ';');
 	} else if (scan->quotes && (c == '\'' || c == '"') && (!scan->quote || scan->quote == c)) {
@@ -528,6 +577,15 @@ static void scan_command(const struct git_value *row, struct span text, git_each
 	if (has_slash(text) && is_usable_word(text) && memchr(text.data, ' ', text.len) &&
 	    row->use == GIT_USE_COMMAND)
 		each(data, GIT_WORD_RUN, text);
+}
+
+void git_value_command_words(struct span command, git_each_word *each, void *data)
+{
+	for (int quotes = 0; quotes < 2; quotes++) {
+		struct scan scan = { .each = each, .data = data, .quotes = quotes, .read = true };
+
+		scan_text(&scan, command);
+	}
 }
 
 void git_value_words(const struct git_value *row, struct span value, git_each_word *each,

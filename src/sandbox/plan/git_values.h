@@ -67,5 +67,10 @@ const struct git_value *git_value_at(size_t number); /* NULL: there is none */
 typedef void git_each_word(void *data, enum git_word kind, struct span word);
 void git_value_words(const struct git_value *row, struct span value, git_each_word *each,
                      void *data);
+/* The same of a command line that is none of git's (a hook's): RUN, SCRIPT, ARGUMENT and UNKNOWN.
+ * Left out is what a command only writes, makes, removes or prints: the word behind ">", arguments
+ * of `touch`, `tee`, `echo` and the like; and quoted text is a command only if it has blanks or
+ * operators. */
+void git_value_command_words(struct span command, git_each_word *each, void *data);
 
 #endif

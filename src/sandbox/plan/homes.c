@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Home folders of others, for a worker whose root is somewhere on this machine: it must not find
- * their credentials either.
+ * their credentials either; and home folders that are writable, in which hidden entries are not.
  *
  * A home folder is what /etc/passwd says, what is beside the user's own and what is in /home; and
  * the root itself and each folder above it may be one, of a backup or a container. */
@@ -102,4 +102,41 @@ void plan_other_homes(struct draft *draft, const char *root, const char *home)
 	while (homes.count)
 		free(homes.seen[--homes.count]);
 	free(homes.seen);
+}
+
+/* ---- writable home folders ----------------------------------------------------------------- */
+
+/* Users of people: system users have homes like /var/www, where work is done. */
+enum { PEOPLE_FIRST = 1000, PEOPLE_LAST = 59999 };
+
+static void hide_entries(struct draft *draft, const char *home)
+{
+	_cleanup_location_ struct location place = { 0 };
+
+	if (home[0] == '/' && location_canonical(home, &place) && strcmp(place.path, "/") != 0 &&
+	    draft_in_writable(draft, place.path))
+		draft_absent(draft, location_join(place.path, names_hidden_entry.path),
+		             names_hidden_entry.reason, names_hidden_entry.why);
+}
+
+void plan_writable_homes(struct draft *draft)
+{
+	const char *home = plan_home_text(draft);
+	struct passwd entry, *found;
+	char line[PASSWD_LINE_MAX];
+	FILE *file;
+
+	if (home)
+		hide_entries(draft, home);
+	/* Asked is about a folder taken for a home, not about this machine. */
+	if (draft->options->home)
+		return;
+	hide_entries(draft, "/root");
+	file = fopen("/etc/passwd", "re");
+	while (file && fgetpwent_r(file, &entry, line, sizeof(line), &found) == 0)
+		if (entry.pw_uid == geteuid() ||
+		    (entry.pw_uid >= PEOPLE_FIRST && entry.pw_uid <= PEOPLE_LAST))
+			hide_entries(draft, entry.pw_dir);
+	if (file)
+		fclose(file);
 }

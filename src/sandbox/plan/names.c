@@ -32,6 +32,7 @@ static const struct {
 	[SANDBOX_REASON_LIMIT] = { "limit", "a limit was reached" },
 	[SANDBOX_REASON_VIEW] = { "view", "its files are hidden here, at least in part: a commit "
 	                          "would delete them" },
+	[SANDBOX_REASON_UNJUDGED] = { "unjudged", "hasp cannot tell what the call is about" },
 };
 
 const char *sandbox_reason_name(enum sandbox_reason reason)

@@ -70,6 +70,11 @@ struct sandbox_names names_git(void);
 struct sandbox_names names_git_worktree(void);
 /* Relative to the home folder. */
 struct sandbox_names names_home(void);
+/* What stands for every hidden entry of a home folder that is writable, and whether the path `rel`
+ * in it (".config/x") is one: programs obey most of them, also those that no table knows.  Not so
+ * are caches, and what a project consists of. */
+extern const struct sandbox_name names_hidden_entry;
+bool names_is_hidden_entry(const char *rel);
 /* Relative to the home folder, and to $GEMINI_CLI_HOME: hasp's and Gemini CLI's own. */
 struct sandbox_names names_own(void);
 /* Relative to "/". */

@@ -3,6 +3,8 @@
  * them. */
 #include "sandbox/plan/names.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 
 #define KEYS(path, why, source) \
@@ -483,6 +485,15 @@ static const struct sandbox_name home[] = {
 	STARTUP(".npm-global", "programs on the search path", "npm: Resolving EACCES"),
 	STARTUP("bin", "programs on the search path", "bash(1)"),
 	STARTUP("go/bin", "programs on the search path", "go help install"),
+	STARTUP("miniconda3", "run by every shell", "conda: conda init"),
+	STARTUP("anaconda3", "run by every shell", "conda: conda init"),
+	STARTUP("miniforge3", "run by every shell", "conda: conda init"),
+	STARTUP("mambaforge", "run by every shell", "conda: conda init"),
+	STARTUP("google-cloud-sdk", "run by every shell", "gcloud: Installing"),
+	STARTUP("perl5", "programs, and modules that Perl loads", "local::lib"),
+	STARTUP("R", "packages that R loads", "R: Startup"),
+	STARTUP("node_modules", "modules that every project in the home folder finds",
+	        "Node.js: Modules"),
 	STARTUP(".pythonrc", "run by Python", "python(1), PYTHONSTARTUP"),
 	STARTUP(".pythonstartup.py", "run by Python", "python(1), PYTHONSTARTUP"),
 	STARTUP(".pdbrc", "run by Python's debugger", "Python: pdb"),
@@ -531,6 +542,39 @@ static const struct sandbox_name home[] = {
 	STARTUP(".xprofile", "run at login", "Xsession(5)"),
 	STARTUP(".pam_environment", "the environment of all programs", "pam_env.conf(5)"),
 };
+
+const struct sandbox_name names_hidden_entry = {
+	".*", SANDBOX_READ, SANDBOX_REASON_SETTINGS, NAME_ABSENT,
+	"a hidden entry of a home folder: shells, editors, desktops and other programs obey them",
+	"startup", "XDG Base Directory Specification",
+};
+
+/* What may be written in a home folder although its name is hidden, with all beneath it: what
+ * programs make anew when it is missing and never run, but for what has a row above; and what a
+ * repository has.  To add one: a row, if nothing that is put there is run or obeyed. */
+static const char *const open_entries[] = {
+	".cache", ".npm", ".ccache", ".cargo/registry", ".cargo/git", ".cargo/.package-cache",
+	".cargo/.global-cache", ".m2/repository", ".gradle/caches", ".gradle/daemon",
+	".gradle/native", ".ivy2/cache", ".nuget/packages", ".pub-cache/hosted",
+	".pub-cache/hosted-hashes", ".composer/cache", ".conan2/p", ".yarn/cache", ".pnpm-store",
+	".local/share/pnpm/store", ".bun/install/cache", ".cabal/packages", ".stack/pantry",
+	".node-gyp", ".nv/ComputeCache", ".mypy_cache", ".pytest_cache", ".ruff_cache",
+	".git", ".gitignore", ".gitattributes", ".gitmodules", ".gitkeep", ".github",
+	".gitlab-ci.yml", ".editorconfig", ".dockerignore",
+};
+
+bool names_is_hidden_entry(const char *rel)
+{
+	if (rel[0] != '.')
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(open_entries); i++) {
+		size_t len = strlen(open_entries[i]);
+
+		if (strncmp(rel, open_entries[i], len) == 0 && (!rel[len] || rel[len] == '/'))
+			return false;
+	}
+	return true;
+}
 
 /* All but what is meant to be read.  The hidden rows after the first matter where --read or a
  * workspace root opens that. */

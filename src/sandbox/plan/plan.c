@@ -346,6 +346,7 @@ static void add_tables(struct draft *draft, const struct sandbox_plan *plan)
 	if (geteuid() == 0 && (!home.path || strcmp(home.path, "/root") != 0) &&
 	    !draft->options->home)
 		plan_home(draft, "/root");
+	plan_writable_homes(draft);
 	for (size_t i = 0; draft->options->other_homes && i < plan->root_count; i++)
 		plan_other_homes(draft, plan->roots[i], home.path);
 	plan_variables(draft, home.path);

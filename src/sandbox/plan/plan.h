@@ -77,6 +77,7 @@ enum sandbox_reason {
 	SANDBOX_REASON_SYSCALLS,    /* one that the setting hasp.sandbox.syscalls forbids */
 	SANDBOX_REASON_LIMIT,       /* a limit was reached */
 	SANDBOX_REASON_VIEW,        /* a repository whose files commands do not see as they are */
+	SANDBOX_REASON_UNJUDGED,    /* what a call is about cannot be read or found out */
 	SANDBOX_REASON_COUNT
 };
 
@@ -97,7 +98,8 @@ struct sandbox_rule {
  * Mostly it does not exist.  It may be a symlink: then it stays as it is (guard_take remembers it),
  * must not be replaced, and what it leads to has a rule, or an absent name, of its own. */
 struct sandbox_absent {
-	char *path;                 /* owned; canonical folder that exists, plus the missing rest */
+	char *path;                 /* owned; canonical folder that exists, plus the missing rest;
+	                             * "HOME/.*": all hidden entries of a home folder (names.h) */
 	enum sandbox_reason reason;
 	const char *why;            /* as in struct sandbox_rule */
 };

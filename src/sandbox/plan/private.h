@@ -116,6 +116,10 @@ void plan_variables(struct draft *draft, const char *home);
  * it and those above it. `home`: the user's own; may be NULL. */
 void plan_other_homes(struct draft *draft, const char *root, const char *home);
 
+/* homes.c: hidden entries of home folders that may be written to are not made or changed
+ * (names_is_hidden_entry): "HOME/.*" is noted among the absent names. */
+void plan_writable_homes(struct draft *draft);
+
 /* plan_names.c: after draft_settle, hides what is hidden wherever else it is mounted. */
 void plan_twins(struct draft *draft);
 

@@ -33,6 +33,7 @@ static const char *const descriptions[] = {
 
 static const char why_shown[] = "the files of a repository that commands may write to";
 static const char why_borrowed[] = "a repository that commands may write to takes objects from it";
+static const char why_read[] = "git's pointer to a repository";
 static const char why_closed[] = "a repository whose files are not all seen";
 
 const char *plan_cover(const struct draft *draft, const char *path)
@@ -72,9 +73,9 @@ static bool may_be_shown(const struct draft *draft, const char *path)
 	       location_above(path, strlen(path)) > strlen(rule->rule.path);
 }
 
-static void show_files(struct draft *draft, const char *path, const char *why)
+static void show_place(struct draft *draft, const char *path, bool folder, const char *why)
 {
-	draft_rule(draft, mem_strdup(path), true, SANDBOX_READ, SANDBOX_REASON_DEFAULT,
+	draft_rule(draft, mem_strdup(path), folder, SANDBOX_READ, SANDBOX_REASON_DEFAULT,
 	           DRAFT_PIN, why);
 	draft_settle(draft);
 }
@@ -161,7 +162,7 @@ static void look_at_tree(struct draft *draft, const struct draft_tree *tree)
 	if (tree->own && !knows_repository(draft, tree))
 		return;
 	if (!closed && may_be_shown(draft, tree->tree))
-		show_files(draft, tree->tree, why_shown);
+		show_place(draft, tree->tree, true, why_shown);
 	else
 		close_description(draft, tree->git);
 }
@@ -188,7 +189,20 @@ static void look_at_alternate(struct draft *draft, const char *git)
 	head = mem_printf("%s/../HEAD", place.path);
 	if (strcmp(strrchr(place.path, '/'), "/objects") == 0 &&
 	    location_kind_of(head) == LOCATION_FILE)
-		show_files(draft, place.path, why_borrowed);
+		show_place(draft, place.path, true, why_borrowed);
+}
+
+/* What the plan was made from is compared with what is there by a process that has this view
+ * (read.c). */
+static void show_pointers(struct draft *draft)
+{
+	for (size_t i = 0; i < draft->reader.count; i++) {
+		const char *path = draft->reader.pointers[i].path;
+
+		if (!plan_is_seen(draft, path) && location_kind_of(path) == LOCATION_FILE &&
+		    may_be_shown(draft, path))
+			show_place(draft, path, false, why_read);
+	}
 }
 
 /* What variables say of the repository that git uses everywhere. */
@@ -331,6 +345,7 @@ void plan_views(struct draft *draft)
 	for (size_t i = 0; i < draft->tree_count; i++)
 		if (is_writable(draft, draft->trees[i].git))
 			look_at_alternate(draft, draft->trees[i].git);
+	show_pointers(draft);
 	if (draft->plan->level == SANDBOX_FULL && draft->options->use == SANDBOX_USE_COMMAND)
 		look_at_hidden(draft);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox/report/report.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -30,6 +31,18 @@ static void rule(struct buf *out, const char *verb_and_operations, bool folder, 
 	buf_printf(out, "(%s (%s ", verb_and_operations, folder ? "subpath" : "literal");
 	seatbelt_quote(out, path);
 	buf_str(out, "))\n");
+}
+
+/* Hidden entries of a home folder (plan.h): `pattern` is "HOME/.*". */
+static void deny_hidden_entries(struct buf *out, const char *pattern)
+{
+	buf_str(out, "(deny file-write* (regex #\"^");
+	for (const char *at = pattern; at[0] != '.' || at[1] != '*' || at[2]; at++) {
+		if (!isalnum((unsigned char)*at) && *at != '/')
+			buf_char(out, '\\');
+		buf_char(out, *at);
+	}
+	buf_str(out, "\\.\"))\n");
 }
 
 /* What every program needs; what is not here is denied. */
@@ -98,7 +111,10 @@ static void put_rules(const struct sandbox_plan *plan, struct buf *out)
 		if (plan->rules[i].access == SANDBOX_WRITE && plan->rules[i].folder)
 			rule(out, "deny file-write-unlink", false, plan->rules[i].path);
 	for (size_t i = 0; i < plan->absent_count; i++)
-		rule(out, "deny file-write*", true, plan->absent[i].path);
+		if (strcmp(strrchr(plan->absent[i].path, '/'), "/.*") == 0)
+			deny_hidden_entries(out, plan->absent[i].path);
+		else
+			rule(out, "deny file-write*", true, plan->absent[i].path);
 }
 
 static void put_home(const struct sandbox_plan *plan, const char *home, struct buf *out)

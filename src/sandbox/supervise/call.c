@@ -58,14 +58,48 @@ static ssize_t read_memory(const struct call *call, uint64_t address, void *data
 	return process_vm_readv(call->thread, &here, 1, &there, 1, 0);
 }
 
+/* What the access rights of the caller's memory are at an address: the text of /proc/THREAD/maps
+ * ("r-xp"); false when nothing is there. */
+static bool find_mapping(const struct call *call, uint64_t address, char rights[static 5])
+{
+	_cleanup_fd_ int fd = call_open_proc(call, "maps", O_RDONLY);
+	FILE *maps = fd < 0 ? NULL : fdopen(fd_steal(&fd), "r");
+	unsigned long long start, end;
+	char line[LIMIT_PATH_BYTES + 128];
+	bool found = false;
+
+	while (maps && !found && fgets(line, sizeof(line), maps)) {
+		found = sscanf(line, "%llx-%llx %4s", &start, &end, rights) == 3 &&
+		        address >= start && address < end;
+	}
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+/* Memory that only the kernel could read (execute-only; memfd_secret) or a process that may not be
+ * looked into: there is no deciding then, and the record says so. */
+static int memory_refused(const struct call *call, uint64_t address, int error)
+{
+	char rights[5] = "";
+
+	if (error == ESRCH)
+		return ESRCH;
+	if (error == EFAULT && (!find_mapping(call, address, rights) ||
+	                        !strpbrk(rights, "rx")))
+		return EFAULT;
+	call_record_unjudged(call, "memory that cannot be read");
+	return error == EFAULT ? EFAULT : EACCES;
+}
+
 int call_read(const struct call *call, uint64_t address, void *data, size_t len)
 {
 	ssize_t n = read_memory(call, address, data, len);
 
 	if (n < 0)
-		return errno == EFAULT ? EFAULT : EPERM;
+		return memory_refused(call, address, errno);
 	if ((size_t)n != len)
-		return EFAULT;
+		return memory_refused(call, address + (size_t)n, EFAULT);
 	return call_alive(call) ? 0 : ESRCH;
 }
 
@@ -84,7 +118,7 @@ int call_read_path(const struct call *call, uint64_t address, char path[LIMIT_PA
 			want = LIMIT_PATH_BYTES - len;
 		n = read_memory(call, address + len, path + len, want);
 		if (n <= 0)
-			return n < 0 && errno != EFAULT ? EPERM : EFAULT;
+			return memory_refused(call, address + len, n < 0 ? errno : EFAULT);
 		if (memchr(path + len, '\0', (size_t)n))
 			return 0;
 		len += (size_t)n;
@@ -131,19 +165,20 @@ static int kept_folder(struct supervisor *supervisor, pid_t thread, bool again)
 	snprintf(path, sizeof(path), "/proc/%d", number);
 	kept->fd = number <= 0 ? -1 : open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	kept->thread = kept->fd < 0 ? 0 : thread;
+	kept->umask_epoch = 0;
 	return kept->fd;
 }
 
-ssize_t call_read_link(const struct call *call, const char *name, char *text, size_t size)
+struct kept_proc *call_kept(const struct call *call)
 {
-	int folder = kept_folder(call->supervisor, call->thread, false);
-	ssize_t n = folder < 0 ? -1 : readlinkat(folder, name, text, size);
+	struct supervisor *supervisor = call->supervisor;
+	struct kept_proc *kept = &supervisor->procs[(unsigned)call->thread % KEPT_PROCS];
+	int folder = kept_folder(supervisor, call->thread, false);
+	struct stat st;
 
-	if (n < 0 && (errno == ENOENT || errno == ESRCH)) {
-		folder = kept_folder(call->supervisor, call->thread, true);
-		n = folder < 0 ? -1 : readlinkat(folder, name, text, size);
-	}
-	return n;
+	if (folder < 0 || fstatat(folder, "comm", &st, 0) != 0)
+		folder = kept_folder(supervisor, call->thread, true);
+	return folder < 0 ? NULL : kept;
 }
 
 int call_open_proc(const struct call *call, const char *name, int flags)
@@ -156,6 +191,13 @@ int call_open_proc(const struct call *call, const char *name, int flags)
 		fd = folder < 0 ? -1 : openat(folder, name, flags | O_CLOEXEC);
 	}
 	return fd;
+}
+
+int call_stat_proc(const struct call *call, const char *name, struct stat *ret)
+{
+	int folder = kept_folder(call->supervisor, call->thread, false);
+
+	return folder < 0 ? -1 : fstatat(folder, name, ret, 0);
 }
 
 void call_free_procs(struct supervisor *supervisor)
@@ -175,12 +217,10 @@ bool call_proc_is_own(void)
 	return strtol(text, NULL, 10) == getpid();
 }
 
-/* The value behind "Name:\t" in /proc/THREAD/status; false when there is none. */
-static bool status_value(const struct call *call, const char *name, int base,
-                         unsigned long long *ret)
+/* The value behind "Name:\t" in a status file of /proc; false when there is none. */
+static bool value_in(int fd, const char *name, int base, unsigned long long *ret)
 {
 	char text[4096], *line;
-	_cleanup_fd_ int fd = call_open_proc(call, "status", O_RDONLY);
 
 	if (!fd_read_text(fd, text, sizeof(text)))
 		return false;
@@ -189,6 +229,32 @@ static bool status_value(const struct call *call, const char *name, int base,
 		return false;
 	*ret = strtoull(line + strlen(name), NULL, base);
 	return true;
+}
+
+static bool status_value(const struct call *call, const char *name, int base,
+                         unsigned long long *ret)
+{
+	_cleanup_fd_ int fd = call_open_proc(call, "status", O_RDONLY);
+
+	return value_in(fd, name, base, ret);
+}
+
+pid_t call_group(const struct call *call)
+{
+	unsigned long long group = 0;
+
+	return status_value(call, "Tgid:", 10, &group) ? (pid_t)group : 0;
+}
+
+pid_t call_proc_group(const char *text)
+{
+	char path[64];
+	_cleanup_fd_ int fd = -1;
+	unsigned long long group = 0;
+
+	snprintf(path, sizeof(path), "/proc/%.*s/status", (int)strcspn(text, "/") % 32, text);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return value_in(fd, "Tgid:", 10, &group) ? (pid_t)group : 0;
 }
 
 /* The process of the thread, and its name; 0 and "" when it is gone.
@@ -313,6 +379,24 @@ void supervise_record_denial(const struct call *call, struct denial *denial)
 	supervise_report_denial(supervisor, denial);
 }
 
+static const struct filter_call *first_row(int number)
+{
+	for (size_t i = 0; i < filter_call_count; i++) {
+		if (filter_calls[i].number == number)
+			return &filter_calls[i];
+	}
+	return NULL;
+}
+
+void call_record_unjudged(const struct call *call, const char *why)
+{
+	struct denial denial = { .kind = DENIAL_CALL, .reason = SANDBOX_REASON_UNJUDGED };
+	const struct filter_call *known = first_row(call->number);
+
+	snprintf(denial.what, sizeof(denial.what), "%s (%s)", known ? known->name : "?", why);
+	supervise_record_denial(call, &denial);
+}
+
 static void report_pending(struct supervisor *supervisor)
 {
 	struct denial denial = { .kind = DENIAL_LIMIT, .reason = SANDBOX_REASON_LIMIT,
@@ -349,15 +433,6 @@ void supervise_records_free(struct supervisor *supervisor)
 /* Refused, with a record. */
 
 #define FAST_OPEN 0x20000000
-
-static const struct filter_call *first_row(int number)
-{
-	for (size_t i = 0; i < filter_call_count; i++) {
-		if (filter_calls[i].number == number)
-			return &filter_calls[i];
-	}
-	return NULL;
-}
 
 static const char *family_name(int family, char text[static 24])
 {
@@ -446,14 +521,14 @@ static void refuse_ioctl(const struct call *call, struct denial *denial, int *re
 struct answer supervise_refuse(const struct call *call, const struct handler *row)
 {
 	struct denial denial = { .kind = DENIAL_CALL, .reason = SANDBOX_REASON_KERNEL };
-	const struct filter_call *known = first_row(call->request->data.nr);
-	int error = known ? known->error : EPERM;
+	const struct filter_call *known = first_row(call->number);
+	int error = known && known->error ? known->error : EPERM;
 
 	(void)row;
-	switch (call->request->data.nr) {
+	switch (call->number) {
 	case SYS_socket:
 	case SYS_socketpair:
-		refuse_socket(call, call->request->data.nr == SYS_socketpair, &denial, &error);
+		refuse_socket(call, call->number == SYS_socketpair, &denial, &error);
 		break;
 	case SYS_ioctl:
 		refuse_ioctl(call, &denial, &error);
@@ -463,7 +538,7 @@ struct answer supervise_refuse(const struct call *call, const struct handler *ro
 			snprintf(denial.what, sizeof(denial.what), "%s", known->name);
 		else
 			snprintf(denial.what, sizeof(denial.what), "call %d",
-			         call->request->data.nr);
+			         call->number);
 	}
 	supervise_record_denial(call, &denial);
 	return answer_error(error);

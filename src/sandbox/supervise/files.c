@@ -1,36 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening for writing, making, moving and removing names.
+/* Making, moving and removing names.
  *
- * The kernel decides: mounts at level full, Landlock at landlock.  Here a denial gets its
- * record, and a name is refused where the kernel would let it pass: names that must not come into
- * being, and at the landlock level protected ones inside writable paths.  That a process can change
- * the path after it was looked at gains it no more than the guard (guard.h) takes away again.
+ * Each call is made here, beneath the descriptor of the folder that was judged.  The kernel decides
+ * what it can: mounts at level full, Landlock at landlock, and a denial gets its record.  A name is
+ * refused here where the kernel would permit it: names that must not come into being, and at the
+ * landlock level protected ones inside writable paths.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/time.h>
-#include <sys/xattr.h>
+#include <sys/syscall.h>
 #include <unistd.h>
-#include <utime.h>
 
 #include "base/fd.h"
+#include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "sandbox/plan/denial.h"
 #include "sandbox/supervise/private.h"
-
-/* ---- names ---- */
 
 #ifndef AT_EMPTY_PATH
 #define AT_EMPTY_PATH 0x1000
 #endif
 
-#define FOR_WRITING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
+/* ---- judging ---- */
 
 /* What the kernel would say at this level, if it said it. */
 static int refusal(const struct supervisor *supervisor)
@@ -38,17 +35,11 @@ static int refusal(const struct supervisor *supervisor)
 	return supervisor->plan->level == SANDBOX_FULL ? EROFS : EACCES;
 }
 
-/* What a process may do to its own entries of /proc is not a matter of paths. */
+/* What a process may do to entries of /proc/NUMBER is not a matter of paths: see named.c. */
 static bool is_process(const char *path)
 {
 	return strncmp(path, "/proc/", 6) == 0 && ascii_is_digit(path[6]);
 }
-
-/* `needs_name`: the call would fail anyhow if the name does not exist; needs_none: if it does.
- * `leaves`: the name is removed or moved away, which no program that obeys such names heeds. */
-struct wanted {
-	bool removes, needs_name, needs_none, truncates, leaves;
-};
 
 /* Landlock before version 3 (Linux 6.2) says nothing about truncating. */
 static bool only_we_refuse(const struct sandbox_plan *plan, struct wanted wanted)
@@ -80,29 +71,30 @@ static bool judge_obeyed(const struct call *call, const char *path, struct wante
 	       plan_judge_obeyed(call->supervisor->plan, path, ret_denial);
 }
 
-/* True when the call is to be refused. */
-static bool name_is_refused(const struct call *call, const struct named *named,
-                            struct wanted wanted)
+void supervise_judge(const struct call *call, const char *path, struct wanted wanted,
+                     struct verdict *ret)
 {
-	struct denial denial = { 0 };
+	const struct sandbox_plan *plan = call->supervisor->plan;
 
-	if (!named->path[0] || is_process(named->path))
-		return false;
-	if (plan_judge_rules(call->supervisor->plan, named->path, SANDBOX_WRITE, wanted.removes,
-	                     &denial) &&
-	    judge_obeyed(call, named->path, wanted, &denial))
-		return false;
-	if (wanted.needs_name && !named_exists(named))
-		return false;
-	if (wanted.needs_none && named_exists(named))
-		return false;
-	if (!call_alive(call))
-		return false;
-	if (!is_own_group(named->path))
-		supervise_record_denial(call, &denial);
-	return denial.reason != SANDBOX_REASON_DEFAULT ||
-	       only_we_refuse(call->supervisor->plan, wanted);
+	*ret = (struct verdict){ 0 };
+	ret->allowed = !path[0] || is_process(path) ||
+	               (plan_judge_rules(plan, path, SANDBOX_WRITE, wanted.removes, &ret->denial) &&
+	                judge_obeyed(call, path, wanted, &ret->denial));
+	ret->refused = !ret->allowed && (ret->denial.reason != SANDBOX_REASON_DEFAULT ||
+	                                 only_we_refuse(plan, wanted));
 }
+
+/* Errors that have nothing to do with the sandbox are no denials. */
+void supervise_record_verdict(const struct call *call, struct verdict *verdict, int error)
+{
+	bool denied = error == 0 || error == EROFS || error == EACCES || error == EPERM ||
+	              error == EXDEV;
+
+	if (!verdict->allowed && denied && !is_own_group(verdict->denial.what))
+		supervise_record_denial(call, &verdict->denial);
+}
+
+/* ---- what all have in common ---- */
 
 static int folder_argument(const struct call *call, signed char argument)
 {
@@ -110,422 +102,390 @@ static int folder_argument(const struct call *call, signed char argument)
 }
 
 /* Reads and finds one path argument: 0 or an errno. */
-static int find_target(const struct call *call, signed char folder, signed char path, bool follow,
-                       struct named *ret)
+static int find_name_argument(const struct call *call, signed char folder, signed char path,
+                              struct named *ret)
 {
 	char text[LIMIT_PATH_BYTES];
 	int error = call_read_path(call, call->args[(unsigned char)path], text);
 
-	return error ? error : named_find(call, folder_argument(call, folder), text, follow, ret);
+	ret->folder = -1;
+	if (!error)
+		error = named_find(call, folder_argument(call, folder), text, false, ret);
+	return error;
 }
 
-static void report_gone(const struct call *call, const struct named *named)
+/* "." and ".." are never made, moved or removed: the kernel says why. */
+static bool is_dots(const struct named *named)
+{
+	return strcmp(named->name, ".") == 0 || strcmp(named->name, "..") == 0;
+}
+
+static void judge_named(const struct call *call, const struct named *named, struct wanted wanted,
+                        struct verdict *ret)
+{
+	supervise_judge(call, named->path, wanted, ret);
+	if (is_dots(named))
+		*ret = (struct verdict){ .allowed = true };
+}
+
+static void report_gone(const struct call *call, const char *path)
 {
 	const struct supervisor_events *events = &call->supervisor->events;
 
-	if (events->gone && named->path[0])
-		events->gone(events->data, named->path);
+	if (events->gone && path[0])
+		events->gone(events->data, path);
 }
 
-static void report_made(const struct call *call, const char *path)
+void supervise_report_made(const struct call *call, const char *path)
 {
 	const struct supervisor_events *events = &call->supervisor->events;
 
-	if (events->made)
+	if (events->made && path[0])
 		events->made(events->data, path);
 }
 
-/* The path cannot be found: mostly because there is no such folder, and the call fails. */
-static struct answer not_found(const struct call *call, int error)
+/* What the supervisor refuses: its record, and the error. */
+struct answer supervise_refuse_name(const struct call *call, struct verdict *verdict)
 {
-	/* A magic link of /proc on the way: where the kernel protects less, it is not gone. */
-	if (error == ELOOP && call->supervisor->plan->level == SANDBOX_LANDLOCK)
-		return answer_error(ELOOP);
-	if (error != ENOENT && error != ENOTDIR && error != EFAULT && error != EBADF &&
-	    error != ENAMETOOLONG)
-		report_made(call, "");
-	return answer_go_on();
+	int error = refusal(call->supervisor);
+
+	supervise_record_verdict(call, verdict, error);
+	return answer_error(error);
 }
 
-static struct answer answer_judged(const struct call *call, bool refused, const char *made)
+/* ---- making ---- */
+
+enum made_kind { MADE_FOLDER, MADE_NODE, MADE_LINK };
+
+/* One name that must not be there yet. */
+struct making {
+	enum made_kind kind;
+	mode_t mode;
+	unsigned device;
+	const char *target; /* of a symlink */
+};
+
+static int make_at(const struct named *named, const struct making *making)
 {
-	if (refused)
-		return answer_error(refusal(call->supervisor));
-	if (made)
-		report_made(call, made);
-	return answer_go_on();
-}
+	long done = -1;
 
-/* A file without a name may lie anywhere: at the landlock level, where the machine's /tmp is not to
- * be written, it lies in the session's folder.  tmpfile(3) knows no other folder than /tmp. */
-static bool makes_no_name(const struct supervisor *supervisor, const struct named *named,
-                        uint64_t flags)
-{
-	return (flags & O_TMPFILE) == O_TMPFILE && supervisor->plan->level == SANDBOX_LANDLOCK &&
-	       supervisor->plan->temp && strcmp(named->path, "/tmp") == 0 &&
-	       !plan_judge(supervisor->plan, named->path, SANDBOX_WRITE, false, NULL);
-}
-
-static struct answer open_without_name(const struct call *call, uint64_t flags, mode_t mode)
-{
-	const int kept = O_ACCMODE | O_TMPFILE | O_EXCL | O_APPEND | O_NONBLOCK | O_SYNC;
-	_cleanup_fd_ int fd = open(call->supervisor->plan->temp, ((int)flags & kept) | O_CLOEXEC,
-	                           mode & ~call_umask(call) & 07777);
-	struct seccomp_notif_addfd add = { .id = call->id, .srcfd = (uint32_t)fd,
-		.newfd_flags = flags & O_CLOEXEC };
-
-	if (fd < 0)
-		return answer_error(errno);
-	return supervise_answer_of(ioctl(call->supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_ADDFD,
-	                                 &add));
-}
-
-static struct answer open_with(const struct call *call, const struct handler *row, uint64_t flags,
-                               uint64_t mode)
-{
-	struct wanted wanted = { .needs_name = !(flags & O_CREAT), .truncates = flags & O_TRUNC };
-	struct named named;
-	bool follow = !(flags & O_NOFOLLOW);
-	int error;
-
-	if ((flags & O_TMPFILE) == O_TMPFILE)
-		wanted.needs_name = true; /* the folder it lies in */
-	else if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) {
-		wanted.needs_none = true;
-		follow = false;
+	switch (making->kind) {
+	case MADE_FOLDER:
+		done = mkdirat(named->folder, named->name, making->mode);
+		break;
+	case MADE_NODE:
+		done = syscall(SYS_mknodat, named->folder, named->name, making->mode,
+		               making->device);
+		break;
+	case MADE_LINK:
+		done = symlinkat(making->target, named->folder, named->name);
+		break;
 	}
-	error = find_target(call, row->folder, row->path, follow, &named);
+	return done < 0 ? errno : 0;
+}
+
+static struct answer make(const struct call *call, const struct handler *row,
+                          const struct making *making)
+{
+	_cleanup_named_ struct named named;
+	struct verdict verdict;
+	int error = find_name_argument(call, row->folder, row->path, &named);
+
+	if (!error && !call_alive(call))
+		error = ESRCH;
 	if (error)
-		return not_found(call, error);
-	if (makes_no_name(call->supervisor, &named, flags))
-		return open_without_name(call, flags, (mode_t)mode);
-	return answer_judged(call, name_is_refused(call, &named, wanted), named.path);
+		return answer_error(error);
+	judge_named(call, &named, (struct wanted){ 0 }, &verdict);
+	if (verdict.refused)
+		return named_exists(&named) ? answer_error(EEXIST) :
+		                              supervise_refuse_name(call, &verdict);
+	caller_take_umask(call);
+	supervise_report_made(call, named.path);
+	error = make_at(&named, making);
+	supervise_record_verdict(call, &verdict, error);
+	return answer_made(error);
 }
 
-struct answer supervise_open(const struct call *call, const struct handler *row)
+struct answer supervise_mkdir(const struct call *call, const struct handler *row)
 {
-	if (row->flags < 0) /* creat */
-		return open_with(call, row, O_WRONLY | O_CREAT | O_TRUNC, 0);
-	return open_with(call, row, call->args[(unsigned char)row->flags],
-	                 call->args[(unsigned char)row->flags + 1]);
+	const struct making making = { .kind = MADE_FOLDER,
+		.mode = (mode_t)call->args[(unsigned char)row->path + 1] };
+
+	return make(call, row, &making);
 }
 
-struct answer supervise_openat2(const struct call *call, const struct handler *row)
+struct answer supervise_mknod(const struct call *call, const struct handler *row)
 {
-	struct open_how how;
+	const struct making making = { .kind = MADE_NODE,
+		.mode = (mode_t)call->args[(unsigned char)row->path + 1],
+		.device = (unsigned)call->args[(unsigned char)row->path + 2] };
 
-	if (call->args[3] < sizeof(how) || call_read(call, call->args[2], &how, sizeof(how)) != 0 ||
-	    !(how.flags & FOR_WRITING) || (how.flags & O_PATH))
-		return answer_go_on();
-	if (how.resolve & RESOLVE_IN_ROOT) /* the path means something else then */
-		return not_found(call, ELOOP);
-	return open_with(call, row, how.flags, how.mode);
+	return make(call, row, &making);
 }
 
-/* mkdir, mknod, symlink. */
-struct answer supervise_make(const struct call *call, const struct handler *row)
+/* The text of the link stands first. */
+struct answer supervise_symlink(const struct call *call, const struct handler *row)
 {
-	struct wanted wanted = { .needs_none = true };
-	struct named named;
-	int error = find_target(call, row->folder, row->path, false, &named);
+	char target[LIMIT_PATH_BYTES];
+	const struct making making = { .kind = MADE_LINK, .target = target };
+	int error = call_read_path(call, call->args[0], target);
 
-	if (error)
-		return not_found(call, error);
-	return answer_judged(call, name_is_refused(call, &named, wanted), named.path);
+	if (!error && !target[0])
+		error = ENOENT;
+	return error ? answer_error(error) : make(call, row, &making);
 }
 
-/* truncate (follows links), unlink, rmdir. */
-struct answer supervise_change(const struct call *call, const struct handler *row)
-{
-	bool follow = row->detail & DETAIL_FOLLOW; /* of these, truncate alone */
-	struct wanted wanted = { .needs_name = true, .truncates = follow, .leaves = !follow };
-	struct named named;
-	bool refused;
+/* ---- second names ---- */
 
-	if ((row->detail & DETAIL_REMOVES) &&
-	    (row->flags < 0 || (call->args[(unsigned char)row->flags] & AT_REMOVEDIR)))
-		named_forget_folders(call->supervisor);
-	if (find_target(call, row->folder, row->path, follow, &named) != 0)
-		return answer_go_on();
-	refused = name_is_refused(call, &named, wanted);
-	if (!refused && !follow)
-		report_gone(call, &named);
-	return answer_judged(call, refused, NULL);
+/* What is linked: a name, or (without one) what a descriptor is open on. */
+static int find_source(const struct call *call, const struct handler *row, uint64_t flags,
+                       struct named *ret)
+{
+	char text[LIMIT_PATH_BYTES];
+	int error = call_read_path(call, call->args[(unsigned char)row->path], text);
+	int folder = folder_argument(call, row->folder);
+
+	ret->folder = -1;
+	if (error || text[0] || !(flags & AT_EMPTY_PATH))
+		return error ? error :
+		               named_find(call, folder, text, flags & AT_SYMLINK_FOLLOW, ret);
+	ret->folder = named_open_descriptor(call, folder, ret);
+	ret->name[0] = '\0';
+	return ret->folder < 0 ? errno : 0;
+}
+
+static int make_link(const struct named *from, const struct named *to)
+{
+	char text[FD_PATH_SIZE];
+	int done;
+
+	if (from->name[0])
+		done = linkat(from->folder, from->name, to->folder, to->name, 0);
+	else
+		done = linkat(AT_FDCWD, fd_path(from->folder, text), to->folder, to->name,
+		              AT_SYMLINK_FOLLOW);
+	return done ? errno : 0;
 }
 
 /* A second name for a protected file is a way to write it; both names must be writable. */
+static struct answer link_names(const struct call *call, const struct named *from,
+                                const struct named *to)
+{
+	struct verdict source, target;
+	int error;
+
+	judge_named(call, from, (struct wanted){ 0 }, &source);
+	judge_named(call, to, (struct wanted){ 0 }, &target);
+	if ((source.refused || target.refused) && !named_exists(from))
+		return answer_error(ENOENT);
+	if ((source.refused || target.refused) && named_exists(to))
+		return answer_error(EEXIST);
+	if (source.refused)
+		return supervise_refuse_name(call, &source);
+	if (target.refused)
+		return supervise_refuse_name(call, &target);
+	supervise_report_made(call, to->path);
+	error = make_link(from, to);
+	supervise_record_verdict(call, &source, error);
+	supervise_record_verdict(call, &target, error);
+	return answer_made(error);
+}
+
 struct answer supervise_link(const struct call *call, const struct handler *row)
 {
 	uint64_t flags = row->flags < 0 ? 0 : call->args[(unsigned char)row->flags];
-	struct wanted source = { .needs_name = true }, target = { .needs_none = true };
-	_cleanup_free_ struct named *from = mem_alloc(2, sizeof(*from));
-	struct named *to = from + 1;
-	bool refused;
-	int error = find_target(call, row->folder2, row->path2, false, to);
+	_cleanup_named_ struct named from = { .folder = -1 };
+	_cleanup_named_ struct named to = { .folder = -1 };
+	int error;
 
-	if (error)
-		return not_found(call, error);
-	refused = name_is_refused(call, to, target);
-	if (!(flags & AT_EMPTY_PATH) &&
-	    find_target(call, row->folder, row->path, flags & AT_SYMLINK_FOLLOW, from) == 0)
-		refused |= name_is_refused(call, from, source);
-	return answer_judged(call, refused, to->path);
+	if (flags & ~(uint64_t)(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
+		return answer_error(EINVAL);
+	error = find_source(call, row, flags, &from);
+	if (!error)
+		error = find_name_argument(call, row->folder2, row->path2, &to);
+	if (!error && !call_alive(call))
+		error = ESRCH;
+	return error ? answer_error(error) : link_names(call, &from, &to);
+}
+
+/* ---- what git does with a protected configuration ---- */
+
+/* The bytes of a small regular file; -1: it is none. */
+static ssize_t read_whole_small(int folder, const char *name, char *text, size_t size)
+{
+	_cleanup_fd_ int fd = openat(folder, name,
+	                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (size_t)st.st_size >= size)
+		return -1;
+	return fd_read_full(fd, text, size);
+}
+
+/* git writes a configuration again even where it changes nothing ("git branch -m" of a branch
+ * without an upstream, "git submodule update --init" of what is there), and is half done when that
+ * is refused.  Where the lock file has the very bytes of a protected file, the rename comes to its
+ * removal, which is made here; nothing rests on the lock file's content afterwards. */
+static bool replaces_equal(const struct call *call, const struct named *from,
+                           const struct named *to)
+{
+	_cleanup_free_ char *old = NULL, *new = NULL;
+	const size_t len = strlen(to->path);
+	struct denial denial;
+	ssize_t n;
+
+	if (strncmp(from->path, to->path, len) != 0 || strcmp(from->path + len, ".lock") != 0 ||
+	    plan_judge_rules(call->supervisor->plan, to->path, SANDBOX_WRITE, true, &denial) ||
+	    denial.reason != SANDBOX_REASON_GIT || strcmp(denial.rule, to->path) != 0 ||
+	    !plan_judge(call->supervisor->plan, from->path, SANDBOX_WRITE, true, NULL))
+		return false;
+	old = mem_alloc(1, LIMIT_GUARD_FILE_BYTES);
+	new = mem_alloc(1, LIMIT_GUARD_FILE_BYTES);
+	n = read_whole_small(to->folder, to->name, old, LIMIT_GUARD_FILE_BYTES);
+	return n >= 0 && read_whole_small(from->folder, from->name, new, LIMIT_GUARD_FILE_BYTES) == n &&
+	       memcmp(old, new, (size_t)n) == 0 && unlinkat(from->folder, from->name, 0) == 0;
+}
+
+/* "git branch -m" moves the branch's log aside, renames the branch, and then its section of the
+ * configuration; where that has one and may not be written, it is refused before it begins. */
+static bool begins_half(const struct call *call, const struct named *from, const struct named *to,
+                        struct verdict *ret)
+{
+	static const char aside[] = "/logs/refs/.tmp-renamed-log", logs[] = "/logs/refs/heads/";
+	const size_t len = strlen(to->path), git = len - strlen(aside);
+	_cleanup_free_ char *config = NULL, *section = NULL, *text = NULL;
+	ssize_t n;
+
+	if (len <= strlen(aside) || strcmp(to->path + git, aside) != 0 ||
+	    strncmp(from->path, to->path, git) != 0 ||
+	    strncmp(from->path + git, logs, strlen(logs)) != 0)
+		return false;
+	config = mem_printf("%.*s/config", (int)git, to->path);
+	supervise_judge(call, config, (struct wanted){ .removes = true }, ret);
+	if (ret->allowed)
+		return false;
+	section = mem_printf("[branch \"%s\"]", from->path + git + strlen(logs));
+	text = mem_alloc(1, LIMIT_GUARD_FILE_BYTES);
+	n = read_whole_small(AT_FDCWD, config, text, LIMIT_GUARD_FILE_BYTES);
+	if (n >= 0 && !memmem(text, (size_t)n, section, strlen(section)))
+		return false;
+	return true;
+}
+
+/* ---- moving ---- */
+
+static struct answer rename_names(const struct call *call, const struct named *from,
+                                  const struct named *to, unsigned flags)
+{
+	const bool exchanges = flags & RENAME_EXCHANGE;
+	struct verdict source, target, config;
+	int error = 0;
+
+	judge_named(call, from, (struct wanted){ .removes = true, .leaves = !exchanges }, &source);
+	judge_named(call, to, (struct wanted){ .removes = true }, &target);
+	if ((source.refused || target.refused) && !named_exists(from))
+		return answer_error(ENOENT);
+	if (!flags && replaces_equal(call, from, to))
+		return answer_made(0);
+	if (source.refused)
+		return supervise_refuse_name(call, &source);
+	if (target.refused)
+		return supervise_refuse_name(call, &target);
+	if (begins_half(call, from, to, &config))
+		return supervise_refuse_name(call, &config);
+	report_gone(call, from->path);
+	report_gone(call, to->path);
+	if (exchanges)
+		supervise_report_made(call, from->path);
+	supervise_report_made(call, to->path);
+	if (syscall(SYS_renameat2, from->folder, from->name, to->folder, to->name, flags) != 0)
+		error = errno;
+	supervise_record_verdict(call, &source, error);
+	supervise_record_verdict(call, &target, error);
+	return answer_made(error);
 }
 
 struct answer supervise_rename(const struct call *call, const struct handler *row)
 {
-	uint64_t flags = row->flags < 0 ? 0 : call->args[(unsigned char)row->flags];
-	struct wanted target = { .removes = true };
-	struct wanted source = { .removes = true, .needs_name = true,
-		                 .leaves = !(flags & RENAME_EXCHANGE) };
-	_cleanup_free_ struct named *from = mem_alloc(2, sizeof(*from));
-	struct named *to = from + 1;
-	bool refused;
-	int error;
+	unsigned flags = row->flags < 0 ? 0 : (unsigned)call->args[(unsigned char)row->flags];
+	_cleanup_named_ struct named from = { .folder = -1 };
+	_cleanup_named_ struct named to = { .folder = -1 };
+	int error = find_name_argument(call, row->folder, row->path, &from);
 
-	named_forget_folders(call->supervisor);
-	error = find_target(call, row->folder, row->path, false, from);
 	if (!error)
-		error = find_target(call, row->folder2, row->path2, false, to);
+		error = find_name_argument(call, row->folder2, row->path2, &to);
+	if (!error && !call_alive(call))
+		error = ESRCH;
+	return error ? answer_error(error) : rename_names(call, &from, &to, flags);
+}
+
+/* ---- removing ---- */
+
+static struct answer remove_name(const struct call *call, const struct handler *row, int flags)
+{
+	_cleanup_named_ struct named named;
+	struct verdict verdict;
+	int error = find_name_argument(call, row->folder, row->path, &named);
+
+	if (!error && !call_alive(call))
+		error = ESRCH;
 	if (error)
-		return not_found(call, error);
-	if (!named_exists(from))
-		return answer_go_on();
-	refused = name_is_refused(call, from, source);
-	refused |= name_is_refused(call, to, target);
-	if (!refused) {
-		report_gone(call, from);
-		report_gone(call, to);
-	}
-	if (!refused && (flags & RENAME_EXCHANGE))
-		report_made(call, from->path);
-	return answer_judged(call, refused, to->path);
+		return answer_error(error);
+	judge_named(call, &named, (struct wanted){ .leaves = true }, &verdict);
+	if (verdict.refused)
+		return named_exists(&named) ? supervise_refuse_name(call, &verdict) :
+		                              answer_error(ENOENT);
+	report_gone(call, named.path);
+	error = unlinkat(named.folder, named.name, flags) ? errno : 0;
+	supervise_record_verdict(call, &verdict, error);
+	return answer_made(error);
 }
 
-/* ---- metadata ---- */
-
-/* Mode, owner, times and extended attributes at the landlock level, where nothing in the kernel
- * keeps them as they are outside the writable paths.  (At level full mode and owner, changed by
- * path, are looked at for the record.)
- *
- * The supervisor opens what the path means (O_PATH), judges that, and makes the change on what it
- * opened, so that nothing can be swapped in between.  Errors are the kernel's own; what is outside
- * is EPERM. */
-
-/* Memory and deleted files are named so in /proc; they are nobody else's. */
-static bool has_no_path(int fd, const struct named *named)
+/* unlink and unlinkat; the flags say whether it is a folder. */
+struct answer supervise_unlink(const struct call *call, const struct handler *row)
 {
-	struct stat st;
+	int flags = row->flags < 0 ? 0 : (int)call->args[(unsigned char)row->flags];
 
-	return !named->path[0] ||
-	       (strncmp(named->path, "/memfd:", 7) == 0 && fstat(fd, &st) == 0 && st.st_nlink == 0);
+	return remove_name(call, row, flags);
 }
 
-/* Opens what a call is about: a path, or (path NULL) a descriptor. -1 with errno set. */
-static int open_judged(const struct call *call, int folder, const char *path, bool follow)
+struct answer supervise_rmdir(const struct call *call, const struct handler *row)
 {
-	struct denial denial = { 0 };
-	struct named named;
+	return remove_name(call, row, AT_REMOVEDIR);
+}
+
+/* ---- truncating by path ---- */
+
+/* The supervisor has a limit of its own, and would get the signal. */
+static bool is_over_limit(const struct call *call, int64_t length)
+{
+	struct rlimit limit;
+
+	return prlimit(call->thread, RLIMIT_FSIZE, NULL, &limit) == 0 &&
+	       limit.rlim_cur != RLIM_INFINITY && length > 0 && (rlim_t)length > limit.rlim_cur;
+}
+
+struct answer supervise_truncate(const struct call *call, const struct handler *row)
+{
+	int64_t length = (int64_t)call->args[(unsigned char)row->path + 1];
 	_cleanup_fd_ int fd = -1;
-
-	if (path && path[0])
-		fd = named_open(call, folder, path, follow, &named);
-	else if (path && folder == AT_FDCWD)
-		fd = named_open(call, AT_FDCWD, ".", true, &named); /* AT_EMPTY_PATH */
-	else
-		fd = named_open_descriptor(call, folder, &named);
-	if (fd < 0)
-		return -1;
-	if (((!path || !path[0] || named_is_descriptor(path)) && has_no_path(fd, &named)) ||
-	    (named.path[0] &&
-	     plan_judge_rules(call->supervisor->plan, named.path, SANDBOX_WRITE, false,
-	                      &denial)))
-		return fd_steal(&fd);
-	denial.kind = DENIAL_METADATA;
-	supervise_record_denial(call, &denial);
-	errno = EPERM;
-	return -1;
-}
-
-/* The row's folder and path. -1 with errno set. */
-static int open_row(const struct call *call, const struct handler *row)
-{
-	int folder = row->folder < 0 ? AT_FDCWD : (int)call->args[(unsigned char)row->folder];
-	uint64_t flags = row->flags < 0 ? 0 : call->args[(unsigned char)row->flags];
-	bool follow = !(flags & AT_SYMLINK_NOFOLLOW) && !(row->detail & DETAIL_NOFOLLOW);
-	uint64_t at = row->path < 0 ? 0 : call->args[(unsigned char)row->path];
-	char path[LIMIT_PATH_BYTES];
-	int error;
-
-	if (row->path < 0 || (!at && (row->detail & DETAIL_NULL_FD))) /* a descriptor itself */
-		return open_judged(call, folder, NULL, true);
-	error = call_read_path(call, at, path);
-	if (!error && !path[0] && !(flags & AT_EMPTY_PATH))
-		error = ENOENT;
-	if (error) {
-		errno = error;
-		return -1;
-	}
-	return open_judged(call, folder, path, follow);
-}
-
-/* Level full: mounts forbid it, and it only needs a record. */
-static struct answer watch_row(const struct call *call, const struct handler *row)
-{
-	int folder = row->folder < 0 ? AT_FDCWD : (int)call->args[(unsigned char)row->folder];
-	uint64_t flags = row->flags < 0 ? 0 : call->args[(unsigned char)row->flags];
-	bool follow = !(flags & AT_SYMLINK_NOFOLLOW) && !(row->detail & DETAIL_NOFOLLOW);
-	char path[LIMIT_PATH_BYTES];
-	struct denial denial = { 0 };
+	char text[LIMIT_PATH_BYTES], link[FD_PATH_SIZE];
+	struct verdict verdict;
 	struct named named;
+	int error = call_read_path(call, call->args[(unsigned char)row->path], text);
 
-	if (call_read_path(call, call->args[(unsigned char)row->path], path) == 0 && path[0] &&
-	    named_find(call, folder, path, follow, &named) == 0 && named.path[0] &&
-	    strncmp(named.path, "/proc/", 6) != 0 &&
-	    !plan_judge_rules(call->supervisor->plan, named.path, SANDBOX_WRITE, false, &denial) &&
-	    named_exists(&named) && call_alive(call)) {
-		denial.kind = DENIAL_METADATA;
-		supervise_record_denial(call, &denial);
-	}
-	return answer_go_on();
-}
-
-static bool is_watched(const struct call *call, const struct handler *row)
-{
-	return call->supervisor->plan->level == SANDBOX_FULL && row->path >= 0;
-}
-
-struct answer supervise_chmod(const struct call *call, const struct handler *row)
-{
-	_cleanup_fd_ int fd = is_watched(call, row) ? -1 : open_row(call, row);
-	mode_t mode = (mode_t)call->args[row->path < 0 ? 1 : (unsigned char)row->path + 1];
-	char text[FD_PATH_SIZE];
-
-	if (is_watched(call, row))
-		return watch_row(call, row);
-	if (fd < 0)
-		return answer_error(errno);
-	return supervise_answer_of(chmod(fd_path(fd, text), mode & 07777));
-}
-
-struct answer supervise_chown(const struct call *call, const struct handler *row)
-{
-	_cleanup_fd_ int fd = is_watched(call, row) ? -1 : open_row(call, row);
-	unsigned at = row->path < 0 ? 1 : (unsigned char)row->path + 1;
-
-	if (is_watched(call, row))
-		return watch_row(call, row);
-	if (fd < 0)
-		return answer_error(errno);
-	return supervise_answer_of(fchownat(fd, "", (uid_t)call->args[at],
-	                                    (gid_t)call->args[at + 1],
-	                                    AT_EMPTY_PATH));
-}
-
-/* ---- times: four calls, four forms ---- */
-
-/* 0 or an errno. */
-static int read_times(const struct call *call, uint64_t at, int detail, struct timespec times[2])
-{
-	struct timeval val[2];
-	struct utimbuf buf;
-	int error;
-
-	if (!(detail & (DETAIL_TIMEVAL | DETAIL_UTIMBUF)))
-		return call_read(call, at, times, 2 * sizeof(*times));
-	if (detail & DETAIL_UTIMBUF) {
-		error = call_read(call, at, &buf, sizeof(buf));
-		times[0] = (struct timespec){ .tv_sec = buf.actime };
-		times[1] = (struct timespec){ .tv_sec = buf.modtime };
-		return error;
-	}
-	error = call_read(call, at, val, sizeof(val));
-	for (int i = 0; !error && i < 2; i++) {
-		if (val[i].tv_usec < 0 || val[i].tv_usec > 999999)
-			return EINVAL;
-		times[i] = (struct timespec){ .tv_sec = val[i].tv_sec,
-			.tv_nsec = val[i].tv_usec * 1000 };
-	}
-	return error;
-}
-
-struct answer supervise_times(const struct call *call, const struct handler *row)
-{
-	_cleanup_fd_ int fd = open_row(call, row);
-	uint64_t at = call->args[(unsigned char)row->path + 1];
-	struct timespec times[2];
-	char text[FD_PATH_SIZE];
-	int error;
-
-	if (fd < 0)
-		return answer_error(errno);
-	error = at ? read_times(call, at, row->detail, times) : 0;
 	if (error)
 		return answer_error(error);
-	if (utimensat(fd, "", at ? times : NULL, AT_EMPTY_PATH) == 0)
-		return supervise_answer_of(0);
-	if (errno != EINVAL) /* an old kernel does not take an empty path */
-		return answer_error(errno);
-	return supervise_answer_of(utimensat(AT_FDCWD, fd_path(fd, text), at ? times : NULL, 0));
-}
-
-/* ---- extended attributes ---- */
-
-/* struct xattr_args of Linux 6.13. */
-struct attribute_args {
-	uint64_t value;
-	uint32_t size, flags;
-};
-
-/* Name (XATTR_NAME_MAX is 255). 0 or an errno. */
-static int read_attribute_name(const struct call *call, uint64_t at,
-                               char name[static LIMIT_PATH_BYTES])
-{
-	int error = call_read_path(call, at, name);
-
-	if (error == ENAMETOOLONG || (!error && (!name[0] || strlen(name) > 255)))
-		return ERANGE;
-	return error;
-}
-
-static struct answer set_attribute(const struct call *call, int fd, const char *name,
-                                   const struct attribute_args *args)
-{
-	_cleanup_free_ char *value = NULL;
-	char text[FD_PATH_SIZE];
-	int error;
-
-	if (args->size > 65536) /* XATTR_SIZE_MAX */
-		return answer_error(E2BIG);
-	value = mem_alloc(1, args->size + 1);
-	error = args->size ? call_read(call, args->value, value, args->size) : 0;
-	if (error)
-		return answer_error(error);
-	return supervise_answer_of(setxattr(fd_path(fd, text), name, value, args->size,
-	                                    (int)args->flags));
-}
-
-/* The name follows the path, or the descriptor. */
-struct answer supervise_xattr(const struct call *call, const struct handler *row)
-{
-	_cleanup_fd_ int fd = open_row(call, row);
-	/* setxattrat(folder, path, flags, name, args, size): the flags stand between. */
-	unsigned at = row->flags >= 0 ? 3 : row->path < 0 ? 1 : (unsigned char)row->path + 1;
-	struct attribute_args args = { 0 };
-	char name[LIMIT_PATH_BYTES], text[FD_PATH_SIZE];
-	int error;
-
+	fd = named_open(call, AT_FDCWD, text, true, &named);
 	if (fd < 0)
 		return answer_error(errno);
-	error = read_attribute_name(call, call->args[at], name);
-	if (!error && (row->detail & DETAIL_REMOVE))
-		return supervise_answer_of(removexattr(fd_path(fd, text), name));
-	if (!error && row->flags >= 0)
-		error = call->args[at + 2] < sizeof(args) ? EINVAL :
-		        call_read(call, call->args[at + 1], &args, sizeof(args));
-	else
-		args = (struct attribute_args){ .value = call->args[at + 1],
-			.size = call->args[at + 2] > 65536 ? 65537 : (uint32_t)call->args[at + 2],
-			.flags = (uint32_t)call->args[at + 3] };
-	return error ? answer_error(error) : set_attribute(call, fd, name, &args);
+	supervise_judge(call, named.path, (struct wanted){ .truncates = true }, &verdict);
+	if (verdict.refused)
+		return supervise_refuse_name(call, &verdict);
+	if (is_over_limit(call, length))
+		return answer_error(EFBIG);
+	supervise_report_made(call, named.path);
+	error = truncate(fd_path(fd, link), length) ? errno : 0;
+	supervise_record_verdict(call, &verdict, error);
+	return answer_made(error);
 }

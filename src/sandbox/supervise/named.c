@@ -1,30 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which place a path argument means.
+/* Which place a path argument means, held by a descriptor.
  *
  * The supervisor sees the same mounts as the process; what differs is where relative paths begin
- * and what /proc/self is.  Paths that begin with /proc/self are recognised by their text and turned
- * into those of the process.  On the way of other paths magic links of /proc are not followed
- * (RESOLVE_NO_MAGICLINKS), because they would be the supervisor's own: ELOOP.
+ * and what /proc/self is.  Most paths lead to their folder in one openat2 that takes no magic link
+ * of /proc.  Where that fails, or ends within /proc, the path is walked component by component:
+ * /proc/self is then the caller's, magic links are taken where the caller could take them, and
+ * what belongs to the supervisor itself is out of reach.
+ *
+ * What is judged is the folder's name as the kernel gives it for the descriptor, and what is done
+ * is done beneath that descriptor, so it does not matter what becomes of the path meanwhile.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "sandbox/supervise/decode.h"
 #include "sandbox/supervise/private.h"
+
+#ifndef ST_NOSYMFOLLOW
+#define ST_NOSYMFOLLOW 0x2000 /* statfs(2), Linux 5.10 */
+#endif
 
 const char *fd_path(int fd, char text[static FD_PATH_SIZE])
 {
 	snprintf(text, FD_PATH_SIZE, "/proc/self/fd/%d", fd);
 	return text;
+}
+
+void named_release(struct named *named)
+{
+	fd_cleanup_close(&named->folder);
+	named->folder = -1;
 }
 
 static int open_how(int folder, const char *path, uint64_t flags, uint64_t resolve)
@@ -34,109 +50,396 @@ static int open_how(int folder, const char *path, uint64_t flags, uint64_t resol
 	return (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
 }
 
-/* What readlink into ret->path returned. What is no path (a pipe, a place out of reach) is "". */
-static int link_text(ssize_t n, struct named *ret)
+/* The name that the kernel has for a descriptor; what is no path (a pipe, a place out of reach) is
+ * "". 0 or an errno: ENAMETOOLONG, the kernel has no room for it. */
+static int read_name(int fd, char *path)
 {
+	char text[FD_PATH_SIZE];
+	ssize_t n = readlink(fd_path(fd, text), path, LIMIT_PATH_BYTES);
+
 	if (n < 0)
 		return errno;
 	if (n == LIMIT_PATH_BYTES)
 		return ENAMETOOLONG;
-	ret->path[n] = '\0';
-	if (ret->path[0] != '/')
-		ret->path[0] = '\0';
+	path[path[0] == '/' ? n : 0] = '\0';
 	return 0;
 }
 
-static int read_descriptor_link(int fd, struct named *ret)
-{
-	char text[FD_PATH_SIZE];
-
-	return link_text(readlink(fd_path(fd, text), ret->path, LIMIT_PATH_BYTES), ret);
-}
-
-/* In /proc/THREAD: "cwd" or "fd/N". */
-enum { LINK_SIZE = 24 };
-
-static const char *folder_link(int folder, char link[static LINK_SIZE])
-{
-	if (folder == AT_FDCWD)
-		snprintf(link, LINK_SIZE, "cwd");
-	else
-		snprintf(link, LINK_SIZE, "fd/%d", folder);
-	return link;
-}
-
+/* The process's working folder, or a descriptor of its own: owned, or -1 with errno set. */
 static int open_link(const struct call *call, int folder)
 {
-	char link[LINK_SIZE];
-	int fd = call_open_proc(call, folder_link(folder, link), O_PATH);
+	char link[24] = "cwd";
+	int fd;
 
-	if (fd < 0 && errno == ENOENT)
+	if (folder != AT_FDCWD)
+		snprintf(link, sizeof(link), "fd/%d", folder);
+	fd = folder < 0 && folder != AT_FDCWD ? -1 : call_open_proc(call, link, O_PATH);
+	if (fd < 0 && (errno == ENOENT || folder < 0))
 		errno = EBADF;
 	return fd;
 }
 
-int named_open_folder(const struct call *call)
+int named_open_folder(const struct call *call, int folder)
 {
-	return open_link(call, AT_FDCWD);
+	return open_link(call, folder);
 }
 
-/* If the text names one of the process's own descriptors: its number, else -1. */
-static int own_descriptor(const char *path)
+static int open_root_folder(void)
 {
-	static const char *const prefixes[] = { "/proc/self/fd/", "/proc/thread-self/fd/",
-		"/dev/fd/" };
-	int number = -1, end = 0;
+	return open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
 
-	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
-		size_t len = strlen(prefixes[i]);
-		const char *digits = path + len;
+static int open_base(const struct call *call, int folder, const char *path)
+{
+	return path[0] == '/' ? open_root_folder() : open_link(call, folder);
+}
 
-		if (strncmp(path, prefixes[i], len) == 0 && ascii_is_digit(*digits) &&
-		    sscanf(digits, "%9d%n", &number, &end) == 1 && digits[end] == '\0')
-			return number;
+/* ---- /proc ---- */
+
+/* Whether what was opened is part of a /proc, of any. */
+static bool is_proc(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) != 0 || fs.f_type == PROC_SUPER_MAGIC;
+}
+
+/* The process whose folder of /proc a name lies in, in /proc's own numbers; 0: it is not in one.
+ * -1: in another /proc, of which nothing is known. */
+static pid_t proc_owner_of(const char *path)
+{
+	if (strncmp(path, "/proc", 5) != 0 || (path[5] != '/' && path[5] != '\0'))
+		return -1;
+	return path[5] && ascii_is_digit(path[6]) ? call_proc_group(path + 6) : 0;
+}
+
+/* Entries of other processes that may be opened for writing: their own memory and mappings are not
+ * for the supervisor to open in somebody else's place. */
+static bool is_harmless_entry(const char *name)
+{
+	static const char *const names[] = { "oom_score_adj", "oom_adj", "comm",
+		"coredump_filter" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		if (strcmp(name, names[i]) == 0)
+			return true;
 	}
-	return -1;
+	return false;
 }
 
-bool named_is_descriptor(const char *path)
+/* A name in /proc: 0 if the caller itself could open it there, as far as is known; else EACCES.
+ * Not `writes`: it is read, or a magic link on the way, which the kernel permits or not. */
+static int judge_proc(const struct call *call, const char *path, const char *name, bool writes)
 {
-	return own_descriptor(path) >= 0;
+	pid_t owner = proc_owner_of(path);
+
+	if (owner == 0)
+		return 0;
+	if (owner < 0 || owner == call_proc_group("self"))
+		return EACCES;
+	return !writes || owner == call_group(call) || is_harmless_entry(name) ? 0 : EACCES;
 }
 
-/* What comes behind "/proc/self/"; NULL if the path does not begin so. */
-static const char *behind_self(const char *path)
+static const char *last_of(const char *path)
 {
-	static const char *const prefixes[] = { "/proc/self/", "/proc/thread-self/" };
+	const char *slash = strrchr(path, '/');
 
-	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
-		if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0)
-			return path + strlen(prefixes[i]);
+	return slash ? slash + 1 : path;
+}
+
+/* ---- step by step ---- */
+
+struct path_walk {
+	const struct call *call;
+	int at;           /* owned; O_PATH */
+	unsigned links;   /* that were followed */
+	const char *rest; /* what is still to be walked, in `text` */
+	char text[2 * LIMIT_PATH_BYTES];
+};
+
+static void path_walk_release(struct path_walk *walk)
+{
+	fd_cleanup_close(&walk->at);
+}
+#define _cleanup_path_walk_ __attribute__((cleanup(path_walk_release)))
+
+/* Goes on from `fd`, which it takes over. */
+static int path_walk_enter(struct path_walk *walk, int fd, const char *rest)
+{
+	if (fd < 0)
+		return errno;
+	close(walk->at);
+	walk->at = fd;
+	walk->rest = rest;
+	return 0;
+}
+
+/* The kernel's protection of sticky folders that all may write to (fs.protected_symlinks), which
+ * the supervisor's own following would pass by. */
+static bool link_is_trusted(const struct path_walk *walk, const struct stat *link)
+{
+	struct stat folder;
+
+	if (fstat(walk->at, &folder) != 0)
+		return false;
+	return (folder.st_mode & (S_ISVTX | S_IWOTH)) != (S_ISVTX | S_IWOTH) ||
+	       link->st_uid == folder.st_uid || link->st_uid == caller_user(walk->call);
+}
+
+/* /proc/self and /proc/thread-self are ordinary links whose text depends on who reads it. */
+static const char *own_entry(const char *name)
+{
+	if (strcmp(name, "self") == 0)
+		return "task/..";
+	return strcmp(name, "thread-self") == 0 ? "." : NULL;
+}
+
+/* A link within /proc. *ret_done: it led somewhere; else it is an ordinary one. */
+static int follow_in_proc(struct path_walk *walk, const char *name, const char *rest,
+                          bool *ret_done)
+{
+	char path[LIMIT_PATH_BYTES];
+	int error = read_name(walk->at, path);
+	bool root = !error && strcmp(path, "/proc") == 0;
+
+	*ret_done = !root || own_entry(name);
+	if (error || !*ret_done)
+		return error;
+	if (root)
+		return path_walk_enter(walk, call_open_proc(walk->call, own_entry(name), O_PATH),
+		                       rest);
+	error = judge_proc(walk->call, path, name, false);
+	if (error)
+		return error;
+	return path_walk_enter(walk, openat(walk->at, name, O_PATH | O_CLOEXEC), rest);
+}
+
+/* The link `name`, which was opened as `fd`, with `rest` behind it. */
+static int path_walk_link(struct path_walk *walk, int fd, const struct stat *st,
+                          const char *name, const char *rest)
+{
+	char target[LIMIT_PATH_BYTES];
+	struct statfs fs;
+	bool done = false;
+	ssize_t n;
+	int error;
+
+	if (++walk->links > LIMIT_SYMLINKS || fstatfs(fd, &fs) != 0 ||
+	    ((unsigned long)fs.f_flags & ST_NOSYMFOLLOW))
+		return ELOOP;
+	if (!link_is_trusted(walk, st))
+		return EACCES;
+	error = fs.f_type == PROC_SUPER_MAGIC ? follow_in_proc(walk, name, rest, &done) : 0;
+	if (error || done)
+		return error;
+	n = readlinkat(fd, "", target, sizeof(target) - 1);
+	if (n <= 0)
+		return n < 0 ? errno : ENOENT;
+	target[n] = '\0';
+	error = decode_splice(walk->text, sizeof(walk->text), target, rest);
+	walk->rest = walk->text;
+	if (!error && target[0] == '/')
+		error = path_walk_enter(walk, open_root_folder(), walk->rest);
+	return error;
+}
+
+/* The last component stays a name in its folder: it is what is made, moved, removed. */
+static int path_walk_finish(struct path_walk *walk, const char *name, bool slash, struct named *ret)
+{
+	snprintf(ret->name, sizeof(ret->name), "%s%s", name, slash ? "/" : "");
+	ret->folder = fd_steal(&walk->at);
+	return 0;
+}
+
+/* Nothing is left: it is a folder, or what a magic link led to, which has no name. */
+static int path_walk_end(struct path_walk *walk, struct named *ret)
+{
+	struct stat st;
+
+	if (fstat(walk->at, &st) != 0)
+		return errno;
+	if (!S_ISDIR(st.st_mode) && *walk->rest)
+		return ENOTDIR;
+	return path_walk_finish(walk, S_ISDIR(st.st_mode) ? "." : "", false, ret);
+}
+
+/* One component; *ret_done when `ret` was filled in. */
+static int path_walk_step(struct path_walk *walk, bool follow, struct named *ret, bool *ret_done)
+{
+	const char *start, *next;
+	size_t len = decode_component(walk->rest, &start, &next);
+	_cleanup_fd_ int fd = -1;
+	char name[DECODE_NAME_MAX + 1];
+	bool last = !*next;
+	struct stat st;
+
+	if (len > DECODE_NAME_MAX)
+		return ENAMETOOLONG;
+	memcpy(name, start, len);
+	name[len] = '\0';
+	*ret_done = !len || (last && !follow);
+	if (!len)
+		return path_walk_end(walk, ret);
+	if (*ret_done)
+		return path_walk_finish(walk, name, start[len] == '/', ret);
+	fd = openat(walk->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && (errno != ENOENT || !last))
+		return errno;
+	if (fd >= 0 && fstat(fd, &st) != 0)
+		return errno;
+	if (fd >= 0 && S_ISLNK(st.st_mode))
+		return path_walk_link(walk, fd, &st, name, start + len);
+	*ret_done = last && strcmp(name, "..") != 0;
+	if (*ret_done)
+		return path_walk_finish(walk, name, start[len] == '/', ret);
+	return path_walk_enter(walk, fd_steal(&fd), next);
+}
+
+/* The name of a folder.  The thread's own working folder says it for a quarter of the cost of
+ * /proc, but for what cannot be entered, or is out of reach. */
+static int read_folder_name(const struct call *call, int fd, char *path)
+{
+	long n = -1;
+
+	if (call->supervisor->own_folder && fchdir(fd) == 0)
+		n = syscall(SYS_getcwd, path, (size_t)LIMIT_PATH_BYTES);
+	return n > 1 && path[0] == '/' ? 0 : read_name(fd, path);
+}
+
+/* Fills in ret->path from folder and name, and judges what lies in /proc. */
+static int name_place(const struct call *call, bool in_proc, struct named *ret)
+{
+	size_t len = strcspn(ret->name, "/"), have;
+	int error = len ? read_folder_name(call, ret->folder, ret->path) :
+	                  read_name(ret->folder, ret->path);
+
+	if (!error && len && !ret->path[0]) /* a folder out of reach */
+		error = EACCES;
+	if (error)
+		call_record_unjudged(call, error == ENAMETOOLONG ? "a folder with too long a path" :
+		                                                   "a folder without a path");
+	if (error)
+		return error;
+	if (in_proc &&
+	    (error = judge_proc(call, ret->path, len ? ret->name : last_of(ret->path), true)) != 0)
+		return error;
+	have = strlen(ret->path);
+	if (!len || !have || strcmp(ret->name, ".") == 0 || strcmp(ret->name, "..") == 0)
+		return 0;
+	have -= have == 1; /* "/" */
+	ret->path[have++] = '/';
+	memcpy(ret->path + have, ret->name, len);
+	ret->path[have + len] = '\0';
+	return 0;
+}
+
+/* From `base`, which it takes over. */
+static int path_walk(const struct call *call, int base, const char *path, bool follow,
+                     struct named *ret)
+{
+	_cleanup_path_walk_ struct path_walk walk = { .call = call, .at = base, .rest = walk.text };
+	bool done = false;
+	int error = 0;
+
+	snprintf(walk.text, sizeof(walk.text), "%s", path);
+	while (!error && !done)
+		error = path_walk_step(&walk, follow, ret, &done);
+	if (!error)
+		error = name_place(call, is_proc(ret->folder), ret);
+	if (error)
+		named_release(ret);
+	return error;
+}
+
+/* ---- paths ---- */
+
+/* The usual case: a name in a folder that the kernel finds without magic links. 0, ELOOP if it is
+ * not that, or another errno. */
+static int find_plain(const struct call *call, int *base, const char *path,
+                      const struct decoded_path *parts, struct named *ret)
+{
+	char folder[LIMIT_PATH_BYTES];
+	_cleanup_fd_ int fd = -1;
+
+	memcpy(folder, path, parts->folder_len);
+	folder[parts->folder_len] = '\0';
+	if (parts->folder_len)
+		fd = open_how(*base, folder, O_DIRECTORY, RESOLVE_NO_MAGICLINKS);
+	else
+		fd = fd_steal(base);
+	if (fd < 0)
+		return errno;
+	if (is_proc(fd)) {
+		if (*base < 0)
+			*base = fd_steal(&fd);
+		return ELOOP;
 	}
-	return NULL;
+	ret->folder = fd_steal(&fd);
+	snprintf(ret->name, sizeof(ret->name), "%.*s%s", (int)parts->name_len, parts->name,
+	         parts->slash ? "/" : "");
+	return name_place(call, false, ret);
 }
 
-/* Magic links behind /proc/NUMBER are those of the process that the text names. */
-static bool names_process(const char *path)
+int named_find(const struct call *call, int folder, const char *path, bool follow,
+               struct named *ret)
 {
-	return strncmp(path, "/proc/", 6) == 0 && ascii_is_digit(path[6]);
+	struct decoded_path parts;
+	_cleanup_fd_ int base = -1;
+	int error = decode_path(path, &parts);
+
+	ret->folder = -1;
+	ret->name[0] = '\0';
+	if (error)
+		return error;
+	base = open_base(call, folder, path);
+	if (base < 0)
+		return errno;
+	if (parts.plain && !follow) {
+		error = find_plain(call, &base, path, &parts, ret);
+		if (!error)
+			return 0;
+		named_release(ret);
+		if (error != ELOOP)
+			return error;
+	}
+	return path_walk(call, fd_steal(&base), path, follow, ret);
 }
 
-static uint64_t magic(const char *path)
+int named_follow(const struct call *call, struct named *named)
 {
-	return names_process(path) ? 0 : RESOLVE_NO_MAGICLINKS;
+	char name[sizeof(named->name)];
+
+	memcpy(name, named->name, sizeof(name));
+	named->name[0] = '\0';
+	return path_walk(call, fd_steal(&named->folder), name, true, named);
+}
+
+/* Opens what was found; takes it over. */
+static int open_found(struct named *named)
+{
+	int fd;
+
+	if (named->name[0])
+		fd = openat(named->folder, named->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	else
+		fd = fd_steal(&named->folder);
+	return fd;
 }
 
 /* The name of what was opened for a call that still waits; takes over `fd`, and returns it or
  * -1. */
-static int name_opened(const struct call *call, int fd, struct named *ret)
+static int name_opened(const struct call *call, int fd, bool writes, struct named *ret)
 {
 	_cleanup_fd_ int opened = fd;
 	int error;
 
 	if (opened < 0)
 		return -1;
-	error = call_alive(call) ? read_descriptor_link(opened, ret) : ESRCH;
+	error = read_name(opened, ret->path);
+	if (!error && is_proc(opened))
+		error = judge_proc(call, ret->path, last_of(ret->path), writes);
+	if (!error && !call_alive(call))
+		error = ESRCH;
 	if (error) {
 		errno = error;
 		return -1;
@@ -146,250 +449,69 @@ static int name_opened(const struct call *call, int fd, struct named *ret)
 
 int named_open_descriptor(const struct call *call, int fd, struct named *ret)
 {
+	ret->folder = -1;
 	if (fd < 0) {
 		errno = EBADF;
 		return -1;
 	}
-	return name_opened(call, open_link(call, fd), ret);
+	return name_opened(call, open_link(call, fd), false, ret);
 }
 
 int named_open(const struct call *call, int folder, const char *path, bool follow,
                struct named *ret)
 {
-	_cleanup_fd_ int base = -1;
-	int opened;
+	_cleanup_fd_ int base = open_base(call, folder, path);
+	int fd, error;
 
-	if (own_descriptor(path) >= 0 && follow)
-		return named_open_descriptor(call, own_descriptor(path), ret);
-	if (behind_self(path))
-		base = call_open_proc(call, "task/..", O_PATH);
-	else if (path[0] != '/')
-		base = open_link(call, folder);
-	if (base < 0 && (path[0] != '/' || behind_self(path)))
+	ret->folder = -1;
+	ret->name[0] = '\0';
+	if (base < 0)
 		return -1;
-	opened = open_how(base, behind_self(path) ? behind_self(path) : path,
-	                  follow ? 0 : O_NOFOLLOW,
-	                  behind_self(path) ? 0 : magic(path));
-	return name_opened(call, opened, ret);
-}
-
-/* ---- for judging alone ---- */
-
-/* Splits off the last component. False if there is none that could be a name ("/", "a/..", ""). */
-static bool split(const char *path, size_t *ret_folder_len, const char **ret_name)
-{
-	size_t end = strlen(path), start;
-
-	while (end > 1 && path[end - 1] == '/')
-		end--;
-	start = end;
-	while (start > 0 && path[start - 1] != '/')
-		start--;
-	*ret_folder_len = start;
-	*ret_name = path + start;
-	return end > start && strcmp(path + start, ".") != 0 && strcmp(path + start, "..") != 0 &&
-	       strncmp(path + start, "../", 3) != 0 && strncmp(path + start, "./", 2) != 0;
-}
-
-/* Whether no component is "." or ".." or empty: then text without symlinks is canonical. */
-static bool is_canonical_text(const char *path)
-{
-	for (const char *at = path; *at;) {
-		size_t len = strcspn(at, "/");
-
-		if (len == 0 || (at[0] == '.' && (len == 1 || (len == 2 && at[1] == '.'))))
-			return false;
-		at += len + (at[len] == '/');
+	fd = open_how(base, path, follow ? 0 : O_NOFOLLOW, RESOLVE_NO_MAGICLINKS);
+	if (fd >= 0 && !is_proc(fd))
+		return name_opened(call, fd, false, ret);
+	if (fd < 0 && errno != ELOOP)
+		return -1;
+	fd_cleanup_close(&fd);
+	error = path_walk(call, fd_steal(&base), path, follow, ret);
+	if (error) {
+		errno = error;
+		return -1;
 	}
-	return true;
+	fd = open_found(ret);
+	named_release(ret);
+	return name_opened(call, fd, false, ret);
 }
 
-static int named_append(struct named *named, const char *text, size_t len)
+int named_open_within(const struct call *call, int folder, const char *path,
+                      const struct open_how *how, struct named *ret)
 {
-	size_t have = strlen(named->path);
-	bool slash = have == 0 || named->path[have - 1] != '/';
+	const char *from = how->resolve & RESOLVE_IN_ROOT ? "." : path;
+	_cleanup_fd_ int base = open_base(call, folder, from);
+	int fd;
 
-	while (len && text[len - 1] == '/')
-		len--;
-	if (have + slash + len >= sizeof(named->path))
-		return ENAMETOOLONG;
-	if (slash)
-		named->path[have++] = '/';
-	memcpy(named->path + have, text, len);
-	named->path[have + len] = '\0';
-	return 0;
-}
-
-/* ---- folders whose text is known to be canonical ---- */
-
-/* Nearly all files of a long-running command lie in few folders.  Commands tell of every rename and
- * removal of a folder before it happens, and then all is forgotten; for what others do
- * meanwhile, nothing is kept for more than a moment. */
-enum { KEEP_MS = 500 };
-
-void named_forget_folders(struct supervisor *supervisor)
-{
-	for (unsigned i = 0; i < KEPT_FOLDERS; i++) {
-		free(supervisor->folders[i]);
-		supervisor->folders[i] = NULL;
-	}
-	supervisor->folders_ms = (int64_t)clock_monotonic_ms();
-}
-
-/* The slot of a path (FNV-1a). */
-static char **folder_slot(struct supervisor *supervisor, const char *path)
-{
-	uint32_t hash = 2166136261u;
-
-	for (; *path; path++)
-		hash = (hash ^ (unsigned char)*path) * 16777619u;
-	return &supervisor->folders[hash % KEPT_FOLDERS];
-}
-
-/* 0 if the text of `path` is canonical and a folder; else ELOOP, ENOENT ... */
-static int check_canonical_folder(struct supervisor *supervisor, const char *path)
-{
-	char **slot = folder_slot(supervisor, path);
-	_cleanup_fd_ int fd = -1;
-
-	if (*slot && strcmp(*slot, path) == 0 &&
-	    (int64_t)clock_monotonic_ms() - supervisor->folders_ms < KEEP_MS)
-		return 0;
-	fd = open_how(AT_FDCWD, path, O_DIRECTORY, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
-	if (fd < 0)
-		return errno;
-	if ((int64_t)clock_monotonic_ms() - supervisor->folders_ms >= KEEP_MS)
-		named_forget_folders(supervisor);
-	free(*slot);
-	*slot = mem_strdup(path);
-	return 0;
-}
-
-/* What the process's working folder or a descriptor of it is, as text. */
-static int find_link(const struct call *call, int folder, struct named *ret)
-{
-	char link[LINK_SIZE];
-	int error = link_text(call_read_link(call, folder_link(folder, link), ret->path,
-	                                     LIMIT_PATH_BYTES), ret);
-
-	return error == ENOENT ? EBADF : error;
-}
-
-/* The folder that relative paths begin at, as text. */
-static int find_base(const struct call *call, int folder, const char *path, struct named *ret)
-{
-	int error;
-
-	if (behind_self(path)) {
-		_cleanup_fd_ int own = call_open_proc(call, "task/..", O_PATH);
-
-		return own < 0 ? errno : read_descriptor_link(own, ret);
-	}
-	if (path[0] == '/') {
-		memcpy(ret->path, "/", 2);
-		return 0;
-	}
-	error = find_link(call, folder, ret);
-	return error ? error : ret->path[0] ? 0 : ENOTDIR;
-}
-
-/* The canonical folder of a name: from `base` along `len` bytes of path. */
-static int find_folder(const struct call *call, struct named *base, const char *path, size_t len)
-{
-	char text[LIMIT_PATH_BYTES];
-	_cleanup_fd_ int fd = -1;
-	struct named plain;
-	int error;
-
-	while (len && *path == '/') {
-		path++;
-		len--;
-	}
-	while (len && path[len - 1] == '/')
-		len--;
-	if (len == 0)
-		return 0;
-	memcpy(text, path, len);
-	text[len] = '\0';
-	memcpy(plain.path, base->path, strlen(base->path) + 1);
-	if (named_append(&plain, text, len) != 0)
-		return ENAMETOOLONG;
-	/* Without symlinks on the way, which is usual, the text says it all. */
-	if (is_canonical_text(text)) {
-		error = check_canonical_folder(call->supervisor, plain.path);
-		if (!error)
-			memcpy(base->path, plain.path, strlen(plain.path) + 1);
-		if (error != ELOOP)
-			return error;
-	}
-	fd = open_how(AT_FDCWD, plain.path, O_DIRECTORY, magic(plain.path));
-	return fd < 0 ? errno : read_descriptor_link(fd, base);
-}
-
-/* One step: base and name of `path`; *ret_link gets the target if that is a symlink to follow. */
-static int find_once(const struct call *call, const char *path, bool follow, struct named *base,
-                     char *ret_link)
-{
-	size_t folder_len;
-	const char *name;
-	size_t had;
-	ssize_t n;
-	int error;
-
-	if (!split(path, &folder_len, &name)) {
-		_cleanup_fd_ int fd = -1;
-
-		error = named_append(base, path + strspn(path, "/"),
-		                     strlen(path + strspn(path, "/")));
-		fd = error ? -1 : open_how(AT_FDCWD, base->path, 0, magic(base->path));
-		return error ? error : fd < 0 ? errno : read_descriptor_link(fd, base);
-	}
-	error = find_folder(call, base, path, folder_len);
-	ret_link[0] = '\0';
-	if (error || !base->path[0] || !follow)
-		return error ? error : named_append(base, name, strlen(name));
-	had = strlen(base->path);
-	error = named_append(base, name, strlen(name));
-	n = error ? -1 : readlink(base->path, ret_link, LIMIT_PATH_BYTES - 1);
-	ret_link[n > 0 ? n : 0] = '\0';
-	if (n > 0)
-		base->path[had] = '\0'; /* the target begins in the link's folder */
-	return error;
-}
-
-int named_find(const struct call *call, int folder, const char *path, bool follow,
-               struct named *ret)
-{
-	_cleanup_free_ char *link = mem_alloc(2, LIMIT_PATH_BYTES);
-	char *current = link + LIMIT_PATH_BYTES;
-	int error;
-
-	if (own_descriptor(path) >= 0)
-		return find_link(call, own_descriptor(path), ret);
-	if (path[0] == '\0')
-		return ENOENT;
-	error = find_base(call, folder, path, ret);
-	if (error)
-		return error;
-	snprintf(current, LIMIT_PATH_BYTES, "%s", behind_self(path) ? behind_self(path) : path);
-	for (int i = 0; i < LIMIT_SYMLINKS; i++) {
-		error = find_once(call, current, follow, ret, link);
-		if (error || !link[0])
-			return error;
-		if (own_descriptor(link) >= 0)
-			return find_link(call, own_descriptor(link), ret);
-		error = link[0] == '/' ? find_base(call, AT_FDCWD, link, ret) : 0;
-		if (error)
-			return error;
-		snprintf(current, LIMIT_PATH_BYTES, "%s",
-		         behind_self(link) ? behind_self(link) : link);
-	}
-	return ELOOP;
+	ret->folder = -1;
+	ret->name[0] = '\0';
+	if (base < 0)
+		return -1;
+	fd = open_how(base, path, how->flags & (O_DIRECTORY | O_NOFOLLOW),
+	              how->resolve | RESOLVE_NO_MAGICLINKS);
+	return name_opened(call, fd, how->flags & O_ACCMODE, ret);
 }
 
 bool named_exists(const struct named *named)
 {
 	struct stat st;
 
-	return named->path[0] && lstat(named->path, &st) == 0;
+	return !named->name[0] ||
+	       fstatat(named->folder, named->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+bool named_is_link(const struct named *named)
+{
+	struct stat st;
+
+	return named->name[0] &&
+	       fstatat(named->folder, named->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISLNK(st.st_mode);
 }

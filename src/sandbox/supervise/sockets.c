@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The landlock level with the network off: servers, on loopback alone.
- *
- * There is no namespace, so what is bound is the machine's loopback.  bind is made by the
- * supervisor, on loopback whatever the process asked for (servers ask for all addresses), and
- * remembered: connect goes to remembered addresses and nowhere else.  What stays open: when a
- * server ends, another process of the machine may take its port, and be reached. */
+/* Addresses: what is bound and what is connected. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -140,74 +135,87 @@ static int refuse_listen(const struct call *call, const struct sockaddr_storage 
 }
 
 /* With the process's own working folder and umask, in the supervisor's thread, which shares neither
- * with another. */
-static int bind_in_folder(const struct call *call, int fd, int folder,
-                          const struct sockaddr_storage *address, socklen_t len)
+ * with another: getsockname shows the address as the process gave it. */
+static int bind_in_folder(const struct call *call, int fd, const struct sockaddr_storage *address,
+                          socklen_t len)
 {
-	mode_t before = umask(call_umask(call));
+	_cleanup_fd_ int folder = named_open_folder(call, AT_FDCWD);
 	int error = 0;
 
-	if (fchdir(folder) != 0 || bind(fd, (const struct sockaddr *)address, len) != 0)
+	if (folder < 0 || fchdir(folder) != 0 ||
+	    bind(fd, (const struct sockaddr *)address, len) != 0)
 		error = errno;
-	umask(before);
 	if (chdir("/") != 0 && !error)
 		error = errno;
 	return error;
 }
 
-/* Where the thread cannot have those: by way of /proc, which getsockname shows. */
-static int bind_by_proc(const struct call *call, int fd, const struct named *named)
+/* Where the thread cannot have a folder of its own: by way of /proc, which getsockname shows. */
+static int bind_by_proc(int fd, const struct named *named)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
-	const char *name = strrchr(named->path, '/') + 1;
-	_cleanup_free_ char *parent = mem_dup(named->path, (size_t)(name - named->path));
-	_cleanup_fd_ int folder = open(parent, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	char text[FD_PATH_SIZE];
 
-	if (folder < 0)
-		return errno;
-	if (snprintf(un.sun_path, sizeof(un.sun_path), "%s/%s", fd_path(folder, text), name) >=
-	    (int)sizeof(un.sun_path))
+	if (snprintf(un.sun_path, sizeof(un.sun_path), "%s/%s", fd_path(named->folder, text),
+	             named->name) >= (int)sizeof(un.sun_path))
 		return ENAMETOOLONG;
-	if (bind(fd, (const struct sockaddr *)&un, sizeof(un)) != 0)
-		return errno;
-	return fchmodat(folder, name, 0777 & ~call_umask(call), 0) ? errno : 0;
+	return bind(fd, (const struct sockaddr *)&un, sizeof(un)) ? errno : 0;
 }
 
-static int bind_path(const struct call *call, int fd, const struct sockaddr_storage *address,
-                     socklen_t len)
+/* The address is bound as text, which nothing of the command can have changed meanwhile: names are
+ * made and moved on this thread alone.  Another program of the user's could; so it is looked where
+ * the socket came to be. */
+static int bind_judged(const struct call *call, int fd, const struct named *named,
+                       const struct sockaddr_storage *address, socklen_t len)
 {
-	const struct sockaddr_un *un = (const void *)address;
-	size_t max = len - offsetof(struct sockaddr_un, sun_path);
-	_cleanup_free_ char *path = mem_dup(un->sun_path, strnlen(un->sun_path, max));
-	_cleanup_fd_ int folder = named_open_folder(call);
-	struct denial denial = { 0 };
-	struct named named;
-	int error = folder < 0 ? errno : named_find(call, AT_FDCWD, path, false, &named);
+	int error;
 
-	if (error)
-		return error;
-	if (!call_alive(call))
-		return ESRCH;
-	if (!plan_judge(call->supervisor->plan, named.path, SANDBOX_WRITE, false, &denial)) {
-		if (named_exists(&named))
-			return EADDRINUSE;
-		supervise_record_denial(call, &denial);
-		return EACCES;
-	}
+	caller_take_umask(call);
 	if (!call->supervisor->own_folder)
-		return bind_by_proc(call, fd, &named);
-	return bind_in_folder(call, fd, folder, address, len);
+		return bind_by_proc(fd, named);
+	error = bind_in_folder(call, fd, address, len);
+	return error || named_exists(named) ? error : EACCES;
+}
+
+static int bind_path(const struct call *call, int fd, const char *path,
+                     const struct sockaddr_storage *address, socklen_t len)
+{
+	_cleanup_named_ struct named named;
+	struct verdict verdict;
+	int error = named_find(call, AT_FDCWD, path, false, &named);
+
+	if (!error && !call_alive(call))
+		error = ESRCH;
+	if (error)
+		return error == EEXIST ? EADDRINUSE : error;
+	supervise_judge(call, named.path, (struct wanted){ 0 }, &verdict);
+	if (!verdict.allowed && named_exists(&named))
+		return EADDRINUSE;
+	if (verdict.refused ||
+	    (!verdict.allowed && call->supervisor->plan->level == SANDBOX_LANDLOCK))
+		return supervise_refuse_name(call, &verdict).error;
+	supervise_report_made(call, named.path);
+	error = bind_judged(call, fd, &named, address, len);
+	supervise_record_verdict(call, &verdict, error);
+	return error;
+}
+
+/* Whether sockets of the network may have any address: another network, or the user's own leave. */
+static bool is_free(const struct sandbox_plan *plan)
+{
+	return plan->network || plan->own_network;
 }
 
 static int bind_unix(const struct call *call, int fd, const struct sockaddr_storage *address,
                      socklen_t len)
 {
-	const struct sockaddr_un *un = (const void *)address;
+	char path[DECODE_UNIX_PATH_SIZE];
 
-	if (len <= offsetof(struct sockaddr_un, sun_path) || un->sun_path[0] == '\0')
-		return refuse_listen(call, address, len, SANDBOX_REASON_SOCKETS);
-	return bind_path(call, fd, address, len);
+	if (decode_unix_path(address, len, path))
+		return bind_path(call, fd, path, address, len);
+	if (is_free(call->supervisor->plan))
+		return bind(fd, (const struct sockaddr *)address, len) ? errno : 0;
+	return refuse_listen(call, address, len, SANDBOX_REASON_SOCKETS);
 }
 
 static bool address_is_loopback(const struct sockaddr_storage *address);
@@ -215,8 +223,11 @@ static bool address_is_loopback(const struct sockaddr_storage *address);
 static int bind_inet(const struct call *call, int fd, struct sockaddr_storage *address,
                      socklen_t len)
 {
-	turn_to_loopback(fd, address);
-	if (!address_is_loopback(address))
+	const struct sandbox_plan *plan = call->supervisor->plan;
+
+	if (!is_free(plan))
+		turn_to_loopback(fd, address);
+	if (!is_free(plan) && !address_is_loopback(address))
 		return refuse_listen(call, address, len, SANDBOX_REASON_NETWORK);
 	if (bind(fd, (const struct sockaddr *)address, len) != 0)
 		return errno;
@@ -246,6 +257,9 @@ struct answer supervise_bind(const struct call *call, const struct handler *row)
 	error = call_read_address(call, call->args[1], call->args[2], &address, &len);
 	if (error)
 		return answer_error(error);
+	if (!call->supervisor->takes_descriptors && is_free(call->supervisor->plan) &&
+	    address.ss_family != AF_UNIX)
+		return answer_go_on(CONTINUE_INET_ONLY);
 	fd = call_descriptor(call, (int)call->args[0]);
 	domain = fd < 0 ? -1 : domain_of(fd);
 	if (domain < 0)
@@ -293,6 +307,18 @@ struct answer supervise_listen(const struct call *call, const struct handler *ro
 		remember_bound(call->supervisor, fd);
 	}
 	return supervise_answer_of(listen(fd, (int)call->args[1]));
+}
+
+/* A socket of AF_UNIX is of no use where it cannot be taken over, to be connected and bound; and if
+ * there is none, what is in memory does not matter for the others. */
+struct answer supervise_socket(const struct call *call, const struct handler *row)
+{
+	int type = (int)call->args[1] & 0xf;
+
+	if ((int)call->args[0] != AF_UNIX || (type != SOCK_STREAM && type != SOCK_SEQPACKET))
+		return supervise_refuse(call, row);
+	return call->supervisor->takes_descriptors ? answer_go_on(CONTINUE_SOCKET) :
+	                                             answer_error(EACCES);
 }
 
 /* ---- connect ---- */
@@ -378,28 +404,44 @@ static void address_text(const struct sockaddr_storage *address, socklen_t len, 
 static int call_read_address(const struct call *call, uint64_t at, uint64_t len,
                              struct sockaddr_storage *ret, socklen_t *ret_len)
 {
+	unsigned char bytes[sizeof(*ret)];
 	uint32_t length = (uint32_t)len; /* the kernel takes an int */
 	int error;
 
-	if (length > sizeof(*ret))
+	if (length > sizeof(bytes))
 		return EINVAL;
-	memset(ret, 0, sizeof(*ret));
+	error = length ? call_read(call, at, bytes, length) : 0;
 	*ret_len = length;
-	error = length ? call_read(call, at, ret, length) : 0;
-	if (!error && length < sizeof(sa_family_t))
-		return EINVAL;
-	return error;
+	return error ? error : decode_address(bytes, length, ret);
 }
 
 /* ---- making the connection ---- */
+
+/* The command's second layer of Landlock keeps abstract sockets among its own processes, but the
+ * supervisor is outside of it: the worker itself, and another command's process, which has no
+ * number in this namespace, are not reached. */
+static bool peer_is_own(int fd)
+{
+	struct ucred peer = { 0 };
+	socklen_t len = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.pid > 0 &&
+	       peer.pid != getpid();
+}
 
 static int try_connect(const struct waiting *wait)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
 	char text[FD_PATH_SIZE];
 
-	if (wait->target < 0)
-		return connect(wait->fd, (const void *)&wait->address, wait->len) ? errno : 0;
+	if (wait->target < 0) {
+		if (connect(wait->fd, (const void *)&wait->address, wait->len) != 0)
+			return errno;
+		if (wait->address.ss_family != AF_UNIX || peer_is_own(wait->fd))
+			return 0;
+		shutdown(wait->fd, SHUT_RDWR);
+		return EPERM;
+	}
 	fd_path(wait->target, text);
 	memcpy(un.sun_path, text, strlen(text) + 1);
 	return connect(wait->fd, (const struct sockaddr *)&un, sizeof(un)) ? errno : 0;
@@ -586,10 +628,8 @@ static bool is_asked_by_libc(const char *path)
 }
 
 /* Opens what a UNIX address names and judges it; the descriptor, or -1 with errno set. */
-static int open_target(const struct call *call, const struct sockaddr_un *un, socklen_t len)
+static int open_target(const struct call *call, const char *path)
 {
-	size_t max = len - offsetof(struct sockaddr_un, sun_path);
-	_cleanup_free_ char *path = mem_dup(un->sun_path, strnlen(un->sun_path, max));
 	_cleanup_fd_ int fd = -1;
 	struct denial denial;
 	struct named named;
@@ -618,12 +658,10 @@ static int open_target(const struct call *call, const struct sockaddr_un *un, so
 static int judge_unix(const struct call *call, const struct sockaddr_storage *address,
                       socklen_t len, int *ret_target)
 {
-	const struct sockaddr_un *un = (const void *)address;
-	bool abstract = len <= offsetof(struct sockaddr_un, sun_path) || un->sun_path[0] == '\0';
-	char what[160];
+	char path[DECODE_UNIX_PATH_SIZE], what[160];
 
-	if (!abstract) {
-		*ret_target = open_target(call, un, len);
+	if (decode_unix_path(address, len, path)) {
+		*ret_target = open_target(call, path);
 		return *ret_target < 0 ? errno : 0;
 	}
 	if (call->supervisor->plan->own_network)
@@ -657,11 +695,11 @@ struct answer supervise_connect(const struct call *call, const struct handler *r
 	error = call_read_address(call, call->args[1], call->args[2], &wait.address, &wait.len);
 	if (error)
 		return answer_error(error);
-	/* A container that forbids pidfd_getfd: with the network on it is better to let addresses
-	 * through, which a second thread could exchange for a UNIX socket's, than to have none. */
+	/* A container that forbids pidfd_getfd: no process has a socket of AF_UNIX there that could
+	 * be connected (supervise_socket), and with the network on the others may go anywhere. */
 	if (!call->supervisor->takes_descriptors && call->supervisor->plan->network &&
 	    wait.address.ss_family != AF_UNIX)
-		return answer_go_on();
+		return answer_go_on(CONTINUE_INET_ONLY);
 	wait.fd = call_descriptor(call, (int)call->args[0]);
 	if (wait.fd < 0)
 		return answer_error(errno == EPERM ? EACCES : errno);
@@ -696,5 +734,5 @@ struct answer supervise_sendto(const struct call *call, const struct handler *ro
 		address_text(&address, len, SOCK_DGRAM, what, sizeof(what));
 		record_connect(call, SANDBOX_REASON_NETWORK, what, "");
 	}
-	return answer_go_on();
+	return answer_go_on(CONTINUE_LOOPBACK);
 }

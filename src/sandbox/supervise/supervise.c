@@ -131,7 +131,7 @@ static struct answer supervise_shmat(const struct call *call, const struct handl
 {
 	if (!*find_id(call->supervisor, (int)call->args[0]))
 		return supervise_refuse(call, row);
-	return answer_go_on();
+	return answer_go_on(CONTINUE_SEGMENT);
 }
 
 /* Looking at it and removing it.  The others look at all the machine's segments, or give one
@@ -144,7 +144,7 @@ static struct answer supervise_shmctl(const struct call *call, const struct hand
 	if (!*at || (command != IPC_STAT && command != IPC_RMID))
 		return supervise_refuse(call, row);
 	if (command == IPC_STAT)
-		return answer_go_on();
+		return answer_go_on(CONTINUE_SEGMENT);
 	segment_remove(call->supervisor, at);
 	return answer_made(0);
 }
@@ -172,13 +172,15 @@ static struct answer supervise_group(const struct call *call, const struct handl
 static const struct handler handlers[NR_COUNT] = {
 	[SYS_openat] = ONE(supervise_open, 0, 1, 2, 0),
 	[SYS_openat2] = ONE(supervise_openat2, 0, 1, -1, 0),
-	[SYS_truncate] = ONE(supervise_change, -1, 0, -1, DETAIL_FOLLOW),
-	[SYS_mkdirat] = ONE(supervise_make, 0, 1, -1, 0),
-	[SYS_mknodat] = ONE(supervise_make, 0, 1, -1, 0),
-	[SYS_symlinkat] = ONE(supervise_make, 1, 2, -1, 0),
-	[SYS_unlinkat] = ONE(supervise_change, 0, 1, 2, DETAIL_REMOVES),
+	[SYS_truncate] = ONE(supervise_truncate, -1, 0, -1, 0),
+	[SYS_mkdirat] = ONE(supervise_mkdir, 0, 1, -1, 0),
+	[SYS_mknodat] = ONE(supervise_mknod, 0, 1, -1, 0),
+	[SYS_symlinkat] = ONE(supervise_symlink, 1, 2, -1, 0),
+	[SYS_unlinkat] = ONE(supervise_unlink, 0, 1, 2, 0),
 	[SYS_linkat] = TWO(supervise_link, 0, 1, 2, 3, 4),
 	[SYS_renameat2] = TWO(supervise_rename, 0, 1, 2, 3, 4),
+	[SYS_umask] = ONE(supervise_umask, -1, -1, -1, 0),
+	[SYS_socket] = ONE(supervise_socket, -1, -1, -1, 0),
 	[SYS_connect] = ONE(supervise_connect, -1, -1, -1, 0),
 	[SYS_sendto] = ONE(supervise_sendto, -1, -1, -1, 0),
 	[SYS_shmget] = ONE(supervise_shmget, -1, -1, -1, 0),
@@ -208,11 +210,11 @@ static const struct handler handlers[NR_COUNT] = {
 #ifdef SYS_open /* x86_64 has the old ones as well */
 	[SYS_open] = ONE(supervise_open, -1, 0, 1, 0),
 	[SYS_creat] = ONE(supervise_open, -1, 0, -1, 0),
-	[SYS_mkdir] = ONE(supervise_make, -1, 0, -1, 0),
-	[SYS_mknod] = ONE(supervise_make, -1, 0, -1, 0),
-	[SYS_symlink] = ONE(supervise_make, -1, 1, -1, 0),
-	[SYS_unlink] = ONE(supervise_change, -1, 0, -1, 0),
-	[SYS_rmdir] = ONE(supervise_change, -1, 0, -1, DETAIL_REMOVES),
+	[SYS_mkdir] = ONE(supervise_mkdir, -1, 0, -1, 0),
+	[SYS_mknod] = ONE(supervise_mknod, -1, 0, -1, 0),
+	[SYS_symlink] = ONE(supervise_symlink, -1, 1, -1, 0),
+	[SYS_unlink] = ONE(supervise_unlink, -1, 0, -1, 0),
+	[SYS_rmdir] = ONE(supervise_rmdir, -1, 0, -1, 0),
 	[SYS_link] = TWO(supervise_link, -1, 0, -1, 1, -1),
 	[SYS_rename] = TWO(supervise_rename, -1, 0, -1, 1, -1),
 	[SYS_chmod] = ONE(supervise_chmod, -1, 0, -1, 0),
@@ -233,7 +235,8 @@ struct running {
 static struct answer supervise_group(const struct call *call, const struct handler *row)
 {
 	(void)row;
-	return atomic_load(&call->supervisor->holds_groups) ? answer_error(EPERM) : answer_go_on();
+	return atomic_load(&call->supervisor->holds_groups) ? answer_error(EPERM) :
+	                                                      answer_go_on(CONTINUE_GROUP);
 }
 
 void supervise_hold_groups(struct supervisor *supervisor)
@@ -263,7 +266,7 @@ static const char *forbidden_name(const struct sandbox_plan *plan, int number)
 static struct answer handle_call(const struct call *call)
 {
 	static const struct handler refuse = { .run = supervise_refuse };
-	int number = call->request->data.nr;
+	int number = call->number;
 	const char *forbidden = forbidden_name(call->supervisor->plan, number);
 	const struct handler *row = number >= 0 && number < NR_COUNT && handlers[number].run ?
 		&handlers[number] : &refuse;
@@ -275,16 +278,20 @@ static struct answer handle_call(const struct call *call)
 static void take_request(struct supervisor *supervisor)
 {
 	struct seccomp_notif *request = supervisor->request;
-	struct call call = { .supervisor = supervisor, .request = request };
+	struct call call = { .supervisor = supervisor };
 	struct answer answer;
+	int error;
 
 	memset(request, 0, supervisor->request_size);
 	if (ioctl(supervisor->notify_fd, SECCOMP_IOCTL_NOTIF_RECV, request) != 0)
 		return;
 	call.id = request->id;
+	call.number = request->data.nr;
 	call.thread = (pid_t)request->pid;
 	call.args = request->data.args;
-	answer = handle_call(&call);
+	error = caller_take_ids(&call);
+	answer = error ? answer_error(error) : handle_call(&call);
+	caller_resign_ids(&call);
 	if (answer.kind != ANSWER_LATER)
 		supervise_answer(supervisor, call.id, answer);
 }
@@ -301,6 +308,8 @@ static void serve_until_end(struct supervisor *supervisor)
 		polls[0] = (struct pollfd){ .fd = supervisor->notify_fd, .events = POLLIN };
 		polls[1] = (struct pollfd){ .fd = supervisor->stop_fd, .events = POLLIN };
 		after = sockets_poll_connects(supervisor, polls, &count);
+		if (supervisor->opens && (after < 0 || after > OPENS_RETRY_MS))
+			after = OPENS_RETRY_MS;
 		if (poll(polls, count, after) < 0 && errno != EINTR && errno != EAGAIN)
 			return;
 		if (polls[1].revents)
@@ -311,6 +320,8 @@ static void serve_until_end(struct supervisor *supervisor)
 			return;
 		if (supervisor->waiting)
 			sockets_continue_connects(supervisor);
+		if (supervisor->opens)
+			opens_continue(supervisor);
 	}
 }
 
@@ -318,8 +329,10 @@ static void *supervisor_thread(void *data)
 {
 	struct supervisor *supervisor = data;
 
-	/* For bind (sockets.c); containers may forbid it. */
+	/* For bind and umask; containers may forbid it. */
 	supervisor->own_folder = unshare(CLONE_FS) == 0;
+	supervisor->umask = umask(077);
+	umask(supervisor->umask);
 	serve_until_end(supervisor);
 	return NULL;
 }
@@ -346,7 +359,7 @@ static void release_supervisor(struct supervisor *supervisor)
 	sockets_free_bound(supervisor);
 	segments_free(supervisor);
 	supervise_records_free(supervisor);
-	named_forget_folders(supervisor);
+	opens_free(supervisor);
 	call_free_procs(supervisor);
 	fd_cleanup_close(&supervisor->notify_fd);
 	fd_cleanup_close(&supervisor->stop_fd);
@@ -377,6 +390,7 @@ bool supervise_start(const struct sandbox_plan *plan, int notify_fd,
 
 	*supervisor = (struct supervisor){ .plan = plan, .events = *events, .notify_fd = notify_fd,
 		.proc_is_own = call_proc_is_own(),
+		.same_ids = caller_ids_are_fixed(),
 		.takes_descriptors = call_can_take_descriptors() };
 	supervisor->stop_fd = eventfd(0, EFD_CLOEXEC);
 	if (supervisor->stop_fd < 0 || !make_buffers(supervisor))

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The supervisor: answers the calls that the filter of a command hands over.
+/* The supervisor: makes the calls that the filter of a command hands over, in the command's place.
  *
  * It is a thread of the worker that runs the command, inside the same namespaces and Landlock
- * domain, but without the command's filter and its second layer.
+ * domain, but without the command's filter and its second layer (which says nothing about files).
  *
- *   - Names (opening for writing, making, moving, removing, truncate; at full mode and owner by
- *     path): it looks at the path and reports a denial; then the kernel goes on and decides (a
- *     path that changes in between gains nothing: mounts and Landlock are the boundary).
- *     Refused here: names that must not come into
+ * Who judges a call makes it: arguments are copied from the process's memory once, a path becomes
+ * the descriptor of its folder and a name, the folder's own name is what is judged, and the call is
+ * made beneath that descriptor.  So nothing that a thread or another process changes meanwhile has
+ * any effect.  Directory, umask, /proc/self and terminal are the caller's; a descriptor is handed
+ * over, and closed here before the caller goes on.  What cannot be read is EFAULT, what cannot be
+ * resolved EACCES, ENAMETOOLONG or ELOOP.  Calls that go on to the kernel all the same are in
+ * SUPERVISE_CONTINUES (private.h), each with its reason.
+ *
+ *   - Names (opening for writing, all of openat2, making, moving, truncate; removing folders, and
+ *     at the landlock level files; at full mode and owner by path): the kernel decides, by mounts
+ *     and Landlock, and a denial gets its record.  Refused here: names that must not come into
  *     being (plan->absent), and protected ones inside writable paths, which at the landlock level
- *     nothing else protects; the guard (guard.h) is the net beneath.
+ *     nothing else protects.
  *   - Calls on the deny list: refused, and a record.
  *   - connect: copied, judged and made by the supervisor itself on the process's own socket
  *     (pidfd_getfd), so that what was judged is what happens.  AF_UNIX: only sockets beneath
@@ -26,10 +33,9 @@
  *
  * It reads the memory of the processes, so it needs their user and a kernel that lets parents do
  * that (Yama's ptrace_scope below 2).  Where a container forbids pidfd_getfd (Docker does without
- * CAP_SYS_PTRACE) there are no connections with the network off, and no UNIX sockets with it on.
+ * CAP_SYS_PTRACE) there are no UNIX sockets, and no connections with the network off.
  * The filter answers a process that wants to forbid it (PR_SET_DUMPABLE) without doing so; one
- * whose program nobody may read forbids it all the same, has no records of names, and cannot
- * connect.
+ * whose program nobody may read forbids it all the same: its calls are EACCES, with a record.
  *
  * Costs (Linux 6.18, a virtual machine): 12 to 13 us for a name, of which 8 us are the way there
  * and back (45 us without SYNC_WAKE_UP, before Linux 6.6), 20 to 30 us for a connect.  All other
@@ -45,9 +51,9 @@ struct supervisor;
 struct supervisor_events {
 	/* On the supervisor's thread. Each different denial once (LIMIT_DENIALS in all). */
 	void (*denied)(void *data, const struct denial *denial);
-	/* A name is about to be made, moved to, or opened for writing, and was not refused: its
-	 * canonical path, or "" when it could not be found. May be NULL. The process can change the
-	 * path after this look, so it is a hint, not a proof. */
+	/* A name is about to be made, moved to, or opened for writing, by the supervisor itself:
+	 * its canonical path.  What was there is still there; the call may yet fail.  May be
+	 * NULL. */
 	void (*made)(void *data, const char *path);
 	/* A folder or file of this canonical path is about to be moved away, replaced or removed.
 	 * May be NULL. */

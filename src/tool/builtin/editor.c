@@ -347,12 +347,26 @@ static json_t *latest_state(const struct editor *editor, const struct change *ch
 	                  planned ? &result->before_form : &result->form);
 }
 
-/* What was written from a known base, or shown whole, is what the session has. */
+/* Whether the conversation has all of what is on disk now: it wrote it, is shown it, or changed
+ * what it had whole.  A diff of a part is not the whole. */
+static bool has_all_of(const struct editor *editor, const struct change *change,
+                       const struct change_result *result)
+{
+	const char *path = result->before.path ? result->before.path : result->state.path;
+	struct sha256 seen;
+
+	if (change->kind == CHANGE_WRITE || change->kind == CHANGE_CREATE || result->created)
+		return true;
+	if (editor->content == RETURN_FULL && result->content_is_text)
+		return true;
+	return path && session_seen(editor->session, path, &seen) &&
+	       sha256_eq(&seen, &result->before.sha256);
+}
+
 static void remember_state(const struct editor *editor, const struct change *change,
                            const struct change_result *result)
 {
-	bool whole = change->kind != CHANGE_UPDATE ||
-	             (editor->content == RETURN_FULL && result->content_is_text);
+	const bool whole = has_all_of(editor, change, result);
 
 	if (result->done && !editor->options.dry_run && whole && result->state_known &&
 	    result->state.exists && result->state.path)

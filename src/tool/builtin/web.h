@@ -17,6 +17,8 @@
 
 /* A new reference. An end mark inside the text is spoiled. */
 json_t *web_untrusted_json(struct span text);
+/* The same on one line, of a title: at most `max` bytes of it. */
+json_t *web_untrusted_line(struct span text, size_t max);
 
 /* ---- citations --------------------------------------------------------------- */
 
@@ -29,7 +31,8 @@ json_t *web_untrusted_json(struct span text);
 
 /* "Answer [1][2].\n\nSources:\n[1] Title (https://...)\n"; a new reference. */
 json_t *web_citations_text(const struct grounded *grounded);
-/* [{"title", "url"}], in the order of their numbers; a new reference. */
+/* [{"title", "url"}], in the order of their numbers, titles marked as untrusted and addresses
+ * without blanks; a new reference. */
 json_t *web_citations_sources(const struct grounded *grounded);
 
 /* clang-format off */
@@ -46,6 +49,8 @@ json_t *web_citations_sources(const struct grounded *grounded);
  *
  * Read by libxml2's tolerant parser, as a stream: no tree is built.  It is loaded by the first
  * page, not before.  What a hostile page can make of it is bounded: nesting, time, text.
+ * Attributes, of which nothing is shown, and comments are taken out first: the parser compares each
+ * attribute of a tag with all before it.
  */
 
 struct web_html_text {

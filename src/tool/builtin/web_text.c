@@ -46,21 +46,45 @@ static bool is_untrusted_mark(struct span text)
 	return false;
 }
 
-json_t *web_untrusted_json(struct span text)
+/* The text, with its marks spoiled. */
+static void put_untrusted(struct buf *out, struct span text)
 {
-	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
-
-	buf_printf(&out, "%s\n", untrusted_begin);
 	while (text.len) {
 		const char *next = memchr(text.data + 1, '<', text.len - 1);
 		size_t len = next ? (size_t)(next - text.data) : text.len;
 		bool mark = is_untrusted_mark(text);
 
-		buf_str(&out, mark ? "&lt;" : "");
-		buf_span(&out, span_of(text.data + mark, len - mark));
+		buf_str(out, mark ? "&lt;" : "");
+		buf_span(out, span_of(text.data + mark, len - mark));
 		text = span_skip(text, len);
 	}
+}
+
+json_t *web_untrusted_json(struct span text)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT(LIMIT_RESULT_BYTES);
+
+	buf_printf(&out, "%s\n", untrusted_begin);
+	put_untrusted(&out, text);
 	buf_printf(&out, "\n%s", untrusted_end);
+	return json_text(buf_view(&out));
+}
+
+json_t *web_untrusted_line(struct span text, size_t max)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT(max), out = BUF_INIT(8 * max + 64);
+	struct span head = utf8_head(span_trim(text), max);
+
+	for (size_t i = 0; i < head.len; i++) {
+		const unsigned char c = (unsigned char)head.data[i];
+		const bool blank = c <= ' ' || c == 0x7f;
+
+		if (!blank || (line.len && line.data[line.len - 1] != ' '))
+			buf_char(&line, blank ? ' ' : (char)c);
+	}
+	buf_str(&out, untrusted_begin);
+	put_untrusted(&out, buf_view(&line));
+	buf_str(&out, untrusted_end);
 	return json_text(buf_view(&out));
 }
 
@@ -98,22 +122,50 @@ static const json_t *chunk_page(const json_t *chunk)
 	return web ? web : json_object_get(chunk, "retrievedContext");
 }
 
+static const json_t *source_page(const struct grounded *grounded, size_t i)
+{
+	return chunk_page(json_array_get(
+		json_object_get(grounded->sources, "groundingChunks"), i));
+}
+
+static size_t source_count(const struct grounded *grounded)
+{
+	size_t count = json_array_size(json_object_get(grounded->sources, "groundingChunks"));
+
+	return count < SOURCES_MAX ? count : SOURCES_MAX;
+}
+
+static struct span source_title(const struct grounded *grounded, size_t i)
+{
+	struct span title = json_span(json_object_get(source_page(grounded, i), "title"));
+
+	return title.len ? title : SPAN("Untitled");
+}
+
+/* Up to what no address has. */
+static struct span source_url(const struct grounded *grounded, size_t i)
+{
+	struct span url = utf8_head(json_span(json_object_get(source_page(grounded, i), "uri")),
+	                            4 * WORDS_MAX);
+	size_t len = 0;
+
+	while (len < url.len && (unsigned char)url.data[len] > ' ' && url.data[len] != 0x7f &&
+	       !strchr("<>\"", url.data[len]))
+		len++;
+	return span_head(url, len);
+}
+
 json_t *web_citations_sources(const struct grounded *grounded)
 {
-	const json_t *chunks = json_object_get(grounded->sources, "groundingChunks");
+	const size_t count = source_count(grounded);
 	json_t *sources = json_array();
 
-	for (size_t i = 0; i < json_array_size(chunks) && i < SOURCES_MAX; i++) {
-		const json_t *page = chunk_page(json_array_get(chunks, i));
-		struct span url = json_span(json_object_get(page, "uri"));
-		struct span title = json_span(json_object_get(page, "title"));
-		json_t *source = json_object();
+	for (size_t i = 0; i < count; i++) {
+		struct span url = source_url(grounded, i), title = source_title(grounded, i);
 
-		json_object_set_new(source, "title",
-		                    json_one_line(title.len ? title : SPAN("Untitled"),
-		                                  WORDS_MAX));
-		json_object_set_new(source, "url", json_one_line(url, 4 * WORDS_MAX));
-		json_array_append_new(sources, source);
+		json_array_append_new(sources, json_pack("{s:o, s:o}", "title",
+		                                         web_untrusted_line(title, WORDS_MAX),
+		                                         "url", json_text(url)));
 	}
 	return sources;
 }
@@ -188,17 +240,18 @@ static void put_marked(const struct grounded *grounded, size_t sources, struct b
 json_t *web_citations_text(const struct grounded *grounded)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(TEXT_MAX);
-	json_auto_t *sources = web_citations_sources(grounded);
-	size_t i;
-	json_t *source;
+	const size_t sources = source_count(grounded);
 
-	put_marked(grounded, json_array_size(sources), &out);
-	if (json_array_size(sources))
+	put_marked(grounded, sources, &out);
+	if (sources)
 		buf_str(&out, "\n\nSources:\n");
-	json_array_foreach(sources, i, source)
-		buf_printf(&out, "[%zu] %s (%s)\n", i + 1,
-		           json_string_value(json_object_get(source, "title")),
-		           json_string_value(json_object_get(source, "url")));
+	for (size_t i = 0; i < sources; i++) {
+		json_auto_t *title = json_one_line(source_title(grounded, i), WORDS_MAX);
+		struct span url = source_url(grounded, i);
+
+		buf_printf(&out, "[%zu] %s (%.*s)\n", i + 1, json_string_value(title),
+		           (int)url.len, url.len ? url.data : "");
+	}
 	return json_text(buf_view(&out));
 }
 
@@ -253,6 +306,7 @@ enum {
 	TIME_MS = 3000,      /* a page of 10 MB needs a tenth of it */
 	NESTING_MAX = 2000,  /* closing an element looks through those that are open */
 	INDENT_MAX = 8,
+	TAG_NAME_MAX = 64,
 };
 
 enum element_class {
@@ -491,6 +545,121 @@ static void html_on_end(void *data, const xmlChar *name)
 		html_end(reading, element);
 }
 
+/* ---- tags without what stands in them ---------------------------------------------------- */
+
+static size_t after(struct span html, const char *end)
+{
+	const char *at = html.len ? memmem(html.data, html.len, end, strlen(end)) : NULL;
+
+	return at ? (size_t)(at - html.data) + strlen(end) : html.len;
+}
+
+static bool html_is_blank(char c)
+{
+	return c && strchr(" \t\r\n\f", c);
+}
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* How long the tag is that the text begins with, its '>' included.  A quote opens a value only
+ * behind '=', as in browsers. */
+static size_t tag_len(struct span html)
+{
+	bool value = false;
+	size_t i = 1;
+
+	for (; i < html.len && html.data[i] != '>'; i++) {
+		const char c = html.data[i];
+
+		if (value && (c == '"' || c == '\'')) {
+			const char *end = memchr(html.data + i + 1, c, html.len - i - 1);
+
+			if (!end)
+				return html.len;
+			i = (size_t)(end - html.data);
+		}
+		value = c == '=' || (value && html_is_blank(c));
+	}
+	return i < html.len ? i + 1 : html.len;
+}
+
+/* Scripts and styles, whose text is none of the page's: up to their end. */
+static size_t raw_len(struct span html, struct span name)
+{
+	static const char *const raw[] = { "script", "style" };
+	const char *at = html.data, *end = html.data + html.len;
+	bool is_raw = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(raw); i++)
+		is_raw |= name.len == strlen(raw[i]) && !strncasecmp(name.data, raw[i], name.len);
+	if (!is_raw)
+		return 0;
+	while (at < end && (at = memchr(at, '<', (size_t)(end - at)))) {
+		if ((size_t)(end - at) > name.len + 2 && at[1] == '/' &&
+		    !strncasecmp(at + 2, name.data, name.len) && !is_letter(at[2 + name.len]))
+			return (size_t)(at - html.data);
+		at++;
+	}
+	return html.len;
+}
+
+/* The tag that the text begins with, by its name alone. Returns how much of the text it is. */
+static size_t html_put_tag(struct buf *out, struct span html)
+{
+	const size_t len = tag_len(html), slash = html.data[1] == '/';
+	struct span name = span_skip(span_head(html, len), 1 + slash);
+	const bool closed = len > 2 && html.data[len - 1] == '>' && html.data[len - 2] == '/';
+	size_t end = 0;
+
+	while (end < name.len && end < TAG_NAME_MAX && !html_is_blank(name.data[end]) &&
+	       !strchr("/>", name.data[end]))
+		end++;
+	name = span_head(name, end);
+	if (html.data[len - 1] != '>')
+		return html.len; /* the page ends within it */
+	buf_str(out, slash ? "</" : "<");
+	buf_span(out, name);
+	buf_str(out, closed ? "/>" : ">");
+	return len + (slash || closed ? 0 : raw_len(span_skip(html, len), name));
+}
+
+/* How much of the text a comment, a declaration or an instruction is; 0: it is none. */
+static size_t unseen_len(struct span html)
+{
+	if (span_starts(html, SPAN("<!--")))
+		return span_starts(html, SPAN("<!-->")) ? 5 : 4 + after(span_skip(html, 4), "-->");
+	if (span_starts(html, SPAN("<!")) || span_starts(html, SPAN("<?")) ||
+	    (span_starts(html, SPAN("</")) && html.len > 2 && !is_letter(html.data[2])))
+		return after(html, ">");
+	return 0;
+}
+
+static void put_bare(struct buf *out, struct span html)
+{
+	while (html.len) {
+		const char *next = memchr(html.data, '<', html.len);
+		size_t text = next ? (size_t)(next - html.data) : html.len, len;
+
+		buf_span(out, span_head(html, text));
+		html = span_skip(html, text);
+		if (!html.len)
+			return;
+		len = unseen_len(html);
+		if (!len && html.len > 1 &&
+		    (is_letter(html.data[1]) ||
+		     (html.len > 2 && html.data[1] == '/' && is_letter(html.data[2]))))
+			len = html_put_tag(out, html);
+		if (!len) {
+			buf_str(out, "&lt;"); /* a mere character */
+			len = 1;
+		}
+		html = span_skip(html, len);
+	}
+}
+
 /* ---- the whole page -------------------------------------------------------------------- */
 
 static bool is_enough(const struct reading *reading, uint64_t begun_ms)
@@ -525,17 +694,19 @@ bool web_html_text(struct span html, struct web_html_text *ret, struct err *err)
 		                   .endElement = html_on_end,
 		                   .characters = html_on_text,
 		                   .ignorableWhitespace = html_on_text };
+	_cleanup_buf_ struct buf bare = BUF_INIT(4 * html.len + 1);
 	htmlParserCtxtPtr parser;
 
 	if (!library)
 		return false;
+	put_bare(&bare, html);
 	parser = library->create_push_parser(&handler, &reading, NULL, 0, NULL,
 	                                     XML_CHAR_ENCODING_UTF8);
 	if (!parser)
 		return err_set(err, ERR_INTERNAL, "The parser for HTML could not be started.");
 	library->use_options(parser, HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING | HTML_PARSE_NONET |
 	                                     HTML_PARSE_IGNORE_ENC);
-	ret->cut = !html_feed(library, parser, &reading, html);
+	ret->cut = !html_feed(library, parser, &reading, buf_view(&bare));
 	library->free_parser(parser);
 	return true;
 }

@@ -259,6 +259,7 @@ static bool web_page_fetch(struct tool_services *services, const char *url, stru
 		.max_bytes = WEB_PAGE_BYTES,
 		.max_redirects = WEB_PAGE_REDIRECTS,
 		.public_only = true,
+		.proxy_resolves = services->proxy_resolves,
 		.cancel = services->cancel,
 	};
 	const struct http_events events = { .head = page_on_head, .body = page_on_body };
@@ -275,10 +276,18 @@ static bool web_page_fetch(struct tool_services *services, const char *url, stru
 
 /* ---- what it is ------------------------------------------------------------------------ */
 
-/* The type alone: "text/html". */
+/* The type alone: "text/html"; empty if the server's words are none (RFC 6838, section 4.2). */
 static struct span media_type(const struct answer *answer)
 {
-	return span_trim(span_of(answer->type, strcspn(answer->type, ";")));
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                              "0123456789!#$&^_.+-";
+	struct span type = span_trim(span_of(answer->type, strcspn(answer->type, ";")));
+	size_t slash = strspn(answer->type, letters), end;
+
+	if (!slash || answer->type[slash] != '/')
+		return span_of("", 0);
+	end = slash + 1 + strspn(answer->type + slash + 1, letters);
+	return end == slash + 1 || end != type.len ? span_of("", 0) : type;
 }
 
 static bool has_text(struct span text, const char *word)
@@ -355,18 +364,9 @@ static struct span head_characters(struct span text, size_t most, size_t *ret_co
 
 static void put_title(json_t *page, const struct buf *title)
 {
-	_cleanup_buf_ struct buf line = BUF_INIT(TITLE_MAX * 4);
-	struct span text = span_trim(buf_view(title));
-
-	for (size_t i = 0; i < text.len; i++) {
-		char c = (unsigned char)text.data[i] < ' ' ? ' ' : text.data[i];
-
-		if (c != ' ' || (line.len && line.data[line.len - 1] != ' '))
-			buf_char(&line, c);
-	}
-	if (line.len)
+	if (span_trim(buf_view(title)).len)
 		json_object_set_new(page, "title",
-		                    json_text(utf8_head(buf_view(&line), TITLE_MAX)));
+		                    web_untrusted_line(buf_view(title), TITLE_MAX));
 }
 
 static void put_content(json_t *page, struct span text, bool cut, size_t *characters)

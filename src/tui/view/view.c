@@ -416,6 +416,17 @@ static void web_facts(struct row *row, const json_t *value)
 		          "source", "sources");
 }
 
+/* Without the marks that say to a model whose words it is. */
+static struct span web_title(const json_t *page)
+{
+	const struct span begin = SPAN("<untrusted_context>"), end = SPAN("</untrusted_context>");
+	struct span title = member_span(page, "title");
+
+	if (span_starts(title, begin) && span_ends(title, end))
+		title = span_head(span_skip(title, begin.len), title.len - begin.len - end.len);
+	return title;
+}
+
 static void web_body(struct body *body, const json_t *value)
 {
 	const char *const lists[] = { "pages", "sources" };
@@ -425,7 +436,7 @@ static void web_body(struct body *body, const json_t *value)
 	for (size_t k = 0; k < ARRAY_LEN(lists); k++)
 		json_array_foreach(json_object_get(value, lists[k]), i, page) {
 			struct span url = member_span(page, "url");
-			struct span title = member_span(page, "title");
+			struct span title = web_title(page);
 			struct row row = { 0 };
 
 			row_link(&row, url, STYLE(ROLE_LINK), url);

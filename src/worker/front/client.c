@@ -588,7 +588,7 @@ void client_lease_end(struct client *client)
 /* ---- beginning and end ----------------------------------------------------- */
 
 /* Room to write comes when the worker reads, and that may wait until its answers are taken: by the
- * one who wants to write, if nobody else reads. */
+ * one who wants to write, if nobody else reads.  Before its greeting there are no answers. */
 static bool await_room(struct client *client, int fd)
 {
 	int64_t until_ms = client_now_ms() + 2 * (int64_t)client->patience_ms;
@@ -599,7 +599,7 @@ static bool await_room(struct client *client, int fd)
 		uint64_t received = client->wire.received;
 
 		pthread_mutex_lock(&client->lock);
-		if (client->reading || client->failed_hint)
+		if (client->reading || client->failed_hint || !client->greeted)
 			fds[1].fd = -1;
 		pthread_mutex_unlock(&client->lock);
 		if (poll(fds, ARRAY_LEN(fds), ROOM_LOOK_MS) < 0 && errno != EINTR)

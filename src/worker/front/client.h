@@ -44,6 +44,8 @@ struct process_start {
 	const char *program;             /* own: its path; NULL: this program again */
 	const struct sandbox_plan *plan; /* own: NULL or level paths: not confined */
 	const struct sandbox_network *network; /* own: as in struct sandbox_spawn */
+	int recall;                      /* own: a command's descriptor 3
+	                                  * (sandbox/guard/recall.h); 0: none */
 };
 
 struct process {

@@ -291,6 +291,7 @@ static bool await_greeting(struct client *client, const struct client_options *o
 	for (;;) {
 		switch (wire_greeted(&client->wire, &banner, options->banner_max)) {
 		case WIRE_FRAME:
+			client->greeted = true;
 			return check_version(client, err);
 		case WIRE_FAILED:
 			return fail_greeting(client, &banner, "does not speak the worker's "

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How workers are started: of this machine (this program again, inside a plan,
  * sandbox/apply/spawn.h), or behind any command. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/sha256.h"
 #include "file/journal.h"
 #include "sandbox/apply/spawn.h"
 #include "sandbox/apply/temp.h"
@@ -35,6 +41,7 @@ struct local {
 	bool network_made;              /* or tried to */
 	struct sandbox_pointer *known;  /* owned; what git's files were last seen to say */
 	size_t known_count;
+	int recall;                     /* owned; -1: none (open_recall) */
 	bool network_refused;           /* it cannot be had or entered: each command has its own */
 	bool said;                      /* a level was: of the first worker, or of the first plan */
 	enum sandbox_level said_level;
@@ -132,6 +139,35 @@ static void refuse_network(struct local *local)
 
 /* ---- starting ---- */
 
+/* ---- what the guards of commands know of each other ---- */
+
+/* A file for each workspace beneath the user's home folder, where no command reaches; where there
+ * is no such place, one without a name, that lasts as long as this process.  -1 with errno. */
+static int open_recall(struct local *local, const struct sandbox_plan *plan)
+{
+	_cleanup_free_ char *folder = local_guard_folder();
+	const struct sha256 sum = sha256_of(span_str(plan->roots[0]));
+	struct err ignored = ERR_INIT;
+	char hex[SHA256_HEX_SIZE], link[32];
+	int fd = -1;
+
+	sha256_hex(&sum, hex);
+	if (folder && file_make_folders(folder, &ignored)) {
+		_cleanup_free_ char *path = mem_printf("%s/%.32s", folder, hex);
+
+		fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	}
+	if (fd >= 0)
+		return fd;
+	pthread_mutex_lock(&local->lock);
+	if (local->recall < 0)
+		local->recall = memfd_create("guard", MFD_CLOEXEC);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", local->recall);
+	fd = open(link, O_RDWR | O_CLOEXEC);
+	pthread_mutex_unlock(&local->lock);
+	return fd;
+}
+
 /* Where a container's filter forbids what entering a shared network needs, the command has one of
  * its own: no less is kept from it. */
 static bool start_process(struct local *local, const struct process_start *wanted,
@@ -140,6 +176,14 @@ static bool start_process(struct local *local, const struct process_start *wante
 	struct process_start start = *wanted;
 	struct err why = ERR_INIT;
 
+	_cleanup_fd_ int recall = -1;
+
+	if (start.plan->use == SANDBOX_USE_COMMAND && start.plan->level != SANDBOX_PATHS) {
+		recall = open_recall(local, start.plan);
+		if (recall < 0)
+			return err_set_errno(err, errno, "What commands leave cannot be recorded");
+		start.recall = recall;
+	}
 	start.network = network_for(local, start.plan);
 	if (process_start(&start, ret, &why))
 		return true;
@@ -658,6 +702,7 @@ static void local_release(void *data)
 	struct local *local = data;
 
 	temp_folder_free(local->temp);
+	fd_cleanup_close(&local->recall);
 	sandbox_network_release(&local->network);
 	sandbox_pointers_free(local->known, local->known_count);
 	beside_record_free(local->record);
@@ -721,6 +766,7 @@ static bool open_local(const struct worker_options *options, const struct local 
 	bool ok;
 
 	local->none = settings->none;
+	local->recall = -1;
 	local->is_beside = settings->is_beside;
 	local->record = settings->record;
 	local->network = (struct sandbox_network)SANDBOX_NETWORK_INIT;

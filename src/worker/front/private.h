@@ -125,6 +125,8 @@ struct client {
 	unsigned patience_ms;
 	int wake;                /* owned eventfd: whoever reads looks up; -1: not needed yet */
 
+	_Atomic bool greeted;    /* what arrives are messages */
+
 	pthread_mutex_t lock;    /* of what follows */
 	bool reading;
 	pthread_cond_t settled;  /* nobody reads any more, after it failed */

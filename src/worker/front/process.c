@@ -79,12 +79,12 @@ static bool make_errors(struct process *process, struct ends *theirs)
 static bool spawn_own(const struct process_start *start, const struct ends *theirs,
                       struct sandbox_child *ret, struct err *err)
 {
-	const int fds[] = { theirs->input, theirs->output, theirs->errors };
+	const int fds[] = { theirs->input, theirs->output, theirs->errors, start->recall };
 	_cleanup_fd_ int program = start->program ? open(start->program, O_PATH | O_CLOEXEC) : -1;
 	const struct sandbox_spawn spawn = { .plan = start->plan, .network = start->network,
 		                             .program = program,
 		                             .argv = start->argv, .envp = start->envp,
-		                             .fds = fds, .fd_count = ARRAY_LEN(fds) };
+		                             .fds = fds, .fd_count = start->recall > 0 ? 4 : 3 };
 
 	if (start->program && program < 0)
 		return err_set_errno(err, errno, "%s cannot be started", start->program);

@@ -434,6 +434,7 @@ bool inprocess_provider(const struct inprocess_options *options, struct provider
 	worker->durability = options->durability;
 	worker->max_file_bytes = options->max_file_bytes;
 	worker->plan = plan;
+	worker->recall = options->recall;
 	own->info = (struct provider_info){ "in-process", plan ? plan->level : SANDBOX_PATHS,
 		                            plan ? plan->weaker_because : NULL };
 	if (!workspace_open(options->roots, options->root_count, &worker->workspace, err) ||

@@ -27,6 +27,7 @@ struct inprocess_options {
 	/* NULL, or how this process is confined (borrowed): what it forbids is refused with the
 	 * rule's name, and commands run with it. */
 	const struct sandbox_plan *plan;
+	int recall; /* what guards know of each other (borrowed; sandbox/guard/recall.h); 0: none */
 };
 
 /* Opens the workspace and recovers what a crashed transaction left. */
@@ -42,6 +43,7 @@ struct worker {
 	enum durability durability;
 	size_t max_file_bytes;
 	const struct sandbox_plan *plan; /* borrowed; what may be read and written, or NULL: all */
+	int recall;                      /* borrowed; as in the options */
 	bool hides;                      /* the plan hides something beneath a root */
 	/* read_request.arrived of the last for which no root had a .geminiignore. */
 	_Atomic uint64_t none_ignored;

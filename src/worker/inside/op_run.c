@@ -251,12 +251,12 @@ static int open_working_folder(const struct worker *worker, const char *path, st
 	return fd;
 }
 
-static bool confine_runner(struct run_state *state, struct err *err)
+static bool confine_runner(struct run_state *state, int recall, struct err *err)
 {
 	if (!state->plan || state->plan->level == SANDBOX_PATHS)
 		return true;
 	return sandbox_harden_runner(state->plan, err) &&
-	       guard_take(state->plan, &state->guard, err);
+	       guard_take(state->plan, recall, &state->guard, err);
 }
 
 /* Before the name comes into being. */
@@ -335,7 +335,8 @@ static bool start_run(struct run_state *state, const struct worker *worker,
 	if (state->wake < 0)
 		return err_set_errno(err, errno, "The command could not be started");
 	run_tree_init(&state->tree, state->plan);
-	if (!confine_runner(state, err) || !run_streams_open(request, &state->streams, err))
+	if (!confine_runner(state, worker->recall, err) ||
+	    !run_streams_open(request, &state->streams, err))
 		return false;
 	state->input_gone = state->streams.input < 0;
 	state->began_ms = clock_monotonic_ms();

@@ -29,7 +29,7 @@ static bool open_confined(void *data, const struct wire_hello *hello, struct pro
                           struct err *err)
 {
 	const struct worker_options *from = &hello->options;
-	const struct inprocess_options options = {
+	struct inprocess_options options = {
 		.roots = from->roots,
 		.root_count = from->root_count,
 		.root_names = from->root_names,
@@ -47,6 +47,9 @@ static bool open_confined(void *data, const struct wire_hello *hello, struct pro
 	(void)data;
 	if (!from->root_count || !hello->plan)
 		return err_set(err, ERR_INVALID_ARGUMENT, "A confined worker needs a plan.");
+	if (hello->plan->use == SANDBOX_USE_COMMAND && hello->plan->level != SANDBOX_PATHS &&
+	    fcntl(SERVE_RECALL_FD, F_SETFD, FD_CLOEXEC) == 0)
+		options.recall = SERVE_RECALL_FD;
 	if (hello->plan->use == SANDBOX_USE_FILES && !sandbox_harden_files(hello->plan, err))
 		return false;
 	/* Whoever made the plan has not looked into git's files, which may say anything. */

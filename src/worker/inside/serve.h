@@ -14,6 +14,10 @@
 
 #include "worker/provider.h"
 
+/* Where a confined worker for a command finds what guards know of each other
+ * (sandbox/guard/recall.h). */
+enum { SERVE_RECALL_FD = 3 };
+
 struct worker_serve_options {
 	int read_fd, write_fd;  /* the same one for a socket */
 	bool confined;          /* started by local_provider: the first frame carries the plan */

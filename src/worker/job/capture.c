@@ -271,8 +271,12 @@ static bool is_odd(unsigned char c)
 static size_t count_odd(struct span bytes)
 {
 	struct utf8_char c;
-	size_t odd = 0;
+	size_t odd = 0, plain = 0;
 
+	while (plain < bytes.len && (bytes.data[plain] == '\n' ||
+	                             (bytes.data[plain] >= ' ' && bytes.data[plain] < 0x7F)))
+		plain++;
+	bytes = span_skip(bytes, plain);
 	while (utf8_next(&bytes, &c))
 		odd += c.bad || is_odd((unsigned char)c.bytes.data[0]);
 	return odd;
@@ -299,22 +303,24 @@ static void sniff(struct capture *capture, struct span bytes)
 static void feed_text(struct capture *capture, struct span bytes)
 {
 	uint64_t at = capture->bytes - bytes.len;
+	bool ended = false;
+	size_t len = 0;
 
-	while (capture->plain && bytes.len) {
-		struct span piece = span_head(bytes, SNIFF_BYTES);
+	while (capture->plain && len < bytes.len && !ended) {
+		struct span piece = span_head(span_skip(bytes, len), SNIFF_BYTES);
 
-		if (at >= SNIFF_BYTES && piece.len >= PIECE_LEAST &&
-		    count_odd(piece) * 100 > piece.len * ODD_PERCENT) {
-			capture->text_bytes = at;
-			plain_end(capture->plain);
-			plain_free(capture->plain);
-			capture->plain = NULL;
-			return;
-		}
-		plain_feed(capture->plain, piece);
-		bytes = span_skip(bytes, piece.len);
-		at += piece.len;
+		ended = at + len >= SNIFF_BYTES && piece.len >= PIECE_LEAST &&
+		        count_odd(piece) * 100 > piece.len * ODD_PERCENT;
+		len += ended ? 0 : piece.len;
 	}
+	if (capture->plain)
+		plain_feed(capture->plain, span_head(bytes, len));
+	if (!ended)
+		return;
+	capture->text_bytes = at + len;
+	plain_end(capture->plain);
+	plain_free(capture->plain);
+	capture->plain = NULL;
 }
 
 /* ---- the whole ---- */

@@ -586,6 +586,9 @@ static size_t finish_part(struct plain *plain, struct span bytes)
 	return used;
 }
 
+/* What is a character of a line in any state of it, or ends it. */
+static const bool is_line_text[256] = { [' ' ... '~'] = true, ['\n'] = true };
+
 /* Most output is plain ASCII: as much of it as needs no thought. */
 static size_t ascii_run(struct span bytes)
 {
@@ -597,11 +600,40 @@ static size_t ascii_run(struct span bytes)
 	return len;
 }
 
+/* The lines at the front of plain text that the lines behind them push out of the rows: nothing can
+ * change them, and they need not be made rows.  0: none, or the cursor is elsewhere. */
+static size_t settled_lines(struct plain *plain, struct span bytes)
+{
+	struct plain_rows *rows = &plain->rows;
+	size_t len = 0, lines = 0;
+
+	if (plain->state != GROUND || plain->alternate || rows->past ||
+	    rows->row + 1 != rows->count || rows->at != plain_current_row(rows)->len)
+		return 0;
+	while (len < bytes.len && is_line_text[(unsigned char)bytes.data[len]])
+		len++;
+	while (len && lines <= PLAIN_ROWS) {
+		const char *newline = memrchr(bytes.data, '\n', len);
+
+		len = newline ? (size_t)(newline - bytes.data) : 0;
+		lines++;
+	}
+	return len ? len + 1 : 0;
+}
+
 void plain_feed(struct plain *plain, struct span bytes)
 {
+	size_t settled;
+
 	bytes = span_skip(bytes, finish_part(plain, bytes));
 	if (plain->part_len)
 		return;
+	settled = settled_lines(plain, bytes);
+	if (settled) {
+		plain_rows_flush(&plain->rows);
+		plain->rows.emit(plain->rows.data, span_head(bytes, settled));
+		bytes = span_skip(bytes, settled);
+	}
 	while (bytes.len) {
 		size_t len = plain->state == GROUND ? ascii_run(bytes) : 0;
 

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/call/hooked.h"
+
+#include <string.h>
+
+#include "agent/call/path_rules.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/name.h"
+#include "base/path.h"
+#include "data/json.h"
+
+enum { PROBLEMS_MAX = 4096, NAMES_MAX = 4096 };
+
+/* ---- names --------------------------------------------------------------------- */
+
+/* What a matcher means by a name: all tools that do the same, whatever they are called here, in
+ * Gemini CLI, Claude Code and Codex. */
+static const struct {
+	const char *tools, *names; /* with a blank around each; behind "|" as hooks_any has them */
+} kinds[] = {
+	{ " write_file update_file safe_patch apply_changes ",
+	  " | write_file update_file replace edit safe_patch apply_changes Edit Write MultiEdit "
+	  "NotebookEdit apply_patch" },
+	{ " read_file read_many_files ", " | read_file read_many_files Read" },
+	{ " run_shell_command write_background_input ", " | run_shell_command Bash" },
+	{ " invoke_agent ", " | invoke_agent Task Agent" },
+};
+
+/* "update_file replace edit | write_file ...": all names of a tool, for matchers; the caller
+ * frees. */
+static char *names_for_matchers(const struct tool *tool)
+{
+	_cleanup_buf_ struct buf names = BUF_INIT(NAMES_MAX);
+	_cleanup_free_ char *word = mem_printf(" %s ", tool->name);
+
+	buf_str(&names, tool->name);
+	for (const char *const *alias = tool_aliases(tool); alias && *alias; alias++)
+		buf_printf(&names, " %s", *alias);
+	if (tool->server && !strpbrk(tool->server, " |") && !strpbrk(tool->server_tool, " |"))
+		buf_printf(&names, " mcp__%s__%s", tool->server, tool->server_tool);
+	for (size_t i = 0; i < ARRAY_LEN(kinds) && !tool->server; i++)
+		if (strstr(kinds[i].tools, word))
+			buf_str(&names, kinds[i].names);
+	return buf_steal(&names);
+}
+
+/* ---- cases --------------------------------------------------------------------- */
+
+enum { LIST_NONE = -1 };
+
+/* What hooks are shown in one run. */
+struct hook_case {
+	const char *name; /* tool_name; borrowed */
+	json_t *shown;    /* tool_input; owned */
+	int element;      /* of the list in the arguments that it is about; LIST_NONE: all of them */
+};
+
+struct hook_cases {
+	const struct hooked_call *call;
+	const struct tool *tool;
+	const json_t *arguments;
+	const char *list;     /* the member whose elements are cases; NULL: none is */
+	const json_t *plan;   /* of a dry run that succeeded; or NULL */
+	struct hook_case *at; /* owned */
+	size_t count, cap;
+};
+
+static void cases_release(struct hook_cases *cases)
+{
+	for (size_t i = 0; i < cases->count; i++)
+		json_decref(cases->at[i].shown);
+	free(cases->at);
+}
+
+/* `shown` is taken over. */
+static void add_case(struct hook_cases *cases, const char *name, json_t *shown, int element)
+{
+	cases->at = mem_grow(cases->at, &cases->cap, cases->count + 1, sizeof(*cases->at));
+	cases->at[cases->count++] = (struct hook_case){ name, shown, element };
+}
+
+/* Where the path leads now, as results have it; a new reference. NULL: nowhere. */
+static json_t *resolved_path(const struct hook_cases *cases, const json_t *path)
+{
+	struct provider *provider = cases->call->session->provider;
+	_cleanup_free_ char *name = name_from_shown(json_string_value(path));
+	const struct read_request request = { .path = name, .resolve = true };
+	struct read_result result = { 0 };
+	struct err ignored = ERR_INIT;
+	json_t *found = NULL;
+
+	if (provider->ops->read(provider, &request, &result, &ignored))
+		found = json_name(result.state.path);
+	read_result_release(&result);
+	return found;
+}
+
+/* Absolute, as far as the text says; links are not followed. The caller frees. */
+static char *absolute_path(const struct hook_cases *cases, const json_t *path)
+{
+	struct provider *provider = cases->call->session->provider;
+	const char *root = provider->ops->root(provider, 0);
+	json_auto_t *shown = json_name(root ? root : "/");
+
+	return path_join(json_string_value(shown), json_string_value(path));
+}
+
+/* What a plan says of one change; `plan` itself, if it is of a tool for one file. */
+static const json_t *planned_change(const struct hook_cases *cases, int element)
+{
+	return element == LIST_NONE ? cases->plan :
+	                              json_array_get(json_object_get(cases->plan, "changes"),
+	                                             (size_t)element);
+}
+
+/* A run for the file that a path leads to, and one for the path as it was named if that is another:
+ * a guard may know either. */
+static void add_path_cases(struct hook_cases *cases, const char *name, const json_t *shown,
+                           const json_t *path, const json_t *state, int element)
+{
+	_cleanup_free_ char *absolute = absolute_path(cases, path);
+	json_t *known = json_object_get(state, "file_path");
+	json_auto_t *found = known ? json_incref(known) : resolved_path(cases, path);
+	json_t *named = json_copy((json_t *)shown), *real;
+
+	json_object_set_new(named, "file_path", json_text(span_str(absolute)));
+	if (json_is_string(found) && !span_eq(json_span(found), span_str(absolute))) {
+		real = json_copy(named);
+		json_object_set(real, "file_path", found);
+		add_case(cases, name, real, element);
+	}
+	add_case(cases, name, named, element);
+}
+
+/* The lines of a diff that begin with `mark`, without it: what a guard of contents looks for in
+ * old_string and new_string. */
+static json_t *marked_lines(struct span diff, char mark)
+{
+	_cleanup_buf_ struct buf lines = BUF_INIT(LIMIT_RESULT_BYTES);
+	bool hunks = false;
+
+	while (diff.len) {
+		const char *end = memchr(diff.data, '\n', diff.len);
+		const size_t len = end ? (size_t)(end - diff.data) + 1 : diff.len;
+
+		hunks = hunks || (len >= 2 && !memcmp(diff.data, "@@", 2));
+		if (hunks && diff.data[0] == mark)
+			buf_span(&lines, span_of(diff.data + 1, len - 1));
+		diff = span_skip(diff, len);
+	}
+	return json_text(buf_view(&lines));
+}
+
+/* The arguments of a change under all names that hooks may look for. */
+static json_t *shown_change(const struct tool *tool, const json_t *arguments, const json_t *plan)
+{
+	json_t *shown = call_both_arguments(tool, arguments);
+	const json_t *diff = json_object_get(plan, "diff");
+
+	if (!strcmp(tool->name, "safe_patch")) {
+		if (!json_is_string(diff))
+			diff = json_object_get(arguments, "unified_diff");
+		json_object_set_new(shown, "old_string", marked_lines(json_span(diff), '-'));
+		json_object_set_new(shown, "new_string", marked_lines(json_span(diff), '+'));
+	}
+	return shown;
+}
+
+/* One of apply_changes, as the tool that would do it alone; a move is about two files. */
+static void add_change_cases(struct hook_cases *cases, const json_t *change, int element)
+{
+	static const struct {
+		const char *kind, *tool;
+	} rows[] = {
+		{ "patch", "safe_patch" },
+		{ "update", "update_file" },
+		{ "write", "write_file" },
+		{ "create", "write_file" },
+	};
+	const json_t *plan = planned_change(cases, element);
+	const json_t *state = json_object_get(plan, "latest_file_state");
+	const json_t *to = json_object_get(change, "new_path");
+	const struct tool *tool = cases->tool;
+	json_auto_t *shown = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (span_eq(json_span(json_object_get(change, "kind")), span_str(rows[i].kind)))
+			tool = tool_find(rows[i].tool);
+	shown = shown_change(tool, change, plan);
+	if (to) { /* its latest state is that of the new name */
+		add_path_cases(cases, tool->name, shown, json_object_get(change, "file_path"),
+		               json_is_string(json_object_get(plan, "moved_from")) ?
+		                       NULL : state, element);
+		add_path_cases(cases, tool->name, shown, to, state, element);
+		return;
+	}
+	add_path_cases(cases, tool->name, shown, json_object_get(change, "file_path"), state,
+	               element);
+}
+
+static void add_changes(struct hook_cases *cases)
+{
+	const json_t *changes = json_object_get(cases->arguments, "changes");
+
+	cases->list = "changes";
+	for (size_t i = 0; i < json_array_size(changes); i++)
+		add_change_cases(cases, json_array_get(changes, i), (int)i);
+}
+
+/* Each path of several that are read; one may be a pattern. */
+static void add_paths_read(struct hook_cases *cases)
+{
+	const json_t *paths = json_object_get(cases->arguments, "paths");
+
+	cases->list = "paths";
+	for (size_t i = 0; i < json_array_size(paths); i++) {
+		json_auto_t *alone = json_copy((json_t *)cases->arguments);
+		json_auto_t *shown = NULL;
+		json_t *path = json_array_get(paths, i);
+
+		json_object_set_new(alone, "paths", json_pack("[O]", path));
+		shown = call_both_arguments(cases->tool, alone);
+		add_path_cases(cases, cases->call->name, shown, path, NULL, (int)i);
+	}
+}
+
+/* What is written to a command that runs is one, as far as a guard can tell. */
+static void add_background_input(struct hook_cases *cases)
+{
+	json_t *shown = json_copy((json_t *)cases->arguments);
+	const json_t *input = json_object_get(cases->arguments, "input");
+
+	json_object_set_new(shown, "command", json_is_string(input) ? json_incref((json_t *)input) :
+	                                                              json_string(""));
+	add_case(cases, "run_shell_command", shown, LIST_NONE);
+}
+
+static void cases_make(struct hook_cases *cases)
+{
+	const struct tool *tool = cases->tool;
+	const json_t *path = json_object_get(cases->arguments, "file_path");
+	json_auto_t *shown = NULL;
+
+	if (!tool->server && !strcmp(tool->name, "apply_changes"))
+		add_changes(cases);
+	else if (!tool->server && !strcmp(tool->name, "read_many_files"))
+		add_paths_read(cases);
+	else if (!tool->server && !strcmp(tool->name, "write_background_input"))
+		add_background_input(cases);
+	if (cases->count)
+		return;
+	cases->list = NULL;
+	shown = shown_change(tool, cases->arguments, cases->plan);
+	if (!tool->server && json_is_string(path))
+		add_path_cases(cases, cases->call->name, shown, path,
+		               json_object_get(cases->plan, "latest_file_state"), LIST_NONE);
+	else
+		add_case(cases, cases->call->name, json_incref(shown), LIST_NONE);
+}
+
+static json_t *case_input(const struct hook_cases *cases, const struct hook_case *one)
+{
+	const struct hooked_call *call = cases->call;
+	const char *original = call->original;
+	json_t *input = json_pack("{s:s, s:O}", "tool_name", one->name, "tool_input", one->shown);
+
+	if (!original && strcmp(one->name, call->name) != 0)
+		original = call->name;
+	if (original)
+		json_object_set_new(input, "original_request_name", json_string(original));
+	if (cases->tool->server)
+		json_object_set_new(input, "mcp_context",
+		                    json_pack("{s:o, s:o}", "server_name",
+		                              json_cstr(cases->tool->server), "tool_name",
+		                              json_cstr(cases->tool->server_tool)));
+	return input;
+}
+
+/* ---- before -------------------------------------------------------------------- */
+
+/* "diff", and the hashes of the file before and after; null where there is none. */
+static void show_planned_edit(const json_t *plan, json_t *input)
+{
+	static const struct {
+		const char *member, *state;
+	} hashes[] = {
+		{ "sha256_before", "latest_file_state" }, { "sha256_after", "planned_state" },
+	};
+
+	if (!json_is_string(json_object_get(plan, "diff")))
+		return;
+	json_object_set(input, "diff", json_object_get(plan, "diff"));
+	for (size_t i = 0; i < ARRAY_LEN(hashes); i++) {
+		json_t *hash = json_object_get(json_object_get(plan, hashes[i].state), "sha256");
+
+		json_object_set_new(input, hashes[i].member,
+		                    json_is_string(hash) ? json_incref(hash) : json_null());
+	}
+}
+
+/* The object that a case is about, with what a hook changed of what it was shown. */
+static json_t *changed_object(const struct tool *tool, const json_t *object, const json_t *shown,
+                              const json_t *said)
+{
+	_cleanup_buf_ struct buf problems = BUF_INIT(PROBLEMS_MAX);
+	json_auto_t *changes = json_object(), *ours = NULL;
+	json_t *all = json_copy((json_t *)object), *value;
+	const char *name;
+
+	json_object_foreach((json_t *)said, name, value)
+		if (!json_equal(value, json_object_get(shown, name)))
+			json_object_set(changes, name, value);
+	if (!strcmp(tool->name, "write_background_input") && json_object_get(changes, "command")) {
+		json_object_set(changes, "input", json_object_get(changes, "command"));
+		json_object_del(changes, "command");
+	}
+	ours = alias_resolve(tool, tool->name, changes, NULL, &problems);
+	json_object_update(all, ours);
+	return all;
+}
+
+/* Lays a rewrite over the arguments. False: it is of one path of several that are read, where
+ * nothing says what is meant. */
+static bool rewrite_arguments(const struct hook_cases *cases, const struct hook_case *one,
+                              const json_t *said, json_t **arguments)
+{
+	const struct tool *tool = cases->tool, *alone = tool_find(one->name);
+	json_t *all, *list;
+
+	if (one->element == LIST_NONE) {
+		all = changed_object(tool, *arguments, one->shown, said);
+	} else if (!strcmp(cases->list, "changes")) {
+		const json_t *before = json_object_get(*arguments, cases->list);
+
+		all = json_copy(*arguments);
+		list = json_copy((json_t *)before);
+		json_array_set_new(list, (size_t)one->element,
+		                   changed_object(alone ? alone : tool,
+		                                  json_array_get(before, (size_t)one->element),
+		                                  one->shown, said));
+		json_object_set_new(all, cases->list, list);
+	} else {
+		return json_equal(said, one->shown);
+	}
+	json_decref(*arguments);
+	*arguments = all;
+	return true;
+}
+
+static bool ends_call(const struct hook_outcome *said)
+{
+	return said->denied || said->stop || said->error || said->alternative;
+}
+
+static void refuse_rewrite(struct hook_outcome *said)
+{
+	said->denied = true;
+	free(said->reason);
+	said->reason = mem_strdup("A hook changed the arguments of a call that reads several "
+	                          "paths. Read the files one by one.");
+}
+
+/* Runs hooks for each case until one ends the call; true if any ran. */
+static bool run_cases_before(const struct hook_cases *cases, const char *names, json_t **arguments,
+                       struct hook_outcome *ret)
+{
+	bool any = false;
+
+	*ret = (struct hook_outcome){ 0 };
+	for (size_t i = 0; i < cases->count && !ends_call(ret); i++) {
+		const struct hook_case *one = &cases->at[i];
+		json_auto_t *input = case_input(cases, one);
+		struct hook_outcome said;
+
+		show_planned_edit(planned_change(cases, one->element), input);
+		if (!cases->call->fire(cases->call->data, HOOK_BEFORE_TOOL, names, input, &said))
+			continue;
+		any = true;
+		if (said.tool_input && !ends_call(&said) &&
+		    !rewrite_arguments(cases, one, said.tool_input, arguments))
+			refuse_rewrite(&said);
+		hook_outcome_merge(ret, &said);
+	}
+	return any;
+}
+
+bool hooked_before(const struct hooked_call *call, const struct tool *tool, json_t **arguments,
+                   struct hook_outcome *ret)
+{
+	_cleanup_free_ char *names = names_for_matchers(tool);
+	json_auto_t *before = json_incref(*arguments); /* held: its address is compared */
+	struct hook_cases cases = { .call = call, .tool = tool, .arguments = before };
+	json_auto_t *plan = NULL;
+	json_t *bound;
+	bool ran;
+
+	if (!call->any(call->data, HOOK_BEFORE_TOOL, names))
+		return false;
+	plan = tool_plan(call->session, tool, before);
+	cases.plan = plan && !tool_result_failed(plan) ? plan : NULL;
+	cases_make(&cases);
+	ran = run_cases_before(&cases, names, arguments, ret);
+	if (ran && cases.plan && *arguments == before) {
+		bound = tool_bind(before, cases.plan);
+		json_decref(*arguments);
+		*arguments = bound;
+	}
+	cases_release(&cases);
+	return ran;
+}
+
+/* ---- after --------------------------------------------------------------------- */
+
+/* The part of a result that is about one case. */
+static const json_t *result_of(const struct hook_cases *cases, const struct hook_case *one,
+                               const json_t *result)
+{
+	const json_t *parts = json_is_array(result) ? result : json_object_get(result, "changes");
+	const json_t *part = one->element == LIST_NONE ||
+	                                     json_array_size(parts) !=
+	                                     json_array_size(json_object_get(cases->arguments,
+	                                                                     cases->list)) ?
+	                             NULL : json_array_get(parts, (size_t)one->element);
+
+	return json_is_object(part) ? part : result;
+}
+
+bool hooked_after(const struct hooked_call *call, const struct tool *tool, const json_t *arguments,
+                  const json_t *result,
+                  json_t *(*response)(const struct tool *tool, const json_t *result),
+                  struct hook_outcome *ret)
+{
+	_cleanup_free_ char *names = names_for_matchers(tool);
+	struct hook_cases cases = { .call = call, .tool = tool, .arguments = arguments,
+		                    .plan = result };
+	bool any = false;
+
+	if (!call->any(call->data, HOOK_AFTER_TOOL, names))
+		return false;
+	cases_make(&cases);
+	*ret = (struct hook_outcome){ 0 };
+	for (size_t i = 0; i < cases.count; i++) {
+		const struct hook_case *one = &cases.at[i];
+		json_auto_t *input = case_input(&cases, one);
+		struct hook_outcome said;
+
+		json_object_set_new(input, "tool_response",
+		                    response(tool, result_of(&cases, one, result)));
+		if (!call->fire(call->data, HOOK_AFTER_TOOL, names, input, &said))
+			continue;
+		any = true;
+		hook_outcome_merge(ret, &said);
+	}
+	cases_release(&cases);
+	return any;
+}
+
+/* ---- results ------------------------------------------------------------------- */
+
+static json_t *hook_refusal(const char *before, const char *reason)
+{
+	struct err err = ERR_INIT;
+
+	err_set(&err, ERR_DENIED_BY_HOOK, "%s%s", before, reason ? reason : "no reason was given.");
+	return tool_failure(&err);
+}
+
+static json_t *hook_stop(const struct hook_outcome *said)
+{
+	json_t *result = hook_refusal("Agent execution stopped by hook: ", said->reason);
+
+	json_object_set_new(json_object_get(result, "error"), "type",
+	                    json_string("stop_execution"));
+	return result;
+}
+
+static json_t *hook_alternative(const struct hook_outcome *said)
+{
+	return json_pack("{s:b, s:o}", "success", 1, "output",
+	                 json_text(span_str(said->alternative)));
+}
+
+json_t *hooked_ended(const struct hook_outcome *said)
+{
+	if (said->stop)
+		return hook_stop(said);
+	if (said->error || said->denied)
+		return hook_refusal("Tool execution blocked: ",
+		                    said->error ? said->error : said->reason);
+	return said->alternative ? hook_alternative(said) : NULL;
+}
+
+json_t *hooked_replaced(const struct hook_outcome *said)
+{
+	if (said->stop)
+		return hook_stop(said);
+	if (said->error || said->denied)
+		return hook_refusal("The call was made, but a hook withholds its result: ",
+		                    said->error ? said->error : said->reason);
+	return said->alternative ? hook_alternative(said) : NULL;
+}
