@@ -436,8 +436,7 @@ static bool file_is_among(const char *names, const char *path)
 const struct authority_row *authority_file(const char *path)
 {
 	for (size_t i = 0; i < ARRAY_LEN(files); i++)
-		if (files[i].project != AUTHORITY_ANY_FILE &&
-		    files[i].project != AUTHORITY_ANY_ENV && file_is_among(files[i].name, path))
+		if (files[i].project != AUTHORITY_ANY_FILE && file_is_among(files[i].name, path))
 			return &files[i];
 	return NULL;
 }

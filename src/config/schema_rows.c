@@ -479,6 +479,10 @@ static const char schema_hasp_rows[] =
 	        "Folders outside the workspace that tools can read, and files too that commands "
 	        "can read although they are hidden by default.",
 	        CONCAT ASK)
+	STRINGS("hasp.sandbox.syscalls", "[]",
+	        "System calls that commands cannot make, on top of those that hasp refuses: names, "
+	        "or groups such as @clock. See docs/sandbox.md.",
+	        CONCAT)
 	BOOLEAN("hasp.servers.claude", "true",
 	        "Use Claude Code's MCP servers too (~/.claude.json).", ONLY_FALSE)
 	BOOLEAN("hasp.servers.codex", "true",
@@ -534,6 +538,10 @@ static const char schema_hasp_rows[] =
 	        "Where a proxy is set: let web_fetch reach hosts whose names only the proxy can "
 	        "resolve. Whether they are of the public internet is not checked then.",
 	        ONLY_FALSE)
+	ARRAY("hasp.worker", "[]",
+	      "Where work runs: places in the order in which they are tried, each with the weakest "
+	      "sandbox level that will do. See docs/providers.md.",
+	      NEVER)
 	STRINGS("hasp.withoutParameters", "[]",
 	        "Parameters that are left out of requests to models, such as reasoning.summary. "
 	        "docs/models.md lists them.");

@@ -404,7 +404,9 @@ static json_t *scope_sentence(const struct check *check, const char *format, va_
 __attribute__((format(printf, 2, 3)))
 static void scope_warn(struct check *check, const char *format, ...)
 {
-	const bool matters = span_eq(buf_view(&check->path), SPAN("hasp.sandbox.level"));
+	/* Those that restrict: their problem is said first, whatever else is. */
+	const bool matters = span_starts(buf_view(&check->path), SPAN("hasp.sandbox.")) ||
+	                     span_eq(buf_view(&check->path), SPAN("hasp.worker"));
 	va_list args;
 
 	if (warnings_full(check->warnings) && !matters) {

@@ -87,7 +87,8 @@ static struct background *background_copy(struct hooks *hooks, const struct hook
 {
 	struct background *one = mem_alloc(1, sizeof(*one));
 	const struct hooks_options options = {
-		.project = hooks->project, .cwd = hooks->cwd, .session_id = hooks->session_id,
+		.project = hooks->project, .cwd = hooks->cwd, .here = hooks->here,
+		.session_id = hooks->session_id,
 		.transcript_path = hooks->transcript_path, .plans_folder = hooks->plans_folder,
 		.environment = hooks->environment, .trust_file = hooks->trust_file,
 		.roots = (const char *const *)hooks->roots,

@@ -62,7 +62,7 @@ struct hook_group {
 };
 
 struct hooks {
-	char *project, *cwd, *session_id, *transcript_path, *plans_folder, *trust_file;
+	char *project, *cwd, *here, *session_id, *transcript_path, *plans_folder, *trust_file;
 	char **environment;     /* owned copy */
 	char **roots;           /* owned; what commands of the workspace may write (held.c) */
 	struct hook *others;    /* owned; commands that are no hooks (hooks_hold) */

@@ -83,6 +83,7 @@ struct hook_run {
 struct hooks_options {
 	const char *project;         /* GEMINI_PROJECT_DIR, CLAUDE_PROJECT_DIR; absolute */
 	const char *cwd;             /* where commands run */
+	const char *here;            /* where they run if `cwd` is another machine's; NULL: there */
 	const char *session_id;
 	const char *transcript_path; /* "" while there is none */
 	const char *plans_folder;    /* GEMINI_PLANS_DIR; or NULL */

@@ -134,6 +134,7 @@ struct hooks *hooks_new(const struct hooks_options *options)
 
 	hooks->project = copy_text(options->project);
 	hooks->cwd = copy_text(options->cwd);
+	hooks->here = copy_text(options->here);
 	hooks_set_session(hooks, options->session_id, options->transcript_path,
 	                  options->plans_folder);
 	hooks->trust_file = copy_text(options->trust_file);
@@ -233,6 +234,7 @@ void hooks_free(struct hooks *hooks)
 	free(hooks->groups);
 	free(hooks->project);
 	free(hooks->cwd);
+	free(hooks->here);
 	free(hooks->session_id);
 	free(hooks->transcript_path);
 	free(hooks->plans_folder);

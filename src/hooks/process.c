@@ -199,7 +199,9 @@ static int spawn_shell(const struct hooks *hooks, const struct hook *hook,
 	hook_command_text(hooks, hook->command, &command);
 	ret->group = cgroup_make_unlimited();
 	cgroup_door_open(ret->group, &door);
-	failed = hook_keeper_start(&(struct hook_start){ .command = command.data, .cwd = hooks->cwd,
+	failed = hook_keeper_start(&(struct hook_start){ .command = command.data,
+	                                                 .cwd = hooks->here ? hooks->here :
+	                                                                      hooks->cwd,
 	                                                 .environment = env, .files = files,
 	                                                 .door = &door },
 	                           &ret->pid);

@@ -48,6 +48,8 @@ struct worker_options {
 	size_t write_count, read_count, deny_count;
 	const char *const *keep, *const *ask; /* sandbox_options.keep and .ask */
 	size_t keep_count, ask_count;
+	const char *const *syscalls; /* sandbox_options.syscalls */
+	size_t syscall_count;
 	struct sandbox_limits limits; /* of commands; all 0: the defaults */
 	/* Of local workers: the program that has `hasp worker`, looked up in PATH if there is no
 	 * "/" in it; NULL: this program itself. */

@@ -55,6 +55,8 @@ struct worker_options worker_options_copy(const struct worker_options *options)
 	copy.deny = (const char *const *)worker_texts_copy(options->deny, options->deny_count);
 	copy.keep = (const char *const *)worker_texts_copy(options->keep, options->keep_count);
 	copy.ask = (const char *const *)worker_texts_copy(options->ask, options->ask_count);
+	copy.syscalls = (const char *const *)worker_texts_copy(options->syscalls,
+	                                                       options->syscall_count);
 	copy.journal_folder = mem_strdup(options->journal_folder);
 	copy.program = mem_strdup(options->program);
 	copy.ret_recovered = NULL;
@@ -70,6 +72,7 @@ void worker_options_release(struct worker_options *options)
 	worker_texts_free((char **)options->deny);
 	worker_texts_free((char **)options->keep);
 	worker_texts_free((char **)options->ask);
+	worker_texts_free((char **)options->syscalls);
 	free((char *)options->journal_folder);
 	free((char *)options->program);
 	*options = (struct worker_options){ 0 };

@@ -2,6 +2,7 @@
 /* Which hooks count. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/setup/policy_load.h"
 #include "base/mem.h"
@@ -125,10 +126,12 @@ static struct hooks *make_hooks(const struct hooks_sources *sources)
 	const struct settings *settings = sources->settings;
 	_cleanup_free_ char *trust = mem_printf("%s/trusted_hooks.json",
 	                                        home_gemini(settings_home(settings)));
+	_cleanup_free_ char *here = sources->local ? NULL : getcwd(NULL, 0);
 	char **roots = hooks_roots(settings);
 	struct hooks_options options = {
 		.project = sources->project,
 		.cwd = sources->project,
+		.here = here,
 		.session_id = sources->session_id,
 		.transcript_path = sources->transcript_path,
 		.plans_folder = sources->plans_folder,

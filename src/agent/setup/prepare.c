@@ -21,6 +21,7 @@
 #include "data/json.h"
 #include "data/jsonc.h"
 #include "data/toml.h"
+#include "sandbox/plan/calls.h"
 #include "sandbox/plan/probe.h"
 
 /* ---- variables of commands --------------------------------------------------- */
@@ -869,6 +870,41 @@ const char **prepare_sandbox(const struct settings *settings, struct worker_opti
 	ret->write = all;
 	ret->read = all + ret->write_count;
 	return all;
+}
+
+#define SYSCALLS "hasp.sandbox.syscalls"
+
+bool prepare_is_read(const struct settings *settings, const char *name, struct err *err)
+{
+	_cleanup_free_ char *wrong = mem_printf("\"%s\" has to be", name);
+	size_t i;
+	json_t *sentence;
+
+	json_array_foreach((json_t *)settings_warnings(settings), i, sentence)
+		if (strstr(json_string_value(sentence), wrong))
+			return err_set(err, ERR_INVALID_ARGUMENT, "%s",
+			               json_string_value(sentence));
+	return true;
+}
+
+bool prepare_syscalls(const struct settings *settings, struct worker_options *options, char ***ret,
+                      struct err *err)
+{
+	const json_t *list = settings ? settings_get(settings, SYSCALLS) : NULL;
+	_cleanup_free_ const char **names = mem_alloc(json_array_size(list) + 1, sizeof(*names));
+	struct err why = ERR_INIT;
+	size_t i, count = 0;
+	json_t *name;
+
+	*ret = NULL;
+	if (settings && !prepare_is_read(settings, SYSCALLS, err))
+		return false;
+	json_array_foreach((json_t *)list, i, name)
+		names[count++] = json_is_string(name) ? json_string_value(name) : "";
+	if (!sandbox_calls_expand(names, count, ret, &options->syscall_count, &why))
+		return err_set(err, why.code, SYSCALLS ": %s", why.message);
+	options->syscalls = (const char *const *)*ret;
+	return true;
 }
 
 char **prepare_environment(const struct settings *settings)

@@ -127,6 +127,15 @@ bool prepare_level(const struct settings *settings, const struct prepare_level *
  * be NULL. */
 bool prepare_may_network(const struct settings *settings);
 
+/* Whether no file has a value of the wrong type for a setting that restricts: that value is left
+ * out of the settings, and would restrict nothing.  INVALID_ARGUMENT: the file, the line, the
+ * type. */
+bool prepare_is_read(const struct settings *settings, const char *name, struct err *err);
+/* What hasp.sandbox.syscalls forbids to commands, into `options`.  *ret has the memory, for the
+ * caller to free with sandbox_calls_free when the options are not used any more.  INVALID_ARGUMENT:
+ * a name is none. */
+bool prepare_syscalls(const struct settings *settings, struct worker_options *options, char ***ret,
+                      struct err *err);
 /* What the settings say of the sandbox, beside what `ret` has already: the network; paths to
  * write and to read, in an array that takes the place of ret->write and ret->read.  The caller
  * frees that; its strings are the settings'. */

@@ -17,6 +17,7 @@
 #include "data/json.h"
 #include "hasp_agent.h"
 #include "hooks/hooks.h"
+#include "sandbox/plan/calls.h"
 #include "worker/environment.h"
 #include "worker/local.h"
 
@@ -279,6 +280,11 @@ static const char *program_of(const hasp_agent_options *options)
 	return options->program ? options->program : "hasp";
 }
 
+static void calls_cleanup(char ***calls)
+{
+	sandbox_calls_free(*calls);
+}
+
 /* *ret_sentences: sentences for the model about what is confined; the caller frees. */
 static bool open_agent_workspace(hasp_agent *agent, const hasp_agent_options *options,
                                  char **ret_sentences,
@@ -286,6 +292,7 @@ static bool open_agent_workspace(hasp_agent *agent, const hasp_agent_options *op
 {
 	_cleanup_free_ char *journal = local_journal_folder();
 	_cleanup_free_ const char **roots = NULL, **write = NULL, **kept = NULL;
+	__attribute__((cleanup(calls_cleanup))) char **syscalls = NULL;
 	json_auto_t *texts = NULL;
 	json_auto_t *list = json_array();
 	const struct prepare_folders included = { .list = list, .notice = forward_notice,
@@ -298,7 +305,8 @@ static bool open_agent_workspace(hasp_agent *agent, const hasp_agent_options *op
 	roots = prepare_roots(agent->settings, agent->project, &included, &worker.root_count);
 	worker.roots = roots;
 	if (!prepare_level(agent->settings, &(struct prepare_level){ NULL, NULL }, NULL, NULL,
-	                   &worker, err))
+	                   &worker, err) ||
+	    !prepare_syscalls(agent->settings, &worker, &syscalls, err))
 		return false;
 	write = prepare_sandbox(agent->settings, &worker);
 	kept = prepare_kept(agent->policy, &texts, &worker);

@@ -170,19 +170,25 @@ static bool headless_open_provider(struct headless *run, struct err *err)
 	json_auto_t *texts = NULL;
 	bool strongest = invocation_has(run->invocation, FLAG_SANDBOX) &&
 	                 !invocation_value(run->invocation, FLAG_SANDBOX);
+	bool level_given;
 
 	if (!confinement_read(run->invocation, &run->confinement, err))
 		return false;
 	if (strongest)
 		run->confinement.level.flag = "full";
-	included.remote = run->confinement.worker;
+	level_given = run->confinement.options.level_given;
 	if (!confinement_settle_with(&run->confinement, run->settings, run->notice,
-	                             run->notice_data, err))
+	                             run->notice_data, err) ||
+	    !places_choose(run->invocation, &run->confinement, run->settings, level_given,
+	                   run->notice, run->notice_data, err))
 		return false;
+	included.remote = run->confinement.worker;
 	write = prepare_sandbox(run->settings, options);
 	kept = prepare_kept(run->policy, &texts, options);
 	prepare_add_folders(named, "--include-directories", &included);
 	roots = prepare_roots(run->settings, run->root, &included, &options->root_count);
+	if (run->confinement.worker && run->confinement.root)
+		roots[0] = run->confinement.root;
 	options->roots = roots;
 	if (!confinement_open(&run->confinement, &run->provider, err))
 		return false;
@@ -398,7 +404,8 @@ static bool check_prompt(struct headless *run, struct agent_input *input, struct
 	const struct span said = agent_input_said(input);
 	char *from = input->text.data + input->piped_len;
 	const struct command_context context = {
-		.settings = run->settings, .local = !invocation_has(run->invocation, FLAG_WORKER),
+		.settings = run->settings,
+		.local = !places_may_leave(run->invocation, run->settings),
 	};
 	size_t skip;
 
@@ -628,7 +635,6 @@ static int run_terminal(const struct invocation *invocation)
 		.session = resumed,
 		.browse = invocation_has(invocation, FLAG_RESUME) && !resumed,
 		.screen_reader = invocation_has(invocation, FLAG_SCREEN_READER),
-		.local = !invocation_has(invocation, FLAG_WORKER),
 		.model = invocation_value(invocation, FLAG_MODEL),
 		.open = terminal_open, .close = terminal_close, .reload = terminal_reload,
 		.data = &run,
@@ -640,6 +646,7 @@ static int run_terminal(const struct invocation *invocation)
 		return output_fail(&err, AGENT_EXIT_GENERAL);
 	if (!headless_open_settings(&run, &err))
 		return output_fail(&err, AGENT_EXIT_CONFIG);
+	options.local = !places_may_leave(invocation, run.settings);
 	terminal_mode(&run);
 	if (!prepare_mode_check(run.settings, run.mode, &err))
 		return output_fail(&err, err.code == ERR_PERMISSION_DENIED ? AGENT_EXIT_UNTRUSTED :

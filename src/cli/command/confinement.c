@@ -15,6 +15,7 @@
 #include "cli/view/output.h"
 #include "config/settings.h"
 #include "data/json.h"
+#include "sandbox/plan/calls.h"
 #include "sandbox/plan/probe.h"
 #include "worker/inside/serve.h"
 #include "worker/local.h"
@@ -229,24 +230,37 @@ static void complain_of_level(void *data, const char *severity, const char *mess
 	output_complain(message);
 }
 
+/* Only what went otherwise than the first place says: results name the level. */
+static void complain_of_place(void *data, const char *severity, const char *message)
+{
+	(void)data;
+	if (strcmp(severity, "warning") == 0)
+		output_complain(message);
+}
+
 bool confinement_settle_with(struct confinement *confinement, const struct settings *settings,
                              prepare_notice *notice, void *data, struct err *err)
 {
-	/* Over there, it is that machine's to say. */
-	return confinement->worker || prepare_level(settings, &confinement->level, notice, data,
-	                                            &confinement->options, err);
+	/* Over there, the level is that machine's to say. */
+	if (!confinement->worker && !prepare_level(settings, &confinement->level, notice, data,
+	                                           &confinement->options, err))
+		return false;
+	return prepare_syscalls(settings, &confinement->options, &confinement->syscalls, err);
 }
 
-bool confinement_settle(struct confinement *confinement, struct err *err)
+bool confinement_settle(const struct invocation *invocation, struct confinement *confinement,
+                        struct err *err)
 {
+	const bool level_given = confinement->options.level_given;
 	struct settings *settings;
 	bool ok;
 
-	if (confinement->worker)
-		return true;
 	if (!settings_load_own(&settings, err))
 		return false;
-	ok = confinement_settle_with(confinement, settings, complain_of_level, NULL, err);
+	ok = confinement_settle_with(confinement, settings, complain_of_level, NULL, err) &&
+	     (!invocation ||
+	      places_choose(invocation, confinement, settings, level_given, complain_of_place,
+	                    NULL, err));
 	if (settings)
 		warn_of_level(settings);
 	settings_free(settings);
@@ -313,6 +327,22 @@ bool confinement_read(const struct invocation *invocation, struct confinement *r
 	return true;
 }
 
+/* Which place it was, and that its folders are not those of this machine. */
+static bool explain_elsewhere(const struct confinement *confinement, struct err *err)
+{
+	const struct err why = *err;
+	const bool place = confinement->place;
+	const bool passed = confinement->passed_over && *confinement->passed_over;
+	const bool folder = strstr(why.message, "workspace root") && !confinement->root;
+
+	return err_set(err, why.code, "%s%s%s%s%s%s%s", place ? confinement->place : "",
+	               place ? ": " : "", why.message,
+	               folder ? ". That is a path over there; --worker-root PATH names another" :
+	                        "",
+	               !folder ? "" : place ? ", and so does \"root\" in hasp.worker." : ".",
+	               passed ? " Not used:" : "", passed ? confinement->passed_over : "");
+}
+
 bool confinement_open(const struct confinement *confinement, struct provider **ret,
                       struct err *err)
 {
@@ -320,9 +350,24 @@ bool confinement_open(const struct confinement *confinement, struct provider **r
 
 	const char *const *worker = (const char *const *)confinement->worker;
 
-	if (worker)
-		return local_provider_command(worker, options, ret, err);
-	return local_provider_open(options, ret, err);
+	if (!worker)
+		return local_provider_open(options, ret, err);
+	if (!local_provider_command(worker, options, ret, err))
+		return explain_elsewhere(confinement, err);
+	if (places_suffice(confinement, *ret, err))
+		return true;
+	provider_free(*ret);
+	return false;
+}
+
+const char **confinement_roots(const struct invocation *invocation,
+                               const struct confinement *confinement, size_t *ret_count)
+{
+	const char **roots = invocation_values(invocation, FLAG_ROOT, ret_count);
+
+	if (!*ret_count && confinement->worker && confinement->root)
+		roots[(*ret_count)++] = confinement->root;
+	return roots;
 }
 
 bool confinement_open_roots(const struct invocation *invocation, struct provider **ret,
@@ -333,9 +378,9 @@ bool confinement_open_roots(const struct invocation *invocation, struct provider
 	_cleanup_free_ const char **roots = NULL;
 
 	if (!confinement_read(invocation, &confinement, err) ||
-	    !confinement_settle(&confinement, err))
+	    !confinement_settle(invocation, &confinement, err))
 		return false;
-	roots = invocation_values(invocation, FLAG_ROOT, &options->root_count);
+	roots = confinement_roots(invocation, &confinement, &options->root_count);
 	options->roots = roots;
 	if (!options->root_count)
 		roots[options->root_count++] = ".";
@@ -352,6 +397,10 @@ void confinement_release(struct confinement *confinement)
 	free(confinement->project);
 	free(confinement->kept);
 	json_decref(confinement->kept_texts);
+	sandbox_calls_free(confinement->syscalls);
+	free(confinement->root);
+	free(confinement->place);
+	free(confinement->passed_over);
 	*confinement = (struct confinement){ 0 };
 }
 
@@ -428,7 +477,7 @@ int command_run_worker(const struct invocation *invocation)
 	if (invocation_has(invocation, FLAG_CONFINED))
 		return serve_worker(NULL, true);
 	if (!confinement_read(invocation, &confinement, &err) ||
-	    !confinement_settle(&confinement, &err)) {
+	    !confinement_settle(NULL, &confinement, &err)) {
 		return output_fail(&err, CLI_USAGE);
 	}
 	roots = invocation_values(invocation, FLAG_ROOT, &confinement.options.root_count);

@@ -209,6 +209,12 @@ struct confinement {
 	char *project;                 /* owned; where commands without a session begin */
 	const char **kept;             /* owned; what rules on paths keep; `options` points to it */
 	json_t *kept_texts;            /* owned; its strings */
+	char **syscalls;               /* owned; likewise (hasp.sandbox.syscalls) */
+	char *root;                    /* owned; the folder over there, of --worker-root or the
+	                                * place; NULL: not named */
+	char *place;                   /* owned; which of hasp.worker was chosen; NULL: not set */
+	char *passed_over;             /* owned; why those before it were not; or empty */
+	enum sandbox_level least;      /* that the place must give */
 	struct prepare_level level;    /* what --sandbox and HASP_SANDBOX say; borrowed */
 };
 
@@ -216,14 +222,32 @@ struct confinement {
 bool confinement_read(const struct invocation *invocation, struct confinement *ret,
                       struct err *err);
 /* The level, out of these and of what the user or the administrator require (prepare_level), and
- * what rules on paths keep (prepare_kept_of): for commands that have read no settings, and need no
- * project's. INVALID_ARGUMENT: a file is wrong. */
-bool confinement_settle(struct confinement *confinement, struct err *err);
+ * what they forbid (prepare_syscalls) and rules on paths keep (prepare_kept_of): for commands that
+ * have read no settings, and need no project's; and where work runs, unless `invocation` is NULL (a
+ * worker is where it is). INVALID_ARGUMENT: a file is wrong. */
+bool confinement_settle(const struct invocation *invocation, struct confinement *confinement,
+                        struct err *err);
 /* The same for a command that has read settings. */
 bool confinement_settle_with(struct confinement *confinement, const struct settings *settings,
                              prepare_notice *notice, void *data, struct err *err);
+/* Where work runs (places.c): the setting hasp.worker, unless --worker says it; with the level
+ * settled, of which `level_given` is what a flag said.  The notice says which place was chosen and
+ * why others were not.  INVALID_ARGUMENT: the setting is wrong; DENIED_BY_SANDBOX: no place can be
+ * had, with what each said; DENIED_BY_POLICY: the administrator's setting rules --worker out. */
+bool places_choose(const struct invocation *invocation, struct confinement *confinement,
+                   const struct settings *settings, bool level_given, prepare_notice *notice,
+                   void *data, struct err *err);
+/* Whether a provider of the chosen place is at the level that it must give. DENIED_BY_SANDBOX. */
+bool places_suffice(const struct confinement *confinement, struct provider *provider,
+                    struct err *err);
+/* Whether work may run on another machine, before the place is chosen. */
+bool places_may_leave(const struct invocation *invocation, const struct settings *settings);
 bool confinement_open(const struct confinement *confinement, struct provider **ret,
                       struct err *err);
+/* The folders that --root names; none: the place's own, if it has one.  With room for one more; the
+ * caller frees the array. */
+const char **confinement_roots(const struct invocation *invocation,
+                               const struct confinement *confinement, size_t *ret_count);
 /* All of it for commands without settings of a project: the provider of the folders that --root
  * names, or of the current one. */
 bool confinement_open_roots(const struct invocation *invocation, struct provider **ret,

@@ -125,6 +125,8 @@ static bool make_command_plan(const struct confinement *confinement, struct sand
 		.keep_count = from->keep_count,
 		.ask = from->ask,
 		.ask_count = from->ask_count,
+		.syscalls = from->syscalls,
+		.syscall_count = from->syscall_count,
 		.network = from->network,
 		.use = SANDBOX_USE_COMMAND,
 		.limits = sandbox_limits_default(),
@@ -253,9 +255,16 @@ static int sandbox_show_status(const struct invocation *invocation,
 		const struct reporter reporter = json_reporter(&document);
 
 		explain_status(sandbox_probe(), level, &reporter);
+		if (confinement->place)
+			json_object_set_new(document.open[0], "worker",
+			                    json_string(confinement->place));
 		twins_print(&twins, &reporter);
 		return print_sandbox_document(document.open[0]);
 	}
+	if (confinement->place)
+		buf_printf(&text, "work runs at %s (hasp.worker)%s\n", confinement->place,
+		           confinement->worker ? "; the levels below are those of this machine" :
+		                                 "");
 	explain_status_text(sandbox_probe(), level, &text);
 	explain_twins_text(&twins, &text);
 	return print_text(&text);
@@ -567,9 +576,9 @@ int command_run_sandbox(const struct invocation *invocation)
 
 	if (!check_sandbox_flags(invocation, &err) ||
 	    !confinement_read(invocation, &confinement, &err) ||
-	    !confinement_settle(&confinement, &err))
+	    !confinement_settle(invocation, &confinement, &err))
 		return output_fail(&err, CLI_USAGE);
-	roots = invocation_values(invocation, FLAG_ROOT, &confinement.options.root_count);
+	roots = confinement_roots(invocation, &confinement, &confinement.options.root_count);
 	if (!confinement.options.root_count)
 		roots[confinement.options.root_count++] = ".";
 	confinement.options.roots = roots;

@@ -263,7 +263,7 @@ static bool make_serve(struct service *service, struct err *err)
 		options.return_content = RETURN_DIFF;
 	else if (invocation_value_is(invocation, FLAG_RETURN_CONTENT, "none"))
 		options.return_content = RETURN_NONE;
-	service->roots = invocation_values(invocation, FLAG_ROOT, &options.root_count);
+	service->roots = confinement_roots(invocation, &service->confinement, &options.root_count);
 	service->tools = invocation_values(invocation, FLAG_TOOLS, &options.names.tool_count);
 	service->exclude = invocation_values(invocation, FLAG_EXCLUDE_TOOLS,
 	                                     &options.names.exclude_count);
@@ -351,7 +351,7 @@ static bool service_start(struct service *service, struct err *err)
 {
 	if (!check_serve_flags(service->invocation, err) ||
 	    !confinement_read(service->invocation, &service->confinement, err) ||
-	    !confinement_settle(&service->confinement, err) ||
+	    !confinement_settle(service->invocation, &service->confinement, err) ||
 	    !loop_new(&service->loop, err))
 		return false;
 	service->pool = pool_new(0, THREADS_MAX);

@@ -69,7 +69,13 @@ static const char *const level_choices[] __attribute__((unused)) = {
 		 "\"ssh HOST hasp worker\", \"docker exec -i NAME hasp worker\". COMMAND is cut "  \
 		 "into words at blanks; quotes and backslashes keep blanks, nothing else has a " \
 		 "meaning and no shell is run. Or it is a JSON array of words. Roots and the "   \
-		 "paths of other options are then paths over there." }
+		 "paths of other options are then paths over there. The setting hasp.worker is "  \
+		 "the default." },                                                                \
+	{ .id = FLAG_WORKER_ROOT, .name = "worker-root",                                         \
+	  .value = { "PATH", COMPLETE_NOTHING, NULL },                                           \
+	  .help = "the folder to work in there",                                                 \
+	  .man = "The folder to work in at the other end of --worker, an absolute path over "     \
+		 "there. The default is the folder that hasp was started in." }
 
 #define POLICY_FLAGS                                                                             \
 	{ .id = FLAG_POLICY, .name = "policy", .repeatable = true,                               \

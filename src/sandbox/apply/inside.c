@@ -3,7 +3,9 @@
 #include "sandbox/apply/inside.h"
 
 #include <errno.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -12,9 +14,11 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/mem.h"
 #include "sandbox/apply/cgroup.h"
 #include "sandbox/apply/filter.h"
 #include "sandbox/apply/landlock.h"
+#include "sandbox/plan/calls.h"
 
 /* ---- installing the filters that were compiled with hasp ---- */
 
@@ -25,39 +29,39 @@
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
 
-static long set_filter(enum filter_name name, unsigned long flags)
+static long set_filter(const struct filter_program *own, unsigned long flags)
 {
-	struct sock_fprog program;
-
-	if ((unsigned)name >= FILTER_COUNT) {
-		errno = EINVAL;
-		return -1;
-	}
 	/* The kernel only reads the instructions. */
-	program.filter = (struct sock_filter *)(uintptr_t)filter_programs[name].code;
-	program.len = (unsigned short)filter_programs[name].count;
+	const struct sock_fprog program = { .filter = (struct sock_filter *)(uintptr_t)own->code,
+		                            .len = (unsigned short)own->count };
+
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 }
 
 bool filter_install(enum filter_name name)
 {
-	long done = set_filter(name, SECCOMP_FILTER_FLAG_TSYNC);
+	long done = set_filter(&filter_programs[name], SECCOMP_FILTER_FLAG_TSYNC);
 
 	if (done > 0) /* a thread that has a filter of its own */
 		errno = ESRCH;
 	return done == 0;
 }
 
-int filter_install_notify(enum filter_name name)
+static int program_install_notify(const struct filter_program *program)
 {
 	/* Once the supervisor has begun with a call, only a deadly signal ends it: else a program
 	 * with a timer would have its calls done twice, or never (Linux 5.19). */
-	long fd = set_filter(name, SECCOMP_FILTER_FLAG_NEW_LISTENER |
-	                           SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
+	long fd = set_filter(program, SECCOMP_FILTER_FLAG_NEW_LISTENER |
+	                              SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
 
 	if (fd < 0 && errno == EINVAL)
-		fd = set_filter(name, SECCOMP_FILTER_FLAG_NEW_LISTENER);
+		fd = set_filter(program, SECCOMP_FILTER_FLAG_NEW_LISTENER);
 	return (int)fd;
+}
+
+int filter_install_notify(enum filter_name name)
+{
+	return program_install_notify(&filter_programs[name]);
 }
 
 size_t filter_size(enum filter_name name)
@@ -107,14 +111,65 @@ bool sandbox_harden_runner(const struct sandbox_plan *plan, struct err *err)
 	       set_step_refused(err, "To be a subreaper");
 }
 
+/* Without a network of its own and without leave to use the machine's, what Landlock and namespaces
+ * would do is the supervisor's. */
+static enum filter_name filter_of(const struct sandbox_plan *plan)
+{
+	if (plan->level == SANDBOX_FULL && plan->own_processes && plan->network)
+		return FILTER_COMMAND_NET;
+	if (plan->level == SANDBOX_FULL && plan->own_processes && plan->own_network)
+		return FILTER_COMMAND;
+	return plan->network ? FILTER_COMMAND_LANDLOCK_NET : FILTER_COMMAND_LANDLOCK;
+}
+
+/* The filter with the plan's calls before it, each of which the supervisor refuses: jumps of BPF
+ * are relative, and a foreign architecture does not get here (FILTER_BASE).  *ret is the caller's
+ * to free; NULL: the plan has none. */
+static bool filter_with_calls(const struct sandbox_plan *plan, struct sock_filter **ret,
+                              size_t *ret_count, struct err *err)
+{
+	const struct filter_program *usual = &filter_programs[filter_of(plan)];
+	struct sock_filter *code;
+	size_t n = 0;
+
+	*ret = NULL;
+	if (!plan->syscall_count)
+		return true;
+	if (usual->count + 2 * plan->syscall_count + 1 > BPF_MAXINSNS)
+		return err_set(err, ERR_TOO_LARGE, "hasp.sandbox.syscalls names too many calls.");
+	code = mem_alloc(usual->count + 2 * plan->syscall_count + 1, sizeof(*code));
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+	                                         offsetof(struct seccomp_data, nr));
+	for (size_t i = 0; i < plan->syscall_count; i++) {
+		const int number = sandbox_call_number(plan->syscalls[i]);
+
+		if (number < 0) /* of another architecture */
+			continue;
+		code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+		                                         (uint32_t)number, 0, 1);
+		code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
+	}
+	memcpy(code + n, usual->code, usual->count * sizeof(*code));
+	*ret = code;
+	*ret_count = n + usual->count;
+	return true;
+}
+
 bool sandbox_command_prepare(const struct sandbox_plan *plan, struct sandbox_command_entry *ret,
                              struct err *err)
 {
+	struct sock_filter *filter = NULL;
+	size_t count = 0;
 	int ruleset = -1;
 
-	if (plan_confines(plan) && !landlock_prepare(plan, LANDLOCK_LAYER_COMMAND, &ruleset, err))
+	if (plan_confines(plan) && !filter_with_calls(plan, &filter, &count, err))
 		return false;
-	*ret = (struct sandbox_command_entry){ .plan = plan, .ruleset = ruleset };
+	if (plan_confines(plan) && !landlock_prepare(plan, LANDLOCK_LAYER_COMMAND, &ruleset, err)) {
+		free(filter);
+		return false;
+	}
+	*ret = (struct sandbox_command_entry){ .plan = plan, .ruleset = ruleset,
+		                               .filter = filter, .filter_count = count };
 	return true;
 }
 
@@ -122,6 +177,8 @@ void sandbox_command_release(struct sandbox_command_entry *entry)
 {
 	fd_cleanup_close(&entry->ruleset);
 	entry->ruleset = -1;
+	free(entry->filter);
+	entry->filter = NULL;
 }
 
 /* Never above what it is. */
@@ -155,17 +212,6 @@ static bool set_limits(const struct sandbox_plan *plan)
 	return ok;
 }
 
-/* Without a network of its own and without leave to use the machine's, what Landlock and namespaces
- * would do is the supervisor's. */
-static enum filter_name filter_of(const struct sandbox_plan *plan)
-{
-	if (plan->level == SANDBOX_FULL && plan->own_processes && plan->network)
-		return FILTER_COMMAND_NET;
-	if (plan->level == SANDBOX_FULL && plan->own_processes && plan->own_network)
-		return FILTER_COMMAND;
-	return plan->network ? FILTER_COMMAND_LANDLOCK_NET : FILTER_COMMAND_LANDLOCK;
-}
-
 static bool send_descriptor(int socket, int fd)
 {
 	union {
@@ -194,6 +240,7 @@ static bool send_descriptor(int socket, int fd)
 bool sandbox_enter_command(const struct sandbox_command_entry *entry, int notify_socket)
 {
 	const struct sandbox_plan *plan = entry->plan;
+	const struct filter_program own = { entry->filter, entry->filter_count };
 	bool sent;
 	int fd;
 
@@ -206,7 +253,7 @@ bool sandbox_enter_command(const struct sandbox_command_entry *entry, int notify
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1UL, 0UL, 0UL, 0UL) != 0 ||
 	    !landlock_enter(entry->ruleset, plan->landlock_abi, LANDLOCK_LAYER_COMMAND))
 		return false;
-	fd = filter_install_notify(filter_of(plan));
+	fd = program_install_notify(entry->filter ? &own : &filter_programs[filter_of(plan)]);
 	if (fd < 0)
 		return false;
 	sent = notify_socket < 0 || send_descriptor(notify_socket, fd);

@@ -10,6 +10,8 @@
 
 #include "sandbox/plan/plan.h"
 
+struct sock_filter;
+
 /* No more programs and sockets, for all threads from now on; not dumpable. At level paths it
  * does nothing but that last part. */
 bool sandbox_harden_files(const struct sandbox_plan *plan, struct err *err);
@@ -23,12 +25,14 @@ bool sandbox_harden_runner(const struct sandbox_plan *plan, struct err *err);
 struct sandbox_command_entry {
 	const struct sandbox_plan *plan;
 	int ruleset; /* owned */
+	struct sock_filter *filter; /* owned; with the calls of plan->syscalls; NULL: the usual */
+	size_t filter_count;
 };
 
 /* Makes it, in the worker. `ret` borrows the plan. DENIED_BY_SANDBOX: the kernel refuses it. */
 bool sandbox_command_prepare(const struct sandbox_plan *plan, struct sandbox_command_entry *ret,
                              struct err *err);
-/* Closes the ruleset, in the worker; the child's copy goes with its exec. */
+/* Closes the ruleset and frees the filter, in the worker; the child's copy goes with its exec. */
 void sandbox_command_release(struct sandbox_command_entry *entry);
 
 /* In the child, after fork; system calls alone.  `notify_socket`: where the descriptor of the

@@ -28,6 +28,8 @@ static const struct {
 	[SANDBOX_REASON_SOCKETS] = { "sockets", "sockets of daemons" },
 	[SANDBOX_REASON_NETWORK] = { "network", "the network is off" },
 	[SANDBOX_REASON_KERNEL] = { "kernel", "a system call that no command needs" },
+	[SANDBOX_REASON_SYSCALLS] = { "syscalls",
+	                              "forbidden by the setting hasp.sandbox.syscalls" },
 	[SANDBOX_REASON_LIMIT] = { "limit", "a limit was reached" },
 	[SANDBOX_REASON_VIEW] = { "view", "its files are hidden here, at least in part: a commit "
 	                          "would delete them" },

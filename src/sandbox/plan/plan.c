@@ -12,6 +12,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "sandbox/plan/calls.h"
 #include "sandbox/plan/private.h"
 #include "sandbox/plan/probe.h"
 
@@ -435,6 +436,23 @@ static bool name_temp(struct sandbox_plan *plan, const char *temp, struct err *e
 	return true;
 }
 
+/* What no filter refuses is not called forbidden. */
+static bool take_syscalls(const struct sandbox_options *options, struct sandbox_plan *plan,
+                          struct err *err)
+{
+	struct err why = ERR_INIT;
+
+	if (!options->syscall_count || options->use != SANDBOX_USE_COMMAND)
+		return true;
+	if (plan->level == SANDBOX_PATHS)
+		return err_set(err, ERR_DENIED_BY_SANDBOX,
+		               "hasp.sandbox.syscalls forbids system calls, which level paths "
+		               "cannot do: commands are not confined there.");
+	return sandbox_calls_expand(options->syscalls, options->syscall_count, &plan->syscalls,
+	                            &plan->syscall_count, &why) ||
+	       err_set(err, why.code, "hasp.sandbox.syscalls: %s", why.message);
+}
+
 bool sandbox_plan_make(const struct sandbox_options *options, const struct sandbox_probe *probe,
                        struct sandbox_plan **ret, struct err *err)
 {
@@ -445,7 +463,8 @@ bool sandbox_plan_make(const struct sandbox_options *options, const struct sandb
 		return err_set(err, ERR_INVALID_ARGUMENT, "a workspace root is needed");
 	plan = mem_alloc(1, sizeof(*plan));
 	draft.plan = plan;
-	if (!choose_level(options, probe, plan, err) || !add_all_rules(&draft, plan, err) ||
+	if (!choose_level(options, probe, plan, err) || !take_syscalls(options, plan, err) ||
+	    !add_all_rules(&draft, plan, err) ||
 	    !name_temp(plan, options->temp, err)) {
 		sandbox_plan_free(plan);
 		return false;
@@ -472,6 +491,7 @@ void sandbox_plan_free(struct sandbox_plan *plan)
 		free(plan->unjudged[i]);
 	free(plan->unjudged);
 	free(plan->given);
+	sandbox_calls_free(plan->syscalls);
 	sandbox_pointers_free(plan->pointers, plan->pointer_count);
 	free(plan->rules);
 	free(plan->absent);

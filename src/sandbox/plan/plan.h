@@ -75,6 +75,7 @@ enum sandbox_reason {
 	SANDBOX_REASON_SOCKETS,     /* sockets of daemons */
 	SANDBOX_REASON_NETWORK,     /* the network is off */
 	SANDBOX_REASON_KERNEL,      /* a system call that no command needs */
+	SANDBOX_REASON_SYSCALLS,    /* one that the setting hasp.sandbox.syscalls forbids */
 	SANDBOX_REASON_LIMIT,       /* a limit was reached */
 	SANDBOX_REASON_VIEW,        /* a repository whose files commands do not see as they are */
 	SANDBOX_REASON_UNJUDGED,    /* what a call is about cannot be read or found out */
@@ -152,6 +153,9 @@ struct sandbox_options {
 	 * file without another one; what is not is left out, as if it were not named. */
 	const char *const *exact;
 	size_t exact_count;
+	const char *const *syscalls; /* commands: what they may not call, on top of hasp's filters
+	                              * (calls.h has the names) */
+	size_t syscall_count;
 	bool roots_read_only;       /* roots are readable only */
 	bool network;
 	enum sandbox_use use;
@@ -191,6 +195,8 @@ struct sandbox_plan {
 	char **given;               /* owned; canonical; what --write and permissions name, there or
 	                             * not: the guard leaves alone what is protected there else */
 	size_t given_count;
+	char **syscalls;            /* owned; names of calls, without groups */
+	size_t syscall_count;
 	char *temp;                 /* owned; NULL or canonical. At full it is seen as /tmp too */
 	struct sandbox_limits limits;
 	char *weaker_because;       /* owned; why the level is not full, one sentence; or NULL */

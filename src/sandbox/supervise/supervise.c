@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -18,6 +19,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "sandbox/plan/calls.h"
 #include "sandbox/supervise/private.h"
 
 /* ---- shared memory ---- */
@@ -243,14 +245,33 @@ void supervise_hold_groups(struct supervisor *supervisor)
 		atomic_store(&supervisor->holds_groups, true);
 }
 
+/* One that the plan forbids (hasp.sandbox.syscalls): before anything else is done about it. */
+static struct answer supervise_forbid(const struct call *call, const char *name)
+{
+	struct denial denial = { .kind = DENIAL_CALL, .reason = SANDBOX_REASON_SYSCALLS };
+
+	snprintf(denial.what, sizeof(denial.what), "%s", name);
+	supervise_record_denial(call, &denial);
+	return answer_error(EPERM);
+}
+
+static const char *forbidden_name(const struct sandbox_plan *plan, int number)
+{
+	for (size_t i = 0; i < plan->syscall_count; i++)
+		if (sandbox_call_number(plan->syscalls[i]) == number)
+			return plan->syscalls[i];
+	return NULL;
+}
+
 static struct answer handle_call(const struct call *call)
 {
 	static const struct handler refuse = { .run = supervise_refuse };
 	int number = call->number;
+	const char *forbidden = forbidden_name(call->supervisor->plan, number);
 	const struct handler *row = number >= 0 && number < NR_COUNT && handlers[number].run ?
 		&handlers[number] : &refuse;
 
-	return row->run(call, row);
+	return forbidden ? supervise_forbid(call, forbidden) : row->run(call, row);
 }
 
 /* Takes one request, if there still is one: the process may have been killed. */

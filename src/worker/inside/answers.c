@@ -97,6 +97,12 @@ bool server_limit_options(struct worker_options *options, const struct worker_op
 	                                                     most->keep, most->keep_count);
 	options->keep_count += most->keep_count;
 	wire_arena_keep(arena, (void *)options->keep);
+	options->syscalls = (const char *const *)join_text_lists(options->syscalls,
+	                                                         options->syscall_count,
+	                                                         most->syscalls,
+	                                                         most->syscall_count);
+	options->syscall_count += most->syscall_count;
+	wire_arena_keep(arena, (void *)options->syscalls);
 	return true;
 }
 

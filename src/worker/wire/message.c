@@ -78,6 +78,7 @@ static const struct wire_field plan_fields[] = {
 	             &layout_pointer),
 	WIRE_COUNTED(TEXTS, struct sandbox_plan, roots, root_count, LIMIT_WIRE_TEXTS, NULL),
 	WIRE_COUNTED(TEXTS, struct sandbox_plan, given, given_count, LIMIT_WIRE_TEXTS, NULL),
+	WIRE_COUNTED(TEXTS, struct sandbox_plan, syscalls, syscall_count, LIMIT_WIRE_TEXTS, NULL),
 	WIRE_FIELD(TEXT_OR_NULL, struct sandbox_plan, temp, LIMIT_WIRE_PATH),
 	WIRE_NESTED(STRUCT, struct sandbox_plan, limits, wire_layout_limits),
 	WIRE_FIELD(TEXT_OR_NULL, struct sandbox_plan, weaker_because, LIMIT_WIRE_SENTENCE),
@@ -110,6 +111,8 @@ static const struct wire_field hello_fields[] = {
 	             NULL),
 	WIRE_COUNTED(TEXTS, struct wire_hello, options.ask, options.ask_count, LIMIT_WIRE_TEXTS,
 	             NULL),
+	WIRE_COUNTED(TEXTS, struct wire_hello, options.syscalls, options.syscall_count,
+	             LIMIT_WIRE_TEXTS, NULL),
 	WIRE_NESTED(STRUCT, struct wire_hello, options.limits, wire_layout_limits),
 	WIRE_NESTED(STRUCT_OR_NULL, struct wire_hello, plan, layout_plan),
 };
