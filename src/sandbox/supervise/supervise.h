@@ -8,9 +8,9 @@
  * the descriptor of its folder and a name, the folder's own name is what is judged, and the call is
  * made beneath that descriptor.  So nothing that a thread or another process changes meanwhile has
  * any effect.  Directory, umask, /proc/self and terminal are the caller's; a descriptor is handed
- * over, and closed here before the file could be executed.  What cannot be read is EFAULT, what cannot be
- * resolved EACCES, ENAMETOOLONG or ELOOP.  Calls that go on to the kernel all the same are in
- * SUPERVISE_CONTINUES (private.h), each with its reason.
+ * over, and closed here before the file could be executed.  What cannot be read is EFAULT, what
+ * cannot be resolved EACCES, ENAMETOOLONG or ELOOP.  Calls that go on to the kernel all the same
+ * are in SUPERVISE_CONTINUES (private.h), each with its reason.
  *
  *   - Names (opening for writing, all of openat2, making, moving, truncate; removing folders, and
  *     at the landlock level files; at full mode and owner by path): the kernel decides, by mounts
