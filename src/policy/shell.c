@@ -619,7 +619,6 @@ struct outcome decide_typed(const struct policy *policy, const struct policy_cal
 		return strictest;
 	call.tool = "run_shell_command";
 	call.arguments = arguments;
-	call.other_names = NULL;
 	call.other_arguments = NULL;
 	act_whole_init(&whole, arguments);
 	shell_analyse(json_span(input), &line.analysis);

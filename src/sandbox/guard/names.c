@@ -208,7 +208,7 @@ enum judged { JUDGED_NONE, JUDGED_HERE, JUDGED_ANYWHERE };
 /* What becomes of a name: JUDGED_NONE, none that others obey; else where it is not judged again in
  * this state: at this place, or, the user's, wherever it comes to be.  `concerned`: it was
  * changed while the command ran, or came with what the command moved. */
-static enum judged judge_name(struct guard *guard, const struct guard_root *root, const char *path,
+static enum judged names_judge(struct guard *guard, const struct guard_root *root, const char *path,
                               const struct stat *st, bool is_new, bool concerned)
 {
 	_cleanup_free_ char *full = guard_full_path(root, path), *folder = NULL;
@@ -251,7 +251,7 @@ void names_check(struct guard *guard, const struct guard_root *root, const char 
 	anywhere = recall_key("", "", &st);
 	if (recall_knows(guard->recall, &here) || recall_knows(guard->recall, &anywhere))
 		return;
-	switch (judge_name(guard, root, path, &st, is_new,
+	switch (names_judge(guard, root, path, &st, is_new,
 	                   guard_changed_since(guard, &st) || (changed && arrived))) {
 	case JUDGED_HERE:
 		recall_learn(guard->recall, &here);

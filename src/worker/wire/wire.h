@@ -28,7 +28,7 @@
 #include "worker/wire/message.h"
 
 /* Versions of the protocol that this program speaks. */
-enum { WIRE_VERSION_LEAST = 1, WIRE_VERSION = 1 };
+enum { WIRE_VERSION_LEAST = 2, WIRE_VERSION = 2 };
 
 enum {
 	WIRE_GREETING_BYTES = 32,
