@@ -113,6 +113,7 @@ static void drop_changes(struct hook_outcome *outcome)
 {
 	struct hook_outcome left = { .denied = outcome->denied, .ask = outcome->ask,
 		                     .stop = outcome->stop,
+		                     .suppress_output = outcome->suppress_output,
 		                     .reason = mem_steal(&outcome->reason),
 		                     .system_message = mem_steal(&outcome->system_message) };
 

@@ -105,19 +105,14 @@ static void *flip_thread(void *data)
 	return data;
 }
 
-static const void *place_flipping(int slot, const void *bytes, const void *other, size_t size,
-                                  int flags)
+/* In memory that is never unmapped, and shared with the process that was made before. */
+static const void *place_flipping(int slot, const void *bytes, const void *other, size_t size)
 {
-	char *at;
+	char *at = (char *)flip + PAGE + (size_t)slot * SLOT_BYTES;
 	size_t i = 0;
 
 	if (slot == 0)
 		atomic_store(&flip->at, NULL);
-	/* A process shares only what was there when it began. */
-	at = flags & MAP_SHARED ? (char *)flip + PAGE + (size_t)slot * SLOT_BYTES :
-	                          slot_map(slot, flags | MAP_ANONYMOUS, -1);
-	if (!at)
-		return NULL;
 	memcpy(at, bytes, size);
 	while (other && i < size && ((const char *)bytes)[i] == ((const char *)other)[i])
 		i++;
@@ -129,27 +124,17 @@ static const void *place_flipping(int slot, const void *bytes, const void *other
 	return at;
 }
 
-static const void *place_for_thread(int slot, const void *bytes, const void *other, size_t size)
-{
-	return place_flipping(slot, bytes, other, size, MAP_PRIVATE);
-}
-
-static const void *place_for_process(int slot, const void *bytes, const void *other, size_t size)
-{
-	return place_flipping(slot, bytes, other, size, MAP_SHARED);
-}
-
 bool texts_prepare(const struct text_kind *kind)
 {
 	flip = mmap(NULL, PAGE + SLOTS * SLOT_BYTES, PROT_READ | PROT_WRITE,
 	            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (flip == MAP_FAILED)
 		return false;
-	if (kind->place == place_for_thread) {
+	if (strcmp(kind->name, "thread") == 0) {
 		flipper_runs = pthread_create(&flipper, NULL, flip_thread, NULL) == 0;
 		return flipper_runs;
 	}
-	if (kind->place == place_for_process) {
+	if (strcmp(kind->name, "process") == 0) {
 		flipper_process = fork();
 		if (flipper_process == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -176,7 +161,7 @@ const struct text_kind texts[] = {
 	{ "no-access-behind", 1, place_no_access },
 	{ "secret", 1, place_secret },
 	{ "page-end", 1, place_page_end },
-	{ "thread", 20, place_for_thread },
-	{ "process", 20, place_for_process },
+	{ "thread", 20, place_flipping },
+	{ "process", 20, place_flipping },
 	{ 0 },
 };

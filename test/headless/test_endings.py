@@ -355,7 +355,8 @@ def test_many_runs_leave_nothing_but_sessions(world):
         path for path in homes if not is_session(path)]
     sizes = {path: path.stat().st_size for path in world.home.rglob("*") if path.is_file() and
              not is_session(str(path))}
-    assert max(sizes.values(), default=0) < 4096, sizes
+    # What the check after a command remembers of a small workspace is a table of some pages.
+    assert all(size < (32768 if path.parent.name == "guard" else 4096) for path, size in sizes.items()), sizes
     assert all(KEY not in record.read_text() for record in records)
 
 

@@ -370,9 +370,15 @@ def test_what_hooks_say_to_people_is_not_in_the_answer(world):
 
 
 def test_a_hook_that_hangs_is_ended(world):
-    hook(world, "BeforeAgent", "import time\ntime.sleep(1000)\n", timeout=200)
+    hook(world, "BeforeAgent", "import time\ntime.sleep(1000)\n", timeout=200, onTimeout="allow")
     done = world.run([[text("Hello.")]], "-p", "x")
     assert done.text == "Hello.\n" and "[WARNING]" in done.err
+
+
+def test_a_hook_that_hangs_has_not_said_yes(world):
+    hook(world, "BeforeAgent", "import time\ntime.sleep(1000)\n", timeout=200)
+    done = world.run([], "-p", "x")
+    assert "Hello." not in done.text and "hasp.hooks.onTimeout" in done.err
 
 
 def test_hooks_can_be_turned_off(world):

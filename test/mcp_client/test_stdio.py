@@ -124,10 +124,10 @@ def test_arguments_are_checked_first(world):
 
 
 def test_hooks_see_server_and_tool(world):
-    world.write("hook.py", "import json, sys\n"
-                "json.dump(json.load(sys.stdin)['mcp_context'], open('seen', 'w'))\n")
+    hook = world.home / "hook.py"
+    hook.write_text("import json, sys\njson.dump(json.load(sys.stdin)['mcp_context'], open('seen', 'w'))\n")
     world.use({"fake": world.server()}, hooks={"BeforeTool": [{"matcher": ".*", "hooks": [
-        {"type": "command", "command": "python3 hook.py"}]}]})
+        {"type": "command", "command": "python3 %s" % hook}]}]})
     attempt(world, ECHO)
     assert json.loads(world.read("seen")) == {"server_name": "fake", "tool_name": "echo"}
 

@@ -385,16 +385,17 @@ echo "API_KEY=made-up-key and sk-ant-made-up-0123456789" >&2
 
 
 def detailed(program, log, **more):
-    (program.root / "hook.sh").write_text(HOOK)
+    hook = log.parent / "hook.sh"  # not in the project, where it would have to be trusted
+    hook.write_text(HOOK)
     (program.root / "secret.txt").write_text(SECRET + "\n")
     moved = json.dumps({"hookSpecificOutput": {"tool_input": {"file_path": "moved.py"}}})
     program.settings(
         telemetry={"enabled": True, "outfile": str(log), "logPrompts": True},
-        hooks={"SessionStart": [{"hooks": [{"type": "command", "command": "sh hook.sh"}]}],
+        hooks={"SessionStart": [{"hooks": [{"type": "command", "command": "sh %s" % hook}]}],
                "AfterTool": [{"matcher": "read_file|run_shell_command", "hooks": [
-                   {"type": "command", "command": "sh hook.sh"}]}],
+                   {"type": "command", "command": "sh %s" % hook}]}],
                "BeforeTool": [{"matcher": "write_file", "hooks": [
-                   {"type": "command", "command": "sh hook.sh '%s'" % moved}]}]}, **more)
+                   {"type": "command", "command": "sh %s '%s'" % (hook, moved)}]}]}, **more)
     done = program.run(HOOKED, "-p", "A prompt of mine. API_KEY=made-up-words",
                        "--approval-mode", "yolo")
     assert done.code == 0, done.err
@@ -433,7 +434,7 @@ def test_details(tmp_path):
     assert later and not any("request_text" in one for one in later)
     before = next(hook for hook in hooks if hook["hook_event_name"] == "BeforeTool")
     asked = json.loads(before["hook_input"])["tool_input"]
-    assert asked["file_path"] == "new.py" and asked["content"] == "[17 bytes]"
+    assert asked["file_path"].endswith("/project/new.py") and asked["content"] == "[17 bytes]"
     assert "moved.py" in before["hook_output"]
     after = next(hook for hook in hooks if hook["hook_event_name"] == "AfterTool")
     assert json.loads(after["hook_input"])["tool_response"] == "[2 members]"

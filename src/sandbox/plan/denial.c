@@ -409,14 +409,14 @@ static const struct {
 	const char *verb; /* in front of what it was about */
 	const char *text; /* behind it; NULL: the reason's */
 } kinds[DENIAL_KIND_COUNT] = {
-	[DENIAL_READ] = { "read", "read" },
-	[DENIAL_WRITE] = { "write", "write" },
-	[DENIAL_METADATA] = { "metadata", "change the mode, owner, times or attributes of" },
-	[DENIAL_CONNECT] = { "connect", "connect to" },
-	[DENIAL_LISTEN] = { "listen", "listen on" },
-	[DENIAL_CALL] = { "call", "call" },
-	[DENIAL_REMOVED] = { "removed", "make or change" },
-	[DENIAL_LIMIT] = { "limit", "exceed" },
+	[DENIAL_READ] = { "read", "read", NULL },
+	[DENIAL_WRITE] = { "write", "write", NULL },
+	[DENIAL_METADATA] = { "metadata", "change the mode, owner, times or attributes of", NULL },
+	[DENIAL_CONNECT] = { "connect", "connect to", NULL },
+	[DENIAL_LISTEN] = { "listen", "listen on", NULL },
+	[DENIAL_CALL] = { "call", "call", NULL },
+	[DENIAL_REMOVED] = { "removed", "make or change", NULL },
+	[DENIAL_LIMIT] = { "limit", "exceed", NULL },
 	[DENIAL_CHANGED] = { "changed", "changed:", "other programs obey it, so review it" },
 	[DENIAL_UNCHECKED] = { "unchecked", "not checked:",
 		                "hasp looks at it again before the next command" },

@@ -163,8 +163,8 @@ static void look_at_tree(struct draft *draft, const struct draft_tree *tree)
 		return;
 	if (!closed && may_be_shown(draft, tree->tree))
 		show_place(draft, tree->tree, true, why_shown);
-	else
-		close_description(draft, tree->git);
+	else /* of a linked worktree, its index and HEAD alone: the others are seen */
+		close_description(draft, tree->own ? tree->own : tree->git);
 }
 
 /* Where a repository takes objects from that it does not have (gitrepository-layout(5)): the first
