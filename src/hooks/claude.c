@@ -60,6 +60,7 @@ json_t *claude_tool(const json_t *input)
 json_t *claude_input(enum hook_event event, const json_t *input)
 {
 	json_t *theirs = json_copy((json_t *)input);
+	json_t *absolute = json_object_get(input, "absolute_path");
 
 	for (size_t i = 0; i < ARRAY_LEN(claude_events); i++)
 		if (claude_events[i].event == event)
@@ -67,5 +68,12 @@ json_t *claude_input(enum hook_event event, const json_t *input)
 			                    json_string(claude_events[i].theirs));
 	if (json_object_get(input, "tool_name"))
 		json_object_set_new(theirs, "tool_name", claude_tool(input));
+	if (absolute) { /* which it always is there */
+		json_t *tool = json_copy(json_object_get(input, "tool_input"));
+
+		json_object_set(tool, "file_path", absolute);
+		json_object_set_new(theirs, "tool_input", tool);
+		json_object_del(theirs, "absolute_path");
+	}
 	return theirs;
 }

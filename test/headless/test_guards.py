@@ -11,7 +11,7 @@ from fake_gemini import call, text
 GUARD = """import json, os, sys
 event = json.load(sys.stdin)
 open(os.environ["SEEN"], "a").write(json.dumps(event) + "\\n")
-path = event["tool_input"].get("file_path", "")
+path = event.get("absolute_path") or event["tool_input"].get("file_path", "")
 command = event["tool_input"].get("command", "")
 if path.startswith(event["cwd"] + "/generated/") or "generated" in command:
     %s
@@ -107,7 +107,8 @@ def test_every_way_to_write(world, name):
         assert "generated, not written" in result["message"] and "retry" not in json.dumps(result["error"])
     assert results[-1]["success"] is True, results[-1]
     assert state(world) == {**before, "free/new": "x\n"}
-    assert all(event["tool_input"]["file_path"].startswith("/") for event in seen(world))
+    assert all((event.get("absolute_path") or event["tool_input"]["file_path"]).startswith("/")
+               for event in seen(world))
 
 
 @pytest.mark.parametrize("says", ["exit 2", "proceed", "claude"])

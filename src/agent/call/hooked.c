@@ -70,6 +70,7 @@ enum { LIST_NONE = -1 };
 struct hook_case {
 	const char *name; /* tool_name; borrowed */
 	json_t *shown;    /* tool_input; owned */
+	json_t *absolute; /* the file that it is about, absolute; owned; NULL: of none */
 	int element;      /* of the list that it is about; LIST_NONE: of all arguments */
 };
 
@@ -86,15 +87,16 @@ struct hook_cases {
 static void cases_release(struct hook_cases *cases)
 {
 	for (size_t i = 0; i < cases->count; i++)
-		json_decref(cases->at[i].shown);
+		json_decref(cases->at[i].shown), json_decref(cases->at[i].absolute);
 	free(cases->at);
 }
 
-/* `shown` is taken over. */
-static void add_case(struct hook_cases *cases, const char *name, json_t *shown, int element)
+/* `shown` and `absolute` are taken over. */
+static void add_case(struct hook_cases *cases, const char *name, json_t *shown, json_t *absolute,
+                     int element)
 {
 	cases->at = mem_grow(cases->at, &cases->cap, cases->count + 1, sizeof(*cases->at));
-	cases->at[cases->count++] = (struct hook_case){ name, shown, element };
+	cases->at[cases->count++] = (struct hook_case){ name, shown, absolute, element };
 }
 
 /* Where the path leads now, as results have it; a new reference. NULL: nowhere. */
@@ -113,14 +115,13 @@ static json_t *resolved_path(const struct hook_cases *cases, const json_t *path)
 	return found;
 }
 
-/* Absolute, as far as the text says; links are not followed. The caller frees. */
-static char *absolute_path(const struct hook_cases *cases, const json_t *path)
+/* The workspace's folder as results have it; a new reference. */
+static json_t *shown_root(const struct hook_cases *cases)
 {
 	struct provider *provider = cases->call->session->provider;
 	const char *root = provider->ops->root(provider, 0);
-	json_auto_t *shown = json_name(root ? root : "/");
 
-	return path_join(json_string_value(shown), json_string_value(path));
+	return json_name(root ? root : "/");
 }
 
 /* What a plan says of one change; `plan` itself, if it is of a tool for one file. */
@@ -131,23 +132,37 @@ static const json_t *planned_change(const struct hook_cases *cases, int element)
 	                                             (size_t)element);
 }
 
+/* A run for one absolute path. In tool_input it is relative if the model's was: a guard knows what
+ * the program that it was written for hands on. */
+static void add_path_case(struct hook_cases *cases, const char *name, const json_t *shown,
+                          const json_t *path, struct span absolute, int element)
+{
+	json_auto_t *root = shown_root(cases);
+	json_t *input = json_copy((json_t *)shown);
+	struct span spelled = absolute;
+
+	if (json_string_value(path)[0] != '/' && span_starts(absolute, json_span(root)) &&
+	    absolute.len > json_string_length(root) &&
+	    absolute.data[json_string_length(root)] == '/')
+		spelled = span_skip(absolute, json_string_length(root) + 1);
+	json_object_set_new(input, "file_path", json_text(spelled));
+	add_case(cases, name, input, json_text(absolute), element);
+}
+
 /* A run for the file that a path leads to, and one for the path as it was named if that is another:
  * a guard may know either. */
 static void add_path_cases(struct hook_cases *cases, const char *name, const json_t *shown,
                            const json_t *path, const json_t *state, int element)
 {
-	_cleanup_free_ char *absolute = absolute_path(cases, path);
+	json_auto_t *root = shown_root(cases);
+	_cleanup_free_ char *absolute = path_join(json_string_value(root),
+	                                          json_string_value(path));
 	json_t *known = json_object_get(state, "file_path");
 	json_auto_t *found = known ? json_incref(known) : resolved_path(cases, path);
-	json_t *named = json_copy((json_t *)shown), *real;
 
-	json_object_set_new(named, "file_path", json_text(span_str(absolute)));
-	if (json_is_string(found) && !span_eq(json_span(found), span_str(absolute))) {
-		real = json_copy(named);
-		json_object_set(real, "file_path", found);
-		add_case(cases, name, real, element);
-	}
-	add_case(cases, name, named, element);
+	if (json_is_string(found) && !span_eq(json_span(found), span_str(absolute)))
+		add_path_case(cases, name, shown, path, json_span(found), element);
+	add_path_case(cases, name, shown, path, span_str(absolute), element);
 }
 
 /* The lines of a diff that begin with `mark`, without it: what a guard of contents looks for in
@@ -250,7 +265,7 @@ static void add_background_input(struct hook_cases *cases)
 
 	json_object_set_new(shown, "command", json_is_string(input) ? json_incref((json_t *)input) :
 	                                                              json_string(""));
-	add_case(cases, "run_shell_command", shown, LIST_NONE);
+	add_case(cases, "run_shell_command", shown, NULL, LIST_NONE);
 }
 
 static void cases_make(struct hook_cases *cases)
@@ -273,7 +288,7 @@ static void cases_make(struct hook_cases *cases)
 		add_path_cases(cases, cases->call->name, shown, path,
 		               json_object_get(cases->plan, "latest_file_state"), LIST_NONE);
 	else
-		add_case(cases, cases->call->name, json_incref(shown), LIST_NONE);
+		add_case(cases, cases->call->name, json_incref(shown), NULL, LIST_NONE);
 }
 
 static json_t *case_input(const struct hook_cases *cases, const struct hook_case *one)
@@ -284,6 +299,8 @@ static json_t *case_input(const struct hook_cases *cases, const struct hook_case
 
 	if (!original && strcmp(one->name, call->name) != 0)
 		original = call->name;
+	if (one->absolute)
+		json_object_set(input, "absolute_path", one->absolute);
 	if (original)
 		json_object_set_new(input, "original_request_name", json_string(original));
 	if (cases->tool->server)
