@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-# Whole (HASP_TESTS=all) it is some hundred runs; a commit has every eighth.
-pytestmark = [pytest.mark.rows_in_turn(8)]
+# Whole (HASP_TESTS=all) it is 560 runs of up to 525 calls, each often where something moves; a commit has a few.
+pytestmark = [pytest.mark.rows_in_turn(24)]
 
 HASP, HOSTILE = os.environ["HASP"], os.environ["HOSTILE"]
 UNPRIVILEGED = 65534
@@ -176,6 +176,6 @@ def test_without_the_sandbox_each_way_gets_through():
             subprocess.run([ground.top / "hostile", way, "plain"], cwd=ground.work, input=lines, text=True, check=True,
                            timeout=100, stdout=subprocess.DEVNULL)
             changed = len(harm(ground, {"denials": []}))
-            assert (changed == 0) if way == "too-long-text" else changed > 60, (way, changed)
+            assert (changed == 0) if way == "too-long-text" else changed > 30, (way, changed)
         finally:
             ground.close()
