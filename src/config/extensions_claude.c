@@ -5,6 +5,8 @@
  * says.
  *
  * Reference: Claude Code 2.1 (plugins reference). */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +17,7 @@
 #include "base/text.h"
 #include "config/extensions.h"
 #include "config/private.h"
+#include "data/hook_events.h"
 #include "data/json.h"
 #include "data/warnings.h"
 
@@ -109,21 +112,30 @@ static void claude_places(const struct manifest_reading *reading, const json_t *
 
 /* ---- hooks ------------------------------------------------------------------------------- */
 
-static const struct {
-	const char *theirs, *ours;
-} claude_events[] = {
-	{ "PreToolUse", "BeforeTool" },      { "PostToolUse", "AfterTool" },
-	{ "UserPromptSubmit", "BeforeAgent" }, { "Stop", "AfterAgent" },
-	{ "SessionStart", "SessionStart" },  { "SessionEnd", "SessionEnd" },
-	{ "PreCompact", "PreCompress" },     { "Notification", "Notification" },
-};
-
-static const char *claude_event(const char *theirs)
+/* Hooks that hasp does not use; of an event where they could refuse something, a guard is lost.
+ * `instead`: the event that was probably meant; NULL: the event exists. */
+__attribute__((format(printf, 4, 5)))
+static void claude_left(const struct manifest_reading *reading, const char *event,
+                        const struct hook_event_names *instead, const char *format, ...)
 {
-	for (size_t i = 0; i < ARRAY_LEN(claude_events); i++)
-		if (!strcmp(claude_events[i].theirs, theirs))
-			return claude_events[i].ours;
-	return NULL;
+	const struct hook_event_names *names =
+		instead ? instead : hook_events_find(event, /* claude= */ true);
+	_cleanup_free_ char *what = NULL;
+	char text[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	config_unused(reading, "%s", text);
+	if (!reading->lost || !names || !names->refuses_claude)
+		return;
+	what = instead ? mem_printf("there is no event \"%.60s\"; did you mean \"%s\"?", event,
+	                            names->claude ? names->claude : names->name) :
+	                 mem_printf("hasp cannot run %s.", text);
+	json_array_append_new(reading->lost, json_pack("{s:o, s:o}", "event",
+	                                               json_text(span_str(event)), "what",
+	                                               json_text(span_str(what))));
 }
 
 /* One with its time in milliseconds; a new reference. NULL: hasp does not run it. */
@@ -136,8 +148,8 @@ static json_t *claude_hook(const struct manifest_reading *reading, const char *e
 
 	if (!type || strcmp(type, "command") != 0 ||
 	    !json_string_length(json_object_get(said, "command"))) {
-		config_unused(reading, "hooks of %.60s of the type \"%.40s\"", event,
-		              type ? type : "");
+		claude_left(reading, event, NULL, "hooks of %.60s of the type \"%.40s\"", event,
+		            type ? type : "");
 		return NULL;
 	}
 	if (json_object_get(said, "if") && strcmp(event, "PreToolUse") != 0 &&
@@ -147,7 +159,7 @@ static json_t *claude_hook(const struct manifest_reading *reading, const char *e
 		return NULL;
 	}
 	if (span_eq(json_span(json_object_get(said, "shell")), SPAN("powershell"))) {
-		config_unused(reading, "hooks of %.60s for PowerShell", event);
+		claude_left(reading, event, NULL, "hooks of %.60s for PowerShell", event);
 		return NULL;
 	}
 	if (json_is_true(json_object_get(said, "asyncRewake")))
@@ -172,6 +184,9 @@ static void claude_group(const struct manifest_reading *reading, const char *eve
 	json_t *hooks = json_array(), *group, *one;
 	size_t i;
 
+	if (!json_is_array(json_object_get(said, "hooks")))
+		claude_left(reading, event, NULL, "entries of %.60s without \"hooks\": [...]",
+		            event);
 	json_array_foreach(json_object_get(said, "hooks"), i, one) {
 		json_t *hook = claude_hook(reading, event, one);
 
@@ -201,17 +216,21 @@ static void claude_hooks_add(const struct manifest_reading *reading, const json_
 	if (!json_is_object(said))
 		config_problem(reading, "The hooks of %.200s are no object.", where);
 	json_object_foreach((json_t *)said, event, groups) {
-		const char *ours = claude_event(event);
-		json_t *list = ours ? json_object_get(all, ours) : NULL;
+		const struct hook_event_names *names = hook_events_find(event, true);
+		const char *ours = names ? names->name : "";
+		json_t *list = json_object_get(all, ours);
 
-		if (!ours) {
-			config_unused(reading, "hooks of the event %.60s", event);
+		if (!names) {
+			claude_left(reading, event, hook_events_nearest(event, /* claude= */ true),
+			            "hooks of the event %.60s", event);
 			continue;
 		}
 		if (!list) {
 			list = json_array();
 			json_object_set_new(all, ours, list);
 		}
+		if (!json_is_array(groups))
+			claude_left(reading, event, NULL, "hooks of %.60s that are no list", event);
 		json_array_foreach(groups, i, group)
 			claude_group(reading, event, group, list);
 		if (!json_array_size(list))
@@ -479,7 +498,17 @@ json_t *config_codex_read(const struct manifest_reading *reading, const json_t *
 
 /* ---- its settings ------------------------------------------------------------------------- */
 
-/* As of other programs' files: one that cannot be read is as none. */
+/* As hooks_problem of a guard that is lost (hooks/hook.h). */
+static void claude_lose(const char *path, json_t *event, json_t *what, json_t *problems)
+{
+	_cleanup_free_ char *sentence = mem_printf("%s: %s", path, json_string_value(what));
+
+	warnings_add_first(problems, json_pack("{s:o, s:o, s:O, s:O}", "source", json_name(path),
+	                                       "message", json_text(span_str(sentence)), "lost",
+	                                       event, "what", what));
+}
+
+/* One that cannot be read is as none, and its guards are lost. */
 static json_t *claude_settings_read(const char *project, const char *path, json_t *problems)
 {
 	_cleanup_file_text_ struct file_text text = { 0 };
@@ -491,11 +520,12 @@ static json_t *claude_settings_read(const char *project, const char *path, json_
 	else if (door_read(project, path, LIMIT_SETTINGS_BYTES, &text, &err) && text.data)
 		json_parse_depth(file_text_span(&text), EXTENSION_DEPTH, &said, &err);
 	if (err.code != ERR_NONE) {
-		_cleanup_free_ char *sentence =
-			mem_printf("%s: Its hooks do not count: %s", path, err.message);
+		json_auto_t *nowhere = json_string(""), *what = NULL;
+		_cleanup_free_ char *sentence = mem_printf("Its hooks do not count: %s",
+		                                           err.message);
 
-		warnings_add(problems, json_pack("{s:o, s:o}", "source", json_name(path), "message",
-		                                 json_text(span_str(sentence))));
+		what = json_text(span_str(sentence));
+		claude_lose(path, nowhere, what, problems);
 	}
 	return said;
 }
@@ -505,8 +535,8 @@ json_t *settings_claude_hooks(const char *project, const char *path, json_t *pro
 {
 	json_auto_t *said = claude_settings_read(project, path, problems);
 	json_auto_t *parts = json_pack("{s:{}}", "hooks"), *wrong = json_array();
-	json_auto_t *left = json_array();
-	const struct manifest_reading reading = { project, path, wrong, parts, left };
+	json_auto_t *left = json_array(), *lost = json_array();
+	const struct manifest_reading reading = { project, path, wrong, parts, left, lost };
 	json_t *sentence;
 	size_t i;
 
@@ -516,6 +546,9 @@ json_t *settings_claude_hooks(const char *project, const char *path, json_t *pro
 	json_array_foreach(wrong, i, sentence)
 		warnings_add(problems, json_pack("{s:o, s:O}", "source", json_name(path), "message",
 		                                 sentence));
+	json_array_foreach(lost, i, sentence)
+		claude_lose(path, json_object_get(sentence, "event"),
+		            json_object_get(sentence, "what"), problems);
 	json_array_foreach(left, i, sentence) {
 		_cleanup_free_ char *whole = mem_printf("%s: not used by hasp: %s", path,
 		                                        json_string_value(sentence));

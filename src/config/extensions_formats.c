@@ -167,7 +167,7 @@ json_t *extension_manifest_read(const char *folder, json_t *problems, struct err
 	json_auto_t *said = NULL, *parts = json_object(), *unused = json_array();
 	struct err why = ERR_INIT;
 	const struct format *format = manifest_find_format(folder, &said, &path, &why);
-	struct manifest_reading reading = { folder, NULL, problems, parts, unused };
+	struct manifest_reading reading = { folder, NULL, problems, parts, unused, NULL };
 	json_t *manifest;
 
 	if (why.code != ERR_NONE) {

@@ -35,7 +35,7 @@ struct settings {
 	json_t *merged;
 	json_t *warnings; /* sentences */
 	json_t *allowed;  /* what the user allows this project (authority.h); NULL: nothing */
-	json_t *unusable; /* sentences: settings that restrict and have no valid value */
+	json_t *unusable; /* [{name, message}]: settings that restrict and cannot be used */
 	json_t *withheld; /* what the project says and does not count until it is allowed:
 	                   * settings.h */
 	bool skip_trust, ignore_env_files; /* of the options */
@@ -137,6 +137,8 @@ struct manifest_reading {
 	json_t *problems;   /* sentences: what is wrong with it; or NULL */
 	json_t *parts;      /* gets what gemini-extension.json has no member for (extensions.h) */
 	json_t *unused;     /* sentences: what hasp does not use of it */
+	json_t *lost;       /* [{event, what}]: hooks that hasp does not use and that could refuse
+	                     * something; or NULL */
 };
 
 /* Adds a sentence about the file; at most ERR_MESSAGE_MAX bytes. */

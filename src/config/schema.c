@@ -95,20 +95,22 @@ static void set_flag(struct setting *row, char flag)
 		char flag;
 		enum setting_merge merge;
 		enum authority project;
+		bool restricts;
 	} flags[] = {
-		{ 'c', MERGE_CONCAT, 0 },
-		{ 'u', MERGE_UNION, 0 },
-		{ 's', MERGE_SHALLOW, 0 },
-		{ 'i', MERGE_INTERSECT, 0 },
-		{ 'n', 0, AUTHORITY_NEVER },
-		{ 't', 0, AUTHORITY_ONLY_TRUE },
-		{ 'f', 0, AUTHORITY_ONLY_FALSE },
-		{ 'a', 0, AUTHORITY_ASK },
-		{ 'p', 0, AUTHORITY_PLAIN },
-		{ 'm', 0, AUTHORITY_TEXT_NAMES },
-		{ 'd', 0, AUTHORITY_INSIDE },
-		{ 'k', 0, AUTHORITY_CONTENT },
-		{ 'r', 0, AUTHORITY_REMOTE },
+		{ 'c', MERGE_CONCAT, 0, false },
+		{ 'u', MERGE_UNION, 0, false },
+		{ 's', MERGE_SHALLOW, 0, false },
+		{ 'i', MERGE_INTERSECT, 0, false },
+		{ 'n', 0, AUTHORITY_NEVER, false },
+		{ 't', 0, AUTHORITY_ONLY_TRUE, true },
+		{ 'f', 0, AUTHORITY_ONLY_FALSE, true },
+		{ 'a', 0, AUTHORITY_ASK, false },
+		{ 'p', 0, AUTHORITY_PLAIN, false },
+		{ 'm', 0, AUTHORITY_TEXT_NAMES, false },
+		{ 'd', 0, AUTHORITY_INSIDE, false },
+		{ 'k', 0, AUTHORITY_CONTENT, false },
+		{ 'r', 0, AUTHORITY_REMOTE, false },
+		{ '!', 0, 0, true },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
@@ -116,6 +118,7 @@ static void set_flag(struct setting *row, char flag)
 			continue;
 		row->merge |= flags[i].merge;
 		row->project |= flags[i].project;
+		row->restricts |= flags[i].restricts;
 	}
 }
 
@@ -208,6 +211,14 @@ bool schema_is_group(const char *path)
 {
 	for (size_t i = 0; i < schema_count(); i++)
 		if (schema_is_below(schema_at(i)->path, path))
+			return true;
+	return false;
+}
+
+bool schema_group_restricts(const char *path)
+{
+	for (size_t i = 0; i < schema_count(); i++)
+		if (schema_at(i)->restricts && schema_is_below(schema_at(i)->path, path))
 			return true;
 	return false;
 }

@@ -3,7 +3,7 @@
  * Schema, docs/settings.md and the completion of `hasp config` follow.
  *
  * To add a setting: a row in schema_rows.c, where its path sorts beside its relatives, with what a
- * project may say of it (authority.h); then run script/lib/settings_table.py.
+ * project may say of it (authority.h), and RESTRICTS if it can forbid something; then run script/lib/settings_table.py.
  */
 #ifndef HASP_CONFIG_SCHEMA_H
 #define HASP_CONFIG_SCHEMA_H
@@ -49,6 +49,8 @@ struct setting {
 	const char *choices;  /* of a CHOICE: "a|b|c"; else NULL */
 	enum setting_merge merge;
 	enum authority project; /* what a project may say */
+	bool restricts;         /* less may be allowed with it than without: a value that hasp
+	                         * cannot use must not count as none (settings_unusable) */
 };
 
 /* As the rows are written down (schema_rows.c). */
@@ -75,6 +77,8 @@ const struct setting *schema_find(const char *path);
 const struct setting *schema_exact(const char *path);
 /* Some row is below the path: it is an object. */
 bool schema_is_group(const char *path);
+/* Some row below the path restricts. */
+bool schema_group_restricts(const char *path);
 /* The known path most like a mistyped one; NULL if none is like it. */
 const char *schema_nearest(const char *path);
 

@@ -14,8 +14,9 @@
 #define NONE ""
 
 /* What may stand behind a row's help, one or more beside each other: how files are merged
- * (schema.h), and what a project may say (authority.h; without one, a trusted project says what
- * it likes). */
+ * (schema.h), what a project may say (authority.h; without one, a trusted project says what
+ * it likes), and whether it restricts, which ONLY_TRUE and ONLY_FALSE always do. */
+#define RESTRICTS "!"
 #define CONCAT "c"
 #define UNION "u"
 #define SHALLOW "s"
@@ -45,16 +46,16 @@
 
 /* ---- Gemini CLI's settings for what an agent does ---- */
 
-#define HOOK(EVENT, WHEN) \
-	ARRAY("hooks." EVENT, "[]", "Hooks that run " WHEN ".", CONCAT CONTENT)
+#define HOOK(EVENT, WHEN, ...) \
+	ARRAY("hooks." EVENT, "[]", "Hooks that run " WHEN ".", CONCAT CONTENT __VA_ARGS__)
 
 static const char schema_core_rows[] =
 	STRING("$schema", NONE, "The address of a JSON Schema for this file, for editors.")
-	OBJECT("mcpServers", "{}", "MCP servers by name.", SHALLOW ASK)
+	OBJECT("mcpServers", "{}", "MCP servers by name.", SHALLOW ASK RESTRICTS)
 	STRINGS("policyPaths", "[]", "Further policy files or folders, in place of the user's.",
-	        UNION ASK)
+	        UNION ASK RESTRICTS)
 	STRINGS("adminPolicyPaths", "[]", "Further policy files or folders of an administrator.",
-	        UNION NEVER)
+	        UNION NEVER RESTRICTS)
 	BOOLEAN("useWriteTodos", "true", "Offer the tool write_todos.")
 	OBJECT("statusLine", NONE,
 	       "A command whose output is the status line: {\"type\": \"command\", \"command\": "
@@ -62,7 +63,7 @@ static const char schema_core_rows[] =
 	       ASK)
 
 	STRING("model.name", NONE, "The model, or an alias of one.", PLAIN)
-	INTEGER("model.maxSessionTurns", "-1", "Most turns of a session; -1: no limit.")
+	INTEGER("model.maxSessionTurns", "-1", "Most turns of a session; -1: no limit.", RESTRICTS)
 	OBJECT("model.summarizeToolOutput", NONE,
 	       "Tools whose output is summarised, each with a tokenBudget.")
 	NUMBER("model.compressionThreshold", "0.5",
@@ -98,9 +99,10 @@ static const char schema_core_rows[] =
 	        CONCAT INSIDE)
 	BOOLEAN("context.loadMemoryFromIncludeDirectories", "false",
 	        "Read context files of the further folders too.")
-	BOOLEAN("context.fileFiltering.respectGitIgnore", "true", "Leave out what git ignores.")
+	BOOLEAN("context.fileFiltering.respectGitIgnore", "true", "Leave out what git ignores.",
+	        RESTRICTS)
 	BOOLEAN("context.fileFiltering.respectGeminiIgnore", "true",
-	        "Leave out what .geminiignore names.")
+	        "Leave out what .geminiignore names.", RESTRICTS)
 	BOOLEAN("context.fileFiltering.enableFileWatcher", "false",
 	        "Keep suggestions for @ up to date by watching the folders.")
 	BOOLEAN("context.fileFiltering.enableRecursiveFileSearch", "true",
@@ -108,7 +110,7 @@ static const char schema_core_rows[] =
 	BOOLEAN("context.fileFiltering.enableFuzzySearch", "true",
 	        "Suggest names for @ that are like what was typed.")
 	STRINGS("context.fileFiltering.customIgnoreFilePaths", "[]",
-	        "Further ignore files; they count before the others.", UNION INSIDE)
+	        "Further ignore files; they count before the others.", UNION INSIDE RESTRICTS)
 
 	SWITCH("tools.sandbox", NONE,
 	       "Gemini CLI's confinement of the whole process: on or off, a command, or an object "
@@ -117,7 +119,7 @@ static const char schema_core_rows[] =
 	        ASK)
 	BOOLEAN("tools.sandboxNetworkAccess", "false",
 	        "Leave the network on for confined commands.",
-	        ASK)
+	        ASK RESTRICTS)
 	BOOLEAN("tools.shell.enableInteractiveShell", "true",
 	        "Give commands a terminal of their own.")
 	CHOICE("tools.shell.backgroundCompletionBehavior", "\"silent\"", "silent|inject|notify",
@@ -128,10 +130,11 @@ static const char schema_core_rows[] =
 	       "Seconds without output after which a command is ended.")
 	BOOLEAN("tools.shell.enableShellOutputEfficiency", "true",
 	        "Advise the model to keep the output of commands short.")
-	STRINGS("tools.core", NONE, "The only built-in tools to offer.", ASK)
+	STRINGS("tools.core", NONE, "The only built-in tools to offer.", ASK RESTRICTS)
 	STRINGS("tools.allowed", NONE, "Tools that need no confirmation.", ASK)
-	STRINGS("tools.confirmationRequired", NONE, "Tools that always need confirmation.", UNION)
-	STRINGS("tools.exclude", NONE, "Tools that are not offered.", UNION)
+	STRINGS("tools.confirmationRequired", NONE, "Tools that always need confirmation.",
+	        UNION RESTRICTS)
+	STRINGS("tools.exclude", NONE, "Tools that are not offered.", UNION RESTRICTS)
 	STRING("tools.discoveryCommand", NONE,
 	       "A command that prints declarations of further tools.",
 	        ASK)
@@ -142,8 +145,8 @@ static const char schema_core_rows[] =
 	BOOLEAN("tools.disableLLMCorrection", "true", "Do not ask a model to repair failed edits.")
 
 	STRING("mcp.serverCommand", NONE, "A command that starts an MCP server.", ASK)
-	STRINGS("mcp.allowed", NONE, "The only MCP servers that count.", INTERSECT ASK)
-	STRINGS("mcp.excluded", NONE, "MCP servers that do not count.", UNION)
+	STRINGS("mcp.allowed", NONE, "The only MCP servers that count.", INTERSECT ASK RESTRICTS)
+	STRINGS("mcp.excluded", NONE, "MCP servers that do not count.", UNION RESTRICTS)
 
 	BOOLEAN("security.toolSandboxing", "false", "Confine each tool by itself.", ONLY_TRUE)
 	BOOLEAN("security.disableYoloMode", "false", "Forbid the mode yolo, whatever flags say.",
@@ -157,45 +160,45 @@ static const char schema_core_rows[] =
 	BOOLEAN("security.blockGitExtensions", "false", "Take no extensions from git.", ONLY_TRUE)
 	STRINGS("security.allowedExtensions", "[]",
 	        "Regular expressions for the sources of extensions; with any, no others are taken.",
-	        NEVER)
+	        NEVER RESTRICTS)
 	BOOLEAN("security.folderTrust.enabled", "true",
-	        "Let a project's own settings count only in trusted folders.", NEVER)
+	        "Let a project's own settings count only in trusted folders.", NEVER RESTRICTS)
 	BOOLEAN("security.environmentVariableRedaction.enabled", "false",
 	        "Keep variables that may be secrets from commands.", ONLY_TRUE)
 	STRINGS("security.environmentVariableRedaction.allowed", "[]",
 	        "Variables that commands always get.", UNION ASK)
 	STRINGS("security.environmentVariableRedaction.blocked", "[]",
-	        "Variables that commands never get.", UNION)
+	        "Variables that commands never get.", UNION RESTRICTS)
 	STRING("security.auth.selectedType", NONE, "How to sign in at the model's provider.", ASK)
 	STRING("security.auth.enforcedType", NONE, "The only way to sign in that is allowed.",
-	       NEVER)
+	       NEVER RESTRICTS)
 	BOOLEAN("security.auth.useExternal", NONE, "Signing in is somebody else's work.", ASK)
 	BOOLEAN("security.enableConseca", "false",
 	        "Let a model check calls against a policy made for the prompt.", ONLY_TRUE)
 
-	BOOLEAN("hooksConfig.enabled", "true", "Run hooks.", ASK)
+	BOOLEAN("hooksConfig.enabled", "true", "Run hooks.", ASK RESTRICTS)
 	STRINGS("hooksConfig.disabled", "[]", "Names of hooks, or commands, that do not run.",
 	        UNION ASK)
 	BOOLEAN("hooksConfig.notifications", "true", "Show that hooks run.")
-	HOOK("BeforeTool", "before a call of a tool")
-	HOOK("AfterTool", "after a call of a tool")
-	HOOK("BeforeAgent", "before a prompt is answered")
+	HOOK("BeforeTool", "before a call of a tool", RESTRICTS)
+	HOOK("AfterTool", "after a call of a tool", RESTRICTS)
+	HOOK("BeforeAgent", "before a prompt is answered", RESTRICTS)
 	HOOK("AfterAgent", "after a prompt was answered")
 	HOOK("Notification", "when the user is told something")
 	HOOK("SessionStart", "when a session begins")
 	HOOK("SessionEnd", "when a session ends")
 	HOOK("PreCompress", "before the conversation is compressed")
-	HOOK("BeforeModel", "before a request to the model")
-	HOOK("AfterModel", "for each piece of a model's answer")
-	HOOK("BeforeToolSelection", "before the model may choose a tool")
-	HOOK("*", "at an event of another name")
+	HOOK("BeforeModel", "before a request to the model", RESTRICTS)
+	HOOK("AfterModel", "for each piece of a model's answer", RESTRICTS)
+	HOOK("BeforeToolSelection", "before the model may choose a tool", RESTRICTS)
+	HOOK("*", "at an event of another name", RESTRICTS)
 
 	BOOLEAN("general.checkpointing.enabled", NONE,
 	        "Keep the state of files before each edit. On a terminal hasp does, unless "
 	        "this is set to false.",
 	        ONLY_TRUE)
 	CHOICE("general.defaultApprovalMode", "\"default\"", "default|auto_edit|plan",
-	       "What needs confirmation, unless --approval-mode says otherwise.", ASK)
+	       "What needs confirmation, unless --approval-mode says otherwise.", ASK RESTRICTS)
 	BOOLEAN("general.plan.enabled", "true", "Allow the mode plan.")
 	STRING("general.plan.directory", NONE, "Where plans are written.", INSIDE)
 	BOOLEAN("general.plan.modelRouting", "true",
@@ -240,7 +243,7 @@ static const char schema_core_rows[] =
 	BOOLEAN("advanced.autoConfigureMemory", "true", "Node's memory; hasp needs none of it.")
 	STRING("advanced.dnsResolutionOrder", NONE, "Which addresses of a host are tried first.")
 	STRINGS("advanced.excludedEnvVars", "[\"DEBUG\",\"DEBUG_MODE\"]",
-	        "Variables that a project's .env file does not set.", UNION)
+	        "Variables that a project's .env file does not set.", UNION RESTRICTS)
 	BOOLEAN("advanced.ignoreLocalEnv", "false", "Do not read files called .env of a project.",
 	        ONLY_TRUE)
 	STRING("advanced.bugCommand.urlTemplate", NONE, "Where reports of defects go.", ASK);
@@ -342,7 +345,7 @@ const struct setting_group schema_ui = { schema_ui_rows, sizeof(schema_ui_rows) 
  * administration. */
 
 static const char schema_experimental_rows[] =
-	OBJECT("agents.overrides", "{}", "Settings of single agents by name.", ASK)
+	OBJECT("agents.overrides", "{}", "Settings of single agents by name.", ASK RESTRICTS)
 	CHOICE("agents.browser.sessionMode", "\"persistent\"", "persistent|isolated|existing",
 	       "How long the browser's state lives.")
 	BOOLEAN("agents.browser.headless", "false", "Run the browser without a window.")
@@ -357,11 +360,11 @@ static const char schema_experimental_rows[] =
 	        ONLY_TRUE)
 	BOOLEAN("agents.browser.blockFileUploads", "false", "Upload no files.", ONLY_TRUE)
 
-	STRINGS("extensions.disabled", "[]", "Extensions that do not count.", UNION)
+	STRINGS("extensions.disabled", "[]", "Extensions that do not count.", UNION RESTRICTS)
 	STRINGS("extensions.workspacesWithMigrationNudge", "[]",
 	        "Workspaces in which the hint about migration was shown.", UNION)
-	BOOLEAN("skills.enabled", "true", "Offer skills.")
-	STRINGS("skills.disabled", "[]", "Skills that are not offered.", UNION)
+	BOOLEAN("skills.enabled", "true", "Offer skills.", RESTRICTS)
+	STRINGS("skills.disabled", "[]", "Skills that are not offered.", UNION RESTRICTS)
 
 	BOOLEAN("experimental.gemma", "true", "Offer Gemma models.")
 	BOOLEAN("experimental.voiceMode", "false", "Dictate prompts.")
@@ -378,7 +381,7 @@ static const char schema_experimental_rows[] =
 	        "Gemini CLI's newer sessions on a terminal.")
 	BOOLEAN("experimental.adk.agentSessionSubagentEnabled", "false",
 	        "Gemini CLI's newer sub-agents.")
-	BOOLEAN("experimental.enableAgents", "true", "Offer sub-agents.")
+	BOOLEAN("experimental.enableAgents", "true", "Offer sub-agents.", RESTRICTS)
 	BOOLEAN("experimental.worktrees", "false", "Offer git worktrees for parallel work.")
 	BOOLEAN("experimental.extensionManagement", "true", "Offer to manage extensions.")
 	BOOLEAN("experimental.extensionConfig", "true", "Ask for settings of extensions.")
@@ -451,10 +454,10 @@ static const char schema_hasp_rows[] =
 	CHOICE("hasp.hooks.onError", "\"deny\"", "deny|allow",
 	       "What a hook that fails, or whose answer hasp does not understand, means where it "
 	       "could have refused; a hook's own onError overrides it.",
-	       NEVER)
+	       NEVER RESTRICTS)
 	CHOICE("hasp.hooks.onTimeout", "\"deny\"", "deny|allow",
 	       "The same for a hook that runs out of time; a hook's own onTimeout overrides it.",
-	       NEVER)
+	       NEVER RESTRICTS)
 	BOOLEAN("hasp.ignoreUnknownRules", "false",
 	        "Start although a rule that restricts names a tool, server, agent, level or mode "
 	        "that does not exist, or a policy file cannot be used. See docs/policy.md.",
@@ -470,11 +473,11 @@ static const char schema_hasp_rows[] =
 	STRINGS("hasp.sandbox.keepPaths", "[]",
 	        "Files and folders that nothing may change: no tool, command or server. See "
 	        "docs/policy.md.",
-	        UNION)
+	        UNION RESTRICTS)
 	CHOICE("hasp.sandbox.level", "\"auto\"", "auto|full|landlock|paths",
 	       "How tools and commands are confined: at the strongest level that the machine "
 	       "allows (auto), or at exactly this one.",
-	       NEVER)
+	       NEVER RESTRICTS)
 	STRINGS("hasp.sandbox.readPaths", "[]",
 	        "Folders outside the workspace that tools can read, and files too that commands "
 	        "can read although they are hidden by default.",
@@ -482,7 +485,7 @@ static const char schema_hasp_rows[] =
 	STRINGS("hasp.sandbox.syscalls", "[]",
 	        "System calls that commands cannot make, on top of those that hasp refuses: names, "
 	        "or groups such as @clock. See docs/sandbox.md.",
-	        CONCAT)
+	        CONCAT RESTRICTS)
 	BOOLEAN("hasp.servers.claude", "true",
 	        "Use Claude Code's MCP servers too (~/.claude.json).", ONLY_FALSE)
 	BOOLEAN("hasp.servers.codex", "true",
@@ -541,7 +544,7 @@ static const char schema_hasp_rows[] =
 	ARRAY("hasp.worker", "[]",
 	      "Where work runs: places in the order in which they are tried, each with the weakest "
 	      "sandbox level that will do. See docs/providers.md.",
-	      NEVER)
+	      NEVER RESTRICTS)
 	STRINGS("hasp.withoutParameters", "[]",
 	        "Parameters that are left out of requests to models, such as reasoning.summary. "
 	        "docs/models.md lists them.");

@@ -282,8 +282,9 @@ static json_t *leaf(const struct setting *row)
 	if (row->fallback)
 		json_object_set_new(schema, "default", parse_default(row->fallback));
 	json_object_set_new(schema, "x-hasp",
-	                    json_pack("{s:s, s:s}", "merge", merge_words[row->merge], "project",
-	                              authority_word(row->project)));
+	                    json_pack("{s:s, s:s, s:b}", "merge", merge_words[row->merge], "project",
+	                              authority_word(row->project), "restricts",
+	                              (int)row->restricts));
 	return schema;
 }
 
@@ -419,47 +420,45 @@ static void scope_warn(struct check *check, const char *format, ...)
 	va_end(args);
 }
 
-/* Of a setting that restricts: what has no valid value must not count as no restriction. */
-__attribute__((format(printf, 2, 3)))
-static void scope_add_unusable(struct check *check, const char *format, ...)
+/* Of a setting that restricts: what hasp cannot use must not count as no restriction.  What a
+ * project may not set restricts nothing there. */
+__attribute__((format(printf, 3, 4)))
+static void scope_add_unusable(struct check *check, const struct setting *row, const char *format,
+                               ...)
 {
+	json_t *sentence;
 	va_list args;
 
-	if (json_array_size(check->settings->unusable) >= LIMIT_WARNINGS)
+	if ((row && check->kind == SCOPE_WORKSPACE && (row->project == AUTHORITY_NEVER ||
+	                                               row->project == AUTHORITY_REMOTE)) ||
+	    json_array_size(check->settings->unusable) >= LIMIT_WARNINGS)
 		return;
 	va_start(args, format);
-	json_array_append_new(check->settings->unusable, scope_sentence(check, format, args));
+	sentence = scope_sentence(check, format, args);
 	va_end(args);
+	json_array_append_new(check->settings->unusable,
+	                      json_pack("{s:o, s:o}", "name",
+	                                row ? json_string(row->path) :
+	                                      json_text(buf_view(&check->path)),
+	                                "message", sentence));
 }
 
 static void warn_unknown(struct check *check)
 {
+	const struct setting *row;
 	const char *nearest;
 
 	/* Looking for what is like it takes its time. */
 	nearest = warnings_full(check->warnings) ? NULL : schema_nearest(check->path.data);
+	row = nearest ? schema_exact(nearest) : NULL;
 	if (nearest)
 		scope_warn(check, "there is no setting \"%.200s\"; \"%s\" is like it.",
 		           check->path.data, nearest);
 	else
 		scope_warn(check, "there is no setting \"%.200s\".", check->path.data);
-}
-
-/* Whether less is allowed by the setting than without it. The mode yolo, which no file sets, is
- * none that does. */
-static bool restricts(const struct setting *row, const json_t *value)
-{
-	static const char *const names[] = {
-		"general.defaultApprovalMode", "hasp.sandbox.keepPaths",
-		"hasp.sandbox.level", "mcp.allowed", "mcp.excluded",
-		"security.allowedExtensions", "tools.confirmationRequired", "tools.core",
-		"tools.exclude",
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (strcmp(row->path, names[i]) == 0)
-			return !span_eq(json_span(value), SPAN("yolo"));
-	return row->project == AUTHORITY_ONLY_TRUE;
+	if (row && row->restricts)
+		scope_add_unusable(check, row, "there is no setting \"%.200s\"; did you mean "
+		                   "\"%s\"?", check->path.data, nearest);
 }
 
 static void warn_type(struct check *check, const struct setting *row, const json_t *value)
@@ -468,8 +467,10 @@ static void warn_type(struct check *check, const struct setting *row, const json
 
 	schema_phrase(row, &phrase);
 	scope_warn(check, "\"%.200s\" has to be %s; it is ignored.", check->path.data, phrase.data);
-	if (restricts(row, value))
-		scope_add_unusable(check, "\"%.200s\" must be %s.", check->path.data,
+	/* The mode yolo, which no file sets, would allow more. */
+	if (row->restricts && !(span_eq(json_span(value), SPAN("yolo")) &&
+	                        strcmp(row->path, "general.defaultApprovalMode") == 0))
+		scope_add_unusable(check, row, "\"%.200s\" must be %s.", check->path.data,
 		                   phrase.data);
 }
 
@@ -568,6 +569,8 @@ static bool counts(struct check *check, json_t **value, bool odd_name)
 		return true;
 	}
 	scope_warn(check, "\"%.200s\" has to be an object; it is ignored.", path);
+	if (schema_group_restricts(path))
+		scope_add_unusable(check, NULL, "\"%.200s\" must be an object.", path);
 	return false;
 }
 

@@ -550,9 +550,20 @@ const json_t *settings_warnings(const struct settings *settings)
 	return settings->warnings;
 }
 
-const json_t *settings_unusable(const struct settings *settings)
+const char *settings_unusable(const struct settings *settings, const char *above)
 {
-	return settings->unusable;
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(settings->unusable, i, row) {
+		const char *name = json_string_value(json_object_get(row, "name"));
+
+		/* A group that is no object has lost all that is in it. */
+		if (!above || !strcmp(name, above) || schema_is_below(name, above) ||
+		    schema_is_below(above, name))
+			return json_string_value(json_object_get(row, "message"));
+	}
+	return NULL;
 }
 
 const json_t *settings_withheld(const struct settings *settings)

@@ -102,9 +102,10 @@ json_t *settings_list(const struct settings *settings, bool defaults);
 /* Sentences about unknown keys, wrong types, deprecated names; each key once. Borrowed array. */
 const json_t *settings_warnings(const struct settings *settings);
 
-/* Those among them that are about a setting that restricts (a level, a mode, a list of what is
- * excluded, a switch that forbids) and whose value is none: it restricts nothing.  Borrowed. */
-const json_t *settings_unusable(const struct settings *settings);
+/* The first sentence about a setting that restricts (a level, a mode, a list of what is excluded, a
+ * switch that forbids) at `above` or below it (NULL: about any), whose value or name hasp cannot
+ * use: it would restrict nothing.  NULL: there is none.  Borrowed. */
+const char *settings_unusable(const struct settings *settings, const char *above);
 
 /* What the project says and the user has not allowed yet: an array of {name, value, file, line};
  * file null: the name is a path in the project.  Borrowed. */

@@ -14,15 +14,6 @@
 #include "data/tool_names.h"
 #include "hooks/hook.h"
 
-static const struct {
-	enum hook_event event;
-	const char *theirs;
-} claude_events[] = {
-	{ HOOK_BEFORE_TOOL, "PreToolUse" },  { HOOK_AFTER_TOOL, "PostToolUse" },
-	{ HOOK_BEFORE_AGENT, "UserPromptSubmit" }, { HOOK_AFTER_AGENT, "Stop" },
-	{ HOOK_PRE_COMPRESS, "PreCompact" },
-};
-
 const char *claude_tool_name(struct span ours)
 {
 	_cleanup_free_ char *name = mem_dup(ours.data ? ours.data : "", ours.len);
@@ -59,13 +50,12 @@ json_t *claude_tool(const json_t *input)
 
 json_t *claude_input(enum hook_event event, const json_t *input)
 {
+	const char *name = hook_events_at(event)->claude;
 	json_t *theirs = json_copy((json_t *)input);
 	json_t *absolute = json_object_get(input, "absolute_path");
 
-	for (size_t i = 0; i < ARRAY_LEN(claude_events); i++)
-		if (claude_events[i].event == event)
-			json_object_set_new(theirs, "hook_event_name",
-			                    json_string(claude_events[i].theirs));
+	if (name)
+		json_object_set_new(theirs, "hook_event_name", json_string(name));
 	if (json_object_get(input, "tool_name"))
 		json_object_set_new(theirs, "tool_name", claude_tool(input));
 	if (absolute) { /* which it always is there */

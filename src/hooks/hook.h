@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private to this folder: a hook as it was read, and the steps of firing an event.
  *
- *   list.c     the groups of an event and what matches        list.c, list.c  reading them
- *   list.c    which hooks of a project the user has seen     fire.c    running an event's hooks
- *   process.c  one command, with its end for certain          process.c  the process above it
- *   answer.c   what a hook said, and several together
- *   claude.c   hooks that were written for Claude Code        condition.c  at which calls they run
- *   background.c  those that nobody waits for
+ *   list.c        the groups of an event, what matches, what the user has trusted
+ *   read.c        hooks as files have them
+ *   fire.c        running an event's hooks
+ *   process.c     one command, with its end for certain, and the process above it
+ *   answer.c      what a hook said, and several together
+ *   claude.c      hooks that were written for Claude Code
+ *   condition.c   the calls at which these run
+ *   background.c  those that run asynchronously
  *   held.c        files of the workspace that commands name
  *   variables.c   a command's variables
  */
@@ -93,6 +95,26 @@ void hook_release(struct hook *hook);
 
 /* Runs it with `input`, which is copied, and does not wait; hooks->finish does. */
 void background_start(struct hooks *hooks, const struct hook *hook, struct span input);
+
+/* ---- reading them (read.c) ---- */
+
+/* A group without hooks, after the others; blanks around the matcher are left out. *err (or NULL) says
+ * why the matcher is not a regular expression; then it matches every tool. Borrowed until the next
+ * one is added. */
+struct hook_group *hooks_add_group(struct hooks *hooks, enum hook_event event, const char *matcher,
+                                   struct err *err);
+/* A hook with the defaults, after the others of the group. Borrowed until the next one is added. */
+struct hook *hook_group_add(struct hooks *hooks, struct hook_group *group,
+                            enum hook_source source);
+bool hook_event_is_of_tools(enum hook_event event);
+/* Marks the project's hooks that trust_file lists; one that cannot be read lists none, and is a
+ * problem. */
+void hooks_read_trust(struct hooks *hooks, json_t *problems);
+/* Appends a problem of the file `where`, with which the message begins. `lost`: a hook that could
+ * refuse something is left out because of it, under this event of the file ("": not under one);
+ * NULL: none is (setup_hooks_lost). */
+void hooks_problem(json_t *problems, const char *where, const char *lost, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 
 /* Whether it would run when its event is fired. */
 bool hook_counts(const struct hooks *hooks, const struct hook *hook);

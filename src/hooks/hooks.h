@@ -28,24 +28,10 @@
 #include "base/cancel.h"
 #include "base/err.h"
 #include "base/file.h"
-
-/* X(symbol, name, refuses): refuses: a hook can keep something from happening, and one that fails
- * does (enum hook_pass). */
-#define HOOK_EVENT_TABLE(X)                          \
-	X(BEFORE_TOOL, "BeforeTool", true)           \
-	X(AFTER_TOOL, "AfterTool", true)             \
-	X(BEFORE_AGENT, "BeforeAgent", true)         \
-	X(AFTER_AGENT, "AfterAgent", false)          \
-	X(BEFORE_MODEL, "BeforeModel", true)         \
-	X(AFTER_MODEL, "AfterModel", true)           \
-	X(BEFORE_TOOL_SELECTION, "BeforeToolSelection", true) \
-	X(SESSION_START, "SessionStart", false)      \
-	X(SESSION_END, "SessionEnd", false)          \
-	X(NOTIFICATION, "Notification", false)       \
-	X(PRE_COMPRESS, "PreCompress", false)
+#include "data/hook_events.h"
 
 enum hook_event {
-#define HOOK_EVENT_ENUM(symbol, name, refuses) HOOK_##symbol,
+#define HOOK_EVENT_ENUM(symbol, ...) HOOK_##symbol,
 	HOOK_EVENT_TABLE(HOOK_EVENT_ENUM) /* one a row, in their order */
 #undef HOOK_EVENT_ENUM
 	HOOK_EVENT_COUNT

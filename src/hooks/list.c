@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hooks of a session: read from settings and hooks.toml, trusted or not, grouped by event. */
+/* The hooks of a session: grouped by event, trusted or not. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/door.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -15,28 +14,16 @@
 #include "base/sha256.h"
 #include "data/json.h"
 #include "data/tool_names.h"
-#include "data/toml.h"
 #include "data/warnings.h"
 #include "hooks/hook.h"
 
 /* ---- the hooks of a session: groups by event, and what would run ---- */
 
-static const char *const event_names[] = {
-#define HOOK_EVENT_NAME(symbol, name, refuses) [HOOK_##symbol] = name,
-	HOOK_EVENT_TABLE(HOOK_EVENT_NAME)
-#undef HOOK_EVENT_NAME
-};
-
 bool hook_event_refuses(enum hook_event event, bool claude)
 {
-	static const bool events[] = {
-#define HOOK_EVENT_REFUSES(symbol, name, refuses) [HOOK_##symbol] = refuses,
-		HOOK_EVENT_TABLE(HOOK_EVENT_REFUSES)
-#undef HOOK_EVENT_REFUSES
-	};
+	const struct hook_event_names *names = hook_events_at(event);
 
-	/* PostToolUse withholds nothing: its no is a word about the result. */
-	return events[event] && !(claude && event == HOOK_AFTER_TOOL);
+	return claude ? names->refuses_claude : names->refuses;
 }
 
 bool hook_pass_parse(const char *word, enum hook_pass *ret)
@@ -47,25 +34,12 @@ bool hook_pass_parse(const char *word, enum hook_pass *ret)
 	return !word || *ret == HOOK_PASS_ALLOW || !strcmp(word, "deny");
 }
 
-static void hooks_problem(json_t *problems, const char *where, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
 const char *hook_event_name(enum hook_event event)
 {
-	return (unsigned)event < HOOK_EVENT_COUNT ? event_names[event] : "";
+	return (unsigned)event < HOOK_EVENT_COUNT ? hook_events_at(event)->name : "";
 }
 
-static bool hook_event_parse(const char *name, enum hook_event *ret)
-{
-	for (unsigned i = 0; i < HOOK_EVENT_COUNT; i++)
-		if (strcmp(event_names[i], name) == 0) {
-			*ret = (enum hook_event)i;
-			return true;
-		}
-	return false;
-}
-
-static bool hook_event_is_of_tools(enum hook_event event)
+bool hook_event_is_of_tools(enum hook_event event)
 {
 	return event == HOOK_BEFORE_TOOL || event == HOOK_AFTER_TOOL;
 }
@@ -250,8 +224,7 @@ void hooks_free(struct hooks *hooks)
 	free(hooks);
 }
 
-/* `where`: the file; the message begins with it. */
-static void hooks_problem(json_t *problems, const char *where, const char *format, ...)
+void hooks_problem(json_t *problems, const char *where, const char *lost, const char *format, ...)
 {
 	_cleanup_free_ char *sentence = NULL;
 	char message[512];
@@ -267,7 +240,13 @@ static void hooks_problem(json_t *problems, const char *where, const char *forma
 	problem = json_object();
 	json_object_set_new(problem, "source", json_text(span_str(where)));
 	json_object_set_new(problem, "message", json_text(span_str(sentence)));
-	warnings_add(problems, problem);
+	if (lost) {
+		json_object_set_new(problem, "lost", json_text(span_str(lost)));
+		json_object_set_new(problem, "what", json_text(span_str(message)));
+		warnings_add_first(problems, problem);
+	} else {
+		warnings_add(problems, problem);
+	}
 }
 
 void hooks_notice(const struct hooks *hooks, const char *severity, const char *format, ...)
@@ -318,10 +297,8 @@ static char *hook_key(const struct hook *hook)
 	return mem_dup(key.data, key.len);
 }
 
-/* Without blanks around the matcher. *err (or NULL) says why it is not a regular expression; then
- * it matches every tool. */
-static struct hook_group *hooks_add_group(struct hooks *hooks, enum hook_event event,
-                                          const char *matcher, struct err *err)
+struct hook_group *hooks_add_group(struct hooks *hooks, enum hook_event event, const char *matcher,
+                                   struct err *err)
 {
 	const struct span text = span_trim(span_str(matcher ? matcher : ""));
 	const bool all = !text.len || span_eq(text, SPAN("*"));
@@ -345,8 +322,8 @@ static bool is_disabled(const struct hooks *hooks, const char *name)
 	return *name && json_object_get(hooks->disabled, name);
 }
 
-static struct hook *hook_group_add(struct hooks *hooks, struct hook_group *group,
-                                   enum hook_source source)
+struct hook *hook_group_add(struct hooks *hooks, struct hook_group *group,
+                            enum hook_source source)
 {
 	struct hook *hook;
 
@@ -490,7 +467,7 @@ json_t *hooks_list(const struct hooks *hooks)
  *
  * There a new hook warns once and runs; here it runs after it was trusted, and not before. */
 
-enum { TRUST_BYTES_MAX = 4 << 20, DEPTH_MAX = 8, COMMAND_BYTES_MAX = 64 << 10 };
+enum { TRUST_BYTES_MAX = 4 << 20, DEPTH_MAX = 8 };
 
 /* {} when there is none; NULL: it cannot be read. *err does not name the file. */
 static json_t *read_trusted_hooks(const struct hooks *hooks, struct err *err)
@@ -540,15 +517,13 @@ static bool is_reported(const json_t *problems, const char *where)
 	return false;
 }
 
-/* Marks the project's hooks that trust_file lists; one that cannot be read lists none, and is a
- * problem. */
-static void hooks_read_trust(struct hooks *hooks, json_t *problems)
+void hooks_read_trust(struct hooks *hooks, json_t *problems)
 {
 	struct err err = ERR_INIT;
 	json_auto_t *all = read_trusted_hooks(hooks, &err);
 
 	if (!all && !is_reported(problems, hooks->trust_file))
-		hooks_problem(problems, hooks->trust_file,
+		hooks_problem(problems, hooks->trust_file, "",
 		              "it cannot be read, and no hook of the project counts as trusted. %s",
 		              err.message);
 	each_of_project(hooks, mark_trusted,
@@ -624,276 +599,4 @@ bool hooks_trust(struct hooks *hooks, const json_t *held, const struct file_lock
 		return err_set_errno(err, errno, "%s cannot be locked", folder);
 	return file_lock_take(lock, folder, wait, err) &&
 	       (!json_array_size(held) || held_trust(hooks, held, err)) && add_to_file(hooks, err);
-}
-
-/* ---- settings ---------------------------------------------------------------- */
-
-/* Hooks as settings.json and hooks.json have them:
- *
- *     {"BeforeTool": [{"matcher": "write_.*", "sequential": true,
- *                      "hooks": [{"type": "command", "command": "...", "name": "...",
- *                                 "timeout": 5000, "description": "...", "env": {"A": "b"}}]}]}
- *
- * A group with "format": "claude" has hooks that were written for Claude Code (claude.c).
- */
-
-static char **read_env(const json_t *env)
-{
-	char **list = mem_alloc(json_object_size(env) + 1, sizeof(*list));
-	size_t count = 0;
-	const char *name;
-	json_t *value;
-
-	json_object_foreach((json_t *)env, name, value)
-		if (json_is_string(value) && *name && !strchr(name, '='))
-			list[count++] = mem_printf("%s=%s", name, json_string_value(value));
-	return list;
-}
-
-static unsigned read_timeout(const json_t *value, unsigned usual)
-{
-	json_int_t ms = json_is_integer(value) ? json_integer_value(value) :
-	                json_is_real(value)    ? (json_int_t)json_real_value(value) :
-	                                         0;
-
-	if (ms <= 0)
-		return usual;
-	return ms > (json_int_t)HOOK_TIMEOUT_MS_MAX ? HOOK_TIMEOUT_MS_MAX : (unsigned)ms;
-}
-
-static const char *member_string(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	/* A NUL cannot be in a command. */
-	return text && strlen(text) == json_string_length(json_object_get(object,
-	                                                                  key)) ? text : NULL;
-}
-
-/* Where entries come from, and where what is wrong with them goes. */
-struct reading {
-	struct hooks *hooks;
-	enum hook_source source;
-	const char *where;
-	json_t *problems;
-	size_t beyond; /* hooks that are left out because there are HOOKS_MAX */
-	hook_check *check;
-	json_t *check_data;
-};
-
-/* Its command, the caller frees. Of Claude Code's that have "args" the program and these, as words
- * of a shell's.  NULL: there is none that can be run. */
-static char *read_command(const struct hooks *hooks, bool claude, const json_t *entry)
-{
-	static const struct span project = { "${CLAUDE_PROJECT_DIR}", 21 };
-	const char *command = member_string(entry, "command");
-	const json_t *args = claude ? json_object_get(entry, "args") : NULL;
-	_cleanup_buf_ struct buf out = BUF_INIT(COMMAND_BYTES_MAX);
-	json_t *arg;
-	size_t i;
-
-	if (!args || !command || !*command)
-		return command && *command ? mem_strdup(command) : NULL;
-	hook_put_quoted(span_str(command), &out);
-	json_array_foreach((json_t *)args, i, arg) {
-		_cleanup_buf_ struct buf text = BUF_INIT(COMMAND_BYTES_MAX);
-
-		if (!json_is_string(arg) ||
-		    strlen(json_string_value(arg)) != json_string_length(arg))
-			return NULL;
-		for (struct span rest = json_span(arg); rest.len;) {
-			const bool named = hooks->project && span_starts(rest, project);
-
-			buf_span(&text, named ? span_str(hooks->project) : span_head(rest, 1));
-			rest = span_skip(rest, named ? project.len : 1);
-		}
-		buf_char(&out, ' ');
-		hook_put_quoted(buf_view(&text), &out);
-		if (text.overflowed)
-			return NULL;
-	}
-	return json_is_array(args) && buf_char(&out, '\0') ? mem_strdup(out.data) : NULL;
-}
-
-/* What is no such word denies. */
-static enum hook_pass read_pass(struct reading *reading, const json_t *entry, const char *member)
-{
-	const json_t *value = json_object_get(entry, member);
-	enum hook_pass pass;
-
-	if (!hook_pass_parse(value ? (json_is_string(value) ? json_string_value(value) : "") : NULL,
-	                     &pass))
-		hooks_problem(reading->problems, reading->where,
-		              "\"%s\" of a hook must be \"deny\" or \"allow\"; the hook counts as "
-		              "one with \"deny\".", member);
-	return pass;
-}
-
-static void read_hook(struct reading *reading, struct hook_group *group, const json_t *entry)
-{
-	const char *type = member_string(entry, "type"), *name = member_string(entry, "name");
-	_cleanup_free_ char *command = read_command(reading->hooks, group->claude, entry);
-	const char *event = hook_event_name(group->event);
-	const unsigned usual = !group->claude                     ? HOOK_TIMEOUT_MS_DEFAULT :
-	                       group->event == HOOK_BEFORE_AGENT ? HOOK_TIMEOUT_MS_CLAUDE_PROMPT :
-	                                                            HOOK_TIMEOUT_MS_CLAUDE;
-	struct hook *hook;
-
-	if (!type || strcmp(type, "command") != 0 || !command) {
-		hooks_problem(reading->problems, reading->where,
-		              "a hook of %s is left out: it needs \"type\": \"command\" and a "
-		              "\"command\".",
-		              event);
-		return;
-	}
-	if (reading->hooks->hook_count >= HOOKS_MAX) {
-		reading->beyond++;
-		return;
-	}
-	hook = hook_group_add(reading->hooks, group, reading->source);
-	hook->claude = group->claude;
-	hook->check = reading->check;
-	hook->check_data = json_incref(reading->check_data);
-	hook->name = mem_strdup(name ? name : "");
-	hook->command = mem_steal(&command);
-	hook->description = copy_text(member_string(entry, "description"));
-	hook->timeout_ms = read_timeout(json_object_get(entry, "timeout"), usual);
-	hook->on_timeout = read_pass(reading, entry, "onTimeout");
-	hook->on_error = read_pass(reading, entry, "onError");
-	hook->condition = group->claude ? copy_text(member_string(entry, "if")) : NULL;
-	hook->async = group->claude && json_is_true(json_object_get(entry, "async"));
-	if (json_is_object(json_object_get(entry, "env")))
-		hook->env = read_env(json_object_get(entry, "env"));
-}
-
-static void read_group(struct reading *reading, enum hook_event event, const json_t *entry)
-{
-	const json_t *list = json_object_get(entry, "hooks");
-	const char *said = member_string(entry, "matcher"), *format;
-	_cleanup_free_ char *theirs = NULL;
-	const char *matcher = said;
-	struct hook_group *group;
-	struct err err = ERR_INIT;
-	bool claude;
-	size_t i;
-	json_t *hook;
-
-	if (!json_is_array(list)) {
-		hooks_problem(reading->problems, reading->where,
-		              "an entry of %s is left out: hooks stand in its \"hooks\": [...], "
-		              "beside \"matcher\".",
-		              hook_event_name(event));
-		return;
-	}
-	format = member_string(entry, "format");
-	claude = format && strcmp(format, "claude") == 0;
-	if (claude && hook_event_is_of_tools(event))
-		matcher = theirs = claude_matcher(said);
-	group = hooks_add_group(reading->hooks, event, matcher, &err);
-	group->claude = claude;
-	if (err.code != ERR_NONE)
-		hooks_problem(reading->problems, reading->where,
-		              "the matcher \"%.100s\" of %s is not a regular expression, so its "
-		              "hooks run for every tool. %s",
-		              matcher,
-		              hook_event_name(event), err.message);
-	group->sequential = json_is_true(json_object_get(entry, "sequential"));
-	json_array_foreach(list, i, hook)
-		read_hook(reading, group, hook);
-}
-
-/* Settings keep their own switches among the events. */
-static bool is_hooks_switch(const char *name)
-{
-	return strcmp(name, "enabled") == 0 || strcmp(name, "disabled") == 0 ||
-	       strcmp(name, "notifications") == 0;
-}
-
-void hooks_add_checked(struct hooks *hooks, enum hook_source source, const json_t *config,
-                       const char *where, json_t *problems, hook_check *check, json_t *data)
-{
-	struct reading reading = { hooks, source, where, problems, 0, check, data };
-	const char *name;
-	json_t *entries, *entry;
-	enum hook_event event;
-	size_t i;
-
-	json_object_foreach((json_t *)config, name, entries) {
-		if (is_hooks_switch(name))
-			continue;
-		if (!hook_event_parse(name, &event) || !json_is_array(entries)) {
-			hooks_problem(problems, where,
-			              "\"%.80s\" is left out: it is no event with a list of hooks.",
-			              name);
-			continue;
-		}
-		json_array_foreach(entries, i, entry)
-			read_group(&reading, event, entry);
-	}
-	if (reading.beyond)
-		hooks_problem(problems, where,
-		              "%zu of its hooks %s left out: hasp runs at most %d hooks of all "
-		              "files together.", reading.beyond, reading.beyond == 1 ? "is" : "are",
-		              HOOKS_MAX);
-	if (source == HOOK_SOURCE_PROJECT && json_object_size(config))
-		hooks_read_trust(hooks, problems);
-}
-
-void hooks_add(struct hooks *hooks, enum hook_source source, const json_t *config,
-               const char *where, json_t *problems)
-{
-	hooks_add_checked(hooks, source, config, where, problems, NULL, NULL);
-}
-
-/* ---- hooks.toml -------------------------------------------------------------- */
-
-/* hooks.toml: the same, as a table for each event or an array of tables:
- *
- *     [hooks.BeforeTool]            [[hooks.BeforeTool]]
- *     sequential = true             matcher = "write_.*"
- *     hooks = [ { type = "command", command = "..." } ]
- */
-
-enum { FILE_BYTES_MAX = 1 << 20 };
-
-/* A table for an event is a list of one. */
-static json_t *as_settings(const json_t *hooks)
-{
-	json_t *config = json_object();
-	const char *name;
-	json_t *value;
-
-	json_object_foreach((json_t *)hooks, name, value) {
-		if (json_is_object(value))
-			json_object_set_new(config, name, json_pack("[O]", value));
-		else
-			json_object_set(config, name, value);
-	}
-	return config;
-}
-
-bool hooks_add_toml(struct hooks *hooks, enum hook_source source, const char *path,
-                    json_t *problems)
-{
-	_cleanup_file_text_ struct file_text text = { 0 };
-	json_auto_t *root = NULL, *config = NULL;
-	struct err err = ERR_INIT;
-	const json_t *table;
-
-	if (source == HOOK_SOURCE_PROJECT ?
-	            !door_read(hooks->project, path, FILE_BYTES_MAX, &text, &err) :
-	            !file_read(path, FILE_BYTES_MAX, &text, &err)) {
-		hooks_problem(problems, path, "%s", err.message);
-		return true;
-	}
-	if (!text.data)
-		return true;
-	if (!toml_parse(file_text_span(&text), false, &root, &err)) {
-		hooks_problem(problems, path, "%s", err.message);
-		return false;
-	}
-	table = json_object_get(root, "hooks");
-	config = as_settings(table ? table : root);
-	hooks_add(hooks, source, config, path, problems);
-	return true;
 }

@@ -39,6 +39,11 @@ LOST = [
     ({"general": {"defaultApprovalMode": "pln"}}, "", "", "general.defaultApprovalMode"),
     ({"tools": {"exclude": "write_file"}}, "", "", "tools.exclude"),
     ({"security": {"disableYoloMode": "yes"}}, "", "", "security.disableYoloMode"),
+    ({"tools": {"exlude": ["glob"]}}, "", "", 'there is no setting "tools.exlude"; did you mean "tools.exclude"?'),
+    ({"security": ["disableYoloMode"]}, "", "", '"security" must be an object'),
+    (hooks("wirte_file", "AfterTool"), "", "", '"wirte_file"'),
+    ({**SERVERS, **hooks("mcp_gihub_delete")}, "", "", 'did you mean "github"?'),
+    ({**SERVERS, **hooks("mcp__gihub__delete")}, "", "", 'did you mean "github"?'),
 ]
 FINE = [
     # Known, elsewhere, not configured here, found later, patterns.
@@ -50,6 +55,8 @@ FINE = [
     ({"tools": {"exclude": ["ShellTool", "NotebookEdit"]}}, "", ""),
     (hooks("write|.*Edit.*|NotebookEdit|mcp__x__y"), "", ""),
     (hooks("wirte_file", "SessionStart"), "", ""),
+    ({**SERVERS, **hooks("mcp_github_delete|mcp__github__x|mcp_linear_y")}, "", ""),
+    ({"hooks": {"SessionStart": [{"type": "command"}], "SesionEnd": [], "Other": []}}, "", ""),
 ]
 
 
@@ -135,6 +142,135 @@ def test_an_agent_whose_list_is_wrong_is_not_used(world, field):
     (folder / "fruit.md").write_text("---\nname: fruit\ndescription: Does it.\ndisallowedTools: %s\n---\nWork.\n" % field)
     done = world.command("agents", "list")
     assert "fruit" not in done.text and "disallowedTools" in done.err
+
+
+# ---- hooks that could refuse something, and cannot run -------------------------------------------------------------
+
+GUARD = [{"matcher": "", "hooks": [{"type": "command", "command": "exit 2"}]}]
+GEMINI, CLAUDE = ".gemini/settings.json", ".claude/settings.json"
+
+
+def of_type(kind, event="BeforeTool", **more):
+    return {event: [{"hooks": [{"type": kind, **more}]}]}
+
+
+# Where hooks stand, what stands there, what the error says.
+LOST_HOOKS = [
+    (GEMINI, {"BeforeTools": GUARD}, 'settings.json:3: there is no event "BeforeTools"; did you mean "BeforeTool"?'),
+    (GEMINI, {"PreToolUse": GUARD}, 'there is no event "PreToolUse"; did you mean "BeforeTool"?'),
+    (GEMINI, {"UserPromptSubmit": GUARD}, 'did you mean "BeforeAgent"?'),
+    (GEMINI, {"before_tool": GUARD}, 'did you mean "BeforeTool"?'),
+    (GEMINI, {"BeforeTool": GUARD[0]}, '"hooks.BeforeTool" must be an array'),
+    (GEMINI, {"BeforeTool": GUARD[0]["hooks"]}, 'settings.json:3: an entry of BeforeTool is left out'),
+    (GEMINI, of_type("http", url="https://x.example"), 'not of the type "http"'),
+    (GEMINI, of_type("command"), 'it needs "type": "command" and a "command"'),
+    (GEMINI, of_type("command", "AfterTool", command=5), 'a hook of AfterTool is left out'),
+    (GEMINI, {"Nothing": 1}, '"hooks.Nothing" must be an array'),
+    (GEMINI, {"SessionEnd": [{"hooks": [{"type": "command", "command": "true %d" % i} for i in range(1000)]}],
+              "BeforeTool": GUARD}, "1 of its hooks is left out"),
+    (CLAUDE, {"PreToolUses": GUARD}, 'settings.json:3: there is no event "PreToolUses"; did you mean "PreToolUse"?'),
+    (CLAUDE, {"BeforeTool": GUARD}, 'there is no event "BeforeTool"; did you mean "PreToolUse"?'),
+    (CLAUDE, of_type("prompt", "PreToolUse", prompt="Is it safe?"), 'settings.json:3: hasp cannot run hooks of PreToolUse of the type "prompt"'),
+    (CLAUDE, of_type("command", "UserPromptSubmit", command="x", shell="powershell"), 'hooks of UserPromptSubmit for PowerShell'),
+    (CLAUDE, {"PreToolUse": GUARD[0]["hooks"]}, "entries of PreToolUse without"),
+    (CLAUDE, {"PreToolUse": GUARD[0]}, "hooks of PreToolUse that are no list"),
+    (CLAUDE, "{", "settings.json: "),
+    (".gemini/hooks.toml", '\n[[hooks.BeforeTools]]\nhooks = []\n', 'hooks.toml:2: there is no event "BeforeTools"'),
+    (".gemini/hooks.toml", '[hooks.BeforeTool]\nhooks = [ { type = "agent" } ]\n', 'hooks.toml:1: a hook of BeforeTool'),
+    (".gemini/hooks.toml", "x = \n", "hooks.toml: "),
+    (".gemini/trusted_hooks.json", "[", "trusted_hooks.json: "),
+]
+FINE_HOOKS = [
+    (CLAUDE, {event: GUARD for event in ("WorktreeCreate", "TeammateIdle", "PermissionRequest", "SubagentStop", "Setup")}),
+    (CLAUDE, of_type("prompt", "Stop", prompt="Is it done?")), (CLAUDE, of_type("http", "PostToolUse", url="x")),
+    (CLAUDE, {"SomethingNew": GUARD}), (CLAUDE, {"PostToolUseX": GUARD}), (GEMINI, of_type("http", "SessionEnd")),
+    (GEMINI, {"PermissionRequest": GUARD}), (".gemini/hooks.toml", "[hooks.SesionEnd]\nhooks = []\n"),
+]
+
+
+def put_hooks(world, where, said, top):
+    path = top / where
+    path.parent.mkdir(exist_ok=True)
+    lines = said if isinstance(said, str) else '{\n  "hooks": {\n' + json.dumps(said)[1:] + "\n}"
+    path.write_text(lines)
+
+
+@pytest.mark.parametrize("where,said,named", LOST_HOOKS)
+@pytest.mark.parametrize("top", ["home", "root"])
+def test_a_guard_that_cannot_run_ends_the_start(world, where, said, named, top):
+    if top == "root" and "trusted_hooks" in where:
+        put_hooks(world, GEMINI, {"BeforeTool": GUARD}, world.root)
+    put_hooks(world, where, said, world.home if "trusted_hooks" in where else getattr(world, top))
+    if top == "home" and "trusted_hooks" in where:
+        return
+    done = world.command("-p", "x", env={"GEMINI_API_KEY": "k"})
+    assert done.code == 52 and named in done.err and "--ignore-unknown-rules" in done.err, done.err
+    tool = world.command("tool", "--hooks", "glob", "-a", "pattern=*")
+    assert tool.code != 0 and named in tool.err + tool.text
+    assert world.command("hooks", "list").code == 0
+    done = world.run(HELLO, "-p", "x", "--ignore-unknown-rules")
+    assert done.code == 0 and "Hello." in done.text
+    # Without hooks none is lost.
+    if top == "home" and where != GEMINI:
+        world.settings(hooksConfig={"enabled": False})
+        assert world.run(HELLO, "-p", "x").code == 0
+
+
+@pytest.mark.parametrize("where,said", FINE_HOOKS)
+def test_hooks_that_could_not_refuse_are_no_mistake(world, where, said):
+    put_hooks(world, where, said, world.home)
+    assert world.run(HELLO, "-p", "x").code == 0
+    done = world.command("hooks", "list")
+    assert any(words in done.text + done.err for words in ("no event", "no such event", "not used by hasp", "left out"))
+
+
+# ---- settings that restrict ------------------------------------------------------------------------------------------
+
+def rows_that_restrict(world):
+    """(path, a value of the wrong type, one that is no choice) of each, from the program's own schema."""
+    def walk(schema, path):
+        for name, below in [*schema.get("properties", {}).items(), ("*", schema.get("additionalProperties"))]:
+            if isinstance(below, dict) and "x-hasp" not in below:
+                yield from walk(below, (*path, name))
+            elif below:
+                yield ".".join((*path, name)), below
+
+    for path, row in walk(world.command("config", "schema").json, ()):
+        if row["x-hasp"]["project"] in ("only true", "only false"):
+            assert row["x-hasp"]["restricts"], path
+        if row["x-hasp"]["restricts"]:
+            yield path.replace("*", "BeforeNothing"), "nosuch" if "enum" in row else 5.5 if row["type"] != "integer" else "many"
+
+
+def nested(path, value):
+    for name in reversed(path.split(".")):
+        value = {name: value}
+    return value
+
+
+def test_every_setting_that_restricts_must_have_a_value_of_its_own(world):
+    rows = list(rows_that_restrict(world))
+    paths = {path for path, _ in rows}
+    assert {"hasp.sandbox.level", "hasp.sandbox.keepPaths", "hasp.sandbox.syscalls", "hasp.worker", "tools.exclude", "hooks.BeforeTool",
+            "security.disableYoloMode", "hasp.hooks.onError", "policyPaths", "mcp.excluded", "hasp.telemetry.logDetails"} <= paths
+    for path, wrong in rows:
+        for value in (wrong, {} if wrong == 5.5 else [], None):
+            world.settings(**nested(path, value))
+            done = world.command("-p", "x", env={"GEMINI_API_KEY": "k"})
+            if isinstance(value, dict) and done.code != 52 and path in ("mcpServers", "agents.overrides"):
+                continue  # an object is right
+            assert done.code == 52 and '"%s" must be' % path in done.err, (path, value, done.err)
+            # A project cannot loosen anything by it, either, where it may set it.
+    world.settings()
+
+
+@pytest.mark.parametrize("command", [("tool", "glob", "-a", "pattern=*"), ("sandbox", "--", "true")])
+@pytest.mark.parametrize("path,value", [("hasp.sandbox.level", "ful"), ("hasp.sandbox.syscalls", "@clock"), ("hasp.sandbox.keepPaths", "x"),
+                                        ("tools.sandboxNetworkAccess", "false"), ("hasp.worker", "x"), ("hasp.sandbox.levl", "full")])
+def test_what_confines_must_be_understood_by_every_command(world, command, path, value):
+    world.settings(**nested(path, value))
+    done = world.command(*command)
+    assert done.code != 0 and '"%s"' % path in done.err + done.text
 
 
 def test_protections_without_effect_are_said(world):

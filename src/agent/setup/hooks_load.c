@@ -199,7 +199,9 @@ static void add_extension_hooks(struct hooks *hooks, const struct settings *sett
 			                  problems, watch ? extension_watch_holds : NULL, watch);
 		else if (err.code != ERR_NONE)
 			json_array_append_new(problems,
-			                      json_pack("{s:s, s:o}", "source", file, "message",
+			                      json_pack("{s:s, s:o, s:s, s:o}", "source", file,
+			                                "message", json_text(span_str(err.message)),
+			                                "lost", "", "what",
 			                                json_text(span_str(err.message))));
 	}
 }

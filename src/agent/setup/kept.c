@@ -72,6 +72,10 @@ bool prepare_kept_of(const char *project, prepare_notice *notice, void *data,
 		return true;
 	if (!settings_load(&options, &settings, err))
 		return false;
+	if (!prepare_is_read(settings, "hasp.sandbox.keepPaths", err)) {
+		settings_free(settings);
+		return false;
+	}
 	ok = policy_load(&(struct policy_sources){ .settings = settings }, problems, &policy, &lost,
 	                 err);
 	if (ok && lost)

@@ -250,7 +250,7 @@ static const json_t *first_lost(const json_t *problems)
 {
 	static const char *const kinds[] = {
 		"file_read", "toml_parse", "schema_validation", "rule_validation",
-		"regex_compilation",
+		"regex_compilation", "hook_lost",
 	};
 	size_t i;
 	json_t *problem;

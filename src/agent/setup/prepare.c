@@ -573,14 +573,19 @@ bool prepare_mode_check(const struct settings *settings, enum approval_mode mode
 	return true;
 }
 
+/* Whether the user accepts that guards are lost (--ignore-unknown-rules). */
+static bool rules_are_waived(const struct settings *settings)
+{
+	return settings && settings_bool(settings, "hasp.ignoreUnknownRules", false);
+}
+
 /* What restricts must be understood, unless the user said otherwise. False: *err says what is
  * not. */
 static bool rules_are_known(const struct settings *settings, const char *lost, struct err *err)
 {
-	const char *unusable =
-		json_string_value(json_array_get(settings_unusable(settings), 0));
+	const char *unusable = settings_unusable(settings, NULL);
 
-	if ((!unusable && !lost) || settings_bool(settings, "hasp.ignoreUnknownRules", false))
+	if ((!unusable && !lost) || rules_are_waived(settings))
 		return true;
 	return err_set(err, ERR_INVALID_ARGUMENT,
 	               "%s Correct it, or start with --ignore-unknown-rules.",
@@ -603,9 +608,10 @@ bool prepare_policy(const struct policy_sources *sources, prepare_notice *notice
 	}
 	json_array_foreach(problems, i, problem) {
 		_cleanup_free_ char *text = setup_policy_problem_text(problem);
+		const char *kind = json_string_value(json_object_get(problem, "kind"));
 
-		if (strcmp(json_string_value(json_object_get(problem, "kind")),
-		           "without_effect") == 0)
+		/* The second kind is a warning when the hooks themselves are loaded. */
+		if (strcmp(kind, "without_effect") == 0 || strcmp(kind, "hook_lost") == 0)
 			continue;
 		/* What ends the run is told once, as its end. */
 		if (ok || strncmp(text, err->message, strlen(text)) != 0)
@@ -832,6 +838,9 @@ bool prepare_level(const struct settings *settings, const struct prepare_level *
 	const struct requirement required = required_level(settings);
 	bool said = given->flag || (given->variable && *given->variable);
 
+	if (!rules_are_waived(settings) && (!prepare_is_read(settings, LEVEL, err) ||
+	                                    !prepare_is_read(settings, NETWORK, err)))
+		return false;
 	if (!check_network(settings, ret, err))
 		return false;
 	if (said)
@@ -876,15 +885,16 @@ const char **prepare_sandbox(const struct settings *settings, struct worker_opti
 
 bool prepare_is_read(const struct settings *settings, const char *name, struct err *err)
 {
-	_cleanup_free_ char *wrong = mem_printf("\"%s\" has to be", name);
-	size_t i;
-	json_t *sentence;
+	const char *sentence = settings ? settings_unusable(settings, name) : NULL;
 
-	json_array_foreach((json_t *)settings_warnings(settings), i, sentence)
-		if (strstr(json_string_value(sentence), wrong))
-			return err_set(err, ERR_INVALID_ARGUMENT, "%s",
-			               json_string_value(sentence));
-	return true;
+	return !sentence || err_set(err, ERR_INVALID_ARGUMENT, "%s", sentence);
+}
+
+bool prepare_hooks(const struct settings *settings, struct err *err)
+{
+	_cleanup_free_ char *lost = setup_hooks_lost(settings);
+
+	return rules_are_known(settings, lost, err);
 }
 
 bool prepare_syscalls(const struct settings *settings, struct worker_options *options, char ***ret,
@@ -897,7 +907,7 @@ bool prepare_syscalls(const struct settings *settings, struct worker_options *op
 	json_t *name;
 
 	*ret = NULL;
-	if (settings && !prepare_is_read(settings, SYSCALLS, err))
+	if (!prepare_is_read(settings, SYSCALLS, err))
 		return false;
 	json_array_foreach((json_t *)list, i, name)
 		names[count++] = json_is_string(name) ? json_string_value(name) : "";

@@ -127,9 +127,14 @@ bool prepare_level(const struct settings *settings, const struct prepare_level *
  * be NULL. */
 bool prepare_may_network(const struct settings *settings);
 
-/* Whether no file has a value of the wrong type for a setting that restricts: that value is left
- * out of the settings, and would restrict nothing.  INVALID_ARGUMENT: the file, the line, the
- * type. */
+/* Whether all hooks that could refuse something can run, for commands that run hooks and no agent.
+ * INVALID_ARGUMENT: which cannot, or a setting that restricts cannot be understood; not where
+ * hasp.ignoreUnknownRules is set. */
+bool prepare_hooks(const struct settings *settings, struct err *err);
+
+/* Whether hasp can use what files say for a setting that restricts, or for all below a name: what
+ * it cannot use is left out of the settings, and would restrict nothing. `settings` may be NULL.
+ * INVALID_ARGUMENT: the file, the line, what is expected. */
 bool prepare_is_read(const struct settings *settings, const char *name, struct err *err);
 /* What hasp.sandbox.syscalls forbids to commands, into `options`.  *ret has the memory, for the
  * caller to free with sandbox_calls_free when the options are not used any more.  INVALID_ARGUMENT:

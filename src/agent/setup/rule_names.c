@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What rules, settings and hooks' matchers name, and nothing has. */
+/* What rules, settings and hooks name, and nothing has; hooks that could refuse something and cannot
+ * run. */
 #include <string.h>
 
 #include "agent/setup/policy_load.h"
+#include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "catalog/agents.h"
 #include "config/servers.h"
 #include "data/json.h"
+#include "data/jsonc.h"
+#include "data/schema.h"
+#include "data/toml.h"
 #include "data/tool_names.h"
 
 /* Read when a rule names something that is none of hasp's tools. */
@@ -102,11 +108,11 @@ static char *matcher_word_unknown(struct span word, bool whole)
 	return mem_steal(&name);
 }
 
-static void report_matcher_word(const json_t *hook, const char *word, bool restricts,
-                                json_t *problems)
+/* `near`: the tool's or server's name that is like it; or NULL. */
+static void report_matcher_word(const json_t *hook, const char *word, const char *near,
+                                bool restricts, json_t *problems)
 {
 	const char *name = json_string_value(json_object_get(hook, "name"));
-	const char *near = tool_names_nearest(word);
 	_cleanup_free_ char *message =
 		mem_printf("The hook \"%.100s\" is never run for \"%.100s\": there is no such "
 		           "tool%s%s%s", name, word, near ? "; did you mean \"" : ".",
@@ -118,16 +124,38 @@ static void report_matcher_word(const json_t *hook, const char *word, bool restr
 		json_text(span_str(message))));
 }
 
+/* "mcp_SERVER_TOOL" and "mcp__SERVER__TOOL": NULL when a server's name stands in it, or none is like
+ * what does; else the name that is. */
+static const char *server_meant(const char *word, const json_t *servers)
+{
+	const char *mark = strncmp(word, "mcp__", 5) == 0 ? "__" : "_";
+	const char *rest = word + 3 + strlen(mark), *end = strstr(rest, mark);
+	_cleanup_free_ const char **all = mem_alloc(json_array_size(servers) + 1, sizeof(*all));
+	_cleanup_free_ char *server = mem_dup(rest, end ? (size_t)(end - rest) : strlen(rest));
+	size_t i;
+	json_t *known;
+
+	json_array_foreach((json_t *)servers, i, known) {
+		const size_t len = json_string_length(known);
+
+		all[i] = json_string_value(known);
+		if (strncmp(rest, all[i], len) == 0 && (!rest[len] || rest[len] == '_'))
+			return NULL;
+	}
+	return schema_nearest_name(server, all, json_array_size(servers));
+}
+
 /* Matchers that are expressions, and not just names, may mean anything. */
-static void report_matcher(const json_t *hook, json_t *problems)
+static void report_matcher(const json_t *hook, struct outside_names *outside, json_t *problems)
 {
 	const char *event = json_string_value(json_object_get(hook, "event"));
+	const struct hook_event_names *names = hook_events_find(event, /* claude= */ false);
 	struct span rest = json_span(json_object_get(hook, "matcher"));
 	const bool whole = span_starts(rest, SPAN("^(?:")) && span_ends(rest, SPAN(")$"));
-	const bool restricts = strcmp(event, "BeforeTool") == 0;
+	const bool restricts = whole ? names->refuses_claude : names->refuses;
 
 	if (!json_is_true(json_object_get(hook, "enabled")) ||
-	    (!restricts && strcmp(event, "AfterTool") != 0))
+	    (strcmp(event, "BeforeTool") != 0 && strcmp(event, "AfterTool") != 0))
 		return;
 	if (whole)
 		rest = span_head(span_skip(rest, 4), rest.len - 6);
@@ -137,30 +165,86 @@ static void report_matcher(const json_t *hook, json_t *problems)
 	while (rest.len) {
 		const char *bar = memchr(rest.data, '|', rest.len);
 		const size_t len = bar ? (size_t)(bar - rest.data) : rest.len;
+		_cleanup_free_ char *all = mem_dup(rest.data, len);
 		_cleanup_free_ char *word = matcher_word_unknown(span_head(rest, len), whole);
+		const char *server = strncmp(all, "mcp_", 4) == 0 ?
+		                             server_meant(all, all_servers(outside)) : NULL;
 
-		if (word)
-			report_matcher_word(hook, word, restricts, problems);
+		if (word || server)
+			report_matcher_word(hook, all, server ? server : tool_names_nearest(word),
+			                    restricts, problems);
 		rest = span_skip(rest, bar ? len + 1 : len);
 	}
 }
 
-static void report_matchers(const struct settings *settings, json_t *problems)
+/* The line of an event in a file of hooks: JSON with comments, or TOML. 0: it is not found. */
+static unsigned event_line(const struct settings *settings, const char *file, const char *event)
+{
+	const char *project = home_project(settings_home(settings));
+	_cleanup_free_ char *path = mem_printf("hooks.%s", event);
+	_cleanup_file_text_ struct file_text text = { 0 };
+	json_auto_t *root = NULL, *lines = NULL;
+	struct err ignored = ERR_INIT;
+	json_t *table;
+
+	if (path_is_under(file, project) ?
+	            !door_read(project, file, LIMIT_SETTINGS_BYTES, &text, &ignored) :
+	            !file_read(file, LIMIT_SETTINGS_BYTES, &text, &ignored))
+		return 0;
+	if (!text.data)
+		return 0;
+	if (span_ends(span_str(file), SPAN(".toml"))) {
+		toml_parse(file_text_span(&text), /* lines= */ true, &root, &ignored);
+		table = json_object_get(root, "hooks");
+		table = json_object_get(table ? table : root, event);
+		if (json_is_array(table))
+			table = json_array_get(table, 0);
+		return (unsigned)json_integer_value(json_object_get(table, TOML_LINE));
+	}
+	if (!jsonc_parse(file_text_span(&text), &root, &ignored))
+		return 0;
+	lines = jsonc_lines(file_text_span(&text));
+	return jsonc_line(lines, path);
+}
+
+/* Hooks that could refuse something and were left out when they were read. */
+static void report_lost(const struct settings *settings, const json_t *flaws, json_t *problems)
+{
+	size_t i;
+	json_t *flaw;
+
+	json_array_foreach((json_t *)flaws, i, flaw) {
+		const char *event = json_string_value(json_object_get(flaw, "lost"));
+		const char *file = json_string_value(json_object_get(flaw, "source"));
+
+		if (event && file)
+			json_array_append_new(problems, json_pack(
+				"{s:s, s:i, s:s, s:b, s:O}", "file", file, "line",
+				*event ? (int)event_line(settings, file, event) : 0, "kind",
+				"hook_lost", "restricts", 1, "message",
+				json_object_get(flaw, "what")));
+	}
+}
+
+static void report_hooks(const struct settings *settings, struct outside_names *outside,
+                         json_t *problems)
 {
 	const struct hooks_sources sources = {
 		.settings = settings, .project = home_project(settings_home(settings)),
 		.local = true, .session_id = "", .transcript_path = "",
 	};
-	json_auto_t *ignored = json_array(), *rows = NULL;
-	struct hooks *hooks = setup_load_hooks(&sources, ignored);
-	const size_t before = json_array_size(problems);
-	size_t i;
+	json_auto_t *flaws = json_array(), *rows = NULL;
+	struct hooks *hooks = setup_load_hooks(&sources, flaws);
+	size_t before, i;
 	json_t *row;
 
+	if (settings_bool(settings, "hooksConfig.enabled", true))
+		report_lost(settings, flaws, problems);
+	before = json_array_size(problems);
 	rows = hooks_list(hooks);
 	json_array_foreach(rows, i, row)
 		if (json_array_size(problems) < before + LIMIT_WARNINGS)
-			report_matcher(row, problems);
+			report_matcher(row, outside, problems);
 	hooks_free(hooks);
 }
 
@@ -175,7 +259,24 @@ void setup_report_names(const struct settings *settings, const struct policy *po
 	policy_report_unknown(policy, &names, problems);
 	for (size_t i = before; i < json_array_size(problems); i++)
 		place_setting(settings, json_array_get(problems, i));
-	report_matchers(settings, problems);
+	report_hooks(settings, &outside, problems);
 	json_decref(outside.servers);
 	json_decref(outside.agents);
+}
+
+char *setup_hooks_lost(const struct settings *settings)
+{
+	struct outside_names outside = { .settings = settings };
+	json_auto_t *problems = json_array();
+	char *sentence = NULL;
+	size_t i;
+	json_t *problem;
+
+	report_hooks(settings, &outside, problems);
+	json_array_foreach(problems, i, problem)
+		if (!sentence && json_is_true(json_object_get(problem, "restricts")))
+			sentence = setup_policy_problem_text(problem);
+	json_decref(outside.servers);
+	json_decref(outside.agents);
+	return sentence;
 }

@@ -261,7 +261,7 @@ bool confinement_settle(const struct invocation *invocation, struct confinement 
 	     (!invocation ||
 	      places_choose(invocation, confinement, settings, level_given, complain_of_place,
 	                    NULL, err));
-	if (settings)
+	if (settings && ok)
 		warn_of_level(settings);
 	settings_free(settings);
 	return ok && (!confinement->project ||

@@ -66,7 +66,8 @@ bool command_hooks_open(const struct invocation *invocation, const struct cancel
 	json_auto_t *problems = json_array();
 	_cleanup_free_ char *untrusted = NULL;
 
-	if (!command_open_project(invocation, &all->project, &all->settings, err)) {
+	if (!command_open_project(invocation, &all->project, &all->settings, err) ||
+	    !prepare_hooks(all->settings, err)) {
 		command_hooks_close(all);
 		return false;
 	}

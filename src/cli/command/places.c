@@ -102,7 +102,7 @@ static bool worker_places_of(const struct settings *settings, const json_t **ret
 	json_t *entry;
 	struct worker_place ignored;
 
-	if (settings && !prepare_is_read(settings, PLACES, err))
+	if (!prepare_is_read(settings, PLACES, err))
 		return false;
 	json_array_foreach((json_t *)list, i, entry)
 		if (!worker_place_read(entry, i, &ignored, err))
