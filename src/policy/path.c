@@ -16,7 +16,7 @@
 #include "policy/policy.h"
 #include "policy/rule.h"
 
-enum { PATH_PRIORITY = 999, PATH_TEXT_MAX = 64 * LIMIT_PATH_BYTES };
+enum { PATH_PRIORITY = 999, ASKED_PRIORITY = 16, PATH_TEXT_MAX = 64 * LIMIT_PATH_BYTES };
 
 void rule_put_literal(struct buf *out, struct span text)
 {
@@ -75,6 +75,15 @@ static void put_path_pattern(struct buf *out, char *const *paths, size_t count)
 	buf_str(out, ")(?:\\/[^\"]*)?\"");
 }
 
+static void add_writers(struct rule *rule)
+{
+	static const char *const writers[] = { "write_file", "update_file", "safe_patch",
+		                               "apply_changes" };
+
+	for (size_t i = 0; i < ARRAY_LEN(writers); i++)
+		rule_selector_add_name(&rule->selector, writers[i]);
+}
+
 /* Fills in rule->paths; as rule_take_paths. */
 static char *take_each(struct rule *rule, const json_t *given)
 {
@@ -95,8 +104,6 @@ static char *take_each(struct rule *rule, const json_t *given)
 
 char *rule_take_paths(struct rule *rule, const json_t *table)
 {
-	static const char *const writers[] = { "write_file", "update_file", "safe_patch",
-		                               "apply_changes" };
 	_cleanup_buf_ struct buf pattern = BUF_INIT(PATH_TEXT_MAX);
 	struct err err = ERR_INIT;
 	char *why;
@@ -109,8 +116,7 @@ char *rule_take_paths(struct rule *rule, const json_t *table)
 		return why;
 	if (!json_object_get(table, "priority"))
 		rule->priority += PATH_PRIORITY / 1000.0;
-	for (size_t i = 0; i < ARRAY_LEN(writers); i++)
-		rule_selector_add_name(&rule->selector, writers[i]);
+	add_writers(rule);
 	put_path_pattern(&pattern, rule->paths, rule->path_count);
 	rule->selector.narrow = NARROW_ARGUMENTS;
 	if (pattern.overflowed)
@@ -119,6 +125,47 @@ char *rule_take_paths(struct rule *rule, const json_t *table)
 	                           &err))
 		return mem_strdup(err.message);
 	return NULL;
+}
+
+/* Letters in either case: some file systems take gemini.md for GEMINI.md. */
+static void put_name_pattern(struct buf *out, struct span name)
+{
+	_cleanup_buf_ struct buf literal = BUF_INIT(PATH_TEXT_MAX);
+
+	rule_put_literal(&literal, name);
+	for (size_t i = 0; i < literal.len; i++) {
+		const char c = literal.data[i], lower = (char)(c | 0x20);
+
+		if (lower >= 'a' && lower <= 'z')
+			buf_printf(out, "[%c%c]", lower, lower - 0x20);
+		else
+			buf_char(out, c);
+	}
+}
+
+void policy_add_asked(struct policy *policy, const json_t *names)
+{
+	struct rule *rule = rule_new(POLICY_ASK, POLICY_DEFAULT + ASKED_PRIORITY / 1000.0,
+	                             "default:obeyed");
+	_cleanup_buf_ struct buf pattern = BUF_INIT(PATH_TEXT_MAX);
+	struct err ignored = ERR_INIT;
+	size_t i;
+	json_t *name;
+
+	add_writers(rule);
+	rule->selector.modes = policy_modes_from(MODE_AUTO_EDIT) & ~policy_modes_from(MODE_YOLO);
+	buf_str(&pattern, "\"(?:file_path|new_path)\":\"(?:[^\"]*\\/)?(?:");
+	json_array_foreach((json_t *)names, i, name) {
+		buf_str(&pattern, i ? "|" : "");
+		put_name_pattern(&pattern, json_span(name));
+	}
+	buf_str(&pattern, ")\"");
+	rule->selector.narrow = NARROW_ARGUMENTS;
+	/* Too many: every edit is asked about. */
+	if (pattern.overflowed || !js_regex_compile_with(buf_view(&pattern), JS_REGEX_BOUNDED,
+	                                                 &rule->selector.regex, &ignored))
+		rule->selector.narrow = NARROW_NONE;
+	policy_add_rule(policy, rule);
 }
 
 void policy_add_kept(struct policy *policy, const json_t *paths, json_t *problems)

@@ -73,6 +73,10 @@ bool policy_add_project(struct policy *policy, const char *project, json_t *prob
  * confirmationRequired}, mcp {allowed, excluded}, mcpServers {name: {trust}}. */
 void policy_add_settings(struct policy *policy, const json_t *tools, const json_t *mcp,
                          const json_t *servers);
+/* Edits of files of these names, in whatever folder and case, are asked about where edits are not
+ * (autoEdit), unless a rule that is stronger than the defaults allows them.  An array of texts
+ * without a slash at the start: "GEMINI.md", ".github/copilot-instructions.md". */
+void policy_add_asked(struct policy *policy, const json_t *names);
 /* A rule on paths that denies, of tier USER: hasp.sandbox.keepPaths, an array of texts or NULL.
  * What is wrong with it goes to `problems`. */
 void policy_add_kept(struct policy *policy, const json_t *paths, json_t *problems);

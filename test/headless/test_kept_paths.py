@@ -145,6 +145,31 @@ def test_a_rule_that_asks_is_a_refusal_where_nobody_can_be_asked(world):
     assert (world.root / "generated" / "a").read_text() == "x\n"
 
 
+@pytest.mark.parametrize("level", ["full", "landlock"])
+@pytest.mark.parametrize("decision,setting", [("deny", False), ("deny", True), ("ask_user", False)])
+def test_a_denial_names_what_would_allow_it(world, level, decision, setting):
+    """The rule's path and where to find it, or the flag; never --deny, which was not given."""
+    put(world, decision)
+    if setting:
+        (world.home / ".gemini" / "policies.toml").unlink()
+        world.settings(hasp={"sandbox": {"keepPaths": ["generated/"]}})
+    kept = world.root / "generated"
+    for script in ("echo x > generated/a", "echo x > generated/new"):
+        done = world.command("sandbox", "--sandbox", level, "--", "sh", "-c", script)
+        line = next(line for line in done.err.splitlines() if line.startswith("hasp: denied: "))
+        if decision == "deny":
+            assert "(rule: kept, " in line and "hasp.sandbox.keepPaths" in line, line
+            assert line.endswith('To allow: no rule for %s ("hasp policy list" shows where it is)' % kept), line
+        else:
+            assert "(rule: policy, " in line and line.endswith("To allow: --write %s" % kept), line
+        assert "--deny" not in line
+    listed = world.command("policy", "list").out
+    assert ("settings: hasp.sandbox.keepPaths" if setting else "policies.toml:1") in listed.decode()
+    flags = ["--write", kept] if decision == "ask_user" else []
+    done = world.command("sandbox", "--sandbox", level, *flags, "--", "sh", "-c", "echo x > generated/new")
+    assert (done.code == 0) == bool(flags)
+
+
 @pytest.mark.parametrize("rule", [
     'path = "**/*.lock"\ndecision = "deny"\n', 'path = "src/*.c"\ndecision = "ask_user"\n', 'path = "../x"\ndecision = "deny"\n',
     'path = "/"\ndecision = "deny"\n', 'path = "."\ndecision = "deny"\n', 'path = "generated"\ndecision = "allow"\n', 'path = ""\ndecision = "deny"\n',

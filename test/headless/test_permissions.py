@@ -137,6 +137,37 @@ def test_the_tools_of_an_answer_are_those_that_a_hook_left(world):
     assert unknown["message"].endswith("The tools are: read_file, glob.")
 
 
+OBEYED = ["GEMINI.md", "sub/agents.MD", "link.md", "sub/../CLAUDE.md", "RULES.md", ".env", "lefthook.yml"]
+
+
+@pytest.mark.parametrize("how", ["write", "move", "edit"])
+def test_what_others_obey_is_asked_about_where_edits_are_not(world, how):
+    """By its name, one that the settings give it, or a link; unless a rule of the user's allows it."""
+    for name in ("GEMINI.md", "CLAUDE.md", "notes.md", "RULES.md", ".env", "lefthook.yml"):
+        world.write(name, "old\n")
+    world.write("sub/agents.MD", "old\n")
+    (world.root / "link.md").symlink_to("GEMINI.md")
+    world.settings(context={"fileName": ["RULES.md", "GEMINI.md"]})
+    if how == "move":
+        calls = [call("apply_changes", {"changes": [{"kind": "move", "file_path": "notes.md", "new_path": path}]})
+                 for path in OBEYED if path != "link.md"]
+    elif how == "write":
+        calls = [call("write_file", {"file_path": path, "content": "obey\n"}) for path in OBEYED]
+    else:
+        calls = [call("update_file", {"file_path": path, "old_content": "old", "new_content": "obey"}) for path in OBEYED]
+    before = {path.name: path.read_bytes() for path in world.root.rglob("*") if path.is_file()}
+    done = world.run([calls, [text("Done.")]], "-p", "x", "--approval-mode", "auto_edit")
+    messages = [refused(result) for result in done.results()]
+    assert len(messages) == len(calls) and all("has to be asked about" in message for message in messages), messages
+    assert {path.name: path.read_bytes() for path in world.root.rglob("*") if path.is_file()} == before
+    one = call("update_file", {"file_path": "GEMINI.md", "old_content": "old", "new_content": "new"})
+    for flags in (["--approval-mode", "auto_edit", "--allowed-tools", "replace"], ["--yolo"]):
+        world.write("GEMINI.md", "old\n")
+        assert attempt(world, one, *flags)["success"] is True
+    other = call("update_file", {"file_path": "notes.md", "old_content": "old", "new_content": "new"})
+    assert attempt(world, other, "--approval-mode", "auto_edit")["success"] is True
+
+
 def test_the_mode_of_the_settings(world):
     world.settings(general={"defaultApprovalMode": "auto_edit"})
     assert attempt(world, WRITE)["success"] is True

@@ -36,8 +36,8 @@ def test_every_row_has_a_kind_a_source_and_a_reason():
 # Written down once more, so that a row that is lost is missed.
 PROTECTED = """.dir-locals-2.el .envrc .gdbinit .helix .mise .sl/config .vscode
     mise.local.toml""".split()
-ASKED = [".pre-commit-config.yaml", "lefthook.yml"]
-WRITABLE = [".env"]
+ASKED = [".pre-commit-config.yaml", "lefthook.yml", "GEMINI.md", "AGENTS.md", "CLAUDE.md", ".env"]
+WRITABLE = ["package.json"]
 STARTUP = """.config/zsh .oh-my-zsh .nvm .pyenv .zshrc .bashrc .profile
     .local/lib/python*/site-packages/usercustomize.py""".split()
 HIDDEN = """.aws .azure .cargo/credentials.toml .config/Code/User/globalStorage .config/gcloud .config/gh
@@ -346,10 +346,10 @@ def test_a_checkout_that_meets_them_says_so(place, level):
 # ---- decisions that stand elsewhere ----
 
 @pytest.mark.parametrize("name", [row.path for row in table("workspace") if "ask" in row.flags])
-def test_edits_of_what_hooks_run_are_asked_about(name):
+def test_edits_of_what_hooks_run_and_models_follow_are_asked_about(name):
     place = Place("root")
     try:
-        for path in (name, "sub/" + name):
+        for path in (name, "sub/" + name, "./" + name, name.swapcase()):
             for tool, arguments in (
                     ("write_file", {"file_path": path, "content": "x"}),
                     ("safe_patch", {"file_path": path, "diff": "x"}),

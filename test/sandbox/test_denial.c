@@ -33,6 +33,16 @@ static void sentences_and_remedies(void **state)
 		    .what = "/w/a/b", .rule = "/w/a" },
 		  "write /w/a/b: denied by the user, /w/a (rule: deny, level full). "
 		  "To allow: no --deny of /w/a", "no --deny of /w/a" },
+		{ { .kind = DENIAL_WRITE, .reason = SANDBOX_REASON_KEPT, .level = SANDBOX_FULL,
+		    .what = "/w/a/b", .rule = "/w/a" },
+		  "write /w/a/b: a policy rule, or the setting hasp.sandbox.keepPaths, keeps it from "
+		  "being changed, /w/a (rule: kept, level full). To allow: no rule for /w/a "
+		  "(\"hasp policy list\" shows where it is)",
+		  "no rule for /w/a (\"hasp policy list\" shows where it is)" },
+		{ { .kind = DENIAL_WRITE, .reason = SANDBOX_REASON_POLICY, .level = SANDBOX_FULL,
+		    .what = "/w/a/b", .rule = "/w/a" },
+		  "write /w/a/b: a policy rule asks before it is written, /w/a (rule: policy, level "
+		  "full). To allow: --write /w/a", "--write /w/a" },
 		{ { .kind = DENIAL_WRITE, .reason = SANDBOX_REASON_GIT, .level = SANDBOX_FULL,
 		    .what = "/w/.git", .rule = "/w/.git/config" },
 		  "write /w/.git: version control runs it or is steered by it, /w/.git/config "

@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "config/extensions.h"
 #include "data/json.h"
+#include "sandbox/plan/names.h"
 
 /* ---- policies ---------------------------------------------------------------- */
 
@@ -282,6 +283,27 @@ static void count_beyond(struct loading *loading)
 	policy_warn(loading, "Policies", message);
 }
 
+/* What the user's hooks run, what models are instructed with, also under the names that settings
+ * give these files, and variables that hasp reads. */
+static void add_asked(struct loading *loading)
+{
+	const struct sandbox_names names = names_workspace();
+	const json_t *given = settings_get(loading->sources->settings, "context.fileName");
+	json_auto_t *asked = json_array();
+	size_t i;
+	json_t *name;
+
+	for (i = 0; i < names.count; i++)
+		if (names.rows[i].flags & NAME_ASK)
+			json_array_append_new(asked, json_string(names.rows[i].path));
+	if (json_string_length(given))
+		json_array_append(asked, (json_t *)given);
+	json_array_foreach((json_t *)given, i, name)
+		if (json_string_length(name))
+			json_array_append(asked, name);
+	policy_add_asked(loading->policy, asked);
+}
+
 bool policy_load(const struct policy_sources *sources, json_t *problems, struct policy **ret,
                  char **ret_lost, struct err *err)
 {
@@ -293,6 +315,7 @@ bool policy_load(const struct policy_sources *sources, json_t *problems, struct 
 	size_t projects;
 
 	policy_add_defaults(loading.policy);
+	add_asked(&loading);
 	add_extension_policies(&loading);
 	add_project(&loading);
 	projects = json_array_size(problems);

@@ -594,6 +594,17 @@ static void put_lifting_rule(struct buf *out, const struct denial *denial, const
 		put_write(out, rule);
 }
 
+/* What no flag lifts. */
+static void put_no_rule(const struct denial *denial, struct buf *out)
+{
+	const bool kept = denial->reason == SANDBOX_REASON_KEPT;
+
+	put_flag(out, kept ? "no rule for" : "no --deny of",
+	         denial->rule[0] ? denial->rule : denial->what);
+	if (kept)
+		buf_str(out, " (\"hasp policy list\" shows where it is)");
+}
+
 static void put_place(const struct denial *denial, struct buf *out)
 {
 	const char *path = denial->rule[0] ? denial->rule : denial->what;
@@ -620,7 +631,8 @@ static void put_place(const struct denial *denial, struct buf *out)
 			put_lifting_rule(out, denial, path);
 		break;
 	case SANDBOX_REASON_DENY:
-		put_flag(out, "no --deny of", path);
+	case SANDBOX_REASON_KEPT:
+		put_no_rule(denial, out);
 		break;
 	default: /* nothing does */
 		break;
@@ -632,8 +644,8 @@ static void put_socket(const struct denial *denial, struct buf *out)
 {
 	const char *path = denial->what + strlen("unix:");
 
-	if (denial->reason == SANDBOX_REASON_DENY)
-		put_flag(out, "no --deny of", denial->rule);
+	if (denial->reason == SANDBOX_REASON_DENY || denial->reason == SANDBOX_REASON_KEPT)
+		put_no_rule(denial, out);
 	else if (denial->kind == DENIAL_CONNECT)
 		put_write(out, path);
 	else

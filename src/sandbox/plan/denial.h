@@ -48,8 +48,9 @@ bool denial_is_none(const struct denial *denial);
 /* "write /etc/x: outside the writable paths (rule: default, level full). To allow: --write /etc".
  * One line; control characters, and others that mislead, are escaped. */
 void denial_sentence(const struct denial *denial, struct buf *out);
-/* What would allow it: "--write /etc", "--read /x", "--net", "no --deny of /x"; nothing is appended
- * if nothing does, or nothing that could be named (a new name in "/"). */
+/* What would allow it: "--write /etc", "--read /x", "--net", "no --deny of /x",
+ * "no rule for /x (...)"; nothing is appended if nothing does, or nothing that could be named (a
+ * new name in "/"). */
 void denial_remedy(const struct denial *denial, struct buf *out);
 
 /* The error of a call that was refused: DENIED_BY_SANDBOX, the sentence, and the record beside it.

@@ -220,7 +220,8 @@ static bool is_lifted(const struct draft *draft, const struct sandbox_absent *ab
 {
 	for (size_t i = 0; i < draft->lifted_count; i++)
 		if (location_within(absent->path, draft->lifted[i]))
-			return absent->reason != SANDBOX_REASON_DENY;
+			return absent->reason != SANDBOX_REASON_DENY &&
+			       absent->reason != SANDBOX_REASON_KEPT;
 	return false;
 }
 

@@ -16,6 +16,8 @@ static const struct {
 	[SANDBOX_REASON_ROOT] = { "root", "a workspace root" },
 	[SANDBOX_REASON_OPTION] = { "option", "asked for by the user" },
 	[SANDBOX_REASON_DENY] = { "deny", "denied by the user" },
+	[SANDBOX_REASON_KEPT] = { "kept", "a policy rule, or the setting hasp.sandbox.keepPaths, "
+	                                  "keeps it from being changed" },
 	[SANDBOX_REASON_POLICY] = { "policy", "a policy rule asks before it is written" },
 	[SANDBOX_REASON_TEMP] = { "temp", "the session's temporary files" },
 	[SANDBOX_REASON_JOURNAL] = { "journal", "hasp's own journal" },
@@ -192,7 +194,7 @@ struct sandbox_names names_devices(void)
 /* ---- names that others obey ---- */
 
 /* DEEP rows are protected in every folder beneath a writable one; ASK and OPEN rows are written by
- * commands like any other file.  docs/attacks.md lists the OPEN rows; a test compares the two.
+ * commands like any other file.  docs/attacks.md lists both; a test compares the two.
  */
 
 #define ROW(path, reason, flags, kind, why, source) \
@@ -203,7 +205,8 @@ struct sandbox_names names_devices(void)
 #define SHELL(path, why, source) ROW(path, SETTINGS, PROTECT, "shell", why, source)
 #define DEBUGGER(path, why, source) ROW(path, SETTINGS, PROTECT, "debugger", why, source)
 #define VCS(path, why, source) ROW(path, GIT, PROTECT, "version control", why, source)
-#define ASK(path, why, source) ROW(path, SETTINGS, NAME_ASK, "hooks", why, source)
+#define ASK(path, kind, why, source) ROW(path, SETTINGS, NAME_ASK, kind, why, source)
+#define HOOKS(path, why, source) ASK(path, "hooks", why, source)
 #define OPEN(path, kind, why, source) ROW(path, SETTINGS, NAME_OPEN, kind, why, source)
 
 /* Rows that share their first folder stand together. */
@@ -327,44 +330,46 @@ static const struct sandbox_name obeyed[] = {
 	VCS(".bzr/branch/branch.conf", "Breezy: programs it starts", "Breezy: Configuration"),
 	VCS(".pijul/config", "Pijul: hooks", "Pijul: Configuration"),
 	/* what git's hooks run, once the user has installed those: an edit is asked about */
-	ASK(".pre-commit-config.yaml", "pre-commit runs its entries at the next commit",
-	    "pre-commit: local hooks"),
-	ASK(".pre-commit-config.yml", "prek runs its entries at the next commit", "prek: README"),
-	ASK("prek.toml", "prek runs its entries at the next commit", "prek: README"),
-	ASK("lefthook.yml", "lefthook runs its commands at the next commit",
-	    "lefthook: Configuration"),
-	ASK("lefthook.yaml", "lefthook runs its commands at the next commit",
-	    "lefthook: Configuration"),
-	ASK("lefthook.toml", "lefthook runs its commands at the next commit",
-	    "lefthook: Configuration"),
-	ASK("lefthook.json", "lefthook runs its commands at the next commit",
-	    "lefthook: Configuration"),
-	ASK("lefthook-local.yml", "lefthook runs its commands at the next commit",
-	    "lefthook: Configuration"),
-	ASK(".lefthook.yml", "lefthook runs its commands at the next commit",
-	    "lefthook: Configuration"),
-	ASK(".lefthook-local.yml", "lefthook runs its commands at the next commit",
-	    "lefthook: Configuration"),
-	ASK(".overcommit.yml", "Overcommit runs its commands at the next commit",
-	    "Overcommit: README"),
-	ASK("captainhook.json", "CaptainHook runs its actions at the next commit",
-	    "CaptainHook: Configuration"),
-	ASK(".simple-git-hooks.json", "simple-git-hooks takes the commands of hooks from it",
-	    "simple-git-hooks: README"),
-	/* what stays writable, and why */
-	OPEN(".env", "shell",
+	HOOKS(".pre-commit-config.yaml", "pre-commit runs its entries at the next commit",
+	      "pre-commit: local hooks"),
+	HOOKS(".pre-commit-config.yml", "prek runs its entries at the next commit", "prek: README"),
+	HOOKS("prek.toml", "prek runs its entries at the next commit", "prek: README"),
+	HOOKS("lefthook.yml", "lefthook runs its commands at the next commit",
+	      "lefthook: Configuration"),
+	HOOKS("lefthook.yaml", "lefthook runs its commands at the next commit",
+	      "lefthook: Configuration"),
+	HOOKS("lefthook.toml", "lefthook runs its commands at the next commit",
+	      "lefthook: Configuration"),
+	HOOKS("lefthook.json", "lefthook runs its commands at the next commit",
+	      "lefthook: Configuration"),
+	HOOKS("lefthook-local.yml", "lefthook runs its commands at the next commit",
+	      "lefthook: Configuration"),
+	HOOKS(".lefthook.yml", "lefthook runs its commands at the next commit",
+	      "lefthook: Configuration"),
+	HOOKS(".lefthook-local.yml", "lefthook runs its commands at the next commit",
+	      "lefthook: Configuration"),
+	HOOKS(".overcommit.yml", "Overcommit runs its commands at the next commit",
+	      "Overcommit: README"),
+	HOOKS("captainhook.json", "CaptainHook runs its actions at the next commit",
+	      "CaptainHook: Configuration"),
+	HOOKS(".simple-git-hooks.json", "simple-git-hooks takes the commands of hooks from it",
+	      "simple-git-hooks: README"),
+	/* what a model is instructed with, and variables: commands write it as any file, an edit is
+	 * asked about */
+	ASK(".env", "shell",
 	     "a project's own variables, which its set-up and tests write; of what "
 	     "hasp reads there, nothing that steers hasp is obeyed", "docs/settings.md"),
-	OPEN("AGENTS.md", "instructions",
+	ASK("AGENTS.md", "instructions",
 	     "text for agents, part of the project and of its reviews; "
 	     "what an agent may do does not depend on it", "agents.md"),
-	OPEN("CLAUDE.md", "instructions", "as AGENTS.md", "Claude Code: Memory"),
-	OPEN("GEMINI.md", "instructions", "as AGENTS.md", "Gemini CLI: docs/cli/gemini-md.md"),
-	OPEN(".cursorrules", "instructions", "as AGENTS.md", "Cursor: Rules"),
-	OPEN(".windsurfrules", "instructions", "as AGENTS.md", "Windsurf: Memories and rules"),
-	OPEN(".goosehints", "instructions", "as AGENTS.md", "goose: Hints"),
-	OPEN(".github/copilot-instructions.md", "instructions", "as AGENTS.md",
+	ASK("CLAUDE.md", "instructions", "as AGENTS.md", "Claude Code: Memory"),
+	ASK("GEMINI.md", "instructions", "as AGENTS.md", "Gemini CLI: docs/cli/gemini-md.md"),
+	ASK(".cursorrules", "instructions", "as AGENTS.md", "Cursor: Rules"),
+	ASK(".windsurfrules", "instructions", "as AGENTS.md", "Windsurf: Memories and rules"),
+	ASK(".goosehints", "instructions", "as AGENTS.md", "goose: Hints"),
+	ASK(".github/copilot-instructions.md", "instructions", "as AGENTS.md",
 	     "GitHub Copilot: Repository custom instructions"),
+	/* what stays writable, and why */
 	OPEN(".editorconfig", "editor", "indentation and line ends alone", "editorconfig.org"),
 	OPEN("*.sublime-project", "editor", "its build systems run when the user asks for a build",
 	     "Sublime Text: Projects"),

@@ -8,8 +8,9 @@
  * What is protected and what is not.  Protected is what acts without being asked: what git, an
  * editor or an agent runs or obeys because a folder is opened.  Not protected (NAME_OPEN) is what a
  * project consists of, which runs when somebody builds or tests it, and which a reviewer sees in a
- * diff.  In between (NAME_ASK) is what the user's own hooks run at the next commit: commands may
- * write it, because every checkout does; an edit by a tool is asked about in every mode that asks.
+ * diff.  In between (NAME_ASK) is what the user's own hooks run at the next commit, what models are
+ * instructed with, and variables that hasp reads: commands may write it, because every checkout
+ * does; an edit by a tool is asked about in every mode that asks (agent/setup/policy_load.c).
  */
 #ifndef HASP_SANDBOX_PLAN_NAMES_H
 #define HASP_SANDBOX_PLAN_NAMES_H
@@ -27,7 +28,7 @@ enum {
 	NAME_NETWORK_OFF = 1 << 2,
 	/* Obeyed in any folder beneath a writable one, not only in that itself. */
 	NAME_DEEP = 1 << 3,
-	/* Not protected: an edit by a tool is asked about (policy/defaults). */
+	/* Not protected: an edit by a tool is asked about. */
 	NAME_ASK = 1 << 4,
 	/* Not protected, for the reason given in `why`. */
 	NAME_OPEN = 1 << 5,

@@ -64,6 +64,7 @@ enum sandbox_reason {
 	SANDBOX_REASON_ROOT,        /* a workspace root */
 	SANDBOX_REASON_OPTION,      /* --write, --read; permission of the user */
 	SANDBOX_REASON_DENY,        /* --deny: nothing lifts it */
+	SANDBOX_REASON_KEPT,        /* a policy rule or hasp.sandbox.keepPaths: nothing lifts it */
 	SANDBOX_REASON_POLICY,      /* a policy rule asks before it is written: commands only */
 	SANDBOX_REASON_TEMP,        /* the session's folder for temporary files */
 	SANDBOX_REASON_JOURNAL,     /* hasp's own journal (files only) */

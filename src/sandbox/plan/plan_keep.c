@@ -14,7 +14,7 @@ struct keeping {
 
 static enum sandbox_reason keeping_reason(bool firm)
 {
-	return firm ? SANDBOX_REASON_DENY : SANDBOX_REASON_POLICY;
+	return firm ? SANDBOX_REASON_KEPT : SANDBOX_REASON_POLICY;
 }
 
 /* A link on the way must go on leading there. */

@@ -647,8 +647,9 @@ static int open_target(const struct call *call, const char *path)
 		return fd_steal(&fd);
 	what = mem_printf("unix:%s", named.path);
 	if (!is_asked_by_libc(named.path))
-		record_connect(call, denial.reason == SANDBOX_REASON_DENY ? denial.reason :
-		                                                            SANDBOX_REASON_SOCKETS,
+		record_connect(call, denial.reason == SANDBOX_REASON_DENY ||
+		                     denial.reason == SANDBOX_REASON_KEPT ?
+		                     denial.reason : SANDBOX_REASON_SOCKETS,
 		               what, denial.rule);
 	errno = EACCES;
 	return -1;
