@@ -93,22 +93,14 @@ static char *take_each(struct rule *rule, const json_t *given)
 	return NULL;
 }
 
-char *rule_take_paths(struct rule *rule, const json_t *table)
+/* The rest of a rule that has its paths; as rule_take_paths. */
+static char *judge_paths(struct rule *rule)
 {
 	static const char *const writers[] = { "write_file", "update_file", "safe_patch",
 		                               "apply_changes" };
 	_cleanup_buf_ struct buf pattern = BUF_INIT(PATH_TEXT_MAX);
 	struct err err = ERR_INIT;
-	char *why;
 
-	if (rule->decision == POLICY_ALLOW)
-		return mem_strdup("such a rule denies or asks; --write and the setting "
-		                  "tools.sandboxAllowedPaths allow.");
-	why = take_each(rule, json_object_get(table, "path"));
-	if (why)
-		return why;
-	if (!json_object_get(table, "priority"))
-		rule->priority += PATH_PRIORITY / 1000.0;
 	for (size_t i = 0; i < ARRAY_LEN(writers); i++)
 		rule_selector_add_name(&rule->selector, writers[i]);
 	put_path_pattern(&pattern, rule->paths, rule->path_count);
@@ -119,6 +111,21 @@ char *rule_take_paths(struct rule *rule, const json_t *table)
 	                           &err))
 		return mem_strdup(err.message);
 	return NULL;
+}
+
+char *rule_take_paths(struct rule *rule, const json_t *table)
+{
+	char *why;
+
+	if (rule->decision == POLICY_ALLOW)
+		return mem_strdup("such a rule denies or asks; --write and the setting "
+		                  "tools.sandboxAllowedPaths allow.");
+	why = take_each(rule, json_object_get(table, "path"));
+	if (why)
+		return why;
+	if (!json_object_get(table, "priority"))
+		rule->priority += PATH_PRIORITY / 1000.0;
+	return judge_paths(rule);
 }
 
 void policy_add_kept(struct policy *policy, const json_t *paths, json_t *problems)
@@ -137,6 +144,26 @@ void policy_add_kept(struct policy *policy, const json_t *paths, json_t *problem
 		json_array_append_new(problems, json_pack(
 			"{s:s, s:i, s:s, s:s}", "file", origin, "line", 0, "kind",
 			"rule_validation", "message", why));
+}
+
+/* A rule for each: there may be many, with long names. */
+void policy_add_held(struct policy *policy, const json_t *paths)
+{
+	for (size_t i = 0; i < json_array_size(paths); i++) {
+		struct rule *rule = rule_new(POLICY_ASK, POLICY_USER + PATH_PRIORITY / 1000.0,
+		                             "hasp hooks trust");
+		_cleanup_free_ char *why = NULL;
+
+		rule->paths = mem_alloc(2, sizeof(*rule->paths));
+		rule->paths[rule->path_count++] =
+			mem_strdup(json_string_value(json_array_get(paths, i)));
+		rule->selector.modes = policy_modes_from(MODE_DEFAULT) &
+		                       ~policy_modes_from(MODE_YOLO);
+		why = judge_paths(rule);
+		if (why) /* it is about every edit then */
+			rule->selector.narrow = NARROW_NONE;
+		policy_add_rule(policy, rule);
+	}
 }
 
 void policy_kept_paths(const struct policy *policy, json_t *keep, json_t *ask)

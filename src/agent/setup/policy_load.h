@@ -93,6 +93,9 @@ struct hooks_sources {
  * themselves. What is wrong is appended to `problems` ({source, message}) and left out. Never
  * NULL. */
 struct hooks *setup_load_hooks(const struct hooks_sources *sources, json_t *problems);
+/* The commands that remote agents log in with, which run as hooks do, are among those of
+ * hooks_held. */
+void setup_hold_logins(struct hooks *hooks, const struct settings *settings);
 
 /* "2 hooks of this project are not trusted ...": to be told where hooks would run. The caller
  * frees it; NULL: there are none such. */
