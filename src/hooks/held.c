@@ -448,32 +448,79 @@ out:
 	json_decref(now);
 }
 
-static void add_rows_of(const struct hooks *hooks, const struct hook *hook, const json_t *mine,
-                        json_t *rows, json_t *loose)
+/* What a file that a command names is reported to. */
+struct held_each {
+	const struct hooks *hooks;
+	const json_t *mine;  /* the project's record */
+	json_t *found;
+	json_t *loose;       /* as of struct held */
+	void (*add)(const struct hooks *hooks, const struct held_file *file, const json_t *mine,
+	            json_t *found);
+};
+
+static void each_file_of(const struct held_each *each, const struct hook *hook)
 {
 	struct held held;
 
-	if (!hook->command || (hook->source == HOOK_SOURCE_PROJECT && !hooks->project_trusted))
+	if (!hook->command ||
+	    (hook->source == HOOK_SOURCE_PROJECT && !each->hooks->project_trusted))
 		return;
-	held_find(hooks, hook, loose, &held);
+	held_find(each->hooks, hook, each->loose, &held);
 	for (size_t i = 0; i < held.count; i++)
-		add_held_row(hooks, &held.files[i], mine, rows);
+		each->add(each->hooks, &held.files[i], each->mine, each->found);
 	held_release(&held);
+}
+
+/* Those of all commands; without a record that can be read none is recorded. */
+static void each_held_file(struct held_each each)
+{
+	const struct hooks *hooks = each.hooks;
+	struct err ignored = ERR_INIT;
+	json_auto_t *all = hooks->trust_file ? record_read(hooks, &ignored) : NULL;
+
+	each.mine = json_object_get(all, hooks->project ? hooks->project : "");
+	for (size_t i = 0; i < hooks->count; i++)
+		for (size_t j = 0; j < hooks->groups[i].count; j++)
+			each_file_of(&each, &hooks->groups[i].hooks[j]);
+	for (size_t i = 0; i < hooks->other_count; i++)
+		each_file_of(&each, &hooks->others[i]);
 }
 
 json_t *hooks_held(const struct hooks *hooks, json_t *loose)
 {
-	struct err ignored = ERR_INIT;
-	json_auto_t *all = hooks->trust_file ? record_read(hooks, &ignored) : NULL;
-	const json_t *mine = json_object_get(all, hooks->project ? hooks->project : "");
 	json_t *rows = json_array();
 
-	for (size_t i = 0; i < hooks->count; i++)
-		for (size_t j = 0; j < hooks->groups[i].count; j++)
-			add_rows_of(hooks, &hooks->groups[i].hooks[j], mine, rows, loose);
-	for (size_t i = 0; i < hooks->other_count; i++)
-		add_rows_of(hooks, &hooks->others[i], mine, rows, loose);
+	each_held_file((struct held_each){ .hooks = hooks, .found = rows, .loose = loose,
+	                                   .add = add_held_row });
 	return rows;
+}
+
+static void add_held_path(const struct hooks *hooks, const struct held_file *file,
+                          const json_t *mine, json_t *paths)
+{
+	const char *const both[] = { file->name, file->leads };
+	_cleanup_buf_ struct buf key = BUF_INIT(8 * LIMIT_PATH_BYTES);
+
+	(void)hooks;
+	name_line(&key, span_str(file->name));
+	if (!file->there || !json_is_object(json_object_get(mine, key.data)))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(both); i++) {
+		json_t *path = json_path_bytes(both[i]);
+
+		if (json_lists(paths, json_span(path)))
+			json_decref(path);
+		else
+			json_array_append_new(paths, path);
+	}
+}
+
+json_t *hooks_held_paths(const struct hooks *hooks)
+{
+	json_t *paths = json_array();
+
+	each_held_file((struct held_each){ .hooks = hooks, .found = paths, .add = add_held_path });
+	return paths;
 }
 
 bool held_trust(const struct hooks *hooks, const json_t *rows, struct err *err)

@@ -179,6 +179,10 @@ void hooks_fire(struct hooks *hooks, enum hook_event event, const char *matched,
 bool hooks_run(const struct hooks *hooks, const char *command, unsigned timeout_ms,
                struct span input, const struct cancel *cancel, struct buf *out, struct err *err);
 
+/* The files of hooks_held that are recorded as trusted, by the names that commands have for them
+ * and by where links lead: absolute paths (json_path_bytes), a new reference. */
+json_t *hooks_held_paths(const struct hooks *hooks);
+
 /* The project's hooks that are not trusted yet ("name:command" each, of one with variables of its
  * own "name:[A B, digest of the values] command"), and trusting them: they are kept in
  * trust_file, Gemini CLI's format, whose folder is locked meanwhile; `wait` may be NULL.  A

@@ -102,10 +102,25 @@ static char *take_each(struct rule *rule, const json_t *given)
 	return NULL;
 }
 
-char *rule_take_paths(struct rule *rule, const json_t *table)
+/* The rest of a rule that has its paths; as rule_take_paths. */
+static char *judge_paths(struct rule *rule)
 {
 	_cleanup_buf_ struct buf pattern = BUF_INIT(PATH_TEXT_MAX);
 	struct err err = ERR_INIT;
+
+	add_writers(rule);
+	put_path_pattern(&pattern, rule->paths, rule->path_count);
+	rule->selector.narrow = NARROW_ARGUMENTS;
+	if (pattern.overflowed)
+		return mem_strdup("these are too many.");
+	if (!js_regex_compile_with(buf_view(&pattern), JS_REGEX_BOUNDED, &rule->selector.regex,
+	                           &err))
+		return mem_strdup(err.message);
+	return NULL;
+}
+
+char *rule_take_paths(struct rule *rule, const json_t *table)
+{
 	char *why;
 
 	if (rule->decision == POLICY_ALLOW)
@@ -116,15 +131,7 @@ char *rule_take_paths(struct rule *rule, const json_t *table)
 		return why;
 	if (!json_object_get(table, "priority"))
 		rule->priority += PATH_PRIORITY / 1000.0;
-	add_writers(rule);
-	put_path_pattern(&pattern, rule->paths, rule->path_count);
-	rule->selector.narrow = NARROW_ARGUMENTS;
-	if (pattern.overflowed)
-		return mem_strdup("these are too many.");
-	if (!js_regex_compile_with(buf_view(&pattern), JS_REGEX_BOUNDED, &rule->selector.regex,
-	                           &err))
-		return mem_strdup(err.message);
-	return NULL;
+	return judge_paths(rule);
 }
 
 /* Letters in either case: some file systems take gemini.md for GEMINI.md. */
@@ -184,6 +191,26 @@ void policy_add_kept(struct policy *policy, const json_t *paths, json_t *problem
 		json_array_append_new(problems, json_pack(
 			"{s:s, s:i, s:s, s:s}", "file", origin, "line", 0, "kind",
 			"rule_validation", "message", why));
+}
+
+/* A rule for each: there may be many, with long names. */
+void policy_add_held(struct policy *policy, const json_t *paths)
+{
+	for (size_t i = 0; i < json_array_size(paths); i++) {
+		struct rule *rule = rule_new(POLICY_ASK, POLICY_USER + PATH_PRIORITY / 1000.0,
+		                             "hasp hooks trust");
+		_cleanup_free_ char *why = NULL;
+
+		rule->paths = mem_alloc(2, sizeof(*rule->paths));
+		rule->paths[rule->path_count++] =
+			mem_strdup(json_string_value(json_array_get(paths, i)));
+		rule->selector.modes = policy_modes_from(MODE_DEFAULT) &
+		                       ~policy_modes_from(MODE_YOLO);
+		why = judge_paths(rule);
+		if (why) /* it is about every edit then */
+			rule->selector.narrow = NARROW_NONE;
+		policy_add_rule(policy, rule);
+	}
 }
 
 void policy_kept_paths(const struct policy *policy, json_t *keep, json_t *ask)

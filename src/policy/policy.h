@@ -80,6 +80,10 @@ void policy_add_asked(struct policy *policy, const json_t *names);
 /* A rule on paths that denies, of tier USER: hasp.sandbox.keepPaths, an array of texts or NULL.
  * What is wrong with it goes to `problems`. */
 void policy_add_kept(struct policy *policy, const json_t *paths, json_t *problems);
+/* Files that hooks name and that the user trusts as they are, an array of absolute paths
+ * (hooks_held_paths): an edit is asked about in every mode that asks, whatever other rules allow,
+ * and commands do not write them. */
+void policy_add_held(struct policy *policy, const json_t *paths);
 /* What policy_add_settings makes of mcp and mcpServers alone, in place of what they meant before:
  * the settings were read again. */
 void policy_renew_servers(struct policy *policy, const json_t *mcp, const json_t *servers);

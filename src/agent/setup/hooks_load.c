@@ -7,6 +7,7 @@
 #include "agent/setup/policy_load.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "catalog/agents.h"
 #include "config/extensions.h"
 #include "data/json.h"
 
@@ -156,6 +157,24 @@ static struct hooks *make_hooks(const struct hooks_sources *sources)
 		free(roots[i]);
 	free(roots);
 	return hooks;
+}
+
+void setup_hold_logins(struct hooks *hooks, const struct settings *settings)
+{
+	struct agents *agents = agents_discover(settings, /* local= */ true);
+
+	for (size_t i = 0; i < agents->count; i++) {
+		json_t *auth = json_object_get(agents->at[i].remote, "auth"), *value;
+		const char *member;
+
+		json_object_foreach(auth, member, value) {
+			_cleanup_free_ char *said = agent_auth_command(member, value);
+
+			if (said)
+				hooks_hold(hooks, said);
+		}
+	}
+	agents_free(agents);
 }
 
 /* Where an extension is linked to, commands may write: its hooks run once the user trusts exactly

@@ -40,7 +40,7 @@ static bool has_rules(const char *project)
 {
 	static const char *const users[] = {
 		".gemini/policies", ".gemini/policies.toml", ".gemini/extensions",
-		".gemini/settings.json",
+		".gemini/settings.json", ".gemini/hasp-trusted-files.json",
 	};
 	static const char *const projects[] = { ".gemini/policies", ".gemini/policies.toml" };
 	const char *moved = getenv("GEMINI_CLI_HOME"), *home = getenv("HOME");

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/setup/prepare.h"
 #include "base/door.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -206,6 +207,30 @@ void setup_renew_extension_rules(struct policy *policy, const struct settings *s
 	policy_renew_excluded(policy, excluded);
 }
 
+/* Files that trusted commands outside of the sandbox name.  Without a record none is trusted. */
+static void add_held(struct loading *loading)
+{
+	const struct settings *settings = loading->sources->settings;
+	const struct home *home = settings_home(settings);
+	_cleanup_free_ char *record = path_join(home_gemini(home), "hasp-trusted-files.json");
+	char **environment;
+	json_auto_t *paths = NULL, *ignored = json_array();
+	struct hooks *hooks;
+
+	if (access(record, F_OK) != 0)
+		return;
+	environment = prepare_environment(settings);
+	hooks = setup_load_hooks(&(struct hooks_sources){
+		.settings = settings, .project = home_project(home), .local = true,
+		.session_id = "", .transcript_path = "", .environment = environment,
+	}, ignored);
+	setup_hold_logins(hooks, settings);
+	paths = hooks_held_paths(hooks);
+	policy_add_held(loading->policy, paths);
+	hooks_free(hooks);
+	environment_free(environment);
+}
+
 static bool has_policies(const char *folder)
 {
 	DIR *dir = opendir(folder);
@@ -321,6 +346,7 @@ bool policy_load(const struct policy_sources *sources, json_t *problems, struct 
 	projects = json_array_size(problems);
 	add_user_policies(&loading);
 	add_admin(&loading);
+	add_held(&loading);
 	problem = loading.well ? NULL : first_error(problems, projects);
 	text = problem ? setup_policy_problem_text(problem) : NULL;
 	setup_report_names(sources->settings, loading.policy, problems);

@@ -94,6 +94,9 @@ struct hooks_sources {
  * themselves. What is wrong is appended to `problems` ({source, message}) and left out. Never
  * NULL. */
 struct hooks *setup_load_hooks(const struct hooks_sources *sources, json_t *problems);
+/* The commands that remote agents log in with, which run as hooks do, are among those of
+ * hooks_held. */
+void setup_hold_logins(struct hooks *hooks, const struct settings *settings);
 
 /* The first hook that could refuse something and cannot run, because its event, type or tool does not
  * exist or its file cannot be read: "FILE:LINE: ..."; the caller frees. NULL: there is none. */

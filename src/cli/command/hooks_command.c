@@ -7,7 +7,6 @@
 #include "agent/setup/prepare.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "catalog/agents.h"
 #include "cli/command/private.h"
 #include "cli/options/command.h"
 #include "cli/options/invocation.h"
@@ -25,25 +24,6 @@ struct hooks_command {
 	json_t *held;  /* owned; hooks_held, with what commands name that cannot be compared */
 	json_t *loose; /* owned */
 };
-
-/* Commands that remote agents log in with run as hooks do. */
-static void hold_logins(struct hooks_command *command)
-{
-	struct agents *agents = agents_discover(command->settings, /* local= */ true);
-
-	for (size_t i = 0; i < agents->count; i++) {
-		json_t *auth = json_object_get(agents->at[i].remote, "auth"), *value;
-		const char *member;
-
-		json_object_foreach(auth, member, value) {
-			_cleanup_free_ char *said = agent_auth_command(member, value);
-
-			if (said)
-				hooks_hold(command->hooks, said);
-		}
-	}
-	agents_free(agents);
-}
 
 static bool open_project_hooks(struct hooks_command *command, struct err *err)
 {
@@ -63,7 +43,7 @@ static bool open_project_hooks(struct hooks_command *command, struct err *err)
 
 	command->hooks = setup_load_hooks(&sources, problems);
 	environment_free(environment);
-	hold_logins(command);
+	setup_hold_logins(command->hooks, command->settings);
 	command->loose = json_array();
 	command->held = hooks_held(command->hooks, command->loose);
 	command_hooks_problems(problems);
