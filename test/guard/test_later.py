@@ -98,6 +98,35 @@ def test_at_the_landlock_level_content_and_mode_come_back(tmp_path):
     assert report.count == len(report.told) >= 6
 
 
+def test_at_the_landlock_level_depth_is_no_matter(tmp_path):
+    place = Place(tmp_path / "top")
+    deep = ".vscode/" + "/".join(["d"] * 60)
+    place.shell("mkdir -p %s; echo a > %s/f" % (deep, deep))
+    report = place.guarded("echo x > %s/f; echo x > %s/new" % (deep, deep), "--level", "landlock", "--lost")
+    assert (place.work / deep / "f").read_text() == "a\n" and not (place.work / deep / "new").exists()
+    assert report.count == 2, report.told
+
+
+def test_at_the_landlock_level_what_cannot_be_remembered_is_reported(tmp_path):
+    place = Place(tmp_path / "top")
+    place.shell("mkdir -p .vscode/a .vscode/b; for i in $(seq 2300); do echo a > .vscode/a/$i; echo a > .vscode/b/$i; done; "
+                "mkdir .vscode/z .vscode/y; echo a > .vscode/z/f; mkdir .claude; echo a > .claude/settings.json; sleep 0.05")
+    before = sorted(place.work.rglob("*"))
+    changed = [".vscode/a/2300", ".vscode/b/2300", ".vscode/z/f", ".vscode/a/1", ".vscode/b/1", ".claude/settings.json"]
+    report = place.guarded("for f in %s; do echo x > $f; done; echo x > .vscode/a/new; echo x > .vscode/z/new; mkdir .vscode/y/n; "
+                           "rm .vscode/a/7 .vscode/b/7" % " ".join(changed), "--level", "landlock", "--lost")
+    told = "\n".join(report.told)
+    for name in changed:
+        text = (place.work / name).read_text()
+        assert name in told and (text == "a\n") == ("%s (put back" % name in told), (name, told)
+    # What was not touched stays where it is, what was made goes.
+    names = sorted(path for path in place.work.rglob("*") if ".hasp-taken" not in str(path))
+    assert not [name for name in names if name not in set(before)], told
+    assert not set(before) - set(names) - {place.work / ".vscode/a/7", place.work / ".vscode/b/7"}, told
+    assert (place.work / ".vscode/a/7").exists() or "/.vscode/a (" in told
+    assert (place.work / ".vscode/b/7").exists() or "/.vscode/b (" in told
+
+
 def test_only_the_dangerous_keys_leave_a_configuration(tmp_path):
     place = Place(tmp_path / "top")
     report = place.guarded("git clone -q . sub; git -C sub config core.pager 'touch $M'; "

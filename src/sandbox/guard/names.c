@@ -25,7 +25,7 @@
 #include "sandbox/plan/location.h"
 #include "sandbox/plan/names.h"
 
-static bool is_since(const struct guard *guard, const struct statx *stx)
+bool guard_is_since(const struct guard *guard, const struct statx *stx)
 {
 	const struct statx_timestamp *birth = &stx->stx_btime;
 
@@ -85,7 +85,7 @@ static void forget_beneath(struct guard *guard, const char *path)
 
 static void vacate(struct guard *guard, const char *path, const struct statx *stx)
 {
-	if (is_since(guard, stx) || guard->vacated_lost || is_in_packages(guard, path) ||
+	if (guard_is_since(guard, stx) || guard->vacated_lost || is_in_packages(guard, path) ||
 	    is_beneath_vacated(guard, path))
 		return;
 	forget_beneath(guard, path);
@@ -139,7 +139,7 @@ static bool folder_is_fresh(const struct guard *guard, const char *folder)
 	/* What is missing will be made by the command. */
 	if (was_vacated(guard, folder))
 		return false;
-	return !look_at_link(guard, folder, &stx) || is_since(guard, &stx);
+	return !look_at_link(guard, folder, &stx) || guard_is_since(guard, &stx);
 }
 
 bool guard_is_fresh(struct guard *guard, const char *folder)
@@ -199,7 +199,8 @@ static bool look_at_name(const struct guard *guard, const struct guard_root *roo
 
 	if (fd < 0 || fstat(fd, ret) != 0)
 		return false;
-	*ret_is_new = statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &stx) == 0 && is_since(guard, &stx);
+	*ret_is_new = statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &stx) == 0 &&
+	              guard_is_since(guard, &stx);
 	return true;
 }
 

@@ -71,6 +71,13 @@ struct guard_place {
 
 struct kept;
 
+/* Which folder it is, while it is there and after: numbers of inodes are used again at once. */
+struct birth {
+	uint64_t inode;
+	int64_t seconds;
+	uint32_t nanoseconds;
+};
+
 enum { NOTED_WORDS = 256 };
 
 /* A place whose earlier folder is gone. */
@@ -91,7 +98,7 @@ struct guard {
 	size_t place_mask;
 	struct recall *recall;           /* owned; recall.h */
 	bool completing;                 /* looks at what a command left that nobody looked after */
-	struct kept *kept;               /* owned; guard.c */
+	struct kept *kept;               /* owned; keep.c */
 	struct vacated *vacated;         /* owned */
 	size_t vacated_count, vacated_cap;
 	bool vacated_lost;               /* there were more */
@@ -172,7 +179,7 @@ void guard_deliver_early(struct guard *guard);
 /* Puts a name aside and reports it; false (and reported) if that cannot be done. */
 bool guard_take_away(struct guard *guard, enum sandbox_reason reason,
                      const struct guard_root *root, const char *path);
-/* Whether a rule of the plan protects what is there: a mount at full, guard.c at landlock. */
+/* Whether a rule of the plan protects what is there: a mount at full, keep.c at landlock. */
 bool guard_is_protected(const struct guard *guard, const struct guard_root *root, const char *path);
 
 /* The place with this path, or a new one; never NULL. The lock is held. */
@@ -207,7 +214,23 @@ void guard_find(struct guard *guard, const struct guard_root *root,
                 void (*found)(struct guard *guard, const struct guard_root *root,
                               const char *path, bool arrived));
 
+/* ---- what is put back (keep.c) ---- */
+
+/* Remembers, at landlock, what the plan protects; at all levels symbolic links that are there where
+ * a name must not come into being: they stay. */
+void guard_keep_take(struct guard *guard);
+/* Puts back what was changed, or reports that it cannot. */
+void guard_keep_check(struct guard *guard);
+/* Whether the path is remembered. */
+bool guard_keep_has(const struct guard *guard, const struct guard_root *root, const char *path);
+void guard_keep_free(struct kept *kept); /* NULL is fine */
+/* Of what has the name in the folder, or "" for that itself; zeros for what is no folder. */
+struct birth guard_birth_of(int folder, const char *name);
+
 /* ---- names that others obey (names.c) ---- */
+
+/* Whether it came into being since the command began; where the file system does not know: no. */
+bool guard_is_since(const struct guard *guard, const struct statx *stx);
 
 /* Puts right what the command did to such a name, or to a file beneath one, if it did. */
 void names_check(struct guard *guard, const struct guard_root *root, const char *path,
