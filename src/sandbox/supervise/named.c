@@ -354,7 +354,7 @@ static int path_walk(const struct call *call, int base, const char *path, bool f
 /* ---- paths ---- */
 
 /* The usual case: a name in a folder that the kernel finds without magic links. 0, ELOOP if it is
- * not that, or another errno. */
+ * not that, or another errno.  *base: where a relative path begins, -1 for an absolute one. */
 static int find_plain(const struct call *call, int *base, const char *path,
                       const struct decoded_path *parts, struct named *ret)
 {
@@ -370,7 +370,7 @@ static int find_plain(const struct call *call, int *base, const char *path,
 	if (fd < 0)
 		return errno;
 	if (is_proc(fd)) {
-		if (*base < 0)
+		if (!parts->folder_len)
 			*base = fd_steal(&fd);
 		return ELOOP;
 	}
@@ -391,8 +391,7 @@ int named_find(const struct call *call, int folder, const char *path, bool follo
 	ret->name[0] = '\0';
 	if (error)
 		return error;
-	base = open_base(call, folder, path);
-	if (base < 0)
+	if (path[0] != '/' && (base = open_link(call, folder)) < 0)
 		return errno;
 	if (parts.plain && !follow) {
 		error = find_plain(call, &base, path, &parts, ret);
@@ -402,6 +401,8 @@ int named_find(const struct call *call, int folder, const char *path, bool follo
 		if (error != ELOOP)
 			return error;
 	}
+	if (path[0] == '/' && (base = open_root_folder()) < 0)
+		return errno;
 	return path_walk(call, fd_steal(&base), path, follow, ret);
 }
 
@@ -460,12 +461,12 @@ int named_open_descriptor(const struct call *call, int fd, struct named *ret)
 int named_open(const struct call *call, int folder, const char *path, bool follow,
                struct named *ret)
 {
-	_cleanup_fd_ int base = open_base(call, folder, path);
+	_cleanup_fd_ int base = path[0] == '/' ? -1 : open_link(call, folder);
 	int fd, error;
 
 	ret->folder = -1;
 	ret->name[0] = '\0';
-	if (base < 0)
+	if (path[0] != '/' && base < 0)
 		return -1;
 	fd = open_how(base, path, follow ? 0 : O_NOFOLLOW, RESOLVE_NO_MAGICLINKS);
 	if (fd >= 0 && !is_proc(fd))
@@ -473,6 +474,8 @@ int named_open(const struct call *call, int folder, const char *path, bool follo
 	if (fd < 0 && errno != ELOOP)
 		return -1;
 	fd_cleanup_close(&fd);
+	if (path[0] == '/' && (base = open_root_folder()) < 0)
+		return -1;
 	error = path_walk(call, fd_steal(&base), path, follow, ret);
 	if (error) {
 		errno = error;

@@ -38,6 +38,7 @@ struct opening {
 	int folder;           /* the process's descriptor, or AT_FDCWD */
 	struct open_how how;
 	bool strict;          /* openat2: flags that are not known are errors */
+	bool made;            /* by the supervisor, just now: a regular file with this mode */
 	int held;             /* owned; a FIFO that waits for its writer, -1: none */
 	char path[LIMIT_PATH_BYTES];
 };
@@ -62,10 +63,18 @@ static bool opens_for_writing(const struct opening *opening)
 
 /* ---- the open itself ---- */
 
+/* What makes a new file, or fails: nothing is waited for. */
+static bool only_makes(uint64_t flags)
+{
+	return (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+}
+
 /* What is added to the flags: never a controlling terminal, nor a wait. */
 static uint64_t safe_flags(uint64_t flags)
 {
-	return flags | O_CLOEXEC | (flags & O_PATH ? 0 : O_NOCTTY | O_NONBLOCK);
+	if (!(flags & O_PATH))
+		flags |= O_NOCTTY | (only_makes(flags) ? 0 : O_NONBLOCK);
+	return flags | O_CLOEXEC;
 }
 
 /* What open and openat know; the rest they leave out, where openat2 fails. */
@@ -110,15 +119,25 @@ static int open_folder_name(const struct named *named, const struct opening *ope
 	return -1;
 }
 
-/* A final link is ELOOP. */
-static int open_opening(const struct named *named, const struct opening *opening)
+/* A final link is ELOOP.  What may be made is made as new first: of a new file all is known that
+ * else would be asked for. */
+static int open_opening(const struct named *named, struct opening *opening)
 {
+	const uint64_t flags = opening->how.flags;
+	int fd;
+
 	if (!named->name[0])
 		return reopen_descriptor(named->folder, opening);
 	if (strchr(named->name, '/'))
 		return open_folder_name(named, opening);
-	return open_with(named->folder, named->name, opening, opening->how.flags,
-	                 RESOLVE_NO_SYMLINKS);
+	if (flags & O_CREAT) {
+		fd = open_with(named->folder, named->name, opening, flags | O_EXCL,
+		               RESOLVE_NO_SYMLINKS);
+		opening->made = fd >= 0;
+		if (fd >= 0 || errno != EEXIST || (flags & O_EXCL))
+			return fd;
+	}
+	return open_with(named->folder, named->name, opening, flags, RESOLVE_NO_SYMLINKS);
 }
 
 /* ---- the caller's terminal ---- */
@@ -183,7 +202,7 @@ static bool follows(const struct opening *opening)
 
 /* Judges and opens one name. *ret_answer when that is settled without a descriptor; then, and on
  * failure, -1. */
-static int try_named(const struct call *call, const struct opening *opening,
+static int try_named(const struct call *call, struct opening *opening,
                      const struct named *named, struct answer *ret_answer)
 {
 	struct wanted wanted = { .truncates = opening->how.flags & O_TRUNC };
@@ -210,7 +229,7 @@ static int try_named(const struct call *call, const struct opening *opening,
 }
 
 /* Follows links one by one: each is judged as what it leads to. */
-static int open_path(const struct call *call, const struct opening *opening,
+static int open_path(const struct call *call, struct opening *opening,
                      struct answer *ret_answer)
 {
 	_cleanup_named_ struct named named = { .folder = -1 };
@@ -288,7 +307,7 @@ static int open_existing(const struct call *call, const struct opening *opening,
 }
 
 /* What is not there yet: its folder is found in the same way, and the name made there. */
-static int make_within(const struct call *call, const struct opening *opening,
+static int make_within(const struct call *call, struct opening *opening,
                        struct answer *ret_answer)
 {
 	struct opening folder = *opening;
@@ -317,7 +336,7 @@ static int make_within(const struct call *call, const struct opening *opening,
 	return try_named(call, opening, &named, ret_answer);
 }
 
-static int open_within(const struct call *call, const struct opening *opening,
+static int open_within(const struct call *call, struct opening *opening,
                        struct answer *ret_answer)
 {
 	const bool plain = !opening->how.resolve;
@@ -386,7 +405,7 @@ static void set_flags(int fd, uint64_t flags)
 		fcntl(fd, F_SETFL, (int)flags & (O_APPEND | O_DIRECT | O_NOATIME));
 }
 
-static int open_any(const struct call *call, const struct opening *opening,
+static int open_any(const struct call *call, struct opening *opening,
                     struct answer *ret_answer)
 {
 	if (!opens_for_writing(opening) || opening->how.resolve || is_nameless(opening))
@@ -410,12 +429,14 @@ static struct answer try_open(const struct call *call, struct opening *opening)
 		return answer_error(errno);
 	if (fd < 0)
 		return answer;
-	if (awaits_writer(opening, fd)) {
+	if (!opening->made && awaits_writer(opening, fd)) {
 		opening->held = fd;
 		return answer;
 	}
-	set_flags(fd, opening->how.flags);
-	return caller_hand_over(call, fd, opening->how.flags);
+	if (!opening->made)
+		set_flags(fd, opening->how.flags);
+	return caller_hand_over(call, fd, opening->how.flags,
+	                        !opening->made || (opening->how.mode & 0111));
 }
 
 static void keep_open(const struct call *call, const struct opening *opening)

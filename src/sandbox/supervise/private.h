@@ -197,8 +197,9 @@ pid_t call_group(const struct call *call);
 pid_t call_proc_group(const char *text);
 /* Hands a descriptor over and closes it here: the call's answer.  `flags`: O_CLOEXEC or not.  What
  * may be executed is closed before the process goes on (ETXTBSY); for all else one way there and
- * back does: to become executable it must pass this thread again, which has closed it by then. */
-struct answer caller_hand_over(const struct call *call, int fd, uint64_t flags);
+ * back does: to become executable it must pass this thread again, which has closed it by then.
+ * `doubtful`: whether it may be executed is not known. */
+struct answer caller_hand_over(const struct call *call, int fd, uint64_t flags, bool doubtful);
 /* Whether a signal with a handler waits for the thread: what would interrupt a call. */
 bool call_is_interrupted(const struct call *call);
 
