@@ -44,3 +44,9 @@ def test_settled_and_matched_names_in_the_docs_are_those_of_the_code():
     page = (TOP / "docs" / "edits.md").read_text()
     assert names and sorted(names) == sorted(re.findall(r"(?m)^\| `(?!settled_by)(\w+)` \| [a-z]",
                                                         page))
+
+
+def test_files_that_the_documents_name_are_there():
+    for page in [TOP / "README.md", TOP / "ARCHITECTURE.md", TOP / "CONTRIBUTING.md", *(TOP / "docs").glob("*.md")]:
+        for name in re.findall(r"`((?:src|test|script)/[\w./-]+)`", page.read_text()):
+            assert "NAME" in name or (TOP / name).exists(), (page.name, name)
