@@ -229,8 +229,8 @@
 /* A configuration, or a list of steps of a rebase: far above any; larger ones are not read, and so
  * not believed. */
 #define LIMIT_GUARD_FILE_BYTES ((size_t)256 << 10)
-/* What is remembered of protected files where no mount keeps them, in all; of names beyond that only
- * times say what was changed. */
+/* What is remembered of protected files where no mount keeps them, in all; of names beyond that
+ * only times say what was changed. */
 #define LIMIT_GUARD_KEPT_FILES 4096
 #define LIMIT_GUARD_KEPT_BYTES ((size_t)16 << 20)
 /* Folders that are remembered from one walk to the next (about 100 bytes each); others are listed

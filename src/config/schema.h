@@ -3,7 +3,8 @@
  * Schema, docs/settings.md and the completion of `hasp config` follow.
  *
  * To add a setting: a row in schema_rows.c, where its path sorts beside its relatives, with what a
- * project may say of it (authority.h), and RESTRICTS if it can forbid something; then run script/lib/settings_table.py.
+ * project may say of it (authority.h), and RESTRICTS if it can forbid something; then run
+ * script/lib/settings_table.py.
  */
 #ifndef HASP_CONFIG_SCHEMA_H
 #define HASP_CONFIG_SCHEMA_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sources: Gemini CLI (its hooks' types), Claude Code 2.1 (hooks reference, its settings' schema). */
+/* Sources: Gemini CLI (its hooks' types), Claude Code 2.1 (hooks reference, schema of its
+ * settings). */
 #include "data/hook_events.h"
 
 #include <string.h>

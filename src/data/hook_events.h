@@ -5,9 +5,9 @@
  *     hook_events_nearest("BeforeTools", false)->name   // "BeforeTool"
  *     hook_events_foreign("WorktreeCreate")             // true: known, without effect here
  *
- * To add an event: a row, and where it is fired (hooks/hooks.h). An event that another agent has and
- * hasp fires nothing for belongs in the list of foreign ones (hook_events.c), so that hooks of it
- * are no mistake.
+ * To add an event: a row, and where it is fired (hooks/hooks.h). An event that another agent has
+ * and hasp fires nothing for belongs in the list of foreign ones (hook_events.c), so that hooks of
+ * it are no mistake.
  */
 #ifndef HASP_DATA_HOOK_EVENTS_H
 #define HASP_DATA_HOOK_EVENTS_H

@@ -121,6 +121,43 @@ static void drop_changes(struct hook_outcome *outcome)
 	*outcome = left;
 }
 
+/* Whether this session has not reported yet that the hook fails at this event: at the next call the
+ * same sentence is only noise. */
+static bool failure_is_new(struct one_run *run)
+{
+	_cleanup_free_ char *key = mem_printf("%s:%s:%s", hook_event_name(run->event),
+	                                      run->hook->name, run->hook->command);
+	json_t *warned = run->hooks->warned;
+	bool is_new;
+
+	pthread_mutex_lock(&run->hooks->lock);
+	is_new = !json_object_get(warned, key);
+	json_object_set_new_nocheck(warned, key, json_true());
+	pthread_mutex_unlock(&run->hooks->lock);
+	return is_new;
+}
+
+static void hook_report_failure(struct one_run *run, const char *setting, bool refused,
+                                const char *why)
+{
+	const bool denied = run->outcome.denied;
+	_cleanup_free_ char *end = NULL;
+
+	if ((!refused && !denied && run->outcome.system_message) ||
+	    (setting && !failure_is_new(run)))
+		return;
+	if (refused && setting)
+		end = mem_printf(" This counts as a refusal; \"%s\": \"allow\" next to its "
+		                 "command, or the setting hasp.hooks.%s, lets it pass.", setting,
+		                 setting);
+	else
+		end = mem_strdup(refused ? " This counts as a refusal." :
+		                 denied  ? "" :
+		                           " The run continues without it.");
+	hooks_notice(run->hooks, "warning", "The hook \"%.200s\" of %s %s.%s",
+	             name_for_people(run->hook), hook_event_name(run->event), why, end);
+}
+
 /* `why`: what happened to it, as a predicate. `setting`: which of the two decides what follows;
  * NULL: none, its program is not the one that was trusted. */
 static void hook_failed(struct one_run *run, const char *setting, enum hook_pass own,
@@ -129,24 +166,8 @@ static void hook_failed(struct one_run *run, const char *setting, enum hook_pass
 	const enum hook_pass pass = own ? own : usual;
 	const bool could = hook_event_refuses(run->event, run->hook->claude);
 	const bool refused = could && pass != HOOK_PASS_ALLOW && !run->outcome.denied;
-	const char *event = hook_event_name(run->event), *name = name_for_people(run->hook);
 
-	if (run->outcome.denied)
-		hooks_notice(run->hooks, "warning", "The hook \"%.200s\" of %s %s.", name, event,
-		             why);
-	else if (refused && !setting)
-		hooks_notice(run->hooks, "warning",
-		             "The hook \"%.200s\" of %s %s. This counts as a refusal.", name, event,
-		             why);
-	else if (refused)
-		hooks_notice(run->hooks, "warning",
-		             "The hook \"%.200s\" of %s %s. This counts as a refusal; \"%s\": "
-		             "\"allow\" beside its command, or the setting hasp.hooks.%s, lets it "
-		             "pass.", name, event, why, setting, setting);
-	else if (!run->outcome.system_message)
-		hooks_notice(run->hooks, "warning",
-		             "The hook \"%.200s\" of %s %s. The run continues without it.", name,
-		             event, why);
+	hook_report_failure(run, setting, refused, why);
 	drop_changes(&run->outcome);
 	if (refused)
 		refuse_unheard(run, why);

@@ -79,7 +79,8 @@ struct hooks {
 	struct hook_group *groups;
 	size_t count, cap;
 	size_t hook_count;
-	pthread_mutex_t lock;   /* transcript_path, background */
+	pthread_mutex_t lock;   /* transcript_path, background, warned */
+	json_t *warned;         /* an object: hooks whose failure this session has reported */
 	struct background *background; /* what runs in the background, or has; owned */
 	struct cancel background_end;  /* of all of it; with `finish` */
 	pthread_cond_t background_ended; /* one of them has */
@@ -98,9 +99,9 @@ void background_start(struct hooks *hooks, const struct hook *hook, struct span 
 
 /* ---- reading them (read.c) ---- */
 
-/* A group without hooks, after the others; blanks around the matcher are left out. *err (or NULL) says
- * why the matcher is not a regular expression; then it matches every tool. Borrowed until the next
- * one is added. */
+/* A group without hooks, after the others; blanks around the matcher are left out. *err (or NULL)
+ * says why the matcher is not a regular expression; then it matches every tool. Borrowed until the
+ * next one is added. */
 struct hook_group *hooks_add_group(struct hooks *hooks, enum hook_event event, const char *matcher,
                                    struct err *err);
 /* A hook with the defaults, after the others of the group. Borrowed until the next one is added. */

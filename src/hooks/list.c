@@ -100,12 +100,18 @@ void hooks_set_session(struct hooks *hooks, const char *session_id, const char *
 	hooks->session_id = copy_text(session_id ? session_id : "");
 	hooks->transcript_path = copy_text(transcript_path ? transcript_path : "");
 	hooks->plans_folder = copy_text(plans_folder);
+	pthread_mutex_lock(&hooks->lock);
+	json_decref(hooks->warned);
+	hooks->warned = json_object();
+	pthread_mutex_unlock(&hooks->lock);
 }
 
 struct hooks *hooks_new(const struct hooks_options *options)
 {
 	struct hooks *hooks = mem_alloc(1, sizeof(*hooks));
 
+	pthread_mutex_init(&hooks->lock, NULL);
+	pthread_cond_init(&hooks->background_ended, NULL);
 	hooks->project = copy_text(options->project);
 	hooks->cwd = copy_text(options->cwd);
 	hooks->here = copy_text(options->here);
@@ -122,8 +128,6 @@ struct hooks *hooks_new(const struct hooks_options *options)
 	hooks->notice = options->notice;
 	hooks->ran = options->ran;
 	hooks->data = options->data;
-	pthread_mutex_init(&hooks->lock, NULL);
-	pthread_cond_init(&hooks->background_ended, NULL);
 	return hooks;
 }
 
@@ -219,6 +223,7 @@ void hooks_free(struct hooks *hooks)
 		hook_release(&hooks->others[i]);
 	free(hooks->others);
 	json_decref(hooks->disabled);
+	json_decref(hooks->warned);
 	pthread_cond_destroy(&hooks->background_ended);
 	pthread_mutex_destroy(&hooks->lock);
 	free(hooks);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hooks read from settings, hooks.json and hooks.toml. What cannot be read there is left out and named;
- * where it could have refused something, a guard is lost, and the problem says so. */
+/* Hooks read from settings, hooks.json and hooks.toml. What cannot be read there is left out and
+ * named; where it could have refused something, a guard is lost, and the problem says so. */
 #include <stdlib.h>
 #include <string.h>
 

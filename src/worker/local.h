@@ -48,6 +48,7 @@ struct worker_options {
 	size_t write_count, read_count, deny_count;
 	const char *const *keep, *const *ask; /* sandbox_options.keep and .ask */
 	size_t keep_count, ask_count;
+	bool ask_refuses;           /* sandbox_options.ask_refuses */
 	const char *const *syscalls; /* sandbox_options.syscalls */
 	size_t syscall_count;
 	struct sandbox_limits limits; /* of commands; all 0: the defaults */

@@ -214,6 +214,33 @@ def test_a_guard_that_fails_holds(world, command, form):
         assert "error" in run().results()[0]
 
 
+LISTS = [[call("list_directory", {"dir_path": "."})] for _ in range(3)] + [[text("Done.")]]
+
+
+@pytest.mark.parametrize("event,form,withheld", [("BeforeTool", None, True), ("BeforeTool", "claude", True),
+                                                 ("AfterTool", None, True), ("AfterTool", "claude", False)])
+@pytest.mark.parametrize("command", ["echo odd >&2; exit 1", "echo '{\"decision\": 1}'", "sleep 60"])
+def test_a_failure_is_reported_once_a_session(world, event, form, withheld, command):
+    """A hook that fails refuses each call; what Claude Code's format says after a call withholds no result."""
+    world.write("here", "x")
+    world.settings(hooks={event: [{"hooks": [{"type": "command", "command": command, "timeout": 300}],
+                                   **({"format": form} if form else {})}]})
+    done = world.run(LISTS, "-p", "Do it.", "-y")
+    assert done.code == 0 and done.text.endswith("Done.\n")
+    for i in (1, 2, 3):
+        result = done.results(i)[-1]
+        assert ("here" in json.dumps(result)) != withheld, (i, result)
+        assert not withheld or result["error"]["code"] == "denied_by_hook"
+    (warning,) = [line for line in done.err.splitlines() if "[WARNING]" in line]
+    assert ("hasp.hooks.on" in warning) == withheld and ("continues without it" in warning) != withheld
+
+
+def test_a_new_session_reports_a_failure_again(world):
+    world.settings(hooks={"AfterTool": [{"hooks": [{"type": "command", "command": "exit 1"}]}]})
+    for _ in range(2):
+        assert world.run(LISTS, "-p", "Do it.", "-y").err.count("hasp.hooks.onError") == 1
+
+
 # ---- calls that no agent of hasp makes -------------------------------------------------------------------------
 
 NEW = {"changes": [{"kind": "create", "file_path": "generated/new", "content": "x\n"}]}

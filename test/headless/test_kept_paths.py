@@ -2,8 +2,12 @@
 """A rule on a path holds for every way to write: each is tried below a folder that a rule keeps."""
 import json
 import os
+import shlex
+import subprocess
 
+import fake_mcp
 import pytest
+import test_agents
 from fake_gemini import call, text
 
 RULE = '[[rule]]\npath = "generated/**"\ndecision = "%s"\n'
@@ -141,6 +145,12 @@ def test_a_rule_that_asks_is_a_refusal_where_nobody_can_be_asked(world):
     done = world.run([[call("write_file", {"file_path": "link/new", "content": "x"})], [shell("echo x > generated/a")],
                       [text("Done.")]], "-p", "x", "-y")
     assert not done.results()[0]["success"] and state(world) == before
+    for name, arguments in EDITS:
+        given = json.dumps(filled(arguments, p="link/a", n="generated/new")).encode()
+        assert world.command("tool", name, stdin=given).code != 0, (name, arguments)
+    assert state(world) == before
+    given = json.dumps({"file_path": "generated/a", "content": "x\n"}).encode()
+    world.command("tool", "--write", world.root / "generated", "write_file", stdin=given)
     world.command("sandbox", "--write", world.root / "generated", "--", "sh", "-c", "echo x > generated/a")
     assert (world.root / "generated" / "a").read_text() == "x\n"
 
@@ -179,3 +189,66 @@ def test_what_cannot_be_kept_is_refused(world, rule):
     (world.home / ".gemini" / "policies.toml").write_text("[[rule]]\n" + rule)
     done = world.command("-p", "x", env={"GEMINI_API_KEY": "k"})
     assert done.code == 52 and "policies.toml:1" in done.err
+
+
+# ---- programs and conversations of others ----------------------------------------------------------------------------
+
+TRIES = ("echo x > generated/a; echo x > link/new; mkdir generated/n; rm -rf generated; mv generated g2; touch src/made")
+
+
+def started_by_shell(world, entry):
+    """The entry of a server whose program first tries to write."""
+    words = shlex.join([entry["command"], *entry["args"]])
+    return {**entry, "command": "sh", "args": ["-c", "cd '%s'; (%s) 2>/dev/null; exec %s" % (world.root, TRIES, words)]}
+
+
+@pytest.mark.parametrize("decision", ["deny", "ask_user"])
+@pytest.mark.parametrize("level", ["full", "landlock"])
+def test_no_server_writes_there(world, level, decision):
+    put(world, decision)
+    before = state(world)
+    entry = started_by_shell(world, fake_mcp.entry())
+    # With a rule that asks, what the user's settings permit by name is permitted (docs/policy.md).
+    more = [str(world.root / "generated")] if decision == "deny" else []
+    world.settings(mcpServers={"fake": {**entry, "trust": True, "sandbox": {"workspace": "write", "write": more}}})
+    done = world.run([[call("mcp_fake_echo", {"text": "FIVE"})], [text("Done.")]], "-p", "x", "-y", "--sandbox", level)
+    assert "FIVE" in json.dumps(done.results()), done.err
+    assert state(world) == before and (world.root / "src" / "made").exists()
+
+
+@pytest.mark.parametrize("level", ["full", "landlock"])
+def test_no_discovered_tool_writes_there(world, level):
+    put(world)
+    before = state(world)
+    (world.home / "call.sh").write_text("%s\necho called\n" % TRIES)
+    world.settings(tools={"discoveryCommand": "(%s) 2>/dev/null; echo '[{\"name\": \"try\", \"description\": \"Tries.\"}]'" % TRIES,
+                          "callCommand": "sh '%s' 2>/dev/null" % (world.home / "call.sh")})
+    done = world.run([[call("discovered_tool_try", {})], [text("Done.")]], "-p", "x", "-y", "--sandbox", level)
+    assert "called" in json.dumps(done.results()), (done.results(), done.err)
+    assert state(world) == before and (world.root / "src" / "made").exists()
+
+
+@pytest.mark.parametrize("isolation", [None, "worktree"])
+@pytest.mark.parametrize("decision", ["deny", "ask_user"])
+def test_no_agent_writes_there(world, isolation, decision):
+    """Nor below the folder of that name in a git worktree of its own."""
+    put(world, decision)
+    for words in ("init -q -b main", "add -A", "-c user.name=U -c user.email=u@example.org commit -qm first"):
+        subprocess.run(["git", *words.split()], cwd=world.root, env=world.env, check=True, capture_output=True)
+    before = state(world)
+    test_agents.put(world.home, "plum", "PLUM-PROMPT", **({"isolation": isolation} if isolation else {}))
+    edits = [call(name, filled(arguments, p="generated/a", n="generated/new")) for name, arguments in EDITS]
+    tries = [shell(line) for line in TRIES.split("; ")[:-1]]
+    honest = [call("write_file", {"file_path": "src/made", "content": "x"})]
+    done = test_agents.run(world, ["PLUM-PROMPT"], "-y", main=[[test_agents.invoke("plum")], [text("Done.")]],
+                           **{"PLUM-PROMPT": [edits + honest, *([one] for one in tries), [text("Report.")]]})
+    results = test_agents.results(done, "PLUM-PROMPT", 1)
+    assert [result["success"] for result in results] == [False] * len(edits) + [True], results
+    assert state(world) == before
+    if isolation:
+        kept = test_agents.results(done, "main")[0]["worktree"]
+        changed = subprocess.run(["git", "diff", "--name-only", "main", kept["branch"]], cwd=world.root, env=world.env, check=True,
+                                 capture_output=True, text=True).stdout.split()
+        assert changed == ["src/made"], (changed, kept)
+    else:
+        assert (world.root / "src" / "made").exists()

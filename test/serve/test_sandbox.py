@@ -253,3 +253,67 @@ def test_a_worker_that_is_killed_is_one_error(ws):
     results = [client.call("read_file", file_path="a.txt") for _ in range(3)]
     assert workers and sum("error" in result for result in results) <= 1
     assert results[-1]["content"] == "one\n" and results[-1]["version"] > version
+
+
+# ---- rules on paths ---------------------------------------------------------------------------
+
+TRIES = ["echo x > generated/a", "cd generated && echo x > new", "rm -rf generated", "mv generated g2", "ln -s /etc generated/l", "echo x > link/a"]
+
+
+def guarded(ws, decision="deny"):
+    ws.write("generated/a", "old\n")
+    ws.write("src/s", "s\n")
+    (ws.folder / "link").symlink_to("generated")
+    policies = ws.home / ".gemini" / "policies.toml"
+    policies.parent.mkdir()
+    policies.write_text('[[rule]]\npath = "generated/**"\ndecision = "%s"\n' % decision)
+
+
+def holds(ws, client):
+    for name, arguments in [("write_file", {"file_path": "generated/new", "content": "x"}),
+                            ("update_file", {"file_path": "link/a", "old_content": "old", "new_content": "new"}),
+                            ("safe_patch", {"file_path": "generated/a", "unified_diff": "@@ -1 +1 @@\n-old\n+new\n"}),
+                            ("apply_changes", {"changes": [{"kind": "delete", "file_path": "./generated/a"}]}),
+                            ("apply_changes", {"changes": [{"kind": "move", "file_path": "src/s", "new_path": "generated/s"}]})]:
+        assert client.call(name, **arguments)["success"] is False, name
+    for command in TRIES:
+        client.call("run_shell_command", command=command)
+    client.call("run_shell_command", command=TRIES[0],
+                additional_permissions={"fileSystem": {"write": [str(ws.folder / "generated")]}})
+    assert client.call("write_file", file_path="src/made", content="x")["success"]
+    assert [path.name for path in (ws.folder / "generated").iterdir()] == ["a"] and ws.read("generated/a") == "old\n"
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("decision", ["deny", "ask_user"])
+def test_a_rule_on_a_path_holds_for_a_served_session(ws, level, decision):
+    guarded(ws, decision)
+    holds(ws, ws.client("--sandbox", level))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_rule_on_a_path_holds_whatever_the_client_confirms(ws, level):
+    guarded(ws)
+    holds(ws, asking(ws, YES, "--confirm", "all", "--sandbox", level))
+
+
+def test_a_rule_that_asks_is_a_question_to_the_client(ws):
+    guarded(ws, "ask_user")
+    client = asking(ws, YES, "--confirm", "all")
+    assert client.call("write_file", file_path="generated/new", content="x")["success"] and ws.read("generated/new") == "x"
+    other = asking(ws, {"action": "decline"}, "--confirm", "all")
+    assert other.call("write_file", file_path="generated/other", content="x")["error"]["code"] == "denied_by_user"
+    commands = asking(ws, YES, "--confirm", "commands")
+    assert not commands.call("write_file", file_path="generated/other", content="x")["success"]
+    permission = {"fileSystem": {"write": [str(ws.folder / "generated")]}}
+    commands.call("run_shell_command", command="echo y > generated/a", additional_permissions=permission)
+    assert ws.read("generated/a") == "y\n" and not (ws.folder / "generated" / "other").exists()
+
+
+def test_a_rule_on_a_path_holds_below_the_clients_root(ws):
+    """Which is another folder than the one that the server was started in."""
+    guarded(ws)
+    (ws.folder.parent / "elsewhere").mkdir()
+    client = ws.client(cwd=ws.folder.parent / "elsewhere", capabilities={"roots": {}},
+                       answers={"roots/list": lambda _: {"roots": [{"uri": ws.uri()}]}})
+    holds(ws, client)

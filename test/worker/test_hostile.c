@@ -502,7 +502,7 @@ static void test_an_answer_that_is_none_is_an_error_without_waiting(void **state
 		const struct process_start start = { .argv = argv, .envp = env };
 		struct wire_welcome welcome;
 		struct process process;
-		struct client *client;
+		struct client *client = NULL;
 		struct err err = ERR_INIT;
 
 		snprintf(row, sizeof(row), "%zu", i);

@@ -82,6 +82,7 @@ bool prepare_kept_of(const char *project, prepare_notice *notice, void *data,
 		notice(data, "warning", lost);
 	if (ok)
 		*ret_kept = prepare_kept(policy, ret_texts, ret);
+	ret->ask_refuses = true;
 	policy_free(policy);
 	settings_free(settings);
 	return ok;

@@ -362,16 +362,6 @@ bool policy_load(const struct policy_sources *sources, json_t *problems, struct 
 	return true;
 }
 
-char *setup_policy_problem_text(const json_t *problem)
-{
-	const char *file = json_string_value(json_object_get(problem, "file"));
-	const char *message = json_string_value(json_object_get(problem, "message"));
-	long line = (long)json_integer_value(json_object_get(problem, "line"));
-
-	return line ? mem_printf("%s:%ld: %s", file, line, message)
-	            : mem_printf("%s: %s", file, message);
-}
-
 char *setup_policy_save_folder(const struct settings *settings)
 {
 	return mem_printf("%s/policies", home_gemini(settings_home(settings)));

@@ -39,8 +39,8 @@ bool policy_load(const struct policy_sources *sources, json_t *problems, struct 
                  char **ret_lost, struct err *err);
 
 /* Appends to `problems` what the policy's rules, settings and hooks name and nothing has
- * (policy_report_unknown), with the file and line of a setting, and hooks that could refuse something
- * and cannot run (kind "hook_lost"). */
+ * (policy_report_unknown), with the file and line of a setting, and hooks that could refuse
+ * something and cannot run (kind "hook_lost"). */
 void setup_report_names(const struct settings *settings, const struct policy *policy,
                         json_t *problems);
 
@@ -98,8 +98,8 @@ struct hooks *setup_load_hooks(const struct hooks_sources *sources, json_t *prob
  * hooks_held. */
 void setup_hold_logins(struct hooks *hooks, const struct settings *settings);
 
-/* The first hook that could refuse something and cannot run, because its event, type or tool does not
- * exist or its file cannot be read: "FILE:LINE: ..."; the caller frees. NULL: there is none. */
+/* The first hook that could refuse something and cannot run, because its event, type or tool does
+ * not exist or its file cannot be read: "FILE:LINE: ..."; the caller frees. NULL: there is none. */
 char *setup_hooks_lost(const struct settings *settings);
 
 /* "2 hooks of this project are not trusted ...": to be told where hooks would run. The caller

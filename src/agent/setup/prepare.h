@@ -152,9 +152,10 @@ const char **prepare_kept(const struct policy *policy, json_t **ret_texts,
                           struct worker_options *ret);
 
 /* The same for what is no session of the agent's (hasp tool, sandbox, serve mcp) and begins in
- * `project`, by the policies of the user, the administrator, extensions, and a trusted project.
- * *ret_kept, *ret_texts as above; NULL where there are no policy files at all.  INVALID_ARGUMENT:
- * as policy_load.  What else rules have wrong is a warning. */
+ * `project`, by the policies of the user, the administrator, extensions, and a trusted project; a
+ * rule that asks refuses (ret->ask_refuses).  *ret_kept, *ret_texts as above; NULL where there are
+ * no policy files at all.  INVALID_ARGUMENT: as policy_load.  What else rules have wrong is a
+ * warning. */
 bool prepare_kept_of(const char *project, prepare_notice *notice, void *data,
                      const char ***ret_kept, json_t **ret_texts, struct worker_options *ret,
                      struct err *err);

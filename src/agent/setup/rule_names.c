@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What rules, settings and hooks name, and nothing has; hooks that could refuse something and cannot
- * run. */
+/* What rules, settings and hooks name, and nothing has; hooks that could refuse something and
+ * cannot run. */
 #include <string.h>
 
 #include "agent/setup/policy_load.h"
@@ -124,8 +124,8 @@ static void report_matcher_word(const json_t *hook, const char *word, const char
 		json_text(span_str(message))));
 }
 
-/* "mcp_SERVER_TOOL" and "mcp__SERVER__TOOL": NULL when a server's name stands in it, or none is like
- * what does; else the name that is. */
+/* "mcp_SERVER_TOOL" and "mcp__SERVER__TOOL": NULL when a server's name stands in it, or none is
+ * like what does; else the name that is. */
 static const char *server_meant(const char *word, const json_t *servers)
 {
 	const char *mark = strncmp(word, "mcp__", 5) == 0 ? "__" : "_";
@@ -262,6 +262,16 @@ void setup_report_names(const struct settings *settings, const struct policy *po
 	report_hooks(settings, &outside, problems);
 	json_decref(outside.servers);
 	json_decref(outside.agents);
+}
+
+char *setup_policy_problem_text(const json_t *problem)
+{
+	const char *file = json_string_value(json_object_get(problem, "file"));
+	const char *message = json_string_value(json_object_get(problem, "message"));
+	long line = (long)json_integer_value(json_object_get(problem, "line"));
+
+	return line ? mem_printf("%s:%ld: %s", file, line, message)
+	            : mem_printf("%s: %s", file, message);
 }
 
 char *setup_hooks_lost(const struct settings *settings)

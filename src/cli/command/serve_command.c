@@ -354,6 +354,9 @@ static bool service_start(struct service *service, struct err *err)
 	    !confinement_settle(service->invocation, &service->confinement, err) ||
 	    !loop_new(&service->loop, err))
 		return false;
+	/* Every edit is a question then, also those that a rule requires one for. */
+	if (confirm_when(service->invocation) == SERVE_CONFIRM_ALL)
+		service->confinement.options.ask_refuses = false;
 	service->pool = pool_new(0, THREADS_MAX);
 	if (!make_serve(service, err) || !catch_signals(service, err))
 		return false;

@@ -147,9 +147,10 @@ struct sandbox_options {
 	size_t deny_count;
 	/* Readable only, by rules on paths (policy/): absolute, or beneath each root.  They need
 	 * not be there. `keep`: nothing lifts it; `ask`, for commands: --write and permissions of
-	 * single paths do. */
+	 * single paths do.  `ask_refuses`: no one can be asked, so `ask` is for file tools, too. */
 	const char *const *keep, *const *ask;
 	size_t keep_count, ask_count;
+	bool ask_refuses;
 	/* Files that may be written, each by its own canonical name and while that is a regular
 	 * file without another one; what is not is left out, as if it were not named. */
 	const char *const *exact;

@@ -68,7 +68,7 @@ void plan_keep(struct draft *draft)
 	const struct sandbox_options *options = draft->options;
 
 	keep_paths(draft, options->keep, options->keep_count, /* firm= */ true);
-	if (options->use == SANDBOX_USE_COMMAND)
+	if (options->use == SANDBOX_USE_COMMAND || options->ask_refuses)
 		keep_paths(draft, options->ask, options->ask_count, /* firm= */ false);
 }
 

@@ -111,6 +111,7 @@ static const struct wire_field hello_fields[] = {
 	             NULL),
 	WIRE_COUNTED(TEXTS, struct wire_hello, options.ask, options.ask_count, LIMIT_WIRE_TEXTS,
 	             NULL),
+	WIRE_FIELD(BOOL, struct wire_hello, options.ask_refuses, 0),
 	WIRE_COUNTED(TEXTS, struct wire_hello, options.syscalls, options.syscall_count,
 	             LIMIT_WIRE_TEXTS, NULL),
 	WIRE_NESTED(STRUCT, struct wire_hello, options.limits, wire_layout_limits),

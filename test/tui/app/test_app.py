@@ -817,3 +817,45 @@ def test_what_telemetry_has_of_a_terminal(world):
     for one in (spans[0], spans[2], spans[3], spans[5], spans[6]):
         assert one["parentSpanContext"] == prompt
     assert "made-up" not in log.read_text()
+
+
+# ---- rules on paths ------------------------------------------------------------------------------
+
+ASKS = '[[rule]]\npath = "generated/**"\ndecision = "ask_user"\n'
+
+
+def test_a_rule_that_asks_about_a_folder_is_a_question_each_time(world):
+    """Whatever the mode; a command, which this mode runs unasked, cannot write there."""
+    world.write("generated/a", "old\n")
+    (world.home / ".gemini" / "policies.toml").write_text(ASKS)
+    script = [[write("generated/one", "1\n")], [text("First.")], [write("generated/two", "2\n")],
+              [call("run_shell_command", {"command": "echo x > generated/a; true"})], [text("Third.")],
+              [write("free", "x\n")], [text("Fourth.")]]
+    with world.fake(script) as server:
+        with world.hasp(server, "--approval-mode", "auto_edit", rows=50) as hasp:
+            hasp.type("go").key("enter").wait("generated/one").wait("Allow once")
+            assert not (world.root / "generated/one").exists()
+            hasp.type("1").wait("First.").wait("edits accepted")
+            assert world.read("generated/one") == "1\n"
+            hasp.type("go on").key("enter").wait("generated/two").wait("[1-").key("esc").wait("Cancelled").wait("edits accepted")
+            assert not (world.root / "generated/two").exists()
+            hasp.type("and a command").key("enter").wait("Third.").wait("edits accepted")
+            assert world.read("generated/a") == "old\n"
+            hasp.type("free").key("enter").wait("Fourth.")
+            assert world.read("free") == "x\n"
+
+
+def test_a_folder_that_a_rule_asks_about_is_not_allowed_for_the_session(world):
+    """Nor does a yes for the session to edits elsewhere count there: the user's rule is stronger."""
+    (world.home / ".gemini" / "policies.toml").write_text(ASKS)
+    script = [[write("free", "x\n")], [text("First.")], [write("generated/one", "1\n")], [text("Second.")],
+              [write("generated/two", "2\n")]]
+    with world.fake(script) as server:
+        with world.hasp(server, rows=50) as hasp:
+            hasp.type("go").key("enter").wait("2. Allow for this session").type("2").wait("First.").wait(READY)
+            hasp.type("there").key("enter").wait("generated/one").wait("Allow once")
+            question = hasp.dump().text.rsplit("generated/one", 1)[1]
+            assert "for this session" not in question, question
+            hasp.type("1").wait("Second.").wait(READY)
+            hasp.type("again").key("enter").wait("generated/two").wait("[1-").key("esc").wait("Cancelled").wait(READY)
+    assert (world.root / "generated/one").exists() and not (world.root / "generated/two").exists()
