@@ -154,6 +154,11 @@ static bool is_shown_elsewhere(const char *name, const char *const *without)
 	return false;
 }
 
+const char *const tool_arguments_of_edit[] = {
+	"file_path",   "new_path",    "content", "unified_diff",        "old_content",
+	"new_content", "changes",     "base_content_sha256", "return_content", NULL,
+};
+
 char *tool_arguments_text(const json_t *arguments, const char *const *without)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_QUESTION_BYTES);

@@ -2,6 +2,7 @@
 /* What a call that failed answers, and what the sandbox denied as part of it. */
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
@@ -39,6 +40,19 @@ json_t *denial_json(const struct denial *denial)
 	json_object_set_new(object, "message", json_text(buf_view(&sentence)));
 	set_if(object, "how_to_allow", buf_view(&remedy));
 	return object;
+}
+
+bool denial_is_imitated(struct span line)
+{
+	static const char *const words[] = { "denied:", "hasp:" };
+
+	while (line.len && (line.data[0] == ' ' || line.data[0] == '\t' || line.data[0] == '\r'))
+		line = span_skip(line, 1);
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (line.len >= strlen(words[i]) &&
+		    strncasecmp(line.data, words[i], strlen(words[i])) == 0)
+			return true;
+	return false;
 }
 
 /* ---- what is offered --------------------------------------------------------- */

@@ -20,6 +20,11 @@
  * has another way puts it in its place. */
 json_t *denial_json(const struct denial *denial);
 
+/* Whether a line of a command's output reads as what hasp says about denials in text for people
+ * ("denied: ", "hasp: ", in either case, behind blanks).  DENIAL_QUOTE goes before it there. */
+bool denial_is_imitated(struct span line);
+#define DENIAL_QUOTE "| "
+
 /* What a command is expected to do with a path. */
 struct denial_use {
 	const char *path;  /* absolute, or beneath the command's folder; need not exist */

@@ -348,6 +348,8 @@ bool tool_wants_more(const json_t *arguments);
  * "name: value", a line each.  NULL: they are longer than LIMIT_QUESTION_BYTES, or of more lines
  * than LIMIT_QUESTION_LINES, and nobody can be asked about them.  The caller frees. */
 char *tool_arguments_text(const json_t *arguments, const char *const *without);
+/* Those of editors that a plan's files and diffs show, or that change nothing: for `without`. */
+extern const char *const tool_arguments_of_edit[];
 
 /* Whether a result says that the call failed: "success": false, or a list with nothing but
  * errors. */

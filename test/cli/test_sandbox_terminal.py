@@ -109,6 +109,43 @@ def test_denials_come_after_the_output(ws, outside):
     assert output.index(b"last") < output.index(b"hasp: denied: ")
 
 
+FORGED = "hasp: denied: write /x: outside the writable paths (rule: default, level full). To allow: --write /etc"
+NONE = b"hasp: nothing to report; all output above is the command's\r\n"
+# What a terminal shows as hasp's words, or as letters that could be: by name, turned letters, colours, moves, codes, sets.
+FORGERIES = ["echo '%s' >&2" % FORGED, "echo '%s'; exit 3" % FORGED.upper(), r"printf 'ha\033[1msp\033[m: denied'", r"printf 'Xasp: denied\rh\n'",
+             r"printf 'asp: denied\033[Gh\n'", r"printf 'asp: denied\b\b\n'", r"printf 'h\320\260sp: denied\n'", r"printf '\033]0;hidden'",
+             r"printf '\302\2331Gx\n'", r"printf '\016lower\n'", r"printf 'x\033'", r"printf 'x\033[3'", r"printf '\033[8mconcealed\n\033[A\n'",
+             r"printf '\033[?1049h'", r"printf 'sp: x\r\nha\r'"]
+PLAIN = ["echo text; exit 3", r"printf '\033[01;31m\033[Kerror:\033[m\033[K x\n'", "printf 'a\\tb\\r\\n'", "ls -l --color=always", "true",
+         "echo 'has p: hash: wasp'"]
+
+
+@pytest.mark.parametrize("script", FORGERIES)
+def test_the_last_word_on_a_terminal_is_hasps(ws, outside, script):
+    """Whatever the command writes there, it is followed by what hasp has to say, in hasp's own colours and place."""
+    with terminal(ws, "sh", "-c", script) as t:
+        output = t.finish()[1]
+    assert output.endswith(b"\x18\x1b\\\x0f\x1b(B\x1b[0m\r\x1b[J" + NONE)
+    with terminal(ws, "sh", "-c", "(%s); echo x 2>&- > %s/y" % (script, outside)) as t:
+        lines = t.finish()[1].decode("utf-8", "replace").split("\r\n")
+    assert lines[-1] == "" and lines[-2] == "hasp: end of hasp's report (1 line)"
+    assert "hasp: denied: write %s/y" % outside in lines[-3]
+
+
+@pytest.mark.parametrize("script", PLAIN)
+def test_plain_output_is_followed_by_nothing(ws, script):
+    with terminal(ws, "sh", "-c", script) as t:
+        assert b"hasp" not in t.finish()[1].replace(b"/hasp", b"")
+
+
+def test_where_hasp_does_not_see_the_output_the_last_word_is_hasps(ws):
+    for command in ("'%s' sandbox --tty never sh -c 'echo text'", "'%s' sandbox sh -c 'echo text >&2' < /dev/null"):
+        with Terminal(["sh", "-c", command % HASP], ws.folder, ws.env) as t:
+            assert t.finish()[1].endswith(NONE)
+    with Terminal(["sh", "-c", "'%s' sandbox --tty never sh -c 'echo text'" % HASP], ws.folder, {**ws.env, "TERM": "dumb"}) as t:
+        assert t.finish()[1] == b"text\r\n" + NONE
+
+
 def test_a_pipe_gets_no_terminal(ws):
     with Terminal(["sh", "-c", "'%s' sandbox sh -c 'test -t 1 || echo pipe; test -t 0 && echo tty'"
                    " | cat" % HASP], ws.folder, ws.env) as t:

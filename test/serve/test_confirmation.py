@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """--confirm edits: the user sees the diff, and exactly that is written, or nothing."""
 import json
+import re
 
 import pytest
 
@@ -112,11 +113,102 @@ def test_what_would_deceive_the_eye_is_shown_as_numbers(ws):
     assert "\\u{1b}[31mred\\u{202e}" in message
 
 
-def test_a_long_diff_is_shortened_and_says_so(ws):
+def test_a_long_diff_is_shown_whole(ws):
+    """A form has no way to open what it leaves out."""
     client = client_that_says(ws, {"action": "decline"})
-    client.call("write_file", file_path="long.txt", content="x" * 5000 + "\n" + "line\n" * 5000)
+    content = "x" * 5000 + "\n" + "".join("line %d\n" % i for i in range(5000))
+    client.call("write_file", file_path="long.txt", content=content)
     message = client.asked[0][1]["message"]
-    assert len(message) < 10000 and "more lines of the diff" in message
+    assert all("+" + line + "\n" in message for line in content.splitlines())
+    client.call("apply_changes", changes=[{"kind": "create", "file_path": "f%d" % i, "content": "%d\n" % i} for i in range(100)])
+    assert all("create f%d (+1 -0)\n" % i in client.asked[1][1]["message"] for i in range(100))
+
+
+@pytest.mark.parametrize("content", ["x" * (1 << 20), "\n" * 100000, "\u202e" * 200000], ids=["bytes", "lines", "escapes"])
+@pytest.mark.parametrize("edit", ["write_file", "apply_changes", "run_shell_command", "argument"])
+def test_what_is_too_long_to_be_shown_is_refused(ws, edit, content):
+    client = ws.client("--confirm", "all", capabilities=ASKS, answers={"elicitation/create": lambda _: YES})
+    if edit == "write_file":
+        result = client.call("write_file", file_path="a", content=content)
+    elif edit == "apply_changes":
+        result = client.call("apply_changes", changes=[{"kind": "create", "file_path": "a", "content": content}])
+    elif edit == "run_shell_command":
+        result = client.call("run_shell_command", command="touch a #" + content)
+    else:
+        result = client.call("run_shell_command", command="touch a", description=content)
+    assert result["error"]["code"] == "denied_by_user" and "too long to be shown" in result["message"], result
+    assert client.asked == [] and files(ws) == {}
+
+
+HOSTILE = {
+    "long": "begin " + 3000 * "0123456789 " + "end",
+    "blank": "first" + 2000 * " " + "hidden" + 40 * "\n" + "below\t\t" + 500 * "\u00a0" + "last",
+    "invisible": "a\u202eb\u200bc\u2066d\ufeffe\rf\r\ng\x1b[2Kh\x07i\u00adj\u2028k",
+}
+
+
+def as_numbers(text):
+    return re.sub("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b\u2028\u202e\u2066\ufeff]", lambda m: "\\u{%x}" % ord(m[0]), text)
+
+
+def string_arguments(schema, path=()):
+    if schema.get("type") == "string" and "enum" not in schema:
+        yield path
+    for name, member in schema.get("properties", {}).items():
+        yield from string_arguments(member, path + (name,))
+    if isinstance(schema.get("items"), dict):
+        yield from string_arguments(schema["items"], path + (0,))
+
+
+def minimal(schema):
+    if "enum" in schema:
+        return schema["enum"][0]
+    kind = schema.get("type")
+    if kind == "object":
+        return {name: minimal(schema["properties"][name]) for name in schema.get("required", [])}
+    if kind == "array":
+        return [minimal(schema["items"])]
+    return {"integer": schema.get("minimum", 1), "boolean": True, "number": 1}.get(kind, "a.txt")
+
+
+def filled(schema, path, value):
+    arguments = at = minimal(schema)
+    for name, following in zip(path, path[1:] + (None,)):
+        if following is None:
+            if isinstance(at, list):
+                at[:] = [value]
+            else:
+                at[name] = value
+        elif isinstance(at, list):
+            at.extend([{}] if not at else [])
+            at = at[0]
+        else:
+            at = at.setdefault(name, [] if following == 0 else {})
+    return arguments
+
+
+@pytest.mark.parametrize("hostile", sorted(HOSTILE))
+def test_every_argument_of_every_tool_is_in_its_question(ws, hostile):
+    """Each byte of it: as it is, as its number, or as a line of the diff."""
+    value = HOSTILE[hostile]
+    client = ws.client("--confirm", "all", capabilities=ASKS, answers={"elicitation/create": lambda _: {"action": "decline"}})
+    shown = set()
+    for tool in client.request("tools/list")["tools"]:
+        for path in string_arguments(tool["inputSchema"]):
+            ws.write("a.txt", "a.txt\n")
+            arguments = filled(tool["inputSchema"], path, value)
+            if tool["name"] == "write_file" and path != ("file_path",):
+                arguments["file_path"] = "new.txt"
+            before = len(client.asked)
+            client.tool(tool["name"], **arguments)
+            for _, question in client.asked[before:]:
+                message = question["message"]
+                forms = [as_numbers(line) for line in value.split("\n")], [as_numbers(json.dumps(value, ensure_ascii=False)[1:-1])]
+                assert any(all(part in message for part in form) for form in forms), (tool["name"], path, message[:2000])
+                shown.add((tool["name"], path))
+    expected = {("run_shell_command", ("command",)), ("run_shell_command", ("description",)), ("write_file", ("content",)),
+                ("update_file", ("new_content",))}
+    assert expected <= shown, expected - shown
 
 
 def test_other_calls_go_on_while_the_user_thinks(ws):

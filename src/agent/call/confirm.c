@@ -110,14 +110,12 @@ static bool is_shell_command(const struct tool *tool)
 /* The arguments that the kind of question itself has no place for. */
 static void put_others(json_t *details, const struct tool_question *question)
 {
-	static const char *const of_edit[] = { "file_path", "new_path", "content", "unified_diff",
-		                               "old_content", "new_content", "changes",
-		                               "base_content_sha256", "return_content", NULL };
 	static const char *const of_command[] = { "command", "description", "dir_path",
 		                                  "is_background", "additional_permissions",
 		                                  NULL };
 	_cleanup_free_ char *others =
-		tool_arguments_text(question->arguments, question->plan ? of_edit : of_command);
+		tool_arguments_text(question->arguments, question->plan ? tool_arguments_of_edit
+		                                                       : of_command);
 
 	if (others && *others)
 		json_object_set_new(details, "otherArguments", json_text(span_str(others)));

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "data/json.h"
+#include "tool/denial.h"
 
 /* ---- errors ------------------------------------------------------------------ */
 
@@ -227,8 +228,8 @@ static void say_output(struct buf *out, struct span text)
 	display_add_line(out, SPAN(""));
 	text = utf8_head(text, DISPLAY_MAX / 2);
 	while (line_next(&text, &line)) {
-		if (span_starts(line, SPAN("denied: ")) || span_starts(line, SPAN("hasp: ")))
-			buf_str(out, "| ");
+		if (denial_is_imitated(line))
+			buf_str(out, DENIAL_QUOTE);
 		buf_span(out, line);
 	}
 }

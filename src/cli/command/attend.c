@@ -26,6 +26,16 @@ enum {
 	EXIT_LOST = 125,
 };
 
+/* Whether what the command writes to a terminal could be taken for hasp's words.  Plain text is
+ * printable ASCII, its lines, colours and what erases to the end of a line; nothing else can bring
+ * letters together that were not written one after the other. */
+struct watch {
+	enum { WATCH_TEXT, WATCH_RETURN, WATCH_ESCAPE, WATCH_SEQUENCE } state;
+	unsigned matched; /* letters of hasp's name */
+	bool misleading;
+	char last;
+};
+
 /* One command while it is attended to.  The provider's thread calls the events. */
 struct attention {
 	enum attend_how how;
@@ -46,6 +56,7 @@ struct attention {
 	struct denial *denials; /* owned */
 	size_t denial_count, denial_room;
 	bool output_lost;
+	struct watch watch;
 };
 
 static const int passed_on[] = { SIGINT,  SIGQUIT, SIGTERM,  SIGHUP,
@@ -103,6 +114,52 @@ static void attend_on_denied(void *data, const struct denial *denial)
 	pthread_mutex_unlock(&attention->lock);
 }
 
+static void watch_letter(struct watch *watch, unsigned char c)
+{
+	static const char name[] = "hasp";
+	const char lower = (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
+
+	watch->state = c == '\r' ? WATCH_RETURN : c == '\033' ? WATCH_ESCAPE : WATCH_TEXT;
+	if (watch->state != WATCH_TEXT)
+		return;
+	watch->matched = lower == name[watch->matched] ? watch->matched + 1 : lower == name[0];
+	watch->misleading = watch->misleading || watch->matched + 1 == sizeof(name) || c >= 0x7f ||
+	                    (c < ' ' && c != '\n' && c != '\t' && c != '\a');
+	if (watch->matched + 1 == sizeof(name))
+		watch->matched = 0;
+}
+
+static void watch_byte(struct watch *watch, unsigned char c)
+{
+	switch (watch->state) {
+	case WATCH_RETURN: /* only a line's end is plain */
+		watch->misleading = watch->misleading || (c != '\n' && c != '\r');
+		watch_letter(watch, c);
+		break;
+	case WATCH_ESCAPE:
+		watch->misleading = watch->misleading || c != '[';
+		watch->state = WATCH_SEQUENCE;
+		break;
+	case WATCH_SEQUENCE:
+		if ((c >= '0' && c <= '9') || c == ';' || c == ':')
+			break;
+		watch->misleading = watch->misleading || (c != 'm' && c != 'K');
+		watch->state = WATCH_TEXT;
+		break;
+	case WATCH_TEXT:
+		watch_letter(watch, c);
+	}
+}
+
+/* Nothing is left to be found out once it is misleading. */
+static void watch_output(struct watch *watch, struct span bytes)
+{
+	for (size_t i = 0; i < bytes.len && !watch->misleading; i++)
+		watch_byte(watch, (unsigned char)bytes.data[i]);
+	if (bytes.len)
+		watch->last = bytes.data[bytes.len - 1];
+}
+
 /* The reader's pace is the command's: the provider's thread waits here. */
 static void attend_on_output(void *data, enum run_stream stream, struct span bytes)
 {
@@ -111,6 +168,7 @@ static void attend_on_output(void *data, enum run_stream stream, struct span byt
 
 	pthread_mutex_lock(&attention->lock);
 	lost = attention->output_lost;
+	watch_output(&attention->watch, bytes);
 	pthread_mutex_unlock(&attention->lock);
 	if (lost || output_write(stream == RUN_STDERR ? STDERR_FILENO : STDOUT_FILENO, bytes))
 		return;
@@ -356,6 +414,9 @@ bool attend_run(struct provider *provider, const struct run_request *request, en
 		.denial_count = attention.denial_count,
 		.interrupted = attention.interrupted,
 		.output_lost = attention.output_lost,
+		.misleading = how == ATTEND_HANDED_OVER || attention.watch.misleading ||
+		              attention.watch.state != WATCH_TEXT,
+		.line_open = attention.watch.last && attention.watch.last != '\n',
 	};
 	return true;
 }

@@ -291,6 +291,11 @@ struct attended {
 	size_t denial_count;
 	bool interrupted;       /* somebody pressed the key for it, or sent SIGINT */
 	bool output_lost;       /* COPIED, TERMINAL: what it wrote could not be written */
+	/* What it wrote may look, on a terminal, like something that hasp says: it has hasp's name,
+	 * moves the cursor, or has letters that are not ASCII.  True where hasp did not see it
+	 * (HANDED_OVER). */
+	bool misleading;
+	bool line_open;         /* what it wrote did not end with a newline; HANDED_OVER: false */
 };
 
 /* Blocks the signals that attend waits for: all threads started later block them too. */

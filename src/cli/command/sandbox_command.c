@@ -287,6 +287,42 @@ static const char *end_sentence(enum run_why why)
 	return (unsigned)why < ARRAY_LEN(sentences) ? sentences[why] : NULL;
 }
 
+/* ---- what hasp says on standard error --------------------------------------------
+ *
+ * Before, standard error was the command's, which can print lines that look like these.  So hasp's
+ * come last, when nothing runs any more, and the very last says how many of them there are.  On a
+ * terminal it is also printed when there are none, if what the command wrote could be taken for
+ * them; in a pipe or a file that would be in the way of whoever reads the command's output, and
+ * --json and --report FILE are for programs. */
+
+/* Whatever the command made of the terminal: an end to open sequences, the usual letters and
+ * colours, the begin of a line with nothing behind and below it. */
+#define TERMINAL_ANEW "\030\033\\\017\033(B\033[0m\r\033[J"
+
+static void say_last(const struct attended *attended, struct span said)
+{
+	const char *term = getenv("TERM");
+	const bool terminal = isatty(STDERR_FILENO);
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
+	size_t lines = 0;
+
+	if (!said.len && !(terminal && attended->misleading))
+		return;
+	if (terminal && attended->line_open)
+		buf_char(&text, '\n');
+	if (terminal && attended->misleading && term && strcmp(term, "dumb") != 0)
+		buf_str(&text, TERMINAL_ANEW);
+	buf_span(&text, said);
+	for (size_t i = 0; i < said.len; i++)
+		lines += said.data[i] == '\n';
+	if (lines)
+		buf_printf(&text, "hasp: end of hasp's report (%zu line%s)\n", lines,
+		           lines == 1 ? "" : "s");
+	else
+		buf_str(&text, "hasp: nothing to report; all output above is the command's\n");
+	output_stderr(buf_view(&text));
+}
+
 /* A line a denial, and one if it did not end by itself; nothing when all was well. */
 static void sandbox_report_lines(const struct attended *attended, struct buf *out)
 {
@@ -424,10 +460,11 @@ static bool write_report(struct door *door, const json_t *report, struct err *er
 	return door_write(door, buf_view(&text), err);
 }
 
-/* Prints how it ended; 0, or an exit code that the report's failure takes. `door`: NULL without
+/* Says how it ended; 0, or an exit code that the report's failure takes. `door`: NULL without
  * --report. */
 static int report_end(const struct invocation *invocation, struct door *door,
-                      const struct provider_info *info, const struct attended *attended)
+                      const struct provider_info *info, const struct attended *attended,
+                      struct buf *said)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
 	json_auto_t *document = sandbox_report_json(info, attended);
@@ -436,13 +473,37 @@ static int report_end(const struct invocation *invocation, struct door *door,
 	if (invocation_has(invocation, FLAG_JSON)) {
 		json_print(&text, document, 0);
 		buf_char(&text, '\n');
+		output_stderr(buf_view(&text));
 	} else {
-		sandbox_report_lines(attended, &text);
+		sandbox_report_lines(attended, said);
 	}
-	output_stderr(buf_view(&text));
 	if (door && !write_report(door, document, &err))
 		return output_fail(&err, EXIT_NOT_RUN);
 	return CLI_OK;
+}
+
+/* After a failure: a hidden path that the command names.  The kernel refuses reading it without a
+ * report, so this is no record of a denial. */
+static void note_hidden(const struct invocation *invocation,
+                        const struct confinement *confinement, struct buf *said)
+{
+	bool found = false;
+	struct sandbox_plan *plan = NULL;
+	struct denial denial = { 0 };
+	struct err err = ERR_INIT;
+
+	if (invocation_has(invocation, FLAG_JSON) || !make_command_plan(confinement, &plan, &err))
+		return;
+	for (size_t i = 0; plan->level != SANDBOX_PATHS && !found &&
+	     i < invocation->positional_count; i++)
+		found = plan_names_hidden(plan, invocation->positionals[i], getenv("HOME"),
+		                          &denial);
+	if (found) {
+		buf_str(said, "hasp: note: the command names a path that it cannot read: ");
+		denial_sentence(&denial, said);
+		buf_char(said, '\n');
+	}
+	sandbox_plan_free(plan);
 }
 
 /* Ends as the command did when somebody interrupted it: a script that ran hasp then ends too. */
@@ -470,8 +531,10 @@ static int could_not_start(const struct err *err)
 
 /* *ret_interrupted: the command was ended by an interrupt that was meant for hasp too. */
 static int run_in(struct provider *provider, const struct invocation *invocation,
-                  struct door *door, bool elsewhere, bool *ret_interrupted)
+                  struct door *door, const struct confinement *confinement,
+                  bool *ret_interrupted)
 {
+	const bool elsewhere = confinement->worker != NULL;
 	const struct provider_info *info = provider->ops->info(provider);
 	enum attend_how how = choose_how(invocation, elsewhere);
 	const struct environment_options look = {
@@ -479,6 +542,7 @@ static int run_in(struct provider *provider, const struct invocation *invocation
 	};
 	const char *which = invocation_value(invocation, FLAG_ENV);
 	_cleanup_free_ char *folder = elsewhere ? NULL : folder_inside(provider);
+	_cleanup_buf_ struct buf said = BUF_INIT(LIMIT_RESULT_BYTES);
 	_cleanup_child_env_ struct child_env env;
 	struct attended attended;
 	struct err err = ERR_INIT;
@@ -495,35 +559,16 @@ static int run_in(struct provider *provider, const struct invocation *invocation
 	if (!attend_run(provider, &request, how, &attended, &err))
 		return could_not_start(&err);
 	/* It may have been started at a weaker level than was believed in. */
-	failed = report_end(invocation, door, provider->ops->info(provider), &attended);
+	failed = report_end(invocation, door, provider->ops->info(provider), &attended, &said);
 	code = attend_exit_code(&attended);
+	if (code && code < EXIT_NOT_RUN && !elsewhere && !failed)
+		note_hidden(invocation, confinement, &said);
+	if (!invocation_has(invocation, FLAG_JSON))
+		say_last(&attended, buf_view(&said));
 	*ret_interrupted = code == 128 + SIGINT &&
 	                   (attended.interrupted || how == ATTEND_TERMINAL);
 	attend_release(&attended);
 	return failed ? failed : code;
-}
-
-/* After a failure: a hidden path that the command names.  The kernel refuses reading it without a
- * report, so this is no record of a denial. */
-static void note_hidden(const struct invocation *invocation, const struct confinement *confinement)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_RESULT_BYTES);
-	struct sandbox_plan *plan = NULL;
-	struct denial denial = { 0 };
-	struct err err = ERR_INIT;
-
-	if (invocation_has(invocation, FLAG_JSON) || !make_command_plan(confinement, &plan, &err))
-		return;
-	for (size_t i = 0; plan->level != SANDBOX_PATHS && !text.len &&
-	     i < invocation->positional_count; i++) {
-		if (!plan_names_hidden(plan, invocation->positionals[i], getenv("HOME"), &denial))
-			continue;
-		buf_str(&text, "hasp: note: the command names a path that it cannot read: ");
-		denial_sentence(&denial, &text);
-		buf_char(&text, '\n');
-	}
-	output_stderr(buf_view(&text));
-	sandbox_plan_free(plan);
 }
 
 /* Whatever the command may write is a root for the report's path. */
@@ -558,10 +603,7 @@ static int run_confined(const struct invocation *invocation, struct confinement 
 		return output_fail(&err, EXIT_NOT_RUN);
 	if (!invocation_has(invocation, FLAG_JSON))
 		confinement_warn(provider);
-	code = run_in(provider, invocation, path ? &door : NULL, confinement->worker != NULL,
-	              &interrupted);
-	if (code && code < EXIT_NOT_RUN && !confinement->worker)
-		note_hidden(invocation, confinement);
+	code = run_in(provider, invocation, path ? &door : NULL, confinement, &interrupted);
 	provider_free(provider);
 	if (interrupted)
 		die_interrupted();

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "cli/view/view.h"
 #include "data/json.h"
+#include "tool/denial.h"
 
 /* ---- output ------------------------------------------------------------------ */
 
@@ -152,6 +153,8 @@ void output_live_init(struct live *live)
 
 static void live_show_line(struct live *live, struct buf *out)
 {
+	if (denial_is_imitated(buf_view(&live->line)))
+		buf_str(out, DENIAL_QUOTE);
 	render_safe(out, buf_view(&live->line));
 	buf_char(out, '\n');
 	buf_clear(&live->line);

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "data/json.h"
+#include "tool/denial.h"
 
 /* What the views of results are made of. Private to view.c and view.c. */
 
@@ -103,6 +104,8 @@ static void show_output(const struct shown *s, struct span text)
 	struct span line;
 
 	while (line_next(&text, &line)) {
+		if (denial_is_imitated(line))
+			buf_str(s->out, DENIAL_QUOTE);
 		render_safe(s->out, line_body(line));
 		buf_char(s->out, '\n');
 	}

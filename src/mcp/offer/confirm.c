@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asking the user before an edit or a command, by elicitation.
  *
- * The question about a command shows all of it.  That about an edit shows the tool, the files and
- * the diff of the plan (tool.h).  The arguments that
- * will run are bound to the states it was made on.  A stateless client brings its answer
+ * A form has no way to look at what it leaves out, so a question leaves nothing out: it shows the
+ * whole command, or the files and the whole diff of the plan (tool.h), and all other arguments; a
+ * call that is too long for that is refused.  The arguments that will run are bound to the states
+ * the plan was made on.  A stateless client brings its answer
  * with the call made again; the plan is then made again, and has to be the one that the user saw.
  */
 #include <stdio.h>
 
 #include "base/limits.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "base/unseen.h"
 #include "data/json.h"
 #include "mcp/offer/internal.h"
 
 enum {
-	DIFF_LINES = 80,     /* of all diffs in one question */
-	LINE_BYTES = 300,    /* of one line */
-	FILES_NAMED = 20,    /* of apply_changes */
-	MESSAGE_MAX = 64 << 10,
-	ANSWER_MS = 0,       /* the server's default: people take their time */
+	ANSWER_MS = 0, /* the server's default: people take their time */
 };
 
 /* ---- what is shown ---------------------------------------------------------- */
@@ -46,33 +44,15 @@ static void show_text(struct buf *out, struct span text)
 	}
 }
 
-static void show_diff_line(struct buf *out, struct span line)
-{
-	struct span body = line_body(line);
-	struct span head = utf8_head(body, LINE_BYTES);
-
-	show_text(out, head);
-	if (head.len < body.len)
-		buf_printf(out, " ... (%zu more bytes of this line)", body.len - head.len);
-	buf_char(out, '\n');
-}
-
-/* Shows lines while `room` lasts, and counts the rest. */
-static void show_diff(struct buf *out, struct span diff, size_t *room)
+static void show_all_lines(struct buf *out, const char *indent, struct span text)
 {
 	struct span line;
-	size_t left = 0;
 
-	while (line_next(&diff, &line)) {
-		if (*room) {
-			show_diff_line(out, line);
-			--*room;
-		} else {
-			left++;
-		}
+	while (line_next(&text, &line)) {
+		buf_str(out, indent);
+		show_text(out, span_head(line, line.len - span_ends(line, SPAN("\n"))));
+		buf_char(out, '\n');
 	}
-	if (left)
-		buf_printf(out, "(%zu more line%s of the diff)\n", left, left == 1 ? "" : "s");
 }
 
 static size_t plan_number(const json_t *plan, const char *name)
@@ -105,18 +85,17 @@ static void show_plan(struct buf *out, const struct tool_question *question)
 {
 	const json_t *changes = json_object_get(question->arguments, "changes");
 	const json_t *plans = json_object_get(question->plan, "changes");
-	size_t count = json_array_size(changes), room = DIFF_LINES;
+	const size_t count = json_array_size(changes);
 
 	if (!count) {
 		show_planned_file(out, question->arguments, question->plan);
-		show_diff(out, json_span(json_object_get(question->plan, "diff")), &room);
+		show_all_lines(out, "", json_span(json_object_get(question->plan, "diff")));
 	}
-	for (size_t i = 0; i < count && i < FILES_NAMED; i++)
-		show_planned_file(out, json_array_get(changes, i), json_array_get(plans, i));
-	if (count > FILES_NAMED)
-		buf_printf(out, "(%zu more files)\n", count - FILES_NAMED);
 	for (size_t i = 0; i < count; i++)
-		show_diff(out, json_span(json_object_get(json_array_get(plans, i), "diff")), &room);
+		show_planned_file(out, json_array_get(changes, i), json_array_get(plans, i));
+	for (size_t i = 0; i < count; i++)
+		show_all_lines(out, "",
+		               json_span(json_object_get(json_array_get(plans, i), "diff")));
 }
 
 static bool question_is_command(const struct tool_question *question)
@@ -124,45 +103,46 @@ static bool question_is_command(const struct tool_question *question)
 	return question->tool->kind == TOOL_KIND_EXECUTE;
 }
 
-/* The command whole, line by line, then the arguments that are about its rights and its place. */
-static void show_command(struct buf *out, const struct tool_question *question)
+/* All arguments but those that are shown otherwise. False: they are too long. */
+static bool show_arguments(struct buf *out, const json_t *arguments, const char *heading,
+                           const char *const *without)
 {
-	struct span command = json_span(json_object_get(question->arguments, "command"));
-	json_auto_t *rest = json_copy((json_t *)question->arguments);
-	_cleanup_buf_ struct buf printed = BUF_INIT(MESSAGE_MAX);
-	struct span line;
+	_cleanup_free_ char *text = tool_arguments_text(arguments, without);
 
-	while (line_next(&command, &line)) {
-		buf_str(out, "    ");
-		show_text(out, span_head(line, line.len - span_ends(line, SPAN("\n"))));
-		buf_char(out, '\n');
+	if (text && *text) {
+		buf_str(out, heading);
+		show_all_lines(out, "", span_str(text));
 	}
-	json_object_del(rest, "command");
-	if (!json_object_size(rest))
-		return;
-	json_print(&printed, rest, 2);
-	out->overflowed = out->overflowed || printed.overflowed;
-	buf_str(out, "\nwith ");
-	for (struct span all = buf_view(&printed); line_next(&all, &line); buf_char(out, '\n'))
-		show_text(out, line_body(line));
+	return text;
+}
+
+static bool show_question(struct buf *out, const struct tool_question *question)
+{
+	static const char *const of_command[] = { "command", NULL };
+	const json_t *command = json_object_get(question->arguments, "command");
+
+	if (question_is_command(question) && json_is_string(command)) {
+		show_all_lines(out, "    ", json_span(command));
+		return show_arguments(out, question->arguments, "\nwith\n", of_command);
+	}
+	if (!question->plan)
+		return show_arguments(out, question->arguments, "", NULL);
+	show_plan(out, question);
+	return show_arguments(out, question->arguments, "\nwith\n", tool_arguments_of_edit);
 }
 
 static json_t *question_text(const struct names *names, const struct tool_question *question)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT(MESSAGE_MAX);
-	_cleanup_buf_ struct buf arguments = BUF_INIT(MESSAGE_MAX);
+	_cleanup_buf_ struct buf text = BUF_INIT(LIMIT_QUESTION_BYTES);
+	size_t lines = 0;
 
 	buf_printf(&text, "Allow %s to %s?\n\n", names_offered(names, question->tool->name),
 	           question_is_command(question) ? "run this" : "make this change");
-	if (question_is_command(question) && json_object_get(question->arguments, "command")) {
-		show_command(&text, question);
-	} else if (question->plan) {
-		show_plan(&text, question);
-	} else {
-		json_print(&arguments, question->arguments, 2);
-		show_text(&text, buf_view(&arguments));
-	}
-	return text.overflowed || arguments.overflowed ? NULL : json_text(buf_view(&text));
+	if (!show_question(&text, question) || text.overflowed)
+		return NULL;
+	for (size_t i = 0; i < text.len; i++)
+		lines += text.data[i] == '\n';
+	return lines > LIMIT_QUESTION_LINES ? NULL : json_text(buf_view(&text));
 }
 
 /* A form with one switch that is on: who accepts it as it is has said yes.  NULL: a person can be

@@ -345,3 +345,59 @@ def test_what_is_asked_is_what_is_seen(world, name, arguments, shown):
             assert ("for this session: fetches from a.invalid and b.invalid" in hasp.dump().text) == (name == "web_fetch")
             assert ("for this session" in hasp.dump().text) == (name == "web_fetch")
             hasp.key("esc").wait("you declined the call")
+
+
+ASK_ALL = '[[rule]]\ntoolName = "*"\ndecision = "ask_user"\npriority = 900\n[[rule]]\ntoolName = "*"\nmcpName = "*"\n' \
+          'decision = "ask_user"\npriority = 900\n'
+WORDS = ["w%04d" % i for i in range(2400)]
+HOSTILE = {
+    "long": (" ".join(WORDS), WORDS),
+    "lines": ("\n".join(WORDS[:300]), WORDS[:300]),
+    "blank": ("first" + 2000 * " " + "hidden" + 40 * "\n" + "below\t\t" + 500 * "\u00a0" + "last", ["first", "2000", "hidden", "below", "last"]),
+    "invisible": ("a\u202eb\u200bc\u2066d\ufeffe\rf\x1b[2Kh\x07i\u00adj\u2028k",
+                  ["\\u{202e}", "\\u{200b}", "\\u{2066}", "\\u{feff}", "\\r", "\\x1b[2K", "\\x07", "\\u{ad}", "\\u{2028}"]),
+}
+# Tools of each kind, with one argument that takes any text: discovered, of a server, a sub-agent, and built in.
+KINDS = {
+    "discovered": lambda value: call("discovered_tool_mine", {"any": value, "deep": {"er": ["x"]}}),
+    "server": lambda value: call("mcp_fake_echo", {"text": value}),
+    "agent": lambda value: call("invoke_agent", {"agent_name": "fruit", "prompt": value}),
+    "memory": lambda value: call("save_memory", {"fact": value}),
+    "command": lambda value: run("true '" + value + "'"),
+}
+
+
+def missing(expected, seen):
+    """What is not there, also where a row ends within it, or JSON has another escape for it."""
+    seen += re.sub(r"\s*\n\s*", "", seen)
+    forms = lambda word: (word, re.sub(r"\\u\{(\w+)\}", lambda m: "\\u%04x" % int(m[1], 16), word),  # noqa: E731
+                          re.sub(r"\\x(\w\w)", r"\\u00\1", word))
+    return [word for word in expected if not any(form in seen for form in forms(word))]
+
+
+@pytest.mark.parametrize("hostile", sorted(HOSTILE))
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_every_byte_of_a_call_can_be_read_before_a_yes(world, kind, hostile):
+    """On the screen, or behind a row that counts what is left out and the key that opens it."""
+    value, expected = HOSTILE[hostile]
+    world.settings(mcpServers={"fake": fake_mcp.entry()},
+                   tools={"discoveryCommand": "echo '[{\"name\": \"mine\", \"parametersJsonSchema\": {\"type\": \"object\"}}]'", "callCommand": "cat"})
+    agent, policies = world.home / ".gemini" / "agents" / "fruit.md", world.home / ".gemini" / "policies"
+    for folder in (agent.parent, policies):
+        folder.mkdir(parents=True, exist_ok=True)
+    agent.write_text("---\nname: fruit\ndescription: Does it.\n---\nX\n")
+    (policies / "ask.toml").write_text(ASK_ALL)
+    with world.fake([[KINDS[kind](value)]], append_only=False) as server:
+        with world.hasp(server, rows=60, columns=150) as hasp:
+            hasp.type("go").key("enter").wait("Allow once").quiet(0.2)
+            seen = "\n".join(hasp.dump().window)
+            if missing(expected, seen):
+                assert re.search(r"\d+ rows more \(Ctrl\+O\)", seen), (missing(expected, seen), seen)
+                seen = ""
+                hasp.key("ctrl+o").quiet(0.2)
+                for _ in range(400):
+                    seen += "\n".join(hasp.dump().window)
+                    if not missing(expected, seen):
+                        break
+                    hasp.key(*["down"] * 20).quiet(0.05)
+            assert missing(expected, seen) == [], hasp.dump().text
