@@ -229,8 +229,8 @@
 /* A configuration, or a list of steps of a rebase: far above any; larger ones are not read, and so
  * not believed. */
 #define LIMIT_GUARD_FILE_BYTES ((size_t)256 << 10)
-/* What is remembered of protected files where no mount keeps them, in all; of names beyond that only
- * times say what was changed. */
+/* What is remembered of protected files where no mount keeps them, in all; of names beyond that
+ * only times say what was changed. */
 #define LIMIT_GUARD_KEPT_FILES 4096
 #define LIMIT_GUARD_KEPT_BYTES ((size_t)16 << 20)
 /* Folders that are remembered from one walk to the next (about 100 bytes each); others are listed
@@ -245,6 +245,8 @@
 #define LIMIT_GUARD_VACATED_BYTES ((size_t)1 << 20)
 /* Seconds without a command, after which the next one begins a session of its own. */
 #define LIMIT_GUARD_SESSION_S (12 * 3600)
+/* Seconds without a command in a workspace, after which what is known of it is removed. */
+#define LIMIT_GUARD_FILE_S (30 * 24 * 3600)
 /* Commands of a session that run at the same time. */
 #define LIMIT_GUARD_COMMANDS 1024
 /* Things that one check tells of one by one; then it says how many more there were. */
