@@ -245,6 +245,8 @@
 #define LIMIT_GUARD_VACATED_BYTES ((size_t)1 << 20)
 /* Seconds without a command, after which the next one begins a session of its own. */
 #define LIMIT_GUARD_SESSION_S (12 * 3600)
+/* Seconds without a command in a workspace, after which what is known of it is removed. */
+#define LIMIT_GUARD_FILE_S (30 * 24 * 3600)
 /* Commands of a session that run at the same time. */
 #define LIMIT_GUARD_COMMANDS 1024
 /* Things that one check tells of one by one; then it says how many more there were. */

@@ -7,6 +7,7 @@ honest work gives the same result and exit code as outside.
 
 import json
 import os
+import time
 
 import pytest
 
@@ -22,6 +23,13 @@ USERS = ("root", "user")
 @pytest.fixture(name="ground", params=USERS)
 def a_ground(request):
     ground = Ground(request.param)
+    yield ground
+    ground.close()
+
+
+@pytest.fixture(name="root_ground")
+def a_ground_of_root():
+    ground = Ground("root")
     yield ground
     ground.close()
 
@@ -227,3 +235,23 @@ def test_variables_of_the_environment_count(ground, level):
     for path in (".hooks", "tools/clean.sh", "conf"):
         ended = ground.inside("echo x >> " + path, level)
         assert "denied: write %s/%s" % (ground.work, path) in ended.stdout, ended.stdout
+
+
+def test_what_is_known_of_workspaces_that_nobody_uses_goes(root_ground):
+    """Beneath ~/.gemini/tmp/hasp/guard: after 30 days, but not where a command ended without its check."""
+    ground = root_ground
+    ground.inside("true", "full")
+    folder = ground.home / ".gemini/tmp/hasp/guard"
+    own, = folder.iterdir()
+    data = bytearray(own.read_bytes())
+    # The first command's place is behind the head: magic, two times, and six numbers.
+    unchecked = data[:88] + (1).to_bytes(8, "little") + data[96:]
+    assert data[88:112] == bytes(24), data[:200]
+    month = 30 * 24 * 3600
+    files = {"a" * 32: (data, month + 60), "b" * 32: (data, month - 3600), "c" * 32: (unchecked, month + 60), "d" * 32: (b"", month + 60)}
+    for name, (content, age) in files.items():
+        (folder / name).write_bytes(content)
+        os.utime(folder / name, (time.time() - age,) * 2)
+    os.utime(own, (time.time() - month - 60,) * 2)
+    ground.inside("true", "full")
+    assert {path.name for path in folder.iterdir()} == {own.name, "b" * 32, "c" * 32}

@@ -155,6 +155,11 @@ bool guard_take(const struct sandbox_plan *plan, int recall, struct guard **ret,
 	return true;
 }
 
+void guard_end(struct guard *guard)
+{
+	recall_end(guard->recall);
+}
+
 void guard_free(struct guard *guard)
 {
 	if (!guard)

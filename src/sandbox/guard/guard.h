@@ -64,6 +64,13 @@ bool guard_is_fresh(struct guard *guard, const char *folder);
  * called several times. What could not be put right is reported with a `what` that says so. */
 size_t guard_check(struct guard *guard, void (*denied)(void *data, const struct denial *denial),
                    void *data);
+/* After the last check, when no process of the command runs any more: if all was looked at, the
+ * next command has nothing to make up for, even if this process is killed now. */
+void guard_end(struct guard *guard);
 void guard_free(struct guard *guard); /* NULL is fine */
+
+/* Of a folder with such files, removes those that no command has used for LIMIT_GUARD_FILE_S; one
+ * stays if a command runs, or ended without its check. */
+void guard_remove_old(const char *folder);
 
 #endif

@@ -6,6 +6,7 @@
  * belong to open files (F_OFD_SETLK): for each command the file is opened again. */
 #include "sandbox/guard/recall.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "sandbox/guard/guard.h"
 #include "sandbox/plan/location.h"
 
 struct recall_head {
@@ -388,14 +390,19 @@ static void seen_release(struct seen *seen)
 	*seen = (struct seen){ 0 };
 }
 
-void recall_free(struct recall *recall)
+void recall_end(struct recall *recall)
 {
 	static const struct timespec none;
 
-	if (!recall)
-		return;
 	if (recall->fd >= 0 && recall->place >= 0 && !recall->unchecked)
 		write_place(recall->fd, recall->place, false, &none);
+}
+
+void recall_free(struct recall *recall)
+{
+	if (!recall)
+		return;
+	recall_end(recall);
 	fd_cleanup_close(&recall->fd);
 	seen_release(&recall->old);
 	seen_release(&recall->now);
@@ -523,4 +530,50 @@ void recall_save(struct recall *recall, bool whole, const struct timespec *began
 	if (whole)
 		write_place(recall->fd, recall->place, true, began);
 	lock_byte(recall->fd, LOCK_ALL, F_UNLCK, false);
+}
+
+/* ---- files of other workspaces ---- */
+
+/* Whether no command runs, and none ended without its check, which the next one would make up
+ * for. */
+static bool has_no_command(int fd)
+{
+	_cleanup_free_ struct recall_place *places = mem_alloc(PLACES, sizeof(*places));
+	struct recall_head head;
+
+	if (!recall_read_head(fd, &head))
+		return true; /* nothing was ever written to its end */
+	if (!read_at(fd, places, PLACES * sizeof(*places), place_at(0)))
+		return false;
+	for (int i = 0; i < PLACES; i++)
+		if (places[i].used)
+			return false;
+	return true;
+}
+
+static void remove_old(int folder, const char *name, time_t before)
+{
+	_cleanup_fd_ int fd = -1;
+	struct stat st;
+
+	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode) ||
+	    st.st_mtim.tv_sec >= before)
+		return;
+	fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && lock_byte(fd, LOCK_ALL, F_WRLCK, false) && fstat(fd, &st) == 0 &&
+	    st.st_mtim.tv_sec < before && has_no_command(fd))
+		unlinkat(folder, name, 0);
+}
+
+void guard_remove_old(const char *folder)
+{
+	const time_t before = time(NULL) - LIMIT_GUARD_FILE_S;
+	DIR *dir = opendir(folder);
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)) != NULL)
+		if (entry->d_name[0] != '.')
+			remove_old(dirfd(dir), entry->d_name, before);
+	if (dir)
+		closedir(dir);
 }

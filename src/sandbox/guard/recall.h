@@ -44,8 +44,9 @@ struct recall;
 /* For one command, from its start on.  `fd`: the file, opened for this command alone (borrowed); 0:
  * none.  TOO_LARGE: too many commands run. */
 bool recall_open(int fd, const struct timespec *began, struct recall **ret, struct err *err);
-/* At the command's end; if the last check was not whole, the next command makes up for it.  NULL is
- * fine. */
+/* At the command's end; if the last check was not whole, the next command makes up for it. */
+void recall_end(struct recall *recall);
+/* And frees it; NULL is fine. */
 void recall_free(struct recall *recall);
 /* When the session's first command began. */
 struct timespec recall_since(const struct recall *recall);

@@ -18,6 +18,7 @@
 #include "file/journal.h"
 #include "sandbox/apply/spawn.h"
 #include "sandbox/apply/temp.h"
+#include "sandbox/guard/guard.h"
 #include "sandbox/plan/probe.h"
 #include "worker/environment.h"
 #include "worker/front/private.h"
@@ -42,6 +43,7 @@ struct local {
 	struct sandbox_pointer *known;  /* owned; what git's files were last seen to say */
 	size_t known_count;
 	int recall;                     /* owned; -1: none (open_recall) */
+	bool recalls;                   /* a command had a file that outlives the session */
 	bool network_refused;           /* it cannot be had or entered: each command has its own */
 	bool said;                      /* a level was: of the first worker, or of the first plan */
 	enum sandbox_level said_level;
@@ -159,9 +161,13 @@ static int open_recall(struct local *local, const struct sandbox_plan *plan)
 
 		fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	}
-	if (fd >= 0)
-		return fd;
 	pthread_mutex_lock(&local->lock);
+	if (fd >= 0) {
+		futimens(fd, NULL); /* it is in use (guard_remove_old) */
+		local->recalls = true;
+		pthread_mutex_unlock(&local->lock);
+		return fd;
+	}
 	if (local->recall < 0)
 		local->recall = memfd_create("guard", MFD_CLOEXEC);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", local->recall);
@@ -702,10 +708,20 @@ static bool open_to_recover(void *data, const char *const *roots, size_t count,
 
 /* ---- the provider ---- */
 
+/* Once, at the session's end: what commands knew of workspaces that nobody uses any more. */
+static void remove_old_recalls(const struct local *local)
+{
+	_cleanup_free_ char *folder = local->recalls ? local_guard_folder() : NULL;
+
+	if (folder)
+		guard_remove_old(folder);
+}
+
 static void local_release(void *data)
 {
 	struct local *local = data;
 
+	remove_old_recalls(local);
 	temp_folder_free(local->temp);
 	fd_cleanup_close(&local->recall);
 	sandbox_network_release(&local->network);

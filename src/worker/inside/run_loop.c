@@ -482,6 +482,8 @@ static void finish_run(struct loop *loop)
 	supervise_stop(state->child.supervisor);
 	state->child.supervisor = NULL;
 	put_right(loop);
+	if (state->guard)
+		guard_end(state->guard);
 	pthread_mutex_lock(&state->lock);
 	state->over = true;
 	input_over(state);
