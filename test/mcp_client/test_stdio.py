@@ -128,6 +128,7 @@ def test_hooks_see_server_and_tool(world):
                 "json.dump(json.load(sys.stdin)['mcp_context'], open('seen', 'w'))\n")
     world.use({"fake": world.server()}, hooks={"BeforeTool": [{"matcher": ".*", "hooks": [
         {"type": "command", "command": "python3 hook.py"}]}]})
+    assert world.command("hooks", "trust").code == 0
     attempt(world, ECHO)
     assert json.loads(world.read("seen")) == {"server_name": "fake", "tool_name": "echo"}
 
