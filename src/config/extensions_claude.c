@@ -215,6 +215,9 @@ static void claude_hooks_add(const struct manifest_reading *reading, const json_
 		said = inner;
 	if (!json_is_object(said))
 		config_problem(reading, "The hooks of %.200s are no object.", where);
+	if (!json_is_object(said) && reading->lost)
+		json_array_append_new(reading->lost, json_pack("{s:s, s:s}", "event", "", "what",
+		                                               "Its \"hooks\" are no object."));
 	json_object_foreach((json_t *)said, event, groups) {
 		const struct hook_event_names *names = hook_events_find(event, true);
 		const char *ours = names ? names->name : "";

@@ -511,14 +511,26 @@ static void mark_trusted(struct hook *hook, const char *key, void *data)
 	hook->trusted = json_lists(data, span_str(key));
 }
 
-static bool is_reported(const json_t *problems, const char *where)
+static bool is_reported(const json_t *problems, const char *where, bool lost)
 {
 	size_t i;
 	json_t *problem;
 
 	json_array_foreach(problems, i, problem)
-		if (strcmp(json_string_value(json_object_get(problem, "source")), where) == 0)
+		if (strcmp(json_string_value(json_object_get(problem, "source")), where) == 0 &&
+		    (!lost || json_object_get(problem, "lost")))
 			return true;
+	return false;
+}
+
+/* Whether one of the project's hooks could refuse something. */
+static bool project_guards(const struct hooks *hooks)
+{
+	for (size_t i = 0; i < hooks->count; i++)
+		for (size_t j = 0; j < hooks->groups[i].count; j++)
+			if (hooks->groups[i].hooks[j].source == HOOK_SOURCE_PROJECT &&
+			    hook_event_refuses(hooks->groups[i].event, hooks->groups[i].claude))
+				return true;
 	return false;
 }
 
@@ -527,8 +539,8 @@ void hooks_read_trust(struct hooks *hooks, json_t *problems)
 	struct err err = ERR_INIT;
 	json_auto_t *all = read_trusted_hooks(hooks, &err);
 
-	if (!all && !is_reported(problems, hooks->trust_file))
-		hooks_problem(problems, hooks->trust_file, "",
+	if (!all && !is_reported(problems, hooks->trust_file, project_guards(hooks)))
+		hooks_problem(problems, hooks->trust_file, project_guards(hooks) ? "" : NULL,
 		              "it cannot be read, and no hook of the project counts as trusted. %s",
 		              err.message);
 	each_of_project(hooks, mark_trusted,

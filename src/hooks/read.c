@@ -333,7 +333,9 @@ bool hooks_add_toml(struct hooks *hooks, enum hook_source source, const char *pa
 	if (source == HOOK_SOURCE_PROJECT ?
 	            !door_read(hooks->project, path, FILE_BYTES_MAX, &text, &err) :
 	            !file_read(path, FILE_BYTES_MAX, &text, &err)) {
-		hooks_problem(problems, path, "", "%s", err.message);
+		/* Where a project's file leads out of it, nothing of it counts, as of settings. */
+		hooks_problem(problems, path, err.code == ERR_OUTSIDE_WORKSPACE ? NULL : "", "%s",
+		              err.message);
 		return true;
 	}
 	if (!text.data)

@@ -78,7 +78,7 @@ static struct session_read read_file(const char *path)
 	struct session_read read;
 	struct err err = ERR_INIT;
 
-	if (!session_read(path, &read, &err))
+	if (!session_read_file(path, &read, &err))
 		fail_msg("%s", err.message);
 	return read;
 }

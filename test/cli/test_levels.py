@@ -264,8 +264,11 @@ def test_a_server_keeps_to_the_users_setting(ws):
         assert words in json.loads(done.out.splitlines()[0])["result"]["instructions"]
 
 
-def test_a_setting_that_is_no_level_is_told_and_does_not_count(ws):
-    user_settings(ws, "ful")
+def test_a_setting_that_is_no_level_is_an_error_unless_the_user_waives_it(ws):
+    path = user_settings(ws, "ful")
+    done = ws.run("sandbox", "--json", "--", "true")
+    assert done.code != 0 and '"hasp.sandbox.level" must be' in done.message
+    path.write_text(json.dumps({"hasp": {"sandbox": {"level": "ful"}, "ignoreUnknownRules": True}}))
     done = ws.run("sandbox", "--json", "--", "true")
     assert done.code == 0 and "hasp.sandbox.level" in done.message.splitlines()[0]
     assert json.loads(done.message.splitlines()[-1])["sandbox"] == "full"

@@ -88,8 +88,8 @@ def test_nothing_less_is_refused_than_without(ws, level):
 @pytest.mark.parametrize("value, said", [
     (["mlokc"], '"mlokc" is neither a system call nor a group of them; "mlock" is the nearest.'),
     (["@clok"], '"@clock" is the nearest'), (["MLOCK"], "neither"), ([""], "neither"), (["x" * 300], "neither"),
-    (["execve"], "no command starts without it"), ("@clock", "has to be an array of strings"),
-    ([5], "has to be an array of strings"), ({"a": 1}, "has to be an array of strings"),
+    (["execve"], "no command starts without it"), ("@clock", "must be an array of strings"),
+    ([5], "must be an array of strings"), ({"a": 1}, "must be an array of strings"),
 ])
 @pytest.mark.parametrize("command", [("sandbox", "--", "true"), ("tool", "read_file", "x.json"), ("serve", "mcp")], ids=str)
 def test_what_is_no_call_ends_the_start(ws, value, said, command):

@@ -143,10 +143,10 @@ def test_what_is_wrong_with_hooks_names_the_file_once(world):
     users, projects = world.home / ".gemini", world.root / ".gemini"
     wrong = [(users / "settings.json", r'"write_\(file" of BeforeTool'),
              (users / "settings.json", "an entry of BeforeTool"),
-             (projects / "settings.json", '"Sometimes" is left out'),
+             (projects / "settings.json", 'there is no event "Sometimes"'),
              (projects / "hooks.toml", "TOML"),
              (users / "hooks.toml", r'"\[" of AfterTool'), (users / "hooks.toml", "a hook of AfterTool")]
-    for done in (world.command("hooks", "list"), world.run(HELLO, "-p", "x")):
+    for done in (world.command("hooks", "list"), world.run(HELLO, "-p", "x", "--ignore-unknown-rules")):
         assert done.code == 0
         lines = done.err.splitlines()
         assert len(lines) == len(wrong), done.err
@@ -269,11 +269,13 @@ def test_who_switches_the_hooks_of_claude_code_off(world):
     assert listed(world) == []
 
 
-@pytest.mark.parametrize("text", ["{", "[" * 9999, '{"hooks": {"Stop": 1}}', '{"hooks": [1]}', '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a\\u0000b"}]}]}}'])
+@pytest.mark.parametrize("text", ["{", "[" * 9999, '{"hooks": [1]}', '{"hooks": {"Stop": 1}}', '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a\\u0000b"}]}]}}'])
 def test_what_is_wrong_with_the_settings_of_claude_code_runs_nothing(world, text):
     claude(world).write_text(text)
     assert listed(world) == []
-    assert world.run(HELLO, "-p", "x").code == 0
+    lost = "Stop" not in text  # guards may be in there
+    assert world.command("-p", "x", env={"GEMINI_API_KEY": "k"}).code == 52 if lost else world.run(HELLO, "-p", "x").code == 0
+    assert world.run(HELLO, "-p", "x", "--ignore-unknown-rules").code == 0
 
 
 def test_settings_of_claude_code_that_lead_out_do_not_count(world):

@@ -157,7 +157,7 @@ def test_other_commands_work_there_too(world, far, argv):
 
 
 @pytest.mark.parametrize("value, said", [
-    ("local", "has to be an array"), ([5], 'entry 1 needs "kind"'), ([{"kind": "ssh"}], 'entry 1 needs "kind"'),
+    ("local", "must be an array"), ([5], 'entry 1 needs "kind"'), ([{"kind": "ssh"}], 'entry 1 needs "kind"'),
     ([{"kind": "local"}, {"kind": "argv"}], 'entry 2 needs "argv"'), ([{"kind": "argv", "argv": []}], 'needs "argv"'),
     ([{"kind": "argv", "argv": ["a", 5]}], 'needs "argv"'), ([{"kind": "local", "level": "strong"}], "has a level"),
     ([{"kind": "local", "argv": ["x"]}], "is local"), ([{"kind": "local", "levle": "full"}], "has a member other"),

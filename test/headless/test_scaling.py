@@ -63,8 +63,10 @@ def test_hooks(world, where):
     listed = hasp(world, "hooks", "list")
     assert 900 < listed.count(b"command: exit 7") < 1100
     with world.fake([[call("list_directory", {"dir_path": "."})], [{"text": "Done."}]]) as server:
-        done = subprocess.run([*LIMITED, HASP, "-p", "x"], env=world.environment(server), cwd=world.root,
-                              timeout=600, stdin=subprocess.DEVNULL, capture_output=True)
+        refused, done = (subprocess.run([*LIMITED, HASP, "-p", "x", *flags], env=world.environment(server),
+                                        cwd=world.root, timeout=600, stdin=subprocess.DEVNULL, capture_output=True)
+                         for flags in ([], ["--ignore-unknown-rules"]))
+    assert refused.returncode == 52 and b"2000 of its hooks are left out" in refused.stderr
     assert (done.returncode, done.stdout) == (0, b"Done.\n"), done.stderr[-500:]
 
 

@@ -41,7 +41,7 @@ bool host_read_history(struct host *host, struct err *err)
 	host->chat.history = json_array();
 	if (!file)
 		return true;
-	if (!session_read(file, &read, err))
+	if (!session_read_file(file, &read, err))
 		return false;
 	host->chat.source = host->chat.source ? host->chat.source : "resume";
 	session_read_defects(&read, &defects);

@@ -31,7 +31,7 @@ json_t *host_prompts(struct host *host, struct err *err)
 		return NULL;
 	if (access(record_path(host->chat.record), F_OK) != 0)
 		return json_array(); /* nothing was said yet */
-	if (!session_read(record_path(host->chat.record), &read, err))
+	if (!session_read_file(record_path(host->chat.record), &read, err))
 		return NULL;
 	prompts = session_prompts(&read);
 	session_read_release(&read);
@@ -58,7 +58,7 @@ json_t *host_messages(struct host *host, struct err *err)
 		return NULL;
 	if (access(record_path(host->chat.record), F_OK) != 0)
 		return json_array();
-	if (!session_read(record_path(host->chat.record), &read, err))
+	if (!session_read_file(record_path(host->chat.record), &read, err))
 		return NULL;
 	messages = json_incref(read.messages);
 	session_read_release(&read);
@@ -70,7 +70,7 @@ static bool return_to_file(struct host *host, struct err *err)
 {
 	struct session_read read;
 
-	if (!session_read(record_path(host->chat.record), &read, err))
+	if (!session_read_file(record_path(host->chat.record), &read, err))
 		return false;
 	record_know(host->chat.record, read.messages);
 	agent_return(host->chat.agent, read.contents, read.sent);
@@ -156,7 +156,7 @@ static char *read_prompt(struct host *host, const char *id, json_t *ret_calls, s
 	char *text;
 
 	if (!record_whole(host->chat.record, err) ||
-	    !session_read(record_path(host->chat.record), &read, err))
+	    !session_read_file(record_path(host->chat.record), &read, err))
 		return NULL;
 	text = look_up_prompt(&read, id, ret_calls);
 	session_read_release(&read);

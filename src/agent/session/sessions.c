@@ -90,7 +90,7 @@ static json_t *describe_session(int folder, const char *folder_path, const char 
 	const char *last;
 	json_t *row = NULL;
 
-	if (fstatat(folder, name, &status, 0) < 0 || !session_read(path, &read, &ignored))
+	if (fstatat(folder, name, &status, 0) < 0 || !session_read_file(path, &read, &ignored))
 		return NULL;
 	if (record_id_is_valid(read.id)) {
 		row = json_object();

@@ -2,7 +2,7 @@
 /* Recorded sessions: finding, listing, reading, deleting them.
  *
  *     sessions = sessions_list(home);                              // reads, changes nothing
- *     if (sessions_find(home, "latest", &path, &err) && session_read(path, &read, &err)) ...
+ *     if (sessions_find(home, "latest", &path, &err) && session_read_file(path, &read, &err)) ...
  *     session_read_release(&read);
  *
  * Gemini CLI's files (.jsonl, and older .json) and hasp's are the same ones.  A session that is
@@ -44,7 +44,7 @@ struct session_read {
 };
 
 /* INVALID_ARGUMENT: nothing in it is a session. TOO_LARGE. FILE_NOT_FOUND. */
-bool session_read(const char *path, struct session_read *ret, struct err *err);
+bool session_read_file(const char *path, struct session_read *ret, struct err *err);
 /* Appends a sentence on what is missing of the session, nothing if it is whole. */
 void session_read_defects(const struct session_read *read, struct buf *out);
 /* The end of the conversation alone, soon, however long that is: what the last 256 KB of the file
@@ -52,8 +52,13 @@ void session_read_defects(const struct session_read *read, struct buf *out);
  * not tell, because messages were taken back. */
 json_t *session_read_end(const char *path, bool *ret_whole);
 void session_read_release(struct session_read *read);
-/* As session_read, of a file's text, for tests; the id has to stand in it. */
+/* As session_read_file, of a file's text, for tests; the id has to stand in it. */
 bool session_read_text(struct span text, struct session_read *ret, struct err *err);
+/* The same; `named` (or NULL): the id that the file's name has, for one that has lost its own. */
+bool session_read_named(struct span text, const char *named, struct session_read *ret,
+                        struct err *err);
+/* Whether a value is the id of a session. */
+bool session_id_is_one(const json_t *value);
 /* The content of one message of a file (model/content.h), its calls aside; NULL: nobody said it. A
  * new reference. */
 json_t *session_message_content(const json_t *message);

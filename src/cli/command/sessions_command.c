@@ -88,7 +88,7 @@ static bool sessions_export(const struct sessions_command *command, struct err *
 	if (!export_format_of(word ? word : "markdown", NULL, &format))
 		return err_set(err, ERR_INVALID_ARGUMENT, "--format is markdown or json.");
 	if (!sessions_find(command->home, sessions_word(command, 1), &path, err) ||
-	    !session_read(path, &read, err))
+	    !session_read_file(path, &read, err))
 		return false;
 	ok = session_export(&read, format, &out) ||
 	     err_set(err, ERR_TOO_LARGE, "The session is too large.");

@@ -21,7 +21,7 @@ static bool export_text(struct command_call *call, enum export_format format, st
 
 	if (!host_recorded(host, err))
 		return false;
-	if (!session_read(host_record_file(host), &read, &why)) {
+	if (!session_read_file(host_record_file(host), &read, &why)) {
 		*err = why;
 		return why.code != ERR_FILE_NOT_FOUND ? false :
 		       err_set(err, ERR_INVALID_ARGUMENT,
