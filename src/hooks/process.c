@@ -262,7 +262,7 @@ static char *progress_text(struct span line)
 	json_auto_t *value = NULL;
 	const json_t *text;
 
-	if (!memmem(line.data, line.len, "progress", 8) ||
+	if (!line.len || !memmem(line.data, line.len, "progress", 8) ||
 	    !json_parse_depth(line, 2, &value, &ignored))
 		return NULL;
 	text = json_object_get(value, "progress");

@@ -14,7 +14,7 @@ SOURCES = sorted(path for path in (TOP / "src").rglob("*.[ch]"))
 # Who reads the environment by a name that is not written at the call, and where the names are then.
 INDIRECT = {
     "src/agent/host/remote.c": "names in the user's agents, and in others that the user allowed",
-    "src/agent/setup/prepare.c": "names of a setting of the user's",
+    "src/agent/setup/environment.c": "names of a setting of the user's",
     "src/agent/prompt/prompt.c": "GEMINI_PROMPT_*",
     "src/config/settings.c": "in the file",
     "src/config/variables.c": "names in settings; all of them",
@@ -27,7 +27,8 @@ INDIRECT = {
     "src/worker/options.c": "in the file",
 }
 WHOLE = {  # who hands on or looks through the whole environment
-    "src/agent/host/notices.c", "src/agent/setup/environment.c", "src/cli/command/sandbox_command.c",
+    "src/agent/host/notices.c", "src/agent/setup/environment.c", "src/agent/setup/prepare.c",
+    "src/cli/command/sandbox_command.c",
     "src/config/variables.c", "src/install/git.c", "src/mcp/auth/browser.c", "src/mcp/client/stdio.c", "src/tool/session.c",
     "src/tui/away.c", "src/tui/clipboard.c", "src/tui/term/tmux.c",
     "src/worker/environment.c", "src/worker/front/local.c", "src/worker/inside/op_run.c",

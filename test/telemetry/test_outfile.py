@@ -434,7 +434,7 @@ def test_details(tmp_path):
     assert later and not any("request_text" in one for one in later)
     before = next(hook for hook in hooks if hook["hook_event_name"] == "BeforeTool")
     asked = json.loads(before["hook_input"])["tool_input"]
-    assert asked["file_path"].endswith("/project/new.py") and asked["content"] == "[17 bytes]"
+    assert asked["file_path"] == "new.py" and asked["content"] == "[17 bytes]"
     assert "moved.py" in before["hook_output"]
     after = next(hook for hook in hooks if hook["hook_event_name"] == "AfterTool")
     assert json.loads(after["hook_input"])["tool_response"] == "[2 members]"
