@@ -135,9 +135,11 @@ static int judge_proc(const struct call *call, const char *path, const char *nam
 
 	if (owner == 0)
 		return 0;
-	if (owner < 0 || owner == call_proc_group("self"))
-		return EACCES;
-	return !writes || owner == call_group(call) || is_harmless_entry(name) ? 0 : EACCES;
+	if (owner > 0 && owner != call_proc_group("self") &&
+	    (!writes || owner == call_group(call) || is_harmless_entry(name)))
+		return 0;
+	call_record_unjudged(call, "an entry of another process in /proc");
+	return EACCES;
 }
 
 static const char *last_of(const char *path)
@@ -237,6 +239,8 @@ static int path_walk_link(struct path_walk *walk, int fd, const struct stat *st,
 		return n < 0 ? errno : ENOENT;
 	target[n] = '\0';
 	error = decode_splice(walk->text, sizeof(walk->text), target, rest);
+	if (error == ENAMETOOLONG)
+		call_record_unjudged(walk->call, "links with too long a text");
 	walk->rest = walk->text;
 	if (!error && target[0] == '/')
 		error = path_walk_enter(walk, open_root_folder(), walk->rest);
@@ -354,7 +358,8 @@ static int path_walk(const struct call *call, int base, const char *path, bool f
 /* ---- paths ---- */
 
 /* The usual case: a name in a folder that the kernel finds without magic links. 0, ELOOP if it is
- * not that, or another errno.  *base: where a relative path begins, -1 for an absolute one. */
+ * not that, or another errno.  What is not found may be there for the caller: /proc/self/fd/N.
+ * *base: where a relative path begins, -1 for an absolute one. */
 static int find_plain(const struct call *call, int *base, const char *path,
                       const struct decoded_path *parts, struct named *ret)
 {
@@ -368,7 +373,7 @@ static int find_plain(const struct call *call, int *base, const char *path,
 	else
 		fd = fd_steal(base);
 	if (fd < 0)
-		return errno;
+		return ELOOP;
 	if (is_proc(fd)) {
 		if (!parts->folder_len)
 			*base = fd_steal(&fd);
@@ -437,6 +442,8 @@ static int name_opened(const struct call *call, int fd, bool writes, struct name
 	if (opened < 0)
 		return -1;
 	error = read_name(opened, ret->path);
+	if (error == ENAMETOOLONG)
+		call_record_unjudged(call, "a name with too long a path");
 	if (!error && is_proc(opened))
 		error = judge_proc(call, ret->path, last_of(ret->path), writes);
 	if (!error && !call_alive(call))
@@ -471,8 +478,6 @@ int named_open(const struct call *call, int folder, const char *path, bool follo
 	fd = open_how(base, path, follow ? 0 : O_NOFOLLOW, RESOLVE_NO_MAGICLINKS);
 	if (fd >= 0 && !is_proc(fd))
 		return name_opened(call, fd, false, ret);
-	if (fd < 0 && errno != ELOOP)
-		return -1;
 	fd_cleanup_close(&fd);
 	if (path[0] == '/' && (base = open_root_folder()) < 0)
 		return -1;
