@@ -41,7 +41,7 @@ def ways():
     if shutil.which("bwrap"):
         found["bubblewrap"] = lambda folder: [
             "bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/", "/",
-            "--bind", str(folder), str(folder), "--dev", "/dev", "--proc", "/proc", "--chdir",
+            "--dev", "/dev", "--proc", "/proc", "--bind", str(folder), str(folder), "--chdir",
             str(folder), "--"]
     return found
 
@@ -113,7 +113,8 @@ def many_files(folder, count):
 def repository(count):
     def setup(folder):
         many_files(folder, count)
-        shell("git init -q -b full . && git add -A && git -c user.name=x -c user.email=x@example.org "
+        shell("git init -q -b full . && git config gc.auto 0 && git config maintenance.auto false && "
+              "git add -A && git -c user.name=x -c user.email=x@example.org "
               "commit -qm x && git checkout -q --orphan empty && git rm -rqf . && "
               "git -c user.name=x -c user.email=x@example.org commit -qm y --allow-empty", folder)
     return setup
