@@ -6,7 +6,8 @@ three that are all calls about names, on tmpfs.  Every way to run a job (outside
 in bubblewrap where that is installed) has a folder of its own; runs are interleaved, each starts
 from the same state, and its result is compared with that of the first one outside.
 
-    python3 script/lib/bench_inside.py [--rounds N] [--job WORD ...]
+    python3 script/lib/bench_inside.py                            all, into docs/benchmarks.md
+    python3 script/lib/bench_inside.py [--rounds N] --job WORD    jobs with WORD in their titles
 
 npm ci installs the official MCP SDK (npm_peers.py) from a cache that one run outside has filled.
 """
@@ -40,7 +41,7 @@ def ways():
     if shutil.which("bwrap"):
         found["bubblewrap"] = lambda folder: [
             "bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/", "/",
-            "--bind", str(folder), str(folder), "--dev", "/dev", "--proc", "/proc", "--chdir",
+            "--dev", "/dev", "--proc", "/proc", "--bind", str(folder), str(folder), "--chdir",
             str(folder), "--"]
     return found
 
@@ -112,7 +113,8 @@ def many_files(folder, count):
 def repository(count):
     def setup(folder):
         many_files(folder, count)
-        shell("git init -q -b full . && git add -A && git -c user.name=x -c user.email=x@example.org "
+        shell("git init -q -b full . && git config gc.auto 0 && git config maintenance.auto false && "
+              "git add -A && git -c user.name=x -c user.email=x@example.org "
               "commit -qm x && git checkout -q --orphan empty && git rm -rqf . && "
               "git -c user.name=x -c user.email=x@example.org commit -qm y --allow-empty", folder)
     return setup
@@ -163,7 +165,7 @@ def jobs():
     empty = "git checkout -qf empty && git clean -qfdx"
     return [
         Job("compile 200 C files, `make -j2`", c_project, "make -s clean", "make -s -j2", "."),
-        Job("`npm ci`, %s" % "the MCP SDK", npm_project, "rm -rf node_modules",
+        Job("`npm ci`, the MCP SDK", npm_project, "rm -rf node_modules",
             "npm ci --cache cache --offline --no-audit --no-fund --ignore-scripts --loglevel error",
             "node_modules"),
         Job("`git checkout`, 2,000 files", repository(2000), empty, checkout, "."),
@@ -202,6 +204,11 @@ def runner_of(job, name, before, folder, expected):
                         lambda: shell(job.prepare, folder), right, stdout="/dev/null")
 
 
+def rounds_of(job, options):
+    """Jobs on tmpfs vary less, and their results take longer to compare."""
+    return options.rounds or (1 if options.quick else 3 if job.tmpfs else 5)
+
+
 def measure(job, base, rounds):
     """{way: Runner}"""
     expected, runners = {}, []
@@ -236,7 +243,8 @@ def row_of(job, runners):
 
 
 def page(options):
-    lines = ["%s. Medians of %d runs, interleaved." % (bench.machine(), options.rounds), "",
+    lines = ["%s. Medians of %s runs, interleaved." % (
+                 bench.machine(), options.rounds or ("1" if options.quick else "5 (tmpfs: 3)")), "",
              "| job | outside, wall ms | CPU ms | %s |" % " | ".join(
                  name + ": CPU; wall, times" for name in list(ways())[1:]),
              "|%s" % ("---|" * (len(ways()) + 2))]
@@ -247,7 +255,7 @@ def page(options):
             continue
         with tempfile.TemporaryDirectory(prefix="hasp-bench-",
                                          dir=SHM if job.tmpfs else bench.TOP / "build") as folder:
-            row = row_of(job, measure(job, Path(folder) / "job", options.rounds))
+            row = row_of(job, measure(job, Path(folder) / "job", rounds_of(job, options)))
         lines.append("| %s |" % " | ".join(row))
         print(lines[-1], file=sys.stderr, flush=True)
     return "\n".join(lines)
@@ -260,7 +268,6 @@ def main():
     parser.add_argument("--job", action="append", help="only jobs with this word in their title")
     options = parser.parse_args()
     whole = not options.quick and not options.job
-    options.rounds = options.rounds or (1 if options.quick else 5)
     text = page(options)
     print(text)
     if whole:

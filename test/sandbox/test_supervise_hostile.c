@@ -427,6 +427,69 @@ static void calls_are_made_as_the_caller_would(void **state)
 	run_everywhere(be_oneself, 0);
 }
 
+/* ---- making or opening ---- */
+
+/* What stands at the name before, and what opening it for writing then gives: an error, or how many
+ * bytes the file has. */
+static const struct {
+	uint64_t flags; /* with O_WRONLY | O_CREAT */
+	int none, file, folder, dangling, link;
+} makings[] = {
+	{ 0, 0, 4, -EISDIR, 0, 4 },
+	{ O_TRUNC, 0, 0, -EISDIR, 0, 0 },
+	{ O_APPEND | O_CLOEXEC, 0, 4, -EISDIR, 0, 4 },
+	{ O_NOFOLLOW, 0, 4, -EISDIR, -ELOOP, -ELOOP },
+	{ O_EXCL, 0, -EEXIST, -EEXIST, -EEXIST, -EEXIST },
+	{ O_EXCL | O_TRUNC, 0, -EEXIST, -EEXIST, -EEXIST, -EEXIST },
+};
+
+static bool making_gives(const char *name, uint64_t flags, int expected)
+{
+	int fd = open(name, (int)(O_WRONLY | O_CREAT | flags), 0640);
+	struct stat st;
+	bool right;
+
+	if (fd < 0)
+		return -errno == expected;
+	right = fstat(fd, &st) == 0 && st.st_size == expected &&
+	        (st.st_mode & 07777) == 0640 &&
+	        fcntl(fd, F_GETFL) == (int)(O_WRONLY | 0100000 | (flags & (O_APPEND | O_NOFOLLOW)));
+	return close(fd) == 0 && right;
+}
+
+static int make_or_open(void *data)
+{
+	const struct ground *ground = data;
+	int fd;
+
+	CHECK(chdir(ground->root) == 0 && mkdir("folder", 0700) == 0);
+	CHECK(symlink("target", "dangling") == 0 && symlink("file", "link") == 0);
+	umask(027);
+	for (size_t i = 0; i < ARRAY_LEN(makings); i++) {
+		_cleanup_free_ char *none = mem_printf("%s/none", ground->root);
+
+		CHECK((fd = open("file", O_WRONLY | O_CREAT | O_TRUNC, 0666)) >= 0);
+		CHECK(write(fd, "text", 4) == 4 && close(fd) == 0);
+		CHECK(making_gives(i % 2 ? "none" : none, makings[i].flags, makings[i].none));
+		CHECK(making_gives("folder", makings[i].flags, makings[i].folder));
+		CHECK(making_gives("dangling", makings[i].flags, makings[i].dangling));
+		CHECK((access("target", F_OK) == 0) == (makings[i].dangling >= 0));
+		CHECK(making_gives("link", makings[i].flags, makings[i].link));
+		CHECK((fd = open("file", O_WRONLY)) >= 0 && pwrite(fd, "text", 4, 0) == 4);
+		CHECK(close(fd) == 0);
+		CHECK(making_gives("file", makings[i].flags, makings[i].file));
+		CHECK(unlink("none") == 0);
+		unlink("target");
+	}
+	return 0;
+}
+
+static void what_may_be_made_is_made_or_opened(void **state)
+{
+	(void)state;
+	run_everywhere(make_or_open, 0);
+}
+
 /* ---- limits and waits ---- */
 
 static int run_out_of_descriptors(void *data)
@@ -463,7 +526,7 @@ static int wait_for_the_other_side(void *data)
 	CHECK(result(open("fifo", O_WRONLY | O_NONBLOCK)) == -ENXIO);
 	pid = fork();
 	if (pid == 0) {
-		fd = open("fifo", O_WRONLY);
+		fd = open("fifo", O_WRONLY | O_CREAT, 0600);
 		_exit(write(fd, "x", 1) == 1 && !(fcntl(fd, F_GETFL) & O_NONBLOCK) ? 0 : 1);
 	}
 	usleep(20000);
@@ -523,6 +586,7 @@ int main(void)
 		cmocka_unit_test(sockets_are_bound_where_names_may_be_made),
 		cmocka_unit_test(calls_are_made_as_the_caller_would),
 		cmocka_unit_test(without_room_for_a_descriptor_nothing_is_truncated),
+		cmocka_unit_test(what_may_be_made_is_made_or_opened),
 		cmocka_unit_test(an_open_that_blocks_blocks_nobody_else),
 		cmocka_unit_test(what_goes_on_has_a_reason),
 	};
