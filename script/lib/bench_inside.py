@@ -2,9 +2,10 @@
 """script/bench's part about work: what everyday jobs cost inside the sandbox, beside outside.
 
 Five jobs as people have them, in a folder on the disk: a compilation, npm, git, tar, pytest; and
-three that are all calls about names, on tmpfs.  Every way to run a job (outside, at both levels,
-in bubblewrap where that is installed) has a folder of its own; runs are interleaved, each starts
-from the same state, and its result is compared with that of the first one outside.
+three that are all calls about names, on tmpfs.  The ways to run a job (outside, at both levels, in
+bubblewrap where that is installed) take turns in one folder, because the disk makes files at
+different speeds in different places; each run starts from the same state, and its result is
+compared with that of the first one outside.
 
     python3 script/lib/bench_inside.py                            all, into docs/benchmarks.md
     python3 script/lib/bench_inside.py [--rounds N] --job WORD    jobs with WORD in their titles
@@ -211,17 +212,11 @@ def rounds_of(job, options):
 
 def measure(job, base, rounds):
     """{way: Runner}"""
-    expected, runners = {}, []
-    for name, before in ways().items():
-        folder = base / name.replace(", ", "-").replace(" ", "-")
-        if runners:
-            shutil.copytree(runners[0].cwd, folder, symlinks=True)
-        else:
-            folder.mkdir(parents=True)
-            job.setup(folder)
-        runners.append(runner_of(job, name, before, folder, expected))
+    expected = {}
+    base.mkdir()
+    job.setup(base)
+    runners = [runner_of(job, name, before, base, expected) for name, before in ways().items()]
     bench.interleave(runners, rounds)
-    shutil.rmtree(base)
     return {runner.name: runner for runner in runners}
 
 
