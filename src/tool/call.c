@@ -133,15 +133,24 @@ static json_t *denied_result(struct session *session, const struct tool *tool,
 	return result;
 }
 
-/* "name: value"; the lines of a text begin below its name. */
+/* "name: value"; the lines of a text stand below its name, indented, so that none looks like the next
+ * argument. */
 static void put_argument(struct buf *out, const char *name, const json_t *value)
 {
-	bool lines = json_is_string(value) && memchr(json_string_value(value), '\n',
-	                                             json_string_length(value));
+	struct span text = json_is_string(value) ? json_span(value) : SPAN("");
+	bool lines = text.len && memchr(text.data, '\n', text.len);
 
-	buf_printf(out, "%s%s:%s", out->len ? "\n" : "", name, lines ? "\n" : " ");
+	buf_printf(out, "%s%s:%s", out->len ? "\n" : "", name, lines ? "" : " ");
+	while (lines && text.len) {
+		const char *end = memchr(text.data, '\n', text.len);
+		const size_t len = end ? (size_t)(end - text.data) : text.len;
+
+		buf_str(out, "\n  ");
+		buf_span(out, span_of(text.data, len));
+		text = span_skip(text, len + (end != NULL));
+	}
 	if (json_is_string(value))
-		buf_span(out, json_span(value));
+		buf_span(out, text);
 	else
 		json_print(out, value, 0);
 }

@@ -392,6 +392,8 @@ def shown_of(message):
 
 def is_shown(value, texts, kind):
     lines = value.split("\n") if kind == "edit" else [value]
+    if not any(value in (text_ or "") for text_ in texts):  # among other arguments the lines of one are indented
+        texts = [(text_ or "").replace("\n  ", "\n") for text_ in texts]
     forms = lambda line: (line, json.dumps(line, ensure_ascii=False)[1:-1], json.dumps(line)[1:-1])  # noqa: E731
     return all(any(form.rstrip("\r") in (text_ or "") for text_ in texts for form in forms(line)) for line in lines)
 
