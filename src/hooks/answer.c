@@ -338,7 +338,9 @@ static bool text_tries_to_answer(struct span text, bool free)
 	static const char *const words[] = { "deny", "denied", "block", "blocked", "refuse",
 		                             "refused", "reject", "rejected", "no", "false" };
 
-	if (text.len && (text.data[0] == '{' || (!free && memchr(text.data, '{', text.len))))
+	if (!text.len)
+		return false;
+	if (text.data[0] == '{' || (!free && memchr(text.data, '{', text.len)))
 		return true;
 	for (size_t i = 0; i < ARRAY_LEN(answer_members); i++) {
 		_cleanup_free_ char *quoted = mem_printf("\"%s\"", answer_members[i].name);

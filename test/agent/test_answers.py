@@ -138,13 +138,20 @@ def test_no_with_words_goes_on_and_no_without_them_ends(world):  # noqa: F811
     assert edit.now() == edit.before and run.outcomes[0]["end"] == "cancelled"
 
 
+def swapping(world, path):
+    """A hook that puts `other` in the file's place when the question comes, once. It names no file of the project,
+    which would have to be trusted."""
+    (world.path / "swap.sh").write_text("test -e %s && mv %s %s; echo {}\n" % (
+        world.path / "other", world.path / "other", path))
+    return {"Notification": [{"matcher": "ToolPermission", "hooks": [
+        {"type": "command", "command": "sh %s" % (world.path / "swap.sh")}]}]}
+
+
 def test_a_file_that_changed_meanwhile_is_asked_about_again(world):  # noqa: F811
     edit = Edit(world)
     other = b"somebody else\n" + edit.before
     (world.path / "other").write_bytes(other)
-    meanwhile = {"Notification": [{"matcher": "ToolPermission", "hooks": [
-        {"type": "command", "command": "test -e %s && mv %s %s; echo {}" % (
-            world.path / "other", world.path / "other", edit.path)}]}]}
+    meanwhile = swapping(world, edit.path)
     again = call("safe_patch", {"file_path": "a.txt", "unified_diff":
                                 "@@ -2,3 +2,3 @@\n line 1\n-line 2\n+LINE 2\n line 3\n",
                                 "base_content_sha256": sha(other)})
@@ -318,9 +325,7 @@ def test_an_answer_about_other_files_writes_nothing(world, spoil):  # noqa: F811
 def test_changes_of_a_file_that_changed_meanwhile_write_nothing(world):  # noqa: F811
     changes = Changes(world)
     (world.path / "other").write_text("other\n")
-    meanwhile = {"Notification": [{"matcher": "ToolPermission", "hooks": [
-        {"type": "command", "command": "mv %s %s; echo {}" % (
-            world.path / "other", world.root / "a")}]}]}
+    meanwhile = swapping(world, world.root / "a")
     left = changes.before["a"].replace("line 29", "LINE 29")
     run = changes.run({"outcome": "modify_with_editor", "files": changes.rows(
         1, 1, 1, 1, 1, a={"newContent": left, **review(False, True)})}, hooks=meanwhile)
@@ -399,10 +404,10 @@ def test_always_answers_the_others_that_wait(world):  # noqa: F811
 
 def test_always_does_not_answer_for_where_a_link_leads(world):  # noqa: F811
     """That is known only when the call looks again: it is asked about in a round of its own."""
-    (world.root / ".env").write_text("x\n")
-    (world.root / "l").symlink_to(".env")
+    (world.root / "secret").write_text("x\n")
+    (world.root / "l").symlink_to("secret")
     rules = world.path / "rules.toml"
-    rules.write_text("[[rule]]\ntoolName = \"*\"\nargsPattern = '\\.env'\ndecision = \"ask_user\"\n"
+    rules.write_text("[[rule]]\ntoolName = \"*\"\nargsPattern = 'secret'\ndecision = \"ask_user\"\n"
                      "priority = 999\n")
     link = call("write_file", {"file_path": "l", "content": "y\n",
                                "base_content_sha256": sha(b"x\n")})
@@ -410,8 +415,8 @@ def test_always_does_not_answer_for_where_a_link_leads(world):  # noqa: F811
                    [{"outcome": "proceed_always"}, None, None, {"outcome": "cancel", "message": "No"}],
                    policy=[str(rules)])
     assert [q["together"]["count"] for q in run.told("tool-confirmation-request")] == [3, 3, 3, 1]
-    assert there(world) == [".env", "a", "b", "l"]
-    assert (world.root / ".env").read_text() == "x\n"
+    assert there(world) == ["a", "b", "l", "secret"]
+    assert (world.root / "secret").read_text() == "x\n"
 
 
 def test_one_left_out_in_a_review_does_not_keep_others(world):  # noqa: F811

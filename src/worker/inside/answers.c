@@ -47,8 +47,8 @@ static char **join_text_lists(const char *const *a, size_t a_count, const char *
 {
 	char **all = mem_alloc(a_count + b_count + 1, sizeof(*all));
 
-	memcpy(all, a, a_count * sizeof(*all));
-	memcpy(all + a_count, b, b_count * sizeof(*all));
+	for (size_t i = 0; i < a_count + b_count; i++)
+		all[i] = (char *)(i < a_count ? a[i] : b[i - a_count]);
 	return all;
 }
 
