@@ -149,14 +149,16 @@ class Workshop:
         flags = job.flags if level in job.levels else ()
         inside = self.run(job, place, level, flags)
         different = inside.differs(outside)
+        # In a /tmp that others use too, what they change is reported.
+        denials = [one for one in inside.denials if "/tmp" not in flags or one["kind"] != "changed"]
         if level in job.cannot:
             if not different:
                 yield "it works, though the table says that it cannot"
             return
         if different:
             yield different + "\n" + inside.errors
-        elif inside.denials or "hasp: denied" in inside.errors:
+        elif denials or "hasp: denied" in inside.errors:
             yield "it succeeds, and yet denials are reported: %s\n%s" % (
-                json.dumps(inside.denials), inside.errors)
+                json.dumps(denials), inside.errors)
         if flags and not self.run(job, place, level, ()).differs(outside):
             yield "it works without %s" % " ".join(flags)
