@@ -133,8 +133,8 @@ static json_t *denied_result(struct session *session, const struct tool *tool,
 	return result;
 }
 
-/* "name: value"; the lines of a text stand below its name, indented, so that none looks like the next
- * argument. */
+/* "name: value"; the lines of a text stand below its name, indented, so that none looks like the
+ * next argument. */
 static void put_argument(struct buf *out, const char *name, const json_t *value)
 {
 	struct span text = json_is_string(value) ? json_span(value) : SPAN("");

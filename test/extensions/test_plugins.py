@@ -174,8 +174,9 @@ def test_what_its_hooks_say(world, answer, blocked, context):
 def test_matchers_of_its_hooks(world, matcher, names):
     install(world, claude(world, {"hook.sh": script(""), "hooks/hooks.json": {"hooks": {"PreToolUse": [
         {"matcher": matcher, "hooks": [{"type": "command", "command": "sh ${CLAUDE_PLUGIN_ROOT}/hook.sh"}]}]}}}))
+    flags = ["--ignore-unknown-rules"] if matcher == "B" else []  # which names no tool
     world.run([[call("write_file", {"file_path": "a", "content": "b"})], [call("run_shell_command", {"command": "true"})],
-               [text("Done.")]], "-y", "-p", "x")
+               [text("Done.")]], "-y", "-p", "x", *flags)
     assert [one["tool_name"] for one in (seen(world) if (world.root / "seen").exists() else [])] == names
 
 
