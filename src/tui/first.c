@@ -6,8 +6,10 @@
  * named; what was typed before the question stood there is no answer to it.  A key is typed into a
  * row that shows dots; it goes to the key store or the user's .env (model_key_keep) and nowhere
  * else: not into the draft, its history or the stash. */
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/setup/prepare.h"
 #include "base/mem.h"
@@ -115,13 +117,19 @@ static void trust_ask(struct app *app)
 	pick_show(app, pick);
 }
 
-/* What was typed before has been read by now: it is in the draft, which may be typed on. */
+/* What was typed before is read first, however slow the machine: it is in the draft, which may be
+ * typed on. */
 static void first_trust(void *data)
 {
 	struct app *app = data;
+	struct pollfd typed = { .fd = STDIN_FILENO, .events = POLLIN };
 
 	loop_timer_stop(app->first_timer);
 	app->first_timer = NULL;
+	if (poll(&typed, 1, 0) == 1 && typed.revents == POLLIN) {
+		app->first_timer = loop_timer_start(app->loop, AHEAD_MS, 0, first_trust, app);
+		return;
+	}
 	tui_question_comes(app);
 	trust_ask(app);
 }
