@@ -62,8 +62,7 @@ static void try_call(const struct call_kind *kind, const struct way *way,
 	int rounds = way->rounds > text->rounds ? way->rounds : text->rounds;
 	char path[PATHS_LIMIT / 2];
 
-	order = (struct order){ .name = kind->name, .aim = &aim, .place = text->place,
-		.there = targets[target].there };
+	order = (struct order){ .aim = &aim, .place = text->place };
 	expand(targets[target].pattern, kind->name, path, sizeof(path));
 	make_evil(&order, target);
 	aim.folder = AT_FDCWD;

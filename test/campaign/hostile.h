@@ -61,12 +61,10 @@ void texts_end(void);
 /* ---- calls ---- */
 
 struct order {
-	const char *name;          /* the call's */
 	struct aim *aim;           /* what it is to reach */
 	const char *path;          /* as the kernel will read it */
 	const void *(*place)(int slot, const void *bytes, const void *other, size_t size);
 	char evil[4096];           /* a file of ours with the text in it, absolute */
-	bool there;                /* the target exists */
 };
 
 struct call_kind {

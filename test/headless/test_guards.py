@@ -154,7 +154,7 @@ def test_an_edit_shows_its_diff_and_hashes(world):
                [text("Done.")]], "-p", "Do it.", "-y")
     update, delete, create = sorted(seen(world), key=lambda event: event["tool_input"]["file_path"])
     assert update["diff"].endswith("-free\n+bound\n") and update["sha256_before"] == other
-    assert len(update["sha256_after"]) == 64 != other
+    assert len(update["sha256_after"]) == 64 and update["sha256_after"] != other
     assert (create["tool_name"], create["sha256_before"]) == ("write_file", None) and create["sha256_after"]
     assert (delete["tool_name"], delete["sha256_before"], delete["sha256_after"]) == ("apply_changes", other, None)
     assert create["original_request_name"] == "apply_changes"
@@ -211,7 +211,7 @@ def test_a_guard_that_fails_holds(world, command, form):
         world.settings("project", hasp={"hooks": {"onTimeout": "allow", "onError": "allow"}})
         (world.root / "free").unlink()
         world.settings(hooks={"BeforeTool": [group]})
-        assert "error" in run().results()[0]
+        assert run().results()[0]["error"]["code"] == "denied_by_hook"
 
 
 LISTS = [[call("list_directory", {"dir_path": "."})] for _ in range(3)] + [[text("Done.")]]

@@ -113,10 +113,12 @@ static void report_matcher_word(const json_t *hook, const char *word, const char
                                 bool restricts, json_t *problems)
 {
 	const char *name = json_string_value(json_object_get(hook, "name"));
+	const char *command = json_string_value(json_object_get(hook, "command"));
 	_cleanup_free_ char *message =
-		mem_printf("The hook \"%.100s\" is never run for \"%.100s\": there is no such "
-		           "tool%s%s%s", name, word, near ? "; did you mean \"" : ".",
-		           near ? near : "", near ? "\"?" : "");
+		mem_printf("The hook \"%.100s\" never runs for \"%.100s\": no such tool%s%s%s",
+		           *name || !command ? name : command, word,
+		           near ? "; did you mean \"" : ".", near ? near : "",
+		           near ? "\"?" : "");
 
 	json_array_append_new(problems, json_pack(
 		"{s:O, s:i, s:s, s:b, s:o}", "file", json_object_get(hook, "event"), "line", 0,

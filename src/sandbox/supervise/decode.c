@@ -8,10 +8,6 @@
 #include <string.h>
 #include <sys/un.h>
 
-#ifndef RESOLVE_CACHED
-#define RESOLVE_CACHED 0x20
-#endif
-
 size_t decode_component(const char *path, const char **ret_start, const char **ret_next)
 {
 	size_t len;

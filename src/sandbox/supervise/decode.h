@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
+#ifndef RESOLVE_CACHED /* Linux 5.12 */
+#define RESOLVE_CACHED 0x20
+#endif
+
 /* The longest name of one file, without its NUL (NAME_MAX). */
 enum { DECODE_NAME_MAX = 255 };
 

@@ -27,10 +27,6 @@
 #include "sandbox/plan/denial.h"
 #include "sandbox/supervise/private.h"
 
-#ifndef RESOLVE_CACHED
-#define RESOLVE_CACHED 0x20
-#endif
-
 #define FOR_WRITING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
 
 /* One open, with all that was copied of it. */
@@ -196,8 +192,7 @@ static int fails_anyhow(const struct named *named, const struct opening *opening
 
 static bool follows(const struct opening *opening)
 {
-	return !(opening->how.flags & O_NOFOLLOW) &&
-	       (opening->how.flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
+	return !(opening->how.flags & O_NOFOLLOW) && !only_makes(opening->how.flags);
 }
 
 /* Judges and opens one name. *ret_answer when that is settled without a descriptor; then, and on
@@ -281,7 +276,7 @@ static int open_existing(const struct call *call, const struct opening *opening,
 	struct stat st;
 	int fd;
 
-	if ((opening->how.flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) {
+	if (only_makes(opening->how.flags)) {
 		errno = EEXIST;
 		return -1;
 	}
