@@ -25,11 +25,6 @@ static const char *const foreign[] = {
 	"WorktreeCreate", "WorktreeRemove",
 };
 
-size_t hook_events_count(void)
-{
-	return ARRAY_LEN(rows);
-}
-
 const struct hook_event_names *hook_events_at(size_t i)
 {
 	return &rows[i];

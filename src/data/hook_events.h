@@ -39,7 +39,6 @@ struct hook_event_names {
 };
 
 /* The rows, in the order of the table. */
-size_t hook_events_count(void);
 const struct hook_event_names *hook_events_at(size_t i);
 /* The row of exactly this name, of the format; NULL: it has no such event. */
 const struct hook_event_names *hook_events_find(const char *name, bool claude);

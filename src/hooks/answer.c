@@ -14,7 +14,7 @@
 /* An answer that is quoted in a message is cut here. */
 enum { DEPTH_MAX = 64, QUOTE_BYTES_MAX = 200 };
 
-struct span hook_text_trimmed(struct span text)
+static struct span text_trimmed(struct span text)
 {
 	static const char blanks[] = " \t\r\n\v\f";
 
@@ -40,7 +40,7 @@ char *hook_text_copy(struct span text)
 	return buf_steal(&copy);
 }
 
-char *hook_escape_context(const char *text)
+static char *escape_context(const char *text)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT(4 * (size_t)HOOK_OUTPUT_BYTES_MAX + 1);
 
@@ -268,7 +268,7 @@ static void take_members(const json_t *object, enum hook_event event, struct hoo
 	take_text(object, "alternative_response", &ret->alternative);
 	if (context) {
 		free(ret->additional_context);
-		ret->additional_context = hook_escape_context(context);
+		ret->additional_context = escape_context(context);
 	}
 	take_object(object, "tool_input", &ret->tool_input);
 	take_object(object, "updatedInput", &ret->tool_input);
@@ -380,7 +380,7 @@ static void read_hook_text(struct span text, const struct hook_process *process,
 		return;
 	if (text_is_context(claude, event)) {
 		if (!process->exit_code)
-			ret->additional_context = hook_escape_context(copy);
+			ret->additional_context = escape_context(copy);
 	} else if (!claude && process->exit_code < 2) {
 		ret->system_message = mem_printf("%s%s", process->exit_code ? "Warning: " : "",
 		                                 copy);
@@ -392,7 +392,7 @@ static void read_hook_text(struct span text, const struct hook_process *process,
 static void judge_exit_code(const struct hook_process *process, bool claude, bool answered,
                             struct span text, struct hook_outcome *ret)
 {
-	const struct span why = claude || !text.len ? hook_text_trimmed(buf_view(&process->err)) :
+	const struct span why = claude || !text.len ? text_trimmed(buf_view(&process->err)) :
 	                                              text;
 	_cleanup_free_ char *ended = mem_printf("ended with exit code %d", process->exit_code);
 
@@ -422,7 +422,7 @@ static void deny_result(struct hook_outcome *ret)
 	_cleanup_free_ char *reason = mem_steal(&ret->reason), *context = NULL;
 	_cleanup_free_ char *before = mem_steal(&ret->additional_context);
 
-	context = hook_escape_context(reason);
+	context = escape_context(reason);
 	ret->denied = false;
 	ret->additional_context = before ? mem_printf("%s\n%s", context, before) :
 	                                   mem_steal(&context);
@@ -431,8 +431,8 @@ static void deny_result(struct hook_outcome *ret)
 void hook_answer_read(const struct hook_process *process, bool claude, enum hook_event event,
                       struct hook_outcome *ret)
 {
-	const struct span err = hook_text_trimmed(buf_view(&process->err));
-	struct span text = hook_text_trimmed(buf_view(&process->out));
+	const struct span err = text_trimmed(buf_view(&process->err));
+	struct span text = text_trimmed(buf_view(&process->out));
 	const bool from_err = !claude && !text.len;
 	const bool free = from_err || text_is_context(claude, event);
 	json_auto_t *said = NULL;

@@ -42,7 +42,7 @@ static void *background_run(void *data)
 		hook_process_release(&process);
 	else
 		hooks_notice(one->all, "warning", "The hook \"%.200s\" did not run: %s",
-		             *one->hook.name ? one->hook.name : one->hook.command, why.message);
+		             hook_label(&one->hook), why.message);
 	pthread_mutex_lock(&one->all->lock);
 	one->ended = true;
 	pthread_cond_broadcast(&one->all->background_ended);
@@ -150,8 +150,7 @@ void background_start(struct hooks *hooks, const struct hook *hook, struct span 
 
 	if (!one) {
 		hooks_notice(hooks, "warning", "The hook \"%.200s\" did not run: %d hooks run in "
-		             "the background already.", *hook->name ? hook->name : hook->command,
-		             BACKGROUND_MAX);
+		             "the background already.", hook_label(hook), BACKGROUND_MAX);
 		return;
 	}
 	pthread_mutex_lock(&hooks->lock);

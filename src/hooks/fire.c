@@ -88,11 +88,6 @@ static json_t *whole_input(struct hooks *hooks, enum hook_event event, const jso
 	return whole;
 }
 
-static const char *name_for_people(const struct hook *hook)
-{
-	return *hook->name ? hook->name : hook->command;
-}
-
 /* What a hook refuses whose word cannot be had. */
 static void refuse_unheard(struct one_run *run, const char *why)
 {
@@ -105,7 +100,7 @@ static void refuse_unheard(struct one_run *run, const char *why)
 	}
 	outcome->denied = true;
 	outcome->reason = mem_printf("The hook \"%.200s\" %s, so it could not allow this.",
-	                             name_for_people(run->hook), why);
+	                             hook_label(run->hook), why);
 }
 
 /* What a hook that failed cannot do either: allow, and change what happens. */
@@ -155,7 +150,7 @@ static void hook_report_failure(struct one_run *run, const char *setting, bool r
 		                 denied  ? "" :
 		                           " The run continues without it.");
 	hooks_notice(run->hooks, "warning", "The hook \"%.200s\" of %s %s.%s",
-	             name_for_people(run->hook), hook_event_name(run->event), why, end);
+	             hook_label(run->hook), hook_event_name(run->event), why, end);
 }
 
 /* `why`: what happened to it, as a predicate. `setting`: which of the two decides what follows;
@@ -228,7 +223,7 @@ static void run_hook_command(struct one_run *run)
 static void report_ran(struct one_run *run, const json_t *input)
 {
 	const struct hook_run ran = {
-		.event = run->event, .name = name_for_people(run->hook), .ms = run->ms,
+		.event = run->event, .name = hook_label(run->hook), .ms = run->ms,
 		.exit_code = run->exit_code, .input = input,
 		.out = buf_view(&run->process.out), .err = buf_view(&run->process.err),
 	};

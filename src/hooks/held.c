@@ -373,18 +373,31 @@ static void shown_name(const struct hooks *hooks, const char *name, struct buf *
 	name_line(out, span_str(under ? name + len + 1 : name));
 }
 
+const char *hooks_held_sentence(const char *state)
+{
+	static const struct {
+		const char *state, *sentence;
+	} rows[] = {
+		{ "new", "is not trusted yet" },
+		{ "missing", "was trusted and is missing" },
+		{ "unreadable", "cannot be read" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (strcmp(rows[i].state, state) == 0)
+			return rows[i].sentence;
+	return "has changed since it was trusted";
+}
+
 static bool held_refuse(const struct hooks *hooks, const char *name, const char *change,
                         struct err *err)
 {
 	_cleanup_buf_ struct buf shown = BUF_INIT(8 * LIMIT_PATH_BYTES);
-	const char *what = strcmp(change, "new") == 0     ? "is not trusted yet" :
-	                   strcmp(change, "missing") == 0 ? "was trusted and is missing" :
-	                                                    "has changed since it was trusted";
-
 	shown_name(hooks, name, &shown);
 	return err_set(err, ERR_DENIED_BY_POLICY,
 	               "%.200s, which it runs or reads, %s. \"hasp hooks list\" shows the "
-	               "difference, \"hasp hooks trust\" trusts it.", shown.data, what);
+	               "difference, \"hasp hooks trust\" trusts it.", shown.data,
+	               hooks_held_sentence(change));
 }
 
 bool held_check(const struct hooks *hooks, const struct hook *hook, struct err *err)

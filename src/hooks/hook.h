@@ -111,16 +111,14 @@ bool hook_event_is_of_tools(enum hook_event event);
 /* Marks the project's hooks that trust_file lists; one that cannot be read lists none, and is a
  * problem. */
 void hooks_read_trust(struct hooks *hooks, json_t *problems);
-/* Appends a problem of the file `where`, with which the message begins. `lost`: a hook that could
- * refuse something is left out because of it, under this event of the file ("": not under one);
- * NULL: none is (setup_hooks_lost). */
-void hooks_problem(json_t *problems, const char *where, const char *lost, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
-
+/* Its name, or its command if it has none; borrowed. */
+const char *hook_label(const struct hook *hook);
+/* Whether the user's settings switch off hooks of this name; NULL and "" are none. */
+bool hook_is_disabled(const struct hooks *hooks, const char *name);
 /* Whether it would run when its event is fired. */
 bool hook_counts(const struct hooks *hooks, const struct hook *hook);
 bool hook_group_matches(const struct hook_group *group, const char *matched);
-/* `where`: the file; the message begins with it. */
+/* For people; nothing without options.notice. */
 void hooks_notice(const struct hooks *hooks, const char *severity, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -130,7 +128,7 @@ struct hook_process {
 	int exit_code;       /* 128 + signal when one ended it */
 	bool timed_out, cancelled;
 	bool cut;            /* it wrote more than `out` takes */
-	bool refused;        /* it was not started: held_check said no */
+	bool refused;        /* not started: its own check or held_check said no */
 };
 /* Runs it with `input` on its standard input. False: it did not start; *err. When
  * it returns, after a timeout or cancel, no process that came from it runs any more: for certain
@@ -166,17 +164,11 @@ char *claude_matcher(const char *matcher);
 /* Its name for the tool of a call, "mcp__SERVER__TOOL" for a server's, a new reference; of
  * others the name that they have. */
 json_t *claude_tool(const json_t *input);
-/* Whether the hook runs at this event, by its "if". `input`: as hooks_fire has it. */
-bool condition_fits(const struct hooks *hooks, const struct hook *hook, enum hook_event event,
-                    const json_t *input);
 /* What it is given; a new reference. */
 json_t *claude_input(enum hook_event event, const json_t *input);
-struct hook_start {
-	const char *command, *cwd; /* for bash -c, else sh -c; NULL: here */
-	char *const *environment;
-	const int *files;          /* three: standard input, output, error */
-	const struct cgroup_door *door; /* of the control group that the shell is to be born in */
-};
+/* Whether the hook runs at this event, by its "if" (condition.c). `input`: as hooks_fire has it. */
+bool condition_fits(const struct hooks *hooks, const struct hook *hook, enum hook_event event,
+                    const json_t *input);
 
 /* What one hook said: an outcome of one. What of it is not understood, contradicts itself, or says
  * that the hook failed is ret->unclear, whatever else was read; the caller decides what follows.
@@ -185,13 +177,8 @@ void hook_answer_read(const struct hook_process *process, bool claude, enum hook
                       struct hook_outcome *ret);
 /* Whether an event's hooks can keep something from happening. */
 bool hook_event_refuses(enum hook_event event, bool claude);
-/* Without blanks around it. */
-struct span hook_text_trimmed(struct span text);
 /* A string of any bytes, as one that can be shown and sent; the caller frees. */
 char *hook_text_copy(struct span text);
-/* "&lt;" for "<" and so on: nothing that a hook adds looks like hasp's own marks; the caller
- * frees. */
-char *hook_escape_context(const char *text);
 void hook_answer_of_function(struct hook_answer *answer, enum hook_event event,
                              struct hook_outcome *ret);
 

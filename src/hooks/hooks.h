@@ -119,6 +119,12 @@ void hooks_add_checked(struct hooks *hooks, enum hook_source source, const json_
 bool hooks_add_toml(struct hooks *hooks, enum hook_source source, const char *path,
                     json_t *problems);
 
+/* Appends a problem of the file `where`, with which the message begins. `lost`: a hook that could
+ * refuse something is left out because of it, under this event of the file ("": not under one);
+ * NULL: none is (setup_hooks_lost). */
+void hooks_problem(json_t *problems, const char *where, const char *lost, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
 /* What a function says (document 4's words). */
 struct hook_answer {
 	bool proceed;                /* set to true before the call */
@@ -167,7 +173,7 @@ void hook_outcome_merge(struct hook_outcome *all, struct hook_outcome *one);
 
 /* `input`: the members beyond the base ones (session_id, transcript_path, cwd, hook_event_name,
  * timestamp are added). A hook that cannot be run, runs out of time, or says what is not understood
- * is a warning, and refuses what its event can refuse unless it is set to let it pass. */
+ * is a warning, and refuses what its event can refuse unless it is set to allow. */
 void hooks_fire(struct hooks *hooks, enum hook_event event, const char *matched,
                 const json_t *input, const struct cancel *cancel, struct hook_outcome *ret);
 
@@ -191,6 +197,8 @@ json_t *hooks_held_paths(const struct hooks *hooks);
 json_t *hooks_untrusted(const struct hooks *hooks);
 bool hooks_trust(struct hooks *hooks, const json_t *held, const struct file_lock_wait *wait,
                  struct err *err);
+/* What a row's state means, as the end of a sentence about the file: "is not trusted yet". */
+const char *hooks_held_sentence(const char *state);
 /* The files of the workspace that commands name, of whosever hooks, each with how it is and how it
  * was trusted: [{key, file, state, before?, now?, why?}]. state: "trusted", "new", "changed",
  * "missing", "unreadable"; before and now: {sha256?, leads?, text?}, "now" null where it is

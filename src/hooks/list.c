@@ -55,11 +55,6 @@ static const char *hook_source_name(enum hook_source source)
 	return (unsigned)source < ARRAY_LEN(names) ? names[source] : "";
 }
 
-static char *copy_text(const char *text)
-{
-	return text ? mem_strdup(text) : NULL;
-}
-
 static char **copy_text_list(char *const *list)
 {
 	size_t count = 0;
@@ -97,9 +92,9 @@ void hooks_set_session(struct hooks *hooks, const char *session_id, const char *
 	free(hooks->session_id);
 	free(hooks->transcript_path);
 	free(hooks->plans_folder);
-	hooks->session_id = copy_text(session_id ? session_id : "");
-	hooks->transcript_path = copy_text(transcript_path ? transcript_path : "");
-	hooks->plans_folder = copy_text(plans_folder);
+	hooks->session_id = mem_strdup(session_id ? session_id : "");
+	hooks->transcript_path = mem_strdup(transcript_path ? transcript_path : "");
+	hooks->plans_folder = mem_strdup(plans_folder);
 	pthread_mutex_lock(&hooks->lock);
 	json_decref(hooks->warned);
 	hooks->warned = json_object();
@@ -112,12 +107,12 @@ struct hooks *hooks_new(const struct hooks_options *options)
 
 	pthread_mutex_init(&hooks->lock, NULL);
 	pthread_cond_init(&hooks->background_ended, NULL);
-	hooks->project = copy_text(options->project);
-	hooks->cwd = copy_text(options->cwd);
-	hooks->here = copy_text(options->here);
+	hooks->project = mem_strdup(options->project);
+	hooks->cwd = mem_strdup(options->cwd);
+	hooks->here = mem_strdup(options->here);
 	hooks_set_session(hooks, options->session_id, options->transcript_path,
 	                  options->plans_folder);
-	hooks->trust_file = copy_text(options->trust_file);
+	hooks->trust_file = mem_strdup(options->trust_file);
 	held_set_roots(hooks, options);
 	hooks->environment = copy_text_list(options->environment);
 	hooks->disabled = disabled_set(options->disabled);
@@ -143,10 +138,10 @@ struct hook hook_copy(const struct hook *hook)
 {
 	struct hook copy = *hook;
 
-	copy.name = copy_text(hook->name);
-	copy.command = copy_text(hook->command);
-	copy.description = copy_text(hook->description);
-	copy.condition = copy_text(hook->condition);
+	copy.name = mem_strdup(hook->name);
+	copy.command = mem_strdup(hook->command);
+	copy.description = mem_strdup(hook->description);
+	copy.condition = mem_strdup(hook->condition);
 	copy.env = hook->env ? copy_text_list(hook->env) : NULL;
 	json_incref(copy.check_data);
 	return copy;
@@ -176,6 +171,21 @@ static bool is_of_functions(const struct hook_group *group)
 	return group->count > 0 && group->hooks[0].function;
 }
 
+/* What commands may write, and what else is compared before it runs. */
+static void swap_held(struct hooks *hooks, struct hooks *from)
+{
+	struct hooks old = *hooks;
+
+	hooks->roots = from->roots;
+	hooks->others = from->others;
+	hooks->other_count = from->other_count;
+	hooks->other_cap = from->other_cap;
+	from->roots = old.roots;
+	from->others = old.others;
+	from->other_count = old.other_count;
+	from->other_cap = old.other_cap;
+}
+
 void hooks_renew(struct hooks *hooks, struct hooks *from)
 {
 	struct hook_group *groups = hooks->groups;
@@ -198,6 +208,7 @@ void hooks_renew(struct hooks *hooks, struct hooks *from)
 	hooks->hook_count = from->hook_count;
 	from->groups = NULL;
 	from->count = 0;
+	swap_held(hooks, from);
 	hooks_free(from);
 }
 
@@ -322,9 +333,14 @@ struct hook_group *hooks_add_group(struct hooks *hooks, enum hook_event event, c
 	return group;
 }
 
-static bool is_disabled(const struct hooks *hooks, const char *name)
+const char *hook_label(const struct hook *hook)
 {
-	return *name && json_object_get(hooks->disabled, name);
+	return hook->name && *hook->name ? hook->name : hook->command;
+}
+
+bool hook_is_disabled(const struct hooks *hooks, const char *name)
+{
+	return name && *name && json_object_get(hooks->disabled, name);
 }
 
 struct hook *hook_group_add(struct hooks *hooks, struct hook_group *group,
@@ -356,7 +372,7 @@ bool hook_counts(const struct hooks *hooks, const struct hook *hook)
 {
 	if (hook->function)
 		return true;
-	if (!hooks->enabled || hook->disabled || is_disabled(hooks, hook->name))
+	if (!hooks->enabled || hook->disabled || hook_is_disabled(hooks, hook->name))
 		return false;
 	return hook->source != HOOK_SOURCE_PROJECT || (hooks->project_trusted && hook->trusted);
 }

@@ -58,6 +58,13 @@ static bool put_files(const int files[static 3])
 	return true;
 }
 
+struct hook_start {
+	const char *command, *cwd; /* for bash -c, else sh -c; NULL: here */
+	char *const *environment;
+	const int *files;          /* three: standard input, output, error */
+	const struct cgroup_door *door; /* of the control group that the shell is to be born in */
+};
+
 static _Noreturn void run_shell(const struct hook_start *start, int said)
 {
 	const char *const bash[] = { "bash", "-c", start->command, NULL };
@@ -282,8 +289,7 @@ static void take_error_line(struct running *running, struct buf *err)
 		if (now >= running->notice_at) {
 			running->notice_at = now + PROGRESS_NOTICE_MS;
 			hooks_notice(running->hooks, "hook", "The hook \"%.200s\": %.600s",
-			             *running->hook->name ? running->hook->name :
-			                                    running->hook->command, text);
+			             hook_label(running->hook), text);
 		}
 	}
 	buf_clear(&running->line);

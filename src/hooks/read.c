@@ -24,11 +24,6 @@ enum { COMMAND_BYTES_MAX = 64 << 10 };
  * A group with "format": "claude" has hooks that were written for Claude Code (claude.c).
  */
 
-static char *copied_or_null(const char *text)
-{
-	return text ? mem_strdup(text) : NULL;
-}
-
 static char **read_env(const json_t *env)
 {
 	char **list = mem_alloc(json_object_size(env) + 1, sizeof(*list));
@@ -136,11 +131,6 @@ static const char *lost_of(enum hook_event event, bool claude)
 	return hook_event_refuses(event, claude) ? event_word(event, claude) : NULL;
 }
 
-static bool is_switched_off(const struct hooks *hooks, const char *name)
-{
-	return name && json_object_get(hooks->disabled, name);
-}
-
 static void read_hook(struct reading *reading, struct hook_group *group, const json_t *entry)
 {
 	const char *type = member_string(entry, "type"), *name = member_string(entry, "name");
@@ -152,7 +142,7 @@ static void read_hook(struct reading *reading, struct hook_group *group, const j
 	                                                            HOOK_TIMEOUT_MS_CLAUDE;
 	struct hook *hook;
 
-	if (is_switched_off(reading->hooks, name))
+	if (hook_is_disabled(reading->hooks, name))
 		lost = NULL;
 	if (type && strcmp(type, "command") != 0) {
 		hooks_problem(reading->problems, reading->where, lost,
@@ -178,11 +168,11 @@ static void read_hook(struct reading *reading, struct hook_group *group, const j
 	hook->check_data = json_incref(reading->check_data);
 	hook->name = mem_strdup(name ? name : "");
 	hook->command = mem_steal(&command);
-	hook->description = copied_or_null(member_string(entry, "description"));
+	hook->description = mem_strdup(member_string(entry, "description"));
 	hook->timeout_ms = read_timeout(json_object_get(entry, "timeout"), usual);
 	hook->on_timeout = read_pass(reading, entry, "onTimeout");
 	hook->on_error = read_pass(reading, entry, "onError");
-	hook->condition = group->claude ? copied_or_null(member_string(entry, "if")) : NULL;
+	hook->condition = group->claude ? mem_strdup(member_string(entry, "if")) : NULL;
 	hook->async = group->claude && json_is_true(json_object_get(entry, "async"));
 	if (json_is_object(json_object_get(entry, "env")))
 		hook->env = read_env(json_object_get(entry, "env"));

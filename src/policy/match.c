@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "data/json.h"
 #include "shell/programs.h"
 
 /* ---- prefixes: what allows ---- */
@@ -233,17 +234,6 @@ static bool has_annotations(const json_t *wanted, const json_t *given)
 	return true;
 }
 
-static bool array_has(const json_t *array, const json_t *value)
-{
-	size_t i;
-	json_t *item;
-
-	json_array_foreach((json_t *)array, i, item)
-		if (json_equal(item, value))
-			return true;
-	return false;
-}
-
 /* Whether the call does nothing beyond the scope that somebody said "always" to. */
 static bool is_in_scope(const struct selector *selector, const struct policy_call *call)
 {
@@ -255,7 +245,7 @@ static bool is_in_scope(const struct selector *selector, const struct policy_cal
 	if (selector->hosts && !json_array_size(call->hosts))
 		return false;
 	json_array_foreach((json_t *)call->hosts, i, host)
-		if (selector->hosts && !array_has(selector->hosts, host))
+		if (selector->hosts && !json_lists(selector->hosts, json_span(host)))
 			return false;
 	return true;
 }

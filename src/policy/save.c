@@ -13,9 +13,7 @@
 #include "policy/policy.h"
 #include "policy/rule.h"
 
-/* Rules that somebody chose while being asked. */
-
-/* ---- "Always": rules that somebody chose while being asked ---- */
+/* ---- "Always": rules that the user chose while being asked ---- */
 
 /* Tools for which a permission without any condition is too much to be kept for ever. */
 static const char *const need_narrowing[] = {

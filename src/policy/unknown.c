@@ -33,8 +33,10 @@ static bool unknown_is_full(struct unknown_check *check)
 
 static void unknown_report(struct unknown_check *check, const char *kind, const char *message)
 {
+	const bool full = unknown_is_full(check);
+
 	check->reported++;
-	if (check->reported > LIMIT_WARNINGS && (check->lost || !check->restricts))
+	if (full)
 		return;
 	check->lost |= check->restricts && strcmp(kind, "unknown_name") == 0;
 	json_array_append_new(check->problems,
@@ -179,7 +181,8 @@ void policy_report_unknown(const struct policy *policy, const struct policy_name
 		check.restricts = true;
 		check.effect = "checks";
 		check_selector(&check, &checker->selector);
-	}	if (check.reported > LIMIT_WARNINGS) {
+	}
+	if (check.reported > LIMIT_WARNINGS) {
 		_cleanup_free_ char *message = mem_printf(
 			"%zu more problems like these are left out.",
 			check.reported - LIMIT_WARNINGS);

@@ -132,11 +132,13 @@ def test_a_projects_rule_and_the_setting_do_the_same(world):
     world.run(attempt, "-p", "x", "-y")
     assert state(world) == before
     (world.root / ".gemini" / "policies.toml").unlink()
-    world.settings(hasp={"sandbox": {"keepPaths": ["generated/"]}})
-    world.run(attempt, "-p", "x", "-y")
-    assert state(world) == before
-    world.command("tool", "write_file", "-a", "file_path=generated/a", "-a", "content=x")
-    assert state(world) == before
+    for whose in ("home", "project"):
+        world.settings(whose, hasp={"sandbox": {"keepPaths": ["generated/"]}})
+        world.run(attempt, "-p", "x", "-y")
+        assert state(world) == before, whose
+        world.command("tool", "write_file", "-a", "file_path=generated/a", "-a", "content=x")
+        assert state(world) == before, whose
+        ((world.home if whose == "home" else world.root) / ".gemini/settings.json").unlink()
 
 
 def test_a_rule_that_asks_is_a_refusal_where_nobody_can_be_asked(world):

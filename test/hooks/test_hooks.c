@@ -837,6 +837,9 @@ static void a_command_that_is_no_hook(void **state)
 	buf_clear(&out);
 	assert_true(hooks_run(hooks, "seq 100", 5000, SPAN(""), NULL, &out, &err));
 	assert_string_equal(out.data, "1\n2\n3\n4\n");
+	/* It has no name by which its progress could be told. */
+	assert_true(hooks_run(hooks, "echo '{\"progress\": \"x\"}' >&2", 5000, SPAN(""), NULL,
+	                      &out, &err));
 	assert_false(hooks_run(hooks, "exit 4", 5000, SPAN(""), NULL, &out, &err));
 	assert_int_equal(err.code, ERR_TOOL_FAILED);
 	err = (struct err)ERR_INIT;

@@ -60,12 +60,13 @@ static void add_users_claude_hooks(struct hooks *hooks, const struct hooks_sourc
 }
 
 static void add_projects_claude_hooks(struct hooks *hooks, const struct hooks_sources *sources,
-                                      json_t *problems, bool off)
+                                      json_t *problems)
 {
 	static const char *const names[] = { ".claude/settings.local.json",
 		                             ".claude/settings.json" };
 	const bool home = strcmp(home_user(settings_home(sources->settings)),
 	                         sources->project) == 0;
+	bool off = false;
 
 	for (size_t i = 0; i < ARRAY_LEN(names) && !home && sources->local; i++)
 		add_claude_hooks(hooks, sources, HOOK_SOURCE_PROJECT, sources->project, names[i],
@@ -217,11 +218,7 @@ static void add_extension_hooks(struct hooks *hooks, const struct settings *sett
 			hooks_add_checked(hooks, extension_hook_source(settings, one), said, file,
 			                  problems, watch ? extension_watch_holds : NULL, watch);
 		else if (err.code != ERR_NONE)
-			json_array_append_new(problems,
-			                      json_pack("{s:s, s:o, s:s, s:o}", "source", file,
-			                                "message", json_text(span_str(err.message)),
-			                                "lost", "", "what",
-			                                json_text(span_str(err.message))));
+			hooks_problem(problems, file, "", "%s", err.message);
 	}
 }
 
@@ -237,7 +234,7 @@ struct hooks *setup_load_hooks(const struct hooks_sources *sources, json_t *prob
 		add_users_claude_hooks(hooks, sources, problems, &off);
 	if (settings_trusted(settings)) {
 		if (!off)
-			add_projects_claude_hooks(hooks, sources, problems, off);
+			add_projects_claude_hooks(hooks, sources, problems);
 		add_settings(hooks, HOOK_SOURCE_PROJECT, settings, SCOPE_WORKSPACE, problems);
 		if (sources->local)
 			add_hooks_toml(hooks, HOOK_SOURCE_PROJECT, project, problems);
@@ -259,11 +256,11 @@ char *setup_hooks_untrusted_sentence(const struct hooks *hooks)
 	json_array_foreach(held, i, row)
 		if (!count && strcmp(json_string_value(json_object_get(row, "state")), "trusted"))
 			return mem_printf("%s, which a hook or another command outside of the "
-			                  "sandbox names, is not as you trusted it (%s): \"hasp "
-			                  "hooks list\" shows the difference, \"hasp hooks "
-			                  "trust\" trusts it.",
+			                  "sandbox names, %s: \"hasp hooks list\" shows the "
+			                  "difference, \"hasp hooks trust\" trusts it.",
 			                  json_string_value(json_object_get(row, "file")),
-			                  json_string_value(json_object_get(row, "state")));
+			                  hooks_held_sentence(json_string_value(
+				                  json_object_get(row, "state"))));
 	if (!count)
 		return NULL;
 	return mem_printf("%zu %s of this project %s not trusted and %s not run: \"hasp hooks "

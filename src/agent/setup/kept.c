@@ -35,16 +35,20 @@ static bool rules_are_there(const char *folder, const char *name)
 	return access(path, F_OK) == 0;
 }
 
-/* Whether anybody has written rules: most have not, and then nothing is read. */
+/* Whether there may be rules: most have none, and then nothing is read. */
 static bool has_rules(const char *project)
 {
 	static const char *const users[] = {
 		".gemini/policies", ".gemini/policies.toml", ".gemini/extensions",
 		".gemini/settings.json", ".gemini/hasp-trusted-files.json",
 	};
-	static const char *const projects[] = { ".gemini/policies", ".gemini/policies.toml" };
+	static const char *const projects[] = {
+		".gemini/policies", ".gemini/policies.toml", ".gemini/settings.json",
+	};
 	const char *moved = getenv("GEMINI_CLI_HOME"), *home = getenv("HOME");
-	bool found = access("/etc/gemini-cli", F_OK) == 0;
+	bool found = access("/etc/gemini-cli", F_OK) == 0 ||
+	             getenv("GEMINI_CLI_SYSTEM_SETTINGS_PATH") ||
+	             getenv("GEMINI_CLI_SYSTEM_DEFAULTS_PATH");
 
 	if (moved && *moved)
 		home = moved;
