@@ -136,7 +136,7 @@ def test_a_projects_rule_and_the_setting_do_the_same(world):
         world.settings(whose, hasp={"sandbox": {"keepPaths": ["generated/"]}})
         world.run(attempt, "-p", "x", "-y")
         assert state(world) == before, whose
-        world.command("tool", "write_file", "-a", "file_path=generated/a", "-a", "content=x")
+        world.command("tool", "write_file", "-a", "file_path=generated/new", "-a", "content=x")
         assert state(world) == before, whose
         ((world.home if whose == "home" else world.root) / ".gemini/settings.json").unlink()
 
