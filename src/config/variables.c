@@ -227,8 +227,8 @@ static char *regular(char *path)
 	return NULL;
 }
 
-/* Whether nobody else may have written what is there: the user's or root's, and not for others to
- * write. *ret_owner: whose it is. */
+/* Whether the file belongs to the user or root, and not every user may write it; or, under sudo, to
+ * the home folder's owner. *ret_owner: whose it is. */
 static bool is_own_file(const char *path, const char *home, uid_t *ret_owner)
 {
 	struct stat file, folder;

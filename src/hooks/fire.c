@@ -143,8 +143,8 @@ static void hook_report_failure(struct one_run *run, const char *setting, bool r
 		return;
 	if (refused && setting)
 		end = mem_printf(" This counts as a refusal; \"%s\": \"allow\" next to its "
-		                 "command, or the setting hasp.hooks.%s, lets it pass.", setting,
-		                 setting);
+		                 "command, or the setting hasp.hooks.%s, allows it instead.",
+		                 setting, setting);
 	else
 		end = mem_strdup(refused ? " This counts as a refusal." :
 		                 denied  ? "" :

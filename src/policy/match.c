@@ -234,7 +234,7 @@ static bool has_annotations(const json_t *wanted, const json_t *given)
 	return true;
 }
 
-/* Whether the call does nothing beyond the scope that somebody said "always" to. */
+/* Whether the call does nothing beyond the scope that the user said "always" to. */
 static bool is_in_scope(const struct selector *selector, const struct policy_call *call)
 {
 	size_t i;

@@ -94,7 +94,7 @@ void policy_renew_excluded(struct policy *policy, const json_t *entries);
 void policy_renew_remote_agents(struct policy *policy, const json_t *names);
 /* In plan mode, .md files right in this folder of the project may be written too. Both absolute. */
 void policy_add_plans(struct policy *policy, const char *project, const char *folder);
-/* Rules that somebody chose with "always", saved ones too, do not count
+/* Rules that the user chose with "always", saved ones too, do not count
  * (security.disableAlwaysAllow). Before the first decision. */
 void policy_forget_always(struct policy *policy);
 /* Takes away a tier's rules that allow, and returns how many there were: those that deny or ask
@@ -103,7 +103,8 @@ size_t policy_drop_allowing(struct policy *policy, enum policy_tier tier);
 /* Takes away all of a tier: rules and checkers. */
 void policy_drop_tier(struct policy *policy, enum policy_tier tier);
 
-/* What there is beside hasp's own tools; each array of names is asked for when a rule needs it. */
+/* What there is in addition to hasp's own tools; each array of names is asked for when a rule needs
+ * it. */
 struct policy_names {
 	const json_t *(*servers)(void *data); /* MCP servers that are configured, used or not */
 	const json_t *(*agents)(void *data);
@@ -224,7 +225,7 @@ struct policy_scope {
 void policy_allow_for_session(struct policy *policy, const struct policy_scope *scope);
 /* Those rules, oldest first, as policy_list has rules, with "scope": the text; a new reference. */
 json_t *policy_session_list(const struct policy *policy);
-/* Takes back the rule at this place of that list. False: there is none. */
+/* Revokes the rule at this place of that list. False: there is none. */
 bool policy_session_drop(struct policy *policy, size_t at);
 /* The session ends, and what was allowed for it. */
 void policy_session_end(struct policy *policy);

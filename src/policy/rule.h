@@ -44,7 +44,7 @@ struct rule {
 	double priority;        /* tier + priority / 1000 */
 	size_t order;           /* of equals, the first that was added comes first */
 	bool allow_redirection;
-	bool always;            /* somebody chose "always" */
+	bool always;            /* the user chose "always" */
 	bool foreign;           /* it may be about tools of MCP servers; set when it is added */
 	char **paths;           /* owned; of a rule on paths: as the sandbox gets them; or NULL */
 	size_t path_count;
@@ -75,7 +75,7 @@ struct policy {
 	struct checker **checkers;
 	size_t checker_count, checker_cap;
 	size_t added;          /* for `order` */
-	bool no_always;        /* rules that somebody chose with "always" do not count */
+	bool no_always;        /* rules that the user chose with "always" do not count */
 };
 
 /* `selector` is released with the rule or checker. */
@@ -97,7 +97,7 @@ struct rule *rule_new(enum policy_decision decision, double priority, const char
 unsigned policy_modes_from(enum approval_mode mode);
 /* Gemini CLI's priority for "always", within its tier. */
 enum { ALWAYS_PRIORITY = 950 };
-/* The origin of rules that somebody chose for this session. */
+/* The origin of rules that the user chose for this session. */
 #define RULE_OF_SESSION "session"
 /* Whether it is one of these. */
 bool rule_is_of_session(const struct rule *rule);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "Always" and "always and save": rules that somebody chose while being asked. */
+/* "Always" and "always and save": rules that the user chose while being asked. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

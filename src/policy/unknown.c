@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names in rules that nothing has: a rule that denies, asks or checks would guard nothing.
  *
- * A tool must be known, whoever's name for it is used.  A server or an agent that is not there is
- * no mistake by itself: the user's rules are for all projects, and what is not configured is not
+ * A tool must be known, under any agent's name.  A server or an agent that is not there is no
+ * mistake by itself: the user's rules are for all projects, and what is not configured is not
  * called.  It is one where the name looks like that of one that is there, or where the rule is the
  * project's own. */
 #include <string.h>

@@ -86,8 +86,10 @@ struct hook_cases {
 
 static void cases_release(struct hook_cases *cases)
 {
-	for (size_t i = 0; i < cases->count; i++)
-		json_decref(cases->at[i].shown), json_decref(cases->at[i].absolute);
+	for (size_t i = 0; i < cases->count; i++) {
+		json_decref(cases->at[i].shown);
+		json_decref(cases->at[i].absolute);
+	}
 	free(cases->at);
 }
 

@@ -52,10 +52,10 @@ static void add_policy_folder(struct loading *loading, enum policy_tier tier, co
 /* Somebody named it, so it has to be there. */
 static void add_named(struct loading *loading, enum policy_tier tier, const char *path)
 {
-	bool there = access(path, F_OK) == 0;
+	bool (*const add)(struct policy *, enum policy_tier, const char *, json_t *) =
+		access(path, F_OK) == 0 ? policy_add_path : policy_add_file;
 
-	if (!there ? policy_add_file(loading->policy, tier, path, loading->problems)
-	           : policy_add_path(loading->policy, tier, path, loading->problems))
+	if (add(loading->policy, tier, path, loading->problems))
 		return;
 	loading->well = false;
 }
@@ -271,7 +271,7 @@ static const json_t *first_error(const json_t *problems, size_t from)
 }
 
 /* The first that leaves a guard out: a rule that restricts and names what does not exist, or a
- * file or rule, whoever's, that cannot be used. NULL: none. */
+ * file or rule of any origin that cannot be used. NULL: none. */
 static const json_t *first_lost(const json_t *problems)
 {
 	static const char *const kinds[] = {

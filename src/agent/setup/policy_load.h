@@ -31,7 +31,7 @@ struct policy_sources {
 
 /* Appends to `problems` (policy.h); the caller frees *ret. INVALID_ARGUMENT: a policy of the
  * user or the administrator is wrong, or a file that a flag or a setting names is missing, with the
- * first problem; whoever wrote it relies on it.  *ret_lost (the caller frees): the first problem
+ * first problem; its author relies on it.  *ret_lost (the caller frees): the first problem
  * by which a guard is lost, anyone's: a rule that restricts and names what does not exist, a
  * project's or extension's file that cannot be used; NULL: there is none.  A run that may write
  * does not start with one (prepare_policy). */
